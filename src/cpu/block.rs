@@ -1,0 +1,163 @@
+//! The copy loop of one thread: check a block of index rows, then copy its slices. Every index is compared
+//! with its dim before anything is read.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use crate::bad_indices::NegativeIndices;
+use crate::element::GatherIndex;
+use crate::plan::GatherPlan;
+
+/// Index rows checked in one go; their offsets stay in the first-level cache.
+const BLOCK_ROWS: usize = 1024;
+
+/// The offset of a bad row. No slice starts there: params has fewer elements.
+const BAD_ROW: usize = usize::MAX;
+
+/// The operands of a gather, and its sizes as numbers of this machine.
+#[derive(Debug)]
+pub(super) struct Source<'a, T, I> {
+    params: &'a [T],
+    indices: &'a [I],
+    indexed_dims: &'a [u64],
+    outer_size: usize,
+    index_count: usize,
+    row_count: usize,
+    slice_len: usize,
+    from_end: bool,
+}
+
+impl<T, I> Clone for Source<'_, T, I> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T, I> Copy for Source<'_, T, I> {}
+
+impl<'a, T: Copy + Default, I: GatherIndex> Source<'a, T, I> {
+    /// The operands have the lengths that the plan gives them, and the output is not empty.
+    pub(super) fn new(plan: &'a GatherPlan, params: &'a [T], indices: &'a [I]) -> Self {
+        let dims = plan.dims();
+        let size =
+            |size: u64| usize::try_from(size).expect("a size of operands in memory is a usize");
+        Self {
+            params,
+            indices,
+            indexed_dims: &dims.indexed_dims,
+            outer_size: size(dims.outer_size),
+            index_count: size(dims.index_count),
+            row_count: size(dims.row_count),
+            slice_len: size(dims.slice_len),
+            from_end: plan.negative_indices() == NegativeIndices::FromEnd,
+        }
+    }
+
+    pub(super) fn slice_len(&self) -> usize {
+        self.slice_len
+    }
+
+    /// The values of one index row, counted over all batches.
+    pub(super) fn index_row(&self, row: usize) -> &'a [I] {
+        let index_depth = self.indexed_dims.len();
+        &self.indices[row * index_depth..(row + 1) * index_depth]
+    }
+
+    /// Gathers the output rows from `output_row` on that fill `output`.
+    ///
+    /// A bad row is zeroed, or, if `first_bad_row` is there, noted, and no row behind it is gathered.
+    pub(super) fn gather_rows(
+        &self,
+        mut output_row: usize,
+        mut output: &mut [T],
+        first_bad_row: Option<&FirstBadRow>,
+    ) {
+        while !output.is_empty() {
+            // Rows up to the next multiple of index_count share their part of params.
+            let (part, index) = (output_row / self.index_count, output_row % self.index_count);
+            let rows = (output.len() / self.slice_len)
+                .min(self.index_count - index)
+                .min(BLOCK_ROWS);
+            let index_row = part / self.outer_size * self.index_count + index;
+            if first_bad_row.is_some_and(|first| first.is_before(index_row)) {
+                return;
+            }
+
+            let mut offsets = [BAD_ROW; BLOCK_ROWS];
+            let offsets = &mut offsets[..rows];
+            if let Err(bad_row) = self.resolve_rows(part, index_row, offsets)
+                && let Some(first) = first_bad_row
+            {
+                return first.note(bad_row);
+            }
+            let block;
+            (block, output) = output.split_at_mut(rows * self.slice_len);
+            self.copy_slices(offsets, block);
+            output_row += rows;
+        }
+    }
+
+    /// The offset in params of each row from `index_row` on; `Err` names the first bad one.
+    fn resolve_rows(
+        &self,
+        part: usize,
+        index_row: usize,
+        offsets: &mut [usize],
+    ) -> Result<(), usize> {
+        let mut first_bad = Ok(());
+        for (row, offset) in (index_row..).zip(offsets) {
+            match self.resolve_row(row) {
+                Some(params_row) => *offset = (part * self.row_count + params_row) * self.slice_len,
+                None if first_bad.is_ok() => first_bad = Err(row),
+                None => {}
+            }
+        }
+        first_bad
+    }
+
+    /// The row of its part of params that an index row selects, if all its values are in range.
+    fn resolve_row(&self, row: usize) -> Option<usize> {
+        let row = self.index_row(row).iter().zip(self.indexed_dims).try_fold(
+            0,
+            |row, (index, &dim)| {
+                index
+                    .resolve(dim, self.from_end)
+                    .map(|position| row * dim + position)
+            },
+        )?;
+        usize::try_from(row).ok()
+    }
+
+    fn copy_slices(&self, offsets: &[usize], output: &mut [T]) {
+        for (&offset, slice) in offsets.iter().zip(output.chunks_exact_mut(self.slice_len)) {
+            match offset {
+                BAD_ROW => slice.fill(T::default()),
+                offset => slice.copy_from_slice(&self.params[offset..offset + self.slice_len]),
+            }
+        }
+    }
+}
+
+/// The smallest bad index row that any thread has met.
+///
+/// It is exact although threads stop early: each index row is looked at in the first outer part, where a
+/// thread stops only behind a smaller bad row.
+#[derive(Debug)]
+pub(super) struct FirstBadRow(AtomicUsize);
+
+impl FirstBadRow {
+    pub(super) fn none() -> Self {
+        Self(AtomicUsize::new(usize::MAX))
+    }
+
+    pub(super) fn into_row(self) -> Option<usize> {
+        Some(self.0.into_inner()).filter(|&row| row != usize::MAX)
+    }
+
+    fn note(&self, row: usize) {
+        self.0.fetch_min(row, Ordering::Relaxed);
+    }
+
+    fn is_before(&self, row: usize) -> bool {
+        self.0.load(Ordering::Relaxed) < row
+    }
+}

@@ -1,0 +1,178 @@
+//! The CPU executor: slices in, slice out. Checks lengths, shares the output among threads, and turns the
+//! smallest bad row into an error. It does not look at shapes; the plan has.
+
+mod block;
+
+use crate::bad_indices::{BadIndexError, BadIndices};
+use crate::element::GatherIndex;
+use crate::error::{Operand, RunError};
+use crate::plan::GatherPlan;
+use block::{FirstBadRow, Source};
+
+/// Less output than this does not pay for another thread.
+#[cfg(feature = "rayon")]
+const MIN_BYTES_PER_TASK: usize = 64 * 1024;
+
+impl GatherPlan {
+    /// Gathers on the CPU and returns the output, row-major, of [`output_shape`](Self::output_shape).
+    ///
+    /// `params` and `indices` are row-major too. Elements are copied, so they may be of any type: numbers,
+    /// `&str`, structs. On a bad row, [`BadIndices::Zero`] puts `T::default()` in the whole slice.
+    ///
+    /// # Errors
+    ///
+    /// A slice whose length is not that of its operand; unless the policy is [`BadIndices::Zero`], an
+    /// index out of range, and then the smallest bad row is the one named; no memory for the output.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use wgpu_gather::{Gather, GatherNd};
+    ///
+    /// let plan = GatherNd::new().plan(&[2, 2], &[2, 2])?;
+    /// assert_eq!(plan.run(&["a", "b", "c", "d"], &[0, 0, 1, 1])?, ["a", "d"]);
+    ///
+    /// let plan = Gather::new().plan(&[3], &[2])?;
+    /// let bad = plan.run(&[10, 20, 30], &[2, 3]).unwrap_err();
+    /// assert_eq!(bad.to_string(), "indices[1] = 3 is not in [0, 3)");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn run<T, I>(&self, params: &[T], indices: &[I]) -> Result<Vec<T>, RunError>
+    where
+        T: Copy + Default + Send + Sync,
+        I: GatherIndex,
+    {
+        self.check_inputs(params, indices)?;
+        let elements = self.dims().output_len();
+        let out_of_memory = RunError::OutOfMemory {
+            elements,
+            element_bytes: size_of::<T>(),
+        };
+        let mut output = Vec::new();
+        let output_len = usize::try_from(elements).map_err(|_| out_of_memory.clone())?;
+        output
+            .try_reserve_exact(output_len)
+            .map_err(|_| out_of_memory)?;
+        output.resize(output_len, T::default());
+        self.gather_into(params, indices, &mut output)?;
+        Ok(output)
+    }
+
+    /// Gathers on the CPU into `output`, which [`run`](Self::run) would allocate.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`run`](Self::run), and an `output` of another length than the plan's. When an index is
+    /// out of range, what `output` then holds is unspecified.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use wgpu_gather::{BadIndices, Gather};
+    ///
+    /// let plan = Gather::new().bad_indices(BadIndices::Zero).plan(&[3, 2], &[2])?;
+    /// let mut output = [9; 4];
+    /// plan.run_into(&[1, 2, 3, 4, 5, 6], &[2, -1], &mut output)?;
+    /// assert_eq!(output, [5, 6, 0, 0]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn run_into<T, I>(
+        &self,
+        params: &[T],
+        indices: &[I],
+        output: &mut [T],
+    ) -> Result<(), RunError>
+    where
+        T: Copy + Default + Send + Sync,
+        I: GatherIndex,
+    {
+        self.check_inputs(params, indices)?;
+        check_len(Operand::Output, self.dims().output_len(), output.len())?;
+        self.gather_into(params, indices, output)
+    }
+
+    fn check_inputs<T, I>(&self, params: &[T], indices: &[I]) -> Result<(), RunError> {
+        check_len(Operand::Params, self.dims().params_len(), params.len())?;
+        check_len(Operand::Indices, self.dims().indices_len(), indices.len())
+    }
+
+    fn gather_into<T, I>(
+        &self,
+        params: &[T],
+        indices: &[I],
+        output: &mut [T],
+    ) -> Result<(), RunError>
+    where
+        T: Copy + Default + Send + Sync,
+        I: GatherIndex,
+    {
+        if output.is_empty() {
+            return Ok(());
+        }
+        let source = Source::new(self, params, indices);
+        let first_bad_row = match self.bad_indices() {
+            BadIndices::Zero => None,
+            BadIndices::DeviceDefault | BadIndices::Error => Some(FirstBadRow::none()),
+        };
+        share_among_threads(source, output, first_bad_row.as_ref());
+        match first_bad_row.and_then(FirstBadRow::into_row) {
+            None => Ok(()),
+            Some(row) => {
+                let index = source
+                    .index_row(row)
+                    .iter()
+                    .map(|index| index.value())
+                    .collect();
+                Err(BadIndexError::new(self, row as u64, index).into())
+            }
+        }
+    }
+}
+
+fn check_len(operand: Operand, expected: u64, found: usize) -> Result<(), RunError> {
+    if found as u64 == expected {
+        Ok(())
+    } else {
+        Err(RunError::Length {
+            operand,
+            expected,
+            found,
+        })
+    }
+}
+
+#[cfg(feature = "rayon")]
+fn share_among_threads<T, I>(
+    source: Source<'_, T, I>,
+    output: &mut [T],
+    first_bad_row: Option<&FirstBadRow>,
+) where
+    T: Copy + Default + Send + Sync,
+    I: GatherIndex,
+{
+    use rayon::prelude::*;
+
+    if size_of_val(output) < 2 * MIN_BYTES_PER_TASK {
+        return source.gather_rows(0, output, first_bad_row);
+    }
+    let slice_len = source.slice_len();
+    let rows_per_task = MIN_BYTES_PER_TASK.div_ceil(slice_len * size_of::<T>());
+    output
+        .par_chunks_mut(rows_per_task * slice_len)
+        .enumerate()
+        .for_each(|(task, output)| {
+            source.gather_rows(task * rows_per_task, output, first_bad_row);
+        });
+}
+
+#[cfg(not(feature = "rayon"))]
+fn share_among_threads<T, I>(
+    source: Source<'_, T, I>,
+    output: &mut [T],
+    first_bad_row: Option<&FirstBadRow>,
+) where
+    T: Copy + Default + Send + Sync,
+    I: GatherIndex,
+{
+    source.gather_rows(0, output, first_bad_row);
+}

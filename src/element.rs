@@ -1,0 +1,158 @@
+//! What may be gathered and what may index.
+
+/// An integer that selects in params: `i32`, `u32`, `i64` or `u64`.
+///
+/// All bits count: 2³² as an `i64` is out of range, not 0.
+pub trait GatherIndex: sealed::Index {
+    /// This type, for those who hold it only at run time.
+    const KIND: IndexKind;
+}
+
+/// What may be gathered on a GPU: whatever bytemuck can move as bytes and zero. That is every `Pod` type,
+/// `bool` and `char`; a bad row holds zero bytes.
+///
+/// On the CPU any `T: Copy + Default + Send + Sync` may be gathered.
+#[cfg(feature = "gpu")]
+pub trait GatherElement:
+    bytemuck::NoUninit + bytemuck::CheckedBitPattern + bytemuck::Zeroable + Send + Sync
+{
+}
+
+#[cfg(feature = "gpu")]
+impl<T: bytemuck::NoUninit + bytemuck::CheckedBitPattern + bytemuck::Zeroable + Send + Sync>
+    GatherElement for T
+{
+}
+
+/// A type that can index, as a value.
+///
+/// ```
+/// use wgpu_gather::{GatherIndex, IndexKind};
+///
+/// assert_eq!(i64::KIND, IndexKind::I64);
+/// assert_eq!(IndexKind::I64.bytes(), 8);
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[expect(missing_docs, reason = "the names are Rust's")]
+pub enum IndexKind {
+    I32,
+    U32,
+    I64,
+    U64,
+}
+
+impl IndexKind {
+    /// All four.
+    pub const ALL: [Self; 4] = [Self::I32, Self::U32, Self::I64, Self::U64];
+
+    /// The width of one index value.
+    #[must_use]
+    pub const fn bytes(self) -> u64 {
+        match self {
+            Self::I32 | Self::U32 => 4,
+            Self::I64 | Self::U64 => 8,
+        }
+    }
+
+    /// Whether values below zero can be written.
+    #[must_use]
+    pub const fn is_signed(self) -> bool {
+        matches!(self, Self::I32 | Self::I64)
+    }
+}
+
+impl std::fmt::Display for IndexKind {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::I32 => "i32",
+            Self::U32 => "u32",
+            Self::I64 => "i64",
+            Self::U64 => "u64",
+        })
+    }
+}
+
+pub(crate) mod sealed {
+    /// What the CPU asks of an index.
+    pub trait Index: Copy + Send + Sync + 'static {
+        /// The position in a dim of `dim` entries, if this index is in range.
+        fn resolve(self, dim: u64, from_end: bool) -> Option<u64>;
+
+        /// The number itself.
+        fn value(self) -> i128;
+
+        /// Numbers as the GPU reads them.
+        #[cfg(feature = "gpu")]
+        fn bytes(indices: &[Self]) -> &[u8];
+    }
+}
+
+/// An index in range lies below `dim`; one below zero, counted from the end, becomes that plus `dim`.
+/// As `u64`, every negative number is larger than any dim, so one comparison settles both ends.
+macro_rules! index {
+    ($index:ty, $kind:ident, |$value:ident, $from_end:ident, $dim:ident| $position:expr) => {
+        impl GatherIndex for $index {
+            const KIND: IndexKind = IndexKind::$kind;
+        }
+
+        impl sealed::Index for $index {
+            #[inline]
+            fn resolve(self, $dim: u64, $from_end: bool) -> Option<u64> {
+                let $value = self;
+                let position: u64 = $position;
+                (position < $dim).then_some(position)
+            }
+
+            fn value(self) -> i128 {
+                i128::from(self)
+            }
+
+            #[cfg(feature = "gpu")]
+            fn bytes(indices: &[Self]) -> &[u8] {
+                bytemuck::must_cast_slice(indices)
+            }
+        }
+    };
+}
+
+index!(i32, I32, |value, from_end, dim| from_front(
+    i64::from(value),
+    from_end,
+    dim
+));
+index!(i64, I64, |value, from_end, dim| from_front(
+    value, from_end, dim
+));
+index!(u32, U32, |value, _from_end, dim| u64::from(value));
+index!(u64, U64, |value, _from_end, dim| value);
+
+#[inline]
+fn from_front(value: i64, from_end: bool, dim: u64) -> u64 {
+    let position = value.cast_unsigned();
+    if from_end && value < 0 {
+        position.wrapping_add(dim)
+    } else {
+        position
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::sealed::Index;
+
+    #[test]
+    fn only_what_lies_in_the_dim_resolves() {
+        assert_eq!(2_i32.resolve(3, false), Some(2));
+        assert_eq!(3_i32.resolve(3, false), None);
+        assert_eq!((-1_i32).resolve(3, false), None);
+        assert_eq!((-1_i64).resolve(3, true), Some(2));
+        assert_eq!((-3_i64).resolve(3, true), Some(0));
+        assert_eq!((-4_i64).resolve(3, true), None);
+        assert_eq!((1_i64 << 32).resolve(3, true), None);
+        assert_eq!(i64::MIN.resolve(3, true), None);
+        assert_eq!(u64::MAX.resolve(3, true), None);
+        assert_eq!(u32::MAX.resolve(1 << 33, false), Some(u64::from(u32::MAX)));
+        assert_eq!(0_u32.resolve(0, true), None);
+        assert_eq!((-1_i32).resolve(0, true), None);
+    }
+}

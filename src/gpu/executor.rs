@@ -1,0 +1,119 @@
+//! The GPU if there is one, else the CPU, for apps that run everywhere and want to say which.
+
+use std::fmt;
+
+use super::context::Gpu;
+use crate::bad_indices::BadIndices;
+use crate::element::{GatherElement, GatherIndex};
+use crate::error::GpuError;
+use crate::plan::GatherPlan;
+
+/// Where gathers run on this machine. Print it to say so.
+///
+/// ```no_run
+/// use wgpu_gather::{BadIndices, Executor, Gather};
+///
+/// let executor = Executor::new_blocking();
+/// println!("gathering on {executor}");
+/// let plan = Gather::new().bad_indices(BadIndices::Zero).plan(&[3], &[2])?;
+/// assert_eq!(executor.gather_blocking(&plan, &[1.0_f32, 2.0, 3.0], &[2, 3])?, [3.0, 0.0]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub enum Executor {
+    /// This GPU.
+    Gpu(Box<Gpu>),
+    /// The CPU, because of this error.
+    Cpu(GpuError),
+}
+
+impl Executor {
+    /// The GPU that [`Gpu::new`] finds, else the CPU.
+    pub async fn new() -> Self {
+        Gpu::new().await.into()
+    }
+
+    /// [`new`](Self::new), waiting for it on this thread.
+    #[cfg(not(target_arch = "wasm32"))]
+    #[must_use]
+    pub fn new_blocking() -> Self {
+        Gpu::new_blocking().into()
+    }
+
+    /// Gathers with the same answer on either device.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`GatherPlan::run`], as [`GpuError::Run`], and of [`Gpu::gather`]. A plan whose policy is
+    /// [`BadIndices::DeviceDefault`]: it would give zeros on one machine and an error on the next.
+    pub async fn gather<T, I>(
+        &self,
+        plan: &GatherPlan,
+        params: &[T],
+        indices: &[I],
+    ) -> Result<Vec<T>, GpuError>
+    where
+        T: GatherElement + Default,
+        I: GatherIndex,
+    {
+        check_policy(plan)?;
+        match self {
+            Self::Gpu(gpu) => {
+                let table = gpu.upload(params)?;
+                gpu.gather(plan, &table, indices).await
+            }
+            Self::Cpu(_) => Ok(plan.run(params, indices)?),
+        }
+    }
+
+    /// [`gather`](Self::gather), waiting for it on this thread.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`gather`](Self::gather).
+    #[cfg(not(target_arch = "wasm32"))]
+    pub fn gather_blocking<T, I>(
+        &self,
+        plan: &GatherPlan,
+        params: &[T],
+        indices: &[I],
+    ) -> Result<Vec<T>, GpuError>
+    where
+        T: GatherElement + Default,
+        I: GatherIndex,
+    {
+        check_policy(plan)?;
+        match self {
+            Self::Gpu(gpu) => gpu.gather_blocking(plan, &gpu.upload(params)?, indices),
+            Self::Cpu(_) => Ok(plan.run(params, indices)?),
+        }
+    }
+}
+
+impl From<Result<Gpu, GpuError>> for Executor {
+    fn from(gpu: Result<Gpu, GpuError>) -> Self {
+        match gpu {
+            Ok(gpu) => Self::Gpu(Box::new(gpu)),
+            Err(error) => Self::Cpu(error),
+        }
+    }
+}
+
+impl fmt::Display for Executor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Gpu(gpu) => {
+                let info = gpu.device().adapter_info();
+                write!(f, "{} ({}, {})", info.name, info.backend, info.driver_info)
+            }
+            Self::Cpu(error) => write!(f, "the CPU ({error})"),
+        }
+    }
+}
+
+fn check_policy(plan: &GatherPlan) -> Result<(), GpuError> {
+    match plan.bad_indices() {
+        BadIndices::DeviceDefault => Err(GpuError::PolicyNotNamed),
+        BadIndices::Error | BadIndices::Zero => Ok(()),
+    }
+}

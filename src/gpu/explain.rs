@@ -1,0 +1,96 @@
+//! A plan in words: what a gather will move and run on a device with these limits.
+
+use std::fmt::Write;
+
+use super::kernel::{EntryPoint, Unit, WORKGROUP_SIZE};
+use super::window::{Dispatch, OperandBytes};
+use crate::element::IndexKind;
+use crate::error::GatherError;
+use crate::plan::GatherPlan;
+
+impl GatherPlan {
+    /// Says in a few lines what the GPU will run for elements of `element_bytes` bytes: the sizes, the bytes
+    /// moved, the kernel and its dispatch, or why it cannot run within `limits`.
+    ///
+    /// ```
+    /// use wgpu_gather::{GatherNd, IndexKind, wgpu};
+    ///
+    /// let plan = GatherNd::new().plan(&[1000, 64], &[300, 1])?;
+    /// let text = plan.explain(4, IndexKind::I32, &wgpu::Limits::default());
+    /// assert_eq!(
+    ///     text,
+    ///     "gather_nd params [1000,64], indices [300,1], batch_dims 0 -> output [300,64]\n\
+    ///      300 slices of 256 bytes out of 1000 rows; params 256000 bytes, indices 1200 bytes (i32), output 76800 bytes\n\
+    ///      moves 154800 bytes: reads 1200 of indices and at most 76800 of params, writes 76800\n\
+    ///      kernel gather_vec4: units of 16 bytes, 4 invocations a slice\n\
+    ///      dispatch 19 x 1 workgroups of 64 invocations"
+    /// );
+    /// # Ok::<(), wgpu_gather::PlanError>(())
+    /// ```
+    #[must_use]
+    pub fn explain(
+        &self,
+        element_bytes: u64,
+        index_kind: IndexKind,
+        limits: &wgpu::Limits,
+    ) -> String {
+        let mut text = self.to_string();
+        if let Err(error) = self.explain_into(&mut text, element_bytes, index_kind, limits) {
+            let _ = write!(text, "\ncannot run: {error}");
+        }
+        text
+    }
+
+    fn explain_into(
+        &self,
+        text: &mut String,
+        element_bytes: u64,
+        index_kind: IndexKind,
+        limits: &wgpu::Limits,
+    ) -> Result<(), GatherError> {
+        if element_bytes == 0 {
+            return Err(GatherError::ZeroSizedElement);
+        }
+        let dims = self.dims();
+        let bytes = OperandBytes::new(dims, element_bytes, index_kind)?;
+        let OperandBytes {
+            params,
+            indices,
+            output,
+        } = bytes;
+        let slice_bytes = output.checked_div(dims.output_rows()).unwrap_or(0);
+        let mut line = |line: String| text.push_str(&format!("\n{line}"));
+        line(format!(
+            "{} slices of {slice_bytes} bytes out of {} rows; params {params} bytes, indices {indices} bytes \
+             ({index_kind}), output {output} bytes",
+            dims.output_rows(),
+            dims.batch_size * dims.outer_size * dims.row_count,
+        ));
+        let Some(dispatch) = Dispatch::whole(dims, &bytes, element_bytes, limits)? else {
+            line("empty output: nothing to run".into());
+            return Ok(());
+        };
+        line(format!(
+            "moves {} bytes: reads {indices} of indices and at most {output} of params, writes {output}",
+            u128::from(indices) + 2 * u128::from(output),
+        ));
+        let entry_point = EntryPoint::Gather {
+            unit: dispatch.kernel.unit,
+            report: false,
+        }
+        .name();
+        line(match dispatch.kernel.unit {
+            Unit::Byte => format!("kernel {entry_point}: single bytes, 1 invocation for 4 of them"),
+            unit => format!(
+                "kernel {entry_point}: units of {} bytes, {} invocations a slice",
+                unit.bytes(),
+                1 << dispatch.kernel.lanes_log2
+            ),
+        });
+        let (width, height) = dispatch.workgroups;
+        line(format!(
+            "dispatch {width} x {height} workgroups of {WORKGROUP_SIZE} invocations"
+        ));
+        Ok(())
+    }
+}

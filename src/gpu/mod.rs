@@ -1,0 +1,21 @@
+//! The GPU executor. Choosing a kernel and fitting a plan to a device's limits are pure; the gatherer
+//! records into what the caller gives it; `Gpu` owns a device for callers who have none.
+
+mod context;
+mod executor;
+mod explain;
+mod gatherer;
+mod kernel;
+mod operands;
+mod readback;
+mod report;
+mod scope;
+#[cfg(test)]
+mod shader_tests;
+mod window;
+
+pub use context::{Gpu, GpuTable};
+pub use executor::Executor;
+pub use gatherer::Gatherer;
+pub use operands::GatherBuffers;
+pub use report::BadRows;

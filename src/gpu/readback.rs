@@ -1,0 +1,90 @@
+//! Bytes from the GPU back to the host. The future polls the device itself, so it completes although
+//! nobody else does.
+
+use std::future::poll_fn;
+use std::pin::pin;
+use std::task::Poll;
+
+use futures_intrusive::channel::shared::{OneshotReceiver, oneshot_channel};
+
+use super::scope::scoped;
+use crate::error::GpuError;
+
+/// A buffer that is being mapped for reading.
+pub(super) struct Readback {
+    device: wgpu::Device,
+    buffer: wgpu::Buffer,
+    submission: wgpu::SubmissionIndex,
+    mapped: OneshotReceiver<Result<(), wgpu::BufferAsyncError>>,
+}
+
+impl Readback {
+    /// Maps `buffer`, which the commands of `submission` fill.
+    pub(super) fn start(
+        device: &wgpu::Device,
+        buffer: wgpu::Buffer,
+        submission: wgpu::SubmissionIndex,
+    ) -> Result<Self, GpuError> {
+        let (sender, mapped) = oneshot_channel();
+        scoped(device, || {
+            buffer.map_async(wgpu::MapMode::Read, .., move |result| {
+                // A receiver that is gone no longer wants the bytes.
+                let _ = sender.send(result);
+            });
+        })?;
+        Ok(Self {
+            device: device.clone(),
+            buffer,
+            submission,
+            mapped,
+        })
+    }
+
+    /// Lets `read` see the bytes once they are there.
+    pub(super) async fn read<T>(self, read: impl FnOnce(&[u8]) -> T) -> Result<T, GpuError> {
+        let mut mapped = pin!(self.mapped.receive());
+        let result = poll_fn(|context| {
+            if let Err(error) = self.device.poll(wgpu::PollType::Poll) {
+                return Poll::Ready(Err(GpuError::ReadBack(error.to_string())));
+            }
+            match mapped.as_mut().poll(context) {
+                Poll::Ready(Some(Ok(()))) => Poll::Ready(Ok(())),
+                Poll::Ready(Some(Err(error))) => {
+                    Poll::Ready(Err(GpuError::ReadBack(error.to_string())))
+                }
+                Poll::Ready(None) => Poll::Ready(Err(GpuError::ReadBack(
+                    "the device dropped the request".into(),
+                ))),
+                Poll::Pending => {
+                    // Nothing else may ever poll the device. A browser does, and must get its turn to.
+                    if cfg!(not(target_arch = "wasm32")) {
+                        context.waker().wake_by_ref();
+                    }
+                    Poll::Pending
+                }
+            }
+        });
+        result.await?;
+        let view = self
+            .buffer
+            .get_mapped_range(..)
+            .map_err(|error| GpuError::ReadBack(error.to_string()))?;
+        let value = read(&view);
+        drop(view);
+        self.buffer.unmap();
+        Ok(value)
+    }
+
+    /// The same on this thread, which waits for the device.
+    #[cfg(not(target_arch = "wasm32"))]
+    pub(super) fn read_blocking<T>(self, read: impl FnOnce(&[u8]) -> T) -> Result<T, GpuError> {
+        let wait = wgpu::PollType::Wait {
+            submission_index: Some(self.submission.clone()),
+            timeout: None,
+        };
+        self.device
+            .poll(wait)
+            .map_err(|error| GpuError::ReadBack(error.to_string()))?;
+        pollster::block_on(self.read(read))
+    }
+}

@@ -1,0 +1,91 @@
+//! What the GPU notes of bad rows, decoded to the error that the CPU returns.
+
+use crate::bad_indices::BadIndexError;
+use crate::element::IndexKind;
+use crate::error::ReportError;
+use crate::plan::GatherPlan;
+
+/// `BadRowReport` of shaders/gather.wgsl.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, bytemuck::Pod, bytemuck::Zeroable)]
+#[repr(C)]
+pub(crate) struct BadRowReport {
+    pub(crate) bad_row_count: u32,
+    pub(crate) first_bad_row_complement: u32,
+    pub(crate) index: [u32; 16],
+}
+
+pub(crate) const REPORT_BYTES: u64 = size_of::<BadRowReport>() as u64;
+
+/// The bad rows of one gather on the GPU, read from its report.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct BadRows {
+    /// How many index rows are out of range. A row counts once, however many slices it selects.
+    pub count: u64,
+    /// The smallest of them: the error that the CPU returns.
+    pub first: BadIndexError,
+}
+
+impl BadRows {
+    /// The bytes of a report. A report of zeros says that no row was bad.
+    pub const REPORT_BYTES: u64 = REPORT_BYTES;
+
+    /// Reads the report of a gather of `plan`, recorded with indices of `index_kind`; `None` if no row
+    /// was bad.
+    ///
+    /// # Errors
+    ///
+    /// Bytes of another length than [`REPORT_BYTES`](Self::REPORT_BYTES), or that name a row the plan does not have.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use wgpu_gather::{BadRows, Gather, IndexKind};
+    ///
+    /// let plan = Gather::new().plan(&[3], &[2])?;
+    /// let read_back = [0; BadRows::REPORT_BYTES as usize];
+    /// assert_eq!(BadRows::decode(&plan, IndexKind::I32, &read_back)?, None);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn decode(
+        plan: &GatherPlan,
+        index_kind: IndexKind,
+        report: &[u8],
+    ) -> Result<Option<Self>, ReportError> {
+        if report.len() as u64 != REPORT_BYTES {
+            return Err(ReportError::Length {
+                expected: REPORT_BYTES,
+                found: report.len(),
+            });
+        }
+        let report: BadRowReport = bytemuck::pod_read_unaligned(report);
+        if (report.bad_row_count, report.first_bad_row_complement) == (0, 0) {
+            return Ok(None);
+        }
+        let row = u64::from(!report.first_bad_row_complement);
+        let index_rows = plan.dims().index_rows();
+        if row >= index_rows || !(1..=index_rows).contains(&u64::from(report.bad_row_count)) {
+            return Err(ReportError::Foreign {
+                row,
+                count: report.bad_row_count,
+                index_rows,
+            });
+        }
+        let index = (0..plan.dims().index_depth()).map(|k| match index_kind {
+            IndexKind::I32 => i128::from(report.index[k].cast_signed()),
+            IndexKind::U32 => i128::from(report.index[k]),
+            IndexKind::I64 => {
+                i128::from(wide(report.index[2 * k], report.index[2 * k + 1]).cast_signed())
+            }
+            IndexKind::U64 => i128::from(wide(report.index[2 * k], report.index[2 * k + 1])),
+        });
+        let first = BadIndexError::new(plan, row, index.collect());
+        Ok(Some(Self {
+            count: report.bad_row_count.into(),
+            first,
+        }))
+    }
+}
+
+fn wide(low: u32, high: u32) -> u64 {
+    u64::from(high) << u32::BITS | u64::from(low)
+}

@@ -1,0 +1,28 @@
+#![cfg_attr(feature = "gpu", doc = include_str!("../README.md"))]
+#![cfg_attr(
+    not(feature = "gpu"),
+    doc = "`tf.gather_nd`, `tf.gather` and `paddle.gather_nd`, exactly. Built without the feature `gpu`: the planner and the CPU path."
+)]
+
+mod bad_indices;
+mod cpu;
+mod dims;
+mod element;
+mod error;
+#[cfg(feature = "gpu")]
+mod gpu;
+mod plan;
+
+pub use bad_indices::{BadIndexError, BadIndices, NegativeIndices};
+pub use dims::GatherDims;
+#[cfg(feature = "gpu")]
+pub use element::GatherElement;
+pub use element::{GatherIndex, IndexKind};
+#[cfg(feature = "gpu")]
+pub use error::{GatherError, GpuError, ReportError};
+pub use error::{Operand, PlanError, RunError};
+#[cfg(feature = "gpu")]
+pub use gpu::{BadRows, Executor, GatherBuffers, Gatherer, Gpu, GpuTable};
+pub use plan::{Gather, GatherNd, GatherPlan, Operation};
+#[cfg(feature = "gpu")]
+pub use wgpu;

@@ -1,0 +1,35 @@
+//! The one GPU of a test binary, and trials on it: ignored, and shown as such, where there is none;
+//! failed there with `GATHER_REQUIRE_GPU=1`.
+
+use std::sync::OnceLock;
+
+use libtest_mimic::{Completion, Failed, Trial};
+use wgpu_gather::Gpu;
+
+/// The adapter that the environment chooses, or why there is none.
+pub fn gpu() -> Result<&'static Gpu, &'static str> {
+    static GPU: OnceLock<Result<Gpu, String>> = OnceLock::new();
+    let gpu = GPU.get_or_init(|| {
+        let gpu = pollster::block_on(Gpu::from_env()).map_err(|error| error.to_string());
+        match &gpu {
+            Ok(gpu) => eprintln!("GPU trials run on {:?}", gpu.device().adapter_info()),
+            Err(error) => eprintln!("GPU trials do not run: {error}"),
+        }
+        gpu
+    });
+    gpu.as_ref().map_err(String::as_str)
+}
+
+/// A test that needs a GPU.
+pub fn gpu_trial(
+    name: impl Into<String>,
+    run: impl FnOnce(&'static Gpu) -> Result<(), Failed> + Send + 'static,
+) -> Trial {
+    Trial::ignorable_test(name, move || match gpu() {
+        Ok(gpu) => run(gpu).map(|()| Completion::Completed),
+        Err(error) if std::env::var("GATHER_REQUIRE_GPU").is_ok_and(|value| value == "1") => {
+            Err(format!("GATHER_REQUIRE_GPU=1, but {error}").into())
+        }
+        Err(error) => Ok(Completion::ignored_with(error)),
+    })
+}
