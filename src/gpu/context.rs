@@ -17,13 +17,7 @@ use crate::plan::GatherPlan;
 /// A GPU of this machine, or an app's own, with a [`Gatherer`] on it.
 ///
 /// ```no_run
-/// use wgpu_gather::{GatherNd, Gpu};
-///
-/// let gpu = Gpu::new_blocking()?;
-/// let plan = GatherNd::new().plan(&[2, 2], &[3, 1])?;
-/// let table = gpu.upload(&[1.0_f32, 2.0, 3.0, 4.0])?;
-/// assert_eq!(gpu.gather_blocking(&plan, &table, &[1, 0, 7])?, [3.0, 4.0, 1.0, 2.0, 0.0, 0.0]);
-/// # Ok::<(), Box<dyn std::error::Error>>(())
+#[doc = include_str!("../../tests/doc_examples/gpu.rs")]
 /// ```
 #[derive(Debug)]
 pub struct Gpu {

@@ -11,13 +11,7 @@ use crate::plan::GatherPlan;
 /// Where gathers run on this machine. Print it to say so.
 ///
 /// ```no_run
-/// use wgpu_gather::{BadIndices, Executor, Gather};
-///
-/// let executor = Executor::new_blocking();
-/// println!("gathering on {executor}");
-/// let plan = Gather::new().bad_indices(BadIndices::Zero).plan(&[3], &[2])?;
-/// assert_eq!(executor.gather_blocking(&plan, &[1.0_f32, 2.0, 3.0], &[2, 3])?, [3.0, 0.0]);
-/// # Ok::<(), Box<dyn std::error::Error>>(())
+#[doc = include_str!("../../tests/doc_examples/executor.rs")]
 /// ```
 #[derive(Debug)]
 pub enum Executor {

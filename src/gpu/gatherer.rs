@@ -24,17 +24,7 @@ use crate::plan::GatherPlan;
 /// pass of another device.
 ///
 /// ```no_run
-/// use wgpu_gather::{GatherBuffers, GatherError, GatherPlan, Gatherer, wgpu};
-///
-/// fn frame(
-///     gatherer: &Gatherer,
-///     encoder: &mut wgpu::CommandEncoder,
-///     plan: &GatherPlan,
-///     [params, indices, output]: [&wgpu::Buffer; 3],
-/// ) -> Result<(), GatherError> {
-///     let buffers = GatherBuffers::new::<f32, i32>(params.slice(..), indices.slice(..), output.slice(..));
-///     gatherer.encode(encoder, plan, &buffers)
-/// }
+#[doc = include_str!("../../tests/doc_examples/gatherer.rs")]
 /// ```
 #[derive(Debug)]
 pub struct Gatherer {

@@ -1,0 +1,10 @@
+use wgpu_gather::{BadIndices, Executor, Gather};
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let executor = Executor::new_blocking();
+    println!("gathering on {executor}");
+    let plan = Gather::new().bad_indices(BadIndices::Zero).plan(&[3], &[2])?;
+    let output = executor.gather_blocking(&plan, &[1.0_f32, 2.0, 3.0], &[2, 3])?;
+    assert_eq!(output, [3.0, 0.0]);
+    Ok(())
+}

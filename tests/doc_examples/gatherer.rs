@@ -1,0 +1,19 @@
+use wgpu_gather::{Gather, GatherBuffers, GatherError, GatherPlan, Gatherer, PlanError, wgpu};
+
+/// Looks up 1,000 embeddings of 128 numbers in a table of 50,000.
+pub fn embedding_plan() -> Result<GatherPlan, PlanError> {
+    Gather::new().plan(&[50_000, 128], &[1_000])
+}
+
+/// Records the look-up; keep the gatherer, it holds the pipelines.
+pub fn record_embedding(
+    gatherer: &Gatherer, // Gatherer::new(&device)
+    encoder: &mut wgpu::CommandEncoder,
+    table: &wgpu::Buffer,
+    token_ids: &wgpu::Buffer,
+    output: &wgpu::Buffer,
+) -> Result<(), GatherError> {
+    let plan = embedding_plan().expect("constant shapes are right");
+    let buffers = GatherBuffers::new::<f32, u32>(table.slice(..), token_ids.slice(..), output.slice(..));
+    gatherer.encode(encoder, &plan, &buffers)
+}

@@ -1,0 +1,73 @@
+//! The documentation's GPU examples, which rustdoc only compiles, run here: from the files that the docs
+//! include, and that the README repeats word for word.
+
+#[path = "../common/mod.rs"]
+mod common;
+
+use common::device::gpu_trial;
+use libtest_mimic::{Arguments, Trial};
+use wgpu_gather::{Gather, Gatherer, Gpu, wgpu};
+
+mod gpu {
+    include!("gpu.rs");
+
+    pub fn run() -> Result<(), Box<dyn std::error::Error>> {
+        main()
+    }
+}
+
+mod executor {
+    include!("executor.rs");
+
+    pub fn run() -> Result<(), Box<dyn std::error::Error>> {
+        main()
+    }
+}
+
+mod gatherer {
+    include!("gatherer.rs");
+}
+
+fn main() {
+    let arguments = Arguments::from_args();
+    let trials = vec![
+        Trial::test("the_readme_holds_what_runs_here", || {
+            for example in [include_str!("gpu.rs"), include_str!("gatherer.rs")] {
+                let block = format!("```rust,no_run\n{example}```\n");
+                assert!(
+                    include_str!("../../README.md").contains(&block),
+                    "not in the README:\n{block}"
+                );
+            }
+            Ok(())
+        }),
+        gpu_trial("a_table_on_the_gpu", |_| Ok(gpu::run()?)),
+        gpu_trial("the_gpu_if_there_is_one", |_| Ok(executor::run()?)),
+        gpu_trial("an_encoder_of_the_apps_own", record_embedding),
+    ];
+    libtest_mimic::run(&arguments, trials).exit();
+}
+
+fn record_embedding(gpu: &Gpu) -> Result<(), libtest_mimic::Failed> {
+    let params: Vec<f32> = (0_u16..50_000)
+        .flat_map(|row| [f32::from(row); 128])
+        .collect();
+    let indices: Vec<u32> = (0..1_000).map(|n| n * 7919 % 50_000).collect();
+    let (table, token_ids) = (gpu.upload(&params)?, gpu.upload(&indices)?);
+    let output = gpu.upload(&vec![-1.0_f32; 128_000])?;
+
+    let recorder = Gatherer::new(gpu.device());
+    let mut encoder = gpu
+        .device()
+        .create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
+    let buffers = [table.buffer(), token_ids.buffer(), output.buffer()];
+    gatherer::record_embedding(&recorder, &mut encoder, buffers[0], buffers[1], buffers[2])?;
+    gpu.queue().submit([encoder.finish()]);
+
+    // Every row of the output, in order, brings it back.
+    let all = Gather::new().plan(&[1_000, 128], &[1_000])?;
+    let rows: Vec<u32> = (0..1_000).collect();
+    let expected = gatherer::embedding_plan()?.run(&params, &indices)?;
+    assert_eq!(gpu.gather_blocking(&all, &output, &rows)?, expected);
+    Ok(())
+}
