@@ -233,6 +233,9 @@ pub enum GpuError {
     /// The result could not be read back: the device is lost.
     #[error("result not read back: {0}")]
     ReadBack(String),
+    /// What was read back is not the elements that were asked for: an app has written other bytes.
+    #[error("result must be of type {element}, found other bit patterns")]
+    InvalidElement { element: &'static str },
     /// An executor runs only plans that mean the same on both devices.
     #[error(
         "bad_indices must be Error or Zero for an executor, found DeviceDefault, which differs by device"

@@ -22,7 +22,7 @@ pub(super) struct Source<'a, T, I> {
     outer_size: usize,
     index_count: usize,
     row_count: usize,
-    slice_len: usize,
+    pub(super) slice_len: usize,
     from_end: bool,
 }
 
@@ -50,10 +50,6 @@ impl<'a, T: Copy + Default, I: GatherIndex> Source<'a, T, I> {
             slice_len: size(dims.slice_len),
             from_end: plan.negative_indices() == NegativeIndices::FromEnd,
         }
-    }
-
-    pub(super) fn slice_len(&self) -> usize {
-        self.slice_len
     }
 
     /// The values of one index row, counted over all batches.
@@ -84,8 +80,8 @@ impl<'a, T: Copy + Default, I: GatherIndex> Source<'a, T, I> {
 
             let mut offsets = [BAD_ROW; BLOCK_ROWS];
             let offsets = &mut offsets[..rows];
-            if let Err(bad_row) = self.resolve_rows(part, index_row, offsets)
-                && let Some(first) = first_bad_row
+            if let (Err(bad_row), Some(first)) =
+                (self.resolve_rows(part, index_row, offsets), first_bad_row)
             {
                 return first.note(bad_row);
             }

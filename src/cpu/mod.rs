@@ -155,7 +155,7 @@ fn share_among_threads<T, I>(
     if size_of_val(output) < 2 * MIN_BYTES_PER_TASK {
         return source.gather_rows(0, output, first_bad_row);
     }
-    let slice_len = source.slice_len();
+    let slice_len = source.slice_len;
     let rows_per_task = MIN_BYTES_PER_TASK.div_ceil(slice_len * size_of::<T>());
     output
         .par_chunks_mut(rows_per_task * slice_len)

@@ -1,18 +1,9 @@
-//! A device for callers who have none: tables that stay on the GPU, and gathers from them whose results
-//! come back to the host.
+//! A device for callers who have none: the fastest one, one of their choice, or an app's own.
 
-use std::marker::PhantomData;
+use std::fmt;
 
 use super::gatherer::Gatherer;
-use super::operands::GatherBuffers;
-use super::readback::Readback;
-use super::report::{BadRows, REPORT_BYTES};
-use super::scope::scoped;
-use super::window::range_bytes;
-use crate::bad_indices::BadIndices;
-use crate::element::{GatherElement, GatherIndex, IndexKind};
-use crate::error::{GatherError, GpuError, Operand, RunError};
-use crate::plan::GatherPlan;
+use crate::error::GpuError;
 
 /// A GPU of this machine, or an app's own, with a [`Gatherer`] on it.
 ///
@@ -21,38 +12,9 @@ use crate::plan::GatherPlan;
 /// ```
 #[derive(Debug)]
 pub struct Gpu {
-    device: wgpu::Device,
-    queue: wgpu::Queue,
-    gatherer: Gatherer,
-}
-
-/// Elements that stay on the GPU, to be gathered from many times. Made by [`Gpu::upload`].
-#[derive(Debug, Clone)]
-pub struct GpuTable<T> {
-    buffer: wgpu::Buffer,
-    len: usize,
-    element: PhantomData<fn() -> T>,
-}
-
-impl<T> GpuTable<T> {
-    /// The number of elements.
-    #[must_use]
-    pub fn len(&self) -> usize {
-        self.len
-    }
-
-    /// Whether there are no elements.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.len == 0
-    }
-
-    /// The elements' buffer, with the usages `STORAGE`, `COPY_SRC` and `COPY_DST`; at least 4 bytes long, and
-    /// a multiple of 4.
-    #[must_use]
-    pub fn buffer(&self) -> &wgpu::Buffer {
-        &self.buffer
-    }
+    pub(super) device: wgpu::Device,
+    pub(super) queue: wgpu::Queue,
+    pub(super) gatherer: Gatherer,
 }
 
 impl Gpu {
@@ -69,6 +31,16 @@ impl Gpu {
         };
         let adapter = wgpu::Instance::default().request_adapter(&options).await;
         Self::with_adapter(&adapter.map_err(no_adapter)?).await
+    }
+
+    /// [`new`](Self::new), waiting for it on this thread.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`new`](Self::new).
+    #[cfg(not(target_arch = "wasm32"))]
+    pub fn new_blocking() -> Result<Self, GpuError> {
+        pollster::block_on(Self::new())
     }
 
     /// The adapter that the environment asks for, through `WGPU_BACKEND`, `WGPU_ADAPTER_NAME` and
@@ -137,220 +109,17 @@ impl Gpu {
     pub fn gatherer(&self) -> &Gatherer {
         &self.gatherer
     }
+}
 
-    /// Puts elements on the GPU.
-    ///
-    /// # Errors
-    ///
-    /// Elements of no bytes; more bytes than a buffer of the device may have; no memory there.
-    pub fn upload<T: GatherElement>(&self, elements: &[T]) -> Result<GpuTable<T>, GpuError> {
-        if size_of::<T>() == 0 {
-            return Err(GatherError::ZeroSizedElement.into());
+/// The adapter, its back end and its driver.
+impl fmt::Display for Gpu {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let info = self.device.adapter_info();
+        write!(f, "{} ({}", info.name, info.backend)?;
+        if !info.driver_info.is_empty() {
+            write!(f, ", {}", info.driver_info)?;
         }
-        let buffer = self.upload_bytes(Operand::Params, bytemuck::cast_slice(elements))?;
-        Ok(GpuTable {
-            buffer,
-            len: elements.len(),
-            element: PhantomData,
-        })
-    }
-
-    /// Gathers from a table on the GPU and brings the result back.
-    ///
-    /// The future needs no other task to poll the device. Dropping it drops the result.
-    ///
-    /// # Errors
-    ///
-    /// Operands of the wrong length; a plan beyond the device's limits; with [`BadIndices::Error`], an index
-    /// out of range, and then it is the error of [`GatherPlan::run`]; a device that is lost or out of memory.
-    pub async fn gather<T, I>(
-        &self,
-        plan: &GatherPlan,
-        table: &GpuTable<T>,
-        indices: &[I],
-    ) -> Result<Vec<T>, GpuError>
-    where
-        T: GatherElement,
-        I: GatherIndex,
-    {
-        match self.start(plan, table, indices)? {
-            Some(readback) => readback.read(|bytes| decode(plan, I::KIND, bytes)).await?,
-            None => Ok(Vec::new()),
-        }
-    }
-
-    /// [`new`](Self::new), waiting for it on this thread.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`new`](Self::new).
-    #[cfg(not(target_arch = "wasm32"))]
-    pub fn new_blocking() -> Result<Self, GpuError> {
-        pollster::block_on(Self::new())
-    }
-
-    /// [`gather`](Self::gather), waiting for it on this thread.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`gather`](Self::gather).
-    #[cfg(not(target_arch = "wasm32"))]
-    pub fn gather_blocking<T, I>(
-        &self,
-        plan: &GatherPlan,
-        table: &GpuTable<T>,
-        indices: &[I],
-    ) -> Result<Vec<T>, GpuError>
-    where
-        T: GatherElement,
-        I: GatherIndex,
-    {
-        match self.start(plan, table, indices)? {
-            Some(readback) => readback.read_blocking(|bytes| decode(plan, I::KIND, bytes))?,
-            None => Ok(Vec::new()),
-        }
-    }
-
-    /// Submits the gather and starts to map its result: the output, and behind it the report if the policy
-    /// asks for one. `None` if the output is empty.
-    fn start<T, I>(
-        &self,
-        plan: &GatherPlan,
-        table: &GpuTable<T>,
-        indices: &[I],
-    ) -> Result<Option<Readback>, GpuError>
-    where
-        T: GatherElement,
-        I: GatherIndex,
-    {
-        let dims = plan.dims();
-        for (operand, expected, found) in [
-            (Operand::Params, dims.params_len(), table.len),
-            (Operand::Indices, dims.indices_len(), indices.len()),
-        ] {
-            if found as u64 != expected {
-                return Err(RunError::Length {
-                    operand,
-                    expected,
-                    found,
-                }
-                .into());
-            }
-        }
-        if dims.output_len() == 0 {
-            return Ok(None);
-        }
-        let element_bytes = size_of::<T>() as u64;
-        let elements = dims.output_len();
-        let output_bytes = elements
-            .checked_mul(element_bytes)
-            .filter(|&bytes| bytes <= i64::MAX.unsigned_abs())
-            .ok_or(GatherError::TooManyBytes {
-                operand: Operand::Output,
-                elements,
-                element_bytes,
-            })?;
-        let output_bytes = range_bytes(output_bytes);
-        let report_bytes = if plan.bad_indices() == BadIndices::Error {
-            REPORT_BYTES
-        } else {
-            0
-        };
-
-        let storage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC;
-        let host = wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST;
-        let indices = self.upload_bytes(Operand::Indices, I::bytes(indices))?;
-        let output =
-            self.make_buffer(Operand::Output, output_bytes, storage, "wgpu-gather/output")?;
-        let readback = self.make_buffer(
-            Operand::Output,
-            output_bytes + report_bytes,
-            host,
-            "wgpu-gather/readback",
-        )?;
-        let mut buffers =
-            GatherBuffers::new::<T, I>(table.buffer.slice(..), indices.slice(..), output.slice(..));
-        let report;
-        if report_bytes > 0 {
-            let usage = storage | wgpu::BufferUsages::COPY_DST;
-            report =
-                self.make_buffer(Operand::Report, report_bytes, usage, "wgpu-gather/report")?;
-            buffers = buffers.with_report(report.slice(..));
-        }
-
-        let descriptor = wgpu::CommandEncoderDescriptor {
-            label: Some("wgpu-gather/gather"),
-        };
-        let mut encoder = scoped(&self.device, || {
-            self.device.create_command_encoder(&descriptor)
-        })?;
-        self.gatherer.encode(&mut encoder, plan, &buffers)?;
-        let submission = scoped(&self.device, || {
-            encoder.copy_buffer_to_buffer(&output, 0, &readback, 0, output_bytes);
-            if let Some(report) = buffers.report {
-                encoder.copy_buffer_to_buffer(
-                    report.buffer(),
-                    0,
-                    &readback,
-                    output_bytes,
-                    report_bytes,
-                );
-            }
-            self.queue.submit([encoder.finish()])
-        })?;
-        Readback::start(&self.device, readback, submission).map(Some)
-    }
-
-    fn upload_bytes(&self, operand: Operand, bytes: &[u8]) -> Result<wgpu::Buffer, GpuError> {
-        let size = range_bytes(bytes.len() as u64).max(4);
-        self.check_buffer_size(operand, size)?;
-        Ok(scoped(&self.device, || {
-            let buffer = self.device.create_buffer(&wgpu::BufferDescriptor {
-                label: Some(&format!("wgpu-gather/{operand}")),
-                size,
-                usage: wgpu::BufferUsages::STORAGE
-                    | wgpu::BufferUsages::COPY_SRC
-                    | wgpu::BufferUsages::COPY_DST,
-                mapped_at_creation: true,
-            });
-            // What a device that is lost or out of memory does not map is in the error scope.
-            if let Ok(mut mapped) = buffer.get_mapped_range_mut(..) {
-                mapped.slice(..bytes.len()).copy_from_slice(bytes);
-            }
-            buffer.unmap();
-            buffer
-        })?)
-    }
-
-    fn make_buffer(
-        &self,
-        operand: Operand,
-        size: u64,
-        usage: wgpu::BufferUsages,
-        label: &str,
-    ) -> Result<wgpu::Buffer, GpuError> {
-        self.check_buffer_size(operand, size)?;
-        let descriptor = wgpu::BufferDescriptor {
-            label: Some(label),
-            size,
-            usage,
-            mapped_at_creation: false,
-        };
-        Ok(scoped(&self.device, || {
-            self.device.create_buffer(&descriptor)
-        })?)
-    }
-
-    fn check_buffer_size(&self, operand: Operand, bytes: u64) -> Result<(), GpuError> {
-        let limit = self.device.limits().max_buffer_size;
-        if bytes > limit {
-            return Err(GpuError::BufferTooLarge {
-                operand,
-                bytes,
-                limit,
-            });
-        }
-        Ok(())
+        f.write_str(")")
     }
 }
 
@@ -362,36 +131,8 @@ fn check_back_ends() -> Result<(), GpuError> {
     Ok(())
 }
 
-fn no_adapter(error: impl std::fmt::Display) -> GpuError {
-    GpuError::NoAdapter(error.to_string())
-}
-
-/// The output, or the error that its report holds.
-fn decode<T: GatherElement>(
-    plan: &GatherPlan,
-    index_kind: IndexKind,
-    bytes: &[u8],
-) -> Result<Vec<T>, GpuError> {
-    let output_bytes = usize::try_from(plan.dims().output_len())
-        .expect("a mapped output is in memory")
-        * size_of::<T>();
-    let report_start = output_bytes.next_multiple_of(4);
-    if plan.bad_indices() == BadIndices::Error
-        && let Some(bad_rows) = BadRows::decode(plan, index_kind, &bytes[report_start..])?
-    {
-        return Err(RunError::BadIndex(bad_rows.first).into());
-    }
-    Ok(elements_of(&bytes[..output_bytes]))
-}
-
-/// Bytes that a gather put together: copies of whole elements and zeros, so each is an element.
-fn elements_of<T: GatherElement>(bytes: &[u8]) -> Vec<T> {
-    match bytemuck::checked::try_cast_slice(bytes) {
-        Ok(elements) => elements.to_vec(),
-        // The mapping is aligned for less than T needs.
-        Err(_) => bytes
-            .chunks_exact(size_of::<T>())
-            .map(bytemuck::checked::pod_read_unaligned)
-            .collect(),
-    }
+fn no_adapter(error: wgpu::RequestAdapterError) -> GpuError {
+    let text = error.to_string();
+    let reasons = text.strip_prefix("No suitable graphics adapter found; ");
+    GpuError::NoAdapter(reasons.unwrap_or(&text).to_owned())
 }

@@ -96,10 +96,7 @@ impl From<Result<Gpu, GpuError>> for Executor {
 impl fmt::Display for Executor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Gpu(gpu) => {
-                let info = gpu.device().adapter_info();
-                write!(f, "{} ({}, {})", info.name, info.backend, info.driver_info)
-            }
+            Self::Gpu(gpu) => gpu.fmt(f),
             Self::Cpu(error) => write!(f, "the CPU ({error})"),
         }
     }

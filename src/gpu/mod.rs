@@ -12,10 +12,12 @@ mod report;
 mod scope;
 #[cfg(test)]
 mod shader_tests;
+mod table;
 mod window;
 
-pub use context::{Gpu, GpuTable};
+pub use context::Gpu;
 pub use executor::Executor;
 pub use gatherer::Gatherer;
 pub use operands::GatherBuffers;
 pub use report::BadRows;
+pub use table::GpuTable;
