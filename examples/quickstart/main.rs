@@ -1,0 +1,176 @@
+//! The main job on real input: handwritten digits, gathered by their label on the GPU and on the CPU.
+//!
+//! ```sh
+//! cargo run --release --example quickstart
+//! ```
+//!
+//! Without a GPU the CPU does it all, and the pictures are the same.
+
+mod means;
+#[path = "../npy/read.rs"]
+#[expect(dead_code, reason = "the example npy also writes")]
+mod read;
+
+use std::error::Error;
+use std::path::Path;
+
+use approx::assert_relative_eq;
+use read::{Array, read};
+use wgpu_gather::{BadIndices, Executor, GatherNd, Gpu};
+
+/// The images are 8 x 8, their pixels 0 (paper) to 16 (ink).
+const WIDTH: usize = 8;
+const PIXELS: usize = WIDTH * WIDTH;
+const DIGITS: usize = 10;
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let images = read_data("digits_images_u8.npy")?;
+    let labels = read_data("digits_labels_i64.npy")?.numbers(i64::from_le_bytes);
+
+    let executor = Executor::from(pollster::block_on(Gpu::from_env()));
+    match &executor {
+        Executor::Gpu(_) => println!("Gathering on {executor}"),
+        Executor::Cpu(error) => {
+            // The rest of the text says what each back end lacks.
+            let error = error.to_string();
+            let reason = error.split(':').next().unwrap_or(&error);
+            println!("Gathering on the CPU ({reason})");
+        }
+    }
+    first_of_each_digit(&executor, &images)?;
+    mean_of_each_digit(&executor, &images, &labels)?;
+    index_out_of_range(&executor, &images)
+}
+
+/// The plain case: a table, some indices, and out come the rows that they name.
+fn first_of_each_digit(executor: &Executor, images: &Array) -> Result<(), Box<dyn Error>> {
+    let three_of_each = read_data("digits_indices_i32.npy")?;
+    let plan = GatherNd::new()
+        .bad_indices(BadIndices::Error)
+        .plan(&images.shape, &three_of_each.shape)?;
+    let indices = three_of_each.numbers(i32::from_le_bytes);
+
+    let rows = executor.gather_blocking(&plan, &images.bytes, &indices)?;
+    assert_eq!(rows, plan.run(&images.bytes, &indices)?);
+    assert_eq!(rows, read_data("digits_expected_u8.npy")?.bytes);
+
+    let who = match executor {
+        Executor::Gpu(_) => "GPU, CPU and expected output",
+        Executor::Cpu(_) => "CPU and expected output",
+    };
+    println!("\nThe first of each digit. {who} are equal, bit for bit:\n{plan}\n");
+    let firsts = rows.chunks(3 * PIXELS).flat_map(|three| &three[..PIXELS]);
+    draw(&firsts.copied().map(f32::from).collect::<Vec<_>>());
+    Ok(())
+}
+
+/// A gather as a step of an app's own work: all images in the order of their digits, then the mean of each.
+fn mean_of_each_digit(
+    executor: &Executor,
+    images: &Array,
+    labels: &[i64],
+) -> Result<(), Box<dyn Error>> {
+    let mut indices: Vec<u32> = (0..).take(labels.len()).collect();
+    indices.sort_by_key(|&image| labels[image as usize]);
+    // The first row of each digit, and behind the last digit the number of all rows.
+    let starts: Vec<u32> = (0..=10)
+        .map(|digit| u32::try_from(labels.iter().filter(|&&label| label < digit).count()))
+        .collect::<Result<_, _>>()?;
+    let plan = GatherNd::new().plan(&images.shape, &[indices.len(), 1])?;
+
+    let cpu_rows = plan.run(&images.bytes, &indices)?;
+    let cpu_means = average(&cpu_rows, &starts);
+    let Executor::Gpu(gpu) = executor else {
+        println!("\nThe mean of each digit, of all images in the order of their digits:\n{plan}\n");
+        draw(&cpu_means);
+        return Ok(());
+    };
+    let (rows, means) = means::gather_and_average(gpu, &plan, &images.bytes, &indices, &starts)?;
+    assert_eq!(rows, cpu_rows);
+    assert_relative_eq!(means[..], cpu_means[..], max_relative = 1e-5);
+    let difference = means
+        .iter()
+        .zip(&cpu_means)
+        .map(|(gpu, cpu)| (gpu - cpu).abs())
+        .fold(0.0, f32::max);
+    println!(
+        "\nThe mean of each digit: the gather and the app's own averaging, in one submit. The largest\n\
+         difference from the CPU's is {difference}:\n{plan}\n"
+    );
+    draw(&means);
+    Ok(())
+}
+
+fn average(rows: &[u8], starts: &[u32]) -> Vec<f32> {
+    let mut means = Vec::with_capacity(DIGITS * PIXELS);
+    for group in starts.windows(2) {
+        let (start, end) = (group[0] as usize, group[1] as usize);
+        let rows = &rows[start * PIXELS..end * PIXELS];
+        for pixel in 0..PIXELS {
+            let pixels = rows.iter().skip(pixel).step_by(PIXELS);
+            let sum: f32 = pixels.copied().map(f32::from).sum();
+            means.push(sum / (end - start) as f32);
+        }
+    }
+    means
+}
+
+/// TensorFlow's two answers to an index that names no image: an error on the CPU, zeros on the GPU.
+fn index_out_of_range(executor: &Executor, images: &Array) -> Result<(), Box<dyn Error>> {
+    let good_and_bad = [0, 1797];
+    let gather = GatherNd::new();
+    let plan = gather.plan(&images.shape, &[2, 1])?;
+    let (device, rows) = match executor {
+        Executor::Gpu(gpu) => {
+            let table = gpu.upload(&images.bytes)?;
+            ("GPU", gpu.gather_blocking(&plan, &table, &good_and_bad)?)
+        }
+        Executor::Cpu(_) => {
+            let zeros = gather.bad_indices(BadIndices::Zero);
+            let plan = zeros.plan(&images.shape, &[2, 1])?;
+            (
+                "CPU, told BadIndices::Zero",
+                plan.run(&images.bytes, &good_and_bad)?,
+            )
+        }
+    };
+    let (good, bad) = rows.split_at(PIXELS);
+    assert_eq!(good, &images.bytes[..PIXELS]);
+    assert_eq!(bad, [0; PIXELS]);
+    let Err(error) = plan.run(&images.bytes, &good_and_bad) else {
+        return Err("the CPU took an index that is out of range".into());
+    };
+    println!("\nAn index that is out of range:\n  CPU: {error}\n  {device}: an image of zeros");
+    Ok(())
+}
+
+/// Draws images side by side, one character a pixel.
+fn draw(images: &[f32]) {
+    const SHADES: [char; 5] = [' ', '░', '▒', '▓', '█'];
+    for y in 0..WIDTH {
+        let line: Vec<String> = images
+            .chunks(PIXELS)
+            .map(|image| {
+                let pixels = &image[y * WIDTH..][..WIDTH];
+                pixels.iter().map(|pixel| SHADES[shade(*pixel)]).collect()
+            })
+            .collect();
+        println!("{}", line.join("  ").trim_end());
+    }
+}
+
+/// Five shades for the ink of 0 to 16.
+fn shade(ink: f32) -> usize {
+    [3.4, 6.8, 10.2, 13.6]
+        .iter()
+        .filter(|&&limit| ink >= limit)
+        .count()
+}
+
+fn read_data(name: &str) -> read::Result<Array> {
+    read(
+        &Path::new(env!("CARGO_MANIFEST_DIR"))
+            .join("tests/data")
+            .join(name),
+    )
+}

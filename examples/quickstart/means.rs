@@ -1,0 +1,70 @@
+//! What an app with a GPU of its own does: it records a gather and then its own work on the result into one
+//! encoder, and submits both at once. Nothing comes back to the host before the end.
+
+use std::error::Error;
+
+use wgpu_gather::{GatherBuffers, GatherPlan, Gpu, wgpu};
+
+use crate::{DIGITS, PIXELS};
+
+/// Gathers `images` in the order of `indices`, then takes the mean of each group of rows
+/// `starts[digit]..starts[digit + 1]`. Returns the rows and the means.
+pub fn gather_and_average(
+    gpu: &Gpu,
+    plan: &GatherPlan,
+    images: &[u8],
+    indices: &[u32],
+    starts: &[u32],
+) -> Result<(Vec<u8>, Vec<f32>), Box<dyn Error>> {
+    let device = gpu.device();
+    let (images, indices, starts) = (
+        gpu.upload(images)?,
+        gpu.upload(indices)?,
+        gpu.upload(starts)?,
+    );
+    let rows = gpu.upload(&vec![0_u8; indices.len() * PIXELS])?;
+    let means = gpu.upload(&[0.0_f32; DIGITS * PIXELS])?;
+
+    let shader = device.create_shader_module(wgpu::include_wgsl!("mean.wgsl"));
+    let pipeline = device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
+        label: Some("quickstart/mean"),
+        layout: None,
+        module: &shader,
+        entry_point: Some("mean"),
+        compilation_options: wgpu::PipelineCompilationOptions::default(),
+        cache: None,
+    });
+    let bindings = [
+        (0, rows.buffer()),
+        (1, starts.buffer()),
+        (2, means.buffer()),
+    ];
+    let entries = bindings.map(|(binding, buffer)| wgpu::BindGroupEntry {
+        binding,
+        resource: buffer.as_entire_binding(),
+    });
+    let bind_group = device.create_bind_group(&wgpu::BindGroupDescriptor {
+        label: Some("quickstart/mean"),
+        layout: &pipeline.get_bind_group_layout(0),
+        entries: &entries,
+    });
+
+    let mut encoder = device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
+    let buffers = GatherBuffers::new::<u8, u32>(
+        images.buffer().slice(..),
+        indices.buffer().slice(..),
+        rows.buffer().slice(..),
+    );
+    gpu.gatherer().encode(&mut encoder, plan, &buffers)?;
+    {
+        let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor::default());
+        pass.set_pipeline(&pipeline);
+        pass.set_bind_group(0, &bind_group, &[]);
+        pass.dispatch_workgroups(u32::try_from(DIGITS)?, 1, 1);
+    }
+    gpu.queue().submit([encoder.finish()]);
+    Ok((
+        gpu.download_blocking(&rows)?,
+        gpu.download_blocking(&means)?,
+    ))
+}

@@ -1,0 +1,272 @@
+//! The examples as their users run them: npy on good, bad and hostile files and arguments, quickstart with
+//! and without a GPU.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+#[path = "../common/mod.rs"]
+mod common;
+mod refusals;
+mod support;
+
+use std::fs;
+use std::process::ExitCode;
+
+use common::device::gpu_trial;
+use libtest_mimic::{Arguments, Trial};
+use support::{Folder, NO_GPU, Ran, example, file, npy, numbers};
+
+const DATA: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data");
+
+fn main() -> ExitCode {
+    let cpu = |name: &str, run: fn()| {
+        Trial::test(name, move || {
+            run();
+            Ok(())
+        })
+    };
+    let gpu = |name: &str, run: fn()| {
+        gpu_trial(name, move |_| {
+            run();
+            Ok(())
+        })
+    };
+    let trials = vec![
+        cpu("digits_on_the_cpu", || digits("cpu")),
+        gpu("digits_on_the_gpu", || digits("gpu")),
+        cpu("every_dtype_on_the_cpu", || every_dtype("cpu")),
+        gpu("every_dtype_on_the_gpu", || every_dtype("gpu")),
+        cpu("attributes_on_the_cpu", || attributes("cpu")),
+        gpu("attributes_on_the_gpu", || attributes("gpu")),
+        cpu("bad_index_on_the_cpu", bad_index_on_the_cpu),
+        gpu("bad_index_on_the_gpu", bad_index_on_the_gpu),
+        cpu("every_format_version_is_read", every_format_version_is_read),
+        cpu(
+            "hostile_files_are_refused",
+            refusals::hostile_files_are_refused,
+        ),
+        cpu(
+            "files_that_do_not_fit_are_refused",
+            refusals::files_that_do_not_fit_are_refused,
+        ),
+        cpu(
+            "wrong_arguments_are_refused",
+            refusals::wrong_arguments_are_refused,
+        ),
+        cpu("help_is_no_error", refusals::help_is_no_error),
+        cpu("output_is_replaced_whole", output_is_replaced_whole),
+        cpu("npy_without_a_gpu", npy_without_a_gpu),
+        cpu("quickstart_without_a_gpu", quickstart_without_a_gpu),
+        gpu("quickstart_draws_the_same", quickstart_draws_the_same),
+    ];
+    libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
+}
+
+fn digits(device: &str) {
+    let folder = Folder::new(&format!("digits-{device}"));
+    let data = |name: &str| fs::read(format!("{DATA}/digits_{name}.npy")).unwrap();
+    folder.write("images.npy", data("images_u8"));
+    folder.write("indices.npy", data("indices_i32"));
+    let command = format!("gather_nd images.npy indices.npy -o out.npy --device {device}");
+    folder.gathers(&command, "uint8 [30, 8, 8]");
+    assert_eq!(folder.read("out.npy"), data("expected_u8"));
+}
+
+/// Whatever the bytes of an element, they arrive: NaNs, negative zeros, booleans. The index types take turns.
+fn every_dtype(device: &str) {
+    let folder = Folder::new(&format!("dtypes-{device}"));
+    let dtypes = [
+        ("|b1", "bool", 1),
+        ("|i1", "int8", 1),
+        ("|u1", "uint8", 1),
+        ("<i2", "int16", 2),
+        ("<u2", "uint16", 2),
+        ("<f2", "float16", 2),
+        ("<i4", "int32", 4),
+        ("<u4", "uint32", 4),
+        ("<f4", "float32", 4),
+        ("<i8", "int64", 8),
+        ("<u8", "uint64", 8),
+        ("<f8", "float64", 8),
+        ("<c8", "complex64", 8),
+        ("<c16", "complex128", 16),
+    ];
+    let indices = [
+        ("<i4", numbers(&[2, 0], i32::to_le_bytes)),
+        ("<i8", numbers(&[2, 0], i64::to_le_bytes)),
+        ("<u4", numbers(&[2, 0], u32::to_le_bytes)),
+        ("<u8", numbers(&[2, 0], u64::to_le_bytes)),
+    ];
+    for ((descr, name, width), (index_descr, indices)) in
+        dtypes.into_iter().zip(indices.iter().cycle())
+    {
+        let params: Vec<u8> = if name == "bool" {
+            vec![1, 0, 0, 0, 1, 1]
+        } else {
+            (0..=255).rev().take(6 * width).collect()
+        };
+        let row = |row: usize| &params[row * 2 * width..][..2 * width];
+        let expected = npy(descr, "(2, 2)", &[row(2), row(0)].concat());
+        folder.write("params.npy", npy(descr, "(3, 2)", &params));
+        folder.write("indices.npy", npy(index_descr, "(2, 1)", indices));
+        let command = format!("gather_nd params.npy indices.npy -o out.npy --device {device}");
+        folder.gathers(&command, &format!("{name} [2, 2]"));
+        assert_eq!(folder.read("out.npy"), expected, "{name}, {index_descr}");
+    }
+}
+
+fn attributes(device: &str) {
+    let folder = Folder::new(&format!("attributes-{device}"));
+    folder.write("params.npy", npy("|u1", "(2, 3)", &[1, 2, 3, 4, 5, 6]));
+    folder.i32("last.npy", "()", &[-1]);
+    folder.i32("columns.npy", "(2,)", &[2, 0]);
+    folder.i32("batched.npy", "(2, 1)", &[1, 2]);
+    folder.i32("cells.npy", "(1, 2)", &[-1, 1]);
+    for (command, shape, output) in [
+        (
+            "gather params.npy columns.npy --axis 1",
+            "(2, 2)",
+            vec![3, 1, 6, 4],
+        ),
+        (
+            "gather params.npy columns.npy --axis=-1",
+            "(2, 2)",
+            vec![3, 1, 6, 4],
+        ),
+        (
+            "gather params.npy last.npy --from-end",
+            "(3,)",
+            vec![4, 5, 6],
+        ),
+        (
+            "gather params.npy batched.npy --batch-dims 1",
+            "(2, 1)",
+            vec![2, 6],
+        ),
+        (
+            "gather_nd params.npy batched.npy --batch-dims 1",
+            "(2,)",
+            vec![2, 6],
+        ),
+        ("gather_nd params.npy cells.npy --from-end", "(1,)", vec![5]),
+        (
+            "gather_nd params.npy cells.npy --bad-indices zero",
+            "(1,)",
+            vec![0],
+        ),
+    ] {
+        let result = folder.run(&format!("{command} -o out.npy --device {device}"));
+        assert_eq!(result.code, 0, "{command}: {}", result.stderr);
+        assert_eq!(
+            folder.read("out.npy"),
+            npy("|u1", shape, &output),
+            "{command}"
+        );
+    }
+}
+
+const BAD_INDEX: &str = "indices[1,0] = [7] does not index into param shape [3]";
+
+fn folder_with_bad_index(name: &str) -> Folder {
+    let folder = Folder::new(name);
+    folder.write("params.npy", npy("|u1", "(3,)", &[1, 2, 3]));
+    folder.i32("indices.npy", "(2, 1, 1)", &[1, 7]);
+    folder
+}
+
+fn bad_index_on_the_cpu() {
+    let folder = folder_with_bad_index("bad-index-cpu");
+    let command = "gather_nd params.npy indices.npy -o out.npy --device cpu";
+    folder.refuses(command, BAD_INDEX);
+    folder.refuses(&format!("{command} --bad-indices error"), BAD_INDEX);
+}
+
+fn bad_index_on_the_gpu() {
+    let folder = folder_with_bad_index("bad-index-gpu");
+    let command = "gather_nd params.npy indices.npy -o out.npy --device";
+    folder.refuses(&format!("{command} gpu --bad-indices error"), BAD_INDEX);
+    // What is the default on a GPU would make the answer depend on the machine.
+    folder.refuses(&format!("{command} auto"), BAD_INDEX);
+    folder.gathers(&format!("{command} gpu"), "uint8 [2, 1]");
+    assert_eq!(folder.read("out.npy"), npy("|u1", "(2, 1)", &[2, 0]));
+}
+
+fn every_format_version_is_read() {
+    let folder = Folder::new("versions");
+    folder.i32("indices.npy", "(1,)", &[1]);
+    let header = "{\"shape\":(2 ,),'fortran_order' : False, 'descr': '<u2'}\n";
+    for version in 1..=3 {
+        folder.write("params.npy", file(version, header, &[1, 2, 3, 4]));
+        folder.gathers(
+            "gather params.npy indices.npy -o out.npy --device cpu",
+            "uint16 [1]",
+        );
+        assert_eq!(folder.read("out.npy"), npy("<u2", "(1,)", &[3, 4]));
+    }
+}
+
+fn output_is_replaced_whole() {
+    let folder = folder_with_bad_index("replace");
+    folder.write("out.npy", b"old".to_vec());
+    let command = "gather_nd params.npy indices.npy -o out.npy --device cpu";
+    folder.refuses(command, BAD_INDEX);
+    folder.gathers(&format!("{command} --bad-indices zero"), "uint8 [2, 1]");
+    assert_eq!(folder.read("out.npy"), npy("|u1", "(2, 1)", &[2, 0]));
+    assert_eq!(folder.files().len(), 3);
+}
+
+fn npy_without_a_gpu() {
+    let folder = Folder::new("no-gpu");
+    folder.i32("vector.npy", "(2,)", &[0, 1]);
+    let run = |device| {
+        let args = [
+            "gather",
+            "vector.npy",
+            "vector.npy",
+            "-o",
+            "out.npy",
+            "--device",
+            device,
+        ];
+        Ran::new(
+            example("npy")
+                .current_dir(&folder.0)
+                .args(args)
+                .envs([NO_GPU]),
+        )
+    };
+    let auto = run("auto");
+    let expected = "out.npy: int32 [2], gathered on the CPU (no adapter found: ";
+    assert!(auto.stdout.starts_with(expected), "{auto:?}");
+    let gpu = run("gpu");
+    assert_eq!((gpu.code, gpu.stderr.lines().count()), (1, 1), "{gpu:?}");
+    assert!(
+        gpu.stderr.starts_with("error: no adapter found: "),
+        "{gpu:?}"
+    );
+}
+
+fn quickstart_without_a_gpu() {
+    let result = Ran::new(example("quickstart").envs([NO_GPU]));
+    assert_eq!((result.code, result.stderr.as_str()), (0, ""));
+    let expected = "Gathering on the CPU (no adapter found)";
+    assert!(result.stdout.starts_with(expected), "{}", result.stdout);
+    // Ten firsts and ten means, in lines of ten.
+    assert_eq!(pictures(&result.stdout).len(), 2 * 8);
+}
+
+fn quickstart_draws_the_same() {
+    let gpu = Ran::new(&mut example("quickstart"));
+    assert_eq!(gpu.code, 0, "{}", gpu.stderr);
+    assert!(
+        !gpu.stdout.starts_with("Gathering on the CPU"),
+        "{}",
+        gpu.stdout
+    );
+    let cpu = Ran::new(example("quickstart").envs([NO_GPU]));
+    assert_eq!(pictures(&gpu.stdout), pictures(&cpu.stdout));
+}
+
+fn pictures(stdout: &str) -> Vec<&str> {
+    let shaded = |line: &&str| line.contains(['░', '▒', '▓', '█']);
+    stdout.lines().filter(shaded).collect()
+}
