@@ -3,7 +3,8 @@
 use std::fmt::Write;
 
 use super::kernel::{EntryPoint, Unit, WORKGROUP_SIZE};
-use super::window::{Dispatch, OperandBytes};
+use super::window::{Dispatch, OperandBytes, check_limits};
+use crate::bad_indices::BadIndices;
 use crate::element::IndexKind;
 use crate::error::GatherError;
 use crate::plan::GatherPlan;
@@ -58,39 +59,48 @@ impl GatherPlan {
             indices,
             output,
         } = bytes;
-        let slice_bytes = output.checked_div(dims.output_rows()).unwrap_or(0);
         let mut line = |line: String| text.push_str(&format!("\n{line}"));
         line(format!(
-            "{} slices of {slice_bytes} bytes out of {} rows; params {params} bytes, indices {indices} bytes \
-             ({index_kind}), output {output} bytes",
-            dims.output_rows(),
-            dims.batch_size * dims.outer_size * dims.row_count,
+            "{} of {} bytes out of {}; params {params} bytes, indices {indices} bytes ({index_kind}), \
+             output {output} bytes",
+            count(dims.output_rows(), "slice"),
+            u128::from(dims.slice_len) * u128::from(element_bytes),
+            count(dims.batch_size * dims.outer_size * dims.row_count, "row"),
         ));
+        let report = self.bad_indices() == BadIndices::Error;
         let Some(dispatch) = Dispatch::whole(dims, &bytes, element_bytes, limits)? else {
             line("empty output: nothing to run".into());
             return Ok(());
         };
+        check_limits(limits, report)?;
         line(format!(
             "moves {} bytes: reads {indices} of indices and at most {output} of params, writes {output}",
             u128::from(indices) + 2 * u128::from(output),
         ));
-        let entry_point = EntryPoint::Gather {
-            unit: dispatch.kernel.unit,
-            report: false,
-        }
-        .name();
-        line(match dispatch.kernel.unit {
+        let unit = dispatch.kernel.unit;
+        let entry_point = EntryPoint::Gather { unit, report }.name();
+        line(match unit {
             Unit::Byte => format!("kernel {entry_point}: single bytes, 1 invocation for 4 of them"),
             unit => format!(
-                "kernel {entry_point}: units of {} bytes, {} invocations a slice",
+                "kernel {entry_point}: units of {} bytes, {} a slice",
                 unit.bytes(),
-                1 << dispatch.kernel.lanes_log2
+                count(1 << dispatch.kernel.lanes_log2, "invocation"),
             ),
         });
         let (width, height) = dispatch.workgroups;
         line(format!(
             "dispatch {width} x {height} workgroups of {WORKGROUP_SIZE} invocations"
         ));
+        if report {
+            let entry_point = EntryPoint::CopyFirstBadRow.name();
+            line(format!("then {entry_point}: 1 invocation"));
+        }
         Ok(())
     }
+}
+
+/// "1 row", "2 rows".
+fn count(number: u64, what: &str) -> String {
+    let plural = if number == 1 { "" } else { "s" };
+    format!("{number} {what}{plural}")
 }

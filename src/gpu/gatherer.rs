@@ -4,13 +4,15 @@
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
-use super::kernel::{EntryPoint, PipelineKey, WORKGROUP_SIZE, binding};
+use super::kernel::{EntryPoint, PipelineKey, binding};
 use super::operands::GatherBuffers;
 use super::report::REPORT_BYTES;
 use super::scope::scoped;
-use super::window::{Dispatch, GatherWindow, OperandBytes, range_bytes};
+use super::window::{
+    Dispatch, GatherWindow, OperandBytes, check_binding, check_limits, range_bytes,
+};
 use crate::bad_indices::BadIndices;
-use crate::error::GatherError;
+use crate::error::{GatherError, Operand};
 use crate::plan::GatherPlan;
 
 /// Records gathers on one device.
@@ -19,9 +21,9 @@ use crate::plan::GatherPlan;
 /// among threads.
 ///
 /// Everything that can be checked is checked before anything is recorded; what wgpu alone can see, a
-/// buffer that is destroyed or of another device, comes back as [`GatherError::Rejected`]. Two mistakes
-/// nobody sees while recording: a buffer that is mapped when the commands are submitted, and an encoder or
-/// pass of another device.
+/// buffer that is destroyed or of another device, comes back as [`GatherError::Rejected`]. Three mistakes
+/// nobody sees while recording: a buffer that is mapped when the commands are submitted, an encoder or pass
+/// of another device, and a buffer of another `wgpu::Instance`, which wgpu may take for one of this device's.
 ///
 /// ```no_run
 #[doc = include_str!("../../tests/doc_examples/gatherer.rs")]
@@ -118,12 +120,18 @@ impl Gatherer {
         }
         let bytes = OperandBytes::new(plan.dims(), buffers.element_bytes, buffers.index_kind)?;
         buffers.check(&bytes, &self.limits, report_usage)?;
-        let Some(dispatch) =
-            Dispatch::whole(plan.dims(), &bytes, buffers.element_bytes, &self.limits)?
-        else {
+        let report = buffers.report.is_some();
+        if report {
+            check_binding(Operand::Report, REPORT_BYTES, &self.limits)?;
+        }
+        let dispatch = Dispatch::whole(plan.dims(), &bytes, buffers.element_bytes, &self.limits)?;
+        let Some(dispatch) = dispatch else {
+            // A report is cleared all the same, so it too must be one that the device takes.
+            buffers
+                .report
+                .map_or(Ok(()), |report| self.check_bindable(report))?;
             return Ok(Vec::new());
         };
-        let report = buffers.report.is_some();
         check_limits(&self.limits, report)?;
         log::debug!(
             "{plan}: {:?} on {:?} workgroups",
@@ -208,6 +216,7 @@ impl Gatherer {
             })
     }
 
+    /// Binds what the entry point reads and writes.
     fn bind(
         &self,
         pipeline: &wgpu::ComputePipeline,
@@ -216,58 +225,78 @@ impl Gatherer {
         buffers: &GatherBuffers<'_>,
         bytes: &OperandBytes,
     ) -> wgpu::BindGroup {
-        let range = |range: wgpu::BufferSlice<'_>, bytes| {
-            (range.buffer().clone(), range.offset(), range_bytes(bytes))
-        };
-        let (params, indices) = (
-            range(buffers.params, bytes.params),
-            range(buffers.indices, bytes.indices),
-        );
         // wgpu binds no empty range. The shader reads no params if there are no rows, and no indices if the
         // index depth is 0, so the other one, which is not empty then, stands in.
+        let params = (buffers.params, bytes.params);
+        let indices = (buffers.indices, bytes.indices);
         let (params, indices) = match (bytes.params, bytes.indices) {
-            (0, _) => (indices.clone(), indices),
-            (_, 0) => (params.clone(), params),
+            (0, _) => (indices, indices),
+            (_, 0) => (params, params),
             _ => (params, indices),
         };
-        let entries: Vec<_> = entry_point
-            .bindings()
-            .iter()
-            .map(|&number| match number {
-                binding::WINDOW => (
-                    number,
-                    (window.clone(), 0, size_of::<GatherWindow>() as u64),
-                ),
-                binding::PARAMS => (number, params.clone()),
-                binding::INDICES => (number, indices.clone()),
-                binding::OUTPUT => (number, range(buffers.output, bytes.output)),
+        let entries = entry_point.bindings().iter().map(|&number| {
+            let (range, bytes) = match number {
+                binding::WINDOW => (window.slice(..), window.size()),
+                binding::PARAMS => params,
+                binding::INDICES => indices,
+                binding::OUTPUT => (buffers.output, bytes.output),
                 _ => (
-                    number,
-                    range(
-                        buffers
-                            .report
-                            .expect("an entry point that reports has a report"),
-                        REPORT_BYTES,
-                    ),
+                    buffers
+                        .report
+                        .expect("an entry point that reports has a report"),
+                    REPORT_BYTES,
                 ),
-            })
-            .collect();
-        let entries: Vec<_> = entries
-            .iter()
-            .map(|(binding, (buffer, offset, size))| wgpu::BindGroupEntry {
-                binding: *binding,
-                resource: wgpu::BindingResource::Buffer(wgpu::BufferBinding {
-                    buffer,
-                    offset: *offset,
-                    size: wgpu::BufferSize::new(*size),
-                }),
-            })
-            .collect();
+            };
+            entry(number, range, bytes)
+        });
         self.device.create_bind_group(&wgpu::BindGroupDescriptor {
             label: Some("wgpu-gather/operands"),
             layout: &pipeline.get_bind_group_layout(0),
-            entries: &entries,
+            entries: &entries.collect::<Vec<_>>(),
         })
+    }
+
+    /// Binds a report to nothing: only wgpu knows whether it is destroyed, or another device's.
+    fn check_bindable(&self, report: wgpu::BufferSlice<'_>) -> Result<(), GatherError> {
+        let layout_entry = wgpu::BindGroupLayoutEntry {
+            binding: binding::REPORT,
+            visibility: wgpu::ShaderStages::COMPUTE,
+            ty: wgpu::BindingType::Buffer {
+                ty: wgpu::BufferBindingType::Storage { read_only: false },
+                has_dynamic_offset: false,
+                min_binding_size: None,
+            },
+            count: None,
+        };
+        scoped(&self.device, || {
+            let label = Some("wgpu-gather/report");
+            let layout = self
+                .device
+                .create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor {
+                    label,
+                    entries: &[layout_entry],
+                });
+            drop(self.device.create_bind_group(&wgpu::BindGroupDescriptor {
+                label,
+                layout: &layout,
+                entries: &[entry(binding::REPORT, report, REPORT_BYTES)],
+            }));
+        })
+    }
+}
+
+fn entry(
+    binding: u32,
+    range: wgpu::BufferSlice<'_>,
+    operand_bytes: u64,
+) -> wgpu::BindGroupEntry<'_> {
+    wgpu::BindGroupEntry {
+        binding,
+        resource: wgpu::BindingResource::Buffer(wgpu::BufferBinding {
+            buffer: range.buffer(),
+            offset: range.offset(),
+            size: wgpu::BufferSize::new(range_bytes(operand_bytes)),
+        }),
     }
 }
 
@@ -289,53 +318,4 @@ fn record_steps(pass: &mut wgpu::ComputePass<'_>, steps: &[Step]) {
         pass.set_bind_group(0, bind_group, &[]);
         pass.dispatch_workgroups(workgroups.0, workgroups.1, 1);
     }
-}
-
-/// What the shaders need of any device; WebGPU's defaults have all of it.
-fn check_limits(limits: &wgpu::Limits, report: bool) -> Result<(), GatherError> {
-    let window_bytes = size_of::<GatherWindow>() as u64;
-    let invocations = u64::from(WORKGROUP_SIZE);
-    for (name, expected, found) in [
-        ("max_bind_groups", 1, limits.max_bind_groups.into()),
-        (
-            "max_bindings_per_bind_group",
-            4 + u64::from(report),
-            limits.max_bindings_per_bind_group.into(),
-        ),
-        (
-            "max_storage_buffers_per_shader_stage",
-            3 + u64::from(report),
-            limits.max_storage_buffers_per_shader_stage.into(),
-        ),
-        (
-            "max_uniform_buffers_per_shader_stage",
-            1,
-            limits.max_uniform_buffers_per_shader_stage.into(),
-        ),
-        (
-            "max_uniform_buffer_binding_size",
-            window_bytes,
-            limits.max_uniform_buffer_binding_size,
-        ),
-        ("max_buffer_size", window_bytes, limits.max_buffer_size),
-        (
-            "max_compute_invocations_per_workgroup",
-            invocations,
-            limits.max_compute_invocations_per_workgroup.into(),
-        ),
-        (
-            "max_compute_workgroup_size_x",
-            invocations,
-            limits.max_compute_workgroup_size_x.into(),
-        ),
-    ] {
-        if found < expected {
-            return Err(GatherError::DeviceLimit {
-                name,
-                expected,
-                found,
-            });
-        }
-    }
-    Ok(())
 }

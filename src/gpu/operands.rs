@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::report::REPORT_BYTES;
-use super::window::{OperandBytes, range_bytes};
+use super::window::{OperandBytes, WORD_BYTES, range_bytes};
 use crate::element::{GatherElement, GatherIndex, IndexKind};
 use crate::error::{GatherError, Operand};
 
@@ -150,8 +150,10 @@ fn check_range(
             found,
         });
     }
-    let (offset, alignment) = (range.offset(), limits.min_storage_buffer_offset_alignment);
-    if !offset.is_multiple_of(u64::from(alignment.max(1))) {
+    // A report is also cleared, which wgpu does in whole words.
+    let alignment = limits.min_storage_buffer_offset_alignment.max(WORD_BYTES);
+    let offset = range.offset();
+    if !offset.is_multiple_of(u64::from(alignment)) {
         return Err(GatherError::OffsetMisaligned {
             operand,
             offset,

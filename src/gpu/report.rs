@@ -62,8 +62,10 @@ impl BadRows {
             return Ok(None);
         }
         let row = u64::from(!report.first_bad_row_complement);
+        let count = u64::from(report.bad_row_count);
         let index_rows = plan.dims().index_rows();
-        if row >= index_rows || !(1..=index_rows).contains(&u64::from(report.bad_row_count)) {
+        // No more rows are bad than there are from the first one on.
+        if count == 0 || index_rows.checked_sub(count).is_none_or(|last| row > last) {
             return Err(ReportError::Foreign {
                 row,
                 count: report.bad_row_count,
@@ -79,10 +81,7 @@ impl BadRows {
             IndexKind::U64 => i128::from(wide(report.index[2 * k], report.index[2 * k + 1])),
         });
         let first = BadIndexError::new(plan, row, index.collect());
-        Ok(Some(Self {
-            count: report.bad_row_count.into(),
-            first,
-        }))
+        Ok(Some(Self { count, first }))
     }
 }
 

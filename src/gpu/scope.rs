@@ -23,12 +23,8 @@ pub(crate) fn scoped<T>(device: &wgpu::Device, make: impl FnOnce() -> T) -> Resu
     let scopes = filters.map(|filter| device.push_error_scope(filter));
     let made = make();
     // Each scope is popped, the innermost first, also when an earlier one has caught something.
-    let mut errors = scopes
-        .into_iter()
-        .rev()
-        .map(|scope| ready(scope.pop()).flatten());
-    let error = errors.by_ref().fold(None, |first, error| first.or(error));
-    match error {
+    let errors = scopes.into_iter().rev().map(|scope| ready(scope.pop()));
+    match errors.fold(None, |first, error| first.or(error.flatten())) {
         None => Ok(made),
         Some(wgpu::Error::OutOfMemory { source }) => {
             Err(GatherError::OutOfMemory(source.to_string()))
@@ -41,5 +37,52 @@ fn ready<T>(future: impl Future<Output = T>) -> Option<T> {
     match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
         Poll::Ready(value) => Some(value),
         Poll::Pending => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A device that claims larger buffers than any memory holds.
+    fn device() -> wgpu::Device {
+        let limits = wgpu::Limits {
+            max_buffer_size: 1 << 52,
+            ..Default::default()
+        };
+        let mut descriptor = wgpu::InstanceDescriptor::new_without_display_handle();
+        descriptor.backends = wgpu::Backends::NOOP;
+        descriptor.flags = wgpu::InstanceFlags::empty();
+        descriptor.backend_options.noop.enable = true;
+        descriptor.backend_options.noop.limits = Some(limits.clone());
+        let instance = wgpu::Instance::new(descriptor);
+        let adapter = ready(instance.request_adapter(&wgpu::RequestAdapterOptions::default()));
+        let adapter = adapter.and_then(Result::ok).expect("noop is everywhere");
+        let device = ready(adapter.request_device(&wgpu::DeviceDescriptor {
+            required_limits: limits,
+            ..Default::default()
+        }));
+        device.and_then(Result::ok).expect("noop has a device").0
+    }
+
+    #[test]
+    fn an_error_comes_back_from_the_call_that_caused_it() {
+        let device = device();
+        let make = |size, usage| {
+            scoped(&device, || {
+                device.create_buffer(&wgpu::BufferDescriptor {
+                    label: None,
+                    size,
+                    usage,
+                    mapped_at_creation: false,
+                })
+            })
+        };
+        let storage = wgpu::BufferUsages::STORAGE;
+        assert!(make(4, storage).is_ok());
+        let made = make(1 << 51, storage);
+        assert!(matches!(made, Err(GatherError::OutOfMemory(_))), "{made:?}");
+        let made = make(4, storage | wgpu::BufferUsages::MAP_READ);
+        assert!(matches!(made, Err(GatherError::Rejected(_))), "{made:?}");
     }
 }

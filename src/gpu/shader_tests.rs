@@ -1,1 +1,331 @@
+//! What Rust says of the shaders against what naga reads in them: structs, bindings, entry points and
+//! overrides. Needs no device.
 
+mod translation;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::mem::offset_of;
+
+use naga::valid::{Capabilities, GlobalUse, ModuleInfo, ValidationFlags, Validator};
+use naga::{AddressSpace, Expression, GlobalVariable, Handle, Module, StorageAccess, TypeInner};
+
+use super::gatherer::Gatherer;
+use super::kernel::{EntryPoint, PipelineKey, Unit, WORKGROUP_SIZE, binding};
+use super::report::BadRowReport;
+use super::window::GatherWindow;
+use crate::element::IndexKind;
+
+/// A valid module that needs no optional feature.
+struct Shader {
+    module: Module,
+    info: ModuleInfo,
+}
+
+impl Shader {
+    fn gather() -> Self {
+        Self::new(Gatherer::SHADER)
+    }
+
+    fn new(source: &str) -> Self {
+        let module = naga::front::wgsl::parse_str(source)
+            .unwrap_or_else(|error| panic!("{}", error.emit_to_string(source)));
+        let info = Validator::new(ValidationFlags::all(), Capabilities::empty())
+            .validate(&module)
+            .unwrap_or_else(|error| panic!("{}", error.emit_to_string(source)));
+        Self { module, info }
+    }
+
+    /// The globals that an entry point uses, by binding.
+    fn globals(&self, entry_point: &str) -> BTreeMap<u32, (&GlobalVariable, GlobalUse)> {
+        let mut entry_points = self.module.entry_points.iter();
+        let place = entry_points.position(|found| found.name == entry_point);
+        let uses = self
+            .info
+            .get_entry_point(place.expect("the shader has the entry point"));
+        let mut globals = BTreeMap::new();
+        for (handle, global) in self.module.global_variables.iter() {
+            if uses[handle].is_empty() {
+                continue;
+            }
+            let bound = global.binding.expect("every global is bound");
+            assert_eq!(bound.group, 0, "{:?}", global.name);
+            let other = globals.insert(bound.binding, (global, uses[handle]));
+            assert!(
+                other.is_none(),
+                "{entry_point} uses two globals of one binding: {global:?}"
+            );
+        }
+        globals
+    }
+
+    /// The members of a struct with their offsets, and its size.
+    fn layout(&self, name: &str) -> (Vec<(&str, usize)>, usize) {
+        let TypeInner::Struct { members, span } = &self.type_named(name) else {
+            panic!("{name} is a struct");
+        };
+        let members = members.iter().map(|member| {
+            assert_eq!(
+                self.scalar(member.ty),
+                naga::Scalar::U32,
+                "{name}.{:?}",
+                member.name
+            );
+            (
+                member.name.as_deref().expect("a member has a name"),
+                member.offset as usize,
+            )
+        });
+        (members.collect(), *span as usize)
+    }
+
+    fn type_named(&self, name: &str) -> &TypeInner {
+        let mut types = self.module.types.iter();
+        let found = types.find(|(_, ty)| ty.name.as_deref() == Some(name));
+        &found
+            .unwrap_or_else(|| panic!("{name} is in the shader"))
+            .1
+            .inner
+    }
+
+    /// What arrays, vectors and atomics are made of.
+    fn scalar(&self, ty: Handle<naga::Type>) -> naga::Scalar {
+        match self.module.types[ty].inner {
+            TypeInner::Scalar(scalar) | TypeInner::Atomic(scalar) => scalar,
+            TypeInner::Vector { scalar, .. } => scalar,
+            TypeInner::Array { base, .. } => self.scalar(base),
+            ref other => panic!("{other:?} has no one scalar"),
+        }
+    }
+}
+
+/// All that the table of kernels can choose.
+fn entry_points() -> Vec<EntryPoint> {
+    let of_unit = |unit| [false, true].map(|report| EntryPoint::Gather { unit, report });
+    let gathers = Unit::ALL.into_iter().flat_map(of_unit);
+    gathers.chain([EntryPoint::CopyFirstBadRow]).collect()
+}
+
+fn pipeline_keys() -> impl Iterator<Item = PipelineKey> {
+    entry_points().into_iter().flat_map(|entry_point| {
+        IndexKind::ALL.into_iter().flat_map(move |index_kind| {
+            [false, true].map(|from_end| PipelineKey {
+                entry_point,
+                index_kind,
+                from_end,
+            })
+        })
+    })
+}
+
+/// Names of fields with their offsets in Rust, and the size.
+macro_rules! rust_layout {
+    ($of:ty: $($field:ident),*) => {
+        (vec![$((stringify!($field), offset_of!($of, $field))),*], size_of::<$of>())
+    };
+}
+
+#[test]
+fn every_shader_is_valid_as_it_stands_and_built_in() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/shaders");
+    let mut names = Vec::new();
+    for entry in std::fs::read_dir(folder).expect("shaders/ is there") {
+        let path = entry.expect("shaders/ can be listed").path();
+        let source = std::fs::read_to_string(&path).expect("a shader is text");
+        Shader::new(&source);
+        assert_eq!(source, Gatherer::SHADER, "{path:?}");
+        names.push(path.file_name().expect("a file has a name").to_owned());
+    }
+    assert_eq!(names, ["gather.wgsl"]);
+}
+
+#[test]
+fn structs_have_one_layout_in_both_languages() {
+    let shader = Shader::gather();
+    assert_eq!(
+        shader.layout("GatherWindow"),
+        rust_layout!(GatherWindow: output_rows, outer_size, index_count, index_depth, indexed_dims, row_count,
+            slice_units, lanes_log2, grid_width)
+    );
+    assert_eq!(
+        shader.layout("BadRowReport"),
+        rust_layout!(BadRowReport: bad_row_count, first_bad_row_complement, index)
+    );
+}
+
+#[test]
+fn uniform_arrays_have_no_padding_between_elements() {
+    let shader = Shader::gather();
+    let TypeInner::Struct { members, .. } = shader.type_named("GatherWindow") else {
+        panic!("GatherWindow is a struct");
+    };
+    let arrays: Vec<_> = members
+        .iter()
+        .filter_map(|member| match shader.module.types[member.ty].inner {
+            TypeInner::Array { base, stride, .. } => Some((
+                member.name.as_deref(),
+                stride,
+                shader.module.types[base].inner.size(shader.module.to_ctx()),
+            )),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(arrays, [(Some("indexed_dims"), 16, 16)]);
+}
+
+#[test]
+fn the_shader_has_the_entry_points_of_the_table() {
+    let shader = Shader::gather();
+    let found: BTreeSet<_> = shader
+        .module
+        .entry_points
+        .iter()
+        .map(|found| found.name.as_str())
+        .collect();
+    let expected: BTreeSet<_> = entry_points().into_iter().map(EntryPoint::name).collect();
+    assert_eq!(found, expected);
+    for entry_point in &shader.module.entry_points {
+        assert_eq!(
+            entry_point.stage,
+            naga::ShaderStage::Compute,
+            "{}",
+            entry_point.name
+        );
+    }
+}
+
+#[test]
+fn an_entry_point_uses_the_bindings_of_the_table() {
+    let shader = Shader::gather();
+    for entry_point in entry_points() {
+        let found: Vec<_> = shader.globals(entry_point.name()).into_keys().collect();
+        assert_eq!(found, entry_point.bindings(), "{entry_point:?}");
+    }
+}
+
+#[test]
+fn each_binding_is_the_operand_that_rust_binds_there() {
+    let read_only = AddressSpace::Storage {
+        access: StorageAccess::LOAD,
+    };
+    let read_write = AddressSpace::Storage {
+        access: StorageAccess::LOAD | StorageAccess::STORE,
+    };
+    let expected = |number| match number {
+        binding::WINDOW => ("window", AddressSpace::Uniform),
+        binding::PARAMS => ("params", read_only),
+        binding::INDICES => ("indices", read_only),
+        binding::OUTPUT => ("output", read_write),
+        binding::REPORT => ("report", read_write),
+        other => panic!("binding {other} is in no table"),
+    };
+    let shader = Shader::gather();
+    for (_, global) in shader.module.global_variables.iter() {
+        let number = global.binding.expect("every global is bound").binding;
+        let name = global.name.as_deref().expect("a global has a name");
+        let operand = name.split('_').next().expect("a name is not empty");
+        assert_eq!((operand, global.space), expected(number), "{name}");
+    }
+}
+
+#[test]
+fn inputs_are_only_read_and_what_is_written_is_output_or_report() {
+    let shader = Shader::gather();
+    for entry_point in entry_points() {
+        for (number, (_, global_use)) in shader.globals(entry_point.name()) {
+            let written = global_use.intersects(GlobalUse::WRITE | GlobalUse::ATOMIC);
+            let may_be_written = [binding::OUTPUT, binding::REPORT].contains(&number);
+            assert_eq!(
+                written, may_be_written,
+                "{entry_point:?}, binding {number}: {global_use:?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn params_and_output_are_arrays_of_the_unit_of_the_kernel() {
+    let shader = Shader::gather();
+    for entry_point in entry_points() {
+        let EntryPoint::Gather { unit, .. } = entry_point else {
+            continue;
+        };
+        let expected = if unit == Unit::Vec4 { 16 } else { 4 };
+        let globals = shader.globals(entry_point.name());
+        for number in [binding::PARAMS, binding::OUTPUT] {
+            let TypeInner::Array { stride, .. } = shader.module.types[globals[&number].0.ty].inner
+            else {
+                panic!("{entry_point:?}: binding {number} is an array");
+            };
+            assert_eq!(stride, expected, "{entry_point:?}, binding {number}");
+        }
+    }
+}
+
+#[test]
+fn the_overrides_are_those_of_a_pipeline_and_default_to_its_i32_values() {
+    let shader = Shader::gather();
+    let found: Vec<_> = shader
+        .module
+        .overrides
+        .iter()
+        .map(|(_, found)| {
+            assert_eq!(found.id, None, "{:?} is set by name", found.name);
+            let init = found.init.expect("an override has a default");
+            let Expression::Literal(default) = shader.module.global_expressions[init] else {
+                panic!("the default of {:?} is a literal", found.name);
+            };
+            (
+                found.name.as_deref().expect("an override has a name"),
+                number(default),
+            )
+        })
+        .collect();
+    let i32_key = PipelineKey {
+        entry_point: EntryPoint::CopyFirstBadRow,
+        index_kind: IndexKind::I32,
+        from_end: false,
+    };
+    assert_eq!(found, i32_key.overrides());
+    let types: Vec<_> = shader
+        .module
+        .overrides
+        .iter()
+        .map(|(_, found)| shader.scalar(found.ty))
+        .collect();
+    let (u32, bool) = (naga::Scalar::U32, naga::Scalar::BOOL);
+    assert_eq!(types, [u32, u32, bool, bool]);
+}
+
+#[test]
+fn each_index_kind_sets_its_overrides() {
+    let workgroup = f64::from(WORKGROUP_SIZE);
+    for (index_kind, words, signed) in [
+        (IndexKind::I32, 1.0, 1.0),
+        (IndexKind::U32, 1.0, 0.0),
+        (IndexKind::I64, 2.0, 1.0),
+        (IndexKind::U64, 2.0, 0.0),
+    ] {
+        for (from_end, expected) in [(false, 0.0), (true, 1.0)] {
+            let entry_point = EntryPoint::CopyFirstBadRow;
+            let key = PipelineKey {
+                entry_point,
+                index_kind,
+                from_end,
+            };
+            assert_eq!(
+                key.overrides().map(|(_, value)| value),
+                [workgroup, words, signed, expected],
+                "{key:?}"
+            );
+        }
+    }
+}
+
+/// A literal as the pipeline would set it.
+fn number(literal: naga::Literal) -> f64 {
+    match literal {
+        naga::Literal::U32(value) => f64::from(value),
+        naga::Literal::Bool(value) => f64::from(u8::from(value)),
+        other => panic!("{other:?} is neither u32 nor bool"),
+    }
+}

@@ -8,7 +8,7 @@ use super::operands::GatherBuffers;
 use super::readback::Readback;
 use super::report::{BadRows, REPORT_BYTES};
 use super::scope::scoped;
-use super::window::range_bytes;
+use super::window::{Dispatch, OperandBytes, range_bytes};
 use crate::bad_indices::BadIndices;
 use crate::element::{GatherElement, GatherIndex, IndexKind};
 use crate::error::{GatherError, GpuError, Operand, RunError};
@@ -188,24 +188,15 @@ impl Gpu {
                 .into());
             }
         }
-        if dims.output_len() == 0 {
+        let element_bytes = size_of::<T>() as u64;
+        let bytes = OperandBytes::new(dims, element_bytes, I::KIND)?;
+        if Dispatch::whole(dims, &bytes, element_bytes, &self.device.limits())?.is_none() {
             return Ok(None);
         }
-        let element_bytes = size_of::<T>() as u64;
-        let elements = dims.output_len();
-        let output_bytes = elements
-            .checked_mul(element_bytes)
-            .filter(|&bytes| bytes <= i64::MAX.unsigned_abs())
-            .ok_or(GatherError::TooManyBytes {
-                operand: Operand::Output,
-                elements,
-                element_bytes,
-            })?;
-        let output_bytes = range_bytes(output_bytes);
-        let report_bytes = if plan.bad_indices() == BadIndices::Error {
-            REPORT_BYTES
-        } else {
-            0
+        let output_bytes = range_bytes(bytes.output);
+        let report_bytes = match plan.bad_indices() {
+            BadIndices::Error => REPORT_BYTES,
+            BadIndices::DeviceDefault | BadIndices::Zero => 0,
         };
 
         let storage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC;

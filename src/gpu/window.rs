@@ -9,7 +9,7 @@ use crate::element::IndexKind;
 use crate::error::{GatherError, Operand};
 
 /// Storage bindings are whole words.
-const WORD_BYTES: u64 = 4;
+pub(crate) const WORD_BYTES: u32 = 4;
 
 /// The sizes that the shader reads, in its units: `GatherWindow` of shaders/gather.wgsl.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Pod, Zeroable)]
@@ -60,7 +60,7 @@ impl OperandBytes {
 
 /// The bytes that an operand's range holds: its own, rounded up to whole words.
 pub(crate) const fn range_bytes(operand_bytes: u64) -> u64 {
-    operand_bytes.next_multiple_of(WORD_BYTES)
+    operand_bytes.next_multiple_of(WORD_BYTES as u64)
 }
 
 /// One dispatch: the kernel, the sizes it reads and the grid it runs on.
@@ -82,23 +82,9 @@ impl Dispatch {
         if bytes.output == 0 {
             return Ok(None);
         }
-        // Beyond 32 bits of bytes the shader could not count, whatever a device may bind.
-        let limit = limits
-            .max_storage_buffer_binding_size
-            .min(u64::from(u32::MAX));
-        for (operand, bytes) in [
-            (Operand::Params, bytes.params),
-            (Operand::Indices, bytes.indices),
-            (Operand::Output, bytes.output),
-        ] {
-            if range_bytes(bytes) > limit {
-                return Err(GatherError::BindingTooLarge {
-                    operand,
-                    bytes: range_bytes(bytes),
-                    limit,
-                });
-            }
-        }
+        check_binding(Operand::Params, bytes.params, limits)?;
+        check_binding(Operand::Indices, bytes.indices, limits)?;
+        check_binding(Operand::Output, bytes.output, limits)?;
 
         let slice_bytes = dims.slice_len * element_bytes;
         let kernel = Kernel::choose(dims, slice_bytes);
@@ -131,23 +117,96 @@ impl Dispatch {
     }
 }
 
+/// Whether an operand fits in one binding. Beyond 32 bits of bytes the shader could not count, whatever a
+/// device may bind.
+pub(crate) fn check_binding(
+    operand: Operand,
+    operand_bytes: u64,
+    limits: &wgpu::Limits,
+) -> Result<(), GatherError> {
+    let bytes = range_bytes(operand_bytes);
+    let limit = limits
+        .max_storage_buffer_binding_size
+        .min(u64::from(u32::MAX));
+    if bytes > limit {
+        return Err(GatherError::BindingTooLarge {
+            operand,
+            bytes,
+            limit,
+        });
+    }
+    Ok(())
+}
+
+/// What the shaders need of any device; WebGPU's defaults have all of it.
+pub(crate) fn check_limits(limits: &wgpu::Limits, report: bool) -> Result<(), GatherError> {
+    let window_bytes = size_of::<GatherWindow>() as u64;
+    let invocations = u64::from(WORKGROUP_SIZE);
+    let report = u64::from(report);
+    for (name, expected, found) in [
+        ("max_bind_groups", 1, limits.max_bind_groups.into()),
+        (
+            "max_bindings_per_bind_group",
+            4 + report,
+            limits.max_bindings_per_bind_group.into(),
+        ),
+        (
+            "max_storage_buffers_per_shader_stage",
+            3 + report,
+            limits.max_storage_buffers_per_shader_stage.into(),
+        ),
+        (
+            "max_uniform_buffers_per_shader_stage",
+            1,
+            limits.max_uniform_buffers_per_shader_stage.into(),
+        ),
+        (
+            "max_uniform_buffer_binding_size",
+            window_bytes,
+            limits.max_uniform_buffer_binding_size,
+        ),
+        ("max_buffer_size", window_bytes, limits.max_buffer_size),
+        (
+            "max_compute_invocations_per_workgroup",
+            invocations,
+            limits.max_compute_invocations_per_workgroup.into(),
+        ),
+        (
+            "max_compute_workgroup_size_x",
+            invocations,
+            limits.max_compute_workgroup_size_x.into(),
+        ),
+    ] {
+        if found < expected {
+            return Err(GatherError::DeviceLimit {
+                name,
+                expected,
+                found,
+            });
+        }
+    }
+    Ok(())
+}
+
 /// As few rows of workgroups as the device allows, of equal width, that hold all invocations.
+///
+/// Operands that fit in bindings have at most 2^30 invocations, so their numbers fit in 32 bits, those of the
+/// last row's end too.
 fn grid(invocations: u64, limits: &wgpu::Limits) -> Result<(u32, u32), GatherError> {
     let per_dimension = u64::from(limits.max_compute_workgroups_per_dimension);
     let workgroups = invocations.div_ceil(u64::from(WORKGROUP_SIZE));
     let height = workgroups.div_ceil(per_dimension.max(1));
     let width = workgroups.div_ceil(height);
-    // Invocations are numbered in 32 bits, those of the last row's end too.
-    let countable = width * height * u64::from(WORKGROUP_SIZE) <= 1 << u32::BITS;
     match (u32::try_from(width), u32::try_from(height)) {
-        (Ok(width), Ok(height)) if u64::from(width.max(height)) <= per_dimension && countable => {
+        (Ok(width), Ok(height)) if u64::from(width.max(height)) <= per_dimension => {
             Ok((width, height))
         }
         _ => {
-            let limit = per_dimension
-                .saturating_mul(per_dimension)
-                .min((1 << u32::BITS) / u64::from(WORKGROUP_SIZE));
+            let limit = per_dimension.saturating_mul(per_dimension);
             Err(GatherError::DispatchTooLarge { workgroups, limit })
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,72 @@
+//! The element types of the field, moved by any voice and compared as bits.
+
+use bytemuck::{Pod, Zeroable};
+use half::{bf16, f16};
+use num_complex::Complex;
+use wgpu_gather::{BadIndices, Gather};
+
+use super::voices::{Element, Voice, bytes_of};
+
+/// A type of an app.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Pod, Zeroable)]
+#[repr(C)]
+pub struct Vertex {
+    pub position: [f32; 3],
+    pub color: [u8; 4],
+    pub weight: u16,
+    pub bone: u16,
+}
+
+/// Gathers three elements of each type: numbers that arithmetic would change (signalling NaNs with
+/// payloads, -0, subnormals), and infinities beside a bad row.
+#[rustfmt::skip]
+pub fn check_element_types(voice: &impl Voice) {
+    let f32s = [0x7f80_0001, 0xffc1_2345, 0x8000_0000].map(f32::from_bits);
+    let f64s = [0x7ff0_0000_0000_0001, 0xfff8_0000_dead_beef, 1 << 63].map(f64::from_bits);
+    let f16s = [0x7c01, 0xfe55, 0x8000].map(f16::from_bits);
+    let bf16s = [0x7f81, 0xffc5, 0x8000].map(bf16::from_bits);
+
+    check(voice, [true, false, true]);
+    check(voice, ['a', 'é', '🦀']);
+    check(voice, [i8::MIN, -1, i8::MAX]);
+    check(voice, [u8::MAX, 1, 128]);
+    check(voice, [i16::MIN, -1, i16::MAX]);
+    check(voice, [u16::MAX, 1, 0x8000]);
+    check(voice, [i32::MIN, -1, i32::MAX]);
+    check(voice, [u32::MAX, 1, 1 << 31]);
+    check(voice, [i64::MIN, -1, i64::MAX]);
+    check(voice, [u64::MAX, 1, 1 << 63]);
+    check(voice, [i128::MIN, -1, i128::MAX]);
+    check(voice, [u128::MAX, 1, 1 << 127]);
+    check(voice, f16s);
+    check(voice, [f16::INFINITY, f16::NEG_INFINITY, f16::from_bits(1)]);
+    check(voice, bf16s);
+    check(voice, [bf16::INFINITY, bf16::NEG_INFINITY, bf16::from_bits(1)]);
+    check(voice, f32s);
+    check(voice, [f32::INFINITY, f32::NEG_INFINITY, f32::from_bits(1)]);
+    check(voice, f64s);
+    check(voice, [f64::INFINITY, f64::NEG_INFINITY, f64::from_bits(1)]);
+    check(voice, f32s.map(|re| Complex { re, im: f32s[1] }));
+    check(voice, f64s.map(|im| Complex { re: f64s[0], im }));
+    check(voice, [[1_u8, 2, 3], [4, 5, 6], [7, 8, 9]]);
+    check(voice, [[1_u16, 2, 3], [4, 5, 6], [7, 8, 9]]);
+    check(voice, [f32s, [1.0, f32s[0], -0.0], [f32::INFINITY; 3]]);
+    check(voice, [[1_u32, 2, 3, 4], [5, 6, 7, 8], [u32::MAX; 4]]);
+    check(voice, [[1_u64, 2, 3, 4], [5, 6, 7, 8], [u64::MAX; 4]]);
+    check(voice, [1, 2, 3].map(|bone| Vertex { position: f32s, color: [bone; 4], weight: 9, bone: bone.into() }));
+}
+
+#[track_caller]
+fn check<T: Element>(voice: &impl Voice, [a, b, c]: [T; 3]) {
+    let gather = Gather::new().bad_indices(BadIndices::Zero);
+    let plan = gather.plan(&[3], &[5]).unwrap();
+    let output = voice.gather(&plan, &[a, b, c], &[2, 0, 3, 1, 0]).unwrap();
+    let expected = [c, a, T::zeroed(), b, a];
+    assert_eq!(bytes_of(&output), bytes_of(&expected), "{expected:?}");
+
+    // Slices of two elements, so that no type is moved only one at a time.
+    let plan = gather.plan(&[2, 2], &[3]).unwrap();
+    let output = voice.gather(&plan, &[a, b, c, a], &[1_u32, 2, 0]).unwrap();
+    let expected = [c, a, T::zeroed(), T::zeroed(), a, b];
+    assert_eq!(bytes_of(&output), bytes_of(&expected), "{expected:?}");
+}

@@ -1,0 +1,68 @@
+//! Every line of tests/data/*.jsonl, and of the files that `GATHER_CASES` names, on the CPU and on the GPU:
+//! what TensorFlow and ONNX gave is what this crate gives. One trial for each line and device.
+
+mod cases;
+mod check;
+mod executor;
+mod line;
+#[cfg(feature = "gpu")]
+mod recorded;
+mod self_test;
+
+#[path = "../common/mod.rs"]
+mod common;
+
+use std::sync::Arc;
+
+use libtest_mimic::{Arguments, Trial};
+
+use cases::{Case, FILES};
+use executor::Device;
+
+fn main() {
+    let mut trials = self_test::trials();
+    let mut line_counts = Vec::new();
+    for (file, _) in FILES {
+        let cases = cases::read(&cases::data_file(file));
+        line_counts.push((file, cases.len()));
+        trials.extend(cases.into_iter().flat_map(line_trials));
+    }
+    trials.push(Trial::test("data::line_counts", move || {
+        check::same("line counts", line_counts.as_slice(), &FILES)?;
+        let lines = line_counts.iter().map(|(_, lines)| lines).sum::<usize>();
+        Ok(check::same("lines in all", &lines, &482)?)
+    }));
+    for file in cases::more_files() {
+        trials.extend(cases::read(&file).into_iter().flat_map(line_trials));
+    }
+    libtest_mimic::run(&Arguments::from_args(), trials).exit();
+}
+
+fn line_trials(case: Case) -> Vec<Trial> {
+    let line = match case.line {
+        Ok(line) => line,
+        Err(problem) => {
+            let failed = move || Err(format!("{problem}\n{}", case.json).into());
+            return vec![Trial::test(format!("lines::{}", case.name), failed)];
+        }
+    };
+    device_trials(&case.name, move |device| {
+        check::check(&line, device).map_err(|problem| format!("{problem}\n{}", case.json))
+    })
+}
+
+/// The same on each device.
+fn device_trials(
+    name: &str,
+    check: impl Fn(Device) -> Result<(), String> + Send + Sync + 'static,
+) -> Vec<Trial> {
+    let check = Arc::new(check);
+    vec![
+        #[cfg(feature = "gpu")]
+        common::device::gpu_trial(format!("gpu::{name}"), {
+            let check = Arc::clone(&check);
+            move |gpu| Ok(check(Device::Gpu(gpu))?)
+        }),
+        Trial::test(format!("cpu::{name}"), move || Ok(check(Device::Cpu)?)),
+    ]
+}

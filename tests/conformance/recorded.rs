@@ -1,0 +1,122 @@
+//! What an app does on its own device: plan, record if there is a plan, submit. Output and report hold a
+//! canary before, so that a byte nobody wrote, or nobody should have written, shows. A mistake that only
+//! wgpu notices panics in its default handler and so fails the trial.
+
+use wgpu_gather::{BadIndices, BadRows, GatherBuffers, GatherPlan, Gpu, PlanError, wgpu};
+
+use crate::check::{same, same_bytes};
+use crate::common::voices::index_bytes;
+use crate::executor::Device;
+use crate::line::{self, Line, Output};
+
+const CANARY: u8 = 0xA5;
+
+/// Bytes of the output buffer that belong to no gather.
+const SPARE_BYTES: usize = 16;
+
+struct Recorded {
+    attempt: Result<GatherPlan, PlanError>,
+    output: Vec<u8>,
+    report: Vec<u8>,
+}
+
+/// Records under policy Error: the output holds zeros for bad rows, the report counts them, and its first
+/// one is the CPU's error.
+pub fn check_gather(
+    gpu: &Gpu,
+    line: &Line,
+    output: &Output,
+    bad: Option<&line::BadRows>,
+) -> Result<(), String> {
+    let output = &output.data;
+    let recorded = record(gpu, line, output.len())?;
+    let plan = recorded.attempt.map_err(|error| error.to_string())?;
+    let (found, spare) = recorded.output.split_at(output.len());
+    same_bytes("output recorded", found, output)?;
+    same_bytes("output buffer behind it", spare, &vec![CANARY; spare.len()])?;
+
+    let report = BadRows::decode(&plan, line.index_kind, &recorded.report)
+        .map_err(|error| error.to_string())?;
+    let (count, first) = report.map_or((0, None), |report| (report.count, Some(report.first)));
+    let bad_row_count = bad.map_or(0, |bad| bad.rows.len());
+    same("count of bad rows", &count, &(bad_row_count as u64))?;
+    let cpu = Device::Cpu.run(&plan, &line.params, line.index_kind, &line.case.indices)?;
+    same("bad row of the report", &first, &cpu.err())
+}
+
+/// A line without a plan leaves an encoder empty and the buffers as they were.
+pub fn check_nothing_recorded(gpu: &Gpu, line: &Line) -> Result<(), String> {
+    let recorded = record(gpu, line, 0)?;
+    if let Ok(plan) = recorded.attempt {
+        return Err(format!("recorded {plan}"));
+    }
+    for (what, bytes) in [("output", recorded.output), ("report", recorded.report)] {
+        same_bytes(
+            &format!("{what} of no gather"),
+            &bytes,
+            &vec![CANARY; bytes.len()],
+        )?;
+    }
+    Ok(())
+}
+
+fn record(gpu: &Gpu, line: &Line, output_bytes: usize) -> Result<Recorded, String> {
+    let upload = |bytes: &[u8]| gpu.upload(bytes).map_err(|error| error.to_string());
+    let params = upload(&line.params.bytes)?;
+    let indices = upload(&index_bytes(line.index_kind, &line.case.indices))?;
+    let output_buffer_bytes = output_bytes.next_multiple_of(4) + SPARE_BYTES;
+    let output = upload(&vec![CANARY; output_buffer_bytes])?;
+    let report_bytes = usize::try_from(BadRows::REPORT_BYTES).expect("a report is small");
+    let report = upload(&vec![CANARY; report_bytes])?;
+    let buffers = GatherBuffers::with_bytes(
+        line.params.element_bytes as u64,
+        line.index_kind,
+        params.buffer().slice(..),
+        indices.buffer().slice(..),
+        output.buffer().slice(..),
+    )
+    .with_report(report.buffer().slice(..));
+
+    let mut encoder = gpu.device().create_command_encoder(&Default::default());
+    let attempt = line.case.plan(BadIndices::Error);
+    if let Ok(plan) = &attempt {
+        gpu.gatherer()
+            .encode(&mut encoder, plan, &buffers)
+            .map_err(|error| error.to_string())?;
+    }
+    gpu.queue().submit([encoder.finish()]);
+    Ok(Recorded {
+        attempt,
+        output: read_back(gpu, output.buffer())?,
+        report: read_back(gpu, report.buffer())?,
+    })
+}
+
+fn read_back(gpu: &Gpu, buffer: &wgpu::Buffer) -> Result<Vec<u8>, String> {
+    let staging = gpu.device().create_buffer(&wgpu::BufferDescriptor {
+        label: Some("conformance/staging"),
+        size: buffer.size(),
+        usage: wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST,
+        mapped_at_creation: false,
+    });
+    let mut encoder = gpu.device().create_command_encoder(&Default::default());
+    encoder.copy_buffer_to_buffer(buffer, 0, &staging, 0, buffer.size());
+    gpu.queue().submit([encoder.finish()]);
+
+    let (sender, receiver) = std::sync::mpsc::channel();
+    staging.map_async(wgpu::MapMode::Read, .., move |result| {
+        sender.send(result).expect("the receiver waits");
+    });
+    gpu.device()
+        .poll(wgpu::PollType::wait_indefinitely())
+        .map_err(|error| error.to_string())?;
+    receiver
+        .recv()
+        .map_err(|error| error.to_string())?
+        .map_err(|error| error.to_string())?;
+    let bytes = staging
+        .get_mapped_range(..)
+        .map_err(|error| error.to_string())?
+        .to_vec();
+    Ok(bytes)
+}

@@ -1,0 +1,234 @@
+//! Tests of the checker: a line that passes is altered in memory, and must then fail for the alteration.
+
+use std::fs;
+use std::path::Path;
+
+use libtest_mimic::Trial;
+use serde_json::{Value, json};
+
+use crate::cases;
+use crate::check::check;
+use crate::executor::Device;
+use crate::line::Line;
+
+struct Alteration {
+    name: &'static str,
+    /// `None` where it does not apply.
+    alter: fn(&mut Value) -> Option<()>,
+    /// What the failure must speak of.
+    complaint: &'static str,
+}
+
+const ALTERATIONS: [Alteration; 13] = [
+    Alteration {
+        name: "expected_byte",
+        alter: |line| alter_first(&mut line["expect"]["data"]),
+        complaint: "byte 0 of output",
+    },
+    Alteration {
+        name: "expected_byte_count",
+        alter: |line| append(&mut line["expect"]["data"], "00"),
+        complaint: "byte count of output",
+    },
+    Alteration {
+        name: "expected_zero",
+        alter: |line| alter_first(line.get_mut("expect_zero")?.get_mut("data")?),
+        complaint: "byte 0 of output",
+    },
+    Alteration {
+        name: "expected_shape",
+        alter: |line| {
+            line["expect"]["shape"].as_array_mut()?.push(json!(1));
+            Some(())
+        },
+        complaint: "output shape",
+    },
+    Alteration {
+        name: "exact_text",
+        alter: |line| {
+            is_oob(line, true)?;
+            alter_not(&mut line["expect"]["error"])
+        },
+        complaint: "TensorFlow's is",
+    },
+    Alteration {
+        name: "text_of_several_bad_rows",
+        alter: |line| {
+            is_oob(line, false)?;
+            alter_not(&mut line["expect"]["error"])
+        },
+        complaint: "names no bad row",
+    },
+    Alteration {
+        name: "first_bad_row",
+        alter: |line| {
+            let row = line.get_mut("bad_rows")?.get_mut(0)?;
+            *row = json!(row.as_u64()? + 1);
+            Some(())
+        },
+        complaint: "first bad row",
+    },
+    Alteration {
+        name: "bad_row_left_out",
+        alter: |line| {
+            let rows = line.get_mut("bad_rows")?.as_array_mut()?;
+            let has_another = rows.len() > 1;
+            has_another.then(|| rows.pop()).flatten().map(drop)
+        },
+        complaint: "bad row",
+    },
+    Alteration {
+        name: "bad_rows_called_valid",
+        alter: |line| {
+            line["expect"] = line.get("expect_zero")?.clone();
+            line["kind"] = json!("valid");
+            Some(())
+        },
+        complaint: "expected an output",
+    },
+    Alteration {
+        name: "valid_called_bad",
+        alter: |line| {
+            line["expect"]["data"].as_str()?;
+            line["expect_zero"] = line["expect"].clone();
+            line["expect"] = json!({"error": "bad", "exact": true});
+            line["bad_rows"] = json!([0]);
+            line["kind"] = json!("oob");
+            Some(())
+        },
+        complaint: "expected the error bad",
+    },
+    Alteration {
+        name: "error_kind",
+        alter: |line| {
+            is_planning_error(line)?;
+            let kind = &mut line["expect"]["error_kind"];
+            *kind = json!(if kind == "batch_mismatch" {
+                "axis_range"
+            } else {
+                "batch_mismatch"
+            });
+            Some(())
+        },
+        complaint: "error_kind",
+    },
+    Alteration {
+        name: "unknown_error_kind",
+        alter: |line| {
+            is_planning_error(line)?;
+            append(&mut line["expect"]["error_kind"], "s")
+        },
+        complaint: "error_kind",
+    },
+    Alteration {
+        name: "empty_params_text",
+        alter: |line| {
+            (line["expect"]["error_kind"] == "empty_params").then_some(())?;
+            append(&mut line["expect"]["error"], ".")
+        },
+        complaint: "text is",
+    },
+];
+
+pub fn trials() -> Vec<Trial> {
+    let mut trials = vec![
+        Trial::test("self_test::what_is_no_line_is_a_failing_case", || {
+            for path in ["no/such/file.jsonl", "tests/data"] {
+                let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(path);
+                let cases = cases::read(&path);
+                if !matches!(cases.as_slice(), [case] if case.line.is_err()) {
+                    return Err(format!("{} gives no failing case", path.display()).into());
+                }
+            }
+            Ok(())
+        }),
+        Trial::test("self_test::odd_lines_do_not_parse", || Ok(odd_lines()?)),
+    ];
+    for alteration in ALTERATIONS {
+        let name = format!("self_test::{}", alteration.name);
+        trials.extend(crate::device_trials(&name, move |device| {
+            try_alteration(&alteration, device)
+        }));
+    }
+    trials
+}
+
+fn odd_lines() -> Result<(), String> {
+    let line = r#"{"id": "", "kind": "valid", "op": "gather", "params_shape": [1], "params_dtype": "u64",
+        "params": [18446744073709551615], "indices_shape": [1], "indices_dtype": "i32", "indices": [0],
+        "axis": null, "batch_dims": 0, "expect": {"shape": [1], "data": "ffffffffffffffff"}}"#;
+    check(&cases::parse(line)?, Device::Cpu)?;
+    for (part, odd) in [
+        ("valid", "odd"),
+        ("gather", "scatter"),
+        ("u64", "u65"),
+        ("i32", "i33"),
+        ("18446744073709551615", "18446744073709551616"),
+        ("18446744073709551615", "-1"),
+        ("[0]", "[2147483648]"),
+        ("null", "\"0\""),
+        ("batch_dims", "batch"),
+        ("ffff\"", "fff\""),
+        ("ffff\"", "ff+f\""),
+        ("}}", "}"),
+        (line, ""),
+    ] {
+        if cases::parse(&line.replacen(part, odd, 1)).is_ok() {
+            return Err(format!("{odd} in place of {part} parses"));
+        }
+    }
+    Ok(())
+}
+
+fn try_alteration(alteration: &Alteration, device: Device) -> Result<(), String> {
+    let (file, _) = cases::FILES[0];
+    let text = fs::read_to_string(cases::data_file(file)).map_err(|error| error.to_string())?;
+    let mut applied = 0;
+    for json in text.lines() {
+        let line: Value = serde_json::from_str(json).map_err(|error| error.to_string())?;
+        let mut altered = line.clone();
+        if (alteration.alter)(&mut altered).is_none() {
+            continue;
+        }
+        applied += 1;
+        check(&Line::parse(&line)?, device)?;
+        match check(&Line::parse(&altered)?, device) {
+            Err(problem) if problem.contains(alteration.complaint) => {}
+            result => {
+                let complaint = alteration.complaint;
+                return Err(format!("{result:?}, expected {complaint:?} of {altered}"));
+            }
+        }
+    }
+    if applied == 0 {
+        return Err("applies to no line".into());
+    }
+    Ok(())
+}
+
+fn is_oob(line: &Value, exact: bool) -> Option<()> {
+    (line["kind"] == "oob" && line["expect"]["exact"] == exact).then_some(())
+}
+
+fn is_planning_error(line: &Value) -> Option<()> {
+    (line["kind"] == "error" || line["kind"] == "quirk").then_some(())
+}
+
+/// Another first hex digit.
+fn alter_first(hex: &mut Value) -> Option<()> {
+    let digits = hex.as_str()?;
+    let other = if digits.starts_with('0') { "1" } else { "0" };
+    *hex = json!(format!("{other}{}", digits.get(1..)?));
+    Some(())
+}
+
+/// A word that stands behind the position in each text of TensorFlow.
+fn alter_not(text: &mut Value) -> Option<()> {
+    *text = json!(text.as_str()?.replacen("not", "now", 1));
+    Some(())
+}
+
+fn append(text: &mut Value, tail: &str) -> Option<()> {
+    *text = json!(format!("{}{tail}", text.as_str()?));
+    Some(())
+}

@@ -1,0 +1,258 @@
+//! The CPU against the oracle, and against results that documentations print.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod common;
+
+use std::io::{self, Write};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
+use std::thread;
+use std::time::Instant;
+
+use common::cases;
+use common::elements::check_element_types;
+use common::oracle::Case;
+use common::sweep;
+use common::voices::{Cpu, POLICIES, WIDTHS};
+use wgpu_gather::{BadIndices, Gather, GatherNd, GatherPlan, IndexKind, Operand, RunError};
+
+#[test]
+fn documentation_examples_give_the_results_they_print() {
+    for example in cases::documentation() {
+        let (case, params) = (&example.case, &example.params);
+        let plan = case.plan(BadIndices::DeviceDefault).unwrap();
+        assert_eq!(plan.output_shape(), example.output_shape, "{case}");
+        let output = plan.run(params, &indices_of(case)).unwrap();
+        assert_eq!(output, example.output, "{case}");
+
+        let answer = case.answer().elements;
+        let oracle: Vec<_> = answer.iter().map(|at| params[at.unwrap()]).collect();
+        assert_eq!(oracle, example.output, "the oracle on {case}");
+    }
+}
+
+#[test]
+fn every_case_of_the_table_equals_the_oracle() {
+    for case in cases::table() {
+        if case.check_plan() {
+            for job in case.jobs(&[1, 3, 4, 16], &IndexKind::ALL, &POLICIES) {
+                job.check(&Cpu);
+            }
+        }
+    }
+}
+
+#[test]
+fn every_index_value_is_judged_at_full_width() {
+    for case in cases::index_values() {
+        for job in case.jobs(&[4], &IndexKind::ALL, &POLICIES) {
+            job.check(&Cpu);
+        }
+    }
+}
+
+#[test]
+fn elements_of_every_width_are_moved_whole() {
+    for case in cases::slice_lengths() {
+        for job in case.jobs(&WIDTHS, &[IndexKind::I32], &POLICIES) {
+            job.check(&Cpu);
+        }
+    }
+}
+
+#[test]
+fn elements_of_every_type_are_moved_bit_for_bit() {
+    check_element_types(&Cpu);
+}
+
+#[test]
+fn any_copy_type_is_gathered_and_a_bad_row_holds_its_default() {
+    #[derive(Debug, Clone, Copy, PartialEq)]
+    enum Card {
+        Joker,
+        Number(u8, &'static str),
+    }
+    impl Default for Card {
+        fn default() -> Self {
+            Self::Number(1, "ace")
+        }
+    }
+
+    let plan = Gather::new().bad_indices(BadIndices::Zero);
+    let plan = plan.plan(&[2], &[3]).unwrap();
+    let cards = [Card::Joker, Card::Number(7, "hearts")];
+    assert_eq!(
+        plan.run(&cards, &[1, 2, 0]).unwrap(),
+        [cards[1], Card::Number(1, "ace"), cards[0]]
+    );
+    assert_eq!(plan.run(&["a", "b"], &[1, 2, 0]).unwrap(), ["b", "", "a"]);
+    assert_eq!(plan.run(&[(), ()], &[1, 2, 0]).unwrap(), [(), (), ()]);
+}
+
+#[test]
+fn operands_of_another_length_are_named() {
+    let plan = GatherNd::new().plan(&[2, 3], &[4, 1]).unwrap();
+    let check = |params: usize, indices: usize, output: usize, operand, expected, found| {
+        let (params, indices) = (vec![1_u8; params], vec![0_i32; indices]);
+        let error = plan.run_into(&params, &indices, &mut vec![0; output]);
+        let length = RunError::Length {
+            operand,
+            expected,
+            found,
+        };
+        assert_eq!(error, Err(length.clone()));
+        if operand != Operand::Output {
+            assert_eq!(plan.run(&params, &indices), Err(length));
+        }
+        error.unwrap_err().to_string()
+    };
+    let text = check(5, 4, 12, Operand::Params, 6, 5);
+    assert_eq!(text, "params must have 6 elements, found 5");
+    check(7, 4, 12, Operand::Params, 6, 7);
+    let text = check(6, 3, 12, Operand::Indices, 4, 3);
+    assert_eq!(text, "indices must have 4 elements, found 3");
+    check(6, 5, 12, Operand::Indices, 4, 5);
+    let text = check(6, 4, 11, Operand::Output, 12, 11);
+    assert_eq!(text, "output must have 12 elements, found 11");
+    check(6, 4, 13, Operand::Output, 12, 13);
+    check(0, 0, 0, Operand::Params, 6, 0);
+}
+
+#[test]
+fn operands_of_empty_gathers_have_lengths_too() {
+    let plan = Gather::new().plan(&[3, 0], &[2]).unwrap();
+    assert_eq!(plan.run::<u8, _>(&[], &[9, 9]), Ok(vec![]));
+    let text = plan.run::<u8, i32>(&[], &[]).unwrap_err().to_string();
+    assert_eq!(text, "indices must have 2 elements, found 0");
+    let text = plan.run(&[1_u8], &[0, 0]).unwrap_err().to_string();
+    assert_eq!(text, "params must have 0 elements, found 1");
+}
+
+#[test]
+fn an_output_that_no_memory_holds_is_an_error() {
+    let plan = GatherNd::new().plan(&[1], &[1 << 60, 0]).unwrap();
+    assert_eq!(
+        plan.run(&[[0_u8; 32]], &[0_i32; 0])
+            .unwrap_err()
+            .to_string(),
+        "output of 1152921504606846976 elements of 32 bytes cannot be allocated"
+    );
+}
+
+/// Several MB of output, shared among threads, so that a later bad row is often met first.
+#[test]
+fn the_smallest_of_many_bad_rows_is_named_whichever_thread_meets_one_first() {
+    // 2 batches of 3 outer parts of 5000 index rows of 64 bytes: 1.9 MB, and the same for gather_nd.
+    let gather = Gather::new().batch_dims(1).axis(2);
+    let gather = gather.plan(&[2, 3, 7, 16], &[2, 5000]).unwrap();
+    let gather_nd = GatherNd::new().batch_dims(1);
+    let gather_nd = gather_nd.plan(&[2, 7, 16], &[2, 15_000, 1]).unwrap();
+    for (bad_row, text) in [
+        (4321, "indices[0,4321] = 7 is not in [0, 7)"),
+        (6543, "indices[1,1543] = 7 is not in [0, 7)"),
+        (9999, "indices[1,4999] = 7 is not in [0, 7)"),
+    ] {
+        check_first_bad_row(&gather, bad_row, text);
+    }
+    for (bad_row, text) in [
+        (
+            0,
+            "indices[0,0] = [0, 7] does not index into param shape [2,7,16]",
+        ),
+        (
+            14_999,
+            "indices[0,14999] = [0, 7] does not index into param shape [2,7,16]",
+        ),
+        (
+            15_001,
+            "indices[1,1] = [1, 7] does not index into param shape [2,7,16]",
+        ),
+    ] {
+        check_first_bad_row(&gather_nd, bad_row, text);
+    }
+}
+
+/// Every row from `bad_row` on is bad.
+#[track_caller]
+fn check_first_bad_row(plan: &GatherPlan, bad_row: usize, text: &str) {
+    let params = vec![1_u32; plan.params_shape().iter().product()];
+    let mut indices = vec![6_i32; plan.indices_shape().iter().product()];
+    indices[bad_row] = 7;
+    indices[bad_row + 1..].fill(-1);
+    for _ in 0..20 {
+        let RunError::BadIndex(bad) = plan.run(&params, &indices).unwrap_err() else {
+            panic!("another error");
+        };
+        assert_eq!(bad.row(), bad_row as u64);
+        assert_eq!(bad.to_string(), text);
+    }
+}
+
+/// Rows so deep that each thread is still in its first block when the next one begins.
+#[test]
+fn threads_that_meet_bad_rows_at_once_agree_on_the_first() {
+    const ROWS: usize = 1 << 16;
+    let plan = GatherNd::new().plan(&[2; 8], &[ROWS, 8]).unwrap();
+    let (params, indices) = ([1_u64; 1 << 8], vec![2_i64; ROWS * 8]);
+    for _ in 0..3000 {
+        let text = plan.run(&params, &indices).unwrap_err().to_string();
+        assert!(text.starts_with("indices[0] = [2, 2, "), "{text}");
+    }
+}
+
+#[test]
+fn large_gathers_equal_the_oracle() {
+    let case = cases::more_than_65535_workgroups();
+    for job in case.jobs(&[4], &[IndexKind::U32], &[BadIndices::Zero]) {
+        job.check(&Cpu);
+    }
+}
+
+#[test]
+fn random_shapes_equal_the_oracle() {
+    sweep::check_random_jobs(4000, |job| job.check(&Cpu));
+}
+
+#[test]
+fn all_small_shapes_equal_the_oracle() {
+    let start = Instant::now();
+    let params_shapes = sweep::params_shapes();
+    let (next, shapes) = (AtomicUsize::new(0), AtomicU64::new(0));
+    let (planned, gathers) = (AtomicU64::new(0), AtomicU64::new(0));
+    let check_shapes = || {
+        while let Some(params_shape) = params_shapes.get(next.fetch_add(1, Relaxed)) {
+            for case in sweep::small_shapes(params_shape) {
+                shapes.fetch_add(1, Relaxed);
+                if case.check_plan() {
+                    planned.fetch_add(1, Relaxed);
+                    for job in sweep::jobs_of(case, &[BadIndices::Error, BadIndices::Zero]) {
+                        job.check(&Cpu);
+                        gathers.fetch_add(1, Relaxed);
+                    }
+                }
+            }
+        }
+    };
+    thread::scope(|scope| {
+        for _ in 0..thread::available_parallelism().map_or(1, usize::from) {
+            scope.spawn(check_shapes);
+        }
+    });
+
+    let (shapes, planned) = (shapes.into_inner(), planned.into_inner());
+    // println! would be kept from the reader of a test that passes.
+    let printed = writeln!(
+        io::stderr(),
+        "sweep: {shapes} shape cases on the CPU equal to the oracle, {} of them rejected shapes; {} gathers in {:.1} s",
+        shapes - planned,
+        gathers.into_inner(),
+        start.elapsed().as_secs_f64()
+    );
+    printed.expect("stderr takes a line");
+    assert!(planned >= 30_000, "the sweep has lost its shapes");
+}
+
+fn indices_of(case: &Case) -> Vec<i64> {
+    let values = case.indices.iter();
+    values.map(|&value| i64::try_from(value).unwrap()).collect()
+}

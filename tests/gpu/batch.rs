@@ -1,0 +1,242 @@
+//! Many jobs in one submission: their operands lie in four large buffers, in ranges with room to spare, and
+//! every byte around them is a canary.
+
+use wgpu_gather::{BadIndices, BadRows, GatherBuffers, Gatherer, Gpu, wgpu};
+
+use crate::common::voices::Job;
+
+/// What a job is recorded into.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Recording {
+    /// `Gatherer::encode`. Reports are canaries before.
+    Encoder,
+    /// `Gatherer::record`, all jobs into one pass. Reports are zeros before.
+    Pass,
+}
+
+/// Jobs and bytes that fill a batch.
+const BATCH_JOBS: usize = 256;
+const BATCH_BYTES: usize = 1 << 24;
+
+/// Bytes before each operand, at least, and bytes of its range behind it.
+const ROOM: usize = 16;
+
+#[expect(clippy::cast_possible_truncation, reason = "a few dozen bytes")]
+const REPORT_BYTES: usize = BadRows::REPORT_BYTES as usize;
+
+/// Runs jobs, compares every byte of every buffer, and says how many jobs that were.
+pub(crate) fn check(
+    gpu: &Gpu,
+    gatherer: &Gatherer,
+    recording: Recording,
+    jobs: impl IntoIterator<Item = Job>,
+) -> usize {
+    let (mut count, mut bytes, mut batch) = (0, 0, Vec::new());
+    for job in jobs {
+        count += 1;
+        bytes += job.params.len() + job.indices.len() + job.output.len();
+        batch.push(job);
+        if batch.len() == BATCH_JOBS || bytes > BATCH_BYTES {
+            check_batch(gpu, gatherer, recording, &batch);
+            batch.clear();
+            bytes = 0;
+        }
+    }
+    check_batch(gpu, gatherer, recording, &batch);
+    count
+}
+
+fn check_batch(gpu: &Gpu, gatherer: &Gatherer, recording: Recording, jobs: &[Job]) {
+    let alignment = gpu.device().limits().min_storage_buffer_offset_alignment;
+    let mut images = [(); 4].map(|()| Image::new(alignment));
+    let [params, indices, output, reports] = &mut images;
+    for job in jobs {
+        params.place(job.params.len());
+        params.write_last(&job.params);
+        indices.place(job.indices.len());
+        indices.write_last(&job.indices);
+        output.place(job.output.len());
+        reports.place(REPORT_BYTES);
+        if recording == Recording::Pass {
+            reports.write_last(&[0; REPORT_BYTES]);
+        }
+    }
+    let buffers = images.each_ref().map(|image| image.upload(gpu));
+    record(gpu, gatherer, recording, jobs, &images, &buffers);
+    let found = read_back(gpu, buffers.each_ref());
+
+    let [_, _, output, reports] = &mut images;
+    for (at, job) in jobs.iter().enumerate() {
+        output.write(at, &job.output);
+        if has_report(job) {
+            let report = &found[3][reports.starts[at]..][..REPORT_BYTES];
+            check_report(job, report);
+            reports.write(at, report);
+        }
+    }
+    for ((image, found), operand) in images.iter().zip(&found).zip(OPERANDS) {
+        image.check(found, operand, jobs);
+    }
+}
+
+const OPERANDS: [&str; 4] = ["params", "indices", "output", "report"];
+
+fn has_report(job: &Job) -> bool {
+    job.plan.bad_indices() == BadIndices::Error
+}
+
+fn record(
+    gpu: &Gpu,
+    gatherer: &Gatherer,
+    recording: Recording,
+    jobs: &[Job],
+    images: &[Image; 4],
+    buffers: &[wgpu::Buffer; 4],
+) {
+    let range = |operand: usize, at: usize, len: usize| {
+        let start = images[operand].starts[at] as u64;
+        let end = start + (len.next_multiple_of(4) + ROOM) as u64;
+        buffers[operand].slice(start..end)
+    };
+    let operands = |at: usize, job: &Job| {
+        let operands = GatherBuffers::with_bytes(
+            job.element_bytes as u64,
+            job.index_kind,
+            range(0, at, job.params.len()),
+            range(1, at, job.indices.len()),
+            range(2, at, job.output.len()),
+        );
+        if has_report(job) {
+            operands.with_report(range(3, at, REPORT_BYTES))
+        } else {
+            operands
+        }
+    };
+    let mut encoder = gpu.device().create_command_encoder(&Default::default());
+    match recording {
+        Recording::Encoder => {
+            for (at, job) in jobs.iter().enumerate() {
+                let result = gatherer.encode(&mut encoder, &job.plan, &operands(at, job));
+                assert_eq!(result, Ok(()), "{job}");
+            }
+        }
+        Recording::Pass => {
+            let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor {
+                label: Some("an app's own pass"),
+                timestamp_writes: None,
+            });
+            for (at, job) in jobs.iter().enumerate() {
+                let result = gatherer.record(&mut pass, &job.plan, &operands(at, job));
+                assert_eq!(result, Ok(()), "{job}");
+            }
+        }
+    }
+    gpu.queue().submit([encoder.finish()]);
+}
+
+#[track_caller]
+fn check_report(job: &Job, report: &[u8]) {
+    let found = BadRows::decode(&job.plan, job.index_kind, report).unwrap();
+    let found = found.map(|bad_rows| (bad_rows.count, bad_rows.first.to_string()));
+    let expected = job
+        .bad_index
+        .clone()
+        .map(|text| (job.bad_row_count as u64, text));
+    assert_eq!(found, expected, "the report of {job}");
+    if expected.is_none() {
+        assert_eq!(report, [0; REPORT_BYTES], "the report of {job}");
+    }
+}
+
+/// The bytes of a buffer: operands among canaries.
+struct Image {
+    bytes: Vec<u8>,
+    alignment: usize,
+    starts: Vec<usize>,
+}
+
+impl Image {
+    fn new(alignment: u32) -> Self {
+        Self {
+            bytes: Vec::new(),
+            alignment: usize::try_from(alignment).unwrap(),
+            starts: Vec::new(),
+        }
+    }
+
+    /// Makes place for an operand behind the others.
+    fn place(&mut self, len: usize) {
+        let start = (self.bytes.len() + ROOM).next_multiple_of(self.alignment);
+        let end = start + len.next_multiple_of(4) + ROOM;
+        self.bytes.extend((self.bytes.len()..end).map(canary));
+        self.starts.push(start);
+    }
+
+    fn write_last(&mut self, operand: &[u8]) {
+        self.write(self.starts.len() - 1, operand);
+    }
+
+    fn write(&mut self, at: usize, operand: &[u8]) {
+        self.bytes[self.starts[at]..][..operand.len()].copy_from_slice(operand);
+    }
+
+    fn upload(&self, gpu: &Gpu) -> wgpu::Buffer {
+        use wgpu::util::DeviceExt;
+        gpu.device()
+            .create_buffer_init(&wgpu::util::BufferInitDescriptor {
+                label: Some("an app's own buffer"),
+                contents: &self.bytes,
+                usage: wgpu::BufferUsages::STORAGE
+                    | wgpu::BufferUsages::COPY_SRC
+                    | wgpu::BufferUsages::COPY_DST,
+            })
+    }
+
+    #[track_caller]
+    fn check(&self, found: &[u8], operand: &str, jobs: &[Job]) {
+        assert_eq!(found.len(), self.bytes.len());
+        if found != self.bytes {
+            let differs = (0..found.len()).find(|&at| found[at] != self.bytes[at]);
+            let differs = differs.unwrap();
+            let at = self.starts.partition_point(|&start| start <= differs);
+            let at = at.saturating_sub(1);
+            let job = &jobs[at];
+            panic!(
+                "byte {} of {operand} is {}, not {}: {job}",
+                differs as i128 - self.starts[at] as i128,
+                found[differs],
+                self.bytes[differs],
+            );
+        }
+    }
+}
+
+/// Differs from its neighbours, so that bytes moved along are seen too.
+fn canary(at: usize) -> u8 {
+    u8::try_from(at * 151 % 251 + 1).unwrap()
+}
+
+/// The bytes of buffers, once all that is submitted has run.
+pub(crate) fn read_back<const N: usize>(gpu: &Gpu, buffers: [&wgpu::Buffer; N]) -> [Vec<u8>; N] {
+    let mut encoder = gpu.device().create_command_encoder(&Default::default());
+    let copies = buffers.map(|buffer| {
+        let copy = gpu.device().create_buffer(&wgpu::BufferDescriptor {
+            label: Some("read back"),
+            size: buffer.size(),
+            usage: wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST,
+            mapped_at_creation: false,
+        });
+        encoder.copy_buffer_to_buffer(buffer, 0, &copy, 0, buffer.size());
+        copy
+    });
+    let submission = gpu.queue().submit([encoder.finish()]);
+    for copy in &copies {
+        copy.map_async(wgpu::MapMode::Read, .., Result::unwrap);
+    }
+    let wait = wgpu::PollType::Wait {
+        submission_index: Some(submission),
+        timeout: None,
+    };
+    gpu.device().poll(wait).unwrap();
+    copies.map(|copy| copy.get_mapped_range(..).unwrap().to_vec())
+}

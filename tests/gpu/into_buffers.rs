@@ -1,0 +1,286 @@
+//! Gathers that a `Gatherer` records between buffers of the caller's.
+
+use std::sync::OnceLock;
+use std::thread;
+use std::time::Instant;
+
+use libtest_mimic::Trial;
+use wgpu_gather::{
+    BadIndices, BadRows, Gather, GatherBuffers, GatherNd, GatherPlan, Gatherer, Gpu, IndexKind,
+    wgpu,
+};
+
+use crate::batch::{self, Recording, read_back};
+use crate::common::cases;
+use crate::common::oracle::Case;
+use crate::common::sweep;
+use crate::common::voices::{Job, POLICIES, WIDTHS, bytes_of};
+use crate::trial;
+
+pub(crate) fn trials() -> Vec<Trial> {
+    let mut trials = Vec::new();
+    for way in WAYS {
+        let name = way.name();
+        let check = move |jobs: fn() -> Box<dyn Iterator<Item = Job>>| {
+            move |gpu: &'static Gpu| {
+                way.check(gpu, jobs());
+            }
+        };
+        trials.extend([
+            trial(format!("the_table_equals_the_oracle::{name}"), check(table)),
+            trial(
+                format!("every_index_value_is_judged_at_full_width::{name}"),
+                check(index_values),
+            ),
+            trial(
+                format!("elements_of_every_width_are_moved_whole::{name}"),
+                check(widths),
+            ),
+        ]);
+    }
+    trials.extend([
+        trial("small_shapes_equal_the_oracle", small_shapes),
+        trial(
+            "more_than_65535_workgroups_reach_every_row",
+            many_workgroups,
+        ),
+        trial("a_bad_row_under_outer_dims_counts_once", count_once),
+        trial("a_report_is_written_whatever_the_policy", report_with_zero),
+        trial("two_threads_share_a_gatherer", two_threads),
+        trial("indices_written_by_an_earlier_pass_are_read", chain),
+    ]);
+    trials
+}
+
+/// A gatherer and how it records.
+#[derive(Clone, Copy)]
+struct Way {
+    runtime_checks: bool,
+    recording: Recording,
+}
+
+const WAYS: [Way; 4] = [
+    Way::new(true, Recording::Encoder),
+    Way::new(true, Recording::Pass),
+    Way::new(false, Recording::Encoder),
+    Way::new(false, Recording::Pass),
+];
+
+impl Way {
+    const fn new(runtime_checks: bool, recording: Recording) -> Self {
+        Self {
+            runtime_checks,
+            recording,
+        }
+    }
+
+    fn name(self) -> String {
+        let checks = if self.runtime_checks {
+            "checked"
+        } else {
+            "unchecked"
+        };
+        format!("{checks}_{:?}", self.recording).to_lowercase()
+    }
+
+    fn check(self, gpu: &'static Gpu, jobs: impl IntoIterator<Item = Job>) -> usize {
+        let gatherer = if self.runtime_checks {
+            gpu.gatherer()
+        } else {
+            without_runtime_checks(gpu)
+        };
+        batch::check(gpu, gatherer, self.recording, jobs)
+    }
+}
+
+/// A gatherer whose shader would read past the end if it asked for that: naga's checks hide it.
+#[expect(unsafe_code, reason = "wgpu drops its checks in no other way")]
+fn without_runtime_checks(gpu: &Gpu) -> &'static Gatherer {
+    static GATHERER: OnceLock<Gatherer> = OnceLock::new();
+    GATHERER.get_or_init(|| {
+        let descriptor = wgpu::ShaderModuleDescriptor {
+            label: Some("without runtime checks"),
+            source: wgpu::ShaderSource::Wgsl(Gatherer::SHADER.into()),
+        };
+        let unchecked = wgpu::ShaderRuntimeChecks::unchecked();
+        // SAFETY: The shader compares every index with its dim, ends every loop, and has no other index that
+        // depends on data.
+        let shader = unsafe {
+            gpu.device()
+                .create_shader_module_trusted(descriptor, unchecked)
+        };
+        Gatherer::with_shader(gpu.device(), shader)
+    })
+}
+
+fn table() -> Box<dyn Iterator<Item = Job>> {
+    let planned = cases::table().into_iter().filter(Case::check_plan);
+    let policies = [BadIndices::DeviceDefault, BadIndices::Error];
+    Box::new(planned.flat_map(move |case| case.jobs(&[1, 3, 4, 16], &IndexKind::ALL, &policies)))
+}
+
+/// For each unit of the kernels.
+fn index_values() -> Box<dyn Iterator<Item = Job>> {
+    let cases = cases::index_values().into_iter();
+    Box::new(cases.flat_map(|case| case.jobs(&[1, 4, 16], &IndexKind::ALL, &POLICIES)))
+}
+
+fn widths() -> Box<dyn Iterator<Item = Job>> {
+    let cases = cases::slice_lengths().into_iter();
+    Box::new(cases.flat_map(|case| case.jobs(&WIDTHS, &[IndexKind::I32], &POLICIES)))
+}
+
+/// Takes every so many of the CPU's sweep: a prime, so that no attribute is left out.
+const SWEEP_STRIDE: usize = 101;
+
+fn small_shapes(gpu: &'static Gpu) {
+    let start = Instant::now();
+    let params_shapes = sweep::params_shapes();
+    let shapes = params_shapes
+        .iter()
+        .flat_map(|shape| sweep::small_shapes(shape));
+    let planned = shapes.step_by(SWEEP_STRIDE).filter(Case::check_plan);
+    let policies = [BadIndices::DeviceDefault, BadIndices::Error];
+    let mut turn = 0;
+    let jobs = planned.flat_map(|case| {
+        turn += 1;
+        sweep::jobs_of(case, &[policies[turn % 2]])
+    });
+    let count = WAYS[2].check(gpu, jobs);
+    println!(
+        "sweep: {count} shape cases on the GPU equal to the oracle, every {SWEEP_STRIDE}th of the CPU's, in {:.1} s",
+        start.elapsed().as_secs_f64()
+    );
+    assert!(count >= 20_000, "the sweep has lost its shapes");
+}
+
+fn many_workgroups(gpu: &'static Gpu) {
+    let case = cases::more_than_65535_workgroups();
+    let policies = [BadIndices::DeviceDefault, BadIndices::Error];
+    WAYS[2].check(gpu, case.jobs(&[4], &[IndexKind::I32], &policies));
+}
+
+fn count_once(gpu: &'static Gpu) {
+    let plan = Gather::new().axis(1).bad_indices(BadIndices::Error);
+    let plan = plan.plan(&[3, 2, 2], &[4]).unwrap();
+    let bad_rows = report_of(gpu, &plan, &[0, 2, 1, 5]).unwrap();
+    assert_eq!(bad_rows.count, 2);
+    assert_eq!(
+        bad_rows.first.to_string(),
+        "indices[1] = 2 is not in [0, 2)"
+    );
+
+    let plan = Gather::new().axis(2).batch_dims(1);
+    let plan = plan.plan(&[2, 3, 2, 2], &[2, 3]).unwrap();
+    let bad_rows = report_of(gpu, &plan, &[0, 1, 1, 0, -1, 3]).unwrap();
+    assert_eq!(bad_rows.count, 2);
+    assert_eq!(
+        bad_rows.first.to_string(),
+        "indices[1,1] = -1 is not in [0, 2)"
+    );
+}
+
+fn report_with_zero(gpu: &'static Gpu) {
+    let plan = GatherNd::new().bad_indices(BadIndices::Zero);
+    let plan = plan.plan(&[3, 4], &[2, 2]).unwrap();
+    assert_eq!(report_of(gpu, &plan, &[2, 3, 0, 0]), None);
+    let bad_rows = report_of(gpu, &plan, &[2, 3, 3, 0]).unwrap();
+    assert_eq!(bad_rows.count, 1);
+    assert_eq!(
+        bad_rows.first.to_string(),
+        "indices[1] = [3, 0] does not index into param shape [3,4]"
+    );
+}
+
+/// What a gather of `f32` by `i32` reports.
+fn report_of(gpu: &Gpu, plan: &GatherPlan, indices: &[i32]) -> Option<BadRows> {
+    let params = vec![1.0_f32; plan.params_shape().iter().product()];
+    let output = vec![0.0_f32; plan.output_shape().iter().product()];
+    let (params, indices) = (gpu.upload(&params).unwrap(), gpu.upload(indices).unwrap());
+    let (output, report) = (gpu.upload(&output).unwrap(), gpu.upload(&[9; 18]).unwrap());
+    let [params, indices, output] = [params.buffer(), indices.buffer(), output.buffer()];
+    let buffers =
+        GatherBuffers::new::<f32, i32>(params.slice(..), indices.slice(..), output.slice(..))
+            .with_report(report.buffer().slice(..));
+    let mut encoder = gpu.device().create_command_encoder(&Default::default());
+    gpu.gatherer().encode(&mut encoder, plan, &buffers).unwrap();
+    gpu.queue().submit([encoder.finish()]);
+    let [report] = read_back(gpu, [report.buffer()]);
+    BadRows::decode(plan, IndexKind::I32, &report).unwrap()
+}
+
+fn two_threads(gpu: &'static Gpu) {
+    // One that has no pipelines yet, so that both threads ask for the same ones.
+    let gatherer = Gatherer::new(gpu.device());
+    thread::scope(|scope| {
+        for recording in [Recording::Encoder, Recording::Pass] {
+            let gatherer = &gatherer;
+            scope.spawn(move || batch::check(gpu, gatherer, recording, widths()));
+        }
+    });
+}
+
+/// One encoder: a pass of the app's own writes indices, the gather reads them.
+fn chain(gpu: &'static Gpu) {
+    let shader = gpu
+        .device()
+        .create_shader_module(wgpu::ShaderModuleDescriptor {
+            label: None,
+            source: wgpu::ShaderSource::Wgsl(
+                "@group(0) @binding(0) var<storage, read_write> indices: array<i32>;
+                 @compute @workgroup_size(8)
+                 fn count_down(@builtin(local_invocation_index) at: u32) {
+                     indices[at] = 6 - i32(at);
+                 }"
+                .into(),
+            ),
+        });
+    let pipeline = gpu
+        .device()
+        .create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
+            label: None,
+            layout: None,
+            module: &shader,
+            entry_point: None,
+            compilation_options: Default::default(),
+            cache: None,
+        });
+    let params: Vec<u32> = (0..24).collect();
+    let (params, indices) = (
+        gpu.upload(&params).unwrap(),
+        gpu.upload(&[0_i32; 8]).unwrap(),
+    );
+    let output = gpu.upload(&[9_u32; 24]).unwrap();
+    let bind_group = gpu.device().create_bind_group(&wgpu::BindGroupDescriptor {
+        label: None,
+        layout: &pipeline.get_bind_group_layout(0),
+        entries: &[wgpu::BindGroupEntry {
+            binding: 0,
+            resource: indices.buffer().as_entire_binding(),
+        }],
+    });
+
+    let mut encoder = gpu.device().create_command_encoder(&Default::default());
+    {
+        let mut pass = encoder.begin_compute_pass(&Default::default());
+        pass.set_pipeline(&pipeline);
+        pass.set_bind_group(0, &bind_group, &[]);
+        pass.dispatch_workgroups(1, 1, 1);
+    }
+    let plan = Gather::new().plan(&[8, 3], &[8]).unwrap();
+    let [params, indices, out] = [params.buffer(), indices.buffer(), output.buffer()];
+    let buffers =
+        GatherBuffers::new::<u32, i32>(params.slice(..), indices.slice(..), out.slice(..));
+    gpu.gatherer()
+        .encode(&mut encoder, &plan, &buffers)
+        .unwrap();
+    gpu.queue().submit([encoder.finish()]);
+
+    let [found] = read_back(gpu, [out]);
+    // Rows 6 to 0, and then -1, which is out of range.
+    let rows = (0..7_u32)
+        .rev()
+        .flat_map(|row| [3 * row, 3 * row + 1, 3 * row + 2]);
+    let expected: Vec<u32> = rows.chain([0; 3]).collect();
+    assert_eq!(found, bytes_of(&expected));
+}

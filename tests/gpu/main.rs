@@ -1,0 +1,26 @@
+//! The GPU against the oracle and the CPU, on the adapter that the environment chooses.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod batch;
+#[path = "../common/mod.rs"]
+mod common;
+mod into_buffers;
+mod to_host;
+
+use libtest_mimic::{Arguments, Trial};
+use wgpu_gather::Gpu;
+
+fn main() {
+    let mut trials = to_host::trials();
+    trials.extend(into_buffers::trials());
+    libtest_mimic::run(&Arguments::from_args(), trials).exit();
+}
+
+/// A test that fails by panicking.
+fn trial(name: impl Into<String>, run: impl FnOnce(&'static Gpu) + Send + 'static) -> Trial {
+    common::device::gpu_trial(name, |gpu| {
+        run(gpu);
+        Ok(())
+    })
+}

@@ -1,0 +1,227 @@
+//! Gathers through `Gpu` and `Executor`, whose results come back to the host.
+
+use std::future::Future;
+use std::pin::pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, Wake, Waker};
+use std::thread::{self, Thread};
+
+use libtest_mimic::Trial;
+use wgpu_gather::{
+    BadIndices, Executor, Gather, GatherIndex, GatherNd, GatherPlan, Gatherer, Gpu, GpuError,
+    GpuTable, IndexKind, Operand, RunError,
+};
+
+use crate::common::cases;
+use crate::common::elements::check_element_types;
+use crate::common::sweep;
+use crate::common::voices::{Cpu, Element, POLICIES, Voice};
+use crate::trial;
+
+pub(crate) fn trials() -> Vec<Trial> {
+    vec![
+        trial("the_table_comes_back_equal_to_the_oracle", table),
+        trial("elements_of_every_type_come_back_bit_for_bit", |gpu| {
+            check_element_types(&Blocking(gpu));
+        }),
+        trial(
+            "random_shapes_come_back_equal_to_oracle_and_cpu",
+            random_shapes,
+        ),
+        trial(
+            "a_table_uploaded_once_is_gathered_from_many_times",
+            one_table,
+        ),
+        trial("operands_of_another_length_are_the_cpus_errors", lengths),
+        trial(
+            "a_future_completes_although_nobody_else_polls",
+            bare_executor,
+        ),
+        trial("an_executor_gives_the_same_on_either_device", executors),
+        trial("an_executor_wants_its_policy_named", policy_not_named),
+    ]
+}
+
+const _: () = {
+    const fn is_send_and_sync<T: Send + Sync>() {}
+    is_send_and_sync::<Gpu>();
+    is_send_and_sync::<Gatherer>();
+    is_send_and_sync::<GpuTable<u8>>();
+    is_send_and_sync::<Executor>();
+};
+
+/// `Gpu::gather_blocking`.
+struct Blocking<'a>(&'a Gpu);
+
+impl Voice for Blocking<'_> {
+    const DEVICE_DEFAULT: BadIndices = BadIndices::Zero;
+
+    fn gather<T: Element, I: GatherIndex>(
+        &self,
+        plan: &GatherPlan,
+        params: &[T],
+        indices: &[I],
+    ) -> Result<Vec<T>, RunError> {
+        let table = self.0.upload(params).unwrap();
+        match self.0.gather_blocking(plan, &table, indices) {
+            Ok(output) => Ok(output),
+            Err(GpuError::Run(error)) => Err(error),
+            Err(error) => panic!("{error}"),
+        }
+    }
+}
+
+fn table(gpu: &'static Gpu) {
+    for case in cases::table() {
+        if case.check_plan() {
+            for job in case.jobs(&[1, 4, 16], &[IndexKind::I32, IndexKind::U64], &POLICIES) {
+                job.check(&Blocking(gpu));
+            }
+        }
+    }
+}
+
+fn random_shapes(gpu: &'static Gpu) {
+    sweep::check_random_jobs(200, |job| {
+        job.check(&Cpu);
+        job.check(&Blocking(gpu));
+    });
+}
+
+fn one_table(gpu: &'static Gpu) {
+    let params: Vec<u16> = (0..5 * 7 * 3).collect();
+    let table = gpu.upload(&params).unwrap();
+    assert_eq!((table.len(), table.is_empty()), (105, false));
+    for row in 0..35_u32 {
+        let plan = GatherNd::new().plan(&[5, 7, 3], &[2, 2]).unwrap();
+        let indices = [row / 7, row % 7, 0, 0];
+        let expected = plan.run(&params, &indices).unwrap();
+        assert_eq!(gpu.gather_blocking(&plan, &table, &indices), Ok(expected));
+    }
+    let plan = Gather::new().axis(-1).plan(&[15, 7], &[3]).unwrap();
+    let expected = plan.run(&params, &[6_i64, 0, 3]).unwrap();
+    assert_eq!(
+        gpu.gather_blocking(&plan, &table, &[6_i64, 0, 3]),
+        Ok(expected)
+    );
+    drop(table.clone());
+    assert_eq!(
+        gpu.gather_blocking(&plan, &table, &[7_i64, 7, 7]),
+        Ok(vec![0; 45])
+    );
+}
+
+fn lengths(gpu: &'static Gpu) {
+    let plan = Gather::new().plan(&[3], &[2]).unwrap();
+    let length = |operand, expected, found| {
+        Err(GpuError::Run(RunError::Length {
+            operand,
+            expected,
+            found,
+        }))
+    };
+    let (short, right) = (
+        gpu.upload(&[1_u8; 2]).unwrap(),
+        gpu.upload(&[1_u8; 3]).unwrap(),
+    );
+    let result = gpu.gather_blocking(&plan, &short, &[0, 0]);
+    assert_eq!(result, length(Operand::Params, 3, 2));
+    let result = gpu.gather_blocking(&plan, &right, &[0, 0, 0]);
+    assert_eq!(result, length(Operand::Indices, 2, 3));
+    let text = result.unwrap_err().to_string();
+    assert_eq!(text, "indices must have 2 elements, found 3");
+}
+
+/// On a device of its own, which no other trial polls.
+fn bare_executor(_: &'static Gpu) {
+    let gpu = pollster::block_on(Gpu::from_env()).unwrap();
+    let plan = Gather::new().bad_indices(BadIndices::Error);
+    let plan = plan.plan(&[3], &[2]).unwrap();
+    let table = gpu.upload(&[10, 20, 30]).unwrap();
+    assert_eq!(
+        block_on(gpu.gather(&plan, &table, &[2, 0])),
+        Ok(vec![30, 10])
+    );
+    let error = block_on(gpu.gather(&plan, &table, &[0, 3])).unwrap_err();
+    assert_eq!(error.to_string(), "indices[1] = 3 is not in [0, 3)");
+
+    let empty = Gather::new().plan(&[3], &[0]).unwrap();
+    assert_eq!(
+        block_on(gpu.gather::<_, i32>(&empty, &table, &[])),
+        Ok(vec![])
+    );
+    drop(gpu.gather(&plan, &table, &[2, 0]));
+    let executor = Executor::Gpu(Box::new(gpu));
+    let output = block_on(executor.gather(&plan, &[10, 20, 30], &[1, 1]));
+    assert_eq!(output, Ok(vec![20, 20]));
+}
+
+/// Parks until woken, and knows nothing of GPUs. The future may run on any thread.
+fn block_on<F: Future + Send>(future: F) -> F::Output {
+    struct Unpark(Thread);
+    impl Wake for Unpark {
+        fn wake(self: Arc<Self>) {
+            self.0.unpark();
+        }
+    }
+    let waker = Waker::from(Arc::new(Unpark(thread::current())));
+    let mut future = pin!(future);
+    loop {
+        match future.as_mut().poll(&mut Context::from_waker(&waker)) {
+            Poll::Ready(output) => return output,
+            Poll::Pending => thread::park(),
+        }
+    }
+}
+
+/// The GPU of the trials, and the CPU as on a machine without one.
+fn both(gpu: &Gpu) -> [Executor; 2] {
+    let gpu = Gpu::from_parts(gpu.device().clone(), gpu.queue().clone());
+    let none = GpuError::NoAdapter("none for this test".into());
+    [Executor::from(Ok(gpu)), Executor::from(Err(none))]
+}
+
+fn executors(gpu: &'static Gpu) {
+    let [on_gpu, on_cpu] = both(gpu);
+    assert!(matches!(on_gpu, Executor::Gpu(_)));
+    assert_eq!(
+        on_cpu.to_string(),
+        "the CPU (no adapter found: none for this test)"
+    );
+    let params = [1.5_f32, f32::NAN, -0.0, 4.0, 5.0, 6.0];
+    for (bad_indices, indices) in [
+        (BadIndices::Zero, [2, 0, 1]),
+        (BadIndices::Zero, [2, 3, -1]),
+        (BadIndices::Error, [2, 0, 1]),
+        (BadIndices::Error, [2, 3, -1]),
+    ] {
+        let plan = GatherNd::new().bad_indices(bad_indices);
+        let plan = plan.plan(&[3, 2], &[3, 1]).unwrap();
+        let [gpu, cpu] = [&on_gpu, &on_cpu].map(|executor| {
+            let output = executor.gather_blocking(&plan, &params, &indices)?;
+            Ok::<_, GpuError>(output.into_iter().map(f32::to_bits).collect::<Vec<_>>())
+        });
+        assert_eq!(gpu, cpu, "{bad_indices:?} {indices:?}");
+        let is_error = bad_indices == BadIndices::Error && indices[1] == 3;
+        assert_eq!(gpu.is_err(), is_error, "{bad_indices:?} {indices:?}");
+    }
+    let plan = Gather::new().bad_indices(BadIndices::Zero);
+    let plan = plan.plan(&[3], &[2]).unwrap();
+    let [gpu, cpu] =
+        [&on_gpu, &on_cpu].map(|executor| executor.gather_blocking(&plan, &[1], &[0, 0]));
+    assert_eq!(gpu, cpu);
+    assert_eq!(
+        gpu.unwrap_err().to_string(),
+        "params must have 3 elements, found 1"
+    );
+}
+
+fn policy_not_named(gpu: &'static Gpu) {
+    let plan = Gather::new().plan(&[3], &[1]).unwrap();
+    for executor in both(gpu) {
+        let result = executor.gather_blocking(&plan, &[1, 2, 3], &[0]);
+        assert_eq!(result, Err(GpuError::PolicyNotNamed), "{executor}");
+        let result = block_on(executor.gather(&plan, &[1, 2, 3], &[0]));
+        assert_eq!(result, Err(GpuError::PolicyNotNamed), "{executor}");
+    }
+}

@@ -1,0 +1,302 @@
+//! `Gpu` and `Executor`: what they refuse, and what becomes of a device that fails.
+
+use std::sync::atomic::Ordering;
+
+use wgpu_gather::{
+    BadIndices, Executor, Gather, GatherElement, GatherError, GatherNd, GatherPlan, Gpu, GpuError,
+    GpuTable, ReportError, RunError, wgpu,
+};
+
+use super::{App, Recorded, Set, adapter, plan};
+
+/// An app and its device as a `Gpu`.
+fn gpu_of(limits: wgpu::Limits) -> (App, Gpu) {
+    gpu_on(&adapter(wgpu::Limits::unlimited()), limits)
+}
+
+fn gpu_on(adapter: &wgpu::Adapter, limits: wgpu::Limits) -> (App, Gpu) {
+    let app = App::on(adapter, limits);
+    let gpu = Gpu::from_parts(app.device.clone(), app.queue.clone());
+    (app, gpu)
+}
+
+fn gpu() -> (App, Gpu) {
+    gpu_of(wgpu::Limits::default())
+}
+
+/// Both ways of waiting give the same error.
+fn error_of(gpu: &Gpu, plan: &GatherPlan, table: &GpuTable<f32>, indices: &[i32]) -> GpuError {
+    let error = gpu.gather_blocking(plan, table, indices).unwrap_err();
+    assert_eq!(
+        pollster::block_on(gpu.gather(plan, table, indices)),
+        Err(error.clone())
+    );
+    error
+}
+
+#[test]
+fn operands_of_the_wrong_length_give_the_error_of_the_cpu() {
+    let (app, gpu) = gpu();
+    for (params, indices, text) in [
+        (9, 4, "params must have 10 elements, found 9"),
+        (11, 4, "params must have 10 elements, found 11"),
+        (0, 4, "params must have 10 elements, found 0"),
+        (10, 3, "indices must have 4 elements, found 3"),
+        (10, 0, "indices must have 4 elements, found 0"),
+        (9, 3, "params must have 10 elements, found 9"),
+    ] {
+        let (params, indices) = (vec![0.0; params], vec![0; indices]);
+        let table = gpu.upload(&params).unwrap();
+        let error = error_of(&gpu, &plan(), &table, &indices);
+        assert_eq!(error.to_string(), text);
+        assert_eq!(
+            error,
+            GpuError::Run(plan().run(&params, &indices).unwrap_err())
+        );
+    }
+    let empty = Gather::new().plan(&[10], &[0]).unwrap();
+    let table = gpu.upload(&[0.0; 9]).unwrap();
+    let error = error_of(&gpu, &empty, &table, &[]);
+    assert_eq!(error.to_string(), "params must have 10 elements, found 9");
+    app.assert_handler_heard_nothing();
+}
+
+#[test]
+fn an_operand_beyond_one_buffer_is_refused() {
+    let (app, gpu) = gpu_of(wgpu::Limits {
+        max_buffer_size: 1024,
+        ..Default::default()
+    });
+    let error = gpu.upload(&[0_u8; 1025]).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "params buffer must have at most 1024 bytes on this device, found 1028"
+    );
+    assert_eq!(gpu.upload(&[0_u8; 1023]).unwrap().buffer().size(), 1024);
+
+    let table = gpu.upload(&[0.0; 8]).unwrap();
+    let gather = Gather::new();
+    let error = error_of(&gpu, &gather.plan(&[8], &[257]).unwrap(), &table, &[0; 257]);
+    assert_eq!(
+        error.to_string(),
+        "indices buffer must have at most 1024 bytes on this device, found 1028"
+    );
+    let error = error_of(
+        &gpu,
+        &gather.plan(&[2, 4], &[65]).unwrap(),
+        &table,
+        &[0; 65],
+    );
+    assert_eq!(
+        error.to_string(),
+        "output buffer must have at most 1024 bytes on this device, found 1040"
+    );
+    // Output and report come back in one buffer.
+    let gather = gather.bad_indices(BadIndices::Error);
+    let error = error_of(&gpu, &gather.plan(&[8], &[256]).unwrap(), &table, &[0; 256]);
+    assert_eq!(
+        error.to_string(),
+        "output buffer must have at most 1024 bytes on this device, found 1096"
+    );
+    app.assert_handler_heard_nothing();
+}
+
+#[test]
+fn an_operand_beyond_one_binding_is_refused() {
+    let (app, gpu) = gpu_of(wgpu::Limits {
+        max_storage_buffer_binding_size: 1024,
+        ..Default::default()
+    });
+    let table = gpu.upload(&[0.0; 300]).unwrap();
+    let error = error_of(
+        &gpu,
+        &Gather::new().plan(&[300], &[1]).unwrap(),
+        &table,
+        &[0],
+    );
+    assert_eq!(
+        error.to_string(),
+        "params must have at most 1024 bytes on this device, found 1200"
+    );
+    assert!(matches!(
+        error,
+        GpuError::Gather(GatherError::BindingTooLarge { .. })
+    ));
+    app.assert_handler_heard_nothing();
+}
+
+#[test]
+fn elements_without_bytes_are_refused() {
+    let (app, gpu) = gpu();
+    let error = gpu.upload(&[(); 3]).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "an element must have at least 1 byte on the GPU, found 0"
+    );
+    app.assert_handler_heard_nothing();
+}
+
+#[test]
+fn bytes_that_cannot_be_counted_are_refused() {
+    let (app, gpu) = gpu();
+    let table = gpu.upload(&[0.0_f32]).unwrap();
+    let plan = GatherNd::new().plan(&[1], &[1 << 62, 0]).unwrap();
+    assert_eq!(
+        error_of(&gpu, &plan, &table, &[]).to_string(),
+        "output must have at most 9223372036854775807 bytes, found 4611686018427387904 elements of 4 bytes"
+    );
+    app.assert_handler_heard_nothing();
+}
+
+#[track_caller]
+fn assert_rejected(error: GpuError) {
+    assert!(
+        matches!(error, GpuError::Gather(GatherError::Rejected(_))),
+        "{error:?}"
+    );
+}
+
+/// Both ways of waiting give the same elements, or the same error.
+fn downloaded<T>(gpu: &Gpu, table: &GpuTable<T>) -> Result<Vec<T>, GpuError>
+where
+    T: GatherElement + PartialEq + std::fmt::Debug,
+{
+    let downloaded = gpu.download_blocking(table);
+    assert_eq!(pollster::block_on(gpu.download(table)), downloaded);
+    downloaded
+}
+
+#[test]
+fn bytes_that_are_no_element_are_an_error() {
+    let (app, gpu) = gpu();
+    let table = gpu.upload(&[true, false, true]).unwrap();
+    assert_eq!(downloaded(&gpu, &table), Ok(vec![true, false, true]));
+    gpu.queue().write_buffer(table.buffer(), 0, &[1, 0, 1, 2]);
+    assert_eq!(downloaded(&gpu, &table), Ok(vec![true, false, true]));
+    gpu.queue().write_buffer(table.buffer(), 0, &[1, 0, 2, 0]);
+    assert_eq!(
+        downloaded(&gpu, &table).unwrap_err().to_string(),
+        "result must be of type bool, found other bit patterns"
+    );
+    assert_eq!(
+        downloaded(&gpu, &gpu.upload::<f64>(&[]).unwrap()),
+        Ok(vec![])
+    );
+    app.assert_handler_heard_nothing();
+}
+
+#[test]
+fn a_destroyed_table_is_an_error() {
+    let (app, gpu) = gpu();
+    let table = gpu.upload(&[0.0; 10]).unwrap();
+    table.buffer().destroy();
+    let error = error_of(&gpu, &plan(), &table, &[0; 4]);
+    assert_rejected(error);
+    assert_rejected(downloaded(&gpu, &table).unwrap_err());
+    app.assert_handler_heard_nothing();
+}
+
+#[test]
+fn a_table_of_another_device_is_an_error() {
+    let adapter = adapter(wgpu::Limits::unlimited());
+    let [(app, gpu), (other_app, other)] =
+        [(); 2].map(|()| gpu_on(&adapter, wgpu::Limits::default()));
+    let table = other.upload(&[0.0; 10]).unwrap();
+    let error = error_of(&gpu, &plan(), &table, &[0; 4]);
+    assert_rejected(error);
+    assert_rejected(downloaded(&gpu, &table).unwrap_err());
+    app.assert_handler_heard_nothing();
+    other_app.assert_handler_heard_nothing();
+}
+
+#[test]
+fn a_lost_device_is_an_error() {
+    let (app, gpu) = gpu();
+    let table = gpu.upload(&[0.0; 10]).unwrap();
+    let set = Set::new(&app);
+    gpu.device().destroy();
+    assert_rejected(error_of(&gpu, &plan(), &table, &[0; 4]));
+    assert_rejected(downloaded(&gpu, &table).unwrap_err());
+    assert_rejected(gpu.upload(&[0.0]).unwrap_err());
+    for Recorded { result, .. } in [
+        app.encode(&plan(), &set.bound()),
+        app.record(&plan(), &set.bound()),
+    ] {
+        assert_rejected(result.unwrap_err().into());
+    }
+    assert_eq!(app.errors.load(Ordering::Relaxed), 0);
+}
+
+#[test]
+fn an_executor_needs_a_named_policy() {
+    let (app, gpu) = gpu();
+    let no_adapter = GpuError::NoAdapter("none".into());
+    for executor in [Executor::from(Ok(gpu)), Executor::from(Err(no_adapter))] {
+        let blocking = executor.gather_blocking(&plan(), &[0.0; 10], &[0; 4]);
+        let awaited = pollster::block_on(executor.gather(&plan(), &[0.0; 10], &[0; 4]));
+        assert_eq!(
+            (blocking, awaited),
+            (Err(GpuError::PolicyNotNamed), Err(GpuError::PolicyNotNamed))
+        );
+        let zero = Gather::new()
+            .bad_indices(BadIndices::Zero)
+            .plan(&[10], &[4])
+            .unwrap();
+        let error = executor
+            .gather_blocking(&zero, &[0.0; 9], &[0; 4])
+            .unwrap_err();
+        assert_eq!(error.to_string(), "params must have 10 elements, found 9");
+    }
+    app.assert_handler_heard_nothing();
+}
+
+#[test]
+fn errors_of_the_gpu_say_what_happened() {
+    let text = |error: GpuError| error.to_string();
+    assert_eq!(
+        text(GpuError::NoAdapter("no driver".into())),
+        "no adapter found: no driver"
+    );
+    let (adapter, reason) = ("llvmpipe".into(), "limits".into());
+    assert_eq!(
+        text(GpuError::NoDevice { adapter, reason }),
+        "no device from adapter llvmpipe: limits"
+    );
+    assert_eq!(
+        text(GpuError::ReadBack("lost".into())),
+        "result not read back: lost"
+    );
+    assert_eq!(
+        text(GpuError::PolicyNotNamed),
+        "bad_indices must be Error or Zero for an executor, found DeviceDefault, which differs by device"
+    );
+    let run = RunError::OutOfMemory {
+        elements: 3,
+        element_bytes: 4,
+    };
+    assert_eq!(
+        text(run.into()),
+        "output of 3 elements of 4 bytes cannot be allocated"
+    );
+    assert_eq!(
+        text(GatherError::Rejected("lost".into()).into()),
+        "rejected by the device: lost"
+    );
+    assert_eq!(
+        text(GatherError::OutOfMemory("full".into()).into()),
+        "out of memory on the device: full"
+    );
+    let report = ReportError::Length {
+        expected: 72,
+        found: 3,
+    };
+    assert_eq!(text(report.into()), "report must have 72 bytes, found 3");
+    let (_, gpu) = gpu();
+    let executor = Executor::from(Ok(gpu));
+    assert_eq!(executor.to_string(), "noop wgpu backend (noop)");
+    let executor = Executor::from(Err(GpuError::NoAdapter("no driver".into())));
+    assert_eq!(
+        executor.to_string(),
+        "the CPU (no adapter found: no driver)"
+    );
+}

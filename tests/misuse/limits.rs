@@ -1,0 +1,183 @@
+//! Devices with less than a gather needs.
+
+use wgpu_gather::{BadRows, Gather, GatherBuffers, GatherPlan, wgpu};
+
+use super::{App, STORAGE, Set, plan};
+
+/// One `f32` row of so many for each of so many indices.
+fn rows(params: usize, slice: usize, indices: usize) -> GatherPlan {
+    Gather::new().plan(&[params, slice], &[indices]).unwrap()
+}
+
+#[test]
+fn an_operand_beyond_the_binding_limit_is_refused() {
+    let app = App::with_limits(wgpu::Limits {
+        max_storage_buffer_binding_size: 128,
+        ..Default::default()
+    });
+    let buffers = || [(); 3].map(|()| app.buffer(1024, STORAGE));
+    let [params, indices, output] = buffers();
+    let whole =
+        GatherBuffers::new::<f32, i32>(params.slice(..), indices.slice(..), output.slice(..));
+    app.assert_accepted(&rows(8, 4, 8), &whole);
+    for (plan, text) in [
+        (
+            rows(33, 1, 1),
+            "params must have at most 128 bytes on this device, found 132",
+        ),
+        (
+            rows(1, 1, 33),
+            "indices must have at most 128 bytes on this device, found 132",
+        ),
+        (
+            rows(2, 3, 11),
+            "output must have at most 128 bytes on this device, found 132",
+        ),
+    ] {
+        let [params, indices, output] = buffers();
+        let whole =
+            GatherBuffers::new::<f32, i32>(params.slice(..), indices.slice(..), output.slice(..));
+        app.assert_refused(&plan, &whole, &[&params, &indices, &output], text);
+    }
+}
+
+#[test]
+fn a_report_beyond_the_binding_limit_is_refused() {
+    let app = App::with_limits(wgpu::Limits {
+        max_storage_buffer_binding_size: 64,
+        ..Default::default()
+    });
+    let set = Set::new(&app);
+    app.assert_accepted(&plan(), &set.without_report());
+    let text = "report must have at most 64 bytes on this device, found 72";
+    app.assert_refused(&plan(), &set.bound(), &set.all(), text);
+}
+
+#[test]
+fn more_workgroups_than_the_device_dispatches_are_refused() {
+    let app = App::with_limits(wgpu::Limits {
+        max_compute_workgroups_per_dimension: 2,
+        ..Default::default()
+    });
+    let [params, indices, output] = [(); 3].map(|()| app.buffer(4096, STORAGE));
+    let whole =
+        GatherBuffers::new::<f32, i32>(params.slice(..), indices.slice(..), output.slice(..));
+    app.assert_accepted(&rows(3, 1, 256), &whole);
+    let text = "a dispatch must have at most 4 workgroups on this device, found 5";
+    app.assert_refused(
+        &rows(3, 1, 257),
+        &whole,
+        &[&params, &indices, &output],
+        text,
+    );
+}
+
+/// The limits that the shaders need, by name.
+fn set_limit(limits: &mut wgpu::Limits, name: &str, value: u32) {
+    *match name {
+        "max_bind_groups" => &mut limits.max_bind_groups,
+        "max_bindings_per_bind_group" => &mut limits.max_bindings_per_bind_group,
+        "max_storage_buffers_per_shader_stage" => &mut limits.max_storage_buffers_per_shader_stage,
+        "max_uniform_buffers_per_shader_stage" => &mut limits.max_uniform_buffers_per_shader_stage,
+        "max_compute_invocations_per_workgroup" => {
+            &mut limits.max_compute_invocations_per_workgroup
+        }
+        "max_compute_workgroup_size_x" => &mut limits.max_compute_workgroup_size_x,
+        "max_uniform_buffer_binding_size" => {
+            limits.max_uniform_buffer_binding_size = value.into();
+            return;
+        }
+        "max_buffer_size" => {
+            limits.max_buffer_size = value.into();
+            return;
+        }
+        other => panic!("{other} is no limit of the shaders"),
+    } = value;
+}
+
+/// What a gather needs, and what it needs with a report.
+const NEEDED: [(&str, u32, u32); 8] = [
+    ("max_bind_groups", 1, 1),
+    ("max_bindings_per_bind_group", 4, 5),
+    ("max_storage_buffers_per_shader_stage", 3, 4),
+    ("max_uniform_buffers_per_shader_stage", 1, 1),
+    ("max_uniform_buffer_binding_size", 64, 64),
+    ("max_buffer_size", 64, 72),
+    ("max_compute_invocations_per_workgroup", 64, 64),
+    ("max_compute_workgroup_size_x", 64, 64),
+];
+
+#[test]
+fn a_device_below_what_the_shaders_need_is_refused() {
+    for (name, needed, _) in NEEDED {
+        let mut limits = wgpu::Limits::default();
+        set_limit(&mut limits, name, needed - 1);
+        let app = App::with_limits(limits);
+        let [params, indices, output] = [40, 16, 16].map(|size| app.buffer(size, STORAGE));
+        let buffers =
+            GatherBuffers::new::<f32, i32>(params.slice(..), indices.slice(..), output.slice(..));
+        let text = format!(
+            "device limit {name} must be at least {needed}, found {}",
+            needed - 1
+        );
+        app.assert_refused(&plan(), &buffers, &[&params, &indices, &output], &text);
+    }
+}
+
+#[test]
+fn a_report_needs_one_more_binding() {
+    for name in [
+        "max_bindings_per_bind_group",
+        "max_storage_buffers_per_shader_stage",
+    ] {
+        let (_, without, with) = NEEDED
+            .into_iter()
+            .find(|&(needed, ..)| needed == name)
+            .unwrap();
+        let mut limits = wgpu::Limits::default();
+        set_limit(&mut limits, name, without);
+        let app = App::with_limits(limits);
+        let set = Set::new(&app);
+        app.assert_accepted(&plan(), &set.without_report());
+        let text = format!("device limit {name} must be at least {with}, found {without}");
+        app.assert_refused(&plan(), &set.bound(), &set.all(), &text);
+    }
+}
+
+#[test]
+fn a_device_with_just_what_the_shaders_need_is_enough() {
+    for report in [false, true] {
+        let mut limits = wgpu::Limits {
+            max_storage_buffer_binding_size: if report { BadRows::REPORT_BYTES } else { 40 },
+            max_compute_workgroups_per_dimension: 1,
+            max_compute_workgroup_size_y: 1,
+            max_compute_workgroup_size_z: 1,
+            max_compute_workgroup_storage_size: 0,
+            max_immediate_size: 0,
+            ..wgpu::Limits::downlevel_webgl2_defaults()
+        };
+        for (name, without, with) in NEEDED {
+            set_limit(&mut limits, name, if report { with } else { without });
+        }
+        let app = App::with_limits(limits);
+        let [params, indices, output] = [40, 16, 16].map(|size| app.buffer(size, STORAGE));
+        let mut buffers =
+            GatherBuffers::new::<f32, i32>(params.slice(..), indices.slice(..), output.slice(..));
+        let noted;
+        if report {
+            noted = app.buffer(BadRows::REPORT_BYTES, STORAGE);
+            buffers = buffers.with_report(noted.slice(..));
+        }
+        app.assert_accepted(&plan(), &buffers);
+    }
+}
+
+#[test]
+fn lower_standard_limits_are_enough_or_an_error() {
+    let app = App::with_limits(wgpu::Limits::downlevel_defaults());
+    app.assert_accepted(&plan(), &Set::new(&app).bound());
+    let app = App::with_limits(wgpu::Limits::downlevel_webgl2_defaults());
+    let set = Set::new(&app);
+    let text = "params must have at most 0 bytes on this device, found 40";
+    app.assert_refused(&plan(), &set.without_report(), &set.all(), text);
+}

@@ -1,0 +1,288 @@
+//! Every mistake that a caller can make on the GPU, on a device that runs no shader: it comes back as an
+//! error with its text, nothing has been recorded, and the app's own error handler hears nothing of it.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod gpu;
+mod limits;
+mod operands;
+mod report;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use wgpu_gather::{
+    BadIndices, BadRows, Gather, GatherBuffers, GatherError, GatherPlan, Gatherer, Operand, wgpu,
+};
+
+const STORAGE: wgpu::BufferUsages = wgpu::BufferUsages::STORAGE
+    .union(wgpu::BufferUsages::COPY_SRC)
+    .union(wgpu::BufferUsages::COPY_DST);
+
+/// An app with a device of its own, which counts the errors that reach its handler.
+struct App {
+    device: wgpu::Device,
+    queue: wgpu::Queue,
+    gatherer: Gatherer,
+    errors: Arc<AtomicUsize>,
+}
+
+impl App {
+    fn new() -> Self {
+        Self::with_limits(wgpu::Limits::default())
+    }
+
+    fn with_limits(required_limits: wgpu::Limits) -> Self {
+        Self::on(&adapter(wgpu::Limits::unlimited()), required_limits)
+    }
+
+    fn on(adapter: &wgpu::Adapter, required_limits: wgpu::Limits) -> Self {
+        let descriptor = wgpu::DeviceDescriptor {
+            required_limits,
+            ..Default::default()
+        };
+        let (device, queue) = pollster::block_on(adapter.request_device(&descriptor)).unwrap();
+        let errors = Arc::new(AtomicUsize::new(0));
+        let counted = errors.clone();
+        device.on_uncaptured_error(Arc::new(move |_| {
+            counted.fetch_add(1, Ordering::Relaxed);
+        }));
+        let gatherer = Gatherer::new(&device);
+        Self {
+            device,
+            queue,
+            gatherer,
+            errors,
+        }
+    }
+
+    fn buffer(&self, size: u64, usage: wgpu::BufferUsages) -> wgpu::Buffer {
+        self.device.create_buffer(&wgpu::BufferDescriptor {
+            label: None,
+            size,
+            usage,
+            mapped_at_creation: false,
+        })
+    }
+
+    fn encode(&self, plan: &GatherPlan, buffers: &GatherBuffers<'_>) -> Recorded {
+        let mut encoder = self.device.create_command_encoder(&Default::default());
+        let result = self.gatherer.encode(&mut encoder, plan, buffers);
+        Recorded { encoder, result }
+    }
+
+    fn record(&self, plan: &GatherPlan, buffers: &GatherBuffers<'_>) -> Recorded {
+        let mut encoder = self.device.create_command_encoder(&Default::default());
+        let mut pass = encoder.begin_compute_pass(&Default::default());
+        let result = self.gatherer.record(&mut pass, plan, buffers);
+        drop(pass);
+        Recorded { encoder, result }
+    }
+
+    /// Both ways of recording succeed, and what they record can be submitted.
+    #[track_caller]
+    fn assert_accepted(&self, plan: &GatherPlan, buffers: &GatherBuffers<'_>) {
+        for recorded in [self.encode(plan, buffers), self.record(plan, buffers)] {
+            assert_eq!(recorded.result, Ok(()), "{plan}");
+            self.queue.submit([recorded.encoder.finish()]);
+            assert_eq!(self.errors.load(Ordering::Relaxed), 0, "{plan}");
+        }
+    }
+
+    /// Both ways of recording give this error and record nothing. Destroys the buffers.
+    #[track_caller]
+    fn assert_refused(
+        &self,
+        plan: &GatherPlan,
+        buffers: &GatherBuffers<'_>,
+        of: &[&wgpu::Buffer],
+        text: &str,
+    ) {
+        let recorded = [self.encode(plan, buffers), self.record(plan, buffers)];
+        for Recorded { result, .. } in &recorded {
+            assert_eq!(result.clone().unwrap_err().to_string(), text, "{plan}");
+        }
+        self.assert_nothing_recorded(recorded, of);
+    }
+
+    /// What was recorded uses none of these buffers: commands that did could not be submitted without them.
+    #[track_caller]
+    fn assert_nothing_recorded<const N: usize>(
+        &self,
+        recorded: [Recorded; N],
+        of: &[&wgpu::Buffer],
+    ) {
+        of.iter().for_each(|buffer| buffer.destroy());
+        for Recorded { encoder, .. } in recorded {
+            self.queue.submit([encoder.finish()]);
+        }
+        self.assert_handler_heard_nothing();
+    }
+
+    /// No error has reached the handler, which is still the app's: it hears of the app's own mistake.
+    #[track_caller]
+    fn assert_handler_heard_nothing(&self) {
+        assert_eq!(self.errors.load(Ordering::Relaxed), 0);
+        self.buffer(
+            4,
+            wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::STORAGE,
+        );
+        assert_eq!(self.errors.swap(0, Ordering::Relaxed), 1);
+    }
+}
+
+/// An adapter that validates everything and runs no shader.
+fn adapter(limits: wgpu::Limits) -> wgpu::Adapter {
+    let noop = wgpu::NoopBackendOptions {
+        enable: true,
+        limits: Some(limits),
+        ..Default::default()
+    };
+    let instance = wgpu::Instance::new(wgpu::InstanceDescriptor {
+        backends: wgpu::Backends::NOOP,
+        backend_options: wgpu::BackendOptions {
+            noop,
+            ..Default::default()
+        },
+        // Else buffers end at 32 bits of bytes.
+        flags: wgpu::InstanceFlags::empty(),
+        ..wgpu::InstanceDescriptor::new_without_display_handle()
+    });
+    pollster::block_on(instance.request_adapter(&Default::default())).unwrap()
+}
+
+/// An encoder, and what recording into it gave.
+struct Recorded {
+    encoder: wgpu::CommandEncoder,
+    result: Result<(), GatherError>,
+}
+
+/// 4 of 10 `f32`, as [`Set`] holds them.
+fn plan() -> GatherPlan {
+    Gather::new().plan(&[10], &[4]).unwrap()
+}
+
+/// A buffer for each operand of [`plan`].
+struct Set {
+    params: wgpu::Buffer,
+    indices: wgpu::Buffer,
+    output: wgpu::Buffer,
+    report: wgpu::Buffer,
+}
+
+impl Set {
+    const OPERANDS: [Operand; 4] = [
+        Operand::Params,
+        Operand::Indices,
+        Operand::Output,
+        Operand::Report,
+    ];
+
+    fn new(app: &App) -> Self {
+        Self {
+            params: app.buffer(40, STORAGE),
+            indices: app.buffer(16, STORAGE),
+            output: app.buffer(16, STORAGE),
+            report: app.buffer(BadRows::REPORT_BYTES, STORAGE),
+        }
+    }
+
+    fn with(mut self, operand: Operand, buffer: wgpu::Buffer) -> Self {
+        *match operand {
+            Operand::Params => &mut self.params,
+            Operand::Indices => &mut self.indices,
+            Operand::Output => &mut self.output,
+            _ => &mut self.report,
+        } = buffer;
+        self
+    }
+
+    fn of(&self, operand: Operand) -> &wgpu::Buffer {
+        match operand {
+            Operand::Params => &self.params,
+            Operand::Indices => &self.indices,
+            Operand::Output => &self.output,
+            _ => &self.report,
+        }
+    }
+
+    fn all(&self) -> [&wgpu::Buffer; 4] {
+        Self::OPERANDS.map(|operand| self.of(operand))
+    }
+
+    fn without_report(&self) -> GatherBuffers<'_> {
+        GatherBuffers::new::<f32, i32>(
+            self.params.slice(..),
+            self.indices.slice(..),
+            self.output.slice(..),
+        )
+    }
+
+    fn bound(&self) -> GatherBuffers<'_> {
+        self.without_report().with_report(self.report.slice(..))
+    }
+
+    /// Bound but for one operand, which is this range.
+    fn bound_but<'a>(
+        &'a self,
+        operand: Operand,
+        range: wgpu::BufferSlice<'a>,
+    ) -> GatherBuffers<'a> {
+        let [params, indices, output, report] = Self::OPERANDS.map(|other| {
+            if other == operand {
+                range
+            } else {
+                self.of(other).slice(..)
+            }
+        });
+        GatherBuffers::new::<f32, i32>(params, indices, output).with_report(report)
+    }
+}
+
+#[test]
+fn a_gather_of_the_right_buffers_is_recorded_and_the_checks_see_it() {
+    let app = App::new();
+    let set = Set::new(&app);
+    app.assert_accepted(&plan(), &set.bound());
+    app.assert_accepted(&plan(), &set.without_report());
+    app.assert_handler_heard_nothing();
+
+    let recorded = [
+        app.encode(&plan(), &set.without_report()),
+        app.record(&plan(), &set.without_report()),
+    ];
+    set.all().into_iter().for_each(wgpu::Buffer::destroy);
+    for (count, Recorded { encoder, result }) in (1..).zip(recorded) {
+        assert_eq!(result, Ok(()));
+        app.queue.submit([encoder.finish()]);
+        assert_eq!(
+            app.errors.load(Ordering::Relaxed),
+            count,
+            "a use of destroyed buffers is an error"
+        );
+    }
+}
+
+#[test]
+fn a_gather_that_is_refused_leaves_the_pass_as_it_was() {
+    let app = App::new();
+    let set = Set::new(&app);
+    let mut encoder = app.device.create_command_encoder(&Default::default());
+    let mut pass = encoder.begin_compute_pass(&Default::default());
+    app.gatherer
+        .record(&mut pass, &plan(), &set.bound())
+        .unwrap();
+    let no_report = Gather::new()
+        .bad_indices(BadIndices::Error)
+        .plan(&[10], &[4])
+        .unwrap();
+    app.gatherer
+        .record(&mut pass, &no_report, &set.without_report())
+        .unwrap_err();
+    app.gatherer
+        .record(&mut pass, &plan(), &set.bound())
+        .unwrap();
+    drop(pass);
+    app.queue.submit([encoder.finish()]);
+    app.assert_handler_heard_nothing();
+}

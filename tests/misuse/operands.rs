@@ -1,0 +1,316 @@
+//! Buffers that do not fit their operand: usage, length, offset, sharing, origin.
+
+use wgpu_gather::{
+    BadIndices, Gather, GatherBuffers, GatherError, GatherNd, IndexKind, Operand, wgpu,
+};
+
+use super::{App, Recorded, STORAGE, Set, adapter, plan};
+
+#[test]
+fn a_buffer_without_the_usage_is_refused() {
+    let app = App::new();
+    for operand in [Operand::Params, Operand::Indices, Operand::Output] {
+        let set = Set::new(&app).with(operand, app.buffer(64, wgpu::BufferUsages::COPY_DST));
+        let text = format!(
+            "{operand} buffer must have usage BufferUsages(STORAGE), found BufferUsages(COPY_DST)"
+        );
+        app.assert_refused(&plan(), &set.bound(), &set.all(), &text);
+    }
+}
+
+#[test]
+fn a_report_that_cannot_be_bound_is_refused() {
+    let app = App::new();
+    let set = Set::new(&app).with(
+        Operand::Report,
+        app.buffer(72, wgpu::BufferUsages::COPY_DST),
+    );
+    let recorded = [
+        app.encode(&plan(), &set.bound()),
+        app.record(&plan(), &set.bound()),
+    ];
+    let texts = recorded
+        .each_ref()
+        .map(|recorded| recorded.result.clone().unwrap_err().to_string());
+    assert_eq!(
+        texts,
+        [
+            "report buffer must have usage BufferUsages(COPY_DST | STORAGE), found BufferUsages(COPY_DST)",
+            "report buffer must have usage BufferUsages(STORAGE), found BufferUsages(COPY_DST)",
+        ]
+    );
+    app.assert_nothing_recorded(recorded, &set.all());
+}
+
+#[test]
+fn a_report_that_cannot_be_cleared_is_for_passes_only() {
+    let app = App::new();
+    let set = Set::new(&app).with(Operand::Report, app.buffer(72, wgpu::BufferUsages::STORAGE));
+    let Recorded { encoder, result } = app.record(&plan(), &set.bound());
+    assert_eq!(result, Ok(()));
+    app.queue.submit([encoder.finish()]);
+    let encoded = app.encode(&plan(), &set.bound());
+    assert_eq!(
+        encoded.result.as_ref().unwrap_err().to_string(),
+        "report buffer must have usage BufferUsages(COPY_DST | STORAGE), found BufferUsages(STORAGE)"
+    );
+    app.assert_nothing_recorded([encoded], &set.all());
+}
+
+#[test]
+fn a_range_shorter_than_its_operand_is_refused() {
+    let app = App::new();
+    for (operand, expected) in Set::OPERANDS.into_iter().zip([40, 16, 16, 72]) {
+        let set = Set::new(&app);
+        let buffers = set.bound_but(operand, set.of(operand).slice(..expected - 4));
+        let text = format!(
+            "{operand} range must have at least {expected} bytes, found {}",
+            expected - 4
+        );
+        app.assert_refused(&plan(), &buffers, &set.all(), &text);
+        let set = Set::new(&app);
+        let buffers = set.bound_but(operand, set.of(operand).slice(0..0));
+        let text = format!("{operand} range must have at least {expected} bytes, found 0");
+        app.assert_refused(&plan(), &buffers, &set.all(), &text);
+    }
+}
+
+/// Ranges of so many bytes for 6 of 10 elements of 1 byte.
+fn bound_bytes(set: &Set, params: u64, output: u64) -> GatherBuffers<'_> {
+    let (params, output) = (set.params.slice(..params), set.output.slice(..output));
+    GatherBuffers::with_bytes(1, IndexKind::U64, params, set.indices.slice(..), output)
+}
+
+#[test]
+fn a_range_holds_whole_words() {
+    let app = App::new();
+    let plan = Gather::new().plan(&[10], &[6]).unwrap();
+    let set = || Set::new(&app).with(Operand::Indices, app.buffer(48, STORAGE));
+    app.assert_accepted(&plan, &bound_bytes(&set(), 12, 8));
+    for (params, output, text) in [
+        (10, 8, "params range must have at least 12 bytes, found 10"),
+        (12, 6, "output range must have at least 8 bytes, found 6"),
+    ] {
+        let set = set();
+        app.assert_refused(&plan, &bound_bytes(&set, params, output), &set.all(), text);
+    }
+}
+
+#[test]
+fn a_range_that_starts_off_the_alignment_is_refused() {
+    let app = App::new();
+    for operand in Set::OPERANDS {
+        for offset in [4, 255, 257] {
+            let set = Set::new(&app).with(operand, app.buffer(512, STORAGE));
+            let buffers = set.bound_but(operand, set.of(operand).slice(offset..));
+            let text =
+                format!("{operand} range must start at a multiple of 256 bytes, found {offset}");
+            app.assert_refused(&plan(), &buffers, &set.all(), &text);
+        }
+        let set = Set::new(&app).with(operand, app.buffer(512, STORAGE));
+        app.assert_accepted(
+            &plan(),
+            &set.bound_but(operand, set.of(operand).slice(256..)),
+        );
+    }
+}
+
+#[test]
+fn what_is_written_shares_its_buffer_with_nothing() {
+    let app = App::new();
+    for (operand, with) in [
+        (Operand::Output, Operand::Params),
+        (Operand::Output, Operand::Indices),
+        (Operand::Report, Operand::Params),
+        (Operand::Report, Operand::Indices),
+        (Operand::Report, Operand::Output),
+    ] {
+        let text = format!("{operand} must have a buffer of its own, found the one of {with}");
+        let shared = app.buffer(512, STORAGE);
+        let set = Set::new(&app)
+            .with(operand, shared.clone())
+            .with(with, shared.clone());
+        app.assert_refused(&plan(), &set.bound(), &set.all(), &text);
+        // The same where the ranges are apart.
+        let shared = app.buffer(512, STORAGE);
+        let set = Set::new(&app)
+            .with(operand, shared.clone())
+            .with(with, shared.clone());
+        let buffers = set.bound_but(operand, shared.slice(256..));
+        app.assert_refused(&plan(), &buffers, &set.all(), &text);
+    }
+}
+
+#[test]
+fn params_and_indices_may_share_a_buffer() {
+    let app = App::new();
+    let shared = app.buffer(512, STORAGE);
+    let set = Set::new(&app)
+        .with(Operand::Params, shared.clone())
+        .with(Operand::Indices, shared.clone());
+    app.assert_accepted(&plan(), &set.bound());
+    app.assert_accepted(
+        &plan(),
+        &set.bound_but(Operand::Indices, shared.slice(256..)),
+    );
+}
+
+#[test]
+fn a_destroyed_buffer_is_refused() {
+    let app = App::new();
+    for operand in Set::OPERANDS {
+        let set = Set::new(&app);
+        set.of(operand).destroy();
+        assert_rejected(&app, &set, operand, "has been destroyed");
+    }
+}
+
+#[test]
+fn a_buffer_of_another_device_is_refused() {
+    let adapter = adapter(wgpu::Limits::unlimited());
+    let [app, other] = [(); 2].map(|()| App::on(&adapter, wgpu::Limits::default()));
+    for operand in Set::OPERANDS {
+        let set = Set::new(&app).with(operand, other.buffer(256, STORAGE));
+        assert_rejected(&app, &set, operand, "doesn't match");
+        other.assert_handler_heard_nothing();
+    }
+}
+
+#[test]
+fn a_report_that_cannot_be_cleared_is_refused_where_the_output_is_empty() {
+    let adapter = adapter(wgpu::Limits::unlimited());
+    let [app, other] = [(); 2].map(|()| App::on(&adapter, wgpu::Limits::default()));
+    let plan = Gather::new().plan(&[10], &[0]).unwrap();
+    let destroyed = app.buffer(72, STORAGE);
+    destroyed.destroy();
+    for report in [destroyed, other.buffer(72, STORAGE)] {
+        let set = Set::new(&app).with(Operand::Report, report);
+        let encoded = app.encode(&plan, &set.bound());
+        assert!(
+            matches!(encoded.result, Err(GatherError::Rejected(_))),
+            "{:?}",
+            encoded.result
+        );
+        app.assert_nothing_recorded([encoded], &set.all());
+    }
+}
+
+/// The text is wgpu's own; that it is told from others is enough.
+#[track_caller]
+fn assert_rejected(app: &App, set: &Set, operand: Operand, part: &str) {
+    let recorded = [
+        app.encode(&plan(), &set.bound()),
+        app.record(&plan(), &set.bound()),
+    ];
+    for Recorded { result, .. } in &recorded {
+        let Err(GatherError::Rejected(reason)) = result else {
+            panic!("{operand}: {result:?}");
+        };
+        assert!(reason.contains(part), "{operand}: {reason}");
+        assert_eq!(
+            result.as_ref().unwrap_err().to_string(),
+            format!("rejected by the device: {reason}")
+        );
+    }
+    app.assert_nothing_recorded(recorded, &set.all());
+}
+
+#[test]
+fn operands_without_elements_may_have_empty_ranges() {
+    let app = App::new();
+    let set = Set::new(&app);
+    let gather = Gather::new();
+    for (plan, [params, indices, output]) in [
+        (gather.plan(&[3, 0], &[4]), [0, 16, 0]),
+        (gather.plan(&[3], &[0]), [12, 0, 0]),
+        (gather.plan(&[0], &[0]), [0, 0, 0]),
+        (gather.plan(&[0], &[4]), [0, 16, 16]),
+        (GatherNd::new().plan(&[4], &[1, 0]), [16, 0, 16]),
+    ] {
+        let buffers = GatherBuffers::new::<f32, i32>(
+            set.params.slice(..params),
+            set.indices.slice(..indices),
+            set.output.slice(..output),
+        );
+        let plan = plan.unwrap();
+        app.assert_accepted(&plan, &buffers);
+        app.assert_accepted(&plan, &buffers.with_report(set.report.slice(..)));
+    }
+}
+
+#[test]
+fn an_operand_without_elements_may_be_any_buffer() {
+    let app = App::new();
+    let unusable = app.buffer(4, wgpu::BufferUsages::COPY_DST);
+    unusable.destroy();
+    let set = Set::new(&app)
+        .with(Operand::Params, unusable.clone())
+        .with(Operand::Output, unusable.clone());
+    app.assert_accepted(&Gather::new().plan(&[3, 0], &[4]).unwrap(), &set.bound());
+    let set = Set::new(&app).with(Operand::Params, unusable);
+    app.assert_accepted(&Gather::new().plan(&[0], &[4]).unwrap(), &set.bound());
+    let set = Set::new(&app).with(Operand::Output, set.params.clone());
+    app.assert_accepted(&Gather::new().plan(&[10], &[0]).unwrap(), &set.bound());
+}
+
+#[test]
+fn the_error_policy_needs_a_report() {
+    let app = App::new();
+    let plan = Gather::new()
+        .bad_indices(BadIndices::Error)
+        .plan(&[10], &[4])
+        .unwrap();
+    let set = Set::new(&app);
+    app.assert_accepted(&plan, &set.bound());
+    let text = "bad_indices Error must have a report buffer on the GPU, found none";
+    app.assert_refused(&plan, &set.without_report(), &set.all(), text);
+}
+
+#[test]
+fn elements_without_bytes_are_refused() {
+    let app = App::new();
+    let set = Set::new(&app);
+    let (params, indices, output) = (
+        set.params.slice(..),
+        set.indices.slice(..),
+        set.output.slice(..),
+    );
+    let buffers = GatherBuffers::new::<(), i32>(params, indices, output);
+    assert_eq!(
+        buffers,
+        GatherBuffers::with_bytes(0, IndexKind::I32, params, indices, output)
+    );
+    let text = "an element must have at least 1 byte on the GPU, found 0";
+    app.assert_refused(&plan(), &buffers, &set.all(), text);
+}
+
+#[test]
+fn bytes_that_cannot_be_counted_are_refused() {
+    let app = App::new();
+    for (element_bytes, found) in [
+        (u64::MAX, "10 elements of 18446744073709551615 bytes"),
+        (
+            i64::MAX as u64 / 10 + 1,
+            "10 elements of 922337203685477581 bytes",
+        ),
+    ] {
+        let set = Set::new(&app);
+        let (params, indices, output) = (
+            set.params.slice(..),
+            set.indices.slice(..),
+            set.output.slice(..),
+        );
+        let buffers =
+            GatherBuffers::with_bytes(element_bytes, IndexKind::I32, params, indices, output);
+        let text = format!("params must have at most 9223372036854775807 bytes, found {found}");
+        app.assert_refused(&plan(), &buffers, &set.all(), &text);
+    }
+    let set = Set::new(&app);
+    let plan = Gather::new().plan(&[10], &[1 << 62]).unwrap();
+    let text = "indices must have at most 9223372036854775807 bytes, found 4611686018427387904 elements of 4 bytes";
+    app.assert_refused(&plan, &set.bound(), &set.all(), text);
+    let set = Set::new(&app);
+    let plan = GatherNd::new().plan(&[10], &[1 << 58, 0]).unwrap();
+    let text = "output must have at most 9223372036854775807 bytes, found 2882303761517117440 elements of 4 bytes";
+    app.assert_refused(&plan, &set.bound(), &set.all(), text);
+}

@@ -1,0 +1,210 @@
+//! The text of every planning error, and which one comes first where several checks fail.
+
+use wgpu_gather::{Gather, Operand, PlanError};
+
+use super::{BIG, Planned, along, assert_error, assert_shape, nd};
+
+#[test]
+fn gather_nd_says_what_is_wrong() {
+    assert_error(
+        nd(-1, &[2, 3], &[2, 1]),
+        "gather_nd does not allow negative batch_dims, found -1",
+    );
+    assert_error(
+        nd(2, &[2, 3, 4], &[2, 3]),
+        "batch_dims must be less than rank(indices) = 2, found 2",
+    );
+    assert_error(
+        nd(1, &[2], &[2, 1]),
+        "batch_dims must be less than rank(params) = 1, found 1",
+    );
+    assert_error(
+        nd(2, &[5, 2, 3], &[5, 4, 1]),
+        "batch dims must be equal: params.shape[1] = 2, indices.shape[1] = 4",
+    );
+    assert_error(nd(0, &[], &[2, 1]), "params must be at least a vector");
+    assert_error(nd(0, &[3], &[]), "indices must be at least a vector");
+    assert_error(
+        nd(1, &[2, 3, 4], &[2, 5, 3]),
+        "index depth (the last dim of indices) must be at most 2, the rank of params less batch_dims, found 3",
+    );
+    assert_error(
+        nd(0, &[1; 9], &[1, 9]),
+        "index depth (the last dim of indices) must be at most 8, found 9",
+    );
+    assert_error(
+        nd(0, &[3, 0], &[2, 1]),
+        "Requested more than 0 entries, but params is empty.  Params shape: [3,0]",
+    );
+}
+
+#[test]
+fn gather_says_what_is_wrong() {
+    assert_error(along(0, 0, &[], &[2]), "params must be at least a vector");
+    assert_error(
+        along(2, 0, &[2, 3], &[2]),
+        "axis must be in [-2, 2), the rank of params, found 2",
+    );
+    for batch_dims in [2, -2] {
+        assert_error(
+            along(1, batch_dims, &[2, 3], &[2]),
+            &format!("batch_dims must be in [-1, 1], the rank of indices, found {batch_dims}"),
+        );
+    }
+    assert_error(
+        along(0, 1, &[2], &[2, 2]),
+        "batch_dims must be less than rank(params) = 1, found 1",
+    );
+    assert_error(
+        along(0, 1, &[2, 3], &[2, 3]),
+        "batch_dims must be less than or equal to axis = 0, found 1",
+    );
+    assert_error(
+        along(1, 1, &[2, 3], &[4]),
+        "batch dims must be equal: params.shape[0] = 2, indices.shape[0] = 4",
+    );
+}
+
+#[test]
+fn products_beyond_i64_name_the_operand_and_its_shape() {
+    let assert_too_many = |planned: Planned, operand: &str, shape: &str| {
+        let most = "must have at most 9223372036854775807 elements, found shape";
+        assert_error(planned, &format!("{operand} {most} {shape}"));
+    };
+    let square = "[1099511627776,1099511627776]";
+    assert_too_many(along(0, 0, &[BIG, BIG], &[1]), "params", square);
+    assert_too_many(nd(0, &[BIG, BIG], &[1, 1]), "params", square);
+    assert_too_many(along(0, 0, &[3], &[BIG, BIG]), "indices", square);
+    assert_too_many(
+        nd(0, &[3], &[BIG, BIG, 1]),
+        "indices",
+        "[1099511627776,1099511627776,1]",
+    );
+    assert_too_many(along(0, 0, &[3, BIG], &[BIG]), "output", square);
+    assert_too_many(nd(0, &[3, BIG], &[BIG, 1]), "output", square);
+    assert_too_many(
+        along(0, 0, &[1 << 63], &[1]),
+        "params",
+        "[9223372036854775808]",
+    );
+    assert_shape(along(0, 0, &[(1 << 63) - 1], &[1]), &[1]);
+}
+
+#[test]
+fn zero_dims_do_not_hide_an_overflow() {
+    for shape in [[0, BIG, BIG], [BIG, 0, BIG], [BIG, BIG, 0]] {
+        let expected = PlanError::TooManyElements {
+            operand: Operand::Params,
+            shape: shape.to_vec(),
+        };
+        assert_eq!(along(0, 0, &shape, &[1]), Err(expected));
+    }
+}
+
+#[test]
+fn gather_nd_reports_the_first_check_that_fails() {
+    let negative = "gather_nd does not allow negative batch_dims, found -1";
+    assert_error(nd(-1, &[], &[]), negative);
+    assert_error(nd(-1, &[2], &[3, 4]), negative);
+    let indices_rank = "batch_dims must be less than rank(indices) = 1, found 1";
+    assert_error(nd(1, &[2], &[2]), indices_rank);
+    assert_error(nd(1, &[2, 3], &[4]), indices_rank);
+    assert_error(nd(1, &[], &[4]), indices_rank);
+    assert_error(
+        nd(1, &[], &[]),
+        "batch_dims must be less than rank(indices) = 0, found 1",
+    );
+    assert_error(
+        nd(1, &[], &[4, 1]),
+        "batch_dims must be less than rank(params) = 0, found 1",
+    );
+    assert_error(
+        nd(1, &[2], &[3, 1]),
+        "batch_dims must be less than rank(params) = 1, found 1",
+    );
+    let unequal = "batch dims must be equal: params.shape[0] = 2, indices.shape[0] = 3";
+    assert_error(nd(1, &[2, 3], &[3, 7]), unequal);
+    assert_error(nd(1, &[2, BIG, BIG], &[3, 1]), unequal);
+    assert_error(nd(1, &[2, 0], &[3, 1]), unequal);
+    assert_error(nd(2, &[2, 2, 2], &[3, 3, 1]), unequal);
+    let scalar = "params must be at least a vector";
+    assert_error(nd(0, &[], &[]), scalar);
+    assert_error(nd(0, &[], &[2, 3]), scalar);
+    assert_error(nd(0, &[], &[BIG, BIG]), scalar);
+    assert_error(nd(0, &[0], &[]), "indices must be at least a vector");
+    assert_error(nd(0, &[BIG, BIG], &[]), "indices must be at least a vector");
+    let depth = "index depth (the last dim of indices) must be at most 2, the rank of params less batch_dims, found 9";
+    assert_error(nd(0, &[BIG, BIG], &[1, 9]), depth);
+    assert_error(nd(0, &[3, 0], &[1, 9]), depth);
+    assert_error(nd(0, &[3, 3], &[0, 9]), depth);
+    assert_error(
+        nd(0, &[0, BIG, BIG], &[2, 1]),
+        "params must have at most 9223372036854775807 elements, found shape [0,1099511627776,1099511627776]",
+    );
+    assert_error(
+        nd(0, &[0, 1, 1, 1, 1, 1, 1, 1, 1], &[1, 9]),
+        "Requested more than 0 entries, but params is empty.  Params shape: [0,1,1,1,1,1,1,1,1]",
+    );
+}
+
+#[test]
+fn gather_reports_the_first_check_that_fails() {
+    assert_error(along(5, 0, &[], &[2]), "params must be at least a vector");
+    assert_error(along(0, 9, &[], &[2]), "params must be at least a vector");
+    let axis = "axis must be in [-1, 1), the rank of params, found 7";
+    assert_error(along(7, 9, &[2], &[2]), axis);
+    assert_error(along(7, 1, &[2], &[2, 2]), axis);
+    assert_error(along(7, 1, &[2], &[3, 2]), axis);
+    let outside = "batch_dims must be in [-1, 1], the rank of indices, found 2";
+    assert_error(along(0, 2, &[2], &[2]), outside);
+    assert_error(along(0, 2, &[2, 3, 4], &[2]), outside);
+    assert_error(along(0, 2, &[2, 3, 4], &[3]), outside);
+    let params_rank = "batch_dims must be less than rank(params) = 1, found 1";
+    assert_error(along(0, 1, &[2], &[2]), params_rank);
+    assert_error(along(0, 1, &[2], &[3]), params_rank);
+    let above = "batch_dims must be less than or equal to axis = 0, found 1";
+    assert_error(along(0, 1, &[2, 3], &[4]), above);
+    assert_error(along(0, 1, &[BIG, BIG], &[BIG]), above);
+    let unequal = "batch dims must be equal: params.shape[0] = 2, indices.shape[0] = 4";
+    assert_error(along(1, 1, &[2, BIG, BIG], &[4]), unequal);
+    assert_error(along(2, 2, &[2, 3, 4], &[4, 4]), unequal);
+}
+
+#[test]
+fn sizes_are_checked_for_params_then_indices_then_output() {
+    let operand = |planned: Planned| match planned {
+        Err(PlanError::TooManyElements { operand, .. }) => operand,
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(
+        operand(along(0, 0, &[BIG, BIG], &[BIG, BIG])),
+        Operand::Params
+    );
+    assert_eq!(
+        operand(along(0, 0, &[3, BIG], &[BIG, BIG])),
+        Operand::Indices
+    );
+    assert_eq!(operand(nd(0, &[BIG, BIG], &[BIG, BIG, 1])), Operand::Params);
+    assert_eq!(operand(nd(0, &[3, BIG], &[BIG, BIG, 1])), Operand::Indices);
+}
+
+#[test]
+fn attributes_at_the_ends_of_i64_are_errors() {
+    for end in [i64::MIN, i64::MIN + 1, i64::MAX] {
+        let axis = format!("axis must be in [-2, 2), the rank of params, found {end}");
+        assert_error(along(end, 0, &[2, 3], &[2]), &axis);
+        assert_error(Gather::new().batch_dims(end).plan(&[2, 3], &[2]), &axis);
+        assert_error(
+            along(1, end, &[2, 3], &[2]),
+            &format!("batch_dims must be in [-1, 1], the rank of indices, found {end}"),
+        );
+    }
+    assert_error(
+        nd(i64::MIN, &[2], &[1]),
+        "gather_nd does not allow negative batch_dims, found -9223372036854775808",
+    );
+    assert_error(
+        nd(i64::MAX, &[2], &[1]),
+        "batch_dims must be less than rank(indices) = 1, found 9223372036854775807",
+    );
+}

@@ -1,0 +1,191 @@
+//! `GatherPlan::explain`: what is said of each kernel, and of plans that run nothing or cannot run.
+
+use wgpu_gather::{BadIndices, Gather, GatherPlan, IndexKind, NegativeIndices, wgpu};
+
+use super::{BIG, along, nd};
+
+#[track_caller]
+fn assert_explained(plan: &GatherPlan, element_bytes: u64, index_kind: IndexKind, lines: &[&str]) {
+    let text = plan.explain(element_bytes, index_kind, &wgpu::Limits::default());
+    assert_eq!(text, lines.join("\n"));
+}
+
+#[test]
+fn slices_of_whole_16_bytes_take_the_wide_kernel() {
+    assert_explained(
+        &along(1, 1, &[2, 7, 64], &[2, 5]).unwrap(),
+        4,
+        IndexKind::I64,
+        &[
+            "gather params [2,7,64], indices [2,5], axis 1, batch_dims 1 -> output [2,5,64]",
+            "10 slices of 256 bytes out of 14 rows; params 3584 bytes, indices 80 bytes (i64), output 2560 bytes",
+            "moves 5200 bytes: reads 80 of indices and at most 2560 of params, writes 2560",
+            "kernel gather_vec4: units of 16 bytes, 4 invocations a slice",
+            "dispatch 1 x 1 workgroups of 64 invocations",
+        ],
+    );
+}
+
+#[test]
+fn slices_of_whole_words_take_the_word_kernel() {
+    assert_explained(
+        &nd(0, &[10, 3], &[400_000, 1]).unwrap(),
+        4,
+        IndexKind::U32,
+        &[
+            "gather_nd params [10,3], indices [400000,1], batch_dims 0 -> output [400000,3]",
+            "400000 slices of 12 bytes out of 10 rows; params 120 bytes, indices 1600000 bytes (u32), output 4800000 bytes",
+            "moves 11200000 bytes: reads 1600000 of indices and at most 4800000 of params, writes 4800000",
+            "kernel gather_words: units of 4 bytes, 1 invocation a slice",
+            "dispatch 6250 x 1 workgroups of 64 invocations",
+        ],
+    );
+}
+
+#[test]
+fn other_slices_take_the_byte_kernel() {
+    assert_explained(
+        &along(0, 0, &[10, 3], &[90]).unwrap(),
+        1,
+        IndexKind::U64,
+        &[
+            "gather params [10,3], indices [90], axis 0, batch_dims 0 -> output [90,3]",
+            "90 slices of 3 bytes out of 10 rows; params 30 bytes, indices 720 bytes (u64), output 270 bytes",
+            "moves 1260 bytes: reads 720 of indices and at most 270 of params, writes 270",
+            "kernel gather_bytes: single bytes, 1 invocation for 4 of them",
+            "dispatch 2 x 1 workgroups of 64 invocations",
+        ],
+    );
+}
+
+#[test]
+fn more_workgroups_than_one_dimension_holds_show_both() {
+    let text = along(0, 0, &[2], &[65_536 * 64]).unwrap().explain(
+        4,
+        IndexKind::I32,
+        &wgpu::Limits::default(),
+    );
+    assert_eq!(
+        text.lines().last(),
+        Some("dispatch 32768 x 2 workgroups of 64 invocations")
+    );
+}
+
+#[test]
+fn an_empty_output_runs_nothing() {
+    assert_explained(
+        &along(0, 0, &[3, 0], &[2]).unwrap(),
+        4,
+        IndexKind::I32,
+        &[
+            "gather params [3,0], indices [2], axis 0, batch_dims 0 -> output [2,0]",
+            "2 slices of 0 bytes out of 3 rows; params 0 bytes, indices 8 bytes (i32), output 0 bytes",
+            "empty output: nothing to run",
+        ],
+    );
+    assert_explained(
+        &along(0, 0, &[3, 5], &[0]).unwrap(),
+        4,
+        IndexKind::I32,
+        &[
+            "gather params [3,5], indices [0], axis 0, batch_dims 0 -> output [0,5]",
+            "0 slices of 20 bytes out of 3 rows; params 60 bytes, indices 0 bytes (i32), output 0 bytes",
+            "empty output: nothing to run",
+        ],
+    );
+}
+
+#[test]
+fn a_plan_beyond_the_limits_says_why_it_cannot_run() {
+    assert_explained(
+        &along(0, 0, &[1 << 26], &[2]).unwrap(),
+        4,
+        IndexKind::I32,
+        &[
+            "gather params [67108864], indices [2], axis 0, batch_dims 0 -> output [2]",
+            "2 slices of 4 bytes out of 67108864 rows; params 268435456 bytes, indices 8 bytes (i32), output 8 bytes",
+            "cannot run: params must have at most 134217728 bytes on this device, found 268435456",
+        ],
+    );
+    let limits = wgpu::Limits {
+        max_compute_workgroups_per_dimension: 1,
+        ..Default::default()
+    };
+    let text = along(0, 0, &[2], &[65])
+        .unwrap()
+        .explain(4, IndexKind::I32, &limits);
+    assert_eq!(
+        text.lines().last(),
+        Some("cannot run: a dispatch must have at most 1 workgroups on this device, found 2")
+    );
+}
+
+#[test]
+fn elements_that_cannot_be_counted_or_moved_cannot_run() {
+    assert_explained(
+        &along(0, 0, &[2, BIG], &[1 << 22]).unwrap(),
+        8,
+        IndexKind::I32,
+        &[
+            "gather params [2,1099511627776], indices [4194304], axis 0, batch_dims 0 -> output [4194304,1099511627776]",
+            "cannot run: output must have at most 9223372036854775807 bytes, found 4611686018427387904 elements of 8 bytes",
+        ],
+    );
+    assert_explained(
+        &along(0, 0, &[2], &[1]).unwrap(),
+        0,
+        IndexKind::I32,
+        &[
+            "gather params [2], indices [1], axis 0, batch_dims 0 -> output [1]",
+            "cannot run: an element must have at least 1 byte on the GPU, found 0",
+        ],
+    );
+}
+
+#[test]
+fn a_report_takes_kernels_of_its_own() {
+    let plan = Gather::new()
+        .bad_indices(BadIndices::Error)
+        .plan(&[3], &[1]);
+    assert_explained(
+        &plan.unwrap(),
+        4,
+        IndexKind::I32,
+        &[
+            "gather params [3], indices [1], axis 0, batch_dims 0 -> output [1]",
+            "1 slice of 4 bytes out of 3 rows; params 12 bytes, indices 4 bytes (i32), output 4 bytes",
+            "moves 12 bytes: reads 4 of indices and at most 4 of params, writes 4",
+            "kernel gather_words_report: units of 4 bytes, 1 invocation a slice",
+            "dispatch 1 x 1 workgroups of 64 invocations",
+            "then copy_first_bad_row: 1 invocation",
+        ],
+    );
+}
+
+#[test]
+fn a_device_with_less_than_the_shaders_need_says_so() {
+    let limits = wgpu::Limits {
+        max_compute_workgroup_size_x: 32,
+        ..Default::default()
+    };
+    let text = along(0, 0, &[3], &[1])
+        .unwrap()
+        .explain(4, IndexKind::I32, &limits);
+    assert_eq!(
+        text.lines().last(),
+        Some("cannot run: device limit max_compute_workgroup_size_x must be at least 64, found 32")
+    );
+}
+
+#[test]
+fn what_an_index_means_changes_neither_sizes_nor_kernel() {
+    let plain = Gather::new();
+    let other = plain
+        .negative_indices(NegativeIndices::FromEnd)
+        .bad_indices(BadIndices::Zero);
+    let [plain, other] = [plain, other].map(|gather| {
+        let plan = gather.plan(&[3], &[2]).unwrap();
+        plan.explain(4, IndexKind::I32, &wgpu::Limits::default())
+    });
+    assert_eq!(plain, other);
+}

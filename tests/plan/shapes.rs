@@ -1,0 +1,180 @@
+//! Output shapes and sizes, from the documentation's examples to tensors that no memory holds.
+
+use wgpu_gather::{BadIndices, Gather, GatherNd, PlanError};
+
+use super::{BIG, along, assert_shape, nd};
+
+#[test]
+fn shapes_of_the_gather_nd_documentation() {
+    assert_shape(nd(0, &[2, 2], &[2, 2]), &[2]);
+    assert_shape(nd(0, &[2, 2], &[2, 1]), &[2, 2]);
+    assert_shape(nd(0, &[2, 2, 2], &[1, 1]), &[1, 2, 2]);
+    assert_shape(nd(0, &[2, 2, 2], &[2, 2]), &[2, 2]);
+    assert_shape(nd(0, &[2, 2, 2], &[2, 3]), &[2]);
+    assert_shape(nd(0, &[2, 2], &[2, 1, 2]), &[2, 1]);
+    assert_shape(nd(0, &[2, 2], &[2, 1, 1]), &[2, 1, 2]);
+    assert_shape(nd(1, &[2, 2, 2], &[2, 1]), &[2, 2]);
+    assert_shape(nd(1, &[2, 2, 2], &[2, 1, 1]), &[2, 1, 2]);
+    assert_shape(nd(1, &[2, 2, 2], &[2, 1, 2]), &[2, 1]);
+    assert_shape(nd(1, &[5, 7, 3], &[5, 1]), &[5, 3]);
+    // Paddle's, whose x is [2, 3, 4].
+    assert_shape(nd(0, &[2, 3, 4], &[1]), &[3, 4]);
+    assert_shape(nd(0, &[2, 3, 4], &[2]), &[4]);
+    assert_shape(nd(0, &[2, 3, 4], &[3]), &[]);
+}
+
+#[test]
+fn shapes_of_the_gather_documentation() {
+    assert_shape(along(0, 0, &[6], &[]), &[]);
+    assert_shape(along(0, 0, &[6], &[4]), &[4]);
+    assert_shape(along(0, 0, &[6], &[2, 2]), &[2, 2]);
+    assert_shape(along(0, 0, &[4, 3], &[2]), &[2, 3]);
+    assert_shape(along(1, 0, &[4, 3], &[2]), &[4, 2]);
+    assert_shape(along(-1, 0, &[4, 3], &[]), &[4]);
+    assert_shape(along(2, 0, &[5, 6, 7, 8], &[10, 11]), &[5, 6, 10, 11, 8]);
+    assert_shape(along(1, 1, &[3, 5], &[3, 2]), &[3, 2]);
+    assert_shape(along(2, 1, &[2, 3, 7, 4], &[2, 5]), &[2, 3, 5, 4]);
+    assert_shape(along(-1, -1, &[2, 3, 7], &[2, 5]), &[2, 3, 5]);
+}
+
+#[test]
+fn an_axis_not_given_is_batch_dims_as_given() {
+    for (batch_dims, params_shape, indices_shape, expected) in [
+        (
+            -1,
+            [2, 3, 4],
+            [2, 3].as_slice(),
+            (2, 1, [2, 3, 3].as_slice()),
+        ),
+        (-2, [2, 3, 4], &[2, 2], (1, 0, &[2, 2, 2, 4])),
+        (1, [2, 3, 4], &[2, 2], (1, 1, &[2, 2, 4])),
+        (0, [2, 3, 4], &[5], (0, 0, &[5, 3, 4])),
+    ] {
+        let plan = Gather::new()
+            .batch_dims(batch_dims)
+            .plan(&params_shape, indices_shape)
+            .unwrap();
+        assert_eq!(
+            (plan.axis(), plan.batch_dims(), plan.output_shape()),
+            expected,
+            "{plan}"
+        );
+    }
+}
+
+#[test]
+fn a_plan_holds_the_sizes_of_the_one_formula() {
+    let plan = along(2, 1, &[2, 3, 7, 4, 5], &[2, 6, 8]).unwrap();
+    let dims = plan.dims();
+    assert_eq!(
+        (dims.batch_size, dims.outer_size, dims.index_count),
+        (2, 3, 48)
+    );
+    assert_eq!(
+        (&dims.indexed_dims[..], dims.row_count, dims.slice_len),
+        (&[7][..], 7, 20)
+    );
+    assert_eq!(
+        (dims.params_len(), dims.indices_len(), dims.output_len()),
+        (840, 96, 5760)
+    );
+    assert_eq!(
+        (dims.index_depth(), dims.index_rows(), dims.output_rows()),
+        (1, 96, 288)
+    );
+
+    let plan = nd(1, &[2, 3, 7, 4, 5], &[2, 6, 8, 2]).unwrap();
+    let dims = plan.dims();
+    assert_eq!(
+        (dims.batch_size, dims.outer_size, dims.index_count),
+        (2, 1, 48)
+    );
+    assert_eq!(
+        (&dims.indexed_dims[..], dims.row_count, dims.slice_len),
+        (&[3, 7][..], 21, 20)
+    );
+    assert_eq!(
+        (dims.params_len(), dims.indices_len(), dims.output_len()),
+        (840, 192, 1920)
+    );
+    assert_eq!(
+        (dims.index_depth(), dims.index_rows(), dims.output_rows()),
+        (2, 96, 96)
+    );
+}
+
+#[test]
+fn shapes_of_2_to_the_40_elements_plan() {
+    let plan = nd(0, &[BIG], &[BIG, 1]).unwrap();
+    assert_eq!(plan.dims().output_len(), 1 << 40);
+    let plan = along(1, 0, &[1 << 20, 1 << 20], &[1 << 21]).unwrap();
+    assert_eq!(
+        (plan.dims().params_len(), plan.dims().output_len()),
+        (1 << 40, 1 << 41)
+    );
+    let plan = along(0, 0, &[2, BIG], &[1 << 22]).unwrap();
+    assert_eq!(
+        (plan.dims().slice_len, plan.dims().output_len()),
+        (1 << 40, 1 << 62)
+    );
+}
+
+#[test]
+fn eight_index_values_are_the_most_unless_there_are_no_index_rows() {
+    assert_shape(nd(0, &[2; 8], &[3, 8]), &[3]);
+    assert_shape(nd(1, &[2; 9], &[2, 3, 8]), &[2, 3]);
+    let plan = nd(0, &[2; 9], &[0, 9]).unwrap();
+    assert_eq!(plan.output_shape(), [0]);
+    assert_eq!(plan.run(&[7_u8; 512], &[0_i32; 0]), Ok(vec![]));
+    assert_eq!(
+        nd(0, &[2; 9], &[3, 9]),
+        Err(PlanError::IndexDepthAboveLimit { index_depth: 9 })
+    );
+}
+
+#[test]
+fn ranks_have_no_limit() {
+    assert_shape(nd(0, &[1; 20], &[2, 8]), &[&[2][..], &[1; 12]].concat());
+    assert_shape(nd(0, &[3], &[1; 20]), &[1; 19]);
+    assert_shape(nd(12, &[1; 20], &[1; 20]), &[1; 26]);
+    assert_shape(along(19, 0, &[1; 20], &[5]), &[&[1; 19][..], &[5]].concat());
+    assert_shape(
+        along(-20, 0, &[1; 20], &[2; 20]),
+        &[&[2; 20][..], &[1; 19]].concat(),
+    );
+    assert_shape(along(19, 19, &[1; 20], &[1; 20]), &[1; 20]);
+}
+
+#[test]
+fn dims_of_zero_make_empty_outputs_or_rows_to_look_up_in_nothing() {
+    assert_shape(along(0, 0, &[3, 0], &[2]), &[2, 0]);
+    assert_shape(along(0, 0, &[0, 3], &[0]), &[0, 3]);
+    assert_shape(along(0, 0, &[0, 3], &[2]), &[2, 3]);
+    assert_shape(along(1, 0, &[0, 3], &[2]), &[0, 2]);
+    assert_shape(along(1, 1, &[0, 3], &[0, 2]), &[0, 2]);
+    assert_shape(nd(0, &[3, 0], &[0, 1]), &[0, 0]);
+    assert_shape(nd(1, &[0, 3], &[0, 2, 1]), &[0, 2]);
+    assert_shape(nd(0, &[2, 3], &[4, 0]), &[4, 2, 3]);
+    assert_shape(nd(0, &[2, 3], &[0, 0]), &[0, 2, 3]);
+}
+
+#[test]
+fn index_rows_into_params_without_elements_are_an_error_for_every_policy() {
+    let expected = PlanError::EmptyParams {
+        params_shape: vec![3, 0],
+    };
+    for bad_indices in [
+        BadIndices::DeviceDefault,
+        BadIndices::Error,
+        BadIndices::Zero,
+    ] {
+        let gather_nd = GatherNd::new().bad_indices(bad_indices);
+        for indices_shape in [&[2, 1][..], &[1], &[2, 0], &[2, 2]] {
+            assert_eq!(
+                gather_nd.plan(&[3, 0], indices_shape),
+                Err(expected.clone()),
+                "{indices_shape:?}"
+            );
+        }
+    }
+}
