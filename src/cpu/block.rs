@@ -24,19 +24,21 @@ pub(super) struct Source<'a, T, I> {
     row_count: usize,
     pub(super) slice_len: usize,
     from_end: bool,
+    /// What the slice of a bad row holds.
+    zero: T,
 }
 
-impl<T, I> Clone for Source<'_, T, I> {
+impl<T: Copy, I> Clone for Source<'_, T, I> {
     fn clone(&self) -> Self {
         *self
     }
 }
 
-impl<T, I> Copy for Source<'_, T, I> {}
+impl<T: Copy, I> Copy for Source<'_, T, I> {}
 
-impl<'a, T: Copy + Default, I: GatherIndex> Source<'a, T, I> {
+impl<'a, T: Copy, I: GatherIndex> Source<'a, T, I> {
     /// The operands have the lengths that the plan gives them, and the output is not empty.
-    pub(super) fn new(plan: &'a GatherPlan, params: &'a [T], indices: &'a [I]) -> Self {
+    pub(super) fn new(plan: &'a GatherPlan, params: &'a [T], indices: &'a [I], zero: T) -> Self {
         let dims = plan.dims();
         let size =
             |size: u64| usize::try_from(size).expect("a size of operands in memory is a usize");
@@ -49,6 +51,7 @@ impl<'a, T: Copy + Default, I: GatherIndex> Source<'a, T, I> {
             row_count: size(dims.row_count),
             slice_len: size(dims.slice_len),
             from_end: plan.negative_indices() == NegativeIndices::FromEnd,
+            zero,
         }
     }
 
@@ -67,6 +70,7 @@ impl<'a, T: Copy + Default, I: GatherIndex> Source<'a, T, I> {
         mut output: &mut [T],
         first_bad_row: Option<&FirstBadRow>,
     ) {
+        let mut offsets = [BAD_ROW; BLOCK_ROWS];
         while !output.is_empty() {
             // Rows up to the next multiple of index_count share their part of params.
             let (part, index) = (output_row / self.index_count, output_row % self.index_count);
@@ -78,7 +82,6 @@ impl<'a, T: Copy + Default, I: GatherIndex> Source<'a, T, I> {
                 return;
             }
 
-            let mut offsets = [BAD_ROW; BLOCK_ROWS];
             let offsets = &mut offsets[..rows];
             if let (Err(bad_row), Some(first)) =
                 (self.resolve_rows(part, index_row, offsets), first_bad_row)
@@ -101,10 +104,11 @@ impl<'a, T: Copy + Default, I: GatherIndex> Source<'a, T, I> {
     ) -> Result<(), usize> {
         let mut first_bad = Ok(());
         for (row, offset) in (index_row..).zip(offsets) {
-            match self.resolve_row(row) {
-                Some(params_row) => *offset = (part * self.row_count + params_row) * self.slice_len,
-                None if first_bad.is_ok() => first_bad = Err(row),
-                None => {}
+            if let Some(params_row) = self.resolve_row(row) {
+                *offset = (part * self.row_count + params_row) * self.slice_len;
+            } else {
+                *offset = BAD_ROW;
+                first_bad = first_bad.and(Err(row));
             }
         }
         first_bad
@@ -126,7 +130,7 @@ impl<'a, T: Copy + Default, I: GatherIndex> Source<'a, T, I> {
     fn copy_slices(&self, offsets: &[usize], output: &mut [T]) {
         for (&offset, slice) in offsets.iter().zip(output.chunks_exact_mut(self.slice_len)) {
             match offset {
-                BAD_ROW => slice.fill(T::default()),
+                BAD_ROW => slice.fill(self.zero),
                 offset => slice.copy_from_slice(&self.params[offset..offset + self.slice_len]),
             }
         }

@@ -42,6 +42,20 @@ impl GatherPlan {
         T: Copy + Default + Send + Sync,
         I: GatherIndex,
     {
+        self.run_with_zero(params, indices, T::default())
+    }
+
+    /// [`run`](Self::run), with `zero` in the slices of bad rows.
+    pub(crate) fn run_with_zero<T, I>(
+        &self,
+        params: &[T],
+        indices: &[I],
+        zero: T,
+    ) -> Result<Vec<T>, RunError>
+    where
+        T: Copy + Send + Sync,
+        I: GatherIndex,
+    {
         self.check_inputs(params, indices)?;
         let elements = self.dims().output_len();
         let out_of_memory = RunError::OutOfMemory {
@@ -53,8 +67,8 @@ impl GatherPlan {
         output
             .try_reserve_exact(output_len)
             .map_err(|_| out_of_memory)?;
-        output.resize(output_len, T::default());
-        self.gather_into(params, indices, &mut output)?;
+        output.resize(output_len, zero);
+        self.gather_into(params, indices, &mut output, zero)?;
         Ok(output)
     }
 
@@ -88,7 +102,7 @@ impl GatherPlan {
     {
         self.check_inputs(params, indices)?;
         check_len(Operand::Output, self.dims().output_len(), output.len())?;
-        self.gather_into(params, indices, output)
+        self.gather_into(params, indices, output, T::default())
     }
 
     fn check_inputs<T, I>(&self, params: &[T], indices: &[I]) -> Result<(), RunError> {
@@ -101,15 +115,16 @@ impl GatherPlan {
         params: &[T],
         indices: &[I],
         output: &mut [T],
+        zero: T,
     ) -> Result<(), RunError>
     where
-        T: Copy + Default + Send + Sync,
+        T: Copy + Send + Sync,
         I: GatherIndex,
     {
         if output.is_empty() {
             return Ok(());
         }
-        let source = Source::new(self, params, indices);
+        let source = Source::new(self, params, indices, zero);
         let first_bad_row = match self.bad_indices() {
             BadIndices::Zero => None,
             BadIndices::DeviceDefault | BadIndices::Error => Some(FirstBadRow::none()),
@@ -147,7 +162,7 @@ fn share_among_threads<T, I>(
     output: &mut [T],
     first_bad_row: Option<&FirstBadRow>,
 ) where
-    T: Copy + Default + Send + Sync,
+    T: Copy + Send + Sync,
     I: GatherIndex,
 {
     use rayon::prelude::*;
@@ -171,7 +186,7 @@ fn share_among_threads<T, I>(
     output: &mut [T],
     first_bad_row: Option<&FirstBadRow>,
 ) where
-    T: Copy + Default + Send + Sync,
+    T: Copy + Send + Sync,
     I: GatherIndex,
 {
     source.gather_rows(0, output, first_bad_row);

@@ -5,7 +5,7 @@ use std::fmt;
 use super::context::Gpu;
 use crate::bad_indices::BadIndices;
 use crate::element::{GatherElement, GatherIndex};
-use crate::error::GpuError;
+use crate::error::{GatherError, GpuError};
 use crate::plan::GatherPlan;
 
 /// Where gathers run on this machine. Print it to say so.
@@ -34,12 +34,13 @@ impl Executor {
         Gpu::new_blocking().into()
     }
 
-    /// Gathers with the same answer on either device.
+    /// Gathers with the same answer on either device: a bad row holds zero bytes, on the CPU too.
     ///
     /// # Errors
     ///
     /// Those of [`GatherPlan::run`], as [`GpuError::Run`], and of [`Gpu::gather`]. A plan whose policy is
-    /// [`BadIndices::DeviceDefault`]: it would give zeros on one machine and an error on the next.
+    /// [`BadIndices::DeviceDefault`]: it would give zeros on one machine and an error on the next. On a GPU an
+    /// operand beyond its largest buffer is an error; nothing then falls back to the CPU unasked.
     pub async fn gather<T, I>(
         &self,
         plan: &GatherPlan,
@@ -47,7 +48,7 @@ impl Executor {
         indices: &[I],
     ) -> Result<Vec<T>, GpuError>
     where
-        T: GatherElement + Default,
+        T: GatherElement,
         I: GatherIndex,
     {
         check_policy(plan)?;
@@ -56,7 +57,7 @@ impl Executor {
                 let table = gpu.upload(params)?;
                 gpu.gather(plan, &table, indices).await
             }
-            Self::Cpu(_) => Ok(plan.run(params, indices)?),
+            Self::Cpu(_) => run(plan, params, indices),
         }
     }
 
@@ -73,13 +74,13 @@ impl Executor {
         indices: &[I],
     ) -> Result<Vec<T>, GpuError>
     where
-        T: GatherElement + Default,
+        T: GatherElement,
         I: GatherIndex,
     {
         check_policy(plan)?;
         match self {
             Self::Gpu(gpu) => gpu.gather_blocking(plan, &gpu.upload(params)?, indices),
-            Self::Cpu(_) => Ok(plan.run(params, indices)?),
+            Self::Cpu(_) => run(plan, params, indices),
         }
     }
 }
@@ -100,6 +101,18 @@ impl fmt::Display for Executor {
             Self::Cpu(error) => write!(f, "the CPU ({error})"),
         }
     }
+}
+
+/// On the CPU what a GPU gives: a bad row holds zero bytes, and an element has some.
+fn run<T: GatherElement, I: GatherIndex>(
+    plan: &GatherPlan,
+    params: &[T],
+    indices: &[I],
+) -> Result<Vec<T>, GpuError> {
+    if size_of::<T>() == 0 {
+        return Err(GatherError::ZeroSizedElement.into());
+    }
+    Ok(plan.run_with_zero(params, indices, T::zeroed())?)
 }
 
 fn check_policy(plan: &GatherPlan) -> Result<(), GpuError> {

@@ -9,7 +9,7 @@ use std::thread::{self, Thread};
 use libtest_mimic::Trial;
 use wgpu_gather::{
     BadIndices, Executor, Gather, GatherIndex, GatherNd, GatherPlan, Gatherer, Gpu, GpuError,
-    GpuTable, IndexKind, Operand, RunError,
+    GpuTable, IndexKind, Operand, RunError, wgpu,
 };
 
 use crate::common::cases;
@@ -38,6 +38,11 @@ pub(crate) fn trials() -> Vec<Trial> {
             bare_executor,
         ),
         trial("an_executor_gives_the_same_on_either_device", executors),
+        trial(
+            "an_executor_gives_zero_bytes_on_either_device",
+            zero_bytes_on_both,
+        ),
+        trial("a_device_has_all_limits_of_its_adapter", adapter_limits),
         trial("an_executor_wants_its_policy_named", policy_not_named),
     ]
 }
@@ -51,7 +56,7 @@ const _: () = {
 };
 
 /// `Gpu::gather_blocking`.
-struct Blocking<'a>(&'a Gpu);
+pub(crate) struct Blocking<'a>(pub(crate) &'a Gpu);
 
 impl Voice for Blocking<'_> {
     const DEVICE_DEFAULT: BadIndices = BadIndices::Zero;
@@ -150,7 +155,12 @@ fn bare_executor(_: &'static Gpu) {
         block_on(gpu.gather::<_, i32>(&empty, &table, &[])),
         Ok(vec![])
     );
-    drop(gpu.gather(&plan, &table, &[2, 0]));
+    {
+        let mut dropped = pin!(gpu.gather(&plan, &table, &[2, 0]));
+        let _ = dropped
+            .as_mut()
+            .poll(&mut Context::from_waker(Waker::noop()));
+    }
     let executor = Executor::Gpu(Box::new(gpu));
     let output = block_on(executor.gather(&plan, &[10, 20, 30], &[1, 1]));
     assert_eq!(output, Ok(vec![20, 20]));
@@ -214,6 +224,45 @@ fn executors(gpu: &'static Gpu) {
         gpu.unwrap_err().to_string(),
         "params must have 3 elements, found 1"
     );
+}
+
+/// A user's element whose default is not zero bytes.
+#[derive(Debug, Clone, Copy, PartialEq, bytemuck::Pod, bytemuck::Zeroable)]
+#[repr(C)]
+struct Weight(f32);
+
+impl Default for Weight {
+    fn default() -> Self {
+        Self(1.0)
+    }
+}
+
+fn zero_bytes_on_both(gpu: &'static Gpu) {
+    let plan = Gather::new().bad_indices(BadIndices::Zero);
+    let plan = plan.plan(&[2], &[2]).unwrap();
+    let params = [Weight(5.0), Weight(6.0)];
+    for executor in both(gpu) {
+        let output = executor.gather_blocking(&plan, &params, &[1, 2]);
+        assert_eq!(output, Ok(vec![Weight(6.0), Weight(0.0)]), "{executor}");
+        let error = executor.gather_blocking(&plan, &[(), ()], &[1, 2]);
+        let text = "an element must have at least 1 byte on the GPU, found 0";
+        assert_eq!(error.unwrap_err().to_string(), text, "{executor}");
+    }
+    assert_eq!(
+        plan.run(&params, &[1, 2]),
+        Ok(vec![Weight(6.0), Weight(1.0)])
+    );
+}
+
+/// Not WebGPU's defaults: a buffer of 256 MiB, a binding of 128.
+fn adapter_limits(_: &'static Gpu) {
+    let descriptor = wgpu::InstanceDescriptor::new_without_display_handle_from_env();
+    let instance = wgpu::Instance::new(descriptor);
+    let adapter = wgpu::util::initialize_adapter_from_env_or_default(&instance, None);
+    let adapter = pollster::block_on(adapter).unwrap();
+    let gpu = pollster::block_on(Gpu::with_adapter(&adapter)).unwrap();
+    assert_eq!(gpu.device().limits(), adapter.limits());
+    assert_ne!(gpu.device().limits(), wgpu::Limits::default());
 }
 
 fn policy_not_named(gpu: &'static Gpu) {
