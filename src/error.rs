@@ -10,6 +10,8 @@ use crate::bad_indices::{BadIndexError, join};
 pub enum Operand {
     /// The table that is gathered from.
     Params,
+    /// One of the buffers that params is made of, counted from 0.
+    ParamsShard(usize),
     /// The rows to gather.
     Indices,
     /// What the gather writes.
@@ -20,12 +22,13 @@ pub enum Operand {
 
 impl fmt::Display for Operand {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Params => "params",
-            Self::Indices => "indices",
-            Self::Output => "output",
-            Self::Report => "report",
-        })
+        match self {
+            Self::Params => f.write_str("params"),
+            Self::ParamsShard(number) => write!(f, "params shard {number}"),
+            Self::Indices => f.write_str("indices"),
+            Self::Output => f.write_str("output"),
+            Self::Report => f.write_str("report"),
+        }
     }
 }
 
@@ -39,7 +42,7 @@ pub enum PlanError {
     BatchDimsNegative { batch_dims: i64 },
     /// gather's batch_dims lies outside `-rank(indices)..=rank(indices)`.
     #[error(
-        "batch_dims must be in [-{indices_rank}, {indices_rank}], the rank of indices, found {batch_dims}"
+        "batch_dims must be in [-{indices_rank}, {indices_rank}] for indices of rank {indices_rank}, found {batch_dims}"
     )]
     BatchDimsOutOfRange {
         batch_dims: i64,
@@ -81,8 +84,13 @@ pub enum PlanError {
     #[error("index depth (the last dim of indices) must be at most 8, found {index_depth}")]
     IndexDepthAboveLimit { index_depth: usize },
     /// gather's axis is not a dim of params.
-    #[error("axis must be in [-{params_rank}, {params_rank}), the rank of params, found {axis}")]
-    AxisOutOfRange { axis: i64, params_rank: usize },
+    #[error("axis{} must be in [-{params_rank}, {params_rank}) for params of rank {params_rank}, found {axis}",
+        if *.given { "" } else { " (not given, so batch_dims)" })]
+    AxisOutOfRange {
+        axis: i64,
+        given: bool,
+        params_rank: usize,
+    },
     /// Index rows cannot be looked up in params without elements; TensorFlow's text.
     #[error("Requested more than 0 entries, but params is empty.  Params shape: [{}]", join(.params_shape, ","))]
     EmptyParams { params_shape: Vec<usize> },
@@ -154,16 +162,9 @@ pub enum GatherError {
     /// An operand that is written shares its buffer with another one.
     #[error("{operand} must have a buffer of its own, found the one of {with}")]
     SharedBuffer { operand: Operand, with: Operand },
-    /// An operand is larger than one binding of the device.
-    #[error("{operand} must have at most {limit} bytes on this device, found {bytes}")]
-    BindingTooLarge {
-        operand: Operand,
-        bytes: u64,
-        limit: u64,
-    },
-    /// The output needs more workgroups than the device dispatches at once.
-    #[error("a dispatch must have at most {limit} workgroups on this device, found {workgroups}")]
-    DispatchTooLarge { workgroups: u64, limit: u64 },
+    /// The shards do not make up params.
+    #[error("params shards must have {expected} rows together, found {found}")]
+    ShardRows { expected: u64, found: u64 },
     /// The device was requested with less than the shaders need.
     #[error("device limit {name} must be at least {expected}, found {found}")]
     DeviceLimit {
@@ -197,7 +198,7 @@ pub enum ReportError {
     )]
     Foreign {
         row: u64,
-        count: u32,
+        count: u64,
         index_rows: u64,
     },
 }

@@ -22,7 +22,7 @@ pub use element::{GatherIndex, IndexKind};
 pub use error::{GatherError, GpuError, ReportError};
 pub use error::{Operand, PlanError, RunError};
 #[cfg(feature = "gpu")]
-pub use gpu::{BadRows, Executor, GatherBuffers, Gatherer, Gpu, GpuTable};
+pub use gpu::{BadRows, Executor, GatherBuffers, Gatherer, Gpu, GpuTable, ParamsShard};
 pub use plan::{Gather, GatherNd, GatherPlan, Operation};
 #[cfg(feature = "gpu")]
 pub use wgpu;

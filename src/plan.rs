@@ -219,7 +219,11 @@ impl Gather {
         let axis = self.axis.unwrap_or(self.batch_dims);
         let axis = from_end(axis, params_rank)
             .filter(|&axis| axis < params_rank)
-            .ok_or(PlanError::AxisOutOfRange { axis, params_rank })?;
+            .ok_or(PlanError::AxisOutOfRange {
+                axis,
+                given: self.axis.is_some(),
+                params_rank,
+            })?;
         let batch_dims = from_end(self.batch_dims, indices_rank)
             .filter(|&batch_dims| batch_dims <= indices_rank)
             .ok_or(PlanError::BatchDimsOutOfRange {

@@ -2,12 +2,16 @@
 
 use std::fmt::Write;
 
+use super::cut::Cut;
 use super::kernel::{EntryPoint, Unit, WORKGROUP_SIZE};
-use super::window::{Dispatch, OperandBytes, check_limits};
+use super::window::{OperandBytes, check_limits};
 use crate::bad_indices::BadIndices;
 use crate::element::IndexKind;
 use crate::error::GatherError;
 use crate::plan::GatherPlan;
+
+/// Dispatches are counted this far.
+const MAX_SHOWN: usize = 1000;
 
 impl GatherPlan {
     /// Says in a few lines what the GPU will run for elements of `element_bytes` bytes: the sizes, the bytes
@@ -24,7 +28,7 @@ impl GatherPlan {
     ///      300 slices of 256 bytes out of 1000 rows; params 256000 bytes, indices 1200 bytes (i32), output 76800 bytes\n\
     ///      moves 154800 bytes: reads 1200 of indices and at most 76800 of params, writes 76800\n\
     ///      kernel gather_vec4: units of 16 bytes, 4 invocations a slice\n\
-    ///      dispatch 19 x 1 workgroups of 64 invocations"
+    ///      1 dispatch of 19 x 1 workgroups of 64 invocations"
     /// );
     /// # Ok::<(), wgpu_gather::PlanError>(())
     /// ```
@@ -67,33 +71,39 @@ impl GatherPlan {
             u128::from(dims.slice_len) * u128::from(element_bytes),
             count(dims.batch_size * dims.outer_size * dims.row_count, "row"),
         ));
-        let report = self.bad_indices() == BadIndices::Error;
-        let Some(dispatch) = Dispatch::whole(dims, &bytes, element_bytes, limits)? else {
+        let rows = [dims.batch_size * dims.outer_size * dims.row_count];
+        let cut = Cut::new(dims, element_bytes, index_kind.bytes(), &rows, limits)?;
+        let dispatches: Vec<_> = cut.dispatches().take(MAX_SHOWN + 1).collect();
+        let Some(first) = dispatches.first() else {
             line("empty output: nothing to run".into());
             return Ok(());
         };
+        let report = self.bad_indices() == BadIndices::Error;
         check_limits(limits, report)?;
         line(format!(
             "moves {} bytes: reads {indices} of indices and at most {output} of params, writes {output}",
             u128::from(indices) + 2 * u128::from(output),
         ));
-        let unit = dispatch.kernel.unit;
+        let unit = cut.kernel.unit;
         let entry_point = EntryPoint::Gather { unit, report }.name();
         line(match unit {
             Unit::Byte => format!("kernel {entry_point}: single bytes, 1 invocation for 4 of them"),
             unit => format!(
                 "kernel {entry_point}: units of {} bytes, {} a slice",
                 unit.bytes(),
-                count(1 << dispatch.kernel.lanes_log2, "invocation"),
+                count(1 << cut.kernel.lanes_log2, "invocation"),
             ),
         });
-        let (width, height) = dispatch.workgroups;
-        line(format!(
-            "dispatch {width} x {height} workgroups of {WORKGROUP_SIZE} invocations"
-        ));
+        let (width, height) = first.workgroups;
+        let size = format!("{width} x {height} workgroups of {WORKGROUP_SIZE} invocations");
+        line(match dispatches.len() {
+            1 => format!("1 dispatch of {size}"),
+            number if number <= MAX_SHOWN => format!("{number} dispatches, the first of {size}"),
+            _ => format!("more than {MAX_SHOWN} dispatches, the first of {size}"),
+        });
         if report {
             let entry_point = EntryPoint::CopyFirstBadRow.name();
-            line(format!("then {entry_point}: 1 invocation"));
+            line(format!("behind each {entry_point}: 1 invocation"));
         }
         Ok(())
     }

@@ -2,18 +2,22 @@
 //! nothing that has not been checked.
 
 use std::collections::HashMap;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, OnceLock, PoisonError};
 
+use super::cut::{Cut, Dispatch};
 use super::kernel::{EntryPoint, PipelineKey, binding};
 use super::operands::GatherBuffers;
 use super::report::REPORT_BYTES;
 use super::scope::scoped;
-use super::window::{
-    Dispatch, GatherWindow, OperandBytes, check_binding, check_limits, range_bytes,
-};
-use crate::bad_indices::BadIndices;
-use crate::error::{GatherError, Operand};
+use super::window::{GatherWindow, OperandBytes, WORD_BYTES, check_limits};
+use crate::bad_indices::{BadIndices, NegativeIndices};
+use crate::error::GatherError;
 use crate::plan::GatherPlan;
+
+const WINDOW_BYTES: u64 = size_of::<GatherWindow>() as u64;
+
+/// The windows of many dispatches share buffers of up to this many bytes.
+const MAX_WINDOWS_BYTES: u64 = 1 << 16;
 
 /// Records gathers on one device.
 ///
@@ -32,7 +36,7 @@ use crate::plan::GatherPlan;
 pub struct Gatherer {
     device: wgpu::Device,
     limits: wgpu::Limits,
-    shader: Option<wgpu::ShaderModule>,
+    shader: OnceLock<wgpu::ShaderModule>,
     pipelines: Mutex<HashMap<PipelineKey, wgpu::ComputePipeline>>,
 }
 
@@ -46,7 +50,7 @@ impl Gatherer {
         Self {
             device: device.clone(),
             limits: device.limits(),
-            shader: None,
+            shader: OnceLock::new(),
             pipelines: Mutex::default(),
         }
     }
@@ -56,7 +60,7 @@ impl Gatherer {
     #[must_use]
     pub fn with_shader(device: &wgpu::Device, shader: wgpu::ShaderModule) -> Self {
         Self {
-            shader: Some(shader),
+            shader: OnceLock::from(shader),
             ..Self::new(device)
         }
     }
@@ -94,7 +98,7 @@ impl Gatherer {
     /// # Errors
     ///
     /// See [`GatherError`]; nothing has been recorded then.
-    pub fn record(
+    pub fn encode_in_pass(
         &self,
         pass: &mut wgpu::ComputePass<'_>,
         plan: &GatherPlan,
@@ -119,61 +123,114 @@ impl Gatherer {
             return Err(GatherError::ZeroSizedElement);
         }
         let bytes = OperandBytes::new(plan.dims(), buffers.element_bytes, buffers.index_kind)?;
-        buffers.check(&bytes, &self.limits, report_usage)?;
-        let report = buffers.report.is_some();
-        if report {
-            check_binding(Operand::Report, REPORT_BYTES, &self.limits)?;
-        }
-        let dispatch = Dispatch::whole(plan.dims(), &bytes, buffers.element_bytes, &self.limits)?;
-        let Some(dispatch) = dispatch else {
+        buffers.check(plan.dims(), &bytes, &self.limits, report_usage)?;
+        let shards = buffers.params_shards(plan.dims());
+        let cut = Cut::new(
+            plan.dims(),
+            buffers.element_bytes,
+            buffers.index_kind.bytes(),
+            &shards.iter().map(|shard| shard.rows).collect::<Vec<_>>(),
+            &self.limits,
+        )?;
+        let dispatches: Vec<Dispatch> = cut.dispatches().collect();
+        if dispatches.is_empty() {
             // A report is cleared all the same, so it too must be one that the device takes.
             buffers
                 .report
                 .map_or(Ok(()), |report| self.check_bindable(report))?;
             return Ok(Vec::new());
-        };
-        check_limits(&self.limits, report)?;
+        }
+        check_limits(&self.limits, buffers.report.is_some())?;
         log::debug!(
-            "{plan}: {:?} on {:?} workgroups",
-            dispatch.kernel,
-            dispatch.workgroups
+            "{plan}: {:?} in {} dispatches",
+            cut.kernel,
+            dispatches.len()
         );
 
-        let gather = EntryPoint::Gather {
-            unit: dispatch.kernel.unit,
-            report,
+        let make_pipeline = |entry_point| {
+            self.pipeline(PipelineKey {
+                entry_point,
+                index_kind: buffers.index_kind,
+                // Numbers without a sign have no other end to be counted from.
+                from_end: plan.negative_indices() == NegativeIndices::FromEnd
+                    && buffers.index_kind.is_signed(),
+                wide: cut.is_wide(),
+            })
         };
-        let entry_points = [
-            Some((gather, dispatch.workgroups)),
-            report.then_some((EntryPoint::CopyFirstBadRow, (1, 1))),
-        ];
-        let mut steps = Vec::with_capacity(entry_points.len());
-        let window = scoped(&self.device, || self.make_window(&dispatch.window))?;
-        for (entry_point, workgroups) in entry_points.into_iter().flatten() {
-            let pipeline =
-                self.pipeline(PipelineKey::new(plan, buffers.index_kind, entry_point))?;
-            let bind_group = scoped(&self.device, || {
-                self.bind(&pipeline, entry_point, &window, buffers, &bytes)
-            })?;
-            steps.push(Step {
-                pipeline,
-                bind_group,
-                workgroups,
-            });
+        let gather = EntryPoint::Gather {
+            unit: cut.kernel.unit,
+            report: buffers.report.is_some(),
+        };
+        let gather = (gather, make_pipeline(gather)?);
+        let copy = match buffers.report {
+            Some(_) => {
+                let copy = EntryPoint::CopyFirstBadRow;
+                Some((copy, make_pipeline(copy)?))
+            }
+            None => None,
+        };
+        let mut steps = Vec::new();
+        for dispatches in dispatches.chunks(self.windows_per_buffer()) {
+            let windows = scoped(&self.device, || self.make_windows(dispatches))?;
+            for (number, dispatch) in dispatches.iter().enumerate() {
+                let bound = Bound {
+                    window: (&windows, number as u64 * self.window_stride()),
+                    params: shards[dispatch.shard].range,
+                    buffers,
+                    dispatch,
+                };
+                let copy = copy.as_ref().filter(|_| dispatch.window.reports == 1);
+                for ((entry_point, pipeline), workgroups) in
+                    [(Some(&gather), dispatch.workgroups), (copy, (1, 1))]
+                        .into_iter()
+                        .filter_map(|(step, workgroups)| step.map(|step| (step, workgroups)))
+                {
+                    let bind_group =
+                        scoped(&self.device, || self.bind(pipeline, *entry_point, &bound))?;
+                    steps.push(Step {
+                        pipeline: pipeline.clone(),
+                        bind_group,
+                        workgroups,
+                    });
+                }
+            }
         }
         Ok(steps)
     }
 
-    fn make_window(&self, window: &GatherWindow) -> wgpu::Buffer {
+    /// Bytes from one window to the next in a buffer of windows.
+    fn window_stride(&self) -> u64 {
+        let alignment = u64::from(
+            self.limits
+                .min_uniform_buffer_offset_alignment
+                .max(WORD_BYTES),
+        );
+        WINDOW_BYTES.next_multiple_of(alignment)
+    }
+
+    fn windows_per_buffer(&self) -> usize {
+        let buffer_bytes = self.limits.max_buffer_size.min(MAX_WINDOWS_BYTES);
+        usize::try_from(buffer_bytes / self.window_stride()).map_or(1, |windows| windows.max(1))
+    }
+
+    fn make_windows(&self, dispatches: &[Dispatch]) -> wgpu::Buffer {
+        let stride = self.window_stride();
         let buffer = self.device.create_buffer(&wgpu::BufferDescriptor {
-            label: Some("wgpu-gather/window"),
-            size: size_of::<GatherWindow>() as u64,
+            label: Some("wgpu-gather/windows"),
+            size: (dispatches.len() as u64 - 1) * stride + WINDOW_BYTES,
             usage: wgpu::BufferUsages::UNIFORM,
             mapped_at_creation: true,
         });
         // A lost device maps nothing; what else went wrong is in the error scope.
         if let Ok(mut mapped) = buffer.get_mapped_range_mut(..) {
-            mapped.copy_from_slice(bytemuck::bytes_of(window));
+            let mut start = 0;
+            for dispatch in dispatches {
+                let window = bytemuck::bytes_of(&dispatch.window);
+                mapped
+                    .slice(start..start + window.len())
+                    .copy_from_slice(window);
+                start += usize::try_from(stride).expect("windows in memory");
+            }
         }
         buffer.unmap();
         buffer
@@ -187,25 +244,38 @@ impl Gatherer {
         if let Some(pipeline) = pipelines.get(&key) {
             return Ok(pipeline.clone());
         }
-        let pipeline = scoped(&self.device, || self.make_pipeline(key))?;
+        let shader = self.shader()?;
+        let pipeline = scoped(&self.device, || self.make_pipeline(key, shader))?;
         pipelines.insert(key, pipeline.clone());
         Ok(pipeline)
     }
 
-    fn make_pipeline(&self, key: PipelineKey) -> wgpu::ComputePipeline {
-        let shader = self.shader.clone().unwrap_or_else(|| {
+    /// The shader module, made for the first pipeline.
+    fn shader(&self) -> Result<&wgpu::ShaderModule, GatherError> {
+        if let Some(shader) = self.shader.get() {
+            return Ok(shader);
+        }
+        let shader = scoped(&self.device, || {
             self.device
                 .create_shader_module(wgpu::ShaderModuleDescriptor {
                     label: Some("wgpu-gather/gather.wgsl"),
                     source: wgpu::ShaderSource::Wgsl(Self::SHADER.into()),
                 })
-        });
+        })?;
+        Ok(self.shader.get_or_init(|| shader))
+    }
+
+    fn make_pipeline(
+        &self,
+        key: PipelineKey,
+        shader: &wgpu::ShaderModule,
+    ) -> wgpu::ComputePipeline {
         let name = key.entry_point.name();
         self.device
             .create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
                 label: Some(&format!("wgpu-gather/{name}")),
                 layout: None,
-                module: &shader,
+                module: shader,
                 entry_point: Some(name),
                 compilation_options: wgpu::PipelineCompilationOptions {
                     constants: &key.overrides(),
@@ -221,34 +291,12 @@ impl Gatherer {
         &self,
         pipeline: &wgpu::ComputePipeline,
         entry_point: EntryPoint,
-        window: &wgpu::Buffer,
-        buffers: &GatherBuffers<'_>,
-        bytes: &OperandBytes,
+        bound: &Bound<'_>,
     ) -> wgpu::BindGroup {
-        // wgpu binds no empty range. The shader reads no params if there are no rows, and no indices if the
-        // index depth is 0, so the other one, which is not empty then, stands in.
-        let params = (buffers.params, bytes.params);
-        let indices = (buffers.indices, bytes.indices);
-        let (params, indices) = match (bytes.params, bytes.indices) {
-            (0, _) => (indices, indices),
-            (_, 0) => (params, params),
-            _ => (params, indices),
-        };
-        let entries = entry_point.bindings().iter().map(|&number| {
-            let (range, bytes) = match number {
-                binding::WINDOW => (window.slice(..), window.size()),
-                binding::PARAMS => params,
-                binding::INDICES => indices,
-                binding::OUTPUT => (buffers.output, bytes.output),
-                _ => (
-                    buffers
-                        .report
-                        .expect("an entry point that reports has a report"),
-                    REPORT_BYTES,
-                ),
-            };
-            entry(number, range, bytes)
-        });
+        let entries = entry_point
+            .bindings()
+            .iter()
+            .map(|&number| bound.entry(number));
         self.device.create_bind_group(&wgpu::BindGroupDescriptor {
             label: Some("wgpu-gather/operands"),
             layout: &pipeline.get_bind_group_layout(0),
@@ -279,23 +327,67 @@ impl Gatherer {
             drop(self.device.create_bind_group(&wgpu::BindGroupDescriptor {
                 label,
                 layout: &layout,
-                entries: &[entry(binding::REPORT, report, REPORT_BYTES)],
+                entries: &[entry(
+                    binding::REPORT,
+                    report.buffer(),
+                    report.offset(),
+                    REPORT_BYTES,
+                )],
             }));
         })
     }
 }
 
-fn entry(
-    binding: u32,
-    range: wgpu::BufferSlice<'_>,
-    operand_bytes: u64,
-) -> wgpu::BindGroupEntry<'_> {
+/// What a dispatch binds.
+struct Bound<'a> {
+    /// The windows' buffer, and the offset of the dispatch's.
+    window: (&'a wgpu::Buffer, u64),
+    params: wgpu::BufferSlice<'a>,
+    buffers: &'a GatherBuffers<'a>,
+    dispatch: &'a Dispatch,
+}
+
+impl Bound<'_> {
+    fn entry(&self, number: u32) -> wgpu::BindGroupEntry<'_> {
+        let params = (self.params, self.dispatch.params);
+        let indices = (self.buffers.indices, self.dispatch.indices);
+        // wgpu binds no empty range. The shader reads no params if there are no rows, and no indices if the
+        // index depth is 0, so the other one, which is not empty then, stands in.
+        let (params, indices) = match (params.1.bytes, indices.1.bytes) {
+            (0, _) => (indices, indices),
+            (_, 0) => (params, params),
+            _ => (params, indices),
+        };
+        let (range, span) = match number {
+            binding::WINDOW => {
+                let (windows, offset) = self.window;
+                return entry(number, windows, offset, WINDOW_BYTES);
+            }
+            binding::PARAMS => params,
+            binding::INDICES => indices,
+            binding::OUTPUT => (self.buffers.output, self.dispatch.output),
+            _ => {
+                let report = self.buffers.report;
+                let report = report.expect("an entry point that reports has a report");
+                return entry(number, report.buffer(), report.offset(), REPORT_BYTES);
+            }
+        };
+        entry(
+            number,
+            range.buffer(),
+            range.offset() + span.offset,
+            span.bytes,
+        )
+    }
+}
+
+fn entry(binding: u32, buffer: &wgpu::Buffer, offset: u64, bytes: u64) -> wgpu::BindGroupEntry<'_> {
     wgpu::BindGroupEntry {
         binding,
         resource: wgpu::BindingResource::Buffer(wgpu::BufferBinding {
-            buffer: range.buffer(),
-            offset: range.offset(),
-            size: wgpu::BufferSize::new(range_bytes(operand_bytes)),
+            buffer,
+            offset,
+            size: wgpu::BufferSize::new(bytes),
         }),
     }
 }

@@ -1,9 +1,7 @@
 //! The table of kernels and the choice among them. Pure: knows sizes, not devices.
 
-use crate::bad_indices::NegativeIndices;
 use crate::dims::GatherDims;
 use crate::element::IndexKind;
-use crate::plan::GatherPlan;
 
 /// Invocations of a workgroup: two warps of NVIDIA, one wavefront of AMD, and a quarter of the least that
 /// WebGPU guarantees.
@@ -65,14 +63,6 @@ impl Kernel {
             lanes_log2: lanes.max(1).ilog2().min(MAX_LANES_LOG2),
         }
     }
-
-    /// Invocations for an output of so many slices and bytes.
-    pub(crate) fn invocations(self, output_rows: u64, output_bytes: u64) -> u64 {
-        match self.unit {
-            Unit::Vec4 | Unit::Word => output_rows << self.lanes_log2,
-            Unit::Byte => output_bytes.div_ceil(4),
-        }
-    }
 }
 
 /// What a pipeline is made for: never a shape.
@@ -81,6 +71,7 @@ pub(crate) struct PipelineKey {
     pub(crate) entry_point: EntryPoint,
     pub(crate) index_kind: IndexKind,
     pub(crate) from_end: bool,
+    pub(crate) wide: bool,
 }
 
 /// The compute shaders in shaders/gather.wgsl.
@@ -152,16 +143,8 @@ pub(crate) mod binding {
 }
 
 impl PipelineKey {
-    pub(crate) fn new(plan: &GatherPlan, index_kind: IndexKind, entry_point: EntryPoint) -> Self {
-        Self {
-            entry_point,
-            index_kind,
-            from_end: plan.negative_indices() == NegativeIndices::FromEnd,
-        }
-    }
-
     /// The shader's overrides.
-    pub(crate) fn overrides(self) -> [(&'static str, f64); 4] {
+    pub(crate) fn overrides(self) -> [(&'static str, f64); 5] {
         [
             ("WORKGROUP_SIZE", f64::from(WORKGROUP_SIZE)),
             (
@@ -177,6 +160,7 @@ impl PipelineKey {
                 f64::from(u8::from(self.index_kind.is_signed())),
             ),
             ("FROM_END", f64::from(u8::from(self.from_end))),
+            ("WIDE", f64::from(u8::from(self.wide))),
         ]
     }
 }
@@ -224,13 +208,5 @@ mod tests {
     #[test]
     fn params_without_rows_takes_no_wide_unit() {
         assert_kernel(&[0, 4], 4, Unit::Word, 1);
-    }
-
-    #[test]
-    fn every_output_unit_has_an_invocation() {
-        let kernel = |unit, lanes_log2| Kernel { unit, lanes_log2 };
-        assert_eq!(kernel(Unit::Vec4, 3).invocations(10, 10 * 512), 80);
-        assert_eq!(kernel(Unit::Word, 0).invocations(10, 40), 10);
-        assert_eq!(kernel(Unit::Byte, 0).invocations(3, 9), 3);
     }
 }

@@ -2,6 +2,7 @@
 //! records into what the caller gives it; `Gpu` owns a device for callers who have none.
 
 mod context;
+mod cut;
 mod executor;
 mod explain;
 mod gatherer;
@@ -18,6 +19,6 @@ mod window;
 pub use context::Gpu;
 pub use executor::Executor;
 pub use gatherer::Gatherer;
-pub use operands::GatherBuffers;
+pub use operands::{GatherBuffers, ParamsShard};
 pub use report::BadRows;
 pub use table::GpuTable;

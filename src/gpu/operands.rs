@@ -4,6 +4,7 @@ use std::fmt;
 
 use super::report::REPORT_BYTES;
 use super::window::{OperandBytes, WORD_BYTES, range_bytes};
+use crate::dims::GatherDims;
 use crate::element::{GatherElement, GatherIndex, IndexKind};
 use crate::error::{GatherError, Operand};
 
@@ -33,7 +34,7 @@ use crate::error::{GatherError, Operand};
 pub struct GatherBuffers<'a> {
     pub(crate) element_bytes: u64,
     pub(crate) index_kind: IndexKind,
-    pub(crate) params: wgpu::BufferSlice<'a>,
+    params: Params<'a>,
     pub(crate) indices: wgpu::BufferSlice<'a>,
     pub(crate) output: wgpu::BufferSlice<'a>,
     pub(crate) report: Option<wgpu::BufferSlice<'a>>,
@@ -62,11 +63,42 @@ impl<'a> GatherBuffers<'a> {
         Self {
             element_bytes,
             index_kind,
-            params,
+            params: Params::Whole(params),
             indices,
             output,
             report: None,
         }
+    }
+
+    /// Takes params from several buffers instead of one, for a table larger than a buffer of the device.
+    ///
+    /// The params rows, the slices of params in row-major order, are those of the first shard, then those of
+    /// the second, and so on; together they are all of params. Shards may share buffers.
+    ///
+    /// ```
+    /// use wgpu_gather::{GatherBuffers, GatherNd, Gatherer, ParamsShard, wgpu};
+    ///
+    /// # let (device, _queue) = wgpu::Device::noop(&wgpu::DeviceDescriptor::default());
+    /// # let buffer = |size| device.create_buffer(&wgpu::BufferDescriptor {
+    /// #     label: None, size, usage: wgpu::BufferUsages::STORAGE, mapped_at_creation: false,
+    /// # });
+    /// # let mut encoder = device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
+    /// let plan = GatherNd::new().plan(&[100, 16], &[8, 1])?;
+    /// let (first, second) = (buffer(60 * 64), buffer(40 * 64));
+    /// let shards = [
+    ///     ParamsShard { rows: 60, range: first.slice(..) },
+    ///     ParamsShard { rows: 40, range: second.slice(..) },
+    /// ];
+    /// let (indices, output) = (buffer(8 * 4), buffer(8 * 64));
+    /// let buffers = GatherBuffers::new::<f32, u32>(first.slice(..), indices.slice(..), output.slice(..));
+    /// let buffers = buffers.with_params_shards(&shards);
+    /// assert!(Gatherer::new(&device).encode(&mut encoder, &plan, &buffers).is_ok());
+    /// # Ok::<(), wgpu_gather::PlanError>(())
+    /// ```
+    #[must_use]
+    pub fn with_params_shards(mut self, shards: &'a [ParamsShard<'a>]) -> Self {
+        self.params = Params::Shards(shards);
+        self
     }
 
     /// Has bad rows noted in `report`, of [`BadRows::REPORT_BYTES`](crate::BadRows::REPORT_BYTES) bytes, whatever
@@ -79,31 +111,53 @@ impl<'a> GatherBuffers<'a> {
         self
     }
 
+    /// The buffers of params, and the rows in each.
+    pub(crate) fn params_shards(&self, dims: &GatherDims) -> Vec<ParamsShard<'a>> {
+        match self.params {
+            Params::Whole(range) => {
+                let rows = dims.batch_size * dims.outer_size * dims.row_count;
+                vec![ParamsShard { rows, range }]
+            }
+            Params::Shards(shards) => shards.to_vec(),
+        }
+    }
+
     /// Checks lengths, usages, offsets and sharing. An operand without bytes is not bound, so its range may
     /// be anything.
     pub(crate) fn check(
         &self,
+        dims: &GatherDims,
         bytes: &OperandBytes,
         limits: &wgpu::Limits,
         report_usage: wgpu::BufferUsages,
     ) -> Result<(), GatherError> {
         let storage = wgpu::BufferUsages::STORAGE;
-        let operands = [
-            Some((Operand::Params, self.params, bytes.params, storage)),
-            Some((Operand::Indices, self.indices, bytes.indices, storage)),
-            Some((Operand::Output, self.output, bytes.output, storage)),
-            self.report
-                .map(|report| (Operand::Report, report, REPORT_BYTES, report_usage)),
-        ];
+        let mut operands = match self.params {
+            Params::Whole(range) => vec![(Operand::Params, range, bytes.params, storage)],
+            Params::Shards(shards) => {
+                check_shard_rows(dims, shards)?;
+                let slice_bytes = dims.slice_len.saturating_mul(self.element_bytes);
+                let shards = shards.iter().enumerate().map(|(number, shard)| {
+                    let bytes = shard.rows.saturating_mul(slice_bytes);
+                    (Operand::ParamsShard(number), shard.range, bytes, storage)
+                });
+                shards.collect()
+            }
+        };
+        operands.push((Operand::Indices, self.indices, bytes.indices, storage));
+        operands.push((Operand::Output, self.output, bytes.output, storage));
+        let report = self.report;
+        operands.extend(report.map(|report| (Operand::Report, report, REPORT_BYTES, report_usage)));
+
         let mut bound: Vec<(Operand, &wgpu::Buffer)> = Vec::with_capacity(operands.len());
-        for (operand, range, bytes, usage) in operands
-            .into_iter()
-            .flatten()
-            .filter(|&(_, _, bytes, _)| bytes > 0)
-        {
+        for (operand, range, bytes, usage) in operands {
+            if bytes == 0 {
+                continue;
+            }
             check_range(operand, range, bytes, usage, limits)?;
+            let is_written = matches!(operand, Operand::Output | Operand::Report);
             for &(with, buffer) in &bound {
-                if buffer == range.buffer() && operand != Operand::Indices {
+                if is_written && buffer == range.buffer() {
                     return Err(GatherError::SharedBuffer { operand, with });
                 }
             }
@@ -113,13 +167,44 @@ impl<'a> GatherBuffers<'a> {
     }
 }
 
+/// Some rows of params, in a buffer of their own.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ParamsShard<'a> {
+    /// How many params rows, slices of params, the shard holds.
+    pub rows: u64,
+    /// Where they are, as any operand of [`GatherBuffers`].
+    pub range: wgpu::BufferSlice<'a>,
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Params<'a> {
+    Whole(wgpu::BufferSlice<'a>),
+    Shards(&'a [ParamsShard<'a>]),
+}
+
+fn check_shard_rows(dims: &GatherDims, shards: &[ParamsShard<'_>]) -> Result<(), GatherError> {
+    let expected = dims.batch_size * dims.outer_size * dims.row_count;
+    let found = shards
+        .iter()
+        .fold(0_u64, |rows, shard| rows.saturating_add(shard.rows));
+    if found == expected {
+        Ok(())
+    } else {
+        Err(GatherError::ShardRows { expected, found })
+    }
+}
+
 impl fmt::Debug for GatherBuffers<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let range = |range: wgpu::BufferSlice<'_>| range.offset()..range.offset() + range.size();
+        let params: Vec<_> = match self.params {
+            Params::Whole(params) => vec![range(params)],
+            Params::Shards(shards) => shards.iter().map(|shard| range(shard.range)).collect(),
+        };
         f.debug_struct("GatherBuffers")
             .field("element_bytes", &self.element_bytes)
             .field("index_kind", &self.index_kind)
-            .field("params", &range(self.params))
+            .field("params", &params)
             .field("indices", &range(self.indices))
             .field("output", &range(self.output))
             .field("report", &self.report.map(range))

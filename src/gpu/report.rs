@@ -1,5 +1,7 @@
 //! What the GPU notes of bad rows, decoded to the error that the CPU returns.
 
+use bytemuck::Zeroable;
+
 use crate::bad_indices::BadIndexError;
 use crate::element::IndexKind;
 use crate::error::ReportError;
@@ -9,8 +11,10 @@ use crate::plan::GatherPlan;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(C)]
 pub(crate) struct BadRowReport {
-    pub(crate) bad_row_count: u32,
+    pub(crate) bad_row_count: [u32; 2],
     pub(crate) first_bad_row_complement: u32,
+    pub(crate) found: u32,
+    pub(crate) first_bad_row: [u32; 2],
     pub(crate) index: [u32; 16],
 }
 
@@ -58,17 +62,20 @@ impl BadRows {
             });
         }
         let report: BadRowReport = bytemuck::pod_read_unaligned(report);
-        if (report.bad_row_count, report.first_bad_row_complement) == (0, 0) {
+        if report == BadRowReport::zeroed() {
             return Ok(None);
         }
-        let row = u64::from(!report.first_bad_row_complement);
-        let count = u64::from(report.bad_row_count);
+        let [low, high] = report.first_bad_row;
+        let row = wide(low, high);
+        let [low, high] = report.bad_row_count;
+        let count = wide(low, high);
         let index_rows = plan.dims().index_rows();
         // No more rows are bad than there are from the first one on.
-        if count == 0 || index_rows.checked_sub(count).is_none_or(|last| row > last) {
+        let last = index_rows.checked_sub(count);
+        if count == 0 || report.found != 1 || last.is_none_or(|last| row > last) {
             return Err(ReportError::Foreign {
                 row,
-                count: report.bad_row_count,
+                count,
                 index_rows,
             });
         }

@@ -108,10 +108,13 @@ fn entry_points() -> Vec<EntryPoint> {
 fn pipeline_keys() -> impl Iterator<Item = PipelineKey> {
     entry_points().into_iter().flat_map(|entry_point| {
         IndexKind::ALL.into_iter().flat_map(move |index_kind| {
-            [false, true].map(|from_end| PipelineKey {
-                entry_point,
-                index_kind,
-                from_end,
+            [(false, false), (false, true), (true, false), (true, true)].map(|(from_end, wide)| {
+                PipelineKey {
+                    entry_point,
+                    index_kind,
+                    from_end,
+                    wide,
+                }
             })
         })
     })
@@ -143,12 +146,13 @@ fn structs_have_one_layout_in_both_languages() {
     let shader = Shader::gather();
     assert_eq!(
         shader.layout("GatherWindow"),
-        rust_layout!(GatherWindow: output_rows, outer_size, index_count, index_depth, indexed_dims, row_count,
-            slice_units, lanes_log2, grid_width)
+        rust_layout!(GatherWindow: output_rows, index_count, outer_size, first_index, first_outer, index_depth,
+            slice_units, lanes_log2, row_count, params_first_row, params_rows, params_start, indices_start,
+            output_start, grid_width, reports, index_row_base, indexed_dims)
     );
     assert_eq!(
         shader.layout("BadRowReport"),
-        rust_layout!(BadRowReport: bad_row_count, first_bad_row_complement, index)
+        rust_layout!(BadRowReport: bad_row_count, first_bad_row_complement, found, first_bad_row, index)
     );
 }
 
@@ -284,6 +288,7 @@ fn the_overrides_are_those_of_a_pipeline_and_default_to_its_i32_values() {
         entry_point: EntryPoint::CopyFirstBadRow,
         index_kind: IndexKind::I32,
         from_end: false,
+        wide: false,
     };
     assert_eq!(found, i32_key.overrides());
     let types: Vec<_> = shader
@@ -293,7 +298,7 @@ fn the_overrides_are_those_of_a_pipeline_and_default_to_its_i32_values() {
         .map(|(_, found)| shader.scalar(found.ty))
         .collect();
     let (u32, bool) = (naga::Scalar::U32, naga::Scalar::BOOL);
-    assert_eq!(types, [u32, u32, bool, bool]);
+    assert_eq!(types, [u32, u32, bool, bool, bool]);
 }
 
 #[test]
@@ -311,10 +316,11 @@ fn each_index_kind_sets_its_overrides() {
                 entry_point,
                 index_kind,
                 from_end,
+                wide: from_end,
             };
             assert_eq!(
                 key.overrides().map(|(_, value)| value),
-                [workgroup, words, signed, expected],
+                [workgroup, words, signed, expected, expected],
                 "{key:?}"
             );
         }

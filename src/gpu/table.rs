@@ -8,7 +8,7 @@ use super::operands::GatherBuffers;
 use super::readback::Readback;
 use super::report::{BadRows, REPORT_BYTES};
 use super::scope::scoped;
-use super::window::{Dispatch, OperandBytes, range_bytes};
+use super::window::{OperandBytes, range_bytes};
 use crate::bad_indices::BadIndices;
 use crate::element::{GatherElement, GatherIndex, IndexKind};
 use crate::error::{GatherError, GpuError, Operand, RunError};
@@ -75,7 +75,9 @@ impl Gpu {
 
     /// Gathers from a table on the GPU and brings the result back.
     ///
-    /// The future needs no other task to poll the device. Dropping it drops the result.
+    /// The work is submitted when the future is first polled. The future needs no other task to poll the
+    /// device: until the result is there, it wakes itself, so it keeps its executor busy (not in a browser).
+    /// Dropping it drops the result.
     ///
     /// # Errors
     ///
@@ -190,7 +192,7 @@ impl Gpu {
         }
         let element_bytes = size_of::<T>() as u64;
         let bytes = OperandBytes::new(dims, element_bytes, I::KIND)?;
-        if Dispatch::whole(dims, &bytes, element_bytes, &self.device.limits())?.is_none() {
+        if bytes.output == 0 {
             return Ok(None);
         }
         let output_bytes = range_bytes(bytes.output);

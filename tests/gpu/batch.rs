@@ -10,7 +10,7 @@ use crate::common::voices::Job;
 pub(crate) enum Recording {
     /// `Gatherer::encode`. Reports are canaries before.
     Encoder,
-    /// `Gatherer::record`, all jobs into one pass. Reports are zeros before.
+    /// `Gatherer::encode_in_pass`, all jobs into one pass. Reports are zeros before.
     Pass,
 }
 
@@ -22,7 +22,7 @@ const BATCH_BYTES: usize = 1 << 24;
 const ROOM: usize = 16;
 
 #[expect(clippy::cast_possible_truncation, reason = "a few dozen bytes")]
-const REPORT_BYTES: usize = BadRows::REPORT_BYTES as usize;
+pub(crate) const REPORT_BYTES: usize = BadRows::REPORT_BYTES as usize;
 
 /// Runs jobs, compares every byte of every buffer, and says how many jobs that were.
 pub(crate) fn check(
@@ -126,7 +126,7 @@ fn record(
                 timestamp_writes: None,
             });
             for (at, job) in jobs.iter().enumerate() {
-                let result = gatherer.record(&mut pass, &job.plan, &operands(at, job));
+                let result = gatherer.encode_in_pass(&mut pass, &job.plan, &operands(at, job));
                 assert_eq!(result, Ok(()), "{job}");
             }
         }

@@ -10,7 +10,7 @@ use wgpu_gather::{
     wgpu,
 };
 
-use crate::batch::{self, Recording, read_back};
+use crate::batch::{self, REPORT_BYTES, Recording, read_back};
 use crate::common::cases;
 use crate::common::oracle::Case;
 use crate::common::sweep;
@@ -94,38 +94,40 @@ impl Way {
 }
 
 /// A gatherer whose shader would read past the end if it asked for that: naga's checks hide it.
-#[expect(unsafe_code, reason = "wgpu drops its checks in no other way")]
 fn without_runtime_checks(gpu: &Gpu) -> &'static Gatherer {
     static GATHERER: OnceLock<Gatherer> = OnceLock::new();
-    GATHERER.get_or_init(|| {
-        let descriptor = wgpu::ShaderModuleDescriptor {
-            label: Some("without runtime checks"),
-            source: wgpu::ShaderSource::Wgsl(Gatherer::SHADER.into()),
-        };
-        let unchecked = wgpu::ShaderRuntimeChecks::unchecked();
-        // SAFETY: The shader compares every index with its dim, ends every loop, and has no other index that
-        // depends on data.
-        let shader = unsafe {
-            gpu.device()
-                .create_shader_module_trusted(descriptor, unchecked)
-        };
-        Gatherer::with_shader(gpu.device(), shader)
-    })
+    GATHERER.get_or_init(|| unchecked(gpu))
 }
 
-fn table() -> Box<dyn Iterator<Item = Job>> {
+#[expect(unsafe_code, reason = "wgpu drops its checks in no other way")]
+pub(crate) fn unchecked(gpu: &Gpu) -> Gatherer {
+    let descriptor = wgpu::ShaderModuleDescriptor {
+        label: Some("without runtime checks"),
+        source: wgpu::ShaderSource::Wgsl(Gatherer::SHADER.into()),
+    };
+    let unchecked = wgpu::ShaderRuntimeChecks::unchecked();
+    // SAFETY: The shader compares every index with its dim, ends every loop, and has no other index that
+    // depends on data.
+    let shader = unsafe {
+        gpu.device()
+            .create_shader_module_trusted(descriptor, unchecked)
+    };
+    Gatherer::with_shader(gpu.device(), shader)
+}
+
+pub(crate) fn table() -> Box<dyn Iterator<Item = Job>> {
     let planned = cases::table().into_iter().filter(Case::check_plan);
     let policies = [BadIndices::DeviceDefault, BadIndices::Error];
     Box::new(planned.flat_map(move |case| case.jobs(&[1, 3, 4, 16], &IndexKind::ALL, &policies)))
 }
 
 /// For each unit of the kernels.
-fn index_values() -> Box<dyn Iterator<Item = Job>> {
+pub(crate) fn index_values() -> Box<dyn Iterator<Item = Job>> {
     let cases = cases::index_values().into_iter();
     Box::new(cases.flat_map(|case| case.jobs(&[1, 4, 16], &IndexKind::ALL, &POLICIES)))
 }
 
-fn widths() -> Box<dyn Iterator<Item = Job>> {
+pub(crate) fn widths() -> Box<dyn Iterator<Item = Job>> {
     let cases = cases::slice_lengths().into_iter();
     Box::new(cases.flat_map(|case| case.jobs(&WIDTHS, &[IndexKind::I32], &POLICIES)))
 }
@@ -197,7 +199,10 @@ fn report_of(gpu: &Gpu, plan: &GatherPlan, indices: &[i32]) -> Option<BadRows> {
     let params = vec![1.0_f32; plan.params_shape().iter().product()];
     let output = vec![0.0_f32; plan.output_shape().iter().product()];
     let (params, indices) = (gpu.upload(&params).unwrap(), gpu.upload(indices).unwrap());
-    let (output, report) = (gpu.upload(&output).unwrap(), gpu.upload(&[9; 18]).unwrap());
+    let (output, report) = (
+        gpu.upload(&output).unwrap(),
+        gpu.upload(&[9_u8; REPORT_BYTES]).unwrap(),
+    );
     let [params, indices, output] = [params.buffer(), indices.buffer(), output.buffer()];
     let buffers =
         GatherBuffers::new::<f32, i32>(params.slice(..), indices.slice(..), output.slice(..))

@@ -5,6 +5,7 @@
 mod batch;
 #[path = "../common/mod.rs"]
 mod common;
+mod cuts;
 mod into_buffers;
 mod to_host;
 
@@ -14,6 +15,7 @@ use wgpu_gather::Gpu;
 fn main() {
     let mut trials = to_host::trials();
     trials.extend(into_buffers::trials());
+    trials.extend(cuts::trials());
     libtest_mimic::run(&Arguments::from_args(), trials).exit();
 }
 

@@ -96,32 +96,8 @@ fn an_operand_beyond_one_buffer_is_refused() {
     let error = error_of(&gpu, &gather.plan(&[8], &[256]).unwrap(), &table, &[0; 256]);
     assert_eq!(
         error.to_string(),
-        "output buffer must have at most 1024 bytes on this device, found 1096"
+        "output buffer must have at most 1024 bytes on this device, found 1112"
     );
-    app.assert_handler_heard_nothing();
-}
-
-#[test]
-fn an_operand_beyond_one_binding_is_refused() {
-    let (app, gpu) = gpu_of(wgpu::Limits {
-        max_storage_buffer_binding_size: 1024,
-        ..Default::default()
-    });
-    let table = gpu.upload(&[0.0; 300]).unwrap();
-    let error = error_of(
-        &gpu,
-        &Gather::new().plan(&[300], &[1]).unwrap(),
-        &table,
-        &[0],
-    );
-    assert_eq!(
-        error.to_string(),
-        "params must have at most 1024 bytes on this device, found 1200"
-    );
-    assert!(matches!(
-        error,
-        GpuError::Gather(GatherError::BindingTooLarge { .. })
-    ));
     app.assert_handler_heard_nothing();
 }
 
@@ -287,10 +263,10 @@ fn errors_of_the_gpu_say_what_happened() {
         "out of memory on the device: full"
     );
     let report = ReportError::Length {
-        expected: 72,
+        expected: 88,
         found: 3,
     };
-    assert_eq!(text(report.into()), "report must have 72 bytes, found 3");
+    assert_eq!(text(report.into()), "report must have 88 bytes, found 3");
     let (_, gpu) = gpu();
     let executor = Executor::from(Ok(gpu));
     assert_eq!(executor.to_string(), "noop wgpu backend (noop)");

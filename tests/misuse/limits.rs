@@ -10,34 +10,46 @@ fn rows(params: usize, slice: usize, indices: usize) -> GatherPlan {
 }
 
 #[test]
-fn an_operand_beyond_the_binding_limit_is_refused() {
+fn an_operand_beyond_the_binding_limit_is_cut() {
+    let app = App::with_limits(wgpu::Limits {
+        max_storage_buffer_binding_size: 512,
+        ..Default::default()
+    });
+    let [params, indices, output] = [(); 3].map(|()| app.buffer(4096, STORAGE));
+    let whole =
+        GatherBuffers::new::<f32, i32>(params.slice(..), indices.slice(..), output.slice(..));
+    for plan in [
+        rows(1024, 1, 1),
+        rows(1, 1, 1024),
+        rows(2, 7, 100),
+        rows(4, 200, 3),
+    ] {
+        app.assert_accepted(&plan, &whole);
+    }
+}
+
+#[test]
+fn a_binding_that_holds_no_row_wherever_it_starts_is_refused() {
     let app = App::with_limits(wgpu::Limits {
         max_storage_buffer_binding_size: 128,
         ..Default::default()
     });
-    let buffers = || [(); 3].map(|()| app.buffer(1024, STORAGE));
-    let [params, indices, output] = buffers();
+    let [params, indices, output] = [(); 3].map(|()| app.buffer(4096, STORAGE));
     let whole =
         GatherBuffers::new::<f32, i32>(params.slice(..), indices.slice(..), output.slice(..));
     app.assert_accepted(&rows(8, 4, 8), &whole);
-    for (plan, text) in [
-        (
-            rows(33, 1, 1),
-            "params must have at most 128 bytes on this device, found 132",
-        ),
-        (
-            rows(1, 1, 33),
-            "indices must have at most 128 bytes on this device, found 132",
-        ),
-        (
-            rows(2, 3, 11),
-            "output must have at most 128 bytes on this device, found 132",
-        ),
+    for (plan, expected) in [
+        (rows(33, 1, 1), 132),
+        (rows(1, 1, 33), 132),
+        (rows(99, 4, 1), 256),
     ] {
-        let [params, indices, output] = buffers();
+        let [params, indices, output] = [(); 3].map(|()| app.buffer(4096, STORAGE));
         let whole =
             GatherBuffers::new::<f32, i32>(params.slice(..), indices.slice(..), output.slice(..));
-        app.assert_refused(&plan, &whole, &[&params, &indices, &output], text);
+        let text = format!(
+            "device limit max_storage_buffer_binding_size must be at least {expected}, found 128"
+        );
+        app.assert_refused(&plan, &whole, &[&params, &indices, &output], &text);
     }
 }
 
@@ -49,12 +61,12 @@ fn a_report_beyond_the_binding_limit_is_refused() {
     });
     let set = Set::new(&app);
     app.assert_accepted(&plan(), &set.without_report());
-    let text = "report must have at most 64 bytes on this device, found 72";
+    let text = "device limit max_storage_buffer_binding_size must be at least 88, found 64";
     app.assert_refused(&plan(), &set.bound(), &set.all(), text);
 }
 
 #[test]
-fn more_workgroups_than_the_device_dispatches_are_refused() {
+fn more_workgroups_than_the_device_dispatches_are_cut() {
     let app = App::with_limits(wgpu::Limits {
         max_compute_workgroups_per_dimension: 2,
         ..Default::default()
@@ -63,13 +75,7 @@ fn more_workgroups_than_the_device_dispatches_are_refused() {
     let whole =
         GatherBuffers::new::<f32, i32>(params.slice(..), indices.slice(..), output.slice(..));
     app.assert_accepted(&rows(3, 1, 256), &whole);
-    let text = "a dispatch must have at most 4 workgroups on this device, found 5";
-    app.assert_refused(
-        &rows(3, 1, 257),
-        &whole,
-        &[&params, &indices, &output],
-        text,
-    );
+    app.assert_accepted(&rows(3, 1, 1024), &whole);
 }
 
 /// The limits that the shaders need, by name.
@@ -101,8 +107,8 @@ const NEEDED: [(&str, u32, u32); 8] = [
     ("max_bindings_per_bind_group", 4, 5),
     ("max_storage_buffers_per_shader_stage", 3, 4),
     ("max_uniform_buffers_per_shader_stage", 1, 1),
-    ("max_uniform_buffer_binding_size", 64, 64),
-    ("max_buffer_size", 64, 72),
+    ("max_uniform_buffer_binding_size", 144, 144),
+    ("max_buffer_size", 144, 144),
     ("max_compute_invocations_per_workgroup", 64, 64),
     ("max_compute_workgroup_size_x", 64, 64),
 ];
@@ -178,6 +184,6 @@ fn lower_standard_limits_are_enough_or_an_error() {
     app.assert_accepted(&plan(), &Set::new(&app).bound());
     let app = App::with_limits(wgpu::Limits::downlevel_webgl2_defaults());
     let set = Set::new(&app);
-    let text = "params must have at most 0 bytes on this device, found 40";
+    let text = "device limit max_compute_workgroups_per_dimension must be at least 1, found 0";
     app.assert_refused(&plan(), &set.without_report(), &set.all(), text);
 }

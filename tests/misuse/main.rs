@@ -74,7 +74,7 @@ impl App {
     fn record(&self, plan: &GatherPlan, buffers: &GatherBuffers<'_>) -> Recorded {
         let mut encoder = self.device.create_command_encoder(&Default::default());
         let mut pass = encoder.begin_compute_pass(&Default::default());
-        let result = self.gatherer.record(&mut pass, plan, buffers);
+        let result = self.gatherer.encode_in_pass(&mut pass, plan, buffers);
         drop(pass);
         Recorded { encoder, result }
     }
@@ -270,17 +270,17 @@ fn a_gather_that_is_refused_leaves_the_pass_as_it_was() {
     let mut encoder = app.device.create_command_encoder(&Default::default());
     let mut pass = encoder.begin_compute_pass(&Default::default());
     app.gatherer
-        .record(&mut pass, &plan(), &set.bound())
+        .encode_in_pass(&mut pass, &plan(), &set.bound())
         .unwrap();
     let no_report = Gather::new()
         .bad_indices(BadIndices::Error)
         .plan(&[10], &[4])
         .unwrap();
     app.gatherer
-        .record(&mut pass, &no_report, &set.without_report())
+        .encode_in_pass(&mut pass, &no_report, &set.without_report())
         .unwrap_err();
     app.gatherer
-        .record(&mut pass, &plan(), &set.bound())
+        .encode_in_pass(&mut pass, &plan(), &set.bound())
         .unwrap();
     drop(pass);
     app.queue.submit([encoder.finish()]);

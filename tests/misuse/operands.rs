@@ -1,7 +1,7 @@
 //! Buffers that do not fit their operand: usage, length, offset, sharing, origin.
 
 use wgpu_gather::{
-    BadIndices, Gather, GatherBuffers, GatherError, GatherNd, IndexKind, Operand, wgpu,
+    BadIndices, Gather, GatherBuffers, GatherError, GatherNd, IndexKind, Operand, ParamsShard, wgpu,
 };
 
 use super::{App, Recorded, STORAGE, Set, adapter, plan};
@@ -23,7 +23,7 @@ fn a_report_that_cannot_be_bound_is_refused() {
     let app = App::new();
     let set = Set::new(&app).with(
         Operand::Report,
-        app.buffer(72, wgpu::BufferUsages::COPY_DST),
+        app.buffer(88, wgpu::BufferUsages::COPY_DST),
     );
     let recorded = [
         app.encode(&plan(), &set.bound()),
@@ -45,7 +45,7 @@ fn a_report_that_cannot_be_bound_is_refused() {
 #[test]
 fn a_report_that_cannot_be_cleared_is_for_passes_only() {
     let app = App::new();
-    let set = Set::new(&app).with(Operand::Report, app.buffer(72, wgpu::BufferUsages::STORAGE));
+    let set = Set::new(&app).with(Operand::Report, app.buffer(88, wgpu::BufferUsages::STORAGE));
     let Recorded { encoder, result } = app.record(&plan(), &set.bound());
     assert_eq!(result, Ok(()));
     app.queue.submit([encoder.finish()]);
@@ -60,7 +60,7 @@ fn a_report_that_cannot_be_cleared_is_for_passes_only() {
 #[test]
 fn a_range_shorter_than_its_operand_is_refused() {
     let app = App::new();
-    for (operand, expected) in Set::OPERANDS.into_iter().zip([40, 16, 16, 72]) {
+    for (operand, expected) in Set::OPERANDS.into_iter().zip([40, 16, 16, 88]) {
         let set = Set::new(&app);
         let buffers = set.bound_but(operand, set.of(operand).slice(..expected - 4));
         let text = format!(
@@ -181,9 +181,9 @@ fn a_report_that_cannot_be_cleared_is_refused_where_the_output_is_empty() {
     let adapter = adapter(wgpu::Limits::unlimited());
     let [app, other] = [(); 2].map(|()| App::on(&adapter, wgpu::Limits::default()));
     let plan = Gather::new().plan(&[10], &[0]).unwrap();
-    let destroyed = app.buffer(72, STORAGE);
+    let destroyed = app.buffer(88, STORAGE);
     destroyed.destroy();
-    for report in [destroyed, other.buffer(72, STORAGE)] {
+    for report in [destroyed, other.buffer(88, STORAGE)] {
         let set = Set::new(&app).with(Operand::Report, report);
         let encoded = app.encode(&plan, &set.bound());
         assert!(
@@ -313,4 +313,48 @@ fn bytes_that_cannot_be_counted_are_refused() {
     let plan = GatherNd::new().plan(&[10], &[1 << 58, 0]).unwrap();
     let text = "output must have at most 9223372036854775807 bytes, found 2882303761517117440 elements of 4 bytes";
     app.assert_refused(&plan, &set.bound(), &set.all(), text);
+}
+
+#[test]
+fn shards_that_do_not_make_up_params_are_refused() {
+    let app = App::new();
+    for (rows, text) in [
+        ([6, 4], None),
+        (
+            [6, 3],
+            Some("params shards must have 10 rows together, found 9"),
+        ),
+        (
+            [u64::MAX, 11],
+            Some("params shards must have 10 rows together, found 18446744073709551615"),
+        ),
+        (
+            [5, 5],
+            Some("params shard 1 range must have at least 20 bytes, found 16"),
+        ),
+        (
+            [10, 0],
+            Some("params shard 0 range must have at least 40 bytes, found 24"),
+        ),
+    ] {
+        let set = Set::new(&app);
+        let (one, two) = (app.buffer(24, STORAGE), app.buffer(16, STORAGE));
+        let shards = [(rows[0], &one), (rows[1], &two)].map(|(rows, buffer)| ParamsShard {
+            rows,
+            range: buffer.slice(..),
+        });
+        let buffers = set.without_report().with_params_shards(&shards);
+        match text {
+            None => app.assert_accepted(&plan(), &buffers),
+            Some(text) => app.assert_refused(&plan(), &buffers, &[&one, &two, &set.output], text),
+        }
+    }
+    let set = Set::new(&app).with(Operand::Output, app.buffer(40, STORAGE));
+    let shards = [ParamsShard {
+        rows: 10,
+        range: set.output.slice(..),
+    }];
+    let buffers = set.without_report().with_params_shards(&shards);
+    let text = "output must have a buffer of its own, found the one of params shard 0";
+    app.assert_refused(&plan(), &buffers, &[&set.indices, &set.output], text);
 }

@@ -115,7 +115,7 @@ pub fn files_that_do_not_fit_are_refused() {
         ),
         (
             "gather vector.npy vector.npy --axis 1 -o out.npy",
-            "axis must be in [-1, 1), the rank of params, found 1",
+            "axis must be in [-1, 1) for params of rank 1, found 1",
         ),
         ("gather . vector.npy -o out.npy", ".: not a regular file"),
         ("gather vector.npy vector.npy -o .", ".: not a regular file"),

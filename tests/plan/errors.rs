@@ -43,12 +43,12 @@ fn gather_says_what_is_wrong() {
     assert_error(along(0, 0, &[], &[2]), "params must be at least a vector");
     assert_error(
         along(2, 0, &[2, 3], &[2]),
-        "axis must be in [-2, 2), the rank of params, found 2",
+        "axis must be in [-2, 2) for params of rank 2, found 2",
     );
     for batch_dims in [2, -2] {
         assert_error(
             along(1, batch_dims, &[2, 3], &[2]),
-            &format!("batch_dims must be in [-1, 1], the rank of indices, found {batch_dims}"),
+            &format!("batch_dims must be in [-1, 1] for indices of rank 1, found {batch_dims}"),
         );
     }
     assert_error(
@@ -151,11 +151,11 @@ fn gather_nd_reports_the_first_check_that_fails() {
 fn gather_reports_the_first_check_that_fails() {
     assert_error(along(5, 0, &[], &[2]), "params must be at least a vector");
     assert_error(along(0, 9, &[], &[2]), "params must be at least a vector");
-    let axis = "axis must be in [-1, 1), the rank of params, found 7";
+    let axis = "axis must be in [-1, 1) for params of rank 1, found 7";
     assert_error(along(7, 9, &[2], &[2]), axis);
     assert_error(along(7, 1, &[2], &[2, 2]), axis);
     assert_error(along(7, 1, &[2], &[3, 2]), axis);
-    let outside = "batch_dims must be in [-1, 1], the rank of indices, found 2";
+    let outside = "batch_dims must be in [-1, 1] for indices of rank 1, found 2";
     assert_error(along(0, 2, &[2], &[2]), outside);
     assert_error(along(0, 2, &[2, 3, 4], &[2]), outside);
     assert_error(along(0, 2, &[2, 3, 4], &[3]), outside);
@@ -191,12 +191,13 @@ fn sizes_are_checked_for_params_then_indices_then_output() {
 #[test]
 fn attributes_at_the_ends_of_i64_are_errors() {
     for end in [i64::MIN, i64::MIN + 1, i64::MAX] {
-        let axis = format!("axis must be in [-2, 2), the rank of params, found {end}");
+        let axis = format!("axis must be in [-2, 2) for params of rank 2, found {end}");
         assert_error(along(end, 0, &[2, 3], &[2]), &axis);
+        let axis = axis.replace("axis", "axis (not given, so batch_dims)");
         assert_error(Gather::new().batch_dims(end).plan(&[2, 3], &[2]), &axis);
         assert_error(
             along(1, end, &[2, 3], &[2]),
-            &format!("batch_dims must be in [-1, 1], the rank of indices, found {end}"),
+            &format!("batch_dims must be in [-1, 1] for indices of rank 1, found {end}"),
         );
     }
     assert_error(

@@ -156,7 +156,7 @@ fn tfsa_2020_009_axis_below_minus_the_rank() {
     for axis in [-3, -4, i64::from(i32::MIN), i64::MIN] {
         assert_error(
             along(axis, 0, &[2, 3], &[1]),
-            &format!("axis must be in [-2, 2), the rank of params, found {axis}"),
+            &format!("axis must be in [-2, 2) for params of rank 2, found {axis}"),
         );
     }
 }

@@ -1,0 +1,301 @@
+//! Gathers beyond what one dispatch may bind: on devices with tiny limits, with operands past the binding
+//! limit of the adapter, and from params in several buffers.
+
+use libtest_mimic::Trial;
+use wgpu_gather::{
+    BadIndices, BadRows, Gather, GatherBuffers, GatherNd, GatherPlan, Gpu, GpuError, IndexKind,
+    ParamsShard, wgpu,
+};
+
+use crate::batch::{self, REPORT_BYTES, Recording, read_back};
+use crate::common::cases;
+use crate::common::indices::Hash;
+use crate::common::oracle::Case;
+use crate::common::sweep;
+use crate::common::voices::{Job, POLICIES};
+use crate::into_buffers::{index_values, table, unchecked, widths};
+use crate::to_host::Blocking;
+use crate::trial;
+
+pub(crate) fn trials() -> Vec<Trial> {
+    vec![
+        trial("small_bindings_cut_the_table", |gpu| {
+            small_bindings(gpu, table());
+        }),
+        trial("small_bindings_cut_index_values", |gpu| {
+            small_bindings(gpu, index_values());
+        }),
+        trial("small_bindings_cut_elements_of_every_width", |gpu| {
+            small_bindings(gpu, widths());
+        }),
+        trial("small_bindings_cut_small_shapes", small_shapes),
+        trial("small_buffers_gather_what_they_hold", small_buffers),
+        trial("params_in_shards_are_one_table", shards),
+        trial("params_of_300_mib", large_params),
+        trial("output_and_indices_of_300_mib", large_output),
+        trial("index_rows_of_300_mib", large_indices),
+        trial("more_rows_than_32_bits_count", wide_params)
+            .with_ignored_flag(std::env::var_os("GATHER_LARGE").is_none()),
+    ]
+}
+
+/// The adapter of the trials with 2 workgroups a dimension, bindings of 1 KiB, and buffers of so many bytes.
+fn small_device(buffer_bytes: u64) -> Gpu {
+    let descriptor = wgpu::InstanceDescriptor::new_without_display_handle_from_env();
+    let instance = wgpu::Instance::new(descriptor);
+    let adapter = wgpu::util::initialize_adapter_from_env_or_default(&instance, None);
+    let adapter = pollster::block_on(adapter).unwrap();
+    let required_limits = wgpu::Limits {
+        max_storage_buffer_binding_size: 1024,
+        max_buffer_size: buffer_bytes,
+        max_uniform_buffer_binding_size: 1024,
+        max_compute_workgroups_per_dimension: 2,
+        ..adapter.limits()
+    };
+    let device = adapter.request_device(&wgpu::DeviceDescriptor {
+        required_limits,
+        ..Default::default()
+    });
+    let (device, queue) = pollster::block_on(device).unwrap();
+    Gpu::from_parts(device, queue)
+}
+
+fn small_bindings(_: &'static Gpu, jobs: impl Iterator<Item = Job>) {
+    let gpu = small_device(1 << 26);
+    batch::check(&gpu, &unchecked(&gpu), Recording::Encoder, jobs);
+}
+
+/// Every so many of the CPU's sweep, a prime.
+const SWEEP_STRIDE: usize = 1009;
+
+fn small_shapes(gpu: &'static Gpu) {
+    let params_shapes = sweep::params_shapes();
+    let shapes = params_shapes
+        .iter()
+        .flat_map(|shape| sweep::small_shapes(shape));
+    let planned = shapes.step_by(SWEEP_STRIDE).filter(Case::check_plan);
+    let jobs = planned.flat_map(|case| sweep::jobs_of(case, &[BadIndices::Error]));
+    small_bindings(gpu, jobs);
+}
+
+fn small_buffers(_: &'static Gpu) {
+    const BUFFER_BYTES: usize = 4096;
+    let gpu = small_device(BUFFER_BYTES as u64);
+    let (mut fitting, mut refused) = (0, 0);
+    for case in cases::table().into_iter().filter(Case::check_plan) {
+        for job in case.jobs(&[1, 3, 16], &[IndexKind::I32, IndexKind::U64], &POLICIES) {
+            let report = match job.plan.bad_indices() {
+                BadIndices::Error => REPORT_BYTES,
+                _ => 0,
+            };
+            let output = job.output.len().next_multiple_of(4) + report;
+            let inputs = job.params.len().max(job.indices.len());
+            if inputs.next_multiple_of(4).max(output) <= BUFFER_BYTES {
+                job.check(&Blocking(&gpu));
+                fitting += 1;
+            } else if job.element_bytes == 1 {
+                let table = gpu.upload(&job.params);
+                let indices: Vec<u64> = bytemuck::pod_collect_to_vec(&job.indices);
+                let error = match (table, job.index_kind) {
+                    (Err(error), _) => error,
+                    (Ok(table), IndexKind::U64) => gpu
+                        .gather_blocking(&job.plan, &table, &indices)
+                        .unwrap_err(),
+                    _ => continue,
+                };
+                assert!(
+                    matches!(error, GpuError::BufferTooLarge { .. }),
+                    "{job}: {error}"
+                );
+                refused += 1;
+            }
+        }
+    }
+    assert!(fitting > 1000 && refused > 10, "{fitting} {refused}");
+}
+
+/// Cuts params at arbitrary rows, with an empty shard among them.
+fn shards(gpu: &'static Gpu) {
+    let small = small_device(1 << 20);
+    for (number, job) in widths().chain(table()).enumerate().step_by(7) {
+        for gpu in [gpu, &small] {
+            check_shards(gpu, &job, &mut Hash::new(number as u64));
+        }
+    }
+}
+
+fn check_shards(gpu: &Gpu, job: &Job, hash: &mut Hash) {
+    let dims = job.plan.dims();
+    let rows = dims.batch_size * dims.outer_size * dims.row_count;
+    let rows = usize::try_from(rows).unwrap();
+    let slice_bytes = usize::try_from(dims.slice_len).unwrap() * job.element_bytes;
+    let (a, b) = (hash.below(rows + 1), hash.below(rows + 1));
+    let cuts = [0, a.min(b), a.min(b), a.max(b), rows];
+    let tables: Vec<_> = cuts
+        .windows(2)
+        .map(|cut| {
+            gpu.upload(&job.params[cut[0] * slice_bytes..cut[1] * slice_bytes])
+                .unwrap()
+        })
+        .collect();
+    let shards: Vec<_> = tables
+        .iter()
+        .zip(cuts.windows(2))
+        .map(|(table, cut)| ParamsShard {
+            rows: (cut[1] - cut[0]) as u64,
+            range: table.buffer().slice(..),
+        })
+        .collect();
+    let indices = gpu.upload(&job.indices).unwrap();
+    let output = gpu.upload(&vec![9_u8; job.output.len()]).unwrap();
+    let report = gpu.upload(&[9_u8; REPORT_BYTES]).unwrap();
+    let buffers = GatherBuffers::with_bytes(
+        job.element_bytes as u64,
+        job.index_kind,
+        shards[0].range,
+        indices.buffer().slice(..),
+        output.buffer().slice(..),
+    )
+    .with_params_shards(&shards)
+    .with_report(report.buffer().slice(..));
+    let mut encoder = gpu.device().create_command_encoder(&Default::default());
+    gpu.gatherer()
+        .encode(&mut encoder, &job.plan, &buffers)
+        .unwrap();
+    gpu.queue().submit([encoder.finish()]);
+    let [output, report] = read_back(gpu, [output.buffer(), report.buffer()]);
+    assert_eq!(output[..job.output.len()], job.output, "{cuts:?} of {job}");
+    let found = BadRows::decode(&job.plan, job.index_kind, &report).unwrap();
+    let found = found.map(|bad_rows| (bad_rows.count, bad_rows.first.to_string()));
+    let expected = job.bad_index.clone();
+    let expected = expected.map(|text| (job.bad_row_count as u64, text));
+    assert_eq!(found, expected, "{cuts:?} of {job}");
+}
+
+const MIB: usize = 1 << 20;
+
+/// Compares with the CPU, once with valid indices and once with bad ones, the first of them far behind.
+fn check_large<T, I>(gpu: &Gpu, plan: &GatherPlan, params: &[T], indices: &mut [I], bad: I)
+where
+    T: wgpu_gather::GatherElement + Default + PartialEq + std::fmt::Debug,
+    I: wgpu_gather::GatherIndex,
+{
+    let table = gpu.upload(params).unwrap();
+    let same = |indices: &[I]| {
+        let found = gpu.gather_blocking(plan, &table, indices);
+        let expected = plan.run(params, indices).map_err(GpuError::Run);
+        // Not printed when they differ: there are too many of them.
+        assert!(found == expected, "{plan}");
+        found.is_ok()
+    };
+    assert!(same(indices));
+    let late = indices.len() / 8 * 7;
+    indices[late] = bad;
+    indices[late + indices.len() / 16] = bad;
+    assert!(!same(indices));
+}
+
+fn large_params(gpu: &'static Gpu) {
+    let params: Vec<u32> = (0..75 << 20).collect();
+    for slice_len in [16, 1] {
+        let rows = params.len() / slice_len;
+        let plan = GatherNd::new().bad_indices(BadIndices::Error);
+        let plan = plan.plan(&[rows, slice_len], &[100_000, 1]).unwrap();
+        let mut hash = Hash::new(rows as u64);
+        let mut indices: Vec<i32> = (0..100_000)
+            .map(|_| i32::try_from(hash.below(rows)).unwrap())
+            .collect();
+        check_large(gpu, &plan, &params, &mut indices, -1);
+    }
+}
+
+fn large_output(gpu: &'static Gpu) {
+    let params: Vec<f32> = (0_u16..16_000).map(f32::from).collect();
+    for slice_len in [16, 1] {
+        let (rows, count) = (params.len() / slice_len, 75 * MIB / slice_len);
+        let plan = Gather::new().bad_indices(BadIndices::Error);
+        let plan = plan.plan(&[rows, slice_len], &[count]).unwrap();
+        let mut hash = Hash::new(count as u64);
+        let mut indices: Vec<u32> = (0..count)
+            .map(|_| u32::try_from(hash.below(rows)).unwrap())
+            .collect();
+        check_large(gpu, &plan, &params, &mut indices, u32::MAX);
+    }
+}
+
+fn large_indices(gpu: &'static Gpu) {
+    let params: Vec<u8> = (0..=255).cycle().take(3 * 5 * 7).collect();
+    let count = 300 * MIB / (2 * 8);
+    let plan = GatherNd::new().bad_indices(BadIndices::Error);
+    let plan = plan.plan(&[15, 7], &[count, 2]).unwrap();
+    let mut indices: Vec<i64> = (0..)
+        .take(2 * count)
+        .map(|place| place * 7919 % 7)
+        .collect();
+    check_large(gpu, &plan, &params, &mut indices, 1 << 32);
+}
+
+/// 5 GiB of params, too much for a machine that is not asked.
+fn wide_params(gpu: &'static Gpu) {
+    const SHARD_ROWS: u64 = 5 << 28;
+    let buffers = [(); 4].map(|()| {
+        gpu.device().create_buffer(&wgpu::BufferDescriptor {
+            label: None,
+            size: SHARD_ROWS,
+            usage: wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_DST,
+            mapped_at_creation: false,
+        })
+    });
+    let rows = 4 * SHARD_ROWS;
+    let two_to_32 = 1_u64 << 32;
+    let marked = [0, 7, two_to_32 - 1, two_to_32, two_to_32 + 7, rows - 1];
+    for (row, mark) in marked.into_iter().zip(1_u8..) {
+        let (shard, at) = (usize::try_from(row / SHARD_ROWS).unwrap(), row % SHARD_ROWS);
+        let word = at / 4 * 4;
+        let mut bytes = [0; 4];
+        bytes[usize::try_from(at - word).unwrap()] = mark;
+        gpu.queue().write_buffer(&buffers[shard], word, &bytes);
+    }
+    let shards = buffers.each_ref().map(|buffer| ParamsShard {
+        rows: SHARD_ROWS,
+        range: buffer.slice(..),
+    });
+
+    // As one dim, and as dims of 5, 2^20 and 2^10.
+    let inner = [1_u64 << 20, 1 << 10];
+    let one = marked.to_vec();
+    let three = marked
+        .iter()
+        .flat_map(|row| [row >> 30, row >> 10 & (inner[0] - 1), row & (inner[1] - 1)]);
+    let three = three.collect::<Vec<_>>();
+    let rows_usize = usize::try_from(rows).unwrap();
+    for (params_shape, index_depth, mut indices) in [
+        (vec![rows_usize], 1, one),
+        (vec![5, 1 << 20, 1 << 10], 3, three),
+    ] {
+        indices.extend(std::iter::repeat_n(rows, index_depth));
+        let plan = GatherNd::new().bad_indices(BadIndices::Error);
+        let plan = plan.plan(&params_shape, &[7, index_depth]).unwrap();
+        let indices = gpu.upload(&indices).unwrap();
+        let output = gpu.upload(&[9_u8; 7]).unwrap();
+        let report = gpu.upload(&[9_u8; REPORT_BYTES]).unwrap();
+        let buffers = GatherBuffers::new::<u8, u64>(
+            shards[0].range,
+            indices.buffer().slice(..),
+            output.buffer().slice(..),
+        )
+        .with_params_shards(&shards)
+        .with_report(report.buffer().slice(..));
+        let mut encoder = gpu.device().create_command_encoder(&Default::default());
+        gpu.gatherer()
+            .encode(&mut encoder, &plan, &buffers)
+            .unwrap();
+        gpu.queue().submit([encoder.finish()]);
+        let [output, report] = read_back(gpu, [output.buffer(), report.buffer()]);
+        assert_eq!(output[..7], [1, 2, 3, 4, 5, 6, 0], "{plan}");
+        let bad_rows = BadRows::decode(&plan, IndexKind::U64, &report)
+            .unwrap()
+            .unwrap();
+        assert_eq!((bad_rows.count, bad_rows.first.row()), (1, 6), "{plan}");
+    }
+}
