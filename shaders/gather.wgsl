@@ -7,7 +7,7 @@
 // of params that index_count output rows share.
 //
 // A dispatch does what its bindings hold: some output rows, and of them those whose params rows are bound.
-// A row that is out of range belongs to the dispatch that binds the first row of its part. All numbers of
+// A row that is out of range, or not in params, belongs to the dispatch that binds the first row of its part. All numbers of
 // rows are counted from the part of the first output row; where they may pass 32 bits, WIDE is set.
 //
 // binding | what
@@ -24,7 +24,7 @@
 // INDEX_WORDS    | words of one index: 1 or 2
 // INDEX_SIGNED   | an index may be below zero
 // FROM_END       | an index below zero counts from the end of its dim
-// WIDE           | params has more rows than 32 bits count
+// WIDE           | params has, or an index row may select, more rows than 32 bits count
 //
 // gather_vec4 and gather_words: 2^lanes_log2 invocations share one slice, each takes every 2^lanes_log2-th
 // unit of it. gather_bytes: one invocation writes one output word. No optional feature is needed.
@@ -41,7 +41,9 @@ struct GatherWindow {
     slice_units: u32,
     // Invocations that share a slice.
     lanes_log2: u32,
-    row_count: vec2<u32>,
+    // The rows of each part that params holds: all of them, unless params is a shard.
+    held_rows: vec2<u32>,
+    first_row: vec2<u32>,
     // The params rows that are bound.
     params_first_row: vec2<u32>,
     params_rows: u32,
@@ -55,6 +57,7 @@ struct GatherWindow {
     reports: u32,
     // The index row that this dispatch counts index rows from.
     index_row_base: vec2<u32>,
+    unused: vec2<u32>,
     // Low and high word of each dim.
     indexed_dims: array<vec4<u32>, 4>,
 }
@@ -144,8 +147,8 @@ fn resolve(place: u32, dim: vec2<u32>) -> Position {
 struct Source {
     // The row is this dispatch's to write.
     bound: bool,
-    // Else its slice is zero.
-    in_range: bool,
+    // The row is in range and in params; else its slice is zero.
+    held: bool,
     // Counted from the first row that is bound.
     params_row: u32,
     // For the report: the complement of a bad index row, in its first part only; else 0.
@@ -171,11 +174,13 @@ fn source_of(output_row: u32) -> Source {
         in_range = in_range && position.in_range;
         row = add(multiply(row, dim), position.at);
     }
-    let part_start = subtract(multiply(vec2<u32>(part, 0u), window.row_count), window.params_first_row);
-    let params_row = add(part_start, row);
-    let bound = is_bound(select(part_start, params_row, in_range));
+    let held_row = subtract(row, window.first_row);
+    let held = in_range && less(held_row, window.held_rows);
+    let part_start = subtract(multiply(vec2<u32>(part, 0u), window.held_rows), window.params_first_row);
+    let bound = is_bound(select(part_start, add(part_start, held_row), held));
+    let params_row = part_start.x + held_row.x;
     let reports = window.reports == 1u && bound && !in_range && outer == batch * window.outer_size;
-    return Source(bound, in_range, params_row.x, select(0u, ~index_row, reports));
+    return Source(bound, held, params_row, select(0u, ~index_row, reports));
 }
 
 fn invocation_of(workgroup: vec3<u32>, local: u32) -> u32 {
@@ -198,7 +203,7 @@ fn gather_units_vec4(invocation: u32) -> u32 {
     let output_start = window.output_start + output_row * window.slice_units;
     for (var unit = lane; unit < window.slice_units; unit += lanes) {
         var value = vec4<u32>();
-        if source.in_range {
+        if source.held {
             value = params_vec4[params_start + unit];
         }
         output_vec4[output_start + unit] = value;
@@ -222,7 +227,7 @@ fn gather_units_words(invocation: u32) -> u32 {
     let output_start = window.output_start + output_row * window.slice_units;
     for (var unit = lane; unit < window.slice_units; unit += lanes) {
         var value = 0u;
-        if source.in_range {
+        if source.held {
             value = params_words[params_start + unit];
         }
         output_words[output_start + unit] = value;
@@ -259,7 +264,7 @@ fn gather_word_of_bytes(invocation: u32) -> vec4<u32> {
         if source.bound {
             written |= 0xffu << (byte * 8u);
         }
-        if source.bound && source.in_range {
+        if source.bound && source.held {
             let place = window.params_start + source.params_row * window.slice_units + in_slice;
             let value = (params_words[place / 4u] >> (place % 4u * 8u)) & 0xffu;
             word |= value << (byte * 8u);

@@ -37,6 +37,10 @@ pub struct GatherDims {
     pub row_count: u64,
     /// Elements in one row.
     pub slice_len: u64,
+    /// The first row that params holds: 0, unless the plan is for a shard of params.
+    pub first_row: u64,
+    /// How many rows params holds, in each of its parts: all of them, unless the plan is for a shard.
+    pub held_rows: u64,
 }
 
 impl GatherDims {
@@ -46,10 +50,16 @@ impl GatherDims {
         self.indexed_dims.len()
     }
 
-    /// Elements of params.
+    /// Rows of params, in all of its parts: of the shard, if the plan is for one.
+    #[must_use]
+    pub fn params_rows(&self) -> u64 {
+        self.batch_size * self.outer_size * self.held_rows
+    }
+
+    /// Elements of params: of the shard, if the plan is for one.
     #[must_use]
     pub fn params_len(&self) -> u64 {
-        self.batch_size * self.outer_size * self.row_count * self.slice_len
+        self.params_rows() * self.slice_len
     }
 
     /// Index rows in all batches: the rows that a bad index is counted and named by.

@@ -94,6 +94,13 @@ pub enum PlanError {
     /// Index rows cannot be looked up in params without elements; TensorFlow's text.
     #[error("Requested more than 0 entries, but params is empty.  Params shape: [{}]", join(.params_shape, ","))]
     EmptyParams { params_shape: Vec<usize> },
+    /// A shard holds rows that params does not have.
+    #[error("shard must lie within rows 0..{row_count}, found {start}..{end}")]
+    ShardOutOfRange {
+        start: u64,
+        end: u64,
+        row_count: u64,
+    },
     /// The non-zero dims of a tensor multiply to more than `i64::MAX`.
     #[error("{operand} must have at most {} elements, found shape [{}]", i64::MAX, join(.shape, ","))]
     TooManyElements { operand: Operand, shape: Vec<usize> },

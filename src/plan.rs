@@ -2,6 +2,7 @@
 //! shape. Knows no device, sees no data, and is the only place that rejects a shape.
 
 use std::fmt;
+use std::ops::Range;
 
 use crate::bad_indices::{BadIndices, NegativeIndices, join};
 use crate::dims::GatherDims;
@@ -132,6 +133,8 @@ impl GatherNd {
                     .collect(),
                 row_count: product(&params_shape[batch_dims..indexed_end]),
                 slice_len: product(&params_shape[indexed_end..]),
+                first_row: 0,
+                held_rows: product(&params_shape[batch_dims..indexed_end]),
             },
         })
     }
@@ -256,6 +259,8 @@ impl Gather {
                 indexed_dims: vec![row_count],
                 row_count,
                 slice_len: product(inner),
+                first_row: 0,
+                held_rows: row_count,
             },
         })
     }
@@ -343,6 +348,48 @@ impl GatherPlan {
         self.negative_indices
     }
 
+    /// The plan of one of several devices or machines that share params: of one that holds only these of
+    /// the rows that an index row may select.
+    ///
+    /// Its params are rows `rows` of each part of params, a part being what the batch dims and gather's outer
+    /// dims select: `params.reshape(parts, row_count, slice_len)[:, rows]`, row-major. An index row that
+    /// selects another row gives zeros, and is no bad row; one that is bad is bad for every shard, and
+    /// has the same text. The outputs of shards that hold each row once, put together by OR of their bytes,
+    /// are the output of the whole.
+    ///
+    /// # Errors
+    ///
+    /// Rows that are not within `0..row_count`.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use wgpu_gather::Gather;
+    ///
+    /// let plan = Gather::new().plan(&[4], &[3])?;
+    /// let first = plan.shard(0..2)?.run(&[10, 20], &[1, 3, 0])?;
+    /// let second = plan.shard(2..4)?.run(&[30, 40], &[1, 3, 0])?;
+    /// assert_eq!((&first[..], &second[..]), (&[20, 0, 10][..], &[0, 40, 0][..]));
+    /// let whole: Vec<i32> = first.iter().zip(&second).map(|(a, b)| a | b).collect();
+    /// assert_eq!(whole, plan.run(&[10, 20, 30, 40], &[1, 3, 0])?);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn shard(&self, rows: Range<u64>) -> Result<Self, PlanError> {
+        let row_count = self.dims.row_count;
+        if rows.start > rows.end || rows.end > row_count {
+            let Range { start, end } = rows;
+            return Err(PlanError::ShardOutOfRange {
+                start,
+                end,
+                row_count,
+            });
+        }
+        let mut shard = self.clone();
+        shard.dims.first_row = rows.start;
+        shard.dims.held_rows = rows.end - rows.start;
+        Ok(shard)
+    }
+
     /// The sizes that both executors work from.
     #[must_use]
     pub fn dims(&self) -> &GatherDims {
@@ -376,7 +423,17 @@ impl fmt::Display for GatherPlan {
                 )?;
             }
         }
-        write!(f, "batch_dims {batch_dims} -> output [{output}]")
+        write!(f, "batch_dims {batch_dims} -> output [{output}]")?;
+        let GatherDims {
+            row_count,
+            first_row,
+            held_rows,
+            ..
+        } = self.dims;
+        if held_rows < row_count {
+            write!(f, ", rows {first_row}..{} only", first_row + held_rows)?;
+        }
+        Ok(())
     }
 }
 

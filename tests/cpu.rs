@@ -11,6 +11,7 @@ use std::time::Instant;
 
 use common::cases;
 use common::elements::check_element_types;
+use common::indices::Hash;
 use common::oracle::Case;
 use common::sweep;
 use common::voices::{Cpu, POLICIES, WIDTHS};
@@ -205,6 +206,17 @@ fn large_gathers_equal_the_oracle() {
     let case = cases::more_than_65535_workgroups();
     for job in case.jobs(&[4], &[IndexKind::U32], &[BadIndices::Zero]) {
         job.check(&Cpu);
+    }
+}
+
+#[test]
+fn shards_put_together_are_the_whole() {
+    let mut hash = Hash::new(1);
+    let cases = cases::table().into_iter().chain(cases::index_values());
+    for case in cases.filter(Case::check_plan) {
+        for job in case.jobs(&[3, 4], &[IndexKind::I64], &POLICIES) {
+            job.check_shards(&Cpu, &mut hash);
+        }
     }
 }
 

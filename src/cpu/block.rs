@@ -10,8 +10,8 @@ use crate::plan::GatherPlan;
 /// Index rows checked in one go; their offsets stay in the first-level cache.
 const BLOCK_ROWS: usize = 1024;
 
-/// The offset of a bad row. No slice starts there: params has fewer elements.
-const BAD_ROW: usize = usize::MAX;
+/// The offset of a slice of zeros. No slice of params starts there: it has fewer elements.
+const ZERO_ROW: usize = usize::MAX;
 
 /// The operands of a gather, and its sizes as numbers of this machine.
 #[derive(Debug)]
@@ -21,7 +21,8 @@ pub(super) struct Source<'a, T, I> {
     indexed_dims: &'a [u64],
     outer_size: usize,
     index_count: usize,
-    row_count: usize,
+    first_row: u64,
+    held_rows: u64,
     pub(super) slice_len: usize,
     from_end: bool,
     /// What the slice of a bad row holds.
@@ -48,7 +49,8 @@ impl<'a, T: Copy, I: GatherIndex> Source<'a, T, I> {
             indexed_dims: &dims.indexed_dims,
             outer_size: size(dims.outer_size),
             index_count: size(dims.index_count),
-            row_count: size(dims.row_count),
+            first_row: dims.first_row,
+            held_rows: dims.held_rows,
             slice_len: size(dims.slice_len),
             from_end: plan.negative_indices() == NegativeIndices::FromEnd,
             zero,
@@ -63,14 +65,14 @@ impl<'a, T: Copy, I: GatherIndex> Source<'a, T, I> {
 
     /// Gathers the output rows from `output_row` on that fill `output`.
     ///
-    /// A bad row is zeroed, or, if `first_bad_row` is there, noted, and no row behind it is gathered.
+    /// A bad row, and one that params does not hold, is zeroed; or, if `first_bad_row` is there, noted, and no row behind it is gathered.
     pub(super) fn gather_rows(
         &self,
         mut output_row: usize,
         mut output: &mut [T],
         first_bad_row: Option<&FirstBadRow>,
     ) {
-        let mut offsets = [BAD_ROW; BLOCK_ROWS];
+        let mut offsets = [ZERO_ROW; BLOCK_ROWS];
         while !output.is_empty() {
             // Rows up to the next multiple of index_count share their part of params.
             let (part, index) = (output_row / self.index_count, output_row % self.index_count);
@@ -104,33 +106,40 @@ impl<'a, T: Copy, I: GatherIndex> Source<'a, T, I> {
     ) -> Result<(), usize> {
         let mut first_bad = Ok(());
         for (row, offset) in (index_row..).zip(offsets) {
-            if let Some(params_row) = self.resolve_row(row) {
-                *offset = (part * self.row_count + params_row) * self.slice_len;
-            } else {
-                *offset = BAD_ROW;
+            let selected = self.resolve_row(row);
+            if selected.is_none() {
                 first_bad = first_bad.and(Err(row));
             }
+            *offset = selected
+                .and_then(|row| self.offset_of(part, row))
+                .unwrap_or(ZERO_ROW);
         }
         first_bad
     }
 
-    /// The row of its part of params that an index row selects, if all its values are in range.
-    fn resolve_row(&self, row: usize) -> Option<usize> {
-        let row = self.index_row(row).iter().zip(self.indexed_dims).try_fold(
-            0,
-            |row, (index, &dim)| {
-                index
-                    .resolve(dim, self.from_end)
-                    .map(|position| row * dim + position)
-            },
-        )?;
-        usize::try_from(row).ok()
+    /// The row of its part that an index row selects, if all its values are in range.
+    fn resolve_row(&self, row: usize) -> Option<u64> {
+        let mut index = self.index_row(row).iter().zip(self.indexed_dims);
+        index.try_fold(0, |row, (index, &dim)| {
+            index
+                .resolve(dim, self.from_end)
+                .map(|position| row * dim + position)
+        })
+    }
+
+    /// Where a row of a part starts in params, if params holds it.
+    fn offset_of(&self, part: usize, row: u64) -> Option<usize> {
+        let held = row
+            .checked_sub(self.first_row)
+            .filter(|&row| row < self.held_rows)?;
+        let row = usize::try_from(part as u64 * self.held_rows + held).ok()?;
+        Some(row * self.slice_len)
     }
 
     fn copy_slices(&self, offsets: &[usize], output: &mut [T]) {
         for (&offset, slice) in offsets.iter().zip(output.chunks_exact_mut(self.slice_len)) {
             match offset {
-                BAD_ROW => slice.fill(self.zero),
+                ZERO_ROW => slice.fill(self.zero),
                 offset => slice.copy_from_slice(&self.params[offset..offset + self.slice_len]),
             }
         }

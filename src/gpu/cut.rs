@@ -72,7 +72,7 @@ impl<'a> Cut<'a> {
         let alignment = u64::from(limits.min_storage_buffer_offset_alignment.max(16));
         let max_workgroups = u64::from(limits.max_compute_workgroups_per_dimension);
         let mut cut = Self {
-            kernel: Kernel::choose(dims, slice_bytes),
+            kernel: Kernel::choose(slice_bytes),
             dims,
             shard_starts: starts(shard_rows),
             slice_bytes,
@@ -118,9 +118,9 @@ impl<'a> Cut<'a> {
         Ok(cut)
     }
 
-    /// Whether params has more rows than 32 bits count.
+    /// Whether params has, or an index row may select, more rows than 32 bits count.
     pub(crate) fn is_wide(&self) -> bool {
-        self.params_rows() > u32::MAX.into()
+        self.dims.params_rows().max(self.dims.row_count) > u32::MAX.into()
     }
 
     /// In the order of rows; none if the output is empty.
@@ -137,10 +137,6 @@ impl<'a> Cut<'a> {
             let chunks = ranges(0, rows, move |start| self.chunk_end(start, part));
             chunks.flat_map(move |chunk| self.windows(chunk, part))
         })
-    }
-
-    fn params_rows(&self) -> u64 {
-        self.dims.batch_size * self.dims.outer_size * self.dims.row_count
     }
 
     /// The bytes of a binding that holds params and output whole, or else any slice wherever it starts.
@@ -218,9 +214,9 @@ impl<'a> Cut<'a> {
 
     /// The dispatches of a chunk: one for each window of the params rows that it may need.
     fn windows(&self, (start, end): (u64, u64), part: u64) -> impl Iterator<Item = Dispatch> {
-        let (index_count, row_count) = (self.dims.index_count, self.dims.row_count);
-        // Without rows all indices are bad: one window of one row, which no index selects.
-        let row_count = row_count.max(1);
+        let index_count = self.dims.index_count;
+        // Params without rows: one window of one row, which no index selects.
+        let row_count = self.dims.held_rows.max(1);
         let first_row = start / index_count * row_count;
         let last_row = ((end - 1) / index_count + 1) * row_count;
         ranges(first_row, last_row, move |row| {
@@ -235,10 +231,7 @@ impl<'a> Cut<'a> {
 
     /// Where a window that starts with params row `row` ends.
     fn window_end(&self, row: u64, part: u64) -> u64 {
-        if self.dims.row_count == 0 {
-            return row + 1;
-        }
-        if !self.is_whole() {
+        if self.dims.held_rows == 0 || !self.is_whole() {
             return row + 1;
         }
         let (_, shard_row, shard_end) = self.shard_of(row);
@@ -302,7 +295,7 @@ impl<'a> Cut<'a> {
             index_rows.0 * self.index_row_bytes,
             index_rows.1 * self.index_row_bytes,
         );
-        let (shard, (params, params_start)) = if dims.row_count == 0 {
+        let (shard, (params, params_start)) = if dims.held_rows == 0 {
             (
                 0,
                 (
@@ -338,8 +331,9 @@ impl<'a> Cut<'a> {
                 index_depth: size(dims.index_depth() as u64),
                 slice_units: size(part_bytes / unit_bytes),
                 lanes_log2: self.kernel.lanes_log2,
-                row_count: low_and_high(dims.row_count),
-                params_first_row: low_and_high(row - params_part * dims.row_count.max(1)),
+                held_rows: low_and_high(dims.held_rows),
+                first_row: low_and_high(dims.first_row),
+                params_first_row: low_and_high(row - params_part * dims.held_rows.max(1)),
                 params_rows: size(row_end - row),
                 params_start: size(params_start / unit_bytes),
                 indices_start: size(indices_start / 4),
@@ -347,6 +341,7 @@ impl<'a> Cut<'a> {
                 grid_width: workgroups.0,
                 reports: u32::from(part == 0),
                 index_row_base: low_and_high(index_rows.0),
+                unused: [0; 2],
                 indexed_dims,
             },
             workgroups,

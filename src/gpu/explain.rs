@@ -69,9 +69,9 @@ impl GatherPlan {
              output {output} bytes",
             count(dims.output_rows(), "slice"),
             u128::from(dims.slice_len) * u128::from(element_bytes),
-            count(dims.batch_size * dims.outer_size * dims.row_count, "row"),
+            count(dims.params_rows(), "row"),
         ));
-        let rows = [dims.batch_size * dims.outer_size * dims.row_count];
+        let rows = [dims.params_rows()];
         let cut = Cut::new(dims, element_bytes, index_kind.bytes(), &rows, limits)?;
         let dispatches: Vec<_> = cut.dispatches().take(MAX_SHOWN + 1).collect();
         let Some(first) = dispatches.first() else {

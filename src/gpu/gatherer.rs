@@ -16,6 +16,9 @@ use crate::plan::GatherPlan;
 
 const WINDOW_BYTES: u64 = size_of::<GatherWindow>() as u64;
 
+/// The least that can be bound as units of 16 bytes.
+const STAND_IN_BYTES: u64 = 16;
+
 /// The windows of many dispatches share buffers of up to this many bytes.
 const MAX_WINDOWS_BYTES: u64 = 1 << 16;
 
@@ -218,7 +221,7 @@ impl Gatherer {
         let buffer = self.device.create_buffer(&wgpu::BufferDescriptor {
             label: Some("wgpu-gather/windows"),
             size: (dispatches.len() as u64 - 1) * stride + WINDOW_BYTES,
-            usage: wgpu::BufferUsages::UNIFORM,
+            usage: wgpu::BufferUsages::UNIFORM | wgpu::BufferUsages::STORAGE,
             mapped_at_creation: true,
         });
         // A lost device maps nothing; what else went wrong is in the error scope.
@@ -349,22 +352,11 @@ struct Bound<'a> {
 
 impl Bound<'_> {
     fn entry(&self, number: u32) -> wgpu::BindGroupEntry<'_> {
-        let params = (self.params, self.dispatch.params);
-        let indices = (self.buffers.indices, self.dispatch.indices);
-        // wgpu binds no empty range. The shader reads no params if there are no rows, and no indices if the
-        // index depth is 0, so the other one, which is not empty then, stands in.
-        let (params, indices) = match (params.1.bytes, indices.1.bytes) {
-            (0, _) => (indices, indices),
-            (_, 0) => (params, params),
-            _ => (params, indices),
-        };
+        let (windows, window) = self.window;
         let (range, span) = match number {
-            binding::WINDOW => {
-                let (windows, offset) = self.window;
-                return entry(number, windows, offset, WINDOW_BYTES);
-            }
-            binding::PARAMS => params,
-            binding::INDICES => indices,
+            binding::WINDOW => return entry(number, windows, window, WINDOW_BYTES),
+            binding::PARAMS => (self.params, self.dispatch.params),
+            binding::INDICES => (self.buffers.indices, self.dispatch.indices),
             binding::OUTPUT => (self.buffers.output, self.dispatch.output),
             _ => {
                 let report = self.buffers.report;
@@ -372,6 +364,11 @@ impl Bound<'_> {
                 return entry(number, report.buffer(), report.offset(), REPORT_BYTES);
             }
         };
+        if span.bytes == 0 {
+            // wgpu binds no empty range. Of params without rows, and of indices at an index depth of 0, the
+            // shader reads nothing, so anything stands in.
+            return entry(number, windows, 0, STAND_IN_BYTES);
+        }
         entry(
             number,
             range.buffer(),

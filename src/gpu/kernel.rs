@@ -1,6 +1,5 @@
 //! The table of kernels and the choice among them. Pure: knows sizes, not devices.
 
-use crate::dims::GatherDims;
 use crate::element::IndexKind;
 
 /// Invocations of a workgroup: two warps of NVIDIA, one wavefront of AMD, and a quarter of the least that
@@ -44,11 +43,9 @@ pub(crate) struct Kernel {
 
 impl Kernel {
     /// The widest unit that divides a slice, and a lane for every few of them.
-    ///
-    /// Params without rows is bound to a stand-in of any size, for which 16-byte units may be too wide.
-    pub(crate) fn choose(dims: &GatherDims, slice_bytes: u64) -> Self {
+    pub(crate) fn choose(slice_bytes: u64) -> Self {
         let unit = match slice_bytes {
-            bytes if bytes % 16 == 0 && dims.row_count > 0 => Unit::Vec4,
+            bytes if bytes % 16 == 0 => Unit::Vec4,
             bytes if bytes % 4 == 0 => Unit::Word,
             _ => {
                 return Self {
@@ -175,7 +172,7 @@ mod tests {
         let plan = Gather::new()
             .plan(params_shape, &[5])
             .expect("a valid shape");
-        let kernel = Kernel::choose(plan.dims(), plan.dims().slice_len * element_bytes);
+        let kernel = Kernel::choose(plan.dims().slice_len * element_bytes);
         assert_eq!(
             (kernel.unit, 1 << kernel.lanes_log2),
             (unit, lanes),
@@ -203,10 +200,5 @@ mod tests {
         assert_kernel(&[9, 9], 4, Unit::Word, 2);
         assert_kernel(&[9, 1 << 20], 16, Unit::Vec4, 64);
         assert_kernel(&[9, (1 << 20) + 1], 1, Unit::Byte, 1);
-    }
-
-    #[test]
-    fn params_without_rows_takes_no_wide_unit() {
-        assert_kernel(&[0, 4], 4, Unit::Word, 1);
     }
 }

@@ -115,7 +115,7 @@ impl<'a> GatherBuffers<'a> {
     pub(crate) fn params_shards(&self, dims: &GatherDims) -> Vec<ParamsShard<'a>> {
         match self.params {
             Params::Whole(range) => {
-                let rows = dims.batch_size * dims.outer_size * dims.row_count;
+                let rows = dims.params_rows();
                 vec![ParamsShard { rows, range }]
             }
             Params::Shards(shards) => shards.to_vec(),
@@ -183,7 +183,7 @@ enum Params<'a> {
 }
 
 fn check_shard_rows(dims: &GatherDims, shards: &[ParamsShard<'_>]) -> Result<(), GatherError> {
-    let expected = dims.batch_size * dims.outer_size * dims.row_count;
+    let expected = dims.params_rows();
     let found = shards
         .iter()
         .fold(0_u64, |rows, shard| rows.saturating_add(shard.rows));

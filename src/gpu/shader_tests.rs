@@ -147,8 +147,8 @@ fn structs_have_one_layout_in_both_languages() {
     assert_eq!(
         shader.layout("GatherWindow"),
         rust_layout!(GatherWindow: output_rows, index_count, outer_size, first_index, first_outer, index_depth,
-            slice_units, lanes_log2, row_count, params_first_row, params_rows, params_start, indices_start,
-            output_start, grid_width, reports, index_row_base, indexed_dims)
+            slice_units, lanes_log2, held_rows, first_row, params_first_row, params_rows, params_start, indices_start,
+            output_start, grid_width, reports, index_row_base, unused, indexed_dims)
     );
     assert_eq!(
         shader.layout("BadRowReport"),

@@ -23,7 +23,8 @@ pub(crate) struct GatherWindow {
     pub(crate) index_depth: u32,
     pub(crate) slice_units: u32,
     pub(crate) lanes_log2: u32,
-    pub(crate) row_count: [u32; 2],
+    pub(crate) held_rows: [u32; 2],
+    pub(crate) first_row: [u32; 2],
     pub(crate) params_first_row: [u32; 2],
     pub(crate) params_rows: u32,
     pub(crate) params_start: u32,
@@ -32,6 +33,7 @@ pub(crate) struct GatherWindow {
     pub(crate) grid_width: u32,
     pub(crate) reports: u32,
     pub(crate) index_row_base: [u32; 2],
+    pub(crate) unused: [u32; 2],
     pub(crate) indexed_dims: [[u32; 2]; 8],
 }
 

@@ -14,6 +14,8 @@ use wgpu_gather::{
 
 use crate::common::cases;
 use crate::common::elements::check_element_types;
+use crate::common::indices::Hash;
+use crate::common::oracle::Case;
 use crate::common::sweep;
 use crate::common::voices::{Cpu, Element, POLICIES, Voice};
 use crate::trial;
@@ -28,6 +30,7 @@ pub(crate) fn trials() -> Vec<Trial> {
             "random_shapes_come_back_equal_to_oracle_and_cpu",
             random_shapes,
         ),
+        trial("shards_put_together_are_the_whole", shards),
         trial(
             "a_table_uploaded_once_is_gathered_from_many_times",
             one_table,
@@ -82,6 +85,16 @@ fn table(gpu: &'static Gpu) {
             for job in case.jobs(&[1, 4, 16], &[IndexKind::I32, IndexKind::U64], &POLICIES) {
                 job.check(&Blocking(gpu));
             }
+        }
+    }
+}
+
+fn shards(gpu: &'static Gpu) {
+    let mut hash = Hash::new(2);
+    let cases = cases::table().into_iter().chain(cases::slice_lengths());
+    for case in cases.filter(Case::check_plan) {
+        for job in case.jobs(&[1, 4], &[IndexKind::I32, IndexKind::I64], &POLICIES) {
+            job.check_shards(&Blocking(gpu), &mut hash);
         }
     }
 }

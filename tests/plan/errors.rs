@@ -209,3 +209,20 @@ fn attributes_at_the_ends_of_i64_are_errors() {
         "batch_dims must be less than rank(indices) = 1, found 9223372036854775807",
     );
 }
+
+#[test]
+fn a_shard_lies_within_the_rows() {
+    let plan = along(1, 0, &[3, 7, 2], &[5]).unwrap();
+    assert_eq!(plan.shard(0..7), Ok(plan.clone()));
+    let text = plan.shard(2..6).unwrap().to_string();
+    assert_eq!(
+        text,
+        "gather params [3,7,2], indices [5], axis 1, batch_dims 0 -> output [3,5,2], rows 2..6 only"
+    );
+    for (start, end) in [(0, 8), (8, 8), (5, 4), (0, u64::MAX)] {
+        assert_error(
+            plan.shard(start..end),
+            &format!("shard must lie within rows 0..7, found {start}..{end}"),
+        );
+    }
+}

@@ -20,14 +20,9 @@ fn gather(params_shape: &[usize], indices_shape: &[usize]) -> GatherPlan {
     plan.expect("a valid shape")
 }
 
-fn params_rows(plan: &GatherPlan) -> u64 {
-    let dims = plan.dims();
-    dims.batch_size * dims.outer_size * dims.row_count
-}
-
 /// The cut of a plan with `i32` indices and params in one buffer.
 fn cut<'a>(plan: &'a GatherPlan, element_bytes: u64, limits: &wgpu::Limits) -> Cut<'a> {
-    let rows = [params_rows(plan)];
+    let rows = [plan.dims().params_rows()];
     Cut::new(plan.dims(), element_bytes, 4, &rows, limits).expect("the device holds a row")
 }
 
@@ -53,7 +48,7 @@ fn rows_of<'a>(cut: &'a Cut<'_>, dispatch: &'a Dispatch) -> impl Iterator<Item =
         let part = index / window.index_count;
         let batch = (window.first_outer + part) / window.outer_size;
         let index_row = batch * window.index_count + index % window.index_count;
-        let part_start = u64::from(part) * number(window.row_count);
+        let part_start = u64::from(part) * number(window.held_rows);
         let bound = number(window.params_first_row);
         let bound = bound..bound + u64::from(window.params_rows);
         assert_eq!(
@@ -175,7 +170,8 @@ fn a_plan_within_the_limits_is_one_dispatch() {
             index_depth: 1,
             slice_units: 16,
             lanes_log2: 2,
-            row_count: [7, 0],
+            held_rows: [7, 0],
+            first_row: [0, 0],
             params_first_row: [0, 0],
             params_rows: 42,
             params_start: 0,
@@ -184,6 +180,7 @@ fn a_plan_within_the_limits_is_one_dispatch() {
             grid_width: 2,
             reports: 1,
             index_row_base: [0, 0],
+            unused: [0; 2],
             indexed_dims,
         },
         workgroups: (2, 1),
@@ -262,7 +259,7 @@ fn sizes_far_past_memory_are_cut_without_data() {
         let cut = cut(&plan, element_bytes, &limits);
         assert_eq!(
             cut.is_wide(),
-            params_rows(&plan) > u64::from(u32::MAX),
+            plan.dims().params_rows() > u64::from(u32::MAX),
             "{plan}"
         );
         let dispatches: Vec<_> = cut.dispatches().take(5000).collect();
