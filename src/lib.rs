@@ -9,6 +9,8 @@ mod cpu;
 mod dims;
 mod element;
 mod error;
+mod gather;
+mod gather_nd;
 #[cfg(feature = "gpu")]
 mod gpu;
 mod plan;
@@ -21,8 +23,10 @@ pub use element::{GatherIndex, IndexKind};
 #[cfg(feature = "gpu")]
 pub use error::{GatherError, GpuError, ReportError};
 pub use error::{Operand, PlanError, RunError};
+pub use gather::Gather;
+pub use gather_nd::GatherNd;
 #[cfg(feature = "gpu")]
 pub use gpu::{BadRows, Executor, GatherBuffers, Gatherer, Gpu, GpuTable, ParamsShard};
-pub use plan::{Gather, GatherNd, GatherPlan, Operation};
+pub use plan::{GatherPlan, Operation};
 #[cfg(feature = "gpu")]
 pub use wgpu;

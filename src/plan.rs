@@ -1,5 +1,5 @@
-//! `Gather` and `GatherNd` to `GatherPlan`: every check of shapes and attributes, every product, the output
-//! shape. Knows no device, sees no data, and is the only place that rejects a shape.
+//! The plan of a gather: shapes that are checked and sizes that are known. It has no device and sees no
+//! data. What both operations check is here too.
 
 use std::fmt;
 use std::ops::Range;
@@ -7,264 +7,6 @@ use std::ops::Range;
 use crate::bad_indices::{BadIndices, NegativeIndices, join};
 use crate::dims::GatherDims;
 use crate::error::{Operand, PlanError};
-
-/// Index values that one index row may have.
-const MAX_INDEX_DEPTH: usize = 8;
-
-/// The attributes of `tf.gather_nd` (and of Paddle's and ONNX's): each row of indices selects one slice of
-/// params.
-///
-/// ```text
-/// output[b, n, ..] = params[b, indices[b, n, 0], .., indices[b, n, index_depth - 1], ..]
-/// output.shape     = indices.shape[..last] + params.shape[batch_dims + index_depth..]
-/// ```
-///
-/// ```
-/// use wgpu_gather::GatherNd;
-///
-/// let plan = GatherNd::new().batch_dims(1).plan(&[2, 2, 2], &[2, 1])?;
-/// assert_eq!(plan.output_shape(), [2, 2]);
-/// assert_eq!(plan.run(&["a0", "b0", "c0", "d0", "a1", "b1", "c1", "d1"], &[1, 0])?, ["c0", "d0", "a1", "b1"]);
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-pub struct GatherNd {
-    batch_dims: i64,
-    bad_indices: BadIndices,
-    negative_indices: NegativeIndices,
-}
-
-impl GatherNd {
-    /// No batch dims, TensorFlow's rules for indices.
-    #[must_use]
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// How many leading dims params and indices share; 0 unless set.
-    #[must_use]
-    pub fn batch_dims(mut self, batch_dims: i64) -> Self {
-        self.batch_dims = batch_dims;
-        self
-    }
-
-    /// What an out-of-range index gives; [`BadIndices::DeviceDefault`] unless set.
-    #[must_use]
-    pub fn bad_indices(mut self, bad_indices: BadIndices) -> Self {
-        self.bad_indices = bad_indices;
-        self
-    }
-
-    /// What a negative index means; [`NegativeIndices::Invalid`] unless set.
-    #[must_use]
-    pub fn negative_indices(mut self, negative_indices: NegativeIndices) -> Self {
-        self.negative_indices = negative_indices;
-        self
-    }
-
-    /// Checks the shapes, in TensorFlow's order, and works out all sizes.
-    ///
-    /// # Errors
-    ///
-    /// Negative batch_dims; batch_dims not below the rank of indices, or of params; unequal batch dims; a
-    /// scalar operand; an index depth above `rank(params) - batch_dims`; sizes beyond `i64::MAX`
-    /// elements; index rows into params without elements; an index depth above 8.
-    pub fn plan(
-        &self,
-        params_shape: &[usize],
-        indices_shape: &[usize],
-    ) -> Result<GatherPlan, PlanError> {
-        let batch_dims =
-            u64::try_from(self.batch_dims).map_err(|_| PlanError::BatchDimsNegative {
-                batch_dims: self.batch_dims,
-            })?;
-        if batch_dims > 0 && batch_dims >= indices_shape.len() as u64 {
-            let indices_rank = indices_shape.len();
-            return Err(PlanError::BatchDimsNotBelowIndicesRank {
-                batch_dims,
-                indices_rank,
-            });
-        }
-        if batch_dims > 0 {
-            check_below_params_rank(batch_dims, params_shape)?;
-        }
-        let batch_dims = usize::try_from(batch_dims).expect("batch_dims is at most a rank");
-        check_batch_dims_equal(batch_dims, params_shape, indices_shape)?;
-        if params_shape.is_empty() {
-            return Err(PlanError::ParamsScalar);
-        }
-        let Some((&index_depth, index_rows_shape)) = indices_shape.split_last() else {
-            return Err(PlanError::IndicesScalar);
-        };
-        let max = params_shape.len() - batch_dims;
-        if index_depth > max {
-            return Err(PlanError::IndexDepthAboveRank { index_depth, max });
-        }
-
-        let indexed_end = batch_dims + index_depth;
-        let output_shape = [index_rows_shape, &params_shape[indexed_end..]].concat();
-        check_element_counts(params_shape, indices_shape, &output_shape)?;
-        if !index_rows_shape.contains(&0) {
-            if params_shape.contains(&0) {
-                return Err(PlanError::EmptyParams {
-                    params_shape: params_shape.to_vec(),
-                });
-            }
-            if index_depth > MAX_INDEX_DEPTH {
-                return Err(PlanError::IndexDepthAboveLimit { index_depth });
-            }
-        }
-        Ok(GatherPlan {
-            operation: Operation::GatherNd,
-            params_shape: params_shape.to_vec(),
-            indices_shape: indices_shape.to_vec(),
-            output_shape,
-            axis: batch_dims,
-            batch_dims,
-            bad_indices: self.bad_indices,
-            negative_indices: self.negative_indices,
-            dims: GatherDims {
-                batch_size: product(&params_shape[..batch_dims]),
-                outer_size: 1,
-                index_count: product(&index_rows_shape[batch_dims..]),
-                indexed_dims: params_shape[batch_dims..indexed_end]
-                    .iter()
-                    .map(|&dim| dim as u64)
-                    .collect(),
-                row_count: product(&params_shape[batch_dims..indexed_end]),
-                slice_len: product(&params_shape[indexed_end..]),
-                first_row: 0,
-                held_rows: product(&params_shape[batch_dims..indexed_end]),
-            },
-        })
-    }
-}
-
-/// The attributes of `tf.gather` (and of ONNX's Gather, NumPy's `take`): each index selects along one axis
-/// of params.
-///
-/// ```text
-/// output[b, o, n, s] = params[b, o, indices[b, n], s]
-/// output.shape       = params.shape[..axis] + indices.shape[batch_dims..] + params.shape[axis + 1..]
-/// ```
-///
-/// ```
-/// use wgpu_gather::Gather;
-///
-/// let plan = Gather::new().axis(-1).plan(&[2, 3], &[2])?;
-/// assert_eq!(plan.output_shape(), [2, 2]);
-/// assert_eq!(plan.run(&[1.0, 2.0, 3.0, 4.0, 5.0, 6.0], &[2_i64, 0])?, [3.0, 1.0, 6.0, 4.0]);
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-pub struct Gather {
-    axis: Option<i64>,
-    batch_dims: i64,
-    bad_indices: BadIndices,
-    negative_indices: NegativeIndices,
-}
-
-impl Gather {
-    /// The first dim behind no batch dims, TensorFlow's rules for indices.
-    #[must_use]
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// The dim of params to select along; a negative one counts from the rank of params.
-    ///
-    /// Unless set it is batch_dims *as given*, as in TensorFlow: a negative batch_dims then counts from the
-    /// rank of params, although as batch_dims it counts from the rank of indices.
-    #[must_use]
-    pub fn axis(mut self, axis: i64) -> Self {
-        self.axis = Some(axis);
-        self
-    }
-
-    /// How many leading dims params and indices share; a negative one counts from the rank of indices.
-    /// 0 unless set.
-    #[must_use]
-    pub fn batch_dims(mut self, batch_dims: i64) -> Self {
-        self.batch_dims = batch_dims;
-        self
-    }
-
-    /// What an out-of-range index gives; [`BadIndices::DeviceDefault`] unless set.
-    #[must_use]
-    pub fn bad_indices(mut self, bad_indices: BadIndices) -> Self {
-        self.bad_indices = bad_indices;
-        self
-    }
-
-    /// What a negative index means; [`NegativeIndices::Invalid`] unless set.
-    #[must_use]
-    pub fn negative_indices(mut self, negative_indices: NegativeIndices) -> Self {
-        self.negative_indices = negative_indices;
-        self
-    }
-
-    /// Checks the shapes, in TensorFlow's order, and works out all sizes.
-    ///
-    /// # Errors
-    ///
-    /// Scalar params; an axis outside the rank of params; batch_dims outside `-rank(indices)..=rank(indices)`,
-    /// not below the rank of params, or above the axis; unequal batch dims; sizes beyond `i64::MAX`
-    /// elements.
-    pub fn plan(
-        &self,
-        params_shape: &[usize],
-        indices_shape: &[usize],
-    ) -> Result<GatherPlan, PlanError> {
-        let (params_rank, indices_rank) = (params_shape.len(), indices_shape.len());
-        if params_rank == 0 {
-            return Err(PlanError::ParamsScalar);
-        }
-        let axis = self.axis.unwrap_or(self.batch_dims);
-        let axis = from_end(axis, params_rank)
-            .filter(|&axis| axis < params_rank)
-            .ok_or(PlanError::AxisOutOfRange {
-                axis,
-                given: self.axis.is_some(),
-                params_rank,
-            })?;
-        let batch_dims = from_end(self.batch_dims, indices_rank)
-            .filter(|&batch_dims| batch_dims <= indices_rank)
-            .ok_or(PlanError::BatchDimsOutOfRange {
-                batch_dims: self.batch_dims,
-                indices_rank,
-            })?;
-        check_below_params_rank(batch_dims as u64, params_shape)?;
-        if batch_dims > axis {
-            return Err(PlanError::BatchDimsAboveAxis { batch_dims, axis });
-        }
-        check_batch_dims_equal(batch_dims, params_shape, indices_shape)?;
-
-        let (outer, inner) = (&params_shape[batch_dims..axis], &params_shape[axis + 1..]);
-        let output_shape = [&params_shape[..axis], &indices_shape[batch_dims..], inner].concat();
-        check_element_counts(params_shape, indices_shape, &output_shape)?;
-        let row_count = params_shape[axis] as u64;
-        Ok(GatherPlan {
-            operation: Operation::Gather,
-            params_shape: params_shape.to_vec(),
-            indices_shape: indices_shape.to_vec(),
-            output_shape,
-            axis,
-            batch_dims,
-            bad_indices: self.bad_indices,
-            negative_indices: self.negative_indices,
-            dims: GatherDims {
-                batch_size: product(&params_shape[..batch_dims]),
-                outer_size: product(outer),
-                index_count: product(&indices_shape[batch_dims..]),
-                indexed_dims: vec![row_count],
-                row_count,
-                slice_len: product(inner),
-                first_row: 0,
-                held_rows: row_count,
-            },
-        })
-    }
-}
 
 /// Which of the two operations a plan is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -276,7 +18,7 @@ pub enum Operation {
 
 /// A gather whose shapes are checked and whose sizes are known: what both executors run.
 ///
-/// Made by [`Gather::plan`] and [`GatherNd::plan`]; cheap to keep and to compare. Printing it gives one
+/// Made by [`Gather::plan`](crate::Gather::plan) and [`GatherNd::plan`](crate::GatherNd::plan); cheap to keep and to compare. Printing it gives one
 /// line.
 ///
 /// ```
@@ -288,15 +30,15 @@ pub enum Operation {
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct GatherPlan {
-    operation: Operation,
-    params_shape: Vec<usize>,
-    indices_shape: Vec<usize>,
-    output_shape: Vec<usize>,
-    axis: usize,
-    batch_dims: usize,
-    bad_indices: BadIndices,
-    negative_indices: NegativeIndices,
-    dims: GatherDims,
+    pub(crate) operation: Operation,
+    pub(crate) params_shape: Vec<usize>,
+    pub(crate) indices_shape: Vec<usize>,
+    pub(crate) output_shape: Vec<usize>,
+    pub(crate) axis: usize,
+    pub(crate) batch_dims: usize,
+    pub(crate) bad_indices: BadIndices,
+    pub(crate) negative_indices: NegativeIndices,
+    pub(crate) dims: GatherDims,
 }
 
 impl GatherPlan {
@@ -437,13 +179,10 @@ impl fmt::Display for GatherPlan {
     }
 }
 
-/// A dim given from the front or, if negative, from the end of `rank` dims.
-fn from_end(dim: i64, rank: usize) -> Option<usize> {
-    let dim = i128::from(dim);
-    usize::try_from(if dim < 0 { dim + rank as i128 } else { dim }).ok()
-}
-
-fn check_below_params_rank(batch_dims: u64, params_shape: &[usize]) -> Result<(), PlanError> {
+pub(crate) fn check_below_params_rank(
+    batch_dims: u64,
+    params_shape: &[usize],
+) -> Result<(), PlanError> {
     let params_rank = params_shape.len();
     if batch_dims >= params_rank as u64 {
         return Err(PlanError::BatchDimsNotBelowParamsRank {
@@ -454,7 +193,7 @@ fn check_below_params_rank(batch_dims: u64, params_shape: &[usize]) -> Result<()
     Ok(())
 }
 
-fn check_batch_dims_equal(
+pub(crate) fn check_batch_dims_equal(
     batch_dims: usize,
     params_shape: &[usize],
     indices_shape: &[usize],
@@ -478,7 +217,7 @@ fn check_batch_dims_equal(
 
 /// Afterwards the product of any of an operand's dims is at most `i64::MAX`. Zero dims are left out of
 /// the check, so that this holds for the other dims of an empty tensor too (NumPy's rule).
-fn check_element_counts(
+pub(crate) fn check_element_counts(
     params: &[usize],
     indices: &[usize],
     output: &[usize],
@@ -503,6 +242,6 @@ fn check_element_counts(
 }
 
 /// The product of dims that [`check_element_counts`] has passed.
-fn product(dims: &[usize]) -> u64 {
+pub(crate) fn product(dims: &[usize]) -> u64 {
     dims.iter().map(|&dim| dim as u64).product()
 }

@@ -4,20 +4,16 @@
 use std::collections::HashMap;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
+use super::bound::{Bound, entry};
 use super::cut::{Cut, Dispatch};
 use super::kernel::{EntryPoint, PipelineKey, binding};
 use super::operands::GatherBuffers;
 use super::report::REPORT_BYTES;
 use super::scope::scoped;
-use super::window::{GatherWindow, OperandBytes, WORD_BYTES, check_limits};
+use super::window::{OperandBytes, WINDOW_BYTES, WORD_BYTES, check_limits};
 use crate::bad_indices::{BadIndices, NegativeIndices};
 use crate::error::GatherError;
 use crate::plan::GatherPlan;
-
-const WINDOW_BYTES: u64 = size_of::<GatherWindow>() as u64;
-
-/// The least that can be bound as units of 16 bytes.
-const STAND_IN_BYTES: u64 = 16;
 
 /// The windows of many dispatches share buffers of up to this many bytes.
 const MAX_WINDOWS_BYTES: u64 = 1 << 16;
@@ -338,54 +334,6 @@ impl Gatherer {
                 )],
             }));
         })
-    }
-}
-
-/// What a dispatch binds.
-struct Bound<'a> {
-    /// The windows' buffer, and the offset of the dispatch's.
-    window: (&'a wgpu::Buffer, u64),
-    params: wgpu::BufferSlice<'a>,
-    buffers: &'a GatherBuffers<'a>,
-    dispatch: &'a Dispatch,
-}
-
-impl Bound<'_> {
-    fn entry(&self, number: u32) -> wgpu::BindGroupEntry<'_> {
-        let (windows, window) = self.window;
-        let (range, span) = match number {
-            binding::WINDOW => return entry(number, windows, window, WINDOW_BYTES),
-            binding::PARAMS => (self.params, self.dispatch.params),
-            binding::INDICES => (self.buffers.indices, self.dispatch.indices),
-            binding::OUTPUT => (self.buffers.output, self.dispatch.output),
-            _ => {
-                let report = self.buffers.report;
-                let report = report.expect("an entry point that reports has a report");
-                return entry(number, report.buffer(), report.offset(), REPORT_BYTES);
-            }
-        };
-        if span.bytes == 0 {
-            // wgpu binds no empty range. Of params without rows, and of indices at an index depth of 0, the
-            // shader reads nothing, so anything stands in.
-            return entry(number, windows, 0, STAND_IN_BYTES);
-        }
-        entry(
-            number,
-            range.buffer(),
-            range.offset() + span.offset,
-            span.bytes,
-        )
-    }
-}
-
-fn entry(binding: u32, buffer: &wgpu::Buffer, offset: u64, bytes: u64) -> wgpu::BindGroupEntry<'_> {
-    wgpu::BindGroupEntry {
-        binding,
-        resource: wgpu::BindingResource::Buffer(wgpu::BufferBinding {
-            buffer,
-            offset,
-            size: wgpu::BufferSize::new(bytes),
-        }),
     }
 }
 

@@ -1,6 +1,7 @@
 //! The GPU executor. Choosing a kernel and fitting a plan to a device's limits are pure; the gatherer
 //! records into what the caller gives it; `Gpu` owns a device for callers who have none.
 
+mod bound;
 mod context;
 mod cut;
 mod executor;

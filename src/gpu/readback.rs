@@ -2,6 +2,7 @@
 //! nobody else does.
 
 use std::future::poll_fn;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::pin::pin;
 use std::task::Poll;
 
@@ -44,8 +45,8 @@ impl Readback {
     pub(super) async fn read<T>(self, read: impl FnOnce(&[u8]) -> T) -> Result<T, GpuError> {
         let mut mapped = pin!(self.mapped.receive());
         let result = poll_fn(|context| {
-            if let Err(error) = self.device.poll(wgpu::PollType::Poll) {
-                return Poll::Ready(Err(GpuError::ReadBack(error.to_string())));
+            if let Err(error) = poll_device(&self.device, wgpu::PollType::Poll) {
+                return Poll::Ready(Err(error));
             }
             match mapped.as_mut().poll(context) {
                 Poll::Ready(Some(Ok(()))) => Poll::Ready(Ok(())),
@@ -69,10 +70,8 @@ impl Readback {
             .buffer
             .get_mapped_range(..)
             .map_err(|error| GpuError::ReadBack(error.to_string()))?;
-        let value = read(&view);
-        drop(view);
-        self.buffer.unmap();
-        Ok(value)
+        // Dropping the buffer unmaps it. To unmap it here would be an error of its own on a lost device.
+        Ok(read(&view))
     }
 
     /// The same on this thread, which waits for the device.
@@ -82,9 +81,22 @@ impl Readback {
             submission_index: Some(self.submission.clone()),
             timeout: None,
         };
-        self.device
-            .poll(wait)
-            .map_err(|error| GpuError::ReadBack(error.to_string()))?;
+        poll_device(&self.device, wait)?;
         pollster::block_on(self.read(read))
+    }
+}
+
+/// Polls the device. When the driver says that it has lost the device, wgpu panics, holding no lock; here
+/// that is an error. A panic of an app's own callback goes on.
+fn poll_device(device: &wgpu::Device, poll: wgpu::PollType) -> Result<(), GpuError> {
+    match catch_unwind(AssertUnwindSafe(|| device.poll(poll))) {
+        Ok(polled) => polled
+            .map(drop)
+            .map_err(|error| GpuError::ReadBack(error.to_string())),
+        Err(panic) => match panic.downcast::<String>() {
+            Ok(text) if text.starts_with("Error in Device::poll") => Err(GpuError::ReadBack(*text)),
+            Ok(text) => resume_unwind(text),
+            Err(panic) => resume_unwind(panic),
+        },
     }
 }

@@ -65,9 +65,17 @@ impl Gpu {
         if size_of::<T>() == 0 {
             return Err(GatherError::ZeroSizedElement.into());
         }
-        let buffer = self.upload_bytes(Operand::Params, bytemuck::cast_slice(elements))?;
+        let staged = self.stage(Operand::Params, bytemuck::cast_slice(elements))?;
+        let descriptor = wgpu::CommandEncoderDescriptor {
+            label: Some("wgpu-gather/upload"),
+        };
+        scoped(&self.device, || {
+            let mut encoder = self.device.create_command_encoder(&descriptor);
+            staged.copy(&mut encoder);
+            self.queue.submit([encoder.finish()])
+        })?;
         Ok(GpuTable {
-            buffer,
+            buffer: staged.buffer,
             len: elements.len(),
             element: PhantomData,
         })
@@ -202,7 +210,7 @@ impl Gpu {
         };
 
         let storage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC;
-        let indices = self.upload_bytes(Operand::Indices, I::bytes(indices))?;
+        let indices = self.stage(Operand::Indices, I::bytes(indices))?;
         let output =
             self.make_buffer(Operand::Output, output_bytes, storage, "wgpu-gather/output")?;
         let readback = self.make_buffer(
@@ -211,8 +219,11 @@ impl Gpu {
             HOST,
             "wgpu-gather/readback",
         )?;
-        let mut buffers =
-            GatherBuffers::new::<T, I>(table.buffer.slice(..), indices.slice(..), output.slice(..));
+        let mut buffers = GatherBuffers::new::<T, I>(
+            table.buffer.slice(..),
+            indices.buffer.slice(..),
+            output.slice(..),
+        );
         let report;
         if report_bytes > 0 {
             let usage = storage | wgpu::BufferUsages::COPY_DST;
@@ -225,7 +236,9 @@ impl Gpu {
             label: Some("wgpu-gather/gather"),
         };
         let mut encoder = scoped(&self.device, || {
-            self.device.create_command_encoder(&descriptor)
+            let mut encoder = self.device.create_command_encoder(&descriptor);
+            indices.copy(&mut encoder);
+            encoder
         })?;
         self.gatherer.encode(&mut encoder, plan, &buffers)?;
         let submission = scoped(&self.device, || {
@@ -244,25 +257,31 @@ impl Gpu {
         Readback::start(&self.device, readback, submission).map(Some)
     }
 
-    fn upload_bytes(&self, operand: Operand, bytes: &[u8]) -> Result<wgpu::Buffer, GpuError> {
+    /// A buffer, and the bytes to be copied into it.
+    ///
+    /// wgpu's own staging, of `mapped_at_creation` and of `write_buffer`, gives the whole device up where it
+    /// finds no memory. Without memory for a buffer of ours there is an error, and the device lives.
+    fn stage(&self, operand: Operand, bytes: &[u8]) -> Result<Staged, GpuError> {
         let size = range_bytes(bytes.len() as u64).max(4);
-        self.check_buffer_size(operand, size)?;
-        Ok(scoped(&self.device, || {
-            let buffer = self.device.create_buffer(&wgpu::BufferDescriptor {
-                label: Some(&format!("wgpu-gather/{operand}")),
+        let usage = wgpu::BufferUsages::STORAGE
+            | wgpu::BufferUsages::COPY_SRC
+            | wgpu::BufferUsages::COPY_DST;
+        let buffer = self.make_buffer(operand, size, usage, &format!("wgpu-gather/{operand}"))?;
+        let host = scoped(&self.device, || {
+            let host = self.device.create_buffer(&wgpu::BufferDescriptor {
+                label: Some("wgpu-gather/staging"),
                 size,
-                usage: wgpu::BufferUsages::STORAGE
-                    | wgpu::BufferUsages::COPY_SRC
-                    | wgpu::BufferUsages::COPY_DST,
+                usage: wgpu::BufferUsages::MAP_WRITE | wgpu::BufferUsages::COPY_SRC,
                 mapped_at_creation: true,
             });
             // What a device that is lost or out of memory does not map is in the error scope.
-            if let Ok(mut mapped) = buffer.get_mapped_range_mut(..) {
+            if let Ok(mut mapped) = host.get_mapped_range_mut(..) {
                 mapped.slice(..bytes.len()).copy_from_slice(bytes);
             }
-            buffer.unmap();
-            buffer
-        })?)
+            host.unmap();
+            host
+        })?;
+        Ok(Staged { buffer, host })
     }
 
     fn make_buffer(
@@ -297,6 +316,18 @@ impl Gpu {
     }
 }
 
+/// A buffer, and one of the same size whose bytes it is to hold.
+struct Staged {
+    buffer: wgpu::Buffer,
+    host: wgpu::Buffer,
+}
+
+impl Staged {
+    fn copy(&self, encoder: &mut wgpu::CommandEncoder) {
+        encoder.copy_buffer_to_buffer(&self.host, 0, &self.buffer, 0, self.buffer.size());
+    }
+}
+
 /// The output, or the error that its report holds.
 fn decode<T: GatherElement>(
     plan: &GatherPlan,
@@ -317,15 +348,24 @@ fn decode<T: GatherElement>(
 
 /// Mapped bytes as elements. What a gather puts together, copies of whole elements and zeros, always is.
 fn elements_of<T: GatherElement>(bytes: &[u8]) -> Result<Vec<T>, GpuError> {
-    if let Ok(elements) = bytemuck::checked::try_cast_slice(bytes) {
-        return Ok(elements.to_vec());
+    let len = bytes.len() / size_of::<T>();
+    let mut elements = Vec::new();
+    elements
+        .try_reserve_exact(len)
+        .map_err(|_| RunError::OutOfMemory {
+            elements: len as u64,
+            element_bytes: size_of::<T>(),
+        })?;
+    if let Ok(mapped) = bytemuck::checked::try_cast_slice(bytes) {
+        elements.extend_from_slice(mapped);
+        return Ok(elements);
     }
     // The mapping is aligned for less than T needs, or the table's owner has written other bytes.
-    bytes
-        .chunks_exact(size_of::<T>())
-        .map(bytemuck::checked::try_pod_read_unaligned)
-        .collect::<Result<_, _>>()
-        .map_err(|_| GpuError::InvalidElement {
+    for bytes in bytes.chunks_exact(size_of::<T>()) {
+        let element = bytemuck::checked::try_pod_read_unaligned(bytes);
+        elements.push(element.map_err(|_| GpuError::InvalidElement {
             element: type_name::<T>(),
-        })
+        })?);
+    }
+    Ok(elements)
 }

@@ -37,6 +37,8 @@ pub(crate) struct GatherWindow {
     pub(crate) indexed_dims: [[u32; 2]; 8],
 }
 
+pub(crate) const WINDOW_BYTES: u64 = size_of::<GatherWindow>() as u64;
+
 /// The words of a number.
 pub(crate) fn low_and_high(number: u64) -> [u32; 2] {
     [number & u64::from(u32::MAX), number >> u32::BITS]
@@ -82,7 +84,6 @@ pub(crate) const fn range_bytes(operand_bytes: u64) -> u64 {
 
 /// What the shaders need of any device; WebGPU's defaults have all of it.
 pub(crate) fn check_limits(limits: &wgpu::Limits, report: bool) -> Result<(), GatherError> {
-    let window_bytes = size_of::<GatherWindow>() as u64;
     let invocations = u64::from(WORKGROUP_SIZE);
     let report = u64::from(report);
     for (name, expected, found) in [
@@ -104,10 +105,10 @@ pub(crate) fn check_limits(limits: &wgpu::Limits, report: bool) -> Result<(), Ga
         ),
         (
             "max_uniform_buffer_binding_size",
-            window_bytes,
+            WINDOW_BYTES,
             limits.max_uniform_buffer_binding_size,
         ),
-        ("max_buffer_size", window_bytes, limits.max_buffer_size),
+        ("max_buffer_size", WINDOW_BYTES, limits.max_buffer_size),
         (
             "max_storage_buffer_binding_size",
             report * REPORT_BYTES,

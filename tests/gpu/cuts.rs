@@ -31,6 +31,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         trial("small_bindings_cut_small_shapes", small_shapes),
         trial("small_buffers_gather_what_they_hold", small_buffers),
         trial("params_in_shards_are_one_table", shards),
+        trial("small_bindings_cut_plans_of_shards", plans_of_shards),
         trial("params_of_300_mib", large_params),
         trial("output_and_indices_of_300_mib", large_output),
         trial("index_rows_of_300_mib", large_indices),
@@ -112,6 +113,14 @@ fn small_buffers(_: &'static Gpu) {
         }
     }
     assert!(fitting > 1000 && refused > 10, "{fitting} {refused}");
+}
+
+fn plans_of_shards(_: &'static Gpu) {
+    let small = small_device(1 << 20);
+    let mut hash = Hash::new(3);
+    for job in widths().step_by(5) {
+        job.check_shards(&Blocking(&small), &mut hash);
+    }
 }
 
 /// Cuts params at arbitrary rows, with an empty shard among them.

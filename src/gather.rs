@@ -1,0 +1,141 @@
+//! `Gather` to `GatherPlan`: the checks of gather, in TensorFlow's order.
+
+use crate::bad_indices::{BadIndices, NegativeIndices};
+use crate::dims::GatherDims;
+use crate::error::PlanError;
+use crate::plan::{
+    GatherPlan, Operation, check_batch_dims_equal, check_below_params_rank, check_element_counts,
+    product,
+};
+
+/// The attributes of `tf.gather` (and of ONNX's Gather, NumPy's `take`): each index selects along one axis
+/// of params.
+///
+/// ```text
+/// output[b, o, n, s] = params[b, o, indices[b, n], s]
+/// output.shape       = params.shape[..axis] + indices.shape[batch_dims..] + params.shape[axis + 1..]
+/// ```
+///
+/// ```
+/// use wgpu_gather::Gather;
+///
+/// let plan = Gather::new().axis(-1).plan(&[2, 3], &[2])?;
+/// assert_eq!(plan.output_shape(), [2, 2]);
+/// assert_eq!(plan.run(&[1.0, 2.0, 3.0, 4.0, 5.0, 6.0], &[2_i64, 0])?, [3.0, 1.0, 6.0, 4.0]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub struct Gather {
+    axis: Option<i64>,
+    batch_dims: i64,
+    bad_indices: BadIndices,
+    negative_indices: NegativeIndices,
+}
+
+impl Gather {
+    /// The first dim behind no batch dims, TensorFlow's rules for indices.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The dim of params to select along; a negative one counts from the rank of params.
+    ///
+    /// Unless set it is batch_dims *as given*, as in TensorFlow: a negative batch_dims then counts from the
+    /// rank of params, although as batch_dims it counts from the rank of indices.
+    #[must_use]
+    pub fn axis(mut self, axis: i64) -> Self {
+        self.axis = Some(axis);
+        self
+    }
+
+    /// How many leading dims params and indices share; a negative one counts from the rank of indices.
+    /// 0 unless set.
+    #[must_use]
+    pub fn batch_dims(mut self, batch_dims: i64) -> Self {
+        self.batch_dims = batch_dims;
+        self
+    }
+
+    /// What an out-of-range index gives; [`BadIndices::DeviceDefault`] unless set.
+    #[must_use]
+    pub fn bad_indices(mut self, bad_indices: BadIndices) -> Self {
+        self.bad_indices = bad_indices;
+        self
+    }
+
+    /// What a negative index means; [`NegativeIndices::Invalid`] unless set.
+    #[must_use]
+    pub fn negative_indices(mut self, negative_indices: NegativeIndices) -> Self {
+        self.negative_indices = negative_indices;
+        self
+    }
+
+    /// Checks the shapes, in TensorFlow's order, and works out all sizes.
+    ///
+    /// # Errors
+    ///
+    /// Scalar params; an axis outside the rank of params; batch_dims outside `-rank(indices)..=rank(indices)`,
+    /// not below the rank of params, or above the axis; unequal batch dims; sizes beyond `i64::MAX`
+    /// elements.
+    pub fn plan(
+        &self,
+        params_shape: &[usize],
+        indices_shape: &[usize],
+    ) -> Result<GatherPlan, PlanError> {
+        let (params_rank, indices_rank) = (params_shape.len(), indices_shape.len());
+        if params_rank == 0 {
+            return Err(PlanError::ParamsScalar);
+        }
+        let axis = self.axis.unwrap_or(self.batch_dims);
+        let axis = from_end(axis, params_rank)
+            .filter(|&axis| axis < params_rank)
+            .ok_or(PlanError::AxisOutOfRange {
+                axis,
+                given: self.axis.is_some(),
+                params_rank,
+            })?;
+        let batch_dims = from_end(self.batch_dims, indices_rank)
+            .filter(|&batch_dims| batch_dims <= indices_rank)
+            .ok_or(PlanError::BatchDimsOutOfRange {
+                batch_dims: self.batch_dims,
+                indices_rank,
+            })?;
+        check_below_params_rank(batch_dims as u64, params_shape)?;
+        if batch_dims > axis {
+            return Err(PlanError::BatchDimsAboveAxis { batch_dims, axis });
+        }
+        check_batch_dims_equal(batch_dims, params_shape, indices_shape)?;
+
+        let (outer, inner) = (&params_shape[batch_dims..axis], &params_shape[axis + 1..]);
+        let output_shape = [&params_shape[..axis], &indices_shape[batch_dims..], inner].concat();
+        check_element_counts(params_shape, indices_shape, &output_shape)?;
+        let row_count = params_shape[axis] as u64;
+        Ok(GatherPlan {
+            operation: Operation::Gather,
+            params_shape: params_shape.to_vec(),
+            indices_shape: indices_shape.to_vec(),
+            output_shape,
+            axis,
+            batch_dims,
+            bad_indices: self.bad_indices,
+            negative_indices: self.negative_indices,
+            dims: GatherDims {
+                batch_size: product(&params_shape[..batch_dims]),
+                outer_size: product(outer),
+                index_count: product(&indices_shape[batch_dims..]),
+                indexed_dims: vec![row_count],
+                row_count,
+                slice_len: product(inner),
+                first_row: 0,
+                held_rows: row_count,
+            },
+        })
+    }
+}
+
+/// A dim given from the front or, if negative, from the end of `rank` dims.
+fn from_end(dim: i64, rank: usize) -> Option<usize> {
+    let dim = i128::from(dim);
+    usize::try_from(if dim < 0 { dim + rank as i128 } else { dim }).ok()
+}

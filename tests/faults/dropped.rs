@@ -1,0 +1,91 @@
+//! Futures that are dropped half-way, or finished on another thread.
+
+use std::pin::pin;
+use std::task::Poll;
+use std::thread;
+
+use libtest_mimic::Trial;
+
+use crate::at_call::before_call;
+use crate::support::{App, Machine, Work, on_both, on_gpu, poll_once};
+
+pub fn trials() -> Vec<Trial> {
+    let mut trials = on_both(
+        "a future that is never polled asks nothing of the device",
+        never_polled,
+    );
+    trials.push(on_gpu(
+        "a future that is dropped half-way gives all its memory back",
+        dropped_half_way,
+    ));
+    trials.extend(on_both(
+        "a future may be finished on another thread",
+        finished_elsewhere,
+    ));
+    trials
+}
+
+fn never_polled(machine: &Machine) {
+    let (app, work) = (machine.app(), Work::small());
+    let table = app.upload(&work);
+    let drop_both = || {
+        drop(app.gpu.gather(&work.plan, &table, &work.indices));
+        drop(app.gpu.download(&table));
+    };
+    let called = before_call(0, |_| {}, drop_both);
+    assert!(called.is_none(), "wgpu is called");
+    app.assert_handlers_are_the_apps();
+}
+
+/// What an app's device holds: buffers, their bytes, bind groups and shader modules.
+fn held(app: &App) -> [isize; 4] {
+    // What one poll finishes, the next one lets go of.
+    app.poll();
+    app.poll();
+    let counted = app.device().get_internal_counters().hal;
+    [
+        counted.buffers.read(),
+        counted.buffer_memory.read(),
+        counted.bind_groups.read(),
+        counted.shader_modules.read(),
+    ]
+}
+
+fn dropped_half_way(machine: &Machine) {
+    let app = machine.app();
+    let works = [Work::small(), Work::long()];
+    let tables = works.each_ref().map(|work| app.upload(work));
+    for work in &works {
+        assert!(app.gather(work) == Ok(machine.answer(work)));
+    }
+    let before = held(&app);
+    assert!(before[0] >= 2, "the back end counts buffers: {before:?}");
+    for (work, table, times) in [(&works[0], &tables[0], 100), (&works[1], &tables[1], 4)] {
+        let mut pending = 0;
+        for _ in 0..times {
+            let gather = pin!(app.gpu.gather(&work.plan, table, &work.indices));
+            pending += usize::from(poll_once(gather).is_pending());
+            let download = pin!(app.gpu.download(table));
+            pending += usize::from(poll_once(download).is_pending());
+        }
+        assert_eq!(held(&app), before, "{pending} futures dropped half-way");
+    }
+    assert_eq!(app.gather(&works[0]), Ok(machine.answer(&works[0])));
+    app.assert_handlers_are_the_apps();
+}
+
+fn finished_elsewhere(machine: &Machine) {
+    let (app, work) = (machine.app(), Work::rows(1 << 10, 16, 1 << 16));
+    let table = app.upload(&work);
+    let mut gather = Box::pin(app.gpu.gather(&work.plan, &table, &work.indices));
+    let first = poll_once(gather.as_mut());
+    let output = thread::scope(|scope| {
+        let finish = || match first {
+            Poll::Ready(output) => output,
+            Poll::Pending => pollster::block_on(gather),
+        };
+        scope.spawn(finish).join().unwrap()
+    });
+    assert!(output == Ok(machine.answer(&work)));
+    app.assert_handlers_are_the_apps();
+}

@@ -1,0 +1,40 @@
+//! Every fault that a device, a driver, an app or a task can put in the way of a gather, made to happen: it
+//! gives the right answer or a typed error, never a panic, a wait without end or zeros that look like an
+//! answer, and the next gather on a good device is right.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod at_call;
+#[path = "../common/mod.rs"]
+mod common;
+mod dropped;
+mod handlers;
+mod limits;
+mod lost;
+mod memory;
+mod shaders;
+mod support;
+mod threads;
+
+use std::process::ExitCode;
+
+use libtest_mimic::Arguments;
+
+fn main() -> ExitCode {
+    if memory::is_short_of_memory() {
+        memory::gather_in_less_and_less();
+        return ExitCode::SUCCESS;
+    }
+    at_call::watch();
+    let trials = [
+        lost::trials(),
+        memory::trials(),
+        handlers::trials(),
+        dropped::trials(),
+        threads::trials(),
+        shaders::trials(),
+        limits::trials(),
+    ];
+    let trials = trials.into_iter().flatten().collect();
+    libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
+}

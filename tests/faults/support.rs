@@ -1,0 +1,283 @@
+//! Machines to break, apps on them with handlers of their own, and a limit on how long a trial may take.
+
+use std::mem::take;
+use std::panic::resume_unwind;
+use std::pin::Pin;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, mpsc};
+use std::task::{Context, Poll, Waker};
+use std::thread;
+use std::time::Duration;
+
+use libtest_mimic::{Failed, Trial};
+use wgpu_gather::{
+    BadIndices, BadRows, Gather, GatherBuffers, GatherError, GatherPlan, Gpu, GpuError, GpuTable,
+    wgpu,
+};
+
+use crate::common::device;
+
+/// No fault may keep a trial waiting for longer.
+const TIME_LIMIT: Duration = Duration::from_secs(120);
+
+/// One trial on a device that runs no shader, always, and one on the GPU, if there is one.
+pub fn on_both(name: &str, run: fn(&Machine)) -> Vec<Trial> {
+    let without_gpu = Trial::test(format!("noop: {name}"), move || {
+        in_time(Machine::noop(wgpu::Limits::unlimited()), run)
+    });
+    vec![without_gpu, on_gpu(name, run)]
+}
+
+/// A trial on the GPU.
+pub fn on_gpu(name: &str, run: fn(&Machine)) -> Trial {
+    device::gpu_trial(format!("gpu: {name}"), move |_| {
+        in_time(Machine::gpu(), run)
+    })
+}
+
+/// Runs a trial, and then a gather on a good device, unless it takes too long.
+pub fn in_time(machine: Machine, run: fn(&Machine)) -> Result<(), Failed> {
+    let (sender, ended) = mpsc::channel();
+    let body = thread::spawn(move || {
+        run(&machine);
+        let app = machine.app();
+        let work = Work::small();
+        assert_eq!(app.gather(&work), Ok(machine.answer(&work)));
+        app.assert_handlers_are_the_apps();
+        // The other end is gone if this took too long.
+        let _ = sender.send(());
+    });
+    match ended.recv_timeout(TIME_LIMIT) {
+        Err(mpsc::RecvTimeoutError::Timeout) => {
+            Err(format!("still running after {TIME_LIMIT:?}").into())
+        }
+        _ => body.join().map_err(|panic| resume_unwind(panic)),
+    }
+}
+
+/// An adapter that gives any number of devices.
+#[derive(Debug, Clone)]
+pub struct Machine {
+    adapter: wgpu::Adapter,
+    pub runs_shaders: bool,
+}
+
+impl Machine {
+    /// Validates everything and runs no shader: every answer is zeros.
+    pub fn noop(limits: wgpu::Limits) -> Self {
+        let mut descriptor = wgpu::InstanceDescriptor::new_without_display_handle();
+        descriptor.backends = wgpu::Backends::NOOP;
+        // Else buffers end at 32 bits of bytes.
+        descriptor.flags = wgpu::InstanceFlags::empty();
+        descriptor.backend_options.noop.enable = true;
+        descriptor.backend_options.noop.limits = Some(limits);
+        let instance = wgpu::Instance::new(descriptor);
+        let adapter = pollster::block_on(instance.request_adapter(&Default::default())).unwrap();
+        Self {
+            adapter,
+            runs_shaders: false,
+        }
+    }
+
+    /// The adapter that the environment chooses.
+    pub fn gpu() -> Self {
+        static ADAPTER: OnceLock<wgpu::Adapter> = OnceLock::new();
+        let adapter = ADAPTER.get_or_init(|| {
+            let descriptor = wgpu::InstanceDescriptor::new_without_display_handle_from_env();
+            let instance = wgpu::Instance::new(descriptor);
+            let adapter = wgpu::util::initialize_adapter_from_env_or_default(&instance, None);
+            pollster::block_on(adapter).unwrap()
+        });
+        Self {
+            adapter: adapter.clone(),
+            runs_shaders: true,
+        }
+    }
+
+    /// Whether the device's memory is the process's, and its driver says when there is none: GL does not.
+    pub fn runs_out_of_memory_with_the_process(&self) -> bool {
+        let info = self.adapter.get_info();
+        info.device_type == wgpu::DeviceType::Cpu && info.backend == wgpu::Backend::Vulkan
+    }
+
+    /// A new device with enough for every trial.
+    pub fn app(&self) -> App {
+        let gpu = self.runs_shaders.then(|| self.adapter.limits());
+        self.app_with(gpu.unwrap_or_default()).unwrap()
+    }
+
+    /// A new device with these limits, if the adapter has them.
+    pub fn app_with(&self, limits: wgpu::Limits) -> Option<App> {
+        let descriptor = wgpu::DeviceDescriptor {
+            required_limits: limits,
+            ..Default::default()
+        };
+        let (device, queue) = pollster::block_on(self.adapter.request_device(&descriptor)).ok()?;
+        let heard = Arc::new(Heard::default());
+        let hears_errors = heard.clone();
+        device.on_uncaptured_error(Arc::new(move |error| {
+            hears_errors.errors.lock().unwrap().push(error.to_string());
+        }));
+        let hears_loss = heard.clone();
+        device.set_device_lost_callback(move |_, _| {
+            hears_loss.losses.fetch_add(1, Ordering::Relaxed);
+        });
+        let gpu = Gpu::from_parts(device, queue);
+        Some(App { gpu, heard })
+    }
+
+    /// What a device of this machine must give.
+    pub fn answer(&self, work: &Work) -> Vec<f32> {
+        if self.runs_shaders {
+            work.plan.run(&work.params, &work.indices).unwrap()
+        } else {
+            vec![0.0; work.plan.output_shape().iter().product()]
+        }
+    }
+}
+
+/// What the app's own handlers have heard.
+#[derive(Debug, Default)]
+struct Heard {
+    errors: Mutex<Vec<String>>,
+    losses: AtomicUsize,
+}
+
+/// An app with a device of its own and handlers on it.
+#[derive(Debug)]
+pub struct App {
+    pub gpu: Gpu,
+    heard: Arc<Heard>,
+}
+
+impl App {
+    pub fn device(&self) -> &wgpu::Device {
+        self.gpu.device()
+    }
+
+    pub fn gather(&self, work: &Work) -> Result<Vec<f32>, GpuError> {
+        let table = self.gpu.upload(&work.params)?;
+        self.gpu.gather_blocking(&work.plan, &table, &work.indices)
+    }
+
+    pub fn upload(&self, work: &Work) -> GpuTable<f32> {
+        self.gpu.upload(&work.params).unwrap()
+    }
+
+    pub fn buffer(&self, size: u64, mapped_at_creation: bool) -> wgpu::Buffer {
+        self.device().create_buffer(&wgpu::BufferDescriptor {
+            label: None,
+            size,
+            usage: wgpu::BufferUsages::STORAGE
+                | wgpu::BufferUsages::COPY_SRC
+                | wgpu::BufferUsages::COPY_DST,
+            mapped_at_creation,
+        })
+    }
+
+    pub fn poll(&self) {
+        let polled = self.device().poll(wgpu::PollType::wait_indefinitely());
+        polled.unwrap();
+    }
+
+    /// The errors that the app's handler has heard since this was last asked.
+    pub fn errors_heard(&self) -> Vec<String> {
+        take(&mut self.heard.errors.lock().unwrap())
+    }
+
+    pub fn losses_heard(&self) -> usize {
+        self.heard.losses.load(Ordering::Relaxed)
+    }
+
+    /// Nothing has reached the handlers, and they are still the app's: they hear of the app's own mistake,
+    /// and of the loss of its device.
+    #[track_caller]
+    pub fn assert_handlers_are_the_apps(&self) {
+        assert_eq!((self.errors_heard(), self.losses_heard()), (vec![], 0));
+        drop(self.device().create_buffer(&wgpu::BufferDescriptor {
+            label: Some("storage cannot be mapped"),
+            size: 4,
+            usage: wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::MAP_READ,
+            mapped_at_creation: false,
+        }));
+        assert_eq!((self.errors_heard().len(), self.losses_heard()), (1, 0));
+        self.device().destroy();
+        self.assert_only_the_loss_is_heard();
+    }
+
+    #[track_caller]
+    pub fn assert_only_the_loss_is_heard(&self) {
+        self.poll();
+        assert_eq!((self.errors_heard(), self.losses_heard()), (vec![], 1));
+    }
+}
+
+/// A gather of rows of `f32`, none of them zero.
+#[derive(Debug)]
+pub struct Work {
+    pub plan: GatherPlan,
+    pub params: Vec<f32>,
+    pub indices: Vec<i32>,
+}
+
+impl Work {
+    /// 4 of 10 elements, with a report.
+    pub fn small() -> Self {
+        Self::rows(10, 1, 4)
+    }
+
+    /// 32 MiB of output, which takes a while.
+    pub fn long() -> Self {
+        Self::rows(1 << 10, 16, 1 << 19)
+    }
+
+    pub fn rows(row_count: usize, slice_len: usize, index_count: usize) -> Self {
+        let gather = Gather::new().bad_indices(BadIndices::Error);
+        let row = |at: usize| i32::try_from(at * 7 % row_count).unwrap();
+        Self {
+            plan: gather
+                .plan(&[row_count, slice_len], &[index_count])
+                .unwrap(),
+            params: (1..=row_count * slice_len).map(|at| at as f32).collect(),
+            indices: (0..index_count).map(row).collect(),
+        }
+    }
+}
+
+/// Buffers of an app for [`Work::small`].
+#[derive(Debug)]
+pub struct Buffers {
+    pub all: [wgpu::Buffer; 4],
+}
+
+impl Buffers {
+    pub fn new(app: &App) -> Self {
+        let all = [40, 16, 16, BadRows::REPORT_BYTES].map(|size| app.buffer(size, false));
+        Self { all }
+    }
+
+    pub fn bound(&self) -> GatherBuffers<'_> {
+        let [params, indices, output, report] = self.all.each_ref().map(|buffer| buffer.slice(..));
+        GatherBuffers::new::<f32, i32>(params, indices, output).with_report(report)
+    }
+}
+
+pub fn poll_once<F: Future>(future: Pin<&mut F>) -> Poll<F::Output> {
+    future.poll(&mut Context::from_waker(Waker::noop()))
+}
+
+#[track_caller]
+pub fn assert_rejected(error: &GpuError) {
+    let rejected = matches!(error, GpuError::Gather(GatherError::Rejected(_)));
+    assert!(rejected, "{error:?}");
+}
+
+/// A lost device is an error of what could not be made, or of what could not be read back.
+#[track_caller]
+pub fn assert_lost(error: &GpuError) {
+    let lost = matches!(
+        error,
+        GpuError::Gather(GatherError::Rejected(_)) | GpuError::ReadBack(_)
+    );
+    assert!(lost, "{error:?}");
+}

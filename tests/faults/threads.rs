@@ -1,0 +1,96 @@
+//! One `Gpu`, and so one `Gatherer`, used by many threads at once.
+
+use std::sync::Barrier;
+use std::thread;
+
+use libtest_mimic::Trial;
+use wgpu_gather::{BadIndices, GatherIndex, GatherPlan, Gpu, GpuError, IndexKind, RunError};
+
+use crate::common::cases;
+use crate::common::voices::{Element, Job, POLICIES, Voice};
+use crate::support::{Machine, Work, on_both, on_gpu};
+
+const THREADS: usize = 8;
+
+pub fn trials() -> Vec<Trial> {
+    let mut trials = on_both(
+        "threads that need the same pipelines first all get them",
+        first_gathers,
+    );
+    trials.push(on_gpu(
+        "threads that gather different shapes at once get their own answers",
+        different_shapes,
+    ));
+    trials
+}
+
+fn first_gathers(machine: &Machine) {
+    for _ in 0..4 {
+        let (app, work) = (machine.app(), Work::small());
+        let start = Barrier::new(THREADS);
+        thread::scope(|scope| {
+            for _ in 0..THREADS {
+                scope.spawn(|| {
+                    start.wait();
+                    assert_eq!(app.gather(&work), Ok(machine.answer(&work)));
+                });
+            }
+        });
+        app.assert_handlers_are_the_apps();
+    }
+}
+
+/// Half of the threads wait with `gather_blocking`, half await `gather`.
+struct OnThread<'a> {
+    gpu: &'a Gpu,
+    awaits: bool,
+}
+
+impl Voice for OnThread<'_> {
+    const DEVICE_DEFAULT: BadIndices = BadIndices::Zero;
+
+    fn gather<T: Element, I: GatherIndex>(
+        &self,
+        plan: &GatherPlan,
+        params: &[T],
+        indices: &[I],
+    ) -> Result<Vec<T>, RunError> {
+        let table = self.gpu.upload(params).unwrap();
+        let gathered = if self.awaits {
+            pollster::block_on(self.gpu.gather(plan, &table, indices))
+        } else {
+            self.gpu.gather_blocking(plan, &table, indices)
+        };
+        gathered.map_err(|error| match error {
+            GpuError::Run(error) => error,
+            error => panic!("{error}"),
+        })
+    }
+}
+
+fn different_shapes(machine: &Machine) {
+    let app = machine.app();
+    let kinds = [IndexKind::I32, IndexKind::U64];
+    let valid = cases::table().into_iter().filter(|case| case.check_plan());
+    let jobs: Vec<Job> = valid
+        .flat_map(|case| case.jobs(&[1, 4, 16], &kinds, &POLICIES))
+        .collect();
+    thread::scope(|scope| {
+        for thread in 0..THREADS {
+            let (gpu, jobs) = (&app.gpu, &jobs);
+            scope.spawn(move || {
+                let voice = OnThread {
+                    gpu,
+                    awaits: thread % 2 == 0,
+                };
+                // Each job on two of the threads, at different times.
+                let start = thread * jobs.len() / THREADS;
+                let share = 2 * jobs.len().div_ceil(THREADS);
+                for job in jobs.iter().cycle().skip(start).take(share) {
+                    job.check(&voice);
+                }
+            });
+        }
+    });
+    app.assert_handlers_are_the_apps();
+}
