@@ -1,0 +1,57 @@
+//! A table split over two devices: each gathers from the half that it holds, and the halves of the answer
+//! are put together.
+//!
+//! ```sh
+//! cargo run --release --example two_devices
+//! ```
+//!
+//! Where there is one adapter, it gives both devices.
+
+use std::error::Error;
+
+use wgpu_gather::{BadIndices, GatherNd, Gpu, GpuError, RunError};
+
+const ROWS: usize = 10_000;
+const SLICE_LEN: usize = 16;
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let params: Vec<f32> = (0..160_000_u32).map(|element| element as f32).collect();
+    let indices: Vec<u32> = (0..5_000).map(|n| n * 7919 % 10_000).collect();
+    let plan = GatherNd::new()
+        .bad_indices(BadIndices::Error)
+        .plan(&[ROWS, SLICE_LEN], &[indices.len(), 1])?;
+
+    // Each device holds some of the rows, and runs the plan of a shard.
+    let mut output = vec![0; plan.output_shape().iter().product()];
+    let mut shards = Vec::new();
+    for rows in [0..ROWS / 2, ROWS / 2..ROWS] {
+        let gpu = pollster::block_on(Gpu::from_env())?;
+        let table = gpu.upload(&params[rows.start * SLICE_LEN..rows.end * SLICE_LEN])?;
+        println!("rows {rows:?} on {gpu}");
+        shards.push((plan.shard(rows.start as u64..rows.end as u64)?, gpu, table));
+    }
+    for (shard, gpu, table) in &shards {
+        // A row that the device does not hold is zero bytes, so OR puts the halves together.
+        for (whole, part) in output
+            .iter_mut()
+            .zip(gpu.gather_blocking(shard, table, &indices)?)
+        {
+            *whole |= part.to_bits();
+        }
+    }
+    let expected = plan.run(&params, &indices)?;
+    let expected: Vec<u32> = expected.into_iter().map(f32::to_bits).collect();
+    assert_eq!(output, expected);
+    println!("{plan}: two halves, put together, are the CPU's answer, bit for bit");
+
+    // An index that is out of range is the same error on each.
+    let mut indices = indices;
+    indices[4_321] = 10_000;
+    for (shard, gpu, table) in &shards {
+        match gpu.gather_blocking(shard, table, &indices) {
+            Err(GpuError::Run(RunError::BadIndex(bad))) => println!("{bad}"),
+            other => return Err(format!("expected a bad index, found {other:?}").into()),
+        }
+    }
+    Ok(())
+}
