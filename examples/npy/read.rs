@@ -97,19 +97,24 @@ impl Array {
 
 /// Reads an array. The error names the file.
 pub fn read(path: &Path) -> Result<Array> {
-    read_array(path).map_err(|error| format!("{}: {error}", path.display()).into())
+    open(path)
+        .and_then(|(file, bytes)| read_array(file, bytes))
+        .map_err(|error| format!("{}: {error}", path.display()).into())
 }
 
-fn read_array(path: &Path) -> Result<Array> {
+/// A file and how many bytes it has.
+fn open(path: &Path) -> Result<(File, u64)> {
     // Asked before opening, which would wait for the other end of a pipe.
     let metadata = fs::metadata(path)?;
     if !metadata.is_file() {
         return Err("not a regular file".into());
     }
-    let mut file = Remaining {
-        file: File::open(path)?,
-        bytes: metadata.len(),
-    };
+    Ok((File::open(path)?, metadata.len()))
+}
+
+/// Reads an array from a file of this many bytes.
+pub fn read_array(file: impl Read, bytes: u64) -> Result<Array> {
+    let mut file = Remaining { file, bytes };
     let start = file.take(MAGIC.len() as u64 + 2);
     let header_len = match start.as_deref().map(|start| start.split_at(MAGIC.len())) {
         Ok((MAGIC, [1, 0])) => u64::from(u16::from_le_bytes(file.take_array()?)),
@@ -152,12 +157,12 @@ fn byte_count(shape: &[usize], dtype: Dtype) -> Option<u64> {
 }
 
 /// A file and how much of it is still to be read, so that nothing is allocated for bytes it does not have.
-struct Remaining {
-    file: File,
+struct Remaining<R> {
+    file: R,
     bytes: u64,
 }
 
-impl Remaining {
+impl<R: Read> Remaining<R> {
     fn take(&mut self, len: u64) -> Result<Vec<u8>> {
         let mut bytes = Vec::new();
         if len <= self.bytes {

@@ -1,0 +1,59 @@
+//! Shapes and attributes from a fuzzer's bytes: valid more often than chance would make them, and never
+//! sure to be.
+
+use arbitrary::{Result, Unstructured};
+
+use super::oracle::{Case, Op};
+
+/// A dim from a fuzzer's bytes.
+pub type AnyDim = fn(&mut Unstructured) -> Result<usize>;
+
+/// A case without indices, of any validity, with up to `max_rank` dims of its own for each operand.
+pub fn any_case(u: &mut Unstructured, max_rank: usize, dim: AnyDim) -> Result<Case> {
+    let params_shape = any_shape(u, max_rank, dim)?;
+    let shared = u.int_in_range(0..=params_shape.len())?;
+    let own = any_shape(u, max_rank, dim)?;
+    let mut indices_shape = [&params_shape[..shared], &own].concat();
+    let is_nd = u.arbitrary()?;
+    if is_nd && u.ratio(7, 8)? {
+        indices_shape.push(u.int_in_range(0..=params_shape.len() - shared + 1)?);
+    }
+
+    let (shared, params_rank) = (signed(shared), signed(params_shape.len()));
+    let from_indices_end = shared - signed(indices_shape.len());
+    let batch_dims = any_attribute(u, &[shared, from_indices_end, 0])?;
+    let op = if is_nd {
+        Op::GatherNd { batch_dims }
+    } else {
+        let axis = u.int_in_range(shared..=params_rank)?;
+        let axis = any_attribute(u, &[axis, axis - params_rank, shared])?;
+        let axis = u.ratio(3, 4)?.then_some(axis);
+        Op::Gather { axis, batch_dims }
+    };
+    Ok(Case {
+        op,
+        params_shape,
+        indices_shape,
+        indices: Vec::new(),
+        from_end: u.arbitrary()?,
+    })
+}
+
+fn any_shape(u: &mut Unstructured, max_rank: usize, dim: AnyDim) -> Result<Vec<usize>> {
+    let rank = u.int_in_range(0..=max_rank)?;
+    (0..rank).map(|_| dim(u)).collect()
+}
+
+/// Mostly one of the likely values.
+fn any_attribute(u: &mut Unstructured, likely: &[i64]) -> Result<i64> {
+    match u.int_in_range(0..=9)? {
+        0..=6 => u.choose(likely).copied(),
+        7 => u.int_in_range(-20..=20),
+        8 => u.choose(&[i64::MIN, i64::MIN + 1, i64::MAX]).copied(),
+        _ => u.arbitrary(),
+    }
+}
+
+fn signed(rank: usize) -> i64 {
+    i64::try_from(rank).expect("a small rank")
+}

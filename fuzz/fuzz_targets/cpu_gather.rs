@@ -1,0 +1,167 @@
+//! The CPU gather of small shapes with indices in range and hostile ones, for every policy: the oracle's
+//! bytes, or its bad row and text, from params whole and in shards. Slices of a wrong length are refused.
+
+#![no_main]
+
+mod common;
+
+use arbitrary::{Arbitrary, Result, Unstructured};
+use common::indices::{Hash, holds, values_around};
+use common::oracle::Case;
+use common::shapes::any_case;
+use common::voices::{Cpu, Element, POLICIES, Voice, WIDTHS};
+use libfuzzer_sys::{Corpus, fuzz_target};
+use wgpu_gather::{BadIndices, GatherIndex, GatherPlan, IndexKind, Operand, RunError};
+
+/// Elements of an operand. So many of the widest ones are shared among threads.
+const MAX_ELEMENTS: usize = 4096;
+/// Above the index depths that have a plan.
+const MAX_RANK: usize = 5;
+
+#[derive(Debug)]
+struct Input {
+    case: Case,
+    index_kind: IndexKind,
+    element_bytes: usize,
+    /// The lengths of slices, as little as possible to do with the shapes.
+    lengths: [u8; 3],
+    /// Chooses where params is cut.
+    cuts: u64,
+}
+
+impl<'a> Arbitrary<'a> for Input {
+    fn arbitrary(u: &mut Unstructured<'a>) -> Result<Self> {
+        let mut input = Self {
+            index_kind: *u.choose(&IndexKind::ALL)?,
+            element_bytes: *u.choose(&WIDTHS)?,
+            lengths: u.arbitrary()?,
+            cuts: u.arbitrary()?,
+            case: any_case(u, MAX_RANK, any_dim)?,
+        };
+        if input.is_small() {
+            input.fill(u)?;
+        }
+        Ok(input)
+    }
+}
+
+/// Mostly a small dim, else one that fills threads.
+fn any_dim(u: &mut Unstructured) -> Result<usize> {
+    match u.int_in_range(0..=15)? {
+        0..=13 => u.int_in_range(0..=4),
+        14 => u.int_in_range(0..=64),
+        _ => u.int_in_range(0..=MAX_ELEMENTS),
+    }
+}
+
+impl Input {
+    /// Whether the shapes make a plan and no operand is large.
+    fn is_small(&self) -> bool {
+        let (params, indices) = (&self.case.params_shape, &self.case.indices_shape);
+        let output = self.case.op.output_shape(params, indices);
+        output.is_ok_and(|output| {
+            let is_small = |shape: &[usize]| shape.iter().product::<usize>() <= MAX_ELEMENTS;
+            is_small(params) && is_small(indices) && is_small(&output)
+        })
+    }
+
+    /// Chooses index values that the kind holds. The shapes are valid.
+    fn fill(&mut self, u: &mut Unstructured) -> Result<()> {
+        let (params, indices) = (&self.case.params_shape, &self.case.indices_shape);
+        let dims = self.case.op.indexed_dims(params, indices);
+        let (kind, from_end) = (self.index_kind, self.case.from_end);
+        let hostile = u.arbitrary()?;
+        self.case.indices = (0..indices.iter().product())
+            .map(|place| {
+                let dim = dims[place % dims.len()];
+                if dim > 0 && !(hostile && u.ratio(1, 4)?) {
+                    let value = u.int_in_range(0..=dim - 1)? as i128;
+                    let from_end = from_end && kind.is_signed() && u.arbitrary()?;
+                    return Ok(if from_end { value - dim as i128 } else { value });
+                }
+                if u.arbitrary()? {
+                    return any_of(kind, u);
+                }
+                let mut values = values_around(dim);
+                values.retain(|&value| holds(kind, value));
+                u.choose(&values).copied()
+            })
+            .collect::<Result<_>>()?;
+        Ok(())
+    }
+}
+
+fn any_of(kind: IndexKind, u: &mut Unstructured) -> Result<i128> {
+    Ok(match kind {
+        IndexKind::I32 => u.arbitrary::<i32>()?.into(),
+        IndexKind::U32 => u.arbitrary::<u32>()?.into(),
+        IndexKind::I64 => u.arbitrary::<i64>()?.into(),
+        IndexKind::U64 => u.arbitrary::<u64>()?.into(),
+    })
+}
+
+/// The CPU. Its error's text is the oracle's; here the row and its values are held against that text's position.
+struct NamingRow<'a>(&'a Case);
+
+impl Voice for NamingRow<'_> {
+    const DEVICE_DEFAULT: BadIndices = Cpu::DEVICE_DEFAULT;
+
+    fn gather<T: Element, I: GatherIndex>(
+        &self,
+        plan: &GatherPlan,
+        params: &[T],
+        indices: &[I],
+    ) -> std::result::Result<Vec<T>, RunError> {
+        let result = Cpu.gather(plan, params, indices);
+        if let Err(RunError::BadIndex(bad)) = &result {
+            let case = self.0;
+            let position = bad.position().iter().zip(&case.indices_shape);
+            let row = position.fold(0, |row, (at, dim)| row * dim + at);
+            assert_eq!(bad.row(), row as u64, "{case}");
+            let index_depth = plan.dims().index_depth();
+            let index = &case.indices[row * index_depth..][..index_depth];
+            assert_eq!(bad.index(), index, "{case}");
+        }
+        result
+    }
+}
+
+fuzz_target!(|input: Input| -> Corpus {
+    let case = &input.case;
+    if !case.check_plan() || !input.is_small() {
+        return Corpus::Reject;
+    }
+    for job in case.jobs(&[input.element_bytes], &[input.index_kind], &POLICIES) {
+        job.check(&NamingRow(case));
+        job.check_shards(&NamingRow(case), &mut Hash::new(input.cuts));
+        check_lengths(&job.plan, input.lengths.map(usize::from));
+    }
+    Corpus::Keep
+});
+
+/// Slices of any lengths: the first operand whose length is wrong is named, before any index is looked at.
+fn check_lengths(plan: &GatherPlan, [params, indices, output]: [usize; 3]) {
+    let dims = plan.dims();
+    let expected = [
+        (Operand::Params, dims.params_len(), params),
+        (Operand::Indices, dims.indices_len(), indices),
+        (Operand::Output, dims.output_len(), output),
+    ];
+    let wrong = expected
+        .into_iter()
+        .find(|&(_, expected, found)| found as u64 != expected);
+    let Some((operand, expected, found)) = wrong else {
+        return;
+    };
+    let error = RunError::Length {
+        operand,
+        expected,
+        found,
+    };
+    let (params, indices) = (vec![1_u8; params], vec![0_u64; indices]);
+    let into = plan.run_into(&params, &indices, &mut vec![0; output]);
+    assert_eq!(into, Err(error.clone()), "{plan}");
+    if operand != Operand::Output {
+        assert_eq!(plan.run(&params, &indices), Err(error), "{plan}");
+    }
+}

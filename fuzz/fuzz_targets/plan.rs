@@ -1,0 +1,134 @@
+//! Planning with any shapes and attributes: no panic, the oracle's output shape or kind of error, and sizes
+//! that are those of the shapes. Any rows make a shard of the plan, or the error that they are not rows.
+
+#![no_main]
+
+mod common;
+
+use arbitrary::{Arbitrary, Result, Unstructured};
+use common::oracle::{Case, Op};
+use common::shapes::any_case;
+use common::voices::POLICIES;
+use libfuzzer_sys::fuzz_target;
+use wgpu_gather::{GatherPlan, Operand, Operation, PlanError, RunError};
+
+/// Above the limits of TensorFlow (rank 8), of NumPy (32) and of this crate's index depth (8).
+const MAX_RANK: usize = 40;
+
+#[derive(Debug)]
+struct Input {
+    case: Case,
+    /// The ends of a shard.
+    rows: [u64; 2],
+}
+
+impl<'a> Arbitrary<'a> for Input {
+    fn arbitrary(u: &mut Unstructured<'a>) -> Result<Self> {
+        let max_rank = *u.choose(&[3, 6, MAX_RANK])?;
+        Ok(Self {
+            rows: [any_dim(u)? as u64, any_dim(u)? as u64],
+            case: any_case(u, max_rank, any_dim)?,
+        })
+    }
+}
+
+/// Mostly a small dim, else one near a power of two, or any.
+fn any_dim(u: &mut Unstructured) -> Result<usize> {
+    match u.int_in_range(0..=15)? {
+        0..=11 => u.int_in_range(0..=9),
+        12 => Ok(power_of_two(u)?),
+        13 => Ok(power_of_two(u)? - 1),
+        14 => Ok(power_of_two(u)? + 1),
+        _ => u.arbitrary(),
+    }
+}
+
+fn power_of_two(u: &mut Unstructured) -> Result<usize> {
+    Ok(1 << u.int_in_range(0..=usize::BITS - 1)?)
+}
+
+fuzz_target!(|input: Input| {
+    let (case, [start, end]) = (input.case, input.rows);
+    case.check_plan();
+    for policy in POLICIES {
+        match case.plan(policy) {
+            Ok(plan) => {
+                assert_eq!(plan.bad_indices(), policy);
+                check_sizes(&case, &plan);
+                check_empty_operands(&plan);
+                let row_ends = plan.dims().row_count + 1;
+                check_shard(&plan, start, end);
+                check_shard(&plan, start % row_ends, end % row_ends);
+            }
+            Err(error) => check_text(&error),
+        }
+    }
+});
+
+fn check_text(error: &PlanError) {
+    let text = error.to_string();
+    assert!(!text.is_empty() && !text.contains('\n'), "{text:?}");
+}
+
+/// The plan's sizes are those of its shapes, and its attributes are counted from the front.
+fn check_sizes(case: &Case, plan: &GatherPlan) {
+    let (params, indices) = (&case.params_shape, &case.indices_shape);
+    assert_eq!(plan.params_shape(), params, "{case}");
+    assert_eq!(plan.indices_shape(), indices, "{case}");
+    let is_nd = matches!(case.op, Op::GatherNd { .. });
+    assert_eq!(plan.operation() == Operation::GatherNd, is_nd, "{case}");
+    assert!(plan.batch_dims() <= plan.axis(), "{case}");
+
+    let dims = plan.dims();
+    assert_eq!(elements(params), dims.params_len(), "{case}");
+    assert_eq!(elements(indices), dims.indices_len(), "{case}");
+    assert_eq!(elements(plan.output_shape()), dims.output_len(), "{case}");
+    let indexed_dims: Vec<usize> = case.op.indexed_dims(params, indices);
+    let indexed_dims: Vec<u64> = indexed_dims.into_iter().map(|dim| dim as u64).collect();
+    assert_eq!(dims.indexed_dims, indexed_dims, "{case}");
+    assert!(plan.to_string().contains(" -> output ["), "{plan}");
+}
+
+fn elements(shape: &[usize]) -> u64 {
+    if shape.contains(&0) {
+        return 0;
+    }
+    shape.iter().map(|&dim| dim as u64).product()
+}
+
+/// Two empty slices are refused by what is missing, or give an empty output, whatever else the shapes promise.
+fn check_empty_operands(plan: &GatherPlan) {
+    let missing = |operand, expected| RunError::Length {
+        operand,
+        expected,
+        found: 0,
+    };
+    let dims = plan.dims();
+    let expected = match (dims.params_len(), dims.indices_len()) {
+        (0, 0) => Ok(Vec::new()),
+        (0, indices) => Err(missing(Operand::Indices, indices)),
+        (params, _) => Err(missing(Operand::Params, params)),
+    };
+    assert_eq!(plan.run::<u8, i64>(&[], &[]), expected, "{plan}");
+}
+
+/// A shard differs from the whole in the rows of params only.
+fn check_shard(plan: &GatherPlan, start: u64, end: u64) {
+    let whole = plan.dims();
+    let are_rows = start <= end && end <= whole.row_count;
+    match plan.shard(start..end) {
+        Ok(shard) => {
+            assert!(are_rows, "{plan}: {start}..{end}");
+            let dims = shard.dims();
+            let params_len = u128::from(dims.params_len()) * u128::from(whole.row_count);
+            let expected = u128::from(whole.params_len()) * u128::from(end - start);
+            assert_eq!(params_len, expected, "{shard}");
+            assert_eq!(dims.indices_len(), whole.indices_len(), "{shard}");
+            assert_eq!(dims.output_len(), whole.output_len(), "{shard}");
+        }
+        Err(error) => {
+            assert!(!are_rows, "{plan}: {start}..{end}");
+            check_text(&error);
+        }
+    }
+}
