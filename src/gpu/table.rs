@@ -89,7 +89,7 @@ impl Gpu {
     ///
     /// # Errors
     ///
-    /// Operands of the wrong length; a plan beyond the device's limits; with [`BadIndices::Error`], an index
+    /// Operands of the wrong length; an operand beyond the device's largest buffer; with [`BadIndices::Error`], an index
     /// out of range, and then it is the error of [`GatherPlan::run`]; a device that is lost or out of memory.
     pub async fn gather<T, I>(
         &self,
