@@ -13,6 +13,7 @@ mod gather;
 mod gather_nd;
 #[cfg(feature = "gpu")]
 mod gpu;
+mod index_rows;
 mod plan;
 
 pub use bad_indices::{BadIndexError, BadIndices, NegativeIndices};
@@ -26,7 +27,9 @@ pub use error::{Operand, PlanError, RunError};
 pub use gather::Gather;
 pub use gather_nd::GatherNd;
 #[cfg(feature = "gpu")]
-pub use gpu::{BadRows, Executor, GatherBuffers, Gatherer, Gpu, GpuTable, ParamsShard};
+pub use gpu::{
+    BadRows, Executor, GatherBuffers, GatherStream, Gatherer, Gpu, GpuTable, ParamsShard,
+};
 pub use plan::{GatherPlan, Operation};
 #[cfg(feature = "gpu")]
 pub use wgpu;

@@ -3,8 +3,8 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use crate::bad_indices::NegativeIndices;
 use crate::element::GatherIndex;
+use crate::index_rows::IndexRows;
 use crate::plan::GatherPlan;
 
 /// Index rows checked in one go; their offsets stay in the first-level cache.
@@ -17,14 +17,11 @@ const ZERO_ROW: usize = usize::MAX;
 #[derive(Debug)]
 pub(super) struct Source<'a, T, I> {
     params: &'a [T],
-    indices: &'a [I],
-    indexed_dims: &'a [u64],
+    pub(super) index_rows: IndexRows<'a, I>,
     outer_size: usize,
     index_count: usize,
-    first_row: u64,
     held_rows: u64,
     pub(super) slice_len: usize,
-    from_end: bool,
     /// What the slice of a bad row holds.
     zero: T,
 }
@@ -45,22 +42,13 @@ impl<'a, T: Copy, I: GatherIndex> Source<'a, T, I> {
             |size: u64| usize::try_from(size).expect("a size of operands in memory is a usize");
         Self {
             params,
-            indices,
-            indexed_dims: &dims.indexed_dims,
+            index_rows: IndexRows::new(plan, indices),
             outer_size: size(dims.outer_size),
             index_count: size(dims.index_count),
-            first_row: dims.first_row,
             held_rows: dims.held_rows,
             slice_len: size(dims.slice_len),
-            from_end: plan.negative_indices() == NegativeIndices::FromEnd,
             zero,
         }
-    }
-
-    /// The values of one index row, counted over all batches.
-    pub(super) fn index_row(&self, row: usize) -> &'a [I] {
-        let index_depth = self.indexed_dims.len();
-        &self.indices[row * index_depth..(row + 1) * index_depth]
     }
 
     /// Gathers the output rows from `output_row` on that fill `output`.
@@ -106,7 +94,7 @@ impl<'a, T: Copy, I: GatherIndex> Source<'a, T, I> {
     ) -> Result<(), usize> {
         let mut first_bad = Ok(());
         for (row, offset) in (index_row..).zip(offsets) {
-            let selected = self.resolve_row(row);
+            let selected = self.index_rows.selected(row);
             if selected.is_none() {
                 first_bad = first_bad.and(Err(row));
             }
@@ -117,21 +105,9 @@ impl<'a, T: Copy, I: GatherIndex> Source<'a, T, I> {
         first_bad
     }
 
-    /// The row of its part that an index row selects, if all its values are in range.
-    fn resolve_row(&self, row: usize) -> Option<u64> {
-        let mut index = self.index_row(row).iter().zip(self.indexed_dims);
-        index.try_fold(0, |row, (index, &dim)| {
-            index
-                .resolve(dim, self.from_end)
-                .map(|position| row * dim + position)
-        })
-    }
-
     /// Where a row of a part starts in params, if params holds it.
     fn offset_of(&self, part: usize, row: u64) -> Option<usize> {
-        let held = row
-            .checked_sub(self.first_row)
-            .filter(|&row| row < self.held_rows)?;
+        let held = self.index_rows.held(row)?;
         let row = usize::try_from(part as u64 * self.held_rows + held).ok()?;
         Some(row * self.slice_len)
     }

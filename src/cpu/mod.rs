@@ -3,7 +3,7 @@
 
 mod block;
 
-use crate::bad_indices::{BadIndexError, BadIndices};
+use crate::bad_indices::BadIndices;
 use crate::element::GatherIndex;
 use crate::error::{Operand, RunError};
 use crate::plan::GatherPlan;
@@ -56,7 +56,7 @@ impl GatherPlan {
         T: Copy + Send + Sync,
         I: GatherIndex,
     {
-        self.check_inputs(params, indices)?;
+        self.check_lengths(params.len(), indices.len())?;
         let elements = self.dims().output_len();
         let out_of_memory = RunError::OutOfMemory {
             elements,
@@ -100,14 +100,14 @@ impl GatherPlan {
         T: Copy + Default + Send + Sync,
         I: GatherIndex,
     {
-        self.check_inputs(params, indices)?;
+        self.check_lengths(params.len(), indices.len())?;
         check_len(Operand::Output, self.dims().output_len(), output.len())?;
         self.gather_into(params, indices, output, T::default())
     }
 
-    fn check_inputs<T, I>(&self, params: &[T], indices: &[I]) -> Result<(), RunError> {
-        check_len(Operand::Params, self.dims().params_len(), params.len())?;
-        check_len(Operand::Indices, self.dims().indices_len(), indices.len())
+    pub(crate) fn check_lengths(&self, params: usize, indices: usize) -> Result<(), RunError> {
+        check_len(Operand::Params, self.dims().params_len(), params)?;
+        check_len(Operand::Indices, self.dims().indices_len(), indices)
     }
 
     fn gather_into<T, I>(
@@ -132,14 +132,7 @@ impl GatherPlan {
         share_among_threads(source, output, first_bad_row.as_ref());
         match first_bad_row.and_then(FirstBadRow::into_row) {
             None => Ok(()),
-            Some(row) => {
-                let index = source
-                    .index_row(row)
-                    .iter()
-                    .map(|index| index.value())
-                    .collect();
-                Err(BadIndexError::new(self, row as u64, index).into())
-            }
+            Some(row) => Err(source.index_rows.bad_index(row).into()),
         }
     }
 }

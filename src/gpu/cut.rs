@@ -2,8 +2,8 @@
 //! binds. Pure: a function of sizes and limits, for plans of any size.
 //!
 //! ```text
-//! for each part of a slice             one, unless a slice is longer than a binding
-//!     for each chunk of output rows    as many as bindings of output and indices hold
+//! for each chunk of output rows        as many as bindings of output and indices hold
+//!     for each part of a slice         one, unless a slice is longer than a binding
 //!         for each window of params    as many rows as a binding holds, of those that the chunk may need
 //!             one dispatch             of the chunk's rows that may need the window
 //! ```
@@ -12,8 +12,13 @@
 //! the one that binds the first row of its part of params. Rows come in order, so the first dispatch that
 //! reports a bad row reports the smallest.
 
+mod dispatch;
+
+use std::ops::Range;
+
+pub(crate) use self::dispatch::{Dispatch, Span};
 use super::kernel::{Kernel, Unit, WORKGROUP_SIZE};
-use super::window::{GatherWindow, WORD_BYTES, low_and_high, range_bytes};
+use super::window::{WORD_BYTES, range_bytes};
 use crate::dims::GatherDims;
 use crate::error::GatherError;
 
@@ -33,29 +38,30 @@ pub(crate) struct Cut<'a> {
     slice_bytes: u64,
     part_bytes: u64,
     index_row_bytes: u64,
+    /// What a dispatch may bind of params.
     binding_bytes: u64,
+    /// What it may bind of indices and of output: a binding, or less.
+    chunk_bytes: u64,
     alignment: u64,
     max_invocations: u64,
     max_workgroups: u64,
 }
 
-/// One dispatch, and the bytes of each operand that it binds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Dispatch {
-    pub(crate) window: GatherWindow,
-    pub(crate) workgroups: (u32, u32),
-    /// Which buffer of params.
-    pub(crate) shard: usize,
-    pub(crate) params: Span,
-    pub(crate) indices: Span,
-    pub(crate) output: Span,
+/// Output rows, or one part of an output row: consecutive bytes of the output.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Chunk {
+    start: u64,
+    end: u64,
+    /// Where in its slice the part starts: 0, unless slices are cut.
+    part: u64,
 }
 
-/// Bytes of an operand, from its start: an aligned offset and whole words.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Span {
-    pub(crate) offset: u64,
-    pub(crate) bytes: u64,
+/// Some params rows, and the output rows of a chunk that may need them.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Window {
+    pub(crate) output_rows: (u64, u64),
+    pub(crate) params_rows: (u64, u64),
+    part: u64,
 }
 
 impl<'a> Cut<'a> {
@@ -68,9 +74,31 @@ impl<'a> Cut<'a> {
         shard_rows: &[u64],
         limits: &wgpu::Limits,
     ) -> Result<Self, GatherError> {
+        let chunk_bytes = limits.max_storage_buffer_binding_size;
+        Self::in_chunks(
+            dims,
+            element_bytes,
+            index_bytes,
+            shard_rows,
+            limits,
+            chunk_bytes,
+        )
+    }
+
+    /// The same in chunks whose output and whose indices have at most `chunk_bytes` bytes each.
+    pub(crate) fn in_chunks(
+        dims: &'a GatherDims,
+        element_bytes: u64,
+        index_bytes: u64,
+        shard_rows: &[u64],
+        limits: &wgpu::Limits,
+        chunk_bytes: u64,
+    ) -> Result<Self, GatherError> {
         let slice_bytes = dims.slice_len.saturating_mul(element_bytes);
         let alignment = u64::from(limits.min_storage_buffer_offset_alignment.max(16));
         let max_workgroups = u64::from(limits.max_compute_workgroups_per_dimension);
+        // Beyond 32 bits of bytes the shader could not count, whatever a device may bind.
+        let binding_bytes = limits.max_storage_buffer_binding_size.min(u32::MAX.into()) & !3;
         let mut cut = Self {
             kernel: Kernel::choose(slice_bytes),
             dims,
@@ -78,8 +106,8 @@ impl<'a> Cut<'a> {
             slice_bytes,
             part_bytes: slice_bytes,
             index_row_bytes: dims.index_depth() as u64 * index_bytes,
-            // Beyond 32 bits of bytes the shader could not count, whatever a device may bind.
-            binding_bytes: limits.max_storage_buffer_binding_size.min(u32::MAX.into()) & !3,
+            binding_bytes,
+            chunk_bytes: chunk_bytes.min(binding_bytes) & !3,
             alignment,
             max_invocations: max_workgroups
                 .saturating_mul(max_workgroups)
@@ -92,8 +120,8 @@ impl<'a> Cut<'a> {
         }
         let slices = cut.least_bytes_for_slices(shard_rows);
         let index_rows = cut.least_bytes_for_index_rows();
-        if slices > cut.binding_bytes || !cut.dispatches_slices() {
-            cut.part_bytes = (cut.binding_bytes.saturating_sub(alignment))
+        if slices > cut.chunk_bytes || !cut.dispatches_slices() {
+            cut.part_bytes = (cut.chunk_bytes.saturating_sub(alignment))
                 .min(cut.max_invocations.saturating_mul(4).saturating_sub(8))
                 / PART_BYTES_STEP
                 * PART_BYTES_STEP;
@@ -104,7 +132,7 @@ impl<'a> Cut<'a> {
             (
                 "max_storage_buffer_binding_size",
                 least_part.max(index_rows),
-                cut.binding_bytes,
+                cut.chunk_bytes,
             ),
         ] {
             if found < expected {
@@ -125,18 +153,26 @@ impl<'a> Cut<'a> {
 
     /// In the order of rows; none if the output is empty.
     pub(crate) fn dispatches(&self) -> impl Iterator<Item = Dispatch> {
-        let rows = self.dims.output_rows();
-        let parts = if self.dims.output_len() == 0 {
-            0
-        } else {
-            self.slice_bytes
-        };
-        let parts =
-            (0..parts).step_by(usize::try_from(self.part_bytes.max(1)).unwrap_or(usize::MAX));
-        parts.flat_map(move |part| {
-            let chunks = ranges(0, rows, move |start| self.chunk_end(start, part));
-            chunks.flat_map(move |chunk| self.windows(chunk, part))
+        let chunks = std::iter::successors(self.first_chunk(), |&chunk| self.chunk_behind(chunk));
+        chunks.flat_map(move |chunk| {
+            let windows = self.windows(chunk);
+            windows.map(move |window| self.dispatch(window))
         })
+    }
+
+    /// None if the output is empty.
+    pub(crate) fn first_chunk(&self) -> Option<Chunk> {
+        (self.dims.output_len() > 0).then(|| self.chunk_from(0, 0))
+    }
+
+    /// The chunk that goes on in the output where this one ends.
+    pub(crate) fn chunk_behind(&self, chunk: Chunk) -> Option<Chunk> {
+        let Chunk { start, end, part } = chunk;
+        let part = part + self.part_bytes;
+        if part < self.slice_bytes {
+            return Some(self.chunk_from(start, part));
+        }
+        (end < self.dims.output_rows()).then(|| self.chunk_from(end, 0))
     }
 
     /// The bytes of a binding that holds params and output whole, or else any slice wherever it starts.
@@ -170,13 +206,13 @@ impl<'a> Cut<'a> {
         self.part_bytes == self.slice_bytes
     }
 
-    /// Rows of so many bytes that a binding holds, if the first starts at `start`.
-    fn rows_in_binding(&self, start: u64, row_bytes: u64) -> u64 {
-        (self.binding_bytes - start % self.alignment) / row_bytes
+    /// Rows of so many bytes that `bytes` of a buffer hold, if the first row starts at `start` of its operand.
+    fn rows_in(&self, bytes: u64, start: u64, row_bytes: u64) -> u64 {
+        (bytes - start % self.alignment) / row_bytes
     }
 
-    /// Where a chunk that starts with output row `start` ends.
-    fn chunk_end(&self, start: u64, part: u64) -> u64 {
+    /// The chunk that starts with this part of output row `start`.
+    fn chunk_from(&self, start: u64, part: u64) -> Chunk {
         let (index_count, outer_size) = (self.dims.index_count, self.dims.outer_size);
         let batch_rows = outer_size * index_count;
         let params_part_end = (start / index_count + 1) * index_count;
@@ -187,19 +223,27 @@ impl<'a> Cut<'a> {
             Unit::Vec4 | Unit::Word => self.max_invocations >> self.kernel.lanes_log2,
         };
         rows = rows.min(match self.is_whole() {
-            true => self.rows_in_binding(start * self.slice_bytes + part, self.slice_bytes),
+            true => self.rows_in(
+                self.chunk_bytes,
+                start * self.slice_bytes + part,
+                self.slice_bytes,
+            ),
             false => 1,
         });
         let mut end = (start + rows.min(MAX_COUNT)).min(self.dims.output_rows());
         if self.index_row_bytes > 0 {
+            let rows_in_chunk = |first: u64| {
+                let start = first * self.index_row_bytes;
+                self.rows_in(self.chunk_bytes, start, self.index_row_bytes)
+            };
             // Whole batches of indices, or some rows of one.
             let first = batch * index_count;
-            let held = self.rows_in_binding(first * self.index_row_bytes, self.index_row_bytes);
+            let held = rows_in_chunk(first);
             end = end.min(if held >= index_count {
                 (batch + held / index_count).saturating_mul(batch_rows)
             } else {
                 let first = first + start % index_count;
-                let held = self.rows_in_binding(first * self.index_row_bytes, self.index_row_bytes);
+                let held = rows_in_chunk(first);
                 params_part_end.min(start + held)
             });
         }
@@ -209,11 +253,21 @@ impl<'a> Cut<'a> {
         if batch_rows > MAX_COUNT {
             end = end.min((batch + 1) * batch_rows);
         }
-        end
+        Chunk { start, end, part }
     }
 
-    /// The dispatches of a chunk: one for each window of the params rows that it may need.
-    fn windows(&self, (start, end): (u64, u64), part: u64) -> impl Iterator<Item = Dispatch> {
+    /// The bytes of the output that a chunk is, and the aligned place at or before them that its dispatches
+    /// can be bound from.
+    pub(crate) fn output_bytes(&self, chunk: Chunk) -> (Range<u64>, u64) {
+        let start = chunk.start * self.slice_bytes + chunk.part;
+        let part_end = (chunk.part + self.part_bytes).min(self.slice_bytes);
+        let end = (chunk.end - 1) * self.slice_bytes + part_end;
+        (start..end, start / self.alignment * self.alignment)
+    }
+
+    /// The windows of the params rows that a chunk may need.
+    pub(crate) fn windows(&self, chunk: Chunk) -> impl Iterator<Item = Window> {
+        let Chunk { start, end, part } = chunk;
         let index_count = self.dims.index_count;
         // Params without rows: one window of one row, which no index selects.
         let row_count = self.dims.held_rows.max(1);
@@ -225,7 +279,11 @@ impl<'a> Cut<'a> {
         .map(move |(row, row_end)| {
             let rows_start = start.max(row / row_count * index_count);
             let rows_end = end.min(((row_end - 1) / row_count + 1) * index_count);
-            self.dispatch((rows_start, rows_end), (row, row_end), part)
+            Window {
+                output_rows: (rows_start, rows_end),
+                params_rows: (row, row_end),
+                part,
+            }
         })
     }
 
@@ -236,7 +294,7 @@ impl<'a> Cut<'a> {
         }
         let (_, shard_row, shard_end) = self.shard_of(row);
         let start = (row - shard_row) * self.slice_bytes + part;
-        (row + self.rows_in_binding(start, self.slice_bytes)).min(shard_end)
+        (row + self.rows_in(self.binding_bytes, start, self.slice_bytes)).min(shard_end)
     }
 
     /// The buffer that holds a params row, its first row and the first one behind it.
@@ -248,121 +306,6 @@ impl<'a> Cut<'a> {
             self.shard_starts[shard + 1],
         )
     }
-
-    fn dispatch(
-        &self,
-        (start, end): (u64, u64),
-        (row, row_end): (u64, u64),
-        part: u64,
-    ) -> Dispatch {
-        let dims = self.dims;
-        let (index_count, outer_size) = (dims.index_count, dims.outer_size);
-        let part_bytes = self.part_bytes.min(self.slice_bytes - part);
-        let (params_part, last_part) = (start / index_count, (end - 1) / index_count);
-        let (batch, last_batch) = (params_part / outer_size, last_part / outer_size);
-
-        // Within one part, or one batch, the shader needs no size to count beyond it.
-        let (window_index_count, first_index, index_rows) = if params_part == last_part {
-            let first = batch * index_count + start % index_count;
-            (u32::MAX, 0, (first, first + (end - start)))
-        } else {
-            let index_rows = (batch * index_count, (last_batch + 1) * index_count);
-            (size(index_count), size(start % index_count), index_rows)
-        };
-        let outer = params_part % outer_size;
-        let (window_outer_size, first_outer) = if batch == last_batch {
-            (u32::MAX, size(outer.min(1)))
-        } else {
-            (size(outer_size), size(outer))
-        };
-
-        let span = |start: u64, end: u64| {
-            let offset = start / self.alignment * self.alignment;
-            (
-                Span {
-                    offset,
-                    bytes: range_bytes(end - offset),
-                },
-                start - offset,
-            )
-        };
-        let slices = |start: u64, end: u64| {
-            let start = start * self.slice_bytes + part;
-            span(start, (end - 1) * self.slice_bytes + part + part_bytes)
-        };
-        let (output, output_start) = slices(start, end);
-        let (indices, indices_start) = span(
-            index_rows.0 * self.index_row_bytes,
-            index_rows.1 * self.index_row_bytes,
-        );
-        let (shard, (params, params_start)) = if dims.held_rows == 0 {
-            (
-                0,
-                (
-                    Span {
-                        offset: 0,
-                        bytes: 0,
-                    },
-                    0,
-                ),
-            )
-        } else {
-            let (shard, shard_row, _) = self.shard_of(row);
-            (shard, slices(row - shard_row, row_end - shard_row))
-        };
-
-        let unit_bytes = self.kernel.unit.bytes();
-        let invocations = match self.kernel.unit {
-            Unit::Byte => (output_start % 4 + (end - start) * part_bytes).div_ceil(4),
-            Unit::Vec4 | Unit::Word => (end - start) << self.kernel.lanes_log2,
-        };
-        let workgroups = self.grid(invocations);
-        let mut indexed_dims = [[0; 2]; 8];
-        for (words, &dim) in indexed_dims.iter_mut().zip(&dims.indexed_dims) {
-            *words = low_and_high(dim);
-        }
-        Dispatch {
-            window: GatherWindow {
-                output_rows: size(end - start),
-                index_count: window_index_count,
-                outer_size: window_outer_size,
-                first_index,
-                first_outer,
-                index_depth: size(dims.index_depth() as u64),
-                slice_units: size(part_bytes / unit_bytes),
-                lanes_log2: self.kernel.lanes_log2,
-                held_rows: low_and_high(dims.held_rows),
-                first_row: low_and_high(dims.first_row),
-                params_first_row: low_and_high(row - params_part * dims.held_rows.max(1)),
-                params_rows: size(row_end - row),
-                params_start: size(params_start / unit_bytes),
-                indices_start: size(indices_start / 4),
-                output_start: size(output_start / unit_bytes),
-                grid_width: workgroups.0,
-                reports: u32::from(part == 0),
-                index_row_base: low_and_high(index_rows.0),
-                unused: [0; 2],
-                indexed_dims,
-            },
-            workgroups,
-            shard,
-            params,
-            indices,
-            output,
-        }
-    }
-
-    /// As few rows of workgroups as the device allows, of equal width, that hold all invocations.
-    fn grid(&self, invocations: u64) -> (u32, u32) {
-        let workgroups = invocations.div_ceil(WORKGROUP_SIZE.into());
-        let height = workgroups.div_ceil(self.max_workgroups);
-        (size(workgroups.div_ceil(height)), size(height))
-    }
-}
-
-/// A size within one dispatch: its bytes are counted in 32 bits, and so is all that makes them up.
-fn size(size: u64) -> u32 {
-    u32::try_from(size).expect("a size within one dispatch has 32 bits")
 }
 
 /// The first row of each shard, and the number of all rows.

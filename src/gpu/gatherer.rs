@@ -7,7 +7,7 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 use super::bound::{Bound, entry};
 use super::cut::{Cut, Dispatch};
 use super::kernel::{EntryPoint, PipelineKey, binding};
-use super::operands::GatherBuffers;
+use super::operands::{GatherBuffers, ParamsShard};
 use super::report::REPORT_BYTES;
 use super::scope::scoped;
 use super::window::{OperandBytes, WINDOW_BYTES, WORD_BYTES, check_limits};
@@ -81,11 +81,7 @@ impl Gatherer {
             encoder.clear_buffer(report.buffer(), report.offset(), Some(REPORT_BYTES));
         }
         if !steps.is_empty() {
-            let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor {
-                label: Some("wgpu-gather/encode"),
-                timestamp_writes: None,
-            });
-            record_steps(&mut pass, &steps);
+            record_pass(encoder, &steps);
         }
         Ok(())
     }
@@ -146,6 +142,18 @@ impl Gatherer {
             dispatches.len()
         );
 
+        self.make_steps(plan, buffers, &shards, &cut, &dispatches)
+    }
+
+    /// The GPU objects of dispatches of a plan, whose operands are checked.
+    pub(super) fn make_steps(
+        &self,
+        plan: &GatherPlan,
+        buffers: &GatherBuffers<'_>,
+        shards: &[ParamsShard<'_>],
+        cut: &Cut<'_>,
+        dispatches: &[Dispatch],
+    ) -> Result<Vec<Step>, GatherError> {
         let make_pipeline = |entry_point| {
             self.pipeline(PipelineKey {
                 entry_point,
@@ -338,10 +346,18 @@ impl Gatherer {
 }
 
 /// One dispatch, ready to record.
-struct Step {
+pub(super) struct Step {
     pipeline: wgpu::ComputePipeline,
     bind_group: wgpu::BindGroup,
     workgroups: (u32, u32),
+}
+
+pub(super) fn record_pass(encoder: &mut wgpu::CommandEncoder, steps: &[Step]) {
+    let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor {
+        label: Some("wgpu-gather/encode"),
+        timestamp_writes: None,
+    });
+    record_steps(&mut pass, steps);
 }
 
 fn record_steps(pass: &mut wgpu::ComputePass<'_>, steps: &[Step]) {

@@ -8,13 +8,15 @@ mod executor;
 mod explain;
 mod gatherer;
 mod kernel;
+mod mapping;
 mod operands;
-mod readback;
 mod report;
 mod scope;
 #[cfg(test)]
 mod shader_tests;
+mod stream;
 mod table;
+mod upload;
 mod window;
 
 pub use context::Gpu;
@@ -22,4 +24,5 @@ pub use executor::Executor;
 pub use gatherer::Gatherer;
 pub use operands::{GatherBuffers, ParamsShard};
 pub use report::BadRows;
+pub use stream::GatherStream;
 pub use table::GpuTable;

@@ -4,8 +4,8 @@ use std::any::type_name;
 use std::marker::PhantomData;
 
 use super::context::Gpu;
+use super::mapping::{Mapping, Wait};
 use super::operands::GatherBuffers;
-use super::readback::Readback;
 use super::report::{BadRows, REPORT_BYTES};
 use super::scope::scoped;
 use super::window::{OperandBytes, range_bytes};
@@ -66,14 +66,7 @@ impl Gpu {
             return Err(GatherError::ZeroSizedElement.into());
         }
         let staged = self.stage(Operand::Params, bytemuck::cast_slice(elements))?;
-        let descriptor = wgpu::CommandEncoderDescriptor {
-            label: Some("wgpu-gather/upload"),
-        };
-        scoped(&self.device, || {
-            let mut encoder = self.device.create_command_encoder(&descriptor);
-            staged.copy(&mut encoder);
-            self.queue.submit([encoder.finish()])
-        })?;
+        self.submit("wgpu-gather/upload", |encoder| staged.copy(encoder))?;
         Ok(GpuTable {
             buffer: staged.buffer,
             len: elements.len(),
@@ -102,7 +95,10 @@ impl Gpu {
         I: GatherIndex,
     {
         match self.start(plan, table, indices)? {
-            Some(readback) => readback.read(|bytes| decode(plan, I::KIND, bytes)).await?,
+            Some(result) => {
+                let decode = |bytes: &[u8]| decode(plan, I::KIND, bytes);
+                result.read(Wait::Poll, decode).await?
+            }
             None => Ok(Vec::new()),
         }
     }
@@ -118,7 +114,7 @@ impl Gpu {
         table: &GpuTable<T>,
     ) -> Result<Vec<T>, GpuError> {
         self.start_download(table)?
-            .read(|bytes| table.elements(bytes))
+            .read(Wait::Poll, |bytes| table.elements(bytes))
             .await?
     }
 
@@ -139,7 +135,10 @@ impl Gpu {
         I: GatherIndex,
     {
         match self.start(plan, table, indices)? {
-            Some(readback) => readback.read_blocking(|bytes| decode(plan, I::KIND, bytes))?,
+            Some(result) => {
+                let decode = |bytes: &[u8]| decode(plan, I::KIND, bytes);
+                pollster::block_on(result.read(Wait::Block, decode))?
+            }
             None => Ok(Vec::new()),
         }
     }
@@ -154,22 +153,17 @@ impl Gpu {
         &self,
         table: &GpuTable<T>,
     ) -> Result<Vec<T>, GpuError> {
-        self.start_download(table)?
-            .read_blocking(|bytes| table.elements(bytes))?
+        let result = self.start_download(table)?;
+        pollster::block_on(result.read(Wait::Block, |bytes| table.elements(bytes)))?
     }
 
-    fn start_download<T>(&self, table: &GpuTable<T>) -> Result<Readback, GpuError> {
+    fn start_download<T>(&self, table: &GpuTable<T>) -> Result<Mapping, GpuError> {
         let size = table.buffer.size();
         let readback = self.make_buffer(Operand::Params, size, HOST, "wgpu-gather/readback")?;
-        let descriptor = wgpu::CommandEncoderDescriptor {
-            label: Some("wgpu-gather/download"),
-        };
-        let submission = scoped(&self.device, || {
-            let mut encoder = self.device.create_command_encoder(&descriptor);
+        let submission = self.submit("wgpu-gather/download", |encoder| {
             encoder.copy_buffer_to_buffer(&table.buffer, 0, &readback, 0, size);
-            self.queue.submit([encoder.finish()])
         })?;
-        Readback::start(&self.device, readback, submission)
+        Mapping::start(&self.device, readback, wgpu::MapMode::Read, submission)
     }
 
     /// Submits the gather and starts to map its result: the output, and behind it the report if the policy
@@ -179,25 +173,13 @@ impl Gpu {
         plan: &GatherPlan,
         table: &GpuTable<T>,
         indices: &[I],
-    ) -> Result<Option<Readback>, GpuError>
+    ) -> Result<Option<Mapping>, GpuError>
     where
         T: GatherElement,
         I: GatherIndex,
     {
         let dims = plan.dims();
-        for (operand, expected, found) in [
-            (Operand::Params, dims.params_len(), table.len),
-            (Operand::Indices, dims.indices_len(), indices.len()),
-        ] {
-            if found as u64 != expected {
-                return Err(RunError::Length {
-                    operand,
-                    expected,
-                    found,
-                }
-                .into());
-            }
-        }
+        plan.check_lengths(table.len, indices.len())?;
         let element_bytes = size_of::<T>() as u64;
         let bytes = OperandBytes::new(dims, element_bytes, I::KIND)?;
         if bytes.output == 0 {
@@ -254,7 +236,7 @@ impl Gpu {
             }
             self.queue.submit([encoder.finish()])
         })?;
-        Readback::start(&self.device, readback, submission).map(Some)
+        Mapping::start(&self.device, readback, wgpu::MapMode::Read, submission).map(Some)
     }
 
     /// A buffer, and the bytes to be copied into it.
@@ -267,24 +249,50 @@ impl Gpu {
             | wgpu::BufferUsages::COPY_SRC
             | wgpu::BufferUsages::COPY_DST;
         let buffer = self.make_buffer(operand, size, usage, &format!("wgpu-gather/{operand}"))?;
-        let host = scoped(&self.device, || {
-            let host = self.device.create_buffer(&wgpu::BufferDescriptor {
-                label: Some("wgpu-gather/staging"),
-                size,
-                usage: wgpu::BufferUsages::MAP_WRITE | wgpu::BufferUsages::COPY_SRC,
-                mapped_at_creation: true,
-            });
-            // What a device that is lost or out of memory does not map is in the error scope.
+        let host = self.make_staging(operand, size)?;
+        scoped(&self.device, || {
+            // What a device that is lost meanwhile does not map is in the error scope.
             if let Ok(mut mapped) = host.get_mapped_range_mut(..) {
                 mapped.slice(..bytes.len()).copy_from_slice(bytes);
             }
             host.unmap();
-            host
         })?;
         Ok(Staged { buffer, host })
     }
 
-    fn make_buffer(
+    /// A buffer that the host writes to, mapped.
+    pub(super) fn make_staging(
+        &self,
+        operand: Operand,
+        size: u64,
+    ) -> Result<wgpu::Buffer, GpuError> {
+        self.check_buffer_size(operand, size)?;
+        let descriptor = wgpu::BufferDescriptor {
+            label: Some("wgpu-gather/staging"),
+            size,
+            usage: wgpu::BufferUsages::MAP_WRITE | wgpu::BufferUsages::COPY_SRC,
+            mapped_at_creation: true,
+        };
+        Ok(scoped(&self.device, || {
+            self.device.create_buffer(&descriptor)
+        })?)
+    }
+
+    /// Submits what `record` records.
+    pub(super) fn submit(
+        &self,
+        label: &str,
+        record: impl FnOnce(&mut wgpu::CommandEncoder),
+    ) -> Result<wgpu::SubmissionIndex, GpuError> {
+        let descriptor = wgpu::CommandEncoderDescriptor { label: Some(label) };
+        Ok(scoped(&self.device, || {
+            let mut encoder = self.device.create_command_encoder(&descriptor);
+            record(&mut encoder);
+            self.queue.submit([encoder.finish()])
+        })?)
+    }
+
+    pub(super) fn make_buffer(
         &self,
         operand: Operand,
         size: u64,
@@ -347,7 +355,7 @@ fn decode<T: GatherElement>(
 }
 
 /// Mapped bytes as elements. What a gather puts together, copies of whole elements and zeros, always is.
-fn elements_of<T: GatherElement>(bytes: &[u8]) -> Result<Vec<T>, GpuError> {
+pub(super) fn elements_of<T: GatherElement>(bytes: &[u8]) -> Result<Vec<T>, GpuError> {
     let len = bytes.len() / size_of::<T>();
     let mut elements = Vec::new();
     elements

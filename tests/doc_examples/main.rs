@@ -24,6 +24,14 @@ mod executor {
     }
 }
 
+mod stream {
+    include!("stream.rs");
+
+    pub fn run() -> Result<(), Box<dyn std::error::Error>> {
+        main()
+    }
+}
+
 mod gatherer {
     include!("gatherer.rs");
 }
@@ -43,6 +51,7 @@ fn main() {
         }),
         gpu_trial("a_table_on_the_gpu", |_| Ok(gpu::run()?)),
         gpu_trial("the_gpu_if_there_is_one", |_| Ok(executor::run()?)),
+        gpu_trial("a_table_in_the_hosts_memory", |_| Ok(stream::run()?)),
         gpu_trial("an_encoder_of_the_apps_own", record_embedding),
     ];
     libtest_mimic::run(&arguments, trials).exit();

@@ -125,7 +125,7 @@ const LOSSES: [(&str, Lose); 2] = [
 ];
 
 fn before_any_call(machine: &Machine) {
-    let asked: [(&str, Ask); 5] = [
+    let asked: [(&str, Ask); 6] = [
         ("gather_blocking", |app, work| app.gather(work).map(Some)),
         ("gather", |app, work| {
             let table = app.gpu.upload(&work.params)?;
@@ -142,6 +142,13 @@ fn before_any_call(machine: &Machine) {
             let table = app.gpu.upload(&work.params)?;
             assert_eq!(app.gpu.download_blocking(&table)?, work.params);
             Ok(None)
+        }),
+        ("stream_from_host", |app, work| {
+            let stream = app
+                .gpu
+                .stream_from_host(&work.plan, &work.params, &work.indices, 4096)?;
+            let chunks: Result<Vec<_>, _> = stream.collect();
+            Ok(Some(chunks?.concat()))
         }),
         ("encode", |app, work| {
             let buffers = Buffers::new(app);

@@ -41,7 +41,7 @@ pub(crate) fn trials() -> Vec<Trial> {
 }
 
 /// The adapter of the trials with 2 workgroups a dimension, bindings of 1 KiB, and buffers of so many bytes.
-fn small_device(buffer_bytes: u64) -> Gpu {
+pub(crate) fn small_device(buffer_bytes: u64) -> Gpu {
     let descriptor = wgpu::InstanceDescriptor::new_without_display_handle_from_env();
     let instance = wgpu::Instance::new(descriptor);
     let adapter = wgpu::util::initialize_adapter_from_env_or_default(&instance, None);

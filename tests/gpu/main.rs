@@ -7,6 +7,7 @@ mod batch;
 mod common;
 mod cuts;
 mod into_buffers;
+mod streams;
 mod to_host;
 
 use libtest_mimic::{Arguments, Trial};
@@ -16,6 +17,7 @@ fn main() {
     let mut trials = to_host::trials();
     trials.extend(into_buffers::trials());
     trials.extend(cuts::trials());
+    trials.extend(streams::trials());
     libtest_mimic::run(&Arguments::from_args(), trials).exit();
 }
 

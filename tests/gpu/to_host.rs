@@ -180,7 +180,7 @@ fn bare_executor(_: &'static Gpu) {
 }
 
 /// Parks until woken, and knows nothing of GPUs. The future may run on any thread.
-fn block_on<F: Future + Send>(future: F) -> F::Output {
+pub(crate) fn block_on<F: Future + Send>(future: F) -> F::Output {
     struct Unpark(Thread);
     impl Wake for Unpark {
         fn wake(self: Arc<Self>) {

@@ -2,7 +2,7 @@
 //! memory, followed without data.
 
 use super::*;
-use crate::gpu::window::{OperandBytes, low_and_high};
+use crate::gpu::window::{GatherWindow, OperandBytes, low_and_high};
 use crate::{Gather, GatherNd, GatherPlan};
 
 const GIB: u64 = 1 << 30;

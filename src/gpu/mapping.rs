@@ -1,5 +1,5 @@
-//! Bytes from the GPU back to the host. The future polls the device itself, so it completes although
-//! nobody else does.
+//! Buffers mapped for the host. The future polls the device itself, so it completes although nobody else
+//! does.
 
 use std::future::poll_fn;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -11,24 +11,36 @@ use futures_intrusive::channel::shared::{OneshotReceiver, oneshot_channel};
 use super::scope::scoped;
 use crate::error::GpuError;
 
-/// A buffer that is being mapped for reading.
-pub(super) struct Readback {
+/// How to wait for the device.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Wait {
+    /// As a future that polls it.
+    Poll,
+    /// On this thread, which sleeps.
+    #[cfg(not(target_arch = "wasm32"))]
+    Block,
+}
+
+/// A buffer that is being mapped.
+#[derive(Debug)]
+pub(super) struct Mapping {
     device: wgpu::Device,
     buffer: wgpu::Buffer,
     submission: wgpu::SubmissionIndex,
     mapped: OneshotReceiver<Result<(), wgpu::BufferAsyncError>>,
 }
 
-impl Readback {
-    /// Maps `buffer`, which the commands of `submission` fill.
+impl Mapping {
+    /// Maps `buffer` once the commands of `submission`, the last that use it, are done.
     pub(super) fn start(
         device: &wgpu::Device,
         buffer: wgpu::Buffer,
+        mode: wgpu::MapMode,
         submission: wgpu::SubmissionIndex,
     ) -> Result<Self, GpuError> {
         let (sender, mapped) = oneshot_channel();
         scoped(device, || {
-            buffer.map_async(wgpu::MapMode::Read, .., move |result| {
+            buffer.map_async(mode, .., move |result| {
                 // A receiver that is gone no longer wants the bytes.
                 let _ = sender.send(result);
             });
@@ -41,8 +53,16 @@ impl Readback {
         })
     }
 
-    /// Lets `read` see the bytes once they are there.
-    pub(super) async fn read<T>(self, read: impl FnOnce(&[u8]) -> T) -> Result<T, GpuError> {
+    /// Completes when the buffer is mapped.
+    pub(super) async fn wait(&self, wait: Wait) -> Result<(), GpuError> {
+        #[cfg(not(target_arch = "wasm32"))]
+        if let Wait::Block = wait {
+            let submission = wgpu::PollType::Wait {
+                submission_index: Some(self.submission.clone()),
+                timeout: None,
+            };
+            poll_device(&self.device, submission)?;
+        }
         let mut mapped = pin!(self.mapped.receive());
         let result = poll_fn(|context| {
             if let Err(error) = poll_device(&self.device, wgpu::PollType::Poll) {
@@ -65,24 +85,22 @@ impl Readback {
                 }
             }
         });
-        result.await?;
+        result.await
+    }
+
+    /// Lets `read` see the bytes of a buffer that is mapped for reading, once they are there.
+    pub(super) async fn read<T>(
+        self,
+        wait: Wait,
+        read: impl FnOnce(&[u8]) -> T,
+    ) -> Result<T, GpuError> {
+        self.wait(wait).await?;
         let view = self
             .buffer
             .get_mapped_range(..)
             .map_err(|error| GpuError::ReadBack(error.to_string()))?;
         // Dropping the buffer unmaps it. To unmap it here would be an error of its own on a lost device.
         Ok(read(&view))
-    }
-
-    /// The same on this thread, which waits for the device.
-    #[cfg(not(target_arch = "wasm32"))]
-    pub(super) fn read_blocking<T>(self, read: impl FnOnce(&[u8]) -> T) -> Result<T, GpuError> {
-        let wait = wgpu::PollType::Wait {
-            submission_index: Some(self.submission.clone()),
-            timeout: None,
-        };
-        poll_device(&self.device, wait)?;
-        pollster::block_on(self.read(read))
     }
 }
 

@@ -1,0 +1,112 @@
+//! Host memory that is copied to the device a window at a time.
+
+use super::context::Gpu;
+use super::cut::Span;
+use super::mapping::{Mapping, Wait};
+use super::window::range_bytes;
+use crate::error::{GpuError, Operand};
+
+/// A buffer on the device that holds now this window of an operand, now that.
+#[derive(Debug)]
+pub(super) struct Upload<'a> {
+    device: wgpu::Device,
+    operand: &'a [u8],
+    buffer: wgpu::Buffer,
+    /// What is to be copied next, and what may still be being copied.
+    staging: [Staging; 2],
+    held: Option<Span>,
+    copies: bool,
+}
+
+/// A buffer that the host writes to; it is mapped unless it is yet to be.
+#[derive(Debug)]
+struct Staging {
+    buffer: wgpu::Buffer,
+    mapping: Option<Mapping>,
+}
+
+impl<'a> Upload<'a> {
+    /// For windows of up to so many bytes.
+    pub(super) fn new(
+        gpu: &Gpu,
+        operand: Operand,
+        bytes: &'a [u8],
+        window_bytes: u64,
+    ) -> Result<Self, GpuError> {
+        let size = range_bytes(bytes.len() as u64).min(window_bytes).max(4);
+        let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_DST;
+        let make_staging = || {
+            Ok::<_, GpuError>(Staging {
+                buffer: gpu.make_staging(operand, size)?,
+                mapping: None,
+            })
+        };
+        Ok(Self {
+            device: gpu.device.clone(),
+            operand: bytes,
+            buffer: gpu.make_buffer(operand, size, usage, &format!("wgpu-gather/{operand}"))?,
+            staging: [make_staging()?, make_staging()?],
+            held: None,
+            copies: false,
+        })
+    }
+
+    pub(super) fn buffer(&self) -> &wgpu::Buffer {
+        &self.buffer
+    }
+
+    /// Completes when [`load`](Self::load) may be called.
+    pub(super) async fn ready(&mut self, span: Span, wait: Wait) -> Result<(), GpuError> {
+        if self.is_held(span) {
+            return Ok(());
+        }
+        let staging = &mut self.staging[0];
+        if let Some(mapping) = &staging.mapping {
+            mapping.wait(wait).await?;
+        }
+        staging.mapping = None;
+        Ok(())
+    }
+
+    /// Records what brings these bytes of the operand to the start of the buffer, if they are not there.
+    pub(super) fn load(&mut self, span: Span, encoder: &mut wgpu::CommandEncoder) {
+        if self.is_held(span) {
+            return;
+        }
+        let place = |at: u64| {
+            usize::try_from(at).map_or(self.operand.len(), |at| at.min(self.operand.len()))
+        };
+        let bytes = &self.operand[place(span.offset)..place(span.offset + span.bytes)];
+        let staging = &self.staging[0].buffer;
+        // What a device that is lost does not map is in the error scope.
+        if let Ok(mut mapped) = staging.get_mapped_range_mut(..) {
+            mapped.slice(..bytes.len()).copy_from_slice(bytes);
+        }
+        staging.unmap();
+        encoder.copy_buffer_to_buffer(staging, 0, &self.buffer, 0, span.bytes);
+        self.held = Some(span);
+        self.copies = true;
+    }
+
+    /// Gets what a recorded copy has used ready for another one.
+    pub(super) fn submitted(&mut self, submission: &wgpu::SubmissionIndex) -> Result<(), GpuError> {
+        if !std::mem::take(&mut self.copies) {
+            return Ok(());
+        }
+        let staging = &mut self.staging[0];
+        let buffer = staging.buffer.clone();
+        let mapping = Mapping::start(
+            &self.device,
+            buffer,
+            wgpu::MapMode::Write,
+            submission.clone(),
+        )?;
+        staging.mapping = Some(mapping);
+        self.staging.swap(0, 1);
+        Ok(())
+    }
+
+    fn is_held(&self, span: Span) -> bool {
+        span.bytes == 0 || self.held == Some(span)
+    }
+}

@@ -1,0 +1,78 @@
+//! What each index row selects, as the host works it out.
+
+use crate::bad_indices::{BadIndexError, NegativeIndices};
+use crate::dims::GatherDims;
+use crate::element::GatherIndex;
+use crate::plan::GatherPlan;
+
+/// The index rows of a plan.
+#[derive(Debug)]
+pub(crate) struct IndexRows<'a, I> {
+    indices: &'a [I],
+    plan: &'a GatherPlan,
+    dims: &'a GatherDims,
+    from_end: bool,
+}
+
+impl<I> Clone for IndexRows<'_, I> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<I> Copy for IndexRows<'_, I> {}
+
+impl<'a, I: GatherIndex> IndexRows<'a, I> {
+    /// `indices` has the length that the plan gives it.
+    pub(crate) fn new(plan: &'a GatherPlan, indices: &'a [I]) -> Self {
+        Self {
+            indices,
+            plan,
+            dims: plan.dims(),
+            from_end: plan.negative_indices() == NegativeIndices::FromEnd,
+        }
+    }
+
+    /// The values of one index row, counted over all batches.
+    fn values(&self, row: usize) -> &'a [I] {
+        let index_depth = self.dims.index_depth();
+        &self.indices[row * index_depth..(row + 1) * index_depth]
+    }
+
+    /// The row of its part of params that an index row selects, if all its values are in range.
+    #[inline]
+    pub(crate) fn selected(&self, row: usize) -> Option<u64> {
+        let mut index = self.values(row).iter().zip(&self.dims.indexed_dims);
+        index.try_fold(0, |row, (index, &dim)| {
+            index
+                .resolve(dim, self.from_end)
+                .map(|position| row * dim + position)
+        })
+    }
+
+    /// The same row counted in the params of a shard, if they hold it.
+    #[inline]
+    pub(crate) fn held(&self, selected: u64) -> Option<u64> {
+        selected
+            .checked_sub(self.dims.first_row)
+            .filter(|&row| row < self.dims.held_rows)
+    }
+
+    /// The error that names the first index row that is bad, if one is.
+    #[cfg(feature = "gpu")]
+    pub(crate) fn check(&self) -> Result<(), BadIndexError> {
+        let rows = usize::try_from(self.dims.index_rows()).unwrap_or(usize::MAX);
+        // Without a value a row selects all of params.
+        let rows = if self.indices.is_empty() { 0 } else { rows };
+        match (0..rows).find(|&row| self.selected(row).is_none()) {
+            None => Ok(()),
+            Some(row) => Err(self.bad_index(row)),
+        }
+    }
+
+    /// The error that names an index row.
+    pub(crate) fn bad_index(&self, row: usize) -> BadIndexError {
+        let index = self.values(row).iter().map(|index| index.value());
+        BadIndexError::new(self.plan, row as u64, index.collect())
+    }
+}

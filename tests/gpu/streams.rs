@@ -1,0 +1,325 @@
+//! Gathers in chunks, from tables that a device does not hold: every job of the other trials in a few
+//! hundred bytes, and larger ones with what they keep on the device counted.
+
+use std::pin::pin;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::{Context, Poll, Waker};
+use std::thread;
+use std::time::Duration;
+
+use libtest_mimic::Trial;
+use wgpu_gather::{
+    BadIndices, Gather, GatherError, GatherIndex, GatherNd, GatherPlan, Gpu, GpuError, IndexKind,
+    RunError, wgpu,
+};
+
+use crate::common::cases;
+use crate::common::elements::check_element_types;
+use crate::common::indices::Hash;
+use crate::common::oracle::Case;
+use crate::common::voices::{Element, Job, POLICIES, Voice};
+use crate::cuts::small_device;
+use crate::into_buffers::{index_values, table, widths};
+use crate::to_host::block_on;
+use crate::trial;
+
+pub(crate) fn trials() -> Vec<Trial> {
+    vec![
+        trial("streams_of_a_few_bytes_give_the_table", |gpu| {
+            in_turn(gpu, table().step_by(3));
+        }),
+        trial("streams_of_a_few_bytes_give_index_values", |gpu| {
+            in_turn(gpu, index_values().step_by(7));
+        }),
+        trial("streams_of_a_few_bytes_give_every_width", |gpu| {
+            in_turn(gpu, widths());
+        }),
+        trial("streams_of_shards_put_together_are_the_whole", shards),
+        trial("elements_of_every_type_stream_bit_for_bit", |gpu| {
+            for from in SOURCES {
+                let device_bytes = Some(4096);
+                check_element_types(&Stream {
+                    gpu,
+                    from,
+                    device_bytes,
+                });
+            }
+        }),
+        trial("a_device_of_small_buffers_streams_the_table", small_buffers),
+        trial("a_stream_stays_within_its_device_bytes", bounded),
+        trial("a_dropped_chunk_is_gathered_again", dropped),
+        trial("a_lost_device_ends_a_stream", lost),
+        trial("mistakes_come_before_any_chunk", mistakes),
+    ]
+}
+
+/// Where a stream's params are.
+#[derive(Debug, Clone, Copy)]
+enum Place {
+    Host,
+    Table,
+}
+
+/// `Gpu::stream_from_host` or `Gpu::stream` in as few device bytes as there can be, or in so many.
+struct Stream<'a> {
+    gpu: &'a Gpu,
+    from: Place,
+    device_bytes: Option<u64>,
+}
+
+impl Stream<'_> {
+    fn run<T: Element, I: GatherIndex>(
+        &self,
+        plan: &GatherPlan,
+        params: &[T],
+        indices: &[I],
+        device_bytes: u64,
+    ) -> Result<Vec<T>, GpuError> {
+        let mut output = Vec::new();
+        let mut take = |chunk: Result<Vec<T>, GpuError>| {
+            let chunk = chunk?;
+            assert!(!chunk.is_empty(), "an empty chunk");
+            output.extend(chunk);
+            Ok::<_, GpuError>(())
+        };
+        match self.from {
+            Place::Host => self
+                .gpu
+                .stream_from_host(plan, params, indices, device_bytes)?
+                .try_for_each(&mut take)?,
+            Place::Table => {
+                let table = self.gpu.upload(params)?;
+                self.gpu
+                    .stream(plan, &table, indices, device_bytes)?
+                    .try_for_each(&mut take)?;
+            }
+        }
+        Ok(output)
+    }
+}
+
+impl Voice for Stream<'_> {
+    const DEVICE_DEFAULT: BadIndices = BadIndices::Zero;
+
+    fn gather<T: Element, I: GatherIndex>(
+        &self,
+        plan: &GatherPlan,
+        params: &[T],
+        indices: &[I],
+    ) -> Result<Vec<T>, RunError> {
+        let first = self.run(plan, params, indices, self.device_bytes.unwrap_or(0));
+        let result = match first {
+            Err(GpuError::DeviceBytes { expected, found: 0 }) => {
+                self.run(plan, params, indices, expected)
+            }
+            result => result,
+        };
+        match result {
+            Ok(output) => Ok(output),
+            Err(GpuError::Run(error)) => Err(error),
+            Err(error) => panic!("{error}"),
+        }
+    }
+}
+
+const SOURCES: [Place; 2] = [Place::Host, Place::Table];
+
+/// Every way to stream in turn.
+fn in_turn(gpu: &Gpu, jobs: impl Iterator<Item = Job>) {
+    for (number, job) in jobs.enumerate() {
+        // The least bytes take a dispatch for each few bytes of each operand.
+        let bytes = job.params.len().max(job.output.len());
+        let device_bytes = (bytes > 1 << 10 || number % 4 < 2).then_some(16_001);
+        if bytes <= 1 << 18 {
+            let from = SOURCES[number % 2];
+            job.check(&Stream {
+                gpu,
+                from,
+                device_bytes,
+            });
+        }
+    }
+}
+
+fn shards(gpu: &'static Gpu) {
+    let mut hash = Hash::new(5);
+    for (number, job) in widths().enumerate().step_by(11) {
+        let stream = Stream {
+            gpu,
+            from: SOURCES[number % 2],
+            device_bytes: None,
+        };
+        job.check_shards(&stream, &mut hash);
+    }
+}
+
+/// Whatever does not fit: the buffers of this device have 4 KiB, its bindings 1.
+fn small_buffers(_: &'static Gpu) {
+    let gpu = small_device(4096);
+    let stream = Stream {
+        gpu: &gpu,
+        from: Place::Host,
+        device_bytes: Some(1 << 30),
+    };
+    for case in cases::table().into_iter().filter(Case::check_plan) {
+        for job in case.jobs(&[1, 3, 16], &[IndexKind::I32, IndexKind::U64], &POLICIES) {
+            job.check(&stream);
+        }
+    }
+}
+
+/// 64 MiB of params and of output, and 4 of indices.
+fn large() -> (GatherPlan, Vec<u32>, Vec<u32>) {
+    let plan = Gather::new().bad_indices(BadIndices::Error);
+    let plan = plan.plan(&[1 << 20, 16], &[1 << 20]).unwrap();
+    let mut hash = Hash::new(7);
+    let indices = (0..1 << 20).map(|_| u32::try_from(hash.below(1 << 20)).unwrap());
+    (plan, (0..16 << 20).collect(), indices.collect())
+}
+
+/// On a device of its own, whose buffers are counted a thousand times a second.
+fn bounded(_: &'static Gpu) {
+    const DEVICE_BYTES: u64 = 8 << 20;
+    let gpu = pollster::block_on(Gpu::from_env()).unwrap();
+    let (plan, params, indices) = large();
+    let expected = plan.run(&params, &indices).unwrap();
+    let table = gpu.upload(&params).unwrap();
+    for from in SOURCES {
+        let held = || {
+            let counters = gpu.device().get_internal_counters();
+            counters.hal.buffer_memory.read()
+        };
+        gpu.device()
+            .poll(wgpu::PollType::wait_indefinitely())
+            .unwrap();
+        let (done, start) = (AtomicBool::new(false), held());
+        let most = thread::scope(|scope| {
+            let counting = scope.spawn(|| {
+                let mut most = 0;
+                while !done.load(Ordering::Relaxed) {
+                    most = most.max(held() - start);
+                    thread::sleep(Duration::from_millis(1));
+                }
+                u64::try_from(most).unwrap()
+            });
+            let output: Result<Vec<_>, _> = match from {
+                Place::Host => {
+                    let stream = gpu.stream_from_host(&plan, &params, &indices, DEVICE_BYTES);
+                    stream.unwrap().collect()
+                }
+                Place::Table => {
+                    let stream = gpu.stream(&plan, &table, &indices, DEVICE_BYTES);
+                    stream.unwrap().collect()
+                }
+            };
+            done.store(true, Ordering::Relaxed);
+            assert!(output.unwrap().concat() == expected);
+            counting.join().unwrap()
+        });
+        let allowed = DEVICE_BYTES + (1 << 16);
+        assert!(
+            DEVICE_BYTES / 2 < most && most <= allowed,
+            "{from:?}: {most}"
+        );
+    }
+}
+
+/// Each chunk is begun, polled for a while and dropped, before it is taken.
+fn dropped(gpu: &'static Gpu) {
+    let plan = GatherNd::new().bad_indices(BadIndices::Zero);
+    let plan = plan.plan(&[300, 7], &[500, 1]).unwrap();
+    let params: Vec<u16> = (0..2100).collect();
+    let indices: Vec<i64> = (0..500).map(|n| n * 7919 % 302 - 1).collect();
+    let mut stream = gpu
+        .stream_from_host(&plan, &params, &indices, 8 * 512)
+        .unwrap();
+    let (mut output, mut pending) = (Vec::new(), 0);
+    for polls in 0.. {
+        let begun = {
+            let mut chunk = pin!(stream.next_chunk());
+            let mut context = Context::from_waker(Waker::noop());
+            let mut polled = (0..polls % 50).map(|_| chunk.as_mut().poll(&mut context));
+            polled.find(Poll::is_ready)
+        };
+        let chunk = match begun {
+            Some(Poll::Ready(chunk)) => chunk,
+            _ => {
+                pending += 1;
+                block_on(stream.next_chunk())
+            }
+        };
+        match chunk.unwrap() {
+            Some(chunk) => output.extend(chunk),
+            None => break,
+        }
+    }
+    assert_eq!(output, plan.run(&params, &indices).unwrap());
+    assert!(pending > 1, "all futures complete at once");
+}
+
+fn lost(_: &'static Gpu) {
+    let gpu = pollster::block_on(Gpu::from_env()).unwrap();
+    let plan = Gather::new().plan(&[100, 100], &[100]).unwrap();
+    let (params, indices) = ([7_u8; 10_000], [0_u32; 100]);
+    let mut stream = gpu
+        .stream_from_host(&plan, &params, &indices, 8192)
+        .unwrap();
+    assert!(matches!(stream.next(), Some(Ok(_))));
+    gpu.device().destroy();
+    assert!(matches!(stream.next(), Some(Err(_))));
+    assert_eq!(stream.next(), None);
+    assert_eq!(block_on(stream.next_chunk()), Ok(None));
+}
+
+fn mistakes(gpu: &'static Gpu) {
+    let plan = Gather::new().bad_indices(BadIndices::Error);
+    let plan = plan.plan(&[3], &[2]).unwrap();
+    let text = |params: &[u8], indices: &[i32], device_bytes| {
+        let host = gpu
+            .stream_from_host(&plan, params, indices, device_bytes)
+            .map(drop);
+        let table = gpu.upload(params).unwrap();
+        let device = gpu.stream(&plan, &table, indices, device_bytes).map(drop);
+        let [host, device] = [host, device].map(|result| result.unwrap_err().to_string());
+        assert_eq!(host, device);
+        host
+    };
+    assert_eq!(
+        text(&[1; 2], &[0, 0], 1 << 20),
+        "params must have 3 elements, found 2"
+    );
+    assert_eq!(
+        text(&[1; 3], &[0], 1 << 20),
+        "indices must have 2 elements, found 1"
+    );
+    assert_eq!(
+        text(&[1; 3], &[0, 3], 1 << 20),
+        "indices[1] = 3 is not in [0, 3)"
+    );
+
+    let none = gpu.stream_from_host(&plan, &[(); 3], &[0, 1], 1 << 20);
+    assert_eq!(
+        none.map(drop),
+        Err(GpuError::Gather(GatherError::ZeroSizedElement))
+    );
+    // A word of params, two of indices and one of output.
+    let few = gpu.stream_from_host(&plan, &[1_u8; 3], &[0, 1], 63);
+    let few = few.map(drop).unwrap_err();
+    assert_eq!(
+        few,
+        GpuError::DeviceBytes {
+            expected: 64,
+            found: 63
+        }
+    );
+    assert_eq!(
+        few.to_string(),
+        "device_bytes must be at least 64 for this gather, found 63"
+    );
+
+    let empty = Gather::new().plan(&[3], &[0]).unwrap();
+    let mut stream = gpu
+        .stream_from_host(&empty, &[1, 2, 3], &[0_i32; 0], 0)
+        .unwrap();
+    assert_eq!(stream.next(), None);
+}
