@@ -1,0 +1,79 @@
+//! A table and indices that are made from positions alone, so that each rank makes just its own, and a
+//! checksum that ranks can put together.
+
+use std::collections::TryReserveError;
+use std::iter::repeat_n;
+use std::ops::Range;
+
+use wgpu_gather::GatherPlan;
+
+use crate::options::INDEX_DEPTH;
+
+/// Three index rows in this many are out of range.
+const BAD_EVERY: u64 = 97;
+
+/// These elements of the table: any bits, so NaNs with payloads among them, and many a -0.0.
+pub fn table(elements: Range<u64>) -> Result<Vec<f32>, TryReserveError> {
+    collect(elements.map(|element| match element % 16 {
+        0 => -0.0,
+        _ => f32::from_bits(high_half(mix(element))),
+    }))
+}
+
+/// These index rows: a table and a row of it each, which the plan can look up but for a few.
+pub fn indices(
+    index_rows: Range<u64>,
+    plan: &GatherPlan,
+) -> Result<Vec<[i64; INDEX_DEPTH]>, TryReserveError> {
+    let [tables, rows, _] = *plan.params_shape() else {
+        unreachable!("the example's tables are of rank 3");
+    };
+    collect(index_rows.map(|index_row| {
+        let number = mix(!index_row);
+        let (table, row) = (number % tables as u64, number / 8 % rows as u64);
+        let [tables, rows, table, row] = [tables as u64, rows as u64, table, row].map(signed);
+        match index_row % BAD_EVERY {
+            // As one number, this would be row 0 of the next table.
+            1 => [table, rows],
+            2 => [tables, row],
+            3 => [table, -1],
+            _ => [table, row],
+        }
+    }))
+}
+
+pub fn zeros(len: usize) -> Result<Vec<u32>, TryReserveError> {
+    collect(repeat_n(0, len))
+}
+
+/// The checksum of the elements of the output from `first` on. Those of parts of the output, put together by
+/// XOR, are that of the whole.
+pub fn checksum(first: u64, output: &[u32]) -> u64 {
+    (first..).zip(output).fold(0, |sum, (position, &bits)| {
+        sum ^ mix(mix(position) ^ u64::from(bits))
+    })
+}
+
+/// SplitMix64: numbers that look random.
+fn mix(number: u64) -> u64 {
+    let number = number.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    let number = (number ^ (number >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let number = (number ^ (number >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    number ^ (number >> 31)
+}
+
+fn high_half(number: u64) -> u32 {
+    (number >> 32) as u32
+}
+
+fn signed(number: u64) -> i64 {
+    i64::try_from(number).expect("a dim is at most i64::MAX")
+}
+
+/// Collects; where there is no memory, the rank gets an error that it can tell the others.
+fn collect<T>(items: impl Iterator<Item = T>) -> Result<Vec<T>, TryReserveError> {
+    let mut collected = Vec::new();
+    collected.try_reserve_exact(items.size_hint().1.unwrap_or(usize::MAX))?;
+    collected.extend(items);
+    Ok(collected)
+}
