@@ -1,5 +1,7 @@
 //! What each index row selects, as the host works it out.
 
+use std::ops::Range;
+
 use crate::bad_indices::{BadIndexError, NegativeIndices};
 use crate::dims::GatherDims;
 use crate::element::GatherIndex;
@@ -33,6 +35,12 @@ impl<'a, I: GatherIndex> IndexRows<'a, I> {
         }
     }
 
+    /// The index rows whose values are in memory: none at index depth 0, where no row can be bad.
+    pub(crate) fn len(&self) -> usize {
+        let index_depth = self.dims.index_depth();
+        self.indices.len().checked_div(index_depth).unwrap_or(0)
+    }
+
     /// The values of one index row, counted over all batches.
     fn values(&self, row: usize) -> &'a [I] {
         let index_depth = self.dims.index_depth();
@@ -58,13 +66,9 @@ impl<'a, I: GatherIndex> IndexRows<'a, I> {
             .filter(|&row| row < self.dims.held_rows)
     }
 
-    /// The error that names the first index row that is bad, if one is.
-    #[cfg(feature = "gpu")]
-    pub(crate) fn check(&self) -> Result<(), BadIndexError> {
-        let rows = usize::try_from(self.dims.index_rows()).unwrap_or(usize::MAX);
-        // Without a value a row selects all of params.
-        let rows = if self.indices.is_empty() { 0 } else { rows };
-        match (0..rows).find(|&row| self.selected(row).is_none()) {
+    /// The error that names the first bad one of these index rows.
+    pub(crate) fn check(&self, mut rows: Range<usize>) -> Result<(), BadIndexError> {
+        match rows.find(|&row| self.selected(row).is_none()) {
             None => Ok(()),
             Some(row) => Err(self.bad_index(row)),
         }

@@ -140,6 +140,37 @@ fn an_output_that_no_memory_holds_is_an_error() {
     );
 }
 
+/// No memory holds these outputs, so whoever asks for it first says so.
+#[test]
+fn a_bad_first_row_is_an_error_before_memory_is_asked_for() {
+    let gather = Gather::new();
+    for (gather, text) in [
+        (gather, "indices[0] = 0 is not in [0, 0)"),
+        (
+            gather.bad_indices(BadIndices::Error),
+            "indices[0] = 0 is not in [0, 0)",
+        ),
+        (
+            gather.bad_indices(BadIndices::Zero),
+            "output of 1152921504606846976 elements of 8 bytes cannot be allocated",
+        ),
+    ] {
+        let plan = gather.plan(&[0, 1 << 60], &[1]).unwrap();
+        let error = plan.run::<u64, _>(&[], &[0]).unwrap_err();
+        assert_eq!(error.to_string(), text);
+        let shard = plan.shard(0..0).unwrap();
+        assert_eq!(shard.run::<u64, _>(&[], &[0]), Err(error));
+    }
+    let none_held = gather.plan(&[1, 1 << 60], &[1]).unwrap().shard(0..0);
+    assert_eq!(
+        none_held.unwrap().run::<u64, _>(&[], &[0]).unwrap_err(),
+        RunError::OutOfMemory {
+            elements: 1 << 60,
+            element_bytes: 8
+        }
+    );
+}
+
 /// Several MB of output, shared among threads, so that a later bad row is often met first.
 #[test]
 fn the_smallest_of_many_bad_rows_is_named_whichever_thread_meets_one_first() {

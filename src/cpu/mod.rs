@@ -3,6 +3,8 @@
 
 mod block;
 
+use std::ops::Range;
+
 use crate::bad_indices::BadIndices;
 use crate::element::GatherIndex;
 use crate::error::{Operand, RunError};
@@ -58,17 +60,23 @@ impl GatherPlan {
     {
         self.check_lengths(params.len(), indices.len())?;
         let elements = self.dims().output_len();
+        if elements == 0 {
+            return Ok(Vec::new());
+        }
         let out_of_memory = RunError::OutOfMemory {
             elements,
             element_bytes: size_of::<T>(),
         };
-        let mut output = Vec::new();
         let output_len = usize::try_from(elements).map_err(|_| out_of_memory.clone())?;
+        let source = Source::new(self, params, indices, zero);
+        // Of params without rows every index is bad, and no operand in memory bounds the output.
+        self.check_index_rows(&source, 0..1)?;
+        let mut output = Vec::new();
         output
             .try_reserve_exact(output_len)
             .map_err(|_| out_of_memory)?;
         output.resize(output_len, zero);
-        self.gather_into(params, indices, &mut output, zero)?;
+        self.gather_into(&source, &mut output)?;
         Ok(output)
     }
 
@@ -102,7 +110,11 @@ impl GatherPlan {
     {
         self.check_lengths(params.len(), indices.len())?;
         check_len(Operand::Output, self.dims().output_len(), output.len())?;
-        self.gather_into(params, indices, output, T::default())
+        if output.is_empty() {
+            return Ok(());
+        }
+        let source = Source::new(self, params, indices, T::default());
+        self.gather_into(&source, output)
     }
 
     pub(crate) fn check_lengths(&self, params: usize, indices: usize) -> Result<(), RunError> {
@@ -110,29 +122,36 @@ impl GatherPlan {
         check_len(Operand::Indices, self.dims().indices_len(), indices)
     }
 
-    fn gather_into<T, I>(
-        &self,
-        params: &[T],
-        indices: &[I],
-        output: &mut [T],
-        zero: T,
-    ) -> Result<(), RunError>
+    /// The output has the plan's length, and is not empty.
+    fn gather_into<T, I>(&self, source: &Source<'_, T, I>, output: &mut [T]) -> Result<(), RunError>
     where
         T: Copy + Send + Sync,
         I: GatherIndex,
     {
-        if output.is_empty() {
-            return Ok(());
-        }
-        let source = Source::new(self, params, indices, zero);
         let first_bad_row = match self.bad_indices() {
             BadIndices::Zero => None,
             BadIndices::DeviceDefault | BadIndices::Error => Some(FirstBadRow::none()),
         };
-        share_among_threads(source, output, first_bad_row.as_ref());
+        share_among_threads(*source, output, first_bad_row.as_ref());
         match first_bad_row.and_then(FirstBadRow::into_row) {
             None => Ok(()),
             Some(row) => Err(source.index_rows.bad_index(row).into()),
+        }
+    }
+
+    /// Names the first bad one of these index rows, unless the policy is Zero.
+    fn check_index_rows<T, I>(
+        &self,
+        source: &Source<'_, T, I>,
+        rows: Range<usize>,
+    ) -> Result<(), RunError>
+    where
+        T: Copy,
+        I: GatherIndex,
+    {
+        match self.bad_indices() {
+            BadIndices::Zero => Ok(()),
+            BadIndices::DeviceDefault | BadIndices::Error => Ok(source.index_rows.check(rows)?),
         }
     }
 }

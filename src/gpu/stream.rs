@@ -147,7 +147,8 @@ impl<'a, T: GatherElement, I: GatherIndex> GatherStream<'a, T, I> {
         let bytes = OperandBytes::new(dims, element_bytes, I::KIND)?;
         let index_rows = IndexRows::new(plan, indices);
         if plan.bad_indices() == BadIndices::Error && bytes.output > 0 {
-            index_rows.check().map_err(RunError::BadIndex)?;
+            let checked = index_rows.check(0..index_rows.len());
+            checked.map_err(RunError::BadIndex)?;
         }
 
         let mut limits = gpu.device.limits();
