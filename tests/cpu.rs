@@ -171,6 +171,39 @@ fn a_bad_first_row_is_an_error_before_memory_is_asked_for() {
     );
 }
 
+/// Counting to 2^62 would take decades.
+#[test]
+fn elements_without_bytes_take_as_long_as_their_indices() {
+    #[derive(Debug, Clone, Copy, PartialEq, Default)]
+    struct Unit;
+
+    const MANY: usize = 1 << 62;
+    for policy in POLICIES {
+        let gather_nd = GatherNd::new().bad_indices(policy);
+        let depth_0 = gather_nd.plan(&[1], &[MANY, 0]).unwrap();
+        assert_eq!(depth_0.run::<_, i32>(&[Unit], &[]).unwrap().len(), MANY);
+        let mut output = [Unit; MANY];
+        assert_eq!(
+            depth_0.run_into::<_, i32>(&[Unit], &[], &mut output),
+            Ok(())
+        );
+
+        let gather = Gather::new().bad_indices(policy);
+        let outer = gather.axis(1).plan(&[MANY / 2, 2], &[2]).unwrap();
+        let params = [Unit; MANY];
+        assert_eq!(outer.run(&params, &[1, 0]).unwrap().len(), MANY);
+        let bad = outer.run(&params, &[1, 2]).map(|output| output.len());
+        let into = outer.run_into(&params, &[1, 2], &mut output);
+        if policy == BadIndices::Zero {
+            assert_eq!((bad, into), (Ok(MANY), Ok(())));
+        } else {
+            let text = "indices[1] = 2 is not in [0, 2)";
+            assert_eq!(bad.unwrap_err().to_string(), text);
+            assert_eq!(into.unwrap_err().to_string(), text);
+        }
+    }
+}
+
 /// Several MB of output, shared among threads, so that a later bad row is often met first.
 #[test]
 fn the_smallest_of_many_bad_rows_is_named_whichever_thread_meets_one_first() {

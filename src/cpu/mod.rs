@@ -71,11 +71,17 @@ impl GatherPlan {
         let source = Source::new(self, params, indices, zero);
         // Of params without rows every index is bad, and no operand in memory bounds the output.
         self.check_index_rows(&source, 0..1)?;
-        let mut output = Vec::new();
-        output
-            .try_reserve_exact(output_len)
-            .map_err(|_| out_of_memory)?;
-        output.resize(output_len, zero);
+        let mut output = if size_of::<T>() == 0 {
+            // To resize would count to output_len, which may be anything; this doubles.
+            [zero].repeat(output_len)
+        } else {
+            let mut output = Vec::new();
+            output
+                .try_reserve_exact(output_len)
+                .map_err(|_| out_of_memory)?;
+            output.resize(output_len, zero);
+            output
+        };
         self.gather_into(&source, &mut output)?;
         Ok(output)
     }
@@ -128,6 +134,10 @@ impl GatherPlan {
         T: Copy + Send + Sync,
         I: GatherIndex,
     {
+        if size_of::<T>() == 0 {
+            // Nothing to copy, however many slices there are.
+            return self.check_index_rows(source, 0..source.index_rows.len());
+        }
         let first_bad_row = match self.bad_indices() {
             BadIndices::Zero => None,
             BadIndices::DeviceDefault | BadIndices::Error => Some(FirstBadRow::none()),
