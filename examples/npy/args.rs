@@ -61,17 +61,24 @@ pub enum Device {
 
 impl Command {
     /// Reads the arguments behind the command's own name.
-    pub fn parse(args: impl Iterator<Item = OsString>) -> Result<Self, String> {
+    pub fn parse(mut args: impl Iterator<Item = OsString>) -> Result<Self, String> {
         let mut given = Given::default();
-        let mut args = args.flat_map(split_at_equals);
         while let Some(arg) = args.next() {
             let Some(name) = arg.to_str().filter(|arg| arg.starts_with('-')) else {
                 given.positional.push(arg);
                 continue;
             };
+            // `--axis=1` is `--axis 1`.
+            let (name, attached) = match name.split_once('=') {
+                Some((name, value)) if name.starts_with("--") => (name, Some(value)),
+                _ => (name, None),
+            };
             let (name, value) = match name {
                 "-h" | "--help" => return Ok(Self::Help),
                 "--from-end" => {
+                    if let Some(value) = attached {
+                        return Err(format!("{name} takes no value, found {value:?}"));
+                    }
                     given.from_end = true;
                     continue;
                 }
@@ -82,20 +89,15 @@ impl Command {
                 "--bad-indices" => ("--bad-indices", &mut given.bad_indices),
                 _ => return Err(format!("unknown option {name}")),
             };
-            let new = args.next().ok_or(format!("{name} needs a value"))?;
+            let new = match attached {
+                Some(value) => value.into(),
+                None => args.next().ok_or(format!("{name} needs a value"))?,
+            };
             if value.replace(new).is_some() {
                 return Err(format!("{name} is given twice"));
             }
         }
         given.check().map(Self::Gather)
-    }
-}
-
-/// `--axis=1` as `--axis 1`.
-fn split_at_equals(arg: OsString) -> Vec<OsString> {
-    match arg.to_str().and_then(|arg| arg.split_once('=')) {
-        Some((name, value)) if name.starts_with("--") => vec![name.into(), value.into()],
-        _ => vec![arg],
     }
 }
 
@@ -132,6 +134,15 @@ impl Given {
             return Err("two files must be given: PARAMS.npy INDICES.npy".into());
         };
         let output = self.output.ok_or("no --output given")?;
+        for (name, path) in [
+            ("PARAMS.npy", &params),
+            ("INDICES.npy", &indices),
+            ("--output", &output),
+        ] {
+            if path.is_empty() {
+                return Err(format!("{name} must be the name of a file, found \"\""));
+            }
+        }
         let batch_dims = self
             .batch_dims
             .map_or(Ok(0), |batch_dims| integer("--batch-dims", &batch_dims))?;

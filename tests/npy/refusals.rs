@@ -1,6 +1,6 @@
 //! What npy refuses: each in one line, and without an output file.
 
-use super::support::{Folder, file, npy};
+use super::support::{Folder, Ran, example, file, npy};
 
 pub fn hostile_files_are_refused() {
     let folder = Folder::new("hostile");
@@ -160,6 +160,19 @@ pub fn wrong_arguments_are_refused() {
         ("gather a b -o", "--output needs a value"),
         ("gather a b -o c --output=d", "--output is given twice"),
         ("gather a b -o c --axes 1", "unknown option --axes"),
+        ("gather a b -o c --axes=1", "unknown option --axes"),
+        (
+            "gather a b -o c --from-end=yes",
+            "--from-end takes no value, found \"yes\"",
+        ),
+        (
+            "gather a b --output=",
+            "--output must be the name of a file, found \"\"",
+        ),
+        (
+            "gather a b -o c --axis=",
+            "--axis must be an integer, found \"\"",
+        ),
         (
             "gather a b -o c --axis one",
             "--axis must be an integer, found \"one\"",
@@ -181,6 +194,17 @@ pub fn wrong_arguments_are_refused() {
         let result = folder.run(command);
         let expected = format!("error: {error}\nnpy --help shows the usage\n");
         assert_eq!((result.code, result.stderr), (2, expected), "{command}");
+    }
+    for (params, indices, output, named) in [
+        ("", "b", "c", "PARAMS.npy"),
+        ("a", "", "c", "INDICES.npy"),
+        ("a", "b", "", "--output"),
+    ] {
+        let args = ["gather", params, indices, "-o", output];
+        let result = Ran::new(example("npy").current_dir(&folder.0).args(args));
+        let error = format!("error: {named} must be the name of a file, found \"\"");
+        assert_eq!(result.code, 2, "{args:?}");
+        assert_eq!(result.stderr.lines().next(), Some(error.as_str()));
     }
 }
 
