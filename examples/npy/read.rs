@@ -67,7 +67,7 @@ impl Dtype {
                 Err(format!("big-endian {dtype} is not supported, only little-endian").into())
             }
             Some(dtype) if ["<", "|", ">"].contains(&order) => Ok(dtype),
-            _ => Err(format!("dtype {descr:?} is not supported").into()),
+            _ => Err(format!("dtype {:?} is not supported", start_of(descr)).into()),
         }
     }
 }
@@ -193,7 +193,10 @@ fn parse_header(header: &[u8]) -> Result<(Dtype, Vec<usize>)> {
             "descr" => descr = Some(text.value(Text::descr)?),
             "fortran_order" => fortran_order = Some(text.value(Text::boolean)?),
             "shape" => shape = Some(text.value(Text::shape)?),
-            key => return Err(format!("header has an unknown key {key:?}").into()),
+            key => {
+                let key = start_of(key);
+                return Err(format!("header has an unknown key {key:?}").into());
+            }
         }
         if !text.skip(",") {
             text.expect("}")?;
@@ -210,6 +213,11 @@ fn parse_header(header: &[u8]) -> Result<(Dtype, Vec<usize>)> {
         (Some(descr), Some(false), Some(shape)) => Ok((Dtype::from_descr(descr)?, shape)),
         _ => Err("header must have the keys descr, fortran_order and shape".into()),
     }
+}
+
+/// As much of a header's text as an error quotes.
+fn start_of(text: &str) -> String {
+    text.chars().take(20).collect()
 }
 
 /// The part of a header that is still to be read.
@@ -232,7 +240,7 @@ impl<'a> Text<'a> {
     }
 
     fn unexpected(&self, expected: &str) -> Box<dyn Error> {
-        let found: String = self.0.trim_start().chars().take(20).collect();
+        let found = start_of(self.0.trim_start());
         format!("header must go on with {expected}, found {found:?}").into()
     }
 

@@ -44,6 +44,10 @@ pub fn hostile_files_are_refused() {
         (text("{'descr"), "header has a string without an end"),
         (text("{'key': 1}"), "header has an unknown key \"key\""),
         (
+            text(&format!("{{'{}': 1}}", "k".repeat(60_000))),
+            "header has an unknown key \"kkkkkkkkkkkkkkkkkkkk\"",
+        ),
+        (
             text("{} {}"),
             "header must go on with its end, found \"{}\"",
         ),
@@ -53,6 +57,10 @@ pub fn hostile_files_are_refused() {
         ),
         (descr("'|O'"), "arrays of Python objects are not supported"),
         (descr("'<U2'"), "dtype \"<U2\" is not supported"),
+        (
+            descr(&format!("'{}'", "d".repeat(60_000))),
+            "dtype \"dddddddddddddddddddd\" is not supported",
+        ),
         (descr("''"), "dtype \"\" is not supported"),
         (descr("'é4'"), "dtype \"é4\" is not supported"),
         (
