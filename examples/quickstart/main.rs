@@ -12,6 +12,8 @@ mod means;
 mod read;
 
 use std::error::Error;
+use std::fmt::Display;
+use std::io::{self, Write};
 use std::path::Path;
 
 use approx::assert_relative_eq;
@@ -29,12 +31,12 @@ fn main() -> Result<(), Box<dyn Error>> {
 
     let executor = Executor::from(pollster::block_on(Gpu::from_env()));
     match &executor {
-        Executor::Gpu(_) => println!("Gathering on {executor}"),
+        Executor::Gpu(_) => say(format!("Gathering on {executor}")),
         Executor::Cpu(error) => {
             // The rest of the text says what each back end lacks.
             let error = error.to_string();
             let reason = error.split(':').next().unwrap_or(&error);
-            println!("Gathering on the CPU ({reason})");
+            say(format!("Gathering on the CPU ({reason})"));
         }
     }
     first_of_each_digit(&executor, &images)?;
@@ -58,7 +60,9 @@ fn first_of_each_digit(executor: &Executor, images: &Array) -> Result<(), Box<dy
         Executor::Gpu(_) => "GPU, CPU and expected output",
         Executor::Cpu(_) => "CPU and expected output",
     };
-    println!("\nThe first of each digit. {who} are equal, bit for bit:\n{plan}\n");
+    say(format!(
+        "\nThe first of each digit. {who} are equal, bit for bit:\n{plan}\n"
+    ));
     let firsts = rows.chunks(3 * PIXELS).flat_map(|three| &three[..PIXELS]);
     draw(&firsts.copied().map(f32::from).collect::<Vec<_>>());
     Ok(())
@@ -81,7 +85,9 @@ fn mean_of_each_digit(
     let cpu_rows = plan.run(&images.bytes, &indices)?;
     let cpu_means = average(&cpu_rows, &starts);
     let Executor::Gpu(gpu) = executor else {
-        println!("\nThe mean of each digit, of all images in the order of their digits:\n{plan}\n");
+        say(format!(
+            "\nThe mean of each digit, of all images in the order of their digits:\n{plan}\n"
+        ));
         draw(&cpu_means);
         return Ok(());
     };
@@ -93,10 +99,10 @@ fn mean_of_each_digit(
         .zip(&cpu_means)
         .map(|(gpu, cpu)| (gpu - cpu).abs())
         .fold(0.0, f32::max);
-    println!(
+    say(format!(
         "\nThe mean of each digit: the gather and the app's own averaging, in one submit. The largest\n\
          difference from the CPU's is {difference}:\n{plan}\n"
-    );
+    ));
     draw(&means);
     Ok(())
 }
@@ -140,7 +146,9 @@ fn index_out_of_range(executor: &Executor, images: &Array) -> Result<(), Box<dyn
     let Err(error) = plan.run(&images.bytes, &good_and_bad) else {
         return Err("the CPU took an index that is out of range".into());
     };
-    println!("\nAn index that is out of range:\n  CPU: {error}\n  {device}: an image of zeros");
+    say(format!(
+        "\nAn index that is out of range:\n  CPU: {error}\n  {device}: an image of zeros"
+    ));
     Ok(())
 }
 
@@ -155,7 +163,7 @@ fn draw(images: &[f32]) {
                 pixels.iter().map(|pixel| SHADES[shade(*pixel)]).collect()
             })
             .collect();
-        println!("{}", line.join("  ").trim_end());
+        say(line.join("  ").trim_end());
     }
 }
 
@@ -165,6 +173,11 @@ fn shade(ink: f32) -> usize {
         .iter()
         .filter(|&&limit| ink >= limit)
         .count()
+}
+
+/// Prints a line, if anybody still reads: `quickstart | head -1` stops after the first.
+fn say(line: impl Display) {
+    let _ = writeln!(io::stdout(), "{line}");
 }
 
 fn read_data(name: &str) -> read::Result<Array> {

@@ -9,7 +9,7 @@ mod refusals;
 mod support;
 
 use std::fs;
-use std::process::ExitCode;
+use std::process::{Command, ExitCode, Stdio};
 
 use common::device::gpu_trial;
 use libtest_mimic::{Arguments, Trial};
@@ -57,6 +57,12 @@ fn main() -> ExitCode {
         cpu("npy_without_a_gpu", npy_without_a_gpu),
         cpu("quickstart_without_a_gpu", quickstart_without_a_gpu),
         gpu("quickstart_draws_the_same", quickstart_draws_the_same),
+        cpu("quickstart_needs_no_reader", || {
+            needs_no_reader(example("quickstart").envs([NO_GPU]));
+        }),
+        gpu("two_devices_needs_no_reader", || {
+            needs_no_reader(&mut example("two_devices"));
+        }),
     ];
     libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
 }
@@ -264,6 +270,16 @@ fn quickstart_draws_the_same() {
     );
     let cpu = Ran::new(example("quickstart").envs([NO_GPU]));
     assert_eq!(pictures(&gpu.stdout), pictures(&cpu.stdout));
+}
+
+/// As `| true`.
+fn needs_no_reader(command: &mut Command) {
+    let (stdout, stderr) = (Stdio::piped(), Stdio::piped());
+    let mut child = command.stdout(stdout).stderr(stderr).spawn().unwrap();
+    drop(child.stdout.take());
+    let output = child.wait_with_output().unwrap();
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{stderr}");
 }
 
 fn pictures(stdout: &str) -> Vec<&str> {
