@@ -1,15 +1,18 @@
 //! The CPU gather of small shapes with indices in range and hostile ones, for every policy: the oracle's
 //! bytes, or its bad row and text, from params whole and in shards. Slices of a wrong length are refused.
+//! Shapes that are large but for their indices are gathered without bytes: no time or memory for the rest.
 
 #![no_main]
+#![allow(clippy::unwrap_used, reason = "a target fails by panicking")]
 
 mod common;
 
 use arbitrary::{Arbitrary, Result, Unstructured};
+use bytemuck::Pod;
 use common::indices::{Hash, holds, values_around};
 use common::oracle::Case;
 use common::shapes::any_case;
-use common::voices::{Cpu, Element, POLICIES, Voice, WIDTHS};
+use common::voices::{Cpu, Element, POLICIES, Voice, WIDTHS, index_bytes};
 use libfuzzer_sys::{Corpus, fuzz_target};
 use wgpu_gather::{BadIndices, GatherIndex, GatherPlan, IndexKind, Operand, RunError};
 
@@ -38,7 +41,7 @@ impl<'a> Arbitrary<'a> for Input {
             cuts: u.arbitrary()?,
             case: any_case(u, MAX_RANK, any_dim)?,
         };
-        if input.is_small() {
+        if input.has_few_indices() {
             input.fill(u)?;
         }
         Ok(input)
@@ -55,14 +58,19 @@ fn any_dim(u: &mut Unstructured) -> Result<usize> {
 }
 
 impl Input {
-    /// Whether the shapes make a plan and no operand is large.
+    /// Whether the shapes make a plan, of however much params and output.
+    fn has_few_indices(&self) -> bool {
+        let (params, indices) = (&self.case.params_shape, &self.case.indices_shape);
+        self.case.op.output_shape(params, indices).is_ok() && is_small(indices)
+    }
+
+    /// Whether no operand is large. The shapes make a plan.
     fn is_small(&self) -> bool {
         let (params, indices) = (&self.case.params_shape, &self.case.indices_shape);
-        let output = self.case.op.output_shape(params, indices);
-        output.is_ok_and(|output| {
-            let is_small = |shape: &[usize]| shape.iter().product::<usize>() <= MAX_ELEMENTS;
-            is_small(params) && is_small(indices) && is_small(&output)
-        })
+        let output = self.case.op.output_shape(params, indices).unwrap();
+        [params, indices, &output]
+            .into_iter()
+            .all(|shape| is_small(shape))
     }
 
     /// Chooses index values that the kind holds. The shapes are valid.
@@ -89,6 +97,10 @@ impl Input {
             .collect::<Result<_>>()?;
         Ok(())
     }
+}
+
+fn is_small(shape: &[usize]) -> bool {
+    shape.contains(&0) || shape.iter().product::<usize>() <= MAX_ELEMENTS
 }
 
 fn any_of(kind: IndexKind, u: &mut Unstructured) -> Result<i128> {
@@ -128,8 +140,17 @@ impl Voice for NamingRow<'_> {
 
 fuzz_target!(|input: Input| -> Corpus {
     let case = &input.case;
-    if !case.check_plan() || !input.is_small() {
+    if !case.check_plan() || !input.has_few_indices() {
         return Corpus::Reject;
+    }
+    match input.index_kind {
+        IndexKind::I32 => check_without_bytes::<i32>(case, input.index_kind),
+        IndexKind::U32 => check_without_bytes::<u32>(case, input.index_kind),
+        IndexKind::I64 => check_without_bytes::<i64>(case, input.index_kind),
+        IndexKind::U64 => check_without_bytes::<u64>(case, input.index_kind),
+    }
+    if !input.is_small() {
+        return Corpus::Keep;
     }
     for job in case.jobs(&[input.element_bytes], &[input.index_kind], &POLICIES) {
         job.check(&NamingRow(case));
@@ -138,6 +159,47 @@ fuzz_target!(|input: Input| -> Corpus {
     }
     Corpus::Keep
 });
+
+/// Elements without bytes are as many as the output has, or the first bad row is named.
+fn check_without_bytes<I: GatherIndex + Pod>(case: &Case, kind: IndexKind) {
+    let indices: Vec<I> = bytemuck::pod_collect_to_vec(&index_bytes(kind, &case.indices));
+    let bad_index = first_bad_row(case).map(|row| case.bad_index_text(row));
+    for policy in POLICIES {
+        let plan = case.plan(policy).unwrap();
+        let output_len: usize = plan.output_shape().iter().product();
+        let expected = match &bad_index {
+            Some(text) if output_len > 0 && policy != BadIndices::Zero => Err(text.clone()),
+            _ => Ok(output_len),
+        };
+        for plan in [&plan.shard(0..0).unwrap(), &plan] {
+            let params_len = usize::try_from(plan.dims().params_len()).unwrap();
+            let params = [()].repeat(params_len);
+            let found = plan.run(&params, &indices).map(|output| output.len());
+            assert_eq!(found.map_err(|error| error.to_string()), expected, "{case}");
+            let into = plan.run_into(&params, &indices, &mut [()].repeat(output_len));
+            let into = into.map(|()| output_len).map_err(|error| error.to_string());
+            assert_eq!(into, expected, "{case}");
+        }
+        // Every row is bad where params has none: no memory is asked for.
+        if plan.dims().row_count == 0 && expected.is_err() {
+            let error = plan.run::<u64, _>(&[], &indices).unwrap_err().to_string();
+            assert_eq!(Err(error), expected, "{case}");
+        }
+    }
+}
+
+/// The first index row with a value out of its dim. A row without values has none.
+fn first_bad_row(case: &Case) -> Option<usize> {
+    let dims = case
+        .op
+        .indexed_dims(&case.params_shape, &case.indices_shape);
+    let is_bad = |(&value, &dim): (&i128, &usize)| {
+        let dim = dim as i128;
+        !(if case.from_end { -dim } else { 0 }..dim).contains(&value)
+    };
+    let mut rows = case.indices.chunks(dims.len().max(1));
+    rows.position(|row| row.iter().zip(&dims).any(is_bad))
+}
 
 /// Slices of any lengths: the first operand whose length is wrong is named, before any index is looked at.
 fn check_lengths(plan: &GatherPlan, [params, indices, output]: [usize; 3]) {

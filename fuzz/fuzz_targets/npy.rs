@@ -17,9 +17,7 @@ use std::{env, fs, process};
 use libfuzzer_sys::fuzz_target;
 use read::{Array, MAGIC, Result, read_array};
 
-/// Memory for each byte of a file: a header, and an error that quotes it.
-const MEMORY_FACTOR: usize = 16;
-/// Memory besides: dims and an error's own words.
+/// Memory besides a file's own bytes: dims and an error's words.
 const MEMORY_BYTES: usize = 8 * 1024;
 
 /// Where accepted arrays are written.
@@ -40,7 +38,7 @@ fn check(file: &[u8]) {
     let len = file.len() as u64;
     let (array, peak_bytes) = memory::peak_bytes(|| read_array(file, len));
     assert!(
-        peak_bytes <= MEMORY_BYTES + MEMORY_FACTOR * file.len(),
+        peak_bytes <= MEMORY_BYTES + file.len(),
         "{peak_bytes} bytes of memory for a file of {len}"
     );
     refused(read_array(file, len + 1), "a file shorter than it was");
