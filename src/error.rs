@@ -18,6 +18,8 @@ pub enum Operand {
     Output,
     /// Where the GPU notes bad rows.
     Report,
+    /// Elements on the GPU, whatever they are to a gather: what `Gpu::upload` makes.
+    Table,
 }
 
 impl fmt::Display for Operand {
@@ -28,6 +30,7 @@ impl fmt::Display for Operand {
             Self::Indices => f.write_str("indices"),
             Self::Output => f.write_str("output"),
             Self::Report => f.write_str("report"),
+            Self::Table => f.write_str("table"),
         }
     }
 }

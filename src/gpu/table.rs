@@ -65,7 +65,7 @@ impl Gpu {
         if size_of::<T>() == 0 {
             return Err(GatherError::ZeroSizedElement.into());
         }
-        let staged = self.stage(Operand::Params, bytemuck::cast_slice(elements))?;
+        let staged = self.stage(Operand::Table, bytemuck::cast_slice(elements))?;
         self.submit("wgpu-gather/upload", |encoder| staged.copy(encoder))?;
         Ok(GpuTable {
             buffer: staged.buffer,
@@ -159,7 +159,7 @@ impl Gpu {
 
     fn start_download<T>(&self, table: &GpuTable<T>) -> Result<Mapping, GpuError> {
         let size = table.buffer.size();
-        let readback = self.make_buffer(Operand::Params, size, HOST, "wgpu-gather/readback")?;
+        let readback = self.make_buffer(Operand::Table, size, HOST, "wgpu-gather/readback")?;
         let submission = self.submit("wgpu-gather/download", |encoder| {
             encoder.copy_buffer_to_buffer(&table.buffer, 0, &readback, 0, size);
         })?;

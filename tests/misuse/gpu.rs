@@ -70,8 +70,11 @@ fn an_operand_beyond_one_buffer_is_refused() {
     let error = gpu.upload(&[0_u8; 1025]).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "params buffer must have at most 1024 bytes on this device, found 1028"
+        "table buffer must have at most 1024 bytes on this device, found 1028"
     );
+    let (_, large) = gpu_of(wgpu::Limits::default());
+    let table = large.upload(&[0_u8; 1025]).unwrap();
+    assert_eq!(downloaded(&gpu, &table), Err(error));
     assert_eq!(gpu.upload(&[0_u8; 1023]).unwrap().buffer().size(), 1024);
 
     let table = gpu.upload(&[0.0; 8]).unwrap();
