@@ -2,7 +2,7 @@
 //! canary before, so that a byte nobody wrote, or nobody should have written, shows. A mistake that only
 //! wgpu notices panics in its default handler and so fails the trial.
 
-use wgpu_gather::{BadIndices, BadRows, GatherBuffers, GatherPlan, Gpu, PlanError, wgpu};
+use wgpu_gather::{BadIndices, BadRows, GatherBuffers, GatherPlan, Gpu, PlanError};
 
 use crate::check::{same, same_bytes};
 use crate::common::voices::index_bytes;
@@ -62,6 +62,10 @@ pub fn check_nothing_recorded(gpu: &Gpu, line: &Line) -> Result<(), String> {
 
 fn record(gpu: &Gpu, line: &Line, output_bytes: usize) -> Result<Recorded, String> {
     let upload = |bytes: &[u8]| gpu.upload(bytes).map_err(|error| error.to_string());
+    let download = |table| {
+        gpu.download_blocking(table)
+            .map_err(|error| error.to_string())
+    };
     let params = upload(&line.params.bytes)?;
     let indices = upload(&index_bytes(line.index_kind, &line.case.indices))?;
     let output_buffer_bytes = output_bytes.next_multiple_of(4) + SPARE_BYTES;
@@ -87,36 +91,7 @@ fn record(gpu: &Gpu, line: &Line, output_bytes: usize) -> Result<Recorded, Strin
     gpu.queue().submit([encoder.finish()]);
     Ok(Recorded {
         attempt,
-        output: read_back(gpu, output.buffer())?,
-        report: read_back(gpu, report.buffer())?,
+        output: download(&output)?,
+        report: download(&report)?,
     })
-}
-
-fn read_back(gpu: &Gpu, buffer: &wgpu::Buffer) -> Result<Vec<u8>, String> {
-    let staging = gpu.device().create_buffer(&wgpu::BufferDescriptor {
-        label: Some("conformance/staging"),
-        size: buffer.size(),
-        usage: wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST,
-        mapped_at_creation: false,
-    });
-    let mut encoder = gpu.device().create_command_encoder(&Default::default());
-    encoder.copy_buffer_to_buffer(buffer, 0, &staging, 0, buffer.size());
-    gpu.queue().submit([encoder.finish()]);
-
-    let (sender, receiver) = std::sync::mpsc::channel();
-    staging.map_async(wgpu::MapMode::Read, .., move |result| {
-        sender.send(result).expect("the receiver waits");
-    });
-    gpu.device()
-        .poll(wgpu::PollType::wait_indefinitely())
-        .map_err(|error| error.to_string())?;
-    receiver
-        .recv()
-        .map_err(|error| error.to_string())?
-        .map_err(|error| error.to_string())?;
-    let bytes = staging
-        .get_mapped_range(..)
-        .map_err(|error| error.to_string())?
-        .to_vec();
-    Ok(bytes)
 }
