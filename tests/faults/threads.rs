@@ -4,10 +4,11 @@ use std::sync::Barrier;
 use std::thread;
 
 use libtest_mimic::Trial;
-use wgpu_gather::{BadIndices, GatherIndex, GatherPlan, Gpu, GpuError, IndexKind, RunError};
+use wgpu_gather::IndexKind;
 
 use crate::common::cases;
-use crate::common::voices::{Element, Job, POLICIES, Voice};
+use crate::common::device::OnGpu;
+use crate::common::voices::{Job, POLICIES};
 use crate::support::{Machine, Work, on_both, on_gpu};
 
 const THREADS: usize = 8;
@@ -41,33 +42,6 @@ fn first_gathers(machine: &Machine) {
 }
 
 /// Half of the threads wait with `gather_blocking`, half await `gather`.
-struct OnThread<'a> {
-    gpu: &'a Gpu,
-    awaits: bool,
-}
-
-impl Voice for OnThread<'_> {
-    const DEVICE_DEFAULT: BadIndices = BadIndices::Zero;
-
-    fn gather<T: Element, I: GatherIndex>(
-        &self,
-        plan: &GatherPlan,
-        params: &[T],
-        indices: &[I],
-    ) -> Result<Vec<T>, RunError> {
-        let table = self.gpu.upload(params).unwrap();
-        let gathered = if self.awaits {
-            pollster::block_on(self.gpu.gather(plan, &table, indices))
-        } else {
-            self.gpu.gather_blocking(plan, &table, indices)
-        };
-        gathered.map_err(|error| match error {
-            GpuError::Run(error) => error,
-            error => panic!("{error}"),
-        })
-    }
-}
-
 fn different_shapes(machine: &Machine) {
     let app = machine.app();
     let kinds = [IndexKind::I32, IndexKind::U64];
@@ -79,7 +53,7 @@ fn different_shapes(machine: &Machine) {
         for thread in 0..THREADS {
             let (gpu, jobs) = (&app.gpu, &jobs);
             scope.spawn(move || {
-                let voice = OnThread {
+                let voice = OnGpu {
                     gpu,
                     awaits: thread % 2 == 0,
                 };

@@ -9,12 +9,12 @@ use wgpu_gather::{
 
 use crate::batch::{self, REPORT_BYTES, Recording, read_back};
 use crate::common::cases;
+use crate::common::device::blocking;
 use crate::common::indices::Hash;
 use crate::common::oracle::Case;
 use crate::common::sweep;
 use crate::common::voices::{Job, POLICIES};
 use crate::into_buffers::{index_values, table, unchecked, widths};
-use crate::to_host::Blocking;
 use crate::trial;
 
 pub(crate) fn trials() -> Vec<Trial> {
@@ -92,7 +92,7 @@ fn small_buffers(_: &'static Gpu) {
             let output = job.output.len().next_multiple_of(4) + report;
             let inputs = job.params.len().max(job.indices.len());
             if inputs.next_multiple_of(4).max(output) <= BUFFER_BYTES {
-                job.check(&Blocking(&gpu));
+                job.check(&blocking(&gpu));
                 fitting += 1;
             } else if job.element_bytes == 1 {
                 let table = gpu.upload(&job.params);
@@ -119,7 +119,7 @@ fn plans_of_shards(_: &'static Gpu) {
     let small = small_device(1 << 20);
     let mut hash = Hash::new(3);
     for job in widths().step_by(5) {
-        job.check_shards(&Blocking(&small), &mut hash);
+        job.check_shards(&blocking(&small), &mut hash);
     }
 }
 

@@ -8,23 +8,24 @@ use std::thread::{self, Thread};
 
 use libtest_mimic::Trial;
 use wgpu_gather::{
-    BadIndices, Executor, Gather, GatherIndex, GatherNd, GatherPlan, Gatherer, Gpu, GpuError,
-    GpuTable, IndexKind, Operand, RunError, wgpu,
+    BadIndices, Executor, Gather, GatherNd, Gatherer, Gpu, GpuError, GpuTable, IndexKind, Operand,
+    RunError, wgpu,
 };
 
 use crate::common::cases;
+use crate::common::device::blocking;
 use crate::common::elements::check_element_types;
 use crate::common::indices::Hash;
 use crate::common::oracle::Case;
 use crate::common::sweep;
-use crate::common::voices::{Cpu, Element, POLICIES, Voice};
+use crate::common::voices::{Cpu, POLICIES};
 use crate::trial;
 
 pub(crate) fn trials() -> Vec<Trial> {
     vec![
         trial("the_table_comes_back_equal_to_the_oracle", table),
         trial("elements_of_every_type_come_back_bit_for_bit", |gpu| {
-            check_element_types(&Blocking(gpu));
+            check_element_types(&blocking(gpu));
         }),
         trial(
             "random_shapes_come_back_equal_to_oracle_and_cpu",
@@ -58,32 +59,11 @@ const _: () = {
     is_send_and_sync::<Executor>();
 };
 
-/// `Gpu::gather_blocking`.
-pub(crate) struct Blocking<'a>(pub(crate) &'a Gpu);
-
-impl Voice for Blocking<'_> {
-    const DEVICE_DEFAULT: BadIndices = BadIndices::Zero;
-
-    fn gather<T: Element, I: GatherIndex>(
-        &self,
-        plan: &GatherPlan,
-        params: &[T],
-        indices: &[I],
-    ) -> Result<Vec<T>, RunError> {
-        let table = self.0.upload(params).unwrap();
-        match self.0.gather_blocking(plan, &table, indices) {
-            Ok(output) => Ok(output),
-            Err(GpuError::Run(error)) => Err(error),
-            Err(error) => panic!("{error}"),
-        }
-    }
-}
-
 fn table(gpu: &'static Gpu) {
     for case in cases::table() {
         if case.check_plan() {
             for job in case.jobs(&[1, 4, 16], &[IndexKind::I32, IndexKind::U64], &POLICIES) {
-                job.check(&Blocking(gpu));
+                job.check(&blocking(gpu));
             }
         }
     }
@@ -94,7 +74,7 @@ fn shards(gpu: &'static Gpu) {
     let cases = cases::table().into_iter().chain(cases::slice_lengths());
     for case in cases.filter(Case::check_plan) {
         for job in case.jobs(&[1, 4], &[IndexKind::I32, IndexKind::I64], &POLICIES) {
-            job.check_shards(&Blocking(gpu), &mut hash);
+            job.check_shards(&blocking(gpu), &mut hash);
         }
     }
 }
@@ -102,7 +82,7 @@ fn shards(gpu: &'static Gpu) {
 fn random_shapes(gpu: &'static Gpu) {
     sweep::check_random_jobs(200, |job| {
         job.check(&Cpu);
-        job.check(&Blocking(gpu));
+        job.check(&blocking(gpu));
     });
 }
 
