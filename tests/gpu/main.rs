@@ -7,6 +7,7 @@ mod batch;
 mod common;
 mod cuts;
 mod into_buffers;
+mod known_failures;
 mod streams;
 mod to_host;
 
@@ -18,6 +19,7 @@ fn main() {
     trials.extend(into_buffers::trials());
     trials.extend(cuts::trials());
     trials.extend(streams::trials());
+    trials.extend(known_failures::trials());
     libtest_mimic::run(&Arguments::from_args(), trials).exit();
 }
 

@@ -115,8 +115,9 @@ fn a_range_that_starts_off_the_alignment_is_refused() {
     }
 }
 
+/// What burn and tract learn from wgpu's validation.
 #[test]
-fn what_is_written_shares_its_buffer_with_nothing() {
+fn burn_and_tract_one_buffer_to_read_and_to_write_is_refused() {
     let app = App::new();
     for (operand, with) in [
         (Operand::Output, Operand::Params),

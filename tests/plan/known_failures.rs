@@ -1,5 +1,6 @@
 //! What other gathers got wrong, after the advisories and bug reports. The CPU reads and divides here; the
-//! planner has to leave it nothing to get wrong.
+//! planner has to leave it nothing to get wrong. The GPU's part is in tests/gpu/known_failures.rs, and one
+//! buffer to read and to write, which burn and tract hit, in tests/misuse/operands.rs.
 
 use wgpu_gather::{BadIndices, Gather, GatherNd, GatherPlan, NegativeIndices, RunError};
 
@@ -124,6 +125,8 @@ fn onnxruntime_27963_index_0_into_a_dim_of_zero_is_an_error() {
         (0, &[0][..], &[0][..])
     );
     assert_eq!(bad.to_string(), "indices[0] = 0 is not in [0, 0)");
+    let into = plan.run_into(&[0; 0], &[0], &mut [9]);
+    assert_eq!(into, Err(RunError::BadIndex(bad)));
     let from_end = Gather::new().negative_indices(NegativeIndices::FromEnd);
     let plan = from_end.plan(&[0], &[1]).unwrap();
     assert_bad_index(plan.run(&[0; 0], &[-1]), "indices[0] = -1 is not in [0, 0)");
