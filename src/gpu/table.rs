@@ -94,13 +94,7 @@ impl Gpu {
         T: GatherElement,
         I: GatherIndex,
     {
-        match self.start(plan, table, indices)? {
-            Some(result) => {
-                let decode = |bytes: &[u8]| decode(plan, I::KIND, bytes);
-                result.read(Wait::Poll, decode).await?
-            }
-            None => Ok(Vec::new()),
-        }
+        self.gathered(plan, table, indices, Wait::Poll).await
     }
 
     /// Brings a table back to the host, as the commands submitted so far leave it.
@@ -134,13 +128,7 @@ impl Gpu {
         T: GatherElement,
         I: GatherIndex,
     {
-        match self.start(plan, table, indices)? {
-            Some(result) => {
-                let decode = |bytes: &[u8]| decode(plan, I::KIND, bytes);
-                pollster::block_on(result.read(Wait::Block, decode))?
-            }
-            None => Ok(Vec::new()),
-        }
+        pollster::block_on(self.gathered(plan, table, indices, Wait::Block))
     }
 
     /// [`download`](Self::download), waiting for it on this thread.
@@ -166,14 +154,36 @@ impl Gpu {
         Mapping::start(&self.device, readback, wgpu::MapMode::Read, submission)
     }
 
-    /// Submits the gather and starts to map its result: the output, and behind it the report if the policy
-    /// asks for one. `None` if the output is empty.
+    async fn gathered<T, I>(
+        &self,
+        plan: &GatherPlan,
+        table: &GpuTable<T>,
+        indices: &[I],
+        wait: Wait,
+    ) -> Result<Vec<T>, GpuError>
+    where
+        T: GatherElement,
+        I: GatherIndex,
+    {
+        let Some((output, report)) = self.start(plan, table, indices)? else {
+            return Ok(Vec::new());
+        };
+        if let Some(report) = report {
+            let check = |bytes: &[u8]| check_report(plan, I::KIND, bytes);
+            report.read(wait, check).await??;
+        }
+        output.read(wait, |bytes| output_of(plan, bytes)).await?
+    }
+
+    /// Submits the gather and starts to map its result: the output, and the report if the policy asks for
+    /// one. Each has a buffer of its own, so that the output may be as large as one. `None` if the output is
+    /// empty.
     fn start<T, I>(
         &self,
         plan: &GatherPlan,
         table: &GpuTable<T>,
         indices: &[I],
-    ) -> Result<Option<Mapping>, GpuError>
+    ) -> Result<Option<(Mapping, Option<Mapping>)>, GpuError>
     where
         T: GatherElement,
         I: GatherIndex,
@@ -186,31 +196,23 @@ impl Gpu {
             return Ok(None);
         }
         let output_bytes = range_bytes(bytes.output);
-        let report_bytes = match plan.bad_indices() {
-            BadIndices::Error => REPORT_BYTES,
-            BadIndices::DeviceDefault | BadIndices::Zero => 0,
-        };
 
         let storage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC;
         let indices = self.stage(Operand::Indices, I::bytes(indices))?;
         let output =
             self.make_buffer(Operand::Output, output_bytes, storage, "wgpu-gather/output")?;
-        let readback = self.make_buffer(
-            Operand::Output,
-            output_bytes + report_bytes,
-            HOST,
-            "wgpu-gather/readback",
-        )?;
+        let output_host =
+            self.make_buffer(Operand::Output, output_bytes, HOST, "wgpu-gather/readback")?;
         let mut buffers = GatherBuffers::new::<T, I>(
             table.buffer.slice(..),
             indices.buffer.slice(..),
             output.slice(..),
         );
-        let report;
-        if report_bytes > 0 {
-            let usage = storage | wgpu::BufferUsages::COPY_DST;
-            report =
-                self.make_buffer(Operand::Report, report_bytes, usage, "wgpu-gather/report")?;
+        let report = match plan.bad_indices() {
+            BadIndices::Error => Some(self.make_report()?),
+            BadIndices::DeviceDefault | BadIndices::Zero => None,
+        };
+        if let Some((report, _)) = &report {
             buffers = buffers.with_report(report.slice(..));
         }
 
@@ -224,19 +226,28 @@ impl Gpu {
         })?;
         self.gatherer.encode(&mut encoder, plan, &buffers)?;
         let submission = scoped(&self.device, || {
-            encoder.copy_buffer_to_buffer(&output, 0, &readback, 0, output_bytes);
-            if let Some(report) = buffers.report {
-                encoder.copy_buffer_to_buffer(
-                    report.buffer(),
-                    0,
-                    &readback,
-                    output_bytes,
-                    report_bytes,
-                );
+            encoder.copy_buffer_to_buffer(&output, 0, &output_host, 0, output_bytes);
+            if let Some((report, host)) = &report {
+                encoder.copy_buffer_to_buffer(report, 0, host, 0, REPORT_BYTES);
             }
             self.queue.submit([encoder.finish()])
         })?;
-        Mapping::start(&self.device, readback, wgpu::MapMode::Read, submission).map(Some)
+        let read =
+            |host| Mapping::start(&self.device, host, wgpu::MapMode::Read, submission.clone());
+        let report = report.map(|(_, host)| read(host)).transpose()?;
+        Ok(Some((read(output_host)?, report)))
+    }
+
+    /// A report, and a buffer that brings it back.
+    fn make_report(&self) -> Result<(wgpu::Buffer, wgpu::Buffer), GpuError> {
+        let make = |usage, label| self.make_buffer(Operand::Report, REPORT_BYTES, usage, label);
+        let usage = wgpu::BufferUsages::STORAGE
+            | wgpu::BufferUsages::COPY_SRC
+            | wgpu::BufferUsages::COPY_DST;
+        Ok((
+            make(usage, "wgpu-gather/report")?,
+            make(HOST, "wgpu-gather/report/readback")?,
+        ))
     }
 
     /// A buffer, and the bytes to be copied into it.
@@ -336,22 +347,19 @@ impl Staged {
     }
 }
 
-/// The output, or the error that its report holds.
-fn decode<T: GatherElement>(
-    plan: &GatherPlan,
-    index_kind: IndexKind,
-    bytes: &[u8],
-) -> Result<Vec<T>, GpuError> {
+/// The error that a report holds.
+fn check_report(plan: &GatherPlan, index_kind: IndexKind, report: &[u8]) -> Result<(), GpuError> {
+    match BadRows::decode(plan, index_kind, report)? {
+        Some(bad_rows) => Err(RunError::BadIndex(bad_rows.first).into()),
+        None => Ok(()),
+    }
+}
+
+/// The output's elements, of all bytes of its buffer.
+fn output_of<T: GatherElement>(plan: &GatherPlan, bytes: &[u8]) -> Result<Vec<T>, GpuError> {
     let output_len =
         usize::try_from(plan.dims().output_len()).expect("a mapped output is in memory");
-    let output_bytes = output_len * size_of::<T>();
-    if plan.bad_indices() == BadIndices::Error {
-        let report = &bytes[output_bytes.next_multiple_of(4)..];
-        if let Some(bad_rows) = BadRows::decode(plan, index_kind, report)? {
-            return Err(RunError::BadIndex(bad_rows.first).into());
-        }
-    }
-    elements_of(&bytes[..output_bytes])
+    elements_of(&bytes[..output_len * size_of::<T>()])
 }
 
 /// Mapped bytes as elements. What a gather puts together, copies of whole elements and zeros, always is.

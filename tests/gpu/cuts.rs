@@ -85,13 +85,11 @@ fn small_buffers(_: &'static Gpu) {
     let (mut fitting, mut refused) = (0, 0);
     for case in cases::table().into_iter().filter(Case::check_plan) {
         for job in case.jobs(&[1, 3, 16], &[IndexKind::I32, IndexKind::U64], &POLICIES) {
-            let report = match job.plan.bad_indices() {
-                BadIndices::Error => REPORT_BYTES,
-                _ => 0,
-            };
-            let output = job.output.len().next_multiple_of(4) + report;
-            let inputs = job.params.len().max(job.indices.len());
-            if inputs.next_multiple_of(4).max(output) <= BUFFER_BYTES {
+            let operands = [&job.params, &job.indices, &job.output];
+            if operands
+                .into_iter()
+                .all(|bytes| bytes.len() <= BUFFER_BYTES)
+            {
                 job.check(&blocking(&gpu));
                 fitting += 1;
             } else if job.element_bytes == 1 {
