@@ -91,8 +91,8 @@ impl Gpu {
     /// that index rows select from are uploaded, one after the other.
     ///
     /// The stream takes at most `device_bytes` bytes of buffers, and a few thousand for sizes. Each chunk
-    /// of the output uploads the windows that it needs, so the fewer chunks, the less is uploaded: an output
-    /// of a quarter of `device_bytes` can be had with each window uploaded once.
+    /// of the output uploads the windows that it needs, so the fewer chunks, the less is uploaded: for an
+    /// output, and indices, of up to an eighth of `device_bytes` each window is uploaded once.
     ///
     /// # Errors
     ///

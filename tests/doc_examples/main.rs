@@ -37,10 +37,16 @@ mod gatherer {
 }
 
 fn main() {
-    let arguments = Arguments::from_args();
+    let mut arguments = Arguments::from_args();
+    // Each example makes a device of its own, as a user's program does: one at a time.
+    arguments.test_threads = Some(1);
     let trials = vec![
         Trial::test("the_readme_holds_what_runs_here", || {
-            for example in [include_str!("gpu.rs"), include_str!("gatherer.rs")] {
+            for example in [
+                include_str!("gpu.rs"),
+                include_str!("gatherer.rs"),
+                include_str!("stream.rs"),
+            ] {
                 let block = format!("```rust,no_run\n{example}```\n");
                 assert!(
                     include_str!("../../README.md").contains(&block),

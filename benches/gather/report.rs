@@ -1,0 +1,258 @@
+//! The table for people, and lines of JSON for programs.
+
+use std::fs::{File, read_to_string};
+use std::io::Write;
+use std::time::Duration;
+
+use serde_json::json;
+use wgpu_gather::BadIndices;
+
+use crate::timing::Timed;
+use crate::workloads::Workload;
+
+/// Bytes that a CPU moves at once between memory and cache, and a GPU.
+const CPU_SECTOR: u64 = 64;
+const GPU_SECTOR: u64 = 32;
+
+pub struct Report {
+    /// None if the GPU is not measured.
+    adapter: Option<String>,
+    json: Option<File>,
+    cache_bytes: u64,
+    element_bytes: u64,
+    /// Ratios to the copy of outputs of several sizes: device, threads and MiB.
+    growth: Vec<(&'static str, usize, u64, f64)>,
+}
+
+impl Report {
+    pub fn new(adapter: Option<String>, json: Option<File>) -> Self {
+        let report = Self {
+            adapter,
+            json,
+            cache_bytes: last_level_cache(),
+            element_bytes: 0,
+            growth: Vec::new(),
+        };
+        println!("cpu: {}", cpu_name());
+        if let Some(adapter) = &report.adapter {
+            println!("gpu: {adapter}");
+        }
+        println!(
+            "floor: every memory sector that the gather must move, at the bandwidth of the copy, with a cache of {} MiB",
+            report.cache_bytes >> 20
+        );
+        report
+    }
+
+    pub fn workload<T>(&mut self, workload: &Workload) {
+        self.element_bytes = size_of::<T>() as u64;
+        let plan = workload.plan(BadIndices::Error);
+        println!(
+            "\n{}  {} {}, {} indices: slices of {} B, output {:.1} MiB",
+            workload.name,
+            plan,
+            workload.element,
+            workload.index,
+            plan.dims().slice_len * self.element_bytes,
+            mib(self.output_bytes(workload)),
+        );
+        println!(
+            "  {:<20}{:>11}{:>11}{:>9}{:>9}{:>9}{:>9}",
+            "", "median ms", "min ms", "GB/s", "x copy", "x vec4", "x floor"
+        );
+    }
+
+    pub fn figures(&mut self, workload: &Workload, timed: Vec<Timed>) -> Result<(), String> {
+        let of = |measure| timed.iter().find(|figure| figure.measure == measure);
+        let copy = of("copy").ok_or("no copy was timed")?.median;
+        let vec4 = of("vec4_copy").map(|figure| figure.median);
+        for figure in &timed {
+            let floor = self.floor(workload, figure.device, copy);
+            self.figure(workload, figure, copy, vec4, floor)?;
+            let measure = matches!(figure.measure, "run_into" | "resident");
+            if measure && workload.name.starts_with('G') {
+                let size = self.output_bytes(workload) >> 20;
+                let ratio = ratio(figure.median, copy);
+                self.growth
+                    .push((figure.device, figure.threads, size, ratio));
+            }
+        }
+        if let (Some(error), Some(plain)) = (of("bad_indices_error"), of("resident")) {
+            println!(
+                "  a report costs {:+.1} %",
+                100.0 * (ratio(error.median, plain.median) - 1.0)
+            );
+        }
+        if let (Some(many), Some(empty)) = (of("recorded_50"), of("empty_50")) {
+            println!(
+                "  one of 50 calls takes {:.2} times an empty dispatch",
+                ratio(many.median, empty.median)
+            );
+        }
+        Ok(())
+    }
+
+    /// The cost of windows, beside the same gather in one dispatch.
+    pub fn windows(&mut self, workload: &Workload, timed: Vec<Timed>) -> Result<(), String> {
+        let uncut = timed[0].median;
+        println!("  cut into windows:");
+        for figure in &timed {
+            println!(
+                "  {:<20}{:>11.3}{:>11.3}   {:.2} times uncut",
+                figure.measure,
+                ms(figure.median),
+                ms(figure.min),
+                ratio(figure.median, uncut)
+            );
+            self.write(json!({
+                "workload": workload.name,
+                "device": figure.device,
+                "threads": figure.threads,
+                "measure": figure.measure,
+                "median_ms": ms(figure.median),
+                "min_ms": ms(figure.min),
+                "ratio_to_uncut": ratio(figure.median, uncut),
+            }))?;
+        }
+        Ok(())
+    }
+
+    /// How the time grows with the output.
+    pub fn summary(&self) {
+        if self.growth.is_empty() {
+            return;
+        }
+        println!("\nrows of 512 B, time by that of a copy:");
+        let mut lines: Vec<_> = self
+            .growth
+            .iter()
+            .map(|&(device, threads, ..)| (device, threads))
+            .collect();
+        lines.dedup();
+        lines.sort_unstable();
+        lines.dedup();
+        for line in lines {
+            let of_line = self
+                .growth
+                .iter()
+                .filter(|&&(device, threads, ..)| (device, threads) == line);
+            let sizes: Vec<String> = of_line
+                .map(|(_, _, size, ratio)| format!("{size} MiB {ratio:.2}"))
+                .collect();
+            println!("  {:<20}{}", name(line.0, line.1, ""), sizes.join("   "));
+        }
+    }
+
+    fn figure(
+        &mut self,
+        workload: &Workload,
+        figure: &Timed,
+        copy: Duration,
+        vec4: Option<Duration>,
+        floor: Duration,
+    ) -> Result<(), String> {
+        let bytes = self.output_bytes(workload);
+        let gbps = bytes as f64 / figure.median.as_secs_f64() / 1e9;
+        let vec4 = vec4.map(|vec4| ratio(figure.median, vec4));
+        println!(
+            "  {:<20}{:>11.4}{:>11.4}{:>9.2}{:>9.2}{:>9}{:>9.2}",
+            name(figure.device, figure.threads, figure.measure),
+            ms(figure.median),
+            ms(figure.min),
+            gbps,
+            ratio(figure.median, copy),
+            vec4.map_or(String::new(), |vec4| format!("{vec4:.2}")),
+            ratio(figure.median, floor),
+        );
+        self.write(json!({
+            "workload": workload.name,
+            "device": figure.device,
+            "threads": figure.threads,
+            "measure": figure.measure,
+            "median_ms": ms(figure.median),
+            "min_ms": ms(figure.min),
+            "out_gbps": gbps,
+            "ratio_to_copy": ratio(figure.median, copy),
+            "ratio_to_vec4_copy": vec4,
+            "ratio_to_floor": ratio(figure.median, floor),
+            "adapter": self.adapter,
+        }))
+    }
+
+    fn write(&mut self, line: serde_json::Value) -> Result<(), String> {
+        match &mut self.json {
+            Some(json) => {
+                writeln!(json, "{line}").map_err(|error| format!("the JSON file: {error}"))
+            }
+            None => Ok(()),
+        }
+    }
+
+    fn output_bytes(&self, workload: &Workload) -> u64 {
+        workload.plan(BadIndices::Error).dims().output_len() * self.element_bytes
+    }
+
+    /// The least that a gather can take where a copy of its output takes so long.
+    fn floor(&self, workload: &Workload, device: &str, copy: Duration) -> Duration {
+        let sector = if device == crate::cpu::DEVICE {
+            CPU_SECTOR
+        } else {
+            GPU_SECTOR
+        };
+        let plan = workload.plan(BadIndices::Error);
+        let dims = plan.dims();
+        let slice_bytes = dims.slice_len * self.element_bytes;
+        let sectors = (slice_bytes + sector - gcd(slice_bytes, sector)) / sector;
+        let slices = dims.output_rows();
+        let params_bytes = dims.params_len() * self.element_bytes;
+        let hit = (self.cache_bytes as f64 / params_bytes as f64).min(1.0);
+        let index_bytes = if workload.index == "i64" { 8 } else { 4 };
+        let bytes = (sector * slices * sectors) as f64 * (1.0 - hit)
+            + (dims.indices_len() * index_bytes + slices * slice_bytes) as f64;
+        let copied = 2.0 * self.output_bytes(workload) as f64;
+        copy.mul_f64(bytes / copied)
+    }
+}
+
+fn name(device: &str, threads: usize, measure: &str) -> String {
+    match threads {
+        0 => format!("{device} {measure}"),
+        threads => format!("{device} {threads}T {measure}"),
+    }
+}
+
+fn ms(duration: Duration) -> f64 {
+    duration.as_secs_f64() * 1e3
+}
+
+fn mib(bytes: u64) -> f64 {
+    bytes as f64 / f64::from(1 << 20)
+}
+
+fn ratio(time: Duration, to: Duration) -> f64 {
+    time.as_secs_f64() / to.as_secs_f64()
+}
+
+fn gcd(a: u64, b: u64) -> u64 {
+    if b == 0 { a } else { gcd(b, a % b) }
+}
+
+/// As Linux says; 32 MiB where nothing does.
+fn last_level_cache() -> u64 {
+    let sizes = (0..8).filter_map(|index| {
+        let file = format!("/sys/devices/system/cpu/cpu0/cache/index{index}/size");
+        let size = read_to_string(file).ok()?;
+        size.trim().strip_suffix('K')?.parse::<u64>().ok()
+    });
+    sizes.max().map_or(32 << 20, |kib| kib << 10)
+}
+
+fn cpu_name() -> String {
+    let info = read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let name = info
+        .lines()
+        .find_map(|line| line.strip_prefix("model name"));
+    let name = name.map_or("unknown", |name| name.trim_start_matches([' ', '\t', ':']));
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    format!("{name}, {threads} threads")
+}

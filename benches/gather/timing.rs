@@ -1,0 +1,53 @@
+//! Samples, taken in turn so that what disturbs one figure disturbs them all.
+
+use std::time::{Duration, Instant};
+
+/// One figure: what takes a sample.
+pub struct Figure<'a> {
+    pub device: &'static str,
+    pub threads: usize,
+    pub measure: &'static str,
+    /// Calls in one sample.
+    pub calls: u32,
+    pub sample: Box<dyn FnMut() -> Duration + 'a>,
+}
+
+/// The samples of a figure, each for one call.
+#[derive(Debug, Clone)]
+pub struct Timed {
+    pub device: &'static str,
+    pub threads: usize,
+    pub measure: &'static str,
+    pub median: Duration,
+    pub min: Duration,
+}
+
+/// Takes a sample of each figure in turn, `rounds` times after one that is not counted.
+pub fn time(mut figures: Vec<Figure<'_>>, rounds: usize) -> Vec<Timed> {
+    let mut samples = vec![Vec::with_capacity(rounds); figures.len()];
+    for round in 0..=rounds {
+        for (figure, samples) in figures.iter_mut().zip(&mut samples) {
+            let sample = (figure.sample)() / figure.calls;
+            if round > 0 {
+                samples.push(sample);
+            }
+        }
+    }
+    let timed = figures.iter().zip(samples).map(|(figure, mut samples)| {
+        samples.sort();
+        Timed {
+            device: figure.device,
+            threads: figure.threads,
+            measure: figure.measure,
+            median: samples[samples.len() / 2],
+            min: samples[0],
+        }
+    });
+    timed.collect()
+}
+
+pub fn took(work: impl FnOnce()) -> Duration {
+    let start = Instant::now();
+    work();
+    start.elapsed()
+}

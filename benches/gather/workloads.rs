@@ -1,0 +1,159 @@
+//! The workloads: shapes, and data that depends on nothing but them.
+
+use bytemuck::Pod;
+use wgpu_gather::{Gather, GatherElement, GatherIndex, GatherNd, GatherPlan};
+
+/// A gather to be timed.
+#[derive(Debug, Clone, Copy)]
+pub struct Workload {
+    pub name: &'static str,
+    /// The axis of a gather; none for gather_nd.
+    axis: Option<i64>,
+    batch_dims: i64,
+    pub params_shape: &'static [usize],
+    pub indices_shape: &'static [usize],
+    pub element: &'static str,
+    pub index: &'static str,
+}
+
+const fn gather_nd(
+    name: &'static str,
+    params_shape: &'static [usize],
+    indices_shape: &'static [usize],
+) -> Workload {
+    Workload {
+        name,
+        axis: None,
+        batch_dims: 0,
+        params_shape,
+        indices_shape,
+        element: "f32",
+        index: "i32",
+    }
+}
+
+pub const WORKLOADS: [Workload; 16] = [
+    gather_nd("W1", &[16_777_216], &[4_194_304, 1]),
+    gather_nd("W2", &[4096, 4096], &[4_194_304, 2]),
+    gather_nd("W3", &[1_048_576, 16], &[1_048_576, 1]),
+    gather_nd("W4", &[100_000, 128], &[200_000, 1]),
+    gather_nd("W5", &[50_000, 512], &[50_000, 1]),
+    Workload {
+        batch_dims: 1,
+        ..gather_nd("W6", &[64, 4096, 64], &[64, 1024, 1])
+    },
+    Workload {
+        element: "u8",
+        ..gather_nd("W7u8", &[1_048_576, 16], &[1_048_576, 1])
+    },
+    Workload {
+        element: "f16",
+        ..gather_nd("W7f16", &[1_048_576, 16], &[1_048_576, 1])
+    },
+    Workload {
+        index: "i64",
+        ..gather_nd("W8", &[1_048_576, 16], &[1_048_576, 1])
+    },
+    Workload {
+        axis: Some(1),
+        ..gather_nd("W9", &[1024, 4096, 16], &[512])
+    },
+    Workload {
+        axis: Some(1),
+        ..gather_nd("W9s", &[512, 4096, 16], &[512])
+    },
+    gather_nd("W10", &[1000, 64], &[64, 1]),
+    // Rows of 512 bytes, and outputs of 4 to 256 MiB.
+    gather_nd("G4", &[100_000, 128], &[8_192, 1]),
+    gather_nd("G16", &[100_000, 128], &[32_768, 1]),
+    gather_nd("G64", &[100_000, 128], &[131_072, 1]),
+    gather_nd("G256", &[100_000, 128], &[524_288, 1]),
+];
+
+/// An element, or an index, that is made from a number.
+pub trait Number: Pod + Default + PartialEq + Send + Sync {
+    fn from_u32(number: u32) -> Self;
+}
+
+macro_rules! number {
+    ($($number:ty),*) => {
+        $(impl Number for $number {
+            #[allow(clippy::cast_possible_truncation, clippy::cast_possible_wrap, clippy::cast_lossless)]
+            fn from_u32(number: u32) -> Self {
+                number as $number
+            }
+        })*
+    };
+}
+
+number!(u8, u16, u32, i32, i64);
+
+/// A workload with its operands. A gather moves bits, so integers stand for the floats of their width.
+pub struct Data<T, I> {
+    pub workload: Workload,
+    pub params: Vec<T>,
+    pub indices: Vec<I>,
+}
+
+/// What is done with the data of a workload, whatever its types.
+pub trait Visit {
+    fn visit<T: Number + GatherElement, I: Number + GatherIndex>(&mut self, data: &Data<T, I>);
+}
+
+impl Workload {
+    pub fn gather_nd(&self) -> GatherNd {
+        GatherNd::new().batch_dims(self.batch_dims)
+    }
+
+    /// The plan under the devices' own policies.
+    pub fn plan(&self, bad_indices: wgpu_gather::BadIndices) -> GatherPlan {
+        let plan = match self.axis {
+            Some(axis) => Gather::new()
+                .axis(axis)
+                .bad_indices(bad_indices)
+                .plan(self.params_shape, self.indices_shape),
+            None => self
+                .gather_nd()
+                .bad_indices(bad_indices)
+                .plan(self.params_shape, self.indices_shape),
+        };
+        plan.expect("the shapes are valid")
+    }
+
+    pub fn visit(&self, visit: &mut impl Visit) {
+        match (self.element, self.index) {
+            ("f32", "i32") => visit.visit(&self.data::<u32, i32>()),
+            ("f32", "i64") => visit.visit(&self.data::<u32, i64>()),
+            ("f16", _) => visit.visit(&self.data::<u16, i32>()),
+            _ => visit.visit(&self.data::<u8, i32>()),
+        }
+    }
+
+    fn data<T: Number, I: Number>(&self) -> Data<T, I> {
+        let plan = self.plan(wgpu_gather::BadIndices::Error);
+        let dims = plan.dims();
+        let mut state = 0x9e37_79b9_7f4a_7c15_u64;
+        let mut random = || {
+            // xorshift64*, whose high bits are good.
+            state ^= state >> 12;
+            state ^= state << 25;
+            state ^= state >> 27;
+            u32::try_from(state.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 32).expect("32 bits")
+        };
+        let values = dims.indexed_dims.iter().cycle();
+        let indices = values
+            .take(self.indices_shape.iter().product())
+            .map(|&dim| {
+                let index = (u64::from(random()) * dim) >> 32;
+                I::from_u32(u32::try_from(index).expect("dims below 2^32"))
+            });
+        let indices = indices.collect();
+        let params = 0..u32::try_from(dims.params_len()).expect("params below 2^32");
+        let params = params.map(|place| T::from_u32((place + 1).wrapping_mul(0x9e37_79b1)));
+        Data {
+            workload: *self,
+            params: params.collect(),
+            indices,
+        }
+    }
+}
