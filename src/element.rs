@@ -75,8 +75,14 @@ impl std::fmt::Display for IndexKind {
 pub(crate) mod sealed {
     /// What the CPU asks of an index.
     pub trait Index: Copy + Send + Sync + 'static {
-        /// The position in a dim of `dim` entries, if this index is in range.
-        fn resolve(self, dim: u64, from_end: bool) -> Option<u64>;
+        /// The position in a dim of `dim` entries; it lies below `dim` if this index is in range.
+        fn position(self, dim: u64, from_end: bool) -> u64;
+
+        /// The same, if this index is in range.
+        #[inline]
+        fn resolve(self, dim: u64, from_end: bool) -> Option<u64> {
+            Some(self.position(dim, from_end)).filter(|&position| position < dim)
+        }
 
         /// The number itself.
         fn value(self) -> i128;
@@ -97,10 +103,9 @@ macro_rules! index {
 
         impl sealed::Index for $index {
             #[inline]
-            fn resolve(self, $dim: u64, $from_end: bool) -> Option<u64> {
+            fn position(self, $dim: u64, $from_end: bool) -> u64 {
                 let $value = self;
-                let position: u64 = $position;
-                (position < $dim).then_some(position)
+                $position
             }
 
             fn value(self) -> i128 {
@@ -123,8 +128,8 @@ index!(i32, I32, |value, from_end, dim| from_front(
 index!(i64, I64, |value, from_end, dim| from_front(
     value, from_end, dim
 ));
-index!(u32, U32, |value, _from_end, dim| u64::from(value));
-index!(u64, U64, |value, _from_end, dim| value);
+index!(u32, U32, |value, _from_end, _dim| u64::from(value));
+index!(u64, U64, |value, _from_end, _dim| value);
 
 #[inline]
 fn from_front(value: i64, from_end: bool, dim: u64) -> u64 {

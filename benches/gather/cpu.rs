@@ -34,9 +34,10 @@ where
         1
     };
 
+    let plain = PlainLoop::new(data);
     let blank = || vec![T::from_u32(7); expected.len()];
-    let (mut output_copy, mut outputs) = (blank(), [blank(), blank()]);
-    let output_copy = &mut output_copy;
+    let (mut output_copy, mut output_plain, mut outputs) = (blank(), blank(), [blank(), blank()]);
+    let (output_copy, plain_output) = (&mut output_copy, &mut output_plain);
     let mut figures = vec![Figure {
         device: DEVICE,
         threads: 1,
@@ -51,6 +52,19 @@ where
             })
         }),
     }];
+    figures.push(Figure {
+        device: DEVICE,
+        threads: 1,
+        measure: "plain_loop",
+        calls,
+        sample: Box::new(|| {
+            took(|| {
+                for _ in 0..calls {
+                    plain.run(data, black_box(plain_output));
+                }
+            })
+        }),
+    });
     for ((threads, pool), output) in pools.iter().zip(&mut outputs) {
         figures.push(Figure {
             device: DEVICE,
@@ -85,40 +99,79 @@ where
         });
     }
     let timed = time(figures, rounds);
+    assert!(output_plain == expected, "the plain loop differs from run");
     for output in outputs {
         assert!(output == expected, "run_into differs from run");
     }
     timed
 }
 
-/// The formula, written out.
-fn check<T: Number, I: Number + GatherIndex>(data: &Data<T, I>, output: &[T]) {
-    let plan = data.workload.plan(BadIndices::Error);
-    let dims = plan.dims();
-    let size = |size: u64| usize::try_from(size).expect("in memory");
-    let depth = dims.index_depth();
-    let (index_count, outer, rows) = (
-        size(dims.index_count),
-        size(dims.outer_size),
-        size(dims.row_count),
-    );
-    for (place, slice) in output.chunks_exact(size(dims.slice_len)).enumerate() {
-        let part = place / index_count;
-        let index_row = part / outer * index_count + place % index_count;
+/// What one would write without a library: safe, checked, a row at a time.
+struct PlainLoop {
+    depth: usize,
+    dims: Vec<usize>,
+    index_count: usize,
+    outer_size: usize,
+    row_count: usize,
+    slice_len: usize,
+}
+
+impl PlainLoop {
+    fn new<T: Number, I: Number>(data: &Data<T, I>) -> Self {
+        let plan = data.workload.plan(BadIndices::Error);
+        let dims = plan.dims();
+        let size = |size: u64| usize::try_from(size).expect("in memory");
+        Self {
+            depth: dims.index_depth(),
+            dims: dims.indexed_dims.iter().map(|&dim| size(dim)).collect(),
+            index_count: size(dims.index_count),
+            outer_size: size(dims.outer_size),
+            row_count: size(dims.row_count),
+            slice_len: size(dims.slice_len),
+        }
+    }
+
+    fn run<T: Number, I: Number>(&self, data: &Data<T, I>, output: &mut [T]) {
+        let parts = output.chunks_exact_mut(self.index_count * self.slice_len);
+        for (part, output) in parts.enumerate() {
+            let batch = part / self.outer_size * self.index_count;
+            let indices = &data.indices[batch * self.depth..];
+            let rows = indices.chunks_exact(self.depth);
+            for (index, slice) in rows.zip(output.chunks_exact_mut(self.slice_len)) {
+                let mut row = 0;
+                for (index, &dim) in index.iter().zip(&self.dims) {
+                    let index = index.to_usize();
+                    assert!(index < dim);
+                    row = row * dim + index;
+                }
+                let start = (part * self.row_count + row) * self.slice_len;
+                slice.copy_from_slice(&data.params[start..start + self.slice_len]);
+            }
+        }
+    }
+}
+
+/// The formula, for each element by itself.
+fn check<T: Number, I: Number>(data: &Data<T, I>, output: &[T]) {
+    let plain = PlainLoop::new(data);
+    let PlainLoop {
+        depth,
+        index_count,
+        outer_size,
+        row_count,
+        slice_len,
+        ..
+    } = plain;
+    for (place, element) in output.iter().enumerate() {
+        let (output_row, s) = (place / slice_len, place % slice_len);
+        let (part, n) = (output_row / index_count, output_row % index_count);
+        let index_row = part / outer_size * index_count + n;
         let index = &data.indices[index_row * depth..][..depth];
         let row = index
             .iter()
-            .zip(&dims.indexed_dims)
-            .fold(0, |row, (index, &dim)| {
-                let bytes = bytemuck::bytes_of(index);
-                // The values are below 2^31.
-                let low = u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]);
-                row * size(dim) + low as usize
-            });
-        let start = (part * rows + row) * slice.len();
-        assert!(
-            *slice == data.params[start..start + slice.len()],
-            "row {place} differs"
-        );
+            .zip(&plain.dims)
+            .fold(0, |row, (index, dim)| row * dim + index.to_usize());
+        let expected = data.params[(part * row_count + row) * slice_len + s];
+        assert!(*element == expected, "element {place} differs");
     }
 }

@@ -73,6 +73,7 @@ pub const WORKLOADS: [Workload; 16] = [
 /// An element, or an index, that is made from a number.
 pub trait Number: Pod + Default + PartialEq + Send + Sync {
     fn from_u32(number: u32) -> Self;
+    fn to_usize(self) -> usize;
 }
 
 macro_rules! number {
@@ -81,6 +82,11 @@ macro_rules! number {
             #[allow(clippy::cast_possible_truncation, clippy::cast_possible_wrap, clippy::cast_lossless)]
             fn from_u32(number: u32) -> Self {
                 number as $number
+            }
+
+            #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, clippy::cast_lossless)]
+            fn to_usize(self) -> usize {
+                self as usize
             }
         })*
     };

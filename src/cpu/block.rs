@@ -7,10 +7,10 @@ use crate::element::GatherIndex;
 use crate::index_rows::IndexRows;
 use crate::plan::GatherPlan;
 
-/// Index rows checked in one go; their offsets stay in the first-level cache.
+/// Index rows checked in one go; the starts of their slices stay in the first-level cache.
 const BLOCK_ROWS: usize = 1024;
 
-/// The offset of a slice of zeros. No slice of params starts there: it has fewer elements.
+/// The start of a slice of zeros. No slice of params starts there: it has fewer elements.
 const ZERO_ROW: usize = usize::MAX;
 
 /// The operands of a gather, and its sizes as numbers of this machine.
@@ -20,7 +20,7 @@ pub(super) struct Source<'a, T, I> {
     pub(super) index_rows: IndexRows<'a, I>,
     outer_size: usize,
     index_count: usize,
-    held_rows: u64,
+    held_rows: usize,
     pub(super) slice_len: usize,
     /// What the slice of a bad row holds.
     zero: T,
@@ -45,7 +45,7 @@ impl<'a, T: Copy, I: GatherIndex> Source<'a, T, I> {
             index_rows: IndexRows::new(plan, indices),
             outer_size: size(dims.outer_size),
             index_count: size(dims.index_count),
-            held_rows: dims.held_rows,
+            held_rows: size(dims.held_rows),
             slice_len: size(dims.slice_len),
             zero,
         }
@@ -60,7 +60,7 @@ impl<'a, T: Copy, I: GatherIndex> Source<'a, T, I> {
         mut output: &mut [T],
         first_bad_row: Option<&FirstBadRow>,
     ) {
-        let mut offsets = [ZERO_ROW; BLOCK_ROWS];
+        let mut starts = [ZERO_ROW; BLOCK_ROWS];
         while !output.is_empty() {
             // Rows up to the next multiple of index_count share their part of params.
             let (part, index) = (output_row / self.index_count, output_row % self.index_count);
@@ -72,51 +72,78 @@ impl<'a, T: Copy, I: GatherIndex> Source<'a, T, I> {
                 return;
             }
 
-            let offsets = &mut offsets[..rows];
-            if let (Err(bad_row), Some(first)) =
-                (self.resolve_rows(part, index_row, offsets), first_bad_row)
-            {
-                return first.note(bad_row);
-            }
+            let starts = &mut starts[..rows];
             let block;
             (block, output) = output.split_at_mut(rows * self.slice_len);
-            self.copy_slices(offsets, block);
+            let first = part * self.held_rows * self.slice_len;
+            if self
+                .index_rows
+                .all_starts(index_row, first, self.slice_len, starts)
+            {
+                self.copy_slices(starts, block);
+            } else {
+                let resolved = self.resolve_rows(part, index_row, starts);
+                if let (Err(bad_row), Some(first_bad_row)) = (resolved, first_bad_row) {
+                    return first_bad_row.note(bad_row);
+                }
+                self.copy_slices_or_zeros(starts, block);
+            }
             output_row += rows;
         }
     }
 
-    /// The offset in params of each row from `index_row` on; `Err` names the first bad one.
+    /// Where the slice of each row from `index_row` on starts; `Err` names the first bad row.
     fn resolve_rows(
         &self,
         part: usize,
         index_row: usize,
-        offsets: &mut [usize],
+        starts: &mut [usize],
     ) -> Result<(), usize> {
         let mut first_bad = Ok(());
-        for (row, offset) in (index_row..).zip(offsets) {
+        for (row, start) in (index_row..).zip(starts) {
             let selected = self.index_rows.selected(row);
             if selected.is_none() {
                 first_bad = first_bad.and(Err(row));
             }
-            *offset = selected
-                .and_then(|row| self.offset_of(part, row))
-                .unwrap_or(ZERO_ROW);
+            let held = selected.and_then(|row| self.index_rows.held(row));
+            *start = held.map_or(ZERO_ROW, |row| {
+                let row = usize::try_from(row).expect("a row that is held is in memory");
+                (part * self.held_rows + row) * self.slice_len
+            });
         }
         first_bad
     }
 
-    /// Where a row of a part starts in params, if params holds it.
-    fn offset_of(&self, part: usize, row: u64) -> Option<usize> {
-        let held = self.index_rows.held(row)?;
-        let row = usize::try_from(part as u64 * self.held_rows + held).ok()?;
-        Some(row * self.slice_len)
+    /// Copies the slices of params that start there.
+    fn copy_slices(&self, starts: &[usize], output: &mut [T]) {
+        match self.slice_len {
+            1 => self.copy_slices_of::<1>(starts, output),
+            2 => self.copy_slices_of::<2>(starts, output),
+            3 => self.copy_slices_of::<3>(starts, output),
+            4 => self.copy_slices_of::<4>(starts, output),
+            8 => self.copy_slices_of::<8>(starts, output),
+            16 => self.copy_slices_of::<16>(starts, output),
+            32 => self.copy_slices_of::<32>(starts, output),
+            slice_len => {
+                for (&start, slice) in starts.iter().zip(output.chunks_exact_mut(slice_len)) {
+                    slice.copy_from_slice(&self.params[start..start + slice_len]);
+                }
+            }
+        }
     }
 
-    fn copy_slices(&self, offsets: &[usize], output: &mut [T]) {
-        for (&offset, slice) in offsets.iter().zip(output.chunks_exact_mut(self.slice_len)) {
-            match offset {
+    /// The same for a length that the compiler knows: without a call for each slice.
+    fn copy_slices_of<const LEN: usize>(&self, starts: &[usize], output: &mut [T]) {
+        for (&start, slice) in starts.iter().zip(output.chunks_exact_mut(LEN)) {
+            slice.copy_from_slice(&self.params[start..start + LEN]);
+        }
+    }
+
+    fn copy_slices_or_zeros(&self, starts: &[usize], output: &mut [T]) {
+        for (&start, slice) in starts.iter().zip(output.chunks_exact_mut(self.slice_len)) {
+            match start {
                 ZERO_ROW => slice.fill(self.zero),
-                offset => slice.copy_from_slice(&self.params[offset..offset + self.slice_len]),
+                start => slice.copy_from_slice(&self.params[start..start + self.slice_len]),
             }
         }
     }
