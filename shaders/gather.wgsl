@@ -25,9 +25,12 @@
 // INDEX_SIGNED   | an index may be below zero
 // FROM_END       | an index below zero counts from the end of its dim
 // WIDE           | params has, or an index row may select, more rows than 32 bits count
+// INDEX_DEPTH    | values of an index row: 1 or 2, for entry points of groups alone
 //
 // gather_vec4 and gather_words: 2^lanes_log2 invocations share one slice, each takes every 2^lanes_log2-th
-// unit of it. gather_bytes: one invocation writes one output word. No optional feature is needed.
+// unit of it. gather_groups_vec4 and gather_groups_words (slices of one word): an invocation takes four rows at
+// a time, whose indices it loads together and whose slices it has in flight together. Groups are whole, are of
+// one part each, and all params rows of their parts are bound. gather_bytes: one invocation writes one output word. No optional feature is needed.
 
 struct GatherWindow {
     output_rows: u32,
@@ -57,7 +60,10 @@ struct GatherWindow {
     reports: u32,
     // The index row that this dispatch counts index rows from.
     index_row_base: vec2<u32>,
-    unused: vec2<u32>,
+    // Whether all output rows are of one part of params, of which all rows are bound.
+    one_part: u32,
+    // Groups of an invocation.
+    groups: u32,
     // Low and high word of each dim.
     indexed_dims: array<vec4<u32>, 4>,
 }
@@ -80,11 +86,13 @@ override INDEX_WORDS: u32 = 1u;
 override INDEX_SIGNED: bool = true;
 override FROM_END: bool = false;
 override WIDE: bool = false;
+override INDEX_DEPTH: u32 = 1u;
 
 @group(0) @binding(0) var<uniform> window: GatherWindow;
 @group(0) @binding(1) var<storage, read> params_vec4: array<vec4<u32>>;
 @group(0) @binding(1) var<storage, read> params_words: array<u32>;
 @group(0) @binding(2) var<storage, read> indices: array<u32>;
+@group(0) @binding(2) var<storage, read> indices_vec4: array<vec4<u32>>;
 @group(0) @binding(3) var<storage, read_write> output_vec4: array<vec4<u32>>;
 @group(0) @binding(3) var<storage, read_write> output_words: array<u32>;
 @group(0) @binding(4) var<storage, read_write> report: BadRowReport;
@@ -115,32 +123,53 @@ fn multiply_high(a: u32, b: u32) -> u32 {
 
 // Of rows, whose number fits in one word unless WIDE.
 fn multiply(a: vec2<u32>, b: vec2<u32>) -> vec2<u32> {
-    if WIDE {
-        return vec2<u32>(a.x * b.x, multiply_high(a.x, b.x) + a.x * b.y + a.y * b.x);
+    if !WIDE {
+        return vec2<u32>(a.x * b.x, 0u);
     }
-    return vec2<u32>(a.x * b.x, 0u);
+    return vec2<u32>(a.x * b.x, multiply_high(a.x, b.x) + a.x * b.y + a.y * b.x);
 }
 
-struct Position {
-    in_range: bool,
-    at: vec2<u32>,
-}
-
-// Where index value `place` of indices lies in a dim. At full width: as numbers without a sign, those
-// below zero are larger than any dim.
-fn resolve(place: u32, dim: vec2<u32>) -> Position {
-    let low = indices[place * INDEX_WORDS + window.indices_start];
-    var high = 0u;
+// Index value `place` of indices: its low word and its high one, which holds the sign.
+fn index_value(place: u32) -> vec2<u32> {
+    let word = window.indices_start + place * INDEX_WORDS;
+    let low = indices[word];
     if INDEX_WORDS == 2u {
-        high = indices[place * INDEX_WORDS + window.indices_start + 1u];
-    } else if INDEX_SIGNED && low >= 0x80000000u {
-        high = 0xffffffffu;
+        return vec2<u32>(low, indices[word + 1u]);
     }
-    var at = vec2<u32>(low, high);
-    if FROM_END && INDEX_SIGNED && high >= 0x80000000u {
-        at = add(at, dim);
+    return vec2<u32>(low, select(0u, 0xffffffffu, INDEX_SIGNED && low >= 0x80000000u));
+}
+
+fn indexed_dim(k: u32) -> vec2<u32> {
+    let dims = window.indexed_dims[k / 2u];
+    return select(dims.xy, dims.zw, k % 2u == 1u);
+}
+
+// The row of its part that an index row selects.
+struct Selected {
+    in_range: bool,
+    row: vec2<u32>,
+}
+
+// Values are compared at full width: as numbers without a sign, those below zero are larger than any dim.
+fn selected_by(index_row: u32) -> Selected {
+    var in_range = true;
+    var row = vec2<u32>();
+    for (var k = 0u; k < window.index_depth; k++) {
+        let dim = indexed_dim(k);
+        var at = index_value(index_row * window.index_depth + k);
+        let from_end = FROM_END && INDEX_SIGNED && at.y >= 0x80000000u;
+        if WIDE {
+            at = select(at, add(at, dim), from_end);
+            in_range = in_range && less(at, dim);
+            row = add(multiply(row, dim), at);
+        } else {
+            // Dims have one word. What is below zero by no more than a dim wraps around to below the dim.
+            at = select(at, vec2<u32>(at.x + dim.x, ~at.y), from_end);
+            in_range = in_range && at.y == 0u && at.x < dim.x;
+            row.x = row.x * dim.x + at.x;
+        }
     }
-    return Position(less(at, dim), at);
+    return Selected(in_range, row);
 }
 
 // What one output row is made from.
@@ -160,88 +189,238 @@ fn is_bound(params_row: vec2<u32>) -> bool {
 }
 
 fn source_of(output_row: u32) -> Source {
+    if !WIDE && window.one_part == 1u {
+        let selected = selected_by(output_row);
+        let held_row = selected.row.x - window.first_row.x;
+        let held = selected.in_range && held_row < window.held_rows.x;
+        let reports = window.reports == 1u && !selected.in_range && window.first_outer == 0u;
+        return Source(true, held, held_row, select(0u, ~output_row, reports));
+    }
     let index = window.first_index + output_row;
     let part = index / window.index_count;
     let outer = window.first_outer + part;
     let batch = outer / window.outer_size;
     let index_row = batch * window.index_count + (index - part * window.index_count);
-    var in_range = true;
-    var row = vec2<u32>();
-    for (var k = 0u; k < window.index_depth; k++) {
-        let dims = window.indexed_dims[k / 2u];
-        let dim = select(dims.xy, dims.zw, k % 2u == 1u);
-        let position = resolve(index_row * window.index_depth + k, dim);
-        in_range = in_range && position.in_range;
-        row = add(multiply(row, dim), position.at);
-    }
-    let held_row = subtract(row, window.first_row);
-    let held = in_range && less(held_row, window.held_rows);
+    let selected = selected_by(index_row);
+    let held_row = subtract(selected.row, window.first_row);
+    let held = selected.in_range && less(held_row, window.held_rows);
     let part_start = subtract(multiply(vec2<u32>(part, 0u), window.held_rows), window.params_first_row);
     let bound = is_bound(select(part_start, add(part_start, held_row), held));
     let params_row = part_start.x + held_row.x;
-    let reports = window.reports == 1u && bound && !in_range && outer == batch * window.outer_size;
+    let is_first_outer = outer == batch * window.outer_size;
+    let reports = window.reports == 1u && bound && !selected.in_range && is_first_outer;
     return Source(bound, held, params_row, select(0u, ~index_row, reports));
+}
+
+// What an invocation has to report: how many bad rows, and the complement of the smallest.
+struct Noted {
+    count: u32,
+    first_complement: u32,
+}
+
+fn with_row(noted: Noted, bad_row_complement: u32) -> Noted {
+    let count = noted.count + select(0u, 1u, bad_row_complement != 0u);
+    return Noted(count, max(noted.first_complement, bad_row_complement));
 }
 
 fn invocation_of(workgroup: vec3<u32>, local: u32) -> u32 {
     return (workgroup.y * window.grid_width + workgroup.x) * WORKGROUP_SIZE + local;
 }
 
-// The share of one invocation in one slice of 16-byte units. Returns what it has to report, or 0.
-fn gather_units_vec4(invocation: u32) -> u32 {
+// The share of one invocation in one slice of 16-byte units. Returns what it has to report.
+fn gather_units_vec4(invocation: u32) -> Noted {
     let output_row = invocation >> window.lanes_log2;
     if output_row >= window.output_rows {
-        return 0u;
+        return Noted();
     }
     let lanes = 1u << window.lanes_log2;
     let lane = invocation & (lanes - 1u);
     let source = source_of(output_row);
     if !source.bound {
-        return 0u;
+        return Noted();
     }
-    let params_start = window.params_start + source.params_row * window.slice_units;
+    // The first slice stands in for one that is not held.
+    let from_row = select(0u, source.params_row, source.held);
+    let params_start = window.params_start + from_row * window.slice_units;
     let output_start = window.output_start + output_row * window.slice_units;
     for (var unit = lane; unit < window.slice_units; unit += lanes) {
-        var value = vec4<u32>();
-        if source.held {
-            value = params_vec4[params_start + unit];
-        }
-        output_vec4[output_start + unit] = value;
+        output_vec4[output_start + unit] = select(vec4<u32>(), params_vec4[params_start + unit], source.held);
     }
-    return select(0u, source.bad_row_complement, lane == 0u);
+    return with_row(Noted(), select(0u, source.bad_row_complement, lane == 0u));
 }
 
 // The same for 4-byte units.
-fn gather_units_words(invocation: u32) -> u32 {
+fn gather_units_words(invocation: u32) -> Noted {
     let output_row = invocation >> window.lanes_log2;
     if output_row >= window.output_rows {
-        return 0u;
+        return Noted();
     }
     let lanes = 1u << window.lanes_log2;
     let lane = invocation & (lanes - 1u);
     let source = source_of(output_row);
     if !source.bound {
-        return 0u;
+        return Noted();
     }
-    let params_start = window.params_start + source.params_row * window.slice_units;
+    // The first slice stands in for one that is not held.
+    let from_row = select(0u, source.params_row, source.held);
+    let params_start = window.params_start + from_row * window.slice_units;
     let output_start = window.output_start + output_row * window.slice_units;
     for (var unit = lane; unit < window.slice_units; unit += lanes) {
-        var value = 0u;
-        if source.held {
-            value = params_words[params_start + unit];
-        }
-        output_words[output_start + unit] = value;
+        output_words[output_start + unit] = select(0u, params_words[params_start + unit], source.held);
     }
-    return select(0u, source.bad_row_complement, lane == 0u);
+    return with_row(Noted(), select(0u, source.bad_row_complement, lane == 0u));
 }
 
-// One output word, byte by byte: up to four slices begin in it. Returns what each byte has to report: the
+// Index value k of four rows, from the first word of the first one on: the low words, and the high ones.
+struct FourValues {
+    low: vec4<u32>,
+    high: vec4<u32>,
+}
+
+fn four_values(first_word: u32, k: u32) -> FourValues {
+    // As many vectors as a row has words.
+    let at = first_word / 4u;
+    var low: vec4<u32>;
+    var high = vec4<u32>();
+    if INDEX_DEPTH * INDEX_WORDS == 1u {
+        low = indices_vec4[at];
+    } else if INDEX_DEPTH * INDEX_WORDS == 2u {
+        let a = indices_vec4[at];
+        let b = indices_vec4[at + 1u];
+        let first = vec4<u32>(a.xz, b.xz);
+        let second = vec4<u32>(a.yw, b.yw);
+        if INDEX_WORDS == 2u {
+            low = first;
+            high = second;
+        } else {
+            low = select(first, second, k == 1u);
+        }
+    } else {
+        let a = indices_vec4[at];
+        let b = indices_vec4[at + 1u];
+        let c = indices_vec4[at + 2u];
+        let d = indices_vec4[at + 3u];
+        low = select(vec4<u32>(a.x, b.x, c.x, d.x), vec4<u32>(a.z, b.z, c.z, d.z), k == 1u);
+        high = select(vec4<u32>(a.y, b.y, c.y, d.y), vec4<u32>(a.w, b.w, c.w, d.w), k == 1u);
+    }
+    if INDEX_WORDS == 1u && INDEX_SIGNED {
+        high = select(vec4<u32>(), vec4<u32>(0xffffffffu), low >= vec4<u32>(0x80000000u));
+    }
+    return FourValues(low, high);
+}
+
+struct FourSources {
+    held: vec4<bool>,
+    // Of the first slice, where a row is not held.
+    params_row: vec4<u32>,
+    in_range: vec4<bool>,
+    // For the report: the first index row, and whether the part is the first that it is of.
+    index_row: u32,
+    is_first_outer: bool,
+}
+
+// The same as source_of, for the rows of a group.
+fn sources_of(group: u32) -> FourSources {
+    let index = window.first_index + group * 4u;
+    var part = 0u;
+    var index_row = index;
+    var is_first_outer = window.first_outer == 0u;
+    if window.one_part == 0u {
+        part = index / window.index_count;
+        let outer = window.first_outer + part;
+        let batch = outer / window.outer_size;
+        index_row = batch * window.index_count + (index - part * window.index_count);
+        is_first_outer = outer == batch * window.outer_size;
+    }
+    let first_word = window.indices_start + index_row * (INDEX_DEPTH * INDEX_WORDS);
+    var in_range = vec4<bool>(true);
+    var row = vec4<u32>();
+    for (var k = 0u; k < INDEX_DEPTH; k++) {
+        let dim = vec4<u32>(select(window.indexed_dims[0].x, window.indexed_dims[0].z, k == 1u));
+        let value = four_values(first_word, k);
+        var low = value.low;
+        var high = value.high;
+        if FROM_END && INDEX_SIGNED {
+            let from_end = high >= vec4<u32>(0x80000000u);
+            low = select(low, low + dim, from_end);
+            high = select(high, ~high, from_end);
+        }
+        in_range = in_range & (high == vec4<u32>()) & (low < dim);
+        row = row * dim + low;
+    }
+    let held_row = row - vec4<u32>(window.first_row.x);
+    let held = in_range & (held_row < vec4<u32>(window.held_rows.x));
+    let params_row = select(vec4<u32>(), held_row + vec4<u32>(part * window.held_rows.x), held);
+
+    return FourSources(held, params_row, in_range, index_row, is_first_outer);
+}
+
+// The groups of an invocation: from this one on, up to that one.
+fn groups_of(invocation: u32) -> vec2<u32> {
+    let first = invocation * window.groups;
+    return vec2<u32>(first, min(first + window.groups, window.output_rows / 4u));
+}
+
+// What an invocation has to report of its groups. Looks at the rows again, which none but one that has a bad
+// row has to.
+fn bad_rows_of(invocation: u32, has_bad_rows: bool) -> Noted {
+    let groups = groups_of(invocation);
+    var noted = Noted();
+    for (var group = groups.x; has_bad_rows && group < groups.y; group++) {
+        let sources = sources_of(group);
+        for (var r = 0u; r < 4u; r++) {
+            let reports = window.reports == 1u && sources.is_first_outer && !sources.in_range[r];
+            noted = with_row(noted, select(0u, ~(sources.index_row + r), reports));
+        }
+    }
+    return noted;
+}
+
+// The groups of one invocation: slices of 16-byte units. Returns whether one of the rows is bad.
+fn gather_groups_of_vec4(invocation: u32) -> bool {
+    let groups = groups_of(invocation);
+    var bad = 0u;
+    for (var group = groups.x; group < groups.y; group++) {
+        let sources = sources_of(group);
+        let params_start = vec4<u32>(window.params_start) + sources.params_row * window.slice_units;
+        let output_start = window.output_start + group * 4u * window.slice_units;
+        for (var unit = 0u; unit < window.slice_units; unit++) {
+            let a = params_vec4[params_start.x + unit];
+            let b = params_vec4[params_start.y + unit];
+            let c = params_vec4[params_start.z + unit];
+            let d = params_vec4[params_start.w + unit];
+            let output_unit = output_start + unit;
+            output_vec4[output_unit] = select(vec4<u32>(), a, sources.held.x);
+            output_vec4[output_unit + window.slice_units] = select(vec4<u32>(), b, sources.held.y);
+            output_vec4[output_unit + 2u * window.slice_units] = select(vec4<u32>(), c, sources.held.z);
+            output_vec4[output_unit + 3u * window.slice_units] = select(vec4<u32>(), d, sources.held.w);
+        }
+        bad |= select(1u, 0u, all(sources.in_range));
+    }
+    return bad != 0u;
+}
+
+// The same for slices of one word.
+fn gather_groups_of_words(invocation: u32) -> bool {
+    let groups = groups_of(invocation);
+    var bad = 0u;
+    for (var group = groups.x; group < groups.y; group++) {
+        let sources = sources_of(group);
+        let at = vec4<u32>(window.params_start) + sources.params_row;
+        let value = vec4<u32>(params_words[at.x], params_words[at.y], params_words[at.z], params_words[at.w]);
+        output_vec4[window.output_start / 4u + group] = select(vec4<u32>(), value, sources.held);
+        bad |= select(1u, 0u, all(sources.in_range));
+    }
+    return bad != 0u;
+}
+
+// One output word, byte by byte: up to four slices begin in it. Returns what it has to report: the
 // first byte of a slice speaks for its row.
-fn gather_word_of_bytes(invocation: u32) -> vec4<u32> {
+fn gather_word_of_bytes(invocation: u32) -> Noted {
     let output_end = window.output_start + window.output_rows * window.slice_units;
     let word_start = (window.output_start / 4u + invocation) * 4u;
     if word_start >= output_end {
-        return vec4<u32>();
+        return Noted();
     }
     let start = max(word_start, window.output_start);
     let end = min(word_start + 4u, output_end);
@@ -250,7 +429,7 @@ fn gather_word_of_bytes(invocation: u32) -> vec4<u32> {
     var source = source_of(output_row);
     var word = 0u;
     var written = 0u;
-    var reports = vec4<u32>();
+    var noted = Noted();
     for (var at = start; at < end; at++) {
         if in_slice == window.slice_units {
             in_slice = 0u;
@@ -259,7 +438,7 @@ fn gather_word_of_bytes(invocation: u32) -> vec4<u32> {
         }
         let byte = at - word_start;
         if in_slice == 0u {
-            reports[byte] = source.bad_row_complement;
+            noted = with_row(noted, source.bad_row_complement);
         }
         if source.bound {
             written |= 0xffu << (byte * 8u);
@@ -276,15 +455,15 @@ fn gather_word_of_bytes(invocation: u32) -> vec4<u32> {
     } else if written != 0u {
         output_words[word_start / 4u] = word | (output_words[word_start / 4u] & ~written);
     }
-    return reports;
+    return noted;
 }
 
-fn note(bad_row_complement: u32) {
-    if bad_row_complement != 0u {
-        if atomicAdd(&report.bad_row_count[0], 1u) == 0xffffffffu {
+fn note(noted: Noted) {
+    if noted.count != 0u {
+        if atomicAdd(&report.bad_row_count[0], noted.count) > 0xffffffffu - noted.count {
             atomicAdd(&report.bad_row_count[1], 1u);
         }
-        atomicMax(&report.first_bad_row_complement, bad_row_complement);
+        atomicMax(&report.first_bad_row_complement, noted.first_complement);
     }
 }
 
@@ -309,17 +488,35 @@ fn gather_words_report(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(loc
 }
 
 @compute @workgroup_size(WORKGROUP_SIZE)
+fn gather_groups_vec4(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_index) local: u32) {
+    _ = gather_groups_of_vec4(invocation_of(workgroup, local));
+}
+
+@compute @workgroup_size(WORKGROUP_SIZE)
+fn gather_groups_vec4_report(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_index) local: u32) {
+    let invocation = invocation_of(workgroup, local);
+    note(bad_rows_of(invocation, gather_groups_of_vec4(invocation)));
+}
+
+@compute @workgroup_size(WORKGROUP_SIZE)
+fn gather_groups_words(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_index) local: u32) {
+    _ = gather_groups_of_words(invocation_of(workgroup, local));
+}
+
+@compute @workgroup_size(WORKGROUP_SIZE)
+fn gather_groups_words_report(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_index) local: u32) {
+    let invocation = invocation_of(workgroup, local);
+    note(bad_rows_of(invocation, gather_groups_of_words(invocation)));
+}
+
+@compute @workgroup_size(WORKGROUP_SIZE)
 fn gather_bytes(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_index) local: u32) {
     _ = gather_word_of_bytes(invocation_of(workgroup, local));
 }
 
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn gather_bytes_report(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_index) local: u32) {
-    let reports = gather_word_of_bytes(invocation_of(workgroup, local));
-    note(reports.x);
-    note(reports.y);
-    note(reports.z);
-    note(reports.w);
+    note(gather_word_of_bytes(invocation_of(workgroup, local)));
 }
 
 // One invocation, behind each gather: copies the index row of the smallest bad row into the report, unless

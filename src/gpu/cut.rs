@@ -73,6 +73,7 @@ impl<'a> Cut<'a> {
         index_bytes: u64,
         shard_rows: &[u64],
         limits: &wgpu::Limits,
+        device_type: wgpu::DeviceType,
     ) -> Result<Self, GatherError> {
         let chunk_bytes = limits.max_storage_buffer_binding_size;
         Self::in_chunks(
@@ -81,6 +82,7 @@ impl<'a> Cut<'a> {
             index_bytes,
             shard_rows,
             limits,
+            device_type,
             chunk_bytes,
         )
     }
@@ -92,6 +94,7 @@ impl<'a> Cut<'a> {
         index_bytes: u64,
         shard_rows: &[u64],
         limits: &wgpu::Limits,
+        device_type: wgpu::DeviceType,
         chunk_bytes: u64,
     ) -> Result<Self, GatherError> {
         let slice_bytes = dims.slice_len.saturating_mul(element_bytes);
@@ -100,7 +103,7 @@ impl<'a> Cut<'a> {
         // Beyond 32 bits of bytes the shader could not count, whatever a device may bind.
         let binding_bytes = limits.max_storage_buffer_binding_size.min(u32::MAX.into()) & !3;
         let mut cut = Self {
-            kernel: Kernel::choose(slice_bytes),
+            kernel: Kernel::choose(slice_bytes, device_type),
             dims,
             shard_starts: starts(shard_rows),
             slice_bytes,
@@ -156,7 +159,7 @@ impl<'a> Cut<'a> {
         let chunks = std::iter::successors(self.first_chunk(), |&chunk| self.chunk_behind(chunk));
         chunks.flat_map(move |chunk| {
             let windows = self.windows(chunk);
-            windows.map(move |window| self.dispatch(window))
+            windows.flat_map(move |window| self.dispatches_of(window))
         })
     }
 

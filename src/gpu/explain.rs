@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::cut::Cut;
-use super::kernel::{EntryPoint, Unit, WORKGROUP_SIZE};
+use super::kernel::{EntryPoint, GROUP_ROWS, Unit, WORKGROUP_SIZE};
 use super::window::{OperandBytes, check_limits};
 use crate::bad_indices::BadIndices;
 use crate::element::IndexKind;
@@ -15,13 +15,15 @@ const MAX_SHOWN: usize = 1000;
 
 impl GatherPlan {
     /// Says in a few lines what the GPU will run for elements of `element_bytes` bytes: the sizes, the bytes
-    /// moved, the kernel and its dispatch, or why it cannot run within `limits`.
+    /// moved, the kernel and its dispatch, or why it cannot run within `limits`. On a CPU that poses as a GPU the
+    /// kernel is another one than on a GPU.
     ///
     /// ```
     /// use wgpu_gather::{GatherNd, IndexKind, wgpu};
     ///
     /// let plan = GatherNd::new().plan(&[1000, 64], &[300, 1])?;
-    /// let text = plan.explain(4, IndexKind::I32, &wgpu::Limits::default());
+    /// let (limits, gpu) = (wgpu::Limits::default(), wgpu::DeviceType::DiscreteGpu);
+    /// let text = plan.explain(4, IndexKind::I32, &limits, gpu);
     /// assert_eq!(
     ///     text,
     ///     "gather_nd params [1000,64], indices [300,1], batch_dims 0 -> output [300,64]\n\
@@ -38,9 +40,12 @@ impl GatherPlan {
         element_bytes: u64,
         index_kind: IndexKind,
         limits: &wgpu::Limits,
+        device_type: wgpu::DeviceType,
     ) -> String {
         let mut text = self.to_string();
-        if let Err(error) = self.explain_into(&mut text, element_bytes, index_kind, limits) {
+        if let Err(error) =
+            self.explain_into(&mut text, element_bytes, index_kind, limits, device_type)
+        {
             let _ = write!(text, "\ncannot run: {error}");
         }
         text
@@ -52,6 +57,7 @@ impl GatherPlan {
         element_bytes: u64,
         index_kind: IndexKind,
         limits: &wgpu::Limits,
+        device_type: wgpu::DeviceType,
     ) -> Result<(), GatherError> {
         if element_bytes == 0 {
             return Err(GatherError::ZeroSizedElement);
@@ -72,7 +78,14 @@ impl GatherPlan {
             count(dims.params_rows(), "row"),
         ));
         let rows = [dims.params_rows()];
-        let cut = Cut::new(dims, element_bytes, index_kind.bytes(), &rows, limits)?;
+        let cut = Cut::new(
+            dims,
+            element_bytes,
+            index_kind.bytes(),
+            &rows,
+            limits,
+            device_type,
+        )?;
         let dispatches: Vec<_> = cut.dispatches().take(MAX_SHOWN + 1).collect();
         let Some(first) = dispatches.first() else {
             line("empty output: nothing to run".into());
@@ -85,14 +98,27 @@ impl GatherPlan {
             u128::from(indices) + 2 * u128::from(output),
         ));
         let unit = cut.kernel.unit;
-        let entry_point = EntryPoint::Gather { unit, report }.name();
-        line(match unit {
-            Unit::Byte => format!("kernel {entry_point}: single bytes, 1 invocation for 4 of them"),
-            unit => format!(
-                "kernel {entry_point}: units of {} bytes, {} a slice",
-                unit.bytes(),
-                count(1 << cut.kernel.lanes_log2, "invocation"),
-            ),
+        let grouped = first.grouped;
+        let entry_point = EntryPoint::Gather {
+            unit,
+            grouped,
+            report,
+        };
+        let entry_point = entry_point.name();
+        line(match (unit, cut.kernel) {
+            (Unit::Byte, _) => {
+                format!("kernel {entry_point}: single bytes, 1 invocation for 4 of them")
+            }
+            (unit, kernel) => {
+                let share = match u64::from(kernel.groups) * GROUP_ROWS {
+                    slices if grouped => format!("{slices} slices an invocation"),
+                    _ => format!("{} a slice", count(1 << kernel.lanes_log2, "invocation")),
+                };
+                format!(
+                    "kernel {entry_point}: units of {} bytes, {share}",
+                    unit.bytes()
+                )
+            }
         });
         let (width, height) = first.workgroups;
         let size = format!("{width} x {height} workgroups of {WORKGROUP_SIZE} invocations");

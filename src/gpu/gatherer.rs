@@ -35,6 +35,7 @@ const MAX_WINDOWS_BYTES: u64 = 1 << 16;
 pub struct Gatherer {
     device: wgpu::Device,
     limits: wgpu::Limits,
+    device_type: wgpu::DeviceType,
     shader: OnceLock<wgpu::ShaderModule>,
     pipelines: Mutex<HashMap<PipelineKey, wgpu::ComputePipeline>>,
 }
@@ -49,6 +50,7 @@ impl Gatherer {
         Self {
             device: device.clone(),
             limits: device.limits(),
+            device_type: device.adapter_info().device_type,
             shader: OnceLock::new(),
             pipelines: Mutex::default(),
         }
@@ -126,6 +128,7 @@ impl Gatherer {
             buffers.index_kind.bytes(),
             &shards.iter().map(|shard| shard.rows).collect::<Vec<_>>(),
             &self.limits,
+            self.device_type,
         )?;
         let dispatches: Vec<Dispatch> = cut.dispatches().collect();
         if dispatches.is_empty() {
@@ -154,27 +157,32 @@ impl Gatherer {
         cut: &Cut<'_>,
         dispatches: &[Dispatch],
     ) -> Result<Vec<Step>, GatherError> {
-        let make_pipeline = |entry_point| {
-            self.pipeline(PipelineKey {
-                entry_point,
-                index_kind: buffers.index_kind,
-                // Numbers without a sign have no other end to be counted from.
-                from_end: plan.negative_indices() == NegativeIndices::FromEnd
-                    && buffers.index_kind.is_signed(),
-                wide: cut.is_wide(),
-            })
+        let report = buffers.report.is_some();
+        let gather = PipelineKey {
+            entry_point: EntryPoint::Gather {
+                unit: cut.kernel.unit,
+                grouped: false,
+                report,
+            },
+            index_kind: buffers.index_kind,
+            // Numbers without a sign have no other end to be counted from.
+            from_end: plan.negative_indices() == NegativeIndices::FromEnd
+                && buffers.index_kind.is_signed(),
+            wide: cut.is_wide(),
+            index_depth: 1,
         };
-        let gather = EntryPoint::Gather {
-            unit: cut.kernel.unit,
-            report: buffers.report.is_some(),
+        let grouped = PipelineKey {
+            entry_point: EntryPoint::Gather {
+                unit: cut.kernel.unit,
+                grouped: true,
+                report,
+            },
+            index_depth: u32::try_from(plan.dims().index_depth()).expect("8 at most"),
+            ..gather
         };
-        let gather = (gather, make_pipeline(gather)?);
-        let copy = match buffers.report {
-            Some(_) => {
-                let copy = EntryPoint::CopyFirstBadRow;
-                Some((copy, make_pipeline(copy)?))
-            }
-            None => None,
+        let copy = PipelineKey {
+            entry_point: EntryPoint::CopyFirstBadRow,
+            ..gather
         };
         let mut steps = Vec::new();
         for dispatches in dispatches.chunks(self.windows_per_buffer()) {
@@ -186,16 +194,18 @@ impl Gatherer {
                     buffers,
                     dispatch,
                 };
-                let copy = copy.as_ref().filter(|_| dispatch.window.reports == 1);
-                for ((entry_point, pipeline), workgroups) in
-                    [(Some(&gather), dispatch.workgroups), (copy, (1, 1))]
-                        .into_iter()
-                        .filter_map(|(step, workgroups)| step.map(|step| (step, workgroups)))
+                let copies = report && dispatch.window.reports == 1;
+                let gather = if dispatch.grouped { grouped } else { gather };
+                for (key, workgroups) in [(gather, dispatch.workgroups), (copy, (1, 1))]
+                    .into_iter()
+                    .take(if copies { 2 } else { 1 })
                 {
-                    let bind_group =
-                        scoped(&self.device, || self.bind(pipeline, *entry_point, &bound))?;
+                    let pipeline = self.pipeline(key)?;
+                    let bind_group = scoped(&self.device, || {
+                        self.bind(&pipeline, key.entry_point, &bound)
+                    })?;
                     steps.push(Step {
-                        pipeline: pipeline.clone(),
+                        pipeline,
                         bind_group,
                         workgroups,
                     });

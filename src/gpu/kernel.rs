@@ -39,25 +39,50 @@ pub(crate) struct Kernel {
     pub(crate) unit: Unit,
     /// The power of two of invocations that share a slice; 0 for bytes, where invocations own words.
     pub(crate) lanes_log2: u32,
+    /// Groups of [`GROUP_ROWS`] rows that an invocation takes, where rows can be taken in groups; 0 if they
+    /// are better not.
+    pub(crate) groups: u32,
 }
 
+/// Rows whose indices an invocation loads together.
+pub(crate) const GROUP_ROWS: u64 = 4;
+
+/// What an invocation copies on a CPU that poses as a GPU, in whole groups but no more than so many.
+const CPU_INVOCATION_BYTES: u64 = 1024;
+const MAX_GROUPS: u64 = 16;
+
+/// The largest index depth of entry points of groups.
+pub(crate) const MAX_GROUPED_DEPTH: usize = 2;
+
 impl Kernel {
-    /// The widest unit that divides a slice, and a lane for every few of them.
-    pub(crate) fn choose(slice_bytes: u64) -> Self {
+    /// The widest unit that divides a slice. On a GPU a lane for every few units, and groups for slices of one
+    /// unit. On a CPU that poses as one, where it is invocations and loads that cost, as few as make work for
+    /// its cores.
+    pub(crate) fn choose(slice_bytes: u64, device_type: wgpu::DeviceType) -> Self {
         let unit = match slice_bytes {
             bytes if bytes % 16 == 0 => Unit::Vec4,
             bytes if bytes % 4 == 0 => Unit::Word,
+            _ => Unit::Byte,
+        };
+        let is_one_unit = unit != Unit::Byte && slice_bytes == unit.bytes();
+        let (lanes_log2, groups) = match (unit, device_type) {
+            (Unit::Byte, _) => (0, 0),
+            (Unit::Word, wgpu::DeviceType::Cpu) if !is_one_unit => (0, 0),
+            (_, wgpu::DeviceType::Cpu) => {
+                let groups = CPU_INVOCATION_BYTES / (GROUP_ROWS * slice_bytes.max(1));
+                let groups = groups.clamp(1, MAX_GROUPS);
+                (0, u32::try_from(groups).expect("a few groups"))
+            }
             _ => {
-                return Self {
-                    unit: Unit::Byte,
-                    lanes_log2: 0,
-                };
+                let lanes = slice_bytes / unit.bytes() / UNITS_PER_LANE;
+                let lanes_log2 = lanes.max(1).ilog2().min(MAX_LANES_LOG2);
+                (lanes_log2, u32::from(is_one_unit))
             }
         };
-        let lanes = slice_bytes / unit.bytes() / UNITS_PER_LANE;
         Self {
             unit,
-            lanes_log2: lanes.max(1).ilog2().min(MAX_LANES_LOG2),
+            lanes_log2,
+            groups,
         }
     }
 }
@@ -69,43 +94,43 @@ pub(crate) struct PipelineKey {
     pub(crate) index_kind: IndexKind,
     pub(crate) from_end: bool,
     pub(crate) wide: bool,
+    /// For entry points of groups; 1 for the others, which read it.
+    pub(crate) index_depth: u32,
 }
 
 /// The compute shaders in shaders/gather.wgsl.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum EntryPoint {
-    Gather { unit: Unit, report: bool },
+    Gather {
+        unit: Unit,
+        /// Not of bytes.
+        grouped: bool,
+        report: bool,
+    },
     CopyFirstBadRow,
 }
 
 impl EntryPoint {
     pub(crate) const fn name(self) -> &'static str {
-        match self {
-            Self::Gather {
-                unit: Unit::Vec4,
-                report: false,
-            } => "gather_vec4",
-            Self::Gather {
-                unit: Unit::Vec4,
-                report: true,
-            } => "gather_vec4_report",
-            Self::Gather {
-                unit: Unit::Word,
-                report: false,
-            } => "gather_words",
-            Self::Gather {
-                unit: Unit::Word,
-                report: true,
-            } => "gather_words_report",
-            Self::Gather {
-                unit: Unit::Byte,
-                report: false,
-            } => "gather_bytes",
-            Self::Gather {
-                unit: Unit::Byte,
-                report: true,
-            } => "gather_bytes_report",
-            Self::CopyFirstBadRow => "copy_first_bad_row",
+        let Self::Gather {
+            unit,
+            grouped,
+            report,
+        } = self
+        else {
+            return "copy_first_bad_row";
+        };
+        match (unit, grouped, report) {
+            (Unit::Vec4, false, false) => "gather_vec4",
+            (Unit::Vec4, false, true) => "gather_vec4_report",
+            (Unit::Vec4, true, false) => "gather_groups_vec4",
+            (Unit::Vec4, true, true) => "gather_groups_vec4_report",
+            (Unit::Word, false, false) => "gather_words",
+            (Unit::Word, false, true) => "gather_words_report",
+            (Unit::Word, true, false) => "gather_groups_words",
+            (Unit::Word, true, true) => "gather_groups_words_report",
+            (Unit::Byte, _, false) => "gather_bytes",
+            (Unit::Byte, _, true) => "gather_bytes_report",
         }
     }
 
@@ -141,7 +166,8 @@ pub(crate) mod binding {
 
 impl PipelineKey {
     /// The shader's overrides.
-    pub(crate) fn overrides(self) -> [(&'static str, f64); 5] {
+    pub(crate) fn overrides(self) -> [(&'static str, f64); 6] {
+        let flag = |set| f64::from(u8::from(set));
         [
             ("WORKGROUP_SIZE", f64::from(WORKGROUP_SIZE)),
             (
@@ -152,12 +178,10 @@ impl PipelineKey {
                     1.0
                 },
             ),
-            (
-                "INDEX_SIGNED",
-                f64::from(u8::from(self.index_kind.is_signed())),
-            ),
-            ("FROM_END", f64::from(u8::from(self.from_end))),
-            ("WIDE", f64::from(u8::from(self.wide))),
+            ("INDEX_SIGNED", flag(self.index_kind.is_signed())),
+            ("FROM_END", flag(self.from_end)),
+            ("WIDE", flag(self.wide)),
+            ("INDEX_DEPTH", f64::from(self.index_depth)),
         ]
     }
 }
@@ -172,7 +196,8 @@ mod tests {
         let plan = Gather::new()
             .plan(params_shape, &[5])
             .expect("a valid shape");
-        let kernel = Kernel::choose(plan.dims().slice_len * element_bytes);
+        let slice_bytes = plan.dims().slice_len * element_bytes;
+        let kernel = Kernel::choose(slice_bytes, wgpu::DeviceType::DiscreteGpu);
         assert_eq!(
             (kernel.unit, 1 << kernel.lanes_log2),
             (unit, lanes),
@@ -200,5 +225,33 @@ mod tests {
         assert_kernel(&[9, 9], 4, Unit::Word, 2);
         assert_kernel(&[9, 1 << 20], 16, Unit::Vec4, 64);
         assert_kernel(&[9, (1 << 20) + 1], 1, Unit::Byte, 1);
+    }
+
+    #[test]
+    fn rows_of_one_unit_are_taken_in_groups_and_on_a_cpu_longer_ones_too() {
+        let (gpu, cpu) = (wgpu::DeviceType::DiscreteGpu, wgpu::DeviceType::Cpu);
+        for (slice_bytes, device_type, unit, lanes_log2, groups) in [
+            (1, gpu, Unit::Byte, 0, 0),
+            (4, gpu, Unit::Word, 0, 1),
+            (8, gpu, Unit::Word, 0, 0),
+            (16, gpu, Unit::Vec4, 0, 1),
+            (32, gpu, Unit::Vec4, 0, 0),
+            (1 << 20, gpu, Unit::Vec4, 6, 0),
+            (1, cpu, Unit::Byte, 0, 0),
+            (4, cpu, Unit::Word, 0, 16),
+            (8, cpu, Unit::Word, 0, 0),
+            (16, cpu, Unit::Vec4, 0, 16),
+            (64, cpu, Unit::Vec4, 0, 4),
+            (20, cpu, Unit::Word, 0, 0),
+            (1 << 20, cpu, Unit::Vec4, 0, 1),
+        ] {
+            let kernel = Kernel::choose(slice_bytes, device_type);
+            let expected = Kernel {
+                unit,
+                lanes_log2,
+                groups,
+            };
+            assert_eq!(kernel, expected, "{slice_bytes} {device_type:?}");
+        }
     }
 }

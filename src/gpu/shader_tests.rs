@@ -100,7 +100,14 @@ impl Shader {
 
 /// All that the table of kernels can choose.
 fn entry_points() -> Vec<EntryPoint> {
-    let of_unit = |unit| [false, true].map(|report| EntryPoint::Gather { unit, report });
+    let of_unit = |unit| {
+        let flags = [(false, false), (false, true), (true, false), (true, true)];
+        flags.map(|(grouped, report)| EntryPoint::Gather {
+            unit,
+            grouped: grouped && unit != Unit::Byte,
+            report,
+        })
+    };
     let gathers = Unit::ALL.into_iter().flat_map(of_unit);
     gathers.chain([EntryPoint::CopyFirstBadRow]).collect()
 }
@@ -108,13 +115,15 @@ fn entry_points() -> Vec<EntryPoint> {
 fn pipeline_keys() -> impl Iterator<Item = PipelineKey> {
     entry_points().into_iter().flat_map(|entry_point| {
         IndexKind::ALL.into_iter().flat_map(move |index_kind| {
-            [(false, false), (false, true), (true, false), (true, true)].map(|(from_end, wide)| {
-                PipelineKey {
+            let flags = [(false, false), (false, true), (true, false), (true, true)];
+            flags.into_iter().flat_map(move |(from_end, wide)| {
+                [1, 2].map(|index_depth| PipelineKey {
                     entry_point,
                     index_kind,
                     from_end,
                     wide,
-                }
+                    index_depth,
+                })
             })
         })
     })
@@ -148,7 +157,7 @@ fn structs_have_one_layout_in_both_languages() {
         shader.layout("GatherWindow"),
         rust_layout!(GatherWindow: output_rows, index_count, outer_size, first_index, first_outer, index_depth,
             slice_units, lanes_log2, held_rows, first_row, params_first_row, params_rows, params_start, indices_start,
-            output_start, grid_width, reports, index_row_base, unused, indexed_dims)
+            output_start, grid_width, reports, index_row_base, one_part, groups, indexed_dims)
     );
     assert_eq!(
         shader.layout("BadRowReport"),
@@ -247,15 +256,21 @@ fn inputs_are_only_read_and_what_is_written_is_output_or_report() {
 }
 
 #[test]
-fn params_and_output_are_arrays_of_the_unit_of_the_kernel() {
+fn operands_are_arrays_of_what_the_kernel_loads_and_stores_at_once() {
     let shader = Shader::gather();
     for entry_point in entry_points() {
-        let EntryPoint::Gather { unit, .. } = entry_point else {
+        let EntryPoint::Gather { unit, grouped, .. } = entry_point else {
             continue;
         };
-        let expected = if unit == Unit::Vec4 { 16 } else { 4 };
+        let slice = if unit == Unit::Vec4 { 16 } else { 4 };
+        // A group loads the indices of its rows as vectors, and stores four slices of a word as one.
+        let of_rows = if grouped { 16 } else { 4 };
         let globals = shader.globals(entry_point.name());
-        for number in [binding::PARAMS, binding::OUTPUT] {
+        for (number, expected) in [
+            (binding::PARAMS, slice),
+            (binding::INDICES, of_rows),
+            (binding::OUTPUT, slice.max(of_rows)),
+        ] {
             let TypeInner::Array { stride, .. } = shader.module.types[globals[&number].0.ty].inner
             else {
                 panic!("{entry_point:?}: binding {number} is an array");
@@ -289,6 +304,7 @@ fn the_overrides_are_those_of_a_pipeline_and_default_to_its_i32_values() {
         index_kind: IndexKind::I32,
         from_end: false,
         wide: false,
+        index_depth: 1,
     };
     assert_eq!(found, i32_key.overrides());
     let types: Vec<_> = shader
@@ -298,7 +314,7 @@ fn the_overrides_are_those_of_a_pipeline_and_default_to_its_i32_values() {
         .map(|(_, found)| shader.scalar(found.ty))
         .collect();
     let (u32, bool) = (naga::Scalar::U32, naga::Scalar::BOOL);
-    assert_eq!(types, [u32, u32, bool, bool, bool]);
+    assert_eq!(types, [u32, u32, bool, bool, bool, u32]);
 }
 
 #[test]
@@ -317,10 +333,11 @@ fn each_index_kind_sets_its_overrides() {
                 index_kind,
                 from_end,
                 wide: from_end,
+                index_depth: 2,
             };
             assert_eq!(
                 key.overrides().map(|(_, value)| value),
-                [workgroup, words, signed, expected, expected],
+                [workgroup, words, signed, expected, expected, 2.0],
                 "{key:?}"
             );
         }

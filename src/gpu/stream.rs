@@ -166,6 +166,7 @@ impl<'a, T: GatherElement, I: GatherIndex> GatherStream<'a, T, I> {
             I::KIND.bytes(),
             &[dims.params_rows()],
             &limits,
+            gpu.device.adapter_info().device_type,
             chunk_bytes,
         );
         let cut = cut.map_err(|error| match error {
@@ -227,9 +228,11 @@ impl<'a, T: GatherElement, I: GatherIndex> GatherStream<'a, T, I> {
         let windows = self.cut.windows(chunk);
         let needed: Vec<Window> = windows.filter(|window| self.is_needed(window)).collect();
         for window in needed {
-            let mut dispatch = self.cut.dispatch(window);
-            dispatch.output.offset -= base;
-            self.run(dispatch, wait).await?;
+            let dispatches: Vec<Dispatch> = self.cut.dispatches_of(window).collect();
+            for mut dispatch in dispatches {
+                dispatch.output.offset -= base;
+                self.run(dispatch, wait).await?;
+            }
         }
 
         let size = range_bytes(bytes.end - base);
@@ -269,12 +272,12 @@ impl<'a, T: GatherElement, I: GatherIndex> GatherStream<'a, T, I> {
     async fn run(&mut self, mut dispatch: Dispatch, wait: Wait) -> Result<(), GpuError> {
         let (params_span, indices_span) = (dispatch.params, dispatch.indices);
         self.indices.ready(indices_span, wait).await?;
-        dispatch.indices.offset = 0;
+        dispatch.indices.offset = self.indices.place_of(indices_span);
         let params = match &mut self.params {
             Params::Device(buffer) => buffer.clone(),
             Params::Host(upload) => {
                 upload.ready(params_span, wait).await?;
-                dispatch.params.offset = 0;
+                dispatch.params.offset = upload.place_of(params_span);
                 upload.buffer().clone()
             }
         };

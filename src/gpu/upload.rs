@@ -68,7 +68,15 @@ impl<'a> Upload<'a> {
         Ok(())
     }
 
-    /// Records what brings these bytes of the operand to the start of the buffer, if they are not there.
+    /// Where in the buffer these bytes of the operand are once they are loaded.
+    pub(super) fn place_of(&self, span: Span) -> u64 {
+        match self.held {
+            Some(held) if self.is_held(span) => span.offset.saturating_sub(held.offset),
+            _ => 0,
+        }
+    }
+
+    /// Records what brings these bytes of the operand to the start of the buffer, if it does not hold them.
     pub(super) fn load(&mut self, span: Span, encoder: &mut wgpu::CommandEncoder) {
         if self.is_held(span) {
             return;
@@ -107,6 +115,9 @@ impl<'a> Upload<'a> {
     }
 
     fn is_held(&self, span: Span) -> bool {
-        span.bytes == 0 || self.held == Some(span)
+        let within = |held: &Span| {
+            held.offset <= span.offset && span.offset + span.bytes <= held.offset + held.bytes
+        };
+        span.bytes == 0 || self.held.as_ref().is_some_and(within)
     }
 }

@@ -33,7 +33,8 @@ pub(crate) struct GatherWindow {
     pub(crate) grid_width: u32,
     pub(crate) reports: u32,
     pub(crate) index_row_base: [u32; 2],
-    pub(crate) unused: [u32; 2],
+    pub(crate) one_part: u32,
+    pub(crate) groups: u32,
     pub(crate) indexed_dims: [[u32; 2]; 8],
 }
 

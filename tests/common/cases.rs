@@ -64,6 +64,18 @@ pub fn table() -> Vec<Case> {
         mixed(gather(2, 0), &[5, 6, 7, 8], &[10, 11]),
         mixed(gather(3, 2), &[2, 3, 4, 5, 6], &[2, 3, 7]),
 
+        // Rows in groups of four: with rows left over, of one part and of several, and parts that cut groups.
+        mixed(gather(0, 0), &[9], &[1027]),
+        mixed(gather(0, 0), &[9, 4], &[1030]),
+        mixed(gather(0, 0), &[9, 12], &[1025]).counted_from_end(),
+        mixed(nd(0), &[5, 7], &[1029, 2]),
+        mixed(nd(0), &[5, 7, 4], &[64, 2]),
+        mixed(gather(1, 0), &[3, 9], &[8]),
+        mixed(gather(1, 0), &[3, 9, 4], &[6]),
+        mixed(gather(2, 1), &[2, 3, 9, 4], &[2, 4]),
+        mixed(nd(1), &[4, 3, 5], &[4, 8, 2]),
+        mixed(nd(1), &[2, 3, 5], &[2, 516, 2]).counted_from_end(),
+
         // Scalar indices; indices of any rank; each axis.
         case(gather(0, 0), &[3], &[], &[2]),
         case(gather(1, 0), &[2, 3, 2], &[], &[2]),

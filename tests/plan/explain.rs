@@ -4,9 +4,11 @@ use wgpu_gather::{BadIndices, Gather, GatherPlan, IndexKind, NegativeIndices, wg
 
 use super::{BIG, along, nd};
 
+const GPU: wgpu::DeviceType = wgpu::DeviceType::DiscreteGpu;
+
 #[track_caller]
 fn assert_explained(plan: &GatherPlan, element_bytes: u64, index_kind: IndexKind, lines: &[&str]) {
-    let text = plan.explain(element_bytes, index_kind, &wgpu::Limits::default());
+    let text = plan.explain(element_bytes, index_kind, &wgpu::Limits::default(), GPU);
     assert_eq!(text, lines.join("\n"));
 }
 
@@ -61,9 +63,10 @@ fn other_slices_take_the_byte_kernel() {
 #[test]
 fn more_workgroups_than_one_dimension_holds_show_both() {
     let text = along(0, 0, &[2], &[65_536 * 64]).unwrap().explain(
-        4,
+        8,
         IndexKind::I32,
         &wgpu::Limits::default(),
+        GPU,
     );
     assert_eq!(
         text.lines().last(),
@@ -99,7 +102,7 @@ fn an_empty_output_runs_nothing() {
 fn a_plan_beyond_the_limits_is_cut() {
     let last_line = |params: usize, indices: usize, limits: &wgpu::Limits| {
         let text = along(0, 0, &[params], &[indices]).unwrap();
-        let text = text.explain(4, IndexKind::I32, limits);
+        let text = text.explain(4, IndexKind::I32, limits, GPU);
         text.lines().last().unwrap().to_owned()
     };
     let limits = wgpu::Limits::default();
@@ -171,7 +174,7 @@ fn a_device_with_less_than_the_shaders_need_says_so() {
     };
     let text = along(0, 0, &[3], &[1])
         .unwrap()
-        .explain(4, IndexKind::I32, &limits);
+        .explain(4, IndexKind::I32, &limits, GPU);
     assert_eq!(
         text.lines().last(),
         Some("cannot run: device limit max_compute_workgroup_size_x must be at least 64, found 32")
@@ -186,7 +189,22 @@ fn what_an_index_means_changes_neither_sizes_nor_kernel() {
         .bad_indices(BadIndices::Zero);
     let [plain, other] = [plain, other].map(|gather| {
         let plan = gather.plan(&[3], &[2]).unwrap();
-        plan.explain(4, IndexKind::I32, &wgpu::Limits::default())
+        plan.explain(4, IndexKind::I32, &wgpu::Limits::default(), GPU)
     });
     assert_eq!(plain, other);
+}
+
+#[test]
+fn a_cpu_that_poses_as_a_gpu_has_a_kernel_of_its_own() {
+    let plan = along(0, 0, &[9], &[100]).unwrap();
+    let cpu = wgpu::DeviceType::Cpu;
+    let text = plan.explain(4, IndexKind::I32, &wgpu::Limits::default(), cpu);
+    let lines: Vec<&str> = text.lines().skip(3).collect();
+    assert_eq!(
+        lines,
+        [
+            "kernel gather_groups_words: units of 4 bytes, 64 slices an invocation",
+            "1 dispatch of 1 x 1 workgroups of 64 invocations",
+        ]
+    );
 }

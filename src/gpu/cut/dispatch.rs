@@ -1,14 +1,22 @@
 //! One dispatch of a cut: what it binds, and what the shader reads of it.
 
 use super::{Cut, Window};
-use crate::gpu::kernel::{Unit, WORKGROUP_SIZE};
+use crate::gpu::kernel::{GROUP_ROWS, MAX_GROUPED_DEPTH, Unit, WORKGROUP_SIZE};
 use crate::gpu::window::{GatherWindow, low_and_high, range_bytes};
+
+/// Bytes of a vector of words.
+const GROUP_ALIGNMENT: u64 = 16;
+
+/// From so many rows on those that make no group are a dispatch of their own.
+const MIN_ROWS_TO_SPLIT: u64 = 1024;
 
 /// One dispatch, and the bytes of each operand that it binds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Dispatch {
     pub(crate) window: GatherWindow,
     pub(crate) workgroups: (u32, u32),
+    /// For an entry point of groups.
+    pub(crate) grouped: bool,
     /// Which buffer of params.
     pub(crate) shard: usize,
     pub(crate) params: Span,
@@ -24,8 +32,66 @@ pub(crate) struct Span {
 }
 
 impl Cut<'_> {
-    /// The dispatch of a window.
-    pub(crate) fn dispatch(&self, window: Window) -> Dispatch {
+    /// The dispatches of a window: of its groups of rows, if it has some, and of the other rows.
+    pub(crate) fn dispatches_of(&self, window: Window) -> impl Iterator<Item = Dispatch> {
+        let (start, end) = window.output_rows;
+        let groups_end = if self.is_grouped(window) {
+            end - (end - start) % GROUP_ROWS
+        } else {
+            start
+        };
+        let rest = (groups_end < end).then(|| {
+            // Of params from the first part that is left.
+            let first_row = groups_end / self.dims.index_count * self.dims.held_rows;
+            let (row, row_end) = window.params_rows;
+            Window {
+                output_rows: (groups_end, end),
+                params_rows: (row.max(first_row), row_end),
+                ..window
+            }
+        });
+        let groups = (start < groups_end).then_some(Window {
+            output_rows: (start, groups_end),
+            ..window
+        });
+        let groups = groups.map(|window| self.dispatch(window, true));
+        groups
+            .into_iter()
+            .chain(rest.map(|window| self.dispatch(window, false)))
+    }
+
+    /// Whether entry points of groups can do these rows: numbers of one word, all params rows of their parts
+    /// bound, and groups that start with a vector of each operand and have one part each.
+    fn is_grouped(&self, window: Window) -> bool {
+        let dims = self.dims;
+        let ((start, end), (row, row_end)) = (window.output_rows, window.params_rows);
+        let rows = end - start;
+        let (part, last_part) = (start / dims.index_count, (end - 1) / dims.index_count);
+        let starts_with_vectors = |start: u64, row_bytes: u64| {
+            (start * row_bytes % self.alignment).is_multiple_of(GROUP_ALIGNMENT)
+        };
+        let first_index_row = part / dims.outer_size * dims.index_count
+            + if part == last_part {
+                start % dims.index_count
+            } else {
+                0
+            };
+        self.kernel.groups > 0
+            && self.is_whole()
+            && !self.is_wide()
+            && (1..=MAX_GROUPED_DEPTH).contains(&dims.index_depth())
+            // Another dispatch for the rows that are left must be worth it.
+            && rows >= GROUP_ROWS
+            && (rows.is_multiple_of(GROUP_ROWS) || rows >= MIN_ROWS_TO_SPLIT)
+            && row_end - row == (last_part + 1 - part) * dims.held_rows.max(1)
+            && (part == last_part
+                || dims.index_count.is_multiple_of(GROUP_ROWS)
+                    && (start % dims.index_count).is_multiple_of(GROUP_ROWS))
+            && starts_with_vectors(start, self.slice_bytes)
+            && starts_with_vectors(first_index_row, self.index_row_bytes)
+    }
+
+    fn dispatch(&self, window: Window, grouped: bool) -> Dispatch {
         let dims = self.dims;
         let part = window.part;
         let ((start, end), (row, row_end)) = (window.output_rows, window.params_rows);
@@ -84,10 +150,13 @@ impl Cut<'_> {
             (shard, slices(row - shard_row, row_end - shard_row))
         };
 
+        let one_part = params_part == last_part && row_end - row == dims.held_rows.max(1);
         let unit_bytes = self.kernel.unit.bytes();
+        let rows = end - start;
         let invocations = match self.kernel.unit {
-            Unit::Byte => (output_start % 4 + (end - start) * part_bytes).div_ceil(4),
-            Unit::Vec4 | Unit::Word => (end - start) << self.kernel.lanes_log2,
+            _ if grouped => (rows / GROUP_ROWS).div_ceil(self.kernel.groups.into()),
+            Unit::Byte => (output_start % 4 + rows * part_bytes).div_ceil(4),
+            Unit::Vec4 | Unit::Word => rows << self.kernel.lanes_log2,
         };
         let workgroups = self.grid(invocations);
         let mut indexed_dims = [[0; 2]; 8];
@@ -96,7 +165,7 @@ impl Cut<'_> {
         }
         Dispatch {
             window: GatherWindow {
-                output_rows: size(end - start),
+                output_rows: size(rows),
                 index_count: window_index_count,
                 outer_size: window_outer_size,
                 first_index,
@@ -114,10 +183,12 @@ impl Cut<'_> {
                 grid_width: workgroups.0,
                 reports: u32::from(part == 0),
                 index_row_base: low_and_high(index_rows.0),
-                unused: [0; 2],
+                one_part: u32::from(one_part),
+                groups: self.kernel.groups,
                 indexed_dims,
             },
             workgroups,
+            grouped,
             shard,
             params,
             indices,

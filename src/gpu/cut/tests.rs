@@ -6,6 +6,7 @@ use crate::gpu::window::{GatherWindow, OperandBytes, low_and_high};
 use crate::{Gather, GatherNd, GatherPlan};
 
 const GIB: u64 = 1 << 30;
+const GPU: wgpu::DeviceType = wgpu::DeviceType::DiscreteGpu;
 
 fn limits(binding_bytes: u64, workgroups: u32) -> wgpu::Limits {
     wgpu::Limits {
@@ -22,8 +23,18 @@ fn gather(params_shape: &[usize], indices_shape: &[usize]) -> GatherPlan {
 
 /// The cut of a plan with `i32` indices and params in one buffer.
 fn cut<'a>(plan: &'a GatherPlan, element_bytes: u64, limits: &wgpu::Limits) -> Cut<'a> {
+    cut_for(plan, element_bytes, limits, GPU)
+}
+
+fn cut_for<'a>(
+    plan: &'a GatherPlan,
+    element_bytes: u64,
+    limits: &wgpu::Limits,
+    device_type: wgpu::DeviceType,
+) -> Cut<'a> {
     let rows = [plan.dims().params_rows()];
-    Cut::new(plan.dims(), element_bytes, 4, &rows, limits).expect("the device holds a row")
+    let cut = Cut::new(plan.dims(), element_bytes, 4, &rows, limits, device_type);
+    cut.expect("the device holds a row")
 }
 
 fn number([low, high]: [u32; 2]) -> u64 {
@@ -65,8 +76,13 @@ fn rows_of<'a>(cut: &'a Cut<'_>, dispatch: &'a Dispatch) -> impl Iterator<Item =
 
 /// Follows every row of every dispatch: each finds its index row, and each params row is bound for each of
 /// its output rows just once.
-fn assert_each_row_once(plan: &GatherPlan, element_bytes: u64, limits: &wgpu::Limits) -> usize {
-    let cut = cut(plan, element_bytes, limits);
+fn assert_each_row_once(
+    plan: &GatherPlan,
+    element_bytes: u64,
+    limits: &wgpu::Limits,
+    device_type: wgpu::DeviceType,
+) -> usize {
+    let cut = cut_for(plan, element_bytes, limits, device_type);
     let dims = plan.dims();
     let mut bound = vec![Vec::new(); usize::try_from(dims.output_rows()).expect("a small plan")];
     let mut slice_bytes = 0;
@@ -77,7 +93,12 @@ fn assert_each_row_once(plan: &GatherPlan, element_bytes: u64, limits: &wgpu::Li
         if dispatch.window.reports == 1 {
             slice_bytes = part_bytes;
         }
-        for row in rows_of(&cut, dispatch) {
+        for (number_of, row) in (0..).zip(rows_of(&cut, dispatch)) {
+            if dispatch.window.one_part == 1 {
+                let first = number(dispatch.window.index_row_base);
+                assert_eq!(row.index_row, first + number_of, "{plan}");
+                assert_eq!(row.bound, 0..dims.row_count.max(1), "{plan}");
+            }
             let part = row.output_row / dims.index_count;
             let index_row =
                 part / dims.outer_size * dims.index_count + row.output_row % dims.index_count;
@@ -142,6 +163,9 @@ fn assert_fits(cut: &Cut<'_>, dispatch: &Dispatch, limits: &wgpu::Limits, plan: 
     let invocations = u64::from(width) * u64::from(height) * u64::from(WORKGROUP_SIZE);
     let needed = match cut.kernel.unit {
         Unit::Byte => slices(window.output_start % 4, window.output_rows).div_ceil(4),
+        _ if dispatch.grouped => {
+            u64::from(window.output_rows / 4).div_ceil(cut.kernel.groups.into())
+        }
         _ => u64::from(window.output_rows) << window.lanes_log2,
     };
     assert!(needed <= invocations && invocations <= 1 << 32, "{plan}");
@@ -180,10 +204,12 @@ fn a_plan_within_the_limits_is_one_dispatch() {
             grid_width: 2,
             reports: 1,
             index_row_base: [0, 0],
-            unused: [0; 2],
+            one_part: 0,
+            groups: 0,
             indexed_dims,
         },
         workgroups: (2, 1),
+        grouped: false,
         shard: 0,
         params: span(42 * 256),
         indices: span(40),
@@ -219,7 +245,11 @@ fn small_limits_leave_no_row_out_and_do_none_twice() {
     for plan in &plans {
         for element_bytes in [1, 2, 3, 4, 16] {
             for limits in [limits(1024, 2), limits(2048, 1), limits(700, 65_535)] {
-                most = most.max(assert_each_row_once(plan, element_bytes, &limits));
+                for device_type in [GPU, wgpu::DeviceType::Cpu] {
+                    let dispatches =
+                        assert_each_row_once(plan, element_bytes, &limits, device_type);
+                    most = most.max(dispatches);
+                }
             }
         }
     }
@@ -237,6 +267,13 @@ fn cuts_are_few_and_large() {
         }
         dispatches.len()
     };
+    // All of one part.
+    let plan = gather(&[1000, 16], &[77]);
+    assert!(
+        cut(&plan, 4, &wgpu::Limits::default())
+            .dispatches()
+            .all(|dispatch| dispatch.window.one_part == 1)
+    );
     // 300 MiB of params, of output and of indices, in bindings of 128 MiB.
     assert_eq!(count(&gather(&[4_915_200, 16], &[1000])), 3);
     assert_eq!(count(&gather(&[1000, 16], &[4_915_200])), 3);
@@ -284,7 +321,7 @@ fn sizes_far_past_memory_are_cut_without_data() {
 fn params_in_shards_is_cut_at_their_ends() {
     let plan = gather(&[100, 16], &[10]);
     let shards = [30, 0, 50, 20];
-    let cut = Cut::new(plan.dims(), 4, 4, &shards, &wgpu::Limits::default());
+    let cut = Cut::new(plan.dims(), 4, 4, &shards, &wgpu::Limits::default(), GPU);
     let cut = cut.expect("it fits");
     let found: Vec<_> = cut
         .dispatches()
@@ -304,7 +341,7 @@ fn params_in_shards_is_cut_at_their_ends() {
 fn workgroups_beyond_one_dimension_fill_rows_of_equal_width() {
     let workgroups = |rows: usize| {
         let plan = gather(&[2], &[rows * 64]);
-        let cut = cut(&plan, 4, &wgpu::Limits::default());
+        let cut = cut(&plan, 8, &wgpu::Limits::default());
         cut.dispatches()
             .map(|dispatch| dispatch.workgroups)
             .collect::<Vec<_>>()
@@ -312,6 +349,44 @@ fn workgroups_beyond_one_dimension_fill_rows_of_equal_width() {
     assert_eq!(workgroups(65_535), [(65_535, 1)]);
     assert_eq!(workgroups(65_536), [(32_768, 2)]);
     assert_eq!(workgroups(2 * 65_535 + 1), [(43_691, 3)]);
+}
+
+#[test]
+fn rows_that_make_no_group_are_a_dispatch_of_their_own_or_part_of_one_without_groups() {
+    let dispatches = |plan: &GatherPlan, element_bytes| {
+        let limits = wgpu::Limits::default();
+        let cut = cut(plan, element_bytes, &limits);
+        let dispatches = cut.dispatches();
+        let dispatches = dispatches.map(|dispatch| (dispatch.grouped, dispatch.window.output_rows));
+        dispatches.collect::<Vec<_>>()
+    };
+    assert_eq!(dispatches(&gather(&[9], &[2000]), 4), [(true, 2000)]);
+    assert_eq!(
+        dispatches(&gather(&[9], &[2003]), 4),
+        [(true, 2000), (false, 3)]
+    );
+    assert_eq!(dispatches(&gather(&[9], &[103]), 4), [(false, 103)]);
+    assert_eq!(dispatches(&gather(&[9], &[3]), 4), [(false, 3)]);
+    assert_eq!(dispatches(&gather(&[9], &[2000]), 8), [(false, 2000)]);
+    assert_eq!(dispatches(&gather(&[9], &[2000]), 2), [(false, 2000)]);
+    assert_eq!(
+        dispatches(&gather(&[0, 4], &[2001]), 4),
+        [(true, 2000), (false, 1)]
+    );
+    let along = |index_count: usize| {
+        let gather = Gather::new().axis(1).plan(&[3, 9], &[index_count]);
+        dispatches(&gather.expect("a valid shape"), 4)
+    };
+    assert_eq!(along(400), [(true, 1200)]);
+    assert_eq!(along(401), [(false, 1203)]);
+    let depth = |depth: usize| {
+        let gather = GatherNd::new().plan(&[9, 9, 9][..depth], &[8, depth]);
+        dispatches(&gather.expect("a valid shape"), 4)
+    };
+    assert_eq!(
+        [depth(1), depth(2), depth(3)].concat(),
+        [(true, 8), (true, 8), (false, 8)]
+    );
 }
 
 #[test]
@@ -331,7 +406,7 @@ fn a_device_that_holds_no_row_is_refused() {
         .plan(&[2; 8], &[3, 8])
         .expect("a valid shape");
     let refused = |limits| {
-        let cut = Cut::new(plan.dims(), 4, 8, &[256], &limits);
+        let cut = Cut::new(plan.dims(), 4, 8, &[256], &limits, GPU);
         cut.expect_err("too little").to_string()
     };
     assert_eq!(
@@ -343,12 +418,12 @@ fn a_device_that_holds_no_row_is_refused() {
         "device limit max_compute_workgroups_per_dimension must be at least 1, found 0"
     );
     let many = gather(&[1000, 2], &[100]);
-    let refused = Cut::new(many.dims(), 4, 4, &[1000], &limits(200, 1));
+    let refused = Cut::new(many.dims(), 4, 4, &[1000], &limits(200, 1), GPU);
     assert_eq!(
         refused.expect_err("too little").to_string(),
         "device limit max_storage_buffer_binding_size must be at least 256, found 200"
     );
-    assert!(Cut::new(plan.dims(), 4, 8, &[256], &limits(256, 1)).is_ok());
+    assert!(Cut::new(plan.dims(), 4, 8, &[256], &limits(256, 1), GPU).is_ok());
 }
 
 #[test]

@@ -99,10 +99,14 @@ fn a_pipeline_has_one_entry_point_of_the_workgroup_size() {
 #[test]
 fn each_gather_is_made_with_the_values_of_its_overrides() {
     for_each_pipeline(|pipeline| {
-        let EntryPoint::Gather { .. } = pipeline.key.entry_point else {
+        let EntryPoint::Gather { grouped, .. } = pipeline.key.entry_point else {
             return;
         };
         for (name, expected) in pipeline.key.overrides() {
+            // Groups are never of more rows than 32 bits count; the others read the index depth.
+            if grouped && name == "WIDE" || !grouped && name == "INDEX_DEPTH" {
+                continue;
+            }
             let mut constants = pipeline.module.constants.iter();
             let (_, constant) = constants
                 .find(|(_, constant)| constant.name.as_deref() == Some(name))
