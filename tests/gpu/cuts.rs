@@ -76,20 +76,30 @@ fn small_shapes(gpu: &'static Gpu) {
         .flat_map(|shape| sweep::small_shapes(shape));
     let planned = shapes.step_by(SWEEP_STRIDE).filter(Case::check_plan);
     let jobs = planned.flat_map(|case| sweep::jobs_of(case, &[BadIndices::Error]));
-    small_bindings(gpu, jobs);
+    let jobs: Vec<Job> = jobs.collect();
+    small_bindings(gpu, jobs.iter().cloned());
+
+    // In buffers of 4 KiB, too.
+    let gpu = small_device(SMALL_BUFFER_BYTES as u64);
+    let fitting = jobs.iter().filter(|job| fits_small_buffers(job));
+    let checked = fitting.step_by(11).map(|job| job.check(&blocking(&gpu)));
+    assert!(checked.count() > 100);
+}
+
+const SMALL_BUFFER_BYTES: usize = 4096;
+
+fn fits_small_buffers(job: &Job) -> bool {
+    let operands = [&job.params, &job.indices, &job.output];
+    let mut lens = operands.into_iter().map(Vec::len);
+    lens.all(|len| len <= SMALL_BUFFER_BYTES)
 }
 
 fn small_buffers(_: &'static Gpu) {
-    const BUFFER_BYTES: usize = 4096;
-    let gpu = small_device(BUFFER_BYTES as u64);
+    let gpu = small_device(SMALL_BUFFER_BYTES as u64);
     let (mut fitting, mut refused) = (0, 0);
     for case in cases::table().into_iter().filter(Case::check_plan) {
         for job in case.jobs(&[1, 3, 16], &[IndexKind::I32, IndexKind::U64], &POLICIES) {
-            let operands = [&job.params, &job.indices, &job.output];
-            if operands
-                .into_iter()
-                .all(|bytes| bytes.len() <= BUFFER_BYTES)
-            {
+            if fits_small_buffers(&job) {
                 job.check(&blocking(&gpu));
                 fitting += 1;
             } else if job.element_bytes == 1 {
