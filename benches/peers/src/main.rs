@@ -1,0 +1,126 @@
+//! This crate beside other libraries: each workload on every peer that can do it, in turn, in one process.
+//!
+//! ```sh
+//! cargo run --release -- --workload W1,W3 --json out.jsonl
+//! ```
+
+#![allow(clippy::cast_precision_loss, reason = "figures")]
+#![cfg_attr(
+    not(all(
+        feature = "burn-wgpu",
+        feature = "burn-flex",
+        feature = "candle",
+        feature = "ndarray",
+        feature = "arrow",
+        feature = "tract"
+    )),
+    allow(dead_code, reason = "what peers that are left out need")
+)]
+
+mod chart;
+mod options;
+mod peers;
+mod report;
+mod table;
+mod timing;
+mod workloads;
+
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use options::Options;
+use peers::{COPY, Device, Peer};
+use report::{Json, Row};
+use timing::Threads;
+use wgpu_gather::Gpu;
+use workloads::{Data, with_operands};
+
+fn main() -> ExitCode {
+    let run = options::options(std::env::args().skip(1)).and_then(|options| run(&options));
+    match run {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("{error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(options: &Options) -> Result<(), String> {
+    let gpu = match pollster::block_on(Gpu::from_env()) {
+        Ok(gpu) => Some(Arc::new(gpu)),
+        Err(error) => {
+            println!("no GPU: {error}");
+            None
+        }
+    };
+    let adapter = gpu.as_ref().map(ToString::to_string);
+    let peers = chosen(peers::peers(gpu), &options.peers)?;
+    println!("cpu: {}", report::cpu_name());
+    if let Some(adapter) = &adapter {
+        println!("gpu: {adapter}");
+    }
+    if options.list {
+        print!("{}", table::notes(&peers, Device::Cpu));
+        print!("{}", table::notes(&peers, Device::Gpu));
+        return Ok(());
+    }
+    println!(
+        "medians of {} samples; floors for a cache of {} MiB",
+        options.samples,
+        report::last_level_cache() >> 20
+    );
+
+    let json = options
+        .json
+        .as_ref()
+        .map(|path| Json::create(path, adapter));
+    let mut json = json.transpose()?;
+    let threads = Threads::new();
+    let mut rows = Vec::new();
+    for (number, workload) in options.workloads.iter().enumerate() {
+        eprintln!(
+            "{} of {}: {}",
+            number + 1,
+            options.workloads.len(),
+            workload.name
+        );
+        let data = workload.data();
+        let expected = expected(&data);
+        let timed = timing::time(&peers, &data, &expected, &threads, options.samples)?;
+        let row = Row::new(&data, timed);
+        if let Some(json) = &mut json {
+            json.write(&row)?;
+        }
+        rows.push(row);
+    }
+    print!("{}", table::tables(&rows, &peers));
+    match &options.svg {
+        Some(path) => chart::draw(path, &rows),
+        None => Ok(()),
+    }
+}
+
+/// The peers that are asked for, and the copies, which every ratio needs.
+fn chosen(mut peers: Vec<Box<dyn Peer>>, names: &[String]) -> Result<Vec<Box<dyn Peer>>, String> {
+    let known: Vec<&str> = peers.iter().map(|peer| peer.name()).collect();
+    if let Some(unknown) = names.iter().find(|name| !known.contains(&name.as_str())) {
+        return Err(format!(
+            "there is no peer {unknown:?} here, but {}",
+            known.join(", ")
+        ));
+    }
+    peers.retain(|peer| {
+        let is_named = names.iter().any(|name| name == peer.name());
+        names.is_empty() || is_named || peer.measure() == COPY
+    });
+    Ok(peers)
+}
+
+/// The output that every peer must give: ours, which the plain loop is checked against like the others.
+fn expected(data: &Data) -> Vec<u8> {
+    with_operands!(data, |params, indices| {
+        let output = data.plan.run(params, indices);
+        bytemuck::cast_slice(&output.expect("indices are in range")).to_vec()
+    })
+}

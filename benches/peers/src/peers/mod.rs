@@ -1,0 +1,185 @@
+//! Whoever can gather, behind one trait: this crate, other libraries, a plain loop, and copies of the same
+//! bytes. A file each; what is timed is in `run` and nowhere else.
+
+use std::hint::black_box;
+use std::sync::Arc;
+
+use bytemuck::Pod;
+use wgpu_gather::Gpu;
+
+use crate::workloads::Data;
+
+#[cfg(feature = "arrow")]
+mod arrow;
+#[cfg(feature = "burn-flex")]
+mod burn_flex;
+#[cfg(any(feature = "burn-wgpu", feature = "burn-flex"))]
+mod burn_ops;
+#[cfg(feature = "burn-wgpu")]
+mod burn_wgpu;
+#[cfg(feature = "candle")]
+mod candle;
+mod copies;
+#[cfg(feature = "ndarray")]
+mod ndarray;
+mod ours_cpu;
+mod ours_gpu;
+mod plain_loop;
+#[cfg(feature = "tract")]
+mod tract;
+
+/// The name of this crate among the peers.
+pub const OURS: &str = "wgpu-gather";
+
+/// Peers that measure a copy of the output's bytes.
+pub const COPY: &str = "copy";
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Device {
+    Cpu,
+    Gpu,
+}
+
+impl Device {
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Cpu => "cpu",
+            Self::Gpu => "gpu",
+        }
+    }
+}
+
+/// Something that gathers.
+pub trait Peer {
+    fn name(&self) -> &'static str;
+
+    /// The package whose version it has.
+    fn package(&self) -> Option<&'static str>;
+
+    fn device(&self) -> Device;
+
+    /// What is timed: `run_into`, `run`, `resident`, or `copy`.
+    fn measure(&self) -> &'static str;
+
+    /// Whether more threads are of use to it.
+    fn uses_threads(&self) -> bool {
+        false
+    }
+
+    /// What a reader must know beside the figures.
+    fn note(&self) -> &'static str;
+
+    /// Makes all that comes before the timed call: tensors, buffers, indices of the type that it takes.
+    ///
+    /// # Errors
+    ///
+    /// Why this peer cannot do this workload.
+    fn start<'a>(&'a self, data: &'a Data) -> Result<Box<dyn Job + 'a>, String>;
+}
+
+/// One peer at one workload.
+pub trait Job: Send {
+    /// The timed call.
+    fn run(&mut self);
+
+    /// Drops an output that the call has allocated.
+    fn forget(&mut self) {}
+
+    /// The bytes of the last call's output.
+    fn output(&mut self) -> Vec<u8>;
+}
+
+/// All peers that this build and this machine have.
+pub fn peers(gpu: Option<Arc<Gpu>>) -> Vec<Box<dyn Peer>> {
+    let mut peers: Vec<Box<dyn Peer>> = vec![
+        Box::new(copies::Memcpy),
+        Box::new(ours_cpu::RunInto),
+        Box::new(ours_cpu::Run),
+        Box::new(plain_loop::PlainLoop),
+        #[cfg(feature = "burn-flex")]
+        Box::new(burn_flex::BurnFlex::new()),
+        #[cfg(feature = "candle")]
+        Box::new(candle::Candle),
+        #[cfg(feature = "ndarray")]
+        Box::new(ndarray::Ndarray),
+        #[cfg(feature = "arrow")]
+        Box::new(arrow::ARROW_LIST),
+        #[cfg(feature = "arrow")]
+        Box::new(arrow::ARROW_BINARY),
+        #[cfg(feature = "tract")]
+        Box::new(tract::Tract),
+    ];
+    if let Some(gpu) = gpu {
+        peers.push(Box::new(copies::BufferCopy(gpu.clone())));
+        peers.push(Box::new(ours_gpu::Resident(gpu.clone())));
+        #[cfg(feature = "burn-wgpu")]
+        {
+            let device = burn_wgpu::device_like(&gpu);
+            peers.push(Box::new(burn_wgpu::BurnWgpu::select(device.clone())));
+            peers.push(Box::new(burn_wgpu::BurnWgpu::gather_nd(device)));
+        }
+    }
+    peers
+}
+
+/// A job whose call makes its output.
+struct Made<Make, Output, Bytes> {
+    make: Make,
+    output: Option<Output>,
+    bytes: Bytes,
+}
+
+fn made<'a, Output: Send + 'a>(
+    make: impl FnMut() -> Output + Send + 'a,
+    bytes: impl Fn(&Output) -> Vec<u8> + Send + 'a,
+) -> Box<dyn Job + 'a> {
+    Box::new(Made {
+        make,
+        output: None,
+        bytes,
+    })
+}
+
+impl<Make, Output, Bytes> Job for Made<Make, Output, Bytes>
+where
+    Make: FnMut() -> Output + Send,
+    Output: Send,
+    Bytes: Fn(&Output) -> Vec<u8> + Send,
+{
+    fn run(&mut self) {
+        self.output = Some(black_box((self.make)()));
+    }
+
+    fn forget(&mut self) {
+        self.output = None;
+    }
+
+    fn output(&mut self) -> Vec<u8> {
+        (self.bytes)(self.output.as_ref().expect("run before output"))
+    }
+}
+
+/// A job whose call fills an output that is there, and whose pages have been touched.
+struct Filled<T, Fill> {
+    output: Vec<T>,
+    fill: Fill,
+}
+
+fn filled<'a, T: Pod + Send>(
+    elements: usize,
+    fill: impl FnMut(&mut [T]) + Send + 'a,
+) -> Box<dyn Job + 'a> {
+    let mut output = vec![T::zeroed(); elements];
+    bytemuck::cast_slice_mut(&mut output).fill(0xff_u8);
+    Box::new(Filled { output, fill })
+}
+
+impl<T: Pod + Send, Fill: FnMut(&mut [T]) + Send> Job for Filled<T, Fill> {
+    fn run(&mut self) {
+        (self.fill)(black_box(&mut self.output));
+    }
+
+    fn output(&mut self) -> Vec<u8> {
+        bytemuck::cast_slice(&self.output).to_vec()
+    }
+}

@@ -1,0 +1,97 @@
+//! What one would write by hand: a safe loop, whose slicing is its bounds check.
+
+use bytemuck::Pod;
+
+use super::{Device, Job, Peer, filled};
+use crate::workloads::{Data, with_operands};
+
+pub struct PlainLoop;
+
+impl Peer for PlainLoop {
+    fn name(&self) -> &'static str {
+        "plain loop"
+    }
+
+    fn package(&self) -> Option<&'static str> {
+        None
+    }
+
+    fn device(&self) -> Device {
+        Device::Cpu
+    }
+
+    fn measure(&self) -> &'static str {
+        "run_into"
+    }
+
+    fn note(&self) -> &'static str {
+        "a safe loop in Rust around copy_from_slice, into an output that is there"
+    }
+
+    fn start<'a>(&'a self, data: &'a Data) -> Result<Box<dyn Job + 'a>, String> {
+        with_operands!(data, |params, indices| {
+            let output_len = data.output_bytes() / data.workload.element.bytes();
+            Ok(filled(output_len, move |output| {
+                gather(data, params, indices, output);
+            }))
+        })
+    }
+}
+
+/// An index as a place. One below zero lies beyond every slice.
+trait Place: Copy {
+    fn place(self) -> usize;
+}
+
+#[expect(
+    clippy::cast_sign_loss,
+    reason = "a number below zero becomes one that no slice holds"
+)]
+impl Place for i32 {
+    fn place(self) -> usize {
+        self as usize
+    }
+}
+
+#[expect(
+    clippy::cast_sign_loss,
+    clippy::cast_possible_truncation,
+    reason = "a number below zero becomes one that no slice holds"
+)]
+impl Place for i64 {
+    fn place(self) -> usize {
+        self as usize
+    }
+}
+
+/// Each part of params, and of the output, with its part of indices.
+fn gather<T: Pod, I: Place>(data: &Data, params: &[T], indices: &[I], output: &mut [T]) {
+    let dims = data.plan.dims();
+    let size = |size: u64| usize::try_from(size).expect("in memory");
+    let (depth, slice_len) = (dims.index_depth(), size(dims.slice_len));
+    let (part, batch) = (size(dims.row_count) * slice_len, size(dims.outer_size));
+    let index_count = size(dims.index_count) * depth;
+    let outputs = output.chunks_exact_mut(size(dims.index_count) * slice_len);
+    for (number, (params, output)) in params.chunks_exact(part).zip(outputs).enumerate() {
+        let indices = &indices[number / batch * index_count..][..index_count];
+        match (depth, slice_len) {
+            (1, 1) => {
+                for (index, out) in indices.iter().zip(output) {
+                    *out = params[index.place()];
+                }
+            }
+            (2, 1) => {
+                let columns = size(dims.indexed_dims[1]);
+                for (index, out) in indices.chunks_exact(2).zip(output) {
+                    *out = params[index[0].place() * columns + index[1].place()];
+                }
+            }
+            (1, _) => {
+                for (index, out) in indices.iter().zip(output.chunks_exact_mut(slice_len)) {
+                    out.copy_from_slice(&params[index.place() * slice_len..][..slice_len]);
+                }
+            }
+            _ => unreachable!("no workload has such indices"),
+        }
+    }
+}

@@ -1,0 +1,167 @@
+//! Figures in proportion: to the copy of the same run, and to the least that memory allows.
+
+use std::fs::{File, read_to_string};
+use std::io::Write;
+use std::path::Path;
+use std::time::Duration;
+
+use serde_json::json;
+
+use crate::peers::{COPY, Device};
+use crate::timing::{Figure, Timed};
+use crate::workloads::{Data, Index};
+
+/// Bytes that a CPU moves at once between memory and cache, and a GPU.
+const CPU_SECTOR: u64 = 64;
+const GPU_SECTOR: u64 = 32;
+
+/// Libraries whose versions are those of this build.
+const LOCK: &str = include_str!("../Cargo.lock");
+
+/// A figure with all that is said of it.
+#[derive(Debug, Clone)]
+pub struct Line {
+    pub figure: Figure,
+    pub out_gbps: f64,
+    pub ratio_to_copy: f64,
+    pub ratio_to_floor: f64,
+}
+
+/// A workload's figures, and who has none.
+#[derive(Debug)]
+pub struct Row {
+    pub workload: String,
+    pub slice_bytes: usize,
+    pub lines: Vec<Line>,
+    /// The least on the CPU, and on the GPU if there is one.
+    pub floors: Vec<(Device, Duration)>,
+    pub refusals: Vec<(&'static str, String)>,
+}
+
+impl Row {
+    pub fn new(data: &Data, timed: Timed) -> Self {
+        let copies = timed.figures.iter().filter(|figure| figure.measure == COPY);
+        let copies = copies.map(|figure| (figure.device, figure.median));
+        let copies: Vec<_> = copies.collect();
+        let floors = copies
+            .iter()
+            .map(|&(device, copy)| (device, floor(data, device, copy)));
+        let floors: Vec<_> = floors.collect();
+        let of = |times: &[(Device, Duration)], device| {
+            let time = times.iter().find(|time| time.0 == device);
+            time.expect("the copies are always timed").1
+        };
+        let line = |figure: Figure| Line {
+            out_gbps: data.output_bytes() as f64 / figure.median.as_secs_f64() / 1e9,
+            ratio_to_copy: ratio(figure.median, of(&copies, figure.device)),
+            ratio_to_floor: ratio(figure.median, of(&floors, figure.device)),
+            figure,
+        };
+        Self {
+            workload: data.workload.name.clone(),
+            slice_bytes: data.slice_bytes(),
+            lines: timed.figures.into_iter().map(line).collect(),
+            floors,
+            refusals: timed.refusals,
+        }
+    }
+}
+
+/// The file of one line per figure.
+pub struct Json {
+    file: File,
+    adapter: Option<String>,
+}
+
+impl Json {
+    pub fn create(path: &Path, adapter: Option<String>) -> Result<Self, String> {
+        let file = File::create(path).map_err(|error| format!("{}: {error}", path.display()))?;
+        Ok(Self { file, adapter })
+    }
+
+    pub fn write(&mut self, row: &Row) -> Result<(), String> {
+        for line in &row.lines {
+            let figure = &line.figure;
+            let object = json!({
+                "workload": row.workload,
+                "peer": figure.peer,
+                "version": figure.package.and_then(version),
+                "device": figure.device.name(),
+                "threads": figure.threads,
+                "measure": figure.measure,
+                "median_ms": ms(figure.median),
+                "min_ms": ms(figure.min),
+                "out_gbps": line.out_gbps,
+                "ratio_to_copy": line.ratio_to_copy,
+                "ratio_to_floor": line.ratio_to_floor,
+                "adapter": self.adapter,
+            });
+            let written = writeln!(self.file, "{object}");
+            written.map_err(|error| format!("the JSON file: {error}"))?;
+        }
+        Ok(())
+    }
+}
+
+/// The version of a package in this build. Where there are several, the lock file names the one that this
+/// crate depends on itself with its version.
+pub fn version(package: &str) -> Option<&'static str> {
+    let (_, ours) = LOCK.split_once("name = \"wgpu-gather-peers\"")?;
+    let (ours, _) = ours.split_once("[[package]]").unwrap_or((ours, ""));
+    let chosen = ours.split_once(&format!("\"{package} "));
+    let known = LOCK.split_once(&format!("name = \"{package}\"\nversion = \""));
+    let (_, after) = chosen.or(known)?;
+    after.split_once('"').map(|(version, _)| version)
+}
+
+/// The least that a gather can take on a device where a copy of its output takes so long: every memory
+/// sector of params that it must read, its indices and its output, at the bandwidth of that copy.
+fn floor(data: &Data, device: Device, copy: Duration) -> Duration {
+    let sector = match device {
+        Device::Cpu => CPU_SECTOR,
+        Device::Gpu => GPU_SECTOR,
+    };
+    let dims = data.plan.dims();
+    let (slices, slice_bytes) = (dims.output_rows(), data.slice_bytes() as u64);
+    let sectors = (slice_bytes + sector - gcd(slice_bytes, sector)) / sector;
+    let hit = (last_level_cache() as f64 / data.params.bytes().len() as f64).min(1.0);
+    let index_bytes = match data.workload.index {
+        Index::I32 => 4,
+        Index::I64 => 8,
+    };
+    let read = (sector * slices * sectors) as f64 * (1.0 - hit);
+    let bytes = read + (dims.indices_len() * index_bytes + slices * slice_bytes) as f64;
+    copy.mul_f64(bytes / (2.0 * data.output_bytes() as f64))
+}
+
+pub fn ms(duration: Duration) -> f64 {
+    duration.as_secs_f64() * 1e3
+}
+
+pub fn ratio(time: Duration, to: Duration) -> f64 {
+    time.as_secs_f64() / to.as_secs_f64()
+}
+
+fn gcd(a: u64, b: u64) -> u64 {
+    if b == 0 { a } else { gcd(b, a % b) }
+}
+
+/// As Linux says; 32 MiB where nothing does.
+pub fn last_level_cache() -> u64 {
+    let sizes = (0..8).filter_map(|index| {
+        let file = format!("/sys/devices/system/cpu/cpu0/cache/index{index}/size");
+        let size = read_to_string(file).ok()?;
+        size.trim().strip_suffix('K')?.parse::<u64>().ok()
+    });
+    sizes.max().map_or(32 << 20, |kib| kib << 10)
+}
+
+pub fn cpu_name() -> String {
+    let info = read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let name = info
+        .lines()
+        .find_map(|line| line.strip_prefix("model name"));
+    let name = name.map_or("unknown", |name| name.trim_start_matches([' ', '\t', ':']));
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    format!("{name}, {threads} threads")
+}

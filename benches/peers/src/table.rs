@@ -1,0 +1,200 @@
+//! The tables for people, in Markdown: one for each device.
+
+use std::fmt::Write;
+use std::time::Duration;
+
+use crate::peers::{COPY, Device, OURS, Peer};
+use crate::report::{Line, Row, ms, ratio, version};
+
+/// A column: peer, threads, measure.
+type Column = (&'static str, usize, &'static str);
+
+/// All that is said of one device: the table, why cells are empty, and what the peers are.
+pub fn tables(rows: &[Row], peers: &[Box<dyn Peer>]) -> String {
+    let mut text = String::new();
+    for device in [Device::Cpu, Device::Gpu] {
+        let columns = columns(rows, device);
+        if columns.len() > 1 {
+            text += &table(rows, device, &columns);
+            text += &refusals(rows, peers, device);
+            text += &notes(peers, device);
+        }
+    }
+    text
+}
+
+fn columns(rows: &[Row], device: Device) -> Vec<Column> {
+    let mut columns = Vec::new();
+    for line in rows.iter().flat_map(|row| &row.lines) {
+        if line.figure.device == device && !columns.contains(&column(line)) {
+            columns.push(column(line));
+        }
+    }
+    columns
+}
+
+fn column(line: &Line) -> Column {
+    let figure = &line.figure;
+    (figure.peer, figure.threads, figure.measure)
+}
+
+fn table(rows: &[Row], device: Device, columns: &[Column]) -> String {
+    let mut lines = vec![vec![String::new()]];
+    lines[0].extend(columns.iter().map(|column| heading(column, columns)));
+    let threads: Vec<usize> = ours(columns).collect();
+    lines[0].extend(threads.iter().map(|&threads| match threads {
+        0 => "ours / best peer".to_owned(),
+        threads => format!("ours / best peer, {threads}T"),
+    }));
+    for row in rows {
+        let mut cells = vec![row.workload.clone()];
+        cells.extend(columns.iter().map(|wanted| {
+            let line = row.lines.iter().find(|line| column(line) == *wanted);
+            line.map_or("-".to_owned(), cell)
+        }));
+        cells.extend(threads.iter().map(|&threads| lead(row, device, threads)));
+        lines.push(cells);
+    }
+    let copy = match device {
+        Device::Cpu => "a memcpy",
+        Device::Gpu => "a buffer copy",
+    };
+    let named = device.name();
+    let mut text = format!(
+        "\n{named}: median ms, in brackets the ratio to {copy} of the output's bytes in the same run\n\n"
+    );
+    text += &markdown(&lines);
+    text
+}
+
+/// Of ours, what is timed; and the threads, where there is a choice.
+fn heading((peer, threads, measure): &Column, columns: &[Column]) -> String {
+    let name = if *peer == OURS { measure } else { peer };
+    let same = |column: &&Column| column.0 == *peer && column.2 == *measure;
+    if columns.iter().filter(same).count() > 1 {
+        format!("{name} {threads}T")
+    } else {
+        (*name).to_owned()
+    }
+}
+
+fn cell(line: &Line) -> String {
+    if line.figure.measure == COPY {
+        return significant(ms(line.figure.median));
+    }
+    let (time, ratio) = (ms(line.figure.median), line.ratio_to_copy);
+    format!("{} ({})", significant(time), significant(ratio))
+}
+
+/// Three digits that count.
+fn significant(number: f64) -> String {
+    let digits = (0..8).find(|&digits| number * 10_f64.powi(digits) >= 99.95);
+    let digits = usize::try_from(digits.unwrap_or(8)).unwrap_or(0);
+    format!("{number:.digits$}")
+}
+
+/// The threads with which this crate is timed into outputs that are there.
+fn ours(columns: &[Column]) -> impl Iterator<Item = usize> {
+    let ours = columns
+        .iter()
+        .filter(|column| column.0 == OURS && column.2 != "run");
+    ours.map(|column| column.1)
+}
+
+/// Our time by that of the best peer with at most as many threads.
+fn lead(row: &Row, device: Device, threads: usize) -> String {
+    let timed = row.lines.iter().map(|line| &line.figure);
+    let timed = timed.filter(|figure| {
+        figure.device == device && figure.measure != COPY && figure.threads <= threads
+    });
+    let (mut ours, mut best): (Option<Duration>, Option<(Duration, &str)>) = (None, None);
+    for figure in timed {
+        if figure.peer != OURS {
+            if best.is_none_or(|(time, _)| figure.median < time) {
+                best = Some((figure.median, figure.peer));
+            }
+        } else if figure.measure != "run" && figure.threads == threads {
+            ours = Some(figure.median);
+        }
+    }
+    match (ours, best) {
+        (Some(ours), Some((time, peer))) => format!("{:.2} {peer}", ratio(ours, time)),
+        _ => "-".to_owned(),
+    }
+}
+
+/// Columns as wide as what is in them.
+fn markdown(lines: &[Vec<String>]) -> String {
+    let widths = (0..lines[0].len()).map(|column| {
+        let width = lines.iter().map(|cells| cells[column].len()).max();
+        width.unwrap_or(0).max(2)
+    });
+    let widths: Vec<usize> = widths.collect();
+    let mut text = String::new();
+    for (number, cells) in lines.iter().enumerate() {
+        for (cell, &width) in cells.iter().zip(&widths) {
+            let _ = write!(text, "| {cell:<width$} ");
+        }
+        text += "|\n";
+        if number == 0 {
+            for width in &widths {
+                let _ = write!(text, "|{:-<1$}", "", width + 2);
+            }
+            text += "|\n";
+        }
+    }
+    text
+}
+
+/// Why cells are empty, each reason once.
+fn refusals(rows: &[Row], peers: &[Box<dyn Peer>], device: Device) -> String {
+    let mut reasons: Vec<(&str, &str, Vec<&str>)> = Vec::new();
+    for row in rows {
+        for (peer, reason) in &row.refusals {
+            let mut here = peers.iter().filter(|known| known.device() == device);
+            if !here.any(|known| known.name() == *peer) {
+                continue;
+            }
+            match reasons
+                .iter_mut()
+                .find(|known| known.0 == *peer && known.1 == reason)
+            {
+                Some(known) => known.2.push(&row.workload),
+                None => reasons.push((peer, reason, vec![&row.workload])),
+            }
+        }
+    }
+    let mut text = String::new();
+    for (peer, reason, workloads) in reasons {
+        let _ = write!(
+            text,
+            "\n- {peer} cannot do {}: {reason}",
+            workloads.join(", ")
+        );
+    }
+    if text.is_empty() { text } else { text + "\n" }
+}
+
+/// What the peers are, with their versions.
+pub fn notes(peers: &[Box<dyn Peer>], device: Device) -> String {
+    let mut text = String::from("\n");
+    for peer in peers.iter().filter(|peer| peer.device() == device) {
+        let version = peer.package().and_then(|package| {
+            let version = version(package)?;
+            Some(format!(" ({package} {version})"))
+        });
+        let (name, measure) = (peer.name(), peer.measure());
+        let named = if name == OURS {
+            format!("{name} {measure}")
+        } else {
+            name.to_owned()
+        };
+        let _ = writeln!(
+            text,
+            "- {named}{}: {}",
+            version.unwrap_or_default(),
+            peer.note()
+        );
+    }
+    text
+}

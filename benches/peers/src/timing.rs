@@ -1,0 +1,181 @@
+//! Samples, taken in turn so that what disturbs one peer disturbs them all.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::{Duration, Instant};
+
+use rayon::{ThreadPool, ThreadPoolBuilder};
+
+use crate::peers::{COPY, Device, Job, Peer};
+use crate::workloads::Data;
+
+/// A call of so few bytes on the CPU is timed a thousand at a time.
+const SMALL_BYTES: usize = 1 << 20;
+
+/// One figure of one workload.
+#[derive(Debug, Clone)]
+pub struct Figure {
+    pub peer: &'static str,
+    pub package: Option<&'static str>,
+    pub device: Device,
+    /// 0 on the GPU.
+    pub threads: usize,
+    pub measure: &'static str,
+    pub median: Duration,
+    pub min: Duration,
+}
+
+/// What a workload gave: figures, and why a peer has none.
+#[derive(Debug, Default)]
+pub struct Timed {
+    pub figures: Vec<Figure>,
+    pub refusals: Vec<(&'static str, String)>,
+}
+
+/// Threads to run with: one pool of one, and one of all.
+pub struct Threads {
+    one: ThreadPool,
+    /// None on a machine with one.
+    all: Option<ThreadPool>,
+}
+
+impl Threads {
+    pub fn new() -> Self {
+        let pool = |threads| {
+            let pool = ThreadPoolBuilder::new().num_threads(threads).build();
+            pool.expect("threads")
+        };
+        let all = std::thread::available_parallelism().map_or(1, usize::from);
+        Self {
+            one: pool(1),
+            all: (all > 1).then(|| pool(all)),
+        }
+    }
+}
+
+/// A job with the threads that it may use: none on the GPU, where the caller's will do.
+struct Entry<'a> {
+    peer: &'a dyn Peer,
+    job: Box<dyn Job + 'a>,
+    pool: Option<&'a ThreadPool>,
+    calls: u32,
+    samples: Vec<Duration>,
+}
+
+/// Checks every peer's output against that of `expected`, then takes `samples` of each, in turn.
+///
+/// # Errors
+///
+/// A peer whose output is another.
+pub fn time(
+    peers: &[Box<dyn Peer>],
+    data: &Data,
+    expected: &[u8],
+    threads: &Threads,
+    samples: usize,
+) -> Result<Timed, String> {
+    let mut timed = Timed::default();
+    let mut entries = Vec::new();
+    for peer in peers {
+        let pools = match peer.device() {
+            Device::Gpu => vec![None],
+            Device::Cpu if peer.uses_threads() => std::iter::once(&threads.one)
+                .chain(&threads.all)
+                .map(Some)
+                .collect(),
+            Device::Cpu => vec![Some(&threads.one)],
+        };
+        for pool in pools {
+            match enter(&**peer, data, pool) {
+                Ok(mut entry) => {
+                    if peer.measure() != COPY && entry.job.output() != expected {
+                        let workload = &data.workload.name;
+                        return Err(format!(
+                            "{workload}: the output of {} is wrong",
+                            peer.name()
+                        ));
+                    }
+                    entries.push(entry);
+                }
+                Err(reason) => {
+                    timed.refusals.push((peer.name(), reason));
+                    break;
+                }
+            }
+        }
+    }
+    for _ in 0..samples {
+        for entry in &mut entries {
+            let sample = entry.sample();
+            entry.samples.push(sample);
+        }
+    }
+    timed.figures = entries.into_iter().map(Entry::figure).collect();
+    Ok(timed)
+}
+
+/// Starts the job and runs it once. A library that panics there cannot do the workload.
+fn enter<'a>(
+    peer: &'a dyn Peer,
+    data: &'a Data,
+    pool: Option<&'a ThreadPool>,
+) -> Result<Entry<'a>, String> {
+    let started = catch_unwind(AssertUnwindSafe(|| {
+        let mut entry = Entry {
+            peer,
+            job: peer.start(data)?,
+            pool,
+            calls: match peer.device() {
+                Device::Cpu if data.output_bytes() < SMALL_BYTES => 1000,
+                _ => 1,
+            },
+            samples: Vec::new(),
+        };
+        entry.install(|job| job.run());
+        Ok(entry)
+    }));
+    started.unwrap_or_else(|panic| {
+        let text = panic.downcast_ref::<String>().map(String::as_str);
+        let text = text.or(panic.downcast_ref::<&str>().copied());
+        Err(format!("it panics: {}", text.unwrap_or("without a word")))
+    })
+}
+
+impl<'a> Entry<'a> {
+    fn install<T: Send>(&mut self, work: impl FnOnce(&mut (dyn Job + 'a)) -> T + Send) -> T {
+        let job = &mut *self.job;
+        match self.pool {
+            Some(pool) => pool.install(|| work(job)),
+            None => work(job),
+        }
+    }
+
+    /// The time of one call. A call before it, not counted, leaves caches and allocator as this peer's own
+    /// work does, and not as the previous peer's.
+    fn sample(&mut self) -> Duration {
+        let calls = self.calls;
+        self.install(|job| {
+            job.run();
+            job.forget();
+            let start = Instant::now();
+            for _ in 0..calls {
+                job.run();
+            }
+            let took = start.elapsed();
+            job.forget();
+            took / calls
+        })
+    }
+
+    fn figure(mut self) -> Figure {
+        self.samples.sort();
+        Figure {
+            peer: self.peer.name(),
+            package: self.peer.package(),
+            device: self.peer.device(),
+            threads: self.pool.map_or(0, ThreadPool::current_num_threads),
+            measure: self.peer.measure(),
+            median: self.samples[self.samples.len() / 2],
+            min: self.samples[0],
+        }
+    }
+}
