@@ -1,0 +1,64 @@
+"""What every library is measured by: a call, the wait that ends it, and a copy of the same bytes."""
+
+from dataclasses import dataclass
+from typing import Callable, Optional
+
+import numpy as np
+
+from workloads import Data
+
+
+class Absent(Exception):
+    """The library is not installed, or has nothing to run on."""
+
+
+class Refusal(Exception):
+    """The call cannot do the workload."""
+
+
+def nothing():
+    """The wait of calls that return when they are done."""
+
+
+@dataclass
+class Figure:
+    peer: str
+    version: str
+    device: str  # cpu or gpu
+    threads: int  # 0 on a GPU
+    measure: str
+    run: Callable[[], object]
+    wait: Callable[[], object]
+    output: Optional[Callable[[], np.ndarray]] = None
+    adapter: Optional[str] = None
+    time_ms: Optional[Callable[[int], float]] = None  # the device's own clock
+
+
+class Kept:
+    """A call whose last output is kept, until the next call replaces it."""
+
+    def __init__(self, call):
+        self.call, self.value = call, None
+
+    def __call__(self):
+        self.value = self.call()
+
+
+def need(module: str):
+    try:
+        return __import__(module)
+    except Exception as error:  # a broken installation raises more than ImportError
+        raise Absent(f"{type(error).__name__}: {str(error).splitlines()[0][:80] if str(error) else ''}") from error
+
+
+def axis_of(data: Data, what: str) -> int:
+    axis = data.workload.select_axis
+    if axis is None:
+        raise Refusal(f"{what} takes one index along one axis, without batch dims")
+    return axis
+
+
+def memcpy(data: Data):
+    """numpy's copy of the output's bytes, on one thread, to memory that is there."""
+    source, target = data.expected.copy(), np.empty_like(data.expected)
+    yield Figure("memcpy", np.__version__, "cpu", 1, "copy", lambda: np.copyto(target, source), nothing)

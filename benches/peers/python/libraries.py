@@ -1,0 +1,192 @@
+"""Libraries. One class for each: the calls that gather, the wait that ends a call, and copies of the same bytes."""
+
+import numpy as np
+
+from cuda_libraries import Cupy, Torch, Triton
+from figures import Figure, Kept, Refusal, axis_of, need, nothing
+from workloads import Data
+
+
+class Numpy:
+    def __init__(self, threads):
+        pass
+
+    def figures(self):
+        return [self.take_out, self.index]
+
+    def copies(self, data):
+        return []
+
+    def take_out(self, data: Data) -> Figure:
+        axis, indices = axis_of(data, "numpy take"), data.flat_indices()
+        output = np.zeros_like(data.expected)
+
+        def run():
+            # Any other mode than raise writes straight to out.
+            np.take(data.params, indices, axis=axis, out=output, mode="clip")
+
+        return Figure("numpy take(out)", np.__version__, "cpu", 1, "run_into", run, nothing, lambda: output)
+
+    def index(self, data: Data) -> Figure:
+        where = data.tuple_of(data.indices)
+        run = Kept(lambda: data.params[where])
+        return Figure("numpy x[i]", np.__version__, "cpu", 1, "run", run, nothing, lambda: run.value)
+
+
+class Jax:
+    def __init__(self, threads):
+        self.jax = jax = need("jax")
+        jax.config.update("jax_enable_x64", True)  # else int64 indices become int32
+        self.found = jax.devices()[0]
+        self.on_gpu = self.found.platform != "cpu"
+        self.threads = 0 if self.on_gpu else threads
+
+    def figures(self):
+        return [self.clip, self.fill]
+
+    def clip(self, data):
+        return self.figure(data, "clip")
+
+    def fill(self, data):
+        return self.figure(data, "fill")
+
+    def figure(self, data: Data, mode: str) -> Figure:
+        jax, jnp = self.jax, self.jax.numpy
+        params, indices = (jax.device_put(array, self.found) for array in (data.params, data.indices))
+        axis = data.workload.select_axis
+        if axis is not None:
+            indices = indices.reshape(-1)
+            gather = jax.jit(lambda params, indices: jnp.take(params, indices, axis=axis, mode=mode))
+            name = f"jax take {mode}"
+        else:
+            gather = jax.jit(lambda params, indices: params.at[data.tuple_of(indices, jnp.arange)].get(mode=mode))
+            name = f"jax x[i, j] {mode}"
+        run = Kept(lambda: gather(params, indices))
+        return Figure(
+            name, jax.__version__, "gpu" if self.on_gpu else "cpu", self.threads,
+            "resident" if self.on_gpu else "run", run, lambda: run.value.block_until_ready(),
+            lambda: np.asarray(run.value), self.found.device_kind if self.on_gpu else None,
+        )
+
+    def copies(self, data):
+        return []
+
+
+class Tensorflow:
+    def __init__(self, threads):
+        self.tf = tf = need("tensorflow")
+        self.on_gpu = bool(tf.config.list_physical_devices("GPU"))
+        self.device = "/GPU:0" if self.on_gpu else "/CPU:0"
+        self.threads = 0 if self.on_gpu else threads
+        if not self.on_gpu:
+            tf.config.threading.set_intra_op_parallelism_threads(threads)
+
+    def figures(self):
+        return [self.gather_nd, self.gather]
+
+    def figure(self, name, data, call) -> Figure:
+        tf = self.tf
+        with tf.device(self.device):
+            params, indices = tf.constant(data.params), tf.constant(data.indices)
+            compiled = tf.function(lambda: call(params, indices), autograph=False)
+        run = Kept(compiled)
+
+        def wait():
+            # An element on the host is there only when all of the output is.
+            if self.on_gpu:
+                tf.reshape(run.value, [-1])[:1].numpy()
+
+        return Figure(
+            f"tensorflow {name}", tf.__version__, "gpu" if self.on_gpu else "cpu", self.threads,
+            "resident" if self.on_gpu else "run", run, wait, lambda: run.value.numpy(),
+        )
+
+    def gather_nd(self, data: Data) -> Figure:
+        if data.workload.axis is not None:
+            raise Refusal("tensorflow gather_nd selects in the leading dims only")
+        batch_dims = data.workload.batch_dims
+        return self.figure("gather_nd", data, lambda p, i: self.tf.gather_nd(p, i, batch_dims=batch_dims))
+
+    def gather(self, data: Data) -> Figure:
+        workload = data.workload
+        if workload.select_axis is None and workload.indices_shape[-1] != 1:
+            raise Refusal("tensorflow gather takes one index")
+        axis = workload.batch_dims if workload.axis is None else workload.axis
+        last = (lambda i: i) if workload.axis is not None else (lambda i: i[..., 0])
+        call = lambda p, i: self.tf.gather(p, last(i), axis=axis, batch_dims=workload.batch_dims)
+        return self.figure("gather", data, call)
+
+    def copies(self, data):
+        return []
+
+
+class Onnxruntime:
+    def __init__(self, threads):
+        self.runtime = need("onnxruntime")
+        self.onnx = need("onnx")
+        providers = self.runtime.get_available_providers()
+        self.on_gpu = "CUDAExecutionProvider" in providers
+        self.provider = "CUDAExecutionProvider" if self.on_gpu else "CPUExecutionProvider"
+        self.count = threads
+
+    def figures(self):
+        return [self.gather_nd, self.gather, self.gather_one_thread]
+
+    def session(self, op, data, indices, threads, **attributes):
+        """A model of this one node, and its operands and output bound once."""
+        helper, types = self.onnx.helper, self.onnx.helper.np_dtype_to_tensor_dtype
+        value = lambda name, array: helper.make_tensor_value_info(name, types(array.dtype), array.shape)
+        graph = helper.make_graph(
+            [helper.make_node(op, ["params", "indices"], ["output"], **attributes)], "gather",
+            [value("params", data.params), value("indices", indices)], [value("output", data.expected)],
+        )
+        model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+        options = self.runtime.SessionOptions()
+        options.intra_op_num_threads = threads
+        session = self.runtime.InferenceSession(model.SerializeToString(), options, [self.provider])
+        device = "cuda" if self.on_gpu else "cpu"
+        held = [self.runtime.OrtValue.ortvalue_from_numpy(array, device, 0) for array in (data.params, indices)]
+        output = self.runtime.OrtValue.ortvalue_from_numpy(np.zeros_like(data.expected), device, 0)
+        binding = session.io_binding()
+        binding.bind_ortvalue_input("params", held[0])
+        binding.bind_ortvalue_input("indices", held[1])
+        binding.bind_ortvalue_output("output", output)
+
+        def run():
+            session.run_with_iobinding(binding)
+
+        return Figure(
+            f"onnxruntime {op}", self.runtime.__version__, "gpu" if self.on_gpu else "cpu",
+            0 if self.on_gpu else threads, "resident" if self.on_gpu else "run_into", run,
+            binding.synchronize_outputs, lambda: (held, output.numpy())[1],
+        )
+
+    def gather_nd(self, data: Data) -> Figure:
+        if data.workload.axis is not None:
+            raise Refusal("onnxruntime GatherND selects in the leading dims only")
+        indices = data.indices.astype(np.int64)  # the type that the operator takes
+        return self.session("GatherND", data, indices, self.count, batch_dims=data.workload.batch_dims)
+
+    def gather(self, data: Data) -> Figure:
+        axis = axis_of(data, "onnxruntime Gather")
+        return self.session("Gather", data, data.flat_indices(), self.count, axis=axis)
+
+    def gather_one_thread(self, data: Data) -> Figure:
+        if self.on_gpu or self.count == 1:
+            raise Refusal("onnxruntime Gather, 1 thread: timed above")
+        axis = axis_of(data, "onnxruntime Gather")
+        return self.session("Gather", data, data.flat_indices(), 1, axis=axis)
+
+    def copies(self, data):
+        return []
+
+
+ALL = {
+    "numpy": Numpy,
+    "torch": Torch,
+    "jax": Jax,
+    "cupy": Cupy,
+    "triton": Triton,
+    "tensorflow": Tensorflow,
+    "onnxruntime": Onnxruntime,
+}

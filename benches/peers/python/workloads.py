@@ -1,0 +1,89 @@
+"""The workloads W1 to W10, with data of a fixed seed and the answer, which numpy gives."""
+
+from dataclasses import dataclass
+from typing import Optional
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class Workload:
+    name: str
+    params_shape: tuple
+    indices_shape: tuple
+    element: str = "float32"
+    index: str = "int32"
+    axis: Optional[int] = None  # of a gather; None for gather_nd
+    batch_dims: int = 0
+
+    @property
+    def select_axis(self):
+        """The axis that single indices select along, where there are no batch dims."""
+        if self.axis is not None:
+            return self.axis
+        return 0 if self.batch_dims == 0 and self.indices_shape[-1] == 1 else None
+
+
+WORKLOADS = [
+    Workload("W1", (16_777_216,), (4_194_304, 1)),
+    Workload("W2", (4096, 4096), (4_194_304, 2)),
+    Workload("W3", (1_048_576, 16), (1_048_576, 1)),
+    Workload("W4", (100_000, 128), (200_000, 1)),
+    Workload("W5", (50_000, 512), (50_000, 1)),
+    Workload("W6", (64, 4096, 64), (64, 1024, 1), batch_dims=1),
+    Workload("W7u8", (1_048_576, 16), (1_048_576, 1), element="uint8"),
+    Workload("W7f16", (1_048_576, 16), (1_048_576, 1), element="float16"),
+    Workload("W8", (1_048_576, 16), (1_048_576, 1), index="int64"),
+    Workload("W9", (1024, 4096, 16), (512,), axis=1),
+    Workload("W9s", (512, 4096, 16), (512,), axis=1),
+    Workload("W10", (1000, 64), (64, 1)),
+]
+
+
+class Data:
+    """A workload with its operands and its answer, as numpy arrays."""
+
+    def __init__(self, workload: Workload):
+        self.workload = workload
+        shape, depth = workload.params_shape, workload.indices_shape[-1]
+        random = np.random.default_rng(0)
+        if workload.element == "uint8":
+            self.params = random.integers(0, 256, shape, dtype=np.uint8)
+        else:
+            self.params = random.random(shape, dtype=np.float32).astype(workload.element)
+        first = workload.axis if workload.axis is not None else workload.batch_dims
+        dims = [shape[first]] if workload.axis is not None else shape[first : first + depth]
+        count = int(np.prod(workload.indices_shape)) // len(dims)
+        columns = [random.integers(0, dim, count) for dim in dims]
+        self.indices = np.stack(columns, -1).astype(workload.index).reshape(workload.indices_shape)
+        self.expected = self.params[self.tuple_of(self.indices)]
+
+    def tuple_of(self, indices, arange=np.arange):
+        """What `params[...]` takes, of any library that indexes as numpy does."""
+        workload = self.workload
+        if workload.axis is not None:
+            return (slice(None),) * workload.axis + (indices,)
+        columns = tuple(indices[..., column] for column in range(workload.indices_shape[-1]))
+        if workload.batch_dims:
+            batches = arange(workload.indices_shape[0])
+            return (batches[:, None],) + columns
+        return columns
+
+    def flat_indices(self):
+        """The indices of a select: one dim."""
+        return np.ascontiguousarray(self.indices.reshape(-1))
+
+    def floor_bytes(self, sector: int, cache_bytes: int) -> float:
+        """The bytes that must move, each sector of params that a slice touches as a whole."""
+        width, slices = self.params.itemsize, 1
+        output_shape = self.expected.shape
+        kept = len(self.workload.params_shape) - (
+            self.workload.axis + 1
+            if self.workload.axis is not None
+            else self.workload.batch_dims + self.workload.indices_shape[-1]
+        )
+        slice_bytes = width * int(np.prod(output_shape[len(output_shape) - kept :], dtype=int))
+        slices = self.expected.nbytes // slice_bytes
+        sectors = (slice_bytes + sector - int(np.gcd(slice_bytes, sector))) // sector
+        hit = min(1.0, cache_bytes / self.params.nbytes)
+        return sector * slices * sectors * (1 - hit) + self.indices.nbytes + self.expected.nbytes
