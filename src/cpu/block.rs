@@ -8,7 +8,7 @@ use crate::index_rows::IndexRows;
 use crate::plan::GatherPlan;
 
 /// Index rows checked in one go; the starts of their slices stay in the first-level cache.
-const BLOCK_ROWS: usize = 1024;
+const BLOCK_ROWS: usize = 256;
 
 /// The start of a slice of zeros. No slice of params starts there: it has fewer elements.
 const ZERO_ROW: usize = usize::MAX;
