@@ -58,8 +58,8 @@ impl Gpu {
     /// Gathers from a table on the GPU, and brings the output back in chunks: for an output larger than the
     /// device's memory, or than the host's.
     ///
-    /// Beside the table the stream takes at most `device_bytes` bytes of buffers, and a few thousand for
-    /// sizes. The more there are, the larger and the fewer the chunks; see [`GatherStream`].
+    /// Beside the table the stream takes at most `device_bytes` bytes of buffers, and the few bytes of sizes
+    /// that each dispatch reads. The more there are, the larger and the fewer the chunks; see [`GatherStream`].
     ///
     /// # Errors
     ///
@@ -90,7 +90,7 @@ impl Gpu {
     /// Gathers from a table in the host's memory, which the device need not hold: only those windows of it
     /// that index rows select from are uploaded, one after the other.
     ///
-    /// The stream takes at most `device_bytes` bytes of buffers, and a few thousand for sizes. Each chunk
+    /// The stream takes at most `device_bytes` bytes of buffers, and the sizes that a dispatch reads. Each chunk
     /// of the output uploads the windows that it needs, so the fewer chunks, the less is uploaded: for an
     /// output, and indices, of up to an eighth of `device_bytes` each window is uploaded once.
     ///
