@@ -1,6 +1,7 @@
 //! What each index row selects, as the host works it out.
 
 use std::ops::Range;
+use std::slice::ChunksExact;
 
 use crate::bad_indices::{BadIndexError, NegativeIndices};
 use crate::dims::GatherDims;
@@ -66,54 +67,25 @@ impl<'a, I: GatherIndex> IndexRows<'a, I> {
             .filter(|&row| row < self.dims.held_rows)
     }
 
-    /// Where the slices that index rows select start: at `first` of params for row 0 of the part, `slice_len`
-    /// further for each row. False if one of the rows is bad or not held, and what `starts` then holds is
-    /// unspecified. Without branches, for it is what most blocks of rows are asked.
-    pub(crate) fn all_starts(
-        &self,
-        first_row: usize,
-        first: usize,
-        slice_len: usize,
-        starts: &mut [usize],
-    ) -> bool {
-        match self.dims.indexed_dims[..] {
-            [dim] => self.all_starts_of([dim], first_row, first, slice_len, starts),
-            [a, b] => self.all_starts_of([a, b], first_row, first, slice_len, starts),
-            [a, b, c] => self.all_starts_of([a, b, c], first_row, first, slice_len, starts),
-            _ => false,
-        }
+    /// The values of some index rows, at the depth that they have.
+    #[inline]
+    pub(crate) fn values_of<const DEPTH: usize>(&self, rows: Range<usize>) -> ChunksExact<'a, I> {
+        self.indices[rows.start * DEPTH..rows.end * DEPTH].chunks_exact(DEPTH)
     }
 
-    #[inline]
-    fn all_starts_of<const DEPTH: usize>(
-        &self,
-        dims: [u64; DEPTH],
-        first_row: usize,
-        first: usize,
-        slice_len: usize,
-        starts: &mut [usize],
-    ) -> bool {
-        let rows = &self.indices[first_row * DEPTH..][..starts.len() * DEPTH];
-        let (held_from, held_rows, from_end) =
-            (self.dims.first_row, self.dims.held_rows, self.from_end);
-        let mut all = true;
-        for (index, start) in rows.chunks_exact(DEPTH).zip(starts) {
-            let mut row = 0_u64;
-            for (index, dim) in index.iter().zip(dims) {
-                let position = index.position(dim, from_end);
-                all &= position < dim;
-                row = row.wrapping_mul(dim).wrapping_add(position);
-            }
-            let row = row.wrapping_sub(held_from);
-            all &= row < held_rows;
-            #[expect(
-                clippy::cast_possible_truncation,
-                reason = "a row that is held is in memory"
-            )]
-            let row = row as usize;
-            *start = first.wrapping_add(row.wrapping_mul(slice_len));
-        }
-        all
+    /// The dims that index rows select in, if params holds all rows of them.
+    pub(crate) fn whole_dims(&self) -> Option<&'a [u64]> {
+        let dims = self.dims;
+        (dims.held_rows == dims.row_count).then_some(&dims.indexed_dims[..])
+    }
+
+    /// The dims, at the depth that there is.
+    pub(crate) fn dims<const DEPTH: usize>(&self) -> [u64; DEPTH] {
+        std::array::from_fn(|k| self.dims.indexed_dims[k])
+    }
+
+    pub(crate) fn counts_from_end(&self) -> bool {
+        self.from_end
     }
 
     /// The error that names the first bad one of these index rows.

@@ -1,17 +1,12 @@
-//! The copy loop of one thread: check a block of index rows, then copy its slices. Every index is compared
-//! with its dim before anything is read.
+//! The copy loop of one thread: each index row is compared with its dims, and its slice copied, in one pass.
 
+use std::mem;
+use std::slice::ChunksExact;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::element::GatherIndex;
 use crate::index_rows::IndexRows;
 use crate::plan::GatherPlan;
-
-/// Index rows checked in one go; the starts of their slices stay in the first-level cache.
-const BLOCK_ROWS: usize = 256;
-
-/// The start of a slice of zeros. No slice of params starts there: it has fewer elements.
-const ZERO_ROW: usize = usize::MAX;
 
 /// The operands of a gather, and its sizes as numbers of this machine.
 #[derive(Debug)]
@@ -56,97 +51,207 @@ impl<'a, T: Copy, I: GatherIndex> Source<'a, T, I> {
     /// A bad row, and one that params does not hold, is zeroed; or, if `first_bad_row` is there, noted, and no row behind it is gathered.
     pub(super) fn gather_rows(
         &self,
-        mut output_row: usize,
+        output_row: usize,
         mut output: &mut [T],
         first_bad_row: Option<&FirstBadRow>,
     ) {
-        let mut starts = [ZERO_ROW; BLOCK_ROWS];
+        let copy = self.copy_loop();
+        let (mut part, mut index) = match output_row {
+            0 => (0, 0),
+            row => (row / self.index_count, row % self.index_count),
+        };
         while !output.is_empty() {
-            // Rows up to the next multiple of index_count share their part of params.
-            let (part, index) = (output_row / self.index_count, output_row % self.index_count);
-            let rows = (output.len() / self.slice_len)
-                .min(self.index_count - index)
-                .min(BLOCK_ROWS);
-            let index_row = part / self.outer_size * self.index_count + index;
-            if first_bad_row.is_some_and(|first| first.is_before(index_row)) {
+            // One run: what is left of a part, or parts of one batch, or of many where a batch has one part.
+            let (batch, outer) = match self.outer_size {
+                1 => (part, 0),
+                outer_size => (part / outer_size, part % outer_size),
+            };
+            let rows = self.index_count - index;
+            let parts = match self.outer_size {
+                _ if index > 0 => 1,
+                1 => usize::MAX,
+                outer_size => outer_size - outer,
+            };
+            let run = Run {
+                part,
+                index_row: batch * self.index_count + index,
+                rows,
+                next_index_rows: if self.outer_size == 1 { rows } else { 0 },
+            };
+            if first_bad_row.is_some_and(|first| first.is_before(run.index_row)) {
                 return;
             }
-
-            let starts = &mut starts[..rows];
-            let block;
-            (block, output) = output.split_at_mut(rows * self.slice_len);
-            let first = part * self.held_rows * self.slice_len;
-            if self
-                .index_rows
-                .all_starts(index_row, first, self.slice_len, starts)
-            {
-                self.copy_slices(starts, block);
-            } else {
-                let resolved = self.resolve_rows(part, index_row, starts);
-                if let (Err(bad_row), Some(first_bad_row)) = (resolved, first_bad_row) {
-                    return first_bad_row.note(bad_row);
-                }
-                self.copy_slices_or_zeros(starts, block);
+            let len = parts
+                .saturating_mul(rows * self.slice_len)
+                .min(output.len());
+            let slices;
+            (slices, output) = output.split_at_mut(len);
+            let bad_row = copy(self, run, first_bad_row.is_none(), slices);
+            if let (Some(bad_row), Some(first_bad_row)) = (bad_row, first_bad_row) {
+                return first_bad_row.note(bad_row);
             }
-            output_row += rows;
+            (part, index) = (part.saturating_add(parts), 0);
         }
     }
 
-    /// Where the slice of each row from `index_row` on starts; `Err` names the first bad row.
-    fn resolve_rows(
-        &self,
-        part: usize,
-        index_row: usize,
-        starts: &mut [usize],
-    ) -> Result<(), usize> {
-        let mut first_bad = Ok(());
-        for (row, start) in (index_row..).zip(starts) {
-            let selected = self.index_rows.selected(row);
-            if selected.is_none() {
-                first_bad = first_bad.and(Err(row));
-            }
-            let held = selected.and_then(|row| self.index_rows.held(row));
-            *start = held.map_or(ZERO_ROW, |row| {
-                let row = usize::try_from(row).expect("a row that is held is in memory");
-                (part * self.held_rows + row) * self.slice_len
-            });
+    /// The loop for this gather. What most are has one of its own, which costs no more than one written by
+    /// hand for it.
+    fn copy_loop(&self) -> CopyLoop<'a, T, I> {
+        match self.index_rows.whole_dims() {
+            Some([_]) => self.copy_loop_of::<1>(),
+            Some([_, _]) => self.copy_loop_of::<2>(),
+            _ => Self::copy_any,
         }
-        first_bad
     }
 
-    /// Copies the slices of params that start there.
-    fn copy_slices(&self, starts: &[usize], output: &mut [T]) {
+    fn copy_loop_of<const DEPTH: usize>(&self) -> CopyLoop<'a, T, I> {
         match self.slice_len {
-            1 => self.copy_slices_of::<1>(starts, output),
-            2 => self.copy_slices_of::<2>(starts, output),
-            3 => self.copy_slices_of::<3>(starts, output),
-            4 => self.copy_slices_of::<4>(starts, output),
-            8 => self.copy_slices_of::<8>(starts, output),
-            16 => self.copy_slices_of::<16>(starts, output),
-            32 => self.copy_slices_of::<32>(starts, output),
-            slice_len => {
-                for (&start, slice) in starts.iter().zip(output.chunks_exact_mut(slice_len)) {
-                    slice.copy_from_slice(&self.params[start..start + slice_len]);
+            1 => Self::copy::<DEPTH, 1>,
+            2 => Self::copy::<DEPTH, 2>,
+            3 => Self::copy::<DEPTH, 3>,
+            4 => Self::copy::<DEPTH, 4>,
+            8 => Self::copy::<DEPTH, 8>,
+            16 => Self::copy::<DEPTH, 16>,
+            _ => Self::copy::<DEPTH, ANY>,
+        }
+    }
+
+    /// Copies the slices of a run from params that hold all rows; those of bad rows are zeroed, or the first
+    /// of them is returned. Slices have `LEN` elements: with a length that the compiler knows no call is made.
+    fn copy<const DEPTH: usize, const LEN: usize>(
+        &self,
+        run: Run,
+        zeros: bool,
+        output: &mut [T],
+    ) -> Option<usize> {
+        let slice_len = if LEN == ANY { self.slice_len } else { LEN };
+        let from_end = self.index_rows.counts_from_end();
+        let mut dims: [u64; DEPTH] = self.index_rows.dims();
+        if DEPTH == 1 {
+            // The same number, and the one that bounds params: so scalars are compared once.
+            dims[0] = self.held_rows as u64;
+        }
+        for (part, mut output) in output.chunks_mut(run.rows * slice_len).enumerate() {
+            let params = self.part(run.part + part);
+            let mut index_row = run.index_row + part * run.next_index_rows;
+            let end = index_row + run.rows;
+            loop {
+                let indices = self.index_rows.values_of::<DEPTH>(index_row..end);
+                let rows = if LEN == ANY {
+                    copy_long::<_, _, DEPTH>(params, indices, dims, from_end, slice_len, output)
+                } else {
+                    copy_rows::<_, _, DEPTH>(params, indices, dims, from_end, LEN, output)
+                };
+                let rest = &mut mem::take(&mut output)[rows * slice_len..];
+                let Some((slice, rest)) = rest.split_at_mut_checked(slice_len) else {
+                    break;
+                };
+                if !zeros {
+                    return Some(index_row + rows);
+                }
+                slice.fill(self.zero);
+                (index_row, output) = (index_row + rows + 1, rest);
+            }
+        }
+        None
+    }
+
+    /// The same for any params and any depth.
+    fn copy_any(&self, run: Run, zeros: bool, output: &mut [T]) -> Option<usize> {
+        for (part, output) in output.chunks_mut(run.rows * self.slice_len).enumerate() {
+            let params = self.part(run.part + part);
+            let index_row = run.index_row + part * run.next_index_rows;
+            for (row, slice) in (index_row..).zip(output.chunks_exact_mut(self.slice_len)) {
+                let selected = self.index_rows.selected(row);
+                if selected.is_none() && !zeros {
+                    return Some(row);
+                }
+                match selected.and_then(|row| self.index_rows.held(row)) {
+                    Some(held) => {
+                        let start = in_memory(held) * self.slice_len;
+                        slice.copy_from_slice(&params[start..][..self.slice_len]);
+                    }
+                    None => slice.fill(self.zero),
                 }
             }
         }
+        None
     }
 
-    /// The same for a length that the compiler knows: without a call for each slice.
-    fn copy_slices_of<const LEN: usize>(&self, starts: &[usize], output: &mut [T]) {
-        for (&start, slice) in starts.iter().zip(output.chunks_exact_mut(LEN)) {
-            slice.copy_from_slice(&self.params[start..start + LEN]);
-        }
+    /// One part of params.
+    fn part(&self, part: usize) -> &'a [T] {
+        let part_len = self.held_rows * self.slice_len;
+        &self.params[part * part_len..][..part_len]
     }
+}
 
-    fn copy_slices_or_zeros(&self, starts: &[usize], output: &mut [T]) {
-        for (&start, slice) in starts.iter().zip(output.chunks_exact_mut(self.slice_len)) {
-            match start {
-                ZERO_ROW => slice.fill(self.zero),
-                start => slice.copy_from_slice(&self.params[start..start + self.slice_len]),
+/// Stands for any length of a slice.
+const ANY: usize = 0;
+
+/// Copies slices until the output is full or a row is bad. Returns how many.
+///
+/// One pass over index values, each compared and then used: to check a block of them first, whether into a
+/// list of offsets or not, to prefetch, and to leave the bounds checks out, all took as long or longer.
+#[inline(always)]
+fn copy_rows<T: Copy, I: GatherIndex, const DEPTH: usize>(
+    params: &[T],
+    indices: ChunksExact<'_, I>,
+    dims: [u64; DEPTH],
+    from_end: bool,
+    slice_len: usize,
+    output: &mut [T],
+) -> usize {
+    let mut rows = 0;
+    for (index, slice) in indices.zip(output.chunks_exact_mut(slice_len)) {
+        let mut selected = 0;
+        for (index, dim) in index.iter().zip(dims) {
+            let position = index.position(dim, from_end);
+            if position >= dim {
+                return rows;
             }
+            selected = selected * dim + position;
         }
+        slice.copy_from_slice(&params[in_memory(selected) * slice_len..][..slice_len]);
+        rows += 1;
     }
+    rows
+}
+
+/// The same as a function of its own, where each slice is a call of memcpy, so that the loop keeps what it
+/// can in registers.
+#[inline(never)]
+fn copy_long<T: Copy, I: GatherIndex, const DEPTH: usize>(
+    params: &[T],
+    indices: ChunksExact<'_, I>,
+    dims: [u64; DEPTH],
+    from_end: bool,
+    slice_len: usize,
+    output: &mut [T],
+) -> usize {
+    copy_rows::<T, I, DEPTH>(params, indices, dims, from_end, slice_len, output)
+}
+
+/// Output rows, from one part of params and those that follow.
+#[derive(Debug, Clone, Copy)]
+struct Run {
+    /// The first part.
+    part: usize,
+    /// The first index row of the first part.
+    index_row: usize,
+    /// Index rows of each part.
+    rows: usize,
+    /// How many rows further those of the next part begin: none if the parts have the same.
+    next_index_rows: usize,
+}
+
+type CopyLoop<'a, T, I> = fn(&Source<'a, T, I>, Run, bool, &mut [T]) -> Option<usize>;
+
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "a row that params holds is in memory"
+)]
+fn in_memory(row: u64) -> usize {
+    row as usize
 }
 
 /// The smallest bad index row that any thread has met.
