@@ -29,6 +29,7 @@ pub use gather_nd::GatherNd;
 #[cfg(feature = "gpu")]
 pub use gpu::{
     BadRows, Executor, GatherBuffers, GatherStream, Gatherer, Gpu, GpuTable, ParamsShard,
+    PreparedGather,
 };
 pub use plan::{GatherPlan, Operation};
 #[cfg(feature = "gpu")]

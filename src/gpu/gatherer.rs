@@ -1,17 +1,17 @@
 //! Pipelines, made once per device, and recording. Submits nothing, waits for nothing, and lets wgpu see
 //! nothing that has not been checked.
 
-use std::collections::HashMap;
-use std::sync::{Mutex, OnceLock, PoisonError};
-
 use super::bound::{Bound, entry};
 use super::cut::{Cut, Dispatch};
-use super::kernel::{EntryPoint, PipelineKey, binding};
+use super::kernel::{EntryPoint, binding};
 use super::operands::{GatherBuffers, ParamsShard};
+use super::pipelines::{Keys, Pipelines};
+use super::prepared::{PreparedGather, Step};
 use super::report::REPORT_BYTES;
 use super::scope::scoped;
 use super::window::{OperandBytes, WINDOW_BYTES, WORD_BYTES, check_limits};
-use crate::bad_indices::{BadIndices, NegativeIndices};
+use crate::bad_indices::BadIndices;
+use crate::element::IndexKind;
 use crate::error::GatherError;
 use crate::plan::GatherPlan;
 
@@ -36,8 +36,7 @@ pub struct Gatherer {
     device: wgpu::Device,
     limits: wgpu::Limits,
     device_type: wgpu::DeviceType,
-    shader: OnceLock<wgpu::ShaderModule>,
-    pipelines: Mutex<HashMap<PipelineKey, wgpu::ComputePipeline>>,
+    pipelines: Pipelines,
 }
 
 impl Gatherer {
@@ -51,8 +50,7 @@ impl Gatherer {
             device: device.clone(),
             limits: device.limits(),
             device_type: device.adapter_info().device_type,
-            shader: OnceLock::new(),
-            pipelines: Mutex::default(),
+            pipelines: Pipelines::default(),
         }
     }
 
@@ -61,9 +59,75 @@ impl Gatherer {
     #[must_use]
     pub fn with_shader(device: &wgpu::Device, shader: wgpu::ShaderModule) -> Self {
         Self {
-            shader: OnceLock::from(shader),
+            pipelines: Pipelines::with_shader(shader),
             ..Self::new(device)
         }
+    }
+
+    /// Has pipelines compiled with the help of `cache`, and what is compiled kept in it. It must be of the same
+    /// device, which needs the feature `PIPELINE_CACHE`; to load and to store it is the caller's.
+    #[must_use]
+    pub fn with_pipeline_cache(mut self, cache: wgpu::PipelineCache) -> Self {
+        self.pipelines.cache = Some(cache);
+        self
+    }
+
+    /// Compiles what gathers of this plan need, so that the first one need not wait for it: elements of
+    /// `element_bytes` bytes, indices of `index_kind`, and a report if the policy is [`BadIndices::Error`].
+    ///
+    /// Pipelines are made for few things and never for a shape, so one plan warms up many.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`prepare`](Self::prepare), but for the buffers'.
+    ///
+    /// ```
+    /// use wgpu_gather::{Gather, Gatherer, IndexKind, wgpu};
+    ///
+    /// # let (device, _queue) = wgpu::Device::noop(&wgpu::DeviceDescriptor::default());
+    /// let gatherer = Gatherer::new(&device);
+    /// let plan = Gather::new().plan(&[50_000, 128], &[1_000])?;
+    /// assert!(gatherer.warm_up(&plan, 4, IndexKind::U32).is_ok());
+    /// # Ok::<(), wgpu_gather::PlanError>(())
+    /// ```
+    pub fn warm_up(
+        &self,
+        plan: &GatherPlan,
+        element_bytes: u64,
+        index_kind: IndexKind,
+    ) -> Result<(), GatherError> {
+        check_element(element_bytes)?;
+        let dims = plan.dims();
+        OperandBytes::new(dims, element_bytes, index_kind)?;
+        let shards = [dims.params_rows()];
+        let cut = self.cut(plan, element_bytes, index_kind, &shards)?;
+        let report = plan.bad_indices() == BadIndices::Error;
+        let keys = Keys::new(plan, index_kind, &cut, report);
+        if dims.output_len() > 0 {
+            check_limits(&self.limits, report)?;
+        }
+        for dispatch in cut.dispatches() {
+            for key in keys.of(&dispatch) {
+                self.pipelines.get(&self.device, key)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes all that recording the gather takes, to be recorded as often as one likes at no other cost.
+    ///
+    /// A report's buffer needs the usages `STORAGE` and `COPY_DST`.
+    ///
+    /// # Errors
+    ///
+    /// See [`GatherError`].
+    pub fn prepare(
+        &self,
+        plan: &GatherPlan,
+        buffers: &GatherBuffers<'_>,
+    ) -> Result<PreparedGather, GatherError> {
+        let steps = self.steps(plan, buffers, CLEARED)?;
+        Ok(PreparedGather::new(steps, buffers.report))
     }
 
     /// Records the gather as one compute pass. If there is a report, clears it first.
@@ -77,14 +141,7 @@ impl Gatherer {
         plan: &GatherPlan,
         buffers: &GatherBuffers<'_>,
     ) -> Result<(), GatherError> {
-        let report_usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_DST;
-        let steps = self.prepare(plan, buffers, report_usage)?;
-        if let Some(report) = buffers.report {
-            encoder.clear_buffer(report.buffer(), report.offset(), Some(REPORT_BYTES));
-        }
-        if !steps.is_empty() {
-            record_pass(encoder, &steps);
-        }
+        self.prepare(plan, buffers)?.encode(encoder);
         Ok(())
     }
 
@@ -101,13 +158,13 @@ impl Gatherer {
         plan: &GatherPlan,
         buffers: &GatherBuffers<'_>,
     ) -> Result<(), GatherError> {
-        let steps = self.prepare(plan, buffers, wgpu::BufferUsages::STORAGE)?;
-        record_steps(pass, &steps);
+        let steps = self.steps(plan, buffers, wgpu::BufferUsages::STORAGE)?;
+        PreparedGather::new(steps, None).encode_in_pass(pass);
         Ok(())
     }
 
     /// All that can fail: the checks, then the GPU objects of each dispatch; none if the output is empty.
-    fn prepare(
+    fn steps(
         &self,
         plan: &GatherPlan,
         buffers: &GatherBuffers<'_>,
@@ -116,20 +173,12 @@ impl Gatherer {
         if plan.bad_indices() == BadIndices::Error && buffers.report.is_none() {
             return Err(GatherError::MissingReport);
         }
-        if buffers.element_bytes == 0 {
-            return Err(GatherError::ZeroSizedElement);
-        }
+        check_element(buffers.element_bytes)?;
         let bytes = OperandBytes::new(plan.dims(), buffers.element_bytes, buffers.index_kind)?;
         buffers.check(plan.dims(), &bytes, &self.limits, report_usage)?;
         let shards = buffers.params_shards(plan.dims());
-        let cut = Cut::new(
-            plan.dims(),
-            buffers.element_bytes,
-            buffers.index_kind.bytes(),
-            &shards.iter().map(|shard| shard.rows).collect::<Vec<_>>(),
-            &self.limits,
-            self.device_type,
-        )?;
+        let rows: Vec<u64> = shards.iter().map(|shard| shard.rows).collect();
+        let cut = self.cut(plan, buffers.element_bytes, buffers.index_kind, &rows)?;
         let dispatches: Vec<Dispatch> = cut.dispatches().collect();
         if dispatches.is_empty() {
             // A report is cleared all the same, so it too must be one that the device takes.
@@ -148,6 +197,23 @@ impl Gatherer {
         self.make_steps(plan, buffers, &shards, &cut, &dispatches)
     }
 
+    fn cut<'a>(
+        &self,
+        plan: &'a GatherPlan,
+        element_bytes: u64,
+        index_kind: IndexKind,
+        shard_rows: &[u64],
+    ) -> Result<Cut<'a>, GatherError> {
+        Cut::new(
+            plan.dims(),
+            element_bytes,
+            index_kind.bytes(),
+            shard_rows,
+            &self.limits,
+            self.device_type,
+        )
+    }
+
     /// The GPU objects of dispatches of a plan, whose operands are checked.
     pub(super) fn make_steps(
         &self,
@@ -157,33 +223,7 @@ impl Gatherer {
         cut: &Cut<'_>,
         dispatches: &[Dispatch],
     ) -> Result<Vec<Step>, GatherError> {
-        let report = buffers.report.is_some();
-        let gather = PipelineKey {
-            entry_point: EntryPoint::Gather {
-                unit: cut.kernel.unit,
-                grouped: false,
-                report,
-            },
-            index_kind: buffers.index_kind,
-            // Numbers without a sign have no other end to be counted from.
-            from_end: plan.negative_indices() == NegativeIndices::FromEnd
-                && buffers.index_kind.is_signed(),
-            wide: cut.is_wide(),
-            index_depth: 1,
-        };
-        let grouped = PipelineKey {
-            entry_point: EntryPoint::Gather {
-                unit: cut.kernel.unit,
-                grouped: true,
-                report,
-            },
-            index_depth: u32::try_from(plan.dims().index_depth()).expect("8 at most"),
-            ..gather
-        };
-        let copy = PipelineKey {
-            entry_point: EntryPoint::CopyFirstBadRow,
-            ..gather
-        };
+        let keys = Keys::new(plan, buffers.index_kind, cut, buffers.report.is_some());
         let mut steps = Vec::new();
         for dispatches in dispatches.chunks(self.windows_per_buffer()) {
             let windows = scoped(&self.device, || self.make_windows(dispatches))?;
@@ -194,13 +234,8 @@ impl Gatherer {
                     buffers,
                     dispatch,
                 };
-                let copies = report && dispatch.window.reports == 1;
-                let gather = if dispatch.grouped { grouped } else { gather };
-                for (key, workgroups) in [(gather, dispatch.workgroups), (copy, (1, 1))]
-                    .into_iter()
-                    .take(if copies { 2 } else { 1 })
-                {
-                    let pipeline = self.pipeline(key)?;
+                for (key, workgroups) in keys.of(dispatch).zip([dispatch.workgroups, (1, 1)]) {
+                    let pipeline = self.pipelines.get(&self.device, key)?;
                     let bind_group = scoped(&self.device, || {
                         self.bind(&pipeline, key.entry_point, &bound)
                     })?;
@@ -251,56 +286,6 @@ impl Gatherer {
         }
         buffer.unmap();
         buffer
-    }
-
-    fn pipeline(&self, key: PipelineKey) -> Result<wgpu::ComputePipeline, GatherError> {
-        let mut pipelines = self
-            .pipelines
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        if let Some(pipeline) = pipelines.get(&key) {
-            return Ok(pipeline.clone());
-        }
-        let shader = self.shader()?;
-        let pipeline = scoped(&self.device, || self.make_pipeline(key, shader))?;
-        pipelines.insert(key, pipeline.clone());
-        Ok(pipeline)
-    }
-
-    /// The shader module, made for the first pipeline.
-    fn shader(&self) -> Result<&wgpu::ShaderModule, GatherError> {
-        if let Some(shader) = self.shader.get() {
-            return Ok(shader);
-        }
-        let shader = scoped(&self.device, || {
-            self.device
-                .create_shader_module(wgpu::ShaderModuleDescriptor {
-                    label: Some("wgpu-gather/gather.wgsl"),
-                    source: wgpu::ShaderSource::Wgsl(Self::SHADER.into()),
-                })
-        })?;
-        Ok(self.shader.get_or_init(|| shader))
-    }
-
-    fn make_pipeline(
-        &self,
-        key: PipelineKey,
-        shader: &wgpu::ShaderModule,
-    ) -> wgpu::ComputePipeline {
-        let name = key.entry_point.name();
-        self.device
-            .create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
-                label: Some(&format!("wgpu-gather/{name}")),
-                layout: None,
-                module: shader,
-                entry_point: Some(name),
-                compilation_options: wgpu::PipelineCompilationOptions {
-                    constants: &key.overrides(),
-                    // The output is written whole, workgroup memory is not used.
-                    zero_initialize_workgroup_memory: false,
-                },
-                cache: None,
-            })
     }
 
     /// Binds what the entry point reads and writes.
@@ -355,30 +340,12 @@ impl Gatherer {
     }
 }
 
-/// One dispatch, ready to record.
-pub(super) struct Step {
-    pipeline: wgpu::ComputePipeline,
-    bind_group: wgpu::BindGroup,
-    workgroups: (u32, u32),
-}
+/// What a report's buffer needs where it is cleared.
+const CLEARED: wgpu::BufferUsages = wgpu::BufferUsages::STORAGE.union(wgpu::BufferUsages::COPY_DST);
 
-pub(super) fn record_pass(encoder: &mut wgpu::CommandEncoder, steps: &[Step]) {
-    let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor {
-        label: Some("wgpu-gather/encode"),
-        timestamp_writes: None,
-    });
-    record_steps(&mut pass, steps);
-}
-
-fn record_steps(pass: &mut wgpu::ComputePass<'_>, steps: &[Step]) {
-    for Step {
-        pipeline,
-        bind_group,
-        workgroups,
-    } in steps
-    {
-        pass.set_pipeline(pipeline);
-        pass.set_bind_group(0, bind_group, &[]);
-        pass.dispatch_workgroups(workgroups.0, workgroups.1, 1);
+fn check_element(element_bytes: u64) -> Result<(), GatherError> {
+    match element_bytes {
+        0 => Err(GatherError::ZeroSizedElement),
+        _ => Ok(()),
     }
 }

@@ -10,6 +10,8 @@ mod gatherer;
 mod kernel;
 mod mapping;
 mod operands;
+mod pipelines;
+mod prepared;
 mod report;
 mod scope;
 #[cfg(test)]
@@ -23,6 +25,7 @@ pub use context::Gpu;
 pub use executor::Executor;
 pub use gatherer::Gatherer;
 pub use operands::{GatherBuffers, ParamsShard};
+pub use prepared::PreparedGather;
 pub use report::BadRows;
 pub use stream::GatherStream;
 pub use table::GpuTable;

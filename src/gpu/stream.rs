@@ -5,9 +5,9 @@ use std::marker::PhantomData;
 
 use super::context::Gpu;
 use super::cut::{Chunk, Cut, Dispatch, Window};
-use super::gatherer::record_pass;
 use super::mapping::{Mapping, Wait};
 use super::operands::GatherBuffers;
+use super::prepared::record_pass;
 use super::table::{GpuTable, elements_of};
 use super::upload::Upload;
 use super::window::{OperandBytes, check_limits, range_bytes};

@@ -6,7 +6,7 @@ mod common;
 
 use common::device::gpu_trial;
 use libtest_mimic::{Arguments, Trial};
-use wgpu_gather::{Gather, Gatherer, Gpu, wgpu};
+use wgpu_gather::{Gatherer, Gpu, wgpu};
 
 mod gpu {
     include!("gpu.rs");
@@ -36,6 +36,10 @@ mod gatherer {
     include!("gatherer.rs");
 }
 
+mod prepared {
+    include!("prepared.rs");
+}
+
 fn main() {
     let mut arguments = Arguments::from_args();
     // Each example makes a device of its own, as a user's program does: one at a time.
@@ -45,6 +49,7 @@ fn main() {
             for example in [
                 include_str!("gpu.rs"),
                 include_str!("gatherer.rs"),
+                include_str!("prepared.rs"),
                 include_str!("stream.rs"),
             ] {
                 let block = format!("```rust,no_run\n{example}```\n");
@@ -78,11 +83,25 @@ fn record_embedding(gpu: &Gpu) -> Result<(), libtest_mimic::Failed> {
     let buffers = [table.buffer(), token_ids.buffer(), output.buffer()];
     gatherer::record_embedding(&recorder, &mut encoder, buffers[0], buffers[1], buffers[2])?;
     gpu.queue().submit([encoder.finish()]);
+    let plan = gatherer::embedding_plan()?;
+    let expected = plan.run(&params, &indices)?;
+    assert_eq!(gpu.download_blocking(&output)?, expected);
 
-    // Every row of the output, in order, brings it back.
-    let all = Gather::new().plan(&[1_000, 128], &[1_000])?;
-    let rows: Vec<u32> = (0..1_000).collect();
-    let expected = gatherer::embedding_plan()?.run(&params, &indices)?;
-    assert_eq!(gpu.gather_blocking(&all, &output, &rows)?, expected);
+    // Prepared once, and recorded again with other numbers in the same buffer.
+    let lookup = prepared::prepare_lookup(&recorder, &plan, buffers[0], buffers[1], buffers[2])?;
+    for step in [104_729, 1_299_709] {
+        let indices: Vec<u32> = (0..1_000).map(|n| n * step % 50_000).collect();
+        gpu.queue()
+            .write_buffer(token_ids.buffer(), 0, bytemuck::cast_slice(&indices));
+        let mut encoder = gpu
+            .device()
+            .create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
+        prepared::record_lookup(&lookup, &mut encoder);
+        gpu.queue().submit([encoder.finish()]);
+        assert_eq!(
+            gpu.download_blocking(&output)?,
+            plan.run(&params, &indices)?
+        );
+    }
     Ok(())
 }

@@ -10,6 +10,8 @@ use crate::common::voices::Job;
 pub(crate) enum Recording {
     /// `Gatherer::encode`. Reports are canaries before.
     Encoder,
+    /// `Gatherer::prepare`, then recorded twice. Reports are canaries before.
+    Prepared,
     /// `Gatherer::encode_in_pass`, all jobs into one pass. Reports are zeros before.
     Pass,
 }
@@ -118,6 +120,14 @@ fn record(
             for (at, job) in jobs.iter().enumerate() {
                 let result = gatherer.encode(&mut encoder, &job.plan, &operands(at, job));
                 assert_eq!(result, Ok(()), "{job}");
+            }
+        }
+        Recording::Prepared => {
+            let prepare =
+                |(at, job): (usize, &Job)| gatherer.prepare(&job.plan, &operands(at, job)).unwrap();
+            let prepared: Vec<_> = jobs.iter().enumerate().map(prepare).collect();
+            for gather in prepared.iter().chain(&prepared) {
+                gather.encode(&mut encoder);
             }
         }
         Recording::Pass => {

@@ -59,8 +59,9 @@ struct Way {
     recording: Recording,
 }
 
-const WAYS: [Way; 4] = [
+const WAYS: [Way; 5] = [
     Way::new(true, Recording::Encoder),
+    Way::new(true, Recording::Prepared),
     Way::new(true, Recording::Pass),
     Way::new(false, Recording::Encoder),
     Way::new(false, Recording::Pass),
@@ -218,7 +219,7 @@ fn two_threads(gpu: &'static Gpu) {
     // One that has no pipelines yet, so that both threads ask for the same ones.
     let gatherer = Gatherer::new(gpu.device());
     thread::scope(|scope| {
-        for recording in [Recording::Encoder, Recording::Pass] {
+        for recording in [Recording::Encoder, Recording::Prepared, Recording::Pass] {
             let gatherer = &gatherer;
             scope.spawn(move || batch::check(gpu, gatherer, recording, widths()));
         }

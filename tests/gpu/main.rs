@@ -8,6 +8,7 @@ mod common;
 mod cuts;
 mod into_buffers;
 mod known_failures;
+mod prepared;
 mod streams;
 mod to_host;
 
@@ -19,6 +20,7 @@ fn main() {
     trials.extend(into_buffers::trials());
     trials.extend(cuts::trials());
     trials.extend(streams::trials());
+    trials.extend(prepared::trials());
     trials.extend(known_failures::trials());
     libtest_mimic::run(&Arguments::from_args(), trials).exit();
 }

@@ -9,7 +9,7 @@ use std::thread::{self, Thread};
 use libtest_mimic::Trial;
 use wgpu_gather::{
     BadIndices, Executor, Gather, GatherNd, Gatherer, Gpu, GpuError, GpuTable, IndexKind, Operand,
-    RunError, wgpu,
+    PreparedGather, RunError, wgpu,
 };
 
 use crate::common::cases;
@@ -55,6 +55,7 @@ const _: () = {
     const fn is_send_and_sync<T: Send + Sync>() {}
     is_send_and_sync::<Gpu>();
     is_send_and_sync::<Gatherer>();
+    is_send_and_sync::<PreparedGather>();
     is_send_and_sync::<GpuTable<u8>>();
     is_send_and_sync::<Executor>();
 };

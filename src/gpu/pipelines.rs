@@ -1,0 +1,139 @@
+//! Pipelines: which ones a gather needs, and those that a device has. Made when they are first needed.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, OnceLock, PoisonError};
+
+use super::cut::{Cut, Dispatch};
+use super::gatherer::Gatherer;
+use super::kernel::{EntryPoint, PipelineKey};
+use super::scope::scoped;
+use crate::bad_indices::NegativeIndices;
+use crate::element::IndexKind;
+use crate::error::GatherError;
+use crate::plan::GatherPlan;
+
+/// The pipelines of one gather.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Keys {
+    gather: PipelineKey,
+    grouped: PipelineKey,
+    report: bool,
+}
+
+impl Keys {
+    pub(super) fn new(
+        plan: &GatherPlan,
+        index_kind: IndexKind,
+        cut: &Cut<'_>,
+        report: bool,
+    ) -> Self {
+        let gather = PipelineKey {
+            entry_point: EntryPoint::Gather {
+                unit: cut.kernel.unit,
+                grouped: false,
+                report,
+            },
+            index_kind,
+            // Numbers without a sign have no other end to be counted from.
+            from_end: plan.negative_indices() == NegativeIndices::FromEnd && index_kind.is_signed(),
+            wide: cut.is_wide(),
+            index_depth: 1,
+        };
+        let grouped = PipelineKey {
+            entry_point: EntryPoint::Gather {
+                unit: cut.kernel.unit,
+                grouped: true,
+                report,
+            },
+            index_depth: u32::try_from(plan.dims().index_depth()).expect("8 at most"),
+            ..gather
+        };
+        Self {
+            gather,
+            grouped,
+            report,
+        }
+    }
+
+    /// Those of one dispatch: the gather's, and the one that copies its first bad row to the report.
+    pub(super) fn of(&self, dispatch: &Dispatch) -> impl Iterator<Item = PipelineKey> + use<> {
+        let gather = if dispatch.grouped {
+            self.grouped
+        } else {
+            self.gather
+        };
+        let copies = self.report && dispatch.window.reports == 1;
+        let copy = copies.then_some(PipelineKey {
+            entry_point: EntryPoint::CopyFirstBadRow,
+            ..self.gather
+        });
+        std::iter::once(gather).chain(copy)
+    }
+}
+
+/// The pipelines of a device.
+#[derive(Debug, Default)]
+pub(super) struct Pipelines {
+    shader: OnceLock<wgpu::ShaderModule>,
+    pub(super) cache: Option<wgpu::PipelineCache>,
+    made: Mutex<HashMap<PipelineKey, wgpu::ComputePipeline>>,
+}
+
+impl Pipelines {
+    pub(super) fn with_shader(shader: wgpu::ShaderModule) -> Self {
+        Self {
+            shader: OnceLock::from(shader),
+            ..Self::default()
+        }
+    }
+
+    pub(super) fn get(
+        &self,
+        device: &wgpu::Device,
+        key: PipelineKey,
+    ) -> Result<wgpu::ComputePipeline, GatherError> {
+        let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(pipeline) = made.get(&key) {
+            return Ok(pipeline.clone());
+        }
+        let shader = self.shader(device)?;
+        let pipeline = scoped(device, || self.make(device, key, shader))?;
+        made.insert(key, pipeline.clone());
+        Ok(pipeline)
+    }
+
+    /// The shader module, made for the first pipeline.
+    fn shader(&self, device: &wgpu::Device) -> Result<&wgpu::ShaderModule, GatherError> {
+        if let Some(shader) = self.shader.get() {
+            return Ok(shader);
+        }
+        let shader = scoped(device, || {
+            device.create_shader_module(wgpu::ShaderModuleDescriptor {
+                label: Some("wgpu-gather/gather.wgsl"),
+                source: wgpu::ShaderSource::Wgsl(Gatherer::SHADER.into()),
+            })
+        })?;
+        Ok(self.shader.get_or_init(|| shader))
+    }
+
+    fn make(
+        &self,
+        device: &wgpu::Device,
+        key: PipelineKey,
+        shader: &wgpu::ShaderModule,
+    ) -> wgpu::ComputePipeline {
+        let name = key.entry_point.name();
+        device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
+            label: Some(&format!("wgpu-gather/{name}")),
+            layout: None,
+            module: shader,
+            entry_point: Some(name),
+            compilation_options: wgpu::PipelineCompilationOptions {
+                constants: &key.overrides(),
+                // The output is written whole, workgroup memory is not used.
+                zero_initialize_workgroup_memory: false,
+            },
+            cache: self.cache.as_ref(),
+        })
+    }
+}

@@ -1,0 +1,91 @@
+//! Gathers whose GPU objects are made, to be recorded as often as one likes.
+
+use std::fmt;
+
+use super::report::REPORT_BYTES;
+
+/// A gather with everything made that recording it takes: pipelines, windows and bind groups. Made by
+/// [`Gatherer::prepare`](super::Gatherer::prepare).
+///
+/// To record it makes no GPU object, allocates nothing but what wgpu does for the commands, submits nothing,
+/// waits for nothing, and cannot fail. It reads and writes what the buffers hold when the commands run, so
+/// new indices in the same buffer are a new gather. It keeps its buffers alive.
+///
+/// ```no_run
+#[doc = include_str!("../../tests/doc_examples/prepared.rs")]
+/// ```
+pub struct PreparedGather {
+    steps: Vec<Step>,
+    /// The report, and where in its buffer it starts.
+    report: Option<(wgpu::Buffer, u64)>,
+}
+
+impl PreparedGather {
+    pub(super) fn new(steps: Vec<Step>, report: Option<wgpu::BufferSlice<'_>>) -> Self {
+        Self {
+            steps,
+            report: report.map(|report| (report.buffer().clone(), report.offset())),
+        }
+    }
+
+    /// Records the gather as one compute pass. If there is a report, clears it first.
+    pub fn encode(&self, encoder: &mut wgpu::CommandEncoder) {
+        if let Some((report, offset)) = &self.report {
+            encoder.clear_buffer(report, *offset, Some(REPORT_BYTES));
+        }
+        if !self.steps.is_empty() {
+            record_pass(encoder, &self.steps);
+        }
+    }
+
+    /// Records the gather into a compute pass of the caller's, where it sets pipeline and bind group 0.
+    ///
+    /// A report must hold zeros when the pass begins: a pass cannot clear it.
+    pub fn encode_in_pass(&self, pass: &mut wgpu::ComputePass<'_>) {
+        record_steps(pass, &self.steps);
+    }
+
+    /// How many dispatches it takes: one, unless the device's limits cut the gather, rows are reported or are
+    /// left over from groups; none if the output is empty.
+    #[must_use]
+    pub fn dispatches(&self) -> usize {
+        self.steps.len()
+    }
+}
+
+impl fmt::Debug for PreparedGather {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("PreparedGather")
+            .field("dispatches", &self.dispatches())
+            .field("report", &self.report)
+            .finish()
+    }
+}
+
+/// One dispatch, ready to record.
+pub(super) struct Step {
+    pub(super) pipeline: wgpu::ComputePipeline,
+    pub(super) bind_group: wgpu::BindGroup,
+    pub(super) workgroups: (u32, u32),
+}
+
+pub(super) fn record_pass(encoder: &mut wgpu::CommandEncoder, steps: &[Step]) {
+    let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor {
+        label: Some("wgpu-gather/encode"),
+        timestamp_writes: None,
+    });
+    record_steps(&mut pass, steps);
+}
+
+fn record_steps(pass: &mut wgpu::ComputePass<'_>, steps: &[Step]) {
+    for Step {
+        pipeline,
+        bind_group,
+        workgroups,
+    } in steps
+    {
+        pass.set_pipeline(pipeline);
+        pass.set_bind_group(0, bind_group, &[]);
+        pass.dispatch_workgroups(workgroups.0, workgroups.1, 1);
+    }
+}

@@ -1,0 +1,18 @@
+use wgpu_gather::{GatherBuffers, GatherError, GatherPlan, Gatherer, PreparedGather, wgpu};
+
+/// Once: everything is checked, and pipelines and bind groups are made.
+pub fn prepare_lookup(
+    gatherer: &Gatherer,
+    plan: &GatherPlan,
+    table: &wgpu::Buffer,
+    token_ids: &wgpu::Buffer,
+    output: &wgpu::Buffer,
+) -> Result<PreparedGather, GatherError> {
+    let buffers = GatherBuffers::new::<f32, u32>(table.slice(..), token_ids.slice(..), output.slice(..));
+    gatherer.prepare(plan, &buffers)
+}
+
+/// Each frame: token_ids hold other numbers, and nothing is made.
+pub fn record_lookup(lookup: &PreparedGather, encoder: &mut wgpu::CommandEncoder) {
+    lookup.encode(encoder);
+}

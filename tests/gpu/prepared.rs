@@ -1,0 +1,271 @@
+//! Gathers that are prepared once and recorded many times.
+
+use libtest_mimic::Trial;
+use wgpu_gather::{
+    BadIndices, BadRows, Gather, GatherBuffers, GatherError, GatherPlan, Gatherer, Gpu, GpuTable,
+    IndexKind, wgpu,
+};
+
+use crate::batch::REPORT_BYTES;
+use crate::trial;
+
+pub(crate) fn trials() -> Vec<Trial> {
+    vec![
+        trial("prepared_reads_what_the_buffers_hold", new_indices),
+        trial("prepared_makes_nothing_when_recorded", makes_nothing),
+        trial("prepared_with_an_empty_output_clears_the_report", empty),
+        trial("warm_up_makes_all_pipelines", warm_up),
+        trial("pipelines_are_made_with_the_cache", pipeline_cache),
+    ]
+}
+
+/// 1,000 rows of 5 numbers; 37 of them are looked up, which leaves one over from groups of four.
+struct Lookup {
+    plan: GatherPlan,
+    params: Vec<u32>,
+    table: GpuTable<u32>,
+    indices: GpuTable<i32>,
+    output: GpuTable<u32>,
+    report: GpuTable<u8>,
+}
+
+const ROWS: usize = 1000;
+const INDICES: usize = 37;
+
+impl Lookup {
+    fn new(gpu: &Gpu, bad_indices: BadIndices) -> Self {
+        let params: Vec<u32> = (0..5000).collect();
+        Self {
+            plan: Gather::new()
+                .bad_indices(bad_indices)
+                .plan(&[ROWS, 5], &[INDICES])
+                .unwrap(),
+            table: gpu.upload(&params).unwrap(),
+            params,
+            indices: gpu.upload(&[0; INDICES]).unwrap(),
+            output: gpu.upload(&[7; 5 * INDICES]).unwrap(),
+            report: gpu.upload(&[9; REPORT_BYTES]).unwrap(),
+        }
+    }
+
+    fn buffers(&self) -> GatherBuffers<'_> {
+        let buffers = GatherBuffers::new::<u32, i32>(
+            self.table.buffer().slice(..),
+            self.indices.buffer().slice(..),
+            self.output.buffer().slice(..),
+        );
+        match self.plan.bad_indices() {
+            BadIndices::Error => buffers.with_report(self.report.buffer().slice(..)),
+            _ => buffers,
+        }
+    }
+
+    fn write_indices(&self, gpu: &Gpu, indices: &[i32]) {
+        let bytes = bytemuck::cast_slice(indices);
+        gpu.queue().write_buffer(self.indices.buffer(), 0, bytes);
+    }
+
+    fn bad_rows(&self, gpu: &Gpu) -> Option<BadRows> {
+        let report = gpu.download_blocking(&self.report).unwrap();
+        BadRows::decode(&self.plan, IndexKind::I32, &report).unwrap()
+    }
+}
+
+fn replay(gpu: &Gpu, record: impl FnOnce(&mut wgpu::CommandEncoder)) {
+    let mut encoder = gpu.device().create_command_encoder(&Default::default());
+    record(&mut encoder);
+    gpu.queue().submit([encoder.finish()]);
+}
+
+fn new_indices(gpu: &'static Gpu) {
+    let lookup = Lookup::new(gpu, BadIndices::Error);
+    let prepared = gpu
+        .gatherer()
+        .prepare(&lookup.plan, &lookup.buffers())
+        .unwrap();
+    for round in 0..5_i32 {
+        let indices: Vec<i32> = (0..37).map(|n| (n * 101 + round) % 1000).collect();
+        lookup.write_indices(gpu, &indices);
+        replay(gpu, |encoder| prepared.encode(encoder));
+        let expected = lookup.plan.run(&lookup.params, &indices).unwrap();
+        assert_eq!(gpu.download_blocking(&lookup.output).unwrap(), expected);
+        assert!(lookup.bad_rows(gpu).is_none());
+
+        // The report of this gather is gone when the next one runs.
+        lookup.write_indices(gpu, &[1000 + round; INDICES]);
+        replay(gpu, |encoder| prepared.encode(encoder));
+        let bad_rows = lookup.bad_rows(gpu).unwrap();
+        assert_eq!(bad_rows.count, INDICES as u64);
+        let text = format!("indices[0] = {} is not in [0, 1000)", 1000 + round);
+        assert_eq!(bad_rows.first.to_string(), text);
+        assert_eq!(
+            gpu.download_blocking(&lookup.output).unwrap(),
+            [0; 5 * INDICES]
+        );
+    }
+}
+
+/// What wgpu counts of a device's objects.
+fn counted(gpu: &Gpu) -> [isize; 8] {
+    let hal = gpu.device().get_internal_counters().hal;
+    [
+        hal.buffers.read(),
+        hal.bind_groups.read(),
+        hal.bind_group_layouts.read(),
+        hal.pipeline_layouts.read(),
+        hal.compute_pipelines.read(),
+        hal.shader_modules.read(),
+        hal.buffer_memory.read(),
+        hal.memory_allocations.read(),
+    ]
+}
+
+/// On a device of its own, where nobody else makes anything.
+fn makes_nothing(_: &'static Gpu) {
+    let gpu = pollster::block_on(Gpu::from_env()).unwrap();
+    for policy in [BadIndices::Zero, BadIndices::Error] {
+        let lookup = Lookup::new(&gpu, policy);
+        let prepared = gpu
+            .gatherer()
+            .prepare(&lookup.plan, &lookup.buffers())
+            .unwrap();
+        let in_pass = |encoder: &mut wgpu::CommandEncoder| {
+            prepared.encode_in_pass(&mut encoder.begin_compute_pass(&Default::default()));
+        };
+        let wait = || {
+            gpu.device()
+                .poll(wgpu::PollType::wait_indefinitely())
+                .unwrap()
+        };
+        replay(&gpu, |encoder| prepared.encode(encoder));
+        replay(&gpu, in_pass);
+        wait();
+        let before = counted(&gpu);
+        assert!(
+            before[0] > 0 && before[1] > 0 && before[4] > 0,
+            "{before:?}"
+        );
+        for _ in 0..100 {
+            let mut encoder = gpu.device().create_command_encoder(&Default::default());
+            prepared.encode(&mut encoder);
+            in_pass(&mut encoder);
+            assert_eq!(counted(&gpu), before);
+            gpu.queue().submit([encoder.finish()]);
+            assert_eq!(counted(&gpu), before);
+        }
+        wait();
+        assert_eq!(counted(&gpu), before);
+    }
+}
+
+fn empty(gpu: &'static Gpu) {
+    let mut lookup = Lookup::new(gpu, BadIndices::Error);
+    lookup.plan = Gather::new()
+        .bad_indices(BadIndices::Error)
+        .plan(&[ROWS, 5], &[0])
+        .unwrap();
+    let prepared = gpu
+        .gatherer()
+        .prepare(&lookup.plan, &lookup.buffers())
+        .unwrap();
+    assert_eq!(prepared.dispatches(), 0);
+    replay(gpu, |encoder| {
+        prepared.encode(encoder);
+        prepared.encode_in_pass(&mut encoder.begin_compute_pass(&Default::default()));
+    });
+    assert!(lookup.bad_rows(gpu).is_none());
+    assert_eq!(
+        gpu.download_blocking(&lookup.output).unwrap(),
+        [7; 5 * INDICES]
+    );
+}
+
+/// Policies, widths, depths: after a warm-up a gather makes no pipeline.
+fn warm_up(_: &'static Gpu) {
+    let gpu = pollster::block_on(Gpu::from_env()).unwrap();
+    for policy in [BadIndices::Zero, BadIndices::Error] {
+        for slice_len in [1, 3, 4, 16, 5] {
+            let plan = Gather::new()
+                .bad_indices(policy)
+                .plan(&[100, slice_len], &[1031])
+                .unwrap();
+            let params = gpu.upload(&vec![1_u32; 100 * slice_len]).unwrap();
+            let made = || {
+                gpu.device()
+                    .get_internal_counters()
+                    .hal
+                    .compute_pipelines
+                    .read()
+            };
+            let before = made();
+            let gatherer = Gatherer::new(gpu.device());
+            gatherer.warm_up(&plan, 4, IndexKind::I64).unwrap();
+            let warm = made();
+            assert!(warm > before, "{policy:?} {slice_len}");
+            let indices = gpu.upload(&vec![0_i64; 1031]).unwrap();
+            let output = gpu.upload(&vec![0_u32; 1031 * slice_len]).unwrap();
+            let report = gpu.upload(&[0_u8; REPORT_BYTES]).unwrap();
+            let mut buffers = GatherBuffers::new::<u32, i64>(
+                params.buffer().slice(..),
+                indices.buffer().slice(..),
+                output.buffer().slice(..),
+            );
+            if policy == BadIndices::Error {
+                buffers = buffers.with_report(report.buffer().slice(..));
+            }
+            let prepared = gatherer.prepare(&plan, &buffers).unwrap();
+            assert_eq!(made(), warm, "{policy:?} {slice_len}");
+            assert!(prepared.dispatches() > 0);
+        }
+    }
+}
+
+/// Pipelines are made with the cache: that of another device is refused. lavapipe keeps nothing in one, so
+/// what it holds says nothing.
+fn pipeline_cache(_: &'static Gpu) {
+    let instance =
+        wgpu::Instance::new(wgpu::InstanceDescriptor::new_without_display_handle_from_env());
+    let adapter = wgpu::util::initialize_adapter_from_env_or_default(&instance, None);
+    let adapter = pollster::block_on(adapter).unwrap();
+    if !adapter.features().contains(wgpu::Features::PIPELINE_CACHE) {
+        // wgpu has pipeline caches on Vulkan alone.
+        assert_ne!(adapter.get_info().backend, wgpu::Backend::Vulkan);
+        return;
+    }
+    let device = || {
+        let device = adapter.request_device(&wgpu::DeviceDescriptor {
+            required_features: wgpu::Features::PIPELINE_CACHE,
+            ..Default::default()
+        });
+        let (device, queue) = pollster::block_on(device).unwrap();
+        let descriptor = wgpu::PipelineCacheDescriptor {
+            label: None,
+            data: None,
+            fallback: true,
+        };
+        #[expect(
+            unsafe_code,
+            reason = "wgpu asks that data be a cache's, and there is none"
+        )]
+        // SAFETY: there is no data.
+        let cache = unsafe { device.create_pipeline_cache(&descriptor) };
+        (Gpu::from_parts(device, queue), cache)
+    };
+    let ((gpu, cache), (_, others)) = (device(), device());
+    let lookup = Lookup::new(&gpu, BadIndices::Zero);
+    let prepare = |cache| {
+        Gatherer::new(gpu.device())
+            .with_pipeline_cache(cache)
+            .prepare(&lookup.plan, &lookup.buffers())
+    };
+    replay(&gpu, |encoder| prepare(cache).unwrap().encode(encoder));
+    assert_eq!(
+        gpu.download_blocking(&lookup.output).unwrap(),
+        lookup.plan.run(&lookup.params, &[0; INDICES]).unwrap()
+    );
+    let refused = prepare(others);
+    assert!(
+        matches!(refused, Err(GatherError::Rejected(_))),
+        "{refused:?}"
+    );
+}

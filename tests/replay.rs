@@ -1,0 +1,105 @@
+//! What it takes to record a prepared gather: nothing beyond the same calls of wgpu.
+
+use allocation_counter::{AllocationInfo, measure};
+use wgpu_gather::{Gather, GatherBuffers, Gatherer, wgpu};
+
+/// Allocations, and their bytes.
+fn counts(info: &AllocationInfo) -> (u64, u64) {
+    (info.count_total, info.bytes_total)
+}
+
+fn entry(binding: u32, buffer: &wgpu::Buffer) -> wgpu::BindGroupEntry<'_> {
+    wgpu::BindGroupEntry {
+        binding,
+        resource: buffer.as_entire_binding(),
+    }
+}
+
+#[test]
+fn to_record_a_prepared_gather_allocates_as_much_as_the_same_calls_of_wgpu() {
+    let (device, queue) = wgpu::Device::noop(&wgpu::DeviceDescriptor::default());
+    let buffer = |size| {
+        device.create_buffer(&wgpu::BufferDescriptor {
+            label: None,
+            size,
+            usage: wgpu::BufferUsages::STORAGE,
+            mapped_at_creation: false,
+        })
+    };
+    let (params, indices, output) = (buffer(6400), buffer(256), buffer(4096));
+    let plan = Gather::new().plan(&[100, 16], &[64]).expect("valid shapes");
+    let buffers =
+        GatherBuffers::new::<f32, i32>(params.slice(..), indices.slice(..), output.slice(..));
+    let prepared = Gatherer::new(&device)
+        .prepare(&plan, &buffers)
+        .expect("valid operands");
+    assert_eq!(prepared.dispatches(), 1);
+
+    // One dispatch of another pipeline with as many buffers.
+    let module = device.create_shader_module(wgpu::ShaderModuleDescriptor {
+        label: None,
+        source: wgpu::ShaderSource::Wgsl(
+            "@group(0) @binding(0) var<uniform> a: vec4<u32>;
+             @group(0) @binding(1) var<storage> b: array<u32>;
+             @group(0) @binding(2) var<storage> c: array<u32>;
+             @group(0) @binding(3) var<storage, read_write> d: array<u32>;
+             @compute @workgroup_size(1) fn add() { d[0] = a.x + b[0] + c[0]; }"
+                .into(),
+        ),
+    });
+    let pipeline = device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
+        label: None,
+        layout: None,
+        module: &module,
+        entry_point: None,
+        compilation_options: Default::default(),
+        cache: None,
+    });
+    let uniform = device.create_buffer(&wgpu::BufferDescriptor {
+        label: None,
+        size: 16,
+        usage: wgpu::BufferUsages::UNIFORM,
+        mapped_at_creation: false,
+    });
+    let operands = device.create_bind_group(&wgpu::BindGroupDescriptor {
+        label: None,
+        layout: &pipeline.get_bind_group_layout(0),
+        entries: &[
+            entry(0, &uniform),
+            entry(1, &params),
+            entry(2, &indices),
+            entry(3, &output),
+        ],
+    });
+
+    let raw = |pass: &mut wgpu::ComputePass<'_>| {
+        pass.set_pipeline(&pipeline);
+        pass.set_bind_group(0, &operands, &[]);
+        pass.dispatch_workgroups(1, 1, 1);
+    };
+    // What wgpu keeps from one encoder for the next is there from the second round on.
+    for round in 0..4 {
+        let new_encoder = || device.create_command_encoder(&Default::default());
+        let (mut encoder, mut other) = (new_encoder(), new_encoder());
+        let by_wgpu = measure(|| {
+            raw(
+                &mut encoder.begin_compute_pass(&wgpu::ComputePassDescriptor {
+                    label: Some("wgpu-gather/encode"),
+                    timestamp_writes: None,
+                }),
+            );
+        });
+        let ours = measure(|| prepared.encode(&mut other));
+        let mut pass = encoder.begin_compute_pass(&Default::default());
+        let mut other_pass = other.begin_compute_pass(&Default::default());
+        let thousand_by_wgpu = measure(|| (0..1000).for_each(|_| raw(&mut pass)));
+        let thousand = measure(|| (0..1000).for_each(|_| prepared.encode_in_pass(&mut other_pass)));
+        drop((pass, other_pass));
+        queue.submit([encoder.finish(), other.finish()]);
+        if round > 0 {
+            assert!(by_wgpu.count_total > 0 && thousand_by_wgpu.count_total > 0);
+            assert_eq!(counts(&ours), counts(&by_wgpu));
+            assert_eq!(counts(&thousand), counts(&thousand_by_wgpu));
+        }
+    }
+}
