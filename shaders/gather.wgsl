@@ -1,6 +1,6 @@
 // gather and gather_nd, one formula:
 //
-//   output[b][o][n][s] = params[b][o][ row(b, n) ][s]       0 in every s of a row that is out of range
+//   output[b][o][n][s] = params[b][o][ row(b, n) ][s]       0, or a fill, in every s of a row that is out of range
 //   row(b, n)          = ((index_0 * dim_1 + index_1) * dim_2 + index_2) ...
 //
 // with index_k = indices[b][n][k] and dim_k = indexed_dims[k]. (b, o) together are called a part: the part
@@ -24,6 +24,8 @@
 // INDEX_WORDS    | words of one index: 1 or 2
 // INDEX_SIGNED   | an index may be below zero
 // FROM_END       | an index below zero counts from the end of its dim
+// CLAMP          | an index that is out of range stands for the nearest one that is not
+// FILL           | a row that is out of range holds the fill, not zeros
 // WIDE           | params has, or an index row may select, more rows than 32 bits count
 // INDEX_DEPTH    | values of an index row: 1 or 2, for entry points of groups alone
 //
@@ -64,8 +66,13 @@ struct GatherWindow {
     one_part: u32,
     // Groups of an invocation.
     groups: u32,
+    // The words of the fill, which repeats itself, and the one that the part of the slice starts with.
+    fill_words: u32,
+    fill_start: u32,
+    unused: vec2<u32>,
     // Low and high word of each dim.
     indexed_dims: array<vec4<u32>, 4>,
+    fill: array<vec4<u32>, 4>,
 }
 
 // All zero: no bad row.
@@ -85,6 +92,8 @@ override WORKGROUP_SIZE: u32 = 64u;
 override INDEX_WORDS: u32 = 1u;
 override INDEX_SIGNED: bool = true;
 override FROM_END: bool = false;
+override CLAMP: bool = false;
+override FILL: bool = false;
 override WIDE: bool = false;
 override INDEX_DEPTH: u32 = 1u;
 
@@ -157,14 +166,21 @@ fn selected_by(index_row: u32) -> Selected {
     for (var k = 0u; k < window.index_depth; k++) {
         let dim = indexed_dim(k);
         var at = index_value(index_row * window.index_depth + k);
-        let from_end = FROM_END && INDEX_SIGNED && at.y >= 0x80000000u;
+        let is_negative = INDEX_SIGNED && at.y >= 0x80000000u;
+        let from_end = FROM_END && is_negative;
         if WIDE {
             at = select(at, add(at, dim), from_end);
+            if CLAMP && !less(at, dim) {
+                at = select(subtract(dim, vec2<u32>(1u, 0u)), vec2<u32>(), is_negative);
+            }
             in_range = in_range && less(at, dim);
             row = add(multiply(row, dim), at);
         } else {
             // Dims have one word. What is below zero by no more than a dim wraps around to below the dim.
             at = select(at, vec2<u32>(at.x + dim.x, ~at.y), from_end);
+            if CLAMP && (at.y != 0u || at.x >= dim.x) {
+                at = vec2<u32>(select(dim.x - 1u, 0u, is_negative), select(0u, 1u, dim.x == 0u));
+            }
             in_range = in_range && at.y == 0u && at.x < dim.x;
             row.x = row.x * dim.x + at.x;
         }
@@ -176,8 +192,9 @@ fn selected_by(index_row: u32) -> Selected {
 struct Source {
     // The row is this dispatch's to write.
     bound: bool,
-    // The row is in range and in params; else its slice is zero.
+    // The row is in range and in params; else its slice is zero, or the fill.
     held: bool,
+    in_range: bool,
     // Counted from the first row that is bound.
     params_row: u32,
     // For the report: the complement of a bad index row, in its first part only; else 0.
@@ -194,7 +211,7 @@ fn source_of(output_row: u32) -> Source {
         let held_row = selected.row.x - window.first_row.x;
         let held = selected.in_range && held_row < window.held_rows.x;
         let reports = window.reports == 1u && !selected.in_range && window.first_outer == 0u;
-        return Source(true, held, held_row, select(0u, ~output_row, reports));
+        return Source(true, held, selected.in_range, held_row, select(0u, ~output_row, reports));
     }
     let index = window.first_index + output_row;
     let part = index / window.index_count;
@@ -209,7 +226,7 @@ fn source_of(output_row: u32) -> Source {
     let params_row = part_start.x + held_row.x;
     let is_first_outer = outer == batch * window.outer_size;
     let reports = window.reports == 1u && bound && !selected.in_range && is_first_outer;
-    return Source(bound, held, params_row, select(0u, ~index_row, reports));
+    return Source(bound, held, selected.in_range, params_row, select(0u, ~index_row, reports));
 }
 
 // What an invocation has to report: how many bad rows, and the complement of the smallest.
@@ -221,6 +238,28 @@ struct Noted {
 fn with_row(noted: Noted, bad_row_complement: u32) -> Noted {
     let count = noted.count + select(0u, 1u, bad_row_complement != 0u);
     return Noted(count, max(noted.first_complement, bad_row_complement));
+}
+
+// A word of a slice that is not held.
+fn absent_word(word: u32, in_range: bool) -> u32 {
+    if FILL && !in_range {
+        let at = (window.fill_start + word) % window.fill_words;
+        return window.fill[at / 4u][at % 4u];
+    }
+    return 0u;
+}
+
+fn absent_vec4(unit: u32, in_range: bool) -> vec4<u32> {
+    if FILL {
+        let word = unit * 4u;
+        return vec4<u32>(
+            absent_word(word, in_range),
+            absent_word(word + 1u, in_range),
+            absent_word(word + 2u, in_range),
+            absent_word(word + 3u, in_range),
+        );
+    }
+    return vec4<u32>();
 }
 
 fn invocation_of(workgroup: vec3<u32>, local: u32) -> u32 {
@@ -244,7 +283,7 @@ fn gather_units_vec4(invocation: u32) -> Noted {
     let params_start = window.params_start + from_row * window.slice_units;
     let output_start = window.output_start + output_row * window.slice_units;
     for (var unit = lane; unit < window.slice_units; unit += lanes) {
-        output_vec4[output_start + unit] = select(vec4<u32>(), params_vec4[params_start + unit], source.held);
+        output_vec4[output_start + unit] = select(absent_vec4(unit, source.in_range), params_vec4[params_start + unit], source.held);
     }
     return with_row(Noted(), select(0u, source.bad_row_complement, lane == 0u));
 }
@@ -266,7 +305,7 @@ fn gather_units_words(invocation: u32) -> Noted {
     let params_start = window.params_start + from_row * window.slice_units;
     let output_start = window.output_start + output_row * window.slice_units;
     for (var unit = lane; unit < window.slice_units; unit += lanes) {
-        output_words[output_start + unit] = select(0u, params_words[params_start + unit], source.held);
+        output_words[output_start + unit] = select(absent_word(unit, source.in_range), params_words[params_start + unit], source.held);
     }
     return with_row(Noted(), select(0u, source.bad_row_complement, lane == 0u));
 }
@@ -345,6 +384,12 @@ fn sources_of(group: u32) -> FourSources {
             low = select(low, low + dim, from_end);
             high = select(high, ~high, from_end);
         }
+        if CLAMP {
+            let is_inside = (high == vec4<u32>()) & (low < dim);
+            let is_negative = vec4<bool>(INDEX_SIGNED) & (value.high >= vec4<u32>(0x80000000u));
+            low = select(select(dim - vec4<u32>(1u), vec4<u32>(), is_negative), low, is_inside);
+            high = select(vec4<u32>(), vec4<u32>(1u), dim == vec4<u32>());
+        }
         in_range = in_range & (high == vec4<u32>()) & (low < dim);
         row = row * dim + low;
     }
@@ -390,10 +435,11 @@ fn gather_groups_of_vec4(invocation: u32) -> bool {
             let c = params_vec4[params_start.z + unit];
             let d = params_vec4[params_start.w + unit];
             let output_unit = output_start + unit;
-            output_vec4[output_unit] = select(vec4<u32>(), a, sources.held.x);
-            output_vec4[output_unit + window.slice_units] = select(vec4<u32>(), b, sources.held.y);
-            output_vec4[output_unit + 2u * window.slice_units] = select(vec4<u32>(), c, sources.held.z);
-            output_vec4[output_unit + 3u * window.slice_units] = select(vec4<u32>(), d, sources.held.w);
+            let in_range = sources.in_range;
+            output_vec4[output_unit] = select(absent_vec4(unit, in_range.x), a, sources.held.x);
+            output_vec4[output_unit + window.slice_units] = select(absent_vec4(unit, in_range.y), b, sources.held.y);
+            output_vec4[output_unit + 2u * window.slice_units] = select(absent_vec4(unit, in_range.z), c, sources.held.z);
+            output_vec4[output_unit + 3u * window.slice_units] = select(absent_vec4(unit, in_range.w), d, sources.held.w);
         }
         bad |= select(1u, 0u, all(sources.in_range));
     }
@@ -408,7 +454,14 @@ fn gather_groups_of_words(invocation: u32) -> bool {
         let sources = sources_of(group);
         let at = vec4<u32>(window.params_start) + sources.params_row;
         let value = vec4<u32>(params_words[at.x], params_words[at.y], params_words[at.z], params_words[at.w]);
-        output_vec4[window.output_start / 4u + group] = select(vec4<u32>(), value, sources.held);
+        let in_range = sources.in_range;
+        let absent = vec4<u32>(
+            absent_word(0u, in_range.x),
+            absent_word(0u, in_range.y),
+            absent_word(0u, in_range.z),
+            absent_word(0u, in_range.w),
+        );
+        output_vec4[window.output_start / 4u + group] = select(absent, value, sources.held);
         bad |= select(1u, 0u, all(sources.in_range));
     }
     return bad != 0u;
@@ -446,6 +499,9 @@ fn gather_word_of_bytes(invocation: u32) -> Noted {
         if source.bound && source.held {
             let place = window.params_start + source.params_row * window.slice_units + in_slice;
             let value = (params_words[place / 4u] >> (place % 4u * 8u)) & 0xffu;
+            word |= value << (byte * 8u);
+        } else if FILL && source.bound {
+            let value = (absent_word(in_slice / 4u, source.in_range) >> (in_slice % 4u * 8u)) & 0xffu;
             word |= value << (byte * 8u);
         }
         in_slice += 1u;

@@ -10,14 +10,21 @@ use crate::plan::{GatherPlan, Operation};
 /// TensorFlow has this attribute on `gather_nd` only (`bad_indices_policy`), and `"ERROR"` only on its CPU.
 /// Here both operations have it, on both devices.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[non_exhaustive]
 pub enum BadIndices {
     /// What TensorFlow does on each device: the CPU returns an error, the GPU stores zeros.
     #[default]
     DeviceDefault,
     /// An error on both devices. The GPU writes a report, which the caller reads when it likes.
     Error,
-    /// Zeros in the whole slice of a bad row on both devices, whatever params holds.
+    /// Zeros in the whole slice of a bad row on both devices, whatever params holds; or another value, which
+    /// the gather is then given. JAX's mode `"fill"`.
     Zero,
+    /// No row is bad: an index beyond the end of its dim selects its last entry, and one before its start,
+    /// which [`NegativeIndices::FromEnd`] may move, its first. XLA's gather, and JAX's and NumPy's mode `"clip"`.
+    ///
+    /// A dim of 0 has neither, so there it is as with [`Zero`](Self::Zero).
+    Clamp,
 }
 
 /// What a negative index means.

@@ -84,6 +84,15 @@ pub(crate) mod sealed {
             Some(self.position(dim, from_end)).filter(|&position| position < dim)
         }
 
+        /// The position nearest to this index; 0 in a dim of 0.
+        #[inline]
+        fn clamped(self, dim: u64, from_end: bool) -> u64 {
+            let (value, dim) = (self.value(), i128::from(dim));
+            let moved = if from_end && value < 0 { dim } else { 0 };
+            let nearest = (value + moved).min(dim - 1).max(0);
+            u64::try_from(nearest).expect("below a dim")
+        }
+
         /// The number itself.
         fn value(self) -> i128;
 
@@ -159,5 +168,31 @@ mod tests {
         assert_eq!(u32::MAX.resolve(1 << 33, false), Some(u64::from(u32::MAX)));
         assert_eq!(0_u32.resolve(0, true), None);
         assert_eq!((-1_i32).resolve(0, true), None);
+    }
+
+    #[test]
+    fn the_nearest_position_of_any_number() {
+        for (index, dim, from_front, from_end) in [
+            (0, 3, 0, 0),
+            (2, 3, 2, 2),
+            (3, 3, 2, 2),
+            (i64::MAX, 3, 2, 2),
+            (-1, 3, 0, 2),
+            (-3, 3, 0, 0),
+            (-4, 3, 0, 0),
+            (i64::MIN, 3, 0, 0),
+            (i64::MIN, 1 << 63, 0, 0),
+            (-1, 1 << 62, 0, (1 << 62) - 1),
+            (5, 0, 0, 0),
+            (-5, 0, 0, 0),
+        ] {
+            assert_eq!(index.clamped(dim, false), from_front, "{index} in {dim}");
+            assert_eq!(index.clamped(dim, true), from_end, "{index} in {dim}");
+        }
+        assert_eq!((-1_i32).clamped(7, true), 6);
+        assert_eq!(u32::MAX.clamped(7, true), 6);
+        assert_eq!(u64::MAX.clamped(7, false), 6);
+        assert_eq!(3_u64.clamped(7, true), 3);
+        assert_eq!(3_u32.clamped(0, true), 0);
     }
 }

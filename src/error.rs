@@ -185,6 +185,21 @@ pub enum GatherError {
     /// [`BadIndices::Error`](crate::BadIndices::Error) has nowhere to note bad rows.
     #[error("bad_indices Error must have a report buffer on the GPU, found none")]
     MissingReport,
+    /// A fill of other bytes than an element has.
+    #[error("the fill has {found} bytes, an element {expected}")]
+    FillBytes {
+        /// Bytes of an element.
+        expected: u64,
+        /// Bytes of the fill.
+        found: u64,
+    },
+    /// A fill that the shader cannot hold: of elements of more than 64 bytes, or of more than 32 bytes that are
+    /// no whole words, or of more than 16 that are no whole half words.
+    #[error("a fill of elements of {element_bytes} bytes is too long for the GPU")]
+    FillTooLong {
+        /// Bytes of an element.
+        element_bytes: u64,
+    },
     /// The device refused an object: a buffer is destroyed or another device's, or the device is lost.
     #[error("rejected by the device: {0}")]
     Rejected(String),

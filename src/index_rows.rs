@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::slice::ChunksExact;
 
-use crate::bad_indices::{BadIndexError, NegativeIndices};
+use crate::bad_indices::{BadIndexError, BadIndices, NegativeIndices};
 use crate::dims::GatherDims;
 use crate::element::GatherIndex;
 use crate::plan::GatherPlan;
@@ -15,6 +15,7 @@ pub(crate) struct IndexRows<'a, I> {
     plan: &'a GatherPlan,
     dims: &'a GatherDims,
     from_end: bool,
+    clamp: bool,
 }
 
 impl<I> Clone for IndexRows<'_, I> {
@@ -33,6 +34,7 @@ impl<'a, I: GatherIndex> IndexRows<'a, I> {
             plan,
             dims: plan.dims(),
             from_end: plan.negative_indices() == NegativeIndices::FromEnd,
+            clamp: plan.bad_indices() == BadIndices::Clamp,
         }
     }
 
@@ -53,9 +55,12 @@ impl<'a, I: GatherIndex> IndexRows<'a, I> {
     pub(crate) fn selected(&self, row: usize) -> Option<u64> {
         let mut index = self.values(row).iter().zip(&self.dims.indexed_dims);
         index.try_fold(0, |row, (index, &dim)| {
-            index
-                .resolve(dim, self.from_end)
-                .map(|position| row * dim + position)
+            let position = if self.clamp {
+                Some(index.clamped(dim, self.from_end)).filter(|&position| position < dim)
+            } else {
+                index.resolve(dim, self.from_end)
+            };
+            position.map(|position| row * dim + position)
         })
     }
 
@@ -73,10 +78,11 @@ impl<'a, I: GatherIndex> IndexRows<'a, I> {
         self.indices[rows.start * DEPTH..rows.end * DEPTH].chunks_exact(DEPTH)
     }
 
-    /// The dims that index rows select in, if params holds all rows of them.
+    /// The dims that index rows select in, if params holds all rows of them, and what is not in them is bad.
     pub(crate) fn whole_dims(&self) -> Option<&'a [u64]> {
         let dims = self.dims;
-        (dims.held_rows == dims.row_count).then_some(&dims.indexed_dims[..])
+        let is_whole = dims.held_rows == dims.row_count && !self.clamp;
+        is_whole.then_some(&dims.indexed_dims[..])
     }
 
     /// The dims, at the depth that there is.

@@ -13,6 +13,7 @@ mod gather;
 mod gather_nd;
 #[cfg(feature = "gpu")]
 mod gpu;
+pub mod guide;
 mod index_rows;
 mod plan;
 

@@ -53,6 +53,55 @@ fn every_index_value_is_judged_at_full_width() {
 }
 
 #[test]
+fn bad_rows_hold_the_fill() {
+    for case in cases::slice_lengths()
+        .into_iter()
+        .chain(cases::index_values())
+    {
+        for job in case.jobs(&[1, 4], &[IndexKind::I64], &[BadIndices::Zero]) {
+            let job = job.filled();
+            let indices: Vec<i64> = bytemuck::pod_collect_to_vec(&job.indices);
+            let filled = if job.element_bytes == 1 {
+                job.plan
+                    .run_filled(&job.params, &indices, job.fill[0])
+                    .unwrap()
+            } else {
+                let params: Vec<u32> = bytemuck::pod_collect_to_vec(&job.params);
+                let fill = bytemuck::pod_read_unaligned(&job.fill);
+                let filled = job.plan.run_filled(&params, &indices, fill).unwrap();
+                let mut into = vec![7; filled.len()];
+                job.plan
+                    .run_filled_into(&params, &indices, fill, &mut into)
+                    .unwrap();
+                assert_eq!(into, filled);
+                bytemuck::cast_slice(&filled).to_vec()
+            };
+            assert_eq!(filled, job.output, "{job}");
+        }
+    }
+}
+
+/// A shard that does not hold a row has zeros for it, and the fill where no shard could hold it.
+#[test]
+fn a_fill_is_for_bad_rows_alone() {
+    let plan = Gather::new()
+        .bad_indices(BadIndices::Zero)
+        .plan(&[4], &[5])
+        .unwrap();
+    let indices = [3, 0, 4, -1, 1];
+    let shards = [
+        (0..2, vec![0, 10, 99, 99, 11]),
+        (2..4, vec![13, 0, 99, 99, 0]),
+        (2..2, vec![0, 0, 99, 99, 0]),
+    ];
+    for (rows, expected) in shards {
+        let params: Vec<u64> = rows.clone().map(|row| 10 + row).collect();
+        let shard = plan.shard(rows).unwrap();
+        assert_eq!(shard.run_filled(&params, &indices, 99).unwrap(), expected);
+    }
+}
+
+#[test]
 fn elements_of_every_width_are_moved_whole() {
     for case in cases::slice_lengths() {
         for job in case.jobs(&WIDTHS, &[IndexKind::I32], &POLICIES) {
@@ -194,7 +243,7 @@ fn elements_without_bytes_take_as_long_as_their_indices() {
         assert_eq!(outer.run(&params, &[1, 0]).unwrap().len(), MANY);
         let bad = outer.run(&params, &[1, 2]).map(|output| output.len());
         let into = outer.run_into(&params, &[1, 2], &mut output);
-        if policy == BadIndices::Zero {
+        if matches!(policy, BadIndices::Zero | BadIndices::Clamp) {
             assert_eq!((bad, into), (Ok(MANY), Ok(())));
         } else {
             let text = "indices[1] = 2 is not in [0, 2)";

@@ -123,6 +123,8 @@ impl Bench {
         let report = self.gpu.upload(&vec![0_u8; report_bytes]);
         let report = report.map_err(|error| error.to_string())?;
         let with_report = whole.with_report(report.buffer().slice(..));
+        let prepared = self.gpu.gatherer().prepare(&plan, &whole);
+        let prepared = prepared.map_err(|error| error.to_string())?;
         let mut figures = vec![
             figure(
                 "copy",
@@ -171,10 +173,8 @@ impl Bench {
             for (measure, many) in [
                 (
                     "recorded_50",
-                    Box::new(|encoder: &mut wgpu::CommandEncoder| {
-                        let encoded = self.gpu.gatherer().encode(encoder, &plan, &whole);
-                        encoded.expect("checked before");
-                    }) as Box<dyn Fn(&mut wgpu::CommandEncoder)>,
+                    Box::new(|encoder: &mut wgpu::CommandEncoder| prepared.encode(encoder))
+                        as Box<dyn Fn(&mut wgpu::CommandEncoder)>,
                 ),
                 (
                     "empty_50",
@@ -197,22 +197,28 @@ impl Bench {
                     )
                 });
             }
-            figures.push(Figure {
-                calls: RECORDED,
-                ..figure(
+            // On the host: with all checks and objects, and once those are made.
+            for (measure, record) in [
+                (
                     "record",
-                    Box::new(|| {
-                        let mut encoder = new_encoder(&self.gpu);
-                        took(|| {
-                            for _ in 0..RECORDED {
-                                let encoded =
-                                    self.gpu.gatherer().encode(&mut encoder, &plan, &whole);
-                                encoded.expect("checked before");
-                            }
-                        })
-                    }),
-                )
-            });
+                    Box::new(|encoder: &mut wgpu::CommandEncoder| {
+                        let encoded = self.gpu.gatherer().encode(encoder, &plan, &whole);
+                        encoded.expect("checked before");
+                    }) as Box<dyn Fn(&mut wgpu::CommandEncoder)>,
+                ),
+                ("replay", Box::new(|encoder| prepared.encode(encoder))),
+            ] {
+                figures.push(Figure {
+                    calls: RECORDED,
+                    ..figure(
+                        measure,
+                        Box::new(move || {
+                            let mut encoder = new_encoder(&self.gpu);
+                            took(|| (0..RECORDED).for_each(|_| record(&mut encoder)))
+                        }),
+                    )
+                });
+            }
         }
         let timed = time(figures, rounds);
         on_gpu.check(&self.gpu, &plan, data)?;

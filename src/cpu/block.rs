@@ -17,8 +17,10 @@ pub(super) struct Source<'a, T, I> {
     index_count: usize,
     held_rows: usize,
     pub(super) slice_len: usize,
-    /// What the slice of a bad row holds.
-    zero: T,
+    /// What the slice of a row holds that is not in params.
+    pub(super) zero: T,
+    /// What that of a bad row holds.
+    fill: T,
 }
 
 impl<T: Copy, I> Clone for Source<'_, T, I> {
@@ -31,7 +33,13 @@ impl<T: Copy, I> Copy for Source<'_, T, I> {}
 
 impl<'a, T: Copy, I: GatherIndex> Source<'a, T, I> {
     /// The operands have the lengths that the plan gives them, and the output is not empty.
-    pub(super) fn new(plan: &'a GatherPlan, params: &'a [T], indices: &'a [I], zero: T) -> Self {
+    pub(super) fn new(
+        plan: &'a GatherPlan,
+        params: &'a [T],
+        indices: &'a [I],
+        zero: T,
+        fill: T,
+    ) -> Self {
         let dims = plan.dims();
         let size =
             |size: u64| usize::try_from(size).expect("a size of operands in memory is a usize");
@@ -43,6 +51,7 @@ impl<'a, T: Copy, I: GatherIndex> Source<'a, T, I> {
             held_rows: size(dims.held_rows),
             slice_len: size(dims.slice_len),
             zero,
+            fill,
         }
     }
 
@@ -149,7 +158,7 @@ impl<'a, T: Copy, I: GatherIndex> Source<'a, T, I> {
                 if !zeros {
                     return Some(index_row + rows);
                 }
-                slice.fill(self.zero);
+                slice.fill(self.fill);
                 (index_row, output) = (index_row + rows + 1, rest);
             }
         }
@@ -166,12 +175,13 @@ impl<'a, T: Copy, I: GatherIndex> Source<'a, T, I> {
                 if selected.is_none() && !zeros {
                     return Some(row);
                 }
-                match selected.and_then(|row| self.index_rows.held(row)) {
-                    Some(held) => {
+                match selected.map(|row| self.index_rows.held(row)) {
+                    Some(Some(held)) => {
                         let start = in_memory(held) * self.slice_len;
                         slice.copy_from_slice(&params[start..][..self.slice_len]);
                     }
-                    None => slice.fill(self.zero),
+                    Some(None) => slice.fill(self.zero),
+                    None => slice.fill(self.fill),
                 }
             }
         }

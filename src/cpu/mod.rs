@@ -31,7 +31,7 @@ impl GatherPlan {
     ///
     /// # Errors
     ///
-    /// A slice whose length is not that of its operand; unless the policy is [`BadIndices::Zero`], an
+    /// A slice whose length is not that of its operand; unless the policy is [`BadIndices::Zero`] or [`BadIndices::Clamp`], an
     /// index out of range, and then the smallest bad row is the one named; no memory for the output.
     ///
     /// # Examples
@@ -52,15 +52,40 @@ impl GatherPlan {
         T: Copy + Default + Send + Sync,
         I: GatherIndex,
     {
-        self.run_with_zero(params, indices, T::default())
+        self.run_with(params, indices, T::default(), T::default())
     }
 
-    /// [`run`](Self::run), with `zero` in the slices of bad rows.
-    pub(crate) fn run_with_zero<T, I>(
+    /// [`run`](Self::run), with `fill` in the slices of bad rows where [`BadIndices::Zero`] puts zeros.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`run`](Self::run).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use wgpu_gather::{BadIndices, Gather};
+    ///
+    /// let plan = Gather::new().bad_indices(BadIndices::Zero).plan(&[3], &[2])?;
+    /// assert_eq!(plan.run_filled(&[10, 20, 30], &[2, 3], -1)?, [30, -1]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn run_filled<T, I>(&self, params: &[T], indices: &[I], fill: T) -> Result<Vec<T>, RunError>
+    where
+        T: Copy + Default + Send + Sync,
+        I: GatherIndex,
+    {
+        self.run_with(params, indices, T::default(), fill)
+    }
+
+    /// [`run`](Self::run), with `zero` where params is a shard that does not hold a row, and `fill` in the slices
+    /// of bad rows.
+    pub(crate) fn run_with<T, I>(
         &self,
         params: &[T],
         indices: &[I],
         zero: T,
+        fill: T,
     ) -> Result<Vec<T>, RunError>
     where
         T: Copy + Send + Sync,
@@ -76,12 +101,12 @@ impl GatherPlan {
             element_bytes: size_of::<T>(),
         };
         let output_len = usize::try_from(elements).map_err(|_| out_of_memory.clone())?;
-        let source = Source::new(self, params, indices, zero);
+        let source = Source::new(self, params, indices, zero, fill);
         // Of params without rows every index is bad, and no operand in memory bounds the output.
         self.check_index_rows(&source, 0..1)?;
         let mut output = if size_of::<T>() == 0 {
             // To resize would count to output_len, which may be anything; this doubles.
-            [zero].repeat(output_len)
+            [fill].repeat(output_len)
         } else {
             let mut output = Vec::new();
             output
@@ -122,12 +147,43 @@ impl GatherPlan {
         T: Copy + Default + Send + Sync,
         I: GatherIndex,
     {
+        self.run_filled_into(params, indices, T::default(), output)
+    }
+
+    /// [`run_filled`](Self::run_filled) into `output`, as [`run_into`](Self::run_into).
+    ///
+    /// # Errors
+    ///
+    /// Those of [`run_into`](Self::run_into).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use wgpu_gather::{BadIndices, Gather};
+    ///
+    /// let plan = Gather::new().bad_indices(BadIndices::Zero).plan(&[2], &[2])?;
+    /// let mut output = ["", ""];
+    /// plan.run_filled_into(&["a", "b"], &[7, 0], "?", &mut output)?;
+    /// assert_eq!(output, ["?", "a"]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn run_filled_into<T, I>(
+        &self,
+        params: &[T],
+        indices: &[I],
+        fill: T,
+        output: &mut [T],
+    ) -> Result<(), RunError>
+    where
+        T: Copy + Default + Send + Sync,
+        I: GatherIndex,
+    {
         self.check_lengths(params.len(), indices.len())?;
         check_len(Operand::Output, self.dims().output_len(), output.len())?;
         if output.is_empty() {
             return Ok(());
         }
-        let source = Source::new(self, params, indices, T::default());
+        let source = Source::new(self, params, indices, T::default(), fill);
         self.gather_into(&source, output)
     }
 
@@ -147,7 +203,7 @@ impl GatherPlan {
             return self.check_index_rows(source, 0..source.index_rows.len());
         }
         let first_bad_row = match self.bad_indices() {
-            BadIndices::Zero => None,
+            BadIndices::Zero | BadIndices::Clamp => None,
             BadIndices::DeviceDefault | BadIndices::Error => Some(FirstBadRow::none()),
         };
         share_among_threads(*source, output, first_bad_row.as_ref());
@@ -157,7 +213,7 @@ impl GatherPlan {
         }
     }
 
-    /// Names the first bad one of these index rows, unless the policy is Zero.
+    /// Names the first bad one of these index rows, unless the policy lets them be.
     fn check_index_rows<T, I>(
         &self,
         source: &Source<'_, T, I>,
@@ -168,7 +224,7 @@ impl GatherPlan {
         I: GatherIndex,
     {
         match self.bad_indices() {
-            BadIndices::Zero => Ok(()),
+            BadIndices::Zero | BadIndices::Clamp => Ok(()),
             BadIndices::DeviceDefault | BadIndices::Error => Ok(source.index_rows.check(rows)?),
         }
     }

@@ -112,12 +112,12 @@ fn run<T: GatherElement, I: GatherIndex>(
     if size_of::<T>() == 0 {
         return Err(GatherError::ZeroSizedElement.into());
     }
-    Ok(plan.run_with_zero(params, indices, T::zeroed())?)
+    Ok(plan.run_with(params, indices, T::zeroed(), T::zeroed())?)
 }
 
 fn check_policy(plan: &GatherPlan) -> Result<(), GpuError> {
     match plan.bad_indices() {
         BadIndices::DeviceDefault => Err(GpuError::PolicyNotNamed),
-        BadIndices::Error | BadIndices::Zero => Ok(()),
+        BadIndices::Error | BadIndices::Zero | BadIndices::Clamp => Ok(()),
     }
 }

@@ -102,7 +102,7 @@ impl Gatherer {
         let shards = [dims.params_rows()];
         let cut = self.cut(plan, element_bytes, index_kind, &shards)?;
         let report = plan.bad_indices() == BadIndices::Error;
-        let keys = Keys::new(plan, index_kind, &cut, report);
+        let keys = Keys::new(plan, index_kind, &cut, report, false);
         if dims.output_len() > 0 {
             check_limits(&self.limits, report)?;
         }
@@ -174,6 +174,7 @@ impl Gatherer {
             return Err(GatherError::MissingReport);
         }
         check_element(buffers.element_bytes)?;
+        buffers.fill_pattern()?;
         let bytes = OperandBytes::new(plan.dims(), buffers.element_bytes, buffers.index_kind)?;
         buffers.check(plan.dims(), &bytes, &self.limits, report_usage)?;
         let shards = buffers.params_shards(plan.dims());
@@ -223,10 +224,12 @@ impl Gatherer {
         cut: &Cut<'_>,
         dispatches: &[Dispatch],
     ) -> Result<Vec<Step>, GatherError> {
-        let keys = Keys::new(plan, buffers.index_kind, cut, buffers.report.is_some());
+        let report = buffers.report.is_some();
+        let fill = buffers.fill_pattern()?;
+        let keys = Keys::new(plan, buffers.index_kind, cut, report, fill.is_some());
         let mut steps = Vec::new();
         for dispatches in dispatches.chunks(self.windows_per_buffer()) {
-            let windows = scoped(&self.device, || self.make_windows(dispatches))?;
+            let windows = scoped(&self.device, || self.make_windows(dispatches, fill))?;
             for (number, dispatch) in dispatches.iter().enumerate() {
                 let bound = Bound {
                     window: (&windows, number as u64 * self.window_stride()),
@@ -265,7 +268,11 @@ impl Gatherer {
         usize::try_from(buffer_bytes / self.window_stride()).map_or(1, |windows| windows.max(1))
     }
 
-    fn make_windows(&self, dispatches: &[Dispatch]) -> wgpu::Buffer {
+    fn make_windows(
+        &self,
+        dispatches: &[Dispatch],
+        fill: Option<([u32; 16], u32)>,
+    ) -> wgpu::Buffer {
         let stride = self.window_stride();
         let buffer = self.device.create_buffer(&wgpu::BufferDescriptor {
             label: Some("wgpu-gather/windows"),
@@ -277,7 +284,14 @@ impl Gatherer {
         if let Ok(mut mapped) = buffer.get_mapped_range_mut(..) {
             let mut start = 0;
             for dispatch in dispatches {
-                let window = bytemuck::bytes_of(&dispatch.window);
+                let mut window = dispatch.window;
+                if let Some((words, len)) = fill {
+                    let start = dispatch.part / u64::from(WORD_BYTES) % u64::from(len);
+                    window.fill = words;
+                    window.fill_words = len;
+                    window.fill_start = u32::try_from(start).expect("below a few words");
+                }
+                let window = bytemuck::bytes_of(&window);
                 mapped
                     .slice(start..start + window.len())
                     .copy_from_slice(window);

@@ -93,6 +93,9 @@ pub(crate) struct PipelineKey {
     pub(crate) entry_point: EntryPoint,
     pub(crate) index_kind: IndexKind,
     pub(crate) from_end: bool,
+    pub(crate) clamp: bool,
+    /// Bad rows hold another value than zero.
+    pub(crate) fill: bool,
     pub(crate) wide: bool,
     /// For entry points of groups; 1 for the others, which read it.
     pub(crate) index_depth: u32,
@@ -166,7 +169,7 @@ pub(crate) mod binding {
 
 impl PipelineKey {
     /// The shader's overrides.
-    pub(crate) fn overrides(self) -> [(&'static str, f64); 6] {
+    pub(crate) fn overrides(self) -> [(&'static str, f64); 8] {
         let flag = |set| f64::from(u8::from(set));
         [
             ("WORKGROUP_SIZE", f64::from(WORKGROUP_SIZE)),
@@ -180,6 +183,8 @@ impl PipelineKey {
             ),
             ("INDEX_SIGNED", flag(self.index_kind.is_signed())),
             ("FROM_END", flag(self.from_end)),
+            ("CLAMP", flag(self.clamp)),
+            ("FILL", flag(self.fill)),
             ("WIDE", flag(self.wide)),
             ("INDEX_DEPTH", f64::from(self.index_depth)),
         ]

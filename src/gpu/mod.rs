@@ -6,6 +6,7 @@ mod context;
 mod cut;
 mod executor;
 mod explain;
+mod fill;
 mod gatherer;
 mod kernel;
 mod mapping;

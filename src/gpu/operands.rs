@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use super::fill::Fill;
 use super::report::REPORT_BYTES;
 use super::window::{OperandBytes, WORD_BYTES, range_bytes};
 use crate::dims::GatherDims;
@@ -38,6 +39,7 @@ pub struct GatherBuffers<'a> {
     pub(crate) indices: wgpu::BufferSlice<'a>,
     pub(crate) output: wgpu::BufferSlice<'a>,
     pub(crate) report: Option<wgpu::BufferSlice<'a>>,
+    fill: Option<Fill>,
 }
 
 impl<'a> GatherBuffers<'a> {
@@ -67,6 +69,7 @@ impl<'a> GatherBuffers<'a> {
             indices,
             output,
             report: None,
+            fill: None,
         }
     }
 
@@ -109,6 +112,29 @@ impl<'a> GatherBuffers<'a> {
     pub fn with_report(mut self, report: wgpu::BufferSlice<'a>) -> Self {
         self.report = Some(report);
         self
+    }
+
+    /// Has bad rows hold `fill` where they would hold zeros: JAX's mode `"fill"`.
+    ///
+    /// A fill of another size than an element is an error of the gather, and so is one of elements of more than
+    /// 64 bytes, or of more than 16 that are no whole words (32, if they are whole half words).
+    #[must_use]
+    pub fn with_fill<T: GatherElement>(self, fill: T) -> Self {
+        self.with_fill_bytes(bytemuck::bytes_of(&fill))
+    }
+
+    /// [`with_fill`](Self::with_fill) of an element's bytes.
+    #[must_use]
+    pub fn with_fill_bytes(mut self, fill: &[u8]) -> Self {
+        self.fill = Some(Fill::new(fill));
+        self
+    }
+
+    /// The words of the fill.
+    pub(crate) fn fill_pattern(&self) -> Result<Option<([u32; 16], u32)>, GatherError> {
+        self.fill
+            .map(|fill| fill.pattern(self.element_bytes))
+            .transpose()
     }
 
     /// The buffers of params, and the rows in each.

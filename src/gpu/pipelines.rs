@@ -7,7 +7,7 @@ use super::cut::{Cut, Dispatch};
 use super::gatherer::Gatherer;
 use super::kernel::{EntryPoint, PipelineKey};
 use super::scope::scoped;
-use crate::bad_indices::NegativeIndices;
+use crate::bad_indices::{BadIndices, NegativeIndices};
 use crate::element::IndexKind;
 use crate::error::GatherError;
 use crate::plan::GatherPlan;
@@ -26,6 +26,7 @@ impl Keys {
         index_kind: IndexKind,
         cut: &Cut<'_>,
         report: bool,
+        fill: bool,
     ) -> Self {
         let gather = PipelineKey {
             entry_point: EntryPoint::Gather {
@@ -36,6 +37,8 @@ impl Keys {
             index_kind,
             // Numbers without a sign have no other end to be counted from.
             from_end: plan.negative_indices() == NegativeIndices::FromEnd && index_kind.is_signed(),
+            clamp: plan.bad_indices() == BadIndices::Clamp,
+            fill,
             wide: cut.is_wide(),
             index_depth: 1,
         };

@@ -115,15 +115,17 @@ fn entry_points() -> Vec<EntryPoint> {
 fn pipeline_keys() -> impl Iterator<Item = PipelineKey> {
     entry_points().into_iter().flat_map(|entry_point| {
         IndexKind::ALL.into_iter().flat_map(move |index_kind| {
-            let flags = [(false, false), (false, true), (true, false), (true, true)];
-            flags.into_iter().flat_map(move |(from_end, wide)| {
-                [1, 2].map(|index_depth| PipelineKey {
+            (0..32).map(move |flags| {
+                let flag = |bit: u32| flags >> bit & 1 == 1;
+                PipelineKey {
                     entry_point,
                     index_kind,
-                    from_end,
-                    wide,
-                    index_depth,
-                })
+                    from_end: flag(0),
+                    clamp: flag(1),
+                    fill: flag(2),
+                    wide: flag(3),
+                    index_depth: 1 + u32::from(flag(4)),
+                }
             })
         })
     })
@@ -138,9 +140,8 @@ macro_rules! rust_layout {
 
 #[test]
 fn every_shader_is_valid_as_it_stands_and_built_in() {
-    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/shaders");
     let mut names = Vec::new();
-    for entry in std::fs::read_dir(folder).expect("shaders/ is there") {
+    for entry in std::fs::read_dir("shaders").expect("shaders/ is there") {
         let path = entry.expect("shaders/ can be listed").path();
         let source = std::fs::read_to_string(&path).expect("a shader is text");
         Shader::new(&source);
@@ -157,7 +158,8 @@ fn structs_have_one_layout_in_both_languages() {
         shader.layout("GatherWindow"),
         rust_layout!(GatherWindow: output_rows, index_count, outer_size, first_index, first_outer, index_depth,
             slice_units, lanes_log2, held_rows, first_row, params_first_row, params_rows, params_start, indices_start,
-            output_start, grid_width, reports, index_row_base, one_part, groups, indexed_dims)
+            output_start, grid_width, reports, index_row_base, one_part, groups, fill_words, fill_start,
+            unused, indexed_dims, fill)
     );
     assert_eq!(
         shader.layout("BadRowReport"),
@@ -182,7 +184,10 @@ fn uniform_arrays_have_no_padding_between_elements() {
             _ => None,
         })
         .collect();
-    assert_eq!(arrays, [(Some("indexed_dims"), 16, 16)]);
+    assert_eq!(
+        arrays,
+        [(Some("indexed_dims"), 16, 16), (Some("fill"), 16, 16)]
+    );
 }
 
 #[test]
@@ -303,6 +308,8 @@ fn the_overrides_are_those_of_a_pipeline_and_default_to_its_i32_values() {
         entry_point: EntryPoint::CopyFirstBadRow,
         index_kind: IndexKind::I32,
         from_end: false,
+        clamp: false,
+        fill: false,
         wide: false,
         index_depth: 1,
     };
@@ -314,7 +321,7 @@ fn the_overrides_are_those_of_a_pipeline_and_default_to_its_i32_values() {
         .map(|(_, found)| shader.scalar(found.ty))
         .collect();
     let (u32, bool) = (naga::Scalar::U32, naga::Scalar::BOOL);
-    assert_eq!(types, [u32, u32, bool, bool, bool, u32]);
+    assert_eq!(types, [u32, u32, bool, bool, bool, bool, bool, u32]);
 }
 
 #[test]
@@ -332,12 +339,23 @@ fn each_index_kind_sets_its_overrides() {
                 entry_point,
                 index_kind,
                 from_end,
+                clamp: !from_end,
+                fill: from_end,
                 wide: from_end,
                 index_depth: 2,
             };
             assert_eq!(
                 key.overrides().map(|(_, value)| value),
-                [workgroup, words, signed, expected, expected, 2.0],
+                [
+                    workgroup,
+                    words,
+                    signed,
+                    expected,
+                    1.0 - expected,
+                    expected,
+                    expected,
+                    2.0
+                ],
                 "{key:?}"
             );
         }

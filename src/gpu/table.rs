@@ -94,7 +94,28 @@ impl Gpu {
         T: GatherElement,
         I: GatherIndex,
     {
-        self.gathered(plan, table, indices, Wait::Poll).await
+        self.gathered(plan, table, indices, None, Wait::Poll).await
+    }
+
+    /// [`gather`](Self::gather), with `fill` in the slices of bad rows where [`BadIndices::Zero`] puts zeros.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`gather`](Self::gather); elements too long for
+    /// [`GatherBuffers::with_fill`](GatherBuffers::with_fill).
+    pub async fn gather_filled<T, I>(
+        &self,
+        plan: &GatherPlan,
+        table: &GpuTable<T>,
+        indices: &[I],
+        fill: T,
+    ) -> Result<Vec<T>, GpuError>
+    where
+        T: GatherElement,
+        I: GatherIndex,
+    {
+        self.gathered(plan, table, indices, Some(fill), Wait::Poll)
+            .await
     }
 
     /// Brings a table back to the host, as the commands submitted so far leave it.
@@ -128,7 +149,27 @@ impl Gpu {
         T: GatherElement,
         I: GatherIndex,
     {
-        pollster::block_on(self.gathered(plan, table, indices, Wait::Block))
+        pollster::block_on(self.gathered(plan, table, indices, None, Wait::Block))
+    }
+
+    /// [`gather_filled`](Self::gather_filled), waiting for it on this thread.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`gather_filled`](Self::gather_filled).
+    #[cfg(not(target_arch = "wasm32"))]
+    pub fn gather_filled_blocking<T, I>(
+        &self,
+        plan: &GatherPlan,
+        table: &GpuTable<T>,
+        indices: &[I],
+        fill: T,
+    ) -> Result<Vec<T>, GpuError>
+    where
+        T: GatherElement,
+        I: GatherIndex,
+    {
+        pollster::block_on(self.gathered(plan, table, indices, Some(fill), Wait::Block))
     }
 
     /// [`download`](Self::download), waiting for it on this thread.
@@ -159,13 +200,14 @@ impl Gpu {
         plan: &GatherPlan,
         table: &GpuTable<T>,
         indices: &[I],
+        fill: Option<T>,
         wait: Wait,
     ) -> Result<Vec<T>, GpuError>
     where
         T: GatherElement,
         I: GatherIndex,
     {
-        let Some((output, report)) = self.start(plan, table, indices)? else {
+        let Some((output, report)) = self.start(plan, table, indices, fill)? else {
             return Ok(Vec::new());
         };
         if let Some(report) = report {
@@ -183,6 +225,7 @@ impl Gpu {
         plan: &GatherPlan,
         table: &GpuTable<T>,
         indices: &[I],
+        fill: Option<T>,
     ) -> Result<Option<(Mapping, Option<Mapping>)>, GpuError>
     where
         T: GatherElement,
@@ -208,9 +251,12 @@ impl Gpu {
             indices.buffer.slice(..),
             output.slice(..),
         );
+        if let Some(fill) = fill {
+            buffers = buffers.with_fill(fill);
+        }
         let report = match plan.bad_indices() {
             BadIndices::Error => Some(self.make_report()?),
-            BadIndices::DeviceDefault | BadIndices::Zero => None,
+            BadIndices::DeviceDefault | BadIndices::Zero | BadIndices::Clamp => None,
         };
         if let Some((report, _)) = &report {
             buffers = buffers.with_report(report.slice(..));

@@ -35,7 +35,11 @@ pub(crate) struct GatherWindow {
     pub(crate) index_row_base: [u32; 2],
     pub(crate) one_part: u32,
     pub(crate) groups: u32,
+    pub(crate) fill_words: u32,
+    pub(crate) fill_start: u32,
+    pub(crate) unused: [u32; 2],
     pub(crate) indexed_dims: [[u32; 2]; 8],
+    pub(crate) fill: [u32; 16],
 }
 
 pub(crate) const WINDOW_BYTES: u64 = size_of::<GatherWindow>() as u64;

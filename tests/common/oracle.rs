@@ -115,6 +115,26 @@ impl Op {
 }
 
 impl Case {
+    /// The same gather, each index replaced by the nearest one that is in range. The shapes are valid.
+    pub fn clamped(&self) -> Self {
+        let dims = self
+            .op
+            .indexed_dims(&self.params_shape, &self.indices_shape);
+        let nearest = |(n, &value): (usize, &i128)| {
+            let dim = dims[n % dims.len()] as i128;
+            let counted = if self.from_end && value < 0 {
+                value + dim
+            } else {
+                value
+            };
+            counted.min(dim - 1).max(0)
+        };
+        Self {
+            indices: self.indices.iter().enumerate().map(nearest).collect(),
+            ..self.clone()
+        }
+    }
+
     /// Looks up each element of the output. The shapes are valid.
     pub fn answer(&self) -> Answer {
         let (params, indices) = (&self.params_shape, &self.indices_shape);

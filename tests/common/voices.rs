@@ -10,7 +10,7 @@ use wgpu_gather::{
 };
 
 use super::indices::{Hash, holds};
-use super::oracle::{Case, Op, Rejection};
+use super::oracle::{Answer, Case, Op, Rejection};
 
 /// What every voice can gather.
 pub trait Element:
@@ -71,8 +71,10 @@ pub struct Job {
     pub index_kind: IndexKind,
     pub params: Vec<u8>,
     pub indices: Vec<u8>,
-    /// Zeros stand in the slices of bad rows.
+    /// Zeros, or the fill, stand in the slices of bad rows.
     pub output: Vec<u8>,
+    /// An element's bytes; none for zeros.
+    pub fill: Vec<u8>,
     pub bad_row_count: usize,
     /// The text that names the smallest bad row.
     pub bad_index: Option<String>,
@@ -82,7 +84,13 @@ pub struct Job {
 /// The element widths that jobs can have.
 pub const WIDTHS: [usize; 9] = [1, 2, 3, 4, 6, 8, 12, 16, 32];
 
-pub const POLICIES: [BadIndices; 3] = [
+pub const POLICIES: [BadIndices; 4] = {
+    let [default, error, zero] = TENSORFLOWS_POLICIES;
+    [default, error, zero, BadIndices::Clamp]
+};
+
+/// Those that TensorFlow has.
+pub const TENSORFLOWS_POLICIES: [BadIndices; 3] = [
     BadIndices::DeviceDefault,
     BadIndices::Error,
     BadIndices::Zero,
@@ -141,30 +149,40 @@ impl Case {
         policies: &[BadIndices],
     ) -> Vec<Job> {
         let answer = self.answer();
+        let clamped = policies
+            .contains(&BadIndices::Clamp)
+            .then(|| self.clamped().answer());
         let bad_index = answer.bad_rows.first().map(|&row| self.bad_index_text(row));
         let mut jobs = Vec::new();
         for &element_bytes in widths {
             let params = pattern(self.params_shape.iter().product::<usize>() * element_bytes);
-            let mut output = vec![0; answer.elements.len() * element_bytes];
-            for (element, at) in output.chunks_exact_mut(element_bytes).zip(&answer.elements) {
-                if let Some(at) = at {
-                    element.copy_from_slice(&params[at * element_bytes..][..element_bytes]);
-                }
-            }
+            let zeros = vec![0; element_bytes];
+            let output = output_of(&answer, &params, &zeros);
+            let clamped = clamped
+                .as_ref()
+                .map(|answer| output_of(answer, &params, &zeros));
             for &index_kind in index_kinds {
                 if !self.indices.iter().all(|&value| holds(index_kind, value)) {
                     continue;
                 }
                 for &bad_indices in policies {
+                    let clamped = clamped
+                        .as_ref()
+                        .filter(|_| bad_indices == BadIndices::Clamp);
                     jobs.push(Job {
                         plan: self.plan(bad_indices).expect("a valid case"),
                         element_bytes,
                         index_kind,
                         params: params.clone(),
                         indices: index_bytes(index_kind, &self.indices),
-                        output: output.clone(),
-                        bad_row_count: answer.bad_rows.len(),
-                        bad_index: bad_index.clone(),
+                        output: clamped.unwrap_or(&output).clone(),
+                        fill: Vec::new(),
+                        bad_row_count: if clamped.is_some() {
+                            0
+                        } else {
+                            answer.bad_rows.len()
+                        },
+                        bad_index: bad_index.clone().filter(|_| clamped.is_none()),
                         case: self.clone(),
                     });
                 }
@@ -174,7 +192,29 @@ impl Case {
     }
 }
 
+/// The bytes of an output.
+fn output_of(answer: &Answer, params: &[u8], fill: &[u8]) -> Vec<u8> {
+    let element = |at: &Option<usize>| match at {
+        Some(at) => &params[at * fill.len()..][..fill.len()],
+        None => fill,
+    };
+    answer.elements.iter().flat_map(element).copied().collect()
+}
+
 impl Job {
+    /// The same with another value than zero in the slices of bad rows.
+    pub fn filled(&self) -> Self {
+        assert_eq!(self.plan.bad_indices(), BadIndices::Zero);
+        let fill: Vec<u8> = (0..self.element_bytes)
+            .map(|n| u8::try_from(0xa0 + n).expect("a few bytes"))
+            .collect();
+        Self {
+            output: output_of(&self.case.answer(), &self.params, &fill),
+            fill,
+            ..self.clone()
+        }
+    }
+
     /// Runs this job on a voice, and compares.
     #[track_caller]
     pub fn check(&self, voice: &impl Voice) {
@@ -269,11 +309,12 @@ impl fmt::Display for Job {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "{}, {}, elements of {} bytes, {:?}",
+            "{}, {}, elements of {} bytes, {:?}, fill {:?}",
             self.case,
             self.index_kind,
             self.element_bytes,
-            self.plan.bad_indices()
+            self.plan.bad_indices(),
+            self.fill
         )
     }
 }

@@ -18,10 +18,9 @@ pub struct Case {
     pub line: Result<Line, String>,
 }
 
+/// cargo runs a test in the root of its package; elsewhere that is where tests/data is.
 pub fn data_file(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("tests/data")
-        .join(name)
+    Path::new("tests/data").join(name)
 }
 
 pub fn more_files() -> Vec<PathBuf> {

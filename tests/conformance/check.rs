@@ -5,7 +5,7 @@ use std::fmt::Debug;
 use wgpu_gather::{BadIndexError, PlanError};
 
 use crate::common::oracle::Op;
-use crate::common::voices::POLICIES;
+use crate::common::voices::TENSORFLOWS_POLICIES;
 use crate::executor::Device;
 use crate::line::{BadRows, Expect, Line, Output};
 #[cfg(feature = "gpu")]
@@ -42,7 +42,7 @@ fn check_gather(
         .into_iter()
         .flatten()
     {
-        for policy in POLICIES {
+        for policy in TENSORFLOWS_POLICIES {
             let plan = case
                 .plan(policy)
                 .map_err(|error| format!("planning failed: {error}"))?;
@@ -139,7 +139,7 @@ fn check_plan_error(
     kind: &str,
     text: Option<&str>,
 ) -> Result<(), String> {
-    for policy in POLICIES {
+    for policy in TENSORFLOWS_POLICIES {
         let error = match line.case.plan(policy) {
             Ok(plan) => return Err(format!("planned {plan}, expected error_kind {kind}")),
             Err(error) => error,

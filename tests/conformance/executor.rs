@@ -27,7 +27,7 @@ impl Device {
         match policy {
             BadIndices::DeviceDefault => matches!(self, Self::Cpu),
             BadIndices::Error => true,
-            BadIndices::Zero => false,
+            _ => false,
         }
     }
 

@@ -108,6 +108,10 @@ fn record(
             range(1, at, job.indices.len()),
             range(2, at, job.output.len()),
         );
+        let operands = match &job.fill[..] {
+            [] => operands,
+            fill => operands.with_fill_bytes(fill),
+        };
         if has_report(job) {
             operands.with_report(range(3, at, REPORT_BYTES))
         } else {

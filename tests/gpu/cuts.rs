@@ -14,7 +14,7 @@ use crate::common::indices::Hash;
 use crate::common::oracle::Case;
 use crate::common::sweep;
 use crate::common::voices::{Job, POLICIES};
-use crate::into_buffers::{index_values, table, unchecked, widths};
+use crate::into_buffers::{filled, index_values, table, unchecked, widths};
 use crate::trial;
 
 pub(crate) fn trials() -> Vec<Trial> {
@@ -27,6 +27,9 @@ pub(crate) fn trials() -> Vec<Trial> {
         }),
         trial("small_bindings_cut_elements_of_every_width", |gpu| {
             small_bindings(gpu, widths());
+        }),
+        trial("small_bindings_hold_the_fill", |gpu| {
+            small_bindings(gpu, filled());
         }),
         trial("small_bindings_cut_small_shapes", small_shapes),
         trial("small_buffers_gather_what_they_hold", small_buffers),

@@ -36,6 +36,7 @@ pub(crate) fn trials() -> Vec<Trial> {
                 format!("elements_of_every_width_are_moved_whole::{name}"),
                 check(widths),
             ),
+            trial(format!("bad_rows_hold_the_fill::{name}"), check(filled)),
         ]);
     }
     trials.extend([
@@ -131,6 +132,15 @@ pub(crate) fn index_values() -> Box<dyn Iterator<Item = Job>> {
 pub(crate) fn widths() -> Box<dyn Iterator<Item = Job>> {
     let cases = cases::slice_lengths().into_iter();
     Box::new(cases.flat_map(|case| case.jobs(&WIDTHS, &[IndexKind::I32], &POLICIES)))
+}
+
+/// Bad rows that hold something else than zeros: each width, each unit of the kernels, a report beside it or not.
+pub(crate) fn filled() -> Box<dyn Iterator<Item = Job>> {
+    let cases = cases::slice_lengths()
+        .into_iter()
+        .chain(cases::index_values());
+    let jobs = cases.flat_map(|case| case.jobs(&WIDTHS, &[IndexKind::I64], &[BadIndices::Zero]));
+    Box::new(jobs.map(|job| job.filled()))
 }
 
 /// Takes every so many of the CPU's sweep: a prime, so that no attribute is left out.

@@ -8,8 +8,8 @@ use std::thread::{self, Thread};
 
 use libtest_mimic::Trial;
 use wgpu_gather::{
-    BadIndices, Executor, Gather, GatherNd, Gatherer, Gpu, GpuError, GpuTable, IndexKind, Operand,
-    PreparedGather, RunError, wgpu,
+    BadIndices, Executor, Gather, GatherError, GatherNd, Gatherer, Gpu, GpuError, GpuTable,
+    IndexKind, Operand, PreparedGather, RunError, wgpu,
 };
 
 use crate::common::cases;
@@ -32,6 +32,7 @@ pub(crate) fn trials() -> Vec<Trial> {
             random_shapes,
         ),
         trial("shards_put_together_are_the_whole", shards),
+        trial("a_fill_is_for_bad_rows_alone", filled_shards),
         trial(
             "a_table_uploaded_once_is_gathered_from_many_times",
             one_table,
@@ -78,6 +79,32 @@ fn shards(gpu: &'static Gpu) {
             job.check_shards(&blocking(gpu), &mut hash);
         }
     }
+}
+
+/// A shard that does not hold a row has zeros for it, and the fill where no shard could hold it.
+fn filled_shards(gpu: &'static Gpu) {
+    let plan = Gather::new().bad_indices(BadIndices::Zero);
+    for (slice_len, count) in [(1, 5), (3, 5), (4, 5), (16, 5), (1, 2000)] {
+        let plan = plan.plan(&[4, slice_len], &[count]).unwrap();
+        let indices: Vec<i32> = [3, 0, 4, -1, 1].into_iter().cycle().take(count).collect();
+        for rows in [0..2, 2..4, 2..2, 0..4] {
+            let shard = plan.shard(rows.clone()).unwrap();
+            let params: Vec<u64> = (rows.start..rows.end)
+                .flat_map(|row| vec![10 + row; slice_len])
+                .collect();
+            let expected = shard.run_filled(&params, &indices, u64::MAX - 7).unwrap();
+            let table = gpu.upload(&params).unwrap();
+            let filled = gpu.gather_filled_blocking(&shard, &table, &indices, u64::MAX - 7);
+            assert_eq!(filled, Ok(expected), "{rows:?} {slice_len}");
+        }
+    }
+    let plan = plan.plan(&[2], &[2]).unwrap();
+    let table = gpu.upload(&[[1_u8; 17]; 2]).unwrap();
+    let too_long = GatherError::FillTooLong { element_bytes: 17 };
+    let filled = gpu.gather_filled_blocking(&plan, &table, &[0_u32, 1], [9; 17]);
+    assert_eq!(filled, Err(GpuError::Gather(too_long)));
+    let filled = pollster::block_on(gpu.gather_filled(&plan, &table, &[0_u32, 1], [9; 17]));
+    assert!(filled.is_err());
 }
 
 fn random_shapes(gpu: &'static Gpu) {

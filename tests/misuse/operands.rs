@@ -359,3 +359,24 @@ fn shards_that_do_not_make_up_params_are_refused() {
     let text = "output must have a buffer of its own, found the one of params shard 0";
     app.assert_refused(&plan(), &buffers, &[&set.indices, &set.output], text);
 }
+
+#[test]
+fn a_fill_that_is_no_element_is_refused() {
+    let app = App::new();
+    let [params, indices, output] = [40, 16, 16].map(|size| app.buffer(size, STORAGE));
+    let buffers =
+        GatherBuffers::new::<f32, i32>(params.slice(..), indices.slice(..), output.slice(..));
+    for (fill, found) in [(&[0_u8; 2][..], 2), (&[0; 8], 8), (&[], 0), (&[0; 65], 65)] {
+        app.assert_refused(
+            &plan(),
+            &buffers.with_fill_bytes(fill),
+            &[],
+            &format!("the fill has {found} bytes, an element 4"),
+        );
+    }
+    let [params, indices, output] = [170, 16, 68].map(|size| app.buffer(size + 2, STORAGE));
+    let [params, indices, output] = [&params, &indices, &output].map(|buffer| buffer.slice(..));
+    let buffers = GatherBuffers::with_bytes(17, IndexKind::I32, params, indices, output);
+    let text = "a fill of elements of 17 bytes is too long for the GPU";
+    app.assert_refused(&plan(), &buffers.with_fill_bytes(&[1; 17]), &[], text);
+}

@@ -94,6 +94,7 @@ pub fn time(
                             peer.name()
                         ));
                     }
+                    entry.job.forget();
                     entries.push(entry);
                 }
                 Err(reason) => {

@@ -1,8 +1,12 @@
 //! The workloads and their data, which depends on nothing but the shapes: shapes and indices are those of
 //! `benches/gather`, params are numbers that are finite.
 
+use std::sync::Mutex;
+
 use half::f16;
 use wgpu_gather::{Gather, GatherNd, GatherPlan};
+
+use crate::peers::Output;
 
 /// A gather to be timed.
 #[derive(Debug, Clone)]
@@ -136,11 +140,14 @@ impl Workload {
             Element::F16 => Params::F16(bits.map(finite_f16).collect()),
             Element::U8 => Params::U8(bits.map(|bits| bits.to_le_bytes()[3]).collect()),
         };
+        let output_len = usize::try_from(plan.dims().output_len()).expect("in memory");
+        let output_bytes = output_len * self.element.bytes();
         Data {
             workload: self.clone(),
             plan,
             params,
             indices,
+            output: Mutex::new(vec![u64::MAX; output_bytes / 8]),
         }
     }
 }
@@ -173,6 +180,8 @@ pub struct Data {
     pub plan: GatherPlan,
     pub params: Params,
     pub indices: Indices,
+    /// Memory for outputs, whose pages have been touched.
+    pub output: Mutex<Output>,
 }
 
 pub enum Params {

@@ -14,6 +14,8 @@ const MIN_ROWS_TO_SPLIT: u64 = 1024;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Dispatch {
     pub(crate) window: GatherWindow,
+    /// The bytes of each slice before the part that the dispatch copies.
+    pub(crate) part: u64,
     pub(crate) workgroups: (u32, u32),
     /// For an entry point of groups.
     pub(crate) grouped: bool,
@@ -185,8 +187,13 @@ impl Cut<'_> {
                 index_row_base: low_and_high(index_rows.0),
                 one_part: u32::from(one_part),
                 groups: self.kernel.groups,
+                fill_words: 0,
+                fill_start: 0,
+                unused: [0; 2],
                 indexed_dims,
+                fill: [0; 16],
             },
+            part,
             workgroups,
             grouped,
             shard,

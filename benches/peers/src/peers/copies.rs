@@ -34,7 +34,7 @@ impl Peer for Memcpy {
 
     fn start<'a>(&'a self, data: &'a Data) -> Result<Box<dyn Job + 'a>, String> {
         let source = vec![1_u8; data.output_bytes()];
-        Ok(filled(source.len(), move |output: &mut [u8]| {
+        Ok(filled(data, move |output: &mut [u8]| {
             output.copy_from_slice(&source);
         }))
     }

@@ -2,7 +2,9 @@
 //! bytes. A file each; what is timed is in `run` and nowhere else.
 
 use std::hint::black_box;
-use std::sync::Arc;
+use std::marker::PhantomData;
+use std::mem;
+use std::sync::{Arc, Mutex};
 
 use bytemuck::Pod;
 use wgpu_gather::Gpu;
@@ -82,7 +84,7 @@ pub trait Job: Send {
     /// The timed call.
     fn run(&mut self);
 
-    /// Drops an output that the call has allocated.
+    /// Drops an output that the call has allocated, or leaves one that was there to others.
     fn forget(&mut self) {}
 
     /// The bytes of the last call's output.
@@ -159,27 +161,47 @@ where
     }
 }
 
-/// A job whose call fills an output that is there, and whose pages have been touched.
-struct Filled<T, Fill> {
-    output: Vec<T>,
+/// A job whose call fills an output that is there, and whose pages have been touched. All such jobs of a workload
+/// have the same one: where memory lies makes more difference than what some of them do.
+struct Filled<'a, T, Fill> {
+    shared: &'a Mutex<Output>,
+    /// Here from a call until it is forgotten.
+    output: Option<Output>,
     fill: Fill,
+    element: PhantomData<fn(&mut [T])>,
 }
+
+/// The output of a workload, as words, so that it is aligned for any element.
+pub type Output = Vec<u64>;
 
 fn filled<'a, T: Pod + Send>(
-    elements: usize,
+    data: &'a Data,
     fill: impl FnMut(&mut [T]) + Send + 'a,
 ) -> Box<dyn Job + 'a> {
-    let mut output = vec![T::zeroed(); elements];
-    bytemuck::cast_slice_mut(&mut output).fill(0xff_u8);
-    Box::new(Filled { output, fill })
+    Box::new(Filled {
+        shared: &data.output,
+        output: None,
+        fill,
+        element: PhantomData,
+    })
 }
 
-impl<T: Pod + Send, Fill: FnMut(&mut [T]) + Send> Job for Filled<T, Fill> {
+impl<T: Pod + Send, Fill: FnMut(&mut [T]) + Send> Job for Filled<'_, T, Fill> {
     fn run(&mut self) {
-        (self.fill)(black_box(&mut self.output));
+        let output = self
+            .output
+            .get_or_insert_with(|| mem::take(&mut *self.shared.lock().expect("no job panicked")));
+        (self.fill)(black_box(bytemuck::cast_slice_mut(output)));
+    }
+
+    fn forget(&mut self) {
+        if let Some(output) = self.output.take() {
+            *self.shared.lock().expect("no job panicked") = output;
+        }
     }
 
     fn output(&mut self) -> Vec<u8> {
-        bytemuck::cast_slice(&self.output).to_vec()
+        let output = self.output.as_ref().expect("run before output");
+        bytemuck::cast_slice(output).to_vec()
     }
 }

@@ -32,8 +32,7 @@ impl Peer for RunInto {
 
     fn start<'a>(&'a self, data: &'a Data) -> Result<Box<dyn Job + 'a>, String> {
         with_operands!(data, |params, indices| {
-            let output_len = data.output_bytes() / data.workload.element.bytes();
-            Ok(filled(output_len, move |output| {
+            Ok(filled(data, move |output| {
                 let run = data.plan.run_into(params, indices, output);
                 run.expect("indices are in range");
             }))

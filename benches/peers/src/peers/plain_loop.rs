@@ -30,8 +30,7 @@ impl Peer for PlainLoop {
 
     fn start<'a>(&'a self, data: &'a Data) -> Result<Box<dyn Job + 'a>, String> {
         with_operands!(data, |params, indices| {
-            let output_len = data.output_bytes() / data.workload.element.bytes();
-            Ok(filled(output_len, move |output| {
+            Ok(filled(data, move |output| {
                 gather(data, params, indices, output);
             }))
         })

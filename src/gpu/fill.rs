@@ -1,0 +1,93 @@
+//! What bad rows hold instead of zeros.
+
+use crate::error::GatherError;
+
+/// The longest pattern, which a window holds.
+const MAX_BYTES: usize = 64;
+
+/// The value of one element, as bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Fill {
+    bytes: [u8; MAX_BYTES],
+    /// Of the element, also where it has more than fit.
+    element_bytes: u64,
+}
+
+impl Fill {
+    pub(crate) fn new(element: &[u8]) -> Self {
+        let mut bytes = [0; MAX_BYTES];
+        for (byte, &value) in bytes.iter_mut().zip(element) {
+            *byte = value;
+        }
+        Self {
+            bytes,
+            element_bytes: element.len() as u64,
+        }
+    }
+
+    /// The words that repeat themselves in a slice of such elements, and how many they are.
+    pub(crate) fn pattern(
+        &self,
+        element_bytes: u64,
+    ) -> Result<([u32; MAX_BYTES / 4], u32), GatherError> {
+        if element_bytes != self.element_bytes {
+            return Err(GatherError::FillBytes {
+                expected: element_bytes,
+                found: self.element_bytes,
+            });
+        }
+        // As many elements as make whole words.
+        let elements = match element_bytes % 4 {
+            0 => 1,
+            2 => 2,
+            _ => 4,
+        };
+        let element = usize::try_from(element_bytes).ok();
+        let element = element.filter(|&len| len <= MAX_BYTES / elements);
+        let element = element.ok_or(GatherError::FillTooLong { element_bytes })?;
+        let words = u32::try_from(element * elements / 4).expect("a few words");
+        let mut bytes = self.bytes[..element].iter().copied().cycle();
+        let pattern = std::array::from_fn(|_| {
+            u32::from_le_bytes(std::array::from_fn(|_| bytes.next().unwrap_or(0)))
+        });
+        Ok((pattern, words))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pattern_is_whole_words_of_whole_elements() {
+        let words = |element: &[u8]| {
+            let (pattern, words) = Fill::new(element).pattern(element.len() as u64)?;
+            Ok(pattern[..words as usize].to_vec())
+        };
+        assert_eq!(words(&[7]), Ok(vec![0x0707_0707]));
+        assert_eq!(words(&[1, 2]), Ok(vec![0x0201_0201]));
+        assert_eq!(
+            words(&[1, 2, 3]),
+            Ok(vec![0x0103_0201, 0x0201_0302, 0x0302_0103]
+                .into_iter()
+                .map(|w: u32| w)
+                .collect())
+        );
+        assert_eq!(words(&[1, 2, 3, 4]), Ok(vec![0x0403_0201]));
+        assert_eq!(words(&[0; 64]).map(|words| words.len()), Ok(16));
+        assert_eq!(words(&[0; 16]).map(|words| words.len()), Ok(4));
+        for element_bytes in [17, 34, 65, 68] {
+            let too_long = Err(GatherError::FillTooLong { element_bytes });
+            let element = vec![0; usize::try_from(element_bytes).expect("a few bytes")];
+            assert_eq!(words(&element), too_long);
+        }
+        let other = Fill::new(&[0; 8]).pattern(4);
+        assert_eq!(
+            other,
+            Err(GatherError::FillBytes {
+                expected: 4,
+                found: 8
+            })
+        );
+    }
+}
