@@ -14,6 +14,11 @@ use crate::element::{GatherElement, GatherIndex, IndexKind};
 use crate::error::{GatherError, GpuError, Operand, RunError};
 use crate::plan::GatherPlan;
 
+/// What the buffer of a table needs.
+pub(super) const TABLE: wgpu::BufferUsages = wgpu::BufferUsages::STORAGE
+    .union(wgpu::BufferUsages::COPY_SRC)
+    .union(wgpu::BufferUsages::COPY_DST);
+
 /// What a buffer that is mapped for reading needs.
 const HOST: wgpu::BufferUsages = wgpu::BufferUsages::MAP_READ.union(wgpu::BufferUsages::COPY_DST);
 
@@ -27,7 +32,65 @@ pub struct GpuTable<T> {
     element: PhantomData<fn() -> T>,
 }
 
+impl<T: GatherElement> GpuTable<T> {
+    /// The first `len` elements of a buffer of the app's own, which has the usages `STORAGE`, `COPY_SRC` and
+    /// `COPY_DST`. Nothing is copied: the table and the app share the buffer.
+    ///
+    /// # Errors
+    ///
+    /// Elements of no bytes; a buffer without one of the usages, or of fewer bytes than the elements have,
+    /// rounded up to 4.
+    ///
+    /// ```
+    /// use wgpu_gather::{GpuTable, wgpu};
+    ///
+    /// # let (device, _queue) = wgpu::Device::noop(&wgpu::DeviceDescriptor::default());
+    /// let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST;
+    /// let descriptor = wgpu::BufferDescriptor { label: None, size: 64, usage, mapped_at_creation: false };
+    /// let buffer = device.create_buffer(&descriptor);
+    /// assert_eq!(GpuTable::<f32>::from_buffer(buffer.clone(), 16).map(|table| table.len()), Ok(16));
+    /// assert!(GpuTable::<f32>::from_buffer(buffer, 17).is_err());
+    /// ```
+    pub fn from_buffer(buffer: wgpu::Buffer, len: usize) -> Result<Self, GatherError> {
+        if size_of::<T>() == 0 {
+            return Err(GatherError::ZeroSizedElement);
+        }
+        if !buffer.usage().contains(TABLE) {
+            return Err(GatherError::MissingUsage {
+                operand: Operand::Table,
+                expected: TABLE,
+                found: buffer.usage(),
+            });
+        }
+        let (elements, element_bytes) = (len as u64, size_of::<T>() as u64);
+        let expected = elements.checked_mul(element_bytes);
+        let expected = expected.filter(|&bytes| bytes <= i64::MAX.unsigned_abs());
+        let expected = expected.ok_or(GatherError::TooManyBytes {
+            operand: Operand::Table,
+            elements,
+            element_bytes,
+        })?;
+        let (expected, found) = (range_bytes(expected), buffer.size());
+        if found < expected {
+            return Err(GatherError::RangeTooShort {
+                operand: Operand::Table,
+                expected,
+                found,
+            });
+        }
+        Ok(Self::of(buffer, len))
+    }
+}
+
 impl<T> GpuTable<T> {
+    pub(super) fn of(buffer: wgpu::Buffer, len: usize) -> Self {
+        Self {
+            buffer,
+            len,
+            element: PhantomData,
+        }
+    }
+
     /// The number of elements.
     #[must_use]
     pub fn len(&self) -> usize {
@@ -67,11 +130,7 @@ impl Gpu {
         }
         let staged = self.stage(Operand::Table, bytemuck::cast_slice(elements))?;
         self.submit("wgpu-gather/upload", |encoder| staged.copy(encoder))?;
-        Ok(GpuTable {
-            buffer: staged.buffer,
-            len: elements.len(),
-            element: PhantomData,
-        })
+        Ok(GpuTable::of(staged.buffer, elements.len()))
     }
 
     /// Gathers from a table on the GPU and brings the result back.
@@ -187,7 +246,7 @@ impl Gpu {
     }
 
     fn start_download<T>(&self, table: &GpuTable<T>) -> Result<Mapping, GpuError> {
-        let size = table.buffer.size();
+        let size = range_bytes((table.len * size_of::<T>()) as u64).max(4);
         let readback = self.make_buffer(Operand::Table, size, HOST, "wgpu-gather/readback")?;
         let submission = self.submit("wgpu-gather/download", |encoder| {
             encoder.copy_buffer_to_buffer(&table.buffer, 0, &readback, 0, size);
@@ -285,13 +344,10 @@ impl Gpu {
     }
 
     /// A report, and a buffer that brings it back.
-    fn make_report(&self) -> Result<(wgpu::Buffer, wgpu::Buffer), GpuError> {
+    pub(super) fn make_report(&self) -> Result<(wgpu::Buffer, wgpu::Buffer), GpuError> {
         let make = |usage, label| self.make_buffer(Operand::Report, REPORT_BYTES, usage, label);
-        let usage = wgpu::BufferUsages::STORAGE
-            | wgpu::BufferUsages::COPY_SRC
-            | wgpu::BufferUsages::COPY_DST;
         Ok((
-            make(usage, "wgpu-gather/report")?,
+            make(TABLE, "wgpu-gather/report")?,
             make(HOST, "wgpu-gather/report/readback")?,
         ))
     }
@@ -302,10 +358,7 @@ impl Gpu {
     /// finds no memory. Without memory for a buffer of ours there is an error, and the device lives.
     fn stage(&self, operand: Operand, bytes: &[u8]) -> Result<Staged, GpuError> {
         let size = range_bytes(bytes.len() as u64).max(4);
-        let usage = wgpu::BufferUsages::STORAGE
-            | wgpu::BufferUsages::COPY_SRC
-            | wgpu::BufferUsages::COPY_DST;
-        let buffer = self.make_buffer(operand, size, usage, &format!("wgpu-gather/{operand}"))?;
+        let buffer = self.make_buffer(operand, size, TABLE, &format!("wgpu-gather/{operand}"))?;
         let host = self.make_staging(operand, size)?;
         scoped(&self.device, || {
             // What a device that is lost meanwhile does not map is in the error scope.
@@ -394,7 +447,11 @@ impl Staged {
 }
 
 /// The error that a report holds.
-fn check_report(plan: &GatherPlan, index_kind: IndexKind, report: &[u8]) -> Result<(), GpuError> {
+pub(super) fn check_report(
+    plan: &GatherPlan,
+    index_kind: IndexKind,
+    report: &[u8],
+) -> Result<(), GpuError> {
     match BadRows::decode(plan, index_kind, report)? {
         Some(bad_rows) => Err(RunError::BadIndex(bad_rows.first).into()),
         None => Ok(()),

@@ -16,6 +16,14 @@ mod gpu {
     }
 }
 
+mod chain {
+    include!("chain.rs");
+
+    pub fn run() -> Result<(), Box<dyn std::error::Error>> {
+        main()
+    }
+}
+
 mod executor {
     include!("executor.rs");
 
@@ -61,6 +69,7 @@ fn main() {
             Ok(())
         }),
         gpu_trial("a_table_on_the_gpu", |_| Ok(gpu::run()?)),
+        gpu_trial("a_chain_on_the_gpu", |_| Ok(chain::run()?)),
         gpu_trial("the_gpu_if_there_is_one", |_| Ok(executor::run()?)),
         gpu_trial("a_table_in_the_hosts_memory", |_| Ok(stream::run()?)),
         gpu_trial("an_encoder_of_the_apps_own", record_embedding),

@@ -6,10 +6,11 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Wake, Waker};
 use std::thread::{self, Thread};
 
+use bytemuck::Pod;
 use libtest_mimic::Trial;
 use wgpu_gather::{
-    BadIndices, Executor, Gather, GatherError, GatherNd, Gatherer, Gpu, GpuError, GpuTable,
-    IndexKind, Operand, PreparedGather, RunError, wgpu,
+    BadIndices, Executor, Gather, GatherError, GatherIndex, GatherNd, Gatherer, Gpu, GpuError,
+    GpuTable, IndexKind, Operand, PreparedGather, RunError, wgpu,
 };
 
 use crate::common::cases;
@@ -18,7 +19,7 @@ use crate::common::elements::check_element_types;
 use crate::common::indices::Hash;
 use crate::common::oracle::Case;
 use crate::common::sweep;
-use crate::common::voices::{Cpu, POLICIES};
+use crate::common::voices::{Cpu, Job, POLICIES, bytes_of};
 use crate::trial;
 
 pub(crate) fn trials() -> Vec<Trial> {
@@ -31,6 +32,8 @@ pub(crate) fn trials() -> Vec<Trial> {
             "random_shapes_come_back_equal_to_oracle_and_cpu",
             random_shapes,
         ),
+        trial("results_stay_on_the_gpu", to_tables),
+        trial("an_apps_buffer_is_a_table", tables_of_buffers),
         trial("shards_put_together_are_the_whole", shards),
         trial("a_fill_is_for_bad_rows_alone", filled_shards),
         trial(
@@ -69,6 +72,74 @@ fn table(gpu: &'static Gpu) {
             }
         }
     }
+}
+
+/// Operands and result on the GPU.
+fn to_tables(gpu: &'static Gpu) {
+    for case in cases::table().into_iter().filter(Case::check_plan) {
+        for job in case.jobs(&[1, 16], &[IndexKind::I32, IndexKind::U64], &POLICIES) {
+            match (job.element_bytes, job.index_kind) {
+                (1, IndexKind::I32) => check_to_table::<u8, i32>(gpu, &job),
+                (1, _) => check_to_table::<u8, u64>(gpu, &job),
+                (_, IndexKind::I32) => check_to_table::<[u64; 2], i32>(gpu, &job),
+                _ => check_to_table::<[u64; 2], u64>(gpu, &job),
+            }
+        }
+    }
+}
+
+fn check_to_table<T: Pod + Send + Sync, I: Pod + GatherIndex>(gpu: &Gpu, job: &Job) {
+    let params: Vec<T> = bytemuck::pod_collect_to_vec(&job.params);
+    let indices: Vec<I> = bytemuck::pod_collect_to_vec(&job.indices);
+    let (table, indices) = (gpu.upload(&params).unwrap(), gpu.upload(&indices).unwrap());
+    let awaited = pollster::block_on(gpu.gather_to_table(&job.plan, &table, &indices));
+    for gathered in [
+        gpu.gather_to_table_blocking(&job.plan, &table, &indices),
+        awaited,
+    ] {
+        match (gathered, &job.bad_index) {
+            (Err(error), Some(text)) if job.plan.bad_indices() == BadIndices::Error => {
+                assert_eq!(error.to_string(), *text, "{job}");
+            }
+            (gathered, _) => {
+                let output = gpu.download_blocking(&gathered.unwrap()).unwrap();
+                assert_eq!(bytes_of(&output), job.output, "{job}");
+            }
+        }
+    }
+}
+
+/// A buffer of an app's own, longer than the table and of no multiple of 4 bytes.
+fn tables_of_buffers(gpu: &'static Gpu) {
+    let usage =
+        wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST;
+    let buffer = |size, usage| {
+        gpu.device().create_buffer(&wgpu::BufferDescriptor {
+            label: None,
+            size,
+            usage,
+            mapped_at_creation: false,
+        })
+    };
+    let bytes: Vec<u8> = (1..=20).collect();
+    let own = buffer(22, usage);
+    gpu.queue().write_buffer(&own, 0, &bytes);
+    let table = GpuTable::<[u8; 3]>::from_buffer(own.clone(), 6).unwrap();
+    let downloaded = gpu.download_blocking(&table).unwrap();
+    assert_eq!(downloaded.concat(), bytes[..18]);
+    let plan = Gather::new().plan(&[6], &[2]).unwrap();
+    let gathered = gpu.gather_blocking(&plan, &table, &[5, 0]);
+    assert_eq!(gathered, Ok(vec![[16, 17, 18], [1, 2, 3]]));
+
+    let short = GpuTable::<u32>::from_buffer(own.clone(), 6).unwrap_err();
+    let text = "table range must have at least 24 bytes, found 22";
+    assert_eq!(short.to_string(), text);
+    let counted = GpuTable::<u64>::from_buffer(own, usize::MAX);
+    assert!(matches!(counted, Err(GatherError::TooManyBytes { .. })));
+    let without = GpuTable::<u32>::from_buffer(buffer(16, wgpu::BufferUsages::STORAGE), 4);
+    assert!(matches!(without, Err(GatherError::MissingUsage { .. })));
+    let no_bytes = GpuTable::<()>::from_buffer(buffer(16, usage), 4);
+    assert_eq!(no_bytes.unwrap_err(), GatherError::ZeroSizedElement);
 }
 
 fn shards(gpu: &'static Gpu) {

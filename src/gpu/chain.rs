@@ -1,0 +1,127 @@
+//! Gathers whose operands and result are all on the GPU.
+
+use super::context::Gpu;
+use super::mapping::{Mapping, Wait};
+use super::operands::GatherBuffers;
+use super::report::REPORT_BYTES;
+use super::scope::scoped;
+use super::table::{GpuTable, TABLE, check_report};
+use super::window::{OperandBytes, range_bytes};
+use crate::bad_indices::BadIndices;
+use crate::element::{GatherElement, GatherIndex};
+use crate::error::{GpuError, Operand};
+use crate::plan::GatherPlan;
+
+impl Gpu {
+    /// Gathers from a table on the GPU by indices that are there too, into a new table, from which, or by which,
+    /// the next gather may gather.
+    ///
+    /// Submits the work and waits for nothing, unless the policy is [`BadIndices::Error`], whose report is read.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`gather`](Self::gather).
+    ///
+    /// ```no_run
+    #[doc = include_str!("../../tests/doc_examples/chain.rs")]
+    /// ```
+    pub async fn gather_to_table<T, I>(
+        &self,
+        plan: &GatherPlan,
+        table: &GpuTable<T>,
+        indices: &GpuTable<I>,
+    ) -> Result<GpuTable<T>, GpuError>
+    where
+        T: GatherElement,
+        I: GatherIndex,
+    {
+        self.gathered_to_table(plan, table, indices, Wait::Poll)
+            .await
+    }
+
+    /// [`gather_to_table`](Self::gather_to_table), waiting for a report on this thread.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`gather`](Self::gather).
+    #[cfg(not(target_arch = "wasm32"))]
+    pub fn gather_to_table_blocking<T, I>(
+        &self,
+        plan: &GatherPlan,
+        table: &GpuTable<T>,
+        indices: &GpuTable<I>,
+    ) -> Result<GpuTable<T>, GpuError>
+    where
+        T: GatherElement,
+        I: GatherIndex,
+    {
+        pollster::block_on(self.gathered_to_table(plan, table, indices, Wait::Block))
+    }
+
+    async fn gathered_to_table<T, I>(
+        &self,
+        plan: &GatherPlan,
+        table: &GpuTable<T>,
+        indices: &GpuTable<I>,
+        wait: Wait,
+    ) -> Result<GpuTable<T>, GpuError>
+    where
+        T: GatherElement,
+        I: GatherIndex,
+    {
+        let (output, report) = self.start_to_table(plan, table, indices)?;
+        if let Some(report) = report {
+            let check = |bytes: &[u8]| check_report(plan, I::KIND, bytes);
+            report.read(wait, check).await??;
+        }
+        Ok(output)
+    }
+
+    /// Submits the gather and, if there is a report, starts to map it.
+    fn start_to_table<T, I>(
+        &self,
+        plan: &GatherPlan,
+        table: &GpuTable<T>,
+        indices: &GpuTable<I>,
+    ) -> Result<(GpuTable<T>, Option<Mapping>), GpuError>
+    where
+        T: GatherElement,
+        I: GatherIndex,
+    {
+        plan.check_lengths(table.len(), indices.len())?;
+        let bytes = OperandBytes::new(plan.dims(), size_of::<T>() as u64, I::KIND)?;
+        let size = range_bytes(bytes.output).max(4);
+        let buffer = self.make_buffer(Operand::Output, size, TABLE, "wgpu-gather/output")?;
+        let len = usize::try_from(plan.dims().output_len()).expect("a buffer's bytes are counted");
+        let output = GpuTable::of(buffer, len);
+        if bytes.output == 0 {
+            return Ok((output, None));
+        }
+        let mut buffers = GatherBuffers::new::<T, I>(
+            table.buffer().slice(..),
+            indices.buffer().slice(..),
+            output.buffer().slice(..),
+        );
+        let report = match plan.bad_indices() {
+            BadIndices::Error => Some(self.make_report()?),
+            BadIndices::DeviceDefault | BadIndices::Zero | BadIndices::Clamp => None,
+        };
+        if let Some((report, _)) = &report {
+            buffers = buffers.with_report(report.slice(..));
+        }
+        let gather = self.gatherer.prepare(plan, &buffers)?;
+        let descriptor = wgpu::CommandEncoderDescriptor {
+            label: Some("wgpu-gather/gather"),
+        };
+        let submission = scoped(&self.device, || {
+            let mut encoder = self.device.create_command_encoder(&descriptor);
+            gather.encode(&mut encoder);
+            if let Some((report, host)) = &report {
+                encoder.copy_buffer_to_buffer(report, 0, host, 0, REPORT_BYTES);
+            }
+            self.queue.submit([encoder.finish()])
+        })?;
+        let read = |(_, host)| Mapping::start(&self.device, host, wgpu::MapMode::Read, submission);
+        Ok((output, report.map(read).transpose()?))
+    }
+}
