@@ -15,6 +15,7 @@ mod operands;
 mod pipelines;
 mod prepared;
 mod report;
+mod requirements;
 mod scope;
 #[cfg(test)]
 mod shader_tests;
