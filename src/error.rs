@@ -129,6 +129,32 @@ pub enum RunError {
     OutOfMemory { elements: u64, element_bytes: usize },
 }
 
+/// Why a gather of ndarray's arrays gives no output.
+#[cfg(feature = "ndarray")]
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+#[expect(missing_docs, reason = "the texts say what the fields are")]
+pub enum ArrayError {
+    /// The shapes and attributes make no plan.
+    #[error(transparent)]
+    Plan(#[from] PlanError),
+    /// An index is out of range, or there is no memory for the output.
+    #[error(transparent)]
+    Run(#[from] RunError),
+    /// A view that is not in standard layout cannot be copied.
+    #[error(
+        "copy of {operand} in standard layout, {elements} elements of {element_bytes} bytes, cannot be allocated"
+    )]
+    OutOfMemory {
+        operand: Operand,
+        elements: usize,
+        element_bytes: usize,
+    },
+    /// ndarray takes no output of this shape: its dims but zeros multiply to more than `isize::MAX`.
+    #[error("output shape: {0}")]
+    Shape(ndarray::ShapeError),
+}
+
 /// Why a gather cannot be recorded. Nothing has been recorded then.
 #[cfg(feature = "gpu")]
 #[derive(Debug, Clone, PartialEq, Eq, Hash, thiserror::Error)]

@@ -15,6 +15,8 @@ mod gather_nd;
 mod gpu;
 pub mod guide;
 mod index_rows;
+#[cfg(feature = "ndarray")]
+mod ndarray;
 mod plan;
 
 pub use bad_indices::{BadIndexError, BadIndices, NegativeIndices};
@@ -22,6 +24,8 @@ pub use dims::GatherDims;
 #[cfg(feature = "gpu")]
 pub use element::GatherElement;
 pub use element::{GatherIndex, IndexKind};
+#[cfg(feature = "ndarray")]
+pub use error::ArrayError;
 #[cfg(feature = "gpu")]
 pub use error::{GatherError, GpuError, ReportError};
 pub use error::{Operand, PlanError, RunError};
