@@ -1,0 +1,58 @@
+//! Index rows that are out of range, on the GPU: rows of zeros, and a report that names them.
+//!
+//! ```sh
+//! cargo run --release --example bad_rows
+//! ```
+
+mod common;
+
+use std::error::Error;
+
+use wgpu_gather::{BadIndices, BadRows, GatherBuffers, GatherNd, Gpu, IndexKind, wgpu};
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let gpu = match pollster::block_on(Gpu::from_env()) {
+        Ok(gpu) => gpu,
+        Err(error) => return common::without_gpu(error),
+    };
+
+    // 5 index rows of 2 values into a table of 3 x 3. The second and the fourth lie outside.
+    let params = [11_i32, 12, 13, 21, 22, 23, 31, 32, 33];
+    let indices = [0_i32, 0, 1, 3, 2, 2, -1, 0, 1, 1];
+    let plan = GatherNd::new()
+        .bad_indices(BadIndices::Error)
+        .plan(&[3, 3], &[5, 2])?;
+
+    let (table, rows) = (gpu.upload(&params)?, gpu.upload(&indices)?);
+    let output = gpu.upload(&[-1_i32; 5])?;
+    // A report is a buffer like the others. The gather clears it, and only bad rows write to it.
+    let report = gpu.upload(&vec![0_u8; usize::try_from(BadRows::REPORT_BYTES)?])?;
+    let buffers = GatherBuffers::new::<i32, i32>(
+        table.buffer().slice(..),
+        rows.buffer().slice(..),
+        output.buffer().slice(..),
+    )
+    .with_report(report.buffer().slice(..));
+
+    let mut encoder = gpu
+        .device()
+        .create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
+    gpu.gatherer().encode(&mut encoder, &plan, &buffers)?;
+    gpu.queue().submit([encoder.finish()]);
+
+    let output = gpu.download_blocking(&output)?;
+    println!("output {output:?}");
+    assert_eq!(output, [11, 0, 33, 0, 22]);
+
+    // Read the report now or later, or never: to wait for it is the only thing that it costs the host.
+    let report = gpu.download_blocking(&report)?;
+    let Some(bad_rows) = BadRows::decode(&plan, IndexKind::I32, &report)? else {
+        return Err("the report names no row".into());
+    };
+    println!("{} bad rows, the first of them:", bad_rows.count);
+    println!("{}", bad_rows.first);
+    assert_eq!((bad_rows.count, bad_rows.first.row()), (2, 1));
+    // The error that the CPU gives.
+    assert_eq!(plan.run(&params, &indices), Err(bad_rows.first.into()));
+    Ok(())
+}

@@ -1,0 +1,77 @@
+//! The three kinds of mistakes and how to tell them apart: shapes that fit no gather, an index that is out of
+//! range, and buffers that a device cannot gather with.
+//!
+//! ```sh
+//! cargo run --release --example errors
+//! ```
+
+mod common;
+
+use std::error::Error;
+
+use wgpu_gather::{
+    Gather, GatherBuffers, GatherError, GatherNd, Gpu, Operand, PlanError, RunError, wgpu,
+};
+
+fn main() -> Result<(), Box<dyn Error>> {
+    // Shapes: a plan is refused before there is any data.
+    let error = GatherNd::new().plan(&[4, 5], &[10, 3]);
+    let Err(PlanError::IndexDepthAboveRank { index_depth, max }) = error else {
+        return Err(format!("expected too deep index rows, found {error:?}").into());
+    };
+    println!("PlanError: index rows of {index_depth} values for {max} dims");
+
+    // Or take the text, which names the operand, what was expected and what came.
+    match Gather::new().axis(2).plan(&[4, 5], &[10]) {
+        Err(error) => println!("PlanError: {error}"),
+        Ok(plan) => return Err(format!("expected an error, found {plan}").into()),
+    }
+
+    // Operands: their lengths, ...
+    let plan = Gather::new().plan(&[3], &[2, 2])?;
+    match plan.run(&[10, 20], &[0, 1, 2, 0]) {
+        Err(RunError::Length {
+            operand: Operand::Params,
+            expected,
+            found,
+        }) => println!("RunError: {found} elements instead of {expected}"),
+        other => return Err(format!("expected a wrong length, found {other:?}").into()),
+    }
+    // ... and the values of indices. The smallest bad row is named, with its place in indices and what it holds.
+    match plan.run(&[10, 20, 30], &[0, 1, 3, -1]) {
+        Err(RunError::BadIndex(bad)) => {
+            println!("RunError: {:?} at {:?}", bad.index(), bad.position());
+            println!("RunError: {bad}");
+            assert_eq!((bad.index(), bad.position()), (&[3][..], &[1, 0][..]));
+        }
+        other => return Err(format!("expected a bad index, found {other:?}").into()),
+    }
+
+    // Buffers: nothing is recorded, and wgpu sees nothing of it.
+    let gpu = match pollster::block_on(Gpu::from_env()) {
+        Ok(gpu) => gpu,
+        Err(error) => return common::without_gpu(error),
+    };
+    let (table, rows) = (gpu.upload(&[10, 20, 30])?, gpu.upload(&[0, 1, 2, 0])?);
+    let short = gpu.upload(&[0; 3])?;
+    let mut encoder = gpu
+        .device()
+        .create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
+    let mut encode_into = |output: &wgpu::Buffer| {
+        let (params, indices) = (table.buffer().slice(..), rows.buffer().slice(..));
+        let buffers = GatherBuffers::new::<i32, i32>(params, indices, output.slice(..));
+        gpu.gatherer().encode(&mut encoder, &plan, &buffers)
+    };
+    match encode_into(short.buffer()) {
+        Err(error @ GatherError::RangeTooShort { .. }) => println!("GatherError: {error}"),
+        other => return Err(format!("expected a short range, found {other:?}").into()),
+    }
+    match encode_into(rows.buffer()) {
+        Err(GatherError::SharedBuffer { operand, with }) => {
+            println!("GatherError: {operand} would overwrite {with}");
+            assert_eq!((operand, with), (Operand::Output, Operand::Indices));
+        }
+        other => return Err(format!("expected a shared buffer, found {other:?}").into()),
+    }
+    Ok(())
+}
