@@ -121,6 +121,13 @@ pub enum RunError {
         expected: u64,
         found: usize,
     },
+    /// Bytes are not just those of their operand's elements.
+    #[error("{operand} must have {expected} bytes, found {found}")]
+    ByteLength {
+        operand: Operand,
+        expected: u64,
+        found: usize,
+    },
     /// An index is out of range, and the policy makes that an error.
     #[error(transparent)]
     BadIndex(#[from] BadIndexError),

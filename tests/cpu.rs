@@ -81,6 +81,60 @@ fn bad_rows_hold_the_fill() {
     }
 }
 
+#[test]
+fn bytes_are_gathered_as_elements_are() {
+    for case in cases::table().into_iter().filter(Case::check_plan) {
+        for job in case.jobs(&WIDTHS, &IndexKind::ALL, &POLICIES) {
+            let found = job
+                .plan
+                .run_bytes(job.element_bytes, &job.params, job.index_kind, &job.indices)
+                .map_err(|error| error.to_string());
+            let policy = job.plan.bad_indices();
+            let is_error = matches!(policy, BadIndices::DeviceDefault | BadIndices::Error);
+            let expected = match &job.bad_index {
+                Some(text) if is_error => Err(text.clone()),
+                _ => Ok(job.output.clone()),
+            };
+            assert_eq!(found, expected, "{job}");
+        }
+    }
+}
+
+#[test]
+fn bytes_of_another_length_are_named() {
+    let plan = Gather::new().plan(&[3, 2], &[2]).unwrap();
+    let run = |element_bytes, params: &[u8], indices: &[u8]| {
+        plan.run_bytes(element_bytes, params, IndexKind::I32, indices)
+            .map_err(|error| error.to_string())
+    };
+    let error = |text: &str| Err(text.to_owned());
+    assert_eq!(run(2, &[7; 12], &[0; 8]), Ok(vec![7; 8]));
+    assert_eq!(
+        run(2, &[7; 11], &[0; 8]),
+        error("params must have 12 bytes, found 11")
+    );
+    assert_eq!(
+        run(2, &[7; 12], &[0; 7]),
+        error("indices must have 8 bytes, found 7")
+    );
+    assert_eq!(run(0, &[], &[0; 8]), Ok(vec![]));
+    assert_eq!(
+        run(0, &[1], &[0; 8]),
+        error("params must have 0 bytes, found 1")
+    );
+    assert_eq!(
+        run(0, &[], &[9; 8]),
+        error("indices[0] = 151587081 is not in [0, 3)")
+    );
+    assert_eq!(
+        run(usize::MAX, &[], &[0; 8]),
+        error(&format!(
+            "output of 6 elements of {} bytes cannot be allocated",
+            usize::MAX
+        ))
+    );
+}
+
 /// A shard that does not hold a row has zeros for it, and the fill where no shard could hold it.
 #[test]
 fn a_fill_is_for_bad_rows_alone() {

@@ -2,6 +2,7 @@
 //! smallest bad row into an error. It does not look at shapes; the plan has.
 
 mod block;
+mod bytes;
 
 use std::ops::Range;
 
