@@ -179,7 +179,7 @@ fn selected_by(index_row: u32) -> Selected {
             // Dims have one word. What is below zero by no more than a dim wraps around to below the dim.
             at = select(at, vec2<u32>(at.x + dim.x, ~at.y), from_end);
             if CLAMP && (at.y != 0u || at.x >= dim.x) {
-                at = vec2<u32>(select(dim.x - 1u, 0u, is_negative), select(0u, 1u, dim.x == 0u));
+                at = vec2<u32>(select(dim.x - 1u, 0u, is_negative), 0u);
             }
             in_range = in_range && at.y == 0u && at.x < dim.x;
             row.x = row.x * dim.x + at.x;
@@ -388,7 +388,7 @@ fn sources_of(group: u32) -> FourSources {
             let is_inside = (high == vec4<u32>()) & (low < dim);
             let is_negative = vec4<bool>(INDEX_SIGNED) & (value.high >= vec4<u32>(0x80000000u));
             low = select(select(dim - vec4<u32>(1u), vec4<u32>(), is_negative), low, is_inside);
-            high = select(vec4<u32>(), vec4<u32>(1u), dim == vec4<u32>());
+            high = vec4<u32>();
         }
         in_range = in_range & (high == vec4<u32>()) & (low < dim);
         row = row * dim + low;
