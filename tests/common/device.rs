@@ -1,12 +1,12 @@
 //! The one GPU of a test binary, and trials on it: ignored, and shown as such, where there is none;
-//! failed there with `GATHER_REQUIRE_GPU=1`. A voice that gathers on any GPU.
+//! failed there with `GATHER_REQUIRE_GPU=1`.
 
 use std::sync::OnceLock;
 
 use libtest_mimic::{Completion, Failed, Trial};
-use wgpu_gather::{BadIndices, GatherIndex, GatherPlan, Gpu, GpuError, RunError};
+use wgpu_gather::Gpu;
 
-use super::voices::{Element, Voice};
+pub use super::on_gpu::{OnGpu, blocking};
 
 /// The adapter that the environment chooses, or why there is none.
 pub fn gpu() -> Result<&'static Gpu, &'static str> {
@@ -34,36 +34,4 @@ pub fn gpu_trial(
         }
         Err(error) => Ok(Completion::ignored_with(error)),
     })
-}
-
-/// `Gpu::gather_blocking`, or `Gpu::gather` awaited.
-pub struct OnGpu<'a> {
-    pub gpu: &'a Gpu,
-    pub awaits: bool,
-}
-
-pub fn blocking(gpu: &Gpu) -> OnGpu<'_> {
-    OnGpu { gpu, awaits: false }
-}
-
-impl Voice for OnGpu<'_> {
-    const DEVICE_DEFAULT: BadIndices = BadIndices::Zero;
-
-    fn gather<T: Element, I: GatherIndex>(
-        &self,
-        plan: &GatherPlan,
-        params: &[T],
-        indices: &[I],
-    ) -> Result<Vec<T>, RunError> {
-        let table = self.gpu.upload(params).unwrap();
-        let gathered = if self.awaits {
-            pollster::block_on(self.gpu.gather(plan, &table, indices))
-        } else {
-            self.gpu.gather_blocking(plan, &table, indices)
-        };
-        gathered.map_err(|error| match error {
-            GpuError::Run(error) => error,
-            error => panic!("{error}"),
-        })
-    }
 }

@@ -1,6 +1,6 @@
 //! What the test binaries share.
 
-#![allow(dead_code, reason = "each binary uses its part")]
+#![allow(dead_code, unused_imports, reason = "each binary uses its part")]
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 pub mod cases;
@@ -8,6 +8,9 @@ pub mod cases;
 pub mod device;
 pub mod elements;
 pub mod indices;
+#[cfg(feature = "gpu")]
+pub mod on_gpu;
 pub mod oracle;
+pub mod small_shapes;
 pub mod sweep;
 pub mod voices;

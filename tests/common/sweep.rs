@@ -1,49 +1,14 @@
 //! Small shapes, all of them, and larger ones at random.
 
-use std::ops::RangeInclusive;
-
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
-use wgpu_gather::{BadIndices, IndexKind};
 
-use super::cases::{case, first, gather, gather_nd};
+use super::cases::{case, gather, gather_nd};
 use super::indices::Hash;
-use super::oracle::{Case, Op};
-use super::voices::{Job, POLICIES, WIDTHS};
-
-/// The ranks of params and of indices.
-const RANKS: RangeInclusive<usize> = 0..=4;
-
-/// Every shape of ranks to 4 and dims to 3.
-pub fn params_shapes() -> Vec<Vec<usize>> {
-    RANKS.flat_map(|rank| shapes(rank, 3)).collect()
-}
-
-/// Both operations on params of this shape with indices of every rank to 4 and dims to 3 (gather_nd's last
-/// to 4), with every axis and batch_dims and the first ones out of range on either side.
-///
-/// The cases have no indices yet.
-pub fn small_shapes(params_shape: &[usize]) -> impl Iterator<Item = Case> {
-    RANKS.flat_map(move |indices_rank| {
-        let gathers = shapes(indices_rank, 3).flat_map(move |indices_shape| {
-            gather_ops(params_shape.len(), indices_rank)
-                .map(move |op| case(op, params_shape, &indices_shape, &[]))
-        });
-        let gather_nds = shapes(indices_rank, 4).flat_map(move |indices_shape| {
-            (-1..=rank(indices_rank) + 1).map(move |batch_dims| {
-                case(gather_nd(batch_dims), params_shape, &indices_shape, &[])
-            })
-        });
-        gathers.chain(gather_nds)
-    })
-}
-
-/// Jobs for a case without indices: these, the index kind, the width and the meaning of numbers below zero
-/// are chosen by its shapes. The shapes are valid.
-pub fn jobs_of(case: Case, policies: &[BadIndices]) -> Vec<Job> {
-    let hash = Hash::of(&case);
-    jobs_by(case, hash, policies)
-}
+use super::oracle::Case;
+use super::small_shapes::{jobs_by, rank};
+pub use super::small_shapes::{jobs_of, params_shapes, small_shapes};
+use super::voices::{Job, POLICIES};
 
 /// Gives this many random valid jobs to `check`; a failing one is reported with the smallest shapes that
 /// still fail.
@@ -62,14 +27,6 @@ pub fn check_random_jobs(cases: u32, check: impl Fn(&Job)) {
     if let Err(error) = checked {
         panic!("{error}");
     }
-}
-
-fn jobs_by(mut case: Case, mut hash: Hash, policies: &[BadIndices]) -> Vec<Job> {
-    let index_kind = IndexKind::ALL[hash.below(IndexKind::ALL.len())];
-    let width = WIDTHS[hash.below(WIDTHS.len())];
-    case.from_end = hash.below(2) == 1;
-    case.fill(&[index_kind], &mut hash);
-    case.jobs(&[width], &[index_kind], policies)
 }
 
 /// Shapes of ranks to 7 that make a plan.
@@ -103,30 +60,4 @@ fn valid_shapes() -> impl Strategy<Value = Case> {
             .output_shape(&case.params_shape, &case.indices_shape)
             .is_ok()
     })
-}
-
-/// gather with every axis, or none, and every batch_dims, to the first out of range on either side.
-fn gather_ops(params_rank: usize, indices_rank: usize) -> impl Iterator<Item = Op> {
-    let (params_rank, indices_rank) = (rank(params_rank), rank(indices_rank));
-    (-indices_rank - 1..=indices_rank + 1).flat_map(move |batch_dims| {
-        let given = (-params_rank - 1..=params_rank).map(move |axis| gather(axis, batch_dims));
-        given.chain([first(batch_dims)])
-    })
-}
-
-/// All shapes of this rank with dims to 3 and a last one to `max_last`.
-fn shapes(rank: usize, max_last: usize) -> impl Iterator<Item = Vec<usize>> {
-    let mut shapes = vec![Vec::new()];
-    for k in 0..rank {
-        let max = if k + 1 == rank { max_last } else { 3 };
-        shapes = shapes
-            .into_iter()
-            .flat_map(|shape: Vec<usize>| (0..=max).map(move |dim| [&*shape, &[dim]].concat()))
-            .collect();
-    }
-    shapes.into_iter()
-}
-
-fn rank(rank: usize) -> i64 {
-    i64::try_from(rank).expect("a small rank")
 }

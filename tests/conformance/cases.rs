@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::line::Line;
+use super::line::Line;
 
 /// The files of this repository, and how many lines each has.
 pub const FILES: [(&str, usize); 2] = [("tensorflow.jsonl", 475), ("onnx.jsonl", 7)];
@@ -44,6 +44,11 @@ pub fn read(path: &Path) -> Vec<Case> {
         Ok(text) => text,
         Err(error) => return no_line(error.to_string()),
     };
+    lines(path, &text)
+}
+
+/// The cases of a file's text.
+pub fn lines(path: &Path, text: &str) -> Vec<Case> {
     let stem = path.file_stem().unwrap_or_default().to_string_lossy();
     (1..)
         .zip(text.lines())

@@ -4,12 +4,12 @@ use std::fmt::Debug;
 
 use wgpu_gather::{BadIndexError, PlanError};
 
-use crate::common::oracle::Op;
-use crate::common::voices::TENSORFLOWS_POLICIES;
-use crate::executor::Device;
-use crate::line::{BadRows, Expect, Line, Output};
+use super::common::oracle::Op;
+use super::common::voices::TENSORFLOWS_POLICIES;
+use super::executor::Device;
+use super::line::{BadRows, Expect, Line, Output};
 #[cfg(feature = "gpu")]
-use crate::recorded;
+use super::recorded;
 
 pub fn check(line: &Line, device: Device) -> Result<(), String> {
     match &line.expect {

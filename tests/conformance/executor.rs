@@ -8,8 +8,8 @@ use wgpu_gather::{BadIndexError, BadIndices, GatherIndex, GatherPlan, IndexKind,
 #[cfg(feature = "gpu")]
 use wgpu_gather::{Gpu, GpuError};
 
-use crate::common::voices::{self, Element, Voice, bytes_of};
-use crate::line::Params;
+use super::common::voices::{self, Element, Voice, bytes_of};
+use super::line::Params;
 
 /// The output's bytes, or the first bad index.
 pub type Gathered = Result<Vec<u8>, BadIndexError>;

@@ -10,8 +10,8 @@
 use serde_json::Value;
 use wgpu_gather::IndexKind;
 
-use crate::common::indices::holds;
-use crate::common::oracle::{Case, Op};
+use super::common::indices::holds;
+use super::common::oracle::{Case, Op};
 
 /// The first and the last number, if the type is written as numbers.
 type NumberRange = Option<(i128, i128)>;

@@ -4,10 +4,10 @@
 
 use wgpu_gather::{BadIndices, BadRows, GatherBuffers, GatherPlan, Gpu, PlanError};
 
-use crate::check::{same, same_bytes};
-use crate::common::voices::index_bytes;
-use crate::executor::Device;
-use crate::line::{self, Line, Output};
+use super::check::{same, same_bytes};
+use super::common::voices::index_bytes;
+use super::executor::Device;
+use super::line::{self, Line, Output};
 
 const CANARY: u8 = 0xA5;
 
