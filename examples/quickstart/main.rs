@@ -7,8 +7,8 @@
 //! Without a GPU the CPU does it all, and the pictures are the same.
 
 mod means;
-#[path = "../npy/read.rs"]
-#[expect(dead_code, reason = "the example npy also writes")]
+#[path = "../../src/bin/wgpu-gather/arrays/npy_read.rs"]
+#[expect(dead_code, reason = "the command wgpu-gather uses the rest")]
 mod read;
 
 use std::error::Error;

@@ -1,21 +1,21 @@
-//! The .npy reading of `examples/npy` on any bytes: no panic, no more memory than the bytes are worth, and
+//! The .npy reading of the command `wgpu-gather` on any bytes: no panic, no more memory than the bytes are worth, and
 //! what is accepted is written and read again as it was.
 
 #![no_main]
 
 mod memory;
-#[path = "../../examples/npy/read.rs"]
-#[allow(dead_code, reason = "numbers are for indices")]
-mod read;
-#[path = "../../examples/npy/write.rs"]
-mod write;
+#[path = "../../src/bin/wgpu-gather/arrays/npy_read.rs"]
+#[allow(dead_code, reason = "the command uses the rest")]
+mod npy_read;
+#[path = "../../src/bin/wgpu-gather/arrays/npy_write.rs"]
+mod npy_write;
 
 use std::path::PathBuf;
 use std::sync::LazyLock;
 use std::{env, fs, process};
 
 use libfuzzer_sys::fuzz_target;
-use read::{Array, MAGIC, Result, read_array};
+use npy_read::{Array, MAGIC, Result, read_array};
 
 /// Memory besides a file's own bytes: dims and an error's words.
 const MEMORY_BYTES: usize = 8 * 1024;
@@ -58,8 +58,8 @@ fn check_accepted(array: &Array) {
         false => array.shape.iter().product::<usize>(),
     };
     assert_eq!(array.bytes.len(), elements * array.dtype.bytes);
-    write::write(&WRITTEN, array).expect("a read array can be written");
-    let again = read::read(&WRITTEN).expect("a written array can be read");
+    npy_write::write(&WRITTEN, array).expect("a read array can be written");
+    let again = npy_read::read(&WRITTEN).expect("a written array can be read");
     assert_eq!(array.dtype, again.dtype);
     assert_eq!(array.shape, again.shape);
     assert_eq!(array.bytes, again.bytes);

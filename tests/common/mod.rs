@@ -11,6 +11,7 @@ pub mod indices;
 #[cfg(feature = "gpu")]
 pub mod on_gpu;
 pub mod oracle;
+pub mod ran;
 pub mod small_shapes;
 pub mod sweep;
 pub mod voices;

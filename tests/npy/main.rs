@@ -1,5 +1,4 @@
-//! The examples as their users run them: npy on good, bad and hostile files and arguments, quickstart with
-//! and without a GPU.
+//! `wgpu-gather run` on good, bad and hostile .npy files and arguments.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -9,11 +8,12 @@ mod refusals;
 mod support;
 
 use std::fs;
-use std::process::{Command, ExitCode, Stdio};
+use std::process::ExitCode;
 
 use common::device::gpu_trial;
+use common::ran::{NO_GPU, Ran};
 use libtest_mimic::{Arguments, Trial};
-use support::{Folder, NO_GPU, Ran, example, file, npy, numbers};
+use support::{Folder, file, npy, numbers, wgpu_gather};
 
 const DATA: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data");
 
@@ -52,17 +52,8 @@ fn main() -> ExitCode {
             "wrong_arguments_are_refused",
             refusals::wrong_arguments_are_refused,
         ),
-        cpu("help_is_no_error", refusals::help_is_no_error),
         cpu("output_is_replaced_whole", output_is_replaced_whole),
         cpu("npy_without_a_gpu", npy_without_a_gpu),
-        cpu("quickstart_without_a_gpu", quickstart_without_a_gpu),
-        gpu("quickstart_draws_the_same", quickstart_draws_the_same),
-        cpu("quickstart_needs_no_reader", || {
-            needs_no_reader(example("quickstart").envs([NO_GPU]));
-        }),
-        gpu("two_devices_needs_no_reader", || {
-            needs_no_reader(&mut example("two_devices"));
-        }),
     ];
     libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
 }
@@ -225,6 +216,7 @@ fn npy_without_a_gpu() {
     folder.i32("vector.npy", "(2,)", &[0, 1]);
     let run = |device| {
         let args = [
+            "run",
             "gather",
             "vector.npy",
             "vector.npy",
@@ -234,7 +226,7 @@ fn npy_without_a_gpu() {
             device,
         ];
         Ran::new(
-            example("npy")
+            wgpu_gather()
                 .current_dir(&folder.0)
                 .args(args)
                 .envs([NO_GPU]),
@@ -249,40 +241,4 @@ fn npy_without_a_gpu() {
         gpu.stderr.starts_with("error: no adapter found: "),
         "{gpu:?}"
     );
-}
-
-fn quickstart_without_a_gpu() {
-    let result = Ran::new(example("quickstart").envs([NO_GPU]));
-    assert_eq!((result.code, result.stderr.as_str()), (0, ""));
-    let expected = "Gathering on the CPU (no adapter found)";
-    assert!(result.stdout.starts_with(expected), "{}", result.stdout);
-    // Ten firsts and ten means, in lines of ten.
-    assert_eq!(pictures(&result.stdout).len(), 2 * 8);
-}
-
-fn quickstart_draws_the_same() {
-    let gpu = Ran::new(&mut example("quickstart"));
-    assert_eq!(gpu.code, 0, "{}", gpu.stderr);
-    assert!(
-        !gpu.stdout.starts_with("Gathering on the CPU"),
-        "{}",
-        gpu.stdout
-    );
-    let cpu = Ran::new(example("quickstart").envs([NO_GPU]));
-    assert_eq!(pictures(&gpu.stdout), pictures(&cpu.stdout));
-}
-
-/// As `| true`.
-fn needs_no_reader(command: &mut Command) {
-    let (stdout, stderr) = (Stdio::piped(), Stdio::piped());
-    let mut child = command.stdout(stdout).stderr(stderr).spawn().unwrap();
-    drop(child.stdout.take());
-    let output = child.wait_with_output().unwrap();
-    let stderr = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(0), "{stderr}");
-}
-
-fn pictures(stdout: &str) -> Vec<&str> {
-    let shaded = |line: &&str| line.contains(['░', '▒', '▓', '█']);
-    stdout.lines().filter(shaded).collect()
 }

@@ -1,52 +1,15 @@
-//! The examples as commands in folders of their own, and .npy files, made here from NumPy's description of
-//! the format.
+//! The command `wgpu-gather` in folders of its own, and .npy files, made here from NumPy's description of the
+//! format.
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::Command;
 
-/// A back end that this system does not have.
-pub const NO_GPU: (&str, &str) = if cfg!(target_vendor = "apple") {
-    ("WGPU_BACKEND", "dx12")
-} else {
-    ("WGPU_BACKEND", "metal")
-};
+use crate::common::ran::Ran;
 
-/// An example, which cargo puts beside the folder of the test binaries.
-pub fn example(name: &str) -> Command {
-    let test = std::env::current_exe().unwrap();
-    let profile = test.ancestors().nth(2).unwrap();
-    let name = format!("{name}{}", std::env::consts::EXE_SUFFIX);
-    let path = profile.join("examples").join(name);
-    assert!(
-        path.exists(),
-        "{path:?} is not built: cargo test builds it, or cargo build --examples"
-    );
-    Command::new(path)
-}
-
-/// What a command left behind.
-#[derive(Debug)]
-pub struct Ran {
-    pub code: i32,
-    pub stdout: String,
-    pub stderr: String,
-}
-
-impl Ran {
-    pub fn new(command: &mut Command) -> Self {
-        let Output {
-            status,
-            stdout,
-            stderr,
-        } = command.output().unwrap();
-        Self {
-            code: status.code().unwrap(),
-            stdout: String::from_utf8(stdout).unwrap(),
-            stderr: String::from_utf8(stderr).unwrap(),
-        }
-    }
+pub fn wgpu_gather() -> Command {
+    Command::new(env!("CARGO_BIN_EXE_wgpu-gather"))
 }
 
 /// A new folder, where commands run.
@@ -55,7 +18,7 @@ pub struct Folder(pub PathBuf);
 impl Folder {
     pub fn new(name: &str) -> Self {
         let folder = Path::new(env!("CARGO_TARGET_TMPDIR"))
-            .join("npy")
+            .join(env!("CARGO_CRATE_NAME"))
             .join(name);
         let _ = fs::remove_dir_all(&folder);
         fs::create_dir_all(&folder).unwrap();
@@ -85,8 +48,9 @@ impl Folder {
 
     pub fn run(&self, command: &str) -> Ran {
         Ran::new(
-            example("npy")
+            wgpu_gather()
                 .current_dir(&self.0)
+                .arg("run")
                 .args(command.split_whitespace()),
         )
     }

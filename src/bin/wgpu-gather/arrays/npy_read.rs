@@ -24,7 +24,7 @@ pub struct Dtype {
     pub bytes: usize,
 }
 
-const DTYPES: [Dtype; 14] = [
+const DTYPES: [Dtype; 16] = [
     dtype("b1", "bool", 1),
     dtype("i1", "int8", 1),
     dtype("i2", "int16", 2),
@@ -39,6 +39,8 @@ const DTYPES: [Dtype; 14] = [
     dtype("f8", "float64", 8),
     dtype("c8", "complex64", 8),
     dtype("c16", "complex128", 16),
+    dtype("V1", "void8", 1),
+    dtype("V2", "void16", 2),
 ];
 
 const fn dtype(code: &'static str, name: &'static str, bytes: usize) -> Dtype {
@@ -57,12 +59,17 @@ impl Dtype {
         format!("{order}{}", self.code)
     }
 
+    /// The dtype of this code without the byte order.
+    pub fn from_code(code: &str) -> Option<Self> {
+        DTYPES.into_iter().find(|dtype| dtype.code == code)
+    }
+
     fn from_descr(descr: &str) -> Result<Self> {
         let (order, code) = descr.split_at_checked(1).unwrap_or(("", ""));
         if code.starts_with('O') {
             return Err("arrays of Python objects are not supported".into());
         }
-        match DTYPES.into_iter().find(|dtype| dtype.code == code) {
+        match Self::from_code(code) {
             Some(dtype) if order == ">" && dtype.bytes > 1 => {
                 Err(format!("big-endian {dtype} is not supported, only little-endian").into())
             }
@@ -103,7 +110,7 @@ pub fn read(path: &Path) -> Result<Array> {
 }
 
 /// A file and how many bytes it has.
-fn open(path: &Path) -> Result<(File, u64)> {
+pub fn open(path: &Path) -> Result<(File, u64)> {
     // Asked before opening, which would wait for the other end of a pipe.
     let metadata = fs::metadata(path)?;
     if !metadata.is_file() {
@@ -157,13 +164,13 @@ fn byte_count(shape: &[usize], dtype: Dtype) -> Option<u64> {
 }
 
 /// A file and how much of it is still to be read, so that nothing is allocated for bytes it does not have.
-struct Remaining<R> {
-    file: R,
-    bytes: u64,
+pub struct Remaining<R> {
+    pub file: R,
+    pub bytes: u64,
 }
 
 impl<R: Read> Remaining<R> {
-    fn take(&mut self, len: u64) -> Result<Vec<u8>> {
+    pub fn take(&mut self, len: u64) -> Result<Vec<u8>> {
         let mut bytes = Vec::new();
         if len <= self.bytes {
             bytes.try_reserve_exact(usize::try_from(len)?)?;
@@ -177,7 +184,7 @@ impl<R: Read> Remaining<R> {
         }
     }
 
-    fn take_array<const N: usize>(&mut self) -> Result<[u8; N]> {
+    pub fn take_array<const N: usize>(&mut self) -> Result<[u8; N]> {
         let bytes = self.take(N as u64)?;
         Ok(bytes.as_slice().try_into()?)
     }
@@ -215,8 +222,8 @@ fn parse_header(header: &[u8]) -> Result<(Dtype, Vec<usize>)> {
     }
 }
 
-/// As much of a header's text as an error quotes.
-fn start_of(text: &str) -> String {
+/// As much of a file's text as an error quotes.
+pub fn start_of(text: &str) -> String {
     text.chars().take(20).collect()
 }
 

@@ -1,51 +1,18 @@
-//! `tf.gather_nd` and `tf.gather` for people with NumPy files:
-//!
-//! ```sh
-//! cargo run --release --example npy -- gather_nd PARAMS.npy INDICES.npy -o OUT.npy
-//! ```
-//!
-//! `--help` lists the options. A gather moves bits, so the example knows of an element only how many bytes it
-//! has: float16 is gathered like uint16.
+//! `wgpu-gather run`: one gather, from files to a file. A gather moves bits, so of an element only its bytes
+//! matter: float16 is gathered like uint16.
 
-mod args;
-mod read;
-mod write;
-
-use std::io::{self, Write};
 use std::path::Path;
-use std::process::ExitCode;
 
-use args::{Args, Command, Device, Operation, USAGE};
 use bytemuck::Pod;
-use read::{Array, Result, read};
 use wgpu_gather::{
     Executor, Gather, GatherIndex, GatherNd, GatherPlan, Gpu, GpuError, NegativeIndices,
 };
-use write::write;
 
-fn main() -> ExitCode {
-    let answer = match Command::parse(std::env::args_os().skip(1)) {
-        Ok(Command::Help) => USAGE.to_owned(),
-        Ok(Command::Gather(args)) => match run(&args) {
-            Ok(answer) => answer,
-            Err(error) => {
-                // What a driver has to say may be many lines.
-                eprintln!("error: {}", error.to_string().replace('\n', " "));
-                return ExitCode::FAILURE;
-            }
-        },
-        Err(error) => {
-            eprintln!("error: {error}\nnpy --help shows the usage");
-            return ExitCode::from(2);
-        }
-    };
-    // The work is done, also where nobody reads the answer.
-    let _ = writeln!(io::stdout(), "{answer}");
-    ExitCode::SUCCESS
-}
+use crate::args::{Device, Operation, Run};
+use crate::arrays::{Array, Result, read, write};
 
 /// Gathers from file to file, and says what came out and where it was made.
-fn run(args: &Args) -> Result<String> {
+pub fn run(args: &Run) -> Result<String> {
     let params = read(&args.params)?;
     let indices = read(&args.indices)?;
     let plan = make_plan(args, &params.shape, &indices.shape)?;
@@ -78,7 +45,7 @@ fn run(args: &Args) -> Result<String> {
     Ok(answer)
 }
 
-fn make_plan(args: &Args, params: &[usize], indices: &[usize]) -> Result<GatherPlan> {
+fn make_plan(args: &Run, params: &[usize], indices: &[usize]) -> Result<GatherPlan> {
     let negative_indices = if args.from_end {
         NegativeIndices::FromEnd
     } else {
@@ -87,15 +54,16 @@ fn make_plan(args: &Args, params: &[usize], indices: &[usize]) -> Result<GatherP
     let plan = match args.operation {
         Operation::GatherNd => GatherNd::new()
             .batch_dims(args.batch_dims)
-            .bad_indices(args.bad_indices)
+            .bad_indices(args.bad_indices())
             .negative_indices(negative_indices)
             .plan(params, indices),
-        Operation::Gather { axis } => {
+        Operation::Gather => {
             let gather = Gather::new()
                 .batch_dims(args.batch_dims)
-                .bad_indices(args.bad_indices)
+                .bad_indices(args.bad_indices())
                 .negative_indices(negative_indices);
-            axis.map_or(gather, |axis| gather.axis(axis))
+            args.axis
+                .map_or(gather, |axis| gather.axis(axis))
                 .plan(params, indices)
         }
     };

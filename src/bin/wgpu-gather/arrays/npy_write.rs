@@ -5,7 +5,7 @@ use std::fs::{self, OpenOptions};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use crate::read::{Array, MAGIC, MAX_RANK, Result};
+use super::npy_read::{Array, MAGIC, MAX_RANK, Result};
 
 /// NumPy lets an array's data begin at a multiple of this many bytes.
 const ALIGNMENT: usize = 64;

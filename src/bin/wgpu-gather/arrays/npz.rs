@@ -1,0 +1,47 @@
+//! Reads members of .npz archives: zip files of .npy files, stored or deflated, as numpy.savez and
+//! savez_compressed write them.
+
+use std::io::{BufReader, Read};
+use std::path::Path;
+
+use zip::{CompressionMethod, ZipArchive};
+
+use super::not_found;
+use super::npy_read::{Array, Result, open, read_array};
+
+/// Deflate makes at most this many bytes of one.
+const MAX_DEFLATION: u64 = 1032;
+
+/// Reads the member `NAME.npy`, or `NAME` itself.
+pub fn read(path: &Path, name: Option<&str>) -> Result<Array> {
+    let (file, file_bytes) = open(path)?;
+    let mut archive = ZipArchive::new(BufReader::new(file))?;
+    let index = name.and_then(|name| {
+        let member = archive.index_for_name(&format!("{name}.npy"));
+        member.or_else(|| archive.index_for_name(name))
+    });
+    let Some(index) = index else {
+        let names = archive.file_names();
+        let names = names.map(|name| name.strip_suffix(".npy").unwrap_or(name));
+        return Err(not_found("member", name, names).into());
+    };
+
+    let mut member = archive.by_index(index)?;
+    let (bytes, compressed) = (member.size(), member.compressed_size());
+    let most = match member.compression() {
+        CompressionMethod::Stored => compressed,
+        _ => compressed.saturating_mul(MAX_DEFLATION),
+    };
+    if compressed > file_bytes || bytes > most {
+        return Err(format!(
+            "the member cannot have {bytes} bytes, {compressed} in the archive of {file_bytes}"
+        )
+        .into());
+    }
+    let array = read_array(&mut member, bytes)?;
+    // The checksum is compared at the end.
+    match member.read(&mut [0])? {
+        0 => Ok(array),
+        _ => Err(format!("the member has more than the {bytes} bytes that it should have").into()),
+    }
+}

@@ -1,0 +1,78 @@
+//! Reads tensors of .safetensors files: a length, a header in JSON, and the data. Only the tensor that is
+//! asked for is read.
+
+use std::io::{Seek, SeekFrom};
+use std::path::Path;
+
+use safetensors::Dtype as Type;
+use safetensors::tensor::Metadata;
+
+use super::not_found;
+use super::npy_read::{Array, Dtype, Remaining, Result, open};
+
+/// What the format allows.
+const MAX_HEADER_BYTES: u64 = 100_000_000;
+/// As much of an error as is told.
+const SHOWN_CHARS: usize = 80;
+
+pub fn read(path: &Path, name: Option<&str>) -> Result<Array> {
+    let (file, bytes) = open(path)?;
+    let mut file = Remaining { file, bytes };
+    let header_bytes = u64::from_le_bytes(file.take_array()?);
+    if header_bytes > MAX_HEADER_BYTES {
+        return Err(format!(
+            "header must have at most {MAX_HEADER_BYTES} bytes, found {header_bytes}"
+        )
+        .into());
+    }
+    let header = file.take(header_bytes)?;
+    let header: Metadata = serde_json::from_slice(&header).map_err(|error| {
+        // It may quote any text of the file.
+        let error: String = error.to_string().chars().take(SHOWN_CHARS).collect();
+        format!("header is not valid: {error}")
+    })?;
+    let data_bytes = header.data_len() as u64;
+    if data_bytes != file.bytes {
+        return Err(format!("data must have {data_bytes} bytes, found {}", file.bytes).into());
+    }
+
+    let Some(tensor) = name.and_then(|name| header.info(name)) else {
+        let names = header.offset_keys();
+        return Err(not_found("tensor", name, names.iter().map(String::as_str)).into());
+    };
+    let dtype = dtype(tensor.dtype)
+        .and_then(Dtype::from_code)
+        .ok_or_else(|| format!("dtype {:?} is not supported", tensor.dtype))?;
+    let (start, end) = tensor.data_offsets;
+    file.file.seek(SeekFrom::Current(i64::try_from(start)?))?;
+    Ok(Array {
+        dtype,
+        shape: tensor.shape.clone(),
+        bytes: file.take((end - start) as u64)?,
+    })
+}
+
+/// NumPy's code. What it has no type for is void, as ml_dtypes writes it.
+fn dtype(dtype: Type) -> Option<&'static str> {
+    Some(match dtype {
+        Type::BOOL => "b1",
+        Type::U8 => "u1",
+        Type::I8 => "i1",
+        Type::U16 => "u2",
+        Type::I16 => "i2",
+        Type::U32 => "u4",
+        Type::I32 => "i4",
+        Type::U64 => "u8",
+        Type::I64 => "i8",
+        Type::F16 => "f2",
+        Type::F32 => "f4",
+        Type::F64 => "f8",
+        Type::C64 => "c8",
+        Type::BF16 => "V2",
+        Type::F8_E5M2 | Type::F8_E4M3 | Type::F8_E8M0 | Type::F8_E4M3FNUZ | Type::F8_E5M2FNUZ => {
+            "V1"
+        }
+        // Less than a byte each.
+        _ => return None,
+    })
+}

@@ -1,0 +1,87 @@
+//! The examples as their users run them, with and without a GPU.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+#[path = "../common/mod.rs"]
+mod common;
+
+use std::process::{Command, ExitCode, Stdio};
+
+use common::device::gpu_trial;
+use common::ran::{NO_GPU, Ran};
+use libtest_mimic::{Arguments, Trial};
+
+fn main() -> ExitCode {
+    let cpu = |name: &str, run: fn()| {
+        Trial::test(name, move || {
+            run();
+            Ok(())
+        })
+    };
+    let gpu = |name: &str, run: fn()| {
+        gpu_trial(name, move |_| {
+            run();
+            Ok(())
+        })
+    };
+    let trials = vec![
+        cpu("quickstart_without_a_gpu", quickstart_without_a_gpu),
+        gpu("quickstart_draws_the_same", quickstart_draws_the_same),
+        cpu("quickstart_needs_no_reader", || {
+            needs_no_reader(example("quickstart").envs([NO_GPU]));
+        }),
+        gpu("two_devices_needs_no_reader", || {
+            needs_no_reader(&mut example("two_devices"));
+        }),
+    ];
+    libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
+}
+
+/// An example, which cargo puts beside the folder of the test binaries.
+pub fn example(name: &str) -> Command {
+    let test = std::env::current_exe().unwrap();
+    let profile = test.ancestors().nth(2).unwrap();
+    let name = format!("{name}{}", std::env::consts::EXE_SUFFIX);
+    let path = profile.join("examples").join(name);
+    assert!(
+        path.exists(),
+        "{path:?} is not built: cargo test builds it, or cargo build --examples"
+    );
+    Command::new(path)
+}
+
+fn quickstart_without_a_gpu() {
+    let result = Ran::new(example("quickstart").envs([NO_GPU]));
+    assert_eq!((result.code, result.stderr.as_str()), (0, ""));
+    let expected = "Gathering on the CPU (no adapter found)";
+    assert!(result.stdout.starts_with(expected), "{}", result.stdout);
+    // Ten firsts and ten means, in lines of ten.
+    assert_eq!(pictures(&result.stdout).len(), 2 * 8);
+}
+
+fn quickstart_draws_the_same() {
+    let gpu = Ran::new(&mut example("quickstart"));
+    assert_eq!(gpu.code, 0, "{}", gpu.stderr);
+    assert!(
+        !gpu.stdout.starts_with("Gathering on the CPU"),
+        "{}",
+        gpu.stdout
+    );
+    let cpu = Ran::new(example("quickstart").envs([NO_GPU]));
+    assert_eq!(pictures(&gpu.stdout), pictures(&cpu.stdout));
+}
+
+/// As `| true`.
+fn needs_no_reader(command: &mut Command) {
+    let (stdout, stderr) = (Stdio::piped(), Stdio::piped());
+    let mut child = command.stdout(stdout).stderr(stderr).spawn().unwrap();
+    drop(child.stdout.take());
+    let output = child.wait_with_output().unwrap();
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{stderr}");
+}
+
+fn pictures(stdout: &str) -> Vec<&str> {
+    let shaded = |line: &&str| line.contains(['░', '▒', '▓', '█']);
+    stdout.lines().filter(shaded).collect()
+}
