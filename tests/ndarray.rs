@@ -273,3 +273,20 @@ fn only_what_is_not_in_standard_layout_is_copied() {
     let copied = bytes(1, &|| gather.gather_array(&columns, &array![99]).unwrap());
     assert!((404_000..406_000).contains(&copied), "{copied} bytes");
 }
+
+mod readme {
+    include!("doc_examples/ndarray.rs");
+
+    pub fn run() {
+        main().unwrap();
+    }
+}
+
+/// rustdoc leaves it alone where the feature is off.
+#[test]
+fn the_readmes_example_runs() {
+    let example = include_str!("doc_examples/ndarray.rs");
+    let block = format!("```rust,ignore\n{example}```\n");
+    assert!(include_str!("../README.md").contains(&block));
+    readme::run();
+}
