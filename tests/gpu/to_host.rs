@@ -10,7 +10,7 @@ use bytemuck::Pod;
 use libtest_mimic::Trial;
 use wgpu_gather::{
     BadIndices, Executor, Gather, GatherError, GatherIndex, GatherNd, Gatherer, Gpu, GpuError,
-    GpuTable, IndexKind, Operand, PreparedGather, RunError, wgpu,
+    GpuTable, IndexKind, NegativeIndices, Operand, PreparedGather, RunError, wgpu,
 };
 
 use crate::common::cases;
@@ -36,6 +36,8 @@ pub(crate) fn trials() -> Vec<Trial> {
         trial("an_apps_buffer_is_a_table", tables_of_buffers),
         trial("shards_put_together_are_the_whole", shards),
         trial("a_fill_is_for_bad_rows_alone", filled_shards),
+        trial("any_row_of_a_group_holds_the_fill", filled_groups),
+        trial("indices_are_clamped_beyond_32_bits", clamped_beyond_32_bits),
         trial(
             "a_table_uploaded_once_is_gathered_from_many_times",
             one_table,
@@ -176,6 +178,52 @@ fn filled_shards(gpu: &'static Gpu) {
     assert_eq!(filled, Err(GpuError::Gather(too_long)));
     let filled = pollster::block_on(gpu.gather_filled(&plan, &table, &[0_u32, 1], [9; 17]));
     assert!(filled.is_err());
+}
+
+/// Rows in groups of four, of which any may be bad.
+fn filled_groups(gpu: &'static Gpu) {
+    let params: Vec<u32> = (1..=400).collect();
+    let table = gpu.upload(&params).unwrap();
+    for slice_len in [1, 4, 16] {
+        let rows = 400 / slice_len;
+        let plan = Gather::new().bad_indices(BadIndices::Zero);
+        let plan = plan.plan(&[rows, slice_len], &[2000]).unwrap();
+        let mut hash = Hash::new(7);
+        let indices: Vec<i32> = (0..2000)
+            .map(|_| i32::try_from(hash.below(2 * rows)).unwrap() - 20)
+            .collect();
+        let expected = plan.run_filled(&params, &indices, 0xfeed_f00d).unwrap();
+        let filled = gpu.gather_filled_blocking(&plan, &table, &indices, 0xfeed_f00d);
+        assert_eq!(filled, Ok(expected), "{slice_len}");
+    }
+}
+
+/// More rows than 32 bits count, of which a shard holds the first or the last ones.
+fn clamped_beyond_32_bits(gpu: &'static Gpu) {
+    let rows = 1_u64 << 40;
+    for negative_indices in [NegativeIndices::Invalid, NegativeIndices::FromEnd] {
+        let plan = Gather::new()
+            .bad_indices(BadIndices::Clamp)
+            .negative_indices(negative_indices)
+            .plan(&[1 << 40, 3], &[7])
+            .unwrap();
+        let last = i64::try_from(rows).unwrap() - 1;
+        let indices = [0, 3, last - 1, last + 1, i64::MAX, -2, i64::MIN];
+        for held in [0..4, rows - 4..rows] {
+            let shard = plan.shard(held).unwrap();
+            let params: Vec<u32> = (1..=12).collect();
+            let expected = shard.run(&params, &indices).unwrap();
+            let table = gpu.upload(&params).unwrap();
+            let clamped = gpu.gather_blocking(&shard, &table, &indices);
+            assert_eq!(clamped, Ok(expected), "{shard}");
+        }
+        // Counted by hand: of the first four rows, those that clamping selects.
+        let shard = plan.shard(0..4).unwrap();
+        let found = shard.run(&[1_u8; 12], &indices).unwrap();
+        let selected: Vec<u8> = found.chunks(3).map(|slice| slice[0]).collect();
+        let from_end = negative_indices == NegativeIndices::FromEnd;
+        assert_eq!(selected, [1, 1, 0, 0, 0, u8::from(!from_end), 1]);
+    }
 }
 
 fn random_shapes(gpu: &'static Gpu) {
