@@ -1,11 +1,12 @@
 //! Gathers whose operands and result are all on the GPU.
 
+use super::buffers::TABLE;
 use super::context::Gpu;
 use super::mapping::{Mapping, Wait};
 use super::operands::GatherBuffers;
 use super::report::REPORT_BYTES;
 use super::scope::scoped;
-use super::table::{GpuTable, TABLE, check_report};
+use super::table::{GpuTable, check_report};
 use super::window::{OperandBytes, range_bytes};
 use crate::bad_indices::BadIndices;
 use crate::element::{GatherElement, GatherIndex};

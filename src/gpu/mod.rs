@@ -2,6 +2,7 @@
 //! records into what the caller gives it; `Gpu` owns a device for callers who have none.
 
 mod bound;
+mod buffers;
 mod chain;
 mod context;
 mod cut;
