@@ -20,7 +20,7 @@ const BYTES_PER_SLICE: usize = 128;
 #[cfg(feature = "rayon")]
 const MIN_BYTES_TO_SHARE: usize = 1 << 20;
 
-/// Less than this does not pay for a task: 5 to 10 us.
+/// What a task has at least, so that there are several for each thread and none is lost among its costs.
 #[cfg(feature = "rayon")]
 const MIN_BYTES_PER_TASK: usize = 1 << 18;
 
