@@ -3,7 +3,10 @@
 //   output[b][o][n][s] = params[b][o][ row(b, n) ][s]       0, or a fill, in every s of a row that is out of range
 //   row(b, n)          = ((index_0 * dim_1 + index_1) * dim_2 + index_2) ...
 //
-// with index_k = indices[b][n][k] and dim_k = indexed_dims[k]. (b, o) together are called a part: the part
+//                    = index_0 * index_stride + place(n)                    gather_elements
+//
+// with index_k = indices[b][n][k] and dim_k = indexed_dims[k], and for place(n) the coordinates that n has in
+// place_dims, each times its stride, added up. (b, o) together are called a part: the part
 // of params that index_count output rows share.
 //
 // A dispatch does what its bindings hold: some output rows, and of them those whose params rows are bound.
@@ -26,13 +29,14 @@
 // FROM_END       | an index below zero counts from the end of its dim
 // CLAMP          | an index that is out of range stands for the nearest one that is not
 // FILL           | a row that is out of range holds the fill, not zeros
+// PLACES         | gather_elements: what an index row selects depends on its place too
 // WIDE           | params has, or an index row may select, more rows than 32 bits count
 // INDEX_DEPTH    | values of an index row: 1 or 2, for entry points of groups alone
 //
 // gather_vec4 and gather_words: 2^lanes_log2 invocations share one slice, each takes every 2^lanes_log2-th
 // unit of it. gather_groups_vec4 and gather_groups_words (slices of one word): an invocation takes four rows at
 // a time, whose indices it loads together and whose slices it has in flight together. Groups are whole, are of
-// one part each, and all params rows of their parts are bound. gather_bytes: one invocation writes one output word. No optional feature is needed.
+// one part each, and of PLACES differ in the innermost coordinate alone; all params rows of their parts are bound. gather_bytes: one invocation writes one output word. No optional feature is needed.
 
 struct GatherWindow {
     output_rows: u32,
@@ -69,10 +73,18 @@ struct GatherWindow {
     // The words of the fill, which repeats itself, and the one that the part of the slice starts with.
     fill_words: u32,
     fill_start: u32,
-    unused: vec2<u32>,
+    // What n counts from: 0, unless all output rows are of one part.
+    first_n: u32,
+    // For PLACES.
+    index_stride: u32,
+    place_dim_count: u32,
+    unused: u32,
+    unused_pair: vec2<u32>,
     // Low and high word of each dim.
     indexed_dims: array<vec4<u32>, 4>,
     fill: array<vec4<u32>, 4>,
+    // Size and stride of each, innermost first.
+    place_dims: array<vec4<u32>, 4>,
 }
 
 // All zero: no bad row.
@@ -94,6 +106,7 @@ override INDEX_SIGNED: bool = true;
 override FROM_END: bool = false;
 override CLAMP: bool = false;
 override FILL: bool = false;
+override PLACES: bool = false;
 override WIDE: bool = false;
 override INDEX_DEPTH: u32 = 1u;
 
@@ -148,6 +161,25 @@ fn index_value(place: u32) -> vec2<u32> {
     return vec2<u32>(low, select(0u, 0xffffffffu, INDEX_SIGNED && low >= 0x80000000u));
 }
 
+fn place_dim(k: u32) -> vec2<u32> {
+    let dims = window.place_dims[k / 2u];
+    return select(dims.xy, dims.zw, k % 2u == 1u);
+}
+
+// What the place of an index row in its batch adds to the row that it selects: as a batch of PLACES, one word.
+fn place_of(n: u32) -> u32 {
+    var rest = n;
+    var place = 0u;
+    let outermost = window.place_dim_count - 1u;
+    for (var k = 0u; k < outermost; k++) {
+        let dim = place_dim(k);
+        let outer = rest / dim.x;
+        place += (rest - outer * dim.x) * dim.y;
+        rest = outer;
+    }
+    return place + rest * place_dim(outermost).y;
+}
+
 fn indexed_dim(k: u32) -> vec2<u32> {
     let dims = window.indexed_dims[k / 2u];
     return select(dims.xy, dims.zw, k % 2u == 1u);
@@ -160,7 +192,8 @@ struct Selected {
 }
 
 // Values are compared at full width: as numbers without a sign, those below zero are larger than any dim.
-fn selected_by(index_row: u32) -> Selected {
+// n is the index row counted in its batch.
+fn selected_by(index_row: u32, n: u32) -> Selected {
     var in_range = true;
     var row = vec2<u32>();
     for (var k = 0u; k < window.index_depth; k++) {
@@ -185,6 +218,9 @@ fn selected_by(index_row: u32) -> Selected {
             row.x = row.x * dim.x + at.x;
         }
     }
+    if PLACES {
+        row = vec2<u32>(row.x * window.index_stride + place_of(n), 0u);
+    }
     return Selected(in_range, row);
 }
 
@@ -207,7 +243,7 @@ fn is_bound(params_row: vec2<u32>) -> bool {
 
 fn source_of(output_row: u32) -> Source {
     if !WIDE && window.one_part == 1u {
-        let selected = selected_by(output_row);
+        let selected = selected_by(output_row, window.first_n + output_row);
         let held_row = selected.row.x - window.first_row.x;
         let held = selected.in_range && held_row < window.held_rows.x;
         let reports = window.reports == 1u && !selected.in_range && window.first_outer == 0u;
@@ -217,8 +253,9 @@ fn source_of(output_row: u32) -> Source {
     let part = index / window.index_count;
     let outer = window.first_outer + part;
     let batch = outer / window.outer_size;
-    let index_row = batch * window.index_count + (index - part * window.index_count);
-    let selected = selected_by(index_row);
+    let n = index - part * window.index_count;
+    let index_row = batch * window.index_count + n;
+    let selected = selected_by(index_row, window.first_n + n);
     let held_row = subtract(selected.row, window.first_row);
     let held = selected.in_range && less(held_row, window.held_rows);
     let part_start = subtract(multiply(vec2<u32>(part, 0u), window.held_rows), window.params_first_row);
@@ -362,13 +399,15 @@ struct FourSources {
 fn sources_of(group: u32) -> FourSources {
     let index = window.first_index + group * 4u;
     var part = 0u;
+    var n = index;
     var index_row = index;
     var is_first_outer = window.first_outer == 0u;
     if window.one_part == 0u {
         part = index / window.index_count;
         let outer = window.first_outer + part;
         let batch = outer / window.outer_size;
-        index_row = batch * window.index_count + (index - part * window.index_count);
+        n = index - part * window.index_count;
+        index_row = batch * window.index_count + n;
         is_first_outer = outer == batch * window.outer_size;
     }
     let first_word = window.indices_start + index_row * (INDEX_DEPTH * INDEX_WORDS);
@@ -392,6 +431,11 @@ fn sources_of(group: u32) -> FourSources {
         }
         in_range = in_range & (high == vec4<u32>()) & (low < dim);
         row = row * dim + low;
+    }
+    if PLACES {
+        let first_place = place_of(window.first_n + n);
+        let places = vec4<u32>(first_place) + vec4<u32>(0u, 1u, 2u, 3u) * place_dim(0u).y;
+        row = row * window.index_stride + places;
     }
     let held_row = row - vec4<u32>(window.first_row.x);
     let held = in_range & (held_row < vec4<u32>(window.held_rows.x));

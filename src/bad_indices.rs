@@ -8,7 +8,7 @@ use crate::plan::{GatherPlan, Operation};
 /// What an out-of-range index gives.
 ///
 /// TensorFlow has this attribute on `gather_nd` only (`bad_indices_policy`), and `"ERROR"` only on its CPU.
-/// Here both operations have it, on both devices.
+/// Here every operation has it, on both devices.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub enum BadIndices {
@@ -77,8 +77,8 @@ impl BadIndexError {
                 batch_dims: plan.batch_dims(),
                 params_shape: plan.params_shape().to_vec(),
             },
-            Operation::Gather => {
-                let dim = plan.dims().row_count;
+            Operation::Gather | Operation::GatherElements => {
+                let dim = plan.dims().indexed_dims[0];
                 let first_valid = match plan.negative_indices() {
                     NegativeIndices::Invalid => 0,
                     NegativeIndices::FromEnd => -i128::from(dim),
@@ -107,7 +107,7 @@ impl BadIndexError {
         &self.position
     }
 
-    /// The values of the row: one for gather, `index_depth` for gather_nd.
+    /// The values of the row: `index_depth` for gather_nd, one for the others.
     #[must_use]
     pub fn index(&self) -> &[i128] {
         &self.index

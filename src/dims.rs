@@ -5,12 +5,14 @@
 ///
 /// ```text
 /// output[b][o][n][s] = params[b][o][ row(b, n) ][s]
-/// row(b, n)          = ((index_0 * dim_1 + index_1) * dim_2 + index_2) ...
+/// row(b, n)          = ((index_0 * dim_1 + index_1) * dim_2 + index_2) ...    gather, gather_nd
+///                    = index_0 * index_stride + place(n)                      gather_elements
 ///
 /// b < batch_size   o < outer_size   n < index_count   s < slice_len
 /// ```
 ///
-/// where `index_k = indices[b][n][k]` and `dim_k = indexed_dims[k]`. Every field, and every product of
+/// where `index_k = indices[b][n][k]` and `dim_k = indexed_dims[k]`, and `place(n)` is the sum of the coordinates
+/// that n has in `place_dims`, each times its stride. Every field, and every product of
 /// fields that is the length of an operand, is at most `i64::MAX`.
 ///
 /// ```
@@ -33,7 +35,14 @@ pub struct GatherDims {
     pub index_count: u64,
     /// The params dims that one index row selects in, outermost first; none when the index depth is 0.
     pub indexed_dims: Vec<u64>,
-    /// Rows that an index row may select: the product of `indexed_dims`.
+    /// Rows from one position in the indexed dim to the next: 1, unless for gather_elements.
+    pub index_stride: u64,
+    /// The dims that the index rows of a batch are laid out in, outermost first, where that counts for what they
+    /// select. None for gather and gather_nd, nor for gather_elements where all that lies behind the dims which
+    /// params and indices share is the axis.
+    pub place_dims: Vec<PlaceDim>,
+    /// Rows that the index rows of a batch may select: the product of `indexed_dims`, and for gather_elements of
+    /// the other params dims behind the batch dims too.
     pub row_count: u64,
     /// Elements in one row.
     pub slice_len: u64,
@@ -43,11 +52,36 @@ pub struct GatherDims {
     pub held_rows: u64,
 }
 
+/// A dim of the index rows of gather_elements, or several that are as good as one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct PlaceDim {
+    /// How many coordinates there are.
+    pub size: u64,
+    /// Rows from what one coordinate selects from to what the next one does: 0 for the axis.
+    pub stride: u64,
+}
+
 impl GatherDims {
     /// Index values in one index row.
     #[must_use]
     pub fn index_depth(&self) -> usize {
         self.indexed_dims.len()
+    }
+
+    /// Whether what an index row selects is more than its values say.
+    pub(crate) fn has_places(&self) -> bool {
+        !self.place_dims.is_empty()
+    }
+
+    /// Rows from the first one that index row `n` of a batch may select to the first of the batch.
+    #[inline]
+    pub(crate) fn place(&self, mut n: u64) -> u64 {
+        let mut place = 0;
+        for dim in self.place_dims.iter().rev() {
+            place += n % dim.size * dim.stride;
+            n /= dim.size;
+        }
+        place
     }
 
     /// Rows of params, in all of its parts: of the shard, if the plan is for one.

@@ -94,6 +94,26 @@ pub enum PlanError {
         given: bool,
         params_rank: usize,
     },
+    /// gather_elements has an index for each place, so indices has the rank of params.
+    #[error("indices must have the rank of params = {params_rank}, found {indices_rank}")]
+    RanksUnequal {
+        params_rank: usize,
+        indices_rank: usize,
+    },
+    /// Indices of gather_elements has places that params has not.
+    #[error(
+        "indices.shape[{dim}] must be at most params.shape[{dim}] = {params_dim}, found {indices_dim}"
+    )]
+    IndicesDimAboveParams {
+        dim: usize,
+        params_dim: usize,
+        indices_dim: usize,
+    },
+    /// The places of gather_elements have more dims than this crate handles.
+    #[error(
+        "indices must have at most 8 dims that are not as good as one with their neighbour, found {place_dims}"
+    )]
+    PlaceDimsAboveLimit { place_dims: usize },
     /// Index rows cannot be looked up in params without elements; TensorFlow's text.
     #[error("Requested more than 0 entries, but params is empty.  Params shape: [{}]", join(.params_shape, ","))]
     EmptyParams { params_shape: Vec<usize> },
@@ -181,6 +201,11 @@ pub enum GatherError {
         elements: u64,
         element_bytes: u64,
     },
+    /// A batch of gather_elements, as many leading dims as params and indices share, is too large for the shader.
+    #[error(
+        "params and indices of gather_elements must have at most {limit} elements behind the leading dims that they share, found {rows}"
+    )]
+    TooManyPlaces { rows: u64, limit: u64 },
     /// A buffer range is shorter than its operand, rounded up to words.
     #[error("{operand} range must have at least {expected} bytes, found {found}")]
     RangeTooShort {

@@ -88,13 +88,7 @@ impl Gather {
             return Err(PlanError::ParamsScalar);
         }
         let axis = self.axis.unwrap_or(self.batch_dims);
-        let axis = from_end(axis, params_rank)
-            .filter(|&axis| axis < params_rank)
-            .ok_or(PlanError::AxisOutOfRange {
-                axis,
-                given: self.axis.is_some(),
-                params_rank,
-            })?;
+        let axis = axis_of(axis, self.axis.is_some(), params_rank)?;
         let batch_dims = from_end(self.batch_dims, indices_rank)
             .filter(|&batch_dims| batch_dims <= indices_rank)
             .ok_or(PlanError::BatchDimsOutOfRange {
@@ -125,6 +119,8 @@ impl Gather {
                 outer_size: product(outer),
                 index_count: product(&indices_shape[batch_dims..]),
                 indexed_dims: vec![row_count],
+                index_stride: 1,
+                place_dims: Vec::new(),
                 row_count,
                 slice_len: product(inner),
                 first_row: 0,
@@ -132,6 +128,17 @@ impl Gather {
             },
         })
     }
+}
+
+/// The axis counted from the front. `given`: it is not batch_dims that stands in for it.
+pub(crate) fn axis_of(axis: i64, given: bool, params_rank: usize) -> Result<usize, PlanError> {
+    from_end(axis, params_rank)
+        .filter(|&axis| axis < params_rank)
+        .ok_or(PlanError::AxisOutOfRange {
+            axis,
+            given,
+            params_rank,
+        })
 }
 
 /// A dim given from the front or, if negative, from the end of `rank` dims.

@@ -131,6 +131,8 @@ impl GatherNd {
                     .iter()
                     .map(|&dim| dim as u64)
                     .collect(),
+                index_stride: 1,
+                place_dims: Vec::new(),
                 row_count: product(&params_shape[batch_dims..indexed_end]),
                 slice_len: product(&params_shape[indexed_end..]),
                 first_row: 0,

@@ -54,14 +54,19 @@ impl<'a, I: GatherIndex> IndexRows<'a, I> {
     #[inline]
     pub(crate) fn selected(&self, row: usize) -> Option<u64> {
         let mut index = self.values(row).iter().zip(&self.dims.indexed_dims);
-        index.try_fold(0, |row, (index, &dim)| {
+        let selected = index.try_fold(0, |row, (index, &dim)| {
             let position = if self.clamp {
                 Some(index.clamped(dim, self.from_end)).filter(|&position| position < dim)
             } else {
                 index.resolve(dim, self.from_end)
             };
             position.map(|position| row * dim + position)
-        })
+        })?;
+        if !self.dims.has_places() {
+            return Some(selected);
+        }
+        let place = self.dims.place(row as u64 % self.dims.index_count);
+        Some(selected * self.dims.index_stride + place)
     }
 
     /// The same row counted in the params of a shard, if they hold it.
@@ -78,11 +83,28 @@ impl<'a, I: GatherIndex> IndexRows<'a, I> {
         self.indices[rows.start * DEPTH..rows.end * DEPTH].chunks_exact(DEPTH)
     }
 
+    pub(crate) fn gather_dims(&self) -> &'a GatherDims {
+        self.dims
+    }
+
+    /// The values of some index rows of one value each.
+    pub(crate) fn values_at(&self, rows: Range<usize>) -> &'a [I] {
+        &self.indices[rows]
+    }
+
     /// The dims that index rows select in, if params holds all rows of them, and what is not in them is bad.
     pub(crate) fn whole_dims(&self) -> Option<&'a [u64]> {
-        let dims = self.dims;
-        let is_whole = dims.held_rows == dims.row_count && !self.clamp;
-        is_whole.then_some(&dims.indexed_dims[..])
+        let plain = !self.dims.has_places() && self.is_whole();
+        plain.then_some(&self.dims.indexed_dims[..])
+    }
+
+    /// The same, where what an index row selects depends on its place too.
+    pub(crate) fn are_whole_with_places(&self) -> bool {
+        self.dims.has_places() && self.is_whole()
+    }
+
+    fn is_whole(&self) -> bool {
+        self.dims.held_rows == self.dims.row_count && !self.clamp
     }
 
     /// The dims, at the depth that there is.

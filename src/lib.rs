@@ -10,6 +10,7 @@ mod dims;
 mod element;
 mod error;
 mod gather;
+mod gather_elements;
 mod gather_nd;
 #[cfg(feature = "gpu")]
 mod gpu;
@@ -20,7 +21,7 @@ mod ndarray;
 mod plan;
 
 pub use bad_indices::{BadIndexError, BadIndices, NegativeIndices};
-pub use dims::GatherDims;
+pub use dims::{GatherDims, PlaceDim};
 #[cfg(feature = "gpu")]
 pub use element::GatherElement;
 pub use element::{GatherIndex, IndexKind};
@@ -30,6 +31,7 @@ pub use error::ArrayError;
 pub use error::{GatherError, GpuError, ReportError};
 pub use error::{Operand, PlanError, RunError};
 pub use gather::Gather;
+pub use gather_elements::GatherElements;
 pub use gather_nd::GatherNd;
 #[cfg(feature = "gpu")]
 pub use gpu::{

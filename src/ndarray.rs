@@ -8,6 +8,7 @@ use ndarray::{Array, ArrayD, ArrayRef, Dimension, IxDyn};
 use crate::element::GatherIndex;
 use crate::error::{ArrayError, Operand};
 use crate::gather::Gather;
+use crate::gather_elements::GatherElements;
 use crate::gather_nd::GatherNd;
 use crate::plan::GatherPlan;
 
@@ -76,6 +77,46 @@ impl GatherNd {
     /// let output = GatherNd::new().gather_array(&params, &array![[0, 0], [1, 1]])?;
     /// assert_eq!(output.into_dimensionality::<Ix1>()?, array!["a", "d"]);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn gather_array<T, I, D1, D2>(
+        &self,
+        params: &ArrayRef<T, D1>,
+        indices: &ArrayRef<I, D2>,
+    ) -> Result<ArrayD<T>, ArrayError>
+    where
+        T: Copy + Default + Send + Sync,
+        I: GatherIndex,
+        D1: Dimension,
+        D2: Dimension,
+    {
+        run(
+            &self.plan(params.shape(), indices.shape())?,
+            params,
+            indices,
+        )
+    }
+}
+
+impl GatherElements {
+    /// Gathers single elements along an axis of an array, on the CPU, as NumPy's `take_along_axis`:
+    /// [`plan`](Self::plan) for the arrays' shapes, then [`run`](GatherPlan::run). Needs the feature `ndarray`.
+    ///
+    /// What is copied is said at [`Gather::gather_array`].
+    ///
+    /// # Errors
+    ///
+    /// Those of [`plan`](Self::plan) and [`run`](GatherPlan::run); no memory for the copy of a view.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use ndarray::array;
+    /// use wgpu_gather::GatherElements;
+    ///
+    /// let params = array![["a", "b"], ["c", "d"]];
+    /// let output = GatherElements::new().axis(1).gather_array(&params, &array![[0, 0], [1, 0]])?;
+    /// assert_eq!(output, array![["a", "a"], ["d", "c"]].into_dyn());
+    /// # Ok::<(), wgpu_gather::ArrayError>(())
     /// ```
     pub fn gather_array<T, I, D1, D2>(
         &self,

@@ -8,18 +8,19 @@ use crate::bad_indices::{BadIndices, NegativeIndices, join};
 use crate::dims::GatherDims;
 use crate::error::{Operand, PlanError};
 
-/// Which of the two operations a plan is for.
+/// Which operation a plan is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[expect(missing_docs, reason = "named after the types that make them")]
 pub enum Operation {
     Gather,
     GatherNd,
+    GatherElements,
 }
 
 /// A gather whose shapes are checked and whose sizes are known: what both executors run.
 ///
-/// Made by [`Gather::plan`](crate::Gather::plan) and [`GatherNd::plan`](crate::GatherNd::plan); cheap to keep and to compare. Printing it gives one
-/// line.
+/// Made by [`Gather::plan`](crate::Gather::plan), [`GatherNd::plan`](crate::GatherNd::plan) and
+/// [`GatherElements::plan`](crate::GatherElements::plan); cheap to keep and to compare. Printing it gives one line.
 ///
 /// ```
 /// use wgpu_gather::GatherNd;
@@ -72,7 +73,7 @@ impl GatherPlan {
         self.axis
     }
 
-    /// The number of batch dims, counted from the front.
+    /// The number of batch dims, counted from the front: 0 for gather_elements, which has no such attribute.
     #[must_use]
     pub fn batch_dims(&self) -> usize {
         self.batch_dims
@@ -138,11 +139,11 @@ impl GatherPlan {
         &self.dims
     }
 
-    /// The shape of indices without the values of a row: all of it for gather, all but the last dim for
-    /// gather_nd.
+    /// The shape of indices without the values of a row: all but the last dim for gather_nd, all of it for the
+    /// others.
     pub(crate) fn index_rows_shape(&self) -> &[usize] {
         match self.operation {
-            Operation::Gather => &self.indices_shape,
+            Operation::Gather | Operation::GatherElements => &self.indices_shape,
             Operation::GatherNd => &self.indices_shape[..self.indices_shape.len() - 1],
         }
     }
@@ -156,16 +157,18 @@ impl fmt::Display for GatherPlan {
         );
         let (batch_dims, output) = (self.batch_dims, join(&self.output_shape, ","));
         match self.operation {
-            Operation::GatherNd => write!(f, "gather_nd params [{params}], indices [{indices}], ")?,
-            Operation::Gather => {
-                write!(
-                    f,
-                    "gather params [{params}], indices [{indices}], axis {}, ",
-                    self.axis
-                )?;
-            }
+            Operation::GatherNd => f.write_str("gather_nd")?,
+            Operation::Gather => f.write_str("gather")?,
+            Operation::GatherElements => f.write_str("gather_elements")?,
         }
-        write!(f, "batch_dims {batch_dims} -> output [{output}]")?;
+        write!(f, " params [{params}], indices [{indices}]")?;
+        if self.operation != Operation::GatherNd {
+            write!(f, ", axis {}", self.axis)?;
+        }
+        if self.operation != Operation::GatherElements {
+            write!(f, ", batch_dims {batch_dims}")?;
+        }
+        write!(f, " -> output [{output}]")?;
         let GatherDims {
             row_count,
             first_row,

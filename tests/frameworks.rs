@@ -11,16 +11,17 @@ use common::device::gpu_trial;
 use libtest_mimic::{Arguments, Trial};
 use wgpu_gather::BadIndices::{self, Clamp, DeviceDefault, Error, Zero};
 use wgpu_gather::NegativeIndices::{self, FromEnd, Invalid};
-use wgpu_gather::{Gather, GatherNd, GatherPlan, Gpu, GpuError, RunError};
+use wgpu_gather::{Gather, GatherElements, GatherNd, GatherPlan, Gpu, GpuError, RunError};
 
 /// What a row of the table says of this crate.
 #[derive(Clone, Copy)]
 enum Here {
     Gather(Option<i64>, i64, NegativeIndices, BadIndices),
     GatherNd(i64, NegativeIndices, BadIndices),
+    GatherElements(i64, NegativeIndices, BadIndices),
 }
 
-use Here::{Gather as G, GatherNd as Nd};
+use Here::{Gather as G, GatherElements as E, GatherNd as Nd};
 
 /// One call: params, indices, what it gives. No output means an error.
 struct Call {
@@ -296,6 +297,61 @@ fn rows() -> Vec<Row> {
             )],
         ),
         row(
+            "ONNX `GatherElements`, axis 1",
+            E(1, FromEnd, Error),
+            [call(
+                (&[2, 2], &[1., 2., 3., 4.]),
+                (&[2, 2], &[0, 0, 1, 0]),
+                (&[2, 2], &[1., 1., 4., 3.]),
+            )],
+        ),
+        row(
+            "ONNX `GatherElements`",
+            E(0, FromEnd, Error),
+            [
+                call(
+                    (&[3, 3], &[1., 2., 3., 4., 5., 6., 7., 8., 9.]),
+                    (&[2, 3], &[1, 2, 0, 2, 0, 0]),
+                    (&[2, 3], &[4., 8., 3., 7., 2., 3.]),
+                ),
+                call(
+                    (&[3, 3], &[1., 2., 3., 4., 5., 6., 7., 8., 9.]),
+                    (&[2, 3], &[-1, -2, 0, -2, 0, 0]),
+                    (&[2, 3], &[7., 5., 3., 4., 2., 3.]),
+                ),
+                error(ONE_TO_SIX, (&[1, 2], &[1, 3])),
+            ],
+        ),
+        row(
+            "`numpy.take_along_axis(arr, indices, axis=1)`",
+            E(1, FromEnd, Error),
+            [
+                call(
+                    (&[2, 3], &[10., 30., 20., 60., 40., 50.]),
+                    (&[2, 3], &[0, 2, 1, 1, 2, 0]),
+                    (&[2, 3], &[10., 20., 30., 40., 50., 60.]),
+                ),
+                call(
+                    (&[2, 3], &[10., 30., 20., 60., 40., 50.]),
+                    (&[2, 1], &[1, 0]),
+                    (&[2, 1], &[30., 60.]),
+                ),
+                error(ONE_TO_SIX, (&[3, 1], &[0, 2, 0])),
+            ],
+        ),
+        row(
+            "`torch.gather(input, 1, index)`",
+            E(1, Invalid, Error),
+            [
+                call(
+                    (&[2, 2], &[1., 2., 3., 4.]),
+                    (&[2, 2], &[0, 0, 1, 0]),
+                    (&[2, 2], &[1., 1., 4., 3.]),
+                ),
+                error(ONE_TO_SIX, (&[1, 2], &[0, -1])),
+            ],
+        ),
+        row(
             "burn `tensor.select(1, indices)`",
             G(Some(1), 0, Invalid, DeviceDefault),
             [call(
@@ -341,6 +397,11 @@ impl Here {
             }
             Self::GatherNd(batch_dims, negative, bad) => GatherNd::new()
                 .batch_dims(batch_dims)
+                .negative_indices(negative)
+                .bad_indices(bad)
+                .plan(params, indices),
+            Self::GatherElements(axis, negative, bad) => GatherElements::new()
+                .axis(axis)
                 .negative_indices(negative)
                 .bad_indices(bad)
                 .plan(params, indices),

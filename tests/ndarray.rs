@@ -10,8 +10,8 @@ use common::oracle::{Case, Op};
 use ndarray::{Array, Array1, Array2, Array3, ArrayD, Axis, IxDyn, ShapeBuilder, Slice, arr0, s};
 use ndarray::{array, aview1};
 use wgpu_gather::{
-    ArrayError, BadIndices, Gather, GatherIndex, GatherNd, NegativeIndices, Operand, PlanError,
-    RunError,
+    ArrayError, BadIndices, Gather, GatherElements, GatherIndex, GatherNd, NegativeIndices,
+    Operand, PlanError, RunError,
 };
 
 /// The same elements row-major, column-major, backwards, and with gaps between them.
@@ -53,6 +53,11 @@ fn gather_case<I: GatherIndex>(
             .gather_array(params, indices),
         Op::GatherNd { batch_dims } => GatherNd::new()
             .batch_dims(batch_dims)
+            .bad_indices(bad_indices)
+            .negative_indices(negative_indices)
+            .gather_array(params, indices),
+        Op::GatherElements { axis } => GatherElements::new()
+            .axis(axis)
             .bad_indices(bad_indices)
             .negative_indices(negative_indices)
             .gather_array(params, indices),

@@ -20,7 +20,7 @@ pub(super) struct Source<'a, T, I> {
     /// What the slice of a row holds that is not in params.
     pub(super) zero: T,
     /// What that of a bad row holds.
-    fill: T,
+    pub(super) fill: T,
 }
 
 impl<T: Copy, I> Clone for Source<'_, T, I> {
@@ -109,6 +109,10 @@ impl<'a, T: Copy, I: GatherIndex> Source<'a, T, I> {
         match self.index_rows.whole_dims() {
             Some([_]) => self.copy_loop_of::<1>(),
             Some([_, _]) => self.copy_loop_of::<2>(),
+            _ if self.index_rows.are_whole_with_places() => match self.slice_len {
+                1 => Self::copy_placed::<1>,
+                _ => Self::copy_placed::<ANY>,
+            },
             _ => Self::copy_any,
         }
     }
@@ -189,7 +193,7 @@ impl<'a, T: Copy, I: GatherIndex> Source<'a, T, I> {
     }
 
     /// One part of params.
-    fn part(&self, part: usize) -> &'a [T] {
+    pub(super) fn part(&self, part: usize) -> &'a [T] {
         let part_len = self.held_rows * self.slice_len;
         &self.params[part * part_len..][..part_len]
     }
@@ -244,15 +248,15 @@ fn copy_long<T: Copy, I: GatherIndex, const DEPTH: usize>(
 
 /// Output rows, from one part of params and those that follow.
 #[derive(Debug, Clone, Copy)]
-struct Run {
+pub(super) struct Run {
     /// The first part.
-    part: usize,
+    pub(super) part: usize,
     /// The first index row of the first part.
-    index_row: usize,
+    pub(super) index_row: usize,
     /// Index rows of each part.
-    rows: usize,
+    pub(super) rows: usize,
     /// How many rows further those of the next part begin: none if the parts have the same.
-    next_index_rows: usize,
+    pub(super) next_index_rows: usize,
 }
 
 type CopyLoop<'a, T, I> = fn(&Source<'a, T, I>, Run, bool, &mut [T]) -> Option<usize>;
@@ -261,7 +265,7 @@ type CopyLoop<'a, T, I> = fn(&Source<'a, T, I>, Run, bool, &mut [T]) -> Option<u
     clippy::cast_possible_truncation,
     reason = "a row that params holds is in memory"
 )]
-fn in_memory(row: u64) -> usize {
+pub(super) fn in_memory(row: u64) -> usize {
     row as usize
 }
 

@@ -3,6 +3,7 @@
 
 mod block;
 mod bytes;
+mod places;
 
 use std::ops::Range;
 

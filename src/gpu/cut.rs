@@ -121,6 +121,7 @@ impl<'a> Cut<'a> {
         if dims.output_len() == 0 {
             return Ok(cut);
         }
+        cut.check_places()?;
         let slices = cut.least_bytes_for_slices(shard_rows);
         let index_rows = cut.least_bytes_for_index_rows();
         if slices > cut.chunk_bytes || !cut.dispatches_slices() {
@@ -147,6 +148,16 @@ impl<'a> Cut<'a> {
             }
         }
         Ok(cut)
+    }
+
+    /// Where an index row's place in its batch counts, the shader counts a batch in one word.
+    fn check_places(&self) -> Result<(), GatherError> {
+        let rows = self.dims.row_count.max(self.dims.index_count);
+        let limit = u32::MAX.into();
+        if self.dims.has_places() && rows > limit {
+            return Err(GatherError::TooManyPlaces { rows, limit });
+        }
+        Ok(())
     }
 
     /// Whether params has, or an index row may select, more rows than 32 bits count.

@@ -96,6 +96,8 @@ pub(crate) struct PipelineKey {
     pub(crate) clamp: bool,
     /// Bad rows hold another value than zero.
     pub(crate) fill: bool,
+    /// What an index row selects depends on its place too.
+    pub(crate) places: bool,
     pub(crate) wide: bool,
     /// For entry points of groups; 1 for the others, which read it.
     pub(crate) index_depth: u32,
@@ -169,7 +171,7 @@ pub(crate) mod binding {
 
 impl PipelineKey {
     /// The shader's overrides.
-    pub(crate) fn overrides(self) -> [(&'static str, f64); 8] {
+    pub(crate) fn overrides(self) -> [(&'static str, f64); 9] {
         let flag = |set| f64::from(u8::from(set));
         [
             ("WORKGROUP_SIZE", f64::from(WORKGROUP_SIZE)),
@@ -185,6 +187,7 @@ impl PipelineKey {
             ("FROM_END", flag(self.from_end)),
             ("CLAMP", flag(self.clamp)),
             ("FILL", flag(self.fill)),
+            ("PLACES", flag(self.places)),
             ("WIDE", flag(self.wide)),
             ("INDEX_DEPTH", f64::from(self.index_depth)),
         ]

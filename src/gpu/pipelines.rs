@@ -39,6 +39,7 @@ impl Keys {
             from_end: plan.negative_indices() == NegativeIndices::FromEnd && index_kind.is_signed(),
             clamp: plan.bad_indices() == BadIndices::Clamp,
             fill,
+            places: plan.dims().has_places(),
             wide: cut.is_wide(),
             index_depth: 1,
         };

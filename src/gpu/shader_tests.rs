@@ -100,22 +100,26 @@ impl Shader {
 
 /// All that the table of kernels can choose.
 fn entry_points() -> Vec<EntryPoint> {
-    let of_unit = |unit| {
+    let gathers = Unit::ALL.into_iter().flat_map(|unit| {
         let flags = [(false, false), (false, true), (true, false), (true, true)];
-        flags.map(|(grouped, report)| EntryPoint::Gather {
+        let has = move |&(grouped, _): &(bool, bool)| !grouped || unit != Unit::Byte;
+        let entry_point = move |(grouped, report)| EntryPoint::Gather {
             unit,
-            grouped: grouped && unit != Unit::Byte,
+            grouped,
             report,
-        })
-    };
-    let gathers = Unit::ALL.into_iter().flat_map(of_unit);
+        };
+        flags.into_iter().filter(has).map(entry_point)
+    });
     gathers.chain([EntryPoint::CopyFirstBadRow]).collect()
 }
 
+/// All that can be made of them: only signed numbers count from the end, only groups are made for a depth, and
+/// not for rows beyond 32 bits.
 fn pipeline_keys() -> impl Iterator<Item = PipelineKey> {
     entry_points().into_iter().flat_map(|entry_point| {
-        IndexKind::ALL.into_iter().flat_map(move |index_kind| {
-            (0..32).map(move |flags| {
+        let is_grouped = matches!(entry_point, EntryPoint::Gather { grouped: true, .. });
+        let keys = IndexKind::ALL.into_iter().flat_map(move |index_kind| {
+            (0..64).map(move |flags| {
                 let flag = |bit: u32| flags >> bit & 1 == 1;
                 PipelineKey {
                     entry_point,
@@ -123,10 +127,16 @@ fn pipeline_keys() -> impl Iterator<Item = PipelineKey> {
                     from_end: flag(0),
                     clamp: flag(1),
                     fill: flag(2),
-                    wide: flag(3),
-                    index_depth: 1 + u32::from(flag(4)),
+                    places: flag(3),
+                    wide: flag(4),
+                    index_depth: 1 + u32::from(flag(5)),
                 }
             })
+        });
+        keys.filter(move |key| {
+            (key.index_kind.is_signed() || !key.from_end)
+                && (!is_grouped || !key.wide)
+                && (key.index_depth == 1 || is_grouped && !key.places)
         })
     })
 }
@@ -159,7 +169,7 @@ fn structs_have_one_layout_in_both_languages() {
         rust_layout!(GatherWindow: output_rows, index_count, outer_size, first_index, first_outer, index_depth,
             slice_units, lanes_log2, held_rows, first_row, params_first_row, params_rows, params_start, indices_start,
             output_start, grid_width, reports, index_row_base, one_part, groups, fill_words, fill_start,
-            unused, indexed_dims, fill)
+            first_n, index_stride, place_dim_count, unused, unused_pair, indexed_dims, fill, place_dims)
     );
     assert_eq!(
         shader.layout("BadRowReport"),
@@ -186,7 +196,11 @@ fn uniform_arrays_have_no_padding_between_elements() {
         .collect();
     assert_eq!(
         arrays,
-        [(Some("indexed_dims"), 16, 16), (Some("fill"), 16, 16)]
+        [
+            (Some("indexed_dims"), 16, 16),
+            (Some("fill"), 16, 16),
+            (Some("place_dims"), 16, 16)
+        ]
     );
 }
 
@@ -310,6 +324,7 @@ fn the_overrides_are_those_of_a_pipeline_and_default_to_its_i32_values() {
         from_end: false,
         clamp: false,
         fill: false,
+        places: false,
         wide: false,
         index_depth: 1,
     };
@@ -321,7 +336,7 @@ fn the_overrides_are_those_of_a_pipeline_and_default_to_its_i32_values() {
         .map(|(_, found)| shader.scalar(found.ty))
         .collect();
     let (u32, bool) = (naga::Scalar::U32, naga::Scalar::BOOL);
-    assert_eq!(types, [u32, u32, bool, bool, bool, bool, bool, u32]);
+    assert_eq!(types, [u32, u32, bool, bool, bool, bool, bool, bool, u32]);
 }
 
 #[test]
@@ -341,6 +356,7 @@ fn each_index_kind_sets_its_overrides() {
                 from_end,
                 clamp: !from_end,
                 fill: from_end,
+                places: from_end,
                 wide: from_end,
                 index_depth: 2,
             };
@@ -352,6 +368,7 @@ fn each_index_kind_sets_its_overrides() {
                     signed,
                     expected,
                     1.0 - expected,
+                    expected,
                     expected,
                     expected,
                     2.0

@@ -37,9 +37,14 @@ pub(crate) struct GatherWindow {
     pub(crate) groups: u32,
     pub(crate) fill_words: u32,
     pub(crate) fill_start: u32,
-    pub(crate) unused: [u32; 2],
+    pub(crate) first_n: u32,
+    pub(crate) index_stride: u32,
+    pub(crate) place_dim_count: u32,
+    pub(crate) unused: u32,
+    pub(crate) unused_pair: [u32; 2],
     pub(crate) indexed_dims: [[u32; 2]; 8],
     pub(crate) fill: [u32; 16],
+    pub(crate) place_dims: [[u32; 2]; 8],
 }
 
 pub(crate) const WINDOW_BYTES: u64 = size_of::<GatherWindow>() as u64;

@@ -118,6 +118,32 @@ pub fn table() -> Vec<Case> {
         mixed(nd(3), &[2, 1, 3, 4, 1, 2, 2], &[2, 1, 3, 4, 2, 3]),
         mixed(nd(2), &[2, 3, 5], &[2, 3, 1]),
 
+        // gather_elements: along each axis, with fewer entries than params in one dim and in several, along lines of
+        // one, in groups of four that cut lines, and in places of many dims.
+        mixed(elements(0), &[9], &[1027]),
+        mixed(elements(0), &[5, 7], &[3, 7]),
+        mixed(elements(0), &[5, 7], &[3, 4]),
+        mixed(elements(1), &[5, 7], &[5, 9]),
+        mixed(elements(1), &[5, 7], &[3, 9]),
+        mixed(elements(-1), &[5, 7], &[1, 2]),
+        mixed(elements(-2), &[5, 7], &[300, 7]).counted_from_end(),
+        mixed(elements(0), &[5, 7, 3], &[8, 1, 1]),
+        mixed(elements(0), &[5, 7, 3], &[8, 1, 2]),
+        mixed(elements(1), &[5, 7, 3], &[5, 411, 3]),
+        mixed(elements(1), &[5, 7, 3], &[4, 6, 2]),
+        mixed(elements(1), &[2, 5, 7, 3], &[2, 4, 6, 2]),
+        mixed(elements(2), &[2, 3, 5, 7, 3], &[2, 2, 8, 6, 2]),
+        mixed(elements(2), &[2, 3, 5, 7, 3], &[2, 3, 64, 7, 3]).counted_from_end(),
+        mixed(elements(3), &[3, 3, 3, 5, 3, 3, 3], &[2, 2, 2, 3, 2, 2, 2]),
+        case(elements(0), &[2, 3], &[2, 3], &[2, 0, 1, 1, -1, 0]),
+        case(elements(1), &[2, 3], &[2, 1], &[3, 2]),
+        case(elements(0), &[2, 3], &[0, 3], &[]),
+        case(elements(0), &[2, 3], &[2, 0], &[]),
+        case(elements(1), &[2, 0], &[1, 2], &[0, 0]),
+        case(elements(1), &[2, 0], &[1, 2], &[-1, 0]).counted_from_end(),
+        case(elements(0), &[0, 1 << 40], &[2, 1], &[0, 0]),
+        case(elements(0), &[0, 3], &[0, 2], &[]),
+
         // Nothing to gather.
         case(nd(0), &[0], &[0, 1], &[]),
         case(nd(0), &[3], &[0, 1], &[]),
@@ -202,6 +228,16 @@ pub fn table() -> Vec<Case> {
         case(gather(2, 2), &[2, 3, 4], &[2, 4], &[]),
         case(gather(0, 0), &[1 << 62, 2], &[1], &[]),
         case(gather(0, 0), &[3, 1 << 40], &[1 << 40], &[]),
+        case(elements(0), &[], &[], &[]),
+        case(elements(0), &[3], &[], &[]),
+        case(elements(2), &[3, 2], &[3, 2], &[]),
+        case(elements(-3), &[3, 2], &[3, 2], &[]),
+        case(elements(i64::MIN), &[3, 2], &[3], &[]),
+        case(elements(0), &[3, 2], &[3], &[]),
+        case(elements(0), &[3, 2], &[3, 3], &[]),
+        case(elements(1), &[3, 2], &[4, 2], &[]),
+        case(elements(0), &[3, 1 << 40], &[1 << 40, 1 << 40], &[]),
+        case(elements(0), &[1 << 40, 1 << 40], &[1, 1], &[]),
         case(first(2), &[2, 3], &[2, 3], &[]),
         case(first(-3), &[2, 3], &[2, 3, 1], &[]),
     ]);
@@ -219,6 +255,8 @@ pub fn index_values() -> Vec<Case> {
         (case(gather(0, 0), &[0], &[2], &[0, 0]), 1),
         (case(gather(1, 0), &[2, 3, 2], &[2, 2], &[0, 2, 1, 0]), 2),
         (case(gather(2, 1), &[2, 2, 3], &[2, 2], &[0, 2, 1, 2]), 2),
+        (case(elements(1), &[2, 3, 2], &[2, 2, 2], &[0, 2, 1, 0, 1, 1, 2, 0]), 5),
+        (case(elements(0), &[3, 4], &[2, 3], &[0, 2, 1, 1, 0, 2]), 3),
         (case(gather_nd(0), &[3], &[1], &[0]), 0),
         (case(gather_nd(0), &[2, 3, 4], &[3, 3], &[1, 2, 3, 0, 0, 0, 1, 1, 1]), 3),
         (case(gather_nd(0), &[2, 3, 4], &[3, 3], &[1, 2, 3, 0, 0, 0, 1, 1, 1]), 4),
@@ -285,6 +323,10 @@ pub fn first(batch_dims: i64) -> Op {
 
 pub fn gather_nd(batch_dims: i64) -> Op {
     Op::GatherNd { batch_dims }
+}
+
+pub fn elements(axis: i64) -> Op {
+    Op::GatherElements { axis }
 }
 
 pub fn case(op: Op, params_shape: &[usize], indices_shape: &[usize], indices: &[i128]) -> Case {

@@ -1,4 +1,4 @@
-//! The third voice: gather and gather_nd from their definitions, coordinates in and coordinates out. Knows
+//! The third voice: gather, gather_nd and gather_elements from their definitions, coordinates in and coordinates out. Knows
 //! nothing of plans, of sizes or of bytes, and takes its time.
 
 use std::collections::BTreeSet;
@@ -8,6 +8,7 @@ use std::collections::BTreeSet;
 pub enum Op {
     Gather { axis: Option<i64>, batch_dims: i64 },
     GatherNd { batch_dims: i64 },
+    GatherElements { axis: i64 },
 }
 
 /// One gather, but for what a bad index gives.
@@ -84,13 +85,28 @@ impl Op {
                     _ => Ok(output),
                 }
             }
+            Self::GatherElements { .. } => {
+                if params.is_empty() {
+                    return Err("ParamsScalar");
+                }
+                let axis = self.axis(params).ok_or("AxisOutOfRange")?;
+                if params.len() != indices.len() {
+                    return Err("RanksUnequal");
+                }
+                if (0..params.len()).any(|k| k != axis && indices[k] > params[k]) {
+                    return Err("IndicesDimAboveParams");
+                }
+                addressable(params, indices, indices.to_vec())
+            }
         }
     }
 
     /// The dims of params that the values of an index row select in. The shapes are valid.
     pub fn indexed_dims(self, params: &[usize], indices: &[usize]) -> Vec<usize> {
         match self {
-            Self::Gather { .. } => vec![params[self.axis(params).unwrap()]],
+            Self::Gather { .. } | Self::GatherElements { .. } => {
+                vec![params[self.axis(params).unwrap()]]
+            }
             Self::GatherNd { .. } => {
                 let batch_dims = self.batch_dims(indices).unwrap();
                 params[batch_dims..][..indices[indices.len() - 1]].to_vec()
@@ -98,18 +114,24 @@ impl Op {
         }
     }
 
-    /// gather's axis, counted from the front. Not given, it is batch_dims as given.
+    /// The axis, counted from the front. Not given, it is batch_dims as given.
     fn axis(self, params: &[usize]) -> Option<usize> {
         match self {
             Self::Gather { axis, batch_dims } => {
                 from_front(axis.unwrap_or(batch_dims), params.len()).filter(|&a| a < params.len())
+            }
+            Self::GatherElements { axis } => {
+                from_front(axis, params.len()).filter(|&a| a < params.len())
             }
             Self::GatherNd { .. } => None,
         }
     }
 
     fn batch_dims(self, indices: &[usize]) -> Option<usize> {
-        let (Self::Gather { batch_dims, .. } | Self::GatherNd { batch_dims }) = self;
+        let batch_dims = match self {
+            Self::Gather { batch_dims, .. } | Self::GatherNd { batch_dims } => batch_dims,
+            Self::GatherElements { .. } => 0,
+        };
         from_front(batch_dims, indices.len()).filter(|&b| b <= indices.len())
     }
 }
@@ -167,6 +189,14 @@ impl Case {
                     let at: Option<Vec<usize>> = index.collect();
                     (row, at.map(|at| [&i[..batch_dims], &at, q].concat()))
                 }
+                // output[p.., i, q..] = params[p.., indices[p.., i, q..], q..]
+                Op::GatherElements { .. } => {
+                    let axis = self.op.axis(params).unwrap();
+                    let row = flat(output_at, indices);
+                    let at = self.position(self.indices[row], params[axis]);
+                    let (p, q) = (&output_at[..axis], &output_at[axis + 1..]);
+                    (row, at.map(|at| [p, &[at], q].concat()))
+                }
             };
             if params_at.is_none() {
                 answer.bad_rows.insert(row);
@@ -185,7 +215,7 @@ impl Case {
             at => tight(&at),
         };
         match self.op {
-            Op::Gather { .. } => {
+            Op::Gather { .. } | Op::GatherElements { .. } => {
                 let dim = self
                     .op
                     .indexed_dims(&self.params_shape, &self.indices_shape)[0]

@@ -4,7 +4,7 @@ use std::ops::RangeInclusive;
 
 use wgpu_gather::{BadIndices, IndexKind};
 
-use super::cases::{case, first, gather, gather_nd};
+use super::cases::{case, elements, first, gather, gather_nd};
 use super::indices::Hash;
 use super::oracle::{Case, Op};
 use super::voices::{Job, WIDTHS};
@@ -17,7 +17,7 @@ pub fn params_shapes() -> Vec<Vec<usize>> {
     RANKS.flat_map(|rank| shapes(rank, 3)).collect()
 }
 
-/// Both operations on params of this shape with indices of every rank to 4 and dims to 3 (gather_nd's last
+/// Each operation on params of this shape with indices of every rank to 4 and dims to 3 (gather_nd's last
 /// to 4), with every axis and batch_dims and the first ones out of range on either side.
 ///
 /// The cases have no indices yet.
@@ -32,7 +32,12 @@ pub fn small_shapes(params_shape: &[usize]) -> impl Iterator<Item = Case> {
                 case(gather_nd(batch_dims), params_shape, &indices_shape, &[])
             })
         });
-        gathers.chain(gather_nds)
+        let elements = shapes(indices_rank, 3).flat_map(move |indices_shape| {
+            let params_rank = rank(params_shape.len());
+            (-params_rank - 1..=params_rank)
+                .map(move |axis| case(elements(axis), params_shape, &indices_shape, &[]))
+        });
+        gathers.chain(gather_nds).chain(elements)
     })
 }
 

@@ -5,8 +5,8 @@ use std::fmt;
 
 use bytemuck::{CheckedBitPattern, NoUninit, Pod, Zeroable};
 use wgpu_gather::{
-    BadIndices, Gather, GatherIndex, GatherNd, GatherPlan, IndexKind, NegativeIndices, PlanError,
-    RunError,
+    BadIndices, Gather, GatherElements, GatherIndex, GatherNd, GatherPlan, IndexKind,
+    NegativeIndices, PlanError, RunError,
 };
 
 use super::indices::{Hash, holds};
@@ -115,6 +115,11 @@ impl Case {
             }
             Op::GatherNd { batch_dims } => GatherNd::new()
                 .batch_dims(batch_dims)
+                .bad_indices(bad_indices)
+                .negative_indices(negative_indices)
+                .plan(&self.params_shape, &self.indices_shape),
+            Op::GatherElements { axis } => GatherElements::new()
+                .axis(axis)
                 .bad_indices(bad_indices)
                 .negative_indices(negative_indices)
                 .plan(&self.params_shape, &self.indices_shape),
@@ -332,6 +337,7 @@ impl fmt::Display for Case {
                 batch_dims,
             } => format!("first({batch_dims})"),
             Op::GatherNd { batch_dims } => format!("gather_nd({batch_dims})"),
+            Op::GatherElements { axis } => format!("elements({axis})"),
         };
         let (params, indices_shape) = (&self.params_shape, &self.indices_shape);
         let from_end = if self.from_end {
@@ -383,6 +389,8 @@ fn rejection(error: &PlanError) -> Rejection {
         PlanError::IndexDepthAboveRank { .. } => "IndexDepthAboveRank",
         PlanError::IndexDepthAboveLimit { .. } => "IndexDepthAboveLimit",
         PlanError::AxisOutOfRange { .. } => "AxisOutOfRange",
+        PlanError::RanksUnequal { .. } => "RanksUnequal",
+        PlanError::IndicesDimAboveParams { .. } => "IndicesDimAboveParams",
         PlanError::EmptyParams { .. } => "EmptyParams",
         PlanError::TooManyElements { .. } => "TooManyElements",
         _ => "a new variant",

@@ -3,8 +3,8 @@
 
 use libtest_mimic::Trial;
 use wgpu_gather::{
-    BadIndices, BadRows, Gather, GatherBuffers, GatherNd, GatherPlan, Gpu, GpuError, IndexKind,
-    ParamsShard, wgpu,
+    BadIndices, BadRows, Gather, GatherBuffers, GatherElements, GatherNd, GatherPlan, Gpu,
+    GpuError, IndexKind, ParamsShard, wgpu,
 };
 
 use crate::batch::{self, REPORT_BYTES, Recording, read_back};
@@ -307,15 +307,33 @@ fn wide_params(gpu: &'static Gpu) {
         .flat_map(|row| [row >> 30, row >> 10 & (inner[0] - 1), row & (inner[1] - 1)]);
     let three = three.collect::<Vec<_>>();
     let rows_usize = usize::try_from(rows).unwrap();
-    for (params_shape, index_depth, mut indices) in [
-        (vec![rows_usize], 1, one),
-        (vec![5, 1 << 20, 1 << 10], 3, three),
+    let three_dims = [5, 1 << 20, 1 << 10];
+    let nd = GatherNd::new().bad_indices(BadIndices::Error);
+    // Of the first row of each of 5 batches.
+    let elements = GatherElements::new().axis(2).bad_indices(BadIndices::Error);
+    let elements = elements.plan(&three_dims, &[5, 1, 2]).unwrap();
+    for (plan, indices, expected, bad_row) in [
+        (
+            nd.plan(&[rows_usize], &[7, 1]).unwrap(),
+            [one, vec![rows]].concat(),
+            vec![1, 2, 3, 4, 5, 6, 0],
+            6,
+        ),
+        (
+            nd.plan(&three_dims, &[7, 3]).unwrap(),
+            [three, vec![rows; 3]].concat(),
+            vec![1, 2, 3, 4, 5, 6, 0],
+            6,
+        ),
+        (
+            elements,
+            vec![0, 7, 0, 7, 0, two_to_32, 0, 7, 0, 7],
+            vec![1, 2, 0, 0, 0, 0, 0, 0, 4, 5],
+            5,
+        ),
     ] {
-        indices.extend(std::iter::repeat_n(rows, index_depth));
-        let plan = GatherNd::new().bad_indices(BadIndices::Error);
-        let plan = plan.plan(&params_shape, &[7, index_depth]).unwrap();
         let indices = gpu.upload(&indices).unwrap();
-        let output = gpu.upload(&[9_u8; 7]).unwrap();
+        let output = gpu.upload(&vec![9_u8; expected.len()]).unwrap();
         let report = gpu.upload(&[9_u8; REPORT_BYTES]).unwrap();
         let buffers = GatherBuffers::new::<u8, u64>(
             shards[0].range,
@@ -330,10 +348,14 @@ fn wide_params(gpu: &'static Gpu) {
             .unwrap();
         gpu.queue().submit([encoder.finish()]);
         let [output, report] = read_back(gpu, [output.buffer(), report.buffer()]);
-        assert_eq!(output[..7], [1, 2, 3, 4, 5, 6, 0], "{plan}");
+        assert_eq!(output[..expected.len()], expected, "{plan}");
         let bad_rows = BadRows::decode(&plan, IndexKind::U64, &report)
             .unwrap()
             .unwrap();
-        assert_eq!((bad_rows.count, bad_rows.first.row()), (1, 6), "{plan}");
+        assert_eq!(
+            (bad_rows.count, bad_rows.first.row()),
+            (1, bad_row),
+            "{plan}"
+        );
     }
 }

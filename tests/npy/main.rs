@@ -118,6 +118,7 @@ fn attributes(device: &str) {
     folder.i32("columns.npy", "(2,)", &[2, 0]);
     folder.i32("batched.npy", "(2, 1)", &[1, 2]);
     folder.i32("cells.npy", "(1, 2)", &[-1, 1]);
+    folder.i32("first.npy", "(1, 3)", &[1, 0, 1]);
     for (command, shape, output) in [
         (
             "gather params.npy columns.npy --axis 1",
@@ -149,6 +150,21 @@ fn attributes(device: &str) {
             "gather_nd params.npy cells.npy --bad-indices zero",
             "(1,)",
             vec![0],
+        ),
+        (
+            "gather_nd params.npy cells.npy --bad-indices clamp",
+            "(1,)",
+            vec![2],
+        ),
+        (
+            "gather_elements params.npy batched.npy --axis 1",
+            "(2, 1)",
+            vec![2, 6],
+        ),
+        (
+            "gather_elements params.npy first.npy",
+            "(1, 3)",
+            vec![4, 2, 6],
         ),
     ] {
         let result = folder.run(&format!("{command} -o out.npy --device {device}"));

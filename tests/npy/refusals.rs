@@ -195,10 +195,14 @@ pub fn wrong_arguments_are_refused() {
             "invalid value 'tpu' for '--device <DEVICE>'",
         ),
         (
-            "gather a b -o c --bad-indices clamp",
-            "invalid value 'clamp' for '--bad-indices <POLICY>'",
+            "gather a b -o c --bad-indices skip",
+            "invalid value 'skip' for '--bad-indices <POLICY>'",
         ),
         ("gather_nd a b -o c --axis 1", "gather_nd has no --axis"),
+        (
+            "gather_elements a b -o c --batch-dims 1",
+            "gather_elements has no --batch-dims",
+        ),
         ("gather a b -o c.npz", "--output is a .npy file, found .npz"),
     ] {
         let result = folder.run(command);

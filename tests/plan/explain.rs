@@ -1,6 +1,8 @@
 //! `GatherPlan::explain`: what is said of each kernel, and of plans that run nothing or cannot run.
 
-use wgpu_gather::{BadIndices, Gather, GatherPlan, IndexKind, NegativeIndices, wgpu};
+use wgpu_gather::{
+    BadIndices, Gather, GatherElements, GatherPlan, IndexKind, NegativeIndices, wgpu,
+};
 
 use super::{BIG, along, nd};
 
@@ -207,4 +209,37 @@ fn a_cpu_that_poses_as_a_gpu_has_a_kernel_of_its_own() {
             "1 dispatch of 1 x 1 workgroups of 64 invocations",
         ]
     );
+}
+
+#[test]
+fn a_batch_of_gather_elements_beyond_32_bits_says_so() {
+    let along_0 = |params: &[usize], indices: &[usize]| {
+        let plan = GatherElements::new().plan(params, indices).unwrap();
+        let limits = wgpu::Limits {
+            max_storage_buffer_binding_size: 1 << 40,
+            ..Default::default()
+        };
+        let text = plan.explain(1, IndexKind::I32, &limits, GPU);
+        text.lines().last().unwrap().to_owned()
+    };
+    let refused = |rows: u64| {
+        format!(
+            "cannot run: params and indices of gather_elements must have at most 4294967295 elements behind the leading dims that they share, found {rows}"
+        )
+    };
+    assert_eq!(along_0(&[1 << 16, 1 << 16], &[1, 1]), refused(1 << 32));
+    assert_eq!(
+        along_0(&[2, 1 << 20], &[1 << 13, 1 << 20]),
+        refused(1 << 33)
+    );
+    let within = along_0(&[1 << 16, (1 << 16) - 1], &[1, 1]);
+    assert!(within.starts_with("1 dispatch of"), "{within}");
+    // Batches of that size are as many as one likes; along the last axis a batch is of any size.
+    let batches = GatherElements::new()
+        .axis(2)
+        .plan(&[1 << 20, 1 << 20, 9], &[1 << 20, 1 << 20, 1]);
+    let batches = batches
+        .unwrap()
+        .explain(1, IndexKind::I32, &wgpu::Limits::default(), GPU);
+    assert!(!batches.contains("cannot run"), "{batches}");
 }

@@ -6,7 +6,7 @@ use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser, Subcommand, ValueEnum};
 use wgpu_gather::BadIndices;
 
-/// tf.gather_nd and tf.gather, exactly, on the GPU and on the CPU.
+/// tf.gather_nd, tf.gather and torch.gather, exactly, on the GPU and on the CPU.
 #[derive(Parser)]
 #[command(
     version,
@@ -89,7 +89,7 @@ pub struct Run {
     /// Where the result goes; replaced only once the result is complete
     #[arg(short, long, value_name = "OUT.npy")]
     pub output: PathBuf,
-    /// gather: the dim of params to select along; batch-dims unless given
+    /// gather: the dim of params to select along; batch-dims unless given. gather_elements: likewise; 0 unless given
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub axis: Option<i64>,
     /// How many leading dims params and indices share
@@ -103,7 +103,8 @@ pub struct Run {
     /// auto: the GPU if there is one, else the CPU. WGPU_ADAPTER_NAME chooses among GPUs
     #[arg(long, value_enum, default_value_t = Device::Auto)]
     pub device: Device,
-    /// What an index that is out of range gives: an error that names the first one, or zeros in its slice.
+    /// What an index that is out of range gives: an error that names the first one, zeros in its slice, or what the
+    /// nearest index gives that is not.
     /// default: zero for gpu as in TensorFlow, else error
     #[arg(long, value_name = "POLICY", value_enum, default_value_t = Policy::Default)]
     bad_indices: Policy,
@@ -117,6 +118,7 @@ pub struct Run {
 pub enum Operation {
     Gather,
     GatherNd,
+    GatherElements,
 }
 
 #[derive(Clone, Copy, PartialEq, ValueEnum)]
@@ -131,6 +133,7 @@ enum Policy {
     Default,
     Error,
     Zero,
+    Clamp,
 }
 
 impl Run {
@@ -138,6 +141,10 @@ impl Run {
     pub fn check(&self) {
         if self.operation == Operation::GatherNd && self.axis.is_some() {
             refuse(ErrorKind::ArgumentConflict, "gather_nd has no --axis");
+        }
+        if self.operation == Operation::GatherElements && self.batch_dims != 0 {
+            let error = "gather_elements has no --batch-dims";
+            refuse(ErrorKind::ArgumentConflict, error);
         }
         let extension = self.output.extension().and_then(|name| name.to_str());
         if let Some(other @ ("npz" | "safetensors")) = extension {
@@ -149,6 +156,7 @@ impl Run {
     /// What is the default on a GPU would make the answer of `auto` depend on the machine.
     pub fn bad_indices(&self) -> BadIndices {
         match (self.bad_indices, self.device) {
+            (Policy::Clamp, _) => BadIndices::Clamp,
             (Policy::Zero, _) | (Policy::Default, Device::Gpu) => BadIndices::Zero,
             _ => BadIndices::Error,
         }

@@ -5,7 +5,8 @@ use std::path::Path;
 
 use bytemuck::Pod;
 use wgpu_gather::{
-    Executor, Gather, GatherIndex, GatherNd, GatherPlan, Gpu, GpuError, NegativeIndices,
+    Executor, Gather, GatherElements, GatherIndex, GatherNd, GatherPlan, Gpu, GpuError,
+    NegativeIndices,
 };
 
 use crate::args::{Device, Operation, Run};
@@ -54,6 +55,11 @@ fn make_plan(args: &Run, params: &[usize], indices: &[usize]) -> Result<GatherPl
     let plan = match args.operation {
         Operation::GatherNd => GatherNd::new()
             .batch_dims(args.batch_dims)
+            .bad_indices(args.bad_indices())
+            .negative_indices(negative_indices)
+            .plan(params, indices),
+        Operation::GatherElements => GatherElements::new()
+            .axis(args.axis.unwrap_or(0))
             .bad_indices(args.bad_indices())
             .negative_indices(negative_indices)
             .plan(params, indices),

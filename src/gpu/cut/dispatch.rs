@@ -63,7 +63,7 @@ impl Cut<'_> {
     }
 
     /// Whether entry points of groups can do these rows: numbers of one word, all params rows of their parts
-    /// bound, and groups that start with a vector of each operand and have one part each.
+    /// bound, and groups that start with a vector of each operand, have one part each and lie along one place dim.
     fn is_grouped(&self, window: Window) -> bool {
         let dims = self.dims;
         let ((start, end), (row, row_end)) = (window.output_rows, window.params_rows);
@@ -89,6 +89,13 @@ impl Cut<'_> {
             && (part == last_part
                 || dims.index_count.is_multiple_of(GROUP_ROWS)
                     && (start % dims.index_count).is_multiple_of(GROUP_ROWS))
+            && match &dims.place_dims[..] {
+                [] | [_] => true,
+                [.., innermost] => {
+                    innermost.size.is_multiple_of(GROUP_ROWS)
+                        && (start % dims.index_count).is_multiple_of(GROUP_ROWS)
+                }
+            }
             && starts_with_vectors(start, self.slice_bytes)
             && starts_with_vectors(first_index_row, self.index_row_bytes)
     }
@@ -161,6 +168,16 @@ impl Cut<'_> {
             Unit::Vec4 | Unit::Word => rows << self.kernel.lanes_log2,
         };
         let workgroups = self.grid(invocations);
+        let first_n = if params_part == last_part {
+            // Where n counts, a batch has no more rows than this.
+            u32::try_from(start % index_count).unwrap_or(u32::MAX)
+        } else {
+            0
+        };
+        let mut place_dims = [[0; 2]; 8];
+        for (words, dim) in place_dims.iter_mut().zip(dims.place_dims.iter().rev()) {
+            *words = [size(dim.size), size(dim.stride)];
+        }
         let mut indexed_dims = [[0; 2]; 8];
         for (words, &dim) in indexed_dims.iter_mut().zip(&dims.indexed_dims) {
             *words = low_and_high(dim);
@@ -189,9 +206,14 @@ impl Cut<'_> {
                 groups: self.kernel.groups,
                 fill_words: 0,
                 fill_start: 0,
-                unused: [0; 2],
+                first_n,
+                index_stride: size(dims.index_stride),
+                place_dim_count: size(dims.place_dims.len() as u64),
+                unused: 0,
+                unused_pair: [0; 2],
                 indexed_dims,
                 fill: [0; 16],
+                place_dims,
             },
             part,
             workgroups,

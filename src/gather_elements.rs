@@ -1,0 +1,180 @@
+//! `GatherElements` to `GatherPlan`: the checks of gather_elements, in the order of the others.
+
+use crate::bad_indices::{BadIndices, NegativeIndices};
+use crate::dims::{GatherDims, PlaceDim};
+use crate::error::PlanError;
+use crate::gather::axis_of;
+use crate::plan::{GatherPlan, Operation, check_element_counts, product};
+
+/// Dims of indices that are not as good as one, beyond which nothing is planned.
+const MAX_PLACE_DIMS: usize = 8;
+
+/// The attributes of ONNX's GatherElements, `torch.gather` and NumPy's `take_along_axis`: each index selects one
+/// element of params, along one axis, at its own place in the other dims.
+///
+/// ```text
+/// output[i, j, k] = params[i, indices[i, j, k], k]        where axis is 1
+/// output.shape    = indices.shape
+/// ```
+///
+/// Indices has the rank of params, and in every dim but the axis at most as many entries. NumPy also broadcasts
+/// the two against each other; that is the caller's to do.
+///
+/// ```
+/// use wgpu_gather::GatherElements;
+///
+/// let scores = [0.1, 0.7, 0.2, 0.5, 0.3, 0.2];
+/// let best = GatherElements::new().axis(1).plan(&[2, 3], &[2, 1])?;
+/// assert_eq!(best.output_shape(), [2, 1]);
+/// assert_eq!(best.run(&scores, &[1, 0])?, [0.7, 0.5]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub struct GatherElements {
+    axis: i64,
+    bad_indices: BadIndices,
+    negative_indices: NegativeIndices,
+}
+
+impl GatherElements {
+    /// The first dim, which is ONNX's default; TensorFlow's rules for indices.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The dim to select along; a negative one counts from the rank.
+    #[must_use]
+    pub fn axis(mut self, axis: i64) -> Self {
+        self.axis = axis;
+        self
+    }
+
+    /// What an out-of-range index gives; [`BadIndices::DeviceDefault`] unless set.
+    #[must_use]
+    pub fn bad_indices(mut self, bad_indices: BadIndices) -> Self {
+        self.bad_indices = bad_indices;
+        self
+    }
+
+    /// What a negative index means; [`NegativeIndices::Invalid`] unless set, which is PyTorch's rule.
+    /// ONNX and NumPy count from the end.
+    #[must_use]
+    pub fn negative_indices(mut self, negative_indices: NegativeIndices) -> Self {
+        self.negative_indices = negative_indices;
+        self
+    }
+
+    /// Checks the shapes and works out all sizes.
+    ///
+    /// # Errors
+    ///
+    /// Scalar params; an axis outside the rank of params; indices of another rank; a dim of indices, but for the
+    /// axis, above that of params; sizes beyond `i64::MAX` elements; more than 8 dims of which no two neighbours
+    /// are as good as one.
+    pub fn plan(
+        &self,
+        params_shape: &[usize],
+        indices_shape: &[usize],
+    ) -> Result<GatherPlan, PlanError> {
+        if params_shape.is_empty() {
+            return Err(PlanError::ParamsScalar);
+        }
+        let axis = axis_of(self.axis, true, params_shape.len())?;
+        check_below_params(axis, params_shape, indices_shape)?;
+        check_element_counts(params_shape, indices_shape, indices_shape)?;
+
+        let batch_dims = (0..axis)
+            .take_while(|&dim| params_shape[dim] == indices_shape[dim])
+            .count();
+        let row_count = product(&params_shape[batch_dims..]);
+        let (index_stride, place_dims) = if row_count == params_shape[axis] as u64 {
+            // All that an index row's place says is which batch it is of.
+            (1, Vec::new())
+        } else {
+            let place_dims = place_dims(axis, batch_dims, params_shape, indices_shape);
+            (product(&params_shape[axis + 1..]), place_dims)
+        };
+        if place_dims.len() > MAX_PLACE_DIMS {
+            return Err(PlanError::PlaceDimsAboveLimit {
+                place_dims: place_dims.len(),
+            });
+        }
+        Ok(GatherPlan {
+            operation: Operation::GatherElements,
+            params_shape: params_shape.to_vec(),
+            indices_shape: indices_shape.to_vec(),
+            output_shape: indices_shape.to_vec(),
+            axis,
+            batch_dims: 0,
+            bad_indices: self.bad_indices,
+            negative_indices: self.negative_indices,
+            dims: GatherDims {
+                batch_size: product(&params_shape[..batch_dims]),
+                outer_size: 1,
+                index_count: product(&indices_shape[batch_dims..]),
+                indexed_dims: vec![params_shape[axis] as u64],
+                index_stride,
+                place_dims,
+                row_count,
+                slice_len: 1,
+                first_row: 0,
+                held_rows: row_count,
+            },
+        })
+    }
+}
+
+fn check_below_params(
+    axis: usize,
+    params_shape: &[usize],
+    indices_shape: &[usize],
+) -> Result<(), PlanError> {
+    let (params_rank, indices_rank) = (params_shape.len(), indices_shape.len());
+    if params_rank != indices_rank {
+        return Err(PlanError::RanksUnequal {
+            params_rank,
+            indices_rank,
+        });
+    }
+    for (dim, (&params_dim, &indices_dim)) in params_shape.iter().zip(indices_shape).enumerate() {
+        if dim != axis && indices_dim > params_dim {
+            return Err(PlanError::IndicesDimAboveParams {
+                dim,
+                params_dim,
+                indices_dim,
+            });
+        }
+    }
+    Ok(())
+}
+
+/// The dims of indices behind the batch dims, neighbours that are as good as one put together.
+fn place_dims(
+    axis: usize,
+    batch_dims: usize,
+    params_shape: &[usize],
+    indices_shape: &[usize],
+) -> Vec<PlaceDim> {
+    let mut place_dims = vec![PlaceDim { size: 1, stride: 0 }];
+    for dim in batch_dims..params_shape.len() {
+        let size = indices_shape[dim] as u64;
+        let stride = if dim == axis {
+            0
+        } else {
+            product(&params_shape[dim + 1..])
+        };
+        match place_dims.last_mut() {
+            _ if size == 1 => {}
+            Some(outer) if outer.size == 1 => *outer = PlaceDim { size, stride },
+            Some(outer) if u128::from(outer.stride) == u128::from(stride) * u128::from(size) => {
+                *outer = PlaceDim {
+                    size: outer.size * size,
+                    stride,
+                };
+            }
+            _ => place_dims.push(PlaceDim { size, stride }),
+        }
+    }
+    place_dims
+}
