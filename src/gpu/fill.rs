@@ -1,5 +1,6 @@
 //! What bad rows hold instead of zeros.
 
+use crate::element::GatherElement;
 use crate::error::GatherError;
 
 /// The longest pattern, which a window holds.
@@ -52,6 +53,13 @@ impl Fill {
         });
         Ok((pattern, words))
     }
+}
+
+/// Whether the GPU can hold this fill, for those who ask before they move anything.
+pub(super) fn check_fill<T: GatherElement>(fill: &T) -> Result<(), GatherError> {
+    Fill::new(bytemuck::bytes_of(fill))
+        .pattern(size_of::<T>() as u64)
+        .map(drop)
 }
 
 #[cfg(test)]

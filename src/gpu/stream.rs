@@ -1,10 +1,9 @@
 //! Gathers whose table, or whose output, is more than the device holds: in chunks, within device memory of
 //! the caller's choice.
 
-use std::marker::PhantomData;
-
 use super::context::Gpu;
 use super::cut::{Chunk, Cut, Dispatch, Window};
+use super::fill::check_fill;
 use super::mapping::{Mapping, Wait};
 use super::operands::GatherBuffers;
 use super::prepared::record_pass;
@@ -44,7 +43,7 @@ pub struct GatherStream<'a, T, I> {
     next: Option<Chunk>,
     /// The bytes of an element whose other bytes the next chunk brings.
     begun: Vec<u8>,
-    element: PhantomData<fn() -> T>,
+    fill: Option<T>,
 }
 
 /// Where the table is.
@@ -191,8 +190,24 @@ impl<'a, T: GatherElement, I: GatherIndex> GatherStream<'a, T, I> {
             indices: Upload::new(gpu, Operand::Indices, I::bytes(indices), chunk_bytes)?,
             output: gpu.make_buffer(Operand::Output, output_bytes, usage, "wgpu-gather/chunk")?,
             begun: Vec::new(),
-            element: PhantomData,
+            fill: None,
         })
+    }
+
+    /// Has bad rows hold `fill` where [`BadIndices::Zero`] puts zeros. To be called before the first chunk is taken:
+    /// what has been gathered stays as it is.
+    ///
+    /// # Errors
+    ///
+    /// Elements too long for [`GatherBuffers::with_fill`](GatherBuffers::with_fill).
+    ///
+    /// ```no_run
+    #[doc = include_str!("../../tests/doc_examples/stream_filled.rs")]
+    /// ```
+    pub fn with_fill(mut self, fill: T) -> Result<Self, GpuError> {
+        check_fill(&fill)?;
+        self.fill = Some(fill);
+        Ok(self)
     }
 
     /// The next elements of the output; none at its end.
@@ -281,13 +296,14 @@ impl<'a, T: GatherElement, I: GatherIndex> GatherStream<'a, T, I> {
                 upload.buffer().clone()
             }
         };
-        let buffers = GatherBuffers::with_bytes(
-            size_of::<T>() as u64,
-            I::KIND,
+        let mut buffers = GatherBuffers::new::<T, I>(
             params.slice(..),
             self.indices.buffer().slice(..),
             self.output.slice(..),
         );
+        if let Some(fill) = self.fill {
+            buffers = buffers.with_fill(fill);
+        }
         let shards = buffers.params_shards(self.plan.dims());
         let steps =
             self.gpu

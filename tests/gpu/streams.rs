@@ -19,7 +19,7 @@ use crate::common::indices::Hash;
 use crate::common::oracle::Case;
 use crate::common::voices::{Element, Job, POLICIES, Voice};
 use crate::cuts::small_device;
-use crate::into_buffers::{index_values, table, widths};
+use crate::into_buffers::{filled, index_values, table, widths};
 use crate::to_host::block_on;
 use crate::trial;
 
@@ -34,6 +34,10 @@ pub(crate) fn trials() -> Vec<Trial> {
         trial("streams_of_a_few_bytes_give_every_width", |gpu| {
             in_turn(gpu, widths());
         }),
+        trial("streams_of_a_few_bytes_give_the_fill", |gpu| {
+            in_turn(gpu, filled());
+        }),
+        trial("a_stream_holds_the_fill_across_chunks", filled_chunks),
         trial("streams_of_shards_put_together_are_the_whole", shards),
         trial("elements_of_every_type_stream_bit_for_bit", |gpu| {
             for from in SOURCES {
@@ -42,6 +46,7 @@ pub(crate) fn trials() -> Vec<Trial> {
                     gpu,
                     from,
                     device_bytes,
+                    fill: &[],
                 });
             }
         }),
@@ -65,6 +70,8 @@ struct Stream<'a> {
     gpu: &'a Gpu,
     from: Place,
     device_bytes: Option<u64>,
+    /// The bytes of an element; none for zeros.
+    fill: &'a [u8],
 }
 
 impl Stream<'_> {
@@ -82,18 +89,22 @@ impl Stream<'_> {
             output.extend(chunk);
             Ok::<_, GpuError>(())
         };
-        match self.from {
-            Place::Host => self
-                .gpu
-                .stream_from_host(plan, params, indices, device_bytes)?
-                .try_for_each(&mut take)?,
+        let mut stream = match self.from {
+            Place::Host => {
+                let stream = self
+                    .gpu
+                    .stream_from_host(plan, params, indices, device_bytes);
+                stream?
+            }
             Place::Table => {
                 let table = self.gpu.upload(params)?;
-                self.gpu
-                    .stream(plan, &table, indices, device_bytes)?
-                    .try_for_each(&mut take)?;
+                self.gpu.stream(plan, &table, indices, device_bytes)?
             }
+        };
+        if !self.fill.is_empty() {
+            stream = stream.with_fill(bytemuck::checked::pod_read_unaligned(self.fill))?;
         }
+        stream.try_for_each(&mut take)?;
         Ok(output)
     }
 }
@@ -136,6 +147,7 @@ fn in_turn(gpu: &Gpu, jobs: impl Iterator<Item = Job>) {
                 gpu,
                 from,
                 device_bytes,
+                fill: &job.fill,
             });
         }
     }
@@ -148,6 +160,7 @@ fn shards(gpu: &'static Gpu) {
             gpu,
             from: SOURCES[number % 2],
             device_bytes: None,
+            fill: &[],
         };
         job.check_shards(&stream, &mut hash);
     }
@@ -160,12 +173,50 @@ fn small_buffers(_: &'static Gpu) {
         gpu: &gpu,
         from: Place::Host,
         device_bytes: Some(1 << 30),
+        fill: &[],
     };
     for case in cases::table().into_iter().filter(Case::check_plan) {
         for job in case.jobs(&[1, 3, 16], &[IndexKind::I32, IndexKind::U64], &POLICIES) {
             job.check(&stream);
         }
     }
+}
+
+/// Windows of a table, parts of a slice, and elements that two chunks share.
+fn filled_chunks(gpu: &'static Gpu) {
+    let plan = Gather::new().bad_indices(BadIndices::Zero);
+    // Slices of 24 bytes; of 12,000, in parts; of 3.
+    for (slice_len, device_bytes) in [(8, 8 * 128), (4000, 8 * 1024), (1, 8 * 128)] {
+        let plan = plan.plan(&[100, slice_len], &[40]).unwrap();
+        let params: Vec<[u8; 3]> = (0_u8..100)
+            .flat_map(|row| vec![[row, 101, 102]; slice_len])
+            .collect();
+        let indices: Vec<i64> = (0..40).map(|n| n * 37 % 120 - 5).collect();
+        let fill = [201, 202, 203];
+        let mut expected = Vec::new();
+        for &index in &indices {
+            let row = u8::try_from(index).ok().filter(|&row| row < 100);
+            let element = row.map_or(fill, |row| [row, 101, 102]);
+            expected.extend(vec![element; slice_len]);
+        }
+        assert!(expected.contains(&fill));
+        for from in SOURCES {
+            let stream = Stream {
+                gpu,
+                from,
+                device_bytes: Some(device_bytes),
+                fill: &fill,
+            };
+            let output = stream.run(&plan, &params, &indices, device_bytes).unwrap();
+            assert!(output == expected, "{from:?} {slice_len}");
+        }
+    }
+
+    // A row that a shard does not hold has zeros.
+    let shard = plan.plan(&[4, 2], &[4]).unwrap().shard(2..4).unwrap();
+    let stream = gpu.stream_from_host(&shard, &[3_u16, 3, 4, 4], &[3, 0, 4, 2], 1 << 10);
+    let chunks: Result<Vec<_>, _> = stream.unwrap().with_fill(9).unwrap().collect();
+    assert_eq!(chunks.unwrap().concat(), [4, 4, 0, 0, 9, 9, 3, 3]);
 }
 
 /// 64 MiB of params and of output, and 4 of indices.
@@ -300,6 +351,16 @@ fn mistakes(gpu: &'static Gpu) {
         none.map(drop),
         Err(GpuError::Gather(GatherError::ZeroSizedElement))
     );
+    // Refused at once, whatever is streamed.
+    let zero = Gather::new().bad_indices(BadIndices::Zero);
+    for rows in [0, 2] {
+        let plan = zero.plan(&[3], &[rows]).unwrap();
+        let (params, indices) = ([[1_u8; 17]; 3], vec![3; rows]);
+        let stream = gpu.stream_from_host(&plan, &params, &indices, 1 << 20);
+        let too_long = stream.unwrap().with_fill([9; 17]).map(drop);
+        let error = GatherError::FillTooLong { element_bytes: 17 };
+        assert_eq!(too_long, Err(GpuError::Gather(error)));
+    }
     // A word of params, two of indices and one of output.
     let few = gpu.stream_from_host(&plan, &[1_u8; 3], &[0, 1], 63);
     let few = few.map(drop).unwrap_err();
