@@ -3,6 +3,8 @@
 use std::fmt;
 
 use super::context::Gpu;
+use super::fill::check_fill;
+use super::mapping::Wait;
 use crate::bad_indices::BadIndices;
 use crate::element::{GatherElement, GatherIndex};
 use crate::error::{GatherError, GpuError};
@@ -51,14 +53,32 @@ impl Executor {
         T: GatherElement,
         I: GatherIndex,
     {
-        check_policy(plan)?;
-        match self {
-            Self::Gpu(gpu) => {
-                let table = gpu.upload(params)?;
-                gpu.gather(plan, &table, indices).await
-            }
-            Self::Cpu(_) => run(plan, params, indices),
-        }
+        self.gathered(plan, params, indices, None, Wait::Poll).await
+    }
+
+    /// [`gather`](Self::gather), with `fill` in the slices of bad rows where [`BadIndices::Zero`] puts zeros.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`gather`](Self::gather); on either device, elements too long for
+    /// [`GatherBuffers::with_fill`](crate::GatherBuffers::with_fill).
+    ///
+    /// ```no_run
+    #[doc = include_str!("../../tests/doc_examples/executor_filled.rs")]
+    /// ```
+    pub async fn gather_filled<T, I>(
+        &self,
+        plan: &GatherPlan,
+        params: &[T],
+        indices: &[I],
+        fill: T,
+    ) -> Result<Vec<T>, GpuError>
+    where
+        T: GatherElement,
+        I: GatherIndex,
+    {
+        self.gathered(plan, params, indices, Some(fill), Wait::Poll)
+            .await
     }
 
     /// [`gather`](Self::gather), waiting for it on this thread.
@@ -77,10 +97,50 @@ impl Executor {
         T: GatherElement,
         I: GatherIndex,
     {
+        pollster::block_on(self.gathered(plan, params, indices, None, Wait::Block))
+    }
+
+    /// [`gather_filled`](Self::gather_filled), waiting for it on this thread.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`gather_filled`](Self::gather_filled).
+    #[cfg(not(target_arch = "wasm32"))]
+    pub fn gather_filled_blocking<T, I>(
+        &self,
+        plan: &GatherPlan,
+        params: &[T],
+        indices: &[I],
+        fill: T,
+    ) -> Result<Vec<T>, GpuError>
+    where
+        T: GatherElement,
+        I: GatherIndex,
+    {
+        pollster::block_on(self.gathered(plan, params, indices, Some(fill), Wait::Block))
+    }
+
+    /// Refuses on either device what one of them refuses, before anything is moved.
+    async fn gathered<T, I>(
+        &self,
+        plan: &GatherPlan,
+        params: &[T],
+        indices: &[I],
+        fill: Option<T>,
+        wait: Wait,
+    ) -> Result<Vec<T>, GpuError>
+    where
+        T: GatherElement,
+        I: GatherIndex,
+    {
         check_policy(plan)?;
+        fill.as_ref().map_or(Ok(()), check_fill)?;
         match self {
-            Self::Gpu(gpu) => gpu.gather_blocking(plan, &gpu.upload(params)?, indices),
-            Self::Cpu(_) => run(plan, params, indices),
+            Self::Gpu(gpu) => {
+                let table = gpu.upload(params)?;
+                gpu.gathered(plan, &table, indices, fill, wait).await
+            }
+            Self::Cpu(_) => run(plan, params, indices, fill),
         }
     }
 }
@@ -103,16 +163,18 @@ impl fmt::Display for Executor {
     }
 }
 
-/// On the CPU what a GPU gives: a bad row holds zero bytes, and an element has some.
+/// On the CPU what a GPU gives: a bad row holds zero bytes, or the fill, and an element has some.
 fn run<T: GatherElement, I: GatherIndex>(
     plan: &GatherPlan,
     params: &[T],
     indices: &[I],
+    fill: Option<T>,
 ) -> Result<Vec<T>, GpuError> {
     if size_of::<T>() == 0 {
         return Err(GatherError::ZeroSizedElement.into());
     }
-    Ok(plan.run_with(params, indices, T::zeroed(), T::zeroed())?)
+    let fill = fill.unwrap_or_else(T::zeroed);
+    Ok(plan.run_with(params, indices, T::zeroed(), fill)?)
 }
 
 fn check_policy(plan: &GatherPlan) -> Result<(), GpuError> {

@@ -247,7 +247,7 @@ impl Gpu {
         Mapping::start(&self.device, readback, wgpu::MapMode::Read, submission)
     }
 
-    async fn gathered<T, I>(
+    pub(super) async fn gathered<T, I>(
         &self,
         plan: &GatherPlan,
         table: &GpuTable<T>,

@@ -32,6 +32,14 @@ mod executor {
     }
 }
 
+mod executor_filled {
+    include!("executor_filled.rs");
+
+    pub fn run() -> Result<(), Box<dyn std::error::Error>> {
+        main()
+    }
+}
+
 mod stream {
     include!("stream.rs");
 
@@ -79,6 +87,7 @@ fn main() {
         gpu_trial("a_table_on_the_gpu", |_| Ok(gpu::run()?)),
         gpu_trial("a_chain_on_the_gpu", |_| Ok(chain::run()?)),
         gpu_trial("the_gpu_if_there_is_one", |_| Ok(executor::run()?)),
+        gpu_trial("a_fill_on_either_device", |_| Ok(executor_filled::run()?)),
         gpu_trial("a_fill_in_a_stream", |_| Ok(stream_filled::run()?)),
         gpu_trial("a_table_in_the_hosts_memory", |_| Ok(stream::run()?)),
         gpu_trial("an_encoder_of_the_apps_own", record_embedding),

@@ -6,6 +6,7 @@ mod batch;
 #[path = "../common/mod.rs"]
 mod common;
 mod cuts;
+mod executors;
 mod into_buffers;
 mod known_failures;
 mod prepared;
@@ -20,6 +21,7 @@ fn main() {
     trials.extend(into_buffers::trials());
     trials.extend(cuts::trials());
     trials.extend(streams::trials());
+    trials.extend(executors::trials());
     trials.extend(prepared::trials());
     trials.extend(known_failures::trials());
     libtest_mimic::run(&Arguments::from_args(), trials).exit();

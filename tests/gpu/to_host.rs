@@ -1,4 +1,4 @@
-//! Gathers through `Gpu` and `Executor`, whose results come back to the host.
+//! Gathers through `Gpu`, whose results come back to the host or stay.
 
 use std::future::Future;
 use std::pin::pin;
@@ -47,13 +47,7 @@ pub(crate) fn trials() -> Vec<Trial> {
             "a_future_completes_although_nobody_else_polls",
             bare_executor,
         ),
-        trial("an_executor_gives_the_same_on_either_device", executors),
-        trial(
-            "an_executor_gives_zero_bytes_on_either_device",
-            zero_bytes_on_both,
-        ),
         trial("a_device_has_all_limits_of_its_adapter", adapter_limits),
-        trial("an_executor_wants_its_policy_named", policy_not_named),
     ]
 }
 
@@ -324,76 +318,6 @@ pub(crate) fn block_on<F: Future + Send>(future: F) -> F::Output {
     }
 }
 
-/// The GPU of the trials, and the CPU as on a machine without one.
-fn both(gpu: &Gpu) -> [Executor; 2] {
-    let gpu = Gpu::from_parts(gpu.device().clone(), gpu.queue().clone());
-    let none = GpuError::NoAdapter("none for this test".into());
-    [Executor::from(Ok(gpu)), Executor::from(Err(none))]
-}
-
-fn executors(gpu: &'static Gpu) {
-    let [on_gpu, on_cpu] = both(gpu);
-    assert!(matches!(on_gpu, Executor::Gpu(_)));
-    assert_eq!(
-        on_cpu.to_string(),
-        "the CPU (no adapter found: none for this test)"
-    );
-    let params = [1.5_f32, f32::NAN, -0.0, 4.0, 5.0, 6.0];
-    for (bad_indices, indices) in [
-        (BadIndices::Zero, [2, 0, 1]),
-        (BadIndices::Zero, [2, 3, -1]),
-        (BadIndices::Error, [2, 0, 1]),
-        (BadIndices::Error, [2, 3, -1]),
-    ] {
-        let plan = GatherNd::new().bad_indices(bad_indices);
-        let plan = plan.plan(&[3, 2], &[3, 1]).unwrap();
-        let [gpu, cpu] = [&on_gpu, &on_cpu].map(|executor| {
-            let output = executor.gather_blocking(&plan, &params, &indices)?;
-            Ok::<_, GpuError>(output.into_iter().map(f32::to_bits).collect::<Vec<_>>())
-        });
-        assert_eq!(gpu, cpu, "{bad_indices:?} {indices:?}");
-        let is_error = bad_indices == BadIndices::Error && indices[1] == 3;
-        assert_eq!(gpu.is_err(), is_error, "{bad_indices:?} {indices:?}");
-    }
-    let plan = Gather::new().bad_indices(BadIndices::Zero);
-    let plan = plan.plan(&[3], &[2]).unwrap();
-    let [gpu, cpu] =
-        [&on_gpu, &on_cpu].map(|executor| executor.gather_blocking(&plan, &[1], &[0, 0]));
-    assert_eq!(gpu, cpu);
-    assert_eq!(
-        gpu.unwrap_err().to_string(),
-        "params must have 3 elements, found 1"
-    );
-}
-
-/// A user's element whose default is not zero bytes.
-#[derive(Debug, Clone, Copy, PartialEq, bytemuck::Pod, bytemuck::Zeroable)]
-#[repr(C)]
-struct Weight(f32);
-
-impl Default for Weight {
-    fn default() -> Self {
-        Self(1.0)
-    }
-}
-
-fn zero_bytes_on_both(gpu: &'static Gpu) {
-    let plan = Gather::new().bad_indices(BadIndices::Zero);
-    let plan = plan.plan(&[2], &[2]).unwrap();
-    let params = [Weight(5.0), Weight(6.0)];
-    for executor in both(gpu) {
-        let output = executor.gather_blocking(&plan, &params, &[1, 2]);
-        assert_eq!(output, Ok(vec![Weight(6.0), Weight(0.0)]), "{executor}");
-        let error = executor.gather_blocking(&plan, &[(), ()], &[1, 2]);
-        let text = "an element must have at least 1 byte on the GPU, found 0";
-        assert_eq!(error.unwrap_err().to_string(), text, "{executor}");
-    }
-    assert_eq!(
-        plan.run(&params, &[1, 2]),
-        Ok(vec![Weight(6.0), Weight(1.0)])
-    );
-}
-
 /// Not WebGPU's defaults: a buffer of 256 MiB, a binding of 128.
 fn adapter_limits(_: &'static Gpu) {
     let descriptor = wgpu::InstanceDescriptor::new_without_display_handle_from_env();
@@ -403,14 +327,4 @@ fn adapter_limits(_: &'static Gpu) {
     let gpu = pollster::block_on(Gpu::with_adapter(&adapter)).unwrap();
     assert_eq!(gpu.device().limits(), adapter.limits());
     assert_ne!(gpu.device().limits(), wgpu::Limits::default());
-}
-
-fn policy_not_named(gpu: &'static Gpu) {
-    let plan = Gather::new().plan(&[3], &[1]).unwrap();
-    for executor in both(gpu) {
-        let result = executor.gather_blocking(&plan, &[1, 2, 3], &[0]);
-        assert_eq!(result, Err(GpuError::PolicyNotNamed), "{executor}");
-        let result = block_on(executor.gather(&plan, &[1, 2, 3], &[0]));
-        assert_eq!(result, Err(GpuError::PolicyNotNamed), "{executor}");
-    }
 }

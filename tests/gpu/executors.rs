@@ -1,0 +1,177 @@
+//! Gathers through `Executor`, on the GPU of the trials and on the CPU.
+
+use libtest_mimic::Trial;
+use wgpu_gather::{
+    BadIndices, Executor, Gather, GatherError, GatherIndex, GatherNd, GatherPlan, Gpu, GpuError,
+    RunError,
+};
+
+use crate::common::voices::{Element, Job, Voice};
+use crate::into_buffers::filled;
+use crate::to_host::block_on;
+use crate::trial;
+
+pub(crate) fn trials() -> Vec<Trial> {
+    vec![
+        trial("an_executor_gives_the_same_on_either_device", executors),
+        trial(
+            "an_executor_gives_zero_bytes_on_either_device",
+            zero_bytes_on_both,
+        ),
+        trial("an_executor_gives_the_fill_on_either_device", fill_on_both),
+        trial(
+            "an_executor_refuses_the_same_fills_on_either_device",
+            fill_too_long,
+        ),
+        trial("an_executor_wants_its_policy_named", policy_not_named),
+    ]
+}
+
+/// The GPU of the trials, and the CPU as on a machine without one.
+fn both(gpu: &Gpu) -> [Executor; 2] {
+    let gpu = Gpu::from_parts(gpu.device().clone(), gpu.queue().clone());
+    let none = GpuError::NoAdapter("none for this test".into());
+    [Executor::from(Ok(gpu)), Executor::from(Err(none))]
+}
+
+fn executors(gpu: &'static Gpu) {
+    let [on_gpu, on_cpu] = both(gpu);
+    assert!(matches!(on_gpu, Executor::Gpu(_)));
+    assert_eq!(
+        on_cpu.to_string(),
+        "the CPU (no adapter found: none for this test)"
+    );
+    let params = [1.5_f32, f32::NAN, -0.0, 4.0, 5.0, 6.0];
+    for (bad_indices, indices) in [
+        (BadIndices::Zero, [2, 0, 1]),
+        (BadIndices::Zero, [2, 3, -1]),
+        (BadIndices::Error, [2, 0, 1]),
+        (BadIndices::Error, [2, 3, -1]),
+    ] {
+        let plan = GatherNd::new().bad_indices(bad_indices);
+        let plan = plan.plan(&[3, 2], &[3, 1]).unwrap();
+        let [gpu, cpu] = [&on_gpu, &on_cpu].map(|executor| {
+            let output = executor.gather_blocking(&plan, &params, &indices)?;
+            Ok::<_, GpuError>(output.into_iter().map(f32::to_bits).collect::<Vec<_>>())
+        });
+        assert_eq!(gpu, cpu, "{bad_indices:?} {indices:?}");
+        let is_error = bad_indices == BadIndices::Error && indices[1] == 3;
+        assert_eq!(gpu.is_err(), is_error, "{bad_indices:?} {indices:?}");
+    }
+    let plan = Gather::new().bad_indices(BadIndices::Zero);
+    let plan = plan.plan(&[3], &[2]).unwrap();
+    let [gpu, cpu] =
+        [&on_gpu, &on_cpu].map(|executor| executor.gather_blocking(&plan, &[1], &[0, 0]));
+    assert_eq!(gpu, cpu);
+    assert_eq!(
+        gpu.unwrap_err().to_string(),
+        "params must have 3 elements, found 1"
+    );
+}
+
+/// A user's element whose default is not zero bytes.
+#[derive(Debug, Clone, Copy, PartialEq, bytemuck::Pod, bytemuck::Zeroable)]
+#[repr(C)]
+struct Weight(f32);
+
+impl Default for Weight {
+    fn default() -> Self {
+        Self(1.0)
+    }
+}
+
+fn zero_bytes_on_both(gpu: &'static Gpu) {
+    let plan = Gather::new().bad_indices(BadIndices::Zero);
+    let plan = plan.plan(&[2], &[2]).unwrap();
+    let params = [Weight(5.0), Weight(6.0)];
+    for executor in both(gpu) {
+        let output = executor.gather_blocking(&plan, &params, &[1, 2]);
+        assert_eq!(output, Ok(vec![Weight(6.0), Weight(0.0)]), "{executor}");
+        let error = executor.gather_blocking(&plan, &[(), ()], &[1, 2]);
+        let text = "an element must have at least 1 byte on the GPU, found 0";
+        assert_eq!(error.unwrap_err().to_string(), text, "{executor}");
+    }
+    assert_eq!(
+        plan.run(&params, &[1, 2]),
+        Ok(vec![Weight(6.0), Weight(1.0)])
+    );
+}
+
+fn policy_not_named(gpu: &'static Gpu) {
+    let plan = Gather::new().plan(&[3], &[1]).unwrap();
+    for executor in both(gpu) {
+        let result = executor.gather_blocking(&plan, &[1, 2, 3], &[0]);
+        assert_eq!(result, Err(GpuError::PolicyNotNamed), "{executor}");
+        let result = block_on(executor.gather(&plan, &[1, 2, 3], &[0]));
+        assert_eq!(result, Err(GpuError::PolicyNotNamed), "{executor}");
+    }
+}
+
+/// An executor with a fill, of an element's bytes.
+struct Filled<'a> {
+    executor: &'a Executor,
+    fill: &'a [u8],
+}
+
+impl Voice for Filled<'_> {
+    const DEVICE_DEFAULT: BadIndices = BadIndices::Zero;
+
+    fn gather<T: Element, I: GatherIndex>(
+        &self,
+        plan: &GatherPlan,
+        params: &[T],
+        indices: &[I],
+    ) -> Result<Vec<T>, RunError> {
+        let fill = bytemuck::checked::pod_read_unaligned(self.fill);
+        let gathered = self
+            .executor
+            .gather_filled_blocking(plan, params, indices, fill);
+        gathered.map_err(|error| match error {
+            GpuError::Run(error) => error,
+            error => panic!("{error}"),
+        })
+    }
+}
+
+fn fill_on_both(gpu: &'static Gpu) {
+    let jobs: Vec<Job> = filled().step_by(5).collect();
+    for executor in &both(gpu) {
+        for job in &jobs {
+            let fill = &job.fill;
+            job.check(&Filled { executor, fill });
+        }
+        let plan = Gather::new().bad_indices(BadIndices::Zero);
+        let plan = plan.plan(&[3], &[3]).unwrap();
+        let output = block_on(executor.gather_filled(&plan, &[1_u8, 2, 3], &[2, -1, 0], 9));
+        assert_eq!(output, Ok(vec![3, 9, 1]), "{executor}");
+        // Without a fill there is none.
+        let output = block_on(executor.gather(&plan, &[1_u8, 2, 3], &[2, -1, 0]));
+        assert_eq!(output, Ok(vec![3, 0, 1]), "{executor}");
+        // A row that a shard does not hold has zeros.
+        let shard = plan.shard(1..3).unwrap();
+        let output = executor.gather_filled_blocking(&shard, &[2_u8, 3], &[2, -1, 0], 9);
+        assert_eq!(output, Ok(vec![3, 9, 0]), "{executor}");
+        let plan = Gather::new().bad_indices(BadIndices::Error);
+        let plan = plan.plan(&[3], &[1]).unwrap();
+        let error = executor.gather_filled_blocking(&plan, &[1_u8, 2, 3], &[3], 9);
+        let text = "indices[0] = 3 is not in [0, 3)";
+        assert_eq!(error.unwrap_err().to_string(), text, "{executor}");
+    }
+}
+
+/// Before anything is uploaded: the device is lost.
+fn fill_too_long(_: &'static Gpu) {
+    let gpu = pollster::block_on(Gpu::from_env()).unwrap();
+    gpu.device().destroy();
+    let plan = Gather::new().bad_indices(BadIndices::Zero);
+    let plan = plan.plan(&[2], &[1]).unwrap();
+    let too_long = GatherError::FillTooLong { element_bytes: 17 };
+    let error = Err(GpuError::Gather(too_long));
+    for executor in both(&gpu) {
+        let params = [[1_u8; 17]; 2];
+        let filled = executor.gather_filled_blocking(&plan, &params, &[2], [9; 17]);
+        assert_eq!(filled, error, "{executor}");
+        let filled = block_on(executor.gather_filled(&plan, &params, &[2], [9; 17]));
+        assert_eq!(filled, error, "{executor}");
+    }
+}
