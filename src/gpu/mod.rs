@@ -22,6 +22,7 @@ mod scope;
 mod shader_tests;
 mod stream;
 mod table;
+mod to_host;
 mod upload;
 mod window;
 

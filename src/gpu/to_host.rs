@@ -1,0 +1,207 @@
+//! Gathers from tables on the GPU whose results come back to the host.
+
+use super::buffers::HOST;
+use super::context::Gpu;
+use super::mapping::{Mapping, Wait};
+use super::operands::GatherBuffers;
+use super::report::{BadRows, REPORT_BYTES};
+use super::scope::scoped;
+use super::table::{GpuTable, elements_of};
+use super::window::{OperandBytes, range_bytes};
+use crate::bad_indices::BadIndices;
+use crate::element::{GatherElement, GatherIndex, IndexKind};
+use crate::error::{GpuError, Operand, RunError};
+use crate::plan::GatherPlan;
+
+impl Gpu {
+    /// Gathers from a table on the GPU and brings the result back.
+    ///
+    /// The work is submitted when the future is first polled. The future needs no other task to poll the
+    /// device: until the result is there, it wakes itself, so it keeps its executor busy (not in a browser).
+    /// Dropping it drops the result.
+    ///
+    /// # Errors
+    ///
+    /// Operands of the wrong length; an operand beyond the device's largest buffer; with [`BadIndices::Error`], an index
+    /// out of range, and then it is the error of [`GatherPlan::run`]; a device that is lost or out of memory.
+    pub async fn gather<T, I>(
+        &self,
+        plan: &GatherPlan,
+        table: &GpuTable<T>,
+        indices: &[I],
+    ) -> Result<Vec<T>, GpuError>
+    where
+        T: GatherElement,
+        I: GatherIndex,
+    {
+        self.gathered(plan, table, indices, None, Wait::Poll).await
+    }
+
+    /// [`gather`](Self::gather), with `fill` in the slices of bad rows where [`BadIndices::Zero`] puts zeros.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`gather`](Self::gather); elements too long for
+    /// [`GatherBuffers::with_fill`](GatherBuffers::with_fill).
+    pub async fn gather_filled<T, I>(
+        &self,
+        plan: &GatherPlan,
+        table: &GpuTable<T>,
+        indices: &[I],
+        fill: T,
+    ) -> Result<Vec<T>, GpuError>
+    where
+        T: GatherElement,
+        I: GatherIndex,
+    {
+        self.gathered(plan, table, indices, Some(fill), Wait::Poll)
+            .await
+    }
+
+    /// [`gather`](Self::gather), waiting for it on this thread.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`gather`](Self::gather).
+    #[cfg(not(target_arch = "wasm32"))]
+    pub fn gather_blocking<T, I>(
+        &self,
+        plan: &GatherPlan,
+        table: &GpuTable<T>,
+        indices: &[I],
+    ) -> Result<Vec<T>, GpuError>
+    where
+        T: GatherElement,
+        I: GatherIndex,
+    {
+        pollster::block_on(self.gathered(plan, table, indices, None, Wait::Block))
+    }
+
+    /// [`gather_filled`](Self::gather_filled), waiting for it on this thread.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`gather_filled`](Self::gather_filled).
+    #[cfg(not(target_arch = "wasm32"))]
+    pub fn gather_filled_blocking<T, I>(
+        &self,
+        plan: &GatherPlan,
+        table: &GpuTable<T>,
+        indices: &[I],
+        fill: T,
+    ) -> Result<Vec<T>, GpuError>
+    where
+        T: GatherElement,
+        I: GatherIndex,
+    {
+        pollster::block_on(self.gathered(plan, table, indices, Some(fill), Wait::Block))
+    }
+
+    pub(super) async fn gathered<T, I>(
+        &self,
+        plan: &GatherPlan,
+        table: &GpuTable<T>,
+        indices: &[I],
+        fill: Option<T>,
+        wait: Wait,
+    ) -> Result<Vec<T>, GpuError>
+    where
+        T: GatherElement,
+        I: GatherIndex,
+    {
+        let Some((output, report)) = self.start(plan, table, indices, fill)? else {
+            return Ok(Vec::new());
+        };
+        if let Some(report) = report {
+            let check = |bytes: &[u8]| check_report(plan, I::KIND, bytes);
+            report.read(wait, check).await??;
+        }
+        output.read(wait, |bytes| output_of(plan, bytes)).await?
+    }
+
+    /// Submits the gather and starts to map its result: the output, and the report if the policy asks for
+    /// one. Each has a buffer of its own, so that the output may be as large as one. `None` if the output is
+    /// empty.
+    fn start<T, I>(
+        &self,
+        plan: &GatherPlan,
+        table: &GpuTable<T>,
+        indices: &[I],
+        fill: Option<T>,
+    ) -> Result<Option<(Mapping, Option<Mapping>)>, GpuError>
+    where
+        T: GatherElement,
+        I: GatherIndex,
+    {
+        let dims = plan.dims();
+        plan.check_lengths(table.len(), indices.len())?;
+        let element_bytes = size_of::<T>() as u64;
+        let bytes = OperandBytes::new(dims, element_bytes, I::KIND)?;
+        if bytes.output == 0 {
+            return Ok(None);
+        }
+        let output_bytes = range_bytes(bytes.output);
+
+        let storage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC;
+        let indices = self.stage(Operand::Indices, I::bytes(indices))?;
+        let output =
+            self.make_buffer(Operand::Output, output_bytes, storage, "wgpu-gather/output")?;
+        let output_host =
+            self.make_buffer(Operand::Output, output_bytes, HOST, "wgpu-gather/readback")?;
+        let mut buffers = GatherBuffers::new::<T, I>(
+            table.buffer().slice(..),
+            indices.buffer.slice(..),
+            output.slice(..),
+        );
+        if let Some(fill) = fill {
+            buffers = buffers.with_fill(fill);
+        }
+        let report = match plan.bad_indices() {
+            BadIndices::Error => Some(self.make_report()?),
+            BadIndices::DeviceDefault | BadIndices::Zero | BadIndices::Clamp => None,
+        };
+        if let Some((report, _)) = &report {
+            buffers = buffers.with_report(report.slice(..));
+        }
+
+        let descriptor = wgpu::CommandEncoderDescriptor {
+            label: Some("wgpu-gather/gather"),
+        };
+        let mut encoder = scoped(&self.device, || {
+            let mut encoder = self.device.create_command_encoder(&descriptor);
+            indices.copy(&mut encoder);
+            encoder
+        })?;
+        self.gatherer.encode(&mut encoder, plan, &buffers)?;
+        let submission = scoped(&self.device, || {
+            encoder.copy_buffer_to_buffer(&output, 0, &output_host, 0, output_bytes);
+            if let Some((report, host)) = &report {
+                encoder.copy_buffer_to_buffer(report, 0, host, 0, REPORT_BYTES);
+            }
+            self.queue.submit([encoder.finish()])
+        })?;
+        let read =
+            |host| Mapping::start(&self.device, host, wgpu::MapMode::Read, submission.clone());
+        let report = report.map(|(_, host)| read(host)).transpose()?;
+        Ok(Some((read(output_host)?, report)))
+    }
+}
+
+/// The error that a report holds.
+pub(super) fn check_report(
+    plan: &GatherPlan,
+    index_kind: IndexKind,
+    report: &[u8],
+) -> Result<(), GpuError> {
+    match BadRows::decode(plan, index_kind, report)? {
+        Some(bad_rows) => Err(RunError::BadIndex(bad_rows.first).into()),
+        None => Ok(()),
+    }
+}
+
+/// The output's elements, of all bytes of its buffer.
+fn output_of<T: GatherElement>(plan: &GatherPlan, bytes: &[u8]) -> Result<Vec<T>, GpuError> {
+    let output_len =
+        usize::try_from(plan.dims().output_len()).expect("a mapped output is in memory");
+    elements_of(&bytes[..output_len * size_of::<T>()])
+}
