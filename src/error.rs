@@ -230,6 +230,9 @@ pub enum GatherError {
     /// An operand that is written shares its buffer with another one.
     #[error("{operand} must have a buffer of its own, found the one of {with}")]
     SharedBuffer { operand: Operand, with: Operand },
+    /// A table cannot have this shape.
+    #[error("table shape must have {expected} elements, found [{}]", join(.shape, ","))]
+    Shape { expected: usize, shape: Vec<usize> },
     /// The shards do not make up params.
     #[error("params shards must have {expected} rows together, found {found}")]
     ShardRows { expected: u64, found: u64 },

@@ -15,8 +15,8 @@ use crate::error::{GpuError, Operand};
 use crate::plan::GatherPlan;
 
 impl Gpu {
-    /// Gathers from a table on the GPU by indices that are there too, into a new table, from which, or by which,
-    /// the next gather may gather.
+    /// Gathers from a table on the GPU by indices that are there too, into a new table of the plan's output shape, from
+    /// which, or by which, the next gather may gather.
     ///
     /// Submits the work and waits for nothing, unless the policy is [`BadIndices::Error`], whose report is read.
     ///
@@ -95,7 +95,7 @@ impl Gpu {
         let size = range_bytes(bytes.output).max(4);
         let buffer = self.make_buffer(Operand::Output, size, TABLE, "wgpu-gather/output")?;
         let len = usize::try_from(plan.dims().output_len()).expect("a buffer's bytes are counted");
-        let output = GpuTable::of(buffer, len);
+        let output = GpuTable::of(buffer, len, plan.output_shape().to_vec());
         if bytes.output == 0 {
             return Ok((output, None));
         }

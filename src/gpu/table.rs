@@ -10,19 +10,26 @@ use super::window::range_bytes;
 use crate::element::GatherElement;
 use crate::error::{GatherError, GpuError, Operand, RunError};
 
-/// Elements that stay on the GPU, to be gathered from many times. Made by [`Gpu::upload`].
+/// A tensor that stays on the GPU: a buffer, its shape and the type of its elements, row-major. To be gathered from
+/// many times, or by.
 ///
-/// Its buffer serves as well as indices, or as output, of a gather that an app records itself.
+/// Made by [`Gpu::upload`] of the host's elements, by [`from_buffer`](Self::from_buffer) of an app's buffer, and by
+/// [`Gpu::gather_to_table`] of other tables. Its buffer serves as well as indices, or as output, of a gather that
+/// an app records itself.
+///
+/// The shape is there to plan by; a gather reads the elements as its plan says.
 #[derive(Debug, Clone)]
 pub struct GpuTable<T> {
     buffer: wgpu::Buffer,
+    /// The product of the shape, which was checked when that was set.
     len: usize,
+    shape: Vec<usize>,
     element: PhantomData<fn() -> T>,
 }
 
 impl<T: GatherElement> GpuTable<T> {
-    /// The first `len` elements of a buffer of the app's own, which has the usages `STORAGE`, `COPY_SRC` and
-    /// `COPY_DST`. Nothing is copied: the table and the app share the buffer.
+    /// The first `len` elements of a buffer of the app's own, as a table of one dim. The buffer has the usages
+    /// `STORAGE`, `COPY_SRC` and `COPY_DST`. Nothing is copied: the table and the app share the buffer.
     ///
     /// # Errors
     ///
@@ -66,17 +73,57 @@ impl<T: GatherElement> GpuTable<T> {
                 found,
             });
         }
-        Ok(Self::of(buffer, len))
+        Ok(Self::of(buffer, len, vec![len]))
     }
 }
 
 impl<T> GpuTable<T> {
-    pub(super) fn of(buffer: wgpu::Buffer, len: usize) -> Self {
+    /// The shape has `len` elements.
+    pub(super) fn of(buffer: wgpu::Buffer, len: usize, shape: Vec<usize>) -> Self {
         Self {
             buffer,
             len,
+            shape,
             element: PhantomData,
         }
+    }
+
+    /// The same elements with another shape. Nothing is copied.
+    ///
+    /// # Errors
+    ///
+    /// A shape of more or fewer elements.
+    ///
+    /// ```
+    /// use wgpu_gather::{Gather, Gpu, wgpu};
+    ///
+    /// # let (device, queue) = wgpu::Device::noop(&wgpu::DeviceDescriptor::default());
+    /// # let gpu = Gpu::from_parts(device, queue);
+    /// let table = gpu.upload(&[0.0_f32, 0.1, 1.0, 1.1, 2.0, 2.1])?;
+    /// assert_eq!(table.shape(), [6]);
+    /// let table = table.with_shape(&[3, 2])?;
+    /// let plan = Gather::new().plan(table.shape(), &[5])?;
+    /// assert_eq!(plan.output_shape(), [5, 2]);
+    ///
+    /// let wrong = table.with_shape(&[3, 3]).unwrap_err();
+    /// assert_eq!(wrong.to_string(), "table shape must have 6 elements, found [3,3]");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn with_shape(mut self, shape: &[usize]) -> Result<Self, GatherError> {
+        if elements_in(shape) != Some(self.len) {
+            return Err(GatherError::Shape {
+                expected: self.len,
+                shape: shape.to_vec(),
+            });
+        }
+        self.shape = shape.to_vec();
+        Ok(self)
+    }
+
+    /// The shape: `[len]`, unless the table was given another one or a gather has left it here.
+    #[must_use]
+    pub fn shape(&self) -> &[usize] {
+        &self.shape
     }
 
     /// The number of elements.
@@ -107,7 +154,7 @@ impl<T: GatherElement> GpuTable<T> {
 }
 
 impl Gpu {
-    /// Puts elements on the GPU.
+    /// Puts elements on the GPU, as a table of one dim.
     ///
     /// # Errors
     ///
@@ -118,7 +165,11 @@ impl Gpu {
         }
         let staged = self.stage(Operand::Table, bytemuck::cast_slice(elements))?;
         self.submit("wgpu-gather/upload", |encoder| staged.copy(encoder))?;
-        Ok(GpuTable::of(staged.buffer, elements.len()))
+        Ok(GpuTable::of(
+            staged.buffer,
+            elements.len(),
+            vec![elements.len()],
+        ))
     }
 
     /// Brings a table back to the host, as the commands submitted so far leave it.
@@ -158,6 +209,16 @@ impl Gpu {
         })?;
         Mapping::start(&self.device, readback, wgpu::MapMode::Read, submission)
     }
+}
+
+/// The elements of a shape, if they can be counted.
+fn elements_in(shape: &[usize]) -> Option<usize> {
+    if shape.contains(&0) {
+        return Some(0);
+    }
+    shape
+        .iter()
+        .try_fold(1, |elements: usize, &dim| elements.checked_mul(dim))
 }
 
 /// Mapped bytes as elements. What a gather puts together, copies of whole elements and zeros, always is.

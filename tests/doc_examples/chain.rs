@@ -1,16 +1,18 @@
-use wgpu_gather::{Gather, GatherNd, Gpu};
+use wgpu_gather::{Gather, Gpu};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let gpu = Gpu::new_blocking()?;
     // Words are made of tokens, and each token has an embedding.
-    let embeddings = gpu.upload(&[0.0_f32, 0.1, 1.0, 1.1, 2.0, 2.1])?;
-    let tokens_of_words = gpu.upload(&[2_u32, 0, 1, 1])?;
+    let embeddings = gpu.upload(&[0.0_f32, 0.1, 1.0, 1.1, 2.0, 2.1])?.with_shape(&[3, 2])?;
+    let tokens_of_words = gpu.upload(&[2_u32, 0, 1, 1])?.with_shape(&[2, 2])?;
     let words = gpu.upload(&[1_u32, 0])?;
 
-    let tokens = Gather::new().plan(&[2, 2], &[2])?;
-    let tokens = gpu.gather_to_table_blocking(&tokens, &tokens_of_words, &words)?;
-    let lookup = GatherNd::new().plan(&[3, 2], &[2, 2, 1])?;
-    let rows = gpu.gather_to_table_blocking(&lookup, &embeddings, &tokens)?;
+    // What a gather leaves on the GPU has its shape, by which the next one is planned.
+    let plan = Gather::new().plan(tokens_of_words.shape(), words.shape())?;
+    let tokens = gpu.gather_to_table_blocking(&plan, &tokens_of_words, &words)?;
+    let plan = Gather::new().plan(embeddings.shape(), tokens.shape())?;
+    let rows = gpu.gather_to_table_blocking(&plan, &embeddings, &tokens)?;
+    assert_eq!(rows.shape(), [2, 2, 2]);
     assert_eq!(gpu.download_blocking(&rows)?, [1.0, 1.1, 1.0, 1.1, 2.0, 2.1, 0.0, 0.1]);
     Ok(())
 }

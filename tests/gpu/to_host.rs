@@ -33,6 +33,7 @@ pub(crate) fn trials() -> Vec<Trial> {
             random_shapes,
         ),
         trial("results_stay_on_the_gpu", to_tables),
+        trial("each_gather_of_a_chain_is_planned_by_the_last", chained),
         trial("an_apps_buffer_is_a_table", tables_of_buffers),
         trial("shards_put_together_are_the_whole", shards),
         trial("a_fill_is_for_bad_rows_alone", filled_shards),
@@ -98,11 +99,37 @@ fn check_to_table<T: Pod + Send + Sync, I: Pod + GatherIndex>(gpu: &Gpu, job: &J
                 assert_eq!(error.to_string(), *text, "{job}");
             }
             (gathered, _) => {
-                let output = gpu.download_blocking(&gathered.unwrap()).unwrap();
+                let gathered = gathered.unwrap();
+                assert_eq!(gathered.shape(), job.plan.output_shape(), "{job}");
+                let output = gpu.download_blocking(&gathered).unwrap();
                 assert_eq!(bytes_of(&output), job.output, "{job}");
+                assert_eq!(gathered.len(), output.len(), "{job}");
             }
         }
     }
+}
+
+/// Three gathers by what the one before has left on the GPU. Shapes are written down for the uploads alone.
+fn chained(gpu: &'static Gpu) {
+    let params: Vec<u32> = (0..24).map(|n| n * 5 % 24).collect();
+    let tables: [(&[u32], &[usize], i64); 3] = [
+        (&[3, 1, 0, 2], &[4], 0),
+        (&[0, 3, 2, 1, 1, 0, 2, 3], &[2, 4], 1),
+        (&params, &[6, 4], 0),
+    ];
+    let mut on_host = vec![0_u32, 3, 1];
+    let mut indices = gpu.upload(&on_host).unwrap();
+    for (elements, shape, axis) in tables {
+        let table = gpu.upload(elements).unwrap().with_shape(shape).unwrap();
+        let plan = Gather::new().axis(axis).bad_indices(BadIndices::Error);
+        let plan = plan.plan(table.shape(), indices.shape()).unwrap();
+        indices = gpu
+            .gather_to_table_blocking(&plan, &table, &indices)
+            .unwrap();
+        on_host = plan.run(elements, &on_host).unwrap();
+        assert_eq!(gpu.download_blocking(&indices).as_ref(), Ok(&on_host));
+    }
+    assert_eq!(indices.shape(), [2, 3, 4]);
 }
 
 /// A buffer of an app's own, longer than the table and of no multiple of 4 bytes.
@@ -126,6 +153,15 @@ fn tables_of_buffers(gpu: &'static Gpu) {
     let plan = Gather::new().plan(&[6], &[2]).unwrap();
     let gathered = gpu.gather_blocking(&plan, &table, &[5, 0]);
     assert_eq!(gathered, Ok(vec![[16, 17, 18], [1, 2, 3]]));
+    assert_eq!((table.shape(), table.buffer()), (&[6][..], &own));
+
+    // The shape is of the handle, and both share the buffer.
+    let wide = table.clone().with_shape(&[2, 3]).unwrap();
+    assert_eq!((wide.shape(), wide.len()), (&[2, 3][..], 6));
+    assert_eq!((table.shape(), wide.buffer()), (&[6][..], &own));
+    let plan = Gather::new().axis(1).plan(wide.shape(), &[1]).unwrap();
+    let gathered = gpu.gather_blocking(&plan, &wide, &[2]);
+    assert_eq!(gathered, Ok(vec![[7, 8, 9], [16, 17, 18]]));
 
     let short = GpuTable::<u32>::from_buffer(own.clone(), 6).unwrap_err();
     let text = "table range must have at least 24 bytes, found 22";

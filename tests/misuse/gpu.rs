@@ -104,6 +104,37 @@ fn an_operand_beyond_one_buffer_is_refused() {
 }
 
 #[test]
+fn a_table_has_only_shapes_of_its_elements() {
+    let (app, gpu) = gpu();
+    let table = gpu.upload(&[0_u16; 6]).unwrap();
+    for shape in [&[6][..], &[2, 3], &[1, 6, 1], &[3, 2]] {
+        let table = table.clone().with_shape(shape).unwrap();
+        assert_eq!((table.shape(), table.len()), (shape, 6));
+    }
+    for (shape, found) in [
+        (&[][..], "[]"),
+        (&[5], "[5]"),
+        (&[2, 4], "[2,4]"),
+        (&[6, 0], "[6,0]"),
+        // 6, if counted in 64 bits.
+        (&[2, 3 + (1 << 63)], "[2,9223372036854775811]"),
+    ] {
+        let error = table.clone().with_shape(shape).unwrap_err();
+        let text = format!("table shape must have 6 elements, found {found}");
+        assert_eq!(error.to_string(), text);
+    }
+    let scalar = gpu.upload(&[7_u16]).unwrap().with_shape(&[]);
+    assert_eq!(scalar.map(|table| table.len()), Ok(1));
+    let empty = gpu.upload::<u16>(&[]).unwrap();
+    for shape in [&[0][..], &[usize::MAX, 2, 0], &[0, 3]] {
+        let table = empty.clone().with_shape(shape).unwrap();
+        assert_eq!((table.shape(), table.is_empty()), (shape, true));
+    }
+    assert!(empty.with_shape(&[]).is_err());
+    app.assert_handler_heard_nothing();
+}
+
+#[test]
 fn elements_without_bytes_are_refused() {
     let (app, gpu) = gpu();
     let error = gpu.upload(&[(); 3]).unwrap_err();
