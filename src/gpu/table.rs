@@ -138,8 +138,8 @@ impl<T> GpuTable<T> {
         self.len == 0
     }
 
-    /// The elements' buffer, with the usages `STORAGE`, `COPY_SRC` and `COPY_DST`; at least 4 bytes long, and
-    /// a multiple of 4.
+    /// The elements' buffer, with the usages `STORAGE`, `COPY_SRC` and `COPY_DST`; unless it is an app's, at least 4
+    /// bytes long, and a multiple of 4.
     #[must_use]
     pub fn buffer(&self) -> &wgpu::Buffer {
         &self.buffer
@@ -202,8 +202,10 @@ impl Gpu {
     }
 
     fn start_download<T>(&self, table: &GpuTable<T>) -> Result<Mapping, GpuError> {
-        let size = range_bytes((table.len * size_of::<T>()) as u64).max(4);
-        let readback = self.make_buffer(Operand::Table, size, HOST, "wgpu-gather/readback")?;
+        // None of an empty table, whose buffer, if it is an app's, may have none.
+        let size = range_bytes((table.len * size_of::<T>()) as u64);
+        let readback =
+            self.make_buffer(Operand::Table, size.max(4), HOST, "wgpu-gather/readback")?;
         let submission = self.submit("wgpu-gather/download", |encoder| {
             encoder.copy_buffer_to_buffer(&table.buffer, 0, &readback, 0, size);
         })?;

@@ -195,6 +195,20 @@ fn bytes_that_are_no_element_are_an_error() {
 }
 
 #[test]
+fn an_empty_table_may_have_an_empty_buffer() {
+    let (app, gpu) = gpu();
+    let buffer = gpu.device().create_buffer(&wgpu::BufferDescriptor {
+        label: None,
+        size: 0,
+        usage: gpu.upload(&[0_u8]).unwrap().buffer().usage(),
+        mapped_at_creation: false,
+    });
+    let table = GpuTable::<f32>::from_buffer(buffer, 0).unwrap();
+    assert_eq!(downloaded(&gpu, &table), Ok(vec![]));
+    app.assert_handler_heard_nothing();
+}
+
+#[test]
 fn a_destroyed_table_is_an_error() {
     let (app, gpu) = gpu();
     let table = gpu.upload(&[0.0; 10]).unwrap();
