@@ -1,12 +1,12 @@
 //! Reads members of .npz archives: zip files of .npy files, stored or deflated, as numpy.savez and
 //! savez_compressed write them.
 
-use std::io::{BufReader, Read};
+use std::io::{BufReader, Read, Seek};
 use std::path::Path;
 
 use zip::{CompressionMethod, ZipArchive};
 
-use super::not_found;
+use super::names::not_found;
 use super::npy_read::{Array, Result, open, read_array};
 
 /// Deflate makes at most this many bytes of one.
@@ -14,8 +14,13 @@ const MAX_DEFLATION: u64 = 1032;
 
 /// Reads the member `NAME.npy`, or `NAME` itself.
 pub fn read(path: &Path, name: Option<&str>) -> Result<Array> {
-    let (file, file_bytes) = open(path)?;
-    let mut archive = ZipArchive::new(BufReader::new(file))?;
+    let (file, bytes) = open(path)?;
+    read_member(BufReader::new(file), bytes, name)
+}
+
+/// Reads a member of an archive of this many bytes.
+pub fn read_member(file: impl Read + Seek, file_bytes: u64, name: Option<&str>) -> Result<Array> {
+    let mut archive = ZipArchive::new(file)?;
     let index = name.and_then(|name| {
         let member = archive.index_for_name(&format!("{name}.npy"));
         member.or_else(|| archive.index_for_name(name))

@@ -1,13 +1,13 @@
 //! Reads tensors of .safetensors files: a length, a header in JSON, and the data. Only the tensor that is
 //! asked for is read.
 
-use std::io::{Seek, SeekFrom};
+use std::io::{Read, Seek, SeekFrom};
 use std::path::Path;
 
 use safetensors::Dtype as Type;
 use safetensors::tensor::Metadata;
 
-use super::not_found;
+use super::names::not_found;
 use super::npy_read::{Array, Dtype, Remaining, Result, open};
 
 /// What the format allows.
@@ -17,6 +17,11 @@ const SHOWN_CHARS: usize = 80;
 
 pub fn read(path: &Path, name: Option<&str>) -> Result<Array> {
     let (file, bytes) = open(path)?;
+    read_tensor(file, bytes, name)
+}
+
+/// Reads a tensor of a file of this many bytes.
+pub fn read_tensor(file: impl Read + Seek, bytes: u64, name: Option<&str>) -> Result<Array> {
     let mut file = Remaining { file, bytes };
     let header_bytes = u64::from_le_bytes(file.take_array()?);
     if header_bytes > MAX_HEADER_BYTES {
