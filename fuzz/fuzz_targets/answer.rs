@@ -1,0 +1,55 @@
+//! What a reader of arrays may answer: an array that is written and read again as it was, or a short error.
+
+use std::path::PathBuf;
+use std::sync::LazyLock;
+use std::{env, fs, process};
+
+use crate::npy_read::{self, Array, MAX_RANK, Result};
+use crate::npy_write;
+
+/// More than any error has.
+const MAX_ERROR_BYTES: usize = 1000;
+
+/// Where accepted arrays are written.
+static WRITTEN: LazyLock<PathBuf> = LazyLock::new(|| {
+    let folder = env::temp_dir().join(format!("wgpu-gather-fuzz-{}", process::id()));
+    fs::create_dir_all(&folder).expect("a folder for temporary files");
+    folder.join("written.npy")
+});
+
+pub fn check(answer: &Result<Array>) {
+    match answer {
+        Ok(array) => check_accepted(array),
+        Err(error) => {
+            let text = error.to_string();
+            assert!(!text.is_empty() && text.len() < MAX_ERROR_BYTES, "{text:?}");
+        }
+    }
+}
+
+fn check_accepted(array: &Array) {
+    // The other dims of an empty array may be too large to multiply.
+    let elements = match array.shape.contains(&0) {
+        true => 0,
+        false => array.shape.iter().product::<usize>(),
+    };
+    assert_eq!(array.bytes.len(), elements * array.dtype.bytes);
+    let written = npy_write::write(&WRITTEN, array);
+    if array.shape.len() > MAX_RANK {
+        assert!(
+            written.is_err(),
+            "a .npy file of {} dims",
+            array.shape.len()
+        );
+        return;
+    }
+    written.expect("a read array can be written");
+    let again = npy_read::read(&WRITTEN).expect("a written array can be read");
+    assert_same(array, &again);
+}
+
+pub fn assert_same(array: &Array, again: &Array) {
+    assert_eq!(array.dtype, again.dtype);
+    assert_eq!(array.shape, again.shape);
+    assert_eq!(array.bytes, again.bytes);
+}
