@@ -5,6 +5,8 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+use std::fs;
+use std::path::Path;
 use std::process::{Command, ExitCode, Stdio};
 
 use common::device::gpu_trial;
@@ -30,6 +32,7 @@ fn main() -> ExitCode {
         cpu("quickstart_needs_no_reader", || {
             needs_no_reader(example("quickstart").envs([NO_GPU]));
         }),
+        gpu("embeddings_are_the_same", embeddings_are_the_same),
         gpu("two_devices_needs_no_reader", || {
             needs_no_reader(&mut example("two_devices"));
         }),
@@ -69,6 +72,21 @@ fn quickstart_draws_the_same() {
     );
     let cpu = Ran::new(example("quickstart").envs([NO_GPU]));
     assert_eq!(pictures(&gpu.stdout), pictures(&cpu.stdout));
+}
+
+/// What it prints, and what it writes.
+fn embeddings_are_the_same() {
+    let run = |name: &str, environment: &[(&str, &str)]| {
+        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+        fs::create_dir_all(&folder).unwrap();
+        let mut command = example("embeddings");
+        let ran = Ran::new(command.arg(&folder).envs(environment.iter().copied()));
+        assert_eq!(ran.code, 0, "{}", ran.stderr);
+        let written = fs::read(folder.join("wgpu-gather-embeddings.npy")).unwrap();
+        (ran.stdout, written)
+    };
+    let gpu = run("embeddings-gpu", &[]);
+    assert_eq!(gpu, run("embeddings-cpu", &[NO_GPU]));
 }
 
 /// As `| true`.
