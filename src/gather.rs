@@ -8,8 +8,8 @@ use crate::plan::{
     product,
 };
 
-/// The attributes of `tf.gather` (and of ONNX's Gather, NumPy's `take`): each index selects along one axis
-/// of params.
+/// The attributes of `tf.gather` (and of ONNX's Gather, NumPy's `take`, PyTorch's `index_select` and `embedding`,
+/// TensorFlow 1's `batch_gather`): each index selects along one axis of params.
 ///
 /// ```text
 /// output[b, o, n, s] = params[b, o, indices[b, n], s]
@@ -25,6 +25,7 @@ use crate::plan::{
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[doc(alias("take", "index_select", "embedding", "batch_gather"))]
 pub struct Gather {
     axis: Option<i64>,
     batch_dims: i64,

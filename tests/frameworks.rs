@@ -116,6 +116,24 @@ fn rows() -> Vec<Row> {
             [call(THREE, (&[3], &[0, 3, -1]), (&[3], &[1., 0., 0.]))],
         ),
         row(
+            "`tf.compat.v1.batch_gather(params, indices)`, indices of rank 3",
+            G(None, 2, Invalid, DeviceDefault),
+            [call(
+                ZERO_TO_SEVEN,
+                (&[2, 2, 1], &[1, 0, 0, 1]),
+                (&[2, 2, 1], &[1., 2., 4., 7.]),
+            )],
+        ),
+        row(
+            "`tf.nn.embedding_lookup(params, ids)`",
+            G(None, 0, Invalid, DeviceDefault),
+            [call(
+                ONE_TO_SIX,
+                (&[2, 2], &[0, 2, 2, 1]),
+                (&[2, 2, 2], &[1., 2., 5., 6., 5., 6., 3., 4.]),
+            )],
+        ),
+        row(
             "`tf.gather_nd(params, indices)`",
             Nd(0, Invalid, DeviceDefault),
             [
