@@ -67,11 +67,11 @@ fn main() -> Result<(), Box<dyn Error>> {
         other => return Err(format!("expected a short range, found {other:?}").into()),
     }
     match encode_into(rows.buffer()) {
-        Err(GatherError::SharedBuffer { operand, with }) => {
+        Err(GatherError::Overlap { operand, with, .. }) => {
             println!("GatherError: {operand} would overwrite {with}");
             assert_eq!((operand, with), (Operand::Output, Operand::Indices));
         }
-        other => return Err(format!("expected a shared buffer, found {other:?}").into()),
+        other => return Err(format!("expected an overlap, found {other:?}").into()),
     }
     Ok(())
 }

@@ -21,6 +21,13 @@
 //       3 | output   the bytes of the dispatch's rows are written, and no others
 //       4 | report   entry points whose names end in _report: bad rows, and nothing else, write to it
 //
+// count_rows alone binds these in place of them: how many rows there are is known on the device only, so it
+// decides how many rows of a dispatch, and workgroups for them, there will be.
+//
+//       5 | count    read only
+//       6 | counted  the window of the dispatch
+//       7 | grid     the workgroups of the dispatch
+//
 // override       | meaning
 // ---------------+-----------------------------------------------------------------------------------------
 // WORKGROUP_SIZE | invocations of a workgroup
@@ -78,8 +85,10 @@ struct GatherWindow {
     // For PLACES.
     index_stride: u32,
     place_dim_count: u32,
+    // What output_rows is at most, and whether units are bytes.
+    most_output_rows: u32,
+    of_bytes: u32,
     unused: u32,
-    unused_pair: vec2<u32>,
     // Low and high word of each dim.
     indexed_dims: array<vec4<u32>, 4>,
     fill: array<vec4<u32>, 4>,
@@ -118,6 +127,9 @@ override INDEX_DEPTH: u32 = 1u;
 @group(0) @binding(3) var<storage, read_write> output_vec4: array<vec4<u32>>;
 @group(0) @binding(3) var<storage, read_write> output_words: array<u32>;
 @group(0) @binding(4) var<storage, read_write> report: BadRowReport;
+@group(0) @binding(5) var<storage, read> count: u32;
+@group(0) @binding(6) var<storage, read_write> counted: GatherWindow;
+@group(0) @binding(7) var<storage, read_write> grid: array<u32, 3>;
 
 // 64-bit numbers, the low word first.
 
@@ -635,4 +647,22 @@ fn copy_first_bad_row() {
     for (var word = 0u; word < words; word++) {
         report.index[word] = indices[~complement * words + window.indices_start + word];
     }
+}
+
+// One invocation, before a gather of one part whose index rows are counted on the device: those from the count on
+// are left out.
+@compute @workgroup_size(1)
+fn count_rows() {
+    let rows = min(max(count, counted.first_n) - counted.first_n, counted.most_output_rows);
+    counted.output_rows = rows;
+    var invocations = rows << counted.lanes_log2;
+    if counted.of_bytes == 1u {
+        // Words that the rows lie in, the first one perhaps with other bytes before them.
+        invocations = (counted.output_start % 4u + rows * counted.slice_units + 3u) / 4u;
+        invocations = select(invocations, 0u, rows == 0u);
+    }
+    let workgroups = (invocations + WORKGROUP_SIZE - 1u) / WORKGROUP_SIZE;
+    grid[0] = min(workgroups, counted.grid_width);
+    grid[1] = (workgroups + counted.grid_width - 1u) / counted.grid_width;
+    grid[2] = 1u;
 }

@@ -18,6 +18,8 @@ pub enum Operand {
     Output,
     /// Where the GPU notes bad rows.
     Report,
+    /// How many index rows there are, where only the GPU knows.
+    IndexCount,
     /// Elements on the GPU, whatever they are to a gather: what `Gpu::upload` makes.
     Table,
 }
@@ -30,6 +32,7 @@ impl fmt::Display for Operand {
             Self::Indices => f.write_str("indices"),
             Self::Output => f.write_str("output"),
             Self::Report => f.write_str("report"),
+            Self::IndexCount => f.write_str("index count"),
             Self::Table => f.write_str("table"),
         }
     }
@@ -227,9 +230,16 @@ pub enum GatherError {
         offset: u64,
         alignment: u32,
     },
-    /// An operand that is written shares its buffer with another one.
-    #[error("{operand} must have a buffer of its own, found the one of {with}")]
-    SharedBuffer { operand: Operand, with: Operand },
+    /// An operand that is written shares bytes of its buffer with another one.
+    #[error("{operand} must not share bytes with {with}, found {start}..{end} in both")]
+    Overlap {
+        operand: Operand,
+        with: Operand,
+        /// The first byte of the buffer that both have.
+        start: u64,
+        /// The one behind the last.
+        end: u64,
+    },
     /// A table cannot have this shape.
     #[error("table shape must have {expected} elements, found [{}]", join(.shape, ","))]
     Shape { expected: usize, shape: Vec<usize> },

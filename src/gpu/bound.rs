@@ -2,17 +2,24 @@
 
 use super::cut::Dispatch;
 use super::kernel::binding;
-use super::operands::GatherBuffers;
+use super::operands::{COUNT_BYTES, GatherBuffers};
 use super::report::REPORT_BYTES;
 use super::window::WINDOW_BYTES;
 
 /// The least that can be bound as units of 16 bytes.
-const STAND_IN_BYTES: u64 = 16;
+pub(super) const STAND_IN_BYTES: u64 = 16;
+
+/// Three words.
+pub(super) const GRID_BYTES: u64 = 12;
 
 /// What a dispatch binds.
 pub(super) struct Bound<'a> {
     /// The windows' buffer, and the offset of the dispatch's.
     pub(super) window: (&'a wgpu::Buffer, u64),
+    /// What is bound where there is nothing to bind.
+    pub(super) stand_in: Option<&'a wgpu::Buffer>,
+    /// The workgroups' buffer, where rows are counted on the device, and the offset of the dispatch's.
+    pub(super) grid: Option<(&'a wgpu::Buffer, u64)>,
     pub(super) params: wgpu::BufferSlice<'a>,
     pub(super) buffers: &'a GatherBuffers<'a>,
     pub(super) dispatch: &'a Dispatch,
@@ -26,6 +33,15 @@ impl Bound<'_> {
             binding::PARAMS => (self.params, self.dispatch.params),
             binding::INDICES => (self.buffers.indices, self.dispatch.indices),
             binding::OUTPUT => (self.buffers.output, self.dispatch.output),
+            binding::COUNT => {
+                let count = self.buffers.index_count.expect("rows are counted");
+                return entry(number, count.buffer(), count.offset(), COUNT_BYTES);
+            }
+            binding::COUNTED => return entry(number, windows, window, WINDOW_BYTES),
+            binding::GRID => {
+                let (grids, grid) = self.grid.expect("rows are counted");
+                return entry(number, grids, grid, GRID_BYTES);
+            }
             _ => {
                 let report = self.buffers.report;
                 let report = report.expect("an entry point that reports has a report");
@@ -33,9 +49,8 @@ impl Bound<'_> {
             }
         };
         if span.bytes == 0 {
-            // wgpu binds no empty range. Of params without rows, and of indices at an index depth of 0, the
-            // shader reads nothing, so anything stands in.
-            return entry(number, windows, 0, STAND_IN_BYTES);
+            let stand_in = self.stand_in.expect("an empty span has a stand-in");
+            return entry(number, stand_in, 0, STAND_IN_BYTES);
         }
         entry(
             number,

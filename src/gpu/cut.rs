@@ -45,6 +45,8 @@ pub(crate) struct Cut<'a> {
     alignment: u64,
     max_invocations: u64,
     max_workgroups: u64,
+    /// A dispatch has rows of one part only, and no groups: how many rows it has is said on the device.
+    counted: bool,
 }
 
 /// Output rows, or one part of an output row: consecutive bytes of the output.
@@ -117,6 +119,7 @@ impl<'a> Cut<'a> {
                 .saturating_mul(WORKGROUP_SIZE.into())
                 .min(MAX_COUNT),
             max_workgroups,
+            counted: false,
         };
         if dims.output_len() == 0 {
             return Ok(cut);
@@ -148,6 +151,12 @@ impl<'a> Cut<'a> {
             }
         }
         Ok(cut)
+    }
+
+    /// The same where a count on the device says how many of the index rows of a part are gathered.
+    pub(crate) fn counted(mut self) -> Self {
+        self.counted = true;
+        self
     }
 
     /// Where an index row's place in its batch counts, the shader counts a batch in one word.
@@ -261,7 +270,7 @@ impl<'a> Cut<'a> {
                 params_part_end.min(start + held)
             });
         }
-        if index_count > MAX_COUNT {
+        if index_count > MAX_COUNT || self.counted {
             end = end.min(params_part_end);
         }
         if batch_rows > MAX_COUNT {

@@ -92,7 +92,7 @@ impl GatherPlan {
             return Ok(());
         };
         let report = self.bad_indices() == BadIndices::Error;
-        check_limits(limits, report)?;
+        check_limits(limits, report, false)?;
         line(format!(
             "moves {} bytes: reads {indices} of indices and at most {output} of params, writes {output}",
             u128::from(indices) + 2 * u128::from(output),

@@ -1,22 +1,19 @@
 //! Pipelines, made once per device, and recording. Submits nothing, waits for nothing, and lets wgpu see
 //! nothing that has not been checked.
 
-use super::bound::{Bound, entry};
+use super::bound::entry;
 use super::cut::{Cut, Dispatch};
-use super::kernel::{EntryPoint, binding};
-use super::operands::{GatherBuffers, ParamsShard};
-use super::pipelines::{Keys, Pipelines};
+use super::kernel::binding;
+use super::operands::GatherBuffers;
+use super::pipelines::{Bindings, Keys, Pipelines};
 use super::prepared::{PreparedGather, Step};
 use super::report::REPORT_BYTES;
 use super::scope::scoped;
-use super::window::{OperandBytes, WINDOW_BYTES, WORD_BYTES, check_limits};
+use super::window::{OperandBytes, check_limits};
 use crate::bad_indices::BadIndices;
 use crate::element::IndexKind;
 use crate::error::GatherError;
 use crate::plan::GatherPlan;
-
-/// The windows of many dispatches share buffers of up to this many bytes.
-const MAX_WINDOWS_BYTES: u64 = 1 << 16;
 
 /// Records gathers on one device.
 ///
@@ -33,10 +30,10 @@ const MAX_WINDOWS_BYTES: u64 = 1 << 16;
 /// ```
 #[derive(Debug)]
 pub struct Gatherer {
-    device: wgpu::Device,
-    limits: wgpu::Limits,
+    pub(super) device: wgpu::Device,
+    pub(super) limits: wgpu::Limits,
     device_type: wgpu::DeviceType,
-    pipelines: Pipelines,
+    pub(super) pipelines: Pipelines,
 }
 
 impl Gatherer {
@@ -55,7 +52,8 @@ impl Gatherer {
     }
 
     /// A gatherer whose shader module the caller has made of [`SHADER`](Self::SHADER), for instance with
-    /// `create_shader_module_trusted` and other runtime checks. The shader needs none of them.
+    /// `create_shader_module_trusted` and other runtime checks. The shader needs none of them. Gathers whose output
+    /// or report lives in a buffer that is also read take another one, which the gatherer makes.
     #[must_use]
     pub fn with_shader(device: &wgpu::Device, shader: wgpu::ShaderModule) -> Self {
         Self {
@@ -102,9 +100,16 @@ impl Gatherer {
         let shards = [dims.params_rows()];
         let cut = self.cut(plan, element_bytes, index_kind, &shards)?;
         let report = plan.bad_indices() == BadIndices::Error;
-        let keys = Keys::new(plan, index_kind, &cut, report, false);
+        let bindings = Bindings {
+            index_kind,
+            report,
+            fill: false,
+            counted: false,
+            one_buffer: false,
+        };
+        let keys = Keys::new(plan, &cut, bindings);
         if dims.output_len() > 0 {
-            check_limits(&self.limits, report)?;
+            check_limits(&self.limits, report, false)?;
         }
         for dispatch in cut.dispatches() {
             for key in keys.of(&dispatch) {
@@ -176,10 +181,14 @@ impl Gatherer {
         check_element(buffers.element_bytes)?;
         buffers.fill_pattern()?;
         let bytes = OperandBytes::new(plan.dims(), buffers.element_bytes, buffers.index_kind)?;
-        buffers.check(plan.dims(), &bytes, &self.limits, report_usage)?;
+        let one_buffer = buffers.check(plan.dims(), &bytes, &self.limits, report_usage)?;
         let shards = buffers.params_shards(plan.dims());
         let rows: Vec<u64> = shards.iter().map(|shard| shard.rows).collect();
-        let cut = self.cut(plan, buffers.element_bytes, buffers.index_kind, &rows)?;
+        let mut cut = self.cut(plan, buffers.element_bytes, buffers.index_kind, &rows)?;
+        let counted = buffers.index_count.is_some();
+        if counted {
+            cut = cut.counted();
+        }
         let dispatches: Vec<Dispatch> = cut.dispatches().collect();
         if dispatches.is_empty() {
             // A report is cleared all the same, so it too must be one that the device takes.
@@ -188,14 +197,14 @@ impl Gatherer {
                 .map_or(Ok(()), |report| self.check_bindable(report))?;
             return Ok(Vec::new());
         }
-        check_limits(&self.limits, buffers.report.is_some())?;
+        check_limits(&self.limits, buffers.report.is_some(), counted)?;
         log::debug!(
             "{plan}: {:?} in {} dispatches",
             cut.kernel,
             dispatches.len()
         );
 
-        self.make_steps(plan, buffers, &shards, &cut, &dispatches)
+        self.make_steps(plan, buffers, &shards, &cut, &dispatches, one_buffer)
     }
 
     fn cut<'a>(
@@ -213,111 +222,6 @@ impl Gatherer {
             &self.limits,
             self.device_type,
         )
-    }
-
-    /// The GPU objects of dispatches of a plan, whose operands are checked.
-    pub(super) fn make_steps(
-        &self,
-        plan: &GatherPlan,
-        buffers: &GatherBuffers<'_>,
-        shards: &[ParamsShard<'_>],
-        cut: &Cut<'_>,
-        dispatches: &[Dispatch],
-    ) -> Result<Vec<Step>, GatherError> {
-        let report = buffers.report.is_some();
-        let fill = buffers.fill_pattern()?;
-        let keys = Keys::new(plan, buffers.index_kind, cut, report, fill.is_some());
-        let mut steps = Vec::new();
-        for dispatches in dispatches.chunks(self.windows_per_buffer()) {
-            let windows = scoped(&self.device, || self.make_windows(dispatches, fill))?;
-            for (number, dispatch) in dispatches.iter().enumerate() {
-                let bound = Bound {
-                    window: (&windows, number as u64 * self.window_stride()),
-                    params: shards[dispatch.shard].range,
-                    buffers,
-                    dispatch,
-                };
-                for (key, workgroups) in keys.of(dispatch).zip([dispatch.workgroups, (1, 1)]) {
-                    let pipeline = self.pipelines.get(&self.device, key)?;
-                    let bind_group = scoped(&self.device, || {
-                        self.bind(&pipeline, key.entry_point, &bound)
-                    })?;
-                    steps.push(Step {
-                        pipeline,
-                        bind_group,
-                        workgroups,
-                    });
-                }
-            }
-        }
-        Ok(steps)
-    }
-
-    /// Bytes from one window to the next in a buffer of windows.
-    fn window_stride(&self) -> u64 {
-        let alignment = u64::from(
-            self.limits
-                .min_uniform_buffer_offset_alignment
-                .max(WORD_BYTES),
-        );
-        WINDOW_BYTES.next_multiple_of(alignment)
-    }
-
-    fn windows_per_buffer(&self) -> usize {
-        let buffer_bytes = self.limits.max_buffer_size.min(MAX_WINDOWS_BYTES);
-        usize::try_from(buffer_bytes / self.window_stride()).map_or(1, |windows| windows.max(1))
-    }
-
-    fn make_windows(
-        &self,
-        dispatches: &[Dispatch],
-        fill: Option<([u32; 16], u32)>,
-    ) -> wgpu::Buffer {
-        let stride = self.window_stride();
-        let buffer = self.device.create_buffer(&wgpu::BufferDescriptor {
-            label: Some("wgpu-gather/windows"),
-            size: (dispatches.len() as u64 - 1) * stride + WINDOW_BYTES,
-            usage: wgpu::BufferUsages::UNIFORM | wgpu::BufferUsages::STORAGE,
-            mapped_at_creation: true,
-        });
-        // A lost device maps nothing; what else went wrong is in the error scope.
-        if let Ok(mut mapped) = buffer.get_mapped_range_mut(..) {
-            let mut start = 0;
-            for dispatch in dispatches {
-                let mut window = dispatch.window;
-                if let Some((words, len)) = fill {
-                    let start = dispatch.part / u64::from(WORD_BYTES) % u64::from(len);
-                    window.fill = words;
-                    window.fill_words = len;
-                    window.fill_start = u32::try_from(start).expect("below a few words");
-                }
-                let window = bytemuck::bytes_of(&window);
-                mapped
-                    .slice(start..start + window.len())
-                    .copy_from_slice(window);
-                start += usize::try_from(stride).expect("windows in memory");
-            }
-        }
-        buffer.unmap();
-        buffer
-    }
-
-    /// Binds what the entry point reads and writes.
-    fn bind(
-        &self,
-        pipeline: &wgpu::ComputePipeline,
-        entry_point: EntryPoint,
-        bound: &Bound<'_>,
-    ) -> wgpu::BindGroup {
-        let entries = entry_point
-            .bindings()
-            .iter()
-            .map(|&number| bound.entry(number));
-        self.device.create_bind_group(&wgpu::BindGroupDescriptor {
-            label: Some("wgpu-gather/operands"),
-            layout: &pipeline.get_bind_group_layout(0),
-            entries: &entries.collect::<Vec<_>>(),
-        })
     }
 
     /// Binds a report to nothing: only wgpu knows whether it is destroyed, or another device's.

@@ -99,6 +99,8 @@ pub(crate) struct PipelineKey {
     /// What an index row selects depends on its place too.
     pub(crate) places: bool,
     pub(crate) wide: bool,
+    /// An operand that is only read lives in a buffer that is written, so that all are bound for both.
+    pub(crate) one_buffer: bool,
     /// For entry points of groups; 1 for the others, which read it.
     pub(crate) index_depth: u32,
 }
@@ -113,17 +115,19 @@ pub(crate) enum EntryPoint {
         report: bool,
     },
     CopyFirstBadRow,
+    CountRows,
 }
 
 impl EntryPoint {
     pub(crate) const fn name(self) -> &'static str {
-        let Self::Gather {
-            unit,
-            grouped,
-            report,
-        } = self
-        else {
-            return "copy_first_bad_row";
+        let (unit, grouped, report) = match self {
+            Self::Gather {
+                unit,
+                grouped,
+                report,
+            } => (unit, grouped, report),
+            Self::CopyFirstBadRow => return "copy_first_bad_row",
+            Self::CountRows => return "count_rows",
         };
         match (unit, grouped, report) {
             (Unit::Vec4, false, false) => "gather_vec4",
@@ -156,6 +160,7 @@ impl EntryPoint {
                 binding::REPORT,
             ],
             Self::CopyFirstBadRow => &[binding::WINDOW, binding::INDICES, binding::REPORT],
+            Self::CountRows => &[binding::COUNT, binding::COUNTED, binding::GRID],
         }
     }
 }
@@ -167,9 +172,25 @@ pub(crate) mod binding {
     pub(crate) const INDICES: u32 = 2;
     pub(crate) const OUTPUT: u32 = 3;
     pub(crate) const REPORT: u32 = 4;
+    pub(crate) const COUNT: u32 = 5;
+    pub(crate) const COUNTED: u32 = 6;
+    pub(crate) const GRID: u32 = 7;
 }
 
 impl PipelineKey {
+    /// The same for every gather.
+    pub(crate) const COUNT_ROWS: Self = Self {
+        entry_point: EntryPoint::CountRows,
+        index_kind: IndexKind::U32,
+        from_end: false,
+        clamp: false,
+        fill: false,
+        places: false,
+        wide: false,
+        one_buffer: false,
+        index_depth: 1,
+    };
+
     /// The shader's overrides.
     pub(crate) fn overrides(self) -> [(&'static str, f64); 9] {
         let flag = |set| f64::from(u8::from(set));

@@ -20,6 +20,7 @@ mod requirements;
 mod scope;
 #[cfg(test)]
 mod shader_tests;
+mod steps;
 mod stream;
 mod table;
 mod to_host;

@@ -1,6 +1,7 @@
 //! The caller's buffers, and every check of them that can be made before wgpu sees them.
 
 use std::fmt;
+use std::ops::Range;
 
 use super::fill::Fill;
 use super::report::REPORT_BYTES;
@@ -16,8 +17,8 @@ use crate::error::{GatherError, Operand};
 /// output's last word are kept. An operand without elements may have an empty range.
 ///
 /// A range starts at a multiple of `min_storage_buffer_offset_alignment` and its buffer has the usage
-/// `STORAGE`. Output and report each need a buffer that no other operand lives in: wgpu cannot bind one
-/// buffer for reading and for writing at once, not even in two places.
+/// `STORAGE`. Operands may live in one buffer, an app's arena or a memory pool; then those that are written,
+/// output and report, must have their bytes to themselves.
 ///
 /// ```
 /// use wgpu_gather::{GatherBuffers, IndexKind, wgpu};
@@ -39,6 +40,7 @@ pub struct GatherBuffers<'a> {
     pub(crate) indices: wgpu::BufferSlice<'a>,
     pub(crate) output: wgpu::BufferSlice<'a>,
     pub(crate) report: Option<wgpu::BufferSlice<'a>>,
+    pub(crate) index_count: Option<wgpu::BufferSlice<'a>>,
     fill: Option<Fill>,
 }
 
@@ -69,6 +71,7 @@ impl<'a> GatherBuffers<'a> {
             indices,
             output,
             report: None,
+            index_count: None,
             fill: None,
         }
     }
@@ -114,6 +117,36 @@ impl<'a> GatherBuffers<'a> {
         self
     }
 
+    /// Gathers as many index rows of each batch as `index_count` says when the commands run: one `u32`, which an
+    /// earlier pass may have written. The plan's number of them is what there are at most; output rows from the
+    /// count on are left as they are, and their indices are not looked at.
+    ///
+    /// The workgroups are dispatched indirectly, so few rows cost little. Each batch, and each outer dim of gather,
+    /// takes dispatches of its own.
+    ///
+    /// ```
+    /// use wgpu_gather::{Gather, GatherBuffers, Gatherer, wgpu};
+    ///
+    /// # let (device, _queue) = wgpu::Device::noop(&wgpu::DeviceDescriptor::default());
+    /// # let buffer = |size| device.create_buffer(&wgpu::BufferDescriptor {
+    /// #     label: None, size, usage: wgpu::BufferUsages::STORAGE, mapped_at_creation: false,
+    /// # });
+    /// # let mut encoder = device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
+    /// // At most 8 rows of 16 elements.
+    /// let plan = Gather::new().plan(&[100, 16], &[8])?;
+    /// let (params, indices, output) = (buffer(100 * 64), buffer(8 * 4), buffer(8 * 64));
+    /// let visible = buffer(4);
+    /// let buffers = GatherBuffers::new::<f32, u32>(params.slice(..), indices.slice(..), output.slice(..));
+    /// let buffers = buffers.with_index_count(visible.slice(..));
+    /// assert!(Gatherer::new(&device).encode(&mut encoder, &plan, &buffers).is_ok());
+    /// # Ok::<(), wgpu_gather::PlanError>(())
+    /// ```
+    #[must_use]
+    pub fn with_index_count(mut self, index_count: wgpu::BufferSlice<'a>) -> Self {
+        self.index_count = Some(index_count);
+        self
+    }
+
     /// Has bad rows hold `fill` where they would hold zeros: JAX's mode `"fill"`.
     ///
     /// A fill of another size than an element is an error of the gather, and so is one of elements of more than
@@ -149,14 +182,15 @@ impl<'a> GatherBuffers<'a> {
     }
 
     /// Checks lengths, usages, offsets and sharing. An operand without bytes is not bound, so its range may
-    /// be anything.
+    /// be anything. Returns whether an operand that is only read lives in a buffer that is written: wgpu cannot
+    /// bind one buffer for reading alone and for writing at once, not even in two places.
     pub(crate) fn check(
         &self,
         dims: &GatherDims,
         bytes: &OperandBytes,
         limits: &wgpu::Limits,
         report_usage: wgpu::BufferUsages,
-    ) -> Result<(), GatherError> {
+    ) -> Result<bool, GatherError> {
         let storage = wgpu::BufferUsages::STORAGE;
         let mut operands = match self.params {
             Params::Whole(range) => vec![(Operand::Params, range, bytes.params, storage)],
@@ -171,27 +205,37 @@ impl<'a> GatherBuffers<'a> {
             }
         };
         operands.push((Operand::Indices, self.indices, bytes.indices, storage));
+        let count = self.index_count;
+        operands.extend(count.map(|count| (Operand::IndexCount, count, COUNT_BYTES, storage)));
         operands.push((Operand::Output, self.output, bytes.output, storage));
         let report = self.report;
         operands.extend(report.map(|report| (Operand::Report, report, REPORT_BYTES, report_usage)));
 
-        let mut bound: Vec<(Operand, &wgpu::Buffer)> = Vec::with_capacity(operands.len());
+        let mut bound: Vec<(Operand, &wgpu::Buffer, Range<u64>)> =
+            Vec::with_capacity(operands.len());
+        let mut reads_what_is_written = false;
         for (operand, range, bytes, usage) in operands {
             if bytes == 0 {
                 continue;
             }
             check_range(operand, range, bytes, usage, limits)?;
-            let is_written = matches!(operand, Operand::Output | Operand::Report);
-            for &(with, buffer) in &bound {
-                if is_written && buffer == range.buffer() {
-                    return Err(GatherError::SharedBuffer { operand, with });
+            let (buffer, start) = (range.buffer(), range.offset());
+            let place = start..start + range_bytes(bytes);
+            for (with, other, other_place) in &bound {
+                if is_written(operand) && *other == buffer {
+                    check_apart(operand, *with, &place, other_place)?;
+                    // An index count is not bound together with what is written.
+                    reads_what_is_written |= !is_written(*with) && *with != Operand::IndexCount;
                 }
             }
-            bound.push((operand, range.buffer()));
+            bound.push((operand, buffer, place));
         }
-        Ok(())
+        Ok(reads_what_is_written)
     }
 }
+
+/// An index count is one `u32`.
+pub(crate) const COUNT_BYTES: u64 = 4;
 
 /// Some rows of params, in a buffer of their own.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -206,6 +250,29 @@ pub struct ParamsShard<'a> {
 enum Params<'a> {
     Whole(wgpu::BufferSlice<'a>),
     Shards(&'a [ParamsShard<'a>]),
+}
+
+/// Operands that are written come behind those that are only read.
+fn is_written(operand: Operand) -> bool {
+    matches!(operand, Operand::Output | Operand::Report)
+}
+
+fn check_apart(
+    operand: Operand,
+    with: Operand,
+    place: &Range<u64>,
+    other: &Range<u64>,
+) -> Result<(), GatherError> {
+    let (start, end) = (place.start.max(other.start), place.end.min(other.end));
+    if start >= end {
+        return Ok(());
+    }
+    Err(GatherError::Overlap {
+        operand,
+        with,
+        start,
+        end,
+    })
 }
 
 fn check_shard_rows(dims: &GatherDims, shards: &[ParamsShard<'_>]) -> Result<(), GatherError> {
@@ -234,6 +301,7 @@ impl fmt::Debug for GatherBuffers<'_> {
             .field("indices", &range(self.indices))
             .field("output", &range(self.output))
             .field("report", &self.report.map(range))
+            .field("index_count", &self.index_count.map(range))
             .finish()
     }
 }

@@ -1,5 +1,6 @@
 //! Pipelines: which ones a gather needs, and those that a device has. Made when they are first needed.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
@@ -12,22 +13,36 @@ use crate::element::IndexKind;
 use crate::error::GatherError;
 use crate::plan::GatherPlan;
 
+/// What pipelines depend on of the buffers that a gather is given.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Bindings {
+    pub(super) index_kind: IndexKind,
+    pub(super) report: bool,
+    pub(super) fill: bool,
+    /// How many index rows there are is counted on the device.
+    pub(super) counted: bool,
+    /// An operand that is only read lives in a buffer that is written.
+    pub(super) one_buffer: bool,
+}
+
 /// The pipelines of one gather.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Keys {
     gather: PipelineKey,
     grouped: PipelineKey,
     report: bool,
+    counted: bool,
 }
 
 impl Keys {
-    pub(super) fn new(
-        plan: &GatherPlan,
-        index_kind: IndexKind,
-        cut: &Cut<'_>,
-        report: bool,
-        fill: bool,
-    ) -> Self {
+    pub(super) fn new(plan: &GatherPlan, cut: &Cut<'_>, bindings: Bindings) -> Self {
+        let Bindings {
+            index_kind,
+            report,
+            fill,
+            counted,
+            one_buffer,
+        } = bindings;
         let gather = PipelineKey {
             entry_point: EntryPoint::Gather {
                 unit: cut.kernel.unit,
@@ -41,6 +56,7 @@ impl Keys {
             fill,
             places: plan.dims().has_places(),
             wide: cut.is_wide(),
+            one_buffer,
             index_depth: 1,
         };
         let grouped = PipelineKey {
@@ -56,10 +72,12 @@ impl Keys {
             gather,
             grouped,
             report,
+            counted,
         }
     }
 
-    /// Those of one dispatch: the gather's, and the one that copies its first bad row to the report.
+    /// Those of one dispatch: the one that counts its rows, the gather's, and the one that copies its first bad
+    /// row to the report.
     pub(super) fn of(&self, dispatch: &Dispatch) -> impl Iterator<Item = PipelineKey> + use<> {
         let gather = if dispatch.grouped {
             self.grouped
@@ -71,7 +89,8 @@ impl Keys {
             entry_point: EntryPoint::CopyFirstBadRow,
             ..self.gather
         });
-        std::iter::once(gather).chain(copy)
+        let count = self.counted.then_some(PipelineKey::COUNT_ROWS);
+        count.into_iter().chain([gather]).chain(copy)
     }
 }
 
@@ -79,6 +98,7 @@ impl Keys {
 #[derive(Debug, Default)]
 pub(super) struct Pipelines {
     shader: OnceLock<wgpu::ShaderModule>,
+    one_buffer_shader: OnceLock<wgpu::ShaderModule>,
     pub(super) cache: Option<wgpu::PipelineCache>,
     made: Mutex<HashMap<PipelineKey, wgpu::ComputePipeline>>,
 }
@@ -100,24 +120,15 @@ impl Pipelines {
         if let Some(pipeline) = made.get(&key) {
             return Ok(pipeline.clone());
         }
-        let shader = self.shader(device)?;
+        let shader = if key.one_buffer {
+            let source = || one_buffer_shader().into();
+            made_shader(device, &self.one_buffer_shader, source)?
+        } else {
+            made_shader(device, &self.shader, || Gatherer::SHADER.into())?
+        };
         let pipeline = scoped(device, || self.make(device, key, shader))?;
         made.insert(key, pipeline.clone());
         Ok(pipeline)
-    }
-
-    /// The shader module, made for the first pipeline.
-    fn shader(&self, device: &wgpu::Device) -> Result<&wgpu::ShaderModule, GatherError> {
-        if let Some(shader) = self.shader.get() {
-            return Ok(shader);
-        }
-        let shader = scoped(device, || {
-            device.create_shader_module(wgpu::ShaderModuleDescriptor {
-                label: Some("wgpu-gather/gather.wgsl"),
-                source: wgpu::ShaderSource::Wgsl(Gatherer::SHADER.into()),
-            })
-        })?;
-        Ok(self.shader.get_or_init(|| shader))
     }
 
     fn make(
@@ -140,4 +151,28 @@ impl Pipelines {
             cache: self.cache.as_ref(),
         })
     }
+}
+
+/// The shader for operands in one buffer: bound in several places, all of them must be bound for writing, although
+/// the shader writes to none of the others.
+pub(super) fn one_buffer_shader() -> String {
+    Gatherer::SHADER.replace("var<storage, read>", "var<storage, read_write>")
+}
+
+/// A shader module, made for the first pipeline.
+fn made_shader<'a>(
+    device: &wgpu::Device,
+    made: &'a OnceLock<wgpu::ShaderModule>,
+    source: impl FnOnce() -> Cow<'static, str>,
+) -> Result<&'a wgpu::ShaderModule, GatherError> {
+    if let Some(shader) = made.get() {
+        return Ok(shader);
+    }
+    let shader = scoped(device, || {
+        device.create_shader_module(wgpu::ShaderModuleDescriptor {
+            label: Some("wgpu-gather/gather.wgsl"),
+            source: wgpu::ShaderSource::Wgsl(source()),
+        })
+    })?;
+    Ok(made.get_or_init(|| shader))
 }

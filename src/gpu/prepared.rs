@@ -66,7 +66,14 @@ impl fmt::Debug for PreparedGather {
 pub(super) struct Step {
     pub(super) pipeline: wgpu::ComputePipeline,
     pub(super) bind_group: wgpu::BindGroup,
-    pub(super) workgroups: (u32, u32),
+    pub(super) workgroups: Workgroups,
+}
+
+/// How many workgroups a step has.
+pub(super) enum Workgroups {
+    These(u32, u32),
+    /// What an earlier step writes into this buffer, at this offset.
+    Counted(wgpu::Buffer, u64),
 }
 
 pub(super) fn record_pass(encoder: &mut wgpu::CommandEncoder, steps: &[Step]) {
@@ -86,6 +93,9 @@ fn record_steps(pass: &mut wgpu::ComputePass<'_>, steps: &[Step]) {
     {
         pass.set_pipeline(pipeline);
         pass.set_bind_group(0, bind_group, &[]);
-        pass.dispatch_workgroups(workgroups.0, workgroups.1, 1);
+        match workgroups {
+            Workgroups::These(width, height) => pass.dispatch_workgroups(*width, *height, 1),
+            Workgroups::Counted(grids, grid) => pass.dispatch_workgroups_indirect(grids, *grid),
+        }
     }
 }

@@ -11,6 +11,7 @@ use naga::{AddressSpace, Expression, GlobalVariable, Handle, Module, StorageAcce
 
 use super::gatherer::Gatherer;
 use super::kernel::{EntryPoint, PipelineKey, Unit, WORKGROUP_SIZE, binding};
+use super::pipelines::one_buffer_shader;
 use super::report::BadRowReport;
 use super::window::GatherWindow;
 use crate::element::IndexKind;
@@ -110,7 +111,9 @@ fn entry_points() -> Vec<EntryPoint> {
         };
         flags.into_iter().filter(has).map(entry_point)
     });
-    gathers.chain([EntryPoint::CopyFirstBadRow]).collect()
+    gathers
+        .chain([EntryPoint::CopyFirstBadRow, EntryPoint::CountRows])
+        .collect()
 }
 
 /// All that can be made of them: only signed numbers count from the end, only groups are made for a depth, and
@@ -129,6 +132,7 @@ fn pipeline_keys() -> impl Iterator<Item = PipelineKey> {
                     fill: flag(2),
                     places: flag(3),
                     wide: flag(4),
+                    one_buffer: false,
                     index_depth: 1 + u32::from(flag(5)),
                 }
             })
@@ -137,8 +141,20 @@ fn pipeline_keys() -> impl Iterator<Item = PipelineKey> {
             (key.index_kind.is_signed() || !key.from_end)
                 && (!is_grouped || !key.wide)
                 && (key.index_depth == 1 || is_grouped && !key.places)
+                && (entry_point != EntryPoint::CountRows || *key == PipelineKey::COUNT_ROWS)
         })
     })
+}
+
+/// Whether entry points that use a binding write to it.
+fn is_written(number: u32) -> bool {
+    [
+        binding::OUTPUT,
+        binding::REPORT,
+        binding::COUNTED,
+        binding::GRID,
+    ]
+    .contains(&number)
 }
 
 /// Names of fields with their offsets in Rust, and the size.
@@ -169,7 +185,7 @@ fn structs_have_one_layout_in_both_languages() {
         rust_layout!(GatherWindow: output_rows, index_count, outer_size, first_index, first_outer, index_depth,
             slice_units, lanes_log2, held_rows, first_row, params_first_row, params_rows, params_start, indices_start,
             output_start, grid_width, reports, index_row_base, one_part, groups, fill_words, fill_start,
-            first_n, index_stride, place_dim_count, unused, unused_pair, indexed_dims, fill, place_dims)
+            first_n, index_stride, place_dim_count, most_output_rows, of_bytes, unused, indexed_dims, fill, place_dims)
     );
     assert_eq!(
         shader.layout("BadRowReport"),
@@ -248,6 +264,9 @@ fn each_binding_is_the_operand_that_rust_binds_there() {
         binding::INDICES => ("indices", read_only),
         binding::OUTPUT => ("output", read_write),
         binding::REPORT => ("report", read_write),
+        binding::COUNT => ("count", read_only),
+        binding::COUNTED => ("counted", read_write),
+        binding::GRID => ("grid", read_write),
         other => panic!("binding {other} is in no table"),
     };
     let shader = Shader::gather();
@@ -260,15 +279,52 @@ fn each_binding_is_the_operand_that_rust_binds_there() {
 }
 
 #[test]
-fn inputs_are_only_read_and_what_is_written_is_output_or_report() {
+fn inputs_are_only_read() {
     let shader = Shader::gather();
     for entry_point in entry_points() {
         for (number, (_, global_use)) in shader.globals(entry_point.name()) {
             let written = global_use.intersects(GlobalUse::WRITE | GlobalUse::ATOMIC);
-            let may_be_written = [binding::OUTPUT, binding::REPORT].contains(&number);
             assert_eq!(
-                written, may_be_written,
+                written,
+                is_written(number),
                 "{entry_point:?}, binding {number}: {global_use:?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn the_shader_for_one_buffer_differs_in_access_alone() {
+    let (one, several) = (Shader::new(&one_buffer_shader()), Shader::gather());
+    let accesses = |shader: &Shader| {
+        let globals = shader.module.global_variables.iter();
+        let accesses = globals.map(|(_, global)| (global.name.clone(), global.space));
+        accesses.collect::<Vec<_>>()
+    };
+    let mut differ = BTreeSet::new();
+    for ((name, space), (_, read_only)) in accesses(&one).into_iter().zip(accesses(&several)) {
+        if space != read_only {
+            assert!(
+                matches!(space, AddressSpace::Storage { access } if access == StorageAccess::LOAD | StorageAccess::STORE)
+            );
+            differ.insert(name.expect("every global has a name"));
+        }
+    }
+    let expected = [
+        "count",
+        "indices",
+        "indices_vec4",
+        "params_vec4",
+        "params_words",
+    ];
+    assert_eq!(differ.iter().collect::<Vec<_>>(), expected);
+    for entry_point in entry_points() {
+        for (number, (_, global_use)) in one.globals(entry_point.name()) {
+            let written = global_use.intersects(GlobalUse::WRITE | GlobalUse::ATOMIC);
+            assert_eq!(
+                written,
+                is_written(number),
+                "{entry_point:?}, binding {number}"
             );
         }
     }
@@ -326,6 +382,7 @@ fn the_overrides_are_those_of_a_pipeline_and_default_to_its_i32_values() {
         fill: false,
         places: false,
         wide: false,
+        one_buffer: false,
         index_depth: 1,
     };
     assert_eq!(found, i32_key.overrides());
@@ -358,6 +415,7 @@ fn each_index_kind_sets_its_overrides() {
                 fill: from_end,
                 places: from_end,
                 wide: from_end,
+                one_buffer: false,
                 index_depth: 2,
             };
             assert_eq!(

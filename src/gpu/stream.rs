@@ -151,7 +151,7 @@ impl<'a, T: GatherElement, I: GatherIndex> GatherStream<'a, T, I> {
         }
 
         let mut limits = gpu.device.limits();
-        check_limits(&limits, false)?;
+        check_limits(&limits, false, false)?;
         let largest = limits
             .max_storage_buffer_binding_size
             .min(limits.max_buffer_size);
@@ -305,10 +305,14 @@ impl<'a, T: GatherElement, I: GatherIndex> GatherStream<'a, T, I> {
             buffers = buffers.with_fill(fill);
         }
         let shards = buffers.params_shards(self.plan.dims());
-        let steps =
-            self.gpu
-                .gatherer
-                .make_steps(self.plan, &buffers, &shards, &self.cut, &[dispatch])?;
+        let steps = self.gpu.gatherer.make_steps(
+            self.plan,
+            &buffers,
+            &shards,
+            &self.cut,
+            &[dispatch],
+            false,
+        )?;
         let submission = self.gpu.submit("wgpu-gather/stream", |encoder| {
             self.indices.load(indices_span, encoder);
             if let Params::Host(upload) = &mut self.params {

@@ -2,7 +2,7 @@
 
 use bytemuck::{Pod, Zeroable};
 
-use super::kernel::WORKGROUP_SIZE;
+use super::kernel::{WORKGROUP_SIZE, binding};
 use super::report::REPORT_BYTES;
 use crate::dims::GatherDims;
 use crate::element::IndexKind;
@@ -40,8 +40,9 @@ pub(crate) struct GatherWindow {
     pub(crate) first_n: u32,
     pub(crate) index_stride: u32,
     pub(crate) place_dim_count: u32,
+    pub(crate) most_output_rows: u32,
+    pub(crate) of_bytes: u32,
     pub(crate) unused: u32,
-    pub(crate) unused_pair: [u32; 2],
     pub(crate) indexed_dims: [[u32; 2]; 8],
     pub(crate) fill: [u32; 16],
     pub(crate) place_dims: [[u32; 2]; 8],
@@ -93,14 +94,24 @@ pub(crate) const fn range_bytes(operand_bytes: u64) -> u64 {
 }
 
 /// What the shaders need of any device; WebGPU's defaults have all of it.
-pub(crate) fn check_limits(limits: &wgpu::Limits, report: bool) -> Result<(), GatherError> {
+pub(crate) fn check_limits(
+    limits: &wgpu::Limits,
+    report: bool,
+    counted: bool,
+) -> Result<(), GatherError> {
     let invocations = u64::from(WORKGROUP_SIZE);
     let report = u64::from(report);
+    // Numbers of bindings, from 0.
+    let bindings = if counted {
+        u64::from(binding::GRID) + 1
+    } else {
+        4 + report
+    };
     for (name, expected, found) in [
         ("max_bind_groups", 1, limits.max_bind_groups.into()),
         (
             "max_bindings_per_bind_group",
-            4 + report,
+            bindings,
             limits.max_bindings_per_bind_group.into(),
         ),
         (
@@ -121,7 +132,11 @@ pub(crate) fn check_limits(limits: &wgpu::Limits, report: bool) -> Result<(), Ga
         ("max_buffer_size", WINDOW_BYTES, limits.max_buffer_size),
         (
             "max_storage_buffer_binding_size",
-            report * REPORT_BYTES,
+            if counted {
+                WINDOW_BYTES
+            } else {
+                report * REPORT_BYTES
+            },
             limits.max_storage_buffer_binding_size,
         ),
         (

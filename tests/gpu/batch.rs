@@ -1,5 +1,7 @@
-//! Many jobs in one submission: their operands lie in four large buffers, in ranges with room to spare, and
-//! every byte around them is a canary.
+//! Many jobs in one submission: their operands lie in large buffers, one for each operand or one for all, in ranges
+//! with room to spare, and every byte around them is a canary.
+
+use std::ops::Range;
 
 use wgpu_gather::{BadIndices, BadRows, GatherBuffers, Gatherer, Gpu, wgpu};
 
@@ -14,6 +16,10 @@ pub(crate) enum Recording {
     Prepared,
     /// `Gatherer::encode_in_pass`, all jobs into one pass. Reports are zeros before.
     Pass,
+    /// `Gatherer::encode`, all operands in one buffer. Reports are canaries before.
+    OneBuffer,
+    /// `Gatherer::prepare`, then recorded twice, with a count of index rows that the job's place in the batch gives.
+    Counted,
 }
 
 /// Jobs and bytes that fill a batch.
@@ -50,9 +56,9 @@ pub(crate) fn check(
 
 fn check_batch(gpu: &Gpu, gatherer: &Gatherer, recording: Recording, jobs: &[Job]) {
     let alignment = gpu.device().limits().min_storage_buffer_offset_alignment;
-    let mut images = [(); 4].map(|()| Image::new(alignment));
-    let [params, indices, output, reports] = &mut images;
-    for job in jobs {
+    let mut images = [(); 5].map(|()| Image::new(alignment));
+    let [params, indices, output, reports, counts] = &mut images;
+    for (at, job) in jobs.iter().enumerate() {
         params.place(job.params.len());
         params.write_last(&job.params);
         indices.place(job.indices.len());
@@ -62,14 +68,22 @@ fn check_batch(gpu: &Gpu, gatherer: &Gatherer, recording: Recording, jobs: &[Job
         if recording == Recording::Pass {
             reports.write_last(&[0; REPORT_BYTES]);
         }
+        counts.place(4);
+        counts.write_last(&count_of(at, job).to_le_bytes());
     }
-    let buffers = images.each_ref().map(|image| image.upload(gpu));
+    let buffers = Buffers::upload(gpu, &images, recording == Recording::OneBuffer);
     record(gpu, gatherer, recording, jobs, &images, &buffers);
-    let found = read_back(gpu, buffers.each_ref());
+    let found = buffers.read_back(gpu, &images);
 
-    let [_, _, output, reports] = &mut images;
+    let [_, _, output, reports, _] = &mut images;
     for (at, job) in jobs.iter().enumerate() {
-        output.write(at, &job.output);
+        if recording == Recording::Counted {
+            for bytes in counted_bytes(job, count_of(at, job)) {
+                output.write_at(at, bytes.start, &job.output[bytes]);
+            }
+        } else {
+            output.write(at, &job.output);
+        }
         if has_report(job) {
             let report = &found[3][reports.starts[at]..][..REPORT_BYTES];
             check_report(job, report);
@@ -81,7 +95,92 @@ fn check_batch(gpu: &Gpu, gatherer: &Gatherer, recording: Recording, jobs: &[Job
     }
 }
 
-const OPERANDS: [&str; 4] = ["params", "indices", "output", "report"];
+const OPERANDS: [&str; 5] = ["params", "indices", "output", "report", "index count"];
+
+/// No rows, the first, some, all, and more than there are.
+fn count_of(at: usize, job: &Job) -> u32 {
+    let rows = u32::try_from(job.plan.dims().index_count).unwrap();
+    [
+        rows,
+        1,
+        rows / 2,
+        u32::MAX,
+        0,
+        rows.saturating_sub(1),
+        rows + 1,
+    ][at % 7]
+}
+
+/// The bytes of the output that so many index rows of each batch give.
+fn counted_bytes(job: &Job, count: u32) -> impl Iterator<Item = Range<usize>> {
+    let dims = job.plan.dims();
+    let size = |size: u64| usize::try_from(size).unwrap();
+    let row_bytes = size(dims.slice_len) * job.element_bytes;
+    let (rows, parts) = (
+        size(dims.index_count),
+        size(dims.batch_size * dims.outer_size),
+    );
+    let counted = rows.min(count as usize);
+    (0..parts).map(move |part| {
+        let start = part * rows * row_bytes;
+        start..start + counted * row_bytes
+    })
+}
+
+/// The buffers of the operands, and where in them their images begin.
+struct Buffers {
+    of: [wgpu::Buffer; 5],
+    starts: [usize; 5],
+}
+
+impl Buffers {
+    fn upload(gpu: &Gpu, images: &[Image; 5], one: bool) -> Self {
+        if !one {
+            return Self {
+                of: images.each_ref().map(|image| upload(gpu, &image.bytes)),
+                starts: [0; 5],
+            };
+        }
+        let mut bytes = Vec::new();
+        let starts = images.each_ref().map(|image| {
+            bytes.resize(bytes.len().next_multiple_of(image.alignment), 0);
+            let start = bytes.len();
+            bytes.extend(&image.bytes);
+            start
+        });
+        let buffer = upload(gpu, &bytes);
+        Self {
+            of: [(); 5].map(|()| buffer.clone()),
+            starts,
+        }
+    }
+
+    fn read_back(&self, gpu: &Gpu, images: &[Image; 5]) -> [Vec<u8>; 5] {
+        let found = if self.of[0] == self.of[1] {
+            let [all] = read_back(gpu, [&self.of[0]]);
+            [(); 5].map(|()| all.clone())
+        } else {
+            read_back(gpu, self.of.each_ref())
+        };
+        let mut operands = self.starts.iter().zip(images);
+        found.map(|bytes| {
+            let (&start, image) = operands.next().expect("as many operands");
+            bytes[start..][..image.bytes.len()].to_vec()
+        })
+    }
+}
+
+fn upload(gpu: &Gpu, bytes: &[u8]) -> wgpu::Buffer {
+    use wgpu::util::DeviceExt;
+    gpu.device()
+        .create_buffer_init(&wgpu::util::BufferInitDescriptor {
+            label: Some("an app's own buffer"),
+            contents: bytes,
+            usage: wgpu::BufferUsages::STORAGE
+                | wgpu::BufferUsages::COPY_SRC
+                | wgpu::BufferUsages::COPY_DST,
+        })
+}
 
 fn has_report(job: &Job) -> bool {
     job.plan.bad_indices() == BadIndices::Error
@@ -92,13 +191,13 @@ fn record(
     gatherer: &Gatherer,
     recording: Recording,
     jobs: &[Job],
-    images: &[Image; 4],
-    buffers: &[wgpu::Buffer; 4],
+    images: &[Image; 5],
+    buffers: &Buffers,
 ) {
     let range = |operand: usize, at: usize, len: usize| {
-        let start = images[operand].starts[at] as u64;
+        let start = (buffers.starts[operand] + images[operand].starts[at]) as u64;
         let end = start + (len.next_multiple_of(4) + ROOM) as u64;
-        buffers[operand].slice(start..end)
+        buffers.of[operand].slice(start..end)
     };
     let operands = |at: usize, job: &Job| {
         let operands = GatherBuffers::with_bytes(
@@ -112,6 +211,10 @@ fn record(
             [] => operands,
             fill => operands.with_fill_bytes(fill),
         };
+        let operands = match recording {
+            Recording::Counted => operands.with_index_count(range(4, at, 4)),
+            _ => operands,
+        };
         if has_report(job) {
             operands.with_report(range(3, at, REPORT_BYTES))
         } else {
@@ -120,13 +223,13 @@ fn record(
     };
     let mut encoder = gpu.device().create_command_encoder(&Default::default());
     match recording {
-        Recording::Encoder => {
+        Recording::Encoder | Recording::OneBuffer => {
             for (at, job) in jobs.iter().enumerate() {
                 let result = gatherer.encode(&mut encoder, &job.plan, &operands(at, job));
                 assert_eq!(result, Ok(()), "{job}");
             }
         }
-        Recording::Prepared => {
+        Recording::Prepared | Recording::Counted => {
             let prepare =
                 |(at, job): (usize, &Job)| gatherer.prepare(&job.plan, &operands(at, job)).unwrap();
             let prepared: Vec<_> = jobs.iter().enumerate().map(prepare).collect();
@@ -191,19 +294,11 @@ impl Image {
     }
 
     fn write(&mut self, at: usize, operand: &[u8]) {
-        self.bytes[self.starts[at]..][..operand.len()].copy_from_slice(operand);
+        self.write_at(at, 0, operand);
     }
 
-    fn upload(&self, gpu: &Gpu) -> wgpu::Buffer {
-        use wgpu::util::DeviceExt;
-        gpu.device()
-            .create_buffer_init(&wgpu::util::BufferInitDescriptor {
-                label: Some("an app's own buffer"),
-                contents: &self.bytes,
-                usage: wgpu::BufferUsages::STORAGE
-                    | wgpu::BufferUsages::COPY_SRC
-                    | wgpu::BufferUsages::COPY_DST,
-            })
+    fn write_at(&mut self, at: usize, start: usize, bytes: &[u8]) {
+        self.bytes[self.starts[at] + start..][..bytes.len()].copy_from_slice(bytes);
     }
 
     #[track_caller]

@@ -60,10 +60,11 @@ struct Way {
     recording: Recording,
 }
 
-const WAYS: [Way; 5] = [
+const WAYS: [Way; 6] = [
     Way::new(true, Recording::Encoder),
     Way::new(true, Recording::Prepared),
     Way::new(true, Recording::Pass),
+    Way::new(true, Recording::OneBuffer),
     Way::new(false, Recording::Encoder),
     Way::new(false, Recording::Pass),
 ];

@@ -5,6 +5,7 @@
 mod batch;
 #[path = "../common/mod.rs"]
 mod common;
+mod counted;
 mod cuts;
 mod executors;
 mod into_buffers;
@@ -20,6 +21,7 @@ fn main() {
     let mut trials = to_host::trials();
     trials.extend(into_buffers::trials());
     trials.extend(cuts::trials());
+    trials.extend(counted::trials());
     trials.extend(streams::trials());
     trials.extend(executors::trials());
     trials.extend(prepared::trials());

@@ -7,6 +7,7 @@ mod gpu;
 mod limits;
 mod operands;
 mod report;
+mod sharing;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -115,47 +115,6 @@ fn a_range_that_starts_off_the_alignment_is_refused() {
     }
 }
 
-/// What burn and tract learn from wgpu's validation.
-#[test]
-fn burn_and_tract_one_buffer_to_read_and_to_write_is_refused() {
-    let app = App::new();
-    for (operand, with) in [
-        (Operand::Output, Operand::Params),
-        (Operand::Output, Operand::Indices),
-        (Operand::Report, Operand::Params),
-        (Operand::Report, Operand::Indices),
-        (Operand::Report, Operand::Output),
-    ] {
-        let text = format!("{operand} must have a buffer of its own, found the one of {with}");
-        let shared = app.buffer(512, STORAGE);
-        let set = Set::new(&app)
-            .with(operand, shared.clone())
-            .with(with, shared.clone());
-        app.assert_refused(&plan(), &set.bound(), &set.all(), &text);
-        // The same where the ranges are apart.
-        let shared = app.buffer(512, STORAGE);
-        let set = Set::new(&app)
-            .with(operand, shared.clone())
-            .with(with, shared.clone());
-        let buffers = set.bound_but(operand, shared.slice(256..));
-        app.assert_refused(&plan(), &buffers, &set.all(), &text);
-    }
-}
-
-#[test]
-fn params_and_indices_may_share_a_buffer() {
-    let app = App::new();
-    let shared = app.buffer(512, STORAGE);
-    let set = Set::new(&app)
-        .with(Operand::Params, shared.clone())
-        .with(Operand::Indices, shared.clone());
-    app.assert_accepted(&plan(), &set.bound());
-    app.assert_accepted(
-        &plan(),
-        &set.bound_but(Operand::Indices, shared.slice(256..)),
-    );
-}
-
 #[test]
 fn a_destroyed_buffer_is_refused() {
     let app = App::new();
@@ -356,7 +315,7 @@ fn shards_that_do_not_make_up_params_are_refused() {
         range: set.output.slice(..),
     }];
     let buffers = set.without_report().with_params_shards(&shards);
-    let text = "output must have a buffer of its own, found the one of params shard 0";
+    let text = "output must not share bytes with params shard 0, found 0..16 in both";
     app.assert_refused(&plan(), &buffers, &[&set.indices, &set.output], text);
 }
 

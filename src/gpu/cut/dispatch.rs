@@ -26,6 +26,13 @@ pub(crate) struct Dispatch {
     pub(crate) output: Span,
 }
 
+impl Dispatch {
+    /// Whether one of its operands has no bytes.
+    pub(crate) fn binds_nothing(&self) -> bool {
+        self.params.bytes == 0 || self.indices.bytes == 0
+    }
+}
+
 /// Bytes of an operand, from its start: an aligned offset and whole words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Span {
@@ -79,6 +86,7 @@ impl Cut<'_> {
                 0
             };
         self.kernel.groups > 0
+            && !self.counted
             && self.is_whole()
             && !self.is_wide()
             && (1..=MAX_GROUPED_DEPTH).contains(&dims.index_depth())
@@ -209,8 +217,9 @@ impl Cut<'_> {
                 first_n,
                 index_stride: size(dims.index_stride),
                 place_dim_count: size(dims.place_dims.len() as u64),
+                most_output_rows: size(rows),
+                of_bytes: u32::from(self.kernel.unit == Unit::Byte),
                 unused: 0,
-                unused_pair: [0; 2],
                 indexed_dims,
                 fill: [0; 16],
                 place_dims,

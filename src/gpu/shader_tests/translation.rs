@@ -7,7 +7,9 @@ use naga::proc::{BoundsCheckPolicies, BoundsCheckPolicy};
 use naga::valid::ModuleInfo;
 use naga::{Module, ResourceBinding, ShaderStage};
 
-use super::{EntryPoint, PipelineKey, Shader, WORKGROUP_SIZE, binding, number, pipeline_keys};
+use super::{
+    EntryPoint, PipelineKey, Shader, WORKGROUP_SIZE, binding, is_written, number, pipeline_keys,
+};
 
 /// One entry point whose overrides have their values.
 struct Pipeline<'a> {
@@ -39,10 +41,6 @@ impl Pipeline<'_> {
         });
         slots.collect()
     }
-}
-
-fn is_written(number: u32) -> bool {
-    [binding::OUTPUT, binding::REPORT].contains(&number)
 }
 
 fn one_class(_: u32) -> usize {
@@ -84,7 +82,7 @@ fn a_pipeline_has_one_entry_point_of_the_workgroup_size() {
         };
         let expected = match pipeline.key.entry_point {
             EntryPoint::Gather { .. } => WORKGROUP_SIZE,
-            EntryPoint::CopyFirstBadRow => 1,
+            EntryPoint::CopyFirstBadRow | EntryPoint::CountRows => 1,
         };
         assert_eq!(
             entry_point.workgroup_size,

@@ -1,0 +1,223 @@
+//! Gathers of as many index rows as a buffer says when the commands run.
+
+use libtest_mimic::Trial;
+use wgpu_gather::{BadIndices, BadRows, Gather, GatherBuffers, Gpu, IndexKind, wgpu};
+
+use crate::batch::{self, REPORT_BYTES, Recording, read_back};
+use crate::common::cases;
+use crate::common::oracle::Case;
+use crate::common::voices::{Job, WIDTHS};
+use crate::cuts::small_device;
+use crate::into_buffers::unchecked;
+use crate::trial;
+
+pub(crate) fn trials() -> Vec<Trial> {
+    vec![
+        trial("counted_rows_are_gathered_and_no_others", |gpu| {
+            batch::check(gpu, gpu.gatherer(), Recording::Counted, jobs());
+        }),
+        trial(
+            "counted_rows_of_cut_gathers_are_gathered_and_no_others",
+            |_| {
+                let gpu = small_device(1 << 26);
+                batch::check(&gpu, &unchecked(&gpu), Recording::Counted, jobs());
+            },
+        ),
+        trial("rows_behind_the_count_are_not_bad", report),
+        trial("rows_are_counted_by_an_earlier_pass", earlier_pass),
+        trial("a_prepared_gather_reads_the_count_anew", anew),
+        trial("counts_beyond_one_row_of_workgroups", workgroups),
+    ]
+}
+
+fn jobs() -> impl Iterator<Item = Job> {
+    let table = cases::table().into_iter().filter(Case::check_plan);
+    let policies = [BadIndices::Zero];
+    let of_table = table.flat_map(move |case| case.jobs(&[1, 4, 16], &[IndexKind::I64], &policies));
+    let lengths = cases::slice_lengths().into_iter();
+    of_table.chain(lengths.flat_map(move |case| case.jobs(&WIDTHS, &[IndexKind::I32], &policies)))
+}
+
+/// A gather along the second dim of 2 x 3 elements of 2 bytes by 5 indices, with a count: the output and the report.
+fn gather_counted(gpu: &Gpu, indices: &[u32; 5], count: u32) -> ([u16; 10], Option<BadRows>) {
+    let plan = Gather::new().axis(1).bad_indices(BadIndices::Error);
+    let plan = plan.plan(&[2, 3], &[5]).unwrap();
+    let (params, indices) = (gpu.upload(&[1_u16, 2, 3, 4, 5, 6]), gpu.upload(indices));
+    let (params, indices) = (params.unwrap(), indices.unwrap());
+    let (output, report) = (gpu.upload(&[9_u16; 10]), gpu.upload(&[7_u8; REPORT_BYTES]));
+    let (output, report) = (output.unwrap(), report.unwrap());
+    let count = gpu.upload(&[count]).unwrap();
+    let buffers = GatherBuffers::new::<u16, u32>(
+        params.buffer().slice(..),
+        indices.buffer().slice(..),
+        output.buffer().slice(..),
+    );
+    let buffers = buffers
+        .with_report(report.buffer().slice(..))
+        .with_index_count(count.buffer().slice(..));
+    let mut encoder = gpu.device().create_command_encoder(&Default::default());
+    gpu.gatherer()
+        .encode(&mut encoder, &plan, &buffers)
+        .unwrap();
+    gpu.queue().submit([encoder.finish()]);
+    let [output, report] = read_back(gpu, [output.buffer(), report.buffer()]);
+    let output = bytemuck::pod_read_unaligned(&output[..20]);
+    (
+        output,
+        BadRows::decode(&plan, IndexKind::U32, &report).unwrap(),
+    )
+}
+
+fn report(gpu: &'static Gpu) {
+    let indices = [2, 8, 0, 7, 1];
+    let (output, bad_rows) = gather_counted(gpu, &indices, 1);
+    assert_eq!((output, bad_rows), ([3, 9, 9, 9, 9, 6, 9, 9, 9, 9], None));
+    let (output, bad_rows) = gather_counted(gpu, &indices, 3);
+    assert_eq!(output, [3, 0, 1, 9, 9, 6, 0, 4, 9, 9]);
+    let bad_rows = bad_rows.unwrap();
+    assert_eq!((bad_rows.count, bad_rows.first.row()), (1, 1));
+    let (output, bad_rows) = gather_counted(gpu, &indices, 5);
+    assert_eq!(output, [3, 0, 1, 0, 2, 6, 0, 4, 0, 5]);
+    assert_eq!(bad_rows.unwrap().count, 2);
+    let (output, bad_rows) = gather_counted(gpu, &indices, 0);
+    assert_eq!((output, bad_rows), ([9; 10], None));
+}
+
+fn pipeline(gpu: &Gpu, source: &str) -> wgpu::ComputePipeline {
+    let device = gpu.device();
+    let module = device.create_shader_module(wgpu::ShaderModuleDescriptor {
+        label: None,
+        source: wgpu::ShaderSource::Wgsl(source.into()),
+    });
+    device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
+        label: None,
+        layout: None,
+        module: &module,
+        entry_point: None,
+        compilation_options: Default::default(),
+        cache: None,
+    })
+}
+
+/// One pass of an app's keeps the numbers that are even, in any order, and counts them; the gather follows in it.
+fn earlier_pass(gpu: &'static Gpu) {
+    const COMPACT: &str = "
+        @group(0) @binding(0) var<storage, read> numbers: array<u32>;
+        @group(0) @binding(1) var<storage, read_write> kept: array<u32>;
+        @group(0) @binding(2) var<storage, read_write> count: atomic<u32>;
+        @compute @workgroup_size(8)
+        fn compact(@builtin(global_invocation_id) at: vec3<u32>) {
+            if numbers[at.x] % 2u == 0u { kept[atomicAdd(&count, 1u)] = numbers[at.x]; }
+        }";
+    let compact = pipeline(gpu, COMPACT);
+    let table: Vec<u32> = (0..64).map(|row| row * 10).collect();
+    let numbers: Vec<u32> = (0..32).map(|number| number * number % 61).collect();
+    let even: Vec<u32> = numbers
+        .iter()
+        .copied()
+        .filter(|number| number % 2 == 0)
+        .collect();
+    let [table, numbers] = [table, numbers].map(|values| gpu.upload(&values).unwrap());
+    let [kept, output] = [99_u32, 77].map(|value| gpu.upload(&[value; 32]).unwrap());
+    let count = gpu.upload(&[0_u32]).unwrap();
+    let plan = Gather::new().plan(&[64], &[32]).unwrap();
+    let buffers = GatherBuffers::new::<u32, u32>(
+        table.buffer().slice(..),
+        kept.buffer().slice(..),
+        output.buffer().slice(..),
+    );
+    let buffers = buffers.with_index_count(count.buffer().slice(..));
+    let entries = [numbers.buffer(), kept.buffer(), count.buffer()];
+    let entries = [0, 1, 2].map(|binding| wgpu::BindGroupEntry {
+        binding,
+        resource: entries[binding as usize].as_entire_binding(),
+    });
+    let bind_group = gpu.device().create_bind_group(&wgpu::BindGroupDescriptor {
+        label: None,
+        layout: &compact.get_bind_group_layout(0),
+        entries: &entries,
+    });
+    let mut encoder = gpu.device().create_command_encoder(&Default::default());
+    let mut pass = encoder.begin_compute_pass(&Default::default());
+    pass.set_pipeline(&compact);
+    pass.set_bind_group(0, &bind_group, &[]);
+    pass.dispatch_workgroups(4, 1, 1);
+    let gatherer = gpu.gatherer();
+    gatherer.encode_in_pass(&mut pass, &plan, &buffers).unwrap();
+    drop(pass);
+    gpu.queue().submit([encoder.finish()]);
+    let [output] = read_back(gpu, [output.buffer()]);
+    let output: Vec<u32> = bytemuck::pod_collect_to_vec(&output);
+    let (found, rest) = output.split_at(even.len());
+    let mut found = found.to_vec();
+    let mut expected: Vec<u32> = even.iter().map(|row| row * 10).collect();
+    found.sort_unstable();
+    expected.sort_unstable();
+    assert_eq!(found, expected);
+    assert!(rest.iter().all(|&value| value == 77), "{rest:?}");
+}
+
+/// Recorded once, with another count each time that it runs.
+fn anew(gpu: &'static Gpu) {
+    let plan = Gather::new().plan(&[3], &[4]).unwrap();
+    let (params, indices) = (gpu.upload(&[5_u32, 6, 7]), gpu.upload(&[2_u32, 1, 0, 2]));
+    let (params, indices) = (params.unwrap(), indices.unwrap());
+    let (output, count) = (
+        gpu.upload(&[9_u32; 4]).unwrap(),
+        gpu.upload(&[0_u32]).unwrap(),
+    );
+    let buffers = GatherBuffers::new::<u32, u32>(
+        params.buffer().slice(..),
+        indices.buffer().slice(..),
+        output.buffer().slice(..),
+    );
+    let buffers = buffers.with_index_count(count.buffer().slice(..));
+    let gather = gpu.gatherer().prepare(&plan, &buffers).unwrap();
+    for (rows, expected) in [
+        (2_u32, [7_u32, 6, 9, 9]),
+        (0, [9; 4]),
+        (4, [7, 6, 5, 7]),
+        (1, [7, 9, 9, 9]),
+    ] {
+        let queue = gpu.queue();
+        queue.write_buffer(output.buffer(), 0, bytemuck::bytes_of(&[9_u32; 4]));
+        queue.write_buffer(count.buffer(), 0, bytemuck::bytes_of(&rows));
+        let mut encoder = gpu.device().create_command_encoder(&Default::default());
+        gather.encode(&mut encoder);
+        queue.submit([encoder.finish()]);
+        let [found] = read_back(gpu, [output.buffer()]);
+        assert_eq!(found, bytemuck::bytes_of(&expected), "{rows} rows");
+    }
+}
+
+/// More workgroups than one row of them has, and counts at the ends of it.
+fn workgroups(gpu: &'static Gpu) {
+    const ROWS: usize = 5_000_000;
+    let plan = Gather::new().plan(&[4], &[ROWS]).unwrap();
+    let params = gpu.upload(&[5_u8, 6, 7, 8]).unwrap();
+    let indices: Vec<u32> = (0..4_u32).cycle().take(ROWS).collect();
+    let indices = gpu.upload(&indices).unwrap();
+    for count in [0, 1, 4_194_305, 4_999_999, u32::MAX] {
+        let output = gpu.upload(&vec![1_u8; ROWS]).unwrap();
+        let counted = gpu.upload(&[count]).unwrap();
+        let buffers = GatherBuffers::new::<u8, u32>(
+            params.buffer().slice(..),
+            indices.buffer().slice(..),
+            output.buffer().slice(..),
+        );
+        let buffers = buffers.with_index_count(counted.buffer().slice(..));
+        let mut encoder = gpu.device().create_command_encoder(&Default::default());
+        gpu.gatherer()
+            .encode(&mut encoder, &plan, &buffers)
+            .unwrap();
+        gpu.queue().submit([encoder.finish()]);
+        let [found] = read_back(gpu, [output.buffer()]);
+        let values = [5, 6, 7, 8].into_iter().cycle();
+        let expected = values.take(count as usize).chain(std::iter::repeat(1));
+        let differs = found[..ROWS]
+            .iter()
+            .zip(expected)
+            .position(|(&a, b)| a != b);
+        assert_eq!(differs, None, "count {count}");
+    }
+}
