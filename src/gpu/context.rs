@@ -49,13 +49,22 @@ impl Gpu {
     ///
     /// # Errors
     ///
-    /// Those of [`new`](Self::new).
+    /// Those of [`new`](Self::new); no adapter has the name that is asked for.
     pub async fn from_env() -> Result<Self, GpuError> {
         check_back_ends()?;
         let instance =
             wgpu::Instance::new(wgpu::InstanceDescriptor::new_without_display_handle_from_env());
-        let adapter = wgpu::util::initialize_adapter_from_env_or_default(&instance, None).await;
-        Self::with_adapter(&adapter.map_err(no_adapter)?).await
+        let adapter = if let Ok(name) = std::env::var("WGPU_ADAPTER_NAME") {
+            adapter_named(&instance, &name).await?
+        } else {
+            let options = wgpu::RequestAdapterOptions {
+                power_preference: wgpu::PowerPreference::from_env().unwrap_or_default(),
+                ..Default::default()
+            };
+            let adapter = instance.request_adapter(&options).await;
+            adapter.map_err(no_adapter)?
+        };
+        Self::with_adapter(&adapter).await
     }
 
     /// A device on an adapter of the caller's choice, with all of the adapter's own limits.
@@ -129,6 +138,23 @@ fn check_back_ends() -> Result<(), GpuError> {
         return Err(GpuError::NoAdapter("no back end of wgpu is enabled".into()));
     }
     Ok(())
+}
+
+/// The first adapter with this in its name, upper or lower case. wgpu's own choice panics where there is none.
+async fn adapter_named(instance: &wgpu::Instance, name: &str) -> Result<wgpu::Adapter, GpuError> {
+    let adapters = instance.enumerate_adapters(wgpu::Backends::all()).await;
+    let names: Vec<_> = (adapters.iter())
+        .map(|adapter| adapter.get_info().name)
+        .collect();
+    let wanted = name.to_lowercase();
+    let mut with_names = adapters.into_iter().zip(&names);
+    let found = with_names.find(|(_, name)| name.to_lowercase().contains(&wanted));
+    found.map(|(adapter, _)| adapter).ok_or_else(|| {
+        let names = names.join(", ");
+        GpuError::NoAdapter(format!(
+            "WGPU_ADAPTER_NAME is {name}, which is in none of the names: {names}"
+        ))
+    })
 }
 
 fn no_adapter(error: wgpu::RequestAdapterError) -> GpuError {
