@@ -112,11 +112,6 @@ pub enum PlanError {
         params_dim: usize,
         indices_dim: usize,
     },
-    /// The places of gather_elements have more dims than this crate handles.
-    #[error(
-        "indices must have at most 8 dims that are not as good as one with their neighbour, found {place_dims}"
-    )]
-    PlaceDimsAboveLimit { place_dims: usize },
     /// Index rows cannot be looked up in params without elements; TensorFlow's text.
     #[error("Requested more than 0 entries, but params is empty.  Params shape: [{}]", join(.params_shape, ","))]
     EmptyParams { params_shape: Vec<usize> },
@@ -209,6 +204,12 @@ pub enum GatherError {
         "params and indices of gather_elements must have at most {limit} elements behind the leading dims that they share, found {rows}"
     )]
     TooManyPlaces { rows: u64, limit: u64 },
+    /// The places of gather_elements have more dims than the shader handles: dims of indices that are smaller than
+    /// those of params, neighbours of them apart.
+    #[error(
+        "indices of gather_elements must have at most {limit} dims that are not as good as one with their neighbour on the GPU, found {place_dims}"
+    )]
+    TooManyPlaceDims { place_dims: usize, limit: usize },
     /// A buffer range is shorter than its operand, rounded up to words.
     #[error("{operand} range must have at least {expected} bytes, found {found}")]
     RangeTooShort {

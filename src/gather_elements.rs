@@ -6,9 +6,6 @@ use crate::error::PlanError;
 use crate::gather::axis_of;
 use crate::plan::{GatherPlan, Operation, check_element_counts, product};
 
-/// Dims of indices that are not as good as one, beyond which nothing is planned.
-const MAX_PLACE_DIMS: usize = 8;
-
 /// The attributes of ONNX's GatherElements, `torch.gather` and NumPy's `take_along_axis`: each index selects one
 /// element of params, along one axis, at its own place in the other dims.
 ///
@@ -70,8 +67,7 @@ impl GatherElements {
     /// # Errors
     ///
     /// Scalar params; an axis outside the rank of params; indices of another rank; a dim of indices, but for the
-    /// axis, above that of params; sizes beyond `i64::MAX` elements; more than 8 dims of which no two neighbours
-    /// are as good as one.
+    /// axis, above that of params; sizes beyond `i64::MAX` elements.
     pub fn plan(
         &self,
         params_shape: &[usize],
@@ -95,11 +91,6 @@ impl GatherElements {
             let place_dims = place_dims(axis, batch_dims, params_shape, indices_shape);
             (product(&params_shape[axis + 1..]), place_dims)
         };
-        if place_dims.len() > MAX_PLACE_DIMS {
-            return Err(PlanError::PlaceDimsAboveLimit {
-                place_dims: place_dims.len(),
-            });
-        }
         Ok(GatherPlan {
             operation: Operation::GatherElements,
             params_shape: params_shape.to_vec(),

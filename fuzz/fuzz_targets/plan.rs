@@ -75,8 +75,12 @@ fn check_sizes(case: &Case, plan: &GatherPlan) {
     let (params, indices) = (&case.params_shape, &case.indices_shape);
     assert_eq!(plan.params_shape(), params, "{case}");
     assert_eq!(plan.indices_shape(), indices, "{case}");
-    let is_nd = matches!(case.op, Op::GatherNd { .. });
-    assert_eq!(plan.operation() == Operation::GatherNd, is_nd, "{case}");
+    let operation = match case.op {
+        Op::Gather { .. } => Operation::Gather,
+        Op::GatherNd { .. } => Operation::GatherNd,
+        Op::GatherElements { .. } => Operation::GatherElements,
+    };
+    assert_eq!(plan.operation(), operation, "{case}");
     assert!(plan.batch_dims() <= plan.axis(), "{case}");
 
     let dims = plan.dims();

@@ -18,7 +18,7 @@ use std::ops::Range;
 
 pub(crate) use self::dispatch::{Dispatch, Span};
 use super::kernel::{Kernel, Unit, WORKGROUP_SIZE};
-use super::window::{WORD_BYTES, range_bytes};
+use super::window::{MAX_PLACE_DIMS, WORD_BYTES, range_bytes};
 use crate::dims::GatherDims;
 use crate::error::GatherError;
 
@@ -165,6 +165,10 @@ impl<'a> Cut<'a> {
         let limit = u32::MAX.into();
         if self.dims.has_places() && rows > limit {
             return Err(GatherError::TooManyPlaces { rows, limit });
+        }
+        let (place_dims, limit) = (self.dims.place_dims.len(), MAX_PLACE_DIMS);
+        if place_dims > limit {
+            return Err(GatherError::TooManyPlaceDims { place_dims, limit });
         }
         Ok(())
     }

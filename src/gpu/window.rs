@@ -11,6 +11,9 @@ use crate::error::{GatherError, Operand};
 /// Storage bindings are whole words.
 pub(crate) const WORD_BYTES: u32 = 4;
 
+/// Dims that a window holds.
+pub(crate) const MAX_PLACE_DIMS: usize = 8;
+
 /// What one dispatch reads of the sizes, in its units: `GatherWindow` of shaders/gather.wgsl.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Pod, Zeroable)]
 #[repr(C)]
@@ -45,7 +48,7 @@ pub(crate) struct GatherWindow {
     pub(crate) unused: u32,
     pub(crate) indexed_dims: [[u32; 2]; 8],
     pub(crate) fill: [u32; 16],
-    pub(crate) place_dims: [[u32; 2]; 8],
+    pub(crate) place_dims: [[u32; 2]; MAX_PLACE_DIMS],
 }
 
 pub(crate) const WINDOW_BYTES: u64 = size_of::<GatherWindow>() as u64;

@@ -212,7 +212,7 @@ fn a_cpu_that_poses_as_a_gpu_has_a_kernel_of_its_own() {
 }
 
 #[test]
-fn a_batch_of_gather_elements_beyond_32_bits_says_so() {
+fn gather_elements_beyond_what_the_shader_counts_says_so() {
     let along_0 = |params: &[usize], indices: &[usize]| {
         let plan = GatherElements::new().plan(params, indices).unwrap();
         let limits = wgpu::Limits {
@@ -234,6 +234,23 @@ fn a_batch_of_gather_elements_beyond_32_bits_says_so() {
     );
     let within = along_0(&[1 << 16, (1 << 16) - 1], &[1, 1]);
     assert!(within.starts_with("1 dispatch of"), "{within}");
+    let ninth = GatherElements::new()
+        .axis(8)
+        .plan(&[3; 9], &[2; 9])
+        .unwrap()
+        .explain(1, IndexKind::I32, &wgpu::Limits::default(), GPU);
+    assert!(
+        ninth.ends_with("cannot run: indices of gather_elements must have at most 8 dims that are not as good as one with their neighbour on the GPU, found 9"),
+        "{ninth}"
+    );
+    let eighth = GatherElements::new().axis(7).plan(&[3; 8], &[2; 8]);
+    let eighth = eighth
+        .unwrap()
+        .explain(1, IndexKind::I32, &wgpu::Limits::default(), GPU);
+    assert!(
+        eighth.ends_with("1 dispatch of 1 x 1 workgroups of 64 invocations"),
+        "{eighth}"
+    );
     // Batches of that size are as many as one likes; along the last axis a batch is of any size.
     let batches = GatherElements::new()
         .axis(2)

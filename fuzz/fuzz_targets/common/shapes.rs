@@ -14,6 +14,9 @@ pub fn any_case(u: &mut Unstructured, max_rank: usize, dim: AnyDim) -> Result<Ca
     let shared = u.int_in_range(0..=params_shape.len())?;
     let own = any_shape(u, max_rank, dim)?;
     let mut indices_shape = [&params_shape[..shared], &own].concat();
+    if u.ratio(1, 4)? {
+        return any_elements(u, params_shape, max_rank, dim);
+    }
     let is_nd = u.arbitrary()?;
     if is_nd && u.ratio(7, 8)? {
         indices_shape.push(u.int_in_range(0..=params_shape.len() - shared + 1)?);
@@ -32,6 +35,38 @@ pub fn any_case(u: &mut Unstructured, max_rank: usize, dim: AnyDim) -> Result<Ca
     };
     Ok(Case {
         op,
+        params_shape,
+        indices_shape,
+        indices: Vec::new(),
+        from_end: u.arbitrary()?,
+    })
+}
+
+/// Indices mostly of the shape of params, or of fewer entries, and along the axis of any number.
+fn any_elements(
+    u: &mut Unstructured,
+    params_shape: Vec<usize>,
+    max_rank: usize,
+    dim: AnyDim,
+) -> Result<Case> {
+    let rank = signed(params_shape.len());
+    let place = u.int_in_range(0..=params_shape.len())?;
+    let axis = any_attribute(u, &[signed(place), signed(place) - rank, 0])?;
+    let mut indices_shape = if u.ratio(1, 8)? {
+        any_shape(u, max_rank, dim)?
+    } else {
+        params_shape.clone()
+    };
+    for entries in &mut indices_shape {
+        if u.ratio(1, 3)? {
+            *entries = u.int_in_range(0..=*entries)?;
+        }
+    }
+    if let Some(entries) = indices_shape.get_mut(place) {
+        *entries = dim(u)?;
+    }
+    Ok(Case {
+        op: Op::GatherElements { axis },
         params_shape,
         indices_shape,
         indices: Vec::new(),

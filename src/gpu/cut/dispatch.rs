@@ -2,7 +2,7 @@
 
 use super::{Cut, Window};
 use crate::gpu::kernel::{GROUP_ROWS, MAX_GROUPED_DEPTH, Unit, WORKGROUP_SIZE};
-use crate::gpu::window::{GatherWindow, low_and_high, range_bytes};
+use crate::gpu::window::{GatherWindow, MAX_PLACE_DIMS, low_and_high, range_bytes};
 
 /// Bytes of a vector of words.
 const GROUP_ALIGNMENT: u64 = 16;
@@ -182,7 +182,7 @@ impl Cut<'_> {
         } else {
             0
         };
-        let mut place_dims = [[0; 2]; 8];
+        let mut place_dims = [[0; 2]; MAX_PLACE_DIMS];
         for (words, dim) in place_dims.iter_mut().zip(dims.place_dims.iter().rev()) {
             *words = [size(dim.size), size(dim.stride)];
         }
