@@ -27,6 +27,7 @@ use crate::plan::{GatherPlan, Operation, check_element_counts, product};
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[doc(alias("take_along_axis", "torch.gather"))]
 pub struct GatherElements {
     axis: i64,
     bad_indices: BadIndices,
