@@ -659,7 +659,6 @@ fn count_rows() {
     if counted.of_bytes == 1u {
         // Words that the rows lie in, the first one perhaps with other bytes before them.
         invocations = (counted.output_start % 4u + rows * counted.slice_units + 3u) / 4u;
-        invocations = select(invocations, 0u, rows == 0u);
     }
     let workgroups = (invocations + WORKGROUP_SIZE - 1u) / WORKGROUP_SIZE;
     grid[0] = min(workgroups, counted.grid_width);

@@ -127,6 +127,7 @@ pub fn table() -> Vec<Case> {
         mixed(elements(1), &[5, 7], &[3, 9]),
         mixed(elements(-1), &[5, 7], &[1, 2]),
         mixed(elements(-2), &[5, 7], &[300, 7]).counted_from_end(),
+        mixed(elements(0), &[6, 12], &[40, 12]),
         mixed(elements(0), &[5, 7, 3], &[8, 1, 1]),
         mixed(elements(0), &[5, 7, 3], &[8, 1, 2]),
         mixed(elements(1), &[5, 7, 3], &[5, 411, 3]),

@@ -26,6 +26,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         trial("rows_behind_the_count_are_not_bad", report),
         trial("rows_are_counted_by_an_earlier_pass", earlier_pass),
         trial("a_prepared_gather_reads_the_count_anew", anew),
+        trial("counted_bytes_begin_within_a_word", within_words),
         trial("counts_beyond_one_row_of_workgroups", workgroups),
     ]
 }
@@ -187,6 +188,38 @@ fn anew(gpu: &'static Gpu) {
         queue.submit([encoder.finish()]);
         let [found] = read_back(gpu, [output.buffer()]);
         assert_eq!(found, bytemuck::bytes_of(&expected), "{rows} rows");
+    }
+}
+
+/// Parts of 257 bytes, each of which begins elsewhere in a word, and counts about what one workgroup writes.
+fn within_words(gpu: &'static Gpu) {
+    const ROWS: usize = 257;
+    let plan = Gather::new().axis(1).plan(&[4, 3], &[ROWS]).unwrap();
+    let params = [11_u8, 12, 13, 21, 22, 23, 31, 32, 33, 41, 42, 43];
+    let indices: Vec<u32> = (0..3_u32).cycle().take(ROWS).collect();
+    let (table, indices) = (gpu.upload(&params).unwrap(), gpu.upload(&indices).unwrap());
+    for count in 0..=257_u32 {
+        let (output, counted) = (gpu.upload(&[9_u8; 4 * ROWS]), gpu.upload(&[count]));
+        let (output, counted) = (output.unwrap(), counted.unwrap());
+        let buffers = GatherBuffers::new::<u8, u32>(
+            table.buffer().slice(..),
+            indices.buffer().slice(..),
+            output.buffer().slice(..),
+        );
+        let buffers = buffers.with_index_count(counted.buffer().slice(..));
+        let mut encoder = gpu.device().create_command_encoder(&Default::default());
+        gpu.gatherer()
+            .encode(&mut encoder, &plan, &buffers)
+            .unwrap();
+        gpu.queue().submit([encoder.finish()]);
+        let [found] = read_back(gpu, [output.buffer()]);
+        let expected = (0..4).flat_map(|part| {
+            (0..ROWS).map(move |row| match row as u64 >= count.into() {
+                true => 9,
+                false => params[part * 3 + row % 3],
+            })
+        });
+        assert!(found.into_iter().eq(expected), "count {count}");
     }
 }
 
