@@ -24,7 +24,7 @@ impl Gpu {
     ///
     /// [`GpuError::NoAdapter`] on a machine without one: the CPU path runs there.
     pub async fn new() -> Result<Self, GpuError> {
-        check_back_ends()?;
+        check_back_ends().await?;
         let options = wgpu::RequestAdapterOptions {
             power_preference: wgpu::PowerPreference::HighPerformance,
             ..Default::default()
@@ -51,7 +51,7 @@ impl Gpu {
     ///
     /// Those of [`new`](Self::new); no adapter has the name that is asked for.
     pub async fn from_env() -> Result<Self, GpuError> {
-        check_back_ends()?;
+        check_back_ends().await?;
         let instance =
             wgpu::Instance::new(wgpu::InstanceDescriptor::new_without_display_handle_from_env());
         let adapter = if let Ok(name) = std::env::var("WGPU_ADAPTER_NAME") {
@@ -132,10 +132,13 @@ impl fmt::Display for Gpu {
     }
 }
 
-/// wgpu panics where no back end was built in.
-fn check_back_ends() -> Result<(), GpuError> {
+/// wgpu panics where no back end was built in and, compiled to wasm, outside a main thread and dedicated workers.
+async fn check_back_ends() -> Result<(), GpuError> {
     if wgpu::Instance::enabled_backend_features().is_empty() {
         return Err(GpuError::NoAdapter("no back end of wgpu is enabled".into()));
+    }
+    if cfg!(target_arch = "wasm32") && !wgpu::util::is_browser_webgpu_supported().await {
+        return Err(GpuError::NoAdapter("no WebGPU adapter here".into()));
     }
     Ok(())
 }

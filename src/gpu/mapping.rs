@@ -26,6 +26,10 @@ pub(super) enum Wait {
 pub(super) struct Mapping {
     device: wgpu::Device,
     buffer: wgpu::Buffer,
+    #[cfg_attr(
+        target_arch = "wasm32",
+        expect(dead_code, reason = "nothing waits for it on a thread")
+    )]
     submission: wgpu::SubmissionIndex,
     mapped: OneshotReceiver<Result<(), wgpu::BufferAsyncError>>,
 }
@@ -55,13 +59,16 @@ impl Mapping {
 
     /// Completes when the buffer is mapped.
     pub(super) async fn wait(&self, wait: Wait) -> Result<(), GpuError> {
-        #[cfg(not(target_arch = "wasm32"))]
-        if let Wait::Block = wait {
-            let submission = wgpu::PollType::Wait {
-                submission_index: Some(self.submission.clone()),
-                timeout: None,
-            };
-            poll_device(&self.device, submission)?;
+        match wait {
+            Wait::Poll => {}
+            #[cfg(not(target_arch = "wasm32"))]
+            Wait::Block => {
+                let submission = wgpu::PollType::Wait {
+                    submission_index: Some(self.submission.clone()),
+                    timeout: None,
+                };
+                poll_device(&self.device, submission)?;
+            }
         }
         let mut mapped = pin!(self.mapped.receive());
         let result = poll_fn(|context| {
