@@ -15,3 +15,5 @@ pub mod ran;
 pub mod small_shapes;
 pub mod sweep;
 pub mod voices;
+#[cfg(feature = "gpu")]
+pub mod waits;

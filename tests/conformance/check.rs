@@ -11,28 +11,30 @@ use super::line::{BadRows, Expect, Line, Output};
 #[cfg(feature = "gpu")]
 use super::recorded;
 
-pub fn check(line: &Line, device: Device) -> Result<(), String> {
+pub async fn check(line: &Line, device: Device) -> Result<(), String> {
     match &line.expect {
         Expect::Output(output) => {
-            check_gather(line, device, output, None)?;
+            check_gather(line, device, output, None).await?;
             check_oracle(line, output, &[])
         }
         Expect::BadRows(bad) => {
-            check_gather(line, device, &bad.zero, Some(bad))?;
+            check_gather(line, device, &bad.zero, Some(bad)).await?;
             check_oracle(line, &bad.zero, &bad.rows)
         }
         // TensorFlow's own limit: 7 values in a row, batch dims counted.
         Expect::PlanError { kind, .. } if kind.ends_with("tf_depth_limit") => {
             let (output, bad_rows) = oracle_output(line)?;
             same("bad rows", bad_rows.as_slice(), &[])?;
-            check_gather(line, device, &output, None)
+            check_gather(line, device, &output, None).await
         }
-        Expect::PlanError { kind, text } => check_plan_error(line, device, kind, text.as_deref()),
+        Expect::PlanError { kind, text } => {
+            check_plan_error(line, device, kind, text.as_deref()).await
+        }
     }
 }
 
 /// `output` is what the device gives where it stores zeros for `bad` rows.
-fn check_gather(
+async fn check_gather(
     line: &Line,
     device: Device,
     output: &Output,
@@ -47,7 +49,9 @@ fn check_gather(
                 .plan(policy)
                 .map_err(|error| format!("planning failed: {error}"))?;
             same("output shape", plan.output_shape(), &output.shape)?;
-            let result = device.run(&plan, &line.params, line.index_kind, &case.indices)?;
+            let result = device
+                .run(&plan, &line.params, line.index_kind, &case.indices)
+                .await?;
             match (result, bad.filter(|_| device.names_bad_rows(policy))) {
                 (Ok(data), None) => {
                     same_bytes(&format!("output ({policy:?})"), &data, &output.data)?
@@ -70,7 +74,7 @@ fn check_gather(
     match device {
         Device::Cpu => Ok(()),
         #[cfg(feature = "gpu")]
-        Device::Gpu(gpu) => recorded::check_gather(gpu, line, output, bad),
+        Device::Gpu(gpu) => recorded::check_gather(gpu, line, output, bad).await,
     }
 }
 
@@ -133,7 +137,7 @@ fn oracle_output(line: &Line) -> Result<(Output, Vec<usize>), String> {
     ))
 }
 
-fn check_plan_error(
+async fn check_plan_error(
     line: &Line,
     device: Device,
     kind: &str,
@@ -156,7 +160,7 @@ fn check_plan_error(
     match device {
         Device::Cpu => Ok(()),
         #[cfg(feature = "gpu")]
-        Device::Gpu(gpu) => recorded::check_nothing_recorded(gpu, line),
+        Device::Gpu(gpu) => recorded::check_nothing_recorded(gpu, line).await,
     }
 }
 

@@ -9,6 +9,8 @@ use wgpu_gather::{BadIndexError, BadIndices, GatherIndex, GatherPlan, IndexKind,
 use wgpu_gather::{Gpu, GpuError};
 
 use super::common::voices::{self, Element, Voice, bytes_of};
+#[cfg(feature = "gpu")]
+use super::common::waits;
 use super::line::Params;
 
 /// The output's bytes, or the first bad index.
@@ -32,7 +34,7 @@ impl Device {
     }
 
     /// Any other error than a bad index is a failure.
-    pub fn run(
+    pub async fn run(
         self,
         plan: &GatherPlan,
         params: &Params,
@@ -42,26 +44,32 @@ impl Device {
         let bytes = &params.bytes;
         let indices = (index_kind, indices);
         match params.dtype {
-            "bool" => self.run_elements::<bool>(plan, bytes, indices),
-            "i8" => self.run_elements::<i8>(plan, bytes, indices),
-            "u8" => self.run_elements::<u8>(plan, bytes, indices),
-            "i16" => self.run_elements::<i16>(plan, bytes, indices),
-            "u16" => self.run_elements::<u16>(plan, bytes, indices),
-            "i32" => self.run_elements::<i32>(plan, bytes, indices),
-            "u32" => self.run_elements::<u32>(plan, bytes, indices),
-            "i64" => self.run_elements::<i64>(plan, bytes, indices),
-            "u64" => self.run_elements::<u64>(plan, bytes, indices),
-            "f16" => self.run_elements::<half::f16>(plan, bytes, indices),
-            "bf16" => self.run_elements::<half::bf16>(plan, bytes, indices),
-            "f32" => self.run_elements::<f32>(plan, bytes, indices),
-            "f64" => self.run_elements::<f64>(plan, bytes, indices),
-            "c64" => self.run_elements::<num_complex::Complex32>(plan, bytes, indices),
-            "c128" => self.run_elements::<num_complex::Complex64>(plan, bytes, indices),
+            "bool" => self.run_elements::<bool>(plan, bytes, indices).await,
+            "i8" => self.run_elements::<i8>(plan, bytes, indices).await,
+            "u8" => self.run_elements::<u8>(plan, bytes, indices).await,
+            "i16" => self.run_elements::<i16>(plan, bytes, indices).await,
+            "u16" => self.run_elements::<u16>(plan, bytes, indices).await,
+            "i32" => self.run_elements::<i32>(plan, bytes, indices).await,
+            "u32" => self.run_elements::<u32>(plan, bytes, indices).await,
+            "i64" => self.run_elements::<i64>(plan, bytes, indices).await,
+            "u64" => self.run_elements::<u64>(plan, bytes, indices).await,
+            "f16" => self.run_elements::<half::f16>(plan, bytes, indices).await,
+            "bf16" => self.run_elements::<half::bf16>(plan, bytes, indices).await,
+            "f32" => self.run_elements::<f32>(plan, bytes, indices).await,
+            "f64" => self.run_elements::<f64>(plan, bytes, indices).await,
+            "c64" => {
+                self.run_elements::<num_complex::Complex32>(plan, bytes, indices)
+                    .await
+            }
+            "c128" => {
+                self.run_elements::<num_complex::Complex64>(plan, bytes, indices)
+                    .await
+            }
             unknown => Err(format!("no element type for {unknown}")),
         }
     }
 
-    fn run_elements<T: Element>(
+    async fn run_elements<T: Element>(
         self,
         plan: &GatherPlan,
         bytes: &[u8],
@@ -73,10 +81,10 @@ impl Device {
         }
         let params: Vec<T> = elements.map(checked::pod_read_unaligned).collect();
         let gathered = match index_kind {
-            IndexKind::I32 => self.run_typed(plan, &params, &typed::<i32>(indices)),
-            IndexKind::U32 => self.run_typed(plan, &params, &typed::<u32>(indices)),
-            IndexKind::I64 => self.run_typed(plan, &params, &typed::<i64>(indices)),
-            IndexKind::U64 => self.run_typed(plan, &params, &typed::<u64>(indices)),
+            IndexKind::I32 => self.run_typed(plan, &params, &typed::<i32>(indices)).await,
+            IndexKind::U32 => self.run_typed(plan, &params, &typed::<u32>(indices)).await,
+            IndexKind::I64 => self.run_typed(plan, &params, &typed::<i64>(indices)).await,
+            IndexKind::U64 => self.run_typed(plan, &params, &typed::<u64>(indices)).await,
         };
         match gathered? {
             Ok(output) => Ok(Ok(bytes_of(&output).to_vec())),
@@ -85,7 +93,7 @@ impl Device {
         }
     }
 
-    fn run_typed<T: Element, I: GatherIndex>(
+    async fn run_typed<T: Element, I: GatherIndex>(
         self,
         plan: &GatherPlan,
         params: &[T],
@@ -96,7 +104,7 @@ impl Device {
             #[cfg(feature = "gpu")]
             Self::Gpu(gpu) => {
                 let table = gpu.upload(params).map_err(|error| error.to_string())?;
-                match gpu.gather_blocking(plan, &table, indices) {
+                match waits::gather(gpu, plan, &table, indices).await {
                     Ok(output) => Ok(Ok(output)),
                     Err(GpuError::Run(error)) => Ok(Err(error)),
                     Err(error) => Err(error.to_string()),

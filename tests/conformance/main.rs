@@ -47,7 +47,8 @@ fn line_trials(case: Case) -> Vec<Trial> {
         }
     };
     device_trials(&case.name, move |device| {
-        check::check(&line, device).map_err(|problem| format!("{problem}\n{}", case.json))
+        pollster::block_on(check::check(&line, device))
+            .map_err(|problem| format!("{problem}\n{}", case.json))
     })
 }
 

@@ -2,10 +2,11 @@
 //! canary before, so that a byte nobody wrote, or nobody should have written, shows. A mistake that only
 //! wgpu notices panics in its default handler and so fails the trial.
 
-use wgpu_gather::{BadIndices, BadRows, GatherBuffers, GatherPlan, Gpu, PlanError};
+use wgpu_gather::{BadIndices, BadRows, GatherBuffers, GatherPlan, Gpu, GpuError, PlanError};
 
 use super::check::{same, same_bytes};
 use super::common::voices::index_bytes;
+use super::common::waits;
 use super::executor::Device;
 use super::line::{self, Line, Output};
 
@@ -22,14 +23,14 @@ struct Recorded {
 
 /// Records under policy Error: the output holds zeros for bad rows, the report counts them, and its first
 /// one is the CPU's error.
-pub fn check_gather(
+pub async fn check_gather(
     gpu: &Gpu,
     line: &Line,
     output: &Output,
     bad: Option<&line::BadRows>,
 ) -> Result<(), String> {
     let output = &output.data;
-    let recorded = record(gpu, line, output.len())?;
+    let recorded = record(gpu, line, output.len()).await?;
     let plan = recorded.attempt.map_err(|error| error.to_string())?;
     let (found, spare) = recorded.output.split_at(output.len());
     same_bytes("output recorded", found, output)?;
@@ -40,13 +41,15 @@ pub fn check_gather(
     let (count, first) = report.map_or((0, None), |report| (report.count, Some(report.first)));
     let bad_row_count = bad.map_or(0, |bad| bad.rows.len());
     same("count of bad rows", &count, &(bad_row_count as u64))?;
-    let cpu = Device::Cpu.run(&plan, &line.params, line.index_kind, &line.case.indices)?;
+    let cpu = Device::Cpu
+        .run(&plan, &line.params, line.index_kind, &line.case.indices)
+        .await?;
     same("bad row of the report", &first, &cpu.err())
 }
 
 /// A line without a plan leaves an encoder empty and the buffers as they were.
-pub fn check_nothing_recorded(gpu: &Gpu, line: &Line) -> Result<(), String> {
-    let recorded = record(gpu, line, 0)?;
+pub async fn check_nothing_recorded(gpu: &Gpu, line: &Line) -> Result<(), String> {
+    let recorded = record(gpu, line, 0).await?;
     if let Ok(plan) = recorded.attempt {
         return Err(format!("recorded {plan}"));
     }
@@ -60,12 +63,9 @@ pub fn check_nothing_recorded(gpu: &Gpu, line: &Line) -> Result<(), String> {
     Ok(())
 }
 
-fn record(gpu: &Gpu, line: &Line, output_bytes: usize) -> Result<Recorded, String> {
-    let upload = |bytes: &[u8]| gpu.upload(bytes).map_err(|error| error.to_string());
-    let download = |table| {
-        gpu.download_blocking(table)
-            .map_err(|error| error.to_string())
-    };
+async fn record(gpu: &Gpu, line: &Line, output_bytes: usize) -> Result<Recorded, String> {
+    let text = |error: GpuError| error.to_string();
+    let upload = |bytes: &[u8]| gpu.upload(bytes).map_err(text);
     let params = upload(&line.params.bytes)?;
     let indices = upload(&index_bytes(line.index_kind, &line.case.indices))?;
     let output_buffer_bytes = output_bytes.next_multiple_of(4) + SPARE_BYTES;
@@ -91,7 +91,7 @@ fn record(gpu: &Gpu, line: &Line, output_bytes: usize) -> Result<Recorded, Strin
     gpu.queue().submit([encoder.finish()]);
     Ok(Recorded {
         attempt,
-        output: download(&output)?,
-        report: download(&report)?,
+        output: waits::download(gpu, &output).await.map_err(text)?,
+        report: waits::download(gpu, &report).await.map_err(text)?,
     })
 }

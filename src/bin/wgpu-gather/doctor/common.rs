@@ -15,3 +15,5 @@ pub mod oracle;
 pub mod small_shapes;
 #[path = "../../../../tests/common/voices.rs"]
 pub mod voices;
+#[path = "../../../../tests/common/waits.rs"]
+pub mod waits;

@@ -141,7 +141,7 @@ impl Doctor {
         for case in &self.cases {
             hold(&case.name, &|| {
                 let line = case.line.as_ref().map_err(Clone::clone)?;
-                check::check(line, device)
+                pollster::block_on(check::check(line, device))
             });
         }
         for job in &self.jobs {
