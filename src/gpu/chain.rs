@@ -5,7 +5,7 @@ use super::context::Gpu;
 use super::mapping::{Mapping, Wait};
 use super::operands::GatherBuffers;
 use super::report::REPORT_BYTES;
-use super::scope::scoped;
+use super::scope::{scoped, scoped_start};
 use super::table::GpuTable;
 use super::to_host::check_report;
 use super::window::{OperandBytes, range_bytes};
@@ -71,7 +71,8 @@ impl Gpu {
         T: GatherElement,
         I: GatherIndex,
     {
-        let (output, report) = self.start_to_table(plan, table, indices)?;
+        let start = || self.start_to_table(plan, table, indices);
+        let (output, report) = scoped_start(&self.device, start).await?;
         if let Some(report) = report {
             let check = |bytes: &[u8]| check_report(plan, I::KIND, bytes);
             report.read(wait, check).await??;

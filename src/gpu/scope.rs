@@ -4,32 +4,66 @@ use std::future::Future;
 use std::pin::pin;
 use std::task::{Context, Poll, Waker};
 
-use crate::error::GatherError;
+use crate::error::{GatherError, GpuError};
 
 /// Runs `make`, and gives the error that wgpu raised in it instead of what it made.
 ///
 /// The scopes belong to this thread and end before this returns, so the device's own handlers see none of
-/// it, and nothing of what others do is caught. In a browser an error is known only later, so there it
-/// goes to the device's handler.
+/// it, and nothing of what others do is caught. In a browser an error is known only later: there it goes to
+/// [`scoped_start`], if that is around the call, else to the device's handler.
 pub(crate) fn scoped<T>(device: &wgpu::Device, make: impl FnOnce() -> T) -> Result<T, GatherError> {
     if cfg!(target_arch = "wasm32") {
         return Ok(make());
     }
-    let filters = [
-        wgpu::ErrorFilter::Validation,
-        wgpu::ErrorFilter::Internal,
-        wgpu::ErrorFilter::OutOfMemory,
-    ];
-    let scopes = filters.map(|filter| device.push_error_scope(filter));
+    let scopes = FILTERS.map(|filter| device.push_error_scope(filter));
     let made = make();
     // Each scope is popped, the innermost first, also when an earlier one has caught something.
     let errors = scopes.into_iter().rev().map(|scope| ready(scope.pop()));
     match errors.fold(None, |first, error| first.or(error.flatten())) {
         None => Ok(made),
-        Some(wgpu::Error::OutOfMemory { source }) => {
-            Err(GatherError::OutOfMemory(source.to_string()))
-        }
-        Some(error) => Err(GatherError::Rejected(error.to_string())),
+        Some(error) => Err(gather_error(error)),
+    }
+}
+
+/// Runs `start`, in whose [`scoped`] calls wgpu's errors are found, as the start of a future. In a browser the future
+/// waits here for the errors of all of them.
+#[cfg(not(target_arch = "wasm32"))]
+pub(super) async fn scoped_start<T>(
+    _device: &wgpu::Device,
+    start: impl FnOnce() -> Result<T, GpuError>,
+) -> Result<T, GpuError> {
+    start()
+}
+
+/// Runs `start`, and waits for the errors that wgpu raised in it.
+#[cfg(target_arch = "wasm32")]
+pub(super) async fn scoped_start<T>(
+    device: &wgpu::Device,
+    start: impl FnOnce() -> Result<T, GpuError>,
+) -> Result<T, GpuError> {
+    let scopes = FILTERS.map(|filter| device.push_error_scope(filter));
+    let started = start();
+    let errors: Vec<_> = scopes.into_iter().rev().map(|scope| scope.pop()).collect();
+    let mut first = None;
+    for error in errors {
+        first = first.or(error.await);
+    }
+    match first {
+        None => started,
+        Some(error) => Err(gather_error(error).into()),
+    }
+}
+
+const FILTERS: [wgpu::ErrorFilter; 3] = [
+    wgpu::ErrorFilter::Validation,
+    wgpu::ErrorFilter::Internal,
+    wgpu::ErrorFilter::OutOfMemory,
+];
+
+fn gather_error(error: wgpu::Error) -> GatherError {
+    match error {
+        wgpu::Error::OutOfMemory { source } => GatherError::OutOfMemory(source.to_string()),
+        error => GatherError::Rejected(error.to_string()),
     }
 }
 

@@ -7,6 +7,7 @@ use super::fill::check_fill;
 use super::mapping::{Mapping, Wait};
 use super::operands::GatherBuffers;
 use super::prepared::record_pass;
+use super::scope::scoped_start;
 use super::table::{GpuTable, elements_of};
 use super::upload::Upload;
 use super::window::{OperandBytes, check_limits, range_bytes};
@@ -253,11 +254,14 @@ impl<'a, T: GatherElement, I: GatherIndex> GatherStream<'a, T, I> {
         let size = range_bytes(bytes.end - base);
         let usage = wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST;
         let label = "wgpu-gather/readback";
-        let readback = self.gpu.make_buffer(Operand::Output, size, usage, label)?;
-        let submission = self.gpu.submit("wgpu-gather/chunk", |encoder| {
-            encoder.copy_buffer_to_buffer(&self.output, 0, &readback, 0, size);
-        })?;
-        let result = Mapping::start(&self.gpu.device, readback, wgpu::MapMode::Read, submission)?;
+        let read_back = || {
+            let readback = self.gpu.make_buffer(Operand::Output, size, usage, label)?;
+            let submission = self.gpu.submit("wgpu-gather/chunk", |encoder| {
+                encoder.copy_buffer_to_buffer(&self.output, 0, &readback, 0, size);
+            })?;
+            Mapping::start(&self.gpu.device, readback, wgpu::MapMode::Read, submission)
+        };
+        let result = scoped_start(&self.gpu.device, read_back).await?;
         let place = |at: u64| usize::try_from(at - base).expect("a chunk is in memory");
         let (start, end) = (place(bytes.start), place(bytes.end));
         let begun = &mut self.begun;
@@ -284,14 +288,21 @@ impl<'a, T: GatherElement, I: GatherIndex> GatherStream<'a, T, I> {
     }
 
     /// Submits one dispatch, and the uploads of what it reads.
-    async fn run(&mut self, mut dispatch: Dispatch, wait: Wait) -> Result<(), GpuError> {
+    async fn run(&mut self, dispatch: Dispatch, wait: Wait) -> Result<(), GpuError> {
+        self.indices.ready(dispatch.indices, wait).await?;
+        if let Params::Host(upload) = &mut self.params {
+            upload.ready(dispatch.params, wait).await?;
+        }
+        scoped_start(&self.gpu.device, || self.start(dispatch)).await
+    }
+
+    /// The same, once there is room for what is uploaded.
+    fn start(&mut self, mut dispatch: Dispatch) -> Result<(), GpuError> {
         let (params_span, indices_span) = (dispatch.params, dispatch.indices);
-        self.indices.ready(indices_span, wait).await?;
         dispatch.indices.offset = self.indices.place_of(indices_span);
-        let params = match &mut self.params {
+        let params = match &self.params {
             Params::Device(buffer) => buffer.clone(),
             Params::Host(upload) => {
-                upload.ready(params_span, wait).await?;
                 dispatch.params.offset = upload.place_of(params_span);
                 upload.buffer().clone()
             }

@@ -6,6 +6,7 @@ use std::marker::PhantomData;
 use super::buffers::{HOST, TABLE};
 use super::context::Gpu;
 use super::mapping::{Mapping, Wait};
+use super::scope::scoped_start;
 use super::window::range_bytes;
 use crate::element::GatherElement;
 use crate::error::{GatherError, GpuError, Operand, RunError};
@@ -182,7 +183,8 @@ impl Gpu {
         &self,
         table: &GpuTable<T>,
     ) -> Result<Vec<T>, GpuError> {
-        self.start_download(table)?
+        scoped_start(&self.device, || self.start_download(table))
+            .await?
             .read(Wait::Poll, |bytes| table.elements(bytes))
             .await?
     }

@@ -5,7 +5,7 @@ use super::context::Gpu;
 use super::mapping::{Mapping, Wait};
 use super::operands::GatherBuffers;
 use super::report::{BadRows, REPORT_BYTES};
-use super::scope::scoped;
+use super::scope::{scoped, scoped_start};
 use super::table::{GpuTable, elements_of};
 use super::window::{OperandBytes, range_bytes};
 use crate::bad_indices::BadIndices;
@@ -109,7 +109,8 @@ impl Gpu {
         T: GatherElement,
         I: GatherIndex,
     {
-        let Some((output, report)) = self.start(plan, table, indices, fill)? else {
+        let start = || self.start(plan, table, indices, fill);
+        let Some((output, report)) = scoped_start(&self.device, start).await? else {
             return Ok(Vec::new());
         };
         if let Some(report) = report {
