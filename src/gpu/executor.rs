@@ -25,6 +25,10 @@ pub enum Executor {
 
 impl Executor {
     /// The GPU that [`Gpu::new`] finds, else the CPU.
+    ///
+    /// ```no_run
+    #[doc = include_str!("../../tests/doc_examples/browser.rs")]
+    /// ```
     pub async fn new() -> Self {
         Gpu::new().await.into()
     }

@@ -64,6 +64,10 @@ mod prepared {
     include!("prepared.rs");
 }
 
+mod browser {
+    include!("browser.rs");
+}
+
 fn main() {
     let mut arguments = Arguments::from_args();
     // Each example makes a device of its own, as a user's program does: one at a time.
@@ -75,6 +79,7 @@ fn main() {
                 include_str!("gatherer.rs"),
                 include_str!("prepared.rs"),
                 include_str!("stream.rs"),
+                include_str!("browser.rs"),
             ] {
                 let block = format!("```rust,no_run\n{example}```\n");
                 assert!(
@@ -91,6 +96,11 @@ fn main() {
         gpu_trial("a_fill_in_a_stream", |_| Ok(stream_filled::run()?)),
         gpu_trial("a_table_in_the_hosts_memory", |_| Ok(stream::run()?)),
         gpu_trial("an_encoder_of_the_apps_own", record_embedding),
+        gpu_trial("what_a_browser_awaits", |_| {
+            let output = pollster::block_on(browser::colours(&[1, 0, 2]))?;
+            assert_eq!(output, [[0, 0, 255, 255], [255, 0, 0, 255], [0; 4]]);
+            Ok(())
+        }),
     ];
     libtest_mimic::run(&arguments, trials).exit();
 }

@@ -1,0 +1,9 @@
+use wgpu_gather::{BadIndices, Executor, Gather, GpuError};
+
+/// The colours of a palette that pixels name: on the browser's GPU if there is one, else on the CPU, in wasm.
+pub async fn colours(pixels: &[u32]) -> Result<Vec<[u8; 4]>, GpuError> {
+    let executor = Executor::new().await;
+    let palette = [[255, 0, 0, 255], [0, 0, 255, 255]];
+    let plan = Gather::new().bad_indices(BadIndices::Zero).plan(&[2], &[pixels.len()]);
+    executor.gather(&plan.expect("shapes that fit"), &palette, pixels).await
+}
