@@ -1,0 +1,158 @@
+//! Examples: those of TensorFlow's and Paddle's documentations, and this crate's own.
+
+use wgpu_gather::{BadIndices, Executor, Gather, Gatherer, Gpu, GpuError, wgpu};
+
+use super::Checked;
+use super::check::same;
+use super::common::cases::Example;
+use super::executor::Device;
+
+mod browser {
+    include!("../../../../tests/doc_examples/browser.rs");
+}
+
+mod gatherer {
+    include!("../../../../tests/doc_examples/gatherer.rs");
+}
+
+mod prepared {
+    include!("../../../../tests/doc_examples/prepared.rs");
+}
+
+/// The result that a documentation prints, from the device and from the oracle.
+pub async fn check_documented(example: &Example, device: Device) -> Checked {
+    let case = &example.case;
+    let attempt = case.plan(BadIndices::DeviceDefault);
+    let plan = attempt.map_err(|error| error.to_string())?;
+    same("output shape", plan.output_shape(), example.output_shape)?;
+    // What is printed may be words, which a GPU has not: their places in params are gathered.
+    let places: Vec<usize> = (0..example.params.len()).collect();
+    let indices: Vec<i64> = (case.indices.iter())
+        .map(|&value| i64::try_from(value).expect("a small index"))
+        .collect();
+    let places = match device {
+        Device::Cpu => plan.run(&places, &indices).map_err(GpuError::from),
+        Device::Gpu(gpu) => {
+            let table = gpu.upload(&places).map_err(|error| error.to_string())?;
+            gpu.gather(&plan, &table, &indices).await
+        }
+    };
+    let places = places.map_err(|error| error.to_string())?;
+    let output: Vec<&str> = places.iter().map(|&at| example.params[at]).collect();
+    same("output", &output, &example.output)?;
+    let answer = case.answer().elements;
+    let oracle: Vec<&str> = (answer.iter().flatten())
+        .map(|&at| example.params[at])
+        .collect();
+    same("output of the oracle", &oracle, &example.output)
+}
+
+/// The crate's own, each with its name.
+pub async fn check_own(gpu: &Gpu) -> [(&'static str, Checked); 5] {
+    let text = |checked: Result<Checked, GpuError>| checked.map_err(|error| error.to_string())?;
+    [
+        ("browser", text(on_either_device().await)),
+        ("gatherer", text(recorded(gpu).await)),
+        ("prepared", text(prepared_once(gpu).await)),
+        ("chain", text(chained(gpu).await)),
+        ("stream", text(streamed(gpu).await)),
+    ]
+}
+
+async fn on_either_device() -> Result<Checked, GpuError> {
+    let expected = [[0, 0, 255, 255], [255, 0, 0, 255], [0; 4]];
+    let output = browser::colours(&[1, 0, 2]).await?;
+    if output != expected {
+        return Ok(same("output", output.as_slice(), &expected));
+    }
+    let cpu = Executor::from(Err(GpuError::NoAdapter("none is asked for".into())));
+    let plan = Gather::new().bad_indices(BadIndices::Zero);
+    let plan = plan.plan(&[2], &[2]).expect("constant shapes are right");
+    let output = cpu.gather(&plan, &[5, 6], &[1, 2]).await?;
+    Ok(same("output on the CPU", output.as_slice(), &[6, 0]))
+}
+
+/// Operands of the examples of embeddings, on the GPU and on the CPU.
+fn embeddings() -> (Vec<f32>, Vec<u32>) {
+    let params = (0_u16..50_000).flat_map(|row| [f32::from(row); 128]);
+    let indices = (0..1_000).map(|n| n * 7_919 % 50_000);
+    (params.collect(), indices.collect())
+}
+
+async fn recorded(gpu: &Gpu) -> Result<Checked, GpuError> {
+    let (params, indices) = embeddings();
+    let (table, token_ids) = (gpu.upload(&params)?, gpu.upload(&indices)?);
+    let output = gpu.upload(&vec![-1.0_f32; 128_000])?;
+    let buffers = [table.buffer(), token_ids.buffer(), output.buffer()];
+
+    let recorder = Gatherer::new(gpu.device());
+    let mut encoder = encoder(gpu);
+    gatherer::record_embedding(&recorder, &mut encoder, buffers[0], buffers[1], buffers[2])?;
+    gpu.queue().submit([encoder.finish()]);
+    let plan = gatherer::embedding_plan().expect("constant shapes are right");
+    let expected = plan.run(&params, &indices)?;
+    Ok(same("output", &gpu.download(&output).await?, &expected))
+}
+
+/// Recorded again and again with other numbers in the same buffer.
+async fn prepared_once(gpu: &Gpu) -> Result<Checked, GpuError> {
+    let (params, indices) = embeddings();
+    let (table, token_ids) = (gpu.upload(&params)?, gpu.upload(&indices)?);
+    let output = gpu.upload(&vec![-1.0_f32; 128_000])?;
+    let buffers = [table.buffer(), token_ids.buffer(), output.buffer()];
+
+    let plan = gatherer::embedding_plan().expect("constant shapes are right");
+    let lookup =
+        prepared::prepare_lookup(gpu.gatherer(), &plan, buffers[0], buffers[1], buffers[2])?;
+    for step in [104_729, 1_299_709] {
+        let indices: Vec<u32> = (0..1_000).map(|n| n * step % 50_000).collect();
+        gpu.queue()
+            .write_buffer(token_ids.buffer(), 0, bytemuck::cast_slice(&indices));
+        let mut encoder = encoder(gpu);
+        prepared::record_lookup(&lookup, &mut encoder);
+        gpu.queue().submit([encoder.finish()]);
+        let (found, expected) = (gpu.download(&output).await?, plan.run(&params, &indices)?);
+        if let Err(problem) = same("output", &found, &expected) {
+            return Ok(Err(format!("step {step}: {problem}")));
+        }
+    }
+    Ok(Ok(()))
+}
+
+async fn chained(gpu: &Gpu) -> Result<Checked, GpuError> {
+    let embeddings = gpu.upload(&[0.0_f32, 0.1, 1.0, 1.1, 2.0, 2.1])?;
+    let embeddings = embeddings.with_shape(&[3, 2])?;
+    let tokens_of_words = gpu.upload(&[2_u32, 0, 1, 1])?.with_shape(&[2, 2])?;
+    let words = gpu.upload(&[1_u32, 0])?;
+    let plan = Gather::new().plan(tokens_of_words.shape(), words.shape());
+    let plan = plan.expect("shapes that fit");
+    let tokens = gpu.gather_to_table(&plan, &tokens_of_words, &words).await?;
+    let plan = Gather::new().bad_indices(BadIndices::Error);
+    let plan = plan.plan(embeddings.shape(), tokens.shape());
+    let plan = plan.expect("shapes that fit");
+    let rows = gpu.gather_to_table(&plan, &embeddings, &tokens).await?;
+    let expected = [1.0, 1.1, 1.0, 1.1, 2.0, 2.1, 0.0, 0.1];
+    let output = gpu.download(&rows).await?;
+    Ok(same("output", output.as_slice(), &expected))
+}
+
+async fn streamed(gpu: &Gpu) -> Result<Checked, GpuError> {
+    let table: Vec<u32> = (0..1 << 20).collect();
+    let indices: Vec<u32> = (0..50_000).map(|n| n * 7_919 % (1 << 17)).collect();
+    let plan = Gather::new().plan(&[1 << 17, 8], &[indices.len()]);
+    let plan = plan.expect("constant shapes are right");
+    let mut stream = gpu.stream_from_host(&plan, &table, &indices, 2 << 20)?;
+    let (mut output, mut chunks) = (Vec::new(), 0);
+    while let Some(chunk) = stream.next_chunk().await? {
+        output.extend(chunk);
+        chunks += 1;
+    }
+    if chunks < 2 {
+        return Ok(Err(format!("{chunks} chunks, expected several")));
+    }
+    Ok(same("output", &output, &plan.run(&table, &indices)?))
+}
+
+fn encoder(gpu: &Gpu) -> wgpu::CommandEncoder {
+    gpu.device().create_command_encoder(&Default::default())
+}
