@@ -1,0 +1,325 @@
+// Clicks through the page in headless Chromium, and checks what it shows.
+//   node clicks.mjs [PATH OF CHROMIUM [FOLDER FOR SCREENSHOTS]]
+import assert from 'node:assert/strict';
+import { stat } from 'node:fs/promises';
+import { closing, open } from './browser.mjs';
+
+const [executable, folder] = process.argv.slice(2);
+const DESKTOP = { width: 1280, height: 900 };
+const PHONE = { width: 390, height: 844 };
+const MOST_WASM_BYTES = 1 << 20;
+const MOST_LOAD_MS = 2000;
+const AGREE = 'The GPU and the CPU agree, bit for bit.';
+
+// A page that has loaded, and what is asked of it.
+class Shown {
+  constructor(page) {
+    this.page = page;
+  }
+
+  static async load(browser, url, { viewport = DESKTOP, colorScheme = 'light', gpu = true } = {}) {
+    const page = await browser.newPage({ viewport, colorScheme });
+    page.setDefaultTimeout(10_000);
+    const errors = [];
+    page.on('pageerror', (error) => errors.push(String(error)));
+    page.on('console', (line) => line.type() === 'error' && errors.push(line.text()));
+    if (!gpu) await page.addInitScript(() => delete Navigator.prototype.gpu);
+    const start = performance.now();
+    await page.goto(url);
+    await page.waitForFunction(() => document.getElementById('verdict').textContent !== '');
+    const shown = new Shown(page);
+    shown.loadMs = performance.now() - start;
+    shown.errors = errors;
+    return shown;
+  }
+
+  text(id) {
+    return this.page.locator(`#${id}`).innerText();
+  }
+
+  // What a tensor's cells show.
+  cells(id) {
+    const value = (cells) => cells.map((cell) => Number(cell.value ?? cell.textContent));
+    return this.page.locator(`#${id} .cell`).evaluateAll(value);
+  }
+
+  bad(id, mark = 'bad') {
+    const places = (cells, mark) => cells.flatMap((cell, n) => (cell.classList.contains(mark) ? [n] : []));
+    return this.page.locator(`#${id} .cell`).evaluateAll(places, mark);
+  }
+
+  // Waits until it shows this: the GPU takes its time.
+  async shows(id, expected) {
+    const has = ([id, text]) => document.getElementById(id).innerText.trim() === text;
+    await this.page.waitForFunction(has, [id, expected]).catch(async () => {
+      assert.equal(await this.text(id), expected);
+    });
+  }
+
+  async outputs(expected, verdict = AGREE) {
+    await this.page.waitForSelector('#gpu[aria-busy=false]');
+    await this.shows('verdict', verdict);
+    assert.deepEqual(await this.cells('gpu'), expected);
+    assert.deepEqual(await this.cells('cpu'), expected);
+  }
+
+  async set(id, value) {
+    await this.page.fill(`#${id}`, value);
+  }
+
+  cell(id, n) {
+    return this.page.locator(`#${id} .cell`).nth(n);
+  }
+
+  async shot(name) {
+    if (folder) await this.page.screenshot({ path: `${folder}/${name}.png`, fullPage: true });
+  }
+}
+
+const checks = {
+  async loads_fast(shown) {
+    const { size } = await stat(new URL('./www/page_bg.wasm', import.meta.url));
+    assert.ok(size < MOST_WASM_BYTES, `${size} bytes of wasm`);
+    assert.ok(shown.loadMs < MOST_LOAD_MS, `${shown.loadMs} ms`);
+    assert.match(await shown.text('device'), /^Your GPU: ./);
+    console.log(`  ${size} bytes of wasm, ${shown.loadMs.toFixed(0)} ms`);
+  },
+
+  async each_control_has_a_name(shown) {
+    const unnamed = await shown.page.evaluate(() =>
+      [...document.querySelectorAll('input, select, button, pre')]
+        .filter((each) => !each.labels?.length && !each.ariaLabel && each.tagName !== 'BUTTON')
+        .map((each) => each.outerHTML),
+    );
+    assert.deepEqual(unnamed, []);
+  },
+
+  async example(shown) {
+    const output = {
+      'rows of a table': [9, 10, 11, 0, 1, 2, 6, 7, 8],
+      columns: [2, 0, 6, 4, 10, 8],
+      'of each batch its own': [2, 4, 5, 9, 11, 13],
+      points: [1, 11, 4],
+      'slices at points': [8, 9, 10, 11, 12, 13, 14, 15],
+      'from the end': [3, 4, 5, 6, 7, 8],
+      'an element of each row': [0, 5, 7, 11],
+    };
+    for (const [name, expected] of Object.entries(output)) {
+      await shown.page.selectOption('#example', { label: name });
+      await shown.outputs(expected);
+    }
+    const names = await shown.page.locator('#example option').allInnerTexts();
+    assert.deepEqual(names.toSorted(), ['bad indices', ...Object.keys(output)].toSorted());
+    await shown.page.selectOption('#example', { label: 'bad indices' });
+    await shown.shows('verdict', 'As DeviceDefault says: the CPU gives an error, the GPU zeros.');
+    await shown.shows('cpu', 'indices[1] = 7 is not in [0, 4)');
+    assert.deepEqual(await shown.cells('gpu'), [3, 4, 5, 0, 0, 0, 9, 10, 11, 0, 0, 0]);
+    assert.deepEqual(await shown.bad('indices'), [1, 3]);
+    assert.deepEqual(await shown.bad('gpu'), [3, 4, 5, 9, 10, 11]);
+    assert.deepEqual(await shown.bad('params', 'unused'), [0, 1, 2, 6, 7, 8]);
+  },
+
+  async policy_and_negative_indices(shown) {
+    await shown.page.selectOption('#example', { label: 'bad indices' });
+    await shown.page.selectOption('#policy', 'Error');
+    await shown.shows('verdict', 'The GPU and the CPU give the same error.');
+    await shown.shows('gpu', 'indices[1] = 7 is not in [0, 4)');
+    await shown.page.selectOption('#policy', 'Zero');
+    await shown.outputs([3, 4, 5, 0, 0, 0, 9, 10, 11, 0, 0, 0]);
+    await shown.page.selectOption('#negative', 'from-end');
+    await shown.outputs([3, 4, 5, 0, 0, 0, 9, 10, 11, 9, 10, 11]);
+    await shown.page.selectOption('#policy', 'Clamp');
+    await shown.outputs([3, 4, 5, 9, 10, 11, 9, 10, 11, 9, 10, 11]);
+    assert.deepEqual(await shown.bad('indices', 'clamped'), [1]);
+    await shown.page.selectOption('#negative', 'invalid');
+    await shown.outputs([3, 4, 5, 9, 10, 11, 9, 10, 11, 0, 1, 2]);
+  },
+
+  async shapes(shown) {
+    await shown.page.selectOption('#example', { label: 'rows of a table' });
+    await shown.set('params-shape', '4, 2');
+    await shown.outputs([6, 7, 0, 1, 4, 5]);
+    await shown.set('indices-shape', '2x2');
+    await shown.outputs([6, 7, 0, 1, 4, 5, 0, 1]);
+    assert.equal(await shown.text('cpu-at'), '[2,2,2]');
+    assert.equal(await shown.page.locator('#cpu table').count(), 2);
+    await shown.set('indices-shape', '');
+    await shown.outputs([6, 7]);
+    await shown.set('indices-shape', '0');
+    await shown.outputs([]);
+    await shown.set('params-shape', '4,a');
+    await shown.shows('problem', 'Shape of params: numbers like 4,3 expected, found 4,a');
+    assert.deepEqual(await shown.cells('cpu'), []);
+    await shown.set('params-shape', '1000');
+    await shown.shows('problem', 'params of at most 256 elements are shown here, found 1000');
+    await shown.set('params-shape', '4,3');
+    await shown.set('indices-shape', '1');
+    await shown.outputs([0, 1, 2]);
+    await shown.shows('problem', '');
+  },
+
+  async operation_axis_and_batch_dims(shown) {
+    await shown.page.selectOption('#example', { label: 'of each batch its own' });
+    await shown.set('batch-dims', '0');
+    await shown.shows('gpu-at', '[3,3,2]');
+    await shown.set('axis', '0');
+    await shown.shows('gpu-at', '[3,2,5]');
+    await shown.set('axis', '2');
+    await shown.shows('problem', 'axis must be in [-2, 2) for params of rank 2, found 2');
+    await shown.set('axis', '');
+    await shown.shows('gpu-at', '[3,2,5]');
+    await shown.page.selectOption('#operation', 'gather_nd');
+    assert.ok(await shown.page.isDisabled('#axis'));
+    await shown.shows('gpu-at', '[3]');
+    await shown.set('batch-dims', '1');
+    await shown.shows(
+      'problem',
+      'index depth (the last dim of indices) must be at most 1, the rank of params less batch_dims, found 2',
+    );
+    await shown.page.selectOption('#operation', 'gather_elements');
+    assert.ok(await shown.page.isDisabled('#batch-dims'));
+    await shown.set('axis', '1');
+    await shown.outputs([2, 4, 5, 9, 11, 13]);
+    await shown.shows('problem', '');
+  },
+
+  async params_and_indices(shown) {
+    await shown.page.selectOption('#example', { label: 'rows of a table' });
+    await shown.cell('params', 10).fill('-0.5');
+    await shown.outputs([9, -0.5, 11, 0, 1, 2, 6, 7, 8]);
+    await shown.cell('indices', 1).fill('3');
+    await shown.outputs([9, -0.5, 11, 9, -0.5, 11, 6, 7, 8]);
+    // What is no index changes nothing, and is marked.
+    await shown.cell('indices', 1).fill('1.5');
+    assert.equal(await shown.cell('indices', 1).evaluate((cell) => cell.validity.valid), false);
+    await shown.outputs([9, -0.5, 11, 9, -0.5, 11, 6, 7, 8]);
+    await shown.cell('indices', 1).fill('1');
+    await shown.outputs([9, -0.5, 11, 3, 4, 5, 6, 7, 8]);
+  },
+
+  // Without a mouse, from the top of the page to the arrow keys in an output.
+  async keyboard(shown) {
+    await shown.page.selectOption('#example', { label: 'rows of a table' });
+    await shown.outputs([9, 10, 11, 0, 1, 2, 6, 7, 8]);
+    await shown.page.focus('#example');
+    await shown.page.keyboard.press('Shift+Tab');
+    const reached = new Set();
+    while (!reached.has('SUMMARY')) {
+      await shown.page.keyboard.press('Tab');
+      const name = await shown.page.evaluate(() => {
+        const { id, ariaLabel, tagName } = document.activeElement;
+        return id || ariaLabel || tagName;
+      });
+      reached.add(name);
+      if (name === 'indices[1]') {
+        await shown.page.keyboard.press('ArrowUp');
+        await shown.outputs([9, 10, 11, 3, 4, 5, 6, 7, 8]);
+        await shown.shows('selection', 'Index row 1 = [1] takes 3 elements, from params[1,0] to params[1,2]');
+        assert.deepEqual(await shown.bad('params', 'chosen'), [3, 4, 5]);
+        assert.deepEqual(await shown.bad('gpu', 'chosen'), [3, 4, 5]);
+      }
+      if (name === 'output[0,0] = 9' && (await shown.page.evaluate(() => Boolean(document.activeElement.closest('#gpu'))))) {
+        for (const key of ['ArrowDown', 'ArrowDown', 'ArrowRight']) await shown.page.keyboard.press(key);
+        await shown.shows('selection', 'Index row 2 = [2] takes 3 elements, from params[2,0] to params[2,2]');
+        await shown.page.keyboard.press('ArrowLeft');
+      }
+    }
+    for (const id of ['example', 'operation', 'params-shape', 'indices-shape', 'axis', 'batch-dims', 'policy', 'negative', 'mebibytes', 'row-bytes', 'time', 'explained', 'SUMMARY', 'params[3,2]']) {
+      assert.ok(reached.has(id), `${id} is not reached`);
+    }
+    await shown.cell('params', 0).hover();
+    await shown.shows('selection', 'params[0,0] is taken by no index');
+    await shown.cell('params', 4).hover();
+    await shown.shows('selection', 'params[1,1] goes to output[1,1]');
+  },
+
+  async large_gather(shown) {
+    for (const [mebibytes, rowBytes] of [['4', '4'], ['16', '64']]) {
+      await shown.page.selectOption('#mebibytes', mebibytes);
+      await shown.page.selectOption('#row-bytes', rowBytes);
+      await shown.page.click('#time');
+      await shown.page.waitForSelector('#times table', { timeout: 60_000 });
+      const rows = await shown.page.locator('#times tr').allInnerTexts();
+      const found = rows.map((row) => row.split('\t'));
+      assert.deepEqual(found[0].slice(1), ['GPU', 'CPU, in wasm']);
+      assert.deepEqual(found.at(-1), ['right', 'yes', 'yes']);
+      assert.ok(Number(found[1][1]) > 0 && Number(found[1][2]) > 0, `${found[1]}`);
+      assert.match(await shown.text('times'), new RegExp(`indices \\[${(mebibytes << 20) / rowBytes}\\]`));
+      console.log(`  ${mebibytes} MiB in slices of ${rowBytes} bytes: ${rows.slice(1, 5).join('; ').replaceAll('\t', ' ')}`);
+    }
+  },
+
+  async what_ran(shown) {
+    await shown.page.selectOption('#example', { label: 'rows of a table' });
+    await shown.outputs([9, 10, 11, 0, 1, 2, 6, 7, 8]);
+    assert.match(await shown.text('explained'), /1 dispatch of 1 x 1 workgroups/);
+    await shown.page.click('summary');
+    assert.match(await shown.text('shader'), /entry point gather_words/);
+    assert.match(await shown.page.locator('#wgsl mark').innerText(), /^@compute [^]*fn gather_words\([^]*\n}\n?$/);
+    await shown.page.selectOption('#policy', 'Error');
+    await shown.outputs([9, 10, 11, 0, 1, 2, 6, 7, 8]);
+    assert.match(await shown.page.locator('#wgsl mark').innerText(), /fn gather_words_report\(/);
+    await shown.page.click('summary');
+  },
+};
+
+// The same page elsewhere.
+async function elsewhere(browser, url) {
+  const picture = async (shown, name) => {
+    await shown.page.selectOption('#example', { label: 'bad indices' });
+    await shown.cell('indices', 2).focus();
+    await shown.page.click('#time');
+    await shown.page.waitForSelector('#times table', { timeout: 60_000 });
+    await shown.shot(name);
+    const width = await shown.page.evaluate(() => document.documentElement.scrollWidth);
+    assert.ok(width <= shown.page.viewportSize().width, `${name} is ${width} wide`);
+  };
+  const background = (shown) => shown.page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+  const backgrounds = [];
+  for (const [name, options] of [
+    ['desktop-light', {}],
+    ['desktop-dark', { colorScheme: 'dark' }],
+    ['phone-light', { viewport: PHONE }],
+    ['phone-dark', { viewport: PHONE, colorScheme: 'dark' }],
+  ]) {
+    const shown = await Shown.load(browser, url, options);
+    await picture(shown, name);
+    backgrounds.push(await background(shown));
+    assert.deepEqual(shown.errors, []);
+    await shown.page.close();
+  }
+  assert.deepEqual(backgrounds, ['rgb(255, 255, 255)', 'rgb(21, 22, 26)', 'rgb(255, 255, 255)', 'rgb(21, 22, 26)']);
+
+  const without = await Shown.load(browser, url, { gpu: false });
+  await without.shows(
+    'device',
+    'No GPU here (no adapter found: no WebGPU adapter here): all runs on the CPU, in wasm.',
+  );
+  await without.shows('verdict', 'There is no GPU here: this is the CPU alone.');
+  assert.deepEqual(await without.cells('cpu'), [9, 10, 11, 0, 1, 2, 6, 7, 8]);
+  assert.match(await without.text('shader'), /, if there were a GPU/);
+  await without.page.click('#time');
+  await without.page.waitForSelector('#times table', { timeout: 60_000 });
+  assert.match(await without.text('times'), /right\tyes$/m);
+  await without.shot('without-gpu');
+  assert.deepEqual(without.errors, []);
+}
+
+let failed = 0;
+const check = async (name, run) => {
+  try {
+    await run();
+    console.log(`passed ${name}`);
+  } catch (error) {
+    failed += 1;
+    console.log(`FAILED ${name}: ${error.stack}`);
+  }
+};
+await closing(await open(executable), async ({ browser, url }) => {
+  const shown = await Shown.load(browser, url);
+  for (const [name, run] of Object.entries(checks)) await check(name, () => run(shown));
+  await check('no_errors_in_the_console', () => assert.deepEqual(shown.errors, []));
+  await check('other_screens_and_no_gpu', () => elsewhere(browser, url));
+});
+console.log(failed === 0 ? 'the page: all passed' : `the page: ${failed} failed`);
+process.exitCode = failed === 0 ? 0 : 1;

@@ -1,0 +1,155 @@
+//! One gather: its plan, its result on the CPU, and the source of each output element.
+
+use wasm_bindgen::JsError;
+use wasm_bindgen::prelude::wasm_bindgen;
+use wgpu_gather::{
+    BadIndices, Gather, GatherElements, GatherNd, GatherPlan, NegativeIndices, PlanError,
+};
+
+use crate::message;
+
+/// Where an output element of a bad row comes from.
+const NOWHERE: u32 = u32::MAX;
+
+/// What the form says.
+struct Form<'a> {
+    operation: &'a str,
+    params_shape: &'a [usize],
+    indices_shape: &'a [usize],
+    axis: Option<i32>,
+    batch_dims: i32,
+    negative_indices: NegativeIndices,
+}
+
+/// A gather that can be run.
+#[wasm_bindgen]
+pub struct Planned {
+    pub(crate) plan: GatherPlan,
+    /// The same with bad rows that can be told from others.
+    marked: GatherPlan,
+}
+
+#[wasm_bindgen]
+impl Planned {
+    /// `operation` is gather, gather_nd or gather_elements, `policy` a name of `BadIndices`.
+    #[wasm_bindgen(constructor)]
+    pub fn new(
+        operation: &str,
+        params_shape: &[usize],
+        indices_shape: &[usize],
+        axis: Option<i32>,
+        batch_dims: i32,
+        policy: &str,
+        from_end: bool,
+    ) -> Result<Planned, JsError> {
+        let form = Form {
+            operation,
+            params_shape,
+            indices_shape,
+            axis,
+            batch_dims,
+            negative_indices: match from_end {
+                true => NegativeIndices::FromEnd,
+                false => NegativeIndices::Invalid,
+            },
+        };
+        let policy = match policy {
+            "DeviceDefault" => BadIndices::DeviceDefault,
+            "Error" => BadIndices::Error,
+            "Zero" => BadIndices::Zero,
+            "Clamp" => BadIndices::Clamp,
+            unknown => return Err(message(format!("unknown policy {unknown}"))),
+        };
+        Ok(Self {
+            plan: form.plan(policy).map_err(message)?,
+            marked: form.plan(BadIndices::Zero).map_err(message)?,
+        })
+    }
+
+    #[wasm_bindgen(getter)]
+    pub fn output_shape(&self) -> Vec<usize> {
+        self.plan.output_shape().to_vec()
+    }
+
+    /// How many values an index row has.
+    #[wasm_bindgen(getter)]
+    pub fn index_depth(&self) -> usize {
+        self.plan.dims().index_depth()
+    }
+
+    /// The index row that each output element is of.
+    pub fn index_rows(&self) -> Vec<u32> {
+        let dims = self.plan.dims();
+        let index_row = |element: u64| {
+            let row = element / dims.slice_len;
+            let (part, n) = (row / dims.index_count, row % dims.index_count);
+            narrow(part / dims.outer_size * dims.index_count + n)
+        };
+        (0..dims.output_len()).map(index_row).collect()
+    }
+
+    /// The place in params that each output element comes from; -1 for nowhere.
+    pub fn sources(&self, indices: &[i32]) -> Result<Vec<i32>, JsError> {
+        let plan = match self.plan.bad_indices() {
+            BadIndices::Clamp => &self.plan,
+            _ => &self.marked,
+        };
+        gathered_places(plan, indices)
+    }
+
+    /// For each output element whether its index row is out of range, whatever the policy makes of it.
+    pub fn bad(&self, indices: &[i32]) -> Result<Vec<u8>, JsError> {
+        let places = gathered_places(&self.marked, indices)?;
+        Ok(places.into_iter().map(|at| u8::from(at < 0)).collect())
+    }
+
+    /// What the CPU gives.
+    pub fn run(&self, params: &[f32], indices: &[i32]) -> Result<Vec<f32>, JsError> {
+        self.plan.run(params, indices).map_err(message)
+    }
+
+    /// The shapes in a line.
+    pub fn describe(&self) -> String {
+        self.plan.to_string()
+    }
+}
+
+impl Form<'_> {
+    fn plan(&self, policy: BadIndices) -> Result<GatherPlan, PlanError> {
+        match self.operation {
+            "gather_nd" => GatherNd::new()
+                .batch_dims(self.batch_dims.into())
+                .bad_indices(policy)
+                .negative_indices(self.negative_indices)
+                .plan(self.params_shape, self.indices_shape),
+            "gather_elements" => GatherElements::new()
+                .axis(self.axis.unwrap_or(0).into())
+                .bad_indices(policy)
+                .negative_indices(self.negative_indices)
+                .plan(self.params_shape, self.indices_shape),
+            _ => {
+                let gather = match self.axis {
+                    Some(axis) => Gather::new().axis(axis.into()),
+                    None => Gather::new(),
+                };
+                gather
+                    .batch_dims(self.batch_dims.into())
+                    .bad_indices(policy)
+                    .negative_indices(self.negative_indices)
+                    .plan(self.params_shape, self.indices_shape)
+            }
+        }
+    }
+}
+
+/// Gathers from params that hold their own places.
+fn gathered_places(plan: &GatherPlan, indices: &[i32]) -> Result<Vec<i32>, JsError> {
+    let places: Vec<u32> = (0..narrow(plan.dims().params_len())).collect();
+    let gathered = plan.run_filled(&places, indices, NOWHERE);
+    let gathered = gathered.map_err(message)?.into_iter();
+    Ok(gathered.map(|at| i32::try_from(at).unwrap_or(-1)).collect())
+}
+
+fn narrow(number: u64) -> u32 {
+    u32::try_from(number).expect("the page shows small tensors")
+}

@@ -1,0 +1,221 @@
+//! The time of a large gather: of rows of a table in random order.
+
+use wasm_bindgen::JsError;
+use wasm_bindgen::prelude::wasm_bindgen;
+use wgpu_gather::{Gather, GatherBuffers, GatherPlan, GpuError, GpuTable, PreparedGather};
+
+use crate::device::Device;
+use crate::message;
+
+#[wasm_bindgen]
+extern "C" {
+    /// Milliseconds, of the browser's clock.
+    #[wasm_bindgen(js_namespace = performance)]
+    fn now() -> f64;
+}
+
+/// Gathers that a submission has beside the first: more, until they take so long that a browser's clock shows it.
+const REPEATS: [u32; 4] = [4, 16, 64, 256];
+const LONG_MS: f64 = 20.0;
+
+/// Times are medians of so many.
+const RUNS: usize = 5;
+
+/// Rows of an output that are looked at.
+const LOOKED_AT: u32 = 64;
+
+/// A table and indices, as many bytes of output as of table.
+#[wasm_bindgen]
+pub struct Large {
+    plan: GatherPlan,
+    row_len: u32,
+    table: Vec<u32>,
+    indices: Vec<u32>,
+}
+
+/// Milliseconds of one gather and of one copy of its output's bytes, and whether the output was right.
+#[wasm_bindgen]
+pub struct Timing {
+    pub gather_ms: f64,
+    pub copy_ms: f64,
+    pub right: bool,
+}
+
+#[wasm_bindgen]
+impl Large {
+    /// An output of `mebibytes` in rows of `row_bytes`, a multiple of 4.
+    #[wasm_bindgen(constructor)]
+    pub fn new(mebibytes: u32, row_bytes: u32) -> Result<Large, JsError> {
+        let row_len = row_bytes / 4;
+        let rows = (mebibytes << 20) / row_bytes;
+        let shape = [rows as usize, row_len as usize];
+        let mut state = 1_u32;
+        let index = |_| {
+            // Marsaglia's xorshift.
+            state ^= state << 13;
+            state ^= state >> 17;
+            state ^= state << 5;
+            state % rows
+        };
+        Ok(Self {
+            plan: Gather::new().plan(&shape, &[shape[0]]).map_err(message)?,
+            row_len,
+            table: (0..rows * row_len).map(value).collect(),
+            indices: (0..rows).map(index).collect(),
+        })
+    }
+
+    /// The bytes that a gather reads and writes.
+    #[wasm_bindgen(getter)]
+    pub fn moved_bytes(&self) -> f64 {
+        let output_bytes = 4.0 * self.table.len() as f64;
+        2.0 * output_bytes + 4.0 * self.indices.len() as f64
+    }
+
+    #[wasm_bindgen(getter)]
+    pub fn copied_bytes(&self) -> f64 {
+        8.0 * self.table.len() as f64
+    }
+
+    #[wasm_bindgen(getter)]
+    pub fn shape(&self) -> String {
+        self.plan.to_string()
+    }
+
+    /// On one core, in wasm.
+    pub fn time_on_cpu(&self) -> Result<Timing, JsError> {
+        let mut output = vec![0; self.table.len()];
+        let run = |output: &mut [u32]| self.plan.run_into(&self.table, &self.indices, output);
+        run(&mut output).map_err(message)?;
+        let mut gather_ms = Vec::new();
+        let mut copy_ms = Vec::new();
+        for _ in 0..RUNS {
+            let start = now();
+            output.copy_from_slice(&self.table);
+            let copied = now();
+            run(&mut output).map_err(message)?;
+            gather_ms.push(now() - copied);
+            copy_ms.push(copied - start);
+        }
+        let rows = self.looked_at();
+        let len = self.row_len as usize;
+        let found = rows.flat_map(|row| &output[row as usize * len..][..len]);
+        Ok(Timing {
+            gather_ms: median(gather_ms),
+            copy_ms: median(copy_ms),
+            right: found.eq(&self.expected()),
+        })
+    }
+
+    /// On the GPU, table and output resident.
+    pub async fn time_on_gpu(&self, device: &Device) -> Result<Timing, JsError> {
+        self.timed_on_gpu(device).await.map_err(message)
+    }
+}
+
+impl Large {
+    async fn timed_on_gpu(&self, device: &Device) -> Result<Timing, GpuError> {
+        let gpu = &device.gpu;
+        let table = gpu.upload(&self.table)?;
+        let indices = gpu.upload(&self.indices)?;
+        // What is not gathered would show.
+        let output = gpu.upload(&vec![u32::MAX; self.table.len()])?;
+        let buffers = [&table, &indices, &output].map(|table| table.buffer().slice(..));
+        let buffers = GatherBuffers::new::<u32, u32>(buffers[0], buffers[1], buffers[2]);
+        let gather = gpu.gatherer().prepare(&self.plan, &buffers)?;
+        // The first one compiles.
+        device.submit(1, Work::Gather(&gather)).await?;
+        let right = self.is_right(device, &output).await?;
+
+        let mut gather_ms = Vec::new();
+        let mut copy_ms = Vec::new();
+        for _ in 0..RUNS {
+            copy_ms.push(device.time(Work::Copy(&table, &output)).await?);
+            gather_ms.push(device.time(Work::Gather(&gather)).await?);
+        }
+        Ok(Timing {
+            gather_ms: median(gather_ms),
+            copy_ms: median(copy_ms),
+            right,
+        })
+    }
+
+    /// Gathers some rows of the output, to look at them.
+    async fn is_right(&self, device: &Device, output: &GpuTable<u32>) -> Result<bool, GpuError> {
+        let rows: Vec<u32> = self.looked_at().collect();
+        let plan = Gather::new().plan(self.plan.output_shape(), &[rows.len()]);
+        let plan = plan.expect("rows of the output");
+        let found = device.gpu.gather(&plan, output, &rows).await?;
+        Ok(found == self.expected())
+    }
+
+    /// Output rows all over.
+    fn looked_at(&self) -> impl Iterator<Item = u32> {
+        let rows = u32::try_from(self.indices.len()).expect("indices are counted so");
+        (0..LOOKED_AT).map(move |n| n * ((rows - 1) / (LOOKED_AT - 1)))
+    }
+
+    /// From the formula of the table's elements.
+    fn expected(&self) -> Vec<u32> {
+        let row = |at: u32| {
+            let start = self.indices[at as usize] * self.row_len;
+            (start..start + self.row_len).map(value)
+        };
+        self.looked_at().flat_map(row).collect()
+    }
+}
+
+/// What is timed.
+#[derive(Clone, Copy)]
+enum Work<'a> {
+    Gather(&'a PreparedGather),
+    Copy(&'a GpuTable<u32>, &'a GpuTable<u32>),
+}
+
+impl Device {
+    /// Milliseconds of one, without those of a submission; 0 if it is too short for the clock.
+    async fn time(&self, work: Work<'_>) -> Result<f64, GpuError> {
+        let mut time = 0.0;
+        for repeats in REPEATS {
+            let once = self.submit(1, work).await?;
+            let difference = self.submit(1 + repeats, work).await? - once;
+            time = difference.max(0.0) / f64::from(repeats);
+            if difference >= LONG_MS {
+                break;
+            }
+        }
+        Ok(time)
+    }
+
+    /// Milliseconds until all is done.
+    async fn submit(&self, repeats: u32, work: Work<'_>) -> Result<f64, GpuError> {
+        let mut encoder = self
+            .gpu
+            .device()
+            .create_command_encoder(&Default::default());
+        for _ in 0..repeats {
+            match work {
+                Work::Gather(gather) => gather.encode(&mut encoder),
+                Work::Copy(from, to) => {
+                    let bytes = from.buffer().size();
+                    encoder.copy_buffer_to_buffer(from.buffer(), 0, to.buffer(), 0, bytes);
+                }
+            }
+        }
+        let start = now();
+        self.gpu.queue().submit([encoder.finish()]);
+        // It comes back when all that was submitted before is done.
+        self.gpu.download(&self.word).await?;
+        Ok(now() - start)
+    }
+}
+
+/// The table's element at a place: no two rows are alike.
+fn value(at: u32) -> u32 {
+    at.wrapping_mul(2_654_435_761)
+}
+
+fn median(mut times: Vec<f64>) -> f64 {
+    times.sort_by(f64::total_cmp);
+    times[times.len() / 2]
+}

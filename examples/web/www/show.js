@@ -1,0 +1,279 @@
+// Draws what page.wasm says of a gather, and asks it again on each change.
+import init, { Device, Large, Planned, wgsl } from './page.js';
+import { EXAMPLES } from './examples.js';
+import { choose, drawInputs, drawOutput, markSources } from './tensors.js';
+
+// What a page can show.
+const MOST = { params: 256, indices: 64, output: 512 };
+
+const at = (id) => document.getElementById(id);
+const bits = (values) => new Uint32Array(values.buffer, values.byteOffset, values.length);
+const size = (shape) => shape.reduce((product, dim) => product * dim, 1);
+const written = (shape) => `[${[...shape].join(',')}]`;
+
+const state = { params: [], indices: [], paramsShape: [], indicesShape: [] };
+let device = null;
+let noDevice = null;
+// Each change has a number: an answer of the GPU to an earlier one is late.
+let change = 0;
+
+// "4, 3" and "4 3" and "4x3"; nothing is a scalar.
+function readShape(id) {
+  const text = at(id).value.replace(/[[\]]/g, '').trim();
+  const dims = text === '' ? [] : text.split(/\s*[,x]\s*|\s+/);
+  if (!dims.every((dim) => /^\d{1,9}$/.test(dim))) {
+    throw new Error(`${at(id).parentNode.textContent.trim()}: numbers like 4,3 expected, found ${text}`);
+  }
+  return dims.map(Number);
+}
+
+function readInteger(id) {
+  const { value } = at(id);
+  return value === '' ? undefined : Number.parseInt(value, 10);
+}
+
+function resized(values, length, value) {
+  return Array.from({ length }, (_, n) => values[n] ?? value(n));
+}
+
+// Takes up new shapes; the values that still have a place stay.
+function reshape() {
+  for (const what of ['params', 'indices']) {
+    const shape = readShape(`${what}-shape`);
+    if (size(shape) > MOST[what]) {
+      throw new Error(`${what} of at most ${MOST[what]} elements are shown here, found ${size(shape)}`);
+    }
+    state[`${what}Shape`] = shape;
+  }
+  state.params = resized(state.params, size(state.paramsShape), (n) => n);
+  state.indices = resized(state.indices, size(state.indicesShape), () => 0);
+}
+
+function drawOperands() {
+  for (const what of ['params', 'indices']) {
+    const shape = state[`${what}Shape`];
+    at(`${what}-at`).textContent = written(shape);
+    drawInputs(at(what), what, shape, state[what], (n, value) => {
+      state[what][n] = value;
+      run();
+    });
+  }
+}
+
+function plan() {
+  const operation = at('operation').value;
+  at('axis').disabled = operation === 'gather_nd';
+  at('batch-dims').disabled = operation === 'gather_elements';
+  const planned = new Planned(
+    operation,
+    Uint32Array.from(state.paramsShape),
+    Uint32Array.from(state.indicesShape),
+    operation === 'gather_nd' ? undefined : readInteger('axis'),
+    operation === 'gather_elements' ? 0 : (readInteger('batch-dims') ?? 0),
+    at('policy').value,
+    at('negative').value === 'from-end',
+  );
+  if (size([...planned.output_shape]) > MOST.output) {
+    throw new Error(`an output of at most ${MOST.output} elements is shown here, found ${written(planned.output_shape)}`);
+  }
+  return planned;
+}
+
+// Plans and runs what the form says, on both devices.
+async function run() {
+  const now = ++change;
+  let planned;
+  try {
+    planned = plan();
+    at('problem').textContent = '';
+  } catch (error) {
+    fail(error);
+    return;
+  }
+  const params = Float32Array.from(state.params);
+  const indices = Int32Array.from(state.indices);
+  const sources = planned.sources(indices);
+  const picture = {
+    paramsShape: state.paramsShape,
+    params: state.params.length,
+    outputShape: [...planned.output_shape],
+    indexDepth: planned.index_depth,
+    rows: planned.index_rows(),
+    bad: planned.bad(indices),
+    sources,
+    indices: state.indices,
+  };
+  markSources(picture);
+
+  at('gpu').setAttribute('aria-busy', 'true');
+  const onCpu = answer(() => planned.run(params, indices));
+  drawOutput(at('cpu'), 'CPU', picture, onCpu);
+  at('cpu-at').textContent = written(picture.outputShape);
+  at('gpu-at').textContent = written(picture.outputShape);
+  at('explained').textContent = device ? device.explain(planned) : planned.describe();
+  showEntryPoint();
+  if (!device) {
+    drawOutput(at('gpu'), 'GPU', picture, { error: noDevice ? `not run: ${noDevice}` : 'waiting for the GPU' });
+    at('gpu').setAttribute('aria-busy', 'false');
+    if (!noDevice) return;
+    at('verdict').textContent = 'There is no GPU here: this is the CPU alone.';
+    return;
+  }
+  const onGpu = await answer(() => device.gather(planned, params, indices));
+  if (now !== change) return;
+  drawOutput(at('gpu'), 'GPU', picture, onGpu);
+  at('gpu').setAttribute('aria-busy', 'false');
+  showVerdict(onGpu, onCpu);
+}
+
+// `{ values }` or `{ error }`, at once or promised.
+function answer(ask) {
+  const failed = (error) => ({ error: error.message ?? String(error) });
+  try {
+    const asked = ask();
+    if (asked instanceof Promise) return asked.then((values) => ({ values }), failed);
+    return { values: asked };
+  } catch (error) {
+    return failed(error);
+  }
+}
+
+function showVerdict(gpu, cpu) {
+  const verdict = at('verdict');
+  let text;
+  let agree = true;
+  if (gpu.values && cpu.values) {
+    const [a, b] = [bits(gpu.values), bits(cpu.values)];
+    agree = a.length === b.length && a.every((bit, n) => bit === b[n]);
+    text = agree ? 'The GPU and the CPU agree, bit for bit.' : 'The GPU and the CPU differ.';
+  } else if (gpu.error && cpu.error) {
+    agree = gpu.error === cpu.error;
+    text = agree ? 'The GPU and the CPU give the same error.' : 'The GPU and the CPU give other errors.';
+  } else {
+    agree = at('policy').value === 'DeviceDefault' && Boolean(cpu.error);
+    text = agree
+      ? 'As DeviceDefault says: the CPU gives an error, the GPU zeros.'
+      : 'One device gives an error, the other does not.';
+  }
+  verdict.textContent = text;
+  verdict.classList.toggle('wrong', !agree);
+}
+
+function fail(error) {
+  at('problem').textContent = error.message ?? String(error);
+  at('gpu').setAttribute('aria-busy', 'false');
+  for (const id of ['gpu', 'cpu']) {
+    at(id).replaceChildren();
+    at(`${id}-at`).textContent = '';
+  }
+  for (const id of ['verdict', 'selection', 'explained']) at(id).textContent = '';
+  markSources(null);
+}
+
+// Marks in the WGSL the entry point that the plan names.
+function showEntryPoint() {
+  const name = at('explained').textContent.match(/^kernel (\w+):/m)?.[1];
+  const text = wgsl();
+  const start = name ? text.search(new RegExp(`@compute[^\\n]*\\n(//[^\\n]*\\n)*fn ${name}\\(`)) : -1;
+  at('entry').textContent = name ? `: entry point ${name}` : device ? '' : ', if there were a GPU';
+  if (start < 0) {
+    at('wgsl').textContent = text;
+    return;
+  }
+  const end = text.indexOf('\n}\n', start) + 3;
+  const mark = document.createElement('mark');
+  mark.textContent = text.slice(start, end);
+  at('wgsl').replaceChildren(text.slice(0, start), mark, text.slice(end));
+}
+
+function showTimes(large, timed) {
+  const rate = (bytes, ms) => (ms > 0 ? (bytes / ms / 1e6).toFixed(1) : 'too short to time');
+  const rows = [
+    ['gather, ms', ({ gather_ms }) => gather_ms.toFixed(2)],
+    ['gather, GB/s', ({ gather_ms }) => rate(large.moved_bytes, gather_ms)],
+    ['plain copy, ms', ({ copy_ms }) => copy_ms.toFixed(2)],
+    ['plain copy, GB/s', ({ copy_ms }) => rate(large.copied_bytes, copy_ms)],
+    ['right', ({ right }) => (right ? 'yes' : 'no')],
+  ];
+  const line = ([name, show]) => {
+    const cells = timed.map(([, { values, error }]) => `<td>${escaped(error ?? show(values))}</td>`);
+    return `<tr><th scope="row">${name}</th>${cells.join('')}</tr>`;
+  };
+  const devices = timed.map(([name]) => `<th scope="col">${name}</th>`).join('');
+  at('times').innerHTML = `<p>${escaped(large.shape)}</p>
+    <table><thead><tr><td></td>${devices}</tr></thead><tbody>${rows.map(line).join('')}</tbody></table>
+    <p class="legend">Medians of 5; GB/s of bytes read and written. The indices are random.</p>`;
+}
+
+const escaped = (text) => text.replace(/[&<>"]/g, (sign) => `&#${sign.charCodeAt(0)};`);
+
+async function time() {
+  at('time').disabled = true;
+  at('times').textContent = 'Timing …';
+  // The browser gets to draw that.
+  await new Promise((resolve) => setTimeout(resolve, 30));
+  try {
+    const large = new Large(Number(at('mebibytes').value), Number(at('row-bytes').value));
+    const timed = [];
+    if (device) timed.push(['GPU', await answer(() => large.time_on_gpu(device))]);
+    timed.push(['CPU, in wasm', answer(() => large.time_on_cpu())]);
+    showTimes(large, timed);
+    large.free();
+  } catch (error) {
+    at('times').textContent = error.message ?? String(error);
+  }
+  at('time').disabled = false;
+}
+
+function take(example) {
+  for (const [id, value] of Object.entries(example.form)) at(id).value = value;
+  state.params = [];
+  state.indices = [...example.indices];
+  shapesChanged();
+}
+
+function shapesChanged() {
+  try {
+    reshape();
+  } catch (error) {
+    change += 1;
+    fail(error);
+    return;
+  }
+  drawOperands();
+  run();
+}
+
+async function start() {
+  at('example').replaceChildren(...EXAMPLES.map((example, n) => new Option(example.name, n)));
+  at('example').addEventListener('change', () => take(EXAMPLES[at('example').value]));
+  for (const id of ['params-shape', 'indices-shape']) at(id).addEventListener('input', shapesChanged);
+  for (const id of ['operation', 'axis', 'batch-dims', 'policy', 'negative']) at(id).addEventListener('input', run);
+  at('form').addEventListener('submit', (event) => event.preventDefault());
+  at('large').addEventListener('submit', (event) => {
+    event.preventDefault();
+    time();
+  });
+  for (const event of ['focusin', 'pointerover']) {
+    document.addEventListener(event, ({ target }) => choose(target, at('selection')));
+  }
+  at('shader').addEventListener('toggle', () => at('wgsl').querySelector('mark')?.scrollIntoView({ block: 'nearest' }));
+
+  await init();
+  take(EXAMPLES[0]);
+  try {
+    device = await Device.open();
+    const { info } = await navigator.gpu.requestAdapter();
+    const name = [info.vendor, info.architecture, info.description].filter(Boolean).join(' ');
+    at('device').textContent = `Your GPU: ${name || 'not named by this browser'}`;
+  } catch (error) {
+    noDevice = error.message ?? String(error);
+    at('device').textContent = `No GPU here (${noDevice}): all runs on the CPU, in wasm.`;
+  }
+  at('time').disabled = false;
+  run();
+}
+
+start().catch((error) => {
+  at('device').textContent = `The page cannot run: ${error.message ?? error}`;
+});
