@@ -359,6 +359,16 @@ fn gather_units_words(invocation: u32) -> Noted {
     return with_row(Noted(), select(0u, source.bad_row_complement, lane == 0u));
 }
 
+// select, which GLSL has for such vectors from 4.50 on only: GL 4.3 and 4.4 refuse it.
+fn select_each(if_false: vec4<u32>, if_true: vec4<u32>, condition: vec4<bool>) -> vec4<u32> {
+    return vec4<u32>(
+        select(if_false.x, if_true.x, condition.x),
+        select(if_false.y, if_true.y, condition.y),
+        select(if_false.z, if_true.z, condition.z),
+        select(if_false.w, if_true.w, condition.w),
+    );
+}
+
 // Index value k of four rows, from the first word of the first one on: the low words, and the high ones.
 struct FourValues {
     low: vec4<u32>,
@@ -392,7 +402,7 @@ fn four_values(first_word: u32, k: u32) -> FourValues {
         high = select(vec4<u32>(a.y, b.y, c.y, d.y), vec4<u32>(a.w, b.w, c.w, d.w), k == 1u);
     }
     if INDEX_WORDS == 1u && INDEX_SIGNED {
-        high = select(vec4<u32>(), vec4<u32>(0xffffffffu), low >= vec4<u32>(0x80000000u));
+        high = select_each(vec4<u32>(), vec4<u32>(0xffffffffu), low >= vec4<u32>(0x80000000u));
     }
     return FourValues(low, high);
 }
@@ -432,13 +442,13 @@ fn sources_of(group: u32) -> FourSources {
         var high = value.high;
         if FROM_END && INDEX_SIGNED {
             let from_end = high >= vec4<u32>(0x80000000u);
-            low = select(low, low + dim, from_end);
-            high = select(high, ~high, from_end);
+            low = select_each(low, low + dim, from_end);
+            high = select_each(high, ~high, from_end);
         }
         if CLAMP {
             let is_inside = (high == vec4<u32>()) & (low < dim);
             let is_negative = vec4<bool>(INDEX_SIGNED) & (value.high >= vec4<u32>(0x80000000u));
-            low = select(select(dim - vec4<u32>(1u), vec4<u32>(), is_negative), low, is_inside);
+            low = select_each(select_each(dim - vec4<u32>(1u), vec4<u32>(), is_negative), low, is_inside);
             high = vec4<u32>();
         }
         in_range = in_range & (high == vec4<u32>()) & (low < dim);
@@ -451,7 +461,7 @@ fn sources_of(group: u32) -> FourSources {
     }
     let held_row = row - vec4<u32>(window.first_row.x);
     let held = in_range & (held_row < vec4<u32>(window.held_rows.x));
-    let params_row = select(vec4<u32>(), held_row + vec4<u32>(part * window.held_rows.x), held);
+    let params_row = select_each(vec4<u32>(), held_row + vec4<u32>(part * window.held_rows.x), held);
 
     return FourSources(held, params_row, in_range, index_row, is_first_outer);
 }
@@ -517,7 +527,7 @@ fn gather_groups_of_words(invocation: u32) -> bool {
             absent_word(0u, in_range.z),
             absent_word(0u, in_range.w),
         );
-        output_vec4[window.output_start / 4u + group] = select(absent, value, sources.held);
+        output_vec4[window.output_start / 4u + group] = select_each(absent, value, sources.held);
         bad |= select(1u, 0u, all(sources.in_range));
     }
     return bad != 0u;
