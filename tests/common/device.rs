@@ -1,5 +1,5 @@
 //! The one GPU of a test binary, and trials on it: ignored, and shown as such, where there is none;
-//! failed there with `GATHER_REQUIRE_GPU=1`.
+//! failed there with `GATHER_REQUIRE_GPU=1`, and where it is not the one that `GATHER_EXPECT_DRIVER` names.
 
 use std::sync::OnceLock;
 
@@ -7,12 +7,14 @@ use libtest_mimic::{Completion, Failed, Trial};
 use wgpu_gather::Gpu;
 
 pub use super::on_gpu::{OnGpu, blocking};
+use super::{driver, log};
 
 /// The adapter that the environment chooses, or why there is none.
 pub fn gpu() -> Result<&'static Gpu, &'static str> {
     static GPU: OnceLock<Result<Gpu, String>> = OnceLock::new();
     let gpu = GPU.get_or_init(|| {
-        let gpu = pollster::block_on(Gpu::from_env()).map_err(|error| error.to_string());
+        log::watch();
+        let gpu = open();
         match &gpu {
             Ok(gpu) => eprintln!("GPU trials run on {:?}", gpu.device().adapter_info()),
             Err(error) => eprintln!("GPU trials do not run: {error}"),
@@ -22,6 +24,21 @@ pub fn gpu() -> Result<&'static Gpu, &'static str> {
     gpu.as_ref().map_err(String::as_str)
 }
 
+fn open() -> Result<Gpu, String> {
+    let gpu = pollster::block_on(Gpu::from_env()).map_err(|error| error.to_string())?;
+    if let Some(expected) = driver::expected() {
+        driver::check(&expected, &gpu.device().adapter_info())?;
+    }
+    Ok(gpu)
+}
+
+/// Why a machine without the GPU fails.
+fn required() -> Option<String> {
+    let required = std::env::var("GATHER_REQUIRE_GPU").is_ok_and(|value| value == "1");
+    let required = required.then(|| "GATHER_REQUIRE_GPU=1".to_owned());
+    required.or_else(|| driver::expected().map(|expected| format!("{expected} is expected")))
+}
+
 /// A test that needs a GPU.
 pub fn gpu_trial(
     name: impl Into<String>,
@@ -29,9 +46,9 @@ pub fn gpu_trial(
 ) -> Trial {
     Trial::ignorable_test(name, move || match gpu() {
         Ok(gpu) => run(gpu).map(|()| Completion::Completed),
-        Err(error) if std::env::var("GATHER_REQUIRE_GPU").is_ok_and(|value| value == "1") => {
-            Err(format!("GATHER_REQUIRE_GPU=1, but {error}").into())
-        }
-        Err(error) => Ok(Completion::ignored_with(error)),
+        Err(error) => match required() {
+            Some(required) => Err(format!("{required}, but {error}").into()),
+            None => Ok(Completion::ignored_with(error)),
+        },
     })
 }

@@ -6,8 +6,12 @@
 pub mod cases;
 #[cfg(feature = "gpu")]
 pub mod device;
+#[cfg(feature = "gpu")]
+pub mod driver;
 pub mod elements;
 pub mod indices;
+#[cfg(feature = "gpu")]
+pub mod log;
 #[cfg(feature = "gpu")]
 pub mod on_gpu;
 pub mod oracle;

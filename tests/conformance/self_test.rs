@@ -7,6 +7,8 @@ use serde_json::{Value, json};
 
 use crate::cases;
 use crate::check::check;
+#[cfg(feature = "gpu")]
+use crate::common::driver;
 use crate::executor::Device;
 use crate::line::Line;
 
@@ -142,6 +144,10 @@ pub fn trials() -> Vec<Trial> {
             Ok(())
         }),
         Trial::test("self_test::odd_lines_do_not_parse", || Ok(odd_lines()?)),
+        #[cfg(feature = "gpu")]
+        Trial::test("self_test::only_the_driver_that_is_named_will_do", || {
+            Ok(other_drivers()?)
+        }),
     ];
     for alteration in ALTERATIONS {
         let name = format!("self_test::{}", alteration.name);
@@ -174,6 +180,32 @@ fn odd_lines() -> Result<(), String> {
     ] {
         if cases::parse(&line.replacen(part, odd, 1)).is_ok() {
             return Err(format!("{odd} in place of {part} parses"));
+        }
+    }
+    Ok(())
+}
+
+/// llvmpipe as Vulkan and GL name it: the same name on both.
+#[cfg(feature = "gpu")]
+fn other_drivers() -> Result<(), String> {
+    use wgpu_gather::wgpu::{AdapterInfo, Backend, DeviceType};
+
+    let mut found = AdapterInfo::new(DeviceType::Cpu, Backend::Vulkan);
+    found.name = "llvmpipe (LLVM 15.0.6, 256 bits)".into();
+    found.driver = "Mesa".into();
+    for expected in ["vulkan/llvmpipe", "vulkan/LLVM 15", "vulkan/mesa"] {
+        driver::check(expected, &found)?;
+    }
+    for other in [
+        "gl/llvmpipe",
+        "vulkan/softpipe",
+        "vulkan/",
+        "vulkan",
+        "/llvmpipe",
+        "",
+    ] {
+        if driver::check(other, &found).is_ok() {
+            return Err(format!("{found:?} passes as {other:?}"));
         }
     }
     Ok(())

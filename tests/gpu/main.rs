@@ -13,6 +13,8 @@ mod known_failures;
 mod prepared;
 mod streams;
 mod to_host;
+#[cfg(all(feature = "vulkan", not(target_vendor = "apple")))]
+mod validation;
 
 use libtest_mimic::{Arguments, Trial};
 use wgpu_gather::Gpu;
@@ -26,6 +28,8 @@ fn main() {
     trials.extend(executors::trials());
     trials.extend(prepared::trials());
     trials.extend(known_failures::trials());
+    #[cfg(all(feature = "vulkan", not(target_vendor = "apple")))]
+    trials.extend(validation::trials());
     libtest_mimic::run(&Arguments::from_args(), trials).exit();
 }
 
