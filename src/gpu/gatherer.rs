@@ -62,6 +62,14 @@ impl Gatherer {
         }
     }
 
+    /// Chooses kernels as for a device of this type, instead of the one that its adapter says it is: for a driver
+    /// that says it wrong, and to try on a CPU that poses as a GPU what runs on one. Answers are the same.
+    #[must_use]
+    pub fn with_device_type(mut self, device_type: wgpu::DeviceType) -> Self {
+        self.device_type = device_type;
+        self
+    }
+
     /// Has pipelines compiled with the help of `cache`, and what is compiled kept in it. It must be of the same
     /// device, which needs the feature `PIPELINE_CACHE`; to load and to store it is the caller's.
     #[must_use]

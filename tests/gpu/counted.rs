@@ -8,13 +8,16 @@ use crate::common::cases;
 use crate::common::oracle::Case;
 use crate::common::voices::{Job, WIDTHS};
 use crate::cuts::small_device;
-use crate::into_buffers::unchecked;
+use crate::into_buffers::{as_gpu, unchecked};
 use crate::trial;
 
 pub(crate) fn trials() -> Vec<Trial> {
     vec![
         trial("counted_rows_are_gathered_and_no_others", |gpu| {
             batch::check(gpu, gpu.gatherer(), Recording::Counted, jobs());
+        }),
+        trial("counted_rows_that_lanes_share_are_gathered", |gpu| {
+            batch::check(gpu, as_gpu(gpu), Recording::Counted, jobs());
         }),
         trial(
             "counted_rows_of_cut_gathers_are_gathered_and_no_others",

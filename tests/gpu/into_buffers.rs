@@ -58,13 +58,19 @@ pub(crate) fn trials() -> Vec<Trial> {
 struct Way {
     runtime_checks: bool,
     recording: Recording,
+    /// With the kernels of a GPU, on an adapter that is none.
+    as_gpu: bool,
 }
 
-const WAYS: [Way; 6] = [
+const WAYS: [Way; 7] = [
     Way::new(true, Recording::Encoder),
     Way::new(true, Recording::Prepared),
     Way::new(true, Recording::Pass),
     Way::new(true, Recording::OneBuffer),
+    Way {
+        as_gpu: true,
+        ..Way::new(true, Recording::Encoder)
+    },
     Way::new(false, Recording::Encoder),
     Way::new(false, Recording::Pass),
 ];
@@ -74,6 +80,7 @@ impl Way {
         Self {
             runtime_checks,
             recording,
+            as_gpu: false,
         }
     }
 
@@ -83,11 +90,14 @@ impl Way {
         } else {
             "unchecked"
         };
-        format!("{checks}_{:?}", self.recording).to_lowercase()
+        let kernels = if self.as_gpu { "_as_gpu" } else { "" };
+        format!("{checks}_{:?}{kernels}", self.recording).to_lowercase()
     }
 
     fn check(self, gpu: &'static Gpu, jobs: impl IntoIterator<Item = Job>) -> usize {
-        let gatherer = if self.runtime_checks {
+        let gatherer = if self.as_gpu {
+            as_gpu(gpu)
+        } else if self.runtime_checks {
             gpu.gatherer()
         } else {
             without_runtime_checks(gpu)
@@ -100,6 +110,15 @@ impl Way {
 fn without_runtime_checks(gpu: &Gpu) -> &'static Gatherer {
     static GATHERER: OnceLock<Gatherer> = OnceLock::new();
     GATHERER.get_or_init(|| unchecked(gpu))
+}
+
+/// A gatherer with the kernels of a GPU, where lanes share slices.
+pub(crate) fn as_gpu(gpu: &Gpu) -> &'static Gatherer {
+    static GATHERER: OnceLock<Gatherer> = OnceLock::new();
+    GATHERER.get_or_init(|| {
+        let gatherer = Gatherer::new(gpu.device());
+        gatherer.with_device_type(wgpu::DeviceType::DiscreteGpu)
+    })
 }
 
 #[expect(unsafe_code, reason = "wgpu drops its checks in no other way")]
