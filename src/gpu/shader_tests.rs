@@ -1,6 +1,7 @@
 //! What Rust says of the shaders against what naga reads in them: structs, bindings, entry points and
 //! overrides. Needs no device.
 
+mod texts;
 mod translation;
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -1,12 +1,15 @@
 //! Every pipeline that can be made, through naga's back ends as wgpu calls them.
 
 use std::borrow::Cow;
+use std::collections::HashSet;
+use std::fs;
 
 use naga::back::{glsl, hlsl, msl, pipeline_constants, spv};
 use naga::proc::{BoundsCheckPolicies, BoundsCheckPolicy};
 use naga::valid::ModuleInfo;
 use naga::{Module, ResourceBinding, ShaderStage};
 
+use super::texts::{self, Texts};
 use super::{
     EntryPoint, PipelineKey, Shader, WORKGROUP_SIZE, binding, is_written, number, pipeline_keys,
 };
@@ -47,9 +50,12 @@ fn one_class(_: u32) -> usize {
     0
 }
 
-fn for_each_pipeline(mut check: impl FnMut(&Pipeline<'_>)) {
+/// Returns how many there are.
+fn for_each_pipeline(mut check: impl FnMut(&Pipeline<'_>)) -> usize {
     let shader = Shader::gather();
+    let mut count = 0;
     for key in pipeline_keys() {
+        count += 1;
         let constants = key
             .overrides()
             .map(|(name, value)| (name.to_owned(), value));
@@ -62,6 +68,7 @@ fn for_each_pipeline(mut check: impl FnMut(&Pipeline<'_>)) {
         .unwrap_or_else(|error| panic!("{key:?}: {error}"));
         check(&Pipeline { key, module, info });
     }
+    count
 }
 
 /// Each back end with and without the checks that `create_shader_module_trusted` may leave out.
@@ -72,6 +79,19 @@ fn policies() -> [BoundsCheckPolicies; 2] {
         image_load: policy,
         binding_array: BoundsCheckPolicy::Unchecked,
     })
+}
+
+#[test]
+fn no_pipeline_is_made_twice() {
+    let keys: Vec<_> = pipeline_keys().collect();
+    let different: HashSet<_> = keys.iter().collect();
+    assert_eq!(different.len(), keys.len());
+    if let Some(folder) = texts::folder() {
+        let descriptors: Vec<_> = keys.into_iter().map(texts::descriptor).collect();
+        let json = serde_json::to_string(&descriptors).expect("numbers and names are JSON");
+        fs::create_dir_all(&folder).expect("the folder can be made");
+        fs::write(folder.join("pipelines.json"), json).expect("the folder can be written to");
+    }
 }
 
 #[test]
@@ -121,7 +141,8 @@ fn each_gather_is_made_with_the_values_of_its_overrides() {
 
 #[test]
 fn every_pipeline_translates_to_spirv() {
-    for_each_pipeline(|pipeline| {
+    let mut texts = Texts::default();
+    let pipelines = for_each_pipeline(|pipeline| {
         for (bounds_check_policies, lang_version) in policies()
             .into_iter()
             .flat_map(|policies| [(1, 0), (1, 3), (1, 6)].map(|version| (policies, version)))
@@ -143,20 +164,30 @@ fn every_pipeline_translates_to_spirv() {
                 shader_stage: ShaderStage::Compute,
                 entry_point: pipeline.name(),
             };
-            spv::write_vec(
+            let words = spv::write_vec(
                 &pipeline.module,
                 &pipeline.info,
                 &options,
                 Some(&pipeline_options),
             )
             .unwrap_or_else(|error| panic!("{:?}, {lang_version:?}: {error}", pipeline.key));
+            let (major, minor) = lang_version;
+            let language = format!("spirv-{major}.{minor}");
+            texts.add(
+                &language,
+                &pipeline.name(),
+                "spv",
+                bytemuck::cast_slice(&words),
+            );
         }
     });
+    texts.print(pipelines, policies().len());
 }
 
 #[test]
 fn every_pipeline_translates_to_metal() {
-    for_each_pipeline(|pipeline| {
+    let mut texts = Texts::default();
+    let pipelines = for_each_pipeline(|pipeline| {
         for (bounds_check_policies, lang_version) in policies()
             .into_iter()
             .flat_map(|policies| [(1, 2), (2, 0), (3, 1)].map(|version| (policies, version)))
@@ -184,20 +215,24 @@ fn every_pipeline_translates_to_metal() {
                 entry_point: Some((ShaderStage::Compute, pipeline.name())),
                 ..Default::default()
             };
-            let (_, written) = msl::write_string(
+            let (text, written) = msl::write_string(
                 &pipeline.module,
                 &pipeline.info,
                 &options,
                 &pipeline_options,
             )
             .unwrap_or_else(|error| panic!("{:?}, {lang_version:?}: {error}", pipeline.key));
+            let (major, minor) = lang_version;
+            let language = format!("msl-{major}.{minor}");
             for name in written.entry_point_names {
-                name.unwrap_or_else(|error| {
+                let name = name.unwrap_or_else(|error| {
                     panic!("{:?}, {lang_version:?}: {error}", pipeline.key)
                 });
+                texts.add(&language, &name, "metal", text.as_bytes());
             }
         }
     });
+    texts.print(pipelines, policies().len());
 }
 
 #[test]
@@ -208,7 +243,8 @@ fn every_pipeline_translates_to_hlsl() {
         number if is_written(number) => 2,
         _ => 1,
     };
-    for_each_pipeline(|pipeline| {
+    let mut texts = Texts::default();
+    let pipelines = for_each_pipeline(|pipeline| {
         for (shader_model, restrict_indexing) in [hlsl::ShaderModel::V5_1, hlsl::ShaderModel::V6_0]
             .into_iter()
             .flat_map(|model| [true, false].map(|restrict| (model, restrict)))
@@ -230,10 +266,12 @@ fn every_pipeline_translates_to_hlsl() {
             let written = hlsl::Writer::new(&mut text, &options, &pipeline_options)
                 .write(&pipeline.module, &pipeline.info, None)
                 .unwrap_or_else(|error| panic!("{:?}, {shader_model:?}: {error}", pipeline.key));
+            let language = format!("hlsl-{}", shader_model.to_str().replace('_', "."));
             for name in written.entry_point_names {
-                name.unwrap_or_else(|error| {
+                let name = name.unwrap_or_else(|error| {
                     panic!("{:?}, {shader_model:?}: {error}", pipeline.key)
                 });
+                texts.add(&language, &name, "hlsl", text.as_bytes());
             }
             let [size, ..] = pipeline.module.entry_points[0].workgroup_size;
             assert!(
@@ -249,13 +287,15 @@ fn every_pipeline_translates_to_hlsl() {
             );
         }
     });
+    texts.print(pipelines, 2);
 }
 
 #[test]
 fn every_pipeline_translates_to_glsl() {
     // Uniform and storage buffers count apart.
     let class = |number| usize::from(number != binding::WINDOW);
-    for_each_pipeline(|pipeline| {
+    let mut texts = Texts::default();
+    let pipelines = for_each_pipeline(|pipeline| {
         for version in [glsl::Version::new_gles(310), glsl::Version::Desktop(430)] {
             let options = glsl::Options {
                 version,
@@ -298,6 +338,14 @@ fn every_pipeline_translates_to_glsl() {
                 "{:?}:\n{text}",
                 pipeline.key
             );
+            // Which takes integers from GLSL 4.50 on.
+            assert!(!text.contains("mix("), "{:?}:\n{text}", pipeline.key);
+            let language = match version {
+                glsl::Version::Embedded { .. } => "glsl-310es",
+                glsl::Version::Desktop(_) => "glsl-430",
+            };
+            texts.add(language, &pipeline.name(), "comp", text.as_bytes());
         }
     });
+    texts.print(pipelines, 1);
 }
