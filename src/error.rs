@@ -339,7 +339,7 @@ pub enum GpuError {
     InvalidElement { element: &'static str },
     /// An executor runs only plans that mean the same on both devices.
     #[error(
-        "bad_indices must be Error or Zero for an executor, found DeviceDefault, which differs by device"
+        "bad_indices must be Error, Zero or Clamp for an executor, found DeviceDefault, which differs by device"
     )]
     PolicyNotNamed,
 }

@@ -1,5 +1,5 @@
 //! The plan of a gather: shapes that are checked and sizes that are known. It has no device and sees no
-//! data. What both operations check is here too.
+//! data. What the operations share of their checks is here too.
 
 use std::fmt;
 use std::ops::Range;

@@ -19,12 +19,13 @@ fn layouts<T: Copy + Default>(shape: &[usize], elements: &[T]) -> [ArrayD<T>; 4]
     let standard = ArrayD::from_shape_vec(IxDyn(shape), elements.to_vec()).unwrap();
     let column_major = ArrayD::default(IxDyn(shape).f());
     let mut backwards = standard.clone();
-    let mut gaps = ArrayD::default(IxDyn(
-        &shape.iter().map(|dim| 2 * dim + 1).collect::<Vec<_>>(),
-    ));
+    // Between no elements there are no gaps, and the other dims may be of any size.
+    let (stride, step) = if standard.is_empty() { (1, 1) } else { (2, 2) };
+    let gapped: Vec<_> = shape.iter().map(|dim| stride * dim).collect();
+    let mut gaps = ArrayD::default(gapped);
     for axis in (0..shape.len()).map(Axis) {
         backwards.invert_axis(axis);
-        gaps.slice_axis_inplace(axis, Slice::new(1, None, 2));
+        gaps.slice_axis_inplace(axis, Slice::new(step - 1, None, step));
     }
     let mut layouts = [standard.clone(), column_major, backwards, gaps];
     for layout in &mut layouts[1..] {

@@ -45,7 +45,7 @@ pub(crate) struct Cut<'a> {
     alignment: u64,
     max_invocations: u64,
     max_workgroups: u64,
-    /// A dispatch has rows of one part only, and no groups: how many rows it has is said on the device.
+    /// See [`counted`](Self::counted).
     counted: bool,
 }
 
@@ -153,7 +153,8 @@ impl<'a> Cut<'a> {
         Ok(cut)
     }
 
-    /// The same where a count on the device says how many of the index rows of a part are gathered.
+    /// The same in dispatches of one part each and without groups: how many of its rows each has is said on the
+    /// device.
     pub(crate) fn counted(mut self) -> Self {
         self.counted = true;
         self

@@ -122,7 +122,8 @@ impl<'a> GatherBuffers<'a> {
     /// count on are left as they are, and their indices are not looked at.
     ///
     /// The workgroups are dispatched indirectly, so few rows cost little. Each batch, and each outer dim of gather,
-    /// takes dispatches of its own.
+    /// takes dispatches of its own, in which rows are taken one by one: where most rows of a large gather of single
+    /// words are counted, that takes longer than all of them without a count.
     ///
     /// ```
     /// use wgpu_gather::{Gather, GatherBuffers, Gatherer, wgpu};

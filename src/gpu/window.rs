@@ -163,3 +163,37 @@ pub(crate) fn check_limits(
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Gather;
+
+    #[test]
+    fn bytes_that_cannot_be_counted_are_refused() {
+        let refused = |params_shape: &[usize], indices_shape: &[usize], element_bytes| {
+            let plan = Gather::new().plan(params_shape, indices_shape);
+            let plan = plan.expect("a valid shape");
+            let bytes = OperandBytes::new(plan.dims(), element_bytes, IndexKind::I32);
+            bytes.expect_err("too many").to_string()
+        };
+        let most = "must have at most 9223372036854775807 bytes, found";
+        assert_eq!(
+            refused(&[1 << 62], &[1], 4),
+            format!("params {most} 4611686018427387904 elements of 4 bytes")
+        );
+        assert_eq!(
+            refused(&[2], &[1 << 62], 1),
+            format!("indices {most} 4611686018427387904 elements of 4 bytes")
+        );
+        assert_eq!(
+            refused(&[2, 1 << 40], &[1 << 20], 16),
+            format!("output {most} 1152921504606846976 elements of 16 bytes")
+        );
+    }
+
+    #[test]
+    fn a_number_is_its_words() {
+        assert_eq!(low_and_high(5 * (1 << 30) + 3), [(1 << 30) + 3, 1]);
+    }
+}

@@ -1,7 +1,9 @@
 //! Gathers of as many index rows as a buffer says when the commands run.
 
 use libtest_mimic::Trial;
-use wgpu_gather::{BadIndices, BadRows, Gather, GatherBuffers, Gpu, IndexKind, wgpu};
+use wgpu_gather::{
+    BadIndices, BadRows, Gather, GatherBuffers, GatherPlan, Gpu, GpuTable, IndexKind, wgpu,
+};
 
 use crate::batch::{self, REPORT_BYTES, Recording, read_back};
 use crate::common::cases;
@@ -85,6 +87,31 @@ fn report(gpu: &'static Gpu) {
     assert_eq!(bad_rows.unwrap().count, 2);
     let (output, bad_rows) = gather_counted(gpu, &indices, 0);
     assert_eq!((output, bad_rows), ([9; 10], None));
+}
+
+/// Runs a gather of bytes into an output of ones, with a count, and gives the bytes back.
+fn counted_bytes(
+    gpu: &Gpu,
+    plan: &GatherPlan,
+    table: &GpuTable<u8>,
+    indices: &GpuTable<u32>,
+    count: u32,
+) -> Vec<u8> {
+    let len = plan.output_shape().iter().product();
+    let output = gpu.upload(&vec![1_u8; len]).unwrap();
+    let count = gpu.upload(&[count]).unwrap();
+    let buffers = GatherBuffers::new::<u8, u32>(
+        table.buffer().slice(..),
+        indices.buffer().slice(..),
+        output.buffer().slice(..),
+    );
+    let buffers = buffers.with_index_count(count.buffer().slice(..));
+    let mut encoder = gpu.device().create_command_encoder(&Default::default());
+    gpu.gatherer().encode(&mut encoder, plan, &buffers).unwrap();
+    gpu.queue().submit([encoder.finish()]);
+    let [mut found] = read_back(gpu, [output.buffer()]);
+    found.truncate(len);
+    found
 }
 
 fn pipeline(gpu: &Gpu, source: &str) -> wgpu::ComputePipeline {
@@ -202,23 +229,10 @@ fn within_words(gpu: &'static Gpu) {
     let indices: Vec<u32> = (0..3_u32).cycle().take(ROWS).collect();
     let (table, indices) = (gpu.upload(&params).unwrap(), gpu.upload(&indices).unwrap());
     for count in 0..=257_u32 {
-        let (output, counted) = (gpu.upload(&[9_u8; 4 * ROWS]), gpu.upload(&[count]));
-        let (output, counted) = (output.unwrap(), counted.unwrap());
-        let buffers = GatherBuffers::new::<u8, u32>(
-            table.buffer().slice(..),
-            indices.buffer().slice(..),
-            output.buffer().slice(..),
-        );
-        let buffers = buffers.with_index_count(counted.buffer().slice(..));
-        let mut encoder = gpu.device().create_command_encoder(&Default::default());
-        gpu.gatherer()
-            .encode(&mut encoder, &plan, &buffers)
-            .unwrap();
-        gpu.queue().submit([encoder.finish()]);
-        let [found] = read_back(gpu, [output.buffer()]);
+        let found = counted_bytes(gpu, &plan, &table, &indices, count);
         let expected = (0..4).flat_map(|part| {
             (0..ROWS).map(move |row| match row as u64 >= count.into() {
-                true => 9,
+                true => 1,
                 false => params[part * 3 + row % 3],
             })
         });
@@ -234,26 +248,10 @@ fn workgroups(gpu: &'static Gpu) {
     let indices: Vec<u32> = (0..4_u32).cycle().take(ROWS).collect();
     let indices = gpu.upload(&indices).unwrap();
     for count in [0, 1, 4_194_305, 4_999_999, u32::MAX] {
-        let output = gpu.upload(&vec![1_u8; ROWS]).unwrap();
-        let counted = gpu.upload(&[count]).unwrap();
-        let buffers = GatherBuffers::new::<u8, u32>(
-            params.buffer().slice(..),
-            indices.buffer().slice(..),
-            output.buffer().slice(..),
-        );
-        let buffers = buffers.with_index_count(counted.buffer().slice(..));
-        let mut encoder = gpu.device().create_command_encoder(&Default::default());
-        gpu.gatherer()
-            .encode(&mut encoder, &plan, &buffers)
-            .unwrap();
-        gpu.queue().submit([encoder.finish()]);
-        let [found] = read_back(gpu, [output.buffer()]);
+        let found = counted_bytes(gpu, &plan, &params, &indices, count);
         let values = [5, 6, 7, 8].into_iter().cycle();
         let expected = values.take(count as usize).chain(std::iter::repeat(1));
-        let differs = found[..ROWS]
-            .iter()
-            .zip(expected)
-            .position(|(&a, b)| a != b);
+        let differs = found.iter().zip(expected).position(|(&a, b)| a != b);
         assert_eq!(differs, None, "count {count}");
     }
 }

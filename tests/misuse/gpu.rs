@@ -291,7 +291,7 @@ fn errors_of_the_gpu_say_what_happened() {
     );
     assert_eq!(
         text(GpuError::PolicyNotNamed),
-        "bad_indices must be Error or Zero for an executor, found DeviceDefault, which differs by device"
+        "bad_indices must be Error, Zero or Clamp for an executor, found DeviceDefault, which differs by device"
     );
     let run = RunError::OutOfMemory {
         elements: 3,

@@ -1,11 +1,13 @@
 //! Cuts of chosen plans to chosen limits: run by a stand-in for the shader, and, for sizes far past any
 //! memory, followed without data.
 
-use super::*;
-use crate::gpu::window::{GatherWindow, OperandBytes, low_and_high};
-use crate::{Gather, GatherNd, GatherPlan};
+mod stand_in;
 
-const GIB: u64 = 1 << 30;
+use super::*;
+use crate::gpu::window::GatherWindow;
+use crate::{Gather, GatherElements, GatherNd, GatherPlan};
+use stand_in::{assert_each_row_once, assert_fits, number};
+
 const GPU: wgpu::DeviceType = wgpu::DeviceType::DiscreteGpu;
 
 fn limits(binding_bytes: u64, workgroups: u32) -> wgpu::Limits {
@@ -35,140 +37,6 @@ fn cut_for<'a>(
     let rows = [plan.dims().params_rows()];
     let cut = Cut::new(plan.dims(), element_bytes, 4, &rows, limits, device_type);
     cut.expect("the device holds a row")
-}
-
-fn number([low, high]: [u32; 2]) -> u64 {
-    u64::from(high) << 32 | u64::from(low)
-}
-
-/// What the shader does with each output row of a dispatch: for its number in all, the index row, the part
-/// of params, and the params rows from that part's first row on that the dispatch binds.
-struct Row {
-    output_row: u64,
-    index_row: u64,
-    bound: std::ops::Range<u64>,
-}
-
-fn rows_of<'a>(cut: &'a Cut<'_>, dispatch: &'a Dispatch) -> impl Iterator<Item = Row> + 'a {
-    let window = &dispatch.window;
-    let unit = cut.kernel.unit.bytes();
-    let first = (dispatch.output.offset + u64::from(window.output_start) * unit) / cut.slice_bytes;
-    let first_part = first / cut.dims.index_count;
-    (0..window.output_rows).map(move |row| {
-        let index = window.first_index + row;
-        let part = index / window.index_count;
-        let batch = (window.first_outer + part) / window.outer_size;
-        let index_row = batch * window.index_count + index % window.index_count;
-        let part_start = u64::from(part) * number(window.held_rows);
-        let bound = number(window.params_first_row);
-        let bound = bound..bound + u64::from(window.params_rows);
-        assert_eq!(
-            first_part + u64::from(part),
-            (first + u64::from(row)) / cut.dims.index_count
-        );
-        Row {
-            output_row: first + u64::from(row),
-            index_row: number(window.index_row_base) + u64::from(index_row),
-            bound: bound.start.saturating_sub(part_start)..bound.end.saturating_sub(part_start),
-        }
-    })
-}
-
-/// Follows every row of every dispatch: each finds its index row, and each params row is bound for each of
-/// its output rows just once.
-fn assert_each_row_once(
-    plan: &GatherPlan,
-    element_bytes: u64,
-    limits: &wgpu::Limits,
-    device_type: wgpu::DeviceType,
-) -> usize {
-    let cut = cut_for(plan, element_bytes, limits, device_type);
-    let dims = plan.dims();
-    let mut bound = vec![Vec::new(); usize::try_from(dims.output_rows()).expect("a small plan")];
-    let mut slice_bytes = 0;
-    let dispatches: Vec<Dispatch> = cut.dispatches().collect();
-    for dispatch in &dispatches {
-        assert_fits(&cut, dispatch, limits, plan);
-        let part_bytes = u64::from(dispatch.window.slice_units) * cut.kernel.unit.bytes();
-        if dispatch.window.reports == 1 {
-            slice_bytes = part_bytes;
-        }
-        for (number_of, row) in (0..).zip(rows_of(&cut, dispatch)) {
-            if dispatch.window.one_part == 1 {
-                let first = number(dispatch.window.index_row_base);
-                assert_eq!(row.index_row, first + number_of, "{plan}");
-                assert_eq!(row.bound, 0..dims.row_count.max(1), "{plan}");
-            }
-            let part = row.output_row / dims.index_count;
-            let index_row =
-                part / dims.outer_size * dims.index_count + row.output_row % dims.index_count;
-            assert_eq!(row.index_row, index_row, "{plan}");
-            let rows = &mut bound[usize::try_from(row.output_row).expect("a small plan")];
-            let end = row.bound.end.min(dims.row_count.max(1));
-            for params_row in row.bound.start..end {
-                rows.push((params_row, dispatch.window.reports));
-            }
-        }
-    }
-    for rows in &mut bound {
-        let mut reporting: Vec<u64> = rows
-            .iter()
-            .filter(|row| row.1 == 1)
-            .map(|row| row.0)
-            .collect();
-        reporting.sort_unstable();
-        let all: Vec<u64> = (0..dims.row_count.max(1)).collect();
-        assert_eq!(reporting, all, "{plan}");
-        let parts = (cut.slice_bytes).div_ceil(slice_bytes);
-        assert_eq!(rows.len() as u64, all.len() as u64 * parts, "{plan}");
-    }
-    dispatches.len()
-}
-
-/// Every binding is aligned, no larger than the limit, and holds what the dispatch counts in it.
-fn assert_fits(cut: &Cut<'_>, dispatch: &Dispatch, limits: &wgpu::Limits, plan: &GatherPlan) {
-    let window = &dispatch.window;
-    let unit = cut.kernel.unit.bytes();
-    for span in [dispatch.params, dispatch.indices, dispatch.output] {
-        assert_eq!(
-            span.offset % u64::from(limits.min_storage_buffer_offset_alignment),
-            0,
-            "{plan}"
-        );
-        assert!(
-            span.bytes <= limits.max_storage_buffer_binding_size,
-            "{plan}: {span:?}"
-        );
-        assert_eq!(span.bytes % 4, 0, "{plan}");
-    }
-    let slices = |start: u32, rows: u32| {
-        (u64::from(start) + u64::from(rows) * u64::from(window.slice_units)) * unit
-    };
-    assert!(
-        slices(window.output_start, window.output_rows) <= dispatch.output.bytes,
-        "{plan}"
-    );
-    if cut.dims.row_count > 0 {
-        assert!(
-            slices(window.params_start, window.params_rows) <= dispatch.params.bytes,
-            "{plan}"
-        );
-    }
-    let (width, height) = dispatch.workgroups;
-    let most = limits.max_compute_workgroups_per_dimension;
-    assert!(
-        width <= most && height <= most && width == window.grid_width,
-        "{plan}"
-    );
-    let invocations = u64::from(width) * u64::from(height) * u64::from(WORKGROUP_SIZE);
-    let needed = match cut.kernel.unit {
-        Unit::Byte => slices(window.output_start % 4, window.output_rows).div_ceil(4),
-        _ if dispatch.grouped => {
-            u64::from(window.output_rows / 4).div_ceil(cut.kernel.groups.into())
-        }
-        _ => u64::from(window.output_rows) << window.lanes_log2,
-    };
-    assert!(needed <= invocations && invocations <= 1 << 32, "{plan}");
 }
 
 #[test]
@@ -401,6 +269,47 @@ fn rows_that_make_no_group_are_a_dispatch_of_their_own_or_part_of_one_without_gr
 }
 
 #[test]
+fn rows_whose_place_counts_are_in_groups_where_none_ends_a_line() {
+    let dispatches = |params: &[usize], indices: &[usize], limits: &wgpu::Limits| {
+        let plan = GatherElements::new().plan(params, indices);
+        let plan = plan.expect("a valid shape");
+        let cut = cut(&plan, 4, limits);
+        let dispatches = cut.dispatches().map(|dispatch| {
+            let window = dispatch.window;
+            (dispatch.grouped, window.first_n, window.output_rows)
+        });
+        dispatches.collect::<Vec<_>>()
+    };
+    let whole = wgpu::Limits::default();
+    assert_eq!(dispatches(&[9, 8], &[6, 8], &whole), [(true, 0, 48)]);
+    assert_eq!(dispatches(&[9, 6], &[8, 6], &whole), [(false, 0, 48)]);
+    assert_eq!(dispatches(&[9, 6], &[8, 1], &whole), [(true, 0, 8)]);
+    // 128 rows of 4 bytes each, within a line of 12.
+    let small = limits(512, 1 << 10);
+    assert_eq!(
+        dispatches(&[9, 12], &[16, 12], &small),
+        [(true, 0, 128), (true, 128, 64)]
+    );
+}
+
+#[test]
+fn rows_that_are_counted_on_the_device_are_of_one_part_and_in_no_groups() {
+    let plan = Gather::new().axis(1).plan(&[3, 9], &[400]);
+    let plan = plan.expect("a valid shape");
+    let limits = wgpu::Limits::default();
+    let cut = cut(&plan, 4, &limits).counted();
+    let dispatches: Vec<_> = cut.dispatches().collect();
+    let rows: Vec<_> = (dispatches.iter())
+        .map(|dispatch| (dispatch.grouped, dispatch.window.most_output_rows))
+        .collect();
+    assert_eq!(rows, [(false, 400); 3]);
+    for dispatch in &dispatches {
+        assert_fits(&cut, dispatch, &limits, &plan);
+        assert_eq!((dispatch.window.first_n, dispatch.window.one_part), (0, 1));
+    }
+}
+
+#[test]
 fn an_empty_output_needs_no_dispatch_whatever_the_limits() {
     for plan in [gather(&[1 << 40], &[0]), gather(&[1 << 40, 0], &[3])] {
         assert_eq!(
@@ -435,30 +344,4 @@ fn a_device_that_holds_no_row_is_refused() {
         "device limit max_storage_buffer_binding_size must be at least 256, found 200"
     );
     assert!(Cut::new(plan.dims(), 4, 8, &[256], &limits(256, 1), GPU).is_ok());
-}
-
-#[test]
-fn bytes_that_cannot_be_counted_are_refused() {
-    let refused = |plan: &GatherPlan, element_bytes| {
-        let bytes = OperandBytes::new(plan.dims(), element_bytes, crate::IndexKind::I32);
-        bytes.expect_err("too many").to_string()
-    };
-    let most = "must have at most 9223372036854775807 bytes, found";
-    assert_eq!(
-        refused(&gather(&[1 << 62], &[1]), 4),
-        format!("params {most} 4611686018427387904 elements of 4 bytes")
-    );
-    assert_eq!(
-        refused(&gather(&[2], &[1 << 62]), 1),
-        format!("indices {most} 4611686018427387904 elements of 4 bytes")
-    );
-    assert_eq!(
-        refused(&gather(&[2, 1 << 40], &[1 << 20]), 16),
-        format!("output {most} 1152921504606846976 elements of 16 bytes")
-    );
-}
-
-#[test]
-fn a_number_is_its_words() {
-    assert_eq!(low_and_high(5 * GIB + 3), [(1 << 30) + 3, 1]);
 }

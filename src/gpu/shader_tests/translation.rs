@@ -9,10 +9,9 @@ use naga::proc::{BoundsCheckPolicies, BoundsCheckPolicy};
 use naga::valid::ModuleInfo;
 use naga::{Module, ResourceBinding, ShaderStage};
 
+use super::overrides::number;
 use super::texts::{self, Texts};
-use super::{
-    EntryPoint, PipelineKey, Shader, WORKGROUP_SIZE, binding, is_written, number, pipeline_keys,
-};
+use super::{EntryPoint, PipelineKey, Shader, WORKGROUP_SIZE, binding, is_written, pipeline_keys};
 
 /// One entry point whose overrides have their values.
 struct Pipeline<'a> {
