@@ -268,7 +268,9 @@ fn bounded(_: &'static Gpu) {
             assert!(output.unwrap().concat() == expected);
             counting.join().unwrap()
         });
-        let allowed = DEVICE_BYTES + (1 << 16);
+        // The sizes that dispatches read; DX12 places each buffer, be it as small as these, on 64 KiB.
+        let dx12 = gpu.device().adapter_info().backend == wgpu::Backend::Dx12;
+        let allowed = DEVICE_BYTES + ((if dx12 { 8 } else { 1 }) << 16);
         // GL counts no memory, not even the table's.
         let counts = start > 0;
         assert!(
