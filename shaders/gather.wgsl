@@ -38,6 +38,7 @@
 // FILL           | a row that is out of range holds the fill, not zeros
 // PLACES         | gather_elements: what an index row selects depends on its place too
 // WIDE           | params has, or an index row may select, more rows than 32 bits count
+// ONE_PART       | all output rows are of one part of params, of which all rows are bound; not where WIDE
 // INDEX_DEPTH    | values of an index row: 1 or 2, for entry points of groups alone
 //
 // gather_vec4 and gather_words: 2^lanes_log2 invocations share one slice, each takes every 2^lanes_log2-th
@@ -73,8 +74,6 @@ struct GatherWindow {
     reports: u32,
     // The index row that this dispatch counts index rows from.
     index_row_base: vec2<u32>,
-    // Whether all output rows are of one part of params, of which all rows are bound.
-    one_part: u32,
     // Groups of an invocation.
     groups: u32,
     // The words of the fill, which repeats itself, and the one that the part of the slice starts with.
@@ -88,7 +87,7 @@ struct GatherWindow {
     // What output_rows is at most, and whether units are bytes.
     most_output_rows: u32,
     of_bytes: u32,
-    unused: u32,
+    unused: vec2<u32>,
     // Low and high word of each dim.
     indexed_dims: array<vec4<u32>, 4>,
     fill: array<vec4<u32>, 4>,
@@ -117,6 +116,7 @@ override CLAMP: bool = false;
 override FILL: bool = false;
 override PLACES: bool = false;
 override WIDE: bool = false;
+override ONE_PART: bool = false;
 override INDEX_DEPTH: u32 = 1u;
 
 @group(0) @binding(0) var<uniform> window: GatherWindow;
@@ -254,7 +254,7 @@ fn is_bound(params_row: vec2<u32>) -> bool {
 }
 
 fn source_of(output_row: u32) -> Source {
-    if !WIDE && window.one_part == 1u {
+    if ONE_PART {
         let selected = selected_by(output_row, window.first_n + output_row);
         let held_row = selected.row.x - window.first_row.x;
         let held = selected.in_range && held_row < window.held_rows.x;
@@ -424,7 +424,7 @@ fn sources_of(group: u32) -> FourSources {
     var n = index;
     var index_row = index;
     var is_first_outer = window.first_outer == 0u;
-    if window.one_part == 0u {
+    if !ONE_PART {
         part = index / window.index_count;
         let outer = window.first_outer + part;
         let batch = outer / window.outer_size;
@@ -512,22 +512,40 @@ fn gather_groups_of_vec4(invocation: u32) -> bool {
     return bad != 0u;
 }
 
-// The same for slices of one word.
+// The slices of a group: one word each.
+fn words_of(sources: FourSources) -> vec4<u32> {
+    let at = vec4<u32>(window.params_start) + sources.params_row;
+    return vec4<u32>(params_words[at.x], params_words[at.y], params_words[at.z], params_words[at.w]);
+}
+
+fn store_words(group: u32, sources: FourSources, value: vec4<u32>) {
+    let in_range = sources.in_range;
+    let absent = vec4<u32>(
+        absent_word(0u, in_range.x),
+        absent_word(0u, in_range.y),
+        absent_word(0u, in_range.z),
+        absent_word(0u, in_range.w),
+    );
+    output_vec4[window.output_start / 4u + group] = select_each(absent, value, sources.held);
+}
+
+// The same for slices of one word, two groups at a time: eight loads in a row.
 fn gather_groups_of_words(invocation: u32) -> bool {
     let groups = groups_of(invocation);
     var bad = 0u;
-    for (var group = groups.x; group < groups.y; group++) {
+    var group = groups.x;
+    for (; group + 1u < groups.y; group += 2u) {
+        let a = sources_of(group);
+        let b = sources_of(group + 1u);
+        let a_words = words_of(a);
+        let b_words = words_of(b);
+        store_words(group, a, a_words);
+        store_words(group + 1u, b, b_words);
+        bad |= select(1u, 0u, all(a.in_range & b.in_range));
+    }
+    if group < groups.y {
         let sources = sources_of(group);
-        let at = vec4<u32>(window.params_start) + sources.params_row;
-        let value = vec4<u32>(params_words[at.x], params_words[at.y], params_words[at.z], params_words[at.w]);
-        let in_range = sources.in_range;
-        let absent = vec4<u32>(
-            absent_word(0u, in_range.x),
-            absent_word(0u, in_range.y),
-            absent_word(0u, in_range.z),
-            absent_word(0u, in_range.w),
-        );
-        output_vec4[window.output_start / 4u + group] = select_each(absent, value, sources.held);
+        store_words(group, sources, words_of(sources));
         bad |= select(1u, 0u, all(sources.in_range));
     }
     return bad != 0u;

@@ -99,6 +99,9 @@ pub(crate) struct PipelineKey {
     /// What an index row selects depends on its place too.
     pub(crate) places: bool,
     pub(crate) wide: bool,
+    /// All output rows are of one part of params, of which all rows are bound; never if wide. Drivers that
+    /// have no real branches would divide for nothing.
+    pub(crate) one_part: bool,
     /// An operand that is only read lives in a buffer that is written, so that all are bound for both.
     pub(crate) one_buffer: bool,
     /// For entry points of groups; 1 for the others, which read it.
@@ -187,12 +190,13 @@ impl PipelineKey {
         fill: false,
         places: false,
         wide: false,
+        one_part: false,
         one_buffer: false,
         index_depth: 1,
     };
 
     /// The shader's overrides.
-    pub(crate) fn overrides(self) -> [(&'static str, f64); 9] {
+    pub(crate) fn overrides(self) -> [(&'static str, f64); 10] {
         let flag = |set| f64::from(u8::from(set));
         [
             ("WORKGROUP_SIZE", f64::from(WORKGROUP_SIZE)),
@@ -210,6 +214,7 @@ impl PipelineKey {
             ("FILL", flag(self.fill)),
             ("PLACES", flag(self.places)),
             ("WIDE", flag(self.wide)),
+            ("ONE_PART", flag(self.one_part)),
             ("INDEX_DEPTH", f64::from(self.index_depth)),
         ]
     }

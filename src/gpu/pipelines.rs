@@ -56,6 +56,7 @@ impl Keys {
             fill,
             places: plan.dims().has_places(),
             wide: cut.is_wide(),
+            one_part: false,
             one_buffer,
             index_depth: 1,
         };
@@ -79,10 +80,13 @@ impl Keys {
     /// Those of one dispatch: the one that counts its rows, the gather's, and the one that copies its first bad
     /// row to the report.
     pub(super) fn of(&self, dispatch: &Dispatch) -> impl Iterator<Item = PipelineKey> + use<> {
-        let gather = if dispatch.grouped {
-            self.grouped
-        } else {
-            self.gather
+        let gather = PipelineKey {
+            one_part: dispatch.one_part,
+            ..if dispatch.grouped {
+                self.grouped
+            } else {
+                self.gather
+            }
         };
         let copies = self.report && dispatch.window.reports == 1;
         let copy = copies.then_some(PipelineKey {

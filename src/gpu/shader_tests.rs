@@ -119,12 +119,12 @@ fn entry_points() -> Vec<EntryPoint> {
 }
 
 /// All that can be made of them: only signed numbers count from the end, only groups are made for a depth, and
-/// not for rows beyond 32 bits.
+/// neither they nor those of one part for rows beyond 32 bits.
 fn pipeline_keys() -> impl Iterator<Item = PipelineKey> {
     entry_points().into_iter().flat_map(|entry_point| {
         let is_grouped = matches!(entry_point, EntryPoint::Gather { grouped: true, .. });
         let keys = IndexKind::ALL.into_iter().flat_map(move |index_kind| {
-            (0..64).map(move |flags| {
+            (0..128).map(move |flags| {
                 let flag = |bit: u32| flags >> bit & 1 == 1;
                 PipelineKey {
                     entry_point,
@@ -134,6 +134,7 @@ fn pipeline_keys() -> impl Iterator<Item = PipelineKey> {
                     fill: flag(2),
                     places: flag(3),
                     wide: flag(4),
+                    one_part: flag(6),
                     one_buffer: false,
                     index_depth: 1 + u32::from(flag(5)),
                 }
@@ -142,6 +143,7 @@ fn pipeline_keys() -> impl Iterator<Item = PipelineKey> {
         keys.filter(move |key| {
             (key.index_kind.is_signed() || !key.from_end)
                 && (!is_grouped || !key.wide)
+                && (!key.one_part || !key.wide && entry_point != EntryPoint::CopyFirstBadRow)
                 && (key.index_depth == 1 || is_grouped && !key.places)
                 && (entry_point != EntryPoint::CountRows || *key == PipelineKey::COUNT_ROWS)
         })
@@ -186,7 +188,7 @@ fn structs_have_one_layout_in_both_languages() {
         shader.layout("GatherWindow"),
         rust_layout!(GatherWindow: output_rows, index_count, outer_size, first_index, first_outer, index_depth,
             slice_units, lanes_log2, held_rows, first_row, params_first_row, params_rows, params_start, indices_start,
-            output_start, grid_width, reports, index_row_base, one_part, groups, fill_words, fill_start,
+            output_start, grid_width, reports, index_row_base, groups, fill_words, fill_start,
             first_n, index_stride, place_dim_count, most_output_rows, of_bytes, unused, indexed_dims, fill, place_dims)
     );
     assert_eq!(

@@ -19,6 +19,8 @@ pub(crate) struct Dispatch {
     pub(crate) workgroups: (u32, u32),
     /// For an entry point of groups.
     pub(crate) grouped: bool,
+    /// All output rows are of one part of params, of which all rows are bound.
+    pub(crate) one_part: bool,
     /// Which buffer of params.
     pub(crate) shard: usize,
     pub(crate) params: Span,
@@ -167,7 +169,8 @@ impl Cut<'_> {
             (shard, slices(row - shard_row, row_end - shard_row))
         };
 
-        let one_part = params_part == last_part && row_end - row == dims.held_rows.max(1);
+        let one_part =
+            !self.is_wide() && params_part == last_part && row_end - row == dims.held_rows.max(1);
         let unit_bytes = self.kernel.unit.bytes();
         let rows = end - start;
         let invocations = match self.kernel.unit {
@@ -210,7 +213,6 @@ impl Cut<'_> {
                 grid_width: workgroups.0,
                 reports: u32::from(part == 0),
                 index_row_base: low_and_high(index_rows.0),
-                one_part: u32::from(one_part),
                 groups: self.kernel.groups,
                 fill_words: 0,
                 fill_start: 0,
@@ -219,7 +221,7 @@ impl Cut<'_> {
                 place_dim_count: size(dims.place_dims.len() as u64),
                 most_output_rows: size(rows),
                 of_bytes: u32::from(self.kernel.unit == Unit::Byte),
-                unused: 0,
+                unused: [0; 2],
                 indexed_dims,
                 fill: [0; 16],
                 place_dims,
@@ -227,6 +229,7 @@ impl Cut<'_> {
             part,
             workgroups,
             grouped,
+            one_part,
             shard,
             params,
             indices,

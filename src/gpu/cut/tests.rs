@@ -72,7 +72,6 @@ fn a_plan_within_the_limits_is_one_dispatch() {
             grid_width: 2,
             reports: 1,
             index_row_base: [0, 0],
-            one_part: 0,
             groups: 0,
             fill_words: 0,
             fill_start: 0,
@@ -81,7 +80,7 @@ fn a_plan_within_the_limits_is_one_dispatch() {
             place_dim_count: 0,
             most_output_rows: 30,
             of_bytes: 0,
-            unused: 0,
+            unused: [0; 2],
             indexed_dims,
             fill: [0; 16],
             place_dims: [[0; 2]; 8],
@@ -89,6 +88,7 @@ fn a_plan_within_the_limits_is_one_dispatch() {
         part: 0,
         workgroups: (2, 1),
         grouped: false,
+        one_part: false,
         shard: 0,
         params: span(42 * 256),
         indices: span(40),
@@ -151,7 +151,7 @@ fn cuts_are_few_and_large() {
     assert!(
         cut(&plan, 4, &wgpu::Limits::default())
             .dispatches()
-            .all(|dispatch| dispatch.window.one_part == 1)
+            .all(|dispatch| dispatch.one_part)
     );
     // 300 MiB of params, of output and of indices, in bindings of 128 MiB.
     assert_eq!(count(&gather(&[4_915_200, 16], &[1000])), 3);
@@ -305,7 +305,7 @@ fn rows_that_are_counted_on_the_device_are_of_one_part_and_in_no_groups() {
     assert_eq!(rows, [(false, 400); 3]);
     for dispatch in &dispatches {
         assert_fits(&cut, dispatch, &limits, &plan);
-        assert_eq!((dispatch.window.first_n, dispatch.window.one_part), (0, 1));
+        assert_eq!((dispatch.window.first_n, dispatch.one_part), (0, true));
     }
 }
 

@@ -32,6 +32,7 @@ fn the_overrides_are_those_of_a_pipeline_and_default_to_its_i32_values() {
         fill: false,
         places: false,
         wide: false,
+        one_part: false,
         one_buffer: false,
         index_depth: 1,
     };
@@ -43,7 +44,10 @@ fn the_overrides_are_those_of_a_pipeline_and_default_to_its_i32_values() {
         .map(|(_, found)| shader.scalar(found.ty))
         .collect();
     let (u32, bool) = (naga::Scalar::U32, naga::Scalar::BOOL);
-    assert_eq!(types, [u32, u32, bool, bool, bool, bool, bool, bool, u32]);
+    assert_eq!(
+        types,
+        [u32, u32, bool, bool, bool, bool, bool, bool, bool, u32]
+    );
 }
 
 #[test]
@@ -65,6 +69,7 @@ fn each_index_kind_sets_its_overrides() {
                 fill: from_end,
                 places: from_end,
                 wide: from_end,
+                one_part: !from_end,
                 one_buffer: false,
                 index_depth: 2,
             };
@@ -79,6 +84,7 @@ fn each_index_kind_sets_its_overrides() {
                     expected,
                     expected,
                     expected,
+                    1.0 - expected,
                     2.0
                 ],
                 "{key:?}"

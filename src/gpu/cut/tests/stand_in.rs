@@ -68,7 +68,7 @@ pub(super) fn assert_each_row_once(
             slice_bytes = part_bytes;
         }
         for (number_of, row) in (0..).zip(rows_of(&cut, dispatch)) {
-            if dispatch.window.one_part == 1 {
+            if dispatch.one_part {
                 let first = number(dispatch.window.index_row_base);
                 assert_eq!(row.index_row, first + number_of, "{plan}");
                 assert_eq!(row.bound, 0..dims.row_count.max(1), "{plan}");
