@@ -42,9 +42,10 @@
 // INDEX_DEPTH    | values of an index row: 1 or 2, for entry points of groups alone
 //
 // gather_vec4 and gather_words: 2^lanes_log2 invocations share one slice, each takes every 2^lanes_log2-th
-// unit of it. gather_groups_vec4 and gather_groups_words (slices of one word): an invocation takes four rows at
-// a time, whose indices it loads together and whose slices it has in flight together. Groups are whole, are of
-// one part each, and of PLACES differ in the innermost coordinate alone; all params rows of their parts are bound. gather_bytes: one invocation writes one output word. No optional feature is needed.
+// unit of it. gather_groups_vec4 and gather_groups_words (slices of one word): an invocation takes groups of four
+// rows, whose indices it loads together and whose slices it has in flight together; of words, two groups at a
+// time. Groups are whole, are of one part each, and of PLACES differ in the innermost coordinate alone; all params
+// rows of their parts are bound. gather_bytes: one invocation writes one output word. No optional feature is needed.
 
 struct GatherWindow {
     output_rows: u32,
