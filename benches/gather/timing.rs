@@ -22,15 +22,18 @@ pub struct Timed {
     pub min: Duration,
 }
 
-/// Takes a sample of each figure in turn, `rounds` times. One before each, not counted, leaves caches and allocator as
-/// this figure's own work does, and not as the previous one's.
+/// Takes a sample of each figure in turn, `rounds` times, there and back: what lies in caches is what the figures before
+/// have left there. One before each sample, not counted, leaves them as this figure's own work does.
 pub fn time(mut figures: Vec<Figure<'_>>, rounds: usize) -> Vec<Timed> {
     let mut samples = vec![Vec::with_capacity(rounds); figures.len()];
+    let mut order: Vec<usize> = (0..figures.len()).collect();
     for _ in 0..rounds {
-        for (figure, samples) in figures.iter_mut().zip(&mut samples) {
+        for &number in &order {
+            let figure = &mut figures[number];
             (figure.sample)();
-            samples.push((figure.sample)() / figure.calls);
+            samples[number].push((figure.sample)() / figure.calls);
         }
+        order.reverse();
     }
     let timed = figures.iter().zip(samples).map(|(figure, mut samples)| {
         samples.sort();
