@@ -15,7 +15,7 @@
 //
 // binding | what
 // --------+------------------------------------------------------------------------------------------------
-//       0 | window   the sizes; slices are counted in units of the entry point: 16, 4 or 1 bytes
+//       0 | window   the sizes; slices are counted in units of the entry point: 16, 8, 4 or 1 bytes
 //       1 | params   read only
 //       2 | indices  read only, as words; a 64-bit index is two, the low one first
 //       3 | output   the bytes of the dispatch's rows are written, and no others
@@ -40,12 +40,15 @@
 // WIDE           | params has, or an index row may select, more rows than 32 bits count
 // ONE_PART       | all output rows are of one part of params, of which all rows are bound; not where WIDE
 // INDEX_DEPTH    | values of an index row: 1 or 2, for entry points of groups alone
+// ONE_UNIT       | slices have one unit, for gather_groups_vec4 and gather_groups_vec2 alone
 //
-// gather_vec4 and gather_words: 2^lanes_log2 invocations share one slice, each takes every 2^lanes_log2-th
-// unit of it. gather_groups_vec4 and gather_groups_words (slices of one word): an invocation takes groups of four
-// rows, whose indices it loads together and whose slices it has in flight together; of words, two groups at a
-// time. Groups are whole, are of one part each, and of PLACES differ in the innermost coordinate alone; all params
-// rows of their parts are bound. gather_bytes: one invocation writes one output word. No optional feature is needed.
+// gather_vec4, gather_vec2 and gather_words: 2^lanes_log2 invocations share one slice, each takes every
+// 2^lanes_log2-th unit of it. gather_groups_vec4, gather_groups_vec2 and gather_groups_words: an invocation takes
+// groups of four rows, whose indices it loads together and whose slices it has in flight together; slices of one
+// unit two groups at a time. gather_packed_words: the same for slices of one word, four of which it stores
+// together. Groups are whole, are of one part each, and of PLACES differ in the innermost coordinate alone; all
+// params rows of their parts are bound. gather_bytes: one invocation writes one output word. No optional feature is
+// needed.
 
 struct GatherWindow {
     output_rows: u32,
@@ -119,13 +122,16 @@ override PLACES: bool = false;
 override WIDE: bool = false;
 override ONE_PART: bool = false;
 override INDEX_DEPTH: u32 = 1u;
+override ONE_UNIT: bool = false;
 
 @group(0) @binding(0) var<uniform> window: GatherWindow;
 @group(0) @binding(1) var<storage, read> params_vec4: array<vec4<u32>>;
+@group(0) @binding(1) var<storage, read> params_vec2: array<vec2<u32>>;
 @group(0) @binding(1) var<storage, read> params_words: array<u32>;
 @group(0) @binding(2) var<storage, read> indices: array<u32>;
 @group(0) @binding(2) var<storage, read> indices_vec4: array<vec4<u32>>;
 @group(0) @binding(3) var<storage, read_write> output_vec4: array<vec4<u32>>;
+@group(0) @binding(3) var<storage, read_write> output_vec2: array<vec2<u32>>;
 @group(0) @binding(3) var<storage, read_write> output_words: array<u32>;
 @group(0) @binding(4) var<storage, read_write> report: BadRowReport;
 @group(0) @binding(5) var<storage, read> count: u32;
@@ -312,6 +318,14 @@ fn absent_vec4(unit: u32, in_range: bool) -> vec4<u32> {
     return vec4<u32>();
 }
 
+fn absent_vec2(unit: u32, in_range: bool) -> vec2<u32> {
+    if FILL {
+        let word = unit * 2u;
+        return vec2<u32>(absent_word(word, in_range), absent_word(word + 1u, in_range));
+    }
+    return vec2<u32>();
+}
+
 fn invocation_of(workgroup: vec3<u32>, local: u32) -> u32 {
     return (workgroup.y * window.grid_width + workgroup.x) * WORKGROUP_SIZE + local;
 }
@@ -334,6 +348,28 @@ fn gather_units_vec4(invocation: u32) -> Noted {
     let output_start = window.output_start + output_row * window.slice_units;
     for (var unit = lane; unit < window.slice_units; unit += lanes) {
         output_vec4[output_start + unit] = select(absent_vec4(unit, source.in_range), params_vec4[params_start + unit], source.held);
+    }
+    return with_row(Noted(), select(0u, source.bad_row_complement, lane == 0u));
+}
+
+// The same for 8-byte units.
+fn gather_units_vec2(invocation: u32) -> Noted {
+    let output_row = invocation >> window.lanes_log2;
+    if output_row >= window.output_rows {
+        return Noted();
+    }
+    let lanes = 1u << window.lanes_log2;
+    let lane = invocation & (lanes - 1u);
+    let source = source_of(output_row);
+    if !source.bound {
+        return Noted();
+    }
+    // The first slice stands in for one that is not held.
+    let from_row = select(0u, source.params_row, source.held);
+    let params_start = window.params_start + from_row * window.slice_units;
+    let output_start = window.output_start + output_row * window.slice_units;
+    for (var unit = lane; unit < window.slice_units; unit += lanes) {
+        output_vec2[output_start + unit] = select(absent_vec2(unit, source.in_range), params_vec2[params_start + unit], source.held);
     }
     return with_row(Noted(), select(0u, source.bad_row_complement, lane == 0u));
 }
@@ -488,38 +524,153 @@ fn bad_rows_of(invocation: u32, has_bad_rows: bool) -> Noted {
     return noted;
 }
 
-// The groups of one invocation: slices of 16-byte units. Returns whether one of the rows is bad.
+// The first unit of each slice of a group.
+fn params_starts(sources: FourSources) -> vec4<u32> {
+    return vec4<u32>(window.params_start) + sources.params_row * window.slice_units;
+}
+
+// The first unit of the first slice.
+fn output_start(group: u32) -> u32 {
+    return window.output_start + group * 4u * window.slice_units;
+}
+
+// One unit of each slice of a group: of 16 bytes.
+struct FourVec4 {
+    a: vec4<u32>,
+    b: vec4<u32>,
+    c: vec4<u32>,
+    d: vec4<u32>,
+}
+
+fn load_four_vec4(at: vec4<u32>) -> FourVec4 {
+    return FourVec4(params_vec4[at.x], params_vec4[at.y], params_vec4[at.z], params_vec4[at.w]);
+}
+
+fn store_four_vec4(at: u32, unit: u32, sources: FourSources, value: FourVec4) {
+    let in_range = sources.in_range;
+    output_vec4[at] = select(absent_vec4(unit, in_range.x), value.a, sources.held.x);
+    output_vec4[at + window.slice_units] = select(absent_vec4(unit, in_range.y), value.b, sources.held.y);
+    output_vec4[at + 2u * window.slice_units] = select(absent_vec4(unit, in_range.z), value.c, sources.held.z);
+    output_vec4[at + 3u * window.slice_units] = select(absent_vec4(unit, in_range.w), value.d, sources.held.w);
+}
+
+// The groups of one invocation. Returns whether one of the rows is bad.
 fn gather_groups_of_vec4(invocation: u32) -> bool {
     let groups = groups_of(invocation);
     var bad = 0u;
-    for (var group = groups.x; group < groups.y; group++) {
+    var group = groups.x;
+    if ONE_UNIT {
+        for (; group + 1u < groups.y; group += 2u) {
+            let first = sources_of(group);
+            let second = sources_of(group + 1u);
+            let of_first = load_four_vec4(params_starts(first));
+            let of_second = load_four_vec4(params_starts(second));
+            store_four_vec4(output_start(group), 0u, first, of_first);
+            store_four_vec4(output_start(group + 1u), 0u, second, of_second);
+            bad |= select(1u, 0u, all(first.in_range & second.in_range));
+        }
+    }
+    for (; group < groups.y; group++) {
         let sources = sources_of(group);
-        let params_start = vec4<u32>(window.params_start) + sources.params_row * window.slice_units;
-        let output_start = window.output_start + group * 4u * window.slice_units;
+        let starts = params_starts(sources);
+        let output_unit = output_start(group);
         for (var unit = 0u; unit < window.slice_units; unit++) {
-            let a = params_vec4[params_start.x + unit];
-            let b = params_vec4[params_start.y + unit];
-            let c = params_vec4[params_start.z + unit];
-            let d = params_vec4[params_start.w + unit];
-            let output_unit = output_start + unit;
-            let in_range = sources.in_range;
-            output_vec4[output_unit] = select(absent_vec4(unit, in_range.x), a, sources.held.x);
-            output_vec4[output_unit + window.slice_units] = select(absent_vec4(unit, in_range.y), b, sources.held.y);
-            output_vec4[output_unit + 2u * window.slice_units] = select(absent_vec4(unit, in_range.z), c, sources.held.z);
-            output_vec4[output_unit + 3u * window.slice_units] = select(absent_vec4(unit, in_range.w), d, sources.held.w);
+            store_four_vec4(output_unit + unit, unit, sources, load_four_vec4(starts + vec4<u32>(unit)));
         }
         bad |= select(1u, 0u, all(sources.in_range));
     }
     return bad != 0u;
 }
 
-// The slices of a group: one word each.
-fn words_of(sources: FourSources) -> vec4<u32> {
-    let at = vec4<u32>(window.params_start) + sources.params_row;
-    return vec4<u32>(params_words[at.x], params_words[at.y], params_words[at.z], params_words[at.w]);
+// The same of 8 bytes.
+struct FourVec2 {
+    a: vec2<u32>,
+    b: vec2<u32>,
+    c: vec2<u32>,
+    d: vec2<u32>,
 }
 
-fn store_words(group: u32, sources: FourSources, value: vec4<u32>) {
+fn load_four_vec2(at: vec4<u32>) -> FourVec2 {
+    return FourVec2(params_vec2[at.x], params_vec2[at.y], params_vec2[at.z], params_vec2[at.w]);
+}
+
+fn store_four_vec2(at: u32, unit: u32, sources: FourSources, value: FourVec2) {
+    let in_range = sources.in_range;
+    output_vec2[at] = select(absent_vec2(unit, in_range.x), value.a, sources.held.x);
+    output_vec2[at + window.slice_units] = select(absent_vec2(unit, in_range.y), value.b, sources.held.y);
+    output_vec2[at + 2u * window.slice_units] = select(absent_vec2(unit, in_range.z), value.c, sources.held.z);
+    output_vec2[at + 3u * window.slice_units] = select(absent_vec2(unit, in_range.w), value.d, sources.held.w);
+}
+
+fn gather_groups_of_vec2(invocation: u32) -> bool {
+    let groups = groups_of(invocation);
+    var bad = 0u;
+    var group = groups.x;
+    if ONE_UNIT {
+        for (; group + 1u < groups.y; group += 2u) {
+            let first = sources_of(group);
+            let second = sources_of(group + 1u);
+            let of_first = load_four_vec2(params_starts(first));
+            let of_second = load_four_vec2(params_starts(second));
+            store_four_vec2(output_start(group), 0u, first, of_first);
+            store_four_vec2(output_start(group + 1u), 0u, second, of_second);
+            bad |= select(1u, 0u, all(first.in_range & second.in_range));
+        }
+    }
+    for (; group < groups.y; group++) {
+        let sources = sources_of(group);
+        let starts = params_starts(sources);
+        let output_unit = output_start(group);
+        for (var unit = 0u; unit < window.slice_units; unit++) {
+            store_four_vec2(output_unit + unit, unit, sources, load_four_vec2(starts + vec4<u32>(unit)));
+        }
+        bad |= select(1u, 0u, all(sources.in_range));
+    }
+    return bad != 0u;
+}
+
+// The same of 4 bytes.
+struct FourWords {
+    a: u32,
+    b: u32,
+    c: u32,
+    d: u32,
+}
+
+fn load_four_words(at: vec4<u32>) -> FourWords {
+    return FourWords(params_words[at.x], params_words[at.y], params_words[at.z], params_words[at.w]);
+}
+
+fn store_four_words(at: u32, unit: u32, sources: FourSources, value: FourWords) {
+    let in_range = sources.in_range;
+    output_words[at] = select(absent_word(unit, in_range.x), value.a, sources.held.x);
+    output_words[at + window.slice_units] = select(absent_word(unit, in_range.y), value.b, sources.held.y);
+    output_words[at + 2u * window.slice_units] = select(absent_word(unit, in_range.z), value.c, sources.held.z);
+    output_words[at + 3u * window.slice_units] = select(absent_word(unit, in_range.w), value.d, sources.held.w);
+}
+
+fn gather_groups_of_words(invocation: u32) -> bool {
+    let groups = groups_of(invocation);
+    var bad = 0u;
+    for (var group = groups.x; group < groups.y; group++) {
+        let sources = sources_of(group);
+        let starts = params_starts(sources);
+        let output_unit = output_start(group);
+        for (var unit = 0u; unit < window.slice_units; unit++) {
+            store_four_words(output_unit + unit, unit, sources, load_four_words(starts + vec4<u32>(unit)));
+        }
+        bad |= select(1u, 0u, all(sources.in_range));
+    }
+    return bad != 0u;
+}
+
+// The slices of a group, of one word each, as one vector.
+fn load_packed(sources: FourSources) -> vec4<u32> {
+    let words = load_four_words(params_starts(sources));
+    return vec4<u32>(words.a, words.b, words.c, words.d);
+}
+
+fn store_packed(group: u32, sources: FourSources, value: vec4<u32>) {
     let in_range = sources.in_range;
     let absent = vec4<u32>(
         absent_word(0u, in_range.x),
@@ -527,26 +678,25 @@ fn store_words(group: u32, sources: FourSources, value: vec4<u32>) {
         absent_word(0u, in_range.z),
         absent_word(0u, in_range.w),
     );
-    output_vec4[window.output_start / 4u + group] = select_each(absent, value, sources.held);
+    output_vec4[output_start(group) / 4u] = select_each(absent, value, sources.held);
 }
 
-// The same for slices of one word, two groups at a time: eight loads in a row.
-fn gather_groups_of_words(invocation: u32) -> bool {
+fn gather_packed_groups(invocation: u32) -> bool {
     let groups = groups_of(invocation);
     var bad = 0u;
     var group = groups.x;
     for (; group + 1u < groups.y; group += 2u) {
-        let a = sources_of(group);
-        let b = sources_of(group + 1u);
-        let a_words = words_of(a);
-        let b_words = words_of(b);
-        store_words(group, a, a_words);
-        store_words(group + 1u, b, b_words);
-        bad |= select(1u, 0u, all(a.in_range & b.in_range));
+        let first = sources_of(group);
+        let second = sources_of(group + 1u);
+        let of_first = load_packed(first);
+        let of_second = load_packed(second);
+        store_packed(group, first, of_first);
+        store_packed(group + 1u, second, of_second);
+        bad |= select(1u, 0u, all(first.in_range & second.in_range));
     }
     if group < groups.y {
         let sources = sources_of(group);
-        store_words(group, sources, words_of(sources));
+        store_packed(group, sources, load_packed(sources));
         bad |= select(1u, 0u, all(sources.in_range));
     }
     return bad != 0u;
@@ -619,6 +769,16 @@ fn gather_vec4_report(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(loca
 }
 
 @compute @workgroup_size(WORKGROUP_SIZE)
+fn gather_vec2(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_index) local: u32) {
+    _ = gather_units_vec2(invocation_of(workgroup, local));
+}
+
+@compute @workgroup_size(WORKGROUP_SIZE)
+fn gather_vec2_report(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_index) local: u32) {
+    note(gather_units_vec2(invocation_of(workgroup, local)));
+}
+
+@compute @workgroup_size(WORKGROUP_SIZE)
 fn gather_words(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_index) local: u32) {
     _ = gather_units_words(invocation_of(workgroup, local));
 }
@@ -640,6 +800,17 @@ fn gather_groups_vec4_report(@builtin(workgroup_id) workgroup: vec3<u32>, @built
 }
 
 @compute @workgroup_size(WORKGROUP_SIZE)
+fn gather_groups_vec2(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_index) local: u32) {
+    _ = gather_groups_of_vec2(invocation_of(workgroup, local));
+}
+
+@compute @workgroup_size(WORKGROUP_SIZE)
+fn gather_groups_vec2_report(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_index) local: u32) {
+    let invocation = invocation_of(workgroup, local);
+    note(bad_rows_of(invocation, gather_groups_of_vec2(invocation)));
+}
+
+@compute @workgroup_size(WORKGROUP_SIZE)
 fn gather_groups_words(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_index) local: u32) {
     _ = gather_groups_of_words(invocation_of(workgroup, local));
 }
@@ -648,6 +819,17 @@ fn gather_groups_words(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(loc
 fn gather_groups_words_report(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_index) local: u32) {
     let invocation = invocation_of(workgroup, local);
     note(bad_rows_of(invocation, gather_groups_of_words(invocation)));
+}
+
+@compute @workgroup_size(WORKGROUP_SIZE)
+fn gather_packed_words(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_index) local: u32) {
+    _ = gather_packed_groups(invocation_of(workgroup, local));
+}
+
+@compute @workgroup_size(WORKGROUP_SIZE)
+fn gather_packed_words_report(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_index) local: u32) {
+    let invocation = invocation_of(workgroup, local);
+    note(bad_rows_of(invocation, gather_packed_groups(invocation)));
 }
 
 @compute @workgroup_size(WORKGROUP_SIZE)

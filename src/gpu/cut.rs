@@ -248,7 +248,7 @@ impl<'a> Cut<'a> {
 
         let mut rows = match self.kernel.unit {
             Unit::Byte => (self.max_invocations * 4 - 8) / self.part_bytes,
-            Unit::Vec4 | Unit::Word => self.max_invocations >> self.kernel.lanes_log2,
+            Unit::Vec4 | Unit::Vec2 | Unit::Word => self.max_invocations >> self.kernel.lanes_log2,
         };
         rows = rows.min(match self.is_whole() {
             true => self.rows_in(

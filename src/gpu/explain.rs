@@ -101,7 +101,7 @@ impl GatherPlan {
         let grouped = first.grouped;
         let entry_point = EntryPoint::Gather {
             unit,
-            grouped,
+            rows: cut.kernel.rows(grouped),
             report,
         };
         let entry_point = entry_point.name();

@@ -16,17 +16,19 @@ const MAX_LANES_LOG2: u32 = WORKGROUP_SIZE.ilog2();
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Unit {
     Vec4,
+    Vec2,
     Word,
     Byte,
 }
 
 impl Unit {
     #[cfg(test)]
-    pub(crate) const ALL: [Self; 3] = [Self::Vec4, Self::Word, Self::Byte];
+    pub(crate) const ALL: [Self; 4] = [Self::Vec4, Self::Vec2, Self::Word, Self::Byte];
 
     pub(crate) const fn bytes(self) -> u64 {
         match self {
             Self::Vec4 => 16,
+            Self::Vec2 => 8,
             Self::Word => 4,
             Self::Byte => 1,
         }
@@ -42,6 +44,8 @@ pub(crate) struct Kernel {
     /// Groups of [`GROUP_ROWS`] rows that an invocation takes, where rows can be taken in groups; 0 if they
     /// are better not.
     pub(crate) groups: u32,
+    /// A slice is one unit.
+    pub(crate) one_unit: bool,
 }
 
 /// Rows whose indices an invocation loads together.
@@ -56,18 +60,18 @@ pub(crate) const MAX_GROUPED_DEPTH: usize = 2;
 
 impl Kernel {
     /// The widest unit that divides a slice. On a GPU a lane for every few units, and groups for slices of one
-    /// unit. On a CPU that poses as one, where it is invocations and loads that cost, as few as make work for
-    /// its cores.
+    /// unit, but of 8 bytes, which invocations side by side store as one. On a CPU that poses as one, where it is
+    /// invocations and loads that cost, as few as make work for its cores.
     pub(crate) fn choose(slice_bytes: u64, device_type: wgpu::DeviceType) -> Self {
         let unit = match slice_bytes {
             bytes if bytes % 16 == 0 => Unit::Vec4,
+            bytes if bytes % 8 == 0 => Unit::Vec2,
             bytes if bytes % 4 == 0 => Unit::Word,
             _ => Unit::Byte,
         };
-        let is_one_unit = unit != Unit::Byte && slice_bytes == unit.bytes();
+        let one_unit = slice_bytes == unit.bytes();
         let (lanes_log2, groups) = match (unit, device_type) {
             (Unit::Byte, _) => (0, 0),
-            (Unit::Word, wgpu::DeviceType::Cpu) if !is_one_unit => (0, 0),
             (_, wgpu::DeviceType::Cpu) => {
                 let groups = CPU_INVOCATION_BYTES / (GROUP_ROWS * slice_bytes.max(1));
                 let groups = groups.clamp(1, MAX_GROUPS);
@@ -76,13 +80,23 @@ impl Kernel {
             _ => {
                 let lanes = slice_bytes / unit.bytes() / UNITS_PER_LANE;
                 let lanes_log2 = lanes.max(1).ilog2().min(MAX_LANES_LOG2);
-                (lanes_log2, u32::from(is_one_unit))
+                (lanes_log2, u32::from(one_unit && unit != Unit::Vec2))
             }
         };
         Self {
             unit,
             lanes_log2,
             groups,
+            one_unit,
+        }
+    }
+
+    /// How an entry point takes rows that are grouped or not.
+    pub(crate) fn rows(self, grouped: bool) -> Rows {
+        match (grouped, self.one_unit) {
+            (false, _) => Rows::Single,
+            (true, false) => Rows::Groups,
+            (true, true) => Rows::GroupsOfUnits,
         }
     }
 }
@@ -108,13 +122,28 @@ pub(crate) struct PipelineKey {
     pub(crate) index_depth: u32,
 }
 
+/// Which rows an invocation takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum Rows {
+    Single,
+    /// Groups of [`GROUP_ROWS`] rows.
+    Groups,
+    /// The same of slices of one unit.
+    GroupsOfUnits,
+}
+
+impl Rows {
+    #[cfg(test)]
+    pub(crate) const ALL: [Self; 3] = [Self::Single, Self::Groups, Self::GroupsOfUnits];
+}
+
 /// The compute shaders in shaders/gather.wgsl.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum EntryPoint {
     Gather {
         unit: Unit,
-        /// Not of bytes.
-        grouped: bool,
+        /// Single ones of bytes.
+        rows: Rows,
         report: bool,
     },
     CopyFirstBadRow,
@@ -123,27 +152,24 @@ pub(crate) enum EntryPoint {
 
 impl EntryPoint {
     pub(crate) const fn name(self) -> &'static str {
-        let (unit, grouped, report) = match self {
-            Self::Gather {
-                unit,
-                grouped,
-                report,
-            } => (unit, grouped, report),
+        let (unit, rows, report) = match self {
+            Self::Gather { unit, rows, report } => (unit, rows, report),
             Self::CopyFirstBadRow => return "copy_first_bad_row",
             Self::CountRows => return "count_rows",
         };
-        match (unit, grouped, report) {
-            (Unit::Vec4, false, false) => "gather_vec4",
-            (Unit::Vec4, false, true) => "gather_vec4_report",
-            (Unit::Vec4, true, false) => "gather_groups_vec4",
-            (Unit::Vec4, true, true) => "gather_groups_vec4_report",
-            (Unit::Word, false, false) => "gather_words",
-            (Unit::Word, false, true) => "gather_words_report",
-            (Unit::Word, true, false) => "gather_groups_words",
-            (Unit::Word, true, true) => "gather_groups_words_report",
-            (Unit::Byte, _, false) => "gather_bytes",
-            (Unit::Byte, _, true) => "gather_bytes_report",
-        }
+        let [name, with_report] = match (unit, rows) {
+            (Unit::Vec4, Rows::Single) => ["gather_vec4", "gather_vec4_report"],
+            (Unit::Vec4, _) => ["gather_groups_vec4", "gather_groups_vec4_report"],
+            (Unit::Vec2, Rows::Single) => ["gather_vec2", "gather_vec2_report"],
+            (Unit::Vec2, _) => ["gather_groups_vec2", "gather_groups_vec2_report"],
+            (Unit::Word, Rows::Single) => ["gather_words", "gather_words_report"],
+            (Unit::Word, Rows::Groups) => ["gather_groups_words", "gather_groups_words_report"],
+            (Unit::Word, Rows::GroupsOfUnits) => {
+                ["gather_packed_words", "gather_packed_words_report"]
+            }
+            (Unit::Byte, _) => ["gather_bytes", "gather_bytes_report"],
+        };
+        if report { with_report } else { name }
     }
 
     /// The bindings that the entry point reads or writes.
@@ -196,8 +222,12 @@ impl PipelineKey {
     };
 
     /// The shader's overrides.
-    pub(crate) fn overrides(self) -> [(&'static str, f64); 10] {
+    pub(crate) fn overrides(self) -> [(&'static str, f64); 11] {
         let flag = |set| f64::from(u8::from(set));
+        let one_unit = match self.entry_point {
+            EntryPoint::Gather { rows, .. } => rows == Rows::GroupsOfUnits,
+            EntryPoint::CopyFirstBadRow | EntryPoint::CountRows => false,
+        };
         [
             ("WORKGROUP_SIZE", f64::from(WORKGROUP_SIZE)),
             (
@@ -216,6 +246,7 @@ impl PipelineKey {
             ("WIDE", flag(self.wide)),
             ("ONE_PART", flag(self.one_part)),
             ("INDEX_DEPTH", f64::from(self.index_depth)),
+            ("ONE_UNIT", flag(one_unit)),
         ]
     }
 }
@@ -243,6 +274,9 @@ mod tests {
     fn a_slice_takes_the_widest_unit_that_divides_it() {
         assert_kernel(&[9], 4, Unit::Word, 1);
         assert_kernel(&[9, 3], 4, Unit::Word, 1);
+        assert_kernel(&[9], 8, Unit::Vec2, 1);
+        assert_kernel(&[9, 3], 8, Unit::Vec2, 1);
+        assert_kernel(&[9, 10], 4, Unit::Vec2, 1);
         assert_kernel(&[9, 4], 4, Unit::Vec4, 1);
         assert_kernel(&[9, 16], 1, Unit::Vec4, 1);
         assert_kernel(&[9, 12], 1, Unit::Word, 1);
@@ -257,6 +291,7 @@ mod tests {
         assert_kernel(&[9, 31], 16, Unit::Vec4, 4);
         assert_kernel(&[9, 32], 16, Unit::Vec4, 8);
         assert_kernel(&[9, 9], 4, Unit::Word, 2);
+        assert_kernel(&[9, 25], 8, Unit::Vec2, 4);
         assert_kernel(&[9, 1 << 20], 16, Unit::Vec4, 64);
         assert_kernel(&[9, (1 << 20) + 1], 1, Unit::Byte, 1);
     }
@@ -267,16 +302,19 @@ mod tests {
         for (slice_bytes, device_type, unit, lanes_log2, groups) in [
             (1, gpu, Unit::Byte, 0, 0),
             (4, gpu, Unit::Word, 0, 1),
-            (8, gpu, Unit::Word, 0, 0),
+            (8, gpu, Unit::Vec2, 0, 0),
+            (12, gpu, Unit::Word, 0, 0),
             (16, gpu, Unit::Vec4, 0, 1),
             (32, gpu, Unit::Vec4, 0, 0),
             (1 << 20, gpu, Unit::Vec4, 6, 0),
             (1, cpu, Unit::Byte, 0, 0),
             (4, cpu, Unit::Word, 0, 16),
-            (8, cpu, Unit::Word, 0, 0),
+            (8, cpu, Unit::Vec2, 0, 16),
+            (12, cpu, Unit::Word, 0, 16),
+            (24, cpu, Unit::Vec2, 0, 10),
             (16, cpu, Unit::Vec4, 0, 16),
             (64, cpu, Unit::Vec4, 0, 4),
-            (20, cpu, Unit::Word, 0, 0),
+            (20, cpu, Unit::Word, 0, 12),
             (1 << 20, cpu, Unit::Vec4, 0, 1),
         ] {
             let kernel = Kernel::choose(slice_bytes, device_type);
@@ -284,6 +322,7 @@ mod tests {
                 unit,
                 lanes_log2,
                 groups,
+                one_unit: slice_bytes == unit.bytes(),
             };
             assert_eq!(kernel, expected, "{slice_bytes} {device_type:?}");
         }

@@ -46,7 +46,7 @@ impl Keys {
         let gather = PipelineKey {
             entry_point: EntryPoint::Gather {
                 unit: cut.kernel.unit,
-                grouped: false,
+                rows: cut.kernel.rows(false),
                 report,
             },
             index_kind,
@@ -63,7 +63,7 @@ impl Keys {
         let grouped = PipelineKey {
             entry_point: EntryPoint::Gather {
                 unit: cut.kernel.unit,
-                grouped: true,
+                rows: cut.kernel.rows(true),
                 report,
             },
             index_depth: u32::try_from(plan.dims().index_depth()).expect("8 at most"),

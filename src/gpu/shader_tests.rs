@@ -12,7 +12,7 @@ use naga::valid::{Capabilities, GlobalUse, ModuleInfo, ValidationFlags, Validato
 use naga::{AddressSpace, GlobalVariable, Handle, Module, StorageAccess, TypeInner};
 
 use super::gatherer::Gatherer;
-use super::kernel::{EntryPoint, PipelineKey, Unit, WORKGROUP_SIZE, binding};
+use super::kernel::{EntryPoint, PipelineKey, Rows, Unit, WORKGROUP_SIZE, binding};
 use super::pipelines::one_buffer_shader;
 use super::report::BadRowReport;
 use super::window::GatherWindow;
@@ -104,14 +104,11 @@ impl Shader {
 /// All that the table of kernels can choose.
 fn entry_points() -> Vec<EntryPoint> {
     let gathers = Unit::ALL.into_iter().flat_map(|unit| {
-        let flags = [(false, false), (false, true), (true, false), (true, true)];
-        let has = move |&(grouped, _): &(bool, bool)| !grouped || unit != Unit::Byte;
-        let entry_point = move |(grouped, report)| EntryPoint::Gather {
-            unit,
-            grouped,
-            report,
-        };
-        flags.into_iter().filter(has).map(entry_point)
+        let rows = Rows::ALL.into_iter();
+        let rows = rows.filter(move |&rows| rows == Rows::Single || unit != Unit::Byte);
+        rows.flat_map(move |rows| {
+            [false, true].map(|report| EntryPoint::Gather { unit, rows, report })
+        })
     });
     gathers
         .chain([EntryPoint::CopyFirstBadRow, EntryPoint::CountRows])
@@ -122,7 +119,10 @@ fn entry_points() -> Vec<EntryPoint> {
 /// neither they nor those of one part for rows beyond 32 bits.
 fn pipeline_keys() -> impl Iterator<Item = PipelineKey> {
     entry_points().into_iter().flat_map(|entry_point| {
-        let is_grouped = matches!(entry_point, EntryPoint::Gather { grouped: true, .. });
+        let is_grouped = match entry_point {
+            EntryPoint::Gather { rows, .. } => rows != Rows::Single,
+            EntryPoint::CopyFirstBadRow | EntryPoint::CountRows => false,
+        };
         let keys = IndexKind::ALL.into_iter().flat_map(move |index_kind| {
             (0..128).map(move |flags| {
                 let flag = |bit: u32| flags >> bit & 1 == 1;
@@ -318,6 +318,7 @@ fn the_shader_for_one_buffer_differs_in_access_alone() {
         "count",
         "indices",
         "indices_vec4",
+        "params_vec2",
         "params_vec4",
         "params_words",
     ];
@@ -338,23 +339,28 @@ fn the_shader_for_one_buffer_differs_in_access_alone() {
 fn operands_are_arrays_of_what_the_kernel_loads_and_stores_at_once() {
     let shader = Shader::gather();
     for entry_point in entry_points() {
-        let EntryPoint::Gather { unit, grouped, .. } = entry_point else {
+        let EntryPoint::Gather { unit, rows, .. } = entry_point else {
             continue;
         };
-        let slice = if unit == Unit::Vec4 { 16 } else { 4 };
+        let slice = unit.bytes().max(4);
         // A group loads the indices of its rows as vectors, and stores four slices of a word as one.
-        let of_rows = if grouped { 16 } else { 4 };
+        let indices = if rows == Rows::Single { 4 } else { 16 };
+        let is_packed = unit == Unit::Word && rows == Rows::GroupsOfUnits;
         let globals = shader.globals(entry_point.name());
         for (number, expected) in [
             (binding::PARAMS, slice),
-            (binding::INDICES, of_rows),
-            (binding::OUTPUT, slice.max(of_rows)),
+            (binding::INDICES, indices),
+            (binding::OUTPUT, if is_packed { 16 } else { slice }),
         ] {
             let TypeInner::Array { stride, .. } = shader.module.types[globals[&number].0.ty].inner
             else {
                 panic!("{entry_point:?}: binding {number} is an array");
             };
-            assert_eq!(stride, expected, "{entry_point:?}, binding {number}");
+            assert_eq!(
+                u64::from(stride),
+                expected,
+                "{entry_point:?}, binding {number}"
+            );
         }
     }
 }

@@ -146,7 +146,7 @@ pub(crate) fn table() -> Box<dyn Iterator<Item = Job>> {
 /// For each unit of the kernels.
 pub(crate) fn index_values() -> Box<dyn Iterator<Item = Job>> {
     let cases = cases::index_values().into_iter();
-    Box::new(cases.flat_map(|case| case.jobs(&[1, 4, 16], &IndexKind::ALL, &POLICIES)))
+    Box::new(cases.flat_map(|case| case.jobs(&[1, 4, 8, 16], &IndexKind::ALL, &POLICIES)))
 }
 
 pub(crate) fn widths() -> Box<dyn Iterator<Item = Job>> {

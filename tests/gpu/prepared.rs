@@ -184,7 +184,7 @@ fn empty(gpu: &'static Gpu) {
 fn warm_up(_: &'static Gpu) {
     let gpu = pollster::block_on(Gpu::from_env()).unwrap();
     for policy in [BadIndices::Zero, BadIndices::Error] {
-        for slice_len in [1, 3, 4, 16, 5] {
+        for slice_len in [1, 2, 3, 4, 16, 5] {
             let plan = Gather::new()
                 .bad_indices(policy)
                 .plan(&[100, slice_len], &[1031])

@@ -214,18 +214,24 @@ fn filled_shards(gpu: &'static Gpu) {
 /// Rows in groups of four, of which any may be bad.
 fn filled_groups(gpu: &'static Gpu) {
     let params: Vec<u32> = (1..=400).collect();
-    let table = gpu.upload(&params).unwrap();
-    for slice_len in [1, 4, 16] {
+    // The last invocation has an even number of groups, or an odd one.
+    let counts = [2000, 2004];
+    for (slice_len, count) in [1, 2, 3, 4, 6, 16]
+        .into_iter()
+        .flat_map(|len| counts.map(|count| (len, count)))
+    {
         let rows = 400 / slice_len;
+        let params = &params[..rows * slice_len];
+        let table = gpu.upload(params).unwrap();
         let plan = Gather::new().bad_indices(BadIndices::Zero);
-        let plan = plan.plan(&[rows, slice_len], &[2000]).unwrap();
+        let plan = plan.plan(&[rows, slice_len], &[count]).unwrap();
         let mut hash = Hash::new(7);
-        let indices: Vec<i32> = (0..2000)
+        let indices: Vec<i32> = (0..count)
             .map(|_| i32::try_from(hash.below(2 * rows)).unwrap() - 20)
             .collect();
-        let expected = plan.run_filled(&params, &indices, 0xfeed_f00d).unwrap();
+        let expected = plan.run_filled(params, &indices, 0xfeed_f00d).unwrap();
         let filled = gpu.gather_filled_blocking(&plan, &table, &indices, 0xfeed_f00d);
-        assert_eq!(filled, Ok(expected), "{slice_len}");
+        assert_eq!(filled, Ok(expected), "{slice_len} {count}");
     }
 }
 

@@ -197,18 +197,21 @@ fn what_an_index_means_changes_neither_sizes_nor_kernel() {
 }
 
 #[test]
-fn a_cpu_that_poses_as_a_gpu_has_a_kernel_of_its_own() {
-    let plan = along(0, 0, &[9], &[100]).unwrap();
-    let cpu = wgpu::DeviceType::Cpu;
-    let text = plan.explain(4, IndexKind::I32, &wgpu::Limits::default(), cpu);
-    let lines: Vec<&str> = text.lines().skip(3).collect();
-    assert_eq!(
-        lines,
-        [
-            "kernel gather_groups_words: units of 4 bytes, 64 slices an invocation",
-            "1 dispatch of 1 x 1 workgroups of 64 invocations",
-        ]
-    );
+fn a_cpu_that_poses_as_a_gpu_has_kernels_of_its_own() {
+    for (slice_len, kernel) in [
+        (1, "gather_packed_words: units of 4 bytes, 64 slices"),
+        (2, "gather_groups_vec2: units of 8 bytes, 64 slices"),
+        (3, "gather_groups_words: units of 4 bytes, 64 slices"),
+        (12, "gather_groups_vec4: units of 16 bytes, 20 slices"),
+    ] {
+        let plan = along(0, 0, &[9, slice_len], &[100]).unwrap();
+        let (limits, cpu) = (wgpu::Limits::default(), wgpu::DeviceType::Cpu);
+        let text = plan.explain(4, IndexKind::I32, &limits, cpu);
+        let lines: Vec<&str> = text.lines().skip(3).collect();
+        let kernel = format!("kernel {kernel} an invocation");
+        let dispatch = "1 dispatch of 1 x 1 workgroups of 64 invocations";
+        assert_eq!(lines, [&*kernel, dispatch]);
+    }
 }
 
 #[test]

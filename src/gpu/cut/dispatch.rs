@@ -176,7 +176,7 @@ impl Cut<'_> {
         let invocations = match self.kernel.unit {
             _ if grouped => (rows / GROUP_ROWS).div_ceil(self.kernel.groups.into()),
             Unit::Byte => (output_start % 4 + rows * part_bytes).div_ceil(4),
-            Unit::Vec4 | Unit::Word => rows << self.kernel.lanes_log2,
+            Unit::Vec4 | Unit::Vec2 | Unit::Word => rows << self.kernel.lanes_log2,
         };
         let workgroups = self.grid(invocations);
         let first_n = if params_part == last_part {

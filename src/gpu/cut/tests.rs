@@ -247,6 +247,7 @@ fn rows_that_make_no_group_are_a_dispatch_of_their_own_or_part_of_one_without_gr
     assert_eq!(dispatches(&gather(&[9], &[103]), 4), [(false, 103)]);
     assert_eq!(dispatches(&gather(&[9], &[3]), 4), [(false, 3)]);
     assert_eq!(dispatches(&gather(&[9], &[2000]), 8), [(false, 2000)]);
+    assert_eq!(dispatches(&gather(&[9], &[2000]), 16), [(true, 2000)]);
     assert_eq!(dispatches(&gather(&[9], &[2000]), 2), [(false, 2000)]);
     assert_eq!(
         dispatches(&gather(&[0, 4], &[2001]), 4),

@@ -46,7 +46,9 @@ fn the_overrides_are_those_of_a_pipeline_and_default_to_its_i32_values() {
     let (u32, bool) = (naga::Scalar::U32, naga::Scalar::BOOL);
     assert_eq!(
         types,
-        [u32, u32, bool, bool, bool, bool, bool, bool, bool, u32]
+        [
+            u32, u32, bool, bool, bool, bool, bool, bool, bool, u32, bool
+        ]
     );
 }
 
@@ -85,7 +87,8 @@ fn each_index_kind_sets_its_overrides() {
                     expected,
                     expected,
                     1.0 - expected,
-                    2.0
+                    2.0,
+                    0.0
                 ],
                 "{key:?}"
             );
