@@ -1,7 +1,6 @@
 //! What each index row selects, as the host works it out.
 
 use std::ops::Range;
-use std::slice::ChunksExact;
 
 use crate::bad_indices::{BadIndexError, BadIndices, NegativeIndices};
 use crate::dims::GatherDims;
@@ -79,12 +78,17 @@ impl<'a, I: GatherIndex> IndexRows<'a, I> {
 
     /// The values of some index rows, at the depth that they have.
     #[inline]
-    pub(crate) fn values_of<const DEPTH: usize>(&self, rows: Range<usize>) -> ChunksExact<'a, I> {
-        self.indices[rows.start * DEPTH..rows.end * DEPTH].chunks_exact(DEPTH)
+    pub(crate) fn values_of<const DEPTH: usize>(&self, rows: Range<usize>) -> &'a [I] {
+        &self.indices[rows.start * DEPTH..rows.end * DEPTH]
     }
 
     pub(crate) fn gather_dims(&self) -> &'a GatherDims {
         self.dims
+    }
+
+    /// The values of all index rows.
+    pub(crate) fn all_values(&self) -> &'a [I] {
+        self.indices
     }
 
     /// The values of some index rows of one value each.

@@ -1,9 +1,9 @@
 //! The copy loop of one thread: each index row is compared with its dims, and its slice copied, in one pass.
 
 use std::mem;
-use std::slice::ChunksExact;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use crate::bad_indices::BadIndices;
 use crate::element::GatherIndex;
 use crate::index_rows::IndexRows;
 use crate::plan::GatherPlan;
@@ -17,6 +17,8 @@ pub(super) struct Source<'a, T, I> {
     index_count: usize,
     held_rows: usize,
     pub(super) slice_len: usize,
+    /// Whether the slices of bad rows are filled; if not, the first bad row ends the gather.
+    pub(super) fills: bool,
     /// What the slice of a row holds that is not in params.
     pub(super) zero: T,
     /// What that of a bad row holds.
@@ -50,20 +52,37 @@ impl<'a, T: Copy, I: GatherIndex> Source<'a, T, I> {
             index_count: size(dims.index_count),
             held_rows: size(dims.held_rows),
             slice_len: size(dims.slice_len),
+            fills: matches!(plan.bad_indices(), BadIndices::Zero | BadIndices::Clamp),
             zero,
             fill,
         }
     }
 
-    /// Gathers the output rows from `output_row` on that fill `output`.
-    ///
-    /// A bad row, and one that params does not hold, is zeroed; or, if `first_bad_row` is there, noted, and no row behind it is gathered.
+    /// Gathers the whole output. Returns the first bad row, unless such are filled.
+    #[inline]
+    pub(super) fn gather(&self, output: &mut [T]) -> Option<usize> {
+        let dims = self.index_rows.gather_dims();
+        let mut copied = 0;
+        if dims.batch_size * dims.outer_size == 1 {
+            // One part, and most often no bad row: all is done in one loop.
+            if let Some(loops) = self.loops() {
+                copied = (loops.part)(self, self.params, self.index_rows.all_values(), output);
+            }
+            if copied == self.index_count {
+                return None;
+            }
+        }
+        self.gather_rows(copied, &mut output[copied * self.slice_len..], None)
+    }
+
+    /// Gathers the output rows from `output_row` on that fill `output`. Returns the first bad row, unless such
+    /// are filled; no row behind it is gathered, nor one behind `first_bad_row`, which other threads note.
     pub(super) fn gather_rows(
         &self,
         output_row: usize,
         mut output: &mut [T],
         first_bad_row: Option<&FirstBadRow>,
-    ) {
+    ) -> Option<usize> {
         let copy = self.copy_loop();
         let (mut part, mut index) = match output_row {
             0 => (0, 0),
@@ -88,62 +107,66 @@ impl<'a, T: Copy, I: GatherIndex> Source<'a, T, I> {
                 next_index_rows: if self.outer_size == 1 { rows } else { 0 },
             };
             if first_bad_row.is_some_and(|first| first.is_before(run.index_row)) {
-                return;
+                return None;
             }
             let len = parts
                 .saturating_mul(rows * self.slice_len)
                 .min(output.len());
             let slices;
             (slices, output) = output.split_at_mut(len);
-            let bad_row = copy(self, run, first_bad_row.is_none(), slices);
-            if let (Some(bad_row), Some(first_bad_row)) = (bad_row, first_bad_row) {
-                return first_bad_row.note(bad_row);
+            let bad_row = copy(self, run, slices);
+            if bad_row.is_some() {
+                return bad_row;
             }
             (part, index) = (part.saturating_add(parts), 0);
         }
+        None
     }
 
-    /// The loop for this gather. What most are has one of its own, which costs no more than one written by
-    /// hand for it.
-    fn copy_loop(&self) -> CopyLoop<'a, T, I> {
-        match self.index_rows.whole_dims() {
-            Some([_]) => self.copy_loop_of::<1>(),
-            Some([_, _]) => self.copy_loop_of::<2>(),
-            _ if self.index_rows.are_whole_with_places() => match self.slice_len {
+    /// The loop for this gather.
+    fn copy_loop(&self) -> CopyRun<'a, T, I> {
+        match self.loops() {
+            Some(loops) => loops.run,
+            None if self.index_rows.are_whole_with_places() => match self.slice_len {
                 1 => Self::copy_placed::<1>,
                 _ => Self::copy_placed::<ANY>,
             },
-            _ => Self::copy_any,
+            None => Self::copy_any,
         }
     }
 
-    fn copy_loop_of<const DEPTH: usize>(&self) -> CopyLoop<'a, T, I> {
+    /// The loops for params that hold all rows, at depth 1 and 2. What most gathers are has loops of its own,
+    /// which cost no more than one written by hand for it.
+    #[inline]
+    fn loops(&self) -> Option<Loops<'a, T, I>> {
+        match self.index_rows.whole_dims() {
+            Some([_]) => Some(self.loops_of::<1>()),
+            Some([_, _]) => Some(self.loops_of::<2>()),
+            _ => None,
+        }
+    }
+
+    #[inline]
+    fn loops_of<const DEPTH: usize>(&self) -> Loops<'a, T, I> {
         match self.slice_len {
-            1 => Self::copy::<DEPTH, 1>,
-            2 => Self::copy::<DEPTH, 2>,
-            3 => Self::copy::<DEPTH, 3>,
-            4 => Self::copy::<DEPTH, 4>,
-            8 => Self::copy::<DEPTH, 8>,
-            16 => Self::copy::<DEPTH, 16>,
-            _ => Self::copy::<DEPTH, ANY>,
+            1 => Loops::new::<DEPTH, 1>(),
+            2 => Loops::new::<DEPTH, 2>(),
+            3 => Loops::new::<DEPTH, 3>(),
+            4 => Loops::new::<DEPTH, 4>(),
+            8 => Loops::new::<DEPTH, 8>(),
+            16 => Loops::new::<DEPTH, 16>(),
+            _ => Loops::new::<DEPTH, ANY>(),
         }
     }
 
-    /// Copies the slices of a run from params that hold all rows; those of bad rows are zeroed, or the first
+    /// Copies the slices of a run from params that hold all rows; those of bad rows are filled, or the first
     /// of them is returned. Slices have `LEN` elements: with a length that the compiler knows no call is made.
     fn copy<const DEPTH: usize, const LEN: usize>(
         &self,
         run: Run,
-        zeros: bool,
         output: &mut [T],
     ) -> Option<usize> {
         let slice_len = if LEN == ANY { self.slice_len } else { LEN };
-        let from_end = self.index_rows.counts_from_end();
-        let mut dims: [u64; DEPTH] = self.index_rows.dims();
-        if DEPTH == 1 {
-            // The same number, and the one that bounds params: so scalars are compared once.
-            dims[0] = self.held_rows as u64;
-        }
         for (part, mut output) in output.chunks_mut(run.rows * slice_len).enumerate() {
             let params = self.part(run.part + part);
             let mut index_row = run.index_row + part * run.next_index_rows;
@@ -151,15 +174,15 @@ impl<'a, T: Copy, I: GatherIndex> Source<'a, T, I> {
             loop {
                 let indices = self.index_rows.values_of::<DEPTH>(index_row..end);
                 let rows = if LEN == ANY {
-                    copy_long::<_, _, DEPTH>(params, indices, dims, from_end, slice_len, output)
+                    self.copy_part::<DEPTH, LEN>(params, indices, output)
                 } else {
-                    copy_rows::<_, _, DEPTH>(params, indices, dims, from_end, LEN, output)
+                    self.copy_rows::<DEPTH, LEN>(params, indices, output)
                 };
                 let rest = &mut mem::take(&mut output)[rows * slice_len..];
                 let Some((slice, rest)) = rest.split_at_mut_checked(slice_len) else {
                     break;
                 };
-                if !zeros {
+                if !self.fills {
                     return Some(index_row + rows);
                 }
                 slice.fill(self.fill);
@@ -169,14 +192,54 @@ impl<'a, T: Copy, I: GatherIndex> Source<'a, T, I> {
         None
     }
 
+    /// Copies slices from one part of params until the output is full or a row is bad. Returns how many.
+    ///
+    /// One pass over index values, each compared and then used. To check a block of them first, whether into a
+    /// list of offsets or not, and to leave the bounds checks out took as long or longer; to prefetch gained less
+    /// than a tenth, on long slices alone.
+    #[inline(always)]
+    fn copy_rows<const DEPTH: usize, const LEN: usize>(
+        &self,
+        params: &[T],
+        indices: &[I],
+        output: &mut [T],
+    ) -> usize {
+        let mut dims: [u64; DEPTH] = self.index_rows.dims();
+        if DEPTH == 1 {
+            // The same number. That of scalars bounds params too, so that they are compared once.
+            dims[0] = if LEN == 1 {
+                params.len() as u64
+            } else {
+                self.held_rows as u64
+            };
+        }
+        // A loop for each, which has less to do in each row.
+        if self.index_rows.counts_from_end() {
+            copy_rows::<_, _, DEPTH, LEN>(params, indices, dims, true, self.slice_len, output)
+        } else {
+            copy_rows::<_, _, DEPTH, LEN>(params, indices, dims, false, self.slice_len, output)
+        }
+    }
+
+    /// The same as a function of its own, so that a loop around calls of memcpy keeps what it can in registers.
+    #[inline(never)]
+    fn copy_part<const DEPTH: usize, const LEN: usize>(
+        &self,
+        params: &[T],
+        indices: &[I],
+        output: &mut [T],
+    ) -> usize {
+        self.copy_rows::<DEPTH, LEN>(params, indices, output)
+    }
+
     /// The same for any params and any depth.
-    fn copy_any(&self, run: Run, zeros: bool, output: &mut [T]) -> Option<usize> {
+    fn copy_any(&self, run: Run, output: &mut [T]) -> Option<usize> {
         for (part, output) in output.chunks_mut(run.rows * self.slice_len).enumerate() {
             let params = self.part(run.part + part);
             let index_row = run.index_row + part * run.next_index_rows;
             for (row, slice) in (index_row..).zip(output.chunks_exact_mut(self.slice_len)) {
                 let selected = self.index_rows.selected(row);
-                if selected.is_none() && !zeros {
+                if selected.is_none() && !self.fills {
                     return Some(row);
                 }
                 match selected.map(|row| self.index_rows.held(row)) {
@@ -202,22 +265,21 @@ impl<'a, T: Copy, I: GatherIndex> Source<'a, T, I> {
 /// Stands for any length of a slice.
 const ANY: usize = 0;
 
-/// Copies slices until the output is full or a row is bad. Returns how many.
-///
-/// One pass over index values, each compared and then used. To check a block of them first, whether into a
-/// list of offsets or not, and to leave the bounds checks out took as long or longer; to prefetch gained less
-/// than a tenth, on long slices alone.
 #[inline(always)]
-fn copy_rows<T: Copy, I: GatherIndex, const DEPTH: usize>(
+fn copy_rows<T: Copy, I: GatherIndex, const DEPTH: usize, const LEN: usize>(
     params: &[T],
-    indices: ChunksExact<'_, I>,
+    indices: &[I],
     dims: [u64; DEPTH],
     from_end: bool,
     slice_len: usize,
     output: &mut [T],
 ) -> usize {
+    let slice_len = if LEN == ANY { slice_len } else { LEN };
     let mut rows = 0;
-    for (index, slice) in indices.zip(output.chunks_exact_mut(slice_len)) {
+    for (index, slice) in indices
+        .chunks_exact(DEPTH)
+        .zip(output.chunks_exact_mut(slice_len))
+    {
         let mut selected = 0;
         for (index, dim) in index.iter().zip(dims) {
             let position = index.position(dim, from_end);
@@ -226,24 +288,29 @@ fn copy_rows<T: Copy, I: GatherIndex, const DEPTH: usize>(
             }
             selected = selected * dim + position;
         }
-        slice.copy_from_slice(&params[in_memory(selected) * slice_len..][..slice_len]);
+        if LEN == 1 {
+            slice[0] = params[in_memory(selected)];
+        } else {
+            slice.copy_from_slice(&params[in_memory(selected) * slice_len..][..slice_len]);
+        }
         rows += 1;
     }
     rows
 }
 
-/// The same as a function of its own, where each slice is a call of memcpy, so that the loop keeps what it
-/// can in registers.
-#[inline(never)]
-fn copy_long<T: Copy, I: GatherIndex, const DEPTH: usize>(
-    params: &[T],
-    indices: ChunksExact<'_, I>,
-    dims: [u64; DEPTH],
-    from_end: bool,
-    slice_len: usize,
-    output: &mut [T],
-) -> usize {
-    copy_rows::<T, I, DEPTH>(params, indices, dims, from_end, slice_len, output)
+/// [`Source::copy_part`] and [`Source::copy`] for one depth and one length of slices.
+struct Loops<'a, T, I> {
+    part: CopyPart<'a, T, I>,
+    run: CopyRun<'a, T, I>,
+}
+
+impl<'a, T: Copy, I: GatherIndex> Loops<'a, T, I> {
+    fn new<const DEPTH: usize, const LEN: usize>() -> Self {
+        Self {
+            part: Source::copy_part::<DEPTH, LEN>,
+            run: Source::copy::<DEPTH, LEN>,
+        }
+    }
 }
 
 /// Output rows, from one part of params and those that follow.
@@ -259,7 +326,8 @@ pub(super) struct Run {
     pub(super) next_index_rows: usize,
 }
 
-type CopyLoop<'a, T, I> = fn(&Source<'a, T, I>, Run, bool, &mut [T]) -> Option<usize>;
+type CopyPart<'a, T, I> = fn(&Source<'a, T, I>, &[T], &[I], &mut [T]) -> usize;
+type CopyRun<'a, T, I> = fn(&Source<'a, T, I>, Run, &mut [T]) -> Option<usize>;
 
 #[expect(
     clippy::cast_possible_truncation,
@@ -276,6 +344,10 @@ pub(super) fn in_memory(row: u64) -> usize {
 #[derive(Debug)]
 pub(super) struct FirstBadRow(AtomicUsize);
 
+#[cfg_attr(
+    not(feature = "rayon"),
+    expect(dead_code, reason = "one thread finds bad rows in their order")
+)]
 impl FirstBadRow {
     pub(super) fn none() -> Self {
         Self(AtomicUsize::new(usize::MAX))
@@ -285,10 +357,11 @@ impl FirstBadRow {
         Some(self.0.into_inner()).filter(|&row| row != usize::MAX)
     }
 
-    fn note(&self, row: usize) {
+    pub(super) fn note(&self, row: usize) {
         self.0.fetch_min(row, Ordering::Relaxed);
     }
 
+    #[inline]
     fn is_before(&self, row: usize) -> bool {
         self.0.load(Ordering::Relaxed) < row
     }

@@ -11,7 +11,9 @@ use crate::bad_indices::BadIndices;
 use crate::element::GatherIndex;
 use crate::error::{Operand, RunError};
 use crate::plan::GatherPlan;
-use block::{FirstBadRow, Source};
+#[cfg(feature = "rayon")]
+use block::FirstBadRow;
+use block::Source;
 
 /// What one slice costs beside its bytes, as so many more of them.
 #[cfg(feature = "rayon")]
@@ -19,7 +21,7 @@ const BYTES_PER_SLICE: usize = 128;
 
 /// Less than this does not pay for waking another thread: 20 to 50 us, where these were measured.
 #[cfg(feature = "rayon")]
-const MIN_BYTES_TO_SHARE: usize = 1 << 20;
+const MIN_BYTES_TO_SHARE: u64 = 1 << 20;
 
 /// What a task has at least, so that there are several for each thread and none is lost among its costs.
 #[cfg(feature = "rayon")]
@@ -204,12 +206,7 @@ impl GatherPlan {
             // Nothing to copy, however many slices there are.
             return self.check_index_rows(source, 0..source.index_rows.len());
         }
-        let first_bad_row = match self.bad_indices() {
-            BadIndices::Zero | BadIndices::Clamp => None,
-            BadIndices::DeviceDefault | BadIndices::Error => Some(FirstBadRow::none()),
-        };
-        share_among_threads(*source, output, first_bad_row.as_ref());
-        match first_bad_row.and_then(FirstBadRow::into_row) {
+        match gather_rows(source, output) {
             None => Ok(()),
             Some(row) => Err(source.index_rows.bad_index(row).into()),
         }
@@ -244,39 +241,43 @@ fn check_len(operand: Operand, expected: u64, found: usize) -> Result<(), RunErr
     }
 }
 
+/// Gathers the output, on several threads if that pays. Returns the first bad row, unless such are filled.
+#[inline]
+fn gather_rows<T, I>(source: &Source<'_, T, I>, output: &mut [T]) -> Option<usize>
+where
+    T: Copy + Send + Sync,
+    I: GatherIndex,
+{
+    #[cfg(feature = "rayon")]
+    {
+        let rows = source.index_rows.gather_dims().output_rows();
+        if size_of_val(output) as u64 + rows * BYTES_PER_SLICE as u64 >= MIN_BYTES_TO_SHARE {
+            return share_among_threads(source, output);
+        }
+    }
+    source.gather(output)
+}
+
 #[cfg(feature = "rayon")]
-fn share_among_threads<T, I>(
-    source: Source<'_, T, I>,
-    output: &mut [T],
-    first_bad_row: Option<&FirstBadRow>,
-) where
+#[inline(never)]
+fn share_among_threads<T, I>(source: &Source<'_, T, I>, output: &mut [T]) -> Option<usize>
+where
     T: Copy + Send + Sync,
     I: GatherIndex,
 {
     use rayon::prelude::*;
 
-    let slice_len = source.slice_len;
-    let bytes_per_row = slice_len * size_of::<T>() + BYTES_PER_SLICE;
-    if output.len() / slice_len * bytes_per_row < MIN_BYTES_TO_SHARE {
-        return source.gather_rows(0, output, first_bad_row);
-    }
+    let bytes_per_row = source.slice_len * size_of::<T>() + BYTES_PER_SLICE;
     let rows_per_task = MIN_BYTES_PER_TASK.div_ceil(bytes_per_row);
+    let first_bad_row = FirstBadRow::none();
     output
-        .par_chunks_mut(rows_per_task * slice_len)
+        .par_chunks_mut(rows_per_task * source.slice_len)
         .enumerate()
         .for_each(|(task, output)| {
-            source.gather_rows(task * rows_per_task, output, first_bad_row);
+            let bad_row = source.gather_rows(task * rows_per_task, output, Some(&first_bad_row));
+            if let Some(row) = bad_row {
+                first_bad_row.note(row);
+            }
         });
-}
-
-#[cfg(not(feature = "rayon"))]
-fn share_among_threads<T, I>(
-    source: Source<'_, T, I>,
-    output: &mut [T],
-    first_bad_row: Option<&FirstBadRow>,
-) where
-    T: Copy + Send + Sync,
-    I: GatherIndex,
-{
-    source.gather_rows(0, output, first_bad_row);
+    first_bad_row.into_row()
 }

@@ -13,7 +13,6 @@ impl<T: Copy, I: GatherIndex> Source<'_, T, I> {
     pub(super) fn copy_placed<const LEN: usize>(
         &self,
         run: Run,
-        zeros: bool,
         output: &mut [T],
     ) -> Option<usize> {
         let slice_len = if LEN == 0 { self.slice_len } else { LEN };
@@ -28,7 +27,7 @@ impl<T: Copy, I: GatherIndex> Source<'_, T, I> {
                 let Some((slice, rest)) = rest.split_at_mut_checked(slice_len) else {
                     break;
                 };
-                if !zeros {
+                if !self.fills {
                     return Some(index_row + copied);
                 }
                 slice.fill(self.fill);
