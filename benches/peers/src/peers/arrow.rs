@@ -5,13 +5,14 @@ use std::sync::Arc;
 use arrow_array::{
     Array, ArrayRef, FixedSizeBinaryArray, FixedSizeListArray, Int32Array, Int64Array, make_array,
 };
-use arrow_buffer::Buffer;
+use arrow_buffer::{Buffer, ScalarBuffer};
 use arrow_data::ArrayData;
 use arrow_schema::{DataType, Field};
 use arrow_select::take::take;
+use bytes::Bytes;
 
 use super::{Device, Job, Peer, made};
-use crate::workloads::{Data, Element, Indices};
+use crate::workloads::{Data, Element, Indices, Params};
 
 pub struct Arrow {
     name: &'static str,
@@ -57,9 +58,10 @@ impl Peer for Arrow {
             return Err("take selects rows of one array by one index".into());
         }
         let values = self.values(data).map_err(|error| error.to_string())?;
-        let indices: ArrayRef = match &data.indices {
-            Indices::I32(indices) => Arc::new(Int32Array::from(indices.clone())),
-            Indices::I64(indices) => Arc::new(Int64Array::from(indices.clone())),
+        let bytes = Buffer::from(Bytes::from_owner(SharedIndices(data.indices.clone())));
+        let indices: ArrayRef = match &*data.indices {
+            Indices::I32(_) => Arc::new(Int32Array::new(ScalarBuffer::from(bytes), None)),
+            Indices::I64(_) => Arc::new(Int64Array::new(ScalarBuffer::from(bytes), None)),
         };
         Ok(made(
             move || take(&values, &indices, None).expect("indices are in range"),
@@ -78,7 +80,7 @@ impl Arrow {
         let slice_bytes = data.slice_bytes();
         let slice_len = slice_bytes / data.workload.element.bytes();
         let size = |size: usize| i32::try_from(size).expect("rows are short");
-        let bytes = Buffer::from(data.params.bytes());
+        let bytes = Buffer::from(Bytes::from_owner(SharedParams(data.params.clone())));
         if !self.rows_are_lists {
             let values = FixedSizeBinaryArray::try_new(size(slice_bytes), bytes, None)?;
             return Ok(Arc::new(values));
@@ -94,6 +96,22 @@ impl Arrow {
         let field = Arc::new(Field::new_list_field(element, false));
         let lists = FixedSizeListArray::try_new(field, size(slice_len), numbers, None)?;
         Ok(Arc::new(lists))
+    }
+}
+
+struct SharedParams(Arc<Params>);
+
+impl AsRef<[u8]> for SharedParams {
+    fn as_ref(&self) -> &[u8] {
+        self.0.bytes()
+    }
+}
+
+struct SharedIndices(Arc<Indices>);
+
+impl AsRef<[u8]> for SharedIndices {
+    fn as_ref(&self) -> &[u8] {
+        self.0.bytes()
     }
 }
 

@@ -88,7 +88,7 @@ impl Peer for BurnWgpu {
         let (device, binding_bytes) = self.found.as_ref().map_err(String::clone)?;
         let indices = BurnIndices {
             bytes: data.indices.bytes().to_vec(),
-            dtype: match data.indices {
+            dtype: match *data.indices {
                 Indices::I32(_) => DType::I32,
                 Indices::I64(_) => DType::I64,
             },

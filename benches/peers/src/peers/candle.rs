@@ -30,7 +30,7 @@ impl Peer for Candle {
     }
 
     fn start<'a>(&'a self, data: &'a Data) -> Result<Box<dyn Job + 'a>, String> {
-        let started = match &data.params {
+        let started = match &*data.params {
             Params::F32(params) => start(data, params),
             Params::F16(params) => start(data, params),
             Params::U8(params) => start(data, params),

@@ -51,7 +51,7 @@ fn start<'a>(data: &Data) -> TractResult<Box<dyn Job + 'a>> {
             Ok(job(Gather::new(axis), params, indices))
         }
         None => {
-            let index = match data.indices {
+            let index = match *data.indices {
                 Indices::I32(_) => DatumType::I32,
                 Indices::I64(_) => DatumType::I64,
             };
