@@ -55,13 +55,19 @@ pub(crate) const GROUP_ROWS: u64 = 4;
 const CPU_INVOCATION_BYTES: u64 = 1024;
 const MAX_GROUPS: u64 = 16;
 
+/// There, longer slices are better taken one by one.
+const CPU_MAX_GROUPED_BYTES: u64 = 2048;
+
+/// There, units that one lane copies before another lane helps. llvmpipe ends every loop after 65,535 turns.
+const CPU_UNITS_PER_LANE: u64 = 4096;
+
 /// The largest index depth of entry points of groups.
 pub(crate) const MAX_GROUPED_DEPTH: usize = 2;
 
 impl Kernel {
     /// The widest unit that divides a slice. On a GPU a lane for every few units, and groups for slices of one
     /// unit, but of 8 bytes, which invocations side by side store as one. On a CPU that poses as one, where it is
-    /// invocations and loads that cost, as few as make work for its cores.
+    /// invocations and loads that cost, as few as make work for its cores and end in time.
     pub(crate) fn choose(slice_bytes: u64, device_type: wgpu::DeviceType) -> Self {
         let unit = match slice_bytes {
             bytes if bytes % 16 == 0 => Unit::Vec4,
@@ -72,6 +78,10 @@ impl Kernel {
         let one_unit = slice_bytes == unit.bytes();
         let (lanes_log2, groups) = match (unit, device_type) {
             (Unit::Byte, _) => (0, 0),
+            (_, wgpu::DeviceType::Cpu) if slice_bytes > CPU_MAX_GROUPED_BYTES => {
+                let lanes = slice_bytes / unit.bytes() / CPU_UNITS_PER_LANE;
+                (lanes.max(1).ilog2(), 0)
+            }
             (_, wgpu::DeviceType::Cpu) => {
                 let groups = CPU_INVOCATION_BYTES / (GROUP_ROWS * slice_bytes.max(1));
                 let groups = groups.clamp(1, MAX_GROUPS);
@@ -315,16 +325,47 @@ mod tests {
             (16, cpu, Unit::Vec4, 0, 16),
             (64, cpu, Unit::Vec4, 0, 4),
             (20, cpu, Unit::Word, 0, 12),
-            (1 << 20, cpu, Unit::Vec4, 0, 1),
+            (2048, cpu, Unit::Vec4, 0, 1),
+            (2056, cpu, Unit::Vec2, 0, 0),
+            (1 << 16, cpu, Unit::Vec4, 0, 0),
+            (1 << 20, cpu, Unit::Vec4, 4, 0),
+            ((1 << 18) + 4, cpu, Unit::Word, 4, 0),
+            (1 << 40, cpu, Unit::Vec4, 24, 0),
         ] {
             let kernel = Kernel::choose(slice_bytes, device_type);
             let expected = Kernel {
                 unit,
                 lanes_log2,
                 groups,
-                one_unit: slice_bytes == unit.bytes(),
+                one_unit: [1, 4, 8, 16].contains(&slice_bytes),
             };
             assert_eq!(kernel, expected, "{slice_bytes} {device_type:?}");
+        }
+    }
+
+    #[test]
+    fn groups_of_slices_of_one_unit_have_pipelines_of_their_own() {
+        for (slice_bytes, grouped, rows, one_unit) in [
+            (8, true, Rows::GroupsOfUnits, 1.0),
+            (16, true, Rows::GroupsOfUnits, 1.0),
+            (24, true, Rows::Groups, 0.0),
+            (8, false, Rows::Single, 0.0),
+        ] {
+            let kernel = Kernel::choose(slice_bytes, wgpu::DeviceType::Cpu);
+            assert_eq!(kernel.rows(grouped), rows, "{slice_bytes}");
+            let key = PipelineKey {
+                entry_point: EntryPoint::Gather {
+                    unit: kernel.unit,
+                    rows,
+                    report: false,
+                },
+                ..PipelineKey::COUNT_ROWS
+            };
+            let found = key
+                .overrides()
+                .into_iter()
+                .find(|found| found.0 == "ONE_UNIT");
+            assert_eq!(found, Some(("ONE_UNIT", one_unit)), "{slice_bytes}");
         }
     }
 }

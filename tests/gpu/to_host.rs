@@ -36,6 +36,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         trial("each_gather_of_a_chain_is_planned_by_the_last", chained),
         trial("an_apps_buffer_is_a_table", tables_of_buffers),
         trial("shards_put_together_are_the_whole", shards),
+        trial("slices_of_a_mebibyte_are_whole", long_slices),
         trial("a_fill_is_for_bad_rows_alone", filled_shards),
         trial("any_row_of_a_group_holds_the_fill", filled_groups),
         trial("indices_are_clamped_beyond_32_bits", clamped_beyond_32_bits),
@@ -209,6 +210,19 @@ fn filled_shards(gpu: &'static Gpu) {
     assert_eq!(filled, Err(GpuError::Gather(too_long)));
     let filled = pollster::block_on(gpu.gather_filled(&plan, &table, &[0_u32, 1], [9; 17]));
     assert!(filled.is_err());
+}
+
+/// More units in a slice than turns that llvmpipe allows a loop, of each unit of the kernels but bytes.
+fn long_slices(gpu: &'static Gpu) {
+    for slice_len in [1 << 18, (1 << 18) + 2, (1 << 18) + 1] {
+        let plan = Gather::new().bad_indices(BadIndices::Zero);
+        let plan = plan.plan(&[3, slice_len], &[4]).unwrap();
+        let params: Vec<u32> = (1..).take(3 * slice_len).collect();
+        let table = gpu.upload(&params).unwrap();
+        let expected = plan.run(&params, &[2, 3, 0, 2]);
+        let output = gpu.gather_blocking(&plan, &table, &[2, 3, 0, 2]);
+        assert!(output.unwrap() == expected.unwrap(), "{slice_len}");
+    }
 }
 
 /// Rows in groups of four, of which any may be bad.
