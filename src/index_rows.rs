@@ -17,14 +17,6 @@ pub(crate) struct IndexRows<'a, I> {
     clamp: bool,
 }
 
-impl<I> Clone for IndexRows<'_, I> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<I> Copy for IndexRows<'_, I> {}
-
 impl<'a, I: GatherIndex> IndexRows<'a, I> {
     /// `indices` has the length that the plan gives it.
     pub(crate) fn new(plan: &'a GatherPlan, indices: &'a [I]) -> Self {

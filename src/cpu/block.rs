@@ -25,14 +25,6 @@ pub(super) struct Source<'a, T, I> {
     pub(super) fill: T,
 }
 
-impl<T: Copy, I> Clone for Source<'_, T, I> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<T: Copy, I> Copy for Source<'_, T, I> {}
-
 impl<'a, T: Copy, I: GatherIndex> Source<'a, T, I> {
     /// The operands have the lengths that the plan gives them, and the output is not empty.
     pub(super) fn new(
@@ -215,9 +207,9 @@ impl<'a, T: Copy, I: GatherIndex> Source<'a, T, I> {
         }
         // A loop for each, which has less to do in each row.
         if self.index_rows.counts_from_end() {
-            copy_rows::<_, _, DEPTH, LEN>(params, indices, dims, true, self.slice_len, output)
+            copy_slices::<_, _, DEPTH, LEN>(params, indices, dims, true, self.slice_len, output)
         } else {
-            copy_rows::<_, _, DEPTH, LEN>(params, indices, dims, false, self.slice_len, output)
+            copy_slices::<_, _, DEPTH, LEN>(params, indices, dims, false, self.slice_len, output)
         }
     }
 
@@ -265,8 +257,9 @@ impl<'a, T: Copy, I: GatherIndex> Source<'a, T, I> {
 /// Stands for any length of a slice.
 const ANY: usize = 0;
 
+/// Copies slices until the output is full or a row is bad. Returns how many.
 #[inline(always)]
-fn copy_rows<T: Copy, I: GatherIndex, const DEPTH: usize, const LEN: usize>(
+fn copy_slices<T: Copy, I: GatherIndex, const DEPTH: usize, const LEN: usize>(
     params: &[T],
     indices: &[I],
     dims: [u64; DEPTH],

@@ -8,7 +8,7 @@ use crate::dims::{GatherDims, PlaceDim};
 use crate::element::GatherIndex;
 
 impl<T: Copy, I: GatherIndex> Source<'_, T, I> {
-    /// Copies the slices of a run from params that hold all rows; those of bad rows are zeroed, or the first of
+    /// Copies the slices of a run from params that hold all rows; those of bad rows are filled, or the first of
     /// them is returned. Slices have `LEN` elements, or any number if that is 0.
     pub(super) fn copy_placed<const LEN: usize>(
         &self,

@@ -17,7 +17,7 @@ mod dispatch;
 use std::ops::Range;
 
 pub(crate) use self::dispatch::{Dispatch, Span};
-use super::kernel::{Kernel, Unit, WORKGROUP_SIZE};
+use super::kernel::{GROUP_ROWS, Kernel, Unit, WORKGROUP_SIZE};
 use super::window::{MAX_PLACE_DIMS, WORD_BYTES, range_bytes};
 use crate::dims::GatherDims;
 use crate::error::GatherError;
@@ -274,6 +274,10 @@ impl<'a> Cut<'a> {
                 let held = rows_in_chunk(first);
                 params_part_end.min(start + held)
             });
+        }
+        if self.kernel.groups > 0 && !end.is_multiple_of(index_count) && end - start > GROUP_ROWS {
+            // What follows starts with a vector of each operand.
+            end -= (end - start) % GROUP_ROWS;
         }
         if index_count > MAX_COUNT || self.counted {
             end = end.min(params_part_end);

@@ -16,7 +16,7 @@ const MAX_SHOWN: usize = 1000;
 impl GatherPlan {
     /// Says in a few lines what the GPU will run for elements of `element_bytes` bytes: the sizes, the bytes
     /// moved, the kernel and its dispatch, or why it cannot run within `limits`. On a CPU that poses as a GPU the
-    /// kernel is another one than on a GPU.
+    /// kernel may be another one than on a GPU.
     ///
     /// ```
     /// use wgpu_gather::{GatherNd, IndexKind, wgpu};

@@ -101,7 +101,7 @@ fn fits_small_buffers(job: &Job) -> bool {
 /// Slices that are cut into parts, which begin within the fill's pattern.
 fn filled_parts(_: &'static Gpu) {
     let gpu = small_device(1 << 26);
-    for slice_len in [85, 300, 1001] {
+    for slice_len in [85, 300, 302, 1001] {
         let plan = Gather::new().bad_indices(BadIndices::Zero);
         let plan = plan.plan(&[3, slice_len], &[4]).unwrap();
         let params: Vec<[u32; 3]> = (0..3 * u32::try_from(slice_len).unwrap())

@@ -178,7 +178,7 @@ impl Random {
 pub struct Data {
     pub workload: Workload,
     pub plan: GatherPlan,
-    /// Libraries that can read them where they lie do: where that is makes up to 1.3 times.
+    /// Libraries that can read them where they lie do: where they lie makes a difference of up to 1.3 times.
     pub params: Arc<Params>,
     pub indices: Arc<Indices>,
     /// Memory for outputs, whose pages have been touched.

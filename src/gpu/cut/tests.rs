@@ -270,6 +270,22 @@ fn rows_that_make_no_group_are_a_dispatch_of_their_own_or_part_of_one_without_gr
 }
 
 #[test]
+fn chunks_end_with_a_group() {
+    // 4096 bytes hold 341 slices of 12 bytes.
+    let limits = limits(4096, 1 << 10);
+    let plan = gather(&[9, 3], &[700]);
+    let cut = cut_for(&plan, 4, &limits, wgpu::DeviceType::Cpu);
+    let dispatches: Vec<_> = cut.dispatches().collect();
+    let found = dispatches.iter().map(|dispatch| {
+        assert_fits(&cut, dispatch, &limits, &plan);
+        (dispatch.grouped, dispatch.window.output_rows)
+    });
+    // The second chunk starts 240 bytes behind an aligned place.
+    let expected = [(true, 340), (true, 320), (true, 40)];
+    assert_eq!(found.collect::<Vec<_>>(), expected);
+}
+
+#[test]
 fn rows_whose_place_counts_are_in_groups_where_none_ends_a_line() {
     let dispatches = |params: &[usize], indices: &[usize], limits: &wgpu::Limits| {
         let plan = GatherElements::new().plan(params, indices);

@@ -120,6 +120,15 @@ pub(super) fn assert_fits(
         );
         assert_eq!(span.bytes % 4, 0, "{plan}");
     }
+    if dispatch.grouped {
+        // Indices are read as vectors, and slices of a word are stored as vectors.
+        let is_packed = cut.kernel.unit == Unit::Word && cut.kernel.one_unit;
+        assert_eq!(window.indices_start % 4, 0, "{plan}");
+        assert!(
+            !is_packed || window.output_start.is_multiple_of(4),
+            "{plan}"
+        );
+    }
     let slices = |start: u32, rows: u32| {
         (u64::from(start) + u64::from(rows) * u64::from(window.slice_units)) * unit
     };
