@@ -46,9 +46,10 @@
 // 2^lanes_log2-th unit of it. gather_groups_vec4, gather_groups_vec2 and gather_groups_words: an invocation takes
 // groups of four rows, whose indices it loads together and whose slices it has in flight together; slices of one
 // unit two groups at a time. gather_packed_words: the same for slices of one word, four of which it stores
-// together. Groups are whole, are of one part each, and of PLACES differ in the innermost coordinate alone; all
-// params rows of their parts are bound. gather_bytes: one invocation writes one output word. No optional feature is
-// needed.
+// together. Slices of 8 and 16 bytes with a fill are taken one group at a time: twice the code for it took one
+// compiler more than ten minutes. Groups are whole, are of one part each, and of PLACES differ in the innermost
+// coordinate alone; all params rows of their parts are bound. gather_bytes: one invocation writes one output word.
+// No optional feature is needed.
 
 struct GatherWindow {
     output_rows: u32,
@@ -559,7 +560,7 @@ fn gather_groups_of_vec4(invocation: u32) -> bool {
     let groups = groups_of(invocation);
     var bad = 0u;
     var group = groups.x;
-    if ONE_UNIT {
+    if ONE_UNIT && !FILL {
         for (; group + 1u < groups.y; group += 2u) {
             let first = sources_of(group);
             let second = sources_of(group + 1u);
@@ -606,7 +607,7 @@ fn gather_groups_of_vec2(invocation: u32) -> bool {
     let groups = groups_of(invocation);
     var bad = 0u;
     var group = groups.x;
-    if ONE_UNIT {
+    if ONE_UNIT && !FILL {
         for (; group + 1u < groups.y; group += 2u) {
             let first = sources_of(group);
             let second = sources_of(group + 1u);
