@@ -121,6 +121,9 @@ impl<'a> Cut<'a> {
             max_workgroups,
             counted: false,
         };
+        // A dispatch has invocations for a slice at least.
+        let most_lanes_log2 = cut.max_invocations.max(1).ilog2();
+        cut.kernel.lanes_log2 = cut.kernel.lanes_log2.min(most_lanes_log2);
         if dims.output_len() == 0 {
             return Ok(cut);
         }

@@ -9,8 +9,13 @@ pub(crate) const WORKGROUP_SIZE: u32 = 64;
 /// Units that one lane copies before another lane helps.
 const UNITS_PER_LANE: u64 = 4;
 
-/// At most this many lanes (a power of two, as a shift) share a slice: one workgroup.
+/// At most this many lanes (a power of two, as a shift) share a slice, unless it is longer than they may copy:
+/// one workgroup.
 const MAX_LANES_LOG2: u32 = WORKGROUP_SIZE.ilog2();
+
+/// A lane copies fewer than twice as many. llvmpipe ends every loop after 65,535 turns and says nothing, and
+/// under an emulated driver it may pose as a GPU.
+const MANY_UNITS_PER_LANE: u64 = 4096;
 
 /// What an entry point loads and stores at once. A slice is a whole number of units.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -58,9 +63,6 @@ const MAX_GROUPS: u64 = 16;
 /// There, longer slices are better taken one by one.
 const CPU_MAX_GROUPED_BYTES: u64 = 2048;
 
-/// There, units that one lane copies before another lane helps. llvmpipe ends every loop after 65,535 turns.
-const CPU_UNITS_PER_LANE: u64 = 4096;
-
 /// The largest index depth of entry points of groups.
 pub(crate) const MAX_GROUPED_DEPTH: usize = 2;
 
@@ -76,11 +78,13 @@ impl Kernel {
             _ => Unit::Byte,
         };
         let one_unit = slice_bytes == unit.bytes();
+        // A dispatch binds no more of a slice than 32 bits count.
+        let units = slice_bytes.min(u32::MAX.into()) / unit.bytes();
+        let lanes_log2 = |units_per_lane: u64| (units / units_per_lane).max(1).ilog2();
         let (lanes_log2, groups) = match (unit, device_type) {
             (Unit::Byte, _) => (0, 0),
             (_, wgpu::DeviceType::Cpu) if slice_bytes > CPU_MAX_GROUPED_BYTES => {
-                let lanes = slice_bytes / unit.bytes() / CPU_UNITS_PER_LANE;
-                (lanes.max(1).ilog2(), 0)
+                (lanes_log2(MANY_UNITS_PER_LANE), 0)
             }
             (_, wgpu::DeviceType::Cpu) => {
                 let groups = CPU_INVOCATION_BYTES / (GROUP_ROWS * slice_bytes.max(1));
@@ -88,8 +92,9 @@ impl Kernel {
                 (0, u32::try_from(groups).expect("a few groups"))
             }
             _ => {
-                let lanes = slice_bytes / unit.bytes() / UNITS_PER_LANE;
-                let lanes_log2 = lanes.max(1).ilog2().min(MAX_LANES_LOG2);
+                let lanes_log2 = lanes_log2(UNITS_PER_LANE)
+                    .min(MAX_LANES_LOG2)
+                    .max(lanes_log2(MANY_UNITS_PER_LANE));
                 (lanes_log2, u32::from(one_unit && unit != Unit::Vec2))
             }
         };
@@ -302,7 +307,8 @@ mod tests {
         assert_kernel(&[9, 32], 16, Unit::Vec4, 8);
         assert_kernel(&[9, 9], 4, Unit::Word, 2);
         assert_kernel(&[9, 25], 8, Unit::Vec2, 4);
-        assert_kernel(&[9, 1 << 20], 16, Unit::Vec4, 64);
+        assert_kernel(&[9, 1 << 18], 16, Unit::Vec4, 64);
+        assert_kernel(&[9, 1 << 20], 16, Unit::Vec4, 256);
         assert_kernel(&[9, (1 << 20) + 1], 1, Unit::Byte, 1);
     }
 
@@ -317,6 +323,7 @@ mod tests {
             (16, gpu, Unit::Vec4, 0, 1),
             (32, gpu, Unit::Vec4, 0, 0),
             (1 << 20, gpu, Unit::Vec4, 6, 0),
+            ((1 << 24) + 4, gpu, Unit::Word, 10, 0),
             (1, cpu, Unit::Byte, 0, 0),
             (4, cpu, Unit::Word, 0, 16),
             (8, cpu, Unit::Vec2, 0, 16),
@@ -330,7 +337,8 @@ mod tests {
             (1 << 16, cpu, Unit::Vec4, 0, 0),
             (1 << 20, cpu, Unit::Vec4, 4, 0),
             ((1 << 18) + 4, cpu, Unit::Word, 4, 0),
-            (1 << 40, cpu, Unit::Vec4, 24, 0),
+            (1 << 40, cpu, Unit::Vec4, 15, 0),
+            (1 << 60, gpu, Unit::Vec4, 15, 0),
         ] {
             let kernel = Kernel::choose(slice_bytes, device_type);
             let expected = Kernel {

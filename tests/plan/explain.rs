@@ -263,3 +263,12 @@ fn gather_elements_beyond_what_the_shader_counts_says_so() {
         .explain(1, IndexKind::I32, &wgpu::Limits::default(), GPU);
     assert!(!batches.contains("cannot run"), "{batches}");
 }
+
+#[test]
+fn slices_of_any_length_are_explained_on_a_cpu() {
+    let plan = along(0, 0, &[2, 1 << 58], &[2]).unwrap();
+    let (limits, cpu) = (wgpu::Limits::default(), wgpu::DeviceType::Cpu);
+    let text = plan.explain(4, IndexKind::I32, &limits, cpu);
+    let last = text.lines().last().unwrap();
+    assert!(last.starts_with("more than 1000 dispatches"), "{text}");
+}

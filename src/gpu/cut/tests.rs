@@ -270,6 +270,20 @@ fn rows_that_make_no_group_are_a_dispatch_of_their_own_or_part_of_one_without_gr
 }
 
 #[test]
+fn slices_have_no_more_lanes_than_a_dispatch() {
+    // 2^20 words, which would have 256 lanes, and one workgroup of 64 invocations.
+    let limits = limits(1 << 30, 1);
+    let plan = gather(&[2, (1 << 20) + 1], &[3]);
+    let cut = cut_for(&plan, 4, &limits, wgpu::DeviceType::Cpu);
+    let dispatches: Vec<_> = cut.dispatches().collect();
+    assert_eq!(dispatches.len(), 3);
+    for dispatch in &dispatches {
+        assert_fits(&cut, dispatch, &limits, &plan);
+        assert_eq!(dispatch.window.lanes_log2, 6);
+    }
+}
+
+#[test]
 fn chunks_end_with_a_group() {
     // 4096 bytes hold 341 slices of 12 bytes.
     let limits = limits(4096, 1 << 10);
