@@ -236,6 +236,19 @@ impl PipelineKey {
         index_depth: 1,
     };
 
+    /// One for each width of an index, which is all that the entry point reads of the gather.
+    pub(crate) fn copy_first_bad_row(index_kind: IndexKind, one_buffer: bool) -> Self {
+        Self {
+            entry_point: EntryPoint::CopyFirstBadRow,
+            index_kind: match index_kind {
+                IndexKind::I32 | IndexKind::U32 => IndexKind::U32,
+                IndexKind::I64 | IndexKind::U64 => IndexKind::U64,
+            },
+            one_buffer,
+            ..Self::COUNT_ROWS
+        }
+    }
+
     /// The shader's overrides.
     pub(crate) fn overrides(self) -> [(&'static str, f64); 11] {
         let flag = |set| f64::from(u8::from(set));

@@ -89,10 +89,8 @@ impl Keys {
             }
         };
         let copies = self.report && dispatch.window.reports == 1;
-        let copy = copies.then_some(PipelineKey {
-            entry_point: EntryPoint::CopyFirstBadRow,
-            ..self.gather
-        });
+        let copy =
+            copies.then(|| PipelineKey::copy_first_bad_row(gather.index_kind, gather.one_buffer));
         let count = self.counted.then_some(PipelineKey::COUNT_ROWS);
         count.into_iter().chain([gather]).chain(copy)
     }
@@ -179,4 +177,51 @@ fn made_shader<'a>(
         })
     })?;
     Ok(made.get_or_init(|| shader))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Gather;
+
+    #[test]
+    fn gathers_share_what_copies_their_first_bad_row() {
+        let plans = [
+            Gather::new(),
+            Gather::new().negative_indices(NegativeIndices::FromEnd),
+        ]
+        .map(|gather| gather.plan(&[9, 3], &[5]).expect("a valid shape"));
+        let keys = |index_kind: IndexKind| {
+            plans.each_ref().map(|plan| {
+                let cut = Cut::new(
+                    plan.dims(),
+                    4,
+                    index_kind.bytes(),
+                    &[9],
+                    &wgpu::Limits::default(),
+                    wgpu::DeviceType::DiscreteGpu,
+                )
+                .expect("the device holds a row");
+                let bindings = Bindings {
+                    index_kind,
+                    report: true,
+                    fill: false,
+                    counted: false,
+                    one_buffer: false,
+                };
+                let keys = Keys::new(plan, &cut, bindings);
+                let dispatch = cut.dispatches().next().expect("an output");
+                keys.of(&dispatch).collect::<Vec<_>>()
+            })
+        };
+        let [i32_keys, from_end] = keys(IndexKind::I32);
+        let [u32_keys, _] = keys(IndexKind::U32);
+        let [i64_keys, _] = keys(IndexKind::I64);
+        for others in [&from_end, &u32_keys] {
+            assert_ne!(i32_keys[0], others[0]);
+            assert_eq!(i32_keys[1..], others[1..]);
+        }
+        assert_eq!(i32_keys.len(), 2);
+        assert_ne!(i32_keys[1], i64_keys[1]);
+    }
 }

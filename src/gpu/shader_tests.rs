@@ -116,7 +116,7 @@ fn entry_points() -> Vec<EntryPoint> {
 }
 
 /// All that can be made of them: only signed numbers count from the end, only groups are made for a depth, and
-/// neither they nor those of one part for rows beyond 32 bits.
+/// neither they nor those of one part for rows beyond 32 bits; what does not gather reads few of the overrides.
 fn pipeline_keys() -> impl Iterator<Item = PipelineKey> {
     entry_points().into_iter().flat_map(|entry_point| {
         let is_grouped = match entry_point {
@@ -143,9 +143,15 @@ fn pipeline_keys() -> impl Iterator<Item = PipelineKey> {
         keys.filter(move |key| {
             (key.index_kind.is_signed() || !key.from_end)
                 && (!is_grouped || !key.wide)
-                && (!key.one_part || !key.wide && entry_point != EntryPoint::CopyFirstBadRow)
+                && (!key.one_part || !key.wide)
                 && (key.index_depth == 1 || is_grouped && !key.places)
-                && (entry_point != EntryPoint::CountRows || *key == PipelineKey::COUNT_ROWS)
+                && match entry_point {
+                    EntryPoint::Gather { .. } => true,
+                    EntryPoint::CopyFirstBadRow => {
+                        *key == PipelineKey::copy_first_bad_row(key.index_kind, false)
+                    }
+                    EntryPoint::CountRows => *key == PipelineKey::COUNT_ROWS,
+                }
         })
     })
 }
