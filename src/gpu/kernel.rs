@@ -61,7 +61,7 @@ const CPU_INVOCATION_BYTES: u64 = 1024;
 const MAX_GROUPS: u64 = 16;
 
 /// There, longer slices are better taken one by one.
-const CPU_MAX_GROUPED_BYTES: u64 = 2048;
+const CPU_MAX_GROUPED_BYTES: u64 = 256;
 
 /// The largest index depth of entry points of groups.
 pub(crate) const MAX_GROUPED_DEPTH: usize = 2;
@@ -345,8 +345,9 @@ mod tests {
             (16, cpu, Unit::Vec4, 0, 16),
             (64, cpu, Unit::Vec4, 0, 4),
             (20, cpu, Unit::Word, 0, 12),
-            (2048, cpu, Unit::Vec4, 0, 1),
-            (2056, cpu, Unit::Vec2, 0, 0),
+            (256, cpu, Unit::Vec4, 0, 1),
+            (264, cpu, Unit::Vec2, 0, 0),
+            (512, cpu, Unit::Vec4, 0, 0),
             (1 << 16, cpu, Unit::Vec4, 0, 0),
             (1 << 20, cpu, Unit::Vec4, 4, 0),
             ((1 << 18) + 4, cpu, Unit::Word, 4, 0),
