@@ -56,12 +56,10 @@ pub(crate) struct Kernel {
 /// Rows whose indices an invocation loads together.
 pub(crate) const GROUP_ROWS: u64 = 4;
 
-/// What an invocation copies on a CPU that poses as a GPU, in whole groups but no more than so many.
+/// What an invocation copies on a CPU that poses as a GPU, in whole groups but no more than so many. There, slices
+/// of which a group is more are better taken one by one.
 const CPU_INVOCATION_BYTES: u64 = 1024;
 const MAX_GROUPS: u64 = 16;
-
-/// There, longer slices are better taken one by one.
-const CPU_MAX_GROUPED_BYTES: u64 = 256;
 
 /// The largest index depth of entry points of groups.
 pub(crate) const MAX_GROUPED_DEPTH: usize = 2;
@@ -83,13 +81,10 @@ impl Kernel {
         let lanes_log2 = |units_per_lane: u64| (units / units_per_lane).max(1).ilog2();
         let (lanes_log2, groups) = match (unit, device_type) {
             (Unit::Byte, _) => (0, 0),
-            (_, wgpu::DeviceType::Cpu) if slice_bytes > CPU_MAX_GROUPED_BYTES => {
-                (lanes_log2(MANY_UNITS_PER_LANE), 0)
-            }
             (_, wgpu::DeviceType::Cpu) => {
-                let groups = CPU_INVOCATION_BYTES / (GROUP_ROWS * slice_bytes.max(1));
-                let groups = groups.clamp(1, MAX_GROUPS);
-                (0, u32::try_from(groups).expect("a few groups"))
+                let groups = CPU_INVOCATION_BYTES / GROUP_ROWS / slice_bytes.max(1);
+                let groups = u32::try_from(groups.min(MAX_GROUPS)).expect("a few groups");
+                (lanes_log2(MANY_UNITS_PER_LANE), groups)
             }
             _ => {
                 let lanes_log2 = lanes_log2(UNITS_PER_LANE)
