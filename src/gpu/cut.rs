@@ -105,7 +105,7 @@ impl<'a> Cut<'a> {
         // Beyond 32 bits of bytes the shader could not count, whatever a device may bind.
         let binding_bytes = limits.max_storage_buffer_binding_size.min(u32::MAX.into()) & !3;
         let mut cut = Self {
-            kernel: Kernel::choose(slice_bytes, device_type),
+            kernel: Kernel::choose(slice_bytes, dims.output_rows(), device_type),
             dims,
             shard_starts: starts(shard_rows),
             slice_bytes,

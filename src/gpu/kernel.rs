@@ -1,5 +1,7 @@
 //! The table of kernels and the choice among them. Pure: knows sizes, not devices.
 
+use std::ops::RangeInclusive;
+
 use crate::element::IndexKind;
 
 /// Invocations of a workgroup: two warps of NVIDIA, one wavefront of AMD, and a quarter of the least that
@@ -61,6 +63,12 @@ pub(crate) const GROUP_ROWS: u64 = 4;
 const CPU_INVOCATION_BYTES: u64 = 1024;
 const MAX_GROUPS: u64 = 16;
 
+/// Slices of these sizes are there copied in this many bytes an invocation, if enough workgroups are left to share:
+/// each of the slices in flight is then as far from the next one in the output, a whole number of pages.
+const CPU_PAGED_SLICES: RangeInclusive<u64> = 256..=1024;
+const CPU_PAGED_INVOCATION_BYTES: u64 = 1 << 14;
+const MIN_PAGED_WORKGROUPS: u64 = 16;
+
 /// The largest index depth of entry points of groups.
 pub(crate) const MAX_GROUPED_DEPTH: usize = 2;
 
@@ -68,7 +76,11 @@ impl Kernel {
     /// The widest unit that divides a slice. On a GPU a lane for every few units, and groups for slices of one
     /// unit, but of 8 bytes, which invocations side by side store as one. On a CPU that poses as one, where it is
     /// invocations and loads that cost, as few as make work for its cores and end in time.
-    pub(crate) fn choose(slice_bytes: u64, device_type: wgpu::DeviceType) -> Self {
+    pub(crate) fn choose(
+        slice_bytes: u64,
+        output_rows: u64,
+        device_type: wgpu::DeviceType,
+    ) -> Self {
         let unit = match slice_bytes {
             bytes if bytes % 16 == 0 => Unit::Vec4,
             bytes if bytes % 8 == 0 => Unit::Vec2,
@@ -82,7 +94,16 @@ impl Kernel {
         let (lanes_log2, groups) = match (unit, device_type) {
             (Unit::Byte, _) => (0, 0),
             (_, wgpu::DeviceType::Cpu) => {
-                let groups = CPU_INVOCATION_BYTES / GROUP_ROWS / slice_bytes.max(1);
+                let workgroup_bytes = u64::from(WORKGROUP_SIZE) * CPU_PAGED_INVOCATION_BYTES;
+                let is_paged = CPU_PAGED_SLICES.contains(&slice_bytes)
+                    && output_rows.saturating_mul(slice_bytes)
+                        >= MIN_PAGED_WORKGROUPS * workgroup_bytes;
+                let bytes = if is_paged {
+                    CPU_PAGED_INVOCATION_BYTES
+                } else {
+                    CPU_INVOCATION_BYTES
+                };
+                let groups = bytes / GROUP_ROWS / slice_bytes.max(1);
                 let groups = u32::try_from(groups.min(MAX_GROUPS)).expect("a few groups");
                 (lanes_log2(MANY_UNITS_PER_LANE), groups)
             }
@@ -285,7 +306,7 @@ mod tests {
             .plan(params_shape, &[5])
             .expect("a valid shape");
         let slice_bytes = plan.dims().slice_len * element_bytes;
-        let kernel = Kernel::choose(slice_bytes, wgpu::DeviceType::DiscreteGpu);
+        let kernel = Kernel::choose(slice_bytes, 5, wgpu::DeviceType::DiscreteGpu);
         assert_eq!(
             (kernel.unit, 1 << kernel.lanes_log2),
             (unit, lanes),
@@ -349,7 +370,7 @@ mod tests {
             (1 << 40, cpu, Unit::Vec4, 15, 0),
             (1 << 60, gpu, Unit::Vec4, 15, 0),
         ] {
-            let kernel = Kernel::choose(slice_bytes, device_type);
+            let kernel = Kernel::choose(slice_bytes, 5, device_type);
             let expected = Kernel {
                 unit,
                 lanes_log2,
@@ -361,6 +382,30 @@ mod tests {
     }
 
     #[test]
+    fn on_a_cpu_invocations_take_pages_of_a_long_output() {
+        let (gpu, cpu) = (wgpu::DeviceType::DiscreteGpu, wgpu::DeviceType::Cpu);
+        for (slice_bytes, output_bytes, device_type, groups) in [
+            (248, 1 << 30, cpu, 1),
+            (256, (1 << 24) - 256, cpu, 1),
+            (256, 1 << 24, cpu, 16),
+            (512, (1 << 24) - 512, cpu, 0),
+            (512, 1 << 24, cpu, 8),
+            (768, 1 << 30, cpu, 5),
+            (1024, 1 << 24, cpu, 4),
+            (1028, 1 << 30, cpu, 0),
+            (2048, 1 << 30, cpu, 0),
+            (512, 1 << 30, gpu, 0),
+            (512, u64::MAX, cpu, 8),
+        ] {
+            let kernel = Kernel::choose(slice_bytes, output_bytes / slice_bytes, device_type);
+            assert_eq!(
+                kernel.groups, groups,
+                "{slice_bytes} {output_bytes} {device_type:?}"
+            );
+        }
+    }
+
+    #[test]
     fn groups_of_slices_of_one_unit_have_pipelines_of_their_own() {
         for (slice_bytes, grouped, rows, one_unit) in [
             (8, true, Rows::GroupsOfUnits, 1.0),
@@ -368,7 +413,7 @@ mod tests {
             (24, true, Rows::Groups, 0.0),
             (8, false, Rows::Single, 0.0),
         ] {
-            let kernel = Kernel::choose(slice_bytes, wgpu::DeviceType::Cpu);
+            let kernel = Kernel::choose(slice_bytes, 5, wgpu::DeviceType::Cpu);
             assert_eq!(kernel.rows(grouped), rows, "{slice_bytes}");
             let key = PipelineKey {
                 entry_point: EntryPoint::Gather {
