@@ -15,7 +15,9 @@ use common::indices::Hash;
 use common::oracle::Case;
 use common::sweep;
 use common::voices::{Cpu, POLICIES, WIDTHS};
-use wgpu_gather::{BadIndices, Gather, GatherNd, GatherPlan, IndexKind, Operand, RunError};
+use wgpu_gather::{
+    BadIndices, Gather, GatherNd, GatherPlan, IndexKind, NegativeIndices, Operand, RunError,
+};
 
 #[test]
 fn documentation_examples_give_the_results_they_print() {
@@ -48,6 +50,62 @@ fn every_index_value_is_judged_at_full_width() {
     for case in cases::index_values() {
         for job in case.jobs(&[4], &IndexKind::ALL, &POLICIES) {
             job.check(&Cpu);
+        }
+    }
+}
+
+#[test]
+fn of_two_values_either_may_be_out_of_range() {
+    let (rows, columns) = (3, 5);
+    let values = [
+        i32::MIN,
+        -6,
+        -5,
+        -4,
+        -3,
+        -1,
+        0,
+        2,
+        3,
+        4,
+        5,
+        1 << 16,
+        i32::MAX,
+    ];
+    for slice_len in [1, 2, 3, 4, 5, 8, 16] {
+        let params: Vec<usize> = (1..=15 * slice_len).collect();
+        for negative in [NegativeIndices::Invalid, NegativeIndices::FromEnd] {
+            let from_end = negative == NegativeIndices::FromEnd;
+            let place = |value: i32, dim: i32| match value {
+                _ if (0..dim).contains(&value) => Some(value),
+                _ if from_end && (-dim..0).contains(&value) => Some(value + dim),
+                _ => None,
+            };
+            let indices = values.map(|row| values.map(|column| [row, column]));
+            let places = indices.as_flattened().iter().map(|&[row, column]| {
+                let row = place(row, rows)? * columns + place(column, columns)?;
+                usize::try_from(row).ok()
+            });
+            let expected: Vec<usize> = places
+                .flat_map(|row| {
+                    (0..slice_len).map(move |at| row.map_or(0, |row| row * slice_len + at + 1))
+                })
+                .collect();
+            let plan = GatherNd::new()
+                .negative_indices(negative)
+                .bad_indices(BadIndices::Zero)
+                .plan(&[3, 5, slice_len], &[values.len(), values.len(), 2])
+                .unwrap();
+            let signed = indices.as_flattened().as_flattened();
+            assert_eq!(plan.run(&params, signed).unwrap(), expected, "{slice_len}");
+            if !from_end {
+                let unsigned: Vec<u32> = signed.iter().map(|value| value.cast_unsigned()).collect();
+                assert_eq!(
+                    plan.run(&params, &unsigned).unwrap(),
+                    expected,
+                    "{slice_len}"
+                );
+            }
         }
     }
 }

@@ -121,7 +121,7 @@ impl<'a, T: Copy, I: GatherIndex> Source<'a, T, I> {
             Some(loops) => loops.run,
             None if self.index_rows.are_whole_with_places() => match self.slice_len {
                 1 => Self::copy_placed::<1>,
-                _ => Self::copy_placed::<ANY>,
+                _ => Self::copy_placed::<0>,
             },
             None => Self::copy_any,
         }
@@ -133,7 +133,9 @@ impl<'a, T: Copy, I: GatherIndex> Source<'a, T, I> {
     fn loops(&self) -> Option<Loops<'a, T, I>> {
         match self.index_rows.whole_dims() {
             Some([_]) => Some(self.loops_of::<1>()),
-            Some([_, _]) => Some(self.loops_of::<2>()),
+            Some(&[_, columns]) if size_of::<I>() > 4 || u32::try_from(columns).is_ok() => {
+                Some(self.loops_of::<2>())
+            }
             _ => None,
         }
     }
@@ -141,34 +143,30 @@ impl<'a, T: Copy, I: GatherIndex> Source<'a, T, I> {
     #[inline]
     fn loops_of<const DEPTH: usize>(&self) -> Loops<'a, T, I> {
         match self.slice_len {
-            1 => Loops::new::<DEPTH, 1>(),
-            2 => Loops::new::<DEPTH, 2>(),
-            3 => Loops::new::<DEPTH, 3>(),
-            4 => Loops::new::<DEPTH, 4>(),
-            8 => Loops::new::<DEPTH, 8>(),
-            16 => Loops::new::<DEPTH, 16>(),
-            _ => Loops::new::<DEPTH, ANY>(),
+            1 => Loops::new::<DEPTH, Arrays<1>>(),
+            2 => Loops::new::<DEPTH, Arrays<2>>(),
+            3 => Loops::new::<DEPTH, Arrays<3>>(),
+            4 => Loops::new::<DEPTH, Arrays<4>>(),
+            8 => Loops::new::<DEPTH, Arrays<8>>(),
+            16 => Loops::new::<DEPTH, Arrays<16>>(),
+            _ => Loops::new::<DEPTH, AnySlices>(),
         }
     }
 
     /// Copies the slices of a run from params that hold all rows; those of bad rows are filled, or the first
-    /// of them is returned. Slices have `LEN` elements: with a length that the compiler knows no call is made.
-    fn copy<const DEPTH: usize, const LEN: usize>(
-        &self,
-        run: Run,
-        output: &mut [T],
-    ) -> Option<usize> {
-        let slice_len = if LEN == ANY { self.slice_len } else { LEN };
+    /// of them is returned.
+    fn copy<const DEPTH: usize, S: Slices>(&self, run: Run, output: &mut [T]) -> Option<usize> {
+        let slice_len = S::LEN.unwrap_or(self.slice_len);
         for (part, mut output) in output.chunks_mut(run.rows * slice_len).enumerate() {
             let params = self.part(run.part + part);
             let mut index_row = run.index_row + part * run.next_index_rows;
             let end = index_row + run.rows;
             loop {
                 let indices = self.index_rows.values_of::<DEPTH>(index_row..end);
-                let rows = if LEN == ANY {
-                    self.copy_part::<DEPTH, LEN>(params, indices, output)
+                let rows = if S::LEN.is_none() {
+                    self.copy_part::<DEPTH, S>(params, indices, output)
                 } else {
-                    self.copy_rows::<DEPTH, LEN>(params, indices, output)
+                    self.copy_rows::<DEPTH, S>(params, indices, output)
                 };
                 let rest = &mut mem::take(&mut output)[rows * slice_len..];
                 let Some((slice, rest)) = rest.split_at_mut_checked(slice_len) else {
@@ -190,38 +188,30 @@ impl<'a, T: Copy, I: GatherIndex> Source<'a, T, I> {
     /// list of offsets or not, and to leave the bounds checks out took as long or longer; to prefetch gained less
     /// than a tenth, on long slices alone.
     #[inline(always)]
-    fn copy_rows<const DEPTH: usize, const LEN: usize>(
+    fn copy_rows<const DEPTH: usize, S: Slices>(
         &self,
         params: &[T],
         indices: &[I],
         output: &mut [T],
     ) -> usize {
-        let mut dims: [u64; DEPTH] = self.index_rows.dims();
-        if DEPTH == 1 {
-            // The same number. That of scalars bounds params too, so that they are compared once.
-            dims[0] = if LEN == 1 {
-                params.len() as u64
-            } else {
-                self.held_rows as u64
-            };
-        }
+        let (dims, len) = (self.index_rows.dims::<DEPTH>(), self.slice_len);
         // A loop for each, which has less to do in each row.
         if self.index_rows.counts_from_end() {
-            copy_slices::<_, _, DEPTH, LEN>(params, indices, dims, true, self.slice_len, output)
+            S::copy(params, indices, dims, true, len, output)
         } else {
-            copy_slices::<_, _, DEPTH, LEN>(params, indices, dims, false, self.slice_len, output)
+            S::copy(params, indices, dims, false, len, output)
         }
     }
 
     /// The same as a function of its own, so that a loop around calls of memcpy keeps what it can in registers.
     #[inline(never)]
-    fn copy_part<const DEPTH: usize, const LEN: usize>(
+    fn copy_part<const DEPTH: usize, S: Slices>(
         &self,
         params: &[T],
         indices: &[I],
         output: &mut [T],
     ) -> usize {
-        self.copy_rows::<DEPTH, LEN>(params, indices, output)
+        self.copy_rows::<DEPTH, S>(params, indices, output)
     }
 
     /// The same for any params and any depth.
@@ -254,41 +244,113 @@ impl<'a, T: Copy, I: GatherIndex> Source<'a, T, I> {
     }
 }
 
-/// Stands for any length of a slice.
-const ANY: usize = 0;
+/// How slices are copied: by what the compiler knows of their length.
+trait Slices {
+    /// Their length, if the compiler knows it.
+    const LEN: Option<usize>;
 
-/// Copies slices until the output is full or a row is bad. Returns how many.
+    /// Copies slices of `slice_len` elements until the output is full or a row is bad. Returns how many.
+    fn copy<T: Copy, I: GatherIndex, const DEPTH: usize>(
+        params: &[T],
+        indices: &[I],
+        dims: [u64; DEPTH],
+        from_end: bool,
+        slice_len: usize,
+        output: &mut [T],
+    ) -> usize;
+}
+
+/// Slices of any length, each copied by a call of memcpy.
+struct AnySlices;
+
+impl Slices for AnySlices {
+    const LEN: Option<usize> = None;
+
+    #[inline(always)]
+    fn copy<T: Copy, I: GatherIndex, const DEPTH: usize>(
+        params: &[T],
+        indices: &[I],
+        dims: [u64; DEPTH],
+        from_end: bool,
+        slice_len: usize,
+        output: &mut [T],
+    ) -> usize {
+        let mut rows = 0;
+        for (index, slice) in indices
+            .chunks_exact(DEPTH)
+            .zip(output.chunks_exact_mut(slice_len))
+        {
+            let Some(row) = selected(index, dims, from_end, 0) else {
+                return rows;
+            };
+            slice.copy_from_slice(&params[in_memory(row) * slice_len..][..slice_len]);
+            rows += 1;
+        }
+        rows
+    }
+}
+
+/// Slices of `LEN` elements, for which no call is made.
+struct Arrays<const LEN: usize>;
+
+impl<const LEN: usize> Slices for Arrays<LEN> {
+    const LEN: Option<usize> = Some(LEN);
+
+    #[inline(always)]
+    fn copy<T: Copy, I: GatherIndex, const DEPTH: usize>(
+        params: &[T],
+        indices: &[I],
+        mut dims: [u64; DEPTH],
+        from_end: bool,
+        _slice_len: usize,
+        output: &mut [T],
+    ) -> usize {
+        let (params, _) = params.as_chunks::<LEN>();
+        let (output, _) = output.as_chunks_mut::<LEN>();
+        // What has 32 bits and is out of range in the first dim selects a row behind params, whatever the second: no
+        // product of it and 32 bits of columns comes round to one in params. That spares a comparison.
+        let compared_from = if size_of::<I>() == 4 { DEPTH - 1 } else { 0 };
+        if DEPTH == 1 {
+            // The same number, but one that bounds params too, so that rows are compared once.
+            dims[0] = params.len() as u64;
+        }
+        let mut rows = 0;
+        for (index, slice) in indices.chunks_exact(DEPTH).zip(output) {
+            match selected(index, dims, from_end, compared_from) {
+                Some(row) if row < params.len() as u64 => {
+                    let from = &params[in_memory(row)];
+                    if LEN == 1 {
+                        // A float as one, not as an integer: those registers are fewer than rows could be in flight.
+                        slice[0] = from[0];
+                    } else {
+                        *slice = *from;
+                    }
+                }
+                _ => return rows,
+            }
+            rows += 1;
+        }
+        rows
+    }
+}
+
+/// The row that an index row selects, if its values from this one on are in range.
 #[inline(always)]
-fn copy_slices<T: Copy, I: GatherIndex, const DEPTH: usize, const LEN: usize>(
-    params: &[T],
-    indices: &[I],
+fn selected<I: GatherIndex, const DEPTH: usize>(
+    index: &[I],
     dims: [u64; DEPTH],
     from_end: bool,
-    slice_len: usize,
-    output: &mut [T],
-) -> usize {
-    let slice_len = if LEN == ANY { slice_len } else { LEN };
-    let mut rows = 0;
-    for (index, slice) in indices
-        .chunks_exact(DEPTH)
-        .zip(output.chunks_exact_mut(slice_len))
-    {
-        let mut selected = 0;
-        for (index, dim) in index.iter().zip(dims) {
-            let position = index.position(dim, from_end);
-            if position >= dim {
-                return rows;
-            }
-            selected = selected * dim + position;
+    compared_from: usize,
+) -> Option<u64> {
+    let mut row = 0_u64;
+    for (k, (index, dim)) in index.iter().zip(dims).enumerate() {
+        let position = index.position(dim, from_end);
+        if k >= compared_from && position >= dim {
+            return None;
         }
-        if LEN == 1 {
-            slice[0] = params[in_memory(selected)];
-        } else {
-            slice.copy_from_slice(&params[in_memory(selected) * slice_len..][..slice_len]);
-        }
-        rows += 1;
+        row = row.wrapping_mul(dim).wrapping_add(position);
     }
-    rows
+    Some(row)
 }
 
 /// [`Source::copy_part`] and [`Source::copy`] for one depth and one length of slices.
@@ -298,10 +360,10 @@ struct Loops<'a, T, I> {
 }
 
 impl<'a, T: Copy, I: GatherIndex> Loops<'a, T, I> {
-    fn new<const DEPTH: usize, const LEN: usize>() -> Self {
+    fn new<const DEPTH: usize, S: Slices>() -> Self {
         Self {
-            part: Source::copy_part::<DEPTH, LEN>,
-            run: Source::copy::<DEPTH, LEN>,
+            part: Source::copy_part::<DEPTH, S>,
+            run: Source::copy::<DEPTH, S>,
         }
     }
 }
