@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use crate::peers::{COPY, Device, Job, Peer};
-use crate::workloads::Data;
+use crate::workloads::{Data, Random};
 
 /// A call of so few bytes on the CPU is timed a thousand at a time.
 const SMALL_BYTES: usize = 1 << 20;
@@ -104,17 +104,21 @@ pub fn time(
             }
         }
     }
-    // Each device by itself, and there and back: what lies in caches is what the peers before one have left there, so no
-    // peer always comes behind the same one.
+    // Each device by itself, and each round in another order: what lies in caches is what the peer before has left
+    // there, a copy little of params.
     let (cpu, gpu): (Vec<_>, Vec<_>) =
         (entries.iter_mut()).partition(|entry| entry.peer.device() == Device::Cpu);
+    let mut random = Random::new();
     for mut entries in [cpu, gpu] {
         for _ in 0..samples {
+            for left in (1..entries.len()).rev() {
+                let other = random.below(u32::try_from(left + 1).expect("a few peers"));
+                entries.swap(left, other as usize);
+            }
             for entry in &mut entries {
                 let sample = entry.sample();
                 entry.samples.push(sample);
             }
-            entries.reverse();
         }
     }
     timed.figures = entries.into_iter().map(Entry::figure).collect();

@@ -122,13 +122,10 @@ impl Workload {
     pub fn data(&self) -> Data {
         let plan = self.plan();
         let dims = plan.dims();
-        let mut random = Random(0x9e37_79b9_7f4a_7c15);
+        let mut random = Random::new();
         let values = dims.indexed_dims.iter().cycle();
         let values = values.take(self.indices_shape.iter().product());
-        let values = values.map(|&dim| {
-            let value = (u64::from(random.next()) * dim) >> 32;
-            u32::try_from(value).expect("dims below 2^32")
-        });
+        let values = values.map(|&dim| random.below(u32::try_from(dim).expect("dims below 2^32")));
         let indices = match self.index {
             Index::I32 => Indices::I32(values.map(u32::cast_signed).collect()),
             Index::I64 => Indices::I64(values.map(i64::from).collect()),
@@ -163,9 +160,20 @@ fn finite_f16(bits: u32) -> f16 {
 }
 
 /// xorshift64*, whose high bits are good.
-struct Random(u64);
+pub struct Random(u64);
 
 impl Random {
+    /// The same numbers each time.
+    pub fn new() -> Self {
+        Self(0x9e37_79b9_7f4a_7c15)
+    }
+
+    /// A number below `end`, which is one at least.
+    pub fn below(&mut self, end: u32) -> u32 {
+        let number = (u64::from(self.next()) * u64::from(end)) >> 32;
+        u32::try_from(number).expect("below 32 bits")
+    }
+
     fn next(&mut self) -> u32 {
         self.0 ^= self.0 >> 12;
         self.0 ^= self.0 << 25;
