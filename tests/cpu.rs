@@ -111,6 +111,44 @@ fn of_two_values_either_may_be_out_of_range() {
 }
 
 #[test]
+fn slices_of_large_params_are_copied_whatever_index_follows() {
+    // More than 1 MiB, from where slices are asked for before they are copied, and index rows that none is bad in for
+    // longer than that reaches ahead.
+    for slice_len in [8, 16, 33, 128] {
+        let rows = (1 << 19) / slice_len;
+        let params: Vec<u32> = (1..).take(rows * slice_len).collect();
+        let value = |place: u64| match place % 50 {
+            40 => i64::MAX,
+            41 => i64::MIN,
+            42 => -1,
+            43 => i64::try_from(rows).unwrap(),
+            _ => i64::try_from(place * 7919 % rows as u64).unwrap(),
+        };
+        let indices: Vec<i64> = (0..1000).map(value).collect();
+        let place = |&index: &i64| usize::try_from(index).ok().filter(|&row| row < rows);
+        let expected: Vec<u32> = indices
+            .iter()
+            .map(place)
+            .flat_map(|row| {
+                let slice = row.map(|row| &params[row * slice_len..][..slice_len]);
+                slice.map_or(vec![0; slice_len], <[u32]>::to_vec)
+            })
+            .collect();
+        let gather = GatherNd::new().bad_indices(BadIndices::Zero);
+        let plan = gather.plan(&[rows, slice_len], &[1000, 1]).unwrap();
+        assert_eq!(
+            plan.run(&params, &indices).unwrap(),
+            expected,
+            "{slice_len}"
+        );
+
+        let pairs: Vec<i64> = indices.iter().flat_map(|&index| [0, index]).collect();
+        let plan = gather.plan(&[1, rows, slice_len], &[1000, 2]).unwrap();
+        assert_eq!(plan.run(&params, &pairs).unwrap(), expected, "{slice_len}");
+    }
+}
+
+#[test]
 fn bad_rows_hold_the_fill() {
     for case in cases::slice_lengths()
         .into_iter()

@@ -3,6 +3,7 @@
 use std::mem;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use super::prefetch;
 use crate::bad_indices::BadIndices;
 use crate::element::GatherIndex;
 use crate::index_rows::IndexRows;
@@ -23,6 +24,8 @@ pub(super) struct Source<'a, T, I> {
     pub(super) zero: T,
     /// What that of a bad row holds.
     pub(super) fill: T,
+    /// Whether slices are asked for before they are copied.
+    looks_ahead: bool,
 }
 
 impl<'a, T: Copy, I: GatherIndex> Source<'a, T, I> {
@@ -47,6 +50,7 @@ impl<'a, T: Copy, I: GatherIndex> Source<'a, T, I> {
             fills: matches!(plan.bad_indices(), BadIndices::Zero | BadIndices::Clamp),
             zero,
             fill,
+            looks_ahead: prefetch::pays(size_of_val(params)),
         }
     }
 
@@ -185,8 +189,7 @@ impl<'a, T: Copy, I: GatherIndex> Source<'a, T, I> {
     /// Copies slices from one part of params until the output is full or a row is bad. Returns how many.
     ///
     /// One pass over index values, each compared and then used. To check a block of them first, whether into a
-    /// list of offsets or not, and to leave the bounds checks out took as long or longer; to prefetch gained less
-    /// than a tenth, on long slices alone.
+    /// list of offsets or not, and to leave the bounds checks out took as long or longer.
     #[inline(always)]
     fn copy_rows<const DEPTH: usize, S: Slices>(
         &self,
@@ -196,10 +199,11 @@ impl<'a, T: Copy, I: GatherIndex> Source<'a, T, I> {
     ) -> usize {
         let (dims, len) = (self.index_rows.dims::<DEPTH>(), self.slice_len);
         // A loop for each, which has less to do in each row.
-        if self.index_rows.counts_from_end() {
-            S::copy(params, indices, dims, true, len, output)
-        } else {
-            S::copy(params, indices, dims, false, len, output)
+        match (self.index_rows.counts_from_end(), self.looks_ahead) {
+            (false, false) => S::copy(params, indices, dims, false, false, len, output),
+            (false, true) => S::copy(params, indices, dims, false, true, len, output),
+            (true, false) => S::copy(params, indices, dims, true, false, len, output),
+            (true, true) => S::copy(params, indices, dims, true, true, len, output),
         }
     }
 
@@ -255,6 +259,7 @@ trait Slices {
         indices: &[I],
         dims: [u64; DEPTH],
         from_end: bool,
+        looks_ahead: bool,
         slice_len: usize,
         output: &mut [T],
     ) -> usize;
@@ -272,6 +277,7 @@ impl Slices for AnySlices {
         indices: &[I],
         dims: [u64; DEPTH],
         from_end: bool,
+        looks_ahead: bool,
         slice_len: usize,
         output: &mut [T],
     ) -> usize {
@@ -280,6 +286,9 @@ impl Slices for AnySlices {
             .chunks_exact(DEPTH)
             .zip(output.chunks_exact_mut(slice_len))
         {
+            if looks_ahead {
+                look_ahead(params, indices, rows, dims, from_end, slice_len);
+            }
             let Some(row) = selected(index, dims, from_end, 0) else {
                 return rows;
             };
@@ -302,9 +311,11 @@ impl<const LEN: usize> Slices for Arrays<LEN> {
         indices: &[I],
         mut dims: [u64; DEPTH],
         from_end: bool,
+        looks_ahead: bool,
         _slice_len: usize,
         output: &mut [T],
     ) -> usize {
+        let elements = params;
         let (params, _) = params.as_chunks::<LEN>();
         let (output, _) = output.as_chunks_mut::<LEN>();
         // What has 32 bits and is out of range in the first dim selects a row behind params, whatever the second: no
@@ -316,6 +327,9 @@ impl<const LEN: usize> Slices for Arrays<LEN> {
         }
         let mut rows = 0;
         for (index, slice) in indices.chunks_exact(DEPTH).zip(output) {
+            if looks_ahead {
+                look_ahead(elements, indices, rows, dims, from_end, LEN);
+            }
             match selected(index, dims, from_end, compared_from) {
                 Some(row) if row < params.len() as u64 => {
                     let from = &params[in_memory(row)];
@@ -331,6 +345,27 @@ impl<const LEN: usize> Slices for Arrays<LEN> {
             rows += 1;
         }
         rows
+    }
+}
+
+/// Asks for the slice of a row that is soon to be copied. Whether it is in range is seen when its turn comes.
+#[inline(always)]
+fn look_ahead<T, I: GatherIndex, const DEPTH: usize>(
+    params: &[T],
+    indices: &[I],
+    row: usize,
+    dims: [u64; DEPTH],
+    from_end: bool,
+    slice_len: usize,
+) {
+    if !prefetch::can_pay(slice_len * size_of::<T>()) {
+        return;
+    }
+    let ahead = row + prefetch::ROWS_AHEAD;
+    if let Some(index) = indices.get(ahead * DEPTH..(ahead + 1) * DEPTH)
+        && let Some(row) = selected(index, dims, from_end, DEPTH)
+    {
+        prefetch::prefetch(params, row, slice_len);
     }
 }
 

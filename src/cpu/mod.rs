@@ -4,6 +4,7 @@
 mod block;
 mod bytes;
 mod places;
+mod prefetch;
 
 use std::ops::Range;
 
