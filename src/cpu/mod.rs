@@ -5,6 +5,7 @@ mod block;
 mod bytes;
 mod places;
 mod prefetch;
+mod slices;
 
 use std::ops::Range;
 

@@ -3,7 +3,8 @@
 
 use std::mem;
 
-use super::block::{Run, Source, in_memory};
+use super::block::{Run, Source};
+use super::slices::in_memory;
 use crate::dims::{GatherDims, PlaceDim};
 use crate::element::GatherIndex;
 

@@ -31,7 +31,7 @@ pub(super) fn prefetch<T>(params: &[T], row: u64, slice_len: usize) {
 
         // What follows the first lines of a slice, the core asks for by itself.
         const MAX_BYTES: usize = 128;
-        let start = super::block::in_memory(row).wrapping_mul(slice_len);
+        let start = super::slices::in_memory(row).wrapping_mul(slice_len);
         let slice = params.as_ptr().wrapping_add(start).cast::<i8>();
         for line in (0..(slice_len * size_of::<T>()).min(MAX_BYTES)).step_by(64) {
             // SAFETY: a prefetch changes nothing but caches, and of an address that is not mapped it does nothing.
