@@ -111,17 +111,58 @@ fn of_two_values_either_may_be_out_of_range() {
 }
 
 #[test]
+fn slices_of_every_length_are_copied_whole() {
+    // Each element tells where it was.
+    check_slice_lengths(|place| u8::try_from(place % 251).unwrap() + 1);
+    check_slice_lengths(|place| place + 1);
+    check_slice_lengths(|place| u32::from(place) + 1);
+    check_slice_lengths(|place| [u32::from(place) + 1, u32::from(place), 7]);
+    check_slice_lengths(|place| f64::from(place) + 1.0);
+}
+
+fn check_slice_lengths<T>(element: impl Fn(u16) -> T)
+where
+    T: Copy + Default + PartialEq + std::fmt::Debug + Send + Sync,
+{
+    for slice_len in 1..=132 {
+        let params: Vec<T> = (0..).take(6 * slice_len).map(&element).collect();
+        let indices: [i32; 7] = [4, 0, 6, 5, -1, 1, 4];
+        let expected: Vec<T> = indices
+            .iter()
+            .flat_map(|&row| (0..slice_len).map(move |at| (row, at)))
+            .map(|(row, at)| match usize::try_from(row) {
+                Ok(row @ 0..6) => params[row * slice_len + at],
+                _ => T::default(),
+            })
+            .collect();
+        let gather = GatherNd::new().bad_indices(BadIndices::Zero);
+        let plan = gather.plan(&[6, slice_len], &[7, 1]).unwrap();
+        assert_eq!(
+            plan.run(&params, &indices).unwrap(),
+            expected,
+            "{slice_len}"
+        );
+
+        let pairs = indices.map(|row| [row.div_euclid(2), row.rem_euclid(2)]);
+        let plan = gather.plan(&[3, 2, slice_len], &[7, 2]).unwrap();
+        let found = plan.run(&params, pairs.as_flattened()).unwrap();
+        assert_eq!(found, expected, "{slice_len}");
+    }
+}
+
+#[test]
 fn slices_of_large_params_are_copied_whatever_index_follows() {
-    // More than 1 MiB, from where slices are asked for before they are copied, and index rows that none is bad in for
-    // longer than that reaches ahead.
-    for slice_len in [8, 16, 33, 128] {
-        let rows = (1 << 19) / slice_len;
+    // More than 24 MiB for short slices and 1 MiB for long ones, from where they are asked for before they are copied,
+    // and index rows that none is bad in for longer than that reaches ahead.
+    for slice_len in [1, 2, 5, 8, 9, 16, 33, 128, 600] {
+        let len = if slice_len <= 8 { 7 << 20 } else { 1 << 19 };
+        let rows = len / slice_len;
         let params: Vec<u32> = (1..).take(rows * slice_len).collect();
-        let value = |place: u64| match place % 50 {
-            40 => i64::MAX,
-            41 => i64::MIN,
-            42 => -1,
-            43 => i64::try_from(rows).unwrap(),
+        let value = |place: u64| match place % 100 {
+            80 => i64::MAX,
+            81 => i64::MIN,
+            82 => -1,
+            83 => i64::try_from(rows).unwrap(),
             _ => i64::try_from(place * 7919 % rows as u64).unwrap(),
         };
         let indices: Vec<i64> = (0..1000).map(value).collect();

@@ -4,11 +4,14 @@ use std::mem;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::prefetch;
-use super::slices::{AnySlices, Arrays, Slices, in_memory};
+use super::slices::{AnySlices, Arrays, Overlapping, Rows, Slices, in_memory};
 use crate::bad_indices::BadIndices;
 use crate::element::GatherIndex;
 use crate::index_rows::IndexRows;
 use crate::plan::GatherPlan;
+
+/// What is longer the compiler copies by a call, whatever it knows of its length.
+const MAX_INLINE_BYTES: usize = 128;
 
 /// The operands of a gather, and its sizes as numbers of this machine.
 #[derive(Debug)]
@@ -51,7 +54,10 @@ impl<'a, T: Copy, I: GatherIndex> Source<'a, T, I> {
             fills: matches!(plan.bad_indices(), BadIndices::Zero | BadIndices::Clamp),
             zero,
             fill,
-            looks_ahead: prefetch::pays(size_of_val(params)),
+            looks_ahead: prefetch::pays(
+                size_of_val(params),
+                size(dims.slice_len).saturating_mul(size_of::<T>()),
+            ),
         }
     }
 
@@ -148,12 +154,19 @@ impl<'a, T: Copy, I: GatherIndex> Source<'a, T, I> {
     #[inline]
     fn loops_of<const DEPTH: usize>(&self) -> Loops<'a, T, I> {
         match self.slice_len {
-            1 => Loops::new::<DEPTH, Arrays<1>>(),
-            2 => Loops::new::<DEPTH, Arrays<2>>(),
-            3 => Loops::new::<DEPTH, Arrays<3>>(),
-            4 => Loops::new::<DEPTH, Arrays<4>>(),
-            8 => Loops::new::<DEPTH, Arrays<8>>(),
-            16 => Loops::new::<DEPTH, Arrays<16>>(),
+            1 => Loops::of::<DEPTH, Arrays<1>>(),
+            2 => Loops::of::<DEPTH, Arrays<2>>(),
+            3 => Loops::of::<DEPTH, Arrays<3>>(),
+            4 => Loops::of::<DEPTH, Arrays<4>>(),
+            8 => Loops::of::<DEPTH, Arrays<8>>(),
+            16 => Loops::of::<DEPTH, Arrays<16>>(),
+            32 => Loops::of::<DEPTH, Arrays<32>>(),
+            64 => Loops::of::<DEPTH, Arrays<64>>(),
+            5..=7 => Loops::of::<DEPTH, Overlapping<4>>(),
+            9..=15 => Loops::of::<DEPTH, Overlapping<8>>(),
+            17..=31 => Loops::of::<DEPTH, Overlapping<16>>(),
+            33..=63 => Loops::of::<DEPTH, Overlapping<32>>(),
+            65..=128 => Loops::of::<DEPTH, Overlapping<64>>(),
             _ => Loops::new::<DEPTH, AnySlices>(),
         }
     }
@@ -161,18 +174,14 @@ impl<'a, T: Copy, I: GatherIndex> Source<'a, T, I> {
     /// Copies the slices of a run from params that hold all rows; those of bad rows are filled, or the first
     /// of them is returned.
     fn copy<const DEPTH: usize, S: Slices>(&self, run: Run, output: &mut [T]) -> Option<usize> {
-        let slice_len = S::LEN.unwrap_or(self.slice_len);
+        let slice_len = self.slice_len;
         for (part, mut output) in output.chunks_mut(run.rows * slice_len).enumerate() {
             let params = self.part(run.part + part);
             let mut index_row = run.index_row + part * run.next_index_rows;
             let end = index_row + run.rows;
             loop {
                 let indices = self.index_rows.values_of::<DEPTH>(index_row..end);
-                let rows = if S::LEN.is_none() {
-                    self.copy_part::<DEPTH, S>(params, indices, output)
-                } else {
-                    self.copy_rows::<DEPTH, S>(params, indices, output)
-                };
+                let rows = self.copy_part::<DEPTH, S>(params, indices, output);
                 let rest = &mut mem::take(&mut output)[rows * slice_len..];
                 let Some((slice, rest)) = rest.split_at_mut_checked(slice_len) else {
                     break;
@@ -190,25 +199,8 @@ impl<'a, T: Copy, I: GatherIndex> Source<'a, T, I> {
     /// Copies slices from one part of params until the output is full or a row is bad. Returns how many.
     ///
     /// One pass over index values, each compared and then used. To check a block of them first, whether into a
-    /// list of offsets or not, and to leave the bounds checks out took as long or longer.
-    #[inline(always)]
-    fn copy_rows<const DEPTH: usize, S: Slices>(
-        &self,
-        params: &[T],
-        indices: &[I],
-        output: &mut [T],
-    ) -> usize {
-        let (dims, len) = (self.index_rows.dims::<DEPTH>(), self.slice_len);
-        // A loop for each, which has less to do in each row.
-        match (self.index_rows.counts_from_end(), self.looks_ahead) {
-            (false, false) => S::copy(params, indices, dims, false, false, len, output),
-            (false, true) => S::copy(params, indices, dims, false, true, len, output),
-            (true, false) => S::copy(params, indices, dims, true, false, len, output),
-            (true, true) => S::copy(params, indices, dims, true, true, len, output),
-        }
-    }
-
-    /// The same as a function of its own, so that a loop around calls of memcpy keeps what it can in registers.
+    /// list of offsets or not, and to leave the bounds checks out took as long or longer. A function of its own, so
+    /// that its loops keep what they can in registers.
     #[inline(never)]
     fn copy_part<const DEPTH: usize, S: Slices>(
         &self,
@@ -216,7 +208,24 @@ impl<'a, T: Copy, I: GatherIndex> Source<'a, T, I> {
         indices: &[I],
         output: &mut [T],
     ) -> usize {
-        self.copy_rows::<DEPTH, S>(params, indices, output)
+        let rows = |from_end, looks_ahead| Rows {
+            params,
+            indices,
+            dims: self.index_rows.dims::<DEPTH>(),
+            slice_len: self.slice_len,
+            from_end,
+            looks_ahead,
+        };
+        let from_end = I::KIND.is_signed() && self.index_rows.counts_from_end();
+        // A loop for each, which has less to do in each row, where that shows.
+        match (from_end, self.looks_ahead) {
+            (_, false) if !S::ARE_ARRAYS => S::copy(rows(from_end, false), output),
+            (_, true) if !S::ARE_ARRAYS => S::copy(rows(from_end, true), output),
+            (false, false) => S::copy(rows(false, false), output),
+            (false, true) => S::copy(rows(false, true), output),
+            (true, false) => S::copy(rows(true, false), output),
+            (true, true) => S::copy(rows(true, true), output),
+        }
     }
 
     /// The same for any params and any depth.
@@ -256,6 +265,16 @@ struct Loops<'a, T, I> {
 }
 
 impl<'a, T: Copy, I: GatherIndex> Loops<'a, T, I> {
+    /// The loops for such slices, if calls are spared by them.
+    fn of<const DEPTH: usize, S: Slices>() -> Self {
+        match S::MAX_LEN {
+            Some(len) if len.saturating_mul(size_of::<T>()) <= MAX_INLINE_BYTES => {
+                Self::new::<DEPTH, S>()
+            }
+            _ => Self::new::<DEPTH, AnySlices>(),
+        }
+    }
+
     fn new<const DEPTH: usize, S: Slices>() -> Self {
         Self {
             part: Source::copy_part::<DEPTH, S>,

@@ -3,54 +3,76 @@
 use super::prefetch;
 use crate::element::GatherIndex;
 
+/// Index rows, and the part of params that they select slices from.
+pub(super) struct Rows<'a, T, I, const DEPTH: usize> {
+    pub(super) params: &'a [T],
+    pub(super) indices: &'a [I],
+    pub(super) dims: [u64; DEPTH],
+    pub(super) slice_len: usize,
+    pub(super) from_end: bool,
+    /// Whether slices are asked for before they are copied.
+    pub(super) looks_ahead: bool,
+}
+
 /// How slices are copied: by what the compiler knows of their length.
 pub(super) trait Slices {
-    /// Their length, if the compiler knows it.
-    const LEN: Option<usize>;
+    /// Whether it knows the length of all.
+    const ARE_ARRAYS: bool = false;
 
-    /// Copies slices of `slice_len` elements until the output is full or a row is bad. Returns how many.
+    /// What none is longer than, if it knows that.
+    const MAX_LEN: Option<usize>;
+
+    /// Copies one slice to another of its length.
+    fn copy_slice<T: Copy>(from: &[T], to: &mut [T]);
+
+    /// Copies slices until the output is full or a row is bad. Returns how many.
+    #[inline(always)]
     fn copy<T: Copy, I: GatherIndex, const DEPTH: usize>(
-        params: &[T],
-        indices: &[I],
-        dims: [u64; DEPTH],
-        from_end: bool,
-        looks_ahead: bool,
-        slice_len: usize,
+        rows: Rows<'_, T, I, DEPTH>,
         output: &mut [T],
-    ) -> usize;
+    ) -> usize {
+        let slice_len = rows.slice_len;
+        let mut copied = 0;
+        for (index, slice) in rows
+            .indices
+            .chunks_exact(DEPTH)
+            .zip(output.chunks_exact_mut(slice_len))
+        {
+            rows.look_ahead(copied, Self::MAX_LEN);
+            let Some(row) = rows.selected(index, 0) else {
+                return copied;
+            };
+            let from = &rows.params[in_memory(row) * slice_len..][..slice_len];
+            Self::copy_slice(from, slice);
+            copied += 1;
+        }
+        copied
+    }
 }
 
 /// Slices of any length, each copied by a call of memcpy.
 pub(super) struct AnySlices;
 
 impl Slices for AnySlices {
-    const LEN: Option<usize> = None;
+    const MAX_LEN: Option<usize> = None;
 
     #[inline(always)]
-    fn copy<T: Copy, I: GatherIndex, const DEPTH: usize>(
-        params: &[T],
-        indices: &[I],
-        dims: [u64; DEPTH],
-        from_end: bool,
-        looks_ahead: bool,
-        slice_len: usize,
-        output: &mut [T],
-    ) -> usize {
-        let mut rows = 0;
-        for (index, slice) in indices
-            .chunks_exact(DEPTH)
-            .zip(output.chunks_exact_mut(slice_len))
-        {
-            if looks_ahead {
-                look_ahead(params, indices, rows, dims, from_end, slice_len);
-            }
-            let Some(row) = selected(index, dims, from_end, 0) else {
-                return rows;
-            };
-            slice.copy_from_slice(&params[in_memory(row) * slice_len..][..slice_len]);
-            rows += 1;
-        }
-        rows
+    fn copy_slice<T: Copy>(from: &[T], to: &mut [T]) {
+        to.copy_from_slice(from);
+    }
+}
+
+/// Slices of `LEN` elements to twice as many: the first `LEN` and the last, for which no call is made.
+pub(super) struct Overlapping<const LEN: usize>;
+
+impl<const LEN: usize> Slices for Overlapping<LEN> {
+    const MAX_LEN: Option<usize> = Some(2 * LEN);
+
+    #[inline(always)]
+    fn copy_slice<T: Copy>(from: &[T], to: &mut [T]) {
+        let last = from.len() - LEN;
+        to[..LEN].copy_from_slice(&from[..LEN]);
+        to[last..][..LEN].copy_from_slice(&from[last..][..LEN]);
     }
 }
 
@@ -58,89 +80,79 @@ impl Slices for AnySlices {
 pub(super) struct Arrays<const LEN: usize>;
 
 impl<const LEN: usize> Slices for Arrays<LEN> {
-    const LEN: Option<usize> = Some(LEN);
+    const ARE_ARRAYS: bool = true;
+    const MAX_LEN: Option<usize> = Some(LEN);
+
+    #[inline(always)]
+    fn copy_slice<T: Copy>(from: &[T], to: &mut [T]) {
+        if LEN == 1 {
+            // A float as one, not as an integer: those registers are fewer than rows could be in flight.
+            to[0] = from[0];
+        } else {
+            to.copy_from_slice(from);
+        }
+    }
 
     #[inline(always)]
     fn copy<T: Copy, I: GatherIndex, const DEPTH: usize>(
-        params: &[T],
-        indices: &[I],
-        mut dims: [u64; DEPTH],
-        from_end: bool,
-        looks_ahead: bool,
-        _slice_len: usize,
+        mut rows: Rows<'_, T, I, DEPTH>,
         output: &mut [T],
     ) -> usize {
-        let elements = params;
-        let (params, _) = params.as_chunks::<LEN>();
+        rows.slice_len = LEN;
+        let (params, _) = rows.params.as_chunks::<LEN>();
         let (output, _) = output.as_chunks_mut::<LEN>();
         // What has 32 bits and is out of range in the first dim selects a row behind params, whatever the second: no
         // product of it and 32 bits of columns comes round to one in params. That spares a comparison.
         let compared_from = if size_of::<I>() == 4 { DEPTH - 1 } else { 0 };
         if DEPTH == 1 {
             // The same number, but one that bounds params too, so that rows are compared once.
-            dims[0] = params.len() as u64;
+            rows.dims[0] = params.len() as u64;
         }
-        let mut rows = 0;
-        for (index, slice) in indices.chunks_exact(DEPTH).zip(output) {
-            if looks_ahead {
-                look_ahead(elements, indices, rows, dims, from_end, LEN);
-            }
-            match selected(index, dims, from_end, compared_from) {
+        let mut copied = 0;
+        for (index, slice) in rows.indices.chunks_exact(DEPTH).zip(output) {
+            rows.look_ahead(copied, Self::MAX_LEN);
+            match rows.selected(index, compared_from) {
                 Some(row) if row < params.len() as u64 => {
-                    let from = &params[in_memory(row)];
-                    if LEN == 1 {
-                        // A float as one, not as an integer: those registers are fewer than rows could be in flight.
-                        slice[0] = from[0];
-                    } else {
-                        *slice = *from;
-                    }
+                    Self::copy_slice(&params[in_memory(row)], slice);
                 }
-                _ => return rows,
+                _ => return copied,
             }
-            rows += 1;
+            copied += 1;
         }
-        rows
+        copied
     }
 }
 
-/// Asks for the slice of a row that is soon to be copied. Whether it is in range is seen when its turn comes.
-#[inline(always)]
-fn look_ahead<T, I: GatherIndex, const DEPTH: usize>(
-    params: &[T],
-    indices: &[I],
-    row: usize,
-    dims: [u64; DEPTH],
-    from_end: bool,
-    slice_len: usize,
-) {
-    if !prefetch::can_pay(slice_len * size_of::<T>()) {
-        return;
-    }
-    let ahead = row + prefetch::ROWS_AHEAD;
-    if let Some(index) = indices.get(ahead * DEPTH..(ahead + 1) * DEPTH)
-        && let Some(row) = selected(index, dims, from_end, DEPTH)
-    {
-        prefetch::prefetch(params, row, slice_len);
-    }
-}
-
-/// The row that an index row selects, if its values from this one on are in range.
-#[inline(always)]
-fn selected<I: GatherIndex, const DEPTH: usize>(
-    index: &[I],
-    dims: [u64; DEPTH],
-    from_end: bool,
-    compared_from: usize,
-) -> Option<u64> {
-    let mut row = 0_u64;
-    for (k, (index, dim)) in index.iter().zip(dims).enumerate() {
-        let position = index.position(dim, from_end);
-        if k >= compared_from && position >= dim {
-            return None;
+impl<T, I: GatherIndex, const DEPTH: usize> Rows<'_, T, I, DEPTH> {
+    /// The row that an index row selects, if its values from this one on are in range.
+    #[inline(always)]
+    fn selected(&self, index: &[I], compared_from: usize) -> Option<u64> {
+        let mut row = 0_u64;
+        for (k, (index, dim)) in index.iter().zip(self.dims).enumerate() {
+            let position = index.position(dim, self.from_end);
+            if k >= compared_from && position >= dim {
+                return None;
+            }
+            row = row.wrapping_mul(dim).wrapping_add(position);
         }
-        row = row.wrapping_mul(dim).wrapping_add(position);
+        Some(row)
     }
-    Some(row)
+
+    /// Asks for the slice of a row behind this one. Whether it is in range is seen when its turn comes.
+    #[inline(always)]
+    fn look_ahead(&self, row: usize, max_len: Option<usize>) {
+        let slice_bytes = self.slice_len * size_of::<T>();
+        if !self.looks_ahead || !prefetch::can_pay(slice_bytes) {
+            return;
+        }
+        let ahead = row + prefetch::rows_ahead(slice_bytes);
+        if let Some(index) = self.indices.get(ahead * DEPTH..(ahead + 1) * DEPTH)
+            && let Some(row) = self.selected(index, DEPTH)
+        {
+            let max_len = max_len.unwrap_or(self.slice_len);
+            prefetch::prefetch(self.params, row, self.slice_len, max_len);
+        }
+    }
 }
 
 #[expect(
