@@ -45,9 +45,9 @@
 // gather_vec4, gather_vec2 and gather_words: 2^lanes_log2 invocations share one slice, each takes every
 // 2^lanes_log2-th unit of it. gather_groups_vec4, gather_groups_vec2 and gather_groups_words: an invocation takes
 // groups of four rows, whose indices it loads together and whose slices it has in flight together; slices of one
-// unit two groups at a time. gather_packed_words: the same for slices of one word, four of which it stores
-// together. Slices of 8 and 16 bytes with a fill are taken one group at a time: twice the code for it took one
-// compiler more than ten minutes. Groups are whole, are of one part each, and of PLACES differ in the innermost
+// unit two groups at a time. gather_packed_words: four groups at a time of slices of one word, four of which it
+// stores together. Slices of 8 and 16 bytes with a fill are taken one group at a time: twice the code for it took
+// one compiler more than ten minutes. Groups are whole, are of one part each, and of PLACES differ in the innermost
 // coordinate alone; all params rows of their parts are bound. gather_bytes: one invocation writes one output word.
 // No optional feature is needed.
 
@@ -92,7 +92,9 @@ struct GatherWindow {
     // What output_rows is at most, and whether units are bytes.
     most_output_rows: u32,
     of_bytes: u32,
-    unused: vec2<u32>,
+    // 0, which no compiler knows.
+    zero: u32,
+    unused: u32,
     // Low and high word of each dim.
     indexed_dims: array<vec4<u32>, 4>,
     fill: array<vec4<u32>, 4>,
@@ -547,6 +549,14 @@ fn load_four_vec4(at: vec4<u32>) -> FourVec4 {
     return FourVec4(params_vec4[at.x], params_vec4[at.y], params_vec4[at.z], params_vec4[at.w]);
 }
 
+// 0, once the first word of each of these units is loaded. A core on which a shader runs waits for what comes from
+// memory one unit after the other, since few of the loads of whole units fit in what it has under way; of the
+// loads of one word, more do.
+fn touched(at: vec4<u32>) -> vec4<u32> {
+    let words = vec4<u32>(params_vec4[at.x].x, params_vec4[at.y].x, params_vec4[at.z].x, params_vec4[at.w].x);
+    return words & vec4<u32>(window.zero);
+}
+
 fn store_four_vec4(at: u32, unit: u32, sources: FourSources, value: FourVec4) {
     let in_range = sources.in_range;
     output_vec4[at] = select(absent_vec4(unit, in_range.x), value.a, sources.held.x);
@@ -573,7 +583,10 @@ fn gather_groups_of_vec4(invocation: u32) -> bool {
     }
     for (; group < groups.y; group++) {
         let sources = sources_of(group);
-        let starts = params_starts(sources);
+        var starts = params_starts(sources);
+        if !ONE_UNIT {
+            starts += touched(starts);
+        }
         let output_unit = output_start(group);
         for (var unit = 0u; unit < window.slice_units; unit++) {
             store_four_vec4(output_unit + unit, unit, sources, load_four_vec4(starts + vec4<u32>(unit)));
@@ -671,14 +684,12 @@ fn load_packed(sources: FourSources) -> vec4<u32> {
     return vec4<u32>(words.a, words.b, words.c, words.d);
 }
 
+// The fill of such slices is one word.
 fn store_packed(group: u32, sources: FourSources, value: vec4<u32>) {
-    let in_range = sources.in_range;
-    let absent = vec4<u32>(
-        absent_word(0u, in_range.x),
-        absent_word(0u, in_range.y),
-        absent_word(0u, in_range.z),
-        absent_word(0u, in_range.w),
-    );
+    var absent = vec4<u32>();
+    if FILL {
+        absent = select_each(vec4<u32>(window.fill[0].x), absent, sources.in_range);
+    }
     output_vec4[output_start(group) / 4u] = select_each(absent, value, sources.held);
 }
 
@@ -686,16 +697,23 @@ fn gather_packed_groups(invocation: u32) -> bool {
     let groups = groups_of(invocation);
     var bad = 0u;
     var group = groups.x;
-    for (; group + 1u < groups.y; group += 2u) {
+    for (; group + 3u < groups.y; group += 4u) {
         let first = sources_of(group);
         let second = sources_of(group + 1u);
+        let third = sources_of(group + 2u);
+        let fourth = sources_of(group + 3u);
         let of_first = load_packed(first);
         let of_second = load_packed(second);
+        let of_third = load_packed(third);
+        let of_fourth = load_packed(fourth);
         store_packed(group, first, of_first);
         store_packed(group + 1u, second, of_second);
-        bad |= select(1u, 0u, all(first.in_range & second.in_range));
+        store_packed(group + 2u, third, of_third);
+        store_packed(group + 3u, fourth, of_fourth);
+        let in_range = first.in_range & second.in_range & third.in_range & fourth.in_range;
+        bad |= select(1u, 0u, all(in_range));
     }
-    if group < groups.y {
+    for (; group < groups.y; group++) {
         let sources = sources_of(group);
         store_packed(group, sources, load_packed(sources));
         bad |= select(1u, 0u, all(sources.in_range));

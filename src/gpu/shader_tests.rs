@@ -195,7 +195,7 @@ fn structs_have_one_layout_in_both_languages() {
         rust_layout!(GatherWindow: output_rows, index_count, outer_size, first_index, first_outer, index_depth,
             slice_units, lanes_log2, held_rows, first_row, params_first_row, params_rows, params_start, indices_start,
             output_start, grid_width, reports, index_row_base, groups, fill_words, fill_start,
-            first_n, index_stride, place_dim_count, most_output_rows, of_bytes, unused, indexed_dims, fill, place_dims)
+            first_n, index_stride, place_dim_count, most_output_rows, of_bytes, zero, unused, indexed_dims, fill, place_dims)
     );
     assert_eq!(
         shader.layout("BadRowReport"),

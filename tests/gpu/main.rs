@@ -8,6 +8,7 @@ mod common;
 mod counted;
 mod cuts;
 mod executors;
+mod groups;
 mod into_buffers;
 mod known_failures;
 mod prepared;
@@ -26,6 +27,7 @@ fn main() {
     trials.extend(counted::trials());
     trials.extend(streams::trials());
     trials.extend(executors::trials());
+    trials.extend(groups::trials());
     trials.extend(prepared::trials());
     trials.extend(known_failures::trials());
     #[cfg(all(feature = "vulkan", not(target_vendor = "apple")))]

@@ -38,7 +38,6 @@ pub(crate) fn trials() -> Vec<Trial> {
         trial("shards_put_together_are_the_whole", shards),
         trial("slices_of_a_mebibyte_are_whole", long_slices),
         trial("a_fill_is_for_bad_rows_alone", filled_shards),
-        trial("any_row_of_a_group_holds_the_fill", filled_groups),
         trial("indices_are_clamped_beyond_32_bits", clamped_beyond_32_bits),
         trial(
             "a_table_uploaded_once_is_gathered_from_many_times",
@@ -222,30 +221,6 @@ fn long_slices(gpu: &'static Gpu) {
         let expected = plan.run(&params, &[2, 3, 0, 2]);
         let output = gpu.gather_blocking(&plan, &table, &[2, 3, 0, 2]);
         assert!(output.unwrap() == expected.unwrap(), "{slice_len}");
-    }
-}
-
-/// Rows in groups of four, of which any may be bad.
-fn filled_groups(gpu: &'static Gpu) {
-    let params: Vec<u32> = (1..=400).collect();
-    // The last invocation has an even number of groups, or an odd one.
-    let counts = [2000, 2004];
-    for (slice_len, count) in [1, 2, 3, 4, 6, 16]
-        .into_iter()
-        .flat_map(|len| counts.map(|count| (len, count)))
-    {
-        let rows = 400 / slice_len;
-        let params = &params[..rows * slice_len];
-        let table = gpu.upload(params).unwrap();
-        let plan = Gather::new().bad_indices(BadIndices::Zero);
-        let plan = plan.plan(&[rows, slice_len], &[count]).unwrap();
-        let mut hash = Hash::new(7);
-        let indices: Vec<i32> = (0..count)
-            .map(|_| i32::try_from(hash.below(2 * rows)).unwrap() - 20)
-            .collect();
-        let expected = plan.run_filled(params, &indices, 0xfeed_f00d).unwrap();
-        let filled = gpu.gather_filled_blocking(&plan, &table, &indices, 0xfeed_f00d);
-        assert_eq!(filled, Ok(expected), "{slice_len} {count}");
     }
 }
 
