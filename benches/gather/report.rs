@@ -20,8 +20,8 @@ pub struct Report {
     json: Option<File>,
     cache_bytes: u64,
     element_bytes: u64,
-    /// Ratios to the copy of outputs of several sizes: device, threads and MiB.
-    growth: Vec<(&'static str, usize, u64, f64)>,
+    /// Ratios to the copy of outputs of several sizes: what was timed, and MiB.
+    growth: Vec<(String, u64, f64)>,
 }
 
 impl Report {
@@ -69,12 +69,12 @@ impl Report {
         for figure in &timed {
             let floor = self.floor(workload, figure.device, copy);
             self.figure(workload, figure, copy, vec4, floor)?;
-            let measure = matches!(figure.measure, "run_into" | "resident");
-            if measure && workload.name.starts_with('G') {
+            let grows = matches!(figure.measure, "run_into" | "resident" | "vec4_copy");
+            if grows && workload.name.starts_with('G') {
                 let size = self.output_bytes(workload) >> 20;
                 let ratio = ratio(figure.median, copy);
-                self.growth
-                    .push((figure.device, figure.threads, size, ratio));
+                let name = name(figure.device, figure.threads, figure.measure);
+                self.growth.push((name, size, ratio));
             }
         }
         if let (Some(error), Some(plain)) = (of("bad_indices_error"), of("resident")) {
@@ -83,10 +83,13 @@ impl Report {
                 100.0 * (ratio(error.median, plain.median) - 1.0)
             );
         }
-        if let (Some(many), Some(empty)) = (of("recorded_50"), of("empty_50")) {
+        if let [Some(many), Some(copy), Some(empty)] =
+            ["recorded_50", "vec4_copy_50", "empty_50"].map(of)
+        {
             println!(
-                "  one of 50 calls takes {:.2} times an empty dispatch",
-                ratio(many.median, empty.median)
+                "  one of 50 calls takes {:.2} times an empty dispatch, a vec4 copy shader {:.2} times",
+                ratio(many.median, empty.median),
+                ratio(copy.median, empty.median)
             );
         }
         Ok(())
@@ -123,23 +126,15 @@ impl Report {
             return;
         }
         println!("\nrows of 512 B, time by that of a copy:");
-        let mut lines: Vec<_> = self
-            .growth
-            .iter()
-            .map(|&(device, threads, ..)| (device, threads))
-            .collect();
-        lines.dedup();
-        lines.sort_unstable();
-        lines.dedup();
-        for line in lines {
-            let of_line = self
-                .growth
-                .iter()
-                .filter(|&&(device, threads, ..)| (device, threads) == line);
-            let sizes: Vec<String> = of_line
-                .map(|(_, _, size, ratio)| format!("{size} MiB {ratio:.2}"))
+        let mut names: Vec<_> = self.growth.iter().map(|(name, ..)| name).collect();
+        names.sort_unstable();
+        names.dedup();
+        for name in names {
+            let of_name = self.growth.iter().filter(|(of, ..)| of == name);
+            let sizes: Vec<String> = of_name
+                .map(|(_, size, ratio)| format!("{size} MiB {ratio:.2}"))
                 .collect();
-            println!("  {:<20}{}", name(line.0, line.1, ""), sizes.join("   "));
+            println!("  {name:<20}{}", sizes.join("   "));
         }
     }
 
