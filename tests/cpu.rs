@@ -190,6 +190,38 @@ fn slices_of_large_params_are_copied_whatever_index_follows() {
 }
 
 #[test]
+fn outputs_of_fresh_memory_are_whole() {
+    // More than 32 MiB, which threads fill together before the gather.
+    let slice_len = 1 << 18;
+    let params: Vec<u8> = (0..=250).cycle().take(3 * slice_len).collect();
+    let indices: Vec<i32> = (0..140).map(|place| place * 7 % 5 - 1).collect();
+    let gather = Gather::new().bad_indices(BadIndices::Zero);
+    let plan = gather.plan(&[3, slice_len], &[140]).unwrap();
+    let shard = plan.shard(1..2).unwrap();
+    for (plan, held, params) in [
+        (&plan, 0..3, &params[..]),
+        (&shard, 1..2, &params[slice_len..2 * slice_len]),
+    ] {
+        let output = plan.run_filled(params, &indices, 255).unwrap();
+        assert_eq!(output.len(), 140 * slice_len);
+        for (&index, slice) in indices.iter().zip(output.chunks_exact(slice_len)) {
+            let same = |value| slice.iter().all(|&byte| byte == value);
+            let row = usize::try_from(index).ok().filter(|&row| row < 3);
+            assert!(
+                match row {
+                    None => same(255),
+                    Some(row) if held.contains(&row) => {
+                        *slice == params[(row - held.start) * slice_len..][..slice_len]
+                    }
+                    Some(_) => same(0),
+                },
+                "{index} {held:?}"
+            );
+        }
+    }
+}
+
+#[test]
 fn bad_rows_hold_the_fill() {
     for case in cases::slice_lengths()
         .into_iter()
