@@ -9,6 +9,7 @@ mod cpu;
 mod dims;
 mod element;
 mod error;
+mod fresh;
 mod gather;
 mod gather_elements;
 mod gather_nd;
