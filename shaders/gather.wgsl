@@ -549,9 +549,9 @@ fn load_four_vec4(at: vec4<u32>) -> FourVec4 {
     return FourVec4(params_vec4[at.x], params_vec4[at.y], params_vec4[at.z], params_vec4[at.w]);
 }
 
-// 0, once the first word of each of these units is loaded. A core on which a shader runs waits for what comes from
-// memory one unit after the other, since few of the loads of whole units fit in what it has under way; of the
-// loads of one word, more do.
+// 0, once the first word of each of these units is there. Where a core runs the shader, slices that come from memory
+// are waited for together as far as their loads fit in what the core has under way, and of loads of single words more
+// fit than of loads of whole units.
 fn touched(at: vec4<u32>) -> vec4<u32> {
     let words = vec4<u32>(params_vec4[at.x].x, params_vec4[at.y].x, params_vec4[at.z].x, params_vec4[at.w].x);
     return words & vec4<u32>(window.zero);
