@@ -9,7 +9,6 @@ mod cpu;
 mod dims;
 mod element;
 mod error;
-mod fresh;
 mod gather;
 mod gather_elements;
 mod gather_nd;

@@ -12,7 +12,6 @@ use std::ops::Range;
 use crate::bad_indices::BadIndices;
 use crate::element::GatherIndex;
 use crate::error::{Operand, RunError};
-use crate::fresh;
 use crate::plan::GatherPlan;
 #[cfg(feature = "rayon")]
 use block::FirstBadRow;
@@ -29,6 +28,11 @@ const MIN_BYTES_TO_SHARE: u64 = 1 << 20;
 /// What a task has at least, so that there are several for each thread and none is lost among its costs.
 #[cfg(feature = "rayon")]
 const MIN_BYTES_PER_TASK: usize = 1 << 18;
+
+/// What allocators have from the system each time anew. To write to its pages first, which are made then, takes
+/// longer than to gather into them.
+#[cfg(feature = "rayon")]
+const MIN_FRESH_BYTES: usize = 32 << 20;
 
 impl GatherPlan {
     /// Gathers on the CPU and returns the output, row-major, of [`output_shape`](Self::output_shape).
@@ -119,7 +123,7 @@ impl GatherPlan {
             output
                 .try_reserve_exact(output_len)
                 .map_err(|_| out_of_memory)?;
-            fresh::fill(&mut output, zero, output_len);
+            extend(&mut output, output_len, zero);
             output
         };
         self.gather_into(&source, &mut output)?;
@@ -242,6 +246,17 @@ fn check_len(operand: Operand, expected: u64, found: usize) -> Result<(), RunErr
             found,
         })
     }
+}
+
+/// Fills a vector that has room for `len` elements, on several threads if that pays.
+fn extend<T: Copy + Send + Sync>(output: &mut Vec<T>, len: usize, value: T) {
+    #[cfg(feature = "rayon")]
+    if len.saturating_mul(size_of::<T>()) >= MIN_FRESH_BYTES {
+        use rayon::prelude::*;
+
+        return rayon::iter::repeat_n(value, len).collect_into_vec(output);
+    }
+    output.resize(len, value);
 }
 
 /// Gathers the output, on several threads if that pays. Returns the first bad row, unless such are filled.

@@ -10,7 +10,6 @@ use super::scope::scoped_start;
 use super::window::range_bytes;
 use crate::element::GatherElement;
 use crate::error::{GatherError, GpuError, Operand, RunError};
-use crate::fresh;
 
 /// A tensor that stays on the GPU: a buffer, its shape and the type of its elements, row-major. To be gathered from
 /// many times, or by.
@@ -237,7 +236,7 @@ pub(super) fn elements_of<T: GatherElement>(bytes: &[u8]) -> Result<Vec<T>, GpuE
             element_bytes: size_of::<T>(),
         })?;
     if let Ok(mapped) = bytemuck::checked::try_cast_slice(bytes) {
-        fresh::copy(&mut elements, mapped);
+        elements.extend_from_slice(mapped);
         return Ok(elements);
     }
     // The mapping is aligned for less than T needs, or the table's owner has written other bytes.
