@@ -3,6 +3,7 @@
 
 mod block;
 mod bytes;
+mod fresh;
 mod places;
 mod prefetch;
 mod slices;
@@ -28,11 +29,6 @@ const MIN_BYTES_TO_SHARE: u64 = 1 << 20;
 /// What a task has at least, so that there are several for each thread and none is lost among its costs.
 #[cfg(feature = "rayon")]
 const MIN_BYTES_PER_TASK: usize = 1 << 18;
-
-/// What allocators have from the system each time anew. To write to its pages first, which are made then, takes
-/// longer than to gather into them.
-#[cfg(feature = "rayon")]
-const MIN_FRESH_BYTES: usize = 32 << 20;
 
 impl GatherPlan {
     /// Gathers on the CPU and returns the output, row-major, of [`output_shape`](Self::output_shape).
@@ -123,7 +119,7 @@ impl GatherPlan {
             output
                 .try_reserve_exact(output_len)
                 .map_err(|_| out_of_memory)?;
-            extend(&mut output, output_len, zero);
+            fresh::fill(&mut output, zero, output_len);
             output
         };
         self.gather_into(&source, &mut output)?;
@@ -246,17 +242,6 @@ fn check_len(operand: Operand, expected: u64, found: usize) -> Result<(), RunErr
             found,
         })
     }
-}
-
-/// Fills a vector that has room for `len` elements, on several threads if that pays.
-fn extend<T: Copy + Send + Sync>(output: &mut Vec<T>, len: usize, value: T) {
-    #[cfg(feature = "rayon")]
-    if len.saturating_mul(size_of::<T>()) >= MIN_FRESH_BYTES {
-        use rayon::prelude::*;
-
-        return rayon::iter::repeat_n(value, len).collect_into_vec(output);
-    }
-    output.resize(len, value);
 }
 
 /// Gathers the output, on several threads if that pays. Returns the first bad row, unless such are filled.

@@ -19,7 +19,7 @@ pub(crate) fn trials() -> Vec<Trial> {
 /// Any row of a group may be bad.
 fn filled(gpu: &'static Gpu) {
     let params: Vec<u32> = (1..=400).collect();
-    // The last invocation has four groups, or more.
+    // Of the last invocation's groups, none to three are left over from those that are taken four at a time.
     let counts = [2000, 2004, 2008, 2012];
     for (slice_len, count) in SLICE_LENS
         .into_iter()
