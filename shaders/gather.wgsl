@@ -40,7 +40,8 @@
 // WIDE           | params has, or an index row may select, more rows than 32 bits count
 // ONE_PART       | all output rows are of one part of params, of which all rows are bound; not where WIDE
 // INDEX_DEPTH    | values of an index row: 1 or 2, for entry points of groups alone
-// ONE_UNIT       | slices have one unit, for gather_groups_vec4 and gather_groups_vec2 alone
+// ONE_UNIT       | slices have one unit, for entry points of groups alone
+// ONE_GROUP      | an invocation has one group, of slices of one unit, for entry points of groups alone
 //
 // gather_vec4, gather_vec2 and gather_words: 2^lanes_log2 invocations share one slice, each takes every
 // 2^lanes_log2-th unit of it. gather_groups_vec4, gather_groups_vec2 and gather_groups_words: an invocation takes
@@ -126,6 +127,7 @@ override WIDE: bool = false;
 override ONE_PART: bool = false;
 override INDEX_DEPTH: u32 = 1u;
 override ONE_UNIT: bool = false;
+override ONE_GROUP: bool = false;
 
 @group(0) @binding(0) var<uniform> window: GatherWindow;
 @group(0) @binding(1) var<storage, read> params_vec4: array<vec4<u32>>;
@@ -508,8 +510,9 @@ fn sources_of(group: u32) -> FourSources {
 
 // The groups of an invocation: from this one on, up to that one.
 fn groups_of(invocation: u32) -> vec2<u32> {
-    let first = invocation * window.groups;
-    return vec2<u32>(first, min(first + window.groups, window.output_rows / 4u));
+    let groups = select(window.groups, 1u, ONE_GROUP);
+    let first = invocation * groups;
+    return vec2<u32>(first, min(first + groups, window.output_rows / 4u));
 }
 
 // What an invocation has to report of its groups. Looks at the rows again, which none but one that has a bad
@@ -523,18 +526,26 @@ fn bad_rows_of(invocation: u32, has_bad_rows: bool) -> Noted {
             let reports = window.reports == 1u && sources.is_first_outer && !sources.in_range[r];
             noted = with_row(noted, select(0u, ~(sources.index_row + r), reports));
         }
+        if ONE_GROUP {
+            break;
+        }
     }
     return noted;
 }
 
+// Units of a slice, which compilers know of where there is one.
+fn group_slice_units() -> u32 {
+    return select(window.slice_units, 1u, ONE_UNIT);
+}
+
 // The first unit of each slice of a group.
 fn params_starts(sources: FourSources) -> vec4<u32> {
-    return vec4<u32>(window.params_start) + sources.params_row * window.slice_units;
+    return vec4<u32>(window.params_start) + sources.params_row * group_slice_units();
 }
 
 // The first unit of the first slice.
 fn output_start(group: u32) -> u32 {
-    return window.output_start + group * 4u * window.slice_units;
+    return window.output_start + group * 4u * group_slice_units();
 }
 
 // One unit of each slice of a group: of 16 bytes.
@@ -560,14 +571,31 @@ fn touched(at: vec4<u32>) -> vec4<u32> {
 fn store_four_vec4(at: u32, unit: u32, sources: FourSources, value: FourVec4) {
     let in_range = sources.in_range;
     output_vec4[at] = select(absent_vec4(unit, in_range.x), value.a, sources.held.x);
-    output_vec4[at + window.slice_units] = select(absent_vec4(unit, in_range.y), value.b, sources.held.y);
-    output_vec4[at + 2u * window.slice_units] = select(absent_vec4(unit, in_range.z), value.c, sources.held.z);
-    output_vec4[at + 3u * window.slice_units] = select(absent_vec4(unit, in_range.w), value.d, sources.held.w);
+    output_vec4[at + group_slice_units()] = select(absent_vec4(unit, in_range.y), value.b, sources.held.y);
+    output_vec4[at + 2u * group_slice_units()] = select(absent_vec4(unit, in_range.z), value.c, sources.held.z);
+    output_vec4[at + 3u * group_slice_units()] = select(absent_vec4(unit, in_range.w), value.d, sources.held.w);
+}
+
+// Gathers a group. Returns whether all of its rows are in range.
+fn gather_group_of_vec4(group: u32) -> bool {
+    let sources = sources_of(group);
+    var starts = params_starts(sources);
+    if !ONE_UNIT {
+        starts += touched(starts);
+    }
+    let output_unit = output_start(group);
+    for (var unit = 0u; unit < group_slice_units(); unit++) {
+        store_four_vec4(output_unit + unit, unit, sources, load_four_vec4(starts + vec4<u32>(unit)));
+    }
+    return all(sources.in_range);
 }
 
 // The groups of one invocation. Returns whether one of the rows is bad.
 fn gather_groups_of_vec4(invocation: u32) -> bool {
     let groups = groups_of(invocation);
+    if ONE_GROUP {
+        return groups.x < groups.y && !gather_group_of_vec4(groups.x);
+    }
     var bad = 0u;
     var group = groups.x;
     if ONE_UNIT && !FILL {
@@ -582,16 +610,7 @@ fn gather_groups_of_vec4(invocation: u32) -> bool {
         }
     }
     for (; group < groups.y; group++) {
-        let sources = sources_of(group);
-        var starts = params_starts(sources);
-        if !ONE_UNIT {
-            starts += touched(starts);
-        }
-        let output_unit = output_start(group);
-        for (var unit = 0u; unit < window.slice_units; unit++) {
-            store_four_vec4(output_unit + unit, unit, sources, load_four_vec4(starts + vec4<u32>(unit)));
-        }
-        bad |= select(1u, 0u, all(sources.in_range));
+        bad |= select(1u, 0u, gather_group_of_vec4(group));
     }
     return bad != 0u;
 }
@@ -611,9 +630,19 @@ fn load_four_vec2(at: vec4<u32>) -> FourVec2 {
 fn store_four_vec2(at: u32, unit: u32, sources: FourSources, value: FourVec2) {
     let in_range = sources.in_range;
     output_vec2[at] = select(absent_vec2(unit, in_range.x), value.a, sources.held.x);
-    output_vec2[at + window.slice_units] = select(absent_vec2(unit, in_range.y), value.b, sources.held.y);
-    output_vec2[at + 2u * window.slice_units] = select(absent_vec2(unit, in_range.z), value.c, sources.held.z);
-    output_vec2[at + 3u * window.slice_units] = select(absent_vec2(unit, in_range.w), value.d, sources.held.w);
+    output_vec2[at + group_slice_units()] = select(absent_vec2(unit, in_range.y), value.b, sources.held.y);
+    output_vec2[at + 2u * group_slice_units()] = select(absent_vec2(unit, in_range.z), value.c, sources.held.z);
+    output_vec2[at + 3u * group_slice_units()] = select(absent_vec2(unit, in_range.w), value.d, sources.held.w);
+}
+
+fn gather_group_of_vec2(group: u32) -> bool {
+    let sources = sources_of(group);
+    let starts = params_starts(sources);
+    let output_unit = output_start(group);
+    for (var unit = 0u; unit < group_slice_units(); unit++) {
+        store_four_vec2(output_unit + unit, unit, sources, load_four_vec2(starts + vec4<u32>(unit)));
+    }
+    return all(sources.in_range);
 }
 
 fn gather_groups_of_vec2(invocation: u32) -> bool {
@@ -632,13 +661,7 @@ fn gather_groups_of_vec2(invocation: u32) -> bool {
         }
     }
     for (; group < groups.y; group++) {
-        let sources = sources_of(group);
-        let starts = params_starts(sources);
-        let output_unit = output_start(group);
-        for (var unit = 0u; unit < window.slice_units; unit++) {
-            store_four_vec2(output_unit + unit, unit, sources, load_four_vec2(starts + vec4<u32>(unit)));
-        }
-        bad |= select(1u, 0u, all(sources.in_range));
+        bad |= select(1u, 0u, gather_group_of_vec2(group));
     }
     return bad != 0u;
 }
@@ -658,9 +681,9 @@ fn load_four_words(at: vec4<u32>) -> FourWords {
 fn store_four_words(at: u32, unit: u32, sources: FourSources, value: FourWords) {
     let in_range = sources.in_range;
     output_words[at] = select(absent_word(unit, in_range.x), value.a, sources.held.x);
-    output_words[at + window.slice_units] = select(absent_word(unit, in_range.y), value.b, sources.held.y);
-    output_words[at + 2u * window.slice_units] = select(absent_word(unit, in_range.z), value.c, sources.held.z);
-    output_words[at + 3u * window.slice_units] = select(absent_word(unit, in_range.w), value.d, sources.held.w);
+    output_words[at + group_slice_units()] = select(absent_word(unit, in_range.y), value.b, sources.held.y);
+    output_words[at + 2u * group_slice_units()] = select(absent_word(unit, in_range.z), value.c, sources.held.z);
+    output_words[at + 3u * group_slice_units()] = select(absent_word(unit, in_range.w), value.d, sources.held.w);
 }
 
 fn gather_groups_of_words(invocation: u32) -> bool {
@@ -670,7 +693,7 @@ fn gather_groups_of_words(invocation: u32) -> bool {
         let sources = sources_of(group);
         let starts = params_starts(sources);
         let output_unit = output_start(group);
-        for (var unit = 0u; unit < window.slice_units; unit++) {
+        for (var unit = 0u; unit < group_slice_units(); unit++) {
             store_four_words(output_unit + unit, unit, sources, load_four_words(starts + vec4<u32>(unit)));
         }
         bad |= select(1u, 0u, all(sources.in_range));
@@ -693,8 +716,17 @@ fn store_packed(group: u32, sources: FourSources, value: vec4<u32>) {
     output_vec4[output_start(group) / 4u] = select_each(absent, value, sources.held);
 }
 
+fn gather_packed_group(group: u32) -> bool {
+    let sources = sources_of(group);
+    store_packed(group, sources, load_packed(sources));
+    return all(sources.in_range);
+}
+
 fn gather_packed_groups(invocation: u32) -> bool {
     let groups = groups_of(invocation);
+    if ONE_GROUP {
+        return groups.x < groups.y && !gather_packed_group(groups.x);
+    }
     var bad = 0u;
     var group = groups.x;
     for (; group + 3u < groups.y; group += 4u) {
@@ -714,9 +746,7 @@ fn gather_packed_groups(invocation: u32) -> bool {
         bad |= select(1u, 0u, all(in_range));
     }
     for (; group < groups.y; group++) {
-        let sources = sources_of(group);
-        store_packed(group, sources, load_packed(sources));
-        bad |= select(1u, 0u, all(sources.in_range));
+        bad |= select(1u, 0u, gather_packed_group(group));
     }
     return bad != 0u;
 }

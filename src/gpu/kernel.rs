@@ -124,10 +124,11 @@ impl Kernel {
 
     /// How an entry point takes rows that are grouped or not.
     pub(crate) fn rows(self, grouped: bool) -> Rows {
-        match (grouped, self.one_unit) {
-            (false, _) => Rows::Single,
-            (true, false) => Rows::Groups,
-            (true, true) => Rows::GroupsOfUnits,
+        match (grouped, self.one_unit, self.groups) {
+            (false, _, _) => Rows::Single,
+            (true, false, _) => Rows::Groups,
+            (true, true, 1) => Rows::GroupOfUnits,
+            (true, true, _) => Rows::GroupsOfUnits,
         }
     }
 }
@@ -161,11 +162,18 @@ pub(crate) enum Rows {
     Groups,
     /// The same of slices of one unit.
     GroupsOfUnits,
+    /// One such group. What takes several is three times the code, and takes registers that a GPU has better uses for.
+    GroupOfUnits,
 }
 
 impl Rows {
     #[cfg(test)]
-    pub(crate) const ALL: [Self; 3] = [Self::Single, Self::Groups, Self::GroupsOfUnits];
+    pub(crate) const ALL: [Self; 4] = [
+        Self::Single,
+        Self::Groups,
+        Self::GroupsOfUnits,
+        Self::GroupOfUnits,
+    ];
 }
 
 /// The compute shaders in shaders/gather.wgsl.
@@ -195,7 +203,7 @@ impl EntryPoint {
             (Unit::Vec2, _) => ["gather_groups_vec2", "gather_groups_vec2_report"],
             (Unit::Word, Rows::Single) => ["gather_words", "gather_words_report"],
             (Unit::Word, Rows::Groups) => ["gather_groups_words", "gather_groups_words_report"],
-            (Unit::Word, Rows::GroupsOfUnits) => {
+            (Unit::Word, Rows::GroupsOfUnits | Rows::GroupOfUnits) => {
                 ["gather_packed_words", "gather_packed_words_report"]
             }
             (Unit::Byte, _) => ["gather_bytes", "gather_bytes_report"],
@@ -266,11 +274,14 @@ impl PipelineKey {
     }
 
     /// The shader's overrides.
-    pub(crate) fn overrides(self) -> [(&'static str, f64); 11] {
+    pub(crate) fn overrides(self) -> [(&'static str, f64); 12] {
         let flag = |set| f64::from(u8::from(set));
-        let one_unit = match self.entry_point {
-            EntryPoint::Gather { rows, .. } => rows == Rows::GroupsOfUnits,
-            EntryPoint::CopyFirstBadRow | EntryPoint::CountRows => false,
+        let (one_unit, one_group) = match self.entry_point {
+            EntryPoint::Gather { rows, .. } => (
+                matches!(rows, Rows::GroupsOfUnits | Rows::GroupOfUnits),
+                rows == Rows::GroupOfUnits,
+            ),
+            EntryPoint::CopyFirstBadRow | EntryPoint::CountRows => (false, false),
         };
         [
             ("WORKGROUP_SIZE", f64::from(WORKGROUP_SIZE)),
@@ -291,6 +302,7 @@ impl PipelineKey {
             ("ONE_PART", flag(self.one_part)),
             ("INDEX_DEPTH", f64::from(self.index_depth)),
             ("ONE_UNIT", flag(one_unit)),
+            ("ONE_GROUP", flag(one_group)),
         ]
     }
 }

@@ -105,7 +105,11 @@ impl Shader {
 fn entry_points() -> Vec<EntryPoint> {
     let gathers = Unit::ALL.into_iter().flat_map(|unit| {
         let rows = Rows::ALL.into_iter();
-        let rows = rows.filter(move |&rows| rows == Rows::Single || unit != Unit::Byte);
+        let rows = rows.filter(move |&rows| match rows {
+            Rows::Single => true,
+            Rows::Groups | Rows::GroupsOfUnits => unit != Unit::Byte,
+            Rows::GroupOfUnits => matches!(unit, Unit::Vec4 | Unit::Word),
+        });
         rows.flat_map(move |rows| {
             [false, true].map(|report| EntryPoint::Gather { unit, rows, report })
         })
@@ -351,7 +355,8 @@ fn operands_are_arrays_of_what_the_kernel_loads_and_stores_at_once() {
         let slice = unit.bytes().max(4);
         // A group loads the indices of its rows as vectors, and stores four slices of a word as one.
         let indices = if rows == Rows::Single { 4 } else { 16 };
-        let is_packed = unit == Unit::Word && rows == Rows::GroupsOfUnits;
+        let is_packed =
+            unit == Unit::Word && matches!(rows, Rows::GroupsOfUnits | Rows::GroupOfUnits);
         let globals = shader.globals(entry_point.name());
         for (number, expected) in [
             (binding::PARAMS, slice),

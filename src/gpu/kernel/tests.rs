@@ -108,13 +108,18 @@ fn on_a_cpu_invocations_take_pages_of_a_long_output() {
 
 #[test]
 fn groups_of_slices_of_one_unit_have_pipelines_of_their_own() {
-    for (slice_bytes, grouped, rows, one_unit) in [
-        (8, true, Rows::GroupsOfUnits, 1.0),
-        (16, true, Rows::GroupsOfUnits, 1.0),
-        (24, true, Rows::Groups, 0.0),
-        (8, false, Rows::Single, 0.0),
+    let (gpu, cpu) = (wgpu::DeviceType::DiscreteGpu, wgpu::DeviceType::Cpu);
+    for (slice_bytes, device_type, grouped, rows, one_unit, one_group) in [
+        (8, cpu, true, Rows::GroupsOfUnits, 1.0, 0.0),
+        (16, cpu, true, Rows::GroupsOfUnits, 1.0, 0.0),
+        (4, gpu, true, Rows::GroupOfUnits, 1.0, 1.0),
+        (16, gpu, true, Rows::GroupOfUnits, 1.0, 1.0),
+        (24, cpu, true, Rows::Groups, 0.0, 0.0),
+        (256, cpu, true, Rows::Groups, 0.0, 0.0),
+        (8, cpu, false, Rows::Single, 0.0, 0.0),
+        (16, gpu, false, Rows::Single, 0.0, 0.0),
     ] {
-        let kernel = Kernel::choose(slice_bytes, 5, wgpu::DeviceType::Cpu);
+        let kernel = Kernel::choose(slice_bytes, 5, device_type);
         assert_eq!(kernel.rows(grouped), rows, "{slice_bytes}");
         let key = PipelineKey {
             entry_point: EntryPoint::Gather {
@@ -124,10 +129,8 @@ fn groups_of_slices_of_one_unit_have_pipelines_of_their_own() {
             },
             ..PipelineKey::COUNT_ROWS
         };
-        let found = key
-            .overrides()
-            .into_iter()
-            .find(|found| found.0 == "ONE_UNIT");
-        assert_eq!(found, Some(("ONE_UNIT", one_unit)), "{slice_bytes}");
+        let [.., found_unit, found_group] = key.overrides();
+        assert_eq!(found_unit, ("ONE_UNIT", one_unit), "{slice_bytes}");
+        assert_eq!(found_group, ("ONE_GROUP", one_group), "{slice_bytes}");
     }
 }

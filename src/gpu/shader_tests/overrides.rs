@@ -47,7 +47,7 @@ fn the_overrides_are_those_of_a_pipeline_and_default_to_its_i32_values() {
     assert_eq!(
         types,
         [
-            u32, u32, bool, bool, bool, bool, bool, bool, bool, u32, bool
+            u32, u32, bool, bool, bool, bool, bool, bool, bool, u32, bool, bool
         ]
     );
 }
@@ -88,6 +88,7 @@ fn each_index_kind_sets_its_overrides() {
                     expected,
                     1.0 - expected,
                     2.0,
+                    0.0,
                     0.0
                 ],
                 "{key:?}"

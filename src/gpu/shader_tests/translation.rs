@@ -12,7 +12,7 @@ use naga::{Module, ResourceBinding, ShaderStage};
 use super::overrides::number;
 use super::texts::{self, Texts};
 use super::{
-    EntryPoint, PipelineKey, Rows, Shader, Unit, WORKGROUP_SIZE, binding, is_written, pipeline_keys,
+    EntryPoint, PipelineKey, Rows, Shader, WORKGROUP_SIZE, binding, is_written, pipeline_keys,
 };
 
 /// One entry point whose overrides have their values.
@@ -118,7 +118,7 @@ fn a_pipeline_has_one_entry_point_of_the_workgroup_size() {
 #[test]
 fn each_gather_is_made_with_the_values_of_its_overrides() {
     for_each_pipeline(|pipeline| {
-        let EntryPoint::Gather { unit, rows, .. } = pipeline.key.entry_point else {
+        let EntryPoint::Gather { rows, .. } = pipeline.key.entry_point else {
             return;
         };
         let grouped = rows != Rows::Single;
@@ -126,8 +126,7 @@ fn each_gather_is_made_with_the_values_of_its_overrides() {
             // Groups are never of more rows than 32 bits count; the others read the index depth.
             let is_read = match name {
                 "WIDE" => !grouped,
-                "INDEX_DEPTH" => grouped,
-                "ONE_UNIT" => grouped && matches!(unit, Unit::Vec4 | Unit::Vec2),
+                "INDEX_DEPTH" | "ONE_UNIT" | "ONE_GROUP" => grouped,
                 _ => true,
             };
             if !is_read {
