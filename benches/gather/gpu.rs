@@ -161,22 +161,40 @@ impl Bench {
                     })
                 }),
             ));
-            for (measure, many) in [
+            for (measure, record) in [
                 (
                     "recorded_50",
-                    Box::new(|encoder: &mut wgpu::CommandEncoder| prepared.encode(encoder))
-                        as Box<dyn Fn(&mut wgpu::CommandEncoder)>,
+                    Box::new(|encoder: &mut wgpu::CommandEncoder| {
+                        (0..RECORDED).for_each(|_| prepared.encode(encoder));
+                    }) as Box<dyn Fn(&mut wgpu::CommandEncoder)>,
+                ),
+                (
+                    "in_pass_50",
+                    Box::new(|encoder| {
+                        let mut pass = encoder.begin_compute_pass(&Default::default());
+                        (0..RECORDED).for_each(|_| prepared.encode_in_pass(&mut pass));
+                    }),
                 ),
                 (
                     "vec4_copy_50",
-                    Box::new(|encoder| self.copy_vec4(encoder, &vec4_copy)),
+                    Box::new(|encoder| {
+                        (0..RECORDED).for_each(|_| self.copy_vec4(encoder, &vec4_copy));
+                    }),
                 ),
                 (
                     "empty_50",
                     Box::new(|encoder| {
+                        (0..RECORDED).for_each(|_| {
+                            let mut pass = encoder.begin_compute_pass(&Default::default());
+                            self.record_nothing(&mut pass);
+                        });
+                    }),
+                ),
+                (
+                    "empty_in_pass_50",
+                    Box::new(|encoder| {
                         let mut pass = encoder.begin_compute_pass(&Default::default());
-                        pass.set_pipeline(&self.nothing);
-                        pass.dispatch_workgroups(1, 1, 1);
+                        (0..RECORDED).for_each(|_| self.record_nothing(&mut pass));
                     }),
                 ),
             ] {
@@ -184,11 +202,7 @@ impl Bench {
                     calls: RECORDED,
                     ..figure(
                         measure,
-                        Box::new(move || {
-                            self.time(&self.gpu, |encoder| {
-                                (0..RECORDED).for_each(|_| many(encoder));
-                            })
-                        }),
+                        Box::new(move || self.time(&self.gpu, |encoder| record(encoder))),
                     )
                 });
             }
@@ -367,6 +381,11 @@ impl Bench {
             offset += size;
         }
         dispatches
+    }
+
+    fn record_nothing(&self, pass: &mut wgpu::ComputePass<'_>) {
+        pass.set_pipeline(&self.nothing);
+        pass.dispatch_workgroups(1, 1, 1);
     }
 
     fn copy_vec4(

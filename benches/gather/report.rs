@@ -92,6 +92,15 @@ impl Report {
                 ratio(copy.median, empty.median)
             );
         }
+        if let [Some(many), Some(apart), Some(empty)] =
+            ["in_pass_50", "recorded_50", "empty_in_pass_50"].map(of)
+        {
+            println!(
+                "  one of 50 in one pass takes {:.2} times one in a pass of its own, {:.2} times an empty dispatch",
+                ratio(many.median, apart.median),
+                ratio(many.median, empty.median)
+            );
+        }
         Ok(())
     }
 
