@@ -351,7 +351,22 @@ fn gather_units_vec4(invocation: u32) -> Noted {
     let from_row = select(0u, source.params_row, source.held);
     let params_start = window.params_start + from_row * window.slice_units;
     let output_start = window.output_start + output_row * window.slice_units;
-    for (var unit = lane; unit < window.slice_units; unit += lanes) {
+    var unit = lane;
+    // Four in flight at once; with a fill, what that takes would be four times the code.
+    if !FILL {
+        for (; unit + 3u * lanes < window.slice_units; unit += 4u * lanes) {
+            let units = vec4<u32>(unit) + vec4<u32>(0u, 1u, 2u, 3u) * lanes;
+            let a = params_vec4[params_start + units.x];
+            let b = params_vec4[params_start + units.y];
+            let c = params_vec4[params_start + units.z];
+            let d = params_vec4[params_start + units.w];
+            output_vec4[output_start + units.x] = select(vec4<u32>(), a, source.held);
+            output_vec4[output_start + units.y] = select(vec4<u32>(), b, source.held);
+            output_vec4[output_start + units.z] = select(vec4<u32>(), c, source.held);
+            output_vec4[output_start + units.w] = select(vec4<u32>(), d, source.held);
+        }
+    }
+    for (; unit < window.slice_units; unit += lanes) {
         output_vec4[output_start + unit] = select(absent_vec4(unit, source.in_range), params_vec4[params_start + unit], source.held);
     }
     return with_row(Noted(), select(0u, source.bad_row_complement, lane == 0u));
@@ -373,7 +388,21 @@ fn gather_units_vec2(invocation: u32) -> Noted {
     let from_row = select(0u, source.params_row, source.held);
     let params_start = window.params_start + from_row * window.slice_units;
     let output_start = window.output_start + output_row * window.slice_units;
-    for (var unit = lane; unit < window.slice_units; unit += lanes) {
+    var unit = lane;
+    if !FILL {
+        for (; unit + 3u * lanes < window.slice_units; unit += 4u * lanes) {
+            let units = vec4<u32>(unit) + vec4<u32>(0u, 1u, 2u, 3u) * lanes;
+            let a = params_vec2[params_start + units.x];
+            let b = params_vec2[params_start + units.y];
+            let c = params_vec2[params_start + units.z];
+            let d = params_vec2[params_start + units.w];
+            output_vec2[output_start + units.x] = select(vec2<u32>(), a, source.held);
+            output_vec2[output_start + units.y] = select(vec2<u32>(), b, source.held);
+            output_vec2[output_start + units.z] = select(vec2<u32>(), c, source.held);
+            output_vec2[output_start + units.w] = select(vec2<u32>(), d, source.held);
+        }
+    }
+    for (; unit < window.slice_units; unit += lanes) {
         output_vec2[output_start + unit] = select(absent_vec2(unit, source.in_range), params_vec2[params_start + unit], source.held);
     }
     return with_row(Noted(), select(0u, source.bad_row_complement, lane == 0u));
@@ -395,7 +424,21 @@ fn gather_units_words(invocation: u32) -> Noted {
     let from_row = select(0u, source.params_row, source.held);
     let params_start = window.params_start + from_row * window.slice_units;
     let output_start = window.output_start + output_row * window.slice_units;
-    for (var unit = lane; unit < window.slice_units; unit += lanes) {
+    var unit = lane;
+    if !FILL {
+        for (; unit + 3u * lanes < window.slice_units; unit += 4u * lanes) {
+            let units = vec4<u32>(unit) + vec4<u32>(0u, 1u, 2u, 3u) * lanes;
+            let a = params_words[params_start + units.x];
+            let b = params_words[params_start + units.y];
+            let c = params_words[params_start + units.z];
+            let d = params_words[params_start + units.w];
+            output_words[output_start + units.x] = select(0u, a, source.held);
+            output_words[output_start + units.y] = select(0u, b, source.held);
+            output_words[output_start + units.z] = select(0u, c, source.held);
+            output_words[output_start + units.w] = select(0u, d, source.held);
+        }
+    }
+    for (; unit < window.slice_units; unit += lanes) {
         output_words[output_start + unit] = select(absent_word(unit, source.in_range), params_words[params_start + unit], source.held);
     }
     return with_row(Noted(), select(0u, source.bad_row_complement, lane == 0u));
