@@ -20,7 +20,8 @@ pub(super) struct Bound<'a> {
     pub(super) stand_in: Option<&'a wgpu::Buffer>,
     /// The workgroups' buffer, where rows are counted on the device, and the offset of the dispatch's.
     pub(super) grid: Option<(&'a wgpu::Buffer, u64)>,
-    pub(super) params: wgpu::BufferSlice<'a>,
+    /// Params without rows may be in no buffer.
+    pub(super) params: Option<wgpu::BufferSlice<'a>>,
     pub(super) buffers: &'a GatherBuffers<'a>,
     pub(super) dispatch: &'a Dispatch,
 }
@@ -31,8 +32,8 @@ impl Bound<'_> {
         let (range, span) = match number {
             binding::WINDOW => return entry(number, windows, window, WINDOW_BYTES),
             binding::PARAMS => (self.params, self.dispatch.params),
-            binding::INDICES => (self.buffers.indices, self.dispatch.indices),
-            binding::OUTPUT => (self.buffers.output, self.dispatch.output),
+            binding::INDICES => (Some(self.buffers.indices), self.dispatch.indices),
+            binding::OUTPUT => (Some(self.buffers.output), self.dispatch.output),
             binding::COUNT => {
                 let count = self.buffers.index_count.expect("rows are counted");
                 return entry(number, count.buffer(), count.offset(), COUNT_BYTES);
@@ -52,6 +53,7 @@ impl Bound<'_> {
             let stand_in = self.stand_in.expect("an empty span has a stand-in");
             return entry(number, stand_in, 0, STAND_IN_BYTES);
         }
+        let range = range.expect("an operand with bytes has a range");
         entry(
             number,
             range.buffer(),

@@ -55,7 +55,7 @@ impl Gatherer {
                     window: (&windows, place),
                     stand_in: stand_in.as_ref(),
                     grid: grids.as_ref().map(|grids| (grids, place)),
-                    params: shards[dispatch.shard].range,
+                    params: shards.get(dispatch.shard).map(|shard| shard.range),
                     buffers,
                     dispatch,
                 };

@@ -320,6 +320,18 @@ fn shards_that_do_not_make_up_params_are_refused() {
 }
 
 #[test]
+fn params_without_rows_may_have_no_shards() {
+    let app = App::new();
+    for index_count in [0, 2] {
+        let plan = Gather::new().plan(&[0, 2], &[index_count]).unwrap();
+        let set = Set::new(&app);
+        let buffers = set.without_report().with_params_shards(&[]);
+        app.assert_accepted(&plan, &buffers);
+        app.assert_accepted(&plan, &buffers.with_report(set.report.slice(..)));
+    }
+}
+
+#[test]
 fn a_fill_that_is_no_element_is_refused() {
     let app = App::new();
     let [params, indices, output] = [40, 16, 16].map(|size| app.buffer(size, STORAGE));
