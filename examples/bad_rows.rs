@@ -25,7 +25,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 
     let (table, rows) = (gpu.upload(&params)?, gpu.upload(&indices)?);
     let output = gpu.upload(&[-1_i32; 5])?;
-    // A report is a buffer like the others. The gather clears it, and only bad rows write to it.
+    // A report is a buffer like the others, which the gather writes whole.
     let report = gpu.upload(&vec![0_u8; usize::try_from(BadRows::REPORT_BYTES)?])?;
     let buffers = GatherBuffers::new::<i32, i32>(
         table.buffer().slice(..),

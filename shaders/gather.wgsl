@@ -19,14 +19,20 @@
 //       1 | params   read only
 //       2 | indices  read only, as words; a 64-bit index is two, the low one first
 //       3 | output   the bytes of the dispatch's rows are written, and no others
-//       4 | report   entry points whose names end in _report: bad rows, and nothing else, write to it
+//       4 | notes    entry points whose names end in _report: bad rows, and nothing else, write to it
+//
+// report_bad_rows, behind each dispatch of such an entry point, binds window, indices, notes and
+//
+//       5 | report   written whole behind the first of them, by bad rows behind the others
+//
+// and leaves the notes zero.
 //
 // count_rows alone binds these in place of them: how many rows there are is known on the device only, so it
 // decides how many rows of a dispatch, and workgroups for them, there will be.
 //
-//       5 | count    read only
-//       6 | counted  the window of the dispatch
-//       7 | grid     the workgroups of the dispatch
+//       6 | count    read only
+//       7 | counted  the window of the dispatch
+//       8 | grid     the workgroups of the dispatch
 //
 // override       | meaning
 // ---------------+-----------------------------------------------------------------------------------------
@@ -95,7 +101,8 @@ struct GatherWindow {
     of_bytes: u32,
     // 0, which no compiler knows.
     zero: u32,
-    unused: u32,
+    // Whether the report is this dispatch's to begin.
+    begins_report: u32,
     // Low and high word of each dim.
     indexed_dims: array<vec4<u32>, 4>,
     fill: array<vec4<u32>, 4>,
@@ -103,15 +110,18 @@ struct GatherWindow {
     place_dims: array<vec4<u32>, 4>,
 }
 
+// The bad rows of one dispatch, zero before it and behind its report.
+struct BadRowNotes {
+    count: atomic<u32>,
+    // The complement of the smallest, so that the largest complement names it.
+    first_complement: atomic<u32>,
+}
+
 // All zero: no bad row.
 struct BadRowReport {
     // Low and high word.
-    bad_row_count: array<atomic<u32>, 2>,
-    // The complement of the smallest bad row of a dispatch, so that the largest complement names it.
-    first_bad_row_complement: atomic<u32>,
-    // Whether the first bad row is known: dispatches come in the order of rows.
-    found: u32,
-    first_bad_row: array<u32, 2>,
+    bad_row_count: vec2<u32>,
+    first_bad_row: vec2<u32>,
     // The words of its index row.
     index: array<u32, 16>,
 }
@@ -138,10 +148,11 @@ override ONE_GROUP: bool = false;
 @group(0) @binding(3) var<storage, read_write> output_vec4: array<vec4<u32>>;
 @group(0) @binding(3) var<storage, read_write> output_vec2: array<vec2<u32>>;
 @group(0) @binding(3) var<storage, read_write> output_words: array<u32>;
-@group(0) @binding(4) var<storage, read_write> report: BadRowReport;
-@group(0) @binding(5) var<storage, read> count: u32;
-@group(0) @binding(6) var<storage, read_write> counted: GatherWindow;
-@group(0) @binding(7) var<storage, read_write> grid: array<u32, 3>;
+@group(0) @binding(4) var<storage, read_write> notes: BadRowNotes;
+@group(0) @binding(5) var<storage, read_write> report: BadRowReport;
+@group(0) @binding(6) var<storage, read> count: u32;
+@group(0) @binding(7) var<storage, read_write> counted: GatherWindow;
+@group(0) @binding(8) var<storage, read_write> grid: array<u32, 3>;
 
 // 64-bit numbers, the low word first.
 
@@ -843,10 +854,8 @@ fn gather_word_of_bytes(invocation: u32) -> Noted {
 
 fn note(noted: Noted) {
     if noted.count != 0u {
-        if atomicAdd(&report.bad_row_count[0], noted.count) > 0xffffffffu - noted.count {
-            atomicAdd(&report.bad_row_count[1], 1u);
-        }
-        atomicMax(&report.first_bad_row_complement, noted.first_complement);
+        atomicAdd(&notes.count, noted.count);
+        atomicMax(&notes.first_complement, noted.first_complement);
     }
 }
 
@@ -934,21 +943,28 @@ fn gather_bytes_report(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(loc
     note(gather_word_of_bytes(invocation_of(workgroup, local)));
 }
 
-// One invocation, behind each gather: copies the index row of the smallest bad row into the report, unless
-// an earlier dispatch has had one.
+// One invocation: brings the notes of a dispatch into the report. Dispatches come in the order of rows, so the first
+// one that has a bad row has the smallest.
 @compute @workgroup_size(1)
-fn copy_first_bad_row() {
-    let complement = atomicLoad(&report.first_bad_row_complement);
-    if complement == 0u || report.found == 1u {
+fn report_bad_rows() {
+    let count = atomicLoad(&notes.count);
+    let row = ~atomicLoad(&notes.first_complement);
+    atomicStore(&notes.count, 0u);
+    atomicStore(&notes.first_complement, 0u);
+    if window.begins_report == 1u {
+        report = BadRowReport();
+    }
+    if count == 0u {
         return;
     }
-    let first_bad_row = add(window.index_row_base, vec2<u32>(~complement, 0u));
-    report.found = 1u;
-    report.first_bad_row[0] = first_bad_row.x;
-    report.first_bad_row[1] = first_bad_row.y;
-    let words = window.index_depth * INDEX_WORDS;
-    for (var word = 0u; word < words; word++) {
-        report.index[word] = indices[~complement * words + window.indices_start + word];
+    let counted_before = report.bad_row_count;
+    report.bad_row_count = add(counted_before, vec2<u32>(count, 0u));
+    if all(counted_before == vec2<u32>()) {
+        report.first_bad_row = add(window.index_row_base, vec2<u32>(row, 0u));
+        let words = window.index_depth * INDEX_WORDS;
+        for (var word = 0u; word < words; word++) {
+            report.index[word] = indices[row * words + window.indices_start + word];
+        }
     }
 }
 

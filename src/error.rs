@@ -16,7 +16,7 @@ pub enum Operand {
     Indices,
     /// What the gather writes.
     Output,
-    /// Where the GPU notes bad rows.
+    /// Where the GPU reports bad rows.
     Report,
     /// How many index rows there are, where only the GPU knows.
     IndexCount,
@@ -289,7 +289,7 @@ pub enum ReportError {
     /// The bytes are not a report.
     #[error("report must have {expected} bytes, found {found}")]
     Length { expected: u64, found: usize },
-    /// The report is not one of this plan: not cleared before, or written for another one.
+    /// The report is not one of this plan: of another gather, or bytes that no gather wrote.
     #[error(
         "report must name one of {index_rows} index rows, found {count} bad rows, the first of them {row}"
     )]

@@ -3,7 +3,7 @@
 use super::cut::Dispatch;
 use super::kernel::binding;
 use super::operands::{COUNT_BYTES, GatherBuffers};
-use super::report::REPORT_BYTES;
+use super::report::{NOTES_BYTES, REPORT_BYTES};
 use super::window::WINDOW_BYTES;
 
 /// The least that can be bound as units of 16 bytes.
@@ -18,6 +18,8 @@ pub(super) struct Bound<'a> {
     pub(super) window: (&'a wgpu::Buffer, u64),
     /// What is bound where there is nothing to bind.
     pub(super) stand_in: Option<&'a wgpu::Buffer>,
+    /// Notes of bad rows, if there is a report.
+    pub(super) notes: Option<&'a wgpu::Buffer>,
     /// The workgroups' buffer, where rows are counted on the device, and the offset of the dispatch's.
     pub(super) grid: Option<(&'a wgpu::Buffer, u64)>,
     /// Params without rows may be in no buffer.
@@ -43,6 +45,12 @@ impl Bound<'_> {
                 let (grids, grid) = self.grid.expect("rows are counted");
                 return entry(number, grids, grid, GRID_BYTES);
             }
+            binding::NOTES => {
+                let notes = self
+                    .notes
+                    .expect("an entry point that notes bad rows has notes");
+                return entry(number, notes, 0, NOTES_BYTES);
+            }
             _ => {
                 let report = self.buffers.report;
                 let report = report.expect("an entry point that reports has a report");
@@ -63,12 +71,7 @@ impl Bound<'_> {
     }
 }
 
-pub(super) fn entry(
-    binding: u32,
-    buffer: &wgpu::Buffer,
-    offset: u64,
-    bytes: u64,
-) -> wgpu::BindGroupEntry<'_> {
+fn entry(binding: u32, buffer: &wgpu::Buffer, offset: u64, bytes: u64) -> wgpu::BindGroupEntry<'_> {
     wgpu::BindGroupEntry {
         binding,
         resource: wgpu::BindingResource::Buffer(wgpu::BufferBinding {

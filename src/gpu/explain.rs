@@ -86,12 +86,17 @@ impl GatherPlan {
             limits,
             device_type,
         )?;
+        let report = self.bad_indices() == BadIndices::Error;
+        let report_bad_rows = EntryPoint::ReportBadRows.name();
         let dispatches: Vec<_> = cut.dispatches().take(MAX_SHOWN + 1).collect();
         let Some(first) = dispatches.first() else {
-            line("empty output: nothing to run".into());
+            line("empty output: nothing to gather".into());
+            if report {
+                check_limits(limits, report, false)?;
+                line(format!("{report_bad_rows} alone: 1 invocation"));
+            }
             return Ok(());
         };
-        let report = self.bad_indices() == BadIndices::Error;
         check_limits(limits, report, false)?;
         line(format!(
             "moves {} bytes: reads {indices} of indices and at most {output} of params, writes {output}",
@@ -128,8 +133,7 @@ impl GatherPlan {
             _ => format!("more than {MAX_SHOWN} dispatches, the first of {size}"),
         });
         if report {
-            let entry_point = EntryPoint::CopyFirstBadRow.name();
-            line(format!("behind each {entry_point}: 1 invocation"));
+            line(format!("behind each {report_bad_rows}: 1 invocation"));
         }
         Ok(())
     }

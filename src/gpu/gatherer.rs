@@ -1,13 +1,13 @@
-//! Pipelines, made once per device, and recording. Submits nothing, waits for nothing, and lets wgpu see
-//! nothing that has not been checked.
+//! Pipelines and notes of bad rows, made once per device, and recording. Submits nothing, waits for nothing, and
+//! lets wgpu see nothing that has not been checked.
 
-use super::bound::entry;
+use std::sync::OnceLock;
+
 use super::cut::{Cut, Dispatch};
-use super::kernel::binding;
 use super::operands::GatherBuffers;
 use super::pipelines::{Bindings, Keys, Pipelines};
 use super::prepared::{PreparedGather, Step};
-use super::report::REPORT_BYTES;
+use super::report::NOTES_BYTES;
 use super::scope::scoped;
 use super::window::{OperandBytes, check_limits};
 use crate::bad_indices::BadIndices;
@@ -34,6 +34,8 @@ pub struct Gatherer {
     pub(super) limits: wgpu::Limits,
     device_type: wgpu::DeviceType,
     pub(super) pipelines: Pipelines,
+    /// Where dispatches note bad rows: zero between gathers, which therefore share it.
+    notes: OnceLock<wgpu::Buffer>,
 }
 
 impl Gatherer {
@@ -48,6 +50,7 @@ impl Gatherer {
             limits: device.limits(),
             device_type: device.adapter_info().device_type,
             pipelines: Pipelines::default(),
+            notes: OnceLock::new(),
         }
     }
 
@@ -116,10 +119,10 @@ impl Gatherer {
             one_buffer: false,
         };
         let keys = Keys::new(plan, &cut, bindings);
-        if dims.output_len() > 0 {
+        if report || dims.output_len() > 0 {
             check_limits(&self.limits, report, false)?;
         }
-        for dispatch in cut.dispatches() {
+        for dispatch in cut.dispatches_with(report) {
             for key in keys.of(&dispatch) {
                 self.pipelines.get(&self.device, key)?;
             }
@@ -129,8 +132,6 @@ impl Gatherer {
 
     /// Makes all that recording the gather takes, to be recorded as often as one likes at no other cost.
     ///
-    /// A report's buffer needs the usages `STORAGE` and `COPY_DST`.
-    ///
     /// # Errors
     ///
     /// See [`GatherError`].
@@ -139,11 +140,10 @@ impl Gatherer {
         plan: &GatherPlan,
         buffers: &GatherBuffers<'_>,
     ) -> Result<PreparedGather, GatherError> {
-        let steps = self.steps(plan, buffers, CLEARED)?;
-        Ok(PreparedGather::new(steps, buffers.report))
+        self.steps(plan, buffers).map(PreparedGather::new)
     }
 
-    /// Records the gather as one compute pass. If there is a report, clears it first.
+    /// Records the gather as one compute pass.
     ///
     /// # Errors
     ///
@@ -160,8 +160,6 @@ impl Gatherer {
 
     /// Records the gather into a compute pass of the caller's, where it sets pipeline and bind group 0.
     ///
-    /// A report must hold zeros when the pass begins: a pass cannot clear it.
-    ///
     /// # Errors
     ///
     /// See [`GatherError`]; nothing has been recorded then.
@@ -171,17 +169,16 @@ impl Gatherer {
         plan: &GatherPlan,
         buffers: &GatherBuffers<'_>,
     ) -> Result<(), GatherError> {
-        let steps = self.steps(plan, buffers, wgpu::BufferUsages::STORAGE)?;
-        PreparedGather::new(steps, None).encode_in_pass(pass);
+        self.prepare(plan, buffers)?.encode_in_pass(pass);
         Ok(())
     }
 
-    /// All that can fail: the checks, then the GPU objects of each dispatch; none if the output is empty.
+    /// All that can fail: the checks, then the GPU objects of each dispatch; if the output is empty none, or those of
+    /// the report.
     fn steps(
         &self,
         plan: &GatherPlan,
         buffers: &GatherBuffers<'_>,
-        report_usage: wgpu::BufferUsages,
     ) -> Result<Vec<Step>, GatherError> {
         if plan.bad_indices() == BadIndices::Error && buffers.report.is_none() {
             return Err(GatherError::MissingReport);
@@ -189,23 +186,20 @@ impl Gatherer {
         check_element(buffers.element_bytes)?;
         buffers.fill_pattern()?;
         let bytes = OperandBytes::new(plan.dims(), buffers.element_bytes, buffers.index_kind)?;
-        let one_buffer = buffers.check(plan.dims(), &bytes, &self.limits, report_usage)?;
+        let one_buffer = buffers.check(plan.dims(), &bytes, &self.limits)?;
         let shards = buffers.params_shards(plan.dims());
         let rows: Vec<u64> = shards.iter().map(|shard| shard.rows).collect();
         let mut cut = self.cut(plan, buffers.element_bytes, buffers.index_kind, &rows)?;
-        let counted = buffers.index_count.is_some();
+        let counted = buffers.index_count.is_some() && bytes.output > 0;
         if counted {
             cut = cut.counted();
         }
-        let dispatches: Vec<Dispatch> = cut.dispatches().collect();
+        let report = buffers.report.is_some();
+        let dispatches: Vec<Dispatch> = cut.dispatches_with(report).collect();
         if dispatches.is_empty() {
-            // A report is cleared all the same, so it too must be one that the device takes.
-            buffers
-                .report
-                .map_or(Ok(()), |report| self.check_bindable(report))?;
             return Ok(Vec::new());
         }
-        check_limits(&self.limits, buffers.report.is_some(), counted)?;
+        check_limits(&self.limits, report, counted)?;
         log::debug!(
             "{plan}: {:?} in {} dispatches",
             cut.kernel,
@@ -232,42 +226,26 @@ impl Gatherer {
         )
     }
 
-    /// Binds a report to nothing: only wgpu knows whether it is destroyed, or another device's.
-    fn check_bindable(&self, report: wgpu::BufferSlice<'_>) -> Result<(), GatherError> {
-        let layout_entry = wgpu::BindGroupLayoutEntry {
-            binding: binding::REPORT,
-            visibility: wgpu::ShaderStages::COMPUTE,
-            ty: wgpu::BindingType::Buffer {
-                ty: wgpu::BufferBindingType::Storage { read_only: false },
-                has_dynamic_offset: false,
-                min_binding_size: None,
-            },
-            count: None,
-        };
-        scoped(&self.device, || {
-            let label = Some("wgpu-gather/report");
-            let layout = self
-                .device
-                .create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor {
-                    label,
-                    entries: &[layout_entry],
-                });
-            drop(self.device.create_bind_group(&wgpu::BindGroupDescriptor {
-                label,
-                layout: &layout,
-                entries: &[entry(
-                    binding::REPORT,
-                    report.buffer(),
-                    report.offset(),
-                    REPORT_BYTES,
-                )],
-            }));
-        })
+    /// The notes, of zeros when they are made.
+    pub(super) fn notes(&self) -> Result<&wgpu::Buffer, GatherError> {
+        if let Some(notes) = self.notes.get() {
+            return Ok(notes);
+        }
+        let notes = scoped(&self.device, || {
+            let notes = self.device.create_buffer(&wgpu::BufferDescriptor {
+                label: Some("wgpu-gather/notes"),
+                size: NOTES_BYTES,
+                usage: wgpu::BufferUsages::STORAGE,
+                // So that the zeros are there whatever becomes of the first submission. A buffer that wgpu would zero
+                // in it counts as zeroed also if the submission is refused.
+                mapped_at_creation: true,
+            });
+            notes.unmap();
+            notes
+        })?;
+        Ok(self.notes.get_or_init(|| notes))
     }
 }
-
-/// What a report's buffer needs where it is cleared.
-const CLEARED: wgpu::BufferUsages = wgpu::BufferUsages::STORAGE.union(wgpu::BufferUsages::COPY_DST);
 
 fn check_element(element_bytes: u64) -> Result<(), GatherError> {
     match element_bytes {

@@ -185,7 +185,7 @@ pub(crate) enum EntryPoint {
         rows: Rows,
         report: bool,
     },
-    CopyFirstBadRow,
+    ReportBadRows,
     CountRows,
 }
 
@@ -193,7 +193,7 @@ impl EntryPoint {
     pub(crate) const fn name(self) -> &'static str {
         let (unit, rows, report) = match self {
             Self::Gather { unit, rows, report } => (unit, rows, report),
-            Self::CopyFirstBadRow => return "copy_first_bad_row",
+            Self::ReportBadRows => return "report_bad_rows",
             Self::CountRows => return "count_rows",
         };
         let [name, with_report] = match (unit, rows) {
@@ -225,9 +225,14 @@ impl EntryPoint {
                 binding::PARAMS,
                 binding::INDICES,
                 binding::OUTPUT,
+                binding::NOTES,
+            ],
+            Self::ReportBadRows => &[
+                binding::WINDOW,
+                binding::INDICES,
+                binding::NOTES,
                 binding::REPORT,
             ],
-            Self::CopyFirstBadRow => &[binding::WINDOW, binding::INDICES, binding::REPORT],
             Self::CountRows => &[binding::COUNT, binding::COUNTED, binding::GRID],
         }
     }
@@ -239,10 +244,11 @@ pub(crate) mod binding {
     pub(crate) const PARAMS: u32 = 1;
     pub(crate) const INDICES: u32 = 2;
     pub(crate) const OUTPUT: u32 = 3;
-    pub(crate) const REPORT: u32 = 4;
-    pub(crate) const COUNT: u32 = 5;
-    pub(crate) const COUNTED: u32 = 6;
-    pub(crate) const GRID: u32 = 7;
+    pub(crate) const NOTES: u32 = 4;
+    pub(crate) const REPORT: u32 = 5;
+    pub(crate) const COUNT: u32 = 6;
+    pub(crate) const COUNTED: u32 = 7;
+    pub(crate) const GRID: u32 = 8;
 }
 
 impl PipelineKey {
@@ -261,9 +267,9 @@ impl PipelineKey {
     };
 
     /// One for each width of an index, which is all that the entry point reads of the gather.
-    pub(crate) fn copy_first_bad_row(index_kind: IndexKind, one_buffer: bool) -> Self {
+    pub(crate) fn report_bad_rows(index_kind: IndexKind, one_buffer: bool) -> Self {
         Self {
-            entry_point: EntryPoint::CopyFirstBadRow,
+            entry_point: EntryPoint::ReportBadRows,
             index_kind: match index_kind {
                 IndexKind::I32 | IndexKind::U32 => IndexKind::U32,
                 IndexKind::I64 | IndexKind::U64 => IndexKind::U64,
@@ -281,7 +287,7 @@ impl PipelineKey {
                 matches!(rows, Rows::GroupsOfUnits | Rows::GroupOfUnits),
                 rows == Rows::GroupOfUnits,
             ),
-            EntryPoint::CopyFirstBadRow | EntryPoint::CountRows => (false, false),
+            EntryPoint::ReportBadRows | EntryPoint::CountRows => (false, false),
         };
         [
             ("WORKGROUP_SIZE", f64::from(WORKGROUP_SIZE)),

@@ -107,10 +107,11 @@ impl<'a> GatherBuffers<'a> {
         self
     }
 
-    /// Has bad rows noted in `report`, of [`BadRows::REPORT_BYTES`](crate::BadRows::REPORT_BYTES) bytes, whatever
+    /// Has bad rows reported in `report`, of [`BadRows::REPORT_BYTES`](crate::BadRows::REPORT_BYTES) bytes, whatever
     /// the plan's policy; [`BadIndices::Error`](crate::BadIndices::Error) requires it.
     ///
-    /// The buffer needs the usages `STORAGE`, `COPY_DST` (it is cleared) and whatever reading it takes.
+    /// The buffer needs the usage `STORAGE` and whatever reading it takes. The gather writes all of those bytes,
+    /// whatever they held.
     #[must_use]
     pub fn with_report(mut self, report: wgpu::BufferSlice<'a>) -> Self {
         self.report = Some(report);
@@ -190,36 +191,34 @@ impl<'a> GatherBuffers<'a> {
         dims: &GatherDims,
         bytes: &OperandBytes,
         limits: &wgpu::Limits,
-        report_usage: wgpu::BufferUsages,
     ) -> Result<bool, GatherError> {
-        let storage = wgpu::BufferUsages::STORAGE;
         let mut operands = match self.params {
-            Params::Whole(range) => vec![(Operand::Params, range, bytes.params, storage)],
+            Params::Whole(range) => vec![(Operand::Params, range, bytes.params)],
             Params::Shards(shards) => {
                 check_shard_rows(dims, shards)?;
                 let slice_bytes = dims.slice_len.saturating_mul(self.element_bytes);
                 let shards = shards.iter().enumerate().map(|(number, shard)| {
                     let bytes = shard.rows.saturating_mul(slice_bytes);
-                    (Operand::ParamsShard(number), shard.range, bytes, storage)
+                    (Operand::ParamsShard(number), shard.range, bytes)
                 });
                 shards.collect()
             }
         };
-        operands.push((Operand::Indices, self.indices, bytes.indices, storage));
+        operands.push((Operand::Indices, self.indices, bytes.indices));
         let count = self.index_count;
-        operands.extend(count.map(|count| (Operand::IndexCount, count, COUNT_BYTES, storage)));
-        operands.push((Operand::Output, self.output, bytes.output, storage));
+        operands.extend(count.map(|count| (Operand::IndexCount, count, COUNT_BYTES)));
+        operands.push((Operand::Output, self.output, bytes.output));
         let report = self.report;
-        operands.extend(report.map(|report| (Operand::Report, report, REPORT_BYTES, report_usage)));
+        operands.extend(report.map(|report| (Operand::Report, report, REPORT_BYTES)));
 
         let mut bound: Vec<(Operand, &wgpu::Buffer, Range<u64>)> =
             Vec::with_capacity(operands.len());
         let mut reads_what_is_written = false;
-        for (operand, range, bytes, usage) in operands {
+        for (operand, range, bytes) in operands {
             if bytes == 0 {
                 continue;
             }
-            check_range(operand, range, bytes, usage, limits)?;
+            check_range(operand, range, bytes, limits)?;
             let (buffer, start) = (range.buffer(), range.offset());
             let place = start..start + range_bytes(bytes);
             for (with, other, other_place) in &bound {
@@ -311,7 +310,6 @@ fn check_range(
     operand: Operand,
     range: wgpu::BufferSlice<'_>,
     operand_bytes: u64,
-    needed: wgpu::BufferUsages,
     limits: &wgpu::Limits,
 ) -> Result<(), GatherError> {
     let (expected, found) = (range_bytes(operand_bytes), range.size());
@@ -322,15 +320,15 @@ fn check_range(
             found,
         });
     }
-    let found = range.buffer().usage();
-    if !found.contains(needed) {
+    let (expected, found) = (wgpu::BufferUsages::STORAGE, range.buffer().usage());
+    if !found.contains(expected) {
         return Err(GatherError::MissingUsage {
             operand,
-            expected: needed,
+            expected,
             found,
         });
     }
-    // A report is also cleared, which wgpu does in whole words.
+    // The shader counts in words.
     let alignment = limits.min_storage_buffer_offset_alignment.max(WORD_BYTES);
     let offset = range.offset();
     if !offset.is_multiple_of(u64::from(alignment)) {

@@ -77,8 +77,7 @@ impl Keys {
         }
     }
 
-    /// Those of one dispatch: the one that counts its rows, the gather's, and the one that copies its first bad
-    /// row to the report.
+    /// Those of one dispatch: the one that counts its rows, the gather's, and the one that reports its bad rows.
     pub(super) fn of(&self, dispatch: &Dispatch) -> impl Iterator<Item = PipelineKey> + use<> {
         let gather = PipelineKey {
             one_part: dispatch.one_part,
@@ -88,11 +87,13 @@ impl Keys {
                 self.gather
             }
         };
-        let copies = self.report && dispatch.window.reports == 1;
-        let copy =
-            copies.then(|| PipelineKey::copy_first_bad_row(gather.index_kind, gather.one_buffer));
-        let count = self.counted.then_some(PipelineKey::COUNT_ROWS);
-        count.into_iter().chain([gather]).chain(copy)
+        let gathers = dispatch.gathers();
+        let count = (gathers && self.counted).then_some(PipelineKey::COUNT_ROWS);
+        let reports = self.report && dispatch.window.reports == 1;
+        let report =
+            reports.then(|| PipelineKey::report_bad_rows(gather.index_kind, gather.one_buffer));
+        let gather = gathers.then_some(gather);
+        count.into_iter().chain(gather).chain(report)
     }
 }
 
@@ -185,7 +186,7 @@ mod tests {
     use crate::Gather;
 
     #[test]
-    fn gathers_share_what_copies_their_first_bad_row() {
+    fn gathers_share_what_reports_their_bad_rows() {
         let plans = [
             Gather::new(),
             Gather::new().negative_indices(NegativeIndices::FromEnd),

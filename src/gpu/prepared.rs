@@ -2,8 +2,6 @@
 
 use std::fmt;
 
-use super::report::REPORT_BYTES;
-
 /// A gather with everything made that recording it takes: pipelines, windows and bind groups. Made by
 /// [`Gatherer::prepare`](super::Gatherer::prepare).
 ///
@@ -16,37 +14,27 @@ use super::report::REPORT_BYTES;
 /// ```
 pub struct PreparedGather {
     steps: Vec<Step>,
-    /// The report, and where in its buffer it starts.
-    report: Option<(wgpu::Buffer, u64)>,
 }
 
 impl PreparedGather {
-    pub(super) fn new(steps: Vec<Step>, report: Option<wgpu::BufferSlice<'_>>) -> Self {
-        Self {
-            steps,
-            report: report.map(|report| (report.buffer().clone(), report.offset())),
-        }
+    pub(super) const fn new(steps: Vec<Step>) -> Self {
+        Self { steps }
     }
 
-    /// Records the gather as one compute pass. If there is a report, clears it first.
+    /// Records the gather as one compute pass.
     pub fn encode(&self, encoder: &mut wgpu::CommandEncoder) {
-        if let Some((report, offset)) = &self.report {
-            encoder.clear_buffer(report, *offset, Some(REPORT_BYTES));
-        }
         if !self.steps.is_empty() {
             record_pass(encoder, &self.steps);
         }
     }
 
     /// Records the gather into a compute pass of the caller's, where it sets pipeline and bind group 0.
-    ///
-    /// A report must hold zeros when the pass begins: a pass cannot clear it.
     pub fn encode_in_pass(&self, pass: &mut wgpu::ComputePass<'_>) {
         record_steps(pass, &self.steps);
     }
 
     /// How many dispatches it takes: one, unless the device's limits cut the gather, rows are reported or are
-    /// left over from groups; none if the output is empty.
+    /// left over from groups; if the output is empty none, or one that writes the report.
     #[must_use]
     pub fn dispatches(&self) -> usize {
         self.steps.len()
@@ -57,7 +45,6 @@ impl fmt::Debug for PreparedGather {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("PreparedGather")
             .field("dispatches", &self.dispatches())
-            .field("report", &self.report)
             .finish()
     }
 }

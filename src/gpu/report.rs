@@ -7,13 +7,21 @@ use crate::element::IndexKind;
 use crate::error::ReportError;
 use crate::plan::GatherPlan;
 
+/// `BadRowNotes` of shaders/gather.wgsl.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, bytemuck::Pod, bytemuck::Zeroable)]
+#[repr(C)]
+pub(crate) struct BadRowNotes {
+    pub(crate) count: u32,
+    pub(crate) first_complement: u32,
+}
+
+pub(crate) const NOTES_BYTES: u64 = size_of::<BadRowNotes>() as u64;
+
 /// `BadRowReport` of shaders/gather.wgsl.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(C)]
 pub(crate) struct BadRowReport {
     pub(crate) bad_row_count: [u32; 2],
-    pub(crate) first_bad_row_complement: u32,
-    pub(crate) found: u32,
     pub(crate) first_bad_row: [u32; 2],
     pub(crate) index: [u32; 16],
 }
@@ -72,7 +80,7 @@ impl BadRows {
         let index_rows = plan.dims().index_rows();
         // No more rows are bad than there are from the first one on.
         let last = index_rows.checked_sub(count);
-        if count == 0 || report.found != 1 || last.is_none_or(|last| row > last) {
+        if count == 0 || last.is_none_or(|last| row > last) {
             return Err(ReportError::Foreign {
                 row,
                 count,

@@ -14,7 +14,7 @@ use naga::{AddressSpace, GlobalVariable, Handle, Module, StorageAccess, TypeInne
 use super::gatherer::Gatherer;
 use super::kernel::{EntryPoint, PipelineKey, Rows, Unit, WORKGROUP_SIZE, binding};
 use super::pipelines::one_buffer_shader;
-use super::report::BadRowReport;
+use super::report::{BadRowNotes, BadRowReport};
 use super::window::GatherWindow;
 use crate::element::IndexKind;
 
@@ -115,7 +115,7 @@ fn entry_points() -> Vec<EntryPoint> {
         })
     });
     gathers
-        .chain([EntryPoint::CopyFirstBadRow, EntryPoint::CountRows])
+        .chain([EntryPoint::ReportBadRows, EntryPoint::CountRows])
         .collect()
 }
 
@@ -125,7 +125,7 @@ fn pipeline_keys() -> impl Iterator<Item = PipelineKey> {
     entry_points().into_iter().flat_map(|entry_point| {
         let is_grouped = match entry_point {
             EntryPoint::Gather { rows, .. } => rows != Rows::Single,
-            EntryPoint::CopyFirstBadRow | EntryPoint::CountRows => false,
+            EntryPoint::ReportBadRows | EntryPoint::CountRows => false,
         };
         let keys = IndexKind::ALL.into_iter().flat_map(move |index_kind| {
             (0..128).map(move |flags| {
@@ -151,8 +151,8 @@ fn pipeline_keys() -> impl Iterator<Item = PipelineKey> {
                 && (key.index_depth == 1 || is_grouped && !key.places)
                 && match entry_point {
                     EntryPoint::Gather { .. } => true,
-                    EntryPoint::CopyFirstBadRow => {
-                        *key == PipelineKey::copy_first_bad_row(key.index_kind, false)
+                    EntryPoint::ReportBadRows => {
+                        *key == PipelineKey::report_bad_rows(key.index_kind, false)
                     }
                     EntryPoint::CountRows => *key == PipelineKey::COUNT_ROWS,
                 }
@@ -164,6 +164,7 @@ fn pipeline_keys() -> impl Iterator<Item = PipelineKey> {
 fn is_written(number: u32) -> bool {
     [
         binding::OUTPUT,
+        binding::NOTES,
         binding::REPORT,
         binding::COUNTED,
         binding::GRID,
@@ -199,11 +200,15 @@ fn structs_have_one_layout_in_both_languages() {
         rust_layout!(GatherWindow: output_rows, index_count, outer_size, first_index, first_outer, index_depth,
             slice_units, lanes_log2, held_rows, first_row, params_first_row, params_rows, params_start, indices_start,
             output_start, grid_width, reports, index_row_base, groups, fill_words, fill_start,
-            first_n, index_stride, place_dim_count, most_output_rows, of_bytes, zero, unused, indexed_dims, fill, place_dims)
+            first_n, index_stride, place_dim_count, most_output_rows, of_bytes, zero, begins_report, indexed_dims, fill, place_dims)
     );
     assert_eq!(
         shader.layout("BadRowReport"),
-        rust_layout!(BadRowReport: bad_row_count, first_bad_row_complement, found, first_bad_row, index)
+        rust_layout!(BadRowReport: bad_row_count, first_bad_row, index)
+    );
+    assert_eq!(
+        shader.layout("BadRowNotes"),
+        rust_layout!(BadRowNotes: count, first_complement)
     );
 }
 
@@ -277,6 +282,7 @@ fn each_binding_is_the_operand_that_rust_binds_there() {
         binding::PARAMS => ("params", read_only),
         binding::INDICES => ("indices", read_only),
         binding::OUTPUT => ("output", read_write),
+        binding::NOTES => ("notes", read_write),
         binding::REPORT => ("report", read_write),
         binding::COUNT => ("count", read_only),
         binding::COUNTED => ("counted", read_write),

@@ -28,7 +28,7 @@ impl Gatherer {
         one_buffer: bool,
     ) -> Result<Vec<Step>, GatherError> {
         let fill = buffers.fill_pattern()?;
-        let counted = buffers.index_count.is_some();
+        let counted = buffers.index_count.is_some() && dispatches.iter().any(Dispatch::gathers);
         let bindings = Bindings {
             index_kind: buffers.index_kind,
             report: buffers.report.is_some(),
@@ -37,6 +37,7 @@ impl Gatherer {
             one_buffer,
         };
         let keys = Keys::new(plan, cut, bindings);
+        let notes = buffers.report.map(|_| self.notes()).transpose()?;
         let stand_in = (dispatches.iter().any(Dispatch::binds_nothing))
             .then(|| scoped(&self.device, || self.make_stand_in()))
             .transpose()?;
@@ -54,6 +55,7 @@ impl Gatherer {
                 let bound = Bound {
                     window: (&windows, place),
                     stand_in: stand_in.as_ref(),
+                    notes,
                     grid: grids.as_ref().map(|grids| (grids, place)),
                     params: shards.get(dispatch.shard).map(|shard| shard.range),
                     buffers,
@@ -149,8 +151,8 @@ impl Gatherer {
         })
     }
 
-    /// wgpu binds no empty range. Of params without rows, and of indices at an index depth of 0, the shader reads
-    /// nothing, so anything stands in.
+    /// wgpu binds no empty range. Of params without rows, of indices at an index depth of 0 and of those of an empty
+    /// output the shader reads nothing, so anything stands in.
     fn make_stand_in(&self) -> wgpu::Buffer {
         self.device.create_buffer(&wgpu::BufferDescriptor {
             label: Some("wgpu-gather/nothing"),

@@ -45,7 +45,7 @@ pub(crate) struct GatherWindow {
     pub(crate) most_output_rows: u32,
     pub(crate) of_bytes: u32,
     pub(crate) zero: u32,
-    pub(crate) unused: u32,
+    pub(crate) begins_report: u32,
     pub(crate) indexed_dims: [[u32; 2]; 8],
     pub(crate) fill: [u32; 16],
     pub(crate) place_dims: [[u32; 2]; MAX_PLACE_DIMS],
@@ -108,7 +108,7 @@ pub(crate) fn check_limits(
     let bindings = if counted {
         u64::from(binding::GRID) + 1
     } else {
-        4 + report
+        4 + 2 * report
     };
     for (name, expected, found) in [
         ("max_bind_groups", 1, limits.max_bind_groups.into()),
@@ -151,6 +151,11 @@ pub(crate) fn check_limits(
             "max_compute_workgroup_size_x",
             invocations,
             limits.max_compute_workgroup_size_x.into(),
+        ),
+        (
+            "max_compute_workgroups_per_dimension",
+            1,
+            limits.max_compute_workgroups_per_dimension.into(),
         ),
     ] {
         if found < expected {

@@ -14,7 +14,7 @@ pub(crate) enum Recording {
     Encoder,
     /// `Gatherer::prepare`, then recorded twice. Reports are canaries before.
     Prepared,
-    /// `Gatherer::encode_in_pass`, all jobs into one pass. Reports are zeros before.
+    /// `Gatherer::encode_in_pass`, all jobs into one pass. Reports are canaries before.
     Pass,
     /// `Gatherer::encode`, all operands in one buffer. Reports are canaries before.
     OneBuffer,
@@ -65,9 +65,6 @@ fn check_batch(gpu: &Gpu, gatherer: &Gatherer, recording: Recording, jobs: &[Job
         indices.write_last(&job.indices);
         output.place(job.output.len());
         reports.place(REPORT_BYTES);
-        if recording == Recording::Pass {
-            reports.write_last(&[0; REPORT_BYTES]);
-        }
         counts.place(4);
         counts.write_last(&count_of(at, job).to_le_bytes());
     }

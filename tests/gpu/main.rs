@@ -12,6 +12,7 @@ mod groups;
 mod into_buffers;
 mod known_failures;
 mod prepared;
+mod reports;
 mod streams;
 mod to_host;
 #[cfg(all(feature = "vulkan", not(target_vendor = "apple")))]
@@ -29,6 +30,7 @@ fn main() {
     trials.extend(executors::trials());
     trials.extend(groups::trials());
     trials.extend(prepared::trials());
+    trials.extend(reports::trials());
     trials.extend(known_failures::trials());
     #[cfg(all(feature = "vulkan", not(target_vendor = "apple")))]
     trials.extend(validation::trials());

@@ -310,10 +310,10 @@ fn errors_of_the_gpu_say_what_happened() {
         "out of memory on the device: full"
     );
     let report = ReportError::Length {
-        expected: 88,
+        expected: 80,
         found: 3,
     };
-    assert_eq!(text(report.into()), "report must have 88 bytes, found 3");
+    assert_eq!(text(report.into()), "report must have 80 bytes, found 3");
     let (_, gpu) = gpu();
     let executor = Executor::from(Ok(gpu));
     assert_eq!(executor.to_string(), "noop wgpu backend (noop)");

@@ -16,9 +16,8 @@ use wgpu_gather::{
     BadIndices, BadRows, Gather, GatherBuffers, GatherError, GatherPlan, Gatherer, Operand, wgpu,
 };
 
-const STORAGE: wgpu::BufferUsages = wgpu::BufferUsages::STORAGE
-    .union(wgpu::BufferUsages::COPY_SRC)
-    .union(wgpu::BufferUsages::COPY_DST);
+/// All that an operand needs.
+const STORAGE: wgpu::BufferUsages = wgpu::BufferUsages::STORAGE;
 
 /// An app with a device of its own, which counts the errors that reach its handler.
 struct App {

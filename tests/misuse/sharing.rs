@@ -140,9 +140,9 @@ fn a_count_is_an_operand_like_any() {
 fn a_count_needs_more_bindings_and_a_larger_one() {
     for (name, limits) in [
         (
-            "max_bindings_per_bind_group must be at least 8, found 7",
+            "max_bindings_per_bind_group must be at least 9, found 8",
             wgpu::Limits {
-                max_bindings_per_bind_group: 7,
+                max_bindings_per_bind_group: 8,
                 ..Default::default()
             },
         ),

@@ -77,7 +77,7 @@ fn more_workgroups_than_one_dimension_holds_show_both() {
 }
 
 #[test]
-fn an_empty_output_runs_nothing() {
+fn an_empty_output_runs_nothing_but_its_report() {
     assert_explained(
         &along(0, 0, &[3, 0], &[2]).unwrap(),
         4,
@@ -85,7 +85,7 @@ fn an_empty_output_runs_nothing() {
         &[
             "gather params [3,0], indices [2], axis 0, batch_dims 0 -> output [2,0]",
             "2 slices of 0 bytes out of 3 rows; params 0 bytes, indices 8 bytes (i32), output 0 bytes",
-            "empty output: nothing to run",
+            "empty output: nothing to gather",
         ],
     );
     assert_explained(
@@ -95,7 +95,21 @@ fn an_empty_output_runs_nothing() {
         &[
             "gather params [3,5], indices [0], axis 0, batch_dims 0 -> output [0,5]",
             "0 slices of 20 bytes out of 3 rows; params 60 bytes, indices 0 bytes (i32), output 0 bytes",
-            "empty output: nothing to run",
+            "empty output: nothing to gather",
+        ],
+    );
+    let reported = Gather::new()
+        .bad_indices(BadIndices::Error)
+        .plan(&[3, 5], &[0]);
+    assert_explained(
+        &reported.unwrap(),
+        4,
+        IndexKind::I32,
+        &[
+            "gather params [3,5], indices [0], axis 0, batch_dims 0 -> output [0,5]",
+            "0 slices of 20 bytes out of 3 rows; params 60 bytes, indices 0 bytes (i32), output 0 bytes",
+            "empty output: nothing to gather",
+            "report_bad_rows alone: 1 invocation",
         ],
     );
 }
@@ -163,7 +177,7 @@ fn a_report_takes_kernels_of_its_own() {
             "moves 12 bytes: reads 4 of indices and at most 4 of params, writes 4",
             "kernel gather_words_report: units of 4 bytes, 1 invocation a slice",
             "1 dispatch of 1 x 1 workgroups of 64 invocations",
-            "behind each copy_first_bad_row: 1 invocation",
+            "behind each report_bad_rows: 1 invocation",
         ],
     );
 }

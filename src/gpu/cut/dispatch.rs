@@ -1,5 +1,7 @@
 //! One dispatch of a cut: what it binds, and what the shader reads of it.
 
+use bytemuck::Zeroable;
+
 use super::{Cut, Window};
 use crate::gpu::kernel::{GROUP_ROWS, MAX_GROUPED_DEPTH, Unit, WORKGROUP_SIZE};
 use crate::gpu::window::{GatherWindow, MAX_PLACE_DIMS, low_and_high, range_bytes};
@@ -29,6 +31,33 @@ pub(crate) struct Dispatch {
 }
 
 impl Dispatch {
+    /// For the report of a gather without an output: it gathers nothing.
+    fn of_report_alone() -> Self {
+        let nothing = Span {
+            offset: 0,
+            bytes: 0,
+        };
+        Self {
+            window: GatherWindow {
+                reports: 1,
+                ..GatherWindow::zeroed()
+            },
+            part: 0,
+            workgroups: (0, 0),
+            grouped: false,
+            one_part: false,
+            shard: 0,
+            params: nothing,
+            indices: nothing,
+            output: nothing,
+        }
+    }
+
+    /// Whether it has output rows.
+    pub(crate) fn gathers(&self) -> bool {
+        self.window.output_rows > 0
+    }
+
     /// Whether one of its operands has no bytes.
     pub(crate) fn binds_nothing(&self) -> bool {
         self.params.bytes == 0 || self.indices.bytes == 0
@@ -43,6 +72,20 @@ pub(crate) struct Span {
 }
 
 impl Cut<'_> {
+    /// The dispatches of the plan, of which the first that reports begins the report, if there is one.
+    pub(crate) fn dispatches_with(&self, report: bool) -> impl Iterator<Item = Dispatch> {
+        let alone = report && self.dims.output_len() == 0;
+        let alone = alone.then(Dispatch::of_report_alone);
+        let mut begun = !report;
+        self.dispatches().chain(alone).map(move |mut dispatch| {
+            if !begun && dispatch.window.reports == 1 {
+                dispatch.window.begins_report = 1;
+                begun = true;
+            }
+            dispatch
+        })
+    }
+
     /// The dispatches of a window: of its groups of rows, if it has some, and of the other rows.
     pub(crate) fn dispatches_of(&self, window: Window) -> impl Iterator<Item = Dispatch> {
         let (start, end) = window.output_rows;
@@ -222,7 +265,7 @@ impl Cut<'_> {
                 most_output_rows: size(rows),
                 of_bytes: u32::from(self.kernel.unit == Unit::Byte),
                 zero: 0,
-                unused: 0,
+                begins_report: 0,
                 indexed_dims,
                 fill: [0; 16],
                 place_dims,

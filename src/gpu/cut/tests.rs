@@ -81,7 +81,7 @@ fn a_plan_within_the_limits_is_one_dispatch() {
             most_output_rows: 30,
             of_bytes: 0,
             zero: 0,
-            unused: 0,
+            begins_report: 0,
             indexed_dims,
             fill: [0; 16],
             place_dims: [[0; 2]; 8],

@@ -25,7 +25,7 @@ fn the_overrides_are_those_of_a_pipeline_and_default_to_its_i32_values() {
         })
         .collect();
     let i32_key = PipelineKey {
-        entry_point: EntryPoint::CopyFirstBadRow,
+        entry_point: EntryPoint::ReportBadRows,
         index_kind: IndexKind::I32,
         from_end: false,
         clamp: false,
@@ -62,7 +62,7 @@ fn each_index_kind_sets_its_overrides() {
         (IndexKind::U64, 2.0, 0.0),
     ] {
         for (from_end, expected) in [(false, 0.0), (true, 1.0)] {
-            let entry_point = EntryPoint::CopyFirstBadRow;
+            let entry_point = EntryPoint::ReportBadRows;
             let key = PipelineKey {
                 entry_point,
                 index_kind,

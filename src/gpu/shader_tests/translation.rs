@@ -103,7 +103,7 @@ fn a_pipeline_has_one_entry_point_of_the_workgroup_size() {
         };
         let expected = match pipeline.key.entry_point {
             EntryPoint::Gather { .. } => WORKGROUP_SIZE,
-            EntryPoint::CopyFirstBadRow | EntryPoint::CountRows => 1,
+            EntryPoint::ReportBadRows | EntryPoint::CountRows => 1,
         };
         assert_eq!(
             entry_point.workgroup_size,

@@ -1,0 +1,188 @@
+//! Reports of gathers that share their gatherer's notes of bad rows.
+
+use libtest_mimic::Trial;
+use wgpu_gather::{
+    BadIndices, BadRows, Gather, GatherBuffers, GatherPlan, Gpu, GpuTable, IndexKind, wgpu,
+};
+
+use crate::batch::{REPORT_BYTES, read_back};
+use crate::trial;
+
+pub(crate) fn trials() -> Vec<Trial> {
+    vec![
+        trial("reports_are_each_their_own_in_any_order", any_order),
+        trial("a_refused_submission_leaves_no_bad_rows", refused),
+        trial("a_report_needs_no_usage_but_storage", storage_alone),
+        trial("an_empty_output_has_a_report_of_zeros", empty),
+    ]
+}
+
+/// Four of three rows by index, some of which are bad.
+struct Work {
+    plan: GatherPlan,
+    params: GpuTable<u32>,
+    indices: GpuTable<i32>,
+    output: GpuTable<u32>,
+    report: wgpu::Buffer,
+}
+
+impl Work {
+    fn new(gpu: &Gpu, indices: &[i32]) -> Self {
+        let plan = Gather::new()
+            .bad_indices(BadIndices::Error)
+            .plan(&[3], &[indices.len()]);
+        Self {
+            plan: plan.unwrap(),
+            params: gpu.upload(&[10, 20, 30]).unwrap(),
+            indices: gpu.upload(indices).unwrap(),
+            output: gpu.upload(&[7; 4]).unwrap(),
+            report: report(gpu),
+        }
+    }
+
+    fn encoder(&self, gpu: &Gpu) -> wgpu::CommandEncoder {
+        let mut encoder = gpu.device().create_command_encoder(&Default::default());
+        let recorded = gpu
+            .gatherer()
+            .encode(&mut encoder, &self.plan, &self.buffers());
+        recorded.unwrap();
+        encoder
+    }
+
+    fn buffers(&self) -> GatherBuffers<'_> {
+        GatherBuffers::new::<u32, i32>(
+            self.params.buffer().slice(..),
+            self.indices.buffer().slice(..),
+            self.output.buffer().slice(..),
+        )
+        .with_report(self.report.slice(..))
+    }
+
+    fn bad_rows(&self, gpu: &Gpu) -> Option<(u64, u64)> {
+        let [report] = read_back(gpu, [&self.report]);
+        let found = BadRows::decode(&self.plan, IndexKind::I32, &report).unwrap();
+        found.map(|found| (found.count, found.first.row()))
+    }
+}
+
+/// A report that holds something, and can be written by a shader alone.
+fn report(gpu: &Gpu) -> wgpu::Buffer {
+    let report = gpu.device().create_buffer(&wgpu::BufferDescriptor {
+        label: None,
+        size: REPORT_BYTES as u64,
+        usage: wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC,
+        mapped_at_creation: true,
+    });
+    let mut mapped = report.get_mapped_range_mut(..).unwrap();
+    mapped.slice(..).copy_from_slice(&[9; REPORT_BYTES]);
+    drop(mapped);
+    report.unmap();
+    report
+}
+
+/// Recorded by threads, and submitted the other way round.
+fn any_order(gpu: &'static Gpu) {
+    let indices = [
+        [0, 3, 1, 3],
+        [2, 2, 1, 0],
+        [-1, 0, 0, 0],
+        [0, 1, 2, 5],
+        [0, 0, 0, 0],
+    ];
+    let expected = [Some((2, 1)), None, Some((1, 0)), Some((1, 3)), None];
+    let works = indices.map(|indices| Work::new(gpu, &indices));
+    let encoders = std::thread::scope(|scope| {
+        let threads = works
+            .each_ref()
+            .map(|work| scope.spawn(|| work.encoder(gpu)));
+        threads.map(|thread| thread.join().unwrap())
+    });
+    for encoder in encoders.into_iter().rev() {
+        gpu.queue().submit([encoder.finish()]);
+    }
+    assert_eq!(works.each_ref().map(|work| work.bad_rows(gpu)), expected);
+}
+
+/// On a device of its own, whose first gather is part of a submission that wgpu refuses. Memory has been used before.
+fn refused(_: &'static Gpu) {
+    let gpu = pollster::block_on(Gpu::from_env()).unwrap();
+    let used: Vec<_> = (0..64)
+        .map(|_| gpu.upload(&[!0_u32; 16]).unwrap())
+        .collect();
+    for table in used {
+        table.buffer().destroy();
+    }
+    let wait = || gpu.device().poll(wgpu::PollType::wait_indefinitely());
+    wait().unwrap();
+
+    let work = Work::new(&gpu, &[0, 1, 2, 0]);
+    let gather = work.encoder(&gpu);
+    let mut broken = gpu.device().create_command_encoder(&Default::default());
+    let destroyed = report(&gpu);
+    broken.copy_buffer_to_buffer(&destroyed, 0, work.output.buffer(), 0, 4);
+    destroyed.destroy();
+    let scope = gpu.device().push_error_scope(wgpu::ErrorFilter::Validation);
+    gpu.queue().submit([gather.finish(), broken.finish()]);
+    let error = pollster::block_on(scope.pop());
+    assert!(error.is_some_and(|error| error.to_string().contains("destroyed")));
+
+    let gather = work.encoder(&gpu);
+    gpu.queue().submit([gather.finish()]);
+    assert_eq!(work.bad_rows(&gpu), None);
+    assert_eq!(
+        gpu.download_blocking(&work.output).unwrap(),
+        [10, 20, 30, 10]
+    );
+}
+
+fn storage_alone(gpu: &'static Gpu) {
+    let work = Work::new(gpu, &[1, 1, 4, 4]);
+    gpu.queue().submit([work.encoder(gpu).finish()]);
+    assert_eq!(work.bad_rows(gpu), Some((2, 2)));
+
+    let work = Work::new(gpu, &[1, 4, 4, 4]);
+    let mut encoder = gpu.device().create_command_encoder(&Default::default());
+    let mut pass = encoder.begin_compute_pass(&Default::default());
+    let recorded = gpu
+        .gatherer()
+        .encode_in_pass(&mut pass, &work.plan, &work.buffers());
+    recorded.unwrap();
+    drop(pass);
+    gpu.queue().submit([encoder.finish()]);
+    assert_eq!(work.bad_rows(gpu), Some((3, 1)));
+}
+
+/// Where nothing is gathered there is a report all the same, if one is asked for, with or without a count.
+fn empty(gpu: &'static Gpu) {
+    let count = gpu.upload(&[3_u32]).unwrap();
+    for counted in [false, true] {
+        for in_pass in [false, true] {
+            let work = Work::new(gpu, &[]);
+            let mut buffers = work.buffers();
+            if counted {
+                buffers = buffers.with_index_count(count.buffer().slice(..));
+            }
+            let prepared = gpu.gatherer().prepare(&work.plan, &buffers).unwrap();
+            assert_eq!(prepared.dispatches(), 1);
+            let mut encoder = gpu.device().create_command_encoder(&Default::default());
+            if in_pass {
+                prepared.encode_in_pass(&mut encoder.begin_compute_pass(&Default::default()));
+            } else {
+                prepared.encode(&mut encoder);
+            }
+            gpu.queue().submit([encoder.finish()]);
+            let [report] = read_back(gpu, [&work.report]);
+            assert_eq!(report, [0; REPORT_BYTES]);
+            assert_eq!(gpu.download_blocking(&work.output).unwrap(), [7; 4]);
+        }
+    }
+    let work = Work::new(gpu, &[]);
+    let plan = Gather::new().plan(&[3], &[0]).unwrap();
+    let buffers = GatherBuffers::new::<u32, i32>(
+        work.params.buffer().slice(..),
+        work.indices.buffer().slice(..),
+        work.output.buffer().slice(..),
+    );
+    let prepared = gpu.gatherer().prepare(&plan, &buffers).unwrap();
+    assert_eq!(prepared.dispatches(), 0);
+}
