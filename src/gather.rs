@@ -1,6 +1,7 @@
 //! `Gather` to `GatherPlan`: the checks of gather, in TensorFlow's order.
 
 use crate::bad_indices::{BadIndices, NegativeIndices};
+use crate::cpu::WholeRows;
 use crate::dims::GatherDims;
 use crate::error::PlanError;
 use crate::plan::{
@@ -106,6 +107,18 @@ impl Gather {
         let output_shape = [&params_shape[..axis], &indices_shape[batch_dims..], inner].concat();
         check_element_counts(params_shape, indices_shape, &output_shape)?;
         let row_count = params_shape[axis] as u64;
+        let dims = GatherDims {
+            batch_size: product(&params_shape[..batch_dims]),
+            outer_size: product(outer),
+            index_count: product(&indices_shape[batch_dims..]),
+            indexed_dims: vec![row_count],
+            index_stride: 1,
+            place_dims: Vec::new(),
+            row_count,
+            slice_len: product(inner),
+            first_row: 0,
+            held_rows: row_count,
+        };
         Ok(GatherPlan {
             operation: Operation::Gather,
             params_shape: params_shape.to_vec(),
@@ -115,18 +128,8 @@ impl Gather {
             batch_dims,
             bad_indices: self.bad_indices,
             negative_indices: self.negative_indices,
-            dims: GatherDims {
-                batch_size: product(&params_shape[..batch_dims]),
-                outer_size: product(outer),
-                index_count: product(&indices_shape[batch_dims..]),
-                indexed_dims: vec![row_count],
-                index_stride: 1,
-                place_dims: Vec::new(),
-                row_count,
-                slice_len: product(inner),
-                first_row: 0,
-                held_rows: row_count,
-            },
+            whole_rows: WholeRows::new(&dims, self.bad_indices, self.negative_indices),
+            dims,
         })
     }
 }

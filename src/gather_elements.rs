@@ -1,6 +1,7 @@
 //! `GatherElements` to `GatherPlan`: the checks of gather_elements, in the order of the others.
 
 use crate::bad_indices::{BadIndices, NegativeIndices};
+use crate::cpu::WholeRows;
 use crate::dims::{GatherDims, PlaceDim};
 use crate::error::PlanError;
 use crate::gather::axis_of;
@@ -92,6 +93,18 @@ impl GatherElements {
             let place_dims = place_dims(axis, batch_dims, params_shape, indices_shape);
             (product(&params_shape[axis + 1..]), place_dims)
         };
+        let dims = GatherDims {
+            batch_size: product(&params_shape[..batch_dims]),
+            outer_size: 1,
+            index_count: product(&indices_shape[batch_dims..]),
+            indexed_dims: vec![params_shape[axis] as u64],
+            index_stride,
+            place_dims,
+            row_count,
+            slice_len: 1,
+            first_row: 0,
+            held_rows: row_count,
+        };
         Ok(GatherPlan {
             operation: Operation::GatherElements,
             params_shape: params_shape.to_vec(),
@@ -101,18 +114,8 @@ impl GatherElements {
             batch_dims: 0,
             bad_indices: self.bad_indices,
             negative_indices: self.negative_indices,
-            dims: GatherDims {
-                batch_size: product(&params_shape[..batch_dims]),
-                outer_size: 1,
-                index_count: product(&indices_shape[batch_dims..]),
-                indexed_dims: vec![params_shape[axis] as u64],
-                index_stride,
-                place_dims,
-                row_count,
-                slice_len: 1,
-                first_row: 0,
-                held_rows: row_count,
-            },
+            whole_rows: WholeRows::new(&dims, self.bad_indices, self.negative_indices),
+            dims,
         })
     }
 }

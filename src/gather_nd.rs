@@ -1,6 +1,7 @@
 //! `GatherNd` to `GatherPlan`: the checks of gather_nd, in TensorFlow's order.
 
 use crate::bad_indices::{BadIndices, NegativeIndices};
+use crate::cpu::WholeRows;
 use crate::dims::GatherDims;
 use crate::error::PlanError;
 use crate::plan::{
@@ -114,6 +115,21 @@ impl GatherNd {
                 return Err(PlanError::IndexDepthAboveLimit { index_depth });
             }
         }
+        let dims = GatherDims {
+            batch_size: product(&params_shape[..batch_dims]),
+            outer_size: 1,
+            index_count: product(&index_rows_shape[batch_dims..]),
+            indexed_dims: params_shape[batch_dims..indexed_end]
+                .iter()
+                .map(|&dim| dim as u64)
+                .collect(),
+            index_stride: 1,
+            place_dims: Vec::new(),
+            row_count: product(&params_shape[batch_dims..indexed_end]),
+            slice_len: product(&params_shape[indexed_end..]),
+            first_row: 0,
+            held_rows: product(&params_shape[batch_dims..indexed_end]),
+        };
         Ok(GatherPlan {
             operation: Operation::GatherNd,
             params_shape: params_shape.to_vec(),
@@ -123,21 +139,8 @@ impl GatherNd {
             batch_dims,
             bad_indices: self.bad_indices,
             negative_indices: self.negative_indices,
-            dims: GatherDims {
-                batch_size: product(&params_shape[..batch_dims]),
-                outer_size: 1,
-                index_count: product(&index_rows_shape[batch_dims..]),
-                indexed_dims: params_shape[batch_dims..indexed_end]
-                    .iter()
-                    .map(|&dim| dim as u64)
-                    .collect(),
-                index_stride: 1,
-                place_dims: Vec::new(),
-                row_count: product(&params_shape[batch_dims..indexed_end]),
-                slice_len: product(&params_shape[indexed_end..]),
-                first_row: 0,
-                held_rows: product(&params_shape[batch_dims..indexed_end]),
-            },
+            whole_rows: WholeRows::new(&dims, self.bad_indices, self.negative_indices),
+            dims,
         })
     }
 }

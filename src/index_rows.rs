@@ -78,34 +78,15 @@ impl<'a, I: GatherIndex> IndexRows<'a, I> {
         self.dims
     }
 
-    /// The values of all index rows.
-    pub(crate) fn all_values(&self) -> &'a [I] {
-        self.indices
-    }
-
     /// The values of some index rows of one value each.
     pub(crate) fn values_at(&self, rows: Range<usize>) -> &'a [I] {
         &self.indices[rows]
     }
 
-    /// The dims that index rows select in, if params holds all rows of them, and what is not in them is bad.
-    pub(crate) fn whole_dims(&self) -> Option<&'a [u64]> {
-        let plain = !self.dims.has_places() && self.is_whole();
-        plain.then_some(&self.dims.indexed_dims[..])
-    }
-
-    /// The same, where what an index row selects depends on its place too.
+    /// Whether what an index row selects depends on its place too, params holds all rows, and what is not in its dims
+    /// is bad.
     pub(crate) fn are_whole_with_places(&self) -> bool {
-        self.dims.has_places() && self.is_whole()
-    }
-
-    fn is_whole(&self) -> bool {
-        self.dims.held_rows == self.dims.row_count && !self.clamp
-    }
-
-    /// The dims, at the depth that there is.
-    pub(crate) fn dims<const DEPTH: usize>(&self) -> [u64; DEPTH] {
-        std::array::from_fn(|k| self.dims.indexed_dims[k])
+        self.dims.has_places() && self.dims.held_rows == self.dims.row_count && !self.clamp
     }
 
     pub(crate) fn counts_from_end(&self) -> bool {

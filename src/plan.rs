@@ -5,6 +5,7 @@ use std::fmt;
 use std::ops::Range;
 
 use crate::bad_indices::{BadIndices, NegativeIndices, join};
+use crate::cpu::WholeRows;
 use crate::dims::GatherDims;
 use crate::error::{Operand, PlanError};
 
@@ -40,6 +41,8 @@ pub struct GatherPlan {
     pub(crate) bad_indices: BadIndices,
     pub(crate) negative_indices: NegativeIndices,
     pub(crate) dims: GatherDims,
+    /// What the CPU makes of the dims beforehand, if it is a gather as most are.
+    pub(crate) whole_rows: Option<WholeRows>,
 }
 
 impl GatherPlan {
@@ -127,10 +130,20 @@ impl GatherPlan {
                 row_count,
             });
         }
-        let mut shard = self.clone();
-        shard.dims.first_row = rows.start;
-        shard.dims.held_rows = rows.end - rows.start;
-        Ok(shard)
+        Ok(self.with_dims(GatherDims {
+            first_row: rows.start,
+            held_rows: rows.end - rows.start,
+            ..self.dims.clone()
+        }))
+    }
+
+    /// The same plan of other sizes.
+    pub(crate) fn with_dims(&self, dims: GatherDims) -> Self {
+        Self {
+            whole_rows: WholeRows::new(&dims, self.bad_indices, self.negative_indices),
+            dims,
+            ..self.clone()
+        }
     }
 
     /// The sizes that both executors work from.

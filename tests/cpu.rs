@@ -491,6 +491,14 @@ fn the_smallest_of_many_bad_rows_is_named_whichever_thread_meets_one_first() {
     ] {
         check_first_bad_row(&gather, bad_row, text);
     }
+    // One part of 30,000 rows.
+    let one_part = Gather::new().plan(&[7, 16], &[30_000]).unwrap();
+    for (bad_row, text) in [
+        (0, "indices[0] = 7 is not in [0, 7)"),
+        (15_123, "indices[15123] = 7 is not in [0, 7)"),
+    ] {
+        check_first_bad_row(&one_part, bad_row, text);
+    }
     for (bad_row, text) in [
         (
             0,

@@ -3,8 +3,8 @@
 use std::mem;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use super::prefetch;
 use super::slices::{AnySlices, Arrays, Overlapping, Rows, Slices, in_memory};
+use super::whole::Selection;
 use crate::bad_indices::BadIndices;
 use crate::element::GatherIndex;
 use crate::index_rows::IndexRows;
@@ -28,8 +28,8 @@ pub(super) struct Source<'a, T, I> {
     pub(super) zero: T,
     /// What that of a bad row holds.
     pub(super) fill: T,
-    /// Whether slices are asked for before they are copied.
-    looks_ahead: bool,
+    /// How index rows select, if the gather is one of [`WholeRows`](super::WholeRows).
+    selection: Option<&'a Selection>,
 }
 
 impl<'a, T: Copy, I: GatherIndex> Source<'a, T, I> {
@@ -54,28 +54,8 @@ impl<'a, T: Copy, I: GatherIndex> Source<'a, T, I> {
             fills: matches!(plan.bad_indices(), BadIndices::Zero | BadIndices::Clamp),
             zero,
             fill,
-            looks_ahead: prefetch::pays(
-                size_of_val(params),
-                size(dims.slice_len).saturating_mul(size_of::<T>()),
-            ),
+            selection: plan.whole_rows.as_ref().map(|whole| whole.selection::<T>()),
         }
-    }
-
-    /// Gathers the whole output. Returns the first bad row, unless such are filled.
-    #[inline]
-    pub(super) fn gather(&self, output: &mut [T]) -> Option<usize> {
-        let dims = self.index_rows.gather_dims();
-        let mut copied = 0;
-        if dims.batch_size * dims.outer_size == 1 {
-            // One part, and most often no bad row: all is done in one loop.
-            if let Some(loops) = self.loops() {
-                copied = (loops.part)(self, self.params, self.index_rows.all_values(), output);
-            }
-            if copied == self.index_count {
-                return None;
-            }
-        }
-        self.gather_rows(copied, &mut output[copied * self.slice_len..], None)
     }
 
     /// Gathers the output rows from `output_row` on that fill `output`. Returns the first bad row, unless such
@@ -128,7 +108,7 @@ impl<'a, T: Copy, I: GatherIndex> Source<'a, T, I> {
 
     /// The loop for this gather.
     fn copy_loop(&self) -> CopyRun<'a, T, I> {
-        match self.loops() {
+        match self.selection.and_then(Loops::of) {
             Some(loops) => loops.run,
             None if self.index_rows.are_whole_with_places() => match self.slice_len {
                 1 => Self::copy_placed::<1>,
@@ -138,50 +118,18 @@ impl<'a, T: Copy, I: GatherIndex> Source<'a, T, I> {
         }
     }
 
-    /// The loops for params that hold all rows, at depth 1 and 2. What most gathers are has loops of its own,
-    /// which cost no more than one written by hand for it.
-    #[inline]
-    fn loops(&self) -> Option<Loops<'a, T, I>> {
-        match self.index_rows.whole_dims() {
-            Some([_]) => Some(self.loops_of::<1>()),
-            Some(&[_, columns]) if size_of::<I>() > 4 || u32::try_from(columns).is_ok() => {
-                Some(self.loops_of::<2>())
-            }
-            _ => None,
-        }
-    }
-
-    #[inline]
-    fn loops_of<const DEPTH: usize>(&self) -> Loops<'a, T, I> {
-        match self.slice_len {
-            1 => Loops::of::<DEPTH, Arrays<1>>(),
-            2 => Loops::of::<DEPTH, Arrays<2>>(),
-            3 => Loops::of::<DEPTH, Arrays<3>>(),
-            4 => Loops::of::<DEPTH, Arrays<4>>(),
-            8 => Loops::of::<DEPTH, Arrays<8>>(),
-            16 => Loops::of::<DEPTH, Arrays<16>>(),
-            32 => Loops::of::<DEPTH, Arrays<32>>(),
-            64 => Loops::of::<DEPTH, Arrays<64>>(),
-            5..=7 => Loops::of::<DEPTH, Overlapping<4>>(),
-            9..=15 => Loops::of::<DEPTH, Overlapping<8>>(),
-            17..=31 => Loops::of::<DEPTH, Overlapping<16>>(),
-            33..=63 => Loops::of::<DEPTH, Overlapping<32>>(),
-            65..=128 => Loops::of::<DEPTH, Overlapping<64>>(),
-            _ => Loops::new::<DEPTH, AnySlices>(),
-        }
-    }
-
     /// Copies the slices of a run from params that hold all rows; those of bad rows are filled, or the first
     /// of them is returned.
     fn copy<const DEPTH: usize, S: Slices>(&self, run: Run, output: &mut [T]) -> Option<usize> {
         let slice_len = self.slice_len;
+        let selection = self.selection.expect("the loop is for whole rows");
         for (part, mut output) in output.chunks_mut(run.rows * slice_len).enumerate() {
             let params = self.part(run.part + part);
             let mut index_row = run.index_row + part * run.next_index_rows;
             let end = index_row + run.rows;
             loop {
                 let indices = self.index_rows.values_of::<DEPTH>(index_row..end);
-                let rows = self.copy_part::<DEPTH, S>(params, indices, output);
+                let rows = copy_part::<T, I, DEPTH, S>(selection, params, indices, output);
                 let rest = &mut mem::take(&mut output)[rows * slice_len..];
                 let Some((slice, rest)) = rest.split_at_mut_checked(slice_len) else {
                     break;
@@ -194,38 +142,6 @@ impl<'a, T: Copy, I: GatherIndex> Source<'a, T, I> {
             }
         }
         None
-    }
-
-    /// Copies slices from one part of params until the output is full or a row is bad. Returns how many.
-    ///
-    /// One pass over index values, each compared and then used. To check a block of them first, whether into a
-    /// list of offsets or not, and to leave the bounds checks out took as long or longer. A function of its own, so
-    /// that its loops keep what they can in registers.
-    #[inline(never)]
-    fn copy_part<const DEPTH: usize, S: Slices>(
-        &self,
-        params: &[T],
-        indices: &[I],
-        output: &mut [T],
-    ) -> usize {
-        let rows = |from_end, looks_ahead| Rows {
-            params,
-            indices,
-            dims: self.index_rows.dims::<DEPTH>(),
-            slice_len: self.slice_len,
-            from_end,
-            looks_ahead,
-        };
-        let from_end = I::KIND.is_signed() && self.index_rows.counts_from_end();
-        // A loop for each, which has less to do in each row, where that shows.
-        match (from_end, self.looks_ahead) {
-            (_, false) if !S::ARE_ARRAYS => S::copy(rows(from_end, false), output),
-            (_, true) if !S::ARE_ARRAYS => S::copy(rows(from_end, true), output),
-            (false, false) => S::copy(rows(false, false), output),
-            (false, true) => S::copy(rows(false, true), output),
-            (true, false) => S::copy(rows(true, false), output),
-            (true, true) => S::copy(rows(true, true), output),
-        }
     }
 
     /// The same for any params and any depth.
@@ -258,15 +174,81 @@ impl<'a, T: Copy, I: GatherIndex> Source<'a, T, I> {
     }
 }
 
-/// [`Source::copy_part`] and [`Source::copy`] for one depth and one length of slices.
-struct Loops<'a, T, I> {
-    part: CopyPart<'a, T, I>,
+/// Copies slices from one part of params until the output is full or a row is bad. Returns how many.
+///
+/// One pass over index values, each compared and then used. To check a block of them first, whether into a
+/// list of offsets or not, and to leave the bounds checks out took as long or longer. A function of its own, so
+/// that its loops keep what they can in registers.
+#[inline(never)]
+fn copy_part<T: Copy, I: GatherIndex, const DEPTH: usize, S: Slices>(
+    selection: &Selection,
+    params: &[T],
+    indices: &[I],
+    output: &mut [T],
+) -> usize {
+    let rows = |from_end, looks_ahead| Rows {
+        params,
+        indices,
+        dims: std::array::from_fn::<_, DEPTH, _>(|k| selection.dims[k]),
+        slice_len: selection.slice_len,
+        from_end,
+        looks_ahead,
+    };
+    let from_end = I::KIND.is_signed() && selection.from_end;
+    // A loop for each, which has less to do in each row, where that shows.
+    match (from_end, selection.looks_ahead) {
+        (_, false) if !S::ARE_ARRAYS => S::copy(rows(from_end, false), output),
+        (_, true) if !S::ARE_ARRAYS => S::copy(rows(from_end, true), output),
+        (false, false) => S::copy(rows(false, false), output),
+        (false, true) => S::copy(rows(false, true), output),
+        (true, false) => S::copy(rows(true, false), output),
+        (true, true) => S::copy(rows(true, true), output),
+    }
+}
+
+/// [`copy_part`] and [`Source::copy`] for one depth and one length of slices. What most gathers are has loops of its
+/// own, which cost no more than one written by hand for it.
+pub(super) struct Loops<'a, T, I> {
+    pub(super) part: CopyPart<T, I>,
     run: CopyRun<'a, T, I>,
 }
 
-impl<'a, T: Copy, I: GatherIndex> Loops<'a, T, I> {
+impl<T: Copy, I: GatherIndex> Loops<'_, T, I> {
+    /// The loops for such rows, if there are some.
+    #[inline]
+    pub(super) fn of(selection: &Selection) -> Option<Self> {
+        let [_, columns] = selection.dims;
+        match selection.depth {
+            1 => Some(Self::at_depth::<1>(selection.slice_len)),
+            _ if size_of::<I>() > 4 || u32::try_from(columns).is_ok() => {
+                Some(Self::at_depth::<2>(selection.slice_len))
+            }
+            _ => None,
+        }
+    }
+
+    #[inline]
+    fn at_depth<const DEPTH: usize>(slice_len: usize) -> Self {
+        match slice_len {
+            1 => Self::of_slices::<DEPTH, Arrays<1>>(),
+            2 => Self::of_slices::<DEPTH, Arrays<2>>(),
+            3 => Self::of_slices::<DEPTH, Arrays<3>>(),
+            4 => Self::of_slices::<DEPTH, Arrays<4>>(),
+            8 => Self::of_slices::<DEPTH, Arrays<8>>(),
+            16 => Self::of_slices::<DEPTH, Arrays<16>>(),
+            32 => Self::of_slices::<DEPTH, Arrays<32>>(),
+            64 => Self::of_slices::<DEPTH, Arrays<64>>(),
+            5..=7 => Self::of_slices::<DEPTH, Overlapping<4>>(),
+            9..=15 => Self::of_slices::<DEPTH, Overlapping<8>>(),
+            17..=31 => Self::of_slices::<DEPTH, Overlapping<16>>(),
+            33..=63 => Self::of_slices::<DEPTH, Overlapping<32>>(),
+            65..=128 => Self::of_slices::<DEPTH, Overlapping<64>>(),
+            _ => Self::new::<DEPTH, AnySlices>(),
+        }
+    }
+
     /// The loops for such slices, if calls are spared by them.
-    fn of<const DEPTH: usize, S: Slices>() -> Self {
+    fn of_slices<const DEPTH: usize, S: Slices>() -> Self {
         match S::MAX_LEN {
             Some(len) if len.saturating_mul(size_of::<T>()) <= MAX_INLINE_BYTES => {
                 Self::new::<DEPTH, S>()
@@ -277,7 +259,7 @@ impl<'a, T: Copy, I: GatherIndex> Loops<'a, T, I> {
 
     fn new<const DEPTH: usize, S: Slices>() -> Self {
         Self {
-            part: Source::copy_part::<DEPTH, S>,
+            part: copy_part::<T, I, DEPTH, S>,
             run: Source::copy::<DEPTH, S>,
         }
     }
@@ -296,7 +278,7 @@ pub(super) struct Run {
     pub(super) next_index_rows: usize,
 }
 
-type CopyPart<'a, T, I> = fn(&Source<'a, T, I>, &[T], &[I], &mut [T]) -> usize;
+type CopyPart<T, I> = fn(&Selection, &[T], &[I], &mut [T]) -> usize;
 type CopyRun<'a, T, I> = fn(&Source<'a, T, I>, Run, &mut [T]) -> Option<usize>;
 
 /// The smallest bad index row that any thread has met.

@@ -1,6 +1,7 @@
 //! Gathers for those who know an element's width only at run time: bytes in, bytes out.
 
 use super::check_len;
+use crate::dims::GatherDims;
 use crate::element::{GatherIndex, IndexKind};
 use crate::error::{Operand, RunError};
 use crate::plan::GatherPlan;
@@ -76,8 +77,10 @@ impl GatherPlan {
         }
         bytes(dims.output_len(), element_bytes)?;
         // The same gather of elements of one byte, so many more of which make a slice.
-        let mut of_bytes = self.clone();
-        of_bytes.dims.slice_len = bytes(dims.slice_len, element_bytes)?;
+        let of_bytes = self.with_dims(GatherDims {
+            slice_len: bytes(dims.slice_len, element_bytes)?,
+            ..dims.clone()
+        });
         of_bytes.run(params, &indices)
     }
 }

@@ -7,23 +7,25 @@ mod fresh;
 mod places;
 mod prefetch;
 mod slices;
+mod whole;
 
 use std::ops::Range;
 
 use crate::bad_indices::BadIndices;
 use crate::element::GatherIndex;
 use crate::error::{Operand, RunError};
+use crate::index_rows::IndexRows;
 use crate::plan::GatherPlan;
 #[cfg(feature = "rayon")]
 use block::FirstBadRow;
 use block::Source;
 
+pub(crate) use whole::WholeRows;
+
 /// What one slice costs beside its bytes, as so many more of them.
-#[cfg(feature = "rayon")]
 const BYTES_PER_SLICE: usize = 128;
 
 /// Less than this does not pay for waking another thread: 20 to 50 us, where these were measured.
-#[cfg(feature = "rayon")]
 const MIN_BYTES_TO_SHARE: u64 = 1 << 20;
 
 /// What a task has at least, so that there are several for each thread and none is lost among its costs.
@@ -108,9 +110,8 @@ impl GatherPlan {
             element_bytes: size_of::<T>(),
         };
         let output_len = usize::try_from(elements).map_err(|_| out_of_memory.clone())?;
-        let source = Source::new(self, params, indices, zero, fill);
         // Of params without rows every index is bad, and no operand in memory bounds the output.
-        self.check_index_rows(&source, 0..1)?;
+        self.check_index_rows(&IndexRows::new(self, indices), 0..1)?;
         let mut output = if size_of::<T>() == 0 {
             // To resize would count to output_len, which may be anything; this doubles.
             [fill].repeat(output_len)
@@ -122,7 +123,9 @@ impl GatherPlan {
             fresh::fill(&mut output, zero, output_len);
             output
         };
-        self.gather_into(&source, &mut output)?;
+        if let Err(copied) = self.copy_whole(params, indices, &mut output) {
+            self.gather_into(params, indices, zero, fill, &mut output, copied)?;
+        }
         Ok(output)
     }
 
@@ -144,6 +147,7 @@ impl GatherPlan {
     /// assert_eq!(output, [5, 6, 0, 0]);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
+    #[inline]
     pub fn run_into<T, I>(
         &self,
         params: &[T],
@@ -174,6 +178,7 @@ impl GatherPlan {
     /// assert_eq!(output, ["?", "a"]);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
+    #[inline]
     pub fn run_filled_into<T, I>(
         &self,
         params: &[T],
@@ -185,13 +190,42 @@ impl GatherPlan {
         T: Copy + Default + Send + Sync,
         I: GatherIndex,
     {
+        self.copy_whole(params, indices, output)
+            .or_else(|copied| self.run_rest_into(params, indices, fill, output, copied))
+    }
+
+    /// What is left of a gather, from output row `copied` on.
+    #[inline(never)]
+    fn run_rest_into<T, I>(
+        &self,
+        params: &[T],
+        indices: &[I],
+        fill: T,
+        output: &mut [T],
+        copied: usize,
+    ) -> Result<(), RunError>
+    where
+        T: Copy + Default + Send + Sync,
+        I: GatherIndex,
+    {
         self.check_lengths(params.len(), indices.len())?;
         check_len(Operand::Output, self.dims().output_len(), output.len())?;
         if output.is_empty() {
             return Ok(());
         }
-        let source = Source::new(self, params, indices, T::default(), fill);
-        self.gather_into(&source, output)
+        self.gather_into(params, indices, T::default(), fill, output, copied)
+    }
+
+    /// Does what [`WholeRows::copy`] does, if the gather is such a one. If that is not all, the error is how many rows it
+    /// copied.
+    #[inline]
+    fn copy_whole<T, I>(&self, params: &[T], indices: &[I], output: &mut [T]) -> Result<(), usize>
+    where
+        T: Copy,
+        I: GatherIndex,
+    {
+        let whole = self.whole_rows.as_ref().ok_or(0_usize)?;
+        whole.copy(params, indices, output)
     }
 
     pub(crate) fn check_lengths(&self, params: usize, indices: usize) -> Result<(), RunError> {
@@ -199,35 +233,51 @@ impl GatherPlan {
         check_len(Operand::Indices, self.dims().indices_len(), indices)
     }
 
-    /// The output has the plan's length, and is not empty.
-    fn gather_into<T, I>(&self, source: &Source<'_, T, I>, output: &mut [T]) -> Result<(), RunError>
+    /// Gathers from output row `copied` on. The operands have the plan's lengths, and the output is not empty.
+    fn gather_into<T, I>(
+        &self,
+        params: &[T],
+        indices: &[I],
+        zero: T,
+        fill: T,
+        output: &mut [T],
+        copied: usize,
+    ) -> Result<(), RunError>
     where
         T: Copy + Send + Sync,
         I: GatherIndex,
     {
         if size_of::<T>() == 0 {
             // Nothing to copy, however many slices there are.
-            return self.check_index_rows(source, 0..source.index_rows.len());
+            let index_rows = IndexRows::new(self, indices);
+            return self.check_index_rows(&index_rows, 0..index_rows.len());
         }
-        match gather_rows(source, output) {
+        let source = Source::new(self, params, indices, zero, fill);
+        let bad_row = match copied {
+            #[cfg(feature = "rayon")]
+            0 if pays_to_share(size_of_val(output), self.dims().output_rows()) => {
+                share_among_threads(&source, output)
+            }
+            _ => source.gather_rows(copied, &mut output[copied * source.slice_len..], None),
+        };
+        match bad_row {
             None => Ok(()),
             Some(row) => Err(source.index_rows.bad_index(row).into()),
         }
     }
 
     /// Names the first bad one of these index rows, unless the policy lets them be.
-    fn check_index_rows<T, I>(
+    fn check_index_rows<I>(
         &self,
-        source: &Source<'_, T, I>,
+        index_rows: &IndexRows<'_, I>,
         rows: Range<usize>,
     ) -> Result<(), RunError>
     where
-        T: Copy,
         I: GatherIndex,
     {
         match self.bad_indices() {
             BadIndices::Zero | BadIndices::Clamp => Ok(()),
-            BadIndices::DeviceDefault | BadIndices::Error => Ok(source.index_rows.check(rows)?),
+            BadIndices::DeviceDefault | BadIndices::Error => Ok(index_rows.check(rows)?),
         }
     }
 }
@@ -244,23 +294,14 @@ fn check_len(operand: Operand, expected: u64, found: usize) -> Result<(), RunErr
     }
 }
 
-/// Gathers the output, on several threads if that pays. Returns the first bad row, unless such are filled.
+/// Whether several threads gather so many bytes, in so many slices, sooner than one does.
 #[inline]
-fn gather_rows<T, I>(source: &Source<'_, T, I>, output: &mut [T]) -> Option<usize>
-where
-    T: Copy + Send + Sync,
-    I: GatherIndex,
-{
-    #[cfg(feature = "rayon")]
-    {
-        let rows = source.index_rows.gather_dims().output_rows();
-        if size_of_val(output) as u64 + rows * BYTES_PER_SLICE as u64 >= MIN_BYTES_TO_SHARE {
-            return share_among_threads(source, output);
-        }
-    }
-    source.gather(output)
+fn pays_to_share(output_bytes: usize, slices: u64) -> bool {
+    let bytes = output_bytes as u64 + slices * BYTES_PER_SLICE as u64;
+    cfg!(feature = "rayon") && bytes >= MIN_BYTES_TO_SHARE
 }
 
+/// Gathers the output on several threads. Returns the first bad row, unless such are filled.
 #[cfg(feature = "rayon")]
 #[inline(never)]
 fn share_among_threads<T, I>(source: &Source<'_, T, I>, output: &mut [T]) -> Option<usize>

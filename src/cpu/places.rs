@@ -50,7 +50,7 @@ impl<T: Copy, I: GatherIndex> Source<'_, T, I> {
     ) -> usize {
         let slice_len = if LEN == 0 { self.slice_len } else { LEN };
         let from_end = self.index_rows.counts_from_end();
-        let [dim] = self.index_rows.dims::<1>();
+        let dim = self.index_rows.gather_dims().indexed_dims[0];
         let strides = (
             self.index_rows.gather_dims().index_stride,
             places.innermost.stride,
