@@ -194,9 +194,9 @@ mod tests {
             .map(|()| output)
     }
 
-    /// The only row of a gather, and the first of a few, which a loop copies.
+    /// The only row of a gather, and one of three, which a loop copies.
     #[test]
-    fn one_row_is_judged_as_the_first_of_several_is() {
+    fn one_row_is_judged_as_one_of_several_is() {
         let params: Vec<u16> = (1..=48).collect();
         let plans = |rows: usize, slice_len: usize, policy, negative| {
             let gather = Gather::new().bad_indices(policy).negative_indices(negative);
@@ -223,7 +223,7 @@ mod tests {
                     for (one, several, index) in
                         [(&one, &several, &[x][..]), (&one_nd, &several_nd, &[x, y])]
                     {
-                        // The row is the first or the second of three, the others are rows 0.
+                        // The first or the second of three; the others are rows 0.
                         let zeros = vec![0; index.len()];
                         let found = gathered(one, &params, index);
                         for place in [0, 1] {
