@@ -222,6 +222,70 @@ fn outputs_of_fresh_memory_are_whole() {
 }
 
 #[test]
+fn long_slices_of_a_long_output_are_copied_whole() {
+    // 2 KiB and more of more than 32 MiB, from where on they are written past caches, a line of memory at a time; params
+    // of more than 1 MiB, so that slices are asked for as well.
+    const ROWS: usize = 402;
+    const INDICES: usize = 17_000;
+    for slice_len in [1024, 1025, 1040, 1301] {
+        let params: Vec<u16> = (0..u16::MAX).cycle().take(2 * ROWS * slice_len).collect();
+        let index = |place: usize| i32::try_from(place * 7 % (ROWS + 2)).unwrap() - 1;
+        let indices: Vec<i32> = (0..INDICES).map(index).collect();
+        let pairs: Vec<i32> = indices
+            .iter()
+            .flat_map(|&index| [index.div_euclid(3), index.rem_euclid(3)])
+            .collect();
+        let zero = BadIndices::Zero;
+        let (gather, gather_nd) = (
+            Gather::new().bad_indices(zero),
+            GatherNd::new().bad_indices(zero),
+        );
+        let half = INDICES / 2;
+        let of_parts = gather.axis(1).plan(&[2, ROWS, slice_len], &[half]);
+        let batches = gather_nd.batch_dims(1);
+        let of_batches = batches.plan(&[2, ROWS, slice_len], &[2, half, 1]);
+        let of_rows = gather.plan(&[2 * ROWS, slice_len], &[INDICES]);
+        let of_pairs = gather_nd.plan(&[2 * ROWS / 3, 3, slice_len], &[INDICES, 2]);
+        for (plan, indices, is_halved) in [
+            (of_parts.unwrap(), &indices[..half], true),
+            (of_batches.unwrap(), &indices[..], true),
+            (of_rows.unwrap(), &indices[..], false),
+            (of_pairs.unwrap(), &pairs[..], false),
+        ] {
+            let index_rows = if indices.len() == half { half } else { INDICES };
+            let len: usize = plan.output_shape().iter().product();
+            for start in [0, 1, 31] {
+                let mut memory = vec![9; start + len + 40];
+                let output = &mut memory[start..][..len];
+                plan.run_filled_into(&params, indices, 7, output).unwrap();
+                assert!(memory[..start].iter().all(|&value| value == 9));
+                assert!(memory[start + len..].iter().all(|&value| value == 9));
+                for (row, slice) in memory[start..][..len].chunks_exact(slice_len).enumerate() {
+                    let index = index(row % index_rows);
+                    // The second half of the output is of the second half of params.
+                    let (first, rows) = match is_halved {
+                        true => (row / half * ROWS, ROWS),
+                        false => (0, 2 * ROWS),
+                    };
+                    let row = usize::try_from(index).ok().filter(|&row| row < rows);
+                    let same = match row {
+                        Some(row) => *slice == params[(first + row) * slice_len..][..slice_len],
+                        None => slice.iter().all(|&value| value == 7),
+                    };
+                    assert!(same, "{plan} {start} {index}");
+                }
+            }
+        }
+        let checked = Gather::new().plan(&[2 * ROWS, slice_len], &[INDICES]);
+        let mut indices = indices;
+        indices.iter_mut().for_each(|index| *index += 1);
+        indices[INDICES - 3] = 804;
+        let error = checked.unwrap().run(&params, &indices).unwrap_err();
+        assert_eq!(error.to_string(), "indices[16997] = 804 is not in [0, 804)");
+    }
+}
+
+#[test]
 fn bad_rows_hold_the_fill() {
     for case in cases::slice_lengths()
         .into_iter()

@@ -3,7 +3,8 @@
 use std::mem;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use super::slices::{AnySlices, Arrays, Overlapping, Rows, Slices, in_memory};
+use super::memory;
+use super::slices::{AnySlices, Arrays, Overlapping, Rows, Slices, StreamedSlices, in_memory};
 use super::whole::Selection;
 use crate::bad_indices::BadIndices;
 use crate::element::GatherIndex;
@@ -30,6 +31,8 @@ pub(super) struct Source<'a, T, I> {
     pub(super) fill: T,
     /// How index rows select, if the gather is one of [`WholeRows`](super::WholeRows).
     selection: Option<&'a Selection>,
+    /// Whether such a one writes its output past caches.
+    streams: bool,
 }
 
 impl<'a, T: Copy, I: GatherIndex> Source<'a, T, I> {
@@ -44,6 +47,7 @@ impl<'a, T: Copy, I: GatherIndex> Source<'a, T, I> {
         let dims = plan.dims();
         let size =
             |size: u64| usize::try_from(size).expect("a size of operands in memory is a usize");
+        let bytes = |len: u64| size(len) * size_of::<T>();
         Self {
             params,
             index_rows: IndexRows::new(plan, indices),
@@ -55,6 +59,7 @@ impl<'a, T: Copy, I: GatherIndex> Source<'a, T, I> {
             zero,
             fill,
             selection: plan.whole_rows.as_ref().map(|whole| whole.selection::<T>()),
+            streams: memory::pays_to_stream(bytes(dims.output_len()), bytes(dims.slice_len)),
         }
     }
 
@@ -108,7 +113,11 @@ impl<'a, T: Copy, I: GatherIndex> Source<'a, T, I> {
 
     /// The loop for this gather.
     fn copy_loop(&self) -> CopyRun<'a, T, I> {
-        match self.selection.and_then(Loops::of) {
+        let loops = match self.selection {
+            Some(selection) if self.streams => Some(Loops::streamed(selection)),
+            selection => selection.and_then(Loops::of),
+        };
+        match loops {
             Some(loops) => loops.run,
             None if self.index_rows.are_whole_with_places() => match self.slice_len {
                 1 => Self::copy_placed::<1>,
@@ -227,6 +236,14 @@ impl<T: Copy, I: GatherIndex> Loops<'_, T, I> {
         }
     }
 
+    /// The loops for long slices of a long output.
+    fn streamed(selection: &Selection) -> Self {
+        match selection.depth {
+            1 => Self::new::<1, StreamedSlices>(),
+            _ => Self::new::<2, StreamedSlices>(),
+        }
+    }
+
     #[inline]
     fn at_depth<const DEPTH: usize>(slice_len: usize) -> Self {
         match slice_len {
@@ -308,5 +325,31 @@ impl FirstBadRow {
     #[inline]
     fn is_before(&self, row: usize) -> bool {
         self.0.load(Ordering::Relaxed) < row
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Gather;
+
+    #[test]
+    fn whole_rows_of_a_long_output_are_streamed() {
+        let streams = |gather: Gather, slice_len: usize, rows: usize| {
+            let plan = gather.plan(&[4, slice_len], &[rows]);
+            let plan = plan.expect("a valid shape");
+            let (params, indices) = (vec![0_u16; 4 * slice_len], vec![0_i32; rows]);
+            let source = Source::new(&plan, &params, &indices, 0, 0);
+            source.streams && source.selection.is_some()
+        };
+        let gather = Gather::new();
+        assert!(streams(gather, 1024, 1 << 14));
+        assert!(!streams(gather, 1024, (1 << 14) - 1));
+        assert!(!streams(gather, 1023, 1 << 15));
+        assert!(!streams(
+            gather.bad_indices(BadIndices::Clamp),
+            1024,
+            1 << 14
+        ));
     }
 }

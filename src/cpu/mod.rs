@@ -4,8 +4,8 @@
 mod block;
 mod bytes;
 mod fresh;
+mod memory;
 mod places;
-mod prefetch;
 mod slices;
 mod whole;
 

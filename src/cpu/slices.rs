@@ -1,6 +1,6 @@
 //! The loops over index rows: how slices are selected and copied.
 
-use super::prefetch;
+use super::memory;
 use crate::element::GatherIndex;
 
 /// Index rows, and the part of params that they select slices from.
@@ -59,6 +59,18 @@ impl Slices for AnySlices {
     #[inline(always)]
     fn copy_slice<T: Copy>(from: &[T], to: &mut [T]) {
         to.copy_from_slice(from);
+    }
+}
+
+/// Long slices of a long output, written past caches.
+pub(super) struct StreamedSlices;
+
+impl Slices for StreamedSlices {
+    const MAX_LEN: Option<usize> = None;
+
+    #[inline(always)]
+    fn copy_slice<T: Copy>(from: &[T], to: &mut [T]) {
+        memory::stream(from, to);
     }
 }
 
@@ -142,15 +154,15 @@ impl<T, I: GatherIndex, const DEPTH: usize> Rows<'_, T, I, DEPTH> {
     #[inline(always)]
     fn look_ahead(&self, row: usize, max_len: Option<usize>) {
         let slice_bytes = self.slice_len * size_of::<T>();
-        if !self.looks_ahead || !prefetch::can_pay(slice_bytes) {
+        if !self.looks_ahead || !memory::can_pay_to_ask(slice_bytes) {
             return;
         }
-        let ahead = row + prefetch::rows_ahead(slice_bytes);
+        let ahead = row + memory::rows_ahead(slice_bytes);
         if let Some(index) = self.indices.get(ahead * DEPTH..(ahead + 1) * DEPTH)
             && let Some(row) = self.selected(index, DEPTH)
         {
             let max_len = max_len.unwrap_or(self.slice_len);
-            prefetch::prefetch(self.params, row, self.slice_len, max_len);
+            memory::prefetch(self.params, row, self.slice_len, max_len);
         }
     }
 }

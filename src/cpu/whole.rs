@@ -3,8 +3,8 @@
 //! it one row.
 
 use super::block::Loops;
+use super::memory;
 use super::pays_to_share;
-use super::prefetch;
 use super::slices::in_memory;
 use crate::bad_indices::{BadIndices, NegativeIndices};
 use crate::dims::GatherDims;
@@ -80,8 +80,8 @@ impl WholeRows {
     }
 
     /// Gathers rows of one part until one is bad; then the error is how many came before it. It is 0 too where that is
-    /// left to others: operands of other lengths than the plan's, several parts, elements without bytes, what threads
-    /// share.
+    /// left to others: operands of other lengths than the plan's, several parts, elements without bytes, several rows
+    /// that threads share or that are written past caches.
     #[inline]
     pub(super) fn copy<T: Copy, I: GatherIndex>(
         &self,
@@ -152,10 +152,13 @@ impl WholeRows {
         indices: &[I],
         output: &mut [T],
     ) -> usize {
-        if pays_to_share(size_of_val(output), self.rows_of_one_part as u64) {
+        let selection = self.selection::<T>();
+        let slice_bytes = selection.slice_len * size_of::<T>();
+        if pays_to_share(size_of_val(output), self.rows_of_one_part as u64)
+            || memory::pays_to_stream(size_of_val(output), slice_bytes)
+        {
             return 0;
         }
-        let selection = self.selection::<T>();
         Loops::of(selection).map_or(0, |loops| (loops.part)(selection, params, indices, output))
     }
 
@@ -163,7 +166,7 @@ impl WholeRows {
     pub(super) fn selection<T>(&self) -> &Selection {
         let [selection, ahead] = &self.selections;
         let bytes = |len: usize| len.saturating_mul(size_of::<T>());
-        if prefetch::pays(bytes(self.params_len), bytes(selection.slice_len)) {
+        if memory::pays_to_ask(bytes(self.params_len), bytes(selection.slice_len)) {
             ahead
         } else {
             selection
