@@ -166,7 +166,7 @@ impl<'a, T: Copy, I: GatherIndex> Source<'a, T, I> {
                 match selected.map(|row| self.index_rows.held(row)) {
                     Some(Some(held)) => {
                         let start = in_memory(held) * self.slice_len;
-                        slice.copy_from_slice(&params[start..][..self.slice_len]);
+                        memory::copy(&params[start..][..self.slice_len], slice);
                     }
                     Some(None) => slice.fill(self.zero),
                     None => slice.fill(self.fill),

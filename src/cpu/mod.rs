@@ -20,6 +20,8 @@ use crate::plan::GatherPlan;
 use block::FirstBadRow;
 use block::Source;
 
+#[cfg(feature = "gpu")]
+pub(crate) use memory::pieces;
 pub(crate) use whole::WholeRows;
 
 /// What one slice costs beside its bytes, as so many more of them.

@@ -4,6 +4,7 @@
 use std::mem;
 
 use super::block::{Run, Source};
+use super::memory;
 use super::slices::in_memory;
 use crate::dims::{GatherDims, PlaceDim};
 use crate::element::GatherIndex;
@@ -106,7 +107,7 @@ fn copy_line<T: Copy, I: GatherIndex, const LEN: usize>(
         if LEN == 1 {
             slice[0] = params[row];
         } else {
-            slice.copy_from_slice(&params[row * slice_len..][..slice_len]);
+            memory::copy(&params[row * slice_len..][..slice_len], slice);
         }
         place += stride;
         copied += 1;

@@ -50,7 +50,7 @@ pub(super) trait Slices {
     }
 }
 
-/// Slices of any length, each copied by a call of memcpy.
+/// Slices of any length, each copied by calls of memcpy.
 pub(super) struct AnySlices;
 
 impl Slices for AnySlices {
@@ -58,7 +58,7 @@ impl Slices for AnySlices {
 
     #[inline(always)]
     fn copy_slice<T: Copy>(from: &[T], to: &mut [T]) {
-        to.copy_from_slice(from);
+        memory::copy(from, to);
     }
 }
 

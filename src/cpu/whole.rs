@@ -139,7 +139,7 @@ impl WholeRows {
         if slice_len == 1 {
             output[0] = from[0];
         } else {
-            output.copy_from_slice(&from[..slice_len]);
+            memory::copy(&from[..slice_len], output);
         }
         true
     }

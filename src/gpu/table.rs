@@ -8,6 +8,7 @@ use super::context::Gpu;
 use super::mapping::{Mapping, Wait};
 use super::scope::scoped_start;
 use super::window::range_bytes;
+use crate::cpu::pieces;
 use crate::element::GatherElement;
 use crate::error::{GatherError, GpuError, Operand, RunError};
 
@@ -236,7 +237,9 @@ pub(super) fn elements_of<T: GatherElement>(bytes: &[u8]) -> Result<Vec<T>, GpuE
             element_bytes: size_of::<T>(),
         })?;
     if let Ok(mapped) = bytemuck::checked::try_cast_slice(bytes) {
-        elements.extend_from_slice(mapped);
+        for piece in pieces(mapped) {
+            elements.extend_from_slice(piece);
+        }
         return Ok(elements);
     }
     // The mapping is aligned for less than T needs, or the table's owner has written other bytes.
