@@ -12,6 +12,7 @@ use super::table::{GpuTable, elements_of};
 use super::upload::Upload;
 use super::window::{OperandBytes, check_limits, range_bytes};
 use crate::bad_indices::BadIndices;
+use crate::cpu::pieces;
 use crate::element::{GatherElement, GatherIndex};
 use crate::error::{GatherError, GpuError, Operand, RunError};
 use crate::index_rows::IndexRows;
@@ -356,7 +357,9 @@ fn whole_elements<T: GatherElement>(begun: &mut Vec<u8>, bytes: &[u8]) -> Result
     if begun.is_empty() && bytes.len().is_multiple_of(size_of::<T>()) {
         return elements_of(bytes);
     }
-    begun.extend_from_slice(bytes);
+    for piece in pieces(bytes) {
+        begun.extend_from_slice(piece);
+    }
     let rest = begun.len() % size_of::<T>();
     let whole = begun.len() - rest;
     let elements = elements_of(&begun[..whole]);
