@@ -19,13 +19,13 @@
 //       1 | params   read only
 //       2 | indices  read only, as words; a 64-bit index is two, the low one first
 //       3 | output   the bytes of the dispatch's rows are written, and no others
-//       4 | notes    entry points whose names end in _report: bad rows, and nothing else, write to it
+//       4 | notes    entry points whose names end in _report: of bad rows; with a report of their own, of all invocations
+//       5 | report   entry points whose names end in _own_report: written whole
 //
-// report_bad_rows, behind each dispatch of such an entry point, binds window, indices, notes and
-//
-//       5 | report   written whole behind the first of them, by bad rows behind the others
-//
-// and leaves the notes zero.
+// report_bad_rows, behind each dispatch of an entry point that binds notes and no report, binds window, indices, notes
+// and report, writes it whole behind the first of them, by bad rows behind the others, and leaves the notes zero. Entry
+// points with a report of their own are for few rows in one dispatch: each invocation counts itself in the notes, and
+// the last one leaves them zero.
 //
 // count_rows alone binds these in place of them: how many rows there are is known on the device only, so it
 // decides how many rows of a dispatch, and workgroups for them, there will be.
@@ -96,13 +96,13 @@ struct GatherWindow {
     // For PLACES.
     index_stride: u32,
     place_dim_count: u32,
-    // What output_rows is at most, and whether units are bytes.
+    // What output_rows is at most, and whether units are bytes: 0 in entry points of groups, which no compiler knows.
     most_output_rows: u32,
     of_bytes: u32,
-    // 0, which no compiler knows.
-    zero: u32,
     // Whether the report is this dispatch's to begin.
     begins_report: u32,
+    // Invocations that gather, where the last of them to end writes the report.
+    reporters: u32,
     // Low and high word of each dim.
     indexed_dims: array<vec4<u32>, 4>,
     fill: array<vec4<u32>, 4>,
@@ -112,6 +112,7 @@ struct GatherWindow {
 
 // The bad rows of one dispatch, zero before it and behind its report.
 struct BadRowNotes {
+    // Beside the invocations that ended, where the dispatch writes its report itself.
     count: atomic<u32>,
     // The complement of the smallest, so that the largest complement names it.
     first_complement: atomic<u32>,
@@ -569,17 +570,23 @@ fn groups_of(invocation: u32) -> vec2<u32> {
     return vec2<u32>(first, min(first + groups, window.output_rows / 4u));
 }
 
-// What an invocation has to report of its groups. Looks at the rows again, which none but one that has a bad
-// row has to.
+// What an invocation has to report of a group.
+fn with_bad_rows_of(noted: Noted, group: u32) -> Noted {
+    let sources = sources_of(group);
+    var with_rows = noted;
+    for (var r = 0u; r < 4u; r++) {
+        let reports = window.reports == 1u && sources.is_first_outer && !sources.in_range[r];
+        with_rows = with_row(with_rows, select(0u, ~(sources.index_row + r), reports));
+    }
+    return with_rows;
+}
+
+// What it has to report of its groups. Looks at the rows again, which none but one that has a bad row has to.
 fn bad_rows_of(invocation: u32, has_bad_rows: bool) -> Noted {
     let groups = groups_of(invocation);
     var noted = Noted();
     for (var group = groups.x; has_bad_rows && group < groups.y; group++) {
-        let sources = sources_of(group);
-        for (var r = 0u; r < 4u; r++) {
-            let reports = window.reports == 1u && sources.is_first_outer && !sources.in_range[r];
-            noted = with_row(noted, select(0u, ~(sources.index_row + r), reports));
-        }
+        noted = with_bad_rows_of(noted, group);
         if ONE_GROUP {
             break;
         }
@@ -619,7 +626,7 @@ fn load_four_vec4(at: vec4<u32>) -> FourVec4 {
 // fit than of loads of whole units.
 fn touched(at: vec4<u32>) -> vec4<u32> {
     let words = vec4<u32>(params_vec4[at.x].x, params_vec4[at.y].x, params_vec4[at.z].x, params_vec4[at.w].x);
-    return words & vec4<u32>(window.zero);
+    return words & vec4<u32>(window.of_bytes);
 }
 
 fn store_four_vec4(at: u32, unit: u32, sources: FourSources, value: FourVec4) {
@@ -859,6 +866,60 @@ fn note(noted: Noted) {
     }
 }
 
+// Counts an invocation of a dispatch that writes its report itself, in the notes: in the lower half of a word those that
+// have ended, in the upper half their bad rows. The last one leaves the notes zero and begins the report. Returns for
+// it how many rows are bad, for the others 0. One word, since what an invocation sees of two may be of two times.
+fn bad_rows_at_the_end(bad_rows: u32) -> u32 {
+    let ended = (bad_rows << 16u) + 1u;
+    let all_ended = atomicAdd(&notes.count, ended) + ended;
+    if (all_ended & 0xffffu) != window.reporters {
+        return 0u;
+    }
+    atomicStore(&notes.count, 0u);
+    report = BadRowReport();
+    return all_ended >> 16u;
+}
+
+fn report_bad_rows_of(bad_rows: u32, first: u32) {
+    report.bad_row_count = vec2<u32>(bad_rows, 0u);
+    report.first_bad_row = add(window.index_row_base, vec2<u32>(first, 0u));
+}
+
+// Once an invocation has taken its rows one by one: the last one looks for the first bad row.
+fn end_of_rows(noted: Noted) {
+    let bad_rows = bad_rows_at_the_end(noted.count);
+    if bad_rows == 0u {
+        return;
+    }
+    var complement = 0u;
+    for (var output_row = 0u; complement == 0u && output_row < window.output_rows; output_row++) {
+        complement = source_of(output_row).bad_row_complement;
+    }
+    report_bad_rows_of(bad_rows, ~complement);
+    let words = window.index_depth * INDEX_WORDS;
+    for (var word = 0u; word < words; word++) {
+        report.index[word] = indices[~complement * words + window.indices_start + word];
+    }
+}
+
+// The same in groups, whose indices are bound as vectors.
+fn end_of_groups(noted: Noted) {
+    let bad_rows = bad_rows_at_the_end(noted.count);
+    if bad_rows == 0u {
+        return;
+    }
+    var complement = 0u;
+    for (var group = 0u; complement == 0u && group < window.output_rows / 4u; group++) {
+        complement = with_bad_rows_of(Noted(), group).first_complement;
+    }
+    report_bad_rows_of(bad_rows, ~complement);
+    let words = INDEX_DEPTH * INDEX_WORDS;
+    for (var word = 0u; word < words; word++) {
+        let at = ~complement * words + window.indices_start + word;
+        report.index[word] = indices_vec4[at / 4u][at % 4u];
+    }
+}
+
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn gather_vec4(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_index) local: u32) {
     _ = gather_units_vec4(invocation_of(workgroup, local));
@@ -867,6 +928,14 @@ fn gather_vec4(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invoc
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn gather_vec4_report(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_index) local: u32) {
     note(gather_units_vec4(invocation_of(workgroup, local)));
+}
+
+@compute @workgroup_size(WORKGROUP_SIZE)
+fn gather_vec4_own_report(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_index) local: u32) {
+    let invocation = invocation_of(workgroup, local);
+    if invocation < window.reporters {
+        end_of_rows(gather_units_vec4(invocation));
+    }
 }
 
 @compute @workgroup_size(WORKGROUP_SIZE)
@@ -880,6 +949,14 @@ fn gather_vec2_report(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(loca
 }
 
 @compute @workgroup_size(WORKGROUP_SIZE)
+fn gather_vec2_own_report(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_index) local: u32) {
+    let invocation = invocation_of(workgroup, local);
+    if invocation < window.reporters {
+        end_of_rows(gather_units_vec2(invocation));
+    }
+}
+
+@compute @workgroup_size(WORKGROUP_SIZE)
 fn gather_words(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_index) local: u32) {
     _ = gather_units_words(invocation_of(workgroup, local));
 }
@@ -887,6 +964,14 @@ fn gather_words(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invo
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn gather_words_report(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_index) local: u32) {
     note(gather_units_words(invocation_of(workgroup, local)));
+}
+
+@compute @workgroup_size(WORKGROUP_SIZE)
+fn gather_words_own_report(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_index) local: u32) {
+    let invocation = invocation_of(workgroup, local);
+    if invocation < window.reporters {
+        end_of_rows(gather_units_words(invocation));
+    }
 }
 
 @compute @workgroup_size(WORKGROUP_SIZE)
@@ -901,6 +986,14 @@ fn gather_groups_vec4_report(@builtin(workgroup_id) workgroup: vec3<u32>, @built
 }
 
 @compute @workgroup_size(WORKGROUP_SIZE)
+fn gather_groups_vec4_own_report(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_index) local: u32) {
+    let invocation = invocation_of(workgroup, local);
+    if invocation < window.reporters {
+        end_of_groups(bad_rows_of(invocation, gather_groups_of_vec4(invocation)));
+    }
+}
+
+@compute @workgroup_size(WORKGROUP_SIZE)
 fn gather_groups_vec2(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_index) local: u32) {
     _ = gather_groups_of_vec2(invocation_of(workgroup, local));
 }
@@ -909,6 +1002,14 @@ fn gather_groups_vec2(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(loca
 fn gather_groups_vec2_report(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_index) local: u32) {
     let invocation = invocation_of(workgroup, local);
     note(bad_rows_of(invocation, gather_groups_of_vec2(invocation)));
+}
+
+@compute @workgroup_size(WORKGROUP_SIZE)
+fn gather_groups_vec2_own_report(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_index) local: u32) {
+    let invocation = invocation_of(workgroup, local);
+    if invocation < window.reporters {
+        end_of_groups(bad_rows_of(invocation, gather_groups_of_vec2(invocation)));
+    }
 }
 
 @compute @workgroup_size(WORKGROUP_SIZE)
@@ -923,6 +1024,14 @@ fn gather_groups_words_report(@builtin(workgroup_id) workgroup: vec3<u32>, @buil
 }
 
 @compute @workgroup_size(WORKGROUP_SIZE)
+fn gather_groups_words_own_report(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_index) local: u32) {
+    let invocation = invocation_of(workgroup, local);
+    if invocation < window.reporters {
+        end_of_groups(bad_rows_of(invocation, gather_groups_of_words(invocation)));
+    }
+}
+
+@compute @workgroup_size(WORKGROUP_SIZE)
 fn gather_packed_words(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_index) local: u32) {
     _ = gather_packed_groups(invocation_of(workgroup, local));
 }
@@ -934,6 +1043,14 @@ fn gather_packed_words_report(@builtin(workgroup_id) workgroup: vec3<u32>, @buil
 }
 
 @compute @workgroup_size(WORKGROUP_SIZE)
+fn gather_packed_words_own_report(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_index) local: u32) {
+    let invocation = invocation_of(workgroup, local);
+    if invocation < window.reporters {
+        end_of_groups(bad_rows_of(invocation, gather_packed_groups(invocation)));
+    }
+}
+
+@compute @workgroup_size(WORKGROUP_SIZE)
 fn gather_bytes(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_index) local: u32) {
     _ = gather_word_of_bytes(invocation_of(workgroup, local));
 }
@@ -941,6 +1058,14 @@ fn gather_bytes(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invo
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn gather_bytes_report(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_index) local: u32) {
     note(gather_word_of_bytes(invocation_of(workgroup, local)));
+}
+
+@compute @workgroup_size(WORKGROUP_SIZE)
+fn gather_bytes_own_report(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_index) local: u32) {
+    let invocation = invocation_of(workgroup, local);
+    if invocation < window.reporters {
+        end_of_rows(gather_word_of_bytes(invocation));
+    }
 }
 
 // One invocation: brings the notes of a dispatch into the report. Dispatches come in the order of rows, so the first

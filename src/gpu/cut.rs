@@ -25,6 +25,9 @@ use crate::error::GatherError;
 /// The parts of a slice that is cut are whole units of every kernel.
 const PART_BYTES_STEP: u64 = 16;
 
+/// Params, indices, output, notes and report.
+const OWN_REPORT_STORAGE_BUFFERS: u32 = 5;
+
 /// Invocations are numbered in 32 bits, and so are the rows from the start of a dispatch's first part.
 const MAX_COUNT: u64 = 1 << 31;
 
@@ -45,6 +48,8 @@ pub(crate) struct Cut<'a> {
     alignment: u64,
     max_invocations: u64,
     max_workgroups: u64,
+    /// Storage buffers that a dispatch may bind.
+    max_storage_buffers: u32,
     /// See [`counted`](Self::counted).
     counted: bool,
 }
@@ -119,6 +124,7 @@ impl<'a> Cut<'a> {
                 .saturating_mul(WORKGROUP_SIZE.into())
                 .min(MAX_COUNT),
             max_workgroups,
+            max_storage_buffers: limits.max_storage_buffers_per_shader_stage,
             counted: false,
         };
         // A dispatch has invocations for a slice at least.
@@ -161,6 +167,11 @@ impl<'a> Cut<'a> {
     pub(crate) fn counted(mut self) -> Self {
         self.counted = true;
         self
+    }
+
+    /// Whether the rows of a dispatch are known, and its bindings not too many, for a report of its own.
+    fn can_report_itself(&self) -> bool {
+        !self.counted && self.max_storage_buffers >= OWN_REPORT_STORAGE_BUFFERS
     }
 
     /// Where an index row's place in its batch counts, the shader counts a batch in one word.

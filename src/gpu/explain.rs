@@ -2,8 +2,8 @@
 
 use std::fmt::Write;
 
-use super::cut::Cut;
-use super::kernel::{EntryPoint, GROUP_ROWS, Unit, WORKGROUP_SIZE};
+use super::cut::{Cut, Dispatch};
+use super::kernel::{BadRowsTo, EntryPoint, GROUP_ROWS, Unit, WORKGROUP_SIZE};
 use super::window::{OperandBytes, check_limits};
 use crate::bad_indices::BadIndices;
 use crate::element::IndexKind;
@@ -88,7 +88,8 @@ impl GatherPlan {
         )?;
         let report = self.bad_indices() == BadIndices::Error;
         let report_bad_rows = EntryPoint::ReportBadRows.name();
-        let dispatches: Vec<_> = cut.dispatches().take(MAX_SHOWN + 1).collect();
+        let dispatches = cut.dispatches_with(report).filter(Dispatch::gathers);
+        let dispatches: Vec<_> = dispatches.take(MAX_SHOWN + 1).collect();
         let Some(first) = dispatches.first() else {
             line("empty output: nothing to gather".into());
             if report {
@@ -104,10 +105,11 @@ impl GatherPlan {
         ));
         let unit = cut.kernel.unit;
         let grouped = first.grouped;
+        let bad_rows = first.bad_rows_to(report);
         let entry_point = EntryPoint::Gather {
             unit,
             rows: cut.kernel.rows(grouped),
-            report,
+            bad_rows,
         };
         let entry_point = entry_point.name();
         line(match (unit, cut.kernel) {
@@ -132,8 +134,10 @@ impl GatherPlan {
             number if number <= MAX_SHOWN => format!("{number} dispatches, the first of {size}"),
             _ => format!("more than {MAX_SHOWN} dispatches, the first of {size}"),
         });
-        if report {
-            line(format!("behind each {report_bad_rows}: 1 invocation"));
+        match bad_rows {
+            BadRowsTo::Nowhere => {}
+            BadRowsTo::Notes => line(format!("behind each {report_bad_rows}: 1 invocation")),
+            BadRowsTo::Report => line("the last invocation to end writes the report".into()),
         }
         Ok(())
     }

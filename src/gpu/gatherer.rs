@@ -82,9 +82,11 @@ impl Gatherer {
     }
 
     /// Compiles what gathers of this plan need, so that the first one need not wait for it: elements of
-    /// `element_bytes` bytes, indices of `index_kind`, and a report if the policy is [`BadIndices::Error`].
+    /// `element_bytes` bytes, indices of `index_kind`, and a report if the policy is [`BadIndices::Error`]; no fill, no
+    /// index count.
     ///
-    /// Pipelines are made for few things and never for a shape, so one plan warms up many.
+    /// Pipelines are made for few things and never for a shape, so one plan warms up many. Two of those things are
+    /// whether rows make groups of four, and with a report whether they are more than 1,024.
     ///
     /// # Errors
     ///

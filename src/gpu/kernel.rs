@@ -176,6 +176,21 @@ impl Rows {
     ];
 }
 
+/// Where an entry point writes which rows are bad.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum BadRowsTo {
+    Nowhere,
+    /// From where another entry point brings them into the report.
+    Notes,
+    /// Where the dispatch is alone, and small.
+    Report,
+}
+
+impl BadRowsTo {
+    #[cfg(test)]
+    pub(crate) const ALL: [Self; 3] = [Self::Nowhere, Self::Notes, Self::Report];
+}
+
 /// The compute shaders in shaders/gather.wgsl.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum EntryPoint {
@@ -183,7 +198,7 @@ pub(crate) enum EntryPoint {
         unit: Unit,
         /// Single ones of bytes.
         rows: Rows,
-        report: bool,
+        bad_rows: BadRowsTo,
     },
     ReportBadRows,
     CountRows,
@@ -191,42 +206,90 @@ pub(crate) enum EntryPoint {
 
 impl EntryPoint {
     pub(crate) const fn name(self) -> &'static str {
-        let (unit, rows, report) = match self {
-            Self::Gather { unit, rows, report } => (unit, rows, report),
+        let (unit, rows, bad_rows) = match self {
+            Self::Gather {
+                unit,
+                rows,
+                bad_rows,
+            } => (unit, rows, bad_rows),
             Self::ReportBadRows => return "report_bad_rows",
             Self::CountRows => return "count_rows",
         };
-        let [name, with_report] = match (unit, rows) {
-            (Unit::Vec4, Rows::Single) => ["gather_vec4", "gather_vec4_report"],
-            (Unit::Vec4, _) => ["gather_groups_vec4", "gather_groups_vec4_report"],
-            (Unit::Vec2, Rows::Single) => ["gather_vec2", "gather_vec2_report"],
-            (Unit::Vec2, _) => ["gather_groups_vec2", "gather_groups_vec2_report"],
-            (Unit::Word, Rows::Single) => ["gather_words", "gather_words_report"],
-            (Unit::Word, Rows::Groups) => ["gather_groups_words", "gather_groups_words_report"],
-            (Unit::Word, Rows::GroupsOfUnits | Rows::GroupOfUnits) => {
-                ["gather_packed_words", "gather_packed_words_report"]
-            }
-            (Unit::Byte, _) => ["gather_bytes", "gather_bytes_report"],
+        let [name, with_notes, with_report] = match (unit, rows) {
+            (Unit::Vec4, Rows::Single) => [
+                "gather_vec4",
+                "gather_vec4_report",
+                "gather_vec4_own_report",
+            ],
+            (Unit::Vec4, _) => [
+                "gather_groups_vec4",
+                "gather_groups_vec4_report",
+                "gather_groups_vec4_own_report",
+            ],
+            (Unit::Vec2, Rows::Single) => [
+                "gather_vec2",
+                "gather_vec2_report",
+                "gather_vec2_own_report",
+            ],
+            (Unit::Vec2, _) => [
+                "gather_groups_vec2",
+                "gather_groups_vec2_report",
+                "gather_groups_vec2_own_report",
+            ],
+            (Unit::Word, Rows::Single) => [
+                "gather_words",
+                "gather_words_report",
+                "gather_words_own_report",
+            ],
+            (Unit::Word, Rows::Groups) => [
+                "gather_groups_words",
+                "gather_groups_words_report",
+                "gather_groups_words_own_report",
+            ],
+            (Unit::Word, Rows::GroupsOfUnits | Rows::GroupOfUnits) => [
+                "gather_packed_words",
+                "gather_packed_words_report",
+                "gather_packed_words_own_report",
+            ],
+            (Unit::Byte, _) => [
+                "gather_bytes",
+                "gather_bytes_report",
+                "gather_bytes_own_report",
+            ],
         };
-        if report { with_report } else { name }
+        match bad_rows {
+            BadRowsTo::Nowhere => name,
+            BadRowsTo::Notes => with_notes,
+            BadRowsTo::Report => with_report,
+        }
     }
 
     /// The bindings that the entry point reads or writes.
     pub(crate) const fn bindings(self) -> &'static [u32] {
         match self {
-            Self::Gather { report: false, .. } => &[
-                binding::WINDOW,
-                binding::PARAMS,
-                binding::INDICES,
-                binding::OUTPUT,
-            ],
-            Self::Gather { report: true, .. } => &[
-                binding::WINDOW,
-                binding::PARAMS,
-                binding::INDICES,
-                binding::OUTPUT,
-                binding::NOTES,
-            ],
+            Self::Gather { bad_rows, .. } => match bad_rows {
+                BadRowsTo::Nowhere => &[
+                    binding::WINDOW,
+                    binding::PARAMS,
+                    binding::INDICES,
+                    binding::OUTPUT,
+                ],
+                BadRowsTo::Notes => &[
+                    binding::WINDOW,
+                    binding::PARAMS,
+                    binding::INDICES,
+                    binding::OUTPUT,
+                    binding::NOTES,
+                ],
+                BadRowsTo::Report => &[
+                    binding::WINDOW,
+                    binding::PARAMS,
+                    binding::INDICES,
+                    binding::OUTPUT,
+                    binding::NOTES,
+                    binding::REPORT,
+                ],
+            },
             Self::ReportBadRows => &[
                 binding::WINDOW,
                 binding::INDICES,

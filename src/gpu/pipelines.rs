@@ -6,7 +6,7 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 
 use super::cut::{Cut, Dispatch};
 use super::gatherer::Gatherer;
-use super::kernel::{EntryPoint, PipelineKey};
+use super::kernel::{BadRowsTo, EntryPoint, Kernel, PipelineKey};
 use super::scope::scoped;
 use crate::bad_indices::{BadIndices, NegativeIndices};
 use crate::element::IndexKind;
@@ -28,8 +28,11 @@ pub(super) struct Bindings {
 /// The pipelines of one gather.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Keys {
+    kernel: Kernel,
+    /// Of rows taken one by one, without a report.
     gather: PipelineKey,
-    grouped: PipelineKey,
+    /// For rows in groups.
+    index_depth: u32,
     report: bool,
     counted: bool,
 }
@@ -47,7 +50,7 @@ impl Keys {
             entry_point: EntryPoint::Gather {
                 unit: cut.kernel.unit,
                 rows: cut.kernel.rows(false),
-                report,
+                bad_rows: BadRowsTo::Nowhere,
             },
             index_kind,
             // Numbers without a sign have no other end to be counted from.
@@ -60,18 +63,10 @@ impl Keys {
             one_buffer,
             index_depth: 1,
         };
-        let grouped = PipelineKey {
-            entry_point: EntryPoint::Gather {
-                unit: cut.kernel.unit,
-                rows: cut.kernel.rows(true),
-                report,
-            },
-            index_depth: u32::try_from(plan.dims().index_depth()).expect("8 at most"),
-            ..gather
-        };
         Self {
+            kernel: cut.kernel,
             gather,
-            grouped,
+            index_depth: u32::try_from(plan.dims().index_depth()).expect("8 at most"),
             report,
             counted,
         }
@@ -79,17 +74,24 @@ impl Keys {
 
     /// Those of one dispatch: the one that counts its rows, the gather's, and the one that reports its bad rows.
     pub(super) fn of(&self, dispatch: &Dispatch) -> impl Iterator<Item = PipelineKey> + use<> {
+        let bad_rows = dispatch.bad_rows_to(self.report);
         let gather = PipelineKey {
+            entry_point: EntryPoint::Gather {
+                unit: self.kernel.unit,
+                rows: self.kernel.rows(dispatch.grouped),
+                bad_rows,
+            },
             one_part: dispatch.one_part,
-            ..if dispatch.grouped {
-                self.grouped
+            index_depth: if dispatch.grouped {
+                self.index_depth
             } else {
-                self.gather
-            }
+                1
+            },
+            ..self.gather
         };
         let gathers = dispatch.gathers();
         let count = (gathers && self.counted).then_some(PipelineKey::COUNT_ROWS);
-        let reports = self.report && dispatch.window.reports == 1;
+        let reports = bad_rows == BadRowsTo::Notes && dispatch.window.reports == 1;
         let report =
             reports.then(|| PipelineKey::report_bad_rows(gather.index_kind, gather.one_buffer));
         let gather = gathers.then_some(gather);

@@ -33,8 +33,9 @@ impl PreparedGather {
         record_steps(pass, &self.steps);
     }
 
-    /// How many dispatches it takes: one, unless the device's limits cut the gather, rows are reported or are
-    /// left over from groups; if the output is empty none, or one that writes the report.
+    /// How many dispatches it takes: one, unless the device's limits cut the gather or rows are left over from groups,
+    /// and with a report up to twice as many, unless one of at most 1,024 rows and invocations writes it itself; if the
+    /// output is empty none, or one that writes the report. An index count takes one more for each that gathers.
     #[must_use]
     pub fn dispatches(&self) -> usize {
         self.steps.len()

@@ -12,7 +12,7 @@ use naga::valid::{Capabilities, GlobalUse, ModuleInfo, ValidationFlags, Validato
 use naga::{AddressSpace, GlobalVariable, Handle, Module, StorageAccess, TypeInner};
 
 use super::gatherer::Gatherer;
-use super::kernel::{EntryPoint, PipelineKey, Rows, Unit, WORKGROUP_SIZE, binding};
+use super::kernel::{BadRowsTo, EntryPoint, PipelineKey, Rows, Unit, WORKGROUP_SIZE, binding};
 use super::pipelines::one_buffer_shader;
 use super::report::{BadRowNotes, BadRowReport};
 use super::window::GatherWindow;
@@ -111,7 +111,11 @@ fn entry_points() -> Vec<EntryPoint> {
             Rows::GroupOfUnits => matches!(unit, Unit::Vec4 | Unit::Word),
         });
         rows.flat_map(move |rows| {
-            [false, true].map(|report| EntryPoint::Gather { unit, rows, report })
+            BadRowsTo::ALL.map(|bad_rows| EntryPoint::Gather {
+                unit,
+                rows,
+                bad_rows,
+            })
         })
     });
     gathers
@@ -200,7 +204,7 @@ fn structs_have_one_layout_in_both_languages() {
         rust_layout!(GatherWindow: output_rows, index_count, outer_size, first_index, first_outer, index_depth,
             slice_units, lanes_log2, held_rows, first_row, params_first_row, params_rows, params_start, indices_start,
             output_start, grid_width, reports, index_row_base, groups, fill_words, fill_start,
-            first_n, index_stride, place_dim_count, most_output_rows, of_bytes, zero, begins_report, indexed_dims, fill, place_dims)
+            first_n, index_stride, place_dim_count, most_output_rows, of_bytes, begins_report, reporters, indexed_dims, fill, place_dims)
     );
     assert_eq!(
         shader.layout("BadRowReport"),

@@ -46,19 +46,23 @@ pub(crate) fn trials() -> Vec<Trial> {
 
 /// The adapter of the trials with 2 workgroups a dimension, bindings of 1 KiB, and buffers of so many bytes.
 pub(crate) fn small_device(buffer_bytes: u64) -> Gpu {
-    let descriptor = wgpu::InstanceDescriptor::new_without_display_handle_from_env();
-    let instance = wgpu::Instance::new(descriptor);
-    let adapter = wgpu::util::initialize_adapter_from_env_or_default(&instance, None);
-    let adapter = pollster::block_on(adapter).unwrap();
-    let required_limits = wgpu::Limits {
+    limited_device(|limits| wgpu::Limits {
         max_storage_buffer_binding_size: 1024,
         max_buffer_size: buffer_bytes,
         max_uniform_buffer_binding_size: 1024,
         max_compute_workgroups_per_dimension: 2,
-        ..adapter.limits()
-    };
+        ..limits
+    })
+}
+
+/// The adapter of the trials with other limits than its own.
+pub(crate) fn limited_device(limits: impl FnOnce(wgpu::Limits) -> wgpu::Limits) -> Gpu {
+    let descriptor = wgpu::InstanceDescriptor::new_without_display_handle_from_env();
+    let instance = wgpu::Instance::new(descriptor);
+    let adapter = wgpu::util::initialize_adapter_from_env_or_default(&instance, None);
+    let adapter = pollster::block_on(adapter).unwrap();
     let device = adapter.request_device(&wgpu::DeviceDescriptor {
-        required_limits,
+        required_limits: limits(adapter.limits()),
         ..Default::default()
     });
     let (device, queue) = pollster::block_on(device).unwrap();

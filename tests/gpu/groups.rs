@@ -40,20 +40,28 @@ fn filled(gpu: &'static Gpu) {
     }
 }
 
-/// One bad row, in each place of all groups of an invocation and of the next one's first.
+/// One bad row, in each place of all groups of an invocation and of the next one's first, in gathers that write their
+/// reports themselves and in some that do not.
 fn reported(gpu: &'static Gpu) {
     let params: Vec<u32> = (1..=96).collect();
-    for slice_len in SLICE_LENS {
+    for (slice_len, count) in SLICE_LENS
+        .into_iter()
+        .flat_map(|len| [72, 1096].map(|count| (len, count)))
+    {
         let rows = 96 / slice_len;
         let table = gpu.upload(&params).unwrap();
         let plan = Gather::new().bad_indices(BadIndices::Error);
-        let plan = plan.plan(&[rows, slice_len], &[72]).unwrap();
+        let plan = plan.plan(&[rows, slice_len], &[count]).unwrap();
         for bad_row in 0..68 {
-            let mut indices: Vec<u32> = (0..6).cycle().take(72).collect();
+            let mut indices: Vec<u32> = (0..6).cycle().take(count).collect();
             indices[bad_row] = 96;
             let error = plan.run(&params, &indices).unwrap_err();
             let found = gpu.gather_blocking(&plan, &table, &indices);
-            assert_eq!(found, Err(GpuError::Run(error)), "{slice_len} {bad_row}");
+            assert_eq!(
+                found,
+                Err(GpuError::Run(error)),
+                "{slice_len} {count} {bad_row}"
+            );
         }
     }
 }

@@ -15,6 +15,7 @@ use crate::common::cases;
 use crate::common::oracle::Case;
 use crate::common::sweep;
 use crate::common::voices::{Job, POLICIES, WIDTHS, bytes_of};
+use crate::cuts::limited_device;
 use crate::trial;
 
 pub(crate) fn trials() -> Vec<Trial> {
@@ -60,6 +61,8 @@ struct Way {
     recording: Recording,
     /// With the kernels of a GPU, on an adapter that is none.
     as_gpu: bool,
+    /// On a device that binds no report beside notes of bad rows, so that all gathers take both.
+    few_bindings: bool,
 }
 
 const WAYS: [Way; 7] = [
@@ -71,7 +74,10 @@ const WAYS: [Way; 7] = [
         as_gpu: true,
         ..Way::new(true, Recording::Encoder)
     },
-    Way::new(false, Recording::Encoder),
+    Way {
+        few_bindings: true,
+        ..Way::new(false, Recording::Encoder)
+    },
     Way::new(false, Recording::Pass),
 ];
 
@@ -81,6 +87,7 @@ impl Way {
             runtime_checks,
             recording,
             as_gpu: false,
+            few_bindings: false,
         }
     }
 
@@ -91,10 +98,22 @@ impl Way {
             "unchecked"
         };
         let kernels = if self.as_gpu { "_as_gpu" } else { "" };
-        format!("{checks}_{:?}{kernels}", self.recording).to_lowercase()
+        let bindings = if self.few_bindings {
+            "_with_few_bindings"
+        } else {
+            ""
+        };
+        format!("{checks}_{:?}{kernels}{bindings}", self.recording).to_lowercase()
     }
 
     fn check(self, gpu: &'static Gpu, jobs: impl IntoIterator<Item = Job>) -> usize {
+        if self.few_bindings {
+            let gpu = limited_device(|limits| wgpu::Limits {
+                max_storage_buffers_per_shader_stage: 4,
+                ..limits
+            });
+            return batch::check(&gpu, &unchecked(&gpu), self.recording, jobs);
+        }
         let gatherer = if self.as_gpu {
             as_gpu(gpu)
         } else if self.runtime_checks {

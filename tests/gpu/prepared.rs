@@ -162,8 +162,8 @@ fn warm_up(_: &'static Gpu) {
     let gpu = pollster::block_on(Gpu::from_env()).unwrap();
     for policy in [BadIndices::Zero, BadIndices::Error] {
         for (slice_len, index_count) in [1, 2, 3, 4, 16, 5]
-            .map(|len| (len, 1031))
             .into_iter()
+            .flat_map(|len| [1031, 64, 5].map(|count| (len, count)))
             .chain([(1, 0)])
         {
             if index_count == 0 && policy == BadIndices::Zero {
@@ -186,7 +186,7 @@ fn warm_up(_: &'static Gpu) {
             let gatherer = Gatherer::new(gpu.device());
             gatherer.warm_up(&plan, 4, IndexKind::I64).unwrap();
             let warm = made();
-            assert!(warm > before, "{policy:?} {slice_len}");
+            assert!(warm > before, "{policy:?} {slice_len} {index_count}");
             let indices = gpu.upload(&vec![0_i64; index_count]).unwrap();
             let output = gpu.upload(&vec![0_u32; index_count * slice_len]).unwrap();
             let report = gpu.upload(&[0_u8; REPORT_BYTES]).unwrap();
@@ -199,7 +199,7 @@ fn warm_up(_: &'static Gpu) {
                 buffers = buffers.with_report(report.buffer().slice(..));
             }
             let prepared = gatherer.prepare(&plan, &buffers).unwrap();
-            assert_eq!(made(), warm, "{policy:?} {slice_len}");
+            assert_eq!(made(), warm, "{policy:?} {slice_len} {index_count}");
             assert!(prepared.dispatches() > 0);
         }
     }

@@ -11,13 +11,14 @@ use crate::trial;
 pub(crate) fn trials() -> Vec<Trial> {
     vec![
         trial("reports_are_each_their_own_in_any_order", any_order),
+        trial("reports_of_few_and_of_many_rows_share_notes", share_notes),
         trial("a_refused_submission_leaves_no_bad_rows", refused),
         trial("a_report_needs_no_usage_but_storage", storage_alone),
         trial("an_empty_output_has_a_report_of_zeros", empty),
     ]
 }
 
-/// Four of three rows by index, some of which are bad.
+/// Some of three rows by index, some of which are bad.
 struct Work {
     plan: GatherPlan,
     params: GpuTable<u32>,
@@ -35,7 +36,7 @@ impl Work {
             plan: plan.unwrap(),
             params: gpu.upload(&[10, 20, 30]).unwrap(),
             indices: gpu.upload(indices).unwrap(),
-            output: gpu.upload(&[7; 4]).unwrap(),
+            output: gpu.upload(&vec![7; indices.len().max(4)]).unwrap(),
             report: report(gpu),
         }
     }
@@ -101,6 +102,37 @@ fn any_order(gpu: &'static Gpu) {
         gpu.queue().submit([encoder.finish()]);
     }
     assert_eq!(works.each_ref().map(|work| work.bad_rows(gpu)), expected);
+}
+
+/// All in one pass, twice: of few rows, whose last invocation writes the report, and of more.
+fn share_notes(gpu: &'static Gpu) {
+    let counts = [4, 1028, 1024, 1, 1025, 64, 5000, 65, 1023];
+    let mut works = Vec::new();
+    for count in counts {
+        for bad in [0..0, 0..1, count - 1..count, count / 2..count, 0..count] {
+            let mut indices: Vec<i32> = (0..3).cycle().take(count).collect();
+            indices[bad.clone()].fill(3);
+            let expected = (!bad.is_empty()).then_some((bad.len() as u64, bad.start as u64));
+            works.push((Work::new(gpu, &indices), expected));
+        }
+    }
+    let prepared: Vec<_> = (works.iter())
+        .map(|(work, _)| gpu.gatherer().prepare(&work.plan, &work.buffers()).unwrap())
+        .collect();
+    let mut encoder = gpu.device().create_command_encoder(&Default::default());
+    let mut pass = encoder.begin_compute_pass(&Default::default());
+    for gather in prepared.iter().chain(&prepared) {
+        gather.encode_in_pass(&mut pass);
+    }
+    drop(pass);
+    gpu.queue().submit([encoder.finish()]);
+    let has_bindings = gpu.device().limits().max_storage_buffers_per_shader_stage > 4;
+    for ((work, expected), prepared) in works.iter().zip(&prepared) {
+        assert_eq!(work.bad_rows(gpu), *expected, "{}", work.plan);
+        let is_small = work.indices.len() <= 1024;
+        let is_alone = prepared.dispatches() == 1;
+        assert_eq!(is_alone, is_small && has_bindings, "{}", work.plan);
+    }
 }
 
 /// On a device of its own, whose first gather is part of a submission that wgpu refuses. Memory has been used before.

@@ -164,22 +164,32 @@ fn elements_that_cannot_be_counted_or_moved_cannot_run() {
 
 #[test]
 fn a_report_takes_kernels_of_its_own() {
-    let plan = Gather::new()
-        .bad_indices(BadIndices::Error)
-        .plan(&[3], &[1]);
+    let plan = |rows: usize| {
+        let gather = Gather::new().bad_indices(BadIndices::Error);
+        gather.plan(&[3], &[rows]).unwrap()
+    };
     assert_explained(
-        &plan.unwrap(),
+        &plan(1),
         4,
         IndexKind::I32,
         &[
             "gather params [3], indices [1], axis 0, batch_dims 0 -> output [1]",
             "1 slice of 4 bytes out of 3 rows; params 12 bytes, indices 4 bytes (i32), output 4 bytes",
             "moves 12 bytes: reads 4 of indices and at most 4 of params, writes 4",
-            "kernel gather_words_report: units of 4 bytes, 1 invocation a slice",
+            "kernel gather_words_own_report: units of 4 bytes, 1 invocation a slice",
             "1 dispatch of 1 x 1 workgroups of 64 invocations",
-            "behind each report_bad_rows: 1 invocation",
+            "the last invocation to end writes the report",
         ],
     );
+    let in_two = [
+        "gather params [3], indices [3000], axis 0, batch_dims 0 -> output [3000]",
+        "3000 slices of 4 bytes out of 3 rows; params 12 bytes, indices 12000 bytes (i32), output 12000 bytes",
+        "moves 36000 bytes: reads 12000 of indices and at most 12000 of params, writes 12000",
+        "kernel gather_packed_words_report: units of 4 bytes, 4 slices an invocation",
+        "1 dispatch of 12 x 1 workgroups of 64 invocations",
+        "behind each report_bad_rows: 1 invocation",
+    ];
+    assert_explained(&plan(3000), 4, IndexKind::I32, &in_two);
 }
 
 #[test]

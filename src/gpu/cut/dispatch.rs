@@ -3,7 +3,7 @@
 use bytemuck::Zeroable;
 
 use super::{Cut, Window};
-use crate::gpu::kernel::{GROUP_ROWS, MAX_GROUPED_DEPTH, Unit, WORKGROUP_SIZE};
+use crate::gpu::kernel::{BadRowsTo, GROUP_ROWS, MAX_GROUPED_DEPTH, Unit, WORKGROUP_SIZE};
 use crate::gpu::window::{GatherWindow, MAX_PLACE_DIMS, low_and_high, range_bytes};
 
 /// Bytes of a vector of words.
@@ -12,6 +12,10 @@ const GROUP_ALIGNMENT: u64 = 16;
 /// From so many rows on those that make no group are a dispatch of their own.
 const MIN_ROWS_TO_SPLIT: u64 = 1024;
 
+/// A dispatch of no more rows and invocations writes its report itself: each invocation counts itself in one word,
+/// and the last one looks at all rows again if one is bad. A half of the word counts this far, and more.
+const MAX_REPORTERS: u64 = 1024;
+
 /// One dispatch, and the bytes of each operand that it binds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Dispatch {
@@ -19,6 +23,8 @@ pub(crate) struct Dispatch {
     /// The bytes of each slice before the part that the dispatch copies.
     pub(crate) part: u64,
     pub(crate) workgroups: (u32, u32),
+    /// Invocations that gather.
+    pub(crate) invocations: u64,
     /// For an entry point of groups.
     pub(crate) grouped: bool,
     /// All output rows are of one part of params, of which all rows are bound.
@@ -44,6 +50,7 @@ impl Dispatch {
             },
             part: 0,
             workgroups: (0, 0),
+            invocations: 0,
             grouped: false,
             one_part: false,
             shard: 0,
@@ -56,6 +63,15 @@ impl Dispatch {
     /// Whether it has output rows.
     pub(crate) fn gathers(&self) -> bool {
         self.window.output_rows > 0
+    }
+
+    /// Where it writes bad rows, if there is a report.
+    pub(crate) fn bad_rows_to(&self, report: bool) -> BadRowsTo {
+        match (report, self.window.reporters) {
+            (false, _) => BadRowsTo::Nowhere,
+            (true, 0) => BadRowsTo::Notes,
+            (true, _) => BadRowsTo::Report,
+        }
     }
 
     /// Whether one of its operands has no bytes.
@@ -72,8 +88,10 @@ pub(crate) struct Span {
 }
 
 impl Cut<'_> {
-    /// The dispatches of the plan, of which the first that reports begins the report, if there is one.
+    /// The dispatches of the plan, of which the first that reports begins the report, if there is one, and a small one
+    /// that is alone writes it itself.
     pub(crate) fn dispatches_with(&self, report: bool) -> impl Iterator<Item = Dispatch> {
+        let is_alone = report && self.can_report_itself() && self.dispatches().take(2).count() == 1;
         let alone = report && self.dims.output_len() == 0;
         let alone = alone.then(Dispatch::of_report_alone);
         let mut begun = !report;
@@ -81,6 +99,10 @@ impl Cut<'_> {
             if !begun && dispatch.window.reports == 1 {
                 dispatch.window.begins_report = 1;
                 begun = true;
+                let rows = u64::from(dispatch.window.output_rows);
+                if is_alone && rows.max(dispatch.invocations) <= MAX_REPORTERS {
+                    dispatch.window.reporters = size(dispatch.invocations);
+                }
             }
             dispatch
         })
@@ -264,14 +286,15 @@ impl Cut<'_> {
                 place_dim_count: size(dims.place_dims.len() as u64),
                 most_output_rows: size(rows),
                 of_bytes: u32::from(self.kernel.unit == Unit::Byte),
-                zero: 0,
                 begins_report: 0,
+                reporters: 0,
                 indexed_dims,
                 fill: [0; 16],
                 place_dims,
             },
             part,
             workgroups,
+            invocations,
             grouped,
             one_part,
             shard,

@@ -1,6 +1,7 @@
 //! Cuts of chosen plans to chosen limits: run by a stand-in for the shader, and, for sizes far past any
 //! memory, followed without data.
 
+mod reports;
 mod stand_in;
 
 use super::*;
@@ -80,14 +81,15 @@ fn a_plan_within_the_limits_is_one_dispatch() {
             place_dim_count: 0,
             most_output_rows: 30,
             of_bytes: 0,
-            zero: 0,
             begins_report: 0,
+            reporters: 0,
             indexed_dims,
             fill: [0; 16],
             place_dims: [[0; 2]; 8],
         },
         part: 0,
         workgroups: (2, 1),
+        invocations: 120,
         grouped: false,
         one_part: false,
         shard: 0,

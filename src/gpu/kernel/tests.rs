@@ -125,7 +125,7 @@ fn groups_of_slices_of_one_unit_have_pipelines_of_their_own() {
             entry_point: EntryPoint::Gather {
                 unit: kernel.unit,
                 rows,
-                report: false,
+                bad_rows: BadRowsTo::Nowhere,
             },
             ..PipelineKey::COUNT_ROWS
         };

@@ -156,5 +156,6 @@ pub(super) fn assert_fits(
         }
         _ => u64::from(window.output_rows) << window.lanes_log2,
     };
+    assert_eq!(dispatch.invocations, needed, "{plan}");
     assert!(needed <= invocations && invocations <= 1 << 32, "{plan}");
 }
