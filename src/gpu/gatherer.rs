@@ -86,7 +86,8 @@ impl Gatherer {
     /// index count.
     ///
     /// Pipelines are made for few things and never for a shape, so one plan warms up many. Two of those things are
-    /// whether rows make groups of four, and with a report whether they are more than 1,024.
+    /// whether rows make groups of four, and with a report whether they, or the invocations that gather them, are more
+    /// than 1,024.
     ///
     /// # Errors
     ///

@@ -91,21 +91,23 @@ impl Cut<'_> {
     /// The dispatches of the plan, of which the first that reports begins the report, if there is one, and a small one
     /// that is alone writes it itself.
     pub(crate) fn dispatches_with(&self, report: bool) -> impl Iterator<Item = Dispatch> {
-        let is_alone = report && self.can_report_itself() && self.dispatches().take(2).count() == 1;
-        let alone = report && self.dims.output_len() == 0;
-        let alone = alone.then(Dispatch::of_report_alone);
+        let is_only = report && self.can_report_itself() && self.dispatches().take(2).count() == 1;
+        let is_empty = report && self.dims.output_len() == 0;
+        let report_alone = is_empty.then(Dispatch::of_report_alone);
         let mut begun = !report;
-        self.dispatches().chain(alone).map(move |mut dispatch| {
-            if !begun && dispatch.window.reports == 1 {
-                dispatch.window.begins_report = 1;
-                begun = true;
-                let rows = u64::from(dispatch.window.output_rows);
-                if is_alone && rows.max(dispatch.invocations) <= MAX_REPORTERS {
-                    dispatch.window.reporters = size(dispatch.invocations);
+        self.dispatches()
+            .chain(report_alone)
+            .map(move |mut dispatch| {
+                if !begun && dispatch.window.reports == 1 {
+                    dispatch.window.begins_report = 1;
+                    begun = true;
+                    let rows = u64::from(dispatch.window.output_rows);
+                    if is_only && rows.max(dispatch.invocations) <= MAX_REPORTERS {
+                        dispatch.window.reporters = size(dispatch.invocations);
+                    }
                 }
-            }
-            dispatch
-        })
+                dispatch
+            })
     }
 
     /// The dispatches of a window: of its groups of rows, if it has some, and of the other rows.
