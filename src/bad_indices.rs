@@ -27,6 +27,13 @@ pub enum BadIndices {
     Clamp,
 }
 
+impl BadIndices {
+    /// Whether the CPU fills the slices of bad rows; if not, it returns an error.
+    pub(crate) fn fills_on_cpu(self) -> bool {
+        matches!(self, Self::Zero | Self::Clamp)
+    }
+}
+
 /// What a negative index means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum NegativeIndices {

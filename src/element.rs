@@ -72,29 +72,41 @@ impl std::fmt::Display for IndexKind {
     }
 }
 
+/// Indices of a type that is known at run time.
+#[derive(Debug, Clone, Copy)]
+pub enum IndexValues<'a> {
+    I32(&'a [i32]),
+    U32(&'a [u32]),
+    I64(&'a [i64]),
+    U64(&'a [u64]),
+}
+
 pub(crate) mod sealed {
+    use super::IndexValues;
+
     /// What the CPU asks of an index.
     pub trait Index: Copy + Send + Sync + 'static {
         /// The position in a dim of `dim` entries; it lies below `dim` if this index is in range.
         fn position(self, dim: u64, from_end: bool) -> u64;
 
-        /// The same, if this index is in range.
-        #[inline]
-        fn resolve(self, dim: u64, from_end: bool) -> Option<u64> {
-            Some(self.position(dim, from_end)).filter(|&position| position < dim)
-        }
-
         /// The position nearest to this index; 0 in a dim of 0.
         #[inline]
         fn clamped(self, dim: u64, from_end: bool) -> u64 {
-            let (value, dim) = (self.value(), i128::from(dim));
-            let moved = if from_end && value < 0 { dim } else { 0 };
-            let nearest = (value + moved).min(dim - 1).max(0);
-            u64::try_from(nearest).expect("below a dim")
+            let position = self.position(dim, from_end);
+            if position < dim {
+                position
+            } else if self.value() < 0 {
+                0
+            } else {
+                dim.saturating_sub(1)
+            }
         }
 
         /// The number itself.
         fn value(self) -> i128;
+
+        /// Numbers of a type that is known at run time.
+        fn values(indices: &[Self]) -> IndexValues<'_>;
 
         /// Numbers as the GPU reads them.
         #[cfg(feature = "gpu")]
@@ -121,6 +133,11 @@ macro_rules! index {
                 i128::from(self)
             }
 
+            #[inline]
+            fn values(indices: &[Self]) -> IndexValues<'_> {
+                IndexValues::$kind(indices)
+            }
+
             #[cfg(feature = "gpu")]
             fn bytes(indices: &[Self]) -> &[u8] {
                 bytemuck::must_cast_slice(indices)
@@ -140,7 +157,7 @@ index!(i64, I64, |value, from_end, dim| from_front(
 index!(u32, U32, |value, _from_end, _dim| u64::from(value));
 index!(u64, U64, |value, _from_end, _dim| value);
 
-#[inline]
+#[inline(always)]
 fn from_front(value: i64, from_end: bool, dim: u64) -> u64 {
     let position = value.cast_unsigned();
     if from_end && value < 0 {
@@ -154,20 +171,26 @@ fn from_front(value: i64, from_end: bool, dim: u64) -> u64 {
 mod tests {
     use super::sealed::Index;
 
+    /// The position, if this index is in range.
+    fn resolved(index: impl Index, dim: u64, from_end: bool) -> Option<u64> {
+        Some(index.position(dim, from_end)).filter(|&position| position < dim)
+    }
+
     #[test]
-    fn only_what_lies_in_the_dim_resolves() {
-        assert_eq!(2_i32.resolve(3, false), Some(2));
-        assert_eq!(3_i32.resolve(3, false), None);
-        assert_eq!((-1_i32).resolve(3, false), None);
-        assert_eq!((-1_i64).resolve(3, true), Some(2));
-        assert_eq!((-3_i64).resolve(3, true), Some(0));
-        assert_eq!((-4_i64).resolve(3, true), None);
-        assert_eq!((1_i64 << 32).resolve(3, true), None);
-        assert_eq!(i64::MIN.resolve(3, true), None);
-        assert_eq!(u64::MAX.resolve(3, true), None);
-        assert_eq!(u32::MAX.resolve(1 << 33, false), Some(u64::from(u32::MAX)));
-        assert_eq!(0_u32.resolve(0, true), None);
-        assert_eq!((-1_i32).resolve(0, true), None);
+    fn only_positions_in_the_dim_are_in_range() {
+        assert_eq!(resolved(2_i32, 3, false), Some(2));
+        assert_eq!(resolved(3_i32, 3, false), None);
+        assert_eq!(resolved(-1_i32, 3, false), None);
+        assert_eq!(resolved(-1_i64, 3, true), Some(2));
+        assert_eq!(resolved(-3_i64, 3, true), Some(0));
+        assert_eq!(resolved(-4_i64, 3, true), None);
+        assert_eq!(resolved(1_i64 << 32, 3, true), None);
+        assert_eq!(resolved(i64::MIN, 3, true), None);
+        assert_eq!(resolved(u64::MAX, 3, true), None);
+        let last = Some(u64::from(u32::MAX));
+        assert_eq!(resolved(u32::MAX, 1 << 33, false), last);
+        assert_eq!(resolved(0_u32, 0, true), None);
+        assert_eq!(resolved(-1_i32, 0, true), None);
     }
 
     #[test]

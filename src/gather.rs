@@ -1,7 +1,6 @@
 //! `Gather` to `GatherPlan`: the checks of gather, in TensorFlow's order.
 
 use crate::bad_indices::{BadIndices, NegativeIndices};
-use crate::cpu::WholeRows;
 use crate::dims::GatherDims;
 use crate::error::PlanError;
 use crate::plan::{
@@ -128,7 +127,6 @@ impl Gather {
             batch_dims,
             bad_indices: self.bad_indices,
             negative_indices: self.negative_indices,
-            whole_rows: WholeRows::new(&dims, self.bad_indices, self.negative_indices),
             dims,
         })
     }

@@ -1,7 +1,6 @@
 //! `GatherElements` to `GatherPlan`: the checks of gather_elements, in the order of the others.
 
 use crate::bad_indices::{BadIndices, NegativeIndices};
-use crate::cpu::WholeRows;
 use crate::dims::{GatherDims, PlaceDim};
 use crate::error::PlanError;
 use crate::gather::axis_of;
@@ -114,7 +113,6 @@ impl GatherElements {
             batch_dims: 0,
             bad_indices: self.bad_indices,
             negative_indices: self.negative_indices,
-            whole_rows: WholeRows::new(&dims, self.bad_indices, self.negative_indices),
             dims,
         })
     }

@@ -1,7 +1,6 @@
 //! `GatherNd` to `GatherPlan`: the checks of gather_nd, in TensorFlow's order.
 
 use crate::bad_indices::{BadIndices, NegativeIndices};
-use crate::cpu::WholeRows;
 use crate::dims::GatherDims;
 use crate::error::PlanError;
 use crate::plan::{
@@ -139,7 +138,6 @@ impl GatherNd {
             batch_dims,
             bad_indices: self.bad_indices,
             negative_indices: self.negative_indices,
-            whole_rows: WholeRows::new(&dims, self.bad_indices, self.negative_indices),
             dims,
         })
     }

@@ -1,18 +1,24 @@
-//! What each index row selects, as the host works it out.
+//! The rows of params that index rows select, as the host works them out: for the CPU's copies, for streams to a GPU
+//! and for errors.
 
 use std::ops::Range;
 
 use crate::bad_indices::{BadIndexError, BadIndices, NegativeIndices};
-use crate::dims::GatherDims;
 use crate::element::GatherIndex;
+use crate::line::Line;
 use crate::plan::GatherPlan;
+
+/// The row of an index row that is out of range.
+pub(crate) const BAD: u64 = u64::MAX;
+
+/// The row of an index row that is in range but selects a row that params, a shard, does not hold.
+pub(crate) const NOT_HELD: u64 = u64::MAX - 1;
 
 /// The index rows of a plan.
 #[derive(Debug)]
 pub(crate) struct IndexRows<'a, I> {
     indices: &'a [I],
     plan: &'a GatherPlan,
-    dims: &'a GatherDims,
     from_end: bool,
     clamp: bool,
 }
@@ -23,87 +29,200 @@ impl<'a, I: GatherIndex> IndexRows<'a, I> {
         Self {
             indices,
             plan,
-            dims: plan.dims(),
             from_end: plan.negative_indices() == NegativeIndices::FromEnd,
             clamp: plan.bad_indices() == BadIndices::Clamp,
         }
     }
 
-    /// The index rows whose values are in memory: none at index depth 0, where no row can be bad.
-    pub(crate) fn len(&self) -> usize {
-        let index_depth = self.dims.index_depth();
-        self.indices.len().checked_div(index_depth).unwrap_or(0)
+    /// The values of some index rows, counted over all batches.
+    pub(crate) fn values_of(&self, rows: Range<usize>) -> &'a [I] {
+        let index_depth = self.plan.dims().index_depth();
+        &self.indices[rows.start * index_depth..rows.end * index_depth]
     }
 
-    /// The values of one index row, counted over all batches.
-    fn values(&self, row: usize) -> &'a [I] {
-        let index_depth = self.dims.index_depth();
-        &self.indices[row * index_depth..(row + 1) * index_depth]
-    }
-
-    /// The row of its part of params that an index row selects, if all its values are in range.
-    #[inline]
-    pub(crate) fn selected(&self, row: usize) -> Option<u64> {
-        let mut index = self.values(row).iter().zip(&self.dims.indexed_dims);
-        let selected = index.try_fold(0, |row, (index, &dim)| {
-            let position = if self.clamp {
-                Some(index.clamped(dim, self.from_end)).filter(|&position| position < dim)
-            } else {
-                index.resolve(dim, self.from_end)
-            };
-            position.map(|position| row * dim + position)
-        })?;
-        if !self.dims.has_places() {
-            return Some(selected);
+    /// The same as rows of params, where [`select_whole_params`](Self::select_whole_params) says so.
+    pub(crate) fn at_depth<const DEPTH: usize>(
+        &self,
+        dims: [u64; DEPTH],
+        rows: Range<usize>,
+    ) -> Indices<'a, I, DEPTH> {
+        Indices {
+            index_rows: self.values_of(rows).as_chunks().0,
+            dims,
+            from_end: self.from_end,
         }
-        let place = self.dims.place(row as u64 % self.dims.index_count);
-        Some(selected * self.dims.index_stride + place)
     }
 
-    /// The same row counted in the params of a shard, if they hold it.
-    #[inline]
-    pub(crate) fn held(&self, selected: u64) -> Option<u64> {
-        selected
-            .checked_sub(self.dims.first_row)
-            .filter(|&row| row < self.dims.held_rows)
+    /// Whether the position of an index row's values in the indexed dims is the row of params, or else bad.
+    pub(crate) fn select_whole_params(&self) -> bool {
+        let dims = self.plan.dims();
+        let is_one_block = dims.batch_size * dims.outer_size == 1;
+        is_one_block && !dims.has_places() && dims.held_rows == dims.row_count && !self.clamp
     }
 
-    /// The values of some index rows, at the depth that they have.
-    #[inline]
-    pub(crate) fn values_of<const DEPTH: usize>(&self, rows: Range<usize>) -> &'a [I] {
-        &self.indices[rows.start * DEPTH..rows.end * DEPTH]
+    /// Writes the rows of params that the output rows from `output_row` on are copied from, one for each of `rows`,
+    /// counted over all blocks of params; [`BAD`] or [`NOT_HELD`] for those that have none.
+    pub(crate) fn locate(&self, output_row: u64, rows: &mut [u64]) {
+        let (from_end, clamp) = (self.from_end, self.clamp);
+        // The depth of most gathers has a loop of its own.
+        match self.plan.dims().indexed_dims[..] {
+            [] => self.locate_by(output_row, rows, |_, _| Some(0)),
+            [dim] => self.locate_by(output_row, rows, |indices, k| {
+                select(&indices[k..=k], &[dim], from_end, clamp)
+            }),
+            ref dims => self.locate_by(output_row, rows, |indices, k| {
+                let index = &indices[k * dims.len()..][..dims.len()];
+                select(index, dims, from_end, clamp)
+            }),
+        }
     }
 
-    pub(crate) fn gather_dims(&self) -> &'a GatherDims {
-        self.dims
+    #[inline(always)]
+    fn locate_by(
+        &self,
+        output_row: u64,
+        mut rows: &mut [u64],
+        select: impl Fn(&[I], usize) -> Option<u64>,
+    ) {
+        let dims = self.plan.dims();
+        let (index_stride, first_held, held_rows) =
+            (dims.index_stride, dims.first_row, dims.held_rows);
+        let mut line = Line::at(dims, output_row);
+        while !rows.is_empty() {
+            let len = usize::try_from(line.left).map_or(rows.len(), |left| left.min(rows.len()));
+            let (of_line, rest) = rows.split_at_mut(len);
+            let indices = self.values_of(line.index_row..line.index_row + len);
+            let (mut place, stride) = (line.place, line.innermost.stride);
+            for (k, row) in of_line.iter_mut().enumerate() {
+                *row = match select(indices, k) {
+                    None => BAD,
+                    Some(selected) => {
+                        let held = (selected * index_stride + place).wrapping_sub(first_held);
+                        match held < held_rows {
+                            true => line.block_row + held,
+                            false => NOT_HELD,
+                        }
+                    }
+                };
+                place += stride;
+            }
+            line.skip(len);
+            rows = rest;
+        }
     }
 
-    /// The values of some index rows of one value each.
-    pub(crate) fn values_at(&self, rows: Range<usize>) -> &'a [I] {
-        &self.indices[rows]
-    }
-
-    /// Whether what an index row selects depends on its place too, params holds all rows, and what is not in its dims
-    /// is bad.
-    pub(crate) fn are_whole_with_places(&self) -> bool {
-        self.dims.has_places() && self.dims.held_rows == self.dims.row_count && !self.clamp
-    }
-
-    pub(crate) fn counts_from_end(&self) -> bool {
-        self.from_end
-    }
-
-    /// The error that names the first bad one of these index rows.
-    pub(crate) fn check(&self, mut rows: Range<usize>) -> Result<(), BadIndexError> {
-        match rows.find(|&row| self.selected(row).is_none()) {
+    /// The error of the smallest bad index row. Index rows without values are never bad.
+    pub(crate) fn check(&self) -> Result<(), BadIndexError> {
+        let dims = &self.plan.dims().indexed_dims[..];
+        let mut index_rows = self.indices.chunks_exact(dims.len().max(1));
+        match index_rows.position(|index| select(index, dims, self.from_end, self.clamp).is_none())
+        {
             None => Ok(()),
             Some(row) => Err(self.bad_index(row)),
         }
     }
 
+    /// The error that names the index row of an output row.
+    pub(crate) fn bad_index_of(&self, output_row: u64) -> BadIndexError {
+        self.bad_index(Line::at(self.plan.dims(), output_row).index_row)
+    }
+
     /// The error that names an index row.
     pub(crate) fn bad_index(&self, row: usize) -> BadIndexError {
-        let index = self.values(row).iter().map(|index| index.value());
-        BadIndexError::new(self.plan, row as u64, index.collect())
+        let index = self.values_of(row..row + 1).iter();
+        BadIndexError::new(
+            self.plan,
+            row as u64,
+            index.map(|index| index.value()).collect(),
+        )
     }
+}
+
+/// Rows of params, one for each slice of the output.
+pub(crate) trait Rows: Copy {
+    /// Whether rows were located beforehand, so that one may be [`NOT_HELD`].
+    const ARE_LOCATED: bool;
+
+    fn len(self) -> usize;
+
+    /// Row `k`; none, or one that params does not have, if that is bad or not held.
+    fn row(self, k: usize) -> Option<u64>;
+
+    /// Row `k` if it is not bad, else any number.
+    fn likely_row(self, k: usize) -> u64;
+}
+
+impl Rows for &[u64] {
+    const ARE_LOCATED: bool = true;
+
+    #[inline(always)]
+    fn len(self) -> usize {
+        self.len()
+    }
+
+    #[inline(always)]
+    fn row(self, k: usize) -> Option<u64> {
+        Some(self[k])
+    }
+
+    #[inline(always)]
+    fn likely_row(self, k: usize) -> u64 {
+        self[k]
+    }
+}
+
+/// Index rows whose position in `dims`, row-major, is the row.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Indices<'a, I, const DEPTH: usize> {
+    index_rows: &'a [[I; DEPTH]],
+    dims: [u64; DEPTH],
+    from_end: bool,
+}
+
+impl<I: GatherIndex, const DEPTH: usize> Rows for Indices<'_, I, DEPTH> {
+    const ARE_LOCATED: bool = false;
+
+    #[inline(always)]
+    fn len(self) -> usize {
+        self.index_rows.len()
+    }
+
+    #[inline(always)]
+    fn row(self, k: usize) -> Option<u64> {
+        match DEPTH {
+            // The loop compares it with the row count, which is the dim.
+            1 => Some(self.likely_row(k)),
+            _ => select(&self.index_rows[k], &self.dims, self.from_end, false),
+        }
+    }
+
+    #[inline(always)]
+    fn likely_row(self, k: usize) -> u64 {
+        let index = self.index_rows[k].iter().zip(self.dims);
+        index.fold(0, |row, (value, dim)| {
+            row.wrapping_mul(dim)
+                .wrapping_add(value.position(dim, self.from_end))
+        })
+    }
+}
+
+/// The position that the values of one index row have in `dims`, row-major, if each is in range.
+#[inline(always)]
+pub(crate) fn select<I: GatherIndex>(
+    index: &[I],
+    dims: &[u64],
+    from_end: bool,
+    clamp: bool,
+) -> Option<u64> {
+    let (mut selected, mut in_range) = (0_u64, true);
+    for (&value, &dim) in index.iter().zip(dims) {
+        let position = match clamp {
+            true => value.clamped(dim, from_end),
+            false => value.position(dim, from_end),
+        };
+        in_range &= position < dim;
+        // Wraps only where a value is out of range.
+        selected = selected.wrapping_mul(dim).wrapping_add(position);
+    }
+    in_range.then_some(selected)
 }

@@ -16,8 +16,10 @@ mod gather_nd;
 mod gpu;
 pub mod guide;
 mod index_rows;
+mod line;
 #[cfg(feature = "ndarray")]
 mod ndarray;
+mod pieces;
 mod plan;
 
 pub use bad_indices::{BadIndexError, BadIndices, NegativeIndices};

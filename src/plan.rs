@@ -5,7 +5,6 @@ use std::fmt;
 use std::ops::Range;
 
 use crate::bad_indices::{BadIndices, NegativeIndices, join};
-use crate::cpu::WholeRows;
 use crate::dims::GatherDims;
 use crate::error::{Operand, PlanError};
 
@@ -41,8 +40,6 @@ pub struct GatherPlan {
     pub(crate) bad_indices: BadIndices,
     pub(crate) negative_indices: NegativeIndices,
     pub(crate) dims: GatherDims,
-    /// What the CPU makes of the dims beforehand, if it is a gather as most are.
-    pub(crate) whole_rows: Option<WholeRows>,
 }
 
 impl GatherPlan {
@@ -140,7 +137,6 @@ impl GatherPlan {
     /// The same plan of other sizes.
     pub(crate) fn with_dims(&self, dims: GatherDims) -> Self {
         Self {
-            whole_rows: WholeRows::new(&dims, self.bad_indices, self.negative_indices),
             dims,
             ..self.clone()
         }

@@ -150,13 +150,11 @@ where
     }
 }
 
+/// Params of more than 8 MiB, so that slices are prefetched, and more index rows than are located at once.
 #[test]
-fn slices_of_large_params_are_copied_whatever_index_follows() {
-    // More than 24 MiB for short slices and 1 MiB for long ones, from where they are asked for before they are copied,
-    // and index rows that none is bad in for longer than that reaches ahead.
+fn slices_of_large_params_are_copied() {
     for slice_len in [1, 2, 5, 8, 9, 16, 33, 128, 600] {
-        let len = if slice_len <= 8 { 7 << 20 } else { 1 << 19 };
-        let rows = len / slice_len;
+        let rows = (9 << 18) / slice_len;
         let params: Vec<u32> = (1..).take(rows * slice_len).collect();
         let value = |place: u64| match place % 100 {
             80 => i64::MAX,
@@ -166,32 +164,39 @@ fn slices_of_large_params_are_copied_whatever_index_follows() {
             _ => i64::try_from(place * 7919 % rows as u64).unwrap(),
         };
         let indices: Vec<i64> = (0..1000).map(value).collect();
-        let place = |&index: &i64| usize::try_from(index).ok().filter(|&row| row < rows);
+        let row = |&index: &i64| usize::try_from(index).ok().filter(|&row| row < rows);
+        let slice = |row: usize| params[row * slice_len..][..slice_len].to_vec();
+        let zeros = || vec![0; slice_len];
         let expected: Vec<u32> = indices
             .iter()
-            .map(place)
-            .flat_map(|row| {
-                let slice = row.map(|row| &params[row * slice_len..][..slice_len]);
-                slice.map_or(vec![0; slice_len], <[u32]>::to_vec)
-            })
+            .flat_map(|index| row(index).map_or_else(zeros, slice))
             .collect();
-        let gather = GatherNd::new().bad_indices(BadIndices::Zero);
+        let zero = BadIndices::Zero;
+        let gather = GatherNd::new().bad_indices(zero);
         let plan = gather.plan(&[rows, slice_len], &[1000, 1]).unwrap();
-        assert_eq!(
-            plan.run(&params, &indices).unwrap(),
-            expected,
-            "{slice_len}"
-        );
+        let found = plan.run(&params, &indices).unwrap();
+        assert_eq!(found, expected, "{slice_len}");
 
         let pairs: Vec<i64> = indices.iter().flat_map(|&index| [0, index]).collect();
         let plan = gather.plan(&[1, rows, slice_len], &[1000, 2]).unwrap();
-        assert_eq!(plan.run(&params, &pairs).unwrap(), expected, "{slice_len}");
+        let found = plan.run(&params, &pairs).unwrap();
+        assert_eq!(found, expected, "{slice_len}");
+
+        // Rows that are located before they are copied.
+        let gather = Gather::new().bad_indices(BadIndices::Clamp);
+        let plan = gather.plan(&[rows, slice_len], &[1000]).unwrap();
+        let last = i64::try_from(rows - 1).unwrap();
+        let clamped: Vec<u32> = indices
+            .iter()
+            .flat_map(|&index| slice(usize::try_from(index.clamp(0, last)).unwrap()))
+            .collect();
+        assert_eq!(plan.run(&params, &indices).unwrap(), clamped, "{slice_len}");
     }
 }
 
 #[test]
 fn outputs_of_fresh_memory_are_whole() {
-    // More than 32 MiB, which threads fill together before the gather.
+    // More than 32 MiB, which malloc asks the system for, in slices of many pieces.
     let slice_len = 1 << 18;
     let params: Vec<u8> = (0..=250).cycle().take(3 * slice_len).collect();
     let indices: Vec<i32> = (0..140).map(|place| place * 7 % 5 - 1).collect();
@@ -223,8 +228,7 @@ fn outputs_of_fresh_memory_are_whole() {
 
 #[test]
 fn long_slices_of_a_long_output_are_copied_whole() {
-    // 2 KiB and more of more than 32 MiB, from where on they are written past caches, a line of memory at a time; params
-    // of more than 1 MiB, so that slices are asked for as well.
+    // 2 KiB and more, in one piece and several, shared among threads.
     const ROWS: usize = 402;
     const INDICES: usize = 17_000;
     for slice_len in [1024, 1025, 1040, 1301] {

@@ -1,49 +1,34 @@
-//! The CPU executor: slices in, slice out. Checks lengths, shares the output among threads, and turns the
-//! smallest bad row into an error. It does not look at shapes; the plan has.
+//! The CPU executor: slices in, slice out. The public functions here check lengths, lend their operands as bytes and
+//! name the smallest bad row; all else is compiled once, for any type of element.
 
-mod block;
-mod bytes;
-mod fresh;
+mod copy;
+mod gather;
 mod memory;
-mod places;
-mod slices;
-mod whole;
+#[cfg(test)]
+mod tests;
+#[cfg(feature = "rayon")]
+mod threads;
 
-use std::ops::Range;
-
-use crate::bad_indices::BadIndices;
-use crate::element::GatherIndex;
+use crate::element::{GatherIndex, IndexKind, IndexValues};
 use crate::error::{Operand, RunError};
-use crate::index_rows::IndexRows;
 use crate::plan::GatherPlan;
-#[cfg(feature = "rayon")]
-use block::FirstBadRow;
-use block::Source;
-
-#[cfg(feature = "gpu")]
-pub(crate) use memory::pieces;
-pub(crate) use whole::WholeRows;
-
-/// What one slice costs beside its bytes, as so many more of them.
-const BYTES_PER_SLICE: usize = 128;
-
-/// Less than this does not pay for waking another thread: 20 to 50 us, where these were measured.
-const MIN_BYTES_TO_SHARE: u64 = 1 << 20;
-
-/// What a task has at least, so that there are several for each thread and none is lost among its costs.
-#[cfg(feature = "rayon")]
-const MIN_BYTES_PER_TASK: usize = 1 << 18;
+use gather::Operands;
 
 impl GatherPlan {
     /// Gathers on the CPU and returns the output, row-major, of [`output_shape`](Self::output_shape).
     ///
     /// `params` and `indices` are row-major too. Elements are copied, so they may be of any type: numbers,
-    /// `&str`, structs. On a bad row, [`BadIndices::Zero`] puts `T::default()` in the whole slice.
+    /// `&str`, structs. On a bad row, [`BadIndices::Zero`](crate::BadIndices::Zero) puts
+    /// `T::default()` in the whole slice.
+    ///
+    /// Large gathers are shared among the threads of the rayon pool that this is called in, or of the global pool. Where
+    /// that cannot be made, the calling thread gathers alone; but a program built with `panic = "abort"` ends there,
+    /// as rayon panics, unless it makes a pool itself.
     ///
     /// # Errors
     ///
-    /// A slice whose length is not that of its operand; unless the policy is [`BadIndices::Zero`] or [`BadIndices::Clamp`], an
-    /// index out of range, and then the smallest bad row is the one named; no memory for the output.
+    /// A slice whose length is not that of its operand; an index out of range, unless the policy fills or clamps, and
+    /// then the smallest bad row is the one named; no memory for the output.
     ///
     /// # Examples
     ///
@@ -58,15 +43,16 @@ impl GatherPlan {
     /// assert_eq!(bad.to_string(), "indices[1] = 3 is not in [0, 3)");
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn run<T, I>(&self, params: &[T], indices: &[I]) -> Result<Vec<T>, RunError>
-    where
-        T: Copy + Default + Send + Sync,
-        I: GatherIndex,
-    {
+    pub fn run<T: Copy + Default + Send + Sync, I: GatherIndex>(
+        &self,
+        params: &[T],
+        indices: &[I],
+    ) -> Result<Vec<T>, RunError> {
         self.run_with(params, indices, T::default(), T::default())
     }
 
-    /// [`run`](Self::run), with `fill` in the slices of bad rows where [`BadIndices::Zero`] puts zeros.
+    /// [`run`](Self::run), with `fill` in the slices of bad rows where
+    /// [`BadIndices::Zero`](crate::BadIndices::Zero) puts zeros.
     ///
     /// # Errors
     ///
@@ -81,53 +67,46 @@ impl GatherPlan {
     /// assert_eq!(plan.run_filled(&[10, 20, 30], &[2, 3], -1)?, [30, -1]);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn run_filled<T, I>(&self, params: &[T], indices: &[I], fill: T) -> Result<Vec<T>, RunError>
-    where
-        T: Copy + Default + Send + Sync,
-        I: GatherIndex,
-    {
+    pub fn run_filled<T: Copy + Default + Send + Sync, I: GatherIndex>(
+        &self,
+        params: &[T],
+        indices: &[I],
+        fill: T,
+    ) -> Result<Vec<T>, RunError> {
         self.run_with(params, indices, T::default(), fill)
     }
 
     /// [`run`](Self::run), with `zero` where params is a shard that does not hold a row, and `fill` in the slices
     /// of bad rows.
-    pub(crate) fn run_with<T, I>(
+    pub(crate) fn run_with<T: Copy + Send + Sync, I: GatherIndex>(
         &self,
         params: &[T],
         indices: &[I],
         zero: T,
         fill: T,
-    ) -> Result<Vec<T>, RunError>
-    where
-        T: Copy + Send + Sync,
-        I: GatherIndex,
-    {
+    ) -> Result<Vec<T>, RunError> {
         self.check_lengths(params.len(), indices.len())?;
-        let elements = self.dims().output_len();
-        if elements == 0 {
-            return Ok(Vec::new());
-        }
-        let out_of_memory = RunError::OutOfMemory {
-            elements,
-            element_bytes: size_of::<T>(),
+        let operands = Operands::new(params, I::values(indices), &zero, &fill);
+        self.gather_to_vec(&operands, self.dims().output_len())
+    }
+
+    /// Gathers into a vector of so many elements.
+    fn gather_to_vec<T: Copy>(
+        &self,
+        operands: &Operands<'_>,
+        len: u64,
+    ) -> Result<Vec<T>, RunError> {
+        let mut output = Vec::new();
+        let room = usize::try_from(len).ok();
+        let Some(len) = room.filter(|&len| output.try_reserve_exact(len).is_ok()) else {
+            // A bad index is named first: where params has no rows all are bad, and no operand bounds the output.
+            self.gather(operands, &mut [])?;
+            return Err(RunError::OutOfMemory {
+                elements: self.dims().output_len(),
+                element_bytes: operands.element_bytes,
+            });
         };
-        let output_len = usize::try_from(elements).map_err(|_| out_of_memory.clone())?;
-        // Of params without rows every index is bad, and no operand in memory bounds the output.
-        self.check_index_rows(&IndexRows::new(self, indices), 0..1)?;
-        let mut output = if size_of::<T>() == 0 {
-            // To resize would count to output_len, which may be anything; this doubles.
-            [fill].repeat(output_len)
-        } else {
-            let mut output = Vec::new();
-            output
-                .try_reserve_exact(output_len)
-                .map_err(|_| out_of_memory)?;
-            fresh::fill(&mut output, zero, output_len);
-            output
-        };
-        if let Err(copied) = self.copy_whole(params, indices, &mut output) {
-            self.gather_into(params, indices, zero, fill, &mut output, copied)?;
-        }
+        memory::extend(&mut output, len, |output| self.gather(operands, output))?;
         Ok(output)
     }
 
@@ -149,17 +128,12 @@ impl GatherPlan {
     /// assert_eq!(output, [5, 6, 0, 0]);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    #[inline]
-    pub fn run_into<T, I>(
+    pub fn run_into<T: Copy + Default + Send + Sync, I: GatherIndex>(
         &self,
         params: &[T],
         indices: &[I],
         output: &mut [T],
-    ) -> Result<(), RunError>
-    where
-        T: Copy + Default + Send + Sync,
-        I: GatherIndex,
-    {
+    ) -> Result<(), RunError> {
         self.run_filled_into(params, indices, T::default(), output)
     }
 
@@ -180,150 +154,102 @@ impl GatherPlan {
     /// assert_eq!(output, ["?", "a"]);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    #[inline]
-    pub fn run_filled_into<T, I>(
+    pub fn run_filled_into<T: Copy + Default + Send + Sync, I: GatherIndex>(
         &self,
         params: &[T],
         indices: &[I],
         fill: T,
         output: &mut [T],
-    ) -> Result<(), RunError>
-    where
-        T: Copy + Default + Send + Sync,
-        I: GatherIndex,
-    {
-        self.copy_whole(params, indices, output)
-            .or_else(|copied| self.run_rest_into(params, indices, fill, output, copied))
-    }
-
-    /// What is left of a gather, from output row `copied` on.
-    #[inline(never)]
-    fn run_rest_into<T, I>(
-        &self,
-        params: &[T],
-        indices: &[I],
-        fill: T,
-        output: &mut [T],
-        copied: usize,
-    ) -> Result<(), RunError>
-    where
-        T: Copy + Default + Send + Sync,
-        I: GatherIndex,
-    {
+    ) -> Result<(), RunError> {
         self.check_lengths(params.len(), indices.len())?;
         check_len(Operand::Output, self.dims().output_len(), output.len())?;
-        if output.is_empty() {
-            return Ok(());
-        }
-        self.gather_into(params, indices, T::default(), fill, output, copied)
+        let zero = T::default();
+        let operands = Operands::new(params, I::values(indices), &zero, &fill);
+        memory::write_into(output, |output| self.gather(&operands, output))
     }
 
-    /// Does what [`WholeRows::copy`] does, if the gather is such a one. If that is not all, the error is how many rows it
-    /// copied.
-    #[inline]
-    fn copy_whole<T, I>(&self, params: &[T], indices: &[I], output: &mut [T]) -> Result<(), usize>
-    where
-        T: Copy,
-        I: GatherIndex,
-    {
-        let whole = self.whole_rows.as_ref().ok_or(0_usize)?;
-        whole.copy(params, indices, output)
+    /// [`run`](Self::run) on bytes: elements of `element_bytes` bytes each, of whatever type, and indices of
+    /// `index_kind`, little-endian, as model and array files hold them. A bad row holds zero bytes.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`run`](Self::run); lengths are counted in bytes.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use wgpu_gather::{Gather, IndexKind};
+    ///
+    /// let plan = Gather::new().plan(&[3, 2], &[1])?;
+    /// // Three rows of two elements of one byte, and the index 2 as an i32.
+    /// let row = plan.run_bytes(1, b"abcdef", IndexKind::I32, &[2, 0, 0, 0])?;
+    /// assert_eq!(row, b"ef");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn run_bytes(
+        &self,
+        element_bytes: usize,
+        params: &[u8],
+        index_kind: IndexKind,
+        indices: &[u8],
+    ) -> Result<Vec<u8>, RunError> {
+        let dims = self.dims();
+        let params_bytes = byte_len(dims.params_len(), element_bytes as u64)?;
+        check_byte_len(Operand::Params, params_bytes, params.len())?;
+        let indices_bytes = byte_len(dims.indices_len(), index_kind.bytes())?;
+        check_byte_len(Operand::Indices, indices_bytes, indices.len())?;
+        let output_bytes = byte_len(dims.output_len(), element_bytes as u64)?;
+        let gather = |indices: IndexValues<'_>| {
+            let mut operands = Operands::new(params, indices, &0, &0);
+            operands.element_bytes = element_bytes;
+            self.gather_to_vec(&operands, output_bytes)
+        };
+        match index_kind {
+            IndexKind::I32 => gather(IndexValues::I32(&numbers(indices, i32::from_le_bytes))),
+            IndexKind::U32 => gather(IndexValues::U32(&numbers(indices, u32::from_le_bytes))),
+            IndexKind::I64 => gather(IndexValues::I64(&numbers(indices, i64::from_le_bytes))),
+            IndexKind::U64 => gather(IndexValues::U64(&numbers(indices, u64::from_le_bytes))),
+        }
     }
 
     pub(crate) fn check_lengths(&self, params: usize, indices: usize) -> Result<(), RunError> {
         check_len(Operand::Params, self.dims().params_len(), params)?;
         check_len(Operand::Indices, self.dims().indices_len(), indices)
     }
-
-    /// Gathers from output row `copied` on. The operands have the plan's lengths, and the output is not empty.
-    fn gather_into<T, I>(
-        &self,
-        params: &[T],
-        indices: &[I],
-        zero: T,
-        fill: T,
-        output: &mut [T],
-        copied: usize,
-    ) -> Result<(), RunError>
-    where
-        T: Copy + Send + Sync,
-        I: GatherIndex,
-    {
-        if size_of::<T>() == 0 {
-            // Nothing to copy, however many slices there are.
-            let index_rows = IndexRows::new(self, indices);
-            return self.check_index_rows(&index_rows, 0..index_rows.len());
-        }
-        let source = Source::new(self, params, indices, zero, fill);
-        let bad_row = match copied {
-            #[cfg(feature = "rayon")]
-            0 if pays_to_share(size_of_val(output), self.dims().output_rows()) => {
-                share_among_threads(&source, output)
-            }
-            _ => source.gather_rows(copied, &mut output[copied * source.slice_len..], None),
-        };
-        match bad_row {
-            None => Ok(()),
-            Some(row) => Err(source.index_rows.bad_index(row).into()),
-        }
-    }
-
-    /// Names the first bad one of these index rows, unless the policy lets them be.
-    fn check_index_rows<I>(
-        &self,
-        index_rows: &IndexRows<'_, I>,
-        rows: Range<usize>,
-    ) -> Result<(), RunError>
-    where
-        I: GatherIndex,
-    {
-        match self.bad_indices() {
-            BadIndices::Zero | BadIndices::Clamp => Ok(()),
-            BadIndices::DeviceDefault | BadIndices::Error => Ok(index_rows.check(rows)?),
-        }
-    }
 }
 
 fn check_len(operand: Operand, expected: u64, found: usize) -> Result<(), RunError> {
-    if found as u64 == expected {
-        Ok(())
-    } else {
-        Err(RunError::Length {
+    match found as u64 == expected {
+        true => Ok(()),
+        false => Err(RunError::Length {
             operand,
             expected,
             found,
-        })
+        }),
     }
 }
 
-/// Whether several threads gather so many bytes, in so many slices, sooner than one does.
-#[inline]
-fn pays_to_share(output_bytes: usize, slices: u64) -> bool {
-    let bytes = output_bytes as u64 + slices * BYTES_PER_SLICE as u64;
-    cfg!(feature = "rayon") && bytes >= MIN_BYTES_TO_SHARE
+fn check_byte_len(operand: Operand, expected: u64, found: usize) -> Result<(), RunError> {
+    check_len(operand, expected, found).map_err(|_| RunError::ByteLength {
+        operand,
+        expected,
+        found,
+    })
 }
 
-/// Gathers the output on several threads. Returns the first bad row, unless such are filled.
-#[cfg(feature = "rayon")]
-#[inline(never)]
-fn share_among_threads<T, I>(source: &Source<'_, T, I>, output: &mut [T]) -> Option<usize>
-where
-    T: Copy + Send + Sync,
-    I: GatherIndex,
-{
-    use rayon::prelude::*;
+/// The bytes of elements of a width, if a tensor can have as many.
+fn byte_len(elements: u64, width: u64) -> Result<u64, RunError> {
+    let bytes = elements
+        .checked_mul(width)
+        .filter(|&bytes| bytes <= i64::MAX.unsigned_abs());
+    bytes.ok_or_else(|| RunError::OutOfMemory {
+        elements,
+        element_bytes: usize::try_from(width).unwrap_or(usize::MAX),
+    })
+}
 
-    let bytes_per_row = source.slice_len * size_of::<T>() + BYTES_PER_SLICE;
-    let rows_per_task = MIN_BYTES_PER_TASK.div_ceil(bytes_per_row);
-    let first_bad_row = FirstBadRow::none();
-    output
-        .par_chunks_mut(rows_per_task * source.slice_len)
-        .enumerate()
-        .for_each(|(task, output)| {
-            let bad_row = source.gather_rows(task * rows_per_task, output, Some(&first_bad_row));
-            if let Some(row) = bad_row {
-                first_bad_row.note(row);
-            }
-        });
-    first_bad_row.into_row()
+/// The numbers that stand in some bytes.
+fn numbers<I, const WIDTH: usize>(bytes: &[u8], from_bytes: fn([u8; WIDTH]) -> I) -> Vec<I> {
+    let (numbers, _) = bytes.as_chunks();
+    numbers.iter().map(|&bytes| from_bytes(bytes)).collect()
 }

@@ -12,10 +12,10 @@ use super::table::{GpuTable, elements_of};
 use super::upload::Upload;
 use super::window::{OperandBytes, check_limits, range_bytes};
 use crate::bad_indices::BadIndices;
-use crate::cpu::pieces;
 use crate::element::{GatherElement, GatherIndex};
 use crate::error::{GatherError, GpuError, Operand, RunError};
-use crate::index_rows::IndexRows;
+use crate::index_rows::{BAD, IndexRows, NOT_HELD};
+use crate::pieces::pieces;
 use crate::plan::GatherPlan;
 
 /// An operand that is uploaded has a buffer of the device and two of the host's, of which one is filled
@@ -148,7 +148,7 @@ impl<'a, T: GatherElement, I: GatherIndex> GatherStream<'a, T, I> {
         let bytes = OperandBytes::new(dims, element_bytes, I::KIND)?;
         let index_rows = IndexRows::new(plan, indices);
         if plan.bad_indices() == BadIndices::Error && bytes.output > 0 {
-            let checked = index_rows.check(0..index_rows.len());
+            let checked = index_rows.check();
             checked.map_err(RunError::BadIndex)?;
         }
 
@@ -277,13 +277,13 @@ impl<'a, T: GatherElement, I: GatherIndex> GatherStream<'a, T, I> {
         let dims = self.plan.dims();
         let (first, end) = window.params_rows;
         let mut rows = window.output_rows.0..window.output_rows.1;
-        rows.any(|row| {
-            let part = row / dims.index_count;
-            let index_row = part / dims.outer_size * dims.index_count + row % dims.index_count;
-            let index_row = usize::try_from(index_row).expect("indices are in memory");
-            let selected = self.index_rows.selected(index_row);
-            let held = selected.and_then(|row| self.index_rows.held(row));
-            let row = part * dims.held_rows.max(1) + held.unwrap_or(0);
+        rows.any(|output_row| {
+            let mut row = [0];
+            self.index_rows.locate(output_row, &mut row);
+            let row = match row {
+                [BAD | NOT_HELD] => output_row / dims.index_count * dims.held_rows.max(1),
+                [row] => row,
+            };
             first <= row && row < end
         })
     }

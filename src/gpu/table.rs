@@ -8,9 +8,9 @@ use super::context::Gpu;
 use super::mapping::{Mapping, Wait};
 use super::scope::scoped_start;
 use super::window::range_bytes;
-use crate::cpu::pieces;
 use crate::element::GatherElement;
 use crate::error::{GatherError, GpuError, Operand, RunError};
+use crate::pieces::pieces;
 
 /// A tensor that stays on the GPU: a buffer, its shape and the type of its elements, row-major. To be gathered from
 /// many times, or by.

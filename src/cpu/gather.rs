@@ -1,0 +1,201 @@
+//! A gather on bytes: its output shared among threads, and its bad rows filled or named.
+
+use std::ops::Range;
+use std::slice;
+
+use super::copy::{Prefetch, Slices, copy};
+use super::memory::{Byte, bytes};
+use crate::element::{GatherIndex, IndexValues};
+use crate::error::RunError;
+use crate::index_rows::{IndexRows, NOT_HELD, Rows};
+use crate::plan::GatherPlan;
+
+/// The rows that are located before they are copied: while more of them are, memory waits.
+const LOCATED_ROWS: usize = 256;
+
+/// The operands of a gather, whatever their types. All have the lengths that the plan gives them.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Operands<'a> {
+    pub(super) element_bytes: usize,
+    pub(super) params: &'a [Byte],
+    pub(super) indices: IndexValues<'a>,
+    /// The element in slices that a shard does not hold.
+    pub(super) zero: &'a [Byte],
+    /// The element in slices of bad rows.
+    pub(super) fill: &'a [Byte],
+}
+
+impl<'a> Operands<'a> {
+    pub(super) fn new<T: Copy>(
+        params: &'a [T],
+        indices: IndexValues<'a>,
+        zero: &'a T,
+        fill: &'a T,
+    ) -> Self {
+        Self {
+            element_bytes: size_of::<T>(),
+            params: bytes(params),
+            indices,
+            zero: bytes(slice::from_ref(zero)),
+            fill: bytes(slice::from_ref(fill)),
+        }
+    }
+}
+
+impl GatherPlan {
+    /// Gathers into an output of the plan's length; or checks index rows only, if the output has no bytes. Elements are
+    /// written whole, and all of them if no row is an error.
+    pub(super) fn gather(
+        &self,
+        operands: &Operands<'_>,
+        output: &mut [Byte],
+    ) -> Result<(), RunError> {
+        match operands.indices {
+            IndexValues::I32(indices) => self.gather_by(indices, operands, output),
+            IndexValues::U32(indices) => self.gather_by(indices, operands, output),
+            IndexValues::I64(indices) => self.gather_by(indices, operands, output),
+            IndexValues::U64(indices) => self.gather_by(indices, operands, output),
+        }
+    }
+
+    fn gather_by<I: GatherIndex>(
+        &self,
+        indices: &[I],
+        operands: &Operands<'_>,
+        output: &mut [Byte],
+    ) -> Result<(), RunError> {
+        let index_rows = IndexRows::new(self, indices);
+        if output.is_empty() {
+            let fills = self.bad_indices().fills_on_cpu() || self.dims().output_len() == 0;
+            return if fills {
+                Ok(())
+            } else {
+                Ok(index_rows.check()?)
+            };
+        }
+        let slice_len = usize::try_from(self.dims().slice_len).expect("a slice is in memory");
+        let slice_bytes = slice_len * operands.element_bytes;
+        let gather = Gather {
+            plan: self,
+            operands,
+            slices: Slices {
+                params: operands.params,
+                row_count: self.dims().params_rows(),
+                slice_bytes,
+                prefetch: Prefetch::new(operands.params.len(), slice_bytes),
+            },
+            index_rows,
+        };
+        match gather.run(output) {
+            None => Ok(()),
+            Some(row) => Err(gather.index_rows.bad_index_of(row as u64).into()),
+        }
+    }
+}
+
+/// A gather with an output that has bytes: its sizes as numbers of this machine.
+struct Gather<'a, I> {
+    plan: &'a GatherPlan,
+    operands: &'a Operands<'a>,
+    index_rows: IndexRows<'a, I>,
+    slices: Slices<'a>,
+}
+
+impl<I: GatherIndex> Gather<'_, I> {
+    /// Gathers the whole output. Returns the first bad output row, unless bad rows are filled.
+    ///
+    /// Its index row is the smallest bad one: the first block of a batch has all index rows of the batch, in order.
+    fn run(&self, output: &mut [Byte]) -> Option<usize> {
+        let rows = output.len() / self.slices.slice_bytes;
+        #[cfg(feature = "rayon")]
+        if let Some(task_rows) = super::threads::rows_per_task(rows, self.slices.slice_bytes) {
+            use rayon::prelude::*;
+
+            let tasks = output.par_chunks_mut(task_rows * self.slices.slice_bytes);
+            return tasks.enumerate().find_map_first(|(task, output)| {
+                let start = task * task_rows;
+                self.gather_rows(start..rows.min(start + task_rows), output)
+            });
+        }
+        self.gather_rows(0..rows, output)
+    }
+
+    /// Gathers some output rows. Returns the first bad one, unless bad rows are filled.
+    fn gather_rows(&self, rows: Range<usize>, output: &mut [Byte]) -> Option<usize> {
+        let of_whole_params = self.index_rows.select_whole_params();
+        let bad = match self.plan.dims().indexed_dims[..] {
+            [dim] if of_whole_params => {
+                let indices = self.index_rows.at_depth([dim], rows.clone());
+                self.copy_or_fill(indices, rows.len(), output)
+            }
+            [dim, columns] if of_whole_params => {
+                let indices = self.index_rows.at_depth([dim, columns], rows.clone());
+                self.copy_or_fill(indices, rows.len(), output)
+            }
+            _ => self.locate_and_copy(rows.clone(), output),
+        };
+        bad.map(|row| rows.start + row)
+    }
+
+    /// Gathers by rows that are located a few at a time. The last ones wait for the next, which prefetch looks at.
+    fn locate_and_copy(&self, rows: Range<usize>, output: &mut [Byte]) -> Option<usize> {
+        let mut located = [0; LOCATED_ROWS];
+        let (mut done, mut waiting) = (0, 0);
+        while done < rows.len() {
+            let count = LOCATED_ROWS.min(rows.len() - done);
+            let next = (rows.start + done + waiting) as u64;
+            self.index_rows.locate(next, &mut located[waiting..count]);
+            let is_end = done + count == rows.len();
+            waiting = if is_end {
+                0
+            } else {
+                self.slices.prefetch.rows_ahead()
+            };
+            let ready = count - waiting;
+            let output = &mut output[done * self.slices.slice_bytes..];
+            if let Some(row) = self.copy_or_fill(&located[..count], ready, output) {
+                return Some(done + row);
+            }
+            located.copy_within(ready..count, 0);
+            done += ready;
+        }
+        None
+    }
+
+    /// Copies a slice for each of the first `count` rows, or fills it. Returns the first bad row, unless bad rows are
+    /// filled.
+    fn copy_or_fill<R: Rows>(&self, rows: R, count: usize, output: &mut [Byte]) -> Option<usize> {
+        let slice_bytes = self.slices.slice_bytes;
+        let mut done = 0;
+        loop {
+            done += copy(
+                &self.slices,
+                rows,
+                done..count,
+                &mut output[done * slice_bytes..],
+            );
+            if done == count {
+                return None;
+            }
+            let slice = &mut output[done * slice_bytes..][..slice_bytes];
+            match rows.row(done) {
+                Some(NOT_HELD) if R::ARE_LOCATED => repeat(self.operands.zero, slice),
+                _ if self.plan.bad_indices().fills_on_cpu() => repeat(self.operands.fill, slice),
+                _ => return Some(done),
+            }
+            done += 1;
+        }
+    }
+}
+
+/// Fills a slice with an element.
+fn repeat(element: &[Byte], slice: &mut [Byte]) {
+    let mut filled = element.len();
+    slice[..filled].copy_from_slice(element);
+    while filled < slice.len() {
+        let (from, to) = slice.split_at_mut(filled);
+        let len = from.len().min(to.len());
+        to[..len].copy_from_slice(&from[..len]);
+        filled += len;
+    }
+}

@@ -1,0 +1,274 @@
+//! Gathers small enough for miri, of every width and from every source of rows, against the formula.
+
+use std::fmt::Debug;
+
+use crate::{BadIndices, Gather, GatherElements, GatherNd, GatherPlan, NegativeIndices, RunError};
+
+/// Slices of every class of widths and both ends of each, and of several pieces.
+const WIDTHS: [usize; 24] = [
+    1, 2, 3, 4, 5, 7, 8, 9, 12, 15, 16, 17, 31, 32, 33, 48, 63, 64, 65, 80, 128, 400, 2048, 5000,
+];
+
+fn bytes(len: usize) -> Vec<u8> {
+    (1..=251).cycle().take(len).collect()
+}
+
+/// The slices of some rows, and fills for those that are none.
+fn slices<T: Copy>(params: &[T], slice_len: usize, rows: &[Option<usize>], fill: T) -> Vec<T> {
+    let slice = |row: &Option<usize>| match row {
+        Some(row) => params[row * slice_len..][..slice_len].to_vec(),
+        None => vec![fill; slice_len],
+    };
+    rows.iter().flat_map(slice).collect()
+}
+
+#[track_caller]
+fn check<T: Copy + Default + Send + Sync + PartialEq + Debug>(
+    plan: &GatherPlan,
+    params: &[T],
+    indices: &[i64],
+    fill: T,
+    expected: &[T],
+) {
+    let output = plan
+        .run_filled(params, indices, fill)
+        .expect("bad rows are filled");
+    assert_eq!(output, expected, "{plan}");
+    // The output lies in the middle of a longer one, whose other elements are kept.
+    let mut output = vec![fill; expected.len() + 2];
+    let middle = &mut output[1..=expected.len()];
+    plan.run_filled_into(params, indices, fill, middle)
+        .expect("bad rows are filled");
+    assert_eq!(output[1..=expected.len()], *expected, "{plan}");
+    assert_eq!([output[0], output[expected.len() + 1]], [fill; 2]);
+}
+
+#[test]
+fn slices_of_every_width_are_copied_whole() {
+    let zero = BadIndices::Zero;
+    for width in WIDTHS {
+        let params = bytes(6 * width);
+        let rows = [5, 0, 6, 2, -1, 4, 1, i64::MAX, i64::MIN];
+        let expected = rows.map(|row| usize::try_from(row).ok().filter(|&row| row < 6));
+        let expected = slices(&params, width, &expected, 255);
+        let plan = Gather::new().bad_indices(zero).plan(&[6, width], &[9]);
+        check(
+            &plan.expect("a valid shape"),
+            &params,
+            &rows,
+            255,
+            &expected,
+        );
+
+        // Of two values either may be out of range where their row is one of params.
+        let pairs = [
+            [2, 1],
+            [0, 2],
+            [0, 0],
+            [1, -1],
+            [-1, 3],
+            [1, 0],
+            [1 << 32, 0],
+            [3, -6],
+            [0, 1],
+        ];
+        let expected = [
+            Some(5),
+            None,
+            Some(0),
+            None,
+            None,
+            Some(2),
+            None,
+            None,
+            Some(1),
+        ];
+        let expected = slices(&params, width, &expected, 255);
+        let plan = GatherNd::new()
+            .bad_indices(zero)
+            .plan(&[3, 2, width], &[9, 2]);
+        check(
+            &plan.expect("a valid shape"),
+            &params,
+            pairs.as_flattened(),
+            255,
+            &expected,
+        );
+    }
+}
+
+#[test]
+fn bad_rows_are_errors_that_name_the_first_one() {
+    let plan = Gather::new().plan(&[5, 3], &[4]).expect("a valid shape");
+    let params = bytes(15);
+    let row = |indices: [i64; 4]| match plan.run(&params, &indices) {
+        Err(RunError::BadIndex(bad)) => Some(bad.row()),
+        other => {
+            assert!(other.is_ok());
+            None
+        }
+    };
+    assert_eq!(row([4, 0, 1, 4]), None);
+    assert_eq!(row([5, 0, 1, 9]), Some(0));
+    assert_eq!(row([4, -1, 5, 0]), Some(1));
+    assert_eq!(row([4, 0, 1, 1 << 32]), Some(3));
+}
+
+#[test]
+fn located_rows_are_those_of_the_formula() {
+    let zero = BadIndices::Zero;
+    // Two batches of three blocks of four rows, by more index rows than are located at once.
+    let (count, params) = (300, bytes(2 * 3 * 4 * 2));
+    let indices: Vec<i64> = (0..2 * count).map(|n| (n * 7 + n / 9) % 6 - 1).collect();
+    let count = usize::try_from(count).expect("a few");
+    let mut rows = Vec::new();
+    for (block, n) in (0..6).flat_map(|block| (0..count).map(move |n| (block, n))) {
+        let index = usize::try_from(indices[block / 3 * count + n]).ok();
+        rows.push(
+            index
+                .filter(|&index| index < 4)
+                .map(|index| block * 4 + index),
+        );
+    }
+    let gather = Gather::new().batch_dims(1).axis(2).bad_indices(zero);
+    let plan = gather
+        .plan(&[2, 3, 4, 2], &[2, count])
+        .expect("a valid shape");
+    check(
+        &plan,
+        &params,
+        &indices,
+        254,
+        &slices(&params, 2, &rows, 254),
+    );
+
+    // A shard holds rows 1 and 2 of each block: the others are zeros, and bad ones are filled.
+    let shard = plan.shard(1..3).expect("rows of the plan");
+    let held: Vec<u8> = params
+        .chunks(8)
+        .flat_map(|block| &block[2..6])
+        .copied()
+        .collect();
+    let output: Vec<u8> = rows
+        .iter()
+        .flat_map(|row| match row {
+            Some(row) if (1..3).contains(&(row % 4)) => [params[2 * row], params[2 * row + 1]],
+            Some(_) => [0; 2],
+            None => [254; 2],
+        })
+        .collect();
+    check(&shard, &held, &indices, 254, &output);
+
+    // Places in three dims, and values of three.
+    let elements = GatherElements::new().axis(1).bad_indices(zero);
+    let plan = elements
+        .plan(&[3, 4, 4], &[2, 5, 3])
+        .expect("a valid shape");
+    let rows: Vec<_> = (0..30)
+        .map(|n| {
+            usize::try_from(indices[n])
+                .ok()
+                .filter(|&at| at < 4)
+                .map(|at| n / 15 * 16 + at * 4 + n % 3)
+        })
+        .collect();
+    check(
+        &plan,
+        &params,
+        &indices[..30],
+        254,
+        &slices(&params, 1, &rows, 254),
+    );
+    let plan = GatherNd::new()
+        .bad_indices(zero)
+        .plan(&[2, 3, 4, 2], &[3, 3])
+        .expect("a valid shape");
+    let deep = [1, 2, 3, 0, 3, 0, 1, 0, 2];
+    check(
+        &plan,
+        &params,
+        &deep,
+        254,
+        &slices(&params, 2, &[Some(23), None, Some(14)], 254),
+    );
+}
+
+#[test]
+fn indices_are_counted_from_the_end_and_clamped() {
+    let gather = Gather::new().negative_indices(NegativeIndices::FromEnd);
+    let plan = gather
+        .bad_indices(BadIndices::Clamp)
+        .plan(&[3], &[6])
+        .expect("a valid shape");
+    check(
+        &plan,
+        &[7_u64, 8, 9],
+        &[-1, -3, -4, 2, 3, i64::MIN],
+        0,
+        &[9, 7, 7, 9, 9, 7],
+    );
+    let plan = gather
+        .bad_indices(BadIndices::Zero)
+        .plan(&[3], &[6])
+        .expect("a valid shape");
+    check(
+        &plan,
+        &[7_u64, 8, 9],
+        &[-1, -3, -4, 2, 3, i64::MIN],
+        0,
+        &[9, 7, 0, 9, 0, 0],
+    );
+}
+
+/// Padding has no value and pointers have provenance, which integers would not keep.
+#[test]
+fn padding_and_pointers_are_copied() {
+    let plan = Gather::new()
+        .bad_indices(BadIndices::Zero)
+        .plan(&[2, 2], &[3])
+        .expect("a valid shape");
+    let words = ["a", "bc", "def", "g"];
+    check(
+        &plan,
+        &words,
+        &[1, 2, 0],
+        "?",
+        &["def", "g", "?", "?", "a", "bc"],
+    );
+    let padded = [(1_u8, 2_u32), (3, 4), (5, 6), (7, 8)];
+    let fill = (9, 9);
+    check(
+        &plan,
+        &padded,
+        &[1, 2, 0],
+        fill,
+        &[padded[2], padded[3], fill, fill, padded[0], padded[1]],
+    );
+}
+
+#[test]
+fn an_error_leaves_an_empty_vector_and_a_whole_output() {
+    let plan = Gather::new().plan(&[2], &[3]).expect("a valid shape");
+    let mut output = ["x", "y", "z"];
+    assert!(plan.run_into(&["a", "b"], &[1, 5, 0], &mut output).is_err());
+    assert_eq!(output, ["b", "y", "z"]);
+    assert!(plan.run(&["a", "b"], &[1, 5, 0]).is_err());
+}
+
+#[test]
+#[cfg(feature = "rayon")]
+fn threads_write_parts_of_one_output() {
+    let plan = Gather::new().bad_indices(BadIndices::Zero);
+    let plan = plan.plan(&[4, 1 << 16], &[20]).expect("a valid shape");
+    let params = bytes(4 << 16);
+    let rows: Vec<i64> = (0..20).map(|n| n % 5).collect();
+    let expected: Vec<_> = (0..20)
+        .map(|n| Some(n % 5).filter(|&row| row < 4))
+        .collect();
+    let expected = slices(&params, 1 << 16, &expected, 77);
+    let pool = rayon::ThreadPoolBuilder::new()
+        .num_threads(3)
+        .build()
+        .expect("threads");
+    pool.install(|| check(&plan, &params, &rows, 77, &expected));
+}

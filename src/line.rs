@@ -1,0 +1,91 @@
+//! Output rows in their order, and where each stands among blocks of params, index rows and places.
+
+use crate::dims::{GatherDims, PlaceDim};
+
+/// Output rows that follow each other in one block of params, and whose places lie one stride apart: for
+/// gather_elements those along the innermost place dim, for other gathers all of the block.
+pub(crate) struct Line<'a> {
+    dims: &'a GatherDims,
+    pub(crate) innermost: PlaceDim,
+    outer_dims: &'a [PlaceDim],
+    /// The first row of the block, counted over all blocks of params.
+    pub(crate) block_row: u64,
+    /// The outer coordinate of the block.
+    outer: u64,
+    /// The index row, counted over all batches, and in its batch.
+    pub(crate) index_row: usize,
+    n: u64,
+    /// The place of the index row, and its coordinates in the outer place dims.
+    pub(crate) place: u64,
+    coordinates: Vec<u64>,
+    /// Output rows from this one to the end of the line.
+    pub(crate) left: u64,
+}
+
+impl<'a> Line<'a> {
+    pub(crate) fn at(dims: &'a GatherDims, output_row: u64) -> Self {
+        let (block, n) = (output_row / dims.index_count, output_row % dims.index_count);
+        let (batch, outer) = (block / dims.outer_size, block % dims.outer_size);
+        let whole_block = (
+            &PlaceDim {
+                size: dims.index_count,
+                stride: 0,
+            },
+            &[][..],
+        );
+        let (&innermost, outer_dims) = dims.place_dims.split_last().unwrap_or(whole_block);
+        let mut line = n / innermost.size;
+        let mut coordinates = vec![0; outer_dims.len()];
+        for (coordinate, dim) in coordinates.iter_mut().zip(outer_dims).rev() {
+            *coordinate = line % dim.size;
+            line /= dim.size;
+        }
+        let index_row = usize::try_from(batch * dims.index_count + n);
+        Self {
+            dims,
+            innermost,
+            outer_dims,
+            block_row: block * dims.held_rows,
+            outer,
+            index_row: index_row.expect("indices are in memory"),
+            n,
+            place: dims.place(n),
+            coordinates,
+            left: innermost.size - n % innermost.size,
+        }
+    }
+
+    /// Goes on by `rows` of the output rows that are left.
+    pub(crate) fn skip(&mut self, rows: usize) {
+        self.index_row += rows;
+        self.n += rows as u64;
+        self.place += rows as u64 * self.innermost.stride;
+        self.left -= rows as u64;
+        if self.left > 0 {
+            return;
+        }
+        self.left = self.innermost.size;
+        self.place -= self.innermost.size * self.innermost.stride;
+        // The first place of a block comes after the last one of another.
+        for (coordinate, dim) in self.coordinates.iter_mut().zip(self.outer_dims).rev() {
+            *coordinate += 1;
+            self.place += dim.stride;
+            if *coordinate < dim.size {
+                break;
+            }
+            self.place -= dim.size * dim.stride;
+            *coordinate = 0;
+        }
+        if self.n == self.dims.index_count {
+            self.n = 0;
+            self.block_row += self.dims.held_rows;
+            self.outer += 1;
+            if self.outer < self.dims.outer_size {
+                self.index_row -=
+                    usize::try_from(self.dims.index_count).expect("indices are in memory");
+            } else {
+                self.outer = 0;
+            }
+        }
+    }
+}

@@ -1,0 +1,54 @@
+//! A large gather where the system starts no thread: it runs on the thread that calls it.
+//!
+//! The program starts itself anew with stacks of 64 TiB asked for, which no thread gets, and gathers there.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::env;
+use std::process::{Command, ExitCode};
+
+use libtest_mimic::{Arguments, Trial};
+use wgpu_gather::Gather;
+
+const CHILD: &str = "GATHER_WITHOUT_THREADS";
+
+fn main() -> ExitCode {
+    if env::var_os(CHILD).is_some() {
+        gather();
+        return ExitCode::SUCCESS;
+    }
+    let trial = Trial::test("a_large_gather_runs_on_the_calling_thread", || {
+        let mut child = Command::new(env::current_exe().unwrap());
+        let output = child
+            .env(CHILD, "1")
+            .env("RUST_MIN_STACK", "70368744177664")
+            .output()
+            .unwrap();
+        if !output.status.success() {
+            return Err(String::from_utf8_lossy(&output.stderr).into_owned().into());
+        }
+        Ok(())
+    });
+    // Other systems may give a thread as much.
+    let trial = trial.with_ignored_flag(!cfg!(target_os = "linux"));
+    libtest_mimic::run(&Arguments::from_args(), vec![trial]).exit_code()
+}
+
+/// Twice, as the first call finds out that there are no threads.
+fn gather() {
+    assert!(
+        std::thread::Builder::new().spawn(|| ()).is_err(),
+        "a thread was started"
+    );
+    let rows = 1 << 18;
+    let plan = Gather::new().plan(&[1000, 16], &[rows]).unwrap();
+    let params: Vec<u32> = (0..16_000).collect();
+    let indices: Vec<i32> = (0..1000).cycle().step_by(7).take(rows).collect();
+    for _ in 0..2 {
+        let output = plan.run(&params, &indices).unwrap();
+        for (slice, &index) in output.chunks_exact(16).zip(&indices) {
+            let start = u32::try_from(index * 16).unwrap();
+            assert!(slice.iter().copied().eq(start..start + 16));
+        }
+    }
+}
