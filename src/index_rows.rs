@@ -40,24 +40,21 @@ impl<'a, I: GatherIndex> IndexRows<'a, I> {
         &self.indices[rows.start * index_depth..rows.end * index_depth]
     }
 
-    /// The same as rows of params, where [`select_whole_params`](Self::select_whole_params) says so.
-    pub(crate) fn at_depth<const DEPTH: usize>(
+    /// Some index rows as the rows that they select; none if they have another depth, or if params has several blocks,
+    /// places or not all of its rows, or if indices are clamped.
+    pub(crate) fn as_rows<const DEPTH: usize>(
         &self,
-        dims: [u64; DEPTH],
         rows: Range<usize>,
-    ) -> Indices<'a, I, DEPTH> {
-        Indices {
-            index_rows: self.values_of(rows).as_chunks().0,
-            dims,
-            from_end: self.from_end,
-        }
-    }
-
-    /// Whether the position of an index row's values in the indexed dims is the row of params, or else bad.
-    pub(crate) fn select_whole_params(&self) -> bool {
+    ) -> Option<Indices<'a, I, DEPTH>> {
         let dims = self.plan.dims();
         let is_one_block = dims.batch_size * dims.outer_size == 1;
-        is_one_block && !dims.has_places() && dims.held_rows == dims.row_count && !self.clamp
+        let is_whole = dims.held_rows == dims.row_count && !dims.has_places();
+        let indexed_dims = dims.indexed_dims[..].try_into().ok()?;
+        (is_one_block && is_whole && !self.clamp).then(|| Indices {
+            index_rows: self.values_of(rows).as_chunks().0,
+            dims: indexed_dims,
+            from_end: self.from_end,
+        })
     }
 
     /// Writes the rows of params that the output rows from `output_row` on are copied from, one for each of `rows`,

@@ -1,4 +1,5 @@
-//! The CPU path, with one thread and with all, beside a memcpy of the output.
+//! The CPU path, with one thread and with all: `run_into` beside loops and a copy that write to an output that is there,
+//! `run` beside a copy that allocates one.
 
 use std::cell::RefCell;
 use std::hint::black_box;
@@ -6,6 +7,7 @@ use std::time::Duration;
 
 use wgpu_gather::{BadIndices, GatherElement, GatherIndex};
 
+use crate::bare_loop;
 use crate::timing::{Figure, Timed, time, took};
 use crate::workloads::{Data, Number};
 
@@ -58,7 +60,16 @@ where
         let run = plan.run_into(params, indices, output);
         run.expect("the indices are in range");
     };
+    let (width, has_bare_loop) = (data.slice_bytes(), data.has_bare_loop());
+    let bare_loop = |output: &mut [T]| {
+        let (params, output) = (
+            bytemuck::cast_slice(params),
+            bytemuck::cast_slice_mut(output),
+        );
+        bare_loop::gather(params, bytemuck::cast_slice(indices), output, width);
+    };
     let run = || drop(black_box(plan.run(params, indices)).expect("in range"));
+    let copy_to_vec = || drop(black_box(black_box(&expected).clone()));
 
     let mut figures = vec![
         figure(
@@ -68,20 +79,28 @@ where
         ),
         figure(1, "plain_loop", Box::new(|| filled(&plain_loop))),
     ];
-    // Those that allocate by themselves: an allocation leaves other caches to what comes behind it.
-    let mut allocating = Vec::new();
+    // Calls that allocate by themselves, which leave other caches to the call after them.
+    let copies_to_vec = || took(|| (0..calls).for_each(|_| copy_to_vec()));
+    let mut allocating = vec![figure(
+        1,
+        "copy_to_vec",
+        Box::new(copies_to_vec) as Box<dyn FnMut() -> Duration>,
+    )];
     for (threads, pool) in &pools {
         let run_into = || {
             let output = &mut output.borrow_mut()[..];
             pool.install(|| took(|| (0..calls).for_each(|_| run_into(black_box(output)))))
         };
         let run = || pool.install(|| took(|| (0..calls).for_each(|_| run())));
+        if has_bare_loop {
+            let bare_loop = || {
+                let output = &mut output.borrow_mut()[..];
+                pool.install(|| took(|| (0..calls).for_each(|_| bare_loop(black_box(output)))))
+            };
+            figures.push(figure(*threads, "bare_loop", Box::new(bare_loop)));
+        }
         figures.push(figure(*threads, "run_into", Box::new(run_into)));
-        allocating.push(figure(
-            *threads,
-            "run",
-            Box::new(run) as Box<dyn FnMut() -> Duration>,
-        ));
+        allocating.push(figure(*threads, "run", Box::new(run)));
     }
     for figure in &mut figures {
         output.borrow_mut().fill(T::from_u32(7));

@@ -6,6 +6,7 @@
 
 #![allow(clippy::cast_precision_loss, reason = "figures")]
 
+mod bare_loop;
 mod cpu;
 mod gpu;
 mod report;
@@ -21,7 +22,8 @@ use workloads::{Data, Number, Visit, WORKLOADS, Workload};
 
 const USAGE: &str = "usage: cargo bench --bench gather -- [--workload W1,W2,...] [--device cpu|gpu] [--rounds N] [--json FILE]
 
-Times the workloads W1 to W10, and G4 to G256 (rows of 512 bytes, outputs of 4 to 256 MiB). Outputs are checked
+Times the workloads W1 to W10, S12 to S1200 (slices of 12 to 1,200 bytes), and G4 to G256 (rows of 512 bytes,
+outputs of 4 to 256 MiB). Outputs are checked
 before anything is timed, and after. The adapter is the one that WGPU_BACKEND and WGPU_ADAPTER_NAME ask for.";
 
 fn main() -> ExitCode {

@@ -67,6 +67,11 @@ impl Report {
         let copy = of("copy").ok_or("no copy was timed")?.median;
         let vec4 = of("vec4_copy").map(|figure| figure.median);
         for figure in &timed {
+            // Like beside like: a call that allocates beside a copy that does.
+            let copy = match figure.measure {
+                "run" => of("copy_to_vec").map_or(copy, |copy| copy.median),
+                _ => copy,
+            };
             let floor = self.floor(workload, figure.device, copy);
             self.figure(workload, figure, copy, vec4, floor)?;
             let grows = matches!(figure.measure, "run_into" | "resident" | "vec4_copy");
@@ -75,6 +80,26 @@ impl Report {
                 let ratio = ratio(figure.median, copy);
                 let name = name(figure.device, figure.threads, figure.measure);
                 self.growth.push((name, size, ratio));
+            }
+        }
+        let cpu = |measure, threads| {
+            let mut of_cpu = timed
+                .iter()
+                .filter(|figure| figure.device == crate::cpu::DEVICE);
+            of_cpu.find(|figure| figure.measure == measure && figure.threads == threads)
+        };
+        for run_into in timed.iter().filter(|figure| figure.measure == "run_into") {
+            let threads = run_into.threads;
+            if let Some(run) = cpu("run", threads) {
+                let times = ratio(run.median, run_into.median);
+                print!("  {threads}T: run takes {times:.2} times run_into");
+            }
+            match cpu("bare_loop", threads) {
+                Some(bare) => println!(
+                    ", run_into {:.2} times the bare loop",
+                    ratio(run_into.median, bare.median)
+                ),
+                None => println!(),
             }
         }
         if let (Some(error), Some(plain)) = (of("bad_indices_error"), of("resident")) {

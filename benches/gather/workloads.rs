@@ -1,7 +1,7 @@
 //! The workloads: shapes, and data that depends on nothing but them.
 
 use bytemuck::Pod;
-use wgpu_gather::{Gather, GatherElement, GatherIndex, GatherNd, GatherPlan};
+use wgpu_gather::{BadIndices, Gather, GatherElement, GatherIndex, GatherNd, GatherPlan};
 
 /// A gather to be timed.
 #[derive(Debug, Clone, Copy)]
@@ -32,7 +32,7 @@ const fn gather_nd(
     }
 }
 
-pub const WORKLOADS: [Workload; 16] = [
+pub const WORKLOADS: [Workload; 23] = [
     gather_nd("W1", &[16_777_216], &[4_194_304, 1]),
     gather_nd("W2", &[4096, 4096], &[4_194_304, 2]),
     gather_nd("W3", &[1_048_576, 16], &[1_048_576, 1]),
@@ -63,6 +63,14 @@ pub const WORKLOADS: [Workload; 16] = [
         ..gather_nd("W9s", &[512, 4096, 16], &[512])
     },
     gather_nd("W10", &[1000, 64], &[64, 1]),
+    // Slices of 12 to 1,200 bytes: 32 MiB of output out of 64 MiB.
+    gather_nd("S12", &[5_592_405, 3], &[2_796_202, 1]),
+    gather_nd("S24", &[2_796_202, 6], &[1_398_101, 1]),
+    gather_nd("S36", &[1_864_135, 9], &[932_067, 1]),
+    gather_nd("S48", &[1_398_101, 12], &[699_050, 1]),
+    gather_nd("S80", &[838_860, 20], &[419_430, 1]),
+    gather_nd("S400", &[167_772, 100], &[83_886, 1]),
+    gather_nd("S1200", &[55_924, 300], &[27_962, 1]),
     // Rows of 512 bytes, and outputs of 4 to 256 MiB.
     gather_nd("G4", &[100_000, 128], &[8_192, 1]),
     gather_nd("G16", &[100_000, 128], &[32_768, 1]),
@@ -101,6 +109,21 @@ pub struct Data<T, I> {
     pub indices: Vec<I>,
 }
 
+impl<T, I> Data<T, I> {
+    pub fn slice_bytes(&self) -> usize {
+        let slice_len = self.workload.plan(BadIndices::Error).dims().slice_len;
+        usize::try_from(slice_len).expect("in memory") * size_of::<T>()
+    }
+
+    /// Whether this is what `bare_loop` does: one i32 a row, and one block.
+    pub fn has_bare_loop(&self) -> bool {
+        let plan = self.workload.plan(BadIndices::Error);
+        let dims = plan.dims();
+        let is_one_block = dims.batch_size * dims.outer_size == 1;
+        self.workload.index == "i32" && dims.index_depth() == 1 && is_one_block
+    }
+}
+
 /// What is done with the data of a workload, whatever its types.
 pub trait Visit {
     fn visit<T: Number + GatherElement, I: Number + GatherIndex>(&mut self, data: &Data<T, I>);
@@ -112,7 +135,7 @@ impl Workload {
     }
 
     /// The plan under the devices' own policies.
-    pub fn plan(&self, bad_indices: wgpu_gather::BadIndices) -> GatherPlan {
+    pub fn plan(&self, bad_indices: BadIndices) -> GatherPlan {
         let plan = match self.axis {
             Some(axis) => Gather::new()
                 .axis(axis)
@@ -136,7 +159,7 @@ impl Workload {
     }
 
     fn data<T: Number, I: Number>(&self) -> Data<T, I> {
-        let plan = self.plan(wgpu_gather::BadIndices::Error);
+        let plan = self.plan(BadIndices::Error);
         let dims = plan.dims();
         let mut state = 0x9e37_79b9_7f4a_7c15_u64;
         let mut random = || {

@@ -122,17 +122,12 @@ impl<I: GatherIndex> Gather<'_, I> {
 
     /// Gathers some output rows. Returns the first bad one, unless bad rows are filled.
     fn gather_rows(&self, rows: Range<usize>, output: &mut [Byte]) -> Option<usize> {
-        let of_whole_params = self.index_rows.select_whole_params();
-        let bad = match self.plan.dims().indexed_dims[..] {
-            [dim] if of_whole_params => {
-                let indices = self.index_rows.at_depth([dim], rows.clone());
-                self.copy_or_fill(indices, rows.len(), output)
-            }
-            [dim, columns] if of_whole_params => {
-                let indices = self.index_rows.at_depth([dim, columns], rows.clone());
-                self.copy_or_fill(indices, rows.len(), output)
-            }
-            _ => self.locate_and_copy(rows.clone(), output),
+        let bad = if let Some(indices) = self.index_rows.as_rows::<1>(rows.clone()) {
+            self.copy_or_fill(indices, rows.len(), output)
+        } else if let Some(indices) = self.index_rows.as_rows::<2>(rows.clone()) {
+            self.copy_or_fill(indices, rows.len(), output)
+        } else {
+            self.locate_and_copy(rows.clone(), output)
         };
         bad.map(|row| rows.start + row)
     }

@@ -63,7 +63,10 @@ impl<'a> Pairs<'a> {
         places: usize,
         slice_bytes: usize,
     ) -> Self {
-        let fits = |count: u64, bytes: &[Byte]| count * slice_bytes as u64 <= bytes.len() as u64;
+        let fits = |count: u64, bytes: &[Byte]| {
+            let needed = count.checked_mul(slice_bytes as u64);
+            needed.is_some_and(|needed| needed <= bytes.len() as u64)
+        };
         assert!(fits(row_count, params) && fits(places as u64, output));
         Self {
             params: params.as_ptr(),

@@ -1,7 +1,6 @@
 //! The tables for people, in Markdown: one for each device.
 
 use std::fmt::Write;
-use std::time::Duration;
 
 use crate::peers::{COPY, Device, OURS, Peer};
 use crate::report::{Line, Row, ms, ratio, version};
@@ -41,10 +40,10 @@ fn column(line: &Line) -> Column {
 fn table(rows: &[Row], device: Device, columns: &[Column]) -> String {
     let mut lines = vec![vec![String::new()]];
     lines[0].extend(columns.iter().map(|column| heading(column, columns)));
-    let threads: Vec<usize> = ours(columns).collect();
-    lines[0].extend(threads.iter().map(|&threads| match threads {
-        0 => "ours / best peer".to_owned(),
-        threads => format!("ours / best peer, {threads}T"),
+    let ours: Vec<Column> = ours(columns).collect();
+    lines[0].extend(ours.iter().map(|(_, threads, measure)| match threads {
+        0 => format!("{measure} / best peer"),
+        threads => format!("{measure} / best peer, {threads}T"),
     }));
     for row in rows {
         let mut cells = vec![row.workload.clone()];
@@ -52,7 +51,7 @@ fn table(rows: &[Row], device: Device, columns: &[Column]) -> String {
             let line = row.lines.iter().find(|line| column(line) == *wanted);
             line.map_or("-".to_owned(), cell)
         }));
-        cells.extend(threads.iter().map(|&threads| lead(row, device, threads)));
+        cells.extend(ours.iter().map(|&ours| lead(row, device, ours)));
         lines.push(cells);
     }
     let copy = match device {
@@ -93,32 +92,25 @@ fn significant(number: f64) -> String {
     format!("{number:.digits$}")
 }
 
-/// The threads with which this crate is timed into outputs that are there.
-fn ours(columns: &[Column]) -> impl Iterator<Item = usize> {
-    let ours = columns
-        .iter()
-        .filter(|column| column.0 == OURS && column.2 != "run");
-    ours.map(|column| column.1)
+/// The columns of this crate.
+fn ours(columns: &[Column]) -> impl Iterator<Item = Column> {
+    columns.iter().copied().filter(|column| column.0 == OURS)
 }
 
-/// Our time by that of the best peer with at most as many threads.
-fn lead(row: &Row, device: Device, threads: usize) -> String {
-    let timed = row.lines.iter().map(|line| &line.figure);
-    let timed = timed.filter(|figure| {
-        figure.device == device && figure.measure != COPY && figure.threads <= threads
+/// The time of a column of ours by that of the best peer with the same measure and at most as many threads: calls that
+/// allocate beside calls that do.
+fn lead(row: &Row, device: Device, ours: Column) -> String {
+    let (_, threads, measure) = ours;
+    let of_device = row.lines.iter().filter(|line| line.figure.device == device);
+    let our_time = of_device
+        .clone()
+        .find(|line| column(line) == ours)
+        .map(|line| line.figure.median);
+    let peers = of_device.map(|line| &line.figure).filter(|figure| {
+        figure.peer != OURS && figure.measure == measure && figure.threads <= threads
     });
-    let (mut ours, mut best): (Option<Duration>, Option<(Duration, &str)>) = (None, None);
-    for figure in timed {
-        if figure.peer != OURS {
-            if best.is_none_or(|(time, _)| figure.median < time) {
-                best = Some((figure.median, figure.peer));
-            }
-        } else if figure.measure != "run" && figure.threads == threads {
-            ours = Some(figure.median);
-        }
-    }
-    match (ours, best) {
-        (Some(ours), Some((time, peer))) => format!("{:.2} {peer}", ratio(ours, time)),
+    match (our_time, peers.min_by_key(|figure| figure.median)) {
+        (Some(ours), Some(best)) => format!("{:.2} {}", ratio(ours, best.median), best.peer),
         _ => "-".to_owned(),
     }
 }
