@@ -86,13 +86,16 @@ pub(crate) mod sealed {
 
     /// What the CPU asks of an index.
     pub trait Index: Copy + Send + Sync + 'static {
-        /// The position in a dim of `dim` entries; it lies below `dim` if this index is in range.
-        fn position(self, dim: u64, from_end: bool) -> u64;
+        /// This index as a position: one below zero has `wrap` added, any other is itself.
+        ///
+        /// A position below the dim is in range. As `u64`, every negative number is larger than any dim, so one
+        /// comparison settles both ends.
+        fn position(self, wrap: u64) -> u64;
 
         /// The position nearest to this index; 0 in a dim of 0.
         #[inline]
-        fn clamped(self, dim: u64, from_end: bool) -> u64 {
-            let position = self.position(dim, from_end);
+        fn clamped(self, dim: u64, wrap: u64) -> u64 {
+            let position = self.position(wrap);
             if position < dim {
                 position
             } else if self.value() < 0 {
@@ -114,17 +117,15 @@ pub(crate) mod sealed {
     }
 }
 
-/// An index in range lies below `dim`; one below zero, counted from the end, becomes that plus `dim`.
-/// As `u64`, every negative number is larger than any dim, so one comparison settles both ends.
 macro_rules! index {
-    ($index:ty, $kind:ident, |$value:ident, $from_end:ident, $dim:ident| $position:expr) => {
+    ($index:ty, $kind:ident, |$value:ident, $wrap:ident| $position:expr) => {
         impl GatherIndex for $index {
             const KIND: IndexKind = IndexKind::$kind;
         }
 
         impl sealed::Index for $index {
-            #[inline]
-            fn position(self, $dim: u64, $from_end: bool) -> u64 {
+            #[inline(always)]
+            fn position(self, $wrap: u64) -> u64 {
                 let $value = self;
                 $position
             }
@@ -146,25 +147,16 @@ macro_rules! index {
     };
 }
 
-index!(i32, I32, |value, from_end, dim| from_front(
-    i64::from(value),
-    from_end,
-    dim
-));
-index!(i64, I64, |value, from_end, dim| from_front(
-    value, from_end, dim
-));
-index!(u32, U32, |value, _from_end, _dim| u64::from(value));
-index!(u64, U64, |value, _from_end, _dim| value);
+index!(i32, I32, |value, wrap| signed(i64::from(value), wrap));
+index!(i64, I64, |value, wrap| signed(value, wrap));
+index!(u32, U32, |value, _wrap| u64::from(value));
+index!(u64, U64, |value, _wrap| value);
 
 #[inline(always)]
-fn from_front(value: i64, from_end: bool, dim: u64) -> u64 {
-    let position = value.cast_unsigned();
-    if from_end && value < 0 {
-        position.wrapping_add(dim)
-    } else {
-        position
-    }
+fn signed(value: i64, wrap: u64) -> u64 {
+    // All ones below zero: no branch, which indices of both signs would mislead.
+    let below_zero = (value >> 63).cast_unsigned();
+    value.cast_unsigned().wrapping_add(below_zero & wrap)
 }
 
 #[cfg(test)]
@@ -173,7 +165,8 @@ mod tests {
 
     /// The position, if this index is in range.
     fn resolved(index: impl Index, dim: u64, from_end: bool) -> Option<u64> {
-        Some(index.position(dim, from_end)).filter(|&position| position < dim)
+        let wrap = if from_end { dim } else { 0 };
+        Some(index.position(wrap)).filter(|&position| position < dim)
     }
 
     #[test]
@@ -209,13 +202,13 @@ mod tests {
             (5, 0, 0, 0),
             (-5, 0, 0, 0),
         ] {
-            assert_eq!(index.clamped(dim, false), from_front, "{index} in {dim}");
-            assert_eq!(index.clamped(dim, true), from_end, "{index} in {dim}");
+            assert_eq!(index.clamped(dim, 0), from_front, "{index} in {dim}");
+            assert_eq!(index.clamped(dim, dim), from_end, "{index} in {dim}");
         }
-        assert_eq!((-1_i32).clamped(7, true), 6);
-        assert_eq!(u32::MAX.clamped(7, true), 6);
-        assert_eq!(u64::MAX.clamped(7, false), 6);
-        assert_eq!(3_u64.clamped(7, true), 3);
-        assert_eq!(3_u32.clamped(0, true), 0);
+        assert_eq!((-1_i32).clamped(7, 7), 6);
+        assert_eq!(u32::MAX.clamped(7, 7), 6);
+        assert_eq!(u64::MAX.clamped(7, 0), 6);
+        assert_eq!(3_u64.clamped(7, 7), 3);
+        assert_eq!(3_u32.clamped(0, 0), 0);
     }
 }

@@ -49,11 +49,11 @@ impl<'a, I: GatherIndex> IndexRows<'a, I> {
         let dims = self.plan.dims();
         let is_one_block = dims.batch_size * dims.outer_size == 1;
         let is_whole = dims.held_rows == dims.row_count && !dims.has_places();
-        let indexed_dims = dims.indexed_dims[..].try_into().ok()?;
+        let indexed_dims: [u64; DEPTH] = dims.indexed_dims[..].try_into().ok()?;
         (is_one_block && is_whole && !self.clamp).then(|| Indices {
             index_rows: self.values_of(rows).as_chunks().0,
             dims: indexed_dims,
-            from_end: self.from_end,
+            wraps: indexed_dims.map(|dim| wrap(dim, self.from_end)),
         })
     }
 
@@ -173,7 +173,7 @@ impl Rows for &[u64] {
 pub(crate) struct Indices<'a, I, const DEPTH: usize> {
     index_rows: &'a [[I; DEPTH]],
     dims: [u64; DEPTH],
-    from_end: bool,
+    wraps: [u64; DEPTH],
 }
 
 impl<I: GatherIndex, const DEPTH: usize> Rows for Indices<'_, I, DEPTH> {
@@ -186,36 +186,39 @@ impl<I: GatherIndex, const DEPTH: usize> Rows for Indices<'_, I, DEPTH> {
 
     #[inline(always)]
     fn row(self, k: usize) -> Option<u64> {
-        match DEPTH {
-            // The loop compares it with the row count, which is the dim.
-            1 => Some(self.likely_row(k)),
-            _ => select(&self.index_rows[k], &self.dims, self.from_end, false),
+        let (mut row, mut in_range) = (0_u64, true);
+        for ((value, dim), wrap) in self.index_rows[k].iter().zip(self.dims).zip(self.wraps) {
+            let position = value.position(wrap);
+            // The loop compares the position of an only value with the row count, which is its dim.
+            in_range &= DEPTH == 1 || position < dim;
+            row = row.wrapping_mul(dim).wrapping_add(position);
         }
+        in_range.then_some(row)
     }
 
     #[inline(always)]
     fn likely_row(self, k: usize) -> u64 {
-        let index = self.index_rows[k].iter().zip(self.dims);
-        index.fold(0, |row, (value, dim)| {
-            row.wrapping_mul(dim)
-                .wrapping_add(value.position(dim, self.from_end))
+        let index = self.index_rows[k].iter().zip(self.dims).zip(self.wraps);
+        index.fold(0, |row: u64, ((value, dim), wrap)| {
+            row.wrapping_mul(dim).wrapping_add(value.position(wrap))
         })
     }
 }
 
+/// What an index below zero has added: its dim, if it is counted from the end.
+#[inline(always)]
+fn wrap(dim: u64, from_end: bool) -> u64 {
+    if from_end { dim } else { 0 }
+}
+
 /// The position that the values of one index row have in `dims`, row-major, if each is in range.
 #[inline(always)]
-pub(crate) fn select<I: GatherIndex>(
-    index: &[I],
-    dims: &[u64],
-    from_end: bool,
-    clamp: bool,
-) -> Option<u64> {
+fn select<I: GatherIndex>(index: &[I], dims: &[u64], from_end: bool, clamp: bool) -> Option<u64> {
     let (mut selected, mut in_range) = (0_u64, true);
     for (&value, &dim) in index.iter().zip(dims) {
         let position = match clamp {
-            true => value.clamped(dim, from_end),
-            false => value.position(dim, from_end),
+            true => value.clamped(dim, wrap(dim, from_end)),
+            false => value.position(wrap(dim, from_end)),
         };
         in_range &= position < dim;
         // Wraps only where a value is out of range.
