@@ -28,7 +28,7 @@ pub enum BadIndices {
 }
 
 impl BadIndices {
-    /// Whether the CPU fills the slices of bad rows; if not, it returns an error.
+    /// The CPU fills the slices of bad rows under these policies; under the others it returns an error.
     pub(crate) fn fills_on_cpu(self) -> bool {
         matches!(self, Self::Zero | Self::Clamp)
     }

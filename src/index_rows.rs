@@ -137,7 +137,7 @@ impl<'a, I: GatherIndex> IndexRows<'a, I> {
 
 /// Rows of params, one for each slice of the output.
 pub(crate) trait Rows: Copy {
-    /// Whether rows were located beforehand, so that one may be [`NOT_HELD`].
+    /// Rows that were located beforehand may be [`NOT_HELD`].
     const ARE_LOCATED: bool;
 
     fn len(self) -> usize;

@@ -115,7 +115,7 @@ impl<T, I> Data<T, I> {
         usize::try_from(slice_len).expect("in memory") * size_of::<T>()
     }
 
-    /// Whether this is what `bare_loop` does: one i32 a row, and one block.
+    /// The bare loop takes one i32 a row, and one block.
     pub fn has_bare_loop(&self) -> bool {
         let plan = self.workload.plan(BadIndices::Error);
         let dims = plan.dims();

@@ -37,7 +37,7 @@ use crate::pieces::{MAX_PIECE_BYTES, pieces};
 pub(super) struct Prefetch {
     /// How many rows before its copy a slice is asked for; 0 for no prefetch.
     ahead: usize,
-    /// Whether the last byte may lie in one more line, as the slice may begin late in its first one.
+    /// The last byte may lie in one more line, as the slice may begin late in its first one.
     asks_for_last_byte: bool,
 }
 

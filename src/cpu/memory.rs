@@ -94,7 +94,7 @@ impl<'a> Pairs<'a> {
     }
 }
 
-/// Whether [`prefetch`] does anything.
+/// [`prefetch`] does something on x86_64 only.
 pub(super) const CAN_PREFETCH: bool = cfg!(all(target_arch = "x86_64", not(miri)));
 
 /// Asks the core for the cache line of byte `at` of params, if there is one.

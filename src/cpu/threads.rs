@@ -1,4 +1,4 @@
-//! Whether threads share a gather, and in what tasks.
+//! The tasks of a gather that threads share.
 
 use std::panic::catch_unwind;
 use std::sync::OnceLock;
