@@ -186,14 +186,16 @@ impl<I: GatherIndex, const DEPTH: usize> Rows for Indices<'_, I, DEPTH> {
 
     #[inline(always)]
     fn row(self, k: usize) -> Option<u64> {
-        let (mut row, mut in_range) = (0_u64, true);
+        let mut row = 0_u64;
         for ((value, dim), wrap) in self.index_rows[k].iter().zip(self.dims).zip(self.wraps) {
             let position = value.position(wrap);
             // The loop compares the position of an only value with the row count, which is its dim.
-            in_range &= DEPTH == 1 || position < dim;
+            if DEPTH > 1 && position >= dim {
+                return None;
+            }
             row = row.wrapping_mul(dim).wrapping_add(position);
         }
-        in_range.then_some(row)
+        Some(row)
     }
 
     #[inline(always)]
