@@ -258,17 +258,16 @@ fn an_error_leaves_an_empty_vector_and_a_whole_output() {
 #[test]
 #[cfg(feature = "rayon")]
 fn threads_write_parts_of_one_output() {
+    // Short slices, so that few bytes are work for several threads.
+    const ROWS: i64 = 9000;
     let plan = Gather::new().bad_indices(BadIndices::Zero);
-    let plan = plan.plan(&[4, 1 << 16], &[20]).expect("a valid shape");
-    let params = bytes(4 << 16);
-    let rows: Vec<i64> = (0..20).map(|n| n % 5).collect();
-    let expected: Vec<_> = (0..20)
-        .map(|n| Some(n % 5).filter(|&row| row < 4))
-        .collect();
-    let expected = slices(&params, 1 << 16, &expected, 77);
-    let pool = rayon::ThreadPoolBuilder::new()
-        .num_threads(3)
-        .build()
-        .expect("threads");
+    let plan = plan.plan(&[4, 3], &[9000]).expect("a valid shape");
+    let params = bytes(12);
+    let rows: Vec<i64> = (0..ROWS).map(|n| n % 5).collect();
+    let row = |&row: &i64| usize::try_from(row).ok().filter(|&row| row < 4);
+    let expected: Vec<_> = rows.iter().map(row).collect();
+    let expected = slices(&params, 3, &expected, 77);
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(3).build();
+    let pool = pool.expect("threads");
     pool.install(|| check(&plan, &params, &rows, 77, &expected));
 }
