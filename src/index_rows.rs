@@ -207,7 +207,7 @@ impl<I: GatherIndex, const DEPTH: usize> Rows for Indices<'_, I, DEPTH> {
     }
 }
 
-/// What an index below zero has added: its dim, if it is counted from the end.
+/// The number that an index below zero has added: its dim, if it is counted from the end.
 #[inline(always)]
 fn wrap(dim: u64, from_end: bool) -> u64 {
     if from_end { dim } else { 0 }

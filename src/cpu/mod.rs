@@ -173,7 +173,7 @@ impl GatherPlan {
     ///
     /// # Errors
     ///
-    /// Those of [`run`](Self::run); lengths are counted in bytes.
+    /// The errors of [`run`](Self::run), with lengths in bytes.
     ///
     /// # Examples
     ///
