@@ -1,11 +1,12 @@
-// Gives each shader file, and each pipeline of a list, to Tint, the compiler of Dawn and Chromium:
-// node tint.mjs MODULE PIPELINES SHADER...   with MODULE npm's webgpu and PIPELINES a JSON file of entry points and
-// constants. Exits with 1 if one is rejected.
-import { readFileSync } from "node:fs";
+// Gives the shader modules, and each pipeline of a list, to Tint, the compiler of Dawn and Chromium:
+// node tint.mjs WEBGPU PIPELINES FOLDER   with WEBGPU npm's webgpu, PIPELINES a JSON file of modules, entry points and
+// constants, and FOLDER that of the modules, NAME.wgsl. Exits with 1 if one is rejected.
+import { readFileSync, readdirSync } from "node:fs";
+import { basename, join } from "node:path";
 import { pathToFileURL } from "node:url";
 
-const [module_path, pipelines_path, ...shaders] = process.argv.slice(2);
-const { create, globals } = await import(pathToFileURL(module_path));
+const [webgpu_path, pipelines_path, folder] = process.argv.slice(2);
+const { create, globals } = await import(pathToFileURL(webgpu_path));
 Object.assign(globalThis, globals);
 const pipelines = JSON.parse(readFileSync(pipelines_path, "utf8"));
 
@@ -20,32 +21,33 @@ const { vendor, architecture, description } = adapter.info;
 console.log(`Dawn on ${description || `${vendor} ${architecture}`}`);
 const device = await adapter.requestDevice();
 
+let accepted = 0;
 let rejected = 0;
-const reject = (what, why) => {
-    rejected += 1;
-    console.log(`${what}: ${why}`);
-};
-for (const shader of shaders) {
+// Makes an object, and says why it cannot be made.
+const judge = async (what, make) => {
     device.pushErrorScope("validation");
-    const module = device.createShaderModule({ label: shader, code: readFileSync(shader, "utf8") });
+    const made = make();
     const error = await device.popErrorScope();
-    if (error) {
-        reject(shader, error.message);
-        continue;
+    const messages = error ? [error] : ((await made.getCompilationInfo?.())?.messages ?? []);
+    if (messages.length > 0) {
+        rejected += 1;
+        messages.forEach(({ message }) => console.log(`${what}: ${message}`));
+    } else {
+        accepted += 1;
     }
-    for (const { type, lineNum, message } of (await module.getCompilationInfo()).messages) {
-        reject(`${shader}:${lineNum}`, `${type}: ${message}`);
-    }
-    for (const { entryPoint, constants } of pipelines) {
-        device.pushErrorScope("validation");
-        device.createComputePipeline({ layout: "auto", compute: { module, entryPoint, constants } });
-        const error = await device.popErrorScope();
-        if (error) {
-            reject(`${entryPoint} ${JSON.stringify(constants)}`, error.message);
-        }
-    }
+    return made;
+};
+const modules = {};
+for (const file of readdirSync(folder)) {
+    const code = readFileSync(join(folder, file), "utf8");
+    modules[basename(file, ".wgsl")] = await judge(file, () => device.createShaderModule({ label: file, code }));
 }
-const count = shaders.length * pipelines.length;
-console.log(`${Math.max(count - rejected, 0)} accepted, ${rejected} rejected`);
+for (const { module, entryPoint, constants } of pipelines) {
+    const compute = { module: modules[module], entryPoint, constants };
+    await judge(`${module}, ${entryPoint} ${JSON.stringify(constants)}`, () =>
+        device.createComputePipeline({ layout: "auto", compute }),
+    );
+}
+console.log(`${accepted} accepted, ${rejected} rejected`);
 // Dawn's threads would keep the process.
-process.exit(rejected > 0 || count === 0 ? 1 : 0);
+process.exit(rejected > 0 || accepted === 0 ? 1 : 0);

@@ -54,6 +54,14 @@ impl IndexKind {
         }
     }
 
+    /// The words of one index value.
+    pub(crate) const fn words(self) -> u32 {
+        match self {
+            Self::I32 | Self::U32 => 1,
+            Self::I64 | Self::U64 => 2,
+        }
+    }
+
     /// Whether values below zero can be written.
     #[must_use]
     pub const fn is_signed(self) -> bool {

@@ -615,7 +615,7 @@ fn threads_that_meet_bad_rows_at_once_agree_on_the_first() {
 
 #[test]
 fn large_gathers_equal_the_oracle() {
-    let case = cases::more_than_65535_workgroups();
+    let case = cases::many_rows();
     for job in case.jobs(&[4], &[IndexKind::U32], &[BadIndices::Zero]) {
         job.check(&Cpu);
     }

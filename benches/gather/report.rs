@@ -1,14 +1,17 @@
 //! The table for people, and lines of JSON for programs.
 
-use std::fs::{File, read_to_string};
+use std::fs::File;
 use std::io::Write;
 use std::time::Duration;
 
 use serde_json::json;
 use wgpu_gather::BadIndices;
 
-use crate::timing::Timed;
-use crate::workloads::Workload;
+use crate::gpu::naive::{NAIVE_ROW, NAIVE_UNIT};
+use crate::machine::{cpu_name, last_level_cache};
+use crate::summary::{Beside, Growth, Summary};
+use crate::timing::{Timed, ms, ratio};
+use crate::workloads::{FIRST, Workload};
 
 /// Bytes that a CPU moves at once between memory and cache, and a GPU.
 const CPU_SECTOR: u64 = 64;
@@ -20,8 +23,7 @@ pub struct Report {
     json: Option<File>,
     cache_bytes: u64,
     element_bytes: u64,
-    /// Ratios to the copy of outputs of several sizes: what was timed, and MiB.
-    growth: Vec<(String, u64, f64)>,
+    summary: Summary,
 }
 
 impl Report {
@@ -31,12 +33,13 @@ impl Report {
             json,
             cache_bytes: last_level_cache(),
             element_bytes: 0,
-            growth: Vec::new(),
+            summary: Summary::default(),
         };
         println!("cpu: {}", cpu_name());
         if let Some(adapter) = &report.adapter {
             println!("gpu: {adapter}");
         }
+        println!("copy: the output's bytes, from buffer to buffer or by memcpy");
         println!(
             "floor: every memory sector that the gather must move, at the bandwidth of the copy, with a cache of {} MiB",
             report.cache_bytes >> 20
@@ -75,11 +78,12 @@ impl Report {
             let floor = self.floor(workload, figure.device, copy);
             self.figure(workload, figure, copy, vec4, floor)?;
             let grows = matches!(figure.measure, "run_into" | "resident" | "vec4_copy");
-            if grows && workload.name.starts_with('G') {
-                let size = self.output_bytes(workload) >> 20;
-                let ratio = ratio(figure.median, copy);
-                let name = name(figure.device, figure.threads, figure.measure);
-                self.growth.push((name, size, ratio));
+            if grows && workload.is_of_growth() {
+                self.summary.growth.push(Growth {
+                    name: name(figure.device, figure.threads, figure.measure),
+                    mib: self.output_bytes(workload) >> 20,
+                    to_copy: ratio(figure.median, copy),
+                });
             }
         }
         let cpu = |measure, threads| {
@@ -101,6 +105,27 @@ impl Report {
                 ),
                 None => println!(),
             }
+        }
+        if let Some(resident) = of("resident") {
+            let naive = |name| {
+                let median = of(name).map(|figure| figure.median);
+                if median.is_none() {
+                    println!(
+                        "  gpu {name:<16}{0:>11}{0:>11}{0:>9}{0:>9}{0:>9}{0:>9}",
+                        "-"
+                    );
+                }
+                median
+            };
+            let beside = Beside {
+                workload: workload.name,
+                ours: resident.median,
+                copy,
+                naive_unit: naive(NAIVE_UNIT),
+                naive_row: naive(NAIVE_ROW),
+            };
+            println!("  {beside}");
+            self.summary.beside.push(beside);
         }
         if let (Some(error), Some(plain)) = (of("bad_indices_error"), of("resident")) {
             println!(
@@ -131,15 +156,31 @@ impl Report {
 
     /// The cost of windows, beside the same gather in one dispatch.
     pub fn windows(&mut self, workload: &Workload, timed: Vec<Timed>) -> Result<(), String> {
-        let uncut = timed[0].median;
         println!("  cut into windows:");
+        self.beside_first(workload, timed, "ratio_to_uncut")
+    }
+
+    /// The cost of checks, beside the same gather with all of them.
+    pub fn checks(&mut self, workload: &Workload, timed: Vec<Timed>) -> Result<(), String> {
+        println!("  with all checks, only the driver's, and none:");
+        self.beside_first(workload, timed, "ratio_to_all_checks")
+    }
+
+    fn beside_first(
+        &mut self,
+        workload: &Workload,
+        timed: Vec<Timed>,
+        key: &str,
+    ) -> Result<(), String> {
+        let first = &timed[0];
         for figure in &timed {
+            let to_first = ratio(figure.median, first.median);
             println!(
-                "  {:<20}{:>11.3}{:>11.3}   {:.2} times uncut",
+                "  {:<20}{:>11.3}{:>11.3}   {to_first:.2} times {}",
                 figure.measure,
                 ms(figure.median),
                 ms(figure.min),
-                ratio(figure.median, uncut)
+                first.measure,
             );
             self.write(json!({
                 "workload": workload.name,
@@ -148,28 +189,35 @@ impl Report {
                 "measure": figure.measure,
                 "median_ms": ms(figure.median),
                 "min_ms": ms(figure.min),
-                "ratio_to_uncut": ratio(figure.median, uncut),
+                key: to_first,
+                "adapter": self.adapter,
             }))?;
         }
         Ok(())
     }
 
-    /// How the time grows with the output.
     pub fn summary(&self) {
-        if self.growth.is_empty() {
-            return;
+        print!("{}", self.summary);
+    }
+
+    /// The first gather of a process: this crate's and the naive kernel's.
+    pub fn first(&mut self, [ours, naive]: [Duration; 2]) -> Result<(), String> {
+        println!(
+            "\nfirst gather of a process, driver's cache off: ours {:.2} ms, naive kernel {:.2} ms ({:.2})",
+            ms(ours),
+            ms(naive),
+            ratio(ours, naive)
+        );
+        for (measure, median) in [("resident", ours), (NAIVE_UNIT, naive)] {
+            self.write(json!({
+                "workload": FIRST.name,
+                "device": crate::gpu::DEVICE,
+                "measure": measure,
+                "median_ms": ms(median),
+                "adapter": self.adapter,
+            }))?;
         }
-        println!("\nrows of 512 B, time by that of a copy:");
-        let mut names: Vec<_> = self.growth.iter().map(|(name, ..)| name).collect();
-        names.sort_unstable();
-        names.dedup();
-        for name in names {
-            let of_name = self.growth.iter().filter(|(of, ..)| of == name);
-            let sizes: Vec<String> = of_name
-                .map(|(_, size, ratio)| format!("{size} MiB {ratio:.2}"))
-                .collect();
-            println!("  {name:<20}{}", sizes.join("   "));
-        }
+        Ok(())
     }
 
     fn figure(
@@ -250,38 +298,10 @@ fn name(device: &str, threads: usize, measure: &str) -> String {
     }
 }
 
-fn ms(duration: Duration) -> f64 {
-    duration.as_secs_f64() * 1e3
-}
-
 fn mib(bytes: u64) -> f64 {
     bytes as f64 / f64::from(1 << 20)
 }
 
-fn ratio(time: Duration, to: Duration) -> f64 {
-    time.as_secs_f64() / to.as_secs_f64()
-}
-
 fn gcd(a: u64, b: u64) -> u64 {
     if b == 0 { a } else { gcd(b, a % b) }
-}
-
-/// As Linux says; 32 MiB where nothing does.
-fn last_level_cache() -> u64 {
-    let sizes = (0..8).filter_map(|index| {
-        let file = format!("/sys/devices/system/cpu/cpu0/cache/index{index}/size");
-        let size = read_to_string(file).ok()?;
-        size.trim().strip_suffix('K')?.parse::<u64>().ok()
-    });
-    sizes.max().map_or(32 << 20, |kib| kib << 10)
-}
-
-fn cpu_name() -> String {
-    let info = read_to_string("/proc/cpuinfo").unwrap_or_default();
-    let name = info
-        .lines()
-        .find_map(|line| line.strip_prefix("model name"));
-    let name = name.map_or("unknown", |name| name.trim_start_matches([' ', '\t', ':']));
-    let threads = std::thread::available_parallelism().map_or(1, usize::from);
-    format!("{name}, {threads} threads")
 }

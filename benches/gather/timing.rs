@@ -53,3 +53,11 @@ pub fn took(work: impl FnOnce()) -> Duration {
     work();
     start.elapsed()
 }
+
+pub fn ms(duration: Duration) -> f64 {
+    duration.as_secs_f64() * 1e3
+}
+
+pub fn ratio(time: Duration, to: Duration) -> f64 {
+    time.as_secs_f64() / to.as_secs_f64()
+}

@@ -32,7 +32,7 @@ const fn gather_nd(
     }
 }
 
-pub const WORKLOADS: [Workload; 23] = [
+pub const WORKLOADS: [Workload; 30] = [
     gather_nd("W1", &[16_777_216], &[4_194_304, 1]),
     gather_nd("W2", &[4096, 4096], &[4_194_304, 2]),
     gather_nd("W3", &[1_048_576, 16], &[1_048_576, 1]),
@@ -71,12 +71,33 @@ pub const WORKLOADS: [Workload; 23] = [
     gather_nd("S80", &[838_860, 20], &[419_430, 1]),
     gather_nd("S400", &[167_772, 100], &[83_886, 1]),
     gather_nd("S1200", &[55_924, 300], &[27_962, 1]),
+    // Few long slices: 8 of 8 MiB, 64 of 1 MiB and 512 of 32 KiB, out of twice as many rows.
+    gather_nd("L8", &[16, 2_097_152], &[8, 1]),
+    gather_nd("L64", &[128, 262_144], &[64, 1]),
+    gather_nd("L512", &[1024, 8192], &[512, 1]),
+    // Rows that are no multiple of 4.
+    gather_nd("T3", &[1_000_003, 16], &[1_000_003, 1]),
+    // Many small blocks: an outer dim or a batch dim of 10^6.
+    Workload {
+        axis: Some(1),
+        ..gather_nd("B1", &[1_000_000, 4, 4], &[1])
+    },
+    Workload {
+        axis: Some(1),
+        batch_dims: 1,
+        ..gather_nd("B2", &[1_000_000, 4, 16], &[1_000_000, 2])
+    },
+    // A table of 1 GiB, and 256 MiB of output.
+    gather_nd("G1", &[4_194_304, 64], &[1_048_576, 1]),
     // Rows of 512 bytes, and outputs of 4 to 256 MiB.
     gather_nd("G4", &[100_000, 128], &[8_192, 1]),
     gather_nd("G16", &[100_000, 128], &[32_768, 1]),
     gather_nd("G64", &[100_000, 128], &[131_072, 1]),
     gather_nd("G256", &[100_000, 128], &[524_288, 1]),
 ];
+
+/// The first gather of a process: a few rows as those of W3.
+pub const FIRST: Workload = gather_nd("first", &[1000, 16], &[64, 1]);
 
 /// An element, or an index, that is made from a number.
 pub trait Number: Pod + Default + PartialEq + Send + Sync {
@@ -124,7 +145,7 @@ impl<T, I> Data<T, I> {
     }
 }
 
-/// What is done with the data of a workload, whatever its types.
+/// Work on the data of a workload, of any types.
 pub trait Visit {
     fn visit<T: Number + GatherElement, I: Number + GatherIndex>(&mut self, data: &Data<T, I>);
 }
@@ -134,11 +155,17 @@ impl Workload {
         GatherNd::new().batch_dims(self.batch_dims)
     }
 
-    /// The plan under the devices' own policies.
+    /// One of the workloads that differ in the size of their output only.
+    pub fn is_of_growth(&self) -> bool {
+        matches!(self.name, "G4" | "G16" | "G64" | "G256")
+    }
+
+    /// The plan under the policy.
     pub fn plan(&self, bad_indices: BadIndices) -> GatherPlan {
         let plan = match self.axis {
             Some(axis) => Gather::new()
                 .axis(axis)
+                .batch_dims(self.batch_dims)
                 .bad_indices(bad_indices)
                 .plan(self.params_shape, self.indices_shape),
             None => self
@@ -158,7 +185,7 @@ impl Workload {
         }
     }
 
-    fn data<T: Number, I: Number>(&self) -> Data<T, I> {
+    pub fn data<T: Number, I: Number>(&self) -> Data<T, I> {
         let plan = self.plan(BadIndices::Error);
         let dims = plan.dims();
         let mut state = 0x9e37_79b9_7f4a_7c15_u64;

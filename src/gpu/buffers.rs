@@ -3,7 +3,7 @@
 use super::context::Gpu;
 use super::report::REPORT_BYTES;
 use super::scope::scoped;
-use super::window::range_bytes;
+use super::types::range_bytes;
 use crate::error::{GpuError, Operand};
 
 /// What the buffer of a table needs.

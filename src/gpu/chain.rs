@@ -8,7 +8,7 @@ use super::report::REPORT_BYTES;
 use super::scope::{scoped, scoped_start};
 use super::table::GpuTable;
 use super::to_host::check_report;
-use super::window::{OperandBytes, range_bytes};
+use super::types::{ElementTypes, range_bytes};
 use crate::bad_indices::BadIndices;
 use crate::element::{GatherElement, GatherIndex};
 use crate::error::{GpuError, Operand};
@@ -92,7 +92,7 @@ impl Gpu {
         I: GatherIndex,
     {
         plan.check_lengths(table.len(), indices.len())?;
-        let bytes = OperandBytes::new(plan.dims(), size_of::<T>() as u64, I::KIND)?;
+        let bytes = ElementTypes::of::<T, I>().operand_bytes(plan.dims())?;
         let size = range_bytes(bytes.output).max(4);
         let buffer = self.make_buffer(Operand::Output, size, TABLE, "wgpu-gather/output")?;
         let len = usize::try_from(plan.dims().output_len()).expect("a buffer's bytes are counted");

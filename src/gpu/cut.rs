@@ -1,15 +1,15 @@
-//! Cutting a plan to a device's limits: which rows each dispatch does, and which bytes of each operand it
+//! Cutting a plan to a device's limits: which rows each dispatch gathers, and which bytes of each operand it
 //! binds. Pure: a function of sizes and limits, for plans of any size.
 //!
 //! ```text
 //! for each chunk of output rows        as many as bindings of output and indices hold
-//!     for each part of a slice         one, unless a slice is longer than a binding
+//!     for each piece of a slice        one, unless a slice is longer than a binding
 //!         for each window of params    as many rows as a binding holds, of those that the chunk may need
-//!             one dispatch             of the chunk's rows that may need the window
+//!             one dispatch             of the chunk's rows that may need the window; two if packed rows leave a rest
 //! ```
 //!
 //! Each output row is written by just one dispatch: the one that binds its params row, or, if it is bad,
-//! the one that binds the first row of its part of params. Rows come in order, so the first dispatch that
+//! the one that binds the first row of its block. Rows come in order, so the first dispatch that
 //! reports a bad row reports the smallest.
 
 mod dispatch;
@@ -17,50 +17,48 @@ mod dispatch;
 use std::ops::Range;
 
 pub(crate) use self::dispatch::{Dispatch, Span};
-use super::kernel::{GROUP_ROWS, Kernel, Unit, WORKGROUP_SIZE};
-use super::window::{MAX_PLACE_DIMS, WORD_BYTES, range_bytes};
+use super::kernel::{FindRows, Kernel, WORKGROUP_SIZE};
+use super::types::{ElementTypes, WORD_BYTES, range_bytes};
+use super::uniform::MAX_PLACE_DIMS;
 use crate::dims::GatherDims;
 use crate::error::GatherError;
 
-/// The parts of a slice that is cut are whole units of every kernel.
-const PART_BYTES_STEP: u64 = 16;
+/// The pieces of a slice that is cut are whole units of every kernel.
+const PIECE_BYTES_STEP: u64 = 16;
 
-/// Params, indices, output, notes and report.
-const OWN_REPORT_STORAGE_BUFFERS: u32 = 5;
-
-/// Invocations are numbered in 32 bits, and so are the rows from the start of a dispatch's first part.
+/// Invocations are numbered in 32 bits, and so are the rows from the start of a dispatch's first block.
 const MAX_COUNT: u64 = 1 << 31;
 
 /// A plan, and how much of it one dispatch may bind and do.
 #[derive(Debug, Clone)]
 pub(crate) struct Cut<'a> {
-    pub(crate) kernel: Kernel,
     dims: &'a GatherDims,
+    find: FindRows,
+    /// The words after which a fill repeats itself.
+    fill_words: u32,
     /// The first row of each buffer of params, and the number of all rows.
     shard_starts: Vec<u64>,
     slice_bytes: u64,
-    part_bytes: u64,
+    piece_bytes: u64,
     index_row_bytes: u64,
     /// What a dispatch may bind of params.
     binding_bytes: u64,
     /// What it may bind of indices and of output: a binding, or less.
     chunk_bytes: u64,
     alignment: u64,
-    max_invocations: u64,
     max_workgroups: u64,
-    /// Storage buffers that a dispatch may bind.
-    max_storage_buffers: u32,
+    max_grid_width: u64,
     /// See [`counted`](Self::counted).
     counted: bool,
 }
 
-/// Output rows, or one part of an output row: consecutive bytes of the output.
+/// Output rows, or one piece of an output row: consecutive bytes of the output.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Chunk {
     start: u64,
     end: u64,
-    /// Where in its slice the part starts: 0, unless slices are cut.
-    part: u64,
+    /// Where in its slice the piece starts: 0, unless slices are cut.
+    piece: u64,
 }
 
 /// Some params rows, and the output rows of a chunk that may need them.
@@ -68,7 +66,7 @@ pub(crate) struct Chunk {
 pub(crate) struct Window {
     pub(crate) output_rows: (u64, u64),
     pub(crate) params_rows: (u64, u64),
-    part: u64,
+    piece: u64,
 }
 
 impl<'a> Cut<'a> {
@@ -76,78 +74,62 @@ impl<'a> Cut<'a> {
     /// buffer.
     pub(crate) fn new(
         dims: &'a GatherDims,
-        element_bytes: u64,
-        index_bytes: u64,
+        types: ElementTypes,
         shard_rows: &[u64],
         limits: &wgpu::Limits,
-        device_type: wgpu::DeviceType,
     ) -> Result<Self, GatherError> {
         let chunk_bytes = limits.max_storage_buffer_binding_size;
-        Self::in_chunks(
-            dims,
-            element_bytes,
-            index_bytes,
-            shard_rows,
-            limits,
-            device_type,
-            chunk_bytes,
-        )
+        Self::in_chunks(dims, types, shard_rows, limits, chunk_bytes)
     }
 
     /// The same in chunks whose output and whose indices have at most `chunk_bytes` bytes each.
     pub(crate) fn in_chunks(
         dims: &'a GatherDims,
-        element_bytes: u64,
-        index_bytes: u64,
+        types: ElementTypes,
         shard_rows: &[u64],
         limits: &wgpu::Limits,
-        device_type: wgpu::DeviceType,
         chunk_bytes: u64,
     ) -> Result<Self, GatherError> {
-        let slice_bytes = dims.slice_len.saturating_mul(element_bytes);
+        let slice_bytes = dims.slice_len.saturating_mul(types.element_bytes);
         let alignment = u64::from(limits.min_storage_buffer_offset_alignment.max(16));
-        let max_workgroups = u64::from(limits.max_compute_workgroups_per_dimension);
+        let max_grid_width = u64::from(limits.max_compute_workgroups_per_dimension);
         // Beyond 32 bits of bytes the shader could not count, whatever a device may bind.
         let binding_bytes = limits.max_storage_buffer_binding_size.min(u32::MAX.into()) & !3;
         let mut cut = Self {
-            kernel: Kernel::choose(slice_bytes, dims.output_rows(), device_type),
             dims,
+            find: FindRows::choose(dims, types.index_kind),
+            fill_words: 1,
             shard_starts: starts(shard_rows),
             slice_bytes,
-            part_bytes: slice_bytes,
-            index_row_bytes: dims.index_depth() as u64 * index_bytes,
+            piece_bytes: slice_bytes,
+            index_row_bytes: dims.index_depth() as u64 * types.index_kind.bytes(),
             binding_bytes,
             chunk_bytes: chunk_bytes.min(binding_bytes) & !3,
             alignment,
-            max_invocations: max_workgroups
-                .saturating_mul(max_workgroups)
-                .saturating_mul(WORKGROUP_SIZE.into())
-                .min(MAX_COUNT),
-            max_workgroups,
-            max_storage_buffers: limits.max_storage_buffers_per_shader_stage,
+            max_workgroups: max_grid_width
+                .saturating_mul(max_grid_width)
+                .min(MAX_COUNT / u64::from(WORKGROUP_SIZE)),
+            max_grid_width,
             counted: false,
         };
-        // A dispatch has invocations for a slice at least.
-        let most_lanes_log2 = cut.max_invocations.max(1).ilog2();
-        cut.kernel.lanes_log2 = cut.kernel.lanes_log2.min(most_lanes_log2);
         if dims.output_len() == 0 {
             return Ok(cut);
         }
         cut.check_places()?;
         let slices = cut.least_bytes_for_slices(shard_rows);
         let index_rows = cut.least_bytes_for_index_rows();
-        if slices > cut.chunk_bytes || !cut.dispatches_slices() {
-            cut.part_bytes = (cut.chunk_bytes.saturating_sub(alignment))
-                .min(cut.max_invocations.saturating_mul(4).saturating_sub(8))
-                / PART_BYTES_STEP
-                * PART_BYTES_STEP;
+        let most_piece = cut.most_piece_bytes();
+        if slices > cut.chunk_bytes || slice_bytes > most_piece {
+            cut.piece_bytes = (cut.chunk_bytes.saturating_sub(alignment)).min(most_piece)
+                / PIECE_BYTES_STEP
+                * PIECE_BYTES_STEP;
         }
-        let least_part = slices.min(alignment + PART_BYTES_STEP);
+        let least_piece = slices.min(alignment + PIECE_BYTES_STEP);
         for (name, expected, found) in [
-            ("max_compute_workgroups_per_dimension", 1, max_workgroups),
+            ("max_compute_workgroups_per_dimension", 1, max_grid_width),
             (
                 "max_storage_buffer_binding_size",
-                least_part.max(index_rows),
+                least_piece.max(index_rows),
                 cut.chunk_bytes,
             ),
         ] {
@@ -162,16 +144,16 @@ impl<'a> Cut<'a> {
         Ok(cut)
     }
 
-    /// The same in dispatches of one part each and without groups: how many of its rows each has is said on the
+    /// The same in dispatches of one block each, none of them packed: how many of its rows each gathers is said on the
     /// device.
     pub(crate) fn counted(mut self) -> Self {
         self.counted = true;
         self
     }
 
-    /// Whether the rows of a dispatch are known, and its bindings not too many, for a report of its own.
-    fn can_report_itself(&self) -> bool {
-        !self.counted && self.max_storage_buffers >= OWN_REPORT_STORAGE_BUFFERS
+    /// Takes the kernels for a fill that repeats itself after so many words.
+    pub(crate) fn set_fill_words(&mut self, fill_words: u32) {
+        self.fill_words = fill_words;
     }
 
     /// Where an index row's place in its batch counts, the shader counts a batch in one word.
@@ -188,14 +170,9 @@ impl<'a> Cut<'a> {
         Ok(())
     }
 
-    /// Whether params has, or an index row may select, more rows than 32 bits count.
-    pub(crate) fn is_wide(&self) -> bool {
-        self.dims.params_rows().max(self.dims.row_count) > u32::MAX.into()
-    }
-
     /// In the order of rows; none if the output is empty.
     pub(crate) fn dispatches(&self) -> impl Iterator<Item = Dispatch> {
-        let chunks = std::iter::successors(self.first_chunk(), |&chunk| self.chunk_behind(chunk));
+        let chunks = std::iter::successors(self.first_chunk(), |&chunk| self.chunk_after(chunk));
         chunks.flat_map(move |chunk| {
             let windows = self.windows(chunk);
             windows.flat_map(move |window| self.dispatches_of(window))
@@ -208,11 +185,11 @@ impl<'a> Cut<'a> {
     }
 
     /// The chunk that goes on in the output where this one ends.
-    pub(crate) fn chunk_behind(&self, chunk: Chunk) -> Option<Chunk> {
-        let Chunk { start, end, part } = chunk;
-        let part = part + self.part_bytes;
-        if part < self.slice_bytes {
-            return Some(self.chunk_from(start, part));
+    pub(crate) fn chunk_after(&self, chunk: Chunk) -> Option<Chunk> {
+        let Chunk { start, end, piece } = chunk;
+        let piece = piece + self.piece_bytes;
+        if piece < self.slice_bytes {
+            return Some(self.chunk_from(start, piece));
         }
         (end < self.dims.output_rows()).then(|| self.chunk_from(end, 0))
     }
@@ -238,14 +215,22 @@ impl<'a> Cut<'a> {
         all_rows.min(any_row)
     }
 
-    /// Whether one dispatch copies a whole slice.
-    fn dispatches_slices(&self) -> bool {
-        self.kernel.unit != Unit::Byte
-            || self.slice_bytes.saturating_add(8) <= self.max_invocations.saturating_mul(4)
+    /// The bytes of a slice that one dispatch can copy: a word a lane, less one for a slice that starts within a word.
+    fn most_piece_bytes(&self) -> u64 {
+        (self.max_workgroups * u64::from(WORKGROUP_SIZE * WORD_BYTES)).saturating_sub(8)
+    }
+
+    /// Rows that one dispatch can gather whatever the kernel is: in words, of which more than half a workgroup take a
+    /// whole one.
+    fn most_rows(&self) -> u64 {
+        let row_lanes = self.piece_bytes.div_ceil(4).next_power_of_two();
+        let lanes = self.max_workgroups * u64::from(WORKGROUP_SIZE);
+        // One lane more for rows that start within a word.
+        (lanes / row_lanes).saturating_sub(1).clamp(1, MAX_COUNT)
     }
 
     fn is_whole(&self) -> bool {
-        self.part_bytes == self.slice_bytes
+        self.piece_bytes == self.slice_bytes
     }
 
     /// Rows of so many bytes that `bytes` of a buffer hold, if the first row starts at `start` of its operand.
@@ -253,26 +238,29 @@ impl<'a> Cut<'a> {
         (bytes - start % self.alignment) / row_bytes
     }
 
-    /// The chunk that starts with this part of output row `start`.
-    fn chunk_from(&self, start: u64, part: u64) -> Chunk {
+    /// The kernel for rows that are packed, and how many of them a lane takes.
+    fn packed(&self) -> Option<(Kernel, u64)> {
+        let can_pack = !self.counted && self.find != FindRows::General;
+        let is_shard = self.dims.held_rows < self.dims.row_count;
+        Kernel::packed(self.slice_bytes).filter(|_| can_pack && !is_shard && self.is_whole())
+    }
+
+    /// The chunk that starts with this piece of output row `start`.
+    fn chunk_from(&self, start: u64, piece: u64) -> Chunk {
         let (index_count, outer_size) = (self.dims.index_count, self.dims.outer_size);
         let batch_rows = outer_size * index_count;
-        let params_part_end = (start / index_count + 1) * index_count;
+        let block_end = (start / index_count + 1) * index_count;
         let batch = start / batch_rows;
 
-        let mut rows = match self.kernel.unit {
-            Unit::Byte => (self.max_invocations * 4 - 8) / self.part_bytes,
-            Unit::Vec4 | Unit::Vec2 | Unit::Word => self.max_invocations >> self.kernel.lanes_log2,
-        };
-        rows = rows.min(match self.is_whole() {
+        let rows = self.most_rows().min(match self.is_whole() {
             true => self.rows_in(
                 self.chunk_bytes,
-                start * self.slice_bytes + part,
+                start * self.slice_bytes + piece,
                 self.slice_bytes,
             ),
             false => 1,
         });
-        let mut end = (start + rows.min(MAX_COUNT)).min(self.dims.output_rows());
+        let mut end = (start + rows).min(self.dims.output_rows());
         if self.index_row_bytes > 0 {
             let rows_in_chunk = |first: u64| {
                 let start = first * self.index_row_bytes;
@@ -286,41 +274,44 @@ impl<'a> Cut<'a> {
             } else {
                 let first = first + start % index_count;
                 let held = rows_in_chunk(first);
-                params_part_end.min(start + held)
+                block_end.min(start + held)
             });
         }
-        if self.kernel.groups > 0 && !end.is_multiple_of(index_count) && end - start > GROUP_ROWS {
-            // What follows starts with a vector of each operand.
-            end -= (end - start) % GROUP_ROWS;
+        if let Some((_, lane_rows)) = self.packed()
+            && !end.is_multiple_of(index_count)
+            && end - start > lane_rows
+        {
+            // The next chunk starts with a vector of each operand.
+            end -= (end - start) % lane_rows;
         }
         if index_count > MAX_COUNT || self.counted {
-            end = end.min(params_part_end);
+            end = end.min(block_end);
         }
         if batch_rows > MAX_COUNT {
             end = end.min((batch + 1) * batch_rows);
         }
-        Chunk { start, end, part }
+        Chunk { start, end, piece }
     }
 
     /// The bytes of the output that a chunk is, and the aligned place at or before them that its dispatches
     /// can be bound from.
     pub(crate) fn output_bytes(&self, chunk: Chunk) -> (Range<u64>, u64) {
-        let start = chunk.start * self.slice_bytes + chunk.part;
-        let part_end = (chunk.part + self.part_bytes).min(self.slice_bytes);
-        let end = (chunk.end - 1) * self.slice_bytes + part_end;
+        let start = chunk.start * self.slice_bytes + chunk.piece;
+        let piece_end = (chunk.piece + self.piece_bytes).min(self.slice_bytes);
+        let end = (chunk.end - 1) * self.slice_bytes + piece_end;
         (start..end, start / self.alignment * self.alignment)
     }
 
     /// The windows of the params rows that a chunk may need.
     pub(crate) fn windows(&self, chunk: Chunk) -> impl Iterator<Item = Window> {
-        let Chunk { start, end, part } = chunk;
+        let Chunk { start, end, piece } = chunk;
         let index_count = self.dims.index_count;
         // Params without rows: one window of one row, which no index selects.
         let row_count = self.dims.held_rows.max(1);
         let first_row = start / index_count * row_count;
         let last_row = ((end - 1) / index_count + 1) * row_count;
         ranges(first_row, last_row, move |row| {
-            self.window_end(row, part).min(last_row)
+            self.window_end(row, piece).min(last_row)
         })
         .map(move |(row, row_end)| {
             let rows_start = start.max(row / row_count * index_count);
@@ -328,22 +319,22 @@ impl<'a> Cut<'a> {
             Window {
                 output_rows: (rows_start, rows_end),
                 params_rows: (row, row_end),
-                part,
+                piece,
             }
         })
     }
 
     /// Where a window that starts with params row `row` ends.
-    fn window_end(&self, row: u64, part: u64) -> u64 {
+    fn window_end(&self, row: u64, piece: u64) -> u64 {
         if self.dims.held_rows == 0 || !self.is_whole() {
             return row + 1;
         }
         let (_, shard_row, shard_end) = self.shard_of(row);
-        let start = (row - shard_row) * self.slice_bytes + part;
+        let start = (row - shard_row) * self.slice_bytes + piece;
         (row + self.rows_in(self.binding_bytes, start, self.slice_bytes)).min(shard_end)
     }
 
-    /// The buffer that holds a params row, its first row and the first one behind it.
+    /// The buffer that holds a params row, its first row and the row after its last.
     fn shard_of(&self, row: u64) -> (usize, u64, u64) {
         let shard = self.shard_starts.partition_point(|&start| start <= row) - 1;
         (

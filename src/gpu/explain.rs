@@ -3,8 +3,9 @@
 use std::fmt::Write;
 
 use super::cut::{Cut, Dispatch};
-use super::kernel::{BadRowsTo, EntryPoint, GROUP_ROWS, Unit, WORKGROUP_SIZE};
-use super::window::{OperandBytes, check_limits};
+use super::kernel::{EntryPoint, FindRows, Kernel, Unit, WORKGROUP_SIZE};
+use super::limits::check_limits;
+use super::types::{ElementTypes, OperandBytes};
 use crate::bad_indices::BadIndices;
 use crate::element::IndexKind;
 use crate::error::GatherError;
@@ -15,22 +16,20 @@ const MAX_SHOWN: usize = 1000;
 
 impl GatherPlan {
     /// Says in a few lines what the GPU will run for elements of `element_bytes` bytes: the sizes, the bytes
-    /// moved, the kernel and its dispatch, or why it cannot run within `limits`. On a CPU that poses as a GPU the
-    /// kernel may be another one than on a GPU.
+    /// moved, the kernel and its dispatch, or why it cannot run within `limits`.
     ///
     /// ```
     /// use wgpu_gather::{GatherNd, IndexKind, wgpu};
     ///
     /// let plan = GatherNd::new().plan(&[1000, 64], &[300, 1])?;
-    /// let (limits, gpu) = (wgpu::Limits::default(), wgpu::DeviceType::DiscreteGpu);
-    /// let text = plan.explain(4, IndexKind::I32, &limits, gpu);
+    /// let text = plan.explain(4, IndexKind::I32, &wgpu::Limits::default());
     /// assert_eq!(
     ///     text,
     ///     "gather_nd params [1000,64], indices [300,1], batch_dims 0 -> output [300,64]\n\
     ///      300 slices of 256 bytes out of 1000 rows; params 256000 bytes, indices 1200 bytes (i32), output 76800 bytes\n\
     ///      moves 154800 bytes: reads 1200 of indices and at most 76800 of params, writes 76800\n\
-    ///      kernel gather_vec4: units of 16 bytes, 4 invocations a slice\n\
-    ///      1 dispatch of 19 x 1 workgroups of 64 invocations"
+    ///      kernel rows: units of 16 bytes, 1 slice a lane\n\
+    ///      1 dispatch of 19 x 1 workgroups of 256 invocations"
     /// );
     /// # Ok::<(), wgpu_gather::PlanError>(())
     /// ```
@@ -40,12 +39,13 @@ impl GatherPlan {
         element_bytes: u64,
         index_kind: IndexKind,
         limits: &wgpu::Limits,
-        device_type: wgpu::DeviceType,
     ) -> String {
         let mut text = self.to_string();
-        if let Err(error) =
-            self.explain_into(&mut text, element_bytes, index_kind, limits, device_type)
-        {
+        let types = ElementTypes {
+            element_bytes,
+            index_kind,
+        };
+        if let Err(error) = self.explain_into(&mut text, types, limits) {
             let _ = write!(text, "\ncannot run: {error}");
         }
         text
@@ -54,16 +54,11 @@ impl GatherPlan {
     fn explain_into(
         &self,
         text: &mut String,
-        element_bytes: u64,
-        index_kind: IndexKind,
+        types: ElementTypes,
         limits: &wgpu::Limits,
-        device_type: wgpu::DeviceType,
     ) -> Result<(), GatherError> {
-        if element_bytes == 0 {
-            return Err(GatherError::ZeroSizedElement);
-        }
         let dims = self.dims();
-        let bytes = OperandBytes::new(dims, element_bytes, index_kind)?;
+        let bytes = types.operand_bytes(dims)?;
         let OperandBytes {
             params,
             indices,
@@ -71,30 +66,23 @@ impl GatherPlan {
         } = bytes;
         let mut line = |line: String| text.push_str(&format!("\n{line}"));
         line(format!(
-            "{} of {} bytes out of {}; params {params} bytes, indices {indices} bytes ({index_kind}), \
+            "{} of {} bytes out of {}; params {params} bytes, indices {indices} bytes ({}), \
              output {output} bytes",
             count(dims.output_rows(), "slice"),
-            u128::from(dims.slice_len) * u128::from(element_bytes),
+            u128::from(dims.slice_len) * u128::from(types.element_bytes),
             count(dims.params_rows(), "row"),
+            types.index_kind,
         ));
         let rows = [dims.params_rows()];
-        let cut = Cut::new(
-            dims,
-            element_bytes,
-            index_kind.bytes(),
-            &rows,
-            limits,
-            device_type,
-        )?;
+        let cut = Cut::new(dims, types, &rows, limits)?;
         let report = self.bad_indices() == BadIndices::Error;
-        let report_bad_rows = EntryPoint::ReportBadRows.name();
-        let dispatches = cut.dispatches_with(report).filter(Dispatch::gathers);
-        let dispatches: Vec<_> = dispatches.take(MAX_SHOWN + 1).collect();
+        let finish_report = EntryPoint::FinishReport.name();
+        let dispatches: Vec<_> = cut.dispatches().take(MAX_SHOWN + 1).collect();
         let Some(first) = dispatches.first() else {
             line("empty output: nothing to gather".into());
             if report {
                 check_limits(limits, report, false)?;
-                line(format!("{report_bad_rows} alone: 1 invocation"));
+                line(format!("{finish_report}: 1 invocation"));
             }
             return Ok(());
         };
@@ -103,30 +91,7 @@ impl GatherPlan {
             "moves {} bytes: reads {indices} of indices and at most {output} of params, writes {output}",
             u128::from(indices) + 2 * u128::from(output),
         ));
-        let unit = cut.kernel.unit;
-        let grouped = first.grouped;
-        let bad_rows = first.bad_rows_to(report);
-        let entry_point = EntryPoint::Gather {
-            unit,
-            rows: cut.kernel.rows(grouped),
-            bad_rows,
-        };
-        let entry_point = entry_point.name();
-        line(match (unit, cut.kernel) {
-            (Unit::Byte, _) => {
-                format!("kernel {entry_point}: single bytes, 1 invocation for 4 of them")
-            }
-            (unit, kernel) => {
-                let share = match u64::from(kernel.groups) * GROUP_ROWS {
-                    slices if grouped => format!("{slices} slices an invocation"),
-                    _ => format!("{} a slice", count(1 << kernel.lanes_log2, "invocation")),
-                };
-                format!(
-                    "kernel {entry_point}: units of {} bytes, {share}",
-                    unit.bytes()
-                )
-            }
-        });
+        line(said_of(first, report));
         let (width, height) = first.workgroups;
         let size = format!("{width} x {height} workgroups of {WORKGROUP_SIZE} invocations");
         line(match dispatches.len() {
@@ -134,13 +99,39 @@ impl GatherPlan {
             number if number <= MAX_SHOWN => format!("{number} dispatches, the first of {size}"),
             _ => format!("more than {MAX_SHOWN} dispatches, the first of {size}"),
         });
-        match bad_rows {
-            BadRowsTo::Nowhere => {}
-            BadRowsTo::Notes => line(format!("behind each {report_bad_rows}: 1 invocation")),
-            BadRowsTo::Report => line("the last invocation to end writes the report".into()),
+        if report {
+            line(format!("after each {finish_report}: 1 invocation"));
         }
         Ok(())
     }
+}
+
+/// The kernel of a dispatch, and how its lanes share the rows.
+fn said_of(dispatch: &Dispatch, report: bool) -> String {
+    let name = dispatch.kernel.name(report);
+    let shares = dispatch.shares;
+    let units = |unit: Unit| format!("units of {} bytes", unit.bytes());
+    let share = match dispatch.kernel {
+        Kernel::Rows(unit) | Kernel::FourRows(unit) => format!(
+            "{}, {} a lane",
+            units(unit),
+            count(dispatch.kernel.lane_rows(), "slice"),
+        ),
+        Kernel::Long(unit) => format!(
+            "{}, {} a slice",
+            units(unit),
+            count(shares.slice_workgroups, "workgroup")
+        ),
+        Kernel::Packed { slice_bytes } => {
+            format!("{} a lane", count(u64::from(16 / slice_bytes), "slice"))
+        }
+        Kernel::Bytes => "4 bytes of output a lane".into(),
+    };
+    let find = match dispatch.find {
+        FindRows::Words { .. } => "",
+        FindRows::General => ", rows found by 64-bit arithmetic",
+    };
+    format!("kernel {name}: {share}{find}")
 }
 
 /// "1 row", "2 rows".

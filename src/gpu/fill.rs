@@ -3,8 +3,24 @@
 use crate::element::GatherElement;
 use crate::error::GatherError;
 
-/// The longest pattern, which a window holds.
+/// The longest pattern, which a uniform holds.
 const MAX_BYTES: usize = 64;
+
+/// The words of a fill.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct FillPattern {
+    /// How many there are before they repeat themselves.
+    pub(crate) words: u32,
+    pub(crate) pattern: [u32; MAX_BYTES / 4],
+}
+
+impl FillPattern {
+    /// Zeros, where there is no fill.
+    pub(crate) const ZEROS: Self = Self {
+        words: 1,
+        pattern: [0; MAX_BYTES / 4],
+    };
+}
 
 /// The value of one element, as bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,11 +42,8 @@ impl Fill {
         }
     }
 
-    /// The words that repeat themselves in a slice of such elements, and how many they are.
-    pub(crate) fn pattern(
-        &self,
-        element_bytes: u64,
-    ) -> Result<([u32; MAX_BYTES / 4], u32), GatherError> {
+    /// The words that repeat themselves in a slice of elements of this size.
+    pub(crate) fn pattern(&self, element_bytes: u64) -> Result<FillPattern, GatherError> {
         if element_bytes != self.element_bytes {
             return Err(GatherError::FillBytes {
                 expected: element_bytes,
@@ -51,7 +64,7 @@ impl Fill {
         let pattern = std::array::from_fn(|_| {
             u32::from_le_bytes(std::array::from_fn(|_| bytes.next().unwrap_or(0)))
         });
-        Ok((pattern, words))
+        Ok(FillPattern { words, pattern })
     }
 }
 
@@ -69,8 +82,8 @@ mod tests {
     #[test]
     fn a_pattern_is_whole_words_of_whole_elements() {
         let words = |element: &[u8]| {
-            let (pattern, words) = Fill::new(element).pattern(element.len() as u64)?;
-            Ok(pattern[..words as usize].to_vec())
+            let fill = Fill::new(element).pattern(element.len() as u64)?;
+            Ok(fill.pattern[..fill.words as usize].to_vec())
         };
         assert_eq!(words(&[7]), Ok(vec![0x0707_0707]));
         assert_eq!(words(&[1, 2]), Ok(vec![0x0201_0201]));

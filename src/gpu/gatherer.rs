@@ -1,15 +1,18 @@
-//! Pipelines and notes of bad rows, made once per device, and recording. Submits nothing, waits for nothing, and
+//! Pipelines and a counter of bad rows, made once per device, and recording. Submits nothing, waits for nothing, and
 //! lets wgpu see nothing that has not been checked.
 
 use std::sync::OnceLock;
 
 use super::cut::{Cut, Dispatch};
+use super::kernel::EntryPoint;
+use super::limits::check_limits;
 use super::operands::GatherBuffers;
-use super::pipelines::{Bindings, Keys, Pipelines};
+use super::pipelines::Pipelines;
 use super::prepared::{PreparedGather, Step};
-use super::report::NOTES_BYTES;
+use super::report::COUNTER_BYTES;
 use super::scope::scoped;
-use super::window::{OperandBytes, check_limits};
+use super::shaders::Shader;
+use super::types::{ElementTypes, OperandBytes};
 use crate::bad_indices::BadIndices;
 use crate::element::IndexKind;
 use crate::error::GatherError;
@@ -32,15 +35,18 @@ use crate::plan::GatherPlan;
 pub struct Gatherer {
     pub(super) device: wgpu::Device,
     pub(super) limits: wgpu::Limits,
-    device_type: wgpu::DeviceType,
     pub(super) pipelines: Pipelines,
-    /// Where dispatches note bad rows: zero between gathers, which therefore share it.
-    notes: OnceLock<wgpu::Buffer>,
+    /// The bad rows of a dispatch: zero between gathers, which therefore share it.
+    counter: OnceLock<wgpu::Buffer>,
 }
 
 impl Gatherer {
-    /// The WGSL of all kernels, for [`with_shader`](Self::with_shader).
-    pub const SHADER: &'static str = include_str!("../../shaders/gather.wgsl");
+    /// The name and the WGSL of each shader module that gathers may take.
+    pub fn shaders() -> impl Iterator<Item = (&'static str, &'static str)> {
+        Shader::ALL
+            .into_iter()
+            .map(|shader| (shader.name(), shader.source()))
+    }
 
     /// A gatherer for gathers on `device`. Makes no GPU object yet.
     #[must_use]
@@ -48,28 +54,23 @@ impl Gatherer {
         Self {
             device: device.clone(),
             limits: device.limits(),
-            device_type: device.adapter_info().device_type,
             pipelines: Pipelines::default(),
-            notes: OnceLock::new(),
+            counter: OnceLock::new(),
         }
     }
 
-    /// A gatherer whose shader module the caller has made of [`SHADER`](Self::SHADER), for instance with
-    /// `create_shader_module_trusted` and other runtime checks. The shader needs none of them. Gathers whose output
-    /// or report lives in a buffer that is also read take another one, which the gatherer makes.
+    /// Has shader modules made by `make` when they are first needed, for instance by `create_shader_module_trusted`
+    /// without runtime checks: the shaders need none of them. Gathers whose output or report lives in a buffer that is
+    /// also read take modules of their own, which differ in the access of bindings only.
     #[must_use]
-    pub fn with_shader(device: &wgpu::Device, shader: wgpu::ShaderModule) -> Self {
-        Self {
-            pipelines: Pipelines::with_shader(shader),
-            ..Self::new(device)
-        }
-    }
-
-    /// Chooses kernels as for a device of this type, instead of the one that its adapter says it is: for a driver
-    /// that says it wrong, and to try on a CPU that poses as a GPU what runs on one. Answers are the same.
-    #[must_use]
-    pub fn with_device_type(mut self, device_type: wgpu::DeviceType) -> Self {
-        self.device_type = device_type;
+    pub fn with_shader_modules(
+        mut self,
+        make: impl Fn(&wgpu::Device, wgpu::ShaderModuleDescriptor<'_>) -> wgpu::ShaderModule
+        + Send
+        + Sync
+        + 'static,
+    ) -> Self {
+        self.pipelines.make_shader = Some(Box::new(make));
         self
     }
 
@@ -82,12 +83,10 @@ impl Gatherer {
     }
 
     /// Compiles what gathers of this plan need, so that the first one need not wait for it: elements of
-    /// `element_bytes` bytes, indices of `index_kind`, and a report if the policy is [`BadIndices::Error`]; no fill, no
-    /// index count.
+    /// `element_bytes` bytes, indices of `index_kind`, and a report if the policy is [`BadIndices::Error`]; no index count,
+    /// and no fill but one of 1, 2, 4, 8 or 16 bytes.
     ///
-    /// Pipelines are made for few things and never for a shape, so one plan warms up many. Two of those things are
-    /// whether rows make groups of four, and with a report whether they, or the invocations that gather them, are more
-    /// than 1,024.
+    /// Pipelines are made for few things and never for a shape or another policy, so one plan warms up many.
     ///
     /// # Errors
     ///
@@ -108,27 +107,21 @@ impl Gatherer {
         element_bytes: u64,
         index_kind: IndexKind,
     ) -> Result<(), GatherError> {
-        check_element(element_bytes)?;
-        let dims = plan.dims();
-        OperandBytes::new(dims, element_bytes, index_kind)?;
-        let shards = [dims.params_rows()];
-        let cut = self.cut(plan, element_bytes, index_kind, &shards)?;
-        let report = plan.bad_indices() == BadIndices::Error;
-        let bindings = Bindings {
+        let types = ElementTypes {
+            element_bytes,
             index_kind,
-            report,
-            fill: false,
-            counted: false,
-            one_buffer: false,
         };
-        let keys = Keys::new(plan, &cut, bindings);
-        if report || dims.output_len() > 0 {
+        let dims = plan.dims();
+        let bytes = types.operand_bytes(dims)?;
+        self.check_buffer_sizes(&bytes)?;
+        let cut = Cut::new(dims, types, &[dims.params_rows()], &self.limits)?;
+        let report = plan.bad_indices() == BadIndices::Error;
+        if report || bytes.output > 0 {
             check_limits(&self.limits, report, false)?;
         }
-        for dispatch in cut.dispatches_with(report) {
-            for key in keys.of(&dispatch) {
-                self.pipelines.get(&self.device, key)?;
-            }
+        let finish = report.then(|| EntryPoint::FinishReport.key(false));
+        for key in cut.pipelines(report).into_iter().chain(finish) {
+            self.pipelines.get(&self.device, key)?;
         }
         Ok(())
     }
@@ -186,73 +179,66 @@ impl Gatherer {
         if plan.bad_indices() == BadIndices::Error && buffers.report.is_none() {
             return Err(GatherError::MissingReport);
         }
-        check_element(buffers.element_bytes)?;
-        buffers.fill_pattern()?;
-        let bytes = OperandBytes::new(plan.dims(), buffers.element_bytes, buffers.index_kind)?;
-        let one_buffer = buffers.check(plan.dims(), &bytes, &self.limits)?;
+        let types = buffers.types;
+        let bytes = types.operand_bytes(plan.dims())?;
+        let fill = buffers.fill_pattern()?;
+        let aliased = buffers.check(plan.dims(), &bytes, &self.limits)?;
         let shards = buffers.params_shards(plan.dims());
         let rows: Vec<u64> = shards.iter().map(|shard| shard.rows).collect();
-        let mut cut = self.cut(plan, buffers.element_bytes, buffers.index_kind, &rows)?;
+        let mut cut = Cut::new(plan.dims(), types, &rows, &self.limits)?;
+        if let Some(fill) = fill {
+            cut.set_fill_words(fill.words);
+        }
         let counted = buffers.index_count.is_some() && bytes.output > 0;
         if counted {
             cut = cut.counted();
         }
         let report = buffers.report.is_some();
-        let dispatches: Vec<Dispatch> = cut.dispatches_with(report).collect();
-        if dispatches.is_empty() {
+        let dispatches: Vec<Dispatch> = cut.dispatches().collect();
+        if dispatches.is_empty() && !report {
             return Ok(Vec::new());
         }
         check_limits(&self.limits, report, counted)?;
-        log::debug!(
-            "{plan}: {:?} in {} dispatches",
-            cut.kernel,
-            dispatches.len()
-        );
-
-        self.make_steps(plan, buffers, &shards, &cut, &dispatches, one_buffer)
-    }
-
-    fn cut<'a>(
-        &self,
-        plan: &'a GatherPlan,
-        element_bytes: u64,
-        index_kind: IndexKind,
-        shard_rows: &[u64],
-    ) -> Result<Cut<'a>, GatherError> {
-        Cut::new(
-            plan.dims(),
-            element_bytes,
-            index_kind.bytes(),
-            shard_rows,
-            &self.limits,
-            self.device_type,
-        )
-    }
-
-    /// The notes, of zeros when they are made.
-    pub(super) fn notes(&self) -> Result<&wgpu::Buffer, GatherError> {
-        if let Some(notes) = self.notes.get() {
-            return Ok(notes);
+        if let Some(first) = dispatches.first() {
+            let count = dispatches.len();
+            log::debug!(
+                "{plan}: {count} dispatches, the first by {:?}",
+                first.kernel
+            );
         }
-        let notes = scoped(&self.device, || {
-            let notes = self.device.create_buffer(&wgpu::BufferDescriptor {
-                label: Some("wgpu-gather/notes"),
-                size: NOTES_BYTES,
+        self.make_steps(plan, buffers, &shards, &dispatches, aliased)
+    }
+
+    /// A device without buffers for indices and output cannot run the gather; params may come in several.
+    fn check_buffer_sizes(&self, bytes: &OperandBytes) -> Result<(), GatherError> {
+        let (expected, found) = (bytes.indices.max(bytes.output), self.limits.max_buffer_size);
+        if found < expected {
+            return Err(GatherError::DeviceLimit {
+                name: "max_buffer_size",
+                expected,
+                found,
+            });
+        }
+        Ok(())
+    }
+
+    /// The counter, of zeros when it is made.
+    pub(super) fn counter(&self) -> Result<&wgpu::Buffer, GatherError> {
+        if let Some(counter) = self.counter.get() {
+            return Ok(counter);
+        }
+        let counter = scoped(&self.device, || {
+            let counter = self.device.create_buffer(&wgpu::BufferDescriptor {
+                label: Some("wgpu-gather/counter"),
+                size: COUNTER_BYTES,
                 usage: wgpu::BufferUsages::STORAGE,
                 // So that the zeros are there whatever becomes of the first submission. A buffer that wgpu would zero
                 // in it counts as zeroed also if the submission is refused.
                 mapped_at_creation: true,
             });
-            notes.unmap();
-            notes
+            counter.unmap();
+            counter
         })?;
-        Ok(self.notes.get_or_init(|| notes))
-    }
-}
-
-fn check_element(element_bytes: u64) -> Result<(), GatherError> {
-    match element_bytes {
-        0 => Err(GatherError::ZeroSizedElement),
-        _ => Ok(()),
+        Ok(self.counter.get_or_init(|| counter))
     }
 }

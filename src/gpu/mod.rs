@@ -11,6 +11,7 @@ mod explain;
 mod fill;
 mod gatherer;
 mod kernel;
+mod limits;
 mod mapping;
 mod operands;
 mod pipelines;
@@ -20,12 +21,14 @@ mod requirements;
 mod scope;
 #[cfg(test)]
 mod shader_tests;
+mod shaders;
 mod steps;
 mod stream;
 mod table;
 mod to_host;
+mod types;
+mod uniform;
 mod upload;
-mod window;
 
 pub use context::Gpu;
 pub use executor::Executor;

@@ -3,9 +3,9 @@
 use std::fmt;
 use std::ops::Range;
 
-use super::fill::Fill;
+use super::fill::{Fill, FillPattern};
 use super::report::REPORT_BYTES;
-use super::window::{OperandBytes, WORD_BYTES, range_bytes};
+use super::types::{ElementTypes, OperandBytes, WORD_BYTES, range_bytes};
 use crate::dims::GatherDims;
 use crate::element::{GatherElement, GatherIndex, IndexKind};
 use crate::error::{GatherError, Operand};
@@ -34,8 +34,7 @@ use crate::error::{GatherError, Operand};
 /// ```
 #[derive(Clone, Copy, PartialEq)]
 pub struct GatherBuffers<'a> {
-    pub(crate) element_bytes: u64,
-    pub(crate) index_kind: IndexKind,
+    pub(crate) types: ElementTypes,
     params: Params<'a>,
     pub(crate) indices: wgpu::BufferSlice<'a>,
     pub(crate) output: wgpu::BufferSlice<'a>,
@@ -65,8 +64,10 @@ impl<'a> GatherBuffers<'a> {
         output: wgpu::BufferSlice<'a>,
     ) -> Self {
         Self {
-            element_bytes,
-            index_kind,
+            types: ElementTypes {
+                element_bytes,
+                index_kind,
+            },
             params: Params::Whole(params),
             indices,
             output,
@@ -122,9 +123,9 @@ impl<'a> GatherBuffers<'a> {
     /// earlier pass may have written. The plan's number of them is what there are at most; output rows from the
     /// count on are left as they are, and their indices are not looked at.
     ///
-    /// The workgroups are dispatched indirectly, so few rows cost little. Each batch, and each outer dim of gather,
-    /// takes dispatches of its own, in which rows are taken one by one: where most rows of a large gather of single
-    /// words are counted, that takes longer than all of them without a count.
+    /// The workgroups of a large gather are dispatched indirectly, so few rows cost little. Each batch, and each outer
+    /// coordinate of gather, takes dispatches of its own, and rows of 1, 2 or 4 bytes are not packed: where most rows of a
+    /// large gather of single words are counted, that takes longer than all of them without a count.
     ///
     /// ```
     /// use wgpu_gather::{Gather, GatherBuffers, Gatherer, wgpu};
@@ -166,9 +167,9 @@ impl<'a> GatherBuffers<'a> {
     }
 
     /// The words of the fill.
-    pub(crate) fn fill_pattern(&self) -> Result<Option<([u32; 16], u32)>, GatherError> {
+    pub(crate) fn fill_pattern(&self) -> Result<Option<FillPattern>, GatherError> {
         self.fill
-            .map(|fill| fill.pattern(self.element_bytes))
+            .map(|fill| fill.pattern(self.types.element_bytes))
             .transpose()
     }
 
@@ -196,7 +197,7 @@ impl<'a> GatherBuffers<'a> {
             Params::Whole(range) => vec![(Operand::Params, range, bytes.params)],
             Params::Shards(shards) => {
                 check_shard_rows(dims, shards)?;
-                let slice_bytes = dims.slice_len.saturating_mul(self.element_bytes);
+                let slice_bytes = dims.slice_len.saturating_mul(self.types.element_bytes);
                 let shards = shards.iter().enumerate().map(|(number, shard)| {
                     let bytes = shard.rows.saturating_mul(slice_bytes);
                     (Operand::ParamsShard(number), shard.range, bytes)
@@ -295,8 +296,8 @@ impl fmt::Debug for GatherBuffers<'_> {
             Params::Shards(shards) => shards.iter().map(|shard| range(shard.range)).collect(),
         };
         f.debug_struct("GatherBuffers")
-            .field("element_bytes", &self.element_bytes)
-            .field("index_kind", &self.index_kind)
+            .field("element_bytes", &self.types.element_bytes)
+            .field("index_kind", &self.types.index_kind)
             .field("params", &params)
             .field("indices", &range(self.indices))
             .field("output", &range(self.output))

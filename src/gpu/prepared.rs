@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// A gather with everything made that recording it takes: pipelines, windows and bind groups. Made by
+/// A gather with everything made that recording it takes: pipelines, uniforms and bind groups. Made by
 /// [`Gatherer::prepare`](super::Gatherer::prepare).
 ///
 /// To record it makes no GPU object, allocates nothing but what wgpu does for the commands, submits nothing,
@@ -33,9 +33,9 @@ impl PreparedGather {
         record_steps(pass, &self.steps);
     }
 
-    /// How many dispatches it takes: one, unless the device's limits cut the gather or rows are left over from groups,
-    /// and with a report up to twice as many, unless one of at most 1,024 rows and invocations writes it itself; if the
-    /// output is empty none, or one that writes the report. An index count takes one more for each that gathers.
+    /// How many dispatches it takes: one, unless the device's limits cut the gather, and one more for up to 15 rows of
+    /// 1, 2 or 4 bytes that do not fill a vector. A report takes one more for each of them, and so does an index count. An
+    /// empty output takes none, or one that writes the report.
     #[must_use]
     pub fn dispatches(&self) -> usize {
         self.steps.len()

@@ -1,4 +1,4 @@
-//! What the GPU notes of bad rows, decoded to the error that the CPU returns.
+//! The bad rows that the GPU reports, decoded to the error that the CPU returns.
 
 use bytemuck::Zeroable;
 
@@ -7,17 +7,17 @@ use crate::element::IndexKind;
 use crate::error::ReportError;
 use crate::plan::GatherPlan;
 
-/// `BadRowNotes` of shaders/gather.wgsl.
+/// `BadRowCounter` of shaders/common.wgsl.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(C)]
-pub(crate) struct BadRowNotes {
+pub(crate) struct BadRowCounter {
     pub(crate) count: u32,
     pub(crate) first_complement: u32,
 }
 
-pub(crate) const NOTES_BYTES: u64 = size_of::<BadRowNotes>() as u64;
+pub(crate) const COUNTER_BYTES: u64 = size_of::<BadRowCounter>() as u64;
 
-/// `BadRowReport` of shaders/gather.wgsl.
+/// `BadRowReport` of shaders/report.wgsl.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(C)]
 pub(crate) struct BadRowReport {

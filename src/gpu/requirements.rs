@@ -1,6 +1,6 @@
 //! What to ask of a device for a gather. Pure.
 
-use super::window::{OperandBytes, range_bytes};
+use super::types::{ElementTypes, range_bytes};
 use crate::element::IndexKind;
 use crate::error::GatherError;
 use crate::plan::GatherPlan;
@@ -38,10 +38,11 @@ impl GatherPlan {
         index_kind: IndexKind,
         adapter: &wgpu::Limits,
     ) -> Result<wgpu::Limits, GatherError> {
-        if element_bytes == 0 {
-            return Err(GatherError::ZeroSizedElement);
-        }
-        let bytes = OperandBytes::new(self.dims(), element_bytes, index_kind)?;
+        let types = ElementTypes {
+            element_bytes,
+            index_kind,
+        };
+        let bytes = types.operand_bytes(self.dims())?;
         let operands = [bytes.params, bytes.indices, bytes.output];
         let largest = operands.into_iter().map(range_bytes).fold(0, u64::max);
         let limits = wgpu::Limits::default().or_worse_values_from(adapter);
@@ -86,8 +87,11 @@ mod tests {
                 assert!(limits.check_limits(adapter), "{plan} {limits:?}");
                 let dispatches = |limits| {
                     let rows = [plan.dims().params_rows()];
-                    let gpu = wgpu::DeviceType::DiscreteGpu;
-                    let cut = Cut::new(plan.dims(), 4, 8, &rows, limits, gpu);
+                    let types = ElementTypes {
+                        element_bytes: 4,
+                        index_kind: IndexKind::I64,
+                    };
+                    let cut = Cut::new(plan.dims(), types, &rows, limits);
                     cut.expect("rows are short").dispatches().count()
                 };
                 assert_eq!(dispatches(&limits), dispatches(adapter), "{plan}");

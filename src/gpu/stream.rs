@@ -3,14 +3,15 @@
 
 use super::context::Gpu;
 use super::cut::{Chunk, Cut, Dispatch, Window};
-use super::fill::check_fill;
+use super::fill::Fill;
+use super::limits::check_limits;
 use super::mapping::{Mapping, Wait};
 use super::operands::GatherBuffers;
 use super::prepared::record_pass;
 use super::scope::scoped_start;
 use super::table::{GpuTable, elements_of};
+use super::types::{ElementTypes, range_bytes};
 use super::upload::Upload;
-use super::window::{OperandBytes, check_limits, range_bytes};
 use crate::bad_indices::BadIndices;
 use crate::element::{GatherElement, GatherIndex};
 use crate::error::{GatherError, GpuError, Operand, RunError};
@@ -144,8 +145,8 @@ impl<'a, T: GatherElement, I: GatherIndex> GatherStream<'a, T, I> {
         if size_of::<T>() == 0 {
             return Err(GatherError::ZeroSizedElement.into());
         }
-        let (dims, element_bytes) = (plan.dims(), size_of::<T>() as u64);
-        let bytes = OperandBytes::new(dims, element_bytes, I::KIND)?;
+        let (dims, types) = (plan.dims(), ElementTypes::of::<T, I>());
+        let bytes = types.operand_bytes(dims)?;
         let index_rows = IndexRows::new(plan, indices);
         if plan.bad_indices() == BadIndices::Error && bytes.output > 0 {
             let checked = index_rows.check();
@@ -161,15 +162,7 @@ impl<'a, T: GatherElement, I: GatherIndex> GatherStream<'a, T, I> {
         let window_bytes = room.params_bytes.min(largest) & !3;
         let chunk_bytes = (room.device_bytes / room.shares).min(largest) & !3;
         limits.max_storage_buffer_binding_size = window_bytes;
-        let cut = Cut::in_chunks(
-            dims,
-            element_bytes,
-            I::KIND.bytes(),
-            &[dims.params_rows()],
-            &limits,
-            gpu.device.adapter_info().device_type,
-            chunk_bytes,
-        );
+        let cut = Cut::in_chunks(dims, types, &[dims.params_rows()], &limits, chunk_bytes);
         let cut = cut.map_err(|error| match error {
             // The device could bind as much.
             GatherError::DeviceLimit { expected, .. } if expected <= largest => {
@@ -207,7 +200,8 @@ impl<'a, T: GatherElement, I: GatherIndex> GatherStream<'a, T, I> {
     #[doc = include_str!("../../tests/doc_examples/stream_filled.rs")]
     /// ```
     pub fn with_fill(mut self, fill: T) -> Result<Self, GpuError> {
-        check_fill(&fill)?;
+        let pattern = Fill::new(bytemuck::bytes_of(&fill)).pattern(size_of::<T>() as u64)?;
+        self.cut.set_fill_words(pattern.words);
         self.fill = Some(fill);
         Ok(self)
     }
@@ -228,7 +222,7 @@ impl<'a, T: GatherElement, I: GatherIndex> GatherStream<'a, T, I> {
         while let Some(chunk) = self.next {
             let gathered = self.gather(chunk, wait).await;
             self.next = match gathered {
-                Ok(_) => self.cut.chunk_behind(chunk),
+                Ok(_) => self.cut.chunk_after(chunk),
                 Err(_) => None,
             };
             let elements = gathered?;
@@ -317,14 +311,8 @@ impl<'a, T: GatherElement, I: GatherIndex> GatherStream<'a, T, I> {
             buffers = buffers.with_fill(fill);
         }
         let shards = buffers.params_shards(self.plan.dims());
-        let steps = self.gpu.gatherer.make_steps(
-            self.plan,
-            &buffers,
-            &shards,
-            &self.cut,
-            &[dispatch],
-            false,
-        )?;
+        let gatherer = &self.gpu.gatherer;
+        let steps = gatherer.make_steps(self.plan, &buffers, &shards, &[dispatch], false)?;
         let submission = self.gpu.submit("wgpu-gather/stream", |encoder| {
             self.indices.load(indices_span, encoder);
             if let Params::Host(upload) = &mut self.params {

@@ -7,7 +7,7 @@ use super::buffers::{HOST, TABLE};
 use super::context::Gpu;
 use super::mapping::{Mapping, Wait};
 use super::scope::scoped_start;
-use super::window::range_bytes;
+use super::types::range_bytes;
 use crate::element::GatherElement;
 use crate::error::{GatherError, GpuError, Operand, RunError};
 use crate::pieces::pieces;

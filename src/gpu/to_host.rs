@@ -7,7 +7,7 @@ use super::operands::GatherBuffers;
 use super::report::{BadRows, REPORT_BYTES};
 use super::scope::{scoped, scoped_start};
 use super::table::{GpuTable, elements_of};
-use super::window::{OperandBytes, range_bytes};
+use super::types::{ElementTypes, range_bytes};
 use crate::bad_indices::BadIndices;
 use crate::element::{GatherElement, GatherIndex, IndexKind};
 use crate::error::{GpuError, Operand, RunError};
@@ -136,8 +136,7 @@ impl Gpu {
     {
         let dims = plan.dims();
         plan.check_lengths(table.len(), indices.len())?;
-        let element_bytes = size_of::<T>() as u64;
-        let bytes = OperandBytes::new(dims, element_bytes, I::KIND)?;
+        let bytes = ElementTypes::of::<T, I>().operand_bytes(dims)?;
         if bytes.output == 0 {
             return Ok(None);
         }

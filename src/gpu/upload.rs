@@ -3,7 +3,7 @@
 use super::context::Gpu;
 use super::cut::Span;
 use super::mapping::{Mapping, Wait};
-use super::window::range_bytes;
+use super::types::range_bytes;
 use crate::error::{GpuError, Operand};
 
 /// A buffer on the device that holds now this window of an operand, now that.

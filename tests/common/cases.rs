@@ -64,7 +64,8 @@ pub fn table() -> Vec<Case> {
         mixed(gather(2, 0), &[5, 6, 7, 8], &[10, 11]),
         mixed(gather(3, 2), &[2, 3, 4, 5, 6], &[2, 3, 7]),
 
-        // Rows in groups of four: with rows left over, of one part and of several, and parts that cut groups.
+        // Rows of which a lane takes several: with rows left over, of one block and of several, and blocks that end
+        // among the rows of a lane.
         mixed(gather(0, 0), &[9], &[1027]),
         mixed(gather(0, 0), &[9, 4], &[1030]),
         mixed(gather(0, 0), &[9, 12], &[1025]).counted_from_end(),
@@ -119,7 +120,7 @@ pub fn table() -> Vec<Case> {
         mixed(nd(2), &[2, 3, 5], &[2, 3, 1]),
 
         // gather_elements: along each axis, with fewer entries than params in one dim and in several, along lines of
-        // one, in groups of four that cut lines, and in places of many dims.
+        // one, and in places of many dims.
         mixed(elements(0), &[9], &[1027]),
         mixed(elements(0), &[5, 7], &[3, 7]),
         mixed(elements(0), &[5, 7], &[3, 4]),
@@ -262,7 +263,7 @@ pub fn index_values() -> Vec<Case> {
         (case(gather_nd(0), &[2, 3, 4], &[3, 3], &[1, 2, 3, 0, 0, 0, 1, 1, 1]), 3),
         (case(gather_nd(0), &[2, 3, 4], &[3, 3], &[1, 2, 3, 0, 0, 0, 1, 1, 1]), 4),
         (case(gather_nd(0), &[2, 3, 4], &[3, 3], &[1, 2, 3, 0, 0, 0, 1, 1, 1]), 5),
-        // A group of four rows.
+        // Four rows.
         (case(gather_nd(0), &[3, 4, 1], &[4, 2], &[1, 2, 0, 0, 2, 3, 1, 1]), 4),
         (case(gather_nd(0), &[3, 4, 1], &[4, 2], &[1, 2, 0, 0, 2, 3, 1, 1]), 3),
         (case(gather_nd(1), &[2, 3, 4, 2], &[2, 2, 2], &[0, 3, 2, 1, 1, 1, 0, 0]), 4),
@@ -302,8 +303,8 @@ pub fn slice_lengths() -> Vec<Case> {
         .collect()
 }
 
-/// More output rows than workgroups fit in one row of a dispatch at 64 invocations each.
-pub fn more_than_65535_workgroups() -> Case {
+/// Millions of output rows.
+pub fn many_rows() -> Case {
     mixed(gather(1, 0), &[3, 7], &[65_536 * 64 / 3 + 77])
 }
 

@@ -21,7 +21,6 @@ fn no_pipeline(machine: &Machine) {
             module(&app, "@compute @workgroup_size(1) fn other() {}"),
         ),
         ("not WGSL", module(&app, "no shader")),
-        ("of another device", module(&other, Gatherer::SHADER)),
     ];
     assert_eq!(
         app.errors_heard().len(),
@@ -29,13 +28,18 @@ fn no_pipeline(machine: &Machine) {
         "the app's own shader is not WGSL"
     );
     for (name, shader) in shaders {
-        let gatherer = Gatherer::with_shader(app.device(), shader);
+        let gatherer = Gatherer::new(app.device()).with_shader_modules(move |_, _| shader.clone());
         // A pipeline that failed is not kept as one that did not.
         for _ in 0..2 {
             assert_rejected_and_nothing_recorded(&app, &gatherer, name);
         }
     }
-    let whole = Gatherer::with_shader(app.device(), module(&app, Gatherer::SHADER));
+    let others = other.device().clone();
+    let of_others = Gatherer::new(app.device())
+        .with_shader_modules(move |_, descriptor| others.create_shader_module(descriptor));
+    assert_rejected_and_nothing_recorded(&app, &of_others, "of another device");
+    let whole = Gatherer::new(app.device())
+        .with_shader_modules(|device, descriptor| device.create_shader_module(descriptor));
     let mut encoder = app.device().create_command_encoder(&Default::default());
     let encoded = whole.encode(
         &mut encoder,

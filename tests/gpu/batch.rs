@@ -179,7 +179,7 @@ impl Buffers {
     }
 }
 
-fn upload(gpu: &Gpu, bytes: &[u8]) -> wgpu::Buffer {
+pub(crate) fn upload(gpu: &Gpu, bytes: &[u8]) -> wgpu::Buffer {
     use wgpu::util::DeviceExt;
     gpu.device()
         .create_buffer_init(&wgpu::util::BufferInitDescriptor {

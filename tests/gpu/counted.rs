@@ -10,16 +10,13 @@ use crate::common::cases;
 use crate::common::oracle::Case;
 use crate::common::voices::{Job, WIDTHS};
 use crate::cuts::small_device;
-use crate::into_buffers::{as_gpu, unchecked};
+use crate::into_buffers::unchecked;
 use crate::trial;
 
 pub(crate) fn trials() -> Vec<Trial> {
     vec![
         trial("counted_rows_are_gathered_and_no_others", |gpu| {
             batch::check(gpu, gpu.gatherer(), Recording::Counted, jobs());
-        }),
-        trial("counted_rows_that_lanes_share_are_gathered", |gpu| {
-            batch::check(gpu, as_gpu(gpu), Recording::Counted, jobs());
         }),
         trial(
             "counted_rows_of_cut_gathers_are_gathered_and_no_others",
@@ -32,7 +29,6 @@ pub(crate) fn trials() -> Vec<Trial> {
         trial("rows_are_counted_by_an_earlier_pass", earlier_pass),
         trial("a_prepared_gather_reads_the_count_anew", anew),
         trial("counted_bytes_begin_within_a_word", within_words),
-        trial("counts_beyond_one_row_of_workgroups", workgroups),
     ]
 }
 
@@ -237,21 +233,5 @@ fn within_words(gpu: &'static Gpu) {
             })
         });
         assert!(found.into_iter().eq(expected), "count {count}");
-    }
-}
-
-/// More workgroups than one row of them has, and counts at the ends of it.
-fn workgroups(gpu: &'static Gpu) {
-    const ROWS: usize = 5_000_000;
-    let plan = Gather::new().plan(&[4], &[ROWS]).unwrap();
-    let params = gpu.upload(&[5_u8, 6, 7, 8]).unwrap();
-    let indices: Vec<u32> = (0..4_u32).cycle().take(ROWS).collect();
-    let indices = gpu.upload(&indices).unwrap();
-    for count in [0, 1, 4_194_305, 4_999_999, u32::MAX] {
-        let found = counted_bytes(gpu, &plan, &params, &indices, count);
-        let values = [5, 6, 7, 8].into_iter().cycle();
-        let expected = values.take(count as usize).chain(std::iter::repeat(1));
-        let differs = found.iter().zip(expected).position(|(&a, b)| a != b);
-        assert_eq!(differs, None, "count {count}");
     }
 }

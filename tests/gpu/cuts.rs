@@ -31,7 +31,6 @@ pub(crate) fn trials() -> Vec<Trial> {
         trial("small_bindings_hold_the_fill", |gpu| {
             small_bindings(gpu, filled());
         }),
-        trial("parts_of_a_slice_hold_their_part_of_the_fill", filled_parts),
         trial("small_bindings_cut_small_shapes", small_shapes),
         trial("small_buffers_gather_what_they_hold", small_buffers),
         trial("params_in_shards_are_one_table", shards),
@@ -100,23 +99,6 @@ fn fits_small_buffers(job: &Job) -> bool {
     let operands = [&job.params, &job.indices, &job.output];
     let mut lens = operands.into_iter().map(Vec::len);
     lens.all(|len| len <= SMALL_BUFFER_BYTES)
-}
-
-/// Slices that are cut into parts, which begin within the fill's pattern.
-fn filled_parts(_: &'static Gpu) {
-    let gpu = small_device(1 << 26);
-    for slice_len in [85, 300, 302, 1001] {
-        let plan = Gather::new().bad_indices(BadIndices::Zero);
-        let plan = plan.plan(&[3, slice_len], &[4]).unwrap();
-        let params: Vec<[u32; 3]> = (0..3 * u32::try_from(slice_len).unwrap())
-            .map(|n| [n, 1, n + 2])
-            .collect();
-        let fill = [0xaaaa_0001, 0xbbbb_0002, 0xcccc_0003];
-        let expected = plan.run_filled(&params, &[2, -1, 3, 0], fill).unwrap();
-        let table = gpu.upload(&params).unwrap();
-        let filled = gpu.gather_filled_blocking(&plan, &table, &[2, -1, 3, 0], fill);
-        assert_eq!(filled, Ok(expected), "{slice_len}");
-    }
 }
 
 fn small_buffers(_: &'static Gpu) {
@@ -216,8 +198,13 @@ fn check_shards(gpu: &Gpu, job: &Job, hash: &mut Hash) {
 const MIB: usize = 1 << 20;
 
 /// Compares with the CPU, once with valid indices and once with bad ones, the first of them far behind.
-fn check_large<T, I>(gpu: &Gpu, plan: &GatherPlan, params: &[T], indices: &mut [I], bad: I)
-where
+pub(crate) fn check_large<T, I>(
+    gpu: &Gpu,
+    plan: &GatherPlan,
+    params: &[T],
+    indices: &mut [I],
+    bad: I,
+) where
     T: wgpu_gather::GatherElement + Default + PartialEq + std::fmt::Debug,
     I: wgpu_gather::GatherIndex,
 {

@@ -15,7 +15,7 @@ use crate::common::cases;
 use crate::common::oracle::Case;
 use crate::common::sweep;
 use crate::common::voices::{Job, POLICIES, WIDTHS, bytes_of};
-use crate::cuts::limited_device;
+use crate::cuts::{check_large, limited_device};
 use crate::trial;
 
 pub(crate) fn trials() -> Vec<Trial> {
@@ -59,21 +59,15 @@ pub(crate) fn trials() -> Vec<Trial> {
 struct Way {
     runtime_checks: bool,
     recording: Recording,
-    /// With the kernels of a GPU, on an adapter that is none.
-    as_gpu: bool,
-    /// On a device that binds no report beside notes of bad rows, so that all gathers take both.
+    /// On a device that binds no more storage buffers than a gather with a report takes.
     few_bindings: bool,
 }
 
-const WAYS: [Way; 7] = [
+const WAYS: [Way; 6] = [
     Way::new(true, Recording::Encoder),
     Way::new(true, Recording::Prepared),
     Way::new(true, Recording::Pass),
     Way::new(true, Recording::OneBuffer),
-    Way {
-        as_gpu: true,
-        ..Way::new(true, Recording::Encoder)
-    },
     Way {
         few_bindings: true,
         ..Way::new(false, Recording::Encoder)
@@ -86,7 +80,6 @@ impl Way {
         Self {
             runtime_checks,
             recording,
-            as_gpu: false,
             few_bindings: false,
         }
     }
@@ -97,13 +90,12 @@ impl Way {
         } else {
             "unchecked"
         };
-        let kernels = if self.as_gpu { "_as_gpu" } else { "" };
         let bindings = if self.few_bindings {
             "_with_few_bindings"
         } else {
             ""
         };
-        format!("{checks}_{:?}{kernels}{bindings}", self.recording).to_lowercase()
+        format!("{checks}_{:?}{bindings}", self.recording).to_lowercase()
     }
 
     fn check(self, gpu: &'static Gpu, jobs: impl IntoIterator<Item = Job>) -> usize {
@@ -114,9 +106,7 @@ impl Way {
             });
             return batch::check(&gpu, &unchecked(&gpu), self.recording, jobs);
         }
-        let gatherer = if self.as_gpu {
-            as_gpu(gpu)
-        } else if self.runtime_checks {
+        let gatherer = if self.runtime_checks {
             gpu.gatherer()
         } else {
             without_runtime_checks(gpu)
@@ -126,34 +116,19 @@ impl Way {
 }
 
 /// A gatherer whose shader would read past the end if it asked for that: naga's checks hide it.
-fn without_runtime_checks(gpu: &Gpu) -> &'static Gatherer {
+pub(crate) fn without_runtime_checks(gpu: &Gpu) -> &'static Gatherer {
     static GATHERER: OnceLock<Gatherer> = OnceLock::new();
     GATHERER.get_or_init(|| unchecked(gpu))
 }
 
-/// A gatherer with the kernels of a GPU, where lanes share slices.
-pub(crate) fn as_gpu(gpu: &Gpu) -> &'static Gatherer {
-    static GATHERER: OnceLock<Gatherer> = OnceLock::new();
-    GATHERER.get_or_init(|| {
-        let gatherer = Gatherer::new(gpu.device());
-        gatherer.with_device_type(wgpu::DeviceType::DiscreteGpu)
-    })
-}
-
 #[expect(unsafe_code, reason = "wgpu drops its checks in no other way")]
 pub(crate) fn unchecked(gpu: &Gpu) -> Gatherer {
-    let descriptor = wgpu::ShaderModuleDescriptor {
-        label: Some("without runtime checks"),
-        source: wgpu::ShaderSource::Wgsl(Gatherer::SHADER.into()),
-    };
-    let unchecked = wgpu::ShaderRuntimeChecks::unchecked();
-    // SAFETY: The shader compares every index with its dim, ends every loop, and has no other index that
-    // depends on data.
-    let shader = unsafe {
-        gpu.device()
-            .create_shader_module_trusted(descriptor, unchecked)
-    };
-    Gatherer::with_shader(gpu.device(), shader)
+    Gatherer::new(gpu.device()).with_shader_modules(|device, descriptor| {
+        let unchecked = wgpu::ShaderRuntimeChecks::unchecked();
+        // SAFETY: The shaders compare every index with its dim, end every loop, and have no other index that
+        // depends on data.
+        unsafe { device.create_shader_module_trusted(descriptor, unchecked) }
+    })
 }
 
 pub(crate) fn table() -> Box<dyn Iterator<Item = Job>> {
@@ -206,10 +181,16 @@ fn small_shapes(gpu: &'static Gpu) {
     assert!(turn >= 20_000, "the sweep has lost its shapes");
 }
 
+/// A workgroup for each slice of 257 words.
 fn many_workgroups(gpu: &'static Gpu) {
-    let case = cases::more_than_65535_workgroups();
-    let policies = [BadIndices::DeviceDefault, BadIndices::Error];
-    WAYS[2].check(gpu, case.jobs(&[4], &[IndexKind::I32], &policies));
+    const ROWS: u32 = 65_600;
+    let plan = Gather::new().bad_indices(BadIndices::Error);
+    let plan = plan.plan(&[7, 257], &[ROWS as usize]).unwrap();
+    let explained = plan.explain(4, IndexKind::U32, &wgpu::Limits::default());
+    assert!(explained.contains(" x 2 workgroups"), "{explained}");
+    let params: Vec<u32> = (1..=7 * 257).collect();
+    let mut indices: Vec<u32> = (0..ROWS).map(|row| row % 11 % 7).collect();
+    check_large(gpu, &plan, &params, &mut indices, 7);
 }
 
 fn count_once(gpu: &'static Gpu) {

@@ -6,17 +6,22 @@ mod batch;
 #[path = "../common/mod.rs"]
 mod common;
 mod counted;
+mod counted_large;
 mod cuts;
+mod edge_values;
+mod edges;
 mod executors;
-mod groups;
+mod fills;
 mod into_buffers;
 mod known_failures;
 mod prepared;
 mod reports;
 mod streams;
 mod to_host;
+mod too_large;
 #[cfg(all(feature = "vulkan", not(target_vendor = "apple")))]
 mod validation;
+mod waiting;
 
 use libtest_mimic::{Arguments, Trial};
 use wgpu_gather::Gpu;
@@ -26,11 +31,16 @@ fn main() {
     trials.extend(into_buffers::trials());
     trials.extend(cuts::trials());
     trials.extend(counted::trials());
+    trials.extend(counted_large::trials());
     trials.extend(streams::trials());
     trials.extend(executors::trials());
-    trials.extend(groups::trials());
+    trials.extend(edges::trials());
+    trials.extend(edge_values::trials());
+    trials.extend(fills::trials());
     trials.extend(prepared::trials());
     trials.extend(reports::trials());
+    trials.extend(too_large::trials());
+    trials.extend(waiting::trials());
     trials.extend(known_failures::trials());
     #[cfg(all(feature = "vulkan", not(target_vendor = "apple")))]
     trials.extend(validation::trials());

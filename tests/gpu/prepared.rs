@@ -18,7 +18,7 @@ pub(crate) fn trials() -> Vec<Trial> {
     ]
 }
 
-/// 1,000 rows of 5 numbers; 37 of them are looked up, which leaves one over from groups of four.
+/// 1,000 rows of 5 numbers; 37 of them are looked up.
 struct Lookup {
     plan: GatherPlan,
     params: Vec<u32>,

@@ -6,16 +6,14 @@ use wgpu_gather::{
 
 use super::{BIG, along, nd};
 
-const GPU: wgpu::DeviceType = wgpu::DeviceType::DiscreteGpu;
-
 #[track_caller]
 fn assert_explained(plan: &GatherPlan, element_bytes: u64, index_kind: IndexKind, lines: &[&str]) {
-    let text = plan.explain(element_bytes, index_kind, &wgpu::Limits::default(), GPU);
+    let text = plan.explain(element_bytes, index_kind, &wgpu::Limits::default());
     assert_eq!(text, lines.join("\n"));
 }
 
 #[test]
-fn slices_of_whole_16_bytes_take_the_wide_kernel() {
+fn slices_of_whole_16_bytes_are_moved_in_vectors() {
     assert_explained(
         &along(1, 1, &[2, 7, 64], &[2, 5]).unwrap(),
         4,
@@ -24,14 +22,14 @@ fn slices_of_whole_16_bytes_take_the_wide_kernel() {
             "gather params [2,7,64], indices [2,5], axis 1, batch_dims 1 -> output [2,5,64]",
             "10 slices of 256 bytes out of 14 rows; params 3584 bytes, indices 80 bytes (i64), output 2560 bytes",
             "moves 5200 bytes: reads 80 of indices and at most 2560 of params, writes 2560",
-            "kernel gather_vec4: units of 16 bytes, 4 invocations a slice",
-            "1 dispatch of 1 x 1 workgroups of 64 invocations",
+            "kernel rows: units of 16 bytes, 1 slice a lane",
+            "1 dispatch of 1 x 1 workgroups of 256 invocations",
         ],
     );
 }
 
 #[test]
-fn slices_of_whole_words_take_the_word_kernel() {
+fn slices_of_whole_words_are_moved_in_words() {
     assert_explained(
         &nd(0, &[10, 3], &[400_000, 1]).unwrap(),
         4,
@@ -40,14 +38,14 @@ fn slices_of_whole_words_take_the_word_kernel() {
             "gather_nd params [10,3], indices [400000,1], batch_dims 0 -> output [400000,3]",
             "400000 slices of 12 bytes out of 10 rows; params 120 bytes, indices 1600000 bytes (u32), output 4800000 bytes",
             "moves 11200000 bytes: reads 1600000 of indices and at most 4800000 of params, writes 4800000",
-            "kernel gather_words: units of 4 bytes, 1 invocation a slice",
-            "1 dispatch of 6250 x 1 workgroups of 64 invocations",
+            "kernel four_rows: units of 4 bytes, 4 slices a lane",
+            "1 dispatch of 1563 x 1 workgroups of 256 invocations",
         ],
     );
 }
 
 #[test]
-fn other_slices_take_the_byte_kernel() {
+fn other_slices_take_the_kernel_of_bytes() {
     assert_explained(
         &along(0, 0, &[10, 3], &[90]).unwrap(),
         1,
@@ -56,23 +54,9 @@ fn other_slices_take_the_byte_kernel() {
             "gather params [10,3], indices [90], axis 0, batch_dims 0 -> output [90,3]",
             "90 slices of 3 bytes out of 10 rows; params 30 bytes, indices 720 bytes (u64), output 270 bytes",
             "moves 1260 bytes: reads 720 of indices and at most 270 of params, writes 270",
-            "kernel gather_bytes: single bytes, 1 invocation for 4 of them",
-            "1 dispatch of 2 x 1 workgroups of 64 invocations",
+            "kernel bytes: 4 bytes of output a lane",
+            "1 dispatch of 1 x 1 workgroups of 256 invocations",
         ],
-    );
-}
-
-#[test]
-fn more_workgroups_than_one_dimension_holds_show_both() {
-    let text = along(0, 0, &[2], &[65_536 * 64]).unwrap().explain(
-        8,
-        IndexKind::I32,
-        &wgpu::Limits::default(),
-        GPU,
-    );
-    assert_eq!(
-        text.lines().last(),
-        Some("1 dispatch of 32768 x 2 workgroups of 64 invocations")
     );
 }
 
@@ -109,7 +93,7 @@ fn an_empty_output_runs_nothing_but_its_report() {
             "gather params [3,5], indices [0], axis 0, batch_dims 0 -> output [0,5]",
             "0 slices of 20 bytes out of 3 rows; params 60 bytes, indices 0 bytes (i32), output 0 bytes",
             "empty output: nothing to gather",
-            "report_bad_rows alone: 1 invocation",
+            "finish_report: 1 invocation",
         ],
     );
 }
@@ -118,25 +102,25 @@ fn an_empty_output_runs_nothing_but_its_report() {
 fn a_plan_beyond_the_limits_is_cut() {
     let last_line = |params: usize, indices: usize, limits: &wgpu::Limits| {
         let text = along(0, 0, &[params], &[indices]).unwrap();
-        let text = text.explain(4, IndexKind::I32, limits, GPU);
+        let text = text.explain(4, IndexKind::I32, limits);
         text.lines().last().unwrap().to_owned()
     };
     let limits = wgpu::Limits::default();
     assert_eq!(
         last_line(1 << 26, 2, &limits),
-        "2 dispatches, the first of 1 x 1 workgroups of 64 invocations"
+        "2 dispatches, the first of 1 x 1 workgroups of 256 invocations"
     );
     assert_eq!(
         last_line(BIG, 1 << 20, &limits),
-        "more than 1000 dispatches, the first of 16384 x 1 workgroups of 64 invocations"
+        "more than 1000 dispatches, the first of 4096 x 1 workgroups of 256 invocations"
     );
     let limits = wgpu::Limits {
         max_compute_workgroups_per_dimension: 1,
         ..Default::default()
     };
     assert_eq!(
-        last_line(2, 65, &limits),
-        "2 dispatches, the first of 1 x 1 workgroups of 64 invocations"
+        last_line(2, 256, &limits),
+        "2 dispatches, the first of 1 x 1 workgroups of 256 invocations"
     );
 }
 
@@ -176,20 +160,20 @@ fn a_report_takes_kernels_of_its_own() {
             "gather params [3], indices [1], axis 0, batch_dims 0 -> output [1]",
             "1 slice of 4 bytes out of 3 rows; params 12 bytes, indices 4 bytes (i32), output 4 bytes",
             "moves 12 bytes: reads 4 of indices and at most 4 of params, writes 4",
-            "kernel gather_words_own_report: units of 4 bytes, 1 invocation a slice",
-            "1 dispatch of 1 x 1 workgroups of 64 invocations",
-            "the last invocation to end writes the report",
+            "kernel rows_report: units of 4 bytes, 1 slice a lane",
+            "1 dispatch of 1 x 1 workgroups of 256 invocations",
+            "after each finish_report: 1 invocation",
         ],
     );
-    let in_two = [
+    let packed = [
         "gather params [3], indices [3000], axis 0, batch_dims 0 -> output [3000]",
         "3000 slices of 4 bytes out of 3 rows; params 12 bytes, indices 12000 bytes (i32), output 12000 bytes",
         "moves 36000 bytes: reads 12000 of indices and at most 12000 of params, writes 12000",
-        "kernel gather_packed_words_report: units of 4 bytes, 4 slices an invocation",
-        "1 dispatch of 12 x 1 workgroups of 64 invocations",
-        "behind each report_bad_rows: 1 invocation",
+        "kernel packed_report: 4 slices a lane",
+        "1 dispatch of 3 x 1 workgroups of 256 invocations",
+        "after each finish_report: 1 invocation",
     ];
-    assert_explained(&plan(3000), 4, IndexKind::I32, &in_two);
+    assert_explained(&plan(3000), 4, IndexKind::I32, &packed);
 }
 
 #[test]
@@ -200,10 +184,12 @@ fn a_device_with_less_than_the_shaders_need_says_so() {
     };
     let text = along(0, 0, &[3], &[1])
         .unwrap()
-        .explain(4, IndexKind::I32, &limits, GPU);
+        .explain(4, IndexKind::I32, &limits);
     assert_eq!(
         text.lines().last(),
-        Some("cannot run: device limit max_compute_workgroup_size_x must be at least 64, found 32")
+        Some(
+            "cannot run: device limit max_compute_workgroup_size_x must be at least 256, found 32"
+        )
     );
 }
 
@@ -215,27 +201,9 @@ fn what_an_index_means_changes_neither_sizes_nor_kernel() {
         .bad_indices(BadIndices::Zero);
     let [plain, other] = [plain, other].map(|gather| {
         let plan = gather.plan(&[3], &[2]).unwrap();
-        plan.explain(4, IndexKind::I32, &wgpu::Limits::default(), GPU)
+        plan.explain(4, IndexKind::I32, &wgpu::Limits::default())
     });
     assert_eq!(plain, other);
-}
-
-#[test]
-fn a_cpu_that_poses_as_a_gpu_has_kernels_of_its_own() {
-    for (slice_len, kernel) in [
-        (1, "gather_packed_words: units of 4 bytes, 64 slices"),
-        (2, "gather_groups_vec2: units of 8 bytes, 64 slices"),
-        (3, "gather_groups_words: units of 4 bytes, 64 slices"),
-        (12, "gather_groups_vec4: units of 16 bytes, 20 slices"),
-    ] {
-        let plan = along(0, 0, &[9, slice_len], &[100]).unwrap();
-        let (limits, cpu) = (wgpu::Limits::default(), wgpu::DeviceType::Cpu);
-        let text = plan.explain(4, IndexKind::I32, &limits, cpu);
-        let lines: Vec<&str> = text.lines().skip(3).collect();
-        let kernel = format!("kernel {kernel} an invocation");
-        let dispatch = "1 dispatch of 1 x 1 workgroups of 64 invocations";
-        assert_eq!(lines, [&*kernel, dispatch]);
-    }
 }
 
 #[test]
@@ -246,7 +214,7 @@ fn gather_elements_beyond_what_the_shader_counts_says_so() {
             max_storage_buffer_binding_size: 1 << 40,
             ..Default::default()
         };
-        let text = plan.explain(1, IndexKind::I32, &limits, GPU);
+        let text = plan.explain(1, IndexKind::I32, &limits);
         text.lines().last().unwrap().to_owned()
     };
     let refused = |rows: u64| {
@@ -265,7 +233,7 @@ fn gather_elements_beyond_what_the_shader_counts_says_so() {
         .axis(8)
         .plan(&[3; 9], &[2; 9])
         .unwrap()
-        .explain(1, IndexKind::I32, &wgpu::Limits::default(), GPU);
+        .explain(1, IndexKind::I32, &wgpu::Limits::default());
     assert!(
         ninth.ends_with("cannot run: indices of gather_elements must have at most 8 dims that are not as good as one with their neighbour on the GPU, found 9"),
         "{ninth}"
@@ -273,9 +241,9 @@ fn gather_elements_beyond_what_the_shader_counts_says_so() {
     let eighth = GatherElements::new().axis(7).plan(&[3; 8], &[2; 8]);
     let eighth = eighth
         .unwrap()
-        .explain(1, IndexKind::I32, &wgpu::Limits::default(), GPU);
+        .explain(1, IndexKind::I32, &wgpu::Limits::default());
     assert!(
-        eighth.ends_with("1 dispatch of 1 x 1 workgroups of 64 invocations"),
+        eighth.ends_with("1 dispatch of 1 x 1 workgroups of 256 invocations"),
         "{eighth}"
     );
     // Batches of that size are as many as one likes; along the last axis a batch is of any size.
@@ -284,15 +252,14 @@ fn gather_elements_beyond_what_the_shader_counts_says_so() {
         .plan(&[1 << 20, 1 << 20, 9], &[1 << 20, 1 << 20, 1]);
     let batches = batches
         .unwrap()
-        .explain(1, IndexKind::I32, &wgpu::Limits::default(), GPU);
+        .explain(1, IndexKind::I32, &wgpu::Limits::default());
     assert!(!batches.contains("cannot run"), "{batches}");
 }
 
 #[test]
-fn slices_of_any_length_are_explained_on_a_cpu() {
+fn slices_of_any_length_are_explained() {
     let plan = along(0, 0, &[2, 1 << 58], &[2]).unwrap();
-    let (limits, cpu) = (wgpu::Limits::default(), wgpu::DeviceType::Cpu);
-    let text = plan.explain(4, IndexKind::I32, &limits, cpu);
+    let text = plan.explain(4, IndexKind::I32, &wgpu::Limits::default());
     let last = text.lines().last().unwrap();
     assert!(last.starts_with("more than 1000 dispatches"), "{text}");
 }

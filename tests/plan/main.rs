@@ -7,6 +7,8 @@ mod elements;
 mod errors;
 #[cfg(feature = "gpu")]
 mod explain;
+#[cfg(feature = "gpu")]
+mod kernels;
 mod known_failures;
 mod shapes;
 

@@ -254,11 +254,11 @@ const checks = {
     await shown.outputs([9, 10, 11, 0, 1, 2, 6, 7, 8]);
     assert.match(await shown.text('explained'), /1 dispatch of 1 x 1 workgroups/);
     await shown.page.click('summary');
-    assert.match(await shown.text('shader'), /entry point gather_words/);
-    assert.match(await shown.page.locator('#wgsl mark').innerText(), /^@compute [^]*fn gather_words\([^]*\n}\n?$/);
+    assert.match(await shown.text('shader'), /entry point rows(?!_)/);
+    assert.match(await shown.page.locator('#wgsl mark').innerText(), /^@compute [^]*fn rows\([^]*\n}\n?$/);
     await shown.page.selectOption('#policy', 'Error');
     await shown.outputs([9, 10, 11, 0, 1, 2, 6, 7, 8]);
-    assert.match(await shown.page.locator('#wgsl mark').innerText(), /fn gather_words_own_report\(/);
+    assert.match(await shown.page.locator('#wgsl mark').innerText(), /fn rows_report\(/);
     await shown.page.click('summary');
   },
 };

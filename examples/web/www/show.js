@@ -170,10 +170,11 @@ function fail(error) {
   markSources(null);
 }
 
-// Marks in the WGSL the entry point that the plan names.
+// Shows the WGSL of the kernel that the plan names, its entry point marked.
 function showEntryPoint() {
-  const name = at('explained').textContent.match(/^kernel (\w+):/m)?.[1];
-  const text = wgsl();
+  const explained = at('explained').textContent;
+  const name = explained.match(/^kernel (\w+):/m)?.[1];
+  const text = wgsl(explained);
   const start = name ? text.search(new RegExp(`@compute[^\\n]*\\n(//[^\\n]*\\n)*fn ${name}\\(`)) : -1;
   at('entry').textContent = name ? `: entry point ${name}` : device ? '' : ', if there were a GPU';
   if (start < 0) {

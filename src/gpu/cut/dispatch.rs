@@ -1,34 +1,36 @@
-//! One dispatch of a cut: what it binds, and what the shader reads of it.
-
-use bytemuck::Zeroable;
+//! One dispatch of a cut: its rows, its kernel, and the bytes that it binds.
 
 use super::{Cut, Window};
-use crate::gpu::kernel::{BadRowsTo, GROUP_ROWS, MAX_GROUPED_DEPTH, Unit, WORKGROUP_SIZE};
-use crate::gpu::window::{GatherWindow, MAX_PLACE_DIMS, low_and_high, range_bytes};
+use crate::gpu::kernel::{EntryPoint, FindRows, Kernel, PipelineKey, Shares};
+use crate::gpu::types::range_bytes;
+use crate::gpu::uniform::size;
 
 /// Bytes of a vector of words.
-const GROUP_ALIGNMENT: u64 = 16;
+const VEC4_BYTES: u64 = 16;
 
-/// From so many rows on those that make no group are a dispatch of their own.
+/// From so many rows on a rest that fills no lane of packed rows is a dispatch of its own.
 const MIN_ROWS_TO_SPLIT: u64 = 1024;
 
-/// A dispatch of no more rows and invocations writes its report itself: each invocation counts itself in one word,
-/// and the last one looks at all rows again if one is bad. A half of the word counts this far, and more.
-const MAX_REPORTERS: u64 = 1024;
+/// Dispatches after so many take the pipelines of those before, but for the last rows.
+const MAX_DIFFERENT_DISPATCHES: usize = 1000;
 
 /// One dispatch, and the bytes of each operand that it binds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Dispatch {
-    pub(crate) window: GatherWindow,
-    /// The bytes of each slice before the part that the dispatch copies.
-    pub(crate) part: u64,
+    pub(crate) kernel: Kernel,
+    pub(crate) find: FindRows,
+    pub(crate) shares: Shares,
+    /// Workgroups of a row of the grid, and rows.
     pub(crate) workgroups: (u32, u32),
-    /// Invocations that gather.
-    pub(crate) invocations: u64,
-    /// For an entry point of groups.
-    pub(crate) grouped: bool,
-    /// All output rows are of one part of params, of which all rows are bound.
-    pub(crate) one_part: bool,
+    pub(crate) output_rows: (u64, u64),
+    /// The params rows that are bound, counted over all blocks.
+    pub(crate) params_rows: (u64, u64),
+    /// The bytes of each slice before the piece that is copied, and those of the piece.
+    pub(crate) piece: u64,
+    pub(crate) piece_bytes: u64,
+    pub(crate) blocks: Blocks,
+    /// Bad rows of the dispatch are to be reported: only one piece and one outer coordinate of each index row is.
+    pub(crate) reports: bool,
     /// Which buffer of params.
     pub(crate) shard: usize,
     pub(crate) params: Span,
@@ -37,284 +39,238 @@ pub(crate) struct Dispatch {
 }
 
 impl Dispatch {
-    /// For the report of a gather without an output: it gathers nothing.
-    fn of_report_alone() -> Self {
-        let nothing = Span {
-            offset: 0,
-            bytes: 0,
-        };
-        Self {
-            window: GatherWindow {
-                reports: 1,
-                ..GatherWindow::zeroed()
-            },
-            part: 0,
-            workgroups: (0, 0),
-            invocations: 0,
-            grouped: false,
-            one_part: false,
-            shard: 0,
-            params: nothing,
-            indices: nothing,
-            output: nothing,
-        }
-    }
-
-    /// Whether it has output rows.
-    pub(crate) fn gathers(&self) -> bool {
-        self.window.output_rows > 0
-    }
-
-    /// Where it writes bad rows, if there is a report.
-    pub(crate) fn bad_rows_to(&self, report: bool) -> BadRowsTo {
-        match (report, self.window.reporters) {
-            (false, _) => BadRowsTo::Nowhere,
-            (true, 0) => BadRowsTo::Notes,
-            (true, _) => BadRowsTo::Report,
-        }
+    pub(crate) fn rows(&self) -> u64 {
+        self.output_rows.1 - self.output_rows.0
     }
 
     /// Whether one of its operands has no bytes.
     pub(crate) fn binds_nothing(&self) -> bool {
         self.params.bytes == 0 || self.indices.bytes == 0
     }
+
+    /// The pipeline that gathers.
+    pub(crate) fn pipeline(&self, report: bool, aliased: bool) -> PipelineKey {
+        let entry_point = EntryPoint::Gather {
+            kernel: self.kernel,
+            find: self.find,
+            report,
+        };
+        PipelineKey {
+            entry_point,
+            aliased,
+        }
+    }
 }
 
-/// Bytes of an operand, from its start: an aligned offset and whole words.
+/// Where the output rows of a dispatch stand among the blocks of params. Sizes that the shader need not count beyond are
+/// `u32::MAX`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Blocks {
+    pub(crate) are_several: bool,
+    pub(crate) index_count: u32,
+    pub(crate) outer_size: u32,
+    pub(crate) first_index: u32,
+    pub(crate) first_outer: u32,
+    /// The place in its block of what `first_index` counts from.
+    pub(crate) first_n: u32,
+    /// The first params row of the first block, counted over all blocks.
+    pub(crate) first_row: u64,
+    /// The index rows that are bound.
+    pub(crate) index_rows: (u64, u64),
+}
+
+/// Bytes of an operand, from its start: an aligned offset and whole words; the first row starts `start` bytes after it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Span {
     pub(crate) offset: u64,
     pub(crate) bytes: u64,
+    pub(crate) start: u64,
 }
 
 impl Cut<'_> {
-    /// The dispatches of the plan, of which the first that reports begins the report, if there is one, and a small one
-    /// that is alone writes it itself.
-    pub(crate) fn dispatches_with(&self, report: bool) -> impl Iterator<Item = Dispatch> {
-        let is_only = report && self.can_report_itself() && self.dispatches().take(2).count() == 1;
-        let is_empty = report && self.dims.output_len() == 0;
-        let report_alone = is_empty.then(Dispatch::of_report_alone);
-        let mut begun = !report;
-        self.dispatches()
-            .chain(report_alone)
-            .map(move |mut dispatch| {
-                if !begun && dispatch.window.reports == 1 {
-                    dispatch.window.begins_report = 1;
-                    begun = true;
-                    let rows = u64::from(dispatch.window.output_rows);
-                    if is_only && rows.max(dispatch.invocations) <= MAX_REPORTERS {
-                        dispatch.window.reporters = size(dispatch.invocations);
-                    }
-                }
-                dispatch
-            })
+    /// The pipelines that dispatches take where no operands share a buffer.
+    pub(crate) fn pipelines(&self, report: bool) -> Vec<PipelineKey> {
+        let mut keys = Vec::new();
+        let mut dispatches = self.dispatches();
+        for dispatch in dispatches.by_ref().take(MAX_DIFFERENT_DISPATCHES) {
+            let key = dispatch.pipeline(report, false);
+            if !keys.contains(&key) {
+                keys.push(key);
+            }
+        }
+        if let Some(dispatch) = dispatches.next() {
+            // The last rows of many may be too few for what the others take.
+            let kernel = Kernel::choose(self.slice_bytes, self.piece_bytes, self.fill_words);
+            let find = self.find.of(kernel);
+            let last = Dispatch {
+                kernel,
+                find,
+                ..dispatch
+            };
+            keys.push(last.pipeline(report, false));
+        }
+        keys
     }
 
-    /// The dispatches of a window: of its groups of rows, if it has some, and of the other rows.
+    /// The dispatches of a window: of the rows that can be packed, and of the other rows.
     pub(crate) fn dispatches_of(&self, window: Window) -> impl Iterator<Item = Dispatch> {
         let (start, end) = window.output_rows;
-        let groups_end = if self.is_grouped(window) {
-            end - (end - start) % GROUP_ROWS
-        } else {
-            start
-        };
-        let rest = (groups_end < end).then(|| {
-            // Of params from the first part that is left.
-            let first_row = groups_end / self.dims.index_count * self.dims.held_rows;
+        let packed = self
+            .packed()
+            .filter(|&(_, lane_rows)| self.is_packed(window, lane_rows));
+        let packed_end = packed.map_or(start, |(_, lane_rows)| end - (end - start) % lane_rows);
+        let packed = packed.map(|(kernel, _)| {
+            let window = Window {
+                output_rows: (start, packed_end),
+                ..window
+            };
+            self.dispatch(window, kernel)
+        });
+        let rest = (packed_end < end).then(|| {
+            // Of params from the first block that is left.
+            let first_row = packed_end / self.dims.index_count * self.dims.held_rows;
             let (row, row_end) = window.params_rows;
-            Window {
-                output_rows: (groups_end, end),
+            let window = Window {
+                output_rows: (packed_end, end),
                 params_rows: (row.max(first_row), row_end),
                 ..window
-            }
-        });
-        let groups = (start < groups_end).then_some(Window {
-            output_rows: (start, groups_end),
-            ..window
-        });
-        let groups = groups.map(|window| self.dispatch(window, true));
-        groups
-            .into_iter()
-            .chain(rest.map(|window| self.dispatch(window, false)))
-    }
-
-    /// Whether entry points of groups can do these rows: numbers of one word, all params rows of their parts
-    /// bound, and groups that start with a vector of each operand, have one part each and lie along one place dim.
-    fn is_grouped(&self, window: Window) -> bool {
-        let dims = self.dims;
-        let ((start, end), (row, row_end)) = (window.output_rows, window.params_rows);
-        let rows = end - start;
-        let (part, last_part) = (start / dims.index_count, (end - 1) / dims.index_count);
-        let starts_with_vectors = |start: u64, row_bytes: u64| {
-            (start * row_bytes % self.alignment).is_multiple_of(GROUP_ALIGNMENT)
-        };
-        let first_index_row = part / dims.outer_size * dims.index_count
-            + if part == last_part {
-                start % dims.index_count
-            } else {
-                0
             };
-        self.kernel.groups > 0
-            && !self.counted
-            && self.is_whole()
-            && !self.is_wide()
-            && (1..=MAX_GROUPED_DEPTH).contains(&dims.index_depth())
-            // Another dispatch for the rows that are left must be worth it.
-            && rows >= GROUP_ROWS
-            && (rows.is_multiple_of(GROUP_ROWS) || rows >= MIN_ROWS_TO_SPLIT)
-            && row_end - row == (last_part + 1 - part) * dims.held_rows.max(1)
-            && (part == last_part
-                || dims.index_count.is_multiple_of(GROUP_ROWS)
-                    && (start % dims.index_count).is_multiple_of(GROUP_ROWS))
-            && match &dims.place_dims[..] {
-                [] | [_] => true,
-                [.., innermost] => {
-                    innermost.size.is_multiple_of(GROUP_ROWS)
-                        && (start % dims.index_count).is_multiple_of(GROUP_ROWS)
-                }
-            }
-            && starts_with_vectors(start, self.slice_bytes)
-            && starts_with_vectors(first_index_row, self.index_row_bytes)
+            let piece_bytes = self.piece_bytes.min(self.slice_bytes - window.piece);
+            let kernel = Kernel::choose(self.slice_bytes, piece_bytes, self.fill_words);
+            self.dispatch(window, kernel)
+        });
+        packed.into_iter().chain(rest)
     }
 
-    fn dispatch(&self, window: Window, grouped: bool) -> Dispatch {
-        let dims = self.dims;
-        let part = window.part;
-        let ((start, end), (row, row_end)) = (window.output_rows, window.params_rows);
-        let (index_count, outer_size) = (dims.index_count, dims.outer_size);
-        let part_bytes = self.part_bytes.min(self.slice_bytes - part);
-        let (params_part, last_part) = (start / index_count, (end - 1) / index_count);
-        let (batch, last_batch) = (params_part / outer_size, last_part / outer_size);
-
-        // Within one part, or one batch, the shader needs no size to count beyond it.
-        let (window_index_count, first_index, index_rows) = if params_part == last_part {
-            let first = batch * index_count + start % index_count;
-            (u32::MAX, 0, (first, first + (end - start)))
-        } else {
-            let index_rows = (batch * index_count, (last_batch + 1) * index_count);
-            (size(index_count), size(start % index_count), index_rows)
+    /// Whether these rows can be packed: all params rows of their blocks are bound, and the rows that a lane takes are of
+    /// one block, and start with a vector of indices and of output.
+    fn is_packed(&self, window: Window, lane_rows: u64) -> bool {
+        let index_count = self.dims.index_count;
+        let (start, end) = window.output_rows;
+        let rows = end - start;
+        let first_n = start % index_count;
+        let first_index_row = self.blocks(start, end).index_rows.0;
+        let is_one_block = start / index_count == (end - 1) / index_count;
+        let starts_with_vec4 = |start: u64, row_bytes: u64| {
+            (start * row_bytes % self.alignment).is_multiple_of(VEC4_BYTES)
         };
-        let outer = params_part % outer_size;
-        let (window_outer_size, first_outer) = if batch == last_batch {
+        // Another dispatch for the rest must be worth it.
+        rows >= lane_rows
+            && (rows.is_multiple_of(lane_rows) || rows >= MIN_ROWS_TO_SPLIT)
+            && self.binds_all_rows(window)
+            && (is_one_block
+                || index_count.is_multiple_of(lane_rows) && first_n.is_multiple_of(lane_rows))
+            && starts_with_vec4(start, self.slice_bytes)
+            && starts_with_vec4(first_index_row, self.index_row_bytes)
+    }
+
+    /// Whether all rows of the blocks that output rows are of are bound.
+    fn binds_all_rows(&self, window: Window) -> bool {
+        let index_count = self.dims.index_count;
+        let ((start, end), (row, row_end)) = (window.output_rows, window.params_rows);
+        let blocks = (end - 1) / index_count + 1 - start / index_count;
+        row_end - row == blocks * self.dims.held_rows.max(1)
+    }
+
+    fn blocks(&self, start: u64, end: u64) -> Blocks {
+        let (index_count, outer_size) = (self.dims.index_count, self.dims.outer_size);
+        let (block, last_block) = (start / index_count, (end - 1) / index_count);
+        let (batch, last_batch) = (block / outer_size, last_block / outer_size);
+        let first_n = start % index_count;
+        let outer = block % outer_size;
+        let are_several = block < last_block;
+        let (outer_size, first_outer) = if batch == last_batch {
             (u32::MAX, size(outer.min(1)))
         } else {
             (size(outer_size), size(outer))
         };
+        let first_row = block * self.dims.held_rows.max(1);
+        let common = Blocks {
+            are_several,
+            index_count: u32::MAX,
+            outer_size,
+            first_index: 0,
+            first_outer,
+            first_n: 0,
+            first_row,
+            index_rows: (batch * index_count, (last_batch + 1) * index_count),
+        };
+        if are_several {
+            return Blocks {
+                index_count: size(index_count),
+                first_index: size(first_n),
+                ..common
+            };
+        }
+        let first = batch * index_count + first_n;
+        Blocks {
+            // Where the place in a batch counts, a batch has no more rows than this.
+            first_n: u32::try_from(first_n).unwrap_or(u32::MAX),
+            index_rows: (first, first + (end - start)),
+            ..common
+        }
+    }
 
+    fn dispatch(&self, window: Window, kernel: Kernel) -> Dispatch {
+        let dims = self.dims;
+        let piece = window.piece;
+        let ((start, end), (row, row_end)) = (window.output_rows, window.params_rows);
+        let piece_bytes = self.piece_bytes.min(self.slice_bytes - piece);
+        let blocks = self.blocks(start, end);
         let span = |start: u64, end: u64| {
             let offset = start / self.alignment * self.alignment;
-            (
-                Span {
-                    offset,
-                    bytes: range_bytes(end - offset),
-                },
-                start - offset,
-            )
+            Span {
+                offset,
+                bytes: range_bytes(end - offset),
+                start: start - offset,
+            }
         };
         let slices = |start: u64, end: u64| {
-            let start = start * self.slice_bytes + part;
-            span(start, (end - 1) * self.slice_bytes + part + part_bytes)
+            let start = start * self.slice_bytes + piece;
+            span(start, (end - 1) * self.slice_bytes + piece + piece_bytes)
         };
-        let (output, output_start) = slices(start, end);
-        let (indices, indices_start) = span(
-            index_rows.0 * self.index_row_bytes,
-            index_rows.1 * self.index_row_bytes,
-        );
-        let (shard, (params, params_start)) = if dims.held_rows == 0 {
-            (
-                0,
-                (
-                    Span {
-                        offset: 0,
-                        bytes: 0,
-                    },
-                    0,
-                ),
-            )
+        let output = slices(start, end);
+        let (shard, params) = if dims.held_rows == 0 {
+            (0, Span::default())
         } else {
             let (shard, shard_row, _) = self.shard_of(row);
             (shard, slices(row - shard_row, row_end - shard_row))
         };
-
-        let one_part =
-            !self.is_wide() && params_part == last_part && row_end - row == dims.held_rows.max(1);
-        let unit_bytes = self.kernel.unit.bytes();
-        let rows = end - start;
-        let invocations = match self.kernel.unit {
-            _ if grouped => (rows / GROUP_ROWS).div_ceil(self.kernel.groups.into()),
-            Unit::Byte => (output_start % 4 + rows * part_bytes).div_ceil(4),
-            Unit::Vec4 | Unit::Vec2 | Unit::Word => rows << self.kernel.lanes_log2,
-        };
-        let workgroups = self.grid(invocations);
-        let first_n = if params_part == last_part {
-            // Where n counts, a batch has no more rows than this.
-            u32::try_from(start % index_count).unwrap_or(u32::MAX)
+        let (first_index_row, last_index_row) = blocks.index_rows;
+        let is_one_block =
+            !blocks.are_several && self.binds_all_rows(window) && dims.held_rows == dims.row_count;
+        let kernel = if is_one_block && self.find != FindRows::General {
+            kernel.for_one_block(end - start, piece_bytes)
         } else {
-            0
+            kernel
         };
-        let mut place_dims = [[0; 2]; MAX_PLACE_DIMS];
-        for (words, dim) in place_dims.iter_mut().zip(dims.place_dims.iter().rev()) {
-            *words = [size(dim.size), size(dim.stride)];
-        }
-        let mut indexed_dims = [[0; 2]; 8];
-        for (words, &dim) in indexed_dims.iter_mut().zip(&dims.indexed_dims) {
-            *words = low_and_high(dim);
-        }
+        let shares = kernel.shares(end - start, piece_bytes, output.start % 4);
+        // One of the blocks has the outer coordinate 0.
+        let is_first_outer = blocks.first_outer == 0 || blocks.outer_size != u32::MAX;
         Dispatch {
-            window: GatherWindow {
-                output_rows: size(rows),
-                index_count: window_index_count,
-                outer_size: window_outer_size,
-                first_index,
-                first_outer,
-                index_depth: size(dims.index_depth() as u64),
-                slice_units: size(part_bytes / unit_bytes),
-                lanes_log2: self.kernel.lanes_log2,
-                held_rows: low_and_high(dims.held_rows),
-                first_row: low_and_high(dims.first_row),
-                params_first_row: low_and_high(row - params_part * dims.held_rows.max(1)),
-                params_rows: size(row_end - row),
-                params_start: size(params_start / unit_bytes),
-                indices_start: size(indices_start / 4),
-                output_start: size(output_start / unit_bytes),
-                grid_width: workgroups.0,
-                reports: u32::from(part == 0),
-                index_row_base: low_and_high(index_rows.0),
-                groups: self.kernel.groups,
-                fill_words: 0,
-                fill_start: 0,
-                first_n,
-                index_stride: size(dims.index_stride),
-                place_dim_count: size(dims.place_dims.len() as u64),
-                most_output_rows: size(rows),
-                of_bytes: u32::from(self.kernel.unit == Unit::Byte),
-                begins_report: 0,
-                reporters: 0,
-                indexed_dims,
-                fill: [0; 16],
-                place_dims,
-            },
-            part,
-            workgroups,
-            invocations,
-            grouped,
-            one_part,
+            kernel,
+            find: self.find.of(kernel),
+            shares,
+            workgroups: self.grid(shares.workgroups),
+            output_rows: window.output_rows,
+            params_rows: window.params_rows,
+            piece,
+            piece_bytes,
+            blocks,
+            reports: piece == 0 && is_first_outer,
             shard,
             params,
-            indices,
+            indices: span(
+                first_index_row * self.index_row_bytes,
+                last_index_row * self.index_row_bytes,
+            ),
             output,
         }
     }
 
-    /// As few rows of workgroups as the device allows, of equal width, that hold all invocations.
-    fn grid(&self, invocations: u64) -> (u32, u32) {
-        let workgroups = invocations.div_ceil(WORKGROUP_SIZE.into());
-        let height = workgroups.div_ceil(self.max_workgroups);
+    /// As few rows of workgroups as the device allows, of equal width, that hold all workgroups.
+    fn grid(&self, workgroups: u64) -> (u32, u32) {
+        let height = workgroups.div_ceil(self.max_grid_width);
         (size(workgroups.div_ceil(height)), size(height))
     }
-}
-
-/// A size within one dispatch: its bytes are counted in 32 bits, and so is all that makes them up.
-fn size(size: u64) -> u32 {
-    u32::try_from(size).expect("a size within one dispatch has 32 bits")
 }

@@ -1,15 +1,13 @@
 //! Cuts of chosen plans to chosen limits: run by a stand-in for the shader, and, for sizes far past any
 //! memory, followed without data.
 
-mod reports;
 mod stand_in;
 
 use super::*;
-use crate::gpu::window::GatherWindow;
+use crate::element::IndexKind;
+use crate::gpu::kernel::Unit;
 use crate::{Gather, GatherElements, GatherNd, GatherPlan};
-use stand_in::{assert_each_row_once, assert_fits, number};
-
-const GPU: wgpu::DeviceType = wgpu::DeviceType::DiscreteGpu;
+use stand_in::{assert_each_row_once, assert_fits, uniform};
 
 fn limits(binding_bytes: u64, workgroups: u32) -> wgpu::Limits {
     wgpu::Limits {
@@ -24,20 +22,27 @@ fn gather(params_shape: &[usize], indices_shape: &[usize]) -> GatherPlan {
     plan.expect("a valid shape")
 }
 
-/// The cut of a plan with `i32` indices and params in one buffer.
-fn cut<'a>(plan: &'a GatherPlan, element_bytes: u64, limits: &wgpu::Limits) -> Cut<'a> {
-    cut_for(plan, element_bytes, limits, GPU)
+const fn types(element_bytes: u64, index_kind: IndexKind) -> ElementTypes {
+    ElementTypes {
+        element_bytes,
+        index_kind,
+    }
 }
 
-fn cut_for<'a>(
-    plan: &'a GatherPlan,
-    element_bytes: u64,
-    limits: &wgpu::Limits,
-    device_type: wgpu::DeviceType,
-) -> Cut<'a> {
+/// The cut of a plan with `i32` indices and params in one buffer.
+fn cut<'a>(plan: &'a GatherPlan, element_bytes: u64, limits: &wgpu::Limits) -> Cut<'a> {
     let rows = [plan.dims().params_rows()];
-    let cut = Cut::new(plan.dims(), element_bytes, 4, &rows, limits, device_type);
+    let types = types(element_bytes, IndexKind::I32);
+    let cut = Cut::new(plan.dims(), types, &rows, limits);
     cut.expect("the device holds a row")
+}
+
+/// The kernel of each dispatch, and its rows.
+fn kernels(plan: &GatherPlan, element_bytes: u64, limits: &wgpu::Limits) -> Vec<(Kernel, u64)> {
+    let cut = cut(plan, element_bytes, limits);
+    let dispatches = cut.dispatches();
+    let kernels = dispatches.map(|dispatch| (dispatch.kernel, dispatch.rows()));
+    kernels.collect()
 }
 
 #[test]
@@ -50,54 +55,27 @@ fn a_plan_within_the_limits_is_one_dispatch() {
     let dispatches: Vec<_> = cut(&plan, 4, &wgpu::Limits::default())
         .dispatches()
         .collect();
-    let mut indexed_dims = [[0; 2]; 8];
-    indexed_dims[0] = [7, 0];
-    let span = |bytes| Span { offset: 0, bytes };
-    let expected = Dispatch {
-        window: GatherWindow {
-            output_rows: 30,
-            index_count: 5,
-            outer_size: 3,
-            first_index: 0,
-            first_outer: 0,
-            index_depth: 1,
-            slice_units: 16,
-            lanes_log2: 2,
-            held_rows: [7, 0],
-            first_row: [0, 0],
-            params_first_row: [0, 0],
-            params_rows: 42,
-            params_start: 0,
-            indices_start: 0,
-            output_start: 0,
-            grid_width: 2,
-            reports: 1,
-            index_row_base: [0, 0],
-            groups: 0,
-            fill_words: 0,
-            fill_start: 0,
-            first_n: 0,
-            index_stride: 1,
-            place_dim_count: 0,
-            most_output_rows: 30,
-            of_bytes: 0,
-            begins_report: 0,
-            reporters: 0,
-            indexed_dims,
-            fill: [0; 16],
-            place_dims: [[0; 2]; 8],
-        },
-        part: 0,
-        workgroups: (2, 1),
-        invocations: 120,
-        grouped: false,
-        one_part: false,
-        shard: 0,
-        params: span(42 * 256),
-        indices: span(40),
-        output: span(30 * 256),
+    let span = |bytes| Span {
+        offset: 0,
+        bytes,
+        start: 0,
     };
-    assert_eq!(dispatches, [expected]);
+    let [dispatch] = dispatches[..] else {
+        panic!("one dispatch: {dispatches:?}");
+    };
+    assert_eq!(dispatch.kernel, Kernel::Rows(Unit::Vec4));
+    // 16 slices of 16 units in each of two workgroups.
+    assert_eq!(dispatch.workgroups, (2, 1));
+    assert_eq!(
+        [dispatch.params, dispatch.indices, dispatch.output],
+        [span(42 * 256), span(40), span(30 * 256)]
+    );
+    let sizes = uniform(&plan, &dispatch);
+    assert_eq!((sizes.rows, sizes.units, sizes.slots), (30, 16, 16));
+    assert_eq!(sizes.row_step, 0);
+    assert_eq!((sizes.index_count, sizes.outer_size), (5, 3));
+    assert_eq!((sizes.held_rows, sizes.window_rows), ([7, 0], 42));
+    assert_eq!((sizes.dims[0], sizes.reports), ([7, 0], 1));
 }
 
 #[test]
@@ -127,11 +105,7 @@ fn small_limits_leave_no_row_out_and_do_none_twice() {
     for plan in &plans {
         for element_bytes in [1, 2, 3, 4, 16] {
             for limits in [limits(1024, 2), limits(2048, 1), limits(700, 65_535)] {
-                for device_type in [GPU, wgpu::DeviceType::Cpu] {
-                    let dispatches =
-                        assert_each_row_once(plan, element_bytes, &limits, device_type);
-                    most = most.max(dispatches);
-                }
+                most = most.max(assert_each_row_once(plan, element_bytes, &limits));
             }
         }
     }
@@ -149,13 +123,6 @@ fn cuts_are_few_and_large() {
         }
         dispatches.len()
     };
-    // All of one part.
-    let plan = gather(&[1000, 16], &[77]);
-    assert!(
-        cut(&plan, 4, &wgpu::Limits::default())
-            .dispatches()
-            .all(|dispatch| dispatch.one_part)
-    );
     // 300 MiB of params, of output and of indices, in bindings of 128 MiB.
     assert_eq!(count(&gather(&[4_915_200, 16], &[1000])), 3);
     assert_eq!(count(&gather(&[1000, 16], &[4_915_200])), 3);
@@ -176,17 +143,13 @@ fn sizes_far_past_memory_are_cut_without_data() {
         (gather(&[1 << 33, 5], &[1 << 33]), 2),
     ] {
         let cut = cut(&plan, element_bytes, &limits);
-        assert_eq!(
-            cut.is_wide(),
-            plan.dims().params_rows() > u64::from(u32::MAX),
-            "{plan}"
-        );
+        let is_wide = plan.dims().params_rows() > 1 << 31;
+        assert_eq!(cut.find == FindRows::General, is_wide, "{plan}");
         let dispatches: Vec<_> = cut.dispatches().take(5000).collect();
         for dispatch in &dispatches {
             assert_fits(&cut, dispatch, &limits, &plan);
         }
-        let first = number(dispatches[0].window.index_row_base);
-        assert_eq!(first, 0, "{plan}");
+        assert_eq!(dispatches[0].blocks.index_rows.0, 0, "{plan}");
         if plan.dims().slice_len == 1 && dispatches.len() > 1 {
             // The next window of params, or the next chunk of output, begins where the last one ended.
             let [one, two] = [&dispatches[0], &dispatches[1]];
@@ -203,28 +166,28 @@ fn sizes_far_past_memory_are_cut_without_data() {
 fn params_in_shards_is_cut_at_their_ends() {
     let plan = gather(&[100, 16], &[10]);
     let shards = [30, 0, 50, 20];
-    let cut = Cut::new(plan.dims(), 4, 4, &shards, &wgpu::Limits::default(), GPU);
+    let limits = wgpu::Limits::default();
+    let cut = Cut::new(plan.dims(), types(4, IndexKind::I32), &shards, &limits);
     let cut = cut.expect("it fits");
-    let found: Vec<_> = cut
-        .dispatches()
-        .map(|dispatch| {
-            let window = dispatch.window;
-            (
-                dispatch.shard,
-                number(window.params_first_row),
-                window.params_rows,
-            )
-        })
+    let dispatches = cut.dispatches();
+    let found: Vec<_> = dispatches
+        .map(|dispatch| (dispatch.shard, dispatch.params_rows))
         .collect();
-    assert_eq!(found, [(0, 0, 30), (2, 30, 50), (3, 80, 20)]);
+    assert_eq!(found, [(0, (0, 30)), (2, (30, 80)), (3, (80, 100))]);
 }
 
 #[test]
 fn workgroups_beyond_one_dimension_fill_rows_of_equal_width() {
     let workgroups = |rows: usize| {
-        let plan = gather(&[2], &[rows * 64]);
-        let cut = cut(&plan, 8, &wgpu::Limits::default());
-        cut.dispatches()
+        // 1024 rows of a vector in a workgroup.
+        let plan = gather(&[2], &[rows * 1024]);
+        let limits = wgpu::Limits {
+            max_storage_buffer_binding_size: 1 << 32,
+            ..Default::default()
+        };
+        let cut = cut(&plan, 16, &limits);
+        let dispatches = cut.dispatches();
+        dispatches
             .map(|dispatch| dispatch.workgroups)
             .collect::<Vec<_>>()
     };
@@ -234,113 +197,110 @@ fn workgroups_beyond_one_dimension_fill_rows_of_equal_width() {
 }
 
 #[test]
-fn rows_that_make_no_group_are_a_dispatch_of_their_own_or_part_of_one_without_groups() {
-    let dispatches = |plan: &GatherPlan, element_bytes| {
-        let limits = wgpu::Limits::default();
-        let cut = cut(plan, element_bytes, &limits);
-        let dispatches = cut.dispatches();
-        let dispatches = dispatches.map(|dispatch| (dispatch.grouped, dispatch.window.output_rows));
-        dispatches.collect::<Vec<_>>()
-    };
-    assert_eq!(dispatches(&gather(&[9], &[2000]), 4), [(true, 2000)]);
+fn packed_rows_start_with_vectors_and_leave_few_over() {
+    let whole = wgpu::Limits::default();
+    let packed = |slice_bytes| Kernel::Packed { slice_bytes };
+    let (words, bytes) = (Kernel::Rows(Unit::Word), Kernel::Bytes);
+    let of = |rows, element_bytes| kernels(&gather(&[9], &[rows]), element_bytes, &whole);
+    assert_eq!(of(2000, 4), [(packed(4), 2000)]);
+    assert_eq!(of(2003, 4), [(packed(4), 2000), (words, 3)]);
+    assert_eq!(of(2000, 2), [(packed(2), 2000)]);
+    assert_eq!(of(2001, 2), [(packed(2), 2000), (bytes, 1)]);
+    assert_eq!(of(2015, 1), [(packed(1), 2000), (bytes, 15)]);
+    // A second dispatch would not be worth it.
+    assert_eq!(of(103, 4), [(words, 103)]);
+    assert_eq!(of(3, 4), [(words, 3)]);
+    assert_eq!(of(2000, 8), [(words, 2000)]);
     assert_eq!(
-        dispatches(&gather(&[9], &[2003]), 4),
-        [(true, 2000), (false, 3)]
-    );
-    assert_eq!(dispatches(&gather(&[9], &[103]), 4), [(false, 103)]);
-    assert_eq!(dispatches(&gather(&[9], &[3]), 4), [(false, 3)]);
-    assert_eq!(dispatches(&gather(&[9], &[2000]), 8), [(false, 2000)]);
-    assert_eq!(dispatches(&gather(&[9], &[2000]), 16), [(true, 2000)]);
-    assert_eq!(dispatches(&gather(&[9], &[2000]), 2), [(false, 2000)]);
-    assert_eq!(
-        dispatches(&gather(&[0, 4], &[2001]), 4),
-        [(true, 2000), (false, 1)]
+        kernels(&gather(&[0], &[2001]), 4, &whole),
+        [(packed(4), 2000), (words, 1)]
     );
     let along = |index_count: usize| {
         let gather = Gather::new().axis(1).plan(&[3, 9], &[index_count]);
-        dispatches(&gather.expect("a valid shape"), 4)
+        kernels(&gather.expect("a valid shape"), 4, &whole)
     };
-    assert_eq!(along(400), [(true, 1200)]);
-    assert_eq!(along(401), [(false, 1203)]);
+    assert_eq!(along(400), [(packed(4), 1200)]);
+    assert_eq!(along(401), [(words, 1203)]);
     let depth = |depth: usize| {
         let gather = GatherNd::new().plan(&[9, 9, 9][..depth], &[8, depth]);
-        dispatches(&gather.expect("a valid shape"), 4)
+        kernels(&gather.expect("a valid shape"), 4, &whole)
     };
     assert_eq!(
         [depth(1), depth(2), depth(3)].concat(),
-        [(true, 8), (true, 8), (false, 8)]
+        [(packed(4), 8), (packed(4), 8), (words, 8)]
+    );
+    let elements = GatherElements::new().plan(&[9, 8], &[6, 8]);
+    let elements = elements.expect("a valid shape");
+    assert_eq!(kernels(&elements, 4, &whole), [(words, 48)]);
+}
+
+#[test]
+fn chunks_end_with_a_vector_of_packed_rows() {
+    // 4100 bytes hold 1025 slices.
+    let limits = limits(4100, 1 << 10);
+    let packed = Kernel::Packed { slice_bytes: 4 };
+    let found = kernels(&gather(&[9], &[3104]), 4, &limits);
+    assert_eq!(
+        found,
+        [(packed, 1024), (packed, 1024), (packed, 1024), (packed, 32)]
     );
 }
 
 #[test]
-fn slices_have_no_more_lanes_than_a_dispatch() {
-    // 2^20 words, which would have 256 lanes, and one workgroup of 64 invocations.
-    let limits = limits(1 << 30, 1);
-    let plan = gather(&[2, (1 << 20) + 1], &[3]);
-    let cut = cut_for(&plan, 4, &limits, wgpu::DeviceType::Cpu);
-    let dispatches: Vec<_> = cut.dispatches().collect();
-    assert_eq!(dispatches.len(), 3);
-    for dispatch in &dispatches {
-        assert_fits(&cut, dispatch, &limits, &plan);
-        assert_eq!(dispatch.window.lanes_log2, 6);
-    }
-}
-
-#[test]
-fn chunks_end_with_a_group() {
-    // 4096 bytes hold 341 slices of 12 bytes.
-    let limits = limits(4096, 1 << 10);
-    let plan = gather(&[9, 3], &[700]);
-    let cut = cut_for(&plan, 4, &limits, wgpu::DeviceType::Cpu);
-    let dispatches: Vec<_> = cut.dispatches().collect();
-    let found = dispatches.iter().map(|dispatch| {
-        assert_fits(&cut, dispatch, &limits, &plan);
-        (dispatch.grouped, dispatch.window.output_rows)
-    });
-    // The second chunk starts 240 bytes behind an aligned place.
-    let expected = [(true, 340), (true, 320), (true, 40)];
-    assert_eq!(found.collect::<Vec<_>>(), expected);
-}
-
-#[test]
-fn rows_whose_place_counts_are_in_groups_where_none_ends_a_line() {
-    let dispatches = |params: &[usize], indices: &[usize], limits: &wgpu::Limits| {
-        let plan = GatherElements::new().plan(params, indices);
-        let plan = plan.expect("a valid shape");
-        let cut = cut(&plan, 4, limits);
-        let dispatches = cut.dispatches().map(|dispatch| {
-            let window = dispatch.window;
-            (dispatch.grouped, window.first_n, window.output_rows)
-        });
-        dispatches.collect::<Vec<_>>()
+fn windows_and_shards_and_many_blocks_take_a_row_a_lane() {
+    let lane_rows = |plan: &GatherPlan, limits: &wgpu::Limits| {
+        let cut = cut(plan, 4, limits);
+        let dispatches = cut.dispatches();
+        dispatches
+            .map(|dispatch| dispatch.kernel.lane_rows())
+            .collect::<Vec<_>>()
     };
     let whole = wgpu::Limits::default();
-    assert_eq!(dispatches(&[9, 8], &[6, 8], &whole), [(true, 0, 48)]);
-    assert_eq!(dispatches(&[9, 6], &[8, 6], &whole), [(false, 0, 48)]);
-    assert_eq!(dispatches(&[9, 6], &[8, 1], &whole), [(true, 0, 8)]);
-    // 128 rows of 4 bytes each, within a line of 12.
-    let small = limits(512, 1 << 10);
-    assert_eq!(
-        dispatches(&[9, 12], &[16, 12], &small),
-        [(true, 0, 128), (true, 128, 64)]
-    );
+    let plan = gather(&[1 << 10, 16], &[1 << 15]);
+    assert_eq!(lane_rows(&plan, &whole), [4]);
+    let small = wgpu::Limits {
+        max_storage_buffer_binding_size: 1 << 15,
+        ..Default::default()
+    };
+    assert!(lane_rows(&plan, &small).iter().all(|&rows| rows == 1));
+    let plan = Gather::new().axis(1).plan(&[2, 9, 16], &[1 << 15]);
+    assert_eq!(lane_rows(&plan.expect("a valid shape"), &whole), [1]);
+    // Fewer than 2^15 lanes would be left.
+    assert_eq!(lane_rows(&gather(&[9, 16], &[(1 << 15) - 4]), &whole), [1]);
 }
 
 #[test]
-fn rows_that_are_counted_on_the_device_are_of_one_part_and_in_no_groups() {
+fn rows_that_are_counted_on_the_device_are_of_one_block_and_not_packed() {
     let plan = Gather::new().axis(1).plan(&[3, 9], &[400]);
     let plan = plan.expect("a valid shape");
     let limits = wgpu::Limits::default();
     let cut = cut(&plan, 4, &limits).counted();
     let dispatches: Vec<_> = cut.dispatches().collect();
-    let rows: Vec<_> = (dispatches.iter())
-        .map(|dispatch| (dispatch.grouped, dispatch.window.most_output_rows))
-        .collect();
-    assert_eq!(rows, [(false, 400); 3]);
+    assert_eq!(dispatches.len(), 3);
     for dispatch in &dispatches {
         assert_fits(&cut, dispatch, &limits, &plan);
-        assert_eq!((dispatch.window.first_n, dispatch.one_part), (0, true));
+        let sizes = uniform(&plan, dispatch);
+        assert_eq!(dispatch.kernel, Kernel::Rows(Unit::Word));
+        assert_eq!((sizes.most_rows, sizes.first_n), (400, 0));
+        assert_eq!(sizes.index_count, u32::MAX);
     }
+}
+
+#[test]
+fn a_report_is_written_for_one_piece_and_one_outer_coordinate() {
+    let reports = |plan: &GatherPlan, limits: &wgpu::Limits| {
+        let cut = cut(plan, 4, limits);
+        let dispatches = cut.dispatches();
+        dispatches
+            .map(|dispatch| dispatch.reports)
+            .collect::<Vec<_>>()
+    };
+    // A slice in three pieces, and two rows of params.
+    let pieces = reports(&gather(&[2, 160], &[1]), &limits(512, 8));
+    assert_eq!(pieces, [true, true, false, false, false, false]);
+    let outer = Gather::new().axis(1).plan(&[2, 64, 4], &[64]);
+    let outer = outer.expect("a valid shape");
+    assert_eq!(reports(&outer, &limits(1024, 8)), [true, false]);
 }
 
 #[test]
@@ -360,7 +320,7 @@ fn a_device_that_holds_no_row_is_refused() {
         .plan(&[2; 8], &[3, 8])
         .expect("a valid shape");
     let refused = |limits| {
-        let cut = Cut::new(plan.dims(), 4, 8, &[256], &limits, GPU);
+        let cut = Cut::new(plan.dims(), types(4, IndexKind::I64), &[256], &limits);
         cut.expect_err("too little").to_string()
     };
     assert_eq!(
@@ -372,10 +332,16 @@ fn a_device_that_holds_no_row_is_refused() {
         "device limit max_compute_workgroups_per_dimension must be at least 1, found 0"
     );
     let many = gather(&[1000, 2], &[100]);
-    let refused = Cut::new(many.dims(), 4, 4, &[1000], &limits(200, 1), GPU);
+    let refused = Cut::new(
+        many.dims(),
+        types(4, IndexKind::I32),
+        &[1000],
+        &limits(200, 1),
+    );
     assert_eq!(
         refused.expect_err("too little").to_string(),
         "device limit max_storage_buffer_binding_size must be at least 256, found 200"
     );
-    assert!(Cut::new(plan.dims(), 4, 8, &[256], &limits(256, 1), GPU).is_ok());
+    let held = limits(256, 1);
+    assert!(Cut::new(plan.dims(), types(4, IndexKind::I64), &[256], &held).is_ok());
 }

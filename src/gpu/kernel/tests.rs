@@ -1,136 +1,129 @@
 use super::*;
-use crate::Gather;
-
-#[track_caller]
-fn assert_kernel(params_shape: &[usize], element_bytes: u64, unit: Unit, lanes: u32) {
-    let plan = Gather::new()
-        .plan(params_shape, &[5])
-        .expect("a valid shape");
-    let slice_bytes = plan.dims().slice_len * element_bytes;
-    let kernel = Kernel::choose(slice_bytes, 5, wgpu::DeviceType::DiscreteGpu);
-    assert_eq!(
-        (kernel.unit, 1 << kernel.lanes_log2),
-        (unit, lanes),
-        "{params_shape:?} x {element_bytes}"
-    );
-}
+use crate::{Gather, GatherElements, GatherNd, GatherPlan};
 
 #[test]
-fn a_slice_takes_the_widest_unit_that_divides_it() {
-    assert_kernel(&[9], 4, Unit::Word, 1);
-    assert_kernel(&[9, 3], 4, Unit::Word, 1);
-    assert_kernel(&[9], 8, Unit::Vec2, 1);
-    assert_kernel(&[9, 3], 8, Unit::Vec2, 1);
-    assert_kernel(&[9, 10], 4, Unit::Vec2, 1);
-    assert_kernel(&[9, 4], 4, Unit::Vec4, 1);
-    assert_kernel(&[9, 16], 1, Unit::Vec4, 1);
-    assert_kernel(&[9, 12], 1, Unit::Word, 1);
-    assert_kernel(&[9, 3], 2, Unit::Byte, 1);
-    assert_kernel(&[9, 64], 1, Unit::Vec4, 1);
-    assert_kernel(&[9], 16, Unit::Vec4, 1);
-    assert_kernel(&[9], 6, Unit::Byte, 1);
-}
-
-#[test]
-fn long_slices_are_shared_by_lanes() {
-    assert_kernel(&[9, 31], 16, Unit::Vec4, 4);
-    assert_kernel(&[9, 32], 16, Unit::Vec4, 8);
-    assert_kernel(&[9, 9], 4, Unit::Word, 2);
-    assert_kernel(&[9, 25], 8, Unit::Vec2, 4);
-    assert_kernel(&[9, 1 << 18], 16, Unit::Vec4, 64);
-    assert_kernel(&[9, 1 << 20], 16, Unit::Vec4, 256);
-    assert_kernel(&[9, (1 << 20) + 1], 1, Unit::Byte, 1);
-}
-
-#[test]
-fn rows_of_one_unit_are_taken_in_groups_and_on_a_cpu_longer_ones_too() {
-    let (gpu, cpu) = (wgpu::DeviceType::DiscreteGpu, wgpu::DeviceType::Cpu);
-    for (slice_bytes, device_type, unit, lanes_log2, groups) in [
-        (1, gpu, Unit::Byte, 0, 0),
-        (4, gpu, Unit::Word, 0, 1),
-        (8, gpu, Unit::Vec2, 0, 0),
-        (12, gpu, Unit::Word, 0, 0),
-        (16, gpu, Unit::Vec4, 0, 1),
-        (32, gpu, Unit::Vec4, 0, 0),
-        (1 << 20, gpu, Unit::Vec4, 6, 0),
-        ((1 << 24) + 4, gpu, Unit::Word, 10, 0),
-        (1, cpu, Unit::Byte, 0, 0),
-        (4, cpu, Unit::Word, 0, 16),
-        (8, cpu, Unit::Vec2, 0, 16),
-        (12, cpu, Unit::Word, 0, 16),
-        (24, cpu, Unit::Vec2, 0, 10),
-        (16, cpu, Unit::Vec4, 0, 16),
-        (64, cpu, Unit::Vec4, 0, 4),
-        (20, cpu, Unit::Word, 0, 12),
-        (256, cpu, Unit::Vec4, 0, 1),
-        (264, cpu, Unit::Vec2, 0, 0),
-        (512, cpu, Unit::Vec4, 0, 0),
-        (1 << 16, cpu, Unit::Vec4, 0, 0),
-        (1 << 20, cpu, Unit::Vec4, 4, 0),
-        ((1 << 18) + 4, cpu, Unit::Word, 4, 0),
-        (1 << 40, cpu, Unit::Vec4, 15, 0),
-        (1 << 60, gpu, Unit::Vec4, 15, 0),
+fn a_slice_takes_the_widest_unit_that_divides_it_and_its_fill() {
+    let (vec4, word) = (Unit::Vec4, Unit::Word);
+    for (slice_bytes, fill_words, expected) in [
+        (1, 1, Kernel::Bytes),
+        (6, 3, Kernel::Bytes),
+        (1030, 1, Kernel::Bytes),
+        (4, 1, Kernel::Rows(word)),
+        (8, 2, Kernel::Rows(word)),
+        (12, 3, Kernel::Rows(word)),
+        (16, 4, Kernel::Rows(vec4)),
+        (48, 1, Kernel::Rows(vec4)),
+        (48, 2, Kernel::Rows(vec4)),
+        (48, 3, Kernel::Rows(word)),
+        (64, 16, Kernel::Rows(word)),
+        (1020, 1, Kernel::Rows(word)),
+        (1024, 3, Kernel::Rows(word)),
+        (1028, 1, Kernel::Long(word)),
+        (4096, 4, Kernel::Rows(vec4)),
+        (4096, 8, Kernel::Long(word)),
+        (4112, 1, Kernel::Long(vec4)),
+        (1 << 40, 1, Kernel::Long(vec4)),
     ] {
-        let kernel = Kernel::choose(slice_bytes, 5, device_type);
-        let expected = Kernel {
-            unit,
-            lanes_log2,
-            groups,
-            one_unit: [1, 4, 8, 16].contains(&slice_bytes),
-        };
-        assert_eq!(kernel, expected, "{slice_bytes} {device_type:?}");
+        let found = Kernel::choose(slice_bytes, slice_bytes, fill_words);
+        assert_eq!(found, expected, "{slice_bytes} bytes, {fill_words} words");
+    }
+    // A short piece of a long slice.
+    assert_eq!(Kernel::choose(1 << 20, 16, 1), Kernel::Rows(vec4));
+}
+
+#[test]
+fn slices_are_packed_that_are_1_2_or_4_bytes() {
+    let packed = (0..=32).filter_map(|slice_bytes| {
+        Kernel::packed(slice_bytes).map(|(_, lane_rows)| (slice_bytes, lane_rows))
+    });
+    assert_eq!(packed.collect::<Vec<_>>(), [(1, 16), (2, 8), (4, 4)]);
+}
+
+#[test]
+fn lanes_have_four_rows_where_enough_lanes_are_left() {
+    let rows = |rows, bytes| {
+        let kernel = Kernel::Rows(Unit::Vec4).for_one_block(rows, bytes);
+        let shares = kernel.shares(rows, bytes, 0);
+        (shares.slots, shares.row_step, shares.workgroups)
+    };
+    // A workgroup has lanes for 85 slices of 3 units, and for 80 whose subgroups have 8 each.
+    assert_eq!(rows(43_688, 48), (85, 0, 514));
+    assert_eq!(rows(43_692, 48), (80, 8, 137));
+    assert_eq!(rows(1, 4096), (1, 0, 1));
+    assert_eq!(rows(511, 4096), (1, 0, 511));
+    assert_eq!(rows(515, 4096), (1, 1, 129));
+    assert_eq!(rows(1 << 20, 16), (256, 32, 1024));
+}
+
+#[test]
+fn a_multiplication_tells_each_lane_its_slice() {
+    for units in 1..=WORKGROUP_SIZE {
+        let slot_scale = (1_u32 << 16).div_ceil(units);
+        for lane in 0..WORKGROUP_SIZE {
+            assert_eq!((lane * slot_scale) >> 16, lane / units, "{lane} by {units}");
+        }
     }
 }
 
 #[test]
-fn on_a_cpu_invocations_take_pages_of_a_long_output() {
-    let (gpu, cpu) = (wgpu::DeviceType::DiscreteGpu, wgpu::DeviceType::Cpu);
-    for (slice_bytes, output_bytes, device_type, groups) in [
-        (248, 1 << 30, cpu, 1),
-        (256, (1 << 24) - 256, cpu, 1),
-        (256, 1 << 24, cpu, 16),
-        (512, (1 << 24) - 512, cpu, 0),
-        (512, 1 << 24, cpu, 8),
-        (768, 1 << 30, cpu, 5),
-        (1024, 1 << 24, cpu, 4),
-        (1028, 1 << 30, cpu, 0),
-        (2048, 1 << 30, cpu, 0),
-        (512, 1 << 30, gpu, 0),
-        (512, u64::MAX, cpu, 8),
-    ] {
-        let kernel = Kernel::choose(slice_bytes, output_bytes / slice_bytes, device_type);
-        assert_eq!(
-            kernel.groups, groups,
-            "{slice_bytes} {output_bytes} {device_type:?}"
-        );
-    }
+fn workgroups_share_long_slices_without_a_cap() {
+    let long = |rows, units: u64| {
+        let shares = Kernel::Long(Unit::Word).shares(rows, units * 4, 0);
+        (shares.slice_workgroups, shares.workgroups)
+    };
+    assert_eq!(long(8, 257), (1, 8));
+    assert_eq!(long(8, 1024), (1, 8));
+    assert_eq!(long(8, 1025), (2, 16));
+    assert_eq!(long(1, 1 << 28), (1 << 18, 1 << 18));
 }
 
 #[test]
-fn groups_of_slices_of_one_unit_have_pipelines_of_their_own() {
-    let (gpu, cpu) = (wgpu::DeviceType::DiscreteGpu, wgpu::DeviceType::Cpu);
-    for (slice_bytes, device_type, grouped, rows, one_unit, one_group) in [
-        (8, cpu, true, Rows::GroupsOfUnits, 1.0, 0.0),
-        (16, cpu, true, Rows::GroupsOfUnits, 1.0, 0.0),
-        (4, gpu, true, Rows::GroupOfUnits, 1.0, 1.0),
-        (16, gpu, true, Rows::GroupOfUnits, 1.0, 1.0),
-        (24, cpu, true, Rows::Groups, 0.0, 0.0),
-        (256, cpu, true, Rows::Groups, 0.0, 0.0),
-        (8, cpu, false, Rows::Single, 0.0, 0.0),
-        (16, gpu, false, Rows::Single, 0.0, 0.0),
+fn lanes_of_packed_slices_and_of_bytes_own_parts_of_the_output() {
+    let packed = |slice_bytes: u32, rows| {
+        let kernel = Kernel::Packed { slice_bytes };
+        let shares = kernel.shares(rows, slice_bytes.into(), 0);
+        shares.workgroups
+    };
+    assert_eq!([packed(1, 4096), packed(1, 4112)], [1, 2]);
+    assert_eq!([packed(4, 1024), packed(4, 1028)], [1, 2]);
+    let bytes = |rows, bytes, start| Kernel::Bytes.shares(rows, bytes, start).workgroups;
+    // 256 words, the first and the last of which may be shared with other rows.
+    assert_eq!([bytes(1, 1024, 0), bytes(1, 1024, 1)], [1, 2]);
+    assert_eq!([bytes(341, 3, 1), bytes(341, 3, 2)], [1, 2]);
+}
+
+#[test]
+fn short_index_rows_of_few_rows_are_found_in_words() {
+    let find = |plan: Result<GatherPlan, _>, index_kind| {
+        FindRows::choose(plan.expect("a valid shape").dims(), index_kind)
+    };
+    let nd = |params: &[usize]| GatherNd::new().plan(params, &[3, params.len()]);
+    let words = |index_words, depth| FindRows::Words { index_words, depth };
+    for (index_kind, index_words) in [
+        (IndexKind::I32, 1),
+        (IndexKind::U32, 1),
+        (IndexKind::I64, 2),
+        (IndexKind::U64, 2),
     ] {
-        let kernel = Kernel::choose(slice_bytes, 5, device_type);
-        assert_eq!(kernel.rows(grouped), rows, "{slice_bytes}");
-        let key = PipelineKey {
-            entry_point: EntryPoint::Gather {
-                unit: kernel.unit,
-                rows,
-                bad_rows: BadRowsTo::Nowhere,
-            },
-            ..PipelineKey::COUNT_ROWS
-        };
-        let [.., found_unit, found_group] = key.overrides();
-        assert_eq!(found_unit, ("ONE_UNIT", one_unit), "{slice_bytes}");
-        assert_eq!(found_group, ("ONE_GROUP", one_group), "{slice_bytes}");
+        assert_eq!(find(nd(&[9]), index_kind), words(index_words, 1));
+        assert_eq!(find(nd(&[9, 9]), index_kind), words(index_words, 2));
+        assert_eq!(find(nd(&[9; 3]), index_kind), FindRows::General);
+    }
+    let i64 = IndexKind::I64;
+    let gather = |rows: usize| Gather::new().plan(&[rows], &[3]);
+    assert_eq!(find(gather(1 << 31), i64), words(2, 1));
+    assert_eq!(find(gather((1 << 31) + 1), i64), FindRows::General);
+    assert_eq!(find(nd(&[1 << 16, 1 << 15]), i64), words(2, 2));
+    assert_eq!(find(nd(&[1 << 16, 1 << 16]), i64), FindRows::General);
+    let elements = GatherElements::new().plan(&[9, 8], &[6, 8]);
+    assert_eq!(find(elements, i64), FindRows::General);
+    for (kernel, of_two_dims) in [
+        (Kernel::Rows(Unit::Vec4), words(2, 2)),
+        (Kernel::Packed { slice_bytes: 4 }, words(2, 2)),
+        (Kernel::Long(Unit::Vec4), FindRows::General),
+        (Kernel::Bytes, FindRows::General),
+    ] {
+        assert_eq!(words(2, 1).of(kernel), words(2, 1));
+        assert_eq!(words(2, 2).of(kernel), of_two_dims);
     }
 }

@@ -1,107 +1,86 @@
-//! The shader's overrides against what a pipeline sets.
+//! The shaders' overrides against what a pipeline sets.
 
-use naga::Expression;
+use std::collections::BTreeMap;
 
-use super::{EntryPoint, PipelineKey, Shader, WORKGROUP_SIZE};
-use crate::element::IndexKind;
+use naga::{Expression, Literal, Scalar};
 
-#[test]
-fn the_overrides_are_those_of_a_pipeline_and_default_to_its_i32_values() {
-    let shader = Shader::gather();
-    let found: Vec<_> = shader
-        .module
-        .overrides
-        .iter()
-        .map(|(_, found)| {
-            assert_eq!(found.id, None, "{:?} is set by name", found.name);
-            let init = found.init.expect("an override has a default");
-            let Expression::Literal(default) = shader.module.global_expressions[init] else {
-                panic!("the default of {:?} is a literal", found.name);
-            };
-            (
-                found.name.as_deref().expect("an override has a name"),
-                number(default),
-            )
-        })
-        .collect();
-    let i32_key = PipelineKey {
-        entry_point: EntryPoint::ReportBadRows,
-        index_kind: IndexKind::I32,
-        from_end: false,
-        clamp: false,
-        fill: false,
-        places: false,
-        wide: false,
-        one_part: false,
-        one_buffer: false,
-        index_depth: 1,
-    };
-    assert_eq!(found, i32_key.overrides());
-    let types: Vec<_> = shader
-        .module
-        .overrides
-        .iter()
-        .map(|(_, found)| shader.scalar(found.ty))
-        .collect();
-    let (u32, bool) = (naga::Scalar::U32, naga::Scalar::BOOL);
-    assert_eq!(
-        types,
-        [
-            u32, u32, bool, bool, bool, bool, bool, bool, bool, u32, bool, bool
-        ]
-    );
-}
+use super::parsed::ValidModule;
+use super::translation::for_each_pipeline;
+use crate::gpu::kernel::{EntryPoint, FindRows, Kernel, Unit};
 
 #[test]
-fn each_index_kind_sets_its_overrides() {
-    let workgroup = f64::from(WORKGROUP_SIZE);
-    for (index_kind, words, signed) in [
-        (IndexKind::I32, 1.0, 1.0),
-        (IndexKind::U32, 1.0, 0.0),
-        (IndexKind::I64, 2.0, 1.0),
-        (IndexKind::U64, 2.0, 0.0),
-    ] {
-        for (from_end, expected) in [(false, 0.0), (true, 1.0)] {
-            let entry_point = EntryPoint::ReportBadRows;
-            let key = PipelineKey {
-                entry_point,
-                index_kind,
-                from_end,
-                clamp: !from_end,
-                fill: from_end,
-                places: from_end,
-                wide: from_end,
-                one_part: !from_end,
-                one_buffer: false,
-                index_depth: 2,
+fn overrides_are_u32_and_have_defaults() {
+    for shader in ValidModule::all(false) {
+        for (_, found) in shader.module.overrides.iter() {
+            let name = found.name.as_deref().expect("an override has a name");
+            assert_eq!(found.id, None, "{name} is set by name");
+            assert_eq!(shader.scalar(found.ty), Scalar::U32, "{name}");
+            let default = found.init.expect("an override has a default");
+            let expected = match name {
+                "INDEX_WORDS" | "DEPTH" => 1,
+                "PACKED_BYTES" => 4,
+                other => panic!("{other} is in no table"),
             };
+            let default = &shader.module.global_expressions[default];
             assert_eq!(
-                key.overrides().map(|(_, value)| value),
-                [
-                    workgroup,
-                    words,
-                    signed,
-                    expected,
-                    1.0 - expected,
-                    expected,
-                    expected,
-                    expected,
-                    1.0 - expected,
-                    2.0,
-                    0.0,
-                    0.0
-                ],
-                "{key:?}"
+                default,
+                &Expression::Literal(Literal::U32(expected)),
+                "{name}"
             );
         }
     }
 }
 
-/// A literal as the pipeline would set it.
-pub(super) fn number(literal: naga::Literal) -> f64 {
-    match literal {
-        naga::Literal::U32(value) => f64::from(value),
-        naga::Literal::Bool(value) => f64::from(u8::from(value)),
-        other => panic!("{other:?} is neither u32 nor bool"),
+#[test]
+fn a_pipeline_sets_the_overrides_of_its_kernel() {
+    let find = FindRows::Words {
+        index_words: 2,
+        depth: 1,
+    };
+    let rows = Kernel::Rows(Unit::Word);
+    let packed = Kernel::Packed { slice_bytes: 2 };
+    let of_index_rows = [("INDEX_WORDS", 2.0), ("DEPTH", 1.0)];
+    for (kernel, find, expected) in [
+        (rows, find, &of_index_rows[..]),
+        (rows, FindRows::General, &[]),
+        (
+            packed,
+            find,
+            &[of_index_rows[0], of_index_rows[1], ("PACKED_BYTES", 2.0)],
+        ),
+    ] {
+        for report in [false, true] {
+            let entry_point = EntryPoint::Gather {
+                kernel,
+                find,
+                report,
+            };
+            assert_eq!(entry_point.overrides(), expected, "{entry_point:?}");
+        }
     }
+    assert_eq!(EntryPoint::FinishReport.overrides(), []);
+    assert_eq!(EntryPoint::CountRows.overrides(), []);
+}
+
+/// A pipeline reads no override whose value it does not set.
+#[test]
+fn pipelines_read_the_overrides_that_they_set() {
+    let names = ["INDEX_WORDS", "DEPTH", "PACKED_BYTES"];
+    for_each_pipeline(|pipeline| {
+        let constants = pipeline.module.constants.iter();
+        let found: BTreeMap<_, _> = constants
+            .filter_map(|(_, constant)| {
+                let name = constant
+                    .name
+                    .as_deref()
+                    .filter(|name| names.contains(name))?;
+                match pipeline.module.global_expressions[constant.init] {
+                    Expression::Literal(Literal::U32(value)) => Some((name, f64::from(value))),
+                    ref other => panic!("{name}: {other:?}"),
+                }
+            })
+            .collect();
+        let expected = BTreeMap::from_iter(pipeline.key.entry_point.overrides());
+        assert_eq!(found, expected, "{:?}", pipeline.key);
+    });
 }

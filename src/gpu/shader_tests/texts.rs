@@ -1,44 +1,61 @@
-//! Translated shaders, for tools that this crate does not depend on: counted and printed, and with
-//! `GATHER_TRANSLATIONS=DIR` left in that folder, each different text once.
+//! Translated shaders, for tools that this crate does not depend on: counted and printed, and with `GATHER_TRANSLATIONS=DIR`
+//! left in that folder.
+//!
+//! ```text
+//! DIR/spirv-1.3/rows-0123456789abcdef.spv    each text of a language once: the entry point, and a number
+//! DIR/gpus/rows-vec4-w1-d1.spv               each private pipeline for .ci/gpus
+//! DIR/wgsl/vec4.wgsl, vec4_aliased.wgsl      the modules
+//! DIR/pipelines.json                         the pipelines that are made of them
+//! ```
 
 use std::collections::{BTreeMap, HashSet};
 use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::PathBuf;
 
-use super::{EntryPoint, PipelineKey};
+use super::parsed::source_of;
+use super::reachable::reachable;
+use crate::gpu::kernel::{EntryPoint, FindRows, Kernel, PipelineKey, Unit};
+use crate::gpu::shaders::Shader;
 
 /// Where texts go, if anywhere.
-pub(super) fn folder() -> Option<PathBuf> {
+fn folder() -> Option<PathBuf> {
     std::env::var_os("GATHER_TRANSLATIONS").map(PathBuf::from)
+}
+
+/// Leaves a text, if texts are wanted.
+pub(super) fn leave(folder_name: &str, file_name: &str, text: impl AsRef<[u8]>) {
+    let Some(folder) = folder() else { return };
+    let folder = folder.join(folder_name);
+    fs::create_dir_all(&folder).expect("the folder can be made");
+    fs::write(folder.join(file_name), text).expect("the folder can be written to");
 }
 
 /// The texts of one test.
 #[derive(Default)]
 pub(super) struct Texts {
-    /// By language and version: how often it was translated to, and the hashes of what came of it.
+    /// By language and version: how many texts there are, and the hashes of different ones.
     translated: BTreeMap<String, (usize, HashSet<u64>)>,
 }
 
 impl Texts {
-    /// A text of `language`, such as `spirv-1.3`, in a file of its entry point's name and a number.
-    pub(super) fn add(&mut self, language: &str, name: &str, extension: &str, text: &[u8]) {
+    /// Adds a text of `language`, such as `spirv-1.3`, whose entry point has this name.
+    pub(super) fn add(&mut self, language: &str, entry_point: &str, extension: &str, text: &[u8]) {
         let mut hasher = DefaultHasher::new();
         text.hash(&mut hasher);
         let hash = hasher.finish();
         let (count, hashes) = self.translated.entry(language.to_owned()).or_default();
         *count += 1;
-        if !hashes.insert(hash) {
-            return;
+        if hashes.insert(hash) {
+            leave(
+                language,
+                &format!("{entry_point}-{hash:016x}.{extension}"),
+                text,
+            );
         }
-        let Some(folder) = folder() else { return };
-        let folder = folder.join(language);
-        fs::create_dir_all(&folder).expect("the folder can be made");
-        fs::write(folder.join(format!("{name}-{hash:016x}.{extension}")), text)
-            .expect("the folder can be written to");
     }
 
-    /// Says how many there are: of each pipeline as many of a language as it has variants.
+    /// Says how many there are: each pipeline has as many texts of a language as there are variants.
     pub(super) fn print(&self, pipelines: usize, variants: usize) {
         for (language, (count, hashes)) in &self.translated {
             assert_eq!(*count, pipelines * variants, "{language}");
@@ -50,13 +67,62 @@ impl Texts {
     }
 }
 
+/// A pipeline in a file name: its entry point, what it moves at once, and how it finds rows.
+pub(super) fn file_name(entry_point: EntryPoint) -> String {
+    let mut name = entry_point.name().to_owned();
+    if let EntryPoint::Gather { kernel, find, .. } = entry_point {
+        name += &match kernel {
+            Kernel::Rows(Unit::Vec4) | Kernel::FourRows(Unit::Vec4) | Kernel::Long(Unit::Vec4) => {
+                "-vec4".to_owned()
+            }
+            Kernel::Rows(Unit::Word) | Kernel::FourRows(Unit::Word) | Kernel::Long(Unit::Word) => {
+                "-words".to_owned()
+            }
+            Kernel::Packed { slice_bytes } => format!("-b{slice_bytes}"),
+            Kernel::Bytes => String::new(),
+        };
+        name += &match find {
+            FindRows::Words { index_words, depth } => format!("-w{index_words}-d{depth}"),
+            FindRows::General => "-general".to_owned(),
+        };
+    }
+    name
+}
+
+fn module_name(shader: Shader, aliased: bool) -> String {
+    let suffix = if aliased { "_aliased" } else { "" };
+    format!("{}{suffix}", shader.name())
+}
+
 /// A pipeline as WebGPU's JavaScript takes it.
-pub(super) fn descriptor(key: PipelineKey) -> serde_json::Value {
-    let constants = key
-        .overrides()
-        .map(|(name, value)| (name.to_owned(), value.into()));
+fn descriptor(key: &PipelineKey) -> serde_json::Value {
+    let entry_point = key.entry_point;
+    let overrides = entry_point.overrides().into_iter();
+    let constants = overrides.map(|(name, value)| (name.to_owned(), value.into()));
     serde_json::json!({
-        "entryPoint": EntryPoint::name(key.entry_point),
+        "module": module_name(Shader::of(entry_point), key.aliased),
+        "entryPoint": entry_point.name(),
         "constants": serde_json::Map::from_iter(constants),
     })
+}
+
+#[test]
+fn pipelines_have_names_of_their_own() {
+    let private = reachable().iter().filter(|key| !key.aliased);
+    let names: Vec<_> = private.map(|key| file_name(key.entry_point)).collect();
+    let different: HashSet<_> = names.iter().collect();
+    assert_eq!(different.len(), names.len());
+}
+
+#[test]
+fn modules_and_pipelines_are_left_for_other_compilers() {
+    for shader in Shader::ALL {
+        for aliased in [false, true] {
+            let file_name = format!("{}.wgsl", module_name(shader, aliased));
+            leave("wgsl", &file_name, source_of(shader, aliased));
+        }
+    }
+    let pipelines: Vec<_> = reachable().iter().map(descriptor).collect();
+    let json = serde_json::to_string(&pipelines).expect("numbers and names are JSON");
+    leave("", "pipelines.json", json);
 }

@@ -1,30 +1,31 @@
-//! Every pipeline that can be made, through naga's back ends as wgpu calls them.
+//! Every pipeline that gathers can take, through naga's back ends as wgpu calls them.
 
 use std::borrow::Cow;
-use std::collections::HashSet;
-use std::fs;
 
 use naga::back::{glsl, hlsl, msl, pipeline_constants, spv};
 use naga::proc::{BoundsCheckPolicies, BoundsCheckPolicy};
 use naga::valid::ModuleInfo;
 use naga::{Module, ResourceBinding, ShaderStage};
 
-use super::overrides::number;
-use super::texts::{self, Texts};
-use super::{
-    EntryPoint, PipelineKey, Rows, Shader, WORKGROUP_SIZE, binding, is_written, pipeline_keys,
-};
+use super::parsed::ValidModule;
+use super::texts::{Texts, file_name, leave};
+use crate::gpu::kernel::{EntryPoint, PipelineKey, WORKGROUP_SIZE, binding};
 
 /// One entry point whose overrides have their values.
-struct Pipeline<'a> {
-    key: PipelineKey,
-    module: Cow<'a, Module>,
+pub(super) struct Pipeline<'a> {
+    pub(super) key: PipelineKey,
+    pub(super) module: Cow<'a, Module>,
     info: Cow<'a, ModuleInfo>,
 }
 
 impl Pipeline<'_> {
     fn name(&self) -> String {
         self.key.entry_point.name().to_owned()
+    }
+
+    /// Whether its layout lets a binding be written.
+    fn may_write(&self, number: u32) -> bool {
+        number != binding::UNIFORM && (self.key.aliased || binding::is_written(number))
     }
 
     /// Where a back end of wgpu puts each binding: registers or slots, counted up for each class apart.
@@ -45,68 +46,71 @@ impl Pipeline<'_> {
         });
         slots.collect()
     }
+
+    fn to_spirv(&self, lang_version: (u8, u8), policies: BoundsCheckPolicies) -> Vec<u32> {
+        let options = spv::Options {
+            lang_version,
+            flags: spv::WriterFlags::empty(),
+            fake_missing_bindings: false,
+            binding_map: self.slots(one_class, |_, slot| spv::BindingInfo {
+                descriptor_set: 0,
+                binding: slot.into(),
+                binding_array_size: None,
+            }),
+            capabilities: Some([spv::Capability::Shader].into_iter().collect()),
+            bounds_check_policies: policies,
+            ..Default::default()
+        };
+        let pipeline_options = spv::PipelineOptions {
+            shader_stage: ShaderStage::Compute,
+            entry_point: self.name(),
+        };
+        spv::write_vec(&self.module, &self.info, &options, Some(&pipeline_options))
+            .unwrap_or_else(|error| panic!("{:?}, {lang_version:?}: {error}", self.key))
+    }
 }
 
 fn one_class(_: u32) -> usize {
     0
 }
 
-/// The first pipeline of each entry point, and every so many of the others: a prime, so that no override is left out.
-/// All of them with `GATHER_EVERY_CASE`, or where their texts are wanted.
-fn some_pipeline_keys() -> impl Iterator<Item = PipelineKey> {
-    const STRIDE: usize = 7;
-    let all = std::env::var_os("GATHER_EVERY_CASE").is_some() || texts::folder().is_some();
-    let mut entry_points = HashSet::new();
-    pipeline_keys()
-        .enumerate()
-        .filter(move |(number, key)| {
-            entry_points.insert(key.entry_point) || all || number.is_multiple_of(STRIDE)
-        })
-        .map(|(_, key)| key)
-}
-
 /// Returns how many there are.
-fn for_each_pipeline(mut check: impl FnMut(&Pipeline<'_>)) -> usize {
-    let shader = Shader::gather();
+pub(super) fn for_each_pipeline(mut check: impl FnMut(&Pipeline<'_>)) -> usize {
     let mut count = 0;
-    for key in some_pipeline_keys() {
-        count += 1;
-        let constants = key
-            .overrides()
-            .map(|(name, value)| (name.to_owned(), value));
-        let (module, info) = pipeline_constants::process_overrides(
-            &shader.module,
-            &shader.info,
-            Some((ShaderStage::Compute, key.entry_point.name())),
-            &constants.into_iter().collect(),
-        )
-        .unwrap_or_else(|error| panic!("{key:?}: {error}"));
-        check(&Pipeline { key, module, info });
+    for aliased in [false, true] {
+        for shader in ValidModule::all(aliased) {
+            for key in shader.pipelines(aliased) {
+                let entry_point = key.entry_point;
+                let overrides = entry_point.overrides().into_iter();
+                let constants = overrides.map(|(name, value)| (name.to_owned(), value));
+                let (module, info) = pipeline_constants::process_overrides(
+                    &shader.module,
+                    &shader.info,
+                    Some((ShaderStage::Compute, entry_point.name())),
+                    &constants.collect(),
+                )
+                .unwrap_or_else(|error| panic!("{key:?}: {error}"));
+                check(&Pipeline { key, module, info });
+                count += 1;
+            }
+        }
     }
     count
 }
 
-/// Each back end with and without the checks that `create_shader_module_trusted` may leave out.
-fn policies() -> [BoundsCheckPolicies; 2] {
-    [BoundsCheckPolicy::Restrict, BoundsCheckPolicy::Unchecked].map(|policy| BoundsCheckPolicies {
-        index: policy,
-        buffer: policy,
-        image_load: policy,
+fn checked(index: BoundsCheckPolicy, buffer: BoundsCheckPolicy) -> BoundsCheckPolicies {
+    BoundsCheckPolicies {
+        index,
+        buffer,
+        image_load: BoundsCheckPolicy::Unchecked,
         binding_array: BoundsCheckPolicy::Unchecked,
-    })
+    }
 }
 
-#[test]
-fn no_pipeline_is_made_twice() {
-    let keys: Vec<_> = pipeline_keys().collect();
-    let different: HashSet<_> = keys.iter().collect();
-    assert_eq!(different.len(), keys.len());
-    if let Some(folder) = texts::folder() {
-        let descriptors: Vec<_> = keys.into_iter().map(texts::descriptor).collect();
-        let json = serde_json::to_string(&descriptors).expect("numbers and names are JSON");
-        fs::create_dir_all(&folder).expect("the folder can be made");
-        fs::write(folder.join("pipelines.json"), json).expect("the folder can be written to");
-    }
+/// Each back end with and without the checks that `create_shader_module_trusted` may leave out.
+fn policies() -> [BoundsCheckPolicies; 2] {
+    [BoundsCheckPolicy::Restrict, BoundsCheckPolicy::Unchecked]
+        .map(|policy| checked(policy, policy))
 }
 
 #[test]
@@ -117,7 +121,7 @@ fn a_pipeline_has_one_entry_point_of_the_workgroup_size() {
         };
         let expected = match pipeline.key.entry_point {
             EntryPoint::Gather { .. } => WORKGROUP_SIZE,
-            EntryPoint::ReportBadRows | EntryPoint::CountRows => 1,
+            EntryPoint::FinishReport | EntryPoint::CountRows => 1,
         };
         assert_eq!(
             entry_point.workgroup_size,
@@ -130,76 +134,28 @@ fn a_pipeline_has_one_entry_point_of_the_workgroup_size() {
 }
 
 #[test]
-fn each_gather_is_made_with_the_values_of_its_overrides() {
-    for_each_pipeline(|pipeline| {
-        let EntryPoint::Gather { rows, .. } = pipeline.key.entry_point else {
-            return;
-        };
-        let grouped = rows != Rows::Single;
-        for (name, expected) in pipeline.key.overrides() {
-            // Groups are never of more rows than 32 bits count; the others read the index depth.
-            let is_read = match name {
-                "WIDE" => !grouped,
-                "INDEX_DEPTH" | "ONE_UNIT" | "ONE_GROUP" => grouped,
-                _ => true,
-            };
-            if !is_read {
-                continue;
-            }
-            let mut constants = pipeline.module.constants.iter();
-            let (_, constant) = constants
-                .find(|(_, constant)| constant.name.as_deref() == Some(name))
-                .unwrap_or_else(|| panic!("{:?} uses {name}", pipeline.key));
-            let naga::Expression::Literal(found) =
-                pipeline.module.global_expressions[constant.init]
-            else {
-                panic!("{:?}: {name} is a literal", pipeline.key);
-            };
-            assert_eq!(number(found), expected, "{:?}: {name}", pipeline.key);
-        }
-    });
-}
-
-#[test]
 fn every_pipeline_translates_to_spirv() {
     let mut texts = Texts::default();
     let pipelines = for_each_pipeline(|pipeline| {
-        for (bounds_check_policies, lang_version) in policies()
-            .into_iter()
-            .flat_map(|policies| [(1, 0), (1, 3), (1, 6)].map(|version| (policies, version)))
-        {
-            let options = spv::Options {
-                lang_version,
-                flags: spv::WriterFlags::empty(),
-                fake_missing_bindings: false,
-                binding_map: pipeline.slots(one_class, |_, slot| spv::BindingInfo {
-                    descriptor_set: 0,
-                    binding: slot.into(),
-                    binding_array_size: None,
-                }),
-                capabilities: Some([spv::Capability::Shader].into_iter().collect()),
-                bounds_check_policies,
-                ..Default::default()
-            };
-            let pipeline_options = spv::PipelineOptions {
-                shader_stage: ShaderStage::Compute,
-                entry_point: pipeline.name(),
-            };
-            let words = spv::write_vec(
-                &pipeline.module,
-                &pipeline.info,
-                &options,
-                Some(&pipeline_options),
-            )
-            .unwrap_or_else(|error| panic!("{:?}, {lang_version:?}: {error}", pipeline.key));
-            let (major, minor) = lang_version;
-            let language = format!("spirv-{major}.{minor}");
-            texts.add(
-                &language,
-                &pipeline.name(),
-                "spv",
-                bytemuck::cast_slice(&words),
-            );
+        for lang_version in [(1, 0), (1, 3), (1, 6)] {
+            for policies in policies() {
+                let words = pipeline.to_spirv(lang_version, policies);
+                let (major, minor) = lang_version;
+                let language = format!("spirv-{major}.{minor}");
+                texts.add(
+                    &language,
+                    &pipeline.name(),
+                    "spv",
+                    bytemuck::cast_slice(&words),
+                );
+            }
+        }
+        if !pipeline.key.aliased {
+            // As wgpu translates for a device with robustBufferAccess2, which checks buffers itself.
+            let policies = checked(BoundsCheckPolicy::Restrict, BoundsCheckPolicy::Unchecked);
+            let words = pipeline.to_spirv((1, 6), policies);
+            let file_name = format!("{}.spv", file_name(pipeline.key.entry_point));
+            leave("gpus", &file_name, bytemuck::cast_slice(&words));
         }
     });
     texts.print(pipelines, policies().len());
@@ -216,7 +172,7 @@ fn every_pipeline_translates_to_metal() {
             let resources: msl::BindingMap =
                 pipeline.slots(one_class, |binding, slot| msl::BindTarget {
                     buffer: Some(slot),
-                    mutable: is_written(binding),
+                    mutable: pipeline.may_write(binding),
                     ..Default::default()
                 });
             let sizes_buffer = Some(u8::try_from(resources.len()).expect("there are few slots"));
@@ -258,14 +214,14 @@ fn every_pipeline_translates_to_metal() {
 
 #[test]
 fn every_pipeline_translates_to_hlsl() {
-    // Constant buffers, read-only and writable resources count apart.
-    let class = |number| match number {
-        binding::WINDOW => 0,
-        number if is_written(number) => 2,
-        _ => 1,
-    };
     let mut texts = Texts::default();
     let pipelines = for_each_pipeline(|pipeline| {
+        // Constant buffers, read-only and writable resources count apart.
+        let class = |number| match number {
+            binding::UNIFORM => 0,
+            number if pipeline.may_write(number) => 2,
+            _ => 1,
+        };
         for (shader_model, restrict_indexing) in [hlsl::ShaderModel::V5_1, hlsl::ShaderModel::V6_0]
             .into_iter()
             .flat_map(|model| [true, false].map(|restrict| (model, restrict)))
@@ -314,7 +270,7 @@ fn every_pipeline_translates_to_hlsl() {
 #[test]
 fn every_pipeline_translates_to_glsl() {
     // Uniform and storage buffers count apart.
-    let class = |number| usize::from(number != binding::WINDOW);
+    let class = |number| usize::from(number != binding::UNIFORM);
     let mut texts = Texts::default();
     let pipelines = for_each_pipeline(|pipeline| {
         for version in [glsl::Version::new_gles(310), glsl::Version::Desktop(430)] {
@@ -330,12 +286,6 @@ fn every_pipeline_translates_to_glsl() {
                 entry_point: pipeline.name(),
                 multiview: None,
             };
-            let unchecked = BoundsCheckPolicies {
-                index: BoundsCheckPolicy::Unchecked,
-                buffer: BoundsCheckPolicy::Unchecked,
-                image_load: BoundsCheckPolicy::Unchecked,
-                binding_array: BoundsCheckPolicy::Unchecked,
-            };
             let mut text = String::new();
             glsl::Writer::new(
                 &mut text,
@@ -343,7 +293,7 @@ fn every_pipeline_translates_to_glsl() {
                 &pipeline.info,
                 &options,
                 &pipeline_options,
-                unchecked,
+                checked(BoundsCheckPolicy::Unchecked, BoundsCheckPolicy::Unchecked),
             )
             .and_then(|mut writer| writer.write())
             .unwrap_or_else(|error| panic!("{:?}, {version:?}: {error}", pipeline.key));
@@ -359,7 +309,7 @@ fn every_pipeline_translates_to_glsl() {
                 "{:?}:\n{text}",
                 pipeline.key
             );
-            // Which takes integers from GLSL 4.50 on.
+            // `mix` takes integers from GLSL 4.50 on.
             assert!(!text.contains("mix("), "{:?}:\n{text}", pipeline.key);
             let language = match version {
                 glsl::Version::Embedded { .. } => "glsl-310es",

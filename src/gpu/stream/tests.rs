@@ -10,7 +10,7 @@ fn noop() -> Gpu {
 
 /// The params rows of the windows that each chunk uploads.
 fn uploaded<I: GatherIndex>(stream: &GatherStream<'_, u32, I>) -> Vec<Vec<(u64, u64)>> {
-    let behind = |&chunk: &Chunk| stream.cut.chunk_behind(chunk);
+    let behind = |&chunk: &Chunk| stream.cut.chunk_after(chunk);
     let needed = |chunk| {
         let windows = stream.cut.windows(chunk);
         let needed = windows.filter(|window| stream.is_needed(window));

@@ -2,15 +2,33 @@
 
 use wasm_bindgen::JsError;
 use wasm_bindgen::prelude::wasm_bindgen;
-use wgpu_gather::{Gpu, GpuTable, IndexKind};
+use wgpu_gather::{Gatherer, Gpu, GpuTable, IndexKind};
 
 use crate::gather::Planned;
 use crate::message;
 
-/// The shader, as it is compiled.
+/// The shader module, as it is compiled, of the kernel that an explanation names; if it names none, that for words.
 #[wasm_bindgen]
-pub fn wgsl() -> String {
-    include_str!("../../../../shaders/gather.wgsl").to_owned()
+pub fn wgsl(explained: &str) -> String {
+    let kernel = explained.lines().find(|line| line.starts_with("kernel "));
+    let kernel = kernel.unwrap_or("kernel rows: units of 4 bytes");
+    let module = if kernel.starts_with("kernel packed") {
+        "packed"
+    } else if kernel.starts_with("kernel bytes") {
+        "bytes"
+    } else if kernel.contains("units of 16 bytes") {
+        "vec4"
+    } else {
+        "words"
+    };
+    let name = if kernel.contains("64-bit") {
+        format!("general_{module}")
+    } else {
+        module.to_owned()
+    };
+    let mut modules = Gatherer::shaders();
+    let found = modules.find(|&(module, _)| module == name);
+    found.map_or_else(String::new, |(_, text)| text.to_owned())
 }
 
 /// A GPU that gathers.
@@ -32,11 +50,8 @@ impl Device {
 
     /// In a few lines what the GPU runs.
     pub fn explain(&self, planned: &Planned) -> String {
-        let (limits, info) = (self.gpu.device().limits(), self.gpu.device().adapter_info());
-        let index_kind = IndexKind::I32;
-        planned
-            .plan
-            .explain(4, index_kind, &limits, info.device_type)
+        let limits = self.gpu.device().limits();
+        planned.plan.explain(4, IndexKind::I32, &limits)
     }
 
     /// What the GPU gives.

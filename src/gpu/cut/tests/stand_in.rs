@@ -1,161 +1,146 @@
-//! What the shader does with the rows of a dispatch, done here: each row once, and within what is bound.
+//! What the shaders do with the rows of a dispatch, done here: each row once, and within what is bound.
 
 use std::ops::Range;
 
-use super::cut_for;
+use super::cut;
+use crate::element::IndexKind;
 use crate::gpu::cut::{Cut, Dispatch};
-use crate::gpu::kernel::{Unit, WORKGROUP_SIZE};
+use crate::gpu::fill::FillPattern;
+use crate::gpu::kernel::{Kernel, WORKGROUP_SIZE};
+use crate::gpu::uniform::GatherUniform;
 use crate::plan::GatherPlan;
 
-pub(super) fn number([low, high]: [u32; 2]) -> u64 {
+pub(super) fn uniform(plan: &GatherPlan, dispatch: &Dispatch) -> GatherUniform {
+    GatherUniform::new(plan, IndexKind::I32, dispatch, FillPattern::ZEROS, false)
+}
+
+fn number([low, high]: [u32; 2]) -> u64 {
     u64::from(high) << 32 | u64::from(low)
 }
 
-/// What the shader does with each output row of a dispatch: for its number in all, the index row, the part
-/// of params, and the params rows from that part's first row on that the dispatch binds.
+/// Where a shader finds what it needs for an output row.
 struct Row {
     output_row: u64,
     index_row: u64,
+    /// The params rows of its block that are bound.
     bound: Range<u64>,
 }
 
-fn rows_of<'a>(cut: &'a Cut<'_>, dispatch: &'a Dispatch) -> impl Iterator<Item = Row> + 'a {
-    let window = &dispatch.window;
-    let unit = cut.kernel.unit.bytes();
-    let first = (dispatch.output.offset + u64::from(window.output_start) * unit) / cut.slice_bytes;
-    let first_part = first / cut.dims.index_count;
-    (0..window.output_rows).map(move |row| {
-        let index = window.first_index + row;
-        let part = index / window.index_count;
-        let batch = (window.first_outer + part) / window.outer_size;
-        let index_row = batch * window.index_count + index % window.index_count;
-        let part_start = u64::from(part) * number(window.held_rows);
-        let bound = number(window.params_first_row);
-        let bound = bound..bound + u64::from(window.params_rows);
+fn rows_of(plan: &GatherPlan, dispatch: &Dispatch) -> impl Iterator<Item = Row> {
+    let sizes = uniform(plan, dispatch);
+    let index_count = plan.dims().index_count;
+    let first = dispatch.output_rows.0;
+    (0..sizes.rows).map(move |row| {
+        let index = sizes.first_index + row;
+        let is_one_block = sizes.index_count == u32::MAX;
+        let block = index / sizes.index_count;
+        let n = index % sizes.index_count;
+        let batch = (sizes.first_outer + block) / sizes.outer_size;
+        let index_row = u64::from(batch) * u64::from(sizes.index_count) + u64::from(n);
+        let block_start = u64::from(block) * number(sizes.held_rows);
+        let bound = number(sizes.window_first_row);
+        let bound = bound..bound + u64::from(sizes.window_rows);
+        let output_row = first + u64::from(row);
         assert_eq!(
-            first_part + u64::from(part),
-            (first + u64::from(row)) / cut.dims.index_count
+            first / index_count + u64::from(block),
+            output_row / index_count
         );
         assert_eq!(
-            u64::from(window.first_n) + u64::from(index % window.index_count),
-            (first + u64::from(row)) % cut.dims.index_count
+            u64::from(sizes.first_n) + u64::from(row) * u64::from(is_one_block),
+            match is_one_block {
+                true => output_row % index_count,
+                false => 0,
+            }
         );
         Row {
-            output_row: first + u64::from(row),
-            index_row: number(window.index_row_base) + u64::from(index_row),
-            bound: bound.start.saturating_sub(part_start)..bound.end.saturating_sub(part_start),
+            output_row,
+            index_row: number(sizes.index_row_base) + index_row,
+            bound: bound.start.saturating_sub(block_start)..bound.end.saturating_sub(block_start),
         }
     })
 }
 
 /// Follows every row of every dispatch: each finds its index row, and each params row is bound for each of
-/// its output rows just once.
+/// its output rows just once. Returns how many dispatches there are.
 pub(super) fn assert_each_row_once(
     plan: &GatherPlan,
     element_bytes: u64,
     limits: &wgpu::Limits,
-    device_type: wgpu::DeviceType,
 ) -> usize {
-    let cut = cut_for(plan, element_bytes, limits, device_type);
+    let cut = cut(plan, element_bytes, limits);
     let dims = plan.dims();
+    let row_count = dims.row_count.max(1);
     let mut bound = vec![Vec::new(); usize::try_from(dims.output_rows()).expect("a small plan")];
-    let mut slice_bytes = 0;
     let dispatches: Vec<Dispatch> = cut.dispatches().collect();
     for dispatch in &dispatches {
         assert_fits(&cut, dispatch, limits, plan);
-        let part_bytes = u64::from(dispatch.window.slice_units) * cut.kernel.unit.bytes();
-        if dispatch.window.reports == 1 {
-            slice_bytes = part_bytes;
-        }
-        for (number_of, row) in (0..).zip(rows_of(&cut, dispatch)) {
-            if dispatch.one_part {
-                let first = number(dispatch.window.index_row_base);
-                assert_eq!(row.index_row, first + number_of, "{plan}");
-                assert_eq!(row.bound, 0..dims.row_count.max(1), "{plan}");
-            }
-            let part = row.output_row / dims.index_count;
+        for row in rows_of(plan, dispatch) {
+            let block = row.output_row / dims.index_count;
             let index_row =
-                part / dims.outer_size * dims.index_count + row.output_row % dims.index_count;
+                block / dims.outer_size * dims.index_count + row.output_row % dims.index_count;
             assert_eq!(row.index_row, index_row, "{plan}");
             let rows = &mut bound[usize::try_from(row.output_row).expect("a small plan")];
-            let end = row.bound.end.min(dims.row_count.max(1));
-            for params_row in row.bound.start..end {
-                rows.push((params_row, dispatch.window.reports));
-            }
+            let of_block = row.bound.start..row.bound.end.min(row_count);
+            rows.extend(of_block.map(|params_row| (params_row, dispatch.piece)));
         }
     }
     for rows in &mut bound {
-        let mut reporting: Vec<u64> = rows
-            .iter()
-            .filter(|row| row.1 == 1)
-            .map(|row| row.0)
-            .collect();
-        reporting.sort_unstable();
-        let all: Vec<u64> = (0..dims.row_count.max(1)).collect();
-        assert_eq!(reporting, all, "{plan}");
-        let parts = (cut.slice_bytes).div_ceil(slice_bytes);
-        assert_eq!(rows.len() as u64, all.len() as u64 * parts, "{plan}");
+        rows.sort_unstable();
+        let pieces = (0..cut.slice_bytes).step_by(usize::try_from(cut.piece_bytes).expect("small"));
+        let all = (0..row_count).flat_map(|row| pieces.clone().map(move |piece| (row, piece)));
+        assert_eq!(*rows, all.collect::<Vec<_>>(), "{plan}");
     }
     dispatches.len()
 }
 
-/// Every binding is aligned, no larger than the limit, and holds what the dispatch counts in it.
+/// Every binding is aligned, no larger than the limit, and holds what the dispatch counts in it; its workgroups copy all of
+/// it.
 pub(super) fn assert_fits(
     cut: &Cut<'_>,
     dispatch: &Dispatch,
     limits: &wgpu::Limits,
     plan: &GatherPlan,
 ) {
-    let window = &dispatch.window;
-    let unit = cut.kernel.unit.bytes();
     for span in [dispatch.params, dispatch.indices, dispatch.output] {
-        assert_eq!(
-            span.offset % u64::from(limits.min_storage_buffer_offset_alignment),
-            0,
-            "{plan}"
-        );
-        assert!(
-            span.bytes <= limits.max_storage_buffer_binding_size,
-            "{plan}: {span:?}"
-        );
+        let alignment = u64::from(limits.min_storage_buffer_offset_alignment);
+        assert_eq!(span.offset % alignment, 0, "{plan}");
         assert_eq!(span.bytes % 4, 0, "{plan}");
+        let most = limits.max_storage_buffer_binding_size;
+        assert!(span.bytes <= most, "{plan}: {span:?}");
     }
-    if dispatch.grouped {
-        // Indices are read as vectors, and slices of a word are stored as vectors.
-        let is_packed = cut.kernel.unit == Unit::Word && cut.kernel.one_unit;
-        assert_eq!(window.indices_start % 4, 0, "{plan}");
-        assert!(
-            !is_packed || window.output_start.is_multiple_of(4),
-            "{plan}"
-        );
+    if matches!(dispatch.kernel, Kernel::Packed { .. }) {
+        assert_eq!(dispatch.indices.start % 16, 0, "{plan}");
+        assert_eq!(dispatch.output.start % 16, 0, "{plan}");
     }
-    let slices = |start: u32, rows: u32| {
-        (u64::from(start) + u64::from(rows) * u64::from(window.slice_units)) * unit
-    };
-    assert!(
-        slices(window.output_start, window.output_rows) <= dispatch.output.bytes,
-        "{plan}"
-    );
+    let (row, row_end) = dispatch.params_rows;
+    let output_bytes = dispatch.rows() * dispatch.piece_bytes;
+    let output_end = dispatch.output.start + output_bytes;
+    assert!(output_end <= dispatch.output.bytes, "{plan}");
     if cut.dims.row_count > 0 {
-        assert!(
-            slices(window.params_start, window.params_rows) <= dispatch.params.bytes,
-            "{plan}"
-        );
+        let before = (row_end - row - 1) * cut.slice_bytes;
+        let params_end = dispatch.params.start + before + dispatch.piece_bytes;
+        assert!(params_end <= dispatch.params.bytes, "{plan}");
     }
     let (width, height) = dispatch.workgroups;
     let most = limits.max_compute_workgroups_per_dimension;
-    assert!(
-        width <= most && height <= most && width == window.grid_width,
-        "{plan}"
-    );
-    let invocations = u64::from(width) * u64::from(height) * u64::from(WORKGROUP_SIZE);
-    let needed = match cut.kernel.unit {
-        Unit::Byte => slices(window.output_start % 4, window.output_rows).div_ceil(4),
-        _ if dispatch.grouped => {
-            u64::from(window.output_rows / 4).div_ceil(cut.kernel.groups.into())
+    assert!(width <= most && height <= most, "{plan}");
+    let workgroups = u64::from(width) * u64::from(height);
+    let lanes = workgroups * u64::from(WORKGROUP_SIZE);
+    assert!(lanes <= 1 << 32, "{plan}");
+    let shares = dispatch.shares;
+    let units = dispatch.piece_bytes / dispatch.kernel.params_unit_bytes();
+    let copies_all = match dispatch.kernel {
+        Kernel::Rows(_) | Kernel::FourRows(_) => {
+            shares.slots * units <= WORKGROUP_SIZE.into()
+                && shares.slots.is_multiple_of(shares.row_step.max(1))
+                && workgroups * shares.slots * dispatch.kernel.lane_rows() >= dispatch.rows()
         }
-        _ => u64::from(window.output_rows) << window.lanes_log2,
+        Kernel::Long(_) => {
+            shares.slice_workgroups * 1024 >= units
+                && workgroups >= dispatch.rows() * shares.slice_workgroups
+        }
+        Kernel::Packed { .. } => lanes * 16 >= output_bytes,
+        Kernel::Bytes => lanes * 4 >= dispatch.output.start % 4 + output_bytes,
     };
-    assert_eq!(dispatch.invocations, needed, "{plan}");
-    assert!(needed <= invocations && invocations <= 1 << 32, "{plan}");
+    assert!(copies_all, "{plan}: {dispatch:?}");
 }

@@ -1,0 +1,228 @@
+//! The cost of checks on Vulkan. This crate's shaders need none: they compare every index with its dim themselves.
+//!
+//! | measure | shader modules | device |
+//! |---|---|---|
+//! | all_checks, naive_all_checks | as wgpu makes them | as wgpu makes it, with robustBufferAccess2 if the driver has that |
+//! | driver_checks | without wgpu's checks | the same |
+//! | no_checks | without wgpu's checks | with neither robustBufferAccess2 nor robustBufferAccess |
+//! | naive_no_checks | as wgpu makes them | the same |
+//!
+//! wgpu leaves the bounds of buffers to a driver that has robustBufferAccess2. A naive kernel keeps wgpu's checks of bounds
+//! only where the driver lacks it.
+
+use std::time::Duration;
+
+use wgpu_gather::{
+    BadIndices, GatherBuffers, GatherElement, GatherIndex, GatherPlan, Gatherer, Gpu, wgpu,
+};
+
+use super::device::{Stamps, device_of, time_recorded};
+use super::figure;
+use super::naive::{NAIVE_UNIT, Naive};
+use super::operands::Operands;
+use crate::timing::{Timed, time};
+use crate::workloads::{Data, Number};
+
+/// Asks for these figures, among the names of workloads.
+pub const NAME: &str = "checks";
+
+pub const WORKLOADS: [&str; 5] = ["W1", "W3", "W4", "L64", "B1"];
+
+pub struct Checks {
+    robust: Clocked,
+    bare: Clocked,
+}
+
+/// A device and its clock.
+struct Clocked {
+    gpu: Gpu,
+    stamps: Option<Stamps>,
+}
+
+impl Checks {
+    /// Fails if the adapter is not Vulkan's.
+    pub fn new(adapter: &wgpu::Adapter) -> Result<Self, String> {
+        let robust = Clocked::new(device_of(adapter, adapter.limits())?);
+        let bare = Clocked::new(bare_device(adapter)?);
+        Ok(Self { robust, bare })
+    }
+
+    pub fn measure<T, I>(&self, data: &Data<T, I>, rounds: usize) -> Result<Vec<Timed>, String>
+    where
+        T: Number + GatherElement,
+        I: Number + GatherIndex,
+    {
+        let plan = data.workload.plan(BadIndices::DeviceDefault);
+        let expected = plan.run(&data.params, &data.indices).expect("in range");
+        let (robust, bare) = (&self.robust, &self.bare);
+        let on_robust = Operands::new(&robust.gpu, data, expected.len())?;
+        let on_bare = Operands::new(&bare.gpu, data, expected.len())?;
+        let gathers = [
+            (
+                "all_checks",
+                robust,
+                &on_robust,
+                Gatherer::new(robust.gpu.device()),
+            ),
+            (
+                "driver_checks",
+                robust,
+                &on_robust,
+                unchecked(robust.gpu.device()),
+            ),
+            ("no_checks", bare, &on_bare, unchecked(bare.gpu.device())),
+        ];
+        let naive = [
+            ("naive_all_checks", robust, &on_robust),
+            ("naive_no_checks", bare, &on_bare),
+        ];
+        let naive = naive.map(|(measure, on, operands)| {
+            let kernels = Naive::all(on.gpu.device(), &plan, operands.naive_buffers());
+            let kernel = kernels.into_iter().find(|(name, _)| *name == NAIVE_UNIT);
+            (measure, on, operands, kernel)
+        });
+
+        let mut figures = Vec::new();
+        for (measure, on, operands, gatherer) in &gathers {
+            let buffers = operands.buffers();
+            operands.check(&on.gpu, measure, &expected, |encoder| {
+                encode(gatherer, encoder, &plan, &buffers);
+            })?;
+            let plan = &plan;
+            let sample = move || on.time(|encoder| encode(gatherer, encoder, plan, &buffers));
+            figures.push(figure(measure, Box::new(sample)));
+        }
+        for (measure, on, operands, kernel) in &naive {
+            let Some((_, kernel)) = kernel else { continue };
+            operands.check(&on.gpu, measure, &expected, |encoder| {
+                kernel.record(encoder);
+            })?;
+            let sample = || on.time(|encoder| kernel.record(encoder));
+            figures.push(figure(measure, Box::new(sample)));
+        }
+        Ok(time(figures, rounds))
+    }
+}
+
+impl Clocked {
+    fn new(gpu: Gpu) -> Self {
+        Self {
+            stamps: Stamps::new(gpu.device()),
+            gpu,
+        }
+    }
+
+    fn time(&self, record: impl FnOnce(&mut wgpu::CommandEncoder)) -> Duration {
+        time_recorded(&self.gpu, self.stamps.as_ref(), record)
+    }
+}
+
+fn encode(
+    gatherer: &Gatherer,
+    encoder: &mut wgpu::CommandEncoder,
+    plan: &GatherPlan,
+    buffers: &GatherBuffers<'_>,
+) {
+    let encoded = gatherer.encode(encoder, plan, buffers);
+    encoded.expect("valid operands");
+}
+
+#[expect(unsafe_code, reason = "wgpu drops its checks in no other way")]
+fn unchecked(device: &wgpu::Device) -> Gatherer {
+    Gatherer::new(device).with_shader_modules(|device, descriptor| {
+        let unchecked = wgpu::ShaderRuntimeChecks::unchecked();
+        // SAFETY: The shaders compare every index with its dim, end every loop, and have no other index that depends on
+        // data.
+        unsafe { device.create_shader_module_trusted(descriptor, unchecked) }
+    })
+}
+
+#[cfg(all(feature = "vulkan", target_os = "linux"))]
+pub use vulkan::{bare_device, has_robustness2};
+
+#[cfg(all(feature = "vulkan", target_os = "linux"))]
+#[expect(
+    unsafe_code,
+    reason = "wgpu makes no device without the driver's checks"
+)]
+mod vulkan {
+    use std::ffi::CStr;
+
+    use wgpu_gather::wgpu::hal::{OpenDevice, api::Vulkan};
+    use wgpu_gather::{Gpu, wgpu};
+
+    use crate::gpu::device::descriptor;
+
+    const ROBUSTNESS2: &CStr = c"VK_EXT_robustness2";
+
+    /// A device with neither robustBufferAccess2 nor robustBufferAccess, and in all else as wgpu makes it. wgpu still leaves
+    /// the bounds of buffers to the driver, so a shader that exceeds them may do anything.
+    pub fn bare_device(adapter: &wgpu::Adapter) -> Result<Gpu, String> {
+        let descriptor = descriptor(adapter, adapter.limits());
+        // SAFETY: Nothing of the adapter is destroyed.
+        let hal = unsafe { adapter.as_hal::<Vulkan>() }.ok_or("the adapter is not Vulkan's")?;
+        let features = descriptor.required_features;
+        let mut extensions = hal.required_device_extensions(features);
+        extensions.retain(|&name| name != ROBUSTNESS2);
+        // It enables no feature of an extension that is not listed.
+        let mut enabled = hal.physical_device_features(&extensions, features);
+        let mut core = enabled.get_core();
+        core.robust_buffer_access = 0;
+        let names: Vec<_> = extensions.iter().map(|name| name.as_ptr()).collect();
+        let mut info = enabled
+            .add_to_device_create(Default::default())
+            .enabled_extension_names(&names);
+        info.p_enabled_features = &raw const core;
+        // The one queue of wgpu's devices.
+        let queue = default_of(info.p_queue_create_infos).queue_priorities(&[1.0]);
+        info.p_queue_create_infos = &raw const queue;
+        info.queue_create_info_count = 1;
+        // SAFETY: What `info` points to lives until the end of this function. The device is made as wgpu-hal makes it
+        // but for the checks, and all that runs on it stays within its buffers: this crate's shaders compare every index
+        // with its dim, and the naive kernels get indices that the CPU has checked.
+        let open: OpenDevice<Vulkan> = unsafe {
+            let instance = hal.shared_instance().raw_instance();
+            let device = instance
+                .create_device(hal.raw_physical_device(), &info, None)
+                .map_err(|error| error.to_string())?;
+            hal.device_from_raw(
+                device,
+                None,
+                &extensions,
+                features,
+                &descriptor.required_limits,
+                &descriptor.memory_hints,
+                0,
+                0,
+            )
+        }
+        .map_err(|error| error.to_string())?;
+        drop(hal);
+        // SAFETY: It is of this adapter, with the features and limits of `descriptor`.
+        let made = unsafe { adapter.create_device_from_hal(open, &descriptor) };
+        let (device, queue) = made.map_err(|error| error.to_string())?;
+        Ok(Gpu::from_parts(device, queue))
+    }
+
+    /// Names a type that wgpu does not export.
+    fn default_of<T: Default>(_: *const T) -> T {
+        T::default()
+    }
+
+    /// True where wgpu enables robustBufferAccess2; false on other back ends.
+    pub fn has_robustness2(device: &wgpu::Device) -> bool {
+        // SAFETY: Nothing of the device is destroyed.
+        let hal = unsafe { device.as_hal::<Vulkan>() };
+        hal.is_some_and(|hal| hal.enabled_device_extensions().contains(&ROBUSTNESS2))
+    }
+}
+
+#[cfg(not(all(feature = "vulkan", target_os = "linux")))]
+pub fn bare_device(_: &wgpu::Adapter) -> Result<Gpu, String> {
+    Err("only Vulkan on Linux has devices without the driver's checks".into())
+}
+
+#[cfg(not(all(feature = "vulkan", target_os = "linux")))]
+pub fn has_robustness2(_: &wgpu::Device) -> bool {
+    false
+}

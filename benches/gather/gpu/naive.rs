@@ -1,0 +1,164 @@
+//! The kernels of naive.wgsl, bound to the operands of a gather.
+
+use std::borrow::Cow;
+
+use wgpu_gather::wgpu::util::DeviceExt;
+use wgpu_gather::{GatherPlan, wgpu};
+
+use super::device::{grid, pipeline};
+
+/// An invocation a unit, and an invocation a row.
+pub const NAIVE_UNIT: &str = "naive_unit";
+pub const NAIVE_ROW: &str = "naive_row";
+
+const WORKGROUP_SIZE: u64 = 256;
+
+/// `Sizes` of naive.wgsl.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
+struct Sizes {
+    output_rows: u32,
+    units: u32,
+    dims: [u32; 2],
+    index_count: u32,
+    outer_size: u32,
+    row_count: u32,
+    padding: u32,
+}
+
+/// llvmpipe ends a loop after so many rounds.
+const SOFTWARE_LOOP_ROUNDS: u64 = 65_535;
+
+/// The buffers of a gather, whole.
+#[derive(Clone, Copy)]
+pub struct Buffers<'a> {
+    pub params: &'a wgpu::Buffer,
+    pub indices: &'a wgpu::Buffer,
+    pub output: &'a wgpu::Buffer,
+    pub element_bytes: u64,
+    pub index_bytes: u64,
+}
+
+/// One kernel, compiled and bound.
+pub struct Naive {
+    pipeline: wgpu::ComputePipeline,
+    operands: wgpu::BindGroup,
+    grid: [u32; 2],
+}
+
+impl Naive {
+    /// The kernels that can run: each binds the operands whole, and naive_row loops over the units of a slice.
+    pub fn all(
+        device: &wgpu::Device,
+        plan: &GatherPlan,
+        buffers: Buffers<'_>,
+    ) -> Vec<(&'static str, Self)> {
+        let most = device.limits().max_storage_buffer_binding_size;
+        let operands = [buffers.params, buffers.indices, buffers.output];
+        let are_bindable = operands.iter().all(|buffer| buffer.size() <= most);
+        let is_software = device.adapter_info().device_type == wgpu::DeviceType::Cpu;
+        let slice_bytes = plan.dims().slice_len * buffers.element_bytes;
+        let units = slice_bytes / unit_bytes(slice_bytes);
+        let can_loop = !is_software || units <= SOFTWARE_LOOP_ROUNDS;
+        [
+            (NAIVE_UNIT, are_bindable),
+            (NAIVE_ROW, are_bindable && can_loop),
+        ]
+        .into_iter()
+        .filter(|(_, can_run)| *can_run)
+        .map(|(name, _)| (name, Self::new(device, name, plan, buffers)))
+        .collect()
+    }
+
+    pub fn new(
+        device: &wgpu::Device,
+        entry_point: &str,
+        plan: &GatherPlan,
+        buffers: Buffers<'_>,
+    ) -> Self {
+        let dims = plan.dims();
+        let slice_bytes = dims.slice_len * buffers.element_bytes;
+        let unit_bytes = unit_bytes(slice_bytes);
+        let unit = match unit_bytes {
+            16 => "vec4<u32>",
+            _ => "u32",
+        };
+        let source = format!("alias Unit = {unit};\n{}", include_str!("../naive.wgsl"));
+        let module = device.create_shader_module(wgpu::ShaderModuleDescriptor {
+            label: Some(entry_point),
+            source: wgpu::ShaderSource::Wgsl(Cow::Owned(source)),
+        });
+        let has_blocks = dims.batch_size * dims.outer_size > 1;
+        let constants = [
+            ("index_depth", dims.index_depth() as f64),
+            ("index_words", (buffers.index_bytes / 4) as f64),
+            ("has_blocks", f64::from(u8::from(has_blocks))),
+        ];
+        let pipeline = pipeline(device, &module, entry_point, &constants);
+
+        let size = |size: u64| u32::try_from(size).expect("operands that can be bound");
+        let dim = |k: usize| dims.indexed_dims.get(k).map_or(0, |&dim| size(dim));
+        let units = slice_bytes / unit_bytes;
+        let sizes = Sizes {
+            output_rows: size(dims.output_rows()),
+            units: size(units),
+            dims: [dim(0), dim(1)],
+            index_count: size(dims.index_count),
+            outer_size: size(dims.outer_size),
+            row_count: size(dims.row_count),
+            padding: 0,
+        };
+        let operands = bind(device, &pipeline, &sizes, buffers);
+        let invocations = match entry_point {
+            NAIVE_UNIT => dims.output_rows() * units,
+            _ => dims.output_rows(),
+        };
+        Self {
+            pipeline,
+            operands,
+            grid: grid(device, invocations.div_ceil(WORKGROUP_SIZE)),
+        }
+    }
+
+    pub fn record(&self, encoder: &mut wgpu::CommandEncoder) {
+        let mut pass = encoder.begin_compute_pass(&Default::default());
+        pass.set_pipeline(&self.pipeline);
+        pass.set_bind_group(0, &self.operands, &[]);
+        pass.dispatch_workgroups(self.grid[0], self.grid[1], 1);
+    }
+}
+
+fn unit_bytes(slice_bytes: u64) -> u64 {
+    assert_eq!(slice_bytes % 4, 0, "slices of whole words");
+    if slice_bytes.is_multiple_of(16) {
+        16
+    } else {
+        4
+    }
+}
+
+fn bind(
+    device: &wgpu::Device,
+    pipeline: &wgpu::ComputePipeline,
+    sizes: &Sizes,
+    buffers: Buffers<'_>,
+) -> wgpu::BindGroup {
+    let uniform = device.create_buffer_init(&wgpu::util::BufferInitDescriptor {
+        label: Some("sizes"),
+        contents: bytemuck::bytes_of(sizes),
+        usage: wgpu::BufferUsages::UNIFORM,
+    });
+    let operands = [&uniform, buffers.params, buffers.indices, buffers.output];
+    let entries: Vec<_> = (0..)
+        .zip(operands)
+        .map(|(binding, buffer)| wgpu::BindGroupEntry {
+            binding,
+            resource: buffer.as_entire_binding(),
+        })
+        .collect();
+    device.create_bind_group(&wgpu::BindGroupDescriptor {
+        label: None,
+        layout: &pipeline.get_bind_group_layout(0),
+        entries: &entries,
+    })
+}

@@ -1,0 +1,79 @@
+//! Operands that stay on the device, and the check of an output against the CPU's.
+
+use wgpu_gather::{GatherBuffers, GatherElement, GatherIndex, Gpu, GpuTable, wgpu};
+
+use super::device::{buffer, new_encoder};
+use super::naive;
+use crate::workloads::{Data, Number};
+
+pub struct Operands<T, I> {
+    pub table: GpuTable<T>,
+    pub indices: GpuTable<I>,
+    output: GpuTable<T>,
+}
+
+impl<T: Number + GatherElement, I: Number + GatherIndex> Operands<T, I> {
+    /// The operands of `data`, and an output of `output_len` elements.
+    pub fn new(gpu: &Gpu, data: &Data<T, I>, output_len: usize) -> Result<Self, String> {
+        let usage = wgpu::BufferUsages::STORAGE
+            | wgpu::BufferUsages::COPY_SRC
+            | wgpu::BufferUsages::COPY_DST;
+        let output = buffer(gpu.device(), (size_of::<T>() * output_len) as u64, usage);
+        let output = GpuTable::from_buffer(output, output_len);
+        Ok(Self {
+            table: gpu
+                .upload(&data.params)
+                .map_err(|error| error.to_string())?,
+            indices: gpu
+                .upload(&data.indices)
+                .map_err(|error| error.to_string())?,
+            output: output.map_err(|error| error.to_string())?,
+        })
+    }
+
+    pub fn output(&self) -> &wgpu::Buffer {
+        self.output.buffer()
+    }
+
+    pub fn buffers(&self) -> GatherBuffers<'_> {
+        GatherBuffers::new::<T, I>(
+            self.table.buffer().slice(..),
+            self.indices.buffer().slice(..),
+            self.output().slice(..),
+        )
+    }
+
+    pub fn naive_buffers(&self) -> naive::Buffers<'_> {
+        naive::Buffers {
+            params: self.table.buffer(),
+            indices: self.indices.buffer(),
+            output: self.output(),
+            element_bytes: size_of::<T>() as u64,
+            index_bytes: size_of::<I>() as u64,
+        }
+    }
+
+    /// Runs what is recorded over an output of zeros, and compares it with `expected`.
+    pub fn check(
+        &self,
+        gpu: &Gpu,
+        measure: &str,
+        expected: &[T],
+        record: impl FnOnce(&mut wgpu::CommandEncoder),
+    ) -> Result<(), String> {
+        let mut encoder = new_encoder(gpu);
+        encoder.clear_buffer(self.output(), 0, None);
+        record(&mut encoder);
+        gpu.queue().submit([encoder.finish()]);
+        self.check_output(gpu, measure, expected)
+    }
+
+    /// Compares the output as it is with `expected`.
+    pub fn check_output(&self, gpu: &Gpu, measure: &str, expected: &[T]) -> Result<(), String> {
+        let output = gpu.download_blocking(&self.output);
+        match output.map_err(|error| error.to_string())? == expected {
+            true => Ok(()),
+            false => Err(format!("{measure}: the output differs from the CPU's")),
+        }
+    }
+}

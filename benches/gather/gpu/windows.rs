@@ -1,0 +1,96 @@
+//! The cost of windows, beside the same gather in one dispatch.
+
+use std::time::Duration;
+
+use wgpu_gather::{
+    BadIndices, GatherBuffers, GatherElement, GatherIndex, GatherPlan, Gpu, ParamsShard, wgpu,
+};
+
+use super::device::{device_of, new_encoder, submit_and_wait};
+use super::operands::Operands;
+use super::{Bench, figure};
+use crate::timing::{Timed, time, took};
+use crate::workloads::{Data, Number};
+
+impl Bench {
+    /// One gather with params in 1, in 2 and in 8 buffer ranges, and on devices that bind only a half and an
+    /// eighth of params at once, which cuts the output too.
+    pub fn measure_windows<T, I>(
+        &self,
+        data: &Data<T, I>,
+        rounds: usize,
+    ) -> Result<Vec<Timed>, String>
+    where
+        T: Number + GatherElement,
+        I: Number + GatherIndex,
+    {
+        let plan = data.workload.plan(BadIndices::DeviceDefault);
+        let expected = plan.run(&data.params, &data.indices).expect("in range");
+        let on_gpu = Operands::new(&self.gpu, data, expected.len())?;
+        let params_bytes = on_gpu.table.buffer().size();
+        let rows = plan.dims().params_rows();
+        let shards = [1, 2, 8].map(|count| {
+            let shard = |number| ParamsShard {
+                rows: rows / count,
+                range: on_gpu
+                    .table
+                    .buffer()
+                    .slice(params_bytes / count * number..params_bytes / count * (number + 1)),
+            };
+            (0..count).map(shard).collect::<Vec<_>>()
+        });
+        let lowered = [2, 8].map(|count| {
+            let limits = wgpu::Limits {
+                max_storage_buffer_binding_size: params_bytes / count,
+                ..self.adapter.limits()
+            };
+            let gpu = device_of(&self.adapter, limits)?;
+            let operands = Operands::new(&gpu, data, expected.len())?;
+            Ok::<_, String>((gpu, operands))
+        });
+        let [half, eighth] = lowered;
+        let (half, eighth) = (half?, eighth?);
+
+        let whole = on_gpu.buffers();
+        let [one, two, eight] = shards
+            .each_ref()
+            .map(|shards| whole.with_params_shards(shards));
+        let cases = [
+            ("uncut", &self.gpu, &on_gpu, one),
+            ("params_in_2", &self.gpu, &on_gpu, two),
+            ("params_in_8", &self.gpu, &on_gpu, eight),
+            ("bindings_of_half", &half.0, &half.1, half.1.buffers()),
+            (
+                "bindings_of_eighth",
+                &eighth.0,
+                &eighth.1,
+                eighth.1.buffers(),
+            ),
+        ];
+        for (measure, gpu, operands, buffers) in &cases {
+            operands.check(gpu, measure, &expected, |encoder| {
+                encode(gpu, encoder, &plan, buffers);
+            })?;
+        }
+        let figures = cases.iter().map(|(measure, gpu, _, buffers)| {
+            figure(measure, Box::new(|| time_gather(gpu, &plan, buffers)))
+        });
+        Ok(time(figures.collect(), rounds))
+    }
+}
+
+fn encode(
+    gpu: &Gpu,
+    encoder: &mut wgpu::CommandEncoder,
+    plan: &GatherPlan,
+    buffers: &GatherBuffers<'_>,
+) {
+    let encoded = gpu.gatherer().encode(encoder, plan, buffers);
+    encoded.expect("valid operands");
+}
+
+fn time_gather(gpu: &Gpu, plan: &GatherPlan, buffers: &GatherBuffers<'_>) -> Duration {
+    let mut encoder = new_encoder(gpu);
+    encode(gpu, &mut encoder, plan, buffers);
+    took(|| submit_and_wait(gpu, encoder))
+}

@@ -1,0 +1,93 @@
+// Two kernels that one would write without a library, to be timed beside this crate's.
+//
+//     output[row][unit] = params[params_row(row)][unit]        unit < sizes.units
+//
+// naive_unit takes an invocation a unit of the output, naive_row an invocation a row. An index out of range selects
+// row 0. The host puts `alias Unit = vec4<u32>;` before this text where a slice is a multiple of 16 bytes, else
+// `alias Unit = u32;`.
+//
+// | binding | operand                                                |
+// |---------|--------------------------------------------------------|
+// | 0       | sizes                                                  |
+// | 1       | params, in units                                       |
+// | 2       | indices, in words: i32, or i64 with its low word first |
+// | 3       | output, in units                                       |
+//
+// | override    | meaning                                                |
+// |-------------|--------------------------------------------------------|
+// | index_depth | index values in an index row: 1 or 2                   |
+// | index_words | words of an index: 1, or 2 for i64                     |
+// | has_blocks  | params has several blocks, from batch or outer dims    |
+
+struct Sizes {
+    // Rows of the output, and units of a slice.
+    output_rows: u32,
+    units: u32,
+    // The indexed dims, the second one at depth 2 only.
+    dims: vec2<u32>,
+    // Index rows in a batch, blocks in a batch, and rows of params in a block.
+    index_count: u32,
+    outer_size: u32,
+    row_count: u32,
+}
+
+@group(0) @binding(0) var<uniform> sizes: Sizes;
+@group(0) @binding(1) var<storage, read> params: array<Unit>;
+@group(0) @binding(2) var<storage, read> indices: array<u32>;
+@group(0) @binding(3) var<storage, read_write> output: array<Unit>;
+
+override index_depth: u32;
+override index_words: u32;
+override has_blocks: bool;
+
+const WORKGROUP_SIZE: u32 = 256u;
+
+@compute @workgroup_size(WORKGROUP_SIZE)
+fn naive_unit(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>) {
+    let i = id.y * grid.x * WORKGROUP_SIZE + id.x;
+    if i >= sizes.output_rows * sizes.units {
+        return;
+    }
+    let row = i / sizes.units;
+    let unit = i % sizes.units;
+    output[i] = params[params_row(row) * sizes.units + unit];
+}
+
+@compute @workgroup_size(WORKGROUP_SIZE)
+fn naive_row(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>) {
+    let row = id.y * grid.x * WORKGROUP_SIZE + id.x;
+    if row >= sizes.output_rows {
+        return;
+    }
+    let source = params_row(row) * sizes.units;
+    let start = row * sizes.units;
+    for (var unit = 0u; unit < sizes.units; unit++) {
+        output[start + unit] = params[source + unit];
+    }
+}
+
+// The row of params that a row of the output is a copy of.
+fn params_row(output_row: u32) -> u32 {
+    var block = 0u;
+    var index_row = output_row;
+    if has_blocks {
+        block = output_row / sizes.index_count;
+        let batch = block / sizes.outer_size;
+        index_row = batch * sizes.index_count + output_row % sizes.index_count;
+    }
+    var row = index_at(index_row * index_depth, sizes.dims.x);
+    if index_depth == 2u {
+        row = row * sizes.dims.y + index_at(index_row * 2u + 1u, sizes.dims.y);
+    }
+    return block * sizes.row_count + row;
+}
+
+// One index value, or 0 where it is out of range. A negative one is larger than any dim.
+fn index_at(place: u32, dim: u32) -> u32 {
+    let index = indices[place * index_words];
+    var in_range = index < dim;
+    if index_words == 2u {
+        in_range = in_range && indices[place * 2u + 1u] == 0u;
+    }
+    return select(0u, index, in_range);
+}

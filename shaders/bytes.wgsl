@@ -1,0 +1,63 @@
+// Slices of any bytes. A lane owns a word of the output: up to four slices lie in it. Units are bytes.
+
+@group(0) @binding(1) var<storage, read> params: array<u32>;
+@group(0) @binding(3) var<storage, read_write> output: array<u32>;
+
+// The four bytes from byte `start` of two words on.
+fn funnel(low: u32, high: u32, start: u32) -> u32 {
+    return (low >> (start * 8u)) | ((high << 1u) << (31u - start * 8u));
+}
+
+// `count` bytes of a row's slice from byte `start` on, the first of them lowest.
+fn slice_bytes(source: Source, start: u32, count: u32) -> u32 {
+    let at = select(0u, gather.params_start + source.params_row * gather.units + start, source.held);
+    // The second word is loaded only where bytes lie in it.
+    let more = select(0u, 1u, source.held && at % 4u + count > 4u);
+    let value = funnel(params[at / 4u], params[at / 4u + more], at % 4u);
+    let absent = funnel(fill_word(start / 4u), fill_word(start / 4u + 1u), start % 4u);
+    return select(select(absent, 0u, source.in_range), value, source.held);
+}
+
+fn copy_bytes(workgroup: vec3<u32>, local: u32) -> Noted {
+    let word = gather.output_start / 4u + number_of(workgroup) * 256u + local;
+    let output_end = gather.output_start + gather.rows * gather.units;
+    if word >= (output_end + 3u) / 4u {
+        return Noted();
+    }
+    var at = max(word * 4u, gather.output_start);
+    let end = min(word * 4u + 4u, output_end);
+    var row = (at - gather.output_start) / gather.units;
+    var start = at - gather.output_start - row * gather.units;
+    var value = 0u;
+    var written = 0u;
+    var noted = Noted();
+    while at < end {
+        let source = source_of(place_of(row));
+        let count = min(gather.units - start, end - at);
+        if source.bound {
+            let mask = (BAD >> (32u - count * 8u)) << (at % 4u * 8u);
+            value |= (slice_bytes(source, start, count) << (at % 4u * 8u)) & mask;
+            written |= mask;
+        }
+        noted = with_row(noted, source, start == 0u && source.bound && !source.in_range);
+        at += count;
+        row++;
+        start = 0u;
+    }
+    if written == BAD {
+        output[word] = value;
+    } else if written != 0u {
+        output[word] = value | (output[word] & ~written);
+    }
+    return noted;
+}
+
+@compute @workgroup_size(256)
+fn bytes(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_index) local: u32) {
+    _ = copy_bytes(workgroup, local);
+}
+
+@compute @workgroup_size(256)
+fn bytes_report(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_index) local: u32) {
+    note(copy_bytes(workgroup, local));
+}

@@ -1,0 +1,44 @@
+// Longer slices. As many workgroups as it takes share a slice, and a lane copies four units of it, 256 apart.
+
+fn copy_long(workgroup: vec3<u32>, local: u32) -> Noted {
+    let number = number_of(workgroup);
+    let row = number / gather.slice_workgroups;
+    let unit = (number - row * gather.slice_workgroups) * 1024u + local;
+    if row >= gather.rows || unit >= gather.units {
+        return Noted();
+    }
+    let source = source_of(place_of(row));
+    if !source.bound {
+        return Noted();
+    }
+    let at = gather.output_start + row * gather.units + unit;
+    if !source.held {
+        for (var more = 0u; more < 1024u && unit + more < gather.units; more += 256u) {
+            output[at + more] = select(absent_unit(unit + more), Unit(), source.in_range);
+        }
+        return with_row(Noted(), source, unit == 0u && !source.in_range);
+    }
+    // A unit that is not there is the lane's first once more.
+    let to_b = select(0u, 256u, unit + 256u < gather.units);
+    let to_c = select(0u, 512u, unit + 512u < gather.units);
+    let to_d = select(0u, 768u, unit + 768u < gather.units);
+    let start = gather.params_start + source.params_row * gather.units + unit;
+    let d = params[start + to_d];
+    let c = params[start + to_c];
+    let b = params[start + to_b];
+    output[at] = params[start];
+    output[at + to_b] = b;
+    output[at + to_c] = c;
+    output[at + to_d] = d;
+    return Noted();
+}
+
+@compute @workgroup_size(256)
+fn long(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_index) local: u32) {
+    _ = copy_long(workgroup, local);
+}
+
+@compute @workgroup_size(256)
+fn long_report(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_index) local: u32) {
+    note(copy_long(workgroup, local));
+}

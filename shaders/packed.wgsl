@@ -1,0 +1,102 @@
+// Slices of 1, 2 or 4 bytes. A lane takes as many of them as fill 16 bytes, all of one block: it loads their indices as
+// vectors and stores them as one vector. All params rows are bound. params_start counts bytes.
+
+// Bytes of a slice.
+override PACKED_BYTES: u32 = 4u;
+// What each byte of a word counts.
+const BYTES: vec4<u32> = vec4<u32>(1u, 1u << 8u, 1u << 16u, 1u << 24u);
+
+@group(0) @binding(1) var<storage, read> params: array<u32>;
+@group(0) @binding(2) var<storage, read> indices_vec4: array<vec4<u32>>;
+@group(0) @binding(3) var<storage, read_write> output: array<vec4<u32>>;
+
+// The rows that four index rows select.
+fn four_rows(index_row: u32) -> vec4<u32> {
+    let at = (gather.indices_start + index_row * (DEPTH * INDEX_WORDS)) / 4u;
+    let a = indices_vec4[at];
+    if DEPTH * INDEX_WORDS == 1u {
+        return vec4<u32>(row_of(a.xxxx), row_of(a.yyyy), row_of(a.zzzz), row_of(a.wwww));
+    }
+    let b = indices_vec4[at + 1u];
+    if DEPTH * INDEX_WORDS == 2u {
+        return vec4<u32>(row_of(a), row_of(a.zwzw), row_of(b), row_of(b.zwzw));
+    }
+    return vec4<u32>(row_of(a), row_of(b), row_of(indices_vec4[at + 2u]), row_of(indices_vec4[at + 3u]));
+}
+
+// Where a row lies, in bytes; 0 for one that is out of range.
+fn params_byte(row: u32, block: u32) -> u32 {
+    let at = gather.params_start + (block * gather.held_rows.x + row) * PACKED_BYTES;
+    return select(0u, at, row < BAD);
+}
+
+fn slice_of(row: u32, at: u32, word: u32) -> u32 {
+    let value = select(gather.fill[0].x, word >> (at % 4u * 8u), row < BAD);
+    return value & (BAD >> (32u - 8u * PACKED_BYTES));
+}
+
+// The slices of four rows.
+fn four_slices(rows: vec4<u32>, block: u32) -> vec4<u32> {
+    let a = params_byte(rows.x, block);
+    let b = params_byte(rows.y, block);
+    let c = params_byte(rows.z, block);
+    let d = params_byte(rows.w, block);
+    let word_d = params[d / 4u];
+    let word_c = params[c / 4u];
+    let word_b = params[b / 4u];
+    let word_a = params[a / 4u];
+    return vec4<u32>(
+        slice_of(rows.x, a, word_a), slice_of(rows.y, b, word_b),
+        slice_of(rows.z, c, word_c), slice_of(rows.w, d, word_d),
+    );
+}
+
+// Four rows that follow each other in one block.
+fn with_four(noted: Noted, index_row: u32, rows: vec4<u32>, reports: bool) -> Noted {
+    let bad = (rows >= vec4<u32>(BAD)) & vec4<bool>(reports);
+    let two = with_index_row(with_index_row(noted, index_row, bad.x), index_row + 1u, bad.y);
+    return with_index_row(with_index_row(two, index_row + 2u, bad.z), index_row + 3u, bad.w);
+}
+
+fn copy_packed(workgroup: vec3<u32>, local: u32) -> Noted {
+    let lane = number_of(workgroup) * 256u + local;
+    let first = lane * (16u / PACKED_BYTES);
+    if first >= gather.rows {
+        return Noted();
+    }
+    let at = gather.output_start + lane;
+    let place = place_of(first);
+    let index_row = index_row_of(place);
+    let reports = place.outer == 0u && gather.reports > 0u;
+    let a = four_rows(index_row);
+    let of_a = with_four(Noted(), index_row, a, reports);
+    if PACKED_BYTES == 4u {
+        output[at] = four_slices(a, place.block);
+        return of_a;
+    }
+    let b = four_rows(index_row + 4u);
+    let of_b = with_four(of_a, index_row + 4u, b, reports);
+    if PACKED_BYTES == 2u {
+        let of_four = four_slices(a, place.block);
+        let others = four_slices(b, place.block);
+        output[at] = vec4<u32>(of_four.xz, others.xz) | (vec4<u32>(of_four.yw, others.yw) << vec4<u32>(16u));
+        return of_b;
+    }
+    let c = four_rows(index_row + 8u);
+    let d = four_rows(index_row + 12u);
+    output[at] = vec4<u32>(
+        dot(four_slices(a, place.block), BYTES), dot(four_slices(b, place.block), BYTES),
+        dot(four_slices(c, place.block), BYTES), dot(four_slices(d, place.block), BYTES),
+    );
+    return with_four(with_four(of_b, index_row + 8u, c, reports), index_row + 12u, d, reports);
+}
+
+@compute @workgroup_size(256)
+fn packed(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_index) local: u32) {
+    _ = copy_packed(workgroup, local);
+}
+
+@compute @workgroup_size(256)
+fn packed_report(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_index) local: u32) {
+    note(copy_packed(workgroup, local));
+}

@@ -1,0 +1,214 @@
+//! How the chosen kernels access memory, as a model of a GPU that serves subgroups of 32 lanes counts it: 128 bytes of
+//! payload of an instruction at a time, in as many wavefronts as there are lines of 128 bytes in it. Some subgroups of each
+//! gather run in the interpreter. `gpu/model.py` of the project's shared folder is the model of one subgroup.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
+
+use super::interpreter::Access;
+use super::lanes::{Case, Run, mixed};
+use crate::Gather;
+use crate::element::IndexKind;
+use crate::gpu::cut::Dispatch;
+use crate::gpu::kernel::{Kernel, WORKGROUP_SIZE, binding};
+use crate::gpu::types::ElementTypes;
+
+const SUBGROUP: u32 = 32;
+const LINE_BYTES: u64 = 128;
+
+/// More params rows than a cache holds, if 32 bits count their bytes.
+const PARAMS_ROWS: u64 = 1 << 20;
+
+/// Of less output than a subgroup stores at once, a wavefront is the least that any kernel needs: such a store counts as one
+/// of a whole line.
+const SUBGROUP_BYTES: u64 = 16 * SUBGROUP as u64;
+
+const SLICE_BYTES: [u64; 25] = [
+    1, 2, 3, 4, 6, 8, 12, 16, 20, 24, 32, 36, 48, 64, 80, 96, 128, 256, 400, 512, 1024, 1200, 4096,
+    32768, 65536,
+];
+const ROWS: [u64; 7] = [1, 8, 64, 512, 4096, 1 << 15, 1 << 20];
+
+#[derive(Debug, Default, Clone, Copy)]
+struct Cost {
+    wavefronts: u64,
+    payload: u64,
+}
+
+impl Cost {
+    fn a_kib(self) -> f64 {
+        self.wavefronts as f64 * 1024.0 / self.payload.max(1) as f64
+    }
+}
+
+/// Some subgroups of a gather.
+#[derive(Debug, Default)]
+struct Measured {
+    /// Wavefronts of loads of params. The payload is that of the stores.
+    loads: Cost,
+    stores: Cost,
+    working_lanes: u64,
+    /// Loads of a lane that wait for another: 1 if all indices come first, then all params, then the stores.
+    rounds: usize,
+}
+
+impl Measured {
+    fn add_all(&mut self, case: &Case<'_>, dispatch: &Dispatch, workgroups: Range<u64>) {
+        for workgroup in workgroups {
+            for first in (0..WORKGROUP_SIZE).step_by(SUBGROUP as usize) {
+                self.add(case, dispatch, workgroup, first);
+            }
+        }
+    }
+
+    /// Runs a subgroup.
+    fn add(&mut self, case: &Case<'_>, dispatch: &Dispatch, workgroup: u64, first: u32) {
+        let mut instructions: BTreeMap<u64, Vec<(u32, Access)>> = BTreeMap::new();
+        let mut payload = 0;
+        for lane in first..first + SUBGROUP {
+            let mut run = Run::new(case, false);
+            run.accesses = Some(Vec::new());
+            run.dispatch(dispatch, [workgroup], lane..=lane);
+            let mut accesses = run.accesses.unwrap_or_default();
+            accesses.retain(|access| access.binding != binding::UNIFORM);
+            self.rounds = self.rounds.max(rounds(&accesses));
+            let stored = accesses
+                .iter()
+                .filter(|access| access.binding == binding::OUTPUT);
+            let stored: u64 = stored.map(|access| u64::from(access.bytes)).sum();
+            self.working_lanes += u64::from(stored > 0);
+            payload += stored;
+            for access in accesses {
+                instructions
+                    .entry(access.site)
+                    .or_default()
+                    .push((lane - first, access));
+            }
+        }
+        let mut store_instructions = 0;
+        for accesses in instructions.values() {
+            let wavefronts = wavefronts(accesses);
+            match accesses[0].1.binding {
+                binding::PARAMS => self.loads.wavefronts += wavefronts,
+                binding::OUTPUT => {
+                    self.stores.wavefronts += wavefronts;
+                    store_instructions += 1;
+                }
+                _ => {}
+            }
+        }
+        self.loads.payload += payload;
+        self.stores.payload += match case.output_bytes() {
+            0..SUBGROUP_BYTES => payload.max(store_instructions * LINE_BYTES),
+            _ => payload,
+        };
+    }
+}
+
+/// Of one instruction of the lanes of a subgroup.
+fn wavefronts(accesses: &[(u32, Access)]) -> u64 {
+    let mut lines = BTreeSet::new();
+    for &(lane, access) in accesses {
+        let served = u64::from(lane) * u64::from(access.bytes) / LINE_BYTES;
+        lines.insert((served, access.offset / LINE_BYTES));
+    }
+    lines.len() as u64
+}
+
+/// How often a lane begins to load indices after it loaded params or stored, or params after it stored.
+fn rounds(accesses: &[Access]) -> usize {
+    let stage = |access: &Access| match access.binding {
+        binding::INDICES => 0,
+        binding::PARAMS => 1,
+        _ => 2,
+    };
+    let turns_back = accesses
+        .windows(2)
+        .filter(|two| stage(&two[1]) < stage(&two[0]));
+    usize::from(!accesses.is_empty()) + turns_back.count()
+}
+
+/// A gather of random rows: the accesses of a workgroup in the middle of it, or of all those that share a slice, the number
+/// of invocations that work, and the kernel.
+fn measure(slice_bytes: u64, rows: u64) -> (Measured, u64, Kernel) {
+    let params_rows = PARAMS_ROWS.min((1 << 31) / slice_bytes);
+    let shape = |size: u64| usize::try_from(size).expect("tests run where sizes are usize");
+    let plan = Gather::new().plan(&[shape(params_rows), shape(slice_bytes)], &[shape(rows)]);
+    let types = ElementTypes {
+        element_bytes: 1,
+        index_kind: IndexKind::I32,
+    };
+    let index = |at: u64| i128::from(u64::from(mixed(at)) % params_rows);
+    let case = Case::new(plan.expect("a valid shape"), types, &index);
+    // Of more output than 4 GiB the first dispatch is enough.
+    let dispatch = case.dispatches()[0];
+    let workgroups = dispatch.shares.workgroups;
+    // Neighbours share a slice.
+    let period = dispatch.shares.slice_workgroups;
+    let mut measured = Measured::default();
+    if workgroups <= 4 {
+        measured.add_all(&case, &dispatch, 0..workgroups);
+        let lanes = measured.working_lanes;
+        return (measured, lanes, dispatch.kernel);
+    }
+    let middle = workgroups / period / 2 * period;
+    measured.add_all(&case, &dispatch, middle..middle + period);
+    let full = measured.working_lanes * (workgroups / period - 1);
+    let mut last = Measured::default();
+    last.add_all(&case, &dispatch, workgroups - period..workgroups);
+    measured.rounds = measured.rounds.max(last.rounds);
+    (measured, full + last.working_lanes, dispatch.kernel)
+}
+
+/// The lanes that a GPU needs, unless there is less to copy than 64 bytes for each.
+fn is_enough(lanes: u64, output_bytes: u64) -> bool {
+    lanes * 64 >= output_bytes.min(64 << 16)
+}
+
+#[test]
+fn kernels_are_chosen_for_gpus() {
+    let mut misses = Vec::new();
+    for slice_bytes in SLICE_BYTES {
+        for rows in ROWS {
+            let (measured, lanes, kernel) = measure(slice_bytes, rows);
+            let mut check = |is_met: bool, line: &str, found: f64, limit: f64| {
+                if !is_met {
+                    misses.push(format!(
+                        "{slice_bytes} B x {rows}, {kernel:?}: {line} {found:.1}, limit {limit:.1}"
+                    ));
+                }
+            };
+            let output_bytes = slice_bytes * rows;
+            let least = output_bytes.min(64 << 16) / 64;
+            check(
+                is_enough(lanes, output_bytes),
+                "lanes",
+                lanes as f64,
+                least as f64,
+            );
+            let lines = slice_bytes.div_ceil(LINE_BYTES);
+            let least = (1024.0 / slice_bytes as f64 * lines as f64).max(8.0);
+            let limit = least * if kernel == Kernel::Bytes { 4.0 } else { 2.0 };
+            let loads = measured.loads.a_kib();
+            check(loads <= limit, "load wavefronts a KiB", loads, limit);
+            let stores = measured.stores.a_kib();
+            check(stores <= 20.0, "store wavefronts a KiB", stores, 20.0);
+            if matches!(
+                kernel,
+                Kernel::Rows(_) | Kernel::FourRows(_) | Kernel::Packed { .. }
+            ) {
+                check(measured.rounds == 1, "rounds", measured.rounds as f64, 1.0);
+            }
+        }
+    }
+    assert!(misses.is_empty(), "{}", misses.join("\n"));
+}
+
+#[test]
+fn a_cap_of_64_lanes_a_slice_is_refused() {
+    for (slice_bytes, rows) in [(65536, 1), (65536, 8), (32768, 64)] {
+        let (_, lanes, _) = measure(slice_bytes, rows);
+        assert!(is_enough(lanes, slice_bytes * rows));
+        assert!(!is_enough(lanes.min(64 * rows), slice_bytes * rows));
+    }
+}

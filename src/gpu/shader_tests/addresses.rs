@@ -1,0 +1,276 @@
+//! Addresses in operands of any size: some workgroups of gathers whose bindings end near 4 GiB, or whose blocks are many.
+//! All loads and stores are of what is bound, and each workgroup writes its share of the output and no more.
+
+use std::collections::BTreeSet;
+
+use super::lanes::{Case, Run, mixed, workgroup_bytes};
+use crate::bad_indices::{BadIndices, NegativeIndices};
+use crate::element::IndexKind::{self, I32, I64, U32, U64};
+use crate::gpu::kernel::{FindRows, Kernel, Unit, WORKGROUP_SIZE};
+use crate::gpu::types::ElementTypes;
+use crate::{Gather, GatherElements, GatherNd, GatherPlan};
+
+/// The most that 32 bits count, in words.
+const MOST: u64 = u32::MAX as u64 - 3;
+
+/// The first and the last row of each dim, rows that are out of range, and others.
+fn index(dims: &[u64], kind: IndexKind, at: u64) -> i128 {
+    let place = usize::try_from(at % dims.len() as u64).expect("dims are few");
+    let (dim, random) = (i128::from(dims[place]), i128::from(mixed(at)));
+    let value = match random % 16 {
+        0 => 0,
+        1 => dim,
+        2 => -1,
+        3 => -dim,
+        4..8 => dim - 1,
+        _ => (i128::from(mixed(at + 1)) << 32 | random) % dim,
+    };
+    let is_held = match kind {
+        IndexKind::I32 => i32::try_from(value).is_ok(),
+        IndexKind::U32 => u32::try_from(value).is_ok(),
+        IndexKind::I64 => true,
+        IndexKind::U64 => value >= 0,
+    };
+    if is_held { value } else { 0 }
+}
+
+/// Runs some workgroups of some dispatches; returns the kernel of each of these dispatches.
+fn run(plan: &GatherPlan, element_bytes: u64, kind: IndexKind) -> Vec<(Kernel, bool)> {
+    let dims = plan.dims().indexed_dims.clone();
+    let value = |at: u64| index(&dims, kind, at);
+    let types = ElementTypes {
+        element_bytes,
+        index_kind: kind,
+    };
+    let case = Case::new(plan.clone(), types, &value);
+    let dispatches = case.dispatches();
+    let last = dispatches.len() - 1;
+    let some: BTreeSet<_> = [0, 1, last / 2, last.saturating_sub(1), last].into();
+    let some = dispatches
+        .iter()
+        .enumerate()
+        .filter(|(n, _)| some.contains(n));
+    let mut kernels = Vec::new();
+    for (_, dispatch) in some {
+        for span in [dispatch.params, dispatch.indices, dispatch.output] {
+            assert!(span.bytes <= MOST, "{plan}: {span:?}");
+        }
+        kernels.push((dispatch.kernel, dispatch.find == FindRows::General));
+        let workgroups = dispatch.shares.workgroups;
+        let grid = u64::from(dispatch.workgroups.0) * u64::from(dispatch.workgroups.1);
+        let all = 0..WORKGROUP_SIZE;
+        let mut run = Run::new(&case, true);
+        for workgroup in BTreeSet::from([0, workgroups - 1]) {
+            run.dispatch(dispatch, [workgroup], all.clone());
+            let share = workgroup_bytes(&case, dispatch, workgroup);
+            assert!(
+                share.start < share.end,
+                "{plan}: workgroup {workgroup} of {dispatch:?}"
+            );
+            for (at, _) in case.expected(dispatch, share) {
+                assert!(run.is_written(at), "{plan}: byte {at} of {dispatch:?}");
+            }
+        }
+        let middle = [workgroups / 3, workgroups / 2, workgroups.saturating_sub(2)];
+        let some = all.filter(|lane| [0, 1, 2, 31, 32, 33, 100, 254, 255].contains(lane));
+        let beyond = workgroups..grid.min(workgroups + 1);
+        run.dispatch(dispatch, middle.into_iter().chain(beyond), some);
+        run.check_written(dispatch);
+    }
+    kernels
+}
+
+fn gather(params: &[usize], indices: &[usize]) -> GatherPlan {
+    along(0, 0, params, indices)
+}
+
+fn along(batch_dims: i64, axis: i64, params: &[usize], indices: &[usize]) -> GatherPlan {
+    let gather = Gather::new().batch_dims(batch_dims).axis(axis);
+    let gather = gather.bad_indices(BadIndices::Zero);
+    let gather = gather.negative_indices(NegativeIndices::FromEnd);
+    gather.plan(params, indices).expect("a valid shape")
+}
+
+fn nd(params: &[usize], indices: &[usize]) -> GatherPlan {
+    let gather = GatherNd::new().bad_indices(BadIndices::Clamp);
+    gather.plan(params, indices).expect("a valid shape")
+}
+
+const WORDS: Kernel = Kernel::Rows(Unit::Word);
+const VEC4: Kernel = Kernel::Rows(Unit::Vec4);
+const FOUR_WORDS: Kernel = Kernel::FourRows(Unit::Word);
+const FOUR_VEC4: Kernel = Kernel::FourRows(Unit::Vec4);
+const LONG_WORDS: Kernel = Kernel::Long(Unit::Word);
+const LONG_VEC4: Kernel = Kernel::Long(Unit::Vec4);
+
+const fn packed(slice_bytes: u32) -> Kernel {
+    Kernel::Packed { slice_bytes }
+}
+
+/// Runs gathers, and asserts the kernel of the first dispatch of each.
+#[track_caller]
+fn check(is_general: bool, cases: &[(GatherPlan, u64, IndexKind, Kernel)]) {
+    for (plan, element_bytes, kind, kernel) in cases {
+        let kernels = run(plan, *element_bytes, *kind);
+        assert_eq!(kernels[0], (*kernel, is_general), "{plan}");
+    }
+}
+
+#[test]
+fn params_that_end_near_4_gib() {
+    check(
+        false,
+        &[
+            (gather(&[1_431_655_764, 3], &[1000]), 1, I32, Kernel::Bytes),
+            (gather(&[357_913_941, 3], &[1000]), 4, I64, WORDS),
+            (gather(&[(1 << 28) - 1], &[1000]), 16, U32, VEC4),
+            (gather(&[1_047_552, 1025], &[7]), 4, I32, LONG_WORDS),
+            (gather(&[261_888, 1025], &[7]), 16, I32, LONG_VEC4),
+            (gather(&[(1 << 30) - 1], &[1040]), 4, I32, packed(4)),
+            (gather(&[(1 << 31) - 2], &[1040]), 2, I32, packed(2)),
+            (gather(&[1 << 31], &[1040]), 1, I32, packed(1)),
+        ],
+    );
+}
+
+#[test]
+fn output_and_indices_that_end_near_4_gib() {
+    check(
+        false,
+        &[
+            (gather(&[5, 3], &[1_431_656_764]), 1, I32, Kernel::Bytes),
+            (gather(&[5, 3], &[357_913_941]), 4, I64, FOUR_WORDS),
+            (gather(&[5], &[(1 << 28) + 77]), 16, U32, FOUR_VEC4),
+            (gather(&[5, 1025], &[1_047_553]), 4, I32, LONG_WORDS),
+            (gather(&[5, 1025], &[261_889]), 16, I32, LONG_VEC4),
+            (gather(&[5], &[(1 << 30) + 3]), 4, I32, packed(4)),
+            (gather(&[5], &[(1 << 31) + 5]), 2, U64, packed(2)),
+            (gather(&[5], &[(1 << 32) + 5]), 1, I32, packed(1)),
+            (nd(&[5, 3], &[(1 << 29) + 9, 2]), 4, I64, packed(4)),
+        ],
+    );
+}
+
+#[test]
+fn blocks_that_end_near_4_gib() {
+    check(
+        false,
+        &[
+            (
+                along(1, 1, &[2, 715_827_882, 3], &[2, 100]),
+                1,
+                I32,
+                Kernel::Bytes,
+            ),
+            (along(1, 1, &[2, 134_217_727], &[2, 1000]), 16, I32, VEC4),
+            (along(0, 1, &[3, 349_184, 1025], &[5]), 4, I32, LONG_WORDS),
+            (
+                along(1, 1, &[2, 536_870_911], &[2, 1040]),
+                4,
+                I64,
+                packed(4),
+            ),
+            (along(0, 1, &[2, 1_073_741_823], &[1040]), 2, I32, packed(2)),
+            (along(0, 1, &[4, 536_870_912], &[1040]), 1, I32, packed(1)),
+            (along(0, 1, &[1_000_003, 5], &[1070]), 16, I32, VEC4),
+            (along(0, 1, &[1 << 24, 3, 3], &[85]), 1, I32, Kernel::Bytes),
+        ],
+    );
+}
+
+#[test]
+fn rows_of_64_bits_and_their_windows() {
+    check(
+        true,
+        &[
+            (gather(&[1 << 33], &[1000]), 1, U64, Kernel::Bytes),
+            (gather(&[1 << 33], &[1000]), 16, I64, VEC4),
+            (gather(&[1 << 33, 1025], &[7]), 4, I64, LONG_WORDS),
+            (gather(&[(1 << 32) - 1], &[1000]), 1, U32, Kernel::Bytes),
+            (along(1, 1, &[2, 1 << 32], &[2, 300]), 4, U64, WORDS),
+            (nd(&[1024, 1024, 1023], &[1000, 3]), 4, I32, WORDS),
+            (
+                nd(&[1024, 1024, 1365, 3], &[1000, 3]),
+                1,
+                I32,
+                Kernel::Bytes,
+            ),
+            (nd(&[1 << 12, 1 << 12, 1 << 12], &[1000, 3]), 16, I64, VEC4),
+            (nd(&[64, 64, 255, 1025], &[7, 3]), 4, I32, LONG_WORDS),
+            (
+                elements(&[1 << 16, (1 << 14) - 1], &[1 << 15, 1000]),
+                4,
+                I32,
+                WORDS,
+            ),
+        ],
+    );
+    // In windows of words, too.
+    check(
+        false,
+        &[
+            (gather(&[1 << 31, 3], &[1000]), 1, U32, Kernel::Bytes),
+            (gather(&[1 << 31], &[1000]), 16, I64, VEC4),
+            (gather(&[1 << 31, 3], &[1000]), 4, I32, WORDS),
+            (gather(&[1 << 30, 1025], &[7]), 4, I64, LONG_WORDS),
+        ],
+    );
+}
+
+fn elements(params: &[usize], indices: &[usize]) -> GatherPlan {
+    let gather = GatherElements::new().bad_indices(BadIndices::Zero);
+    gather.plan(params, indices).expect("a valid shape")
+}
+
+#[test]
+fn blocks_of_any_size_and_four_rows_a_lane() {
+    check(
+        false,
+        &[
+            (along(0, 1, &[1_000_000, 3, 4], &[1]), 4, I32, VEC4),
+            (
+                along(1, 1, &[1_000_000, 5, 16], &[1_000_000, 2]),
+                4,
+                I32,
+                VEC4,
+            ),
+            (along(1, 1, &[50_000, 5, 3], &[50_000, 7]), 4, I32, WORDS),
+            (along(1, 2, &[300, 40, 9, 2], &[300, 63]), 4, I32, WORDS),
+            (along(1, 2, &[300, 40, 9, 9], &[300, 1]), 4, I64, WORDS),
+            (along(1, 2, &[3, 40, 9, 9], &[3, 1000]), 4, I64, WORDS),
+            (along(1, 2, &[300, 40, 9], &[300, 64]), 4, I32, packed(4)),
+            (along(1, 2, &[300, 40, 9], &[300, 64]), 1, I64, packed(1)),
+            (gather(&[9], &[131_075]), 16, I32, FOUR_VEC4),
+            (gather(&[9, 9], &[131_075]), 4, I32, FOUR_WORDS),
+            (gather(&[9, 255], &[2049]), 4, I32, FOUR_WORDS),
+            (gather(&[9, 256], &[2049]), 16, I32, FOUR_VEC4),
+        ],
+    );
+}
+
+/// Shards of a few rows, of params that have up to 2^62.
+#[test]
+fn rows_of_64_bits_are_products_of_words() {
+    for (number, dims) in (0..).zip([
+        [1_000_003, 4_000_000_007],
+        [65_537, 4_294_967_295],
+        [4_294_967_295, 2_000_000_011],
+    ]) {
+        for seed in 0..16 {
+            let [a, b] = [0, 1].map(|k| u64::from(mixed(number << 8 | seed << 1 | k)));
+            let (a, b) = (a % dims[0], b % (dims[1] - 40));
+            let first_row = a * dims[1] + b;
+            let value = |at: u64| i128::from(if at.is_multiple_of(2) { a } else { b + at / 2 });
+            let shape = dims.map(|dim| usize::try_from(dim).expect("64 bits"));
+            let plan = nd(&shape, &[40, 2]).shard(first_row..first_row + 30);
+            let types = ElementTypes {
+                element_bytes: 1,
+                index_kind: if seed % 2 == 0 { I64 } else { U64 },
+            };
+            let case = Case::new(plan.expect("rows in range"), types, &value);
+            let mut run = Run::new(&case, true);
+            run.all();
+            run.check_all();
+        }
+    }
+}

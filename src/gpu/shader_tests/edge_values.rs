@@ -1,0 +1,238 @@
+//! What each kernel makes of indices at the edges of their types and of the dims, under each policy: against the oracle,
+//! and against the CPU.
+
+use std::collections::BTreeSet;
+
+use super::lanes::{Case, Run};
+use crate::bad_indices::{BadIndices, NegativeIndices};
+use crate::element::IndexKind;
+use crate::gpu::kernel::{FindRows, Kernel, Unit, WORKGROUP_SIZE};
+use crate::gpu::types::ElementTypes;
+use crate::{GatherElements, GatherNd, GatherPlan};
+
+/// Bytes of a slice, and of an element: of the fill.
+const SLICES: [(u64, usize); 9] = [
+    (1, 1),
+    (2, 1),
+    (4, 2),
+    (3, 3),
+    (7, 7),
+    (12, 12),
+    (16, 8),
+    (1028, 4),
+    (4112, 16),
+];
+
+/// The values that a type has near its own ends, near those of a dim, and where a word ends.
+fn edges(kind: IndexKind, dim: u64) -> Vec<i128> {
+    let range = match kind {
+        IndexKind::I32 => i32::MIN.into()..=i32::MAX.into(),
+        IndexKind::U32 => 0..=u32::MAX.into(),
+        IndexKind::I64 => i64::MIN.into()..=i64::MAX.into(),
+        IndexKind::U64 => 0..=u64::MAX.into(),
+    };
+    let dim = i128::from(dim);
+    let mut edges = BTreeSet::new();
+    for corner in [
+        0,
+        dim,
+        -dim,
+        1 << 31,
+        -1 << 31,
+        1 << 32,
+        -1 << 32,
+        1 << 63,
+        -1 << 63,
+        1 << 64,
+    ] {
+        for near in [-1, 0, 1] {
+            edges.insert(corner + near);
+        }
+    }
+    edges.extend([
+        (1 << 32) + dim - 1,
+        (1 << 32) - dim,
+        -(1 << 32) - dim,
+        (1 << 63) - dim,
+    ]);
+    edges.retain(|edge| range.contains(edge));
+    edges.into_iter().collect()
+}
+
+/// Index rows with an edge in each place, and in all.
+fn index_rows(kind: IndexKind, dims: &[usize]) -> Vec<i128> {
+    let mut rows = Vec::new();
+    for (place, &dim) in dims.iter().enumerate() {
+        for edge in edges(kind, dim as u64) {
+            let mut row = vec![dim as i128 - 1; dims.len()];
+            row[place] = edge;
+            rows.extend(row);
+            if place > 0 {
+                rows.extend(vec![edge; dims.len()]);
+            }
+        }
+    }
+    rows
+}
+
+fn policies() -> impl Iterator<Item = (BadIndices, bool, NegativeIndices)> {
+    let policies = [
+        (BadIndices::Zero, false),
+        (BadIndices::Clamp, false),
+        (BadIndices::Zero, true),
+    ];
+    policies.into_iter().flat_map(|(bad_indices, fill)| {
+        [NegativeIndices::FromEnd, NegativeIndices::Invalid]
+            .map(|negative_indices| (bad_indices, fill, negative_indices))
+    })
+}
+
+/// All lanes where a slice is short; of the lanes of a long one the first, the second and the last.
+fn check(case: &Case<'_>) -> BTreeSet<&'static str> {
+    let mut kernels = BTreeSet::new();
+    let dispatches = case.dispatches();
+    if let [dispatch] = dispatches[..]
+        && matches!(dispatch.kernel, Kernel::Long(_))
+    {
+        let workgroups = dispatch.shares.workgroups;
+        let mut run = Run::new(case, true);
+        let lanes = [0, 1, WORKGROUP_SIZE - 1].into_iter();
+        run.dispatch(&dispatch, 0..workgroups, lanes);
+        run.check_written(&dispatch);
+        for row in 0..case.plan.dims().output_rows() {
+            for unit in [0, 1, 255, 256] {
+                let at = row * case.slice_bytes() + unit * dispatch.kernel.output_unit_bytes();
+                assert!(
+                    run.is_written(at),
+                    "{}: unit {unit} of row {row}",
+                    case.plan
+                );
+            }
+        }
+        run.check_counter();
+    } else {
+        let mut run = Run::new(case, true);
+        run.all();
+        run.check_all();
+        if case.fill.is_none() && case.slice_bytes() < 1000 && case.plan.dims().params_rows() < 1000
+        {
+            let expected = case.on_cpu();
+            let found: Vec<_> = (0..case.output_bytes())
+                .map(|at| run.output_byte(at))
+                .collect();
+            assert!(found == expected, "{}: {:?}", case.plan, case.types);
+        }
+    }
+    for dispatch in dispatches {
+        kernels.insert(match (dispatch.kernel, dispatch.find) {
+            (Kernel::Packed { .. }, _) => "packed",
+            (Kernel::Bytes, FindRows::General) => "general bytes",
+            (Kernel::Rows(Unit::Vec4), FindRows::General) => "general rows vec4",
+            (Kernel::Rows(Unit::Word), FindRows::General) => "general rows words",
+            (Kernel::Long(Unit::Vec4), FindRows::General) => "general long vec4",
+            (Kernel::Long(Unit::Word), FindRows::General) => "general long words",
+            (Kernel::Bytes, _) => "bytes",
+            (Kernel::FourRows(_), _) => "four rows",
+            (Kernel::Rows(Unit::Vec4), _) => "rows vec4",
+            (Kernel::Rows(Unit::Word), _) => "rows words",
+            (Kernel::Long(Unit::Vec4), _) => "long vec4",
+            (Kernel::Long(Unit::Word), _) => "long words",
+        });
+    }
+    kernels
+}
+
+/// Gathers from params of such dims, with some of the slices; returns the kernels that ran.
+fn check_dims(dims: &[usize], slices: &[(u64, usize)]) -> BTreeSet<&'static str> {
+    let plan = |rows, slice_len, bad_indices, negative_indices| {
+        let gather = GatherNd::new().bad_indices(bad_indices);
+        let gather = gather.negative_indices(negative_indices);
+        let plan = gather.plan(&[dims, &[slice_len]].concat(), &[rows, dims.len()]);
+        plan.expect("a valid shape")
+    };
+    check_plans(dims, slices, plan)
+}
+
+fn check_plans(
+    dims: &[usize],
+    slices: &[(u64, usize)],
+    plan: impl Fn(usize, usize, BadIndices, NegativeIndices) -> GatherPlan,
+) -> BTreeSet<&'static str> {
+    let mut kernels = BTreeSet::new();
+    for index_kind in IndexKind::ALL {
+        let values = index_rows(index_kind, dims);
+        let value = |at: u64| values[usize::try_from(at).expect("values are few") % values.len()];
+        // As many as packed rows fill lanes.
+        let rows = (values.len() / dims.len()).next_multiple_of(16);
+        for (bad_indices, fills, negative_indices) in policies() {
+            for &(slice_bytes, element) in slices {
+                let element_bytes = element as u64;
+                let slice_len = usize::try_from(slice_bytes / element_bytes);
+                let slice_len = slice_len.expect("slices are short");
+                let plan = plan(rows, slice_len, bad_indices, negative_indices);
+                let types = ElementTypes {
+                    element_bytes,
+                    index_kind,
+                };
+                let fill: Vec<u8> = (1..).take(element).collect();
+                let case = Case {
+                    fill: fills.then_some(&fill[..]),
+                    ..Case::new(plan, types, &value)
+                };
+                kernels.extend(check(&case));
+            }
+        }
+    }
+    kernels
+}
+
+#[test]
+fn edge_values_of_one_or_two_dims() {
+    let short = ["packed", "rows vec4", "rows words"];
+    let mut one = check_dims(&[5], &SLICES);
+    one.extend(check_dims(&[1], &SLICES[..6]));
+    let others = ["bytes", "long vec4", "long words"];
+    assert_eq!(one, others.into_iter().chain(short).collect());
+    let two = check_dims(&[5, 3], &SLICES);
+    let others = ["general bytes", "general long vec4", "general long words"];
+    assert_eq!(two, others.into_iter().chain(short).collect());
+}
+
+#[test]
+fn edge_values_of_three_dims() {
+    let kernels = check_dims(&[5, 3, 2], &SLICES);
+    let expected = [
+        "general bytes",
+        "general long vec4",
+        "general long words",
+        "general rows vec4",
+        "general rows words",
+    ];
+    assert_eq!(kernels.into_iter().collect::<Vec<_>>(), expected);
+}
+
+#[test]
+fn edge_values_of_dims_near_the_end_of_a_word() {
+    let slices = [(1, 1), (2, 2), (3, 3)];
+    let kernels = [
+        check_dims(&[1 << 31], &slices),
+        check_dims(&[1 << 16, 1 << 15], &slices),
+    ];
+    let expected = [["bytes", "packed"], ["general bytes", "packed"]];
+    assert_eq!(kernels, expected.map(BTreeSet::from));
+    for dim in [(1 << 31) + 1, (1 << 32) - 1, 1 << 32, (1 << 33) + 7] {
+        assert_eq!(check_dims(&[dim], &slices[..1]), ["general bytes"].into());
+    }
+}
+
+#[test]
+fn edge_values_of_elements_whose_place_counts() {
+    let plan = |rows, _, bad_indices, negative_indices| {
+        let gather = GatherElements::new().bad_indices(bad_indices);
+        let gather = gather.negative_indices(negative_indices);
+        gather.plan(&[5, 3], &[rows, 2]).expect("a valid shape")
+    };
+    let kernels = check_plans(&[5], &[(1, 1), (4, 4), (16, 16)], plan);
+    let expected = ["general bytes", "general rows vec4", "general rows words"];
+    assert_eq!(kernels, expected.into());
+}

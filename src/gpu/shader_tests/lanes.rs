@@ -1,0 +1,257 @@
+//! Gathers whose lanes run in the interpreter: real plans, real cuts and uniforms, and operands of any size, of which
+//! functions say what they hold. Each access is checked to be of what is bound, and each word to be of one lane.
+
+mod bindings;
+mod case;
+
+use std::collections::{BTreeSet, HashMap};
+use std::ops::Range;
+use std::sync::{Arc, LazyLock, Mutex};
+
+use naga::back::pipeline_constants::process_overrides;
+use naga::valid::{Capabilities, ValidationFlags, Validator};
+use naga::{Module, ShaderStage};
+
+use self::bindings::Bindings;
+pub(super) use self::case::{Case, mixed};
+use self::case::{byte_of, index_of, word_before};
+use super::interpreter::{Access, Machine};
+use super::oracle::{Slice, slice_of};
+use crate::gpu::cut::Dispatch;
+use crate::gpu::kernel::{EntryPoint, Kernel, WORKGROUP_SIZE};
+use crate::gpu::shaders::Shader;
+use crate::gpu::types::range_bytes;
+use crate::gpu::uniform::GatherUniform;
+
+/// The module of an entry point, whose overrides have their values; made once.
+pub(super) fn module(entry_point: EntryPoint) -> Arc<Module> {
+    static MODULES: LazyLock<Mutex<HashMap<EntryPoint, Arc<Module>>>> =
+        LazyLock::new(Mutex::default);
+    let mut modules = MODULES
+        .lock()
+        .unwrap_or_else(|poisoned| poisoned.into_inner());
+    let module = modules.entry(entry_point).or_insert_with(|| {
+        let module = naga::front::wgsl::parse_str(Shader::of(entry_point).source());
+        let module = module.expect("a shader is WGSL");
+        let mut validator = Validator::new(ValidationFlags::all(), Capabilities::empty());
+        let info = validator.validate(&module).expect("a shader is valid");
+        let overrides = entry_point.overrides().into_iter();
+        let (module, _) = process_overrides(
+            &module,
+            &info,
+            Some((ShaderStage::Compute, entry_point.name())),
+            &overrides
+                .map(|(name, value)| (name.to_owned(), value))
+                .collect(),
+        )
+        .expect("the shader has the overrides");
+        Arc::new(module.into_owned())
+    });
+    Arc::clone(module)
+}
+
+/// The buffers of a gather while its dispatches run.
+pub(super) struct Run<'a> {
+    pub(super) case: &'a Case<'a>,
+    /// The words that were written.
+    output: HashMap<u64, u32>,
+    pub(super) counter: [u32; 2],
+    pub(super) report: [u32; 20],
+    /// Accesses of lanes, where they are asked for.
+    pub(super) accesses: Option<Vec<Access>>,
+    reports: bool,
+}
+
+impl<'a> Run<'a> {
+    pub(super) fn new(case: &'a Case<'a>, reports: bool) -> Self {
+        Self {
+            case,
+            output: HashMap::new(),
+            counter: [0; 2],
+            report: [u32::MAX; 20],
+            accesses: None,
+            reports,
+        }
+    }
+
+    pub(super) fn output_byte(&self, at: u64) -> u8 {
+        let word = self.output.get(&(at / 4)).copied();
+        byte_of(word.unwrap_or_else(|| word_before(at / 4)), at)
+    }
+
+    /// Whether the word of a byte was written.
+    pub(super) fn is_written(&self, at: u64) -> bool {
+        self.output.contains_key(&(at / 4))
+    }
+
+    /// Runs some lanes of some workgroups of a dispatch.
+    pub(super) fn dispatch(
+        &mut self,
+        dispatch: &Dispatch,
+        workgroups: impl IntoIterator<Item = u64>,
+        lanes: impl Iterator<Item = u32> + Clone,
+    ) {
+        let entry_point = dispatch.pipeline(self.reports, false).entry_point;
+        let uniform = self.uniform(dispatch, false);
+        self.run(dispatch, entry_point, &uniform, workgroups, lanes);
+    }
+
+    /// Runs all lanes of all dispatches, and what finishes the report of each.
+    pub(super) fn all(&mut self) {
+        let mut begins_report = true;
+        for dispatch in self.case.dispatches() {
+            let workgroups = u64::from(dispatch.workgroups.0) * u64::from(dispatch.workgroups.1);
+            self.dispatch(&dispatch, 0..workgroups, 0..WORKGROUP_SIZE);
+            if self.reports && dispatch.reports {
+                let uniform = self.uniform(&dispatch, begins_report);
+                self.run(&dispatch, EntryPoint::FinishReport, &uniform, [0], 0..1);
+                begins_report = false;
+            }
+            assert_eq!(self.counter, [0; 2], "{dispatch:?}");
+        }
+    }
+
+    /// Every word that a dispatch wrote holds the oracle's bytes, and what it held before in all bytes that are not the
+    /// dispatch's. None was written before the dispatch.
+    pub(super) fn check_written(&self, dispatch: &Dispatch) {
+        let case = self.case;
+        let end = case.output_bytes();
+        for &word in self.output.keys() {
+            let expected: Vec<_> = case
+                .expected(dispatch, word * 4..(word * 4 + 4).min(end))
+                .collect();
+            for at in word * 4..word * 4 + 4 {
+                let expected = expected.iter().find(|&&(place, _)| place == at);
+                let before = byte_of(word_before(word), at);
+                let expected = expected.map_or(before, |&(_, byte)| byte);
+                let plan = &case.plan;
+                assert_eq!(
+                    self.output_byte(at),
+                    expected,
+                    "{plan}: byte {at} of {dispatch:?}"
+                );
+            }
+        }
+    }
+
+    /// The counter counts each bad row once, and names the smallest.
+    pub(super) fn check_counter(&self) {
+        let bad_rows = self.bad_rows();
+        let first = bad_rows
+            .first()
+            .map_or(0, |&row| !u32::try_from(row).expect("rows are few"));
+        let count = u32::try_from(bad_rows.len()).expect("rows are few");
+        assert_eq!(self.counter, [count, first], "{}", self.case.plan);
+    }
+
+    fn bad_rows(&self) -> BTreeSet<u64> {
+        let (plan, index) = (&self.case.plan, self.case.index);
+        let rows = (0..plan.dims().output_rows()).map(|row| slice_of(plan, index, row));
+        rows.filter_map(|(row, slice)| (slice == Slice::Bad).then_some(row))
+            .collect()
+    }
+
+    /// Every byte of the output is the oracle's, and the report names the bad rows.
+    pub(super) fn check_all(&self) {
+        let (case, plan) = (self.case, &self.case.plan);
+        let (slice_bytes, end) = (case.slice_bytes(), case.output_bytes());
+        for row in 0..plan.dims().output_rows() {
+            let slice = case.slice(row);
+            let place = row * slice_bytes;
+            let found: Vec<u8> = (place..place + slice_bytes)
+                .map(|at| self.output_byte(at))
+                .collect();
+            let expected: Vec<u8> = (0..slice_bytes).map(slice).collect();
+            assert_eq!(
+                found, expected,
+                "{plan}: row {row}, {:?}, {:?}",
+                case.types, case.fill
+            );
+        }
+        for at in end..range_bytes(end) {
+            assert_eq!(
+                self.output_byte(at),
+                byte_of(word_before(at / 4), at),
+                "{plan}"
+            );
+        }
+        if !self.reports || end == 0 {
+            return;
+        }
+        let mut report = [0; 20];
+        let bad_rows = self.bad_rows();
+        if let Some(&row) = bad_rows.first() {
+            report[0] = u32::try_from(bad_rows.len()).expect("rows are few");
+            report[2] = u32::try_from(row).expect("rows are few");
+            let words = plan.dims().index_depth() as u64 * u64::from(case.types.index_kind.words());
+            for word in 0..words {
+                report[4 + index_of(word)] = case.index_word(row * words + word);
+            }
+        }
+        assert_eq!(self.report, report, "{plan}: {:?}", case.types);
+    }
+
+    fn uniform(&self, dispatch: &Dispatch, begins_report: bool) -> GatherUniform {
+        let (plan, fill) = (&self.case.plan, self.case.fill_pattern());
+        let index_kind = self.case.types.index_kind;
+        GatherUniform::new(plan, index_kind, dispatch, fill, begins_report)
+    }
+
+    fn run(
+        &mut self,
+        dispatch: &Dispatch,
+        entry_point: EntryPoint,
+        uniform: &GatherUniform,
+        workgroups: impl IntoIterator<Item = u64>,
+        lanes: impl Iterator<Item = u32> + Clone,
+    ) {
+        let module = module(entry_point);
+        let machine = Machine::new(&module, entry_point.name());
+        let mut bindings = Bindings {
+            run: self,
+            dispatch,
+            entry_point,
+            uniform: bytemuck::cast_slice(std::slice::from_ref(uniform)),
+            owners: HashMap::new(),
+            lane: (0, 0),
+            atomics: [0; 2],
+        };
+        for workgroup in workgroups {
+            let width = u64::from(dispatch.workgroups.0);
+            let [x, y] = [workgroup % width, workgroup / width]
+                .map(|number| u32::try_from(number).expect("a grid is small"));
+            for lane in lanes.clone() {
+                bindings.lane = (workgroup, lane);
+                bindings.atomics = [0; 2];
+                machine.run([x, y, 0], lane, &mut bindings);
+            }
+        }
+    }
+}
+
+/// The bytes of the output that a workgroup is to write, or leave to other windows.
+pub(super) fn workgroup_bytes(case: &Case<'_>, dispatch: &Dispatch, workgroup: u64) -> Range<u64> {
+    let slice_bytes = case.slice_bytes();
+    let (first_row, end_row) = dispatch.output_rows;
+    let first = first_row * slice_bytes + dispatch.piece;
+    let end = (end_row - 1) * slice_bytes + dispatch.piece + dispatch.piece_bytes;
+    let lanes = |lane_bytes: u64| {
+        let aligned = first / 4 * 4;
+        let start = aligned + workgroup * 256 * lane_bytes;
+        start.max(first)..(start + 256 * lane_bytes).min(end)
+    };
+    match dispatch.kernel {
+        Kernel::Bytes => lanes(4),
+        Kernel::Packed { .. } => lanes(16),
+        Kernel::Rows(_) | Kernel::FourRows(_) => {
+            let bytes = dispatch.shares.slots * dispatch.kernel.lane_rows() * slice_bytes;
+            first + workgroup * bytes..(first + (workgroup + 1) * bytes).min(end)
+        }
+        Kernel::Long(unit) => {
+            let slice_workgroups = dispatch.shares.slice_workgroups;
+            let row = first + workgroup / slice_workgroups * slice_bytes;
+            let start = row + workgroup % slice_workgroups * 1024 * unit.bytes();
+            start..(start + 1024 * unit.bytes()).min(row + dispatch.piece_bytes)
+        }
+    }
+}

@@ -1,0 +1,139 @@
+//! What a dispatch binds, and the checks of each access.
+
+use std::collections::HashMap;
+
+use super::Run;
+use super::case::{index_of, params_word, word_before};
+use crate::gpu::bound::DUMMY_BYTES;
+use crate::gpu::cut::{Dispatch, Span};
+use crate::gpu::kernel::{EntryPoint, binding};
+use crate::gpu::shader_tests::interpreter::{Access, Memory};
+use crate::gpu::types::range_bytes;
+
+/// What a dispatch binds.
+pub(super) struct Bindings<'r, 'a> {
+    pub(super) run: &'r mut Run<'a>,
+    pub(super) dispatch: &'r Dispatch,
+    pub(super) entry_point: EntryPoint,
+    pub(super) uniform: &'r [u32],
+    /// Of each word of the output the lane that loads or stores it: no other one may.
+    pub(super) owners: HashMap<u64, (u64, u32)>,
+    pub(super) lane: (u64, u32),
+    pub(super) atomics: [u32; 2],
+}
+
+impl Bindings<'_, '_> {
+    fn span(&self, number: u32) -> Span {
+        match number {
+            binding::PARAMS => self.dispatch.params,
+            binding::INDICES => self.dispatch.indices,
+            _ => self.dispatch.output,
+        }
+    }
+
+    /// The first word of an access, counted from the start of the operand.
+    fn first_word(&mut self, access: Access) -> u64 {
+        if let Some(accesses) = &mut self.run.accesses {
+            accesses.push(access);
+        }
+        let end = access.offset + u64::from(access.bytes);
+        assert!(
+            access.offset.is_multiple_of(access.bytes.into()) && end <= self.bytes(access.binding),
+            "{}: lane {:?}: {access:?} of {:?}",
+            self.run.case.plan,
+            self.lane,
+            self.dispatch
+        );
+        match access.binding {
+            binding::PARAMS | binding::INDICES | binding::OUTPUT => {
+                (self.span(access.binding).offset + access.offset) / 4
+            }
+            _ => access.offset / 4,
+        }
+    }
+
+    fn own(&mut self, word: u64) {
+        let owner = *self.owners.entry(word).or_insert(self.lane);
+        let (plan, dispatch) = (&self.run.case.plan, self.dispatch);
+        assert_eq!(owner, self.lane, "{plan}: word {word} of {dispatch:?}");
+    }
+
+    fn output_word(&mut self, word: u64) -> u32 {
+        self.own(word);
+        let output = &self.run.output;
+        output
+            .get(&word)
+            .copied()
+            .unwrap_or_else(|| word_before(word))
+    }
+}
+
+impl Memory for Bindings<'_, '_> {
+    fn load(&mut self, access: Access) -> [u32; 4] {
+        let first = self.first_word(access);
+        if access.binding == binding::UNIFORM {
+            return std::array::from_fn(|n| {
+                self.uniform.get(index_of(first) + n).copied().unwrap_or(0)
+            });
+        }
+        let mut words = [0; 4];
+        for (word, found) in (first..).zip(&mut words[..access.bytes as usize / 4]) {
+            *found = match access.binding {
+                binding::PARAMS => params_word(self.dispatch.shard, word),
+                binding::INDICES => self.run.case.index_word(word),
+                binding::OUTPUT => self.output_word(word),
+                binding::COUNTER => self.run.counter[index_of(word)],
+                binding::REPORT => self.run.report[index_of(word)],
+                other => panic!("binding {other} is not of a gather"),
+            };
+        }
+        words
+    }
+
+    fn store(&mut self, access: Access, words: &[u32]) {
+        let first = self.first_word(access);
+        for (word, &value) in (first..).zip(words) {
+            match access.binding {
+                binding::OUTPUT => {
+                    self.own(word);
+                    self.run.output.insert(word, value);
+                }
+                binding::REPORT => self.run.report[index_of(word)] = value,
+                other => panic!("binding {other} is not written"),
+            }
+        }
+    }
+
+    fn atomic(&mut self, access: Access, change: &dyn Fn(u32) -> u32) -> u32 {
+        let word = index_of(self.first_word(access));
+        assert_eq!(access.binding, binding::COUNTER);
+        let old = self.run.counter[word];
+        self.run.counter[word] = change(old);
+        self.atomics[word] += 1;
+        let is_useful =
+            self.run.counter[word] != old || self.entry_point == EntryPoint::FinishReport;
+        assert!(
+            is_useful,
+            "{:?}: an atomic that changes nothing",
+            self.dispatch
+        );
+        assert_eq!(
+            self.atomics[word], 1,
+            "{:?}: atomics of a lane",
+            self.dispatch
+        );
+        old
+    }
+
+    fn bytes(&self, number: u32) -> u64 {
+        match number {
+            binding::UNIFORM => self.uniform.len() as u64 * 4,
+            binding::COUNTER => 8,
+            binding::REPORT => 80,
+            _ => match self.span(number).bytes {
+                0 => DUMMY_BYTES,
+                bytes => range_bytes(bytes),
+            },
+        }
+    }
+}

@@ -1,0 +1,166 @@
+//! A gather to run, and what its operands hold.
+
+use std::ops::Range;
+
+use crate::gpu::cut::{Cut, Dispatch};
+use crate::gpu::fill::{Fill, FillPattern};
+use crate::gpu::shader_tests::oracle::{Slice, Values, slice_of};
+use crate::gpu::types::ElementTypes;
+use crate::plan::GatherPlan;
+
+const MOST_DISPATCHES: usize = 1 << 14;
+
+/// A gather to run, and the limits to cut it by.
+pub(crate) struct Case<'a> {
+    pub(crate) plan: GatherPlan,
+    pub(crate) types: ElementTypes,
+    /// The element that bad rows hold, if it is not zero.
+    pub(crate) fill: Option<&'a [u8]>,
+    /// Params rows of each buffer.
+    pub(crate) shard_rows: Vec<u64>,
+    pub(crate) limits: wgpu::Limits,
+    pub(crate) index: Values<'a>,
+}
+
+impl<'a> Case<'a> {
+    /// Params in one buffer, and all of it in one dispatch if 32 bits count the bytes.
+    pub(crate) fn new(plan: GatherPlan, types: ElementTypes, index: Values<'a>) -> Self {
+        Self {
+            types,
+            fill: None,
+            shard_rows: vec![plan.dims().params_rows()],
+            limits: wgpu::Limits {
+                max_storage_buffer_binding_size: 1 << 40,
+                ..wgpu::Limits::default()
+            },
+            index,
+            plan,
+        }
+    }
+
+    pub(crate) fn slice_bytes(&self) -> u64 {
+        self.plan.dims().slice_len * self.types.element_bytes
+    }
+
+    pub(crate) fn fill_pattern(&self) -> FillPattern {
+        self.fill.map_or(FillPattern::ZEROS, |fill| {
+            let pattern = Fill::new(fill).pattern(self.types.element_bytes);
+            pattern.expect("the fill is short")
+        })
+    }
+
+    pub(crate) fn dispatches(&self) -> Vec<Dispatch> {
+        let dims = self.plan.dims();
+        let cut = Cut::new(dims, self.types, &self.shard_rows, &self.limits);
+        let mut cut = cut.expect("the limits allow it");
+        cut.set_fill_words(self.fill_pattern().words);
+        let dispatches: Vec<_> = cut.dispatches().take(MOST_DISPATCHES).collect();
+        assert!(dispatches.len() < MOST_DISPATCHES, "{}", self.plan);
+        dispatches
+    }
+
+    /// The bytes of an output row, a byte at a time.
+    pub(crate) fn slice(&self, output_row: u64) -> impl Fn(u64) -> u8 {
+        let (_, slice) = slice_of(&self.plan, self.index, output_row);
+        let (mut shard, mut first) = (0, 0);
+        if let Slice::Row(mut row) = slice {
+            while row >= self.shard_rows[shard] {
+                row -= self.shard_rows[shard];
+                shard += 1;
+            }
+            first = row * self.slice_bytes();
+        }
+        move |byte| match slice {
+            Slice::Row(_) => byte_of(params_word(shard, (first + byte) / 4), first + byte),
+            Slice::Absent => 0,
+            Slice::Bad => self
+                .fill
+                .map_or(0, |fill| fill[index_of(byte) % fill.len()]),
+        }
+    }
+
+    /// The bytes of the output that a dispatch is to write in some of its bytes: all but those of rows that other windows
+    /// have.
+    pub(crate) fn expected(
+        &self,
+        dispatch: &Dispatch,
+        bytes: Range<u64>,
+    ) -> impl Iterator<Item = (u64, u8)> {
+        let slice_bytes = self.slice_bytes();
+        let rows = bytes.start / slice_bytes..bytes.end.div_ceil(slice_bytes);
+        rows.flat_map(move |row| {
+            let slice = self.slice(row);
+            let first = row * slice_bytes;
+            let piece = dispatch.piece..dispatch.piece + dispatch.piece_bytes;
+            let piece = match self.is_in(dispatch, row) {
+                true => {
+                    piece.start.max(bytes.start.saturating_sub(first))
+                        ..piece.end.min(bytes.end - first)
+                }
+                false => 0..0,
+            };
+            piece.map(move |byte| (first + byte, slice(byte)))
+        })
+    }
+
+    pub(crate) fn output_bytes(&self) -> u64 {
+        self.plan.dims().output_len() * self.types.element_bytes
+    }
+
+    pub(crate) fn index_word(&self, word: u64) -> u32 {
+        let words = u64::from(self.types.index_kind.words());
+        let high = word % words * 32;
+        let value = (self.index)(word / words) >> high;
+        u32::try_from(value & i128::from(u32::MAX)).expect("32 bits are left")
+    }
+
+    /// What the CPU makes of the operands.
+    pub(crate) fn on_cpu(&self) -> Vec<u8> {
+        let dims = self.plan.dims();
+        let mut params = Vec::new();
+        for (shard, rows) in self.shard_rows.iter().enumerate() {
+            let bytes = 0..rows * self.slice_bytes();
+            params.extend(bytes.map(|at| byte_of(params_word(shard, at / 4), at)));
+        }
+        let words = u64::from(self.types.index_kind.words());
+        let words = (0..dims.indices_len() * words).map(|word| self.index_word(word));
+        let indices: Vec<u8> = words.flat_map(u32::to_le_bytes).collect();
+        let (width, kind) = (index_of(self.types.element_bytes), self.types.index_kind);
+        let output = self.plan.run_bytes(width, &params, kind, &indices);
+        output.expect("the policy fills")
+    }
+
+    /// Whether a dispatch writes an output row of its own: if its window has the params row, or the first one of the
+    /// block of a row that is bad or absent.
+    fn is_in(&self, dispatch: &Dispatch, output_row: u64) -> bool {
+        let dims = self.plan.dims();
+        let row = match slice_of(&self.plan, self.index, output_row) {
+            (_, Slice::Row(row)) => row,
+            _ => output_row / dims.index_count * dims.held_rows.max(1),
+        };
+        (dispatch.output_rows.0..dispatch.output_rows.1).contains(&output_row)
+            && (dispatch.params_rows.0..dispatch.params_rows.1).contains(&row)
+    }
+}
+
+pub(crate) fn index_of(number: u64) -> usize {
+    usize::try_from(number).expect("tests run where numbers of bytes are indices")
+}
+
+pub(crate) fn mixed(number: u64) -> u32 {
+    let mixed = number.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    u32::try_from((mixed ^ mixed >> 29) >> 32).expect("32 bits are left")
+}
+
+/// What params holds, and what the output held before.
+pub(crate) fn params_word(shard: usize, word: u64) -> u32 {
+    mixed(word << 4 | shard as u64)
+}
+
+pub(crate) fn word_before(word: u64) -> u32 {
+    mixed(word << 4 | 15)
+}
+
+pub(crate) fn byte_of(word: u32, at: u64) -> u8 {
+    word.to_le_bytes()[index_of(at % 4)]
+}

@@ -1,0 +1,92 @@
+//! The output of a gather, from the definition of each operation and from shapes. Knows nothing of a plan's sizes but
+//! which rows a shard holds.
+
+use crate::bad_indices::{BadIndices, NegativeIndices};
+use crate::plan::{GatherPlan, Operation};
+
+/// The slice that an output row is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Slice {
+    /// The index row is out of range.
+    Bad,
+    /// Params is a shard, and another one holds the row.
+    Absent,
+    /// The row of params, counted over all parts that it has.
+    Row(u64),
+}
+
+/// The places of values in an operand, and the value at each of them.
+pub(crate) type Values<'a> = &'a dyn Fn(u64) -> i128;
+
+fn product(dims: &[usize]) -> u64 {
+    dims.iter().map(|&dim| dim as u64).product()
+}
+
+/// Of an output row: its index row, and its slice.
+pub(crate) fn slice_of(plan: &GatherPlan, index: Values<'_>, output_row: u64) -> (u64, Slice) {
+    let (params, indices) = (plan.params_shape(), plan.indices_shape());
+    let (axis, batch_dims) = (plan.axis(), plan.batch_dims());
+    // Of the part of params that the batch, and the outer coordinate, select: its number, and its rows.
+    let (part, part_rows, index_row, row) = match plan.operation() {
+        Operation::Gather => {
+            let (outer, count) = (
+                product(&params[batch_dims..axis]),
+                product(&indices[batch_dims..]),
+            );
+            let part = output_row / count;
+            let index_row = part / outer * count + output_row % count;
+            let row = position(plan, index(index_row), params[axis]);
+            (part, params[axis] as u64, index_row, row)
+        }
+        Operation::GatherNd => {
+            let (&depth, rows) = indices.split_last().expect("indices is no scalar");
+            let dims = &params[batch_dims..batch_dims + depth];
+            let batch = output_row / product(&rows[batch_dims..]);
+            let mut row = Some(0);
+            for (k, &dim) in (output_row * depth as u64..).zip(dims) {
+                let at = position(plan, index(k), dim);
+                row = row.zip(at).map(|(row, at)| row * dim as u64 + at);
+            }
+            (batch, product(dims), output_row, row)
+        }
+        Operation::GatherElements => {
+            let at = position(plan, index(output_row), params[axis]);
+            let (mut rest, mut step, mut element) = (output_row, 1, 0);
+            for dim in (0..params.len()).rev() {
+                let coordinate = rest % indices[dim] as u64;
+                rest /= indices[dim] as u64;
+                element += step
+                    * if dim == axis {
+                        at.unwrap_or(0)
+                    } else {
+                        coordinate
+                    };
+                step *= params[dim] as u64;
+            }
+            let part_rows = plan.dims().row_count.max(1);
+            let row = at.map(|_| element % part_rows);
+            (element / part_rows, part_rows, output_row, row)
+        }
+    };
+    let Some(row) = row else {
+        return (index_row, Slice::Bad);
+    };
+    let (first, held) = (plan.dims().first_row, plan.dims().held_rows);
+    assert!(row < part_rows, "{plan}: row {row}");
+    let slice = match row.checked_sub(first).filter(|&row| row < held) {
+        Some(row) => Slice::Row(part * held + row),
+        None => Slice::Absent,
+    };
+    (index_row, slice)
+}
+
+/// The entry of a dim that an index selects.
+fn position(plan: &GatherPlan, index: i128, dim: usize) -> Option<u64> {
+    let last = dim as i128 - 1;
+    let counts_back = index < 0 && plan.negative_indices() == NegativeIndices::FromEnd;
+    let mut at = if counts_back { index + last + 1 } else { index };
+    if plan.bad_indices() == BadIndices::Clamp && dim > 0 {
+        at = at.clamp(0, last);
+    }
+    u64::try_from(at).ok().filter(|_| at <= last)
+}

@@ -1,0 +1,121 @@
+//! The shader modules as naga reads them.
+
+use std::collections::BTreeMap;
+
+use naga::valid::{Capabilities, FunctionInfo, GlobalUse, ModuleInfo, ValidationFlags, Validator};
+use naga::{Function, GlobalVariable, Handle, Module, TypeInner};
+
+use super::reachable::reachable;
+use crate::gpu::kernel::{EntryPoint, PipelineKey};
+use crate::gpu::shaders::Shader;
+
+/// A valid module that needs no optional capability.
+pub(super) struct ValidModule {
+    pub(super) shader: Shader,
+    pub(super) module: Module,
+    pub(super) info: ModuleInfo,
+}
+
+impl ValidModule {
+    pub(super) fn new(shader: Shader, aliased: bool) -> Self {
+        let source = source_of(shader, aliased);
+        let module = naga::front::wgsl::parse_str(&source)
+            .unwrap_or_else(|error| panic!("{shader:?}: {}", error.emit_to_string(&source)));
+        let info = Validator::new(ValidationFlags::all(), Capabilities::empty())
+            .validate(&module)
+            .unwrap_or_else(|error| panic!("{shader:?}: {}", error.emit_to_string(&source)));
+        Self {
+            shader,
+            module,
+            info,
+        }
+    }
+
+    pub(super) fn all(aliased: bool) -> [Self; Shader::ALL.len()] {
+        Shader::ALL.map(|shader| Self::new(shader, aliased))
+    }
+
+    /// The pipelines that are made from the module.
+    pub(super) fn pipelines(&self, aliased: bool) -> impl Iterator<Item = PipelineKey> {
+        let keys = reachable().iter().copied();
+        keys.filter(move |key| Shader::of(key.entry_point) == self.shader && key.aliased == aliased)
+    }
+
+    /// Their entry points.
+    pub(super) fn entry_points(&self) -> impl Iterator<Item = EntryPoint> {
+        self.pipelines(false).map(|key| key.entry_point)
+    }
+
+    /// All functions, with what naga found out about them.
+    pub(super) fn functions(&self) -> impl Iterator<Item = (&Function, &FunctionInfo)> {
+        let functions = self.module.functions.iter();
+        let functions = functions.map(|(handle, function)| (function, &self.info[handle]));
+        let entry_points = self.module.entry_points.iter().enumerate();
+        functions
+            .chain(entry_points.map(|(at, found)| (&found.function, self.info.get_entry_point(at))))
+    }
+
+    /// The globals that an entry point uses, by binding.
+    pub(super) fn globals(
+        &self,
+        entry_point: EntryPoint,
+    ) -> BTreeMap<u32, (&GlobalVariable, GlobalUse)> {
+        let mut entry_points = self.module.entry_points.iter();
+        let place = entry_points.position(|found| found.name == entry_point.name());
+        let place = place.unwrap_or_else(|| panic!("{:?} has {entry_point:?}", self.shader));
+        let uses = self.info.get_entry_point(place);
+        let mut globals = BTreeMap::new();
+        for (handle, global) in self.module.global_variables.iter() {
+            if uses[handle].is_empty() {
+                continue;
+            }
+            let bound = global.binding.expect("every global is bound");
+            assert_eq!(bound.group, 0, "{:?}", global.name);
+            let other = globals.insert(bound.binding, (global, uses[handle]));
+            assert!(
+                other.is_none(),
+                "{entry_point:?} uses two globals of one binding: {global:?}"
+            );
+        }
+        globals
+    }
+
+    /// The members of a struct with their offsets, and its size.
+    pub(super) fn layout(&self, name: &str) -> (Vec<(&str, usize)>, usize) {
+        let TypeInner::Struct { members, span } = &self.type_named(name) else {
+            panic!("{name} is a struct");
+        };
+        let members = members.iter().map(|member| {
+            let scalar = self.scalar(member.ty);
+            assert_eq!(scalar, naga::Scalar::U32, "{name}.{:?}", member.name);
+            let name = member.name.as_deref().expect("a member has a name");
+            (name, member.offset as usize)
+        });
+        (members.collect(), *span as usize)
+    }
+
+    pub(super) fn type_named(&self, name: &str) -> &TypeInner {
+        let mut types = self.module.types.iter();
+        let found = types.find(|(_, ty)| ty.name.as_deref() == Some(name));
+        let (_, found) = found.unwrap_or_else(|| panic!("{name} is in {:?}", self.shader));
+        &found.inner
+    }
+
+    /// The one scalar that arrays, vectors and atomics are made of.
+    pub(super) fn scalar(&self, ty: Handle<naga::Type>) -> naga::Scalar {
+        match self.module.types[ty].inner {
+            TypeInner::Scalar(scalar) | TypeInner::Atomic(scalar) => scalar,
+            TypeInner::Vector { scalar, .. } => scalar,
+            TypeInner::Array { base, .. } => self.scalar(base),
+            ref other => panic!("{other:?} has no one scalar"),
+        }
+    }
+}
+
+pub(super) fn source_of(shader: Shader, aliased: bool) -> String {
+    if aliased {
+        shader.aliased_source()
+    } else {
+        shader.source().to_owned()
+    }
+}

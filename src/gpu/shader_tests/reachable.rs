@@ -1,0 +1,136 @@
+//! The pipelines that gathers can take: found by cutting plans of many kinds, so that no list can differ from the code.
+
+use std::collections::{BTreeSet, HashSet};
+use std::sync::LazyLock;
+
+use super::parsed::ValidModule;
+use crate::element::IndexKind;
+use crate::gpu::cut::Cut;
+use crate::gpu::kernel::{EntryPoint, PipelineKey};
+use crate::gpu::types::ElementTypes;
+use crate::gpu::uniform::MAX_PLACE_DIMS;
+use crate::{Gather, GatherElements, GatherNd, GatherPlan};
+
+/// All of them, in one order.
+pub(super) fn reachable() -> &'static [PipelineKey] {
+    static KEYS: LazyLock<Vec<PipelineKey>> = LazyLock::new(|| {
+        let private_and_aliased =
+            |entry_point: EntryPoint| [false, true].map(|aliased| entry_point.key(aliased));
+        let entry_points = gathers().into_iter().chain([EntryPoint::FinishReport]);
+        let mut keys: Vec<_> = entry_points.flat_map(private_and_aliased).collect();
+        // It writes none of the operands.
+        keys.push(EntryPoint::CountRows.key(false));
+        keys.sort_by_key(|key| format!("{key:?}"));
+        keys
+    });
+    &KEYS
+}
+
+/// The entry points that the dispatches of all plans take.
+fn gathers() -> HashSet<EntryPoint> {
+    let limits = wgpu::Limits::default();
+    let mut found = HashSet::new();
+    for plan in plans() {
+        let dims = plan.dims();
+        // The largest slices are cut into pieces.
+        for element_bytes in (1..=4200).chain([1 << 20, (1 << 24) + 4, (1 << 30) + 1, 1 << 33]) {
+            for index_kind in IndexKind::ALL {
+                let types = ElementTypes {
+                    element_bytes,
+                    index_kind,
+                };
+                let Ok(mut cut) = Cut::new(dims, types, &[dims.params_rows()], &limits) else {
+                    continue;
+                };
+                // Each fill meets slices of each remainder of 16, in every 256 bytes.
+                let fill_words = element_bytes / 16 % 16 + 1;
+                cut.set_fill_words(fill_words.try_into().expect("a few words"));
+                for cut in [cut.clone(), cut.counted()] {
+                    found.extend(cut.dispatches().take(10).flat_map(|dispatch| {
+                        [false, true].map(|report| dispatch.pipeline(report, false).entry_point)
+                    }));
+                }
+            }
+        }
+    }
+    found
+}
+
+/// One of each kind that a kernel or the way to its rows may depend on. Slices are one element.
+fn plans() -> Vec<GatherPlan> {
+    let gather =
+        |params_shape: &[usize], indices: usize| Gather::new().plan(params_shape, &[indices]);
+    let elements = |rank| {
+        GatherElements::new()
+            .axis(0)
+            .plan(&vec![3; rank], &vec![2; rank])
+    };
+    let mut plans = vec![
+        gather(&[9], 1),
+        gather(&[9], 16),
+        // Packed rows, and a rest.
+        gather(&[9], 1027),
+        gather(&[1 << 31], 16),
+        gather(&[(1 << 31) + 1], 16),
+        gather(&[1 << 33], 16),
+        Gather::new().axis(1).plan(&[1 << 20, 1 << 12], &[16]),
+        Gather::new().axis(1).batch_dims(1).plan(&[2, 9], &[2, 16]),
+        gather(&[9], 16).and_then(|plan| plan.shard(3..6)),
+    ];
+    // Few rows, and enough for four a lane.
+    for rows in [16, 1 << 20] {
+        plans.extend(
+            (0..=8).map(|depth| GatherNd::new().plan(&vec![2; depth.max(1)], &[rows, depth])),
+        );
+    }
+    plans.extend((1..=MAX_PLACE_DIMS).map(elements));
+    let plans = plans.into_iter();
+    plans.map(|plan| plan.expect("valid shapes")).collect()
+}
+
+#[test]
+fn pipelines_are_few() {
+    let (aliased, private): (Vec<_>, Vec<_>) =
+        reachable().iter().copied().partition(|key| key.aliased);
+    let (private, aliased) = (private.len(), aliased.len());
+    println!("{private} pipelines, and {aliased} for operands that share a buffer");
+    assert!(private <= 80 && aliased <= 80, "{private}, {aliased}");
+    let different: HashSet<_> = reachable().iter().collect();
+    assert_eq!(different.len(), reachable().len());
+}
+
+#[test]
+fn entry_points_and_overrides_are_few() {
+    let mut entry_points = BTreeSet::new();
+    let mut overrides = BTreeSet::new();
+    for shader in ValidModule::all(false) {
+        for entry_point in shader.entry_points() {
+            let unit_bytes = match entry_point {
+                EntryPoint::Gather { kernel, .. } => kernel.params_unit_bytes(),
+                EntryPoint::FinishReport | EntryPoint::CountRows => 0,
+            };
+            entry_points.insert((entry_point.name(), unit_bytes));
+        }
+        let found = shader.module.overrides.iter();
+        overrides.extend(found.map(|(_, found)| found.name.clone()));
+    }
+    assert!(entry_points.len() <= 20, "{entry_points:?}");
+    assert!(overrides.len() <= 3, "{overrides:?}");
+}
+
+#[test]
+fn shaders_are_short() {
+    let mut lines = 0;
+    for entry in std::fs::read_dir("shaders").expect("shaders/ is there") {
+        let path = entry.expect("shaders/ can be listed").path();
+        let text = std::fs::read_to_string(&path).expect("a shader is text");
+        lines += text.lines().count();
+        let longest = text.lines().map(|line| line.chars().count()).max();
+        assert!(
+            longest <= Some(120),
+            "{path:?} has a line of {longest:?} characters"
+        );
+    }
+    println!("{lines} lines of WGSL");
+    assert!(lines <= 650, "{lines} lines of WGSL");
+}

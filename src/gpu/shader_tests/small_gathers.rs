@@ -1,0 +1,233 @@
+//! Small gathers of which every lane of every dispatch runs: blocks, windows, shards, pieces of slices, places, and operands
+//! that are empty. The output is the oracle's, each bad row is counted once, and the first is the one reported.
+
+use super::lanes::{Case, Run, mixed};
+use crate::bad_indices::BadIndices;
+use crate::element::IndexKind;
+use crate::gpu::kernel::{Kernel, Unit};
+use crate::gpu::types::ElementTypes;
+use crate::{Gather, GatherElements, GatherNd, GatherPlan};
+
+const FILL: [u8; 16] = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16];
+
+const WHOLE: wgpu::Limits = limits(1 << 20, 256);
+
+/// Bindings of so many bytes, that begin at multiples of so many.
+const fn limits(binding_bytes: u64, alignment: u32) -> wgpu::Limits {
+    wgpu::Limits {
+        max_storage_buffer_binding_size: binding_bytes,
+        min_storage_buffer_offset_alignment: alignment,
+        max_compute_workgroups_per_dimension: 7,
+        ..wgpu::Limits::defaults()
+    }
+}
+
+/// Gathers by indices of which about one in four is out of range; every second gather has a fill. Returns the kernel of
+/// each dispatch.
+fn run(
+    plan: GatherPlan,
+    (element_bytes, index_kind): (usize, IndexKind),
+    shard_rows: &[u64],
+    limits: &wgpu::Limits,
+) -> Vec<Kernel> {
+    let dims = plan.dims().indexed_dims.clone();
+    let value = |at: u64| {
+        let place = usize::try_from(at).expect("values are few") % dims.len();
+        let random = u64::from(mixed(at));
+        i128::from(random % (dims[place] + dims[place].div_ceil(3).max(1)))
+    };
+    let element = element_bytes as u64;
+    let types = ElementTypes {
+        element_bytes: element,
+        index_kind,
+    };
+    let fills = plan.dims().output_rows().is_multiple_of(2) && element_bytes <= 16;
+    let mut case = Case::new(plan, types, &value);
+    case.limits = limits.clone();
+    case.fill = fills.then(|| &FILL[..element_bytes]);
+    if !shard_rows.is_empty() {
+        case.shard_rows = shard_rows.to_vec();
+    }
+    let dispatches = case.dispatches();
+    let mut run = Run::new(&case, true);
+    run.all();
+    run.check_all();
+    dispatches.iter().map(|dispatch| dispatch.kernel).collect()
+}
+
+fn blocks([batch, outer, rows, slice]: [usize; 4], index_count: usize) -> GatherPlan {
+    let gather = Gather::new().batch_dims(1).axis(2);
+    let gather = gather.bad_indices(BadIndices::Zero);
+    let plan = gather.plan(&[batch, outer, rows, slice], &[batch, index_count]);
+    plan.expect("a valid shape")
+}
+
+/// Bytes of a slice and of an element.
+const SLICES: [(usize, usize); 10] = [
+    (1, 1),
+    (2, 2),
+    (4, 4),
+    (3, 3),
+    (5, 5),
+    (8, 4),
+    (12, 12),
+    (16, 16),
+    (20, 4),
+    (48, 12),
+];
+
+#[test]
+fn blocks_in_windows_of_any_size() {
+    let mut number = 0;
+    for (batch, outer) in [(1, 1), (3, 1), (1, 3), (2, 3)] {
+        for index_count in [1, 2, 5, 16, 37] {
+            for (slice_bytes, element) in SLICES {
+                for small in [false, true] {
+                    number += 1;
+                    let limits = match (small, number / 4 % 3) {
+                        (false, _) => WHOLE,
+                        (true, 0) => limits(96, 16),
+                        (true, _) => limits(256, 32),
+                    };
+                    let rows = [1, 4, 7, 40][number % 4];
+                    let plan = blocks([batch, outer, rows, slice_bytes / element], index_count);
+                    let kind = IndexKind::ALL[number / 4 % 4];
+                    run(plan, (element, kind), &[], &limits);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn long_slices_and_pieces_of_them() {
+    let mut kernels = Vec::new();
+    for (slice_bytes, element) in [
+        (1200, 4),
+        (1216, 4),
+        (8208, 16),
+        (8212, 4),
+        (4102, 2),
+        (1212, 12),
+        (1205, 5),
+    ] {
+        for binding_bytes in [272, 2048, 4400, 1 << 20] {
+            if binding_bytes == 272 && slice_bytes > 1216 {
+                continue;
+            }
+            let plan = blocks([2, 2, 3, slice_bytes / element], 2);
+            let limits = limits(binding_bytes, 64);
+            kernels.extend(run(plan, (element, IndexKind::I32), &[], &limits));
+        }
+    }
+    for kernel in [
+        Kernel::Long(Unit::Vec4),
+        Kernel::Long(Unit::Word),
+        Kernel::Rows(Unit::Vec4),
+        Kernel::Rows(Unit::Word),
+        Kernel::Bytes,
+    ] {
+        assert!(kernels.contains(&kernel), "{kernel:?}");
+    }
+}
+
+#[test]
+fn packed_rows_and_their_rest() {
+    for (slice_bytes, index_count) in [(4, 1026), (2, 1031), (1, 1039), (4, 64), (1, 48)] {
+        for kind in [IndexKind::I32, IndexKind::U64] {
+            let plan = blocks([1, 1, 9, slice_bytes], index_count);
+            let kernels = run(plan, (1, kind), &[], &WHOLE);
+            let packed = Kernel::packed(slice_bytes as u64);
+            assert_eq!(packed.map(|(kernel, _)| kernel), Some(kernels[0]));
+            assert_eq!(kernels.len(), if index_count > 1024 { 2 } else { 1 });
+        }
+        for (batch, outer) in [(3, 1), (1, 3), (2, 2)] {
+            let plan = blocks([batch, outer, 9, slice_bytes], 48);
+            run(plan, (1, IndexKind::U32), &[], &WHOLE);
+        }
+        let nd = GatherNd::new().bad_indices(BadIndices::Clamp);
+        let plan = nd.plan(&[5, 3, slice_bytes], &[index_count, 2]);
+        let plan = plan.expect("a valid shape");
+        for kind in [IndexKind::I32, IndexKind::I64] {
+            run(plan.clone(), (1, kind), &[], &WHOLE);
+        }
+    }
+}
+
+#[test]
+fn shards_and_params_in_several_buffers() {
+    for (slice_bytes, element) in SLICES {
+        for (batch, outer) in [(1, 1), (2, 2)] {
+            let plan = blocks([batch, outer, 10, slice_bytes / element], 16);
+            let mut shard_rows = [4, 0, 5, 1].map(|rows| rows * (batch * outer) as u64);
+            shard_rows[0] -= 1;
+            shard_rows[2] += 1;
+            let types = (element, IndexKind::I64);
+            run(plan.clone(), types, &shard_rows, &WHOLE);
+            for rows in [0..3, 3..10, 5..5, 0..10] {
+                let shard = plan.shard(rows).expect("rows in range");
+                run(shard.clone(), types, &[], &WHOLE);
+                run(shard, types, &[], &limits(96, 16));
+            }
+        }
+    }
+}
+
+#[test]
+fn places_count_in_gather_elements() {
+    for element in [1, 4, 16] {
+        for (params, indices, axis) in [
+            (&[4, 5, 3][..], &[3, 6, 2][..], 1),
+            (&[4, 5, 3], &[4, 6, 2], 1),
+            (&[7, 20], &[9, 11], 0),
+            (&[3, 7], &[3, 16], 1),
+            (&[2, 3, 4, 5, 2], &[2, 2, 9, 4, 2], 2),
+        ] {
+            let gather = GatherElements::new().axis(axis);
+            let gather = gather.bad_indices(BadIndices::Zero);
+            let plan = gather.plan(params, indices).expect("a valid shape");
+            run(plan.clone(), (element, IndexKind::I64), &[], &WHOLE);
+            run(plan, (element, IndexKind::U32), &[], &limits(160, 16));
+        }
+    }
+}
+
+#[test]
+fn operands_without_rows_or_indices() {
+    for slice_bytes in [1, 4, 3, 12, 16, 1040, 4112] {
+        let plan = blocks([1, 2, 0, slice_bytes], 32);
+        run(plan, (1, IndexKind::I32), &[0], &WHOLE);
+        // No entry is nearest to an index.
+        let gather = Gather::new().bad_indices(BadIndices::Clamp);
+        let plan = gather.plan(&[0, slice_bytes], &[32]);
+        run(
+            plan.expect("a valid shape"),
+            (1, IndexKind::I64),
+            &[0],
+            &WHOLE,
+        );
+        let plan = GatherNd::new().plan(&[slice_bytes], &[5, 0]);
+        run(
+            plan.expect("a valid shape"),
+            (1, IndexKind::I64),
+            &[],
+            &WHOLE,
+        );
+    }
+}
+
+/// As many lanes as it takes for each to have four rows, and one row more.
+#[test]
+fn four_rows_a_lane() {
+    for (dims, unit, rows, kind) in [
+        (vec![9], Unit::Word, 43_693, IndexKind::I32),
+        (vec![3, 5], Unit::Vec4, 43_693, IndexKind::I64),
+    ] {
+        let gather = GatherNd::new().bad_indices(BadIndices::Zero);
+        let plan = gather.plan(&[&dims[..], &[3]].concat(), &[rows, dims.len()]);
+        let element = usize::try_from(unit.bytes()).expect("a few bytes");
+        let plan = plan.expect("a valid shape");
+        let kernels = run(plan, (element, kind), &[], &wgpu::Limits::default());
+        assert_eq!(kernels, [Kernel::FourRows(unit)]);
+    }
+}

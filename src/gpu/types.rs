@@ -1,0 +1,93 @@
+//! The element width and the index type of a gather: all that the GPU needs to know of types.
+
+use crate::dims::GatherDims;
+use crate::element::{GatherElement, GatherIndex, IndexKind};
+use crate::error::{GatherError, Operand};
+
+/// The width of an element, in bytes, and the type of an index.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct ElementTypes {
+    pub(crate) element_bytes: u64,
+    pub(crate) index_kind: IndexKind,
+}
+
+impl ElementTypes {
+    pub(crate) const fn of<T: GatherElement, I: GatherIndex>() -> Self {
+        Self {
+            element_bytes: size_of::<T>() as u64,
+            index_kind: I::KIND,
+        }
+    }
+
+    /// The bytes of each operand of a plan.
+    pub(crate) fn operand_bytes(self, dims: &GatherDims) -> Result<OperandBytes, GatherError> {
+        if self.element_bytes == 0 {
+            return Err(GatherError::ZeroSizedElement);
+        }
+        let bytes = |operand, elements: u64, element_bytes| {
+            elements
+                .checked_mul(element_bytes)
+                .filter(|&bytes| bytes <= i64::MAX.unsigned_abs())
+                .ok_or(GatherError::TooManyBytes {
+                    operand,
+                    elements,
+                    element_bytes,
+                })
+        };
+        let index_bytes = self.index_kind.bytes();
+        Ok(OperandBytes {
+            params: bytes(Operand::Params, dims.params_len(), self.element_bytes)?,
+            indices: bytes(Operand::Indices, dims.indices_len(), index_bytes)?,
+            output: bytes(Operand::Output, dims.output_len(), self.element_bytes)?,
+        })
+    }
+}
+
+/// The bytes of each operand.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct OperandBytes {
+    pub(crate) params: u64,
+    pub(crate) indices: u64,
+    pub(crate) output: u64,
+}
+
+/// Storage bindings are whole words.
+pub(crate) const WORD_BYTES: u32 = 4;
+
+/// The bytes that an operand's range holds: its own, rounded up to whole words.
+pub(crate) const fn range_bytes(operand_bytes: u64) -> u64 {
+    operand_bytes.next_multiple_of(WORD_BYTES as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Gather;
+
+    #[test]
+    fn bytes_that_cannot_be_counted_are_refused() {
+        let refused = |params_shape: &[usize], indices_shape: &[usize], element_bytes| {
+            let plan = Gather::new().plan(params_shape, indices_shape);
+            let plan = plan.expect("a valid shape");
+            let types = ElementTypes {
+                element_bytes,
+                index_kind: IndexKind::I32,
+            };
+            let bytes = types.operand_bytes(plan.dims());
+            bytes.expect_err("too many").to_string()
+        };
+        let most = "must have at most 9223372036854775807 bytes, found";
+        assert_eq!(
+            refused(&[1 << 62], &[1], 4),
+            format!("params {most} 4611686018427387904 elements of 4 bytes")
+        );
+        assert_eq!(
+            refused(&[2], &[1 << 62], 1),
+            format!("indices {most} 4611686018427387904 elements of 4 bytes")
+        );
+        assert_eq!(
+            refused(&[2, 1 << 40], &[1 << 20], 16),
+            format!("output {most} 1152921504606846976 elements of 16 bytes")
+        );
+    }
+}

@@ -1,0 +1,141 @@
+//! The sizes that a dispatch reads: `GatherUniform` of shaders/common.wgsl, which says what each of them means, made whole by
+//! one function.
+
+use bytemuck::{Pod, Zeroable};
+
+use super::cut::Dispatch;
+use super::fill::FillPattern;
+use crate::bad_indices::{BadIndices, NegativeIndices};
+use crate::element::IndexKind;
+use crate::plan::GatherPlan;
+
+/// Dims that a uniform holds.
+pub(crate) const MAX_PLACE_DIMS: usize = 8;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Pod, Zeroable)]
+#[repr(C)]
+pub(crate) struct GatherUniform {
+    pub(crate) rows: u32,
+    pub(crate) units: u32,
+    pub(crate) slots: u32,
+    pub(crate) row_step: u32,
+    pub(crate) slice_workgroups: u32,
+    pub(crate) grid_width: u32,
+    pub(crate) params_start: u32,
+    pub(crate) indices_start: u32,
+    pub(crate) output_start: u32,
+    pub(crate) index_count: u32,
+    pub(crate) outer_size: u32,
+    pub(crate) first_index: u32,
+    pub(crate) first_outer: u32,
+    pub(crate) window_rows: u32,
+    pub(crate) held_rows: [u32; 2],
+    pub(crate) first_row: [u32; 2],
+    pub(crate) window_first_row: [u32; 2],
+    pub(crate) index_row_base: [u32; 2],
+    pub(crate) slot_scale: u32,
+    pub(crate) index_depth: u32,
+    pub(crate) index_words: u32,
+    pub(crate) sign: u32,
+    pub(crate) from_end: u32,
+    pub(crate) unclamped: u32,
+    pub(crate) lowest: u32,
+    pub(crate) fill_words: u32,
+    pub(crate) fill_start: u32,
+    pub(crate) reports: u32,
+    pub(crate) most_rows: u32,
+    pub(crate) first_n: u32,
+    pub(crate) index_stride: u32,
+    pub(crate) place_dim_count: u32,
+    pub(crate) dims: [[u32; 2]; 8],
+    pub(crate) fill: [u32; 16],
+    pub(crate) place_dims: [[u32; 2]; MAX_PLACE_DIMS],
+}
+
+pub(crate) const UNIFORM_BYTES: u64 = size_of::<GatherUniform>() as u64;
+
+impl GatherUniform {
+    /// The sizes of one dispatch of a plan, with or without a fill. The first report of a gather begins it.
+    pub(crate) fn new(
+        plan: &GatherPlan,
+        index_kind: IndexKind,
+        dispatch: &Dispatch,
+        fill: FillPattern,
+        begins_report: bool,
+    ) -> Self {
+        let dims = plan.dims();
+        let blocks = dispatch.blocks;
+        let kernel = dispatch.kernel;
+        let shares = dispatch.shares;
+        let clamps = plan.bad_indices() == BadIndices::Clamp;
+        let from_end = plan.negative_indices() == NegativeIndices::FromEnd;
+        let sign = if index_kind.is_signed() { 1 << 31 } else { 0 };
+        let units = size(dispatch.piece_bytes / kernel.params_unit_bytes());
+        let mut indexed_dims = [[0; 2]; 8];
+        for (words, &dim) in indexed_dims.iter_mut().zip(&dims.indexed_dims) {
+            *words = low_and_high(dim);
+        }
+        let mut place_dims = [[0; 2]; MAX_PLACE_DIMS];
+        for (words, dim) in place_dims.iter_mut().zip(dims.place_dims.iter().rev()) {
+            *words = [size(dim.size), size(dim.stride)];
+        }
+        Self {
+            rows: size(dispatch.rows()),
+            units,
+            slots: size(shares.slots),
+            row_step: size(shares.row_step),
+            slice_workgroups: size(shares.slice_workgroups),
+            grid_width: dispatch.workgroups.0,
+            params_start: size(dispatch.params.start / kernel.params_unit_bytes()),
+            indices_start: size(dispatch.indices.start / 4),
+            output_start: size(dispatch.output.start / kernel.output_unit_bytes()),
+            index_count: blocks.index_count,
+            outer_size: blocks.outer_size,
+            first_index: blocks.first_index,
+            first_outer: blocks.first_outer,
+            window_rows: size(dispatch.params_rows.1 - dispatch.params_rows.0),
+            held_rows: low_and_high(dims.held_rows),
+            first_row: low_and_high(dims.first_row),
+            window_first_row: low_and_high(dispatch.params_rows.0 - blocks.first_row),
+            index_row_base: low_and_high(blocks.index_rows.0),
+            slot_scale: (1_u32 << 16).div_ceil(units.max(1)),
+            index_depth: size(dims.index_depth() as u64),
+            index_words: index_kind.words(),
+            sign,
+            from_end: if from_end { sign } else { 0 },
+            unclamped: if clamps { 0 } else { u32::MAX },
+            lowest: if clamps { sign } else { 0 },
+            fill_words: fill.words,
+            fill_start: size(dispatch.piece / 4 % u64::from(fill.words)),
+            reports: u32::from(dispatch.reports) << u32::from(begins_report),
+            most_rows: size(dispatch.rows()),
+            first_n: blocks.first_n,
+            index_stride: size(dims.index_stride),
+            place_dim_count: size(dims.place_dims.len() as u64),
+            dims: indexed_dims,
+            fill: fill.pattern,
+            place_dims,
+        }
+    }
+}
+
+/// The words of a number.
+pub(crate) fn low_and_high(number: u64) -> [u32; 2] {
+    [number & u64::from(u32::MAX), number >> u32::BITS]
+        .map(|word| u32::try_from(word).expect("a word has 32 bits"))
+}
+
+/// A size within one dispatch: its bytes are counted in 32 bits, and so is all that makes them up.
+pub(crate) fn size(size: u64) -> u32 {
+    u32::try_from(size).expect("a size within one dispatch has 32 bits")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_number_is_its_words() {
+        assert_eq!(low_and_high(5 * (1 << 30) + 3), [(1 << 30) + 3, 1]);
+    }
+}

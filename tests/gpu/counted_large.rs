@@ -1,0 +1,151 @@
+//! Gathers of as many index rows as a buffer says, which are so many at most that workgroups are dispatched indirectly.
+
+use libtest_mimic::Trial;
+use wgpu_gather::{BadIndices, BadRows, Gather, GatherBuffers, Gpu, IndexKind, wgpu};
+
+use crate::batch::{REPORT_BYTES, read_back, upload};
+use crate::cuts::limited_device;
+use crate::trial;
+
+pub(crate) fn trials() -> Vec<Trial> {
+    vec![
+        trial("counts_are_right_direct_and_indirect", direct_and_indirect),
+        trial("counts_of_many_blocks_are_right", blocks),
+        trial("counts_in_any_of_several_chunks_are_right", chunks),
+        trial("counts_beyond_one_row_of_workgroups", workgroups),
+    ]
+}
+
+/// Of each kernel the most rows of fewer than 2^18 invocations, and as many rows as need more.
+fn direct_and_indirect(gpu: &'static Gpu) {
+    const MANY: usize = 1 << 20;
+    for (slice_bytes, direct, indirect) in [
+        (1, MANY - 1024, MANY),
+        (3, MANY / 3 - 1024, MANY / 3 + 1),
+        (4, MANY - 1024, MANY),
+        (16, MANY - 1024, MANY),
+        (257 * 4, 1023, 1024),
+    ] {
+        for rows in [direct, indirect] {
+            let counts = [0, 1, rows / 2 + 1, rows, u32::MAX as usize];
+            check(gpu, slice_bytes, 1, rows, &counts);
+        }
+    }
+}
+
+/// A dispatch for each block: small ones, whose counts end within a word, and large ones.
+fn blocks(gpu: &'static Gpu) {
+    for (slice_bytes, outer, rows) in [(1, 5, 1023), (3, 5, 341), (16, 9, 100), (1, 2, 1 << 20)] {
+        check(
+            gpu,
+            slice_bytes,
+            outer,
+            rows,
+            &[0, 1, 2, rows / 2 + 1, rows],
+        );
+    }
+}
+
+/// Bindings of 8 MiB: two chunks of 2^21 rows, whose workgroups are counted, and a small one.
+fn chunks(_: &'static Gpu) {
+    const CHUNK: usize = 1 << 21;
+    let gpu = limited_device(|limits| wgpu::Limits {
+        max_storage_buffer_binding_size: 8 << 20,
+        ..limits
+    });
+    let rows = 2 * CHUNK + 1000;
+    let counts = [
+        0,
+        CHUNK - 1,
+        CHUNK,
+        CHUNK + 1,
+        2 * CHUNK,
+        2 * CHUNK + 999,
+        rows,
+        rows + CHUNK,
+    ];
+    check(&gpu, 4, 1, rows, &counts);
+    check(&gpu, 1, 1, rows, &counts[2..4]);
+}
+
+/// As many workgroups as do not fit in one row of them, and counts at the ends of rows.
+fn workgroups(_: &'static Gpu) {
+    let gpu = limited_device(|limits| wgpu::Limits {
+        max_compute_workgroups_per_dimension: 300,
+        ..limits
+    });
+    // 977 workgroups in rows of 245.
+    const ROWS: usize = 1_000_000;
+    let row = 245 * 1024;
+    let counts = [
+        0,
+        1,
+        row - 1,
+        row,
+        row + 1,
+        2 * row + 3,
+        ROWS - 1,
+        ROWS,
+        ROWS + 1,
+    ];
+    for slice_bytes in [1, 16] {
+        check(&gpu, slice_bytes, 1, ROWS, &counts);
+    }
+}
+
+/// Gathers from four rows, a fifth of the index rows being bad, with and without a report, once for each count.
+fn check(gpu: &Gpu, slice_bytes: usize, outer: usize, rows: usize, counts: &[usize]) {
+    let plan = Gather::new().axis(1).bad_indices(BadIndices::Error);
+    let plan = plan.plan(&[outer, 4, slice_bytes], &[rows]).unwrap();
+    let params: Vec<u8> = (2..=250).cycle().take(outer * 4 * slice_bytes).collect();
+    let indices: Vec<u32> = (0..5).cycle().take(rows).collect();
+    let zero = Gather::new().axis(1).bad_indices(BadIndices::Zero);
+    let zero = zero
+        .plan(plan.params_shape(), plan.indices_shape())
+        .unwrap();
+    let whole = zero.run(&params, &indices).unwrap();
+
+    let in_words = |len: usize| len.next_multiple_of(4);
+    let mut params_bytes = params.clone();
+    params_bytes.resize(in_words(params.len()), 0);
+    let (params, indices) = (
+        upload(gpu, &params_bytes),
+        upload(gpu, bytemuck::cast_slice(&indices)),
+    );
+    let old = vec![1_u8; in_words(whole.len())];
+    let (output, report) = (upload(gpu, &old), upload(gpu, &[9; REPORT_BYTES]));
+    let index_count = upload(gpu, &[0; 4]);
+    let buffers =
+        GatherBuffers::new::<u8, u32>(params.slice(..), indices.slice(..), output.slice(..))
+            .with_index_count(index_count.slice(..));
+    let reported = buffers.with_report(report.slice(..));
+    let gathers = [(&plan, reported), (&zero, buffers)]
+        .map(|(plan, buffers)| gpu.gatherer().prepare(plan, &buffers).unwrap());
+    for &count in counts {
+        let name = format!("{plan}, {count} of {rows}");
+        let number = u32::try_from(count).unwrap();
+        let counted = count.min(rows);
+        for (gather, reports) in gathers.iter().zip([true, false]) {
+            gpu.queue().write_buffer(&output, 0, &old);
+            gpu.queue()
+                .write_buffer(&index_count, 0, &number.to_le_bytes());
+            let mut encoder = gpu.device().create_command_encoder(&Default::default());
+            gather.encode(&mut encoder);
+            gpu.queue().submit([encoder.finish()]);
+            let [found, report] = read_back(gpu, [&output, &report]);
+            let block_bytes = rows * slice_bytes;
+            for (found, whole) in found.chunks(block_bytes).zip(whole.chunks(block_bytes)) {
+                let (found, rest) = found.split_at(counted * slice_bytes);
+                // Not printed when they differ: there are too many of them.
+                assert!(found == &whole[..counted * slice_bytes], "{name}");
+                assert!(rest.iter().all(|&byte| byte == 1), "{name}");
+            }
+            if reports {
+                let found = BadRows::decode(&plan, IndexKind::U32, &report).unwrap();
+                let found = found.map(|found| (found.count, found.first.row()));
+                let expected = (counted >= 5).then_some((counted as u64 / 5, 4));
+                assert_eq!(found, expected, "{name}");
+            }
+        }
+    }
+}

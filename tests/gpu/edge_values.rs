@@ -1,0 +1,208 @@
+//! Edge values of each index type, in each place of index rows of each depth, on every kernel.
+
+use libtest_mimic::Trial;
+use wgpu_gather::{BadIndices, Gpu, IndexKind};
+
+use crate::batch::{self, Recording};
+use crate::common::cases::{case, elements, gather_nd};
+use crate::common::indices::{holds, values_around};
+use crate::common::oracle::{Case, Op};
+use crate::common::voices::Job;
+use crate::into_buffers::without_runtime_checks;
+use crate::trial;
+
+/// Slices that a kernel takes.
+#[derive(Clone, Copy)]
+struct Slices {
+    element_bytes: usize,
+    slice_len: usize,
+    /// What `explain` says of the kernel.
+    kernel: &'static str,
+    units: &'static str,
+    /// How often each value stands among the rows: in other places of a lane.
+    times: usize,
+}
+
+const fn slices(
+    element_bytes: usize,
+    slice_len: usize,
+    kernel: &'static str,
+    units: &'static str,
+    times: usize,
+) -> Slices {
+    Slices {
+        element_bytes,
+        slice_len,
+        kernel,
+        units,
+        times,
+    }
+}
+
+/// Of the kernels for index rows of one or two values.
+const SLICES: [Slices; 15] = [
+    slices(1, 1, "packed", "16 slices", 16),
+    slices(2, 1, "packed", "8 slices", 8),
+    slices(4, 1, "packed", "4 slices", 4),
+    slices(3, 1, "bytes", "4 bytes of output", 4),
+    slices(6, 1, "bytes", "4 bytes of output", 4),
+    slices(1, 7, "bytes", "4 bytes of output", 4),
+    slices(8, 1, "rows", "units of 4 bytes", 2),
+    slices(12, 1, "rows", "units of 4 bytes", 2),
+    slices(16, 1, "rows", "units of 16 bytes", 2),
+    slices(16, 3, "rows", "units of 16 bytes", 2),
+    slices(48, 1, "rows", "units of 16 bytes", 2),
+    slices(4, 255, "four_rows", "units of 4 bytes", 2),
+    slices(16, 256, "four_rows", "units of 16 bytes", 2),
+    slices(4, 257, "long", "units of 4 bytes", 1),
+    slices(16, 257, "long", "units of 16 bytes", 1),
+];
+
+/// Index rows that leave enough lanes for four rows each.
+const FOUR_ROWS: usize = 528;
+
+/// Of the others.
+const GENERAL_SLICES: [Slices; 9] = [
+    slices(1, 1, "bytes", "4 bytes of output", 4),
+    slices(6, 1, "bytes", "4 bytes of output", 4),
+    slices(4, 1, "rows", "units of 4 bytes", 2),
+    slices(12, 1, "rows", "units of 4 bytes", 2),
+    slices(16, 1, "rows", "units of 16 bytes", 2),
+    slices(48, 1, "rows", "units of 16 bytes", 2),
+    slices(1028, 1, "long", "units of 4 bytes", 1),
+    slices(4112, 1, "long", "units of 16 bytes", 1),
+    slices(4, 257, "long", "units of 4 bytes", 1),
+];
+
+pub(crate) fn trials() -> Vec<Trial> {
+    vec![
+        trial("edge_values_of_one_dim_on_every_kernel", |gpu| {
+            check(gpu, &SLICES, |kind, slices| nd(&[5], kind, slices));
+        }),
+        trial("edge_values_of_two_dims_on_every_kernel", |gpu| {
+            check(gpu, &SLICES, |kind, slices| nd(&[3, 7], kind, slices));
+        }),
+        trial("edge_values_of_three_dims_on_every_kernel", |gpu| {
+            check(gpu, &GENERAL_SLICES, |kind, slices| {
+                nd(&[3, 5, 2], kind, slices)
+            });
+        }),
+        trial("edge_values_of_elements_on_every_kernel", |gpu| {
+            let of_one = GENERAL_SLICES.into_iter();
+            let of_one = of_one.filter(|slices| slices.slice_len == 1);
+            let of_one: Vec<Slices> = of_one.collect();
+            check(gpu, &of_one, along_elements);
+        }),
+    ]
+}
+
+/// Index rows that hold each value in each place among valid ones, and beside each other.
+fn nd(dims: &[usize], kind: IndexKind, slices: Slices) -> Case {
+    let valid = |row: usize, k: usize| (row % dims[k]) as i128;
+    let values = dims.iter().map(|&dim| values_that_it_holds(dim, kind));
+    let values: Vec<Vec<i128>> = values.collect();
+    let mut indices = Vec::new();
+    let mut rows = 0;
+    let mut push = |value_at: &dyn Fn(usize) -> Option<i128>| {
+        indices.extend((0..dims.len()).map(|k| value_at(k).unwrap_or_else(|| valid(rows, k))));
+        rows += 1;
+    };
+    for time in 0..slices.times {
+        for (k, n) in (0..dims.len()).flat_map(|k| (0..values[k].len()).map(move |n| (k, n))) {
+            push(&|at| (at == k).then(|| values[k][n]));
+        }
+        for n in 0..values[0].len() {
+            push(&|at| Some(values[at][(n + at * (time + 1)) % values[at].len()]));
+        }
+        // So that each value stands elsewhere in a lane the next time.
+        push(&|_| None);
+    }
+    let least = match slices.kernel {
+        "four_rows" => FOUR_ROWS,
+        _ => 16,
+    };
+    while rows % 16 != 0 || rows < least {
+        indices.extend((0..dims.len()).map(|k| valid(rows, k)));
+        rows += 1;
+    }
+    let params_shape = [dims, &[slices.slice_len]].concat();
+    case(gather_nd(0), &params_shape, &[rows, dims.len()], &indices)
+}
+
+/// Along the second of three dims, at places that fewer entries than params has make uneven.
+fn along_elements(kind: IndexKind, slices: Slices) -> Case {
+    let values = values_that_it_holds(5, kind);
+    let (lines, along, rest) = (2, slices.times * values.len() / 4 + 1, 2);
+    let indices: Vec<i128> = (0..lines * along * rest)
+        .map(|n| values[(n + n / values.len()) % values.len()])
+        .collect();
+    case(elements(1), &[2, 5, 3], &[lines, along, rest], &indices)
+}
+
+fn values_that_it_holds(dim: usize, kind: IndexKind) -> Vec<i128> {
+    let mut values = values_around(dim);
+    values.retain(|&value| holds(kind, value));
+    values
+}
+
+/// Each index type, with and without counting from the end, and zeros, a fill, the nearest entry, or a report. The oracle
+/// says what they give, and so does the CPU.
+fn check(gpu: &Gpu, slices: &[Slices], case_of: impl Fn(IndexKind, Slices) -> Case) {
+    const POLICIES: [BadIndices; 3] = [BadIndices::Zero, BadIndices::Clamp, BadIndices::Error];
+    let limits = gpu.device().limits();
+    for &slices in slices {
+        let mut jobs = Vec::new();
+        for (kind, from_end) in IndexKind::ALL
+            .into_iter()
+            .flat_map(|k| [(k, false), (k, true)])
+        {
+            let case = Case {
+                from_end,
+                ..case_of(kind, slices)
+            };
+            let most_dims = match slices.kernel {
+                "long" | "bytes" => 1,
+                _ => 2,
+            };
+            let is_general = matches!(case.op, Op::GatherElements { .. })
+                || case.indices_shape[case.indices_shape.len() - 1] > most_dims;
+            let of_case = case.jobs(&[slices.element_bytes], &[kind], &POLICIES);
+            for job in &of_case {
+                let text = job.plan.explain(slices.element_bytes as u64, kind, &limits);
+                let line = text.lines().find(|line| line.starts_with("kernel "));
+                let line = line.unwrap();
+                let report = match job.plan.bad_indices() {
+                    BadIndices::Error => "_report",
+                    _ => "",
+                };
+                let expected = format!("kernel {}{report}: {}", slices.kernel, slices.units);
+                assert!(line.starts_with(&expected), "{line}");
+                assert_eq!(line.contains("64-bit"), is_general, "{line}");
+                check_cpu(job);
+            }
+            let filled = of_case.iter().filter(|job| {
+                job.plan.bad_indices() == BadIndices::Zero && slices.element_bytes <= 64
+            });
+            jobs.extend(filled.map(Job::filled));
+            jobs.extend(of_case.clone());
+        }
+        // Few enough that none of them is left out.
+        for jobs in jobs.chunks(64) {
+            let gatherer = without_runtime_checks(gpu);
+            let count = batch::check(gpu, gatherer, Recording::Encoder, jobs.iter().cloned());
+            assert_eq!(count, jobs.len());
+        }
+    }
+}
+
+fn check_cpu(job: &Job) {
+    let found = job
+        .plan
+        .run_bytes(job.element_bytes, &job.params, job.index_kind, &job.indices);
+    match &job.bad_index {
+        Some(text) if job.plan.bad_indices() == BadIndices::Error => {
+            assert_eq!(found.unwrap_err().to_string(), *text);
+        }
+        _ => assert!(found.unwrap() == job.output, "{job}"),
+    }
+}

@@ -1,0 +1,251 @@
+//! Numbers of rows, units and blocks about those at which the lanes and workgroups of a kernel end, with bad rows among
+//! them, beside the CPU.
+
+use libtest_mimic::Trial;
+use wgpu_gather::{
+    BadIndices, BadRows, Gather, GatherBuffers, GatherPlan, Gpu, GpuError, IndexKind,
+};
+
+use crate::batch::{REPORT_BYTES, read_back, upload};
+use crate::common::indices::{Hash, holds, values_around};
+use crate::common::voices::index_bytes;
+use crate::trial;
+
+/// Invocations of a workgroup.
+const WORKGROUP: usize = 256;
+
+/// From so many lanes on, if each has four rows, they do.
+const LANES: usize = 1 << 15;
+
+pub(crate) fn trials() -> Vec<Trial> {
+    vec![
+        trial("packed_rows_are_right_about_each_edge", packed),
+        trial("rows_are_right_about_each_edge", rows),
+        trial("long_slices_are_right_about_each_edge", long),
+        trial("bytes_are_right_about_each_edge", bytes),
+        trial("blocks_of_any_size_share_lanes", blocks),
+        trial("a_bad_row_in_any_place_is_reported", bad_rows),
+    ]
+}
+
+/// A lane's rows, those of a workgroup, and those from which the rest is a dispatch of its own.
+fn packed(gpu: &'static Gpu) {
+    for bytes in [1, 2, 4] {
+        let slices = 16 / bytes;
+        let workgroup = WORKGROUP * slices;
+        for edge in [16, slices, 1024, workgroup, 2 * workgroup] {
+            for count in [edge - 1, edge, edge + 1, edge + slices] {
+                check(gpu, bytes, [1, 1, 1], count);
+            }
+        }
+    }
+}
+
+/// Rows of a workgroup whose lanes have one each, and the rows from which they have four.
+fn rows(gpu: &'static Gpu) {
+    let words = [1, 2, 3, 5, 63, 255].map(|units| (4, units));
+    let vectors = [1, 2, 3, 16, 255, 256].map(|units| (16, units));
+    for (unit_bytes, units) in words.into_iter().chain(vectors) {
+        let (slots, four) = slots_and_four(units);
+        for count in [
+            slots.max(2) - 1,
+            slots,
+            slots + 1,
+            four - 1,
+            four,
+            four + 1,
+            four + slots,
+            four + 3 * slots,
+            four + 3 * slots + 1,
+        ] {
+            check(gpu, unit_bytes, [1, 1, units], count);
+        }
+    }
+}
+
+/// How many slices a workgroup has at once, and the rows from which its lanes have four.
+fn slots_and_four(units: usize) -> (usize, usize) {
+    (WORKGROUP / units, 4 * LANES.div_ceil(units))
+}
+
+/// A workgroup copies 1,024 units of a slice, and a lane four of them, 256 apart.
+fn long(gpu: &'static Gpu) {
+    for edge in [256, 512, 768, 1024, 1280, 1536, 1792, 2048] {
+        for units in [edge - 1, edge, edge + 1] {
+            for count in [1, 2, 5] {
+                check(gpu, 16, [1, 1, units], count);
+                // A multiple of four words would be moved as vectors.
+                check(gpu, 4, [1, 1, units | 1], count);
+            }
+        }
+    }
+}
+
+/// The words of a workgroup hold 1,024 bytes.
+fn bytes(gpu: &'static Gpu) {
+    for len in [1, 2, 3, 5, 6, 7, 9, 1021, 1023, 1025] {
+        let workgroup = 1024 / len;
+        for rows in [1, 3, workgroup, workgroup + 1, workgroup + 2, 2 * workgroup] {
+            // An odd number of rows is not packed.
+            check(gpu, 1, [1, 1, len], rows | 1);
+            check(gpu, 2, [1, 1, len], rows | 1);
+        }
+    }
+}
+
+/// Many batches, outer coordinates or index rows, and of each about as many as a lane and a workgroup take.
+fn blocks(gpu: &'static Gpu) {
+    for (unit_bytes, units) in [(4, 1), (4, 3), (16, 1), (16, 16)] {
+        let (slots, four) = slots_and_four(units);
+        for (batches, outer, count) in [
+            (1, four + 1, 1),
+            (four + 1, 1, 1),
+            (four / 2 + 1, 2, 1),
+            (2, four / 2 + 3, 1),
+            (four / 6 + 1, 3, 2),
+            (2, four / 2 / (slots - 1) + 1, slots - 1),
+            (four / 4 / slots + 1, 4, slots),
+            (3, four / 3 / (slots + 1) + 1, slots + 1),
+            (2, 1, four / 2 + 1),
+            (1, 3, four / 3 + 1),
+            (3, 5, four / 15 + slots),
+            (3, 5, 7),
+            (7, 1, slots + 3),
+        ] {
+            check(gpu, unit_bytes, [batches, outer, units], count);
+        }
+    }
+    // Packed, and several of them in a word.
+    for (batches, outer, count) in [(3, 5, 16), (2, 1, 1024), (1, 2, 4096), (257, 2, 16)] {
+        for (bytes, count) in [1, 2, 4].into_iter().flat_map(|b| [(b, count), (b, 1)]) {
+            check(gpu, bytes, [batches, outer, 1], count);
+        }
+        check(gpu, 1, [batches, outer, 3], 3);
+    }
+}
+
+/// Gathers along the third of four dims, of which indices share the first. About half of the index rows are out of range;
+/// they hold a fill.
+fn check(gpu: &Gpu, element_bytes: usize, [batches, outer, slice_len]: [usize; 3], count: usize) {
+    let dim = if batches * outer == 1 { 50 } else { 3 };
+    let index_kind = IndexKind::ALL[(count + slice_len) % 4];
+    let plan = Gather::new().axis(2).batch_dims(1);
+    let plan = plan.bad_indices(BadIndices::Zero);
+    let plan = plan.plan(&[batches, outer, dim, slice_len], &[batches, count]);
+    let plan = plan.unwrap();
+    let name = format!("{plan}, elements of {element_bytes} bytes, {index_kind}");
+
+    let mut values = values_around(dim);
+    values.retain(|&value| holds(index_kind, value));
+    let mut hash = Hash::new(count as u64);
+    let indices: Vec<i128> = (0..batches * count)
+        .map(|_| match hash.below(2) {
+            0 => values[hash.below(values.len())],
+            _ => hash.below(dim) as i128,
+        })
+        .collect();
+    let is_bad = |&index: &i128| !(0..dim as i128).contains(&index);
+    let words = (0..).map(|n: u32| n.wrapping_mul(0x9e37_79b9) | 1);
+    let params_bytes = batches * outer * dim * slice_len * element_bytes;
+    let mut params: Vec<u8> = words
+        .take(params_bytes.div_ceil(4))
+        .flat_map(u32::to_le_bytes)
+        .collect();
+    params.truncate(params_bytes);
+    let fill: Vec<u8> = (0xa1..).take(element_bytes).collect();
+
+    let index_rows = index_bytes(index_kind, &indices);
+    let expected = plan.run_bytes(element_bytes, &params, index_kind, &index_rows);
+    let mut expected = expected.unwrap();
+    let slice_bytes = slice_len * element_bytes;
+    for (row, slice) in expected.chunks_exact_mut(slice_bytes).enumerate() {
+        let batch = row / count / outer;
+        if is_bad(&indices[batch * count + row % count]) {
+            slice.copy_from_slice(&fill.repeat(slice_len));
+        }
+    }
+    let bad_rows = indices.iter().filter(|&index| is_bad(index)).count() as u64;
+    let first = indices.iter().position(is_bad);
+    let found = run(
+        gpu,
+        &plan,
+        index_kind,
+        &fill,
+        [&params, &index_rows],
+        expected.len(),
+    );
+    let [output, reported, report] = found;
+    // Not printed when they differ: there are too many of them.
+    for (output, report) in [(output, "without"), (reported, "with")] {
+        let differs = output.iter().zip(&expected).position(|(a, b)| a != b);
+        assert_eq!(
+            differs, None,
+            "byte of the output {report} a report: {name}"
+        );
+        let canaries = &output[expected.len()..];
+        assert!(canaries.iter().all(|&byte| byte == CANARY), "{name}");
+    }
+    let report = BadRows::decode(&plan, index_kind, &report).unwrap();
+    let report = report.map(|found| (found.count, found.first.row()));
+    assert_eq!(report, first.map(|row| (bad_rows, row as u64)), "{name}");
+}
+
+const CANARY: u8 = 0x5c;
+
+/// The output without a report and with one, and the report.
+fn run(
+    gpu: &Gpu,
+    plan: &GatherPlan,
+    index_kind: IndexKind,
+    fill: &[u8],
+    operands: [&[u8]; 2],
+    output_bytes: usize,
+) -> [Vec<u8>; 3] {
+    let words = |bytes: &[u8]| {
+        let mut bytes = bytes.to_vec();
+        bytes.resize(bytes.len().next_multiple_of(4), 0);
+        upload(gpu, &bytes)
+    };
+    let [params, indices] = operands.map(words);
+    let canaries = vec![CANARY; output_bytes.next_multiple_of(4) + 16];
+    let outputs = [(); 2].map(|()| upload(gpu, &canaries));
+    let report = upload(gpu, &[9; REPORT_BYTES]);
+    let mut encoder = gpu.device().create_command_encoder(&Default::default());
+    for (output, reports) in outputs.iter().zip([false, true]) {
+        let mut buffers = GatherBuffers::with_bytes(
+            fill.len() as u64,
+            index_kind,
+            params.slice(..),
+            indices.slice(..),
+            output.slice(..),
+        )
+        .with_fill_bytes(fill);
+        if reports {
+            buffers = buffers.with_report(report.slice(..));
+        }
+        gpu.gatherer().encode(&mut encoder, plan, &buffers).unwrap();
+    }
+    gpu.queue().submit([encoder.finish()]);
+    read_back(gpu, [&outputs[0], &outputs[1], &report])
+}
+
+/// One bad row, in each place of the first lanes and of the next ones.
+fn bad_rows(gpu: &'static Gpu) {
+    let params: Vec<u32> = (1..=96).collect();
+    let table = gpu.upload(&params).unwrap();
+    for (slice_len, count) in [1, 2, 3, 4, 6, 16]
+        .into_iter()
+        .flat_map(|len| [72, 1096].map(|count| (len, count)))
+    {
+        let plan = Gather::new().bad_indices(BadIndices::Error);
+        let plan = plan.plan(&[96 / slice_len, slice_len], &[count]).unwrap();
+        for bad_row in 0..68 {
+            let mut indices: Vec<u32> = (0..6).cycle().take(count).collect();
+            indices[bad_row] = 96;
+            let error = plan.run(&params, &indices).unwrap_err();
+            let found = gpu.gather_blocking(&plan, &table, &indices);
+            let name = format!("{slice_len} {count} {bad_row}");
+            assert_eq!(found, Err(GpuError::Run(error)), "{name}");
+        }
+    }
+}
