@@ -55,6 +55,7 @@ impl IndexKind {
     }
 
     /// The words of one index value.
+    #[cfg(feature = "gpu")]
     pub(crate) const fn words(self) -> u32 {
         match self {
             Self::I32 | Self::U32 => 1,
