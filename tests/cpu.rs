@@ -482,6 +482,14 @@ fn an_output_that_no_memory_holds_is_an_error() {
 
 /// No memory holds these outputs, so whoever asks for it first says so.
 #[test]
+fn params_without_rows_ask_for_no_output() {
+    // 1 GiB.
+    let plan = Gather::new().plan(&[0, 1 << 27], &[1]).unwrap();
+    let asked = allocation_counter::measure(|| assert!(plan.run::<u64, _>(&[], &[0]).is_err()));
+    assert!(asked.bytes_max < 1 << 20, "{asked:?}");
+}
+
+#[test]
 fn a_bad_first_row_is_an_error_before_memory_is_asked_for() {
     let gather = Gather::new();
     for (gather, text) in [

@@ -96,10 +96,14 @@ impl GatherPlan {
         operands: &Operands<'_>,
         len: u64,
     ) -> Result<Vec<T>, RunError> {
+        if self.dims().row_count == 0 {
+            // Every index row is bad, and no operand bounds the output: an error comes before memory is asked for.
+            self.gather(operands, &mut [])?;
+        }
         let mut output = Vec::new();
         let room = usize::try_from(len).ok();
         let Some(len) = room.filter(|&len| output.try_reserve_exact(len).is_ok()) else {
-            // A bad index is named first: where params has no rows all are bad, and no operand bounds the output.
+            // A bad index is named first.
             self.gather(operands, &mut [])?;
             return Err(RunError::OutOfMemory {
                 elements: self.dims().output_len(),
