@@ -1,4 +1,4 @@
-// One invocation after a dispatch that reports, and one before a dispatch whose rows are counted on the device.
+// One invocation after a dispatch that reports, and one before a dispatch that is indirect.
 
 // All zero: no bad row.
 struct BadRowReport {
@@ -12,8 +12,8 @@ struct BadRowReport {
 @group(0) @binding(5) var<storage, read_write> report: BadRowReport;
 // How many index rows of each batch are gathered, the uniform of the dispatch, and its workgroups.
 @group(0) @binding(6) var<storage, read> count: u32;
-@group(0) @binding(7) var<storage, read_write> counted: GatherUniform;
-@group(0) @binding(8) var<storage, read_write> grid: array<u32, 3>;
+@group(0) @binding(7) var<storage, read_write> indirect: GatherUniform;
+@group(0) @binding(8) var<storage, read_write> workgroups: array<u32, 3>;
 
 // Adds the counter to the report, and zeroes it. Dispatches come in the order of rows, so the first of them that has a
 // bad row has the smallest.
@@ -40,14 +40,14 @@ fn finish_report() {
 // Leaves out the rows of a block from the count on.
 @compute @workgroup_size(1)
 fn count_rows() {
-    let rows = min(max(count, counted.first_n) - counted.first_n, counted.most_rows);
-    counted.rows = rows;
-    let workgroup_rows = counted.slots * select(1u, 4u, counted.row_step > 0u);
+    let rows = min(max(count, indirect.first_n) - indirect.first_n, indirect.most_rows);
+    indirect.rows = rows;
+    let workgroup_rows = indirect.slots * select(1u, 4u, indirect.row_step > 0u);
     // In `bytes` a lane for each word that the rows lie in. The first of them may hold other bytes first.
-    let words = (counted.output_start % 4u + rows * counted.units + 3u) / 4u;
-    let of_rows = (rows + workgroup_rows - 1u) / workgroup_rows * counted.slice_workgroups;
-    let workgroups = select(of_rows, (words + 255u) / 256u, counted.slots == 0u);
-    grid[0] = min(workgroups, counted.grid_width);
-    grid[1] = (workgroups + counted.grid_width - 1u) / counted.grid_width;
-    grid[2] = 1u;
+    let words = (indirect.output_start % 4u + rows * indirect.units + 3u) / 4u;
+    let of_rows = (rows + workgroup_rows - 1u) / workgroup_rows * indirect.slice_workgroups;
+    let number = select(of_rows, (words + 255u) / 256u, indirect.slots == 0u);
+    workgroups[0] = min(number, indirect.grid_width);
+    workgroups[1] = (number + indirect.grid_width - 1u) / indirect.grid_width;
+    workgroups[2] = 1u;
 }

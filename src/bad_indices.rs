@@ -3,8 +3,6 @@
 
 use std::fmt;
 
-use crate::plan::{GatherPlan, Operation};
-
 /// What an out-of-range index gives.
 ///
 /// TensorFlow has this attribute on `gather_nd` only (`bad_indices_policy`), and `"ERROR"` only on its CPU.
@@ -64,8 +62,9 @@ pub struct BadIndexError {
     problem: Problem,
 }
 
+/// The range that an index row is out of, in the words of its operation.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-enum Problem {
+pub(crate) enum Problem {
     GatherNd {
         batch_dims: usize,
         params_shape: Vec<usize>,
@@ -77,25 +76,16 @@ enum Problem {
 }
 
 impl BadIndexError {
-    /// Names index row `row` of `plan`, which holds `index`. `row` is one of the plan's index rows.
-    pub(crate) fn new(plan: &GatherPlan, row: u64, index: Vec<i128>) -> Self {
-        let problem = match plan.operation() {
-            Operation::GatherNd => Problem::GatherNd {
-                batch_dims: plan.batch_dims(),
-                params_shape: plan.params_shape().to_vec(),
-            },
-            Operation::Gather | Operation::GatherElements => {
-                let dim = plan.dims().indexed_dims[0];
-                let first_valid = match plan.negative_indices() {
-                    NegativeIndices::Invalid => 0,
-                    NegativeIndices::FromEnd => -i128::from(dim),
-                };
-                Problem::Gather { first_valid, dim }
-            }
-        };
+    /// Names index row `row`, which holds `index`. The row is one of `index_rows_shape`.
+    pub(crate) fn new(
+        problem: Problem,
+        row: u64,
+        index_rows_shape: &[usize],
+        index: Vec<i128>,
+    ) -> Self {
         Self {
             row,
-            position: unravel(row, plan.index_rows_shape()),
+            position: unravel(row, index_rows_shape),
             index,
             problem,
         }

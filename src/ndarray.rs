@@ -7,9 +7,9 @@ use ndarray::{Array, ArrayD, ArrayRef, Dimension, IxDyn};
 
 use crate::element::GatherIndex;
 use crate::error::{ArrayError, Operand};
-use crate::gather::Gather;
-use crate::gather_elements::GatherElements;
-use crate::gather_nd::GatherNd;
+use crate::plan::Gather;
+use crate::plan::GatherElements;
+use crate::plan::GatherNd;
 use crate::plan::GatherPlan;
 
 impl Gather {

@@ -17,8 +17,8 @@
 //!
 //! * **The width of a slice.** A copy of a few bytes takes a move or two, but a call of memcpy takes as long as many
 //!   moves do. So each power of two up to 64 bytes has a loop of its own. Widths between them are copied as two halves
-//!   that overlap: the first 8 bytes of 12, then the last 8. Longer slices are copied by memcpy, in [`pieces`].
-//! * **Where rows come from.** [`Rows`] are the indices themselves where these select in the whole of params; other
+//!   that overlap: the first 8 bytes of 12, then the last 8. Longer slices are copied by memcpy, in chunks ([`memcpy_chunks`]).
+//! * **Where rows come from.** [`SelectedRows`] are the indices themselves where these select in the whole of params; other
 //!   gathers locate their rows first, some at a time.
 //! * **Prefetch.** A core begins a load when it comes near its instruction, which is too late for memory. See
 //!   [`Prefetch`].
@@ -26,8 +26,7 @@
 use std::ops::Range;
 
 use super::memory::{self, Byte, Pairs};
-use crate::index_rows::Rows;
-use crate::pieces::{MAX_PIECE_BYTES, pieces};
+use crate::plan::index_rows::SelectedRows;
 
 /// The one rule of prefetch: params of more than 8 MiB lie in memory or a far cache, and each slice is asked for 8 KiB
 /// of slices before it is copied. Slices of one byte are not: 64 of them share a line.
@@ -96,7 +95,7 @@ pub(super) struct Slices<'a> {
 /// Copies a slice for each row of a range to its place in the output, up to a row that params does not have. Returns
 /// how many.
 #[inline(never)]
-pub(super) fn copy<R: Rows>(
+pub(super) fn copy<R: SelectedRows>(
     slices: &Slices<'_>,
     rows: R,
     range: Range<usize>,
@@ -121,7 +120,7 @@ pub(super) fn copy<R: Rows>(
 
 /// The loop. `slice_bytes` is that of `slices`, once more so that the compiler may know it.
 #[inline(always)]
-fn copy_each<R: Rows>(
+fn copy_each<R: SelectedRows>(
     slices: &Slices<'_>,
     slice_bytes: usize,
     rows: R,
@@ -150,6 +149,19 @@ fn copy_each<R: Rows>(
     count
 }
 
+/// The bytes that one call of memcpy copies of a long slice, unless one element has more.
+const MEMCPY_CHUNK_BYTES: usize = 2048;
+
+/// A slice in chunks, each of which a call of memcpy copies.
+///
+/// glibc before 2.40 copies more than 2,112 bytes by `rep movsb` where the core calls that fast. On a Zen 3 with
+/// glibc 2.36 it took about 25 times as long where the output's place in its page of 4 KiB was 1, 4 or 16 bytes
+/// after that of the source: 16 if the source is mapped from a file and the output is malloc's. On a Xeon with glibc 2.36
+/// slices of 64 KiB take as long in chunks as in one call.
+pub(crate) fn memcpy_chunks<T>(slice: &[T]) -> std::slice::Chunks<'_, T> {
+    slice.chunks((MEMCPY_CHUNK_BYTES / size_of::<T>().max(1)).max(1))
+}
+
 /// Copies a slice of `N` bytes.
 #[inline(always)]
 fn array<const N: usize>(from: &[Byte], to: &mut [Byte]) {
@@ -168,10 +180,10 @@ fn halves<const N: usize>(from: &[Byte], to: &mut [Byte]) {
 #[inline(always)]
 fn any(from: &[Byte], to: &mut [Byte]) {
     // One call is most of the time, so it is not made in a loop.
-    if from.len() <= MAX_PIECE_BYTES {
+    if from.len() <= MEMCPY_CHUNK_BYTES {
         return to.copy_from_slice(from);
     }
-    for (from, to) in pieces(from).zip(to.chunks_mut(MAX_PIECE_BYTES)) {
+    for (from, to) in memcpy_chunks(from).zip(to.chunks_mut(MEMCPY_CHUNK_BYTES)) {
         to.copy_from_slice(from);
     }
 }

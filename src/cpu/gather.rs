@@ -7,8 +7,8 @@ use super::copy::{Prefetch, Slices, copy};
 use super::memory::{Byte, bytes};
 use crate::element::{GatherIndex, IndexValues};
 use crate::error::RunError;
-use crate::index_rows::{IndexRows, NOT_HELD, Rows};
 use crate::plan::GatherPlan;
+use crate::plan::index_rows::{IndexRows, NOT_HELD, SelectedRows};
 
 /// The rows that are located before they are copied: while more of them are, memory waits.
 const LOCATED_ROWS: usize = 256;
@@ -42,54 +42,52 @@ impl<'a> Operands<'a> {
     }
 }
 
-impl GatherPlan {
-    /// Gathers into an output of the plan's length; or checks index rows only, if the output has no bytes. Elements are
-    /// written whole, and all of them if no row is an error.
-    pub(super) fn gather(
-        &self,
-        operands: &Operands<'_>,
-        output: &mut [Byte],
-    ) -> Result<(), RunError> {
-        match operands.indices {
-            IndexValues::I32(indices) => self.gather_by(indices, operands, output),
-            IndexValues::U32(indices) => self.gather_by(indices, operands, output),
-            IndexValues::I64(indices) => self.gather_by(indices, operands, output),
-            IndexValues::U64(indices) => self.gather_by(indices, operands, output),
-        }
+/// Gathers into an output of the plan's length. An output without bytes makes it a check of the index rows. Elements are
+/// written whole, and all of them if no row is an error.
+pub(super) fn gather(
+    plan: &GatherPlan,
+    operands: &Operands<'_>,
+    output: &mut [Byte],
+) -> Result<(), RunError> {
+    match operands.indices {
+        IndexValues::I32(indices) => gather_by(plan, indices, operands, output),
+        IndexValues::U32(indices) => gather_by(plan, indices, operands, output),
+        IndexValues::I64(indices) => gather_by(plan, indices, operands, output),
+        IndexValues::U64(indices) => gather_by(plan, indices, operands, output),
     }
+}
 
-    fn gather_by<I: GatherIndex>(
-        &self,
-        indices: &[I],
-        operands: &Operands<'_>,
-        output: &mut [Byte],
-    ) -> Result<(), RunError> {
-        let index_rows = IndexRows::new(self, indices);
-        if output.is_empty() {
-            let fills = self.bad_indices().fills_on_cpu() || self.dims().output_len() == 0;
-            return if fills {
-                Ok(())
-            } else {
-                Ok(index_rows.check()?)
-            };
-        }
-        let slice_len = usize::try_from(self.dims().slice_len).expect("a slice is in memory");
-        let slice_bytes = slice_len * operands.element_bytes;
-        let gather = Gather {
-            plan: self,
-            operands,
-            slices: Slices {
-                params: operands.params,
-                row_count: self.dims().params_rows(),
-                slice_bytes,
-                prefetch: Prefetch::new(operands.params.len(), slice_bytes),
-            },
-            index_rows,
+fn gather_by<I: GatherIndex>(
+    plan: &GatherPlan,
+    indices: &[I],
+    operands: &Operands<'_>,
+    output: &mut [Byte],
+) -> Result<(), RunError> {
+    let index_rows = IndexRows::new(plan, indices);
+    if output.is_empty() {
+        let fills = plan.bad_indices().fills_on_cpu() || plan.dims().output_len() == 0;
+        return if fills {
+            Ok(())
+        } else {
+            Ok(index_rows.check()?)
         };
-        match gather.run(output) {
-            None => Ok(()),
-            Some(row) => Err(gather.index_rows.bad_index_of(row as u64).into()),
-        }
+    }
+    let slice_len = usize::try_from(plan.dims().slice_len).expect("a slice is in memory");
+    let slice_bytes = slice_len * operands.element_bytes;
+    let gather = Gather {
+        plan,
+        operands,
+        slices: Slices {
+            params: operands.params,
+            row_count: plan.dims().params_rows(),
+            slice_bytes,
+            prefetch: Prefetch::new(operands.params.len(), slice_bytes),
+        },
+        index_rows,
+    };
+    match gather.run(output) {
+        None => Ok(()),
+        Some(row) => Err(gather.index_rows.bad_index_of(row as u64).into()),
     }
 }
 
@@ -108,7 +106,7 @@ impl<I: GatherIndex> Gather<'_, I> {
     fn run(&self, output: &mut [Byte]) -> Option<usize> {
         let rows = output.len() / self.slices.slice_bytes;
         #[cfg(feature = "rayon")]
-        if let Some(task_rows) = super::threads::rows_per_task(rows, self.slices.slice_bytes) {
+        if let Some(task_rows) = rows_per_task(rows, self.slices.slice_bytes) {
             use rayon::prelude::*;
 
             let tasks = output.par_chunks_mut(task_rows * self.slices.slice_bytes);
@@ -159,7 +157,12 @@ impl<I: GatherIndex> Gather<'_, I> {
 
     /// Copies a slice for each of the first `count` rows, or fills it. Returns the first bad row, unless bad rows are
     /// filled.
-    fn copy_or_fill<R: Rows>(&self, rows: R, count: usize, output: &mut [Byte]) -> Option<usize> {
+    fn copy_or_fill<R: SelectedRows>(
+        &self,
+        rows: R,
+        count: usize,
+        output: &mut [Byte],
+    ) -> Option<usize> {
         let slice_bytes = self.slices.slice_bytes;
         let mut done = 0;
         loop {
@@ -192,5 +195,45 @@ fn repeat(element: &[Byte], slice: &mut [Byte]) {
         let len = from.len().min(to.len());
         to[..len].copy_from_slice(&from[..len]);
         filled += len;
+    }
+}
+
+/// The time that one slice takes beside the copy of its bytes, in bytes copied.
+#[cfg(feature = "rayon")]
+const BYTES_PER_SLICE: usize = 128;
+
+/// A smaller gather takes less time than to wake another thread does: 20 to 50 us on a Zen 3.
+#[cfg(feature = "rayon")]
+const MIN_BYTES_TO_SHARE: usize = 1 << 20;
+
+/// The size of a task: the time to start one is small beside it.
+#[cfg(feature = "rayon")]
+const MIN_BYTES_PER_TASK: usize = 1 << 18;
+
+/// Tasks are so many that threads end nearly together, and so few that prefetch seldom starts anew.
+#[cfg(feature = "rayon")]
+const MAX_TASKS_PER_THREAD: usize = 64;
+
+/// The output rows of each task, if threads gather so many rows sooner than one thread does.
+#[cfg(feature = "rayon")]
+fn rows_per_task(output_rows: usize, slice_bytes: usize) -> Option<usize> {
+    let bytes = output_rows * (slice_bytes + BYTES_PER_SLICE);
+    if bytes < MIN_BYTES_TO_SHARE {
+        return None;
+    }
+    let tasks = (bytes / MIN_BYTES_PER_TASK).min(threads() * MAX_TASKS_PER_THREAD);
+    (threads() > 1).then(|| output_rows.div_ceil(tasks))
+}
+
+/// The threads of the pool that this call is made in, or of rayon's global pool: 1 if that cannot be made because the
+/// system starts no thread.
+#[cfg(feature = "rayon")]
+fn threads() -> usize {
+    static GLOBAL: std::sync::OnceLock<usize> = std::sync::OnceLock::new();
+    match rayon::current_thread_index() {
+        Some(_) => rayon::current_num_threads(),
+        // rayon panics where it cannot make its pool, and does not try again.
+        None => *GLOBAL
+            .get_or_init(|| std::panic::catch_unwind(rayon::current_num_threads).unwrap_or(1)),
     }
 }

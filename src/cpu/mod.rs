@@ -6,13 +6,14 @@ mod gather;
 mod memory;
 #[cfg(test)]
 mod tests;
-#[cfg(feature = "rayon")]
-mod threads;
+
+#[cfg(feature = "gpu")]
+pub(crate) use copy::memcpy_chunks;
 
 use crate::element::{GatherIndex, IndexKind, IndexValues};
 use crate::error::{Operand, RunError};
 use crate::plan::GatherPlan;
-use gather::Operands;
+use gather::{Operands, gather};
 
 impl GatherPlan {
     /// Gathers on the CPU and returns the output, row-major, of [`output_shape`](Self::output_shape).
@@ -98,19 +99,19 @@ impl GatherPlan {
     ) -> Result<Vec<T>, RunError> {
         if self.dims().row_count == 0 {
             // Every index row is bad, and no operand bounds the output: an error comes before memory is asked for.
-            self.gather(operands, &mut [])?;
+            gather(self, operands, &mut [])?;
         }
         let mut output = Vec::new();
         let room = usize::try_from(len).ok();
         let Some(len) = room.filter(|&len| output.try_reserve_exact(len).is_ok()) else {
-            // A bad index is named first.
-            self.gather(operands, &mut [])?;
+            // A bad index is named first: where params has no rows all are bad, and no operand bounds the output.
+            gather(self, operands, &mut [])?;
             return Err(RunError::OutOfMemory {
                 elements: self.dims().output_len(),
                 element_bytes: operands.element_bytes,
             });
         };
-        memory::extend(&mut output, len, |output| self.gather(operands, output))?;
+        memory::extend(&mut output, len, |output| gather(self, operands, output))?;
         Ok(output)
     }
 
@@ -169,7 +170,7 @@ impl GatherPlan {
         check_len(Operand::Output, self.dims().output_len(), output.len())?;
         let zero = T::default();
         let operands = Operands::new(params, I::values(indices), &zero, &fill);
-        memory::write_into(output, |output| self.gather(&operands, output))
+        memory::write_into(output, |output| gather(self, &operands, output))
     }
 
     /// [`run`](Self::run) on bytes: elements of `element_bytes` bytes each, of whatever type, and indices of
@@ -203,16 +204,16 @@ impl GatherPlan {
         let indices_bytes = byte_len(dims.indices_len(), index_kind.bytes())?;
         check_byte_len(Operand::Indices, indices_bytes, indices.len())?;
         let output_bytes = byte_len(dims.output_len(), element_bytes as u64)?;
-        let gather = |indices: IndexValues<'_>| {
+        let run = |indices: IndexValues<'_>| {
             let mut operands = Operands::new(params, indices, &0, &0);
             operands.element_bytes = element_bytes;
             self.gather_to_vec(&operands, output_bytes)
         };
         match index_kind {
-            IndexKind::I32 => gather(IndexValues::I32(&numbers(indices, i32::from_le_bytes))),
-            IndexKind::U32 => gather(IndexValues::U32(&numbers(indices, u32::from_le_bytes))),
-            IndexKind::I64 => gather(IndexValues::I64(&numbers(indices, i64::from_le_bytes))),
-            IndexKind::U64 => gather(IndexValues::U64(&numbers(indices, u64::from_le_bytes))),
+            IndexKind::I32 => run(IndexValues::I32(&numbers(indices, i32::from_le_bytes))),
+            IndexKind::U32 => run(IndexValues::U32(&numbers(indices, u32::from_le_bytes))),
+            IndexKind::I64 => run(IndexValues::I64(&numbers(indices, i64::from_le_bytes))),
+            IndexKind::U64 => run(IndexValues::U64(&numbers(indices, u64::from_le_bytes))),
         }
     }
 

@@ -2,6 +2,7 @@
 
 use std::fmt::Debug;
 
+use super::copy::memcpy_chunks;
 use crate::{BadIndices, Gather, GatherElements, GatherNd, GatherPlan, NegativeIndices, RunError};
 
 /// Slices of every class of widths and both ends of each, and of several pieces.
@@ -270,4 +271,12 @@ fn threads_write_parts_of_one_output() {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(3).build();
     let pool = pool.expect("threads");
     pool.install(|| check(&plan, &params, &rows, 77, &expected));
+}
+
+#[test]
+fn memcpy_chunks_have_at_most_2048_bytes() {
+    assert!(memcpy_chunks(&[0_u8; 5000]).all(|chunk| chunk.len() <= 2048));
+    assert!(memcpy_chunks(&[[0_u8; 3]; 5000]).all(|chunk| size_of_val(chunk) <= 2048));
+    assert!(memcpy_chunks(&[[0_u8; 4096]; 3]).all(|chunk| chunk.len() == 1));
+    assert_eq!(memcpy_chunks(&[(); 5000]).count(), 3);
 }

@@ -3,8 +3,9 @@
 use std::fmt::Write;
 
 use super::cut::{Cut, Dispatch};
-use super::kernel::{EntryPoint, FindRows, Kernel, Unit, WORKGROUP_SIZE};
+use super::kernel::{FindRows, Kernel, Unit, WORKGROUP_SIZE};
 use super::limits::check_limits;
+use super::shaders::EntryPoint;
 use super::types::{ElementTypes, OperandBytes};
 use crate::bad_indices::BadIndices;
 use crate::element::IndexKind;

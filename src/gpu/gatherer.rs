@@ -1,16 +1,13 @@
 //! Pipelines and a counter of bad rows, made once per device, and recording. Submits nothing, waits for nothing, and
 //! lets wgpu see nothing that has not been checked.
 
-use std::sync::OnceLock;
-
+use super::buffers::GatherBuffers;
 use super::cut::{Cut, Dispatch};
-use super::kernel::EntryPoint;
 use super::limits::check_limits;
-use super::operands::GatherBuffers;
+use super::operands::Operands;
 use super::pipelines::Pipelines;
-use super::prepared::{PreparedGather, Step};
-use super::report::COUNTER_BYTES;
-use super::scope::scoped;
+use super::prepared::PreparedGather;
+use super::shaders::EntryPoint;
 use super::shaders::Shader;
 use super::types::{ElementTypes, OperandBytes};
 use crate::bad_indices::BadIndices;
@@ -33,11 +30,7 @@ use crate::plan::GatherPlan;
 /// ```
 #[derive(Debug)]
 pub struct Gatherer {
-    pub(super) device: wgpu::Device,
-    pub(super) limits: wgpu::Limits,
     pub(super) pipelines: Pipelines,
-    /// The bad rows of a dispatch: zero between gathers, which therefore share it.
-    counter: OnceLock<wgpu::Buffer>,
 }
 
 impl Gatherer {
@@ -52,10 +45,7 @@ impl Gatherer {
     #[must_use]
     pub fn new(device: &wgpu::Device) -> Self {
         Self {
-            device: device.clone(),
-            limits: device.limits(),
-            pipelines: Pipelines::default(),
-            counter: OnceLock::new(),
+            pipelines: Pipelines::new(device),
         }
     }
 
@@ -114,14 +104,14 @@ impl Gatherer {
         let dims = plan.dims();
         let bytes = types.operand_bytes(dims)?;
         self.check_buffer_sizes(&bytes)?;
-        let cut = Cut::new(dims, types, &[dims.params_rows()], &self.limits)?;
+        let cut = Cut::new(dims, types, &[dims.params_rows()], &self.pipelines.limits)?;
         let report = plan.bad_indices() == BadIndices::Error;
         if report || bytes.output > 0 {
-            check_limits(&self.limits, report, false)?;
+            check_limits(&self.pipelines.limits, report, false)?;
         }
         let finish = report.then(|| EntryPoint::FinishReport.key(false));
         for key in cut.pipelines(report).into_iter().chain(finish) {
-            self.pipelines.get(&self.device, key)?;
+            self.pipelines.get(key)?;
         }
         Ok(())
     }
@@ -136,7 +126,31 @@ impl Gatherer {
         plan: &GatherPlan,
         buffers: &GatherBuffers<'_>,
     ) -> Result<PreparedGather, GatherError> {
-        self.steps(plan, buffers).map(PreparedGather::new)
+        if plan.bad_indices() == BadIndices::Error && buffers.report.is_none() {
+            return Err(GatherError::MissingReport);
+        }
+        let limits = &self.pipelines.limits;
+        let bytes = buffers.types.operand_bytes(plan.dims())?;
+        let operands = Operands::checked(buffers, plan.dims(), &bytes, limits)?;
+        let shard_rows: Vec<u64> = operands.shards.iter().map(|shard| shard.rows).collect();
+        let mut cut = Cut::new(plan.dims(), operands.types, &shard_rows, limits)?;
+        cut.set_fill_words(operands.fill.words);
+        let is_indirect = operands.index_count.is_some() && bytes.output > 0;
+        if is_indirect {
+            cut = cut.indirect();
+        }
+        let dispatches: Vec<Dispatch> = cut.dispatches().collect();
+        if !dispatches.is_empty() || operands.report.is_some() {
+            check_limits(limits, operands.report.is_some(), is_indirect)?;
+        }
+        if let Some(first) = dispatches.first() {
+            let count = dispatches.len();
+            log::debug!(
+                "{plan}: {count} dispatches, the first by {:?}",
+                first.kernel
+            );
+        }
+        PreparedGather::new(&self.pipelines, plan, &operands, &dispatches)
     }
 
     /// Records the gather as one compute pass.
@@ -169,49 +183,12 @@ impl Gatherer {
         Ok(())
     }
 
-    /// All that can fail: the checks, then the GPU objects of each dispatch; if the output is empty none, or those of
-    /// the report.
-    fn steps(
-        &self,
-        plan: &GatherPlan,
-        buffers: &GatherBuffers<'_>,
-    ) -> Result<Vec<Step>, GatherError> {
-        if plan.bad_indices() == BadIndices::Error && buffers.report.is_none() {
-            return Err(GatherError::MissingReport);
-        }
-        let types = buffers.types;
-        let bytes = types.operand_bytes(plan.dims())?;
-        let fill = buffers.fill_pattern()?;
-        let aliased = buffers.check(plan.dims(), &bytes, &self.limits)?;
-        let shards = buffers.params_shards(plan.dims());
-        let rows: Vec<u64> = shards.iter().map(|shard| shard.rows).collect();
-        let mut cut = Cut::new(plan.dims(), types, &rows, &self.limits)?;
-        if let Some(fill) = fill {
-            cut.set_fill_words(fill.words);
-        }
-        let counted = buffers.index_count.is_some() && bytes.output > 0;
-        if counted {
-            cut = cut.counted();
-        }
-        let report = buffers.report.is_some();
-        let dispatches: Vec<Dispatch> = cut.dispatches().collect();
-        if dispatches.is_empty() && !report {
-            return Ok(Vec::new());
-        }
-        check_limits(&self.limits, report, counted)?;
-        if let Some(first) = dispatches.first() {
-            let count = dispatches.len();
-            log::debug!(
-                "{plan}: {count} dispatches, the first by {:?}",
-                first.kernel
-            );
-        }
-        self.make_steps(plan, buffers, &shards, &dispatches, aliased)
-    }
-
     /// A device without buffers for indices and output cannot run the gather; params may come in several.
     fn check_buffer_sizes(&self, bytes: &OperandBytes) -> Result<(), GatherError> {
-        let (expected, found) = (bytes.indices.max(bytes.output), self.limits.max_buffer_size);
+        let (expected, found) = (
+            bytes.indices.max(bytes.output),
+            self.pipelines.limits.max_buffer_size,
+        );
         if found < expected {
             return Err(GatherError::DeviceLimit {
                 name: "max_buffer_size",
@@ -220,25 +197,5 @@ impl Gatherer {
             });
         }
         Ok(())
-    }
-
-    /// The counter, of zeros when it is made.
-    pub(super) fn counter(&self) -> Result<&wgpu::Buffer, GatherError> {
-        if let Some(counter) = self.counter.get() {
-            return Ok(counter);
-        }
-        let counter = scoped(&self.device, || {
-            let counter = self.device.create_buffer(&wgpu::BufferDescriptor {
-                label: Some("wgpu-gather/counter"),
-                size: COUNTER_BYTES,
-                usage: wgpu::BufferUsages::STORAGE,
-                // So that the zeros are there whatever becomes of the first submission. A buffer that wgpu would zero
-                // in it counts as zeroed also if the submission is refused.
-                mapped_at_creation: true,
-            });
-            counter.unmap();
-            counter
-        })?;
-        Ok(self.counter.get_or_init(|| counter))
     }
 }

@@ -1,8 +1,9 @@
 //! The table of kernels, the choice among them, and how the workgroups of a dispatch share its rows. Pure: knows sizes, not
 //! devices.
 
-use crate::dims::GatherDims;
 use crate::element::IndexKind;
+use crate::error::GatherError;
+use crate::plan::GatherDims;
 
 /// Invocations of a workgroup: eight warps of NVIDIA, and all that WebGPU guarantees.
 pub(crate) const WORKGROUP_SIZE: u32 = 256;
@@ -23,6 +24,9 @@ const SUBGROUP_BYTES: u64 = 512;
 /// Dims, and params rows, up to this many are counted in one word, where an index of 32 bits with a sign is told from
 /// its complement.
 pub(crate) const MAX_WORD_ROWS: u64 = 1 << 31;
+
+/// Place dims that a uniform holds.
+pub(crate) const MAX_PLACE_DIMS: usize = 8;
 
 /// A lane loads and stores a unit at once. A slice is a whole number of units.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -223,93 +227,18 @@ impl FindRows {
     }
 }
 
-/// A pipeline is made for few things, and never for a shape or a policy.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) struct PipelineKey {
-    pub(crate) entry_point: EntryPoint,
-    /// An operand that is only read lives in a buffer that is written, so that all are bound for both.
-    pub(crate) aliased: bool,
-}
-
-/// The compute shaders in shaders/.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) enum EntryPoint {
-    Gather {
-        kernel: Kernel,
-        find: FindRows,
-        report: bool,
-    },
-    FinishReport,
-    CountRows,
-}
-
-impl EntryPoint {
-    pub(crate) const fn name(self) -> &'static str {
-        match self {
-            Self::Gather { kernel, report, .. } => kernel.name(report),
-            Self::FinishReport => "finish_report",
-            Self::CountRows => "count_rows",
-        }
+/// Checks that the shader can count the place of an index row in its batch: in one word, and of so many dims.
+pub(crate) fn check_places(dims: &GatherDims) -> Result<(), GatherError> {
+    let rows = dims.row_count.max(dims.index_count);
+    let limit = u32::MAX.into();
+    if dims.has_places() && rows > limit {
+        return Err(GatherError::TooManyPlaces { rows, limit });
     }
-
-    /// The bindings that the entry point reads or writes.
-    pub(crate) const fn bindings(self) -> &'static [u32] {
-        match self {
-            Self::Gather { report: false, .. } => &[
-                binding::UNIFORM,
-                binding::PARAMS,
-                binding::INDICES,
-                binding::OUTPUT,
-            ],
-            Self::Gather { report: true, .. } => &[
-                binding::UNIFORM,
-                binding::PARAMS,
-                binding::INDICES,
-                binding::OUTPUT,
-                binding::COUNTER,
-            ],
-            Self::FinishReport => &[
-                binding::UNIFORM,
-                binding::INDICES,
-                binding::COUNTER,
-                binding::REPORT,
-            ],
-            Self::CountRows => &[binding::COUNT, binding::COUNTED, binding::GRID],
-        }
+    let (place_dims, limit) = (dims.place_dims.len(), MAX_PLACE_DIMS);
+    if place_dims > limit {
+        return Err(GatherError::TooManyPlaceDims { place_dims, limit });
     }
-
-    /// The shader's overrides.
-    pub(crate) fn overrides(self) -> Vec<(&'static str, f64)> {
-        let mut overrides = Vec::new();
-        if let Self::Gather { kernel, find, .. } = self {
-            if let FindRows::Words { index_words, depth } = find {
-                overrides.push(("INDEX_WORDS", index_words.into()));
-                overrides.push(("DEPTH", depth.into()));
-            }
-            if let Kernel::Packed { slice_bytes } = kernel {
-                overrides.push(("PACKED_BYTES", slice_bytes.into()));
-            }
-        }
-        overrides
-    }
-}
-
-/// The numbers of the shaders' bindings.
-pub(crate) mod binding {
-    pub(crate) const UNIFORM: u32 = 0;
-    pub(crate) const PARAMS: u32 = 1;
-    pub(crate) const INDICES: u32 = 2;
-    pub(crate) const OUTPUT: u32 = 3;
-    pub(crate) const COUNTER: u32 = 4;
-    pub(crate) const REPORT: u32 = 5;
-    pub(crate) const COUNT: u32 = 6;
-    pub(crate) const COUNTED: u32 = 7;
-    pub(crate) const GRID: u32 = 8;
-
-    /// Whether entry points that use a binding write to it.
-    pub(crate) const fn is_written(number: u32) -> bool {
-        matches!(number, OUTPUT | COUNTER | REPORT | COUNTED | GRID)
-    }
+    Ok(())
 }
 
 #[cfg(test)]

@@ -1,20 +1,25 @@
-//! What the shaders need of any device; WebGPU's defaults have all of it. Pure.
+//! The limits of a device: those that the shaders need, which WebGPU's defaults have, and those to request for a gather.
+//! Pure.
 
-use super::kernel::{WORKGROUP_SIZE, binding};
+use super::kernel::WORKGROUP_SIZE;
 use super::report::REPORT_BYTES;
+use super::shaders::binding;
+use super::types::{ElementTypes, range_bytes};
 use super::uniform::UNIFORM_BYTES;
+use crate::element::IndexKind;
 use crate::error::GatherError;
+use crate::plan::GatherPlan;
 
 /// Checks the limits of a device for gathers with or without a report, and with or without a count of index rows.
 pub(crate) fn check_limits(
     limits: &wgpu::Limits,
     report: bool,
-    counted: bool,
+    is_indirect: bool,
 ) -> Result<(), GatherError> {
     let invocations = u64::from(WORKGROUP_SIZE);
     // Bindings are numbered from 0.
-    let last_binding = match (counted, report) {
-        (true, _) => binding::GRID,
+    let last_binding = match (is_indirect, report) {
+        (true, _) => binding::WORKGROUPS,
         (false, true) => binding::REPORT,
         (false, false) => binding::OUTPUT,
     };
@@ -43,7 +48,7 @@ pub(crate) fn check_limits(
         ("max_buffer_size", UNIFORM_BYTES, limits.max_buffer_size),
         (
             "max_storage_buffer_binding_size",
-            match (counted, report) {
+            match (is_indirect, report) {
                 (true, _) => UNIFORM_BYTES,
                 (false, true) => REPORT_BYTES,
                 (false, false) => 0,
@@ -75,4 +80,107 @@ pub(crate) fn check_limits(
         }
     }
     Ok(())
+}
+
+impl GatherPlan {
+    /// The limits to request of a device for this gather: WebGPU's defaults, or what of them the adapter has,
+    /// and bindings and buffers that hold each operand whole, as far as the adapter allows. What a binding
+    /// does not hold is gathered all the same, in several dispatches. No feature is needed.
+    ///
+    /// For several gathers take the better values of each: [`wgpu::Limits::or_better_values_from`].
+    ///
+    /// # Errors
+    ///
+    /// Elements of no bytes; more bytes than can be counted.
+    ///
+    /// ```
+    /// use wgpu_gather::{Gather, IndexKind, wgpu};
+    ///
+    /// let adapter = wgpu::Limits { // adapter.limits()
+    ///     max_storage_buffer_binding_size: 1 << 30,
+    ///     max_buffer_size: 1 << 32,
+    ///     ..Default::default()
+    /// };
+    /// let plan = Gather::new().plan(&[1 << 20, 128], &[1000])?;
+    /// let required_limits = plan.required_limits(4, IndexKind::U32, &adapter)?;
+    /// assert_eq!(required_limits.max_storage_buffer_binding_size, 512 << 20);
+    ///
+    /// let descriptor = wgpu::DeviceDescriptor { required_limits, ..Default::default() };
+    /// # let _ = descriptor;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn required_limits(
+        &self,
+        element_bytes: u64,
+        index_kind: IndexKind,
+        adapter: &wgpu::Limits,
+    ) -> Result<wgpu::Limits, GatherError> {
+        let types = ElementTypes {
+            element_bytes,
+            index_kind,
+        };
+        let bytes = types.operand_bytes(self.dims())?;
+        let operands = [bytes.params, bytes.indices, bytes.output];
+        let largest = operands.into_iter().map(range_bytes).fold(0, u64::max);
+        let limits = wgpu::Limits::default().or_worse_values_from(adapter);
+        let raised = |limit: u64, most: u64| limit.max(largest.min(most));
+        Ok(wgpu::Limits {
+            max_storage_buffer_binding_size: raised(
+                limits.max_storage_buffer_binding_size,
+                adapter.max_storage_buffer_binding_size,
+            ),
+            max_buffer_size: raised(limits.max_buffer_size, adapter.max_buffer_size),
+            ..limits
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::gpu::cut::Cut;
+    use crate::{Gather, GatherNd};
+
+    /// As many dispatches as with all that the adapter has.
+    #[test]
+    fn with_the_limits_a_gather_is_cut_no_more_than_it_must() {
+        let adapters = [1 << 20, 128 << 20, 1 << 29, 1 << 31].map(|binding| wgpu::Limits {
+            max_storage_buffer_binding_size: binding,
+            max_buffer_size: 1 << 33,
+            ..Default::default()
+        });
+        let plans = [
+            Gather::new().plan(&[4], &[4]),
+            Gather::new().plan(&[0, 4], &[0]),
+            Gather::new().plan(&[1 << 22, 64], &[10]),
+            Gather::new().plan(&[10, 64], &[1 << 22]),
+            GatherNd::new().plan(&[10], &[1 << 27, 1]),
+            GatherNd::new().plan(&[1 << 28, 64], &[10, 1]),
+        ];
+        for plan in plans.map(|plan| plan.expect("a valid shape")) {
+            for adapter in &adapters {
+                let limits = plan.required_limits(4, IndexKind::I64, adapter);
+                let limits = limits.expect("few bytes");
+                assert!(limits.check_limits(adapter), "{plan} {limits:?}");
+                let dispatches = |limits| {
+                    let rows = [plan.dims().params_rows()];
+                    let types = ElementTypes {
+                        element_bytes: 4,
+                        index_kind: IndexKind::I64,
+                    };
+                    let cut = Cut::new(plan.dims(), types, &rows, limits);
+                    cut.expect("rows are short").dispatches().count()
+                };
+                assert_eq!(dispatches(&limits), dispatches(adapter), "{plan}");
+            }
+        }
+        let plan = Gather::new().plan(&[4], &[4]).expect("a valid shape");
+        let none = plan.required_limits(0, IndexKind::I32, &adapters[0]);
+        assert_eq!(none, Err(GatherError::ZeroSizedElement));
+        let few = plan.required_limits(4, IndexKind::I32, &adapters[3]);
+        assert_eq!(
+            few,
+            Ok(wgpu::Limits::default().or_worse_values_from(&adapters[3]))
+        );
+    }
 }

@@ -1,221 +1,81 @@
-//! The caller's buffers, and every check of them that can be made before wgpu sees them.
+//! The operands of a gather, and every check of them that can be made before wgpu sees them.
 
-use std::fmt;
 use std::ops::Range;
 
-use super::fill::{Fill, FillPattern};
+use super::buffers::{GatherBuffers, ParamsRanges, ParamsShard};
+use super::fill::FillPattern;
 use super::report::REPORT_BYTES;
 use super::types::{ElementTypes, OperandBytes, WORD_BYTES, range_bytes};
-use crate::dims::GatherDims;
-use crate::element::{GatherElement, GatherIndex, IndexKind};
 use crate::error::{GatherError, Operand};
+use crate::plan::GatherDims;
 
-/// The buffer ranges of one gather, and what they hold.
-///
-/// Each range holds at least the bytes of its operand, row-major and little-endian, rounded up to 4 (wgpu
-/// binds whole words); what lies behind them is neither read nor written, and the bytes that fill up the
-/// output's last word are kept. An operand without elements may have an empty range.
-///
-/// A range starts at a multiple of `min_storage_buffer_offset_alignment` and its buffer has the usage
-/// `STORAGE`. Operands may live in one buffer, an app's arena or a memory pool; then those that are written,
-/// output and report, must have their bytes to themselves.
-///
-/// ```
-/// use wgpu_gather::{GatherBuffers, IndexKind, wgpu};
-///
-/// # let (device, _queue) = wgpu::Device::noop(&wgpu::DeviceDescriptor::default());
-/// # let buffer = |size| device.create_buffer(&wgpu::BufferDescriptor {
-/// #     label: None, size, usage: wgpu::BufferUsages::STORAGE, mapped_at_creation: false,
-/// # });
-/// let (params, indices, output) = (buffer(400), buffer(16), buffer(64));
-/// let typed = GatherBuffers::new::<f32, i32>(params.slice(..), indices.slice(..), output.slice(..));
-/// let same = GatherBuffers::with_bytes(4, IndexKind::I32, params.slice(..), indices.slice(..), output.slice(..));
-/// assert_eq!(typed, same);
-/// ```
-#[derive(Clone, Copy, PartialEq)]
-pub struct GatherBuffers<'a> {
+/// An index count is one `u32`.
+pub(crate) const COUNT_BYTES: u64 = 4;
+
+/// The operands of a gather, as its dispatches bind them.
+pub(crate) struct Operands<'a> {
     pub(crate) types: ElementTypes,
-    params: Params<'a>,
+    /// The buffers of params, and the rows in each.
+    pub(crate) shards: Vec<ParamsShard<'a>>,
     pub(crate) indices: wgpu::BufferSlice<'a>,
     pub(crate) output: wgpu::BufferSlice<'a>,
     pub(crate) report: Option<wgpu::BufferSlice<'a>>,
+    /// Where the number of index rows is, if only the device knows it.
     pub(crate) index_count: Option<wgpu::BufferSlice<'a>>,
-    fill: Option<Fill>,
+    pub(crate) fill: FillPattern,
+    /// An operand that is only read lives in a buffer that is written. wgpu does not bind one buffer for reading and for
+    /// writing at once, not even in two places, so all operands are bound for writing.
+    pub(crate) aliased: bool,
 }
 
-impl<'a> GatherBuffers<'a> {
-    /// Buffers of elements `T` and indices `I`.
-    #[must_use]
-    pub fn new<T: GatherElement, I: GatherIndex>(
-        params: wgpu::BufferSlice<'a>,
-        indices: wgpu::BufferSlice<'a>,
-        output: wgpu::BufferSlice<'a>,
-    ) -> Self {
-        Self::with_bytes(size_of::<T>() as u64, I::KIND, params, indices, output)
-    }
-
-    /// Buffers of elements of `element_bytes` bytes each, for those who know them only at run time.
-    #[must_use]
-    pub fn with_bytes(
-        element_bytes: u64,
-        index_kind: IndexKind,
-        params: wgpu::BufferSlice<'a>,
-        indices: wgpu::BufferSlice<'a>,
-        output: wgpu::BufferSlice<'a>,
-    ) -> Self {
-        Self {
-            types: ElementTypes {
-                element_bytes,
-                index_kind,
-            },
-            params: Params::Whole(params),
+impl<'a> Operands<'a> {
+    /// Operands that are right by construction: none is checked but the fill.
+    pub(crate) fn unchecked(
+        buffers: &GatherBuffers<'a>,
+        dims: &GatherDims,
+    ) -> Result<Self, GatherError> {
+        let &GatherBuffers {
+            types,
+            params,
             indices,
             output,
-            report: None,
-            index_count: None,
-            fill: None,
-        }
-    }
-
-    /// Takes params from several buffers instead of one, for a table larger than a buffer of the device.
-    ///
-    /// The params rows, the slices of params in row-major order, are those of the first shard, then those of
-    /// the second, and so on; together they are all of params. Shards may share buffers.
-    ///
-    /// ```
-    /// use wgpu_gather::{GatherBuffers, GatherNd, Gatherer, ParamsShard, wgpu};
-    ///
-    /// # let (device, _queue) = wgpu::Device::noop(&wgpu::DeviceDescriptor::default());
-    /// # let buffer = |size| device.create_buffer(&wgpu::BufferDescriptor {
-    /// #     label: None, size, usage: wgpu::BufferUsages::STORAGE, mapped_at_creation: false,
-    /// # });
-    /// # let mut encoder = device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
-    /// let plan = GatherNd::new().plan(&[100, 16], &[8, 1])?;
-    /// let (first, second) = (buffer(60 * 64), buffer(40 * 64));
-    /// let shards = [
-    ///     ParamsShard { rows: 60, range: first.slice(..) },
-    ///     ParamsShard { rows: 40, range: second.slice(..) },
-    /// ];
-    /// let (indices, output) = (buffer(8 * 4), buffer(8 * 64));
-    /// let buffers = GatherBuffers::new::<f32, u32>(first.slice(..), indices.slice(..), output.slice(..));
-    /// let buffers = buffers.with_params_shards(&shards);
-    /// assert!(Gatherer::new(&device).encode(&mut encoder, &plan, &buffers).is_ok());
-    /// # Ok::<(), wgpu_gather::PlanError>(())
-    /// ```
-    #[must_use]
-    pub fn with_params_shards(mut self, shards: &'a [ParamsShard<'a>]) -> Self {
-        self.params = Params::Shards(shards);
-        self
-    }
-
-    /// Has bad rows reported in `report`, of [`BadRows::REPORT_BYTES`](crate::BadRows::REPORT_BYTES) bytes, whatever
-    /// the plan's policy; [`BadIndices::Error`](crate::BadIndices::Error) requires it.
-    ///
-    /// The buffer needs the usage `STORAGE` and whatever reading it takes. The gather writes all of those bytes,
-    /// whatever they held.
-    #[must_use]
-    pub fn with_report(mut self, report: wgpu::BufferSlice<'a>) -> Self {
-        self.report = Some(report);
-        self
-    }
-
-    /// Gathers as many index rows of each batch as `index_count` says when the commands run: one `u32`, which an
-    /// earlier pass may have written. The plan's number of them is what there are at most; output rows from the
-    /// count on are left as they are, and their indices are not looked at.
-    ///
-    /// The workgroups of a large gather are dispatched indirectly, so few rows cost little. Each batch, and each outer
-    /// coordinate of gather, takes dispatches of its own, and rows of 1, 2 or 4 bytes are not packed: where most rows of a
-    /// large gather of single words are counted, that takes longer than all of them without a count.
-    ///
-    /// ```
-    /// use wgpu_gather::{Gather, GatherBuffers, Gatherer, wgpu};
-    ///
-    /// # let (device, _queue) = wgpu::Device::noop(&wgpu::DeviceDescriptor::default());
-    /// # let buffer = |size| device.create_buffer(&wgpu::BufferDescriptor {
-    /// #     label: None, size, usage: wgpu::BufferUsages::STORAGE, mapped_at_creation: false,
-    /// # });
-    /// # let mut encoder = device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
-    /// // At most 8 rows of 16 elements.
-    /// let plan = Gather::new().plan(&[100, 16], &[8])?;
-    /// let (params, indices, output) = (buffer(100 * 64), buffer(8 * 4), buffer(8 * 64));
-    /// let visible = buffer(4);
-    /// let buffers = GatherBuffers::new::<f32, u32>(params.slice(..), indices.slice(..), output.slice(..));
-    /// let buffers = buffers.with_index_count(visible.slice(..));
-    /// assert!(Gatherer::new(&device).encode(&mut encoder, &plan, &buffers).is_ok());
-    /// # Ok::<(), wgpu_gather::PlanError>(())
-    /// ```
-    #[must_use]
-    pub fn with_index_count(mut self, index_count: wgpu::BufferSlice<'a>) -> Self {
-        self.index_count = Some(index_count);
-        self
-    }
-
-    /// Has bad rows hold `fill` where they would hold zeros: JAX's mode `"fill"`.
-    ///
-    /// A fill of another size than an element is an error of the gather, and so is one of elements of more than
-    /// 64 bytes, or of more than 16 that are no whole words (32, if they are whole half words).
-    #[must_use]
-    pub fn with_fill<T: GatherElement>(self, fill: T) -> Self {
-        self.with_fill_bytes(bytemuck::bytes_of(&fill))
-    }
-
-    /// [`with_fill`](Self::with_fill) of an element's bytes.
-    #[must_use]
-    pub fn with_fill_bytes(mut self, fill: &[u8]) -> Self {
-        self.fill = Some(Fill::new(fill));
-        self
-    }
-
-    /// The words of the fill.
-    pub(crate) fn fill_pattern(&self) -> Result<Option<FillPattern>, GatherError> {
-        self.fill
-            .map(|fill| fill.pattern(self.types.element_bytes))
-            .transpose()
-    }
-
-    /// The buffers of params, and the rows in each.
-    pub(crate) fn params_shards(&self, dims: &GatherDims) -> Vec<ParamsShard<'a>> {
-        match self.params {
-            Params::Whole(range) => {
+            report,
+            index_count,
+            fill,
+        } = buffers;
+        let shards = match params {
+            ParamsRanges::Whole(range) => {
                 let rows = dims.params_rows();
                 vec![ParamsShard { rows, range }]
             }
-            Params::Shards(shards) => shards.to_vec(),
-        }
+            ParamsRanges::Shards(shards) => shards.to_vec(),
+        };
+        let fill = fill
+            .map(|fill| fill.pattern(types.element_bytes))
+            .transpose()?;
+        Ok(Self {
+            types,
+            shards,
+            indices,
+            output,
+            report,
+            index_count,
+            fill: fill.unwrap_or(FillPattern::ZEROS),
+            aliased: false,
+        })
     }
 
-    /// Checks lengths, usages, offsets and sharing. An operand without bytes is not bound, so its range may
-    /// be anything. Returns whether an operand that is only read lives in a buffer that is written: wgpu cannot
-    /// bind one buffer for reading alone and for writing at once, not even in two places.
-    pub(crate) fn check(
-        &self,
+    /// Operands whose lengths, usages, offsets and sharing are right. An operand without bytes is not bound, so its range
+    /// may be anything.
+    pub(crate) fn checked(
+        buffers: &GatherBuffers<'a>,
         dims: &GatherDims,
         bytes: &OperandBytes,
         limits: &wgpu::Limits,
-    ) -> Result<bool, GatherError> {
-        let mut operands = match self.params {
-            Params::Whole(range) => vec![(Operand::Params, range, bytes.params)],
-            Params::Shards(shards) => {
-                check_shard_rows(dims, shards)?;
-                let slice_bytes = dims.slice_len.saturating_mul(self.types.element_bytes);
-                let shards = shards.iter().enumerate().map(|(number, shard)| {
-                    let bytes = shard.rows.saturating_mul(slice_bytes);
-                    (Operand::ParamsShard(number), shard.range, bytes)
-                });
-                shards.collect()
-            }
-        };
-        operands.push((Operand::Indices, self.indices, bytes.indices));
-        let count = self.index_count;
-        operands.extend(count.map(|count| (Operand::IndexCount, count, COUNT_BYTES)));
-        operands.push((Operand::Output, self.output, bytes.output));
-        let report = self.report;
-        operands.extend(report.map(|report| (Operand::Report, report, REPORT_BYTES)));
-
-        let mut bound: Vec<(Operand, &wgpu::Buffer, Range<u64>)> =
-            Vec::with_capacity(operands.len());
-        let mut reads_what_is_written = false;
-        for (operand, range, bytes) in operands {
+    ) -> Result<Self, GatherError> {
+        let mut operands = Self::unchecked(buffers, dims)?;
+        let mut bound: Vec<(Operand, &wgpu::Buffer, Range<u64>)> = Vec::new();
+        for (operand, range, bytes) in operands.ranges(buffers, dims, bytes)? {
             if bytes == 0 {
                 continue;
             }
@@ -226,34 +86,43 @@ impl<'a> GatherBuffers<'a> {
                 if is_written(operand) && *other == buffer {
                     check_apart(operand, *with, &place, other_place)?;
                     // An index count is not bound together with what is written.
-                    reads_what_is_written |= !is_written(*with) && *with != Operand::IndexCount;
+                    operands.aliased |= !is_written(*with) && *with != Operand::IndexCount;
                 }
             }
             bound.push((operand, buffer, place));
         }
-        Ok(reads_what_is_written)
+        Ok(operands)
+    }
+
+    /// Each operand with its range and its bytes. Those that are written come after those that are only read.
+    fn ranges(
+        &self,
+        buffers: &GatherBuffers<'a>,
+        dims: &GatherDims,
+        bytes: &OperandBytes,
+    ) -> Result<Vec<(Operand, wgpu::BufferSlice<'a>, u64)>, GatherError> {
+        let mut ranges = match buffers.params {
+            ParamsRanges::Whole(range) => vec![(Operand::Params, range, bytes.params)],
+            ParamsRanges::Shards(shards) => {
+                check_shard_rows(dims, shards)?;
+                let slice_bytes = dims.slice_len.saturating_mul(self.types.element_bytes);
+                let shards = shards.iter().enumerate().map(|(number, shard)| {
+                    let bytes = shard.rows.saturating_mul(slice_bytes);
+                    (Operand::ParamsShard(number), shard.range, bytes)
+                });
+                shards.collect()
+            }
+        };
+        ranges.push((Operand::Indices, self.indices, bytes.indices));
+        let count = self.index_count;
+        ranges.extend(count.map(|count| (Operand::IndexCount, count, COUNT_BYTES)));
+        ranges.push((Operand::Output, self.output, bytes.output));
+        let report = self.report;
+        ranges.extend(report.map(|report| (Operand::Report, report, REPORT_BYTES)));
+        Ok(ranges)
     }
 }
 
-/// An index count is one `u32`.
-pub(crate) const COUNT_BYTES: u64 = 4;
-
-/// Some rows of params, in a buffer of their own.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct ParamsShard<'a> {
-    /// How many params rows, slices of params, the shard holds.
-    pub rows: u64,
-    /// Where they are, as any operand of [`GatherBuffers`].
-    pub range: wgpu::BufferSlice<'a>,
-}
-
-#[derive(Clone, Copy, PartialEq)]
-enum Params<'a> {
-    Whole(wgpu::BufferSlice<'a>),
-    Shards(&'a [ParamsShard<'a>]),
-}
-
-/// Operands that are written come behind those that are only read.
 fn is_written(operand: Operand) -> bool {
     matches!(operand, Operand::Output | Operand::Report)
 }
@@ -285,25 +154,6 @@ fn check_shard_rows(dims: &GatherDims, shards: &[ParamsShard<'_>]) -> Result<(),
         Ok(())
     } else {
         Err(GatherError::ShardRows { expected, found })
-    }
-}
-
-impl fmt::Debug for GatherBuffers<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let range = |range: wgpu::BufferSlice<'_>| range.offset()..range.offset() + range.size();
-        let params: Vec<_> = match self.params {
-            Params::Whole(params) => vec![range(params)],
-            Params::Shards(shards) => shards.iter().map(|shard| range(shard.range)).collect(),
-        };
-        f.debug_struct("GatherBuffers")
-            .field("element_bytes", &self.types.element_bytes)
-            .field("index_kind", &self.types.index_kind)
-            .field("params", &params)
-            .field("indices", &range(self.indices))
-            .field("output", &range(self.output))
-            .field("report", &self.report.map(range))
-            .field("index_count", &self.index_count.map(range))
-            .finish()
     }
 }
 

@@ -6,65 +6,89 @@ use std::fmt;
 use std::hash::Hash;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use super::kernel::{EntryPoint, PipelineKey, binding};
+use super::bindings::layout_entry;
+use super::report::COUNTER_BYTES;
 use super::scope::scoped;
-use super::shaders::Shader;
+use super::shaders::{PipelineKey, Shader};
 use crate::error::GatherError;
 
 /// Makes a shader module, where the caller does.
 type MakeShader =
     dyn Fn(&wgpu::Device, wgpu::ShaderModuleDescriptor<'_>) -> wgpu::ShaderModule + Send + Sync;
 
-#[derive(Default)]
-pub(super) struct Pipelines {
+/// Objects of one device, each made once.
+pub(crate) struct Pipelines {
+    pub(super) device: wgpu::Device,
+    pub(super) limits: wgpu::Limits,
     pub(super) make_shader: Option<Box<MakeShader>>,
     pub(super) cache: Option<wgpu::PipelineCache>,
     shaders: Made<(Shader, bool), wgpu::ShaderModule>,
     /// By the bindings of their entry points.
     layouts: Made<(&'static [u32], bool), wgpu::BindGroupLayout>,
     pipelines: Made<PipelineKey, wgpu::ComputePipeline>,
+    /// The bad rows of a dispatch: zero between gathers, which therefore share it.
+    counter: Made<(), wgpu::Buffer>,
 }
 
 impl Pipelines {
-    pub(super) fn get(
-        &self,
-        device: &wgpu::Device,
-        key: PipelineKey,
-    ) -> Result<wgpu::ComputePipeline, GatherError> {
+    pub(super) fn new(device: &wgpu::Device) -> Self {
+        Self {
+            device: device.clone(),
+            limits: device.limits(),
+            make_shader: None,
+            cache: None,
+            shaders: Made::default(),
+            layouts: Made::default(),
+            pipelines: Made::default(),
+            counter: Made::default(),
+        }
+    }
+
+    pub(super) fn get(&self, key: PipelineKey) -> Result<wgpu::ComputePipeline, GatherError> {
         self.pipelines.get_or_make(key, || {
-            let shader = self.shader(device, Shader::of(key.entry_point), key.aliased)?;
-            let layout = self.layout(device, key)?;
-            scoped(device, || self.make(device, key, &shader, &layout))
+            let shader = self.shader(Shader::of(key.entry_point), key.aliased)?;
+            let layout = self.layout(key)?;
+            scoped(&self.device, || self.make(key, &shader, &layout))
         })
     }
 
     /// The layout of what the pipeline binds.
-    pub(super) fn layout(
-        &self,
-        device: &wgpu::Device,
-        key: PipelineKey,
-    ) -> Result<wgpu::BindGroupLayout, GatherError> {
+    pub(super) fn layout(&self, key: PipelineKey) -> Result<wgpu::BindGroupLayout, GatherError> {
         let numbers = key.entry_point.bindings();
         self.layouts.get_or_make((numbers, key.aliased), || {
             let entries: Vec<_> = numbers
                 .iter()
                 .map(|&number| layout_entry(number, key.aliased))
                 .collect();
-            scoped(device, || {
-                device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor {
-                    label: Some("wgpu-gather/operands"),
-                    entries: &entries,
-                })
+            scoped(&self.device, || {
+                self.device
+                    .create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor {
+                        label: Some("wgpu-gather/operands"),
+                        entries: &entries,
+                    })
             })
         })
     }
 
-    fn shader(
-        &self,
-        device: &wgpu::Device,
-        shader: Shader,
-        aliased: bool,
-    ) -> Result<wgpu::ShaderModule, GatherError> {
+    /// The counter, of zeros when it is made.
+    pub(super) fn counter(&self) -> Result<wgpu::Buffer, GatherError> {
+        self.counter.get_or_make((), || {
+            scoped(&self.device, || {
+                let counter = self.device.create_buffer(&wgpu::BufferDescriptor {
+                    label: Some("wgpu-gather/counter"),
+                    size: COUNTER_BYTES,
+                    usage: wgpu::BufferUsages::STORAGE,
+                    // So that the zeros are there whatever becomes of the first submission. A buffer that wgpu would
+                    // zero in it counts as zeroed also if the submission is refused.
+                    mapped_at_creation: true,
+                });
+                counter.unmap();
+                counter
+            })
+        })
+    }
+
+    fn shader(&self, shader: Shader, aliased: bool) -> Result<wgpu::ShaderModule, GatherError> {
         self.shaders.get_or_make((shader, aliased), || {
             let source = if aliased {
                 shader.aliased_source().into()
@@ -75,39 +99,41 @@ impl Pipelines {
                 label: Some(&format!("wgpu-gather/{}", shader.name())),
                 source: wgpu::ShaderSource::Wgsl(source),
             };
-            scoped(device, || match &self.make_shader {
-                Some(make) => make(device, descriptor),
-                None => device.create_shader_module(descriptor),
+            scoped(&self.device, || match &self.make_shader {
+                Some(make) => make(&self.device, descriptor),
+                None => self.device.create_shader_module(descriptor),
             })
         })
     }
 
     fn make(
         &self,
-        device: &wgpu::Device,
         key: PipelineKey,
         shader: &wgpu::ShaderModule,
         layout: &wgpu::BindGroupLayout,
     ) -> wgpu::ComputePipeline {
         let name = key.entry_point.name();
         let label = format!("wgpu-gather/{}/{name}", Shader::of(key.entry_point).name());
-        let layout = device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
-            label: Some(&label),
-            bind_group_layouts: &[Some(layout)],
-            immediate_size: 0,
-        });
-        device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
-            label: Some(&label),
-            layout: Some(&layout),
-            module: shader,
-            entry_point: Some(name),
-            compilation_options: wgpu::PipelineCompilationOptions {
-                constants: &key.entry_point.overrides(),
-                // The output is written whole, workgroup memory is not used.
-                zero_initialize_workgroup_memory: false,
-            },
-            cache: self.cache.as_ref(),
-        })
+        let layout = self
+            .device
+            .create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
+                label: Some(&label),
+                bind_group_layouts: &[Some(layout)],
+                immediate_size: 0,
+            });
+        self.device
+            .create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
+                label: Some(&label),
+                layout: Some(&layout),
+                module: shader,
+                entry_point: Some(name),
+                compilation_options: wgpu::PipelineCompilationOptions {
+                    constants: &key.entry_point.overrides(),
+                    // The output is written whole, workgroup memory is not used.
+                    zero_initialize_workgroup_memory: false,
+                },
+                cache: self.cache.as_ref(),
+            })
     }
 }
 
@@ -117,34 +143,6 @@ impl fmt::Debug for Pipelines {
             .field("cache", &self.cache)
             .field("pipelines", &self.pipelines.slots().len())
             .finish_non_exhaustive()
-    }
-}
-
-fn layout_entry(number: u32, aliased: bool) -> wgpu::BindGroupLayoutEntry {
-    let ty = match number {
-        binding::UNIFORM => wgpu::BufferBindingType::Uniform,
-        _ => wgpu::BufferBindingType::Storage {
-            read_only: !aliased && !binding::is_written(number),
-        },
-    };
-    wgpu::BindGroupLayoutEntry {
-        binding: number,
-        visibility: wgpu::ShaderStages::COMPUTE,
-        ty: wgpu::BindingType::Buffer {
-            ty,
-            has_dynamic_offset: false,
-            min_binding_size: None,
-        },
-        count: None,
-    }
-}
-
-impl EntryPoint {
-    pub(super) const fn key(self, aliased: bool) -> PipelineKey {
-        PipelineKey {
-            entry_point: self,
-            aliased,
-        }
     }
 }
 

@@ -2,6 +2,24 @@
 
 use std::fmt;
 
+use super::bindings::{Bindings, DUMMY_BYTES, WORKGROUPS_BYTES};
+use super::cut::{Dispatch, Span};
+use super::kernel::WORKGROUP_SIZE;
+use super::operands::Operands;
+use super::pipelines::Pipelines;
+use super::scope::scoped;
+use super::shaders::{EntryPoint, PipelineKey};
+use super::types::WORD_BYTES;
+use super::uniform::{GatherUniform, UNIFORM_BYTES};
+use crate::error::GatherError;
+use crate::plan::GatherPlan;
+
+/// The uniforms of many dispatches share buffers of up to this many bytes.
+const MAX_UNIFORMS_BYTES: u64 = 1 << 16;
+
+/// Up to this many invocations, lanes without a row cost less than an indirect dispatch.
+const MAX_DIRECT_INVOCATIONS: u64 = 1 << 18;
+
 /// A gather with everything made that recording it takes: pipelines, uniforms and bind groups. Made by
 /// [`Gatherer::prepare`](super::Gatherer::prepare).
 ///
@@ -17,20 +35,55 @@ pub struct PreparedGather {
 }
 
 impl PreparedGather {
-    pub(super) const fn new(steps: Vec<Step>) -> Self {
-        Self { steps }
+    /// Makes the GPU objects of dispatches of a plan. Without a dispatch, those of its report, if it has one.
+    pub(super) fn new(
+        pipelines: &Pipelines,
+        plan: &GatherPlan,
+        operands: &Operands<'_>,
+        dispatches: &[Dispatch],
+    ) -> Result<Self, GatherError> {
+        if dispatches.is_empty() && operands.report.is_none() {
+            return Ok(Self { steps: Vec::new() });
+        }
+        let maker = Maker::new(pipelines, operands, dispatches)?;
+        let uniforms = GatherUniform::of_dispatches(
+            plan,
+            operands.types.index_kind,
+            dispatches,
+            operands.fill,
+        );
+        let per_buffer = maker.uniforms_per_buffer();
+        let mut steps = Vec::new();
+        for (chunk, uniforms) in uniforms.chunks(per_buffer).enumerate() {
+            let dispatches = dispatches.get(chunk * per_buffer..).unwrap_or_default();
+            maker.make_steps(uniforms, dispatches, &mut steps)?;
+        }
+        Ok(Self { steps })
     }
 
     /// Records the gather as one compute pass.
     pub fn encode(&self, encoder: &mut wgpu::CommandEncoder) {
         if !self.steps.is_empty() {
-            record_pass(encoder, &self.steps);
+            let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor {
+                label: Some("wgpu-gather/encode"),
+                timestamp_writes: None,
+            });
+            self.encode_in_pass(&mut pass);
         }
     }
 
     /// Records the gather into a compute pass of the caller's, where it sets pipeline and bind group 0.
     pub fn encode_in_pass(&self, pass: &mut wgpu::ComputePass<'_>) {
-        record_steps(pass, &self.steps);
+        for step in &self.steps {
+            pass.set_pipeline(&step.pipeline);
+            pass.set_bind_group(0, &step.bind_group, &[]);
+            match &step.workgroups {
+                &Workgroups::Direct(width, height) => pass.dispatch_workgroups(width, height, 1),
+                Workgroups::Indirect(buffer, offset) => {
+                    pass.dispatch_workgroups_indirect(buffer, *offset);
+                }
+            }
+        }
     }
 
     /// How many dispatches it takes: one, unless the device's limits cut the gather, and one more for up to 15 rows of
@@ -51,39 +104,192 @@ impl fmt::Debug for PreparedGather {
 }
 
 /// One dispatch, ready to record.
-pub(super) struct Step {
-    pub(super) pipeline: wgpu::ComputePipeline,
-    pub(super) bind_group: wgpu::BindGroup,
-    pub(super) workgroups: Workgroups,
+struct Step {
+    pipeline: wgpu::ComputePipeline,
+    bind_group: wgpu::BindGroup,
+    workgroups: Workgroups,
 }
 
-/// How many workgroups a step has.
-pub(super) enum Workgroups {
-    These(u32, u32),
-    /// What an earlier step writes into this buffer, at this offset.
-    Counted(wgpu::Buffer, u64),
+enum Workgroups {
+    /// Workgroups of a row of the grid, and rows.
+    Direct(u32, u32),
+    /// The buffer, and the offset in it, to which an earlier step writes the number of workgroups.
+    Indirect(wgpu::Buffer, u64),
 }
 
-pub(super) fn record_pass(encoder: &mut wgpu::CommandEncoder, steps: &[Step]) {
-    let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor {
-        label: Some("wgpu-gather/encode"),
-        timestamp_writes: None,
-    });
-    record_steps(&mut pass, steps);
+/// Makes the GPU objects of one gather.
+struct Maker<'a> {
+    pipelines: &'a Pipelines,
+    operands: &'a Operands<'a>,
+    /// wgpu binds no empty range. A dummy stands in for params without rows, of which the shader loads unit 0 only, and
+    /// for the indices of an index depth of 0 and of an empty output.
+    dummy: Option<wgpu::Buffer>,
+    /// The counter of bad rows, if they are reported.
+    counter: Option<wgpu::Buffer>,
+    /// The index count is read by a step before each dispatch.
+    is_indirect: bool,
+    /// Bytes from one uniform to the next in a buffer of them.
+    stride: u64,
 }
 
-fn record_steps(pass: &mut wgpu::ComputePass<'_>, steps: &[Step]) {
-    for Step {
-        pipeline,
-        bind_group,
-        workgroups,
-    } in steps
-    {
-        pass.set_pipeline(pipeline);
-        pass.set_bind_group(0, bind_group, &[]);
-        match workgroups {
-            Workgroups::These(width, height) => pass.dispatch_workgroups(*width, *height, 1),
-            Workgroups::Counted(grids, grid) => pass.dispatch_workgroups_indirect(grids, *grid),
+impl<'a> Maker<'a> {
+    fn new(
+        pipelines: &'a Pipelines,
+        operands: &'a Operands<'a>,
+        dispatches: &[Dispatch],
+    ) -> Result<Self, GatherError> {
+        let (device, limits) = (&pipelines.device, &pipelines.limits);
+        let is_indirect = operands.index_count.is_some() && !dispatches.is_empty();
+        let mut alignment = limits.min_uniform_buffer_offset_alignment.max(WORD_BYTES);
+        if is_indirect {
+            // An indirect dispatch's uniform is written too.
+            alignment = alignment.max(limits.min_storage_buffer_offset_alignment);
         }
+        let needs_dummy = dispatches.is_empty() || dispatches.iter().any(Dispatch::binds_nothing);
+        let make_dummy = || {
+            scoped(device, || {
+                device.create_buffer(&wgpu::BufferDescriptor {
+                    label: Some("wgpu-gather/dummy"),
+                    size: DUMMY_BYTES,
+                    usage: wgpu::BufferUsages::STORAGE,
+                    mapped_at_creation: false,
+                })
+            })
+        };
+        let counts = operands.report.is_some();
+        Ok(Self {
+            pipelines,
+            operands,
+            dummy: needs_dummy.then(make_dummy).transpose()?,
+            counter: counts.then(|| pipelines.counter()).transpose()?,
+            is_indirect,
+            stride: UNIFORM_BYTES.next_multiple_of(alignment.into()),
+        })
+    }
+
+    fn uniforms_per_buffer(&self) -> usize {
+        let buffer_bytes = self.pipelines.limits.max_buffer_size;
+        let uniforms = buffer_bytes.min(MAX_UNIFORMS_BYTES) / self.stride;
+        usize::try_from(uniforms).map_or(1, |uniforms| uniforms.max(1))
+    }
+
+    /// Makes the steps of the first dispatches, one for each uniform of a buffer.
+    fn make_steps(
+        &self,
+        uniforms: &[GatherUniform],
+        dispatches: &[Dispatch],
+        steps: &mut Vec<Step>,
+    ) -> Result<(), GatherError> {
+        let device = &self.pipelines.device;
+        let buffer = scoped(device, || self.make_uniforms(uniforms))?;
+        let workgroups = self
+            .is_indirect
+            .then(|| scoped(device, || self.make_workgroups(uniforms.len())))
+            .transpose()?;
+        for number in 0..uniforms.len() {
+            let offset = number as u64 * self.stride;
+            let dispatch = dispatches.get(number);
+            let span = |of: fn(&Dispatch) -> Span| dispatch.map(of).unwrap_or_default();
+            let shard = dispatch.and_then(|dispatch| self.operands.shards.get(dispatch.shard));
+            let bindings = Bindings {
+                operands: self.operands,
+                uniform: (&buffer, offset),
+                dummy: self.dummy.as_ref(),
+                counter: self.counter.as_ref(),
+                workgroups: workgroups.as_ref().map(|buffer| (buffer, offset)),
+                params: shard.map(|shard| shard.range),
+                params_span: span(|dispatch| dispatch.params),
+                indices_span: span(|dispatch| dispatch.indices),
+                output_span: span(|dispatch| dispatch.output),
+            };
+            let aliased = self.operands.aliased;
+            if let Some(dispatch) = dispatch {
+                if self.is_indirect {
+                    let key = EntryPoint::CountRows.key(false);
+                    steps.push(self.make_step(key, &bindings, Workgroups::Direct(1, 1))?);
+                }
+                let key = dispatch.pipeline(self.counter.is_some(), aliased);
+                let workgroups = workgroups_of(dispatch, workgroups.as_ref(), offset);
+                steps.push(self.make_step(key, &bindings, workgroups)?);
+            }
+            if self.counter.is_some() && dispatch.is_none_or(|dispatch| dispatch.reports) {
+                let key = EntryPoint::FinishReport.key(aliased);
+                steps.push(self.make_step(key, &bindings, Workgroups::Direct(1, 1))?);
+            }
+        }
+        Ok(())
+    }
+
+    fn make_step(
+        &self,
+        key: PipelineKey,
+        bindings: &Bindings<'_>,
+        workgroups: Workgroups,
+    ) -> Result<Step, GatherError> {
+        let device = &self.pipelines.device;
+        let pipeline = self.pipelines.get(key)?;
+        let layout = self.pipelines.layout(key)?;
+        let numbers = key.entry_point.bindings().iter();
+        let entries: Vec<_> = numbers.map(|&number| bindings.entry(number)).collect();
+        let bind_group = scoped(device, || {
+            device.create_bind_group(&wgpu::BindGroupDescriptor {
+                label: Some("wgpu-gather/operands"),
+                layout: &layout,
+                entries: &entries,
+            })
+        })?;
+        Ok(Step {
+            pipeline,
+            bind_group,
+            workgroups,
+        })
+    }
+
+    fn make_uniforms(&self, uniforms: &[GatherUniform]) -> wgpu::Buffer {
+        let mut usage = wgpu::BufferUsages::UNIFORM;
+        if self.is_indirect {
+            usage |= wgpu::BufferUsages::STORAGE;
+        }
+        let device = &self.pipelines.device;
+        let buffer = device.create_buffer(&wgpu::BufferDescriptor {
+            label: Some("wgpu-gather/uniforms"),
+            size: (uniforms.len() as u64 - 1) * self.stride + UNIFORM_BYTES,
+            usage,
+            mapped_at_creation: true,
+        });
+        // A lost device maps nothing; what else went wrong is in the error scope.
+        if let Ok(mut mapped) = buffer.get_mapped_range_mut(..) {
+            let mut start = 0;
+            for uniform in uniforms {
+                let bytes = bytemuck::bytes_of(uniform);
+                let end = start + bytes.len();
+                mapped.slice(start..end).copy_from_slice(bytes);
+                start += usize::try_from(self.stride).expect("uniforms in memory");
+            }
+        }
+        buffer.unmap();
+        buffer
+    }
+
+    /// For the workgroups of so many dispatches, as far apart as their uniforms.
+    fn make_workgroups(&self, dispatches: usize) -> wgpu::Buffer {
+        let device = &self.pipelines.device;
+        device.create_buffer(&wgpu::BufferDescriptor {
+            label: Some("wgpu-gather/workgroups"),
+            size: (dispatches as u64 - 1) * self.stride + WORKGROUPS_BYTES,
+            usage: wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::INDIRECT,
+            mapped_at_creation: false,
+        })
+    }
+}
+
+/// The workgroups of a dispatch. With an index count, a large one has those that the count says.
+fn workgroups_of(dispatch: &Dispatch, indirect: Option<&wgpu::Buffer>, offset: u64) -> Workgroups {
+    let invocations = dispatch.shares.workgroups * u64::from(WORKGROUP_SIZE);
+    match indirect {
+        Some(buffer) if invocations >= MAX_DIRECT_INVOCATIONS => {
+            Workgroups::Indirect(buffer.clone(), offset)
+        }
+        _ => Workgroups::Direct(dispatch.workgroups.0, dispatch.workgroups.1),
     }
 }

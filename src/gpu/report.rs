@@ -95,7 +95,7 @@ impl BadRows {
             }
             IndexKind::U64 => i128::from(wide(report.index[2 * k], report.index[2 * k + 1])),
         });
-        let first = BadIndexError::new(plan, row, index.collect());
+        let first = plan.bad_index(row, index.collect());
         Ok(Some(Self { count, first }))
     }
 }

@@ -8,6 +8,7 @@ mod lanes;
 mod oracle;
 mod overrides;
 mod parsed;
+mod pipeline;
 mod reachable;
 mod small_gathers;
 mod texts;
@@ -21,9 +22,10 @@ use naga::{AddressSpace, Expression, StorageAccess, TypeInner};
 
 use self::parsed::ValidModule;
 use self::reachable::reachable;
-use super::kernel::{EntryPoint, Kernel, Unit, binding};
+use super::kernel::{Kernel, Unit};
 use super::report::{BadRowCounter, BadRowReport};
 use super::shaders::Shader;
+use super::shaders::{EntryPoint, binding};
 use super::uniform::GatherUniform;
 
 const READ: AddressSpace = AddressSpace::Storage {
@@ -145,8 +147,8 @@ fn each_binding_is_the_operand_that_rust_binds() {
                 binding::COUNTER => ("counter", READ_AND_WRITE),
                 binding::REPORT => ("report", READ_AND_WRITE),
                 binding::COUNT => ("count", READ),
-                binding::COUNTED => ("counted", READ_AND_WRITE),
-                binding::GRID => ("grid", READ_AND_WRITE),
+                binding::INDIRECT_UNIFORM => ("indirect", READ_AND_WRITE),
+                binding::WORKGROUPS => ("workgroups", READ_AND_WRITE),
                 other => panic!("binding {other} is in no table"),
             };
             let name = global.name.as_deref().expect("a global has a name");

@@ -1,6 +1,109 @@
 //! The shader modules: each is made of a few files of shaders/, so that no more is compiled than a gather needs.
 
-use super::kernel::{EntryPoint, FindRows, Kernel, Unit};
+use super::kernel::{FindRows, Kernel, Unit};
+
+/// A pipeline is made for few things, and never for a shape or a policy.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) struct PipelineKey {
+    pub(crate) entry_point: EntryPoint,
+    /// An operand that is only read lives in a buffer that is written, so that all are bound for both.
+    pub(crate) aliased: bool,
+}
+
+/// The compute shaders in shaders/.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum EntryPoint {
+    Gather {
+        kernel: Kernel,
+        find: FindRows,
+        report: bool,
+    },
+    FinishReport,
+    CountRows,
+}
+
+impl EntryPoint {
+    pub(crate) const fn key(self, aliased: bool) -> PipelineKey {
+        PipelineKey {
+            entry_point: self,
+            aliased,
+        }
+    }
+
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Gather { kernel, report, .. } => kernel.name(report),
+            Self::FinishReport => "finish_report",
+            Self::CountRows => "count_rows",
+        }
+    }
+
+    /// The bindings that the entry point reads or writes.
+    pub(crate) const fn bindings(self) -> &'static [u32] {
+        match self {
+            Self::Gather { report: false, .. } => &[
+                binding::UNIFORM,
+                binding::PARAMS,
+                binding::INDICES,
+                binding::OUTPUT,
+            ],
+            Self::Gather { report: true, .. } => &[
+                binding::UNIFORM,
+                binding::PARAMS,
+                binding::INDICES,
+                binding::OUTPUT,
+                binding::COUNTER,
+            ],
+            Self::FinishReport => &[
+                binding::UNIFORM,
+                binding::INDICES,
+                binding::COUNTER,
+                binding::REPORT,
+            ],
+            Self::CountRows => &[
+                binding::COUNT,
+                binding::INDIRECT_UNIFORM,
+                binding::WORKGROUPS,
+            ],
+        }
+    }
+
+    /// The shader's overrides.
+    pub(crate) fn overrides(self) -> Vec<(&'static str, f64)> {
+        let mut overrides = Vec::new();
+        if let Self::Gather { kernel, find, .. } = self {
+            if let FindRows::Words { index_words, depth } = find {
+                overrides.push(("INDEX_WORDS", index_words.into()));
+                overrides.push(("DEPTH", depth.into()));
+            }
+            if let Kernel::Packed { slice_bytes } = kernel {
+                overrides.push(("PACKED_BYTES", slice_bytes.into()));
+            }
+        }
+        overrides
+    }
+}
+
+/// The numbers of the shaders' bindings.
+pub(crate) mod binding {
+    pub(crate) const UNIFORM: u32 = 0;
+    pub(crate) const PARAMS: u32 = 1;
+    pub(crate) const INDICES: u32 = 2;
+    pub(crate) const OUTPUT: u32 = 3;
+    pub(crate) const COUNTER: u32 = 4;
+    pub(crate) const REPORT: u32 = 5;
+    pub(crate) const COUNT: u32 = 6;
+    pub(crate) const INDIRECT_UNIFORM: u32 = 7;
+    pub(crate) const WORKGROUPS: u32 = 8;
+
+    /// Whether entry points that use a binding write to it.
+    pub(crate) const fn is_written(number: u32) -> bool {
+        matches!(
+            number,
+            OUTPUT | COUNTER | REPORT | INDIRECT_UNIFORM | WORKGROUPS
+        )
+    }
+}
 
 /// A shader module.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

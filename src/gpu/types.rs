@@ -1,8 +1,8 @@
 //! The element width and the index type of a gather: all that the GPU needs to know of types.
 
-use crate::dims::GatherDims;
 use crate::element::{GatherElement, GatherIndex, IndexKind};
 use crate::error::{GatherError, Operand};
+use crate::plan::GatherDims;
 
 /// The width of an element, in bytes, and the type of an index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -59,6 +59,17 @@ pub(crate) const fn range_bytes(operand_bytes: u64) -> u64 {
     operand_bytes.next_multiple_of(WORD_BYTES as u64)
 }
 
+/// The words of a number.
+pub(crate) fn low_and_high(number: u64) -> [u32; 2] {
+    [number & u64::from(u32::MAX), number >> u32::BITS]
+        .map(|word| u32::try_from(word).expect("a word has 32 bits"))
+}
+
+/// A size within one dispatch: its bytes are counted in 32 bits, and so is all that makes them up.
+pub(crate) fn size(size: u64) -> u32 {
+    u32::try_from(size).expect("a size within one dispatch has 32 bits")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -89,5 +100,10 @@ mod tests {
             refused(&[2, 1 << 40], &[1 << 20], 16),
             format!("output {most} 1152921504606846976 elements of 16 bytes")
         );
+    }
+
+    #[test]
+    fn a_number_is_its_words() {
+        assert_eq!(low_and_high(5 * (1 << 30) + 3), [(1 << 30) + 3, 1]);
     }
 }

@@ -5,12 +5,11 @@ use bytemuck::{Pod, Zeroable};
 
 use super::cut::Dispatch;
 use super::fill::FillPattern;
+use super::kernel::MAX_PLACE_DIMS;
+use super::types::{low_and_high, size};
 use crate::bad_indices::{BadIndices, NegativeIndices};
 use crate::element::IndexKind;
 use crate::plan::GatherPlan;
-
-/// Dims that a uniform holds.
-pub(crate) const MAX_PLACE_DIMS: usize = 8;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Pod, Zeroable)]
 #[repr(C)]
@@ -55,6 +54,27 @@ pub(crate) struct GatherUniform {
 pub(crate) const UNIFORM_BYTES: u64 = size_of::<GatherUniform>() as u64;
 
 impl GatherUniform {
+    /// The uniforms of a gather, one for each dispatch; without a dispatch, one for its report.
+    pub(crate) fn of_dispatches(
+        plan: &GatherPlan,
+        index_kind: IndexKind,
+        dispatches: &[Dispatch],
+        fill: FillPattern,
+    ) -> Vec<Self> {
+        if dispatches.is_empty() {
+            return vec![Self {
+                reports: 2,
+                ..Self::zeroed()
+            }];
+        }
+        let first_report = dispatches.iter().position(|dispatch| dispatch.reports);
+        let uniform = |(number, dispatch)| {
+            let begins_report = first_report == Some(number);
+            Self::new(plan, index_kind, dispatch, fill, begins_report)
+        };
+        dispatches.iter().enumerate().map(uniform).collect()
+    }
+
     /// The sizes of one dispatch of a plan, with or without a fill. The first report of a gather begins it.
     pub(crate) fn new(
         plan: &GatherPlan,
@@ -116,26 +136,5 @@ impl GatherUniform {
             fill: fill.pattern,
             place_dims,
         }
-    }
-}
-
-/// The words of a number.
-pub(crate) fn low_and_high(number: u64) -> [u32; 2] {
-    [number & u64::from(u32::MAX), number >> u32::BITS]
-        .map(|word| u32::try_from(word).expect("a word has 32 bits"))
-}
-
-/// A size within one dispatch: its bytes are counted in 32 bits, and so is all that makes them up.
-pub(crate) fn size(size: u64) -> u32 {
-    u32::try_from(size).expect("a size within one dispatch has 32 bits")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_number_is_its_words() {
-        assert_eq!(low_and_high(5 * (1 << 30) + 3), [(1 << 30) + 3, 1]);
     }
 }

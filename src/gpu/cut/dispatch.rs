@@ -1,9 +1,10 @@
 //! One dispatch of a cut: its rows, its kernel, and the bytes that it binds.
 
 use super::{Cut, Window};
-use crate::gpu::kernel::{EntryPoint, FindRows, Kernel, PipelineKey, Shares};
+use crate::gpu::kernel::{FindRows, Kernel, Shares};
+use crate::gpu::shaders::{EntryPoint, PipelineKey};
 use crate::gpu::types::range_bytes;
-use crate::gpu::uniform::size;
+use crate::gpu::types::size;
 
 /// Bytes of a vector of words.
 const VEC4_BYTES: u64 = 16;
@@ -233,7 +234,7 @@ impl Cut<'_> {
         let (shard, params) = if dims.held_rows == 0 {
             (0, Span::default())
         } else {
-            let (shard, shard_row, _) = self.shard_of(row);
+            let (shard, shard_row, _) = self.shards.of(row);
             (shard, slices(row - shard_row, row_end - shard_row))
         };
         let (first_index_row, last_index_row) = blocks.index_rows;

@@ -10,7 +10,8 @@ use super::lanes::{Case, Run, mixed};
 use crate::Gather;
 use crate::element::IndexKind;
 use crate::gpu::cut::Dispatch;
-use crate::gpu::kernel::{Kernel, WORKGROUP_SIZE, binding};
+use crate::gpu::kernel::{Kernel, WORKGROUP_SIZE};
+use crate::gpu::shaders::binding;
 use crate::gpu::types::ElementTypes;
 
 const SUBGROUP: u32 = 32;

@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 use naga::{Expression, Literal, Scalar};
 
 use super::parsed::ValidModule;
-use super::translation::for_each_pipeline;
-use crate::gpu::kernel::{EntryPoint, FindRows, Kernel, Unit};
+use super::pipeline::for_each_pipeline;
+use crate::gpu::kernel::{FindRows, Kernel, Unit};
+use crate::gpu::shaders::EntryPoint;
 
 #[test]
 fn overrides_are_u32_and_have_defaults() {

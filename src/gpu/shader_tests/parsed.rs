@@ -6,8 +6,8 @@ use naga::valid::{Capabilities, FunctionInfo, GlobalUse, ModuleInfo, ValidationF
 use naga::{Function, GlobalVariable, Handle, Module, TypeInner};
 
 use super::reachable::reachable;
-use crate::gpu::kernel::{EntryPoint, PipelineKey};
 use crate::gpu::shaders::Shader;
+use crate::gpu::shaders::{EntryPoint, PipelineKey};
 
 /// A valid module that needs no optional capability.
 pub(super) struct ValidModule {

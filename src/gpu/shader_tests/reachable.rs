@@ -6,9 +6,9 @@ use std::sync::LazyLock;
 use super::parsed::ValidModule;
 use crate::element::IndexKind;
 use crate::gpu::cut::Cut;
-use crate::gpu::kernel::{EntryPoint, PipelineKey};
+use crate::gpu::kernel::MAX_PLACE_DIMS;
+use crate::gpu::shaders::{EntryPoint, PipelineKey};
 use crate::gpu::types::ElementTypes;
-use crate::gpu::uniform::MAX_PLACE_DIMS;
 use crate::{Gather, GatherElements, GatherNd, GatherPlan};
 
 /// All of them, in one order.
@@ -45,7 +45,7 @@ fn gathers() -> HashSet<EntryPoint> {
                 // Each fill meets slices of each remainder of 16, in every 256 bytes.
                 let fill_words = element_bytes / 16 % 16 + 1;
                 cut.set_fill_words(fill_words.try_into().expect("a few words"));
-                for cut in [cut.clone(), cut.counted()] {
+                for cut in [cut.clone(), cut.indirect()] {
                     found.extend(cut.dispatches().take(10).flat_map(|dispatch| {
                         [false, true].map(|report| dispatch.pipeline(report, false).entry_point)
                     }));

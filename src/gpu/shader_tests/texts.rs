@@ -15,8 +15,9 @@ use std::path::PathBuf;
 
 use super::parsed::source_of;
 use super::reachable::reachable;
-use crate::gpu::kernel::{EntryPoint, FindRows, Kernel, PipelineKey, Unit};
+use crate::gpu::kernel::{FindRows, Kernel, Unit};
 use crate::gpu::shaders::Shader;
+use crate::gpu::shaders::{EntryPoint, PipelineKey};
 
 /// Where texts go, if anywhere.
 fn folder() -> Option<PathBuf> {

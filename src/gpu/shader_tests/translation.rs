@@ -1,102 +1,13 @@
 //! Every pipeline that gathers can take, through naga's back ends as wgpu calls them.
 
-use std::borrow::Cow;
-
-use naga::back::{glsl, hlsl, msl, pipeline_constants, spv};
+use naga::ShaderStage;
+use naga::back::{glsl, hlsl, msl};
 use naga::proc::{BoundsCheckPolicies, BoundsCheckPolicy};
-use naga::valid::ModuleInfo;
-use naga::{Module, ResourceBinding, ShaderStage};
 
-use super::parsed::ValidModule;
+use super::pipeline::{for_each_pipeline, one_class};
 use super::texts::{Texts, file_name, leave};
-use crate::gpu::kernel::{EntryPoint, PipelineKey, WORKGROUP_SIZE, binding};
-
-/// One entry point whose overrides have their values.
-pub(super) struct Pipeline<'a> {
-    pub(super) key: PipelineKey,
-    pub(super) module: Cow<'a, Module>,
-    info: Cow<'a, ModuleInfo>,
-}
-
-impl Pipeline<'_> {
-    fn name(&self) -> String {
-        self.key.entry_point.name().to_owned()
-    }
-
-    /// Whether its layout lets a binding be written.
-    fn may_write(&self, number: u32) -> bool {
-        number != binding::UNIFORM && (self.key.aliased || binding::is_written(number))
-    }
-
-    /// Where a back end of wgpu puts each binding: registers or slots, counted up for each class apart.
-    fn slots<Target, Map: FromIterator<(ResourceBinding, Target)>>(
-        &self,
-        class: impl Fn(u32) -> usize,
-        target: impl Fn(u32, u8) -> Target,
-    ) -> Map {
-        let mut next = [0; 3];
-        let bindings = self.key.entry_point.bindings().iter();
-        let slots = bindings.map(|&binding| {
-            let slot = &mut next[class(binding)];
-            *slot += 1;
-            (
-                ResourceBinding { group: 0, binding },
-                target(binding, *slot - 1),
-            )
-        });
-        slots.collect()
-    }
-
-    fn to_spirv(&self, lang_version: (u8, u8), policies: BoundsCheckPolicies) -> Vec<u32> {
-        let options = spv::Options {
-            lang_version,
-            flags: spv::WriterFlags::empty(),
-            fake_missing_bindings: false,
-            binding_map: self.slots(one_class, |_, slot| spv::BindingInfo {
-                descriptor_set: 0,
-                binding: slot.into(),
-                binding_array_size: None,
-            }),
-            capabilities: Some([spv::Capability::Shader].into_iter().collect()),
-            bounds_check_policies: policies,
-            ..Default::default()
-        };
-        let pipeline_options = spv::PipelineOptions {
-            shader_stage: ShaderStage::Compute,
-            entry_point: self.name(),
-        };
-        spv::write_vec(&self.module, &self.info, &options, Some(&pipeline_options))
-            .unwrap_or_else(|error| panic!("{:?}, {lang_version:?}: {error}", self.key))
-    }
-}
-
-fn one_class(_: u32) -> usize {
-    0
-}
-
-/// Returns how many there are.
-pub(super) fn for_each_pipeline(mut check: impl FnMut(&Pipeline<'_>)) -> usize {
-    let mut count = 0;
-    for aliased in [false, true] {
-        for shader in ValidModule::all(aliased) {
-            for key in shader.pipelines(aliased) {
-                let entry_point = key.entry_point;
-                let overrides = entry_point.overrides().into_iter();
-                let constants = overrides.map(|(name, value)| (name.to_owned(), value));
-                let (module, info) = pipeline_constants::process_overrides(
-                    &shader.module,
-                    &shader.info,
-                    Some((ShaderStage::Compute, entry_point.name())),
-                    &constants.collect(),
-                )
-                .unwrap_or_else(|error| panic!("{key:?}: {error}"));
-                check(&Pipeline { key, module, info });
-                count += 1;
-            }
-        }
-    }
-    count
-}
+use crate::gpu::kernel::WORKGROUP_SIZE;
+use crate::gpu::shaders::{EntryPoint, binding};
 
 fn checked(index: BoundsCheckPolicy, buffer: BoundsCheckPolicy) -> BoundsCheckPolicies {
     BoundsCheckPolicies {

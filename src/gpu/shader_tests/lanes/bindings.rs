@@ -4,10 +4,10 @@ use std::collections::HashMap;
 
 use super::Run;
 use super::case::{index_of, params_word, word_before};
-use crate::gpu::bound::DUMMY_BYTES;
+use crate::gpu::bindings::DUMMY_BYTES;
 use crate::gpu::cut::{Dispatch, Span};
-use crate::gpu::kernel::{EntryPoint, binding};
 use crate::gpu::shader_tests::interpreter::{Access, Memory};
+use crate::gpu::shaders::{EntryPoint, binding};
 use crate::gpu::types::range_bytes;
 
 /// What a dispatch binds.

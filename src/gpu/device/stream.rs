@@ -1,23 +1,21 @@
 //! Gathers whose table, or whose output, is more than the device holds: in chunks, within device memory of
 //! the caller's choice.
 
+mod chunk;
+
 use super::context::Gpu;
-use super::cut::{Chunk, Cut, Dispatch, Window};
-use super::fill::Fill;
-use super::limits::check_limits;
-use super::mapping::{Mapping, Wait};
-use super::operands::GatherBuffers;
-use super::prepared::record_pass;
-use super::scope::scoped_start;
-use super::table::{GpuTable, elements_of};
-use super::types::{ElementTypes, range_bytes};
+use super::mapping::Wait;
+use super::table::GpuTable;
 use super::upload::Upload;
 use crate::bad_indices::BadIndices;
 use crate::element::{GatherElement, GatherIndex};
 use crate::error::{GatherError, GpuError, Operand, RunError};
-use crate::index_rows::{BAD, IndexRows, NOT_HELD};
-use crate::pieces::pieces;
+use crate::gpu::cut::{Chunk, Cut};
+use crate::gpu::fill::Fill;
+use crate::gpu::limits::check_limits;
+use crate::gpu::types::{ElementTypes, range_bytes};
 use crate::plan::GatherPlan;
+use crate::plan::index_rows::IndexRows;
 
 /// An operand that is uploaded has a buffer of the device and two of the host's, of which one is filled
 /// while the other is copied.
@@ -32,7 +30,7 @@ const OUTPUT_SHARES: u64 = 2;
 /// chunks.
 ///
 /// ```no_run
-#[doc = include_str!("../../tests/doc_examples/stream.rs")]
+#[doc = include_str!("../../../tests/doc_examples/stream.rs")]
 /// ```
 #[derive(Debug)]
 pub struct GatherStream<'a, T, I> {
@@ -197,7 +195,7 @@ impl<'a, T: GatherElement, I: GatherIndex> GatherStream<'a, T, I> {
     /// Elements too long for [`GatherBuffers::with_fill`](GatherBuffers::with_fill).
     ///
     /// ```no_run
-    #[doc = include_str!("../../tests/doc_examples/stream_filled.rs")]
+    #[doc = include_str!("../../../tests/doc_examples/stream_filled.rs")]
     /// ```
     pub fn with_fill(mut self, fill: T) -> Result<Self, GpuError> {
         let pattern = Fill::new(bytemuck::bytes_of(&fill)).pattern(size_of::<T>() as u64)?;
@@ -232,100 +230,6 @@ impl<'a, T: GatherElement, I: GatherIndex> GatherStream<'a, T, I> {
         }
         Ok(None)
     }
-
-    /// The elements that a chunk completes.
-    async fn gather(&mut self, chunk: Chunk, wait: Wait) -> Result<Vec<T>, GpuError> {
-        let (bytes, base) = self.cut.output_bytes(chunk);
-        let windows = self.cut.windows(chunk);
-        let needed: Vec<Window> = windows.filter(|window| self.is_needed(window)).collect();
-        for window in needed {
-            let dispatches: Vec<Dispatch> = self.cut.dispatches_of(window).collect();
-            for mut dispatch in dispatches {
-                dispatch.output.offset -= base;
-                self.run(dispatch, wait).await?;
-            }
-        }
-
-        let size = range_bytes(bytes.end - base);
-        let usage = wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST;
-        let label = "wgpu-gather/readback";
-        let read_back = || {
-            let readback = self.gpu.make_buffer(Operand::Output, size, usage, label)?;
-            let submission = self.gpu.submit("wgpu-gather/chunk", |encoder| {
-                encoder.copy_buffer_to_buffer(&self.output, 0, &readback, 0, size);
-            })?;
-            Mapping::start(&self.gpu.device, readback, wgpu::MapMode::Read, submission)
-        };
-        let result = scoped_start(&self.gpu.device, read_back).await?;
-        let place = |at: u64| usize::try_from(at - base).expect("a chunk is in memory");
-        let (start, end) = (place(bytes.start), place(bytes.end));
-        let begun = &mut self.begun;
-        result
-            .read(wait, |mapped| whole_elements(begun, &mapped[start..end]))
-            .await?
-    }
-
-    /// Whether an output row is written by the dispatch that binds this window. A row that is bad, or that
-    /// params does not hold, is written by that of the first row of its part.
-    fn is_needed(&self, window: &Window) -> bool {
-        let dims = self.plan.dims();
-        let (first, end) = window.params_rows;
-        let mut rows = window.output_rows.0..window.output_rows.1;
-        rows.any(|output_row| {
-            let mut row = [0];
-            self.index_rows.locate(output_row, &mut row);
-            let row = match row {
-                [BAD | NOT_HELD] => output_row / dims.index_count * dims.held_rows.max(1),
-                [row] => row,
-            };
-            first <= row && row < end
-        })
-    }
-
-    /// Submits one dispatch, and the uploads of what it reads.
-    async fn run(&mut self, dispatch: Dispatch, wait: Wait) -> Result<(), GpuError> {
-        self.indices.ready(dispatch.indices, wait).await?;
-        if let Params::Host(upload) = &mut self.params {
-            upload.ready(dispatch.params, wait).await?;
-        }
-        scoped_start(&self.gpu.device, || self.start(dispatch)).await
-    }
-
-    /// The same, once there is room for what is uploaded.
-    fn start(&mut self, mut dispatch: Dispatch) -> Result<(), GpuError> {
-        let (params_span, indices_span) = (dispatch.params, dispatch.indices);
-        dispatch.indices.offset = self.indices.place_of(indices_span);
-        let params = match &self.params {
-            Params::Device(buffer) => buffer.clone(),
-            Params::Host(upload) => {
-                dispatch.params.offset = upload.place_of(params_span);
-                upload.buffer().clone()
-            }
-        };
-        let mut buffers = GatherBuffers::new::<T, I>(
-            params.slice(..),
-            self.indices.buffer().slice(..),
-            self.output.slice(..),
-        );
-        if let Some(fill) = self.fill {
-            buffers = buffers.with_fill(fill);
-        }
-        let shards = buffers.params_shards(self.plan.dims());
-        let gatherer = &self.gpu.gatherer;
-        let steps = gatherer.make_steps(self.plan, &buffers, &shards, &[dispatch], false)?;
-        let submission = self.gpu.submit("wgpu-gather/stream", |encoder| {
-            self.indices.load(indices_span, encoder);
-            if let Params::Host(upload) = &mut self.params {
-                upload.load(params_span, encoder);
-            }
-            record_pass(encoder, &steps);
-        })?;
-        self.indices.submitted(&submission)?;
-        match &mut self.params {
-            Params::Device(_) => Ok(()),
-            Params::Host(upload) => upload.submitted(&submission),
-        }
-    }
 }
 
 #[cfg(not(target_arch = "wasm32"))]
@@ -339,21 +243,6 @@ impl<T: GatherElement, I: GatherIndex> Iterator for GatherStream<'_, T, I> {
 
 #[cfg(not(target_arch = "wasm32"))]
 impl<T: GatherElement, I: GatherIndex> std::iter::FusedIterator for GatherStream<'_, T, I> {}
-
-/// The elements whose last byte is among `bytes`, which go on where `begun` ends; `begun` keeps the rest.
-fn whole_elements<T: GatherElement>(begun: &mut Vec<u8>, bytes: &[u8]) -> Result<Vec<T>, GpuError> {
-    if begun.is_empty() && bytes.len().is_multiple_of(size_of::<T>()) {
-        return elements_of(bytes);
-    }
-    for piece in pieces(bytes) {
-        begun.extend_from_slice(piece);
-    }
-    let rest = begun.len() % size_of::<T>();
-    let whole = begun.len() - rest;
-    let elements = elements_of(&begun[..whole]);
-    begun.drain(..whole);
-    elements
-}
 
 #[cfg(test)]
 mod tests;

@@ -1,10 +1,10 @@
 //! Host memory that is copied to the device a window at a time.
 
 use super::context::Gpu;
-use super::cut::Span;
 use super::mapping::{Mapping, Wait};
-use super::types::range_bytes;
 use crate::error::{GpuError, Operand};
+use crate::gpu::cut::Span;
+use crate::gpu::types::range_bytes;
 
 /// A buffer on the device that holds now this window of an operand, now that.
 #[derive(Debug)]

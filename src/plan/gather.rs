@@ -1,12 +1,12 @@
 //! `Gather` to `GatherPlan`: the checks of gather, in TensorFlow's order.
 
-use crate::bad_indices::{BadIndices, NegativeIndices};
-use crate::dims::GatherDims;
-use crate::error::PlanError;
-use crate::plan::{
+use super::dims::GatherDims;
+use super::{
     GatherPlan, Operation, check_batch_dims_equal, check_below_params_rank, check_element_counts,
     product,
 };
+use crate::bad_indices::{BadIndices, NegativeIndices};
+use crate::error::PlanError;
 
 /// The attributes of `tf.gather` (and of ONNX's Gather, NumPy's `take`, PyTorch's `index_select` and `embedding`,
 /// TensorFlow 1's `batch_gather`): each index selects along one axis of params.

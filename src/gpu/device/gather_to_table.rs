@@ -1,17 +1,17 @@
 //! Gathers whose operands and result are all on the GPU.
 
-use super::buffers::TABLE;
 use super::context::Gpu;
+use super::gather_to_host::check_report;
 use super::mapping::{Mapping, Wait};
-use super::operands::GatherBuffers;
-use super::report::REPORT_BYTES;
-use super::scope::{scoped, scoped_start};
+use super::staging::TABLE;
 use super::table::GpuTable;
-use super::to_host::check_report;
-use super::types::{ElementTypes, range_bytes};
 use crate::bad_indices::BadIndices;
 use crate::element::{GatherElement, GatherIndex};
 use crate::error::{GpuError, Operand};
+use crate::gpu::buffers::GatherBuffers;
+use crate::gpu::report::REPORT_BYTES;
+use crate::gpu::scope::{scoped, scoped_start};
+use crate::gpu::types::{ElementTypes, range_bytes};
 use crate::plan::GatherPlan;
 
 impl Gpu {
@@ -25,7 +25,7 @@ impl Gpu {
     /// Those of [`gather`](Self::gather).
     ///
     /// ```no_run
-    #[doc = include_str!("../../tests/doc_examples/chain.rs")]
+    #[doc = include_str!("../../../tests/doc_examples/chain.rs")]
     /// ```
     pub async fn gather_to_table<T, I>(
         &self,

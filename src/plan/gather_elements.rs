@@ -1,10 +1,10 @@
 //! `GatherElements` to `GatherPlan`: the checks of gather_elements, in the order of the others.
 
+use super::dims::{GatherDims, PlaceDim};
+use super::gather::axis_of;
+use super::{GatherPlan, Operation, check_element_counts, product};
 use crate::bad_indices::{BadIndices, NegativeIndices};
-use crate::dims::{GatherDims, PlaceDim};
 use crate::error::PlanError;
-use crate::gather::axis_of;
-use crate::plan::{GatherPlan, Operation, check_element_counts, product};
 
 /// The attributes of ONNX's GatherElements, `torch.gather` and NumPy's `take_along_axis`: each index selects one
 /// element of params, along one axis, at its own place in the other dims.

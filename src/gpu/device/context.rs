@@ -2,13 +2,13 @@
 
 use std::fmt;
 
-use super::gatherer::Gatherer;
 use crate::error::GpuError;
+use crate::gpu::gatherer::Gatherer;
 
 /// A GPU of this machine, or an app's own, with a [`Gatherer`] on it.
 ///
 /// ```no_run
-#[doc = include_str!("../../tests/doc_examples/gpu.rs")]
+#[doc = include_str!("../../../tests/doc_examples/gpu.rs")]
 /// ```
 #[derive(Debug)]
 pub struct Gpu {

@@ -3,14 +3,14 @@
 use std::any::type_name;
 use std::marker::PhantomData;
 
-use super::buffers::{HOST, TABLE};
 use super::context::Gpu;
 use super::mapping::{Mapping, Wait};
-use super::scope::scoped_start;
-use super::types::range_bytes;
+use super::staging::{HOST, TABLE};
+use crate::cpu::memcpy_chunks;
 use crate::element::GatherElement;
 use crate::error::{GatherError, GpuError, Operand, RunError};
-use crate::pieces::pieces;
+use crate::gpu::scope::scoped_start;
+use crate::gpu::types::range_bytes;
 
 /// A tensor that stays on the GPU: a buffer, its shape and the type of its elements, row-major. To be gathered from
 /// many times, or by.
@@ -237,7 +237,7 @@ pub(super) fn elements_of<T: GatherElement>(bytes: &[u8]) -> Result<Vec<T>, GpuE
             element_bytes: size_of::<T>(),
         })?;
     if let Ok(mapped) = bytemuck::checked::try_cast_slice(bytes) {
-        for piece in pieces(mapped) {
+        for piece in memcpy_chunks(mapped) {
             elements.extend_from_slice(piece);
         }
         return Ok(elements);

@@ -3,17 +3,17 @@
 use std::fmt;
 
 use super::context::Gpu;
-use super::fill::check_fill;
 use super::mapping::Wait;
 use crate::bad_indices::BadIndices;
 use crate::element::{GatherElement, GatherIndex};
 use crate::error::{GatherError, GpuError};
+use crate::gpu::fill::check_fill;
 use crate::plan::GatherPlan;
 
 /// Where gathers run on this machine. Print it to say so.
 ///
 /// ```no_run
-#[doc = include_str!("../../tests/doc_examples/executor.rs")]
+#[doc = include_str!("../../../tests/doc_examples/executor.rs")]
 /// ```
 #[derive(Debug)]
 pub enum Executor {
@@ -27,7 +27,7 @@ impl Executor {
     /// The GPU that [`Gpu::new`] finds, else the CPU.
     ///
     /// ```no_run
-    #[doc = include_str!("../../tests/doc_examples/browser.rs")]
+    #[doc = include_str!("../../../tests/doc_examples/browser.rs")]
     /// ```
     pub async fn new() -> Self {
         Gpu::new().await.into()
@@ -68,7 +68,7 @@ impl Executor {
     /// [`GatherBuffers::with_fill`](crate::GatherBuffers::with_fill).
     ///
     /// ```no_run
-    #[doc = include_str!("../../tests/doc_examples/executor_filled.rs")]
+    #[doc = include_str!("../../../tests/doc_examples/executor_filled.rs")]
     /// ```
     pub async fn gather_filled<T, I>(
         &self,

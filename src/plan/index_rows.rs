@@ -3,10 +3,10 @@
 
 use std::ops::Range;
 
+use super::GatherPlan;
+use super::line::Line;
 use crate::bad_indices::{BadIndexError, BadIndices, NegativeIndices};
 use crate::element::GatherIndex;
-use crate::line::Line;
-use crate::plan::GatherPlan;
 
 /// The row of an index row that is out of range.
 pub(crate) const BAD: u64 = u64::MAX;
@@ -127,17 +127,14 @@ impl<'a, I: GatherIndex> IndexRows<'a, I> {
     /// The error that names an index row.
     pub(crate) fn bad_index(&self, row: usize) -> BadIndexError {
         let index = self.values_of(row..row + 1).iter();
-        BadIndexError::new(
-            self.plan,
-            row as u64,
-            index.map(|index| index.value()).collect(),
-        )
+        self.plan
+            .bad_index(row as u64, index.map(|index| index.value()).collect())
     }
 }
 
-/// Rows of params, one for each slice of the output.
-pub(crate) trait Rows: Copy {
-    /// Rows that were located beforehand may be [`NOT_HELD`].
+/// SelectedRows of params, one for each slice of the output.
+pub(crate) trait SelectedRows: Copy {
+    /// SelectedRows that were located beforehand may be [`NOT_HELD`].
     const ARE_LOCATED: bool;
 
     fn len(self) -> usize;
@@ -149,7 +146,7 @@ pub(crate) trait Rows: Copy {
     fn likely_row(self, k: usize) -> u64;
 }
 
-impl Rows for &[u64] {
+impl SelectedRows for &[u64] {
     const ARE_LOCATED: bool = true;
 
     #[inline(always)]
@@ -176,7 +173,7 @@ pub(crate) struct Indices<'a, I, const DEPTH: usize> {
     wraps: [u64; DEPTH],
 }
 
-impl<I: GatherIndex, const DEPTH: usize> Rows for Indices<'_, I, DEPTH> {
+impl<I: GatherIndex, const DEPTH: usize> SelectedRows for Indices<'_, I, DEPTH> {
     const ARE_LOCATED: bool = false;
 
     #[inline(always)]

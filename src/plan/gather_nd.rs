@@ -1,12 +1,12 @@
 //! `GatherNd` to `GatherPlan`: the checks of gather_nd, in TensorFlow's order.
 
-use crate::bad_indices::{BadIndices, NegativeIndices};
-use crate::dims::GatherDims;
-use crate::error::PlanError;
-use crate::plan::{
+use super::dims::GatherDims;
+use super::{
     GatherPlan, Operation, check_batch_dims_equal, check_below_params_rank, check_element_counts,
     product,
 };
+use crate::bad_indices::{BadIndices, NegativeIndices};
+use crate::error::PlanError;
 
 /// Index values that one index row may have.
 const MAX_INDEX_DEPTH: usize = 8;

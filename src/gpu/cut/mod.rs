@@ -13,18 +13,17 @@
 //! reports a bad row reports the smallest.
 
 mod dispatch;
+mod pieces;
+mod ranges;
 
 use std::ops::Range;
 
 pub(crate) use self::dispatch::{Dispatch, Span};
-use super::kernel::{FindRows, Kernel, WORKGROUP_SIZE};
-use super::types::{ElementTypes, WORD_BYTES, range_bytes};
-use super::uniform::MAX_PLACE_DIMS;
-use crate::dims::GatherDims;
+use self::ranges::{ShardStarts, ranges};
+use super::kernel::{FindRows, Kernel, WORKGROUP_SIZE, check_places};
+use super::types::ElementTypes;
 use crate::error::GatherError;
-
-/// The pieces of a slice that is cut are whole units of every kernel.
-const PIECE_BYTES_STEP: u64 = 16;
+use crate::plan::GatherDims;
 
 /// Invocations are numbered in 32 bits, and so are the rows from the start of a dispatch's first block.
 const MAX_COUNT: u64 = 1 << 31;
@@ -36,8 +35,7 @@ pub(crate) struct Cut<'a> {
     find: FindRows,
     /// The words after which a fill repeats itself.
     fill_words: u32,
-    /// The first row of each buffer of params, and the number of all rows.
-    shard_starts: Vec<u64>,
+    shards: ShardStarts,
     slice_bytes: u64,
     piece_bytes: u64,
     index_row_bytes: u64,
@@ -48,8 +46,8 @@ pub(crate) struct Cut<'a> {
     alignment: u64,
     max_workgroups: u64,
     max_grid_width: u64,
-    /// See [`counted`](Self::counted).
-    counted: bool,
+    /// See [`indirect`](Self::indirect).
+    is_indirect: bool,
 }
 
 /// Output rows, or one piece of an output row: consecutive bytes of the output.
@@ -99,7 +97,7 @@ impl<'a> Cut<'a> {
             dims,
             find: FindRows::choose(dims, types.index_kind),
             fill_words: 1,
-            shard_starts: starts(shard_rows),
+            shards: ShardStarts::new(shard_rows),
             slice_bytes,
             piece_bytes: slice_bytes,
             index_row_bytes: dims.index_depth() as u64 * types.index_kind.bytes(),
@@ -110,64 +108,25 @@ impl<'a> Cut<'a> {
                 .saturating_mul(max_grid_width)
                 .min(MAX_COUNT / u64::from(WORKGROUP_SIZE)),
             max_grid_width,
-            counted: false,
+            is_indirect: false,
         };
         if dims.output_len() == 0 {
             return Ok(cut);
         }
-        cut.check_places()?;
-        let slices = cut.least_bytes_for_slices(shard_rows);
-        let index_rows = cut.least_bytes_for_index_rows();
-        let most_piece = cut.most_piece_bytes();
-        if slices > cut.chunk_bytes || slice_bytes > most_piece {
-            cut.piece_bytes = (cut.chunk_bytes.saturating_sub(alignment)).min(most_piece)
-                / PIECE_BYTES_STEP
-                * PIECE_BYTES_STEP;
-        }
-        let least_piece = slices.min(alignment + PIECE_BYTES_STEP);
-        for (name, expected, found) in [
-            ("max_compute_workgroups_per_dimension", 1, max_grid_width),
-            (
-                "max_storage_buffer_binding_size",
-                least_piece.max(index_rows),
-                cut.chunk_bytes,
-            ),
-        ] {
-            if found < expected {
-                return Err(GatherError::DeviceLimit {
-                    name,
-                    expected,
-                    found,
-                });
-            }
-        }
+        check_places(dims)?;
+        cut.fit_pieces(shard_rows)?;
         Ok(cut)
     }
 
-    /// The same in dispatches of one block each, none of them packed: how many of its rows each gathers is said on the
-    /// device.
-    pub(crate) fn counted(mut self) -> Self {
-        self.counted = true;
+    /// Cuts for an index count that only the device knows: into dispatches of one block each, none of them packed.
+    pub(crate) fn indirect(mut self) -> Self {
+        self.is_indirect = true;
         self
     }
 
     /// Takes the kernels for a fill that repeats itself after so many words.
     pub(crate) fn set_fill_words(&mut self, fill_words: u32) {
         self.fill_words = fill_words;
-    }
-
-    /// Where an index row's place in its batch counts, the shader counts a batch in one word.
-    fn check_places(&self) -> Result<(), GatherError> {
-        let rows = self.dims.row_count.max(self.dims.index_count);
-        let limit = u32::MAX.into();
-        if self.dims.has_places() && rows > limit {
-            return Err(GatherError::TooManyPlaces { rows, limit });
-        }
-        let (place_dims, limit) = (self.dims.place_dims.len(), MAX_PLACE_DIMS);
-        if place_dims > limit {
-            return Err(GatherError::TooManyPlaceDims { place_dims, limit });
-        }
-        Ok(())
     }
 
     /// In the order of rows; none if the output is empty.
@@ -194,32 +153,6 @@ impl<'a> Cut<'a> {
         (end < self.dims.output_rows()).then(|| self.chunk_from(end, 0))
     }
 
-    /// The bytes of a binding that holds params and output whole, or else any slice wherever it starts.
-    fn least_bytes_for_slices(&self, shard_rows: &[u64]) -> u64 {
-        let largest_shard = shard_rows.iter().copied().max().unwrap_or(0);
-        let rows = largest_shard.max(self.dims.output_rows());
-        // Slices start at multiples of this many bytes of an aligned place.
-        let step = 1
-            << self
-                .slice_bytes
-                .trailing_zeros()
-                .min(self.alignment.trailing_zeros());
-        let any_slice = self.slice_bytes.saturating_add(self.alignment - step);
-        range_bytes(rows.saturating_mul(self.slice_bytes).min(any_slice))
-    }
-
-    /// The same for indices and their rows.
-    fn least_bytes_for_index_rows(&self) -> u64 {
-        let any_row = self.index_row_bytes + self.alignment - u64::from(WORD_BYTES);
-        let all_rows = self.dims.index_rows().saturating_mul(self.index_row_bytes);
-        all_rows.min(any_row)
-    }
-
-    /// The bytes of a slice that one dispatch can copy: a word a lane, less one for a slice that starts within a word.
-    fn most_piece_bytes(&self) -> u64 {
-        (self.max_workgroups * u64::from(WORKGROUP_SIZE * WORD_BYTES)).saturating_sub(8)
-    }
-
     /// Rows that one dispatch can gather whatever the kernel is: in words, of which more than half a workgroup take a
     /// whole one.
     fn most_rows(&self) -> u64 {
@@ -240,7 +173,7 @@ impl<'a> Cut<'a> {
 
     /// The kernel for rows that are packed, and how many of them a lane takes.
     fn packed(&self) -> Option<(Kernel, u64)> {
-        let can_pack = !self.counted && self.find != FindRows::General;
+        let can_pack = !self.is_indirect && self.find != FindRows::General;
         let is_shard = self.dims.held_rows < self.dims.row_count;
         Kernel::packed(self.slice_bytes).filter(|_| can_pack && !is_shard && self.is_whole())
     }
@@ -284,7 +217,7 @@ impl<'a> Cut<'a> {
             // The next chunk starts with a vector of each operand.
             end -= (end - start) % lane_rows;
         }
-        if index_count > MAX_COUNT || self.counted {
+        if index_count > MAX_COUNT || self.is_indirect {
             end = end.min(block_end);
         }
         if batch_rows > MAX_COUNT {
@@ -329,41 +262,10 @@ impl<'a> Cut<'a> {
         if self.dims.held_rows == 0 || !self.is_whole() {
             return row + 1;
         }
-        let (_, shard_row, shard_end) = self.shard_of(row);
+        let (_, shard_row, shard_end) = self.shards.of(row);
         let start = (row - shard_row) * self.slice_bytes + piece;
         (row + self.rows_in(self.binding_bytes, start, self.slice_bytes)).min(shard_end)
     }
-
-    /// The buffer that holds a params row, its first row and the row after its last.
-    fn shard_of(&self, row: u64) -> (usize, u64, u64) {
-        let shard = self.shard_starts.partition_point(|&start| start <= row) - 1;
-        (
-            shard,
-            self.shard_starts[shard],
-            self.shard_starts[shard + 1],
-        )
-    }
-}
-
-/// The first row of each shard, and the number of all rows.
-fn starts(shard_rows: &[u64]) -> Vec<u64> {
-    let starts = shard_rows.iter().scan(0, |start, rows| {
-        *start += rows;
-        Some(*start)
-    });
-    std::iter::once(0).chain(starts).collect()
-}
-
-/// Consecutive ranges that make up `start..end`; `next` says where the one that starts there ends.
-fn ranges(start: u64, end: u64, next: impl Fn(u64) -> u64) -> impl Iterator<Item = (u64, u64)> {
-    let mut start = start;
-    std::iter::from_fn(move || {
-        (start < end).then(|| {
-            let range = (start, next(start));
-            start = range.1;
-            range
-        })
-    })
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Output rows in their order, and where each stands among blocks of params, index rows and places.
 
-use crate::dims::{GatherDims, PlaceDim};
+use super::dims::{GatherDims, PlaceDim};
 
 /// Output rows that follow each other in one block of params, and whose places lie one stride apart: for
 /// gather_elements those along the innermost place dim, for other gathers all of the block.

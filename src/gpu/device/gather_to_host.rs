@@ -1,16 +1,16 @@
 //! Gathers from tables on the GPU whose results come back to the host.
 
-use super::buffers::HOST;
 use super::context::Gpu;
 use super::mapping::{Mapping, Wait};
-use super::operands::GatherBuffers;
-use super::report::{BadRows, REPORT_BYTES};
-use super::scope::{scoped, scoped_start};
+use super::staging::HOST;
 use super::table::{GpuTable, elements_of};
-use super::types::{ElementTypes, range_bytes};
 use crate::bad_indices::BadIndices;
 use crate::element::{GatherElement, GatherIndex, IndexKind};
 use crate::error::{GpuError, Operand, RunError};
+use crate::gpu::buffers::GatherBuffers;
+use crate::gpu::report::{BadRows, REPORT_BYTES};
+use crate::gpu::scope::{scoped, scoped_start};
+use crate::gpu::types::{ElementTypes, range_bytes};
 use crate::plan::GatherPlan;
 
 impl Gpu {

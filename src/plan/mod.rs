@@ -1,11 +1,21 @@
 //! The plan of a gather: shapes that are checked and sizes that are known. It has no device and sees no
 //! data. What the operations share of their checks is here too.
 
+mod dims;
+mod gather;
+mod gather_elements;
+mod gather_nd;
+pub(crate) mod index_rows;
+mod line;
+
 use std::fmt;
 use std::ops::Range;
 
-use crate::bad_indices::{BadIndices, NegativeIndices, join};
-use crate::dims::GatherDims;
+pub use self::dims::{GatherDims, PlaceDim};
+pub use self::gather::Gather;
+pub use self::gather_elements::GatherElements;
+pub use self::gather_nd::GatherNd;
+use crate::bad_indices::{BadIndexError, BadIndices, NegativeIndices, Problem, join};
 use crate::error::{Operand, PlanError};
 
 /// Which operation a plan is for.
@@ -148,9 +158,28 @@ impl GatherPlan {
         &self.dims
     }
 
+    /// The error that names index row `row`, counted over all batches, which holds `index`.
+    pub(crate) fn bad_index(&self, row: u64, index: Vec<i128>) -> BadIndexError {
+        let problem = match self.operation {
+            Operation::GatherNd => Problem::GatherNd {
+                batch_dims: self.batch_dims,
+                params_shape: self.params_shape.clone(),
+            },
+            Operation::Gather | Operation::GatherElements => {
+                let dim = self.dims.indexed_dims[0];
+                let first_valid = match self.negative_indices {
+                    NegativeIndices::Invalid => 0,
+                    NegativeIndices::FromEnd => -i128::from(dim),
+                };
+                Problem::Gather { first_valid, dim }
+            }
+        };
+        BadIndexError::new(problem, row, self.index_rows_shape(), index)
+    }
+
     /// The shape of indices without the values of a row: all but the last dim for gather_nd, all of it for the
     /// others.
-    pub(crate) fn index_rows_shape(&self) -> &[usize] {
+    fn index_rows_shape(&self) -> &[usize] {
         match self.operation {
             Operation::Gather | Operation::GatherElements => &self.indices_shape,
             Operation::GatherNd => &self.indices_shape[..self.indices_shape.len() - 1],
@@ -191,10 +220,7 @@ impl fmt::Display for GatherPlan {
     }
 }
 
-pub(crate) fn check_below_params_rank(
-    batch_dims: u64,
-    params_shape: &[usize],
-) -> Result<(), PlanError> {
+fn check_below_params_rank(batch_dims: u64, params_shape: &[usize]) -> Result<(), PlanError> {
     let params_rank = params_shape.len();
     if batch_dims >= params_rank as u64 {
         return Err(PlanError::BatchDimsNotBelowParamsRank {
@@ -205,7 +231,7 @@ pub(crate) fn check_below_params_rank(
     Ok(())
 }
 
-pub(crate) fn check_batch_dims_equal(
+fn check_batch_dims_equal(
     batch_dims: usize,
     params_shape: &[usize],
     indices_shape: &[usize],
@@ -229,7 +255,7 @@ pub(crate) fn check_batch_dims_equal(
 
 /// Afterwards the product of any of an operand's dims is at most `i64::MAX`. Zero dims are left out of
 /// the check, so that this holds for the other dims of an empty tensor too (NumPy's rule).
-pub(crate) fn check_element_counts(
+fn check_element_counts(
     params: &[usize],
     indices: &[usize],
     output: &[usize],
@@ -254,6 +280,6 @@ pub(crate) fn check_element_counts(
 }
 
 /// The product of dims that [`check_element_counts`] has passed.
-pub(crate) fn product(dims: &[usize]) -> u64 {
+fn product(dims: &[usize]) -> u64 {
     dims.iter().map(|&dim| dim as u64).product()
 }

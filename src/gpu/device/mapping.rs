@@ -8,8 +8,8 @@ use std::task::Poll;
 
 use futures_intrusive::channel::shared::{OneshotReceiver, oneshot_channel};
 
-use super::scope::scoped;
 use crate::error::GpuError;
+use crate::gpu::scope::scoped;
 
 /// How to wait for the device.
 #[derive(Debug, Clone, Copy)]

@@ -1,0 +1,99 @@
+//! The bindings of a dispatch: their layouts, and the ranges of buffers that it binds.
+
+use super::cut::Span;
+use super::operands::{COUNT_BYTES, Operands};
+use super::report::{COUNTER_BYTES, REPORT_BYTES};
+use super::shaders::binding;
+use super::uniform::UNIFORM_BYTES;
+
+/// The least that can be bound as units of 16 bytes.
+pub(super) const DUMMY_BYTES: u64 = 16;
+
+/// The workgroups of an indirect dispatch: three words.
+pub(super) const WORKGROUPS_BYTES: u64 = 12;
+
+pub(super) fn layout_entry(number: u32, aliased: bool) -> wgpu::BindGroupLayoutEntry {
+    let ty = match number {
+        binding::UNIFORM => wgpu::BufferBindingType::Uniform,
+        _ => wgpu::BufferBindingType::Storage {
+            read_only: !aliased && !binding::is_written(number),
+        },
+    };
+    wgpu::BindGroupLayoutEntry {
+        binding: number,
+        visibility: wgpu::ShaderStages::COMPUTE,
+        ty: wgpu::BindingType::Buffer {
+            ty,
+            has_dynamic_offset: false,
+            min_binding_size: None,
+        },
+        count: None,
+    }
+}
+
+/// All that the entry points of one dispatch may bind.
+pub(super) struct Bindings<'a> {
+    pub(super) operands: &'a Operands<'a>,
+    /// The uniforms' buffer, and the offset of the dispatch's uniform.
+    pub(super) uniform: (&'a wgpu::Buffer, u64),
+    /// Bound in place of operands without bytes, which wgpu does not bind.
+    pub(super) dummy: Option<&'a wgpu::Buffer>,
+    /// The counter of bad rows, if there is a report.
+    pub(super) counter: Option<&'a wgpu::Buffer>,
+    /// The buffer of indirect workgroups, if there is an index count, and the offset of the dispatch's.
+    pub(super) workgroups: Option<(&'a wgpu::Buffer, u64)>,
+    /// Params without rows may be in no buffer.
+    pub(super) params: Option<wgpu::BufferSlice<'a>>,
+    pub(super) params_span: Span,
+    pub(super) indices_span: Span,
+    pub(super) output_span: Span,
+}
+
+impl Bindings<'_> {
+    pub(super) fn entry(&self, number: u32) -> wgpu::BindGroupEntry<'_> {
+        let operands = self.operands;
+        let (range, span) = match number {
+            binding::PARAMS => (self.params, self.params_span),
+            binding::INDICES => (Some(operands.indices), self.indices_span),
+            binding::OUTPUT => (Some(operands.output), self.output_span),
+            binding::COUNTER => {
+                let counter = self.counter.expect("an entry point that reports counts");
+                return entry(number, counter, 0, COUNTER_BYTES);
+            }
+            binding::REPORT => {
+                let report = operands.report.expect("there is a report to finish");
+                return entry(number, report.buffer(), report.offset(), REPORT_BYTES);
+            }
+            binding::COUNT => {
+                let count = operands.index_count.expect("there is an index count");
+                return entry(number, count.buffer(), count.offset(), COUNT_BYTES);
+            }
+            binding::WORKGROUPS => {
+                let (buffer, offset) = self.workgroups.expect("there is an index count");
+                return entry(number, buffer, offset, WORKGROUPS_BYTES);
+            }
+            _ => {
+                let (buffer, offset) = self.uniform;
+                return entry(number, buffer, offset, UNIFORM_BYTES);
+            }
+        };
+        if span.bytes == 0 {
+            let dummy = self.dummy.expect("an empty span has a dummy");
+            return entry(number, dummy, 0, DUMMY_BYTES);
+        }
+        let range = range.expect("an operand with bytes has a range");
+        let offset = range.offset() + span.offset;
+        entry(number, range.buffer(), offset, span.bytes)
+    }
+}
+
+fn entry(binding: u32, buffer: &wgpu::Buffer, offset: u64, bytes: u64) -> wgpu::BindGroupEntry<'_> {
+    wgpu::BindGroupEntry {
+        binding,
+        resource: wgpu::BindingResource::Buffer(wgpu::BufferBinding {
+            buffer,
+            offset,
+            size: wgpu::BufferSize::new(bytes),
+        }),
+    }
+}

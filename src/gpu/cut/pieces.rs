@@ -1,0 +1,71 @@
+//! The bytes that the limits of a device leave to a piece of a slice, and the least that it must have.
+
+use super::Cut;
+use crate::error::GatherError;
+use crate::gpu::kernel::WORKGROUP_SIZE;
+use crate::gpu::types::{WORD_BYTES, range_bytes};
+
+/// The pieces of a slice that is cut are whole units of every kernel.
+const PIECE_BYTES_STEP: u64 = 16;
+
+impl Cut<'_> {
+    /// Cuts slices into pieces where a binding or a dispatch does not hold one whole.
+    pub(super) fn fit_pieces(&mut self, shard_rows: &[u64]) -> Result<(), GatherError> {
+        let slices = self.least_bytes_for_slices(shard_rows);
+        let index_rows = self.least_bytes_for_index_rows();
+        let most_piece = self.most_piece_bytes();
+        if slices > self.chunk_bytes || self.slice_bytes > most_piece {
+            self.piece_bytes = (self.chunk_bytes.saturating_sub(self.alignment)).min(most_piece)
+                / PIECE_BYTES_STEP
+                * PIECE_BYTES_STEP;
+        }
+        let least_piece = slices.min(self.alignment + PIECE_BYTES_STEP);
+        for (name, expected, found) in [
+            (
+                "max_compute_workgroups_per_dimension",
+                1,
+                self.max_grid_width,
+            ),
+            (
+                "max_storage_buffer_binding_size",
+                least_piece.max(index_rows),
+                self.chunk_bytes,
+            ),
+        ] {
+            if found < expected {
+                return Err(GatherError::DeviceLimit {
+                    name,
+                    expected,
+                    found,
+                });
+            }
+        }
+        Ok(())
+    }
+
+    /// The bytes of a binding that holds params and output whole, or else any slice wherever it starts.
+    fn least_bytes_for_slices(&self, shard_rows: &[u64]) -> u64 {
+        let largest_shard = shard_rows.iter().copied().max().unwrap_or(0);
+        let rows = largest_shard.max(self.dims.output_rows());
+        // Slices start at multiples of this many bytes of an aligned place.
+        let step = 1
+            << self
+                .slice_bytes
+                .trailing_zeros()
+                .min(self.alignment.trailing_zeros());
+        let any_slice = self.slice_bytes.saturating_add(self.alignment - step);
+        range_bytes(rows.saturating_mul(self.slice_bytes).min(any_slice))
+    }
+
+    /// The same for indices and their rows.
+    fn least_bytes_for_index_rows(&self) -> u64 {
+        let any_row = self.index_row_bytes + self.alignment - u64::from(WORD_BYTES);
+        let all_rows = self.dims.index_rows().saturating_mul(self.index_row_bytes);
+        all_rows.min(any_row)
+    }
+
+    /// The bytes of a slice that one dispatch can copy: a word a lane, less one for a slice that starts within a word.
+    fn most_piece_bytes(&self) -> u64 {
+        (self.max_workgroups * u64::from(WORKGROUP_SIZE * WORD_BYTES)).saturating_sub(8)
+    }
+}

@@ -1,0 +1,93 @@
+//! Which rows of a cut are packed, and which are not.
+
+use super::*;
+
+#[test]
+fn packed_rows_start_with_vectors_and_leave_few_over() {
+    let whole = wgpu::Limits::default();
+    let packed = |slice_bytes| Kernel::Packed { slice_bytes };
+    let (words, bytes) = (Kernel::Rows(Unit::Word), Kernel::Bytes);
+    let of = |rows, element_bytes| kernels(&gather(&[9], &[rows]), element_bytes, &whole);
+    assert_eq!(of(2000, 4), [(packed(4), 2000)]);
+    assert_eq!(of(2003, 4), [(packed(4), 2000), (words, 3)]);
+    assert_eq!(of(2000, 2), [(packed(2), 2000)]);
+    assert_eq!(of(2001, 2), [(packed(2), 2000), (bytes, 1)]);
+    assert_eq!(of(2015, 1), [(packed(1), 2000), (bytes, 15)]);
+    // A second dispatch would not be worth it.
+    assert_eq!(of(103, 4), [(words, 103)]);
+    assert_eq!(of(3, 4), [(words, 3)]);
+    assert_eq!(of(2000, 8), [(words, 2000)]);
+    assert_eq!(
+        kernels(&gather(&[0], &[2001]), 4, &whole),
+        [(packed(4), 2000), (words, 1)]
+    );
+    let along = |index_count: usize| {
+        let gather = Gather::new().axis(1).plan(&[3, 9], &[index_count]);
+        kernels(&gather.expect("a valid shape"), 4, &whole)
+    };
+    assert_eq!(along(400), [(packed(4), 1200)]);
+    assert_eq!(along(401), [(words, 1203)]);
+    let depth = |depth: usize| {
+        let gather = GatherNd::new().plan(&[9, 9, 9][..depth], &[8, depth]);
+        kernels(&gather.expect("a valid shape"), 4, &whole)
+    };
+    assert_eq!(
+        [depth(1), depth(2), depth(3)].concat(),
+        [(packed(4), 8), (packed(4), 8), (words, 8)]
+    );
+    let elements = GatherElements::new().plan(&[9, 8], &[6, 8]);
+    let elements = elements.expect("a valid shape");
+    assert_eq!(kernels(&elements, 4, &whole), [(words, 48)]);
+}
+
+#[test]
+fn chunks_end_with_a_vector_of_packed_rows() {
+    // 4100 bytes hold 1025 slices.
+    let limits = limits(4100, 1 << 10);
+    let packed = Kernel::Packed { slice_bytes: 4 };
+    let found = kernels(&gather(&[9], &[3104]), 4, &limits);
+    assert_eq!(
+        found,
+        [(packed, 1024), (packed, 1024), (packed, 1024), (packed, 32)]
+    );
+}
+
+#[test]
+fn windows_and_shards_and_many_blocks_take_a_row_a_lane() {
+    let lane_rows = |plan: &GatherPlan, limits: &wgpu::Limits| {
+        let cut = cut(plan, 4, limits);
+        let dispatches = cut.dispatches();
+        dispatches
+            .map(|dispatch| dispatch.kernel.lane_rows())
+            .collect::<Vec<_>>()
+    };
+    let whole = wgpu::Limits::default();
+    let plan = gather(&[1 << 10, 16], &[1 << 15]);
+    assert_eq!(lane_rows(&plan, &whole), [4]);
+    let small = wgpu::Limits {
+        max_storage_buffer_binding_size: 1 << 15,
+        ..Default::default()
+    };
+    assert!(lane_rows(&plan, &small).iter().all(|&rows| rows == 1));
+    let plan = Gather::new().axis(1).plan(&[2, 9, 16], &[1 << 15]);
+    assert_eq!(lane_rows(&plan.expect("a valid shape"), &whole), [1]);
+    // Fewer than 2^15 lanes would be left.
+    assert_eq!(lane_rows(&gather(&[9, 16], &[(1 << 15) - 4]), &whole), [1]);
+}
+
+#[test]
+fn rows_that_are_counted_on_the_device_are_of_one_block_and_not_packed() {
+    let plan = Gather::new().axis(1).plan(&[3, 9], &[400]);
+    let plan = plan.expect("a valid shape");
+    let limits = wgpu::Limits::default();
+    let cut = cut(&plan, 4, &limits).indirect();
+    let dispatches: Vec<_> = cut.dispatches().collect();
+    assert_eq!(dispatches.len(), 3);
+    for dispatch in &dispatches {
+        assert_fits(&cut, dispatch, &limits, &plan);
+        let sizes = uniform(&plan, dispatch);
+        assert_eq!(dispatch.kernel, Kernel::Rows(Unit::Word));
+        assert_eq!((sizes.most_rows, sizes.first_n), (400, 0));
+        assert_eq!(sizes.index_count, u32::MAX);
+    }
+}

@@ -1,0 +1,120 @@
+//! Buffers of the library's own, and how bytes come into them. Without memory for one there is an error.
+
+use super::context::Gpu;
+use crate::error::{GpuError, Operand};
+use crate::gpu::report::REPORT_BYTES;
+use crate::gpu::scope::scoped;
+use crate::gpu::types::range_bytes;
+
+/// What the buffer of a table needs.
+pub(super) const TABLE: wgpu::BufferUsages = wgpu::BufferUsages::STORAGE
+    .union(wgpu::BufferUsages::COPY_SRC)
+    .union(wgpu::BufferUsages::COPY_DST);
+
+/// What a buffer that is mapped for reading needs.
+pub(super) const HOST: wgpu::BufferUsages =
+    wgpu::BufferUsages::MAP_READ.union(wgpu::BufferUsages::COPY_DST);
+
+impl Gpu {
+    /// A report, and a buffer that brings it back.
+    pub(super) fn make_report(&self) -> Result<(wgpu::Buffer, wgpu::Buffer), GpuError> {
+        let make = |usage, label| self.make_buffer(Operand::Report, REPORT_BYTES, usage, label);
+        Ok((
+            make(TABLE, "wgpu-gather/report")?,
+            make(HOST, "wgpu-gather/report/readback")?,
+        ))
+    }
+
+    /// A buffer, and the bytes to be copied into it.
+    ///
+    /// wgpu's own staging, of `mapped_at_creation` and of `write_buffer`, gives the whole device up where it
+    /// finds no memory. Without memory for a buffer of ours there is an error, and the device lives.
+    pub(super) fn stage(&self, operand: Operand, bytes: &[u8]) -> Result<Staged, GpuError> {
+        let size = range_bytes(bytes.len() as u64).max(4);
+        let buffer = self.make_buffer(operand, size, TABLE, &format!("wgpu-gather/{operand}"))?;
+        let host = self.make_staging(operand, size)?;
+        scoped(&self.device, || {
+            // What a device that is lost meanwhile does not map is in the error scope.
+            if let Ok(mut mapped) = host.get_mapped_range_mut(..) {
+                mapped.slice(..bytes.len()).copy_from_slice(bytes);
+            }
+            host.unmap();
+        })?;
+        Ok(Staged { buffer, host })
+    }
+
+    /// A buffer that the host writes to, mapped.
+    pub(super) fn make_staging(
+        &self,
+        operand: Operand,
+        size: u64,
+    ) -> Result<wgpu::Buffer, GpuError> {
+        self.check_buffer_size(operand, size)?;
+        let descriptor = wgpu::BufferDescriptor {
+            label: Some("wgpu-gather/staging"),
+            size,
+            usage: wgpu::BufferUsages::MAP_WRITE | wgpu::BufferUsages::COPY_SRC,
+            mapped_at_creation: true,
+        };
+        Ok(scoped(&self.device, || {
+            self.device.create_buffer(&descriptor)
+        })?)
+    }
+
+    /// Submits what `record` records.
+    pub(super) fn submit(
+        &self,
+        label: &str,
+        record: impl FnOnce(&mut wgpu::CommandEncoder),
+    ) -> Result<wgpu::SubmissionIndex, GpuError> {
+        let descriptor = wgpu::CommandEncoderDescriptor { label: Some(label) };
+        Ok(scoped(&self.device, || {
+            let mut encoder = self.device.create_command_encoder(&descriptor);
+            record(&mut encoder);
+            self.queue.submit([encoder.finish()])
+        })?)
+    }
+
+    pub(super) fn make_buffer(
+        &self,
+        operand: Operand,
+        size: u64,
+        usage: wgpu::BufferUsages,
+        label: &str,
+    ) -> Result<wgpu::Buffer, GpuError> {
+        self.check_buffer_size(operand, size)?;
+        let descriptor = wgpu::BufferDescriptor {
+            label: Some(label),
+            size,
+            usage,
+            mapped_at_creation: false,
+        };
+        Ok(scoped(&self.device, || {
+            self.device.create_buffer(&descriptor)
+        })?)
+    }
+
+    fn check_buffer_size(&self, operand: Operand, bytes: u64) -> Result<(), GpuError> {
+        let limit = self.device.limits().max_buffer_size;
+        if bytes > limit {
+            return Err(GpuError::BufferTooLarge {
+                operand,
+                bytes,
+                limit,
+            });
+        }
+        Ok(())
+    }
+}
+
+/// A buffer, and one of the same size whose bytes it is to hold.
+pub(super) struct Staged {
+    pub(super) buffer: wgpu::Buffer,
+    host: wgpu::Buffer,
+}
+
+impl Staged {
+    pub(super) fn copy(&self, encoder: &mut wgpu::CommandEncoder) {
+        encoder.copy_buffer_to_buffer(&self.host, 0, &self.buffer, 0, self.buffer.size());
+    }
+}

@@ -1,0 +1,130 @@
+//! One chunk of a stream: the windows of params that it needs, and the elements that it completes.
+
+use super::{GatherStream, Params};
+use crate::cpu::memcpy_chunks;
+use crate::element::{GatherElement, GatherIndex};
+use crate::error::{GpuError, Operand};
+
+use crate::gpu::buffers::GatherBuffers;
+use crate::gpu::cut::{Chunk, Dispatch, Window};
+use crate::gpu::device::mapping::{Mapping, Wait};
+use crate::gpu::device::table::elements_of;
+use crate::gpu::operands::Operands;
+use crate::gpu::prepared::PreparedGather;
+use crate::gpu::scope::scoped_start;
+use crate::gpu::types::range_bytes;
+use crate::plan::index_rows::{BAD, NOT_HELD};
+
+impl<T: GatherElement, I: GatherIndex> GatherStream<'_, T, I> {
+    /// The elements that a chunk completes.
+    pub(super) async fn gather(&mut self, chunk: Chunk, wait: Wait) -> Result<Vec<T>, GpuError> {
+        let (bytes, base) = self.cut.output_bytes(chunk);
+        let windows = self.cut.windows(chunk);
+        let needed: Vec<Window> = windows.filter(|window| self.is_needed(window)).collect();
+        for window in needed {
+            let dispatches: Vec<Dispatch> = self.cut.dispatches_of(window).collect();
+            for mut dispatch in dispatches {
+                dispatch.output.offset -= base;
+                self.run(dispatch, wait).await?;
+            }
+        }
+
+        let size = range_bytes(bytes.end - base);
+        let usage = wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST;
+        let label = "wgpu-gather/readback";
+        let read_back = || {
+            let readback = self.gpu.make_buffer(Operand::Output, size, usage, label)?;
+            let submission = self.gpu.submit("wgpu-gather/chunk", |encoder| {
+                encoder.copy_buffer_to_buffer(&self.output, 0, &readback, 0, size);
+            })?;
+            Mapping::start(&self.gpu.device, readback, wgpu::MapMode::Read, submission)
+        };
+        let result = scoped_start(&self.gpu.device, read_back).await?;
+        let place = |at: u64| usize::try_from(at - base).expect("a chunk is in memory");
+        let (start, end) = (place(bytes.start), place(bytes.end));
+        let begun = &mut self.begun;
+        result
+            .read(wait, |mapped| whole_elements(begun, &mapped[start..end]))
+            .await?
+    }
+
+    /// Whether an output row is written by the dispatch that binds this window. A row that is bad, or that
+    /// params does not hold, is written by that of the first row of its part.
+    pub(super) fn is_needed(&self, window: &Window) -> bool {
+        let dims = self.plan.dims();
+        let (first, end) = window.params_rows;
+        let mut rows = window.output_rows.0..window.output_rows.1;
+        rows.any(|output_row| {
+            let mut row = [0];
+            self.index_rows.locate(output_row, &mut row);
+            let row = match row {
+                [BAD | NOT_HELD] => output_row / dims.index_count * dims.held_rows.max(1),
+                [row] => row,
+            };
+            first <= row && row < end
+        })
+    }
+
+    /// Submits one dispatch, and the uploads of what it reads.
+    async fn run(&mut self, dispatch: Dispatch, wait: Wait) -> Result<(), GpuError> {
+        self.indices.ready(dispatch.indices, wait).await?;
+        if let Params::Host(upload) = &mut self.params {
+            upload.ready(dispatch.params, wait).await?;
+        }
+        scoped_start(&self.gpu.device, || self.start(dispatch)).await
+    }
+
+    /// The same, once there is room for what is uploaded.
+    fn start(&mut self, mut dispatch: Dispatch) -> Result<(), GpuError> {
+        let (params_span, indices_span) = (dispatch.params, dispatch.indices);
+        dispatch.indices.offset = self.indices.place_of(indices_span);
+        let params = match &self.params {
+            Params::Device(buffer) => buffer.clone(),
+            Params::Host(upload) => {
+                dispatch.params.offset = upload.place_of(params_span);
+                upload.buffer().clone()
+            }
+        };
+        let mut buffers = GatherBuffers::new::<T, I>(
+            params.slice(..),
+            self.indices.buffer().slice(..),
+            self.output.slice(..),
+        );
+        if let Some(fill) = self.fill {
+            buffers = buffers.with_fill(fill);
+        }
+        let operands = Operands::unchecked(&buffers, self.plan.dims())?;
+        let pipelines = &self.gpu.gatherer.pipelines;
+        let prepared = PreparedGather::new(pipelines, self.plan, &operands, &[dispatch])?;
+        let submission = self.gpu.submit("wgpu-gather/stream", |encoder| {
+            self.indices.load(indices_span, encoder);
+            if let Params::Host(upload) = &mut self.params {
+                upload.load(params_span, encoder);
+            }
+            prepared.encode(encoder);
+        })?;
+        self.indices.submitted(&submission)?;
+        match &mut self.params {
+            Params::Device(_) => Ok(()),
+            Params::Host(upload) => upload.submitted(&submission),
+        }
+    }
+}
+
+/// The elements whose last byte is among `bytes`, which go on where `begun` ends; `begun` keeps the rest.
+pub(super) fn whole_elements<T: GatherElement>(
+    begun: &mut Vec<u8>,
+    bytes: &[u8],
+) -> Result<Vec<T>, GpuError> {
+    if begun.is_empty() && bytes.len().is_multiple_of(size_of::<T>()) {
+        return elements_of(bytes);
+    }
+    for piece in memcpy_chunks(bytes) {
+        begun.extend_from_slice(piece);
+    }
+    let rest = begun.len() % size_of::<T>();
+    let whole = begun.len() - rest;
+    let elements = elements_of(&begun[..whole]);
+    begun.drain(..whole);
+    elements
+}
