@@ -9,7 +9,7 @@ fn funnel(low: u32, high: u32, start: u32) -> u32 {
 }
 
 // `count` bytes of a row's slice from byte `start` on, the first of them lowest.
-fn slice_bytes(source: Source, start: u32, count: u32) -> u32 {
+fn slice_bytes(source: SourceRow, start: u32, count: u32) -> u32 {
     let at = select(0u, gather.params_start + source.params_row * gather.units + start, source.held);
     // The second word is loaded only where bytes lie in it.
     let more = select(0u, 1u, source.held && at % 4u + count > 4u);
@@ -18,11 +18,11 @@ fn slice_bytes(source: Source, start: u32, count: u32) -> u32 {
     return select(select(absent, 0u, source.in_range), value, source.held);
 }
 
-fn copy_bytes(workgroup: vec3<u32>, local: u32) -> Noted {
+fn copy_bytes(workgroup: vec3<u32>, local: u32) -> BadRows {
     let word = gather.output_start / 4u + number_of(workgroup) * 256u + local;
     let output_end = gather.output_start + gather.rows * gather.units;
     if word >= (output_end + 3u) / 4u {
-        return Noted();
+        return BadRows();
     }
     var at = max(word * 4u, gather.output_start);
     let end = min(word * 4u + 4u, output_end);
@@ -30,16 +30,16 @@ fn copy_bytes(workgroup: vec3<u32>, local: u32) -> Noted {
     var start = at - gather.output_start - row * gather.units;
     var value = 0u;
     var written = 0u;
-    var noted = Noted();
+    var bad_rows = BadRows();
     while at < end {
-        let source = source_of(place_of(row));
+        let source = source_row_of(place_of(row));
         let count = min(gather.units - start, end - at);
-        if source.bound {
+        if source.written {
             let mask = (BAD >> (32u - count * 8u)) << (at % 4u * 8u);
             value |= (slice_bytes(source, start, count) << (at % 4u * 8u)) & mask;
             written |= mask;
         }
-        noted = with_row(noted, source, start == 0u && source.bound && !source.in_range);
+        bad_rows = with_row(bad_rows, source, start == 0u && source.written && !source.in_range);
         at += count;
         row++;
         start = 0u;
@@ -49,7 +49,7 @@ fn copy_bytes(workgroup: vec3<u32>, local: u32) -> Noted {
     } else if written != 0u {
         output[word] = value | (output[word] & ~written);
     }
-    return noted;
+    return bad_rows;
 }
 
 @compute @workgroup_size(256)
@@ -59,5 +59,5 @@ fn bytes(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_
 
 @compute @workgroup_size(256)
 fn bytes_report(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_index) local: u32) {
-    note(copy_bytes(workgroup, local));
+    count_bad_rows(copy_bytes(workgroup, local));
 }

@@ -170,10 +170,10 @@ fn row_of(words: vec4<u32>) -> u32 {
 }
 
 // What an output row is made from.
-struct Source {
+struct SourceRow {
     place: Place,
     // The dispatch writes the row.
-    bound: bool,
+    written: bool,
     in_range: bool,
     // The row is in range and in params; params_row is counted from the first row that is bound.
     held: bool,
@@ -181,28 +181,28 @@ struct Source {
 }
 
 // Bad rows of one lane.
-struct Noted {
+struct BadRows {
     count: u32,
     first_complement: u32,
 }
 
-fn with_index_row(noted: Noted, index_row: u32, is_bad: bool) -> Noted {
+fn with_index_row(bad_rows: BadRows, index_row: u32, is_bad: bool) -> BadRows {
     let complement = select(0u, ~index_row, is_bad);
-    return Noted(noted.count + select(0u, 1u, is_bad), max(noted.first_complement, complement));
+    return BadRows(bad_rows.count + select(0u, 1u, is_bad), max(bad_rows.first_complement, complement));
 }
 
 // A bad row counts in the lane of its first unit, and once however many outer coordinates there are.
-fn with_row(noted: Noted, source: Source, is_bad: bool) -> Noted {
+fn with_row(bad_rows: BadRows, source: SourceRow, is_bad: bool) -> BadRows {
     let counts = is_bad && source.place.outer == 0u && gather.reports > 0u;
-    return with_index_row(noted, index_row_of(source.place), counts);
+    return with_index_row(bad_rows, index_row_of(source.place), counts);
 }
 
-fn note(noted: Noted) {
-    if noted.count == 0u {
+fn count_bad_rows(bad_rows: BadRows) {
+    if bad_rows.count == 0u {
         return;
     }
-    atomicAdd(&counter.count, noted.count);
-    if atomicLoad(&counter.first_complement) < noted.first_complement {
-        atomicMax(&counter.first_complement, noted.first_complement);
+    atomicAdd(&counter.count, bad_rows.count);
+    if atomicLoad(&counter.first_complement) < bad_rows.first_complement {
+        atomicMax(&counter.first_complement, bad_rows.first_complement);
     }
 }

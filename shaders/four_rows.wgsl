@@ -1,13 +1,13 @@
 // As rows.wgsl, for output rows of one block, all of whose params rows are bound. A lane copies its unit of 4 slices.
 // The first of those of a subgroup's lanes follow each other, and the next ones follow on them.
 
-fn copy_four_rows(workgroup: vec3<u32>, local: u32) -> Noted {
+fn copy_four_rows(workgroup: vec3<u32>, local: u32) -> BadRows {
     let lane = slot_and_unit(local);
     let unit = lane.y;
     let step = gather.row_step;
     let first = number_of(workgroup) * gather.slots * 4u + lane.x + (lane.x & ~(step - 1u)) * 3u;
     if lane.x >= gather.slots || first >= gather.rows {
-        return Noted();
+        return BadRows();
     }
     let absent = absent_unit(unit);
     let at = gather.output_start + first * gather.units + unit;
@@ -15,11 +15,11 @@ fn copy_four_rows(workgroup: vec3<u32>, local: u32) -> Noted {
     let to_b = select(0u, step, first + step < gather.rows);
     let to_c = select(0u, 2u * step, first + 2u * step < gather.rows);
     let to_d = select(0u, 3u * step, first + 3u * step < gather.rows);
-    let a = source_of(place_in_block(first));
-    let b = source_of(place_in_block(first + to_b));
-    let c = source_of(place_in_block(first + to_c));
-    let d = source_of(place_in_block(first + to_d));
-    let of_a = with_row(Noted(), a, unit == 0u && !a.held);
+    let a = source_row_of(place_in_block(first));
+    let b = source_row_of(place_in_block(first + to_b));
+    let c = source_row_of(place_in_block(first + to_c));
+    let d = source_row_of(place_in_block(first + to_d));
+    let of_a = with_row(BadRows(), a, unit == 0u && !a.held);
     let of_b = with_row(of_a, b, unit == 0u && !b.held && to_b > 0u);
     let of_c = with_row(of_b, c, unit == 0u && !c.held && to_c > 0u);
     let of_d = with_row(of_c, d, unit == 0u && !d.held && to_d > 0u);
@@ -42,5 +42,5 @@ fn four_rows(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocat
 
 @compute @workgroup_size(256)
 fn four_rows_report(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_index) local: u32) {
-    note(copy_four_rows(workgroup, local));
+    count_bad_rows(copy_four_rows(workgroup, local));
 }

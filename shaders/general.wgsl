@@ -33,7 +33,7 @@ fn place_offset(n: u32) -> u32 {
     return offset;
 }
 
-fn source_of(place: Place) -> Source {
+fn source_row_of(place: Place) -> SourceRow {
     let dims = gather.dims;
     var in_range = true;
     var row = vec2<u32>();
@@ -58,5 +58,5 @@ fn source_of(place: Place) -> Source {
     let held = in_range && less(held_row, gather.held_rows);
     let block_row = subtract(multiply(vec2<u32>(place.block, 0u), gather.held_rows), gather.window_first_row);
     let params_row = add(block_row, select(vec2<u32>(), held_row, held));
-    return Source(place, params_row.y == 0u && params_row.x < gather.window_rows, in_range, held, params_row.x);
+    return SourceRow(place, params_row.y == 0u && params_row.x < gather.window_rows, in_range, held, params_row.x);
 }

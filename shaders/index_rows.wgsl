@@ -1,6 +1,6 @@
 // Index rows of depth 1 or 2, read word by word. Dims and params rows are at most 2^31.
 
-fn source_of(place: Place) -> Source {
+fn source_row_of(place: Place) -> SourceRow {
     let at = gather.indices_start + index_row_of(place) * (DEPTH * INDEX_WORDS);
     var words = vec4<u32>(indices[at]);
     if DEPTH * INDEX_WORDS >= 2u {
@@ -15,5 +15,5 @@ fn source_of(place: Place) -> Source {
     let held_row = row - gather.first_row.x;
     let held = held_row < gather.held_rows.x;
     let params_row = place.block * gather.held_rows.x - gather.window_first_row.x + select(0u, held_row, held);
-    return Source(place, params_row < gather.window_rows, row < BAD, held, params_row);
+    return SourceRow(place, params_row < gather.window_rows, row < BAD, held, params_row);
 }

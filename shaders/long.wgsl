@@ -1,22 +1,22 @@
 // Longer slices. As many workgroups as it takes share a slice, and a lane copies four units of it, 256 apart.
 
-fn copy_long(workgroup: vec3<u32>, local: u32) -> Noted {
+fn copy_long(workgroup: vec3<u32>, local: u32) -> BadRows {
     let number = number_of(workgroup);
     let row = number / gather.slice_workgroups;
     let unit = (number - row * gather.slice_workgroups) * 1024u + local;
     if row >= gather.rows || unit >= gather.units {
-        return Noted();
+        return BadRows();
     }
-    let source = source_of(place_of(row));
-    if !source.bound {
-        return Noted();
+    let source = source_row_of(place_of(row));
+    if !source.written {
+        return BadRows();
     }
     let at = gather.output_start + row * gather.units + unit;
     if !source.held {
         for (var more = 0u; more < 1024u && unit + more < gather.units; more += 256u) {
             output[at + more] = select(absent_unit(unit + more), Unit(), source.in_range);
         }
-        return with_row(Noted(), source, unit == 0u && !source.in_range);
+        return with_row(BadRows(), source, unit == 0u && !source.in_range);
     }
     // A unit that is not there is the lane's first once more.
     let to_b = select(0u, 256u, unit + 256u < gather.units);
@@ -30,7 +30,7 @@ fn copy_long(workgroup: vec3<u32>, local: u32) -> Noted {
     output[at + to_b] = b;
     output[at + to_c] = c;
     output[at + to_d] = d;
-    return Noted();
+    return BadRows();
 }
 
 @compute @workgroup_size(256)
@@ -40,5 +40,5 @@ fn long(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
 
 @compute @workgroup_size(256)
 fn long_report(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_index) local: u32) {
-    note(copy_long(workgroup, local));
+    count_bad_rows(copy_long(workgroup, local));
 }

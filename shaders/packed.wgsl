@@ -52,24 +52,24 @@ fn four_slices(rows: vec4<u32>, block: u32) -> vec4<u32> {
 }
 
 // Four rows that follow each other in one block.
-fn with_four(noted: Noted, index_row: u32, rows: vec4<u32>, reports: bool) -> Noted {
+fn with_four(bad_rows: BadRows, index_row: u32, rows: vec4<u32>, reports: bool) -> BadRows {
     let bad = (rows >= vec4<u32>(BAD)) & vec4<bool>(reports);
-    let two = with_index_row(with_index_row(noted, index_row, bad.x), index_row + 1u, bad.y);
+    let two = with_index_row(with_index_row(bad_rows, index_row, bad.x), index_row + 1u, bad.y);
     return with_index_row(with_index_row(two, index_row + 2u, bad.z), index_row + 3u, bad.w);
 }
 
-fn copy_packed(workgroup: vec3<u32>, local: u32) -> Noted {
+fn copy_packed(workgroup: vec3<u32>, local: u32) -> BadRows {
     let lane = number_of(workgroup) * 256u + local;
     let first = lane * (16u / PACKED_BYTES);
     if first >= gather.rows {
-        return Noted();
+        return BadRows();
     }
     let at = gather.output_start + lane;
     let place = place_of(first);
     let index_row = index_row_of(place);
     let reports = place.outer == 0u && gather.reports > 0u;
     let a = four_rows(index_row);
-    let of_a = with_four(Noted(), index_row, a, reports);
+    let of_a = with_four(BadRows(), index_row, a, reports);
     if PACKED_BYTES == 4u {
         output[at] = four_slices(a, place.block);
         return of_a;
@@ -98,5 +98,5 @@ fn packed(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation
 
 @compute @workgroup_size(256)
 fn packed_report(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_index) local: u32) {
-    note(copy_packed(workgroup, local));
+    count_bad_rows(copy_packed(workgroup, local));
 }

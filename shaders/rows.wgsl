@@ -9,24 +9,24 @@ fn slot_and_unit(local: u32) -> vec2<u32> {
     return vec2<u32>(slot, local - slot * gather.units);
 }
 
-fn params_place(unit: u32, source: Source) -> u32 {
+fn params_place(unit: u32, source: SourceRow) -> u32 {
     return select(0u, gather.params_start + source.params_row * gather.units + unit, source.held);
 }
 
-fn copy_rows(workgroup: vec3<u32>, local: u32) -> Noted {
+fn copy_rows(workgroup: vec3<u32>, local: u32) -> BadRows {
     let lane = slot_and_unit(local);
     let unit = lane.y;
     let row = number_of(workgroup) * gather.slots + lane.x;
     if lane.x >= gather.slots || row >= gather.rows {
-        return Noted();
+        return BadRows();
     }
-    let source = source_of(place_of(row));
-    if source.bound {
+    let source = source_row_of(place_of(row));
+    if source.written {
         let absent = select(absent_unit(unit), Unit(), source.in_range);
         output[gather.output_start + row * gather.units + unit] =
             select(absent, params[params_place(unit, source)], source.held);
     }
-    return with_row(Noted(), source, unit == 0u && source.bound && !source.in_range);
+    return with_row(BadRows(), source, unit == 0u && source.written && !source.in_range);
 }
 
 @compute @workgroup_size(256)
@@ -36,5 +36,5 @@ fn rows(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
 
 @compute @workgroup_size(256)
 fn rows_report(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_index) local: u32) {
-    note(copy_rows(workgroup, local));
+    count_bad_rows(copy_rows(workgroup, local));
 }

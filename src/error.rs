@@ -328,7 +328,7 @@ pub enum GpuError {
         bytes: u64,
         limit: u64,
     },
-    /// A stream may take too little of the device for any part of a slice.
+    /// A stream may take too little of the device for any piece of a slice.
     #[error("device_bytes must be at least {expected} for this gather, found {found}")]
     DeviceBytes { expected: u64, found: u64 },
     /// The result could not be read back: the device is lost.

@@ -27,7 +27,7 @@
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct GatherDims {
-    /// Pairs of one part of params with one part of indices: the product of the batch dims.
+    /// Batches: the product of the batch dims.
     pub batch_size: u64,
     /// Params dims between the batch dims and the axis; 1 for gather_nd.
     pub outer_size: u64,
@@ -48,7 +48,7 @@ pub struct GatherDims {
     pub slice_len: u64,
     /// The first row that params holds: 0, unless the plan is for a shard of params.
     pub first_row: u64,
-    /// How many rows params holds, in each of its parts: all of them, unless the plan is for a shard.
+    /// How many rows params holds in each of its blocks: all of them, unless the plan is for a shard.
     pub held_rows: u64,
 }
 
@@ -84,7 +84,7 @@ impl GatherDims {
         place
     }
 
-    /// Rows of params, in all of its parts: of the shard, if the plan is for one.
+    /// Rows of params in all of its blocks: of the shard, if the plan is for one.
     #[must_use]
     pub fn params_rows(&self) -> u64 {
         self.batch_size * self.outer_size * self.held_rows

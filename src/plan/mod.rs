@@ -104,8 +104,8 @@ impl GatherPlan {
     /// The plan of one of several devices or machines that share params: of one that holds only these of
     /// the rows that an index row may select.
     ///
-    /// Its params are rows `rows` of each part of params, a part being what the batch dims and gather's outer
-    /// dims select: `params.reshape(parts, row_count, slice_len)[:, rows]`, row-major. An index row that
+    /// Its params are rows `rows` of each block of params; a batch and an outer coordinate of gather select a block:
+    /// `params.reshape(blocks, row_count, slice_len)[:, rows]`, row-major. An index row that
     /// selects another row gives zeros, and is no bad row; one that is bad is bad for every shard, and
     /// has the same text. The outputs of shards that hold each row once, put together by OR of their bytes,
     /// are the output of the whole.

@@ -87,7 +87,7 @@ fn check_batch(gpu: &Gpu, gatherer: &Gatherer, recording: Recording, jobs: &[Job
     let [_, _, output, reports, _] = &mut images;
     for (at, job) in jobs.iter().enumerate() {
         if recording == Recording::Counted {
-            for bytes in counted_bytes(job, count_of(at, job)) {
+            for bytes in gathered_bytes(job, count_of(at, job)) {
                 output.write_at(at, bytes.start, &job.output[bytes]);
             }
         } else {
@@ -121,7 +121,7 @@ fn count_of(at: usize, job: &Job) -> u32 {
 }
 
 /// The bytes of the output that so many index rows of each batch give.
-fn counted_bytes(job: &Job, count: u32) -> impl Iterator<Item = Range<usize>> {
+fn gathered_bytes(job: &Job, count: u32) -> impl Iterator<Item = Range<usize>> {
     let dims = job.plan.dims();
     let size = |size: u64| usize::try_from(size).unwrap();
     let row_bytes = size(dims.slice_len) * job.element_bytes;
@@ -129,10 +129,10 @@ fn counted_bytes(job: &Job, count: u32) -> impl Iterator<Item = Range<usize>> {
         size(dims.index_count),
         size(dims.batch_size * dims.outer_size),
     );
-    let counted = rows.min(count as usize);
+    let gathered = rows.min(count as usize);
     (0..parts).map(move |part| {
         let start = part * rows * row_bytes;
-        start..start + counted * row_bytes
+        start..start + gathered * row_bytes
     })
 }
 

@@ -5,13 +5,13 @@
 mod batch;
 #[path = "../common/mod.rs"]
 mod common;
-mod counted;
-mod counted_large;
 mod cuts;
 mod edge_values;
 mod edges;
 mod executors;
 mod fills;
+mod indirect;
+mod indirect_large;
 mod into_buffers;
 mod known_failures;
 mod prepared;
@@ -30,8 +30,8 @@ fn main() {
     let mut trials = to_host::trials();
     trials.extend(into_buffers::trials());
     trials.extend(cuts::trials());
-    trials.extend(counted::trials());
-    trials.extend(counted_large::trials());
+    trials.extend(indirect::trials());
+    trials.extend(indirect_large::trials());
     trials.extend(streams::trials());
     trials.extend(executors::trials());
     trials.extend(edges::trials());

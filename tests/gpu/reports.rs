@@ -201,11 +201,11 @@ fn storage_alone(gpu: &'static Gpu) {
 /// Where nothing is gathered there is a report all the same, if one is asked for, with or without a count.
 fn empty(gpu: &'static Gpu) {
     let count = gpu.upload(&[3_u32]).unwrap();
-    for counted in [false, true] {
+    for indirect in [false, true] {
         for in_pass in [false, true] {
             let work = Work::new(gpu, &[]);
             let mut buffers = work.buffers();
-            if counted {
+            if indirect {
                 buffers = buffers.with_index_count(count.buffer().slice(..));
             }
             let prepared = gpu.gatherer().prepare(&work.plan, &buffers).unwrap();

@@ -128,7 +128,7 @@ fn cuts_are_few_and_large() {
     assert_eq!(count(&gather(&[4_915_200, 16], &[1000])), 3);
     assert_eq!(count(&gather(&[1000, 16], &[4_915_200])), 3);
     assert_eq!(count(&gather(&[1000], &[78_643_200])), 3);
-    // Each outer part needs its own params only.
+    // Each block needs its own params only.
     let plan = Gather::new().axis(1).plan(&[1024, 4096, 16], &[512]);
     assert_eq!(count(&plan.expect("a valid shape")), 2);
 }

@@ -64,7 +64,7 @@ impl Gpu {
     /// # Errors
     ///
     /// Operands of the wrong length; with [`BadIndices::Error`], an index out of range, before anything is
-    /// gathered; too few `device_bytes` for any part of a slice; a device that is lost or out of memory.
+    /// gathered; too few `device_bytes` for any piece of a slice; a device that is lost or out of memory.
     pub fn stream<'a, T, I>(
         &'a self,
         plan: &'a GatherPlan,

@@ -11,7 +11,7 @@ pub(crate) enum Slice {
     Bad,
     /// Params is a shard, and another one holds the row.
     Absent,
-    /// The row of params, counted over all parts that it has.
+    /// The row of params, counted over all of its blocks.
     Row(u64),
 }
 
@@ -26,17 +26,17 @@ fn product(dims: &[usize]) -> u64 {
 pub(crate) fn slice_of(plan: &GatherPlan, index: Values<'_>, output_row: u64) -> (u64, Slice) {
     let (params, indices) = (plan.params_shape(), plan.indices_shape());
     let (axis, batch_dims) = (plan.axis(), plan.batch_dims());
-    // Of the part of params that the batch, and the outer coordinate, select: its number, and its rows.
-    let (part, part_rows, index_row, row) = match plan.operation() {
+    // The block of params: its number, and its rows.
+    let (block, block_rows, index_row, row) = match plan.operation() {
         Operation::Gather => {
             let (outer, count) = (
                 product(&params[batch_dims..axis]),
                 product(&indices[batch_dims..]),
             );
-            let part = output_row / count;
-            let index_row = part / outer * count + output_row % count;
+            let block = output_row / count;
+            let index_row = block / outer * count + output_row % count;
             let row = position(plan, index(index_row), params[axis]);
-            (part, params[axis] as u64, index_row, row)
+            (block, params[axis] as u64, index_row, row)
         }
         Operation::GatherNd => {
             let (&depth, rows) = indices.split_last().expect("indices is no scalar");
@@ -63,18 +63,18 @@ pub(crate) fn slice_of(plan: &GatherPlan, index: Values<'_>, output_row: u64) ->
                     };
                 step *= params[dim] as u64;
             }
-            let part_rows = plan.dims().row_count.max(1);
-            let row = at.map(|_| element % part_rows);
-            (element / part_rows, part_rows, output_row, row)
+            let block_rows = plan.dims().row_count.max(1);
+            let row = at.map(|_| element % block_rows);
+            (element / block_rows, block_rows, output_row, row)
         }
     };
     let Some(row) = row else {
         return (index_row, Slice::Bad);
     };
     let (first, held) = (plan.dims().first_row, plan.dims().held_rows);
-    assert!(row < part_rows, "{plan}: row {row}");
+    assert!(row < block_rows, "{plan}: row {row}");
     let slice = match row.checked_sub(first).filter(|&row| row < held) {
-        Some(row) => Slice::Row(part * held + row),
+        Some(row) => Slice::Row(block * held + row),
         None => Slice::Absent,
     };
     (index_row, slice)

@@ -49,7 +49,7 @@ impl<T: GatherElement, I: GatherIndex> GatherStream<'_, T, I> {
     }
 
     /// Whether an output row is written by the dispatch that binds this window. A row that is bad, or that
-    /// params does not hold, is written by that of the first row of its part.
+    /// params does not hold, is written by that of the first row of its block.
     pub(super) fn is_needed(&self, window: &Window) -> bool {
         let dims = self.plan.dims();
         let (first, end) = window.params_rows;

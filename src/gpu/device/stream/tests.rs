@@ -32,7 +32,7 @@ fn only_windows_that_an_index_selects_are_uploaded() {
     // A bad row is written with the first window.
     assert_eq!(uploads, [[(0, 64), (128, 192), (4032, 4096)]]);
 
-    // Each of two parts of params has 2048 rows; the second window of each is selected from.
+    // Each of two blocks of params has 2048 rows; the second window of each is selected from.
     let plan = Gather::new()
         .axis(1)
         .plan(&[2, 2048, 64], &[3])

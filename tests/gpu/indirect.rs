@@ -15,20 +15,17 @@ use crate::trial;
 
 pub(crate) fn trials() -> Vec<Trial> {
     vec![
-        trial("counted_rows_are_gathered_and_no_others", |gpu| {
+        trial("an_index_count_limits_the_rows", |gpu| {
             batch::check(gpu, gpu.gatherer(), Recording::Counted, jobs());
         }),
-        trial(
-            "counted_rows_of_cut_gathers_are_gathered_and_no_others",
-            |_| {
-                let gpu = small_device(1 << 26);
-                batch::check(&gpu, &unchecked(&gpu), Recording::Counted, jobs());
-            },
-        ),
+        trial("an_index_count_limits_the_rows_of_a_cut", |_| {
+            let gpu = small_device(1 << 26);
+            batch::check(&gpu, &unchecked(&gpu), Recording::Counted, jobs());
+        }),
         trial("rows_behind_the_count_are_not_bad", report),
-        trial("rows_are_counted_by_an_earlier_pass", earlier_pass),
+        trial("an_earlier_pass_writes_the_index_count", earlier_pass),
         trial("a_prepared_gather_reads_the_count_anew", anew),
-        trial("counted_bytes_begin_within_a_word", within_words),
+        trial("indirect_bytes_begin_within_a_word", within_words),
     ]
 }
 
@@ -41,7 +38,7 @@ fn jobs() -> impl Iterator<Item = Job> {
 }
 
 /// A gather along the second dim of 2 x 3 elements of 2 bytes by 5 indices, with a count: the output and the report.
-fn gather_counted(gpu: &Gpu, indices: &[u32; 5], count: u32) -> ([u16; 10], Option<BadRows>) {
+fn gather_indirect(gpu: &Gpu, indices: &[u32; 5], count: u32) -> ([u16; 10], Option<BadRows>) {
     let plan = Gather::new().axis(1).bad_indices(BadIndices::Error);
     let plan = plan.plan(&[2, 3], &[5]).unwrap();
     let (params, indices) = (gpu.upload(&[1_u16, 2, 3, 4, 5, 6]), gpu.upload(indices));
@@ -72,21 +69,21 @@ fn gather_counted(gpu: &Gpu, indices: &[u32; 5], count: u32) -> ([u16; 10], Opti
 
 fn report(gpu: &'static Gpu) {
     let indices = [2, 8, 0, 7, 1];
-    let (output, bad_rows) = gather_counted(gpu, &indices, 1);
+    let (output, bad_rows) = gather_indirect(gpu, &indices, 1);
     assert_eq!((output, bad_rows), ([3, 9, 9, 9, 9, 6, 9, 9, 9, 9], None));
-    let (output, bad_rows) = gather_counted(gpu, &indices, 3);
+    let (output, bad_rows) = gather_indirect(gpu, &indices, 3);
     assert_eq!(output, [3, 0, 1, 9, 9, 6, 0, 4, 9, 9]);
     let bad_rows = bad_rows.unwrap();
     assert_eq!((bad_rows.count, bad_rows.first.row()), (1, 1));
-    let (output, bad_rows) = gather_counted(gpu, &indices, 5);
+    let (output, bad_rows) = gather_indirect(gpu, &indices, 5);
     assert_eq!(output, [3, 0, 1, 0, 2, 6, 0, 4, 0, 5]);
     assert_eq!(bad_rows.unwrap().count, 2);
-    let (output, bad_rows) = gather_counted(gpu, &indices, 0);
+    let (output, bad_rows) = gather_indirect(gpu, &indices, 0);
     assert_eq!((output, bad_rows), ([9; 10], None));
 }
 
 /// Runs a gather of bytes into an output of ones, with a count, and gives the bytes back.
-fn counted_bytes(
+fn indirect_bytes(
     gpu: &Gpu,
     plan: &GatherPlan,
     table: &GpuTable<u8>,
@@ -225,7 +222,7 @@ fn within_words(gpu: &'static Gpu) {
     let indices: Vec<u32> = (0..3_u32).cycle().take(ROWS).collect();
     let (table, indices) = (gpu.upload(&params).unwrap(), gpu.upload(&indices).unwrap());
     for count in 0..=257_u32 {
-        let found = counted_bytes(gpu, &plan, &table, &indices, count);
+        let found = indirect_bytes(gpu, &plan, &table, &indices, count);
         let expected = (0..4).flat_map(|part| {
             (0..ROWS).map(move |row| match row as u64 >= count.into() {
                 true => 1,

@@ -46,7 +46,7 @@ fn blocks(gpu: &'static Gpu) {
     }
 }
 
-/// Bindings of 8 MiB: two chunks of 2^21 rows, whose workgroups are counted, and a small one.
+/// Bindings of 8 MiB: two chunks of 2^21 rows, whose dispatches are indirect, and a small one.
 fn chunks(_: &'static Gpu) {
     const CHUNK: usize = 1 << 21;
     let gpu = limited_device(|limits| wgpu::Limits {
@@ -124,7 +124,7 @@ fn check(gpu: &Gpu, slice_bytes: usize, outer: usize, rows: usize, counts: &[usi
     for &count in counts {
         let name = format!("{plan}, {count} of {rows}");
         let number = u32::try_from(count).unwrap();
-        let counted = count.min(rows);
+        let gathered = count.min(rows);
         for (gather, reports) in gathers.iter().zip([true, false]) {
             gpu.queue().write_buffer(&output, 0, &old);
             gpu.queue()
@@ -135,15 +135,15 @@ fn check(gpu: &Gpu, slice_bytes: usize, outer: usize, rows: usize, counts: &[usi
             let [found, report] = read_back(gpu, [&output, &report]);
             let block_bytes = rows * slice_bytes;
             for (found, whole) in found.chunks(block_bytes).zip(whole.chunks(block_bytes)) {
-                let (found, rest) = found.split_at(counted * slice_bytes);
+                let (found, rest) = found.split_at(gathered * slice_bytes);
                 // Not printed when they differ: there are too many of them.
-                assert!(found == &whole[..counted * slice_bytes], "{name}");
+                assert!(found == &whole[..gathered * slice_bytes], "{name}");
                 assert!(rest.iter().all(|&byte| byte == 1), "{name}");
             }
             if reports {
                 let found = BadRows::decode(&plan, IndexKind::U32, &report).unwrap();
                 let found = found.map(|found| (found.count, found.first.row()));
-                let expected = (counted >= 5).then_some((counted as u64 / 5, 4));
+                let expected = (gathered >= 5).then_some((gathered as u64 / 5, 4));
                 assert_eq!(found, expected, "{name}");
             }
         }
