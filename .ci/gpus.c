@@ -1,12 +1,12 @@
-// Compiles SPIR-V for the GPU that Mesa's driver finds or is made to believe in: gpus LIST [robust], with a line
-// "FILE ENTRY_POINT" for each pipeline. "robust" asks for robustBufferAccess2, as wgpu does wherever a driver has it.
+// Compiles SPIR-V for the GPU that Mesa's driver finds, or that a drm shim imitates: gpus LIST [robust]. LIST has a
+// line "FILE ENTRY_POINT" for each pipeline. "robust" enables robustBufferAccess2, as wgpu does if a driver has it.
 //
 // Prints "gpu NAME" and "mesa VERSION", and for each pipeline either
 //     FILE INSTRUCTIONS REGISTERS WAVES SPILLS LOADS IN_FLIGHT
-// or "FILE rejected: REASON". A driver without a statistic, or without an assembly that is understood here, has a "-".
+// or "FILE rejected: REASON". A statistic that the driver does not give, or that needs an unknown assembly, is "-".
 // Exits with 2 if there is no GPU.
 //
-// LOADS counts the instructions that load params, and IN_FLIGHT how many of their loads are under way at once: see
+// LOADS counts the instructions that load params, and IN_FLIGHT the most of their loads that are under way at once: see
 // loads_of_params. With ASSEMBLY in the environment, prints the assembly to stderr, too.
 #include <ctype.h>
 #include <stdio.h>
@@ -26,7 +26,7 @@ static PFN_vkGetPipelineExecutableInternalRepresentationsKHR get_texts;
 
 typedef enum { NAK, ACO } Dialect;
 
-// A register's round is the number of loads, one depending on the other, that its value has gone through.
+// A register's round is the number of loads, each depending on the one before, that its value depends on.
 enum { CLASSES = 7, REGISTERS = 256 };
 static const char *const class_names[CLASSES] = {"r", "ur", "p", "up", "v", "s", "vcc"};
 typedef struct {
@@ -64,7 +64,7 @@ static int next_span(const char **text, const char *end, Span *found) {
             continue;
         }
         if (is_vcc) {
-            // It is one register, without a number.
+            // vcc is one register, without a number.
         } else if (digits < at) {
             found->first = found->last = atoi(digits);
             if (sscanf(at, "..%d%n", &found->last, &read) == 1) {
@@ -93,7 +93,7 @@ static int round_of(const Registers *registers, const char *text, const char *en
     return round;
 }
 
-// A write under a predicate may leave the register as it was.
+// A write under a predicate may leave the register unchanged, so the larger round stays.
 static void set_round(Registers *registers, const char *text, const char *end, int round, int predicated) {
     Span span;
     while (next_span(&text, end, &span)) {
@@ -104,16 +104,16 @@ static void set_round(Registers *registers, const char *text, const char *end, i
     }
 }
 
-// One line of assembly, taken apart.
+// A parsed line of assembly.
 typedef struct {
     const char *results, *results_end, *operands, *end;
     // A store's data.
     const char *data, *data_end;
     int is_load, is_store, is_predicated, counts_as_load, begins_block;
-    // NAK has a scoreboard: an instruction waits for the barriers of a mask, and has one for its own result, or -1.
+    // NAK has a scoreboard: an instruction waits for the barriers of a mask, and sets one for its own result, or -1.
     unsigned waits;
     int barrier;
-    // ACO has a counter: an instruction waits until at most this many loads are under way, or -1.
+    // ACO has a counter: an instruction waits until at most this many loads are under way. -1 stands for no wait.
     int left;
 } Instruction;
 
@@ -121,7 +121,7 @@ static int begins(const char *text, const char *with) {
     return !strncmp(text, with, strlen(with));
 }
 
-// Looks in a line, and not in the lines after it.
+// Finds a text in one line. The lines after its end are not searched.
 static const char *find(const char *text, const char *end, const char *what) {
     size_t size = strlen(what);
     for (; text + size <= end; text++) {
@@ -198,8 +198,8 @@ typedef struct {
     int deepest, loads, in_flight;
 } Loads;
 
-// Goes through the assembly in the order in which it is laid out. With round 0, finds the deepest round of loads. Else
-// counts the loads of that round.
+// Reads the assembly in the order of its layout. With round 0, finds the deepest round of loads; otherwise counts the
+// loads of the round.
 static Loads walk(const char *text, const char *end, Dialect dialect, int round) {
     static Registers registers;
     memset(&registers, 0, sizeof registers);
@@ -228,7 +228,7 @@ static Loads walk(const char *text, const char *end, Dialect dialect, int round)
         int reached = round_of(&registers, now.operands, now.end) + now.is_load;
         set_round(&registers, now.results, now.results_end, reached, now.is_predicated);
         if (now.is_store) {
-            // In another block these registers may hold addresses: a value that is stored is none.
+            // A stored value is no address, but in another block these registers may hold addresses.
             set_round(&registers, now.data, now.data_end, 0, 0);
         }
         // Loads after the second round count as loads of params.
@@ -240,7 +240,7 @@ static Loads walk(const char *text, const char *end, Dialect dialect, int round)
             continue;
         }
         int counted = now.is_load && reached == round, under_way = 0;
-        // In ACO's dialect nothing waits for barrier 31, and in NAK's all loads have one of six.
+        // NAK's loads have one of six barriers. ACO has none: its loads get 31, for which no instruction waits.
         pending[count].barrier = now.barrier >= 0 ? now.barrier : 31;
         pending[count++].counted = counted;
         loads.loads += counted;
@@ -252,11 +252,12 @@ static Loads walk(const char *text, const char *end, Dialect dialect, int round)
     return loads;
 }
 
-// A kernel loads indices, and in a second round params: a load of params has an address that depends on another load.
-// A kernel without a second round has all of its loads counted: RADV loads indices as constants where a workgroup shares
-// them. A load is under way until an instruction waits for it, or the next store, or the end of its block: layout does
-// not say which block runs after which. So loads in flight are loads of one block, issued after each other without a
-// store between them, wherever in the program most of them are.
+// Counts the loads of params, and the most of them in flight.
+//
+// A kernel loads indices first and params in a second round: the address of a load of params depends on another load.
+// In a kernel without a second round all loads count, as RADV loads indices that a workgroup shares as constants. A
+// load is in flight until an instruction waits for it, or until the next store or the end of its block, as the layout
+// does not show the order of blocks.
 static Loads loads_of_params(const char *text, size_t size, Dialect dialect) {
     return walk(text, text + size, dialect, walk(text, text + size, dialect, 0).deepest);
 }
@@ -306,7 +307,7 @@ static const char *make_device(int robust) {
     return NULL;
 }
 
-// The buffers that the shader has, by the decorations of its variables.
+// A layout of the shader's buffers, from the decorations of its variables.
 static VkPipelineLayout make_layout(const uint32_t *words, size_t size) {
     enum { OP_VARIABLE = 59, OP_DECORATE = 71, BINDING = 33, UNIFORM = 2, STORAGE_BUFFER = 12, HEADER = 5 };
     uint32_t *bindings = calloc(words[3], sizeof *bindings); // of each id, counted from 1
@@ -339,7 +340,7 @@ static VkPipelineLayout make_layout(const uint32_t *words, size_t size) {
 
 enum { INSTRUCTIONS, GPU_REGISTERS, WAVES, SPILLS, FIELDS };
 
-// Each driver has names of its own. Honeykrisp counts invocations, 32 of which are one of its waves.
+// Each driver has its own names. Honeykrisp counts invocations, 32 of which are a wave.
 static const struct {
     const char *name;
     int field, divisor;
@@ -395,7 +396,7 @@ static void print_loads(const VkPipelineExecutableInfoKHR *executable) {
         texts[at] = (VkPipelineExecutableInternalRepresentationKHR){
             .sType = VK_STRUCTURE_TYPE_PIPELINE_EXECUTABLE_INTERNAL_REPRESENTATION_KHR};
     }
-    // Once for the sizes, once for the texts.
+    // The first call gets the sizes, the second the texts.
     get_texts(device, executable, &count, texts);
     for (uint32_t at = 0; at < count; at++) {
         texts[at].pData = calloc(1, texts[at].dataSize + 1);
@@ -426,7 +427,7 @@ static void compile(const char *file, const char *entry_point) {
     if (opened) {
         fclose(opened);
     }
-    // A driver that dies leaves the name of the pipeline that it died of.
+    // The name is printed first, so that it is known if the driver dies.
     printf("%s", file);
     fflush(stdout);
     if (size < 5 || size == MAX_WORDS || *words != SPIRV_MAGIC) {

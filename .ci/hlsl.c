@@ -1,6 +1,6 @@
-// Compiles HLSL as wgpu does, with Microsoft's compilers for Windows: hlsl.exe fxc|dxc LIST, with a line
-// "FILE ENTRY_POINT" for each shader. Prints "FILE: what the compiler says" for each that is rejected, at the end
-// "COUNT compiled, COUNT rejected", and exits with 1 if one was.
+// Compiles HLSL as wgpu does, with Microsoft's compilers for Windows: hlsl.exe fxc|dxc LIST, where LIST has a line
+// "FILE ENTRY_POINT" for each shader. Prints "FILE: the compiler's message" for each rejected shader, and at the end
+// "COUNT compiled, COUNT rejected". Exits with 1 if a shader was rejected.
 #include <stdio.h>
 #include <string.h>
 #include <windows.h>
@@ -55,7 +55,7 @@ typedef HRESULT (*DxcCreate)(const GUID *, const GUID *, void **);
 static FxcCompile fxc;
 static Dxc *dxc;
 
-// The code's size, or 0.
+// Returns the size of the compiled code, or 0 for a rejected shader.
 static SIZE_T compile(const char *text, SIZE_T size, const char *entry_point, Blob **errors) {
     Blob *code = NULL;
     if (fxc) {

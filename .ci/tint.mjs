@@ -1,6 +1,6 @@
 // Gives the shader modules, and each pipeline of a list, to Tint, the compiler of Dawn and Chromium:
-// node tint.mjs WEBGPU PIPELINES FOLDER   with WEBGPU npm's webgpu, PIPELINES a JSON file of modules, entry points and
-// constants, and FOLDER that of the modules, NAME.wgsl. Exits with 1 if one is rejected.
+// node tint.mjs WEBGPU PIPELINES FOLDER. WEBGPU is npm's webgpu, PIPELINES a JSON file of modules, entry points and
+// constants, and FOLDER has the modules, NAME.wgsl. Exits with 1 if a module or a pipeline is rejected.
 import { readFileSync, readdirSync } from "node:fs";
 import { basename, join } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -10,7 +10,7 @@ const { create, globals } = await import(pathToFileURL(webgpu_path));
 Object.assign(globalThis, globals);
 const pipelines = JSON.parse(readFileSync(pipelines_path, "utf8"));
 
-// Kept: Dawn breaks once this is collected.
+// A global, as Dawn breaks if this object is collected.
 globalThis.gpu = create([]);
 const adapter = await gpu.requestAdapter();
 if (!adapter) {
@@ -23,7 +23,7 @@ const device = await adapter.requestDevice();
 
 let accepted = 0;
 let rejected = 0;
-// Makes an object, and says why it cannot be made.
+// Makes an object, and prints the messages if it is rejected.
 const judge = async (what, make) => {
     device.pushErrorScope("validation");
     const made = make();
@@ -49,5 +49,5 @@ for (const { module, entryPoint, constants } of pipelines) {
     );
 }
 console.log(`${accepted} accepted, ${rejected} rejected`);
-// Dawn's threads would keep the process.
+// Dawn's threads would keep the process alive.
 process.exit(rejected > 0 || accepted === 0 ? 1 : 0);

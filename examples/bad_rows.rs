@@ -1,4 +1,5 @@
-//! Index rows that are out of range, on the GPU: rows of zeros, and a report that names them.
+//! Bad rows (index rows out of range) on the GPU: their output rows are zeros, and a report counts them and names the
+//! first.
 //!
 //! ```sh
 //! cargo run --release --example bad_rows
@@ -16,7 +17,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         Err(error) => return common::without_gpu(error),
     };
 
-    // 5 index rows of 2 values into a table of 3 x 3. The second and the fourth lie outside.
+    // 5 index rows of 2 values into a table of 3 x 3. The second and the fourth are out of range.
     let params = [11_i32, 12, 13, 21, 22, 23, 31, 32, 33];
     let indices = [0_i32, 0, 1, 3, 2, 2, -1, 0, 1, 1];
     let plan = GatherNd::new()
@@ -25,7 +26,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 
     let (table, rows) = (gpu.upload(&params)?, gpu.upload(&indices)?);
     let output = gpu.upload(&[-1_i32; 5])?;
-    // A report is a buffer like the others, which the gather writes whole.
+    // A report is one more buffer, all of which the gather writes.
     let report = gpu.upload(&vec![0_u8; usize::try_from(BadRows::REPORT_BYTES)?])?;
     let buffers = GatherBuffers::new::<i32, i32>(
         table.buffer().slice(..),
@@ -44,7 +45,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     println!("output {output:?}");
     assert_eq!(output, [11, 0, 33, 0, 22]);
 
-    // Read the report now or later, or never: to wait for it is the only thing that it costs the host.
+    // The report may be read now, later or never. It costs the host nothing but the wait for it.
     let report = gpu.download_blocking(&report)?;
     let Some(bad_rows) = BadRows::decode(&plan, IndexKind::I32, &report)? else {
         return Err("the report names no row".into());
@@ -52,7 +53,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     println!("{} bad rows, the first of them:", bad_rows.count);
     println!("{}", bad_rows.first);
     assert_eq!((bad_rows.count, bad_rows.first.row()), (2, 1));
-    // The error that the CPU gives.
+    // The CPU gives an equal error.
     assert_eq!(plan.run(&params, &indices), Err(bad_rows.first.into()));
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! Two gathers whose operands and results stay on the GPU: what the first one leaves there is the indices of the second.
+//! Two gathers whose operands and outputs stay on the GPU: the output of the first is the indices of the second.
 //!
 //! ```sh
 //! cargo run --release --example chain
@@ -16,10 +16,10 @@ fn main() -> Result<(), Box<dyn Error>> {
         Err(error) => return common::without_gpu(error),
     };
 
-    // Which product each line of a shop's orders is for, and what each product costs.
+    // The product of each line of a shop's orders, and the price of each product.
     let product_of_line = gpu.upload(&[3_u32, 0, 2, 3, 1, 0, 2, 2])?;
     let prices = gpu.upload(&[4.50_f32, 12.00, 0.75, 99.00])?;
-    // The lines that someone asks about.
+    // The lines whose prices are looked up.
     let lines = gpu.upload(&[7_u32, 0, 4, 3, 1])?;
 
     let plan = Gather::new().plan(product_of_line.shape(), lines.shape())?;

@@ -1,34 +1,30 @@
-//! Embeddings looked up by token ids, from a tensor of a .safetensors file to a .npy file that NumPy opens; on the
+//! Looks up embeddings by token ids, from a tensor of a .safetensors file to a .npy file that NumPy opens. Runs on the
 //! GPU if there is one.
 //!
 //! ```sh
 //! cargo run --release --example embeddings -- FOLDER
 //! ```
 //!
-//! Without a folder the files go to the one for temporary files. The model is a small one, made here.
+//! Without FOLDER the files go to the folder for temporary files. The example makes the small model itself.
 
 mod common;
-#[path = "../src/bin/wgpu-gather/arrays/npy_read.rs"]
-#[allow(dead_code, reason = "the command uses the rest")]
-mod npy_read;
-#[path = "../src/bin/wgpu-gather/arrays/npy_write.rs"]
-mod npy_write;
 
 use std::env;
 use std::error::Error;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use npy_read::{Array, Dtype};
 use safetensors::SafeTensors;
 use safetensors::tensor::{Dtype as Type, TensorView, serialize_to_file};
 use wgpu_gather::{BadIndices, Executor, Gather, Gpu};
+use wgpu_gather_cli::arrays::npy_read::{Array, Dtype};
+use wgpu_gather_cli::arrays::{npy_read, npy_write};
 
 const TOKENS: [&str; 6] = ["the", "cat", "dog", "sees", "sleeps", "."];
 const WIDTH: usize = 4;
 
-/// The bytes of a number. A gather moves bits, so the elements need be no `f32`, and the table lies in a file's
-/// bytes wherever it likes: `[u8; 4]` is aligned everywhere.
+/// The bytes of an `f32`. A gather only moves bits, so the elements need not be numbers, and `[u8; 4]` is aligned at
+/// any offset in a file.
 type Element = [u8; 4];
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -39,7 +35,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let embeddings_path = folder.join("wgpu-gather-embeddings.npy");
     write_model(&model_path)?;
 
-    // The tensors are parts of these bytes: nothing is copied. A large file is mapped to memory instead.
+    // The tensors are parts of these bytes: nothing is copied. A large file would be mapped to memory instead.
     let bytes = fs::read(&model_path)?;
     let model = SafeTensors::deserialize(&bytes)?;
     let table = model.tensor("wte.weight")?;
@@ -74,7 +70,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     npy_write::write(&embeddings_path, &embeddings)?;
     eprintln!("written to {}", embeddings_path.display());
 
-    // What the file holds.
+    // Check the file.
     let written = npy_read::read(&embeddings_path)?;
     let numbers = written.numbers(f32::from_le_bytes);
     println!("{} {:?}", written.dtype, written.shape);
@@ -86,7 +82,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// A model of two tensors, of which the embeddings are one.
+/// Writes a model of two tensors, one of which is the embeddings.
 fn write_model(path: &Path) -> Result<(), Box<dyn Error>> {
     let bytes = |numbers: Vec<f32>| -> Vec<u8> {
         let bytes = numbers.into_iter().flat_map(f32::to_le_bytes);
@@ -107,7 +103,7 @@ fn write_model(path: &Path) -> Result<(), Box<dyn Error>> {
     Ok(serialize_to_file(tensors, None, path)?)
 }
 
-/// The embedding of a token: in place of what a model learns, its id and quarters.
+/// The embedding of a token: its id plus 0, 1/4, 1/2 and 3/4, instead of learned numbers.
 fn embedding(id: u32) -> [f32; WIDTH] {
     [0.0, 0.25, 0.5, 0.75].map(|quarters| id as f32 + quarters)
 }

@@ -21,7 +21,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     };
     println!("PlanError: index rows of {index_depth} values for {max} dims");
 
-    // Or take the text, which names the operand, what was expected and what came.
+    // An error's text names the operand, the expected value and the found value.
     match Gather::new().axis(2).plan(&[4, 5], &[10]) {
         Err(error) => println!("PlanError: {error}"),
         Ok(plan) => return Err(format!("expected an error, found {plan}").into()),
@@ -37,7 +37,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         }) => println!("RunError: {found} elements instead of {expected}"),
         other => return Err(format!("expected a wrong length, found {other:?}").into()),
     }
-    // ... and the values of indices. The smallest bad row is named, with its place in indices and what it holds.
+    // ... and index values. The error names the smallest bad row, by its position in indices and its values.
     match plan.run(&[10, 20, 30], &[0, 1, 3, -1]) {
         Err(RunError::BadIndex(bad)) => {
             println!("RunError: {:?} at {:?}", bad.index(), bad.position());
@@ -47,7 +47,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         other => return Err(format!("expected a bad index, found {other:?}").into()),
     }
 
-    // Buffers: nothing is recorded, and wgpu sees nothing of it.
+    // Buffers: the gather checks them, records nothing, and wgpu reports no error.
     let gpu = match pollster::block_on(Gpu::from_env()) {
         Ok(gpu) => gpu,
         Err(error) => return common::without_gpu(error),

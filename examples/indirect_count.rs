@@ -1,7 +1,7 @@
-//! How many rows there are is known on the GPU only: a pass of the app's keeps the sprites that are in view and
-//! counts them, and the gather looks up as many of their colours, in the same submission.
+//! An index count that only the GPU knows: a pass of the app keeps and counts the sprites in view, and the gather looks
+//! up the colours of that many sprites, in the same submission.
 //!
-//! All of it lies in one buffer of the app's, as in a memory pool: each operand has its range.
+//! Each operand is a range of one buffer of the app, as in a memory pool.
 //!
 //! ```sh
 //! cargo run --release --example indirect_count
@@ -19,7 +19,7 @@ const PLACES: [f32; 6] = [3.0, 12.5, 7.0, 40.0, 9.5, 11.0];
 const COLOUR_OF: [u32; 6] = [1, 0, 2, 2, 1, 0];
 const COLOURS: [u32; 3] = [0xff_0000, 0x00_ff00, 0x00_00ff];
 
-/// One invocation, so that the sprites stay in order. The sizes of the arrays are those of the ranges below.
+/// One invocation, so that the sprites stay in order. The arrays have the sizes of the ranges below.
 const SHADER: &str = "
 @group(0) @binding(0) var<storage, read_write> places: array<f32>;
 @group(0) @binding(1) var<storage, read_write> colour_of: array<u32>;
@@ -48,7 +48,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     };
     let (device, queue) = pollster::block_on(adapter.request_device(&Default::default()))?;
 
-    // The app's pool, and a range of it for each thing, as far apart as a binding asks for.
+    // The app's pool, and a range of it for each array, aligned as a binding must be.
     let step = u64::from(device.limits().min_storage_buffer_offset_alignment);
     let pool = device.create_buffer(&wgpu::BufferDescriptor {
         label: Some("pool"),
@@ -97,7 +97,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         }),
     });
 
-    // At most as many colours as there are sprites.
+    // The plan has the largest index count: one row for each sprite.
     let plan = Gather::new().plan(&[COLOURS.len()], &[sprites])?;
     let buffers = GatherBuffers::new::<u32, u32>(colours, visible, output).with_index_count(count);
     let gatherer = Gatherer::new(&device);
@@ -120,7 +120,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let bytes = receiver.recv()??;
     let output: Vec<u32> = bytemuck::pod_collect_to_vec(&bytes[..]);
     println!("{output:06x?}");
-    // Three sprites are in view; what lies behind them was not touched.
+    // Three sprites are in view; the output after their rows is not written.
     assert_eq!(output, [0x00_ff00, 0x00_00ff, 0x00_ff00, 0, 0, 0]);
     Ok(())
 }

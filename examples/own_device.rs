@@ -1,8 +1,8 @@
-//! A gather in the middle of an app's own work, on its own device and in its own encoder: particles that drift
-//! with the wind of the cell that they are in.
+//! A gather between an app's own passes, on the app's device and in its encoder: particles drift with the wind of the
+//! cell that they are in.
 //!
-//! A pass of the app's writes the cell of each particle, the gather looks up the wind there, and another pass
-//! of the app's moves the particles. Three such steps are recorded and submitted at once; the host sees only the end.
+//! In each step a pass of the app writes the cell of each particle, the gather looks up the wind of the cells, and
+//! another pass of the app moves the particles. Three steps are recorded, submitted at once, and the end is read back.
 //!
 //! ```sh
 //! cargo run --release --example own_device
@@ -47,7 +47,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     };
     let (device, queue) = pollster::block_on(adapter.request_device(&Default::default()))?;
 
-    // The app's own buffers. Gathers ask for STORAGE alone.
+    // The app's own buffers. Gathers need only the usage STORAGE.
     let buffer = |len: usize, usage| {
         device.create_buffer(&wgpu::BufferDescriptor {
             label: None,
@@ -96,7 +96,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let find_cells = own_pass("find_cells", [(0, &positions), (1, &cells)]);
     let drift = own_pass("drift", [(0, &positions), (2, &winds)]);
 
-    // The gather is prepared once, and recorded in every step: it reads the cells that are there by then.
+    // The gather is prepared once and recorded in every step, where it reads the cells of that step.
     let plan = Gather::new().plan(&[WIND.len()], &[START.len()])?;
     let buffers = GatherBuffers::new::<f32, u32>(wind.slice(..), cells.slice(..), winds.slice(..));
     let look_up_wind = Gatherer::new(&device).prepare(&plan, &buffers)?;
@@ -109,7 +109,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     queue.submit([encoder.finish()]);
 
-    // The app's own way to bring the result back.
+    // The app reads the positions back.
     let (sender, receiver) = mpsc::channel();
     wgpu::util::DownloadBuffer::read_buffer(&device, &queue, &positions.slice(..), move |bytes| {
         let _ = sender.send(bytes);

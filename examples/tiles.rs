@@ -1,4 +1,4 @@
-//! A picture put together from tiles by a map, as games do it, in one gather; on the GPU if there is one.
+//! Puts a picture together from tiles and a map, as games do, in one gather. Runs on the GPU if there is one.
 //!
 //! ```sh
 //! cargo run --release --example tiles -- tiles.png
@@ -44,19 +44,19 @@ fn main() -> Result<(), Box<dyn Error>> {
     let (columns, rows) = (MAP[0].len(), MAP.len());
     let (width, height) = (columns * TILE, rows * TILE);
 
-    // The tiles one under the other: a params row is a row of pixels of one tile.
+    // The tiles one below the other: a row of params is a line of pixels of one tile.
     let mut params: Vec<Pixel> = Vec::new();
     for tile in TILES.chars() {
         for y in 0..TILE {
             params.extend((0..TILE).map(|x| draw(tile, x, y)));
         }
     }
-    // The picture from the top left to the bottom right, in steps of such rows.
+    // The picture from the top left to the bottom right: each index selects a line of pixels of one tile.
     let mut indices: Vec<u32> = Vec::new();
     for row in MAP {
         for y in 0..TILE {
             for tile in row.chars() {
-                let tile = TILES.find(tile).ok_or("a tile that nobody has drawn")?;
+                let tile = TILES.find(tile).ok_or("the map has an unknown tile")?;
                 indices.push(u32::try_from(tile * TILE + y)?);
             }
         }
@@ -86,7 +86,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     println!("a picture of {width} x {height} pixels");
     eprintln!("written to {}", path.display());
 
-    // Every pixel of the file is that of its tile.
+    // Every pixel of the file equals the pixel of its tile.
     let mut reader = png::Decoder::new(BufReader::new(File::open(&path)?)).read_info()?;
     let mut bytes = vec![0; width * height * size_of::<Pixel>()];
     reader.next_frame(&mut bytes)?;
@@ -101,9 +101,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// The pixel of a tile, 0, 0 being its top left.
+/// The pixel of a tile, counted from its top left.
 fn draw(tile: char, x: usize, y: usize) -> Pixel {
-    // Distances from the middle line, to both sides.
+    // Distances from the tile's middle column and row.
     let (dx, dy) = (x.abs_diff(8), y.abs_diff(7));
     match tile {
         ':' => grain([222, 200, 142], x, y),
@@ -123,7 +123,7 @@ fn draw(tile: char, x: usize, y: usize) -> Pixel {
     }
 }
 
-/// A colour, a little lighter or darker from pixel to pixel.
+/// A colour, lightened a little and differently from pixel to pixel.
 fn grain(colour: Pixel, x: usize, y: usize) -> Pixel {
     let light = [0, 9, 4, 12, 2, 7][(x * 7 + y * 13 + x * y) % 6];
     colour.map(|channel| channel.saturating_add(light))

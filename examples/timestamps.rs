@@ -1,5 +1,5 @@
-//! What a gather takes on an app's own device, by the GPU's clock: timestamps at both ends of the pass that it is
-//! recorded in, written by the app itself, and then by a scope of wgpu-profiler's around the same pass.
+//! The time of a gather on an app's own device, by the GPU's clock: first from timestamps that the app writes at both
+//! ends of the gather's pass, then from a scope of wgpu-profiler around the pass.
 //!
 //! ```sh
 //! cargo run --release --example timestamps
@@ -59,7 +59,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let lookup = Gatherer::new(&device).prepare(&plan, &buffers)?;
     println!("{plan}\ndispatches: {}", lookup.dispatches());
 
-    // Once without a look at the clock: the first run of all may have to wait for memory and for the GPU to wake up.
+    // The first run is not timed: it may wait for memory and for the GPU to wake up.
     let mut encoder = device.create_command_encoder(&Default::default());
     lookup.encode(&mut encoder);
     queue.submit([encoder.finish()]);
@@ -72,7 +72,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// The seconds between two timestamps of the app's.
+/// The seconds between two timestamps that the app writes.
 fn by_timestamps(
     device: &wgpu::Device,
     queue: &wgpu::Queue,
@@ -136,13 +136,13 @@ fn by_profiler(
     let frames = profiler.process_finished_frame(queue.get_timestamp_period());
     let frame = frames.as_ref().and_then(|frames| frames.first());
     let pass = frame.and_then(|frame| frame.nested_queries.first());
-    // The frame itself has no time: that would need TIMESTAMP_QUERY_INSIDE_ENCODERS.
+    // Only the pass has a time; the frame's time would need TIMESTAMP_QUERY_INSIDE_ENCODERS.
     let time = pass.and_then(|pass| pass.time.clone());
     let time = time.ok_or("the profiler has no time for the pass")?;
     Ok(time.end - time.start)
 }
 
-/// The time goes to stderr: it is another one in each run.
+/// The time goes to stderr, as it differs from run to run.
 fn report(clock: &str, seconds: f64) {
     println!("{clock}: the gather took some time: {}", seconds > 0.0);
     eprintln!("{clock}: {:.3} ms", seconds * 1e3);

@@ -1,4 +1,4 @@
-//! The best k of each row, and what belongs to them: one plan for scores and for names.
+//! The k best scores of each row and the names that belong to them, gathered with one plan.
 //!
 //! ```sh
 //! cargo run --release --example top_k
@@ -23,7 +23,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         15, 60, 85, 30, 5,
     ];
 
-    // The places of the best of each row, best first; of two with one score the earlier.
+    // The places of each row's best scores, best first. Of equal scores the earlier place comes first.
     let mut best: Vec<u32> = Vec::new();
     for row in scores.chunks(PLAYERS) {
         let mut places: Vec<u32> = (0..).take(PLAYERS).collect();

@@ -1,11 +1,10 @@
-//! A table split over two devices: each gathers from the half that it holds, and the halves of the answer
-//! are put together.
+//! A table split over two devices: each device gathers from the half that it holds, and the two outputs are combined.
 //!
 //! ```sh
 //! cargo run --release --example two_devices
 //! ```
 //!
-//! Where there is one adapter, it gives both devices.
+//! On a machine with one adapter, both devices are of that adapter.
 
 use std::error::Error;
 use std::fmt::Display;
@@ -23,7 +22,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         .bad_indices(BadIndices::Error)
         .plan(&[ROWS, SLICE_LEN], &[indices.len(), 1])?;
 
-    // Each device holds some of the rows, and runs the plan of a shard.
+    // Each device holds a shard of the rows, and runs the plan of that shard.
     let mut output = vec![0; plan.output_shape().iter().product()];
     let mut shards = Vec::new();
     for rows in [0..ROWS / 2, ROWS / 2..ROWS] {
@@ -33,7 +32,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         shards.push((plan.shard(rows.start as u64..rows.end as u64)?, gpu, table));
     }
     for (shard, gpu, table) in &shards {
-        // A row that the device does not hold is zero bytes, so OR puts the halves together.
+        // A device writes zero bytes for rows of the other shard, so OR combines the outputs.
         for (whole, part) in output
             .iter_mut()
             .zip(gpu.gather_blocking(shard, table, &indices)?)
@@ -48,7 +47,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         "{plan}: two halves, put together, are the CPU's answer, bit for bit"
     ));
 
-    // An index that is out of range is the same error on each.
+    // An index out of range gives an equal error on both devices.
     let mut indices = indices;
     indices[4_321] = 10_000;
     for (shard, gpu, table) in &shards {
@@ -60,7 +59,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Prints a line, if anybody still reads: `two_devices | head -1` stops after the first.
+/// Prints a line. A closed pipe is no error: `two_devices | head -1` reads one line only.
 fn say(line: impl Display) {
     let _ = writeln!(io::stdout(), "{line}");
 }

@@ -1,17 +1,17 @@
-// Slices of any bytes. A lane owns a word of the output: up to four slices lie in it. Units are bytes.
+// Slices of any size; units are bytes. A lane writes one word of the output, with bytes of up to four slices.
 
 @group(0) @binding(1) var<storage, read> params: array<u32>;
 @group(0) @binding(3) var<storage, read_write> output: array<u32>;
 
-// The four bytes from byte `start` of two words on.
+// Four bytes of two words, from byte `start` of `low` on.
 fn funnel(low: u32, high: u32, start: u32) -> u32 {
     return (low >> (start * 8u)) | ((high << 1u) << (31u - start * 8u));
 }
 
-// `count` bytes of a row's slice from byte `start` on, the first of them lowest.
+// `count` bytes of an output row, from byte `start` of its slice on; the first is the lowest byte.
 fn slice_bytes(source: SourceRow, start: u32, count: u32) -> u32 {
     let at = select(0u, gather.params_start + source.params_row * gather.units + start, source.held);
-    // The second word is loaded only where bytes lie in it.
+    // The second word is loaded only if some of the bytes lie in it.
     let more = select(0u, 1u, source.held && at % 4u + count > 4u);
     let value = funnel(params[at / 4u], params[at / 4u + more], at % 4u);
     let absent = funnel(fill_word(start / 4u), fill_word(start / 4u + 1u), start % 4u);

@@ -1,5 +1,5 @@
-// As rows.wgsl, for output rows of one block, all of whose params rows are bound. A lane copies its unit of 4 slices.
-// The first of those of a subgroup's lanes follow each other, and the next ones follow on them.
+// As rows.wgsl, but a lane copies its unit of four slices: row_step neighbouring slots copy 4 * row_step consecutive
+// slices, row_step at once. All output rows are of one block, and all rows of the block are bound.
 
 fn copy_four_rows(workgroup: vec3<u32>, local: u32) -> BadRows {
     let lane = slot_and_unit(local);
@@ -11,7 +11,7 @@ fn copy_four_rows(workgroup: vec3<u32>, local: u32) -> BadRows {
     }
     let absent = absent_unit(unit);
     let at = gather.output_start + first * gather.units + unit;
-    // A row that is not there is the lane's first once more.
+    // A row past the last one is replaced by the lane's first, which is copied again.
     let to_b = select(0u, step, first + step < gather.rows);
     let to_c = select(0u, 2u * step, first + 2u * step < gather.rows);
     let to_d = select(0u, 3u * step, first + 3u * step < gather.rows);
@@ -23,7 +23,7 @@ fn copy_four_rows(workgroup: vec3<u32>, local: u32) -> BadRows {
     let of_b = with_row(of_a, b, unit == 0u && !b.held && to_b > 0u);
     let of_c = with_row(of_b, c, unit == 0u && !c.held && to_c > 0u);
     let of_d = with_row(of_c, d, unit == 0u && !d.held && to_d > 0u);
-    // A compiler that waits for the load that is used first has begun all four.
+    // In reverse: a compiler that waits for the load that is used first has then begun all four.
     let unit_d = params[params_place(unit, d)];
     let unit_c = params[params_place(unit, c)];
     let unit_b = params[params_place(unit, b)];

@@ -1,5 +1,4 @@
-// Index rows of any depth, dims and rows of up to 63 bits, and gather_elements. A number of 64 bits is a pair of words,
-// the low one first.
+// Finds the row of an index row of any depth, with dims and rows of up to 63 bits, and for gather_elements.
 
 fn subtract(a: vec2<u32>, b: vec2<u32>) -> vec2<u32> {
     return vec2<u32>(a.x - b.x, a.y - b.y - select(0u, 1u, a.x < b.x));
@@ -19,7 +18,7 @@ fn multiply(a: vec2<u32>, b: vec2<u32>) -> vec2<u32> {
     return vec2<u32>(a.x * b.x, high + a.x * b.y + a.y * b.x);
 }
 
-// How far the place of index row n in its batch moves the row that it selects.
+// place(n) of the formula, for index row n of a batch.
 fn place_offset(n: u32) -> u32 {
     var rest = n;
     var offset = 0u;

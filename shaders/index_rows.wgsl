@@ -1,4 +1,4 @@
-// Index rows of depth 1 or 2, read word by word. Dims and params rows are at most 2^31.
+// Finds the row of an index row of depth 1 or 2, read word by word. Dims and params rows are at most 2^31.
 
 fn source_row_of(place: Place) -> SourceRow {
     let at = gather.indices_start + index_row_of(place) * (DEPTH * INDEX_WORDS);
@@ -11,7 +11,7 @@ fn source_row_of(place: Place) -> SourceRow {
         words.w = indices[at + 3u];
     }
     let row = row_of(words);
-    // BAD is beyond the held rows too.
+    // For BAD too, held_row is not below held_rows.
     let held_row = row - gather.first_row.x;
     let held = held_row < gather.held_rows.x;
     let params_row = place.block * gather.held_rows.x - gather.window_first_row.x + select(0u, held_row, held);

@@ -1,4 +1,4 @@
-// Longer slices. As many workgroups as it takes share a slice, and a lane copies four units of it, 256 apart.
+// Slices of more than 256 units. Workgroups share a slice, and a lane copies four units of it, 256 apart.
 
 fn copy_long(workgroup: vec3<u32>, local: u32) -> BadRows {
     let number = number_of(workgroup);
@@ -18,7 +18,7 @@ fn copy_long(workgroup: vec3<u32>, local: u32) -> BadRows {
         }
         return with_row(BadRows(), source, unit == 0u && !source.in_range);
     }
-    // A unit that is not there is the lane's first once more.
+    // A unit past the last one is replaced by the lane's first, which is copied again.
     let to_b = select(0u, 256u, unit + 256u < gather.units);
     let to_c = select(0u, 512u, unit + 512u < gather.units);
     let to_d = select(0u, 768u, unit + 768u < gather.units);

@@ -1,16 +1,16 @@
-// Slices of 1, 2 or 4 bytes. A lane takes as many of them as fill 16 bytes, all of one block: it loads their indices as
-// vectors and stores them as one vector. All params rows are bound. params_start counts bytes.
+// Slices of 1, 2 or 4 bytes. A lane copies as many as fill 16 bytes, all of one block: it loads their index rows as
+// vectors and stores the slices as one vector. All rows of the blocks are bound. params_start is in bytes.
 
 // Bytes of a slice.
 override PACKED_BYTES: u32 = 4u;
-// What each byte of a word counts.
+// Factors that move a byte to each place in a word.
 const BYTES: vec4<u32> = vec4<u32>(1u, 1u << 8u, 1u << 16u, 1u << 24u);
 
 @group(0) @binding(1) var<storage, read> params: array<u32>;
 @group(0) @binding(2) var<storage, read> indices_vec4: array<vec4<u32>>;
 @group(0) @binding(3) var<storage, read_write> output: array<vec4<u32>>;
 
-// The rows that four index rows select.
+// The rows that four consecutive index rows select.
 fn four_rows(index_row: u32) -> vec4<u32> {
     let at = (gather.indices_start + index_row * (DEPTH * INDEX_WORDS)) / 4u;
     let a = indices_vec4[at];
@@ -24,7 +24,7 @@ fn four_rows(index_row: u32) -> vec4<u32> {
     return vec4<u32>(row_of(a), row_of(b), row_of(indices_vec4[at + 2u]), row_of(indices_vec4[at + 3u]));
 }
 
-// Where a row lies, in bytes; 0 for one that is out of range.
+// First byte of a row in the binding; 0 for a bad row.
 fn params_byte(row: u32, block: u32) -> u32 {
     let at = gather.params_start + (block * gather.held_rows.x + row) * PACKED_BYTES;
     return select(0u, at, row < BAD);
@@ -35,7 +35,7 @@ fn slice_of(row: u32, at: u32, word: u32) -> u32 {
     return value & (BAD >> (32u - 8u * PACKED_BYTES));
 }
 
-// The slices of four rows.
+// The slices of four rows, each in the low bytes of a word.
 fn four_slices(rows: vec4<u32>, block: u32) -> vec4<u32> {
     let a = params_byte(rows.x, block);
     let b = params_byte(rows.y, block);
@@ -51,7 +51,7 @@ fn four_slices(rows: vec4<u32>, block: u32) -> vec4<u32> {
     );
 }
 
-// Four rows that follow each other in one block.
+// Counts the bad ones of four consecutive index rows.
 fn with_four(bad_rows: BadRows, index_row: u32, rows: vec4<u32>, reports: bool) -> BadRows {
     let bad = (rows >= vec4<u32>(BAD)) & vec4<bool>(reports);
     let two = with_index_row(with_index_row(bad_rows, index_row, bad.x), index_row + 1u, bad.y);

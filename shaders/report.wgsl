@@ -1,22 +1,21 @@
-// One invocation after a dispatch that reports, and one before a dispatch that is indirect.
+// Of one invocation: finish_report runs after a dispatch that reports, count_rows before an indirect dispatch.
 
-// All zero: no bad row.
+// All zero if there is no bad row.
 struct BadRowReport {
-    // Low and high word.
     bad_row_count: vec2<u32>,
     first_bad_row: vec2<u32>,
-    // The words of its index row.
+    // The words of the first bad row.
     index: array<u32, 16>,
 }
 
 @group(0) @binding(5) var<storage, read_write> report: BadRowReport;
-// How many index rows of each batch are gathered, the uniform of the dispatch, and its workgroups.
+// The count of index rows to gather of each batch, and the uniform and the workgroups of the indirect dispatch.
 @group(0) @binding(6) var<storage, read> count: u32;
 @group(0) @binding(7) var<storage, read_write> indirect: GatherUniform;
 @group(0) @binding(8) var<storage, read_write> workgroups: array<u32, 3>;
 
-// Adds the counter to the report, and zeroes it. Dispatches come in the order of rows, so the first of them that has a
-// bad row has the smallest.
+// Adds the counter to the report, and zeroes the counter. Dispatches run in the order of rows, so the first that has a
+// bad row has the smallest one.
 @compute @workgroup_size(1)
 fn finish_report() {
     let bad_rows = atomicExchange(&counter.count, 0u);
@@ -37,13 +36,13 @@ fn finish_report() {
     report.bad_row_count = add(report.bad_row_count, vec2<u32>(bad_rows, 0u));
 }
 
-// Leaves out the rows of a block from the count on.
+// Limits an indirect dispatch to the index rows of a batch that come before the count.
 @compute @workgroup_size(1)
 fn count_rows() {
     let rows = min(max(count, indirect.first_n) - indirect.first_n, indirect.most_rows);
     indirect.rows = rows;
     let workgroup_rows = indirect.slots * select(1u, 4u, indirect.row_step > 0u);
-    // In `bytes` a lane for each word that the rows lie in. The first of them may hold other bytes first.
+    // `bytes` has a lane for each word that the rows touch. The first word may start with bytes of other rows.
     let words = (indirect.output_start % 4u + rows * indirect.units + 3u) / 4u;
     let of_rows = (rows + workgroup_rows - 1u) / workgroup_rows * indirect.slice_workgroups;
     let number = select(of_rows, (words + 255u) / 256u, indirect.slots == 0u);

@@ -1,9 +1,9 @@
-// Slices of up to 256 units, which have a lane for each unit.
+// Slices of up to 256 units. A lane copies one unit.
 
 @group(0) @binding(1) var<storage, read> params: array<Unit>;
 @group(0) @binding(3) var<storage, read_write> output: array<Unit>;
 
-// Of a lane in its workgroup: which of the slices that the workgroup copies at once, and which unit of it.
+// The slot of a lane, which numbers the slices that its workgroup copies at once, and its unit of the slice.
 fn slot_and_unit(local: u32) -> vec2<u32> {
     let slot = (local * gather.slot_scale) >> 16u;
     return vec2<u32>(slot, local - slot * gather.units);

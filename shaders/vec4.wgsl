@@ -1,4 +1,4 @@
-// Units of 16 bytes. A fill, if there is one, repeats itself in each of them.
+// Units of 16 bytes, in each of which the fill repeats itself.
 alias Unit = vec4<u32>;
 
 fn absent_unit(unit: u32) -> Unit {

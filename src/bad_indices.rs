@@ -1,48 +1,47 @@
-//! What becomes of an index that is out of range: the policy, and the error that names it. Both
-//! executors answer with the same error; the texts are TensorFlow's.
+//! Index values out of range: the policy for them, and the error that names them. Both executors return the same error;
+//! its texts are TensorFlow's.
 
 use std::fmt;
 
-/// What an out-of-range index gives.
+/// The policy for an index out of range.
 ///
-/// TensorFlow has this attribute on `gather_nd` only (`bad_indices_policy`), and `"ERROR"` only on its CPU.
-/// Here every operation has it, on both devices.
+/// TensorFlow has this attribute on `gather_nd` only (`bad_indices_policy`), and `"ERROR"` only on its CPU. In this
+/// crate every operation has each policy, on both devices.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub enum BadIndices {
-    /// What TensorFlow does on each device: the CPU returns an error, the GPU stores zeros.
+    /// TensorFlow's rule for each device: the CPU returns an error, the GPU stores zeros.
     #[default]
     DeviceDefault,
-    /// An error on both devices. The GPU writes a report, which the caller reads when it likes.
+    /// An error on both devices. The GPU writes a report, which the caller may read at any time after.
     Error,
-    /// Zeros in the whole slice of a bad row on both devices, whatever params holds; or another value, which
-    /// the gather is then given. JAX's mode `"fill"`.
+    /// Zeros, or the fill given to the gather, in the whole slice of a bad row on both devices. JAX's mode `"fill"`.
     Zero,
-    /// No row is bad: an index beyond the end of its dim selects its last entry, and one before its start,
-    /// which [`NegativeIndices::FromEnd`] may move, its first. XLA's gather, and JAX's and NumPy's mode `"clip"`.
+    /// No row is bad: an index beyond the end of its dim selects the last entry, and one before its start the first.
+    /// [`NegativeIndices::FromEnd`] applies before. XLA's gather, and JAX's and NumPy's mode `"clip"`.
     ///
-    /// A dim of 0 has neither, so there it is as with [`Zero`](Self::Zero).
+    /// A dim of 0 has no entry, so [`Zero`](Self::Zero) applies to it.
     Clamp,
 }
 
 impl BadIndices {
-    /// The CPU fills the slices of bad rows under these policies; under the others it returns an error.
+    /// Returns true if the CPU fills the slices of bad rows, false if it returns an error.
     pub(crate) fn fills_on_cpu(self) -> bool {
         matches!(self, Self::Zero | Self::Clamp)
     }
 }
 
-/// What a negative index means.
+/// The meaning of a negative index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum NegativeIndices {
     /// Out of range: TensorFlow's rule.
     #[default]
     Invalid,
-    /// Counted from the end: Paddle's, ONNX's and NumPy's rule. `-dim..dim` is in range.
+    /// Counted from the end: the rule of Paddle, ONNX and NumPy. Indices in `-dim..dim` are in range.
     FromEnd,
 }
 
-/// The smallest index row that is out of range, in the words of TensorFlow.
+/// The error that names the smallest bad row, in the words of TensorFlow.
 ///
 /// ```
 /// use wgpu_gather::{GatherNd, RunError};
@@ -76,7 +75,7 @@ pub(crate) enum Problem {
 }
 
 impl BadIndexError {
-    /// Names index row `row`, which holds `index`. The row is one of `index_rows_shape`.
+    /// Names index row `row`, which holds `index`. `index_rows_shape` is the shape of all index rows.
     pub(crate) fn new(
         problem: Problem,
         row: u64,
@@ -97,14 +96,14 @@ impl BadIndexError {
         self.row
     }
 
-    /// Where the row stands in the caller's indices: one coordinate for each dim of indices, less the
-    /// last one of gather_nd.
+    /// The coordinates of the row in the caller's indices: one for each dim of indices, except the last dim for
+    /// gather_nd.
     #[must_use]
     pub fn position(&self) -> &[usize] {
         &self.position
     }
 
-    /// The values of the row: `index_depth` for gather_nd, one for the others.
+    /// The values of the row: `index_depth` for gather_nd, one for gather and gather_elements.
     #[must_use]
     pub fn index(&self) -> &[i128] {
         &self.index
@@ -144,7 +143,7 @@ impl fmt::Display for BadIndexError {
 
 impl std::error::Error for BadIndexError {}
 
-/// `[1, 2]` as "1,2": how TensorFlow prints positions (",") and index rows (", ").
+/// The items with `separator` between them. TensorFlow prints positions with "," and index rows with ", ".
 pub(crate) fn join(items: &[impl fmt::Display], separator: &str) -> String {
     items
         .iter()
@@ -153,7 +152,7 @@ pub(crate) fn join(items: &[impl fmt::Display], separator: &str) -> String {
         .join(separator)
 }
 
-/// The coordinates of element `flat` in a tensor of this shape, which has one.
+/// The coordinates of element `flat` in a tensor of `shape`, which must have that element.
 fn unravel(mut flat: u64, shape: &[usize]) -> Vec<usize> {
     let mut position = vec![0; shape.len()];
     for (at, &dim) in position.iter_mut().zip(shape).rev() {

@@ -1,17 +1,17 @@
-//! What may be gathered and what may index.
+//! The types that can be gathered, and those that can index.
 
-/// An integer that selects in params: `i32`, `u32`, `i64` or `u64`.
+/// A type that can index: `i32`, `u32`, `i64` or `u64`.
 ///
-/// All bits count: 2³² as an `i64` is out of range, not 0.
+/// All bits of an index count: 2³² as an `i64` is not read as 0.
 pub trait GatherIndex: sealed::Index {
-    /// This type, for those who hold it only at run time.
+    /// The type as a value, for code that knows it only at run time.
     const KIND: IndexKind;
 }
 
-/// What may be gathered on a GPU: whatever bytemuck can move as bytes and zero. That is every `Pod` type,
-/// `bool` and `char`; a bad row holds zero bytes.
+/// A type that can be gathered on a GPU: one that bytemuck can move as bytes and set to zero. Every `Pod` type is one,
+/// and so are `bool` and `char`. A bad row without a fill holds zero bytes.
 ///
-/// On the CPU any `T: Copy + Default + Send + Sync` may be gathered.
+/// On the CPU any `T: Copy + Default + Send + Sync` can be gathered.
 #[cfg(feature = "gpu")]
 pub trait GatherElement:
     bytemuck::NoUninit + bytemuck::CheckedBitPattern + bytemuck::Zeroable + Send + Sync
@@ -24,7 +24,7 @@ impl<T: bytemuck::NoUninit + bytemuck::CheckedBitPattern + bytemuck::Zeroable + 
 {
 }
 
-/// A type that can index, as a value.
+/// An index type as a value.
 ///
 /// ```
 /// use wgpu_gather::{GatherIndex, IndexKind};
@@ -42,10 +42,10 @@ pub enum IndexKind {
 }
 
 impl IndexKind {
-    /// All four.
+    /// All four index types.
     pub const ALL: [Self; 4] = [Self::I32, Self::U32, Self::I64, Self::U64];
 
-    /// The width of one index value.
+    /// Bytes of one index value.
     #[must_use]
     pub const fn bytes(self) -> u64 {
         match self {
@@ -54,7 +54,7 @@ impl IndexKind {
         }
     }
 
-    /// The words of one index value.
+    /// Words of 32 bits in one index value.
     #[cfg(feature = "gpu")]
     pub(crate) const fn words(self) -> u32 {
         match self {
@@ -63,7 +63,7 @@ impl IndexKind {
         }
     }
 
-    /// Whether values below zero can be written.
+    /// Returns true if the type has values below zero.
     #[must_use]
     pub const fn is_signed(self) -> bool {
         matches!(self, Self::I32 | Self::I64)
@@ -81,7 +81,7 @@ impl std::fmt::Display for IndexKind {
     }
 }
 
-/// Indices of a type that is known at run time.
+/// Indices of a type that is known only at run time.
 #[derive(Debug, Clone, Copy)]
 pub enum IndexValues<'a> {
     I32(&'a [i32]),
@@ -93,15 +93,15 @@ pub enum IndexValues<'a> {
 pub(crate) mod sealed {
     use super::IndexValues;
 
-    /// What the CPU asks of an index.
+    /// The methods of an index type, which the CPU executor uses.
     pub trait Index: Copy + Send + Sync + 'static {
-        /// This index as a position: one below zero has `wrap` added, any other is itself.
+        /// The index as a position: an index below zero has `wrap` added.
         ///
-        /// A position below the dim is in range. As `u64`, every negative number is larger than any dim, so one
-        /// comparison settles both ends.
+        /// A position below the dim is in range. A negative number as a `u64` is larger than any dim, so one comparison
+        /// checks both ends.
         fn position(self, wrap: u64) -> u64;
 
-        /// The position nearest to this index; 0 in a dim of 0.
+        /// The position below `dim` that is nearest to [`position`](Self::position); 0 if `dim` is 0.
         #[inline]
         fn clamped(self, dim: u64, wrap: u64) -> u64 {
             let position = self.position(wrap);
@@ -114,13 +114,12 @@ pub(crate) mod sealed {
             }
         }
 
-        /// The number itself.
         fn value(self) -> i128;
 
-        /// Numbers of a type that is known at run time.
+        /// The indices as those of a type that is known only at run time.
         fn values(indices: &[Self]) -> IndexValues<'_>;
 
-        /// Numbers as the GPU reads them.
+        /// The indices as the bytes that the GPU reads.
         #[cfg(feature = "gpu")]
         fn bytes(indices: &[Self]) -> &[u8];
     }
@@ -163,7 +162,7 @@ index!(u64, U64, |value, _wrap| value);
 
 #[inline(always)]
 fn signed(value: i64, wrap: u64) -> u64 {
-    // All ones below zero: no branch, which indices of both signs would mislead.
+    // All ones if the value is below zero. A branch would be mispredicted for indices of both signs.
     let below_zero = (value >> 63).cast_unsigned();
     value.cast_unsigned().wrapping_add(below_zero & wrap)
 }

@@ -1,4 +1,4 @@
-//! One error enum for each kind of call. Each text names the operand, what was expected and what came.
+//! One error enum for each kind of call. Each text names the operand, the expected value and the one found.
 
 use std::fmt;
 
@@ -8,19 +8,19 @@ use crate::bad_indices::{BadIndexError, join};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Operand {
-    /// The table that is gathered from.
+    /// The tensor that is gathered from.
     Params,
-    /// One of the buffers that params is made of, counted from 0.
+    /// One of the buffers that hold the shards of params, counted from 0.
     ParamsShard(usize),
-    /// The rows to gather.
+    /// The tensor of index rows.
     Indices,
-    /// What the gather writes.
+    /// The tensor that the gather writes.
     Output,
-    /// Where the GPU reports bad rows.
+    /// The buffer in which the GPU reports bad rows.
     Report,
-    /// How many index rows there are, where only the GPU knows.
+    /// The buffer that holds the number of index rows, if only the GPU knows it.
     IndexCount,
-    /// Elements on the GPU, whatever they are to a gather: what `Gpu::upload` makes.
+    /// A table on the GPU, as `Gpu::upload` makes it, in no particular role of a gather.
     Table,
 }
 
@@ -38,7 +38,7 @@ impl fmt::Display for Operand {
     }
 }
 
-/// Why shapes and attributes make no plan.
+/// The error of shapes or attributes that make no plan.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, thiserror::Error)]
 #[non_exhaustive]
 #[expect(missing_docs, reason = "the texts say what the fields are")]
@@ -54,16 +54,16 @@ pub enum PlanError {
         batch_dims: i64,
         indices_rank: usize,
     },
-    /// gather_nd keeps the last dim of indices for the index rows.
+    /// The last dim of gather_nd's indices holds the values of an index row, so it cannot be a batch dim.
     #[error("batch_dims must be less than rank(indices) = {indices_rank}, found {batch_dims}")]
     BatchDimsNotBelowIndicesRank {
         batch_dims: u64,
         indices_rank: usize,
     },
-    /// Params needs a dim behind its batch dims.
+    /// Params needs a dim after its batch dims.
     #[error("batch_dims must be less than rank(params) = {params_rank}, found {batch_dims}")]
     BatchDimsNotBelowParamsRank { batch_dims: u64, params_rank: usize },
-    /// gather's axis lies in front of the end of the batch dims.
+    /// gather's axis is one of the batch dims.
     #[error("batch_dims must be less than or equal to axis = {axis}, found {batch_dims}")]
     BatchDimsAboveAxis { batch_dims: usize, axis: usize },
     /// The batch dims of the two operands differ.
@@ -81,7 +81,7 @@ pub enum PlanError {
     /// gather_nd's indices has no last dim.
     #[error("indices must be at least a vector")]
     IndicesScalar,
-    /// An index row has more values than params has dims behind its batch dims.
+    /// An index row has more values than params has dims after its batch dims.
     #[error(
         "index depth (the last dim of indices) must be at most {max}, the rank of params less batch_dims, found {index_depth}"
     )]
@@ -97,13 +97,13 @@ pub enum PlanError {
         given: bool,
         params_rank: usize,
     },
-    /// gather_elements has an index for each place, so indices has the rank of params.
+    /// gather_elements needs indices of the rank of params.
     #[error("indices must have the rank of params = {params_rank}, found {indices_rank}")]
     RanksUnequal {
         params_rank: usize,
         indices_rank: usize,
     },
-    /// Indices of gather_elements has places that params has not.
+    /// A dim of gather_elements' indices, other than the axis, is larger than that of params.
     #[error(
         "indices.shape[{dim}] must be at most params.shape[{dim}] = {params_dim}, found {indices_dim}"
     )]
@@ -112,7 +112,7 @@ pub enum PlanError {
         params_dim: usize,
         indices_dim: usize,
     },
-    /// Index rows cannot be looked up in params without elements; TensorFlow's text.
+    /// An index row can select nothing in params without elements. The text is TensorFlow's.
     #[error("Requested more than 0 entries, but params is empty.  Params shape: [{}]", join(.params_shape, ","))]
     EmptyParams { params_shape: Vec<usize> },
     /// A shard holds rows that params does not have.
@@ -127,26 +127,26 @@ pub enum PlanError {
     TooManyElements { operand: Operand, shape: Vec<usize> },
 }
 
-/// Why a gather on the CPU gives no output.
+/// The error of a gather on the CPU.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, thiserror::Error)]
 #[non_exhaustive]
 #[expect(missing_docs, reason = "the texts say what the fields are")]
 pub enum RunError {
-    /// A slice does not hold just the elements of its operand.
+    /// An operand has another number of elements than in the plan.
     #[error("{operand} must have {expected} elements, found {found}")]
     Length {
         operand: Operand,
         expected: u64,
         found: usize,
     },
-    /// Bytes are not just those of their operand's elements.
+    /// An operand of `run_bytes` has another number of bytes than its elements in the plan.
     #[error("{operand} must have {expected} bytes, found {found}")]
     ByteLength {
         operand: Operand,
         expected: u64,
         found: usize,
     },
-    /// An index is out of range, and the policy makes that an error.
+    /// An index is out of range, and the policy makes it an error.
     #[error(transparent)]
     BadIndex(#[from] BadIndexError),
     /// The output that `run` returns cannot be allocated.
@@ -154,7 +154,7 @@ pub enum RunError {
     OutOfMemory { elements: u64, element_bytes: usize },
 }
 
-/// Why a gather of ndarray's arrays gives no output.
+/// The error of a gather of ndarray's arrays.
 #[cfg(feature = "ndarray")]
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
@@ -166,7 +166,7 @@ pub enum ArrayError {
     /// An index is out of range, or there is no memory for the output.
     #[error(transparent)]
     Run(#[from] RunError),
-    /// A view that is not in standard layout cannot be copied.
+    /// There is no memory for the copy of a view that is not in standard layout.
     #[error(
         "copy of {operand} in standard layout, {elements} elements of {element_bytes} bytes, cannot be allocated"
     )]
@@ -175,21 +175,21 @@ pub enum ArrayError {
         elements: usize,
         element_bytes: usize,
     },
-    /// ndarray takes no output of this shape: its dims but zeros multiply to more than `isize::MAX`.
+    /// ndarray takes no output of this shape: its non-zero dims multiply to more than `isize::MAX`.
     #[error("output shape: {0}")]
     Shape(ndarray::ShapeError),
 }
 
-/// Why a gather cannot be recorded. Nothing has been recorded then.
+/// The error of a gather that cannot be recorded. No part of the gather has been recorded then.
 #[cfg(feature = "gpu")]
 #[derive(Debug, Clone, PartialEq, Eq, Hash, thiserror::Error)]
 #[non_exhaustive]
 #[expect(missing_docs, reason = "the texts say what the fields are")]
 pub enum GatherError {
-    /// There is nothing to move on a GPU.
+    /// Elements without bytes cannot be gathered on a GPU.
     #[error("an element must have at least 1 byte on the GPU, found 0")]
     ZeroSizedElement,
-    /// The bytes of an operand cannot be counted.
+    /// An operand has more than `i64::MAX` bytes.
     #[error(
         "{operand} must have at most {} bytes, found {elements} elements of {element_bytes} bytes",
         i64::MAX
@@ -199,65 +199,65 @@ pub enum GatherError {
         elements: u64,
         element_bytes: u64,
     },
-    /// A batch of gather_elements, as many leading dims as params and indices share, is too large for the shader.
+    /// A batch of gather_elements is too large for the shader. Leading dims of equal size before the axis are batches.
     #[error(
-        "params and indices of gather_elements must have at most {limit} elements behind the leading dims that they share, found {rows}"
+        "params and indices of gather_elements must have at most {limit} elements after the leading dims that they share, found {rows}"
     )]
     TooManyPlaces { rows: u64, limit: u64 },
-    /// The places of gather_elements have more dims than the shader handles: dims of indices that are smaller than
-    /// those of params, neighbours of them apart.
+    /// The dims of gather_elements' indices make more groups than the shader handles. A dim in which indices is as
+    /// large as params joins the group of the dim before it, unless one of the two is the axis.
     #[error(
-        "indices of gather_elements must have at most {limit} dims that are not as good as one with their neighbour on the GPU, found {place_dims}"
+        "indices of gather_elements must have at most {limit} groups of dims on the GPU, found {place_dims}: neighbouring dims in which indices is as large as params make one group, so cut params to the shape of indices in all dims but the axis"
     )]
     TooManyPlaceDims { place_dims: usize, limit: usize },
-    /// A buffer range is shorter than its operand, rounded up to words.
+    /// A buffer range is shorter than its operand, rounded up to whole words.
     #[error("{operand} range must have at least {expected} bytes, found {found}")]
     RangeTooShort {
         operand: Operand,
         expected: u64,
         found: u64,
     },
-    /// A buffer was made without a usage that the gather needs.
+    /// A buffer lacks a usage that the gather needs.
     #[error("{operand} buffer must have usage {expected:?}, found {found:?}")]
     MissingUsage {
         operand: Operand,
         expected: wgpu::BufferUsages,
         found: wgpu::BufferUsages,
     },
-    /// A range starts where the device cannot bind it.
+    /// A range starts at an offset that the device cannot bind.
     #[error("{operand} range must start at a multiple of {alignment} bytes, found {offset}")]
     OffsetMisaligned {
         operand: Operand,
         offset: u64,
         alignment: u32,
     },
-    /// An operand that is written shares bytes of its buffer with another one.
+    /// An operand that is written shares bytes of its buffer with another operand.
     #[error("{operand} must not share bytes with {with}, found {start}..{end} in both")]
     Overlap {
         operand: Operand,
         with: Operand,
         /// The first byte of the buffer that both have.
         start: u64,
-        /// The one behind the last.
+        /// The byte after the last one that both have.
         end: u64,
     },
-    /// A table cannot have this shape.
+    /// The shape given to a table has another number of elements than the table.
     #[error("table shape must have {expected} elements, found [{}]", join(.shape, ","))]
     Shape { expected: usize, shape: Vec<usize> },
-    /// The shards do not make up params.
+    /// The shards together have another number of rows than params.
     #[error("params shards must have {expected} rows together, found {found}")]
     ShardRows { expected: u64, found: u64 },
-    /// The device was requested with less than the shaders need.
+    /// The device was requested with a lower limit than the shaders need.
     #[error("device limit {name} must be at least {expected}, found {found}")]
     DeviceLimit {
         name: &'static str,
         expected: u64,
         found: u64,
     },
-    /// [`BadIndices::Error`](crate::BadIndices::Error) has nowhere to note bad rows.
+    /// [`BadIndices::Error`](crate::BadIndices::Error) needs a report buffer for the bad rows.
     #[error("bad_indices Error must have a report buffer on the GPU, found none")]
     MissingReport,
-    /// A fill of other bytes than an element has.
+    /// The fill has another number of bytes than an element.
     #[error("the fill has {found} bytes, an element {expected}")]
     FillBytes {
         /// Bytes of an element.
@@ -265,31 +265,31 @@ pub enum GatherError {
         /// Bytes of the fill.
         found: u64,
     },
-    /// A fill that the shader cannot hold: of elements of more than 64 bytes, or of more than 32 bytes that are
-    /// no whole words, or of more than 16 that are no whole half words.
+    /// The fill is too long for the shader. The limit is 64 bytes for elements of a multiple of 4 bytes, 32 for other
+    /// even sizes, and 16 for odd sizes.
     #[error("a fill of elements of {element_bytes} bytes is too long for the GPU")]
     FillTooLong {
         /// Bytes of an element.
         element_bytes: u64,
     },
-    /// The device refused an object: a buffer is destroyed or another device's, or the device is lost.
+    /// The device refused an object: a buffer is destroyed or belongs to another device, or the device is lost.
     #[error("rejected by the device: {0}")]
     Rejected(String),
-    /// The device has no memory for a pipeline or for the few bytes of sizes that a gather reads.
+    /// The device has no memory for a pipeline or for the uniform of a gather.
     #[error("out of memory on the device: {0}")]
     OutOfMemory(String),
 }
 
-/// Why a report of bad rows cannot be read.
+/// The error of a report of bad rows that cannot be read.
 #[cfg(feature = "gpu")]
 #[derive(Debug, Clone, PartialEq, Eq, Hash, thiserror::Error)]
 #[non_exhaustive]
 #[expect(missing_docs, reason = "the texts say what the fields are")]
 pub enum ReportError {
-    /// The bytes are not a report.
+    /// The bytes have another length than a report.
     #[error("report must have {expected} bytes, found {found}")]
     Length { expected: u64, found: usize },
-    /// The report is not one of this plan: of another gather, or bytes that no gather wrote.
+    /// The report is not of this plan: another gather wrote it, or no gather did.
     #[error(
         "report must name one of {index_rows} index rows, found {count} bad rows, the first of them {row}"
     )]
@@ -300,7 +300,7 @@ pub enum ReportError {
     },
 }
 
-/// Why a gather on a [`Gpu`](crate::Gpu), or an [`Executor`](crate::Executor), gives no output.
+/// The error of a gather on a [`Gpu`](crate::Gpu) or an [`Executor`](crate::Executor).
 #[cfg(feature = "gpu")]
 #[derive(Debug, Clone, PartialEq, Eq, Hash, thiserror::Error)]
 #[non_exhaustive]
@@ -312,7 +312,7 @@ pub enum GpuError {
     /// The adapter gives no device.
     #[error("no device from adapter {adapter}: {reason}")]
     NoDevice { adapter: String, reason: String },
-    /// An operand has the wrong length, or an index is out of range: the error of the CPU.
+    /// An operand has the wrong length, or an index is out of range: the error that the CPU gives too.
     #[error(transparent)]
     Run(#[from] RunError),
     /// The gather cannot be recorded.
@@ -328,16 +328,16 @@ pub enum GpuError {
         bytes: u64,
         limit: u64,
     },
-    /// A stream may take too little of the device for any piece of a slice.
+    /// The device memory that a stream may take is too small for one piece of a slice.
     #[error("device_bytes must be at least {expected} for this gather, found {found}")]
     DeviceBytes { expected: u64, found: u64 },
     /// The result could not be read back: the device is lost.
     #[error("result not read back: {0}")]
     ReadBack(String),
-    /// What was read back is not the elements that were asked for: an app has written other bytes.
+    /// The bytes read back are no values of the element type: an app has written other bytes.
     #[error("result must be of type {element}, found other bit patterns")]
     InvalidElement { element: &'static str },
-    /// An executor runs only plans that mean the same on both devices.
+    /// An executor runs only plans whose policy gives one result on both devices.
     #[error(
         "bad_indices must be Error, Zero or Clamp for an executor, found DeviceDefault, which differs by device"
     )]

@@ -1,5 +1,5 @@
-//! Gathers of ndarray's arrays, on the CPU: plans for the shapes of two arrays and runs the plan. Views
-//! that no slice can stand for are copied first; nothing else is decided here.
+//! Gathers of ndarray's arrays on the CPU: makes a plan for the shapes of two arrays and runs it. Views that are not in
+//! standard layout are copied first.
 
 use std::borrow::Cow;
 
@@ -16,13 +16,13 @@ impl Gather {
     /// Gathers along an axis of an array, on the CPU: [`plan`](Self::plan) for the arrays' shapes, then
     /// [`run`](GatherPlan::run). Needs the feature `ndarray`.
     ///
-    /// Takes `&` of any array or view. One in standard layout (row-major, without gaps) is read in place;
-    /// any other, transposed, reversed, sliced or broadcast, is first copied whole, in each call. The output
-    /// is in standard layout.
+    /// Takes `&` of any array or view. An array in standard layout (row-major, without gaps) is read in place. Any
+    /// other array (transposed, reversed, sliced or broadcast) is first copied whole, in each call. The output is in
+    /// standard layout.
     ///
     /// # Errors
     ///
-    /// Those of [`plan`](Self::plan) and [`run`](GatherPlan::run); no memory for the copy of a view.
+    /// The errors of [`plan`](Self::plan) and [`run`](GatherPlan::run); no memory for the copy of a view.
     ///
     /// # Examples
     ///
@@ -61,11 +61,11 @@ impl GatherNd {
     /// Gathers slices of an array, on the CPU: [`plan`](Self::plan) for the arrays' shapes, then
     /// [`run`](GatherPlan::run). Needs the feature `ndarray`.
     ///
-    /// What is copied is said at [`Gather::gather_array`].
+    /// [`Gather::gather_array`] says which arrays are copied.
     ///
     /// # Errors
     ///
-    /// Those of [`plan`](Self::plan) and [`run`](GatherPlan::run); no memory for the copy of a view.
+    /// The errors of [`plan`](Self::plan) and [`run`](GatherPlan::run); no memory for the copy of a view.
     ///
     /// # Examples
     ///
@@ -101,11 +101,11 @@ impl GatherElements {
     /// Gathers single elements along an axis of an array, on the CPU, as NumPy's `take_along_axis`:
     /// [`plan`](Self::plan) for the arrays' shapes, then [`run`](GatherPlan::run). Needs the feature `ndarray`.
     ///
-    /// What is copied is said at [`Gather::gather_array`].
+    /// [`Gather::gather_array`] says which arrays are copied.
     ///
     /// # Errors
     ///
-    /// Those of [`plan`](Self::plan) and [`run`](GatherPlan::run); no memory for the copy of a view.
+    /// The errors of [`plan`](Self::plan) and [`run`](GatherPlan::run); no memory for the copy of a view.
     ///
     /// # Examples
     ///
@@ -137,7 +137,7 @@ impl GatherElements {
     }
 }
 
-/// The arrays have the plan's shapes.
+/// Runs `plan` on arrays, which must have its shapes.
 fn run<T, I, D1, D2>(
     plan: &GatherPlan,
     params: &ArrayRef<T, D1>,
@@ -155,7 +155,7 @@ where
     Array::from_shape_vec(IxDyn(plan.output_shape()), output).map_err(ArrayError::Shape)
 }
 
-/// The elements in row-major order. A broadcast view may have more of them than fit in memory.
+/// The elements in row-major order, copied if need be. A broadcast view may have more elements than fit in memory.
 fn standard_layout<T: Copy, D: Dimension>(
     operand: Operand,
     array: &ArrayRef<T, D>,

@@ -1,4 +1,4 @@
-//! The CPU against the oracle, and against results that documentations print.
+//! Gathers on the CPU, compared with the oracle and with results that documentations print.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -112,7 +112,7 @@ fn of_two_values_either_may_be_out_of_range() {
 
 #[test]
 fn slices_of_every_length_are_copied_whole() {
-    // Each element tells where it was.
+    // Each element's value is a function of its place in params.
     check_slice_lengths(|place| u8::try_from(place % 251).unwrap() + 1);
     check_slice_lengths(|place| place + 1);
     check_slice_lengths(|place| u32::from(place) + 1);
@@ -150,7 +150,7 @@ where
     }
 }
 
-/// Params of more than 8 MiB, so that slices are prefetched, and more index rows than are located at once.
+/// Params of more than 8 MiB, so that slices are prefetched, and more index rows than the CPU locates at a time.
 #[test]
 fn slices_of_large_params_are_copied() {
     for slice_len in [1, 2, 5, 8, 9, 16, 33, 128, 600] {
@@ -182,7 +182,7 @@ fn slices_of_large_params_are_copied() {
         let found = plan.run(&params, &pairs).unwrap();
         assert_eq!(found, expected, "{slice_len}");
 
-        // Rows that are located before they are copied.
+        // With `Clamp`, rows are located before they are copied.
         let gather = Gather::new().bad_indices(BadIndices::Clamp);
         let plan = gather.plan(&[rows, slice_len], &[1000]).unwrap();
         let last = i64::try_from(rows - 1).unwrap();
@@ -196,7 +196,7 @@ fn slices_of_large_params_are_copied() {
 
 #[test]
 fn outputs_of_fresh_memory_are_whole() {
-    // More than 32 MiB, which malloc asks the system for, in slices of many pieces.
+    // 35 MiB, which malloc always maps anew (from 32 MiB on), in slices of many calls of memcpy.
     let slice_len = 1 << 18;
     let params: Vec<u8> = (0..=250).cycle().take(3 * slice_len).collect();
     let indices: Vec<i32> = (0..140).map(|place| place * 7 % 5 - 1).collect();
@@ -228,7 +228,7 @@ fn outputs_of_fresh_memory_are_whole() {
 
 #[test]
 fn long_slices_of_a_long_output_are_copied_whole() {
-    // 2 KiB and more, in one piece and several, shared among threads.
+    // Slices of 2 KiB and more, each copied by one or several calls of memcpy. Threads share the output.
     const ROWS: usize = 402;
     const INDICES: usize = 17_000;
     for slice_len in [1024, 1025, 1040, 1301] {
@@ -266,7 +266,7 @@ fn long_slices_of_a_long_output_are_copied_whole() {
                 assert!(memory[start + len..].iter().all(|&value| value == 9));
                 for (row, slice) in memory[start..][..len].chunks_exact(slice_len).enumerate() {
                     let index = index(row % index_rows);
-                    // The second half of the output is of the second half of params.
+                    // The second half of the output is gathered from the second half of params.
                     let (first, rows) = match is_halved {
                         true => (row / half * ROWS, ROWS),
                         false => (0, 2 * ROWS),
@@ -372,9 +372,9 @@ fn bytes_of_another_length_are_named() {
     );
 }
 
-/// A shard that does not hold a row has zeros for it, and the fill where no shard could hold it.
+/// A shard writes zeros for a row of another shard, and the fill for a bad row.
 #[test]
-fn a_fill_is_for_bad_rows_alone() {
+fn a_fill_is_for_bad_rows_only() {
     let plan = Gather::new()
         .bad_indices(BadIndices::Zero)
         .plan(&[4], &[5])
@@ -407,7 +407,7 @@ fn elements_of_every_type_are_moved_bit_for_bit() {
 }
 
 #[test]
-fn any_copy_type_is_gathered_and_a_bad_row_holds_its_default() {
+fn any_copy_type_is_gathered_with_its_default() {
     #[derive(Debug, Clone, Copy, PartialEq)]
     enum Card {
         Joker,
@@ -480,7 +480,7 @@ fn an_output_that_no_memory_holds_is_an_error() {
     );
 }
 
-/// No memory holds these outputs, so whoever asks for it first says so.
+/// No memory holds these outputs, so a gather that allocated before it read an index would give `OutOfMemory`.
 #[test]
 fn params_without_rows_ask_for_no_output() {
     // 1 GiB.
@@ -490,7 +490,7 @@ fn params_without_rows_ask_for_no_output() {
 }
 
 #[test]
-fn a_bad_first_row_is_an_error_before_memory_is_asked_for() {
+fn a_bad_first_row_is_found_before_allocating() {
     let gather = Gather::new();
     for (gather, text) in [
         (gather, "indices[0] = 0 is not in [0, 0)"),
@@ -519,9 +519,9 @@ fn a_bad_first_row_is_an_error_before_memory_is_asked_for() {
     );
 }
 
-/// Counting to 2^62 would take decades.
+/// A loop over the 2^62 elements would take decades.
 #[test]
-fn elements_without_bytes_take_as_long_as_their_indices() {
+fn elements_without_bytes_take_no_time_to_copy() {
     #[derive(Debug, Clone, Copy, PartialEq, Default)]
     struct Unit;
 
@@ -552,10 +552,10 @@ fn elements_without_bytes_take_as_long_as_their_indices() {
     }
 }
 
-/// Several MB of output, shared among threads, so that a later bad row is often met first.
+/// Threads share several MB of output, so a later bad row is often found first.
 #[test]
-fn the_smallest_of_many_bad_rows_is_named_whichever_thread_meets_one_first() {
-    // 2 batches of 3 outer parts of 5000 index rows of 64 bytes: 1.9 MB, and the same for gather_nd.
+fn the_smallest_of_many_bad_rows_is_named() {
+    // 6 blocks of 5000 slices of 64 bytes, 1.9 MB; for gather_nd 2 blocks of 15,000 slices.
     let gather = Gather::new().batch_dims(1).axis(2);
     let gather = gather.plan(&[2, 3, 7, 16], &[2, 5000]).unwrap();
     let gather_nd = GatherNd::new().batch_dims(1);
@@ -567,7 +567,7 @@ fn the_smallest_of_many_bad_rows_is_named_whichever_thread_meets_one_first() {
     ] {
         check_first_bad_row(&gather, bad_row, text);
     }
-    // One part of 30,000 rows.
+    // One block of 30,000 index rows.
     let one_part = Gather::new().plan(&[7, 16], &[30_000]).unwrap();
     for (bad_row, text) in [
         (0, "indices[0] = 7 is not in [0, 7)"),
@@ -593,7 +593,7 @@ fn the_smallest_of_many_bad_rows_is_named_whichever_thread_meets_one_first() {
     }
 }
 
-/// Every row from `bad_row` on is bad.
+/// Makes every index row from `bad_row` on bad, and checks that `bad_row` is named.
 #[track_caller]
 fn check_first_bad_row(plan: &GatherPlan, bad_row: usize, text: &str) {
     let params = vec![1_u32; plan.params_shape().iter().product()];
@@ -609,9 +609,9 @@ fn check_first_bad_row(plan: &GatherPlan, bad_row: usize, text: &str) {
     }
 }
 
-/// Rows so deep that each thread is still in its first block when the next one begins.
+/// Index rows of 8 values: each thread is still at its first rows when the next thread begins.
 #[test]
-fn threads_that_meet_bad_rows_at_once_agree_on_the_first() {
+fn threads_agree_on_the_first_bad_row() {
     const ROWS: usize = 1 << 16;
     let plan = GatherNd::new().plan(&[2; 8], &[ROWS, 8]).unwrap();
     let (params, indices) = ([1_u64; 1 << 8], vec![2_i64; ROWS * 8]);
@@ -672,7 +672,7 @@ fn all_small_shapes_equal_the_oracle() {
     });
 
     let (shapes, planned) = (shapes.into_inner(), planned.into_inner());
-    // println! would be kept from the reader of a test that passes.
+    // The test harness hides `println!` of a passing test, but not a direct write to stderr.
     let printed = writeln!(
         io::stderr(),
         "sweep: {shapes} shape cases on the CPU equal to the oracle, {} of them rejected shapes; {} gathers in {:.1} s",

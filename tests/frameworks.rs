@@ -1,5 +1,5 @@
-//! Each row of the table in src/guide/frameworks.md: results that the library's documentation prints, or that
-//! running it gave, here on both devices.
+//! Each row of the table in src/guide/frameworks.md, on the CPU and on the GPU. The expected results are printed by the
+//! other library's documentation, or were made by running that library.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -13,7 +13,7 @@ use wgpu_gather::BadIndices::{self, Clamp, DeviceDefault, Error, Zero};
 use wgpu_gather::NegativeIndices::{self, FromEnd, Invalid};
 use wgpu_gather::{Gather, GatherElements, GatherNd, GatherPlan, Gpu, GpuError, RunError};
 
-/// What a row of the table says of this crate.
+/// The table's column `here`: an operation and its attributes.
 #[derive(Clone, Copy)]
 enum Here {
     Gather(Option<i64>, i64, NegativeIndices, BadIndices),
@@ -23,7 +23,7 @@ enum Here {
 
 use Here::{Gather as G, GatherElements as E, GatherNd as Nd};
 
-/// One call: params, indices, what it gives. No output means an error.
+/// One call and its output. Without an output, a bad index is expected.
 struct Call {
     params: Array<f32>,
     indices: Array<i64>,
@@ -465,7 +465,7 @@ fn on_gpu(gpu: &Gpu, plan: &GatherPlan, call: &Call) -> Result<Vec<f32>, RunErro
     })
 }
 
-/// The first cells of the table.
+/// The column `there` of the guide's table.
 fn documented() -> BTreeSet<&'static str> {
     let lines = include_str!("../src/guide/frameworks.md").lines();
     let rows = lines.filter_map(|line| line.strip_prefix("| ")?.split(" | ").next());

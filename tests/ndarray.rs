@@ -1,4 +1,4 @@
-//! Gathers of ndarray's arrays: of every layout, beside the oracle and ndarray's own `select`.
+//! Gathers of ndarray arrays in every layout, compared with the oracle and with ndarray's own `select`.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -14,12 +14,12 @@ use wgpu_gather::{
     Operand, PlanError, RunError,
 };
 
-/// The same elements row-major, column-major, backwards, and with gaps between them.
+/// Four arrays of these elements: row-major, column-major, backwards, and with gaps between the elements.
 fn layouts<T: Copy + Default>(shape: &[usize], elements: &[T]) -> [ArrayD<T>; 4] {
     let standard = ArrayD::from_shape_vec(IxDyn(shape), elements.to_vec()).unwrap();
     let column_major = ArrayD::default(IxDyn(shape).f());
     let mut backwards = standard.clone();
-    // Between no elements there are no gaps, and the other dims may be of any size.
+    // An empty array has no gaps, and doubling its other dims could overflow.
     let (stride, step) = if standard.is_empty() { (1, 1) } else { (2, 2) };
     let gapped: Vec<_> = shape.iter().map(|dim| stride * dim).collect();
     let mut gaps = ArrayD::default(gapped);
@@ -66,7 +66,7 @@ fn gather_case<I: GatherIndex>(
 }
 
 #[test]
-fn every_case_of_the_table_equals_the_oracle_in_every_layout() {
+fn every_layout_of_every_case_equals_the_oracle() {
     let mut copied = 0;
     for case in cases::table() {
         let plan = case.plan(BadIndices::Error);
@@ -77,7 +77,7 @@ fn every_case_of_the_table_equals_the_oracle_in_every_layout() {
             continue;
         };
         if let Err(error) = plan {
-            // Rejected shapes may be those of more elements than there is memory.
+            // A rejected shape may have more elements than memory holds.
             if case.params_shape.iter().all(|&dim| dim < 100) {
                 let params = ArrayD::default(IxDyn(&case.params_shape));
                 let indices = ArrayD::<i64>::default(IxDyn(&case.indices_shape));
@@ -130,7 +130,7 @@ fn one_axis_gives_what_select_gives() {
             for axis in [axis, axis - 3] {
                 let gather = Gather::new().axis(axis);
                 assert_eq!(gather.gather_array(&view, &indices).unwrap(), expected);
-                // 7 indices backwards in every other place of an array.
+                // The 7 indices, backwards, in every other place of a longer array.
                 let mut gaps = Array1::from_elem(13, u64::MAX);
                 gaps.slice_mut(s![..;-2]).assign(&indices);
                 let gaps = gaps.slice(s![..;-2]);
@@ -171,7 +171,7 @@ fn arrays_of_no_dims_and_of_no_elements() {
     let none = Gather::new().gather_array(&letters, &aview1::<i32>(&[]));
     assert_eq!(none.unwrap(), Array1::<&str>::default(0).into_dyn());
 
-    // Params without elements, whose dims give the output's shape all the same.
+    // The dims of params without elements still give the output's shape.
     let none =
         Gather::new().gather_array(&Array2::<u8>::default((0, 1 << 40)), &aview1::<i32>(&[]));
     assert_eq!(none.unwrap().shape(), [0, 1 << 40]);
@@ -224,7 +224,7 @@ fn mistakes_are_the_errors_of_plan_and_run() {
     assert_eq!(error, PlanError::IndicesScalar.into());
     assert_eq!(error.to_string(), "indices must be at least a vector");
 
-    // The bad index is named where it stands in the view, not in the array behind it.
+    // The error gives the bad index's position in the view, not in the underlying array.
     let indices = array![[0_i64, 5], [1, 1]];
     let error = Gather::new().gather_array(&params, &indices.slice(s![..;-1, ..;-1]));
     let Err(ArrayError::Run(RunError::BadIndex(bad))) = error else {
@@ -271,7 +271,7 @@ fn only_what_is_not_in_standard_layout_is_copied() {
     let gather = Gather::new();
     let in_place = bytes(1, &|| gather.gather_array(&params, &array![99]).unwrap());
     assert!((8000..10_000).contains(&in_place), "{in_place} bytes");
-    // Rows without the others are in standard layout too; columns are not.
+    // A view of some rows is in standard layout too; a view of some columns is not.
     let rows = params.slice(s![50.., ..]);
     let in_place = bytes(1, &|| gather.gather_array(&rows, &array![49]).unwrap());
     assert!((8000..10_000).contains(&in_place), "{in_place} bytes");
@@ -288,7 +288,7 @@ mod readme {
     }
 }
 
-/// rustdoc leaves it alone where the feature is off.
+/// The README marks the example as `ignore`, as rustdoc compiles it only with the feature `ndarray`.
 #[test]
 fn the_readmes_example_runs() {
     let example = include_str!("doc_examples/ndarray.rs");

@@ -1,6 +1,6 @@
-//! A large gather where the system starts no thread: it runs on the thread that calls it.
+//! A large gather runs on the calling thread if the system starts no other thread.
 //!
-//! The program starts itself anew with stacks of 64 TiB asked for, which no thread gets, and gathers there.
+//! The test runs its own program again with `RUST_MIN_STACK` at 64 TiB, a stack that no thread gets, and gathers there.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -29,12 +29,12 @@ fn main() -> ExitCode {
         }
         Ok(())
     });
-    // Other systems may give a thread as much.
+    // Other systems may give a thread a stack of 64 TiB.
     let trial = trial.with_ignored_flag(!cfg!(target_os = "linux"));
     libtest_mimic::run(&Arguments::from_args(), vec![trial]).exit_code()
 }
 
-/// Twice, as the first call finds out that there are no threads.
+/// Gathers twice: only the first call tries to start threads.
 fn gather() {
     assert!(
         std::thread::Builder::new().spawn(|| ()).is_err(),

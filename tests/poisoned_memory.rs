@@ -1,4 +1,5 @@
-//! `run` writes each byte of its output itself, once: here all memory is poisoned when it is allocated.
+//! `run` writes every byte of its output: all memory is poisoned when it is allocated, and no output may keep a
+//! poisoned byte.
 
 #![expect(unsafe_code, reason = "an allocator has no safe trait")]
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
@@ -11,10 +12,10 @@ const POISON: u8 = 0xa5;
 
 struct Poison;
 
-// SAFETY: all memory is the system's; what is written to it is memory of the layout, not yet lent to anybody.
+// SAFETY: the system allocator does the work; the poison is written to memory of the layout before the caller gets it.
 unsafe impl GlobalAlloc for Poison {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        // SAFETY: the caller's layout; the memory has as many bytes.
+        // SAFETY: the caller vouches for the layout, and the memory has as many bytes as the layout.
         unsafe {
             let memory = System.alloc(layout);
             if !memory.is_null() {
@@ -25,7 +26,7 @@ unsafe impl GlobalAlloc for Poison {
     }
 
     unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
-        // SAFETY: the caller's memory, which is the system's.
+        // SAFETY: the caller's memory is from `alloc`, so from the system allocator.
         unsafe { System.dealloc(memory, layout) }
     }
 }
@@ -33,7 +34,7 @@ unsafe impl GlobalAlloc for Poison {
 #[global_allocator]
 static ALLOCATOR: Poison = Poison;
 
-/// Params and fill have no byte that is poison, nor has their element 0.
+/// Gathers and looks for poison in the output. No byte of params, fill or zeros equals the poison.
 #[track_caller]
 fn check(plan: &GatherPlan, indices: &[i32]) {
     let params: Vec<u8> = (1..=64)
@@ -51,7 +52,7 @@ fn outputs_of_every_width_are_written_whole() {
     let zero = BadIndices::Zero;
     for width in (1..=140).chain([400, 2047, 2048, 2049, 5000]) {
         for rows in [1, 2, 3, 9] {
-            // Good and bad rows, with either at the end.
+            // Good and bad rows, either of them last.
             for shift in 0..3 {
                 let indices: Vec<i32> = (0..rows).map(|n| (n + shift) % 3).collect();
                 let count = indices.len();
@@ -86,7 +87,7 @@ fn outputs_that_threads_share_are_written_whole() {
 }
 
 #[test]
-fn a_shard_writes_zeros_for_rows_that_it_does_not_hold() {
+fn a_shard_writes_zeros_for_rows_it_does_not_hold() {
     let plan = Gather::new()
         .bad_indices(BadIndices::Zero)
         .plan(&[4, 5], &[6])

@@ -1,9 +1,9 @@
-//! What it takes to record a prepared gather: nothing beyond the same calls of wgpu.
+//! Recording a prepared gather allocates as much as wgpu's own calls for one dispatch do.
 
 use allocation_counter::{AllocationInfo, measure};
 use wgpu_gather::{Gather, GatherBuffers, Gatherer, wgpu};
 
-/// Allocations, and their bytes.
+/// The number of allocations, and of their bytes.
 fn counts(info: &AllocationInfo) -> (u64, u64) {
     (info.count_total, info.bytes_total)
 }
@@ -16,7 +16,7 @@ fn entry(binding: u32, buffer: &wgpu::Buffer) -> wgpu::BindGroupEntry<'_> {
 }
 
 #[test]
-fn to_record_a_prepared_gather_allocates_as_much_as_the_same_calls_of_wgpu() {
+fn recording_a_prepared_gather_allocates_as_wgpu() {
     let (device, queue) = wgpu::Device::noop(&wgpu::DeviceDescriptor::default());
     let buffer = |size| {
         device.create_buffer(&wgpu::BufferDescriptor {
@@ -35,7 +35,7 @@ fn to_record_a_prepared_gather_allocates_as_much_as_the_same_calls_of_wgpu() {
         .expect("valid operands");
     assert_eq!(prepared.dispatches(), 1);
 
-    // One dispatch of another pipeline with as many buffers.
+    // One dispatch of the test's own pipeline, with as many buffers.
     let module = device.create_shader_module(wgpu::ShaderModuleDescriptor {
         label: None,
         source: wgpu::ShaderSource::Wgsl(
@@ -77,7 +77,7 @@ fn to_record_a_prepared_gather_allocates_as_much_as_the_same_calls_of_wgpu() {
         pass.set_bind_group(0, &operands, &[]);
         pass.dispatch_workgroups(1, 1, 1);
     };
-    // What wgpu keeps from one encoder for the next is there from the second round on.
+    // wgpu reuses memory of earlier encoders from the second round on, so the first round is not compared.
     for round in 0..4 {
         let new_encoder = || device.create_command_encoder(&Default::default());
         let (mut encoder, mut other) = (new_encoder(), new_encoder());

@@ -1,5 +1,5 @@
-//! The least that a gather on bytes can be: one block, one i32 a row, no policy but to stop at a bad row. What this
-//! crate's loop takes beside it is the cost of all else that it can do.
+//! The simplest gather of bytes: one block, one i32 an index row, and a stop at the first bad row. The difference to
+//! this crate's loop is the cost of everything else that the crate's loop can do.
 
 #![expect(unsafe_code, reason = "the least has no checks but that of the row")]
 
@@ -12,8 +12,8 @@ type Byte = MaybeUninit<u8>;
 /// Bytes of output in one task.
 const TASK_BYTES: usize = 1 << 18;
 
-/// Copies row `indices[k]` of params to row `k` of the output, for all of them, on the threads of the pool that this is
-/// called in. Rows have `width` bytes. Panics at a bad row.
+/// Copies row `indices[k]` of params to row `k` of the output, for all `k`, on the threads of the current pool. Rows
+/// have `width` bytes. Panics at a bad row.
 pub fn gather(params: &[u8], indices: &[i32], output: &mut [u8], width: usize) {
     assert_eq!(output.len(), indices.len() * width);
     let rows_per_task = match rayon::current_num_threads() {
@@ -36,7 +36,7 @@ fn copy(params: &[u8], indices: &[i32], output: &mut [u8], width: usize) {
         false => 0,
     };
     let (params, output) = (params.as_ptr().cast(), output.as_mut_ptr().cast());
-    // SAFETY: the output has `width` bytes for each index, and params as many for each of `rows`.
+    // SAFETY: the output has `width` bytes for each index, and params has `width` bytes for each of `rows`.
     let copied = unsafe {
         match width {
             1 => fixed::<1>(params, rows, indices, output, ahead),
@@ -52,6 +52,8 @@ fn copy(params: &[u8], indices: &[i32], output: &mut [u8], width: usize) {
     assert_eq!(copied, indices.len(), "a bad row");
 }
 
+/// Copies rows of `N` bytes up to a bad row, and returns their number. Prefetches rows `ahead` indices later if not 0.
+///
 /// # Safety
 ///
 /// Params has `rows` rows of `N` bytes, and the output one for each index.
@@ -80,6 +82,8 @@ unsafe fn fixed<const N: usize>(
     indices.len()
 }
 
+/// As [`fixed`], but for rows of any width.
+///
 /// # Safety
 ///
 /// Params has `rows` rows of `width` bytes, and the output one for each index.
@@ -114,7 +118,7 @@ unsafe fn any(
     indices.len()
 }
 
-/// A negative index is larger than any row.
+/// The row of an index. A negative index becomes larger than any row.
 fn wrapped(index: i32) -> usize {
     (index as isize).cast_unsigned()
 }

@@ -1,4 +1,4 @@
-// The bandwidth that a shader has: 16 bytes an invocation, in order.
+// Copies a buffer to measure a shader's bandwidth: 16 bytes an invocation, in order.
 
 @group(0) @binding(0) var<storage, read> source: array<vec4<u32>>;
 @group(0) @binding(1) var<storage, read_write> copy: array<vec4<u32>>;

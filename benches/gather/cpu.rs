@@ -1,5 +1,5 @@
-//! The CPU path, with one thread and with all: `run_into` beside loops and a copy that write to an output that is there,
-//! `run` beside a copy that allocates one.
+//! Times the CPU path with one thread and with all. `run_into` is beside loops and a copy that write to an existing
+//! output, `run` beside a copy that allocates its output.
 
 use std::cell::RefCell;
 use std::hint::black_box;
@@ -13,7 +13,7 @@ use crate::workloads::{Data, Number};
 
 pub const DEVICE: &str = "cpu";
 
-/// A call of so few bytes is timed a thousand at a time.
+/// A sample is 1,000 calls if the output has fewer bytes than this.
 const SMALL_BYTES: usize = 1 << 20;
 
 pub fn measure<T, I>(data: &Data<T, I>, rounds: usize) -> Vec<Timed>
@@ -39,7 +39,7 @@ where
     };
 
     let plain = PlainLoop::new(data);
-    // One for all that fill one: its place alone makes up to 1.4 times.
+    // All calls that fill an output share one, because its place in memory changes times.
     let output = RefCell::new(vec![T::from_u32(7); expected.len()]);
     let output = &output;
     let figure = |threads, measure, sample| Figure {
@@ -49,7 +49,7 @@ where
         calls,
         sample,
     };
-    // The time of so many calls.
+    // The time of one sample.
     let filled = |fill: &(dyn Fn(&mut [T]) + Sync)| {
         let output = &mut *output.borrow_mut();
         took(|| (0..calls).for_each(|_| fill(black_box(output))))
@@ -79,7 +79,7 @@ where
         ),
         figure(1, "plain_loop", Box::new(|| filled(&plain_loop))),
     ];
-    // Calls that allocate by themselves, which leave other caches to the call after them.
+    // Calls that allocate are timed apart: they change the caches for the call after them.
     let copies_to_vec = || took(|| (0..calls).for_each(|_| copy_to_vec()));
     let mut allocating = vec![figure(
         1,
@@ -113,7 +113,7 @@ where
     timed
 }
 
-/// What one would write without a library: safe, checked, a row at a time.
+/// A loop as written without a library: safe, checked, one row at a time.
 struct PlainLoop {
     depth: usize,
     dims: Vec<usize>,
@@ -158,7 +158,7 @@ impl PlainLoop {
     }
 }
 
-/// The formula, for each element by itself.
+/// Checks each element of the output against the formula.
 fn check<T: Number, I: Number>(data: &Data<T, I>, output: &[T]) {
     let plain = PlainLoop::new(data);
     let PlainLoop {

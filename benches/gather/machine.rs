@@ -1,8 +1,8 @@
-//! The CPU and its last cache, as Linux names them.
+//! The CPU's name and its last-level cache, from Linux.
 
 use std::fs::read_to_string;
 
-/// Bytes; 32 MiB where the system does not say.
+/// Bytes of the last-level cache; 32 MiB if the system does not name them.
 pub fn last_level_cache() -> u64 {
     let sizes = (0..8).filter_map(|index| {
         let file = format!("/sys/devices/system/cpu/cpu0/cache/index{index}/size");

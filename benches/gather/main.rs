@@ -1,4 +1,4 @@
-//! The benchmark: each workload on the CPU and on the GPU, beside copies of the same bytes in the same run.
+//! The benchmark: times each workload on the CPU and on the GPU, beside copies of its output's bytes in the same run.
 //!
 //! ```sh
 //! cargo bench --bench gather -- --workload W1,W3 --device gpu --json out.jsonl
@@ -61,9 +61,9 @@ struct Options {
     workloads: Vec<Workload>,
     cpu: bool,
     gpu: bool,
-    /// Times the first gather of a process.
+    /// True to time the first gather of a process.
     first: bool,
-    /// Times gathers without checks.
+    /// True to time gathers without bounds checks.
     checks: bool,
     rounds: usize,
     json: Option<File>,

@@ -1,9 +1,9 @@
-// Two kernels that one would write without a library, to be timed beside this crate's.
+// Two kernels as written without a library, timed beside this crate's.
 //
 //     output[row][unit] = params[params_row(row)][unit]        unit < sizes.units
 //
-// naive_unit takes an invocation a unit of the output, naive_row an invocation a row. An index out of range selects
-// row 0. The host puts `alias Unit = vec4<u32>;` before this text where a slice is a multiple of 16 bytes, else
+// naive_unit has an invocation for each unit of the output, naive_row one for each output row. An index out of range
+// selects row 0. The host puts `alias Unit = vec4<u32>;` before this text if a slice is a multiple of 16 bytes, else
 // `alias Unit = u32;`.
 //
 // | binding | operand                                                |
@@ -20,12 +20,12 @@
 // | has_blocks  | params has several blocks, from batch or outer dims    |
 
 struct Sizes {
-    // Rows of the output, and units of a slice.
+    // Output rows, and units of a slice.
     output_rows: u32,
     units: u32,
-    // The indexed dims, the second one at depth 2 only.
+    // The indexed dims; the second one is used at depth 2 only.
     dims: vec2<u32>,
-    // Index rows in a batch, blocks in a batch, and rows of params in a block.
+    // Index rows of a batch, blocks of a batch, and rows of a block.
     index_count: u32,
     outer_size: u32,
     row_count: u32,
@@ -66,7 +66,7 @@ fn naive_row(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgrou
     }
 }
 
-// The row of params that a row of the output is a copy of.
+// The params row that an output row is a copy of.
 fn params_row(output_row: u32) -> u32 {
     var block = 0u;
     var index_row = output_row;
@@ -82,7 +82,7 @@ fn params_row(output_row: u32) -> u32 {
     return block * sizes.row_count + row;
 }
 
-// One index value, or 0 where it is out of range. A negative one is larger than any dim.
+// One index value, or 0 if it is out of range. A negative value is larger than any dim.
 fn index_at(place: u32, dim: u32) -> u32 {
     let index = indices[place * index_words];
     var in_range = index < dim;

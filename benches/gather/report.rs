@@ -1,4 +1,4 @@
-//! The table for people, and lines of JSON for programs.
+//! The printed tables, and a file with one line of JSON for each figure.
 
 use std::fs::File;
 use std::io::Write;
@@ -13,12 +13,12 @@ use crate::summary::{Beside, Growth, Summary};
 use crate::timing::{Timed, ms, ratio};
 use crate::workloads::{FIRST, Workload};
 
-/// Bytes that a CPU moves at once between memory and cache, and a GPU.
+/// Bytes that a CPU, and a GPU, moves at once between memory and cache.
 const CPU_SECTOR: u64 = 64;
 const GPU_SECTOR: u64 = 32;
 
 pub struct Report {
-    /// None if the GPU is not measured.
+    /// `None` if the GPU is not measured.
     adapter: Option<String>,
     json: Option<File>,
     cache_bytes: u64,
@@ -70,7 +70,7 @@ impl Report {
         let copy = of("copy").ok_or("no copy was timed")?.median;
         let vec4 = of("vec4_copy").map(|figure| figure.median);
         for figure in &timed {
-            // Like beside like: a call that allocates beside a copy that does.
+            // A call that allocates its output is compared with a copy that allocates too.
             let copy = match figure.measure {
                 "run" => of("copy_to_vec").map_or(copy, |copy| copy.median),
                 _ => copy,
@@ -154,13 +154,13 @@ impl Report {
         Ok(())
     }
 
-    /// The cost of windows, beside the same gather in one dispatch.
+    /// Reports the gather in windows, beside one dispatch.
     pub fn windows(&mut self, workload: &Workload, timed: Vec<Timed>) -> Result<(), String> {
         println!("  cut into windows:");
         self.beside_first(workload, timed, "ratio_to_uncut")
     }
 
-    /// The cost of checks, beside the same gather with all of them.
+    /// Reports the gather with fewer bounds checks, beside all checks.
     pub fn checks(&mut self, workload: &Workload, timed: Vec<Timed>) -> Result<(), String> {
         println!("  with all checks, only the driver's, and none:");
         self.beside_first(workload, timed, "ratio_to_all_checks")
@@ -200,7 +200,7 @@ impl Report {
         print!("{}", self.summary);
     }
 
-    /// The first gather of a process: this crate's and the naive kernel's.
+    /// Reports the first gather of a process: this crate's time and the naive kernel's.
     pub fn first(&mut self, [ours, naive]: [Duration; 2]) -> Result<(), String> {
         println!(
             "\nfirst gather of a process, driver's cache off: ours {:.2} ms, naive kernel {:.2} ms ({:.2})",
@@ -269,7 +269,7 @@ impl Report {
         workload.plan(BadIndices::Error).dims().output_len() * self.element_bytes
     }
 
-    /// The least that a gather can take where a copy of its output takes so long.
+    /// The floor of a gather on a device where a copy of its output takes `copy`; [`Report::new`] prints its meaning.
     fn floor(&self, workload: &Workload, device: &str, copy: Duration) -> Duration {
         let sector = if device == crate::cpu::DEVICE {
             CPU_SECTOR

@@ -1,4 +1,4 @@
-//! Ratios of all workloads, side by side at the end of a run.
+//! The ratios of all workloads, printed side by side at the end of a run.
 
 use std::fmt;
 use std::time::Duration;
@@ -11,7 +11,7 @@ pub struct Summary {
     pub growth: Vec<Growth>,
 }
 
-/// A gather on the GPU beside a copy of its output's bytes and, where they can bind its operands, the naive kernels.
+/// Times of a gather on the GPU, of a copy of its output's bytes, and of the naive kernels that can run.
 pub struct Beside {
     pub workload: &'static str,
     pub ours: Duration,
@@ -20,7 +20,7 @@ pub struct Beside {
     pub naive_row: Option<Duration>,
 }
 
-/// The time of one output size of several.
+/// A time, relative to the copy's, of one of the workloads that differ in the size of their output only.
 pub struct Growth {
     pub name: String,
     pub mib: u64,
@@ -28,7 +28,7 @@ pub struct Growth {
 }
 
 impl Beside {
-    /// Ours by the copy, and by each naive kernel; a dash for a kernel that cannot run.
+    /// Our time divided by the copy's and by each naive kernel's; a dash for a kernel that cannot run.
     fn ratios(&self) -> [String; 3] {
         [Some(self.copy), self.naive_unit, self.naive_row]
             .map(|time| time.map_or("-".into(), |time| format!("{:.2}", ratio(self.ours, time))))

@@ -1,8 +1,8 @@
-//! Samples, taken in turn so that what disturbs one figure disturbs them all.
+//! Samples of all figures, taken in turn so that a disturbance affects all figures.
 
 use std::time::{Duration, Instant};
 
-/// One figure: what takes a sample.
+/// A figure to be measured, with the function that takes a sample.
 pub struct Figure<'a> {
     pub device: &'static str,
     pub threads: usize,
@@ -12,7 +12,7 @@ pub struct Figure<'a> {
     pub sample: Box<dyn FnMut() -> Duration + 'a>,
 }
 
-/// The samples of a figure, each for one call.
+/// A measured figure: times of one call.
 #[derive(Debug, Clone)]
 pub struct Timed {
     pub device: &'static str,
@@ -22,8 +22,8 @@ pub struct Timed {
     pub min: Duration,
 }
 
-/// Takes a sample of each figure in turn, `rounds` times, there and back: what lies in caches is what the figures before
-/// have left there. One before each sample, not counted, leaves them as this figure's own work does.
+/// Takes a sample of each figure in turn, `rounds` times, in alternating order. A sample that is not counted precedes
+/// each, so that a figure finds the caches as its own work leaves them.
 pub fn time(mut figures: Vec<Figure<'_>>, rounds: usize) -> Vec<Timed> {
     let mut samples = vec![Vec::with_capacity(rounds); figures.len()];
     let mut order: Vec<usize> = (0..figures.len()).collect();

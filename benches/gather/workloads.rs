@@ -1,4 +1,4 @@
-//! The workloads: shapes, and data that depends on nothing but them.
+//! The workloads: shapes, and data that depends on the shapes only.
 
 use bytemuck::Pod;
 use wgpu_gather::{BadIndices, Gather, GatherElement, GatherIndex, GatherNd, GatherPlan};
@@ -7,7 +7,7 @@ use wgpu_gather::{BadIndices, Gather, GatherElement, GatherIndex, GatherNd, Gath
 #[derive(Debug, Clone, Copy)]
 pub struct Workload {
     pub name: &'static str,
-    /// The axis of a gather; none for gather_nd.
+    /// The axis of a gather; `None` for gather_nd.
     axis: Option<i64>,
     batch_dims: i64,
     pub params_shape: &'static [usize],
@@ -63,7 +63,7 @@ pub const WORKLOADS: [Workload; 30] = [
         ..gather_nd("W9s", &[512, 4096, 16], &[512])
     },
     gather_nd("W10", &[1000, 64], &[64, 1]),
-    // Slices of 12 to 1,200 bytes: 32 MiB of output out of 64 MiB.
+    // Slices of 12 to 1,200 bytes: 32 MiB of output, from 64 MiB of params.
     gather_nd("S12", &[5_592_405, 3], &[2_796_202, 1]),
     gather_nd("S24", &[2_796_202, 6], &[1_398_101, 1]),
     gather_nd("S36", &[1_864_135, 9], &[932_067, 1]),
@@ -71,11 +71,11 @@ pub const WORKLOADS: [Workload; 30] = [
     gather_nd("S80", &[838_860, 20], &[419_430, 1]),
     gather_nd("S400", &[167_772, 100], &[83_886, 1]),
     gather_nd("S1200", &[55_924, 300], &[27_962, 1]),
-    // Few long slices: 8 of 8 MiB, 64 of 1 MiB and 512 of 32 KiB, out of twice as many rows.
+    // Few long slices: 8 of 8 MiB, 64 of 1 MiB and 512 of 32 KiB, from twice as many rows.
     gather_nd("L8", &[16, 2_097_152], &[8, 1]),
     gather_nd("L64", &[128, 262_144], &[64, 1]),
     gather_nd("L512", &[1024, 8192], &[512, 1]),
-    // Rows that are no multiple of 4.
+    // A number of rows that is no multiple of 4.
     gather_nd("T3", &[1_000_003, 16], &[1_000_003, 1]),
     // Many small blocks: an outer dim or a batch dim of 10^6.
     Workload {
@@ -87,7 +87,7 @@ pub const WORKLOADS: [Workload; 30] = [
         batch_dims: 1,
         ..gather_nd("B2", &[1_000_000, 4, 16], &[1_000_000, 2])
     },
-    // A table of 1 GiB, and 256 MiB of output.
+    // 1 GiB of params, and 256 MiB of output.
     gather_nd("G1", &[4_194_304, 64], &[1_048_576, 1]),
     // Rows of 512 bytes, and outputs of 4 to 256 MiB.
     gather_nd("G4", &[100_000, 128], &[8_192, 1]),
@@ -96,10 +96,10 @@ pub const WORKLOADS: [Workload; 30] = [
     gather_nd("G256", &[100_000, 128], &[524_288, 1]),
 ];
 
-/// The first gather of a process: a few rows as those of W3.
+/// The first gather of a process: a few rows of the size of W3's.
 pub const FIRST: Workload = gather_nd("first", &[1000, 16], &[64, 1]);
 
-/// An element, or an index, that is made from a number.
+/// An element or an index that can be made from a number.
 pub trait Number: Pod + Default + PartialEq + Send + Sync {
     fn from_u32(number: u32) -> Self;
     fn to_usize(self) -> usize;
@@ -123,7 +123,7 @@ macro_rules! number {
 
 number!(u8, u16, u32, i32, i64);
 
-/// A workload with its operands. A gather moves bits, so integers stand for the floats of their width.
+/// A workload with its operands. A gather moves bits, so integers take the place of floats of their width.
 pub struct Data<T, I> {
     pub workload: Workload,
     pub params: Vec<T>,
@@ -136,7 +136,7 @@ impl<T, I> Data<T, I> {
         usize::try_from(slice_len).expect("in memory") * size_of::<T>()
     }
 
-    /// The bare loop takes one i32 a row, and one block.
+    /// Returns true if the bare loop can do the workload: one i32 an index row, and one block.
     pub fn has_bare_loop(&self) -> bool {
         let plan = self.workload.plan(BadIndices::Error);
         let dims = plan.dims();
@@ -145,7 +145,7 @@ impl<T, I> Data<T, I> {
     }
 }
 
-/// Work on the data of a workload, of any types.
+/// A function of the data of a workload, for all types of elements and indices.
 pub trait Visit {
     fn visit<T: Number + GatherElement, I: Number + GatherIndex>(&mut self, data: &Data<T, I>);
 }
@@ -155,12 +155,11 @@ impl Workload {
         GatherNd::new().batch_dims(self.batch_dims)
     }
 
-    /// One of the workloads that differ in the size of their output only.
+    /// Returns true for the workloads that differ in the size of their output only.
     pub fn is_of_growth(&self) -> bool {
         matches!(self.name, "G4" | "G16" | "G64" | "G256")
     }
 
-    /// The plan under the policy.
     pub fn plan(&self, bad_indices: BadIndices) -> GatherPlan {
         let plan = match self.axis {
             Some(axis) => Gather::new()
@@ -190,7 +189,7 @@ impl Workload {
         let dims = plan.dims();
         let mut state = 0x9e37_79b9_7f4a_7c15_u64;
         let mut random = || {
-            // xorshift64*, whose high bits are good.
+            // xorshift64*; only its high 32 bits are used.
             state ^= state >> 12;
             state ^= state << 25;
             state ^= state >> 27;

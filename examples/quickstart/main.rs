@@ -1,15 +1,12 @@
-//! The main job on real input: handwritten digits, gathered by their label on the GPU and on the CPU.
+//! Gathers images of handwritten digits by their label, on the GPU and on the CPU.
 //!
 //! ```sh
 //! cargo run --release --example quickstart
 //! ```
 //!
-//! Without a GPU the CPU does it all, and the pictures are the same.
+//! Without a GPU the CPU does all the work, and the pictures are equal.
 
 mod means;
-#[path = "../../src/bin/wgpu-gather/arrays/npy_read.rs"]
-#[expect(dead_code, reason = "the command wgpu-gather uses the rest")]
-mod read;
 
 use std::error::Error;
 use std::fmt::Display;
@@ -17,8 +14,8 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use approx::assert_relative_eq;
-use read::{Array, read};
 use wgpu_gather::{BadIndices, Executor, GatherNd, Gpu};
+use wgpu_gather_cli::arrays::{Array, read};
 
 /// The images are 8 x 8, their pixels 0 (paper) to 16 (ink).
 const WIDTH: usize = 8;
@@ -33,7 +30,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     match &executor {
         Executor::Gpu(_) => say(format!("Gathering on {executor}")),
         Executor::Cpu(error) => {
-            // The rest of the text says what each back end lacks.
+            // The rest of the text has the reason of each back end.
             let error = error.to_string();
             let reason = error.split(':').next().unwrap_or(&error);
             say(format!("Gathering on the CPU ({reason})"));
@@ -44,7 +41,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     index_out_of_range(&executor, &images)
 }
 
-/// The plain case: a table, some indices, and out come the rows that they name.
+/// The plain case: indices select rows of a table.
 fn first_of_each_digit(executor: &Executor, images: &Array) -> Result<(), Box<dyn Error>> {
     let three_of_each = read_data("digits_indices_i32.npy")?;
     let plan = GatherNd::new()
@@ -76,7 +73,7 @@ fn mean_of_each_digit(
 ) -> Result<(), Box<dyn Error>> {
     let mut indices: Vec<u32> = (0..).take(labels.len()).collect();
     indices.sort_by_key(|&image| labels[image as usize]);
-    // The first row of each digit, and behind the last digit the number of all rows.
+    // The first row of each digit, and after the last digit the number of all rows.
     let starts: Vec<u32> = (0..=10)
         .map(|digit| u32::try_from(labels.iter().filter(|&&label| label < digit).count()))
         .collect::<Result<_, _>>()?;
@@ -167,7 +164,7 @@ fn draw(images: &[f32]) {
     }
 }
 
-/// Five shades for the ink of 0 to 16.
+/// One of five shades for an ink of 0 to 16.
 fn shade(ink: f32) -> usize {
     [3.4, 6.8, 10.2, 13.6]
         .iter()
@@ -175,12 +172,12 @@ fn shade(ink: f32) -> usize {
         .count()
 }
 
-/// Prints a line, if anybody still reads: `quickstart | head -1` stops after the first.
+/// Prints a line. A closed pipe is no error: `quickstart | head -1` reads one line only.
 fn say(line: impl Display) {
     let _ = writeln!(io::stdout(), "{line}");
 }
 
-fn read_data(name: &str) -> read::Result<Array> {
+fn read_data(name: &str) -> wgpu_gather_cli::arrays::Result<Array> {
     read(
         &Path::new(env!("CARGO_MANIFEST_DIR"))
             .join("tests/data")

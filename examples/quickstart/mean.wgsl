@@ -1,12 +1,12 @@
 // The mean image of each digit, from rows that a gather has put in the order of their digits:
 //
-//   means[digit][pixel] = sum of rows[row][pixel] over the rows of digit / how many there are
+//   means[digit][pixel] = sum of rows[row][pixel] over the rows of digit / number of these rows
 //
 // One workgroup makes one mean image, one invocation one pixel of it.
 
 // Images of 64 pixels of 8 bits: four pixels in a word.
 @group(0) @binding(0) var<storage, read> rows: array<u32>;
-// Where the rows of each digit start, and where those of the last one end.
+// The first row of each digit, and the end of the last digit's rows.
 @group(0) @binding(1) var<storage, read> starts: array<u32>;
 @group(0) @binding(2) var<storage, read_write> means: array<f32>;
 

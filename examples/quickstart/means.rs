@@ -1,5 +1,5 @@
-//! What an app with a GPU of its own does: it records a gather and then its own work on the result into one
-//! encoder, and submits both at once. Nothing comes back to the host before the end.
+//! An app with its own GPU records a gather and its own work on the output into one encoder, and submits both at once.
+//! Nothing is read back before the end.
 
 use std::error::Error;
 

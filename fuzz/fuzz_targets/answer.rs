@@ -1,16 +1,16 @@
-//! What a reader of arrays may answer: an array that is written and read again as it was, or a short error.
+//! Checks a reader's answer: an array that can be written and read again unchanged, or a short error.
 
 use std::path::PathBuf;
 use std::sync::LazyLock;
 use std::{env, fs, process};
 
-use crate::npy_read::{self, Array, MAX_RANK, Result};
-use crate::npy_write;
+use wgpu_gather_cli::arrays::npy_read::{self, Array, MAX_RANK, Result};
+use wgpu_gather_cli::arrays::npy_write;
 
-/// More than any error has.
+/// More bytes than any error's text has.
 const MAX_ERROR_BYTES: usize = 1000;
 
-/// Where accepted arrays are written.
+/// The file to which accepted arrays are written.
 static WRITTEN: LazyLock<PathBuf> = LazyLock::new(|| {
     let folder = env::temp_dir().join(format!("wgpu-gather-fuzz-{}", process::id()));
     fs::create_dir_all(&folder).expect("a folder for temporary files");

@@ -1,6 +1,6 @@
-//! The CPU gather of small shapes with indices in range and hostile ones, for every policy: the oracle's
-//! bytes, or its bad row and text, from params whole and in shards. Slices of a wrong length are refused.
-//! Shapes that are large but for their indices are gathered without bytes: no time or memory for the rest.
+//! CPU gathers of small shapes, with indices in range and hostile ones, for every policy. They give the oracle's bytes,
+//! or its bad row and text, from whole params and from shards. Slices of a wrong length are refused. Shapes with large
+//! params or output but few indices are gathered with elements of no bytes, which take neither time nor memory.
 
 #![no_main]
 #![allow(clippy::unwrap_used, reason = "a target fails by panicking")]
@@ -9,16 +9,16 @@ mod common;
 
 use arbitrary::{Arbitrary, Result, Unstructured};
 use bytemuck::Pod;
-use common::indices::{Hash, holds, values_around};
-use common::oracle::Case;
 use common::shapes::any_case;
-use common::voices::{Cpu, Element, POLICIES, Voice, WIDTHS, index_bytes};
 use libfuzzer_sys::{Corpus, fuzz_target};
+use testkit::indices::{Hash, holds, values_around};
+use testkit::oracle::Case;
+use testkit::voices::{Cpu, Element, POLICIES, Voice, WIDTHS, index_bytes};
 use wgpu_gather::{BadIndices, GatherIndex, GatherPlan, IndexKind, Operand, RunError};
 
-/// Elements of an operand. So many of the widest ones are shared among threads.
+/// The most elements of an operand: threads share a gather of as many of the widest elements.
 const MAX_ELEMENTS: usize = 8192;
-/// Above the index depths that have a plan.
+/// The most dims of params, and of indices beside the dims that it shares with params.
 const MAX_RANK: usize = 5;
 
 #[derive(Debug)]
@@ -26,9 +26,9 @@ struct Input {
     case: Case,
     index_kind: IndexKind,
     element_bytes: usize,
-    /// The lengths of slices, as little as possible to do with the shapes.
+    /// Lengths of slices, independent of the shapes.
     lengths: [u8; 3],
-    /// Chooses where params is cut.
+    /// The seed for the shards of params.
     cuts: u64,
 }
 
@@ -48,12 +48,12 @@ impl<'a> Arbitrary<'a> for Input {
     }
 }
 
-/// Whether no index is an error.
+/// True if bad rows are no error under this policy.
 fn is_lenient(policy: BadIndices) -> bool {
     matches!(policy, BadIndices::Zero | BadIndices::Clamp)
 }
 
-/// Mostly a small dim, else one that fills threads.
+/// Mostly a small dim, else one with work for several threads.
 fn any_dim(u: &mut Unstructured) -> Result<usize> {
     match u.int_in_range(0..=15)? {
         0..=13 => u.int_in_range(0..=4),
@@ -63,13 +63,13 @@ fn any_dim(u: &mut Unstructured) -> Result<usize> {
 }
 
 impl Input {
-    /// Whether the shapes make a plan, of however much params and output.
+    /// True if the shapes make a plan with few indices. Params and output may be large.
     fn has_few_indices(&self) -> bool {
         let (params, indices) = (&self.case.params_shape, &self.case.indices_shape);
         self.case.op.output_shape(params, indices).is_ok() && is_small(indices)
     }
 
-    /// Whether no operand is large. The shapes make a plan.
+    /// True if no operand is large. The shapes must make a plan.
     fn is_small(&self) -> bool {
         let (params, indices) = (&self.case.params_shape, &self.case.indices_shape);
         let output = self.case.op.output_shape(params, indices).unwrap();
@@ -78,7 +78,7 @@ impl Input {
             .all(|shape| is_small(shape))
     }
 
-    /// Chooses index values that the kind holds. The shapes are valid.
+    /// Chooses index values that the index kind can hold. The shapes must be valid.
     fn fill(&mut self, u: &mut Unstructured) -> Result<()> {
         let (params, indices) = (&self.case.params_shape, &self.case.indices_shape);
         let dims = self.case.op.indexed_dims(params, indices);
@@ -117,7 +117,8 @@ fn any_of(kind: IndexKind, u: &mut Unstructured) -> Result<i128> {
     })
 }
 
-/// The CPU. Its error's text is the oracle's; here the row and its values are held against that text's position.
+/// The CPU. A job compares an error's text with the oracle's; this voice compares the error's row and values with its
+/// position.
 struct NamingRow<'a>(&'a Case);
 
 impl Voice for NamingRow<'_> {
@@ -165,7 +166,7 @@ fuzz_target!(|input: Input| -> Corpus {
     Corpus::Keep
 });
 
-/// Elements without bytes are as many as the output has, or the first bad row is named.
+/// A gather of elements without bytes gives as many as the output has, or names the first bad row.
 fn check_without_bytes<I: GatherIndex + Pod>(case: &Case, kind: IndexKind) {
     let indices: Vec<I> = bytemuck::pod_collect_to_vec(&index_bytes(kind, &case.indices));
     let bad_index = first_bad_row(case).map(|row| case.bad_index_text(row));
@@ -185,7 +186,7 @@ fn check_without_bytes<I: GatherIndex + Pod>(case: &Case, kind: IndexKind) {
             let into = into.map(|()| output_len).map_err(|error| error.to_string());
             assert_eq!(into, expected, "{case}");
         }
-        // Every row is bad where params has none: no memory is asked for.
+        // If params has no rows, every index row is bad, and the error comes before any allocation.
         if plan.dims().row_count == 0 && expected.is_err() {
             let error = plan.run::<u64, _>(&[], &indices).unwrap_err().to_string();
             assert_eq!(Err(error), expected, "{case}");
@@ -193,7 +194,7 @@ fn check_without_bytes<I: GatherIndex + Pod>(case: &Case, kind: IndexKind) {
     }
 }
 
-/// The first index row with a value out of its dim. A row without values has none.
+/// The first index row with a value out of range. An index row without values is never bad.
 fn first_bad_row(case: &Case) -> Option<usize> {
     let dims = case
         .op
@@ -206,7 +207,7 @@ fn first_bad_row(case: &Case) -> Option<usize> {
     rows.position(|row| row.iter().zip(&dims).any(is_bad))
 }
 
-/// Slices of any lengths: the first operand whose length is wrong is named, before any index is looked at.
+/// Gathers with slices of any lengths. The error names the first operand of a wrong length, before any index is read.
 fn check_lengths(plan: &GatherPlan, [params, indices, output]: [usize; 3]) {
     let dims = plan.dims();
     let expected = [

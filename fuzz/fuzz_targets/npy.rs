@@ -1,20 +1,15 @@
-//! The .npy reading of the command `wgpu-gather` on any bytes: no panic, no more memory than the bytes are worth, and
-//! what is accepted is written and read again as it was.
+//! The command `wgpu-gather` reads any bytes as a .npy file: no panic, and memory within a bound for the file's length.
+//! An accepted array is written and read again unchanged.
 
 #![no_main]
 
 mod answer;
 mod memory;
-#[path = "../../src/bin/wgpu-gather/arrays/npy_read.rs"]
-#[allow(dead_code, reason = "the command uses the rest")]
-mod npy_read;
-#[path = "../../src/bin/wgpu-gather/arrays/npy_write.rs"]
-mod npy_write;
 
 use libfuzzer_sys::fuzz_target;
-use npy_read::{MAGIC, read_array};
+use wgpu_gather_cli::arrays::npy_read::{MAGIC, read_array};
 
-/// Memory besides a file's own bytes: dims and an error's words.
+/// Memory beside a file's own bytes, for dims and an error's text.
 const MEMORY_BYTES: usize = 8 * 1024;
 
 fuzz_target!(|bytes: &[u8]| {
@@ -39,7 +34,7 @@ fn check(file: &[u8]) {
     answer::check(&array);
 }
 
-/// A file with a right magic and header length: the text is up to the first newline, the data behind it.
+/// A file with a valid magic and header length. The header ends at the first newline, and the data comes after it.
 fn framed(bytes: &[u8]) -> Vec<u8> {
     let end = bytes.iter().position(|&byte| byte == b'\n');
     let (text, data) = bytes.split_at(end.map_or(bytes.len(), |newline| newline + 1));

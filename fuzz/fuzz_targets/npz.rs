@@ -1,36 +1,26 @@
-//! The .npz reading of the command `wgpu-gather` on any bytes: no panic, no more memory than the bytes are worth, and
-//! what is accepted is written and read again as it was. As the member of an archive, stored or deflated, the bytes
-//! give what they give as a .npy file.
+//! The command `wgpu-gather` reads any bytes as a .npz archive: no panic, and memory within a bound for the archive's
+//! length. An accepted array is written and read again unchanged. Bytes that are the member of an archive, stored or
+//! deflated, give the array or the error that they give as a .npy file.
 
 #![no_main]
 
 mod answer;
 mod memory;
-#[path = "../../src/bin/wgpu-gather/arrays/names.rs"]
-mod names;
-#[path = "../../src/bin/wgpu-gather/arrays/npy_read.rs"]
-#[allow(dead_code, reason = "the command uses the rest")]
-mod npy_read;
-#[path = "../../src/bin/wgpu-gather/arrays/npy_write.rs"]
-mod npy_write;
-#[path = "../../src/bin/wgpu-gather/arrays/npz.rs"]
-#[allow(dead_code, reason = "the command uses the rest")]
-mod npz;
 
 use std::io::{Cursor, Write};
 
 use libfuzzer_sys::fuzz_target;
-use npy_read::{Array, Result, read_array};
+use wgpu_gather_cli::arrays::npy_read::{Array, Result, read_array};
+use wgpu_gather_cli::arrays::npz;
 use zip::CompressionMethod;
 use zip::write::{SimpleFileOptions, ZipWriter};
 
-/// Memory besides what depends on the archive: room for as many members as the last 22 bytes of one can claim to
-/// have, and a window of Deflate's.
+/// Memory for an archive of any length: room for all members that its last 22 bytes can claim, and Deflate's window.
 const MEMORY_BYTES: usize = 16 * 1024 * 1024;
-/// Memory for a byte of the archive: 1032 of data, and what a directory of so many bytes may hold.
+/// Memory for each byte of the archive: at most 1032 bytes of inflated data, and the entries of a directory.
 const MEMORY_PER_BYTE: usize = 2048;
 
-/// What the archive is asked for.
+/// The member that is read.
 const NAME: Option<&str> = Some("a");
 
 fuzz_target!(|bytes: &[u8]| {

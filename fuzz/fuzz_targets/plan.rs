@@ -1,15 +1,15 @@
-//! Planning with any shapes and attributes: no panic, the oracle's output shape or kind of error, and sizes
-//! that are those of the shapes. Any rows make a shard of the plan, or the error that they are not rows.
+//! Plans any shapes and attributes: no panic, the oracle's output shape or kind of error, and sizes that agree with the
+//! shapes. Any range of rows makes a shard of the plan, or an error if it is not within the plan's rows.
 
 #![no_main]
 
 mod common;
 
 use arbitrary::{Arbitrary, Result, Unstructured};
-use common::oracle::{Case, Op};
 use common::shapes::any_case;
-use common::voices::POLICIES;
 use libfuzzer_sys::fuzz_target;
+use testkit::oracle::{Case, Op};
+use testkit::voices::POLICIES;
 use wgpu_gather::{GatherPlan, Operand, Operation, PlanError, RunError};
 
 /// Above the limits of TensorFlow (rank 8), of NumPy (32) and of this crate's index depth (8).
@@ -18,7 +18,7 @@ const MAX_RANK: usize = 40;
 #[derive(Debug)]
 struct Input {
     case: Case,
-    /// The ends of a shard.
+    /// The start and end of a shard.
     rows: [u64; 2],
 }
 
@@ -70,7 +70,7 @@ fn check_text(error: &PlanError) {
     assert!(!text.is_empty() && !text.contains('\n'), "{text:?}");
 }
 
-/// The plan's sizes are those of its shapes, and its attributes are counted from the front.
+/// The plan's sizes agree with its shapes, and its `batch_dims` is at most its `axis`.
 fn check_sizes(case: &Case, plan: &GatherPlan) {
     let (params, indices) = (&case.params_shape, &case.indices_shape);
     assert_eq!(plan.params_shape(), params, "{case}");
@@ -100,7 +100,7 @@ fn elements(shape: &[usize]) -> u64 {
     shape.iter().map(|&dim| dim as u64).product()
 }
 
-/// Two empty slices are refused by what is missing, or give an empty output, whatever else the shapes promise.
+/// Empty params and indices give a length error, or an empty output if the plan has no params and no indices.
 fn check_empty_operands(plan: &GatherPlan) {
     let missing = |operand, expected| RunError::Length {
         operand,
@@ -116,7 +116,7 @@ fn check_empty_operands(plan: &GatherPlan) {
     assert_eq!(plan.run::<u8, i64>(&[], &[]), expected, "{plan}");
 }
 
-/// A shard differs from the whole in the rows of params only.
+/// A shard differs from the whole plan only in the rows of params.
 fn check_shard(plan: &GatherPlan, start: u64, end: u64) {
     let whole = plan.dims();
     let are_rows = start <= end && end <= whole.row_count;

@@ -1,34 +1,24 @@
-//! The .safetensors reading of the command `wgpu-gather` on any bytes: no panic, no more memory than the bytes are
-//! worth, what is accepted is what the crate `safetensors` reads of the whole file, and is written and read again as
-//! it was.
+//! The command `wgpu-gather` reads any bytes as a .safetensors file: no panic, and memory within a bound for the file's
+//! length. An accepted array equals the tensor of the crate `safetensors`, and is written and read again unchanged.
 
 #![no_main]
 
 mod answer;
 mod memory;
-#[path = "../../src/bin/wgpu-gather/arrays/names.rs"]
-mod names;
-#[path = "../../src/bin/wgpu-gather/arrays/npy_read.rs"]
-#[allow(dead_code, reason = "the command uses the rest")]
-mod npy_read;
-#[path = "../../src/bin/wgpu-gather/arrays/npy_write.rs"]
-mod npy_write;
-#[path = "../../src/bin/wgpu-gather/arrays/safetensors.rs"]
-#[allow(dead_code, reason = "the command uses the rest")]
-mod tensors;
 
 use std::io::Cursor;
 
 use libfuzzer_sys::fuzz_target;
-use npy_read::{Array, Result};
 use safetensors::SafeTensors;
+use wgpu_gather_cli::arrays::npy_read::{Array, Result};
+use wgpu_gather_cli::arrays::safetensors as tensors;
 
-/// Memory besides what depends on the file: an error's words.
+/// Memory for a file of any length: an error's text.
 const MEMORY_BYTES: usize = 8 * 1024;
-/// Memory for a byte of the file: a list of JSON keeps room for four values of 32 bytes from the first on.
+/// Memory for each byte of the file: a JSON list of one value has room for four values of 32 bytes.
 const MEMORY_PER_BYTE: usize = 128;
 
-/// What the file is asked for.
+/// The tensor that is read.
 const NAME: Option<&str> = Some("t");
 
 fuzz_target!(|bytes: &[u8]| {
@@ -74,7 +64,7 @@ fn read(file: &[u8], name: Option<&str>) -> Result<Array> {
     array
 }
 
-/// A file with a right header length: the header is up to the first newline, the data behind it.
+/// A file with a valid header length. The header ends at the first newline, and the data comes after it.
 fn framed(bytes: &[u8]) -> Vec<u8> {
     let end = bytes.iter().position(|&byte| byte == b'\n');
     let (header, data) = bytes.split_at(end.map_or(bytes.len(), |newline| newline + 1));

@@ -1,6 +1,6 @@
 //! The copy loop.
 //!
-//! Params, indices and output are bytes here, so that the loop is compiled once and not for each type of element:
+//! Params and output are bytes here, so that the loop is not compiled for each type of element:
 //!
 //! ```text
 //! copy(params, rows, output):
@@ -11,16 +11,17 @@
 //!     return slices of the output
 //! ```
 //!
-//! The caller makes an error, a fill or zeros of the row that ends it.
+//! The loop ends early at a row that is bad or not held. The caller makes an error, a fill or zeros of that row.
 //!
-//! The loop is fast by three choices that are made before it:
+//! Three choices before the loop make it fast:
 //!
-//! * **The width of a slice.** A copy of a few bytes takes a move or two, but a call of memcpy takes as long as many
-//!   moves do. So each power of two up to 64 bytes has a loop of its own. Widths between them are copied as two halves
-//!   that overlap: the first 8 bytes of 12, then the last 8. Longer slices are copied by memcpy, in chunks ([`memcpy_chunks`]).
-//! * **Where rows come from.** [`SelectedRows`] are the indices themselves where these select in the whole of params; other
+//! * **The width of a slice.** A copy of a few bytes takes one or two moves, but a call of memcpy takes as long as many
+//!   moves. So each power of two up to 64 bytes has a loop of its own. A width between two of them is copied as two
+//!   halves that overlap: of 12 bytes the first 8, then the last 8. Longer slices are copied by memcpy, in parts
+//!   ([`memcpy_chunks`]).
+//! * **The source of rows.** [`SelectedRows`] are the indices themselves if they select in the whole of params. Other
 //!   gathers locate their rows first, some at a time.
-//! * **Prefetch.** A core begins a load when it comes near its instruction, which is too late for memory. See
+//! * **Prefetch.** A core begins a load shortly before it needs the data, which is too late for data in memory. See
 //!   [`Prefetch`].
 
 use std::ops::Range;
@@ -28,15 +29,15 @@ use std::ops::Range;
 use super::memory::{self, Byte, Pairs};
 use crate::plan::index_rows::SelectedRows;
 
-/// The one rule of prefetch: params of more than 8 MiB lie in memory or a far cache, and each slice is asked for 8 KiB
-/// of slices before it is copied. Slices of one byte are not: 64 of them share a line.
+/// The rule of prefetch. Params of more than 8 MiB lie in memory or a far cache, so each slice is prefetched 8 KiB of
+/// slices before its copy. Slices of one byte are not prefetched, as 64 of them share a cache line.
 ///
-/// On a Xeon 4 and 16 KiB take 0.87 to 1.09 times as long as 8 KiB for slices of 4 bytes to 2 KiB.
+/// On a Xeon, 4 and 16 KiB take 0.87 to 1.09 times as long as 8 KiB for slices of 4 bytes to 2 KiB.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Prefetch {
-    /// How many rows before its copy a slice is asked for; 0 for no prefetch.
+    /// Rows from a copy to the slice that is prefetched with it; 0 for no prefetch.
     ahead: usize,
-    /// The last byte may lie in one more line, as the slice may begin late in its first one.
+    /// True if the last byte may lie in one more cache line, as a slice may begin late in its first line.
     asks_for_last_byte: bool,
 }
 
@@ -45,7 +46,7 @@ impl Prefetch {
     const BYTES_AHEAD: usize = 8 << 10;
     const MIN_ROWS_AHEAD: usize = 4;
     const MAX_ROWS_AHEAD: usize = 64;
-    /// The core finds the rest of a long slice by itself.
+    /// Bytes of a slice that are prefetched. The core prefetches the rest of a long slice by itself.
     const MAX_SLICE_BYTES: usize = 256;
     const LINE_BYTES: usize = 64;
     /// The alignment of memory from an allocator.
@@ -64,12 +65,12 @@ impl Prefetch {
         }
     }
 
-    /// How many rows ahead slices are asked for: at most 64.
+    /// Rows from a copy to the slice that is prefetched with it: at most [`Self::MAX_ROWS_AHEAD`].
     pub(super) fn rows_ahead(self) -> usize {
         self.ahead
     }
 
-    /// Asks for the slice of this row. A row that params does not have is no mistake.
+    /// Prefetches the slice of `row`, which may be any number.
     #[inline(always)]
     fn slice(self, params: &[Byte], row: u64, slice_bytes: usize) {
         let start = memory::address(row).wrapping_mul(slice_bytes);
@@ -82,7 +83,7 @@ impl Prefetch {
     }
 }
 
-/// Params as rows of slices.
+/// Params as rows of `slice_bytes` bytes.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Slices<'a> {
     pub(super) params: &'a [Byte],
@@ -92,8 +93,8 @@ pub(super) struct Slices<'a> {
     pub(super) prefetch: Prefetch,
 }
 
-/// Copies a slice for each row of a range to its place in the output, up to a row that params does not have. Returns
-/// how many.
+/// Copies the slices of `rows[range]` to the output, one after another, up to the first row that params does not have.
+/// Returns the number of slices copied.
 #[inline(never)]
 pub(super) fn copy<R: SelectedRows>(
     slices: &Slices<'_>,
@@ -118,7 +119,7 @@ pub(super) fn copy<R: SelectedRows>(
     }
 }
 
-/// The loop. `slice_bytes` is that of `slices`, once more so that the compiler may know it.
+/// The copy loop. `slice_bytes` repeats `slices.slice_bytes`, so that the compiler knows it where it is a constant.
 #[inline(always)]
 fn copy_each<R: SelectedRows>(
     slices: &Slices<'_>,
@@ -149,15 +150,15 @@ fn copy_each<R: SelectedRows>(
     count
 }
 
-/// The bytes that one call of memcpy copies of a long slice, unless one element has more.
+/// Bytes of a long slice that one call of memcpy copies, unless an element has more.
 const MEMCPY_CHUNK_BYTES: usize = 2048;
 
-/// A slice in chunks, each of which a call of memcpy copies.
+/// A slice in parts, each of which one call of memcpy copies.
 ///
-/// glibc before 2.40 copies more than 2,112 bytes by `rep movsb` where the core calls that fast. On a Zen 3 with
-/// glibc 2.36 it took about 25 times as long where the output's place in its page of 4 KiB was 1, 4 or 16 bytes
-/// after that of the source: 16 if the source is mapped from a file and the output is malloc's. On a Xeon with glibc 2.36
-/// slices of 64 KiB take as long in chunks as in one call.
+/// glibc before 2.40 copies more than 2,112 bytes by `rep movsb` if the core reports that as fast. On a Zen 3 with
+/// glibc 2.36 the copy takes about 25 times as long if the output's offset in its 4 KiB page is 1, 4 or 16 bytes above
+/// the source's. It is 16 above if the source is mapped from a file and the output comes from malloc. On a Xeon with
+/// glibc 2.36 slices of 64 KiB take as long in parts as in one call.
 pub(crate) fn memcpy_chunks<T>(slice: &[T]) -> std::slice::Chunks<'_, T> {
     slice.chunks((MEMCPY_CHUNK_BYTES / size_of::<T>().max(1)).max(1))
 }
@@ -168,7 +169,7 @@ fn array<const N: usize>(from: &[Byte], to: &mut [Byte]) {
     to[..N].copy_from_slice(&from[..N]);
 }
 
-/// Copies a slice of `N` to `2 * N` bytes.
+/// Copies a slice of `N` to `2 * N` bytes as two halves that may overlap.
 #[inline(always)]
 fn halves<const N: usize>(from: &[Byte], to: &mut [Byte]) {
     let last = to.len() - N;
@@ -179,7 +180,7 @@ fn halves<const N: usize>(from: &[Byte], to: &mut [Byte]) {
 /// Copies a slice of any length.
 #[inline(always)]
 fn any(from: &[Byte], to: &mut [Byte]) {
-    // One call is most of the time, so it is not made in a loop.
+    // A slice of one part is copied without a loop.
     if from.len() <= MEMCPY_CHUNK_BYTES {
         return to.copy_from_slice(from);
     }

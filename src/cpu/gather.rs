@@ -1,4 +1,4 @@
-//! A gather on bytes: its output shared among threads, and its bad rows filled or named.
+//! A gather on bytes: shares its output among threads, and fills or names bad rows.
 
 use std::ops::Range;
 use std::slice;
@@ -10,18 +10,18 @@ use crate::error::RunError;
 use crate::plan::GatherPlan;
 use crate::plan::index_rows::{IndexRows, NOT_HELD, SelectedRows};
 
-/// The rows that are located before they are copied: while more of them are, memory waits.
+/// Rows that are located in one step, before their copies. Memory idles meanwhile, so a step is short.
 const LOCATED_ROWS: usize = 256;
 
-/// The operands of a gather, whatever their types. All have the lengths that the plan gives them.
+/// The operands of a gather, for any type of element. All have the lengths that the plan gives them.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Operands<'a> {
     pub(super) element_bytes: usize,
     pub(super) params: &'a [Byte],
     pub(super) indices: IndexValues<'a>,
-    /// The element in slices that a shard does not hold.
+    /// The element that fills slices of rows outside the shard.
     pub(super) zero: &'a [Byte],
-    /// The element in slices of bad rows.
+    /// The element that fills the slices of bad rows.
     pub(super) fill: &'a [Byte],
 }
 
@@ -42,8 +42,8 @@ impl<'a> Operands<'a> {
     }
 }
 
-/// Gathers into an output of the plan's length. An output without bytes makes it a check of the index rows. Elements are
-/// written whole, and all of them if no row is an error.
+/// Gathers into an output of the plan's length. If `output` is empty, only checks the index rows. Each element is
+/// written whole, and every element is written unless there is an error.
 pub(super) fn gather(
     plan: &GatherPlan,
     operands: &Operands<'_>,
@@ -91,7 +91,7 @@ fn gather_by<I: GatherIndex>(
     }
 }
 
-/// A gather with an output that has bytes: its sizes as numbers of this machine.
+/// A gather whose output is not empty.
 struct Gather<'a, I> {
     plan: &'a GatherPlan,
     operands: &'a Operands<'a>,
@@ -102,7 +102,7 @@ struct Gather<'a, I> {
 impl<I: GatherIndex> Gather<'_, I> {
     /// Gathers the whole output. Returns the first bad output row, unless bad rows are filled.
     ///
-    /// Its index row is the smallest bad one: the first block of a batch has all index rows of the batch, in order.
+    /// Its index row is the smallest bad one: the first block of a batch has all its index rows, in order.
     fn run(&self, output: &mut [Byte]) -> Option<usize> {
         let rows = output.len() / self.slices.slice_bytes;
         #[cfg(feature = "rayon")]
@@ -130,7 +130,8 @@ impl<I: GatherIndex> Gather<'_, I> {
         bad.map(|row| rows.start + row)
     }
 
-    /// Gathers by rows that are located a few at a time. The last ones wait for the next, which prefetch looks at.
+    /// Gathers output rows in steps: locates params rows, then copies. The copies of a step's last rows wait for the
+    /// next step, so that prefetch can look ahead of them.
     fn locate_and_copy(&self, rows: Range<usize>, output: &mut [Byte]) -> Option<usize> {
         let mut located = [0; LOCATED_ROWS];
         let (mut done, mut waiting) = (0, 0);
@@ -155,7 +156,7 @@ impl<I: GatherIndex> Gather<'_, I> {
         None
     }
 
-    /// Copies a slice for each of the first `count` rows, or fills it. Returns the first bad row, unless bad rows are
+    /// Copies or fills a slice for each of the first `count` rows. Returns the first bad row, unless bad rows are
     /// filled.
     fn copy_or_fill<R: SelectedRows>(
         &self,
@@ -186,7 +187,7 @@ impl<I: GatherIndex> Gather<'_, I> {
     }
 }
 
-/// Fills a slice with an element.
+/// Fills a slice with copies of an element.
 fn repeat(element: &[Byte], slice: &mut [Byte]) {
     let mut filled = element.len();
     slice[..filled].copy_from_slice(element);
@@ -198,23 +199,23 @@ fn repeat(element: &[Byte], slice: &mut [Byte]) {
     }
 }
 
-/// The time that one slice takes beside the copy of its bytes, in bytes copied.
+/// The time that a slice takes besides the copy of its bytes, as the bytes that are copied in that time.
 #[cfg(feature = "rayon")]
 const BYTES_PER_SLICE: usize = 128;
 
-/// A smaller gather takes less time than to wake another thread does: 20 to 50 us on a Zen 3.
+/// Bytes from which threads share a gather. A smaller one ends before another thread wakes: 20 to 50 us on a Zen 3.
 #[cfg(feature = "rayon")]
 const MIN_BYTES_TO_SHARE: usize = 1 << 20;
 
-/// The size of a task: the time to start one is small beside it.
+/// Bytes of a task, so that the time to start it is small beside its work.
 #[cfg(feature = "rayon")]
 const MIN_BYTES_PER_TASK: usize = 1 << 18;
 
-/// Tasks are so many that threads end nearly together, and so few that prefetch seldom starts anew.
+/// Enough tasks for threads to end nearly together, few enough for prefetch to start anew seldom.
 #[cfg(feature = "rayon")]
 const MAX_TASKS_PER_THREAD: usize = 64;
 
-/// The output rows of each task, if threads gather so many rows sooner than one thread does.
+/// Output rows of each task; `None` if one thread gathers all rows sooner than several do.
 #[cfg(feature = "rayon")]
 fn rows_per_task(output_rows: usize, slice_bytes: usize) -> Option<usize> {
     let bytes = output_rows * (slice_bytes + BYTES_PER_SLICE);
@@ -225,14 +226,14 @@ fn rows_per_task(output_rows: usize, slice_bytes: usize) -> Option<usize> {
     (threads() > 1).then(|| output_rows.div_ceil(tasks))
 }
 
-/// The threads of the pool that this call is made in, or of rayon's global pool: 1 if that cannot be made because the
-/// system starts no thread.
+/// Threads of the rayon pool that the caller runs in, or else of rayon's global pool. 1 if the global pool cannot be
+/// made because the system starts no thread.
 #[cfg(feature = "rayon")]
 fn threads() -> usize {
     static GLOBAL: std::sync::OnceLock<usize> = std::sync::OnceLock::new();
     match rayon::current_thread_index() {
         Some(_) => rayon::current_num_threads(),
-        // rayon panics where it cannot make its pool, and does not try again.
+        // rayon panics if it cannot make its pool, and does not try again.
         None => *GLOBAL
             .get_or_init(|| std::panic::catch_unwind(rayon::current_num_threads).unwrap_or(1)),
     }

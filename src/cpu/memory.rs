@@ -1,4 +1,4 @@
-//! All unsafe code of this crate: elements lent as bytes, vectors that a gather fills, slices found without a second
+//! All unsafe code of this crate: elements lent as bytes, vectors that a gather fills, slices found by a single bounds
 //! check, and prefetch.
 
 #![expect(
@@ -10,40 +10,40 @@ use std::marker::PhantomData;
 use std::mem::MaybeUninit;
 use std::slice::{from_raw_parts, from_raw_parts_mut};
 
-/// A byte of an element: it may be padding, which has no value, or a part of a pointer.
+/// A byte of an element. It may be padding, which has no value, or part of a pointer.
 pub(super) type Byte = MaybeUninit<u8>;
 
 /// The bytes of some elements.
 pub(super) fn bytes<T: Copy>(elements: &[T]) -> &[Byte] {
-    // SAFETY: the elements are so many bytes of one allocation, borrowed for as long as the result is. A `Byte` needs
-    // neither alignment nor a value.
+    // SAFETY: the elements are `size_of_val(elements)` bytes of one allocation, borrowed for as long as the result is.
+    // A `Byte` needs neither alignment nor a value.
     unsafe { from_raw_parts(elements.as_ptr().cast(), size_of_val(elements)) }
 }
 
-/// Lends the bytes of an output to `gather`, which writes nothing but elements of type `T` there, each whole.
+/// Lends the bytes of an output to `gather`, which must write only whole elements of type `T` there.
 pub(super) fn write_into<T: Copy, R>(output: &mut [T], gather: impl FnOnce(&mut [Byte]) -> R) -> R {
-    // SAFETY: the elements are so many bytes of one allocation, borrowed alone while `gather` runs. It copies slices of
-    // params, of the zero and of the fill, which are elements of type `T`, to slices of the output.
+    // SAFETY: the elements are `size_of_val(output)` bytes of one allocation, borrowed exclusively while `gather` runs.
+    // `gather` copies slices of params, the zero and the fill to slices of the output: all are elements of type `T`.
     gather(unsafe { from_raw_parts_mut(output.as_mut_ptr().cast(), size_of_val(output)) })
 }
 
-/// Lends room for `len` elements behind those of a vector to `gather`, and makes them elements of the vector if `gather`
-/// succeeds, which has then written each of them. The vector has that room.
+/// Lends room for `len` elements after those of `vector` to `gather`; the vector must have that capacity. If `gather`
+/// succeeds, it must have written each element, and the vector grows by them.
 pub(super) fn extend<T: Copy, E>(
     vector: &mut Vec<T>,
     len: usize,
     gather: impl FnOnce(&mut [Byte]) -> Result<(), E>,
 ) -> Result<(), E> {
     let room = &mut vector.spare_capacity_mut()[..len];
-    // SAFETY: the room is so many bytes of one allocation, borrowed alone while `gather` runs. It may be unwritten, as a
-    // `Byte` may.
+    // SAFETY: the room is `size_of_val(room)` bytes of one allocation, borrowed exclusively while `gather` runs. The
+    // bytes may be unwritten, as a `Byte` may.
     gather(unsafe { from_raw_parts_mut(room.as_mut_ptr().cast(), size_of_val(room)) })?;
-    // SAFETY: the room was there, and the gather has written an element of type `T` to each place in it.
+    // SAFETY: the capacity has `len` more elements, and `gather` has written each of them as a whole `T`.
     unsafe { vector.set_len(vector.len() + len) };
     Ok(())
 }
 
-/// Slices of params, and their places in an output.
+/// Pairs of a params slice and a place for a slice in an output.
 pub(super) struct Pairs<'a> {
     params: *const Byte,
     row_count: u64,
@@ -54,7 +54,7 @@ pub(super) struct Pairs<'a> {
 }
 
 impl<'a> Pairs<'a> {
-    /// For params of `row_count` slices and an output with at least so many `places` for slices.
+    /// Panics unless params has `row_count` slices and the output has room for `places` slices.
     #[inline(always)]
     pub(super) fn new(
         params: &'a [Byte],
@@ -78,15 +78,15 @@ impl<'a> Pairs<'a> {
         }
     }
 
-    /// The slice of a row and a place in the output, if params has the row and the output the place.
+    /// The slice of `row` and the bytes of `place`; `None` if params has no such row or the output no such place.
     #[inline(always)]
     pub(super) fn get(&mut self, row: u64, place: usize) -> Option<(&[Byte], &mut [Byte])> {
         if row >= self.row_count || place >= self.places {
             return None;
         }
         let len = self.slice_bytes;
-        // SAFETY: `new` has seen that params has `row_count` slices and the output `places` of them, so both are in
-        // bounds. Both operands are borrowed for as long as these pairs are, and the output alone.
+        // SAFETY: `new` has checked that params has `row_count` slices and the output `places` of them, so both are in
+        // bounds. Both operands are borrowed for as long as these pairs are, and the output exclusively.
         unsafe {
             let slice = from_raw_parts(self.params.add(address(row) * len), len);
             Some((slice, from_raw_parts_mut(self.output.add(place * len), len)))
@@ -94,25 +94,24 @@ impl<'a> Pairs<'a> {
     }
 }
 
-/// [`prefetch`] does something on x86_64 only.
+/// True if [`prefetch`] has an effect.
 pub(super) const CAN_PREFETCH: bool = cfg!(all(target_arch = "x86_64", not(miri)));
 
-/// Asks the core for the cache line of byte `at` of params, if there is one.
+/// Prefetches the cache line of byte `at` of params; `at` may be any number.
 #[inline(always)]
 pub(super) fn prefetch(params: &[Byte], at: usize) {
     #[cfg(all(target_arch = "x86_64", not(miri)))]
     {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
 
-        // SAFETY: a prefetch changes nothing but caches, and does nothing at an address that is not mapped. Every x86_64
-        // has SSE.
+        // SAFETY: a prefetch changes only caches, and does nothing at an unmapped address. Every x86_64 has SSE.
         unsafe { _mm_prefetch::<_MM_HINT_T0>(params.as_ptr().wrapping_add(at).cast()) };
     }
     #[cfg(not(all(target_arch = "x86_64", not(miri))))]
     let _ = (params, at);
 }
 
-/// A row as a number of this machine. It keeps its value if params has it; prefetch takes any.
+/// A row as a `usize`. A row that params has keeps its value; only prefetch takes other numbers.
 #[expect(
     clippy::cast_possible_truncation,
     reason = "a row that params has is in memory"
@@ -158,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn a_vector_is_extended_only_by_a_gather_that_succeeds() {
+    fn a_vector_grows_only_if_the_gather_succeeds() {
         let mut vector = Vec::with_capacity(4);
         vector.push(7_u16);
         let error = extend(&mut vector, 2, |bytes| {

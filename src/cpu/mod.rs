@@ -1,5 +1,5 @@
-//! The CPU executor: slices in, slice out. The public functions here check lengths, lend their operands as bytes and
-//! name the smallest bad row; all else is compiled once, for any type of element.
+//! The CPU executor. The public functions here check lengths and lend their operands as bytes. All other code is
+//! compiled once, for any type of element.
 
 mod copy;
 mod gather;
@@ -16,20 +16,19 @@ use crate::plan::GatherPlan;
 use gather::{Operands, gather};
 
 impl GatherPlan {
-    /// Gathers on the CPU and returns the output, row-major, of [`output_shape`](Self::output_shape).
+    /// Gathers on the CPU and returns the output, row-major, in the shape [`output_shape`](Self::output_shape).
     ///
-    /// `params` and `indices` are row-major too. Elements are copied, so they may be of any type: numbers,
-    /// `&str`, structs. On a bad row, [`BadIndices::Zero`](crate::BadIndices::Zero) puts
-    /// `T::default()` in the whole slice.
+    /// `params` and `indices` are row-major too. Elements are copied, so they may be of any type: numbers, `&str`,
+    /// structs. [`BadIndices::Zero`](crate::BadIndices::Zero) puts `T::default()` in the whole slice of a bad row.
     ///
-    /// Large gathers are shared among the threads of the rayon pool that this is called in, or of the global pool. Where
-    /// that cannot be made, the calling thread gathers alone; but a program built with `panic = "abort"` ends there,
-    /// as rayon panics, unless it makes a pool itself.
+    /// With the feature `rayon`, threads share a large gather: those of the pool that the caller runs in, or else of
+    /// the global pool. If the global pool cannot be made, the calling thread gathers by itself. A program built with
+    /// `panic = "abort"` ends there instead, as rayon panics, unless it makes a pool of its own.
     ///
     /// # Errors
     ///
-    /// A slice whose length is not that of its operand; an index out of range, unless the policy fills or clamps, and
-    /// then the smallest bad row is the one named; no memory for the output.
+    /// `params` or `indices` of another length than the plan's; bad rows, unless the policy fills or clamps; no memory
+    /// for the output. The error of bad rows names the smallest one.
     ///
     /// # Examples
     ///
@@ -52,12 +51,12 @@ impl GatherPlan {
         self.run_with(params, indices, T::default(), T::default())
     }
 
-    /// [`run`](Self::run), with `fill` in the slices of bad rows where
-    /// [`BadIndices::Zero`](crate::BadIndices::Zero) puts zeros.
+    /// As [`run`](Self::run), but with `fill` in the slices of bad rows, where
+    /// [`BadIndices::Zero`](crate::BadIndices::Zero) would put zeros.
     ///
     /// # Errors
     ///
-    /// Those of [`run`](Self::run).
+    /// The errors of [`run`](Self::run).
     ///
     /// # Examples
     ///
@@ -77,8 +76,7 @@ impl GatherPlan {
         self.run_with(params, indices, T::default(), fill)
     }
 
-    /// [`run`](Self::run), with `zero` where params is a shard that does not hold a row, and `fill` in the slices
-    /// of bad rows.
+    /// As [`run`](Self::run), but with `zero` in the slices of rows outside the shard, and `fill` in those of bad rows.
     pub(crate) fn run_with<T: Copy + Send + Sync, I: GatherIndex>(
         &self,
         params: &[T],
@@ -91,7 +89,7 @@ impl GatherPlan {
         self.gather_to_vec(&operands, self.dims().output_len())
     }
 
-    /// Gathers into a vector of so many elements.
+    /// Gathers into a vector of `len` elements of type `T`.
     fn gather_to_vec<T: Copy>(
         &self,
         operands: &Operands<'_>,
@@ -104,7 +102,7 @@ impl GatherPlan {
         let mut output = Vec::new();
         let room = usize::try_from(len).ok();
         let Some(len) = room.filter(|&len| output.try_reserve_exact(len).is_ok()) else {
-            // A bad index is named first: where params has no rows all are bad, and no operand bounds the output.
+            // A bad row is named first.
             gather(self, operands, &mut [])?;
             return Err(RunError::OutOfMemory {
                 elements: self.dims().output_len(),
@@ -115,12 +113,12 @@ impl GatherPlan {
         Ok(output)
     }
 
-    /// Gathers on the CPU into `output`, which [`run`](Self::run) would allocate.
+    /// As [`run`](Self::run), but into `output` instead of a new vector.
     ///
     /// # Errors
     ///
-    /// Those of [`run`](Self::run), and an `output` of another length than the plan's. When an index is
-    /// out of range, what `output` then holds is unspecified.
+    /// The errors of [`run`](Self::run), and an `output` of another length than the plan's. After the error of bad rows
+    /// the contents of `output` are unspecified.
     ///
     /// # Examples
     ///
@@ -142,11 +140,11 @@ impl GatherPlan {
         self.run_filled_into(params, indices, T::default(), output)
     }
 
-    /// [`run_filled`](Self::run_filled) into `output`, as [`run_into`](Self::run_into).
+    /// As [`run_filled`](Self::run_filled), but into `output` instead of a new vector.
     ///
     /// # Errors
     ///
-    /// Those of [`run_into`](Self::run_into).
+    /// The errors of [`run_into`](Self::run_into).
     ///
     /// # Examples
     ///
@@ -173,8 +171,8 @@ impl GatherPlan {
         memory::write_into(output, |output| gather(self, &operands, output))
     }
 
-    /// [`run`](Self::run) on bytes: elements of `element_bytes` bytes each, of whatever type, and indices of
-    /// `index_kind`, little-endian, as model and array files hold them. A bad row holds zero bytes.
+    /// As [`run`](Self::run), but on bytes, as model and array files hold them: elements of any type that has
+    /// `element_bytes` bytes, and little-endian indices of `index_kind`. A bad row that is filled holds zero bytes.
     ///
     /// # Errors
     ///
@@ -242,7 +240,7 @@ fn check_byte_len(operand: Operand, expected: u64, found: usize) -> Result<(), R
     })
 }
 
-/// The bytes of elements of a width, if a tensor can have as many.
+/// The bytes of `elements` elements of `width` bytes each; an error if they are more than `i64::MAX`.
 fn byte_len(elements: u64, width: u64) -> Result<u64, RunError> {
     let bytes = elements
         .checked_mul(width)
@@ -253,7 +251,7 @@ fn byte_len(elements: u64, width: u64) -> Result<u64, RunError> {
     })
 }
 
-/// The numbers that stand in some bytes.
+/// The numbers in `bytes`, of `WIDTH` bytes each.
 fn numbers<I, const WIDTH: usize>(bytes: &[u8], from_bytes: fn([u8; WIDTH]) -> I) -> Vec<I> {
     let (numbers, _) = bytes.as_chunks();
     numbers.iter().map(|&bytes| from_bytes(bytes)).collect()

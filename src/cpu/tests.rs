@@ -1,11 +1,11 @@
-//! Gathers small enough for miri, of every width and from every source of rows, against the formula.
+//! Gathers small enough for miri, of every slice width and every source of rows, compared with the formula.
 
 use std::fmt::Debug;
 
 use super::copy::memcpy_chunks;
 use crate::{BadIndices, Gather, GatherElements, GatherNd, GatherPlan, NegativeIndices, RunError};
 
-/// Slices of every class of widths and both ends of each, and of several pieces.
+/// Bytes of a slice: both ends of each class of widths that a copy loop is for, and slices of several memcpy calls.
 const WIDTHS: [usize; 24] = [
     1, 2, 3, 4, 5, 7, 8, 9, 12, 15, 16, 17, 31, 32, 33, 48, 63, 64, 65, 80, 128, 400, 2048, 5000,
 ];
@@ -14,7 +14,7 @@ fn bytes(len: usize) -> Vec<u8> {
     (1..=251).cycle().take(len).collect()
 }
 
-/// The slices of some rows, and fills for those that are none.
+/// The slices of `rows`, with `fill` in the slice of each bad row (`None`).
 fn slices<T: Copy>(params: &[T], slice_len: usize, rows: &[Option<usize>], fill: T) -> Vec<T> {
     let slice = |row: &Option<usize>| match row {
         Some(row) => params[row * slice_len..][..slice_len].to_vec(),
@@ -35,7 +35,7 @@ fn check<T: Copy + Default + Send + Sync + PartialEq + Debug>(
         .run_filled(params, indices, fill)
         .expect("bad rows are filled");
     assert_eq!(output, expected, "{plan}");
-    // The output lies in the middle of a longer one, whose other elements are kept.
+    // The output is the middle of a longer vector, whose other elements must not change.
     let mut output = vec![fill; expected.len() + 2];
     let middle = &mut output[1..=expected.len()];
     plan.run_filled_into(params, indices, fill, middle)
@@ -61,7 +61,7 @@ fn slices_of_every_width_are_copied_whole() {
             &expected,
         );
 
-        // Of two values either may be out of range where their row is one of params.
+        // Some index rows have a value out of range although the position of both values is a row of params.
         let pairs = [
             [2, 1],
             [0, 2],
@@ -118,7 +118,7 @@ fn bad_rows_are_errors_that_name_the_first_one() {
 #[test]
 fn located_rows_are_those_of_the_formula() {
     let zero = BadIndices::Zero;
-    // Two batches of three blocks of four rows, by more index rows than are located at once.
+    // Two batches of three blocks of four rows, and more index rows than are located in one step.
     let (count, params) = (300, bytes(2 * 3 * 4 * 2));
     let indices: Vec<i64> = (0..2 * count).map(|n| (n * 7 + n / 9) % 6 - 1).collect();
     let count = usize::try_from(count).expect("a few");
@@ -143,7 +143,7 @@ fn located_rows_are_those_of_the_formula() {
         &slices(&params, 2, &rows, 254),
     );
 
-    // A shard holds rows 1 and 2 of each block: the others are zeros, and bad ones are filled.
+    // A shard holds rows 1 and 2 of each block: slices of other rows are zeros, and those of bad rows hold the fill.
     let shard = plan.shard(1..3).expect("rows of the plan");
     let held: Vec<u8> = params
         .chunks(8)
@@ -160,7 +160,7 @@ fn located_rows_are_those_of_the_formula() {
         .collect();
     check(&shard, &held, &indices, 254, &output);
 
-    // Places in three dims, and values of three.
+    // Index rows in three place dims, then index rows of three values.
     let elements = GatherElements::new().axis(1).bad_indices(zero);
     let plan = elements
         .plan(&[3, 4, 4], &[2, 5, 3])
@@ -221,7 +221,7 @@ fn indices_are_counted_from_the_end_and_clamped() {
     );
 }
 
-/// Padding has no value and pointers have provenance, which integers would not keep.
+/// A copy by integers would fail: padding has no value, and a pointer has provenance, which an integer would not keep.
 #[test]
 fn padding_and_pointers_are_copied() {
     let plan = Gather::new()
@@ -259,7 +259,7 @@ fn an_error_leaves_an_empty_vector_and_a_whole_output() {
 #[test]
 #[cfg(feature = "rayon")]
 fn threads_write_parts_of_one_output() {
-    // Short slices, so that few bytes are work for several threads.
+    // Slices are short, as a gather of many slices is shared although its bytes are few.
     const ROWS: i64 = 9000;
     let plan = Gather::new().bad_indices(BadIndices::Zero);
     let plan = plan.plan(&[4, 3], &[9000]).expect("a valid shape");

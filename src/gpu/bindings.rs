@@ -6,7 +6,7 @@ use super::report::{COUNTER_BYTES, REPORT_BYTES};
 use super::shaders::binding;
 use super::uniform::UNIFORM_BYTES;
 
-/// The least that can be bound as units of 16 bytes.
+/// Bytes of the dummy binding: one unit of 16 bytes.
 pub(super) const DUMMY_BYTES: u64 = 16;
 
 /// The workgroups of an indirect dispatch: three words.
@@ -31,18 +31,18 @@ pub(super) fn layout_entry(number: u32, aliased: bool) -> wgpu::BindGroupLayoutE
     }
 }
 
-/// All that the entry points of one dispatch may bind.
+/// The buffers and ranges that the entry points of one dispatch bind.
 pub(super) struct Bindings<'a> {
     pub(super) operands: &'a Operands<'a>,
     /// The uniforms' buffer, and the offset of the dispatch's uniform.
     pub(super) uniform: (&'a wgpu::Buffer, u64),
-    /// Bound in place of operands without bytes, which wgpu does not bind.
+    /// The dummy binding for operands without bytes: wgpu binds no empty range.
     pub(super) dummy: Option<&'a wgpu::Buffer>,
     /// The counter of bad rows, if there is a report.
     pub(super) counter: Option<&'a wgpu::Buffer>,
-    /// The buffer of indirect workgroups, if there is an index count, and the offset of the dispatch's.
+    /// The buffer of indirect workgroups, and the offset of the dispatch's, if there is an index count.
     pub(super) workgroups: Option<(&'a wgpu::Buffer, u64)>,
-    /// Params without rows may be in no buffer.
+    /// The shard of the dispatch; `None` without a dispatch, or if params without rows has no shard.
     pub(super) params: Option<wgpu::BufferSlice<'a>>,
     pub(super) params_span: Span,
     pub(super) indices_span: Span,

@@ -6,15 +6,15 @@ use super::fill::Fill;
 use super::types::ElementTypes;
 use crate::element::{GatherElement, GatherIndex, IndexKind};
 
-/// The buffer ranges of one gather, and what they hold.
+/// The buffer ranges of one gather, and the types of their elements.
 ///
-/// Each range holds at least the bytes of its operand, row-major and little-endian, rounded up to 4 (wgpu
-/// binds whole words); what lies behind them is neither read nor written, and the bytes that fill up the
-/// output's last word are kept. An operand without elements may have an empty range.
+/// Each range holds at least the bytes of its operand, row-major and little-endian, rounded up to a multiple of 4,
+/// since wgpu binds whole words. Bytes after these are neither read nor written. The bytes that pad the output's
+/// last word keep their values. An operand without elements may have an empty range.
 ///
-/// A range starts at a multiple of `min_storage_buffer_offset_alignment` and its buffer has the usage
-/// `STORAGE`. Operands may live in one buffer, an app's arena or a memory pool; then those that are written,
-/// output and report, must have their bytes to themselves.
+/// A range starts at a multiple of `min_storage_buffer_offset_alignment`, and its buffer has the usage `STORAGE`.
+/// Operands may share a buffer, for instance a memory pool. Output and report are written, so each of them must
+/// not overlap another operand.
 ///
 /// ```
 /// use wgpu_gather::{GatherBuffers, IndexKind, wgpu};
@@ -50,7 +50,7 @@ impl<'a> GatherBuffers<'a> {
         Self::with_bytes(size_of::<T>() as u64, I::KIND, params, indices, output)
     }
 
-    /// Buffers of elements of `element_bytes` bytes each, for those who know them only at run time.
+    /// Buffers of elements of `element_bytes` bytes each, for a width that is known only at run time.
     #[must_use]
     pub fn with_bytes(
         element_bytes: u64,
@@ -75,8 +75,8 @@ impl<'a> GatherBuffers<'a> {
 
     /// Takes params from several buffers instead of one, for a table larger than a buffer of the device.
     ///
-    /// The params rows, the slices of params in row-major order, are those of the first shard, then those of
-    /// the second, and so on; together they are all of params. Shards may share buffers.
+    /// The params rows are the slices of params in row-major order. The first shard holds the first rows, the second
+    /// shard the next ones, and so on; together the shards hold all rows. Shards may share buffers.
     ///
     /// ```
     /// use wgpu_gather::{GatherBuffers, GatherNd, Gatherer, ParamsShard, wgpu};
@@ -104,24 +104,24 @@ impl<'a> GatherBuffers<'a> {
         self
     }
 
-    /// Has bad rows reported in `report`, of [`BadRows::REPORT_BYTES`](crate::BadRows::REPORT_BYTES) bytes, whatever
-    /// the plan's policy; [`BadIndices::Error`](crate::BadIndices::Error) requires it.
+    /// Reports bad rows in `report`, of [`BadRows::REPORT_BYTES`](crate::BadRows::REPORT_BYTES) bytes. The policy
+    /// [`BadIndices::Error`](crate::BadIndices::Error) requires a report; every other policy allows one.
     ///
-    /// The buffer needs the usage `STORAGE` and whatever reading it takes. The gather writes all of those bytes,
-    /// whatever they held.
+    /// The buffer needs the usage `STORAGE`, and a usage by which the caller reads it. The gather overwrites all bytes
+    /// of the report.
     #[must_use]
     pub fn with_report(mut self, report: wgpu::BufferSlice<'a>) -> Self {
         self.report = Some(report);
         self
     }
 
-    /// Gathers as many index rows of each batch as `index_count` says when the commands run: one `u32`, which an
-    /// earlier pass may have written. The plan's number of them is what there are at most; output rows from the
-    /// count on are left as they are, and their indices are not looked at.
+    /// Reads the number of index rows to gather of each batch from `index_count` when the commands run: one `u32`,
+    /// which an earlier pass may write. The plan's number of index rows is the maximum. Output rows from the count on
+    /// keep their values, and their indices are not read.
     ///
-    /// The workgroups of a large gather are dispatched indirectly, so few rows cost little. Each batch, and each outer
-    /// coordinate of gather, takes dispatches of its own, and rows of 1, 2 or 4 bytes are not packed: where most rows of a
-    /// large gather of single words are counted, that takes longer than all of them without a count.
+    /// A large gather is an indirect dispatch, so a small count costs little. Each batch, and each outer coordinate of
+    /// gather, takes dispatches of its own, and slices of 1, 2 or 4 bytes are not packed. A large gather of single
+    /// words with a count near the maximum therefore takes longer than without a count.
     ///
     /// ```
     /// use wgpu_gather::{Gather, GatherBuffers, Gatherer, wgpu};
@@ -146,16 +146,16 @@ impl<'a> GatherBuffers<'a> {
         self
     }
 
-    /// Has bad rows hold `fill` where they would hold zeros: JAX's mode `"fill"`.
+    /// Bad rows hold `fill` instead of zeros: JAX's mode `"fill"`.
     ///
-    /// A fill of another size than an element is an error of the gather, and so is one of elements of more than
-    /// 64 bytes, or of more than 16 that are no whole words (32, if they are whole half words).
+    /// The gather returns an error if the fill's width is not the element's. The width may be at most 64 bytes if it is
+    /// a multiple of 4, at most 32 bytes if it is only a multiple of 2, and at most 16 bytes if it is odd.
     #[must_use]
     pub fn with_fill<T: GatherElement>(self, fill: T) -> Self {
         self.with_fill_bytes(bytemuck::bytes_of(&fill))
     }
 
-    /// [`with_fill`](Self::with_fill) of an element's bytes.
+    /// As [`with_fill`](Self::with_fill), but takes the bytes of the fill.
     #[must_use]
     pub fn with_fill_bytes(mut self, fill: &[u8]) -> Self {
         self.fill = Some(Fill::new(fill));
@@ -166,13 +166,13 @@ impl<'a> GatherBuffers<'a> {
 /// Some rows of params, in a buffer of their own.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ParamsShard<'a> {
-    /// How many params rows, slices of params, the shard holds.
+    /// The number of params rows that the shard holds.
     pub rows: u64,
-    /// Where they are, as any operand of [`GatherBuffers`].
+    /// The range that holds the rows, as for any operand of [`GatherBuffers`].
     pub range: wgpu::BufferSlice<'a>,
 }
 
-/// Where params is.
+/// Params in one buffer range, or in shards.
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) enum ParamsRanges<'a> {
     Whole(wgpu::BufferSlice<'a>),

@@ -1,4 +1,4 @@
-//! A plan in words: what a gather will move and run on a device with these limits.
+//! `GatherPlan::explain`: the bytes that a gather moves and the dispatches that it takes, as text.
 
 use std::fmt::Write;
 
@@ -12,12 +12,12 @@ use crate::element::IndexKind;
 use crate::error::GatherError;
 use crate::plan::GatherPlan;
 
-/// Dispatches are counted this far.
+/// Up to this many dispatches the text gives their number.
 const MAX_SHOWN: usize = 1000;
 
 impl GatherPlan {
-    /// Says in a few lines what the GPU will run for elements of `element_bytes` bytes: the sizes, the bytes
-    /// moved, the kernel and its dispatch, or why it cannot run within `limits`.
+    /// Describes in a few lines the gather on a GPU with these `limits`, for elements of `element_bytes` bytes: the
+    /// sizes, the bytes moved, the kernel and the dispatches, or the reason why the gather cannot run.
     ///
     /// ```
     /// use wgpu_gather::{GatherNd, IndexKind, wgpu};
@@ -92,7 +92,7 @@ impl GatherPlan {
             "moves {} bytes: reads {indices} of indices and at most {output} of params, writes {output}",
             u128::from(indices) + 2 * u128::from(output),
         ));
-        line(said_of(first, report));
+        line(kernel_line(first, report));
         let (width, height) = first.workgroups;
         let size = format!("{width} x {height} workgroups of {WORKGROUP_SIZE} invocations");
         line(match dispatches.len() {
@@ -107,8 +107,8 @@ impl GatherPlan {
     }
 }
 
-/// The kernel of a dispatch, and how its lanes share the rows.
-fn said_of(dispatch: &Dispatch, report: bool) -> String {
+/// The kernel of a dispatch, and how lanes or workgroups share its slices.
+fn kernel_line(dispatch: &Dispatch, report: bool) -> String {
     let name = dispatch.kernel.name(report);
     let shares = dispatch.shares;
     let units = |unit: Unit| format!("units of {} bytes", unit.bytes());
@@ -136,7 +136,7 @@ fn said_of(dispatch: &Dispatch, report: bool) -> String {
 }
 
 /// "1 row", "2 rows".
-fn count(number: u64, what: &str) -> String {
+fn count(number: u64, noun: &str) -> String {
     let plural = if number == 1 { "" } else { "s" };
-    format!("{number} {what}{plural}")
+    format!("{number} {noun}{plural}")
 }

@@ -1,21 +1,21 @@
-//! What bad rows hold instead of zeros.
+//! The fill: the element that bad rows hold instead of zeros.
 
 use crate::element::GatherElement;
 use crate::error::GatherError;
 
-/// The longest pattern, which a uniform holds.
+/// Bytes of the longest pattern, as many as a uniform holds.
 const MAX_BYTES: usize = 64;
 
-/// The words of a fill.
+/// A fill as words, which repeat through a slice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct FillPattern {
-    /// How many there are before they repeat themselves.
+    /// The number of words in `pattern` before they repeat.
     pub(crate) words: u32,
     pub(crate) pattern: [u32; MAX_BYTES / 4],
 }
 
 impl FillPattern {
-    /// Zeros, where there is no fill.
+    /// The pattern of a gather without a fill.
     pub(crate) const ZEROS: Self = Self {
         words: 1,
         pattern: [0; MAX_BYTES / 4],
@@ -26,7 +26,7 @@ impl FillPattern {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Fill {
     bytes: [u8; MAX_BYTES],
-    /// Of the element, also where it has more than fit.
+    /// The width of the element, which may exceed `MAX_BYTES`.
     element_bytes: u64,
 }
 
@@ -42,7 +42,7 @@ impl Fill {
         }
     }
 
-    /// The words that repeat themselves in a slice of elements of this size.
+    /// The fill as words. It must be `element_bytes` wide, and its words must fit in a uniform.
     pub(crate) fn pattern(&self, element_bytes: u64) -> Result<FillPattern, GatherError> {
         if element_bytes != self.element_bytes {
             return Err(GatherError::FillBytes {
@@ -50,7 +50,7 @@ impl Fill {
                 found: self.element_bytes,
             });
         }
-        // As many elements as make whole words.
+        // The fewest elements that make whole words.
         let elements = match element_bytes % 4 {
             0 => 1,
             2 => 2,
@@ -68,7 +68,7 @@ impl Fill {
     }
 }
 
-/// Whether the GPU can hold this fill, for those who ask before they move anything.
+/// Checks that a uniform holds the fill, before any data is moved.
 pub(super) fn check_fill<T: GatherElement>(fill: &T) -> Result<(), GatherError> {
     Fill::new(bytemuck::bytes_of(fill))
         .pattern(size_of::<T>() as u64)

@@ -1,5 +1,5 @@
-//! Pipelines and a counter of bad rows, made once per device, and recording. Submits nothing, waits for nothing, and
-//! lets wgpu see nothing that has not been checked.
+//! The gatherer records gathers on one device, with pipelines and a counter that it makes once. It submits nothing,
+//! waits for nothing, and checks its inputs before wgpu sees them.
 
 use super::buffers::GatherBuffers;
 use super::cut::{Cut, Dispatch};
@@ -17,13 +17,14 @@ use crate::plan::GatherPlan;
 
 /// Records gathers on one device.
 ///
-/// Make one and keep it: its pipelines are compiled when a gather first needs them. It may be shared
-/// among threads.
+/// Make one gatherer and keep it: a pipeline is compiled when a gather first needs it. Threads may share a gatherer.
 ///
-/// Everything that can be checked is checked before anything is recorded; what wgpu alone can see, a
-/// buffer that is destroyed or of another device, comes back as [`GatherError::Rejected`]. Three mistakes
-/// nobody sees while recording: a buffer that is mapped when the commands are submitted, an encoder or pass
-/// of another device, and a buffer of another `wgpu::Instance`, which wgpu may take for one of this device's.
+/// Inputs are checked before anything is recorded. A mistake that only wgpu can see, a destroyed buffer or a buffer of
+/// another device, comes back as [`GatherError::Rejected`]. Three mistakes are not found while recording:
+///
+/// - a buffer that is mapped when the commands are submitted;
+/// - an encoder or pass of another device;
+/// - a buffer of another `wgpu::Instance`, which wgpu may take for one of this device's.
 ///
 /// ```no_run
 #[doc = include_str!("../../tests/doc_examples/gatherer.rs")]
@@ -34,14 +35,14 @@ pub struct Gatherer {
 }
 
 impl Gatherer {
-    /// The name and the WGSL of each shader module that gathers may take.
+    /// The name and the WGSL source of each shader module.
     pub fn shaders() -> impl Iterator<Item = (&'static str, &'static str)> {
         Shader::ALL
             .into_iter()
             .map(|shader| (shader.name(), shader.source()))
     }
 
-    /// A gatherer for gathers on `device`. Makes no GPU object yet.
+    /// A gatherer for `device`. Makes no GPU object yet.
     #[must_use]
     pub fn new(device: &wgpu::Device) -> Self {
         Self {
@@ -49,9 +50,10 @@ impl Gatherer {
         }
     }
 
-    /// Has shader modules made by `make` when they are first needed, for instance by `create_shader_module_trusted`
-    /// without runtime checks: the shaders need none of them. Gathers whose output or report lives in a buffer that is
-    /// also read take modules of their own, which differ in the access of bindings only.
+    /// Makes shader modules by `make`, each when a gather first needs it. `make` may call
+    /// `create_shader_module_trusted` without runtime checks, which the shaders do not need. Gathers whose output or
+    /// report shares a buffer with an operand that is read take modules of their own, which differ only in the access
+    /// of bindings.
     #[must_use]
     pub fn with_shader_modules(
         mut self,
@@ -64,23 +66,27 @@ impl Gatherer {
         self
     }
 
-    /// Has pipelines compiled with the help of `cache`, and what is compiled kept in it. It must be of the same
-    /// device, which needs the feature `PIPELINE_CACHE`; to load and to store it is the caller's.
+    /// Compiles pipelines with the help of `cache`, and adds them to `cache`. The cache must be of the same device,
+    /// which needs the feature `PIPELINE_CACHE`. The caller loads and stores the cache's data.
     #[must_use]
     pub fn with_pipeline_cache(mut self, cache: wgpu::PipelineCache) -> Self {
         self.pipelines.cache = Some(cache);
         self
     }
 
-    /// Compiles what gathers of this plan need, so that the first one need not wait for it: elements of
-    /// `element_bytes` bytes, indices of `index_kind`, and a report if the policy is [`BadIndices::Error`]; no index count,
-    /// and no fill but one of 1, 2, 4, 8 or 16 bytes.
+    /// Compiles the pipelines of gathers of this plan, so that the first gather does not wait for them. The elements
+    /// have `element_bytes` bytes and the indices are of `index_kind`. The pipelines are for gathers
     ///
-    /// Pipelines are made for few things and never for a shape or another policy, so one plan warms up many.
+    /// - with a report only if the policy is [`BadIndices::Error`];
+    /// - without an index count;
+    /// - without a fill, or with a fill of 1, 2, 4, 8 or 16 bytes.
+    ///
+    /// No pipeline is made for one shape, or for one policy other than [`BadIndices::Error`], so one plan warms up
+    /// many.
     ///
     /// # Errors
     ///
-    /// Those of [`prepare`](Self::prepare), but for the buffers'.
+    /// The errors of [`prepare`](Self::prepare), except those about buffers.
     ///
     /// ```
     /// use wgpu_gather::{Gather, Gatherer, IndexKind, wgpu};
@@ -116,7 +122,7 @@ impl Gatherer {
         Ok(())
     }
 
-    /// Makes all that recording the gather takes, to be recorded as often as one likes at no other cost.
+    /// Makes the pipelines, uniforms and bind groups of the gather, which can then be recorded any number of times.
     ///
     /// # Errors
     ///
@@ -157,7 +163,7 @@ impl Gatherer {
     ///
     /// # Errors
     ///
-    /// See [`GatherError`]; nothing has been recorded then.
+    /// See [`GatherError`]. After an error nothing has been recorded.
     pub fn encode(
         &self,
         encoder: &mut wgpu::CommandEncoder,
@@ -168,11 +174,11 @@ impl Gatherer {
         Ok(())
     }
 
-    /// Records the gather into a compute pass of the caller's, where it sets pipeline and bind group 0.
+    /// Records the gather into the caller's compute pass, and sets the pass's pipeline and bind group 0.
     ///
     /// # Errors
     ///
-    /// See [`GatherError`]; nothing has been recorded then.
+    /// See [`GatherError`]. After an error nothing has been recorded.
     pub fn encode_in_pass(
         &self,
         pass: &mut wgpu::ComputePass<'_>,
@@ -183,7 +189,7 @@ impl Gatherer {
         Ok(())
     }
 
-    /// A device without buffers for indices and output cannot run the gather; params may come in several.
+    /// Checks that one buffer of the device can hold the indices, and one the output. Params may be in shards.
     fn check_buffer_sizes(&self, bytes: &OperandBytes) -> Result<(), GatherError> {
         let (expected, found) = (
             bytes.indices.max(bytes.output),

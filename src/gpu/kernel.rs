@@ -1,34 +1,35 @@
-//! The table of kernels, the choice among them, and how the workgroups of a dispatch share its rows. Pure: knows sizes, not
-//! devices.
+//! The kernels, the choice of one for a dispatch, and how the workgroups of the dispatch share its rows. Pure:
+//! functions of sizes, without a device.
 
 use crate::element::IndexKind;
 use crate::error::GatherError;
 use crate::plan::GatherDims;
 
-/// Invocations of a workgroup: eight warps of NVIDIA, and all that WebGPU guarantees.
+/// Invocations of a workgroup: the most that WebGPU guarantees, and eight warps of an NVIDIA GPU.
 pub(crate) const WORKGROUP_SIZE: u32 = 256;
 
-/// A slice of more units than this has whole workgroups to itself.
+/// The most units of a slice that shares a workgroup with other slices.
 const MAX_ROWS_UNITS: u64 = 256;
 
-/// Units of a long slice that a workgroup copies: four a lane.
+/// Units of a long slice that a workgroup copies: four for each lane.
 const LONG_WORKGROUP_UNITS: u64 = 1024;
 
-/// Rows of a lane of `FourRows`, and the fewest lanes to do so.
+/// Rows from which a lane of `FourRows` copies.
 const LANE_ROWS: u64 = 4;
+/// The fewest lanes of a dispatch of `FourRows`.
 const MIN_LANES: u64 = 1 << 15;
 
-/// Bytes that a subgroup of 32 lanes loads or stores at once, if they are vectors.
+/// Bytes that a subgroup of 32 lanes loads or stores at once, in units of 16 bytes.
 const SUBGROUP_BYTES: u64 = 512;
 
-/// Dims, and params rows, up to this many are counted in one word, where an index of 32 bits with a sign is told from
-/// its complement.
+/// The largest dim, and the most params rows, that the shader counts in one word. As a word, a negative 32-bit index is
+/// at least this number, and so is beyond every dim.
 pub(crate) const MAX_WORD_ROWS: u64 = 1 << 31;
 
-/// Place dims that a uniform holds.
+/// The most place dims of gather_elements that a uniform holds.
 pub(crate) const MAX_PLACE_DIMS: usize = 8;
 
-/// A lane loads and stores a unit at once. A slice is a whole number of units.
+/// A unit: 16 or 4 bytes, which a lane loads or stores at once. A slice is a whole number of units.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Unit {
     Vec4,
@@ -44,23 +45,24 @@ impl Unit {
     }
 }
 
-/// How a dispatch copies its slices: the files of entry points in shaders/.
+/// How a dispatch copies its slices. Each kernel has a file of entry points in shaders/.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Kernel {
-    /// Slices of up to 256 units have a lane for each.
+    /// Slices of up to 256 units. A lane copies one unit of one slice.
     Rows(Unit),
-    /// The same, with four slices a lane.
+    /// As `Rows`, but a lane copies one unit of each of four slices.
     FourRows(Unit),
-    /// Workgroups share a slice.
+    /// Longer slices. One or more workgroups copy a slice.
     Long(Unit),
-    /// Lanes take slices of this many bytes that fill 16 bytes together.
+    /// Slices of 1, 2 or 4 bytes. A lane copies as many slices as fill 16 bytes.
     Packed { slice_bytes: u32 },
-    /// Lanes own words of the output.
+    /// Slices of any number of bytes. A lane writes one word of the output.
     Bytes,
 }
 
 impl Kernel {
-    /// The kernel for slices that are not packed, or pieces of them. A fill repeats itself after `fill_words` words.
+    /// The kernel that copies pieces of `piece_bytes` bytes of slices that are not packed. The fill repeats after
+    /// `fill_words` words.
     pub(crate) const fn choose(slice_bytes: u64, piece_bytes: u64, fill_words: u32) -> Self {
         let unit = match slice_bytes {
             _ if slice_bytes.is_multiple_of(16) && 4_u32.is_multiple_of(fill_words) => Unit::Vec4,
@@ -74,7 +76,7 @@ impl Kernel {
         }
     }
 
-    /// The kernel for slices that are packed, and how many of them a lane takes; none for slices of other sizes.
+    /// The kernel for packed slices, and the number of slices that a lane copies; `None` for slices of other sizes.
     pub(crate) const fn packed(slice_bytes: u64) -> Option<(Self, u64)> {
         let slice_bytes = match slice_bytes {
             1 => 1,
@@ -85,7 +87,7 @@ impl Kernel {
         Some((Self::Packed { slice_bytes }, 16 / slice_bytes as u64))
     }
 
-    /// Bytes of a unit of params, in which their start in a binding is counted too.
+    /// Bytes of a unit of params. The start of params in its binding is counted in these units.
     pub(crate) const fn params_unit_bytes(self) -> u64 {
         match self {
             Self::Rows(unit) | Self::FourRows(unit) | Self::Long(unit) => unit.bytes(),
@@ -116,8 +118,8 @@ impl Kernel {
         }
     }
 
-    /// The kernel for so many slices that it could copy, all of one block whose params rows are bound: with four rows a lane
-    /// where that leaves enough lanes to keep a large GPU busy.
+    /// The kernel for `rows` slices of one block whose params rows are all bound: `FourRows` instead of `Rows` if
+    /// enough lanes are left to keep a large GPU busy.
     pub(crate) const fn for_one_block(self, rows: u64, bytes: u64) -> Self {
         match self {
             Self::Rows(unit) if rows / LANE_ROWS * (bytes / unit.bytes()) >= MIN_LANES => {
@@ -127,7 +129,7 @@ impl Kernel {
         }
     }
 
-    /// Rows of a lane, each with one unit of it.
+    /// Rows from which a lane of `Rows` or `FourRows` copies one unit each.
     pub(crate) const fn lane_rows(self) -> u64 {
         match self {
             Self::FourRows(_) => LANE_ROWS,
@@ -135,8 +137,8 @@ impl Kernel {
         }
     }
 
-    /// How workgroups share `rows` slices, or pieces of slices, of `bytes` bytes, the first of which begins `start` bytes
-    /// behind a word of the output.
+    /// How workgroups share `rows` slices, or pieces of slices, of `bytes` bytes each. The first begins `start` bytes
+    /// after the start of an output word.
     pub(crate) fn shares(self, rows: u64, bytes: u64, start: u64) -> Shares {
         let units = bytes / self.params_unit_bytes();
         let lanes = |lanes: u64| Shares {
@@ -168,10 +170,11 @@ impl Kernel {
 /// How the workgroups of a dispatch share its rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Shares {
-    /// Slices that a workgroup copies at once; 0 if its lanes own words, or vectors, of the output instead.
+    /// Slices that a workgroup copies at once; 0 for `Packed` and `Bytes`.
     pub(crate) slots: u64,
-    /// Slices from one to the next of the four of a lane, a power of two; 0 if it has one.
+    /// For `FourRows`, the distance between the rows of a lane, a power of two; else 0.
     pub(crate) row_step: u64,
+    /// For `Long`, the workgroups of a slice; else 1.
     pub(crate) slice_workgroups: u64,
     pub(crate) workgroups: u64,
 }
@@ -198,14 +201,14 @@ impl Shares {
 /// How a kernel finds the row that an index row selects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum FindRows {
-    /// Index rows of depth 1 or 2 select among rows that one word counts: shaders/index_rows.wgsl.
+    /// Index rows of depth 1 or 2 that select among at most 2^31 rows: shaders/index_rows.wgsl and packed.wgsl.
     Words { index_words: u32, depth: u32 },
-    /// All else: shaders/general.wgsl.
+    /// All other index rows: shaders/general.wgsl.
     General,
 }
 
 impl FindRows {
-    /// How `kernel` does. Only kernels of short slices have a shader for two indexed dims.
+    /// How `kernel` finds rows: as `self`, except that `Long` and `Bytes` find index rows of depth 2 by `General`.
     pub(crate) const fn of(self, kernel: Kernel) -> Self {
         match (self, kernel) {
             (Self::Words { depth: 2, .. }, Kernel::Long(_) | Kernel::Bytes) => Self::General,
@@ -227,7 +230,8 @@ impl FindRows {
     }
 }
 
-/// Checks that the shader can count the place of an index row in its batch: in one word, and of so many dims.
+/// Checks that the shader can count the place of an index row in its batch in one word, over at most
+/// [`MAX_PLACE_DIMS`] dims.
 pub(crate) fn check_places(dims: &GatherDims) -> Result<(), GatherError> {
     let rows = dims.row_count.max(dims.index_count);
     let limit = u32::MAX.into();

@@ -1,5 +1,5 @@
-//! The limits of a device: those that the shaders need, which WebGPU's defaults have, and those to request for a gather.
-//! Pure.
+//! Device limits: the least that the shaders need, all within WebGPU's defaults, and the limits to request for a
+//! gather. Pure.
 
 use super::kernel::WORKGROUP_SIZE;
 use super::report::REPORT_BYTES;
@@ -10,7 +10,7 @@ use crate::element::IndexKind;
 use crate::error::GatherError;
 use crate::plan::GatherPlan;
 
-/// Checks the limits of a device for gathers with or without a report, and with or without a count of index rows.
+/// Checks that the limits of a device allow gathers, with or without a report, and with or without an index count.
 pub(crate) fn check_limits(
     limits: &wgpu::Limits,
     report: bool,
@@ -83,15 +83,16 @@ pub(crate) fn check_limits(
 }
 
 impl GatherPlan {
-    /// The limits to request of a device for this gather: WebGPU's defaults, or what of them the adapter has,
-    /// and bindings and buffers that hold each operand whole, as far as the adapter allows. What a binding
-    /// does not hold is gathered all the same, in several dispatches. No feature is needed.
+    /// The limits to request of a device for this gather: WebGPU's defaults, or the adapter's limits where they are
+    /// lower, with bindings and buffers that hold each operand whole, as far as the adapter allows. An operand longer
+    /// than a binding is gathered in several dispatches. No feature is needed.
     ///
-    /// For several gathers take the better values of each: [`wgpu::Limits::or_better_values_from`].
+    /// For several gathers, take the better values of each: [`wgpu::Limits::or_better_values_from`].
     ///
     /// # Errors
     ///
-    /// Elements of no bytes; more bytes than can be counted.
+    /// [`GatherError::ZeroSizedElement`] for elements of no bytes, [`GatherError::TooManyBytes`] for an operand of more
+    /// than `i64::MAX` bytes.
     ///
     /// ```
     /// use wgpu_gather::{Gather, IndexKind, wgpu};
@@ -141,9 +142,8 @@ mod tests {
     use crate::gpu::cut::Cut;
     use crate::{Gather, GatherNd};
 
-    /// As many dispatches as with all that the adapter has.
     #[test]
-    fn with_the_limits_a_gather_is_cut_no_more_than_it_must() {
+    fn required_limits_cut_no_more_than_the_adapter_does() {
         let adapters = [1 << 20, 128 << 20, 1 << 29, 1 << 31].map(|binding| wgpu::Limits {
             max_storage_buffer_binding_size: binding,
             max_buffer_size: 1 << 33,

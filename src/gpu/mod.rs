@@ -1,5 +1,5 @@
-//! The GPU executor. Choosing a kernel and fitting a plan to a device's limits are pure; the gatherer records into what
-//! the caller gives it; `device` owns a device for callers who have none.
+//! The GPU executor. `kernel` and `cut` choose kernels and fit a plan to a device's limits, as pure functions.
+//! `gatherer` records gathers into the caller's encoders. `device` owns a device, for callers that have none.
 
 mod bindings;
 mod buffers;

@@ -1,4 +1,4 @@
-//! The operands of a gather, and every check of them that can be made before wgpu sees them.
+//! The operands of a gather, and their checks, made before wgpu sees the buffers.
 
 use std::ops::Range;
 
@@ -9,27 +9,27 @@ use super::types::{ElementTypes, OperandBytes, WORD_BYTES, range_bytes};
 use crate::error::{GatherError, Operand};
 use crate::plan::GatherDims;
 
-/// An index count is one `u32`.
+/// Bytes of an index count, one `u32`.
 pub(crate) const COUNT_BYTES: u64 = 4;
 
 /// The operands of a gather, as its dispatches bind them.
 pub(crate) struct Operands<'a> {
     pub(crate) types: ElementTypes,
-    /// The buffers of params, and the rows in each.
+    /// The shards of params: one, unless the caller gives several.
     pub(crate) shards: Vec<ParamsShard<'a>>,
     pub(crate) indices: wgpu::BufferSlice<'a>,
     pub(crate) output: wgpu::BufferSlice<'a>,
     pub(crate) report: Option<wgpu::BufferSlice<'a>>,
-    /// Where the number of index rows is, if only the device knows it.
+    /// The number of index rows, if only the device knows it.
     pub(crate) index_count: Option<wgpu::BufferSlice<'a>>,
     pub(crate) fill: FillPattern,
-    /// An operand that is only read lives in a buffer that is written. wgpu does not bind one buffer for reading and for
-    /// writing at once, not even in two places, so all operands are bound for writing.
+    /// True if an operand that is only read shares its buffer with an operand that is written. wgpu does not bind one
+    /// buffer for reading and for writing in one dispatch, so all operands are bound for writing.
     pub(crate) aliased: bool,
 }
 
 impl<'a> Operands<'a> {
-    /// Operands that are right by construction: none is checked but the fill.
+    /// Operands that are right by construction. Only the fill is checked.
     pub(crate) fn unchecked(
         buffers: &GatherBuffers<'a>,
         dims: &GatherDims,
@@ -65,8 +65,8 @@ impl<'a> Operands<'a> {
         })
     }
 
-    /// Operands whose lengths, usages, offsets and sharing are right. An operand without bytes is not bound, so its range
-    /// may be anything.
+    /// Operands whose lengths, usages, offsets and overlaps are checked. The range of an operand without bytes is
+    /// neither bound nor checked.
     pub(crate) fn checked(
         buffers: &GatherBuffers<'a>,
         dims: &GatherDims,
@@ -85,7 +85,7 @@ impl<'a> Operands<'a> {
             for (with, other, other_place) in &bound {
                 if is_written(operand) && *other == buffer {
                     check_apart(operand, *with, &place, other_place)?;
-                    // An index count is not bound together with what is written.
+                    // No dispatch binds an index count together with an operand that is written.
                     operands.aliased |= !is_written(*with) && *with != Operand::IndexCount;
                 }
             }
@@ -94,7 +94,7 @@ impl<'a> Operands<'a> {
         Ok(operands)
     }
 
-    /// Each operand with its range and its bytes. Those that are written come after those that are only read.
+    /// Each operand with its range and its bytes: first the operands that are only read, then the written ones.
     fn ranges(
         &self,
         buffers: &GatherBuffers<'a>,
@@ -179,7 +179,7 @@ fn check_range(
             found,
         });
     }
-    // The shader counts in words.
+    // The shader addresses whole words.
     let alignment = limits.min_storage_buffer_offset_alignment.max(WORD_BYTES);
     let offset = range.offset();
     if !offset.is_multiple_of(u64::from(alignment)) {

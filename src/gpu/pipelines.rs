@@ -1,5 +1,4 @@
-//! The pipelines of a device, with their shader modules and layouts. Each is made when it is first needed, and nobody waits
-//! for one that is not needed.
+//! The pipelines of a device, with their shader modules and layouts. Each object is made when a gather first needs it.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -12,7 +11,7 @@ use super::scope::scoped;
 use super::shaders::{PipelineKey, Shader};
 use crate::error::GatherError;
 
-/// Makes a shader module, where the caller does.
+/// The caller's function that makes shader modules.
 type MakeShader =
     dyn Fn(&wgpu::Device, wgpu::ShaderModuleDescriptor<'_>) -> wgpu::ShaderModule + Send + Sync;
 
@@ -22,11 +21,12 @@ pub(crate) struct Pipelines {
     pub(super) limits: wgpu::Limits,
     pub(super) make_shader: Option<Box<MakeShader>>,
     pub(super) cache: Option<wgpu::PipelineCache>,
+    /// By shader, and true for aliased operands.
     shaders: Made<(Shader, bool), wgpu::ShaderModule>,
-    /// By the bindings of their entry points.
+    /// By the binding numbers of an entry point, and true for aliased operands.
     layouts: Made<(&'static [u32], bool), wgpu::BindGroupLayout>,
     pipelines: Made<PipelineKey, wgpu::ComputePipeline>,
-    /// The bad rows of a dispatch: zero between gathers, which therefore share it.
+    /// The counter of bad rows. Each gather leaves it zero, so all gathers share it.
     counter: Made<(), wgpu::Buffer>,
 }
 
@@ -52,7 +52,7 @@ impl Pipelines {
         })
     }
 
-    /// The layout of what the pipeline binds.
+    /// The layout of the pipeline's bind group.
     pub(super) fn layout(&self, key: PipelineKey) -> Result<wgpu::BindGroupLayout, GatherError> {
         let numbers = key.entry_point.bindings();
         self.layouts.get_or_make((numbers, key.aliased), || {
@@ -70,7 +70,7 @@ impl Pipelines {
         })
     }
 
-    /// The counter, of zeros when it is made.
+    /// The counter of bad rows, which is zero between gathers.
     pub(super) fn counter(&self) -> Result<wgpu::Buffer, GatherError> {
         self.counter.get_or_make((), || {
             scoped(&self.device, || {
@@ -78,8 +78,8 @@ impl Pipelines {
                     label: Some("wgpu-gather/counter"),
                     size: COUNTER_BYTES,
                     usage: wgpu::BufferUsages::STORAGE,
-                    // So that the zeros are there whatever becomes of the first submission. A buffer that wgpu would
-                    // zero in it counts as zeroed also if the submission is refused.
+                    // wgpu zeroes a mapped buffer at once. It zeroes any other buffer in the first submission that uses
+                    // the buffer, and counts the buffer as zeroed even if that submission is refused.
                     mapped_at_creation: true,
                 });
                 counter.unmap();
@@ -129,7 +129,7 @@ impl Pipelines {
                 entry_point: Some(name),
                 compilation_options: wgpu::PipelineCompilationOptions {
                     constants: &key.entry_point.overrides(),
-                    // The output is written whole, workgroup memory is not used.
+                    // The shaders use no workgroup memory.
                     zero_initialize_workgroup_memory: false,
                 },
                 cache: self.cache.as_ref(),
@@ -146,7 +146,7 @@ impl fmt::Debug for Pipelines {
     }
 }
 
-/// Objects by key, each made once. Only those who need the same object wait while it is made.
+/// Objects by key, each made once. Only threads that need the same object wait while the object is made.
 #[derive(Debug)]
 struct Made<Key, Object>(Mutex<HashMap<Key, Arc<Slot<Object>>>>);
 
@@ -163,7 +163,7 @@ impl<Key, Object> Default for Made<Key, Object> {
 }
 
 impl<Key: Eq + Hash, Object: Clone> Made<Key, Object> {
-    /// An object that could not be made is tried again when it is next needed.
+    /// The object of `key`. After an error, the next call tries again.
     fn get_or_make(
         &self,
         key: Key,

@@ -1,4 +1,4 @@
-//! Gathers whose GPU objects are made, to be recorded as often as one likes.
+//! Gathers whose GPU objects are made, so that they can be recorded any number of times.
 
 use std::fmt;
 
@@ -17,15 +17,15 @@ use crate::plan::GatherPlan;
 /// The uniforms of many dispatches share buffers of up to this many bytes.
 const MAX_UNIFORMS_BYTES: u64 = 1 << 16;
 
-/// Up to this many invocations, lanes without a row cost less than an indirect dispatch.
+/// Below this many invocations, lanes without a row cost less than an indirect dispatch.
 const MAX_DIRECT_INVOCATIONS: u64 = 1 << 18;
 
-/// A gather with everything made that recording it takes: pipelines, uniforms and bind groups. Made by
+/// A gather with its pipelines, uniforms and bind groups made, ready to record. Made by
 /// [`Gatherer::prepare`](super::Gatherer::prepare).
 ///
-/// To record it makes no GPU object, allocates nothing but what wgpu does for the commands, submits nothing,
-/// waits for nothing, and cannot fail. It reads and writes what the buffers hold when the commands run, so
-/// new indices in the same buffer are a new gather. It keeps its buffers alive.
+/// Recording makes no GPU object, allocates only what wgpu allocates for the commands, submits nothing, waits for
+/// nothing, and cannot fail. The commands read what the buffers hold when they run, so new indices in the same
+/// buffer are a new gather. A prepared gather keeps its buffers alive.
 ///
 /// ```no_run
 #[doc = include_str!("../../tests/doc_examples/prepared.rs")]
@@ -35,7 +35,7 @@ pub struct PreparedGather {
 }
 
 impl PreparedGather {
-    /// Makes the GPU objects of dispatches of a plan. Without a dispatch, those of its report, if it has one.
+    /// Makes the GPU objects of `dispatches`. Without a dispatch, makes the objects that write the report, if any.
     pub(super) fn new(
         pipelines: &Pipelines,
         plan: &GatherPlan,
@@ -72,7 +72,7 @@ impl PreparedGather {
         }
     }
 
-    /// Records the gather into a compute pass of the caller's, where it sets pipeline and bind group 0.
+    /// Records the gather into the caller's compute pass, and sets the pass's pipeline and bind group 0.
     pub fn encode_in_pass(&self, pass: &mut wgpu::ComputePass<'_>) {
         for step in &self.steps {
             pass.set_pipeline(&step.pipeline);
@@ -86,9 +86,9 @@ impl PreparedGather {
         }
     }
 
-    /// How many dispatches it takes: one, unless the device's limits cut the gather, and one more for up to 15 rows of
-    /// 1, 2 or 4 bytes that do not fill a vector. A report takes one more for each of them, and so does an index count. An
-    /// empty output takes none, or one that writes the report.
+    /// The number of dispatches: one, or several if the device's limits cut the gather, and one for up to 15 last rows
+    /// of 1, 2 or 4 bytes that do not fill 16 bytes. A report takes up to one more for each of these dispatches, and an
+    /// index count takes one more for each. An empty output takes none, or one that writes the report.
     #[must_use]
     pub fn dispatches(&self) -> usize {
         self.steps.len()
@@ -111,9 +111,9 @@ struct Step {
 }
 
 enum Workgroups {
-    /// Workgroups of a row of the grid, and rows.
+    /// The width and the height of the grid, in workgroups.
     Direct(u32, u32),
-    /// The buffer, and the offset in it, to which an earlier step writes the number of workgroups.
+    /// The buffer, and the offset in the buffer, to which an earlier step writes the grid.
     Indirect(wgpu::Buffer, u64),
 }
 
@@ -121,14 +121,14 @@ enum Workgroups {
 struct Maker<'a> {
     pipelines: &'a Pipelines,
     operands: &'a Operands<'a>,
-    /// wgpu binds no empty range. A dummy stands in for params without rows, of which the shader loads unit 0 only, and
-    /// for the indices of an index depth of 0 and of an empty output.
+    /// The dummy binding, since wgpu binds no empty range: for params without rows, of which the shader loads only unit
+    /// 0, and for the indices of index depth 0 or of an empty output.
     dummy: Option<wgpu::Buffer>,
     /// The counter of bad rows, if they are reported.
     counter: Option<wgpu::Buffer>,
-    /// The index count is read by a step before each dispatch.
+    /// True if there is an index count, which a step before each dispatch reads.
     is_indirect: bool,
-    /// Bytes from one uniform to the next in a buffer of them.
+    /// Bytes from one uniform to the next in their buffer.
     stride: u64,
 }
 
@@ -142,7 +142,7 @@ impl<'a> Maker<'a> {
         let is_indirect = operands.index_count.is_some() && !dispatches.is_empty();
         let mut alignment = limits.min_uniform_buffer_offset_alignment.max(WORD_BYTES);
         if is_indirect {
-            // An indirect dispatch's uniform is written too.
+            // `count_rows` writes the uniform, through a storage binding.
             alignment = alignment.max(limits.min_storage_buffer_offset_alignment);
         }
         let needs_dummy = dispatches.is_empty() || dispatches.iter().any(Dispatch::binds_nothing);
@@ -173,7 +173,7 @@ impl<'a> Maker<'a> {
         usize::try_from(uniforms).map_or(1, |uniforms| uniforms.max(1))
     }
 
-    /// Makes the steps of the first dispatches, one for each uniform of a buffer.
+    /// Appends the steps of the first of `dispatches`, one dispatch for each of the uniforms, which share a buffer.
     fn make_steps(
         &self,
         uniforms: &[GatherUniform],
@@ -257,7 +257,7 @@ impl<'a> Maker<'a> {
             usage,
             mapped_at_creation: true,
         });
-        // A lost device maps nothing; what else went wrong is in the error scope.
+        // A lost device maps nothing; the error scope holds any error.
         if let Ok(mut mapped) = buffer.get_mapped_range_mut(..) {
             let mut start = 0;
             for uniform in uniforms {
@@ -271,7 +271,7 @@ impl<'a> Maker<'a> {
         buffer
     }
 
-    /// For the workgroups of so many dispatches, as far apart as their uniforms.
+    /// A buffer for the grids of indirect dispatches, as far apart as their uniforms.
     fn make_workgroups(&self, dispatches: usize) -> wgpu::Buffer {
         let device = &self.pipelines.device;
         device.create_buffer(&wgpu::BufferDescriptor {
@@ -283,7 +283,7 @@ impl<'a> Maker<'a> {
     }
 }
 
-/// The workgroups of a dispatch. With an index count, a large one has those that the count says.
+/// The workgroups of a dispatch. With an index count, a large dispatch is indirect.
 fn workgroups_of(dispatch: &Dispatch, indirect: Option<&wgpu::Buffer>, offset: u64) -> Workgroups {
     let invocations = dispatch.shares.workgroups * u64::from(WORKGROUP_SIZE);
     match indirect {

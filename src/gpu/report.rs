@@ -1,4 +1,4 @@
-//! The bad rows that the GPU reports, decoded to the error that the CPU returns.
+//! The report of the GPU, decoded to the error that the CPU returns.
 
 use bytemuck::Zeroable;
 
@@ -7,7 +7,7 @@ use crate::element::IndexKind;
 use crate::error::ReportError;
 use crate::plan::GatherPlan;
 
-/// `BadRowCounter` of shaders/common.wgsl.
+/// The counter of bad rows: `BadRowCounter` of shaders/common.wgsl.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(C)]
 pub(crate) struct BadRowCounter {
@@ -17,7 +17,7 @@ pub(crate) struct BadRowCounter {
 
 pub(crate) const COUNTER_BYTES: u64 = size_of::<BadRowCounter>() as u64;
 
-/// `BadRowReport` of shaders/report.wgsl.
+/// The report: `BadRowReport` of shaders/report.wgsl.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(C)]
 pub(crate) struct BadRowReport {
@@ -31,14 +31,14 @@ pub(crate) const REPORT_BYTES: u64 = size_of::<BadRowReport>() as u64;
 /// The bad rows of one gather on the GPU, read from its report.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct BadRows {
-    /// How many index rows are out of range. A row counts once, however many slices it selects.
+    /// The number of index rows out of range. An index row counts once, however many slices it selects.
     pub count: u64,
-    /// The smallest of them: the error that the CPU returns.
+    /// The smallest bad row: the error that the CPU returns.
     pub first: BadIndexError,
 }
 
 impl BadRows {
-    /// The bytes of a report. A report of zeros says that no row was bad.
+    /// The number of bytes of a report. A report of zeros says that no row was bad.
     pub const REPORT_BYTES: u64 = REPORT_BYTES;
 
     /// Reads the report of a gather of `plan`, recorded with indices of `index_kind`; `None` if no row
@@ -46,7 +46,8 @@ impl BadRows {
     ///
     /// # Errors
     ///
-    /// Bytes of another length than [`REPORT_BYTES`](Self::REPORT_BYTES), or that name a row the plan does not have.
+    /// [`ReportError::Length`] if the report does not have [`REPORT_BYTES`](Self::REPORT_BYTES) bytes,
+    /// [`ReportError::Foreign`] if it names a row that the plan does not have.
     ///
     /// # Examples
     ///
@@ -78,7 +79,7 @@ impl BadRows {
         let [low, high] = report.bad_row_count;
         let count = wide(low, high);
         let index_rows = plan.dims().index_rows();
-        // No more rows are bad than there are from the first one on.
+        // All bad rows are among the index rows from `row` on.
         let last = index_rows.checked_sub(count);
         if count == 0 || last.is_none_or(|last| row > last) {
             return Err(ReportError::Foreign {

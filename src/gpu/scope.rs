@@ -1,4 +1,4 @@
-//! Error scopes: what wgpu alone can find out, as an error of the call that caused it.
+//! Error scopes: an error that only wgpu can find becomes an error of the call that caused it.
 
 use std::future::Future;
 use std::pin::pin;
@@ -6,18 +6,18 @@ use std::task::{Context, Poll, Waker};
 
 use crate::error::{GatherError, GpuError};
 
-/// Runs `make`, and gives the error that wgpu raised in it instead of what it made.
+/// Runs `make`. Returns what it made, or the error that wgpu raised in it.
 ///
-/// The scopes belong to this thread and end before this returns, so the device's own handlers see none of
-/// it, and nothing of what others do is caught. In a browser an error is known only later: there it goes to
-/// [`scoped_start`], if that is around the call, else to the device's handler.
+/// The scopes belong to this thread and end before the function returns. So the device's own handlers do not see the
+/// error, and errors of other code are not caught. A browser reports an error only later: to the [`scoped_start`]
+/// around the call, or else to the device's handler.
 pub(crate) fn scoped<T>(device: &wgpu::Device, make: impl FnOnce() -> T) -> Result<T, GatherError> {
     if cfg!(target_arch = "wasm32") {
         return Ok(make());
     }
     let scopes = FILTERS.map(|filter| device.push_error_scope(filter));
     let made = make();
-    // Each scope is popped, the innermost first, also when an earlier one has caught something.
+    // Every scope is popped, the innermost first, even after a scope that has caught an error.
     let errors = scopes.into_iter().rev().map(|scope| ready(scope.pop()));
     match errors.fold(None, |first, error| first.or(error.flatten())) {
         None => Ok(made),
@@ -25,8 +25,8 @@ pub(crate) fn scoped<T>(device: &wgpu::Device, make: impl FnOnce() -> T) -> Resu
     }
 }
 
-/// Runs `start`, in whose [`scoped`] calls wgpu's errors are found, as the start of a future. In a browser the future
-/// waits here for the errors of all of them.
+/// Runs `start`, the start of a future, whose [`scoped`] calls return wgpu's errors. In a browser the future waits here
+/// for the errors of all these calls.
 #[cfg(not(target_arch = "wasm32"))]
 pub(super) async fn scoped_start<T>(
     _device: &wgpu::Device,
@@ -78,7 +78,7 @@ fn ready<T>(future: impl Future<Output = T>) -> Option<T> {
 mod tests {
     use super::*;
 
-    /// A device that claims larger buffers than any memory holds.
+    /// A device whose buffers may be larger than any memory.
     fn device() -> wgpu::Device {
         let limits = wgpu::Limits {
             max_buffer_size: 1 << 52,

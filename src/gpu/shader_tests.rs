@@ -1,4 +1,4 @@
-//! The shaders as naga reads them, against what Rust says of them: structs, bindings and entry points. Needs no device.
+//! Tests of the shaders as naga parses them: structs, bindings and entry points are as in Rust. They need no device.
 
 mod access_model;
 mod addresses;
@@ -35,7 +35,7 @@ const READ_AND_WRITE: AddressSpace = AddressSpace::Storage {
     access: StorageAccess::LOAD.union(StorageAccess::STORE),
 };
 
-/// Names of fields with their offsets in Rust, and the size.
+/// Field names of a Rust struct with their offsets in bytes, and its size.
 macro_rules! rust_layout {
     ($of:ty: $($field:ident),*) => {
         (vec![$((stringify!($field), offset_of!($of, $field))),*], size_of::<$of>())
@@ -127,7 +127,7 @@ fn a_gather_without_a_report_binds_its_operands_only() {
         let most = match key.entry_point {
             EntryPoint::Gather { report: false, .. } => 3,
             EntryPoint::Gather { report: true, .. } => 4,
-            // WebGPU guarantees no more.
+            // The most that WebGPU guarantees.
             EntryPoint::FinishReport | EntryPoint::CountRows => 8,
         };
         assert!(bindings.iter().filter(storage).count() <= most, "{key:?}");
@@ -232,7 +232,7 @@ fn operands_are_arrays_of_what_a_lane_moves_at_once() {
     }
 }
 
-/// Some compilers copy an array or a vector to memory before they index it with a number known at run time only.
+/// Some compilers copy an array or a vector to memory before they index it at run time.
 #[test]
 fn only_arrays_in_storage_are_indexed_at_run_time() {
     for aliased in [false, true] {
@@ -258,7 +258,7 @@ fn only_arrays_in_storage_are_indexed_at_run_time() {
     }
 }
 
-/// A gather moves bits.
+/// A gather moves bits: a conversion to another type could change them.
 #[test]
 fn shaders_know_no_numbers_but_u32() {
     for shader in ValidModule::all(false) {

@@ -1,16 +1,16 @@
-//! The shader modules: each is made of a few files of shaders/, so that no more is compiled than a gather needs.
+//! The shader modules. Each joins a few files of shaders/, so that only the code that a gather needs is compiled.
 
 use super::kernel::{FindRows, Kernel, Unit};
 
-/// A pipeline is made for few things, and never for a shape or a policy.
+/// Pipelines depend on the entry point and on aliasing, not on a shape or a policy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct PipelineKey {
     pub(crate) entry_point: EntryPoint,
-    /// An operand that is only read lives in a buffer that is written, so that all are bound for both.
+    /// True if an operand that is only read shares a buffer with a written one. All are then bound for writing.
     pub(crate) aliased: bool,
 }
 
-/// The compute shaders in shaders/.
+/// The entry points in shaders/.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum EntryPoint {
     Gather {
@@ -68,7 +68,7 @@ impl EntryPoint {
         }
     }
 
-    /// The shader's overrides.
+    /// The values of the shader's override constants.
     pub(crate) fn overrides(self) -> Vec<(&'static str, f64)> {
         let mut overrides = Vec::new();
         if let Self::Gather { kernel, find, .. } = self {
@@ -96,7 +96,7 @@ pub(crate) mod binding {
     pub(crate) const INDIRECT_UNIFORM: u32 = 7;
     pub(crate) const WORKGROUPS: u32 = 8;
 
-    /// Whether entry points that use a binding write to it.
+    /// True if the entry points that use the binding write to it.
     pub(crate) const fn is_written(number: u32) -> bool {
         matches!(
             number,
@@ -187,8 +187,8 @@ impl Shader {
         }
     }
 
-    /// The shader for operands of which one that is only read lives in a buffer that is written. A buffer that is bound in
-    /// several places must be bound for writing in all of them, although the shader writes to one alone.
+    /// The source for aliased operands. wgpu requires that a buffer with several bindings has the access `read_write`
+    /// in all of them, although the shader writes to only one.
     pub(crate) fn aliased_source(self) -> String {
         self.source()
             .replace("var<storage, read>", "var<storage, read_write>")

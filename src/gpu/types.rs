@@ -1,10 +1,10 @@
-//! The element width and the index type of a gather: all that the GPU needs to know of types.
+//! The element width and the index type of a gather. The GPU path depends on no other property of the types.
 
 use crate::element::{GatherElement, GatherIndex, IndexKind};
 use crate::error::{GatherError, Operand};
 use crate::plan::GatherDims;
 
-/// The width of an element, in bytes, and the type of an index.
+/// The width of an element in bytes, and the type of an index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct ElementTypes {
     pub(crate) element_bytes: u64,
@@ -19,7 +19,7 @@ impl ElementTypes {
         }
     }
 
-    /// The bytes of each operand of a plan.
+    /// The bytes of each operand of a plan, each at most `i64::MAX`.
     pub(crate) fn operand_bytes(self, dims: &GatherDims) -> Result<OperandBytes, GatherError> {
         if self.element_bytes == 0 {
             return Err(GatherError::ZeroSizedElement);
@@ -43,7 +43,7 @@ impl ElementTypes {
     }
 }
 
-/// The bytes of each operand.
+/// The bytes of each operand of a gather.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct OperandBytes {
     pub(crate) params: u64,
@@ -51,21 +51,21 @@ pub(crate) struct OperandBytes {
     pub(crate) output: u64,
 }
 
-/// Storage bindings are whole words.
+/// Bytes of a word. Storage bindings are whole words.
 pub(crate) const WORD_BYTES: u32 = 4;
 
-/// The bytes that an operand's range holds: its own, rounded up to whole words.
+/// The bytes of an operand's range: the operand's bytes, rounded up to whole words.
 pub(crate) const fn range_bytes(operand_bytes: u64) -> u64 {
     operand_bytes.next_multiple_of(WORD_BYTES as u64)
 }
 
-/// The words of a number.
+/// The low and the high word of a number.
 pub(crate) fn low_and_high(number: u64) -> [u32; 2] {
     [number & u64::from(u32::MAX), number >> u32::BITS]
         .map(|word| u32::try_from(word).expect("a word has 32 bits"))
 }
 
-/// A size within one dispatch: its bytes are counted in 32 bits, and so is all that makes them up.
+/// A size within one dispatch as a word. The bytes of a binding are fewer than 2^32, so every size within them fits.
 pub(crate) fn size(size: u64) -> u32 {
     u32::try_from(size).expect("a size within one dispatch has 32 bits")
 }

@@ -1,5 +1,4 @@
-//! The sizes that a dispatch reads: `GatherUniform` of shaders/common.wgsl, which says what each of them means, made whole by
-//! one function.
+//! The uniform of a dispatch: `GatherUniform` of shaders/common.wgsl, which describes each field.
 
 use bytemuck::{Pod, Zeroable};
 
@@ -54,7 +53,7 @@ pub(crate) struct GatherUniform {
 pub(crate) const UNIFORM_BYTES: u64 = size_of::<GatherUniform>() as u64;
 
 impl GatherUniform {
-    /// The uniforms of a gather, one for each dispatch; without a dispatch, one for its report.
+    /// The uniforms of a gather, one for each dispatch; without a dispatch, one for the report.
     pub(crate) fn of_dispatches(
         plan: &GatherPlan,
         index_kind: IndexKind,
@@ -75,7 +74,7 @@ impl GatherUniform {
         dispatches.iter().enumerate().map(uniform).collect()
     }
 
-    /// The sizes of one dispatch of a plan, with or without a fill. The first report of a gather begins it.
+    /// The uniform of one dispatch. `begins_report` is true for the first dispatch of the gather that reports.
     pub(crate) fn new(
         plan: &GatherPlan,
         index_kind: IndexKind,

@@ -1,4 +1,4 @@
-//! Pages to read: where calls of other libraries are found here, what each call costs, and what was tested on which driver.
+//! Pages to read: calls of other libraries and their equals here, the cost of each call, and the drivers of the tests.
 
 #[doc = include_str!("frameworks.md")]
 pub mod frameworks {}

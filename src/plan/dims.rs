@@ -1,7 +1,6 @@
-//! The sizes of one gather: everything that both executors need to know of a plan, and nothing of a
-//! device or of an element's width.
+//! The sizes of one gather, which both executors work from. They depend on no device and no element width.
 
-/// The sizes behind the one formula of this crate, in elements and rows.
+/// The sizes in the formula of a gather, in elements and rows.
 ///
 /// ```text
 /// output[b][o][n][s] = params[b][o][ row(b, n) ][s]
@@ -11,9 +10,9 @@
 /// b < batch_size   o < outer_size   n < index_count   s < slice_len
 /// ```
 ///
-/// where `index_k = indices[b][n][k]` and `dim_k = indexed_dims[k]`, and `place(n)` is the sum of the coordinates
-/// that n has in `place_dims`, each times its stride. Every field, and every product of
-/// fields that is the length of an operand, is at most `i64::MAX`.
+/// where `index_k = indices[b][n][k]` and `dim_k = indexed_dims[k]`. `place(n)` is the sum of the coordinates of n in
+/// `place_dims`, each times its stride. Every field is at most `i64::MAX`, and so is every product of fields that is
+/// the length of an operand.
 ///
 /// ```
 /// use wgpu_gather::Gather;
@@ -27,37 +26,37 @@
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct GatherDims {
-    /// Batches: the product of the batch dims.
+    /// Number of batches: the product of the batch dims.
     pub batch_size: u64,
-    /// Params dims between the batch dims and the axis; 1 for gather_nd.
+    /// Product of the params dims between the batch dims and the axis; 1 for gather_nd and gather_elements.
     pub outer_size: u64,
     /// Index rows in one batch.
     pub index_count: u64,
-    /// The params dims that one index row selects in, outermost first; none when the index depth is 0.
+    /// The params dims that the values of an index row select in, outermost first; empty if the index depth is 0.
     pub indexed_dims: Vec<u64>,
-    /// Rows from one position in the indexed dim to the next: 1, unless for gather_elements.
+    /// Rows from one position in the indexed dim to the next: 1, except for gather_elements.
     pub index_stride: u64,
-    /// The dims that the index rows of a batch are laid out in, outermost first, where that counts for what they
-    /// select. None for gather and gather_nd, nor for gather_elements where all that lies behind the dims which
-    /// params and indices share is the axis.
+    /// The dims that the index rows of a batch are laid out in, outermost first, with neighbours merged if one stride
+    /// fits both. Empty for gather and gather_nd, and for gather_elements if the axis is the only params dim larger
+    /// than 1 after the batch dims.
     pub place_dims: Vec<PlaceDim>,
-    /// Rows that the index rows of a batch may select: the product of `indexed_dims`, and for gather_elements of
-    /// the other params dims behind the batch dims too.
+    /// Rows of a block in all shards together: the product of `indexed_dims`; for gather_elements, of all params dims
+    /// after the batch dims.
     pub row_count: u64,
-    /// Elements in one row.
+    /// Elements in one row, and so in one slice.
     pub slice_len: u64,
-    /// The first row that params holds: 0, unless the plan is for a shard of params.
+    /// The first row of each block that params holds: 0, unless the plan is for a shard.
     pub first_row: u64,
-    /// How many rows params holds in each of its blocks: all of them, unless the plan is for a shard.
+    /// Rows of each block that params holds: `row_count`, unless the plan is for a shard.
     pub held_rows: u64,
 }
 
-/// A dim of the index rows of gather_elements, or several that are as good as one.
+/// A dim of the index rows of gather_elements, or several neighbouring dims merged into one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct PlaceDim {
-    /// How many coordinates there are.
+    /// Number of coordinates.
     pub size: u64,
-    /// Rows from what one coordinate selects from to what the next one does: 0 for the axis.
+    /// Params rows from one coordinate to the next: 0 for the axis.
     pub stride: u64,
 }
 
@@ -68,12 +67,12 @@ impl GatherDims {
         self.indexed_dims.len()
     }
 
-    /// Whether what an index row selects is more than its values say.
+    /// Returns true if the row that an index row selects depends on its place too, not only on its values.
     pub(crate) fn has_places(&self) -> bool {
         !self.place_dims.is_empty()
     }
 
-    /// Rows from the first one that index row `n` of a batch may select to the first of the batch.
+    /// Params rows that the place of index row `n` in its batch adds to the row that its values select.
     #[inline]
     pub(crate) fn place(&self, mut n: u64) -> u64 {
         let mut place = 0;
@@ -84,19 +83,19 @@ impl GatherDims {
         place
     }
 
-    /// Rows of params in all of its blocks: of the shard, if the plan is for one.
+    /// Rows of params in all blocks: only those of the shard, if the plan is for one.
     #[must_use]
     pub fn params_rows(&self) -> u64 {
         self.batch_size * self.outer_size * self.held_rows
     }
 
-    /// Elements of params: of the shard, if the plan is for one.
+    /// Elements of params: only those of the shard, if the plan is for one.
     #[must_use]
     pub fn params_len(&self) -> u64 {
         self.params_rows() * self.slice_len
     }
 
-    /// Index rows in all batches: the rows that a bad index is counted and named by.
+    /// Index rows in all batches. Bad rows are counted and numbered among them.
     #[must_use]
     pub fn index_rows(&self) -> u64 {
         self.batch_size * self.index_count
@@ -108,7 +107,7 @@ impl GatherDims {
         self.index_rows() * self.index_depth() as u64
     }
 
-    /// Slices of the output.
+    /// Output rows in all blocks, each of which holds one slice.
     #[must_use]
     pub fn output_rows(&self) -> u64 {
         self.batch_size * self.outer_size * self.index_count

@@ -1,4 +1,4 @@
-//! `Gather` to `GatherPlan`: the checks of gather, in TensorFlow's order.
+//! Plans of gather: the checks of its shapes and attributes, in TensorFlow's order.
 
 use super::dims::GatherDims;
 use super::{
@@ -34,38 +34,38 @@ pub struct Gather {
 }
 
 impl Gather {
-    /// The first dim behind no batch dims, TensorFlow's rules for indices.
+    /// Gathers along axis 0, without batch dims, by TensorFlow's rules for indices.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// The dim of params to select along; a negative one counts from the rank of params.
+    /// The dim of params to select along; a negative `axis` has the rank of params added.
     ///
-    /// Unless set it is batch_dims *as given*, as in TensorFlow: a negative batch_dims then counts from the
-    /// rank of params, although as batch_dims it counts from the rank of indices.
+    /// The default is batch_dims *as given*, as in TensorFlow. A negative batch_dims then has the rank of params added
+    /// for the axis, although it has the rank of indices added for the number of batch dims.
     #[must_use]
     pub fn axis(mut self, axis: i64) -> Self {
         self.axis = Some(axis);
         self
     }
 
-    /// How many leading dims params and indices share; a negative one counts from the rank of indices.
-    /// 0 unless set.
+    /// The number of leading dims that params and indices share, 0 unless set; a negative `batch_dims` has the rank of
+    /// indices added.
     #[must_use]
     pub fn batch_dims(mut self, batch_dims: i64) -> Self {
         self.batch_dims = batch_dims;
         self
     }
 
-    /// What an out-of-range index gives; [`BadIndices::DeviceDefault`] unless set.
+    /// The policy for an index out of range; [`BadIndices::DeviceDefault`] unless set.
     #[must_use]
     pub fn bad_indices(mut self, bad_indices: BadIndices) -> Self {
         self.bad_indices = bad_indices;
         self
     }
 
-    /// What a negative index means; [`NegativeIndices::Invalid`] unless set.
+    /// The meaning of a negative index; [`NegativeIndices::Invalid`] unless set.
     #[must_use]
     pub fn negative_indices(mut self, negative_indices: NegativeIndices) -> Self {
         self.negative_indices = negative_indices;
@@ -76,9 +76,8 @@ impl Gather {
     ///
     /// # Errors
     ///
-    /// Scalar params; an axis outside the rank of params; batch_dims outside `-rank(indices)..=rank(indices)`,
-    /// not below the rank of params, or above the axis; unequal batch dims; sizes beyond `i64::MAX`
-    /// elements.
+    /// Scalar params; an axis outside the rank of params; batch_dims outside `-rank(indices)..=rank(indices)`, not
+    /// below the rank of params, or above the axis; unequal batch dims; more than `i64::MAX` elements in an operand.
     pub fn plan(
         &self,
         params_shape: &[usize],
@@ -132,7 +131,7 @@ impl Gather {
     }
 }
 
-/// The axis counted from the front. `given`: it is not batch_dims that stands in for it.
+/// The axis counted from the front. `given` is false if batch_dims stands in for it, which the error then says.
 pub(crate) fn axis_of(axis: i64, given: bool, params_rank: usize) -> Result<usize, PlanError> {
     from_end(axis, params_rank)
         .filter(|&axis| axis < params_rank)
@@ -143,7 +142,7 @@ pub(crate) fn axis_of(axis: i64, given: bool, params_rank: usize) -> Result<usiz
         })
 }
 
-/// A dim given from the front or, if negative, from the end of `rank` dims.
+/// `dim` counted from the front: a negative `dim` has `rank` added. `None` if the result is below 0.
 fn from_end(dim: i64, rank: usize) -> Option<usize> {
     let dim = i128::from(dim);
     usize::try_from(if dim < 0 { dim + rank as i128 } else { dim }).ok()

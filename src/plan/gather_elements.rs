@@ -1,4 +1,4 @@
-//! `GatherElements` to `GatherPlan`: the checks of gather_elements, in the order of the others.
+//! Plans of gather_elements: the checks of its shapes and attributes.
 
 use super::dims::{GatherDims, PlaceDim};
 use super::gather::axis_of;
@@ -14,8 +14,8 @@ use crate::error::PlanError;
 /// output.shape    = indices.shape
 /// ```
 ///
-/// Indices has the rank of params, and in every dim but the axis at most as many entries. NumPy also broadcasts
-/// the two against each other; that is the caller's to do.
+/// Indices has the rank of params, and is at most as large as params in every dim but the axis. NumPy also
+/// broadcasts the two against each other; the caller of this crate does so beforehand.
 ///
 /// ```
 /// use wgpu_gather::GatherElements;
@@ -35,28 +35,28 @@ pub struct GatherElements {
 }
 
 impl GatherElements {
-    /// The first dim, which is ONNX's default; TensorFlow's rules for indices.
+    /// Gathers along axis 0, ONNX's default, by TensorFlow's rules for indices.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// The dim to select along; a negative one counts from the rank.
+    /// The dim to select along; a negative `axis` has the rank added.
     #[must_use]
     pub fn axis(mut self, axis: i64) -> Self {
         self.axis = axis;
         self
     }
 
-    /// What an out-of-range index gives; [`BadIndices::DeviceDefault`] unless set.
+    /// The policy for an index out of range; [`BadIndices::DeviceDefault`] unless set.
     #[must_use]
     pub fn bad_indices(mut self, bad_indices: BadIndices) -> Self {
         self.bad_indices = bad_indices;
         self
     }
 
-    /// What a negative index means; [`NegativeIndices::Invalid`] unless set, which is PyTorch's rule.
-    /// ONNX and NumPy count from the end.
+    /// The meaning of a negative index; [`NegativeIndices::Invalid`], which is PyTorch's rule, unless set.
+    /// [`NegativeIndices::FromEnd`] is the rule of ONNX and NumPy.
     #[must_use]
     pub fn negative_indices(mut self, negative_indices: NegativeIndices) -> Self {
         self.negative_indices = negative_indices;
@@ -67,8 +67,8 @@ impl GatherElements {
     ///
     /// # Errors
     ///
-    /// Scalar params; an axis outside the rank of params; indices of another rank; a dim of indices, but for the
-    /// axis, above that of params; sizes beyond `i64::MAX` elements.
+    /// Scalar params; an axis outside the rank of params; indices of another rank; a dim of indices, other than the
+    /// axis, that is larger than that of params; more than `i64::MAX` elements in an operand.
     pub fn plan(
         &self,
         params_shape: &[usize],
@@ -86,7 +86,7 @@ impl GatherElements {
             .count();
         let row_count = product(&params_shape[batch_dims..]);
         let (index_stride, place_dims) = if row_count == params_shape[axis] as u64 {
-            // All that an index row's place says is which batch it is of.
+            // Only the axis is larger than 1, so the places in a batch select nothing.
             (1, Vec::new())
         } else {
             let place_dims = place_dims(axis, batch_dims, params_shape, indices_shape);
@@ -142,7 +142,8 @@ fn check_below_params(
     Ok(())
 }
 
-/// The dims of indices behind the batch dims, neighbours that are as good as one put together.
+/// The dims of indices after the batch dims. A dim of 1 is left out, and a dim merges with the one before it if one
+/// stride fits both.
 fn place_dims(
     axis: usize,
     batch_dims: usize,

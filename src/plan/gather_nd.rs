@@ -1,4 +1,4 @@
-//! `GatherNd` to `GatherPlan`: the checks of gather_nd, in TensorFlow's order.
+//! Plans of gather_nd: the checks of its shapes and attributes, in TensorFlow's order.
 
 use super::dims::GatherDims;
 use super::{
@@ -8,11 +8,10 @@ use super::{
 use crate::bad_indices::{BadIndices, NegativeIndices};
 use crate::error::PlanError;
 
-/// Index values that one index row may have.
+/// The most values that one index row may have.
 const MAX_INDEX_DEPTH: usize = 8;
 
-/// The attributes of `tf.gather_nd` (and of Paddle's and ONNX's): each row of indices selects one slice of
-/// params.
+/// The attributes of `tf.gather_nd` (and of Paddle's and ONNX's): each index row selects one slice of params.
 ///
 /// ```text
 /// output[b, n, ..] = params[b, indices[b, n, 0], .., indices[b, n, index_depth - 1], ..]
@@ -35,27 +34,27 @@ pub struct GatherNd {
 }
 
 impl GatherNd {
-    /// No batch dims, TensorFlow's rules for indices.
+    /// Gathers without batch dims, by TensorFlow's rules for indices.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// How many leading dims params and indices share; 0 unless set.
+    /// The number of leading dims that params and indices share; 0 unless set.
     #[must_use]
     pub fn batch_dims(mut self, batch_dims: i64) -> Self {
         self.batch_dims = batch_dims;
         self
     }
 
-    /// What an out-of-range index gives; [`BadIndices::DeviceDefault`] unless set.
+    /// The policy for an index out of range; [`BadIndices::DeviceDefault`] unless set.
     #[must_use]
     pub fn bad_indices(mut self, bad_indices: BadIndices) -> Self {
         self.bad_indices = bad_indices;
         self
     }
 
-    /// What a negative index means; [`NegativeIndices::Invalid`] unless set.
+    /// The meaning of a negative index; [`NegativeIndices::Invalid`] unless set.
     #[must_use]
     pub fn negative_indices(mut self, negative_indices: NegativeIndices) -> Self {
         self.negative_indices = negative_indices;
@@ -66,9 +65,9 @@ impl GatherNd {
     ///
     /// # Errors
     ///
-    /// Negative batch_dims; batch_dims not below the rank of indices, or of params; unequal batch dims; a
-    /// scalar operand; an index depth above `rank(params) - batch_dims`; sizes beyond `i64::MAX`
-    /// elements; index rows into params without elements; an index depth above 8.
+    /// Negative batch_dims; batch_dims not below the rank of indices, or of params; unequal batch dims; a scalar
+    /// operand; an index depth above `rank(params) - batch_dims`; more than `i64::MAX` elements in an operand; index
+    /// rows into params without elements; an index depth above 8.
     pub fn plan(
         &self,
         params_shape: &[usize],

@@ -1,5 +1,4 @@
-//! The rows of params that index rows select, as the host works them out: for the CPU's copies, for streams to a GPU
-//! and for errors.
+//! The params rows that index rows select, located on the host: for CPU copies, for streams to a GPU, for errors.
 
 use std::ops::Range;
 
@@ -8,13 +7,13 @@ use super::line::Line;
 use crate::bad_indices::{BadIndexError, BadIndices, NegativeIndices};
 use crate::element::GatherIndex;
 
-/// The row of an index row that is out of range.
+/// Stands for the params row of a bad row.
 pub(crate) const BAD: u64 = u64::MAX;
 
-/// The row of an index row that is in range but selects a row that params, a shard, does not hold.
+/// Stands for a params row that the plan's shard does not hold.
 pub(crate) const NOT_HELD: u64 = u64::MAX - 1;
 
-/// The index rows of a plan.
+/// The index rows of a plan, with their values.
 #[derive(Debug)]
 pub(crate) struct IndexRows<'a, I> {
     indices: &'a [I],
@@ -24,7 +23,7 @@ pub(crate) struct IndexRows<'a, I> {
 }
 
 impl<'a, I: GatherIndex> IndexRows<'a, I> {
-    /// `indices` has the length that the plan gives it.
+    /// `indices` must have the length that the plan gives it.
     pub(crate) fn new(plan: &'a GatherPlan, indices: &'a [I]) -> Self {
         Self {
             indices,
@@ -34,14 +33,18 @@ impl<'a, I: GatherIndex> IndexRows<'a, I> {
         }
     }
 
-    /// The values of some index rows, counted over all batches.
+    /// The values of index rows `rows`, counted over all batches.
     pub(crate) fn values_of(&self, rows: Range<usize>) -> &'a [I] {
         let index_depth = self.plan.dims().index_depth();
         &self.indices[rows.start * index_depth..rows.end * index_depth]
     }
 
-    /// Some index rows as the rows that they select; none if they have another depth, or if params has several blocks,
-    /// places or not all of its rows, or if indices are clamped.
+    /// Index rows `rows`, for a copy loop that works out their params rows itself. `None` unless all of these hold:
+    ///
+    /// * an index row has `DEPTH` values;
+    /// * params has one block and all of its rows;
+    /// * the places of index rows do not count;
+    /// * indices are not clamped.
     pub(crate) fn as_rows<const DEPTH: usize>(
         &self,
         rows: Range<usize>,
@@ -57,11 +60,11 @@ impl<'a, I: GatherIndex> IndexRows<'a, I> {
         })
     }
 
-    /// Writes the rows of params that the output rows from `output_row` on are copied from, one for each of `rows`,
-    /// counted over all blocks of params; [`BAD`] or [`NOT_HELD`] for those that have none.
+    /// Fills `rows` with the params rows of the output rows from `output_row` on, counted over all blocks of params:
+    /// [`BAD`] for a bad row, [`NOT_HELD`] for a row outside the shard.
     pub(crate) fn locate(&self, output_row: u64, rows: &mut [u64]) {
         let (from_end, clamp) = (self.from_end, self.clamp);
-        // The depth of most gathers has a loop of its own.
+        // Depth 1, that of most gathers, has a loop of its own.
         match self.plan.dims().indexed_dims[..] {
             [] => self.locate_by(output_row, rows, |_, _| Some(0)),
             [dim] => self.locate_by(output_row, rows, |indices, k| {
@@ -108,7 +111,7 @@ impl<'a, I: GatherIndex> IndexRows<'a, I> {
         }
     }
 
-    /// The error of the smallest bad index row. Index rows without values are never bad.
+    /// Returns the error of the smallest bad row, if there is one. An index row without values is never bad.
     pub(crate) fn check(&self) -> Result<(), BadIndexError> {
         let dims = &self.plan.dims().indexed_dims[..];
         let mut index_rows = self.indices.chunks_exact(dims.len().max(1));
@@ -132,17 +135,17 @@ impl<'a, I: GatherIndex> IndexRows<'a, I> {
     }
 }
 
-/// SelectedRows of params, one for each slice of the output.
+/// Params rows, one for each output row in order.
 pub(crate) trait SelectedRows: Copy {
-    /// SelectedRows that were located beforehand may be [`NOT_HELD`].
+    /// True if the rows were located beforehand. Only located rows can be [`NOT_HELD`].
     const ARE_LOCATED: bool;
 
     fn len(self) -> usize;
 
-    /// Row `k`; none, or one that params does not have, if that is bad or not held.
+    /// Row `k`. If it is bad or not held: `None`, or a number that is no row of params.
     fn row(self, k: usize) -> Option<u64>;
 
-    /// Row `k` if it is not bad, else any number.
+    /// As [`row`](Self::row), but without checks: any number if row `k` is bad.
     fn likely_row(self, k: usize) -> u64;
 }
 
@@ -165,7 +168,7 @@ impl SelectedRows for &[u64] {
     }
 }
 
-/// Index rows whose position in `dims`, row-major, is the row.
+/// Index rows of `DEPTH` values, whose row-major position in `dims` is the params row.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Indices<'a, I, const DEPTH: usize> {
     index_rows: &'a [[I; DEPTH]],
@@ -186,7 +189,7 @@ impl<I: GatherIndex, const DEPTH: usize> SelectedRows for Indices<'_, I, DEPTH> 
         let mut row = 0_u64;
         for ((value, dim), wrap) in self.index_rows[k].iter().zip(self.dims).zip(self.wraps) {
             let position = value.position(wrap);
-            // The loop compares the position of an only value with the row count, which is its dim.
+            // The position of a single value is the row, which the copy loop compares with the row count.
             if DEPTH > 1 && position >= dim {
                 return None;
             }
@@ -204,13 +207,13 @@ impl<I: GatherIndex, const DEPTH: usize> SelectedRows for Indices<'_, I, DEPTH> 
     }
 }
 
-/// The number that an index below zero has added: its dim, if it is counted from the end.
+/// The number that is added to an index below zero: its dim if `from_end`, else 0.
 #[inline(always)]
 fn wrap(dim: u64, from_end: bool) -> u64 {
     if from_end { dim } else { 0 }
 }
 
-/// The position that the values of one index row have in `dims`, row-major, if each is in range.
+/// The row-major position in `dims` of the values of one index row, if each value is in range.
 #[inline(always)]
 fn select<I: GatherIndex>(index: &[I], dims: &[u64], from_end: bool, clamp: bool) -> Option<u64> {
     let (mut selected, mut in_range) = (0_u64, true);
@@ -220,7 +223,7 @@ fn select<I: GatherIndex>(index: &[I], dims: &[u64], from_end: bool, clamp: bool
             false => value.position(wrap(dim, from_end)),
         };
         in_range &= position < dim;
-        // Wraps only where a value is out of range.
+        // The product wraps only if a value is out of range.
         selected = selected.wrapping_mul(dim).wrapping_add(position);
     }
     in_range.then_some(selected)

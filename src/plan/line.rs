@@ -1,9 +1,9 @@
-//! Output rows in their order, and where each stands among blocks of params, index rows and places.
+//! Output rows in order, each with its block of params, its index row and its place.
 
 use super::dims::{GatherDims, PlaceDim};
 
-/// Output rows that follow each other in one block of params, and whose places lie one stride apart: for
-/// gather_elements those along the innermost place dim, for other gathers all of the block.
+/// The current output row, and the line of output rows that it stands in. A line lies in one block, and its places are
+/// one stride apart: for gather_elements a line is the innermost place dim, for other gathers the whole block.
 pub(crate) struct Line<'a> {
     dims: &'a GatherDims,
     pub(crate) innermost: PlaceDim,
@@ -12,13 +12,15 @@ pub(crate) struct Line<'a> {
     pub(crate) block_row: u64,
     /// The outer coordinate of the block.
     outer: u64,
-    /// The index row, counted over all batches, and in its batch.
+    /// The index row, counted over all batches.
     pub(crate) index_row: usize,
+    /// The index row, counted in its batch.
     n: u64,
-    /// The place of the index row, and its coordinates in the outer place dims.
+    /// The params rows that the place of the index row adds.
     pub(crate) place: u64,
+    /// The coordinates of the index row in `outer_dims`.
     coordinates: Vec<u64>,
-    /// Output rows from this one to the end of the line.
+    /// Output rows from the current one to the end of the line.
     pub(crate) left: u64,
 }
 
@@ -55,7 +57,7 @@ impl<'a> Line<'a> {
         }
     }
 
-    /// Goes on by `rows` of the output rows that are left.
+    /// Advances by `rows` output rows, at most `left`.
     pub(crate) fn skip(&mut self, rows: usize) {
         self.index_row += rows;
         self.n += rows as u64;
@@ -66,7 +68,7 @@ impl<'a> Line<'a> {
         }
         self.left = self.innermost.size;
         self.place -= self.innermost.size * self.innermost.stride;
-        // The first place of a block comes after the last one of another.
+        // At the end of a block all coordinates become 0, the first place of the next block.
         for (coordinate, dim) in self.coordinates.iter_mut().zip(self.outer_dims).rev() {
             *coordinate += 1;
             self.place += dim.stride;

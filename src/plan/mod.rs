@@ -1,5 +1,5 @@
-//! The plan of a gather: shapes that are checked and sizes that are known. It has no device and sees no
-//! data. What the operations share of their checks is here too.
+//! The plan of a gather: its checked shapes and its sizes, without a device or data. The checks that operations share
+//! are here too.
 
 mod dims;
 mod gather;
@@ -18,7 +18,7 @@ pub use self::gather_nd::GatherNd;
 use crate::bad_indices::{BadIndexError, BadIndices, NegativeIndices, Problem, join};
 use crate::error::{Operand, PlanError};
 
-/// Which operation a plan is for.
+/// The operation that a plan is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[expect(missing_docs, reason = "named after the types that make them")]
 pub enum Operation {
@@ -27,10 +27,10 @@ pub enum Operation {
     GatherElements,
 }
 
-/// A gather whose shapes are checked and whose sizes are known: what both executors run.
+/// A gather whose shapes are checked and whose sizes are known. Both executors run it.
 ///
 /// Made by [`Gather::plan`](crate::Gather::plan), [`GatherNd::plan`](crate::GatherNd::plan) and
-/// [`GatherElements::plan`](crate::GatherElements::plan); cheap to keep and to compare. Printing it gives one line.
+/// [`GatherElements::plan`](crate::GatherElements::plan). Cheap to keep and to compare; prints as one line.
 ///
 /// ```
 /// use wgpu_gather::GatherNd;
@@ -71,7 +71,7 @@ impl GatherPlan {
         &self.indices_shape
     }
 
-    /// The operation that the plan was made by.
+    /// The operation that the plan is for.
     #[must_use]
     pub fn operation(&self) -> Operation {
         self.operation
@@ -83,32 +83,32 @@ impl GatherPlan {
         self.axis
     }
 
-    /// The number of batch dims, counted from the front: 0 for gather_elements, which has no such attribute.
+    /// The number of batch dims: 0 for gather_elements, which has no batch_dims attribute.
     #[must_use]
     pub fn batch_dims(&self) -> usize {
         self.batch_dims
     }
 
-    /// What an out-of-range index gives.
+    /// The policy for an index out of range.
     #[must_use]
     pub fn bad_indices(&self) -> BadIndices {
         self.bad_indices
     }
 
-    /// What a negative index means.
+    /// The meaning of a negative index.
     #[must_use]
     pub fn negative_indices(&self) -> NegativeIndices {
         self.negative_indices
     }
 
-    /// The plan of one of several devices or machines that share params: of one that holds only these of
-    /// the rows that an index row may select.
+    /// The plan for a shard: the params rows `rows` of each block, on one of several devices or machines that share
+    /// params.
     ///
-    /// Its params are rows `rows` of each block of params; a batch and an outer coordinate of gather select a block:
-    /// `params.reshape(blocks, row_count, slice_len)[:, rows]`, row-major. An index row that
-    /// selects another row gives zeros, and is no bad row; one that is bad is bad for every shard, and
-    /// has the same text. The outputs of shards that hold each row once, put together by OR of their bytes,
-    /// are the output of the whole.
+    /// A batch and an outer coordinate of gather select a block. The params of the shard are
+    /// `params.reshape(blocks, row_count, slice_len)[:, rows]`, row-major; its indices and output have the shapes of
+    /// this plan. An index row that selects a row outside the shard gives zeros, and is no bad row. A bad row is bad
+    /// for every shard, with one text. If each row is in exactly one shard, a bitwise OR of the outputs of all shards
+    /// is the output of this plan.
     ///
     /// # Errors
     ///
@@ -144,7 +144,7 @@ impl GatherPlan {
         }))
     }
 
-    /// The same plan of other sizes.
+    /// This plan with other sizes.
     pub(crate) fn with_dims(&self, dims: GatherDims) -> Self {
         Self {
             dims,
@@ -177,8 +177,7 @@ impl GatherPlan {
         BadIndexError::new(problem, row, self.index_rows_shape(), index)
     }
 
-    /// The shape of indices without the values of a row: all but the last dim for gather_nd, all of it for the
-    /// others.
+    /// The shape of the index rows: that of indices, without the last dim for gather_nd.
     fn index_rows_shape(&self) -> &[usize] {
         match self.operation {
             Operation::Gather | Operation::GatherElements => &self.indices_shape,
@@ -253,8 +252,8 @@ fn check_batch_dims_equal(
     Ok(())
 }
 
-/// Afterwards the product of any of an operand's dims is at most `i64::MAX`. Zero dims are left out of
-/// the check, so that this holds for the other dims of an empty tensor too (NumPy's rule).
+/// Checks that the product of any dims of an operand is at most `i64::MAX`. Zero dims are left out, so that the check
+/// covers the other dims of an empty tensor too (NumPy's rule).
 fn check_element_counts(
     params: &[usize],
     indices: &[usize],

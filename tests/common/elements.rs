@@ -1,4 +1,4 @@
-//! The element types of the field, moved by any voice and compared as bits.
+//! Gathers of many element types by any voice, compared bit for bit.
 
 use bytemuck::{Pod, Zeroable};
 use half::{bf16, f16};
@@ -7,7 +7,7 @@ use wgpu_gather::{BadIndices, Gather};
 
 use super::voices::{Element, Voice, bytes_of};
 
-/// A type of an app.
+/// An element type that an app defines.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Pod, Zeroable)]
 #[repr(C)]
 pub struct Vertex {
@@ -17,8 +17,8 @@ pub struct Vertex {
     pub bone: u16,
 }
 
-/// Gathers three elements of each type: numbers that arithmetic would change (signalling NaNs with
-/// payloads, -0, subnormals), and infinities beside a bad row.
+/// Gathers three elements of each type, with a bad row among them. The floats are values that arithmetic could change
+/// (signalling NaNs with payloads, -0, subnormals) and infinities.
 #[rustfmt::skip]
 pub fn check_element_types(voice: &impl Voice) {
     let f32s = [0x7f80_0001, 0xffc1_2345, 0x8000_0000].map(f32::from_bits);
@@ -64,7 +64,7 @@ fn check<T: Element>(voice: &impl Voice, [a, b, c]: [T; 3]) {
     let expected = [c, a, T::zeroed(), b, a];
     assert_eq!(bytes_of(&output), bytes_of(&expected), "{expected:?}");
 
-    // Slices of two elements, so that no type is moved only one at a time.
+    // Slices of two elements, because a slice of one may be copied otherwise.
     let plan = gather.plan(&[2, 2], &[3]).unwrap();
     let output = voice.gather(&plan, &[a, b, c, a], &[1_u32, 2, 0]).unwrap();
     let expected = [c, a, T::zeroed(), T::zeroed(), a, b];

@@ -3,21 +3,9 @@
 #![allow(dead_code, unused_imports, reason = "each binary uses its part")]
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-pub mod cases;
+pub use testkit::{cases, indices, oracle, ran, small_shapes, voices};
 #[cfg(feature = "gpu")]
-pub mod device;
-#[cfg(feature = "gpu")]
-pub mod driver;
+pub use testkit::{device, driver, log, on_gpu, waits};
+
 pub mod elements;
-pub mod indices;
-#[cfg(feature = "gpu")]
-pub mod log;
-#[cfg(feature = "gpu")]
-pub mod on_gpu;
-pub mod oracle;
-pub mod ran;
-pub mod small_shapes;
 pub mod sweep;
-pub mod voices;
-#[cfg(feature = "gpu")]
-pub mod waits;

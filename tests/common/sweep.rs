@@ -1,4 +1,4 @@
-//! Small shapes, all of them, and larger ones at random.
+//! All small shapes, and random larger ones.
 
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
@@ -10,8 +10,7 @@ use super::small_shapes::{jobs_by, rank};
 pub use super::small_shapes::{jobs_of, params_shapes, small_shapes};
 use super::voices::{Job, POLICIES};
 
-/// Gives this many random valid jobs to `check`; a failing one is reported with the smallest shapes that
-/// still fail.
+/// Calls `check` with the jobs of this many random valid cases. A failure names the smallest shapes that still fail.
 pub fn check_random_jobs(cases: u32, check: impl Fn(&Job)) {
     let config = Config {
         cases,
@@ -29,7 +28,7 @@ pub fn check_random_jobs(cases: u32, check: impl Fn(&Job)) {
     }
 }
 
-/// Shapes of ranks to 7 that make a plan.
+/// Cases without indices that planning accepts, with params of rank 1 to 7.
 fn valid_shapes() -> impl Strategy<Value = Case> {
     let dims = |ranks| prop::collection::vec(0_usize..6, ranks);
     let sizes = (dims(0..3), dims(0..3), dims(1..3), dims(0..3), dims(0..3));
@@ -48,7 +47,7 @@ fn valid_shapes() -> impl Strategy<Value = Case> {
             if axis_below_0 {
                 axis -= rank(params.len());
             }
-            // All dims of indices have no count below zero.
+            // A batch_dims equal to the rank of indices has no negative form.
             if batch_below_0 && batch.len() < indices.len() {
                 batch_dims -= rank(indices.len());
             }

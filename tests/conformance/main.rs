@@ -1,12 +1,6 @@
-//! Every line of tests/data/*.jsonl, and of the files that `GATHER_CASES` names, on the CPU and on the GPU:
-//! what TensorFlow and ONNX gave is what this crate gives. One trial for each line and device.
+//! Compares this crate's results with those of TensorFlow and ONNX: one trial on each device for each line of
+//! tests/data/*.jsonl and of the files that `GATHER_CASES` names.
 
-mod cases;
-mod check;
-mod executor;
-mod line;
-#[cfg(feature = "gpu")]
-mod recorded;
 mod self_test;
 
 #[path = "../common/mod.rs"]
@@ -15,9 +9,9 @@ mod common;
 use std::sync::Arc;
 
 use libtest_mimic::{Arguments, Trial};
-
-use cases::{Case, FILES};
-use executor::Device;
+use testkit::conformance::cases::{Case, FILES};
+use testkit::conformance::executor::Device;
+use testkit::conformance::{cases, check};
 
 fn main() {
     let mut trials = self_test::trials();
@@ -52,7 +46,7 @@ fn line_trials(case: Case) -> Vec<Trial> {
     })
 }
 
-/// The same on each device.
+/// One trial for each device.
 fn device_trials(
     name: &str,
     check: impl Fn(Device) -> Result<(), String> + Send + Sync + 'static,

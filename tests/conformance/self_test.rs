@@ -1,22 +1,22 @@
-//! Tests of the checker: a line that passes is altered in memory, and must then fail for the alteration.
+//! Tests of the checker: a line that passes must fail after an alteration, with a text about the alteration.
 
 use std::fs;
 
 use libtest_mimic::Trial;
 use serde_json::{Value, json};
 
-use crate::cases;
-use crate::check::check;
 #[cfg(feature = "gpu")]
 use crate::common::driver;
-use crate::executor::Device;
-use crate::line::Line;
+use testkit::conformance::cases;
+use testkit::conformance::check::check;
+use testkit::conformance::executor::Device;
+use testkit::conformance::line::Line;
 
 struct Alteration {
     name: &'static str,
-    /// `None` where it does not apply.
+    /// Alters a line; `None` if the alteration does not apply to the line.
     alter: fn(&mut Value) -> Option<()>,
-    /// What the failure must speak of.
+    /// Text that the failure must contain.
     complaint: &'static str,
 }
 
@@ -185,7 +185,7 @@ fn odd_lines() -> Result<(), String> {
     Ok(())
 }
 
-/// llvmpipe as Vulkan and GL name it: the same name on both.
+/// llvmpipe has one name on Vulkan and GL, so only the back end tells them apart.
 #[cfg(feature = "gpu")]
 fn other_drivers() -> Result<(), String> {
     use wgpu_gather::wgpu::{AdapterInfo, Backend, DeviceType};
@@ -249,7 +249,7 @@ fn is_planning_error(line: &Value) -> Option<()> {
     (line["kind"] == "error" || line["kind"] == "quirk").then_some(())
 }
 
-/// Another first hex digit.
+/// Changes the first hex digit.
 fn alter_first(hex: &mut Value) -> Option<()> {
     let digits = hex.as_str()?;
     let other = if digits.starts_with('0') { "1" } else { "0" };
@@ -257,7 +257,7 @@ fn alter_first(hex: &mut Value) -> Option<()> {
     Some(())
 }
 
-/// A word that stands behind the position in each text of TensorFlow.
+/// Replaces "not", a word after the position in every text of TensorFlow.
 fn alter_not(text: &mut Value) -> Option<()> {
     *text = json!(text.as_str()?.replacen("not", "now", 1));
     Some(())

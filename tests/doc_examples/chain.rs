@@ -7,7 +7,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let tokens_of_words = gpu.upload(&[2_u32, 0, 1, 1])?.with_shape(&[2, 2])?;
     let words = gpu.upload(&[1_u32, 0])?;
 
-    // What a gather leaves on the GPU has its shape, by which the next one is planned.
+    // A gather's output on the GPU has a shape, from which the next gather is planned.
     let plan = Gather::new().plan(tokens_of_words.shape(), words.shape())?;
     let tokens = gpu.gather_to_table_blocking(&plan, &tokens_of_words, &words)?;
     let plan = Gather::new().plan(embeddings.shape(), tokens.shape())?;

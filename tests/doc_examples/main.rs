@@ -1,5 +1,5 @@
-//! The documentation's GPU examples, which rustdoc only compiles, run here: from the files that the docs
-//! include, and that the README repeats word for word.
+//! Runs the documentation's GPU examples, which rustdoc only compiles, from the files that the docs include. The README
+//! repeats some of the files word for word.
 
 #[path = "../common/mod.rs"]
 mod common;
@@ -70,7 +70,7 @@ mod browser {
 
 fn main() {
     let mut arguments = Arguments::from_args();
-    // Each example makes a device of its own, as a user's program does: one at a time.
+    // One at a time, as each example makes a device of its own, like a user's program.
     arguments.test_threads = Some(1);
     let trials = vec![
         Trial::test("the_readme_holds_what_runs_here", || {
@@ -96,7 +96,7 @@ fn main() {
         gpu_trial("a_fill_in_a_stream", |_| Ok(stream_filled::run()?)),
         gpu_trial("a_table_in_the_hosts_memory", |_| Ok(stream::run()?)),
         gpu_trial("an_encoder_of_the_apps_own", record_embedding),
-        gpu_trial("what_a_browser_awaits", |_| {
+        gpu_trial("a_gather_that_a_browser_awaits", |_| {
             let output = pollster::block_on(browser::colours(&[1, 0, 2]))?;
             assert_eq!(output, [[0, 0, 255, 255], [255, 0, 0, 255], [0; 4]]);
             Ok(())
@@ -124,7 +124,7 @@ fn record_embedding(gpu: &Gpu) -> Result<(), libtest_mimic::Failed> {
     let expected = plan.run(&params, &indices)?;
     assert_eq!(gpu.download_blocking(&output)?, expected);
 
-    // Prepared once, and recorded again with other numbers in the same buffer.
+    // The gather is prepared once and recorded again with other indices in the same buffer.
     let lookup = prepared::prepare_lookup(&recorder, &plan, buffers[0], buffers[1], buffers[2])?;
     for step in [104_729, 1_299_709] {
         let indices: Vec<u32> = (0..1_000).map(|n| n * step % 50_000).collect();

@@ -40,7 +40,7 @@ fn main() -> ExitCode {
     libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
 }
 
-/// An example, which cargo puts beside the folder of the test binaries.
+/// An example's program, in the folder that cargo puts beside the folder of the test binaries.
 pub fn example(name: &str) -> Command {
     let test = std::env::current_exe().unwrap();
     let profile = test.ancestors().nth(2).unwrap();
@@ -58,7 +58,7 @@ fn quickstart_without_a_gpu() {
     assert_eq!((result.code, result.stderr.as_str()), (0, ""));
     let expected = "Gathering on the CPU (no adapter found)";
     assert!(result.stdout.starts_with(expected), "{}", result.stdout);
-    // Ten firsts and ten means, in lines of ten.
+    // Ten first images and ten mean images, each ten in 8 lines.
     assert_eq!(pictures(&result.stdout).len(), 2 * 8);
 }
 
@@ -74,13 +74,13 @@ fn quickstart_draws_the_same() {
     assert_eq!(pictures(&gpu.stdout), pictures(&cpu.stdout));
 }
 
-/// What it prints, and what it writes.
+/// The example prints and writes the same with and without a GPU.
 fn embeddings_are_the_same() {
     let run = |name: &str, environment: &[(&str, &str)]| {
         let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
         fs::create_dir_all(&folder).unwrap();
         let mut command = example("embeddings");
-        // One of the runs has no GPU.
+        // The run without a GPU would fail if a GPU were required.
         command.env_remove("GATHER_REQUIRE_GPU");
         let ran = Ran::new(command.arg(&folder).envs(environment.iter().copied()));
         assert_eq!(ran.code, 0, "{}", ran.stderr);
@@ -91,7 +91,7 @@ fn embeddings_are_the_same() {
     assert_eq!(gpu, run("embeddings-cpu", &[NO_GPU]));
 }
 
-/// As `| true`.
+/// The example succeeds if its output is not read, as with `| true`.
 fn needs_no_reader(command: &mut Command) {
     let (stdout, stderr) = (Stdio::piped(), Stdio::piped());
     let mut child = command.stdout(stdout).stderr(stderr).spawn().unwrap();

@@ -1,17 +1,17 @@
-//! Faults between any two calls of wgpu. wgpu logs each call, so a logger stands at every point where
-//! another thread, or the world, could break something.
+//! Faults between any two wgpu calls. wgpu logs each call, so a logger runs at every point where another thread or the
+//! driver could break something.
 
 use std::cell::RefCell;
 
-/// What is to be done before a call, which it is told.
+/// An act before a wgpu call; its argument is the logged text of the call.
 type Act = Box<dyn FnOnce(&str)>;
 
 thread_local! {
-    /// How many calls are still to come before the act, and the act.
+    /// The act, and the number of calls to skip before it.
     static PLANNED: RefCell<Option<(usize, Act)>> = const { RefCell::new(None) };
 }
 
-/// Where wgpu logs that a call begins, or that it has made something. It holds no lock there.
+/// The log targets for the begin of a call and for a new object. wgpu holds no lock when it logs to them.
 const CALLS: [&str; 2] = ["wgpu_core::device::global", "wgpu_core::device::queue"];
 
 struct Watch;
@@ -36,7 +36,7 @@ impl log::Log for Watch {
                 None => None,
             }
         });
-        // A thread that is ending has nothing planned any more.
+        // A thread that is ending has no thread-local plan.
         if let Ok(Some(act)) = due {
             act(&record.args().to_string());
         }
@@ -45,13 +45,13 @@ impl log::Log for Watch {
     fn flush(&self) {}
 }
 
-/// Sees the calls of all threads from now on.
+/// Starts to watch the wgpu calls of all threads.
 pub fn watch() {
     log::set_logger(&Watch).unwrap();
     log::set_max_level(log::LevelFilter::Trace);
 }
 
-/// Does `act` before the call of wgpu in `work` that has so many before it. None if there are fewer calls.
+/// Runs `work`, with `act` before the wgpu call that `calls` others precede; `None` if `work` makes fewer calls.
 pub fn before_call<T>(
     calls: usize,
     act: impl FnOnce(&str) + 'static,

@@ -37,9 +37,9 @@ fn never_polled(machine: &Machine) {
     app.assert_handlers_are_the_apps();
 }
 
-/// What an app's device holds: buffers, their bytes, bind groups and shader modules.
+/// wgpu's counts of an app's buffers, their bytes, bind groups and shader modules.
 fn held(app: &App) -> [isize; 4] {
-    // What one poll finishes, the next one lets go of.
+    // One poll finishes work, and the next one frees its objects.
     app.poll();
     app.poll();
     let counted = app.device().get_internal_counters().hal;

@@ -1,5 +1,5 @@
-//! Submits that wgpu rejects, and an app whose own handlers and scopes swallow errors: a gather's errors
-//! come back from the gather and reach none of them, and none of them turns an error into zeros.
+//! Submits that wgpu rejects, and apps with error handlers and error scopes of their own. A gather returns its errors:
+//! they reach no handler or scope of the app, and no error becomes an output of zeros.
 
 use std::pin::pin;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -19,7 +19,7 @@ pub fn trials() -> Vec<Trial> {
             destroyed_after_upload,
         ),
         on_both(
-            "a table destroyed before any call of wgpu is an error or changes nothing",
+            "a table destroyed before any wgpu call is an error or changes nothing",
             destroyed_before_any_call,
         ),
         vec![on_gpu(
@@ -88,7 +88,7 @@ fn destroyed_while_running(machine: &Machine) {
     table.buffer().destroy();
     let output = match first {
         Poll::Pending => pollster::block_on(gather),
-        // GL on the CPU runs what is submitted at once.
+        // GL on the CPU has run a submission when submit returns.
         Poll::Ready(output) => output,
     };
     assert!(output == Ok(machine.answer(&work)));

@@ -1,4 +1,4 @@
-//! Devices with fewer limits than WebGPU's defaults: the right answer, or an error that names the limit.
+//! Devices with limits below WebGPU's defaults: a gather is right, or an error that names the limit.
 
 use libtest_mimic::Trial;
 use wgpu_gather::{GatherError, GpuError, wgpu};

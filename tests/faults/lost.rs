@@ -40,7 +40,7 @@ pub fn trials() -> Vec<Trial> {
 fn before(machine: &Machine) {
     let (app, work) = (machine.app(), Work::small());
     let table = app.upload(&work);
-    // All pipelines are there.
+    // Makes all pipelines.
     assert_eq!(app.gather(&work), Ok(machine.answer(&work)));
     let buffers = Buffers::new(&app);
     app.device().destroy();
@@ -93,7 +93,7 @@ fn while_running(machine: &Machine) {
             let error = pollster::block_on(gather).unwrap_err();
             assert!(matches!(error, GpuError::ReadBack(_)), "{error:?}");
         }
-        // GL on the CPU runs what is submitted at once.
+        // GL on the CPU has run a submission when submit returns.
         Poll::Ready(output) => assert!(output == Ok(machine.answer(&work))),
     }
     app.assert_only_the_loss_is_heard();
@@ -109,7 +109,7 @@ fn after(machine: &Machine) {
     app.assert_only_the_loss_is_heard();
 }
 
-/// Something an app asks of a device; the elements that it gives, if it gives some.
+/// A request that an app makes of a device; returns the gathered elements, if the request gathers.
 type Ask = fn(&App, &Work) -> Result<Option<Vec<f32>>, GpuError>;
 
 /// A way in which an app, or another thread of it, loses its device.
@@ -119,7 +119,7 @@ const LOSSES: [(&str, Lose); 2] = [
     ("destroyed", wgpu::Device::destroy),
     ("destroyed and polled", |device| {
         device.destroy();
-        // wgpu lets go of all buffers here.
+        // wgpu frees all buffers here.
         device.poll(wgpu::PollType::Poll).unwrap();
     }),
 ];
@@ -190,7 +190,7 @@ fn assert_lost_before_any_call(machine: &Machine, name: &str, ask: Ask, lose: Lo
     assert!(errors > 0, "{name}: there are calls that a loss breaks");
 }
 
-/// What wgpu panics with in `Device::poll` when Vulkan says `VK_ERROR_DEVICE_LOST`.
+/// The text of wgpu's panic in `Device::poll` when Vulkan returns `VK_ERROR_DEVICE_LOST`.
 const PANIC_OF_WGPU: &str =
     "Error in Device::poll: Validation Error\n\nCaused by:\n  Parent device is lost\n";
 

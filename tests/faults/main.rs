@@ -1,6 +1,6 @@
-//! Every fault that a device, a driver, an app or a task can put in the way of a gather, made to happen: it
-//! gives the right answer or a typed error, never a panic, a wait without end or zeros that look like an
-//! answer, and the next gather on a good device is right.
+//! Faults of devices, drivers, apps and tasks before, during and after a gather. The gather must give the right answer
+//! or a typed error, never a panic, an endless wait or zeros that look like an answer, and the next gather on a good
+//! device must be right.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 

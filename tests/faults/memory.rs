@@ -8,10 +8,10 @@ use wgpu_gather::{Gather, GatherError, GpuError, RunError, wgpu};
 use crate::common::device;
 use crate::support::{Machine, Work, in_time};
 
-/// Set in a process that is to run out of memory.
+/// The environment variable that is set in the process that is to run out of memory.
 const SHORT_OF_MEMORY: &str = "FAULTS_SHORT_OF_MEMORY";
 
-/// A process that waits longer is ended from outside.
+/// The process that is to run out of memory is ended after this time.
 const TIME_LIMIT_SECONDS: &str = "100";
 
 const MIB: u64 = 1 << 20;
@@ -22,7 +22,7 @@ pub fn trials() -> Vec<Trial> {
         || in_time(huge_machine(), a_huge_result),
     )];
     trials.push(Trial::ignorable_test(
-        "gpu: a gather in less and less memory is right or an error and the device lives",
+        "gpu: a gather short of memory is right or an error, the device lives",
         || match device::gpu() {
             Err(error) => Ok(Completion::ignored_with(error)),
             Ok(_) if cfg!(not(target_os = "linux")) => {
@@ -39,7 +39,7 @@ pub fn trials() -> Vec<Trial> {
     trials
 }
 
-/// A device that claims more than any memory holds.
+/// A device whose limits are larger than any memory.
 fn huge_machine() -> Machine {
     Machine::noop(huge_limits())
 }
@@ -79,7 +79,7 @@ fn in_a_process_of_its_own(_: &Machine) {
         .arg(TIME_LIMIT_SECONDS)
         .arg(std::env::current_exe().unwrap())
         .env(SHORT_OF_MEMORY, "1")
-        // What is freed is given back: else glibc comes to keep it, and there is more to spare than was left.
+        // Makes glibc return large freed blocks: blocks that it keeps would add to the address space left.
         .env("MALLOC_MMAP_THRESHOLD_", "1048576")
         .output()
         .unwrap();
@@ -87,14 +87,14 @@ fn in_a_process_of_its_own(_: &Machine) {
     assert!(ended.status.success(), "{}:\n{said}", ended.status);
 }
 
-/// Whether this is the process that is to run out of memory.
+/// Returns true in the process that is to run out of memory.
 pub fn is_short_of_memory() -> bool {
     std::env::var_os(SHORT_OF_MEMORY).is_some()
 }
 
-/// Gathers with less and less address space to spare, which llvmpipe's memory is part of. The wide gather
-/// needs it for its table, the tall one for its result. The host's copy of that comes when the device has given
-/// back as much, so whether it is the host that runs out is up to how the address space is cut up.
+/// Gathers with less and less address space left, which llvmpipe's memory is part of. The first gather needs memory for
+/// its table, the second for its result. The host copies the result after the device has freed as much memory, so the
+/// host runs out only if the address space is fragmented.
 pub fn gather_in_less_and_less() {
     let machine = Machine::gpu();
     let mut outcomes = Vec::new();
@@ -126,7 +126,7 @@ fn gather_in(machine: &Machine, work: &Work, spare: u64) -> Outcome {
 
     limit_address_space(&(address_space() + spare).to_string());
     let gathered = app.gather(work);
-    // There is memory for this one.
+    // There is memory for the small gather.
     let small_gathered = app.gather(&small);
     limit_address_space("unlimited");
 
@@ -147,7 +147,7 @@ fn gather_in(machine: &Machine, work: &Work, spare: u64) -> Outcome {
     outcome
 }
 
-/// The bytes of this process's address space.
+/// The size of this process's address space in bytes.
 fn address_space() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap();
     let size = status.lines().find_map(|line| line.strip_prefix("VmSize:"));
@@ -155,7 +155,7 @@ fn address_space() -> u64 {
     kib.parse::<u64>().unwrap() * 1024
 }
 
-/// Sets the soft limit, which can be raised again.
+/// Sets the soft limit, which the process can raise again.
 fn limit_address_space(bytes: &str) {
     let limited = Command::new("prlimit")
         .arg(format!("--pid={}", std::process::id()))

@@ -29,7 +29,7 @@ fn no_pipeline(machine: &Machine) {
     );
     for (name, shader) in shaders {
         let gatherer = Gatherer::new(app.device()).with_shader_modules(move |_, _| shader.clone());
-        // A pipeline that failed is not kept as one that did not.
+        // A failed pipeline is not cached: the second call fails too.
         for _ in 0..2 {
             assert_rejected_and_nothing_recorded(&app, &gatherer, name);
         }
@@ -59,7 +59,7 @@ fn module(app: &App, wgsl: &str) -> wgpu::ShaderModule {
         })
 }
 
-/// What is recorded uses none of the buffers: it can be submitted without them.
+/// The encoder must use none of the buffers: it is submitted after they are destroyed.
 fn assert_rejected_and_nothing_recorded(app: &App, gatherer: &Gatherer, name: &str) {
     let (plan, buffers) = (Work::small().plan, Buffers::new(app));
     let mut encoder = app.device().create_command_encoder(&Default::default());

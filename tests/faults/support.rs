@@ -1,4 +1,4 @@
-//! Machines to break, apps on them with handlers of their own, and a limit on how long a trial may take.
+//! Machines, apps with error handlers on their devices, and a time limit for each trial.
 
 use std::mem::take;
 use std::panic::resume_unwind;
@@ -17,10 +17,10 @@ use wgpu_gather::{
 
 use crate::common::device;
 
-/// No fault may keep a trial waiting for longer.
+/// A trial that takes longer fails.
 const TIME_LIMIT: Duration = Duration::from_secs(120);
 
-/// One trial on a device that runs no shader, always, and one on the GPU, if there is one.
+/// One trial on the noop device, which runs no shader, and one on the GPU, which is ignored without a GPU.
 pub fn on_both(name: &str, run: fn(&Machine)) -> Vec<Trial> {
     let without_gpu = Trial::test(format!("noop: {name}"), move || {
         in_time(Machine::noop(wgpu::Limits::unlimited()), run)
@@ -35,7 +35,7 @@ pub fn on_gpu(name: &str, run: fn(&Machine)) -> Trial {
     })
 }
 
-/// Runs a trial, and then a gather on a good device, unless it takes too long.
+/// Runs a trial, and then a gather on a new device; fails after [`TIME_LIMIT`].
 pub fn in_time(machine: Machine, run: fn(&Machine)) -> Result<(), Failed> {
     let (sender, ended) = mpsc::channel();
     let body = thread::spawn(move || {
@@ -44,7 +44,7 @@ pub fn in_time(machine: Machine, run: fn(&Machine)) -> Result<(), Failed> {
         let work = Work::small();
         assert_eq!(app.gather(&work), Ok(machine.answer(&work)));
         app.assert_handlers_are_the_apps();
-        // The other end is gone if this took too long.
+        // The receiver is gone after the time limit.
         let _ = sender.send(());
     });
     match ended.recv_timeout(TIME_LIMIT) {
@@ -55,7 +55,7 @@ pub fn in_time(machine: Machine, run: fn(&Machine)) -> Result<(), Failed> {
     }
 }
 
-/// An adapter that gives any number of devices.
+/// An adapter, of which a trial takes any number of devices.
 #[derive(Debug, Clone)]
 pub struct Machine {
     adapter: wgpu::Adapter,
@@ -63,11 +63,11 @@ pub struct Machine {
 }
 
 impl Machine {
-    /// Validates everything and runs no shader: every answer is zeros.
+    /// The noop back end, which validates every call and runs no shader: every answer is zeros.
     pub fn noop(limits: wgpu::Limits) -> Self {
         let mut descriptor = wgpu::InstanceDescriptor::new_without_display_handle();
         descriptor.backends = wgpu::Backends::NOOP;
-        // Else buffers end at 32 bits of bytes.
+        // The flag `VALIDATION_INDIRECT_CALL` would limit buffers to 32-bit sizes.
         descriptor.flags = wgpu::InstanceFlags::empty();
         descriptor.backend_options.noop.enable = true;
         descriptor.backend_options.noop.limits = Some(limits);
@@ -94,13 +94,13 @@ impl Machine {
         }
     }
 
-    /// Whether the device's memory is the process's, and its driver says when there is none: GL does not.
+    /// Returns true if the device's memory is the process's and its driver reports a lack of memory, which GL does not.
     pub fn runs_out_of_memory_with_the_process(&self) -> bool {
         let info = self.adapter.get_info();
         info.device_type == wgpu::DeviceType::Cpu && info.backend == wgpu::Backend::Vulkan
     }
 
-    /// A new device with enough for every trial.
+    /// A new device with limits high enough for every trial.
     pub fn app(&self) -> App {
         let gpu = self.runs_shaders.then(|| self.adapter.limits());
         self.app_with(gpu.unwrap_or_default()).unwrap()
@@ -126,7 +126,7 @@ impl Machine {
         Some(App { gpu, heard })
     }
 
-    /// What a device of this machine must give.
+    /// The expected output of a device of this machine.
     pub fn answer(&self, work: &Work) -> Vec<f32> {
         if self.runs_shaders {
             work.plan.run(&work.params, &work.indices).unwrap()
@@ -136,7 +136,7 @@ impl Machine {
     }
 }
 
-/// What the app's own handlers have heard.
+/// The errors and device losses that the app's handlers have received.
 #[derive(Debug, Default)]
 struct Heard {
     errors: Mutex<Vec<String>>,
@@ -180,7 +180,7 @@ impl App {
         polled.unwrap();
     }
 
-    /// The errors that the app's handler has heard since this was last asked.
+    /// The errors that the app's handler has received since the last call.
     pub fn errors_heard(&self) -> Vec<String> {
         take(&mut self.heard.errors.lock().unwrap())
     }
@@ -189,8 +189,8 @@ impl App {
         self.heard.losses.load(Ordering::Relaxed)
     }
 
-    /// Nothing has reached the handlers, and they are still the app's: they hear of the app's own mistake,
-    /// and of the loss of its device.
+    /// Asserts that nothing has reached the app's handlers and that they are still set: they receive an error that the
+    /// app causes, and the loss of the device, which is destroyed.
     #[track_caller]
     pub fn assert_handlers_are_the_apps(&self) {
         assert_eq!((self.errors_heard(), self.losses_heard()), (vec![], 0));
@@ -212,7 +212,7 @@ impl App {
     }
 }
 
-/// A gather of rows of `f32`, none of them zero.
+/// A gather of rows of `f32`, whose elements are not zero.
 #[derive(Debug)]
 pub struct Work {
     pub plan: GatherPlan,
@@ -226,7 +226,7 @@ impl Work {
         Self::rows(10, 1, 4)
     }
 
-    /// 32 MiB of output, which takes a while.
+    /// 32 MiB of output, which keep the device busy for a while.
     pub fn long() -> Self {
         Self::rows(1 << 10, 16, 1 << 19)
     }
@@ -272,7 +272,7 @@ pub fn assert_rejected(error: &GpuError) {
     assert!(rejected, "{error:?}");
 }
 
-/// A lost device is an error of what could not be made, or of what could not be read back.
+/// Asserts an error that a lost device causes: a rejected call or a failed read-back.
 #[track_caller]
 pub fn assert_lost(error: &GpuError) {
     let lost = matches!(

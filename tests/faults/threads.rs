@@ -57,7 +57,7 @@ fn different_shapes(machine: &Machine) {
                     gpu,
                     awaits: thread % 2 == 0,
                 };
-                // Each job on two of the threads, at different times.
+                // Two of the threads run each job, at different times.
                 let start = thread * jobs.len() / THREADS;
                 let share = 2 * jobs.len().div_ceil(THREADS);
                 for job in jobs.iter().cycle().skip(start).take(share) {

@@ -1,5 +1,5 @@
-//! Many jobs in one submission: their operands lie in large buffers, one for each operand or one for all, in ranges
-//! with room to spare, and every byte around them is a canary.
+//! Runs many jobs in one submission. Their operands are ranges of large buffers, one buffer for each operand or one for
+//! all, and every byte around an operand is a canary.
 
 use std::ops::Range;
 
@@ -7,32 +7,32 @@ use wgpu_gather::{BadIndices, BadRows, GatherBuffers, Gatherer, Gpu, wgpu};
 
 use crate::common::voices::Job;
 
-/// What a job is recorded into.
+/// How jobs are recorded. Before they run, their reports hold canaries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Recording {
-    /// `Gatherer::encode`. Reports are canaries before.
+    /// By `Gatherer::encode`.
     Encoder,
-    /// `Gatherer::prepare`, then recorded twice. Reports are canaries before.
+    /// By `Gatherer::prepare`, with the prepared gather recorded twice.
     Prepared,
-    /// `Gatherer::encode_in_pass`, all jobs into one pass. Reports are canaries before.
+    /// By `Gatherer::encode_in_pass`, all jobs into one pass.
     Pass,
-    /// `Gatherer::encode`, all operands in one buffer. Reports are canaries before.
+    /// By `Gatherer::encode`, with all operands in one buffer.
     OneBuffer,
-    /// `Gatherer::prepare`, then recorded twice, with a count of index rows that the job's place in the batch gives.
+    /// As `Prepared`, but with an index count that depends on the job's place in the batch.
     Counted,
 }
 
-/// Jobs and bytes that fill a batch.
+/// The numbers of jobs and of bytes that fill a batch.
 const BATCH_JOBS: usize = 256;
 const BATCH_BYTES: usize = 1 << 24;
 
-/// Bytes before each operand, at least, and bytes of its range behind it.
+/// The least number of canary bytes before an operand, and the number of canary bytes after it in its range.
 const ROOM: usize = 16;
 
 #[expect(clippy::cast_possible_truncation, reason = "a few dozen bytes")]
 pub(crate) const REPORT_BYTES: usize = BadRows::REPORT_BYTES as usize;
 
-/// Runs some of the jobs, compares every byte of every buffer, and says how many jobs that were.
+/// Runs some of the jobs, compares every byte of every buffer, and returns the number of jobs run.
 pub(crate) fn check(
     gpu: &Gpu,
     gatherer: &Gatherer,
@@ -54,10 +54,10 @@ pub(crate) fn check(
     count
 }
 
-/// The first jobs of a list, and every so many of the others: a prime, so that no width, kind or policy is left out. All
-/// of them with `GATHER_EVERY_CASE`.
+/// The first jobs of a list and a share of the rest, or all jobs with `GATHER_EVERY_CASE`.
 fn some(jobs: impl IntoIterator<Item = Job>) -> impl Iterator<Item = Job> {
     const FIRST: usize = 64;
+    // A prime, so that no width, kind or policy is left out.
     const STRIDE: usize = 7;
     let all = std::env::var_os("GATHER_EVERY_CASE").is_some();
     let numbered = jobs.into_iter().enumerate();
@@ -106,7 +106,7 @@ fn check_batch(gpu: &Gpu, gatherer: &Gatherer, recording: Recording, jobs: &[Job
 
 const OPERANDS: [&str; 5] = ["params", "indices", "output", "report", "index count"];
 
-/// No rows, the first, some, all, and more than there are.
+/// The index count for a job: no index rows, one, some, all, or more than there are.
 fn count_of(at: usize, job: &Job) -> u32 {
     let rows = u32::try_from(job.plan.dims().index_count).unwrap();
     [
@@ -120,23 +120,23 @@ fn count_of(at: usize, job: &Job) -> u32 {
     ][at % 7]
 }
 
-/// The bytes of the output that so many index rows of each batch give.
+/// The ranges of output bytes that this index count writes, one for each block.
 fn gathered_bytes(job: &Job, count: u32) -> impl Iterator<Item = Range<usize>> {
     let dims = job.plan.dims();
     let size = |size: u64| usize::try_from(size).unwrap();
     let row_bytes = size(dims.slice_len) * job.element_bytes;
-    let (rows, parts) = (
+    let (rows, blocks) = (
         size(dims.index_count),
         size(dims.batch_size * dims.outer_size),
     );
     let gathered = rows.min(count as usize);
-    (0..parts).map(move |part| {
-        let start = part * rows * row_bytes;
+    (0..blocks).map(move |block| {
+        let start = block * rows * row_bytes;
         start..start + gathered * row_bytes
     })
 }
 
-/// The buffers of the operands, and where in them their images begin.
+/// The buffer of each operand, and the offset in it of the operand's image.
 struct Buffers {
     of: [wgpu::Buffer; 5],
     starts: [usize; 5],
@@ -274,7 +274,7 @@ fn check_report(job: &Job, report: &[u8]) {
     }
 }
 
-/// The bytes of a buffer: operands among canaries.
+/// The expected bytes of a buffer: operands among canaries.
 struct Image {
     bytes: Vec<u8>,
     alignment: usize,
@@ -290,7 +290,7 @@ impl Image {
         }
     }
 
-    /// Makes place for an operand behind the others.
+    /// Reserves a range for an operand after the last one.
     fn place(&mut self, len: usize) {
         let start = (self.bytes.len() + ROOM).next_multiple_of(self.alignment);
         let end = start + len.next_multiple_of(4) + ROOM;
@@ -329,12 +329,12 @@ impl Image {
     }
 }
 
-/// Differs from its neighbours, so that bytes moved along are seen too.
+/// A canary for each place, which differs from its neighbours, so that shifted bytes show.
 fn canary(at: usize) -> u8 {
     u8::try_from(at * 151 % 251 + 1).unwrap()
 }
 
-/// The bytes of buffers, once all that is submitted has run.
+/// The bytes of the buffers after all submitted work.
 pub(crate) fn read_back<const N: usize>(gpu: &Gpu, buffers: [&wgpu::Buffer; N]) -> [Vec<u8>; N] {
     let mut encoder = gpu.device().create_command_encoder(&Default::default());
     let copies = buffers.map(|buffer| {

@@ -1,5 +1,5 @@
-//! Gathers beyond what one dispatch may bind: on devices with tiny limits, with operands past the binding
-//! limit of the adapter, and from params in several buffers.
+//! Gathers that one dispatch cannot bind: on devices with tiny limits, with operands above the binding limit of the
+//! adapter, and from params in several buffers.
 
 use libtest_mimic::Trial;
 use wgpu_gather::{
@@ -35,15 +35,15 @@ pub(crate) fn trials() -> Vec<Trial> {
         trial("small_buffers_gather_what_they_hold", small_buffers),
         trial("params_in_shards_are_one_table", shards),
         trial("small_bindings_cut_plans_of_shards", plans_of_shards),
-        trial("params_of_300_mib", large_params),
-        trial("output_and_indices_of_300_mib", large_output),
-        trial("index_rows_of_300_mib", large_indices),
-        trial("more_rows_than_32_bits_count", wide_params)
+        trial("params_of_300_mib_are_gathered", large_params),
+        trial("output_and_indices_of_300_mib_are_gathered", large_output),
+        trial("index_rows_of_300_mib_are_gathered", large_indices),
+        trial("rows_beyond_32_bits_are_gathered", wide_params)
             .with_ignored_flag(std::env::var_os("GATHER_LARGE").is_none()),
     ]
 }
 
-/// The adapter of the trials with 2 workgroups a dimension, bindings of 1 KiB, and buffers of so many bytes.
+/// A device with at most 2 workgroups a dimension, bindings of 1 KiB, and buffers of `buffer_bytes`.
 pub(crate) fn small_device(buffer_bytes: u64) -> Gpu {
     limited_device(|limits| wgpu::Limits {
         max_storage_buffer_binding_size: 1024,
@@ -54,7 +54,7 @@ pub(crate) fn small_device(buffer_bytes: u64) -> Gpu {
     })
 }
 
-/// The adapter of the trials with other limits than its own.
+/// A device of the trials' adapter, whose limits `limits` makes from the adapter's.
 pub(crate) fn limited_device(limits: impl FnOnce(wgpu::Limits) -> wgpu::Limits) -> Gpu {
     let descriptor = wgpu::InstanceDescriptor::new_without_display_handle_from_env();
     let instance = wgpu::Instance::new(descriptor);
@@ -73,7 +73,7 @@ fn small_bindings(_: &'static Gpu, jobs: impl Iterator<Item = Job>) {
     batch::check(&gpu, &unchecked(&gpu), Recording::Encoder, jobs);
 }
 
-/// Every so many of the CPU's sweep, a prime.
+/// The step through the CPU's sweep: a prime, so that no attribute is left out.
 const SWEEP_STRIDE: usize = 1009;
 
 fn small_shapes(gpu: &'static Gpu) {
@@ -86,7 +86,7 @@ fn small_shapes(gpu: &'static Gpu) {
     let jobs: Vec<Job> = jobs.collect();
     small_bindings(gpu, jobs.iter().cloned());
 
-    // In buffers of 4 KiB, too.
+    // Also in buffers of 4 KiB.
     let gpu = small_device(SMALL_BUFFER_BYTES as u64);
     let fitting = jobs.iter().filter(|job| fits_small_buffers(job));
     let checked = fitting.step_by(11).map(|job| job.check(&blocking(&gpu)));
@@ -197,7 +197,7 @@ fn check_shards(gpu: &Gpu, job: &Job, hash: &mut Hash) {
 
 const MIB: usize = 1 << 20;
 
-/// Compares with the CPU, once with valid indices and once with bad ones, the first of them far behind.
+/// Compares with the CPU, once with valid indices and once with two bad ones, the first after seven eighths of them.
 pub(crate) fn check_large<T, I>(
     gpu: &Gpu,
     plan: &GatherPlan,
@@ -212,7 +212,7 @@ pub(crate) fn check_large<T, I>(
     let same = |indices: &[I]| {
         let found = gpu.gather_blocking(plan, &table, indices);
         let expected = plan.run(params, indices).map_err(GpuError::Run);
-        // Not printed when they differ: there are too many of them.
+        // Too long to print.
         assert!(found == expected, "{plan}");
         found.is_ok()
     };
@@ -263,7 +263,7 @@ fn large_indices(gpu: &'static Gpu) {
     check_large(gpu, &plan, &params, &mut indices, 1 << 32);
 }
 
-/// 5 GiB of params, too much for a machine that is not asked.
+/// 5 GiB of params, which many machines cannot hold: runs with `GATHER_LARGE` only.
 fn wide_params(gpu: &'static Gpu) {
     const SHARD_ROWS: u64 = 5 << 28;
     let buffers = [(); 4].map(|()| {
@@ -289,7 +289,7 @@ fn wide_params(gpu: &'static Gpu) {
         range: buffer.slice(..),
     });
 
-    // As one dim, and as dims of 5, 2^20 and 2^10.
+    // Rows as an index into one dim, and as indices into dims of 5, 2^20 and 2^10.
     let inner = [1_u64 << 20, 1 << 10];
     let one = marked.to_vec();
     let three = marked
@@ -299,7 +299,7 @@ fn wide_params(gpu: &'static Gpu) {
     let rows_usize = usize::try_from(rows).unwrap();
     let three_dims = [5, 1 << 20, 1 << 10];
     let nd = GatherNd::new().bad_indices(BadIndices::Error);
-    // Of the first row of each of 5 batches.
+    // Along the last dim, in the first of the 2^20 lines of each of the 5 planes.
     let elements = GatherElements::new().axis(2).bad_indices(BadIndices::Error);
     let elements = elements.plan(&three_dims, &[5, 1, 2]).unwrap();
     for (plan, indices, expected, bad_row) in [

@@ -11,15 +11,15 @@ use crate::common::voices::Job;
 use crate::into_buffers::without_runtime_checks;
 use crate::trial;
 
-/// Slices that a kernel takes.
+/// Slices that select a kernel.
 #[derive(Clone, Copy)]
 struct Slices {
     element_bytes: usize,
     slice_len: usize,
-    /// What `explain` says of the kernel.
+    /// The kernel's name in the text of `explain`.
     kernel: &'static str,
     units: &'static str,
-    /// How often each value stands among the rows: in other places of a lane.
+    /// The number of times that each value occurs, each time at another place of a lane.
     times: usize,
 }
 
@@ -39,7 +39,7 @@ const fn slices(
     }
 }
 
-/// Of the kernels for index rows of one or two values.
+/// Slices for the kernels that take index rows of one or two values.
 const SLICES: [Slices; 15] = [
     slices(1, 1, "packed", "16 slices", 16),
     slices(2, 1, "packed", "8 slices", 8),
@@ -58,10 +58,10 @@ const SLICES: [Slices; 15] = [
     slices(16, 257, "long", "units of 16 bytes", 1),
 ];
 
-/// Index rows that leave enough lanes for four rows each.
+/// A number of index rows with which each lane takes four rows.
 const FOUR_ROWS: usize = 528;
 
-/// Of the others.
+/// Slices for the kernels that take any index row.
 const GENERAL_SLICES: [Slices; 9] = [
     slices(1, 1, "bytes", "4 bytes of output", 4),
     slices(6, 1, "bytes", "4 bytes of output", 4),
@@ -96,10 +96,10 @@ pub(crate) fn trials() -> Vec<Trial> {
     ]
 }
 
-/// Index rows that hold each value in each place among valid ones, and beside each other.
+/// Index rows that hold each edge value at each place, among valid values and beside other edge values.
 fn nd(dims: &[usize], kind: IndexKind, slices: Slices) -> Case {
     let valid = |row: usize, k: usize| (row % dims[k]) as i128;
-    let values = dims.iter().map(|&dim| values_that_it_holds(dim, kind));
+    let values = dims.iter().map(|&dim| edge_values(dim, kind));
     let values: Vec<Vec<i128>> = values.collect();
     let mut indices = Vec::new();
     let mut rows = 0;
@@ -114,7 +114,7 @@ fn nd(dims: &[usize], kind: IndexKind, slices: Slices) -> Case {
         for n in 0..values[0].len() {
             push(&|at| Some(values[at][(n + at * (time + 1)) % values[at].len()]));
         }
-        // So that each value stands elsewhere in a lane the next time.
+        // One more row moves each value to another place of a lane the next time.
         push(&|_| None);
     }
     let least = match slices.kernel {
@@ -129,9 +129,9 @@ fn nd(dims: &[usize], kind: IndexKind, slices: Slices) -> Case {
     case(gather_nd(0), &params_shape, &[rows, dims.len()], &indices)
 }
 
-/// Along the second of three dims, at places that fewer entries than params has make uneven.
+/// gather_elements along the second of three dims, with indices smaller than params in the last one.
 fn along_elements(kind: IndexKind, slices: Slices) -> Case {
-    let values = values_that_it_holds(5, kind);
+    let values = edge_values(5, kind);
     let (lines, along, rest) = (2, slices.times * values.len() / 4 + 1, 2);
     let indices: Vec<i128> = (0..lines * along * rest)
         .map(|n| values[(n + n / values.len()) % values.len()])
@@ -139,14 +139,14 @@ fn along_elements(kind: IndexKind, slices: Slices) -> Case {
     case(elements(1), &[2, 5, 3], &[lines, along, rest], &indices)
 }
 
-fn values_that_it_holds(dim: usize, kind: IndexKind) -> Vec<i128> {
+fn edge_values(dim: usize, kind: IndexKind) -> Vec<i128> {
     let mut values = values_around(dim);
     values.retain(|&value| holds(kind, value));
     values
 }
 
-/// Each index type, with and without counting from the end, and zeros, a fill, the nearest entry, or a report. The oracle
-/// says what they give, and so does the CPU.
+/// Compares with the oracle and the CPU: each index type, with and without counting from the end, with zeros, a fill,
+/// clamped indices or a report.
 fn check(gpu: &Gpu, slices: &[Slices], case_of: impl Fn(IndexKind, Slices) -> Case) {
     const POLICIES: [BadIndices; 3] = [BadIndices::Zero, BadIndices::Clamp, BadIndices::Error];
     let limits = gpu.device().limits();
@@ -186,7 +186,7 @@ fn check(gpu: &Gpu, slices: &[Slices], case_of: impl Fn(IndexKind, Slices) -> Ca
             jobs.extend(filled.map(Job::filled));
             jobs.extend(of_case.clone());
         }
-        // Few enough that none of them is left out.
+        // Of so few jobs, `batch::check` skips none.
         for jobs in jobs.chunks(64) {
             let gatherer = without_runtime_checks(gpu);
             let count = batch::check(gpu, gatherer, Recording::Encoder, jobs.iter().cloned());

@@ -1,5 +1,5 @@
-//! Numbers of rows, units and blocks about those at which the lanes and workgroups of a kernel end, with bad rows among
-//! them, beside the CPU.
+//! Compares with the CPU at numbers of rows, units and blocks near those where a kernel's lanes and workgroups end.
+//! Some rows are bad.
 
 use libtest_mimic::Trial;
 use wgpu_gather::{
@@ -11,24 +11,24 @@ use crate::common::indices::{Hash, holds, values_around};
 use crate::common::voices::index_bytes;
 use crate::trial;
 
-/// Invocations of a workgroup.
+/// The number of invocations of a workgroup.
 const WORKGROUP: usize = 256;
 
-/// From so many lanes on, if each has four rows, they do.
+/// The least number of lanes with which each lane takes four rows.
 const LANES: usize = 1 << 15;
 
 pub(crate) fn trials() -> Vec<Trial> {
     vec![
-        trial("packed_rows_are_right_about_each_edge", packed),
-        trial("rows_are_right_about_each_edge", rows),
-        trial("long_slices_are_right_about_each_edge", long),
-        trial("bytes_are_right_about_each_edge", bytes),
+        trial("packed_rows_are_right_near_each_edge", packed),
+        trial("rows_are_right_near_each_edge", rows),
+        trial("long_slices_are_right_near_each_edge", long),
+        trial("bytes_are_right_near_each_edge", bytes),
         trial("blocks_of_any_size_share_lanes", blocks),
         trial("a_bad_row_in_any_place_is_reported", bad_rows),
     ]
 }
 
-/// A lane's rows, those of a workgroup, and those from which the rest is a dispatch of its own.
+/// Numbers of rows near those of a lane and of a workgroup, and near 1,024, from which a rest has its own dispatch.
 fn packed(gpu: &'static Gpu) {
     for bytes in [1, 2, 4] {
         let slices = 16 / bytes;
@@ -41,7 +41,7 @@ fn packed(gpu: &'static Gpu) {
     }
 }
 
-/// Rows of a workgroup whose lanes have one each, and the rows from which they have four.
+/// Numbers of rows near those of a workgroup whose lanes take one row, and near the number from which lanes take four.
 fn rows(gpu: &'static Gpu) {
     let words = [1, 2, 3, 5, 63, 255].map(|units| (4, units));
     let vectors = [1, 2, 3, 16, 255, 256].map(|units| (16, units));
@@ -63,7 +63,7 @@ fn rows(gpu: &'static Gpu) {
     }
 }
 
-/// How many slices a workgroup has at once, and the rows from which its lanes have four.
+/// The number of slices that a workgroup copies at once, and the number of rows from which its lanes take four.
 fn slots_and_four(units: usize) -> (usize, usize) {
     (WORKGROUP / units, 4 * LANES.div_ceil(units))
 }
@@ -74,14 +74,14 @@ fn long(gpu: &'static Gpu) {
         for units in [edge - 1, edge, edge + 1] {
             for count in [1, 2, 5] {
                 check(gpu, 16, [1, 1, units], count);
-                // A multiple of four words would be moved as vectors.
+                // Odd, because a multiple of four words is copied as vectors.
                 check(gpu, 4, [1, 1, units | 1], count);
             }
         }
     }
 }
 
-/// The words of a workgroup hold 1,024 bytes.
+/// A workgroup writes 1,024 bytes, four in each lane.
 fn bytes(gpu: &'static Gpu) {
     for len in [1, 2, 3, 5, 6, 7, 9, 1021, 1023, 1025] {
         let workgroup = 1024 / len;
@@ -93,7 +93,7 @@ fn bytes(gpu: &'static Gpu) {
     }
 }
 
-/// Many batches, outer coordinates or index rows, and of each about as many as a lane and a workgroup take.
+/// Many batches, outer coordinates or index rows, near the numbers that a lane and a workgroup take.
 fn blocks(gpu: &'static Gpu) {
     for (unit_bytes, units) in [(4, 1), (4, 3), (16, 1), (16, 16)] {
         let (slots, four) = slots_and_four(units);
@@ -115,7 +115,7 @@ fn blocks(gpu: &'static Gpu) {
             check(gpu, unit_bytes, [batches, outer, units], count);
         }
     }
-    // Packed, and several of them in a word.
+    // Packed blocks, and blocks that share a word.
     for (batches, outer, count) in [(3, 5, 16), (2, 1, 1024), (1, 2, 4096), (257, 2, 16)] {
         for (bytes, count) in [1, 2, 4].into_iter().flat_map(|b| [(b, count), (b, 1)]) {
             check(gpu, bytes, [batches, outer, 1], count);
@@ -124,8 +124,8 @@ fn blocks(gpu: &'static Gpu) {
     }
 }
 
-/// Gathers along the third of four dims, of which indices share the first. About half of the index rows are out of range;
-/// they hold a fill.
+/// Gathers along the third of four dims, with the first as a batch dim. About half of the index rows are bad; their
+/// slices hold a fill.
 fn check(gpu: &Gpu, element_bytes: usize, [batches, outer, slice_len]: [usize; 3], count: usize) {
     let dim = if batches * outer == 1 { 50 } else { 3 };
     let index_kind = IndexKind::ALL[(count + slice_len) % 4];
@@ -175,7 +175,7 @@ fn check(gpu: &Gpu, element_bytes: usize, [batches, outer, slice_len]: [usize; 3
         expected.len(),
     );
     let [output, reported, report] = found;
-    // Not printed when they differ: there are too many of them.
+    // Too long to print.
     for (output, report) in [(output, "without"), (reported, "with")] {
         let differs = output.iter().zip(&expected).position(|(a, b)| a != b);
         assert_eq!(
@@ -192,7 +192,7 @@ fn check(gpu: &Gpu, element_bytes: usize, [batches, outer, slice_len]: [usize; 3
 
 const CANARY: u8 = 0x5c;
 
-/// The output without a report and with one, and the report.
+/// The output of a gather without a report, the output of one with a report, and the report.
 fn run(
     gpu: &Gpu,
     plan: &GatherPlan,
@@ -229,7 +229,7 @@ fn run(
     read_back(gpu, [&outputs[0], &outputs[1], &report])
 }
 
-/// One bad row, in each place of the first lanes and of the next ones.
+/// One bad row, in turn at each of the first 68 places.
 fn bad_rows(gpu: &'static Gpu) {
     let params: Vec<u32> = (1..=96).collect();
     let table = gpu.upload(&params).unwrap();

@@ -13,21 +13,21 @@ use crate::trial;
 
 pub(crate) fn trials() -> Vec<Trial> {
     vec![
-        trial("an_executor_gives_the_same_on_either_device", executors),
+        trial("an_executor_gives_one_result_on_either_device", executors),
         trial(
             "an_executor_gives_zero_bytes_on_either_device",
             zero_bytes_on_both,
         ),
         trial("an_executor_gives_the_fill_on_either_device", fill_on_both),
         trial(
-            "an_executor_refuses_the_same_fills_on_either_device",
+            "an_executor_refuses_long_fills_on_either_device",
             fill_too_long,
         ),
-        trial("an_executor_wants_its_policy_named", policy_not_named),
+        trial("an_executor_needs_a_named_policy", policy_not_named),
     ]
 }
 
-/// The GPU of the trials, and the CPU as on a machine without one.
+/// An executor on the GPU of the trials, and one on the CPU, as on a machine without a GPU.
 fn both(gpu: &Gpu) -> [Executor; 2] {
     let gpu = Gpu::from_parts(gpu.device().clone(), gpu.queue().clone());
     let none = GpuError::NoAdapter("none for this test".into());
@@ -107,7 +107,7 @@ fn policy_not_named(gpu: &'static Gpu) {
     }
 }
 
-/// An executor with a fill, of an element's bytes.
+/// An executor with a fill, given as the bytes of an element.
 struct Filled<'a> {
     executor: &'a Executor,
     fill: &'a [u8],
@@ -144,10 +144,10 @@ fn fill_on_both(gpu: &'static Gpu) {
         let plan = plan.plan(&[3], &[3]).unwrap();
         let output = block_on(executor.gather_filled(&plan, &[1_u8, 2, 3], &[2, -1, 0], 9));
         assert_eq!(output, Ok(vec![3, 9, 1]), "{executor}");
-        // Without a fill there is none.
+        // Without a fill, bad rows hold zeros.
         let output = block_on(executor.gather(&plan, &[1_u8, 2, 3], &[2, -1, 0]));
         assert_eq!(output, Ok(vec![3, 0, 1]), "{executor}");
-        // A row that a shard does not hold has zeros.
+        // A row that the shard does not hold gives zeros.
         let shard = plan.shard(1..3).unwrap();
         let output = executor.gather_filled_blocking(&shard, &[2_u8, 3], &[2, -1, 0], 9);
         assert_eq!(output, Ok(vec![3, 9, 0]), "{executor}");
@@ -159,7 +159,7 @@ fn fill_on_both(gpu: &'static Gpu) {
     }
 }
 
-/// Before anything is uploaded: the device is lost.
+/// The error comes before any upload, which would fail, because the device is lost.
 fn fill_too_long(_: &'static Gpu) {
     let gpu = pollster::block_on(Gpu::from_env()).unwrap();
     gpu.device().destroy();

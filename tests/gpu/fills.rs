@@ -1,4 +1,4 @@
-//! Fills that repeat themselves after other bytes than a unit has, in slices that are cut into pieces.
+//! Fills whose period differs from the size of a unit, in whole slices and in slices that are cut into pieces.
 
 use libtest_mimic::Trial;
 use wgpu_gather::{BadIndices, Gpu, IndexKind};
@@ -10,7 +10,7 @@ use crate::cuts::small_device;
 use crate::into_buffers::{unchecked, without_runtime_checks};
 use crate::trial;
 
-/// All that a uniform holds, as whole words of whole elements.
+/// All fill sizes whose period in whole words is at most 64 bytes, as much as a uniform holds.
 const FILL_BYTES: [usize; 32] = [
     1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 18, 20, 22, 24, 26, 28, 30, 32, 36, 40,
     44, 48, 52, 56, 60, 64,
@@ -33,7 +33,7 @@ pub(crate) fn trials() -> Vec<Trial> {
     ]
 }
 
-/// Slices of less than a piece, which has 768 bytes on a small device, of two and of more.
+/// Slices shorter than a piece, which has 768 bytes on a small device, and slices of two pieces and of more.
 fn check(run: impl Fn(Vec<Job>) -> usize) {
     for element_bytes in FILL_BYTES {
         let mut jobs = Vec::new();

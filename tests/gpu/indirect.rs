@@ -1,4 +1,4 @@
-//! Gathers of as many index rows as a buffer says when the commands run.
+//! Indirect gathers: a buffer holds the index count when the commands run.
 
 use libtest_mimic::Trial;
 use wgpu_gather::{
@@ -18,14 +18,14 @@ pub(crate) fn trials() -> Vec<Trial> {
         trial("an_index_count_limits_the_rows", |gpu| {
             batch::check(gpu, gpu.gatherer(), Recording::Counted, jobs());
         }),
-        trial("an_index_count_limits_the_rows_of_a_cut", |_| {
+        trial("an_index_count_limits_the_rows_of_each_chunk", |_| {
             let gpu = small_device(1 << 26);
             batch::check(&gpu, &unchecked(&gpu), Recording::Counted, jobs());
         }),
-        trial("rows_behind_the_count_are_not_bad", report),
+        trial("rows_after_the_index_count_are_not_bad", report),
         trial("an_earlier_pass_writes_the_index_count", earlier_pass),
-        trial("a_prepared_gather_reads_the_count_anew", anew),
-        trial("indirect_bytes_begin_within_a_word", within_words),
+        trial("a_prepared_gather_reads_each_new_index_count", anew),
+        trial("indirect_blocks_may_begin_within_a_word", within_words),
     ]
 }
 
@@ -37,7 +37,7 @@ fn jobs() -> impl Iterator<Item = Job> {
     of_table.chain(lengths.flat_map(move |case| case.jobs(&WIDTHS, &[IndexKind::I32], &policies)))
 }
 
-/// A gather along the second dim of 2 x 3 elements of 2 bytes by 5 indices, with a count: the output and the report.
+/// The output and the report of a gather along the second dim of 2 x 3 elements by 5 indices, with an index count.
 fn gather_indirect(gpu: &Gpu, indices: &[u32; 5], count: u32) -> ([u16; 10], Option<BadRows>) {
     let plan = Gather::new().axis(1).bad_indices(BadIndices::Error);
     let plan = plan.plan(&[2, 3], &[5]).unwrap();
@@ -82,7 +82,7 @@ fn report(gpu: &'static Gpu) {
     assert_eq!((output, bad_rows), ([9; 10], None));
 }
 
-/// Runs a gather of bytes into an output of ones, with a count, and gives the bytes back.
+/// Gathers bytes into an output of ones, with an index count, and returns the output.
 fn indirect_bytes(
     gpu: &Gpu,
     plan: &GatherPlan,
@@ -123,7 +123,7 @@ fn pipeline(gpu: &Gpu, source: &str) -> wgpu::ComputePipeline {
     })
 }
 
-/// One pass of an app's keeps the numbers that are even, in any order, and counts them; the gather follows in it.
+/// A pass of the app keeps the even numbers, in any order, and counts them; the gather follows in the same pass.
 fn earlier_pass(gpu: &'static Gpu) {
     const COMPACT: &str = "
         @group(0) @binding(0) var<storage, read> numbers: array<u32>;
@@ -181,7 +181,7 @@ fn earlier_pass(gpu: &'static Gpu) {
     assert!(rest.iter().all(|&value| value == 77), "{rest:?}");
 }
 
-/// Recorded once, with another count each time that it runs.
+/// A gather is prepared once, and runs with another index count each time.
 fn anew(gpu: &'static Gpu) {
     let plan = Gather::new().plan(&[3], &[4]).unwrap();
     let (params, indices) = (gpu.upload(&[5_u32, 6, 7]), gpu.upload(&[2_u32, 1, 0, 2]));
@@ -214,7 +214,7 @@ fn anew(gpu: &'static Gpu) {
     }
 }
 
-/// Parts of 257 bytes, each of which begins elsewhere in a word, and counts about what one workgroup writes.
+/// Blocks of 257 bytes, which begin at different bytes of a word, with every index count.
 fn within_words(gpu: &'static Gpu) {
     const ROWS: usize = 257;
     let plan = Gather::new().axis(1).plan(&[4, 3], &[ROWS]).unwrap();
@@ -223,10 +223,10 @@ fn within_words(gpu: &'static Gpu) {
     let (table, indices) = (gpu.upload(&params).unwrap(), gpu.upload(&indices).unwrap());
     for count in 0..=257_u32 {
         let found = indirect_bytes(gpu, &plan, &table, &indices, count);
-        let expected = (0..4).flat_map(|part| {
+        let expected = (0..4).flat_map(|block| {
             (0..ROWS).map(move |row| match row as u64 >= count.into() {
                 true => 1,
-                false => params[part * 3 + row % 3],
+                false => params[block * 3 + row % 3],
             })
         });
         assert!(found.into_iter().eq(expected), "count {count}");

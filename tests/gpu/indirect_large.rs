@@ -1,4 +1,4 @@
-//! Gathers of as many index rows as a buffer says, which are so many at most that workgroups are dispatched indirectly.
+//! Indirect gathers that are large enough for indirect dispatches.
 
 use libtest_mimic::Trial;
 use wgpu_gather::{BadIndices, BadRows, Gather, GatherBuffers, Gpu, IndexKind, wgpu};
@@ -9,14 +9,20 @@ use crate::trial;
 
 pub(crate) fn trials() -> Vec<Trial> {
     vec![
-        trial("counts_are_right_direct_and_indirect", direct_and_indirect),
-        trial("counts_of_many_blocks_are_right", blocks),
-        trial("counts_in_any_of_several_chunks_are_right", chunks),
-        trial("counts_beyond_one_row_of_workgroups", workgroups),
+        trial(
+            "direct_and_indirect_dispatches_obey_the_count",
+            direct_and_indirect,
+        ),
+        trial("an_index_count_limits_the_rows_of_each_block", blocks),
+        trial("an_index_count_may_end_in_any_chunk", chunks),
+        trial(
+            "an_index_count_may_end_in_any_row_of_workgroups",
+            workgroups,
+        ),
     ]
 }
 
-/// Of each kernel the most rows of fewer than 2^18 invocations, and as many rows as need more.
+/// For each kernel, the largest number of rows that is dispatched directly, and a number that is dispatched indirectly.
 fn direct_and_indirect(gpu: &'static Gpu) {
     const MANY: usize = 1 << 20;
     for (slice_bytes, direct, indirect) in [
@@ -33,7 +39,7 @@ fn direct_and_indirect(gpu: &'static Gpu) {
     }
 }
 
-/// A dispatch for each block: small ones, whose counts end within a word, and large ones.
+/// Blocks with a dispatch each: small blocks, in which a count may end within a word, and large blocks.
 fn blocks(gpu: &'static Gpu) {
     for (slice_bytes, outer, rows) in [(1, 5, 1023), (3, 5, 341), (16, 9, 100), (1, 2, 1 << 20)] {
         check(
@@ -46,7 +52,7 @@ fn blocks(gpu: &'static Gpu) {
     }
 }
 
-/// Bindings of 8 MiB: two chunks of 2^21 rows, whose dispatches are indirect, and a small one.
+/// Bindings of 8 MiB make two chunks of 2^21 rows, with indirect dispatches, and a small chunk.
 fn chunks(_: &'static Gpu) {
     const CHUNK: usize = 1 << 21;
     let gpu = limited_device(|limits| wgpu::Limits {
@@ -68,7 +74,7 @@ fn chunks(_: &'static Gpu) {
     check(&gpu, 1, 1, rows, &counts[2..4]);
 }
 
-/// As many workgroups as do not fit in one row of them, and counts at the ends of rows.
+/// More workgroups than one dimension of a dispatch allows, and counts at the ends of rows of workgroups.
 fn workgroups(_: &'static Gpu) {
     let gpu = limited_device(|limits| wgpu::Limits {
         max_compute_workgroups_per_dimension: 300,
@@ -93,7 +99,7 @@ fn workgroups(_: &'static Gpu) {
     }
 }
 
-/// Gathers from four rows, a fifth of the index rows being bad, with and without a report, once for each count.
+/// Gathers from four rows, with and without a report, once for each count. A fifth of the index rows is bad.
 fn check(gpu: &Gpu, slice_bytes: usize, outer: usize, rows: usize, counts: &[usize]) {
     let plan = Gather::new().axis(1).bad_indices(BadIndices::Error);
     let plan = plan.plan(&[outer, 4, slice_bytes], &[rows]).unwrap();
@@ -136,7 +142,7 @@ fn check(gpu: &Gpu, slice_bytes: usize, outer: usize, rows: usize, counts: &[usi
             let block_bytes = rows * slice_bytes;
             for (found, whole) in found.chunks(block_bytes).zip(whole.chunks(block_bytes)) {
                 let (found, rest) = found.split_at(gathered * slice_bytes);
-                // Not printed when they differ: there are too many of them.
+                // Too long to print.
                 assert!(found == &whole[..gathered * slice_bytes], "{name}");
                 assert!(rest.iter().all(|&byte| byte == 1), "{name}");
             }

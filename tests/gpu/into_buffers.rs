@@ -1,4 +1,4 @@
-//! Gathers that a `Gatherer` records between buffers of the caller's.
+//! Gathers that a `Gatherer` records between buffers of the caller.
 
 use std::sync::OnceLock;
 use std::thread;
@@ -30,11 +30,11 @@ pub(crate) fn trials() -> Vec<Trial> {
         trials.extend([
             trial(format!("the_table_equals_the_oracle::{name}"), check(table)),
             trial(
-                format!("every_index_value_is_judged_at_full_width::{name}"),
+                format!("no_index_value_is_truncated::{name}"),
                 check(index_values),
             ),
             trial(
-                format!("elements_of_every_width_are_moved_whole::{name}"),
+                format!("every_width_is_copied_whole::{name}"),
                 check(widths),
             ),
             trial(format!("bad_rows_hold_the_fill::{name}"), check(filled)),
@@ -47,8 +47,8 @@ pub(crate) fn trials() -> Vec<Trial> {
             many_workgroups,
         ),
         trial("a_bad_row_under_outer_dims_counts_once", count_once),
-        trial("a_report_is_written_whatever_the_policy", report_with_zero),
-        trial("two_threads_share_a_gatherer", two_threads),
+        trial("a_report_is_written_under_any_policy", report_with_zero),
+        trial("threads_share_a_gatherer", threads),
         trial("indices_written_by_an_earlier_pass_are_read", chain),
     ]);
     trials
@@ -59,7 +59,7 @@ pub(crate) fn trials() -> Vec<Trial> {
 struct Way {
     runtime_checks: bool,
     recording: Recording,
-    /// On a device that binds no more storage buffers than a gather with a report takes.
+    /// True for a device that binds only the four storage buffers that a gather with a report needs.
     few_bindings: bool,
 }
 
@@ -85,17 +85,12 @@ impl Way {
     }
 
     fn name(self) -> String {
-        let checks = if self.runtime_checks {
-            "checked"
-        } else {
-            "unchecked"
+        let gatherer = match (self.few_bindings, self.runtime_checks) {
+            (true, _) => "few_bindings",
+            (false, true) => "checked",
+            (false, false) => "unchecked",
         };
-        let bindings = if self.few_bindings {
-            "_with_few_bindings"
-        } else {
-            ""
-        };
-        format!("{checks}_{:?}{bindings}", self.recording).to_lowercase()
+        format!("{gatherer}_{:?}", self.recording).to_lowercase()
     }
 
     fn check(self, gpu: &'static Gpu, jobs: impl IntoIterator<Item = Job>) -> usize {
@@ -115,7 +110,7 @@ impl Way {
     }
 }
 
-/// A gatherer whose shader would read past the end if it asked for that: naga's checks hide it.
+/// A gatherer without naga's checks, which would hide a shader's reads past the end of a binding.
 pub(crate) fn without_runtime_checks(gpu: &Gpu) -> &'static Gatherer {
     static GATHERER: OnceLock<Gatherer> = OnceLock::new();
     GATHERER.get_or_init(|| unchecked(gpu))
@@ -137,7 +132,7 @@ pub(crate) fn table() -> Box<dyn Iterator<Item = Job>> {
     Box::new(planned.flat_map(move |case| case.jobs(&[1, 3, 4, 16], &IndexKind::ALL, &policies)))
 }
 
-/// For each unit of the kernels.
+/// Edge values, for each unit of the kernels.
 pub(crate) fn index_values() -> Box<dyn Iterator<Item = Job>> {
     let cases = cases::index_values().into_iter();
     Box::new(cases.flat_map(|case| case.jobs(&[1, 4, 8, 16], &IndexKind::ALL, &POLICIES)))
@@ -148,7 +143,7 @@ pub(crate) fn widths() -> Box<dyn Iterator<Item = Job>> {
     Box::new(cases.flat_map(|case| case.jobs(&WIDTHS, &[IndexKind::I32], &POLICIES)))
 }
 
-/// Bad rows that hold something else than zeros: each width, each unit of the kernels, a report beside it or not.
+/// Bad rows that hold a fill, for each width and each unit of the kernels.
 pub(crate) fn filled() -> Box<dyn Iterator<Item = Job>> {
     let cases = cases::slice_lengths()
         .into_iter()
@@ -157,7 +152,7 @@ pub(crate) fn filled() -> Box<dyn Iterator<Item = Job>> {
     Box::new(jobs.map(|job| job.filled()))
 }
 
-/// Takes every so many of the CPU's sweep: a prime, so that no attribute is left out.
+/// The step through the CPU's sweep: a prime, so that no attribute is left out.
 const SWEEP_STRIDE: usize = 101;
 
 fn small_shapes(gpu: &'static Gpu) {
@@ -181,7 +176,7 @@ fn small_shapes(gpu: &'static Gpu) {
     assert!(turn >= 20_000, "the sweep has lost its shapes");
 }
 
-/// A workgroup for each slice of 257 words.
+/// Slices of 257 words, each of which takes a workgroup.
 fn many_workgroups(gpu: &'static Gpu) {
     const ROWS: u32 = 65_600;
     let plan = Gather::new().bad_indices(BadIndices::Error);
@@ -225,7 +220,7 @@ fn report_with_zero(gpu: &'static Gpu) {
     );
 }
 
-/// What a gather of `f32` by `i32` reports.
+/// The report of a gather of `f32` by `i32`.
 fn report_of(gpu: &Gpu, plan: &GatherPlan, indices: &[i32]) -> Option<BadRows> {
     let params = vec![1.0_f32; plan.params_shape().iter().product()];
     let output = vec![0.0_f32; plan.output_shape().iter().product()];
@@ -245,8 +240,8 @@ fn report_of(gpu: &Gpu, plan: &GatherPlan, indices: &[i32]) -> Option<BadRows> {
     BadRows::decode(plan, IndexKind::I32, &report).unwrap()
 }
 
-fn two_threads(gpu: &'static Gpu) {
-    // One that has no pipelines yet, so that both threads ask for the same ones.
+fn threads(gpu: &'static Gpu) {
+    // A new gatherer has no pipelines, so that the threads need the same ones at once.
     let gatherer = Gatherer::new(gpu.device());
     thread::scope(|scope| {
         for recording in [Recording::Encoder, Recording::Prepared, Recording::Pass] {
@@ -256,7 +251,7 @@ fn two_threads(gpu: &'static Gpu) {
     });
 }
 
-/// One encoder: a pass of the app's own writes indices, the gather reads them.
+/// In one encoder, a pass of the app writes indices and the gather reads them.
 fn chain(gpu: &'static Gpu) {
     let shader = gpu
         .device()

@@ -1,5 +1,5 @@
-//! What other gathers got wrong, after the advisories and bug reports, where a GPU could get it wrong as
-//! well. What the planner refuses has no GPU to fail on: tests/plan/known_failures.rs has all of them.
+//! Failures of other libraries' gathers, from advisories and bug reports, that a GPU could repeat.
+//! tests/plan/known_failures.rs also has failures of shapes that the planner refuses.
 
 use libtest_mimic::Trial;
 use wgpu_gather::{BadIndices, Gather, GatherNd, GatherPlan, Gpu, GpuError, IndexKind};
@@ -31,14 +31,14 @@ pub(crate) fn trials() -> Vec<Trial> {
             case(gather(0, 0), &[3], &[2], &[0, min]),
             case(nd(0), &[2, 2], &[2, 2], &[1, -1, 1, 1]),
         ]),
-        ("cve_2022_35937_and_35938_index_not_below_the_dim_read", vec![
-            // In range of params, out of range of its dim.
+        ("cve_2022_35937_and_35938_index_past_the_dim_read", vec![
+            // Inside params, but out of range of the dim.
             case(nd(0), &[2, 2], &[3, 2], &[0, 2, 1, 1, 0, 3]),
             case(nd(0), &[2, 2], &[2, 2], &[2, 0, 1 << 32, 1]),
             case(gather(1, 0), &[3, 2], &[3], &[1, 2, 3]),
             case(gather(0, 0), &[3], &[4], &[3, 2, 1 << 32, max]),
         ]),
-        ("onnxruntime_27963_index_0_into_a_dim_of_zero_is_an_error", vec![
+        ("onnxruntime_27963_index_0_into_a_dim_of_zero", vec![
             case(gather(0, 0), &[0], &[1], &[0]),
             case(gather(0, 0), &[0, 4], &[], &[0]),
         ]),
@@ -48,13 +48,13 @@ pub(crate) fn trials() -> Vec<Trial> {
         .map(|(name, cases)| trial(name, move |gpu| check(gpu, &cases)))
         .collect();
     trials.push(trial(
-        "onnxruntime_27444_sizes_beyond_32_bits_are_not_truncated",
+        "onnxruntime_27444_sizes_beyond_32_bits_are_kept",
         wide_rows,
     ));
     trials
 }
 
-/// Without naga's checks, and among canaries, a read of what lies beside an operand shows.
+/// Runs without naga's checks and among canaries, so that a read beside an operand shows.
 fn check(gpu: &'static Gpu, cases: &[Case]) {
     assert!(cases.iter().all(Case::check_plan));
     let jobs = |policies: &'static [BadIndices]| {
@@ -68,11 +68,11 @@ fn check(gpu: &'static Gpu, cases: &[Case]) {
     batch::check(gpu, &unchecked(gpu), Recording::Encoder, jobs);
 }
 
-/// The GPU holds three rows of a table of 2^33 bytes, in the middle of it.
+/// The GPU holds three rows from the middle of a table of 2^33 bytes.
 fn wide_rows(gpu: &'static Gpu) {
     let first = (1_i64 << 32) + (1 << 31);
     let held = [first, first + 1, first + 2];
-    // Where the row would be if 32 bits of it, or 31, were lost.
+    // The first held row's number, truncated to 32 bits and to 31.
     let truncated = [first & 0xFFFF_FFFF, first & 0x7FFF_FFFF];
     let rows = [held[2], truncated[0], held[0], truncated[1], (1 << 33) - 1];
     let gather = Gather::new().bad_indices(BadIndices::Error);

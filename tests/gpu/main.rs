@@ -1,4 +1,4 @@
-//! The GPU against the oracle and the CPU, on the adapter that the environment chooses.
+//! Compares the GPU with the oracle and the CPU, on the adapter that the environment chooses.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -47,7 +47,7 @@ fn main() {
     libtest_mimic::run(&Arguments::from_args(), trials).exit();
 }
 
-/// A test that fails by panicking.
+/// A trial on the shared GPU, which fails by panicking.
 fn trial(name: impl Into<String>, run: impl FnOnce(&'static Gpu) + Send + 'static) -> Trial {
     common::device::gpu_trial(name, |gpu| {
         run(gpu);

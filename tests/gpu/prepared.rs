@@ -11,14 +11,14 @@ use crate::trial;
 
 pub(crate) fn trials() -> Vec<Trial> {
     vec![
-        trial("prepared_reads_what_the_buffers_hold", new_indices),
-        trial("prepared_makes_nothing_when_recorded", makes_nothing),
+        trial("a_prepared_gather_reads_new_buffer_contents", new_indices),
+        trial("recording_a_prepared_gather_makes_no_object", makes_nothing),
         trial("warm_up_makes_all_pipelines", warm_up),
         trial("pipelines_are_made_with_the_cache", pipeline_cache),
     ]
 }
 
-/// 1,000 rows of 5 numbers; 37 of them are looked up.
+/// A gather of 37 of 1,000 rows of 5 numbers.
 struct Lookup {
     plan: GatherPlan,
     params: Vec<u32>,
@@ -90,7 +90,7 @@ fn new_indices(gpu: &'static Gpu) {
         assert_eq!(gpu.download_blocking(&lookup.output).unwrap(), expected);
         assert!(lookup.bad_rows(gpu).is_none());
 
-        // The report of this gather is gone when the next one runs.
+        // Every index row is bad here; the next gather must not report these rows again.
         lookup.write_indices(gpu, &[1000 + round; INDICES]);
         replay(gpu, |encoder| prepared.encode(encoder));
         let bad_rows = lookup.bad_rows(gpu).unwrap();
@@ -104,7 +104,7 @@ fn new_indices(gpu: &'static Gpu) {
     }
 }
 
-/// What wgpu counts of a device's objects.
+/// wgpu's counts of a device's objects.
 fn counted(gpu: &Gpu) -> [isize; 8] {
     let hal = gpu.device().get_internal_counters().hal;
     [
@@ -119,7 +119,7 @@ fn counted(gpu: &Gpu) -> [isize; 8] {
     ]
 }
 
-/// On a device of its own, where nobody else makes anything.
+/// On a device of its own, where no other trial makes objects.
 fn makes_nothing(_: &'static Gpu) {
     let gpu = pollster::block_on(Gpu::from_env()).unwrap();
     for policy in [BadIndices::Zero, BadIndices::Error] {
@@ -157,7 +157,7 @@ fn makes_nothing(_: &'static Gpu) {
     }
 }
 
-/// Policies, widths, depths: after a warm-up a gather makes no pipeline.
+/// For several policies, slice lengths and index counts: after a warm-up, a gather makes no pipeline.
 fn warm_up(_: &'static Gpu) {
     let gpu = pollster::block_on(Gpu::from_env()).unwrap();
     for policy in [BadIndices::Zero, BadIndices::Error] {
@@ -167,7 +167,7 @@ fn warm_up(_: &'static Gpu) {
             .chain([(1, 0)])
         {
             if index_count == 0 && policy == BadIndices::Zero {
-                // Takes no pipeline.
+                // A gather without output rows and without a report takes no pipeline.
                 continue;
             }
             let plan = Gather::new()
@@ -205,15 +205,15 @@ fn warm_up(_: &'static Gpu) {
     }
 }
 
-/// Pipelines are made with the cache: that of another device is refused. lavapipe keeps nothing in one, so
-/// what it holds says nothing.
+/// A gatherer refuses the cache of another device, so it makes pipelines with its cache. The contents of a cache prove
+/// nothing: lavapipe stores nothing in it.
 fn pipeline_cache(_: &'static Gpu) {
     let instance =
         wgpu::Instance::new(wgpu::InstanceDescriptor::new_without_display_handle_from_env());
     let adapter = wgpu::util::initialize_adapter_from_env_or_default(&instance, None);
     let adapter = pollster::block_on(adapter).unwrap();
     if !adapter.features().contains(wgpu::Features::PIPELINE_CACHE) {
-        // wgpu has pipeline caches on Vulkan alone.
+        // wgpu has pipeline caches on Vulkan only.
         assert_ne!(adapter.get_info().backend, wgpu::Backend::Vulkan);
         return;
     }

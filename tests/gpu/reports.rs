@@ -1,4 +1,4 @@
-//! Reports of gathers that share their gatherer's counter of bad rows.
+//! Reports of gathers that share a gatherer, and so its counter of bad rows.
 
 use libtest_mimic::Trial;
 use wgpu_gather::{
@@ -10,18 +10,18 @@ use crate::trial;
 
 pub(crate) fn trials() -> Vec<Trial> {
     vec![
-        trial("reports_are_each_their_own_in_any_order", any_order),
+        trial("gathers_keep_their_own_reports_in_any_order", any_order),
         trial(
             "reports_of_few_and_of_many_rows_share_a_counter",
             share_counter,
         ),
         trial("a_refused_submission_leaves_no_bad_rows", refused),
-        trial("a_report_needs_no_usage_but_storage", storage_alone),
+        trial("a_report_needs_no_usage_but_storage", storage_only),
         trial("an_empty_output_has_a_report_of_zeros", empty),
     ]
 }
 
-/// Some of three rows by index, some of which are bad.
+/// A gather from three rows, with a report.
 struct Work {
     plan: GatherPlan,
     params: GpuTable<u32>,
@@ -69,7 +69,7 @@ impl Work {
     }
 }
 
-/// A report that holds something, and can be written by a shader alone.
+/// A report buffer that holds nonzero bytes and that only shaders can write.
 fn report(gpu: &Gpu) -> wgpu::Buffer {
     let report = gpu.device().create_buffer(&wgpu::BufferDescriptor {
         label: None,
@@ -84,7 +84,7 @@ fn report(gpu: &Gpu) -> wgpu::Buffer {
     report
 }
 
-/// Recorded by threads, and submitted the other way round.
+/// Threads record the gathers, which are submitted in reverse order.
 fn any_order(gpu: &'static Gpu) {
     let indices = [
         [0, 3, 1, 3],
@@ -107,7 +107,7 @@ fn any_order(gpu: &'static Gpu) {
     assert_eq!(works.each_ref().map(|work| work.bad_rows(gpu)), expected);
 }
 
-/// Of few rows and of many, packed and not, each twice: all in one pass of one submission, on a device of their own.
+/// Gathers of few and of many rows, packed and not, recorded twice each into one pass, on a device of their own.
 fn share_counter(_: &'static Gpu) {
     let gpu = pollster::block_on(Gpu::from_env()).unwrap();
     let counts = [4, 1028, 1024, 1, 1025, 64, 5000, 65, 1023];
@@ -121,7 +121,7 @@ fn share_counter(_: &'static Gpu) {
         }
     }
     let wait = || gpu.device().poll(wgpu::PollType::wait_indefinitely());
-    // Frees what the uploads were staged in.
+    // Frees the staging buffers of the uploads.
     gpu.queue().submit([]);
     wait().unwrap();
     let made = || gpu.device().get_internal_counters().hal.buffers.read();
@@ -137,19 +137,19 @@ fn share_counter(_: &'static Gpu) {
     drop(pass);
     gpu.queue().submit([encoder.finish()]);
     wait().unwrap();
-    // Uniforms of each, and a counter of all.
+    // A buffer of uniforms for each gather, and one counter for all.
     let buffers = usize::try_from(made() - before).unwrap();
     assert_eq!(buffers, works.len() + 1);
     for ((work, expected), prepared) in works.iter().zip(&prepared) {
         assert_eq!(work.bad_rows(&gpu), *expected, "{}", work.plan);
-        // A gather and its report, and the same for a rest that is not packed.
+        // A dispatch for the gather and one for its report, and two more for a rest that is not packed.
         let count = work.indices.len();
         let gathers = if count > 1024 && count % 4 != 0 { 2 } else { 1 };
         assert_eq!(prepared.dispatches(), 2 * gathers, "{}", work.plan);
     }
 }
 
-/// On a device of its own, whose first gather is part of a submission that wgpu refuses. Memory has been used before.
+/// wgpu refuses the submission with the first gather of a device, whose memory other buffers have filled before.
 fn refused(_: &'static Gpu) {
     let gpu = pollster::block_on(Gpu::from_env()).unwrap();
     let used: Vec<_> = (0..64)
@@ -181,7 +181,7 @@ fn refused(_: &'static Gpu) {
     );
 }
 
-fn storage_alone(gpu: &'static Gpu) {
+fn storage_only(gpu: &'static Gpu) {
     let work = Work::new(gpu, &[1, 1, 4, 4]);
     gpu.queue().submit([work.encoder(gpu).finish()]);
     assert_eq!(work.bad_rows(gpu), Some((2, 2)));
@@ -198,7 +198,7 @@ fn storage_alone(gpu: &'static Gpu) {
     assert_eq!(work.bad_rows(gpu), Some((3, 1)));
 }
 
-/// Where nothing is gathered there is a report all the same, if one is asked for, with or without a count.
+/// A gather without index rows writes a report if one is bound, with and without an index count.
 fn empty(gpu: &'static Gpu) {
     let count = gpu.upload(&[3_u32]).unwrap();
     for indirect in [false, true] {

@@ -1,5 +1,5 @@
-//! Gathers in chunks, from tables that a device does not hold: every job of the other trials in a few
-//! hundred bytes, and larger ones with what they keep on the device counted.
+//! Streams, which gather in chunks from tables that a device does not hold: jobs of the other trials in a few hundred
+//! bytes of device memory, and larger gathers whose device memory is counted.
 
 use std::pin::pin;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -54,23 +54,23 @@ pub(crate) fn trials() -> Vec<Trial> {
         trial("a_stream_stays_within_its_device_bytes", bounded),
         trial("a_dropped_chunk_is_gathered_again", dropped),
         trial("a_lost_device_ends_a_stream", lost),
-        trial("mistakes_come_before_any_chunk", mistakes),
+        trial("a_mistake_is_an_error_before_any_chunk", mistakes),
     ]
 }
 
-/// Where a stream's params are.
+/// The place of a stream's params.
 #[derive(Debug, Clone, Copy)]
 enum Place {
     Host,
     Table,
 }
 
-/// `Gpu::stream_from_host` or `Gpu::stream` in as few device bytes as there can be, or in so many.
+/// `Gpu::stream_from_host` or `Gpu::stream`, in `device_bytes` or, without a number, in as few as it takes.
 struct Stream<'a> {
     gpu: &'a Gpu,
     from: Place,
     device_bytes: Option<u64>,
-    /// The bytes of an element; none for zeros.
+    /// The bytes of an element; empty for zeros.
     fill: &'a [u8],
 }
 
@@ -135,10 +135,10 @@ impl Voice for Stream<'_> {
 
 const SOURCES: [Place; 2] = [Place::Host, Place::Table];
 
-/// Every way to stream in turn.
+/// Checks each job by the next way to stream, in turn.
 fn in_turn(gpu: &Gpu, jobs: impl Iterator<Item = Job>) {
     for (number, job) in jobs.enumerate() {
-        // The least bytes take a dispatch for each few bytes of each operand.
+        // In the least bytes, a job takes a dispatch for every few bytes of its operands.
         let bytes = job.params.len().max(job.output.len());
         let device_bytes = (bytes > 1 << 10 || number % 4 < 2).then_some(16_001);
         if bytes <= 1 << 18 {
@@ -166,7 +166,7 @@ fn shards(gpu: &'static Gpu) {
     }
 }
 
-/// Whatever does not fit: the buffers of this device have 4 KiB, its bindings 1.
+/// The device has buffers of 4 KiB and bindings of 1 KiB, much less than the stream's `device_bytes`.
 fn small_buffers(_: &'static Gpu) {
     let gpu = small_device(4096);
     let stream = Stream {
@@ -183,10 +183,10 @@ fn small_buffers(_: &'static Gpu) {
     }
 }
 
-/// Windows of a table, parts of a slice, and elements that two chunks share.
+/// Windows of a table, pieces of a slice, and elements that two chunks share.
 fn filled_chunks(gpu: &'static Gpu) {
     let plan = Gather::new().bad_indices(BadIndices::Zero);
-    // Slices of 24 bytes; of 12,000, in parts; of 3.
+    // Slices of 24 bytes, of 12,000 bytes in pieces, and of 3 bytes.
     for (slice_len, device_bytes) in [(8, None), (4000, Some(8 * 1024)), (1, None)] {
         let plan = plan.plan(&[100, slice_len], &[40]).unwrap();
         let params: Vec<[u8; 3]> = (0_u8..100)
@@ -213,14 +213,14 @@ fn filled_chunks(gpu: &'static Gpu) {
         }
     }
 
-    // A row that a shard does not hold has zeros.
+    // A row that the shard does not hold gives zeros.
     let shard = plan.plan(&[4, 2], &[4]).unwrap().shard(2..4).unwrap();
     let stream = gpu.stream_from_host(&shard, &[3_u16, 3, 4, 4], &[3, 0, 4, 2], 1 << 14);
     let chunks: Result<Vec<_>, _> = stream.unwrap().with_fill(9).unwrap().collect();
     assert_eq!(chunks.unwrap().concat(), [4, 4, 0, 0, 9, 9, 3, 3]);
 }
 
-/// 64 MiB of params and of output, and 4 of indices.
+/// 64 MiB of params, 64 MiB of output and 4 MiB of indices.
 fn large() -> (GatherPlan, Vec<u32>, Vec<u32>) {
     let plan = Gather::new().bad_indices(BadIndices::Error);
     let plan = plan.plan(&[1 << 20, 16], &[1 << 20]).unwrap();
@@ -229,7 +229,7 @@ fn large() -> (GatherPlan, Vec<u32>, Vec<u32>) {
     (plan, (0..16 << 20).collect(), indices.collect())
 }
 
-/// On a device of its own, whose buffers are counted a thousand times a second.
+/// On a device of its own, whose buffer memory is read every millisecond.
 fn bounded(_: &'static Gpu) {
     const DEVICE_BYTES: u64 = 8 << 20;
     let gpu = pollster::block_on(Gpu::from_env()).unwrap();
@@ -268,10 +268,10 @@ fn bounded(_: &'static Gpu) {
             assert!(output.unwrap().concat() == expected);
             counting.join().unwrap()
         });
-        // The sizes that dispatches read; DX12 places each buffer, be it as small as these, on 64 KiB.
+        // Uniforms are not part of the device bytes. On DX12, even a small buffer takes 64 KiB.
         let dx12 = gpu.device().adapter_info().backend == wgpu::Backend::Dx12;
         let allowed = DEVICE_BYTES + ((if dx12 { 8 } else { 1 }) << 16);
-        // GL counts no memory, not even the table's.
+        // wgpu counts no memory on GL, not even the table's.
         let counts = start > 0;
         assert!(
             !counts || DEVICE_BYTES / 2 < most && most <= allowed,
@@ -280,7 +280,7 @@ fn bounded(_: &'static Gpu) {
     }
 }
 
-/// Each chunk is begun, polled for a while and dropped, before it is taken.
+/// Begins each chunk, polls it a few times and drops it, and then takes the chunk.
 fn dropped(gpu: &'static Gpu) {
     let plan = GatherNd::new().bad_indices(BadIndices::Zero);
     let plan = plan.plan(&[300, 7], &[500, 1]).unwrap();
@@ -354,7 +354,7 @@ fn mistakes(gpu: &'static Gpu) {
         none.map(drop),
         Err(GpuError::Gather(GatherError::ZeroSizedElement))
     );
-    // Refused at once, whatever is streamed.
+    // The fill is refused at once, even if nothing is streamed.
     let zero = Gather::new().bad_indices(BadIndices::Zero);
     for rows in [0, 2] {
         let plan = zero.plan(&[3], &[rows]).unwrap();
@@ -364,7 +364,7 @@ fn mistakes(gpu: &'static Gpu) {
         let error = GatherError::FillTooLong { element_bytes: 17 };
         assert_eq!(too_long, Err(GpuError::Gather(error)));
     }
-    // A word of params, two of indices and one of output.
+    // The least chunk has a word of params, two of indices and one of output.
     let few = gpu.stream_from_host(&plan, &[1_u8; 3], &[0, 1], 63);
     let few = few.map(drop).unwrap_err();
     assert_eq!(

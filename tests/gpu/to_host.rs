@@ -1,4 +1,4 @@
-//! Gathers through `Gpu`, whose results come back to the host or stay.
+//! Gathers through `Gpu`, whose results come back to the host or stay on the GPU.
 
 use std::future::Future;
 use std::pin::pin;
@@ -33,19 +33,19 @@ pub(crate) fn trials() -> Vec<Trial> {
             random_shapes,
         ),
         trial("results_stay_on_the_gpu", to_tables),
-        trial("each_gather_of_a_chain_is_planned_by_the_last", chained),
+        trial("each_gather_of_a_chain_takes_the_last_result", chained),
         trial("an_apps_buffer_is_a_table", tables_of_buffers),
         trial("shards_put_together_are_the_whole", shards),
         trial("slices_of_a_mebibyte_are_whole", long_slices),
-        trial("a_fill_is_for_bad_rows_alone", filled_shards),
+        trial("only_bad_rows_hold_the_fill", filled_shards),
         trial("indices_are_clamped_beyond_32_bits", clamped_beyond_32_bits),
         trial(
             "a_table_uploaded_once_is_gathered_from_many_times",
             one_table,
         ),
-        trial("operands_of_another_length_are_the_cpus_errors", lengths),
+        trial("wrong_lengths_give_the_errors_of_the_cpu", lengths),
         trial(
-            "a_future_completes_although_nobody_else_polls",
+            "a_future_completes_without_a_poll_of_the_device",
             bare_executor,
         ),
         trial("a_device_has_all_limits_of_its_adapter", adapter_limits),
@@ -71,7 +71,7 @@ fn table(gpu: &'static Gpu) {
     }
 }
 
-/// Operands and result on the GPU.
+/// Operands and result stay on the GPU.
 fn to_tables(gpu: &'static Gpu) {
     for case in cases::table().into_iter().filter(Case::check_plan) {
         for job in case.jobs(&[1, 16], &[IndexKind::I32, IndexKind::U64], &POLICIES) {
@@ -109,7 +109,7 @@ fn check_to_table<T: Pod + Send + Sync, I: Pod + GatherIndex>(gpu: &Gpu, job: &J
     }
 }
 
-/// Three gathers by what the one before has left on the GPU. Shapes are written down for the uploads alone.
+/// Three gathers, each by the result of the one before, which is on the GPU. Only the uploads name shapes.
 fn chained(gpu: &'static Gpu) {
     let params: Vec<u32> = (0..24).map(|n| n * 5 % 24).collect();
     let tables: [(&[u32], &[usize], i64); 3] = [
@@ -132,7 +132,7 @@ fn chained(gpu: &'static Gpu) {
     assert_eq!(indices.shape(), [2, 3, 4]);
 }
 
-/// A buffer of an app's own, longer than the table and of no multiple of 4 bytes.
+/// Tables of an app's buffer, which is longer than the table and not a multiple of 4 bytes long.
 fn tables_of_buffers(gpu: &'static Gpu) {
     let usage =
         wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST;
@@ -155,7 +155,7 @@ fn tables_of_buffers(gpu: &'static Gpu) {
     assert_eq!(gathered, Ok(vec![[16, 17, 18], [1, 2, 3]]));
     assert_eq!((table.shape(), table.buffer()), (&[6][..], &own));
 
-    // The shape is of the handle, and both share the buffer.
+    // Each handle has its own shape, and both share the buffer.
     let wide = table.clone().with_shape(&[2, 3]).unwrap();
     assert_eq!((wide.shape(), wide.len()), (&[2, 3][..], 6));
     assert_eq!((table.shape(), wide.buffer()), (&[6][..], &own));
@@ -185,7 +185,7 @@ fn shards(gpu: &'static Gpu) {
     }
 }
 
-/// A shard that does not hold a row has zeros for it, and the fill where no shard could hold it.
+/// A shard gives zeros for a row that another shard holds, and the fill for a bad row.
 fn filled_shards(gpu: &'static Gpu) {
     let plan = Gather::new().bad_indices(BadIndices::Zero);
     for (slice_len, count) in [(1, 5), (3, 5), (4, 5), (16, 5), (1, 2000)] {
@@ -211,7 +211,7 @@ fn filled_shards(gpu: &'static Gpu) {
     assert!(filled.is_err());
 }
 
-/// More units in a slice than turns that llvmpipe allows a loop, of each unit of the kernels but bytes.
+/// Slices with more units of 16 or of 4 bytes than the turns that llvmpipe allows a loop.
 fn long_slices(gpu: &'static Gpu) {
     for slice_len in [1 << 18, (1 << 18) + 2, (1 << 18) + 1] {
         let plan = Gather::new().bad_indices(BadIndices::Zero);
@@ -224,7 +224,7 @@ fn long_slices(gpu: &'static Gpu) {
     }
 }
 
-/// More rows than 32 bits count, of which a shard holds the first or the last ones.
+/// More rows than 32 bits count; a shard holds the first four or the last four.
 fn clamped_beyond_32_bits(gpu: &'static Gpu) {
     let rows = 1_u64 << 40;
     for negative_indices in [NegativeIndices::Invalid, NegativeIndices::FromEnd] {
@@ -243,7 +243,7 @@ fn clamped_beyond_32_bits(gpu: &'static Gpu) {
             let clamped = gpu.gather_blocking(&shard, &table, &indices);
             assert_eq!(clamped, Ok(expected), "{shard}");
         }
-        // Counted by hand: of the first four rows, those that clamping selects.
+        // Worked out by hand: 1 for each index that selects one of the first four rows after clamping.
         let shard = plan.shard(0..4).unwrap();
         let found = shard.run(&[1_u8; 12], &indices).unwrap();
         let selected: Vec<u8> = found.chunks(3).map(|slice| slice[0]).collect();
@@ -332,7 +332,7 @@ fn bare_executor(_: &'static Gpu) {
     assert_eq!(output, Ok(vec![20, 20]));
 }
 
-/// Parks until woken, and knows nothing of GPUs. The future may run on any thread.
+/// Blocks on a future and parks until woken, without a poll of a device. The future may run on any thread.
 pub(crate) fn block_on<F: Future + Send>(future: F) -> F::Output {
     struct Unpark(Thread);
     impl Wake for Unpark {
@@ -350,7 +350,7 @@ pub(crate) fn block_on<F: Future + Send>(future: F) -> F::Output {
     }
 }
 
-/// Not WebGPU's defaults: a buffer of 256 MiB, a binding of 128.
+/// The limits must not be WebGPU's defaults, which allow buffers of 256 MiB and bindings of 128 MiB.
 fn adapter_limits(_: &'static Gpu) {
     let descriptor = wgpu::InstanceDescriptor::new_without_display_handle_from_env();
     let instance = wgpu::Instance::new(descriptor);

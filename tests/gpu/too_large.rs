@@ -1,4 +1,4 @@
-//! Plans that no device holds are refused before their dispatches are counted.
+//! Plans that no device can hold, which are refused before their dispatches are counted.
 
 use std::sync::mpsc::channel;
 use std::thread;
@@ -57,7 +57,7 @@ fn refused(gpu: &'static Gpu) {
 
 const KIND: IndexKind = IndexKind::U32;
 
-/// In buffers of a few bytes.
+/// Prepares a gather in buffers of a few bytes.
 fn prepare_small(gpu: &Gpu, plan: &GatherPlan) -> Result<(), GatherError> {
     let operands = [(); 3].map(|()| upload(gpu, &[0; 64]));
     let report = upload(gpu, &[0; REPORT_BYTES]);
@@ -75,7 +75,7 @@ fn is_refusal(result: &Result<(), GatherError>) -> bool {
     )
 }
 
-/// The result of what ends within 100 ms, at least once in three times: the machine may be busy.
+/// The result of `run`, which must end within 100 ms at least once in three times: the machine may be busy.
 fn in_no_time<T: Send + 'static>(run: impl Fn() -> T + Send + 'static) -> T {
     const TIMES: usize = 3;
     let (done, is_done) = channel();
@@ -83,7 +83,7 @@ fn in_no_time<T: Send + 'static>(run: impl Fn() -> T + Send + 'static) -> T {
         for _ in 0..TIMES {
             let start = Instant::now();
             let result = run();
-            // Nobody listens once it was fast enough.
+            // The receiver is gone after a fast run.
             let _ = done.send((result, start.elapsed()));
         }
     });
@@ -99,7 +99,7 @@ fn in_no_time<T: Send + 'static>(run: impl Fn() -> T + Send + 'static) -> T {
     panic!("the fastest of {TIMES} times took {fastest:?}");
 }
 
-/// Params that no buffer holds may be in shards: their windows are as many as there are.
+/// Params that no buffer can hold may be in shards, so a plan may have any number of windows.
 fn many_windows(gpu: &'static Gpu) {
     for rows in [1 << 40, 1 << 50, 1 << 62] {
         let plan = Gather::new().plan(&[rows], &[1000]).unwrap();

@@ -1,12 +1,11 @@
-//! The mistake that Vulkan's validation layers must hear of: a run whose log they are silent in proves something
-//! only if they are there.
+//! A mistake that Vulkan's validation layers must report: their silence proves something only if they are loaded.
 
 use libtest_mimic::{Completion, Trial};
 use wgpu_gather::{Gpu, wgpu};
 
 use crate::common::{device, log};
 
-/// No fence to wait for, which is harmless.
+/// The layers' name of the mistake: a wait for no fences, which is harmless.
 const MISTAKE: &str = "VUID-vkWaitForFences-fenceCount-arraylength";
 
 pub(crate) fn trials() -> Vec<Trial> {
@@ -20,13 +19,13 @@ pub(crate) fn trials() -> Vec<Trial> {
                 false => Err(format!("the log says nothing of {MISTAKE}").into()),
             }
         }
-        _ => Ok(Completion::ignored_with("nobody watches the log")),
+        _ => Ok(Completion::ignored_with("needs a GPU and GATHER_LOG")),
     })]
 }
 
 #[expect(unsafe_code, reason = "wgpu itself makes no such mistake")]
 fn make(gpu: &Gpu) -> Result<(), String> {
-    // SAFETY: the device is not destroyed, and lives on behind the guard.
+    // SAFETY: the raw device is not destroyed, and the guard keeps it alive.
     let device = unsafe { gpu.device().as_hal::<wgpu::hal::api::Vulkan>() };
     let device = device.ok_or("the device is not Vulkan's")?;
     // SAFETY: no fence is touched.

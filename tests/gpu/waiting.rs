@@ -1,4 +1,4 @@
-//! A gather waits for no pipeline that is another's.
+//! A gather does not wait while pipelines of other gathers are made.
 
 use std::sync::Mutex;
 use std::sync::mpsc::{Receiver, channel};
@@ -19,10 +19,10 @@ pub(crate) fn trials() -> Vec<Trial> {
     )]
 }
 
-/// So that a gather that waits is a test that fails.
+/// A gather that takes longer fails the test.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// Rows 2 and 0 of three rows of an element each.
+/// A gather of rows 2 and 0 from three rows of one element.
 struct Work<T> {
     plan: GatherPlan,
     params: GpuTable<T>,
@@ -57,8 +57,8 @@ impl<T: wgpu_gather::GatherElement + Default> Work<T> {
     }
 }
 
-/// While one thread's module of bytes is made, another thread runs a gather that is prepared, prepares it again, and
-/// prepares one that takes other modules.
+/// While one thread makes the shader module for bytes, another thread runs a prepared gather, prepares it again, and
+/// prepares a gather that takes other modules.
 fn waits_for_none(gpu: &'static Gpu) {
     let (begin, begun) = channel();
     let (release, released) = channel::<()>();
@@ -66,7 +66,7 @@ fn waits_for_none(gpu: &'static Gpu) {
     let gatherer = Gatherer::new(gpu.device()).with_shader_modules(move |device, descriptor| {
         if descriptor.label == Some("wgpu-gather/bytes") {
             begin.send(()).unwrap();
-            // Ends too where the test has failed.
+            // The time limit ends the wait after a failure.
             let _ = released.lock().unwrap().recv_timeout(2 * PATIENCE);
         }
         device.create_shader_module(descriptor)

@@ -1,4 +1,4 @@
-//! `Gpu` and `Executor`: what they refuse, and what becomes of a device that fails.
+//! Errors of `Gpu` and `Executor`: wrong operands, operands beyond a limit, and lost devices.
 
 use std::sync::atomic::Ordering;
 
@@ -9,7 +9,7 @@ use wgpu_gather::{
 
 use super::{App, Recorded, Set, adapter, plan};
 
-/// An app and its device as a `Gpu`.
+/// An app, and a `Gpu` of its device.
 fn gpu_of(limits: wgpu::Limits) -> (App, Gpu) {
     gpu_on(&adapter(wgpu::Limits::unlimited()), limits)
 }
@@ -24,7 +24,7 @@ fn gpu() -> (App, Gpu) {
     gpu_of(wgpu::Limits::default())
 }
 
-/// Both ways of waiting give the same error.
+/// The gather's error, equal from the blocking and the async call.
 fn error_of(gpu: &Gpu, plan: &GatherPlan, table: &GpuTable<f32>, indices: &[i32]) -> GpuError {
     let error = gpu.gather_blocking(plan, table, indices).unwrap_err();
     assert_eq!(
@@ -35,7 +35,7 @@ fn error_of(gpu: &Gpu, plan: &GatherPlan, table: &GpuTable<f32>, indices: &[i32]
 }
 
 #[test]
-fn operands_of_the_wrong_length_give_the_error_of_the_cpu() {
+fn wrong_lengths_give_the_error_of_the_cpu() {
     let (app, gpu) = gpu();
     for (params, indices, text) in [
         (9, 4, "params must have 10 elements, found 9"),
@@ -94,7 +94,7 @@ fn an_operand_beyond_one_buffer_is_refused() {
         error.to_string(),
         "output buffer must have at most 1024 bytes on this device, found 1040"
     );
-    // A report takes nothing from the largest output.
+    // A report does not lower the largest size of an output.
     for bad_indices in [BadIndices::Zero, BadIndices::Error] {
         let plan = gather.bad_indices(bad_indices).plan(&[8], &[256]).unwrap();
         let output = gpu.gather_blocking(&plan, &table, &[0; 256]);
@@ -116,7 +116,7 @@ fn a_table_has_only_shapes_of_its_elements() {
         (&[5], "[5]"),
         (&[2, 4], "[2,4]"),
         (&[6, 0], "[6,0]"),
-        // 6, if counted in 64 bits.
+        // The product wraps to 6 in 64 bits.
         (&[2, 3 + (1 << 63)], "[2,9223372036854775811]"),
     ] {
         let error = table.clone().with_shape(shape).unwrap_err();
@@ -165,7 +165,7 @@ fn assert_rejected(error: GpuError) {
     );
 }
 
-/// Both ways of waiting give the same elements, or the same error.
+/// The table's elements or the error, equal from the blocking and the async call.
 fn downloaded<T>(gpu: &Gpu, table: &GpuTable<T>) -> Result<Vec<T>, GpuError>
 where
     T: GatherElement + PartialEq + std::fmt::Debug,

@@ -1,10 +1,10 @@
-//! Devices with less than a gather needs.
+//! Devices whose limits are below the needs of a gather.
 
 use wgpu_gather::{BadRows, Gather, GatherBuffers, GatherPlan, wgpu};
 
 use super::{App, STORAGE, Set, plan};
 
-/// One `f32` row of so many for each of so many indices.
+/// A gather of `indices` rows out of `params`, each of `slice` elements.
 fn rows(params: usize, slice: usize, indices: usize) -> GatherPlan {
     Gather::new().plan(&[params, slice], &[indices]).unwrap()
 }
@@ -29,7 +29,7 @@ fn an_operand_beyond_the_binding_limit_is_cut() {
 }
 
 #[test]
-fn a_binding_that_holds_no_row_wherever_it_starts_is_refused() {
+fn a_binding_that_may_hold_no_row_is_refused() {
     let app = App::with_limits(wgpu::Limits {
         max_storage_buffer_binding_size: 128,
         ..Default::default()
@@ -78,7 +78,7 @@ fn more_workgroups_than_the_device_dispatches_are_cut() {
     app.assert_accepted(&rows(3, 1, 1024), &whole);
 }
 
-/// The limits that the shaders need, by name.
+/// Sets a limit that the shaders need, by its name.
 fn set_limit(limits: &mut wgpu::Limits, name: &str, value: u32) {
     *match name {
         "max_bind_groups" => &mut limits.max_bind_groups,
@@ -101,7 +101,7 @@ fn set_limit(limits: &mut wgpu::Limits, name: &str, value: u32) {
     } = value;
 }
 
-/// What a gather needs, and what it needs with a report.
+/// Names of limits, the least that a gather needs, and the least with a report.
 const NEEDED: [(&str, u32, u32); 8] = [
     ("max_bind_groups", 1, 1),
     ("max_bindings_per_bind_group", 4, 6),

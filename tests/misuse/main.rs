@@ -1,5 +1,5 @@
-//! Every mistake that a caller can make on the GPU, on a device that runs no shader: it comes back as an
-//! error with its text, nothing has been recorded, and the app's own error handler hears nothing of it.
+//! Mistakes of a caller on the GPU, on a device that runs no shader. Each mistake returns an error with its text,
+//! records nothing, and does not reach the app's own error handler.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -16,7 +16,7 @@ use wgpu_gather::{
     BadIndices, BadRows, Gather, GatherBuffers, GatherError, GatherPlan, Gatherer, Operand, wgpu,
 };
 
-/// All that an operand needs.
+/// The one usage that an operand needs.
 const STORAGE: wgpu::BufferUsages = wgpu::BufferUsages::STORAGE;
 
 /// An app with a device of its own, which counts the errors that reach its handler.
@@ -105,7 +105,7 @@ impl App {
         self.assert_nothing_recorded(recorded, of);
     }
 
-    /// What was recorded uses none of these buffers: commands that did could not be submitted without them.
+    /// The recorded commands use none of these buffers: they can be submitted after the buffers are destroyed.
     #[track_caller]
     fn assert_nothing_recorded<const N: usize>(
         &self,
@@ -119,7 +119,7 @@ impl App {
         self.assert_handler_heard_nothing();
     }
 
-    /// No error has reached the handler, which is still the app's: it hears of the app's own mistake.
+    /// No error has reached the app's handler. The handler is still in place: a mistake made here reaches it.
     #[track_caller]
     fn assert_handler_heard_nothing(&self) {
         assert_eq!(self.errors.load(Ordering::Relaxed), 0);
@@ -144,20 +144,20 @@ fn adapter(limits: wgpu::Limits) -> wgpu::Adapter {
             noop,
             ..Default::default()
         },
-        // Else buffers end at 32 bits of bytes.
+        // The default flag `VALIDATION_INDIRECT_CALL` limits buffers to 4 GiB.
         flags: wgpu::InstanceFlags::empty(),
         ..wgpu::InstanceDescriptor::new_without_display_handle()
     });
     pollster::block_on(instance.request_adapter(&Default::default())).unwrap()
 }
 
-/// An encoder, and what recording into it gave.
+/// An encoder, and the result of recording a gather into it.
 struct Recorded {
     encoder: wgpu::CommandEncoder,
     result: Result<(), GatherError>,
 }
 
-/// 4 of 10 `f32`, as [`Set`] holds them.
+/// A gather of 4 out of 10 `f32`, the operands of [`Set`].
 fn plan() -> GatherPlan {
     Gather::new().plan(&[10], &[4]).unwrap()
 }
@@ -222,7 +222,7 @@ impl Set {
         self.without_report().with_report(self.report.slice(..))
     }
 
-    /// Bound but for one operand, which is this range.
+    /// As `bound`, but with this range for one operand.
     fn bound_but<'a>(
         &'a self,
         operand: Operand,
@@ -240,7 +240,7 @@ impl Set {
 }
 
 #[test]
-fn a_gather_of_the_right_buffers_is_recorded_and_the_checks_see_it() {
+fn the_right_buffers_are_accepted_and_used() {
     let app = App::new();
     let set = Set::new(&app);
     app.assert_accepted(&plan(), &set.bound());

@@ -1,4 +1,4 @@
-//! Buffers that do not fit their operand: usage, length, offset, sharing, origin.
+//! Buffers that do not fit their operand: usage, length, offset, device, shards, fill.
 
 use wgpu_gather::{
     BadIndices, Gather, GatherBuffers, GatherError, GatherNd, IndexKind, Operand, ParamsShard, wgpu,
@@ -36,7 +36,7 @@ fn a_range_shorter_than_its_operand_is_refused() {
     }
 }
 
-/// Ranges of so many bytes for 6 of 10 elements of 1 byte.
+/// Operands of a gather of 6 out of 10 elements of 1 byte, with `params` and `output` bytes in their ranges.
 fn bound_bytes(set: &Set, params: u64, output: u64) -> GatherBuffers<'_> {
     let (params, output) = (set.params.slice(..params), set.output.slice(..output));
     GatherBuffers::with_bytes(1, IndexKind::U64, params, set.indices.slice(..), output)
@@ -98,7 +98,7 @@ fn a_buffer_of_another_device_is_refused() {
 }
 
 #[test]
-fn a_report_that_cannot_be_bound_is_refused_where_the_output_is_empty() {
+fn an_empty_output_with_an_unusable_report_is_refused() {
     let adapter = adapter(wgpu::Limits::unlimited());
     let [app, other] = [(); 2].map(|()| App::on(&adapter, wgpu::Limits::default()));
     let plan = Gather::new().plan(&[10], &[0]).unwrap();
@@ -120,7 +120,7 @@ fn a_report_that_cannot_be_bound_is_refused_where_the_output_is_empty() {
     }
 }
 
-/// The text is wgpu's own; that it is told from others is enough.
+/// Both ways of recording are rejected, and wgpu's text contains `part`.
 #[track_caller]
 fn assert_rejected(app: &App, set: &Set, operand: Operand, part: &str) {
     let recorded = [

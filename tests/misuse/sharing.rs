@@ -1,11 +1,11 @@
-//! Operands that live in one buffer, and a count of index rows beside them.
+//! Operands that share a buffer, and the operand that holds an indirect gather's index count.
 
 use wgpu_gather::{Gather, GatherBuffers, GatherError, Operand, wgpu};
 
 use super::{App, STORAGE, Set, plan};
 
 #[test]
-fn bytes_that_are_written_are_shared_with_no_other_operand() {
+fn written_bytes_are_shared_with_no_other_operand() {
     let app = App::new();
     for (operand, with, end) in [
         (Operand::Output, Operand::Params, 16),
@@ -37,13 +37,13 @@ fn bytes_that_are_shared_in_part_are_named() {
     let before = "output must not share bytes with params, found 256..320 in both";
     app.assert_refused(&plan, &bound(256, 0), &[&arena], before);
     let arena = app.buffer(2048, STORAGE);
-    let behind =
+    let after =
         GatherBuffers::new::<f32, i32>(arena.slice(..), indices.slice(..), arena.slice(256..));
     let text = "output must not share bytes with params, found 256..400 in both";
-    app.assert_refused(&plan, &behind, &[&arena], text);
+    app.assert_refused(&plan, &after, &[&arena], text);
 }
 
-/// wgpu binds no buffer for reading alone and for writing at once, which burn and tract learn from its validation.
+/// wgpu rejects a dispatch that binds one buffer both read-only and writable; burn and tract fail with that error.
 #[test]
 fn burn_and_tract_operands_in_one_buffer_are_gathered() {
     for apart in 0..1 << Set::OPERANDS.len() {
@@ -66,12 +66,12 @@ fn burn_and_tract_operands_in_one_buffer_are_gathered() {
 }
 
 #[test]
-fn operands_without_bytes_share_a_buffer_with_what_is_written() {
+fn operands_without_bytes_may_share_a_written_buffer() {
     let app = App::new();
     let arena = app.buffer(2048, STORAGE);
     let buffers =
         GatherBuffers::new::<f32, i32>(arena.slice(..), arena.slice(..256), arena.slice(256..));
-    // Params without rows, every index bad; and index rows without values.
+    // Params without rows, where every index is bad, and index rows without values.
     app.assert_accepted(&Gather::new().plan(&[0], &[4]).unwrap(), &buffers);
     let all = wgpu_gather::GatherNd::new().plan(&[4], &[2, 0]).unwrap();
     app.assert_accepted(&all, &buffers);

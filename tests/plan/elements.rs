@@ -1,4 +1,4 @@
-//! Plans of gather_elements: the sizes that stand for places, and what makes no plan.
+//! Plans of gather_elements: output shapes, the place dims after merging, and the errors.
 
 use wgpu_gather::{GatherDims, GatherElements, PlaceDim};
 
@@ -42,8 +42,8 @@ fn along_the_last_axis_it_is_gather_with_batch_dims() {
 }
 
 #[test]
-fn neighbours_that_are_as_good_as_one_are_one() {
-    // All of them but the axis.
+fn neighbouring_dims_of_equal_length_are_merged() {
+    // All dims after the axis are one.
     let whole = dims(1, &[2, 7, 3, 4], &[2, 5, 3, 4]);
     assert_eq!(
         (whole.batch_size, whole.index_count, whole.row_count),
@@ -53,10 +53,10 @@ fn neighbours_that_are_as_good_as_one_are_one() {
         (whole.index_stride, places(&whole)),
         (12, vec![(5, 0), (12, 1)])
     );
-    // Where indices has fewer of the last dim, the one in front of it stays apart.
+    // A last dim that is shorter in indices is not merged with the dim before it.
     let last = dims(1, &[2, 7, 3, 4], &[2, 5, 3, 2]);
     assert_eq!(places(&last), [(5, 0), (3, 4), (2, 1)]);
-    // Dims of one entry have no places.
+    // Dims of one entry are left out, except the axis.
     let one = dims(1, &[2, 7, 3, 4], &[1, 5, 1, 2]);
     assert_eq!((one.batch_size, places(&one)), (1, vec![(5, 0), (2, 1)]));
     assert_eq!(places(&dims(1, &[2, 7], &[1, 1])), [(1, 0)]);

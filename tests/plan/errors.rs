@@ -1,4 +1,4 @@
-//! The text of every planning error, and which one comes first where several checks fail.
+//! The text of every planning error, and the first one if several checks fail.
 
 use wgpu_gather::{Gather, Operand, PlanError};
 
@@ -171,7 +171,7 @@ fn gather_reports_the_first_check_that_fails() {
 }
 
 #[test]
-fn sizes_are_checked_for_params_then_indices_then_output() {
+fn params_then_indices_then_output_sizes_are_checked() {
     let operand = |planned: Planned| match planned {
         Err(PlanError::TooManyElements { operand, .. }) => operand,
         other => panic!("{other:?}"),

@@ -1,4 +1,4 @@
-//! `GatherPlan::explain`: what is said of each kernel, and of plans that run nothing or cannot run.
+//! The text of `GatherPlan::explain` for each kernel, for empty outputs, and for plans that cannot run.
 
 use wgpu_gather::{
     BadIndices, Gather, GatherElements, GatherPlan, IndexKind, NegativeIndices, wgpu,
@@ -125,7 +125,7 @@ fn a_plan_beyond_the_limits_is_cut() {
 }
 
 #[test]
-fn elements_that_cannot_be_counted_or_moved_cannot_run() {
+fn elements_too_many_or_without_bytes_cannot_run() {
     assert_explained(
         &along(0, 0, &[2, BIG], &[1 << 22]).unwrap(),
         8,
@@ -194,7 +194,7 @@ fn a_device_with_less_than_the_shaders_need_says_so() {
 }
 
 #[test]
-fn what_an_index_means_changes_neither_sizes_nor_kernel() {
+fn index_policies_change_neither_sizes_nor_kernel() {
     let plain = Gather::new();
     let other = plain
         .negative_indices(NegativeIndices::FromEnd)
@@ -207,7 +207,7 @@ fn what_an_index_means_changes_neither_sizes_nor_kernel() {
 }
 
 #[test]
-fn gather_elements_beyond_what_the_shader_counts_says_so() {
+fn gather_elements_too_large_for_the_shader_says_so() {
     let along_0 = |params: &[usize], indices: &[usize]| {
         let plan = GatherElements::new().plan(params, indices).unwrap();
         let limits = wgpu::Limits {
@@ -219,7 +219,7 @@ fn gather_elements_beyond_what_the_shader_counts_says_so() {
     };
     let refused = |rows: u64| {
         format!(
-            "cannot run: params and indices of gather_elements must have at most 4294967295 elements behind the leading dims that they share, found {rows}"
+            "cannot run: params and indices of gather_elements must have at most 4294967295 elements after the leading dims that they share, found {rows}"
         )
     };
     assert_eq!(along_0(&[1 << 16, 1 << 16], &[1, 1]), refused(1 << 32));
@@ -235,7 +235,7 @@ fn gather_elements_beyond_what_the_shader_counts_says_so() {
         .unwrap()
         .explain(1, IndexKind::I32, &wgpu::Limits::default());
     assert!(
-        ninth.ends_with("cannot run: indices of gather_elements must have at most 8 dims that are not as good as one with their neighbour on the GPU, found 9"),
+        ninth.ends_with("cannot run: indices of gather_elements must have at most 8 groups of dims on the GPU, found 9: neighbouring dims in which indices is as large as params make one group, so cut params to the shape of indices in all dims but the axis"),
         "{ninth}"
     );
     let eighth = GatherElements::new().axis(7).plan(&[3; 8], &[2; 8]);
@@ -246,7 +246,7 @@ fn gather_elements_beyond_what_the_shader_counts_says_so() {
         eighth.ends_with("1 dispatch of 1 x 1 workgroups of 256 invocations"),
         "{eighth}"
     );
-    // Batches of that size are as many as one likes; along the last axis a batch is of any size.
+    // The limit holds for each batch, and there may be any number of batches.
     let batches = GatherElements::new()
         .axis(2)
         .plan(&[1 << 20, 1 << 20, 9], &[1 << 20, 1 << 20, 1]);

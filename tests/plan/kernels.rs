@@ -1,10 +1,10 @@
-//! `GatherPlan::explain`: which kernel takes which slices, and how its lanes share them.
+//! The kernel that `GatherPlan::explain` names for slices of each length, and the slices of a lane.
 
 use wgpu_gather::{GatherElements, GatherPlan, IndexKind, wgpu};
 
 use super::{along, nd};
 
-/// The line of the kernel, and that of the dispatches.
+/// The line about the kernel and the line about the dispatches.
 fn kernel_and_dispatches(plan: &GatherPlan, element_bytes: u64) -> [String; 2] {
     let text = plan.explain(element_bytes, IndexKind::I32, &wgpu::Limits::default());
     let mut lines = text.lines().skip(3).map(str::to_owned);
@@ -19,7 +19,7 @@ fn slices_of_1_2_or_4_bytes_are_packed() {
             (slices, "1 dispatch of 1 x 1"),
             (256 * slices, "1 dispatch of 1 x 1"),
             (257 * slices, "1 dispatch of 2 x 1"),
-            // The last row is a dispatch of its own, where there are rows enough.
+            // From 1024 rows on, the rows left over are a second dispatch.
             (1025, "2 dispatches, the first of 1 x 1"),
         ] {
             let plan = along(0, 0, &[9], &[rows]).unwrap();
@@ -33,7 +33,7 @@ fn slices_of_1_2_or_4_bytes_are_packed() {
             assert!(!kernel.contains("packed"), "{kernel}");
             assert!(dispatches.starts_with("1 dispatch of"), "{dispatches}");
         }
-        // Rows of a lane would be of several blocks.
+        // A lane's rows would be of two blocks.
         let [kernel, _] =
             kernel_and_dispatches(&along(1, 0, &[2, 9], &[1025]).unwrap(), element_bytes);
         assert!(!kernel.contains("packed"), "{kernel}");
@@ -86,7 +86,7 @@ fn a_lane_has_four_rows_where_there_are_lanes_enough() {
 }
 
 #[test]
-fn index_rows_of_more_than_two_values_take_64_bit_arithmetic() {
+fn deep_or_many_rows_take_64_bit_arithmetic() {
     let found = |plan: &GatherPlan| kernel_and_dispatches(plan, 16)[0].clone();
     let plain = "kernel rows: units of 16 bytes, 1 slice a lane";
     let general = format!("{plain}, rows found by 64-bit arithmetic");

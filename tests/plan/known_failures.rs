@@ -1,6 +1,6 @@
-//! What other gathers got wrong, after the advisories and bug reports. The CPU reads and divides here; the
-//! planner has to leave it nothing to get wrong. The GPU's part is in tests/gpu/known_failures.rs, and one
-//! buffer to read and to write, which burn and tract hit, in tests/misuse/operands.rs.
+//! Bugs of other gathers, named after their advisories and bug reports, on the planner and the CPU. The GPU's part is
+//! in tests/gpu/known_failures.rs. One buffer for reading and writing, with which burn and tract fail, is in
+//! tests/misuse/sharing.rs.
 
 use wgpu_gather::{BadIndices, Gather, GatherNd, GatherPlan, NegativeIndices, RunError};
 
@@ -12,7 +12,7 @@ fn assert_bad_index(run: Result<Vec<i32>, RunError>, text: &str) {
     assert_eq!(run.unwrap_err().to_string(), text);
 }
 
-/// The output where the policy is `Zero`: a bad row never copies what lies beside params.
+/// The output under the policy `Zero`: a bad row is zeros, not memory beside params.
 fn zeroed(plan: impl Fn(BadIndices) -> GatherPlan, params: &[i32], indices: &[i64]) -> Vec<i32> {
     plan(BadIndices::Zero).run(params, indices).unwrap()
 }
@@ -52,7 +52,7 @@ fn cve_2021_37653_batch_of_size_zero() {
 }
 
 #[test]
-fn cve_2021_37654_batch_dims_not_below_the_rank_of_params() {
+fn cve_2021_37654_batch_dims_at_the_rank_of_params() {
     let text = |found| format!("batch_dims must be less than rank(params) = 1, found {found}");
     assert_error(nd(1, &[2], &[2, 1]), &text(1));
     assert_error(nd(2, &[2], &[2, 1, 1]), &text(2));
@@ -87,7 +87,7 @@ fn cve_2021_37687_negative_index_read() {
 }
 
 #[test]
-fn cve_2022_35937_and_35938_index_not_below_the_dim_read() {
+fn cve_2022_35937_and_35938_index_past_the_dim_read() {
     let plan = nd(0, &[2, 2], &[1, 2]).unwrap();
     for index in [[0, 2], [2, 0], [0, 1 << 32], [1_i64 << 32, 1]] {
         assert_bad_index(
@@ -115,7 +115,7 @@ fn cve_2021_37641_operand_of_rank_zero() {
 }
 
 #[test]
-fn onnxruntime_27963_index_0_into_a_dim_of_zero_is_an_error() {
+fn onnxruntime_27963_index_0_into_a_dim_of_zero() {
     let plan = along(0, 0, &[0], &[1]).unwrap();
     let Err(RunError::BadIndex(bad)) = plan.run(&[0; 0], &[0]) else {
         panic!("0 is not in [0, 0)");
@@ -133,7 +133,7 @@ fn onnxruntime_27963_index_0_into_a_dim_of_zero_is_an_error() {
 }
 
 #[test]
-fn onnxruntime_27444_sizes_beyond_32_bits_are_not_truncated() {
+fn onnxruntime_27444_sizes_beyond_32_bits_are_kept() {
     // Elements of no bytes: a table of 2^33 of them takes no memory.
     let params = vec![(); 1 << 33];
     let plan = along(0, 0, &[1 << 33], &[3]).unwrap();

@@ -1,5 +1,4 @@
-//! The planner, without a device: which shapes make a plan, what comes out of it, and what is said of those
-//! that make none.
+//! The planner, without a device: the shapes that make a plan, the plan's sizes and text, and planning errors.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -77,7 +76,7 @@ fn a_plan_keeps_what_it_was_made_from() {
 }
 
 #[test]
-fn plans_are_equal_when_all_they_were_made_from_means_the_same() {
+fn plans_of_equivalent_arguments_are_equal() {
     let plan = along(1, 1, &[2, 3], &[2, 4]).unwrap();
     assert_eq!(plan, along(-1, -1, &[2, 3], &[2, 4]).unwrap());
     let gather = Gather::new().axis(1).batch_dims(1);

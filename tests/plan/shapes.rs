@@ -1,4 +1,4 @@
-//! Output shapes and sizes, from the documentation's examples to tensors that no memory holds.
+//! Output shapes and sizes: the documentations' examples, limits, and tensors that no memory holds.
 
 use wgpu_gather::{BadIndices, Gather, GatherNd, PlanError};
 
@@ -17,7 +17,7 @@ fn shapes_of_the_gather_nd_documentation() {
     assert_shape(nd(1, &[2, 2, 2], &[2, 1, 1]), &[2, 1, 2]);
     assert_shape(nd(1, &[2, 2, 2], &[2, 1, 2]), &[2, 1]);
     assert_shape(nd(1, &[5, 7, 3], &[5, 1]), &[5, 3]);
-    // Paddle's, whose x is [2, 3, 4].
+    // From Paddle's documentation, where x is [2, 3, 4].
     assert_shape(nd(0, &[2, 3, 4], &[1]), &[3, 4]);
     assert_shape(nd(0, &[2, 3, 4], &[2]), &[4]);
     assert_shape(nd(0, &[2, 3, 4], &[3]), &[]);
@@ -120,7 +120,7 @@ fn shapes_of_2_to_the_40_elements_plan() {
 }
 
 #[test]
-fn eight_index_values_are_the_most_unless_there_are_no_index_rows() {
+fn index_depth_is_at_most_8_unless_no_index_rows() {
     assert_shape(nd(0, &[2; 8], &[3, 8]), &[3]);
     assert_shape(nd(1, &[2; 9], &[2, 3, 8]), &[2, 3]);
     let plan = nd(0, &[2; 9], &[0, 9]).unwrap();
@@ -146,7 +146,7 @@ fn ranks_have_no_limit() {
 }
 
 #[test]
-fn dims_of_zero_make_empty_outputs_or_rows_to_look_up_in_nothing() {
+fn dims_of_zero_make_a_plan() {
     assert_shape(along(0, 0, &[3, 0], &[2]), &[2, 0]);
     assert_shape(along(0, 0, &[0, 3], &[0]), &[0, 3]);
     assert_shape(along(0, 0, &[0, 3], &[2]), &[2, 3]);
@@ -159,7 +159,7 @@ fn dims_of_zero_make_empty_outputs_or_rows_to_look_up_in_nothing() {
 }
 
 #[test]
-fn index_rows_into_params_without_elements_are_an_error_for_every_policy() {
+fn index_rows_into_empty_params_are_an_error() {
     let expected = PlanError::EmptyParams {
         params_shape: vec![3, 0],
     };

@@ -1,14 +1,15 @@
-//! The cost of checks on Vulkan. This crate's shaders need none: they compare every index with its dim themselves.
+//! Times gathers on Vulkan with and without the bounds checks of wgpu and of the driver. This crate's shaders need no
+//! checks: they compare every index with its dim.
 //!
 //! | measure | shader modules | device |
 //! |---|---|---|
-//! | all_checks, naive_all_checks | as wgpu makes them | as wgpu makes it, with robustBufferAccess2 if the driver has that |
-//! | driver_checks | without wgpu's checks | the same |
+//! | all_checks, naive_all_checks | as wgpu makes them | as wgpu makes it: with robustBufferAccess2 if supported |
+//! | driver_checks | without wgpu's checks | as wgpu makes it |
 //! | no_checks | without wgpu's checks | with neither robustBufferAccess2 nor robustBufferAccess |
-//! | naive_no_checks | as wgpu makes them | the same |
+//! | naive_no_checks | as wgpu makes them | as for no_checks |
 //!
-//! wgpu leaves the bounds of buffers to a driver that has robustBufferAccess2. A naive kernel keeps wgpu's checks of bounds
-//! only where the driver lacks it.
+//! If the driver has robustBufferAccess2, wgpu leaves the bounds of buffers to it. A naive kernel has wgpu's bounds
+//! checks only if the driver lacks it.
 
 use std::time::Duration;
 
@@ -23,7 +24,7 @@ use super::operands::Operands;
 use crate::timing::{Timed, time};
 use crate::workloads::{Data, Number};
 
-/// Asks for these figures, among the names of workloads.
+/// The name that selects these figures in the list of workloads.
 pub const NAME: &str = "checks";
 
 pub const WORKLOADS: [&str; 5] = ["W1", "W3", "W4", "L64", "B1"];
@@ -40,7 +41,7 @@ struct Clocked {
 }
 
 impl Checks {
-    /// Fails if the adapter is not Vulkan's.
+    /// Opens a device with the driver's checks and one without; fails if the adapter is not Vulkan's.
     pub fn new(adapter: &wgpu::Adapter) -> Result<Self, String> {
         let robust = Clocked::new(device_of(adapter, adapter.limits())?);
         let bare = Clocked::new(bare_device(adapter)?);
@@ -155,16 +156,16 @@ mod vulkan {
 
     const ROBUSTNESS2: &CStr = c"VK_EXT_robustness2";
 
-    /// A device with neither robustBufferAccess2 nor robustBufferAccess, and in all else as wgpu makes it. wgpu still leaves
-    /// the bounds of buffers to the driver, so a shader that exceeds them may do anything.
+    /// A device as wgpu makes it, but with neither robustBufferAccess2 nor robustBufferAccess. wgpu still leaves the
+    /// bounds of buffers to the driver, so a shader that exceeds them may do anything.
     pub fn bare_device(adapter: &wgpu::Adapter) -> Result<Gpu, String> {
         let descriptor = descriptor(adapter, adapter.limits());
-        // SAFETY: Nothing of the adapter is destroyed.
+        // SAFETY: No handle of the adapter is destroyed.
         let hal = unsafe { adapter.as_hal::<Vulkan>() }.ok_or("the adapter is not Vulkan's")?;
         let features = descriptor.required_features;
         let mut extensions = hal.required_device_extensions(features);
         extensions.retain(|&name| name != ROBUSTNESS2);
-        // It enables no feature of an extension that is not listed.
+        // physical_device_features enables no feature of an extension that is not listed.
         let mut enabled = hal.physical_device_features(&extensions, features);
         let mut core = enabled.get_core();
         core.robust_buffer_access = 0;
@@ -173,13 +174,13 @@ mod vulkan {
             .add_to_device_create(Default::default())
             .enabled_extension_names(&names);
         info.p_enabled_features = &raw const core;
-        // The one queue of wgpu's devices.
+        // wgpu's devices have one queue.
         let queue = default_of(info.p_queue_create_infos).queue_priorities(&[1.0]);
         info.p_queue_create_infos = &raw const queue;
         info.queue_create_info_count = 1;
-        // SAFETY: What `info` points to lives until the end of this function. The device is made as wgpu-hal makes it
-        // but for the checks, and all that runs on it stays within its buffers: this crate's shaders compare every index
-        // with its dim, and the naive kernels get indices that the CPU has checked.
+        // SAFETY: The targets of `info`'s pointers live until the end of this function. The device is made as wgpu-hal
+        // makes it, but for the checks. All shaders that run on it stay in their buffers: this crate's shaders compare
+        // every index with its dim, and the naive kernels get indices that the CPU has checked.
         let open: OpenDevice<Vulkan> = unsafe {
             let instance = hal.shared_instance().raw_instance();
             let device = instance
@@ -198,20 +199,20 @@ mod vulkan {
         }
         .map_err(|error| error.to_string())?;
         drop(hal);
-        // SAFETY: It is of this adapter, with the features and limits of `descriptor`.
+        // SAFETY: `open` is a device of this adapter, with the features and limits of `descriptor`.
         let made = unsafe { adapter.create_device_from_hal(open, &descriptor) };
         let (device, queue) = made.map_err(|error| error.to_string())?;
         Ok(Gpu::from_parts(device, queue))
     }
 
-    /// Names a type that wgpu does not export.
+    /// The default of a pointer's target type, for a type that wgpu does not export.
     fn default_of<T: Default>(_: *const T) -> T {
         T::default()
     }
 
-    /// True where wgpu enables robustBufferAccess2; false on other back ends.
+    /// Returns true if wgpu enables robustBufferAccess2; false on other back ends.
     pub fn has_robustness2(device: &wgpu::Device) -> bool {
-        // SAFETY: Nothing of the device is destroyed.
+        // SAFETY: No handle of the device is destroyed.
         let hal = unsafe { device.as_hal::<Vulkan>() };
         hal.is_some_and(|hal| hal.enabled_device_extensions().contains(&ROBUSTNESS2))
     }

@@ -1,4 +1,4 @@
-//! A shader that copies a buffer, and one that does nothing.
+//! A shader that copies a buffer, and a shader that does nothing.
 
 use wgpu_gather::wgpu;
 
@@ -12,7 +12,7 @@ pub struct Shaders {
     nothing: wgpu::ComputePipeline,
 }
 
-/// A copy of a buffer, in as few dispatches as the device can.
+/// A copy of a buffer, in as few dispatches as the device's bindings allow.
 pub struct Copy<'a> {
     pipeline: &'a wgpu::ComputePipeline,
     dispatches: Vec<(wgpu::BindGroup, [u32; 2])>,

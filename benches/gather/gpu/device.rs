@@ -1,4 +1,4 @@
-//! A device, and the time that recorded commands take on it.
+//! Devices, and the time of recorded commands on a device.
 
 use std::time::Duration;
 
@@ -6,7 +6,7 @@ use wgpu_gather::{Gpu, wgpu};
 
 use crate::timing::took;
 
-/// Timestamps around commands need these features.
+/// The features that timestamps around commands need.
 const STAMPS: wgpu::Features =
     wgpu::Features::TIMESTAMP_QUERY.union(wgpu::Features::TIMESTAMP_QUERY_INSIDE_ENCODERS);
 
@@ -20,7 +20,7 @@ pub struct Stamps {
 }
 
 impl Stamps {
-    /// None where the device has no timestamps.
+    /// Returns `None` if the device has no timestamps.
     pub fn new(device: &wgpu::Device) -> Option<Self> {
         let usage = wgpu::BufferUsages::QUERY_RESOLVE | wgpu::BufferUsages::COPY_SRC;
         let host = wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST;
@@ -36,7 +36,7 @@ impl Stamps {
     }
 }
 
-/// The time on the device of what is recorded; without timestamps, from its submission to its end.
+/// The time of recorded commands: between timestamps on the device, or without `stamps` from submission to completion.
 pub fn time_recorded(
     gpu: &Gpu,
     stamps: Option<&Stamps>,
@@ -67,7 +67,7 @@ pub fn time_recorded(
     Duration::from_secs_f64(ticks as f64 * f64::from(gpu.queue().get_timestamp_period()) / 1e9)
 }
 
-/// The adapter that the environment asks for.
+/// The adapter that `WGPU_BACKEND` and `WGPU_ADAPTER_NAME` name, else the default one.
 pub fn adapter() -> Result<wgpu::Adapter, String> {
     let descriptor = wgpu::InstanceDescriptor::new_without_display_handle_from_env();
     let instance = wgpu::Instance::new(descriptor);
@@ -79,7 +79,7 @@ pub fn descriptor(
     adapter: &wgpu::Adapter,
     required_limits: wgpu::Limits,
 ) -> wgpu::DeviceDescriptor<'static> {
-    // On a CPU adapter a clock on the host says what its caller waits for.
+    // A software adapter is timed by the host's clock, which measures the time that a caller waits.
     let is_cpu = adapter.get_info().device_type == wgpu::DeviceType::Cpu;
     let has_stamps = adapter.features().contains(STAMPS) && !is_cpu;
     wgpu::DeviceDescriptor {
@@ -108,7 +108,7 @@ pub fn buffer(device: &wgpu::Device, size: u64, usage: wgpu::BufferUsages) -> wg
     })
 }
 
-/// A pipeline whose layout is that of its shader.
+/// A pipeline with the layout that wgpu derives from the shader.
 pub fn pipeline(
     device: &wgpu::Device,
     module: &wgpu::ShaderModule,
@@ -128,7 +128,7 @@ pub fn pipeline(
     })
 }
 
-/// A grid of so many workgroups or a few more, of two dims where one is not enough.
+/// A grid of at least `workgroups` workgroups; it has two dims if the device's limit requires them.
 pub fn grid(device: &wgpu::Device, workgroups: u64) -> [u32; 2] {
     let most = u64::from(device.limits().max_compute_workgroups_per_dimension);
     let height = workgroups.div_ceil(most).max(1);

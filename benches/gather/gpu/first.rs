@@ -1,4 +1,4 @@
-//! The first gather of a process, which waits for its kernel to be compiled: each sample is a process of its own, with
+//! Times the first gather of a process, which waits for its kernel to be compiled. Each sample is a new process, with
 //! the driver's cache off.
 
 use std::process::Command;
@@ -12,13 +12,13 @@ use super::operands::Operands;
 use crate::timing::took;
 use crate::workloads::FIRST;
 
-/// Followed by one of `KINDS`: the process is a sample.
+/// The argument, followed by one of `KINDS`, that makes a process take one sample.
 pub const ARGUMENT: &str = "--first-gather";
 
 const KINDS: [&str; 2] = [OURS, "naive"];
 const OURS: &str = "ours";
 
-/// Variables by which Mesa and NVIDIA's driver leave compiled shaders out of a cache on disk.
+/// Environment variables that turn off the shader caches on disk of Mesa and of NVIDIA's driver.
 const NO_CACHE: [(&str, &str); 2] = [
     ("MESA_SHADER_CACHE_DISABLE", "1"),
     ("__GL_SHADER_DISK_CACHE", "0"),
@@ -26,7 +26,7 @@ const NO_CACHE: [(&str, &str); 2] = [
 
 const SAMPLES: usize = 5;
 
-/// Medians of this crate's and of a naive kernel's processes, which take turns.
+/// Medians of processes with this crate and with a naive kernel, which take turns.
 pub fn measure() -> Result<[Duration; 2], String> {
     let mut samples = [Vec::new(), Vec::new()];
     for _ in 0..SAMPLES {
@@ -55,8 +55,8 @@ fn process(kind: &str) -> Result<Duration, String> {
     }
 }
 
-/// One sample, printed in microseconds: from no gatherer, or no shader module, until the output is on the device. The
-/// device is there before, and the operands on it.
+/// Takes one sample and prints it in microseconds. The time starts before the gatherer, or the naive kernel's shader
+/// module, is made and ends when the output is on the device. The device and the operands exist before.
 pub fn sample(kind: &str) -> Result<(), String> {
     if !KINDS.contains(&kind) {
         return Err(format!("{ARGUMENT} wants one of {KINDS:?}"));

@@ -1,4 +1,4 @@
-//! The GPU path: with data that stays there, end to end, in small calls and in windows, beside copies of the
+//! Times the GPU path with operands on the device, end to end, in small calls and in windows, beside copies of the
 //! output's bytes and naive kernels on the same device.
 
 pub mod checks;
@@ -25,13 +25,13 @@ use operands::Operands;
 
 pub const DEVICE: &str = "gpu";
 
-/// An output of fewer bytes is measured in small calls too.
+/// Small calls are measured too if the output has fewer bytes than this.
 const SMALL_BYTES: u64 = 1 << 20;
 
-/// Params of more bytes are not timed end to end: nearly all of that time is their upload.
+/// Params of more bytes than this are not timed end to end: nearly all of the time is their upload.
 const END_TO_END_BYTES: u64 = 1 << 29;
 
-/// An adapter, and how its work is timed.
+/// An adapter with its device, copy shaders and clock.
 pub struct Bench {
     adapter: wgpu::Adapter,
     gpu: Gpu,
@@ -40,7 +40,7 @@ pub struct Bench {
 }
 
 impl Bench {
-    /// On the adapter that the environment asks for.
+    /// Opens the adapter that the environment names.
     pub fn new() -> Result<Self, String> {
         let adapter = device::adapter()?;
         let gpu = device_of(&adapter, adapter.limits())?;
@@ -68,7 +68,7 @@ impl Bench {
         Checks::new(&self.adapter)
     }
 
-    /// Leaves out the naive kernels that cannot run, and the time end to end of a large table.
+    /// Times a workload, without the naive kernels that cannot run, and without the time end to end of large params.
     pub fn measure<T, I>(&self, data: &Data<T, I>, rounds: usize) -> Result<Vec<Timed>, String>
     where
         T: Number + GatherElement,
@@ -128,14 +128,14 @@ impl Bench {
         }
         let mut timed = time(figures, rounds);
         if on_gpu.table.buffer().size() <= END_TO_END_BYTES {
-            // By itself: it fills caches that the figures above do without.
+            // Timed apart: it fills caches that the figures above do not use.
             timed.extend(time(vec![self.end_to_end(data, &plan)], rounds));
         }
         check_resident()?;
         Ok(timed)
     }
 
-    /// The upload of the operands, the gather and the way back of its output.
+    /// The upload of the operands, the gather and the download of its output.
     fn end_to_end<'a, T, I>(&'a self, data: &'a Data<T, I>, plan: &'a GatherPlan) -> Figure<'a>
     where
         T: Number + GatherElement,

@@ -7,7 +7,7 @@ use wgpu_gather::{GatherPlan, wgpu};
 
 use super::device::{grid, pipeline};
 
-/// An invocation a unit, and an invocation a row.
+/// The kernels with an invocation for each unit of the output, and for each output row.
 pub const NAIVE_UNIT: &str = "naive_unit";
 pub const NAIVE_ROW: &str = "naive_row";
 
@@ -26,10 +26,10 @@ struct Sizes {
     padding: u32,
 }
 
-/// llvmpipe ends a loop after so many rounds.
+/// llvmpipe ends a loop after this many rounds.
 const SOFTWARE_LOOP_ROUNDS: u64 = 65_535;
 
-/// The buffers of a gather, whole.
+/// The buffers of a gather, each bound whole.
 #[derive(Clone, Copy)]
 pub struct Buffers<'a> {
     pub params: &'a wgpu::Buffer,
@@ -47,7 +47,8 @@ pub struct Naive {
 }
 
 impl Naive {
-    /// The kernels that can run: each binds the operands whole, and naive_row loops over the units of a slice.
+    /// The kernels that can run. Both need operands that fit a binding; on a software adapter naive_row also needs a
+    /// slice of at most `SOFTWARE_LOOP_ROUNDS` units.
     pub fn all(
         device: &wgpu::Device,
         plan: &GatherPlan,

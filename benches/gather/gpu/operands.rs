@@ -1,4 +1,4 @@
-//! Operands that stay on the device, and the check of an output against the CPU's.
+//! Operands on the device, and the check of an output against the CPU's.
 
 use wgpu_gather::{GatherBuffers, GatherElement, GatherIndex, Gpu, GpuTable, wgpu};
 
@@ -13,7 +13,7 @@ pub struct Operands<T, I> {
 }
 
 impl<T: Number + GatherElement, I: Number + GatherIndex> Operands<T, I> {
-    /// The operands of `data`, and an output of `output_len` elements.
+    /// Uploads the operands of `data`, and makes an output of `output_len` elements.
     pub fn new(gpu: &Gpu, data: &Data<T, I>, output_len: usize) -> Result<Self, String> {
         let usage = wgpu::BufferUsages::STORAGE
             | wgpu::BufferUsages::COPY_SRC
@@ -53,7 +53,7 @@ impl<T: Number + GatherElement, I: Number + GatherIndex> Operands<T, I> {
         }
     }
 
-    /// Runs what is recorded over an output of zeros, and compares it with `expected`.
+    /// Runs the recorded commands on an output of zeros, and compares the output with `expected`.
     pub fn check(
         &self,
         gpu: &Gpu,
@@ -68,7 +68,7 @@ impl<T: Number + GatherElement, I: Number + GatherIndex> Operands<T, I> {
         self.check_output(gpu, measure, expected)
     }
 
-    /// Compares the output as it is with `expected`.
+    /// Compares the output with `expected`.
     pub fn check_output(&self, gpu: &Gpu, measure: &str, expected: &[T]) -> Result<(), String> {
         let output = gpu.download_blocking(&self.output);
         match output.map_err(|error| error.to_string())? == expected {

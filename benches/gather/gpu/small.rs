@@ -1,4 +1,4 @@
-//! The cost of one small call: alone, among many on the device, and on the host that records it.
+//! Times one small call: by itself, among many in one submission, and its recording on the host.
 
 use wgpu_gather::{GatherBuffers, GatherPlan, PreparedGather, wgpu};
 
@@ -7,7 +7,7 @@ use super::device::{new_encoder, submit_and_wait};
 use super::{Bench, figure};
 use crate::timing::{Figure, took};
 
-/// Calls in one submission, for the cost of one among many.
+/// Calls in one submission.
 const RECORDED: u32 = 50;
 
 impl Bench {
@@ -52,7 +52,7 @@ impl Bench {
                 (0..RECORDED).for_each(|_| self.shaders.record_nothing(&mut pass));
             }),
         ];
-        // With all checks and objects, and once those are made.
+        // `record` checks the operands and makes GPU objects; `replay` uses a prepared gather.
         let on_host = [
             self.on_host("record", encode),
             self.on_host("replay", |encoder| prepared.encode(encoder)),

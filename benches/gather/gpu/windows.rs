@@ -1,4 +1,4 @@
-//! The cost of windows, beside the same gather in one dispatch.
+//! Times a gather in several windows, beside the gather in one dispatch.
 
 use std::time::Duration;
 
@@ -13,8 +13,8 @@ use crate::timing::{Timed, time, took};
 use crate::workloads::{Data, Number};
 
 impl Bench {
-    /// One gather with params in 1, in 2 and in 8 buffer ranges, and on devices that bind only a half and an
-    /// eighth of params at once, which cuts the output too.
+    /// Times one gather with params in 1, 2 and 8 buffer ranges, and on devices that bind only a half and an eighth of
+    /// params at once. The smaller bindings cut the output too.
     pub fn measure_windows<T, I>(
         &self,
         data: &Data<T, I>,

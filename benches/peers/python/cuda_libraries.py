@@ -1,4 +1,5 @@
-"""Libraries for CUDA; torch runs on the CPU too. One class for each: the calls that gather, the wait that ends a call, and copies of the same bytes."""
+"""Libraries for CUDA; torch runs on the CPU too. Each has a class with the calls that gather, the wait that ends a
+call, and copies of the output's bytes."""
 
 import numpy as np
 
@@ -118,7 +119,7 @@ class Cupy:
 
 
 class Triton:
-    """A kernel of one program per block of slices, masked: what one would write by hand."""
+    """A kernel as written by hand: one program for each tile of slices, with masked loads."""
 
     def __init__(self, threads):
         self.triton = need("triton")

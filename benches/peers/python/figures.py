@@ -1,4 +1,4 @@
-"""What every library is measured by: a call, the wait that ends it, and a copy of the same bytes."""
+"""The parts of a measurement: a call, the wait that ends it, and a copy of the output's bytes."""
 
 from dataclasses import dataclass
 from typing import Callable, Optional
@@ -9,7 +9,7 @@ from workloads import Data
 
 
 class Absent(Exception):
-    """The library is not installed, or has nothing to run on."""
+    """The library is not installed, or finds no device."""
 
 
 class Refusal(Exception):
@@ -35,7 +35,7 @@ class Figure:
 
 
 class Kept:
-    """A call whose last output is kept, until the next call replaces it."""
+    """A call that keeps its last output until the next call replaces it."""
 
     def __init__(self, call):
         self.call, self.value = call, None
@@ -59,6 +59,6 @@ def axis_of(data: Data, what: str) -> int:
 
 
 def memcpy(data: Data):
-    """numpy's copy of the output's bytes, on one thread, to memory that is there."""
+    """numpy's copy of the output's bytes, on one thread, to existing memory."""
     source, target = data.expected.copy(), np.empty_like(data.expected)
     yield Figure("memcpy", np.__version__, "cpu", 1, "copy", lambda: np.copyto(target, source), nothing)

@@ -1,4 +1,4 @@
-"""Libraries. One class for each: the calls that gather, the wait that ends a call, and copies of the same bytes."""
+"""Each library has a class with the calls that gather, the wait that ends a call, and copies of the output's bytes."""
 
 import numpy as np
 
@@ -22,7 +22,7 @@ class Numpy:
         output = np.zeros_like(data.expected)
 
         def run():
-            # Any other mode than raise writes straight to out.
+            # Modes other than raise write to out without a buffer between.
             np.take(data.params, indices, axis=axis, out=output, mode="clip")
 
         return Figure("numpy take(out)", np.__version__, "cpu", 1, "run_into", run, nothing, lambda: output)
@@ -36,7 +36,7 @@ class Numpy:
 class Jax:
     def __init__(self, threads):
         self.jax = jax = need("jax")
-        jax.config.update("jax_enable_x64", True)  # else int64 indices become int32
+        jax.config.update("jax_enable_x64", True)  # without it int64 indices become int32
         self.found = jax.devices()[0]
         self.on_gpu = self.found.platform != "cpu"
         self.threads = 0 if self.on_gpu else threads
@@ -92,7 +92,7 @@ class Tensorflow:
         run = Kept(compiled)
 
         def wait():
-            # An element on the host is there only when all of the output is.
+            # An element reaches the host only after all of the output is computed.
             if self.on_gpu:
                 tf.reshape(run.value, [-1])[:1].numpy()
 
@@ -133,7 +133,7 @@ class Onnxruntime:
         return [self.gather_nd, self.gather, self.gather_one_thread]
 
     def session(self, op, data, indices, threads, **attributes):
-        """A model of this one node, and its operands and output bound once."""
+        """A session of a model with one node, with operands and output bound once."""
         helper, types = self.onnx.helper, self.onnx.helper.np_dtype_to_tensor_dtype
         value = lambda name, array: helper.make_tensor_value_info(name, types(array.dtype), array.shape)
         graph = helper.make_graph(
@@ -164,7 +164,7 @@ class Onnxruntime:
     def gather_nd(self, data: Data) -> Figure:
         if data.workload.axis is not None:
             raise Refusal("onnxruntime GatherND selects in the leading dims only")
-        indices = data.indices.astype(np.int64)  # the type that the operator takes
+        indices = data.indices.astype(np.int64)  # the only type that the operator takes
         return self.session("GatherND", data, indices, self.count, batch_dims=data.workload.batch_dims)
 
     def gather(self, data: Data) -> Figure:

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Python libraries on the workloads W1 to W10, for machines that have them: numpy, torch, jax, cupy, triton,
-tensorflow and onnxruntime, each where it is installed. Outputs are checked against numpy's before they are timed,
-and a time ends when the device has done the work. The lines of --json are those of the Rust benchmark.
+"""Times the Python libraries that are installed on the workloads W1 to W10: numpy, torch, jax, cupy, triton, tensorflow
+and onnxruntime. Outputs are checked against numpy's before anything is timed, and a time ends when the device has done
+the work. The lines of --json have the format of the Rust benchmark's.
 
     python3 peers.py --workload W1,W3 --peer torch,jax --samples 15 --json out.jsonl
 """
@@ -20,7 +20,7 @@ from libraries import ALL
 from workloads import WORKLOADS, Data
 
 CPU_SECTOR, GPU_SECTOR = 64, 32
-SMALL_BYTES = 1 << 20  # a call of so few bytes is timed a thousand at a time on the CPU
+SMALL_BYTES = 1 << 20  # a sample on the CPU is 1,000 calls if the output is smaller
 
 
 def last_level_cache() -> int:
@@ -33,8 +33,8 @@ def last_level_cache() -> int:
 
 
 def sample(figure, calls: int) -> float:
-    """Milliseconds of one call. A call before it, not counted, leaves caches and allocator as the peer's own
-    work does."""
+    """Milliseconds of one call. A call that is not counted precedes it, so that the peer finds caches and allocator as
+    its own work leaves them."""
     figure.run()
     figure.wait()
     if figure.time_ms is not None:
@@ -47,7 +47,7 @@ def sample(figure, calls: int) -> float:
 
 
 def lines_of(data: Data, figures, samples: int):
-    """Every figure's samples, in turn."""
+    """Takes the samples of all figures in turn; yields a line of JSON for each figure."""
     small = data.expected.nbytes < SMALL_BYTES
     times = {id(figure): [] for figure in figures}
     for _ in range(samples):
@@ -127,7 +127,7 @@ def main() -> int:
                 except Refusal as reason:
                     refusals.append(str(reason))
                     continue
-                except Exception as error:  # a library that cannot do it says so in its own way
+                except Exception as error:  # libraries raise errors of their own types
                     refusals.append(f"{make.__name__}: {type(error).__name__}: {str(error).splitlines()[0][:100]}")
                     continue
                 if not np.array_equal(output.reshape(data.expected.shape), data.expected):

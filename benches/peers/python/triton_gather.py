@@ -1,4 +1,4 @@
-"""A gather of rows in triton, as one would write it by hand: a block of slices a program, masked loads."""
+"""A gather of rows in triton, as written by hand: one program for each tile of slices, with masked loads."""
 
 import triton
 import triton.language as tl

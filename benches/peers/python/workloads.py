@@ -1,4 +1,4 @@
-"""The workloads W1 to W10, with data of a fixed seed and the answer, which numpy gives."""
+"""The workloads W1 to W10, with data of a fixed seed, and the expected output from numpy."""
 
 from dataclasses import dataclass
 from typing import Optional
@@ -18,7 +18,7 @@ class Workload:
 
     @property
     def select_axis(self):
-        """The axis that single indices select along, where there are no batch dims."""
+        """The axis of a gather with one index value an index row and no batch dims; else None."""
         if self.axis is not None:
             return self.axis
         return 0 if self.batch_dims == 0 and self.indices_shape[-1] == 1 else None
@@ -41,7 +41,7 @@ WORKLOADS = [
 
 
 class Data:
-    """A workload with its operands and its answer, as numpy arrays."""
+    """A workload with its operands and its expected output, as numpy arrays."""
 
     def __init__(self, workload: Workload):
         self.workload = workload
@@ -59,7 +59,7 @@ class Data:
         self.expected = self.params[self.tuple_of(self.indices)]
 
     def tuple_of(self, indices, arange=np.arange):
-        """What `params[...]` takes, of any library that indexes as numpy does."""
+        """The argument of `params[...]`, in any library that indexes as numpy does."""
         workload = self.workload
         if workload.axis is not None:
             return (slice(None),) * workload.axis + (indices,)
@@ -70,11 +70,11 @@ class Data:
         return columns
 
     def flat_indices(self):
-        """The indices of a select: one dim."""
+        """The indices with one dim, as a select takes them."""
         return np.ascontiguousarray(self.indices.reshape(-1))
 
     def floor_bytes(self, sector: int, cache_bytes: int) -> float:
-        """The bytes that must move, each sector of params that a slice touches as a whole."""
+        """The bytes that must move: indices, output, and all sectors of params that slices touch and no cache holds."""
         width, slices = self.params.itemsize, 1
         output_shape = self.expected.shape
         kept = len(self.workload.params_shape) - (

@@ -17,7 +17,7 @@ const GREY: RGBColor = RGBColor(150, 150, 150);
 const OURS_COLOUR: RGBColor = RGBColor(20, 90, 170);
 const OURS_ALLOCATING: RGBColor = RGBColor(125, 170, 215);
 
-/// Told apart by lightness too.
+/// Colours of the peers, which differ in lightness too.
 const COLOURS: [RGBColor; 7] = [
     RGBColor(200, 90, 60),
     RGBColor(90, 150, 90),
@@ -34,13 +34,13 @@ struct Series {
     points: Vec<(f64, f64)>,
     colour: RGBColor,
     width: u32,
-    /// Copies, floors and more threads than one are dashed.
+    /// True for copies, floors and more than one thread.
     is_dashed: bool,
 }
 
 /// # Errors
 ///
-/// A file that cannot be written.
+/// The SVG file cannot be written.
 pub fn draw(path: &Path, rows: &[Row]) -> Result<(), String> {
     let panels = [Device::Cpu, Device::Gpu].map(|device| (device, series(rows, device)));
     let panels: Vec<_> = panels
@@ -134,7 +134,7 @@ fn panel(
     };
     let (least, most) = range(&mut { slices });
     let (fastest, slowest) = range(&mut { times });
-    // Room above the lines for the legend.
+    // The legend needs room above the lines.
     let (low, high) = (
         fastest * 0.8,
         slowest * (slowest / fastest).powf(0.045 * series.len() as f64),

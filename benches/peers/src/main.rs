@@ -1,4 +1,4 @@
-//! This crate beside other libraries: each workload on every peer that can do it, in turn, in one process.
+//! Times this crate beside other libraries: each workload on every peer that can do it, in turn, in one process.
 //!
 //! ```sh
 //! cargo run --release -- --workload W1,W3 --json out.jsonl
@@ -101,7 +101,7 @@ fn run(options: &Options) -> Result<(), String> {
     }
 }
 
-/// The peers that are asked for, and the copies, which every ratio needs.
+/// The peers with the given names (all if there are none), and the copies, which every ratio needs.
 fn chosen(mut peers: Vec<Box<dyn Peer>>, names: &[String]) -> Result<Vec<Box<dyn Peer>>, String> {
     let known: Vec<&str> = peers.iter().map(|peer| peer.name()).collect();
     if let Some(unknown) = names.iter().find(|name| !known.contains(&name.as_str())) {
@@ -117,7 +117,7 @@ fn chosen(mut peers: Vec<Box<dyn Peer>>, names: &[String]) -> Result<Vec<Box<dyn
     Ok(peers)
 }
 
-/// The output that every peer must give: ours, which the plain loop is checked against like the others.
+/// The output that every peer must give: this crate's, which all other peers and the plain loop must equal.
 fn expected(data: &Data) -> Vec<u8> {
     with_operands!(data, |params, indices| {
         let output = data.plan.run(params, indices);

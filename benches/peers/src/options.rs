@@ -19,7 +19,7 @@ before anything is timed. The adapter is the one that WGPU_BACKEND and WGPU_ADAP
 
 pub struct Options {
     pub workloads: Vec<Workload>,
-    /// Empty for all.
+    /// Names of peers; empty for all.
     pub peers: Vec<String>,
     pub samples: usize,
     pub json: Option<PathBuf>,
@@ -29,7 +29,7 @@ pub struct Options {
 
 /// # Errors
 ///
-/// An argument that is none, or makes no sense; `--help` too is answered so.
+/// A message for an argument that is unknown or invalid; the usage for `--help`.
 pub fn options(arguments: impl IntoIterator<Item = String>) -> Result<Options, String> {
     let mut arguments = arguments.into_iter();
     let mut options = Options {

@@ -1,4 +1,4 @@
-//! Figures in proportion: to the copy of the same run, and to the least that memory allows.
+//! Figures with their ratios to the copy in the same run, and to the floor: the least time that memory allows.
 
 use std::fs::{File, read_to_string};
 use std::io::Write;
@@ -11,14 +11,14 @@ use crate::peers::{COPY, Device};
 use crate::timing::{Figure, Timed};
 use crate::workloads::{Data, Index};
 
-/// Bytes that a CPU moves at once between memory and cache, and a GPU.
+/// Bytes that a CPU, and a GPU, moves at once between memory and cache.
 const CPU_SECTOR: u64 = 64;
 const GPU_SECTOR: u64 = 32;
 
-/// Libraries whose versions are those of this build.
+/// The lock file, which has the versions of the libraries in this build.
 const LOCK: &str = include_str!("../Cargo.lock");
 
-/// A figure with all that is said of it.
+/// A figure with its bandwidth and ratios.
 #[derive(Debug, Clone)]
 pub struct Line {
     pub figure: Figure,
@@ -27,14 +27,15 @@ pub struct Line {
     pub ratio_to_floor: f64,
 }
 
-/// A workload's figures, and who has none.
+/// A workload's figures, and the peers that cannot do it.
 #[derive(Debug)]
 pub struct Row {
     pub workload: String,
     pub slice_bytes: usize,
     pub lines: Vec<Line>,
-    /// The least on the CPU, and on the GPU if there is one.
+    /// The floor on the CPU, and on the GPU if there is one.
     pub floors: Vec<(Device, Duration)>,
+    /// Peers that cannot do the workload, with the reason.
     pub refusals: Vec<(&'static str, String)>,
 }
 
@@ -67,7 +68,7 @@ impl Row {
     }
 }
 
-/// The file of one line per figure.
+/// A file with one line of JSON for each figure.
 pub struct Json {
     file: File,
     adapter: Option<String>,
@@ -103,8 +104,8 @@ impl Json {
     }
 }
 
-/// The version of a package in this build. Where there are several, the lock file names the one that this
-/// crate depends on itself with its version.
+/// The version of a package in this build. If the build has several versions of the package, it is the version that
+/// this crate itself depends on.
 pub fn version(package: &str) -> Option<&'static str> {
     let (_, ours) = LOCK.split_once("name = \"wgpu-gather-peers\"")?;
     let (ours, _) = ours.split_once("[[package]]").unwrap_or((ours, ""));
@@ -114,8 +115,8 @@ pub fn version(package: &str) -> Option<&'static str> {
     after.split_once('"').map(|(version, _)| version)
 }
 
-/// The least that a gather can take on a device where a copy of its output takes so long: every memory
-/// sector of params that it must read, its indices and its output, at the bandwidth of that copy.
+/// The floor of a gather on a device where a copy of its output takes `copy`: the time to move every memory sector of
+/// params that the gather must read, its indices and its output, at the bandwidth of the copy.
 fn floor(data: &Data, device: Device, copy: Duration) -> Duration {
     let sector = match device {
         Device::Cpu => CPU_SECTOR,
@@ -146,7 +147,7 @@ fn gcd(a: u64, b: u64) -> u64 {
     if b == 0 { a } else { gcd(b, a % b) }
 }
 
-/// As Linux says; 32 MiB where nothing does.
+/// Bytes of the last-level cache, from Linux; 32 MiB if the system does not name them.
 pub fn last_level_cache() -> u64 {
     let sizes = (0..8).filter_map(|index| {
         let file = format!("/sys/devices/system/cpu/cpu0/cache/index{index}/size");

@@ -1,4 +1,4 @@
-//! The tables for people, in Markdown: one for each device.
+//! The printed tables, in Markdown: one for each device.
 
 use std::fmt::Write;
 
@@ -8,7 +8,7 @@ use crate::report::{Line, Row, ms, ratio, version};
 /// A column: peer, threads, measure.
 type Column = (&'static str, usize, &'static str);
 
-/// All that is said of one device: the table, why cells are empty, and what the peers are.
+/// For each device the table, the reasons for empty cells, and the notes on the peers.
 pub fn tables(rows: &[Row], peers: &[Box<dyn Peer>]) -> String {
     let mut text = String::new();
     for device in [Device::Cpu, Device::Gpu] {
@@ -66,7 +66,7 @@ fn table(rows: &[Row], device: Device, columns: &[Column]) -> String {
     text
 }
 
-/// Of ours, what is timed; and the threads, where there is a choice.
+/// The heading of a column: the peer, or for this crate the measure. The threads are added if columns differ in them.
 fn heading((peer, threads, measure): &Column, columns: &[Column]) -> String {
     let name = if *peer == OURS { measure } else { peer };
     let same = |column: &&Column| column.0 == *peer && column.2 == *measure;
@@ -85,7 +85,7 @@ fn cell(line: &Line) -> String {
     format!("{} ({})", significant(time), significant(ratio))
 }
 
-/// Three digits that count.
+/// A number with three significant digits.
 fn significant(number: f64) -> String {
     let digits = (0..8).find(|&digits| number * 10_f64.powi(digits) >= 99.95);
     let digits = usize::try_from(digits.unwrap_or(8)).unwrap_or(0);
@@ -97,8 +97,8 @@ fn ours(columns: &[Column]) -> impl Iterator<Item = Column> {
     columns.iter().copied().filter(|column| column.0 == OURS)
 }
 
-/// The time of a column of ours by that of the best peer with the same measure and at most as many threads: calls that
-/// allocate beside calls that do.
+/// The time of one of this crate's columns divided by that of the best peer with at most as many threads. The peer must
+/// have the same measure, so that calls that allocate are compared with calls that allocate.
 fn lead(row: &Row, device: Device, ours: Column) -> String {
     let (_, threads, measure) = ours;
     let of_device = row.lines.iter().filter(|line| line.figure.device == device);
@@ -115,7 +115,7 @@ fn lead(row: &Row, device: Device, ours: Column) -> String {
     }
 }
 
-/// Columns as wide as what is in them.
+/// A Markdown table with columns as wide as their widest cell.
 fn markdown(lines: &[Vec<String>]) -> String {
     let widths = (0..lines[0].len()).map(|column| {
         let width = lines.iter().map(|cells| cells[column].len()).max();
@@ -138,7 +138,7 @@ fn markdown(lines: &[Vec<String>]) -> String {
     text
 }
 
-/// Why cells are empty, each reason once.
+/// The reasons for empty cells, each once.
 fn refusals(rows: &[Row], peers: &[Box<dyn Peer>], device: Device) -> String {
     let mut reasons: Vec<(&str, &str, Vec<&str>)> = Vec::new();
     for row in rows {
@@ -167,7 +167,7 @@ fn refusals(rows: &[Row], peers: &[Box<dyn Peer>], device: Device) -> String {
     if text.is_empty() { text } else { text + "\n" }
 }
 
-/// What the peers are, with their versions.
+/// The notes on the peers of a device, with versions.
 pub fn notes(peers: &[Box<dyn Peer>], device: Device) -> String {
     let mut text = String::from("\n");
     for peer in peers.iter().filter(|peer| peer.device() == device) {

@@ -1,4 +1,4 @@
-//! Samples, taken in turn so that what disturbs one peer disturbs them all.
+//! Samples of all peers, taken in turn so that a disturbance affects all peers.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
@@ -8,7 +8,7 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 use crate::peers::{COPY, Device, Job, Peer};
 use crate::workloads::{Data, Random};
 
-/// A call of so few bytes on the CPU is timed a thousand at a time.
+/// A sample on the CPU is 1,000 calls if the output has fewer bytes than this.
 const SMALL_BYTES: usize = 1 << 20;
 
 /// One figure of one workload.
@@ -24,17 +24,17 @@ pub struct Figure {
     pub min: Duration,
 }
 
-/// What a workload gave: figures, and why a peer has none.
+/// The figures of a workload, and the peers that cannot do it, with the reason.
 #[derive(Debug, Default)]
 pub struct Timed {
     pub figures: Vec<Figure>,
     pub refusals: Vec<(&'static str, String)>,
 }
 
-/// Threads to run with: one pool of one, and one of all.
+/// Thread pools: one of one thread, and one of all threads.
 pub struct Threads {
     one: ThreadPool,
-    /// None on a machine with one.
+    /// `None` on a machine with one thread.
     all: Option<ThreadPool>,
 }
 
@@ -52,7 +52,7 @@ impl Threads {
     }
 }
 
-/// A job with the threads that it may use: none on the GPU, where the caller's will do.
+/// A job with the pool that it runs in; `None` on the GPU, where jobs run on the caller's thread.
 struct Entry<'a> {
     peer: &'a dyn Peer,
     job: Box<dyn Job + 'a>,
@@ -61,11 +61,11 @@ struct Entry<'a> {
     samples: Vec<Duration>,
 }
 
-/// Checks every peer's output against that of `expected`, then takes `samples` of each, in turn on each device.
+/// Checks every peer's output against `expected`, then takes `samples` samples of each, in turn on each device.
 ///
 /// # Errors
 ///
-/// A peer whose output is another.
+/// The output of a peer differs from `expected`.
 pub fn time(
     peers: &[Box<dyn Peer>],
     data: &Data,
@@ -104,8 +104,8 @@ pub fn time(
             }
         }
     }
-    // Each device by itself, and each round in another order: what lies in caches is what the peer before has left
-    // there, a copy little of params.
+    // The devices are timed apart, and each round has a random order: a peer finds in the caches the data of the peer
+    // before, and after a copy that is little of params.
     let (cpu, gpu): (Vec<_>, Vec<_>) =
         (entries.iter_mut()).partition(|entry| entry.peer.device() == Device::Cpu);
     let mut random = Random::new();
@@ -125,7 +125,7 @@ pub fn time(
     Ok(timed)
 }
 
-/// Starts the job and runs it once. A library that panics there cannot do the workload.
+/// Starts the job and runs it once. A panic of the library is the reason why it cannot do the workload.
 fn enter<'a>(
     peer: &'a dyn Peer,
     data: &'a Data,
@@ -161,8 +161,8 @@ impl<'a> Entry<'a> {
         }
     }
 
-    /// The time of one call. A call before it, not counted, leaves caches and allocator as this peer's own
-    /// work does, and not as the previous peer's.
+    /// Takes one sample, as the time of one call. A call that is not counted precedes it, so that a peer finds caches
+    /// and allocator as its own work leaves them.
     fn sample(&mut self) -> Duration {
         let calls = self.calls;
         self.install(|job| {

@@ -1,5 +1,5 @@
-//! The workloads and their data, which depends on nothing but the shapes: shapes and indices are those of
-//! `benches/gather`, params are numbers that are finite.
+//! The workloads and their data, which depends on the shapes only. Shapes and indices are as in `benches/gather`;
+//! params are finite numbers.
 
 use std::sync::{Arc, Mutex};
 
@@ -12,7 +12,7 @@ use crate::peers::Output;
 #[derive(Debug, Clone)]
 pub struct Workload {
     pub name: String,
-    /// The axis of a gather; none for gather_nd.
+    /// The axis of a gather; `None` for gather_nd.
     pub axis: Option<usize>,
     pub batch_dims: usize,
     pub params_shape: Vec<usize>,
@@ -34,7 +34,7 @@ pub enum Index {
     I64,
 }
 
-/// The sweep over slice sizes: bytes of every output and of every table.
+/// Bytes of the output and of params in the sweep over slice sizes.
 pub const SWEEP_OUTPUT_BYTES: usize = 32 << 20;
 pub const SWEEP_PARAMS_BYTES: usize = 64 << 20;
 
@@ -85,7 +85,7 @@ pub fn workloads() -> Vec<Workload> {
     ]
 }
 
-/// Slices of 4 B to 64 KiB of f32.
+/// The sweep: slices of 4 B to 64 KiB, of f32.
 pub fn sweep() -> Vec<Workload> {
     let sizes = (2..=16).map(|power| 1_usize << power);
     let workload = |slice_bytes: usize| {
@@ -112,8 +112,7 @@ impl Workload {
         plan.expect("the shapes are valid")
     }
 
-    /// The axis that single indices select along, where there are no batch dims: all that a `select`
-    /// or a `take` can do.
+    /// The axis of a gather that a `select` or a `take` can do: one index value an index row, and no batch dims.
     pub fn select_axis(&self) -> Option<usize> {
         let is_single = self.batch_dims == 0 && self.indices_shape.last() == Some(&1);
         self.axis.or(is_single.then_some(0))
@@ -149,7 +148,7 @@ impl Workload {
     }
 }
 
-/// A library may move floats as floats, and bits that are no number need not survive that.
+/// Makes a finite float of any bits: a library that moves floats as floats need not keep the bits of a NaN.
 fn finite_f32(bits: u32) -> f32 {
     f32::from_bits(bits & !(1 << 30) | 1 << 29)
 }
@@ -159,16 +158,16 @@ fn finite_f16(bits: u32) -> f16 {
     f16::from_bits(u16::from_le_bytes([low, high]) & !(1 << 14) | 1 << 13)
 }
 
-/// xorshift64*, whose high bits are good.
+/// xorshift64*, of which the high 32 bits are used.
 pub struct Random(u64);
 
 impl Random {
-    /// The same numbers each time.
+    /// A generator with a fixed seed.
     pub fn new() -> Self {
         Self(0x9e37_79b9_7f4a_7c15)
     }
 
-    /// A number below `end`, which is one at least.
+    /// A number below `end`, which is at least 1.
     pub fn below(&mut self, end: u32) -> u32 {
         let number = (u64::from(self.next()) * u64::from(end)) >> 32;
         u32::try_from(number).expect("below 32 bits")
@@ -186,10 +185,10 @@ impl Random {
 pub struct Data {
     pub workload: Workload,
     pub plan: GatherPlan,
-    /// Libraries that can read them where they lie do: where they lie makes a difference of up to 1.3 times.
+    /// Libraries that can read params in place share them, because their place in memory changes times.
     pub params: Arc<Params>,
     pub indices: Arc<Indices>,
-    /// Memory for outputs, whose pages have been touched.
+    /// Memory for outputs, with pages that have been touched.
     pub output: Mutex<Output>,
 }
 
@@ -222,7 +221,7 @@ impl Indices {
         }
     }
 
-    /// For libraries that index with numbers of one type only.
+    /// The indices for libraries that take i64 only.
     pub fn to_i64(&self) -> Vec<i64> {
         match self {
             Self::I32(indices) => indices.iter().copied().map(i64::from).collect(),
@@ -263,7 +262,7 @@ impl Data {
     }
 }
 
-/// Runs the body with the operands of a workload, whatever their types.
+/// Runs the body with the operands of a workload, for all types.
 macro_rules! with_operands {
     ($data:expr, |$params:ident, $indices:ident| $body:expr) => {{
         use $crate::workloads::{Indices, Params};

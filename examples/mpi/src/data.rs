@@ -1,5 +1,5 @@
-//! A table and indices that are made from positions alone, so that each rank makes just its own, and a
-//! checksum that ranks can put together.
+//! A table and indices computed from positions only, so that each rank makes just its own part, and a checksum that
+//! ranks can combine.
 
 use std::collections::TryReserveError;
 use std::iter::repeat_n;
@@ -12,7 +12,7 @@ use crate::options::INDEX_DEPTH;
 /// Three index rows in this many are out of range.
 const BAD_EVERY: u64 = 97;
 
-/// These elements of the table: any bits, so NaNs with payloads among them, and many a -0.0.
+/// Elements of the table: any bits, among them NaNs with payloads and -0.0.
 pub fn table(elements: Range<u64>) -> Result<Vec<f32>, TryReserveError> {
     collect(elements.map(|element| match element % 16 {
         0 => -0.0,
@@ -20,7 +20,7 @@ pub fn table(elements: Range<u64>) -> Result<Vec<f32>, TryReserveError> {
     }))
 }
 
-/// These index rows: a table and a row of it each, which the plan can look up but for a few.
+/// Index rows, each a table and a row of it. A few are bad rows.
 pub fn indices(
     index_rows: Range<u64>,
     plan: &GatherPlan,
@@ -33,7 +33,7 @@ pub fn indices(
         let (table, row) = (number % tables as u64, number / 8 % rows as u64);
         let [tables, rows, table, row] = [tables as u64, rows as u64, table, row].map(signed);
         match index_row % BAD_EVERY {
-            // As one number, this would be row 0 of the next table.
+            // Without a check of each value, this index row would select row 0 of the next table.
             1 => [table, rows],
             2 => [tables, row],
             3 => [table, -1],
@@ -46,8 +46,8 @@ pub fn zeros(len: usize) -> Result<Vec<u32>, TryReserveError> {
     collect(repeat_n(0, len))
 }
 
-/// The checksum of the elements of the output from `first` on. Those of parts of the output, put together by
-/// XOR, are that of the whole.
+/// The checksum of a part of the output that begins at element `first`. The XOR of the parts' checksums is the checksum
+/// of the whole output.
 pub fn checksum(first: u64, output: &[u32]) -> u64 {
     (first..).zip(output).fold(0, |sum, (position, &bits)| {
         sum ^ mix(mix(position) ^ u64::from(bits))
@@ -70,7 +70,7 @@ fn signed(number: u64) -> i64 {
     i64::try_from(number).expect("a dim is at most i64::MAX")
 }
 
-/// Collects; where there is no memory, the rank gets an error that it can tell the others.
+/// Collects. Without enough memory it returns an error, which the rank can report before all ranks end.
 fn collect<T>(items: impl Iterator<Item = T>) -> Result<Vec<T>, TryReserveError> {
     let mut collected = Vec::new();
     collected.try_reserve_exact(items.size_hint().1.unwrap_or(usize::MAX))?;

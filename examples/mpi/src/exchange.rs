@@ -1,16 +1,16 @@
-//! Transfers of any size, as collective calls that each carry at most so many bytes.
+//! Transfers of any size, as collective calls of at most `message_bytes` each.
 //!
-//! MPI counts in C ints, so a call is kept below 2^31 elements, displacements and bytes. Every rank
-//! makes the same calls, also with nothing left to carry: a call that one rank left out would never end.
+//! MPI counts in C ints, so a call is kept below 2^31 elements, displacements and bytes. Every rank makes the same
+//! calls, even with nothing left to send: a call that one rank leaves out never ends.
 
 use mpi::collective::SystemOperation;
 use mpi::datatype::{Partition, PartitionMut};
 use mpi::topology::SimpleCommunicator;
 use mpi::traits::*;
 
-use crate::split::{layout, piece, round_count};
+use crate::split::{layout, part, round_count};
 
-/// Puts `values`, of the same length on every rank, together by OR, on every rank.
+/// Combines `values`, of equal length on every rank, by OR. Every rank gets the result.
 pub fn or_over_ranks(world: &SimpleCommunicator, values: &mut [u32], message_bytes: usize) {
     let max_len = message_bytes / size_of::<u32>();
     let mut combined = vec![0; max_len.min(values.len())];
@@ -21,13 +21,13 @@ pub fn or_over_ranks(world: &SimpleCommunicator, values: &mut [u32], message_byt
     }
 }
 
-/// Gives each rank what `outgoing` has for it, and returns what each rank had for this one.
+/// Sends `outgoing[rank]` to each rank, and returns the values that each rank sent to this one.
 pub fn exchange<T: Equivalence + Copy + Default>(
     world: &SimpleCommunicator,
     outgoing: &[Vec<T>],
     message_bytes: usize,
 ) -> Vec<Vec<T>> {
-    // A share for each rank keeps what a round sends and what it receives within the limit.
+    // An equal share for each rank keeps the bytes that a round sends or receives within the limit.
     let max_len = message_bytes / size_of::<T>() / outgoing.len();
     let send_lens: Vec<usize> = outgoing.iter().map(Vec::len).collect();
     let mut receive_lens = vec![0; outgoing.len()];
@@ -48,12 +48,12 @@ pub fn exchange<T: Equivalence + Copy + Default>(
     for round in 0..rounds {
         sent.clear();
         for values in outgoing {
-            sent.extend_from_slice(&values[piece(values.len(), max_len, round)]);
+            sent.extend_from_slice(&values[part(values.len(), max_len, round)]);
         }
-        let receive_pieces = receive_lens
+        let receive_parts = receive_lens
             .iter()
-            .map(|&len| piece(len, max_len, round).len());
-        received.resize(receive_pieces.clone().sum(), T::default());
+            .map(|&len| part(len, max_len, round).len());
+        received.resize(receive_parts.clone().sum(), T::default());
 
         let (counts, displacements) = layout(&send_lens, max_len, round);
         let send = Partition::new(&sent[..], counts, displacements);
@@ -62,10 +62,10 @@ pub fn exchange<T: Equivalence + Copy + Default>(
         world.all_to_all_varcount_into(&send, &mut receive);
 
         let mut rest = &received[..];
-        for (values, len) in incoming.iter_mut().zip(receive_pieces) {
-            let (values_piece, behind) = rest.split_at(len);
-            values.extend_from_slice(values_piece);
-            rest = behind;
+        for (values, len) in incoming.iter_mut().zip(receive_parts) {
+            let (values_part, after) = rest.split_at(len);
+            values.extend_from_slice(values_part);
+            rest = after;
         }
     }
     incoming

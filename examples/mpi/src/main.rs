@@ -2,8 +2,8 @@
 //! gather from it together, in two ways.
 //!
 //! - `everywhere`: every rank has all the indices, gathers the rows that it holds, and gets the whole output.
-//! - `routed`: every rank has some of the index rows, asks the ranks that hold the rows they select, and gets
-//!   the output of its own index rows.
+//! - `routed`: every rank has some of the index rows, asks other ranks for the rows that they hold, and gets the output
+//!   of its own index rows.
 //!
 //! ```sh
 //! apt-get install openmpi-bin libopenmpi-dev libclang-dev
@@ -11,8 +11,8 @@
 //! mpirun -n 4 target/release/wgpu-gather-mpi --message-bytes 65536
 //! ```
 //!
-//! Both print the checksum that a run on one rank prints, whatever the size of a message. Where a rank has its rows on a
-//! GPU, `gpu.gather_blocking(&shard, &table, &indices)` takes the place of `shard.run(&table, &indices)`.
+//! Both ways print the checksum of a run on one rank, for any size of message. A rank with its rows on a GPU calls
+//! `gpu.gather_blocking(&shard, &table, &indices)` instead of `shard.run(&table, &indices)`.
 
 mod data;
 mod exchange;
@@ -36,14 +36,14 @@ use wgpu_gather::{BadIndices, Gather, GatherPlan, RunError};
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
 fn main() -> ExitCode {
-    // Rayon has threads too, but only this one calls MPI.
+    // Rayon has threads too, but only this thread calls MPI.
     let Some((universe, _)) = mpi::initialize_with_threading(Threading::Funneled) else {
         eprintln!("error: MPI is initialized already");
         return ExitCode::FAILURE;
     };
     let world = universe.world();
 
-    // Rank 0 reads and checks the options for all, so that they agree and a mistake is reported once.
+    // Rank 0 reads and checks the options for all ranks, so that a mistake is reported once.
     let mut options = [0; Options::COUNT];
     if world.rank() == 0 {
         let args = env::args_os().skip(1);
@@ -54,7 +54,7 @@ fn main() -> ExitCode {
     }
     world.process_at_rank(0).broadcast_into(&mut options[..]);
 
-    // A rank that only returned would leave the others waiting for it.
+    // The other ranks would wait forever for a rank that only returned.
     if let Err(error) = run(&world, Options::from_array(options)) {
         abort(&world, 1, &format!("rank {}: {error}", world.rank()));
     }
@@ -66,7 +66,7 @@ fn abort(world: &SimpleCommunicator, status: i32, error: &str) -> ! {
     world.abort(status)
 }
 
-/// Gathers in both ways; rank 0 prints what came out.
+/// Gathers in both ways; rank 0 prints the answers.
 fn run(world: &SimpleCommunicator, options: Options) -> Result<()> {
     let job = Job::new(world, options)?;
     let (everywhere, routed) = (job.everywhere()?, job.routed()?);
@@ -93,19 +93,19 @@ fn run(world: &SimpleCommunicator, options: Options) -> Result<()> {
     Ok(())
 }
 
-/// What comes of a gather, the same on every rank and for any number of ranks.
+/// The answer of a gather, equal on every rank and for any number of ranks.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Answer {
     checksum: u64,
-    /// Each bad index row counts once, however many ranks have seen it.
+    /// Each bad row counts once, even if several ranks have seen it.
     bad_rows: u64,
-    /// The smallest bad index row, or `NO_ROW`.
+    /// The smallest bad row, or `NO_ROW`.
     first_bad_row: u64,
 }
 
 const NO_ROW: u64 = u64::MAX;
 
-/// What a rank knows and holds.
+/// A rank's options, plan and rows.
 struct Job<'a> {
     world: &'a SimpleCommunicator,
     ranks: usize,
@@ -113,9 +113,9 @@ struct Job<'a> {
     options: Options,
     /// The gather from the whole table, with zeros for bad rows.
     plan: GatherPlan,
-    /// Which ranks hold which rows of the table.
+    /// The rows of the table that each rank holds.
     row_split: Split,
-    /// The rows that this rank holds.
+    /// The elements of the rows that this rank holds.
     table: Vec<f32>,
 }
 
@@ -137,17 +137,16 @@ impl<'a> Job<'a> {
         })
     }
 
-    /// The rows that this rank holds.
+    /// The range of rows that this rank holds.
     fn held(&self) -> Range<u64> {
         self.row_split.range(self.rank)
     }
 
-    /// For indices and an output that fit on every rank.
+    /// The first way, for indices and an output that fit on every rank.
     fn everywhere(&self) -> Result<Answer> {
         let indices = data::indices(0..self.plan.dims().index_rows(), &self.plan)?;
 
-        // A row that another rank holds is no bad row. A bad one is bad on every rank, and each names the
-        // same first one.
+        // A row that another rank holds is no bad row. A bad row is bad on every rank, so all ranks name the same one.
         let strict = self.options.plan(BadIndices::Error)?.shard(self.held())?;
         let first_bad_row = match strict.run(&self.table, indices.as_flattened()) {
             Ok(_) => NO_ROW,
@@ -159,14 +158,14 @@ impl<'a> Job<'a> {
             .filter(|index| self.selected_row(*index).is_none())
             .count();
 
-        // What a rank does not hold, it gives as zero bytes, so OR puts the outputs together. The elements are
-        // taken as integers, for which OR is defined and which have no NaN whose payload could be lost.
+        // A rank writes zero bytes for rows that it does not hold, so OR combines the outputs. The elements are sent as
+        // integers: OR is defined for them, and they have no NaN whose payload could be lost.
         let shard = self.plan.shard(self.held())?;
         let output = shard.run(&self.table, indices.as_flattened())?;
         let mut output = to_bits(output);
         or_over_ranks(self.world, &mut output, self.options.message_bytes);
 
-        // Each rank has counted all bad rows: a sum over the ranks would count each once for every rank.
+        // Each rank has counted all bad rows, so the counts are compared and not added.
         let answer = [data::checksum(0, &output), bad_rows as u64, first_bad_row];
         let smallest = self.reduce(answer, SystemOperation::min());
         let largest = self.reduce(answer, SystemOperation::max());
@@ -183,14 +182,14 @@ impl<'a> Job<'a> {
         })
     }
 
-    /// For indices or an output that fit on no rank: each has its part of them.
+    /// The second way, for indices or an output that fit on no rank: each rank has a part of them.
     fn routed(&self) -> Result<Answer> {
         let dims = self.plan.dims();
         let mine = Split::new(dims.index_rows(), self.ranks).range(self.rank);
         let indices = data::indices(mine.clone(), &self.plan)?;
 
-        // Which rows are asked of which rank, and which slices of the output they are. A bad row has no rank
-        // to ask: its slice stays zeros, and it is counted where its index row is, which is on one rank.
+        // For each rank, the rows to ask of it, and their places in the output. A bad row is asked of no rank: its
+        // slice stays zeros, and only the rank of its index row counts it.
         let mut wanted = vec![Vec::new(); self.ranks];
         let mut slices = vec![Vec::<usize>::new(); self.ranks];
         let (mut bad_rows, mut first_bad_row) = (0, NO_ROW);
@@ -232,7 +231,7 @@ impl<'a> Job<'a> {
         })
     }
 
-    /// The row of the table that an index row selects: the formula of the README. `None` if the index row is bad.
+    /// The row of the table that an index row selects, by the formula of the README. `None` for a bad row.
     fn selected_row(&self, index: &[i64]) -> Option<u64> {
         let mut index = index.iter().zip(&self.plan.dims().indexed_dims);
         index.try_fold(0, |row, (&index, &dim)| {
@@ -241,7 +240,7 @@ impl<'a> Job<'a> {
         })
     }
 
-    /// The slices of rows that this rank holds.
+    /// The slices of `rows`, all of which this rank holds.
     fn look_up(&self, rows: &[u64]) -> Result<Vec<u32>> {
         let row_count = usize::try_from(self.plan.dims().row_count)?;
         let output = Gather::new()

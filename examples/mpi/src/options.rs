@@ -10,7 +10,7 @@ use crate::Result;
 pub const USAGE: &str =
     "usage: wgpu-gather-mpi [--rows N] [--slice-len N] [--index-rows N] [--message-bytes N]";
 
-/// Tables that are gathered from as one.
+/// The number of tables in params.
 const TABLES: usize = 3;
 
 #[derive(Clone, Copy)]
@@ -20,7 +20,7 @@ pub struct Options {
     /// Elements of a row.
     pub slice_len: usize,
     pub index_rows: usize,
-    /// The most that a rank sends, or receives, in one call of MPI.
+    /// The most bytes that a rank sends or receives in one call of MPI.
     pub message_bytes: usize,
 }
 
@@ -34,7 +34,7 @@ impl Options {
         message_bytes: 64 << 20,
     };
 
-    /// Reads the arguments behind the command's own name. What comes back can be planned.
+    /// Reads the arguments after the command's own name. The returned options make a plan.
     pub fn parse(args: impl Iterator<Item = OsString>, ranks: usize) -> Result<Self> {
         let mut values = Self::DEFAULT.to_array();
         let mut args = args.map(|arg| arg.to_string_lossy().into_owned());
@@ -49,7 +49,7 @@ impl Options {
         }
         let options = Self::from_array(values);
 
-        // The least is an element of 8 bytes for each rank; the most is what a C int counts.
+        // The least is an element of 8 bytes for each rank; the most is the largest C int.
         let (least, most) = (size_of::<u64>() * ranks, Count::MAX);
         if options.message_bytes < least || Count::try_from(options.message_bytes).is_err() {
             return Err(format!(
@@ -89,5 +89,5 @@ impl Options {
     }
 }
 
-/// A table, and a row of it.
+/// The values of an index row: a table, and a row of it.
 pub const INDEX_DEPTH: usize = 2;

@@ -1,55 +1,55 @@
-//! Who holds what, and what goes in which message. Plain arithmetic, without MPI.
+//! The items that each rank holds, and the elements that each message has: plain arithmetic, without MPI.
 
 use std::ops::Range;
 
 use mpi::Count;
 
-/// Items in order, split over ranks: the same number for each, but that the last ranks may have fewer or none.
+/// Items in order, split over ranks. Each rank has `share` items, but the last ranks may have fewer or none.
 #[derive(Clone, Copy)]
 pub struct Split {
     items: u64,
-    block: u64,
+    share: u64,
 }
 
 impl Split {
     pub fn new(items: u64, ranks: usize) -> Self {
         Self {
             items,
-            block: items.div_ceil(ranks as u64).max(1),
+            share: items.div_ceil(ranks as u64).max(1),
         }
     }
 
     /// The items of a rank.
     pub fn range(self, rank: usize) -> Range<u64> {
-        let start = self.block.saturating_mul(rank as u64).min(self.items);
-        start..start.saturating_add(self.block).min(self.items)
+        let start = self.share.saturating_mul(rank as u64).min(self.items);
+        start..start.saturating_add(self.share).min(self.items)
     }
 
     /// The rank of an item.
     pub fn owner(self, item: u64) -> usize {
-        usize::try_from(item / self.block).expect("an item below `items` has a rank")
+        usize::try_from(item / self.share).expect("an item below `items` has a rank")
     }
 }
 
-/// What round `round` carries of a transfer of `len` elements, at most `max_len` of them: empty once all have gone.
-pub fn piece(len: usize, max_len: usize, round: usize) -> Range<usize> {
+/// The elements that round `round` sends, at most `max_len`, of a transfer of `len`. Empty once all have been sent.
+pub fn part(len: usize, max_len: usize, round: usize) -> Range<usize> {
     let start = round.saturating_mul(max_len).min(len);
     start..start.saturating_add(max_len).min(len)
 }
 
-/// Rounds until all of a transfer has gone.
+/// The number of rounds that send a transfer of `len` elements.
 pub fn round_count(len: usize, max_len: usize) -> usize {
     len.div_ceil(max_len)
 }
 
-/// The counts and displacements of one round of transfers of these lengths, one for each rank, which lie
-/// packed in one buffer. MPI has them as C ints: the buffer is at most `lens.len() * max_len` long.
+/// The counts and displacements of one round of transfers to or from each rank, packed in one buffer. MPI takes C ints:
+/// the buffer has at most `lens.len() * max_len` elements.
 pub fn layout(lens: &[usize], max_len: usize, round: usize) -> (Vec<Count>, Vec<Count>) {
     let mut end = 0;
     lens.iter()
         .map(|&len| {
             let start = end;
-            end += piece(len, max_len, round).len();
+            end += part(len, max_len, round).len();
             (count(end - start), count(start))
         })
         .unzip()
@@ -67,7 +67,7 @@ mod tests {
     const MAX_MESSAGE: usize = Count::MAX as usize;
 
     #[test]
-    fn each_item_is_in_the_range_of_its_owner_alone() {
+    fn each_item_is_in_the_range_of_its_owner_only() {
         for items in 0..40 {
             for ranks in 1..12 {
                 let split = Split::new(items, ranks);
@@ -101,27 +101,27 @@ mod tests {
     }
 
     #[test]
-    fn pieces_are_the_whole_in_order() {
+    fn parts_are_the_whole_in_order() {
         for len in 0..40 {
             for max_len in 1..12 {
                 let rounds = round_count(len, max_len);
                 let mut next = 0;
                 for round in 0..rounds {
-                    let piece = piece(len, max_len, round);
-                    assert_eq!(piece.start, next, "{len} by {max_len}");
-                    assert!((1..=max_len).contains(&piece.len()), "{len} by {max_len}");
-                    next = piece.end;
+                    let part = part(len, max_len, round);
+                    assert_eq!(part.start, next, "{len} by {max_len}");
+                    assert!((1..=max_len).contains(&part.len()), "{len} by {max_len}");
+                    next = part.end;
                 }
                 assert_eq!(next, len, "{len} by {max_len}");
                 for round in [rounds, rounds + 1, usize::MAX] {
-                    assert!(piece(len, max_len, round).is_empty(), "{len} by {max_len}");
+                    assert!(part(len, max_len, round).is_empty(), "{len} by {max_len}");
                 }
             }
         }
     }
 
     #[test]
-    fn transfers_past_32_bits_are_cut_to_counts_and_displacements_of_32() {
+    fn transfers_past_32_bits_are_cut_to_i32_counts() {
         let lens = [5 << 32, 0, 7, MAX_MESSAGE];
         let max_len = MAX_MESSAGE / lens.len();
         let rounds = round_count(lens[0], max_len);

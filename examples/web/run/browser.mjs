@@ -1,8 +1,8 @@
-// A server of www and a headless Chromium, for the programs beside this one.
+// Starts a server of www and a headless Chromium, for the programs in this folder.
 import { chromium } from 'playwright-core';
 import { serve } from './serve.mjs';
 
-// SwiftShader where there is no GPU, and WebGPU on it, which Chromium on Linux does not give unasked.
+// Chromium on Linux gives WebGPU only if asked. Its software adapter SwiftShader needs no GPU.
 const GPU = ['--enable-unsafe-webgpu', '--use-webgpu-adapter=swiftshader'];
 
 export async function open(executablePath = '/usr/bin/chromium', { gpu = true } = {}) {

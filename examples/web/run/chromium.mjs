@@ -1,4 +1,4 @@
-// The cases in headless Chromium.
+// Runs the cases in headless Chromium.
 //   node chromium.mjs [PATH OF CHROMIUM]
 import { closing, open } from './browser.mjs';
 import { Tally } from './tally.mjs';
@@ -17,7 +17,7 @@ await closing(await open(process.argv[2]), async ({ browser, url }) => {
     const gpu = navigator.gpu;
     const setGpu = (value) =>
       Object.defineProperty(navigator, 'gpu', { value, configurable: true });
-    // A panic ends a promise that nobody settles.
+    // A panic in wasm leaves the promise of the run unsettled, so errors end the wait too.
     const posted = [];
     const run = runCases(cases, setGpu, gpu, (name, problem) => posted.push([name, problem]));
     const panicked = new Promise((_, reject) => {

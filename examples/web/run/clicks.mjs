@@ -1,4 +1,4 @@
-// Clicks through the page in headless Chromium, and checks what it shows.
+// Clicks through the page in headless Chromium and checks its texts and numbers.
 //   node clicks.mjs [PATH OF CHROMIUM [FOLDER FOR SCREENSHOTS]]
 import assert from 'node:assert/strict';
 import { stat } from 'node:fs/promises';
@@ -11,7 +11,7 @@ const MOST_WASM_BYTES = 1 << 20;
 const MOST_LOAD_MS = 2000;
 const AGREE = 'The GPU and the CPU agree, bit for bit.';
 
-// A page that has loaded, and what is asked of it.
+// A loaded page, with methods that read it and act on it.
 class Shown {
   constructor(page) {
     this.page = page;
@@ -37,7 +37,7 @@ class Shown {
     return this.page.locator(`#${id}`).innerText();
   }
 
-  // What a tensor's cells show.
+  // The numbers in a tensor's cells.
   cells(id) {
     const value = (cells) => cells.map((cell) => Number(cell.value ?? cell.textContent));
     return this.page.locator(`#${id} .cell`).evaluateAll(value);
@@ -48,7 +48,7 @@ class Shown {
     return this.page.locator(`#${id} .cell`).evaluateAll(places, mark);
   }
 
-  // Waits until it shows this: the GPU takes its time.
+  // Waits until the element has the expected text, as a result from the GPU comes later.
   async shows(id, expected) {
     const has = ([id, text]) => document.getElementById(id).innerText.trim() === text;
     await this.page.waitForFunction(has, [id, expected]).catch(async () => {
@@ -189,7 +189,7 @@ const checks = {
     await shown.outputs([9, -0.5, 11, 0, 1, 2, 6, 7, 8]);
     await shown.cell('indices', 1).fill('3');
     await shown.outputs([9, -0.5, 11, 9, -0.5, 11, 6, 7, 8]);
-    // What is no index changes nothing, and is marked.
+    // A value that is no index is marked and changes nothing.
     await shown.cell('indices', 1).fill('1.5');
     assert.equal(await shown.cell('indices', 1).evaluate((cell) => cell.validity.valid), false);
     await shown.outputs([9, -0.5, 11, 9, -0.5, 11, 6, 7, 8]);
@@ -197,7 +197,7 @@ const checks = {
     await shown.outputs([9, -0.5, 11, 3, 4, 5, 6, 7, 8]);
   },
 
-  // Without a mouse, from the top of the page to the arrow keys in an output.
+  // The keyboard reaches everything, from the top of the page to the cells of an output.
   async keyboard(shown) {
     await shown.page.selectOption('#example', { label: 'rows of a table' });
     await shown.outputs([9, 10, 11, 0, 1, 2, 6, 7, 8]);
@@ -263,7 +263,7 @@ const checks = {
   },
 };
 
-// The same page elsewhere.
+// The page in light and dark colours, on a phone's screen, and without a GPU.
 async function elsewhere(browser, url) {
   const picture = async (shown, name) => {
     await shown.page.selectOption('#example', { label: 'bad indices' });

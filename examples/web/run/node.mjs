@@ -1,4 +1,4 @@
-// The cases in Node, on npm's package webgpu: Dawn without a browser.
+// Runs the cases in Node on npm's package webgpu, which is Dawn without a browser.
 //   node node.mjs
 import { readFile } from 'node:fs/promises';
 import { create, globals } from 'webgpu';
@@ -6,7 +6,7 @@ import init, * as cases from './www/cases.js';
 import { runCases } from './run.mjs';
 import { Tally } from './tally.mjs';
 
-// wgpu takes a window for a browser's main thread.
+// wgpu recognizes a browser's main thread by the class Window.
 Object.assign(globalThis, globals, { Window: class Window {} });
 const setGpu = (gpu) =>
   Object.defineProperty(globalThis, 'navigator', { value: { gpu }, configurable: true });

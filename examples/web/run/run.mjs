@@ -1,6 +1,5 @@
-// Runs the cases where it is loaded, in a browser's page or in Node, and posts each result. Gives the adapter's name.
-
-// `gpu` is what `navigator.gpu` is to be: in turn nothing, without an adapter, and the real one.
+// Runs the cases in a browser's page or in Node, posts each result, and returns the adapter's name. `setGpu` sets
+// `navigator.gpu`: to nothing, then to a GPU without adapters, then to `gpu`, the real one.
 export async function runCases(cases, setGpu, gpu, post) {
   const expected = 'NoAdapter("no WebGPU adapter here")';
   for (const [name, without] of [

@@ -1,4 +1,4 @@
-// Serves the folder www beside this file, on this machine alone.
+// Serves the folder www beside this file, to this machine only.
 //   node serve.mjs [PORT]
 import { createServer } from 'node:http';
 import { readFile } from 'node:fs/promises';
@@ -15,7 +15,7 @@ const TYPES = {
   '.wasm': 'application/wasm',
 };
 
-// Port 0 is any that is free.
+// Port 0 stands for any free port.
 export async function serve(port) {
   const server = createServer(async ({ url }, response) => {
     const { pathname } = new URL(url, 'http://localhost');

@@ -1,4 +1,4 @@
-// Counts the cases that a run posts, and says what is missing. A case too few is a failure as a wrong one is.
+// Counts the cases that a run posts and prints the missing ones. A missing case is a failure.
 
 const EXPECTED = {
   'cpu::lines': 482,
@@ -23,7 +23,7 @@ export class Tally {
     this.#passed.set(group, (this.#passed.get(group) ?? 0) + 1);
   }
 
-  // Prints what came of it. Whether all passed, and all ran.
+  // Prints the failures and the counts. Returns true if all cases ran and passed.
   finish(where) {
     for (const failure of this.#failed) console.log(`FAILED ${failure}`);
     let missing = 0;

@@ -1,14 +1,13 @@
-//! Shapes and attributes from a fuzzer's bytes: valid more often than chance would make them, and never
-//! sure to be.
+//! Shapes and attributes from a fuzzer's bytes: valid more often than by chance, but not always.
 
 use arbitrary::{Result, Unstructured};
 
-use super::oracle::{Case, Op};
+use testkit::oracle::{Case, Op};
 
 /// A dim from a fuzzer's bytes.
 pub type AnyDim = fn(&mut Unstructured) -> Result<usize>;
 
-/// A case without indices, of any validity, with up to `max_rank` dims of its own for each operand.
+/// A case without index values, valid or not. Params has up to `max_rank` dims, and indices as many beside shared ones.
 pub fn any_case(u: &mut Unstructured, max_rank: usize, dim: AnyDim) -> Result<Case> {
     let params_shape = any_shape(u, max_rank, dim)?;
     let shared = u.int_in_range(0..=params_shape.len())?;
@@ -42,7 +41,7 @@ pub fn any_case(u: &mut Unstructured, max_rank: usize, dim: AnyDim) -> Result<Ca
     })
 }
 
-/// Indices mostly of the shape of params, or of fewer entries, and along the axis of any number.
+/// A case of gather_elements. Indices mostly has the shape of params or smaller dims, and any dim along the axis.
 fn any_elements(
     u: &mut Unstructured,
     params_shape: Vec<usize>,

@@ -1,4 +1,4 @@
-//! One dispatch of a cut: its rows, its kernel, and the bytes that it binds.
+//! One dispatch of a cut: its rows, its kernel, and the bytes of each operand that it binds.
 
 use super::{Cut, Window};
 use crate::gpu::kernel::{FindRows, Kernel, Shares};
@@ -9,10 +9,10 @@ use crate::gpu::types::size;
 /// Bytes of a vector of words.
 const VEC4_BYTES: u64 = 16;
 
-/// From so many rows on a rest that fills no lane of packed rows is a dispatch of its own.
+/// The fewest rows of a window for which a rest, too short for a packed lane, is worth a dispatch of its own.
 const MIN_ROWS_TO_SPLIT: u64 = 1024;
 
-/// Dispatches after so many take the pipelines of those before, but for the last rows.
+/// The number of first dispatches whose pipelines all later dispatches take, except for the last rows.
 const MAX_DIFFERENT_DISPATCHES: usize = 1000;
 
 /// One dispatch, and the bytes of each operand that it binds.
@@ -21,18 +21,18 @@ pub(crate) struct Dispatch {
     pub(crate) kernel: Kernel,
     pub(crate) find: FindRows,
     pub(crate) shares: Shares,
-    /// Workgroups of a row of the grid, and rows.
+    /// The width and the height of the grid, in workgroups.
     pub(crate) workgroups: (u32, u32),
     pub(crate) output_rows: (u64, u64),
     /// The params rows that are bound, counted over all blocks.
     pub(crate) params_rows: (u64, u64),
-    /// The bytes of each slice before the piece that is copied, and those of the piece.
+    /// The bytes of a slice before the piece that is copied.
     pub(crate) piece: u64,
     pub(crate) piece_bytes: u64,
     pub(crate) blocks: Blocks,
-    /// Bad rows of the dispatch are to be reported: only one piece and one outer coordinate of each index row is.
+    /// True if the dispatch reports its bad rows. An index row is reported for one piece and one outer coordinate.
     pub(crate) reports: bool,
-    /// Which buffer of params.
+    /// The number of the shard.
     pub(crate) shard: usize,
     pub(crate) params: Span,
     pub(crate) indices: Span,
@@ -44,12 +44,12 @@ impl Dispatch {
         self.output_rows.1 - self.output_rows.0
     }
 
-    /// Whether one of its operands has no bytes.
+    /// True if params or indices has no bytes.
     pub(crate) fn binds_nothing(&self) -> bool {
         self.params.bytes == 0 || self.indices.bytes == 0
     }
 
-    /// The pipeline that gathers.
+    /// The pipeline of the dispatch.
     pub(crate) fn pipeline(&self, report: bool, aliased: bool) -> PipelineKey {
         let entry_point = EntryPoint::Gather {
             kernel: self.kernel,
@@ -63,8 +63,8 @@ impl Dispatch {
     }
 }
 
-/// Where the output rows of a dispatch stand among the blocks of params. Sizes that the shader need not count beyond are
-/// `u32::MAX`.
+/// The blocks of a dispatch's output rows. `index_count` is `u32::MAX` if the rows are of one block, and `outer_size`
+/// is `u32::MAX` if they are of one batch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Blocks {
     pub(crate) are_several: bool,
@@ -72,7 +72,7 @@ pub(crate) struct Blocks {
     pub(crate) outer_size: u32,
     pub(crate) first_index: u32,
     pub(crate) first_outer: u32,
-    /// The place in its block of what `first_index` counts from.
+    /// The output row from which `first_index` counts, as a row of its block.
     pub(crate) first_n: u32,
     /// The first params row of the first block, counted over all blocks.
     pub(crate) first_row: u64,
@@ -80,7 +80,8 @@ pub(crate) struct Blocks {
     pub(crate) index_rows: (u64, u64),
 }
 
-/// Bytes of an operand, from its start: an aligned offset and whole words; the first row starts `start` bytes after it.
+/// The bytes of an operand that are bound: an aligned offset from the operand's start, and whole words. The first row
+/// starts `start` bytes after the offset.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Span {
     pub(crate) offset: u64,
@@ -89,7 +90,7 @@ pub(crate) struct Span {
 }
 
 impl Cut<'_> {
-    /// The pipelines that dispatches take where no operands share a buffer.
+    /// The pipelines of the dispatches of operands that are not aliased.
     pub(crate) fn pipelines(&self, report: bool) -> Vec<PipelineKey> {
         let mut keys = Vec::new();
         let mut dispatches = self.dispatches();
@@ -100,7 +101,7 @@ impl Cut<'_> {
             }
         }
         if let Some(dispatch) = dispatches.next() {
-            // The last rows of many may be too few for what the others take.
+            // The last rows may be too few for the kernels of the other dispatches.
             let kernel = Kernel::choose(self.slice_bytes, self.piece_bytes, self.fill_words);
             let find = self.find.of(kernel);
             let last = Dispatch {
@@ -113,7 +114,7 @@ impl Cut<'_> {
         keys
     }
 
-    /// The dispatches of a window: of the rows that can be packed, and of the other rows.
+    /// The dispatches of a window: one of the rows that can be packed, and one of the other rows.
     pub(crate) fn dispatches_of(&self, window: Window) -> impl Iterator<Item = Dispatch> {
         let (start, end) = window.output_rows;
         let packed = self
@@ -128,7 +129,7 @@ impl Cut<'_> {
             self.dispatch(window, kernel)
         });
         let rest = (packed_end < end).then(|| {
-            // Of params from the first block that is left.
+            // The rest needs params from the block of its first row on.
             let first_row = packed_end / self.dims.index_count * self.dims.held_rows;
             let (row, row_end) = window.params_rows;
             let window = Window {
@@ -143,8 +144,8 @@ impl Cut<'_> {
         packed.into_iter().chain(rest)
     }
 
-    /// Whether these rows can be packed: all params rows of their blocks are bound, and the rows that a lane takes are of
-    /// one block, and start with a vector of indices and of output.
+    /// True if the output rows of the window can be packed: all params rows of their blocks are bound, and the rows of
+    /// each lane are of one block and start with a vector of indices and of output.
     fn is_packed(&self, window: Window, lane_rows: u64) -> bool {
         let index_count = self.dims.index_count;
         let (start, end) = window.output_rows;
@@ -155,7 +156,7 @@ impl Cut<'_> {
         let starts_with_vec4 = |start: u64, row_bytes: u64| {
             (start * row_bytes % self.alignment).is_multiple_of(VEC4_BYTES)
         };
-        // Another dispatch for the rest must be worth it.
+        // A second dispatch for the rest pays only from `MIN_ROWS_TO_SPLIT` rows on.
         rows >= lane_rows
             && (rows.is_multiple_of(lane_rows) || rows >= MIN_ROWS_TO_SPLIT)
             && self.binds_all_rows(window)
@@ -165,7 +166,7 @@ impl Cut<'_> {
             && starts_with_vec4(first_index_row, self.index_row_bytes)
     }
 
-    /// Whether all rows of the blocks that output rows are of are bound.
+    /// True if the window holds all params rows of the blocks of its output rows.
     fn binds_all_rows(&self, window: Window) -> bool {
         let index_count = self.dims.index_count;
         let ((start, end), (row, row_end)) = (window.output_rows, window.params_rows);
@@ -205,7 +206,7 @@ impl Cut<'_> {
         }
         let first = batch * index_count + first_n;
         Blocks {
-            // Where the place in a batch counts, a batch has no more rows than this.
+            // Rows from `u32::MAX` on are beyond every index count, and gather_elements has none.
             first_n: u32::try_from(first_n).unwrap_or(u32::MAX),
             index_rows: (first, first + (end - start)),
             ..common
@@ -246,7 +247,7 @@ impl Cut<'_> {
             kernel
         };
         let shares = kernel.shares(end - start, piece_bytes, output.start % 4);
-        // One of the blocks has the outer coordinate 0.
+        // True if one of the blocks has the outer coordinate 0.
         let is_first_outer = blocks.first_outer == 0 || blocks.outer_size != u32::MAX;
         Dispatch {
             kernel,
@@ -269,7 +270,7 @@ impl Cut<'_> {
         }
     }
 
-    /// As few rows of workgroups as the device allows, of equal width, that hold all workgroups.
+    /// The width and the height of the grid of all workgroups: as few rows as the device allows, of equal width.
     fn grid(&self, workgroups: u64) -> (u32, u32) {
         let height = workgroups.div_ceil(self.max_grid_width);
         (size(workgroups.div_ceil(height)), size(height))

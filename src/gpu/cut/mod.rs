@@ -1,16 +1,16 @@
-//! Cutting a plan to a device's limits: which rows each dispatch gathers, and which bytes of each operand it
-//! binds. Pure: a function of sizes and limits, for plans of any size.
+//! Cuts a plan to a device's limits: which rows each dispatch gathers, and which bytes of each operand it binds. Pure:
+//! a function of sizes and limits, for plans of any size.
 //!
 //! ```text
-//! for each chunk of output rows        as many as bindings of output and indices hold
-//!     for each piece of a slice        one, unless a slice is longer than a binding
-//!         for each window of params    as many rows as a binding holds, of those that the chunk may need
+//! for each chunk of output rows        as many rows as bindings of output and indices hold
+//!     for each piece of a slice        one piece, unless a slice is longer than a binding
+//!         for each window of params    as many rows as a binding holds, of the rows that the chunk may need
 //!             one dispatch             of the chunk's rows that may need the window; two if packed rows leave a rest
 //! ```
 //!
-//! Each output row is written by just one dispatch: the one that binds its params row, or, if it is bad,
-//! the one that binds the first row of its block. Rows come in order, so the first dispatch that
-//! reports a bad row reports the smallest.
+//! Exactly one dispatch writes each piece of an output row: the dispatch that binds the params row, or, if the index
+//! row is bad, the dispatch that binds the first row of the block. Dispatches are in the order of rows, so the first
+//! dispatch that reports a bad row reports the smallest.
 
 mod dispatch;
 mod pieces;
@@ -25,41 +25,42 @@ use super::types::ElementTypes;
 use crate::error::GatherError;
 use crate::plan::GatherDims;
 
-/// Invocations are numbered in 32 bits, and so are the rows from the start of a dispatch's first block.
+/// The most invocations of a dispatch, and the most rows from the start of its first block: the shader numbers both in
+/// 32 bits.
 const MAX_COUNT: u64 = 1 << 31;
 
-/// A plan, and how much of it one dispatch may bind and do.
+/// A plan, and the limits on the bytes and the workgroups of one dispatch.
 #[derive(Debug, Clone)]
 pub(crate) struct Cut<'a> {
     dims: &'a GatherDims,
     find: FindRows,
-    /// The words after which a fill repeats itself.
+    /// The number of words after which the fill repeats.
     fill_words: u32,
     shards: ShardStarts,
     slice_bytes: u64,
     piece_bytes: u64,
     index_row_bytes: u64,
-    /// What a dispatch may bind of params.
+    /// The most bytes of params that a dispatch binds.
     binding_bytes: u64,
-    /// What it may bind of indices and of output: a binding, or less.
+    /// The most bytes of indices, and of output, that a dispatch binds: at most `binding_bytes`.
     chunk_bytes: u64,
     alignment: u64,
     max_workgroups: u64,
     max_grid_width: u64,
-    /// See [`indirect`](Self::indirect).
+    /// True after [`indirect`](Self::indirect).
     is_indirect: bool,
 }
 
-/// Output rows, or one piece of an output row: consecutive bytes of the output.
+/// Some output rows, or one piece of an output row: consecutive bytes of the output.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Chunk {
     start: u64,
     end: u64,
-    /// Where in its slice the piece starts: 0, unless slices are cut.
+    /// The byte of the slice at which the piece starts: 0, unless slices are cut.
     piece: u64,
 }
 
-/// Some params rows, and the output rows of a chunk that may need them.
+/// The params rows that a binding holds, and the output rows of a chunk that may need them.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Window {
     pub(crate) output_rows: (u64, u64),
@@ -68,8 +69,7 @@ pub(crate) struct Window {
 }
 
 impl<'a> Cut<'a> {
-    /// How to cut a plan whose operands' bytes can be counted. `shard_rows` are the params rows of each
-    /// buffer.
+    /// The cut of a plan whose operands' bytes can be counted. `shard_rows` are the params rows of each shard.
     pub(crate) fn new(
         dims: &'a GatherDims,
         types: ElementTypes,
@@ -80,7 +80,7 @@ impl<'a> Cut<'a> {
         Self::in_chunks(dims, types, shard_rows, limits, chunk_bytes)
     }
 
-    /// The same in chunks whose output and whose indices have at most `chunk_bytes` bytes each.
+    /// As [`new`](Self::new), but the output of a chunk, and its indices, have at most `chunk_bytes` bytes.
     pub(crate) fn in_chunks(
         dims: &'a GatherDims,
         types: ElementTypes,
@@ -91,7 +91,7 @@ impl<'a> Cut<'a> {
         let slice_bytes = dims.slice_len.saturating_mul(types.element_bytes);
         let alignment = u64::from(limits.min_storage_buffer_offset_alignment.max(16));
         let max_grid_width = u64::from(limits.max_compute_workgroups_per_dimension);
-        // Beyond 32 bits of bytes the shader could not count, whatever a device may bind.
+        // The shader counts the bytes of a binding in 32 bits, even if the device binds more.
         let binding_bytes = limits.max_storage_buffer_binding_size.min(u32::MAX.into()) & !3;
         let mut cut = Self {
             dims,
@@ -118,18 +118,18 @@ impl<'a> Cut<'a> {
         Ok(cut)
     }
 
-    /// Cuts for an index count that only the device knows: into dispatches of one block each, none of them packed.
+    /// The cut for an index count that only the device knows: each dispatch is of one block, and none is packed.
     pub(crate) fn indirect(mut self) -> Self {
         self.is_indirect = true;
         self
     }
 
-    /// Takes the kernels for a fill that repeats itself after so many words.
+    /// Chooses kernels for a fill that repeats after `fill_words` words.
     pub(crate) fn set_fill_words(&mut self, fill_words: u32) {
         self.fill_words = fill_words;
     }
 
-    /// In the order of rows; none if the output is empty.
+    /// The dispatches in the order of rows; none if the output is empty.
     pub(crate) fn dispatches(&self) -> impl Iterator<Item = Dispatch> {
         let chunks = std::iter::successors(self.first_chunk(), |&chunk| self.chunk_after(chunk));
         chunks.flat_map(move |chunk| {
@@ -138,12 +138,12 @@ impl<'a> Cut<'a> {
         })
     }
 
-    /// None if the output is empty.
+    /// The first chunk; `None` if the output is empty.
     pub(crate) fn first_chunk(&self) -> Option<Chunk> {
         (self.dims.output_len() > 0).then(|| self.chunk_from(0, 0))
     }
 
-    /// The chunk that goes on in the output where this one ends.
+    /// The chunk whose output starts where the output of `chunk` ends; `None` at the end.
     pub(crate) fn chunk_after(&self, chunk: Chunk) -> Option<Chunk> {
         let Chunk { start, end, piece } = chunk;
         let piece = piece + self.piece_bytes;
@@ -153,12 +153,12 @@ impl<'a> Cut<'a> {
         (end < self.dims.output_rows()).then(|| self.chunk_from(end, 0))
     }
 
-    /// Rows that one dispatch can gather whatever the kernel is: in words, of which more than half a workgroup take a
-    /// whole one.
+    /// The most rows that one dispatch can gather with any kernel. A row takes a lane for each word, rounded up to a
+    /// power of two, since a workgroup may hold only one row of more than half its lanes.
     fn most_rows(&self) -> u64 {
         let row_lanes = self.piece_bytes.div_ceil(4).next_power_of_two();
         let lanes = self.max_workgroups * u64::from(WORKGROUP_SIZE);
-        // One lane more for rows that start within a word.
+        // Rows that start within a word take one lane more, for which one row less leaves room.
         (lanes / row_lanes).saturating_sub(1).clamp(1, MAX_COUNT)
     }
 
@@ -166,19 +166,20 @@ impl<'a> Cut<'a> {
         self.piece_bytes == self.slice_bytes
     }
 
-    /// Rows of so many bytes that `bytes` of a buffer hold, if the first row starts at `start` of its operand.
+    /// Rows of `row_bytes` bytes that a binding of `bytes` bytes holds, if the first row starts at byte `start` of its
+    /// operand.
     fn rows_in(&self, bytes: u64, start: u64, row_bytes: u64) -> u64 {
         (bytes - start % self.alignment) / row_bytes
     }
 
-    /// The kernel for rows that are packed, and how many of them a lane takes.
+    /// The kernel for packed rows, and the number of rows that a lane copies; `None` if rows cannot be packed.
     fn packed(&self) -> Option<(Kernel, u64)> {
         let can_pack = !self.is_indirect && self.find != FindRows::General;
         let is_shard = self.dims.held_rows < self.dims.row_count;
         Kernel::packed(self.slice_bytes).filter(|_| can_pack && !is_shard && self.is_whole())
     }
 
-    /// The chunk that starts with this piece of output row `start`.
+    /// The chunk that starts with the piece at byte `piece` of output row `start`.
     fn chunk_from(&self, start: u64, piece: u64) -> Chunk {
         let (index_count, outer_size) = (self.dims.index_count, self.dims.outer_size);
         let batch_rows = outer_size * index_count;
@@ -199,7 +200,7 @@ impl<'a> Cut<'a> {
                 let start = first * self.index_row_bytes;
                 self.rows_in(self.chunk_bytes, start, self.index_row_bytes)
             };
-            // Whole batches of indices, or some rows of one.
+            // A binding of indices holds whole batches, or some rows of one batch.
             let first = batch * index_count;
             let held = rows_in_chunk(first);
             end = end.min(if held >= index_count {
@@ -214,7 +215,7 @@ impl<'a> Cut<'a> {
             && !end.is_multiple_of(index_count)
             && end - start > lane_rows
         {
-            // The next chunk starts with a vector of each operand.
+            // The next chunk then starts with a vector of indices and of output.
             end -= (end - start) % lane_rows;
         }
         if index_count > MAX_COUNT || self.is_indirect {
@@ -226,8 +227,8 @@ impl<'a> Cut<'a> {
         Chunk { start, end, piece }
     }
 
-    /// The bytes of the output that a chunk is, and the aligned place at or before them that its dispatches
-    /// can be bound from.
+    /// The output bytes of a chunk, and the aligned offset, at or before them, from which its dispatches bind the
+    /// output.
     pub(crate) fn output_bytes(&self, chunk: Chunk) -> (Range<u64>, u64) {
         let start = chunk.start * self.slice_bytes + chunk.piece;
         let piece_end = (chunk.piece + self.piece_bytes).min(self.slice_bytes);
@@ -235,11 +236,11 @@ impl<'a> Cut<'a> {
         (start..end, start / self.alignment * self.alignment)
     }
 
-    /// The windows of the params rows that a chunk may need.
+    /// The windows of params that the rows of a chunk may need.
     pub(crate) fn windows(&self, chunk: Chunk) -> impl Iterator<Item = Window> {
         let Chunk { start, end, piece } = chunk;
         let index_count = self.dims.index_count;
-        // Params without rows: one window of one row, which no index selects.
+        // Params without rows has one window of one row, which no index selects.
         let row_count = self.dims.held_rows.max(1);
         let first_row = start / index_count * row_count;
         let last_row = ((end - 1) / index_count + 1) * row_count;
@@ -257,7 +258,7 @@ impl<'a> Cut<'a> {
         })
     }
 
-    /// Where a window that starts with params row `row` ends.
+    /// The end of the window that starts with params row `row`.
     fn window_end(&self, row: u64, piece: u64) -> u64 {
         if self.dims.held_rows == 0 || !self.is_whole() {
             return row + 1;

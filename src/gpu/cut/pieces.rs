@@ -1,15 +1,15 @@
-//! The bytes that the limits of a device leave to a piece of a slice, and the least that it must have.
+//! The bytes of a piece of a slice within a device's limits, and the least limits that a cut needs.
 
 use super::Cut;
 use crate::error::GatherError;
 use crate::gpu::kernel::WORKGROUP_SIZE;
 use crate::gpu::types::{WORD_BYTES, range_bytes};
 
-/// The pieces of a slice that is cut are whole units of every kernel.
+/// Pieces, except the last of a slice, have a multiple of this many bytes: whole units of every kernel.
 const PIECE_BYTES_STEP: u64 = 16;
 
 impl Cut<'_> {
-    /// Cuts slices into pieces where a binding or a dispatch does not hold one whole.
+    /// Cuts slices into pieces if a binding or a dispatch does not hold a whole slice.
     pub(super) fn fit_pieces(&mut self, shard_rows: &[u64]) -> Result<(), GatherError> {
         let slices = self.least_bytes_for_slices(shard_rows);
         let index_rows = self.least_bytes_for_index_rows();
@@ -43,11 +43,11 @@ impl Cut<'_> {
         Ok(())
     }
 
-    /// The bytes of a binding that holds params and output whole, or else any slice wherever it starts.
+    /// The least bytes of a binding that holds either the largest shard and the output whole, or any slice.
     fn least_bytes_for_slices(&self, shard_rows: &[u64]) -> u64 {
         let largest_shard = shard_rows.iter().copied().max().unwrap_or(0);
         let rows = largest_shard.max(self.dims.output_rows());
-        // Slices start at multiples of this many bytes of an aligned place.
+        // A slice starts a multiple of this many bytes after an aligned offset.
         let step = 1
             << self
                 .slice_bytes
@@ -57,14 +57,15 @@ impl Cut<'_> {
         range_bytes(rows.saturating_mul(self.slice_bytes).min(any_slice))
     }
 
-    /// The same for indices and their rows.
+    /// The least bytes of a binding that holds either the indices whole, or any index row.
     fn least_bytes_for_index_rows(&self) -> u64 {
         let any_row = self.index_row_bytes + self.alignment - u64::from(WORD_BYTES);
         let all_rows = self.dims.index_rows().saturating_mul(self.index_row_bytes);
         all_rows.min(any_row)
     }
 
-    /// The bytes of a slice that one dispatch can copy: a word a lane, less one for a slice that starts within a word.
+    /// The most bytes of a slice that one dispatch can copy: a word for each lane, less for a slice that starts within
+    /// a word.
     fn most_piece_bytes(&self) -> u64 {
         (self.max_workgroups * u64::from(WORKGROUP_SIZE * WORD_BYTES)).saturating_sub(8)
     }

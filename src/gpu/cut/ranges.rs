@@ -1,6 +1,6 @@
-//! Numbers that are cut into consecutive ranges: params rows into buffers, and rows into windows.
+//! Consecutive ranges of params rows: shards and windows.
 
-/// The first row of each buffer of params, and the number of all rows.
+/// The first params row of each shard, and at the end the number of all params rows.
 #[derive(Debug, Clone)]
 pub(super) struct ShardStarts(Vec<u64>);
 
@@ -13,14 +13,14 @@ impl ShardStarts {
         Self(std::iter::once(0).chain(starts).collect())
     }
 
-    /// The buffer that holds a params row, its first row and the row after its last.
+    /// The shard that holds a params row: its number, its first row and the row after its last.
     pub(super) fn of(&self, row: u64) -> (usize, u64, u64) {
         let shard = self.0.partition_point(|&start| start <= row) - 1;
         (shard, self.0[shard], self.0[shard + 1])
     }
 }
 
-/// Consecutive ranges that make up `start..end`; `next` says where the one that starts there ends.
+/// The consecutive ranges that make up `start..end`. `next` maps the start of a range to its end.
 pub(super) fn ranges(
     start: u64,
     end: u64,

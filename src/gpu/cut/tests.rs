@@ -1,5 +1,5 @@
-//! Cuts of chosen plans to chosen limits: run by a stand-in for the shader, and, for sizes far past any
-//! memory, followed without data.
+//! Cuts of chosen plans to chosen limits. Small cuts are run by a stand-in for the shader; cuts of sizes far past any
+//! memory are checked without data.
 
 mod packed_and_indirect;
 mod stand_in;
@@ -38,7 +38,7 @@ fn cut<'a>(plan: &'a GatherPlan, element_bytes: u64, limits: &wgpu::Limits) -> C
     cut.expect("the device holds a row")
 }
 
-/// The kernel of each dispatch, and its rows.
+/// The kernel and the number of rows of each dispatch.
 fn kernels(plan: &GatherPlan, element_bytes: u64, limits: &wgpu::Limits) -> Vec<(Kernel, u64)> {
     let cut = cut(plan, element_bytes, limits);
     let dispatches = cut.dispatches();
@@ -65,7 +65,7 @@ fn a_plan_within_the_limits_is_one_dispatch() {
         panic!("one dispatch: {dispatches:?}");
     };
     assert_eq!(dispatch.kernel, Kernel::Rows(Unit::Vec4));
-    // 16 slices of 16 units in each of two workgroups.
+    // Each of two workgroups has lanes for 16 slices of 16 units.
     assert_eq!(dispatch.workgroups, (2, 1));
     assert_eq!(
         [dispatch.params, dispatch.indices, dispatch.output],
@@ -128,7 +128,7 @@ fn cuts_are_few_and_large() {
     assert_eq!(count(&gather(&[4_915_200, 16], &[1000])), 3);
     assert_eq!(count(&gather(&[1000, 16], &[4_915_200])), 3);
     assert_eq!(count(&gather(&[1000], &[78_643_200])), 3);
-    // Each block needs its own params only.
+    // Each block needs only its own params rows.
     let plan = Gather::new().axis(1).plan(&[1024, 4096, 16], &[512]);
     assert_eq!(count(&plan.expect("a valid shape")), 2);
 }
@@ -178,9 +178,9 @@ fn params_in_shards_is_cut_at_their_ends() {
 }
 
 #[test]
-fn workgroups_beyond_one_dimension_fill_rows_of_equal_width() {
+fn many_workgroups_fill_grid_rows_of_equal_width() {
     let workgroups = |rows: usize| {
-        // 1024 rows of a vector in a workgroup.
+        // A workgroup gathers 1024 rows of 16 bytes.
         let plan = gather(&[2], &[rows * 1024]);
         let limits = wgpu::Limits {
             max_storage_buffer_binding_size: 1 << 32,
@@ -198,7 +198,7 @@ fn workgroups_beyond_one_dimension_fill_rows_of_equal_width() {
 }
 
 #[test]
-fn a_report_is_written_for_one_piece_and_one_outer_coordinate() {
+fn only_one_piece_and_one_outer_coordinate_report() {
     let reports = |plan: &GatherPlan, limits: &wgpu::Limits| {
         let cut = cut(plan, 4, limits);
         let dispatches = cut.dispatches();
@@ -206,7 +206,7 @@ fn a_report_is_written_for_one_piece_and_one_outer_coordinate() {
             .map(|dispatch| dispatch.reports)
             .collect::<Vec<_>>()
     };
-    // A slice in three pieces, and two rows of params.
+    // Each slice has three pieces, and params has two rows.
     let pieces = reports(&gather(&[2, 160], &[1]), &limits(512, 8));
     assert_eq!(pieces, [true, true, false, false, false, false]);
     let outer = Gather::new().axis(1).plan(&[2, 64, 4], &[64]);
@@ -215,7 +215,7 @@ fn a_report_is_written_for_one_piece_and_one_outer_coordinate() {
 }
 
 #[test]
-fn an_empty_output_needs_no_dispatch_whatever_the_limits() {
+fn an_empty_output_needs_no_dispatch_at_any_limits() {
     for plan in [gather(&[1 << 40], &[0]), gather(&[1 << 40, 0], &[3])] {
         assert_eq!(
             cut(&plan, 4, &limits(0, 0)).dispatches().count(),

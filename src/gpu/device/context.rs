@@ -1,11 +1,11 @@
-//! A device for callers who have none: the fastest one, one of their choice, or an app's own.
+//! A device and its queue: on the fastest adapter, on an adapter of the caller's choice, or an app's own.
 
 use std::fmt;
 
 use crate::error::GpuError;
 use crate::gpu::gatherer::Gatherer;
 
-/// A GPU of this machine, or an app's own, with a [`Gatherer`] on it.
+/// A device and its queue, opened here or an app's own, with a [`Gatherer`].
 ///
 /// ```no_run
 #[doc = include_str!("../../../tests/doc_examples/gpu.rs")]
@@ -18,11 +18,12 @@ pub struct Gpu {
 }
 
 impl Gpu {
-    /// The fastest adapter that wgpu finds, with all of the adapter's own limits.
+    /// Opens the fastest adapter that wgpu finds, with all of the adapter's limits.
     ///
     /// # Errors
     ///
-    /// [`GpuError::NoAdapter`] on a machine without one: the CPU path runs there.
+    /// [`GpuError::NoAdapter`] on a machine without an adapter, where the CPU path still runs; [`GpuError::NoDevice`]
+    /// if the adapter gives no device.
     pub async fn new() -> Result<Self, GpuError> {
         check_back_ends().await?;
         let options = wgpu::RequestAdapterOptions {
@@ -33,23 +34,23 @@ impl Gpu {
         Self::with_adapter(&adapter.map_err(no_adapter)?).await
     }
 
-    /// [`new`](Self::new), waiting for it on this thread.
+    /// As [`new`](Self::new), but waits on this thread.
     ///
     /// # Errors
     ///
-    /// Those of [`new`](Self::new).
+    /// The errors of [`new`](Self::new).
     #[cfg(not(target_arch = "wasm32"))]
     pub fn new_blocking() -> Result<Self, GpuError> {
         pollster::block_on(Self::new())
     }
 
-    /// The adapter that the environment asks for, through `WGPU_BACKEND`, `WGPU_ADAPTER_NAME` and
-    /// `WGPU_POWER_PREF` as wgpu reads them. For tests and tools; a library should leave the choice to
-    /// its app.
+    /// Opens the adapter that the environment variables `WGPU_BACKEND`, `WGPU_ADAPTER_NAME` and `WGPU_POWER_PREF`
+    /// select, as wgpu reads them. For tests and tools; a library should leave the choice to its app.
     ///
     /// # Errors
     ///
-    /// Those of [`new`](Self::new); no adapter has the name that is asked for.
+    /// The errors of [`new`](Self::new); [`GpuError::NoAdapter`] also if no adapter's name contains
+    /// `WGPU_ADAPTER_NAME`.
     pub async fn from_env() -> Result<Self, GpuError> {
         check_back_ends().await?;
         let instance =
@@ -67,7 +68,7 @@ impl Gpu {
         Self::with_adapter(&adapter).await
     }
 
-    /// A device on an adapter of the caller's choice, with all of the adapter's own limits.
+    /// Opens a device on the caller's adapter, with all of the adapter's limits.
     ///
     /// # Errors
     ///
@@ -90,7 +91,7 @@ impl Gpu {
         Ok(Self::from_parts(device, queue))
     }
 
-    /// An app's own device and queue. No handler of theirs is replaced.
+    /// Takes an app's own device and queue. Their handlers stay as they are.
     #[must_use]
     pub fn from_parts(device: wgpu::Device, queue: wgpu::Queue) -> Self {
         let gatherer = Gatherer::new(&device);
@@ -113,7 +114,7 @@ impl Gpu {
         &self.queue
     }
 
-    /// The gatherer on the device, to record into encoders of one's own.
+    /// The gatherer of the device, which records into the caller's encoders.
     #[must_use]
     pub fn gatherer(&self) -> &Gatherer {
         &self.gatherer
@@ -132,7 +133,8 @@ impl fmt::Display for Gpu {
     }
 }
 
-/// wgpu panics where no back end was built in and, compiled to wasm, outside a main thread and dedicated workers.
+/// Checks that wgpu can look for adapters. wgpu panics if no back end is built in and, on wasm, in a thread that is
+/// neither the main thread nor a dedicated worker.
 async fn check_back_ends() -> Result<(), GpuError> {
     if wgpu::Instance::enabled_backend_features().is_empty() {
         return Err(GpuError::NoAdapter("no back end of wgpu is enabled".into()));
@@ -143,7 +145,8 @@ async fn check_back_ends() -> Result<(), GpuError> {
     Ok(())
 }
 
-/// The first adapter with this in its name, upper or lower case. wgpu's own choice panics where there is none.
+/// The first adapter whose name contains `name`, in upper or lower case. wgpu's own choice by name panics if there is
+/// no adapter of the name.
 async fn adapter_named(instance: &wgpu::Instance, name: &str) -> Result<wgpu::Adapter, GpuError> {
     let adapters = instance.enumerate_adapters(wgpu::Backends::all()).await;
     let names: Vec<_> = (adapters.iter())

@@ -1,4 +1,4 @@
-//! The GPU if there is one, else the CPU, for apps that run everywhere and want to say which.
+//! The GPU if there is one, else the CPU, for apps that run on machines with and without a GPU.
 
 use std::fmt;
 
@@ -10,16 +10,16 @@ use crate::error::{GatherError, GpuError};
 use crate::gpu::fill::check_fill;
 use crate::plan::GatherPlan;
 
-/// Where gathers run on this machine. Print it to say so.
+/// The device that gathers run on: the GPU of this machine if it has one, else the CPU. Printing it names the device.
 ///
 /// ```no_run
 #[doc = include_str!("../../../tests/doc_examples/executor.rs")]
 /// ```
 #[derive(Debug)]
 pub enum Executor {
-    /// This GPU.
+    /// Gathers run on this GPU.
     Gpu(Box<Gpu>),
-    /// The CPU, because of this error.
+    /// Gathers run on the CPU, because opening a GPU failed with this error.
     Cpu(GpuError),
 }
 
@@ -33,20 +33,21 @@ impl Executor {
         Gpu::new().await.into()
     }
 
-    /// [`new`](Self::new), waiting for it on this thread.
+    /// As [`new`](Self::new), but waits on this thread.
     #[cfg(not(target_arch = "wasm32"))]
     #[must_use]
     pub fn new_blocking() -> Self {
         Gpu::new_blocking().into()
     }
 
-    /// Gathers with the same answer on either device: a bad row holds zero bytes, on the CPU too.
+    /// Gathers, with the same output on the GPU and on the CPU. A bad row holds zero bytes on both.
     ///
     /// # Errors
     ///
-    /// Those of [`GatherPlan::run`], as [`GpuError::Run`], and of [`Gpu::gather`]. A plan whose policy is
-    /// [`BadIndices::DeviceDefault`]: it would give zeros on one machine and an error on the next. On a GPU an
-    /// operand beyond its largest buffer is an error; nothing then falls back to the CPU unasked.
+    /// - The errors of [`GatherPlan::run`], as [`GpuError::Run`], and of [`Gpu::gather`].
+    /// - [`GpuError::PolicyNotNamed`] for a plan whose policy is [`BadIndices::DeviceDefault`], which gives zeros on
+    ///   one machine and an error on another.
+    /// - [`GpuError::BufferTooLarge`] on a GPU for an operand larger than one buffer. The CPU does not run it instead.
     pub async fn gather<T, I>(
         &self,
         plan: &GatherPlan,
@@ -60,11 +61,11 @@ impl Executor {
         self.gathered(plan, params, indices, None, Wait::Poll).await
     }
 
-    /// [`gather`](Self::gather), with `fill` in the slices of bad rows where [`BadIndices::Zero`] puts zeros.
+    /// As [`gather`](Self::gather), but bad rows hold `fill` instead of zeros.
     ///
     /// # Errors
     ///
-    /// Those of [`gather`](Self::gather); on either device, elements too long for
+    /// The errors of [`gather`](Self::gather); on both devices, [`GatherError::FillTooLong`] for elements too long for
     /// [`GatherBuffers::with_fill`](crate::GatherBuffers::with_fill).
     ///
     /// ```no_run
@@ -85,11 +86,11 @@ impl Executor {
             .await
     }
 
-    /// [`gather`](Self::gather), waiting for it on this thread.
+    /// As [`gather`](Self::gather), but waits on this thread.
     ///
     /// # Errors
     ///
-    /// Those of [`gather`](Self::gather).
+    /// The errors of [`gather`](Self::gather).
     #[cfg(not(target_arch = "wasm32"))]
     pub fn gather_blocking<T, I>(
         &self,
@@ -104,11 +105,11 @@ impl Executor {
         pollster::block_on(self.gathered(plan, params, indices, None, Wait::Block))
     }
 
-    /// [`gather_filled`](Self::gather_filled), waiting for it on this thread.
+    /// As [`gather_filled`](Self::gather_filled), but waits on this thread.
     ///
     /// # Errors
     ///
-    /// Those of [`gather_filled`](Self::gather_filled).
+    /// The errors of [`gather_filled`](Self::gather_filled).
     #[cfg(not(target_arch = "wasm32"))]
     pub fn gather_filled_blocking<T, I>(
         &self,
@@ -124,7 +125,7 @@ impl Executor {
         pollster::block_on(self.gathered(plan, params, indices, Some(fill), Wait::Block))
     }
 
-    /// Refuses on either device what one of them refuses, before anything is moved.
+    /// Gathers on the executor's device, after the checks of both devices.
     async fn gathered<T, I>(
         &self,
         plan: &GatherPlan,
@@ -167,7 +168,8 @@ impl fmt::Display for Executor {
     }
 }
 
-/// On the CPU what a GPU gives: a bad row holds zero bytes, or the fill, and an element has some.
+/// Runs on the CPU with the results of a GPU: a bad row holds zero bytes or the fill, and elements of no bytes are
+/// refused.
 fn run<T: GatherElement, I: GatherIndex>(
     plan: &GatherPlan,
     params: &[T],

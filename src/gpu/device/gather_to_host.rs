@@ -1,4 +1,4 @@
-//! Gathers from tables on the GPU whose results come back to the host.
+//! Gathers from tables on the GPU, with outputs that come back to the host.
 
 use super::context::Gpu;
 use super::mapping::{Mapping, Wait};
@@ -14,16 +14,17 @@ use crate::gpu::types::{ElementTypes, range_bytes};
 use crate::plan::GatherPlan;
 
 impl Gpu {
-    /// Gathers from a table on the GPU and brings the result back.
+    /// Gathers from a table on the GPU and brings the output back.
     ///
-    /// The work is submitted when the future is first polled. The future needs no other task to poll the
-    /// device: until the result is there, it wakes itself, so it keeps its executor busy (not in a browser).
-    /// Dropping it drops the result.
+    /// The first poll of the future submits the work. The future polls the device itself, and wakes itself until the
+    /// output is there, so it keeps its executor busy; in a browser it does not. Dropping the future drops the output.
     ///
     /// # Errors
     ///
-    /// Operands of the wrong length; an operand beyond the device's largest buffer; with [`BadIndices::Error`], an index
-    /// out of range, and then it is the error of [`GatherPlan::run`]; a device that is lost or out of memory.
+    /// - [`RunError::Length`] for an operand of the wrong length.
+    /// - [`GpuError::BufferTooLarge`] for an operand larger than one buffer of the device.
+    /// - [`RunError::BadIndex`] for an index out of range, if the policy is [`BadIndices::Error`].
+    /// - Errors of a device that is lost or out of memory.
     pub async fn gather<T, I>(
         &self,
         plan: &GatherPlan,
@@ -37,11 +38,11 @@ impl Gpu {
         self.gathered(plan, table, indices, None, Wait::Poll).await
     }
 
-    /// [`gather`](Self::gather), with `fill` in the slices of bad rows where [`BadIndices::Zero`] puts zeros.
+    /// As [`gather`](Self::gather), but bad rows hold `fill` instead of zeros.
     ///
     /// # Errors
     ///
-    /// Those of [`gather`](Self::gather); elements too long for
+    /// The errors of [`gather`](Self::gather), and an error for elements too long for
     /// [`GatherBuffers::with_fill`](GatherBuffers::with_fill).
     pub async fn gather_filled<T, I>(
         &self,
@@ -58,11 +59,11 @@ impl Gpu {
             .await
     }
 
-    /// [`gather`](Self::gather), waiting for it on this thread.
+    /// As [`gather`](Self::gather), but waits on this thread.
     ///
     /// # Errors
     ///
-    /// Those of [`gather`](Self::gather).
+    /// The errors of [`gather`](Self::gather).
     #[cfg(not(target_arch = "wasm32"))]
     pub fn gather_blocking<T, I>(
         &self,
@@ -77,11 +78,11 @@ impl Gpu {
         pollster::block_on(self.gathered(plan, table, indices, None, Wait::Block))
     }
 
-    /// [`gather_filled`](Self::gather_filled), waiting for it on this thread.
+    /// As [`gather_filled`](Self::gather_filled), but waits on this thread.
     ///
     /// # Errors
     ///
-    /// Those of [`gather_filled`](Self::gather_filled).
+    /// The errors of [`gather_filled`](Self::gather_filled).
     #[cfg(not(target_arch = "wasm32"))]
     pub fn gather_filled_blocking<T, I>(
         &self,
@@ -120,9 +121,8 @@ impl Gpu {
         output.read(wait, |bytes| output_of(plan, bytes)).await?
     }
 
-    /// Submits the gather and starts to map its result: the output, and the report if the policy asks for
-    /// one. Each has a buffer of its own, so that the output may be as large as one. `None` if the output is
-    /// empty.
+    /// Submits the gather and starts to map the output, and the report if the policy needs one. Each has a buffer of
+    /// its own, so that the output may be as large as a buffer. `None` if the output is empty.
     fn start<T, I>(
         &self,
         plan: &GatherPlan,
@@ -187,7 +187,7 @@ impl Gpu {
     }
 }
 
-/// The error that a report holds.
+/// Returns the error of a report that names a bad row.
 pub(super) fn check_report(
     plan: &GatherPlan,
     index_kind: IndexKind,
@@ -199,7 +199,7 @@ pub(super) fn check_report(
     }
 }
 
-/// The output's elements, of all bytes of its buffer.
+/// The output's elements, from all bytes of its buffer.
 fn output_of<T: GatherElement>(plan: &GatherPlan, bytes: &[u8]) -> Result<Vec<T>, GpuError> {
     let output_len =
         usize::try_from(plan.dims().output_len()).expect("a mapped output is in memory");

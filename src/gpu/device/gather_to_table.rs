@@ -1,4 +1,4 @@
-//! Gathers whose operands and result are all on the GPU.
+//! Gathers whose operands and output are all on the GPU.
 
 use super::context::Gpu;
 use super::gather_to_host::check_report;
@@ -15,14 +15,14 @@ use crate::gpu::types::{ElementTypes, range_bytes};
 use crate::plan::GatherPlan;
 
 impl Gpu {
-    /// Gathers from a table on the GPU by indices that are there too, into a new table of the plan's output shape, from
-    /// which, or by which, the next gather may gather.
+    /// Gathers by indices on the GPU from a table on the GPU, into a new table of the plan's output shape. The next
+    /// gather may take the new table as params or as indices.
     ///
-    /// Submits the work and waits for nothing, unless the policy is [`BadIndices::Error`], whose report is read.
+    /// The future submits the work. It waits only for the report, which the policy [`BadIndices::Error`] needs.
     ///
     /// # Errors
     ///
-    /// Those of [`gather`](Self::gather).
+    /// The errors of [`gather`](Self::gather).
     ///
     /// ```no_run
     #[doc = include_str!("../../../tests/doc_examples/chain.rs")]
@@ -41,11 +41,11 @@ impl Gpu {
             .await
     }
 
-    /// [`gather_to_table`](Self::gather_to_table), waiting for a report on this thread.
+    /// As [`gather_to_table`](Self::gather_to_table), but waits for a report on this thread.
     ///
     /// # Errors
     ///
-    /// Those of [`gather`](Self::gather).
+    /// The errors of [`gather`](Self::gather).
     #[cfg(not(target_arch = "wasm32"))]
     pub fn gather_to_table_blocking<T, I>(
         &self,

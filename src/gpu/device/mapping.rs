@@ -1,5 +1,4 @@
-//! Buffers mapped for the host. The future polls the device itself, so it completes although nobody else
-//! does.
+//! Buffers mapped for the host. The future polls the device itself, so it completes even if no other code polls.
 
 use std::future::poll_fn;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -11,12 +10,12 @@ use futures_intrusive::channel::shared::{OneshotReceiver, oneshot_channel};
 use crate::error::GpuError;
 use crate::gpu::scope::scoped;
 
-/// How to wait for the device.
+/// A way to wait for the device.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Wait {
-    /// As a future that polls it.
+    /// As a future that polls the device.
     Poll,
-    /// On this thread, which sleeps.
+    /// By a call that puts this thread to sleep.
     #[cfg(not(target_arch = "wasm32"))]
     Block,
 }
@@ -45,7 +44,7 @@ impl Mapping {
         let (sender, mapped) = oneshot_channel();
         scoped(device, || {
             buffer.map_async(mode, .., move |result| {
-                // A receiver that is gone no longer wants the bytes.
+                // The receiver may be dropped; then the result is not needed.
                 let _ = sender.send(result);
             });
         })?;
@@ -84,7 +83,7 @@ impl Mapping {
                     "the device dropped the request".into(),
                 ))),
                 Poll::Pending => {
-                    // Nothing else may ever poll the device. A browser does, and must get its turn to.
+                    // Possibly no other code polls the device. A browser polls it, and needs this thread for that.
                     if cfg!(not(target_arch = "wasm32")) {
                         context.waker().wake_by_ref();
                     }
@@ -95,7 +94,7 @@ impl Mapping {
         result.await
     }
 
-    /// Lets `read` see the bytes of a buffer that is mapped for reading, once they are there.
+    /// Waits until the buffer is mapped for reading, then calls `read` with its bytes.
     pub(super) async fn read<T>(
         self,
         wait: Wait,
@@ -106,13 +105,13 @@ impl Mapping {
             .buffer
             .get_mapped_range(..)
             .map_err(|error| GpuError::ReadBack(error.to_string()))?;
-        // Dropping the buffer unmaps it. To unmap it here would be an error of its own on a lost device.
+        // Dropping the buffer unmaps it. A call of `unmap` would raise another error on a lost device.
         Ok(read(&view))
     }
 }
 
-/// Polls the device. When the driver says that it has lost the device, wgpu panics, holding no lock; here
-/// that is an error. A panic of an app's own callback goes on.
+/// Polls the device. If the driver has lost the device, wgpu panics, without holding a lock; the function returns an
+/// error instead. A panic of an app's own callback is resumed.
 fn poll_device(device: &wgpu::Device, poll: wgpu::PollType) -> Result<(), GpuError> {
     match catch_unwind(AssertUnwindSafe(|| device.poll(poll))) {
         Ok(polled) => polled

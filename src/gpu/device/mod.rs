@@ -1,4 +1,4 @@
-//! A device for callers who have none: tables on it, and gathers that are submitted and read back.
+//! A device for callers that have none, tables on the device, and gathers that are submitted and read back.
 
 mod context;
 mod executor;

@@ -1,4 +1,4 @@
-//! Buffers of the library's own, and how bytes come into them. Without memory for one there is an error.
+//! The library's own buffers, and the copies of bytes into them. Without memory for a buffer, a call returns an error.
 
 use super::context::Gpu;
 use crate::error::{GpuError, Operand};
@@ -6,17 +6,17 @@ use crate::gpu::report::REPORT_BYTES;
 use crate::gpu::scope::scoped;
 use crate::gpu::types::range_bytes;
 
-/// What the buffer of a table needs.
+/// The usages of a table's buffer.
 pub(super) const TABLE: wgpu::BufferUsages = wgpu::BufferUsages::STORAGE
     .union(wgpu::BufferUsages::COPY_SRC)
     .union(wgpu::BufferUsages::COPY_DST);
 
-/// What a buffer that is mapped for reading needs.
+/// The usages of a buffer that is mapped for reading.
 pub(super) const HOST: wgpu::BufferUsages =
     wgpu::BufferUsages::MAP_READ.union(wgpu::BufferUsages::COPY_DST);
 
 impl Gpu {
-    /// A report, and a buffer that brings it back.
+    /// A buffer for a report, and a buffer that brings the report back.
     pub(super) fn make_report(&self) -> Result<(wgpu::Buffer, wgpu::Buffer), GpuError> {
         let make = |usage, label| self.make_buffer(Operand::Report, REPORT_BYTES, usage, label);
         Ok((
@@ -25,16 +25,16 @@ impl Gpu {
         ))
     }
 
-    /// A buffer, and the bytes to be copied into it.
+    /// A buffer, and a staging buffer with the bytes to be copied into it.
     ///
-    /// wgpu's own staging, of `mapped_at_creation` and of `write_buffer`, gives the whole device up where it
-    /// finds no memory. Without memory for a buffer of ours there is an error, and the device lives.
+    /// wgpu's own staging, for `write_buffer` and for `mapped_at_creation` without `MAP_WRITE`, loses the device if
+    /// there is no memory. For a staging buffer of the library's own, the lack of memory is only an error.
     pub(super) fn stage(&self, operand: Operand, bytes: &[u8]) -> Result<Staged, GpuError> {
         let size = range_bytes(bytes.len() as u64).max(4);
         let buffer = self.make_buffer(operand, size, TABLE, &format!("wgpu-gather/{operand}"))?;
         let host = self.make_staging(operand, size)?;
         scoped(&self.device, || {
-            // What a device that is lost meanwhile does not map is in the error scope.
+            // A lost device maps nothing, and the error scope holds its error.
             if let Ok(mut mapped) = host.get_mapped_range_mut(..) {
                 mapped.slice(..bytes.len()).copy_from_slice(bytes);
             }
@@ -43,7 +43,7 @@ impl Gpu {
         Ok(Staged { buffer, host })
     }
 
-    /// A buffer that the host writes to, mapped.
+    /// A mapped buffer, to which the host writes.
     pub(super) fn make_staging(
         &self,
         operand: Operand,
@@ -61,7 +61,7 @@ impl Gpu {
         })?)
     }
 
-    /// Submits what `record` records.
+    /// Submits the commands that `record` records.
     pub(super) fn submit(
         &self,
         label: &str,
@@ -107,7 +107,7 @@ impl Gpu {
     }
 }
 
-/// A buffer, and one of the same size whose bytes it is to hold.
+/// A buffer, and a staging buffer of the same size with the bytes to be copied into it.
 pub(super) struct Staged {
     pub(super) buffer: wgpu::Buffer,
     host: wgpu::Buffer,

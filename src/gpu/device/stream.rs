@@ -1,5 +1,5 @@
-//! Gathers whose table, or whose output, is more than the device holds: in chunks, within device memory of
-//! the caller's choice.
+//! Gathers whose table or output is larger than the device's memory: in chunks, within a number of device bytes that
+//! the caller chooses.
 
 mod chunk;
 
@@ -17,17 +17,16 @@ use crate::gpu::types::{ElementTypes, range_bytes};
 use crate::plan::GatherPlan;
 use crate::plan::index_rows::IndexRows;
 
-/// An operand that is uploaded has a buffer of the device and two of the host's, of which one is filled
-/// while the other is copied.
+/// Buffers of an operand that is uploaded: one on the device, and two staging buffers, of which one is filled while the
+/// other is copied.
 const UPLOAD_SHARES: u64 = 3;
-/// The output's buffer, and the one that it comes back in.
+/// Buffers of the output: one that the gather writes, and one that brings the output back.
 const OUTPUT_SHARES: u64 = 2;
 
 /// The output of a gather in chunks. Made by [`Gpu::stream`] and [`Gpu::stream_from_host`].
 ///
-/// The chunks, put end to end, are the output; none is empty. As an iterator it waits for each chunk on
-/// this thread; [`next_chunk`](Self::next_chunk) is the same as a future. After an error there are no more
-/// chunks.
+/// The chunks, put end to end, are the output; none is empty. The iterator waits for each chunk on this thread;
+/// [`next_chunk`](Self::next_chunk) gives each chunk as a future. After an error there are no more chunks.
 ///
 /// ```no_run
 #[doc = include_str!("../../../tests/doc_examples/stream.rs")]
@@ -42,12 +41,12 @@ pub struct GatherStream<'a, T, I> {
     indices: Upload<'a>,
     output: wgpu::Buffer,
     next: Option<Chunk>,
-    /// The bytes of an element whose other bytes the next chunk brings.
+    /// The first bytes of an element whose other bytes the next chunk brings.
     begun: Vec<u8>,
     fill: Option<T>,
 }
 
-/// Where the table is.
+/// The table, on the device or in host memory.
 #[derive(Debug)]
 enum Params<'a> {
     Device(wgpu::Buffer),
@@ -55,16 +54,19 @@ enum Params<'a> {
 }
 
 impl Gpu {
-    /// Gathers from a table on the GPU, and brings the output back in chunks: for an output larger than the
-    /// device's memory, or than the host's.
+    /// Gathers from a table on the GPU, and brings the output back in chunks: for an output larger than the memory of
+    /// the device, or of the host. See [`GatherStream`].
     ///
-    /// Beside the table the stream takes at most `device_bytes` bytes of buffers, and the few bytes of sizes
-    /// that each dispatch reads. The more there are, the larger and the fewer the chunks; see [`GatherStream`].
+    /// Besides the table, the stream takes buffers of at most `device_bytes` bytes, and a small uniform for each
+    /// dispatch. With more `device_bytes`, chunks are larger and fewer.
     ///
     /// # Errors
     ///
-    /// Operands of the wrong length; with [`BadIndices::Error`], an index out of range, before anything is
-    /// gathered; too few `device_bytes` for any piece of a slice; a device that is lost or out of memory.
+    /// - [`RunError::Length`] for an operand of the wrong length.
+    /// - [`RunError::BadIndex`] for an index out of range, before anything is gathered, if the policy is
+    ///   [`BadIndices::Error`].
+    /// - [`GpuError::DeviceBytes`] if `device_bytes` is too few for any piece of a slice.
+    /// - Errors of a device that is lost or out of memory.
     pub fn stream<'a, T, I>(
         &'a self,
         plan: &'a GatherPlan,
@@ -87,16 +89,16 @@ impl Gpu {
         })
     }
 
-    /// Gathers from a table in the host's memory, which the device need not hold: only those windows of it
-    /// that index rows select from are uploaded, one after the other.
+    /// Gathers from a table in the host's memory, which may be larger than the device's memory. Only the windows of the
+    /// table from which index rows select are uploaded, one after the other.
     ///
-    /// The stream takes at most `device_bytes` bytes of buffers, and the sizes that a dispatch reads. Each chunk
-    /// of the output uploads the windows that it needs, so the fewer chunks, the less is uploaded: for an
-    /// output, and indices, of up to an eighth of `device_bytes` each window is uploaded once.
+    /// The stream takes buffers of at most `device_bytes` bytes, and a small uniform for each dispatch. Each chunk of
+    /// the output uploads the windows that it needs, so fewer chunks upload less. If the output and the indices each
+    /// have at most an eighth of `device_bytes` bytes, each window is uploaded at most once.
     ///
     /// # Errors
     ///
-    /// Those of [`stream`](Self::stream).
+    /// The errors of [`stream`](Self::stream).
     pub fn stream_from_host<'a, T, I>(
         &'a self,
         plan: &'a GatherPlan,
@@ -123,12 +125,12 @@ impl Gpu {
     }
 }
 
-/// How much of the device a stream may take.
+/// The device memory that a stream may take.
 struct Room {
     device_bytes: u64,
-    /// Buffers of the size of a chunk or window.
+    /// The number of buffers of the size of a chunk or window.
     shares: u64,
-    /// The largest window of params.
+    /// The most bytes of a window of params.
     params_bytes: u64,
 }
 
@@ -156,13 +158,13 @@ impl<'a, T: GatherElement, I: GatherIndex> GatherStream<'a, T, I> {
         let largest = limits
             .max_storage_buffer_binding_size
             .min(limits.max_buffer_size);
-        // Whole words.
+        // Rounded down to whole words.
         let window_bytes = room.params_bytes.min(largest) & !3;
         let chunk_bytes = (room.device_bytes / room.shares).min(largest) & !3;
         limits.max_storage_buffer_binding_size = window_bytes;
         let cut = Cut::in_chunks(dims, types, &[dims.params_rows()], &limits, chunk_bytes);
         let cut = cut.map_err(|error| match error {
-            // The device could bind as much.
+            // The device could bind these bytes, so `device_bytes` is too few.
             GatherError::DeviceLimit { expected, .. } if expected <= largest => {
                 GpuError::DeviceBytes {
                     expected: expected.saturating_mul(room.shares),
@@ -187,12 +189,13 @@ impl<'a, T: GatherElement, I: GatherIndex> GatherStream<'a, T, I> {
         })
     }
 
-    /// Has bad rows hold `fill` where [`BadIndices::Zero`] puts zeros. To be called before the first chunk is taken:
-    /// what has been gathered stays as it is.
+    /// Bad rows hold `fill` instead of zeros. Call `with_fill` before the first chunk is taken: chunks that are
+    /// gathered do not change.
     ///
     /// # Errors
     ///
-    /// Elements too long for [`GatherBuffers::with_fill`](GatherBuffers::with_fill).
+    /// [`GatherError::FillTooLong`] for elements too long for
+    /// [`GatherBuffers::with_fill`](crate::GatherBuffers::with_fill).
     ///
     /// ```no_run
     #[doc = include_str!("../../../tests/doc_examples/stream_filled.rs")]
@@ -204,14 +207,14 @@ impl<'a, T: GatherElement, I: GatherIndex> GatherStream<'a, T, I> {
         Ok(self)
     }
 
-    /// The next elements of the output; none at its end.
+    /// The next elements of the output; `None` at its end.
     ///
-    /// The future polls the device as that of [`Gpu::gather`] does. If it is dropped before it completes, the next
-    /// one gathers the same chunk again.
+    /// The future polls the device as the future of [`Gpu::gather`] does. If the future is dropped before it completes,
+    /// the next future gathers the chunk again.
     ///
     /// # Errors
     ///
-    /// A device that is lost or out of memory; no memory on the host.
+    /// Errors of a device that is lost or out of memory; [`RunError::OutOfMemory`] without memory on the host.
     pub async fn next_chunk(&mut self) -> Result<Option<Vec<T>>, GpuError> {
         self.advance(Wait::Poll).await
     }

@@ -1,4 +1,4 @@
-//! Tables that stay on the GPU: made of the host's elements or of an app's buffer, and brought back.
+//! Tables that stay on the GPU: made from the host's elements or an app's buffer, and brought back.
 
 use std::any::type_name;
 use std::marker::PhantomData;
@@ -12,31 +12,33 @@ use crate::error::{GatherError, GpuError, Operand, RunError};
 use crate::gpu::scope::scoped_start;
 use crate::gpu::types::range_bytes;
 
-/// A tensor that stays on the GPU: a buffer, its shape and the type of its elements, row-major. To be gathered from
-/// many times, or by.
+/// A tensor that stays on the GPU: a buffer of row-major elements of type `T`, and a shape. Gathers take it as params
+/// or as indices.
 ///
-/// Made by [`Gpu::upload`] of the host's elements, by [`from_buffer`](Self::from_buffer) of an app's buffer, and by
-/// [`Gpu::gather_to_table`] of other tables. Its buffer serves as well as indices, or as output, of a gather that
-/// an app records itself.
+/// Made by [`Gpu::upload`] from the host's elements, by [`from_buffer`](Self::from_buffer) from an app's buffer, and by
+/// [`Gpu::gather_to_table`] from other tables. Its buffer may also be an operand of a gather that an app records
+/// itself.
 ///
-/// The shape is there to plan by; a gather reads the elements as its plan says.
+/// The shape is for making plans. A gather takes all shapes from its plan, and checks only the table's length.
 #[derive(Debug, Clone)]
 pub struct GpuTable<T> {
     buffer: wgpu::Buffer,
-    /// The product of the shape, which was checked when that was set.
+    /// The product of the shape.
     len: usize,
     shape: Vec<usize>,
     element: PhantomData<fn() -> T>,
 }
 
 impl<T: GatherElement> GpuTable<T> {
-    /// The first `len` elements of a buffer of the app's own, as a table of one dim. The buffer has the usages
-    /// `STORAGE`, `COPY_SRC` and `COPY_DST`. Nothing is copied: the table and the app share the buffer.
+    /// The first `len` elements of an app's buffer, as a table of one dim. The buffer has the usages `STORAGE`,
+    /// `COPY_SRC` and `COPY_DST`. Nothing is copied: the table and the app share the buffer.
     ///
     /// # Errors
     ///
-    /// Elements of no bytes; a buffer without one of the usages, or of fewer bytes than the elements have,
-    /// rounded up to 4.
+    /// - [`GatherError::ZeroSizedElement`] for elements of no bytes.
+    /// - [`GatherError::MissingUsage`] for a buffer without one of the usages.
+    /// - [`GatherError::TooManyBytes`] for elements of more than `i64::MAX` bytes.
+    /// - [`GatherError::RangeTooShort`] for a buffer of fewer bytes than the elements, rounded up to a multiple of 4.
     ///
     /// ```
     /// use wgpu_gather::{GpuTable, wgpu};
@@ -80,7 +82,7 @@ impl<T: GatherElement> GpuTable<T> {
 }
 
 impl<T> GpuTable<T> {
-    /// The shape has `len` elements.
+    /// A table whose `shape` has `len` elements.
     pub(super) fn of(buffer: wgpu::Buffer, len: usize, shape: Vec<usize>) -> Self {
         Self {
             buffer,
@@ -90,11 +92,11 @@ impl<T> GpuTable<T> {
         }
     }
 
-    /// The same elements with another shape. Nothing is copied.
+    /// The table's elements with another shape. Nothing is copied.
     ///
     /// # Errors
     ///
-    /// A shape of more or fewer elements.
+    /// [`GatherError::Shape`] for a shape of more or fewer elements.
     ///
     /// ```
     /// use wgpu_gather::{Gather, Gpu, wgpu};
@@ -122,7 +124,7 @@ impl<T> GpuTable<T> {
         Ok(self)
     }
 
-    /// The shape: `[len]`, unless the table was given another one or a gather has left it here.
+    /// The shape: `[len]` at first, or the plan's output shape for the output of a gather.
     #[must_use]
     pub fn shape(&self) -> &[usize] {
         &self.shape
@@ -134,14 +136,14 @@ impl<T> GpuTable<T> {
         self.len
     }
 
-    /// Whether there are no elements.
+    /// True if there are no elements.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// The elements' buffer, with the usages `STORAGE`, `COPY_SRC` and `COPY_DST`; unless it is an app's, at least 4
-    /// bytes long, and a multiple of 4.
+    /// The buffer of the elements, with the usages `STORAGE`, `COPY_SRC` and `COPY_DST`. Its length is a multiple of 4
+    /// and at least 4 bytes, unless it is an app's buffer.
     #[must_use]
     pub fn buffer(&self) -> &wgpu::Buffer {
         &self.buffer
@@ -149,18 +151,20 @@ impl<T> GpuTable<T> {
 }
 
 impl<T: GatherElement> GpuTable<T> {
-    /// The table's elements, of all bytes of its buffer.
+    /// The table's elements, from all bytes of its buffer.
     fn elements(&self, bytes: &[u8]) -> Result<Vec<T>, GpuError> {
         elements_of(&bytes[..self.len * size_of::<T>()])
     }
 }
 
 impl Gpu {
-    /// Puts elements on the GPU, as a table of one dim.
+    /// Copies elements to the GPU, as a table of one dim.
     ///
     /// # Errors
     ///
-    /// Elements of no bytes; more bytes than a buffer of the device may have; no memory there.
+    /// - [`GatherError::ZeroSizedElement`] for elements of no bytes.
+    /// - [`GpuError::BufferTooLarge`] for more bytes than one buffer of the device may have.
+    /// - [`GatherError::OutOfMemory`] if the device has no memory for them.
     pub fn upload<T: GatherElement>(&self, elements: &[T]) -> Result<GpuTable<T>, GpuError> {
         if size_of::<T>() == 0 {
             return Err(GatherError::ZeroSizedElement.into());
@@ -174,12 +178,13 @@ impl Gpu {
         ))
     }
 
-    /// Brings a table back to the host, as the commands submitted so far leave it.
+    /// Brings a table's elements back to the host, after all commands submitted so far.
     ///
     /// # Errors
     ///
-    /// A table beyond the device's largest buffer; a device that is lost or out of memory; bytes that an app
-    /// has written into the table's buffer and that are no `T`.
+    /// - [`GpuError::BufferTooLarge`] for a table larger than one buffer of the device.
+    /// - [`GpuError::InvalidElement`] for bytes that an app wrote into the table's buffer and that are no `T`.
+    /// - Errors of a device that is lost or out of memory.
     pub async fn download<T: GatherElement>(
         &self,
         table: &GpuTable<T>,
@@ -190,11 +195,11 @@ impl Gpu {
             .await?
     }
 
-    /// [`download`](Self::download), waiting for it on this thread.
+    /// As [`download`](Self::download), but waits on this thread.
     ///
     /// # Errors
     ///
-    /// Those of [`download`](Self::download).
+    /// The errors of [`download`](Self::download).
     #[cfg(not(target_arch = "wasm32"))]
     pub fn download_blocking<T: GatherElement>(
         &self,
@@ -205,7 +210,7 @@ impl Gpu {
     }
 
     fn start_download<T>(&self, table: &GpuTable<T>) -> Result<Mapping, GpuError> {
-        // None of an empty table, whose buffer, if it is an app's, may have none.
+        // 0 for an empty table, since an app's buffer may have no bytes.
         let size = range_bytes((table.len * size_of::<T>()) as u64);
         let readback =
             self.make_buffer(Operand::Table, size.max(4), HOST, "wgpu-gather/readback")?;
@@ -216,7 +221,7 @@ impl Gpu {
     }
 }
 
-/// The elements of a shape, if they can be counted.
+/// The number of elements of a shape, if a `usize` counts them.
 fn elements_in(shape: &[usize]) -> Option<usize> {
     if shape.contains(&0) {
         return Some(0);
@@ -226,7 +231,7 @@ fn elements_in(shape: &[usize]) -> Option<usize> {
         .try_fold(1, |elements: usize, &dim| elements.checked_mul(dim))
 }
 
-/// Mapped bytes as elements. What a gather puts together, copies of whole elements and zeros, always is.
+/// Copies mapped bytes to elements. The output of a gather, copies of whole elements and fills, is always valid.
 pub(super) fn elements_of<T: GatherElement>(bytes: &[u8]) -> Result<Vec<T>, GpuError> {
     let len = bytes.len() / size_of::<T>();
     let mut elements = Vec::new();
@@ -242,7 +247,7 @@ pub(super) fn elements_of<T: GatherElement>(bytes: &[u8]) -> Result<Vec<T>, GpuE
         }
         return Ok(elements);
     }
-    // The mapping is aligned for less than T needs, or the table's owner has written other bytes.
+    // The mapping is not aligned for `T`, or an app has written bytes that are no `T`.
     for bytes in bytes.chunks_exact(size_of::<T>()) {
         let element = bytemuck::checked::try_pod_read_unaligned(bytes);
         elements.push(element.map_err(|_| GpuError::InvalidElement {

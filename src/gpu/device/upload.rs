@@ -1,4 +1,4 @@
-//! Host memory that is copied to the device a window at a time.
+//! Host memory that is copied to the device one window at a time.
 
 use super::context::Gpu;
 use super::mapping::{Mapping, Wait};
@@ -6,19 +6,21 @@ use crate::error::{GpuError, Operand};
 use crate::gpu::cut::Span;
 use crate::gpu::types::range_bytes;
 
-/// A buffer on the device that holds now this window of an operand, now that.
+/// A buffer on the device that holds one window of an operand at a time.
 #[derive(Debug)]
 pub(super) struct Upload<'a> {
     device: wgpu::Device,
     operand: &'a [u8],
     buffer: wgpu::Buffer,
-    /// What is to be copied next, and what may still be being copied.
+    /// The staging buffer of the next copy, and the staging buffer of the last copy, which may still be in use.
     staging: [Staging; 2],
+    /// The bytes of the operand that the buffer holds.
     held: Option<Span>,
+    /// True if a copy is recorded and not yet submitted.
     copies: bool,
 }
 
-/// A buffer that the host writes to; it is mapped unless it is yet to be.
+/// A buffer that the host writes to, mapped unless `mapping` is still to complete.
 #[derive(Debug)]
 struct Staging {
     buffer: wgpu::Buffer,
@@ -26,7 +28,7 @@ struct Staging {
 }
 
 impl<'a> Upload<'a> {
-    /// For windows of up to so many bytes.
+    /// An upload of `bytes` in windows of up to `window_bytes` bytes.
     pub(super) fn new(
         gpu: &Gpu,
         operand: Operand,
@@ -55,7 +57,7 @@ impl<'a> Upload<'a> {
         &self.buffer
     }
 
-    /// Completes when [`load`](Self::load) may be called.
+    /// Completes when [`load`](Self::load) of `span` may be called.
     pub(super) async fn ready(&mut self, span: Span, wait: Wait) -> Result<(), GpuError> {
         if self.is_held(span) {
             return Ok(());
@@ -68,7 +70,7 @@ impl<'a> Upload<'a> {
         Ok(())
     }
 
-    /// Where in the buffer these bytes of the operand are once they are loaded.
+    /// The offset in the buffer at which the operand's bytes of `span` are, once they are loaded.
     pub(super) fn place_of(&self, span: Span) -> u64 {
         match self.held {
             Some(held) if self.is_held(span) => span.offset.saturating_sub(held.offset),
@@ -76,7 +78,7 @@ impl<'a> Upload<'a> {
         }
     }
 
-    /// Records what brings these bytes of the operand to the start of the buffer, if it does not hold them.
+    /// Records the copy of the operand's bytes of `span` to the start of the buffer, unless the buffer holds them.
     pub(super) fn load(&mut self, span: Span, encoder: &mut wgpu::CommandEncoder) {
         if self.is_held(span) {
             return;
@@ -86,7 +88,7 @@ impl<'a> Upload<'a> {
         };
         let bytes = &self.operand[place(span.offset)..place(span.offset + span.bytes)];
         let staging = &self.staging[0].buffer;
-        // What a device that is lost does not map is in the error scope.
+        // A lost device maps nothing, and the error scope holds its error.
         if let Ok(mut mapped) = staging.get_mapped_range_mut(..) {
             mapped.slice(..bytes.len()).copy_from_slice(bytes);
         }
@@ -96,7 +98,7 @@ impl<'a> Upload<'a> {
         self.copies = true;
     }
 
-    /// Gets what a recorded copy has used ready for another one.
+    /// After the submission of a recorded copy, starts to map its staging buffer for a later copy.
     pub(super) fn submitted(&mut self, submission: &wgpu::SubmissionIndex) -> Result<(), GpuError> {
         if !std::mem::take(&mut self.copies) {
             return Ok(());

@@ -2,7 +2,7 @@ use super::*;
 use crate::{Gather, GatherElements, GatherNd, GatherPlan};
 
 #[test]
-fn a_slice_takes_the_widest_unit_that_divides_it_and_its_fill() {
+fn the_widest_unit_divides_the_slice_and_its_fill() {
     let (vec4, word) = (Unit::Vec4, Unit::Word);
     for (slice_bytes, fill_words, expected) in [
         (1, 1, Kernel::Bytes),
@@ -46,7 +46,7 @@ fn lanes_have_four_rows_where_enough_lanes_are_left() {
         let shares = kernel.shares(rows, bytes, 0);
         (shares.slots, shares.row_step, shares.workgroups)
     };
-    // A workgroup has lanes for 85 slices of 3 units, and for 80 whose subgroups have 8 each.
+    // A workgroup has lanes for 85 slices of 3 units, or for 80 slices in steps of 8.
     assert_eq!(rows(43_688, 48), (85, 0, 514));
     assert_eq!(rows(43_692, 48), (80, 8, 137));
     assert_eq!(rows(1, 4096), (1, 0, 1));
@@ -78,7 +78,7 @@ fn workgroups_share_long_slices_without_a_cap() {
 }
 
 #[test]
-fn lanes_of_packed_slices_and_of_bytes_own_parts_of_the_output() {
+fn packed_and_bytes_lanes_own_parts_of_the_output() {
     let packed = |slice_bytes: u32, rows| {
         let kernel = Kernel::Packed { slice_bytes };
         let shares = kernel.shares(rows, slice_bytes.into(), 0);
@@ -87,7 +87,7 @@ fn lanes_of_packed_slices_and_of_bytes_own_parts_of_the_output() {
     assert_eq!([packed(1, 4096), packed(1, 4112)], [1, 2]);
     assert_eq!([packed(4, 1024), packed(4, 1028)], [1, 2]);
     let bytes = |rows, bytes, start| Kernel::Bytes.shares(rows, bytes, start).workgroups;
-    // 256 words, the first and the last of which may be shared with other rows.
+    // A workgroup writes 256 words. Rows that start within a word may reach into one word more.
     assert_eq!([bytes(1, 1024, 0), bytes(1, 1024, 1)], [1, 2]);
     assert_eq!([bytes(341, 3, 1), bytes(341, 3, 2)], [1, 2]);
 }

@@ -1,6 +1,6 @@
-//! How the chosen kernels access memory, as a model of a GPU that serves subgroups of 32 lanes counts it: 128 bytes of
-//! payload of an instruction at a time, in as many wavefronts as there are lines of 128 bytes in it. Some subgroups of each
-//! gather run in the interpreter. `gpu/model.py` of the project's shared folder is the model of one subgroup.
+//! Memory accesses of the chosen kernels, counted by a model of a GPU with subgroups of 32 lanes. The GPU serves an
+//! instruction in parts of 128 bytes of payload, and a part in as many wavefronts as it touches lines of 128 bytes.
+//! Some subgroups of each gather run in the interpreter.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -17,11 +17,11 @@ use crate::gpu::types::ElementTypes;
 const SUBGROUP: u32 = 32;
 const LINE_BYTES: u64 = 128;
 
-/// More params rows than a cache holds, if 32 bits count their bytes.
+/// Params rows of a gather: more than a cache holds, but at most 2 GiB of them.
 const PARAMS_ROWS: u64 = 1 << 20;
 
-/// Of less output than a subgroup stores at once, a wavefront is the least that any kernel needs: such a store counts as one
-/// of a whole line.
+/// Bytes that a subgroup stores at once. A kernel needs one wavefront for less output too, so a store of a smaller
+/// output counts as a store of a whole line.
 const SUBGROUP_BYTES: u64 = 16 * SUBGROUP as u64;
 
 const SLICE_BYTES: [u64; 25] = [
@@ -37,19 +37,19 @@ struct Cost {
 }
 
 impl Cost {
-    fn a_kib(self) -> f64 {
+    fn wavefronts_a_kib(self) -> f64 {
         self.wavefronts as f64 * 1024.0 / self.payload.max(1) as f64
     }
 }
 
-/// Some subgroups of a gather.
+/// Costs of some subgroups of a gather.
 #[derive(Debug, Default)]
 struct Measured {
-    /// Wavefronts of loads of params. The payload is that of the stores.
+    /// Wavefronts of loads of params, for the payload of the stores.
     loads: Cost,
     stores: Cost,
     working_lanes: u64,
-    /// Loads of a lane that wait for another: 1 if all indices come first, then all params, then the stores.
+    /// Most rounds of a lane: 1 if each lane loads all indices, then all params, then stores.
     rounds: usize,
 }
 
@@ -106,7 +106,7 @@ impl Measured {
     }
 }
 
-/// Of one instruction of the lanes of a subgroup.
+/// Wavefronts of one instruction, from the accesses of the lanes of a subgroup.
 fn wavefronts(accesses: &[(u32, Access)]) -> u64 {
     let mut lines = BTreeSet::new();
     for &(lane, access) in accesses {
@@ -116,7 +116,8 @@ fn wavefronts(accesses: &[(u32, Access)]) -> u64 {
     lines.len() as u64
 }
 
-/// How often a lane begins to load indices after it loaded params or stored, or params after it stored.
+/// The rounds of a lane: 1, and 1 more for each load of indices after a load of params or a store, and for each load of
+/// params after a store.
 fn rounds(accesses: &[Access]) -> usize {
     let stage = |access: &Access| match access.binding {
         binding::INDICES => 0,
@@ -129,8 +130,8 @@ fn rounds(accesses: &[Access]) -> usize {
     usize::from(!accesses.is_empty()) + turns_back.count()
 }
 
-/// A gather of random rows: the accesses of a workgroup in the middle of it, or of all those that share a slice, the number
-/// of invocations that work, and the kernel.
+/// Measures a gather of random rows. Returns the costs of a workgroup in its middle (or of all workgroups that share a
+/// slice), the number of lanes that store, and the kernel.
 fn measure(slice_bytes: u64, rows: u64) -> (Measured, u64, Kernel) {
     let params_rows = PARAMS_ROWS.min((1 << 31) / slice_bytes);
     let shape = |size: u64| usize::try_from(size).expect("tests run where sizes are usize");
@@ -141,10 +142,10 @@ fn measure(slice_bytes: u64, rows: u64) -> (Measured, u64, Kernel) {
     };
     let index = |at: u64| i128::from(u64::from(mixed(at)) % params_rows);
     let case = Case::new(plan.expect("a valid shape"), types, &index);
-    // Of more output than 4 GiB the first dispatch is enough.
+    // An output of more than 4 GiB has several dispatches, of which the first stands for all.
     let dispatch = case.dispatches()[0];
     let workgroups = dispatch.shares.workgroups;
-    // Neighbours share a slice.
+    // The number of neighbouring workgroups that share a slice.
     let period = dispatch.shares.slice_workgroups;
     let mut measured = Measured::default();
     if workgroups <= 4 {
@@ -161,7 +162,7 @@ fn measure(slice_bytes: u64, rows: u64) -> (Measured, u64, Kernel) {
     (measured, full + last.working_lanes, dispatch.kernel)
 }
 
-/// The lanes that a GPU needs, unless there is less to copy than 64 bytes for each.
+/// True if `lanes` keep a GPU busy: if they are 65,536, or one for each 64 bytes of output.
 fn is_enough(lanes: u64, output_bytes: u64) -> bool {
     lanes * 64 >= output_bytes.min(64 << 16)
 }
@@ -190,9 +191,9 @@ fn kernels_are_chosen_for_gpus() {
             let lines = slice_bytes.div_ceil(LINE_BYTES);
             let least = (1024.0 / slice_bytes as f64 * lines as f64).max(8.0);
             let limit = least * if kernel == Kernel::Bytes { 4.0 } else { 2.0 };
-            let loads = measured.loads.a_kib();
+            let loads = measured.loads.wavefronts_a_kib();
             check(loads <= limit, "load wavefronts a KiB", loads, limit);
-            let stores = measured.stores.a_kib();
+            let stores = measured.stores.wavefronts_a_kib();
             check(stores <= 20.0, "store wavefronts a KiB", stores, 20.0);
             if matches!(
                 kernel,

@@ -1,5 +1,5 @@
-//! Addresses in operands of any size: some workgroups of gathers whose bindings end near 4 GiB, or whose blocks are many.
-//! All loads and stores are of what is bound, and each workgroup writes its share of the output and no more.
+//! Tests of addresses in large operands: some workgroups of gathers with bindings that end near 4 GiB, or with many
+//! blocks. All accesses must stay in their bindings, and each workgroup must write its share of the output and no more.
 
 use std::collections::BTreeSet;
 
@@ -10,10 +10,10 @@ use crate::gpu::kernel::{FindRows, Kernel, Unit, WORKGROUP_SIZE};
 use crate::gpu::types::ElementTypes;
 use crate::{Gather, GatherElements, GatherNd, GatherPlan};
 
-/// The most that 32 bits count, in words.
+/// Most bytes of a binding: whole words that 32 bits can count.
 const MOST: u64 = u32::MAX as u64 - 3;
 
-/// The first and the last row of each dim, rows that are out of range, and others.
+/// An index at a place: the first or the last entry of its dim, one out of range, or a random one.
 fn index(dims: &[u64], kind: IndexKind, at: u64) -> i128 {
     let place = usize::try_from(at % dims.len() as u64).expect("dims are few");
     let (dim, random) = (i128::from(dims[place]), i128::from(mixed(at)));
@@ -34,7 +34,7 @@ fn index(dims: &[u64], kind: IndexKind, at: u64) -> i128 {
     if is_held { value } else { 0 }
 }
 
-/// Runs some workgroups of some dispatches; returns the kernel of each of these dispatches.
+/// Runs some workgroups of some dispatches. Returns the kernel of each, and true if its row finder is the general one.
 fn run(plan: &GatherPlan, element_bytes: u64, kind: IndexKind) -> Vec<(Kernel, bool)> {
     let dims = plan.dims().indexed_dims.clone();
     let value = |at: u64| index(&dims, kind, at);
@@ -107,7 +107,7 @@ const fn packed(slice_bytes: u32) -> Kernel {
     Kernel::Packed { slice_bytes }
 }
 
-/// Runs gathers, and asserts the kernel of the first dispatch of each.
+/// Runs gathers, and asserts the kernel and the row finder of the first dispatch of each.
 #[track_caller]
 fn check(is_general: bool, cases: &[(GatherPlan, u64, IndexKind, Kernel)]) {
     for (plan, element_bytes, kind, kernel) in cases {
@@ -205,7 +205,7 @@ fn rows_of_64_bits_and_their_windows() {
             ),
         ],
     );
-    // In windows of words, too.
+    // Params rows that one word counts, in several windows.
     check(
         false,
         &[
@@ -248,7 +248,7 @@ fn blocks_of_any_size_and_four_rows_a_lane() {
     );
 }
 
-/// Shards of a few rows, of params that have up to 2^62.
+/// Shards of a few rows, of params with up to 2^63 rows.
 #[test]
 fn rows_of_64_bits_are_products_of_words() {
     for (number, dims) in (0..).zip([

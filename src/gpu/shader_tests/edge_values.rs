@@ -1,5 +1,4 @@
-//! What each kernel makes of indices at the edges of their types and of the dims, under each policy: against the oracle,
-//! and against the CPU.
+//! Tests of each kernel with indices at the edges of types and dims, under each policy, against the oracle and the CPU.
 
 use std::collections::BTreeSet;
 
@@ -10,7 +9,7 @@ use crate::gpu::kernel::{FindRows, Kernel, Unit, WORKGROUP_SIZE};
 use crate::gpu::types::ElementTypes;
 use crate::{GatherElements, GatherNd, GatherPlan};
 
-/// Bytes of a slice, and of an element: of the fill.
+/// Bytes of a slice, and of an element.
 const SLICES: [(u64, usize); 9] = [
     (1, 1),
     (2, 1),
@@ -23,7 +22,7 @@ const SLICES: [(u64, usize); 9] = [
     (4112, 16),
 ];
 
-/// The values that a type has near its own ends, near those of a dim, and where a word ends.
+/// Values of an index type near 0, near the ends of a dim, and near 2^31, 2^32, 2^63 and 2^64 of either sign.
 fn edges(kind: IndexKind, dim: u64) -> Vec<i128> {
     let range = match kind {
         IndexKind::I32 => i32::MIN.into()..=i32::MAX.into(),
@@ -59,7 +58,7 @@ fn edges(kind: IndexKind, dim: u64) -> Vec<i128> {
     edges.into_iter().collect()
 }
 
-/// Index rows with an edge in each place, and in all.
+/// Index rows with an edge value in one place, and in all places.
 fn index_rows(kind: IndexKind, dims: &[usize]) -> Vec<i128> {
     let mut rows = Vec::new();
     for (place, &dim) in dims.iter().enumerate() {
@@ -75,6 +74,7 @@ fn index_rows(kind: IndexKind, dims: &[usize]) -> Vec<i128> {
     rows
 }
 
+/// The policies: bad indices, true for a fill, and negative indices.
 fn policies() -> impl Iterator<Item = (BadIndices, bool, NegativeIndices)> {
     let policies = [
         (BadIndices::Zero, false),
@@ -87,7 +87,8 @@ fn policies() -> impl Iterator<Item = (BadIndices, bool, NegativeIndices)> {
     })
 }
 
-/// All lanes where a slice is short; of the lanes of a long one the first, the second and the last.
+/// Runs a gather and checks its output and counter; returns its kernels. If one dispatch copies long slices, only the
+/// first, the second and the last lane of each workgroup run; else all lanes.
 fn check(case: &Case<'_>) -> BTreeSet<&'static str> {
     let mut kernels = BTreeSet::new();
     let dispatches = case.dispatches();
@@ -142,7 +143,7 @@ fn check(case: &Case<'_>) -> BTreeSet<&'static str> {
     kernels
 }
 
-/// Gathers from params of such dims, with some of the slices; returns the kernels that ran.
+/// Runs gather_nd from params of indexed `dims` and each of `slices`; returns the kernels that ran.
 fn check_dims(dims: &[usize], slices: &[(u64, usize)]) -> BTreeSet<&'static str> {
     let plan = |rows, slice_len, bad_indices, negative_indices| {
         let gather = GatherNd::new().bad_indices(bad_indices);
@@ -153,6 +154,7 @@ fn check_dims(dims: &[usize], slices: &[(u64, usize)]) -> BTreeSet<&'static str>
     check_plans(dims, slices, plan)
 }
 
+/// Runs a plan for each index type, policy and slice; returns the kernels that ran.
 fn check_plans(
     dims: &[usize],
     slices: &[(u64, usize)],
@@ -162,7 +164,7 @@ fn check_plans(
     for index_kind in IndexKind::ALL {
         let values = index_rows(index_kind, dims);
         let value = |at: u64| values[usize::try_from(at).expect("values are few") % values.len()];
-        // As many as packed rows fill lanes.
+        // A whole number of lanes of packed rows.
         let rows = (values.len() / dims.len()).next_multiple_of(16);
         for (bad_indices, fills, negative_indices) in policies() {
             for &(slice_bytes, element) in slices {

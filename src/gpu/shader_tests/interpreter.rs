@@ -1,5 +1,5 @@
-//! naga's IR, run on the host: one invocation of a compute shader at a time, each of its accesses of a buffer shown to
-//! the test that runs it. Integers and bools only, storage and uniform buffers of group 0 only, no barriers.
+//! An interpreter of naga's IR, which runs one invocation of a compute shader at a time and passes each buffer access
+//! to the test. It supports integers and bools, and storage and uniform buffers of group 0; it has no barriers.
 
 mod expressions;
 mod values;
@@ -8,35 +8,34 @@ use naga::{Binding, Block, BuiltIn, EntryPoint, Function, Module, Statement, Swi
 
 use values::{Value, Vector};
 
-/// Turns that an invocation may take in all its loops.
+/// Most turns of an invocation, over all its loops.
 const MOST_TURNS: u32 = 1 << 20;
 
 /// One access of a buffer by one invocation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Access {
-    /// Names the executed instruction: the calls, branches and turns of loops that lead to it. Invocations in lockstep
-    /// are at the same site at the same time.
+    /// A hash of the path to the executed instruction: calls, branches and turns of loops. Invocations in lockstep are
+    /// at one site at a time.
     pub(super) site: u64,
     pub(super) binding: u32,
-    /// Bytes from the start of the binding; may pass 32 bits.
+    /// Bytes from the start of the binding; may need more than 32 bits.
     pub(super) offset: u64,
-    /// 4 for each word.
+    /// 4 times the number of words.
     pub(super) bytes: u32,
 }
 
-/// Where the accesses go. It is for the memory to check that they are inside their bindings.
+/// The buffers of an invocation. An implementation checks that accesses stay in their bindings.
 pub(super) trait Memory {
-    /// Words beyond those of the access are ignored.
+    /// Returns the words of the access, first; the rest of the array is ignored.
     fn load(&mut self, access: Access) -> [u32; 4];
     fn store(&mut self, access: Access, words: &[u32]);
-    /// Puts what `change` makes of the old word in its place, and returns the old one. Atomic loads and stores are
-    /// loads and stores.
+    /// Replaces a word by `change` of the word, and returns the old word. Not called for atomic loads and stores.
     fn atomic(&mut self, access: Access, change: &dyn Fn(u32) -> u32) -> u32;
     /// The size of a binding, for `arrayLength`.
     fn bytes(&self, binding: u32) -> u64;
 }
 
-/// An entry point of a module whose overrides have their values.
+/// An entry point of a module in which the overrides have their values.
 pub(super) struct Machine<'a> {
     module: &'a Module,
     entry_point: &'a EntryPoint,
@@ -52,7 +51,7 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// Runs one invocation to its end. Its `local_invocation_index` is `lane`.
+    /// Runs the invocation with `local_invocation_index` `lane` to its end.
     pub(super) fn run(&self, workgroup: [u32; 3], lane: u32, memory: &mut dyn Memory) {
         let size = self.entry_point.workgroup_size;
         let local = [
@@ -98,27 +97,27 @@ enum Flow<'a> {
 struct Invocation<'a, 'm> {
     module: &'a Module,
     memory: &'m mut dyn Memory,
-    /// The variables and composites of all calls under way. The word of a scalar is at its offset in bytes, so that the
-    /// layout is that of buffers; what is between them is unused.
+    /// The variables and composites of all active calls. A scalar's word is at the index of its offset in bytes, so
+    /// that the layout is that of buffers; indices between two offsets are unused.
     locals: Vec<u32>,
-    /// For each call under way its arguments, its expressions and pointers to its variables.
+    /// For each active call its arguments, then its expressions, then pointers to its variables.
     values: Vec<Value<'a>>,
     function: &'a Function,
-    /// Where the values of the innermost call begin.
+    /// The start of the innermost call's values.
     frame: usize,
-    /// Handles are of the module's expressions, not of the function's.
+    /// True while handles are of the module's expressions, not of the function's.
     in_constant: bool,
     turns: u32,
 }
 
-/// The path that goes on from a path with a step.
+/// A path, extended by a step.
 fn onward(path: u64, step: u64) -> u64 {
     let mixed = (path.rotate_left(23) ^ step).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     mixed ^ (mixed >> 32)
 }
 
 impl<'a> Invocation<'a, '_> {
-    /// Calls a function whose arguments are the values from `frame` on.
+    /// Calls a function; its arguments are the values from `frame` on.
     fn call(&mut self, function: &'a Function, frame: usize, path: u64) -> Value<'a> {
         let (caller, caller_frame) = (self.function, self.frame);
         let locals = self.locals.len();
@@ -139,7 +138,7 @@ impl<'a> Invocation<'a, '_> {
         };
         (self.function, self.frame) = (caller, caller_frame);
         self.values.truncate(frame);
-        // A composite is among the locals.
+        // A composite result lies among the locals, so they are kept.
         if !matches!(result, Value::Composite(_)) {
             self.locals.truncate(locals);
         }

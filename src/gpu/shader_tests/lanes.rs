@@ -1,5 +1,6 @@
-//! Gathers whose lanes run in the interpreter: real plans, real cuts and uniforms, and operands of any size, of which
-//! functions say what they hold. Each access is checked to be of what is bound, and each word to be of one lane.
+//! Runs the lanes of a gather in the interpreter, with the plan, the cut and the uniforms that a device would get.
+//! Functions compute the content of the operands, which may have any size. Each access must stay in its binding, and
+//! each word of the output must belong to one lane.
 
 mod bindings;
 mod case;
@@ -24,7 +25,7 @@ use crate::gpu::shaders::Shader;
 use crate::gpu::types::range_bytes;
 use crate::gpu::uniform::GatherUniform;
 
-/// The module of an entry point, whose overrides have their values; made once.
+/// The module of an entry point, with values for the overrides; made once.
 pub(super) fn module(entry_point: EntryPoint) -> Arc<Module> {
     static MODULES: LazyLock<Mutex<HashMap<EntryPoint, Arc<Module>>>> =
         LazyLock::new(Mutex::default);
@@ -54,11 +55,11 @@ pub(super) fn module(entry_point: EntryPoint) -> Arc<Module> {
 /// The buffers of a gather while its dispatches run.
 pub(super) struct Run<'a> {
     pub(super) case: &'a Case<'a>,
-    /// The words that were written.
+    /// The words that have been written, by their number in the output.
     output: HashMap<u64, u32>,
     pub(super) counter: [u32; 2],
     pub(super) report: [u32; 20],
-    /// Accesses of lanes, where they are asked for.
+    /// Accesses of the lanes; `None` if they are not recorded.
     pub(super) accesses: Option<Vec<Access>>,
     reports: bool,
 }
@@ -80,7 +81,7 @@ impl<'a> Run<'a> {
         byte_of(word.unwrap_or_else(|| word_before(at / 4)), at)
     }
 
-    /// Whether the word of a byte was written.
+    /// True if the word that holds byte `at` has been written.
     pub(super) fn is_written(&self, at: u64) -> bool {
         self.output.contains_key(&(at / 4))
     }
@@ -97,7 +98,7 @@ impl<'a> Run<'a> {
         self.run(dispatch, entry_point, &uniform, workgroups, lanes);
     }
 
-    /// Runs all lanes of all dispatches, and what finishes the report of each.
+    /// Runs all lanes of all dispatches, and finish_report after each that reports.
     pub(super) fn all(&mut self) {
         let mut begins_report = true;
         for dispatch in self.case.dispatches() {
@@ -112,8 +113,8 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Every word that a dispatch wrote holds the oracle's bytes, and what it held before in all bytes that are not the
-    /// dispatch's. None was written before the dispatch.
+    /// Checks every word that has been written, if `dispatch` is the only one that ran: bytes that the dispatch is to
+    /// write hold the oracle's, and all others hold their content from before.
     pub(super) fn check_written(&self, dispatch: &Dispatch) {
         let case = self.case;
         let end = case.output_bytes();
@@ -135,7 +136,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// The counter counts each bad row once, and names the smallest.
+    /// Checks that the counter counts each bad row once, and names the smallest.
     pub(super) fn check_counter(&self) {
         let bad_rows = self.bad_rows();
         let first = bad_rows
@@ -152,7 +153,7 @@ impl<'a> Run<'a> {
             .collect()
     }
 
-    /// Every byte of the output is the oracle's, and the report names the bad rows.
+    /// Checks that every byte of the output is the oracle's, and that the report is of the bad rows.
     pub(super) fn check_all(&self) {
         let (case, plan) = (self.case, &self.case.plan);
         let (slice_bytes, end) = (case.slice_bytes(), case.output_bytes());
@@ -230,7 +231,7 @@ impl<'a> Run<'a> {
     }
 }
 
-/// The bytes of the output that a workgroup is to write, or leave to other windows.
+/// The bytes of the output that are a workgroup's share: it writes them, or leaves them to other windows.
 pub(super) fn workgroup_bytes(case: &Case<'_>, dispatch: &Dispatch, workgroup: u64) -> Range<u64> {
     let slice_bytes = case.slice_bytes();
     let (first_row, end_row) = dispatch.output_rows;

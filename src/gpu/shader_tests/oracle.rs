@@ -1,32 +1,32 @@
-//! The output of a gather, from the definition of each operation and from shapes. Knows nothing of a plan's sizes but
-//! which rows a shard holds.
+//! The expected output of a gather, computed from shapes and from the definition of each operation. Of a plan's sizes
+//! the oracle uses the rows that a shard holds, and the row count of gather_elements.
 
 use crate::bad_indices::{BadIndices, NegativeIndices};
 use crate::plan::{GatherPlan, Operation};
 
-/// The slice that an output row is.
+/// The content of an output row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Slice {
     /// The index row is out of range.
     Bad,
-    /// Params is a shard, and another one holds the row.
+    /// Params is a shard that does not hold the row.
     Absent,
-    /// The row of params, counted over all of its blocks.
+    /// A slice: the row of params, counted over all blocks.
     Row(u64),
 }
 
-/// The places of values in an operand, and the value at each of them.
+/// The value at each place of an operand.
 pub(crate) type Values<'a> = &'a dyn Fn(u64) -> i128;
 
 fn product(dims: &[usize]) -> u64 {
     dims.iter().map(|&dim| dim as u64).product()
 }
 
-/// Of an output row: its index row, and its slice.
+/// The index row and the slice of an output row.
 pub(crate) fn slice_of(plan: &GatherPlan, index: Values<'_>, output_row: u64) -> (u64, Slice) {
     let (params, indices) = (plan.params_shape(), plan.indices_shape());
     let (axis, batch_dims) = (plan.axis(), plan.batch_dims());
-    // The block of params: its number, and its rows.
+    // The block and its rows, the index row, and the row in the block unless it is a bad row.
     let (block, block_rows, index_row, row) = match plan.operation() {
         Operation::Gather => {
             let (outer, count) = (
@@ -80,7 +80,7 @@ pub(crate) fn slice_of(plan: &GatherPlan, index: Values<'_>, output_row: u64) ->
     (index_row, slice)
 }
 
-/// The entry of a dim that an index selects.
+/// The entry of a dim that an index selects; `None` if it is out of range.
 fn position(plan: &GatherPlan, index: i128, dim: usize) -> Option<u64> {
     let last = dim as i128 - 1;
     let counts_back = index < 0 && plan.negative_indices() == NegativeIndices::FromEnd;

@@ -1,4 +1,4 @@
-//! The shaders' overrides against what a pipeline sets.
+//! Tests of the shaders' overrides, and of the values that pipelines give them.
 
 use std::collections::BTreeMap;
 
@@ -63,7 +63,7 @@ fn a_pipeline_sets_the_overrides_of_its_kernel() {
     assert_eq!(EntryPoint::CountRows.overrides(), []);
 }
 
-/// A pipeline reads no override whose value it does not set.
+/// A pipeline must set every override that it reads.
 #[test]
 fn pipelines_read_the_overrides_that_they_set() {
     let names = ["INDEX_WORDS", "DEPTH", "PACKED_BYTES"];

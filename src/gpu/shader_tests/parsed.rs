@@ -1,4 +1,4 @@
-//! The shader modules as naga reads them.
+//! The shader modules, parsed and validated by naga.
 
 use std::collections::BTreeMap;
 
@@ -35,18 +35,18 @@ impl ValidModule {
         Shader::ALL.map(|shader| Self::new(shader, aliased))
     }
 
-    /// The pipelines that are made from the module.
+    /// The pipelines of the module that gathers can use.
     pub(super) fn pipelines(&self, aliased: bool) -> impl Iterator<Item = PipelineKey> {
         let keys = reachable().iter().copied();
         keys.filter(move |key| Shader::of(key.entry_point) == self.shader && key.aliased == aliased)
     }
 
-    /// Their entry points.
+    /// The entry points of [`pipelines`](Self::pipelines).
     pub(super) fn entry_points(&self) -> impl Iterator<Item = EntryPoint> {
         self.pipelines(false).map(|key| key.entry_point)
     }
 
-    /// All functions, with what naga found out about them.
+    /// All functions and entry points, with naga's analysis of each.
     pub(super) fn functions(&self) -> impl Iterator<Item = (&Function, &FunctionInfo)> {
         let functions = self.module.functions.iter();
         let functions = functions.map(|(handle, function)| (function, &self.info[handle]));
@@ -55,7 +55,7 @@ impl ValidModule {
             .chain(entry_points.map(|(at, found)| (&found.function, self.info.get_entry_point(at))))
     }
 
-    /// The globals that an entry point uses, by binding.
+    /// The globals that an entry point uses, by binding number, with its use of each.
     pub(super) fn globals(
         &self,
         entry_point: EntryPoint,
@@ -80,7 +80,7 @@ impl ValidModule {
         globals
     }
 
-    /// The members of a struct with their offsets, and its size.
+    /// The members of a struct of u32 with their offsets in bytes, and its size.
     pub(super) fn layout(&self, name: &str) -> (Vec<(&str, usize)>, usize) {
         let TypeInner::Struct { members, span } = &self.type_named(name) else {
             panic!("{name} is a struct");
@@ -101,7 +101,7 @@ impl ValidModule {
         &found.inner
     }
 
-    /// The one scalar that arrays, vectors and atomics are made of.
+    /// The scalar of a type: of a scalar, a vector, an atomic, or an array of them.
     pub(super) fn scalar(&self, ty: Handle<naga::Type>) -> naga::Scalar {
         match self.module.types[ty].inner {
             TypeInner::Scalar(scalar) | TypeInner::Atomic(scalar) => scalar,

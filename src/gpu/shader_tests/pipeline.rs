@@ -1,4 +1,4 @@
-//! A pipeline as naga's back ends take it, and as each back end of wgpu binds it.
+//! A pipeline in the form that naga's back ends translate, with bindings numbered as each back end of wgpu does.
 
 use std::borrow::Cow;
 
@@ -10,7 +10,7 @@ use naga::{Module, ResourceBinding, ShaderStage};
 use super::parsed::ValidModule;
 use crate::gpu::shaders::{PipelineKey, binding};
 
-/// One entry point whose overrides have their values.
+/// One entry point of a module in which the overrides have their values.
 pub(super) struct Pipeline<'a> {
     pub(super) key: PipelineKey,
     pub(super) module: Cow<'a, Module>,
@@ -22,12 +22,12 @@ impl Pipeline<'_> {
         self.key.entry_point.name().to_owned()
     }
 
-    /// Whether its layout lets a binding be written.
+    /// True if the pipeline's layout allows writes to a binding.
     pub(super) fn may_write(&self, number: u32) -> bool {
         number != binding::UNIFORM && (self.key.aliased || binding::is_written(number))
     }
 
-    /// Where a back end of wgpu puts each binding: registers or slots, counted up for each class apart.
+    /// The register or slot of each binding in a back end of wgpu, which numbers each class of bindings from 0.
     pub(super) fn slots<Target, Map: FromIterator<(ResourceBinding, Target)>>(
         &self,
         class: impl Fn(u32) -> usize,
@@ -77,7 +77,7 @@ pub(super) fn one_class(_: u32) -> usize {
     0
 }
 
-/// Returns how many there are.
+/// Calls `check` with each pipeline that gathers can use, and returns their number.
 pub(super) fn for_each_pipeline(mut check: impl FnMut(&Pipeline<'_>)) -> usize {
     let mut count = 0;
     for aliased in [false, true] {

@@ -1,4 +1,4 @@
-//! The pipelines that gathers can take: found by cutting plans of many kinds, so that no list can differ from the code.
+//! The pipelines that gathers can use, found by cutting plans of many kinds: a list by hand could differ from the code.
 
 use std::collections::{BTreeSet, HashSet};
 use std::sync::LazyLock;
@@ -11,14 +11,14 @@ use crate::gpu::shaders::{EntryPoint, PipelineKey};
 use crate::gpu::types::ElementTypes;
 use crate::{Gather, GatherElements, GatherNd, GatherPlan};
 
-/// All of them, in one order.
+/// All pipelines that gathers can use, in a fixed order.
 pub(super) fn reachable() -> &'static [PipelineKey] {
     static KEYS: LazyLock<Vec<PipelineKey>> = LazyLock::new(|| {
         let private_and_aliased =
             |entry_point: EntryPoint| [false, true].map(|aliased| entry_point.key(aliased));
         let entry_points = gathers().into_iter().chain([EntryPoint::FinishReport]);
         let mut keys: Vec<_> = entry_points.flat_map(private_and_aliased).collect();
-        // It writes none of the operands.
+        // count_rows writes no operand, so it has no aliased pipeline.
         keys.push(EntryPoint::CountRows.key(false));
         keys.sort_by_key(|key| format!("{key:?}"));
         keys
@@ -26,7 +26,7 @@ pub(super) fn reachable() -> &'static [PipelineKey] {
     &KEYS
 }
 
-/// The entry points that the dispatches of all plans take.
+/// The entry points of the dispatches of all `plans`, with and without a report.
 fn gathers() -> HashSet<EntryPoint> {
     let limits = wgpu::Limits::default();
     let mut found = HashSet::new();
@@ -42,7 +42,7 @@ fn gathers() -> HashSet<EntryPoint> {
                 let Ok(mut cut) = Cut::new(dims, types, &[dims.params_rows()], &limits) else {
                     continue;
                 };
-                // Each fill meets slices of each remainder of 16, in every 256 bytes.
+                // Within 256 slice sizes, each fill length is combined with each remainder of 16.
                 let fill_words = element_bytes / 16 % 16 + 1;
                 cut.set_fill_words(fill_words.try_into().expect("a few words"));
                 for cut in [cut.clone(), cut.indirect()] {
@@ -56,7 +56,7 @@ fn gathers() -> HashSet<EntryPoint> {
     found
 }
 
-/// One of each kind that a kernel or the way to its rows may depend on. Slices are one element.
+/// Plans of each kind that the choice of a kernel or of its row finder depends on. Slices are one element.
 fn plans() -> Vec<GatherPlan> {
     let gather =
         |params_shape: &[usize], indices: usize| Gather::new().plan(params_shape, &[indices]);
@@ -68,7 +68,7 @@ fn plans() -> Vec<GatherPlan> {
     let mut plans = vec![
         gather(&[9], 1),
         gather(&[9], 16),
-        // Packed rows, and a rest.
+        // Packed rows and a rest that fills no lane.
         gather(&[9], 1027),
         gather(&[1 << 31], 16),
         gather(&[(1 << 31) + 1], 16),
@@ -77,7 +77,7 @@ fn plans() -> Vec<GatherPlan> {
         Gather::new().axis(1).batch_dims(1).plan(&[2, 9], &[2, 16]),
         gather(&[9], 16).and_then(|plan| plan.shard(3..6)),
     ];
-    // Few rows, and enough for four a lane.
+    // Few rows, and enough rows for four a lane.
     for rows in [16, 1 << 20] {
         plans.extend(
             (0..=8).map(|depth| GatherNd::new().plan(&vec![2; depth.max(1)], &[rows, depth])),

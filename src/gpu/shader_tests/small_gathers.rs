@@ -1,5 +1,5 @@
-//! Small gathers of which every lane of every dispatch runs: blocks, windows, shards, pieces of slices, places, and operands
-//! that are empty. The output is the oracle's, each bad row is counted once, and the first is the one reported.
+//! Tests of small gathers in which every lane runs: blocks, windows, shards, pieces, gather_elements, empty operands.
+//! The output must be the oracle's, and the report must count each bad row once and name the first.
 
 use super::lanes::{Case, Run, mixed};
 use crate::bad_indices::BadIndices;
@@ -12,7 +12,7 @@ const FILL: [u8; 16] = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16];
 
 const WHOLE: wgpu::Limits = limits(1 << 20, 256);
 
-/// Bindings of so many bytes, that begin at multiples of so many.
+/// Limits for bindings of `binding_bytes` bytes, whose offsets are multiples of `alignment`.
 const fn limits(binding_bytes: u64, alignment: u32) -> wgpu::Limits {
     wgpu::Limits {
         max_storage_buffer_binding_size: binding_bytes,
@@ -22,8 +22,8 @@ const fn limits(binding_bytes: u64, alignment: u32) -> wgpu::Limits {
     }
 }
 
-/// Gathers by indices of which about one in four is out of range; every second gather has a fill. Returns the kernel of
-/// each dispatch.
+/// Runs and checks a gather whose indices are out of range about one time in four. A fill is set if the number of
+/// output rows is even. Returns the kernel of each dispatch.
 fn run(
     plan: GatherPlan,
     (element_bytes, index_kind): (usize, IndexKind),
@@ -55,6 +55,7 @@ fn run(
     dispatches.iter().map(|dispatch| dispatch.kernel).collect()
 }
 
+/// A gather along axis 2 of params of shape `[batch, outer, rows, slice]`.
 fn blocks([batch, outer, rows, slice]: [usize; 4], index_count: usize) -> GatherPlan {
     let gather = Gather::new().batch_dims(1).axis(2);
     let gather = gather.bad_indices(BadIndices::Zero);
@@ -62,7 +63,7 @@ fn blocks([batch, outer, rows, slice]: [usize; 4], index_count: usize) -> Gather
     plan.expect("a valid shape")
 }
 
-/// Bytes of a slice and of an element.
+/// Bytes of a slice, and of an element.
 const SLICES: [(usize, usize); 10] = [
     (1, 1),
     (2, 2),
@@ -197,7 +198,7 @@ fn operands_without_rows_or_indices() {
     for slice_bytes in [1, 4, 3, 12, 16, 1040, 4112] {
         let plan = blocks([1, 2, 0, slice_bytes], 32);
         run(plan, (1, IndexKind::I32), &[0], &WHOLE);
-        // No entry is nearest to an index.
+        // Clamp has no entry to choose.
         let gather = Gather::new().bad_indices(BadIndices::Clamp);
         let plan = gather.plan(&[0, slice_bytes], &[32]);
         run(
@@ -216,7 +217,7 @@ fn operands_without_rows_or_indices() {
     }
 }
 
-/// As many lanes as it takes for each to have four rows, and one row more.
+/// Just enough output rows for four rows a lane, and one row that fills no lane.
 #[test]
 fn four_rows_a_lane() {
     for (dims, unit, rows, kind) in [

@@ -1,11 +1,11 @@
-//! Translated shaders, for tools that this crate does not depend on: counted and printed, and with `GATHER_TRANSLATIONS=DIR`
-//! left in that folder.
+//! Texts of translated shaders, which the tests count. If `GATHER_TRANSLATIONS` names a folder, they are written to it
+//! for tools that this crate does not depend on.
 //!
 //! ```text
-//! DIR/spirv-1.3/rows-0123456789abcdef.spv    each text of a language once: the entry point, and a number
-//! DIR/gpus/rows-vec4-w1-d1.spv               each private pipeline for .ci/gpus
+//! DIR/spirv-1.3/rows-0123456789abcdef.spv    each different text of a language: the entry point and a hash
+//! DIR/gpus/rows-vec4-w1-d1.spv               each pipeline that is not aliased, for .ci/gpus
 //! DIR/wgsl/vec4.wgsl, vec4_aliased.wgsl      the modules
-//! DIR/pipelines.json                         the pipelines that are made of them
+//! DIR/pipelines.json                         the pipelines of the modules
 //! ```
 
 use std::collections::{BTreeMap, HashSet};
@@ -19,12 +19,12 @@ use crate::gpu::kernel::{FindRows, Kernel, Unit};
 use crate::gpu::shaders::Shader;
 use crate::gpu::shaders::{EntryPoint, PipelineKey};
 
-/// Where texts go, if anywhere.
+/// The folder that texts are written to; `None` if they are only counted.
 fn folder() -> Option<PathBuf> {
     std::env::var_os("GATHER_TRANSLATIONS").map(PathBuf::from)
 }
 
-/// Leaves a text, if texts are wanted.
+/// Writes a text to a file below [`folder`], if there is one.
 pub(super) fn leave(folder_name: &str, file_name: &str, text: impl AsRef<[u8]>) {
     let Some(folder) = folder() else { return };
     let folder = folder.join(folder_name);
@@ -35,12 +35,12 @@ pub(super) fn leave(folder_name: &str, file_name: &str, text: impl AsRef<[u8]>) 
 /// The texts of one test.
 #[derive(Default)]
 pub(super) struct Texts {
-    /// By language and version: how many texts there are, and the hashes of different ones.
+    /// By language and version: the number of texts, and the hashes of the different ones.
     translated: BTreeMap<String, (usize, HashSet<u64>)>,
 }
 
 impl Texts {
-    /// Adds a text of `language`, such as `spirv-1.3`, whose entry point has this name.
+    /// Adds a text of an entry point in a language, for example `spirv-1.3`.
     pub(super) fn add(&mut self, language: &str, entry_point: &str, extension: &str, text: &[u8]) {
         let mut hasher = DefaultHasher::new();
         text.hash(&mut hasher);
@@ -56,7 +56,7 @@ impl Texts {
         }
     }
 
-    /// Says how many there are: each pipeline has as many texts of a language as there are variants.
+    /// Prints the counts, and asserts that each of `pipelines` has `variants` texts in each language.
     pub(super) fn print(&self, pipelines: usize, variants: usize) {
         for (language, (count, hashes)) in &self.translated {
             assert_eq!(*count, pipelines * variants, "{language}");
@@ -68,7 +68,7 @@ impl Texts {
     }
 }
 
-/// A pipeline in a file name: its entry point, what it moves at once, and how it finds rows.
+/// The file name of a pipeline: its entry point, its unit or slice bytes, and its row finder.
 pub(super) fn file_name(entry_point: EntryPoint) -> String {
     let mut name = entry_point.name().to_owned();
     if let EntryPoint::Gather { kernel, find, .. } = entry_point {
@@ -95,7 +95,7 @@ fn module_name(shader: Shader, aliased: bool) -> String {
     format!("{}{suffix}", shader.name())
 }
 
-/// A pipeline as WebGPU's JavaScript takes it.
+/// The descriptor of a pipeline for WebGPU in JavaScript.
 fn descriptor(key: &PipelineKey) -> serde_json::Value {
     let entry_point = key.entry_point;
     let overrides = entry_point.overrides().into_iter();

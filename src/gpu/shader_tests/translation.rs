@@ -1,4 +1,4 @@
-//! Every pipeline that gathers can take, through naga's back ends as wgpu calls them.
+//! Tests that naga's back ends translate every pipeline that gathers can use, with the options of wgpu.
 
 use naga::ShaderStage;
 use naga::back::{glsl, hlsl, msl};
@@ -18,14 +18,14 @@ fn checked(index: BoundsCheckPolicy, buffer: BoundsCheckPolicy) -> BoundsCheckPo
     }
 }
 
-/// Each back end with and without the checks that `create_shader_module_trusted` may leave out.
+/// Policies with and without the bounds checks that `create_shader_module_trusted` may leave out.
 fn policies() -> [BoundsCheckPolicies; 2] {
     [BoundsCheckPolicy::Restrict, BoundsCheckPolicy::Unchecked]
         .map(|policy| checked(policy, policy))
 }
 
 #[test]
-fn a_pipeline_has_one_entry_point_of_the_workgroup_size() {
+fn a_pipeline_has_one_entry_point_of_its_size() {
     for_each_pipeline(|pipeline| {
         let [entry_point] = &pipeline.module.entry_points[..] else {
             panic!("{:?} has one entry point", pipeline.key);
@@ -62,7 +62,7 @@ fn every_pipeline_translates_to_spirv() {
             }
         }
         if !pipeline.key.aliased {
-            // As wgpu translates for a device with robustBufferAccess2, which checks buffers itself.
+            // The policies of wgpu for a device with robustBufferAccess2, which checks buffers itself.
             let policies = checked(BoundsCheckPolicy::Restrict, BoundsCheckPolicy::Unchecked);
             let words = pipeline.to_spirv((1, 6), policies);
             let file_name = format!("{}.spv", file_name(pipeline.key.entry_point));
@@ -127,7 +127,7 @@ fn every_pipeline_translates_to_metal() {
 fn every_pipeline_translates_to_hlsl() {
     let mut texts = Texts::default();
     let pipelines = for_each_pipeline(|pipeline| {
-        // Constant buffers, read-only and writable resources count apart.
+        // Constant buffers, read-only resources and writable resources are numbered apart.
         let class = |number| match number {
             binding::UNIFORM => 0,
             number if pipeline.may_write(number) => 2,
@@ -180,7 +180,7 @@ fn every_pipeline_translates_to_hlsl() {
 
 #[test]
 fn every_pipeline_translates_to_glsl() {
-    // Uniform and storage buffers count apart.
+    // Uniform and storage buffers are numbered apart.
     let class = |number| usize::from(number != binding::UNIFORM);
     let mut texts = Texts::default();
     let pipelines = for_each_pipeline(|pipeline| {
@@ -220,7 +220,7 @@ fn every_pipeline_translates_to_glsl() {
                 "{:?}:\n{text}",
                 pipeline.key
             );
-            // `mix` takes integers from GLSL 4.50 on.
+            // GLSL before 4.50 has no `mix` of integers.
             assert!(!text.contains("mix("), "{:?}:\n{text}", pipeline.key);
             let language = match version {
                 glsl::Version::Embedded { .. } => "glsl-310es",

@@ -1,4 +1,4 @@
-//! arrow-select: `take` of numbers, and of rows as lists or as bytes of a fixed size.
+//! arrow-select: `take` of numbers, and of rows that are lists or bytes of a fixed size.
 
 use std::sync::Arc;
 

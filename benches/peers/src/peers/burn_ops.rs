@@ -1,4 +1,4 @@
-//! burn's three gathers, the same on each of its devices.
+//! burn's `select`, `gather` and `gather_nd`, for all of burn's devices.
 
 use burn::tensor::kind::Basic;
 use burn::tensor::{DType, Device as BurnDevice, Float, Int, Tensor, TensorData};
@@ -8,13 +8,12 @@ use crate::workloads::{Data, Element};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Op {
-    /// `select`, and `gather` where there are batch dims; `gather_nd` where neither will do.
+    /// `select`; `gather` for batch dims; `gather_nd` if neither can do the workload.
     Best,
-    /// `gather_nd` and nothing else.
+    /// `gather_nd` only.
     GatherNd,
 }
 
-/// Bytes of indices, and their type.
 pub struct BurnIndices {
     pub bytes: Vec<u8>,
     pub dtype: DType,
@@ -28,7 +27,7 @@ pub fn dtype(element: Element) -> DType {
     }
 }
 
-/// A job that ends when the device has done the work.
+/// Makes a job whose call ends when the device has done the work.
 pub fn start<'a>(
     data: &Data,
     device: &BurnDevice,
@@ -79,7 +78,7 @@ impl Operands<'_> {
             .expect("in memory");
 
         if op == Op::Best && workload.batch_dims == 1 {
-            // Indices of the output's shape, which share the memory of one per row.
+            // Indices are expanded to the output's shape; all elements of a slice share one index in memory.
             let indices = self.indices::<RANK>(indices_shape);
             let shape: [usize; RANK] = self.data.plan.output_shape().try_into().expect("its rank");
             let indices = indices.expand(shape);

@@ -1,4 +1,4 @@
-//! burn on wgpu, in WGSL: operands stay on the device, and each call waits until it is done.
+//! burn on wgpu, in WGSL. Operands stay on the device, and each call waits until the device has done the work.
 
 use burn::tensor::wgpu::WgpuBackend;
 use burn::tensor::{DType, Device as BurnDevice};
@@ -8,10 +8,10 @@ use super::burn_ops::{BurnIndices, Op, dtype, start};
 use super::{Device, Job, Peer};
 use crate::workloads::{Data, Indices};
 
-/// burn's device, and what it can bind; or why there is none.
+/// burn's device and the bytes of its largest binding, or the reason why there is no device.
 pub type Found = Result<(BurnDevice, u64), String>;
 
-/// burn chooses its adapter itself. Times on another one than ours would say nothing.
+/// Opens burn's device. Fails if burn chooses another adapter than `gpu`'s: the times could not be compared.
 pub fn device_like(gpu: &Gpu) -> Found {
     let ours = gpu.device().adapter_info();
     let api = match ours.backend {

@@ -1,4 +1,4 @@
-//! candle-core on the CPU: `index_select`, and `gather` where there are batch dims.
+//! candle-core on the CPU: `index_select`, and `gather` for batch dims.
 
 use candle_core::{Device as CandleDevice, Tensor, WithDType};
 

@@ -1,4 +1,4 @@
-//! Copies of as many bytes as the output has: what every time is put in proportion to.
+//! Copies of as many bytes as the output has. Ratios are times divided by a copy's.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use super::ours_gpu::{buffer, download, new_encoder, submit_and_wait};
 use super::{COPY, Device, Job, Peer, filled};
 use crate::workloads::Data;
 
-/// One thread's `copy_from_slice`.
+/// `copy_from_slice` on one thread.
 pub struct Memcpy;
 
 impl Peer for Memcpy {

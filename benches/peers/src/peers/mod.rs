@@ -1,5 +1,5 @@
-//! Whoever can gather, behind one trait: this crate, other libraries, a plain loop, and copies of the same
-//! bytes. A file each; what is timed is in `run` and nowhere else.
+//! The peers, which implement one trait: this crate, other libraries, a plain loop, and copies of the output's bytes.
+//! Only [`Job::run`] is timed.
 
 use std::hint::black_box;
 use std::marker::PhantomData;
@@ -33,7 +33,7 @@ mod tract;
 /// The name of this crate among the peers.
 pub const OURS: &str = "wgpu-gather";
 
-/// Peers that measure a copy of the output's bytes.
+/// The measure of peers that copy the output's bytes.
 pub const COPY: &str = "copy";
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -51,31 +51,31 @@ impl Device {
     }
 }
 
-/// Something that gathers.
+/// A library, or a loop, that gathers; or a copy.
 pub trait Peer {
     fn name(&self) -> &'static str;
 
-    /// The package whose version it has.
+    /// The package whose version is printed.
     fn package(&self) -> Option<&'static str>;
 
     fn device(&self) -> Device;
 
-    /// What is timed: `run_into`, `run`, `resident`, or `copy`.
+    /// The kind of the timed call: `run_into`, `run`, `resident`, or `copy`.
     fn measure(&self) -> &'static str;
 
-    /// Whether more threads are of use to it.
+    /// Returns true if the peer can use more than one thread.
     fn uses_threads(&self) -> bool {
         false
     }
 
-    /// What a reader must know beside the figures.
+    /// A note that is printed below the figures.
     fn note(&self) -> &'static str;
 
-    /// Makes all that comes before the timed call: tensors, buffers, indices of the type that it takes.
+    /// Prepares the timed call: makes tensors, buffers, and indices of a type that the peer takes.
     ///
     /// # Errors
     ///
-    /// Why this peer cannot do this workload.
+    /// The reason why this peer cannot do this workload.
     fn start<'a>(&'a self, data: &'a Data) -> Result<Box<dyn Job + 'a>, String>;
 }
 
@@ -84,14 +84,14 @@ pub trait Job: Send {
     /// The timed call.
     fn run(&mut self);
 
-    /// Drops an output that the call has allocated, or leaves one that was there to others.
+    /// Drops the output that the call has allocated, or gives a shared output back.
     fn forget(&mut self) {}
 
     /// The bytes of the last call's output.
     fn output(&mut self) -> Vec<u8>;
 }
 
-/// All peers that this build and this machine have.
+/// All peers of this build that this machine can run.
 pub fn peers(gpu: Option<Arc<Gpu>>) -> Vec<Box<dyn Peer>> {
     let mut peers: Vec<Box<dyn Peer>> = vec![
         Box::new(copies::Memcpy),
@@ -124,7 +124,7 @@ pub fn peers(gpu: Option<Arc<Gpu>>) -> Vec<Box<dyn Peer>> {
     peers
 }
 
-/// A job whose call makes its output.
+/// A job whose call allocates its output.
 struct Made<Make, Output, Bytes> {
     make: Make,
     output: Option<Output>,
@@ -161,17 +161,17 @@ where
     }
 }
 
-/// A job whose call fills an output that is there, and whose pages have been touched. All such jobs of a workload
-/// have the same one: where memory lies makes more difference than what some of them do.
+/// A job whose call fills an existing output, with pages that have been touched. All these jobs of a workload share one
+/// output, because its place in memory changes times more than the choice between some of the peers.
 struct Filled<'a, T, Fill> {
     shared: &'a Mutex<Output>,
-    /// Here from a call until it is forgotten.
+    /// The shared output, held from a call until `forget`.
     output: Option<Output>,
     fill: Fill,
     element: PhantomData<fn(&mut [T])>,
 }
 
-/// The output of a workload, as words, so that it is aligned for any element.
+/// The output of a workload, as u64s so that it is aligned for any element.
 pub type Output = Vec<u64>;
 
 fn filled<'a, T: Pod + Send>(

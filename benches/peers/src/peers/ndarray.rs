@@ -48,7 +48,7 @@ fn start<'a, T: Pod + Send + Sync>(
     let indices = data.indices.to_usize();
     let params = ArrayViewD::from_shape(&data.workload.params_shape[..], params);
     let params = params.map_err(|error| error.to_string())?;
-    // A static rank is faster.
+    // ndarray is faster with a static rank.
     macro_rules! of_rank {
         ($rank:ty) => {{
             let params = params.into_dimensionality::<$rank>();

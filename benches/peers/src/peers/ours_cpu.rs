@@ -1,4 +1,4 @@
-//! This crate on the CPU: into an output that is there, and into one that it makes.
+//! This crate on the CPU: into an existing output, and into an output that it allocates.
 
 use super::{Device, Job, OURS, Peer, filled, made};
 use crate::workloads::{Data, with_operands};

@@ -1,4 +1,4 @@
-//! This crate on the GPU, with operands that stay there: record, submit, wait. Nothing is read back.
+//! This crate on the GPU, with operands that stay on the device: record, submit and wait, without a read-back.
 
 use std::sync::Arc;
 
@@ -46,7 +46,7 @@ impl Peer for Resident {
             indices: upload(data.indices.bytes()),
             output: buffer(gpu, data.output_bytes() as u64, output),
         };
-        // All that can be wrong shows when it is first recorded.
+        // A first recording shows all errors.
         job.record()?;
         Ok(Box::new(job))
     }
@@ -94,7 +94,7 @@ impl Job for Recording<'_> {
     }
 }
 
-/// A buffer of so many bytes, and up to three more.
+/// A buffer of `bytes` bytes, rounded up to a multiple of 4.
 pub fn buffer(gpu: &Gpu, bytes: u64, usage: wgpu::BufferUsages) -> wgpu::Buffer {
     gpu.device().create_buffer(&wgpu::BufferDescriptor {
         label: None,

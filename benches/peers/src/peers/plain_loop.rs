@@ -1,4 +1,4 @@
-//! What one would write by hand: a safe loop, whose slicing is its bounds check.
+//! A loop as written by hand: safe, with slicing as the bounds check.
 
 use bytemuck::Pod;
 
@@ -37,7 +37,7 @@ impl Peer for PlainLoop {
     }
 }
 
-/// An index as a place. One below zero lies beyond every slice.
+/// An index as a place in a slice. A negative index becomes a place past the end of every slice.
 trait Place: Copy {
     fn place(self) -> usize;
 }
@@ -63,7 +63,7 @@ impl Place for i64 {
     }
 }
 
-/// Each part of params, and of the output, with its part of indices.
+/// Gathers each block of params, with the index rows of its batch.
 fn gather<T: Pod, I: Place>(data: &Data, params: &[T], indices: &[I], output: &mut [T]) {
     let dims = data.plan.dims();
     let size = |size: u64| usize::try_from(size).expect("in memory");

@@ -1,4 +1,4 @@
-//! tract-core: its operators Gather and GatherNd, called as its plans call them.
+//! tract-core: the operators Gather and GatherNd, called as tract's plans call them.
 
 use tract_core::internal::{
     DatumType, EvalContext, EvalOp, IntoTValue, TValue, Tensor, TractResult, tvec,
@@ -62,7 +62,7 @@ fn start<'a>(data: &Data) -> TractResult<Box<dyn Job + 'a>> {
 }
 
 fn tensor(element: DatumType, shape: &[usize], bytes: &[u8]) -> TractResult<TValue> {
-    // Aligned as tract aligns its own.
+    // tract aligns its own tensors so.
     let mut tensor = Tensor::zero_aligned_dt(element, shape, 64)?;
     tensor
         .try_as_plain_ram_mut()?

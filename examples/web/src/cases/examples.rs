@@ -1,11 +1,11 @@
-//! Examples: those of TensorFlow's and Paddle's documentations, and this crate's own.
+//! The examples of TensorFlow's and Paddle's documentations, and this crate's own examples.
 
 use wgpu_gather::{BadIndices, Executor, Gather, Gatherer, Gpu, GpuError, wgpu};
 
 use super::Checked;
 use super::check::same;
-use super::common::cases::Example;
-use super::executor::Device;
+use testkit::cases::Example;
+use testkit::conformance::executor::Device;
 
 mod browser {
     include!("../../../../tests/doc_examples/browser.rs");
@@ -19,13 +19,13 @@ mod prepared {
     include!("../../../../tests/doc_examples/prepared.rs");
 }
 
-/// The result that a documentation prints, from the device and from the oracle.
+/// Compares the result that a documentation prints with the results of the device and of the oracle.
 pub async fn check_documented(example: &Example, device: Device) -> Checked {
     let case = &example.case;
     let attempt = case.plan(BadIndices::DeviceDefault);
     let plan = attempt.map_err(|error| error.to_string())?;
     same("output shape", plan.output_shape(), example.output_shape)?;
-    // What is printed may be words, which a GPU has not: their places in params are gathered.
+    // Elements may be words, which a GPU cannot hold, so their places in params are gathered instead.
     let places: Vec<usize> = (0..example.params.len()).collect();
     let indices: Vec<i64> = (case.indices.iter())
         .map(|&value| i64::try_from(value).expect("a small index"))
@@ -47,7 +47,7 @@ pub async fn check_documented(example: &Example, device: Device) -> Checked {
     same("output of the oracle", &oracle, &example.output)
 }
 
-/// The crate's own, each with its name.
+/// Checks the crate's own examples. Returns each name with its result.
 pub async fn check_own(gpu: &Gpu) -> [(&'static str, Checked); 5] {
     let text = |checked: Result<Checked, GpuError>| checked.map_err(|error| error.to_string())?;
     [
@@ -72,7 +72,7 @@ async fn on_either_device() -> Result<Checked, GpuError> {
     Ok(same("output on the CPU", output.as_slice(), &[6, 0]))
 }
 
-/// Operands of the examples of embeddings, on the GPU and on the CPU.
+/// Params and indices of the examples of embeddings.
 fn embeddings() -> (Vec<f32>, Vec<u32>) {
     let params = (0_u16..50_000).flat_map(|row| [f32::from(row); 128]);
     let indices = (0..1_000).map(|n| n * 7_919 % 50_000);
@@ -94,7 +94,7 @@ async fn recorded(gpu: &Gpu) -> Result<Checked, GpuError> {
     Ok(same("output", &gpu.download(&output).await?, &expected))
 }
 
-/// Recorded again and again with other numbers in the same buffer.
+/// A gather that is prepared once and recorded twice, with other indices in the same buffer.
 async fn prepared_once(gpu: &Gpu) -> Result<Checked, GpuError> {
     let (params, indices) = embeddings();
     let (table, token_ids) = (gpu.upload(&params)?, gpu.upload(&indices)?);

@@ -1,5 +1,5 @@
-//! What becomes of faults where no error is known before its call returns. Each has a device of its own, whose
-//! handler must hear nothing but what is meant for it.
+//! Faults in a browser, where a device's errors are known only after its call returns. Each fault has a device of its
+//! own, whose error handler must hear nothing of a gather's errors.
 
 use std::future::Future;
 use std::pin::{Pin, pin};
@@ -11,7 +11,7 @@ use wgpu_gather::{Gather, GatherError, GatherPlan, Gpu, GpuError, wgpu};
 use super::Checked;
 use super::check::same;
 
-/// Each with its name.
+/// Checks each fault. Returns its name with the result.
 pub async fn check() -> Vec<(&'static str, Checked)> {
     type Fault = fn(App) -> Pin<Box<dyn Future<Output = Checked>>>;
     let faults: [(&str, Fault); 6] = [
@@ -39,7 +39,7 @@ pub async fn check() -> Vec<(&'static str, Checked)> {
     checked
 }
 
-/// A device, and what its handler hears.
+/// A device, and the errors that its handler hears.
 struct App {
     gpu: Gpu,
     plan: GatherPlan,
@@ -85,7 +85,7 @@ impl App {
     }
 }
 
-/// A gather's own scopes leave an app's as they were.
+/// A gather's own error scopes leave the app's error scopes as they were.
 async fn scopes_of_an_app(app: App) -> Checked {
     let scope = app
         .gpu
@@ -117,7 +117,7 @@ async fn scopes_of_an_app(app: App) -> Checked {
     app.check_gather().await
 }
 
-/// Never zeros that look like an answer, and the device lives on.
+/// A destroyed table gives an error, not zeros, and the device can still gather.
 async fn a_destroyed_table(app: App) -> Checked {
     let table = app.gpu.upload(&PARAMS).map_err(|error| error.to_string())?;
     table.buffer().destroy();
@@ -131,7 +131,7 @@ async fn a_destroyed_table(app: App) -> Checked {
 async fn a_table_beyond_a_buffer(app: App) -> Checked {
     let limit = app.gpu.device().limits().max_buffer_size;
     let Some(len) = usize::try_from(limit).ok().filter(|&len| len < 1 << 29) else {
-        // It would need more of the host's memory than wasm has.
+        // Elements beyond the limit would need more host memory than wasm has.
         return app.check_gather().await;
     };
     let uploaded = app.gpu.upload(&vec![1_u8; len + 4]).map(drop);

@@ -1,51 +1,30 @@
-//! The tests' cases, compiled to wasm: TensorFlow's and ONNX's results and the documentations' examples on the CPU
-//! and on the GPU, the crate's own examples, and what becomes of faults. `run` posts the name of each case with
-//! what is wrong with it, if anything.
+//! The tests' cases, compiled to wasm: TensorFlow's and ONNX's results and the documentations' examples on the CPU and
+//! on the GPU, the crate's own examples, and faults. `run` posts the name of each case with its problem, if it has one.
 
-#[path = "../../../../tests/conformance/cases.rs"]
-#[allow(dead_code, reason = "the tests read files, too")]
-mod cases;
-#[path = "../../../../tests/conformance/check.rs"]
-mod check;
-mod common;
 mod examples;
-#[path = "../../../../tests/conformance/executor.rs"]
-mod executor;
 mod faults;
-#[path = "../../../../tests/conformance/line.rs"]
-mod line;
-#[path = "../../../../tests/conformance/recorded.rs"]
-mod recorded;
 
 use std::panic;
 use std::path::Path;
 
 use js_sys::Function;
+use testkit::conformance::executor::Device;
+use testkit::conformance::{BUILT_IN, cases, check};
 use wasm_bindgen::JsValue;
 use wasm_bindgen::prelude::wasm_bindgen;
 use wgpu_gather::Gpu;
 
-use self::executor::Device;
-
-const FILES: [(&str, &str); 2] = [
-    (
-        "tensorflow",
-        include_str!("../../../../tests/data/tensorflow.jsonl"),
-    ),
-    ("onnx", include_str!("../../../../tests/data/onnx.jsonl")),
-];
-
 type Checked = Result<(), String>;
 
-/// A panic ends the run; it is posted as the failure of a case of its own.
 fn main() {}
 
-/// Posts `(name, problem)` of each case; problem is null where there is none. Without a GPU there is no run.
+/// Posts `(name, problem)` of each case; `problem` is null if the case passes. Without a GPU the run is an error. A
+/// panic ends the run and is posted as the failure of the case `panic`.
 #[wasm_bindgen]
 pub async fn run(posted: Function) -> Result<(), JsValue> {
     let post = move |name: &str, checked: Checked| {
         let problem = checked.err().map_or(JsValue::NULL, JsValue::from);
-        // What a listener throws is its own.
+        // An exception of the listener is ignored.
         let _ = posted.call2(&JsValue::NULL, &name.into(), &problem);
     };
     let on_panic = post.clone();
@@ -56,10 +35,10 @@ pub async fn run(posted: Function) -> Result<(), JsValue> {
     let gpu = Gpu::new()
         .await
         .map_err(|error| JsValue::from(error.to_string()))?;
-    // The cases hold on to their GPU as the tests do: to the end.
+    // The cases borrow their GPU as the tests do: to the end of the program.
     let gpu: &'static Gpu = Box::leak(Box::new(gpu));
     for (device, kind) in [(Device::Cpu, "cpu"), (Device::Gpu(gpu), "gpu")] {
-        for (file, text) in FILES {
+        for (file, text) in BUILT_IN {
             for case in cases::lines(Path::new(file), text) {
                 let checked = match &case.line {
                     Ok(line) => check::check(line, device).await,
@@ -69,7 +48,7 @@ pub async fn run(posted: Function) -> Result<(), JsValue> {
                 post(&format!("{kind}::lines::{}", case.name), checked);
             }
         }
-        for (number, example) in (1..).zip(common::cases::documentation()) {
+        for (number, example) in (1..).zip(testkit::cases::documentation()) {
             let checked = examples::check_documented(&example, device).await;
             post(&format!("{kind}::documentation::{number}"), checked);
         }
@@ -83,7 +62,7 @@ pub async fn run(posted: Function) -> Result<(), JsValue> {
     Ok(())
 }
 
-/// What `Gpu::new` says where there is no adapter, for a caller who has hidden `navigator.gpu`; null where there is one.
+/// The error of `Gpu::new` for a caller that has hidden `navigator.gpu`; null if there is an adapter.
 #[wasm_bindgen]
 pub async fn error_without_adapter() -> Option<String> {
     Gpu::new().await.err().map(|error| format!("{error:?}"))

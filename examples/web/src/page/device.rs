@@ -7,7 +7,8 @@ use wgpu_gather::{Gatherer, Gpu, GpuTable, IndexKind};
 use crate::gather::Planned;
 use crate::message;
 
-/// The shader module, as it is compiled, of the kernel that an explanation names; if it names none, that for words.
+/// The shader module, as it is compiled, of the kernel that the explanation names; without a name, the module for units
+/// of 4 bytes.
 #[wasm_bindgen]
 pub fn wgsl(explained: &str) -> String {
     let kernel = explained.lines().find(|line| line.starts_with("kernel "));
@@ -31,30 +32,30 @@ pub fn wgsl(explained: &str) -> String {
     found.map_or_else(String::new, |(_, text)| text.to_owned())
 }
 
-/// A GPU that gathers.
+/// The GPU of the page's gathers.
 #[wasm_bindgen]
 pub struct Device {
     pub(crate) gpu: Gpu,
-    /// A word that is read back to know that what was submitted before is done.
+    /// A word that is read back to wait for all earlier submissions.
     pub(crate) word: GpuTable<u32>,
 }
 
 #[wasm_bindgen]
 impl Device {
-    /// The GPU that the browser gives, or why it gives none.
+    /// Opens the browser's GPU. The error says why there is none.
     pub async fn open() -> Result<Device, JsError> {
         let gpu = Gpu::new().await.map_err(message)?;
         let word = gpu.upload(&[0]).map_err(message)?;
         Ok(Self { gpu, word })
     }
 
-    /// In a few lines what the GPU runs.
+    /// Explains in a few lines what this GPU runs, for elements of 4 bytes and `i32` indices.
     pub fn explain(&self, planned: &Planned) -> String {
         let limits = self.gpu.device().limits();
         planned.plan.explain(4, IndexKind::I32, &limits)
     }
 
-    /// What the GPU gives.
+    /// Gathers on the GPU.
     pub async fn gather(
         &self,
         planned: &Planned,

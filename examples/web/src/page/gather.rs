@@ -8,10 +8,10 @@ use wgpu_gather::{
 
 use crate::message;
 
-/// Where an output element of a bad row comes from.
+/// The source of an output element of a bad row.
 const NOWHERE: u32 = u32::MAX;
 
-/// What the form says.
+/// The values of the page's form.
 struct Form<'a> {
     operation: &'a str,
     params_shape: &'a [usize],
@@ -25,7 +25,7 @@ struct Form<'a> {
 #[wasm_bindgen]
 pub struct Planned {
     pub(crate) plan: GatherPlan,
-    /// The same with bad rows that can be told from others.
+    /// `plan` with the policy `Zero`, so that a fill marks bad rows.
     marked: GatherPlan,
 }
 
@@ -71,24 +71,24 @@ impl Planned {
         self.plan.output_shape().to_vec()
     }
 
-    /// How many values an index row has.
+    /// The number of values of an index row.
     #[wasm_bindgen(getter)]
     pub fn index_depth(&self) -> usize {
         self.plan.dims().index_depth()
     }
 
-    /// The index row that each output element is of.
+    /// The index row of each output element.
     pub fn index_rows(&self) -> Vec<u32> {
         let dims = self.plan.dims();
         let index_row = |element: u64| {
             let row = element / dims.slice_len;
-            let (part, n) = (row / dims.index_count, row % dims.index_count);
-            narrow(part / dims.outer_size * dims.index_count + n)
+            let (block, n) = (row / dims.index_count, row % dims.index_count);
+            narrow(block / dims.outer_size * dims.index_count + n)
         };
         (0..dims.output_len()).map(index_row).collect()
     }
 
-    /// The place in params that each output element comes from; -1 for nowhere.
+    /// The place in params of each output element's source; -1 in a bad row that is not clamped.
     pub fn sources(&self, indices: &[i32]) -> Result<Vec<i32>, JsError> {
         let plan = match self.plan.bad_indices() {
             BadIndices::Clamp => &self.plan,
@@ -97,18 +97,18 @@ impl Planned {
         gathered_places(plan, indices)
     }
 
-    /// For each output element whether its index row is out of range, whatever the policy makes of it.
+    /// For each output element 1 if its index row is a bad row, under any policy, and 0 if it is not.
     pub fn bad(&self, indices: &[i32]) -> Result<Vec<u8>, JsError> {
         let places = gathered_places(&self.marked, indices)?;
         Ok(places.into_iter().map(|at| u8::from(at < 0)).collect())
     }
 
-    /// What the CPU gives.
+    /// Gathers on the CPU.
     pub fn run(&self, params: &[f32], indices: &[i32]) -> Result<Vec<f32>, JsError> {
         self.plan.run(params, indices).map_err(message)
     }
 
-    /// The shapes in a line.
+    /// The plan in one line.
     pub fn describe(&self) -> String {
         self.plan.to_string()
     }
@@ -142,7 +142,7 @@ impl Form<'_> {
     }
 }
 
-/// Gathers from params that hold their own places.
+/// Gathers from params whose elements are their own places. The fill becomes -1.
 fn gathered_places(plan: &GatherPlan, indices: &[i32]) -> Result<Vec<i32>, JsError> {
     let places: Vec<u32> = (0..narrow(plan.dims().params_len())).collect();
     let gathered = plan.run_filled(&places, indices, NOWHERE);

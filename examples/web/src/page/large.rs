@@ -1,4 +1,4 @@
-//! The time of a large gather: of rows of a table in random order.
+//! The time of a large gather, of rows of a table in random order.
 
 use wasm_bindgen::JsError;
 use wasm_bindgen::prelude::wasm_bindgen;
@@ -9,22 +9,22 @@ use crate::message;
 
 #[wasm_bindgen]
 extern "C" {
-    /// Milliseconds, of the browser's clock.
+    /// Milliseconds of the browser's clock.
     #[wasm_bindgen(js_namespace = performance)]
     fn now() -> f64;
 }
 
-/// Gathers that a submission has beside the first: more, until they take so long that a browser's clock shows it.
+/// Further gathers of a submission. More are tried until they take [`LONG_MS`], as a browser's clock is coarse.
 const REPEATS: [u32; 4] = [4, 16, 64, 256];
 const LONG_MS: f64 = 20.0;
 
-/// Times are medians of so many.
+/// The number of runs whose median is the time.
 const RUNS: usize = 5;
 
-/// Rows of an output that are looked at.
+/// The number of output rows that are checked.
 const LOOKED_AT: u32 = 64;
 
-/// A table and indices, as many bytes of output as of table.
+/// A table, and as many indices as the table has rows.
 #[wasm_bindgen]
 pub struct Large {
     plan: GatherPlan,
@@ -33,7 +33,7 @@ pub struct Large {
     indices: Vec<u32>,
 }
 
-/// Milliseconds of one gather and of one copy of its output's bytes, and whether the output was right.
+/// Milliseconds of one gather and of one copy of its output's bytes. `right` is true if the output is right.
 #[wasm_bindgen]
 pub struct Timing {
     pub gather_ms: f64,
@@ -82,7 +82,7 @@ impl Large {
         self.plan.to_string()
     }
 
-    /// On one core, in wasm.
+    /// Times the gather on one core, in wasm.
     pub fn time_on_cpu(&self) -> Result<Timing, JsError> {
         let mut output = vec![0; self.table.len()];
         let run = |output: &mut [u32]| self.plan.run_into(&self.table, &self.indices, output);
@@ -107,7 +107,7 @@ impl Large {
         })
     }
 
-    /// On the GPU, table and output resident.
+    /// Times the gather on the GPU, where table and output already are.
     pub async fn time_on_gpu(&self, device: &Device) -> Result<Timing, JsError> {
         self.timed_on_gpu(device).await.map_err(message)
     }
@@ -118,12 +118,12 @@ impl Large {
         let gpu = &device.gpu;
         let table = gpu.upload(&self.table)?;
         let indices = gpu.upload(&self.indices)?;
-        // What is not gathered would show.
+        // An output row that is not written keeps these values and fails the check.
         let output = gpu.upload(&vec![u32::MAX; self.table.len()])?;
         let buffers = [&table, &indices, &output].map(|table| table.buffer().slice(..));
         let buffers = GatherBuffers::new::<u32, u32>(buffers[0], buffers[1], buffers[2]);
         let gather = gpu.gatherer().prepare(&self.plan, &buffers)?;
-        // The first one compiles.
+        // The first submission may compile, so it is not timed.
         device.submit(1, Work::Gather(&gather)).await?;
         let right = self.is_right(device, &output).await?;
 
@@ -140,7 +140,7 @@ impl Large {
         })
     }
 
-    /// Gathers some rows of the output, to look at them.
+    /// Returns true if some rows of the output are right.
     async fn is_right(&self, device: &Device, output: &GpuTable<u32>) -> Result<bool, GpuError> {
         let rows: Vec<u32> = self.looked_at().collect();
         let plan = Gather::new().plan(self.plan.output_shape(), &[rows.len()]);
@@ -149,13 +149,13 @@ impl Large {
         Ok(found == self.expected())
     }
 
-    /// Output rows all over.
+    /// The output rows that are checked, from all over the output.
     fn looked_at(&self) -> impl Iterator<Item = u32> {
         let rows = u32::try_from(self.indices.len()).expect("indices are counted so");
         (0..LOOKED_AT).map(move |n| n * ((rows - 1) / (LOOKED_AT - 1)))
     }
 
-    /// From the formula of the table's elements.
+    /// The elements of the checked rows, by the formula of the table.
     fn expected(&self) -> Vec<u32> {
         let row = |at: u32| {
             let start = self.indices[at as usize] * self.row_len;
@@ -165,7 +165,7 @@ impl Large {
     }
 }
 
-/// What is timed.
+/// The work of a submission.
 #[derive(Clone, Copy)]
 enum Work<'a> {
     Gather(&'a PreparedGather),
@@ -173,7 +173,7 @@ enum Work<'a> {
 }
 
 impl Device {
-    /// Milliseconds of one, without those of a submission; 0 if it is too short for the clock.
+    /// Milliseconds of one gather or copy, without the time of a submission; 0 if too short for the clock.
     async fn time(&self, work: Work<'_>) -> Result<f64, GpuError> {
         let mut time = 0.0;
         for repeats in REPEATS {
@@ -187,7 +187,7 @@ impl Device {
         Ok(time)
     }
 
-    /// Milliseconds until all is done.
+    /// Submits the work `repeats` times at once. Returns the milliseconds until it is done.
     async fn submit(&self, repeats: u32, work: Work<'_>) -> Result<f64, GpuError> {
         let mut encoder = self
             .gpu
@@ -204,7 +204,7 @@ impl Device {
         }
         let start = now();
         self.gpu.queue().submit([encoder.finish()]);
-        // It comes back when all that was submitted before is done.
+        // The read-back ends after all that was submitted before it.
         self.gpu.download(&self.word).await?;
         Ok(now() - start)
     }

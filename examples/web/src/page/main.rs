@@ -1,5 +1,5 @@
-//! What the page asks of the library: a gather planned, run on the CPU and on the GPU, where each output element
-//! comes from, and how long a large gather takes. The page draws it.
+//! The page's calls of the library: a gather planned, run on the CPU and on the GPU, the source of each output element,
+//! and the time of a large gather. The page's scripts draw the results.
 
 mod device;
 mod gather;

@@ -1,4 +1,4 @@
-//! Which rows of a cut are packed, and which are not.
+//! The rows of a cut that are packed, or share a lane, and the cuts for an index count.
 
 use super::*;
 
@@ -13,7 +13,7 @@ fn packed_rows_start_with_vectors_and_leave_few_over() {
     assert_eq!(of(2000, 2), [(packed(2), 2000)]);
     assert_eq!(of(2001, 2), [(packed(2), 2000), (bytes, 1)]);
     assert_eq!(of(2015, 1), [(packed(1), 2000), (bytes, 15)]);
-    // A second dispatch would not be worth it.
+    // The packed rows are too few to be worth a second dispatch.
     assert_eq!(of(103, 4), [(words, 103)]);
     assert_eq!(of(3, 4), [(words, 3)]);
     assert_eq!(of(2000, 8), [(words, 2000)]);
@@ -53,7 +53,7 @@ fn chunks_end_with_a_vector_of_packed_rows() {
 }
 
 #[test]
-fn windows_and_shards_and_many_blocks_take_a_row_a_lane() {
+fn windows_and_several_blocks_take_one_row_a_lane() {
     let lane_rows = |plan: &GatherPlan, limits: &wgpu::Limits| {
         let cut = cut(plan, 4, limits);
         let dispatches = cut.dispatches();
@@ -76,7 +76,7 @@ fn windows_and_shards_and_many_blocks_take_a_row_a_lane() {
 }
 
 #[test]
-fn rows_that_are_counted_on_the_device_are_of_one_block_and_not_packed() {
+fn indirect_dispatches_are_of_one_block_not_packed() {
     let plan = Gather::new().axis(1).plan(&[3, 9], &[400]);
     let plan = plan.expect("a valid shape");
     let limits = wgpu::Limits::default();

@@ -1,4 +1,4 @@
-//! What the shaders do with the rows of a dispatch, done here: each row once, and within what is bound.
+//! A stand-in for the shaders. It checks that each row is gathered once, and lies within the bindings.
 
 use std::ops::Range;
 
@@ -18,7 +18,7 @@ fn number([low, high]: [u32; 2]) -> u64 {
     u64::from(high) << 32 | u64::from(low)
 }
 
-/// Where a shader finds what it needs for an output row.
+/// The rows that a shader finds for an output row.
 struct Row {
     output_row: u64,
     index_row: u64,
@@ -60,8 +60,8 @@ fn rows_of(plan: &GatherPlan, dispatch: &Dispatch) -> impl Iterator<Item = Row> 
     })
 }
 
-/// Follows every row of every dispatch: each finds its index row, and each params row is bound for each of
-/// its output rows just once. Returns how many dispatches there are.
+/// Follows every row of every dispatch. Each output row finds its index row, and exactly one dispatch binds each params
+/// row of its block for each piece. Returns the number of dispatches.
 pub(super) fn assert_each_row_once(
     plan: &GatherPlan,
     element_bytes: u64,
@@ -93,8 +93,8 @@ pub(super) fn assert_each_row_once(
     dispatches.len()
 }
 
-/// Every binding is aligned, no larger than the limit, and holds what the dispatch counts in it; its workgroups copy all of
-/// it.
+/// Checks that every binding is aligned, no larger than the limit, and holds the dispatch's rows, and that the
+/// dispatch's workgroups copy all bytes.
 pub(super) fn assert_fits(
     cut: &Cut<'_>,
     dispatch: &Dispatch,

@@ -16,7 +16,7 @@ use crate::gpu::types::range_bytes;
 use crate::plan::index_rows::{BAD, NOT_HELD};
 
 impl<T: GatherElement, I: GatherIndex> GatherStream<'_, T, I> {
-    /// The elements that a chunk completes.
+    /// Gathers a chunk. Returns the elements that it completes.
     pub(super) async fn gather(&mut self, chunk: Chunk, wait: Wait) -> Result<Vec<T>, GpuError> {
         let (bytes, base) = self.cut.output_bytes(chunk);
         let windows = self.cut.windows(chunk);
@@ -48,8 +48,8 @@ impl<T: GatherElement, I: GatherIndex> GatherStream<'_, T, I> {
             .await?
     }
 
-    /// Whether an output row is written by the dispatch that binds this window. A row that is bad, or that
-    /// params does not hold, is written by that of the first row of its block.
+    /// True if the dispatch that binds this window writes an output row. An output row that is bad, or whose params row
+    /// is in another shard, is written by the dispatch that binds the first row of its block.
     pub(super) fn is_needed(&self, window: &Window) -> bool {
         let dims = self.plan.dims();
         let (first, end) = window.params_rows;
@@ -65,7 +65,7 @@ impl<T: GatherElement, I: GatherIndex> GatherStream<'_, T, I> {
         })
     }
 
-    /// Submits one dispatch, and the uploads of what it reads.
+    /// Submits one dispatch, and the uploads of the bytes that it reads.
     async fn run(&mut self, dispatch: Dispatch, wait: Wait) -> Result<(), GpuError> {
         self.indices.ready(dispatch.indices, wait).await?;
         if let Params::Host(upload) = &mut self.params {
@@ -74,7 +74,7 @@ impl<T: GatherElement, I: GatherIndex> GatherStream<'_, T, I> {
         scoped_start(&self.gpu.device, || self.start(dispatch)).await
     }
 
-    /// The same, once there is room for what is uploaded.
+    /// Submits one dispatch and its uploads, after the staging buffers are ready.
     fn start(&mut self, mut dispatch: Dispatch) -> Result<(), GpuError> {
         let (params_span, indices_span) = (dispatch.params, dispatch.indices);
         dispatch.indices.offset = self.indices.place_of(indices_span);
@@ -111,7 +111,7 @@ impl<T: GatherElement, I: GatherIndex> GatherStream<'_, T, I> {
     }
 }
 
-/// The elements whose last byte is among `bytes`, which go on where `begun` ends; `begun` keeps the rest.
+/// The whole elements of `begun` followed by `bytes`. `begun` keeps the remaining bytes.
 pub(super) fn whole_elements<T: GatherElement>(
     begun: &mut Vec<u8>,
     bytes: &[u8],

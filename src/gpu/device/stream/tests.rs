@@ -1,4 +1,4 @@
-//! Which windows a stream uploads for which chunks, on a device that runs no shader.
+//! The windows that a stream uploads for its chunks, on a device that runs no shader.
 
 use super::*;
 use crate::{Gather, GatherNd};
@@ -10,29 +10,29 @@ fn noop() -> Gpu {
 
 /// The params rows of the windows that each chunk uploads.
 fn uploaded<I: GatherIndex>(stream: &GatherStream<'_, u32, I>) -> Vec<Vec<(u64, u64)>> {
-    let behind = |&chunk: &Chunk| stream.cut.chunk_after(chunk);
+    let after = |&chunk: &Chunk| stream.cut.chunk_after(chunk);
     let needed = |chunk| {
         let windows = stream.cut.windows(chunk);
         let needed = windows.filter(|window| stream.is_needed(window));
         needed.map(|window| window.params_rows).collect()
     };
-    let chunks = std::iter::successors(stream.next, behind);
+    let chunks = std::iter::successors(stream.next, after);
     chunks.map(needed).collect()
 }
 
 #[test]
 fn only_windows_that_an_index_selects_are_uploaded() {
     let gpu = noop();
-    // Windows of 64 of 4096 rows, a chunk of 64 rows.
+    // Params has 4096 rows. A window holds 64 of them, and a chunk has up to 64 rows.
     let params = vec![7; 4096 * 64];
     let plan = GatherNd::new().plan(&[4096, 64], &[5, 1]).expect("valid");
     let indices = [4095, 130, 64 * 64, 131, 4032];
     let stream = gpu.stream_from_host(&plan, &params, &indices, 8 * 64 * 256);
     let uploads = uploaded(&stream.expect("a noop device"));
-    // A bad row is written with the first window.
+    // The dispatch of the first window writes the bad row.
     assert_eq!(uploads, [[(0, 64), (128, 192), (4032, 4096)]]);
 
-    // Each of two blocks of params has 2048 rows; the second window of each is selected from.
+    // Each of two blocks of params has 2048 rows. The indices select from the second window of each block.
     let plan = Gather::new()
         .axis(1)
         .plan(&[2, 2048, 64], &[3])
@@ -44,7 +44,7 @@ fn only_windows_that_an_index_selects_are_uploaded() {
 }
 
 #[test]
-fn a_chunk_is_as_large_as_its_share_of_the_device_bytes() {
+fn a_chunk_takes_its_share_of_the_device_bytes() {
     let gpu = noop();
     let plan = Gather::new().plan(&[10], &[1000]).expect("valid");
     let (params, indices) = ([1_u32; 10], [3_u32; 1000]);

@@ -121,7 +121,7 @@ impl<'a> Invocation<'a, '_> {
         }
         let at = self.frame + self.function.arguments.len() + handle.index();
         if let Value::Unset = self.values[at] {
-            // No statement emits literals and the like.
+            // Literals, constants and references to variables are emitted by no statement.
             self.values[at] = self.evaluate(&self.function.expressions[handle], 0);
         }
         self.values[at]
@@ -150,7 +150,7 @@ impl<'a> Invocation<'a, '_> {
         }
     }
 
-    /// An element of a value, or the pointer to an element of what a pointer points to.
+    /// An element of a value; for a pointer, the pointer to the element.
     fn element(&mut self, base: Handle<Expression>, index: u32, path: u64) -> Value<'a> {
         let element = |place: Place<'a>| {
             let element = place.element(index, self.module);
@@ -164,7 +164,7 @@ impl<'a> Invocation<'a, '_> {
         }
     }
 
-    /// Room for a value, all zeros.
+    /// Reserves a place for a value among the locals, filled with zeros.
     pub(super) fn allocate(&mut self, ty: &'a TypeInner) -> Place<'a> {
         let (binding, offset) = (None, self.locals.len() as u64);
         let size = ty.size(self.module.to_ctx()) as usize;
@@ -191,7 +191,7 @@ impl<'a> Invocation<'a, '_> {
         }
     }
 
-    /// Copies a composite part by part, without what is between them.
+    /// Copies a composite part by part, without the padding.
     fn copy(&mut self, from: Place<'a>, to: Place<'a>, path: u64) {
         if from.vector().is_some() {
             let vector = self.load(from, path);

@@ -1,10 +1,10 @@
-//! The interpreter against what WGSL says of each operator and statement that the shaders have.
+//! Tests of the interpreter: operators and statements of the shaders must do as WGSL's specification says.
 
 use naga::Module;
 
 use super::{Access, Machine, Memory};
 
-/// Input at binding 1, output at binding 2, and every access.
+/// The input at binding 1 and the output at binding 2, with a record of every access.
 struct Buffers {
     words: [Vec<u32>; 2],
     accesses: Vec<Access>,

@@ -1,4 +1,4 @@
-//! Scalars and vectors with WGSL's operators, and the places of values.
+//! Scalars and vectors with WGSL's operators, and the places of values in memory.
 
 use super::Access;
 use naga::{
@@ -12,11 +12,11 @@ pub(super) enum Value<'a> {
     Unset,
     Vector(Vector),
     Pointer(Place<'a>),
-    /// A struct or an array: a copy among the locals that nothing changes.
+    /// A struct or an array: an immutable copy among the locals.
     Composite(Place<'a>),
 }
 
-/// A vector, or a scalar: of one word. A bool is 0 or 1.
+/// A vector, or a scalar as a vector of one word. A bool is 0 or 1.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Vector {
     pub(super) kind: ScalarKind,
@@ -51,7 +51,7 @@ impl Vector {
         Self::new(self.kind, &[self.words[..self.len][index as usize]])
     }
 
-    /// The components of one behind those of another.
+    /// A vector of the components of `self` and then of `other`.
     pub(super) fn and(mut self, other: Self) -> Self {
         let start = self.len;
         self.len += other.len;
@@ -66,7 +66,7 @@ impl Vector {
         self
     }
 
-    /// A scalar goes with each component of a vector.
+    /// Combines the components of two vectors; a scalar is combined with each component of a vector.
     fn zip(self, other: Self, of: impl Fn(u32, u32) -> u32) -> Self {
         let (mut left, right) = (self.splat(other.len), other.splat(self.len));
         for place in 0..left.len {
@@ -91,7 +91,7 @@ impl Vector {
         result
     }
 
-    /// The components of one or the other: by itself, or by its own component for each.
+    /// Selects components of `accept` or `reject`; `self` has one bool for all components, or one for each.
     pub(super) fn select(self, accept: Self, mut reject: Self) -> Self {
         let condition = self.splat(reject.len);
         for place in 0..reject.len {
@@ -134,7 +134,7 @@ impl Vector {
         }
     }
 
-    /// The word that an atomic function puts in the place of this one.
+    /// The word that an atomic function replaces this word by.
     pub(super) fn atomic(self, fun: AtomicFunction, value: Self) -> Self {
         match fun {
             AtomicFunction::Add => self.binary(BinaryOperator::Add, value),
@@ -167,7 +167,7 @@ fn is_comparison(op: BinaryOperator) -> bool {
     )
 }
 
-/// The low word of a result that is counted in more bits than it needs.
+/// The result of an operator on two words, computed in 64 bits and cut to its low word.
 fn binary(op: BinaryOperator, kind: ScalarKind, a: u32, b: u32) -> u32 {
     let number = |word: u32| match kind {
         ScalarKind::Sint => i64::from(word.cast_signed()),
@@ -197,17 +197,17 @@ fn binary(op: BinaryOperator, kind: ScalarKind, a: u32, b: u32) -> u32 {
     word
 }
 
-/// Something of a type in a buffer, or among the locals.
+/// The place of a value in a buffer, or among the locals.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Place<'a> {
-    /// `None` among the locals.
+    /// `None` for a place among the locals.
     pub(super) binding: Option<u32>,
     pub(super) offset: u64,
     pub(super) ty: &'a TypeInner,
 }
 
 impl<'a> Place<'a> {
-    /// The length and the scalar, unless it is a struct or an array.
+    /// The length and the scalar; `None` for a struct or an array.
     pub(super) fn vector(self) -> Option<(usize, Scalar)> {
         match *self.ty {
             TypeInner::Scalar(scalar) | TypeInner::Atomic(scalar) => Some((1, scalar)),
@@ -216,7 +216,7 @@ impl<'a> Place<'a> {
         }
     }
 
-    /// The access of a vector in a buffer.
+    /// The access of a scalar or vector in a buffer; `None` among the locals.
     pub(super) fn access(self, site: u64) -> Option<Access> {
         let binding = self.binding?;
         Some(Access {
@@ -227,14 +227,14 @@ impl<'a> Place<'a> {
         })
     }
 
-    /// Where a word of a vector among the locals is.
+    /// The index in `locals` of word `n` of a vector.
     pub(super) fn local_word(self, n: usize) -> usize {
         let width = self.ty.scalar_width().expect("words are of vectors");
         let offset = usize::try_from(self.offset).expect("locals are few");
         offset + n * usize::from(width)
     }
 
-    /// A member, an element or a component, if there are so many.
+    /// A member, an element or a component; `None` past the last one.
     pub(super) fn element(self, index: u32, module: &'a Module) -> Option<Self> {
         let (start, ty) = match *self.ty {
             TypeInner::Vector { size, scalar } if index < size as u32 => (

@@ -1,4 +1,4 @@
-//! What a dispatch binds, and the checks of each access.
+//! The bindings of a dispatch, as memory that checks each access.
 
 use std::collections::HashMap;
 
@@ -10,15 +10,15 @@ use crate::gpu::shader_tests::interpreter::{Access, Memory};
 use crate::gpu::shaders::{EntryPoint, binding};
 use crate::gpu::types::range_bytes;
 
-/// What a dispatch binds.
 pub(super) struct Bindings<'r, 'a> {
     pub(super) run: &'r mut Run<'a>,
     pub(super) dispatch: &'r Dispatch,
     pub(super) entry_point: EntryPoint,
     pub(super) uniform: &'r [u32],
-    /// Of each word of the output the lane that loads or stores it: no other one may.
+    /// The lane (workgroup, number) that loads or stores a word of the output: no other lane may.
     pub(super) owners: HashMap<u64, (u64, u32)>,
     pub(super) lane: (u64, u32),
+    /// Atomic operations of the lane on each word of the counter.
     pub(super) atomics: [u32; 2],
 }
 

@@ -1,4 +1,4 @@
-//! A gather to run, and what its operands hold.
+//! A gather to run, and the content of its operands.
 
 use std::ops::Range;
 
@@ -14,7 +14,7 @@ const MOST_DISPATCHES: usize = 1 << 14;
 pub(crate) struct Case<'a> {
     pub(crate) plan: GatherPlan,
     pub(crate) types: ElementTypes,
-    /// The element that bad rows hold, if it is not zero.
+    /// The bytes of the element that bad rows hold; `None` for zeros.
     pub(crate) fill: Option<&'a [u8]>,
     /// Params rows of each buffer.
     pub(crate) shard_rows: Vec<u64>,
@@ -23,7 +23,7 @@ pub(crate) struct Case<'a> {
 }
 
 impl<'a> Case<'a> {
-    /// Params in one buffer, and all of it in one dispatch if 32 bits count the bytes.
+    /// A gather with params in one buffer, in one dispatch if 32 bits can count the bytes of each operand.
     pub(crate) fn new(plan: GatherPlan, types: ElementTypes, index: Values<'a>) -> Self {
         Self {
             types,
@@ -59,7 +59,7 @@ impl<'a> Case<'a> {
         dispatches
     }
 
-    /// The bytes of an output row, a byte at a time.
+    /// Returns a function of the bytes of an output row, counted from its start.
     pub(crate) fn slice(&self, output_row: u64) -> impl Fn(u64) -> u8 {
         let (_, slice) = slice_of(&self.plan, self.index, output_row);
         let (mut shard, mut first) = (0, 0);
@@ -79,8 +79,7 @@ impl<'a> Case<'a> {
         }
     }
 
-    /// The bytes of the output that a dispatch is to write in some of its bytes: all but those of rows that other windows
-    /// have.
+    /// The output bytes in a range that a dispatch is to write, with their values; rows of other windows are left out.
     pub(crate) fn expected(
         &self,
         dispatch: &Dispatch,
@@ -114,7 +113,7 @@ impl<'a> Case<'a> {
         u32::try_from(value & i128::from(u32::MAX)).expect("32 bits are left")
     }
 
-    /// What the CPU makes of the operands.
+    /// The output of the CPU path.
     pub(crate) fn on_cpu(&self) -> Vec<u8> {
         let dims = self.plan.dims();
         let mut params = Vec::new();
@@ -130,8 +129,8 @@ impl<'a> Case<'a> {
         output.expect("the policy fills")
     }
 
-    /// Whether a dispatch writes an output row of its own: if its window has the params row, or the first one of the
-    /// block of a row that is bad or absent.
+    /// True if a dispatch writes an output row: if the row is among its output rows, and its window has the params row.
+    /// For a row that is bad or absent the first row of the block takes the place of the params row.
     fn is_in(&self, dispatch: &Dispatch, output_row: u64) -> bool {
         let dims = self.plan.dims();
         let row = match slice_of(&self.plan, self.index, output_row) {
@@ -152,11 +151,12 @@ pub(crate) fn mixed(number: u64) -> u32 {
     u32::try_from((mixed ^ mixed >> 29) >> 32).expect("32 bits are left")
 }
 
-/// What params holds, and what the output held before.
+/// A word of params.
 pub(crate) fn params_word(shard: usize, word: u64) -> u32 {
     mixed(word << 4 | shard as u64)
 }
 
+/// A word of the output before the gather.
 pub(crate) fn word_before(word: u64) -> u32 {
     mixed(word << 4 | 15)
 }

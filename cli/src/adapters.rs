@@ -1,0 +1,105 @@
+//! `wgpu-gather adapters`: what wgpu finds on this machine, and what fits there.
+
+use std::fmt::Write;
+
+use wgpu_gather::wgpu;
+
+use crate::table::bold;
+use wgpu_gather_cli::arrays::Result;
+
+/// The adapters that have this in their names, or all.
+pub fn find(name: Option<&str>) -> Result<Vec<wgpu::Adapter>> {
+    if wgpu::Instance::enabled_backend_features().is_empty() {
+        return Err("no back end of wgpu is enabled".into());
+    }
+    let descriptor = wgpu::InstanceDescriptor::new_without_display_handle_from_env();
+    let instance = wgpu::Instance::new(descriptor);
+    let mut adapters = pollster::block_on(instance.enumerate_adapters(wgpu::Backends::all()));
+    if let Some(name) = name {
+        let wanted = name.to_lowercase();
+        adapters.retain(|adapter| adapter.get_info().name.to_lowercase().contains(&wanted));
+        if adapters.is_empty() {
+            return Err(format!("no adapter has {name:?} in its name").into());
+        }
+    }
+    Ok(adapters)
+}
+
+/// Each adapter in a few lines.
+pub fn describe() -> String {
+    let texts: Vec<String> = match find(None) {
+        Ok(adapters) => adapters.iter().map(describe_one).collect(),
+        Err(error) => vec![error.to_string()],
+    };
+    if texts.is_empty() {
+        return "no adapter found: gathers run on the CPU".to_owned();
+    }
+    texts.join("\n\n")
+}
+
+fn describe_one(adapter: &wgpu::Adapter) -> String {
+    let (info, limits) = (adapter.get_info(), adapter.limits());
+    let driver = [info.driver, info.driver_info];
+    let driver: Vec<String> = driver.into_iter().filter(|part| !part.is_empty()).collect();
+    let driver = match driver.is_empty() {
+        true => "not named".to_owned(),
+        false => driver.join(", "),
+    };
+    let device_type = match info.device_type {
+        wgpu::DeviceType::DiscreteGpu => "a GPU with its own memory",
+        wgpu::DeviceType::IntegratedGpu => "a GPU that shares the memory of the CPU",
+        wgpu::DeviceType::VirtualGpu => "a GPU of the host of this virtual machine",
+        wgpu::DeviceType::Cpu => "a CPU that poses as a GPU",
+        wgpu::DeviceType::Other => "not known",
+    };
+    let (binding, buffer) = (
+        limits.max_storage_buffer_binding_size,
+        limits.max_buffer_size,
+    );
+    let workgroups = limits.max_compute_workgroups_per_dimension;
+    let alignment = limits.min_storage_buffer_offset_alignment;
+    let mut text = bold(&info.name);
+    let _ = write!(
+        text,
+        "\n  back end  {}\n  driver    {driver}\n  type      {device_type}\
+         \n  max_storage_buffer_binding_size       {binding} ({})\
+         \n  max_buffer_size                       {buffer} ({})\
+         \n  max_compute_workgroups_per_dimension  {workgroups}\
+         \n  min_storage_buffer_offset_alignment   {alignment}\n  ",
+        info.backend,
+        size(binding),
+        size(buffer),
+    );
+    text + &what_fits(binding, buffer, workgroups)
+}
+
+fn what_fits(binding: u64, buffer: u64, workgroups: u32) -> String {
+    if binding == 0 || workgroups == 0 {
+        return "no compute shaders: nothing can be gathered here".to_owned();
+    }
+    let one = binding.min(buffer);
+    let fits = format!(
+        "fits      a table to {} in one binding: {} rows of 128 f32",
+        size(one),
+        one / (128 * 4)
+    );
+    match buffer > binding {
+        true => format!(
+            "{fits};\n            one to {} in one buffer, gathered through several bindings; a larger one in shards",
+            size(buffer)
+        ),
+        false => format!("{fits}; a larger one in shards"),
+    }
+}
+
+/// A number of bytes in the largest unit that leaves it above 1.
+pub fn size(bytes: u64) -> String {
+    const UNITS: [&str; 7] = ["bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
+    let unit = bytes.checked_ilog2().unwrap_or(0) / 10;
+    let tenths = (u128::from(bytes) * 10) >> (10 * unit);
+    let name = UNITS[unit as usize];
+    match (tenths / 10, tenths % 10) {
+        (whole, 0) => format!("{whole} {name}"),
+        (whole, tenth) => format!("{whole}.{tenth} {name}"),
+    }
+}

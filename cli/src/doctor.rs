@@ -1,0 +1,171 @@
+//! `wgpu-gather doctor`: the cases of the tests on the devices of this machine. TensorFlow's and ONNX's
+//! results come from the files of tests/data, small shapes are checked against the tests' oracle.
+
+use std::any::Any;
+use std::fmt::Write;
+use std::panic::{self, AssertUnwindSafe};
+use std::path::Path;
+
+use indicatif::{ProgressBar, ProgressStyle};
+use testkit::conformance::executor::Device;
+use testkit::conformance::{BUILT_IN, cases, check};
+use testkit::on_gpu::blocking;
+use testkit::small_shapes::{jobs_of, params_shapes, small_shapes};
+use testkit::voices::{Cpu, Job, POLICIES};
+use wgpu_gather::{Gpu, wgpu};
+
+use crate::Answer;
+use crate::adapters;
+use crate::table::{self, Table};
+use wgpu_gather_cli::arrays::Result;
+
+/// Of the small shapes, one in so many.
+const SAMPLED: usize = 997;
+
+/// Failures of a device that are told, and characters of each.
+const SHOWN: usize = 3;
+const SHOWN_CHARS: usize = 600;
+
+/// Checks the CPU and the adapters with this in their name, or all.
+pub fn examine(adapter: Option<&str>) -> Result<Answer> {
+    let adapters = adapters::find(adapter)?;
+    let mut doctor = Doctor::new(1 + adapters.len());
+    // What fails is in the answer.
+    panic::set_hook(Box::new(|_| ()));
+    doctor.examine("the CPU", "-", Ok(Device::Cpu));
+    for adapter in &adapters {
+        let info = adapter.get_info();
+        doctor.examine(&info.name, &info.backend.to_string(), open(adapter));
+    }
+    let _ = panic::take_hook();
+    doctor.bar.finish_and_clear();
+
+    let no_adapter = match adapters.is_empty() {
+        true => "\nno adapter found",
+        false => "",
+    };
+    Ok(Answer {
+        text: format!("{}{no_adapter}{}", doctor.table, doctor.details),
+        passed: doctor.passed,
+    })
+}
+
+/// The cases, and what came of them so far.
+struct Doctor {
+    cases: Vec<cases::Case>,
+    jobs: Vec<Job>,
+    bar: ProgressBar,
+    table: Table,
+    /// The first failures of each device.
+    details: String,
+    passed: bool,
+}
+
+impl Doctor {
+    fn new(devices: usize) -> Self {
+        let cases: Vec<cases::Case> = BUILT_IN
+            .iter()
+            .flat_map(|(name, text)| cases::lines(Path::new(name), text))
+            .collect();
+        let jobs = sampled_jobs();
+        Self {
+            bar: progress((cases.len() + jobs.len()) * devices),
+            cases,
+            jobs,
+            table: Table::new(&["adapter", "back end"], &["cases", "passed", "failed"]),
+            details: String::new(),
+            passed: true,
+        }
+    }
+
+    /// A device that cannot be had fails every case.
+    fn examine(&mut self, name: &str, back_end: &str, device: Result<Device>) {
+        self.bar.set_message(name.to_owned());
+        let case_count = self.cases.len() + self.jobs.len();
+        let (failed, failures) = match device {
+            Ok(device) => {
+                let failures = self.failures(device);
+                (failures.len(), failures)
+            }
+            Err(error) => {
+                self.bar.inc(case_count as u64);
+                (case_count, vec![error.to_string()])
+            }
+        };
+        self.passed &= failed == 0;
+        self.table.row(vec![
+            name.to_owned(),
+            back_end.to_owned(),
+            case_count.to_string(),
+            (case_count - failed).to_string(),
+            match failed {
+                0 => table::passed("0"),
+                failed => table::failed(&failed.to_string()),
+            },
+        ]);
+        for failure in failures.iter().take(SHOWN) {
+            let start: String = failure.chars().take(SHOWN_CHARS).collect();
+            let _ = write!(self.details, "\n\n{name} ({back_end}): {start}");
+        }
+    }
+
+    fn failures(&self, device: Device) -> Vec<String> {
+        let mut failures = Vec::new();
+        let mut hold = |name: &str, check: &dyn Fn() -> std::result::Result<(), String>| {
+            let checked = panic::catch_unwind(AssertUnwindSafe(check));
+            if let Err(problem) = checked.unwrap_or_else(|panic| Err(message(&*panic))) {
+                failures.push(format!("{name}: {problem}"));
+            }
+            self.bar.inc(1);
+        };
+        for case in &self.cases {
+            hold(&case.name, &|| {
+                let line = case.line.as_ref().map_err(Clone::clone)?;
+                pollster::block_on(check::check(line, device))
+            });
+        }
+        for job in &self.jobs {
+            hold("small shapes", &|| {
+                match device {
+                    Device::Cpu => job.check(&Cpu),
+                    Device::Gpu(gpu) => job.check(&blocking(gpu)),
+                }
+                Ok(())
+            });
+        }
+        failures
+    }
+}
+
+/// The cases hold on to their GPU as the tests do: until the process ends.
+fn open(adapter: &wgpu::Adapter) -> Result<Device> {
+    let gpu = pollster::block_on(Gpu::with_adapter(adapter))?;
+    Ok(Device::Gpu(Box::leak(Box::new(gpu))))
+}
+
+fn sampled_jobs() -> Vec<Job> {
+    let shapes = params_shapes();
+    let all = shapes.iter().flat_map(|shape| small_shapes(shape));
+    let valid = all.filter(|case| {
+        let output = case
+            .op
+            .output_shape(&case.params_shape, &case.indices_shape);
+        output.is_ok()
+    });
+    valid
+        .step_by(SAMPLED)
+        .flat_map(|case| jobs_of(case, &POLICIES))
+        .collect()
+}
+
+fn message(panic: &(dyn Any + Send)) -> String {
+    let text = panic.downcast_ref::<String>().map(String::as_str);
+    let text = text.or_else(|| panic.downcast_ref::<&str>().copied());
+    text.unwrap_or("a panic without a message").to_owned()
+}
+
+/// Hidden unless stderr is a terminal.
+fn progress(cases: usize) -> ProgressBar {
+    let style = ProgressStyle::with_template("{bar:40} {pos}/{len} {msg}");
+    ProgressBar::new(cases as u64).with_style(style.expect("a valid template"))
+}

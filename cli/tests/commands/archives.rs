@@ -1,0 +1,220 @@
+//! .npz archives and .safetensors files, good and hostile.
+
+use std::io::{Cursor, Write};
+
+use zip::CompressionMethod;
+use zip::write::{SimpleFileOptions, ZipWriter};
+
+use crate::support::{Folder, file, npy, numbers};
+
+const STORED: CompressionMethod = CompressionMethod::Stored;
+const DEFLATED: CompressionMethod = CompressionMethod::Deflated;
+
+fn npz(method: CompressionMethod, members: &[(&str, Vec<u8>)]) -> Vec<u8> {
+    let mut archive = ZipWriter::new(Cursor::new(Vec::new()));
+    for (name, bytes) in members {
+        let options = SimpleFileOptions::default().compression_method(method);
+        archive.start_file(*name, options).unwrap();
+        archive.write_all(bytes).unwrap();
+    }
+    archive.finish().unwrap().into_inner()
+}
+
+fn safetensors(header: &str, data: &[u8]) -> Vec<u8> {
+    let length = (header.len() as u64).to_le_bytes();
+    [&length, header.as_bytes(), data].concat()
+}
+
+fn ids() -> Vec<u8> {
+    npy("<i4", "(2,)", &numbers(&[2, 0], i32::to_le_bytes))
+}
+
+pub fn npz_members_are_gathered() {
+    for (name, method) in [("stored", STORED), ("deflated", DEFLATED)] {
+        let folder = Folder::new(name);
+        let table = npy("|u1", "(3, 2)", &[1, 2, 3, 4, 5, 6]);
+        let members = [("table.npy", table), ("ids.npy", ids())];
+        folder.write("a.npz", npz(method, &members));
+        let command = "gather a.npz:table a.npz:ids.npy -o out.npy --device cpu";
+        folder.gathers(command, "uint8 [2, 2]");
+        assert_eq!(folder.read("out.npy"), npy("|u1", "(2, 2)", &[5, 6, 1, 2]));
+    }
+}
+
+pub fn tensors_are_gathered() {
+    let folder = Folder::new("tensors");
+    folder.write("ids.npy", ids());
+    let header = r#"{"__metadata__":{"format":"pt"},
+        "first":{"dtype":"U8","shape":[3],"data_offsets":[0,3]},
+        "wte.weight":{"dtype":"BF16","shape":[3,2],"data_offsets":[3,15]},
+        "ids":{"dtype":"I64","shape":[1],"data_offsets":[15,23]}}"#;
+    let weights: Vec<u8> = (10..22).collect();
+    let data = [&[7, 8, 9][..], &weights, &numbers(&[1], i64::to_le_bytes)].concat();
+    folder.write("m.safetensors", safetensors(header, &data));
+
+    let command = "gather m.safetensors:first ids.npy -o out.npy --device cpu";
+    folder.gathers(command, "uint8 [2]");
+    assert_eq!(folder.read("out.npy"), npy("|u1", "(2,)", &[9, 7]));
+
+    let command = "gather m.safetensors:wte.weight ids.npy -o out.npy --device cpu";
+    folder.gathers(command, "void16 [2, 2]");
+    let rows = npy("<V2", "(2, 2)", &[18, 19, 20, 21, 10, 11, 12, 13]);
+    assert_eq!(folder.read("out.npy"), rows);
+
+    // The output is the params of a second gather.
+    folder.write("rows.npy", rows);
+    let command = "gather rows.npy m.safetensors:ids -o out.npy --device cpu";
+    folder.gathers(command, "void16 [1, 2]");
+    let row = npy("<V2", "(1, 2)", &[10, 11, 12, 13]);
+    assert_eq!(folder.read("out.npy"), row);
+}
+
+pub fn hostile_npz_is_refused() {
+    let folder = Folder::new("hostile-npz");
+    folder.write("ids.npy", ids());
+    let header = |descr: &str, order: &str| {
+        let text = format!("{{'descr': {descr}, 'fortran_order': {order}, 'shape': (3, 1), }}");
+        file(1, &text, &[1, 2, 3])
+    };
+    let one = |bytes: Vec<u8>| npz(STORED, &[("a.npy", bytes)]);
+    let good = one(header("'|u1'", "False"));
+    let many: Vec<(String, Vec<u8>)> = (0..10).map(|n| (format!("m{n}.npy"), ids())).collect();
+    let many: Vec<(&str, Vec<u8>)> = many.iter().map(|(n, b)| (n.as_str(), b.clone())).collect();
+    for (bytes, error) in [
+        (vec![], "invalid Zip archive: Could not find EOCD"),
+        (ids(), "invalid Zip archive: Could not find EOCD"),
+        (
+            good[..good.len() - 30].to_vec(),
+            "invalid Zip archive: Could not find EOCD",
+        ),
+        (npz(STORED, &[]), "no member \"a\", it has none"),
+        (
+            npz(STORED, &[("b.npy", ids())]),
+            "no member \"a\", it has b",
+        ),
+        (
+            npz(DEFLATED, &many),
+            "no member \"a\", it has m0, m1, m2, m3, m4, m5, m6, m7, 2 more",
+        ),
+        (one(b"text".to_vec()), "not a .npy file"),
+        (
+            one(ids()[..9].to_vec()),
+            "the file ends within its header or data",
+        ),
+        (
+            one([&b"\x93NUMPY\x02\x00"[..], &[255; 4]].concat()),
+            "header must have at most 65536 bytes, found 4294967295",
+        ),
+        (
+            one(header("'|u1'", "True")),
+            "Fortran order is not supported, only C order",
+        ),
+        (
+            one(header("'|O'", "False")),
+            "arrays of Python objects are not supported",
+        ),
+        (changed(&good, &[1, 2, 3], &[1, 9, 3]), "Invalid checksum"),
+        (
+            claims(&good, u32::MAX - 1),
+            "the member cannot have 4294967294 bytes, 72 in the archive of 180",
+        ),
+    ] {
+        folder.write("bad.npz", bytes);
+        let command = "gather bad.npz:a ids.npy -o out.npy --device cpu";
+        folder.refuses(command, &format!("bad.npz:a: {error}"));
+    }
+    folder.write("bad.npz", good);
+    folder.refuses(
+        "gather bad.npz ids.npy -o out.npy --device cpu",
+        "bad.npz: name a member, as FILE:NAME; it has a",
+    );
+}
+
+/// The archive with `from` replaced by `to` and its checksum unchanged.
+fn changed(bytes: &[u8], from: &[u8], to: &[u8]) -> Vec<u8> {
+    let at = bytes.windows(from.len()).position(|part| part == from);
+    let mut bytes = bytes.to_vec();
+    bytes[at.unwrap()..][..to.len()].copy_from_slice(to);
+    bytes
+}
+
+/// The archive with `bytes` as the size of its one member in the directory.
+fn claims(archive: &[u8], bytes: u32) -> Vec<u8> {
+    let at = archive.windows(4).position(|part| part == b"PK\x01\x02");
+    let mut archive = archive.to_vec();
+    archive[at.unwrap() + 24..][..4].copy_from_slice(&bytes.to_le_bytes());
+    archive
+}
+
+pub fn hostile_safetensors_are_refused() {
+    let folder = Folder::new("hostile-safetensors");
+    folder.write("ids.npy", ids());
+    let tensor = |dtype: &str, shape: &str, start: usize, end: usize| {
+        format!(r#"{{"t":{{"dtype":"{dtype}","shape":{shape},"data_offsets":[{start},{end}]}}}}"#)
+    };
+    let one = |dtype, shape, start, end, data: &[u8]| {
+        safetensors(&tensor(dtype, shape, start, end), data)
+    };
+    let ends = "the file ends within its header or data";
+    let good = one("U8", "[3]", 0, 3, &[1, 2, 3]);
+    for (bytes, error) in [
+        (vec![], ends),
+        (vec![9, 0, 0], ends),
+        (
+            b"\x93NUMPY\x01\x00".to_vec(),
+            "header must have at most 100000000 bytes, found 379676406402707",
+        ),
+        (
+            vec![255; 8],
+            "header must have at most 100000000 bytes, found 18446744073709551615",
+        ),
+        (good[..20].to_vec(), ends),
+        (
+            good[..good.len() - 1].to_vec(),
+            "data must have 3 bytes, found 2",
+        ),
+        (
+            [&good[..], &[0]].concat(),
+            "data must have 3 bytes, found 4",
+        ),
+        (
+            safetensors("{", &[]),
+            "header is not valid: EOF while parsing an object at line 1 column 1",
+        ),
+        (
+            one("U8", "[3]", 1, 4, &[0; 4]),
+            "header is not valid: invalid offset for tensor `t`",
+        ),
+        (
+            one("U8", "[4]", 0, 3, &[0; 3]),
+            "header is not valid: invalid shape, data type, or offset for tensor",
+        ),
+        (
+            one("U8", "[4294967296,4294967296]", 0, 0, &[]),
+            "header is not valid: overflow computing buffer size from shape and/or element type",
+        ),
+        (
+            one("U8", "[-1]", 0, 0, &[]),
+            "header is not valid: invalid value: integer `-1`, expected usize at line 1 column 54",
+        ),
+        (
+            one("U7", "[3]", 0, 3, &[0; 3]),
+            "header is not valid: unknown variant `U7`, expected one of `BOOL`, `F4`, `F6_E2M3`, `F6_E3M2`, `U8`, ",
+        ),
+        (one("F4", "[6]", 0, 3, &[0; 3]), "dtype F4 is not supported"),
+        (safetensors("{}", &[]), "no tensor \"t\", it has none"),
+        (
+            safetensors(&tensor("U8", "[1]", 0, 1).replace("\"t\"", "\"u\""), &[0]),
+            "no tensor \"t\", it has u",
+        ),
+    ] {
+        folder.write("bad.safetensors", bytes);
+        let command = "gather bad.safetensors:t ids.npy -o out.npy --device cpu";
+        folder.refuses(command, &format!("bad.safetensors:t: {error}"));
+    }
+    folder.write("bad.safetensors", good);
+    folder.refuses(
+        "gather bad.safetensors ids.npy -o out.npy --device cpu",
+        "bad.safetensors: name a tensor, as FILE:NAME; it has t",
+    );
+}

@@ -1,0 +1,159 @@
+//! The command `wgpu-gather` as its users run it. The other binary, tests/npy, tests `run` on .npy files.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod archives;
+#[path = "../support/mod.rs"]
+#[allow(dead_code, reason = "tests/npy uses the rest")]
+mod support;
+
+use std::process::ExitCode;
+
+use libtest_mimic::{Arguments, Trial};
+use support::wgpu_gather;
+use testkit::device::gpu_trial;
+use testkit::ran::{NO_GPU, Ran};
+
+fn main() -> ExitCode {
+    let cpu = |name: &str, run: fn()| {
+        Trial::test(name, move || {
+            run();
+            Ok(())
+        })
+    };
+    let trials = vec![
+        cpu("help_teaches_each_command", help_teaches_each_command),
+        cpu("wrong_usage_exits_with_2", wrong_usage_exits_with_2),
+        cpu(
+            "npz_members_are_gathered",
+            archives::npz_members_are_gathered,
+        ),
+        cpu("tensors_are_gathered", archives::tensors_are_gathered),
+        cpu("hostile_npz_is_refused", archives::hostile_npz_is_refused),
+        cpu(
+            "hostile_safetensors_are_refused",
+            archives::hostile_safetensors_are_refused,
+        ),
+        cpu("colours_are_for_terminals", colours_are_for_terminals),
+        cpu("all_runs_without_a_gpu", all_runs_without_a_gpu),
+        cpu(
+            "an_absent_adapter_is_an_error",
+            an_absent_adapter_is_an_error,
+        ),
+        gpu_trial("adapters_says_what_fits", |gpu| {
+            let info = gpu.device().adapter_info();
+            let text = succeeds(&["adapters"]);
+            for part in [
+                info.name.as_str(),
+                "max_storage_buffer_binding_size",
+                "fits ",
+            ] {
+                assert!(text.contains(part), "{part} is not in\n{text}");
+            }
+            Ok(())
+        }),
+        gpu_trial("doctor_passes", |gpu| {
+            let info = gpu.device().adapter_info();
+            let text = succeeds(&["doctor"]);
+            let mut rows = text.lines().filter(|line| line.starts_with(&info.name));
+            assert!(rows.next().is_some(), "no row of {}\n{text}", info.name);
+            assert!(
+                text.lines().skip(1).all(|row| row.ends_with(" 0")),
+                "{text}"
+            );
+            Ok(())
+        }),
+        gpu_trial("bench_times_both", |gpu| {
+            let text = succeeds(&["bench", "--adapter", &gpu.device().adapter_info().name]);
+            let rows = |device| text.lines().filter(|row| row.starts_with(device)).count();
+            assert_eq!((rows("CPU "), rows("GPU ")), (4, 4), "{text}");
+            Ok(())
+        }),
+    ];
+    libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
+}
+
+/// Runs the command, which must succeed, and returns its standard output.
+#[track_caller]
+fn succeeds(args: &[&str]) -> String {
+    let result = Ran::new(wgpu_gather().args(args));
+    assert_eq!(
+        result.code, 0,
+        "{args:?}: {}{}",
+        result.stdout, result.stderr
+    );
+    result.stdout
+}
+
+fn help_teaches_each_command() {
+    let help = succeeds(&["--help"]);
+    for command in ["adapters", "run", "doctor", "bench"] {
+        assert!(help.contains(&format!("\n  {command} ")), "{help}");
+        let own = succeeds(&[command, "--help"]);
+        let example = own.lines().find(|line| {
+            line.contains(&format!("wgpu-gather {command}")) && !line.starts_with("Usage")
+        });
+        assert!(example.is_some(), "no example in\n{own}");
+    }
+    assert!(help.contains("Exit status: 0 fine, 1 "), "{help}");
+}
+
+fn wrong_usage_exits_with_2() {
+    for args in [
+        &[][..],
+        &["take"],
+        &["adapters", "all"],
+        &["doctor", "--adapters", "a"],
+        &["bench", "--adapter"],
+    ] {
+        let result = Ran::new(wgpu_gather().args(args));
+        assert_eq!((result.code, result.stdout.as_str()), (2, ""), "{args:?}");
+    }
+}
+
+fn colours_are_for_terminals() {
+    let stderr_of = |name: &str, value: &str, no_color: bool| {
+        let mut command = wgpu_gather();
+        command.args(["doctor", "--adapter", "nothing has this name"]);
+        command.env_remove("NO_COLOR").env(name, value);
+        if no_color {
+            command.env("NO_COLOR", "1");
+        }
+        Ran::new(&mut command).stderr
+    };
+    assert!(!stderr_of("CLICOLOR", "1", false).contains('\x1b'));
+    assert!(stderr_of("CLICOLOR_FORCE", "1", false).contains('\x1b'));
+    assert!(!stderr_of("CLICOLOR_FORCE", "1", true).contains('\x1b'));
+}
+
+fn all_runs_without_a_gpu() {
+    let stdout_of = |command: &str| {
+        let mut run = wgpu_gather();
+        run.arg(command)
+            .envs([NO_GPU])
+            .env_remove("WGPU_ADAPTER_NAME");
+        let result = Ran::new(&mut run);
+        // A progress bar is for terminals only, so stderr stays empty.
+        assert_eq!((result.code, result.stderr.as_str()), (0, ""), "{command}");
+        result.stdout
+    };
+    let adapters = stdout_of("adapters");
+    assert_eq!(adapters, "no adapter found: gathers run on the CPU\n");
+    let doctor = stdout_of("doctor");
+    let lines: Vec<&str> = doctor.lines().collect();
+    assert!(
+        lines[1].starts_with("the CPU  ") && lines[1].ends_with(" 0"),
+        "{doctor}"
+    );
+    assert_eq!(lines[2..], ["no adapter found"], "{doctor}");
+    assert!(stdout_of("bench").starts_with("GPU: no adapter found\n"));
+}
+
+fn an_absent_adapter_is_an_error() {
+    for command in ["doctor", "bench"] {
+        let args = [command, "--adapter", "nothing has this name"];
+        let result = Ran::new(wgpu_gather().args(args).envs([NO_GPU]));
+        let expected = "error: no adapter has \"nothing has this name\" in its name\n";
+        assert_eq!((result.code, result.stderr.as_str()), (1, expected));
+    }
+}

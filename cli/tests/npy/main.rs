@@ -1,0 +1,260 @@
+//! `wgpu-gather run` on good, bad and hostile .npy files and arguments.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod refusals;
+#[path = "../support/mod.rs"]
+mod support;
+
+use std::fs;
+use std::process::ExitCode;
+
+use libtest_mimic::{Arguments, Trial};
+use support::{Folder, file, npy, numbers, wgpu_gather};
+use testkit::device::gpu_trial;
+use testkit::ran::{NO_GPU, Ran};
+
+const DATA: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/data");
+
+fn main() -> ExitCode {
+    let cpu = |name: &str, run: fn()| {
+        Trial::test(name, move || {
+            run();
+            Ok(())
+        })
+    };
+    let gpu = |name: &str, run: fn()| {
+        gpu_trial(name, move |_| {
+            run();
+            Ok(())
+        })
+    };
+    let trials = vec![
+        cpu("digits_on_the_cpu", || digits("cpu")),
+        gpu("digits_on_the_gpu", || digits("gpu")),
+        cpu("every_dtype_on_the_cpu", || every_dtype("cpu")),
+        gpu("every_dtype_on_the_gpu", || every_dtype("gpu")),
+        cpu("attributes_on_the_cpu", || attributes("cpu")),
+        gpu("attributes_on_the_gpu", || attributes("gpu")),
+        cpu("bad_index_on_the_cpu", bad_index_on_the_cpu),
+        gpu("bad_index_on_the_gpu", bad_index_on_the_gpu),
+        cpu("every_format_version_is_read", every_format_version_is_read),
+        cpu(
+            "hostile_files_are_refused",
+            refusals::hostile_files_are_refused,
+        ),
+        cpu(
+            "files_that_do_not_fit_are_refused",
+            refusals::files_that_do_not_fit_are_refused,
+        ),
+        cpu(
+            "wrong_arguments_are_refused",
+            refusals::wrong_arguments_are_refused,
+        ),
+        cpu("output_is_replaced_whole", output_is_replaced_whole),
+        cpu("npy_without_a_gpu", npy_without_a_gpu),
+    ];
+    libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
+}
+
+fn digits(device: &str) {
+    let folder = Folder::new(&format!("digits-{device}"));
+    let data = |name: &str| fs::read(format!("{DATA}/digits_{name}.npy")).unwrap();
+    folder.write("images.npy", data("images_u8"));
+    folder.write("indices.npy", data("indices_i32"));
+    let command = format!("gather_nd images.npy indices.npy -o out.npy --device {device}");
+    folder.gathers(&command, "uint8 [30, 8, 8]");
+    assert_eq!(folder.read("out.npy"), data("expected_u8"));
+}
+
+/// Elements of every dtype arrive bit for bit: NaNs, negative zeros, booleans. The index types take turns.
+fn every_dtype(device: &str) {
+    let folder = Folder::new(&format!("dtypes-{device}"));
+    let dtypes = [
+        ("|b1", "bool", 1),
+        ("|i1", "int8", 1),
+        ("|u1", "uint8", 1),
+        ("<i2", "int16", 2),
+        ("<u2", "uint16", 2),
+        ("<f2", "float16", 2),
+        ("<i4", "int32", 4),
+        ("<u4", "uint32", 4),
+        ("<f4", "float32", 4),
+        ("<i8", "int64", 8),
+        ("<u8", "uint64", 8),
+        ("<f8", "float64", 8),
+        ("<c8", "complex64", 8),
+        ("<c16", "complex128", 16),
+    ];
+    let indices = [
+        ("<i4", numbers(&[2, 0], i32::to_le_bytes)),
+        ("<i8", numbers(&[2, 0], i64::to_le_bytes)),
+        ("<u4", numbers(&[2, 0], u32::to_le_bytes)),
+        ("<u8", numbers(&[2, 0], u64::to_le_bytes)),
+    ];
+    for ((descr, name, width), (index_descr, indices)) in
+        dtypes.into_iter().zip(indices.iter().cycle())
+    {
+        let params: Vec<u8> = if name == "bool" {
+            vec![1, 0, 0, 0, 1, 1]
+        } else {
+            (0..=255).rev().take(6 * width).collect()
+        };
+        let row = |row: usize| &params[row * 2 * width..][..2 * width];
+        let expected = npy(descr, "(2, 2)", &[row(2), row(0)].concat());
+        folder.write("params.npy", npy(descr, "(3, 2)", &params));
+        folder.write("indices.npy", npy(index_descr, "(2, 1)", indices));
+        let command = format!("gather_nd params.npy indices.npy -o out.npy --device {device}");
+        folder.gathers(&command, &format!("{name} [2, 2]"));
+        assert_eq!(folder.read("out.npy"), expected, "{name}, {index_descr}");
+    }
+}
+
+fn attributes(device: &str) {
+    let folder = Folder::new(&format!("attributes-{device}"));
+    folder.write("params.npy", npy("|u1", "(2, 3)", &[1, 2, 3, 4, 5, 6]));
+    folder.i32("last.npy", "()", &[-1]);
+    folder.i32("columns.npy", "(2,)", &[2, 0]);
+    folder.i32("batched.npy", "(2, 1)", &[1, 2]);
+    folder.i32("cells.npy", "(1, 2)", &[-1, 1]);
+    folder.i32("first.npy", "(1, 3)", &[1, 0, 1]);
+    for (command, shape, output) in [
+        (
+            "gather params.npy columns.npy --axis 1",
+            "(2, 2)",
+            vec![3, 1, 6, 4],
+        ),
+        (
+            "gather params.npy columns.npy --axis=-1",
+            "(2, 2)",
+            vec![3, 1, 6, 4],
+        ),
+        (
+            "gather params.npy last.npy --from-end",
+            "(3,)",
+            vec![4, 5, 6],
+        ),
+        (
+            "gather params.npy batched.npy --batch-dims 1",
+            "(2, 1)",
+            vec![2, 6],
+        ),
+        (
+            "gather_nd params.npy batched.npy --batch-dims 1",
+            "(2,)",
+            vec![2, 6],
+        ),
+        ("gather_nd params.npy cells.npy --from-end", "(1,)", vec![5]),
+        (
+            "gather_nd params.npy cells.npy --bad-indices zero",
+            "(1,)",
+            vec![0],
+        ),
+        (
+            "gather_nd params.npy cells.npy --bad-indices clamp",
+            "(1,)",
+            vec![2],
+        ),
+        (
+            "gather_elements params.npy batched.npy --axis 1",
+            "(2, 1)",
+            vec![2, 6],
+        ),
+        (
+            "gather_elements params.npy first.npy",
+            "(1, 3)",
+            vec![4, 2, 6],
+        ),
+    ] {
+        let result = folder.run(&format!("{command} -o out.npy --device {device}"));
+        assert_eq!(result.code, 0, "{command}: {}", result.stderr);
+        assert_eq!(
+            folder.read("out.npy"),
+            npy("|u1", shape, &output),
+            "{command}"
+        );
+    }
+}
+
+const BAD_INDEX: &str = "indices[1,0] = [7] does not index into param shape [3]";
+
+fn folder_with_bad_index(name: &str) -> Folder {
+    let folder = Folder::new(name);
+    folder.write("params.npy", npy("|u1", "(3,)", &[1, 2, 3]));
+    folder.i32("indices.npy", "(2, 1, 1)", &[1, 7]);
+    folder
+}
+
+fn bad_index_on_the_cpu() {
+    let folder = folder_with_bad_index("bad-index-cpu");
+    let command = "gather_nd params.npy indices.npy -o out.npy --device cpu";
+    folder.refuses(command, BAD_INDEX);
+    folder.refuses(&format!("{command} --bad-indices error"), BAD_INDEX);
+}
+
+fn bad_index_on_the_gpu() {
+    let folder = folder_with_bad_index("bad-index-gpu");
+    let command = "gather_nd params.npy indices.npy -o out.npy --device";
+    folder.refuses(&format!("{command} gpu --bad-indices error"), BAD_INDEX);
+    // `auto` takes the CPU's policy, as the GPU's default would make the answer depend on the machine.
+    folder.refuses(&format!("{command} auto"), BAD_INDEX);
+    folder.gathers(&format!("{command} gpu"), "uint8 [2, 1]");
+    assert_eq!(folder.read("out.npy"), npy("|u1", "(2, 1)", &[2, 0]));
+}
+
+fn every_format_version_is_read() {
+    let folder = Folder::new("versions");
+    folder.i32("indices.npy", "(1,)", &[1]);
+    let header = "{\"shape\":(2 ,),'fortran_order' : False, 'descr': '<u2'}\n";
+    for version in 1..=3 {
+        folder.write("params.npy", file(version, header, &[1, 2, 3, 4]));
+        folder.gathers(
+            "gather params.npy indices.npy -o out.npy --device cpu",
+            "uint16 [1]",
+        );
+        assert_eq!(folder.read("out.npy"), npy("<u2", "(1,)", &[3, 4]));
+    }
+}
+
+fn output_is_replaced_whole() {
+    let folder = folder_with_bad_index("replace");
+    folder.write("out.npy", b"old".to_vec());
+    let command = "gather_nd params.npy indices.npy -o out.npy --device cpu";
+    folder.refuses(command, BAD_INDEX);
+    folder.gathers(&format!("{command} --bad-indices zero"), "uint8 [2, 1]");
+    assert_eq!(folder.read("out.npy"), npy("|u1", "(2, 1)", &[2, 0]));
+    assert_eq!(folder.files().len(), 3);
+}
+
+fn npy_without_a_gpu() {
+    let folder = Folder::new("no-gpu");
+    folder.i32("vector.npy", "(2,)", &[0, 1]);
+    let run = |device, env: (&str, &str)| {
+        let args = [
+            "run",
+            "gather",
+            "vector.npy",
+            "vector.npy",
+            "-o",
+            "out.npy",
+            "--device",
+            device,
+        ];
+        Ran::new(wgpu_gather().current_dir(&folder.0).args(args).envs([env]))
+    };
+    let auto = run("auto", NO_GPU);
+    let expected = "out.npy: int32 [2], gathered on the CPU (no adapter found: ";
+    assert!(auto.stdout.starts_with(expected), "{auto:?}");
+    let unnamed = ("WGPU_ADAPTER_NAME", "nothing has this name");
+    let named = "WGPU_ADAPTER_NAME is nothing has this name, which is in none of the names: ";
+    for (env, reason) in [(NO_GPU, ""), (unnamed, named)] {
+        let gpu = run("gpu", env);
+        let ours: Vec<&str> = (gpu.stderr.lines())
+            .filter(|line| !line.contains("XDG_RUNTIME_DIR"))
+            .collect();
+        let [line] = ours[..] else { panic!("{gpu:?}") };
+        assert_eq!(gpu.code, 1, "{gpu:?}");
+        let expected = format!("error: no adapter found: {reason}");
+        assert!(line.starts_with(&expected), "{gpu:?}");
+    }
+}

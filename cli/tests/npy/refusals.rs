@@ -1,0 +1,217 @@
+//! Files and arguments that `run` refuses, each with an error of one line and without an output file.
+
+use super::support::{Folder, file, npy};
+
+pub fn hostile_files_are_refused() {
+    let folder = Folder::new("hostile");
+    folder.i32("indices.npy", "(1,)", &[0]);
+    let header = |descr: &str, order: &str, shape: &str| {
+        format!("{{'descr': {descr}, 'fortran_order': {order}, 'shape': {shape}, }}")
+    };
+    let text = |text: &str| file(1, text, &[]);
+    let f4 = |shape: &str, data: &[u8]| file(1, &header("'<f4'", "False", shape), data);
+    let descr = |descr: &str| file(1, &header(descr, "False", "(1,)"), &[0; 8]);
+    let start = |rest: &[u8]| [&b"\x93NUMPY"[..], rest].concat();
+    let ends = "the file ends within its header or data";
+    for (bytes, error) in [
+        (vec![], "not a .npy file"),
+        (b"PK\x03\x04 an archive".to_vec(), "not a .npy file"),
+        (start(&[]), "not a .npy file"),
+        (
+            start(&[9, 0, 1, 0]),
+            "format version [9, 0] is not supported",
+        ),
+        (start(&[1, 0, 118]), ends),
+        (start(&[1, 0, 255, 255]), ends),
+        (
+            start(&[2, 0, 255, 255, 255, 255]),
+            "header must have at most 65536 bytes, found 4294967295",
+        ),
+        (start(&[1, 0, 1, 0, 255]), "header must be UTF-8 text"),
+        (text(""), "header must go on with {, found \"\""),
+        (
+            text("{}"),
+            "header must have the keys descr, fortran_order and shape",
+        ),
+        (
+            text("{'descr': '<f4'}"),
+            "header must have the keys descr, fortran_order and shape",
+        ),
+        (
+            text("{'descr' '<f4'}"),
+            "header must go on with :, found \"'<f4'}\"",
+        ),
+        (text("{'descr"), "header has a string without an end"),
+        (text("{'key': 1}"), "header has an unknown key \"key\""),
+        (
+            text(&format!("{{'{}': 1}}", "k".repeat(60_000))),
+            "header has an unknown key \"kkkkkkkkkkkkkkkkkkkk\"",
+        ),
+        (
+            text("{} {}"),
+            "header must go on with its end, found \"{}\"",
+        ),
+        (
+            descr("'>f4'"),
+            "big-endian float32 is not supported, only little-endian",
+        ),
+        (descr("'|O'"), "arrays of Python objects are not supported"),
+        (descr("'<U2'"), "dtype \"<U2\" is not supported"),
+        (
+            descr(&format!("'{}'", "d".repeat(60_000))),
+            "dtype \"dddddddddddddddddddd\" is not supported",
+        ),
+        (descr("''"), "dtype \"\" is not supported"),
+        (descr("'é4'"), "dtype \"é4\" is not supported"),
+        (
+            descr("[('a', '<f4')]"),
+            "structured dtypes are not supported",
+        ),
+        (
+            file(1, &header("'<f4'", "True", "(1, 1)"), &[0; 4]),
+            "Fortran order is not supported, only C order",
+        ),
+        (
+            f4("(-1,)", &[]),
+            "header must go on with a dim, found \"-1,), }\"",
+        ),
+        (
+            f4("(99999999999999999999,)", &[]),
+            "dim 99999999999999999999 is too large",
+        ),
+        (
+            f4("(4611686018427387904, 4)", &[]),
+            "the size of shape overflows",
+        ),
+        (
+            f4(&format!("({})", "1,".repeat(65)), &[0; 4]),
+            "shape must have at most 64 dims",
+        ),
+        (
+            f4("(4000000000,)", &[]),
+            "float32 data of shape [4000000000] must have 16000000000 bytes, found 0",
+        ),
+        (
+            f4("(2,)", &[0; 7]),
+            "float32 data of shape [2] must have 8 bytes, found 7",
+        ),
+        (
+            f4("(2,)", &[0; 9]),
+            "float32 data of shape [2] must have 8 bytes, found 9",
+        ),
+    ] {
+        folder.write("bad.npy", bytes);
+        let error = format!("bad.npy: {error}");
+        folder.refuses("gather bad.npy indices.npy -o out.npy --device cpu", &error);
+        folder.refuses("gather indices.npy bad.npy -o out.npy --device cpu", &error);
+    }
+}
+
+pub fn files_that_do_not_fit_are_refused() {
+    let folder = Folder::new("misfits");
+    folder.i32("vector.npy", "(2,)", &[0, 1]);
+    folder.i32("deep.npy", "(1, 2)", &[0, 1]);
+    folder.write("floats.npy", npy("<f4", "(1,)", &[0; 4]));
+    for (command, error) in [
+        (
+            "gather vector.npy floats.npy -o out.npy",
+            "floats.npy: indices must be int32, int64, uint32 or uint64, found float32",
+        ),
+        (
+            "gather_nd vector.npy deep.npy -o out.npy",
+            "index depth (the last dim of indices) must be at most 1, the rank of params less batch_dims, found 2",
+        ),
+        (
+            "gather vector.npy vector.npy --axis 1 -o out.npy",
+            "axis must be in [-1, 1) for params of rank 1, found 1",
+        ),
+        ("gather . vector.npy -o out.npy", ".: not a regular file"),
+        ("gather vector.npy vector.npy -o .", ".: not a regular file"),
+    ] {
+        folder.refuses(&format!("{command} --device cpu"), error);
+    }
+    for command in [
+        "gather absent.npy vector.npy -o out.npy",
+        "gather vector.npy vector.npy -o absent/out.npy",
+    ] {
+        let result = folder.run(&format!("{command} --device cpu"));
+        assert_eq!(
+            (result.code, result.stderr.lines().count()),
+            (1, 1),
+            "{command}"
+        );
+        assert!(
+            result.stderr.starts_with("error: absent"),
+            "{}",
+            result.stderr
+        );
+    }
+}
+
+pub fn wrong_arguments_are_refused() {
+    let folder = Folder::new("arguments");
+    for (command, error) in [
+        ("", "the following required arguments were not provided:"),
+        ("take a b -o c", "invalid value 'take' for '<OPERATION>'"),
+        (
+            "gather a -o c",
+            "the following required arguments were not provided:",
+        ),
+        ("gather a b c -o d", "unexpected argument 'c' found"),
+        (
+            "gather a b",
+            "the following required arguments were not provided:",
+        ),
+        (
+            "gather a b -o",
+            "a value is required for '--output <OUT.npy>' but none was supplied",
+        ),
+        (
+            "gather a b -o c --output=d",
+            "the argument '--output <OUT.npy>' cannot be used multiple times",
+        ),
+        (
+            "gather a b -o c --axes 1",
+            "unexpected argument '--axes' found",
+        ),
+        (
+            "gather a b -o c --from-end=yes",
+            "unexpected value 'yes' for '--from-end' found; no more were expected",
+        ),
+        (
+            "gather a b --output=",
+            "a value is required for '--output <OUT.npy>' but none was supplied",
+        ),
+        (
+            "gather a b -o c --axis one",
+            "invalid value 'one' for '--axis <N>': invalid digit found in string",
+        ),
+        (
+            "gather a b -o c --batch-dims 1.5",
+            "invalid value '1.5' for '--batch-dims <N>': invalid digit found in string",
+        ),
+        (
+            "gather a b -o c --device tpu",
+            "invalid value 'tpu' for '--device <DEVICE>'",
+        ),
+        (
+            "gather a b -o c --bad-indices skip",
+            "invalid value 'skip' for '--bad-indices <POLICY>'",
+        ),
+        ("gather_nd a b -o c --axis 1", "gather_nd has no --axis"),
+        (
+            "gather_elements a b -o c --batch-dims 1",
+            "gather_elements has no --batch-dims",
+        ),
+        ("gather a b -o c.npz", "--output is a .npy file, found .npz"),
+    ] {
+        let result = folder.run(command);
+        let expected = format!("error: {error}");
+        assert_eq!(
+            (result.code, result.stderr.lines().next()),
+            (2, Some(expected.as_str())),
+            "{command}"
+        );
+        assert_eq!(folder.files().len(), 0, "{command}");
+    }
+}

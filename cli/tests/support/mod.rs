@@ -1,0 +1,116 @@
+//! The command `wgpu-gather`, run in new folders, and .npy files made from NumPy's description of the format.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use testkit::ran::Ran;
+
+pub fn wgpu_gather() -> Command {
+    Command::new(env!("CARGO_BIN_EXE_wgpu-gather"))
+}
+
+/// A new folder in which commands run.
+pub struct Folder(pub PathBuf);
+
+impl Folder {
+    pub fn new(name: &str) -> Self {
+        let folder = Path::new(env!("CARGO_TARGET_TMPDIR"))
+            .join(env!("CARGO_CRATE_NAME"))
+            .join(name);
+        let _ = fs::remove_dir_all(&folder);
+        fs::create_dir_all(&folder).unwrap();
+        Self(folder)
+    }
+
+    pub fn write(&self, name: &str, bytes: Vec<u8>) {
+        fs::write(self.0.join(name), bytes).unwrap();
+    }
+
+    pub fn i32(&self, name: &str, shape: &str, indices: &[i32]) {
+        self.write(name, npy("<i4", shape, &numbers(indices, i32::to_le_bytes)));
+    }
+
+    pub fn read(&self, name: &str) -> Vec<u8> {
+        fs::read(self.0.join(name)).unwrap()
+    }
+
+    pub fn files(&self) -> BTreeMap<PathBuf, Vec<u8>> {
+        let paths = fs::read_dir(&self.0)
+            .unwrap()
+            .map(|entry| entry.unwrap().path());
+        paths
+            .map(|path| (path.clone(), fs::read(path).unwrap()))
+            .collect()
+    }
+
+    pub fn run(&self, command: &str) -> Ran {
+        Ran::new(
+            wgpu_gather()
+                .current_dir(&self.0)
+                .arg("run")
+                .args(command.split_whitespace()),
+        )
+    }
+
+    /// The command succeeds and prints that `out.npy` holds `output`.
+    #[track_caller]
+    pub fn gathers(&self, command: &str, output: &str) {
+        let result = self.run(command);
+        assert_eq!(result.code, 0, "{command}: {}", result.stderr);
+        let expected = format!("out.npy: {output}, gathered on ");
+        assert!(
+            result.stdout.starts_with(&expected),
+            "{command}: {}",
+            result.stdout
+        );
+    }
+
+    /// The command fails with the line `error` and leaves every file as it was.
+    #[track_caller]
+    pub fn refuses(&self, command: &str, error: &str) {
+        let before = self.files();
+        let result = self.run(command);
+        let mut lines = result.stderr.lines();
+        let last = lines.next_back();
+        let expected = format!("error: {error}");
+        assert_eq!(
+            (result.code, last),
+            (1, Some(expected.as_str())),
+            "{command}"
+        );
+        // GPU drivers may print lines before the error.
+        if command.contains("--device cpu") {
+            assert_eq!(lines.count(), 0, "{command}: {}", result.stderr);
+        }
+        assert_eq!(result.stdout, "", "{command}");
+        assert!(self.files() == before, "{command}: files changed");
+    }
+}
+
+/// The file that NumPy writes for an array of few dims, whose header has 128 bytes.
+pub fn npy(descr: &str, shape: &str, data: &[u8]) -> Vec<u8> {
+    let header = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': {shape}, }}");
+    file(1, &format!("{header:<117}\n"), data)
+}
+
+pub fn file(version: u8, header: &str, data: &[u8]) -> Vec<u8> {
+    let len = u32::try_from(header.len()).unwrap().to_le_bytes();
+    let len = if version == 1 { &len[..2] } else { &len[..] };
+    [
+        &b"\x93NUMPY"[..],
+        &[version, 0],
+        len,
+        header.as_bytes(),
+        data,
+    ]
+    .concat()
+}
+
+pub fn numbers<I: Copy, const N: usize>(numbers: &[I], to_le_bytes: fn(I) -> [u8; N]) -> Vec<u8> {
+    numbers
+        .iter()
+        .flat_map(|&number| to_le_bytes(number))
+        .collect()
+}

@@ -1,0 +1,375 @@
+//! The table of cases that the oracle, the CPU and the GPU all run, one case a line.
+
+use wgpu_gather::IndexKind;
+
+use super::indices::{Hash, values_around};
+use super::oracle::{Case, Op};
+
+/// A gather that TensorFlow's or Paddle's documentation shows, with its printed result.
+#[derive(Debug, Clone)]
+pub struct Example {
+    pub case: Case,
+    pub params: Vec<&'static str>,
+    pub output_shape: &'static [usize],
+    pub output: Vec<&'static str>,
+}
+
+const PAIRS: &str = "a0 b0 c0 d0 a1 b1 c1 d1";
+const COUNTED: &str = "0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23";
+const TENS: &str = "0 1 2 10 11 12 20 21 22 30 31 32";
+
+/// The documented examples of tf.gather_nd, paddle.gather_nd and tf.gather, in the order of their pages.
+#[rustfmt::skip]
+pub fn documentation() -> Vec<Example> {
+    let nd = gather_nd;
+    vec![
+        example(nd(0), &[2, 2], &[2, 2], &[0, 0, 1, 1], "a b c d", &[2], "a d"),
+        example(nd(0), &[2, 3], &[2, 1], &[1, 0], "a b c d e f", &[2, 3], "d e f a b c"),
+        example(nd(0), &[2, 2, 2], &[1, 1], &[1], PAIRS, &[1, 2, 2], "a1 b1 c1 d1"),
+        example(nd(0), &[2, 2, 2], &[2, 2], &[0, 1, 1, 0], PAIRS, &[2, 2], "c0 d0 a1 b1"),
+        example(nd(0), &[2, 2, 2], &[2, 3], &[0, 0, 1, 1, 0, 1], PAIRS, &[2], "b0 b1"),
+        example(nd(0), &[2, 2], &[2, 1, 2], &[0, 0, 0, 1], "a b c d", &[2, 1], "a b"),
+        example(nd(0), &[2, 2], &[2, 1, 1], &[1, 0], "a b c d", &[2, 1, 2], "c d a b"),
+        example(nd(0), &[2, 2, 2], &[2, 1, 1], &[1, 0], PAIRS, &[2, 1, 2, 2], "a1 b1 c1 d1 a0 b0 c0 d0"),
+        example(nd(0), &[2, 2, 2], &[2, 2, 2], &[0, 1, 1, 0, 0, 0, 1, 1], PAIRS, &[2, 2, 2], "c0 d0 a1 b1 a0 b0 c1 d1"),
+        example(nd(0), &[2, 2, 2], &[2, 2, 3], &[0, 0, 1, 1, 0, 1, 0, 1, 1, 1, 1, 0], PAIRS, &[2, 2], "b0 b1 d0 c1"),
+        example(nd(1), &[2, 2, 2], &[2, 1], &[1, 0], PAIRS, &[2, 2], "c0 d0 a1 b1"),
+        example(nd(1), &[2, 2, 2], &[2, 1, 1], &[1, 0], PAIRS, &[2, 1, 2], "c0 d0 a1 b1"),
+        example(nd(1), &[2, 2, 2], &[2, 1, 2], &[1, 0, 0, 1], PAIRS, &[2, 1], "c0 b1"),
+
+        example(nd(0), &[2, 3, 4], &[1, 1], &[1], COUNTED, &[1, 3, 4], "12 13 14 15 16 17 18 19 20 21 22 23"),
+        example(nd(0), &[2, 3, 4], &[1, 2], &[0, 2], COUNTED, &[1, 4], "8 9 10 11"),
+        example(nd(0), &[2, 3, 4], &[1, 3], &[1, 2, 3], COUNTED, &[1], "23"),
+        example(nd(0), &[2, 3, 2], &[1, 2], &[0, 1], "1 2 3 4 5 6 7 8 9 10 11 12", &[1, 2], "3 4"),
+
+        example(first(0), &[6], &[], &[3], "p0 p1 p2 p3 p4 p5", &[], "p3"),
+        example(first(0), &[6], &[4], &[2, 0, 2, 5], "p0 p1 p2 p3 p4 p5", &[4], "p2 p0 p2 p5"),
+        example(first(0), &[6], &[2, 2], &[2, 0, 2, 5], "p0 p1 p2 p3 p4 p5", &[2, 2], "p2 p0 p2 p5"),
+        example(first(0), &[4, 3], &[2], &[3, 1], TENS, &[2, 3], "30 31 32 10 11 12"),
+        example(gather(1, 0), &[4, 3], &[2], &[2, 1], TENS, &[4, 2], "2 1 12 11 22 21 32 31"),
+        example(gather(1, 1), &[3, 5], &[3, 2], &[2, 4, 0, 4, 1, 3], "0 0 1 0 2 3 0 0 0 4 0 5 0 6 0", &[3, 2], "1 2 3 4 5 6"),
+    ]
+}
+
+/// All cases, including the documentation's. Planning rejects some of them; others have indices out of range.
+#[rustfmt::skip]
+pub fn table() -> Vec<Case> {
+    let (nd, max) = (gather_nd, i128::from(i64::MAX));
+    let mut cases: Vec<Case> = documentation().into_iter().map(|example| example.case).collect();
+    cases.extend([
+        // Shapes that the documentation shows without a printed result.
+        case(nd(0), &[5, 7, 3], &[5, 2], &[0, 1, 1, 0, 2, 4, 3, 2, 4, 1]),
+        case(nd(1), &[5, 7, 3], &[5, 1], &[1, 0, 4, 2, 1]),
+        case(nd(1), &[5, 7, 3], &[5, 1], &[0, 0, 0, 0, 0]),
+        mixed(gather(2, 0), &[5, 6, 7, 8], &[10, 11]),
+        mixed(gather(3, 2), &[2, 3, 4, 5, 6], &[2, 3, 7]),
+
+        // A lane takes several output rows: with rows left over, with one block and with several, and with blocks that
+        // end among the rows of a lane.
+        mixed(gather(0, 0), &[9], &[1027]),
+        mixed(gather(0, 0), &[9, 4], &[1030]),
+        mixed(gather(0, 0), &[9, 12], &[1025]).counted_from_end(),
+        mixed(nd(0), &[5, 7], &[1029, 2]),
+        mixed(nd(0), &[5, 7, 4], &[64, 2]),
+        mixed(gather(1, 0), &[3, 9], &[8]),
+        mixed(gather(1, 0), &[3, 9, 4], &[6]),
+        mixed(gather(2, 1), &[2, 3, 9, 4], &[2, 4]),
+        mixed(nd(1), &[4, 3, 5], &[4, 8, 2]),
+        mixed(nd(1), &[2, 3, 5], &[2, 516, 2]).counted_from_end(),
+
+        // Scalar indices; indices of any rank; each axis.
+        case(gather(0, 0), &[3], &[], &[2]),
+        case(gather(1, 0), &[2, 3, 2], &[], &[2]),
+        case(gather(-1, 0), &[2, 3], &[], &[0]),
+        case(gather(1, 1), &[2, 3, 2], &[2], &[2, 0]),
+        case(gather(-3, 0), &[2, 3, 2], &[2], &[1, 0]),
+        case(gather(-2, 0), &[2, 3, 2], &[2], &[2, 0]),
+        case(gather(-1, 0), &[2, 3, 2], &[3], &[1, 0, 1]),
+        mixed(gather(4, 0), &[2, 1, 2, 1, 3, 1, 2, 1, 2], &[1, 2, 1, 2, 1, 2, 1, 2, 1]),
+        mixed(gather(9, 4), &[2, 1, 2, 2, 1, 2, 1, 2, 1, 5, 2, 1], &[2, 1, 2, 2, 3, 1, 2]),
+
+        // Batch dims, counted from either end, with and without outer dims between them and the axis.
+        mixed(gather(2, 1), &[3, 2, 5, 2], &[3, 4]),
+        mixed(gather(2, 1), &[3, 2, 5], &[3]),
+        mixed(gather(3, 1), &[2, 3, 2, 5, 3], &[2, 2, 2]),
+        mixed(gather(2, 2), &[2, 3, 5, 3], &[2, 3, 4]),
+        mixed(gather(-1, -1), &[2, 3, 5], &[2, 4]),
+        mixed(gather(2, -2), &[2, 3, 5], &[2, 4, 2]),
+        case(gather(2, -1), &[2, 3, 4], &[2, 2], &[3, 0, 1, 4]),
+
+        // The default axis is batch_dims as written: a negative one counts from the rank of params.
+        case(first(-1), &[2, 3, 4], &[2, 3], &[0, 1, 2, 3, 0, 1]),
+        case(first(-2), &[2, 3, 4], &[2, 2], &[0, 1, 2, 0]),
+        case(first(1), &[2, 3, 4], &[2, 2], &[0, 1, 2, 0]),
+        case(first(2), &[2, 3, 4], &[2, 3], &[0, 1, 2, 3, 0, 1]),
+        case(first(-2), &[2, 2], &[2], &[0, 1]),
+
+        // Index depth 0: every slice is all of params, or all of its batch.
+        case(nd(0), &[2, 3], &[0], &[]),
+        case(nd(0), &[2, 3], &[4, 0], &[]),
+        case(nd(1), &[2, 3], &[2, 2, 0], &[]),
+        case(nd(1), &[2, 3, 2], &[2, 0], &[]),
+        case(nd(0), &[2, 3], &[0, 0], &[]),
+        case(nd(0), &[2, 0], &[4, 0], &[]),
+
+        // A vector of indices is one index row.
+        case(nd(0), &[3], &[1], &[2]),
+        case(nd(0), &[2, 3, 2], &[2], &[1, 2]),
+        mixed(nd(0), &[2, 1, 3, 1, 2, 2, 1, 2, 1, 3], &[2, 1, 1, 1, 2, 1, 1, 1, 3, 5]),
+        mixed(nd(3), &[2, 1, 3, 4, 1, 2, 2], &[2, 1, 3, 4, 2, 3]),
+        mixed(nd(2), &[2, 3, 5], &[2, 3, 1]),
+
+        // gather_elements along each axis: with indices smaller than params in one dim or in several, along an axis of
+        // one entry, and with many dims.
+        mixed(elements(0), &[9], &[1027]),
+        mixed(elements(0), &[5, 7], &[3, 7]),
+        mixed(elements(0), &[5, 7], &[3, 4]),
+        mixed(elements(1), &[5, 7], &[5, 9]),
+        mixed(elements(1), &[5, 7], &[3, 9]),
+        mixed(elements(-1), &[5, 7], &[1, 2]),
+        mixed(elements(-2), &[5, 7], &[30, 7]).counted_from_end(),
+        mixed(elements(0), &[6, 12], &[40, 12]),
+        mixed(elements(0), &[5, 7, 3], &[8, 1, 1]),
+        mixed(elements(0), &[5, 7, 3], &[8, 1, 2]),
+        mixed(elements(1), &[5, 7, 3], &[5, 11, 3]),
+        mixed(elements(1), &[5, 7, 3], &[4, 6, 2]),
+        mixed(elements(1), &[2, 5, 7, 3], &[2, 4, 6, 2]),
+        mixed(elements(2), &[2, 3, 5, 7, 3], &[2, 2, 8, 6, 2]),
+        mixed(elements(2), &[2, 3, 5, 7, 3], &[2, 3, 8, 7, 3]).counted_from_end(),
+        mixed(elements(3), &[3, 3, 3, 5, 3, 3, 3], &[2, 2, 2, 3, 2, 2, 2]),
+        case(elements(0), &[2, 3], &[2, 3], &[2, 0, 1, 1, -1, 0]),
+        case(elements(1), &[2, 3], &[2, 1], &[3, 2]),
+        case(elements(0), &[2, 3], &[0, 3], &[]),
+        case(elements(0), &[2, 3], &[2, 0], &[]),
+        case(elements(1), &[2, 0], &[1, 2], &[0, 0]),
+        case(elements(1), &[2, 0], &[1, 2], &[-1, 0]).counted_from_end(),
+        case(elements(0), &[0, 1 << 40], &[2, 1], &[0, 0]),
+        case(elements(0), &[0, 3], &[0, 2], &[]),
+
+        // Nothing to gather.
+        case(nd(0), &[0], &[0, 1], &[]),
+        case(nd(0), &[3], &[0, 1], &[]),
+        case(nd(0), &[3], &[2, 0, 1], &[]),
+        case(nd(0), &[3, 0], &[0, 1], &[]),
+        case(nd(1), &[0, 3, 2], &[0, 4, 1], &[]),
+        case(nd(1), &[2, 0, 3], &[2, 0, 1], &[]),
+        case(nd(0), &[1; 9], &[0, 9], &[]),
+        case(gather(0, 0), &[0], &[0], &[]),
+        case(gather(0, 0), &[3], &[0], &[]),
+        case(gather(1, 0), &[2, 3], &[0, 2], &[]),
+        case(gather(1, 1), &[0, 3], &[0, 2], &[]),
+        case(gather(1, 1), &[2, 0], &[2, 0], &[]),
+        // The output is empty: indices out of range are no error.
+        case(gather(1, 0), &[2, 3, 0], &[2], &[7, max]),
+        case(gather(1, 0), &[0, 3], &[2], &[7, max]),
+        case(gather(1, 0), &[0, 0], &[2], &[7, max]),
+        // An axis without entries: every index is out of range.
+        case(gather(0, 0), &[0], &[], &[0]),
+        case(gather(0, 0), &[0], &[3], &[0, 0, 0]),
+        case(gather(0, 0), &[0, 4], &[3], &[0, 1, max]),
+        case(gather(1, 0), &[2, 0, 3], &[2], &[0, 0]),
+        case(gather(2, 1), &[2, 3, 0, 3], &[2, 2], &[0, 0, 0, 0]),
+        case(gather(1, 0), &[2, 0, 3], &[2], &[0, 0]).counted_from_end(),
+
+        // Bad rows: the first, the last, all of them, in one batch of several, and under outer dims.
+        case(nd(0), &[3, 2], &[3, 1], &[3, 0, 1]),
+        case(nd(0), &[3, 2], &[3, 1], &[0, 1, 3]),
+        case(nd(0), &[3, 2], &[1, 2, 2], &[2, 2, 3, 0]),
+        case(nd(1), &[2, 3, 4], &[2, 1], &[0, 3]),
+        case(nd(2), &[2, 2, 3], &[2, 2, 1], &[0, 1, 2, 3]),
+        case(gather(1, 0), &[3, 2, 2], &[4], &[0, 2, 1, 5]),
+        case(gather(2, 1), &[2, 3, 2, 2], &[2, 3], &[0, 1, 1, 0, 2, 3]),
+
+        // Negative indices: out of range, or counted from the end.
+        case(nd(0), &[3, 4], &[5, 2], &[-1, 0, 2, -4, -3, -1, 0, -5, -4, 0]),
+        case(nd(0), &[3, 4], &[5, 2], &[-1, 0, 2, -4, -3, -1, 0, -5, -4, 0]).counted_from_end(),
+        case(gather(1, 0), &[2, 3], &[5], &[-1, -2, -3, -4, 2]),
+        case(gather(1, 0), &[2, 3], &[5], &[-1, -2, -3, -4, 2]).counted_from_end(),
+
+        // Slices of odd lengths, and of about as many elements as one workgroup or several copy.
+        mixed(gather(1, 0), &[2, 3, 63], &[4]),
+        mixed(gather(1, 0), &[2, 3, 65], &[5]),
+        mixed(nd(0), &[5, 257], &[7, 1]),
+        mixed(nd(0), &[3, 1023], &[5, 1]),
+        mixed(gather(1, 1), &[2, 3, 2048], &[2, 3]),
+        mixed(gather(0, 0), &[3, 4099], &[4]),
+
+        // Rejected.
+        case(nd(-1), &[2, 2], &[2, 1], &[]),
+        case(nd(i64::MIN), &[2, 2], &[2, 1], &[]),
+        case(nd(i64::MAX), &[2, 2], &[2, 1], &[]),
+        case(nd(2), &[2, 2, 2], &[2, 2], &[]),
+        case(nd(1), &[2], &[2, 1], &[]),
+        case(nd(1), &[2, 3], &[3, 1], &[]),
+        case(nd(2), &[2, 6, 2], &[3, 4, 1], &[]),
+        case(nd(0), &[], &[1, 1], &[]),
+        case(nd(0), &[2], &[], &[]),
+        case(nd(0), &[], &[], &[]),
+        case(nd(0), &[2, 2], &[4, 3], &[]),
+        case(nd(0), &[2, 2], &[0, 3], &[]),
+        case(nd(1), &[2, 2], &[2, 2], &[]),
+        case(nd(0), &[3, 0], &[2, 1], &[]),
+        case(nd(0), &[3, 0], &[2, 2], &[]),
+        case(nd(0), &[0], &[1], &[]),
+        case(nd(0), &[1; 9], &[1, 9], &[]),
+        case(nd(0), &[1 << 62, 2], &[1, 1], &[]),
+        case(nd(0), &[1 << 62, 0, 2], &[0, 1], &[]),
+        case(nd(0), &[1 << 32], &[1 << 32, 1 << 31, 0], &[]),
+        case(gather(0, 0), &[], &[2], &[]),
+        case(gather(2, 0), &[2, 3], &[2], &[]),
+        case(gather(-3, 0), &[2, 3], &[2], &[]),
+        case(gather(i64::MIN, 0), &[2, 3], &[2], &[]),
+        case(gather(i64::MAX, 0), &[2, 3], &[2], &[]),
+        case(gather(0, 2), &[2, 3], &[2], &[]),
+        case(gather(0, -2), &[2, 3], &[2], &[]),
+        case(gather(0, i64::MIN), &[2, 3], &[2], &[]),
+        case(gather(0, i64::MAX), &[2, 3], &[2], &[]),
+        case(gather(1, 2), &[2, 3], &[2, 3], &[]),
+        case(gather(0, 1), &[2, 3], &[2], &[]),
+        case(gather(1, 1), &[2, 3], &[3], &[]),
+        case(gather(2, 2), &[2, 3, 4], &[2, 4], &[]),
+        case(gather(0, 0), &[1 << 62, 2], &[1], &[]),
+        case(gather(0, 0), &[3, 1 << 40], &[1 << 40], &[]),
+        case(elements(0), &[], &[], &[]),
+        case(elements(0), &[3], &[], &[]),
+        case(elements(2), &[3, 2], &[3, 2], &[]),
+        case(elements(-3), &[3, 2], &[3, 2], &[]),
+        case(elements(i64::MIN), &[3, 2], &[3], &[]),
+        case(elements(0), &[3, 2], &[3], &[]),
+        case(elements(0), &[3, 2], &[3, 3], &[]),
+        case(elements(1), &[3, 2], &[4, 2], &[]),
+        case(elements(0), &[3, 1 << 40], &[1 << 40, 1 << 40], &[]),
+        case(elements(0), &[1 << 40, 1 << 40], &[1, 1], &[]),
+        case(first(2), &[2, 3], &[2, 3], &[]),
+        case(first(-3), &[2, 3], &[2, 3, 1], &[]),
+    ]);
+    let deep = [2, 1, 3, 2, 1, 2, 2, 2, 3];
+    cases.extend((1..=8).map(|depth| mixed(nd(0), &deep, &[5, depth])));
+    cases.extend((1..=8).map(|depth| mixed(nd(1), &deep, &[2, 3, depth])));
+    cases
+}
+
+/// Cases with each of [`values_around`] in turn at one place of an index row, among valid indices.
+pub fn index_values() -> Vec<Case> {
+    #[rustfmt::skip]
+    let hosts = [
+        (case(gather(0, 0), &[3], &[], &[0]), 0),
+        (case(gather(0, 0), &[0], &[2], &[0, 0]), 1),
+        (case(gather(1, 0), &[2, 3, 2], &[2, 2], &[0, 2, 1, 0]), 2),
+        (case(gather(2, 1), &[2, 2, 3], &[2, 2], &[0, 2, 1, 2]), 2),
+        (case(elements(1), &[2, 3, 2], &[2, 2, 2], &[0, 2, 1, 0, 1, 1, 2, 0]), 5),
+        (case(elements(0), &[3, 4], &[2, 3], &[0, 2, 1, 1, 0, 2]), 3),
+        (case(gather_nd(0), &[3], &[1], &[0]), 0),
+        (case(gather_nd(0), &[2, 3, 4], &[3, 3], &[1, 2, 3, 0, 0, 0, 1, 1, 1]), 3),
+        (case(gather_nd(0), &[2, 3, 4], &[3, 3], &[1, 2, 3, 0, 0, 0, 1, 1, 1]), 4),
+        (case(gather_nd(0), &[2, 3, 4], &[3, 3], &[1, 2, 3, 0, 0, 0, 1, 1, 1]), 5),
+        // Four index rows, as many as a lane may take.
+        (case(gather_nd(0), &[3, 4, 1], &[4, 2], &[1, 2, 0, 0, 2, 3, 1, 1]), 4),
+        (case(gather_nd(0), &[3, 4, 1], &[4, 2], &[1, 2, 0, 0, 2, 3, 1, 1]), 3),
+        (case(gather_nd(1), &[2, 3, 4, 2], &[2, 2, 2], &[0, 3, 2, 1, 1, 1, 0, 0]), 4),
+        (case(gather_nd(1), &[2, 3, 4, 2], &[2, 2, 2], &[0, 3, 2, 1, 1, 1, 0, 0]), 5),
+    ];
+    let mut cases = Vec::new();
+    for (host, place) in hosts {
+        let dims = host
+            .op
+            .indexed_dims(&host.params_shape, &host.indices_shape);
+        for value in values_around(dims[place % dims.len()]) {
+            for from_end in [false, true] {
+                let mut case = host.clone();
+                case.indices[place] = value;
+                case.from_end = from_end;
+                cases.push(case);
+            }
+        }
+    }
+    cases
+}
+
+/// gather and gather_nd with every slice length from 1 to 17 elements, each with one bad row.
+pub fn slice_lengths() -> Vec<Case> {
+    (1..=17)
+        .flat_map(|slice_len| {
+            [
+                case(gather(1, 0), &[2, 3, slice_len], &[4], &[2, 0, 3, 1]),
+                case(
+                    gather_nd(0),
+                    &[2, 2, slice_len],
+                    &[3, 2],
+                    &[1, 0, 2, 1, 0, 1],
+                ),
+            ]
+        })
+        .collect()
+}
+
+/// A gather of about 4.2 million output rows.
+pub fn many_rows() -> Case {
+    mixed(gather(1, 0), &[3, 7], &[65_536 * 64 / 3 + 77])
+}
+
+pub fn gather(axis: i64, batch_dims: i64) -> Op {
+    Op::Gather {
+        axis: Some(axis),
+        batch_dims,
+    }
+}
+
+/// gather without an axis.
+pub fn first(batch_dims: i64) -> Op {
+    Op::Gather {
+        axis: None,
+        batch_dims,
+    }
+}
+
+pub fn gather_nd(batch_dims: i64) -> Op {
+    Op::GatherNd { batch_dims }
+}
+
+pub fn elements(axis: i64) -> Op {
+    Op::GatherElements { axis }
+}
+
+pub fn case(op: Op, params_shape: &[usize], indices_shape: &[usize], indices: &[i128]) -> Case {
+    Case {
+        op,
+        params_shape: params_shape.to_vec(),
+        indices_shape: indices_shape.to_vec(),
+        indices: indices.to_vec(),
+        from_end: false,
+    }
+}
+
+/// A valid case with pseudo-random indices, seeded by the operation and the shapes, that every index kind can hold.
+fn mixed(op: Op, params_shape: &[usize], indices_shape: &[usize]) -> Case {
+    let mut case = case(op, params_shape, indices_shape, &[]);
+    case.fill(&IndexKind::ALL, &mut Hash::of(&case));
+    case
+}
+
+impl Case {
+    fn counted_from_end(self) -> Self {
+        Self {
+            from_end: true,
+            ..self
+        }
+    }
+}
+
+fn example(
+    op: Op,
+    params_shape: &[usize],
+    indices_shape: &[usize],
+    indices: &[i128],
+    params: &'static str,
+    output_shape: &'static [usize],
+    output: &'static str,
+) -> Example {
+    Example {
+        case: case(op, params_shape, indices_shape, indices),
+        params: params.split(' ').collect(),
+        output_shape,
+        output: output.split(' ').collect(),
+    }
+}

@@ -1,0 +1,73 @@
+//! Reads conformance files into cases. A file or a line that cannot be read becomes a case that fails.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::line::Line;
+
+/// The conformance files of this repository, and the number of lines in each.
+pub const FILES: [(&str, usize); 2] = [("tensorflow.jsonl", 475), ("onnx.jsonl", 7)];
+
+/// The environment variable that names more files, separated as in `PATH`.
+const MORE_FILES: &str = "GATHER_CASES";
+
+pub struct Case {
+    pub name: String,
+    /// The text of the line, for failures to show.
+    pub json: String,
+    pub line: Result<Line, String>,
+}
+
+/// The path of a file in tests/data, relative to the root of the package, where cargo runs tests.
+pub fn data_file(name: &str) -> PathBuf {
+    Path::new("tests/data").join(name)
+}
+
+pub fn more_files() -> Vec<PathBuf> {
+    match std::env::var_os(MORE_FILES) {
+        Some(paths) if !paths.is_empty() => std::env::split_paths(&paths).collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// One case for each line. A file that cannot be read, or has no lines, is one case, which fails.
+pub fn read(path: &Path) -> Vec<Case> {
+    let no_line = |problem: String| {
+        vec![Case {
+            name: path.display().to_string(),
+            json: String::new(),
+            line: Err(problem),
+        }]
+    };
+    let text = match fs::read_to_string(path) {
+        Ok(text) if text.is_empty() => return no_line("a file without lines".into()),
+        Ok(text) => text,
+        Err(error) => return no_line(error.to_string()),
+    };
+    lines(path, &text)
+}
+
+/// The cases of a file's text.
+pub fn lines(path: &Path, text: &str) -> Vec<Case> {
+    let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+    (1..)
+        .zip(text.lines())
+        .map(|(number, json)| {
+            let line = parse(json);
+            let name = match &line {
+                Ok(line) => format!("{stem}::{}", line.id),
+                Err(_) => format!("{}:{number}", path.display()),
+            };
+            Case {
+                name,
+                json: json.to_owned(),
+                line,
+            }
+        })
+        .collect()
+}
+
+pub fn parse(json: &str) -> Result<Line, String> {
+    let value = serde_json::from_str(json).map_err(|error| error.to_string())?;
+    Line::parse(&value)
+}

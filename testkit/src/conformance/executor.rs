@@ -1,0 +1,120 @@
+//! Runs a plan on either device with an element type that a line names. Params and output are bytes.
+
+use std::fmt::Debug;
+
+use bytemuck::checked;
+use wgpu_gather::{BadIndexError, BadIndices, GatherIndex, GatherPlan, IndexKind, RunError};
+#[cfg(feature = "gpu")]
+use wgpu_gather::{Gpu, GpuError};
+
+use super::line::Params;
+use crate::voices::{self, Element, Voice, bytes_of};
+#[cfg(feature = "gpu")]
+use crate::waits;
+
+/// The output's bytes, or the first bad index.
+pub type Gathered = Result<Vec<u8>, BadIndexError>;
+
+#[derive(Clone, Copy)]
+pub enum Device {
+    Cpu,
+    #[cfg(feature = "gpu")]
+    Gpu(&'static Gpu),
+}
+
+impl Device {
+    /// Returns true if a bad row is an error under this policy.
+    pub fn names_bad_rows(self, policy: BadIndices) -> bool {
+        match policy {
+            BadIndices::DeviceDefault => matches!(self, Self::Cpu),
+            BadIndices::Error => true,
+            _ => false,
+        }
+    }
+
+    /// Runs the plan. The outer error is a failure; a bad index is a result.
+    pub async fn run(
+        self,
+        plan: &GatherPlan,
+        params: &Params,
+        index_kind: IndexKind,
+        indices: &[i128],
+    ) -> Result<Gathered, String> {
+        let bytes = &params.bytes;
+        let indices = (index_kind, indices);
+        match params.dtype {
+            "bool" => self.run_elements::<bool>(plan, bytes, indices).await,
+            "i8" => self.run_elements::<i8>(plan, bytes, indices).await,
+            "u8" => self.run_elements::<u8>(plan, bytes, indices).await,
+            "i16" => self.run_elements::<i16>(plan, bytes, indices).await,
+            "u16" => self.run_elements::<u16>(plan, bytes, indices).await,
+            "i32" => self.run_elements::<i32>(plan, bytes, indices).await,
+            "u32" => self.run_elements::<u32>(plan, bytes, indices).await,
+            "i64" => self.run_elements::<i64>(plan, bytes, indices).await,
+            "u64" => self.run_elements::<u64>(plan, bytes, indices).await,
+            "f16" => self.run_elements::<half::f16>(plan, bytes, indices).await,
+            "bf16" => self.run_elements::<half::bf16>(plan, bytes, indices).await,
+            "f32" => self.run_elements::<f32>(plan, bytes, indices).await,
+            "f64" => self.run_elements::<f64>(plan, bytes, indices).await,
+            "c64" => {
+                self.run_elements::<num_complex::Complex32>(plan, bytes, indices)
+                    .await
+            }
+            "c128" => {
+                self.run_elements::<num_complex::Complex64>(plan, bytes, indices)
+                    .await
+            }
+            unknown => Err(format!("no element type for {unknown}")),
+        }
+    }
+
+    async fn run_elements<T: Element>(
+        self,
+        plan: &GatherPlan,
+        bytes: &[u8],
+        (index_kind, indices): (IndexKind, &[i128]),
+    ) -> Result<Gathered, String> {
+        let elements = bytes.chunks_exact(size_of::<T>());
+        if !elements.remainder().is_empty() {
+            return Err(format!("{} bytes of params are no elements", bytes.len()));
+        }
+        let params: Vec<T> = elements.map(checked::pod_read_unaligned).collect();
+        let gathered = match index_kind {
+            IndexKind::I32 => self.run_typed(plan, &params, &typed::<i32>(indices)).await,
+            IndexKind::U32 => self.run_typed(plan, &params, &typed::<u32>(indices)).await,
+            IndexKind::I64 => self.run_typed(plan, &params, &typed::<i64>(indices)).await,
+            IndexKind::U64 => self.run_typed(plan, &params, &typed::<u64>(indices)).await,
+        };
+        match gathered? {
+            Ok(output) => Ok(Ok(bytes_of(&output).to_vec())),
+            Err(RunError::BadIndex(bad)) => Ok(Err(bad)),
+            Err(error) => Err(error.to_string()),
+        }
+    }
+
+    async fn run_typed<T: Element, I: GatherIndex>(
+        self,
+        plan: &GatherPlan,
+        params: &[T],
+        indices: &[I],
+    ) -> Result<Result<Vec<T>, RunError>, String> {
+        match self {
+            Self::Cpu => Ok(voices::Cpu.gather(plan, params, indices)),
+            #[cfg(feature = "gpu")]
+            Self::Gpu(gpu) => {
+                let table = gpu.upload(params).map_err(|error| error.to_string())?;
+                match waits::gather(gpu, plan, &table, indices).await {
+                    Ok(output) => Ok(Ok(output)),
+                    Err(GpuError::Run(error)) => Ok(Err(error)),
+                    Err(error) => Err(error.to_string()),
+                }
+            }
+        }
+    }
+}
+
+/// The indices as values of type `I`, which must be able to hold them.
+fn typed<I: TryFrom<i128, Error: Debug>>(indices: &[i128]) -> Vec<I> {
+    let typed = |&value| I::try_from(value).expect("a value of its type");
+    indices.iter().map(typed).collect()
+}

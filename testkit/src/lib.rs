@@ -1,0 +1,27 @@
+//! What the tests of the library and of its command share with the command's `doctor`: an oracle, the table of cases, small
+//! shapes, ways to run a gather, and the recorded results of TensorFlow and ONNX.
+
+#![allow(clippy::unwrap_used, reason = "a case fails by panicking")]
+#![cfg_attr(
+    target_pointer_width = "32",
+    allow(arithmetic_overflow, reason = "shapes of the table pass 32 bits")
+)]
+
+pub mod cases;
+pub mod conformance;
+#[cfg(feature = "trials")]
+pub mod device;
+#[cfg(feature = "trials")]
+pub mod driver;
+pub mod indices;
+#[cfg(feature = "trials")]
+pub mod log;
+#[cfg(all(feature = "gpu", not(target_arch = "wasm32")))]
+pub mod on_gpu;
+pub mod oracle;
+#[cfg(not(target_arch = "wasm32"))]
+pub mod ran;
+pub mod small_shapes;
+pub mod voices;
+#[cfg(feature = "gpu")]
+pub mod waits;

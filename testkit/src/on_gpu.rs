@@ -1,0 +1,37 @@
+//! A voice that gathers on any GPU.
+
+use wgpu_gather::{BadIndices, GatherIndex, GatherPlan, Gpu, GpuError, RunError};
+
+use super::voices::{Element, Voice};
+
+/// Gathers by `Gpu::gather` if `awaits` is set, else by `Gpu::gather_blocking`.
+pub struct OnGpu<'a> {
+    pub gpu: &'a Gpu,
+    pub awaits: bool,
+}
+
+pub fn blocking(gpu: &Gpu) -> OnGpu<'_> {
+    OnGpu { gpu, awaits: false }
+}
+
+impl Voice for OnGpu<'_> {
+    const DEVICE_DEFAULT: BadIndices = BadIndices::Zero;
+
+    fn gather<T: Element, I: GatherIndex>(
+        &self,
+        plan: &GatherPlan,
+        params: &[T],
+        indices: &[I],
+    ) -> Result<Vec<T>, RunError> {
+        let table = self.gpu.upload(params).unwrap();
+        let gathered = if self.awaits {
+            pollster::block_on(self.gpu.gather(plan, &table, indices))
+        } else {
+            self.gpu.gather_blocking(plan, &table, indices)
+        };
+        gathered.map_err(|error| match error {
+            GpuError::Run(error) => error,
+            error => panic!("{error}"),
+        })
+    }
+}

@@ -1,0 +1,306 @@
+//! The oracle: gather, gather_nd and gather_elements from their definitions, by coordinates. The oracle is slow and
+//! shares no code with the library.
+
+use std::collections::BTreeSet;
+
+/// An operation and its attributes, as a caller gives them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Op {
+    Gather { axis: Option<i64>, batch_dims: i64 },
+    GatherNd { batch_dims: i64 },
+    GatherElements { axis: i64 },
+}
+
+/// A gather's operation, shapes and indices, without a policy for bad rows.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Case {
+    pub op: Op,
+    pub params_shape: Vec<usize>,
+    pub indices_shape: Vec<usize>,
+    pub indices: Vec<i128>,
+    pub from_end: bool,
+}
+
+/// The result of a gather, for elements of any type.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Answer {
+    /// For each output element, the position of the params element that it copies; `None` in the slice of a bad row.
+    pub elements: Vec<Option<usize>>,
+    /// The numbers of the bad rows. An empty output has none: its index rows are not read.
+    pub bad_rows: BTreeSet<usize>,
+}
+
+/// The name of the `PlanError` variant that planning returns.
+pub type Rejection = &'static str;
+
+impl Op {
+    /// The output shape, or the first reason to reject the shapes.
+    pub fn output_shape(
+        self,
+        params: &[usize],
+        indices: &[usize],
+    ) -> Result<Vec<usize>, Rejection> {
+        match self {
+            Self::Gather { .. } => {
+                if params.is_empty() {
+                    return Err("ParamsScalar");
+                }
+                let axis = self.axis(params).ok_or("AxisOutOfRange")?;
+                let batch_dims = self.batch_dims(indices).ok_or("BatchDimsOutOfRange")?;
+                if batch_dims >= params.len() {
+                    return Err("BatchDimsNotBelowParamsRank");
+                }
+                if batch_dims > axis {
+                    return Err("BatchDimsAboveAxis");
+                }
+                if params[..batch_dims] != indices[..batch_dims] {
+                    return Err("BatchDimsUnequal");
+                }
+                let output = [&params[..axis], &indices[batch_dims..], &params[axis + 1..]];
+                addressable(params, indices, output.concat())
+            }
+            Self::GatherNd { batch_dims } => {
+                let batch_dims = usize::try_from(batch_dims).map_err(|_| "BatchDimsNegative")?;
+                if batch_dims > 0 && batch_dims >= indices.len() {
+                    return Err("BatchDimsNotBelowIndicesRank");
+                }
+                if batch_dims > 0 && batch_dims >= params.len() {
+                    return Err("BatchDimsNotBelowParamsRank");
+                }
+                if params[..batch_dims] != indices[..batch_dims] {
+                    return Err("BatchDimsUnequal");
+                }
+                if params.is_empty() {
+                    return Err("ParamsScalar");
+                }
+                let (&index_depth, rows) = indices.split_last().ok_or("IndicesScalar")?;
+                if index_depth > params.len() - batch_dims {
+                    return Err("IndexDepthAboveRank");
+                }
+                let output = [rows, &params[batch_dims + index_depth..]].concat();
+                let output = addressable(params, indices, output)?;
+                match !rows.contains(&0) {
+                    true if params.contains(&0) => Err("EmptyParams"),
+                    true if index_depth > 8 => Err("IndexDepthAboveLimit"),
+                    _ => Ok(output),
+                }
+            }
+            Self::GatherElements { .. } => {
+                if params.is_empty() {
+                    return Err("ParamsScalar");
+                }
+                let axis = self.axis(params).ok_or("AxisOutOfRange")?;
+                if params.len() != indices.len() {
+                    return Err("RanksUnequal");
+                }
+                if (0..params.len()).any(|k| k != axis && indices[k] > params[k]) {
+                    return Err("IndicesDimAboveParams");
+                }
+                addressable(params, indices, indices.to_vec())
+            }
+        }
+    }
+
+    /// The dims of params that the values of an index row select in. The shapes must be valid.
+    pub fn indexed_dims(self, params: &[usize], indices: &[usize]) -> Vec<usize> {
+        match self {
+            Self::Gather { .. } | Self::GatherElements { .. } => {
+                vec![params[self.axis(params).unwrap()]]
+            }
+            Self::GatherNd { .. } => {
+                let batch_dims = self.batch_dims(indices).unwrap();
+                params[batch_dims..][..indices[indices.len() - 1]].to_vec()
+            }
+        }
+    }
+
+    /// The axis, counted from the front; `None` if out of range. The default axis is batch_dims as written.
+    fn axis(self, params: &[usize]) -> Option<usize> {
+        match self {
+            Self::Gather { axis, batch_dims } => {
+                from_front(axis.unwrap_or(batch_dims), params.len()).filter(|&a| a < params.len())
+            }
+            Self::GatherElements { axis } => {
+                from_front(axis, params.len()).filter(|&a| a < params.len())
+            }
+            Self::GatherNd { .. } => None,
+        }
+    }
+
+    fn batch_dims(self, indices: &[usize]) -> Option<usize> {
+        let batch_dims = match self {
+            Self::Gather { batch_dims, .. } | Self::GatherNd { batch_dims } => batch_dims,
+            Self::GatherElements { .. } => 0,
+        };
+        from_front(batch_dims, indices.len()).filter(|&b| b <= indices.len())
+    }
+}
+
+impl Case {
+    /// This case with each index replaced by the nearest one in range. The shapes must be valid.
+    pub fn clamped(&self) -> Self {
+        let dims = self
+            .op
+            .indexed_dims(&self.params_shape, &self.indices_shape);
+        let nearest = |(n, &value): (usize, &i128)| {
+            let dim = dims[n % dims.len()] as i128;
+            let counted = if self.from_end && value < 0 {
+                value + dim
+            } else {
+                value
+            };
+            counted.min(dim - 1).max(0)
+        };
+        Self {
+            indices: self.indices.iter().enumerate().map(nearest).collect(),
+            ..self.clone()
+        }
+    }
+
+    /// Looks up each element of the output. The shapes must be valid.
+    pub fn answer(&self) -> Answer {
+        let (params, indices) = (&self.params_shape, &self.indices_shape);
+        let output = self.op.output_shape(params, indices).unwrap();
+        let batch_dims = self.op.batch_dims(indices).unwrap();
+        let mut answer = Answer {
+            elements: Vec::with_capacity(output.iter().product()),
+            bad_rows: BTreeSet::new(),
+        };
+        for_each_coordinate(&output, |output_at| {
+            let (row, params_at) = match self.op {
+                // output[p.., i.., q..] = params[p.., indices[p[..batch_dims].., i..], q..]
+                Op::Gather { .. } => {
+                    let axis = self.op.axis(params).unwrap();
+                    let (p, rest) = output_at.split_at(axis);
+                    let (i, q) = rest.split_at(indices.len() - batch_dims);
+                    let row = flat(&[&p[..batch_dims], i].concat(), indices);
+                    let at = self.position(self.indices[row], params[axis]);
+                    (row, at.map(|at| [p, &[at], q].concat()))
+                }
+                // output[i.., q..] = params[i[..batch_dims].., indices[i..].., q..]
+                Op::GatherNd { .. } => {
+                    let last = indices.len() - 1;
+                    let (i, q) = output_at.split_at(last);
+                    let row = flat(i, &indices[..last]);
+                    let index = (0..indices[last]).map(|k| {
+                        let value = self.indices[flat(&[i, &[k]].concat(), indices)];
+                        self.position(value, params[batch_dims + k])
+                    });
+                    let at: Option<Vec<usize>> = index.collect();
+                    (row, at.map(|at| [&i[..batch_dims], &at, q].concat()))
+                }
+                // output[p.., i, q..] = params[p.., indices[p.., i, q..], q..]
+                Op::GatherElements { .. } => {
+                    let axis = self.op.axis(params).unwrap();
+                    let row = flat(output_at, indices);
+                    let at = self.position(self.indices[row], params[axis]);
+                    let (p, q) = (&output_at[..axis], &output_at[axis + 1..]);
+                    (row, at.map(|at| [p, &[at], q].concat()))
+                }
+            };
+            if params_at.is_none() {
+                answer.bad_rows.insert(row);
+            }
+            answer.elements.push(params_at.map(|at| flat(&at, params)));
+        });
+        answer
+    }
+
+    /// The text of the error that names this bad row.
+    pub fn bad_index_text(&self, row: usize) -> String {
+        // TensorFlow prints positions and shapes without spaces: `[1,2]`.
+        let tight = |list: &[usize]| format!("{list:?}").replace(' ', "");
+        let position = |shape: &[usize]| match unravel(row, shape) {
+            at if at.is_empty() => String::new(),
+            at => tight(&at),
+        };
+        match self.op {
+            Op::Gather { .. } | Op::GatherElements { .. } => {
+                let dim = self
+                    .op
+                    .indexed_dims(&self.params_shape, &self.indices_shape)[0]
+                    as i128;
+                let first = if self.from_end { -dim } else { 0 };
+                let (at, value) = (position(&self.indices_shape), self.indices[row]);
+                format!("indices{at} = {value} is not in [{first}, {dim})")
+            }
+            Op::GatherNd { .. } => {
+                let (&index_depth, rows) = self.indices_shape.split_last().unwrap();
+                let batch_dims = self.op.batch_dims(&self.indices_shape).unwrap();
+                let batch = unravel(row, rows).into_iter().take(batch_dims);
+                let values = &self.indices[row * index_depth..][..index_depth];
+                let index: Vec<i128> = batch.map(|at| at as i128).chain(values.to_vec()).collect();
+                let (at, params) = (position(rows), tight(&self.params_shape));
+                format!("indices{at} = {index:?} does not index into param shape {params}")
+            }
+        }
+    }
+
+    /// The position that an index value selects in a dim; `None` if out of range.
+    fn position(&self, value: i128, dim: usize) -> Option<usize> {
+        let dim = dim as i128;
+        let at = if self.from_end && value < 0 {
+            value + dim
+        } else {
+            value
+        };
+        (0..dim)
+            .contains(&at)
+            .then(|| usize::try_from(at).expect("below a dim"))
+    }
+}
+
+/// The dim of this number, which counts from the front or, if negative, from the end.
+fn from_front(dim: i64, rank: usize) -> Option<usize> {
+    let dim = i128::from(dim);
+    usize::try_from(if dim < 0 { dim + rank as i128 } else { dim }).ok()
+}
+
+/// The output shape, unless the nonzero dims of a tensor multiply to more than `i64::MAX`.
+fn addressable(
+    params: &[usize],
+    indices: &[usize],
+    output: Vec<usize>,
+) -> Result<Vec<usize>, Rejection> {
+    let too_large = |shape: &[usize]| {
+        let dims = shape.iter().filter(|&&dim| dim > 0);
+        let elements = dims.fold(1_u128, |product, &dim| product.saturating_mul(dim as u128));
+        elements > i64::MAX as u128
+    };
+    if [params, indices, &output].into_iter().any(too_large) {
+        return Err("TooManyElements");
+    }
+    Ok(output)
+}
+
+/// Visits all coordinates in row-major order.
+fn for_each_coordinate(shape: &[usize], mut visit: impl FnMut(&[usize])) {
+    if shape.contains(&0) {
+        return;
+    }
+    let mut at = vec![0; shape.len()];
+    loop {
+        visit(&at);
+        let Some(k) = (0..shape.len()).rfind(|&k| at[k] + 1 < shape[k]) else {
+            return;
+        };
+        at[k] += 1;
+        at[k + 1..].fill(0);
+    }
+}
+
+fn flat(at: &[usize], shape: &[usize]) -> usize {
+    at.iter()
+        .zip(shape)
+        .fold(0, |flat, (at, dim)| flat * dim + at)
+}
+
+fn unravel(flat: usize, shape: &[usize]) -> Vec<usize> {
+    let mut at = vec![0; shape.len()];
+    let mut rest = flat;
+    for k in (0..shape.len()).rev() {
+        at[k] = rest % shape[k];
+        rest /= shape[k];
+    }
+    at
+}

@@ -1,0 +1,397 @@
+//! Jobs and voices. A job is a case with an element width, an index kind, a policy and the oracle's result; a voice is
+//! an implementation that runs jobs.
+
+use std::fmt;
+
+use bytemuck::{CheckedBitPattern, NoUninit, Pod, Zeroable};
+use wgpu_gather::{
+    BadIndices, Gather, GatherElements, GatherIndex, GatherNd, GatherPlan, IndexKind,
+    NegativeIndices, PlanError, RunError,
+};
+
+use super::indices::{Hash, holds};
+use super::oracle::{Answer, Case, Op, Rejection};
+
+/// An element type that every voice can gather.
+pub trait Element:
+    NoUninit + CheckedBitPattern + Zeroable + Default + Send + Sync + fmt::Debug
+{
+}
+
+impl<T> Element for T where
+    T: NoUninit + CheckedBitPattern + Zeroable + Default + Send + Sync + fmt::Debug
+{
+}
+
+/// An implementation of gather.
+pub trait Voice {
+    /// The policy that `DeviceDefault` stands for.
+    const DEVICE_DEFAULT: BadIndices;
+
+    fn gather<T: Element, I: GatherIndex>(
+        &self,
+        plan: &GatherPlan,
+        params: &[T],
+        indices: &[I],
+    ) -> Result<Vec<T>, RunError>;
+}
+
+/// Gathers by `GatherPlan::run`, and asserts that `run_into` gives an equal result.
+pub struct Cpu;
+
+impl Voice for Cpu {
+    const DEVICE_DEFAULT: BadIndices = BadIndices::Error;
+
+    fn gather<T: Element, I: GatherIndex>(
+        &self,
+        plan: &GatherPlan,
+        params: &[T],
+        indices: &[I],
+    ) -> Result<Vec<T>, RunError> {
+        let result = plan.run(params, indices);
+        let old = params.last().copied().unwrap_or_default();
+        let mut output = vec![old; plan.output_shape().iter().product()];
+        let into = plan.run_into(params, indices, &mut output);
+        match &result {
+            Ok(result) => {
+                assert_eq!(into, Ok(()), "run_into differs from run");
+                assert_eq!(bytes_of(result), bytes_of(&output), "run_into differs");
+            }
+            Err(error) => assert_eq!(into, Err(error.clone()), "run_into differs from run"),
+        }
+        result
+    }
+}
+
+/// A gather of elements of one width by indices of one kind, and its expected result.
+#[derive(Debug, Clone)]
+pub struct Job {
+    pub plan: GatherPlan,
+    pub element_bytes: usize,
+    pub index_kind: IndexKind,
+    pub params: Vec<u8>,
+    pub indices: Vec<u8>,
+    /// The expected output, with zeros or the fill in the slices of bad rows.
+    pub output: Vec<u8>,
+    /// The bytes of an element; empty for zeros.
+    pub fill: Vec<u8>,
+    pub bad_row_count: usize,
+    /// The error text that names the first bad row, if there is one.
+    pub bad_index: Option<String>,
+    case: Case,
+}
+
+/// The element widths that voices run, in bytes.
+pub const WIDTHS: [usize; 9] = [1, 2, 3, 4, 6, 8, 12, 16, 32];
+
+pub const POLICIES: [BadIndices; 4] = {
+    let [default, error, zero] = TENSORFLOWS_POLICIES;
+    [default, error, zero, BadIndices::Clamp]
+};
+
+/// The policies that TensorFlow has.
+pub const TENSORFLOWS_POLICIES: [BadIndices; 3] = [
+    BadIndices::DeviceDefault,
+    BadIndices::Error,
+    BadIndices::Zero,
+];
+
+impl Case {
+    /// The library's plan of this case.
+    pub fn plan(&self, bad_indices: BadIndices) -> Result<GatherPlan, PlanError> {
+        let negative_indices = if self.from_end {
+            NegativeIndices::FromEnd
+        } else {
+            NegativeIndices::Invalid
+        };
+        match self.op {
+            Op::Gather { axis, batch_dims } => {
+                let gather = axis.map_or(Gather::new(), |axis| Gather::new().axis(axis));
+                gather
+                    .batch_dims(batch_dims)
+                    .bad_indices(bad_indices)
+                    .negative_indices(negative_indices)
+                    .plan(&self.params_shape, &self.indices_shape)
+            }
+            Op::GatherNd { batch_dims } => GatherNd::new()
+                .batch_dims(batch_dims)
+                .bad_indices(bad_indices)
+                .negative_indices(negative_indices)
+                .plan(&self.params_shape, &self.indices_shape),
+            Op::GatherElements { axis } => GatherElements::new()
+                .axis(axis)
+                .bad_indices(bad_indices)
+                .negative_indices(negative_indices)
+                .plan(&self.params_shape, &self.indices_shape),
+        }
+    }
+
+    /// Compares the plan's output shape, or its error's variant, with the oracle. Returns true if there is a plan.
+    #[track_caller]
+    pub fn check_plan(&self) -> bool {
+        let plan = self.plan(BadIndices::DeviceDefault);
+        let found = match &plan {
+            Ok(plan) => Ok(plan.output_shape()),
+            Err(error) => Err(rejection(error)),
+        };
+        let expected = self
+            .op
+            .output_shape(&self.params_shape, &self.indices_shape);
+        assert_eq!(
+            found,
+            expected.as_deref().map_err(|&rejection| rejection),
+            "{self}"
+        );
+        plan.is_ok()
+    }
+
+    /// A job for each width, each policy and each index kind that can hold the indices. The shapes must be valid.
+    pub fn jobs(
+        &self,
+        widths: &[usize],
+        index_kinds: &[IndexKind],
+        policies: &[BadIndices],
+    ) -> Vec<Job> {
+        let answer = self.answer();
+        let clamped = policies
+            .contains(&BadIndices::Clamp)
+            .then(|| self.clamped().answer());
+        let bad_index = answer.bad_rows.first().map(|&row| self.bad_index_text(row));
+        let mut jobs = Vec::new();
+        for &element_bytes in widths {
+            let params = pattern(self.params_shape.iter().product::<usize>() * element_bytes);
+            let zeros = vec![0; element_bytes];
+            let output = output_of(&answer, &params, &zeros);
+            let clamped = clamped
+                .as_ref()
+                .map(|answer| output_of(answer, &params, &zeros));
+            for &index_kind in index_kinds {
+                if !self.indices.iter().all(|&value| holds(index_kind, value)) {
+                    continue;
+                }
+                for &bad_indices in policies {
+                    let clamped = clamped
+                        .as_ref()
+                        .filter(|_| bad_indices == BadIndices::Clamp);
+                    jobs.push(Job {
+                        plan: self.plan(bad_indices).expect("a valid case"),
+                        element_bytes,
+                        index_kind,
+                        params: params.clone(),
+                        indices: index_bytes(index_kind, &self.indices),
+                        output: clamped.unwrap_or(&output).clone(),
+                        fill: Vec::new(),
+                        bad_row_count: if clamped.is_some() {
+                            0
+                        } else {
+                            answer.bad_rows.len()
+                        },
+                        bad_index: bad_index.clone().filter(|_| clamped.is_none()),
+                        case: self.clone(),
+                    });
+                }
+            }
+        }
+        jobs
+    }
+}
+
+/// The bytes of the output, with `fill` for the elements of bad rows.
+fn output_of(answer: &Answer, params: &[u8], fill: &[u8]) -> Vec<u8> {
+    let element = |at: &Option<usize>| match at {
+        Some(at) => &params[at * fill.len()..][..fill.len()],
+        None => fill,
+    };
+    answer.elements.iter().flat_map(element).copied().collect()
+}
+
+impl Job {
+    /// This job with a fill in the slices of bad rows.
+    pub fn filled(&self) -> Self {
+        assert_eq!(self.plan.bad_indices(), BadIndices::Zero);
+        let fill: Vec<u8> = (0..self.element_bytes)
+            .map(|n| u8::try_from(0xa0 + n).expect("a few bytes"))
+            .collect();
+        Self {
+            output: output_of(&self.case.answer(), &self.params, &fill),
+            fill,
+            ..self.clone()
+        }
+    }
+
+    /// Runs this job on a voice, and compares with the expected result.
+    #[track_caller]
+    pub fn check(&self, voice: &impl Voice) {
+        self.compare(&self.found(voice), voice);
+    }
+
+    /// Runs this job on a voice for three shards of params, cut at rows that `hash` chooses, and compares the
+    /// bitwise OR of their outputs with the expected result.
+    #[track_caller]
+    pub fn check_shards(&self, voice: &impl Voice, hash: &mut Hash) {
+        let dims = self.plan.dims();
+        let rows = usize::try_from(dims.row_count).expect("rows in memory");
+        let row_bytes =
+            usize::try_from(dims.slice_len).expect("a slice in memory") * self.element_bytes;
+        let (a, b) = (hash.below(rows + 1), hash.below(rows + 1));
+        let mut whole = Ok(vec![0; self.output.len()]);
+        for held in [0..a.min(b), a.min(b)..a.max(b), a.max(b)..rows] {
+            // `chunks_exact` takes no 0, the size of a block of empty params.
+            let parts = self.params.chunks_exact((rows * row_bytes).max(1));
+            let params = parts.flat_map(|part| &part[held.start * row_bytes..held.end * row_bytes]);
+            let shard = self.plan.shard(held.start as u64..held.end as u64);
+            let job = Self {
+                plan: shard.expect("rows of params"),
+                params: params.copied().collect(),
+                ..self.clone()
+            };
+            whole = match (whole, job.found(voice)) {
+                (Ok(whole), Ok(found)) => {
+                    Ok(whole.iter().zip(&found).map(|(a, b)| a | b).collect())
+                }
+                // A bad row is bad for every shard.
+                (_, error) => error,
+            };
+        }
+        self.compare(&whole, voice);
+    }
+
+    #[track_caller]
+    fn compare<V: Voice>(&self, found: &Result<Vec<u8>, String>, voice: &V) {
+        let expected = self.expected(voice);
+        assert!(
+            *found == expected,
+            "{self}\ngives {found:?}\n not  {expected:?}"
+        );
+    }
+
+    fn found<V: Voice>(&self, voice: &V) -> Result<Vec<u8>, String> {
+        match self.element_bytes {
+            1 => self.run::<[u8; 1], _>(voice),
+            2 => self.run::<[u8; 2], _>(voice),
+            3 => self.run::<[u8; 3], _>(voice),
+            4 => self.run::<[u8; 4], _>(voice),
+            6 => self.run::<[u8; 6], _>(voice),
+            8 => self.run::<[u8; 8], _>(voice),
+            12 => self.run::<[u8; 12], _>(voice),
+            16 => self.run::<[u8; 16], _>(voice),
+            32 => self.run::<[u8; 32], _>(voice),
+            other => panic!("{other} is not one of WIDTHS"),
+        }
+    }
+
+    fn expected<V: Voice>(&self, _voice: &V) -> Result<Vec<u8>, String> {
+        let policy = match self.plan.bad_indices() {
+            BadIndices::DeviceDefault => V::DEVICE_DEFAULT,
+            named => named,
+        };
+        match &self.bad_index {
+            Some(text) if policy == BadIndices::Error => Err(text.clone()),
+            _ => Ok(self.output.clone()),
+        }
+    }
+
+    fn run<T: Element + Pod, V: Voice>(&self, voice: &V) -> Result<Vec<u8>, String> {
+        let params: Vec<T> = bytemuck::pod_collect_to_vec(&self.params);
+        let result = match self.index_kind {
+            IndexKind::I32 => voice.gather(&self.plan, &params, &self.indices_as::<i32>()),
+            IndexKind::U32 => voice.gather(&self.plan, &params, &self.indices_as::<u32>()),
+            IndexKind::I64 => voice.gather(&self.plan, &params, &self.indices_as::<i64>()),
+            IndexKind::U64 => voice.gather(&self.plan, &params, &self.indices_as::<u64>()),
+        };
+        result
+            .map(|output| bytes_of(&output).to_vec())
+            .map_err(|error| error.to_string())
+    }
+
+    fn indices_as<I: Pod>(&self) -> Vec<I> {
+        bytemuck::pod_collect_to_vec(&self.indices)
+    }
+}
+
+impl fmt::Display for Job {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "{}, {}, elements of {} bytes, {:?}, fill {:?}",
+            self.case,
+            self.index_kind,
+            self.element_bytes,
+            self.plan.bad_indices(),
+            self.fill
+        )
+    }
+}
+
+/// Writes the case as a line of testkit/src/cases.rs.
+impl fmt::Display for Case {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let op = match self.op {
+            Op::Gather {
+                axis: Some(axis),
+                batch_dims,
+            } => format!("gather({axis}, {batch_dims})"),
+            Op::Gather {
+                axis: None,
+                batch_dims,
+            } => format!("first({batch_dims})"),
+            Op::GatherNd { batch_dims } => format!("gather_nd({batch_dims})"),
+            Op::GatherElements { axis } => format!("elements({axis})"),
+        };
+        let (params, indices_shape) = (&self.params_shape, &self.indices_shape);
+        let from_end = if self.from_end {
+            ".counted_from_end()"
+        } else {
+            ""
+        };
+        if self.indices.len() > 1000 {
+            return write!(f, "mixed({op}, &{params:?}, &{indices_shape:?}){from_end}");
+        }
+        let indices = &self.indices;
+        write!(
+            f,
+            "case({op}, &{params:?}, &{indices_shape:?}, &{indices:?}){from_end}"
+        )
+    }
+}
+
+/// Nonzero bytes without a short period.
+pub fn pattern(len: usize) -> Vec<u8> {
+    let mut hash = Hash::new(len as u64);
+    (0..len)
+        .map(|_| u8::try_from(1 + hash.below(255)).expect("a byte"))
+        .collect()
+}
+
+pub fn bytes_of<T: NoUninit>(elements: &[T]) -> &[u8] {
+    bytemuck::cast_slice(elements)
+}
+
+/// The bytes of index values, little-endian. The index kind must be able to hold the values.
+pub fn index_bytes(index_kind: IndexKind, values: &[i128]) -> Vec<u8> {
+    let width = usize::try_from(index_kind.bytes()).expect("4 or 8");
+    let bytes = |&value: &i128| value.to_le_bytes().into_iter().take(width);
+    values.iter().flat_map(bytes).collect()
+}
+
+/// The name of the error's variant.
+fn rejection(error: &PlanError) -> Rejection {
+    match error {
+        PlanError::BatchDimsNegative { .. } => "BatchDimsNegative",
+        PlanError::BatchDimsOutOfRange { .. } => "BatchDimsOutOfRange",
+        PlanError::BatchDimsNotBelowIndicesRank { .. } => "BatchDimsNotBelowIndicesRank",
+        PlanError::BatchDimsNotBelowParamsRank { .. } => "BatchDimsNotBelowParamsRank",
+        PlanError::BatchDimsAboveAxis { .. } => "BatchDimsAboveAxis",
+        PlanError::BatchDimsUnequal { .. } => "BatchDimsUnequal",
+        PlanError::ParamsScalar => "ParamsScalar",
+        PlanError::IndicesScalar => "IndicesScalar",
+        PlanError::IndexDepthAboveRank { .. } => "IndexDepthAboveRank",
+        PlanError::IndexDepthAboveLimit { .. } => "IndexDepthAboveLimit",
+        PlanError::AxisOutOfRange { .. } => "AxisOutOfRange",
+        PlanError::RanksUnequal { .. } => "RanksUnequal",
+        PlanError::IndicesDimAboveParams { .. } => "IndicesDimAboveParams",
+        PlanError::EmptyParams { .. } => "EmptyParams",
+        PlanError::TooManyElements { .. } => "TooManyElements",
+        _ => "a new variant",
+    }
+}
