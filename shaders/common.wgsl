@@ -72,7 +72,7 @@ struct GatherUniform {
     index_stride: u32,
     // Pairs of place_dims in use; 0 except for gather_elements.
     place_dim_count: u32,
-    // Low and high word of each indexed dim, two dims a vector.
+    // The size of each indexed dim: its low and its high word. A vector holds two sizes.
     dims: array<vec4<u32>, 4>,
     // The words of the fill.
     fill: array<vec4<u32>, 4>,
@@ -121,7 +121,7 @@ fn fill_word(word: u32) -> u32 {
     return select(words.x, words.y, (at & 1u) != 0u);
 }
 
-// Position of an output row: its number in its block; block and batch are counted from the first of the dispatch.
+// Where an output row lies: row n of a block. The first block and the first batch of the dispatch are number 0.
 struct Place {
     n: u32,
     block: u32,

@@ -36,7 +36,7 @@ fn copy(params: &[u8], indices: &[i32], output: &mut [u8], width: usize) {
         false => 0,
     };
     let (params, output) = (params.as_ptr().cast(), output.as_mut_ptr().cast());
-    // SAFETY: the output has `width` bytes for each index, and params has `width` bytes for each of `rows`.
+    // SAFETY: the output holds `width` bytes for each index. Params holds `rows` rows of `width` bytes.
     let copied = unsafe {
         match width {
             1 => fixed::<1>(params, rows, indices, output, ahead),

@@ -8,8 +8,8 @@ use std::time::Duration;
 use wgpu_gather::{BadIndices, GatherElement, GatherIndex};
 
 use crate::bare_loop;
+use crate::data::{Data, Number};
 use crate::timing::{Figure, Timed, time, took};
-use crate::workloads::{Data, Number};
 
 pub const DEVICE: &str = "cpu";
 

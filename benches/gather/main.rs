@@ -8,24 +8,57 @@
 
 mod bare_loop;
 mod cpu;
+mod data;
 mod gpu;
 mod machine;
 mod report;
 mod summary;
 mod timing;
-mod workloads;
 
 use std::fs::File;
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
 use std::process::ExitCode;
 
+use clap::{Parser, ValueEnum};
+use testkit::bench::workloads::{Workload, of_gpus, small, usual};
+
+use data::{Data, Number, Visit, visit};
 use gpu::checks::{Checks, NAME as CHECKS};
 use report::Report;
 use wgpu_gather::{GatherElement, GatherIndex};
-use workloads::{Data, FIRST, Number, Visit, WORKLOADS, Workload};
 
-const USAGE: &str = "usage: cargo bench --bench gather -- [--workload W1,W2,...] [--device cpu|gpu] [--rounds N] [--json FILE]
+/// Times each workload on the CPU and on the GPU, beside copies of its output's bytes in the same run.
+#[derive(Parser)]
+#[command(name = "cargo bench --bench gather --", after_help = WORKLOADS_HELP)]
+struct Options {
+    /// Times these workloads only.
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    workload: Vec<String>,
+    /// Times on this device only.
+    #[arg(long)]
+    device: Option<Device>,
+    /// Samples of each figure.
+    #[arg(long, value_name = "N", default_value = "15")]
+    rounds: NonZeroUsize,
+    /// Writes a line for each figure to this file.
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+    /// Takes one sample of the first gather of a process, of this kind.
+    #[arg(long, hide = true)]
+    first_gather: Option<String>,
+    /// Cargo passes this to every benchmark.
+    #[arg(long, hide = true)]
+    bench: bool,
+}
 
-Workloads:
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Device {
+    Cpu,
+    Gpu,
+}
+
+const WORKLOADS_HELP: &str = "Workloads:
   W1 to W10        single words, rows of 16 bytes to 2 KiB, batches, i64 indices
   S12 to S1200     slices of 12 to 1,200 bytes
   L8, L64, L512    few slices, of 8 MiB, 1 MiB and 32 KiB
@@ -43,10 +76,10 @@ Outputs are checked before anything is timed, and this crate's after. The adapte
 WGPU_ADAPTER_NAME ask for.";
 
 fn main() -> ExitCode {
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let done = match &arguments[..] {
-        [argument, kind] if argument == gpu::first::ARGUMENT => gpu::first::sample(kind),
-        _ => run(arguments),
+    let options = Options::parse();
+    let done = match &options.first_gather {
+        Some(kind) => gpu::first::sample(kind),
+        None => run(&options),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,
@@ -57,120 +90,70 @@ fn main() -> ExitCode {
     }
 }
 
-struct Options {
-    workloads: Vec<Workload>,
-    cpu: bool,
-    gpu: bool,
-    /// True to time the first gather of a process.
-    first: bool,
-    /// True to time gathers without bounds checks.
-    checks: bool,
-    rounds: usize,
-    json: Option<File>,
-}
-
-fn options(arguments: Vec<String>) -> Result<Options, String> {
-    let mut options = Options {
-        workloads: WORKLOADS.to_vec(),
-        cpu: true,
-        gpu: true,
-        first: true,
-        checks: false,
-        rounds: 15,
-        json: None,
+/// The workloads of these names; all if there is no name.
+fn named(names: &[String]) -> Result<Vec<Workload>, String> {
+    let all = [usual(), of_gpus()].concat();
+    let others = [&small().name[..], CHECKS];
+    let is_known = |name: &String| {
+        others.contains(&&name[..]) || all.iter().any(|workload| workload.name == *name)
     };
-    let mut arguments = arguments.into_iter();
-    while let Some(argument) = arguments.next() {
-        let mut value = || {
-            arguments
-                .next()
-                .ok_or(format!("{argument} wants a value\n\n{USAGE}"))
-        };
-        match argument.as_str() {
-            // Cargo passes this to every benchmark.
-            "--bench" => {}
-            "--workload" => {
-                let named = |name: &str| {
-                    let workload = WORKLOADS.iter().find(|workload| workload.name == name);
-                    workload
-                        .copied()
-                        .ok_or(format!("there is no workload {name:?}\n\n{USAGE}"))
-                };
-                let value = value()?;
-                let (others, names): (Vec<&str>, Vec<&str>) = value
-                    .split(',')
-                    .partition(|&name| [FIRST.name, CHECKS].contains(&name));
-                options.first = others.contains(&FIRST.name);
-                options.checks = others.contains(&CHECKS);
-                options.workloads = names.into_iter().map(named).collect::<Result<_, _>>()?;
-            }
-            "--device" => match value()?.as_str() {
-                "cpu" => options.gpu = false,
-                "gpu" => options.cpu = false,
-                other => return Err(format!("there is no device {other:?}\n\n{USAGE}")),
-            },
-            "--rounds" => {
-                let rounds = value()?.parse().ok().filter(|&rounds| rounds > 0);
-                options.rounds = rounds.ok_or(format!("--rounds wants a number\n\n{USAGE}"))?;
-            }
-            "--json" => {
-                let path = value()?;
-                let file = File::create(&path).map_err(|error| format!("{path}: {error}"))?;
-                options.json = Some(file);
-            }
-            "--help" => {
-                println!("{USAGE}");
-                std::process::exit(0);
-            }
-            other => return Err(format!("unknown argument {other:?}\n\n{USAGE}")),
-        }
+    if let Some(unknown) = names.iter().find(|name| !is_known(name)) {
+        return Err(format!("there is no workload {unknown:?}"));
     }
-    Ok(options)
+    let is_named = |workload: &Workload| names.is_empty() || names.contains(&workload.name);
+    Ok(all.into_iter().filter(is_named).collect())
 }
 
-fn run(arguments: Vec<String>) -> Result<(), String> {
-    let options = options(arguments)?;
-    let gpu = match options.gpu.then(gpu::Bench::new) {
+fn run(options: &Options) -> Result<(), String> {
+    let workloads = named(&options.workload)?;
+    let has = |name: &str| options.workload.iter().any(|named| named == name);
+    let times_first = options.workload.is_empty() || has(&small().name);
+    let rounds = options.rounds.get();
+    let gpu = match (options.device != Some(Device::Cpu)).then(gpu::Bench::new) {
         Some(Err(error)) => {
             println!("no GPU: {error}");
             None
         }
         gpu => gpu.and_then(Result::ok),
     };
+    let create =
+        |path: &PathBuf| File::create(path).map_err(|error| format!("{}: {error}", path.display()));
+    let json = options.json.as_ref().map(create).transpose()?;
     let adapter = gpu.as_ref().map(gpu::Bench::adapter);
-    let mut report = Report::new(adapter, options.json);
-    let count = options.workloads.len();
-    for (number, workload) in options.workloads.iter().enumerate() {
+    let mut report = Report::new(adapter, json);
+    let count = workloads.len();
+    for (number, workload) in workloads.iter().enumerate() {
         eprintln!("{} of {count}: {}", number + 1, workload.name);
         let mut measured = Measure {
-            cpu: options.cpu,
+            cpu: options.device != Some(Device::Gpu),
             gpu: gpu.as_ref(),
             checks: None,
-            rounds: options.rounds,
+            rounds,
             report: &mut report,
             result: Ok(()),
         };
-        workload.visit(&mut measured);
+        visit(workload, &mut measured);
         measured.result?;
     }
-    if let Some(gpu) = gpu.as_ref().filter(|_| options.checks) {
+    if let Some(gpu) = gpu.as_ref().filter(|_| has(CHECKS)) {
         let checks = gpu.checks()?;
-        let is_checked = |workload: &&Workload| gpu::checks::WORKLOADS.contains(&workload.name);
-        for workload in WORKLOADS.iter().filter(is_checked) {
+        let is_checked =
+            |workload: &&Workload| gpu::checks::WORKLOADS.contains(&&workload.name[..]);
+        for workload in [usual(), of_gpus()].concat().iter().filter(is_checked) {
             let mut measured = Measure {
                 cpu: false,
                 gpu: None,
                 checks: Some(&checks),
-                rounds: options.rounds,
+                rounds,
                 report: &mut report,
                 result: Ok(()),
             };
-            workload.visit(&mut measured);
+            visit(workload, &mut measured);
             measured.result?;
         }
     }
     report.summary();
-    if options.first && gpu.is_some() {
+    if times_first && gpu.is_some() {
         report.first(gpu::first::measure()?)?;
     }
     Ok(())

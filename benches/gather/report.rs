@@ -5,13 +5,16 @@ use std::io::Write;
 use std::time::Duration;
 
 use serde_json::json;
+use testkit::bench::workloads::{Workload, small};
 use wgpu_gather::BadIndices;
 
 use crate::gpu::naive::{NAIVE_ROW, NAIVE_UNIT};
 use crate::machine::{cpu_name, last_level_cache};
 use crate::summary::{Beside, Growth, Summary};
 use crate::timing::{Timed, ms, ratio};
-use crate::workloads::{FIRST, Workload};
+
+/// The workloads that differ in the size of their output only.
+const GROWTH: [&str; 4] = ["G4", "G16", "G64", "G256"];
 
 /// Bytes that a CPU, and a GPU, moves at once between memory and cache.
 const CPU_SECTOR: u64 = 64;
@@ -78,7 +81,7 @@ impl Report {
             let floor = self.floor(workload, figure.device, copy);
             self.figure(workload, figure, copy, vec4, floor)?;
             let grows = matches!(figure.measure, "run_into" | "resident" | "vec4_copy");
-            if grows && workload.is_of_growth() {
+            if grows && GROWTH.contains(&&workload.name[..]) {
                 self.summary.growth.push(Growth {
                     name: name(figure.device, figure.threads, figure.measure),
                     mib: self.output_bytes(workload) >> 20,
@@ -118,7 +121,7 @@ impl Report {
                 median
             };
             let beside = Beside {
-                workload: workload.name,
+                workload: workload.name.clone(),
                 ours: resident.median,
                 copy,
                 naive_unit: naive(NAIVE_UNIT),
@@ -210,7 +213,7 @@ impl Report {
         );
         for (measure, median) in [("resident", ours), (NAIVE_UNIT, naive)] {
             self.write(json!({
-                "workload": FIRST.name,
+                "workload": small().name,
                 "device": crate::gpu::DEVICE,
                 "measure": measure,
                 "median_ms": ms(median),
@@ -283,7 +286,7 @@ impl Report {
         let slices = dims.output_rows();
         let params_bytes = dims.params_len() * self.element_bytes;
         let hit = (self.cache_bytes as f64 / params_bytes as f64).min(1.0);
-        let index_bytes = if workload.index == "i64" { 8 } else { 4 };
+        let index_bytes = workload.index.bytes();
         let bytes = (sector * slices * sectors) as f64 * (1.0 - hit)
             + (dims.indices_len() * index_bytes + slices * slice_bytes) as f64;
         let copied = 2.0 * self.output_bytes(workload) as f64;

@@ -13,7 +13,7 @@ pub struct Summary {
 
 /// Times of a gather on the GPU, of a copy of its output's bytes, and of the naive kernels that can run.
 pub struct Beside {
-    pub workload: &'static str,
+    pub workload: String,
     pub ours: Duration,
     pub copy: Duration,
     pub naive_unit: Option<Duration>,

@@ -1,6 +1,8 @@
-//! Samples of all figures, taken in turn so that a disturbance affects all figures.
+//! Figures to be measured, and their times.
 
 use std::time::{Duration, Instant};
+
+use testkit::bench::timing::in_turn;
 
 /// A figure to be measured, with the function that takes a sample.
 pub struct Figure<'a> {
@@ -22,28 +24,24 @@ pub struct Timed {
     pub min: Duration,
 }
 
-/// Takes a sample of each figure in turn, `rounds` times, in alternating order. A sample that is not counted precedes
-/// each, so that a figure finds the caches as its own work leaves them.
+/// Takes `rounds` samples of each figure, in turn. A sample that is not counted precedes each, so that a figure finds the
+/// caches as its own work leaves them.
 pub fn time(mut figures: Vec<Figure<'_>>, rounds: usize) -> Vec<Timed> {
-    let mut samples = vec![Vec::with_capacity(rounds); figures.len()];
-    let mut order: Vec<usize> = (0..figures.len()).collect();
-    for _ in 0..rounds {
-        for &number in &order {
-            let figure = &mut figures[number];
+    let mut samplers: Vec<Box<dyn FnMut() -> Duration + '_>> = Vec::new();
+    for figure in &mut figures {
+        samplers.push(Box::new(|| {
             (figure.sample)();
-            samples[number].push((figure.sample)() / figure.calls);
-        }
-        order.reverse();
+            (figure.sample)() / figure.calls
+        }));
     }
-    let timed = figures.iter().zip(samples).map(|(figure, mut samples)| {
-        samples.sort();
-        Timed {
-            device: figure.device,
-            threads: figure.threads,
-            measure: figure.measure,
-            median: samples[samples.len() / 2],
-            min: samples[0],
-        }
+    let times = in_turn(&mut samplers, rounds);
+    drop(samplers);
+    let timed = figures.iter().zip(times).map(|(figure, times)| Timed {
+        device: figure.device,
+        threads: figure.threads,
+        measure: figure.measure,
+        median: times.median,
+        min: times.min,
     });
     timed.collect()
 }

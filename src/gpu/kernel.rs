@@ -174,7 +174,7 @@ pub(crate) struct Shares {
     pub(crate) slots: u64,
     /// For `FourRows`, the distance between the rows of a lane, a power of two; else 0.
     pub(crate) row_step: u64,
-    /// For `Long`, the workgroups of a slice; else 1.
+    /// The number of workgroups that copy one slice: 1 for every kernel but `Long`.
     pub(crate) slice_workgroups: u64,
     pub(crate) workgroups: u64,
 }

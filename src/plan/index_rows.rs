@@ -142,7 +142,8 @@ pub(crate) trait SelectedRows: Copy {
 
     fn len(self) -> usize;
 
-    /// Row `k`. If it is bad or not held: `None`, or a number that is no row of params.
+    /// The params row that index row `k` selects. If index row `k` is bad, or selects a row that the shard does not
+    /// hold, the result is `None` or a number beyond the rows of params.
     fn row(self, k: usize) -> Option<u64>;
 
     /// As [`row`](Self::row), but without checks: any number if row `k` is bad.

@@ -7,6 +7,7 @@
     allow(arithmetic_overflow, reason = "shapes of the table pass 32 bits")
 )]
 
+pub mod bench;
 pub mod cases;
 pub mod conformance;
 #[cfg(feature = "trials")]

@@ -177,7 +177,8 @@ impl Case {
                     let at = self.position(self.indices[row], params[axis]);
                     (row, at.map(|at| [p, &[at], q].concat()))
                 }
-                // output[i.., q..] = params[i[..batch_dims].., indices[i..].., q..]
+                // output[i, q] = params[b, indices[i], q]: `i` are the coordinates of an index row, `b` the first
+                // `batch_dims` of them, and `q` the coordinates in a slice.
                 Op::GatherNd { .. } => {
                     let last = indices.len() - 1;
                     let (i, q) = output_at.split_at(last);

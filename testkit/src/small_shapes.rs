@@ -40,8 +40,8 @@ pub fn small_shapes(params_shape: &[usize]) -> impl Iterator<Item = Case> {
     })
 }
 
-/// Jobs for a case without indices, one for each policy. A hash of the case chooses the indices, the index kind, the
-/// element width and the meaning of negative indices. The shapes must be valid.
+/// One job for each policy, from a case that gives valid shapes only. A hash of the case chooses the index values, the index
+/// kind, the element width and the meaning of negative indices.
 pub fn jobs_of(case: Case, policies: &[BadIndices]) -> Vec<Job> {
     let hash = Hash::of(&case);
     jobs_by(case, hash, policies)

@@ -28,7 +28,7 @@ pub fn check_random_jobs(cases: u32, check: impl Fn(&Job)) {
     }
 }
 
-/// Cases without indices that planning accepts, with params of rank 1 to 7.
+/// Cases that give shapes but no index values, with params of rank 1 to 7. The planner accepts each of them.
 fn valid_shapes() -> impl Strategy<Value = Case> {
     let dims = |ranks| prop::collection::vec(0_usize..6, ranks);
     let sizes = (dims(0..3), dims(0..3), dims(1..3), dims(0..3), dims(0..3));

@@ -51,7 +51,8 @@ pub fn watch() {
     log::set_max_level(log::LevelFilter::Trace);
 }
 
-/// Runs `work`, with `act` before the wgpu call that `calls` others precede; `None` if `work` makes fewer calls.
+/// Runs `work`. After its first `calls` calls of wgpu, and just before the next one, runs `act`. Returns `None` if `work`
+/// makes no next call.
 pub fn before_call<T>(
     calls: usize,
     act: impl FnOnce(&str) + 'static,

@@ -224,7 +224,7 @@ fn long_slices(gpu: &'static Gpu) {
     }
 }
 
-/// More rows than 32 bits count; a shard holds the first four or the last four.
+/// Params has more rows than a `u32` counts. A shard holds its first four rows, or its last four.
 fn clamped_beyond_32_bits(gpu: &'static Gpu) {
     let rows = 1_u64 << 40;
     for negative_indices in [NegativeIndices::Invalid, NegativeIndices::FromEnd] {

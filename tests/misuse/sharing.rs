@@ -1,4 +1,4 @@
-//! Operands that share a buffer, and the operand that holds an indirect gather's index count.
+//! Gathers whose operands share a buffer. One of the operands is the index count of an indirect gather.
 
 use wgpu_gather::{Gather, GatherBuffers, GatherError, Operand, wgpu};
 

@@ -21,8 +21,8 @@ use super::device::{Stamps, device_of, time_recorded};
 use super::figure;
 use super::naive::{NAIVE_UNIT, Naive};
 use super::operands::Operands;
+use crate::data::{Data, Number};
 use crate::timing::{Timed, time};
-use crate::workloads::{Data, Number};
 
 /// The name that selects these figures in the list of workloads.
 pub const NAME: &str = "checks";

@@ -4,13 +4,14 @@
 use std::process::Command;
 use std::time::Duration;
 
+use testkit::bench::workloads::small;
 use wgpu_gather::{BadIndices, Gatherer};
 
 use super::device::{adapter, device_of, new_encoder, submit_and_wait};
 use super::naive::{NAIVE_UNIT, Naive};
 use super::operands::Operands;
+use crate::data::Data;
 use crate::timing::took;
-use crate::workloads::FIRST;
 
 /// The argument, followed by one of `KINDS`, that makes a process take one sample.
 pub const ARGUMENT: &str = "--first-gather";
@@ -63,8 +64,8 @@ pub fn sample(kind: &str) -> Result<(), String> {
     }
     let adapter = adapter()?;
     let gpu = device_of(&adapter, adapter.limits())?;
-    let data = FIRST.data::<u32, i32>();
-    let plan = FIRST.plan(BadIndices::DeviceDefault);
+    let data = Data::<u32, i32>::new(&small());
+    let plan = data.workload.plan(BadIndices::DeviceDefault);
     let expected = plan.run(&data.params, &data.indices).expect("in range");
     let on_gpu = Operands::new(&gpu, &data, expected.len())?;
     submit_and_wait(&gpu, new_encoder(&gpu));

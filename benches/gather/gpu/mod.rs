@@ -16,8 +16,8 @@ use wgpu_gather::{
     BadIndices, BadRows, GatherBuffers, GatherElement, GatherIndex, GatherPlan, Gpu, wgpu,
 };
 
+use crate::data::{Data, Number};
 use crate::timing::{Figure, Timed, time, took};
-use crate::workloads::{Data, Number};
 use checks::Checks;
 use device::{Stamps, buffer, device_of, time_recorded};
 use naive::Naive;

@@ -4,7 +4,7 @@ use wgpu_gather::{GatherBuffers, GatherElement, GatherIndex, Gpu, GpuTable, wgpu
 
 use super::device::{buffer, new_encoder};
 use super::naive;
-use crate::workloads::{Data, Number};
+use crate::data::{Data, Number};
 
 pub struct Operands<T, I> {
     pub table: GpuTable<T>,

@@ -9,8 +9,8 @@ use wgpu_gather::{
 use super::device::{device_of, new_encoder, submit_and_wait};
 use super::operands::Operands;
 use super::{Bench, figure};
+use crate::data::{Data, Number};
 use crate::timing::{Timed, time, took};
-use crate::workloads::{Data, Number};
 
 impl Bench {
     /// Times one gather with params in 1, 2 and 8 buffer ranges, and on devices that bind only a half and an eighth of

@@ -6,7 +6,7 @@ use plotters::prelude::*;
 
 use crate::peers::{COPY, Device, OURS};
 use crate::report::{Row, ms};
-use crate::workloads::{SWEEP_OUTPUT_BYTES, SWEEP_PARAMS_BYTES};
+use testkit::bench::workloads::{SWEEP_OUTPUT_BYTES, SWEEP_PARAMS_BYTES};
 
 const WIDTH: u32 = 1200;
 const HEIGHT: u32 = 560;

@@ -18,26 +18,26 @@
 )]
 
 mod chart;
+mod data;
 mod options;
 mod peers;
 mod report;
 mod table;
 mod timing;
-mod workloads;
 
 use std::process::ExitCode;
 use std::sync::Arc;
 
+use clap::Parser;
+use data::{Data, with_operands};
 use options::Options;
 use peers::{COPY, Device, Peer};
 use report::{Json, Row};
 use timing::Threads;
 use wgpu_gather::Gpu;
-use workloads::{Data, with_operands};
 
 fn main() -> ExitCode {
-    let run = options::options(std::env::args().skip(1)).and_then(|options| run(&options));
-    match run {
+    match run(&Options::parse()) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("{error}");
@@ -47,6 +47,7 @@ fn main() -> ExitCode {
 }
 
 fn run(options: &Options) -> Result<(), String> {
+    let workloads = options.workloads()?;
     let gpu = match pollster::block_on(Gpu::from_env()) {
         Ok(gpu) => Some(Arc::new(gpu)),
         Err(error) => {
@@ -78,16 +79,11 @@ fn run(options: &Options) -> Result<(), String> {
     let mut json = json.transpose()?;
     let threads = Threads::new();
     let mut rows = Vec::new();
-    for (number, workload) in options.workloads.iter().enumerate() {
-        eprintln!(
-            "{} of {}: {}",
-            number + 1,
-            options.workloads.len(),
-            workload.name
-        );
-        let data = workload.data();
+    for (number, workload) in workloads.iter().enumerate() {
+        eprintln!("{} of {}: {}", number + 1, workloads.len(), workload.name);
+        let data = Data::new(workload);
         let expected = expected(&data);
-        let timed = timing::time(&peers, &data, &expected, &threads, options.samples)?;
+        let timed = timing::time(&peers, &data, &expected, &threads, options.samples.get())?;
         let row = Row::new(&data, timed);
         if let Some(json) = &mut json {
             json.write(&row)?;

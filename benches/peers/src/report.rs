@@ -7,9 +7,9 @@ use std::time::Duration;
 
 use serde_json::json;
 
+use crate::data::Data;
 use crate::peers::{COPY, Device};
 use crate::timing::{Figure, Timed};
-use crate::workloads::{Data, Index};
 
 /// Bytes that a CPU, and a GPU, moves at once between memory and cache.
 const CPU_SECTOR: u64 = 64;
@@ -115,8 +115,8 @@ pub fn version(package: &str) -> Option<&'static str> {
     after.split_once('"').map(|(version, _)| version)
 }
 
-/// The floor of a gather on a device where a copy of its output takes `copy`: the time to move every memory sector of
-/// params that the gather must read, its indices and its output, at the bandwidth of the copy.
+/// The least time that a gather could take. It must move its indices, its output and every memory sector of params that
+/// it touches, at most at the bandwidth of a plain copy. `copy` is the time of a copy of its output.
 fn floor(data: &Data, device: Device, copy: Duration) -> Duration {
     let sector = match device {
         Device::Cpu => CPU_SECTOR,
@@ -126,10 +126,7 @@ fn floor(data: &Data, device: Device, copy: Duration) -> Duration {
     let (slices, slice_bytes) = (dims.output_rows(), data.slice_bytes() as u64);
     let sectors = (slice_bytes + sector - gcd(slice_bytes, sector)) / sector;
     let hit = (last_level_cache() as f64 / data.params.bytes().len() as f64).min(1.0);
-    let index_bytes = match data.workload.index {
-        Index::I32 => 4,
-        Index::I64 => 8,
-    };
+    let index_bytes = data.workload.index.bytes();
     let read = (sector * slices * sectors) as f64 * (1.0 - hit);
     let bytes = read + (dims.indices_len() * index_bytes + slices * slice_bytes) as f64;
     copy.mul_f64(bytes / (2.0 * data.output_bytes() as f64))

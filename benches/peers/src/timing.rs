@@ -4,9 +4,10 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
 
 use rayon::{ThreadPool, ThreadPoolBuilder};
+use testkit::bench::timing::{Times, in_turn};
 
+use crate::data::Data;
 use crate::peers::{COPY, Device, Job, Peer};
-use crate::workloads::{Data, Random};
 
 /// A sample on the CPU is 1,000 calls if the output has fewer bytes than this.
 const SMALL_BYTES: usize = 1 << 20;
@@ -58,7 +59,7 @@ struct Entry<'a> {
     job: Box<dyn Job + 'a>,
     pool: Option<&'a ThreadPool>,
     calls: u32,
-    samples: Vec<Duration>,
+    times: Option<Times>,
 }
 
 /// Checks every peer's output against `expected`, then takes `samples` samples of each, in turn on each device.
@@ -104,21 +105,18 @@ pub fn time(
             }
         }
     }
-    // The devices are timed apart, and each round has a random order: a peer finds in the caches the data of the peer
-    // before, and after a copy that is little of params.
+    // The devices are timed apart.
     let (cpu, gpu): (Vec<_>, Vec<_>) =
         (entries.iter_mut()).partition(|entry| entry.peer.device() == Device::Cpu);
-    let mut random = Random::new();
     for mut entries in [cpu, gpu] {
-        for _ in 0..samples {
-            for left in (1..entries.len()).rev() {
-                let other = random.below(u32::try_from(left + 1).expect("a few peers"));
-                entries.swap(left, other as usize);
-            }
-            for entry in &mut entries {
-                let sample = entry.sample();
-                entry.samples.push(sample);
-            }
+        let mut samplers: Vec<Box<dyn FnMut() -> Duration + '_>> = Vec::new();
+        for entry in &mut entries {
+            samplers.push(Box::new(|| entry.sample()));
+        }
+        let times = in_turn(&mut samplers, samples);
+        drop(samplers);
+        for (entry, times) in entries.iter_mut().zip(times) {
+            entry.times = Some(times);
         }
     }
     timed.figures = entries.into_iter().map(Entry::figure).collect();
@@ -140,7 +138,7 @@ fn enter<'a>(
                 Device::Cpu if data.output_bytes() < SMALL_BYTES => 1000,
                 _ => 1,
             },
-            samples: Vec::new(),
+            times: None,
         };
         entry.install(|job| job.run());
         Ok(entry)
@@ -178,16 +176,16 @@ impl<'a> Entry<'a> {
         })
     }
 
-    fn figure(mut self) -> Figure {
-        self.samples.sort();
+    fn figure(self) -> Figure {
+        let times = self.times.expect("every entry is timed");
         Figure {
             peer: self.peer.name(),
             package: self.peer.package(),
             device: self.peer.device(),
             threads: self.pool.map_or(0, ThreadPool::current_num_threads),
             measure: self.peer.measure(),
-            median: self.samples[self.samples.len() / 2],
-            min: self.samples[0],
+            median: times.median,
+            min: times.min,
         }
     }
 }

@@ -74,7 +74,7 @@ pub(crate) struct Blocks {
     pub(crate) first_outer: u32,
     /// The output row from which `first_index` counts, as a row of its block.
     pub(crate) first_n: u32,
-    /// The first params row of the first block, counted over all blocks.
+    /// The first params row of the dispatch's first block. Rows are numbered through all blocks of params.
     pub(crate) first_row: u64,
     /// The index rows that are bound.
     pub(crate) index_rows: (u64, u64),
@@ -206,7 +206,8 @@ impl Cut<'_> {
         }
         let first = batch * index_count + first_n;
         Blocks {
-            // Rows from `u32::MAX` on are beyond every index count, and gather_elements has none.
+            // An index count is a `u32`, so it leaves out all rows from `u32::MAX` on. Batches of gather_elements have
+            // fewer rows.
             first_n: u32::try_from(first_n).unwrap_or(u32::MAX),
             index_rows: (first, first + (end - start)),
             ..common

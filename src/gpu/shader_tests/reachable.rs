@@ -42,7 +42,7 @@ fn gathers() -> HashSet<EntryPoint> {
                 let Ok(mut cut) = Cut::new(dims, types, &[dims.params_rows()], &limits) else {
                     continue;
                 };
-                // Within 256 slice sizes, each fill length is combined with each remainder of 16.
+                // Any 256 consecutive slice sizes cover every pair of a length of the fill and a slice size modulo 16.
                 let fill_words = element_bytes / 16 % 16 + 1;
                 cut.set_fill_words(fill_words.try_into().expect("a few words"));
                 for cut in [cut.clone(), cut.indirect()] {

@@ -12,7 +12,8 @@ use arrow_select::take::take;
 use bytes::Bytes;
 
 use super::{Device, Job, Peer, made};
-use crate::workloads::{Data, Element, Indices, Params};
+use crate::data::{Data, Indices, Params};
+use testkit::bench::workloads::Element;
 
 pub struct Arrow {
     name: &'static str,
@@ -54,7 +55,7 @@ impl Peer for Arrow {
     }
 
     fn start<'a>(&'a self, data: &'a Data) -> Result<Box<dyn Job + 'a>, String> {
-        if data.workload.select_axis() != Some(0) {
+        if data.select_axis() != Some(0) {
             return Err("take selects rows of one array by one index".into());
         }
         let values = self.values(data).map_err(|error| error.to_string())?;

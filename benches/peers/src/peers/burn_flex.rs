@@ -4,7 +4,7 @@ use burn::tensor::{DType, Device as BurnDevice};
 
 use super::burn_ops::{BurnIndices, Op, start};
 use super::{Device, Job, Peer};
-use crate::workloads::Data;
+use crate::data::Data;
 
 pub struct BurnFlex {
     device: BurnDevice,

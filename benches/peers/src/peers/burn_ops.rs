@@ -4,7 +4,8 @@ use burn::tensor::kind::Basic;
 use burn::tensor::{DType, Device as BurnDevice, Float, Int, Tensor, TensorData};
 
 use super::{Job, made};
-use crate::workloads::{Data, Element};
+use crate::data::Data;
+use testkit::bench::workloads::Element;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Op {
@@ -87,7 +88,7 @@ impl Operands<'_> {
         if workload.batch_dims > 0 {
             return Err("gather_nd has no batch dims".into());
         }
-        if let (Op::Best, Some(axis)) = (op, workload.select_axis()) {
+        if let (Op::Best, Some(axis)) = (op, self.data.select_axis()) {
             let indices = self.indices::<1>(vec![rows]);
             return Ok(self.job(move || params.clone().select(axis, indices.clone())));
         }

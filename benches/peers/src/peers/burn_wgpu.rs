@@ -6,7 +6,7 @@ use wgpu_gather::{Gpu, wgpu};
 
 use super::burn_ops::{BurnIndices, Op, dtype, start};
 use super::{Device, Job, Peer};
-use crate::workloads::{Data, Indices};
+use crate::data::{Data, Indices};
 
 /// burn's device and the bytes of its largest binding, or the reason why there is no device.
 pub type Found = Result<(BurnDevice, u64), String>;

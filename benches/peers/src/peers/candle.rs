@@ -3,7 +3,8 @@
 use candle_core::{Device as CandleDevice, Tensor, WithDType};
 
 use super::{Device, Job, Peer, made};
-use crate::workloads::{Data, Index, Params};
+use crate::data::{Data, Params};
+use wgpu_gather::IndexKind;
 
 pub struct Candle;
 
@@ -46,7 +47,7 @@ fn start<'a, T: WithDType + bytemuck::Pod>(
     let workload = &data.workload;
     let params = Tensor::from_slice(params, &workload.params_shape[..], &CandleDevice::Cpu)?;
     let is_batched = workload.batch_dims == 1;
-    let Some(axis) = workload.select_axis().or(is_batched.then_some(1)) else {
+    let Some(axis) = data.select_axis().or(is_batched.then_some(1)) else {
         let reason = "index_select and gather take one index, not two";
         return Err(candle_core::Error::Msg(reason.into()));
     };
@@ -56,8 +57,8 @@ fn start<'a, T: WithDType + bytemuck::Pod>(
         &[data.indices.to_u32().len()]
     };
     let mut indices = match workload.index {
-        Index::I32 => Tensor::from_vec(data.indices.to_u32(), shape, &CandleDevice::Cpu)?,
-        Index::I64 => Tensor::from_vec(data.indices.to_i64(), shape, &CandleDevice::Cpu)?,
+        IndexKind::I64 => Tensor::from_vec(data.indices.to_i64(), shape, &CandleDevice::Cpu)?,
+        _ => Tensor::from_vec(data.indices.to_u32(), shape, &CandleDevice::Cpu)?,
     };
     if is_batched {
         indices = indices.expand(data.plan.output_shape())?.contiguous()?;

@@ -6,7 +6,7 @@ use wgpu_gather::{Gpu, wgpu};
 
 use super::ours_gpu::{buffer, download, new_encoder, submit_and_wait};
 use super::{COPY, Device, Job, Peer, filled};
-use crate::workloads::Data;
+use crate::data::Data;
 
 /// `copy_from_slice` on one thread.
 pub struct Memcpy;

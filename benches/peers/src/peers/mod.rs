@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex};
 use bytemuck::Pod;
 use wgpu_gather::Gpu;
 
-use crate::workloads::Data;
+use crate::data::Data;
 
 #[cfg(feature = "arrow")]
 mod arrow;

@@ -4,7 +4,7 @@ use bytemuck::Pod;
 use ndarray::{ArrayViewD, Axis};
 
 use super::{Device, Job, Peer, made};
-use crate::workloads::{Data, Params};
+use crate::data::{Data, Params};
 
 pub struct Ndarray;
 
@@ -43,7 +43,7 @@ fn start<'a, T: Pod + Send + Sync>(
     data: &'a Data,
     params: &'a [T],
 ) -> Result<Box<dyn Job + 'a>, String> {
-    let axis = data.workload.select_axis();
+    let axis = data.select_axis();
     let axis = Axis(axis.ok_or("select takes one index along one axis, without batch dims")?);
     let indices = data.indices.to_usize();
     let params = ArrayViewD::from_shape(&data.workload.params_shape[..], params);

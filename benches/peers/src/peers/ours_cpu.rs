@@ -1,7 +1,7 @@
 //! This crate on the CPU: into an existing output, and into an output that it allocates.
 
 use super::{Device, Job, OURS, Peer, filled, made};
-use crate::workloads::{Data, with_operands};
+use crate::data::{Data, with_operands};
 
 pub struct RunInto;
 

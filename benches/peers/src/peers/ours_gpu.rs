@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use wgpu_gather::{GatherBuffers, Gpu, IndexKind, wgpu};
+use wgpu_gather::{GatherBuffers, Gpu, wgpu};
 
 use super::{Device, Job, OURS, Peer};
-use crate::workloads::{Data, Index};
+use crate::data::Data;
 
 pub struct Resident(pub Arc<Gpu>);
 
@@ -65,10 +65,7 @@ impl Recording<'_> {
         let workload = &self.data.workload;
         let buffers = GatherBuffers::with_bytes(
             workload.element.bytes() as u64,
-            match workload.index {
-                Index::I32 => IndexKind::I32,
-                Index::I64 => IndexKind::I64,
-            },
+            workload.index,
             self.params.slice(..),
             self.indices.slice(..),
             self.output.slice(..),

@@ -3,7 +3,7 @@
 use bytemuck::Pod;
 
 use super::{Device, Job, Peer, filled};
-use crate::workloads::{Data, with_operands};
+use crate::data::{Data, with_operands};
 
 pub struct PlainLoop;
 

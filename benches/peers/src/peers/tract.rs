@@ -6,7 +6,8 @@ use tract_core::internal::{
 use tract_core::ops::array::{Gather, GatherNd};
 
 use super::{Device, Job, Peer, made};
-use crate::workloads::{Data, Element, Indices};
+use crate::data::{Data, Indices};
+use testkit::bench::workloads::Element;
 
 pub struct Tract;
 
@@ -45,7 +46,7 @@ fn start<'a>(data: &Data) -> TractResult<Box<dyn Job + 'a>> {
     };
     let params = tensor(element, &workload.params_shape, data.params.bytes())?;
     let i64s = data.indices.to_i64();
-    match workload.select_axis() {
+    match data.select_axis() {
         Some(axis) => {
             let indices = tensor(DatumType::I64, &[i64s.len()], bytemuck::cast_slice(&i64s))?;
             Ok(job(Gather::new(axis), params, indices))

@@ -59,7 +59,7 @@ impl<'a> Case<'a> {
         dispatches
     }
 
-    /// Returns a function of the bytes of an output row, counted from its start.
+    /// Returns a function from the number of a byte in an output row to the value that is right there.
     pub(crate) fn slice(&self, output_row: u64) -> impl Fn(u64) -> u8 {
         let (_, slice) = slice_of(&self.plan, self.index, output_row);
         let (mut shard, mut first) = (0, 0);

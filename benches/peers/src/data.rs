@@ -1,0 +1,137 @@
+//! The operands of a workload. Indices are as in `benches/gather`; params are finite numbers.
+
+use std::sync::{Arc, Mutex};
+
+use half::f16;
+use testkit::bench::workloads::{Element, Workload};
+use wgpu_gather::{BadIndices, GatherPlan, IndexKind};
+
+use crate::peers::Output;
+
+/// Makes a finite float of any bits: a library that moves floats as floats need not keep the bits of a NaN.
+fn finite_f32(bits: u32) -> f32 {
+    f32::from_bits(bits & !(1 << 30) | 1 << 29)
+}
+
+fn finite_f16(bits: u32) -> f16 {
+    let [low, high, ..] = bits.to_le_bytes();
+    f16::from_bits(u16::from_le_bytes([low, high]) & !(1 << 14) | 1 << 13)
+}
+
+/// A workload with its operands.
+pub struct Data {
+    pub workload: Workload,
+    pub plan: GatherPlan,
+    /// Libraries that can read params in place share them, because their place in memory changes times.
+    pub params: Arc<Params>,
+    pub indices: Arc<Indices>,
+    /// Memory for outputs, with pages that have been touched.
+    pub output: Mutex<Output>,
+}
+
+pub enum Params {
+    F32(Vec<f32>),
+    F16(Vec<f16>),
+    U8(Vec<u8>),
+}
+
+pub enum Indices {
+    I32(Vec<i32>),
+    I64(Vec<i64>),
+}
+
+impl Params {
+    pub fn bytes(&self) -> &[u8] {
+        match self {
+            Self::F32(params) => bytemuck::cast_slice(params),
+            Self::F16(params) => bytemuck::cast_slice(params),
+            Self::U8(params) => params,
+        }
+    }
+}
+
+impl Indices {
+    pub fn bytes(&self) -> &[u8] {
+        match self {
+            Self::I32(indices) => bytemuck::cast_slice(indices),
+            Self::I64(indices) => bytemuck::cast_slice(indices),
+        }
+    }
+
+    /// The indices for libraries that take i64 only.
+    pub fn to_i64(&self) -> Vec<i64> {
+        match self {
+            Self::I32(indices) => indices.iter().copied().map(i64::from).collect(),
+            Self::I64(indices) => indices.clone(),
+        }
+    }
+
+    pub fn to_usize(&self) -> Vec<usize> {
+        let index = |index| usize::try_from(index).expect("indices are in range");
+        self.to_i64().into_iter().map(index).collect()
+    }
+
+    pub fn to_u32(&self) -> Vec<u32> {
+        let index = |index| u32::try_from(index).expect("indices are in range");
+        self.to_i64().into_iter().map(index).collect()
+    }
+}
+
+impl Data {
+    pub fn new(workload: &Workload) -> Self {
+        let plan = workload.plan(BadIndices::DeviceDefault);
+        let values = workload.indices();
+        let indices = match workload.index {
+            IndexKind::I64 => Indices::I64(values.map(i64::from).collect()),
+            _ => Indices::I32(values.map(u32::cast_signed).collect()),
+        };
+        let bits = workload.params_bits();
+        let params = match workload.element {
+            Element::F32 => Params::F32(bits.map(finite_f32).collect()),
+            Element::F16 => Params::F16(bits.map(finite_f16).collect()),
+            Element::U8 => Params::U8(bits.map(|bits| bits.to_le_bytes()[3]).collect()),
+        };
+        let output_len = usize::try_from(plan.dims().output_len()).expect("in memory");
+        let output_bytes = output_len * workload.element.bytes();
+        Self {
+            workload: workload.clone(),
+            plan,
+            params: Arc::new(params),
+            indices: Arc::new(indices),
+            output: Mutex::new(vec![u64::MAX; output_bytes / 8]),
+        }
+    }
+
+    /// The axis of a gather that a `select` or a `take` can do: one index value an index row, and no batch dims.
+    pub fn select_axis(&self) -> Option<usize> {
+        let workload = &self.workload;
+        let is_single = workload.batch_dims == 0 && workload.indices_shape.last() == Some(&1);
+        workload.axis.or(is_single.then_some(0))
+    }
+
+    pub fn output_bytes(&self) -> usize {
+        let elements = usize::try_from(self.plan.dims().output_len()).expect("in memory");
+        elements * self.workload.element.bytes()
+    }
+
+    pub fn slice_bytes(&self) -> usize {
+        let elements = usize::try_from(self.plan.dims().slice_len).expect("in memory");
+        elements * self.workload.element.bytes()
+    }
+}
+
+/// Runs the body with the operands of a workload, for all types.
+macro_rules! with_operands {
+    ($data:expr, |$params:ident, $indices:ident| $body:expr) => {{
+        use $crate::data::{Indices, Params};
+        match (&*$data.params, &*$data.indices) {
+            (Params::F32($params), Indices::I32($indices)) => $body,
+            (Params::F32($params), Indices::I64($indices)) => $body,
+            (Params::F16($params), Indices::I32($indices)) => $body,
+            (Params::F16($params), Indices::I64($indices)) => $body,
+            (Params::U8($params), Indices::I32($indices)) => $body,
+            (Params::U8($params), Indices::I64($indices)) => $body,
+        }
+    }};
+}
+pub(crate) use with_operands;

@@ -1,0 +1,4 @@
+//! What the benchmark of the library and the comparison with its peers share.
+
+pub mod timing;
+pub mod workloads;

@@ -1,0 +1,218 @@
+//! The workloads: shapes, and operands that depend on the shapes only.
+
+use std::fmt;
+
+use wgpu_gather::{BadIndices, Gather, GatherNd, GatherPlan, IndexKind};
+
+/// A gather to be timed.
+#[derive(Debug, Clone)]
+pub struct Workload {
+    pub name: String,
+    /// The axis of a gather; `None` for gather_nd.
+    pub axis: Option<usize>,
+    pub batch_dims: usize,
+    pub params_shape: Vec<usize>,
+    pub indices_shape: Vec<usize>,
+    pub element: Element,
+    pub index: IndexKind,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Element {
+    F32,
+    F16,
+    U8,
+}
+
+/// Bytes of the output and of params in the sweep over slice sizes.
+pub const SWEEP_OUTPUT_BYTES: usize = 32 << 20;
+pub const SWEEP_PARAMS_BYTES: usize = 64 << 20;
+
+fn gather_nd(name: &str, params_shape: &[usize], indices_shape: &[usize]) -> Workload {
+    Workload {
+        name: name.to_owned(),
+        axis: None,
+        batch_dims: 0,
+        params_shape: params_shape.to_vec(),
+        indices_shape: indices_shape.to_vec(),
+        element: Element::F32,
+        index: IndexKind::I32,
+    }
+}
+
+/// W1 to W10: single words, rows of 16 bytes to 2 KiB, batches, 64-bit indices.
+pub fn usual() -> Vec<Workload> {
+    let rows_of_64_bytes = |name| gather_nd(name, &[1_048_576, 16], &[1_048_576, 1]);
+    vec![
+        gather_nd("W1", &[16_777_216], &[4_194_304, 1]),
+        gather_nd("W2", &[4096, 4096], &[4_194_304, 2]),
+        rows_of_64_bytes("W3"),
+        gather_nd("W4", &[100_000, 128], &[200_000, 1]),
+        gather_nd("W5", &[50_000, 512], &[50_000, 1]),
+        Workload {
+            batch_dims: 1,
+            ..gather_nd("W6", &[64, 4096, 64], &[64, 1024, 1])
+        },
+        Workload {
+            element: Element::U8,
+            ..rows_of_64_bytes("W7u8")
+        },
+        Workload {
+            element: Element::F16,
+            ..rows_of_64_bytes("W7f16")
+        },
+        Workload {
+            index: IndexKind::I64,
+            ..rows_of_64_bytes("W8")
+        },
+        Workload {
+            axis: Some(1),
+            ..gather_nd("W9", &[1024, 4096, 16], &[512])
+        },
+        Workload {
+            axis: Some(1),
+            ..gather_nd("W9s", &[512, 4096, 16], &[512])
+        },
+        gather_nd("W10", &[1000, 64], &[64, 1]),
+    ]
+}
+
+/// Workloads that ask more of a GPU.
+pub fn of_gpus() -> Vec<Workload> {
+    vec![
+        // Slices of 12 to 1,200 bytes: 32 MiB of output, from 64 MiB of params.
+        gather_nd("S12", &[5_592_405, 3], &[2_796_202, 1]),
+        gather_nd("S24", &[2_796_202, 6], &[1_398_101, 1]),
+        gather_nd("S36", &[1_864_135, 9], &[932_067, 1]),
+        gather_nd("S48", &[1_398_101, 12], &[699_050, 1]),
+        gather_nd("S80", &[838_860, 20], &[419_430, 1]),
+        gather_nd("S400", &[167_772, 100], &[83_886, 1]),
+        gather_nd("S1200", &[55_924, 300], &[27_962, 1]),
+        // Few long slices: 8 of 8 MiB, 64 of 1 MiB and 512 of 32 KiB, from twice as many rows.
+        gather_nd("L8", &[16, 2_097_152], &[8, 1]),
+        gather_nd("L64", &[128, 262_144], &[64, 1]),
+        gather_nd("L512", &[1024, 8192], &[512, 1]),
+        // A number of rows that is no multiple of 4.
+        gather_nd("T3", &[1_000_003, 16], &[1_000_003, 1]),
+        // Many small blocks: an outer dim or a batch dim of 10^6.
+        Workload {
+            axis: Some(1),
+            ..gather_nd("B1", &[1_000_000, 4, 4], &[1])
+        },
+        Workload {
+            axis: Some(1),
+            batch_dims: 1,
+            ..gather_nd("B2", &[1_000_000, 4, 16], &[1_000_000, 2])
+        },
+        // 1 GiB of params, and 256 MiB of output.
+        gather_nd("G1", &[4_194_304, 64], &[1_048_576, 1]),
+        // Rows of 512 bytes, and outputs of 4 to 256 MiB.
+        gather_nd("G4", &[100_000, 128], &[8_192, 1]),
+        gather_nd("G16", &[100_000, 128], &[32_768, 1]),
+        gather_nd("G64", &[100_000, 128], &[131_072, 1]),
+        gather_nd("G256", &[100_000, 128], &[524_288, 1]),
+    ]
+}
+
+/// A few rows of the size of W3's.
+pub fn small() -> Workload {
+    gather_nd("first", &[1000, 16], &[64, 1])
+}
+
+/// The sweep: slices of 4 B to 64 KiB.
+pub fn sweep() -> Vec<Workload> {
+    let sizes = (2..=16).map(|power| 1_usize << power);
+    let workload = |slice_bytes: usize| {
+        let mut params_shape = vec![SWEEP_PARAMS_BYTES / slice_bytes];
+        if slice_bytes > 4 {
+            params_shape.push(slice_bytes / 4);
+        }
+        let slices = SWEEP_OUTPUT_BYTES / slice_bytes;
+        gather_nd(&format!("S{slice_bytes}"), &params_shape, &[slices, 1])
+    };
+    sizes.map(workload).collect()
+}
+
+impl Workload {
+    /// # Panics
+    ///
+    /// The shapes make no plan.
+    pub fn plan(&self, bad_indices: BadIndices) -> GatherPlan {
+        let number = |dim| i64::try_from(dim).expect("a rank");
+        let (params, indices) = (&self.params_shape[..], &self.indices_shape[..]);
+        let batch_dims = number(self.batch_dims);
+        let plan = match self.axis {
+            Some(axis) => Gather::new()
+                .axis(number(axis))
+                .batch_dims(batch_dims)
+                .bad_indices(bad_indices)
+                .plan(params, indices),
+            None => GatherNd::new()
+                .batch_dims(batch_dims)
+                .bad_indices(bad_indices)
+                .plan(params, indices),
+        };
+        plan.expect("the shapes are valid")
+    }
+
+    /// The index values, in range.
+    pub fn indices(&self) -> impl Iterator<Item = u32> {
+        let dims = self.plan(BadIndices::Error).dims().indexed_dims.clone();
+        let mut random = Random::new();
+        let dims = dims.into_iter().cycle();
+        dims.take(self.indices_shape.iter().product())
+            .map(move |dim| random.below(u32::try_from(dim).expect("dims below 2^32")))
+    }
+
+    /// 32 bits for each element of params; all are different.
+    pub fn params_bits(&self) -> impl Iterator<Item = u32> + use<> {
+        let params_len = self.plan(BadIndices::Error).dims().params_len();
+        let places = 1..=u32::try_from(params_len).expect("params below 2^32");
+        places.map(|place| place.wrapping_mul(0x9e37_79b1))
+    }
+}
+
+impl Element {
+    pub const fn bytes(self) -> usize {
+        match self {
+            Self::F32 => 4,
+            Self::F16 => 2,
+            Self::U8 => 1,
+        }
+    }
+}
+
+impl fmt::Display for Element {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::F32 => "f32",
+            Self::F16 => "f16",
+            Self::U8 => "u8",
+        })
+    }
+}
+
+/// xorshift64*, of which the high 32 bits are used.
+#[derive(Debug)]
+pub struct Random(u64);
+
+impl Random {
+    /// A generator with a fixed seed.
+    #[expect(clippy::new_without_default, reason = "a seed is no default")]
+    pub const fn new() -> Self {
+        Self(0x9e37_79b9_7f4a_7c15)
+    }
+
+    /// A number below `end`, which is at least 1.
+    pub fn below(&mut self, end: u32) -> u32 {
+        let number = (u64::from(self.next()) * u64::from(end)) >> 32;
+        u32::try_from(number).expect("below 32 bits")
+    }
+
+    fn next(&mut self) -> u32 {
+        self.0 ^= self.0 >> 12;
+        self.0 ^= self.0 << 25;
+        self.0 ^= self.0 >> 27;
+        u32::try_from(self.0.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 32).expect("32 bits")
+    }
+}
