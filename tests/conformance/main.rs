@@ -11,6 +11,7 @@ use std::sync::Arc;
 use libtest_mimic::{Arguments, Trial};
 use testkit::conformance::cases::{Case, FILES};
 use testkit::conformance::executor::Device;
+use testkit::conformance::same::same;
 use testkit::conformance::{cases, check};
 
 fn main() {
@@ -22,9 +23,9 @@ fn main() {
         trials.extend(cases.into_iter().flat_map(line_trials));
     }
     trials.push(Trial::test("data::line_counts", move || {
-        check::same("line counts", line_counts.as_slice(), &FILES)?;
+        same("line counts", line_counts.as_slice(), &FILES)?;
         let lines = line_counts.iter().map(|(_, lines)| lines).sum::<usize>();
-        Ok(check::same("lines in all", &lines, &482)?)
+        Ok(same("lines in all", &lines, &482)?)
     }));
     for file in cases::more_files() {
         trials.extend(cases::read(&file).into_iter().flat_map(line_trials));

@@ -6,7 +6,8 @@ use half::f16;
 use testkit::bench::workloads::{Element, Workload};
 use wgpu_gather::{BadIndices, GatherPlan, IndexKind};
 
-use crate::peers::Output;
+/// The output of a workload, as u64s so that it is aligned for any element.
+pub type Output = Vec<u64>;
 
 /// Makes a finite float of any bits: a library that moves floats as floats need not keep the bits of a NaN.
 fn finite_f32(bits: u32) -> f32 {

@@ -1,6 +1,6 @@
 //! Tests of the shaders' overrides, and of the values that pipelines give them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use naga::{Expression, Literal, Scalar};
 
@@ -84,4 +84,23 @@ fn pipelines_read_the_overrides_that_they_set() {
         let expected = BTreeMap::from_iter(pipeline.key.entry_point.overrides());
         assert_eq!(found, expected, "{:?}", pipeline.key);
     });
+}
+
+#[test]
+fn entry_points_and_overrides_are_few() {
+    let mut entry_points = BTreeSet::new();
+    let mut overrides = BTreeSet::new();
+    for shader in ValidModule::all(false) {
+        for entry_point in shader.entry_points() {
+            let unit_bytes = match entry_point {
+                EntryPoint::Gather { kernel, .. } => kernel.params_unit_bytes(),
+                EntryPoint::FinishReport | EntryPoint::CountRows => 0,
+            };
+            entry_points.insert((entry_point.name(), unit_bytes));
+        }
+        let found = shader.module.overrides.iter();
+        overrides.extend(found.map(|(_, found)| found.name.clone()));
+    }
+    assert!(entry_points.len() <= 20, "{entry_points:?}");
+    assert!(overrides.len() <= 3, "{overrides:?}");
 }

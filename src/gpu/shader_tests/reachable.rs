@@ -1,9 +1,8 @@
 //! The pipelines that gathers can use, found by cutting plans of many kinds: a list by hand could differ from the code.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::HashSet;
 use std::sync::LazyLock;
 
-use super::parsed::ValidModule;
 use crate::element::IndexKind;
 use crate::gpu::cut::Cut;
 use crate::gpu::kernel::MAX_PLACE_DIMS;
@@ -97,25 +96,6 @@ fn pipelines_are_few() {
     assert!(private <= 80 && aliased <= 80, "{private}, {aliased}");
     let different: HashSet<_> = reachable().iter().collect();
     assert_eq!(different.len(), reachable().len());
-}
-
-#[test]
-fn entry_points_and_overrides_are_few() {
-    let mut entry_points = BTreeSet::new();
-    let mut overrides = BTreeSet::new();
-    for shader in ValidModule::all(false) {
-        for entry_point in shader.entry_points() {
-            let unit_bytes = match entry_point {
-                EntryPoint::Gather { kernel, .. } => kernel.params_unit_bytes(),
-                EntryPoint::FinishReport | EntryPoint::CountRows => 0,
-            };
-            entry_points.insert((entry_point.name(), unit_bytes));
-        }
-        let found = shader.module.overrides.iter();
-        overrides.extend(found.map(|(_, found)| found.name.clone()));
-    }
-    assert!(entry_points.len() <= 20, "{entry_points:?}");
-    assert!(overrides.len() <= 3, "{overrides:?}");
 }
 
 #[test]

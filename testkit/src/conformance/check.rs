@@ -1,13 +1,12 @@
 //! Compares one line with the results of one device. An error says what differs.
 
-use std::fmt::Debug;
-
 use wgpu_gather::{BadIndexError, PlanError};
 
 use super::executor::Device;
 use super::line::{BadRows, Expect, Line, Output};
 #[cfg(feature = "gpu")]
 use super::recorded;
+use super::same::{same, same_bytes};
 use crate::oracle::Op;
 use crate::voices::TENSORFLOWS_POLICIES;
 
@@ -179,33 +178,5 @@ fn error_kind(error: &PlanError) -> &'static str {
         PlanError::AxisOutOfRange { .. } => "axis_range",
         PlanError::EmptyParams { .. } => "empty_params",
         _ => "none of the files' kinds",
-    }
-}
-
-pub fn same<T: PartialEq + Debug + ?Sized>(
-    what: &str,
-    found: &T,
-    expected: &T,
-) -> Result<(), String> {
-    if found == expected {
-        Ok(())
-    } else {
-        Err(format!("{what} is {found:?}, expected {expected:?}"))
-    }
-}
-
-pub fn same_bytes(what: &str, found: &[u8], expected: &[u8]) -> Result<(), String> {
-    same(
-        &format!("byte count of {what}"),
-        &found.len(),
-        &expected.len(),
-    )?;
-    match found
-        .iter()
-        .zip(expected)
-        .position(|(found, expected)| found != expected)
-    {
-        None => Ok(()),
-        Some(at) => same(&format!("byte {at} of {what}"), &found[at], &expected[at]),
     }
 }

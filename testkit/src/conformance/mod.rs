@@ -6,6 +6,7 @@ pub mod executor;
 pub mod line;
 #[cfg(feature = "gpu")]
 pub mod recorded;
+pub mod same;
 
 /// The recorded results that are built in: a name, and a text of one case a line.
 pub const BUILT_IN: [(&str, &str); 2] = [

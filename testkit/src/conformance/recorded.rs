@@ -4,9 +4,9 @@
 
 use wgpu_gather::{BadIndices, BadRows, GatherBuffers, GatherPlan, Gpu, GpuError, PlanError};
 
-use super::check::{same, same_bytes};
 use super::executor::Device;
 use super::line::{self, Line, Output};
+use super::same::{same, same_bytes};
 use crate::voices::index_bytes;
 use crate::waits;
 

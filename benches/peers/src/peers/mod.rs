@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex};
 use bytemuck::Pod;
 use wgpu_gather::Gpu;
 
-use crate::data::Data;
+use crate::data::{Data, Output};
 
 #[cfg(feature = "arrow")]
 mod arrow;
@@ -170,9 +170,6 @@ struct Filled<'a, T, Fill> {
     fill: Fill,
     element: PhantomData<fn(&mut [T])>,
 }
-
-/// The output of a workload, as u64s so that it is aligned for any element.
-pub type Output = Vec<u64>;
 
 fn filled<'a, T: Pod + Send>(
     data: &'a Data,

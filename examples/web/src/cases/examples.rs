@@ -3,9 +3,9 @@
 use wgpu_gather::{BadIndices, Executor, Gather, Gatherer, Gpu, GpuError, wgpu};
 
 use super::Checked;
-use super::check::same;
 use testkit::cases::Example;
 use testkit::conformance::executor::Device;
+use testkit::conformance::same::same;
 
 mod browser {
     include!("../../../../tests/doc_examples/browser.rs");
