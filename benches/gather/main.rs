@@ -10,7 +10,6 @@ mod bare_loop;
 mod cpu;
 mod data;
 mod gpu;
-mod machine;
 mod report;
 mod summary;
 mod timing;

@@ -5,11 +5,11 @@ use std::io::Write;
 use std::time::Duration;
 
 use serde_json::json;
+use testkit::bench::machine::{cpu_name, last_level_cache};
 use testkit::bench::workloads::{Workload, small};
 use wgpu_gather::BadIndices;
 
 use crate::gpu::naive::{NAIVE_ROW, NAIVE_UNIT};
-use crate::machine::{cpu_name, last_level_cache};
 use crate::summary::{Beside, Growth, Summary};
 use crate::timing::{Timed, ms, ratio};
 

@@ -33,6 +33,7 @@ use data::{Data, with_operands};
 use options::Options;
 use peers::{COPY, Device, Peer};
 use report::{Json, Row};
+use testkit::bench::machine::{cpu_name, last_level_cache};
 use timing::Threads;
 use wgpu_gather::Gpu;
 
@@ -57,7 +58,7 @@ fn run(options: &Options) -> Result<(), String> {
     };
     let adapter = gpu.as_ref().map(ToString::to_string);
     let peers = chosen(peers::peers(gpu), &options.peers)?;
-    println!("cpu: {}", report::cpu_name());
+    println!("cpu: {}", cpu_name());
     if let Some(adapter) = &adapter {
         println!("gpu: {adapter}");
     }
@@ -69,7 +70,7 @@ fn run(options: &Options) -> Result<(), String> {
     println!(
         "medians of {} samples; floors for a cache of {} MiB",
         options.samples,
-        report::last_level_cache() >> 20
+        last_level_cache() >> 20
     );
 
     let json = options

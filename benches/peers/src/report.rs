@@ -1,11 +1,12 @@
 //! Figures with their ratios to the copy in the same run, and to the floor: the least time that memory allows.
 
-use std::fs::{File, read_to_string};
+use std::fs::File;
 use std::io::Write;
 use std::path::Path;
 use std::time::Duration;
 
 use serde_json::json;
+use testkit::bench::machine::last_level_cache;
 
 use crate::data::Data;
 use crate::peers::{COPY, Device};
@@ -142,24 +143,4 @@ pub fn ratio(time: Duration, to: Duration) -> f64 {
 
 fn gcd(a: u64, b: u64) -> u64 {
     if b == 0 { a } else { gcd(b, a % b) }
-}
-
-/// Bytes of the last-level cache, from Linux; 32 MiB if the system does not name them.
-pub fn last_level_cache() -> u64 {
-    let sizes = (0..8).filter_map(|index| {
-        let file = format!("/sys/devices/system/cpu/cpu0/cache/index{index}/size");
-        let size = read_to_string(file).ok()?;
-        size.trim().strip_suffix('K')?.parse::<u64>().ok()
-    });
-    sizes.max().map_or(32 << 20, |kib| kib << 10)
-}
-
-pub fn cpu_name() -> String {
-    let info = read_to_string("/proc/cpuinfo").unwrap_or_default();
-    let name = info
-        .lines()
-        .find_map(|line| line.strip_prefix("model name"));
-    let name = name.map_or("unknown", |name| name.trim_start_matches([' ', '\t', ':']));
-    let threads = std::thread::available_parallelism().map_or(1, usize::from);
-    format!("{name}, {threads} threads")
 }

@@ -1,4 +1,5 @@
 //! What the benchmark of the library and the comparison with its peers share.
 
+pub mod machine;
 pub mod timing;
 pub mod workloads;
