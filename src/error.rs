@@ -321,6 +321,9 @@ pub enum GpuError {
     /// The report of bad rows cannot be read.
     #[error(transparent)]
     Report(#[from] ReportError),
+    /// An operand is a table of another `Gpu`, whose buffer this one does not read.
+    #[error("{operand} must be of this Gpu, found one of another")]
+    OtherGpu { operand: Operand },
     /// An operand is larger than one buffer of the device.
     #[error("{operand} buffer must have at most {limit} bytes on this device, found {bytes}")]
     BufferTooLarge {

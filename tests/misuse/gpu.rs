@@ -4,7 +4,7 @@ use std::sync::atomic::Ordering;
 
 use wgpu_gather::{
     BadIndices, Executor, Gather, GatherElement, GatherError, GatherNd, GatherPlan, Gpu, GpuError,
-    GpuTable, ReportError, RunError, wgpu,
+    GpuTable, Operand, ReportError, RunError, wgpu,
 };
 
 use super::{App, Recorded, Set, adapter, plan};
@@ -73,7 +73,8 @@ fn an_operand_beyond_one_buffer_is_refused() {
         "table buffer must have at most 1024 bytes on this device, found 1028"
     );
     let (_, large) = gpu_of(wgpu::Limits::default());
-    let table = large.upload(&[0_u8; 1025]).unwrap();
+    let buffer = large.upload(&[0_u8; 1025]).unwrap().buffer().clone();
+    let table = GpuTable::<u8>::from_buffer(buffer, 1025).unwrap();
     assert_eq!(downloaded(&gpu, &table), Err(error));
     assert_eq!(gpu.upload(&[0_u8; 1023]).unwrap().buffer().size(), 1024);
 
@@ -220,16 +221,43 @@ fn a_destroyed_table_is_an_error() {
 }
 
 #[test]
-fn a_table_of_another_device_is_an_error() {
-    let adapter = adapter(wgpu::Limits::unlimited());
-    let [(app, gpu), (other_app, other)] =
-        [(); 2].map(|()| gpu_on(&adapter, wgpu::Limits::default()));
-    let table = other.upload(&[0.0; 10]).unwrap();
-    let error = error_of(&gpu, &plan(), &table, &[0; 4]);
-    assert_rejected(error);
-    assert_rejected(downloaded(&gpu, &table).unwrap_err());
+fn a_table_of_another_gpu_is_an_error() {
+    let adapters = [(); 2].map(|()| adapter(wgpu::Limits::unlimited()));
+    let (app, gpu) = gpu_on(&adapters[0], wgpu::Limits::default());
+    // Of another device of the instance, of another instance, whose ids are equal, and of the same device.
+    let others = [
+        gpu_on(&adapters[0], wgpu::Limits::default()).1,
+        gpu_on(&adapters[1], wgpu::Limits::default()).1,
+        Gpu::from_parts(app.device.clone(), app.queue.clone()),
+    ];
+    let (own, indices) = (
+        gpu.upload(&[1.0_f32; 10]).unwrap(),
+        gpu.upload(&[0_i32; 4]).unwrap(),
+    );
+    let made = || {
+        let hal = app.device.get_internal_counters().hal;
+        (hal.buffers.read(), hal.command_encoders.read())
+    };
+    for other in others {
+        let table = other.upload(&[2.0_f32; 10]).unwrap();
+        let other_indices = other.upload(&[1_i32; 4]).unwrap();
+        let [of_params, of_indices, of_table] = [Operand::Params, Operand::Indices, Operand::Table]
+            .map(|operand| GpuError::OtherGpu { operand });
+        let before = made();
+        assert_eq!(error_of(&gpu, &plan(), &table, &[0; 4]), of_params);
+        let chained = gpu.gather_to_table_blocking(&plan(), &table, &indices);
+        assert_eq!(chained.err(), Some(of_params.clone()));
+        let chained = gpu.gather_to_table_blocking(&plan(), &own, &other_indices);
+        assert_eq!(chained.err(), Some(of_indices));
+        let plan = plan();
+        let streamed = gpu.stream(&plan, &table, &[0_i32; 4], 1 << 20);
+        assert_eq!(streamed.err(), Some(of_params));
+        let text = "table must be of this Gpu, found one of another";
+        assert_eq!(of_table.to_string(), text);
+        assert_eq!(downloaded(&gpu, &table), Err(of_table));
+        assert_eq!(made(), before);
+    }
     app.assert_handler_heard_nothing();
-    other_app.assert_handler_heard_nothing();
 }
 
 #[test]

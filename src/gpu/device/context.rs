@@ -2,10 +2,13 @@
 
 use std::fmt;
 
+use super::owner::Owner;
 use crate::error::GpuError;
 use crate::gpu::gatherer::Gatherer;
 
 /// A device and its queue, opened here or an app's own, with a [`Gatherer`].
+///
+/// A table belongs to the `Gpu` that made it, and no other `Gpu` takes it, not even one of the same device.
 ///
 /// ```no_run
 #[doc = include_str!("../../../tests/doc_examples/gpu.rs")]
@@ -15,6 +18,7 @@ pub struct Gpu {
     pub(super) device: wgpu::Device,
     pub(super) queue: wgpu::Queue,
     pub(super) gatherer: Gatherer,
+    pub(super) owner: Owner,
 }
 
 impl Gpu {
@@ -99,6 +103,7 @@ impl Gpu {
             device,
             queue,
             gatherer,
+            owner: Owner::new(),
         }
     }
 

@@ -135,6 +135,7 @@ impl Gpu {
         I: GatherIndex,
     {
         let dims = plan.dims();
+        self.check_owner(Operand::Params, table)?;
         plan.check_lengths(table.len(), indices.len())?;
         let bytes = ElementTypes::of::<T, I>().operand_bytes(dims)?;
         if bytes.output == 0 {

@@ -91,12 +91,14 @@ impl Gpu {
         T: GatherElement,
         I: GatherIndex,
     {
+        self.check_owner(Operand::Params, table)?;
+        self.check_owner(Operand::Indices, indices)?;
         plan.check_lengths(table.len(), indices.len())?;
         let bytes = ElementTypes::of::<T, I>().operand_bytes(plan.dims())?;
         let size = range_bytes(bytes.output).max(4);
         let buffer = self.make_buffer(Operand::Output, size, TABLE, "wgpu-gather/output")?;
         let len = usize::try_from(plan.dims().output_len()).expect("a buffer's bytes are counted");
-        let output = GpuTable::of(buffer, len, plan.output_shape().to_vec());
+        let output = GpuTable::of(Some(self.owner), buffer, len, plan.output_shape().to_vec());
         if bytes.output == 0 {
             return Ok((output, None));
         }

@@ -5,6 +5,7 @@ mod executor;
 mod gather_to_host;
 mod gather_to_table;
 mod mapping;
+mod owner;
 mod staging;
 mod stream;
 mod table;

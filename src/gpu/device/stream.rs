@@ -83,6 +83,7 @@ impl Gpu {
             shares: UPLOAD_SHARES + OUTPUT_SHARES,
             params_bytes: u64::MAX,
         };
+        self.check_owner(Operand::Params, table)?;
         plan.check_lengths(table.len(), indices.len())?;
         GatherStream::new(self, plan, indices, &room, |_| {
             Ok(Params::Device(table.buffer().clone()))

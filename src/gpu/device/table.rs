@@ -5,6 +5,7 @@ use std::marker::PhantomData;
 
 use super::context::Gpu;
 use super::mapping::{Mapping, Wait};
+use super::owner::Owner;
 use super::staging::{HOST, TABLE};
 use crate::cpu::memcpy_chunks;
 use crate::element::GatherElement;
@@ -23,6 +24,8 @@ use crate::gpu::types::range_bytes;
 #[derive(Debug, Clone)]
 pub struct GpuTable<T> {
     buffer: wgpu::Buffer,
+    /// `None` for an app's buffer.
+    owner: Option<Owner>,
     /// The product of the shape.
     len: usize,
     shape: Vec<usize>,
@@ -32,6 +35,9 @@ pub struct GpuTable<T> {
 impl<T: GatherElement> GpuTable<T> {
     /// The first `len` elements of an app's buffer, as a table of one dim. The buffer has the usages `STORAGE`,
     /// `COPY_SRC` and `COPY_DST`. Nothing is copied: the table and the app share the buffer.
+    ///
+    /// The buffer must be of the device that gathers from the table. No check can see whose buffer it is: wgpu may take a
+    /// buffer of another `wgpu::Instance` for one of its own.
     ///
     /// # Errors
     ///
@@ -77,15 +83,21 @@ impl<T: GatherElement> GpuTable<T> {
                 found,
             });
         }
-        Ok(Self::of(buffer, len, vec![len]))
+        Ok(Self::of(None, buffer, len, vec![len]))
     }
 }
 
 impl<T> GpuTable<T> {
     /// A table whose `shape` has `len` elements.
-    pub(super) fn of(buffer: wgpu::Buffer, len: usize, shape: Vec<usize>) -> Self {
+    pub(super) fn of(
+        owner: Option<Owner>,
+        buffer: wgpu::Buffer,
+        len: usize,
+        shape: Vec<usize>,
+    ) -> Self {
         Self {
             buffer,
+            owner,
             len,
             shape,
             element: PhantomData,
@@ -172,6 +184,7 @@ impl Gpu {
         let staged = self.stage(Operand::Table, bytemuck::cast_slice(elements))?;
         self.submit("wgpu-gather/upload", |encoder| staged.copy(encoder))?;
         Ok(GpuTable::of(
+            Some(self.owner),
             staged.buffer,
             elements.len(),
             vec![elements.len()],
@@ -209,7 +222,20 @@ impl Gpu {
         pollster::block_on(result.read(Wait::Block, |bytes| table.elements(bytes)))?
     }
 
+    /// Checks that a table is not of another `Gpu`. A table of an app's buffer has no owner.
+    pub(super) fn check_owner<T>(
+        &self,
+        operand: Operand,
+        table: &GpuTable<T>,
+    ) -> Result<(), GpuError> {
+        match table.owner {
+            Some(owner) if owner != self.owner => Err(GpuError::OtherGpu { operand }),
+            _ => Ok(()),
+        }
+    }
+
     fn start_download<T>(&self, table: &GpuTable<T>) -> Result<Mapping, GpuError> {
+        self.check_owner(Operand::Table, table)?;
         // 0 for an empty table, since an app's buffer may have no bytes.
         let size = range_bytes((table.len * size_of::<T>()) as u64);
         let readback =
