@@ -95,16 +95,16 @@ pub(crate) mod sealed {
 
     /// The methods of an index type, which the CPU executor uses.
     pub trait Index: Copy + Send + Sync + 'static {
-        /// The index as a position: an index below zero has `wrap` added.
+        /// The index as a position: an index below zero plus `added`, any other as it is.
         ///
         /// A position below the dim is in range. A negative number as a `u64` is larger than any dim, so one comparison
         /// checks both ends.
-        fn position(self, wrap: u64) -> u64;
+        fn position(self, added: u64) -> u64;
 
         /// The position below `dim` that is nearest to [`position`](Self::position); 0 if `dim` is 0.
         #[inline]
-        fn clamped(self, dim: u64, wrap: u64) -> u64 {
-            let position = self.position(wrap);
+        fn clamped(self, dim: u64, added: u64) -> u64 {
+            let position = self.position(added);
             if position < dim {
                 position
             } else if self.value() < 0 {
@@ -126,14 +126,14 @@ pub(crate) mod sealed {
 }
 
 macro_rules! index {
-    ($index:ty, $kind:ident, |$value:ident, $wrap:ident| $position:expr) => {
+    ($index:ty, $kind:ident, |$value:ident, $added:ident| $position:expr) => {
         impl GatherIndex for $index {
             const KIND: IndexKind = IndexKind::$kind;
         }
 
         impl sealed::Index for $index {
             #[inline(always)]
-            fn position(self, $wrap: u64) -> u64 {
+            fn position(self, $added: u64) -> u64 {
                 let $value = self;
                 $position
             }
@@ -155,16 +155,16 @@ macro_rules! index {
     };
 }
 
-index!(i32, I32, |value, wrap| signed(i64::from(value), wrap));
-index!(i64, I64, |value, wrap| signed(value, wrap));
+index!(i32, I32, |value, added| signed(i64::from(value), added));
+index!(i64, I64, |value, added| signed(value, added));
 index!(u32, U32, |value, _wrap| u64::from(value));
 index!(u64, U64, |value, _wrap| value);
 
 #[inline(always)]
-fn signed(value: i64, wrap: u64) -> u64 {
+fn signed(value: i64, added: u64) -> u64 {
     // All ones if the value is below zero. A branch would be mispredicted for indices of both signs.
     let below_zero = (value >> 63).cast_unsigned();
-    value.cast_unsigned().wrapping_add(below_zero & wrap)
+    value.cast_unsigned().wrapping_add(below_zero & added)
 }
 
 #[cfg(test)]
@@ -173,8 +173,8 @@ mod tests {
 
     /// The position, if this index is in range.
     fn resolved(index: impl Index, dim: u64, from_end: bool) -> Option<u64> {
-        let wrap = if from_end { dim } else { 0 };
-        Some(index.position(wrap)).filter(|&position| position < dim)
+        let added = if from_end { dim } else { 0 };
+        Some(index.position(added)).filter(|&position| position < dim)
     }
 
     #[test]

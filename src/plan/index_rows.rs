@@ -56,7 +56,7 @@ impl<'a, I: GatherIndex> IndexRows<'a, I> {
         (is_one_block && is_whole && !self.clamp).then(|| Indices {
             index_rows: self.values_of(rows).as_chunks().0,
             dims: indexed_dims,
-            wraps: indexed_dims.map(|dim| wrap(dim, self.from_end)),
+            added: indexed_dims.map(|dim| added(dim, self.from_end)),
         })
     }
 
@@ -174,7 +174,7 @@ impl SelectedRows for &[u64] {
 pub(crate) struct Indices<'a, I, const DEPTH: usize> {
     index_rows: &'a [[I; DEPTH]],
     dims: [u64; DEPTH],
-    wraps: [u64; DEPTH],
+    added: [u64; DEPTH],
 }
 
 impl<I: GatherIndex, const DEPTH: usize> SelectedRows for Indices<'_, I, DEPTH> {
@@ -188,8 +188,8 @@ impl<I: GatherIndex, const DEPTH: usize> SelectedRows for Indices<'_, I, DEPTH> 
     #[inline(always)]
     fn row(self, k: usize) -> Option<u64> {
         let mut row = 0_u64;
-        for ((value, dim), wrap) in self.index_rows[k].iter().zip(self.dims).zip(self.wraps) {
-            let position = value.position(wrap);
+        for ((value, dim), added) in self.index_rows[k].iter().zip(self.dims).zip(self.added) {
+            let position = value.position(added);
             // The position of a single value is the row, which the copy loop compares with the row count.
             if DEPTH > 1 && position >= dim {
                 return None;
@@ -201,16 +201,16 @@ impl<I: GatherIndex, const DEPTH: usize> SelectedRows for Indices<'_, I, DEPTH> 
 
     #[inline(always)]
     fn likely_row(self, k: usize) -> u64 {
-        let index = self.index_rows[k].iter().zip(self.dims).zip(self.wraps);
-        index.fold(0, |row: u64, ((value, dim), wrap)| {
-            row.wrapping_mul(dim).wrapping_add(value.position(wrap))
+        let index = self.index_rows[k].iter().zip(self.dims).zip(self.added);
+        index.fold(0, |row: u64, ((value, dim), added)| {
+            row.wrapping_mul(dim).wrapping_add(value.position(added))
         })
     }
 }
 
 /// The number that is added to an index below zero: its dim if `from_end`, else 0.
 #[inline(always)]
-fn wrap(dim: u64, from_end: bool) -> u64 {
+fn added(dim: u64, from_end: bool) -> u64 {
     if from_end { dim } else { 0 }
 }
 
@@ -220,8 +220,8 @@ fn select<I: GatherIndex>(index: &[I], dims: &[u64], from_end: bool, clamp: bool
     let (mut selected, mut in_range) = (0_u64, true);
     for (&value, &dim) in index.iter().zip(dims) {
         let position = match clamp {
-            true => value.clamped(dim, wrap(dim, from_end)),
-            false => value.position(wrap(dim, from_end)),
+            true => value.clamped(dim, added(dim, from_end)),
+            false => value.position(added(dim, from_end)),
         };
         in_range &= position < dim;
         // The product wraps only if a value is out of range.
