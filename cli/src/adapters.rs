@@ -1,4 +1,4 @@
-//! `wgpu-gather adapters`: what wgpu finds on this machine, and what fits there.
+//! `wgpu-gather adapters`: the adapters that wgpu finds on this machine, and the largest table that each takes.
 
 use std::fmt::Write;
 
@@ -7,7 +7,7 @@ use wgpu_gather::wgpu;
 use crate::table::bold;
 use wgpu_gather_cli::arrays::Result;
 
-/// The adapters that have this in their names, or all.
+/// The adapters whose name contains `name`, or all adapters without a `name`. An error if no name matches.
 pub fn find(name: Option<&str>) -> Result<Vec<wgpu::Adapter>> {
     if wgpu::Instance::enabled_backend_features().is_empty() {
         return Err("no back end of wgpu is enabled".into());
@@ -25,7 +25,7 @@ pub fn find(name: Option<&str>) -> Result<Vec<wgpu::Adapter>> {
     Ok(adapters)
 }
 
-/// Each adapter in a few lines.
+/// A description of each adapter in a few lines.
 pub fn describe() -> String {
     let texts: Vec<String> = match find(None) {
         Ok(adapters) => adapters.iter().map(describe_one).collect(),
@@ -70,10 +70,11 @@ fn describe_one(adapter: &wgpu::Adapter) -> String {
         size(binding),
         size(buffer),
     );
-    text + &what_fits(binding, buffer, workgroups)
+    text + &capacity(binding, buffer, workgroups)
 }
 
-fn what_fits(binding: u64, buffer: u64, workgroups: u32) -> String {
+/// The largest tables for these limits of an adapter, in bytes and in workgroups per dispatch dimension.
+fn capacity(binding: u64, buffer: u64, workgroups: u32) -> String {
     if binding == 0 || workgroups == 0 {
         return "no compute shaders: nothing can be gathered here".to_owned();
     }
@@ -92,7 +93,7 @@ fn what_fits(binding: u64, buffer: u64, workgroups: u32) -> String {
     }
 }
 
-/// A number of bytes in the largest unit that leaves it above 1.
+/// A number of bytes as a text, in the largest unit that leaves the number at least 1.
 pub fn size(bytes: u64) -> String {
     const UNITS: [&str; 7] = ["bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
     let unit = bytes.checked_ilog2().unwrap_or(0) / 10;

@@ -1,4 +1,4 @@
-//! The command line: what may be asked for, with an example of each.
+//! The command line: subcommands, arguments and help texts, with an example of each subcommand.
 
 use std::path::PathBuf;
 
@@ -6,15 +6,15 @@ use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser, Subcommand, ValueEnum};
 use wgpu_gather::BadIndices;
 
-/// tf.gather_nd, tf.gather and torch.gather, exactly, on the GPU and on the CPU.
+/// Runs tf.gather_nd, tf.gather and torch.gather exactly, on the GPU or on the CPU.
 #[derive(Parser)]
 #[command(
     version,
     after_help = "\
 Example: wgpu-gather run gather TABLE.npy IDS.npy -o ROWS.npy
 
-WGPU_BACKEND (vulkan, metal, dx12, gl) says which back ends are looked at.
-Exit status: 0 fine, 1 a gather or a case failed, 2 wrong usage."
+WGPU_BACKEND (vulkan, metal, dx12, gl) selects the back ends that are searched for GPUs.
+Exit status: 0 success, 1 a gather or a case failed, 2 wrong usage."
 )]
 pub struct Args {
     #[command(subcommand)]
@@ -26,26 +26,27 @@ pub enum Command {
     /// Lists the GPUs that wgpu finds, and how large a table each takes
     #[command(after_help = "\
 Example: WGPU_BACKEND=vulkan wgpu-gather adapters
-  shows what Vulkan alone offers.")]
+  lists the adapters of Vulkan only.")]
     Adapters,
-    /// Gathers from files into a file
+    /// Gathers from the arrays of two files into a .npy file
     #[command(after_help = RUN_HELP)]
     Run(Run),
     /// Checks that each GPU and the CPU give TensorFlow's answers
     #[command(after_help = "\
-Replays the results of TensorFlow and ONNX, and a sample of all small shapes against a plain definition.
+Compares gathers with recorded results of TensorFlow and ONNX, and a sample of small shapes with a plain definition.
 
 Example: wgpu-gather doctor --adapter radeon
   checks the CPU and the adapters that have \"radeon\" in their name.
 
 Exit status: 0 all cases passed, 1 a case failed or an adapter gave no device, 2 wrong usage.")]
     Doctor(Choice),
-    /// Times a few gathers on the CPU and on one GPU, beside plain copies
+    /// Times a few gathers on the CPU and on one GPU, and plain copies for comparison
     #[command(after_help = "\
 Example: wgpu-gather bench --adapter llvmpipe
 
-Each result is compared with what was asked for before it is timed. A time is the median of several; the ratio
-is to a copy of the output's bytes: memcpy on one thread for the CPU, a buffer copy for the GPU.")]
+Each result is compared with the expected output before the gather is timed. A time is the median of several.
+The column \"x copy\" is that time divided by the time to copy the output's bytes: by memcpy on one thread for the
+CPU, by a buffer copy for the GPU.")]
     Bench(Choice),
 }
 
@@ -53,22 +54,22 @@ const RUN_HELP: &str = "\
 PARAMS and INDICES are each FILE.npy, FILE.npz:NAME (a member) or FILE.safetensors:NAME (a tensor).
   params   bool, int8 to int64, uint8 to uint64, float16 to float64, complex64, complex128
   indices  int32, int64, uint32, uint64
-All little-endian and in C order. NumPy has no bfloat16 and no 8-bit floats: tensors of these become void
-types, V2 and V1, to be viewed as what they are: rows.view(ml_dtypes.bfloat16).
+Both must be little-endian and in C order. NumPy has no bfloat16 and no 8-bit floats: a gather from a tensor of
+these types writes NumPy's void types V2 and V1. To get the values, view them: rows.view(ml_dtypes.bfloat16).
 
 Examples:
   wgpu-gather run gather TABLE.npy IDS.npy -o ROWS.npy
-      the rows of a table that IDS names
+      the rows of TABLE that IDS selects
   wgpu-gather run gather model.safetensors:wte.weight tokens.npz:ids -o rows.npy --device cpu
       embeddings of a model, on the CPU
   wgpu-gather run gather_nd X.npy AT.npy -o OUT.npy --batch-dims 1 --from-end
-      tf.gather_nd(x, at, batch_dims=1), where -1 is the last
+      tf.gather_nd(x, at, batch_dims=1), where index -1 is the last
 
 Exit status: 0 done, 1 no result (and no output file), 2 wrong usage.";
 
 #[derive(clap::Args)]
 pub struct Choice {
-    /// Only adapters with this in their name, upper or lower case
+    /// Use only adapters whose name contains NAME, in upper or lower case
     #[arg(
         long,
         value_name = "NAME",
@@ -78,21 +79,21 @@ pub struct Choice {
     pub adapter: Option<String>,
 }
 
-/// One gather, from files to a file.
+/// The arguments of one gather from two files to a file.
 #[derive(clap::Args)]
 pub struct Run {
     pub operation: Operation,
-    /// What is gathered from
+    /// Array to gather slices from
     pub params: PathBuf,
-    /// What says which slices
+    /// Array of the indices that select the slices
     pub indices: PathBuf,
-    /// Where the result goes; replaced only once the result is complete
+    /// File for the result; an existing file is replaced only after the result is complete
     #[arg(short, long, value_name = "OUT.npy")]
     pub output: PathBuf,
-    /// gather: the dim of params to select along; batch-dims unless given. gather_elements: likewise; 0 unless given
+    /// Dim of params to select along. Default: batch-dims for gather, 0 for gather_elements; gather_nd has none
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub axis: Option<i64>,
-    /// How many leading dims params and indices share
+    /// Number of leading dims that params and indices share
     #[arg(
         long,
         value_name = "N",
@@ -100,12 +101,12 @@ pub struct Run {
         default_value_t = 0
     )]
     pub batch_dims: i64,
-    /// auto: the GPU if there is one, else the CPU. WGPU_ADAPTER_NAME chooses among GPUs
+    /// auto takes the GPU if there is one, else the CPU. WGPU_ADAPTER_NAME selects one of several GPUs
     #[arg(long, value_enum, default_value_t = Device::Auto)]
     pub device: Device,
-    /// What an index that is out of range gives: an error that names the first one, zeros in its slice, or what the
-    /// nearest index gives that is not.
-    /// default: zero for gpu as in TensorFlow, else error
+    /// Treatment of indices out of range: error stops and names the first one, zero puts zeros in their slices,
+    /// clamp takes the nearest index in range.
+    /// default is zero for --device gpu, as in TensorFlow, else error
     #[arg(long, value_name = "POLICY", value_enum, default_value_t = Policy::Default)]
     bad_indices: Policy,
     /// A negative index counts from the end of its dim, as in NumPy, Paddle and ONNX
@@ -137,7 +138,7 @@ enum Policy {
 }
 
 impl Run {
-    /// Ends the process where options contradict each other, as clap does.
+    /// Ends the process with an error of clap if options contradict each other or the output is an archive.
     pub fn check(&self) {
         if self.operation == Operation::GatherNd && self.axis.is_some() {
             refuse(ErrorKind::ArgumentConflict, "gather_nd has no --axis");
@@ -153,7 +154,7 @@ impl Run {
         }
     }
 
-    /// What is the default on a GPU would make the answer of `auto` depend on the machine.
+    /// The policy for bad rows. With `auto` the default is an error, so that the result is equal on every machine.
     pub fn bad_indices(&self) -> BadIndices {
         match (self.bad_indices, self.device) {
             (Policy::Clamp, _) => BadIndices::Clamp,

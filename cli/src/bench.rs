@@ -1,5 +1,5 @@
-//! `wgpu-gather bench`: a few gathers, each compared with what was asked for and then timed, beside copies
-//! of the same bytes. For more, `cargo bench`.
+//! `wgpu-gather bench`: times a few gathers, after a check of each output, and copies of as many bytes. The
+//! library's `cargo bench` times more.
 
 use std::time::{Duration, Instant};
 
@@ -9,7 +9,7 @@ use crate::adapters::{find, size};
 use crate::table::Table;
 use wgpu_gather_cli::arrays::Result;
 
-/// Rows of params, f32 in a row, and rows gathered.
+/// Each workload: the rows of params, the f32 in a row, and the output rows.
 const WORKLOADS: [(usize, usize, usize); 4] = [
     (4 << 20, 1, 1 << 20),
     (1 << 19, 16, 1 << 19),
@@ -17,7 +17,7 @@ const WORKLOADS: [(usize, usize, usize); 4] = [
     (1 << 14, 512, 1 << 14),
 ];
 
-/// Samples; the median is told.
+/// Timed calls, whose median is shown.
 const ROUNDS: usize = 7;
 
 pub fn run(adapter: Option<&str>) -> Result<String> {
@@ -53,7 +53,7 @@ pub fn run(adapter: Option<&str>) -> Result<String> {
     Ok(format!("GPU: {device}\n\n{table}"))
 }
 
-/// A gather with its data, and what it must give.
+/// A gather with its data and its expected output.
 struct Work {
     plan: GatherPlan,
     params: Vec<u32>,
@@ -67,7 +67,7 @@ impl Work {
             .bad_indices(BadIndices::Zero)
             .plan(&[row_count, slice_len], &[gathered, 1])?;
         let params: Vec<u32> = (1..).take(row_count * slice_len).collect();
-        // Weyl's sequence: all over params, and in no order that helps.
+        // Weyl's sequence: spread over all of params, in an order that does not help prefetching.
         let rows = (0..gathered).map(|n| n.wrapping_mul(2_654_435_769) % row_count);
         let rows: Vec<usize> = rows.collect();
         let indices = rows.iter().map(|&row| i32::try_from(row));
@@ -82,7 +82,7 @@ impl Work {
         })
     }
 
-    /// `run_into`, and memcpy on one thread.
+    /// The times of `run_into` and of memcpy on one thread.
     fn on_cpu(&self) -> Result<(Duration, Duration)> {
         let mut output = vec![0; self.expected.len()];
         self.plan
@@ -101,7 +101,7 @@ impl Work {
         Ok((gather, copy))
     }
 
-    /// The gather from and into memory of the GPU, and a copy of the output there; submitted and waited for.
+    /// The times of the gather and of a copy of the output, both in GPU memory, from submission to completion.
     fn on_gpu(&self, gpu: &Gpu) -> Result<(Duration, Duration)> {
         let (params, indices) = (gpu.upload(&self.params)?, gpu.upload(&self.indices)?);
         let output = gpu.upload(&vec![0_u32; self.expected.len()])?;
@@ -146,7 +146,7 @@ fn submit(gpu: &Gpu, record: impl FnOnce(&mut wgpu::CommandEncoder)) -> Result<(
     Ok(())
 }
 
-/// The median time, after a call that is not counted.
+/// The median time of [`ROUNDS`] calls, after a warm-up call.
 fn median(mut work: impl FnMut() -> Result<()>) -> Result<Duration> {
     work()?;
     let mut samples = Vec::with_capacity(ROUNDS);

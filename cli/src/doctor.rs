@@ -1,5 +1,5 @@
-//! `wgpu-gather doctor`: the cases of the tests on the devices of this machine. TensorFlow's and ONNX's
-//! results come from the files of tests/data, small shapes are checked against the tests' oracle.
+//! `wgpu-gather doctor`: runs the tests' cases on the devices of this machine. Results of TensorFlow and ONNX come
+//! from the files of tests/data; small shapes are checked against the tests' oracle.
 
 use std::any::Any;
 use std::fmt::Write;
@@ -19,18 +19,19 @@ use crate::adapters;
 use crate::table::{self, Table};
 use wgpu_gather_cli::arrays::Result;
 
-/// Of the small shapes, one in so many.
+/// One in this many of the small shapes is checked.
 const SAMPLED: usize = 997;
 
-/// Failures of a device that are told, and characters of each.
+/// Most failures of a device that are shown.
 const SHOWN: usize = 3;
+/// Most characters of a failure that are shown.
 const SHOWN_CHARS: usize = 600;
 
-/// Checks the CPU and the adapters with this in their name, or all.
+/// Checks the CPU and the adapters whose name contains `adapter`, or all adapters.
 pub fn examine(adapter: Option<&str>) -> Result<Answer> {
     let adapters = adapters::find(adapter)?;
     let mut doctor = Doctor::new(1 + adapters.len());
-    // What fails is in the answer.
+    // The answer holds the failures, so panics print nothing.
     panic::set_hook(Box::new(|_| ()));
     doctor.examine("the CPU", "-", Ok(Device::Cpu));
     for adapter in &adapters {
@@ -50,13 +51,13 @@ pub fn examine(adapter: Option<&str>) -> Result<Answer> {
     })
 }
 
-/// The cases, and what came of them so far.
+/// The cases and the results of the devices examined so far.
 struct Doctor {
     cases: Vec<cases::Case>,
     jobs: Vec<Job>,
     bar: ProgressBar,
     table: Table,
-    /// The first failures of each device.
+    /// The text of the first failures of each device.
     details: String,
     passed: bool,
 }
@@ -78,7 +79,7 @@ impl Doctor {
         }
     }
 
-    /// A device that cannot be had fails every case.
+    /// Runs all cases on a device and adds its row to the table. A device that did not open fails every case.
     fn examine(&mut self, name: &str, back_end: &str, device: Result<Device>) {
         self.bar.set_message(name.to_owned());
         let case_count = self.cases.len() + self.jobs.len();
@@ -109,9 +110,10 @@ impl Doctor {
         }
     }
 
+    /// Runs all cases on a device and describes each failure.
     fn failures(&self, device: Device) -> Vec<String> {
         let mut failures = Vec::new();
-        let mut hold = |name: &str, check: &dyn Fn() -> std::result::Result<(), String>| {
+        let mut run_case = |name: &str, check: &dyn Fn() -> std::result::Result<(), String>| {
             let checked = panic::catch_unwind(AssertUnwindSafe(check));
             if let Err(problem) = checked.unwrap_or_else(|panic| Err(message(&*panic))) {
                 failures.push(format!("{name}: {problem}"));
@@ -119,13 +121,13 @@ impl Doctor {
             self.bar.inc(1);
         };
         for case in &self.cases {
-            hold(&case.name, &|| {
+            run_case(&case.name, &|| {
                 let line = case.line.as_ref().map_err(Clone::clone)?;
                 pollster::block_on(check::check(line, device))
             });
         }
         for job in &self.jobs {
-            hold("small shapes", &|| {
+            run_case("small shapes", &|| {
                 match device {
                     Device::Cpu => job.check(&Cpu),
                     Device::Gpu(gpu) => job.check(&blocking(gpu)),
@@ -137,7 +139,7 @@ impl Doctor {
     }
 }
 
-/// The cases hold on to their GPU as the tests do: until the process ends.
+/// Opens a GPU that lives until the process ends, since the cases need a `'static` GPU.
 fn open(adapter: &wgpu::Adapter) -> Result<Device> {
     let gpu = pollster::block_on(Gpu::with_adapter(adapter))?;
     Ok(Device::Gpu(Box::leak(Box::new(gpu))))
@@ -164,7 +166,7 @@ fn message(panic: &(dyn Any + Send)) -> String {
     text.unwrap_or("a panic without a message").to_owned()
 }
 
-/// Hidden unless stderr is a terminal.
+/// A progress bar, hidden unless stderr is a terminal.
 fn progress(cases: usize) -> ProgressBar {
     let style = ProgressStyle::with_template("{bar:40} {pos}/{len} {msg}");
     ProgressBar::new(cases as u64).with_style(style.expect("a valid template"))

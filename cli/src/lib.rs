@@ -1,3 +1,3 @@
-//! Array files that the command `wgpu-gather` reads and writes, for its fuzzers and for the examples of the library.
+//! The array files that the command `wgpu-gather` reads and writes, for its fuzzers and the library's examples too.
 
 pub mod arrays;

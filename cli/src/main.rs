@@ -1,5 +1,5 @@
-//! The command `wgpu-gather`: gathers from files, and shows what this machine can do and whether it does it
-//! right. All of the gathering is the library's.
+//! The command `wgpu-gather`: gathers from files, lists the machine's adapters, and checks and times gathers on
+//! them. The library does all gathering.
 
 mod adapters;
 mod args;
@@ -16,10 +16,11 @@ use args::{Args, Command};
 use clap::Parser;
 use wgpu_gather_cli::arrays::Result;
 
-/// What a command has to say.
+/// The result of a command.
 struct Answer {
+    /// The text for stdout.
     text: String,
-    /// Whether nothing failed.
+    /// True if nothing failed.
     passed: bool,
 }
 
@@ -41,12 +42,12 @@ fn main() -> ExitCode {
     };
     match answer {
         Ok(answer) => {
-            // The work is done, also where nobody reads the answer.
+            // A closed stdout is no error: the work is done.
             let _ = writeln!(anstream::stdout(), "{}", answer.text);
             ExitCode::from(u8::from(!answer.passed))
         }
         Err(error) => {
-            // What a driver or a file has to say may be many lines, or move a terminal's cursor.
+            // Texts from a driver or a file may have line breaks or a terminal's control codes.
             let error = error.to_string().replace(char::is_control, " ");
             let _ = writeln!(anstream::stderr(), "{}: {error}", table::failed("error"));
             ExitCode::FAILURE

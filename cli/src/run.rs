@@ -1,5 +1,5 @@
-//! `wgpu-gather run`: one gather, from files to a file. A gather moves bits, so of an element only its bytes
-//! matter: float16 is gathered like uint16.
+//! `wgpu-gather run`: one gather, from files to a file. A gather moves bytes, so only an element's size matters:
+//! float16 is gathered like uint16.
 
 use std::path::Path;
 
@@ -12,7 +12,7 @@ use wgpu_gather::{
 use crate::args::{Device, Operation, Run};
 use wgpu_gather_cli::arrays::{Array, Result, read, write};
 
-/// Gathers from file to file, and says what came out and where it was made.
+/// Gathers from file to file. Returns a line with the output's path, dtype and shape, and the device.
 pub fn run(args: &Run) -> Result<String> {
     let params = read(&args.params)?;
     let indices = read(&args.indices)?;
@@ -76,7 +76,7 @@ fn make_plan(args: &Run, params: &[usize], indices: &[usize]) -> Result<GatherPl
     Ok(plan?)
 }
 
-/// Gathers elements that have the bytes of `T`, with indices of whatever type the file has.
+/// Gathers elements of the size of `T`, with indices of the dtype of `indices`. Without a device the CPU gathers.
 fn gather<T: Pod + Default + Send + Sync>(
     device: Option<&Executor>,
     plan: &GatherPlan,

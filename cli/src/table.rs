@@ -1,11 +1,11 @@
-//! Tables in plain text, and the few styles, which a terminal alone sees: anstream drops them elsewhere and
-//! under `NO_COLOR`.
+//! Tables in plain text, and styles for terminals: anstream drops the styles if the output is no terminal or
+//! `NO_COLOR` is set.
 
 use std::fmt;
 
 use anstyle::{AnsiColor, Style};
 
-/// Rows of cells under a header; columns from `numbers_from` on are aligned to the right.
+/// Rows of cells under a header. Columns from `numbers_from` on are aligned to the right.
 pub struct Table {
     numbers_from: usize,
     rows: Vec<Vec<String>>,
@@ -52,7 +52,7 @@ impl fmt::Display for Table {
     }
 }
 
-/// How many columns of a terminal a text takes, its styles none.
+/// The width of a text in characters, without its styles.
 fn width(text: &str) -> usize {
     anstream::adapter::strip_str(text)
         .to_string()

@@ -10,10 +10,12 @@
 pub mod bench;
 pub mod cases;
 pub mod conformance;
+mod coordinates;
 #[cfg(feature = "trials")]
 pub mod device;
 #[cfg(feature = "trials")]
 pub mod driver;
+mod examples;
 pub mod indices;
 #[cfg(feature = "trials")]
 pub mod log;
@@ -22,7 +24,9 @@ pub mod on_gpu;
 pub mod oracle;
 #[cfg(not(target_arch = "wasm32"))]
 pub mod ran;
+mod rejection;
 pub mod small_shapes;
+mod voice;
 pub mod voices;
 #[cfg(feature = "gpu")]
 pub mod waits;

@@ -3,6 +3,8 @@
 
 use std::collections::BTreeSet;
 
+use crate::coordinates::{flat, for_each_coordinate, unravel};
+
 /// An operation and its attributes, as a caller gives them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Op {
@@ -272,36 +274,4 @@ fn addressable(
         return Err("TooManyElements");
     }
     Ok(output)
-}
-
-/// Visits all coordinates in row-major order.
-fn for_each_coordinate(shape: &[usize], mut visit: impl FnMut(&[usize])) {
-    if shape.contains(&0) {
-        return;
-    }
-    let mut at = vec![0; shape.len()];
-    loop {
-        visit(&at);
-        let Some(k) = (0..shape.len()).rfind(|&k| at[k] + 1 < shape[k]) else {
-            return;
-        };
-        at[k] += 1;
-        at[k + 1..].fill(0);
-    }
-}
-
-fn flat(at: &[usize], shape: &[usize]) -> usize {
-    at.iter()
-        .zip(shape)
-        .fold(0, |flat, (at, dim)| flat * dim + at)
-}
-
-fn unravel(flat: usize, shape: &[usize]) -> Vec<usize> {
-    let mut at = vec![0; shape.len()];
-    let mut rest = flat;
-    for k in (0..shape.len()).rev() {
-        at[k] = rest % shape[k];
-        rest /= shape[k];
-    }
-    at
 }

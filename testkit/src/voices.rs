@@ -3,65 +3,16 @@
 
 use std::fmt;
 
-use bytemuck::{CheckedBitPattern, NoUninit, Pod, Zeroable};
+use bytemuck::Pod;
 use wgpu_gather::{
-    BadIndices, Gather, GatherElements, GatherIndex, GatherNd, GatherPlan, IndexKind,
-    NegativeIndices, PlanError, RunError,
+    BadIndices, Gather, GatherElements, GatherNd, GatherPlan, IndexKind, NegativeIndices, PlanError,
 };
 
+use crate::rejection::rejection;
+pub use crate::voice::{Cpu, Element, Voice, bytes_of, index_bytes, pattern};
+
 use super::indices::{Hash, holds};
-use super::oracle::{Answer, Case, Op, Rejection};
-
-/// An element type that every voice can gather.
-pub trait Element:
-    NoUninit + CheckedBitPattern + Zeroable + Default + Send + Sync + fmt::Debug
-{
-}
-
-impl<T> Element for T where
-    T: NoUninit + CheckedBitPattern + Zeroable + Default + Send + Sync + fmt::Debug
-{
-}
-
-/// An implementation of gather.
-pub trait Voice {
-    /// The policy that `DeviceDefault` stands for.
-    const DEVICE_DEFAULT: BadIndices;
-
-    fn gather<T: Element, I: GatherIndex>(
-        &self,
-        plan: &GatherPlan,
-        params: &[T],
-        indices: &[I],
-    ) -> Result<Vec<T>, RunError>;
-}
-
-/// Gathers by `GatherPlan::run`, and asserts that `run_into` gives an equal result.
-pub struct Cpu;
-
-impl Voice for Cpu {
-    const DEVICE_DEFAULT: BadIndices = BadIndices::Error;
-
-    fn gather<T: Element, I: GatherIndex>(
-        &self,
-        plan: &GatherPlan,
-        params: &[T],
-        indices: &[I],
-    ) -> Result<Vec<T>, RunError> {
-        let result = plan.run(params, indices);
-        let old = params.last().copied().unwrap_or_default();
-        let mut output = vec![old; plan.output_shape().iter().product()];
-        let into = plan.run_into(params, indices, &mut output);
-        match &result {
-            Ok(result) => {
-                assert_eq!(into, Ok(()), "run_into differs from run");
-                assert_eq!(bytes_of(result), bytes_of(&output), "run_into differs");
-            }
-            Err(error) => assert_eq!(into, Err(error.clone()), "run_into differs from run"),
-        }
-        result
-    }
-}
+use super::oracle::{Answer, Case, Op};
 
 /// A gather of elements of one width by indices of one kind, and its expected result.
 #[derive(Debug, Clone)]
@@ -320,78 +271,5 @@ impl fmt::Display for Job {
             self.plan.bad_indices(),
             self.fill
         )
-    }
-}
-
-/// Writes the case as a line of testkit/src/cases.rs.
-impl fmt::Display for Case {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let op = match self.op {
-            Op::Gather {
-                axis: Some(axis),
-                batch_dims,
-            } => format!("gather({axis}, {batch_dims})"),
-            Op::Gather {
-                axis: None,
-                batch_dims,
-            } => format!("first({batch_dims})"),
-            Op::GatherNd { batch_dims } => format!("gather_nd({batch_dims})"),
-            Op::GatherElements { axis } => format!("elements({axis})"),
-        };
-        let (params, indices_shape) = (&self.params_shape, &self.indices_shape);
-        let from_end = if self.from_end {
-            ".counted_from_end()"
-        } else {
-            ""
-        };
-        if self.indices.len() > 1000 {
-            return write!(f, "mixed({op}, &{params:?}, &{indices_shape:?}){from_end}");
-        }
-        let indices = &self.indices;
-        write!(
-            f,
-            "case({op}, &{params:?}, &{indices_shape:?}, &{indices:?}){from_end}"
-        )
-    }
-}
-
-/// Nonzero bytes without a short period.
-pub fn pattern(len: usize) -> Vec<u8> {
-    let mut hash = Hash::new(len as u64);
-    (0..len)
-        .map(|_| u8::try_from(1 + hash.below(255)).expect("a byte"))
-        .collect()
-}
-
-pub fn bytes_of<T: NoUninit>(elements: &[T]) -> &[u8] {
-    bytemuck::cast_slice(elements)
-}
-
-/// The bytes of index values, little-endian. The index kind must be able to hold the values.
-pub fn index_bytes(index_kind: IndexKind, values: &[i128]) -> Vec<u8> {
-    let width = usize::try_from(index_kind.bytes()).expect("4 or 8");
-    let bytes = |&value: &i128| value.to_le_bytes().into_iter().take(width);
-    values.iter().flat_map(bytes).collect()
-}
-
-/// The name of the error's variant.
-fn rejection(error: &PlanError) -> Rejection {
-    match error {
-        PlanError::BatchDimsNegative { .. } => "BatchDimsNegative",
-        PlanError::BatchDimsOutOfRange { .. } => "BatchDimsOutOfRange",
-        PlanError::BatchDimsNotBelowIndicesRank { .. } => "BatchDimsNotBelowIndicesRank",
-        PlanError::BatchDimsNotBelowParamsRank { .. } => "BatchDimsNotBelowParamsRank",
-        PlanError::BatchDimsAboveAxis { .. } => "BatchDimsAboveAxis",
-        PlanError::BatchDimsUnequal { .. } => "BatchDimsUnequal",
-        PlanError::ParamsScalar => "ParamsScalar",
-        PlanError::IndicesScalar => "IndicesScalar",
-        PlanError::IndexDepthAboveRank { .. } => "IndexDepthAboveRank",
-        PlanError::IndexDepthAboveLimit { .. } => "IndexDepthAboveLimit",
-        PlanError::AxisOutOfRange { .. } => "AxisOutOfRange",
-        PlanError::RanksUnequal { .. } => "RanksUnequal",
-        PlanError::IndicesDimAboveParams { .. } => "IndicesDimAboveParams",
-        PlanError::EmptyParams { .. } => "EmptyParams",
-        PlanError::TooManyElements { .. } => "TooManyElements",
-        _ => "a new variant",
     }
 }

@@ -1,7 +1,8 @@
 //! Arrays from files: .npy, a member of a .npz archive, a tensor of a .safetensors file. Every file may be
-//! hostile: what it says of itself is never believed beyond the bytes that it has.
+//! hostile: sizes in its header are checked against its number of bytes before memory is allocated.
 
 pub mod names;
+mod npy_header;
 pub mod npy_read;
 pub mod npy_write;
 pub mod npz;
@@ -12,7 +13,7 @@ use std::path::Path;
 pub use npy_read::{Array, Result};
 pub use npy_write::write;
 
-/// Reads the array that `FILE.npy`, `FILE.npz:NAME` or `FILE.safetensors:NAME` names. The error names it too.
+/// Reads the array that `FILE.npy`, `FILE.npz:NAME` or `FILE.safetensors:NAME` names. An error begins with `source`.
 pub fn read(source: &Path) -> Result<Array> {
     let archived = |extension: &str| {
         let text = source.to_str()?;

@@ -1,10 +1,11 @@
-//! What archives say where they do not have what is asked for.
+//! The error for a member or tensor that an archive lacks.
 
 use super::npy_read::start_of;
 
-/// The error for a name that an archive does not have, with those that it has.
+/// The error for a `name` that is absent or not in the archive. It lists the first of the archive's `names`;
+/// `kind` is the noun for an entry: member or tensor.
 pub fn not_found<'a>(
-    what: &str,
+    kind: &str,
     name: Option<&str>,
     names: impl Iterator<Item = &'a str>,
 ) -> String {
@@ -25,7 +26,7 @@ pub fn not_found<'a>(
         format!("{list:?}").replace(['[', ']', '"'], "")
     };
     match name {
-        Some(name) => format!("no {what} {:?}, it has {list}", start_of(name)),
-        None => format!("name a {what}, as FILE:NAME; it has {list}"),
+        Some(name) => format!("no {kind} {:?}, it has {list}", start_of(name)),
+        None => format!("name a {kind}, as FILE:NAME; it has {list}"),
     }
 }

@@ -1,5 +1,5 @@
-//! Reads .npy files, NumPy's format for one array: versions 1.0 to 3.0, little-endian, C order. Everything
-//! else is refused in one line, and a header is never believed beyond what the file holds.
+//! Reads .npy files, NumPy's format for one array: versions 1.0 to 3.0, little-endian, C order. Every other file
+//! gives an error of one line, and the size that a header gives must be that of the file.
 
 use std::error::Error;
 use std::fmt;
@@ -7,21 +7,24 @@ use std::fs::{self, File};
 use std::io::Read;
 use std::path::Path;
 
-/// An array, or a text of one line that says what is wrong.
+use super::npy_header::parse_header;
+
+/// A value, or an error whose text is one line.
 pub type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
-/// What every .npy file begins with.
+/// The first bytes of every .npy file.
 pub const MAGIC: &[u8] = b"\x93NUMPY";
-/// Dims that NumPy gives an array at most.
+/// Most dims that NumPy gives an array.
 pub const MAX_RANK: usize = 64;
-/// Longer than any header of up to [`MAX_RANK`] dims.
+/// Longest header that is read; a header of [`MAX_RANK`] dims is shorter.
 const MAX_HEADER_BYTES: u64 = 1 << 16;
 
-/// An element type: a name, and how many bytes to move.
+/// An element type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Dtype {
     code: &'static str,
     name: &'static str,
+    /// The size of an element in bytes.
     pub bytes: usize,
 }
 
@@ -54,18 +57,19 @@ impl Dtype {
         self.code
     }
 
-    /// NumPy's code as a header has it: `<i4`.
+    /// NumPy's code with the byte order, as in a header: `<i4`.
     pub fn descr(self) -> String {
         let order = if self.bytes == 1 { '|' } else { '<' };
         format!("{order}{}", self.code)
     }
 
-    /// The dtype of this code without the byte order.
+    /// The dtype whose code without the byte order is `code`, if it is supported.
     pub fn from_code(code: &str) -> Option<Self> {
         DTYPES.into_iter().find(|dtype| dtype.code == code)
     }
 
-    fn from_descr(descr: &str) -> Result<Self> {
+    /// The dtype of a header's `descr`.
+    pub(super) fn from_descr(descr: &str) -> Result<Self> {
         let (order, code) = descr.split_at_checked(1).unwrap_or(("", ""));
         if code.starts_with('O') {
             return Err("arrays of Python objects are not supported".into());
@@ -86,19 +90,18 @@ impl fmt::Display for Dtype {
     }
 }
 
-/// An array in row-major order, its elements as little-endian bytes.
+/// An array in row-major order.
 #[derive(Debug)]
 pub struct Array {
-    /// The type of an element.
     pub dtype: Dtype,
     /// The dims, outermost first.
     pub shape: Vec<usize>,
-    /// The bytes of all elements.
+    /// The bytes of all elements, each little-endian.
     pub bytes: Vec<u8>,
 }
 
 impl Array {
-    /// The elements, of a type that has `N` bytes as they do: `array.numbers(i32::from_le_bytes)`.
+    /// The elements as numbers: `array.numbers(i32::from_le_bytes)`. Panics unless an element has `N` bytes.
     pub fn numbers<const N: usize, T>(&self, from_le_bytes: fn([u8; N]) -> T) -> Vec<T> {
         assert_eq!(self.dtype.bytes, N, "{} elements", self.dtype);
         let element = |bytes: &[u8]| from_le_bytes(bytes.try_into().expect("a chunk has N bytes"));
@@ -106,16 +109,16 @@ impl Array {
     }
 }
 
-/// Reads an array. The error names the file.
+/// Reads the array of a .npy file. An error begins with `path`.
 pub fn read(path: &Path) -> Result<Array> {
     open(path)
         .and_then(|(file, bytes)| read_array(file, bytes))
         .map_err(|error| format!("{}: {error}", path.display()).into())
 }
 
-/// A file and how many bytes it has.
+/// Opens a regular file; returns it and its size in bytes.
 pub fn open(path: &Path) -> Result<(File, u64)> {
-    // Asked before opening, which would wait for the other end of a pipe.
+    // Before opening the file: to open a pipe waits for its other end.
     let metadata = fs::metadata(path)?;
     if !metadata.is_file() {
         return Err("not a regular file".into());
@@ -123,7 +126,7 @@ pub fn open(path: &Path) -> Result<(File, u64)> {
     Ok((File::open(path)?, metadata.len()))
 }
 
-/// Reads an array from a file of this many bytes.
+/// Reads the array of a .npy file of `bytes` bytes.
 pub fn read_array(file: impl Read, bytes: u64) -> Result<Array> {
     let mut file = Remaining { file, bytes };
     let start = file.take(MAGIC.len() as u64 + 2);
@@ -167,13 +170,14 @@ fn byte_count(shape: &[usize], dtype: Dtype) -> Option<u64> {
     })
 }
 
-/// A file and how much of it is still to be read, so that nothing is allocated for bytes it does not have.
+/// A file and the number of its unread bytes, which bounds each allocation.
 pub struct Remaining<R> {
     pub file: R,
     pub bytes: u64,
 }
 
 impl<R: Read> Remaining<R> {
+    /// Reads `len` bytes; an error if the file has fewer.
     pub fn take(&mut self, len: u64) -> Result<Vec<u8>> {
         let mut bytes = Vec::new();
         if len <= self.bytes {
@@ -194,128 +198,7 @@ impl<R: Read> Remaining<R> {
     }
 }
 
-/// Reads the header, the text of a Python dict: `{'descr': '<i4', 'fortran_order': False, 'shape': (30, 1), }`.
-fn parse_header(header: &[u8]) -> Result<(Dtype, Vec<usize>)> {
-    let mut text = Text(std::str::from_utf8(header).map_err(|_| "header must be UTF-8 text")?);
-    let (mut descr, mut fortran_order, mut shape) = (None, None, None);
-    text.expect("{")?;
-    while !text.skip("}") {
-        match text.string()? {
-            "descr" => descr = Some(text.value(Text::descr)?),
-            "fortran_order" => fortran_order = Some(text.value(Text::boolean)?),
-            "shape" => shape = Some(text.value(Text::shape)?),
-            key => {
-                let key = start_of(key);
-                return Err(format!("header has an unknown key {key:?}").into());
-            }
-        }
-        if !text.skip(",") {
-            text.expect("}")?;
-            break;
-        }
-    }
-    if !text.0.trim().is_empty() {
-        return Err(text.unexpected("its end"));
-    }
-    match (descr, fortran_order, shape) {
-        (Some(_), Some(true), Some(_)) => {
-            Err("Fortran order is not supported, only C order".into())
-        }
-        (Some(descr), Some(false), Some(shape)) => Ok((Dtype::from_descr(descr)?, shape)),
-        _ => Err("header must have the keys descr, fortran_order and shape".into()),
-    }
-}
-
-/// As much of a file's text as an error quotes.
+/// The start of a file's text that an error quotes, 20 characters at most.
 pub fn start_of(text: &str) -> String {
     text.chars().take(20).collect()
-}
-
-/// The part of a header that is still to be read.
-struct Text<'a>(&'a str);
-
-impl<'a> Text<'a> {
-    /// Skips `token`, and spaces before it, if it comes next.
-    fn skip(&mut self, token: &str) -> bool {
-        let rest = self.0.trim_start().strip_prefix(token);
-        self.0 = rest.unwrap_or(self.0);
-        rest.is_some()
-    }
-
-    fn expect(&mut self, token: &str) -> Result<()> {
-        if self.skip(token) {
-            Ok(())
-        } else {
-            Err(self.unexpected(token))
-        }
-    }
-
-    fn unexpected(&self, expected: &str) -> Box<dyn Error> {
-        let found = start_of(self.0.trim_start());
-        format!("header must go on with {expected}, found {found:?}").into()
-    }
-
-    fn value<T>(&mut self, read: fn(&mut Self) -> Result<T>) -> Result<T> {
-        self.expect(":")?;
-        read(self)
-    }
-
-    fn string(&mut self) -> Result<&'a str> {
-        let quote = if self.skip("\"") { '"' } else { '\'' };
-        if quote == '\'' {
-            self.expect("'")?;
-        }
-        let (string, rest) = self
-            .0
-            .split_once(quote)
-            .ok_or("header has a string without an end")?;
-        self.0 = rest;
-        Ok(string)
-    }
-
-    fn descr(&mut self) -> Result<&'a str> {
-        if self.skip("[") {
-            return Err("structured dtypes are not supported".into());
-        }
-        self.string()
-    }
-
-    fn boolean(&mut self) -> Result<bool> {
-        if self.skip("True") {
-            return Ok(true);
-        }
-        self.expect("False").map(|()| false)
-    }
-
-    /// A tuple: `()`, `(30,)` or `(30, 1)`.
-    fn shape(&mut self) -> Result<Vec<usize>> {
-        self.expect("(")?;
-        let mut shape = Vec::new();
-        while !self.skip(")") {
-            if shape.len() == MAX_RANK {
-                return Err(format!("shape must have at most {MAX_RANK} dims").into());
-            }
-            shape.push(self.dim()?);
-            if !self.skip(",") {
-                self.expect(")")?;
-                break;
-            }
-        }
-        Ok(shape)
-    }
-
-    fn dim(&mut self) -> Result<usize> {
-        let text = self.0.trim_start();
-        let end = text
-            .find(|digit: char| !digit.is_ascii_digit())
-            .unwrap_or(text.len());
-        let (digits, rest) = text.split_at(end);
-        if digits.is_empty() {
-            return Err(self.unexpected("a dim"));
-        }
-        self.0 = rest;
-        digits
-            .parse()
-            .map_err(|_| format!("dim {digits:.40} is too large").into())
-    }
 }

@@ -1,5 +1,5 @@
-//! Writes .npy files, byte for byte as NumPy does. What was there under the name stays until the new file
-//! is complete.
+//! Writes .npy files, byte for byte as NumPy does. An existing file is replaced only after the new one is
+//! complete.
 
 use std::fs::{self, OpenOptions};
 use std::io::Write;
@@ -7,19 +7,19 @@ use std::path::{Path, PathBuf};
 
 use super::npy_read::{Array, MAGIC, MAX_RANK, Result};
 
-/// NumPy lets an array's data begin at a multiple of this many bytes.
+/// In NumPy's files the data begins at a multiple of this many bytes.
 const ALIGNMENT: usize = 64;
 /// NumPy leaves room in the header for a first dim of this many digits, so that a file can grow in place.
 const FIRST_DIM_DIGITS: usize = 21;
 
-/// Writes an array. The error names the file; then there is no new file, and an old one is as it was.
+/// Writes an array to a .npy file. An error begins with `path`, and leaves no new file and an existing one unchanged.
 pub fn write(path: &Path, array: &Array) -> Result<()> {
     write_array(path, array).map_err(|error| format!("{}: {error}", path.display()).into())
 }
 
 fn write_array(path: &Path, array: &Array) -> Result<()> {
     let header = header(array)?;
-    // A link stays a link: what it names is replaced.
+    // A link stays a link: its target is replaced.
     let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     let old = fs::metadata(&path).ok();
     if old.as_ref().is_some_and(|old| !old.is_file()) {
@@ -45,7 +45,7 @@ fn write_array(path: &Path, array: &Array) -> Result<()> {
     Ok(())
 }
 
-/// The name of the new file while it is written: in the same folder, so that renaming it moves no data.
+/// The path of the new file while it is written, in the folder of `path` so that the rename moves no data.
 fn partial_path(path: &Path) -> Result<PathBuf> {
     let mut name = path.file_name().ok_or("not the name of a file")?.to_owned();
     name.push(format!(".{}.partial", std::process::id()));
@@ -56,12 +56,12 @@ struct RemovedUnlessRenamed(PathBuf);
 
 impl Drop for RemovedUnlessRenamed {
     fn drop(&mut self) {
-        // Fails where the file has its real name by now: that is what it should have.
+        // Fails after the rename, when no file has the partial name.
         let _ = fs::remove_file(&self.0);
     }
 }
 
-/// Everything before the data: the magic, version 1.0, the length of the rest, and the text of a Python dict.
+/// All bytes before the data: the magic, version 1.0, the length of the text, and the text of a Python dict.
 fn header(array: &Array) -> Result<Vec<u8>> {
     let rank = array.shape.len();
     if rank > MAX_RANK {
@@ -82,7 +82,7 @@ fn header(array: &Array) -> Result<Vec<u8>> {
     );
 
     let fixed_bytes = MAGIC.len() + 2 + size_of::<u16>();
-    // NumPy pads by at least one space, and ends with a newline.
+    // NumPy pads with at least one space and ends with a newline.
     let header_bytes = (fixed_bytes + text.len() + 2).next_multiple_of(ALIGNMENT);
     let text_bytes = header_bytes - fixed_bytes;
     let mut header = Vec::with_capacity(header_bytes);

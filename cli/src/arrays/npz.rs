@@ -9,16 +9,16 @@ use zip::{CompressionMethod, ZipArchive};
 use super::names::not_found;
 use super::npy_read::{Array, Result, open, read_array};
 
-/// Deflate makes at most this many bytes of one.
+/// Most bytes that one byte of deflated data can expand to.
 const MAX_DEFLATION: u64 = 1032;
 
-/// Reads the member `NAME.npy`, or `NAME` itself.
+/// Reads the member `NAME.npy`, or else `NAME`. Without a name the error lists the members.
 pub fn read(path: &Path, name: Option<&str>) -> Result<Array> {
     let (file, bytes) = open(path)?;
     read_member(BufReader::new(file), bytes, name)
 }
 
-/// Reads a member of an archive of this many bytes.
+/// As [`read`], but from an open archive of `file_bytes` bytes.
 pub fn read_member(file: impl Read + Seek, file_bytes: u64, name: Option<&str>) -> Result<Array> {
     let mut archive = ZipArchive::new(file)?;
     let index = name.and_then(|name| {
@@ -44,7 +44,7 @@ pub fn read_member(file: impl Read + Seek, file_bytes: u64, name: Option<&str>) 
         .into());
     }
     let array = read_array(&mut member, bytes)?;
-    // The checksum is compared at the end.
+    // The zip reader compares the checksum when it reaches the member's end.
     match member.read(&mut [0])? {
         0 => Ok(array),
         _ => Err(format!("the member has more than the {bytes} bytes that it should have").into()),

@@ -1,5 +1,5 @@
-//! Reads tensors of .safetensors files: a length, a header in JSON, and the data. Only the tensor that is
-//! asked for is read.
+//! Reads tensors of .safetensors files, which hold a length, a header in JSON, and the data. Of the data, only the
+//! named tensor is read.
 
 use std::io::{Read, Seek, SeekFrom};
 use std::path::Path;
@@ -10,17 +10,18 @@ use safetensors::tensor::Metadata;
 use super::names::not_found;
 use super::npy_read::{Array, Dtype, Remaining, Result, open};
 
-/// What the format allows.
+/// Longest header that the format allows.
 const MAX_HEADER_BYTES: u64 = 100_000_000;
-/// As much of an error as is told.
+/// Most characters of a JSON error that are shown: it may quote any text of the file.
 const SHOWN_CHARS: usize = 80;
 
+/// Reads the tensor `name`. Without a name the error lists the tensors.
 pub fn read(path: &Path, name: Option<&str>) -> Result<Array> {
     let (file, bytes) = open(path)?;
     read_tensor(file, bytes, name)
 }
 
-/// Reads a tensor of a file of this many bytes.
+/// As [`read`], but from an open file of `bytes` bytes.
 pub fn read_tensor(file: impl Read + Seek, bytes: u64, name: Option<&str>) -> Result<Array> {
     let mut file = Remaining { file, bytes };
     let header_bytes = u64::from_le_bytes(file.take_array()?);
@@ -32,7 +33,6 @@ pub fn read_tensor(file: impl Read + Seek, bytes: u64, name: Option<&str>) -> Re
     }
     let header = file.take(header_bytes)?;
     let header: Metadata = serde_json::from_slice(&header).map_err(|error| {
-        // It may quote any text of the file.
         let error: String = error.to_string().chars().take(SHOWN_CHARS).collect();
         format!("header is not valid: {error}")
     })?;
@@ -57,7 +57,7 @@ pub fn read_tensor(file: impl Read + Seek, bytes: u64, name: Option<&str>) -> Re
     })
 }
 
-/// NumPy's code. What it has no type for is void, as ml_dtypes writes it.
+/// NumPy's code of a type. Types that NumPy lacks become void types, as ml_dtypes writes them.
 fn dtype(dtype: Type) -> Option<&'static str> {
     Some(match dtype {
         Type::BOOL => "b1",
@@ -77,7 +77,7 @@ fn dtype(dtype: Type) -> Option<&'static str> {
         Type::F8_E5M2 | Type::F8_E4M3 | Type::F8_E8M0 | Type::F8_E4M3FNUZ | Type::F8_E5M2FNUZ => {
             "V1"
         }
-        // Less than a byte each.
+        // The remaining types have elements of less than a byte.
         _ => return None,
     })
 }

@@ -1,4 +1,4 @@
-//! .npz archives and .safetensors files, good and hostile.
+//! `wgpu-gather run` on .npz archives and .safetensors files, good and hostile.
 
 use std::io::{Cursor, Write};
 
@@ -130,7 +130,7 @@ pub fn hostile_npz_is_refused() {
     );
 }
 
-/// The archive with `from` replaced by `to` and its checksum unchanged.
+/// The archive with the first `from` replaced by `to`, and its checksum unchanged.
 fn changed(bytes: &[u8], from: &[u8], to: &[u8]) -> Vec<u8> {
     let at = bytes.windows(from.len()).position(|part| part == from);
     let mut bytes = bytes.to_vec();
@@ -138,7 +138,7 @@ fn changed(bytes: &[u8], from: &[u8], to: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// The archive with `bytes` as the size of its one member in the directory.
+/// The archive whose directory gives `bytes` as the size of its only member.
 fn claims(archive: &[u8], bytes: u32) -> Vec<u8> {
     let at = archive.windows(4).position(|part| part == b"PK\x01\x02");
     let mut archive = archive.to_vec();

@@ -1,4 +1,4 @@
-//! The command `wgpu-gather` as its users run it. The other binary, tests/npy, tests `run` on .npy files.
+//! Tests every command of `wgpu-gather`. The test binary tests/npy covers `run` on .npy files.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -95,7 +95,7 @@ fn help_teaches_each_command() {
         });
         assert!(example.is_some(), "no example in\n{own}");
     }
-    assert!(help.contains("Exit status: 0 fine, 1 "), "{help}");
+    assert!(help.contains("Exit status: 0 success, 1 "), "{help}");
 }
 
 fn wrong_usage_exits_with_2() {

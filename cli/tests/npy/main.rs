@@ -1,4 +1,4 @@
-//! `wgpu-gather run` on good, bad and hostile .npy files and arguments.
+//! `wgpu-gather run` on valid and hostile .npy files, and with valid and wrong arguments.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -67,7 +67,7 @@ fn digits(device: &str) {
     assert_eq!(folder.read("out.npy"), data("expected_u8"));
 }
 
-/// Elements of every dtype arrive bit for bit: NaNs, negative zeros, booleans. The index types take turns.
+/// Gathers elements of every dtype bit for bit: NaNs, negative zeros, booleans. Index types take turns.
 fn every_dtype(device: &str) {
     let folder = Folder::new(&format!("dtypes-{device}"));
     let dtypes = [
@@ -196,7 +196,7 @@ fn bad_index_on_the_gpu() {
     let folder = folder_with_bad_index("bad-index-gpu");
     let command = "gather_nd params.npy indices.npy -o out.npy --device";
     folder.refuses(&format!("{command} gpu --bad-indices error"), BAD_INDEX);
-    // `auto` takes the CPU's policy, as the GPU's default would make the answer depend on the machine.
+    // `auto` takes the CPU's default policy, so that the result is equal on every machine.
     folder.refuses(&format!("{command} auto"), BAD_INDEX);
     folder.gathers(&format!("{command} gpu"), "uint8 [2, 1]");
     assert_eq!(folder.read("out.npy"), npy("|u1", "(2, 1)", &[2, 0]));

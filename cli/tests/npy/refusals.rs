@@ -1,4 +1,4 @@
-//! Files and arguments that `run` refuses, each with an error of one line and without an output file.
+//! Files and arguments that `run` refuses. Each gives an error and no output file.
 
 use super::support::{Folder, file, npy};
 

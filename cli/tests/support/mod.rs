@@ -1,4 +1,4 @@
-//! The command `wgpu-gather`, run in new folders, and .npy files made from NumPy's description of the format.
+//! Runs the command `wgpu-gather` in new folders, and makes .npy files by NumPy's description of the format.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -54,7 +54,7 @@ impl Folder {
         )
     }
 
-    /// The command succeeds and prints that `out.npy` holds `output`.
+    /// Asserts that the command succeeds and prints that `out.npy` holds `output`.
     #[track_caller]
     pub fn gathers(&self, command: &str, output: &str) {
         let result = self.run(command);
@@ -67,7 +67,7 @@ impl Folder {
         );
     }
 
-    /// The command fails with the line `error` and leaves every file as it was.
+    /// Asserts that the command fails with the line `error` and leaves every file unchanged.
     #[track_caller]
     pub fn refuses(&self, command: &str, error: &str) {
         let before = self.files();
@@ -89,12 +89,13 @@ impl Folder {
     }
 }
 
-/// The file that NumPy writes for an array of few dims, whose header has 128 bytes.
+/// The file that NumPy writes for an array of few dims; its header has 128 bytes.
 pub fn npy(descr: &str, shape: &str, data: &[u8]) -> Vec<u8> {
     let header = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': {shape}, }}");
     file(1, &format!("{header:<117}\n"), data)
 }
 
+/// A file of format `version`.0, with a header that need not be valid.
 pub fn file(version: u8, header: &str, data: &[u8]) -> Vec<u8> {
     let len = u32::try_from(header.len()).unwrap().to_le_bytes();
     let len = if version == 1 { &len[..2] } else { &len[..] };

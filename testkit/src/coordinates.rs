@@ -1,0 +1,35 @@
+//! Coordinates in tensors, in row-major order.
+
+/// Visits all coordinates in row-major order.
+pub fn for_each_coordinate(shape: &[usize], mut visit: impl FnMut(&[usize])) {
+    if shape.contains(&0) {
+        return;
+    }
+    let mut at = vec![0; shape.len()];
+    loop {
+        visit(&at);
+        let Some(k) = (0..shape.len()).rfind(|&k| at[k] + 1 < shape[k]) else {
+            return;
+        };
+        at[k] += 1;
+        at[k + 1..].fill(0);
+    }
+}
+
+/// The place of coordinates in a tensor of this shape, row-major.
+pub fn flat(at: &[usize], shape: &[usize]) -> usize {
+    at.iter()
+        .zip(shape)
+        .fold(0, |flat, (at, dim)| flat * dim + at)
+}
+
+/// The coordinates of a place in a tensor of this shape.
+pub fn unravel(flat: usize, shape: &[usize]) -> Vec<usize> {
+    let mut at = vec![0; shape.len()];
+    let mut rest = flat;
+    for k in (0..shape.len()).rev() {
+        at[k] = rest % shape[k];
+        rest /= shape[k];
+    }
+    at
+}
