@@ -15,7 +15,7 @@
 //!        -> copy: the loop                              cpu/copy.rs; all unsafe code is in cpu/memory.rs
 //!   gpu: GatherBuffers -> Operands                      gpu/operands.rs: every check, before wgpu sees anything
 //!        -> Cut -> Dispatch                             gpu/cut: which rows and bytes each dispatch binds
-//!           -> Kernel, Shares                           gpu/kernel.rs: the choice, by sizes only
+//!           -> Kernel, FindRows, Shares                 gpu/kernel.rs: the choice, by sizes and dims only
 //!        -> GatherUniform                               gpu/uniform.rs: all numbers that a shader reads
 //!        -> pipelines, bind groups -> PreparedGather    gpu/pipelines.rs, shaders.rs, bindings.rs; gpu/prepared.rs
 //!        -> BadRows                                     gpu/report.rs: the report, decoded to the error of the CPU
@@ -25,7 +25,11 @@
 //! Where to add
 //! * an operation: a file of src/plan that fills `GatherDims`; both executors derive all else from these;
 //! * a policy or an index type: `bad_indices.rs` or `element.rs`, then `index_rows.rs` for the CPU, and for the GPU the numbers
-//!   of `GatherUniform` that `judged` in shaders/common.wgsl and `source_row_of` in shaders/general.wgsl read;
+//!   of `GatherUniform` that `judged` in shaders/common.wgsl and `source_row_of` in shaders/general.wgsl read. `FindRows` in
+//!   gpu/kernel.rs can send a plan to general.wgsl only; the cut would then need the policy, as it now sees the dims alone.
+//!   The compiler finds most places that match on a policy; grep for `Clamp` finds those in texts and `matches!`. The
+//!   tests' tables are `POLICIES` of testkit/src/voices.rs, with the oracle beside it, and `policies` of
+//!   gpu/shader_tests/edge_values.rs, with gpu/shader_tests/oracle.rs;
 //! * a kernel: an entry point in shaders, a variant of `Kernel` with its shares, a line of `Shader::source`. Unit tests
 //!   compare entry points, bindings, overrides and layouts in both languages, and interpret every kernel lane by lane.
 
