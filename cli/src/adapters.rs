@@ -49,7 +49,7 @@ fn describe_one(adapter: &wgpu::Adapter) -> String {
         wgpu::DeviceType::DiscreteGpu => "a GPU with its own memory",
         wgpu::DeviceType::IntegratedGpu => "a GPU that shares the memory of the CPU",
         wgpu::DeviceType::VirtualGpu => "a GPU of the host of this virtual machine",
-        wgpu::DeviceType::Cpu => "a CPU that poses as a GPU",
+        wgpu::DeviceType::Cpu => "a software adapter",
         wgpu::DeviceType::Other => "not known",
     };
     let (binding, buffer) = (

@@ -1,5 +1,5 @@
-//! What the tests of the library and of its command share with the command's `doctor`: an oracle, the table of cases, small
-//! shapes, ways to run a gather, and the recorded results of TensorFlow and ONNX.
+//! Shared by the tests of the library and of its command, and by the command's `doctor`: an oracle, the table of cases,
+//! small shapes, implementations that run a gather, and the recorded results of TensorFlow and ONNX.
 
 #![allow(clippy::unwrap_used, reason = "a case fails by panicking")]
 #![cfg_attr(

@@ -1,4 +1,4 @@
-//! What the test binaries share.
+//! Shared by the test binaries.
 
 #![allow(dead_code, unused_imports, reason = "each binary uses its part")]
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]

@@ -167,7 +167,7 @@ fn refusals(rows: &[Row], peers: &[Box<dyn Peer>], device: Device) -> String {
     if text.is_empty() { text } else { text + "\n" }
 }
 
-/// What each peer on this device is, and the version of its library.
+/// A note on each peer of this device, with the version of its library.
 pub fn notes(peers: &[Box<dyn Peer>], device: Device) -> String {
     let mut text = String::from("\n");
     for peer in peers.iter().filter(|peer| peer.device() == device) {

@@ -3,7 +3,7 @@ import init, { Device, Large, Planned, wgsl } from './page.js';
 import { EXAMPLES } from './examples.js';
 import { choose, drawInputs, drawOutput, markSources } from './tensors.js';
 
-// What a page can show.
+// The most elements of each operand that the page shows.
 const MOST = { params: 256, indices: 64, output: 512 };
 
 const at = (id) => document.getElementById(id);

@@ -1,4 +1,4 @@
-//! What the benchmark of the library and the comparison with its peers share.
+//! Shared by the benchmark of the library and by the comparison with its peers.
 
 pub mod machine;
 pub mod timing;
