@@ -3,7 +3,6 @@
 
 mod adapters;
 mod args;
-
 mod bench;
 mod doctor;
 mod run;
@@ -15,6 +14,10 @@ use std::process::ExitCode;
 use args::{Args, Command};
 use clap::Parser;
 use wgpu_gather_cli::arrays::Result;
+use wgpu_gather_cli::arrays::npy_write::remove_partial;
+
+/// The number of the signal that Ctrl-C sends.
+const SIGINT: i32 = 2;
 
 /// The result of a command.
 struct Answer {
@@ -31,6 +34,11 @@ impl From<String> for Answer {
 }
 
 fn main() -> ExitCode {
+    // A second handler, or a system without signals, is no reason to stop.
+    let _ = ctrlc::set_handler(|| {
+        let _partial = remove_partial();
+        std::process::exit(128 + SIGINT);
+    });
     let answer: Result<Answer> = match Args::parse().command {
         Command::Adapters => Ok(adapters::describe().into()),
         Command::Run(args) => {

@@ -118,12 +118,25 @@ pub fn read(path: &Path) -> Result<Array> {
 
 /// Opens a regular file; returns it and its size in bytes.
 pub fn open(path: &Path) -> Result<(File, u64)> {
-    // Before opening the file: to open a pipe waits for its other end.
-    let metadata = fs::metadata(path)?;
-    if !metadata.is_file() {
-        return Err("not a regular file".into());
+    let not_a_file = || Err("not a regular file".into());
+    // A device may act when it is opened, so the path is looked at first.
+    if !fs::metadata(path)?.is_file() {
+        return not_a_file();
     }
-    Ok((File::open(path)?, metadata.len()))
+    let mut options = File::options();
+    options.read(true);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::OpenOptionsExt;
+        // A pipe that has just taken the file's place would wait for its other end.
+        options.custom_flags(libc::O_NONBLOCK);
+    }
+    let file = options.open(path)?;
+    let metadata = file.metadata()?;
+    if !metadata.is_file() {
+        return not_a_file();
+    }
+    Ok((file, metadata.len()))
 }
 
 /// Reads the array of a .npy file of `bytes` bytes.

@@ -1,14 +1,19 @@
 //! Writes .npy files, byte for byte as NumPy does. An existing file is replaced only after the new one is
 //! complete.
 
-use std::fs::{self, OpenOptions};
+use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use tempfile::NamedTempFile;
 
 use super::npy_read::{Array, MAGIC, MAX_RANK, Result};
 
 /// In NumPy's files the data begins at a multiple of this many bytes.
 const ALIGNMENT: usize = 64;
+/// Links that are followed to the output, as on Linux.
+const MAX_LINKS: usize = 40;
 /// NumPy leaves room in the header for a first dim of this many digits, so that a file can grow in place.
 const FIRST_DIM_DIGITS: usize = 21;
 
@@ -19,8 +24,7 @@ pub fn write(path: &Path, array: &Array) -> Result<()> {
 
 fn write_array(path: &Path, array: &Array) -> Result<()> {
     let header = header(array)?;
-    // A link stays a link: its target is replaced.
-    let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    let path = link_target(path)?;
     let old = fs::metadata(&path).ok();
     if old.as_ref().is_some_and(|old| !old.is_file()) {
         return Err("not a regular file".into());
@@ -29,36 +33,68 @@ fn write_array(path: &Path, array: &Array) -> Result<()> {
         return Err("the file is read-only".into());
     }
 
-    let partial = partial_path(&path)?;
-    let mut file = OpenOptions::new()
-        .write(true)
-        .create_new(true)
-        .open(&partial)?;
-    let partial = RemovedUnlessRenamed(partial);
+    path.file_name().ok_or("not the name of a file")?;
+    let folder = match path.parent() {
+        Some(folder) if folder != Path::new("") => folder,
+        _ => Path::new("."),
+    };
+    let mut file = partial_in(folder)?;
     if let Some(old) = old {
-        file.set_permissions(old.permissions())?;
+        file.as_file().set_permissions(old.permissions())?;
     }
     file.write_all(&header)?;
     file.write_all(&array.bytes)?;
-    drop(file);
-    fs::rename(&partial.0, &path)?;
+    // After a power failure the path has the old file or the whole new one.
+    file.as_file().sync_all()?;
+    let mut partial = partial();
+    file.persist(&path).map_err(|error| error.error)?;
+    *partial = None;
     Ok(())
 }
 
-/// The path of the new file while it is written, in the folder of `path` so that the rename moves no data.
-fn partial_path(path: &Path) -> Result<PathBuf> {
-    let mut name = path.file_name().ok_or("not the name of a file")?.to_owned();
-    name.push(format!(".{}.partial", std::process::id()));
-    Ok(path.with_file_name(name))
+/// The path to which a chain of links leads. The links stay links, and the file at their end may be missing.
+fn link_target(path: &Path) -> Result<PathBuf> {
+    let mut path = path.to_owned();
+    for _ in 0..MAX_LINKS {
+        let Ok(target) = fs::read_link(&path) else {
+            return Ok(path);
+        };
+        path = path.parent().unwrap_or(Path::new("")).join(target);
+    }
+    Err("too many links".into())
 }
 
-struct RemovedUnlessRenamed(PathBuf);
-
-impl Drop for RemovedUnlessRenamed {
-    fn drop(&mut self) {
-        // Fails after the rename, when no file has the partial name.
-        let _ = fs::remove_file(&self.0);
+/// A new file in the folder of the output, so that the rename moves no data. A failure removes the file.
+fn partial_in(folder: &Path) -> Result<NamedTempFile> {
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(".wgpu-gather-").suffix(".partial");
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        // The system takes away the permissions of its umask.
+        builder.permissions(fs::Permissions::from_mode(0o666));
     }
+    let mut partial = partial();
+    let file = builder.tempfile_in(folder)?;
+    *partial = Some(file.path().to_owned());
+    Ok(file)
+}
+
+/// The path of the new file while it is written.
+fn partial() -> MutexGuard<'static, Option<PathBuf>> {
+    static PARTIAL: Mutex<Option<PathBuf>> = Mutex::new(None);
+    PARTIAL.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Removes the unfinished new file, if there is one, for a process that a signal ends. No file is begun or finished until
+/// the result is dropped.
+#[must_use]
+pub fn remove_partial() -> impl Drop {
+    let partial = partial();
+    if let Some(path) = &*partial {
+        let _ = fs::remove_file(path);
+    }
+    partial
 }
 
 /// All bytes before the data: the magic, version 1.0, the length of the text, and the text of a Python dict.

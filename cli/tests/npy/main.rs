@@ -2,6 +2,8 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+#[cfg(unix)]
+mod output;
 mod refusals;
 #[path = "../support/mod.rs"]
 mod support;
@@ -52,6 +54,19 @@ fn main() -> ExitCode {
             refusals::wrong_arguments_are_refused,
         ),
         cpu("output_is_replaced_whole", output_is_replaced_whole),
+        #[cfg(unix)]
+        cpu("output_goes_to_the_target_of_links", output::links),
+        #[cfg(unix)]
+        cpu("output_may_have_a_long_name", output::long_name),
+        #[cfg(unix)]
+        cpu(
+            "output_has_the_permissions_of_the_umask",
+            output::permissions,
+        ),
+        #[cfg(unix)]
+        cpu("a_stopped_run_leaves_no_file", output::stopped),
+        #[cfg(unix)]
+        cpu("a_pipe_is_refused", output::pipe),
         cpu("npy_without_a_gpu", npy_without_a_gpu),
     ];
     libtest_mimic::run(&Arguments::from_args(), trials).exit_code()

@@ -1,0 +1,117 @@
+//! The output file of `wgpu-gather run`, on Unix.
+
+use std::fs;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::process::{Command, Stdio};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use crate::support::{Folder, npy, wgpu_gather};
+
+const COMMAND: &str = "gather params.npy indices.npy --device cpu";
+
+/// A folder with a vector of two bytes, and the index of the second.
+fn folder(name: &str) -> Folder {
+    let folder = Folder::new(name);
+    folder.write("params.npy", npy("|u1", "(2,)", &[7, 8]));
+    folder.i32("indices.npy", "(1,)", &[1]);
+    folder
+}
+
+pub fn links() {
+    let folder = folder("links");
+    let at = |name: &str| folder.0.join(name);
+    fs::create_dir(at("inner")).unwrap();
+    symlink("inner/second", at("first")).unwrap();
+    symlink("target.npy", at("inner/second")).unwrap();
+    for _ in 0..2 {
+        // The target is missing in the first run and there in the second.
+        let ran = folder.run(&format!("{COMMAND} -o first"));
+        assert_eq!(ran.code, 0, "{ran:?}");
+        assert_eq!(folder.read("inner/target.npy"), npy("|u1", "(1,)", &[8]));
+        assert_eq!(
+            fs::read_link(at("first")).unwrap().to_str(),
+            Some("inner/second")
+        );
+    }
+    symlink("b", at("a")).unwrap();
+    symlink("a", at("b")).unwrap();
+    let ran = folder.run(&format!("{COMMAND} -o a"));
+    assert_eq!(
+        (ran.code, &ran.stderr[..]),
+        (1, "error: a: too many links\n")
+    );
+}
+
+pub fn long_name() {
+    let folder = folder("long-name");
+    let name = "n".repeat(255);
+    let ran = folder.run(&format!("{COMMAND} -o {name}"));
+    assert_eq!(ran.code, 0, "{ran:?}");
+    assert_eq!(folder.read(&name), npy("|u1", "(1,)", &[8]));
+    assert_eq!(fs::read_dir(&folder.0).unwrap().count(), 3);
+}
+
+pub fn permissions() {
+    let folder = folder("permissions");
+    let mode = |name: &str| {
+        fs::metadata(folder.0.join(name))
+            .unwrap()
+            .permissions()
+            .mode()
+            & 0o777
+    };
+    folder.gathers(&format!("{COMMAND} -o out.npy"), "uint8 [1]");
+    // The test has written params with the same umask.
+    assert_eq!(mode("out.npy"), mode("params.npy"));
+    let private = fs::Permissions::from_mode(0o600);
+    fs::set_permissions(folder.0.join("out.npy"), private).unwrap();
+    folder.gathers(&format!("{COMMAND} -o out.npy"), "uint8 [1]");
+    assert_eq!(mode("out.npy"), 0o600);
+}
+
+/// Stops runs by SIGTERM and SIGINT while they write 256 MiB.
+pub fn stopped() {
+    for signal in ["TERM", "INT"] {
+        let folder = Folder::new(&format!("stopped-{signal}"));
+        folder.write("params.npy", npy("|u1", "(1, 1048576)", &vec![1; 1 << 20]));
+        folder.i32("indices.npy", "(256,)", &[0; 256]);
+        let files = || fs::read_dir(&folder.0).unwrap().count();
+        let mut run = wgpu_gather()
+            .current_dir(&folder.0)
+            .args("run gather params.npy indices.npy -o out.npy --device cpu".split(' '))
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let start = Instant::now();
+        while files() < 3 {
+            assert!(start.elapsed() < Duration::from_secs(60), "no new file");
+            sleep(Duration::from_millis(1));
+        }
+        let process = run.id().to_string();
+        let killed = Command::new("kill").args(["-s", signal, &process]).status();
+        assert!(killed.unwrap().success());
+        let code = run.wait().unwrap().code();
+        assert_eq!(code, Some(130), "after SIG{signal}");
+        assert_eq!(files(), 2, "after SIG{signal}");
+    }
+}
+
+pub fn pipe() {
+    let folder = folder("pipe");
+    let made = Command::new("mkfifo")
+        .arg(folder.0.join("pipe.npy"))
+        .status();
+    assert!(made.unwrap().success());
+    let ran = folder.run("gather pipe.npy indices.npy -o out.npy --device cpu");
+    assert_eq!(
+        (ran.code, &ran.stderr[..]),
+        (1, "error: pipe.npy: not a regular file\n")
+    );
+    let ran = folder.run(&format!("{COMMAND} -o pipe.npy"));
+    assert_eq!(
+        (ran.code, &ran.stderr[..]),
+        (1, "error: pipe.npy: not a regular file\n")
+    );
+}
