@@ -72,7 +72,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 
     // Check the file.
     let written = npy_read::read(&embeddings_path)?;
-    let numbers = written.numbers(f32::from_le_bytes);
+    let numbers = written.numbers(f32::from_le_bytes)?;
     println!("{} {:?}", written.dtype, written.shape);
     println!("the {:?}", &numbers[..WIDTH]);
     println!("cat {:?}", &numbers[WIDTH..2 * WIDTH]);

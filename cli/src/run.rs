@@ -86,10 +86,10 @@ fn gather<T: Pod + Default + Send + Sync>(
 ) -> Result<Vec<u8>> {
     let params: &[T] = bytemuck::cast_slice(&params.bytes);
     let output = match indices.dtype.code() {
-        "i4" => run_plan(device, plan, params, &indices.numbers(i32::from_le_bytes)),
-        "i8" => run_plan(device, plan, params, &indices.numbers(i64::from_le_bytes)),
-        "u4" => run_plan(device, plan, params, &indices.numbers(u32::from_le_bytes)),
-        "u8" => run_plan(device, plan, params, &indices.numbers(u64::from_le_bytes)),
+        "i4" => run_plan(device, plan, params, &indices.numbers(i32::from_le_bytes)?),
+        "i8" => run_plan(device, plan, params, &indices.numbers(i64::from_le_bytes)?),
+        "u4" => run_plan(device, plan, params, &indices.numbers(u32::from_le_bytes)?),
+        "u8" => run_plan(device, plan, params, &indices.numbers(u64::from_le_bytes)?),
         _ => {
             return Err(format!(
                 "{}: indices must be int32, int64, uint32 or uint64, found {}",
@@ -99,7 +99,7 @@ fn gather<T: Pod + Default + Send + Sync>(
             .into());
         }
     }?;
-    Ok(bytemuck::cast_slice(&output).to_vec())
+    Ok(bytemuck::allocation::cast_vec(output))
 }
 
 fn run_plan<T, I>(

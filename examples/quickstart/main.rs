@@ -24,7 +24,7 @@ const DIGITS: usize = 10;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let images = read_data("digits_images_u8.npy")?;
-    let labels = read_data("digits_labels_i64.npy")?.numbers(i64::from_le_bytes);
+    let labels = read_data("digits_labels_i64.npy")?.numbers(i64::from_le_bytes)?;
 
     let executor = Executor::from(pollster::block_on(Gpu::from_env()));
     match &executor {
@@ -47,7 +47,7 @@ fn first_of_each_digit(executor: &Executor, images: &Array) -> Result<(), Box<dy
     let plan = GatherNd::new()
         .bad_indices(BadIndices::Error)
         .plan(&images.shape, &three_of_each.shape)?;
-    let indices = three_of_each.numbers(i32::from_le_bytes);
+    let indices = three_of_each.numbers(i32::from_le_bytes)?;
 
     let rows = executor.gather_blocking(&plan, &images.bytes, &indices)?;
     assert_eq!(rows, plan.run(&images.bytes, &indices)?);

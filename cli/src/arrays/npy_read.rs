@@ -101,11 +101,15 @@ pub struct Array {
 }
 
 impl Array {
-    /// The elements as numbers: `array.numbers(i32::from_le_bytes)`. Panics unless an element has `N` bytes.
-    pub fn numbers<const N: usize, T>(&self, from_le_bytes: fn([u8; N]) -> T) -> Vec<T> {
+    /// The elements as numbers: `array.numbers(i32::from_le_bytes)`; an error without memory for them. Panics unless an
+    /// element has `N` bytes.
+    pub fn numbers<const N: usize, T>(&self, from_le_bytes: fn([u8; N]) -> T) -> Result<Vec<T>> {
         assert_eq!(self.dtype.bytes, N, "{} elements", self.dtype);
-        let element = |bytes: &[u8]| from_le_bytes(bytes.try_into().expect("a chunk has N bytes"));
-        self.bytes.chunks_exact(N).map(element).collect()
+        let (elements, _) = self.bytes.as_chunks();
+        let mut numbers = Vec::new();
+        numbers.try_reserve_exact(elements.len())?;
+        numbers.extend(elements.iter().map(|&bytes| from_le_bytes(bytes)));
+        Ok(numbers)
     }
 }
 

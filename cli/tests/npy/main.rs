@@ -67,6 +67,8 @@ fn main() -> ExitCode {
         cpu("a_stopped_run_leaves_no_file", output::stopped),
         #[cfg(unix)]
         cpu("a_pipe_is_refused", output::pipe),
+        #[cfg(target_os = "linux")]
+        cpu("little_memory_is_an_error", output::little_memory),
         cpu("npy_without_a_gpu", npy_without_a_gpu),
     ];
     libtest_mimic::run(&Arguments::from_args(), trials).exit_code()

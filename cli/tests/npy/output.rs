@@ -115,3 +115,39 @@ pub fn pipe() {
         (1, "error: pipe.npy: not a regular file\n")
     );
 }
+
+/// Runs in less and less address space, down to what `--help` needs.
+#[cfg(target_os = "linux")]
+pub fn little_memory() {
+    let folder = Folder::new("memory");
+    folder.write("params.npy", npy("<f4", "(65536, 16)", &[1; 4 << 20]));
+    folder.i32("indices.npy", "(1000000,)", &[7; 1_000_000]);
+    let run = |megabytes: u32, arguments: &str| {
+        let limited = format!("ulimit -v {megabytes}000; exec \"$0\" {arguments}");
+        let mut shell = Command::new("sh");
+        shell.args(["-c", &limited, env!("CARGO_BIN_EXE_wgpu-gather")]);
+        let ran = shell.current_dir(&folder.0).output().unwrap();
+        (ran.status.code(), String::from_utf8(ran.stderr).unwrap())
+    };
+    let arguments = "run gather params.npy indices.npy -o out.npy --device cpu";
+    let (mut errors, mut gathered) = (0, 0);
+    for megabytes in (10..=400).rev().step_by(10) {
+        if run(megabytes, "--help").0 != Some(0) {
+            break;
+        }
+        let (code, error) = run(megabytes, arguments);
+        match code {
+            Some(0) => gathered += 1,
+            Some(1) => {
+                let last = error.lines().last().unwrap_or_default();
+                assert!(last.starts_with("error: "), "{megabytes} MB: {error}");
+                errors += 1;
+            }
+            code => panic!("{megabytes} MB: {code:?}, {error}"),
+        }
+    }
+    assert!(
+        errors > 0 && gathered > 0,
+        "{errors} errors, {gathered} gathered"
+    );
+}
