@@ -8,8 +8,8 @@
 // and an outer coordinate o make a block: the params rows that index_count output rows share.
 //
 // This file begins each module. A dispatch binds a window of params rows and writes the output rows whose row is in it.
-// A bad row, or one that params does not hold, is written by the window with the first row of its block; its lanes load
-// unit 0: all loads stay in their bindings without runtime checks. A 64-bit number is two words, the low one first.
+// The window with the first row of a block writes its bad rows, and those that params does not hold; lanes load at most
+// unit 0 for them. All loads stay in bounds without runtime checks. A 64-bit number is two words, the low one first.
 
 struct GatherUniform {
     // Output rows of the dispatch.
@@ -64,7 +64,7 @@ struct GatherUniform {
     fill_start: u32,
     // 0 if the dispatch reports no bad rows; 2 for a gather's first report, 1 for later ones.
     reports: u32,
-    // Rows of an indirect dispatch if the count leaves none out.
+    // For count_rows: the rows if the count leaves none out.
     most_rows: u32,
     // Number in its batch of the index row whose Place.n is 0; read by count_rows and for gather_elements.
     first_n: u32,
@@ -163,7 +163,7 @@ fn judged(low: u32, high: u32, dim: u32) -> u32 {
     return select(at, 0u, (moved_top & gather.lowest) != 0u);
 }
 
-// The row of a block that an index row selects; BAD for a bad row. Only the first DEPTH * INDEX_WORDS words are read.
+// The row of a block that an index row selects; BAD for a bad row. Only the first DEPTH * INDEX_WORDS words count.
 fn row_of(words: vec4<u32>) -> u32 {
     let a = judged(words.x, words.y, gather.dims[0].x);
     if DEPTH == 1u {
@@ -178,7 +178,7 @@ struct SourceRow {
     // True if this dispatch writes the output row.
     written: bool,
     in_range: bool,
-    // True if the row is in range and params holds it: as row params_row of the window.
+    // True if the row is in range and params holds it. params_row counts from the first row of the window.
     held: bool,
     params_row: u32,
 }

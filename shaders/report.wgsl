@@ -1,4 +1,4 @@
-// Of one invocation: finish_report runs after a dispatch that reports, count_rows before an indirect dispatch.
+// Of one invocation: finish_report runs after a dispatch that reports, count_rows before one with an index count.
 
 // All zero if there is no bad row.
 struct BadRowReport {
@@ -9,7 +9,7 @@ struct BadRowReport {
 }
 
 @group(0) @binding(5) var<storage, read_write> report: BadRowReport;
-// The count of index rows to gather of each batch, and the uniform and the workgroups of the indirect dispatch.
+// The count of index rows to gather of each batch, and the uniform and the workgroups of the dispatch.
 @group(0) @binding(6) var<storage, read> count: u32;
 @group(0) @binding(7) var<storage, read_write> indirect: GatherUniform;
 @group(0) @binding(8) var<storage, read_write> workgroups: array<u32, 3>;
@@ -36,7 +36,7 @@ fn finish_report() {
     report.bad_row_count = add(report.bad_row_count, vec2<u32>(bad_rows, 0u));
 }
 
-// Limits an indirect dispatch to the index rows of a batch that come before the count.
+// Limits a dispatch to the index rows of a batch that come before the count.
 @compute @workgroup_size(1)
 fn count_rows() {
     let rows = min(max(count, indirect.first_n) - indirect.first_n, indirect.most_rows);

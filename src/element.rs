@@ -101,7 +101,8 @@ pub(crate) mod sealed {
         /// checks both ends.
         fn position(self, added: u64) -> u64;
 
-        /// The position below `dim` that is nearest to [`position`](Self::position); 0 if `dim` is 0.
+        /// The position below `dim` that is nearest to the index, which has `added` added if it is below zero; 0 if `dim`
+        /// is 0.
         #[inline]
         fn clamped(self, dim: u64, added: u64) -> u64 {
             let position = self.position(added);
@@ -157,8 +158,8 @@ macro_rules! index {
 
 index!(i32, I32, |value, added| signed(i64::from(value), added));
 index!(i64, I64, |value, added| signed(value, added));
-index!(u32, U32, |value, _wrap| u64::from(value));
-index!(u64, U64, |value, _wrap| value);
+index!(u32, U32, |value, _added| u64::from(value));
+index!(u64, U64, |value, _added| value);
 
 #[inline(always)]
 fn signed(value: i64, added: u64) -> u64 {

@@ -9,7 +9,7 @@ use super::uniform::UNIFORM_BYTES;
 /// Bytes of the dummy binding: one unit of 16 bytes.
 pub(super) const DUMMY_BYTES: u64 = 16;
 
-/// The workgroups of an indirect dispatch: three words.
+/// The workgroups of a dispatch with an index count: three words.
 pub(super) const WORKGROUPS_BYTES: u64 = 12;
 
 pub(super) fn layout_entry(number: u32, aliased: bool) -> wgpu::BindGroupLayoutEntry {
@@ -40,7 +40,7 @@ pub(super) struct Bindings<'a> {
     pub(super) dummy: Option<&'a wgpu::Buffer>,
     /// The counter of bad rows, if there is a report.
     pub(super) counter: Option<&'a wgpu::Buffer>,
-    /// The buffer of indirect workgroups, and the offset of the dispatch's, if there is an index count.
+    /// The buffer of workgroups, and the offset of the dispatch's, if there is an index count.
     pub(super) workgroups: Option<(&'a wgpu::Buffer, u64)>,
     /// The shard of the dispatch; `None` without a dispatch, or if params without rows has no shard.
     pub(super) params: Option<wgpu::BufferSlice<'a>>,

@@ -79,6 +79,7 @@ impl Gatherer {
     ///
     /// - with a report only if the policy is [`BadIndices::Error`];
     /// - without an index count;
+    /// - with params in one buffer, which the output and the report do not share;
     /// - without a fill, or with a fill of 1, 2, 4, 8 or 16 bytes.
     ///
     /// No pipeline is made for one shape, or for one policy other than [`BadIndices::Error`], so one plan warms up

@@ -8,7 +8,7 @@ use crate::plan::GatherDims;
 /// Invocations of a workgroup: the most that WebGPU guarantees, and eight warps of an NVIDIA GPU.
 pub(crate) const WORKGROUP_SIZE: u32 = 256;
 
-/// The most units of a slice that shares a workgroup with other slices.
+/// The most units of a slice that `Rows` copies. A longer one takes whole workgroups of `Long`.
 const MAX_ROWS_UNITS: u64 = 256;
 
 /// Units of a long slice that a workgroup copies: four for each lane.

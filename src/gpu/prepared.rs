@@ -86,9 +86,10 @@ impl PreparedGather {
         }
     }
 
-    /// The number of dispatches: one, or several if the device's limits cut the gather, and one for up to 15 last rows
-    /// of 1, 2 or 4 bytes that do not fill 16 bytes. A report takes up to one more for each of these dispatches, and an
-    /// index count takes one more for each. An empty output takes none, or one that writes the report.
+    /// The number of dispatches. A gather takes one; several if the device's limits cut it, if params has shards, or if
+    /// an index count meets several blocks; and one more for up to 15 last rows of 1, 2 or 4 bytes that do not fill
+    /// 16 bytes. A report takes up to one more for each of these dispatches; an index count takes one more for each.
+    /// An empty output takes none, or one that writes the report.
     #[must_use]
     pub fn dispatches(&self) -> usize {
         self.steps.len()
@@ -271,7 +272,7 @@ impl<'a> Maker<'a> {
         buffer
     }
 
-    /// A buffer for the grids of indirect dispatches, as far apart as their uniforms.
+    /// A buffer for the workgroups of dispatches with an index count, as far apart as their uniforms.
     fn make_workgroups(&self, dispatches: usize) -> wgpu::Buffer {
         let device = &self.pipelines.device;
         device.create_buffer(&wgpu::BufferDescriptor {

@@ -47,7 +47,7 @@ impl BadRows {
     /// # Errors
     ///
     /// [`ReportError::Length`] if the report does not have [`REPORT_BYTES`](Self::REPORT_BYTES) bytes,
-    /// [`ReportError::Foreign`] if it names a row that the plan does not have.
+    /// [`ReportError::Foreign`] if no gather of this plan can have written it.
     ///
     /// # Examples
     ///

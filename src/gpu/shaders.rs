@@ -187,8 +187,8 @@ impl Shader {
         }
     }
 
-    /// The source for aliased operands. wgpu requires that a buffer with several bindings has the access `read_write`
-    /// in all of them, although the shader writes to only one.
+    /// The source for aliased operands. wgpu requires that a buffer with a binding of the access `read_write` has
+    /// that access in all of its bindings, although the shader writes to only one.
     pub(crate) fn aliased_source(self) -> String {
         self.source()
             .replace("var<storage, read>", "var<storage, read_write>")

@@ -26,7 +26,8 @@
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct GatherDims {
-    /// Number of batches: the product of the batch dims.
+    /// Number of batches: the product of the batch dims; for gather_elements, of the leading dims before the axis that
+    /// params and indices share.
     pub batch_size: u64,
     /// Product of the params dims between the batch dims and the axis; 1 for gather_nd and gather_elements.
     pub outer_size: u64,
@@ -37,8 +38,8 @@ pub struct GatherDims {
     /// Rows from one position in the indexed dim to the next: 1, except for gather_elements.
     pub index_stride: u64,
     /// The dims that the index rows of a batch are laid out in, outermost first, with neighbours merged if one stride
-    /// fits both. Empty for gather and gather_nd, and for gather_elements if the axis is the only params dim larger
-    /// than 1 after the batch dims.
+    /// fits both. Empty for gather and gather_nd, and for gather_elements if no other params dim after the
+    /// batches' is larger than 1, or the axis is 0.
     pub place_dims: Vec<PlaceDim>,
     /// Rows of a block in all shards together: the product of `indexed_dims`; for gather_elements, of all params dims
     /// after the batch dims.

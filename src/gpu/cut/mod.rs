@@ -3,14 +3,14 @@
 //!
 //! ```text
 //! for each chunk of output rows        as many rows as bindings of output and indices hold
-//!     for each piece of a slice        one piece, unless a slice is longer than a binding
+//!     for each piece of a slice        one, unless a slice is longer than a binding or a dispatch holds
 //!         for each window of params    as many rows as a binding holds, of the rows that the chunk may need
 //!             one dispatch             of the chunk's rows that may need the window; two if packed rows leave a rest
 //! ```
 //!
 //! Exactly one dispatch writes each piece of an output row: the dispatch that binds the params row, or, if the index
-//! row is bad, the dispatch that binds the first row of the block. Dispatches are in the order of rows, so the first
-//! dispatch that reports a bad row reports the smallest.
+//! row is bad or selects a row outside the shard, the dispatch that binds the first row of the block. Dispatches are in
+//! the order of rows, so the first dispatch that reports a bad row reports the smallest.
 
 mod dispatch;
 mod pieces;

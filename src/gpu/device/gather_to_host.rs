@@ -21,8 +21,10 @@ impl Gpu {
     ///
     /// # Errors
     ///
+    /// - [`GpuError::OtherGpu`] for a table of another `Gpu`.
     /// - [`RunError::Length`] for an operand of the wrong length.
     /// - [`GpuError::BufferTooLarge`] for an operand larger than one buffer of the device.
+    /// - [`GpuError::InvalidElement`] if an app wrote bytes into the table's buffer that are no `T`.
     /// - [`RunError::BadIndex`] for an index out of range, if the policy is [`BadIndices::Error`].
     /// - Errors of a device that is lost or out of memory.
     pub async fn gather<T, I>(

@@ -62,6 +62,7 @@ impl Gpu {
     ///
     /// # Errors
     ///
+    /// - [`GpuError::OtherGpu`] for a table of another `Gpu`.
     /// - [`RunError::Length`] for an operand of the wrong length.
     /// - [`RunError::BadIndex`] for an index out of range, before anything is gathered, if the policy is
     ///   [`BadIndices::Error`].
@@ -91,11 +92,11 @@ impl Gpu {
     }
 
     /// Gathers from a table in the host's memory, which may be larger than the device's memory. Only the windows of the
-    /// table from which index rows select are uploaded, one after the other.
+    /// table from which index rows select are uploaded, one after the other; bad rows take the first window of a block.
     ///
     /// The stream takes buffers of at most `device_bytes` bytes, and a small uniform for each dispatch. Each chunk of
     /// the output uploads the windows that it needs, so fewer chunks upload less. If the output and the indices each
-    /// have at most an eighth of `device_bytes` bytes, each window is uploaded at most once.
+    /// have at most an eighth of `device_bytes` bytes, and a binding holds each, a window is uploaded at most once.
     ///
     /// # Errors
     ///

@@ -195,6 +195,7 @@ impl Gpu {
     ///
     /// # Errors
     ///
+    /// - [`GpuError::OtherGpu`] for a table of another `Gpu`.
     /// - [`GpuError::BufferTooLarge`] for a table larger than one buffer of the device.
     /// - [`GpuError::InvalidElement`] for bytes that an app wrote into the table's buffer and that are no `T`.
     /// - Errors of a device that is lost or out of memory.
@@ -257,7 +258,7 @@ fn elements_in(shape: &[usize]) -> Option<usize> {
         .try_fold(1, |elements: usize, &dim| elements.checked_mul(dim))
 }
 
-/// Copies mapped bytes to elements. The output of a gather, copies of whole elements and fills, is always valid.
+/// Copies mapped bytes to elements. The output of a gather is valid if the elements of its table are.
 pub(super) fn elements_of<T: GatherElement>(bytes: &[u8]) -> Result<Vec<T>, GpuError> {
     let len = bytes.len() / size_of::<T>();
     let mut elements = Vec::new();
