@@ -27,7 +27,7 @@ pub fn rows() -> Vec<Row> {
         ),
         row(
             "ONNX `Gather`, axis 1",
-            G(Some(1), 0, FromEnd, DeviceDefault),
+            G(Some(1), 0, FromEnd, Error),
             [
                 call(
                     (&[3, 3], &[1.0, 1.2, 1.9, 2.3, 3.4, 3.9, 4.5, 5.7, 5.9]),
@@ -39,11 +39,12 @@ pub fn rows() -> Vec<Row> {
                     (&[3], &[0, -9, -10]),
                     (&[1, 3], &[0., 1., 0.]),
                 ),
+                error((&[1, 2], &[1., 2.]), (&[1], &[-3])),
             ],
         ),
         row(
             "ONNX `GatherND`, batch_dims 1",
-            Nd(1, FromEnd, DeviceDefault),
+            Nd(1, FromEnd, Error),
             [call(
                 ZERO_TO_SEVEN,
                 (&[2, 1], &[1, 0]),
