@@ -1,8 +1,11 @@
-//! Pages to read: the result of each case, the cost of each call, calls of other libraries and their equals
+//! Pages to read: the result of each case, the errors, the cost of each call, calls of other libraries and their equals
 //! here, and the drivers of the tests.
 
 #[doc = include_str!("semantics.md")]
 pub mod semantics {}
+
+#[doc = include_str!("errors.md")]
+pub mod errors {}
 
 #[doc = include_str!("costs.md")]
 pub mod costs {}
