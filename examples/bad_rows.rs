@@ -9,10 +9,12 @@ mod common;
 
 use std::error::Error;
 
-use wgpu_gather::{BadIndices, BadRows, GatherBuffers, GatherNd, Gpu, IndexKind, wgpu};
+use wgpu_gather::{
+    BadIndices, BadRows, ElementTypes, GatherBuffers, GatherNd, Gpu, GpuOptions, IndexKind, wgpu,
+};
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let gpu = match pollster::block_on(Gpu::from_env()) {
+    let gpu = match pollster::block_on(Gpu::open(&GpuOptions::from_env())) {
         Ok(gpu) => gpu,
         Err(error) => return common::without_gpu(error),
     };
@@ -28,12 +30,11 @@ fn main() -> Result<(), Box<dyn Error>> {
     let output = gpu.upload(&[-1_i32; 5])?;
     // A report is one more buffer, all of which the gather writes.
     let report = gpu.upload(&vec![0_u8; usize::try_from(BadRows::REPORT_BYTES)?])?;
-    let buffers = GatherBuffers::new::<i32, i32>(
-        table.buffer().slice(..),
-        rows.buffer().slice(..),
-        output.buffer().slice(..),
-    )
-    .with_report(report.buffer().slice(..));
+    let buffers = GatherBuffers::new(ElementTypes::of::<i32, i32>())
+        .params(table.buffer()?.slice(..))
+        .indices(rows.buffer()?.slice(..))
+        .output(output.buffer()?.slice(..))
+        .report(report.buffer()?.slice(..));
 
     let mut encoder = gpu
         .device()
@@ -41,18 +42,18 @@ fn main() -> Result<(), Box<dyn Error>> {
     gpu.gatherer().encode(&mut encoder, &plan, &buffers)?;
     gpu.queue().submit([encoder.finish()]);
 
-    let output = gpu.download_blocking(&output)?;
+    let output = output.download().wait()?;
     println!("output {output:?}");
     assert_eq!(output, [11, 0, 33, 0, 22]);
 
     // The report may be read now, later or never. It costs the host nothing but the wait for it.
-    let report = gpu.download_blocking(&report)?;
+    let report = report.download().wait()?;
     let Some(bad_rows) = BadRows::decode(&plan, IndexKind::I32, &report)? else {
         return Err("the report names no row".into());
     };
     println!("{} bad rows, the first of them:", bad_rows.count);
     println!("{}", bad_rows.first);
-    assert_eq!((bad_rows.count, bad_rows.first.row()), (2, 1));
+    assert_eq!((bad_rows.count, bad_rows.first.row), (2, 1));
     // The CPU gives an equal error.
     assert_eq!(plan.run(&params, &indices), Err(bad_rows.first.into()));
     Ok(())

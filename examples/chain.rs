@@ -8,10 +8,10 @@ mod common;
 
 use std::error::Error;
 
-use wgpu_gather::{Gather, Gpu};
+use wgpu_gather::{Gather, Gpu, GpuOptions};
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let gpu = match pollster::block_on(Gpu::from_env()) {
+    let gpu = match pollster::block_on(Gpu::open(&GpuOptions::from_env())) {
         Ok(gpu) => gpu,
         Err(error) => return common::without_gpu(error),
     };
@@ -23,13 +23,16 @@ fn main() -> Result<(), Box<dyn Error>> {
     let lines = gpu.upload(&[7_u32, 0, 4, 3, 1])?;
 
     let plan = Gather::new().plan(product_of_line.shape(), lines.shape())?;
-    let products = gpu.gather_to_table_blocking(&plan, &product_of_line, &lines)?;
+    let products = gpu
+        .gather(&plan, &product_of_line, &lines)
+        .on_gpu()
+        .wait()?;
     let plan = Gather::new().plan(prices.shape(), products.shape())?;
-    let output = gpu.gather_to_table_blocking(&plan, &prices, &products)?;
+    let output = gpu.gather(&plan, &prices, &products).on_gpu().wait()?;
 
-    let output = gpu.download_blocking(&output)?;
-    println!("lines    {:?}", gpu.download_blocking(&lines)?);
-    println!("products {:?}", gpu.download_blocking(&products)?);
+    let output = output.download().wait()?;
+    println!("lines    {:?}", lines.download().wait()?);
+    println!("products {:?}", products.download().wait()?);
     println!("prices   {output:?}");
     assert_eq!(output, [0.75, 99.0, 12.0, 99.0, 4.5]);
     Ok(())

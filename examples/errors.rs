@@ -10,7 +10,8 @@ mod common;
 use std::error::Error;
 
 use wgpu_gather::{
-    Gather, GatherBuffers, GatherError, GatherNd, Gpu, Operand, PlanError, RunError, wgpu,
+    ElementTypes, Gather, GatherBuffers, GatherError, GatherNd, Gpu, GpuOptions, Operand,
+    PlanError, RunError, wgpu,
 };
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -40,33 +41,37 @@ fn main() -> Result<(), Box<dyn Error>> {
     // ... and index values. The error names the smallest bad row, by its position in indices and its values.
     match plan.run(&[10, 20, 30], &[0, 1, 3, -1]) {
         Err(RunError::BadIndex(bad)) => {
-            println!("RunError: {:?} at {:?}", bad.index(), bad.position());
+            println!("RunError: {:?} at {:?}", bad.index, bad.position);
             println!("RunError: {bad}");
-            assert_eq!((bad.index(), bad.position()), (&[3][..], &[1, 0][..]));
+            assert_eq!((bad.index, bad.position), (vec![3], vec![1, 0]));
         }
         other => return Err(format!("expected a bad index, found {other:?}").into()),
     }
 
     // Buffers: the gather checks them, records nothing, and wgpu reports no error.
-    let gpu = match pollster::block_on(Gpu::from_env()) {
+    let gpu = match pollster::block_on(Gpu::open(&GpuOptions::from_env())) {
         Ok(gpu) => gpu,
         Err(error) => return common::without_gpu(error),
     };
     let (table, rows) = (gpu.upload(&[10, 20, 30])?, gpu.upload(&[0, 1, 2, 0])?);
     let short = gpu.upload(&[0; 3])?;
+    let (table, rows, short) = (table.buffer()?, rows.buffer()?, short.buffer()?);
     let mut encoder = gpu
         .device()
         .create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
     let mut encode_into = |output: &wgpu::Buffer| {
-        let (params, indices) = (table.buffer().slice(..), rows.buffer().slice(..));
-        let buffers = GatherBuffers::new::<i32, i32>(params, indices, output.slice(..));
+        let (params, indices) = (table.slice(..), rows.slice(..));
+        let buffers = GatherBuffers::new(ElementTypes::of::<i32, i32>())
+            .params(params)
+            .indices(indices)
+            .output(output.slice(..));
         gpu.gatherer().encode(&mut encoder, &plan, &buffers)
     };
-    match encode_into(short.buffer()) {
+    match encode_into(short) {
         Err(error @ GatherError::RangeTooShort { .. }) => println!("GatherError: {error}"),
         other => return Err(format!("expected a short range, found {other:?}").into()),
     }
-    match encode_into(rows.buffer()) {
+    match encode_into(rows) {
         Err(GatherError::Overlap { operand, with, .. }) => {
             println!("GatherError: {operand} would overwrite {with}");
             assert_eq!((operand, with), (Operand::Output, Operand::Indices));

@@ -12,7 +12,7 @@ mod common;
 use std::error::Error;
 use std::sync::mpsc;
 
-use wgpu_gather::{Gather, GatherBuffers, Gatherer, wgpu};
+use wgpu_gather::{ElementTypes, Gather, GatherBuffers, Gatherer, wgpu};
 
 /// The place of each sprite, its colour by number, and the colours.
 const PLACES: [f32; 6] = [3.0, 12.5, 7.0, 40.0, 9.5, 11.0];
@@ -99,7 +99,11 @@ fn main() -> Result<(), Box<dyn Error>> {
 
     // The plan has the largest index count: one row for each sprite.
     let plan = Gather::new().plan(&[COLOURS.len()], &[sprites])?;
-    let buffers = GatherBuffers::new::<u32, u32>(colours, visible, output).with_index_count(count);
+    let buffers = GatherBuffers::new(ElementTypes::of::<u32, u32>())
+        .params(colours)
+        .indices(visible)
+        .output(output)
+        .index_count(count);
     let gatherer = Gatherer::new(&device);
 
     let mut encoder = device.create_command_encoder(&Default::default());

@@ -11,7 +11,7 @@ use std::error::Error;
 use std::sync::mpsc;
 
 use wgpu::util::DeviceExt;
-use wgpu_gather::{Gather, GatherBuffers, Gatherer, PreparedGather, wgpu};
+use wgpu_gather::{ElementTypes, Gather, GatherBuffers, Gatherer, PreparedGather, wgpu};
 use wgpu_profiler::{GpuProfiler, GpuProfilerSettings};
 
 /// A table of embeddings, and how many of them are looked up.
@@ -54,10 +54,12 @@ fn main() -> Result<(), Box<dyn Error>> {
         contents: bytemuck::cast_slice(&token_ids),
         usage: wgpu::BufferUsages::STORAGE,
     });
-    let buffers =
-        GatherBuffers::new::<f32, u32>(table.slice(..), token_ids.slice(..), output.slice(..));
+    let buffers = GatherBuffers::new(ElementTypes::of::<f32, u32>())
+        .params(table.slice(..))
+        .indices(token_ids.slice(..))
+        .output(output.slice(..));
     let lookup = Gatherer::new(&device).prepare(&plan, &buffers)?;
-    println!("{plan}\ndispatches: {}", lookup.dispatches());
+    println!("{plan}\n{lookup:?}");
 
     // The first run is not timed: it may wait for memory and for the GPU to wake up.
     let mut encoder = device.create_command_encoder(&Default::default());

@@ -10,7 +10,7 @@ use std::error::Error;
 use std::fmt::Display;
 use std::io::{self, Write};
 
-use wgpu_gather::{BadIndices, GatherNd, Gpu, GpuError, RunError};
+use wgpu_gather::{BadIndices, GatherNd, Gpu, GpuError, GpuOptions, RunError};
 
 const ROWS: usize = 10_000;
 const SLICE_LEN: usize = 16;
@@ -26,7 +26,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut output = vec![0; plan.output_shape().iter().product()];
     let mut shards = Vec::new();
     for rows in [0..ROWS / 2, ROWS / 2..ROWS] {
-        let gpu = pollster::block_on(Gpu::from_env())?;
+        let gpu = pollster::block_on(Gpu::open(&GpuOptions::from_env()))?;
         let table = gpu.upload(&params[rows.start * SLICE_LEN..rows.end * SLICE_LEN])?;
         say(format!("rows {rows:?} on {gpu}"));
         shards.push((plan.shard(rows.start as u64..rows.end as u64)?, gpu, table));
@@ -35,7 +35,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         // A device writes zero bytes for rows of the other shard, so OR combines the outputs.
         for (whole, part) in output
             .iter_mut()
-            .zip(gpu.gather_blocking(shard, table, &indices)?)
+            .zip(gpu.gather(shard, table, &indices).wait()?)
         {
             *whole |= part.to_bits();
         }
@@ -51,7 +51,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut indices = indices;
     indices[4_321] = 10_000;
     for (shard, gpu, table) in &shards {
-        match gpu.gather_blocking(shard, table, &indices) {
+        match gpu.gather(shard, table, &indices).wait() {
             Err(GpuError::Run(RunError::BadIndex(bad))) => say(bad),
             other => return Err(format!("expected a bad index, found {other:?}").into()),
         }

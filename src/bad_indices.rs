@@ -33,6 +33,7 @@ impl BadIndices {
 
 /// The meaning of a negative index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[non_exhaustive]
 pub enum NegativeIndices {
     /// Out of range: TensorFlow's rule.
     #[default]
@@ -48,16 +49,20 @@ pub enum NegativeIndices {
 ///
 /// let plan = GatherNd::new().plan(&[3], &[1, 2, 1])?;
 /// let Err(RunError::BadIndex(bad)) = plan.run(&[1, 2, 3], &[0, 7]) else { panic!() };
-/// assert_eq!(bad.position(), [0, 1]);
-/// assert_eq!(bad.index(), [7]);
+/// assert_eq!((&bad.position[..], &bad.index[..]), (&[0, 1][..], &[7][..]));
 /// assert_eq!(bad.to_string(), "indices[0,1] = [7] does not index into param shape [3]");
 /// # Ok::<(), wgpu_gather::PlanError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub struct BadIndexError {
-    row: u64,
-    position: Vec<usize>,
-    index: Vec<i128>,
+    /// The bad row, counted in row-major order over all index rows.
+    pub row: u64,
+    /// The coordinates of the row in the caller's indices: one for each dim of indices, except the last dim for
+    /// gather_nd.
+    pub position: Vec<usize>,
+    /// The values of the row: as many as the index depth for gather_nd, one for gather and gather_elements.
+    pub index: Vec<i128>,
     problem: Problem,
 }
 
@@ -88,25 +93,6 @@ impl BadIndexError {
             index,
             problem,
         }
-    }
-
-    /// The bad row, counted in row-major order over all index rows.
-    #[must_use]
-    pub fn row(&self) -> u64 {
-        self.row
-    }
-
-    /// The coordinates of the row in the caller's indices: one for each dim of indices, except the last dim for
-    /// gather_nd.
-    #[must_use]
-    pub fn position(&self) -> &[usize] {
-        &self.position
-    }
-
-    /// The values of the row: `index_depth` for gather_nd, one for gather and gather_elements.
-    #[must_use]
-    pub fn index(&self) -> &[i128] {
-        &self.index
     }
 }
 

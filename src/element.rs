@@ -62,12 +62,6 @@ impl IndexKind {
             Self::I64 | Self::U64 => 2,
         }
     }
-
-    /// Returns true if the type has values below zero.
-    #[must_use]
-    pub const fn is_signed(self) -> bool {
-        matches!(self, Self::I32 | Self::I64)
-    }
 }
 
 impl std::fmt::Display for IndexKind {
@@ -81,6 +75,34 @@ impl std::fmt::Display for IndexKind {
     }
 }
 
+/// The width of an element and the type of an index: all that a gather needs to know of the types of its operands.
+///
+/// ```
+/// use wgpu_gather::{ElementTypes, IndexKind};
+///
+/// // Known when the program is compiled, or only at run time, as from the header of a file.
+/// let types = ElementTypes { element_bytes: 4, index_kind: IndexKind::I64 };
+/// assert_eq!(ElementTypes::of::<f32, i64>(), types);
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct ElementTypes {
+    /// Bytes of one element of params and of the output.
+    pub element_bytes: u64,
+    /// The type of the indices.
+    pub index_kind: IndexKind,
+}
+
+impl ElementTypes {
+    /// The types of elements `T` and indices `I`.
+    #[must_use]
+    pub const fn of<T, I: GatherIndex>() -> Self {
+        Self {
+            element_bytes: size_of::<T>() as u64,
+            index_kind: I::KIND,
+        }
+    }
+}
+
 /// Indices of a type that is known only at run time.
 #[derive(Debug, Clone, Copy)]
 pub enum IndexValues<'a> {
@@ -88,6 +110,31 @@ pub enum IndexValues<'a> {
     U32(&'a [u32]),
     I64(&'a [i64]),
     U64(&'a [u64]),
+}
+
+impl IndexValues<'_> {
+    /// The number of values.
+    pub(crate) fn len(&self) -> usize {
+        match self {
+            Self::I32(values) => values.len(),
+            Self::U32(values) => values.len(),
+            Self::I64(values) => values.len(),
+            Self::U64(values) => values.len(),
+        }
+    }
+}
+
+#[cfg(feature = "gpu")]
+impl<'a> IndexValues<'a> {
+    /// The values as the bytes that the GPU reads.
+    pub(crate) fn bytes(self) -> &'a [u8] {
+        match self {
+            Self::I32(values) => bytemuck::must_cast_slice(values),
+            Self::U32(values) => bytemuck::must_cast_slice(values),
+            Self::I64(values) => bytemuck::must_cast_slice(values),
+            Self::U64(values) => bytemuck::must_cast_slice(values),
+        }
+    }
 }
 
 pub(crate) mod sealed {
@@ -119,10 +166,6 @@ pub(crate) mod sealed {
 
         /// The indices as those of a type that is known only at run time.
         fn values(indices: &[Self]) -> IndexValues<'_>;
-
-        /// The indices as the bytes that the GPU reads.
-        #[cfg(feature = "gpu")]
-        fn bytes(indices: &[Self]) -> &[u8];
     }
 }
 
@@ -146,11 +189,6 @@ macro_rules! index {
             #[inline]
             fn values(indices: &[Self]) -> IndexValues<'_> {
                 IndexValues::$kind(indices)
-            }
-
-            #[cfg(feature = "gpu")]
-            fn bytes(indices: &[Self]) -> &[u8] {
-                bytemuck::must_cast_slice(indices)
             }
         }
     };

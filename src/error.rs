@@ -20,8 +20,8 @@ pub enum Operand {
     Report,
     /// The buffer that holds the number of index rows, if only the GPU knows it.
     IndexCount,
-    /// A table on the GPU, as `Gpu::upload` makes it, in no particular role of a gather.
-    Table,
+    /// A tensor of an owner, as `Gpu::upload` makes it, in no particular role of a gather.
+    Tensor,
 }
 
 impl fmt::Display for Operand {
@@ -33,7 +33,7 @@ impl fmt::Display for Operand {
             Self::Output => f.write_str("output"),
             Self::Report => f.write_str("report"),
             Self::IndexCount => f.write_str("index count"),
-            Self::Table => f.write_str("table"),
+            Self::Tensor => f.write_str("tensor"),
         }
     }
 }
@@ -166,6 +166,13 @@ pub enum ArrayError {
     /// An index is out of range, or there is no memory for the output.
     #[error(transparent)]
     Run(#[from] RunError),
+    /// An array has another shape than in the plan.
+    #[error("{operand} must have the plan's shape [{}], found [{}]", join(.expected, ","), join(.found, ","))]
+    PlanShape {
+        operand: Operand,
+        expected: Vec<usize>,
+        found: Vec<usize>,
+    },
     /// There is no memory for the copy of a view that is not in standard layout.
     #[error(
         "copy of {operand} in standard layout, {elements} elements of {element_bytes} bytes, cannot be allocated"
@@ -180,7 +187,8 @@ pub enum ArrayError {
     Shape(ndarray::ShapeError),
 }
 
-/// The error of a gather that cannot be recorded. No part of the gather has been recorded then.
+/// The error of a gather that cannot be recorded, or of a report that cannot be read. No part of the gather has been
+/// recorded then.
 #[cfg(feature = "gpu")]
 #[derive(Debug, Clone, PartialEq, Eq, Hash, thiserror::Error)]
 #[non_exhaustive]
@@ -241,8 +249,8 @@ pub enum GatherError {
         /// The byte after the last one that both have.
         end: u64,
     },
-    /// The shape given to a table has another number of elements than the table.
-    #[error("table shape must have {expected} elements, found [{}]", join(.shape, ","))]
+    /// The shape given to a tensor has another number of elements than the tensor.
+    #[error("tensor shape must have {expected} elements, found [{}]", join(.shape, ","))]
     Shape { expected: usize, shape: Vec<usize> },
     /// The shards together have another number of rows than params.
     #[error("params shards must have {expected} rows together, found {found}")]
@@ -254,6 +262,9 @@ pub enum GatherError {
         expected: u64,
         found: u64,
     },
+    /// [`GatherBuffers`](crate::GatherBuffers) were given no range for an operand that each gather needs.
+    #[error("{operand} must have a buffer range, found none")]
+    MissingOperand { operand: Operand },
     /// [`BadIndices::Error`](crate::BadIndices::Error) needs a report buffer for the bad rows.
     #[error("bad_indices Error must have a report buffer on the GPU, found none")]
     MissingReport,
@@ -278,22 +289,14 @@ pub enum GatherError {
     /// The device has no memory for a pipeline or for the uniform of a gather.
     #[error("out of memory on the device: {0}")]
     OutOfMemory(String),
-}
-
-/// The error of a report of bad rows that cannot be read.
-#[cfg(feature = "gpu")]
-#[derive(Debug, Clone, PartialEq, Eq, Hash, thiserror::Error)]
-#[non_exhaustive]
-#[expect(missing_docs, reason = "the texts say what the fields are")]
-pub enum ReportError {
-    /// The bytes have another length than a report.
+    /// The bytes of a report have another length than a report.
     #[error("report must have {expected} bytes, found {found}")]
-    Length { expected: u64, found: usize },
+    ReportLength { expected: u64, found: usize },
     /// The report is not of this plan: another gather wrote it, or no gather did.
     #[error(
         "report must name one of {index_rows} index rows, found {count} bad rows, the first of them {row}"
     )]
-    Foreign {
+    ForeignReport {
         row: u64,
         count: u64,
         index_rows: u64,
@@ -318,12 +321,16 @@ pub enum GpuError {
     /// The gather cannot be recorded.
     #[error(transparent)]
     Gather(#[from] GatherError),
-    /// The report of bad rows cannot be read.
+    /// An operand is a tensor of another [`Gpu`](crate::Gpu) or [`Executor`](crate::Executor), whose memory this one does
+    /// not read.
+    #[error("{operand} must be a tensor of this owner, found one of another Gpu or executor")]
+    OtherOwner { operand: Operand },
+    /// A tensor has no buffer, since its executor has no GPU.
+    #[error("tensor must be on a GPU, found in host memory")]
+    InHostMemory,
+    /// An operation cannot be planned for the shapes of its operands.
     #[error(transparent)]
-    Report(#[from] ReportError),
-    /// An operand is a table of another `Gpu`, whose buffer this one does not read.
-    #[error("{operand} must be of this Gpu, found one of another")]
-    OtherGpu { operand: Operand },
+    Plan(#[from] PlanError),
     /// An operand is larger than one buffer of the device.
     #[error("{operand} buffer must have at most {limit} bytes on this device, found {bytes}")]
     BufferTooLarge {
@@ -340,9 +347,4 @@ pub enum GpuError {
     /// The bytes read back are no values of the element type: an app has written other bytes.
     #[error("result must be of type {element}, found other bit patterns")]
     InvalidElement { element: &'static str },
-    /// An executor runs only plans whose policy gives one result on both devices.
-    #[error(
-        "bad_indices must be Error, Zero or Clamp for an executor, found DeviceDefault, which differs by device"
-    )]
-    PolicyNotNamed,
 }

@@ -47,17 +47,17 @@ mod plan;
 pub use bad_indices::{BadIndexError, BadIndices, NegativeIndices};
 #[cfg(feature = "gpu")]
 pub use element::GatherElement;
-pub use element::{GatherIndex, IndexKind};
+pub use element::{ElementTypes, GatherIndex, IndexKind};
 #[cfg(feature = "ndarray")]
 pub use error::ArrayError;
 #[cfg(feature = "gpu")]
-pub use error::{GatherError, GpuError, ReportError};
+pub use error::{GatherError, GpuError};
 pub use error::{Operand, PlanError, RunError};
 #[cfg(feature = "gpu")]
 pub use gpu::{
-    BadRows, Executor, GatherBuffers, GatherStream, Gatherer, Gpu, GpuTable, ParamsShard,
-    PreparedGather,
+    BadRows, Download, Executor, GatherBuffers, GatherRequest, GatherStream, Gatherer, Gpu,
+    GpuOptions, Input, PreparedGather, Tensor,
 };
-pub use plan::{Gather, GatherDims, GatherElements, GatherNd, GatherPlan, Operation, PlaceDim};
+pub use plan::{Gather, GatherElements, GatherNd, GatherPlan, ToPlan};
 #[cfg(feature = "gpu")]
 pub use wgpu;

@@ -13,10 +13,12 @@ use common::cases;
 use common::elements::check_element_types;
 use common::indices::Hash;
 use common::oracle::Case;
+use common::sizes::run_filled;
 use common::sweep;
 use common::voices::{Cpu, POLICIES, WIDTHS};
 use wgpu_gather::{
-    BadIndices, Gather, GatherNd, GatherPlan, IndexKind, NegativeIndices, Operand, RunError,
+    BadIndices, ElementTypes, Gather, GatherNd, GatherPlan, IndexKind, NegativeIndices, Operand,
+    RunError,
 };
 
 #[test]
@@ -207,7 +209,7 @@ fn outputs_of_fresh_memory_are_whole() {
         (&plan, 0..3, &params[..]),
         (&shard, 1..2, &params[slice_len..2 * slice_len]),
     ] {
-        let output = plan.run_filled(params, &indices, 255).unwrap();
+        let output = run_filled(plan, params, &indices, 255).unwrap();
         assert_eq!(output.len(), 140 * slice_len);
         for (&index, slice) in indices.iter().zip(output.chunks_exact(slice_len)) {
             let same = |value| slice.iter().all(|&byte| byte == value);
@@ -261,7 +263,8 @@ fn long_slices_of_a_long_output_are_copied_whole() {
             for start in [0, 1, 31] {
                 let mut memory = vec![9; start + len + 40];
                 let output = &mut memory[start..][..len];
-                plan.run_filled_into(&params, indices, 7, output).unwrap();
+                plan.run_into_with_fill(&params, indices, 7, output)
+                    .unwrap();
                 assert!(memory[..start].iter().all(|&value| value == 9));
                 assert!(memory[start + len..].iter().all(|&value| value == 9));
                 for (row, slice) in memory[start..][..len].chunks_exact(slice_len).enumerate() {
@@ -299,16 +302,14 @@ fn bad_rows_hold_the_fill() {
             let job = job.filled();
             let indices: Vec<i64> = bytemuck::pod_collect_to_vec(&job.indices);
             let filled = if job.element_bytes == 1 {
-                job.plan
-                    .run_filled(&job.params, &indices, job.fill[0])
-                    .unwrap()
+                run_filled(&job.plan, &job.params, &indices, job.fill[0]).unwrap()
             } else {
                 let params: Vec<u32> = bytemuck::pod_collect_to_vec(&job.params);
                 let fill = bytemuck::pod_read_unaligned(&job.fill);
-                let filled = job.plan.run_filled(&params, &indices, fill).unwrap();
+                let filled = run_filled(&job.plan, &params, &indices, fill).unwrap();
                 let mut into = vec![7; filled.len()];
                 job.plan
-                    .run_filled_into(&params, &indices, fill, &mut into)
+                    .run_into_with_fill(&params, &indices, fill, &mut into)
                     .unwrap();
                 assert_eq!(into, filled);
                 bytemuck::cast_slice(&filled).to_vec()
@@ -324,7 +325,14 @@ fn bytes_are_gathered_as_elements_are() {
         for job in case.jobs(&WIDTHS, &IndexKind::ALL, &POLICIES) {
             let found = job
                 .plan
-                .run_bytes(job.element_bytes, &job.params, job.index_kind, &job.indices)
+                .run_bytes(
+                    ElementTypes {
+                        element_bytes: job.element_bytes as u64,
+                        index_kind: job.index_kind,
+                    },
+                    &job.params,
+                    &job.indices,
+                )
                 .map_err(|error| error.to_string());
             let policy = job.plan.bad_indices();
             let is_error = matches!(policy, BadIndices::DeviceDefault | BadIndices::Error);
@@ -341,8 +349,15 @@ fn bytes_are_gathered_as_elements_are() {
 fn bytes_of_another_length_are_named() {
     let plan = Gather::new().plan(&[3, 2], &[2]).unwrap();
     let run = |element_bytes, params: &[u8], indices: &[u8]| {
-        plan.run_bytes(element_bytes, params, IndexKind::I32, indices)
-            .map_err(|error| error.to_string())
+        plan.run_bytes(
+            ElementTypes {
+                element_bytes: element_bytes as u64,
+                index_kind: IndexKind::I32,
+            },
+            params,
+            indices,
+        )
+        .map_err(|error| error.to_string())
     };
     let error = |text: &str| Err(text.to_owned());
     assert_eq!(run(2, &[7; 12], &[0; 8]), Ok(vec![7; 8]));
@@ -388,7 +403,7 @@ fn a_fill_is_for_bad_rows_only() {
     for (rows, expected) in shards {
         let params: Vec<u64> = rows.clone().map(|row| 10 + row).collect();
         let shard = plan.shard(rows).unwrap();
-        assert_eq!(shard.run_filled(&params, &indices, 99).unwrap(), expected);
+        assert_eq!(run_filled(&shard, &params, &indices, 99).unwrap(), expected);
     }
 }
 
@@ -596,15 +611,15 @@ fn the_smallest_of_many_bad_rows_is_named() {
 /// Makes every index row from `bad_row` on bad, and checks that `bad_row` is named.
 #[track_caller]
 fn check_first_bad_row(plan: &GatherPlan, bad_row: usize, text: &str) {
-    let params = vec![1_u32; plan.params_shape().iter().product()];
-    let mut indices = vec![6_i32; plan.indices_shape().iter().product()];
+    let params = vec![1_u32; usize::try_from(plan.params_len()).unwrap()];
+    let mut indices = vec![6_i32; usize::try_from(plan.indices_len()).unwrap()];
     indices[bad_row] = 7;
     indices[bad_row + 1..].fill(-1);
     for _ in 0..20 {
         let RunError::BadIndex(bad) = plan.run(&params, &indices).unwrap_err() else {
             panic!("another error");
         };
-        assert_eq!(bad.row(), bad_row as u64);
+        assert_eq!(bad.row, bad_row as u64);
         assert_eq!(bad.to_string(), text);
     }
 }

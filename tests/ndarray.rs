@@ -11,7 +11,7 @@ use ndarray::{Array, Array1, Array2, Array3, ArrayD, Axis, IxDyn, ShapeBuilder, 
 use ndarray::{array, aview1};
 use wgpu_gather::{
     ArrayError, BadIndices, Gather, GatherElements, GatherIndex, GatherNd, NegativeIndices,
-    Operand, PlanError, RunError,
+    Operand, PlanError, RunError, ToPlan,
 };
 
 /// Four arrays of these elements: row-major, column-major, backwards, and with gaps between the elements.
@@ -230,8 +230,22 @@ fn mistakes_are_the_errors_of_plan_and_run() {
     let Err(ArrayError::Run(RunError::BadIndex(bad))) = error else {
         panic!("{error:?}");
     };
-    assert_eq!((bad.position(), bad.index()), (&[1, 0][..], &[5][..]));
+    assert_eq!((&bad.position[..], &bad.index[..]), (&[1, 0][..], &[5][..]));
     assert_eq!(bad.to_string(), "indices[1,0] = 5 is not in [0, 2)");
+}
+
+#[test]
+fn a_plan_of_another_shape_is_an_error() {
+    let params = array![[1, 2, 3], [4, 5, 6]];
+    let plan = Gather::new().plan(&[2, 3], &[1]).unwrap();
+    let row = (&plan).gather_array(&params, &array![1]);
+    assert_eq!(row, Ok(array![[4, 5, 6]].into_dyn()));
+    let error = (&plan).gather_array(&params.t(), &array![1]).unwrap_err();
+    let text = "params must have the plan's shape [2,3], found [3,2]";
+    assert_eq!(error.to_string(), text);
+    let error = plan.gather_array(&params, &arr0(1)).unwrap_err();
+    let text = "indices must have the plan's shape [1], found []";
+    assert_eq!(error.to_string(), text);
 }
 
 #[test]
@@ -278,21 +292,4 @@ fn only_what_is_not_in_standard_layout_is_copied() {
     let columns = params.slice(s![.., ..500]);
     let copied = bytes(1, &|| gather.gather_array(&columns, &array![99]).unwrap());
     assert!((404_000..406_000).contains(&copied), "{copied} bytes");
-}
-
-mod readme {
-    include!("doc_examples/ndarray.rs");
-
-    pub fn run() {
-        main().unwrap();
-    }
-}
-
-/// The README marks the example as `ignore`, as rustdoc compiles it only with the feature `ndarray`.
-#[test]
-fn the_readmes_example_runs() {
-    let example = include_str!("doc_examples/ndarray.rs");
-    let block = format!("```rust,ignore\n{example}```\n");
-    assert!(include_str!("../README.md").contains(&block));
-    readme::run();
 }

@@ -1,7 +1,8 @@
 //! Recording a prepared gather allocates as much as wgpu's own calls for one dispatch do.
 
 use allocation_counter::{AllocationInfo, measure};
-use wgpu_gather::{Gather, GatherBuffers, Gatherer, wgpu};
+use testkit::sizes::dispatches;
+use wgpu_gather::{ElementTypes, Gather, GatherBuffers, Gatherer, wgpu};
 
 /// The number of allocations, and of their bytes.
 fn counts(info: &AllocationInfo) -> (u64, u64) {
@@ -28,12 +29,14 @@ fn recording_a_prepared_gather_allocates_as_wgpu() {
     };
     let (params, indices, output) = (buffer(6400), buffer(256), buffer(4096));
     let plan = Gather::new().plan(&[100, 16], &[64]).expect("valid shapes");
-    let buffers =
-        GatherBuffers::new::<f32, i32>(params.slice(..), indices.slice(..), output.slice(..));
+    let buffers = GatherBuffers::new(ElementTypes::of::<f32, i32>())
+        .params(params.slice(..))
+        .indices(indices.slice(..))
+        .output(output.slice(..));
     let prepared = Gatherer::new(&device)
         .prepare(&plan, &buffers)
         .expect("valid operands");
-    assert_eq!(prepared.dispatches(), 1);
+    assert_eq!(dispatches(&prepared), 1);
 
     // One dispatch of the test's own pipeline, with as many buffers.
     let module = device.create_shader_module(wgpu::ShaderModuleDescriptor {

@@ -126,15 +126,15 @@ struct PlainLoop {
 impl PlainLoop {
     fn new<T: Number, I: Number>(data: &Data<T, I>) -> Self {
         let plan = data.workload.plan(BadIndices::Error);
-        let dims = plan.dims();
+        let workload = &data.workload;
         let size = |size: u64| usize::try_from(size).expect("in memory");
         Self {
-            depth: dims.index_depth(),
-            dims: dims.indexed_dims.iter().map(|&dim| size(dim)).collect(),
-            index_count: size(dims.index_count),
-            outer_size: size(dims.outer_size),
-            row_count: size(dims.row_count),
-            slice_len: size(dims.slice_len),
+            depth: workload.index_depth(),
+            dims: workload.indexed_dims().to_vec(),
+            index_count: workload.index_count(),
+            outer_size: workload.outer_size(),
+            row_count: size(plan.row_count()),
+            slice_len: size(plan.slice_len()),
         }
     }
 

@@ -37,16 +37,14 @@ pub struct Data<T, I> {
 
 impl<T, I> Data<T, I> {
     pub fn slice_bytes(&self) -> usize {
-        let slice_len = self.workload.plan(BadIndices::Error).dims().slice_len;
+        let slice_len = self.workload.plan(BadIndices::Error).slice_len();
         usize::try_from(slice_len).expect("in memory") * size_of::<T>()
     }
 
     /// Returns true if the bare loop can do the workload: one i32 an index row, and one block.
     pub fn has_bare_loop(&self) -> bool {
-        let plan = self.workload.plan(BadIndices::Error);
-        let dims = plan.dims();
-        let is_one_block = dims.batch_size * dims.outer_size == 1;
-        self.workload.index == IndexKind::I32 && dims.index_depth() == 1 && is_one_block
+        let workload = &self.workload;
+        workload.index == IndexKind::I32 && workload.index_depth() == 1 && workload.blocks() == 1
     }
 }
 

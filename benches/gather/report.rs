@@ -59,7 +59,7 @@ impl Report {
             plan,
             workload.element,
             workload.index,
-            plan.dims().slice_len * self.element_bytes,
+            plan.slice_len() * self.element_bytes,
             mib(self.output_bytes(workload)),
         );
         println!(
@@ -269,7 +269,7 @@ impl Report {
     }
 
     fn output_bytes(&self, workload: &Workload) -> u64 {
-        workload.plan(BadIndices::Error).dims().output_len() * self.element_bytes
+        workload.plan(BadIndices::Error).output_len() * self.element_bytes
     }
 
     /// The floor of a gather on a device where a copy of its output takes `copy`; [`Report::new`] prints its meaning.
@@ -280,15 +280,14 @@ impl Report {
             GPU_SECTOR
         };
         let plan = workload.plan(BadIndices::Error);
-        let dims = plan.dims();
-        let slice_bytes = dims.slice_len * self.element_bytes;
+        let slice_bytes = plan.slice_len() * self.element_bytes;
         let sectors = (slice_bytes + sector - gcd(slice_bytes, sector)) / sector;
-        let slices = dims.output_rows();
-        let params_bytes = dims.params_len() * self.element_bytes;
+        let slices = plan.output_len() / plan.slice_len();
+        let params_bytes = plan.params_len() * self.element_bytes;
         let hit = (self.cache_bytes as f64 / params_bytes as f64).min(1.0);
         let index_bytes = workload.index.bytes();
         let bytes = (sector * slices * sectors) as f64 * (1.0 - hit)
-            + (dims.indices_len() * index_bytes + slices * slice_bytes) as f64;
+            + (plan.indices_len() * index_bytes + slices * slice_bytes) as f64;
         let copied = 2.0 * self.output_bytes(workload) as f64;
         copy.mul_f64(bytes / copied)
     }

@@ -3,7 +3,9 @@
 
 use std::time::{Duration, Instant};
 
-use wgpu_gather::{BadIndices, GatherBuffers, GatherNd, GatherPlan, Gpu, GpuError, wgpu};
+use wgpu_gather::{
+    BadIndices, ElementTypes, GatherBuffers, GatherNd, GatherPlan, Gpu, GpuError, GpuOptions, wgpu,
+};
 
 use crate::adapters::{find, size};
 use crate::table::Table;
@@ -22,8 +24,11 @@ const ROUNDS: usize = 7;
 
 pub fn run(adapter: Option<&str>) -> Result<String> {
     let gpu = match adapter {
-        Some(_) => Some(pollster::block_on(Gpu::with_adapter(&find(adapter)?[0]))?),
-        None => match pollster::block_on(Gpu::from_env()) {
+        Some(_) => Some(pollster::block_on(Gpu::open(&GpuOptions {
+            adapter: Some(find(adapter)?[0].clone()),
+            ..Default::default()
+        }))?),
+        None => match pollster::block_on(Gpu::open(&GpuOptions::from_env())) {
             Err(GpuError::NoAdapter(_)) => None,
             gpu => Some(gpu?),
         },
@@ -105,18 +110,17 @@ impl Work {
     fn on_gpu(&self, gpu: &Gpu) -> Result<(Duration, Duration)> {
         let (params, indices) = (gpu.upload(&self.params)?, gpu.upload(&self.indices)?);
         let output = gpu.upload(&vec![0_u32; self.expected.len()])?;
-        let buffers = GatherBuffers::new::<u32, i32>(
-            params.buffer().slice(..),
-            indices.buffer().slice(..),
-            output.buffer().slice(..),
-        );
+        let buffers = GatherBuffers::new(ElementTypes::of::<u32, i32>())
+            .params(params.buffer()?.slice(..))
+            .indices(indices.buffer()?.slice(..))
+            .output(output.buffer()?.slice(..));
         let prepared = gpu.gatherer().prepare(&self.plan, &buffers)?;
         submit(gpu, |encoder| prepared.encode(encoder))?;
-        self.check(&gpu.download_blocking(&output)?)?;
+        self.check(&output.download().wait()?)?;
 
         let gather = median(|| submit(gpu, |encoder| prepared.encode(encoder)))?;
         let copied = gpu.upload(&self.expected)?;
-        let (from, to) = (copied.buffer(), output.buffer());
+        let (from, to) = (copied.buffer()?, output.buffer()?);
         let copy = median(|| {
             submit(gpu, |encoder| {
                 encoder.copy_buffer_to_buffer(from, 0, to, 0, from.size());

@@ -12,7 +12,7 @@ use testkit::conformance::{BUILT_IN, cases, check};
 use testkit::on_gpu::blocking;
 use testkit::small_shapes::{jobs_of, params_shapes, small_shapes};
 use testkit::voices::{Cpu, Job, POLICIES};
-use wgpu_gather::{Gpu, wgpu};
+use wgpu_gather::{Gpu, GpuOptions, wgpu};
 
 use crate::Answer;
 use crate::adapters;
@@ -141,7 +141,10 @@ impl Doctor {
 
 /// Opens a GPU that lives until the process ends, since the cases need a `'static` GPU.
 fn open(adapter: &wgpu::Adapter) -> Result<Device> {
-    let gpu = pollster::block_on(Gpu::with_adapter(adapter))?;
+    let gpu = pollster::block_on(Gpu::open(&GpuOptions {
+        adapter: Some(adapter.clone()),
+        ..Default::default()
+    }))?;
     Ok(Device::Gpu(Box::leak(Box::new(gpu))))
 }
 

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use bytemuck::Pod;
 use wgpu_gather::{
-    Executor, Gather, GatherElements, GatherIndex, GatherNd, GatherPlan, Gpu, GpuError,
+    Executor, Gather, GatherElements, GatherIndex, GatherNd, GatherPlan, Gpu, GpuError, GpuOptions,
     NegativeIndices,
 };
 
@@ -19,8 +19,12 @@ pub fn run(args: &Run) -> Result<String> {
     let plan = make_plan(args, &params.shape, &indices.shape)?;
     let device = match args.device {
         Device::Cpu => None,
-        Device::Auto => Some(Executor::from(pollster::block_on(Gpu::from_env()))),
-        Device::Gpu => Some(Executor::from(Ok(pollster::block_on(Gpu::from_env())?))),
+        Device::Auto => Some(Executor::from(pollster::block_on(Gpu::open(
+            &GpuOptions::from_env(),
+        )))),
+        Device::Gpu => Some(Executor::from(Ok(pollster::block_on(Gpu::open(
+            &GpuOptions::from_env(),
+        ))?))),
     };
     let device = device.as_ref();
 
@@ -113,7 +117,7 @@ where
     I: GatherIndex,
 {
     match device {
-        Some(executor) => executor.gather_blocking(plan, params, indices),
+        Some(executor) => executor.gather(plan, params, indices).wait(),
         None => Ok(plan.run(params, indices)?),
     }
 }

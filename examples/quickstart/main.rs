@@ -14,7 +14,7 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use approx::assert_relative_eq;
-use wgpu_gather::{BadIndices, Executor, GatherNd, Gpu};
+use wgpu_gather::{BadIndices, Executor, GatherNd, Gpu, GpuOptions};
 use wgpu_gather_cli::arrays::{Array, read};
 
 /// The images are 8 x 8, their pixels 0 (paper) to 16 (ink).
@@ -26,7 +26,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let images = read_data("digits_images_u8.npy")?;
     let labels = read_data("digits_labels_i64.npy")?.numbers(i64::from_le_bytes)?;
 
-    let executor = Executor::from(pollster::block_on(Gpu::from_env()));
+    let executor = Executor::from(pollster::block_on(Gpu::open(&GpuOptions::from_env())));
     match &executor {
         Executor::Gpu(_) => say(format!("Gathering on {executor}")),
         Executor::Cpu(error) => {
@@ -49,7 +49,7 @@ fn first_of_each_digit(executor: &Executor, images: &Array) -> Result<(), Box<dy
         .plan(&images.shape, &three_of_each.shape)?;
     let indices = three_of_each.numbers(i32::from_le_bytes)?;
 
-    let rows = executor.gather_blocking(&plan, &images.bytes, &indices)?;
+    let rows = executor.gather(&plan, &images.bytes, &indices).wait()?;
     assert_eq!(rows, plan.run(&images.bytes, &indices)?);
     assert_eq!(rows, read_data("digits_expected_u8.npy")?.bytes);
 
@@ -126,7 +126,7 @@ fn index_out_of_range(executor: &Executor, images: &Array) -> Result<(), Box<dyn
     let (device, rows) = match executor {
         Executor::Gpu(gpu) => {
             let table = gpu.upload(&images.bytes)?;
-            ("GPU", gpu.gather_blocking(&plan, &table, &good_and_bad)?)
+            ("GPU", gpu.gather(&plan, &table, &good_and_bad).wait()?)
         }
         Executor::Cpu(_) => {
             let zeros = gather.bad_indices(BadIndices::Zero);

@@ -3,7 +3,7 @@
 
 use std::error::Error;
 
-use wgpu_gather::{GatherBuffers, GatherPlan, Gpu, wgpu};
+use wgpu_gather::{ElementTypes, GatherBuffers, GatherPlan, Gpu, wgpu};
 
 use crate::{DIGITS, PIXELS};
 
@@ -22,7 +22,7 @@ pub fn gather_and_average(
         gpu.upload(indices)?,
         gpu.upload(starts)?,
     );
-    let rows = gpu.upload(&vec![0_u8; indices.len() * PIXELS])?;
+    let rows = gpu.upload(&vec![0_u8; indices.shape()[0] * PIXELS])?;
     let means = gpu.upload(&[0.0_f32; DIGITS * PIXELS])?;
 
     let shader = device.create_shader_module(wgpu::include_wgsl!("mean.wgsl"));
@@ -35,9 +35,9 @@ pub fn gather_and_average(
         cache: None,
     });
     let bindings = [
-        (0, rows.buffer()),
-        (1, starts.buffer()),
-        (2, means.buffer()),
+        (0, rows.buffer()?),
+        (1, starts.buffer()?),
+        (2, means.buffer()?),
     ];
     let entries = bindings.map(|(binding, buffer)| wgpu::BindGroupEntry {
         binding,
@@ -50,11 +50,10 @@ pub fn gather_and_average(
     });
 
     let mut encoder = device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
-    let buffers = GatherBuffers::new::<u8, u32>(
-        images.buffer().slice(..),
-        indices.buffer().slice(..),
-        rows.buffer().slice(..),
-    );
+    let buffers = GatherBuffers::new(ElementTypes::of::<u8, u32>())
+        .params(images.buffer()?.slice(..))
+        .indices(indices.buffer()?.slice(..))
+        .output(rows.buffer()?.slice(..));
     gpu.gatherer().encode(&mut encoder, plan, &buffers)?;
     {
         let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor::default());
@@ -63,8 +62,5 @@ pub fn gather_and_average(
         pass.dispatch_workgroups(u32::try_from(DIGITS)?, 1, 1);
     }
     gpu.queue().submit([encoder.finish()]);
-    Ok((
-        gpu.download_blocking(&rows)?,
-        gpu.download_blocking(&means)?,
-    ))
+    Ok((rows.download().wait()?, means.download().wait()?))
 }

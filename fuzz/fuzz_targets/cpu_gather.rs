@@ -89,7 +89,7 @@ impl Input {
                 let dim = dims[place % dims.len()];
                 if dim > 0 && !(hostile && u.ratio(1, 4)?) {
                     let value = u.int_in_range(0..=dim - 1)? as i128;
-                    let from_end = from_end && kind.is_signed() && u.arbitrary()?;
+                    let from_end = from_end && holds(kind, -1) && u.arbitrary()?;
                     return Ok(if from_end { value - dim as i128 } else { value });
                 }
                 if u.arbitrary()? {
@@ -133,12 +133,15 @@ impl Voice for NamingRow<'_> {
         let result = Cpu.gather(plan, params, indices);
         if let Err(RunError::BadIndex(bad)) = &result {
             let case = self.0;
-            let position = bad.position().iter().zip(&case.indices_shape);
+            let position = bad.position.iter().zip(&case.indices_shape);
             let row = position.fold(0, |row, (at, dim)| row * dim + at);
-            assert_eq!(bad.row(), row as u64, "{case}");
-            let index_depth = plan.dims().index_depth();
+            assert_eq!(bad.row, row as u64, "{case}");
+            let dims = case
+                .op
+                .indexed_dims(&case.params_shape, &case.indices_shape);
+            let index_depth = dims.len();
             let index = &case.indices[row * index_depth..][..index_depth];
-            assert_eq!(bad.index(), index, "{case}");
+            assert_eq!(bad.index, index, "{case}");
         }
         result
     }
@@ -178,7 +181,7 @@ fn check_without_bytes<I: GatherIndex + Pod>(case: &Case, kind: IndexKind) {
             _ => Ok(output_len),
         };
         for plan in [&plan.shard(0..0).unwrap(), &plan] {
-            let params_len = usize::try_from(plan.dims().params_len()).unwrap();
+            let params_len = usize::try_from(plan.params_len()).unwrap();
             let params = [()].repeat(params_len);
             let found = plan.run(&params, &indices).map(|output| output.len());
             assert_eq!(found.map_err(|error| error.to_string()), expected, "{case}");
@@ -187,7 +190,7 @@ fn check_without_bytes<I: GatherIndex + Pod>(case: &Case, kind: IndexKind) {
             assert_eq!(into, expected, "{case}");
         }
         // If params has no rows, every index row is bad, and the error comes before any allocation.
-        if plan.dims().row_count == 0 && expected.is_err() {
+        if plan.row_count() == 0 && expected.is_err() {
             let error = plan.run::<u64, _>(&[], &indices).unwrap_err().to_string();
             assert_eq!(Err(error), expected, "{case}");
         }
@@ -209,11 +212,10 @@ fn first_bad_row(case: &Case) -> Option<usize> {
 
 /// Gathers with slices of any lengths. The error names the first operand of a wrong length, before any index is read.
 fn check_lengths(plan: &GatherPlan, [params, indices, output]: [usize; 3]) {
-    let dims = plan.dims();
     let expected = [
-        (Operand::Params, dims.params_len(), params),
-        (Operand::Indices, dims.indices_len(), indices),
-        (Operand::Output, dims.output_len(), output),
+        (Operand::Params, plan.params_len(), params),
+        (Operand::Indices, plan.indices_len(), indices),
+        (Operand::Output, plan.output_len(), output),
     ];
     let wrong = expected
         .into_iter()

@@ -10,7 +10,7 @@ mod tests;
 #[cfg(feature = "gpu")]
 pub(crate) use copy::memcpy_chunks;
 
-use crate::element::{GatherIndex, IndexKind, IndexValues};
+use crate::element::{ElementTypes, GatherIndex, IndexKind, IndexValues};
 use crate::error::{Operand, RunError};
 use crate::plan::GatherPlan;
 use gather::{Operands, gather};
@@ -48,44 +48,19 @@ impl GatherPlan {
         params: &[T],
         indices: &[I],
     ) -> Result<Vec<T>, RunError> {
-        self.run_with(params, indices, T::default(), T::default())
-    }
-
-    /// As [`run`](Self::run), but with `fill` in the slices of bad rows, where
-    /// [`BadIndices::Zero`](crate::BadIndices::Zero) would put zeros.
-    ///
-    /// # Errors
-    ///
-    /// The errors of [`run`](Self::run).
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use wgpu_gather::{BadIndices, Gather};
-    ///
-    /// let plan = Gather::new().bad_indices(BadIndices::Zero).plan(&[3], &[2])?;
-    /// assert_eq!(plan.run_filled(&[10, 20, 30], &[2, 3], -1)?, [30, -1]);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub fn run_filled<T: Copy + Default + Send + Sync, I: GatherIndex>(
-        &self,
-        params: &[T],
-        indices: &[I],
-        fill: T,
-    ) -> Result<Vec<T>, RunError> {
-        self.run_with(params, indices, T::default(), fill)
+        self.run_with(params, I::values(indices), T::default(), T::default())
     }
 
     /// As [`run`](Self::run), but with `zero` in the slices of rows outside the shard, and `fill` in those of bad rows.
-    pub(crate) fn run_with<T: Copy + Send + Sync, I: GatherIndex>(
+    pub(crate) fn run_with<T: Copy + Send + Sync>(
         &self,
         params: &[T],
-        indices: &[I],
+        indices: IndexValues<'_>,
         zero: T,
         fill: T,
     ) -> Result<Vec<T>, RunError> {
         self.check_lengths(params.len(), indices.len())?;
-        let operands = Operands::new(params, I::values(indices), &zero, &fill);
+        let operands = Operands::new(params, indices, &zero, &fill);
         self.gather_to_vec(&operands, self.dims().output_len())
     }
 
@@ -137,10 +112,11 @@ impl GatherPlan {
         indices: &[I],
         output: &mut [T],
     ) -> Result<(), RunError> {
-        self.run_filled_into(params, indices, T::default(), output)
+        self.run_into_with_fill(params, indices, T::default(), output)
     }
 
-    /// As [`run_filled`](Self::run_filled), but into `output` instead of a new vector.
+    /// As [`run_into`](Self::run_into), but with `fill` in the slices of bad rows, where
+    /// [`BadIndices::Zero`](crate::BadIndices::Zero) would put `T::default()`: JAX's mode `"fill"`.
     ///
     /// # Errors
     ///
@@ -153,11 +129,11 @@ impl GatherPlan {
     ///
     /// let plan = Gather::new().bad_indices(BadIndices::Zero).plan(&[2], &[2])?;
     /// let mut output = ["", ""];
-    /// plan.run_filled_into(&["a", "b"], &[7, 0], "?", &mut output)?;
+    /// plan.run_into_with_fill(&["a", "b"], &[7, 0], "?", &mut output)?;
     /// assert_eq!(output, ["?", "a"]);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn run_filled_into<T: Copy + Default + Send + Sync, I: GatherIndex>(
+    pub fn run_into_with_fill<T: Copy + Default + Send + Sync, I: GatherIndex>(
         &self,
         params: &[T],
         indices: &[I],
@@ -171,8 +147,8 @@ impl GatherPlan {
         memory::write_into(output, |output| gather(self, &operands, output))
     }
 
-    /// As [`run`](Self::run), but on bytes, as model and array files hold them: elements of any type that has
-    /// `element_bytes` bytes, and little-endian indices of `index_kind`. A bad row that is filled holds zero bytes.
+    /// As [`run`](Self::run), but on bytes, as model and array files hold them: elements of `types.element_bytes` bytes,
+    /// and little-endian indices of `types.index_kind`. A bad row that is filled holds zero bytes.
     ///
     /// # Errors
     ///
@@ -181,27 +157,28 @@ impl GatherPlan {
     /// # Examples
     ///
     /// ```
-    /// use wgpu_gather::{Gather, IndexKind};
+    /// use wgpu_gather::{ElementTypes, Gather, IndexKind};
     ///
     /// let plan = Gather::new().plan(&[3, 2], &[1])?;
     /// // Three rows of two elements of one byte, and the index 2 as an i32.
-    /// let row = plan.run_bytes(1, b"abcdef", IndexKind::I32, &[2, 0, 0, 0])?;
+    /// let types = ElementTypes { element_bytes: 1, index_kind: IndexKind::I32 };
+    /// let row = plan.run_bytes(types, b"abcdef", &[2, 0, 0, 0])?;
     /// assert_eq!(row, b"ef");
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn run_bytes(
         &self,
-        element_bytes: usize,
+        types: ElementTypes,
         params: &[u8],
-        index_kind: IndexKind,
         indices: &[u8],
     ) -> Result<Vec<u8>, RunError> {
-        let dims = self.dims();
-        let params_bytes = byte_len(dims.params_len(), element_bytes as u64)?;
+        let (dims, index_kind) = (self.dims(), types.index_kind);
+        let params_bytes = byte_len(dims.params_len(), types.element_bytes)?;
         check_byte_len(Operand::Params, params_bytes, params.len())?;
         let indices_bytes = byte_len(dims.indices_len(), index_kind.bytes())?;
         check_byte_len(Operand::Indices, indices_bytes, indices.len())?;
-        let output_bytes = byte_len(dims.output_len(), element_bytes as u64)?;
+        let output_bytes = byte_len(dims.output_len(), types.element_bytes)?;
+        let element_bytes = usize::try_from(types.element_bytes).unwrap_or(usize::MAX);
         let run = |indices: IndexValues<'_>| {
             let mut operands = Operands::new(params, indices, &0, &0);
             operands.element_bytes = element_bytes;
@@ -232,7 +209,11 @@ fn check_len(operand: Operand, expected: u64, found: usize) -> Result<(), RunErr
     }
 }
 
-fn check_byte_len(operand: Operand, expected: u64, found: usize) -> Result<(), RunError> {
+pub(crate) fn check_byte_len(
+    operand: Operand,
+    expected: u64,
+    found: usize,
+) -> Result<(), RunError> {
     check_len(operand, expected, found).map_err(|_| RunError::ByteLength {
         operand,
         expected,

@@ -3,6 +3,7 @@
 use std::fmt::Debug;
 
 use super::copy::memcpy_chunks;
+use crate::element::IndexValues;
 use crate::{BadIndices, Gather, GatherElements, GatherNd, GatherPlan, NegativeIndices, RunError};
 
 /// Bytes of a slice: both ends of each class of widths that a copy loop is for, and slices of several memcpy calls.
@@ -31,14 +32,12 @@ fn check<T: Copy + Default + Send + Sync + PartialEq + Debug>(
     fill: T,
     expected: &[T],
 ) {
-    let output = plan
-        .run_filled(params, indices, fill)
-        .expect("bad rows are filled");
-    assert_eq!(output, expected, "{plan}");
+    let output = plan.run_with(params, IndexValues::I64(indices), T::default(), fill);
+    assert_eq!(output.expect("bad rows are filled"), expected, "{plan}");
     // The output is the middle of a longer vector, whose other elements must not change.
     let mut output = vec![fill; expected.len() + 2];
     let middle = &mut output[1..=expected.len()];
-    plan.run_filled_into(params, indices, fill, middle)
+    plan.run_into_with_fill(params, indices, fill, middle)
         .expect("bad rows are filled");
     assert_eq!(output[1..=expected.len()], *expected, "{plan}");
     assert_eq!([output[0], output[expected.len() + 1]], [fill; 2]);
@@ -103,7 +102,7 @@ fn bad_rows_are_errors_that_name_the_first_one() {
     let plan = Gather::new().plan(&[5, 3], &[4]).expect("a valid shape");
     let params = bytes(15);
     let row = |indices: [i64; 4]| match plan.run(&params, &indices) {
-        Err(RunError::BadIndex(bad)) => Some(bad.row()),
+        Err(RunError::BadIndex(bad)) => Some(bad.row),
         other => {
             assert!(other.is_ok());
             None

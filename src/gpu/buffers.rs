@@ -1,10 +1,9 @@
-//! The buffers that a caller gives a gather.
+//! The buffers that a caller gives a gather, each by its name.
 
 use std::fmt;
 
 use super::fill::Fill;
-use super::types::ElementTypes;
-use crate::element::{GatherElement, GatherIndex, IndexKind};
+use crate::element::ElementTypes;
 
 /// The buffer ranges of one gather, and the types of their elements.
 ///
@@ -17,69 +16,78 @@ use crate::element::{GatherElement, GatherIndex, IndexKind};
 /// not overlap another operand.
 ///
 /// ```
-/// use wgpu_gather::{GatherBuffers, IndexKind, wgpu};
+/// use wgpu_gather::{ElementTypes, Gather, GatherBuffers, GatherError, Gatherer, Operand, wgpu};
 ///
 /// # let (device, _queue) = wgpu::Device::noop(&wgpu::DeviceDescriptor::default());
 /// # let buffer = |size| device.create_buffer(&wgpu::BufferDescriptor {
 /// #     label: None, size, usage: wgpu::BufferUsages::STORAGE, mapped_at_creation: false,
 /// # });
-/// let (params, indices, output) = (buffer(400), buffer(16), buffer(64));
-/// let typed = GatherBuffers::new::<f32, i32>(params.slice(..), indices.slice(..), output.slice(..));
-/// let same = GatherBuffers::with_bytes(4, IndexKind::I32, params.slice(..), indices.slice(..), output.slice(..));
-/// assert_eq!(typed, same);
+/// let plan = Gather::new().plan(&[100], &[4])?;
+/// let (params, indices, output) = (buffer(400), buffer(16), buffer(16));
+/// let buffers = GatherBuffers::new(ElementTypes::of::<f32, i32>())
+///     .params(params.slice(..))
+///     .indices(indices.slice(..));
+/// let gatherer = Gatherer::new(&device);
+/// let missing = GatherError::MissingOperand { operand: Operand::Output };
+/// assert_eq!(gatherer.prepare(&plan, &buffers).err(), Some(missing));
+/// assert!(gatherer.prepare(&plan, &buffers.output(output.slice(..))).is_ok());
+/// # Ok::<(), wgpu_gather::PlanError>(())
 /// ```
 #[derive(Clone, Copy, PartialEq)]
 pub struct GatherBuffers<'a> {
     pub(crate) types: ElementTypes,
-    pub(crate) params: ParamsRanges<'a>,
-    pub(crate) indices: wgpu::BufferSlice<'a>,
-    pub(crate) output: wgpu::BufferSlice<'a>,
+    pub(crate) params: Option<ParamsRanges<'a>>,
+    pub(crate) indices: Option<wgpu::BufferSlice<'a>>,
+    pub(crate) output: Option<wgpu::BufferSlice<'a>>,
     pub(crate) report: Option<wgpu::BufferSlice<'a>>,
     pub(crate) index_count: Option<wgpu::BufferSlice<'a>>,
     pub(crate) fill: Option<Fill>,
 }
 
 impl<'a> GatherBuffers<'a> {
-    /// Buffers of elements `T` and indices `I`.
+    /// No buffers yet, of a gather of these types. A gather needs params, indices and output.
     #[must_use]
-    pub fn new<T: GatherElement, I: GatherIndex>(
-        params: wgpu::BufferSlice<'a>,
-        indices: wgpu::BufferSlice<'a>,
-        output: wgpu::BufferSlice<'a>,
-    ) -> Self {
-        Self::with_bytes(size_of::<T>() as u64, I::KIND, params, indices, output)
-    }
-
-    /// Buffers of elements of `element_bytes` bytes each, for a width that is known only at run time.
-    #[must_use]
-    pub fn with_bytes(
-        element_bytes: u64,
-        index_kind: IndexKind,
-        params: wgpu::BufferSlice<'a>,
-        indices: wgpu::BufferSlice<'a>,
-        output: wgpu::BufferSlice<'a>,
-    ) -> Self {
+    pub fn new(types: ElementTypes) -> Self {
         Self {
-            types: ElementTypes {
-                element_bytes,
-                index_kind,
-            },
-            params: ParamsRanges::Whole(params),
-            indices,
-            output,
+            types,
+            params: None,
+            indices: None,
+            output: None,
             report: None,
             index_count: None,
             fill: None,
         }
     }
 
-    /// Takes params from several buffers instead of one, for a table larger than a buffer of the device.
+    /// The range that holds params.
+    #[must_use]
+    pub fn params(mut self, params: wgpu::BufferSlice<'a>) -> Self {
+        self.params = Some(ParamsRanges::Whole(params));
+        self
+    }
+
+    /// The range that holds the indices.
+    #[must_use]
+    pub fn indices(mut self, indices: wgpu::BufferSlice<'a>) -> Self {
+        self.indices = Some(indices);
+        self
+    }
+
+    /// The range that the gather writes.
+    #[must_use]
+    pub fn output(mut self, output: wgpu::BufferSlice<'a>) -> Self {
+        self.output = Some(output);
+        self
+    }
+
+    /// Takes params from several buffers instead of one, for a table larger than a buffer of the device. Each shard is a
+    /// number of params rows and the range that holds them.
     ///
     /// The params rows are the slices of params in row-major order. The first shard holds the first rows, the second
     /// shard the next ones, and so on; together the shards hold all rows. Shards may share buffers.
     ///
     /// ```
-    /// use wgpu_gather::{GatherBuffers, GatherNd, Gatherer, ParamsShard, wgpu};
+    /// use wgpu_gather::{ElementTypes, GatherBuffers, GatherNd, Gatherer, wgpu};
     ///
     /// # let (device, _queue) = wgpu::Device::noop(&wgpu::DeviceDescriptor::default());
     /// # let buffer = |size| device.create_buffer(&wgpu::BufferDescriptor {
@@ -88,19 +96,18 @@ impl<'a> GatherBuffers<'a> {
     /// # let mut encoder = device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
     /// let plan = GatherNd::new().plan(&[100, 16], &[8, 1])?;
     /// let (first, second) = (buffer(60 * 64), buffer(40 * 64));
-    /// let shards = [
-    ///     ParamsShard { rows: 60, range: first.slice(..) },
-    ///     ParamsShard { rows: 40, range: second.slice(..) },
-    /// ];
+    /// let shards = [(60, first.slice(..)), (40, second.slice(..))];
     /// let (indices, output) = (buffer(8 * 4), buffer(8 * 64));
-    /// let buffers = GatherBuffers::new::<f32, u32>(first.slice(..), indices.slice(..), output.slice(..));
-    /// let buffers = buffers.with_params_shards(&shards);
+    /// let buffers = GatherBuffers::new(ElementTypes::of::<f32, u32>())
+    ///     .params_shards(&shards)
+    ///     .indices(indices.slice(..))
+    ///     .output(output.slice(..));
     /// assert!(Gatherer::new(&device).encode(&mut encoder, &plan, &buffers).is_ok());
     /// # Ok::<(), wgpu_gather::PlanError>(())
     /// ```
     #[must_use]
-    pub fn with_params_shards(mut self, shards: &'a [ParamsShard<'a>]) -> Self {
-        self.params = ParamsRanges::Shards(shards);
+    pub fn params_shards(mut self, shards: &'a [(u64, wgpu::BufferSlice<'a>)]) -> Self {
+        self.params = Some(ParamsRanges::Shards(shards));
         self
     }
 
@@ -110,7 +117,7 @@ impl<'a> GatherBuffers<'a> {
     /// The buffer needs the usage `STORAGE`, and a usage by which the caller reads it. The gather overwrites all bytes
     /// of the report.
     #[must_use]
-    pub fn with_report(mut self, report: wgpu::BufferSlice<'a>) -> Self {
+    pub fn report(mut self, report: wgpu::BufferSlice<'a>) -> Self {
         self.report = Some(report);
         self
     }
@@ -124,7 +131,7 @@ impl<'a> GatherBuffers<'a> {
     /// words with a count near the maximum therefore takes longer than without a count.
     ///
     /// ```
-    /// use wgpu_gather::{Gather, GatherBuffers, Gatherer, wgpu};
+    /// use wgpu_gather::{ElementTypes, Gather, GatherBuffers, Gatherer, wgpu};
     ///
     /// # let (device, _queue) = wgpu::Device::noop(&wgpu::DeviceDescriptor::default());
     /// # let buffer = |size| device.create_buffer(&wgpu::BufferDescriptor {
@@ -135,63 +142,54 @@ impl<'a> GatherBuffers<'a> {
     /// let plan = Gather::new().plan(&[100, 16], &[8])?;
     /// let (params, indices, output) = (buffer(100 * 64), buffer(8 * 4), buffer(8 * 64));
     /// let visible = buffer(4);
-    /// let buffers = GatherBuffers::new::<f32, u32>(params.slice(..), indices.slice(..), output.slice(..));
-    /// let buffers = buffers.with_index_count(visible.slice(..));
+    /// let buffers = GatherBuffers::new(ElementTypes::of::<f32, u32>())
+    ///     .params(params.slice(..))
+    ///     .indices(indices.slice(..))
+    ///     .output(output.slice(..))
+    ///     .index_count(visible.slice(..));
     /// assert!(Gatherer::new(&device).encode(&mut encoder, &plan, &buffers).is_ok());
     /// # Ok::<(), wgpu_gather::PlanError>(())
     /// ```
     #[must_use]
-    pub fn with_index_count(mut self, index_count: wgpu::BufferSlice<'a>) -> Self {
+    pub fn index_count(mut self, index_count: wgpu::BufferSlice<'a>) -> Self {
         self.index_count = Some(index_count);
         self
     }
 
-    /// Bad rows hold `fill` instead of zeros: JAX's mode `"fill"`.
+    /// Bad rows hold `fill` instead of zeros: JAX's mode `"fill"`. `fill` is the bytes of one element.
     ///
     /// The gather returns an error if the fill's width is not the element's. The width may be at most 64 bytes if it is
     /// a multiple of 4, at most 32 bytes if it is only a multiple of 2, and at most 16 bytes if it is odd.
     #[must_use]
-    pub fn with_fill<T: GatherElement>(self, fill: T) -> Self {
-        self.with_fill_bytes(bytemuck::bytes_of(&fill))
-    }
-
-    /// As [`with_fill`](Self::with_fill), but takes the bytes of the fill.
-    #[must_use]
-    pub fn with_fill_bytes(mut self, fill: &[u8]) -> Self {
+    pub fn fill(mut self, fill: &[u8]) -> Self {
         self.fill = Some(Fill::new(fill));
         self
     }
-}
-
-/// Some rows of params, in a buffer of their own.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct ParamsShard<'a> {
-    /// The number of params rows that the shard holds.
-    pub rows: u64,
-    /// The range that holds the rows, as for any operand of [`GatherBuffers`].
-    pub range: wgpu::BufferSlice<'a>,
 }
 
 /// Params in one buffer range, or in shards.
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) enum ParamsRanges<'a> {
     Whole(wgpu::BufferSlice<'a>),
-    Shards(&'a [ParamsShard<'a>]),
+    Shards(&'a [(u64, wgpu::BufferSlice<'a>)]),
 }
 
 impl fmt::Debug for GatherBuffers<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let range = |range: wgpu::BufferSlice<'_>| range.offset()..range.offset() + range.size();
         let params: Vec<_> = match self.params {
-            ParamsRanges::Whole(params) => vec![range(params)],
-            ParamsRanges::Shards(shards) => shards.iter().map(|shard| range(shard.range)).collect(),
+            None => Vec::new(),
+            Some(ParamsRanges::Whole(params)) => vec![range(params)],
+            Some(ParamsRanges::Shards(shards)) => {
+                shards.iter().map(|shard| range(shard.1)).collect()
+            }
         };
         f.debug_struct("GatherBuffers")
             .field("element_bytes", &self.types.element_bytes)
             .field("index_kind", &self.types.index_kind)
             .field("params", &params)
-            .field("indices", &range(self.indices))
-            .field("output", &range(self.output))
+            .field("indices", &self.indices.map(range))
+            .field("output", &self.output.map(range))
             .field("report", &self.report.map(range))
             .field("index_count", &self.index_count.map(range))
             .finish()

@@ -6,9 +6,9 @@ use super::cut::{Cut, Dispatch};
 use super::kernel::{FindRows, Kernel, Unit, WORKGROUP_SIZE};
 use super::limits::check_limits;
 use super::shaders::EntryPoint;
-use super::types::{ElementTypes, OperandBytes};
+use super::types::OperandBytes;
 use crate::bad_indices::BadIndices;
-use crate::element::IndexKind;
+use crate::element::ElementTypes;
 use crate::error::GatherError;
 use crate::plan::GatherPlan;
 
@@ -16,14 +16,14 @@ use crate::plan::GatherPlan;
 const MAX_SHOWN: usize = 1000;
 
 impl GatherPlan {
-    /// Describes in a few lines the gather on a GPU with these `limits`, for elements of `element_bytes` bytes: the
+    /// Describes in a few lines the gather on a GPU with these `limits`, for elements and indices of these `types`: the
     /// sizes, the bytes moved, the kernel and the dispatches, or the reason why the gather cannot run.
     ///
     /// ```
-    /// use wgpu_gather::{GatherNd, IndexKind, wgpu};
+    /// use wgpu_gather::{ElementTypes, GatherNd, wgpu};
     ///
     /// let plan = GatherNd::new().plan(&[1000, 64], &[300, 1])?;
-    /// let text = plan.explain(4, IndexKind::I32, &wgpu::Limits::default());
+    /// let text = plan.explain(ElementTypes::of::<f32, i32>(), &wgpu::Limits::default());
     /// assert_eq!(
     ///     text,
     ///     "gather_nd params [1000,64], indices [300,1], batch_dims 0 -> output [300,64]\n\
@@ -35,17 +35,8 @@ impl GatherPlan {
     /// # Ok::<(), wgpu_gather::PlanError>(())
     /// ```
     #[must_use]
-    pub fn explain(
-        &self,
-        element_bytes: u64,
-        index_kind: IndexKind,
-        limits: &wgpu::Limits,
-    ) -> String {
+    pub fn explain(&self, types: ElementTypes, limits: &wgpu::Limits) -> String {
         let mut text = self.to_string();
-        let types = ElementTypes {
-            element_bytes,
-            index_kind,
-        };
         if let Err(error) = self.explain_into(&mut text, types, limits) {
             let _ = write!(text, "\ncannot run: {error}");
         }

@@ -1,7 +1,9 @@
 //! The fill: the element that bad rows hold instead of zeros.
 
+use std::any::type_name;
+
 use crate::element::GatherElement;
-use crate::error::GatherError;
+use crate::error::{GatherError, GpuError};
 
 /// Bytes of the longest pattern, as many as a uniform holds.
 const MAX_BYTES: usize = 64;
@@ -42,6 +44,15 @@ impl Fill {
         }
     }
 
+    /// The fill as an element, for a gather on the CPU: an error for a fill that a GPU refuses too.
+    pub(crate) fn element<T: GatherElement>(&self) -> Result<T, GpuError> {
+        self.pattern(size_of::<T>() as u64)?;
+        let element = bytemuck::checked::try_pod_read_unaligned(&self.bytes[..size_of::<T>()]);
+        element.map_err(|_| GpuError::InvalidElement {
+            element: type_name::<T>(),
+        })
+    }
+
     /// The fill as words. It must be `element_bytes` wide, and its words must fit in a uniform.
     pub(crate) fn pattern(&self, element_bytes: u64) -> Result<FillPattern, GatherError> {
         if element_bytes != self.element_bytes {
@@ -66,13 +77,6 @@ impl Fill {
         });
         Ok(FillPattern { words, pattern })
     }
-}
-
-/// Checks that a uniform holds the fill, before any data is moved.
-pub(super) fn check_fill<T: GatherElement>(fill: &T) -> Result<(), GatherError> {
-    Fill::new(bytemuck::bytes_of(fill))
-        .pattern(size_of::<T>() as u64)
-        .map(drop)
 }
 
 #[cfg(test)]

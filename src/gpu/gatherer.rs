@@ -8,10 +8,9 @@ use super::operands::Operands;
 use super::pipelines::Pipelines;
 use super::prepared::PreparedGather;
 use super::shaders::EntryPoint;
-use super::shaders::Shader;
-use super::types::{ElementTypes, OperandBytes};
+use super::types::OperandBytes;
 use crate::bad_indices::BadIndices;
-use crate::element::IndexKind;
+use crate::element::ElementTypes;
 use crate::error::GatherError;
 use crate::plan::GatherPlan;
 
@@ -35,13 +34,6 @@ pub struct Gatherer {
 }
 
 impl Gatherer {
-    /// The name and the WGSL source of each shader module.
-    pub fn shaders() -> impl Iterator<Item = (&'static str, &'static str)> {
-        Shader::ALL
-            .into_iter()
-            .map(|shader| (shader.name(), shader.source()))
-    }
-
     /// A gatherer for `device`. Makes no GPU object yet.
     #[must_use]
     pub fn new(device: &wgpu::Device) -> Self {
@@ -74,8 +66,8 @@ impl Gatherer {
         self
     }
 
-    /// Compiles the pipelines of gathers of this plan, so that the first gather does not wait for them. The elements
-    /// have `element_bytes` bytes and the indices are of `index_kind`. The pipelines are for gathers
+    /// Compiles the pipelines of gathers of this plan and of these types, so that the first gather does not wait for
+    /// them. The pipelines are for gathers
     ///
     /// - with a report only if the policy is [`BadIndices::Error`];
     /// - without an index count;
@@ -90,24 +82,15 @@ impl Gatherer {
     /// The errors of [`prepare`](Self::prepare), except those about buffers.
     ///
     /// ```
-    /// use wgpu_gather::{Gather, Gatherer, IndexKind, wgpu};
+    /// use wgpu_gather::{ElementTypes, Gather, Gatherer, wgpu};
     ///
     /// # let (device, _queue) = wgpu::Device::noop(&wgpu::DeviceDescriptor::default());
     /// let gatherer = Gatherer::new(&device);
     /// let plan = Gather::new().plan(&[50_000, 128], &[1_000])?;
-    /// assert!(gatherer.warm_up(&plan, 4, IndexKind::U32).is_ok());
+    /// assert!(gatherer.warm_up(&plan, ElementTypes::of::<f32, u32>()).is_ok());
     /// # Ok::<(), wgpu_gather::PlanError>(())
     /// ```
-    pub fn warm_up(
-        &self,
-        plan: &GatherPlan,
-        element_bytes: u64,
-        index_kind: IndexKind,
-    ) -> Result<(), GatherError> {
-        let types = ElementTypes {
-            element_bytes,
-            index_kind,
-        };
+    pub fn warm_up(&self, plan: &GatherPlan, types: ElementTypes) -> Result<(), GatherError> {
         let dims = plan.dims();
         let bytes = types.operand_bytes(dims)?;
         self.check_buffer_sizes(&bytes)?;
@@ -160,7 +143,8 @@ impl Gatherer {
         PreparedGather::new(&self.pipelines, plan, &operands, &dispatches)
     }
 
-    /// Records the gather as one compute pass.
+    /// Records the gather as one compute pass. Into a compute pass of the caller it is recorded by
+    /// [`PreparedGather::encode_in_pass`], after [`prepare`](Self::prepare).
     ///
     /// # Errors
     ///
@@ -172,21 +156,6 @@ impl Gatherer {
         buffers: &GatherBuffers<'_>,
     ) -> Result<(), GatherError> {
         self.prepare(plan, buffers)?.encode(encoder);
-        Ok(())
-    }
-
-    /// Records the gather into the caller's compute pass, and sets the pass's pipeline and bind group 0.
-    ///
-    /// # Errors
-    ///
-    /// See [`GatherError`]. After an error nothing has been recorded.
-    pub fn encode_in_pass(
-        &self,
-        pass: &mut wgpu::ComputePass<'_>,
-        plan: &GatherPlan,
-        buffers: &GatherBuffers<'_>,
-    ) -> Result<(), GatherError> {
-        self.prepare(plan, buffers)?.encode_in_pass(pass);
         Ok(())
     }
 

@@ -4,9 +4,9 @@
 use super::kernel::WORKGROUP_SIZE;
 use super::report::REPORT_BYTES;
 use super::shaders::binding;
-use super::types::{ElementTypes, range_bytes};
+use super::types::range_bytes;
 use super::uniform::UNIFORM_BYTES;
-use crate::element::IndexKind;
+use crate::element::ElementTypes;
 use crate::error::GatherError;
 use crate::plan::GatherPlan;
 
@@ -95,7 +95,7 @@ impl GatherPlan {
     /// than `i64::MAX` bytes.
     ///
     /// ```
-    /// use wgpu_gather::{Gather, IndexKind, wgpu};
+    /// use wgpu_gather::{ElementTypes, Gather, wgpu};
     ///
     /// let adapter = wgpu::Limits { // adapter.limits()
     ///     max_storage_buffer_binding_size: 1 << 30,
@@ -103,7 +103,7 @@ impl GatherPlan {
     ///     ..Default::default()
     /// };
     /// let plan = Gather::new().plan(&[1 << 20, 128], &[1000])?;
-    /// let required_limits = plan.required_limits(4, IndexKind::U32, &adapter)?;
+    /// let required_limits = plan.required_limits(ElementTypes::of::<f32, u32>(), &adapter)?;
     /// assert_eq!(required_limits.max_storage_buffer_binding_size, 512 << 20);
     ///
     /// let descriptor = wgpu::DeviceDescriptor { required_limits, ..Default::default() };
@@ -112,14 +112,9 @@ impl GatherPlan {
     /// ```
     pub fn required_limits(
         &self,
-        element_bytes: u64,
-        index_kind: IndexKind,
+        types: ElementTypes,
         adapter: &wgpu::Limits,
     ) -> Result<wgpu::Limits, GatherError> {
-        let types = ElementTypes {
-            element_bytes,
-            index_kind,
-        };
         let bytes = types.operand_bytes(self.dims())?;
         let operands = [bytes.params, bytes.indices, bytes.output];
         let largest = operands.into_iter().map(range_bytes).fold(0, u64::max);
@@ -159,15 +154,12 @@ mod tests {
         ];
         for plan in plans.map(|plan| plan.expect("a valid shape")) {
             for adapter in &adapters {
-                let limits = plan.required_limits(4, IndexKind::I64, adapter);
+                let limits = plan.required_limits(ElementTypes::of::<f32, i64>(), adapter);
                 let limits = limits.expect("few bytes");
                 assert!(limits.check_limits(adapter), "{plan} {limits:?}");
                 let dispatches = |limits| {
                     let rows = [plan.dims().params_rows()];
-                    let types = ElementTypes {
-                        element_bytes: 4,
-                        index_kind: IndexKind::I64,
-                    };
+                    let types = ElementTypes::of::<f32, i64>();
                     let cut = Cut::new(plan.dims(), types, &rows, limits);
                     cut.expect("rows are short").dispatches().count()
                 };
@@ -175,9 +167,9 @@ mod tests {
             }
         }
         let plan = Gather::new().plan(&[4], &[4]).expect("a valid shape");
-        let none = plan.required_limits(0, IndexKind::I32, &adapters[0]);
+        let none = plan.required_limits(ElementTypes::of::<(), i32>(), &adapters[0]);
         assert_eq!(none, Err(GatherError::ZeroSizedElement));
-        let few = plan.required_limits(4, IndexKind::I32, &adapters[3]);
+        let few = plan.required_limits(ElementTypes::of::<f32, i32>(), &adapters[3]);
         assert_eq!(
             few,
             Ok(wgpu::Limits::default().or_worse_values_from(&adapters[3]))

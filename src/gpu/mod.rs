@@ -21,8 +21,8 @@ mod shaders;
 mod types;
 mod uniform;
 
-pub use buffers::{GatherBuffers, ParamsShard};
-pub use device::{Executor, GatherStream, Gpu, GpuTable};
+pub use buffers::GatherBuffers;
+pub use device::{Download, Executor, GatherRequest, GatherStream, Gpu, GpuOptions, Input, Tensor};
 pub use gatherer::Gatherer;
 pub use prepared::PreparedGather;
 pub use report::BadRows;

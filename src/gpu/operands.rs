@@ -2,15 +2,23 @@
 
 use std::ops::Range;
 
-use super::buffers::{GatherBuffers, ParamsRanges, ParamsShard};
+use super::buffers::{GatherBuffers, ParamsRanges};
 use super::fill::FillPattern;
 use super::report::REPORT_BYTES;
-use super::types::{ElementTypes, OperandBytes, WORD_BYTES, range_bytes};
+use super::types::{OperandBytes, WORD_BYTES, range_bytes};
+use crate::element::ElementTypes;
 use crate::error::{GatherError, Operand};
 use crate::plan::GatherDims;
 
 /// Bytes of an index count, one `u32`.
 pub(crate) const COUNT_BYTES: u64 = 4;
+
+/// Some rows of params, in a buffer range of their own.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct ParamsShard<'a> {
+    pub(crate) rows: u64,
+    pub(crate) range: wgpu::BufferSlice<'a>,
+}
 
 /// The operands of a gather, as its dispatches bind them.
 pub(crate) struct Operands<'a> {
@@ -43,12 +51,17 @@ impl<'a> Operands<'a> {
             index_count,
             fill,
         } = buffers;
+        let missing = |operand| GatherError::MissingOperand { operand };
+        let params = params.ok_or(missing(Operand::Params))?;
         let shards = match params {
             ParamsRanges::Whole(range) => {
                 let rows = dims.params_rows();
                 vec![ParamsShard { rows, range }]
             }
-            ParamsRanges::Shards(shards) => shards.to_vec(),
+            ParamsRanges::Shards(shards) => {
+                let shard = |&(rows, range): &_| ParamsShard { rows, range };
+                shards.iter().map(shard).collect()
+            }
         };
         let fill = fill
             .map(|fill| fill.pattern(types.element_bytes))
@@ -56,8 +69,8 @@ impl<'a> Operands<'a> {
         Ok(Self {
             types,
             shards,
-            indices,
-            output,
+            indices: indices.ok_or(missing(Operand::Indices))?,
+            output: output.ok_or(missing(Operand::Output))?,
             report,
             index_count,
             fill: fill.unwrap_or(FillPattern::ZEROS),
@@ -102,16 +115,16 @@ impl<'a> Operands<'a> {
         bytes: &OperandBytes,
     ) -> Result<Vec<(Operand, wgpu::BufferSlice<'a>, u64)>, GatherError> {
         let mut ranges = match buffers.params {
-            ParamsRanges::Whole(range) => vec![(Operand::Params, range, bytes.params)],
-            ParamsRanges::Shards(shards) => {
-                check_shard_rows(dims, shards)?;
+            Some(ParamsRanges::Shards(_)) => {
+                check_shard_rows(dims, &self.shards)?;
                 let slice_bytes = dims.slice_len.saturating_mul(self.types.element_bytes);
-                let shards = shards.iter().enumerate().map(|(number, shard)| {
+                let shards = self.shards.iter().enumerate().map(|(number, shard)| {
                     let bytes = shard.rows.saturating_mul(slice_bytes);
                     (Operand::ParamsShard(number), shard.range, bytes)
                 });
                 shards.collect()
             }
+            _ => vec![(Operand::Params, self.shards[0].range, bytes.params)],
         };
         ranges.push((Operand::Indices, self.indices, bytes.indices));
         let count = self.index_count;

@@ -85,21 +85,16 @@ impl PreparedGather {
             }
         }
     }
-
-    /// The number of dispatches. A gather takes one; several if the device's limits cut it, if params has shards, or if
-    /// an index count meets several blocks; and one more for up to 15 last rows of 1, 2 or 4 bytes that do not fill
-    /// 16 bytes. A report takes up to one more for each of these dispatches; an index count takes one more for each.
-    /// An empty output takes none, or one that writes the report.
-    #[must_use]
-    pub fn dispatches(&self) -> usize {
-        self.steps.len()
-    }
 }
 
+/// Prints the number of dispatches. A gather takes one; several if the device's limits cut it, if params has shards, or if
+/// an index count meets several blocks; and one more for up to 15 last rows of 1, 2 or 4 bytes that do not fill 16 bytes.
+/// A report takes up to one more for each of these dispatches; an index count takes one more for each. An empty output
+/// takes none, or one that writes the report.
 impl fmt::Debug for PreparedGather {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("PreparedGather")
-            .field("dispatches", &self.dispatches())
+            .field("dispatches", &self.steps.len())
             .finish()
     }
 }

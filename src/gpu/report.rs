@@ -4,7 +4,7 @@ use bytemuck::Zeroable;
 
 use crate::bad_indices::BadIndexError;
 use crate::element::IndexKind;
-use crate::error::ReportError;
+use crate::error::GatherError;
 use crate::plan::GatherPlan;
 
 /// The counter of bad rows: `BadRowCounter` of shaders/common.wgsl.
@@ -30,6 +30,7 @@ pub(crate) const REPORT_BYTES: u64 = size_of::<BadRowReport>() as u64;
 
 /// The bad rows of one gather on the GPU, read from its report.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub struct BadRows {
     /// The number of index rows out of range. An index row counts once, however many slices it selects.
     pub count: u64,
@@ -46,8 +47,8 @@ impl BadRows {
     ///
     /// # Errors
     ///
-    /// [`ReportError::Length`] if the report does not have [`REPORT_BYTES`](Self::REPORT_BYTES) bytes,
-    /// [`ReportError::Foreign`] if no gather of this plan can have written it.
+    /// [`GatherError::ReportLength`] if the report does not have [`REPORT_BYTES`](Self::REPORT_BYTES) bytes,
+    /// [`GatherError::ForeignReport`] if no gather of this plan can have written it.
     ///
     /// # Examples
     ///
@@ -63,9 +64,9 @@ impl BadRows {
         plan: &GatherPlan,
         index_kind: IndexKind,
         report: &[u8],
-    ) -> Result<Option<Self>, ReportError> {
+    ) -> Result<Option<Self>, GatherError> {
         if report.len() as u64 != REPORT_BYTES {
-            return Err(ReportError::Length {
+            return Err(GatherError::ReportLength {
                 expected: REPORT_BYTES,
                 found: report.len(),
             });
@@ -82,7 +83,7 @@ impl BadRows {
         // All bad rows are among the index rows from `row` on.
         let last = index_rows.checked_sub(count);
         if count == 0 || last.is_none_or(|last| row > last) {
-            return Err(ReportError::Foreign {
+            return Err(GatherError::ForeignReport {
                 row,
                 count,
                 index_rows,

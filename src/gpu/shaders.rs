@@ -125,6 +125,7 @@ macro_rules! composed {
 }
 
 impl Shader {
+    #[cfg(test)]
     pub(crate) const ALL: [Self; 8] = [
         Self::Vec4,
         Self::Words,

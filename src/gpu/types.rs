@@ -1,24 +1,11 @@
-//! The element width and the index type of a gather. The GPU path depends on no other property of the types.
+//! The bytes of a gather's operands. The GPU path depends on no other property of their types.
 
-use crate::element::{GatherElement, GatherIndex, IndexKind};
-use crate::error::{GatherError, Operand};
+use crate::cpu::check_byte_len;
+use crate::element::ElementTypes;
+use crate::error::{GatherError, Operand, RunError};
 use crate::plan::GatherDims;
 
-/// The width of an element in bytes, and the type of an index.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct ElementTypes {
-    pub(crate) element_bytes: u64,
-    pub(crate) index_kind: IndexKind,
-}
-
 impl ElementTypes {
-    pub(crate) const fn of<T: GatherElement, I: GatherIndex>() -> Self {
-        Self {
-            element_bytes: size_of::<T>() as u64,
-            index_kind: I::KIND,
-        }
-    }
-
     /// The bytes of each operand of a plan, each at most `i64::MAX`.
     pub(crate) fn operand_bytes(self, dims: &GatherDims) -> Result<OperandBytes, GatherError> {
         if self.element_bytes == 0 {
@@ -51,6 +38,19 @@ pub(crate) struct OperandBytes {
     pub(crate) output: u64,
 }
 
+impl OperandBytes {
+    /// Checks the lengths of params and indices in bytes.
+    pub(crate) fn check_lengths(&self, params: usize, indices: usize) -> Result<(), RunError> {
+        check_byte_len(Operand::Params, self.params, params)?;
+        check_byte_len(Operand::Indices, self.indices, indices)
+    }
+
+    /// Checks the length of the output in bytes.
+    pub(crate) fn check_output_length(&self, output: usize) -> Result<(), RunError> {
+        check_byte_len(Operand::Output, self.output, output)
+    }
+}
+
 /// Bytes of a word. Storage bindings are whole words.
 pub(crate) const WORD_BYTES: u32 = 4;
 
@@ -73,7 +73,7 @@ pub(crate) fn size(size: u64) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Gather;
+    use crate::{Gather, IndexKind};
 
     #[test]
     fn bytes_that_cannot_be_counted_are_refused() {

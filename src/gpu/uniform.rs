@@ -87,8 +87,12 @@ impl GatherUniform {
         let kernel = dispatch.kernel;
         let shares = dispatch.shares;
         let clamps = plan.bad_indices() == BadIndices::Clamp;
-        let from_end = plan.negative_indices() == NegativeIndices::FromEnd;
-        let sign = if index_kind.is_signed() { 1 << 31 } else { 0 };
+        let from_end = plan.negative_indices == NegativeIndices::FromEnd;
+        let sign = if matches!(index_kind, IndexKind::I32 | IndexKind::I64) {
+            1 << 31
+        } else {
+            0
+        };
         let units = size(dispatch.piece_bytes / kernel.params_unit_bytes());
         let mut indexed_dims = [[0; 2]; 8];
         for (words, &dim) in indexed_dims.iter_mut().zip(&dims.indexed_dims) {

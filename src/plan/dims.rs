@@ -13,58 +13,46 @@
 /// where `index_k = indices[b][n][k]` and `dim_k = indexed_dims[k]`. `place(n)` is the sum of the coordinates of n in
 /// `place_dims`, each times its stride. Every field is at most `i64::MAX`, and so is every product of fields that is
 /// the length of an operand.
-///
-/// ```
-/// use wgpu_gather::Gather;
-///
-/// let plan = Gather::new().axis(1).plan(&[5, 7, 3], &[4])?;
-/// let dims = plan.dims();
-/// assert_eq!((dims.outer_size, dims.row_count, dims.slice_len), (5, 7, 3));
-/// assert_eq!(dims.output_len(), 5 * 4 * 3);
-/// # Ok::<(), wgpu_gather::PlanError>(())
-/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub struct GatherDims {
+pub(crate) struct GatherDims {
     /// Number of batches: the product of the batch dims; for gather_elements, of the leading dims before the axis that
     /// params and indices share.
-    pub batch_size: u64,
+    pub(crate) batch_size: u64,
     /// Product of the params dims between the batch dims and the axis; 1 for gather_nd and gather_elements.
-    pub outer_size: u64,
+    pub(crate) outer_size: u64,
     /// Index rows in one batch.
-    pub index_count: u64,
+    pub(crate) index_count: u64,
     /// The params dims that the values of an index row select in, outermost first; empty if the index depth is 0.
-    pub indexed_dims: Vec<u64>,
+    pub(crate) indexed_dims: Vec<u64>,
     /// Rows from one position in the indexed dim to the next: 1, except for gather_elements.
-    pub index_stride: u64,
+    pub(crate) index_stride: u64,
     /// The dims that the index rows of a batch are laid out in, outermost first, with neighbours merged if one stride
     /// fits both. Empty for gather and gather_nd, and for gather_elements if no other params dim after the
     /// batches' is larger than 1, or the axis is 0.
-    pub place_dims: Vec<PlaceDim>,
+    pub(crate) place_dims: Vec<PlaceDim>,
     /// Rows of a block in all shards together: the product of `indexed_dims`; for gather_elements, of all params dims
     /// after the batch dims.
-    pub row_count: u64,
+    pub(crate) row_count: u64,
     /// Elements in one row, and so in one slice.
-    pub slice_len: u64,
+    pub(crate) slice_len: u64,
     /// The first row of each block that params holds: 0, unless the plan is for a shard.
-    pub first_row: u64,
+    pub(crate) first_row: u64,
     /// Rows of each block that params holds: `row_count`, unless the plan is for a shard.
-    pub held_rows: u64,
+    pub(crate) held_rows: u64,
 }
 
 /// A dim of the index rows of gather_elements, or several neighbouring dims merged into one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct PlaceDim {
+pub(crate) struct PlaceDim {
     /// Number of coordinates.
-    pub size: u64,
+    pub(crate) size: u64,
     /// Params rows from one coordinate to the next: 0 for the axis.
-    pub stride: u64,
+    pub(crate) stride: u64,
 }
 
 impl GatherDims {
     /// Index values in one index row.
-    #[must_use]
-    pub fn index_depth(&self) -> usize {
+    pub(crate) fn index_depth(&self) -> usize {
         self.indexed_dims.len()
     }
 
@@ -85,38 +73,32 @@ impl GatherDims {
     }
 
     /// Rows of params in all blocks: only those of the shard, if the plan is for one.
-    #[must_use]
-    pub fn params_rows(&self) -> u64 {
+    pub(crate) fn params_rows(&self) -> u64 {
         self.batch_size * self.outer_size * self.held_rows
     }
 
     /// Elements of params: only those of the shard, if the plan is for one.
-    #[must_use]
-    pub fn params_len(&self) -> u64 {
+    pub(crate) fn params_len(&self) -> u64 {
         self.params_rows() * self.slice_len
     }
 
     /// Index rows in all batches. Bad rows are counted and numbered among them.
-    #[must_use]
-    pub fn index_rows(&self) -> u64 {
+    pub(crate) fn index_rows(&self) -> u64 {
         self.batch_size * self.index_count
     }
 
     /// Index values in all batches.
-    #[must_use]
-    pub fn indices_len(&self) -> u64 {
+    pub(crate) fn indices_len(&self) -> u64 {
         self.index_rows() * self.index_depth() as u64
     }
 
     /// Output rows in all blocks, each of which holds one slice.
-    #[must_use]
-    pub fn output_rows(&self) -> u64 {
+    pub(crate) fn output_rows(&self) -> u64 {
         self.batch_size * self.outer_size * self.index_count
     }
 
     /// Elements of the output.
-    #[must_use]
-    pub fn output_len(&self) -> u64 {
+    pub(crate) fn output_len(&self) -> u64 {
         self.output_rows() * self.slice_len
     }
 }

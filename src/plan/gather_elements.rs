@@ -172,3 +172,53 @@ fn place_dims(
     }
     place_dims
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::dims::PlaceDim;
+
+    #[track_caller]
+    fn dims(axis: i64, params_shape: &[usize], indices_shape: &[usize]) -> GatherDims {
+        let elements = GatherElements::new().axis(axis);
+        let plan = elements.plan(params_shape, indices_shape);
+        plan.expect("valid shapes").dims().clone()
+    }
+
+    fn places(dims: &GatherDims) -> Vec<(u64, u64)> {
+        let pair = |dim: &PlaceDim| (dim.size, dim.stride);
+        dims.place_dims.iter().map(pair).collect()
+    }
+
+    #[test]
+    fn along_the_last_axis_it_is_gather_with_batch_dims() {
+        let dims = dims(2, &[2, 3, 7], &[2, 3, 5]);
+        assert_eq!(
+            (dims.batch_size, dims.index_count, dims.row_count),
+            (6, 5, 7)
+        );
+        assert_eq!((dims.index_stride, places(&dims)), (1, vec![]));
+    }
+
+    #[test]
+    fn neighbouring_dims_of_equal_length_are_merged() {
+        // All dims after the axis are one.
+        let whole = dims(1, &[2, 7, 3, 4], &[2, 5, 3, 4]);
+        assert_eq!(
+            (whole.batch_size, whole.index_count, whole.row_count),
+            (2, 60, 84)
+        );
+        assert_eq!(
+            (whole.index_stride, places(&whole)),
+            (12, vec![(5, 0), (12, 1)])
+        );
+        // A last dim that is shorter in indices is not merged with the dim before it.
+        let last = dims(1, &[2, 7, 3, 4], &[2, 5, 3, 2]);
+        assert_eq!(places(&last), [(5, 0), (3, 4), (2, 1)]);
+        // Dims of one entry are left out, except the axis.
+        let one = dims(1, &[2, 7, 3, 4], &[1, 5, 1, 2]);
+        assert_eq!((one.batch_size, places(&one)), (1, vec![(5, 0), (2, 1)]));
+        assert_eq!(places(&dims(1, &[2, 7], &[1, 1])), [(1, 0)]);
+        assert_eq!(places(&dims(0, &[7, 2], &[3, 1])), [(3, 0)]);
+    }
+}

@@ -28,7 +28,7 @@ impl<'a, I: GatherIndex> IndexRows<'a, I> {
         Self {
             indices,
             plan,
-            from_end: plan.negative_indices() == NegativeIndices::FromEnd,
+            from_end: plan.negative_indices == NegativeIndices::FromEnd,
             clamp: plan.bad_indices() == BadIndices::Clamp,
         }
     }

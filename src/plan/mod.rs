@@ -7,21 +7,22 @@ mod gather_elements;
 mod gather_nd;
 pub(crate) mod index_rows;
 mod line;
+mod to_plan;
 
 use std::fmt;
 use std::ops::Range;
 
-pub use self::dims::{GatherDims, PlaceDim};
+pub(crate) use self::dims::GatherDims;
 pub use self::gather::Gather;
 pub use self::gather_elements::GatherElements;
 pub use self::gather_nd::GatherNd;
+pub use self::to_plan::ToPlan;
 use crate::bad_indices::{BadIndexError, BadIndices, NegativeIndices, Problem, join};
 use crate::error::{Operand, PlanError};
 
 /// The operation that a plan is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[expect(missing_docs, reason = "named after the types that make them")]
-pub enum Operation {
+pub(crate) enum Operation {
     Gather,
     GatherNd,
     GatherElements,
@@ -59,46 +60,41 @@ impl GatherPlan {
         &self.output_shape
     }
 
-    /// The shape of params that the plan was made for.
+    /// Elements of the output.
     #[must_use]
-    pub fn params_shape(&self) -> &[usize] {
-        &self.params_shape
+    pub fn output_len(&self) -> u64 {
+        self.dims.output_len()
     }
 
-    /// The shape of indices that the plan was made for.
+    /// Elements of params; of the plan of a [`shard`](Self::shard), elements of the shard.
     #[must_use]
-    pub fn indices_shape(&self) -> &[usize] {
-        &self.indices_shape
+    pub fn params_len(&self) -> u64 {
+        self.dims.params_len()
     }
 
-    /// The operation that the plan is for.
+    /// Index values in indices.
     #[must_use]
-    pub fn operation(&self) -> Operation {
-        self.operation
+    pub fn indices_len(&self) -> u64 {
+        self.dims.indices_len()
     }
 
-    /// The first dim of params that is indexed, counted from the front.
+    /// Elements of one slice, and so of one row of params.
     #[must_use]
-    pub fn axis(&self) -> usize {
-        self.axis
+    pub fn slice_len(&self) -> u64 {
+        self.dims.slice_len
     }
 
-    /// The number of batch dims: 0 for gather_elements, which has no batch_dims attribute.
+    /// Rows of params from which an index row selects: the product of the dims that are indexed. For gather_elements,
+    /// the product of all dims of params after the leading ones before the axis that params and indices share.
     #[must_use]
-    pub fn batch_dims(&self) -> usize {
-        self.batch_dims
+    pub fn row_count(&self) -> u64 {
+        self.dims.row_count
     }
 
     /// The policy for an index out of range.
     #[must_use]
     pub fn bad_indices(&self) -> BadIndices {
         self.bad_indices
-    }
-
-    /// The meaning of a negative index.
-    #[must_use]
-    pub fn negative_indices(&self) -> NegativeIndices {
-        self.negative_indices
     }
 
     /// The plan for a shard: the params rows `rows` of each block, on one of several devices or machines that share
@@ -153,8 +149,7 @@ impl GatherPlan {
     }
 
     /// The sizes that both executors work from.
-    #[must_use]
-    pub fn dims(&self) -> &GatherDims {
+    pub(crate) fn dims(&self) -> &GatherDims {
         &self.dims
     }
 

@@ -4,7 +4,7 @@
 use std::sync::OnceLock;
 
 use libtest_mimic::{Completion, Failed, Trial};
-use wgpu_gather::Gpu;
+use wgpu_gather::{Gpu, GpuOptions};
 
 pub use super::on_gpu::{OnGpu, blocking};
 use super::{driver, log};
@@ -25,7 +25,8 @@ pub fn gpu() -> Result<&'static Gpu, &'static str> {
 }
 
 fn open() -> Result<Gpu, String> {
-    let gpu = pollster::block_on(Gpu::from_env()).map_err(|error| error.to_string())?;
+    let gpu = pollster::block_on(Gpu::open(&GpuOptions::from_env()))
+        .map_err(|error| error.to_string())?;
     if let Some(expected) = driver::expected() {
         driver::check(&expected, &gpu.device().adapter_info())?;
     }

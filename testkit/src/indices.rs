@@ -47,7 +47,7 @@ impl Case {
                     return values[hash.below(values.len())];
                 }
                 let position = hash.below(dim) as i128;
-                let signed = kinds.iter().all(|kind| kind.is_signed());
+                let signed = kinds.iter().all(|&kind| holds(kind, -1));
                 if self.from_end && signed && hash.below(2) == 0 {
                     position - dim as i128
                 } else {

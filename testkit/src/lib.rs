@@ -25,6 +25,7 @@ pub mod oracle;
 #[cfg(not(target_arch = "wasm32"))]
 pub mod ran;
 mod rejection;
+pub mod sizes;
 pub mod small_shapes;
 mod voice;
 pub mod voices;

@@ -4,7 +4,7 @@ use wgpu_gather::{BadIndices, GatherIndex, GatherPlan, Gpu, GpuError, RunError};
 
 use super::voices::{Element, Voice};
 
-/// Gathers by `Gpu::gather` if `awaits` is set, else by `Gpu::gather_blocking`.
+/// Gathers by a request that is awaited if `awaits` is set, and waited for if not.
 pub struct OnGpu<'a> {
     pub gpu: &'a Gpu,
     pub awaits: bool,
@@ -27,7 +27,7 @@ impl Voice for OnGpu<'_> {
         let gathered = if self.awaits {
             pollster::block_on(self.gpu.gather(plan, &table, indices))
         } else {
-            self.gpu.gather_blocking(plan, &table, indices)
+            self.gpu.gather(plan, &table, indices).wait()
         };
         gathered.map_err(|error| match error {
             GpuError::Run(error) => error,

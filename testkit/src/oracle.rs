@@ -116,6 +116,31 @@ impl Op {
         }
     }
 
+    /// Index rows of one batch. A batch of gather_elements is one coordinate of the leading dims before the axis that
+    /// both operands share. The shapes must be valid.
+    pub fn index_count(self, params: &[usize], indices: &[usize]) -> usize {
+        let rows = match self {
+            Self::Gather { .. } => &indices[self.batch_dims(indices).unwrap()..],
+            Self::GatherNd { .. } => &indices[self.batch_dims(indices).unwrap()..indices.len() - 1],
+            Self::GatherElements { .. } => {
+                let axis = self.axis(params).unwrap();
+                let shared = (0..axis).take_while(|&dim| params[dim] == indices[dim]);
+                &indices[shared.count()..]
+            }
+        };
+        rows.iter().product()
+    }
+
+    /// Rows of params in all blocks. The shapes must be valid.
+    pub fn params_rows(self, params: &[usize], indices: &[usize]) -> usize {
+        let end = match self {
+            Self::Gather { .. } => self.axis(params).unwrap() + 1,
+            Self::GatherNd { .. } => self.batch_dims(indices).unwrap() + indices[indices.len() - 1],
+            Self::GatherElements { .. } => params.len(),
+        };
+        params[..end].iter().product()
+    }
+
     /// The axis, counted from the front; `None` if out of range. The default axis is batch_dims as written.
     fn axis(self, params: &[usize]) -> Option<usize> {
         match self {

@@ -29,7 +29,7 @@ pub struct Job {
     pub bad_row_count: usize,
     /// The error text that names the first bad row, if there is one.
     pub bad_index: Option<String>,
-    case: Case,
+    pub case: Case,
 }
 
 /// The element widths that voices run, in bytes.
@@ -180,10 +180,9 @@ impl Job {
     /// bitwise OR of their outputs with the expected result.
     #[track_caller]
     pub fn check_shards(&self, voice: &impl Voice, hash: &mut Hash) {
-        let dims = self.plan.dims();
-        let rows = usize::try_from(dims.row_count).expect("rows in memory");
+        let rows = usize::try_from(self.plan.row_count()).expect("rows in memory");
         let row_bytes =
-            usize::try_from(dims.slice_len).expect("a slice in memory") * self.element_bytes;
+            usize::try_from(self.plan.slice_len()).expect("a slice in memory") * self.element_bytes;
         let (a, b) = (hash.below(rows + 1), hash.below(rows + 1));
         let mut whole = Ok(vec![0; self.output.len()]);
         for held in [0..a.min(b), a.min(b)..a.max(b), a.max(b)..rows] {

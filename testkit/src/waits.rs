@@ -1,27 +1,24 @@
 //! Results that come back from a GPU. A call blocks this thread or, on wasm, where no thread may block, is awaited.
 
-use wgpu_gather::{GatherElement, GatherIndex, GatherPlan, Gpu, GpuError, GpuTable};
+use wgpu_gather::{GatherElement, GatherIndex, GatherPlan, Gpu, GpuError, Tensor};
 
 pub async fn gather<T: GatherElement, I: GatherIndex>(
     gpu: &Gpu,
     plan: &GatherPlan,
-    table: &GpuTable<T>,
+    table: &Tensor<T>,
     indices: &[I],
 ) -> Result<Vec<T>, GpuError> {
     #[cfg(not(target_arch = "wasm32"))]
-    let output = gpu.gather_blocking(plan, table, indices);
+    let output = gpu.gather(plan, table, indices).wait();
     #[cfg(target_arch = "wasm32")]
     let output = gpu.gather(plan, table, indices).await;
     output
 }
 
-pub async fn download<T: GatherElement>(
-    gpu: &Gpu,
-    table: &GpuTable<T>,
-) -> Result<Vec<T>, GpuError> {
+pub async fn download<T: GatherElement>(table: &Tensor<T>) -> Result<Vec<T>, GpuError> {
     #[cfg(not(target_arch = "wasm32"))]
-    let elements = gpu.download_blocking(table);
+    let elements = table.download().wait();
     #[cfg(target_arch = "wasm32")]
-    let elements = gpu.download(table).await;
+    let elements = table.download().await;
     elements
 }

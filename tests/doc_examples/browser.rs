@@ -4,6 +4,6 @@ use wgpu_gather::{BadIndices, Executor, Gather, GpuError};
 pub async fn colours(pixels: &[u32]) -> Result<Vec<[u8; 4]>, GpuError> {
     let executor = Executor::new().await;
     let palette = [[255, 0, 0, 255], [0, 0, 255, 255]];
-    let plan = Gather::new().bad_indices(BadIndices::Zero).plan(&[2], &[pixels.len()]);
-    executor.gather(&plan.expect("shapes that fit"), &palette, pixels).await
+    let gather = Gather::new().bad_indices(BadIndices::Zero);
+    executor.gather(gather, &palette, pixels).await
 }

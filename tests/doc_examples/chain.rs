@@ -1,18 +1,15 @@
-use wgpu_gather::{Gather, Gpu};
+use wgpu_gather::{Gather, Gpu, GpuError};
 
-fn main() -> Result<(), Box<dyn std::error::Error>> {
+fn main() -> Result<(), GpuError> {
     let gpu = Gpu::new_blocking()?;
     // Words are made of tokens, and each token has an embedding.
-    let embeddings = gpu.upload(&[0.0_f32, 0.1, 1.0, 1.1, 2.0, 2.1])?.with_shape(&[3, 2])?;
-    let tokens_of_words = gpu.upload(&[2_u32, 0, 1, 1])?.with_shape(&[2, 2])?;
-    let words = gpu.upload(&[1_u32, 0])?;
+    let embeddings = gpu.upload_shaped(&[0.0_f32, 0.1, 1.0, 1.1, 2.0, 2.1], &[3, 2])?;
+    let tokens_of_words = gpu.upload_shaped(&[2_u32, 0, 1, 1], &[2, 2])?;
 
-    // A gather's output on the GPU has a shape, from which the next gather is planned.
-    let plan = Gather::new().plan(tokens_of_words.shape(), words.shape())?;
-    let tokens = gpu.gather_to_table_blocking(&plan, &tokens_of_words, &words)?;
-    let plan = Gather::new().plan(embeddings.shape(), tokens.shape())?;
-    let rows = gpu.gather_to_table_blocking(&plan, &embeddings, &tokens)?;
+    // The tokens of two words stay on the GPU, and are the indices of the next gather.
+    let tokens = gpu.gather(Gather::new(), &tokens_of_words, &[1, 0]).on_gpu().wait()?;
+    let rows = gpu.gather(Gather::new(), &embeddings, &tokens).on_gpu().wait()?;
     assert_eq!(rows.shape(), [2, 2, 2]);
-    assert_eq!(gpu.download_blocking(&rows)?, [1.0, 1.1, 1.0, 1.1, 2.0, 2.1, 0.0, 0.1]);
+    assert_eq!(rows.download().wait()?, [1.0, 1.1, 1.0, 1.1, 2.0, 2.1, 0.0, 0.1]);
     Ok(())
 }

@@ -1,10 +1,11 @@
 use wgpu_gather::{BadIndices, Executor, Gather};
 
-fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let executor = Executor::new_blocking();
+fn main() -> Result<(), wgpu_gather::GpuError> {
+    let executor = pollster::block_on(Executor::new());
     println!("gathering on {executor}");
-    let plan = Gather::new().bad_indices(BadIndices::Zero).plan(&[3], &[2])?;
-    let output = executor.gather_blocking(&plan, &[1.0_f32, 2.0, 3.0], &[2, 3])?;
-    assert_eq!(output, [3.0, 0.0]);
+    let table = executor.upload(&[1.0_f32, 2.0, 3.0])?; // on the GPU, or in host memory
+    let gather = Gather::new().bad_indices(BadIndices::Zero);
+    let output = executor.gather(gather, &table, &[2, 3]).fill(-1.0).wait()?;
+    assert_eq!(output, [3.0, -1.0]);
     Ok(())
 }

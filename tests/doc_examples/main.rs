@@ -11,6 +11,14 @@ use wgpu_gather::{Gatherer, Gpu, wgpu};
 mod gpu {
     include!("gpu.rs");
 
+    pub fn run() -> Result<(), wgpu_gather::GpuError> {
+        main()
+    }
+}
+
+mod bytes {
+    include!("bytes.rs");
+
     pub fn run() -> Result<(), Box<dyn std::error::Error>> {
         main()
     }
@@ -19,7 +27,7 @@ mod gpu {
 mod chain {
     include!("chain.rs");
 
-    pub fn run() -> Result<(), Box<dyn std::error::Error>> {
+    pub fn run() -> Result<(), wgpu_gather::GpuError> {
         main()
     }
 }
@@ -27,15 +35,15 @@ mod chain {
 mod executor {
     include!("executor.rs");
 
-    pub fn run() -> Result<(), Box<dyn std::error::Error>> {
+    pub fn run() -> Result<(), wgpu_gather::GpuError> {
         main()
     }
 }
 
-mod executor_filled {
-    include!("executor_filled.rs");
+mod filled {
+    include!("filled.rs");
 
-    pub fn run() -> Result<(), Box<dyn std::error::Error>> {
+    pub fn run() -> Result<(), wgpu_gather::GpuError> {
         main()
     }
 }
@@ -56,6 +64,10 @@ mod stream_filled {
     }
 }
 
+mod own_device {
+    include!("own_device.rs");
+}
+
 mod gatherer {
     include!("gatherer.rs");
 }
@@ -74,13 +86,7 @@ fn main() {
     arguments.test_threads = Some(1);
     let trials = vec![
         Trial::test("the_readme_holds_what_runs_here", || {
-            for example in [
-                include_str!("gpu.rs"),
-                include_str!("gatherer.rs"),
-                include_str!("prepared.rs"),
-                include_str!("stream.rs"),
-                include_str!("browser.rs"),
-            ] {
+            for example in [include_str!("own_device.rs"), include_str!("gpu.rs")] {
                 let block = format!("```rust,no_run\n{example}```\n");
                 assert!(
                     include_str!("../../README.md").contains(&block),
@@ -92,9 +98,19 @@ fn main() {
         gpu_trial("a_table_on_the_gpu", |_| Ok(gpu::run()?)),
         gpu_trial("a_chain_on_the_gpu", |_| Ok(chain::run()?)),
         gpu_trial("the_gpu_if_there_is_one", |_| Ok(executor::run()?)),
-        gpu_trial("a_fill_on_either_device", |_| Ok(executor_filled::run()?)),
+        gpu_trial("a_fill", |_| Ok(filled::run()?)),
+        gpu_trial("bytes_of_types_known_at_run_time", |_| Ok(bytes::run()?)),
         gpu_trial("a_fill_in_a_stream", |_| Ok(stream_filled::run()?)),
         gpu_trial("a_table_in_the_hosts_memory", |_| Ok(stream::run()?)),
+        gpu_trial("rows_in_a_device_of_the_apps_own", |gpu| {
+            let rows = own_device::two_rows(gpu.device(), gpu.queue())?;
+            let output = gpu.zeros::<f32>(&[4])?;
+            let mut encoder = gpu.device().create_command_encoder(&Default::default());
+            encoder.copy_buffer_to_buffer(&rows, 0, output.buffer()?, 0, 16);
+            gpu.queue().submit([encoder.finish()]);
+            assert_eq!(output.download().wait()?, [30.0, 31.0, 10.0, 11.0]);
+            Ok(())
+        }),
         gpu_trial("an_encoder_of_the_apps_own", record_embedding),
         gpu_trial("a_gather_that_a_browser_awaits", |_| {
             let output = pollster::block_on(browser::colours(&[1, 0, 2]))?;
@@ -117,28 +133,25 @@ fn record_embedding(gpu: &Gpu) -> Result<(), libtest_mimic::Failed> {
     let mut encoder = gpu
         .device()
         .create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
-    let buffers = [table.buffer(), token_ids.buffer(), output.buffer()];
+    let buffers = [table.buffer()?, token_ids.buffer()?, output.buffer()?];
     gatherer::record_embedding(&recorder, &mut encoder, buffers[0], buffers[1], buffers[2])?;
     gpu.queue().submit([encoder.finish()]);
     let plan = gatherer::embedding_plan()?;
     let expected = plan.run(&params, &indices)?;
-    assert_eq!(gpu.download_blocking(&output)?, expected);
+    assert_eq!(output.download().wait()?, expected);
 
     // The gather is prepared once and recorded again with other indices in the same buffer.
     let lookup = prepared::prepare_lookup(&recorder, &plan, buffers[0], buffers[1], buffers[2])?;
     for step in [104_729, 1_299_709] {
         let indices: Vec<u32> = (0..1_000).map(|n| n * step % 50_000).collect();
         gpu.queue()
-            .write_buffer(token_ids.buffer(), 0, bytemuck::cast_slice(&indices));
+            .write_buffer(token_ids.buffer()?, 0, bytemuck::cast_slice(&indices));
         let mut encoder = gpu
             .device()
             .create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
         prepared::record_lookup(&lookup, &mut encoder);
         gpu.queue().submit([encoder.finish()]);
-        assert_eq!(
-            gpu.download_blocking(&output)?,
-            plan.run(&params, &indices)?
-        );
+        assert_eq!(output.download().wait()?, plan.run(&params, &indices)?);
     }
     Ok(())
 }

@@ -7,7 +7,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let indices: Vec<u32> = (0..500_000).map(|n| n * 7_919 % (1 << 20)).collect();
     let plan = Gather::new().plan(&[1 << 20, 8], &[indices.len()])?;
     let mut output = Vec::new();
-    for chunk in gpu.stream_from_host(&plan, &table, &indices, 16 << 20)? {
+    for chunk in gpu.stream(&plan, &table, &indices, 16 << 20)? {
         output.extend(chunk?); // or to a file, a socket, ...
     }
     assert_eq!(output, plan.run(&table, &indices)?);

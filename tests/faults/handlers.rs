@@ -47,10 +47,10 @@ pub fn trials() -> Vec<Trial> {
 fn destroyed_after_upload(machine: &Machine) {
     let (app, work) = (machine.app(), Work::small());
     let table = app.upload(&work);
-    table.buffer().destroy();
-    let gathered = app.gpu.gather_blocking(&work.plan, &table, &work.indices);
+    table.buffer().unwrap().destroy();
+    let gathered = app.gpu.gather(&work.plan, &table, &work.indices).wait();
     assert_rejected(&gathered.unwrap_err());
-    assert_rejected(&app.gpu.download_blocking(&table).unwrap_err());
+    assert_rejected(&table.download().wait().unwrap_err());
     assert_eq!(app.gather(&work), Ok(machine.answer(&work)));
     app.assert_handlers_are_the_apps();
 }
@@ -61,8 +61,8 @@ fn destroyed_before_any_call(machine: &Machine) {
     for calls in 0.. {
         let app = machine.app();
         let table = app.upload(&work);
-        let buffer = table.buffer().clone();
-        let gather = || app.gpu.gather_blocking(&work.plan, &table, &work.indices);
+        let buffer = table.buffer().unwrap().clone();
+        let gather = || app.gpu.gather(&work.plan, &table, &work.indices).wait();
         match before_call(calls, move |_| buffer.destroy(), gather) {
             None => break,
             Some(Ok(output)) => {
@@ -83,9 +83,13 @@ fn destroyed_before_any_call(machine: &Machine) {
 fn destroyed_while_running(machine: &Machine) {
     let (app, work) = (machine.app(), Work::long());
     let table = app.upload(&work);
-    let mut gather = pin!(app.gpu.gather(&work.plan, &table, &work.indices));
+    let mut gather = pin!(
+        app.gpu
+            .gather(&work.plan, &table, &work.indices)
+            .into_future()
+    );
     let first = poll_once(gather.as_mut());
-    table.buffer().destroy();
+    table.buffer().unwrap().destroy();
     let output = match first {
         Poll::Pending => pollster::block_on(gather),
         // GL on the CPU has run a submission when submit returns.
@@ -98,16 +102,14 @@ fn destroyed_while_running(machine: &Machine) {
 fn scopes_of_the_app(machine: &Machine) {
     let (app, work) = (machine.app(), Work::small());
     let destroyed = app.upload(&work);
-    destroyed.buffer().destroy();
+    destroyed.buffer().unwrap().destroy();
     let filters = [
         wgpu::ErrorFilter::Validation,
         wgpu::ErrorFilter::Internal,
         wgpu::ErrorFilter::OutOfMemory,
     ];
     let scopes = filters.map(|filter| app.device().push_error_scope(filter));
-    let rejected = app
-        .gpu
-        .gather_blocking(&work.plan, &destroyed, &work.indices);
+    let rejected = app.gpu.gather(&work.plan, &destroyed, &work.indices).wait();
     assert_rejected(&rejected.unwrap_err());
     assert_eq!(app.gather(&work), Ok(machine.answer(&work)));
     for scope in scopes.into_iter().rev() {

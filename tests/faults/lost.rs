@@ -5,7 +5,7 @@ use std::pin::pin;
 use std::task::Poll;
 
 use libtest_mimic::Trial;
-use wgpu_gather::{GpuError, GpuTable, wgpu};
+use wgpu_gather::{GpuError, Tensor, wgpu};
 
 use crate::at_call::before_call;
 use crate::support::{
@@ -58,7 +58,7 @@ fn before_the_first(machine: &Machine) {
     app.assert_only_the_loss_is_heard();
 }
 
-fn assert_all_refused(app: &App, table: &GpuTable<f32>, buffers: &Buffers) {
+fn assert_all_refused(app: &App, table: &Tensor<f32>, buffers: &Buffers) {
     let (
         gpu,
         Work {
@@ -68,24 +68,29 @@ fn assert_all_refused(app: &App, table: &GpuTable<f32>, buffers: &Buffers) {
         },
     ) = (&app.gpu, Work::small());
     assert_rejected(&gpu.upload(&params).unwrap_err());
-    assert_rejected(&gpu.gather_blocking(&plan, table, &indices).unwrap_err());
+    assert_rejected(&gpu.gather(&plan, table, &indices).wait().unwrap_err());
     assert_rejected(&pollster::block_on(gpu.gather(&plan, table, &indices)).unwrap_err());
-    assert_rejected(&gpu.download_blocking(table).unwrap_err());
-    assert_rejected(&pollster::block_on(gpu.download(table)).unwrap_err());
+    assert_rejected(&table.download().wait().unwrap_err());
+    assert_rejected(&pollster::block_on(table.download()).unwrap_err());
     let mut encoder = app.device().create_command_encoder(&Default::default());
     let encoded = gpu.gatherer().encode(&mut encoder, &plan, &buffers.bound());
     assert_rejected(&encoded.unwrap_err().into());
     let mut pass = encoder.begin_compute_pass(&Default::default());
     let recorded = gpu
         .gatherer()
-        .encode_in_pass(&mut pass, &plan, &buffers.bound());
+        .prepare(&plan, &buffers.bound())
+        .map(|gather| gather.encode_in_pass(&mut pass));
     assert_rejected(&recorded.unwrap_err().into());
 }
 
 fn while_running(machine: &Machine) {
     let (app, work) = (machine.app(), Work::long());
     let table = app.upload(&work);
-    let mut gather = pin!(app.gpu.gather(&work.plan, &table, &work.indices));
+    let mut gather = pin!(
+        app.gpu
+            .gather(&work.plan, &table, &work.indices)
+            .into_future()
+    );
     let first = poll_once(gather.as_mut());
     app.device().destroy();
     match first {
@@ -102,7 +107,7 @@ fn while_running(machine: &Machine) {
 fn after(machine: &Machine) {
     let (app, work) = (machine.app(), Work::small());
     let table = app.upload(&work);
-    let output = app.gpu.gather_blocking(&work.plan, &table, &work.indices);
+    let output = app.gpu.gather(&work.plan, &table, &work.indices).wait();
     app.device().destroy();
     assert_eq!(output, Ok(machine.answer(&work)));
     drop(table);
@@ -126,7 +131,7 @@ const LOSSES: [(&str, Lose); 2] = [
 
 fn before_any_call(machine: &Machine) {
     let asked: [(&str, Ask); 6] = [
-        ("gather_blocking", |app, work| app.gather(work).map(Some)),
+        ("gather, waited for", |app, work| app.gather(work).map(Some)),
         ("gather", |app, work| {
             let table = app.gpu.upload(&work.params)?;
             let gather = app.gpu.gather(&work.plan, &table, &work.indices);
@@ -134,19 +139,19 @@ fn before_any_call(machine: &Machine) {
         }),
         ("download", |app, work| {
             let table = app.gpu.upload(&work.params)?;
-            let download = pollster::block_on(app.gpu.download(&table))?;
+            let download = pollster::block_on(table.download())?;
             assert_eq!(download, work.params);
             Ok(None)
         }),
-        ("download_blocking", |app, work| {
+        ("download, waited for", |app, work| {
             let table = app.gpu.upload(&work.params)?;
-            assert_eq!(app.gpu.download_blocking(&table)?, work.params);
+            assert_eq!(table.download().wait()?, work.params);
             Ok(None)
         }),
-        ("stream_from_host", |app, work| {
+        ("stream", |app, work| {
             let stream = app
                 .gpu
-                .stream_from_host(&work.plan, &work.params, &work.indices, 4096)?;
+                .stream(&work.plan, &work.params, &work.indices, 4096)?;
             let chunks: Result<Vec<_>, _> = stream.collect();
             Ok(Some(chunks?.concat()))
         }),
@@ -206,7 +211,7 @@ fn lost_by_the_driver(machine: &Machine) {
                 }
             };
             let gather = || {
-                let gather = || app.gpu.gather_blocking(&work.plan, &table, &work.indices);
+                let gather = || app.gpu.gather(&work.plan, &table, &work.indices).wait();
                 catch_unwind(AssertUnwindSafe(gather))
             };
             match before_call(calls, panic, gather) {

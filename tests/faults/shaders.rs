@@ -65,7 +65,9 @@ fn assert_rejected_and_nothing_recorded(app: &App, gatherer: &Gatherer, name: &s
     let mut encoder = app.device().create_command_encoder(&Default::default());
     let encoded = gatherer.encode(&mut encoder, &plan, &buffers.bound());
     let mut pass = encoder.begin_compute_pass(&Default::default());
-    let recorded = gatherer.encode_in_pass(&mut pass, &plan, &buffers.bound());
+    let recorded = gatherer
+        .prepare(&plan, &buffers.bound())
+        .map(|gather| gather.encode_in_pass(&mut pass));
     drop(pass);
     for result in [encoded, recorded] {
         let rejected = matches!(result, Err(GatherError::Rejected(_)));

@@ -11,8 +11,8 @@ use std::time::Duration;
 
 use libtest_mimic::{Failed, Trial};
 use wgpu_gather::{
-    BadIndices, BadRows, Gather, GatherBuffers, GatherError, GatherPlan, Gpu, GpuError, GpuTable,
-    wgpu,
+    BadIndices, BadRows, ElementTypes, Gather, GatherBuffers, GatherError, GatherPlan, Gpu,
+    GpuError, Tensor, wgpu,
 };
 
 use crate::common::device;
@@ -157,10 +157,10 @@ impl App {
 
     pub fn gather(&self, work: &Work) -> Result<Vec<f32>, GpuError> {
         let table = self.gpu.upload(&work.params)?;
-        self.gpu.gather_blocking(&work.plan, &table, &work.indices)
+        self.gpu.gather(&work.plan, &table, &work.indices).wait()
     }
 
-    pub fn upload(&self, work: &Work) -> GpuTable<f32> {
+    pub fn upload(&self, work: &Work) -> Tensor<f32> {
         self.gpu.upload(&work.params).unwrap()
     }
 
@@ -258,11 +258,15 @@ impl Buffers {
 
     pub fn bound(&self) -> GatherBuffers<'_> {
         let [params, indices, output, report] = self.all.each_ref().map(|buffer| buffer.slice(..));
-        GatherBuffers::new::<f32, i32>(params, indices, output).with_report(report)
+        GatherBuffers::new(ElementTypes::of::<f32, i32>())
+            .params(params)
+            .indices(indices)
+            .output(output)
+            .report(report)
     }
 }
 
-pub fn poll_once<F: Future>(future: Pin<&mut F>) -> Poll<F::Output> {
+pub fn poll_once<F: Future + ?Sized>(future: Pin<&mut F>) -> Poll<F::Output> {
     future.poll(&mut Context::from_waker(Waker::noop()))
 }
 

@@ -41,7 +41,7 @@ fn first_gathers(machine: &Machine) {
     }
 }
 
-/// Half of the threads wait with `gather_blocking`, half await `gather`.
+/// Half of the threads wait for their gathers, half await them.
 fn different_shapes(machine: &Machine) {
     let app = machine.app();
     let kinds = [IndexKind::I32, IndexKind::U64];

@@ -15,6 +15,7 @@ mod torch;
 use std::collections::{BTreeMap, BTreeSet};
 
 use common::device::gpu_trial;
+use common::sizes::run_filled;
 use libtest_mimic::{Arguments, Trial};
 use row::{Call, Row};
 use wgpu_gather::{GatherPlan, Gpu, GpuError, RunError};
@@ -57,7 +58,8 @@ fn check(row: &Row, run: impl Fn(&GatherPlan, &Call) -> Result<Vec<f32>, RunErro
 
 fn on_gpu(gpu: &Gpu, plan: &GatherPlan, call: &Call) -> Result<Vec<f32>, RunError> {
     let table = gpu.upload(call.params.1).unwrap();
-    let gathered = gpu.gather_filled_blocking(plan, &table, call.indices.1, call.fill);
+    let request = gpu.gather(plan, &table, call.indices.1);
+    let gathered = request.fill(call.fill).wait();
     gathered.map_err(|error| match error {
         GpuError::Run(error) => error,
         error => panic!("{error}"),
@@ -110,7 +112,7 @@ fn main() {
     for (number, row) in rows().into_iter().enumerate() {
         trials.push(Trial::test(format!("cpu::{}", row.there), move || {
             check(&row, |plan, call| {
-                plan.run_filled(call.params.1, call.indices.1, call.fill)
+                run_filled(plan, call.params.1, call.indices.1, call.fill)
             });
             Ok(())
         }));

@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use wgpu_gather::{BadIndices, BadRows, GatherBuffers, Gatherer, Gpu, wgpu};
+use wgpu_gather::{BadIndices, BadRows, ElementTypes, GatherBuffers, Gatherer, Gpu, wgpu};
 
 use crate::common::voices::Job;
 
@@ -108,7 +108,9 @@ const OPERANDS: [&str; 5] = ["params", "indices", "output", "report", "index cou
 
 /// The index count for a job: no index rows, one, some, all, or more than there are.
 fn count_of(at: usize, job: &Job) -> u32 {
-    let rows = u32::try_from(job.plan.dims().index_count).unwrap();
+    let case = &job.case;
+    let rows = case.op.index_count(&case.params_shape, &case.indices_shape);
+    let rows = u32::try_from(rows).unwrap();
     [
         rows,
         1,
@@ -122,16 +124,14 @@ fn count_of(at: usize, job: &Job) -> u32 {
 
 /// The ranges of output bytes that this index count writes, one for each block.
 fn gathered_bytes(job: &Job, count: u32) -> impl Iterator<Item = Range<usize>> {
-    let dims = job.plan.dims();
-    let size = |size: u64| usize::try_from(size).unwrap();
-    let row_bytes = size(dims.slice_len) * job.element_bytes;
-    let (rows, blocks) = (
-        size(dims.index_count),
-        size(dims.batch_size * dims.outer_size),
-    );
+    let row_bytes = usize::try_from(job.plan.slice_len()).unwrap() * job.element_bytes;
+    let case = &job.case;
+    let rows = case.op.index_count(&case.params_shape, &case.indices_shape);
+    let block_bytes = rows * row_bytes;
+    let blocks = job.output.len().checked_div(block_bytes).unwrap_or(0);
     let gathered = rows.min(count as usize);
     (0..blocks).map(move |block| {
-        let start = block * rows * row_bytes;
+        let start = block * block_bytes;
         start..start + gathered * row_bytes
     })
 }
@@ -209,23 +209,23 @@ fn record(
         buffers.of[operand].slice(start..end)
     };
     let operands = |at: usize, job: &Job| {
-        let operands = GatherBuffers::with_bytes(
-            job.element_bytes as u64,
-            job.index_kind,
-            range(0, at, job.params.len()),
-            range(1, at, job.indices.len()),
-            range(2, at, job.output.len()),
-        );
+        let operands = GatherBuffers::new(ElementTypes {
+            element_bytes: job.element_bytes as u64,
+            index_kind: job.index_kind,
+        })
+        .params(range(0, at, job.params.len()))
+        .indices(range(1, at, job.indices.len()))
+        .output(range(2, at, job.output.len()));
         let operands = match &job.fill[..] {
             [] => operands,
-            fill => operands.with_fill_bytes(fill),
+            fill => operands.fill(fill),
         };
         let operands = match recording {
-            Recording::Counted => operands.with_index_count(range(4, at, 4)),
+            Recording::Counted => operands.index_count(range(4, at, 4)),
             _ => operands,
         };
         if has_report(job) {
-            operands.with_report(range(3, at, REPORT_BYTES))
+            operands.report(range(3, at, REPORT_BYTES))
         } else {
             operands
         }
@@ -252,8 +252,11 @@ fn record(
                 timestamp_writes: None,
             });
             for (at, job) in jobs.iter().enumerate() {
-                let result = gatherer.encode_in_pass(&mut pass, &job.plan, &operands(at, job));
-                assert_eq!(result, Ok(()), "{job}");
+                let gather = gatherer.prepare(&job.plan, &operands(at, job));
+                match gather {
+                    Ok(gather) => gather.encode_in_pass(&mut pass),
+                    Err(error) => panic!("{job}: {error}"),
+                }
             }
         }
     }

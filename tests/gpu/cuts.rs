@@ -3,8 +3,8 @@
 
 use libtest_mimic::Trial;
 use wgpu_gather::{
-    BadIndices, BadRows, Gather, GatherBuffers, GatherElements, GatherNd, GatherPlan, Gpu,
-    GpuError, IndexKind, ParamsShard, wgpu,
+    BadIndices, BadRows, ElementTypes, Gather, GatherBuffers, GatherElements, GatherNd, GatherPlan,
+    Gpu, GpuError, IndexKind, wgpu,
 };
 
 use crate::batch::{self, REPORT_BYTES, Recording, read_back};
@@ -114,9 +114,9 @@ fn small_buffers(_: &'static Gpu) {
                 let indices: Vec<u64> = bytemuck::pod_collect_to_vec(&job.indices);
                 let error = match (table, job.index_kind) {
                     (Err(error), _) => error,
-                    (Ok(table), IndexKind::U64) => gpu
-                        .gather_blocking(&job.plan, &table, &indices)
-                        .unwrap_err(),
+                    (Ok(table), IndexKind::U64) => {
+                        gpu.gather(&job.plan, &table, &indices).wait().unwrap_err()
+                    }
                     _ => continue,
                 };
                 assert!(
@@ -148,10 +148,9 @@ fn shards(gpu: &'static Gpu) {
 }
 
 fn check_shards(gpu: &Gpu, job: &Job, hash: &mut Hash) {
-    let dims = job.plan.dims();
-    let rows = dims.batch_size * dims.outer_size * dims.row_count;
-    let rows = usize::try_from(rows).unwrap();
-    let slice_bytes = usize::try_from(dims.slice_len).unwrap() * job.element_bytes;
+    let case = &job.case;
+    let rows = case.op.params_rows(&case.params_shape, &case.indices_shape);
+    let slice_bytes = usize::try_from(job.plan.slice_len()).unwrap() * job.element_bytes;
     let (a, b) = (hash.below(rows + 1), hash.below(rows + 1));
     let cuts = [0, a.min(b), a.min(b), a.max(b), rows];
     let tables: Vec<_> = cuts
@@ -164,29 +163,28 @@ fn check_shards(gpu: &Gpu, job: &Job, hash: &mut Hash) {
     let shards: Vec<_> = tables
         .iter()
         .zip(cuts.windows(2))
-        .map(|(table, cut)| ParamsShard {
-            rows: (cut[1] - cut[0]) as u64,
-            range: table.buffer().slice(..),
+        .map(|(table, cut)| {
+            let range = table.buffer().unwrap().slice(..);
+            ((cut[1] - cut[0]) as u64, range)
         })
         .collect();
     let indices = gpu.upload(&job.indices).unwrap();
     let output = gpu.upload(&vec![9_u8; job.output.len()]).unwrap();
     let report = gpu.upload(&[9_u8; REPORT_BYTES]).unwrap();
-    let buffers = GatherBuffers::with_bytes(
-        job.element_bytes as u64,
-        job.index_kind,
-        shards[0].range,
-        indices.buffer().slice(..),
-        output.buffer().slice(..),
-    )
-    .with_params_shards(&shards)
-    .with_report(report.buffer().slice(..));
+    let buffers = GatherBuffers::new(ElementTypes {
+        element_bytes: job.element_bytes as u64,
+        index_kind: job.index_kind,
+    })
+    .indices(indices.buffer().unwrap().slice(..))
+    .output(output.buffer().unwrap().slice(..))
+    .params_shards(&shards)
+    .report(report.buffer().unwrap().slice(..));
     let mut encoder = gpu.device().create_command_encoder(&Default::default());
     gpu.gatherer()
         .encode(&mut encoder, &job.plan, &buffers)
         .unwrap();
     gpu.queue().submit([encoder.finish()]);
-    let [output, report] = read_back(gpu, [output.buffer(), report.buffer()]);
+    let [output, report] = read_back(gpu, [output.buffer().unwrap(), report.buffer().unwrap()]);
     assert_eq!(output[..job.output.len()], job.output, "{cuts:?} of {job}");
     let found = BadRows::decode(&job.plan, job.index_kind, &report).unwrap();
     let found = found.map(|bad_rows| (bad_rows.count, bad_rows.first.to_string()));
@@ -210,7 +208,7 @@ pub(crate) fn check_large<T, I>(
 {
     let table = gpu.upload(params).unwrap();
     let same = |indices: &[I]| {
-        let found = gpu.gather_blocking(plan, &table, indices);
+        let found = gpu.gather(plan, &table, indices).wait();
         let expected = plan.run(params, indices).map_err(GpuError::Run);
         // Too long to print.
         assert!(found == expected, "{plan}");
@@ -284,10 +282,9 @@ fn wide_params(gpu: &'static Gpu) {
         bytes[usize::try_from(at - word).unwrap()] = mark;
         gpu.queue().write_buffer(&buffers[shard], word, &bytes);
     }
-    let shards = buffers.each_ref().map(|buffer| ParamsShard {
-        rows: SHARD_ROWS,
-        range: buffer.slice(..),
-    });
+    let shards = buffers
+        .each_ref()
+        .map(|buffer| (SHARD_ROWS, buffer.slice(..)));
 
     // Rows as an index into one dim, and as indices into dims of 5, 2^20 and 2^10.
     let inner = [1_u64 << 20, 1 << 10];
@@ -325,27 +322,21 @@ fn wide_params(gpu: &'static Gpu) {
         let indices = gpu.upload(&indices).unwrap();
         let output = gpu.upload(&vec![9_u8; expected.len()]).unwrap();
         let report = gpu.upload(&[9_u8; REPORT_BYTES]).unwrap();
-        let buffers = GatherBuffers::new::<u8, u64>(
-            shards[0].range,
-            indices.buffer().slice(..),
-            output.buffer().slice(..),
-        )
-        .with_params_shards(&shards)
-        .with_report(report.buffer().slice(..));
+        let buffers = GatherBuffers::new(ElementTypes::of::<u8, u64>())
+            .indices(indices.buffer().unwrap().slice(..))
+            .output(output.buffer().unwrap().slice(..))
+            .params_shards(&shards)
+            .report(report.buffer().unwrap().slice(..));
         let mut encoder = gpu.device().create_command_encoder(&Default::default());
         gpu.gatherer()
             .encode(&mut encoder, &plan, &buffers)
             .unwrap();
         gpu.queue().submit([encoder.finish()]);
-        let [output, report] = read_back(gpu, [output.buffer(), report.buffer()]);
+        let [output, report] = read_back(gpu, [output.buffer().unwrap(), report.buffer().unwrap()]);
         assert_eq!(output[..expected.len()], expected, "{plan}");
         let bad_rows = BadRows::decode(&plan, IndexKind::U64, &report)
             .unwrap()
             .unwrap();
-        assert_eq!(
-            (bad_rows.count, bad_rows.first.row()),
-            (1, bad_row),
-            "{plan}"
-        );
+        assert_eq!((bad_rows.count, bad_rows.first.row), (1, bad_row), "{plan}");
     }
 }

@@ -1,7 +1,7 @@
 //! Edge values of each index type, in each place of index rows of each depth, on every kernel.
 
 use libtest_mimic::Trial;
-use wgpu_gather::{BadIndices, Gpu, IndexKind};
+use wgpu_gather::{BadIndices, ElementTypes, Gpu, IndexKind};
 
 use crate::batch::{self, Recording};
 use crate::common::cases::{case, elements, gather_nd};
@@ -168,7 +168,13 @@ fn check(gpu: &Gpu, slices: &[Slices], case_of: impl Fn(IndexKind, Slices) -> Ca
                 || case.indices_shape[case.indices_shape.len() - 1] > most_dims;
             let of_case = case.jobs(&[slices.element_bytes], &[kind], &POLICIES);
             for job in &of_case {
-                let text = job.plan.explain(slices.element_bytes as u64, kind, &limits);
+                let text = job.plan.explain(
+                    ElementTypes {
+                        element_bytes: slices.element_bytes as u64,
+                        index_kind: kind,
+                    },
+                    &limits,
+                );
                 let line = text.lines().find(|line| line.starts_with("kernel "));
                 let line = line.unwrap();
                 let report = match job.plan.bad_indices() {
@@ -196,9 +202,14 @@ fn check(gpu: &Gpu, slices: &[Slices], case_of: impl Fn(IndexKind, Slices) -> Ca
 }
 
 fn check_cpu(job: &Job) {
-    let found = job
-        .plan
-        .run_bytes(job.element_bytes, &job.params, job.index_kind, &job.indices);
+    let found = job.plan.run_bytes(
+        ElementTypes {
+            element_bytes: job.element_bytes as u64,
+            index_kind: job.index_kind,
+        },
+        &job.params,
+        &job.indices,
+    );
     match &job.bad_index {
         Some(text) if job.plan.bad_indices() == BadIndices::Error => {
             assert_eq!(found.unwrap_err().to_string(), *text);

@@ -3,7 +3,7 @@
 
 use libtest_mimic::Trial;
 use wgpu_gather::{
-    BadIndices, BadRows, Gather, GatherBuffers, GatherPlan, Gpu, GpuError, IndexKind,
+    BadIndices, BadRows, ElementTypes, Gather, GatherBuffers, GatherPlan, Gpu, GpuError, IndexKind,
 };
 
 use crate::batch::{REPORT_BYTES, read_back, upload};
@@ -155,7 +155,14 @@ fn check(gpu: &Gpu, element_bytes: usize, [batches, outer, slice_len]: [usize; 3
     let fill: Vec<u8> = (0xa1..).take(element_bytes).collect();
 
     let index_rows = index_bytes(index_kind, &indices);
-    let expected = plan.run_bytes(element_bytes, &params, index_kind, &index_rows);
+    let expected = plan.run_bytes(
+        ElementTypes {
+            element_bytes: element_bytes as u64,
+            index_kind,
+        },
+        &params,
+        &index_rows,
+    );
     let mut expected = expected.unwrap();
     let slice_bytes = slice_len * element_bytes;
     for (row, slice) in expected.chunks_exact_mut(slice_bytes).enumerate() {
@@ -186,7 +193,7 @@ fn check(gpu: &Gpu, element_bytes: usize, [batches, outer, slice_len]: [usize; 3
         assert!(canaries.iter().all(|&byte| byte == CANARY), "{name}");
     }
     let report = BadRows::decode(&plan, index_kind, &report).unwrap();
-    let report = report.map(|found| (found.count, found.first.row()));
+    let report = report.map(|found| (found.count, found.first.row));
     assert_eq!(report, first.map(|row| (bad_rows, row as u64)), "{name}");
 }
 
@@ -212,16 +219,16 @@ fn run(
     let report = upload(gpu, &[9; REPORT_BYTES]);
     let mut encoder = gpu.device().create_command_encoder(&Default::default());
     for (output, reports) in outputs.iter().zip([false, true]) {
-        let mut buffers = GatherBuffers::with_bytes(
-            fill.len() as u64,
+        let mut buffers = GatherBuffers::new(ElementTypes {
+            element_bytes: fill.len() as u64,
             index_kind,
-            params.slice(..),
-            indices.slice(..),
-            output.slice(..),
-        )
-        .with_fill_bytes(fill);
+        })
+        .params(params.slice(..))
+        .indices(indices.slice(..))
+        .output(output.slice(..))
+        .fill(fill);
         if reports {
-            buffers = buffers.with_report(report.slice(..));
+            buffers = buffers.report(report.slice(..));
         }
         gpu.gatherer().encode(&mut encoder, plan, &buffers).unwrap();
     }
@@ -243,7 +250,7 @@ fn bad_rows(gpu: &'static Gpu) {
             let mut indices: Vec<u32> = (0..6).cycle().take(count).collect();
             indices[bad_row] = 96;
             let error = plan.run(&params, &indices).unwrap_err();
-            let found = gpu.gather_blocking(&plan, &table, &indices);
+            let found = gpu.gather(&plan, &table, &indices).wait();
             let name = format!("{slice_len} {count} {bad_row}");
             assert_eq!(found, Err(GpuError::Run(error)), "{name}");
         }

@@ -3,7 +3,7 @@
 use libtest_mimic::Trial;
 use wgpu_gather::{
     BadIndices, Executor, Gather, GatherError, GatherIndex, GatherNd, GatherPlan, Gpu, GpuError,
-    RunError,
+    GpuOptions, Operand, RunError,
 };
 
 use crate::common::voices::{Element, Job, Voice};
@@ -23,7 +23,8 @@ pub(crate) fn trials() -> Vec<Trial> {
             "an_executor_refuses_long_fills_on_either_device",
             fill_too_long,
         ),
-        trial("an_executor_needs_a_named_policy", policy_not_named),
+        trial("an_executor_has_tensorflows_default_policy", default_policy),
+        trial("tensors_of_an_executor_stay_where_they_are", tensors),
     ]
 }
 
@@ -51,7 +52,7 @@ fn executors(gpu: &'static Gpu) {
         let plan = GatherNd::new().bad_indices(bad_indices);
         let plan = plan.plan(&[3, 2], &[3, 1]).unwrap();
         let [gpu, cpu] = [&on_gpu, &on_cpu].map(|executor| {
-            let output = executor.gather_blocking(&plan, &params, &indices)?;
+            let output = executor.gather(&plan, &params, &indices).wait()?;
             Ok::<_, GpuError>(output.into_iter().map(f32::to_bits).collect::<Vec<_>>())
         });
         assert_eq!(gpu, cpu, "{bad_indices:?} {indices:?}");
@@ -61,7 +62,7 @@ fn executors(gpu: &'static Gpu) {
     let plan = Gather::new().bad_indices(BadIndices::Zero);
     let plan = plan.plan(&[3], &[2]).unwrap();
     let [gpu, cpu] =
-        [&on_gpu, &on_cpu].map(|executor| executor.gather_blocking(&plan, &[1], &[0, 0]));
+        [&on_gpu, &on_cpu].map(|executor| executor.gather(&plan, &[1], &[0, 0]).wait());
     assert_eq!(gpu, cpu);
     assert_eq!(
         gpu.unwrap_err().to_string(),
@@ -85,9 +86,9 @@ fn zero_bytes_on_both(gpu: &'static Gpu) {
     let plan = plan.plan(&[2], &[2]).unwrap();
     let params = [Weight(5.0), Weight(6.0)];
     for executor in both(gpu) {
-        let output = executor.gather_blocking(&plan, &params, &[1, 2]);
+        let output = executor.gather(&plan, &params, &[1, 2]).wait();
         assert_eq!(output, Ok(vec![Weight(6.0), Weight(0.0)]), "{executor}");
-        let error = executor.gather_blocking(&plan, &[(), ()], &[1, 2]);
+        let error = executor.gather(&plan, &[(), ()], &[1, 2]).wait();
         let text = "an element must have at least 1 byte on the GPU, found 0";
         assert_eq!(error.unwrap_err().to_string(), text, "{executor}");
     }
@@ -97,13 +98,52 @@ fn zero_bytes_on_both(gpu: &'static Gpu) {
     );
 }
 
-fn policy_not_named(gpu: &'static Gpu) {
-    let plan = Gather::new().plan(&[3], &[1]).unwrap();
-    for executor in both(gpu) {
-        let result = executor.gather_blocking(&plan, &[1, 2, 3], &[0]);
-        assert_eq!(result, Err(GpuError::PolicyNotNamed), "{executor}");
-        let result = block_on(executor.gather(&plan, &[1, 2, 3], &[0]));
-        assert_eq!(result, Err(GpuError::PolicyNotNamed), "{executor}");
+/// Zeros on a GPU, an error on the CPU.
+fn default_policy(gpu: &'static Gpu) {
+    let [on_gpu, on_cpu] = both(gpu);
+    let on_gpu = on_gpu.gather(Gather::new(), &[1, 2, 3], &[0, 3]);
+    assert_eq!(block_on(on_gpu), Ok(vec![1, 0]));
+    let on_cpu = on_cpu.gather(Gather::new(), &[1, 2, 3], &[0, 3]);
+    let text = "indices[1] = 3 is not in [0, 3)";
+    assert_eq!(block_on(on_cpu).unwrap_err().to_string(), text);
+}
+
+/// A chain of gathers, into a tensor of the executor's and into one of the caller's.
+fn tensors(gpu: &'static Gpu) {
+    let executors = both(gpu);
+    for executor in &executors {
+        let table = executor.upload(&[10, 20, 30, 40, 50, 60]).unwrap();
+        let table = table.with_shape(&[3, 2]).unwrap();
+        let rows = executor.upload(&[2_u32, 0, 7]).unwrap();
+        let gather = Gather::new().bad_indices(BadIndices::Zero);
+        let request = executor.gather(gather, &table, &rows).fill(9).on_gpu();
+        let taken = request.wait().unwrap();
+        assert_eq!(taken.shape(), [3, 2], "{executor}");
+        assert_eq!(block_on(taken.download()), Ok(vec![50, 60, 10, 20, 9, 9]));
+        let mut output = executor.upload(&[0; 6]).unwrap();
+        let columns = executor.gather(gather.axis(1), &taken, &[1, 0]);
+        columns.into_tensor(&mut output).wait().unwrap();
+        let expected = vec![60, 50, 20, 10, 9, 9];
+        assert_eq!(output.download().wait(), Ok(expected), "{executor}");
+        let mut short = executor.upload(&[0; 5]).unwrap();
+        let request = executor.gather(gather, &table, &rows);
+        let error = request.into_tensor(&mut short).wait().unwrap_err();
+        assert_eq!(error.to_string(), "output must have 6 elements, found 5");
+    }
+    let of_each = executors.each_ref().map(|e| e.upload(&[1, 2, 3]).unwrap());
+    assert!(of_each[0].buffer().is_ok());
+    assert_eq!(of_each[1].buffer(), Err(GpuError::InHostMemory));
+    for (executor, other) in executors.iter().zip(of_each.iter().rev()) {
+        let operand = Operand::Params;
+        let error = executor.gather(Gather::new(), other, &[0]).wait();
+        assert_eq!(error, Err(GpuError::OtherOwner { operand }), "{executor}");
+        let operand = Operand::Indices;
+        let error = executor.gather(Gather::new(), &[1.0], other).wait();
+        assert_eq!(error, Err(GpuError::OtherOwner { operand }), "{executor}");
+        let operand = Operand::Output;
+        let request = executor.gather(Gather::new(), &[1, 2], &[1, 0, 1]);
+        let error = request.into_tensor(&mut other.clone()).wait();
+        assert_eq!(error, Err(GpuError::OtherOwner { operand }), "{executor}");
     }
 }
 
@@ -125,7 +165,9 @@ impl Voice for Filled<'_> {
         let fill = bytemuck::checked::pod_read_unaligned(self.fill);
         let gathered = self
             .executor
-            .gather_filled_blocking(plan, params, indices, fill);
+            .gather(plan, params, indices)
+            .fill(fill)
+            .wait();
         gathered.map_err(|error| match error {
             GpuError::Run(error) => error,
             error => panic!("{error}"),
@@ -142,18 +184,21 @@ fn fill_on_both(gpu: &'static Gpu) {
         }
         let plan = Gather::new().bad_indices(BadIndices::Zero);
         let plan = plan.plan(&[3], &[3]).unwrap();
-        let output = block_on(executor.gather_filled(&plan, &[1_u8, 2, 3], &[2, -1, 0], 9));
+        let output = block_on(executor.gather(&plan, &[1_u8, 2, 3], &[2, -1, 0]).fill(9));
         assert_eq!(output, Ok(vec![3, 9, 1]), "{executor}");
         // Without a fill, bad rows hold zeros.
         let output = block_on(executor.gather(&plan, &[1_u8, 2, 3], &[2, -1, 0]));
         assert_eq!(output, Ok(vec![3, 0, 1]), "{executor}");
         // A row that the shard does not hold gives zeros.
         let shard = plan.shard(1..3).unwrap();
-        let output = executor.gather_filled_blocking(&shard, &[2_u8, 3], &[2, -1, 0], 9);
+        let output = executor
+            .gather(&shard, &[2_u8, 3], &[2, -1, 0])
+            .fill(9)
+            .wait();
         assert_eq!(output, Ok(vec![3, 9, 0]), "{executor}");
         let plan = Gather::new().bad_indices(BadIndices::Error);
         let plan = plan.plan(&[3], &[1]).unwrap();
-        let error = executor.gather_filled_blocking(&plan, &[1_u8, 2, 3], &[3], 9);
+        let error = executor.gather(&plan, &[1_u8, 2, 3], &[3]).fill(9).wait();
         let text = "indices[0] = 3 is not in [0, 3)";
         assert_eq!(error.unwrap_err().to_string(), text, "{executor}");
     }
@@ -161,7 +206,7 @@ fn fill_on_both(gpu: &'static Gpu) {
 
 /// The error comes before any upload, which would fail, because the device is lost.
 fn fill_too_long(_: &'static Gpu) {
-    let gpu = pollster::block_on(Gpu::from_env()).unwrap();
+    let gpu = pollster::block_on(Gpu::open(&GpuOptions::from_env())).unwrap();
     gpu.device().destroy();
     let plan = Gather::new().bad_indices(BadIndices::Zero);
     let plan = plan.plan(&[2], &[1]).unwrap();
@@ -169,9 +214,9 @@ fn fill_too_long(_: &'static Gpu) {
     let error = Err(GpuError::Gather(too_long));
     for executor in both(&gpu) {
         let params = [[1_u8; 17]; 2];
-        let filled = executor.gather_filled_blocking(&plan, &params, &[2], [9; 17]);
+        let filled = executor.gather(&plan, &params, &[2]).fill([9; 17]).wait();
         assert_eq!(filled, error, "{executor}");
-        let filled = block_on(executor.gather_filled(&plan, &params, &[2], [9; 17]));
+        let filled = block_on(executor.gather(&plan, &params, &[2]).fill([9; 17]));
         assert_eq!(filled, error, "{executor}");
     }
 }

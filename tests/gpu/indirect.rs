@@ -2,7 +2,8 @@
 
 use libtest_mimic::Trial;
 use wgpu_gather::{
-    BadIndices, BadRows, Gather, GatherBuffers, GatherPlan, Gpu, GpuTable, IndexKind, wgpu,
+    BadIndices, BadRows, ElementTypes, Gather, GatherBuffers, GatherPlan, Gpu, IndexKind, Tensor,
+    wgpu,
 };
 
 use crate::batch::{self, REPORT_BYTES, Recording, read_back};
@@ -46,20 +47,19 @@ fn gather_indirect(gpu: &Gpu, indices: &[u32; 5], count: u32) -> ([u16; 10], Opt
     let (output, report) = (gpu.upload(&[9_u16; 10]), gpu.upload(&[7_u8; REPORT_BYTES]));
     let (output, report) = (output.unwrap(), report.unwrap());
     let count = gpu.upload(&[count]).unwrap();
-    let buffers = GatherBuffers::new::<u16, u32>(
-        params.buffer().slice(..),
-        indices.buffer().slice(..),
-        output.buffer().slice(..),
-    );
+    let buffers = GatherBuffers::new(ElementTypes::of::<u16, u32>())
+        .params(params.buffer().unwrap().slice(..))
+        .indices(indices.buffer().unwrap().slice(..))
+        .output(output.buffer().unwrap().slice(..));
     let buffers = buffers
-        .with_report(report.buffer().slice(..))
-        .with_index_count(count.buffer().slice(..));
+        .report(report.buffer().unwrap().slice(..))
+        .index_count(count.buffer().unwrap().slice(..));
     let mut encoder = gpu.device().create_command_encoder(&Default::default());
     gpu.gatherer()
         .encode(&mut encoder, &plan, &buffers)
         .unwrap();
     gpu.queue().submit([encoder.finish()]);
-    let [output, report] = read_back(gpu, [output.buffer(), report.buffer()]);
+    let [output, report] = read_back(gpu, [output.buffer().unwrap(), report.buffer().unwrap()]);
     let output = bytemuck::pod_read_unaligned(&output[..20]);
     (
         output,
@@ -74,7 +74,7 @@ fn report(gpu: &'static Gpu) {
     let (output, bad_rows) = gather_indirect(gpu, &indices, 3);
     assert_eq!(output, [3, 0, 1, 9, 9, 6, 0, 4, 9, 9]);
     let bad_rows = bad_rows.unwrap();
-    assert_eq!((bad_rows.count, bad_rows.first.row()), (1, 1));
+    assert_eq!((bad_rows.count, bad_rows.first.row), (1, 1));
     let (output, bad_rows) = gather_indirect(gpu, &indices, 5);
     assert_eq!(output, [3, 0, 1, 0, 2, 6, 0, 4, 0, 5]);
     assert_eq!(bad_rows.unwrap().count, 2);
@@ -86,23 +86,22 @@ fn report(gpu: &'static Gpu) {
 fn indirect_bytes(
     gpu: &Gpu,
     plan: &GatherPlan,
-    table: &GpuTable<u8>,
-    indices: &GpuTable<u32>,
+    table: &Tensor<u8>,
+    indices: &Tensor<u32>,
     count: u32,
 ) -> Vec<u8> {
     let len = plan.output_shape().iter().product();
     let output = gpu.upload(&vec![1_u8; len]).unwrap();
     let count = gpu.upload(&[count]).unwrap();
-    let buffers = GatherBuffers::new::<u8, u32>(
-        table.buffer().slice(..),
-        indices.buffer().slice(..),
-        output.buffer().slice(..),
-    );
-    let buffers = buffers.with_index_count(count.buffer().slice(..));
+    let buffers = GatherBuffers::new(ElementTypes::of::<u8, u32>())
+        .params(table.buffer().unwrap().slice(..))
+        .indices(indices.buffer().unwrap().slice(..))
+        .output(output.buffer().unwrap().slice(..));
+    let buffers = buffers.index_count(count.buffer().unwrap().slice(..));
     let mut encoder = gpu.device().create_command_encoder(&Default::default());
     gpu.gatherer().encode(&mut encoder, plan, &buffers).unwrap();
     gpu.queue().submit([encoder.finish()]);
-    let [mut found] = read_back(gpu, [output.buffer()]);
+    let [mut found] = read_back(gpu, [output.buffer().unwrap()]);
     found.truncate(len);
     found
 }
@@ -145,13 +144,16 @@ fn earlier_pass(gpu: &'static Gpu) {
     let [kept, output] = [99_u32, 77].map(|value| gpu.upload(&[value; 32]).unwrap());
     let count = gpu.upload(&[0_u32]).unwrap();
     let plan = Gather::new().plan(&[64], &[32]).unwrap();
-    let buffers = GatherBuffers::new::<u32, u32>(
-        table.buffer().slice(..),
-        kept.buffer().slice(..),
-        output.buffer().slice(..),
-    );
-    let buffers = buffers.with_index_count(count.buffer().slice(..));
-    let entries = [numbers.buffer(), kept.buffer(), count.buffer()];
+    let buffers = GatherBuffers::new(ElementTypes::of::<u32, u32>())
+        .params(table.buffer().unwrap().slice(..))
+        .indices(kept.buffer().unwrap().slice(..))
+        .output(output.buffer().unwrap().slice(..));
+    let buffers = buffers.index_count(count.buffer().unwrap().slice(..));
+    let entries = [
+        numbers.buffer().unwrap(),
+        kept.buffer().unwrap(),
+        count.buffer().unwrap(),
+    ];
     let entries = [0, 1, 2].map(|binding| wgpu::BindGroupEntry {
         binding,
         resource: entries[binding as usize].as_entire_binding(),
@@ -167,10 +169,13 @@ fn earlier_pass(gpu: &'static Gpu) {
     pass.set_bind_group(0, &bind_group, &[]);
     pass.dispatch_workgroups(4, 1, 1);
     let gatherer = gpu.gatherer();
-    gatherer.encode_in_pass(&mut pass, &plan, &buffers).unwrap();
+    gatherer
+        .prepare(&plan, &buffers)
+        .unwrap()
+        .encode_in_pass(&mut pass);
     drop(pass);
     gpu.queue().submit([encoder.finish()]);
-    let [output] = read_back(gpu, [output.buffer()]);
+    let [output] = read_back(gpu, [output.buffer().unwrap()]);
     let output: Vec<u32> = bytemuck::pod_collect_to_vec(&output);
     let (found, rest) = output.split_at(even.len());
     let mut found = found.to_vec();
@@ -190,12 +195,11 @@ fn anew(gpu: &'static Gpu) {
         gpu.upload(&[9_u32; 4]).unwrap(),
         gpu.upload(&[0_u32]).unwrap(),
     );
-    let buffers = GatherBuffers::new::<u32, u32>(
-        params.buffer().slice(..),
-        indices.buffer().slice(..),
-        output.buffer().slice(..),
-    );
-    let buffers = buffers.with_index_count(count.buffer().slice(..));
+    let buffers = GatherBuffers::new(ElementTypes::of::<u32, u32>())
+        .params(params.buffer().unwrap().slice(..))
+        .indices(indices.buffer().unwrap().slice(..))
+        .output(output.buffer().unwrap().slice(..));
+    let buffers = buffers.index_count(count.buffer().unwrap().slice(..));
     let gather = gpu.gatherer().prepare(&plan, &buffers).unwrap();
     for (rows, expected) in [
         (2_u32, [7_u32, 6, 9, 9]),
@@ -204,12 +208,12 @@ fn anew(gpu: &'static Gpu) {
         (1, [7, 9, 9, 9]),
     ] {
         let queue = gpu.queue();
-        queue.write_buffer(output.buffer(), 0, bytemuck::bytes_of(&[9_u32; 4]));
-        queue.write_buffer(count.buffer(), 0, bytemuck::bytes_of(&rows));
+        queue.write_buffer(output.buffer().unwrap(), 0, bytemuck::bytes_of(&[9_u32; 4]));
+        queue.write_buffer(count.buffer().unwrap(), 0, bytemuck::bytes_of(&rows));
         let mut encoder = gpu.device().create_command_encoder(&Default::default());
         gather.encode(&mut encoder);
         queue.submit([encoder.finish()]);
-        let [found] = read_back(gpu, [output.buffer()]);
+        let [found] = read_back(gpu, [output.buffer().unwrap()]);
         assert_eq!(found, bytemuck::bytes_of(&expected), "{rows} rows");
     }
 }

@@ -1,7 +1,7 @@
 //! Indirect gathers that are large enough for indirect dispatches.
 
 use libtest_mimic::Trial;
-use wgpu_gather::{BadIndices, BadRows, Gather, GatherBuffers, Gpu, IndexKind, wgpu};
+use wgpu_gather::{BadIndices, BadRows, ElementTypes, Gather, GatherBuffers, Gpu, IndexKind, wgpu};
 
 use crate::batch::{REPORT_BYTES, read_back, upload};
 use crate::cuts::limited_device;
@@ -106,9 +106,7 @@ fn check(gpu: &Gpu, slice_bytes: usize, outer: usize, rows: usize, counts: &[usi
     let params: Vec<u8> = (2..=250).cycle().take(outer * 4 * slice_bytes).collect();
     let indices: Vec<u32> = (0..5).cycle().take(rows).collect();
     let zero = Gather::new().axis(1).bad_indices(BadIndices::Zero);
-    let zero = zero
-        .plan(plan.params_shape(), plan.indices_shape())
-        .unwrap();
+    let zero = zero.plan(&[outer, 4, slice_bytes], &[rows]).unwrap();
     let whole = zero.run(&params, &indices).unwrap();
 
     let in_words = |len: usize| len.next_multiple_of(4);
@@ -121,10 +119,12 @@ fn check(gpu: &Gpu, slice_bytes: usize, outer: usize, rows: usize, counts: &[usi
     let old = vec![1_u8; in_words(whole.len())];
     let (output, report) = (upload(gpu, &old), upload(gpu, &[9; REPORT_BYTES]));
     let index_count = upload(gpu, &[0; 4]);
-    let buffers =
-        GatherBuffers::new::<u8, u32>(params.slice(..), indices.slice(..), output.slice(..))
-            .with_index_count(index_count.slice(..));
-    let reported = buffers.with_report(report.slice(..));
+    let buffers = GatherBuffers::new(ElementTypes::of::<u8, u32>())
+        .params(params.slice(..))
+        .indices(indices.slice(..))
+        .output(output.slice(..))
+        .index_count(index_count.slice(..));
+    let reported = buffers.report(report.slice(..));
     let gathers = [(&plan, reported), (&zero, buffers)]
         .map(|(plan, buffers)| gpu.gatherer().prepare(plan, &buffers).unwrap());
     for &count in counts {
@@ -148,7 +148,7 @@ fn check(gpu: &Gpu, slice_bytes: usize, outer: usize, rows: usize, counts: &[usi
             }
             if reports {
                 let found = BadRows::decode(&plan, IndexKind::U32, &report).unwrap();
-                let found = found.map(|found| (found.count, found.first.row()));
+                let found = found.map(|found| (found.count, found.first.row));
                 let expected = (gathered >= 5).then_some((gathered as u64 / 5, 4));
                 assert_eq!(found, expected, "{name}");
             }

@@ -6,8 +6,8 @@ use std::time::Instant;
 
 use libtest_mimic::Trial;
 use wgpu_gather::{
-    BadIndices, BadRows, Gather, GatherBuffers, GatherNd, GatherPlan, Gatherer, Gpu, IndexKind,
-    wgpu,
+    BadIndices, BadRows, ElementTypes, Gather, GatherBuffers, GatherNd, GatherPlan, Gatherer, Gpu,
+    IndexKind, wgpu,
 };
 
 use crate::batch::{self, REPORT_BYTES, Recording, read_back};
@@ -181,7 +181,13 @@ fn many_workgroups(gpu: &'static Gpu) {
     const ROWS: u32 = 65_600;
     let plan = Gather::new().bad_indices(BadIndices::Error);
     let plan = plan.plan(&[7, 257], &[ROWS as usize]).unwrap();
-    let explained = plan.explain(4, IndexKind::U32, &wgpu::Limits::default());
+    let explained = plan.explain(
+        ElementTypes {
+            element_bytes: 4,
+            index_kind: IndexKind::U32,
+        },
+        &wgpu::Limits::default(),
+    );
     assert!(explained.contains(" x 2 workgroups"), "{explained}");
     let params: Vec<u32> = (1..=7 * 257).collect();
     let mut indices: Vec<u32> = (0..ROWS).map(|row| row % 11 % 7).collect();
@@ -222,21 +228,27 @@ fn report_with_zero(gpu: &'static Gpu) {
 
 /// The report of a gather of `f32` by `i32`.
 fn report_of(gpu: &Gpu, plan: &GatherPlan, indices: &[i32]) -> Option<BadRows> {
-    let params = vec![1.0_f32; plan.params_shape().iter().product()];
+    let params = vec![1.0_f32; usize::try_from(plan.params_len()).unwrap()];
     let output = vec![0.0_f32; plan.output_shape().iter().product()];
     let (params, indices) = (gpu.upload(&params).unwrap(), gpu.upload(indices).unwrap());
     let (output, report) = (
         gpu.upload(&output).unwrap(),
         gpu.upload(&[9_u8; REPORT_BYTES]).unwrap(),
     );
-    let [params, indices, output] = [params.buffer(), indices.buffer(), output.buffer()];
-    let buffers =
-        GatherBuffers::new::<f32, i32>(params.slice(..), indices.slice(..), output.slice(..))
-            .with_report(report.buffer().slice(..));
+    let [params, indices, output] = [
+        params.buffer().unwrap(),
+        indices.buffer().unwrap(),
+        output.buffer().unwrap(),
+    ];
+    let buffers = GatherBuffers::new(ElementTypes::of::<f32, i32>())
+        .params(params.slice(..))
+        .indices(indices.slice(..))
+        .output(output.slice(..))
+        .report(report.buffer().unwrap().slice(..));
     let mut encoder = gpu.device().create_command_encoder(&Default::default());
     gpu.gatherer().encode(&mut encoder, plan, &buffers).unwrap();
     gpu.queue().submit([encoder.finish()]);
-    let [report] = read_back(gpu, [report.buffer()]);
+    let [report] = read_back(gpu, [report.buffer().unwrap()]);
     BadRows::decode(plan, IndexKind::I32, &report).unwrap()
 }
 
@@ -287,7 +299,7 @@ fn chain(gpu: &'static Gpu) {
         layout: &pipeline.get_bind_group_layout(0),
         entries: &[wgpu::BindGroupEntry {
             binding: 0,
-            resource: indices.buffer().as_entire_binding(),
+            resource: indices.buffer().unwrap().as_entire_binding(),
         }],
     });
 
@@ -299,9 +311,15 @@ fn chain(gpu: &'static Gpu) {
         pass.dispatch_workgroups(1, 1, 1);
     }
     let plan = Gather::new().plan(&[8, 3], &[8]).unwrap();
-    let [params, indices, out] = [params.buffer(), indices.buffer(), output.buffer()];
-    let buffers =
-        GatherBuffers::new::<u32, i32>(params.slice(..), indices.slice(..), out.slice(..));
+    let [params, indices, out] = [
+        params.buffer().unwrap(),
+        indices.buffer().unwrap(),
+        output.buffer().unwrap(),
+    ];
+    let buffers = GatherBuffers::new(ElementTypes::of::<u32, i32>())
+        .params(params.slice(..))
+        .indices(indices.slice(..))
+        .output(out.slice(..));
     gpu.gatherer()
         .encode(&mut encoder, &plan, &buffers)
         .unwrap();

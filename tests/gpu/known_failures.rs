@@ -86,7 +86,7 @@ fn wide_rows(gpu: &'static Gpu) {
     let mut bad = rows;
     bad[3] = 1 << 33;
     let table = gpu.upload(&[1_u8, 2, 3]).unwrap();
-    let error = gpu.gather_blocking(&shard(&along, first), &table, &bad);
+    let error = gpu.gather(shard(&along, first), &table, &bad).wait();
     assert_eq!(
         error.unwrap_err().to_string(),
         "indices[3] = 8589934592 is not in [0, 8589934592)"
@@ -100,7 +100,9 @@ fn shard(plan: &GatherPlan, first: i64) -> GatherPlan {
 
 fn check_held(gpu: &Gpu, plan: &GatherPlan, first: i64, indices: &[i64]) {
     let (shard, params) = (shard(plan, first), [1_u8, 2, 3]);
-    let found = gpu.gather_blocking(&shard, &gpu.upload(&params).unwrap(), indices);
+    let found = gpu
+        .gather(&shard, &gpu.upload(&params).unwrap(), indices)
+        .wait();
     assert_eq!(found, Ok(vec![3, 0, 1, 0, 0]), "{shard}");
     assert_eq!(found, shard.run(&params, indices).map_err(GpuError::Run));
 }

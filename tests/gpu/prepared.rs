@@ -2,11 +2,12 @@
 
 use libtest_mimic::Trial;
 use wgpu_gather::{
-    BadIndices, BadRows, Gather, GatherBuffers, GatherError, GatherPlan, Gatherer, Gpu, GpuTable,
-    IndexKind, wgpu,
+    BadIndices, BadRows, ElementTypes, Gather, GatherBuffers, GatherError, GatherPlan, Gatherer,
+    Gpu, GpuOptions, IndexKind, Tensor, wgpu,
 };
 
 use crate::batch::REPORT_BYTES;
+use crate::common::sizes::dispatches;
 use crate::trial;
 
 pub(crate) fn trials() -> Vec<Trial> {
@@ -22,10 +23,10 @@ pub(crate) fn trials() -> Vec<Trial> {
 struct Lookup {
     plan: GatherPlan,
     params: Vec<u32>,
-    table: GpuTable<u32>,
-    indices: GpuTable<i32>,
-    output: GpuTable<u32>,
-    report: GpuTable<u8>,
+    table: Tensor<u32>,
+    indices: Tensor<i32>,
+    output: Tensor<u32>,
+    report: Tensor<u8>,
 }
 
 const ROWS: usize = 1000;
@@ -48,24 +49,24 @@ impl Lookup {
     }
 
     fn buffers(&self) -> GatherBuffers<'_> {
-        let buffers = GatherBuffers::new::<u32, i32>(
-            self.table.buffer().slice(..),
-            self.indices.buffer().slice(..),
-            self.output.buffer().slice(..),
-        );
+        let buffers = GatherBuffers::new(ElementTypes::of::<u32, i32>())
+            .params(self.table.buffer().unwrap().slice(..))
+            .indices(self.indices.buffer().unwrap().slice(..))
+            .output(self.output.buffer().unwrap().slice(..));
         match self.plan.bad_indices() {
-            BadIndices::Error => buffers.with_report(self.report.buffer().slice(..)),
+            BadIndices::Error => buffers.report(self.report.buffer().unwrap().slice(..)),
             _ => buffers,
         }
     }
 
     fn write_indices(&self, gpu: &Gpu, indices: &[i32]) {
         let bytes = bytemuck::cast_slice(indices);
-        gpu.queue().write_buffer(self.indices.buffer(), 0, bytes);
+        gpu.queue()
+            .write_buffer(self.indices.buffer().unwrap(), 0, bytes);
     }
 
-    fn bad_rows(&self, gpu: &Gpu) -> Option<BadRows> {
-        let report = gpu.download_blocking(&self.report).unwrap();
+    fn bad_rows(&self) -> Option<BadRows> {
+        let report = self.report.download().wait().unwrap();
         BadRows::decode(&self.plan, IndexKind::I32, &report).unwrap()
     }
 }
@@ -87,20 +88,17 @@ fn new_indices(gpu: &'static Gpu) {
         lookup.write_indices(gpu, &indices);
         replay(gpu, |encoder| prepared.encode(encoder));
         let expected = lookup.plan.run(&lookup.params, &indices).unwrap();
-        assert_eq!(gpu.download_blocking(&lookup.output).unwrap(), expected);
-        assert!(lookup.bad_rows(gpu).is_none());
+        assert_eq!(lookup.output.download().wait().unwrap(), expected);
+        assert!(lookup.bad_rows().is_none());
 
         // Every index row is bad here; the next gather must not report these rows again.
         lookup.write_indices(gpu, &[1000 + round; INDICES]);
         replay(gpu, |encoder| prepared.encode(encoder));
-        let bad_rows = lookup.bad_rows(gpu).unwrap();
+        let bad_rows = lookup.bad_rows().unwrap();
         assert_eq!(bad_rows.count, INDICES as u64);
         let text = format!("indices[0] = {} is not in [0, 1000)", 1000 + round);
         assert_eq!(bad_rows.first.to_string(), text);
-        assert_eq!(
-            gpu.download_blocking(&lookup.output).unwrap(),
-            [0; 5 * INDICES]
-        );
+        assert_eq!(lookup.output.download().wait().unwrap(), [0; 5 * INDICES]);
     }
 }
 
@@ -121,7 +119,7 @@ fn counted(gpu: &Gpu) -> [isize; 8] {
 
 /// On a device of its own, where no other trial makes objects.
 fn makes_nothing(_: &'static Gpu) {
-    let gpu = pollster::block_on(Gpu::from_env()).unwrap();
+    let gpu = pollster::block_on(Gpu::open(&GpuOptions::from_env())).unwrap();
     for policy in [BadIndices::Zero, BadIndices::Error] {
         let lookup = Lookup::new(&gpu, policy);
         let prepared = gpu
@@ -159,7 +157,7 @@ fn makes_nothing(_: &'static Gpu) {
 
 /// For several policies, slice lengths and index counts: after a warm-up, a gather makes no pipeline.
 fn warm_up(_: &'static Gpu) {
-    let gpu = pollster::block_on(Gpu::from_env()).unwrap();
+    let gpu = pollster::block_on(Gpu::open(&GpuOptions::from_env())).unwrap();
     for policy in [BadIndices::Zero, BadIndices::Error] {
         for (slice_len, index_count) in [1, 2, 3, 4, 16, 5]
             .into_iter()
@@ -184,23 +182,30 @@ fn warm_up(_: &'static Gpu) {
             };
             let before = made();
             let gatherer = Gatherer::new(gpu.device());
-            gatherer.warm_up(&plan, 4, IndexKind::I64).unwrap();
+            gatherer
+                .warm_up(
+                    &plan,
+                    ElementTypes {
+                        element_bytes: 4,
+                        index_kind: IndexKind::I64,
+                    },
+                )
+                .unwrap();
             let warm = made();
             assert!(warm > before, "{policy:?} {slice_len} {index_count}");
             let indices = gpu.upload(&vec![0_i64; index_count]).unwrap();
             let output = gpu.upload(&vec![0_u32; index_count * slice_len]).unwrap();
             let report = gpu.upload(&[0_u8; REPORT_BYTES]).unwrap();
-            let mut buffers = GatherBuffers::new::<u32, i64>(
-                params.buffer().slice(..),
-                indices.buffer().slice(..),
-                output.buffer().slice(..),
-            );
+            let mut buffers = GatherBuffers::new(ElementTypes::of::<u32, i64>())
+                .params(params.buffer().unwrap().slice(..))
+                .indices(indices.buffer().unwrap().slice(..))
+                .output(output.buffer().unwrap().slice(..));
             if policy == BadIndices::Error {
-                buffers = buffers.with_report(report.buffer().slice(..));
+                buffers = buffers.report(report.buffer().unwrap().slice(..));
             }
             let prepared = gatherer.prepare(&plan, &buffers).unwrap();
             assert_eq!(made(), warm, "{policy:?} {slice_len} {index_count}");
-            assert!(prepared.dispatches() > 0);
+            assert!(dispatches(&prepared) > 0);
         }
     }
 }
@@ -245,7 +250,7 @@ fn pipeline_cache(_: &'static Gpu) {
     };
     replay(&gpu, |encoder| prepare(cache).unwrap().encode(encoder));
     assert_eq!(
-        gpu.download_blocking(&lookup.output).unwrap(),
+        lookup.output.download().wait().unwrap(),
         lookup.plan.run(&lookup.params, &[0; INDICES]).unwrap()
     );
     let refused = prepare(others);

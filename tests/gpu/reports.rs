@@ -2,10 +2,12 @@
 
 use libtest_mimic::Trial;
 use wgpu_gather::{
-    BadIndices, BadRows, Gather, GatherBuffers, GatherPlan, Gpu, GpuTable, IndexKind, wgpu,
+    BadIndices, BadRows, ElementTypes, Gather, GatherBuffers, GatherPlan, Gpu, GpuOptions,
+    IndexKind, Tensor, wgpu,
 };
 
 use crate::batch::{REPORT_BYTES, read_back};
+use crate::common::sizes::dispatches;
 use crate::trial;
 
 pub(crate) fn trials() -> Vec<Trial> {
@@ -24,9 +26,9 @@ pub(crate) fn trials() -> Vec<Trial> {
 /// A gather from three rows, with a report.
 struct Work {
     plan: GatherPlan,
-    params: GpuTable<u32>,
-    indices: GpuTable<i32>,
-    output: GpuTable<u32>,
+    params: Tensor<u32>,
+    indices: Tensor<i32>,
+    output: Tensor<u32>,
     report: wgpu::Buffer,
 }
 
@@ -54,18 +56,17 @@ impl Work {
     }
 
     fn buffers(&self) -> GatherBuffers<'_> {
-        GatherBuffers::new::<u32, i32>(
-            self.params.buffer().slice(..),
-            self.indices.buffer().slice(..),
-            self.output.buffer().slice(..),
-        )
-        .with_report(self.report.slice(..))
+        GatherBuffers::new(ElementTypes::of::<u32, i32>())
+            .params(self.params.buffer().unwrap().slice(..))
+            .indices(self.indices.buffer().unwrap().slice(..))
+            .output(self.output.buffer().unwrap().slice(..))
+            .report(self.report.slice(..))
     }
 
     fn bad_rows(&self, gpu: &Gpu) -> Option<(u64, u64)> {
         let [report] = read_back(gpu, [&self.report]);
         let found = BadRows::decode(&self.plan, IndexKind::I32, &report).unwrap();
-        found.map(|found| (found.count, found.first.row()))
+        found.map(|found| (found.count, found.first.row))
     }
 }
 
@@ -109,7 +110,7 @@ fn any_order(gpu: &'static Gpu) {
 
 /// Gathers of few and of many rows, packed and not, recorded twice each into one pass, on a device of their own.
 fn share_counter(_: &'static Gpu) {
-    let gpu = pollster::block_on(Gpu::from_env()).unwrap();
+    let gpu = pollster::block_on(Gpu::open(&GpuOptions::from_env())).unwrap();
     let counts = [4, 1028, 1024, 1, 1025, 64, 5000, 65, 1023];
     let mut works = Vec::new();
     for count in counts {
@@ -143,20 +144,20 @@ fn share_counter(_: &'static Gpu) {
     for ((work, expected), prepared) in works.iter().zip(&prepared) {
         assert_eq!(work.bad_rows(&gpu), *expected, "{}", work.plan);
         // A dispatch for the gather and one for its report, and two more for a rest that is not packed.
-        let count = work.indices.len();
+        let count = work.indices.shape()[0];
         let gathers = if count > 1024 && count % 4 != 0 { 2 } else { 1 };
-        assert_eq!(prepared.dispatches(), 2 * gathers, "{}", work.plan);
+        assert_eq!(dispatches(prepared), 2 * gathers, "{}", work.plan);
     }
 }
 
 /// wgpu refuses the submission with the first gather of a device, whose memory other buffers have filled before.
 fn refused(_: &'static Gpu) {
-    let gpu = pollster::block_on(Gpu::from_env()).unwrap();
+    let gpu = pollster::block_on(Gpu::open(&GpuOptions::from_env())).unwrap();
     let used: Vec<_> = (0..64)
         .map(|_| gpu.upload(&[!0_u32; 16]).unwrap())
         .collect();
     for table in used {
-        table.buffer().destroy();
+        table.buffer().unwrap().destroy();
     }
     let wait = || gpu.device().poll(wgpu::PollType::wait_indefinitely());
     wait().unwrap();
@@ -165,7 +166,7 @@ fn refused(_: &'static Gpu) {
     let gather = work.encoder(&gpu);
     let mut broken = gpu.device().create_command_encoder(&Default::default());
     let destroyed = report(&gpu);
-    broken.copy_buffer_to_buffer(&destroyed, 0, work.output.buffer(), 0, 4);
+    broken.copy_buffer_to_buffer(&destroyed, 0, work.output.buffer().unwrap(), 0, 4);
     destroyed.destroy();
     let scope = gpu.device().push_error_scope(wgpu::ErrorFilter::Validation);
     gpu.queue().submit([gather.finish(), broken.finish()]);
@@ -175,10 +176,7 @@ fn refused(_: &'static Gpu) {
     let gather = work.encoder(&gpu);
     gpu.queue().submit([gather.finish()]);
     assert_eq!(work.bad_rows(&gpu), None);
-    assert_eq!(
-        gpu.download_blocking(&work.output).unwrap(),
-        [10, 20, 30, 10]
-    );
+    assert_eq!(work.output.download().wait().unwrap(), [10, 20, 30, 10]);
 }
 
 fn storage_only(gpu: &'static Gpu) {
@@ -191,7 +189,8 @@ fn storage_only(gpu: &'static Gpu) {
     let mut pass = encoder.begin_compute_pass(&Default::default());
     let recorded = gpu
         .gatherer()
-        .encode_in_pass(&mut pass, &work.plan, &work.buffers());
+        .prepare(&work.plan, &work.buffers())
+        .map(|gather| gather.encode_in_pass(&mut pass));
     recorded.unwrap();
     drop(pass);
     gpu.queue().submit([encoder.finish()]);
@@ -206,10 +205,10 @@ fn empty(gpu: &'static Gpu) {
             let work = Work::new(gpu, &[]);
             let mut buffers = work.buffers();
             if indirect {
-                buffers = buffers.with_index_count(count.buffer().slice(..));
+                buffers = buffers.index_count(count.buffer().unwrap().slice(..));
             }
             let prepared = gpu.gatherer().prepare(&work.plan, &buffers).unwrap();
-            assert_eq!(prepared.dispatches(), 1);
+            assert_eq!(dispatches(&prepared), 1);
             let mut encoder = gpu.device().create_command_encoder(&Default::default());
             if in_pass {
                 prepared.encode_in_pass(&mut encoder.begin_compute_pass(&Default::default()));
@@ -219,16 +218,15 @@ fn empty(gpu: &'static Gpu) {
             gpu.queue().submit([encoder.finish()]);
             let [report] = read_back(gpu, [&work.report]);
             assert_eq!(report, [0; REPORT_BYTES]);
-            assert_eq!(gpu.download_blocking(&work.output).unwrap(), [7; 4]);
+            assert_eq!(work.output.download().wait().unwrap(), [7; 4]);
         }
     }
     let work = Work::new(gpu, &[]);
     let plan = Gather::new().plan(&[3], &[0]).unwrap();
-    let buffers = GatherBuffers::new::<u32, i32>(
-        work.params.buffer().slice(..),
-        work.indices.buffer().slice(..),
-        work.output.buffer().slice(..),
-    );
+    let buffers = GatherBuffers::new(ElementTypes::of::<u32, i32>())
+        .params(work.params.buffer().unwrap().slice(..))
+        .indices(work.indices.buffer().unwrap().slice(..))
+        .output(work.output.buffer().unwrap().slice(..));
     let prepared = gpu.gatherer().prepare(&plan, &buffers).unwrap();
-    assert_eq!(prepared.dispatches(), 0);
+    assert_eq!(dispatches(&prepared), 0);
 }

@@ -9,8 +9,8 @@ use std::time::Duration;
 
 use libtest_mimic::Trial;
 use wgpu_gather::{
-    BadIndices, Gather, GatherError, GatherIndex, GatherNd, GatherPlan, Gpu, GpuError, IndexKind,
-    RunError, wgpu,
+    BadIndices, Gather, GatherError, GatherIndex, GatherNd, GatherPlan, Gpu, GpuError, GpuOptions,
+    IndexKind, Input, RunError, wgpu,
 };
 
 use crate::common::cases;
@@ -65,7 +65,7 @@ enum Place {
     Table,
 }
 
-/// `Gpu::stream_from_host` or `Gpu::stream`, in `device_bytes` or, without a number, in as few as it takes.
+/// `Gpu::stream` or `Gpu::stream`, in `device_bytes` or, without a number, in as few as it takes.
 struct Stream<'a> {
     gpu: &'a Gpu,
     from: Place,
@@ -89,18 +89,15 @@ impl Stream<'_> {
             output.extend(chunk);
             Ok::<_, GpuError>(())
         };
-        let mut stream = match self.from {
-            Place::Host => {
-                let stream = self
-                    .gpu
-                    .stream_from_host(plan, params, indices, device_bytes);
-                stream?
-            }
+        let table;
+        let params = match self.from {
+            Place::Host => Input::Host(params),
             Place::Table => {
-                let table = self.gpu.upload(params)?;
-                self.gpu.stream(plan, &table, indices, device_bytes)?
+                table = self.gpu.upload(params)?;
+                Input::Tensor(&table)
             }
         };
+        let mut stream = self.gpu.stream(plan, params, indices, device_bytes)?;
         if !self.fill.is_empty() {
             stream = stream.with_fill(bytemuck::checked::pod_read_unaligned(self.fill))?;
         }
@@ -215,7 +212,7 @@ fn filled_chunks(gpu: &'static Gpu) {
 
     // A row that the shard does not hold gives zeros.
     let shard = plan.plan(&[4, 2], &[4]).unwrap().shard(2..4).unwrap();
-    let stream = gpu.stream_from_host(&shard, &[3_u16, 3, 4, 4], &[3, 0, 4, 2], 1 << 14);
+    let stream = gpu.stream(&shard, &[3_u16, 3, 4, 4], &[3, 0, 4, 2], 1 << 14);
     let chunks: Result<Vec<_>, _> = stream.unwrap().with_fill(9).unwrap().collect();
     assert_eq!(chunks.unwrap().concat(), [4, 4, 0, 0, 9, 9, 3, 3]);
 }
@@ -232,7 +229,7 @@ fn large() -> (GatherPlan, Vec<u32>, Vec<u32>) {
 /// On a device of its own, whose buffer memory is read every millisecond.
 fn bounded(_: &'static Gpu) {
     const DEVICE_BYTES: u64 = 8 << 20;
-    let gpu = pollster::block_on(Gpu::from_env()).unwrap();
+    let gpu = pollster::block_on(Gpu::open(&GpuOptions::from_env())).unwrap();
     let (plan, params, indices) = large();
     let expected = plan.run(&params, &indices).unwrap();
     let table = gpu.upload(&params).unwrap();
@@ -256,7 +253,7 @@ fn bounded(_: &'static Gpu) {
             });
             let output: Result<Vec<_>, _> = match from {
                 Place::Host => {
-                    let stream = gpu.stream_from_host(&plan, &params, &indices, DEVICE_BYTES);
+                    let stream = gpu.stream(&plan, &params, &indices, DEVICE_BYTES);
                     stream.unwrap().collect()
                 }
                 Place::Table => {
@@ -286,9 +283,7 @@ fn dropped(gpu: &'static Gpu) {
     let plan = plan.plan(&[300, 7], &[500, 1]).unwrap();
     let params: Vec<u16> = (0..2100).collect();
     let indices: Vec<i64> = (0..500).map(|n| n * 7919 % 302 - 1).collect();
-    let mut stream = gpu
-        .stream_from_host(&plan, &params, &indices, 8 * 512)
-        .unwrap();
+    let mut stream = gpu.stream(&plan, &params, &indices, 8 * 512).unwrap();
     let mut output = Vec::new();
     for polls in 0.. {
         let begun = {
@@ -310,12 +305,10 @@ fn dropped(gpu: &'static Gpu) {
 }
 
 fn lost(_: &'static Gpu) {
-    let gpu = pollster::block_on(Gpu::from_env()).unwrap();
+    let gpu = pollster::block_on(Gpu::open(&GpuOptions::from_env())).unwrap();
     let plan = Gather::new().plan(&[100, 100], &[100]).unwrap();
     let (params, indices) = ([7_u8; 10_000], [0_u32; 100]);
-    let mut stream = gpu
-        .stream_from_host(&plan, &params, &indices, 8192)
-        .unwrap();
+    let mut stream = gpu.stream(&plan, &params, &indices, 8192).unwrap();
     assert!(matches!(stream.next(), Some(Ok(_))));
     gpu.device().destroy();
     assert!(matches!(stream.next(), Some(Err(_))));
@@ -327,9 +320,7 @@ fn mistakes(gpu: &'static Gpu) {
     let plan = Gather::new().bad_indices(BadIndices::Error);
     let plan = plan.plan(&[3], &[2]).unwrap();
     let text = |params: &[u8], indices: &[i32], device_bytes| {
-        let host = gpu
-            .stream_from_host(&plan, params, indices, device_bytes)
-            .map(drop);
+        let host = gpu.stream(&plan, params, indices, device_bytes).map(drop);
         let table = gpu.upload(params).unwrap();
         let device = gpu.stream(&plan, &table, indices, device_bytes).map(drop);
         let [host, device] = [host, device].map(|result| result.unwrap_err().to_string());
@@ -349,7 +340,7 @@ fn mistakes(gpu: &'static Gpu) {
         "indices[1] = 3 is not in [0, 3)"
     );
 
-    let none = gpu.stream_from_host(&plan, &[(); 3], &[0, 1], 1 << 20);
+    let none = gpu.stream(&plan, &[(); 3], &[0, 1], 1 << 20);
     assert_eq!(
         none.map(drop),
         Err(GpuError::Gather(GatherError::ZeroSizedElement))
@@ -359,13 +350,13 @@ fn mistakes(gpu: &'static Gpu) {
     for rows in [0, 2] {
         let plan = zero.plan(&[3], &[rows]).unwrap();
         let (params, indices) = ([[1_u8; 17]; 3], vec![3; rows]);
-        let stream = gpu.stream_from_host(&plan, &params, &indices, 1 << 20);
+        let stream = gpu.stream(&plan, &params, &indices, 1 << 20);
         let too_long = stream.unwrap().with_fill([9; 17]).map(drop);
         let error = GatherError::FillTooLong { element_bytes: 17 };
         assert_eq!(too_long, Err(GpuError::Gather(error)));
     }
     // The least chunk has a word of params, two of indices and one of output.
-    let few = gpu.stream_from_host(&plan, &[1_u8; 3], &[0, 1], 63);
+    let few = gpu.stream(&plan, &[1_u8; 3], &[0, 1], 63);
     let few = few.map(drop).unwrap_err();
     assert_eq!(
         few,
@@ -380,8 +371,6 @@ fn mistakes(gpu: &'static Gpu) {
     );
 
     let empty = Gather::new().plan(&[3], &[0]).unwrap();
-    let mut stream = gpu
-        .stream_from_host(&empty, &[1, 2, 3], &[0_i32; 0], 0)
-        .unwrap();
+    let mut stream = gpu.stream(&empty, &[1, 2, 3], &[0_i32; 0], 0).unwrap();
     assert_eq!(stream.next(), None);
 }

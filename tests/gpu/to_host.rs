@@ -10,7 +10,7 @@ use bytemuck::Pod;
 use libtest_mimic::Trial;
 use wgpu_gather::{
     BadIndices, Executor, Gather, GatherError, GatherIndex, GatherNd, Gatherer, Gpu, GpuError,
-    GpuTable, IndexKind, NegativeIndices, Operand, PreparedGather, RunError, wgpu,
+    GpuOptions, IndexKind, NegativeIndices, Operand, PreparedGather, RunError, Tensor, wgpu,
 };
 
 use crate::common::cases;
@@ -18,6 +18,7 @@ use crate::common::device::blocking;
 use crate::common::elements::check_element_types;
 use crate::common::indices::Hash;
 use crate::common::oracle::Case;
+use crate::common::sizes::run_filled;
 use crate::common::sweep;
 use crate::common::voices::{Cpu, Job, POLICIES, bytes_of};
 use crate::trial;
@@ -57,7 +58,7 @@ const _: () = {
     is_send_and_sync::<Gpu>();
     is_send_and_sync::<Gatherer>();
     is_send_and_sync::<PreparedGather>();
-    is_send_and_sync::<GpuTable<u8>>();
+    is_send_and_sync::<Tensor<u8>>();
     is_send_and_sync::<Executor>();
 };
 
@@ -89,9 +90,9 @@ fn check_to_table<T: Pod + Send + Sync, I: Pod + GatherIndex>(gpu: &Gpu, job: &J
     let params: Vec<T> = bytemuck::pod_collect_to_vec(&job.params);
     let indices: Vec<I> = bytemuck::pod_collect_to_vec(&job.indices);
     let (table, indices) = (gpu.upload(&params).unwrap(), gpu.upload(&indices).unwrap());
-    let awaited = pollster::block_on(gpu.gather_to_table(&job.plan, &table, &indices));
+    let awaited = pollster::block_on(gpu.gather(&job.plan, &table, &indices).on_gpu());
     for gathered in [
-        gpu.gather_to_table_blocking(&job.plan, &table, &indices),
+        gpu.gather(&job.plan, &table, &indices).on_gpu().wait(),
         awaited,
     ] {
         match (gathered, &job.bad_index) {
@@ -101,9 +102,13 @@ fn check_to_table<T: Pod + Send + Sync, I: Pod + GatherIndex>(gpu: &Gpu, job: &J
             (gathered, _) => {
                 let gathered = gathered.unwrap();
                 assert_eq!(gathered.shape(), job.plan.output_shape(), "{job}");
-                let output = gpu.download_blocking(&gathered).unwrap();
+                let output = gathered.download().wait().unwrap();
                 assert_eq!(bytes_of(&output), job.output, "{job}");
-                assert_eq!(gathered.len(), output.len(), "{job}");
+                assert_eq!(
+                    gathered.shape().iter().product::<usize>(),
+                    output.len(),
+                    "{job}"
+                );
             }
         }
     }
@@ -123,11 +128,9 @@ fn chained(gpu: &'static Gpu) {
         let table = gpu.upload(elements).unwrap().with_shape(shape).unwrap();
         let plan = Gather::new().axis(axis).bad_indices(BadIndices::Error);
         let plan = plan.plan(table.shape(), indices.shape()).unwrap();
-        indices = gpu
-            .gather_to_table_blocking(&plan, &table, &indices)
-            .unwrap();
+        indices = gpu.gather(&plan, &table, &indices).on_gpu().wait().unwrap();
         on_host = plan.run(elements, &on_host).unwrap();
-        assert_eq!(gpu.download_blocking(&indices).as_ref(), Ok(&on_host));
+        assert_eq!(indices.download().wait().as_ref(), Ok(&on_host));
     }
     assert_eq!(indices.shape(), [2, 3, 4]);
 }
@@ -147,31 +150,37 @@ fn tables_of_buffers(gpu: &'static Gpu) {
     let bytes: Vec<u8> = (1..=20).collect();
     let own = buffer(22, usage);
     gpu.queue().write_buffer(&own, 0, &bytes);
-    let table = GpuTable::<[u8; 3]>::from_buffer(own.clone(), 6).unwrap();
-    let downloaded = gpu.download_blocking(&table).unwrap();
+    let table = Tensor::<[u8; 3]>::from_buffer(gpu, own.clone(), 6).unwrap();
+    let downloaded = table.download().wait().unwrap();
     assert_eq!(downloaded.concat(), bytes[..18]);
     let plan = Gather::new().plan(&[6], &[2]).unwrap();
-    let gathered = gpu.gather_blocking(&plan, &table, &[5, 0]);
+    let gathered = gpu.gather(&plan, &table, &[5, 0]).wait();
     assert_eq!(gathered, Ok(vec![[16, 17, 18], [1, 2, 3]]));
-    assert_eq!((table.shape(), table.buffer()), (&[6][..], &own));
+    assert_eq!((table.shape(), table.buffer().unwrap()), (&[6][..], &own));
 
     // Each handle has its own shape, and both share the buffer.
     let wide = table.clone().with_shape(&[2, 3]).unwrap();
-    assert_eq!((wide.shape(), wide.len()), (&[2, 3][..], 6));
-    assert_eq!((table.shape(), wide.buffer()), (&[6][..], &own));
+    assert_eq!(wide.shape(), [2, 3]);
+    assert_eq!((table.shape(), wide.buffer().unwrap()), (&[6][..], &own));
     let plan = Gather::new().axis(1).plan(wide.shape(), &[1]).unwrap();
-    let gathered = gpu.gather_blocking(&plan, &wide, &[2]);
+    let gathered = gpu.gather(&plan, &wide, &[2]).wait();
     assert_eq!(gathered, Ok(vec![[7, 8, 9], [16, 17, 18]]));
 
-    let short = GpuTable::<u32>::from_buffer(own.clone(), 6).unwrap_err();
-    let text = "table range must have at least 24 bytes, found 22";
+    let short = Tensor::<u32>::from_buffer(gpu, own.clone(), 6).unwrap_err();
+    let text = "tensor range must have at least 24 bytes, found 22";
     assert_eq!(short.to_string(), text);
-    let counted = GpuTable::<u64>::from_buffer(own, usize::MAX);
-    assert!(matches!(counted, Err(GatherError::TooManyBytes { .. })));
-    let without = GpuTable::<u32>::from_buffer(buffer(16, wgpu::BufferUsages::STORAGE), 4);
-    assert!(matches!(without, Err(GatherError::MissingUsage { .. })));
-    let no_bytes = GpuTable::<()>::from_buffer(buffer(16, usage), 4);
-    assert_eq!(no_bytes.unwrap_err(), GatherError::ZeroSizedElement);
+    let counted = Tensor::<u64>::from_buffer(gpu, own, usize::MAX);
+    assert!(matches!(
+        counted,
+        Err(GpuError::Gather(GatherError::TooManyBytes { .. }))
+    ));
+    let without = Tensor::<u32>::from_buffer(gpu, buffer(16, wgpu::BufferUsages::STORAGE), 4);
+    assert!(matches!(
+        without,
+        Err(GpuError::Gather(GatherError::MissingUsage { .. }))
+    ));
+    let no_bytes = Tensor::<()>::from_buffer(gpu, buffer(16, usage), 4);
+    assert_eq!(no_bytes.unwrap_err(), GatherError::ZeroSizedElement.into());
 }
 
 fn shards(gpu: &'static Gpu) {
@@ -196,18 +205,21 @@ fn filled_shards(gpu: &'static Gpu) {
             let params: Vec<u64> = (rows.start..rows.end)
                 .flat_map(|row| vec![10 + row; slice_len])
                 .collect();
-            let expected = shard.run_filled(&params, &indices, u64::MAX - 7).unwrap();
+            let expected = run_filled(&shard, &params, &indices, u64::MAX - 7).unwrap();
             let table = gpu.upload(&params).unwrap();
-            let filled = gpu.gather_filled_blocking(&shard, &table, &indices, u64::MAX - 7);
+            let filled = gpu
+                .gather(&shard, &table, &indices)
+                .fill(u64::MAX - 7)
+                .wait();
             assert_eq!(filled, Ok(expected), "{rows:?} {slice_len}");
         }
     }
     let plan = plan.plan(&[2], &[2]).unwrap();
     let table = gpu.upload(&[[1_u8; 17]; 2]).unwrap();
     let too_long = GatherError::FillTooLong { element_bytes: 17 };
-    let filled = gpu.gather_filled_blocking(&plan, &table, &[0_u32, 1], [9; 17]);
+    let filled = gpu.gather(&plan, &table, &[0_u32, 1]).fill([9; 17]).wait();
     assert_eq!(filled, Err(GpuError::Gather(too_long)));
-    let filled = pollster::block_on(gpu.gather_filled(&plan, &table, &[0_u32, 1], [9; 17]));
+    let filled = pollster::block_on(gpu.gather(&plan, &table, &[0_u32, 1]).fill([9; 17]));
     assert!(filled.is_err());
 }
 
@@ -219,7 +231,7 @@ fn long_slices(gpu: &'static Gpu) {
         let params: Vec<u32> = (1..).take(3 * slice_len).collect();
         let table = gpu.upload(&params).unwrap();
         let expected = plan.run(&params, &[2, 3, 0, 2]);
-        let output = gpu.gather_blocking(&plan, &table, &[2, 3, 0, 2]);
+        let output = gpu.gather(&plan, &table, &[2, 3, 0, 2]).wait();
         assert!(output.unwrap() == expected.unwrap(), "{slice_len}");
     }
 }
@@ -240,7 +252,7 @@ fn clamped_beyond_32_bits(gpu: &'static Gpu) {
             let params: Vec<u32> = (1..=12).collect();
             let expected = shard.run(&params, &indices).unwrap();
             let table = gpu.upload(&params).unwrap();
-            let clamped = gpu.gather_blocking(&shard, &table, &indices);
+            let clamped = gpu.gather(&shard, &table, &indices).wait();
             assert_eq!(clamped, Ok(expected), "{shard}");
         }
         // Worked out by hand: 1 for each index that selects one of the first four rows after clamping.
@@ -262,22 +274,22 @@ fn random_shapes(gpu: &'static Gpu) {
 fn one_table(gpu: &'static Gpu) {
     let params: Vec<u16> = (0..5 * 7 * 3).collect();
     let table = gpu.upload(&params).unwrap();
-    assert_eq!((table.len(), table.is_empty()), (105, false));
+    assert_eq!(table.shape(), [105]);
     for row in 0..35_u32 {
         let plan = GatherNd::new().plan(&[5, 7, 3], &[2, 2]).unwrap();
         let indices = [row / 7, row % 7, 0, 0];
         let expected = plan.run(&params, &indices).unwrap();
-        assert_eq!(gpu.gather_blocking(&plan, &table, &indices), Ok(expected));
+        assert_eq!(gpu.gather(&plan, &table, &indices).wait(), Ok(expected));
     }
     let plan = Gather::new().axis(-1).plan(&[15, 7], &[3]).unwrap();
     let expected = plan.run(&params, &[6_i64, 0, 3]).unwrap();
     assert_eq!(
-        gpu.gather_blocking(&plan, &table, &[6_i64, 0, 3]),
+        gpu.gather(&plan, &table, &[6_i64, 0, 3]).wait(),
         Ok(expected)
     );
     drop(table.clone());
     assert_eq!(
-        gpu.gather_blocking(&plan, &table, &[7_i64, 7, 7]),
+        gpu.gather(&plan, &table, &[7_i64, 7, 7]).wait(),
         Ok(vec![0; 45])
     );
 }
@@ -295,9 +307,9 @@ fn lengths(gpu: &'static Gpu) {
         gpu.upload(&[1_u8; 2]).unwrap(),
         gpu.upload(&[1_u8; 3]).unwrap(),
     );
-    let result = gpu.gather_blocking(&plan, &short, &[0, 0]);
+    let result = gpu.gather(&plan, &short, &[0, 0]).wait();
     assert_eq!(result, length(Operand::Params, 3, 2));
-    let result = gpu.gather_blocking(&plan, &right, &[0, 0, 0]);
+    let result = gpu.gather(&plan, &right, &[0, 0, 0]).wait();
     assert_eq!(result, length(Operand::Indices, 2, 3));
     let text = result.unwrap_err().to_string();
     assert_eq!(text, "indices must have 2 elements, found 3");
@@ -305,7 +317,7 @@ fn lengths(gpu: &'static Gpu) {
 
 /// On a device of its own, which no other trial polls.
 fn bare_executor(_: &'static Gpu) {
-    let gpu = pollster::block_on(Gpu::from_env()).unwrap();
+    let gpu = pollster::block_on(Gpu::open(&GpuOptions::from_env())).unwrap();
     let plan = Gather::new().bad_indices(BadIndices::Error);
     let plan = plan.plan(&[3], &[2]).unwrap();
     let table = gpu.upload(&[10, 20, 30]).unwrap();
@@ -318,22 +330,22 @@ fn bare_executor(_: &'static Gpu) {
 
     let empty = Gather::new().plan(&[3], &[0]).unwrap();
     assert_eq!(
-        block_on(gpu.gather::<_, i32>(&empty, &table, &[])),
+        block_on(gpu.gather(&empty, &table, &[0_i32; 0])),
         Ok(vec![])
     );
     {
-        let mut dropped = pin!(gpu.gather(&plan, &table, &[2, 0]));
+        let mut dropped = gpu.gather(&plan, &table, &[2, 0]).into_future();
         let _ = dropped
             .as_mut()
             .poll(&mut Context::from_waker(Waker::noop()));
     }
-    let executor = Executor::Gpu(Box::new(gpu));
+    let executor = Executor::Gpu(gpu);
     let output = block_on(executor.gather(&plan, &[10, 20, 30], &[1, 1]));
     assert_eq!(output, Ok(vec![20, 20]));
 }
 
 /// Blocks on a future and parks until woken, without a poll of a device. The future may run on any thread.
-pub(crate) fn block_on<F: Future + Send>(future: F) -> F::Output {
+pub(crate) fn block_on<F: IntoFuture<IntoFuture: Send>>(future: F) -> F::Output {
     struct Unpark(Thread);
     impl Wake for Unpark {
         fn wake(self: Arc<Self>) {
@@ -341,7 +353,7 @@ pub(crate) fn block_on<F: Future + Send>(future: F) -> F::Output {
         }
     }
     let waker = Waker::from(Arc::new(Unpark(thread::current())));
-    let mut future = pin!(future);
+    let mut future = pin!(future.into_future());
     loop {
         match future.as_mut().poll(&mut Context::from_waker(&waker)) {
             Poll::Ready(output) => return output,
@@ -356,7 +368,11 @@ fn adapter_limits(_: &'static Gpu) {
     let instance = wgpu::Instance::new(descriptor);
     let adapter = wgpu::util::initialize_adapter_from_env_or_default(&instance, None);
     let adapter = pollster::block_on(adapter).unwrap();
-    let gpu = pollster::block_on(Gpu::with_adapter(&adapter)).unwrap();
+    let gpu = pollster::block_on(Gpu::open(&GpuOptions {
+        adapter: Some(adapter.clone()),
+        ..Default::default()
+    }))
+    .unwrap();
     assert_eq!(gpu.device().limits(), adapter.limits());
     assert_ne!(gpu.device().limits(), wgpu::Limits::default());
 }

@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 
 use libtest_mimic::Trial;
 use wgpu_gather::{
-    BadIndices, Gather, GatherBuffers, GatherElements, GatherError, GatherNd, GatherPlan, Gpu,
-    IndexKind,
+    BadIndices, ElementTypes, Gather, GatherBuffers, GatherElements, GatherError, GatherNd,
+    GatherPlan, Gpu, IndexKind,
 };
 
 use crate::batch::{REPORT_BYTES, upload};
@@ -39,7 +39,15 @@ fn refused(gpu: &'static Gpu) {
         (gather.plan(&[3], &[most + 1]), 1),
     ] {
         let plan = plan.unwrap();
-        let refused = in_no_time(move || gpu.gatherer().warm_up(&plan, element_bytes, KIND));
+        let refused = in_no_time(move || {
+            gpu.gatherer().warm_up(
+                &plan,
+                ElementTypes {
+                    element_bytes,
+                    index_kind: KIND,
+                },
+            )
+        });
         assert!(is_refusal(&refused), "{refused:?}");
     }
     for plan in [
@@ -62,8 +70,14 @@ fn prepare_small(gpu: &Gpu, plan: &GatherPlan) -> Result<(), GatherError> {
     let operands = [(); 3].map(|()| upload(gpu, &[0; 64]));
     let report = upload(gpu, &[0; REPORT_BYTES]);
     let [params, indices, output] = operands.each_ref().map(|buffer| buffer.slice(..));
-    let buffers = GatherBuffers::with_bytes(1, KIND, params, indices, output);
-    let buffers = buffers.with_report(report.slice(..));
+    let buffers = GatherBuffers::new(ElementTypes {
+        element_bytes: 1,
+        index_kind: KIND,
+    })
+    .params(params)
+    .indices(indices)
+    .output(output);
+    let buffers = buffers.report(report.slice(..));
     gpu.gatherer().prepare(plan, &buffers).map(drop)
 }
 
@@ -103,8 +117,24 @@ fn in_no_time<T: Send + 'static>(run: impl Fn() -> T + Send + 'static) -> T {
 fn many_windows(gpu: &'static Gpu) {
     for rows in [1 << 40, 1 << 50, 1 << 62] {
         let plan = Gather::new().plan(&[rows], &[1000]).unwrap();
-        gpu.gatherer().warm_up(&plan, 1, KIND).unwrap();
-        let result = in_no_time(move || gpu.gatherer().warm_up(&plan, 1, KIND));
+        gpu.gatherer()
+            .warm_up(
+                &plan,
+                ElementTypes {
+                    element_bytes: 1,
+                    index_kind: KIND,
+                },
+            )
+            .unwrap();
+        let result = in_no_time(move || {
+            gpu.gatherer().warm_up(
+                &plan,
+                ElementTypes {
+                    element_bytes: 1,
+                    index_kind: KIND,
+                },
+            )
+        });
         assert_eq!(result, Ok(()));
     }
 }

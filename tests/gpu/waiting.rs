@@ -7,7 +7,8 @@ use std::time::Duration;
 
 use libtest_mimic::Trial;
 use wgpu_gather::{
-    Gather, GatherBuffers, GatherError, GatherPlan, Gatherer, Gpu, GpuTable, PreparedGather,
+    ElementTypes, Gather, GatherBuffers, GatherError, GatherPlan, Gatherer, Gpu, PreparedGather,
+    Tensor,
 };
 
 use crate::trial;
@@ -25,9 +26,9 @@ const PATIENCE: Duration = Duration::from_secs(20);
 /// A gather of rows 2 and 0 from three rows of one element.
 struct Work<T> {
     plan: GatherPlan,
-    params: GpuTable<T>,
-    indices: GpuTable<u32>,
-    output: GpuTable<T>,
+    params: Tensor<T>,
+    indices: Tensor<u32>,
+    output: Tensor<T>,
 }
 
 impl<T: wgpu_gather::GatherElement + Default> Work<T> {
@@ -41,11 +42,10 @@ impl<T: wgpu_gather::GatherElement + Default> Work<T> {
     }
 
     fn prepare(&self, gatherer: &Gatherer) -> Result<PreparedGather, GatherError> {
-        let buffers = GatherBuffers::new::<T, u32>(
-            self.params.buffer().slice(..),
-            self.indices.buffer().slice(..),
-            self.output.buffer().slice(..),
-        );
+        let buffers = GatherBuffers::new(ElementTypes::of::<T, u32>())
+            .params(self.params.buffer().unwrap().slice(..))
+            .indices(self.indices.buffer().unwrap().slice(..))
+            .output(self.output.buffer().unwrap().slice(..));
         gatherer.prepare(&self.plan, &buffers)
     }
 
@@ -53,7 +53,7 @@ impl<T: wgpu_gather::GatherElement + Default> Work<T> {
         let mut encoder = gpu.device().create_command_encoder(&Default::default());
         prepared.encode(&mut encoder);
         gpu.queue().submit([encoder.finish()]);
-        gpu.download_blocking(&self.output).unwrap()
+        self.output.download().wait().unwrap()
     }
 }
 

@@ -3,8 +3,8 @@
 use std::sync::atomic::Ordering;
 
 use wgpu_gather::{
-    BadIndices, Executor, Gather, GatherElement, GatherError, GatherNd, GatherPlan, Gpu, GpuError,
-    GpuTable, Operand, ReportError, RunError, wgpu,
+    BadIndices, ElementTypes, Executor, Gather, GatherElement, GatherError, GatherNd, GatherPlan,
+    Gpu, GpuError, Operand, RunError, Tensor, wgpu,
 };
 
 use super::{App, Recorded, Set, adapter, plan};
@@ -25,8 +25,8 @@ fn gpu() -> (App, Gpu) {
 }
 
 /// The gather's error, equal from the blocking and the async call.
-fn error_of(gpu: &Gpu, plan: &GatherPlan, table: &GpuTable<f32>, indices: &[i32]) -> GpuError {
-    let error = gpu.gather_blocking(plan, table, indices).unwrap_err();
+fn error_of(gpu: &Gpu, plan: &GatherPlan, table: &Tensor<f32>, indices: &[i32]) -> GpuError {
+    let error = gpu.gather(plan, table, indices).wait().unwrap_err();
     assert_eq!(
         pollster::block_on(gpu.gather(plan, table, indices)),
         Err(error.clone())
@@ -70,13 +70,21 @@ fn an_operand_beyond_one_buffer_is_refused() {
     let error = gpu.upload(&[0_u8; 1025]).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "table buffer must have at most 1024 bytes on this device, found 1028"
+        "tensor buffer must have at most 1024 bytes on this device, found 1028"
     );
     let (_, large) = gpu_of(wgpu::Limits::default());
-    let buffer = large.upload(&[0_u8; 1025]).unwrap().buffer().clone();
-    let table = GpuTable::<u8>::from_buffer(buffer, 1025).unwrap();
-    assert_eq!(downloaded(&gpu, &table), Err(error));
-    assert_eq!(gpu.upload(&[0_u8; 1023]).unwrap().buffer().size(), 1024);
+    let buffer = large
+        .upload(&[0_u8; 1025])
+        .unwrap()
+        .buffer()
+        .unwrap()
+        .clone();
+    let table = Tensor::<u8>::from_buffer(&gpu, buffer, 1025).unwrap();
+    assert_eq!(downloaded(&table), Err(error));
+    assert_eq!(
+        gpu.upload(&[0_u8; 1023]).unwrap().buffer().unwrap().size(),
+        1024
+    );
 
     let table = gpu.upload(&[0.0; 8]).unwrap();
     let gather = Gather::new();
@@ -98,7 +106,7 @@ fn an_operand_beyond_one_buffer_is_refused() {
     // A report does not lower the largest size of an output.
     for bad_indices in [BadIndices::Zero, BadIndices::Error] {
         let plan = gather.bad_indices(bad_indices).plan(&[8], &[256]).unwrap();
-        let output = gpu.gather_blocking(&plan, &table, &[0; 256]);
+        let output = gpu.gather(&plan, &table, &[0; 256]).wait();
         assert_eq!(output, Ok(vec![0.0; 256]), "{bad_indices:?}");
     }
     app.assert_handler_heard_nothing();
@@ -110,7 +118,7 @@ fn a_table_has_only_shapes_of_its_elements() {
     let table = gpu.upload(&[0_u16; 6]).unwrap();
     for shape in [&[6][..], &[2, 3], &[1, 6, 1], &[3, 2]] {
         let table = table.clone().with_shape(shape).unwrap();
-        assert_eq!((table.shape(), table.len()), (shape, 6));
+        assert_eq!(table.shape(), shape);
     }
     for (shape, found) in [
         (&[][..], "[]"),
@@ -121,15 +129,15 @@ fn a_table_has_only_shapes_of_its_elements() {
         (&[2, 3 + (1 << 63)], "[2,9223372036854775811]"),
     ] {
         let error = table.clone().with_shape(shape).unwrap_err();
-        let text = format!("table shape must have 6 elements, found {found}");
+        let text = format!("tensor shape must have 6 elements, found {found}");
         assert_eq!(error.to_string(), text);
     }
     let scalar = gpu.upload(&[7_u16]).unwrap().with_shape(&[]);
-    assert_eq!(scalar.map(|table| table.len()), Ok(1));
+    assert_eq!(scalar.map(|table| table.shape().len()), Ok(0));
     let empty = gpu.upload::<u16>(&[]).unwrap();
     for shape in [&[0][..], &[usize::MAX, 2, 0], &[0, 3]] {
         let table = empty.clone().with_shape(shape).unwrap();
-        assert_eq!((table.shape(), table.is_empty()), (shape, true));
+        assert_eq!(table.shape(), shape);
     }
     assert!(empty.with_shape(&[]).is_err());
     app.assert_handler_heard_nothing();
@@ -167,12 +175,12 @@ fn assert_rejected(error: GpuError) {
 }
 
 /// The table's elements or the error, equal from the blocking and the async call.
-fn downloaded<T>(gpu: &Gpu, table: &GpuTable<T>) -> Result<Vec<T>, GpuError>
+fn downloaded<T>(table: &Tensor<T>) -> Result<Vec<T>, GpuError>
 where
     T: GatherElement + PartialEq + std::fmt::Debug,
 {
-    let downloaded = gpu.download_blocking(table);
-    assert_eq!(pollster::block_on(gpu.download(table)), downloaded);
+    let downloaded = table.download().wait();
+    assert_eq!(pollster::block_on(table.download()), downloaded);
     downloaded
 }
 
@@ -180,18 +188,17 @@ where
 fn bytes_that_are_no_element_are_an_error() {
     let (app, gpu) = gpu();
     let table = gpu.upload(&[true, false, true]).unwrap();
-    assert_eq!(downloaded(&gpu, &table), Ok(vec![true, false, true]));
-    gpu.queue().write_buffer(table.buffer(), 0, &[1, 0, 1, 2]);
-    assert_eq!(downloaded(&gpu, &table), Ok(vec![true, false, true]));
-    gpu.queue().write_buffer(table.buffer(), 0, &[1, 0, 2, 0]);
+    assert_eq!(downloaded(&table), Ok(vec![true, false, true]));
+    gpu.queue()
+        .write_buffer(table.buffer().unwrap(), 0, &[1, 0, 1, 2]);
+    assert_eq!(downloaded(&table), Ok(vec![true, false, true]));
+    gpu.queue()
+        .write_buffer(table.buffer().unwrap(), 0, &[1, 0, 2, 0]);
     assert_eq!(
-        downloaded(&gpu, &table).unwrap_err().to_string(),
+        downloaded(&table).unwrap_err().to_string(),
         "result must be of type bool, found other bit patterns"
     );
-    assert_eq!(
-        downloaded(&gpu, &gpu.upload::<f64>(&[]).unwrap()),
-        Ok(vec![])
-    );
+    assert_eq!(downloaded(&gpu.upload::<f64>(&[]).unwrap()), Ok(vec![]));
     app.assert_handler_heard_nothing();
 }
 
@@ -201,11 +208,11 @@ fn an_empty_table_may_have_an_empty_buffer() {
     let buffer = gpu.device().create_buffer(&wgpu::BufferDescriptor {
         label: None,
         size: 0,
-        usage: gpu.upload(&[0_u8]).unwrap().buffer().usage(),
+        usage: gpu.upload(&[0_u8]).unwrap().buffer().unwrap().usage(),
         mapped_at_creation: false,
     });
-    let table = GpuTable::<f32>::from_buffer(buffer, 0).unwrap();
-    assert_eq!(downloaded(&gpu, &table), Ok(vec![]));
+    let table = Tensor::<f32>::from_buffer(&gpu, buffer, 0).unwrap();
+    assert_eq!(downloaded(&table), Ok(vec![]));
     app.assert_handler_heard_nothing();
 }
 
@@ -213,10 +220,10 @@ fn an_empty_table_may_have_an_empty_buffer() {
 fn a_destroyed_table_is_an_error() {
     let (app, gpu) = gpu();
     let table = gpu.upload(&[0.0; 10]).unwrap();
-    table.buffer().destroy();
+    table.buffer().unwrap().destroy();
     let error = error_of(&gpu, &plan(), &table, &[0; 4]);
     assert_rejected(error);
-    assert_rejected(downloaded(&gpu, &table).unwrap_err());
+    assert_rejected(downloaded(&table).unwrap_err());
     app.assert_handler_heard_nothing();
 }
 
@@ -241,20 +248,27 @@ fn a_table_of_another_gpu_is_an_error() {
     for other in others {
         let table = other.upload(&[2.0_f32; 10]).unwrap();
         let other_indices = other.upload(&[1_i32; 4]).unwrap();
-        let [of_params, of_indices, of_table] = [Operand::Params, Operand::Indices, Operand::Table]
-            .map(|operand| GpuError::OtherGpu { operand });
+        let [of_params, of_indices, of_output] =
+            [Operand::Params, Operand::Indices, Operand::Output]
+                .map(|operand| GpuError::OtherOwner { operand });
         let before = made();
         assert_eq!(error_of(&gpu, &plan(), &table, &[0; 4]), of_params);
-        let chained = gpu.gather_to_table_blocking(&plan(), &table, &indices);
+        let chained = gpu.gather(plan(), &table, &indices).on_gpu().wait();
         assert_eq!(chained.err(), Some(of_params.clone()));
-        let chained = gpu.gather_to_table_blocking(&plan(), &own, &other_indices);
-        assert_eq!(chained.err(), Some(of_indices));
+        let chained = gpu.gather(plan(), &own, &other_indices).on_gpu().wait();
+        assert_eq!(chained.err(), Some(of_indices.clone()));
         let plan = plan();
         let streamed = gpu.stream(&plan, &table, &[0_i32; 4], 1 << 20);
         assert_eq!(streamed.err(), Some(of_params));
-        let text = "table must be of this Gpu, found one of another";
-        assert_eq!(of_table.to_string(), text);
-        assert_eq!(downloaded(&gpu, &table), Err(of_table));
+        let bytes = other.upload(&[0_u8; 40]).unwrap();
+        let types = ElementTypes::of::<f32, i32>();
+        let request = gpu.gather_bytes(&plan, types, &[0_u8; 40], &bytes);
+        assert_eq!(request.wait().err(), Some(of_indices));
+        let mut output = other.upload(&[0.0_f32; 4]).unwrap();
+        let request = gpu.gather(&plan, &own, &indices).into_tensor(&mut output);
+        let text = "output must be a tensor of this owner, found one of another Gpu or executor";
+        assert_eq!(of_output.to_string(), text);
+        assert_eq!(request.wait(), Err(of_output));
         assert_eq!(made(), before);
     }
     app.assert_handler_heard_nothing();
@@ -267,7 +281,7 @@ fn a_lost_device_is_an_error() {
     let set = Set::new(&app);
     gpu.device().destroy();
     assert_rejected(error_of(&gpu, &plan(), &table, &[0; 4]));
-    assert_rejected(downloaded(&gpu, &table).unwrap_err());
+    assert_rejected(downloaded(&table).unwrap_err());
     assert_rejected(gpu.upload(&[0.0]).unwrap_err());
     for Recorded { result, .. } in [
         app.encode(&plan(), &set.bound()),
@@ -276,29 +290,6 @@ fn a_lost_device_is_an_error() {
         assert_rejected(result.unwrap_err().into());
     }
     assert_eq!(app.errors.load(Ordering::Relaxed), 0);
-}
-
-#[test]
-fn an_executor_needs_a_named_policy() {
-    let (app, gpu) = gpu();
-    let no_adapter = GpuError::NoAdapter("none".into());
-    for executor in [Executor::from(Ok(gpu)), Executor::from(Err(no_adapter))] {
-        let blocking = executor.gather_blocking(&plan(), &[0.0; 10], &[0; 4]);
-        let awaited = pollster::block_on(executor.gather(&plan(), &[0.0; 10], &[0; 4]));
-        assert_eq!(
-            (blocking, awaited),
-            (Err(GpuError::PolicyNotNamed), Err(GpuError::PolicyNotNamed))
-        );
-        let zero = Gather::new()
-            .bad_indices(BadIndices::Zero)
-            .plan(&[10], &[4])
-            .unwrap();
-        let error = executor
-            .gather_blocking(&zero, &[0.0; 9], &[0; 4])
-            .unwrap_err();
-        assert_eq!(error.to_string(), "params must have 10 elements, found 9");
-    }
-    app.assert_handler_heard_nothing();
 }
 
 #[test]
@@ -318,8 +309,8 @@ fn errors_of_the_gpu_say_what_happened() {
         "result not read back: lost"
     );
     assert_eq!(
-        text(GpuError::PolicyNotNamed),
-        "bad_indices must be Error, Zero or Clamp for an executor, found DeviceDefault, which differs by device"
+        text(GpuError::InHostMemory),
+        "tensor must be on a GPU, found in host memory"
     );
     let run = RunError::OutOfMemory {
         elements: 3,
@@ -337,7 +328,7 @@ fn errors_of_the_gpu_say_what_happened() {
         text(GatherError::OutOfMemory("full".into()).into()),
         "out of memory on the device: full"
     );
-    let report = ReportError::Length {
+    let report = GatherError::ReportLength {
         expected: 80,
         found: 3,
     };

@@ -1,6 +1,6 @@
 //! Devices whose limits are below the needs of a gather.
 
-use wgpu_gather::{BadRows, Gather, GatherBuffers, GatherPlan, wgpu};
+use wgpu_gather::{BadRows, ElementTypes, Gather, GatherBuffers, GatherPlan, wgpu};
 
 use super::{App, STORAGE, Set, plan};
 
@@ -16,8 +16,10 @@ fn an_operand_beyond_the_binding_limit_is_cut() {
         ..Default::default()
     });
     let [params, indices, output] = [(); 3].map(|()| app.buffer(4096, STORAGE));
-    let whole =
-        GatherBuffers::new::<f32, i32>(params.slice(..), indices.slice(..), output.slice(..));
+    let whole = GatherBuffers::new(ElementTypes::of::<f32, i32>())
+        .params(params.slice(..))
+        .indices(indices.slice(..))
+        .output(output.slice(..));
     for plan in [
         rows(1024, 1, 1),
         rows(1, 1, 1024),
@@ -35,8 +37,10 @@ fn a_binding_that_may_hold_no_row_is_refused() {
         ..Default::default()
     });
     let [params, indices, output] = [(); 3].map(|()| app.buffer(4096, STORAGE));
-    let whole =
-        GatherBuffers::new::<f32, i32>(params.slice(..), indices.slice(..), output.slice(..));
+    let whole = GatherBuffers::new(ElementTypes::of::<f32, i32>())
+        .params(params.slice(..))
+        .indices(indices.slice(..))
+        .output(output.slice(..));
     app.assert_accepted(&rows(8, 4, 8), &whole);
     for (plan, expected) in [
         (rows(33, 1, 1), 132),
@@ -44,8 +48,10 @@ fn a_binding_that_may_hold_no_row_is_refused() {
         (rows(99, 4, 1), 256),
     ] {
         let [params, indices, output] = [(); 3].map(|()| app.buffer(4096, STORAGE));
-        let whole =
-            GatherBuffers::new::<f32, i32>(params.slice(..), indices.slice(..), output.slice(..));
+        let whole = GatherBuffers::new(ElementTypes::of::<f32, i32>())
+            .params(params.slice(..))
+            .indices(indices.slice(..))
+            .output(output.slice(..));
         let text = format!(
             "device limit max_storage_buffer_binding_size must be at least {expected}, found 128"
         );
@@ -72,8 +78,10 @@ fn more_workgroups_than_the_device_dispatches_are_cut() {
         ..Default::default()
     });
     let [params, indices, output] = [(); 3].map(|()| app.buffer(4096, STORAGE));
-    let whole =
-        GatherBuffers::new::<f32, i32>(params.slice(..), indices.slice(..), output.slice(..));
+    let whole = GatherBuffers::new(ElementTypes::of::<f32, i32>())
+        .params(params.slice(..))
+        .indices(indices.slice(..))
+        .output(output.slice(..));
     app.assert_accepted(&rows(3, 1, 256), &whole);
     app.assert_accepted(&rows(3, 1, 1024), &whole);
 }
@@ -120,8 +128,10 @@ fn a_device_below_what_the_shaders_need_is_refused() {
         set_limit(&mut limits, name, needed - 1);
         let app = App::with_limits(limits);
         let [params, indices, output] = [40, 16, 16].map(|size| app.buffer(size, STORAGE));
-        let buffers =
-            GatherBuffers::new::<f32, i32>(params.slice(..), indices.slice(..), output.slice(..));
+        let buffers = GatherBuffers::new(ElementTypes::of::<f32, i32>())
+            .params(params.slice(..))
+            .indices(indices.slice(..))
+            .output(output.slice(..));
         let text = format!(
             "device limit {name} must be at least {needed}, found {}",
             needed - 1
@@ -167,12 +177,14 @@ fn a_device_with_just_what_the_shaders_need_is_enough() {
         }
         let app = App::with_limits(limits);
         let [params, indices, output] = [40, 16, 16].map(|size| app.buffer(size, STORAGE));
-        let mut buffers =
-            GatherBuffers::new::<f32, i32>(params.slice(..), indices.slice(..), output.slice(..));
+        let mut buffers = GatherBuffers::new(ElementTypes::of::<f32, i32>())
+            .params(params.slice(..))
+            .indices(indices.slice(..))
+            .output(output.slice(..));
         let noted;
         if report {
             noted = app.buffer(BadRows::REPORT_BYTES, STORAGE);
-            buffers = buffers.with_report(noted.slice(..));
+            buffers = buffers.report(noted.slice(..));
         }
         app.assert_accepted(&plan(), &buffers);
     }

@@ -13,7 +13,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use wgpu_gather::{
-    BadIndices, BadRows, Gather, GatherBuffers, GatherError, GatherPlan, Gatherer, Operand, wgpu,
+    BadIndices, BadRows, ElementTypes, Gather, GatherBuffers, GatherError, GatherPlan, Gatherer,
+    Operand, wgpu,
 };
 
 /// The one usage that an operand needs.
@@ -74,7 +75,8 @@ impl App {
     fn record(&self, plan: &GatherPlan, buffers: &GatherBuffers<'_>) -> Recorded {
         let mut encoder = self.device.create_command_encoder(&Default::default());
         let mut pass = encoder.begin_compute_pass(&Default::default());
-        let result = self.gatherer.encode_in_pass(&mut pass, plan, buffers);
+        let result = self.gatherer.prepare(plan, buffers);
+        let result = result.map(|gather| gather.encode_in_pass(&mut pass));
         drop(pass);
         Recorded { encoder, result }
     }
@@ -211,15 +213,14 @@ impl Set {
     }
 
     fn without_report(&self) -> GatherBuffers<'_> {
-        GatherBuffers::new::<f32, i32>(
-            self.params.slice(..),
-            self.indices.slice(..),
-            self.output.slice(..),
-        )
+        GatherBuffers::new(ElementTypes::of::<f32, i32>())
+            .params(self.params.slice(..))
+            .indices(self.indices.slice(..))
+            .output(self.output.slice(..))
     }
 
     fn bound(&self) -> GatherBuffers<'_> {
-        self.without_report().with_report(self.report.slice(..))
+        self.without_report().report(self.report.slice(..))
     }
 
     /// As `bound`, but with this range for one operand.
@@ -235,7 +236,11 @@ impl Set {
                 self.of(other).slice(..)
             }
         });
-        GatherBuffers::new::<f32, i32>(params, indices, output).with_report(report)
+        GatherBuffers::new(ElementTypes::of::<f32, i32>())
+            .params(params)
+            .indices(indices)
+            .output(output)
+            .report(report)
     }
 }
 
@@ -270,17 +275,20 @@ fn a_gather_that_is_refused_leaves_the_pass_as_it_was() {
     let mut encoder = app.device.create_command_encoder(&Default::default());
     let mut pass = encoder.begin_compute_pass(&Default::default());
     app.gatherer
-        .encode_in_pass(&mut pass, &plan(), &set.bound())
+        .prepare(&plan(), &set.bound())
+        .map(|gather| gather.encode_in_pass(&mut pass))
         .unwrap();
     let no_report = Gather::new()
         .bad_indices(BadIndices::Error)
         .plan(&[10], &[4])
         .unwrap();
     app.gatherer
-        .encode_in_pass(&mut pass, &no_report, &set.without_report())
+        .prepare(&no_report, &set.without_report())
+        .map(|gather| gather.encode_in_pass(&mut pass))
         .unwrap_err();
     app.gatherer
-        .encode_in_pass(&mut pass, &plan(), &set.bound())
+        .prepare(&plan(), &set.bound())
+        .map(|gather| gather.encode_in_pass(&mut pass))
         .unwrap();
     drop(pass);
     app.queue.submit([encoder.finish()]);

@@ -1,7 +1,8 @@
 //! Buffers that do not fit their operand: usage, length, offset, device, shards, fill.
 
 use wgpu_gather::{
-    BadIndices, Gather, GatherBuffers, GatherError, GatherNd, IndexKind, Operand, ParamsShard, wgpu,
+    BadIndices, ElementTypes, Gather, GatherBuffers, GatherError, GatherNd, IndexKind, Operand,
+    wgpu,
 };
 
 use super::{App, Recorded, STORAGE, Set, adapter, plan};
@@ -39,7 +40,13 @@ fn a_range_shorter_than_its_operand_is_refused() {
 /// Operands of a gather of 6 out of 10 elements of 1 byte, with `params` and `output` bytes in their ranges.
 fn bound_bytes(set: &Set, params: u64, output: u64) -> GatherBuffers<'_> {
     let (params, output) = (set.params.slice(..params), set.output.slice(..output));
-    GatherBuffers::with_bytes(1, IndexKind::U64, params, set.indices.slice(..), output)
+    GatherBuffers::new(ElementTypes {
+        element_bytes: 1,
+        index_kind: IndexKind::U64,
+    })
+    .params(params)
+    .indices(set.indices.slice(..))
+    .output(output)
 }
 
 #[test]
@@ -152,14 +159,13 @@ fn operands_without_elements_may_have_empty_ranges() {
         (gather.plan(&[0], &[4]), [0, 16, 16]),
         (GatherNd::new().plan(&[4], &[1, 0]), [16, 0, 16]),
     ] {
-        let buffers = GatherBuffers::new::<f32, i32>(
-            set.params.slice(..params),
-            set.indices.slice(..indices),
-            set.output.slice(..output),
-        );
+        let buffers = GatherBuffers::new(ElementTypes::of::<f32, i32>())
+            .params(set.params.slice(..params))
+            .indices(set.indices.slice(..indices))
+            .output(set.output.slice(..output));
         let plan = plan.unwrap();
         app.assert_accepted(&plan, &buffers);
-        app.assert_accepted(&plan, &buffers.with_report(set.report.slice(..)));
+        app.assert_accepted(&plan, &buffers.report(set.report.slice(..)));
     }
 }
 
@@ -200,10 +206,19 @@ fn elements_without_bytes_are_refused() {
         set.indices.slice(..),
         set.output.slice(..),
     );
-    let buffers = GatherBuffers::new::<(), i32>(params, indices, output);
+    let buffers = GatherBuffers::new(ElementTypes::of::<(), i32>())
+        .params(params)
+        .indices(indices)
+        .output(output);
     assert_eq!(
         buffers,
-        GatherBuffers::with_bytes(0, IndexKind::I32, params, indices, output)
+        GatherBuffers::new(ElementTypes {
+            element_bytes: 0,
+            index_kind: IndexKind::I32
+        })
+        .params(params)
+        .indices(indices)
+        .output(output)
     );
     let text = "an element must have at least 1 byte on the GPU, found 0";
     app.assert_refused(&plan(), &buffers, &set.all(), text);
@@ -225,8 +240,13 @@ fn bytes_that_cannot_be_counted_are_refused() {
             set.indices.slice(..),
             set.output.slice(..),
         );
-        let buffers =
-            GatherBuffers::with_bytes(element_bytes, IndexKind::I32, params, indices, output);
+        let buffers = GatherBuffers::new(ElementTypes {
+            element_bytes,
+            index_kind: IndexKind::I32,
+        })
+        .params(params)
+        .indices(indices)
+        .output(output);
         let text = format!("params must have at most 9223372036854775807 bytes, found {found}");
         app.assert_refused(&plan(), &buffers, &set.all(), &text);
     }
@@ -264,22 +284,17 @@ fn shards_that_do_not_make_up_params_are_refused() {
     ] {
         let set = Set::new(&app);
         let (one, two) = (app.buffer(24, STORAGE), app.buffer(16, STORAGE));
-        let shards = [(rows[0], &one), (rows[1], &two)].map(|(rows, buffer)| ParamsShard {
-            rows,
-            range: buffer.slice(..),
-        });
-        let buffers = set.without_report().with_params_shards(&shards);
+        let shards =
+            [(rows[0], &one), (rows[1], &two)].map(|(rows, buffer)| (rows, buffer.slice(..)));
+        let buffers = set.without_report().params_shards(&shards);
         match text {
             None => app.assert_accepted(&plan(), &buffers),
             Some(text) => app.assert_refused(&plan(), &buffers, &[&one, &two, &set.output], text),
         }
     }
     let set = Set::new(&app).with(Operand::Output, app.buffer(40, STORAGE));
-    let shards = [ParamsShard {
-        rows: 10,
-        range: set.output.slice(..),
-    }];
-    let buffers = set.without_report().with_params_shards(&shards);
+    let shards = [(10, set.output.slice(..))];
+    let buffers = set.without_report().params_shards(&shards);
     let text = "output must not share bytes with params shard 0, found 0..16 in both";
     app.assert_refused(&plan(), &buffers, &[&set.indices, &set.output], text);
 }
@@ -290,9 +305,9 @@ fn params_without_rows_may_have_no_shards() {
     for index_count in [0, 2] {
         let plan = Gather::new().plan(&[0, 2], &[index_count]).unwrap();
         let set = Set::new(&app);
-        let buffers = set.without_report().with_params_shards(&[]);
+        let buffers = set.without_report().params_shards(&[]);
         app.assert_accepted(&plan, &buffers);
-        app.assert_accepted(&plan, &buffers.with_report(set.report.slice(..)));
+        app.assert_accepted(&plan, &buffers.report(set.report.slice(..)));
     }
 }
 
@@ -300,19 +315,27 @@ fn params_without_rows_may_have_no_shards() {
 fn a_fill_that_is_no_element_is_refused() {
     let app = App::new();
     let [params, indices, output] = [40, 16, 16].map(|size| app.buffer(size, STORAGE));
-    let buffers =
-        GatherBuffers::new::<f32, i32>(params.slice(..), indices.slice(..), output.slice(..));
+    let buffers = GatherBuffers::new(ElementTypes::of::<f32, i32>())
+        .params(params.slice(..))
+        .indices(indices.slice(..))
+        .output(output.slice(..));
     for (fill, found) in [(&[0_u8; 2][..], 2), (&[0; 8], 8), (&[], 0), (&[0; 65], 65)] {
         app.assert_refused(
             &plan(),
-            &buffers.with_fill_bytes(fill),
+            &buffers.fill(fill),
             &[],
             &format!("the fill has {found} bytes, an element 4"),
         );
     }
     let [params, indices, output] = [170, 16, 68].map(|size| app.buffer(size + 2, STORAGE));
     let [params, indices, output] = [&params, &indices, &output].map(|buffer| buffer.slice(..));
-    let buffers = GatherBuffers::with_bytes(17, IndexKind::I32, params, indices, output);
+    let buffers = GatherBuffers::new(ElementTypes {
+        element_bytes: 17,
+        index_kind: IndexKind::I32,
+    })
+    .params(params)
+    .indices(indices)
+    .output(output);
     let text = "a fill of elements of 17 bytes is too long for the GPU";
-    app.assert_refused(&plan(), &buffers.with_fill_bytes(&[1; 17]), &[], text);
+    app.assert_refused(&plan(), &buffers.fill(&[1; 17]), &[], text);
 }

@@ -1,6 +1,6 @@
 //! Decoding of reports, and bytes that are no report of a plan.
 
-use wgpu_gather::{BadRows, Gather, GatherNd, GatherPlan, IndexKind, ReportError};
+use wgpu_gather::{BadRows, Gather, GatherError, GatherNd, GatherPlan, IndexKind};
 
 use super::plan;
 
@@ -13,7 +13,7 @@ fn report(count: u64, row: u64, index: &[u32]) -> Vec<u8> {
     report
 }
 
-fn decode(plan: &GatherPlan, report: &[u8]) -> Result<Option<BadRows>, ReportError> {
+fn decode(plan: &GatherPlan, report: &[u8]) -> Result<Option<BadRows>, GatherError> {
     BadRows::decode(plan, IndexKind::I32, report)
 }
 
@@ -102,8 +102,12 @@ fn index_words_are_read_as_their_kind() {
             .unwrap()
             .unwrap();
         assert_eq!(
-            (bad.first.row(), bad.first.position(), bad.first.index()),
-            (2, &[2][..], &[value][..])
+            (
+                bad.first.row,
+                bad.first.position.clone(),
+                bad.first.index.clone()
+            ),
+            (2, vec![2], vec![value])
         );
         assert_eq!(
             bad.first.to_string(),

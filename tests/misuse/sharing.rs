@@ -1,6 +1,6 @@
 //! Gathers whose operands share a buffer. One of the operands is the index count of an indirect gather.
 
-use wgpu_gather::{Gather, GatherBuffers, GatherError, Operand, wgpu};
+use wgpu_gather::{ElementTypes, Gather, GatherBuffers, GatherError, Operand, wgpu};
 
 use super::{App, STORAGE, Set, plan};
 
@@ -31,14 +31,19 @@ fn bytes_that_are_shared_in_part_are_named() {
     let indices = app.buffer(512, STORAGE);
     let bound = |params: u64, output: u64| {
         let (params, output) = (arena.slice(params..), arena.slice(output..));
-        GatherBuffers::new::<f32, i32>(params, indices.slice(..), output)
+        GatherBuffers::new(ElementTypes::of::<f32, i32>())
+            .params(params)
+            .indices(indices.slice(..))
+            .output(output)
     };
     // 400 bytes of params, 320 of output.
     let before = "output must not share bytes with params, found 256..320 in both";
     app.assert_refused(&plan, &bound(256, 0), &[&arena], before);
     let arena = app.buffer(2048, STORAGE);
-    let after =
-        GatherBuffers::new::<f32, i32>(arena.slice(..), indices.slice(..), arena.slice(256..));
+    let after = GatherBuffers::new(ElementTypes::of::<f32, i32>())
+        .params(arena.slice(..))
+        .indices(indices.slice(..))
+        .output(arena.slice(256..));
     let text = "output must not share bytes with params, found 256..400 in both";
     app.assert_refused(&plan, &after, &[&arena], text);
 }
@@ -58,8 +63,11 @@ fn burn_and_tract_operands_in_one_buffer_are_gathered() {
                 _ => set.of(Set::OPERANDS[number]).slice(..),
             }
         });
-        let buffers = GatherBuffers::new::<f32, i32>(params, indices, output);
-        app.assert_accepted(&plan(), &buffers.with_report(report));
+        let buffers = GatherBuffers::new(ElementTypes::of::<f32, i32>())
+            .params(params)
+            .indices(indices)
+            .output(output);
+        app.assert_accepted(&plan(), &buffers.report(report));
         app.assert_accepted(&plan(), &buffers);
         app.assert_handler_heard_nothing();
     }
@@ -69,8 +77,10 @@ fn burn_and_tract_operands_in_one_buffer_are_gathered() {
 fn operands_without_bytes_may_share_a_written_buffer() {
     let app = App::new();
     let arena = app.buffer(2048, STORAGE);
-    let buffers =
-        GatherBuffers::new::<f32, i32>(arena.slice(..), arena.slice(..256), arena.slice(256..));
+    let buffers = GatherBuffers::new(ElementTypes::of::<f32, i32>())
+        .params(arena.slice(..))
+        .indices(arena.slice(..256))
+        .output(arena.slice(256..));
     // Params without rows, where every index is bad, and index rows without values.
     app.assert_accepted(&Gather::new().plan(&[0], &[4]).unwrap(), &buffers);
     let all = wgpu_gather::GatherNd::new().plan(&[4], &[2, 0]).unwrap();
@@ -97,7 +107,7 @@ fn a_count_is_an_operand_like_any() {
     let app = App::new();
     let refused = |count: wgpu::BufferSlice<'_>, text: &str| {
         let set = Set::new(&app);
-        let buffers = set.bound().with_index_count(count);
+        let buffers = set.bound().index_count(count);
         app.assert_refused(&plan(), &buffers, &set.all(), text);
     };
     let copied = app.buffer(4, wgpu::BufferUsages::COPY_DST);
@@ -115,22 +125,22 @@ fn a_count_is_an_operand_like_any() {
         "index count range must start at a multiple of 256 bytes, found 4",
     );
     let set = Set::new(&app);
-    app.assert_accepted(&plan(), &set.bound().with_index_count(counts.slice(256..)));
+    app.assert_accepted(&plan(), &set.bound().index_count(counts.slice(256..)));
 
     let set = Set::new(&app).with(Operand::Output, counts.clone());
-    let buffers = set.bound().with_index_count(counts.slice(..));
+    let buffers = set.bound().index_count(counts.slice(..));
     let text = "output must not share bytes with index count, found 0..4 in both";
     app.assert_refused(&plan(), &buffers, &set.all(), text);
     let counts = app.buffer(512, STORAGE);
     let set = Set::new(&app).with(Operand::Output, counts.clone());
-    let buffers = set.bound().with_index_count(counts.slice(256..));
+    let buffers = set.bound().index_count(counts.slice(256..));
     app.assert_accepted(&plan(), &buffers);
     app.assert_handler_heard_nothing();
 
     let set = Set::new(&app);
     let destroyed = app.buffer(4, STORAGE);
     destroyed.destroy();
-    let buffers = set.bound().with_index_count(destroyed.slice(..));
+    let buffers = set.bound().index_count(destroyed.slice(..));
     let recorded = app.encode(&plan(), &buffers);
     assert!(matches!(recorded.result, Err(GatherError::Rejected(_))));
     app.assert_nothing_recorded([recorded], &set.all());
@@ -158,7 +168,7 @@ fn a_count_needs_more_bindings_and_a_larger_one() {
         let set = Set::new(&app);
         app.assert_accepted(&plan(), &set.bound());
         let counts = app.buffer(4, STORAGE);
-        let buffers = set.bound().with_index_count(counts.slice(..));
+        let buffers = set.bound().index_count(counts.slice(..));
         app.assert_refused(&plan(), &buffers, &[], &format!("device limit {name}"));
     }
 }

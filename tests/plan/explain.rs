@@ -1,14 +1,20 @@
 //! The text of `GatherPlan::explain` for each kernel, for empty outputs, and for plans that cannot run.
 
 use wgpu_gather::{
-    BadIndices, Gather, GatherElements, GatherPlan, IndexKind, NegativeIndices, wgpu,
+    BadIndices, ElementTypes, Gather, GatherElements, GatherPlan, IndexKind, NegativeIndices, wgpu,
 };
 
 use super::{BIG, along, nd};
 
 #[track_caller]
 fn assert_explained(plan: &GatherPlan, element_bytes: u64, index_kind: IndexKind, lines: &[&str]) {
-    let text = plan.explain(element_bytes, index_kind, &wgpu::Limits::default());
+    let text = plan.explain(
+        ElementTypes {
+            element_bytes,
+            index_kind,
+        },
+        &wgpu::Limits::default(),
+    );
     assert_eq!(text, lines.join("\n"));
 }
 
@@ -102,7 +108,13 @@ fn an_empty_output_runs_nothing_but_its_report() {
 fn a_plan_beyond_the_limits_is_cut() {
     let last_line = |params: usize, indices: usize, limits: &wgpu::Limits| {
         let text = along(0, 0, &[params], &[indices]).unwrap();
-        let text = text.explain(4, IndexKind::I32, limits);
+        let text = text.explain(
+            ElementTypes {
+                element_bytes: 4,
+                index_kind: IndexKind::I32,
+            },
+            limits,
+        );
         text.lines().last().unwrap().to_owned()
     };
     let limits = wgpu::Limits::default();
@@ -182,9 +194,13 @@ fn a_device_with_less_than_the_shaders_need_says_so() {
         max_compute_workgroup_size_x: 32,
         ..Default::default()
     };
-    let text = along(0, 0, &[3], &[1])
-        .unwrap()
-        .explain(4, IndexKind::I32, &limits);
+    let text = along(0, 0, &[3], &[1]).unwrap().explain(
+        ElementTypes {
+            element_bytes: 4,
+            index_kind: IndexKind::I32,
+        },
+        &limits,
+    );
     assert_eq!(
         text.lines().last(),
         Some(
@@ -201,7 +217,13 @@ fn index_policies_change_neither_sizes_nor_kernel() {
         .bad_indices(BadIndices::Zero);
     let [plain, other] = [plain, other].map(|gather| {
         let plan = gather.plan(&[3], &[2]).unwrap();
-        plan.explain(4, IndexKind::I32, &wgpu::Limits::default())
+        plan.explain(
+            ElementTypes {
+                element_bytes: 4,
+                index_kind: IndexKind::I32,
+            },
+            &wgpu::Limits::default(),
+        )
     });
     assert_eq!(plain, other);
 }
@@ -214,7 +236,13 @@ fn gather_elements_too_large_for_the_shader_says_so() {
             max_storage_buffer_binding_size: 1 << 40,
             ..Default::default()
         };
-        let text = plan.explain(1, IndexKind::I32, &limits);
+        let text = plan.explain(
+            ElementTypes {
+                element_bytes: 1,
+                index_kind: IndexKind::I32,
+            },
+            &limits,
+        );
         text.lines().last().unwrap().to_owned()
     };
     let refused = |rows: u64| {
@@ -233,15 +261,25 @@ fn gather_elements_too_large_for_the_shader_says_so() {
         .axis(8)
         .plan(&[3; 9], &[2; 9])
         .unwrap()
-        .explain(1, IndexKind::I32, &wgpu::Limits::default());
+        .explain(
+            ElementTypes {
+                element_bytes: 1,
+                index_kind: IndexKind::I32,
+            },
+            &wgpu::Limits::default(),
+        );
     assert!(
         ninth.ends_with("cannot run: indices of gather_elements must have at most 8 groups of dims on the GPU, found 9: neighbouring dims in which indices is as large as params make one group, so cut params to the shape of indices in all dims but the axis"),
         "{ninth}"
     );
     let eighth = GatherElements::new().axis(7).plan(&[3; 8], &[2; 8]);
-    let eighth = eighth
-        .unwrap()
-        .explain(1, IndexKind::I32, &wgpu::Limits::default());
+    let eighth = eighth.unwrap().explain(
+        ElementTypes {
+            element_bytes: 1,
+            index_kind: IndexKind::I32,
+        },
+        &wgpu::Limits::default(),
+    );
     assert!(
         eighth.ends_with("1 dispatch of 1 x 1 workgroups of 256 invocations"),
         "{eighth}"
@@ -250,16 +288,26 @@ fn gather_elements_too_large_for_the_shader_says_so() {
     let batches = GatherElements::new()
         .axis(2)
         .plan(&[1 << 20, 1 << 20, 9], &[1 << 20, 1 << 20, 1]);
-    let batches = batches
-        .unwrap()
-        .explain(1, IndexKind::I32, &wgpu::Limits::default());
+    let batches = batches.unwrap().explain(
+        ElementTypes {
+            element_bytes: 1,
+            index_kind: IndexKind::I32,
+        },
+        &wgpu::Limits::default(),
+    );
     assert!(!batches.contains("cannot run"), "{batches}");
 }
 
 #[test]
 fn slices_of_any_length_are_explained() {
     let plan = along(0, 0, &[2, 1 << 58], &[2]).unwrap();
-    let text = plan.explain(4, IndexKind::I32, &wgpu::Limits::default());
+    let text = plan.explain(
+        ElementTypes {
+            element_bytes: 4,
+            index_kind: IndexKind::I32,
+        },
+        &wgpu::Limits::default(),
+    );
     let last = text.lines().last().unwrap();
     assert!(last.starts_with("more than 1000 dispatches"), "{text}");
 }

@@ -1,12 +1,18 @@
 //! The kernel that `GatherPlan::explain` names for slices of each length, and the slices of a lane.
 
-use wgpu_gather::{GatherElements, GatherPlan, IndexKind, wgpu};
+use wgpu_gather::{ElementTypes, GatherElements, GatherPlan, IndexKind, wgpu};
 
 use super::{along, nd};
 
 /// The line about the kernel and the line about the dispatches.
 fn kernel_and_dispatches(plan: &GatherPlan, element_bytes: u64) -> [String; 2] {
-    let text = plan.explain(element_bytes, IndexKind::I32, &wgpu::Limits::default());
+    let text = plan.explain(
+        ElementTypes {
+            element_bytes,
+            index_kind: IndexKind::I32,
+        },
+        &wgpu::Limits::default(),
+    );
     let mut lines = text.lines().skip(3).map(str::to_owned);
     [(); 2].map(|()| lines.next().unwrap())
 }

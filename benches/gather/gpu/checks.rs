@@ -78,7 +78,7 @@ impl Checks {
             ("naive_no_checks", bare, &on_bare),
         ];
         let naive = naive.map(|(measure, on, operands)| {
-            let kernels = Naive::all(on.gpu.device(), &plan, operands.naive_buffers());
+            let kernels = Naive::all(on.gpu.device(), &data.workload, operands.naive_buffers());
             let kernel = kernels.into_iter().find(|(name, _)| *name == NAIVE_UNIT);
             (measure, on, operands, kernel)
         });

@@ -78,12 +78,12 @@ pub fn sample(kind: &str) -> Result<(), String> {
             let encoded = gatherer.encode(&mut encoder, &plan, &buffers);
             encoded.expect("valid operands");
         } else {
-            let kernel = Naive::new(device, NAIVE_UNIT, &plan, on_gpu.naive_buffers());
+            let kernel = Naive::new(device, NAIVE_UNIT, &data.workload, on_gpu.naive_buffers());
             kernel.record(&mut encoder);
         }
         submit_and_wait(&gpu, encoder);
     });
-    on_gpu.check_output(&gpu, kind, &expected)?;
+    on_gpu.check_output(kind, &expected)?;
     println!("{}", took.as_micros());
     Ok(())
 }

@@ -89,8 +89,8 @@ impl Bench {
         let report_bytes = usize::try_from(BadRows::REPORT_BYTES).expect("a few bytes");
         let report = gpu.upload(&vec![0_u8; report_bytes]);
         let report = report.map_err(|error| error.to_string())?;
-        let with_report = whole.with_report(report.buffer().slice(..));
-        let naive = Naive::all(device, &plan, on_gpu.naive_buffers());
+        let with_report = whole.report(operands::on_gpu(&report).slice(..));
+        let naive = Naive::all(device, &data.workload, on_gpu.naive_buffers());
 
         let encode =
             |encoder: &mut wgpu::CommandEncoder, plan: &GatherPlan, buffers: &GatherBuffers<'_>| {
@@ -103,7 +103,7 @@ impl Bench {
         for (name, kernel) in &naive {
             on_gpu.check(gpu, name, &expected, |encoder| kernel.record(encoder))?;
         }
-        let end_to_end = gpu.gather_blocking(&plan, &on_gpu.table, &data.indices);
+        let end_to_end = gpu.gather(&plan, &on_gpu.table, &data.indices).wait();
         if end_to_end.map_err(|error| error.to_string())? != expected {
             return Err("end_to_end: the output differs from the CPU's".into());
         }
@@ -127,7 +127,7 @@ impl Bench {
             figures.extend(self.small_calls(&plan, &whole, &prepared, &vec4_copy));
         }
         let mut timed = time(figures, rounds);
-        if on_gpu.table.buffer().size() <= END_TO_END_BYTES {
+        if operands::on_gpu(&on_gpu.table).size() <= END_TO_END_BYTES {
             // Timed apart: it fills caches that the figures above do not use.
             timed.extend(time(vec![self.end_to_end(data, &plan)], rounds));
         }
@@ -141,9 +141,9 @@ impl Bench {
         T: Number + GatherElement,
         I: Number + GatherIndex,
     {
-        let gather = || {
+        let gather = move || {
             let table = self.gpu.upload(&data.params).expect("it fits");
-            let output = self.gpu.gather_blocking(plan, &table, &data.indices);
+            let output = self.gpu.gather(plan, &table, &data.indices).wait();
             drop(output.expect("it fits"));
         };
         figure("end_to_end", Box::new(move || took(gather)))

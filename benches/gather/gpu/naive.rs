@@ -2,8 +2,9 @@
 
 use std::borrow::Cow;
 
+use testkit::bench::workloads::Workload;
 use wgpu_gather::wgpu::util::DeviceExt;
-use wgpu_gather::{GatherPlan, wgpu};
+use wgpu_gather::{BadIndices, wgpu};
 
 use super::device::{grid, pipeline};
 
@@ -51,14 +52,14 @@ impl Naive {
     /// slice of at most `SOFTWARE_LOOP_ROUNDS` units.
     pub fn all(
         device: &wgpu::Device,
-        plan: &GatherPlan,
+        workload: &Workload,
         buffers: Buffers<'_>,
     ) -> Vec<(&'static str, Self)> {
         let most = device.limits().max_storage_buffer_binding_size;
         let operands = [buffers.params, buffers.indices, buffers.output];
         let are_bindable = operands.iter().all(|buffer| buffer.size() <= most);
         let is_software = device.adapter_info().device_type == wgpu::DeviceType::Cpu;
-        let slice_bytes = plan.dims().slice_len * buffers.element_bytes;
+        let slice_bytes = workload.plan(BadIndices::Zero).slice_len() * buffers.element_bytes;
         let units = slice_bytes / unit_bytes(slice_bytes);
         let can_loop = !is_software || units <= SOFTWARE_LOOP_ROUNDS;
         [
@@ -67,18 +68,18 @@ impl Naive {
         ]
         .into_iter()
         .filter(|(_, can_run)| *can_run)
-        .map(|(name, _)| (name, Self::new(device, name, plan, buffers)))
+        .map(|(name, _)| (name, Self::new(device, name, workload, buffers)))
         .collect()
     }
 
     pub fn new(
         device: &wgpu::Device,
         entry_point: &str,
-        plan: &GatherPlan,
+        workload: &Workload,
         buffers: Buffers<'_>,
     ) -> Self {
-        let dims = plan.dims();
-        let slice_bytes = dims.slice_len * buffers.element_bytes;
+        let plan = workload.plan(BadIndices::Zero);
+        let slice_bytes = plan.slice_len() * buffers.element_bytes;
         let unit_bytes = unit_bytes(slice_bytes);
         let unit = match unit_bytes {
             16 => "vec4<u32>",
@@ -89,30 +90,32 @@ impl Naive {
             label: Some(entry_point),
             source: wgpu::ShaderSource::Wgsl(Cow::Owned(source)),
         });
-        let has_blocks = dims.batch_size * dims.outer_size > 1;
+        let has_blocks = workload.blocks() > 1;
         let constants = [
-            ("index_depth", dims.index_depth() as f64),
+            ("index_depth", workload.index_depth() as f64),
             ("index_words", (buffers.index_bytes / 4) as f64),
             ("has_blocks", f64::from(u8::from(has_blocks))),
         ];
         let pipeline = pipeline(device, &module, entry_point, &constants);
 
         let size = |size: u64| u32::try_from(size).expect("operands that can be bound");
-        let dim = |k: usize| dims.indexed_dims.get(k).map_or(0, |&dim| size(dim));
+        let dims = workload.indexed_dims();
+        let dim = |k: usize| dims.get(k).map_or(0, |&dim| size(dim as u64));
+        let output_rows = plan.output_len() / plan.slice_len();
         let units = slice_bytes / unit_bytes;
         let sizes = Sizes {
-            output_rows: size(dims.output_rows()),
+            output_rows: size(output_rows),
             units: size(units),
             dims: [dim(0), dim(1)],
-            index_count: size(dims.index_count),
-            outer_size: size(dims.outer_size),
-            row_count: size(dims.row_count),
+            index_count: size(workload.index_count() as u64),
+            outer_size: size(workload.outer_size() as u64),
+            row_count: size(plan.row_count()),
             padding: 0,
         };
         let operands = bind(device, &pipeline, &sizes, buffers);
         let invocations = match entry_point {
-            NAIVE_UNIT => dims.output_rows() * units,
-            _ => dims.output_rows(),
+            NAIVE_UNIT => output_rows * units,
+            _ => output_rows,
         };
         Self {
             pipeline,

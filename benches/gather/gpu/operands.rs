@@ -1,15 +1,15 @@
 //! Operands on the device, and the check of an output against the CPU's.
 
-use wgpu_gather::{GatherBuffers, GatherElement, GatherIndex, Gpu, GpuTable, wgpu};
+use wgpu_gather::{ElementTypes, GatherBuffers, GatherElement, GatherIndex, Gpu, Tensor, wgpu};
 
 use super::device::{buffer, new_encoder};
 use super::naive;
 use crate::data::{Data, Number};
 
 pub struct Operands<T, I> {
-    pub table: GpuTable<T>,
-    pub indices: GpuTable<I>,
-    output: GpuTable<T>,
+    pub table: Tensor<T>,
+    pub indices: Tensor<I>,
+    output: Tensor<T>,
 }
 
 impl<T: Number + GatherElement, I: Number + GatherIndex> Operands<T, I> {
@@ -19,7 +19,7 @@ impl<T: Number + GatherElement, I: Number + GatherIndex> Operands<T, I> {
             | wgpu::BufferUsages::COPY_SRC
             | wgpu::BufferUsages::COPY_DST;
         let output = buffer(gpu.device(), (size_of::<T>() * output_len) as u64, usage);
-        let output = GpuTable::from_buffer(output, output_len);
+        let output = Tensor::from_buffer(gpu, output, output_len);
         Ok(Self {
             table: gpu
                 .upload(&data.params)
@@ -32,21 +32,20 @@ impl<T: Number + GatherElement, I: Number + GatherIndex> Operands<T, I> {
     }
 
     pub fn output(&self) -> &wgpu::Buffer {
-        self.output.buffer()
+        on_gpu(&self.output)
     }
 
     pub fn buffers(&self) -> GatherBuffers<'_> {
-        GatherBuffers::new::<T, I>(
-            self.table.buffer().slice(..),
-            self.indices.buffer().slice(..),
-            self.output().slice(..),
-        )
+        GatherBuffers::new(ElementTypes::of::<T, I>())
+            .params(on_gpu(&self.table).slice(..))
+            .indices(on_gpu(&self.indices).slice(..))
+            .output(self.output().slice(..))
     }
 
     pub fn naive_buffers(&self) -> naive::Buffers<'_> {
         naive::Buffers {
-            params: self.table.buffer(),
-            indices: self.indices.buffer(),
+            params: on_gpu(&self.table),
+            indices: on_gpu(&self.indices),
             output: self.output(),
             element_bytes: size_of::<T>() as u64,
             index_bytes: size_of::<I>() as u64,
@@ -65,15 +64,20 @@ impl<T: Number + GatherElement, I: Number + GatherIndex> Operands<T, I> {
         encoder.clear_buffer(self.output(), 0, None);
         record(&mut encoder);
         gpu.queue().submit([encoder.finish()]);
-        self.check_output(gpu, measure, expected)
+        self.check_output(measure, expected)
     }
 
     /// Compares the output with `expected`.
-    pub fn check_output(&self, gpu: &Gpu, measure: &str, expected: &[T]) -> Result<(), String> {
-        let output = gpu.download_blocking(&self.output);
+    pub fn check_output(&self, measure: &str, expected: &[T]) -> Result<(), String> {
+        let output = self.output.download().wait();
         match output.map_err(|error| error.to_string())? == expected {
             true => Ok(()),
             false => Err(format!("{measure}: the output differs from the CPU's")),
         }
     }
+}
+
+/// The buffer of a tensor.
+pub fn on_gpu<T>(tensor: &Tensor<T>) -> &wgpu::Buffer {
+    tensor.buffer().expect("uploaded to a GPU")
 }

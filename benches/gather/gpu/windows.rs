@@ -2,12 +2,10 @@
 
 use std::time::Duration;
 
-use wgpu_gather::{
-    BadIndices, GatherBuffers, GatherElement, GatherIndex, GatherPlan, Gpu, ParamsShard, wgpu,
-};
+use wgpu_gather::{BadIndices, GatherBuffers, GatherElement, GatherIndex, GatherPlan, Gpu, wgpu};
 
 use super::device::{device_of, new_encoder, submit_and_wait};
-use super::operands::Operands;
+use super::operands::{self, Operands};
 use super::{Bench, figure};
 use crate::data::{Data, Number};
 use crate::timing::{Timed, time, took};
@@ -27,15 +25,13 @@ impl Bench {
         let plan = data.workload.plan(BadIndices::DeviceDefault);
         let expected = plan.run(&data.params, &data.indices).expect("in range");
         let on_gpu = Operands::new(&self.gpu, data, expected.len())?;
-        let params_bytes = on_gpu.table.buffer().size();
-        let rows = plan.dims().params_rows();
+        let params_bytes = operands::on_gpu(&on_gpu.table).size();
+        let rows = data.workload.params_rows() as u64;
         let shards = [1, 2, 8].map(|count| {
-            let shard = |number| ParamsShard {
-                rows: rows / count,
-                range: on_gpu
-                    .table
-                    .buffer()
-                    .slice(params_bytes / count * number..params_bytes / count * (number + 1)),
+            let shard = |number| {
+                let bytes = params_bytes / count;
+                let range = bytes * number..bytes * (number + 1);
+                (rows / count, operands::on_gpu(&on_gpu.table).slice(range))
             };
             (0..count).map(shard).collect::<Vec<_>>()
         });
@@ -52,9 +48,7 @@ impl Bench {
         let (half, eighth) = (half?, eighth?);
 
         let whole = on_gpu.buffers();
-        let [one, two, eight] = shards
-            .each_ref()
-            .map(|shards| whole.with_params_shards(shards));
+        let [one, two, eight] = shards.each_ref().map(|shards| whole.params_shards(shards));
         let cases = [
             ("uncut", &self.gpu, &on_gpu, one),
             ("params_in_2", &self.gpu, &on_gpu, two),

@@ -123,13 +123,14 @@ fn floor(data: &Data, device: Device, copy: Duration) -> Duration {
         Device::Cpu => CPU_SECTOR,
         Device::Gpu => GPU_SECTOR,
     };
-    let dims = data.plan.dims();
-    let (slices, slice_bytes) = (dims.output_rows(), data.slice_bytes() as u64);
+    let plan = &data.plan;
+    let slices = plan.output_len() / plan.slice_len();
+    let slice_bytes = data.slice_bytes() as u64;
     let sectors = (slice_bytes + sector - gcd(slice_bytes, sector)) / sector;
     let hit = (last_level_cache() as f64 / data.params.bytes().len() as f64).min(1.0);
     let index_bytes = data.workload.index.bytes();
     let read = (sector * slices * sectors) as f64 * (1.0 - hit);
-    let bytes = read + (dims.indices_len() * index_bytes + slices * slice_bytes) as f64;
+    let bytes = read + (plan.indices_len() * index_bytes + slices * slice_bytes) as f64;
     copy.mul_f64(bytes / (2.0 * data.output_bytes() as f64))
 }
 

@@ -5,8 +5,6 @@ use std::collections::TryReserveError;
 use std::iter::repeat_n;
 use std::ops::Range;
 
-use wgpu_gather::GatherPlan;
-
 use crate::options::INDEX_DEPTH;
 
 /// Three index rows in this many are out of range.
@@ -23,15 +21,12 @@ pub fn table(elements: Range<u64>) -> Result<Vec<f32>, TryReserveError> {
 /// Index rows, each a table and a row of it. A few are bad rows.
 pub fn indices(
     index_rows: Range<u64>,
-    plan: &GatherPlan,
+    [tables, rows]: [u64; INDEX_DEPTH],
 ) -> Result<Vec<[i64; INDEX_DEPTH]>, TryReserveError> {
-    let [tables, rows, _] = *plan.params_shape() else {
-        unreachable!("the example's tables are of rank 3");
-    };
     collect(index_rows.map(|index_row| {
         let number = mix(!index_row);
-        let (table, row) = (number % tables as u64, number / 8 % rows as u64);
-        let [tables, rows, table, row] = [tables as u64, rows as u64, table, row].map(signed);
+        let (table, row) = (number % tables, number / 8 % rows);
+        let [tables, rows, table, row] = [tables, rows, table, row].map(signed);
         match index_row % BAD_EVERY {
             // Without a check of each value, this index row would select row 0 of the next table.
             1 => [table, rows],

@@ -12,7 +12,7 @@
 //! ```
 //!
 //! Both ways print the checksum of a run on one rank, for any size of message. A rank with its rows on a GPU calls
-//! `gpu.gather_blocking(&shard, &table, &indices)` instead of `shard.run(&table, &indices)`.
+//! `gpu.gather(&shard, &table, &indices).wait()` instead of `shard.run(&table, &indices)`.
 
 mod data;
 mod exchange;
@@ -123,8 +123,8 @@ impl<'a> Job<'a> {
     fn new(world: &'a SimpleCommunicator, options: Options) -> Result<Self> {
         let (ranks, rank) = (number(world.size()), number(world.rank()));
         let plan = options.plan(BadIndices::Zero)?;
-        let row_split = Split::new(plan.dims().row_count, ranks);
-        let (held, slice_len) = (row_split.range(rank), plan.dims().slice_len);
+        let row_split = Split::new(plan.row_count(), ranks);
+        let (held, slice_len) = (row_split.range(rank), plan.slice_len());
         let table = data::table(held.start * slice_len..held.end * slice_len)?;
         Ok(Self {
             world,
@@ -144,13 +144,13 @@ impl<'a> Job<'a> {
 
     /// The first way, for indices and an output that fit on every rank.
     fn everywhere(&self) -> Result<Answer> {
-        let indices = data::indices(0..self.plan.dims().index_rows(), &self.plan)?;
+        let indices = data::indices(0..self.options.index_rows as u64, self.options.dims())?;
 
         // A row that another rank holds is no bad row. A bad row is bad on every rank, so all ranks name the same one.
         let strict = self.options.plan(BadIndices::Error)?.shard(self.held())?;
         let first_bad_row = match strict.run(&self.table, indices.as_flattened()) {
             Ok(_) => NO_ROW,
-            Err(RunError::BadIndex(bad)) => bad.row(),
+            Err(RunError::BadIndex(bad)) => bad.row,
             Err(error) => return Err(error.into()),
         };
         let bad_rows = indices
@@ -184,9 +184,8 @@ impl<'a> Job<'a> {
 
     /// The second way, for indices or an output that fit on no rank: each rank has a part of them.
     fn routed(&self) -> Result<Answer> {
-        let dims = self.plan.dims();
-        let mine = Split::new(dims.index_rows(), self.ranks).range(self.rank);
-        let indices = data::indices(mine.clone(), &self.plan)?;
+        let mine = Split::new(self.options.index_rows as u64, self.ranks).range(self.rank);
+        let indices = data::indices(mine.clone(), self.options.dims())?;
 
         // For each rank, the rows to ask of it, and their places in the output. A bad row is asked of no rank: its
         // slice stays zeros, and only the rank of its index row counts it.
@@ -220,7 +219,7 @@ impl<'a> Job<'a> {
             }
         }
 
-        let checksum = data::checksum(mine.start * dims.slice_len, &output);
+        let checksum = data::checksum(mine.start * self.plan.slice_len(), &output);
         let [checksum] = self.reduce([checksum], SystemOperation::bitwise_xor());
         let [bad_rows] = self.reduce([bad_rows], SystemOperation::sum());
         let [first_bad_row] = self.reduce([first_bad_row], SystemOperation::min());
@@ -233,8 +232,8 @@ impl<'a> Job<'a> {
 
     /// The row of the table that an index row selects, by the formula of the README. `None` for a bad row.
     fn selected_row(&self, index: &[i64]) -> Option<u64> {
-        let mut index = index.iter().zip(&self.plan.dims().indexed_dims);
-        index.try_fold(0, |row, (&index, &dim)| {
+        let mut index = index.iter().zip(self.options.dims());
+        index.try_fold(0, |row, (&index, dim)| {
             let index = u64::try_from(index).ok().filter(|&index| index < dim)?;
             Some(row * dim + index)
         })
@@ -242,7 +241,7 @@ impl<'a> Job<'a> {
 
     /// The slices of `rows`, all of which this rank holds.
     fn look_up(&self, rows: &[u64]) -> Result<Vec<u32>> {
-        let row_count = usize::try_from(self.plan.dims().row_count)?;
+        let row_count = usize::try_from(self.plan.row_count())?;
         let output = Gather::new()
             .bad_indices(BadIndices::Error)
             .plan(&[row_count, self.options.slice_len], &[rows.len()])?

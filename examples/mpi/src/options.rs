@@ -80,6 +80,11 @@ impl Options {
         }
     }
 
+    /// The dims that the values of an index row select in: tables, and rows of each.
+    pub fn dims(self) -> [u64; INDEX_DEPTH] {
+        [TABLES as u64, self.rows as u64]
+    }
+
     /// The gather from the whole table. An index row is a table and a row of it.
     pub fn plan(self, bad_indices: BadIndices) -> std::result::Result<GatherPlan, PlanError> {
         GatherNd::new().bad_indices(bad_indices).plan(

@@ -21,7 +21,7 @@ use std::ops::Range;
 pub(crate) use self::dispatch::{Dispatch, Span};
 use self::ranges::{ShardStarts, ranges};
 use super::kernel::{FindRows, Kernel, WORKGROUP_SIZE, check_places};
-use super::types::ElementTypes;
+use crate::element::ElementTypes;
 use crate::error::GatherError;
 use crate::plan::GatherDims;
 

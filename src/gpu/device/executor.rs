@@ -3,14 +3,21 @@
 use std::fmt;
 
 use super::context::Gpu;
-use super::mapping::Wait;
-use crate::bad_indices::BadIndices;
+use super::input::Input;
+use super::options::GpuOptions;
+use super::request::GatherRequest;
+use super::tensor::Tensor;
+use super::transfer::copied;
 use crate::element::{GatherElement, GatherIndex};
 use crate::error::{GatherError, GpuError};
-use crate::gpu::fill::check_fill;
-use crate::plan::GatherPlan;
+use crate::plan::ToPlan;
 
-/// The device that gathers run on: the GPU of this machine if it has one, else the CPU. Printing it names the device.
+/// The device that gathers run on: the GPU of this machine if it has one, else the CPU. Printing it names the device
+/// and, for the CPU, the reason.
+///
+/// With the default policy for bad indices, [`BadIndices::DeviceDefault`](crate::BadIndices::DeviceDefault), the two
+/// devices differ as TensorFlow's do: a bad row is zeros on a GPU, and an error on the CPU. With any other policy they
+/// agree.
 ///
 /// ```no_run
 #[doc = include_str!("../../../tests/doc_examples/executor.rs")]
@@ -18,142 +25,63 @@ use crate::plan::GatherPlan;
 #[derive(Debug)]
 pub enum Executor {
     /// Gathers run on this GPU.
-    Gpu(Box<Gpu>),
+    Gpu(Gpu),
     /// Gathers run on the CPU, because opening a GPU failed with this error.
     Cpu(GpuError),
 }
 
 impl Executor {
-    /// The GPU that [`Gpu::new`] finds, else the CPU.
+    /// The fastest GPU that wgpu finds, else the CPU. A software adapter, which emulates a GPU on the CPU, is not taken:
+    /// the CPU path is faster. For another choice make an executor of the result of [`Gpu::open`].
     ///
     /// ```no_run
     #[doc = include_str!("../../../tests/doc_examples/browser.rs")]
     /// ```
     pub async fn new() -> Self {
-        Gpu::new().await.into()
+        let options = GpuOptions {
+            software: false,
+            ..Default::default()
+        };
+        Gpu::open(&options).await.into()
     }
 
-    /// As [`new`](Self::new), but waits on this thread.
-    #[cfg(not(target_arch = "wasm32"))]
-    #[must_use]
-    pub fn new_blocking() -> Self {
-        Gpu::new_blocking().into()
-    }
-
-    /// Gathers, with the same output on the GPU and on the CPU. A bad row holds zero bytes on both.
+    /// Copies elements to the device, as a tensor of one dim: to the GPU, or to host memory of the executor's own.
     ///
     /// # Errors
     ///
-    /// - The errors of [`GatherPlan::run`], as [`GpuError::Run`], and of [`Gpu::gather`].
-    /// - [`GpuError::PolicyNotNamed`] for a plan whose policy is [`BadIndices::DeviceDefault`], which gives zeros on
-    ///   one machine and an error on another.
-    /// - [`GpuError::BufferTooLarge`] on a GPU for an operand larger than one buffer. The CPU does not run it instead.
-    pub async fn gather<T, I>(
-        &self,
-        plan: &GatherPlan,
-        params: &[T],
-        indices: &[I],
-    ) -> Result<Vec<T>, GpuError>
-    where
-        T: GatherElement,
-        I: GatherIndex,
-    {
-        self.gathered(plan, params, indices, None, Wait::Poll).await
-    }
-
-    /// As [`gather`](Self::gather), but bad rows hold `fill` instead of zeros.
-    ///
-    /// # Errors
-    ///
-    /// The errors of [`gather`](Self::gather); on both devices, [`GatherError::FillTooLong`] for elements too long for
-    /// [`GatherBuffers::with_fill`](crate::GatherBuffers::with_fill).
-    ///
-    /// ```no_run
-    #[doc = include_str!("../../../tests/doc_examples/executor_filled.rs")]
-    /// ```
-    pub async fn gather_filled<T, I>(
-        &self,
-        plan: &GatherPlan,
-        params: &[T],
-        indices: &[I],
-        fill: T,
-    ) -> Result<Vec<T>, GpuError>
-    where
-        T: GatherElement,
-        I: GatherIndex,
-    {
-        self.gathered(plan, params, indices, Some(fill), Wait::Poll)
-            .await
-    }
-
-    /// As [`gather`](Self::gather), but waits on this thread.
-    ///
-    /// # Errors
-    ///
-    /// The errors of [`gather`](Self::gather).
-    #[cfg(not(target_arch = "wasm32"))]
-    pub fn gather_blocking<T, I>(
-        &self,
-        plan: &GatherPlan,
-        params: &[T],
-        indices: &[I],
-    ) -> Result<Vec<T>, GpuError>
-    where
-        T: GatherElement,
-        I: GatherIndex,
-    {
-        pollster::block_on(self.gathered(plan, params, indices, None, Wait::Block))
-    }
-
-    /// As [`gather_filled`](Self::gather_filled), but waits on this thread.
-    ///
-    /// # Errors
-    ///
-    /// The errors of [`gather_filled`](Self::gather_filled).
-    #[cfg(not(target_arch = "wasm32"))]
-    pub fn gather_filled_blocking<T, I>(
-        &self,
-        plan: &GatherPlan,
-        params: &[T],
-        indices: &[I],
-        fill: T,
-    ) -> Result<Vec<T>, GpuError>
-    where
-        T: GatherElement,
-        I: GatherIndex,
-    {
-        pollster::block_on(self.gathered(plan, params, indices, Some(fill), Wait::Block))
-    }
-
-    /// Gathers on the executor's device, after the checks of both devices.
-    async fn gathered<T, I>(
-        &self,
-        plan: &GatherPlan,
-        params: &[T],
-        indices: &[I],
-        fill: Option<T>,
-        wait: Wait,
-    ) -> Result<Vec<T>, GpuError>
-    where
-        T: GatherElement,
-        I: GatherIndex,
-    {
-        check_policy(plan)?;
-        fill.as_ref().map_or(Ok(()), check_fill)?;
+    /// The errors of [`Gpu::upload`]; without a GPU, [`RunError::OutOfMemory`](crate::RunError::OutOfMemory).
+    pub fn upload<T: GatherElement>(&self, elements: &[T]) -> Result<Tensor<T>, GpuError> {
         match self {
-            Self::Gpu(gpu) => {
-                let table = gpu.upload(params)?;
-                gpu.gathered(plan, &table, indices, fill, wait).await
-            }
-            Self::Cpu(_) => run(plan, params, indices, fill),
+            Self::Gpu(gpu) => gpu.upload(elements),
+            Self::Cpu(_) if size_of::<T>() == 0 => Err(GatherError::ZeroSizedElement.into()),
+            Self::Cpu(_) => Ok(Tensor::on_host(copied(elements)?, vec![elements.len()])),
         }
+    }
+
+    /// Gathers from `params` by `indices`, each of which is in host memory or a [`Tensor`] of this executor: see
+    /// [`GatherRequest`], which also names the errors. On the CPU the request gathers on the thread that polls it or
+    /// waits for it, and the rayon pool of that thread.
+    ///
+    /// A gather that a GPU refuses, for instance of an operand larger than one of its buffers, does not run on the CPU
+    /// instead.
+    pub fn gather<'a, T: GatherElement, I: GatherIndex>(
+        &'a self,
+        plan: impl ToPlan<'a>,
+        params: impl Into<Input<'a, T>>,
+        indices: impl Into<Input<'a, I>>,
+    ) -> GatherRequest<'a, T> {
+        let gpu = match self {
+            Self::Gpu(gpu) => Some(gpu),
+            Self::Cpu(_) => None,
+        };
+        GatherRequest::new(gpu, plan, params.into(), &indices.into())
     }
 }
 
 impl From<Result<Gpu, GpuError>> for Executor {
     fn from(gpu: Result<Gpu, GpuError>) -> Self {
         match gpu {
-            Ok(gpu) => Self::Gpu(Box::new(gpu)),
+            Ok(gpu) => Self::Gpu(gpu),
             Err(error) => Self::Cpu(error),
         }
     }
@@ -165,27 +93,5 @@ impl fmt::Display for Executor {
             Self::Gpu(gpu) => gpu.fmt(f),
             Self::Cpu(error) => write!(f, "the CPU ({error})"),
         }
-    }
-}
-
-/// Runs on the CPU with the results of a GPU: a bad row holds zero bytes or the fill, and elements of no bytes are
-/// refused.
-fn run<T: GatherElement, I: GatherIndex>(
-    plan: &GatherPlan,
-    params: &[T],
-    indices: &[I],
-    fill: Option<T>,
-) -> Result<Vec<T>, GpuError> {
-    if size_of::<T>() == 0 {
-        return Err(GatherError::ZeroSizedElement.into());
-    }
-    let fill = fill.unwrap_or_else(T::zeroed);
-    Ok(plan.run_with(params, indices, T::zeroed(), fill)?)
-}
-
-fn check_policy(plan: &GatherPlan) -> Result<(), GpuError> {
-    match plan.bad_indices() {
-        BadIndices::DeviceDefault => Err(GpuError::PolicyNotNamed),
-        BadIndices::Error | BadIndices::Zero | BadIndices::Clamp => Ok(()),
     }
 }

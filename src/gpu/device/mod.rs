@@ -1,17 +1,26 @@
-//! A device for callers that have none, tables on the device, and gathers that are submitted and read back.
+//! The owner of a device for callers that have none: tensors on the device, and gathers that are submitted and read
+//! back.
 
 mod context;
+mod elements;
 mod executor;
-mod gather_to_host;
-mod gather_to_table;
+mod gather;
+mod input;
+mod job;
 mod mapping;
-mod owner;
+mod options;
+mod request;
 mod staging;
 mod stream;
-mod table;
+mod tensor;
+mod transfer;
 mod upload;
 
 pub use context::Gpu;
 pub use executor::Executor;
+pub use input::Input;
+pub use options::GpuOptions;
+pub use request::GatherRequest;
 pub use stream::GatherStream;
-pub use table::GpuTable;
+pub use tensor::Tensor;
+pub use transfer::Download;

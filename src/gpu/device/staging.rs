@@ -6,8 +6,8 @@ use crate::gpu::report::REPORT_BYTES;
 use crate::gpu::scope::scoped;
 use crate::gpu::types::range_bytes;
 
-/// The usages of a table's buffer.
-pub(super) const TABLE: wgpu::BufferUsages = wgpu::BufferUsages::STORAGE
+/// The usages of a tensor's buffer.
+pub(super) const TENSOR: wgpu::BufferUsages = wgpu::BufferUsages::STORAGE
     .union(wgpu::BufferUsages::COPY_SRC)
     .union(wgpu::BufferUsages::COPY_DST);
 
@@ -20,7 +20,7 @@ impl Gpu {
     pub(super) fn make_report(&self) -> Result<(wgpu::Buffer, wgpu::Buffer), GpuError> {
         let make = |usage, label| self.make_buffer(Operand::Report, REPORT_BYTES, usage, label);
         Ok((
-            make(TABLE, "wgpu-gather/report")?,
+            make(TENSOR, "wgpu-gather/report")?,
             make(HOST, "wgpu-gather/report/readback")?,
         ))
     }
@@ -31,9 +31,9 @@ impl Gpu {
     /// there is no memory. For a staging buffer of the library's own, the lack of memory is only an error.
     pub(super) fn stage(&self, operand: Operand, bytes: &[u8]) -> Result<Staged, GpuError> {
         let size = range_bytes(bytes.len() as u64).max(4);
-        let buffer = self.make_buffer(operand, size, TABLE, &format!("wgpu-gather/{operand}"))?;
+        let buffer = self.make_buffer(operand, size, TENSOR, &format!("wgpu-gather/{operand}"))?;
         let host = self.make_staging(operand, size)?;
-        scoped(&self.device, || {
+        scoped(self.device(), || {
             // A lost device maps nothing, and the error scope holds its error.
             if let Ok(mut mapped) = host.get_mapped_range_mut(..) {
                 mapped.slice(..bytes.len()).copy_from_slice(bytes);
@@ -56,8 +56,8 @@ impl Gpu {
             usage: wgpu::BufferUsages::MAP_WRITE | wgpu::BufferUsages::COPY_SRC,
             mapped_at_creation: true,
         };
-        Ok(scoped(&self.device, || {
-            self.device.create_buffer(&descriptor)
+        Ok(scoped(self.device(), || {
+            self.device().create_buffer(&descriptor)
         })?)
     }
 
@@ -68,10 +68,10 @@ impl Gpu {
         record: impl FnOnce(&mut wgpu::CommandEncoder),
     ) -> Result<wgpu::SubmissionIndex, GpuError> {
         let descriptor = wgpu::CommandEncoderDescriptor { label: Some(label) };
-        Ok(scoped(&self.device, || {
-            let mut encoder = self.device.create_command_encoder(&descriptor);
+        Ok(scoped(self.device(), || {
+            let mut encoder = self.device().create_command_encoder(&descriptor);
             record(&mut encoder);
-            self.queue.submit([encoder.finish()])
+            self.queue().submit([encoder.finish()])
         })?)
     }
 
@@ -89,13 +89,13 @@ impl Gpu {
             usage,
             mapped_at_creation: false,
         };
-        Ok(scoped(&self.device, || {
-            self.device.create_buffer(&descriptor)
+        Ok(scoped(self.device(), || {
+            self.device().create_buffer(&descriptor)
         })?)
     }
 
     fn check_buffer_size(&self, operand: Operand, bytes: u64) -> Result<(), GpuError> {
-        let limit = self.device.limits().max_buffer_size;
+        let limit = self.device().limits().max_buffer_size;
         if bytes > limit {
             return Err(GpuError::BufferTooLarge {
                 operand,

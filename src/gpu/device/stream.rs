@@ -4,16 +4,16 @@
 mod chunk;
 
 use super::context::Gpu;
+use super::input::{Input, OnGpu};
 use super::mapping::Wait;
-use super::table::GpuTable;
 use super::upload::Upload;
 use crate::bad_indices::BadIndices;
-use crate::element::{GatherElement, GatherIndex};
+use crate::element::{ElementTypes, GatherElement, GatherIndex};
 use crate::error::{GatherError, GpuError, Operand, RunError};
 use crate::gpu::cut::{Chunk, Cut};
 use crate::gpu::fill::Fill;
 use crate::gpu::limits::check_limits;
-use crate::gpu::types::{ElementTypes, range_bytes};
+use crate::gpu::types::range_bytes;
 use crate::plan::GatherPlan;
 use crate::plan::index_rows::IndexRows;
 
@@ -23,7 +23,7 @@ const UPLOAD_SHARES: u64 = 3;
 /// Buffers of the output: one that the gather writes, and one that brings the output back.
 const OUTPUT_SHARES: u64 = 2;
 
-/// The output of a gather in chunks. Made by [`Gpu::stream`] and [`Gpu::stream_from_host`].
+/// The output of a gather in chunks. Made by [`Gpu::stream`].
 ///
 /// The chunks, put end to end, are the output; none is empty. The iterator waits for each chunk on this thread;
 /// [`next_chunk`](Self::next_chunk) gives each chunk as a future. After an error there are no more chunks.
@@ -46,7 +46,7 @@ pub struct GatherStream<'a, T, I> {
     fill: Option<T>,
 }
 
-/// The table, on the device or in host memory.
+/// Params, on the device or in host memory.
 #[derive(Debug)]
 enum Params<'a> {
     Device(wgpu::Buffer),
@@ -54,15 +54,20 @@ enum Params<'a> {
 }
 
 impl Gpu {
-    /// Gathers from a table on the GPU, and brings the output back in chunks: for an output larger than the memory of
-    /// the device, or of the host. See [`GatherStream`].
+    /// Gathers, and brings the output to the host in chunks: for params or an output larger than the memory of the
+    /// device, or an output larger than that of the host. See [`GatherStream`].
     ///
-    /// Besides the table, the stream takes buffers of at most `device_bytes` bytes, and a small uniform for each
-    /// dispatch. With more `device_bytes`, chunks are larger and fewer.
+    /// Params are a tensor, or in host memory. Of params in host memory only the windows from which index rows select
+    /// are uploaded, one after the other; bad rows take the first window of a block.
+    ///
+    /// Besides a tensor, the stream takes buffers of at most `device_bytes` bytes, and a small uniform for each
+    /// dispatch. With more `device_bytes`, chunks are larger and fewer. Each chunk uploads the windows that it needs, so
+    /// fewer chunks upload less. If the output and the indices each have at most an eighth of `device_bytes` bytes, and
+    /// a binding holds each, a window is uploaded at most once.
     ///
     /// # Errors
     ///
-    /// - [`GpuError::OtherGpu`] for a table of another `Gpu`.
+    /// - [`GpuError::OtherOwner`] for a tensor of another owner.
     /// - [`RunError::Length`] for an operand of the wrong length.
     /// - [`RunError::BadIndex`] for an index out of range, before anything is gathered, if the policy is
     ///   [`BadIndices::Error`].
@@ -71,7 +76,7 @@ impl Gpu {
     pub fn stream<'a, T, I>(
         &'a self,
         plan: &'a GatherPlan,
-        table: &GpuTable<T>,
+        params: impl Into<Input<'a, T>>,
         indices: &'a [I],
         device_bytes: u64,
     ) -> Result<GatherStream<'a, T, I>, GpuError>
@@ -79,50 +84,28 @@ impl Gpu {
         T: GatherElement,
         I: GatherIndex,
     {
-        let room = Room {
-            device_bytes,
-            shares: UPLOAD_SHARES + OUTPUT_SHARES,
-            params_bytes: u64::MAX,
+        let input = params.into();
+        let params = input.on_gpu(Operand::Params, self)?;
+        plan.check_lengths(input.len(), indices.len())?;
+        let shares = match params {
+            OnGpu::Buffer(_) => UPLOAD_SHARES + OUTPUT_SHARES,
+            OnGpu::Host(_) => 2 * UPLOAD_SHARES + OUTPUT_SHARES,
         };
-        self.check_owner(Operand::Params, table)?;
-        plan.check_lengths(table.len(), indices.len())?;
-        GatherStream::new(self, plan, indices, &room, |_| {
-            Ok(Params::Device(table.buffer().clone()))
-        })
-    }
-
-    /// Gathers from a table in the host's memory, which may be larger than the device's memory. Only the windows of the
-    /// table from which index rows select are uploaded, one after the other; bad rows take the first window of a block.
-    ///
-    /// The stream takes buffers of at most `device_bytes` bytes, and a small uniform for each dispatch. Each chunk of
-    /// the output uploads the windows that it needs, so fewer chunks upload less. If the output and the indices each
-    /// have at most an eighth of `device_bytes` bytes, and a binding holds each, a window is uploaded at most once.
-    ///
-    /// # Errors
-    ///
-    /// The errors of [`stream`](Self::stream).
-    pub fn stream_from_host<'a, T, I>(
-        &'a self,
-        plan: &'a GatherPlan,
-        params: &'a [T],
-        indices: &'a [I],
-        device_bytes: u64,
-    ) -> Result<GatherStream<'a, T, I>, GpuError>
-    where
-        T: GatherElement,
-        I: GatherIndex,
-    {
-        let shares = 2 * UPLOAD_SHARES + OUTPUT_SHARES;
         let room = Room {
             device_bytes,
             shares,
-            params_bytes: device_bytes / shares,
+            params_bytes: match params {
+                OnGpu::Buffer(_) => u64::MAX,
+                OnGpu::Host(_) => device_bytes / shares,
+            },
         };
-        plan.check_lengths(params.len(), indices.len())?;
-        GatherStream::new(self, plan, indices, &room, |window_bytes| {
-            let bytes = bytemuck::cast_slice(params);
-            let upload = Upload::new(self, Operand::Params, bytes, window_bytes)?;
-            Ok(Params::Host(Box::new(upload)))
+        GatherStream::new(self, plan, indices, &room, |window_bytes| match params {
+            OnGpu::Buffer(buffer) => Ok(Params::Device(buffer.clone())),
+            OnGpu::Host(elements) => {
+                let bytes = bytemuck::cast_slice(elements);
+                let upload = Upload::new(self, Operand::Params, bytes, window_bytes)?;
+                Ok(Params::Host(Box::new(upload)))
+            }
         })
     }
 }
@@ -155,7 +138,7 @@ impl<'a, T: GatherElement, I: GatherIndex> GatherStream<'a, T, I> {
             checked.map_err(RunError::BadIndex)?;
         }
 
-        let mut limits = gpu.device.limits();
+        let mut limits = gpu.device().limits();
         check_limits(&limits, false, false)?;
         let largest = limits
             .max_storage_buffer_binding_size
@@ -184,7 +167,12 @@ impl<'a, T: GatherElement, I: GatherIndex> GatherStream<'a, T, I> {
             next: cut.first_chunk(),
             cut,
             params: params(window_bytes)?,
-            indices: Upload::new(gpu, Operand::Indices, I::bytes(indices), chunk_bytes)?,
+            indices: Upload::new(
+                gpu,
+                Operand::Indices,
+                I::values(indices).bytes(),
+                chunk_bytes,
+            )?,
             output: gpu.make_buffer(Operand::Output, output_bytes, usage, "wgpu-gather/chunk")?,
             begun: Vec::new(),
             fill: None,
@@ -197,7 +185,7 @@ impl<'a, T: GatherElement, I: GatherIndex> GatherStream<'a, T, I> {
     /// # Errors
     ///
     /// [`GatherError::FillTooLong`] for elements too long for
-    /// [`GatherBuffers::with_fill`](crate::GatherBuffers::with_fill).
+    /// [`GatherBuffers::fill`](crate::GatherBuffers::fill).
     ///
     /// ```no_run
     #[doc = include_str!("../../../tests/doc_examples/stream_filled.rs")]

@@ -44,7 +44,7 @@ impl<'a> Upload<'a> {
             })
         };
         Ok(Self {
-            device: gpu.device.clone(),
+            device: gpu.device().clone(),
             operand: bytes,
             buffer: gpu.make_buffer(operand, size, usage, &format!("wgpu-gather/{operand}"))?,
             staging: [make_staging()?, make_staging()?],

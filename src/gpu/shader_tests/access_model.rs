@@ -8,11 +8,11 @@ use std::ops::Range;
 use super::interpreter::Access;
 use super::lanes::{Case, Run, mixed};
 use crate::Gather;
+use crate::element::ElementTypes;
 use crate::element::IndexKind;
 use crate::gpu::cut::Dispatch;
 use crate::gpu::kernel::{Kernel, WORKGROUP_SIZE};
 use crate::gpu::shaders::binding;
-use crate::gpu::types::ElementTypes;
 
 const SUBGROUP: u32 = 32;
 const LINE_BYTES: u64 = 128;

@@ -24,10 +24,10 @@ fn product(dims: &[usize]) -> u64 {
 
 /// The index row and the slice of an output row.
 pub(crate) fn slice_of(plan: &GatherPlan, index: Values<'_>, output_row: u64) -> (u64, Slice) {
-    let (params, indices) = (plan.params_shape(), plan.indices_shape());
-    let (axis, batch_dims) = (plan.axis(), plan.batch_dims());
+    let (params, indices) = (&plan.params_shape[..], &plan.indices_shape[..]);
+    let (axis, batch_dims) = (plan.axis, plan.batch_dims);
     // The block and its rows, the index row, and the row in the block unless it is a bad row.
-    let (block, block_rows, index_row, row) = match plan.operation() {
+    let (block, block_rows, index_row, row) = match plan.operation {
         Operation::Gather => {
             let (outer, count) = (
                 product(&params[batch_dims..axis]),
@@ -83,7 +83,7 @@ pub(crate) fn slice_of(plan: &GatherPlan, index: Values<'_>, output_row: u64) ->
 /// The entry of a dim that an index selects; `None` if it is out of range.
 fn position(plan: &GatherPlan, index: i128, dim: usize) -> Option<u64> {
     let last = dim as i128 - 1;
-    let counts_back = index < 0 && plan.negative_indices() == NegativeIndices::FromEnd;
+    let counts_back = index < 0 && plan.negative_indices == NegativeIndices::FromEnd;
     let mut at = if counts_back { index + last + 1 } else { index };
     if plan.bad_indices() == BadIndices::Clamp && dim > 0 {
         at = at.clamp(0, last);

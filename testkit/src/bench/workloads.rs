@@ -157,16 +157,54 @@ impl Workload {
 
     /// The index values, in range.
     pub fn indices(&self) -> impl Iterator<Item = u32> {
-        let dims = self.plan(BadIndices::Error).dims().indexed_dims.clone();
         let mut random = Random::new();
-        let dims = dims.into_iter().cycle();
+        let dims = self.indexed_dims().iter().cycle();
         dims.take(self.indices_shape.iter().product())
-            .map(move |dim| random.below(u32::try_from(dim).expect("dims below 2^32")))
+            .map(move |&dim| random.below(u32::try_from(dim).expect("dims below 2^32")))
+    }
+
+    /// The dims of params that the values of an index row select in.
+    pub fn indexed_dims(&self) -> &[usize] {
+        match self.axis {
+            Some(axis) => &self.params_shape[axis..=axis],
+            None => &self.params_shape[self.batch_dims..][..self.index_depth()],
+        }
+    }
+
+    /// Index values in one index row.
+    pub fn index_depth(&self) -> usize {
+        match self.axis {
+            Some(_) => 1,
+            None => self.indices_shape[self.indices_shape.len() - 1],
+        }
+    }
+
+    /// Rows of params in all blocks.
+    pub fn params_rows(&self) -> usize {
+        self.blocks() * self.indexed_dims().iter().product::<usize>()
+    }
+
+    /// Index rows of one batch.
+    pub fn index_count(&self) -> usize {
+        let rows: usize = self.indices_shape[self.batch_dims..].iter().product();
+        rows / self.index_depth()
+    }
+
+    /// The params dims between the batch dims and the axis, multiplied; 1 for gather_nd.
+    pub fn outer_size(&self) -> usize {
+        let axis = self.axis.unwrap_or(self.batch_dims);
+        self.params_shape[self.batch_dims..axis].iter().product()
+    }
+
+    /// Batches times outer coordinates.
+    pub fn blocks(&self) -> usize {
+        let axis = self.axis.unwrap_or(self.batch_dims);
+        self.params_shape[..axis].iter().product()
     }
 
     /// 32 bits for each element of params; all are different.
     pub fn params_bits(&self) -> impl Iterator<Item = u32> + use<> {
-        let params_len = self.plan(BadIndices::Error).dims().params_len();
+        let params_len = self.plan(BadIndices::Error).params_len();
         let places = 1..=u32::try_from(params_len).expect("params below 2^32");
         places.map(|place| place.wrapping_mul(0x9e37_79b1))
     }

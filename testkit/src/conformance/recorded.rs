@@ -2,7 +2,9 @@
 //! canaries before the gather, so that unwritten bytes and overwritten bytes show. An error that only wgpu notices
 //! panics in wgpu's default handler and fails the trial.
 
-use wgpu_gather::{BadIndices, BadRows, GatherBuffers, GatherPlan, Gpu, GpuError, PlanError};
+use wgpu_gather::{
+    BadIndices, BadRows, ElementTypes, GatherBuffers, GatherPlan, Gpu, GpuError, PlanError,
+};
 
 use super::executor::Device;
 use super::line::{self, Line, Output};
@@ -72,14 +74,14 @@ async fn record(gpu: &Gpu, line: &Line, output_bytes: usize) -> Result<Recorded,
     let output = upload(&vec![CANARY; output_buffer_bytes])?;
     let report_bytes = usize::try_from(BadRows::REPORT_BYTES).expect("a report is small");
     let report = upload(&vec![CANARY; report_bytes])?;
-    let buffers = GatherBuffers::with_bytes(
-        line.params.element_bytes as u64,
-        line.index_kind,
-        params.buffer().slice(..),
-        indices.buffer().slice(..),
-        output.buffer().slice(..),
-    )
-    .with_report(report.buffer().slice(..));
+    let buffers = GatherBuffers::new(ElementTypes {
+        element_bytes: line.params.element_bytes as u64,
+        index_kind: line.index_kind,
+    })
+    .params(params.buffer().unwrap().slice(..))
+    .indices(indices.buffer().unwrap().slice(..))
+    .output(output.buffer().unwrap().slice(..))
+    .report(report.buffer().unwrap().slice(..));
 
     let mut encoder = gpu.device().create_command_encoder(&Default::default());
     let attempt = line.case.plan(BadIndices::Error);
@@ -91,7 +93,7 @@ async fn record(gpu: &Gpu, line: &Line, output_bytes: usize) -> Result<Recorded,
     gpu.queue().submit([encoder.finish()]);
     Ok(Recorded {
         attempt,
-        output: waits::download(gpu, &output).await.map_err(text)?,
-        report: waits::download(gpu, &report).await.map_err(text)?,
+        output: waits::download(&output).await.map_err(text)?,
+        report: waits::download(&report).await.map_err(text)?,
     })
 }

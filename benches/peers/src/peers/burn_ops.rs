@@ -73,7 +73,6 @@ impl Operands<'_> {
         let rows: usize = self
             .data
             .plan
-            .dims()
             .indices_len()
             .try_into()
             .expect("in memory");

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use wgpu_gather::{GatherBuffers, Gpu, wgpu};
+use wgpu_gather::{ElementTypes, GatherBuffers, Gpu, wgpu};
 
 use super::{Device, Job, OURS, Peer};
 use crate::data::Data;
@@ -63,13 +63,13 @@ struct Recording<'a> {
 impl Recording<'_> {
     fn record(&self) -> Result<wgpu::CommandEncoder, String> {
         let workload = &self.data.workload;
-        let buffers = GatherBuffers::with_bytes(
-            workload.element.bytes() as u64,
-            workload.index,
-            self.params.slice(..),
-            self.indices.slice(..),
-            self.output.slice(..),
-        );
+        let buffers = GatherBuffers::new(ElementTypes {
+            element_bytes: workload.element.bytes() as u64,
+            index_kind: workload.index,
+        })
+        .params(self.params.slice(..))
+        .indices(self.indices.slice(..))
+        .output(self.output.slice(..));
         let mut encoder = new_encoder(self.gpu);
         let gatherer = self.gpu.gatherer();
         let encoded = gatherer.encode(&mut encoder, &self.data.plan, &buffers);

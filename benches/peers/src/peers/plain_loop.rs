@@ -65,12 +65,12 @@ impl Place for i64 {
 
 /// Gathers each block of params, with the index rows of its batch.
 fn gather<T: Pod, I: Place>(data: &Data, params: &[T], indices: &[I], output: &mut [T]) {
-    let dims = data.plan.dims();
+    let (plan, workload) = (&data.plan, &data.workload);
     let size = |size: u64| usize::try_from(size).expect("in memory");
-    let (depth, slice_len) = (dims.index_depth(), size(dims.slice_len));
-    let (part, batch) = (size(dims.row_count) * slice_len, size(dims.outer_size));
-    let index_count = size(dims.index_count) * depth;
-    let outputs = output.chunks_exact_mut(size(dims.index_count) * slice_len);
+    let (depth, slice_len) = (workload.index_depth(), size(plan.slice_len()));
+    let (part, batch) = (size(plan.row_count()) * slice_len, workload.outer_size());
+    let index_count = workload.index_count() * depth;
+    let outputs = output.chunks_exact_mut(workload.index_count() * slice_len);
     for (number, (params, output)) in params.chunks_exact(part).zip(outputs).enumerate() {
         let indices = &indices[number / batch * index_count..][..index_count];
         match (depth, slice_len) {
@@ -80,7 +80,7 @@ fn gather<T: Pod, I: Place>(data: &Data, params: &[T], indices: &[I], output: &m
                 }
             }
             (2, 1) => {
-                let columns = size(dims.indexed_dims[1]);
+                let columns = workload.indexed_dims()[1];
                 for (index, out) in indices.chunks_exact(2).zip(output) {
                     *out = params[index[0].place() * columns + index[1].place()];
                 }

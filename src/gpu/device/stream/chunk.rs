@@ -2,13 +2,13 @@
 
 use super::{GatherStream, Params};
 use crate::cpu::memcpy_chunks;
-use crate::element::{GatherElement, GatherIndex};
+use crate::element::{ElementTypes, GatherElement, GatherIndex};
 use crate::error::{GpuError, Operand};
 
 use crate::gpu::buffers::GatherBuffers;
 use crate::gpu::cut::{Chunk, Dispatch, Window};
+use crate::gpu::device::elements::elements_of;
 use crate::gpu::device::mapping::{Mapping, Wait};
-use crate::gpu::device::table::elements_of;
 use crate::gpu::operands::Operands;
 use crate::gpu::prepared::PreparedGather;
 use crate::gpu::scope::scoped_start;
@@ -37,9 +37,9 @@ impl<T: GatherElement, I: GatherIndex> GatherStream<'_, T, I> {
             let submission = self.gpu.submit("wgpu-gather/chunk", |encoder| {
                 encoder.copy_buffer_to_buffer(&self.output, 0, &readback, 0, size);
             })?;
-            Mapping::start(&self.gpu.device, readback, wgpu::MapMode::Read, submission)
+            Mapping::start(self.gpu.device(), readback, wgpu::MapMode::Read, submission)
         };
-        let result = scoped_start(&self.gpu.device, read_back).await?;
+        let result = scoped_start(self.gpu.device(), read_back).await?;
         let place = |at: u64| usize::try_from(at - base).expect("a chunk is in memory");
         let (start, end) = (place(bytes.start), place(bytes.end));
         let begun = &mut self.begun;
@@ -71,7 +71,7 @@ impl<T: GatherElement, I: GatherIndex> GatherStream<'_, T, I> {
         if let Params::Host(upload) = &mut self.params {
             upload.ready(dispatch.params, wait).await?;
         }
-        scoped_start(&self.gpu.device, || self.start(dispatch)).await
+        scoped_start(self.gpu.device(), || self.start(dispatch)).await
     }
 
     /// Submits one dispatch and its uploads, after the staging buffers are ready.
@@ -85,16 +85,15 @@ impl<T: GatherElement, I: GatherIndex> GatherStream<'_, T, I> {
                 upload.buffer().clone()
             }
         };
-        let mut buffers = GatherBuffers::new::<T, I>(
-            params.slice(..),
-            self.indices.buffer().slice(..),
-            self.output.slice(..),
-        );
-        if let Some(fill) = self.fill {
-            buffers = buffers.with_fill(fill);
+        let mut buffers = GatherBuffers::new(ElementTypes::of::<T, I>())
+            .params(params.slice(..))
+            .indices(self.indices.buffer().slice(..))
+            .output(self.output.slice(..));
+        if let Some(fill) = &self.fill {
+            buffers = buffers.fill(bytemuck::bytes_of(fill));
         }
         let operands = Operands::unchecked(&buffers, self.plan.dims())?;
-        let pipelines = &self.gpu.gatherer.pipelines;
+        let pipelines = &self.gpu.gatherer().pipelines;
         let prepared = PreparedGather::new(pipelines, self.plan, &operands, &[dispatch])?;
         let submission = self.gpu.submit("wgpu-gather/stream", |encoder| {
             self.indices.load(indices_span, encoder);

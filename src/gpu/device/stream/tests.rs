@@ -27,7 +27,7 @@ fn only_windows_that_an_index_selects_are_uploaded() {
     let params = vec![7; 4096 * 64];
     let plan = GatherNd::new().plan(&[4096, 64], &[5, 1]).expect("valid");
     let indices = [4095, 130, 64 * 64, 131, 4032];
-    let stream = gpu.stream_from_host(&plan, &params, &indices, 8 * 64 * 256);
+    let stream = gpu.stream(&plan, &params, &indices, 8 * 64 * 256);
     let uploads = uploaded(&stream.expect("a noop device"));
     // The dispatch of the first window writes the bad row.
     assert_eq!(uploads, [[(0, 64), (128, 192), (4032, 4096)]]);
@@ -38,7 +38,7 @@ fn only_windows_that_an_index_selects_are_uploaded() {
         .plan(&[2, 2048, 64], &[3])
         .expect("valid");
     let indices = [100_i64, 64, 127];
-    let stream = gpu.stream_from_host(&plan, &params, &indices, 8 * 64 * 256);
+    let stream = gpu.stream(&plan, &params, &indices, 8 * 64 * 256);
     let uploads = uploaded(&stream.expect("a noop device"));
     assert_eq!(uploads, [[(64, 128), (2112, 2176)]]);
 }
@@ -48,7 +48,7 @@ fn a_chunk_takes_its_share_of_the_device_bytes() {
     let gpu = noop();
     let plan = Gather::new().plan(&[10], &[1000]).expect("valid");
     let (params, indices) = ([1_u32; 10], [3_u32; 1000]);
-    let stream = gpu.stream_from_host(&plan, &params, &indices, 8 * 512);
+    let stream = gpu.stream(&plan, &params, &indices, 8 * 512);
     assert_eq!(uploaded(&stream.expect("a noop device")), [[(0, 10)]; 8]);
     let table = gpu.upload(&params).expect("a noop device");
     let stream = gpu.stream(&plan, &table, &indices, 5 * 512);

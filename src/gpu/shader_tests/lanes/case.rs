@@ -2,10 +2,10 @@
 
 use std::ops::Range;
 
+use crate::element::ElementTypes;
 use crate::gpu::cut::{Cut, Dispatch};
 use crate::gpu::fill::{Fill, FillPattern};
 use crate::gpu::shader_tests::oracle::{Slice, Values, slice_of};
-use crate::gpu::types::ElementTypes;
 use crate::plan::GatherPlan;
 
 const MOST_DISPATCHES: usize = 1 << 14;
@@ -124,8 +124,7 @@ impl<'a> Case<'a> {
         let words = u64::from(self.types.index_kind.words());
         let words = (0..dims.indices_len() * words).map(|word| self.index_word(word));
         let indices: Vec<u8> = words.flat_map(u32::to_le_bytes).collect();
-        let (width, kind) = (index_of(self.types.element_bytes), self.types.index_kind);
-        let output = self.plan.run_bytes(width, &params, kind, &indices);
+        let output = self.plan.run_bytes(self.types, &params, &indices);
         output.expect("the policy fills")
     }
 

@@ -1,0 +1,41 @@
+//! Public types may go to and be shared with other threads, and futures may go to another thread.
+
+#![cfg(feature = "gpu")]
+
+use wgpu_gather::{
+    BadIndexError, BadRows, Download, ElementTypes, Executor, Gather, GatherBuffers,
+    GatherElements, GatherError, GatherNd, GatherPlan, GatherRequest, GatherStream, Gatherer, Gpu,
+    GpuError, GpuOptions, Input, PlanError, PreparedGather, RunError, Tensor,
+};
+
+const fn shared<T: Send + Sync>() {}
+
+const _: () = {
+    shared::<(Gather, GatherNd, GatherElements, GatherPlan, ElementTypes)>();
+    shared::<(PlanError, RunError, BadIndexError, GatherError, GpuError)>();
+    shared::<(Gatherer, PreparedGather, GatherBuffers<'_>, BadRows)>();
+    shared::<(Gpu, GpuOptions, Executor, Tensor<f32>, Input<'_, f32>)>();
+    shared::<(Download<'_, f32>, GatherStream<'_, f32, u32>)>();
+    moved::<GatherRequest<'_, f32, Tensor<f32>>>();
+};
+
+const fn moved<T: Send>() {}
+
+fn is_send<F: IntoFuture<IntoFuture: Send>>(_: F) {}
+
+#[test]
+fn futures_are_send() {
+    is_send(Gpu::new());
+    is_send(Gpu::open(&GpuOptions::default()));
+    is_send(Executor::new());
+    let _unused = |gpu: &Gpu, tensor: &Tensor<f32>, stream: &mut GatherStream<'_, f32, u32>| {
+        is_send(gpu.gather(Gather::new(), tensor, &[0]));
+        is_send(gpu.gather(Gather::new(), tensor, &[0]).on_gpu());
+        is_send(
+            gpu.gather(Gather::new(), tensor, &[0])
+                .into_tensor(&mut tensor.clone()),
+        );
+        is_send(tensor.download());
+        is_send(stream.next_chunk());
+    };
+}
