@@ -1,5 +1,5 @@
-//! Pages to read: the result of each case, the errors, the cost of each call, calls of other libraries and their equals
-//! here, and the drivers of the tests.
+//! Pages to read: the result of each case, the errors, the cost of each call, large tables, measurements, calls of other
+//! libraries and their equals here, and the drivers of the tests.
 
 #[doc = include_str!("semantics.md")]
 pub mod semantics {}
@@ -9,6 +9,13 @@ pub mod errors {}
 
 #[doc = include_str!("costs.md")]
 pub mod costs {}
+
+#[doc = include_str!("large_tables.md")]
+#[cfg_attr(feature = "gpu", doc = concat!("```no_run\n", include_str!("../../tests/doc_examples/stream.rs"), "```"))]
+pub mod large_tables {}
+
+#[doc = include_str!("performance.md")]
+pub mod performance {}
 
 #[doc = include_str!("frameworks.md")]
 pub mod frameworks {}
