@@ -1,5 +1,5 @@
 //! Bad rows (index rows out of range) on the GPU: their output rows are zeros, and a report counts them and names the
-//! first.
+//! first. `Gpu::gather` reads the report itself; here an app reads it when it likes.
 //!
 //! ```sh
 //! cargo run --release --example bad_rows
@@ -27,9 +27,9 @@ fn main() -> Result<(), Box<dyn Error>> {
         .plan(&[3, 3], &[5, 2])?;
 
     let (table, rows) = (gpu.upload(&params)?, gpu.upload(&indices)?);
+    // The gather writes all of the output, so no -1 is left. A report is one more buffer, and is written whole too.
     let output = gpu.upload(&[-1_i32; 5])?;
-    // A report is one more buffer, all of which the gather writes.
-    let report = gpu.upload(&vec![0_u8; usize::try_from(BadRows::REPORT_BYTES)?])?;
+    let report = gpu.zeros::<u8>(&[usize::try_from(BadRows::REPORT_BYTES)?])?;
     let buffers = GatherBuffers::new(ElementTypes::of::<i32, i32>())
         .params(table.buffer()?.slice(..))
         .indices(rows.buffer()?.slice(..))

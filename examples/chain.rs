@@ -1,4 +1,4 @@
-//! Two gathers whose operands and outputs stay on the GPU: the output of the first is the indices of the second.
+//! Two gathers in a chain: the output of the first stays on the GPU, as the indices of the second.
 //!
 //! ```sh
 //! cargo run --release --example chain
@@ -22,15 +22,11 @@ fn main() -> Result<(), Box<dyn Error>> {
     // The lines whose prices are looked up.
     let lines = gpu.upload(&[7_u32, 0, 4, 3, 1])?;
 
-    let plan = Gather::new().plan(product_of_line.shape(), lines.shape())?;
-    let products = gpu
-        .gather(&plan, &product_of_line, &lines)
-        .on_gpu()
-        .wait()?;
-    let plan = Gather::new().plan(prices.shape(), products.shape())?;
-    let output = gpu.gather(&plan, &prices, &products).on_gpu().wait()?;
+    // Nothing is read back between the gathers. Each is planned for the shapes of its tensors.
+    let products = gpu.gather(Gather::new(), &product_of_line, &lines);
+    let products = products.on_gpu().wait()?;
+    let output = gpu.gather(Gather::new(), &prices, &products).wait()?;
 
-    let output = output.download().wait()?;
     println!("lines    {:?}", lines.download().wait()?);
     println!("products {:?}", products.download().wait()?);
     println!("prices   {output:?}");

@@ -97,7 +97,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         }),
     });
 
-    // The plan has the largest index count: one row for each sprite.
+    // The plan has the largest number of index rows: one for each sprite. `index_count` gives the number of this frame.
     let plan = Gather::new().plan(&[COLOURS.len()], &[sprites])?;
     let buffers = GatherBuffers::new(ElementTypes::of::<u32, u32>())
         .params(colours)

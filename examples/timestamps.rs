@@ -47,7 +47,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         })
     };
     let table = zeros(PARAMS.iter().product());
-    let output = zeros(plan.output_shape().iter().product());
+    let output = zeros(usize::try_from(plan.output_len())?);
     let token_ids: Vec<u32> = (0..).map(|n| n * 7_919 % 50_000).take(ROWS).collect();
     let token_ids = device.create_buffer_init(&wgpu::util::BufferInitDescriptor {
         label: None,

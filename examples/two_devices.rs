@@ -23,7 +23,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         .plan(&[ROWS, SLICE_LEN], &[indices.len(), 1])?;
 
     // Each device holds a shard of the rows, and runs the plan of that shard.
-    let mut output = vec![0; plan.output_shape().iter().product()];
+    let mut output = vec![0; usize::try_from(plan.output_len())?];
     let mut shards = Vec::new();
     for rows in [0..ROWS / 2, ROWS / 2..ROWS] {
         let gpu = pollster::block_on(Gpu::open(&GpuOptions::from_env()))?;

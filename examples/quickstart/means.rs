@@ -22,8 +22,8 @@ pub fn gather_and_average(
         gpu.upload(indices)?,
         gpu.upload(starts)?,
     );
-    let rows = gpu.upload(&vec![0_u8; indices.shape()[0] * PIXELS])?;
-    let means = gpu.upload(&[0.0_f32; DIGITS * PIXELS])?;
+    let rows = gpu.zeros::<u8>(plan.output_shape())?;
+    let means = gpu.zeros::<f32>(&[DIGITS, PIXELS])?;
 
     let shader = device.create_shader_module(wgpu::include_wgsl!("mean.wgsl"));
     let pipeline = device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {

@@ -230,7 +230,7 @@ impl<'a> Job<'a> {
         })
     }
 
-    /// The row of the table that an index row selects, by the formula of the README. `None` for a bad row.
+    /// The row of the table that an index row selects, by the formula of the page `guide::semantics`. `None` for a bad row.
     fn selected_row(&self, index: &[i64]) -> Option<u64> {
         let mut index = index.iter().zip(self.options.dims());
         index.try_fold(0, |row, (&index, dim)| {
