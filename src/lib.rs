@@ -1,37 +1,72 @@
-#![cfg_attr(feature = "gpu", doc = include_str!("../README.md"))]
-#![cfg_attr(
-    not(feature = "gpu"),
-    doc = "`tf.gather_nd`, `tf.gather` and `paddle.gather_nd`, exactly. Built without the feature `gpu`: the planner and the CPU path."
-)]
+//! Picks slices of a tensor by indices, exactly as `tf.gather`, `tf.gather_nd` and `paddle.gather_nd` do: on any GPU
+//! that [wgpu](https://docs.rs/wgpu/30) reaches, and on the CPU. The two give equal bits.
 //!
-//! # Internals
+//! ```
+//! use wgpu_gather::{Gather, GatherNd};
 //!
-//! A map for those who change the crate. Each arrow is one function in one file, and nothing writes into an earlier step.
+//! // Rows 2 and 0 of a table of 3 rows of 2 numbers.
+//! let plan = Gather::new().plan(&[3, 2], &[2])?;
+//! assert_eq!(plan.run(&[10, 11, 20, 21, 30, 31], &[2, 0])?, [30, 31, 10, 11]);
 //!
-//! ```text
-//! shapes, attributes --plan()--> GatherPlan             plan/gather.rs, gather_nd.rs, gather_elements.rs; plan/mod.rs
-//!   cpu: run, run_into, run_bytes                       cpu/mod.rs: lengths
-//!        -> gather: threads, bad rows and fills         cpu/gather.rs, by the rows of plan/index_rows.rs
-//!        -> copy: the loop                              cpu/copy.rs; all unsafe code is in cpu/memory.rs
-//!   gpu: GatherBuffers -> Operands                      gpu/operands.rs: every check, before wgpu sees anything
-//!        -> Cut -> Dispatch                             gpu/cut: which rows and bytes each dispatch binds
-//!           -> Kernel, FindRows, Shares                 gpu/kernel.rs: the choice, by sizes and dims only
-//!        -> GatherUniform                               gpu/uniform.rs: all numbers that a shader reads
-//!        -> pipelines, bind groups -> PreparedGather    gpu/pipelines.rs, shaders.rs, bindings.rs; gpu/prepared.rs
-//!        -> BadRows                                     gpu/report.rs: the report, decoded to the error of the CPU
-//! gpu/device: a device for callers who have none        tables, gathers that are submitted and read back, streams
+//! // The elements at [0, 0] and [1, 1]: each row of indices has coordinates.
+//! let plan = GatherNd::new().plan(&[2, 2], &[2, 2])?;
+//! assert_eq!(plan.run(&["a", "b", "c", "d"], &[0, 0, 1, 1])?, ["a", "d"]);
+//!
+//! // An index out of range is an error, in the words of TensorFlow.
+//! let plan = Gather::new().axis(1).plan(&[2, 3], &[2])?;
+//! let bad = plan.run(&[1, 2, 3, 4, 5, 6], &[2_i64, 3]).unwrap_err();
+//! assert_eq!(bad.to_string(), "indices[1] = 3 is not in [0, 3)");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Where to add
-//! * an operation: a file of src/plan that fills `GatherDims`; both executors derive all else from these;
-//! * a policy or an index type: `bad_indices.rs` or `element.rs`, then `index_rows.rs` for the CPU, and for the GPU the numbers
-//!   of `GatherUniform` that `judged` in shaders/common.wgsl and `source_row_of` in shaders/general.wgsl read. `FindRows` in
-//!   gpu/kernel.rs can send a plan to general.wgsl only; the cut would then need the policy, as it now sees the dims alone.
-//!   The compiler finds most places that match on a policy; grep for `Clamp` finds those in texts and `matches!`. The
-//!   tests' tables are `POLICIES` of testkit/src/voices.rs, with the oracle beside it, and `policies` of
-//!   gpu/shader_tests/edge_values.rs, with gpu/shader_tests/oracle.rs;
-//! * a kernel: an entry point in shaders, a variant of `Kernel` with its shares, a line of `Shader::source`. Unit tests
-//!   compare entry points, bindings, overrides and layouts in both languages, and interpret every kernel lane by lane.
+//! # Operations
+//!
+//! | operation | an output element or slice for | elsewhere |
+//! |---|---|---|
+//! | [`Gather`] | each index, along one axis | `tf.gather`, `numpy.take`, `torch.index_select`, ONNX `Gather` |
+//! | [`GatherNd`] | each row of indices, which has coordinates | `tf.gather_nd`, `paddle.gather_nd`, ONNX `GatherND` |
+//! | [`GatherElements`] | each index, at its own place | `torch.gather`, `numpy.take_along_axis`, ONNX `GatherElements` |
+//!
+//! `plan` makes a [`GatherPlan`] of the shapes of params and indices. A plan holds every check of shapes, and has no types
+//! of elements: it serves all of them, on the CPU and on every GPU.
+//!
+//! # Three ways in
+//!
+#![cfg_attr(
+    feature = "gpu",
+    doc = "
+* The CPU: [`GatherPlan::run`] and [`GatherPlan::run_into`], or [`run_bytes`](GatherPlan::run_bytes) for types that are
+  known only at run time.
+* An app's own device, buffers and command encoder: a [`Gatherer`] records a gather, and a [`PreparedGather`] records it
+  again. [`GatherBuffers`] names the operands.
+* A device of the crate's own: a [`Gpu`] has [`Tensor`]s that stay there, and gathers by [`Gpu::gather`], whose
+  [`GatherRequest`] is awaited or waited for. [`Executor`] is the GPU if there is one, else the CPU.
+"
+)]
+#![cfg_attr(
+    not(feature = "gpu"),
+    doc = "
+The CPU: [`GatherPlan::run`] and [`GatherPlan::run_into`], or [`run_bytes`](GatherPlan::run_bytes) for types that are known
+only at run time. Two ways to a GPU, in an app's own device and in one of the crate's, come with the feature `gpu`.
+"
+)]
+//!
+//! # Bad indices
+//!
+//! [`BadIndices`] decides about an index out of range. By default it is an error on the CPU and zeros on a GPU, as in
+//! TensorFlow; other policies make the two equal. [`NegativeIndices`] lets negative indices count from the end.
+//!
+//! # Errors
+//!
+//! A mistake is a typed error that names the operand and the numbers, before anything is recorded: [`PlanError`] for
+//! shapes, [`RunError`] for operands on the host and for bad indices, and with the feature `gpu` `GatherError` for buffers
+//! and `GpuError` for a [`Gpu`](guide::errors)'s calls.
+//!
+//! The [`guide`] has the rest: the result of each [case](guide::semantics), all [errors](guide::errors), [large
+//! tables](guide::large_tables), the [cost](guide::costs) of each call, calls of [other libraries](guide::frameworks),
+//! tested [back ends](guide::back_ends), and [measurements](guide::performance).
+
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod bad_indices;
 mod cpu;
@@ -61,3 +96,8 @@ pub use gpu::{
 pub use plan::{Gather, GatherElements, GatherNd, GatherPlan, ToPlan};
 #[cfg(feature = "gpu")]
 pub use wgpu;
+
+/// Compiles the README's examples.
+#[cfg(all(doctest, feature = "gpu"))]
+#[doc = include_str!("../README.md")]
+struct Readme;
