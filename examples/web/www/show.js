@@ -1,6 +1,7 @@
 // Draws what page.wasm says of a gather, and asks it again on each change.
 import init, { Device, Large, Planned, wgsl } from './page.js';
 import { EXAMPLES } from './examples.js';
+import { indexDepth, indexRows } from './formula.js';
 import { choose, drawInputs, drawOutput, markSources } from './tensors.js';
 
 // The most elements of each operand that the page shows.
@@ -60,16 +61,27 @@ function drawOperands() {
   }
 }
 
-function plan() {
+// The operation, its attributes and the shapes.
+function readGather() {
   const operation = at('operation').value;
+  return {
+    operation,
+    axis: operation === 'gather_nd' ? undefined : readInteger('axis'),
+    batchDims: operation === 'gather_elements' ? 0 : (readInteger('batch-dims') ?? 0),
+    paramsShape: state.paramsShape,
+    indicesShape: state.indicesShape,
+  };
+}
+
+function plan({ operation, axis, batchDims, paramsShape, indicesShape }) {
   at('axis').disabled = operation === 'gather_nd';
   at('batch-dims').disabled = operation === 'gather_elements';
   const planned = new Planned(
     operation,
-    Uint32Array.from(state.paramsShape),
-    Uint32Array.from(state.indicesShape),
-    operation === 'gather_nd' ? undefined : readInteger('axis'),
-    operation === 'gather_elements' ? 0 : (readInteger('batch-dims') ?? 0),
+    Uint32Array.from(paramsShape),
+    Uint32Array.from(indicesShape),
+    axis,
+    batchDims,
     at('policy').value,
     at('negative').value === 'from-end',
   );
@@ -82,9 +94,10 @@ function plan() {
 // Plans and runs what the form says, on both devices.
 async function run() {
   const now = ++change;
+  const gather = readGather();
   let planned;
   try {
-    planned = plan();
+    planned = plan(gather);
     at('problem').textContent = '';
   } catch (error) {
     fail(error);
@@ -97,8 +110,8 @@ async function run() {
     paramsShape: state.paramsShape,
     params: state.params.length,
     outputShape: [...planned.output_shape],
-    indexDepth: planned.index_depth,
-    rows: planned.index_rows(),
+    indexDepth: indexDepth(gather),
+    rows: indexRows(gather, [...planned.output_shape]),
     bad: planned.bad(indices),
     sources,
     indices: state.indices,

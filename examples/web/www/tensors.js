@@ -1,4 +1,5 @@
 // Tensors as tables of cells: the colour of a cell is a place in params.
+import { coordinates } from './formula.js';
 
 const CELL = { params: [], indices: [], GPU: [], CPU: [] };
 let picture = null;
@@ -35,15 +36,6 @@ function draw(place, name, shape, make) {
   none.textContent = 'no elements';
   place.replaceChildren(...(cells.length > 0 ? tables : [none]));
   CELL[name] = cells;
-}
-
-export function coordinates(place, shape) {
-  const at = [];
-  for (let k = shape.length - 1; k >= 0; k -= 1) {
-    at.unshift(place % shape[k]);
-    place = Math.floor(place / shape[k]);
-  }
-  return at;
 }
 
 const element = (name, place, shape) => (shape.length > 0 ? `${name}[${coordinates(place, shape)}]` : name);

@@ -83,7 +83,7 @@ async fn recorded(gpu: &Gpu) -> Result<Checked, GpuError> {
     let (params, indices) = embeddings();
     let (table, token_ids) = (gpu.upload(&params)?, gpu.upload(&indices)?);
     let output = gpu.upload(&vec![-1.0_f32; 128_000])?;
-    let buffers = [table.buffer(), token_ids.buffer(), output.buffer()];
+    let buffers = [table.buffer()?, token_ids.buffer()?, output.buffer()?];
 
     let recorder = Gatherer::new(gpu.device());
     let mut encoder = encoder(gpu);
@@ -91,7 +91,7 @@ async fn recorded(gpu: &Gpu) -> Result<Checked, GpuError> {
     gpu.queue().submit([encoder.finish()]);
     let plan = gatherer::embedding_plan().expect("constant shapes are right");
     let expected = plan.run(&params, &indices)?;
-    Ok(same("output", &gpu.download(&output).await?, &expected))
+    Ok(same("output", &output.download().await?, &expected))
 }
 
 /// A gather that is prepared once and recorded twice, with other indices in the same buffer.
@@ -99,7 +99,7 @@ async fn prepared_once(gpu: &Gpu) -> Result<Checked, GpuError> {
     let (params, indices) = embeddings();
     let (table, token_ids) = (gpu.upload(&params)?, gpu.upload(&indices)?);
     let output = gpu.upload(&vec![-1.0_f32; 128_000])?;
-    let buffers = [table.buffer(), token_ids.buffer(), output.buffer()];
+    let buffers = [table.buffer()?, token_ids.buffer()?, output.buffer()?];
 
     let plan = gatherer::embedding_plan().expect("constant shapes are right");
     let lookup =
@@ -107,11 +107,11 @@ async fn prepared_once(gpu: &Gpu) -> Result<Checked, GpuError> {
     for step in [104_729, 1_299_709] {
         let indices: Vec<u32> = (0..1_000).map(|n| n * step % 50_000).collect();
         gpu.queue()
-            .write_buffer(token_ids.buffer(), 0, bytemuck::cast_slice(&indices));
+            .write_buffer(token_ids.buffer()?, 0, bytemuck::cast_slice(&indices));
         let mut encoder = encoder(gpu);
         prepared::record_lookup(&lookup, &mut encoder);
         gpu.queue().submit([encoder.finish()]);
-        let (found, expected) = (gpu.download(&output).await?, plan.run(&params, &indices)?);
+        let (found, expected) = (output.download().await?, plan.run(&params, &indices)?);
         if let Err(problem) = same("output", &found, &expected) {
             return Ok(Err(format!("step {step}: {problem}")));
         }
@@ -120,20 +120,15 @@ async fn prepared_once(gpu: &Gpu) -> Result<Checked, GpuError> {
 }
 
 async fn chained(gpu: &Gpu) -> Result<Checked, GpuError> {
-    let embeddings = gpu.upload(&[0.0_f32, 0.1, 1.0, 1.1, 2.0, 2.1])?;
-    let embeddings = embeddings.with_shape(&[3, 2])?;
-    let tokens_of_words = gpu.upload(&[2_u32, 0, 1, 1])?.with_shape(&[2, 2])?;
+    let embeddings = gpu.upload_shaped(&[0.0_f32, 0.1, 1.0, 1.1, 2.0, 2.1], &[3, 2])?;
+    let tokens_of_words = gpu.upload_shaped(&[2_u32, 0, 1, 1], &[2, 2])?;
     let words = gpu.upload(&[1_u32, 0])?;
-    let plan = Gather::new().plan(tokens_of_words.shape(), words.shape());
-    let plan = plan.expect("shapes that fit");
-    let tokens = gpu.gather_to_table(&plan, &tokens_of_words, &words).await?;
-    let plan = Gather::new().bad_indices(BadIndices::Error);
-    let plan = plan.plan(embeddings.shape(), tokens.shape());
-    let plan = plan.expect("shapes that fit");
-    let rows = gpu.gather_to_table(&plan, &embeddings, &tokens).await?;
+    let tokens = gpu.gather(Gather::new(), &tokens_of_words, &words);
+    let tokens = tokens.on_gpu().await?;
+    let strict = Gather::new().bad_indices(BadIndices::Error);
+    let rows = gpu.gather(strict, &embeddings, &tokens).on_gpu().await?;
     let expected = [1.0, 1.1, 1.0, 1.1, 2.0, 2.1, 0.0, 0.1];
-    let output = gpu.download(&rows).await?;
-    Ok(same("output", output.as_slice(), &expected))
+    Ok(same("output", rows.download().await?.as_slice(), &expected))
 }
 
 async fn streamed(gpu: &Gpu) -> Result<Checked, GpuError> {
@@ -141,7 +136,7 @@ async fn streamed(gpu: &Gpu) -> Result<Checked, GpuError> {
     let indices: Vec<u32> = (0..50_000).map(|n| n * 7_919 % (1 << 17)).collect();
     let plan = Gather::new().plan(&[1 << 17, 8], &[indices.len()]);
     let plan = plan.expect("constant shapes are right");
-    let mut stream = gpu.stream_from_host(&plan, &table, &indices, 2 << 20)?;
+    let mut stream = gpu.stream(&plan, &table, &indices, 2 << 20)?;
     let (mut output, mut chunks) = (Vec::new(), 0);
     while let Some(chunk) = stream.next_chunk().await? {
         output.extend(chunk);

@@ -120,7 +120,8 @@ async fn scopes_of_an_app(app: App) -> Checked {
 /// A destroyed table gives an error, not zeros, and the device can still gather.
 async fn a_destroyed_table(app: App) -> Checked {
     let table = app.gpu.upload(&PARAMS).map_err(|error| error.to_string())?;
-    table.buffer().destroy();
+    let buffer = table.buffer().map_err(|error| error.to_string())?;
+    buffer.destroy();
     let gathered = app.gpu.gather(&app.plan, &table, &INDICES).await;
     if !matches!(&gathered, Err(GpuError::Gather(GatherError::Rejected(_)))) {
         return Err(format!("{gathered:?}, expected Rejected"));

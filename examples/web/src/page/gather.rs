@@ -9,7 +9,7 @@ use wgpu_gather::{
 use crate::message;
 
 /// The source of an output element of a bad row.
-const NOWHERE: u32 = u32::MAX;
+const NOWHERE: i32 = -1;
 
 /// The values of the page's form.
 struct Form<'a> {
@@ -71,23 +71,6 @@ impl Planned {
         self.plan.output_shape().to_vec()
     }
 
-    /// The number of values of an index row.
-    #[wasm_bindgen(getter)]
-    pub fn index_depth(&self) -> usize {
-        self.plan.dims().index_depth()
-    }
-
-    /// The index row of each output element.
-    pub fn index_rows(&self) -> Vec<u32> {
-        let dims = self.plan.dims();
-        let index_row = |element: u64| {
-            let row = element / dims.slice_len;
-            let (block, n) = (row / dims.index_count, row % dims.index_count);
-            narrow(block / dims.outer_size * dims.index_count + n)
-        };
-        (0..dims.output_len()).map(index_row).collect()
-    }
-
     /// The place in params of each output element's source; -1 in a bad row that is not clamped.
     pub fn sources(&self, indices: &[i32]) -> Result<Vec<i32>, JsError> {
         let plan = match self.plan.bad_indices() {
@@ -142,14 +125,12 @@ impl Form<'_> {
     }
 }
 
-/// Gathers from params whose elements are their own places. The fill becomes -1.
+/// Gathers from params whose elements are their own places.
 fn gathered_places(plan: &GatherPlan, indices: &[i32]) -> Result<Vec<i32>, JsError> {
-    let places: Vec<u32> = (0..narrow(plan.dims().params_len())).collect();
-    let gathered = plan.run_filled(&places, indices, NOWHERE);
-    let gathered = gathered.map_err(message)?.into_iter();
-    Ok(gathered.map(|at| i32::try_from(at).unwrap_or(-1)).collect())
-}
-
-fn narrow(number: u64) -> u32 {
-    u32::try_from(number).expect("the page shows small tensors")
+    let len = |elements: u64| i32::try_from(elements).expect("the page shows small tensors");
+    let places: Vec<i32> = (0..len(plan.params_len())).collect();
+    let mut gathered: Vec<i32> = (0..len(plan.output_len())).collect();
+    let filled = plan.run_into_with_fill(&places, indices, NOWHERE, &mut gathered);
+    filled.map_err(message)?;
+    Ok(gathered)
 }

@@ -2,7 +2,9 @@
 
 use wasm_bindgen::JsError;
 use wasm_bindgen::prelude::wasm_bindgen;
-use wgpu_gather::{Gather, GatherBuffers, GatherPlan, GpuError, GpuTable, PreparedGather};
+use wgpu_gather::{
+    ElementTypes, Gather, GatherBuffers, GatherPlan, GpuError, PreparedGather, Tensor,
+};
 
 use crate::device::Device;
 use crate::message;
@@ -120,8 +122,10 @@ impl Large {
         let indices = gpu.upload(&self.indices)?;
         // An output row that is not written keeps these values and fails the check.
         let output = gpu.upload(&vec![u32::MAX; self.table.len()])?;
-        let buffers = [&table, &indices, &output].map(|table| table.buffer().slice(..));
-        let buffers = GatherBuffers::new::<u32, u32>(buffers[0], buffers[1], buffers[2]);
+        let buffers = GatherBuffers::new(ElementTypes::of::<u32, u32>())
+            .params(table.buffer()?.slice(..))
+            .indices(indices.buffer()?.slice(..))
+            .output(output.buffer()?.slice(..));
         let gather = gpu.gatherer().prepare(&self.plan, &buffers)?;
         // The first submission may compile, so it is not timed.
         device.submit(1, Work::Gather(&gather)).await?;
@@ -141,11 +145,10 @@ impl Large {
     }
 
     /// Returns true if some rows of the output are right.
-    async fn is_right(&self, device: &Device, output: &GpuTable<u32>) -> Result<bool, GpuError> {
+    async fn is_right(&self, device: &Device, output: &Tensor<u32>) -> Result<bool, GpuError> {
         let rows: Vec<u32> = self.looked_at().collect();
-        let plan = Gather::new().plan(self.plan.output_shape(), &[rows.len()]);
-        let plan = plan.expect("rows of the output");
-        let found = device.gpu.gather(&plan, output, &rows).await?;
+        let output = output.clone().with_shape(self.plan.output_shape())?;
+        let found = device.gpu.gather(Gather::new(), &output, &rows).await?;
         Ok(found == self.expected())
     }
 
@@ -169,7 +172,7 @@ impl Large {
 #[derive(Clone, Copy)]
 enum Work<'a> {
     Gather(&'a PreparedGather),
-    Copy(&'a GpuTable<u32>, &'a GpuTable<u32>),
+    Copy(&'a Tensor<u32>, &'a Tensor<u32>),
 }
 
 impl Device {
@@ -197,15 +200,15 @@ impl Device {
             match work {
                 Work::Gather(gather) => gather.encode(&mut encoder),
                 Work::Copy(from, to) => {
-                    let bytes = from.buffer().size();
-                    encoder.copy_buffer_to_buffer(from.buffer(), 0, to.buffer(), 0, bytes);
+                    let (from, to) = (from.buffer()?, to.buffer()?);
+                    encoder.copy_buffer_to_buffer(from, 0, to, 0, from.size());
                 }
             }
         }
         let start = now();
         self.gpu.queue().submit([encoder.finish()]);
         // The read-back ends after all that was submitted before it.
-        self.gpu.download(&self.word).await?;
+        self.word.download().await?;
         Ok(now() - start)
     }
 }

@@ -4,6 +4,7 @@
 mod device;
 mod gather;
 mod large;
+mod shader;
 
 fn main() {}
 
