@@ -13,6 +13,7 @@ const TYPES = {
   '.js': 'text/javascript; charset=utf-8',
   '.mjs': 'text/javascript; charset=utf-8',
   '.wasm': 'application/wasm',
+  '.wgsl': 'text/plain; charset=utf-8',
 };
 
 // Port 0 stands for any free port.

@@ -1,7 +1,10 @@
 // Draws what page.wasm says of a gather, and asks it again on each change.
-import init, { Device, Large, Planned, wgsl } from './page.js';
+import init, { Device, Planned } from './page.js';
+import { answer } from './answer.js';
 import { EXAMPLES } from './examples.js';
 import { indexDepth, indexRows } from './formula.js';
+import { time } from './large.js';
+import { showShader } from './shader.js';
 import { choose, drawInputs, drawOutput, markSources } from './tensors.js';
 
 // The most elements of each operand that the page shows.
@@ -124,7 +127,7 @@ async function run() {
   at('cpu-at').textContent = written(picture.outputShape);
   at('gpu-at').textContent = written(picture.outputShape);
   at('explained').textContent = device ? device.explain(planned) : planned.describe();
-  showEntryPoint();
+  showShader(Boolean(device));
   if (!device) {
     drawOutput(at('gpu'), 'GPU', picture, { error: noDevice ? `not run: ${noDevice}` : 'waiting for the GPU' });
     at('gpu').setAttribute('aria-busy', 'false');
@@ -137,18 +140,6 @@ async function run() {
   drawOutput(at('gpu'), 'GPU', picture, onGpu);
   at('gpu').setAttribute('aria-busy', 'false');
   showVerdict(onGpu, onCpu);
-}
-
-// `{ values }` or `{ error }`, at once or promised.
-function answer(ask) {
-  const failed = (error) => ({ error: error.message ?? String(error) });
-  try {
-    const asked = ask();
-    if (asked instanceof Promise) return asked.then((values) => ({ values }), failed);
-    return { values: asked };
-  } catch (error) {
-    return failed(error);
-  }
 }
 
 function showVerdict(gpu, cpu) {
@@ -183,62 +174,6 @@ function fail(error) {
   markSources(null);
 }
 
-// Shows the WGSL of the kernel that the plan names, its entry point marked.
-function showEntryPoint() {
-  const explained = at('explained').textContent;
-  const name = explained.match(/^kernel (\w+):/m)?.[1];
-  const text = wgsl(explained);
-  const start = name ? text.search(new RegExp(`@compute[^\\n]*\\n(//[^\\n]*\\n)*fn ${name}\\(`)) : -1;
-  at('entry').textContent = name ? `: entry point ${name}` : device ? '' : ', if there were a GPU';
-  if (start < 0) {
-    at('wgsl').textContent = text;
-    return;
-  }
-  const end = text.indexOf('\n}\n', start) + 3;
-  const mark = document.createElement('mark');
-  mark.textContent = text.slice(start, end);
-  at('wgsl').replaceChildren(text.slice(0, start), mark, text.slice(end));
-}
-
-function showTimes(large, timed) {
-  const rate = (bytes, ms) => (ms > 0 ? (bytes / ms / 1e6).toFixed(1) : 'too short to time');
-  const rows = [
-    ['gather, ms', ({ gather_ms }) => gather_ms.toFixed(2)],
-    ['gather, GB/s', ({ gather_ms }) => rate(large.moved_bytes, gather_ms)],
-    ['plain copy, ms', ({ copy_ms }) => copy_ms.toFixed(2)],
-    ['plain copy, GB/s', ({ copy_ms }) => rate(large.copied_bytes, copy_ms)],
-    ['right', ({ right }) => (right ? 'yes' : 'no')],
-  ];
-  const line = ([name, show]) => {
-    const cells = timed.map(([, { values, error }]) => `<td>${escaped(error ?? show(values))}</td>`);
-    return `<tr><th scope="row">${name}</th>${cells.join('')}</tr>`;
-  };
-  const devices = timed.map(([name]) => `<th scope="col">${name}</th>`).join('');
-  at('times').innerHTML = `<p>${escaped(large.shape)}</p>
-    <table><thead><tr><td></td>${devices}</tr></thead><tbody>${rows.map(line).join('')}</tbody></table>
-    <p class="legend">Medians of 5; GB/s of bytes read and written. The indices are random.</p>`;
-}
-
-const escaped = (text) => text.replace(/[&<>"]/g, (sign) => `&#${sign.charCodeAt(0)};`);
-
-async function time() {
-  at('time').disabled = true;
-  at('times').textContent = 'Timing …';
-  // The browser gets to draw that.
-  await new Promise((resolve) => setTimeout(resolve, 30));
-  try {
-    const large = new Large(Number(at('mebibytes').value), Number(at('row-bytes').value));
-    const timed = [];
-    if (device) timed.push(['GPU', await answer(() => large.time_on_gpu(device))]);
-    timed.push(['CPU, in wasm', answer(() => large.time_on_cpu())]);
-    showTimes(large, timed);
-    large.free();
-  } catch (error) {
-    at('times').textContent = error.message ?? String(error);
-  }
-  at('time').disabled = false;
-}
-
 function take(example) {
   for (const [id, value] of Object.entries(example.form)) at(id).value = value;
   state.params = [];
@@ -266,12 +201,12 @@ async function start() {
   at('form').addEventListener('submit', (event) => event.preventDefault());
   at('large').addEventListener('submit', (event) => {
     event.preventDefault();
-    time();
+    time(device);
   });
   for (const event of ['focusin', 'pointerover']) {
     document.addEventListener(event, ({ target }) => choose(target, at('selection')));
   }
-  at('shader').addEventListener('toggle', () => at('wgsl').querySelector('mark')?.scrollIntoView({ block: 'nearest' }));
+  at('shader').addEventListener('toggle', () => showShader(Boolean(device)));
 
   await init();
   take(EXAMPLES[0]);

@@ -4,7 +4,6 @@
 mod device;
 mod gather;
 mod large;
-mod shader;
 
 fn main() {}
 

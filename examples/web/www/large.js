@@ -1,0 +1,44 @@
+// The times of a large gather, as a table.
+import { answer } from './answer.js';
+import { Large } from './page.js';
+
+const at = (id) => document.getElementById(id);
+
+function showTimes(large, timed) {
+  const rate = (bytes, ms) => (ms > 0 ? (bytes / ms / 1e6).toFixed(1) : 'too short to time');
+  const rows = [
+    ['gather, ms', ({ gather_ms }) => gather_ms.toFixed(2)],
+    ['gather, GB/s', ({ gather_ms }) => rate(large.moved_bytes, gather_ms)],
+    ['plain copy, ms', ({ copy_ms }) => copy_ms.toFixed(2)],
+    ['plain copy, GB/s', ({ copy_ms }) => rate(large.copied_bytes, copy_ms)],
+    ['right', ({ right }) => (right ? 'yes' : 'no')],
+  ];
+  const line = ([name, show]) => {
+    const cells = timed.map(([, { values, error }]) => `<td>${escaped(error ?? show(values))}</td>`);
+    return `<tr><th scope="row">${name}</th>${cells.join('')}</tr>`;
+  };
+  const devices = timed.map(([name]) => `<th scope="col">${name}</th>`).join('');
+  at('times').innerHTML = `<p>${escaped(large.shape)}</p>
+    <table><thead><tr><td></td>${devices}</tr></thead><tbody>${rows.map(line).join('')}</tbody></table>
+    <p class="legend">Medians of 5; GB/s of bytes read and written. The indices are random.</p>`;
+}
+
+const escaped = (text) => text.replace(/[&<>"]/g, (sign) => `&#${sign.charCodeAt(0)};`);
+
+export async function time(device) {
+  at('time').disabled = true;
+  at('times').textContent = 'Timing …';
+  // The browser gets to draw that.
+  await new Promise((resolve) => setTimeout(resolve, 30));
+  try {
+    const large = new Large(Number(at('mebibytes').value), Number(at('row-bytes').value));
+    const timed = [];
+    if (device) timed.push(['GPU', await answer(() => large.time_on_gpu(device))]);
+    timed.push(['CPU path in this page (wasm, one thread)', answer(() => large.time_on_cpu())]);
+    showTimes(large, timed);
+    large.free();
+  } catch (error) {
+    at('times').textContent = error.message ?? String(error);
+  }
+  at('time').disabled = false;
+}

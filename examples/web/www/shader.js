@@ -1,0 +1,56 @@
+// The WGSL of the kernel that ran: the files of shaders/ that the library joins to its module.
+
+const at = (id) => document.getElementById(id);
+
+// The module of a line like "kernel rows: units of 16 bytes, 1 slice a lane".
+function filesOf(kernel) {
+  if (kernel.startsWith('kernel packed')) return ['common', 'packed'];
+  const general = kernel.includes('64-bit');
+  const find = ['common', general ? 'general' : 'index_rows'];
+  if (kernel.startsWith('kernel bytes')) return [...find, 'bytes'];
+  const unit = kernel.includes('units of 16 bytes') ? 'vec4' : 'words';
+  return [...find, unit, 'rows', ...(general ? [] : ['four_rows']), 'long'];
+}
+
+const loaded = new Map();
+
+function load(file) {
+  if (!loaded.has(file)) {
+    const text = fetch(`shaders/${file}.wgsl`).then((response) => {
+      if (!response.ok) throw new Error(`shaders/${file}.wgsl is not served`);
+      return response.text();
+    });
+    loaded.set(file, text);
+  }
+  return loaded.get(file);
+}
+
+// Names the entry point of the explained kernel and, where the WGSL is open, shows its module with the entry point
+// marked. Without a kernel the module for units of 4 bytes is shown.
+export async function showShader(hasDevice) {
+  const explained = at('explained').textContent;
+  const kernel = explained.match(/^kernel (\w+):.*/m);
+  const without = hasDevice ? '' : ', if there were a GPU';
+  at('entry').textContent = kernel ? `: entry point ${kernel[1]}` : without;
+  if (!at('shader').open) return;
+  let text;
+  try {
+    const files = filesOf(kernel?.[0] ?? 'kernel rows: units of 4 bytes');
+    text = `${(await Promise.all(files.map(load))).join('\n')}\n`;
+  } catch (error) {
+    at('wgsl').textContent = error.message;
+    return;
+  }
+  if (explained !== at('explained').textContent) return;
+  const entry = kernel && new RegExp(`@compute[^\\n]*\\n(//[^\\n]*\\n)*fn ${kernel[1]}\\(`);
+  const start = entry ? text.search(entry) : -1;
+  if (start < 0) {
+    at('wgsl').textContent = text;
+    return;
+  }
+  const end = text.indexOf('\n}\n', start) + 3;
+  const mark = document.createElement('mark');
+  mark.textContent = text.slice(start, end);
+  at('wgsl').replaceChildren(text.slice(0, start), mark, text.slice(end));
+  mark.scrollIntoView({ block: 'nearest' });
+}
