@@ -152,7 +152,7 @@ function showVerdict(gpu, cpu) {
     text = agree ? 'The GPU and the CPU agree, bit for bit.' : 'The GPU and the CPU differ.';
   } else if (gpu.error && cpu.error) {
     agree = gpu.error === cpu.error;
-    text = agree ? 'The GPU and the CPU give the same error.' : 'The GPU and the CPU give other errors.';
+    text = agree ? 'The GPU and the CPU give the same error.' : 'The GPU and the CPU give different errors.';
   } else {
     agree = at('policy').value === 'DeviceDefault' && Boolean(cpu.error);
     text = agree

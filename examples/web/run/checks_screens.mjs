@@ -1,0 +1,46 @@
+// Checks of the page in other colours, on a phone's screen, and without a GPU.
+import assert from 'node:assert/strict';
+import { Shown } from './shown.mjs';
+
+const PHONE = { width: 390, height: 844 };
+
+export async function onOtherScreens(browser, url, folder) {
+  const picture = async (shown, name) => {
+    await shown.page.selectOption('#example', { label: 'bad indices' });
+    await shown.cell('indices', 2).focus();
+    await shown.page.click('#time');
+    await shown.page.waitForSelector('#times table', { timeout: 60_000 });
+    await shown.shot(name);
+    const width = await shown.page.evaluate(() => document.documentElement.scrollWidth);
+    assert.ok(width <= shown.page.viewportSize().width, `${name} is ${width} wide`);
+  };
+  const background = (shown) => shown.page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+  const backgrounds = [];
+  for (const [name, options] of [
+    ['desktop-light', {}],
+    ['desktop-dark', { colorScheme: 'dark' }],
+    ['phone-light', { viewport: PHONE }],
+    ['phone-dark', { viewport: PHONE, colorScheme: 'dark' }],
+  ]) {
+    const shown = await Shown.load(browser, url, { ...options, folder });
+    await picture(shown, name);
+    backgrounds.push(await background(shown));
+    assert.deepEqual(shown.errors, []);
+    await shown.page.close();
+  }
+  assert.deepEqual(backgrounds, ['rgb(255, 255, 255)', 'rgb(21, 22, 26)', 'rgb(255, 255, 255)', 'rgb(21, 22, 26)']);
+
+  const without = await Shown.load(browser, url, { gpu: false, folder });
+  await without.shows(
+    'device',
+    'No GPU here (no adapter found: no WebGPU adapter here): all runs on the CPU, in wasm.',
+  );
+  await without.shows('verdict', 'There is no GPU here: this is the CPU alone.');
+  assert.deepEqual(await without.cells('cpu'), [9, 10, 11, 0, 1, 2, 6, 7, 8]);
+  assert.match(await without.text('shader'), /, if there were a GPU/);
+  await without.page.click('#time');
+  await without.page.waitForSelector('#times table', { timeout: 60_000 });
+  assert.match(await without.text('times'), /right\tyes$/m);
+  await without.shot('without-gpu');
+  assert.deepEqual(without.errors, []);
+}
