@@ -35,7 +35,7 @@ export const checks = {
       await shown.outputs(expected);
     }
     const names = await shown.page.locator('#example option').allInnerTexts();
-    assert.deepEqual(names.toSorted(), ['bad indices', ...Object.keys(output)].toSorted());
+    assert.deepEqual(names.toSorted(), ['bad indices', 'your own', ...Object.keys(output)].toSorted());
     await shown.page.selectOption('#example', { label: 'bad indices' });
     await shown.shows('verdict', 'As DeviceDefault says: the CPU gives an error, the GPU zeros.');
     await shown.shows('cpu', 'indices[1] = 7 is not in [0, 4)');

@@ -1,4 +1,4 @@
-// Gathers to begin with.
+// Gathers to begin with, each with a sentence that says what it shows, and a sentence for each policy.
 
 const form = (operation, params, indices, axis, batchDims, policy = 'Zero', negative = 'invalid') => ({
   operation,
@@ -11,12 +11,70 @@ const form = (operation, params, indices, axis, batchDims, policy = 'Zero', nega
 });
 
 export const EXAMPLES = [
-  { name: 'rows of a table', form: form('gather', '4,3', '3', 0, 0), indices: [3, 0, 2] },
-  { name: 'columns', form: form('gather', '3,4', '2', 1, 0), indices: [2, 0] },
-  { name: 'of each batch its own', form: form('gather', '3,5', '3,2', 1, 1), indices: [2, 4, 0, 4, 1, 3] },
-  { name: 'bad indices', form: form('gather', '4,3', '4', 0, 0, 'DeviceDefault'), indices: [1, 7, 3, -1] },
-  { name: 'points', form: form('gather_nd', '3,4', '3,2', '', 0), indices: [0, 1, 2, 3, 1, 0] },
-  { name: 'slices at points', form: form('gather_nd', '2,3,4', '2,2', '', 0), indices: [0, 2, 1, 0] },
-  { name: 'from the end', form: form('gather_nd', '2,2,3', '2,1,1', '', 1, 'Error', 'from-end'), indices: [-1, -2] },
-  { name: 'an element of each row', form: form('gather_elements', '4,3', '4,1', 1, 0), indices: [0, 2, 1, 2] },
+  {
+    name: 'rows of a table',
+    shows: 'Each index selects a row of params, as a token id selects an embedding.',
+    form: form('gather', '4,3', '3', 0, 0),
+    indices: [3, 0, 2],
+  },
+  {
+    name: 'columns',
+    shows: 'Along axis 1, each index selects a column of params.',
+    form: form('gather', '3,4', '2', 1, 0),
+    indices: [2, 0],
+  },
+  {
+    name: 'of each batch its own',
+    shows: 'With batch_dims 1, each row of indices selects from its own row of params.',
+    form: form('gather', '3,5', '3,2', 1, 1),
+    indices: [2, 4, 0, 4, 1, 3],
+  },
+  {
+    name: 'bad indices',
+    shows: 'The indices 7 and -1 are out of range, because params has only the rows 0 to 3.',
+    form: form('gather', '4,3', '4', 0, 0, 'DeviceDefault'),
+    indices: [1, 7, 3, -1],
+  },
+  {
+    name: 'points',
+    shows: 'Each index row holds two coordinates and selects one element of params.',
+    form: form('gather_nd', '3,4', '3,2', '', 0),
+    indices: [0, 1, 2, 3, 1, 0],
+  },
+  {
+    name: 'slices at points',
+    shows: 'Each index row holds two of three coordinates and selects a slice along the last dim of params.',
+    form: form('gather_nd', '2,3,4', '2,2', '', 0),
+    indices: [0, 2, 1, 0],
+  },
+  {
+    name: 'from the end',
+    shows: 'A negative index counts from the end: -1 selects the last row of its batch.',
+    form: form('gather_nd', '2,2,3', '2,1,1', '', 1, 'Error', 'from-end'),
+    indices: [-1, -2],
+  },
+  {
+    name: 'an element of each row',
+    shows: 'Along axis 1, each index selects an element of its own row of params.',
+    form: form('gather_elements', '4,3', '4,1', 1, 0),
+    indices: [0, 2, 1, 2],
+  },
 ];
+
+// Shown if the form and the numbers are those of no example.
+export const OWN = { name: 'your own', shows: 'The form and the numbers are your own.' };
+
+export const POLICIES = {
+  DeviceDefault: 'An index out of range is an error on the CPU and a slice of zeros on the GPU, as in TensorFlow.',
+  Error: 'An index out of range is an error on both devices, and the error names the first bad row.',
+  Zero: 'An index out of range gives a slice of zeros on both devices.',
+  Clamp: 'An index beyond the end of its dim selects the last entry, and an index before the start the first.',
+};
+
+// The number of the example that has these values of the form and these numbers; -1 if there is none.
+export function exampleOf(values, params, indices) {
+  const same = (a, b) => a.length === b.length && a.every((value, n) => value === b[n]);
+  const isIt = ({ form, ...example }) =>
+    Object.entries(form).every(([id, value]) => values[id] === String(value)) && same(indices, example.indices);
+  return params.every((value, n) => value === n) ? EXAMPLES.findIndex(isIt) : -1;
+}

@@ -1,7 +1,7 @@
 // Draws what page.wasm says of a gather, and asks it again on each change.
 import init, { Device, Planned } from './page.js';
 import { answer } from './answer.js';
-import { EXAMPLES } from './examples.js';
+import { EXAMPLES, OWN, POLICIES, exampleOf } from './examples.js';
 import { indexDepth, indexRows } from './formula.js';
 import { time } from './large.js';
 import { showShader } from './shader.js';
@@ -14,6 +14,9 @@ const at = (id) => document.getElementById(id);
 const bits = (values) => new Uint32Array(values.buffer, values.byteOffset, values.length);
 const size = (shape) => shape.reduce((product, dim) => product * dim, 1);
 const written = (shape) => `[${[...shape].join(',')}]`;
+
+// The controls that say which gather it is.
+const FIELDS = ['operation', 'params-shape', 'indices-shape', 'axis', 'batch-dims', 'policy', 'negative'];
 
 const state = { params: [], indices: [], paramsShape: [], indicesShape: [] };
 let device = null;
@@ -94,9 +97,19 @@ function plan({ operation, axis, batchDims, paramsShape, indicesShape }) {
   return planned;
 }
 
+// Says which example is shown, and what the policy does.
+function describeChoice() {
+  const values = Object.fromEntries(FIELDS.map((id) => [id, at(id).value]));
+  const number = exampleOf(values, state.params, state.indices);
+  at('example').value = number;
+  at('about-example').textContent = (EXAMPLES[number] ?? OWN).shows;
+  at('about-policy').textContent = POLICIES[at('policy').value];
+}
+
 // Plans and runs what the form says, on both devices.
 async function run() {
   const now = ++change;
+  describeChoice();
   const gather = readGather();
   let planned;
   try {
@@ -186,6 +199,7 @@ function shapesChanged() {
     reshape();
   } catch (error) {
     change += 1;
+    describeChoice();
     fail(error);
     return;
   }
@@ -194,10 +208,12 @@ function shapesChanged() {
 }
 
 async function start() {
-  at('example').replaceChildren(...EXAMPLES.map((example, n) => new Option(example.name, n)));
+  const own = new Option(OWN.name, -1);
+  own.disabled = true;
+  at('example').replaceChildren(...EXAMPLES.map((example, n) => new Option(example.name, n)), own);
   at('example').addEventListener('change', () => take(EXAMPLES[at('example').value]));
   for (const id of ['params-shape', 'indices-shape']) at(id).addEventListener('input', shapesChanged);
-  for (const id of ['operation', 'axis', 'batch-dims', 'policy', 'negative']) at(id).addEventListener('input', run);
+  for (const id of FIELDS.filter((id) => !id.endsWith('shape'))) at(id).addEventListener('input', run);
   at('form').addEventListener('submit', (event) => event.preventDefault());
   at('large').addEventListener('submit', (event) => {
     event.preventDefault();
