@@ -163,23 +163,23 @@ export const checks = {
       if (name === 'indices[1]') {
         await shown.page.keyboard.press('ArrowUp');
         await shown.outputs([9, 10, 11, 3, 4, 5, 6, 7, 8]);
-        await shown.shows('selection', 'Index row 1 = [1] takes 3 elements, from params[1,0] to params[1,2]');
+        await shown.shows('selection', 'Index row 1 = [1] takes 3 elements, from params[1, 0] to params[1, 2]');
         assert.deepEqual(await shown.bad('params', 'chosen'), [3, 4, 5]);
         assert.deepEqual(await shown.bad('gpu', 'chosen'), [3, 4, 5]);
       }
-      if (name === 'output[0,0] = 9' && (await shown.page.evaluate(() => Boolean(document.activeElement.closest('#gpu'))))) {
+      if (name === 'output[0, 0] = 9' && (await shown.page.evaluate(() => Boolean(document.activeElement.closest('#gpu'))))) {
         for (const key of ['ArrowDown', 'ArrowDown', 'ArrowRight']) await shown.page.keyboard.press(key);
-        await shown.shows('selection', 'Index row 2 = [2] takes 3 elements, from params[2,0] to params[2,2]');
+        await shown.shows('selection', 'Index row 2 = [2] takes 3 elements, from params[2, 0] to params[2, 2]');
         await shown.page.keyboard.press('ArrowLeft');
       }
     }
-    for (const id of ['example', 'operation', 'params-shape', 'indices-shape', 'axis', 'batch-dims', 'policy', 'negative', 'mebibytes', 'row-bytes', 'time', 'explained', 'SUMMARY', 'params[3,2]']) {
+    for (const id of ['example', 'operation', 'params-shape', 'indices-shape', 'axis', 'batch-dims', 'policy', 'negative', 'mebibytes', 'row-bytes', 'time', 'explained', 'SUMMARY', 'params[3, 2]']) {
       assert.ok(reached.has(id), `${id} is not reached`);
     }
     await shown.cell('params', 0).hover();
-    await shown.shows('selection', 'params[0,0] is taken by no index');
+    await shown.shows('selection', 'params[0, 0] is taken by no index');
     await shown.cell('params', 4).hover();
-    await shown.shows('selection', 'params[1,1] goes to output[1,1]');
+    await shown.shows('selection', 'params[1, 1] goes to output[1, 1]');
   },
 
   async large_gather(shown) {
@@ -204,17 +204,17 @@ export const checks = {
     assert.match(await shown.text('explained'), /1 dispatch of 1 x 1 workgroups/);
     await shown.page.click('summary');
     assert.match(await shown.text('shader'), /entry point rows(?!_)/);
-    await shown.marked(/^@compute [^]*fn rows\([^]*\n}\n?$/);
+    await shown.matches('#wgsl mark', /^@compute [^]*fn rows\([^]*\n}\n?$/);
     assert.equal(await shown.page.locator('#wgsl').innerText(), await wgsl('common', 'index_rows', 'words', 'rows', 'four_rows', 'long'));
     await shown.page.selectOption('#policy', 'Error');
     await shown.outputs([9, 10, 11, 0, 1, 2, 6, 7, 8]);
-    await shown.marked(/fn rows_report\(/);
+    await shown.matches('#wgsl mark', /fn rows_report\(/);
     await shown.page.selectOption('#operation', 'gather_elements');
     await shown.set('params-shape', '4,2,2');
     await shown.set('indices-shape', '3,2,1');
-    await shown.marked(/fn rows_report\(/);
-    assert.match(await shown.text('explained'), /64-bit/);
-    assert.match(await shown.text('wgsl'), /fn place_offset\(/);
+    await shown.matches('#wgsl mark', /fn rows_report\(/);
+    await shown.matches('#explained', /64-bit/);
+    await shown.matches('#wgsl', /fn place_offset\(/);
     await shown.page.click('summary');
   },
 };

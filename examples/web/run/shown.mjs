@@ -57,15 +57,34 @@ export class Shown {
     assert.deepEqual(await this.cells('cpu'), expected);
   }
 
-  // Waits for a mark in the WGSL that matches.
-  async marked(expected) {
-    const found = () => this.page.locator('#wgsl mark').innerText();
-    for (let tries = 0; tries < 50 && !expected.test(await found()); tries += 1) await this.page.waitForTimeout(20);
-    assert.match(await found(), expected);
+  // Waits until the text of the element that the selector finds matches.
+  async matches(selector, expected) {
+    const text = () => this.page.locator(selector).innerText();
+    for (let tries = 0; tries < 100 && !expected.test(await text()); tries += 1) await this.page.waitForTimeout(20);
+    assert.ok(expected.test(await text()), `${selector} does not match ${expected}`);
   }
 
   async set(id, value) {
     await this.page.fill(`#${id}`, value);
+  }
+
+  // Goes to a cell that the next example does not have, so that no cell is chosen there.
+  async forgetChosen() {
+    const chosen = await this.page.locator('#example').inputValue();
+    await this.page.selectOption('#example', { label: 'slices at points' });
+    await this.page.locator('#params .cell').last().focus();
+    await this.page.selectOption('#example', chosen);
+  }
+
+  // The number at the end of the worked formula of each output element; 0 for a bad row.
+  workedOutputs() {
+    return this.page.locator('#cpu .cell').evaluateAll((cells) =>
+      cells.map((cell) => {
+        cell.dispatchEvent(new Event('pointerover', { bubbles: true }));
+        const worked = document.getElementById('worked').textContent;
+        return worked.includes('because') ? 0 : Number(worked.split('=').at(-1));
+      }),
+    );
   }
 
   cell(id, n) {

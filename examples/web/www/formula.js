@@ -1,4 +1,4 @@
-// The formula of an operation: the index row of each output element.
+// The formula of an operation, with names and with the numbers of one output element.
 
 export function coordinates(place, shape) {
   const at = [];
@@ -46,3 +46,69 @@ export function indexRows(gather, outputShape) {
   const row = (_, n) => place(parts(gather, coordinates(n, outputShape)).row, rowsShape(gather));
   return Array.from({ length }, row);
 }
+
+const element = (name, at) => (at.length > 0 ? `${name}[${at.join(', ')}]` : name);
+
+// Where an index row's values are in indices.
+const valuesAt = (gather, row) =>
+  gather.operation === 'gather_nd' ? Array.from({ length: indexDepth(gather) }, (_, k) => [...row, k]) : [row];
+
+// For instance: output[i, j] = params[indices[i], j]
+export function formula(gather, outputShape) {
+  const names = outputShape.map((_, k) => 'ijklmnopqrstuvwxyz'[k] ?? `i${k}`);
+  const { before, row, after } = parts(gather, names);
+  const values = valuesAt(gather, row).map((at) => element('indices', at));
+  return `${element('output', names)} = ${element('params', [...before, ...values, ...after])}`;
+}
+
+// The judgement of each value of an index row: its text, and the entry that it selects or the range that it is out of.
+export function judged(gather, row) {
+  const { paramsShape, indicesShape, indices, policy, fromEnd } = gather;
+  const first = gather.operation === 'gather_nd' ? fromStart(gather)[1] : fromStart(gather)[0];
+  return valuesAt(gather, row).map((at, k) => {
+    const dim = paramsShape[first + k];
+    const value = indices[place(at, indicesShape)];
+    const counted = fromEnd && value < 0 ? value + dim : value;
+    const given = `${element('indices', at)} = ${value}`;
+    const text = counted === value ? given : `(${given}) + ${dim}`;
+    if (counted >= 0 && counted < dim) return { text: counted === value ? text : `${text} = ${counted}`, entry: counted };
+    if (policy === 'Clamp' && dim > 0) {
+      const entry = counted < 0 ? 0 : dim - 1;
+      return { text: `clamp(${text}) = ${entry}`, entry };
+    }
+    return { text, problem: `${given} is not in [${fromEnd ? -dim : 0}, ${dim})` };
+  });
+}
+
+// The first index out of range, in words; undefined if there is none. Clamp has none.
+export function problemOf(gather) {
+  const shape = rowsShape(gather);
+  const length = shape.reduce((product, dim) => product * dim, 1);
+  for (let row = 0; row < length; row += 1) {
+    const bad = judged(gather, coordinates(row, shape)).find(({ problem }) => problem);
+    if (bad) return bad.problem;
+  }
+  return undefined;
+}
+
+// For instance: output[1, 2] = params[indices[1] = 3, 2] = 14
+export function worked(gather, outputShape, n) {
+  const { policy } = gather;
+  const at = coordinates(n, outputShape);
+  const output = element('output', at);
+  const { before, row, after } = parts(gather, at);
+  const values = judged(gather, row);
+  const bad = policy === 'Error' ? problemOf(gather) : values.find(({ problem }) => problem)?.problem;
+  if (bad) {
+    if (policy === 'Error') return `no output, because ${bad}`;
+    if (policy === 'DeviceDefault') return `${output} = 0 on the GPU, an error on the CPU, because ${bad}`;
+    return `${output} = 0, because ${bad}`;
+  }
+  const source = [...before, ...values.map(({ entry }) => entry), ...after];
+  const value = gather.params[place(source, gather.paramsShape)];
+  const params = element('params', [...before, ...values.map(({ text }) => text), ...after]);
+  return `${output} = ${params} = ${shownNumber(value)}`;
+}
+
+// A number in five digits.
+export const shownNumber = (value) => Number(value.toPrecision(5));

@@ -2,10 +2,10 @@
 import init, { Device, Planned } from './page.js';
 import { answer } from './answer.js';
 import { EXAMPLES, OWN, POLICIES, exampleOf } from './examples.js';
-import { indexDepth, indexRows } from './formula.js';
+import { formula, indexDepth, indexRows, worked } from './formula.js';
 import { time } from './large.js';
 import { showShader } from './shader.js';
-import { choose, drawInputs, drawOutput, markSources } from './tensors.js';
+import { choose, drawInputs, drawOutput, markSources, workedOutput } from './tensors.js';
 
 // The most elements of each operand that the page shows.
 const MOST = { params: 256, indices: 64, output: 512 };
@@ -21,6 +21,8 @@ const FIELDS = ['operation', 'params-shape', 'indices-shape', 'axis', 'batch-dim
 const state = { params: [], indices: [], paramsShape: [], indicesShape: [] };
 let device = null;
 let noDevice = null;
+// The gather that the page shows, and the shape of its output.
+let shown = null;
 // Each change has a number: an answer of the GPU to an earlier one is late.
 let change = 0;
 
@@ -67,7 +69,7 @@ function drawOperands() {
   }
 }
 
-// The operation, its attributes and the shapes.
+// The operation, its attributes and its operands.
 function readGather() {
   const operation = at('operation').value;
   return {
@@ -76,10 +78,14 @@ function readGather() {
     batchDims: operation === 'gather_elements' ? 0 : (readInteger('batch-dims') ?? 0),
     paramsShape: state.paramsShape,
     indicesShape: state.indicesShape,
+    params: Float32Array.from(state.params),
+    indices: Int32Array.from(state.indices),
+    policy: at('policy').value,
+    fromEnd: at('negative').value === 'from-end',
   };
 }
 
-function plan({ operation, axis, batchDims, paramsShape, indicesShape }) {
+function plan({ operation, axis, batchDims, paramsShape, indicesShape, policy, fromEnd }) {
   at('axis').disabled = operation === 'gather_nd';
   at('batch-dims').disabled = operation === 'gather_elements';
   const planned = new Planned(
@@ -88,8 +94,8 @@ function plan({ operation, axis, batchDims, paramsShape, indicesShape }) {
     Uint32Array.from(indicesShape),
     axis,
     batchDims,
-    at('policy').value,
-    at('negative').value === 'from-end',
+    policy,
+    fromEnd,
   );
   if (size([...planned.output_shape]) > MOST.output) {
     throw new Error(`an output of at most ${MOST.output} elements is shown here, found ${written(planned.output_shape)}`);
@@ -119,8 +125,7 @@ async function run() {
     fail(error);
     return;
   }
-  const params = Float32Array.from(state.params);
-  const indices = Int32Array.from(state.indices);
+  const { params, indices } = gather;
   const sources = planned.sources(indices);
   const picture = {
     paramsShape: state.paramsShape,
@@ -133,6 +138,8 @@ async function run() {
     indices: state.indices,
   };
   markSources(picture);
+  shown = { gather, outputShape: picture.outputShape };
+  showFormula();
 
   at('gpu').setAttribute('aria-busy', 'true');
   const onCpu = answer(() => planned.run(params, indices));
@@ -176,14 +183,24 @@ function showVerdict(gpu, cpu) {
   verdict.classList.toggle('wrong', !agree);
 }
 
+// The formula, and the output element that the chosen cell has to do with, worked out.
+function showFormula() {
+  if (!shown) return;
+  const { gather, outputShape } = shown;
+  at('formula').textContent = formula(gather, outputShape);
+  const n = workedOutput();
+  at('worked').textContent = n < 0 ? 'the output has no elements' : worked(gather, outputShape, n);
+}
+
 function fail(error) {
+  shown = null;
   at('problem').textContent = error.message ?? String(error);
   at('gpu').setAttribute('aria-busy', 'false');
   for (const id of ['gpu', 'cpu']) {
     at(id).replaceChildren();
     at(`${id}-at`).textContent = '';
   }
-  for (const id of ['verdict', 'selection', 'explained']) at(id).textContent = '';
+  for (const id of ['verdict', 'selection', 'explained', 'formula', 'worked']) at(id).textContent = '';
   markSources(null);
 }
 
@@ -220,7 +237,9 @@ async function start() {
     time(device);
   });
   for (const event of ['focusin', 'pointerover']) {
-    document.addEventListener(event, ({ target }) => choose(target, at('selection')));
+    document.addEventListener(event, ({ target }) => {
+      if (choose(target, at('selection'))) showFormula();
+    });
   }
   at('shader').addEventListener('toggle', () => showShader(Boolean(device)));
 

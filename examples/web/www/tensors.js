@@ -1,5 +1,5 @@
 // Tensors as tables of cells: the colour of a cell is a place in params.
-import { coordinates } from './formula.js';
+import { coordinates, shownNumber } from './formula.js';
 
 const CELL = { params: [], indices: [], GPU: [], CPU: [] };
 let picture = null;
@@ -38,7 +38,7 @@ function draw(place, name, shape, make) {
   CELL[name] = cells;
 }
 
-const element = (name, place, shape) => (shape.length > 0 ? `${name}[${coordinates(place, shape)}]` : name);
+const element = (name, place, shape) => (shape.length > 0 ? `${name}[${coordinates(place, shape).join(', ')}]` : name);
 
 // Cells that a person edits.
 export function drawInputs(place, name, shape, values, changed) {
@@ -71,7 +71,7 @@ export function drawOutput(place, name, { outputShape, sources, bad }, { values,
   }
   draw(place, name, outputShape, (n) => {
     const cell = document.createElement('span');
-    cell.textContent = Number(values[n].toPrecision(5));
+    cell.textContent = shownNumber(values[n]);
     cell.setAttribute('aria-label', `${element('output', n, outputShape)} = ${values[n]}`);
     cell.tabIndex = n === 0 ? 0 : -1;
     cell.addEventListener('keydown', move);
@@ -126,11 +126,12 @@ export function markSources(next) {
 
 const indexCells = (row) => CELL.indices.slice(row * picture.indexDepth, (row + 1) * picture.indexDepth);
 
-// Takes note of a cell, if it is one, to which a person has gone.
+// Takes note of a cell to which a person has gone. Returns false for anything else.
 export function choose({ dataset }, told) {
-  if (dataset?.tensor === undefined) return;
+  if (dataset?.tensor === undefined) return false;
   chosen = { tensor: dataset.tensor, place: Number(dataset.place), told };
   showChosen();
+  return true;
 }
 
 // Shows what belongs to the index row of the chosen cell: the row, what it takes, and where that goes.
@@ -151,6 +152,15 @@ function showChosen() {
   for (const source of sources) CELL.params[source]?.classList.add('chosen');
   for (const row of rows) for (const cell of indexCells(row)) cell.classList.add('chosen');
   told.textContent = describe(tensor, place, rows, sources, outputs);
+}
+
+// The first output element of the chosen cell, or else the last output element.
+export function workedOutput() {
+  const last = picture.rows.length - 1;
+  if (!chosen || !CELL[chosen.tensor][chosen.place]) return last;
+  const { tensor, place } = chosen;
+  const isOutput = tensor !== 'params' && tensor !== 'indices';
+  return isOutput ? place : (outputOf(tensor, place)[0] ?? last);
 }
 
 // The output elements that a cell has to do with.
