@@ -2,6 +2,7 @@
 //   node clicks.mjs [PATH OF CHROMIUM [FOLDER FOR SCREENSHOTS]]
 import assert from 'node:assert/strict';
 import { closing, open } from './browser.mjs';
+import { checks as ofPrograms } from './checks_code.mjs';
 import { checks as ofGathers } from './checks_gather.mjs';
 import { onOtherScreens } from './checks_screens.mjs';
 import { checks as ofTexts } from './checks_texts.mjs';
@@ -21,7 +22,7 @@ const check = async (name, run) => {
 };
 await closing(await open(executable), async ({ browser, url }) => {
   const shown = await Shown.load(browser, url);
-  for (const [name, run] of Object.entries({ ...ofGathers, ...ofTexts })) await check(name, () => run(shown));
+  for (const [name, run] of Object.entries({ ...ofGathers, ...ofTexts, ...ofPrograms })) await check(name, () => run(shown));
   await check('no_errors_in_the_console', () => assert.deepEqual(shown.errors, []));
   await check('other_screens_and_no_gpu', () => onOtherScreens(browser, url, folder));
 });

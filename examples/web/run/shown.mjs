@@ -13,6 +13,7 @@ export class Shown {
 
   static async load(browser, url, { viewport = DESKTOP, colorScheme = 'light', gpu = true, folder } = {}) {
     const page = await browser.newPage({ viewport, colorScheme });
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
     page.setDefaultTimeout(10_000);
     const errors = [];
     page.on('pageerror', (error) => errors.push(String(error)));

@@ -1,6 +1,7 @@
 // Draws what page.wasm says of a gather, and asks it again on each change.
 import init, { Device, Planned } from './page.js';
 import { answer } from './answer.js';
+import { copy, showCode } from './copy.js';
 import { EXAMPLES, OWN, POLICIES, exampleOf } from './examples.js';
 import { formula, indexDepth, indexRows, worked } from './formula.js';
 import { time } from './large.js';
@@ -140,6 +141,7 @@ async function run() {
   markSources(picture);
   shown = { gather, outputShape: picture.outputShape };
   showFormula();
+  showCode(shown);
 
   at('gpu').setAttribute('aria-busy', 'true');
   const onCpu = answer(() => planned.run(params, indices));
@@ -194,6 +196,7 @@ function showFormula() {
 
 function fail(error) {
   shown = null;
+  showCode(shown);
   at('problem').textContent = error.message ?? String(error);
   at('gpu').setAttribute('aria-busy', 'false');
   for (const id of ['gpu', 'cpu']) {
@@ -231,6 +234,7 @@ async function start() {
   at('example').addEventListener('change', () => take(EXAMPLES[at('example').value]));
   for (const id of ['params-shape', 'indices-shape']) at(id).addEventListener('input', shapesChanged);
   for (const id of FIELDS.filter((id) => !id.endsWith('shape'))) at(id).addEventListener('input', run);
+  for (const button of at('copy').children) button.addEventListener('click', () => copy(button, shown));
   at('form').addEventListener('submit', (event) => event.preventDefault());
   at('large').addEventListener('submit', (event) => {
     event.preventDefault();
