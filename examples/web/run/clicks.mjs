@@ -2,6 +2,7 @@
 //   node clicks.mjs [PATH OF CHROMIUM [FOLDER FOR SCREENSHOTS]]
 import assert from 'node:assert/strict';
 import { closing, open } from './browser.mjs';
+import { ofAddress } from './checks_address.mjs';
 import { checks as ofPrograms } from './checks_code.mjs';
 import { checks as ofGathers } from './checks_gather.mjs';
 import { onOtherScreens } from './checks_screens.mjs';
@@ -24,6 +25,7 @@ await closing(await open(executable), async ({ browser, url }) => {
   const shown = await Shown.load(browser, url);
   for (const [name, run] of Object.entries({ ...ofGathers, ...ofTexts, ...ofPrograms })) await check(name, () => run(shown));
   await check('no_errors_in_the_console', () => assert.deepEqual(shown.errors, []));
+  await check('address', () => ofAddress(browser, url));
   await check('other_screens_and_no_gpu', () => onOtherScreens(browser, url, folder));
 });
 console.log(failed === 0 ? 'the page: all passed' : `the page: ${failed} failed`);

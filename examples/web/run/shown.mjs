@@ -21,7 +21,8 @@ export class Shown {
     if (!gpu) await page.addInitScript(() => delete Navigator.prototype.gpu);
     const start = performance.now();
     await page.goto(url);
-    await page.waitForFunction(() => document.getElementById('verdict').textContent !== '');
+    const hasText = () => ['verdict', 'problem'].some((id) => document.getElementById(id).textContent !== '');
+    await page.waitForFunction(hasText);
     const shown = new Shown(page, folder);
     shown.loadMs = performance.now() - start;
     shown.errors = errors;

@@ -1,8 +1,10 @@
 // Draws what page.wasm says of a gather, and asks it again on each change.
 import init, { Device, Planned } from './page.js';
 import { answer } from './answer.js';
+import { fragmentOf, readFragment } from './address.js';
 import { copy, showCode } from './copy.js';
 import { EXAMPLES, OWN, POLICIES, exampleOf } from './examples.js';
+import { FIELDS, formValues, readGather, readShape, setForm } from './form.js';
 import { formula, indexDepth, indexRows, worked } from './formula.js';
 import { time } from './large.js';
 import { showShader } from './shader.js';
@@ -16,9 +18,6 @@ const bits = (values) => new Uint32Array(values.buffer, values.byteOffset, value
 const size = (shape) => shape.reduce((product, dim) => product * dim, 1);
 const written = (shape) => `[${[...shape].join(',')}]`;
 
-// The controls that say which gather it is.
-const FIELDS = ['operation', 'params-shape', 'indices-shape', 'axis', 'batch-dims', 'policy', 'negative'];
-
 const state = { params: [], indices: [], paramsShape: [], indicesShape: [] };
 let device = null;
 let noDevice = null;
@@ -26,21 +25,6 @@ let noDevice = null;
 let shown = null;
 // Each change has a number: an answer of the GPU to an earlier one is late.
 let change = 0;
-
-// "4, 3" and "4 3" and "4x3"; nothing is a scalar.
-function readShape(id) {
-  const text = at(id).value.replace(/[[\]]/g, '').trim();
-  const dims = text === '' ? [] : text.split(/\s*[,x]\s*|\s+/);
-  if (!dims.every((dim) => /^\d{1,9}$/.test(dim))) {
-    throw new Error(`${at(id).parentNode.textContent.trim()}: numbers like 4,3 expected, found ${text}`);
-  }
-  return dims.map(Number);
-}
-
-function readInteger(id) {
-  const { value } = at(id);
-  return value === '' ? undefined : Number.parseInt(value, 10);
-}
 
 function resized(values, length, value) {
   return Array.from({ length }, (_, n) => values[n] ?? value(n));
@@ -70,22 +54,6 @@ function drawOperands() {
   }
 }
 
-// The operation, its attributes and its operands.
-function readGather() {
-  const operation = at('operation').value;
-  return {
-    operation,
-    axis: operation === 'gather_nd' ? undefined : readInteger('axis'),
-    batchDims: operation === 'gather_elements' ? 0 : (readInteger('batch-dims') ?? 0),
-    paramsShape: state.paramsShape,
-    indicesShape: state.indicesShape,
-    params: Float32Array.from(state.params),
-    indices: Int32Array.from(state.indices),
-    policy: at('policy').value,
-    fromEnd: at('negative').value === 'from-end',
-  };
-}
-
 function plan({ operation, axis, batchDims, paramsShape, indicesShape, policy, fromEnd }) {
   at('axis').disabled = operation === 'gather_nd';
   at('batch-dims').disabled = operation === 'gather_elements';
@@ -106,8 +74,7 @@ function plan({ operation, axis, batchDims, paramsShape, indicesShape, policy, f
 
 // Says which example is shown, and what the policy does.
 function describeChoice() {
-  const values = Object.fromEntries(FIELDS.map((id) => [id, at(id).value]));
-  const number = exampleOf(values, state.params, state.indices);
+  const number = exampleOf(formValues(), state.params, state.indices);
   at('example').value = number;
   at('about-example').textContent = (EXAMPLES[number] ?? OWN).shows;
   at('about-policy').textContent = POLICIES[at('policy').value];
@@ -117,9 +84,11 @@ function describeChoice() {
 async function run() {
   const now = ++change;
   describeChoice();
-  const gather = readGather();
+  let gather;
   let planned;
   try {
+    reshape();
+    gather = readGather(state);
     planned = plan(gather);
     at('problem').textContent = '';
   } catch (error) {
@@ -207,23 +176,23 @@ function fail(error) {
   markSources(null);
 }
 
-function take(example) {
-  for (const [id, value] of Object.entries(example.form)) at(id).value = value;
-  state.params = [];
-  state.indices = [...example.indices];
+// Shows another gather: an example, or the one of an address.
+function take({ form, params = [], indices }) {
+  setForm(form);
+  state.params = [...params];
+  state.indices = [...indices];
   shapesChanged();
 }
 
+// Makes the address a link to the shown gather. The way back leads to the gather before.
+function keepInAddress() {
+  const fragment = fragmentOf(formValues(), state.params, state.indices);
+  if (fragment !== location.hash) history.pushState(null, '', fragment);
+}
+
 function shapesChanged() {
-  try {
-    reshape();
-  } catch (error) {
-    change += 1;
-    describeChoice();
-    fail(error);
-    return;
-  }
-  drawOperands();
+  // Shapes that cannot be read leave the operands; the run says why.
+  if (!answer(reshape).error) drawOperands();
   run();
 }
 
@@ -232,6 +201,9 @@ async function start() {
   own.disabled = true;
   at('example').replaceChildren(...EXAMPLES.map((example, n) => new Option(example.name, n)), own);
   at('example').addEventListener('change', () => take(EXAMPLES[at('example').value]));
+  // After the listeners of the changed control: the document is the last to hear of a change.
+  document.addEventListener('change', keepInAddress);
+  addEventListener('popstate', () => take(readFragment(location.hash)));
   for (const id of ['params-shape', 'indices-shape']) at(id).addEventListener('input', shapesChanged);
   for (const id of FIELDS.filter((id) => !id.endsWith('shape'))) at(id).addEventListener('input', run);
   for (const button of at('copy').children) button.addEventListener('click', () => copy(button, shown));
@@ -248,7 +220,7 @@ async function start() {
   at('shader').addEventListener('toggle', () => showShader(Boolean(device)));
 
   await init();
-  take(EXAMPLES[0]);
+  take(readFragment(location.hash));
   try {
     device = await Device.open();
     const { info } = await navigator.gpu.requestAdapter();

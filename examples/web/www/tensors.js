@@ -1,4 +1,5 @@
 // Tensors as tables of cells: the colour of a cell is a place in params.
+import { isIndex, isParam } from './address.js';
 import { coordinates, shownNumber } from './formula.js';
 
 const CELL = { params: [], indices: [], GPU: [], CPU: [] };
@@ -50,8 +51,7 @@ export function drawInputs(place, name, shape, values, changed) {
     input.setAttribute('aria-label', element(name, n, shape));
     input.addEventListener('input', () => {
       const value = Number(input.value);
-      const isIndex = Number.isInteger(value) && Math.abs(value) < 2 ** 31;
-      const valid = input.value !== '' && (name !== 'indices' || isIndex);
+      const valid = input.value !== '' && (name === 'indices' ? isIndex(value) : isParam(value));
       input.setCustomValidity(valid ? '' : 'a number');
       if (valid) changed(n, value);
     });
