@@ -286,7 +286,7 @@ pub enum GatherError {
     /// The device refused an object: a buffer is destroyed or belongs to another device, or the device is lost.
     #[error("rejected by the device: {0}")]
     Rejected(String),
-    /// The device has no memory for a pipeline or for the uniform of a gather.
+    /// The device has no memory for a buffer or a pipeline.
     #[error("out of memory on the device: {0}")]
     OutOfMemory(String),
     /// The bytes of a report have another length than a report.
@@ -321,8 +321,8 @@ pub enum GpuError {
     /// The gather cannot be recorded.
     #[error(transparent)]
     Gather(#[from] GatherError),
-    /// An operand is a tensor of another [`Gpu`](crate::Gpu) or [`Executor`](crate::Executor), whose memory this one does
-    /// not read.
+    /// An operand is a tensor of another [`Gpu`](crate::Gpu), or in the memory of an [`Executor`](crate::Executor) without
+    /// a GPU. Executors without a GPU take each other's tensors.
     #[error("{operand} must be a tensor of this owner, found one of another Gpu or executor")]
     OtherOwner { operand: Operand },
     /// A tensor has no buffer, since its executor has no GPU.

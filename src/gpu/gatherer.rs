@@ -21,7 +21,7 @@ use crate::plan::GatherPlan;
 /// Inputs are checked before anything is recorded. A mistake that only wgpu can see, a destroyed buffer or a buffer of
 /// another device, comes back as [`GatherError::Rejected`]. Three mistakes are not found while recording:
 ///
-/// - a buffer that is mapped when the commands are submitted;
+/// - a buffer that is mapped or destroyed when the commands are submitted;
 /// - an encoder or pass of another device;
 /// - a buffer of another `wgpu::Instance`, which wgpu may take for one of this device's.
 ///

@@ -14,7 +14,7 @@ pub(crate) enum Recording {
     Encoder,
     /// By `Gatherer::prepare`, with the prepared gather recorded twice.
     Prepared,
-    /// By `Gatherer::encode_in_pass`, all jobs into one pass.
+    /// By `PreparedGather::encode_in_pass`, all jobs into one pass.
     Pass,
     /// By `Gatherer::encode`, with all operands in one buffer.
     OneBuffer,

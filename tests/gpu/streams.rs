@@ -99,7 +99,7 @@ impl Stream<'_> {
         };
         let mut stream = self.gpu.stream(plan, params, indices, device_bytes)?;
         if !self.fill.is_empty() {
-            stream = stream.with_fill(bytemuck::checked::pod_read_unaligned(self.fill))?;
+            stream = stream.fill(bytemuck::checked::pod_read_unaligned(self.fill))?;
         }
         stream.try_for_each(&mut take)?;
         Ok(output)
@@ -213,7 +213,7 @@ fn filled_chunks(gpu: &'static Gpu) {
     // A row that the shard does not hold gives zeros.
     let shard = plan.plan(&[4, 2], &[4]).unwrap().shard(2..4).unwrap();
     let stream = gpu.stream(&shard, &[3_u16, 3, 4, 4], &[3, 0, 4, 2], 1 << 14);
-    let chunks: Result<Vec<_>, _> = stream.unwrap().with_fill(9).unwrap().collect();
+    let chunks: Result<Vec<_>, _> = stream.unwrap().fill(9).unwrap().collect();
     assert_eq!(chunks.unwrap().concat(), [4, 4, 0, 0, 9, 9, 3, 3]);
 }
 
@@ -351,7 +351,7 @@ fn mistakes(gpu: &'static Gpu) {
         let plan = zero.plan(&[3], &[rows]).unwrap();
         let (params, indices) = ([[1_u8; 17]; 3], vec![3; rows]);
         let stream = gpu.stream(&plan, &params, &indices, 1 << 20);
-        let too_long = stream.unwrap().with_fill([9; 17]).map(drop);
+        let too_long = stream.unwrap().fill([9; 17]).map(drop);
         let error = GatherError::FillTooLong { element_bytes: 17 };
         assert_eq!(too_long, Err(GpuError::Gather(error)));
     }

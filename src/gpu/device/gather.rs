@@ -25,7 +25,8 @@ impl Gpu {
     /// An operation in place of the plan is planned for the shapes of params and indices. Elements in host memory have
     /// one dim.
     ///
-    /// The `Gpu` keeps the output buffers of a gather to the host of at most 256 MiB for the next one.
+    /// The `Gpu` keeps two buffers for the output of the next gather to the host: those of the largest output so far, of
+    /// at most 256 MiB each.
     ///
     /// ```no_run
     #[doc = include_str!("../../../tests/doc_examples/gpu.rs")]

@@ -130,9 +130,7 @@ impl GpuOptions {
         let found = of_the_name.find(|adapter| self.may_take(adapter));
         found.or(first).ok_or_else(|| {
             let names = names.join(", ");
-            GpuError::NoAdapter(format!(
-                "none has {name:?} in its name, found {names}"
-            ))
+            GpuError::NoAdapter(format!("none has {name:?} in its name, found {names}"))
         })
     }
 }

@@ -52,8 +52,9 @@ pub(super) fn boxed<'a, O>(future: impl Future<Output = O> + 'a) -> Boxed<'a, O>
 /// - [`RunError::BadIndex`](crate::RunError::BadIndex) for an index out of range, if the policy is
 ///   [`BadIndices::Error`](crate::BadIndices::Error).
 /// - [`GpuError::InvalidElement`] if an app wrote bytes into the buffer of params that are no `T`.
-/// - [`GatherError::FillTooLong`](crate::GatherError::FillTooLong) for a fill that is too long.
-/// - Errors of a device that is lost or out of memory.
+/// - [`GatherError::FillBytes`](crate::GatherError::FillBytes) and
+///   [`FillTooLong`](crate::GatherError::FillTooLong) for a fill of the wrong length, or that is too long.
+/// - Errors of a device that is lost, and of a device or a host without memory.
 ///
 /// ```
 /// use wgpu_gather::{Gather, GatherNd, Gpu, wgpu};
@@ -126,8 +127,8 @@ impl<'a, T: GatherElement> GatherRequest<'a, T> {
         }
     }
 
-    /// Writes the output into the caller's tensor, which must have the number of elements of the plan's output. As for
-    /// [`on_gpu`](Self::on_gpu), the request waits for no work of the GPU. wgpu does not need to clear the memory of a
+    /// Writes the output into the caller's tensor, which must have the number of elements of the plan's output. The
+    /// request waits as for [`on_gpu`](Self::on_gpu). wgpu does not need to clear the memory of a
     /// tensor that is written again.
     ///
     /// A clone of the tensor on a GPU has the new elements too. A clone in host memory keeps the old ones.

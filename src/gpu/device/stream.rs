@@ -179,7 +179,7 @@ impl<'a, T: GatherElement, I: GatherIndex> GatherStream<'a, T, I> {
         })
     }
 
-    /// Bad rows hold `fill` instead of zeros. Call `with_fill` before the first chunk is taken: chunks that are
+    /// Bad rows hold `fill` instead of zeros. Call this before the first chunk is taken: chunks that are
     /// gathered do not change.
     ///
     /// # Errors
@@ -190,7 +190,7 @@ impl<'a, T: GatherElement, I: GatherIndex> GatherStream<'a, T, I> {
     /// ```no_run
     #[doc = include_str!("../../../tests/doc_examples/stream_filled.rs")]
     /// ```
-    pub fn with_fill(mut self, fill: T) -> Result<Self, GpuError> {
+    pub fn fill(mut self, fill: T) -> Result<Self, GpuError> {
         let pattern = Fill::new(bytemuck::bytes_of(&fill)).pattern(size_of::<T>() as u64)?;
         self.cut.set_fill_words(pattern.words);
         self.fill = Some(fill);
