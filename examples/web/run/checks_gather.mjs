@@ -173,7 +173,7 @@ export const checks = {
         await shown.page.keyboard.press('ArrowLeft');
       }
     }
-    for (const id of ['example', 'operation', 'params-shape', 'indices-shape', 'axis', 'batch-dims', 'policy', 'negative', 'mebibytes', 'row-bytes', 'time', 'explained', 'SUMMARY', 'params[3, 2]']) {
+    for (const id of ['example', 'operation', 'params-shape', 'indices-shape', 'axis', 'batch-dims', 'policy', 'negative', 'mebibytes', 'row-bytes', 'time', 'explained', 'SUMMARY', 'params[3, 2]', 'output[0, 0] = 9']) {
       assert.ok(reached.has(id), `${id} is not reached`);
     }
     await shown.cell('params', 0).hover();

@@ -35,7 +35,7 @@ export async function onOtherScreens(browser, url, folder) {
     'device',
     'No GPU here (no adapter found: no WebGPU adapter here): all runs on the CPU, in wasm.',
   );
-  await without.shows('verdict', 'There is no GPU here: this is the CPU alone.');
+  await without.shows('verdict', 'There is no GPU here: only the CPU ran.');
   assert.deepEqual(await without.cells('cpu'), [9, 10, 11, 0, 1, 2, 6, 7, 8]);
   assert.match(await without.text('shader'), /, if there were a GPU/);
   await without.page.click('#time');

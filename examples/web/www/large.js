@@ -18,8 +18,10 @@ function showTimes(large, timed) {
     return `<tr><th scope="row">${name}</th>${cells.join('')}</tr>`;
   };
   const devices = timed.map(([name]) => `<th scope="col">${name}</th>`).join('');
+  const told = timed.map(([name, { values, error }]) => `${name}: ${error ?? `${values.gather_ms.toFixed(2)} ms`}`);
+  at('timed').textContent = `A gather takes: ${told.join('; ')}.`;
   at('times').innerHTML = `<p>${escaped(large.shape)}</p>
-    <table><thead><tr><td></td>${devices}</tr></thead><tbody>${rows.map(line).join('')}</tbody></table>
+    <table aria-label="The times"><thead><tr><td></td>${devices}</tr></thead><tbody>${rows.map(line).join('')}</tbody></table>
     <p class="legend">Medians of 5; GB/s of bytes read and written. The indices are random.</p>`;
 }
 
@@ -27,7 +29,8 @@ const escaped = (text) => text.replace(/[&<>"]/g, (sign) => `&#${sign.charCodeAt
 
 export async function time(device) {
   at('time').disabled = true;
-  at('times').textContent = 'Timing …';
+  at('times').replaceChildren();
+  at('timed').textContent = 'Timing …';
   // The browser gets to draw that.
   await new Promise((resolve) => setTimeout(resolve, 30));
   try {
@@ -38,7 +41,7 @@ export async function time(device) {
     showTimes(large, timed);
     large.free();
   } catch (error) {
-    at('times').textContent = error.message ?? String(error);
+    at('timed').textContent = error.message ?? String(error);
   }
   at('time').disabled = false;
 }

@@ -9,12 +9,12 @@ import { formula, indexDepth, indexRows, worked } from './formula.js';
 import { time } from './large.js';
 import { showShader } from './shader.js';
 import { choose, drawInputs, drawOutput, markSources, workedOutput } from './tensors.js';
+import { showVerdict } from './verdict.js';
 
 // The most elements of each operand that the page shows.
 const MOST = { params: 256, indices: 64, output: 512 };
 
 const at = (id) => document.getElementById(id);
-const bits = (values) => new Uint32Array(values.buffer, values.byteOffset, values.length);
 const size = (shape) => shape.reduce((product, dim) => product * dim, 1);
 const written = (shape) => `[${[...shape].join(',')}]`;
 
@@ -123,35 +123,14 @@ async function run() {
     drawOutput(at('gpu'), 'GPU', picture, { error: noDevice ? `not run: ${noDevice}` : 'waiting for the GPU' });
     at('gpu').setAttribute('aria-busy', 'false');
     if (!noDevice) return;
-    at('verdict').textContent = 'There is no GPU here: this is the CPU alone.';
+    showVerdict(shown, null, onCpu);
     return;
   }
   const onGpu = await answer(() => device.gather(planned, params, indices));
   if (now !== change) return;
   drawOutput(at('gpu'), 'GPU', picture, onGpu);
   at('gpu').setAttribute('aria-busy', 'false');
-  showVerdict(onGpu, onCpu);
-}
-
-function showVerdict(gpu, cpu) {
-  const verdict = at('verdict');
-  let text;
-  let agree = true;
-  if (gpu.values && cpu.values) {
-    const [a, b] = [bits(gpu.values), bits(cpu.values)];
-    agree = a.length === b.length && a.every((bit, n) => bit === b[n]);
-    text = agree ? 'The GPU and the CPU agree, bit for bit.' : 'The GPU and the CPU differ.';
-  } else if (gpu.error && cpu.error) {
-    agree = gpu.error === cpu.error;
-    text = agree ? 'The GPU and the CPU give the same error.' : 'The GPU and the CPU give different errors.';
-  } else {
-    agree = at('policy').value === 'DeviceDefault' && Boolean(cpu.error);
-    text = agree
-      ? 'As DeviceDefault says: the CPU gives an error, the GPU zeros.'
-      : 'One device gives an error, the other does not.';
-  }
-  verdict.textContent = text;
-  verdict.classList.toggle('wrong', !agree);
+  showVerdict(shown, onGpu, onCpu);
 }
 
 // The formula, and the output element that the chosen cell has to do with, worked out.
@@ -172,7 +151,7 @@ function fail(error) {
     at(id).replaceChildren();
     at(`${id}-at`).textContent = '';
   }
-  for (const id of ['verdict', 'selection', 'explained', 'formula', 'worked']) at(id).textContent = '';
+  for (const id of ['verdict', 'result', 'selection', 'explained', 'formula', 'worked']) at(id).textContent = '';
   markSources(null);
 }
 

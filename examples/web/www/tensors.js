@@ -2,6 +2,7 @@
 import { isIndex, isParam } from './address.js';
 import { coordinates, shownNumber } from './formula.js';
 
+const NAME = { params: 'params', indices: 'indices', GPU: 'output of the GPU', CPU: 'output of the CPU path' };
 const CELL = { params: [], indices: [], GPU: [], CPU: [] };
 let picture = null;
 // The cell that a person looks at, and where to say what it has to do with.
@@ -18,7 +19,11 @@ function draw(place, name, shape, make) {
     const count = leading.reduce((product, dim) => product * dim, 1);
     for (let n = 0; n < count; n += 1) {
       const table = document.createElement('table');
-      if (leading.length > 0) table.createCaption().textContent = `[${coordinates(n, leading)},·,·]`;
+      const part = leading.length > 0 ? `[${[...coordinates(n, leading), ':', ':'].join(', ')}]` : '';
+      if (part) table.createCaption().textContent = part;
+      // In a grid the arrow keys go from cell to cell.
+      table.role = name === 'params' || name === 'indices' ? 'table' : 'grid';
+      table.ariaLabel = `${NAME[name]}${part && ` ${part}`}`;
       for (let row = 0; row < rows; row += 1) {
         const line = table.insertRow();
         for (let column = 0; column < columns; column += 1) {
@@ -26,7 +31,8 @@ function draw(place, name, shape, make) {
           cell.classList.add('cell');
           cell.dataset.tensor = name;
           cell.dataset.place = cells.length;
-          line.insertCell().append(cell);
+          if (cell.tagName === 'TD') line.append(cell);
+          else line.insertCell().append(cell);
           cells.push(cell);
         }
       }
@@ -70,9 +76,10 @@ export function drawOutput(place, name, { outputShape, sources, bad }, { values,
     return;
   }
   draw(place, name, outputShape, (n) => {
-    const cell = document.createElement('span');
+    const cell = document.createElement('td');
     cell.textContent = shownNumber(values[n]);
-    cell.setAttribute('aria-label', `${element('output', n, outputShape)} = ${values[n]}`);
+    const range = bad[n] ? (sources[n] < 0 ? ', out of range' : ', clamped') : '';
+    cell.ariaLabel = `${element('output', n, outputShape)} = ${values[n]}${range}`;
     cell.tabIndex = n === 0 ? 0 : -1;
     cell.addEventListener('keydown', move);
     colour(cell, sources[n], bad[n]);
