@@ -209,6 +209,15 @@ export const checks = {
     await shown.page.selectOption('#policy', 'Error');
     await shown.outputs([9, 10, 11, 0, 1, 2, 6, 7, 8]);
     await shown.matches('#wgsl mark', /fn rows_report\(/);
+    assert.ok(await shown.page.locator('#wgsl').evaluate(({ scrollTop }) => scrollTop > 0));
+    // The page stays where it is while the WGSL is open.
+    await shown.page.evaluate(() => scrollTo(0, 0));
+    await shown.cell('indices', 0).fill('1');
+    await shown.page.selectOption('#policy', 'Zero');
+    await shown.outputs([3, 4, 5, 0, 1, 2, 6, 7, 8]);
+    await shown.matches('#wgsl mark', /fn rows\(/);
+    assert.equal(await shown.page.evaluate(() => scrollY), 0);
+    await shown.page.selectOption('#policy', 'Error');
     await shown.page.selectOption('#operation', 'gather_elements');
     await shown.set('params-shape', '4,2,2');
     await shown.set('indices-shape', '3,2,1');

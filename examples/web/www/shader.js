@@ -52,5 +52,6 @@ export async function showShader(hasDevice) {
   const mark = document.createElement('mark');
   mark.textContent = text.slice(start, end);
   at('wgsl').replaceChildren(text.slice(0, start), mark, text.slice(end));
-  mark.scrollIntoView({ block: 'nearest' });
+  // Only the text scrolls, not the page.
+  at('wgsl').scrollTop = mark.offsetTop - at('wgsl').offsetTop;
 }

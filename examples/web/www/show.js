@@ -207,7 +207,7 @@ async function start() {
     at('device').textContent = `Your GPU: ${name || 'not named by this browser'}`;
   } catch (error) {
     noDevice = error.message ?? String(error);
-    at('device').textContent = `No GPU here (${noDevice}): all runs on the CPU, in wasm.`;
+    at('device').textContent = `No GPU here (${noDevice}): only the CPU path in this page runs.`;
   }
   at('time').disabled = false;
   run();
