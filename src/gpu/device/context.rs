@@ -85,6 +85,13 @@ impl Gpu {
 
     /// Takes an app's own device and queue. Their handlers stay as they are.
     #[must_use]
+    #[cfg_attr(
+        target_arch = "wasm32",
+        expect(
+            clippy::arc_with_non_send_sync,
+            reason = "on wasm wgpu's types stay on one thread"
+        )
+    )]
     pub fn from_parts(device: wgpu::Device, queue: wgpu::Queue) -> Self {
         let gatherer = Gatherer::new(&device);
         Self {
