@@ -33,12 +33,31 @@ impl From<String> for Answer {
     }
 }
 
+/// Makes rayon's pool of this thread only if the address space is limited, as by `ulimit -v`: a thread that starts
+/// without memory for its signal stack aborts the process.
+#[cfg(all(unix, not(target_os = "openbsd")))]
+fn spare_address_space() {
+    use rustix::process::{Resource, getrlimit};
+
+    if getrlimit(Resource::As).current.is_some() {
+        let this_thread = rayon::ThreadPoolBuilder::new()
+            .num_threads(1)
+            .use_current_thread();
+        // It fails only after another pool was made.
+        let _ = this_thread.build_global();
+    }
+}
+
+#[cfg(not(all(unix, not(target_os = "openbsd"))))]
+fn spare_address_space() {}
+
 fn main() -> ExitCode {
     // A second handler, or a system without signals, is no reason to stop.
     let _ = ctrlc::set_handler(|| {
         let _partial = remove_partial();
         std::process::exit(128 + SIGINT);
     });
+    spare_address_space();
     let answer: Result<Answer> = match Args::parse().command {
         Command::Adapters => Ok(adapters::describe().into()),
         Command::Run(args) => {

@@ -133,7 +133,7 @@ pub fn open(path: &Path) -> Result<(File, u64)> {
     {
         use std::os::unix::fs::OpenOptionsExt;
         // A pipe that has just taken the file's place would wait for its other end.
-        options.custom_flags(libc::O_NONBLOCK);
+        options.custom_flags(rustix::fs::OFlags::NONBLOCK.bits().cast_signed());
     }
     let file = options.open(path)?;
     let metadata = file.metadata()?;
