@@ -8,6 +8,7 @@ pub mod npy_write;
 pub mod npz;
 pub mod safetensors;
 
+use std::borrow::Cow;
 use std::path::Path;
 
 pub use npy_read::{Array, Result};
@@ -15,20 +16,66 @@ pub use npy_write::write;
 
 /// Reads the array that `FILE.npy`, `FILE.npz:NAME` or `FILE.safetensors:NAME` names. An error begins with `source`.
 pub fn read(source: &Path) -> Result<Array> {
-    let archived = |extension: &str| {
-        let text = source.to_str()?;
-        let (file, name) = match text.split_once(&format!("{extension}:")) {
-            Some((file, name)) => (file, Some(name)),
-            None => (text.strip_suffix(extension)?, None),
-        };
-        Some((format!("{file}{extension}"), name))
-    };
-    let array = if let Some((file, name)) = archived(".npz") {
-        npz::read(Path::new(&file), name)
-    } else if let Some((file, name)) = archived(".safetensors") {
-        safetensors::read(Path::new(&file), name)
-    } else {
-        return npy_read::read(source);
-    };
+    let array = Source::parse(source).and_then(|Source { format, path, name }| match format {
+        Format::Npy => {
+            npy_read::open(path).and_then(|(file, bytes)| npy_read::read_array(file, bytes))
+        }
+        Format::Npz => npz::read(path, name.as_deref()),
+        Format::Safetensors => safetensors::read(path, name.as_deref()),
+    });
     array.map_err(|error| format!("{}: {error}", source.display()).into())
+}
+
+enum Format {
+    Npy,
+    Npz,
+    Safetensors,
+}
+
+/// A file, and the name of an array in it if the file is an archive.
+struct Source<'a> {
+    format: Format,
+    path: &'a Path,
+    name: Option<Cow<'a, str>>,
+}
+
+impl<'a> Source<'a> {
+    fn parse(source: &'a Path) -> Result<Self> {
+        let archives = [(Format::Npz, ".npz"), (Format::Safetensors, ".safetensors")];
+        let bytes = source.as_os_str().as_encoded_bytes();
+        for (format, extension) in archives {
+            let end = format!("{extension}:").into_bytes();
+            let at = bytes.windows(end.len()).position(|part| part == end);
+            let file_bytes = at.map_or(bytes.len(), |at| at + extension.len());
+            if bytes[..file_bytes].ends_with(extension.as_bytes()) {
+                let name = at.map(|at| String::from_utf8_lossy(&bytes[at + end.len()..]));
+                let path = start(source, file_bytes)?;
+                return Ok(Self { format, path, name });
+            }
+        }
+        Ok(Self {
+            format: Format::Npy,
+            path: source,
+            name: None,
+        })
+    }
+}
+
+/// The path of the first `bytes` bytes of a path, which end with ASCII. On Unix no byte need be of UTF-8.
+fn start(path: &Path, bytes: usize) -> Result<&Path> {
+    #[cfg(unix)]
+    {
+        use std::ffi::OsStr;
+        use std::os::unix::ffi::OsStrExt;
+
+        let start = &path.as_os_str().as_bytes()[..bytes];
+        Ok(Path::new(OsStr::from_bytes(start)))
+    }
+    #[cfg(not(unix))]
+    {
+        let text = path
+            .to_str()
+            .ok_or("the path of an archive must be Unicode")?;
+        Ok(Path::new(&text[..bytes]))
+    }
 }

@@ -5,7 +5,8 @@ use std::io::{Cursor, Write};
 use zip::CompressionMethod;
 use zip::write::{SimpleFileOptions, ZipWriter};
 
-use crate::support::{Folder, file, npy, numbers};
+use crate::support::{Folder, file, npy, numbers, wgpu_gather};
+use testkit::ran::Ran;
 
 const STORED: CompressionMethod = CompressionMethod::Stored;
 const DEFLATED: CompressionMethod = CompressionMethod::Deflated;
@@ -67,6 +68,39 @@ pub fn tensors_are_gathered() {
     folder.gathers(command, "void16 [1, 2]");
     let row = npy("<V2", "(1, 2)", &[10, 11, 12, 13]);
     assert_eq!(folder.read("out.npy"), row);
+}
+
+/// On systems that keep a path's bytes as they are.
+#[cfg(target_os = "linux")]
+pub fn archives_paths_need_not_be_utf8() {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt;
+
+    let folder = Folder::new("not-utf8");
+    folder.i32("ids.npy", "(1,)", &[1]);
+    let rows = npy("|u1", "(2,)", &[7, 8]);
+    let tensor = r#"{"t":{"dtype":"U8","shape":[2],"data_offsets":[0,2]}}"#;
+    for (file, bytes) in [
+        (&b"\xff.npz"[..], npz(STORED, &[("t.npy", rows)])),
+        (b"\xff.safetensors", safetensors(tensor, &[7, 8])),
+    ] {
+        std::fs::write(folder.0.join(OsStr::from_bytes(file)), bytes).unwrap();
+        let run = |name: &[u8]| {
+            let mut command = wgpu_gather();
+            command.current_dir(&folder.0).args(["run", "gather"]);
+            command.arg(OsStr::from_bytes(&[file, name].concat()));
+            command.args(["ids.npy", "-o", "out.npy", "--device", "cpu"]);
+            Ran::new(&mut command)
+        };
+        let found = run(b":t");
+        assert_eq!(found.code, 0, "{found:?}");
+        assert_eq!(folder.read("out.npy"), npy("|u1", "(1,)", &[8]));
+        let absent = run(b":\xfe");
+        assert!(
+            absent.stderr.contains("\"\u{fffd}\", it has t"),
+            "{absent:?}"
+        );
+    }
 }
 
 pub fn hostile_npz_is_refused() {

@@ -34,6 +34,11 @@ fn main() -> ExitCode {
             "hostile_safetensors_are_refused",
             archives::hostile_safetensors_are_refused,
         ),
+        #[cfg(target_os = "linux")]
+        cpu(
+            "archives_paths_need_not_be_utf8",
+            archives::archives_paths_need_not_be_utf8,
+        ),
         cpu("colours_are_for_terminals", colours_are_for_terminals),
         cpu("all_runs_without_a_gpu", all_runs_without_a_gpu),
         cpu(
