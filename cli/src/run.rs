@@ -1,12 +1,9 @@
 //! `wgpu-gather run`: one gather, from files to a file. A gather moves bytes, so only an element's size matters:
 //! float16 is gathered like uint16.
 
-use std::path::Path;
-
-use bytemuck::Pod;
 use wgpu_gather::{
-    Executor, Gather, GatherElements, GatherIndex, GatherNd, GatherPlan, Gpu, GpuError, GpuOptions,
-    NegativeIndices,
+    ElementTypes, Executor, Gather, GatherElements, GatherNd, GatherPlan, Gpu, GpuError,
+    GpuOptions, IndexKind, NegativeIndices,
 };
 
 use crate::args::{Device, Operation, Run};
@@ -16,30 +13,41 @@ use wgpu_gather_cli::arrays::{Array, Result, read, write};
 pub fn run(args: &Run) -> Result<String> {
     let params = read(&args.params)?;
     let indices = read(&args.indices)?;
+    let index_kind = match indices.dtype.code() {
+        "i4" => IndexKind::I32,
+        "i8" => IndexKind::I64,
+        "u4" => IndexKind::U32,
+        "u8" => IndexKind::U64,
+        _ => {
+            return Err(format!(
+                "{}: indices must be int32, int64, uint32 or uint64, found {}",
+                args.indices.display(),
+                indices.dtype
+            )
+            .into());
+        }
+    };
+    let types = ElementTypes {
+        element_bytes: params.dtype.bytes as u64,
+        index_kind,
+    };
     let plan = make_plan(args, &params.shape, &indices.shape)?;
     let device = match args.device {
         Device::Cpu => None,
-        Device::Auto => Some(Executor::from(pollster::block_on(Gpu::open(
-            &GpuOptions::from_env(),
-        )))),
-        Device::Gpu => Some(Executor::from(Ok(pollster::block_on(Gpu::open(
-            &GpuOptions::from_env(),
-        ))?))),
+        Device::Auto => Some(Executor::from(open())),
+        Device::Gpu => Some(Executor::Gpu(open()?)),
     };
-    let device = device.as_ref();
-
-    let bytes = match params.dtype.bytes {
-        1 => gather::<[u8; 1]>(device, &plan, &params, &indices, &args.indices)?,
-        2 => gather::<[u8; 2]>(device, &plan, &params, &indices, &args.indices)?,
-        4 => gather::<[u8; 4]>(device, &plan, &params, &indices, &args.indices)?,
-        8 => gather::<[u8; 8]>(device, &plan, &params, &indices, &args.indices)?,
-        _ => gather::<[u8; 16]>(device, &plan, &params, &indices, &args.indices)?,
+    let bytes = match &device {
+        Some(Executor::Gpu(gpu)) => gpu
+            .gather_bytes(&plan, types, &params.bytes, &indices.bytes)
+            .wait()?,
+        _ => plan.run_bytes(types, &params.bytes, &indices.bytes)?,
     };
     let (dtype, shape) = (params.dtype, plan.output_shape().to_vec());
     let answer = format!(
         "{}: {dtype} {shape:?}, gathered on {}",
         args.output.display(),
-        device.map_or("the CPU".into(), ToString::to_string)
+        device.map_or("the CPU".into(), |device| device.to_string())
     );
     let output = Array {
         dtype,
@@ -48,6 +56,10 @@ pub fn run(args: &Run) -> Result<String> {
     };
     write(&args.output, &output)?;
     Ok(answer)
+}
+
+fn open() -> std::result::Result<Gpu, GpuError> {
+    pollster::block_on(Gpu::open(&GpuOptions::from_env()))
 }
 
 fn make_plan(args: &Run, params: &[usize], indices: &[usize]) -> Result<GatherPlan> {
@@ -78,46 +90,4 @@ fn make_plan(args: &Run, params: &[usize], indices: &[usize]) -> Result<GatherPl
         }
     };
     Ok(plan?)
-}
-
-/// Gathers elements of the size of `T`, with indices of the dtype of `indices`. Without a device the CPU gathers.
-fn gather<T: Pod + Default + Send + Sync>(
-    device: Option<&Executor>,
-    plan: &GatherPlan,
-    params: &Array,
-    indices: &Array,
-    indices_path: &Path,
-) -> Result<Vec<u8>> {
-    let params: &[T] = bytemuck::cast_slice(&params.bytes);
-    let output = match indices.dtype.code() {
-        "i4" => run_plan(device, plan, params, &indices.numbers(i32::from_le_bytes)?),
-        "i8" => run_plan(device, plan, params, &indices.numbers(i64::from_le_bytes)?),
-        "u4" => run_plan(device, plan, params, &indices.numbers(u32::from_le_bytes)?),
-        "u8" => run_plan(device, plan, params, &indices.numbers(u64::from_le_bytes)?),
-        _ => {
-            return Err(format!(
-                "{}: indices must be int32, int64, uint32 or uint64, found {}",
-                indices_path.display(),
-                indices.dtype
-            )
-            .into());
-        }
-    }?;
-    Ok(bytemuck::allocation::cast_vec(output))
-}
-
-fn run_plan<T, I>(
-    device: Option<&Executor>,
-    plan: &GatherPlan,
-    params: &[T],
-    indices: &[I],
-) -> std::result::Result<Vec<T>, GpuError>
-where
-    T: Pod + Default + Send + Sync,
-    I: GatherIndex,
-{
-    match device {
-        Some(executor) => executor.gather(plan, params, indices).wait(),
-        None => Ok(plan.run(params, indices)?),
-    }
 }

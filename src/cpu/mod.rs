@@ -184,11 +184,28 @@ impl GatherPlan {
             operands.element_bytes = element_bytes;
             self.gather_to_vec(&operands, output_bytes)
         };
+        // Without memory for the indices there is no output.
+        let no_memory = || RunError::OutOfMemory {
+            elements: dims.output_len(),
+            element_bytes,
+        };
         match index_kind {
-            IndexKind::I32 => run(IndexValues::I32(&numbers(indices, i32::from_le_bytes))),
-            IndexKind::U32 => run(IndexValues::U32(&numbers(indices, u32::from_le_bytes))),
-            IndexKind::I64 => run(IndexValues::I64(&numbers(indices, i64::from_le_bytes))),
-            IndexKind::U64 => run(IndexValues::U64(&numbers(indices, u64::from_le_bytes))),
+            IndexKind::I32 => {
+                let indices = numbers(indices, i32::from_le_bytes).ok_or_else(no_memory)?;
+                run(IndexValues::I32(&indices))
+            }
+            IndexKind::U32 => {
+                let indices = numbers(indices, u32::from_le_bytes).ok_or_else(no_memory)?;
+                run(IndexValues::U32(&indices))
+            }
+            IndexKind::I64 => {
+                let indices = numbers(indices, i64::from_le_bytes).ok_or_else(no_memory)?;
+                run(IndexValues::I64(&indices))
+            }
+            IndexKind::U64 => {
+                let indices = numbers(indices, u64::from_le_bytes).ok_or_else(no_memory)?;
+                run(IndexValues::U64(&indices))
+            }
         }
     }
 
@@ -232,8 +249,14 @@ fn byte_len(elements: u64, width: u64) -> Result<u64, RunError> {
     })
 }
 
-/// The numbers in `bytes`, of `WIDTH` bytes each.
-fn numbers<I, const WIDTH: usize>(bytes: &[u8], from_bytes: fn([u8; WIDTH]) -> I) -> Vec<I> {
-    let (numbers, _) = bytes.as_chunks();
-    numbers.iter().map(|&bytes| from_bytes(bytes)).collect()
+/// The numbers in `bytes`, of `WIDTH` bytes each; none without memory for them.
+fn numbers<I, const WIDTH: usize>(
+    bytes: &[u8],
+    from_bytes: fn([u8; WIDTH]) -> I,
+) -> Option<Vec<I>> {
+    let (bytes, _) = bytes.as_chunks();
+    let mut numbers = Vec::new();
+    numbers.try_reserve_exact(bytes.len()).ok()?;
+    numbers.extend(bytes.iter().map(|&bytes| from_bytes(bytes)));
+    Some(numbers)
 }
