@@ -1,6 +1,7 @@
 //! The command line: subcommands, arguments and help texts, with an example of each subcommand.
 
-use std::path::PathBuf;
+use std::io::IsTerminal;
+use std::path::{Path, PathBuf};
 
 use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser, Subcommand, ValueEnum};
@@ -62,6 +63,8 @@ Examples:
       the rows of TABLE that IDS selects
   wgpu-gather run gather model.safetensors:wte.weight tokens.npz:ids -o rows.npy --device cpu
       embeddings of a model, on the CPU
+  wgpu-gather run gather TABLE.npy IDS.npy -o - --adapter radeon | gzip > ROWS.npy.gz
+      the rows to standard output, from a GPU that has \"radeon\" in its name
   wgpu-gather run gather_nd X.npy AT.npy -o OUT.npy --batch-dims 1 --from-end
       tf.gather_nd(x, at, batch_dims=1), where index -1 is the last
 
@@ -87,7 +90,7 @@ pub struct Run {
     pub params: PathBuf,
     /// Array of the indices that select the slices
     pub indices: PathBuf,
-    /// File for the result; an existing file is replaced only after the result is complete
+    /// File for the result, or - for standard output; an existing file is replaced only after the result is complete
     #[arg(short, long, value_name = "OUT.npy")]
     pub output: PathBuf,
     /// Dim of params to select along. Default: batch-dims for gather, 0 for gather_elements; gather_nd has none
@@ -104,6 +107,9 @@ pub struct Run {
     /// auto takes the GPU if there is one, else the CPU. WGPU_ADAPTER_NAME selects one of several GPUs
     #[arg(long, value_enum, default_value_t = Device::Auto)]
     pub device: Device,
+    /// Use only a GPU whose name contains NAME, in upper or lower case, and never the CPU
+    #[arg(long, value_name = "NAME")]
+    pub adapter: Option<String>,
     /// Treatment of indices out of range: error stops and names the first one, zero puts zeros in their slices,
     /// clamp takes the nearest index in range.
     /// default is zero for --device gpu, as in TensorFlow, else error
@@ -138,7 +144,8 @@ enum Policy {
 }
 
 impl Run {
-    /// Ends the process with an error of clap if options contradict each other or the output is an archive.
+    /// Ends the process with an error of clap if options contradict each other, or the output is an archive or a
+    /// terminal.
     pub fn check(&self) {
         if self.operation == Operation::GatherNd && self.axis.is_some() {
             refuse(ErrorKind::ArgumentConflict, "gather_nd has no --axis");
@@ -147,11 +154,23 @@ impl Run {
             let error = "gather_elements has no --batch-dims";
             refuse(ErrorKind::ArgumentConflict, error);
         }
+        if self.device == Device::Cpu && self.adapter.is_some() {
+            refuse(ErrorKind::ArgumentConflict, "--device cpu has no --adapter");
+        }
+        if self.output_is_stdout() && std::io::stdout().is_terminal() {
+            let error = "--output - is a terminal, and .npy is not text";
+            refuse(ErrorKind::ValueValidation, error);
+        }
         let extension = self.output.extension().and_then(|name| name.to_str());
         if let Some(other @ ("npz" | "safetensors")) = extension {
             let error = format!("--output is a .npy file, found .{other}");
             refuse(ErrorKind::ValueValidation, &error);
         }
+    }
+
+    /// True if the output is `-`.
+    pub fn output_is_stdout(&self) -> bool {
+        self.output == Path::new("-")
     }
 
     /// The policy for bad rows. With `auto` the default is an error, so that the result is equal on every machine.

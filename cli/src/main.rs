@@ -21,7 +21,7 @@ const SIGINT: i32 = 2;
 
 /// The result of a command.
 struct Answer {
-    /// The text for stdout.
+    /// The text for stdout; none if it is empty.
     text: String,
     /// True if nothing failed.
     passed: bool,
@@ -62,15 +62,17 @@ fn main() -> ExitCode {
         Command::Adapters => Ok(adapters::describe().into()),
         Command::Run(args) => {
             args.check();
-            run::run(&args).map(Into::into)
+            run::run(&args).map(|text| text.unwrap_or_default().into())
         }
         Command::Doctor(args) => doctor::examine(args.adapter.as_deref()),
         Command::Bench(args) => bench::run(args.adapter.as_deref()).map(Into::into),
     };
     match answer {
         Ok(answer) => {
-            // A closed stdout is no error: the work is done.
-            let _ = writeln!(anstream::stdout(), "{}", answer.text);
+            if !answer.text.is_empty() {
+                // A closed stdout is no error: the work is done.
+                let _ = writeln!(anstream::stdout(), "{}", answer.text);
+            }
             ExitCode::from(u8::from(!answer.passed))
         }
         Err(error) => {

@@ -7,10 +7,12 @@ use wgpu_gather::{
 };
 
 use crate::args::{Device, Operation, Run};
+use wgpu_gather_cli::arrays::npy_write::write_to_stdout;
 use wgpu_gather_cli::arrays::{Array, Result, read, write};
 
-/// Gathers from file to file. Returns a line with the output's path, dtype and shape, and the device.
-pub fn run(args: &Run) -> Result<String> {
+/// Gathers from file to file. Returns a line with the output's path, dtype and shape, and the device; none if standard
+/// output has the array.
+pub fn run(args: &Run) -> Result<Option<String>> {
     let params = read(&args.params)?;
     let indices = read(&args.indices)?;
     let index_kind = match indices.dtype.code() {
@@ -34,8 +36,9 @@ pub fn run(args: &Run) -> Result<String> {
     let plan = make_plan(args, &params.shape, &indices.shape)?;
     let device = match args.device {
         Device::Cpu => None,
-        Device::Auto => Some(Executor::from(open())),
-        Device::Gpu => Some(Executor::Gpu(open()?)),
+        // A GPU that is named is not replaced by the CPU.
+        Device::Auto if args.adapter.is_none() => Some(Executor::from(open(args))),
+        Device::Auto | Device::Gpu => Some(Executor::Gpu(open(args)?)),
     };
     let bytes = match &device {
         Some(Executor::Gpu(gpu)) => gpu
@@ -54,12 +57,18 @@ pub fn run(args: &Run) -> Result<String> {
         shape,
         bytes,
     };
+    if args.output_is_stdout() {
+        write_to_stdout(&output)?;
+        return Ok(None);
+    }
     write(&args.output, &output)?;
-    Ok(answer)
+    Ok(Some(answer))
 }
 
-fn open() -> std::result::Result<Gpu, GpuError> {
-    pollster::block_on(Gpu::open(&GpuOptions::from_env()))
+fn open(args: &Run) -> std::result::Result<Gpu, GpuError> {
+    let mut options = GpuOptions::from_env();
+    options.adapter_name = args.adapter.clone().or(options.adapter_name);
+    pollster::block_on(Gpu::open(&options))
 }
 
 fn make_plan(args: &Run, params: &[usize], indices: &[usize]) -> Result<GatherPlan> {

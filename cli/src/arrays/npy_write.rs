@@ -2,7 +2,7 @@
 //! complete.
 
 use std::fs;
-use std::io::Write;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -20,6 +20,19 @@ const FIRST_DIM_DIGITS: usize = 21;
 /// Writes an array to a .npy file. An error begins with `path`, and leaves no new file and an existing one unchanged.
 pub fn write(path: &Path, array: &Array) -> Result<()> {
     write_array(path, array).map_err(|error| format!("{}: {error}", path.display()).into())
+}
+
+/// Writes an array to standard output. An error begins with "standard output".
+pub fn write_to_stdout(array: &Array) -> Result<()> {
+    let mut stdout = io::stdout().lock();
+    write_parts(&mut stdout, &header(array)?, array)
+        .and_then(|()| stdout.flush())
+        .map_err(|error| format!("standard output: {error}").into())
+}
+
+fn write_parts(mut file: impl Write, header: &[u8], array: &Array) -> io::Result<()> {
+    file.write_all(header)?;
+    file.write_all(&array.bytes)
 }
 
 fn write_array(path: &Path, array: &Array) -> Result<()> {
@@ -42,8 +55,7 @@ fn write_array(path: &Path, array: &Array) -> Result<()> {
     if let Some(old) = old {
         file.as_file().set_permissions(old.permissions())?;
     }
-    file.write_all(&header)?;
-    file.write_all(&array.bytes)?;
+    write_parts(&mut file, &header, array)?;
     // After a power failure the path has the old file or the whole new one.
     file.as_file().sync_all()?;
     let mut partial = partial();

@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod devices;
 #[cfg(unix)]
 mod output;
 mod refusals;
@@ -14,7 +15,6 @@ use std::process::ExitCode;
 use libtest_mimic::{Arguments, Trial};
 use support::{Folder, file, npy, numbers, wgpu_gather};
 use testkit::device::gpu_trial;
-use testkit::ran::{NO_GPU, Ran};
 
 const DATA: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/data");
 
@@ -69,7 +69,17 @@ fn main() -> ExitCode {
         cpu("a_pipe_is_refused", output::pipe),
         #[cfg(target_os = "linux")]
         cpu("little_memory_is_an_error", output::little_memory),
-        cpu("npy_without_a_gpu", npy_without_a_gpu),
+        cpu("npy_without_a_gpu", devices::npy_without_a_gpu),
+        cpu(
+            "output_goes_to_standard_output",
+            output_goes_to_standard_output,
+        ),
+        #[cfg(target_os = "linux")]
+        Trial::ignorable_test("a_terminal_gets_no_array", || Ok(output::terminal())),
+        gpu_trial("run_takes_the_adapter_of_the_name", |gpu| {
+            devices::takes_the_adapter(&gpu.device().adapter_info().name);
+            Ok(())
+        }),
     ];
     libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
 }
@@ -243,35 +253,15 @@ fn output_is_replaced_whole() {
     assert_eq!(folder.files().len(), 3);
 }
 
-fn npy_without_a_gpu() {
-    let folder = Folder::new("no-gpu");
-    folder.i32("vector.npy", "(2,)", &[0, 1]);
-    let run = |device, env: (&str, &str)| {
-        let args = [
-            "run",
-            "gather",
-            "vector.npy",
-            "vector.npy",
-            "-o",
-            "out.npy",
-            "--device",
-            device,
-        ];
-        Ran::new(wgpu_gather().current_dir(&folder.0).args(args).envs([env]))
-    };
-    let auto = run("auto", NO_GPU);
-    let expected = "out.npy: int32 [2], gathered on the CPU (no adapter found: ";
-    assert!(auto.stdout.starts_with(expected), "{auto:?}");
-    let unnamed = ("WGPU_ADAPTER_NAME", "nothing has this name");
-    let named = "none has \"nothing has this name\" in its name, found ";
-    for (env, reason) in [(NO_GPU, ""), (unnamed, named)] {
-        let gpu = run("gpu", env);
-        let ours: Vec<&str> = (gpu.stderr.lines())
-            .filter(|line| !line.contains("XDG_RUNTIME_DIR"))
-            .collect();
-        let [line] = ours[..] else { panic!("{gpu:?}") };
-        assert_eq!(gpu.code, 1, "{gpu:?}");
-        let expected = format!("error: no adapter found: {reason}");
-        assert!(line.starts_with(&expected), "{gpu:?}");
-    }
+fn output_goes_to_standard_output() {
+    let folder = folder_with_bad_index("stdout");
+    let command = "run gather_nd params.npy indices.npy -o - --device cpu --bad-indices zero";
+    let mut run = wgpu_gather();
+    run.current_dir(&folder.0).args(command.split(' '));
+    let output = run.output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    assert_eq!(output.stdout, npy("|u1", "(2, 1)", &[2, 0]));
+    assert_eq!((output.stderr, folder.files().len()), (Vec::new(), 2));
+    let error = "gather_nd params.npy indices.npy -o - --device cpu";
+    folder.refuses(error, BAD_INDEX);
 }

@@ -6,7 +6,11 @@ use std::process::{Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
+#[cfg(target_os = "linux")]
+use crate::support::in_terminal;
 use crate::support::{Folder, npy, wgpu_gather};
+#[cfg(target_os = "linux")]
+use libtest_mimic::Completion;
 
 const COMMAND: &str = "gather params.npy indices.npy --device cpu";
 
@@ -68,6 +72,19 @@ pub fn permissions() {
     fs::set_permissions(folder.0.join("out.npy"), private).unwrap();
     folder.gathers(&format!("{COMMAND} -o out.npy"), "uint8 [1]");
     assert_eq!(mode("out.npy"), 0o600);
+}
+
+#[cfg(target_os = "linux")]
+pub fn terminal() -> Completion {
+    let folder = folder("terminal");
+    let command = format!("{} run {COMMAND} -o -", env!("CARGO_BIN_EXE_wgpu-gather"));
+    let Some((code, shown)) = in_terminal(&folder.0, &command) else {
+        return Completion::ignored_with("there is no program `script`");
+    };
+    let error = "--output - is a terminal, and .npy is not text";
+    assert!(code == 2 && shown.contains(error), "{code}: {shown}");
+    assert!(!shown.contains("NUMPY"), "{shown}");
+    Completion::Completed
 }
 
 /// Stops runs by SIGTERM and SIGINT while they write 256 MiB.

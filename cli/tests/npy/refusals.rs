@@ -203,6 +203,10 @@ pub fn wrong_arguments_are_refused() {
             "gather_elements a b -o c --batch-dims 1",
             "gather_elements has no --batch-dims",
         ),
+        (
+            "gather a b -o c --device cpu --adapter d",
+            "--device cpu has no --adapter",
+        ),
         ("gather a b -o c.npz", "--output is a .npy file, found .npz"),
     ] {
         let result = folder.run(command);

@@ -11,6 +11,21 @@ pub fn wgpu_gather() -> Command {
     Command::new(env!("CARGO_BIN_EXE_wgpu-gather"))
 }
 
+/// Runs a command line of a shell in a terminal, and returns the exit code and all that the terminal shows; none
+/// without the program `script`, which opens terminals.
+#[cfg(target_os = "linux")]
+pub fn in_terminal(folder: &Path, command: &str) -> Option<(i32, String)> {
+    let mut script = Command::new("script");
+    script.args(["--quiet", "--return", "--command", command, "/dev/null"]);
+    let output = script
+        .current_dir(folder)
+        .env("TERM", "xterm")
+        .output()
+        .ok()?;
+    let shown = String::from_utf8_lossy(&output.stdout).into_owned();
+    Some((output.status.code().unwrap(), shown))
+}
+
 /// A new folder in which commands run.
 pub struct Folder(pub PathBuf);
 
