@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use serde_json::{Value, json};
 use wgpu_gather::wgpu;
 
 use crate::table::bold;
@@ -25,9 +26,15 @@ pub fn find(name: Option<&str>) -> Result<Vec<wgpu::Adapter>> {
     Ok(adapters)
 }
 
-/// A description of each adapter in a few lines.
-pub fn describe() -> String {
-    let texts: Vec<String> = match find(None) {
+/// A description of each adapter, as JSON or in a few lines.
+pub fn describe(json: bool) -> String {
+    let adapters = find(None);
+    if json {
+        let adapters = adapters.unwrap_or_default();
+        let adapters: Vec<Value> = adapters.iter().map(json_of).collect();
+        return format!("{:#}", json!({ "adapters": adapters }));
+    }
+    let texts: Vec<String> = match adapters {
         Ok(adapters) => adapters.iter().map(describe_one).collect(),
         Err(error) => vec![error.to_string()],
     };
@@ -35,6 +42,27 @@ pub fn describe() -> String {
         return "no adapter found: gathers run on the CPU".to_owned();
     }
     texts.join("\n\n")
+}
+
+fn json_of(adapter: &wgpu::Adapter) -> Value {
+    let (info, limits) = (adapter.get_info(), adapter.limits());
+    json!({
+        "name": info.name,
+        "back_end": info.backend.to_str(),
+        "driver": info.driver,
+        "driver_info": info.driver_info,
+        "type": match info.device_type {
+            wgpu::DeviceType::DiscreteGpu => "discrete",
+            wgpu::DeviceType::IntegratedGpu => "integrated",
+            wgpu::DeviceType::VirtualGpu => "virtual",
+            wgpu::DeviceType::Cpu => "software",
+            wgpu::DeviceType::Other => "unknown",
+        },
+        "max_storage_buffer_binding_size": limits.max_storage_buffer_binding_size,
+        "max_buffer_size": limits.max_buffer_size,
+        "max_compute_workgroups_per_dimension": limits.max_compute_workgroups_per_dimension,
+        "min_storage_buffer_offset_alignment": limits.min_storage_buffer_offset_alignment,
+    })
 }
 
 fn describe_one(adapter: &wgpu::Adapter) -> String {

@@ -28,7 +28,7 @@ pub enum Command {
     #[command(after_help = "\
 Example: WGPU_BACKEND=vulkan wgpu-gather adapters
   lists the adapters of Vulkan only.")]
-    Adapters,
+    Adapters(Form),
     /// Gathers from the arrays of two files into a .npy file
     #[command(after_help = RUN_HELP)]
     Run(Run),
@@ -70,8 +70,18 @@ Examples:
 
 Exit status: 0 done, 1 no result (and no output file), 2 wrong usage.";
 
+/// The form of an answer.
+#[derive(clap::Args)]
+pub struct Form {
+    /// Print one JSON document
+    #[arg(long)]
+    pub json: bool,
+}
+
 #[derive(clap::Args)]
 pub struct Choice {
+    #[command(flatten)]
+    pub form: Form,
     /// Use only adapters whose name contains NAME, in upper or lower case
     #[arg(
         long,

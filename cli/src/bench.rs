@@ -3,12 +3,14 @@
 
 use std::time::{Duration, Instant};
 
+use serde_json::{Value, json};
 use wgpu_gather::{
     BadIndices, ElementTypes, GatherBuffers, GatherNd, GatherPlan, Gpu, GpuError, GpuOptions, wgpu,
 };
 
 use crate::adapters::{find, size};
-use crate::table::Table;
+use crate::args::Choice;
+use crate::table::{Table, progress};
 use wgpu_gather_cli::arrays::Result;
 
 /// Each workload: the rows of params, the f32 in a row, and the output rows.
@@ -22,7 +24,8 @@ const WORKLOADS: [(usize, usize, usize); 4] = [
 /// Timed calls, whose median is shown.
 const ROUNDS: usize = 7;
 
-pub fn run(adapter: Option<&str>) -> Result<String> {
+pub fn run(choice: &Choice) -> Result<String> {
+    let adapter = choice.adapter.as_deref();
     let gpu = match adapter {
         Some(_) => Some(pollster::block_on(Gpu::open(&GpuOptions {
             adapter: Some(find(adapter)?[0].clone()),
@@ -33,29 +36,65 @@ pub fn run(adapter: Option<&str>) -> Result<String> {
             gpu => Some(gpu?),
         },
     };
-    let device = gpu
-        .as_ref()
-        .map_or("no adapter found".to_owned(), ToString::to_string);
-    let mut table = Table::new(&["device", "slices", "output"], &["ms", "GB/s", "x copy"]);
+    let bar = progress(WORKLOADS.len());
+    let mut rows = Vec::new();
     for (row_count, slice_len, gathered) in WORKLOADS {
+        bar.set_message(format!("slices of {}", size(slice_len as u64 * 4)));
         let work = Work::new(row_count, slice_len, gathered)?;
-        let mut row = |device: &str, (gather, copy): (Duration, Duration)| {
-            let seconds = gather.as_secs_f64();
-            table.row(vec![
-                device.to_owned(),
-                size(slice_len as u64 * 4),
-                size(work.expected.len() as u64 * 4),
-                format!("{:.3}", seconds * 1e3),
-                format!("{:.2}", work.expected.len() as f64 * 4e-9 / seconds),
-                format!("{:.2}", seconds / copy.as_secs_f64()),
-            ]);
-        };
-        row("CPU", work.on_cpu()?);
+        rows.push(work.row("CPU", work.on_cpu()?));
         if let Some(gpu) = &gpu {
-            row("GPU", work.on_gpu(gpu)?);
+            rows.push(work.row("GPU", work.on_gpu(gpu)?));
         }
+        bar.inc(1);
     }
-    Ok(format!("GPU: {device}\n\n{table}"))
+    bar.finish_and_clear();
+    let gpu = gpu.as_ref().map(ToString::to_string);
+    Ok(if choice.form.json {
+        let rows: Vec<Value> = rows.iter().map(Row::json).collect();
+        format!("{:#}", json!({ "gpu": gpu, "gathers": rows }))
+    } else {
+        let gpu = gpu.unwrap_or("no adapter found".to_owned());
+        let mut table = Table::new(&["device", "slices", "output"], &["ms", "GB/s", "x copy"]);
+        rows.iter().for_each(|row| table.row(row.cells()));
+        format!("GPU: {gpu}\n\n{table}")
+    })
+}
+
+/// The times of one workload on one device.
+struct Row {
+    device: &'static str,
+    slice_bytes: u64,
+    output_bytes: u64,
+    gather: f64,
+    copy: f64,
+}
+
+impl Row {
+    fn gigabytes_per_second(&self) -> f64 {
+        self.output_bytes as f64 * 1e-9 / self.gather
+    }
+
+    fn cells(&self) -> Vec<String> {
+        vec![
+            self.device.to_owned(),
+            size(self.slice_bytes),
+            size(self.output_bytes),
+            format!("{:.3}", self.gather * 1e3),
+            format!("{:.2}", self.gigabytes_per_second()),
+            format!("{:.2}", self.gather / self.copy),
+        ]
+    }
+
+    fn json(&self) -> Value {
+        json!({
+            "device": self.device,
+            "slice_bytes": self.slice_bytes,
+            "output_bytes": self.output_bytes,
+            "seconds": self.gather,
+            "copy_seconds": self.copy,
+            "gigabytes_per_second": self.gigabytes_per_second(),
+        })
+    }
 }
 
 /// A gather with its data and its expected output.
@@ -85,6 +124,16 @@ impl Work {
             plan,
             params,
         })
+    }
+
+    fn row(&self, device: &'static str, (gather, copy): (Duration, Duration)) -> Row {
+        Row {
+            device,
+            slice_bytes: self.plan.slice_len() * 4,
+            output_bytes: self.plan.output_len() * 4,
+            gather: gather.as_secs_f64(),
+            copy: copy.as_secs_f64(),
+        }
     }
 
     /// The times of `run_into` and of memcpy on one thread.

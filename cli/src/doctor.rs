@@ -6,7 +6,8 @@ use std::fmt::Write;
 use std::panic::{self, AssertUnwindSafe};
 use std::path::Path;
 
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::ProgressBar;
+use serde_json::{Value, json};
 use testkit::conformance::executor::Device;
 use testkit::conformance::{BUILT_IN, cases, check};
 use testkit::on_gpu::blocking;
@@ -16,7 +17,8 @@ use wgpu_gather::{Gpu, GpuOptions, wgpu};
 
 use crate::Answer;
 use crate::adapters;
-use crate::table::{self, Table};
+use crate::args::Choice;
+use crate::table::{self, Table, progress};
 use wgpu_gather_cli::arrays::Result;
 
 /// One in this many of the small shapes is checked.
@@ -27,9 +29,9 @@ const SHOWN: usize = 3;
 /// Most characters of a failure that are shown.
 const SHOWN_CHARS: usize = 600;
 
-/// Checks the CPU and the adapters whose name contains `adapter`, or all adapters.
-pub fn examine(adapter: Option<&str>) -> Result<Answer> {
-    let adapters = adapters::find(adapter)?;
+/// Checks the CPU and the adapters that are chosen, or all adapters.
+pub fn examine(choice: &Choice) -> Result<Answer> {
+    let adapters = adapters::find(choice.adapter.as_deref())?;
     let mut doctor = Doctor::new(1 + adapters.len());
     // The answer holds the failures, so panics print nothing.
     panic::set_hook(Box::new(|_| ()));
@@ -40,14 +42,12 @@ pub fn examine(adapter: Option<&str>) -> Result<Answer> {
     }
     let _ = panic::take_hook();
     doctor.bar.finish_and_clear();
-
-    let no_adapter = match adapters.is_empty() {
-        true => "\nno adapter found",
-        false => "",
-    };
     Ok(Answer {
-        text: format!("{}{no_adapter}{}", doctor.table, doctor.details),
-        passed: doctor.passed,
+        text: match choice.form.json {
+            true => format!("{:#}", doctor.json()),
+            false => doctor.text(),
+        },
+        passed: doctor.passed(),
     })
 }
 
@@ -56,10 +56,16 @@ struct Doctor {
     cases: Vec<cases::Case>,
     jobs: Vec<Job>,
     bar: ProgressBar,
-    table: Table,
-    /// The text of the first failures of each device.
-    details: String,
-    passed: bool,
+    examined: Vec<Examined>,
+}
+
+/// The result of a device.
+struct Examined {
+    name: String,
+    back_end: String,
+    failed: usize,
+    /// The text of the first failures.
+    failures: Vec<String>,
 }
 
 impl Doctor {
@@ -73,41 +79,79 @@ impl Doctor {
             bar: progress((cases.len() + jobs.len()) * devices),
             cases,
             jobs,
-            table: Table::new(&["adapter", "back end"], &["cases", "passed", "failed"]),
-            details: String::new(),
-            passed: true,
+            examined: Vec::new(),
         }
     }
 
-    /// Runs all cases on a device and adds its row to the table. A device that did not open fails every case.
+    fn case_count(&self) -> usize {
+        self.cases.len() + self.jobs.len()
+    }
+
+    fn passed(&self) -> bool {
+        self.examined.iter().all(|device| device.failed == 0)
+    }
+
+    fn text(&self) -> String {
+        let mut table = Table::new(&["adapter", "back end"], &["cases", "passed", "failed"]);
+        let mut details = String::new();
+        for device in &self.examined {
+            let Examined { name, back_end, .. } = device;
+            table.row(vec![
+                name.clone(),
+                back_end.clone(),
+                self.case_count().to_string(),
+                (self.case_count() - device.failed).to_string(),
+                match device.failed {
+                    0 => table::passed("0"),
+                    failed => table::failed(&failed.to_string()),
+                },
+            ]);
+            for failure in &device.failures {
+                let _ = write!(details, "\n\n{name} ({back_end}): {failure}");
+            }
+        }
+        let no_adapter = match self.examined.len() {
+            1 => "\nno adapter found",
+            _ => "",
+        };
+        format!("{table}{no_adapter}{details}")
+    }
+
+    fn json(&self) -> Value {
+        let devices = self.examined.iter().map(|device| {
+            json!({
+                "name": device.name,
+                "back_end": device.back_end,
+                "cases": self.case_count(),
+                "failed": device.failed,
+                "failures": device.failures,
+            })
+        });
+        json!({ "passed": self.passed(), "devices": devices.collect::<Vec<_>>() })
+    }
+
+    /// Runs all cases on a device and keeps its result. A device that did not open fails every case.
     fn examine(&mut self, name: &str, back_end: &str, device: Result<Device>) {
         self.bar.set_message(name.to_owned());
-        let case_count = self.cases.len() + self.jobs.len();
         let (failed, failures) = match device {
             Ok(device) => {
                 let failures = self.failures(device);
                 (failures.len(), failures)
             }
             Err(error) => {
-                self.bar.inc(case_count as u64);
-                (case_count, vec![error.to_string()])
+                self.bar.inc(self.case_count() as u64);
+                (self.case_count(), vec![error.to_string()])
             }
         };
-        self.passed &= failed == 0;
-        self.table.row(vec![
-            name.to_owned(),
-            back_end.to_owned(),
-            case_count.to_string(),
-            (case_count - failed).to_string(),
-            match failed {
-                0 => table::passed("0"),
-                failed => table::failed(&failed.to_string()),
-            },
-        ]);
-        for failure in failures.iter().take(SHOWN) {
-            let start: String = failure.chars().take(SHOWN_CHARS).collect();
-            let _ = write!(self.details, "\n\n{name} ({back_end}): {start}");
-        }
+        let shown = failures.iter().take(SHOWN);
+        self.examined.push(Examined {
+            name: name.to_owned(),
+            back_end: back_end.to_owned(),
+            failed,
+            failures: shown
+                .map(|failure| failure.chars().take(SHOWN_CHARS).collect())
+                .collect(),
+        });
     }
 
     /// Runs all cases on a device and describes each failure.
@@ -167,10 +211,4 @@ fn message(panic: &(dyn Any + Send)) -> String {
     let text = panic.downcast_ref::<String>().map(String::as_str);
     let text = text.or_else(|| panic.downcast_ref::<&str>().copied());
     text.unwrap_or("a panic without a message").to_owned()
-}
-
-/// A progress bar, hidden unless stderr is a terminal.
-fn progress(cases: usize) -> ProgressBar {
-    let style = ProgressStyle::with_template("{bar:40} {pos}/{len} {msg}");
-    ProgressBar::new(cases as u64).with_style(style.expect("a valid template"))
 }

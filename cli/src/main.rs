@@ -59,13 +59,13 @@ fn main() -> ExitCode {
     });
     spare_address_space();
     let answer: Result<Answer> = match Args::parse().command {
-        Command::Adapters => Ok(adapters::describe().into()),
+        Command::Adapters(form) => Ok(adapters::describe(form.json).into()),
         Command::Run(args) => {
             args.check();
             run::run(&args).map(|text| text.unwrap_or_default().into())
         }
-        Command::Doctor(args) => doctor::examine(args.adapter.as_deref()),
-        Command::Bench(args) => bench::run(args.adapter.as_deref()).map(Into::into),
+        Command::Doctor(args) => doctor::examine(&args),
+        Command::Bench(args) => bench::run(&args).map(Into::into),
     };
     match answer {
         Ok(answer) => {

@@ -1,9 +1,10 @@
-//! Tables in plain text, and styles for terminals: anstream drops the styles if the output is no terminal or
+//! Tables in plain text, and styles and progress bars for terminals: anstream drops the styles if the output is no terminal or
 //! `NO_COLOR` is set.
 
 use std::fmt;
 
 use anstyle::{AnsiColor, Style};
+use indicatif::{ProgressBar, ProgressStyle};
 
 /// Rows of cells under a header. Columns from `numbers_from` on are aligned to the right.
 pub struct Table {
@@ -74,4 +75,10 @@ pub fn failed(text: &str) -> String {
 
 fn styled(text: &str, style: Style) -> String {
     format!("{style}{text}{style:#}")
+}
+
+/// A progress bar, hidden unless stderr is a terminal.
+pub fn progress(steps: usize) -> ProgressBar {
+    let style = ProgressStyle::with_template("{bar:40} {pos}/{len} {msg}");
+    ProgressBar::new(steps as u64).with_style(style.expect("a valid template"))
 }

@@ -3,12 +3,17 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod archives;
+mod json;
 #[path = "../support/mod.rs"]
 #[allow(dead_code, reason = "tests/npy uses the rest")]
 mod support;
 
+#[cfg(target_os = "linux")]
+use std::path::Path;
 use std::process::ExitCode;
 
+#[cfg(target_os = "linux")]
+use libtest_mimic::Completion;
 use libtest_mimic::{Arguments, Trial};
 use support::wgpu_gather;
 use testkit::device::gpu_trial;
@@ -40,6 +45,13 @@ fn main() -> ExitCode {
             archives::archives_paths_need_not_be_utf8,
         ),
         cpu("colours_are_for_terminals", colours_are_for_terminals),
+        cpu("json_is_all_of_standard_output", json::without_a_gpu),
+        gpu_trial("json_describes_the_adapter", |gpu| {
+            json::of_the_adapter(&gpu.device().adapter_info().name);
+            Ok(())
+        }),
+        #[cfg(target_os = "linux")]
+        Trial::ignorable_test("bench_shows_progress", || Ok(bench_shows_progress())),
         cpu("all_runs_without_a_gpu", all_runs_without_a_gpu),
         cpu(
             "an_absent_adapter_is_an_error",
@@ -152,6 +164,17 @@ fn all_runs_without_a_gpu() {
     );
     assert_eq!(lines[2..], ["no adapter found"], "{doctor}");
     assert!(stdout_of("bench").starts_with("GPU: no adapter found\n"));
+}
+
+#[cfg(target_os = "linux")]
+fn bench_shows_progress() -> Completion {
+    let bench = env!("CARGO_BIN_EXE_wgpu-gather");
+    let command = format!("{}={} {bench} bench > /dev/null", NO_GPU.0, NO_GPU.1);
+    match support::in_terminal(Path::new("."), &command) {
+        None => return Completion::ignored_with("there is no program `script`"),
+        Some((code, shown)) => assert!(code == 0 && shown.contains("/4 slices of"), "{shown}"),
+    }
+    Completion::Completed
 }
 
 fn an_absent_adapter_is_an_error() {
