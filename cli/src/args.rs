@@ -32,6 +32,15 @@ Example: WGPU_BACKEND=vulkan wgpu-gather adapters
     /// Gathers from the arrays of two files into a .npy file
     #[command(after_help = RUN_HELP)]
     Run(Run),
+    /// Describes the arrays of a file: name, dtype, shape and bytes
+    #[command(after_help = "\
+Reads only headers, so a damaged tensor or member may still be listed.
+
+Example: wgpu-gather info model.safetensors
+  lists all tensors; model.safetensors:wte.weight is one of them.
+
+Exit status: 0 done, 1 the file cannot be read, 2 wrong usage.")]
+    Info(Info),
     /// Checks that each GPU and the CPU give TensorFlow's answers
     #[command(after_help = "\
 Compares gathers with recorded results of TensorFlow and ONNX, and a sample of small shapes with a plain definition.
@@ -69,6 +78,15 @@ Examples:
       tf.gather_nd(x, at, batch_dims=1), where index -1 is the last
 
 Exit status: 0 done, 1 no result (and no output file), 2 wrong usage.";
+
+/// The file to describe.
+#[derive(clap::Args)]
+pub struct Info {
+    /// FILE.npy, FILE.npz or FILE.safetensors; with :NAME after an archive only its member or tensor NAME
+    pub file: PathBuf,
+    #[command(flatten)]
+    pub form: Form,
+}
 
 /// The form of an answer.
 #[derive(clap::Args)]

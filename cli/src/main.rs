@@ -1,10 +1,11 @@
-//! The command `wgpu-gather`: gathers from files, lists the machine's adapters, and checks and times gathers on
-//! them. The library does all gathering.
+//! The command `wgpu-gather`: gathers from files and describes them, lists the machine's adapters, and checks and times
+//! gathers on them. The library does all gathering.
 
 mod adapters;
 mod args;
 mod bench;
 mod doctor;
+mod info;
 mod run;
 mod table;
 
@@ -64,6 +65,7 @@ fn main() -> ExitCode {
             args.check();
             run::run(&args).map(|text| text.unwrap_or_default().into())
         }
+        Command::Info(args) => info::describe(&args).map(Into::into),
         Command::Doctor(args) => doctor::examine(&args),
         Command::Bench(args) => bench::run(&args).map(Into::into),
     };

@@ -1,6 +1,7 @@
 //! Arrays from files: .npy, a member of a .npz archive, a tensor of a .safetensors file. Every file may be
 //! hostile: sizes in its header are checked against its number of bytes before memory is allocated.
 
+pub mod entry;
 pub mod names;
 mod npy_header;
 pub mod npy_read;
@@ -11,19 +12,22 @@ pub mod safetensors;
 use std::borrow::Cow;
 use std::path::Path;
 
+pub use entry::Entry;
 pub use npy_read::{Array, Result};
 pub use npy_write::write;
 
 /// Reads the array that `FILE.npy`, `FILE.npz:NAME` or `FILE.safetensors:NAME` names. An error begins with `source`.
 pub fn read(source: &Path) -> Result<Array> {
-    let array = Source::parse(source).and_then(|Source { format, path, name }| match format {
-        Format::Npy => {
-            npy_read::open(path).and_then(|(file, bytes)| npy_read::read_array(file, bytes))
-        }
-        Format::Npz => npz::read(path, name.as_deref()),
-        Format::Safetensors => safetensors::read(path, name.as_deref()),
-    });
-    array.map_err(|error| format!("{}: {error}", source.display()).into())
+    Source::parse(source)
+        .and_then(|source| source.read())
+        .map_err(|error| format!("{}: {error}", source.display()).into())
+}
+
+/// Describes the array that `source` names, or all arrays of an archive. An error begins with `source`.
+pub fn list(source: &Path) -> Result<Vec<Entry>> {
+    Source::parse(source)
+        .and_then(|source| source.list())
+        .map_err(|error| format!("{}: {error}", source.display()).into())
 }
 
 enum Format {
@@ -58,6 +62,30 @@ impl<'a> Source<'a> {
             path: source,
             name: None,
         })
+    }
+
+    fn read(&self) -> Result<Array> {
+        let name = self.name.as_deref();
+        match self.format {
+            Format::Npy => {
+                let (file, bytes) = npy_read::open(self.path)?;
+                npy_read::read_array(file, bytes)
+            }
+            Format::Npz => npz::read(self.path, name),
+            Format::Safetensors => safetensors::read(self.path, name),
+        }
+    }
+
+    fn list(&self) -> Result<Vec<Entry>> {
+        let name = self.name.as_deref();
+        match self.format {
+            Format::Npy => {
+                let (file, bytes) = npy_read::open(self.path)?;
+                Ok(vec![Entry::of_npy(file, bytes)?])
+            }
+            Format::Npz => npz::list(self.path, name),
+            Format::Safetensors => safetensors::list(self.path, name),
+        }
     }
 }
 

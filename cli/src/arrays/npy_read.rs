@@ -146,6 +146,17 @@ pub fn open(path: &Path) -> Result<(File, u64)> {
 /// Reads the array of a .npy file of `bytes` bytes.
 pub fn read_array(file: impl Read, bytes: u64) -> Result<Array> {
     let mut file = Remaining { file, bytes };
+    let (dtype, shape) = read_header(&mut file)?;
+    let bytes = file.take(file.bytes)?;
+    Ok(Array {
+        dtype,
+        shape,
+        bytes,
+    })
+}
+
+/// Reads the header of a .npy file, and checks that the rest of the file has the size of the data.
+pub(super) fn read_header(file: &mut Remaining<impl Read>) -> Result<(Dtype, Vec<usize>)> {
     let start = file.take(MAGIC.len() as u64 + 2);
     let header_len = match start.as_deref().map(|start| start.split_at(MAGIC.len())) {
         Ok((MAGIC, [1, 0])) => u64::from(u16::from_le_bytes(file.take_array()?)),
@@ -170,12 +181,7 @@ pub fn read_array(file: impl Read, bytes: u64) -> Result<Array> {
         )
         .into());
     }
-    let bytes = file.take(data_bytes)?;
-    Ok(Array {
-        dtype,
-        shape,
-        bytes,
-    })
+    Ok((dtype, shape))
 }
 
 fn byte_count(shape: &[usize], dtype: Dtype) -> Option<u64> {

@@ -5,8 +5,9 @@ use std::io::{Read, Seek, SeekFrom};
 use std::path::Path;
 
 use safetensors::Dtype as Type;
-use safetensors::tensor::Metadata;
+use safetensors::tensor::{Metadata, TensorInfo};
 
+use super::entry::Entry;
 use super::names::not_found;
 use super::npy_read::{Array, Dtype, Remaining, Result, open};
 
@@ -24,6 +25,47 @@ pub fn read(path: &Path, name: Option<&str>) -> Result<Array> {
 /// As [`read`], but from an open file of `bytes` bytes.
 pub fn read_tensor(file: impl Read + Seek, bytes: u64, name: Option<&str>) -> Result<Array> {
     let mut file = Remaining { file, bytes };
+    let header = read_header(&mut file)?;
+    let tensor = find(&header, name)?;
+    let dtype = dtype(tensor.dtype)
+        .and_then(Dtype::from_code)
+        .ok_or_else(|| format!("dtype {:?} is not supported", tensor.dtype))?;
+    let (start, end) = tensor.data_offsets;
+    file.file.seek(SeekFrom::Current(i64::try_from(start)?))?;
+    Ok(Array {
+        dtype,
+        shape: tensor.shape.clone(),
+        bytes: file.take((end - start) as u64)?,
+    })
+}
+
+/// Describes the tensor of this name, or all tensors. Reads the header only.
+pub fn list(path: &Path, name: Option<&str>) -> Result<Vec<Entry>> {
+    let (file, bytes) = open(path)?;
+    let header = read_header(&mut Remaining { file, bytes })?;
+    let names = match name {
+        Some(name) => vec![name.to_owned()],
+        None => header.offset_keys(),
+    };
+    let entry = |name: String| {
+        let tensor = find(&header, Some(&name))?;
+        let (start, end) = tensor.data_offsets;
+        let numpys = dtype(tensor.dtype).filter(|code| !code.starts_with('V'));
+        Ok(Entry {
+            name: Some(name),
+            dtype: match numpys.and_then(Dtype::from_code) {
+                Some(dtype) => dtype.to_string(),
+                None => tensor.dtype.to_string(),
+            },
+            shape: tensor.shape.clone(),
+            bytes: (end - start) as u64,
+        })
+    };
+    names.into_iter().map(entry).collect()
+}
+
+/// Reads the header, and checks that the rest of the file has the size of the data.
+fn read_header(file: &mut Remaining<impl Read>) -> Result<Metadata> {
     let header_bytes = u64::from_le_bytes(file.take_array()?);
     if header_bytes > MAX_HEADER_BYTES {
         return Err(format!(
@@ -40,20 +82,14 @@ pub fn read_tensor(file: impl Read + Seek, bytes: u64, name: Option<&str>) -> Re
     if data_bytes != file.bytes {
         return Err(format!("data must have {data_bytes} bytes, found {}", file.bytes).into());
     }
+    Ok(header)
+}
 
-    let Some(tensor) = name.and_then(|name| header.info(name)) else {
+fn find<'a>(header: &'a Metadata, name: Option<&str>) -> Result<&'a TensorInfo> {
+    let tensor = name.and_then(|name| header.info(name));
+    tensor.ok_or_else(|| {
         let names = header.offset_keys();
-        return Err(not_found("tensor", name, names.iter().map(String::as_str)).into());
-    };
-    let dtype = dtype(tensor.dtype)
-        .and_then(Dtype::from_code)
-        .ok_or_else(|| format!("dtype {:?} is not supported", tensor.dtype))?;
-    let (start, end) = tensor.data_offsets;
-    file.file.seek(SeekFrom::Current(i64::try_from(start)?))?;
-    Ok(Array {
-        dtype,
-        shape: tensor.shape.clone(),
-        bytes: file.take((end - start) as u64)?,
+        not_found("tensor", name, names.iter().map(String::as_str)).into()
     })
 }
 

@@ -8,10 +8,10 @@ use zip::write::{SimpleFileOptions, ZipWriter};
 use crate::support::{Folder, file, npy, numbers, wgpu_gather};
 use testkit::ran::Ran;
 
-const STORED: CompressionMethod = CompressionMethod::Stored;
-const DEFLATED: CompressionMethod = CompressionMethod::Deflated;
+pub const STORED: CompressionMethod = CompressionMethod::Stored;
+pub const DEFLATED: CompressionMethod = CompressionMethod::Deflated;
 
-fn npz(method: CompressionMethod, members: &[(&str, Vec<u8>)]) -> Vec<u8> {
+pub fn npz(method: CompressionMethod, members: &[(&str, Vec<u8>)]) -> Vec<u8> {
     let mut archive = ZipWriter::new(Cursor::new(Vec::new()));
     for (name, bytes) in members {
         let options = SimpleFileOptions::default().compression_method(method);
@@ -21,7 +21,7 @@ fn npz(method: CompressionMethod, members: &[(&str, Vec<u8>)]) -> Vec<u8> {
     archive.finish().unwrap().into_inner()
 }
 
-fn safetensors(header: &str, data: &[u8]) -> Vec<u8> {
+pub fn safetensors(header: &str, data: &[u8]) -> Vec<u8> {
     let length = (header.len() as u64).to_le_bytes();
     [&length, header.as_bytes(), data].concat()
 }

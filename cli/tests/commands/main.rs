@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod archives;
+mod info;
 mod json;
 #[path = "../support/mod.rs"]
 #[allow(dead_code, reason = "tests/npy uses the rest")]
@@ -43,6 +44,11 @@ fn main() -> ExitCode {
         cpu(
             "archives_paths_need_not_be_utf8",
             archives::archives_paths_need_not_be_utf8,
+        ),
+        cpu("info_describes_arrays", info::info_describes_arrays),
+        cpu(
+            "info_refuses_hostile_files",
+            info::info_refuses_hostile_files,
         ),
         cpu("colours_are_for_terminals", colours_are_for_terminals),
         cpu("json_is_all_of_standard_output", json::without_a_gpu),
@@ -104,7 +110,7 @@ fn succeeds(args: &[&str]) -> String {
 
 fn help_teaches_each_command() {
     let help = succeeds(&["--help"]);
-    for command in ["adapters", "run", "doctor", "bench"] {
+    for command in ["adapters", "run", "info", "doctor", "bench"] {
         assert!(help.contains(&format!("\n  {command} ")), "{help}");
         let own = succeeds(&[command, "--help"]);
         let example = own.lines().find(|line| {
