@@ -5,11 +5,13 @@ use std::path::{Path, PathBuf};
 
 use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser, Subcommand, ValueEnum};
+use clap_complete::Shell;
 use wgpu_gather::BadIndices;
 
 /// Runs tf.gather_nd, tf.gather and torch.gather exactly, on the GPU or on the CPU.
 #[derive(Parser)]
 #[command(
+    name = "wgpu-gather",
     version,
     after_help = "\
 Example: wgpu-gather run gather TABLE.npy IDS.npy -o ROWS.npy
@@ -58,6 +60,18 @@ Each result is compared with the expected output before the gather is timed. A t
 The column \"x copy\" is that time divided by the time to copy the output's bytes: by memcpy on one thread for the
 CPU, by a buffer copy for the GPU.")]
     Bench(Choice),
+    /// Prints completions for a shell
+    #[command(after_help = "\
+Example: wgpu-gather completions bash > ~/.local/share/bash-completion/completions/wgpu-gather")]
+    Completions { shell: Shell },
+}
+
+/// The completions of all commands for a shell.
+pub fn completions(shell: Shell) -> String {
+    let (mut command, mut text) = (Args::command(), Vec::new());
+    let name = command.get_name().to_owned();
+    clap_complete::generate(shell, &mut command, name, &mut text);
+    String::from_utf8_lossy(&text).trim_end().to_owned()
 }
 
 const RUN_HELP: &str = "\

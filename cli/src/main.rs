@@ -68,6 +68,7 @@ fn main() -> ExitCode {
         Command::Info(args) => info::describe(&args).map(Into::into),
         Command::Doctor(args) => doctor::examine(&args),
         Command::Bench(args) => bench::run(&args).map(Into::into),
+        Command::Completions { shell } => Ok(args::completions(shell).into()),
     };
     match answer {
         Ok(answer) => {

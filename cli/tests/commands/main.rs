@@ -50,6 +50,10 @@ fn main() -> ExitCode {
             "info_refuses_hostile_files",
             info::info_refuses_hostile_files,
         ),
+        cpu(
+            "completions_name_each_command",
+            completions_name_each_command,
+        ),
         cpu("colours_are_for_terminals", colours_are_for_terminals),
         cpu("json_is_all_of_standard_output", json::without_a_gpu),
         gpu_trial("json_describes_the_adapter", |gpu| {
@@ -110,7 +114,7 @@ fn succeeds(args: &[&str]) -> String {
 
 fn help_teaches_each_command() {
     let help = succeeds(&["--help"]);
-    for command in ["adapters", "run", "info", "doctor", "bench"] {
+    for command in ["adapters", "run", "info", "doctor", "bench", "completions"] {
         assert!(help.contains(&format!("\n  {command} ")), "{help}");
         let own = succeeds(&[command, "--help"]);
         let example = own.lines().find(|line| {
@@ -121,6 +125,17 @@ fn help_teaches_each_command() {
     assert!(help.contains("Exit status: 0 success, 1 "), "{help}");
 }
 
+fn completions_name_each_command() {
+    for shell in ["bash", "elvish", "fish", "powershell", "zsh"] {
+        let text = succeeds(&["completions", shell]);
+        for word in ["adapters", "run", "info", "doctor", "bench", "bad-indices"] {
+            assert!(text.contains(word), "{shell} has no {word}");
+        }
+        // The name of the command, not of its crate.
+        assert!(!text.contains("wgpu-gather-cli"), "{shell}");
+    }
+}
+
 fn wrong_usage_exits_with_2() {
     for args in [
         &[][..],
@@ -128,6 +143,7 @@ fn wrong_usage_exits_with_2() {
         &["adapters", "all"],
         &["doctor", "--adapters", "a"],
         &["bench", "--adapter"],
+        &["completions", "sh"],
     ] {
         let result = Ran::new(wgpu_gather().args(args));
         assert_eq!((result.code, result.stdout.as_str()), (2, ""), "{args:?}");
