@@ -43,9 +43,10 @@ Example: wgpu-gather info model.safetensors
 
 Exit status: 0 done, 1 the file cannot be read, 2 wrong usage.")]
     Info(Info),
-    /// Checks that each GPU and the CPU give TensorFlow's answers
+    /// Checks that each GPU and the CPU give the answers of the operations' definitions
     #[command(after_help = "\
-Compares gathers with recorded results of TensorFlow and ONNX, and a sample of small shapes with a plain definition.
+Runs gathers of random shapes, types and policies, the same on every machine, and compares each with TensorFlow's,
+ONNX's or PyTorch's definition of its operation.
 
 Example: wgpu-gather doctor --adapter radeon
   checks the CPU and the adapters that have \"radeon\" in their name.

@@ -36,7 +36,7 @@ pub fn run(choice: &Choice) -> Result<String> {
             gpu => Some(gpu?),
         },
     };
-    let bar = progress(WORKLOADS.len());
+    let bar = progress(WORKLOADS.len() as u64);
     let mut rows = Vec::new();
     for (row_count, slice_len, gathered) in WORKLOADS {
         bar.set_message(format!("slices of {}", size(slice_len as u64 * 4)));

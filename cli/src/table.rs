@@ -78,7 +78,7 @@ fn styled(text: &str, style: Style) -> String {
 }
 
 /// A progress bar, hidden unless stderr is a terminal.
-pub fn progress(steps: usize) -> ProgressBar {
+pub fn progress(steps: u64) -> ProgressBar {
     let style = ProgressStyle::with_template("{bar:40} {pos}/{len} {msg}");
-    ProgressBar::new(steps as u64).with_style(style.expect("a valid template"))
+    ProgressBar::new(steps).with_style(style.expect("a valid template"))
 }

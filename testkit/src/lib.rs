@@ -1,4 +1,4 @@
-//! Shared by the tests of the library and of its command, and by the command's `doctor`: an oracle, the table of cases,
+//! Shared by the tests of the library and of its command: an oracle, the table of cases,
 //! small shapes, implementations that run a gather, and the recorded results of TensorFlow and ONNX.
 
 #![allow(clippy::unwrap_used, reason = "a case fails by panicking")]

@@ -1,28 +1,25 @@
-//! `wgpu-gather doctor`: runs the tests' cases on the devices of this machine. Results of TensorFlow and ONNX come
-//! from the files of tests/data; small shapes are checked against the tests' oracle.
+//! `wgpu-gather doctor`: compares gathers on the devices of this machine with the definitions of the operations.
+
+mod cases;
+mod random;
 
 use std::any::Any;
 use std::fmt::Write;
 use std::panic::{self, AssertUnwindSafe};
-use std::path::Path;
 
 use indicatif::ProgressBar;
 use serde_json::{Value, json};
-use testkit::conformance::executor::Device;
-use testkit::conformance::{BUILT_IN, cases, check};
-use testkit::on_gpu::blocking;
-use testkit::small_shapes::{jobs_of, params_shapes, small_shapes};
-use testkit::voices::{Cpu, Job, POLICIES};
-use wgpu_gather::{Gpu, GpuOptions, wgpu};
+use wgpu_gather::{Gpu, GpuError, GpuOptions, RunError, wgpu};
 
 use crate::Answer;
 use crate::adapters;
 use crate::args::Choice;
 use crate::table::{self, Table, progress};
+use cases::Case;
 use wgpu_gather_cli::arrays::Result;
 
-/// One in this many of the small shapes is checked.
-const SAMPLED: usize = 997;
+/// The cases of each device.
+const CASES: u64 = 1500;
 
 /// Most failures of a device that are shown.
 const SHOWN: usize = 3;
@@ -35,10 +32,11 @@ pub fn examine(choice: &Choice) -> Result<Answer> {
     let mut doctor = Doctor::new(1 + adapters.len());
     // The answer holds the failures, so panics print nothing.
     panic::set_hook(Box::new(|_| ()));
-    doctor.examine("the CPU", "-", Ok(Device::Cpu));
+    doctor.examine("the CPU", "-", Ok(None));
     for adapter in &adapters {
         let info = adapter.get_info();
-        doctor.examine(&info.name, &info.backend.to_string(), open(adapter));
+        let gpu = open(adapter).map(Some);
+        doctor.examine(&info.name, &info.backend.to_string(), gpu);
     }
     let _ = panic::take_hook();
     doctor.bar.finish_and_clear();
@@ -51,10 +49,8 @@ pub fn examine(choice: &Choice) -> Result<Answer> {
     })
 }
 
-/// The cases and the results of the devices examined so far.
+/// The results of the devices examined so far.
 struct Doctor {
-    cases: Vec<cases::Case>,
-    jobs: Vec<Job>,
     bar: ProgressBar,
     examined: Vec<Examined>,
 }
@@ -63,28 +59,17 @@ struct Doctor {
 struct Examined {
     name: String,
     back_end: String,
-    failed: usize,
+    failed: u64,
     /// The text of the first failures.
     failures: Vec<String>,
 }
 
 impl Doctor {
     fn new(devices: usize) -> Self {
-        let cases: Vec<cases::Case> = BUILT_IN
-            .iter()
-            .flat_map(|(name, text)| cases::lines(Path::new(name), text))
-            .collect();
-        let jobs = sampled_jobs();
         Self {
-            bar: progress((cases.len() + jobs.len()) * devices),
-            cases,
-            jobs,
+            bar: progress(devices as u64 * CASES),
             examined: Vec::new(),
         }
-    }
-
-    fn case_count(&self) -> usize {
-        self.cases.len() + self.jobs.len()
     }
 
     fn passed(&self) -> bool {
@@ -99,8 +84,8 @@ impl Doctor {
             table.row(vec![
                 name.clone(),
                 back_end.clone(),
-                self.case_count().to_string(),
-                (self.case_count() - device.failed).to_string(),
+                CASES.to_string(),
+                (CASES - device.failed).to_string(),
                 match device.failed {
                     0 => table::passed("0"),
                     failed => table::failed(&failed.to_string()),
@@ -122,7 +107,7 @@ impl Doctor {
             json!({
                 "name": device.name,
                 "back_end": device.back_end,
-                "cases": self.case_count(),
+                "cases": CASES,
                 "failed": device.failed,
                 "failures": device.failures,
             })
@@ -130,81 +115,78 @@ impl Doctor {
         json!({ "passed": self.passed(), "devices": devices.collect::<Vec<_>>() })
     }
 
-    /// Runs all cases on a device and keeps its result. A device that did not open fails every case.
-    fn examine(&mut self, name: &str, back_end: &str, device: Result<Device>) {
+    /// Runs all cases on a GPU or the CPU and keeps the result. A GPU that did not open fails every case.
+    fn examine(&mut self, name: &str, back_end: &str, gpu: Result<Option<Gpu>>) {
         self.bar.set_message(name.to_owned());
-        let (failed, failures) = match device {
-            Ok(device) => {
-                let failures = self.failures(device);
-                (failures.len(), failures)
+        let (failed, failures) = match gpu {
+            Ok(gpu) => {
+                let failures = self.failures(gpu.as_ref());
+                (failures.len() as u64, failures)
             }
             Err(error) => {
-                self.bar.inc(self.case_count() as u64);
-                (self.case_count(), vec![error.to_string()])
+                self.bar.inc(CASES);
+                (CASES, vec![error.to_string()])
             }
         };
         let shown = failures.iter().take(SHOWN);
+        let start = |failure: &String| failure.chars().take(SHOWN_CHARS).collect();
         self.examined.push(Examined {
             name: name.to_owned(),
             back_end: back_end.to_owned(),
             failed,
-            failures: shown
-                .map(|failure| failure.chars().take(SHOWN_CHARS).collect())
-                .collect(),
+            failures: shown.map(start).collect(),
         });
     }
 
-    /// Runs all cases on a device and describes each failure.
-    fn failures(&self, device: Device) -> Vec<String> {
+    /// Runs all cases and describes each failure.
+    fn failures(&self, gpu: Option<&Gpu>) -> Vec<String> {
         let mut failures = Vec::new();
-        let mut run_case = |name: &str, check: &dyn Fn() -> std::result::Result<(), String>| {
-            let checked = panic::catch_unwind(AssertUnwindSafe(check));
+        for seed in 0..CASES {
+            let case = Case::random(seed);
+            let checked = panic::catch_unwind(AssertUnwindSafe(|| check(&case, gpu)));
             if let Err(problem) = checked.unwrap_or_else(|panic| Err(message(&*panic))) {
-                failures.push(format!("{name}: {problem}"));
+                failures.push(format!("{problem}: {case:?}"));
             }
             self.bar.inc(1);
-        };
-        for case in &self.cases {
-            run_case(&case.name, &|| {
-                let line = case.line.as_ref().map_err(Clone::clone)?;
-                pollster::block_on(check::check(line, device))
-            });
-        }
-        for job in &self.jobs {
-            run_case("small shapes", &|| {
-                match device {
-                    Device::Cpu => job.check(&Cpu),
-                    Device::Gpu(gpu) => job.check(&blocking(gpu)),
-                }
-                Ok(())
-            });
         }
         failures
     }
 }
 
-/// Opens a GPU that lives until the process ends, since the cases need a `'static` GPU.
-fn open(adapter: &wgpu::Adapter) -> Result<Device> {
-    let gpu = pollster::block_on(Gpu::open(&GpuOptions {
-        adapter: Some(adapter.clone()),
-        ..Default::default()
-    }))?;
-    Ok(Device::Gpu(Box::leak(Box::new(gpu))))
+/// Compares a gather with its expected output. The error says how they differ.
+fn check(case: &Case, gpu: Option<&Gpu>) -> std::result::Result<(), String> {
+    let plan = case.plan().map_err(|error| error.to_string())?;
+    let (params, indices) = (case.params(), case.index_bytes());
+    let gathered = match gpu {
+        Some(gpu) => gpu
+            .gather_bytes(&plan, case.types, &params, &indices)
+            .wait(),
+        None => plan
+            .run_bytes(case.types, &params, &indices)
+            .map_err(GpuError::from),
+    };
+    let found = match gathered {
+        Err(GpuError::Run(RunError::BadIndex(bad))) => Err(bad.row),
+        gathered => Ok(gathered.map_err(|error| error.to_string())?),
+    };
+    match (found, case.expected(&params)) {
+        (Ok(found), Ok(expected)) if found == expected => Ok(()),
+        (Err(found), Err(expected)) if found == expected => Ok(()),
+        (Err(row), _) => Err(format!("bad row {row} is not the first bad row")),
+        (Ok(_), Err(row)) => Err(format!("bad row {row} is not named")),
+        (Ok(found), Ok(expected)) => {
+            let at = found.iter().zip(&expected).position(|(a, b)| a != b);
+            let at = at.unwrap_or(found.len().min(expected.len()));
+            Err(format!("output differs from byte {at} on"))
+        }
+    }
 }
 
-fn sampled_jobs() -> Vec<Job> {
-    let shapes = params_shapes();
-    let all = shapes.iter().flat_map(|shape| small_shapes(shape));
-    let valid = all.filter(|case| {
-        let output = case
-            .op
-            .output_shape(&case.params_shape, &case.indices_shape);
-        output.is_ok()
-    });
-    valid
-        .step_by(SAMPLED)
-        .flat_map(|case| jobs_of(case, &POLICIES))
-        .collect()
+fn open(adapter: &wgpu::Adapter) -> Result<Gpu> {
+    Ok(pollster::block_on(Gpu::open(&GpuOptions {
+        adapter: Some(adapter.clone()),
+        ..Default::default()
+    }))?)
 }
 
 fn message(panic: &(dyn Any + Send)) -> String {
