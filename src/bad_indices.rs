@@ -15,7 +15,8 @@ pub enum BadIndices {
     DeviceDefault,
     /// An error on both devices. The GPU writes a report, which the caller may read at any time after.
     Error,
-    /// Zeros, or the fill given to the gather, in the whole slice of a bad row on both devices. JAX's mode `"fill"`.
+    /// Zeros, or the fill given to the gather, in the whole slice of a bad row on both devices. With
+    /// [`NegativeIndices::FromEnd`], JAX's mode `"fill"`.
     Zero,
     /// No row is bad: an index beyond the end of its dim selects the last entry, and one before its start the first.
     /// [`NegativeIndices::FromEnd`] applies before. XLA's gather, and JAX's and NumPy's mode `"clip"`.

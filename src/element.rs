@@ -3,7 +3,7 @@
 /// A type that can index: `i32`, `u32`, `i64` or `u64`.
 ///
 /// All bits of an index count: 2³² as an `i64` is not read as 0.
-pub trait GatherIndex: sealed::Index {
+pub trait GatherIndex: sealed::Sealed {
     /// The type as a value, for code that knows it only at run time.
     const KIND: IndexKind;
 }
@@ -141,7 +141,7 @@ pub(crate) mod sealed {
     use super::IndexValues;
 
     /// The methods of an index type, which the CPU executor uses.
-    pub trait Index: Copy + Send + Sync + 'static {
+    pub trait Sealed: Copy + Send + Sync + 'static {
         /// The index as a position: an index below zero plus `added`, any other as it is.
         ///
         /// A position below the dim is in range. A negative number as a `u64` is larger than any dim, so one comparison
@@ -175,7 +175,7 @@ macro_rules! index {
             const KIND: IndexKind = IndexKind::$kind;
         }
 
-        impl sealed::Index for $index {
+        impl sealed::Sealed for $index {
             #[inline(always)]
             fn position(self, $added: u64) -> u64 {
                 let $value = self;
@@ -208,10 +208,10 @@ fn signed(value: i64, added: u64) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use super::sealed::Index;
+    use super::sealed::Sealed;
 
     /// The position, if this index is in range.
-    fn resolved(index: impl Index, dim: u64, from_end: bool) -> Option<u64> {
+    fn resolved(index: impl Sealed, dim: u64, from_end: bool) -> Option<u64> {
         let added = if from_end { dim } else { 0 };
         Some(index.position(added)).filter(|&position| position < dim)
     }

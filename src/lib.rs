@@ -1,16 +1,13 @@
 //! Picks slices of a tensor by indices, exactly as `tf.gather`, `tf.gather_nd` and `paddle.gather_nd` do: on any GPU
-//! that [wgpu](https://docs.rs/wgpu/30) reaches, and on the CPU. The two give equal bits.
+//! that [wgpu](https://docs.rs/wgpu/30) reaches, and on the CPU. The two give equal bits, except by the default policy for
+//! an index out of range.
 //!
 //! ```
-//! use wgpu_gather::{Gather, GatherNd};
+//! use wgpu_gather::Gather;
 //!
 //! // Rows 2 and 0 of a table of 3 rows of 2 numbers.
 //! let plan = Gather::new().plan(&[3, 2], &[2])?;
 //! assert_eq!(plan.run(&[10, 11, 20, 21, 30, 31], &[2, 0])?, [30, 31, 10, 11]);
-//!
-//! // The elements at [0, 0] and [1, 1]: each row of indices has coordinates.
-//! let plan = GatherNd::new().plan(&[2, 2], &[2, 2])?;
-//! assert_eq!(plan.run(&["a", "b", "c", "d"], &[0, 0, 1, 1])?, ["a", "d"]);
 //!
 //! // An index out of range is an error, in the words of TensorFlow.
 //! let plan = Gather::new().axis(1).plan(&[2, 3], &[2])?;
@@ -27,8 +24,10 @@
 //! | [`GatherNd`] | each row of indices, which has coordinates | `tf.gather_nd`, `paddle.gather_nd`, ONNX `GatherND` |
 //! | [`GatherElements`] | each index, at its own place | `torch.gather`, `numpy.take_along_axis`, ONNX `GatherElements` |
 //!
-//! `plan` makes a [`GatherPlan`] of the shapes of params and indices. A plan holds every check of shapes, and has no types
-//! of elements: it serves all of them, on the CPU and on every GPU.
+//! **PyTorch's, burn's and candle's `gather` is [`GatherElements`], not [`Gather`].**
+//!
+//! `plan` makes a [`GatherPlan`] of the shapes of params and indices. A plan serves every type of elements, on the CPU and
+//! on every GPU.
 //!
 //! # Three ways in
 //!
@@ -40,7 +39,20 @@
 * An app's own device, buffers and command encoder: a [`Gatherer`] records a gather, and a [`PreparedGather`] records it
   again. [`GatherBuffers`] names the operands.
 * A device of the crate's own: a [`Gpu`] has [`Tensor`]s that stay there, and gathers by [`Gpu::gather`], whose
-  [`GatherRequest`] is awaited or waited for. [`Executor`] is the GPU if there is one, else the CPU.
+  [`GatherRequest`] is awaited or waited for, with a fill if wanted. [`Gpu::gather_bytes`] takes types that are known only
+  at run time. [`Executor`] is the GPU if there is one, else the CPU.
+
+```no_run
+use wgpu_gather::{Gather, Gpu};
+
+# fn main() -> Result<(), wgpu_gather::GpuError> {
+let gpu = Gpu::new_blocking()?;
+let table = gpu.upload_shaped(&[10.0_f32, 11.0, 20.0, 21.0, 30.0, 31.0], &[3, 2])?; // stays on the GPU
+let rows = gpu.gather(Gather::new(), &table, &[2, 7]).fill(-1.0).wait()?;
+assert_eq!(rows, [30.0, 31.0, -1.0, -1.0]); // 7 is out of range
+# Ok(())
+# }
+```
 "
 )]
 #![cfg_attr(
@@ -56,15 +68,16 @@ only at run time. Two ways to a GPU, in an app's own device and in one of the cr
 //! [`BadIndices`] decides about an index out of range. By default it is an error on the CPU and zeros on a GPU, as in
 //! TensorFlow; other policies make the two equal. [`NegativeIndices`] lets negative indices count from the end.
 //!
-//! # Errors
-//!
 //! A mistake is a typed error that names the operand and the numbers, before anything is recorded: [`PlanError`] for
 //! shapes, [`RunError`] for operands on the host and for bad indices, and with the feature `gpu` `GatherError` for buffers
 //! and `GpuError` for a [`Gpu`](guide::errors)'s calls.
 //!
-//! The [`guide`] has the rest: the result of each [case](guide::semantics), all [errors](guide::errors), [large
-//! tables](guide::large_tables), the [cost](guide::costs) of each call, calls of [other libraries](guide::frameworks),
-//! tested [back ends](guide::back_ends), and [measurements](guide::performance).
+//! # More
+//!
+//! * [Semantics](guide::semantics): the result in each case; [frameworks](guide::frameworks): the calls of other libraries.
+//! * [Large tables](guide::large_tables): beyond a binding, a buffer or the device's memory.
+//! * [Errors](guide::errors), [costs](guide::costs) of each call, [measurements](guide::performance), tested
+//!   [back ends](guide::back_ends).
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 

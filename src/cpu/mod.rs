@@ -116,7 +116,7 @@ impl GatherPlan {
     }
 
     /// As [`run_into`](Self::run_into), but with `fill` in the slices of bad rows, where
-    /// [`BadIndices::Zero`](crate::BadIndices::Zero) would put `T::default()`: JAX's mode `"fill"`.
+    /// [`BadIndices::Zero`](crate::BadIndices::Zero) would put `T::default()`.
     ///
     /// # Errors
     ///

@@ -156,7 +156,7 @@ impl<'a> GatherBuffers<'a> {
         self
     }
 
-    /// Bad rows hold `fill` instead of zeros: JAX's mode `"fill"`. `fill` is the bytes of one element.
+    /// Bad rows hold `fill` instead of zeros. `fill` is the bytes of one element.
     ///
     /// The gather returns an error if the fill's width is not the element's. The width may be at most 64 bytes if it is
     /// a multiple of 4, at most 32 bytes if it is only a multiple of 2, and at most 16 bytes if it is odd.

@@ -87,7 +87,7 @@ impl GatherPlan {
     /// lower, with bindings and buffers that hold each operand whole, as far as the adapter allows. An operand longer
     /// than a binding is gathered in several dispatches. No feature is needed.
     ///
-    /// For several gathers, take the better values of each: [`wgpu::Limits::or_better_values_from`].
+    /// For several gathers, take the better values of each: `wgpu::Limits::or_better_values_from`.
     ///
     /// # Errors
     ///

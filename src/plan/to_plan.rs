@@ -18,7 +18,7 @@ use crate::error::PlanError;
 /// A plan is not held against the shapes of the operands: a gather compares only the numbers of elements.
 ///
 /// No other type can be one.
-pub trait ToPlan<'a>: sealed::ToPlan<'a> {
+pub trait ToPlan<'a>: sealed::Sealed<'a> {
     /// Gathers from ndarray's arrays on the CPU, as [`GatherPlan::run`] does from slices. Needs the feature `ndarray`.
     ///
     /// Takes `&` of any array or view. An array in standard layout (row-major, without gaps) is read in place. Any
@@ -72,7 +72,7 @@ pub trait ToPlan<'a>: sealed::ToPlan<'a> {
 pub(crate) mod sealed {
     use super::{Cow, GatherPlan, PlanError};
 
-    pub trait ToPlan<'a> {
+    pub trait Sealed<'a> {
         fn to_plan(
             self,
             params_shape: &[usize],
@@ -83,7 +83,7 @@ pub(crate) mod sealed {
 
 impl<'a> ToPlan<'a> for &'a GatherPlan {}
 
-impl<'a> sealed::ToPlan<'a> for &'a GatherPlan {
+impl<'a> sealed::Sealed<'a> for &'a GatherPlan {
     fn to_plan(self, _: &[usize], _: &[usize]) -> Result<Cow<'a, GatherPlan>, PlanError> {
         Ok(Cow::Borrowed(self))
     }
@@ -91,7 +91,7 @@ impl<'a> sealed::ToPlan<'a> for &'a GatherPlan {
 
 impl<'a> ToPlan<'a> for GatherPlan {}
 
-impl<'a> sealed::ToPlan<'a> for GatherPlan {
+impl<'a> sealed::Sealed<'a> for GatherPlan {
     fn to_plan(self, _: &[usize], _: &[usize]) -> Result<Cow<'a, GatherPlan>, PlanError> {
         Ok(Cow::Owned(self))
     }
@@ -101,7 +101,7 @@ macro_rules! operation {
     ($($operation:ty)*) => {$(
         impl<'a> ToPlan<'a> for $operation {}
 
-        impl<'a> sealed::ToPlan<'a> for $operation {
+        impl<'a> sealed::Sealed<'a> for $operation {
             fn to_plan(
                 self,
                 params_shape: &[usize],

@@ -6,7 +6,7 @@ mod common;
 
 use common::device::gpu_trial;
 use libtest_mimic::{Arguments, Trial};
-use wgpu_gather::{Gatherer, Gpu, wgpu};
+use wgpu_gather::{Gatherer, Gpu, Tensor, wgpu};
 
 mod gpu {
     include!("gpu.rs");
@@ -104,10 +104,7 @@ fn main() {
         gpu_trial("a_table_in_the_hosts_memory", |_| Ok(stream::run()?)),
         gpu_trial("rows_in_a_device_of_the_apps_own", |gpu| {
             let rows = own_device::two_rows(gpu.device(), gpu.queue())?;
-            let output = gpu.zeros::<f32>(&[4])?;
-            let mut encoder = gpu.device().create_command_encoder(&Default::default());
-            encoder.copy_buffer_to_buffer(&rows, 0, output.buffer()?, 0, 16);
-            gpu.queue().submit([encoder.finish()]);
+            let output = Tensor::<f32>::from_buffer(gpu, rows, 4)?;
             assert_eq!(output.download().wait()?, [30.0, 31.0, 10.0, 11.0]);
             Ok(())
         }),

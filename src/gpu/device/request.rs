@@ -113,7 +113,8 @@ impl<'a, T: GatherElement> GatherRequest<'a, T> {
         Self { job, finish }
     }
 
-    /// Keeps the output on the GPU, as a tensor of the plan's output shape. The request then waits for no work of the
+    /// Keeps the output on the GPU, as a tensor of the plan's output shape; for bytes, the bytes of an element are a last
+    /// dim. The request then waits for no work of the
     /// GPU, except for the report that the policy [`BadIndices::Error`](crate::BadIndices::Error) needs. The output of
     /// an [`Executor`](crate::Executor) without a GPU stays in host memory.
     ///
@@ -178,9 +179,13 @@ impl<'a> GatherRequest<'a, u8> {
 }
 
 impl<'a, T: GatherElement, O> GatherRequest<'a, T, O> {
-    /// Bad rows hold `fill` instead of zeros: JAX's mode `"fill"`. Widths are limited as for
+    /// Bad rows hold `fill` instead of zeros. Widths are limited as for
     /// [`GatherBuffers::fill`](crate::GatherBuffers::fill). A request for bytes takes
     /// [`fill_bytes`](Self::fill_bytes).
+    ///
+    /// With [`BadIndices::DeviceDefault`](crate::BadIndices::DeviceDefault), a bad row is an error on an
+    /// [`Executor`](crate::Executor) without a GPU, also with a fill. [`Zero`](crate::BadIndices::Zero) fills on each
+    /// device.
     ///
     /// ```no_run
     #[doc = include_str!("../../../tests/doc_examples/filled.rs")]

@@ -163,7 +163,8 @@ impl<T> Tensor<T> {
         Ok(self)
     }
 
-    /// The shape: `[len]` at first, or the plan's output shape for the output of a gather.
+    /// The shape: `[len]` at first, or the plan's output shape for the output of a gather. The output of
+    /// [`Gpu::gather_bytes`] has the bytes of an element as a last dim.
     #[must_use]
     pub fn shape(&self) -> &[usize] {
         &self.shape
