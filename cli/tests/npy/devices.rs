@@ -18,7 +18,7 @@ pub fn takes_the_adapter(name: &str) {
     assert!(found.stdout.starts_with(&expected), "{found:?}");
     let absent = run("nothing has this name");
     let line = absent.stderr.lines().next_back().unwrap_or_default();
-    let expected = "error: no adapter found: the adapter name nothing has this name is in none";
+    let expected = "error: no adapter found: none has \"nothing has this name\" in its name";
     assert!(absent.code == 1 && line.starts_with(expected), "{absent:?}");
 }
 
