@@ -40,6 +40,9 @@ pub enum NegativeIndices {
     #[default]
     Invalid,
     /// Counted from the end: the rule of Paddle, ONNX and NumPy. Indices in `-dim..dim` are in range.
+    ///
+    /// gather_nd then follows these libraries for params without elements too: empty slices give an empty output, and in
+    /// a dim of 0 every index is out of range.
     FromEnd,
 }
 
@@ -72,6 +75,7 @@ pub struct BadIndexError {
 pub(crate) enum Problem {
     GatherNd {
         batch_dims: usize,
+        axis: usize,
         params_shape: Vec<usize>,
     },
     Gather {
@@ -106,7 +110,19 @@ impl fmt::Display for BadIndexError {
         match &self.problem {
             Problem::GatherNd {
                 batch_dims,
+                axis,
                 params_shape,
+            } if axis > batch_dims => write!(
+                f,
+                " = [{}] does not index into dims {axis}..{} of param shape [{}]",
+                join(&self.index, ", "),
+                axis + self.index.len(),
+                join(params_shape, ",")
+            ),
+            Problem::GatherNd {
+                batch_dims,
+                params_shape,
+                ..
             } => {
                 let batch = self.position[..*batch_dims].iter().map(|&at| at as i128);
                 let index: Vec<i128> = batch.chain(self.index.iter().copied()).collect();

@@ -63,7 +63,7 @@ pub enum PlanError {
     /// Params needs a dim after its batch dims.
     #[error("batch_dims must be less than rank(params) = {params_rank}, found {batch_dims}")]
     BatchDimsNotBelowParamsRank { batch_dims: u64, params_rank: usize },
-    /// gather's axis is one of the batch dims.
+    /// The axis is one of the batch dims.
     #[error("batch_dims must be less than or equal to axis = {axis}, found {batch_dims}")]
     BatchDimsAboveAxis { batch_dims: usize, axis: usize },
     /// The batch dims of the two operands differ.
@@ -81,15 +81,16 @@ pub enum PlanError {
     /// gather_nd's indices has no last dim.
     #[error("indices must be at least a vector")]
     IndicesScalar,
-    /// An index row has more values than params has dims after its batch dims.
+    /// An index row has more values than params has dims from the axis on. The axis of gather_nd is batch_dims, unless
+    /// given.
     #[error(
-        "index depth (the last dim of indices) must be at most {max}, the rank of params less batch_dims, found {index_depth}"
+        "index depth (the last dim of indices) must be at most {max}, the dims of params from the axis on, found {index_depth}"
     )]
     IndexDepthAboveRank { index_depth: usize, max: usize },
     /// An index row has more values than this crate handles.
     #[error("index depth (the last dim of indices) must be at most 8, found {index_depth}")]
     IndexDepthAboveLimit { index_depth: usize },
-    /// gather's axis is not a dim of params.
+    /// The axis is not a dim of params.
     #[error("axis{} must be in [-{params_rank}, {params_rank}) for params of rank {params_rank}, found {axis}",
         if *.given { "" } else { " (not given, so batch_dims)" })]
     AxisOutOfRange {

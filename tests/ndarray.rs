@@ -52,7 +52,8 @@ fn gather_case<I: GatherIndex>(
             .bad_indices(bad_indices)
             .negative_indices(negative_indices)
             .gather_array(params, indices),
-        Op::GatherNd { batch_dims } => GatherNd::new()
+        Op::GatherNd { axis, batch_dims } => axis
+            .map_or(GatherNd::new(), |axis| GatherNd::new().axis(axis))
             .batch_dims(batch_dims)
             .bad_indices(bad_indices)
             .negative_indices(negative_indices)

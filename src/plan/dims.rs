@@ -1,5 +1,7 @@
 //! The sizes of one gather, which both executors work from. They depend on no device and no element width.
 
+use super::product;
+
 /// The sizes in the formula of a gather, in elements and rows.
 ///
 /// ```text
@@ -18,7 +20,7 @@ pub(crate) struct GatherDims {
     /// Number of batches: the product of the batch dims; for gather_elements, of the leading dims before the axis that
     /// params and indices share.
     pub(crate) batch_size: u64,
-    /// Product of the params dims between the batch dims and the axis; 1 for gather_nd and gather_elements.
+    /// Product of the params dims between the batch dims and the axis; 1 for gather_elements.
     pub(crate) outer_size: u64,
     /// Index rows in one batch.
     pub(crate) index_count: u64,
@@ -51,6 +53,32 @@ pub(crate) struct PlaceDim {
 }
 
 impl GatherDims {
+    /// The sizes of gather and gather_nd. Gather is gather_nd with index rows of one value. The axis comes after the
+    /// batch dims.
+    pub(super) fn of_slices(
+        params_shape: &[usize],
+        index_rows_shape: &[usize],
+        batch_dims: usize,
+        axis: usize,
+        index_depth: usize,
+    ) -> Self {
+        let (outer, inner) = params_shape.split_at(axis);
+        let (indexed, slice) = inner.split_at(index_depth);
+        let row_count = product(indexed);
+        Self {
+            batch_size: product(&outer[..batch_dims]),
+            outer_size: product(&outer[batch_dims..]),
+            index_count: product(&index_rows_shape[batch_dims..]),
+            indexed_dims: indexed.iter().map(|&dim| dim as u64).collect(),
+            index_stride: 1,
+            place_dims: Vec::new(),
+            row_count,
+            slice_len: product(slice),
+            first_row: 0,
+            held_rows: row_count,
+        }
+    }
+
     /// Index values in one index row.
     pub(crate) fn index_depth(&self) -> usize {
         self.indexed_dims.len()

@@ -3,7 +3,6 @@
 use super::dims::GatherDims;
 use super::{
     GatherPlan, Operation, check_batch_dims_equal, check_below_params_rank, check_element_counts,
-    product,
 };
 use crate::bad_indices::{BadIndices, NegativeIndices};
 use crate::error::PlanError;
@@ -96,29 +95,15 @@ impl Gather {
                 indices_rank,
             })?;
         check_below_params_rank(batch_dims as u64, params_shape)?;
-        if batch_dims > axis {
-            return Err(PlanError::BatchDimsAboveAxis { batch_dims, axis });
-        }
+        check_before_axis(batch_dims, axis)?;
         check_batch_dims_equal(batch_dims, params_shape, indices_shape)?;
 
-        let (outer, inner) = (&params_shape[batch_dims..axis], &params_shape[axis + 1..]);
-        let output_shape = [&params_shape[..axis], &indices_shape[batch_dims..], inner].concat();
+        let (outer, inner) = (&params_shape[..axis], &params_shape[axis + 1..]);
+        let output_shape = [outer, &indices_shape[batch_dims..], inner].concat();
         check_element_counts(params_shape, indices_shape, &output_shape)?;
-        let row_count = params_shape[axis] as u64;
-        let dims = GatherDims {
-            batch_size: product(&params_shape[..batch_dims]),
-            outer_size: product(outer),
-            index_count: product(&indices_shape[batch_dims..]),
-            indexed_dims: vec![row_count],
-            index_stride: 1,
-            place_dims: Vec::new(),
-            row_count,
-            slice_len: product(inner),
-            first_row: 0,
-            held_rows: row_count,
-        };
         Ok(GatherPlan {
             operation: Operation::Gather,
+            dims: GatherDims::of_slices(params_shape, indices_shape, batch_dims, axis, 1),
             params_shape: params_shape.to_vec(),
             indices_shape: indices_shape.to_vec(),
             output_shape,
@@ -126,7 +111,6 @@ impl Gather {
             batch_dims,
             bad_indices: self.bad_indices,
             negative_indices: self.negative_indices,
-            dims,
         })
     }
 }
@@ -140,6 +124,13 @@ pub(crate) fn axis_of(axis: i64, given: bool, params_rank: usize) -> Result<usiz
             given,
             params_rank,
         })
+}
+
+pub(crate) fn check_before_axis(batch_dims: usize, axis: usize) -> Result<(), PlanError> {
+    match batch_dims > axis {
+        true => Err(PlanError::BatchDimsAboveAxis { batch_dims, axis }),
+        false => Ok(()),
+    }
 }
 
 /// `dim` counted from the front: a negative `dim` has `rank` added. `None` if the result is below 0.

@@ -1,9 +1,9 @@
 //! Plans of gather_nd: the checks of its shapes and attributes, in TensorFlow's order.
 
 use super::dims::GatherDims;
+use super::gather::{axis_of, check_before_axis};
 use super::{
     GatherPlan, Operation, check_batch_dims_equal, check_below_params_rank, check_element_counts,
-    product,
 };
 use crate::bad_indices::{BadIndices, NegativeIndices};
 use crate::error::PlanError;
@@ -14,9 +14,12 @@ const MAX_INDEX_DEPTH: usize = 8;
 /// The attributes of `tf.gather_nd` (and of Paddle's and ONNX's): each index row selects one slice of params.
 ///
 /// ```text
-/// output[b, n, ..] = params[b, indices[b, n, 0], .., indices[b, n, index_depth - 1], ..]
-/// output.shape     = indices.shape[..last] + params.shape[batch_dims + index_depth..]
+/// output[b, o, n, ..] = params[b, o, indices[b, n, 0], .., indices[b, n, index_depth - 1], ..]
+/// output.shape        = params.shape[..axis] + indices.shape[batch_dims..last] + params.shape[axis + index_depth..]
 /// ```
+///
+/// `o` runs over the dims between the batch dims and the axis. TensorFlow has none: its axis is `batch_dims`. With an
+/// index depth of 1, this is [`Gather`](crate::Gather).
 ///
 /// ```
 /// use wgpu_gather::GatherNd;
@@ -28,6 +31,7 @@ const MAX_INDEX_DEPTH: usize = 8;
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct GatherNd {
+    axis: Option<i64>,
     batch_dims: i64,
     bad_indices: BadIndices,
     negative_indices: NegativeIndices,
@@ -38,6 +42,26 @@ impl GatherNd {
     #[must_use]
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// The first dim of params to select in; a negative `axis` has the rank of params added. `batch_dims` unless set,
+    /// which is the rule of TensorFlow, Paddle and ONNX.
+    ///
+    /// The dims between the batch dims and the axis are copied through, as in `x[:, i, j]` of NumPy and PyTorch:
+    ///
+    /// ```
+    /// use wgpu_gather::GatherNd;
+    ///
+    /// // Elements [0, 1] and [1, 0] of two matrices of 2 x 2.
+    /// let plan = GatherNd::new().axis(1).plan(&[2, 2, 2], &[2, 2])?;
+    /// assert_eq!(plan.output_shape(), [2, 2]);
+    /// assert_eq!(plan.run(&[1, 2, 3, 4, 5, 6, 7, 8], &[0, 1, 1, 0])?, [2, 3, 6, 7]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn axis(mut self, axis: i64) -> Self {
+        self.axis = Some(axis);
+        self
     }
 
     /// The number of leading dims that params and indices share; 0 unless set.
@@ -66,8 +90,9 @@ impl GatherNd {
     /// # Errors
     ///
     /// Negative batch_dims; batch_dims not below the rank of indices, or of params; unequal batch dims; a scalar
-    /// operand; an index depth above `rank(params) - batch_dims`; more than `i64::MAX` elements in an operand; index
-    /// rows into params without elements; an index depth above 8.
+    /// operand; an axis outside the rank of params, or below batch_dims; an index depth above `rank(params) - axis`;
+    /// more than `i64::MAX` elements in an operand; an index depth above 8. Index rows into params without elements,
+    /// which is TensorFlow's rule: with [`NegativeIndices::FromEnd`] the output is empty, or every row is bad.
     pub fn plan(
         &self,
         params_shape: &[usize],
@@ -95,16 +120,22 @@ impl GatherNd {
         let Some((&index_depth, index_rows_shape)) = indices_shape.split_last() else {
             return Err(PlanError::IndicesScalar);
         };
-        let max = params_shape.len() - batch_dims;
+        let axis = match self.axis {
+            Some(axis) => axis_of(axis, true, params_shape.len())?,
+            None => batch_dims,
+        };
+        check_before_axis(batch_dims, axis)?;
+        let max = params_shape.len() - axis;
         if index_depth > max {
             return Err(PlanError::IndexDepthAboveRank { index_depth, max });
         }
 
-        let indexed_end = batch_dims + index_depth;
-        let output_shape = [index_rows_shape, &params_shape[indexed_end..]].concat();
+        let (outer, inner) = (&params_shape[..axis], &params_shape[axis + index_depth..]);
+        let output_shape = [outer, &index_rows_shape[batch_dims..], inner].concat();
         check_element_counts(params_shape, indices_shape, &output_shape)?;
         if !index_rows_shape.contains(&0) {
-            if params_shape.contains(&0) {
+            let is_tensorflows = self.negative_indices == NegativeIndices::Invalid;
+            if is_tensorflows && params_shape.contains(&0) {
                 return Err(PlanError::EmptyParams {
                     params_shape: params_shape.to_vec(),
                 });
@@ -113,27 +144,19 @@ impl GatherNd {
                 return Err(PlanError::IndexDepthAboveLimit { index_depth });
             }
         }
-        let dims = GatherDims {
-            batch_size: product(&params_shape[..batch_dims]),
-            outer_size: 1,
-            index_count: product(&index_rows_shape[batch_dims..]),
-            indexed_dims: params_shape[batch_dims..indexed_end]
-                .iter()
-                .map(|&dim| dim as u64)
-                .collect(),
-            index_stride: 1,
-            place_dims: Vec::new(),
-            row_count: product(&params_shape[batch_dims..indexed_end]),
-            slice_len: product(&params_shape[indexed_end..]),
-            first_row: 0,
-            held_rows: product(&params_shape[batch_dims..indexed_end]),
-        };
+        let dims = GatherDims::of_slices(
+            params_shape,
+            index_rows_shape,
+            batch_dims,
+            axis,
+            index_depth,
+        );
         Ok(GatherPlan {
             operation: Operation::GatherNd,
             params_shape: params_shape.to_vec(),
             indices_shape: indices_shape.to_vec(),
             output_shape,
-            axis: batch_dims,
+            axis,
             batch_dims,
             bad_indices: self.bad_indices,
             negative_indices: self.negative_indices,

@@ -100,7 +100,7 @@ impl GatherPlan {
     /// The plan for a shard: the params rows `rows` of each block, on one of several devices or machines that share
     /// params.
     ///
-    /// A batch and an outer coordinate of gather select a block. The params of the shard are
+    /// A batch and an outer coordinate select a block. The params of the shard are
     /// `params.reshape(blocks, row_count, slice_len)[:, rows]`, row-major; its indices and output have the shapes of
     /// this plan. An index row that selects a row outside the shard gives zeros, and is no bad row. A bad row is bad
     /// for every shard, with one text. If each row is in exactly one shard, a bitwise OR of the outputs of all shards
@@ -158,6 +158,7 @@ impl GatherPlan {
         let problem = match self.operation {
             Operation::GatherNd => Problem::GatherNd {
                 batch_dims: self.batch_dims,
+                axis: self.axis,
                 params_shape: self.params_shape.clone(),
             },
             Operation::Gather | Operation::GatherElements => {
@@ -194,7 +195,7 @@ impl fmt::Display for GatherPlan {
             Operation::GatherElements => f.write_str("gather_elements")?,
         }
         write!(f, " params [{params}], indices [{indices}]")?;
-        if self.operation != Operation::GatherNd {
+        if self.operation != Operation::GatherNd || self.axis > self.batch_dims {
             write!(f, ", axis {}", self.axis)?;
         }
         if self.operation != Operation::GatherElements {

@@ -4,7 +4,9 @@ use wgpu_gather::IndexKind;
 
 use super::indices::{Hash, values_around};
 use super::oracle::{Case, Op};
-pub use crate::examples::{Example, case, documentation, elements, first, gather, gather_nd};
+pub use crate::examples::{
+    Example, case, documentation, elements, first, gather, gather_nd, nd_at,
+};
 
 /// All cases, including the documentation's. Planning rejects some of them; others have indices out of range.
 #[rustfmt::skip]
@@ -31,6 +33,28 @@ pub fn table() -> Vec<Case> {
         mixed(gather(2, 1), &[2, 3, 9, 4], &[2, 4]),
         mixed(nd(1), &[4, 3, 5], &[4, 8, 2]),
         mixed(nd(1), &[2, 3, 5], &[2, 516, 2]).counted_from_end(),
+
+        // gather_nd with dims before the axis that are copied through.
+        case(nd_at(1, 0), &[2, 2, 2], &[2, 2], &[0, 1, 1, 0]),
+        case(nd_at(-2, 0), &[3, 2, 4], &[5, 1], &[1, 0, 1, 2, 0]),
+        case(nd_at(1, 0), &[3, 4, 2], &[1, 2, 2], &[3, 1, 4, 0]),
+        case(nd_at(2, 1), &[2, 3, 4, 5], &[2, 2, 2], &[3, 4, 0, 0, 1, 5, 2, 2]),
+        case(nd_at(2, 0), &[2, 3, 2, 2], &[3, 2], &[-1, 0, 1, -2, 0, 1]).counted_from_end(),
+        case(nd_at(1, 0), &[2, 3], &[4, 0], &[]),
+        case(nd_at(1, 1), &[2, 3], &[2, 1], &[2, 3]),
+        case(nd_at(1, 0), &[2, 3, 0], &[0, 2], &[]),
+        mixed(nd_at(1, 0), &[3, 4, 5], &[1029, 2]),
+        mixed(nd_at(1, 0), &[5, 3, 4, 16], &[40, 2]),
+        mixed(nd_at(2, 1), &[2, 5, 3, 4, 300], &[2, 3, 2]),
+        mixed(nd_at(1, 0), &[3, 2, 3, 2, 5], &[7, 3]),
+        // Params without elements, which TensorFlow's gather_nd refuses and counting from the end allows.
+        case(nd(0), &[3, 0], &[2, 1], &[0, 7]).counted_from_end(),
+        case(nd(0), &[0, 3], &[2, 1], &[0, 7]).counted_from_end(),
+        case(nd(0), &[0, 3], &[2, 2], &[0, 0, -1, 2]).counted_from_end(),
+        case(nd(1), &[2, 0, 3], &[2, 4, 0], &[]).counted_from_end(),
+        case(nd_at(1, 0), &[0, 3], &[2, 1], &[0, 7]).counted_from_end(),
+        case(nd_at(1, 0), &[2, 0, 3], &[2, 1], &[0, -1]).counted_from_end(),
+        case(nd_at(1, 0), &[2, 0, 3], &[2, 1], &[0, 0]),
 
         // Scalar indices; indices of any rank; each axis.
         case(gather(0, 0), &[3], &[], &[2]),
@@ -197,6 +221,10 @@ pub fn table() -> Vec<Case> {
         case(elements(0), &[1 << 40, 1 << 40], &[1, 1], &[]),
         case(first(2), &[2, 3], &[2, 3], &[]),
         case(first(-3), &[2, 3], &[2, 3, 1], &[]),
+        case(nd_at(2, 0), &[2, 3], &[2, 1], &[]),
+        case(nd_at(-3, 0), &[2, 3], &[2, 1], &[]),
+        case(nd_at(0, 1), &[2, 3], &[2, 1], &[]),
+        case(nd_at(1, 0), &[2, 3], &[2, 2], &[]),
     ]);
     let deep = [2, 1, 3, 2, 1, 2, 2, 2, 3];
     cases.extend((1..=8).map(|depth| mixed(nd(0), &deep, &[5, depth])));

@@ -66,7 +66,14 @@ pub fn first(batch_dims: i64) -> Op {
 }
 
 pub fn gather_nd(batch_dims: i64) -> Op {
-    Op::GatherNd { batch_dims }
+    let axis = None;
+    Op::GatherNd { axis, batch_dims }
+}
+
+/// gather_nd behind dims that are copied through: those from the batch dims to the axis.
+pub fn nd_at(axis: i64, batch_dims: i64) -> Op {
+    let axis = Some(axis);
+    Op::GatherNd { axis, batch_dims }
 }
 
 pub fn elements(axis: i64) -> Op {
@@ -112,7 +119,14 @@ impl fmt::Display for Case {
                 axis: None,
                 batch_dims,
             } => format!("first({batch_dims})"),
-            Op::GatherNd { batch_dims } => format!("gather_nd({batch_dims})"),
+            Op::GatherNd {
+                axis: Some(axis),
+                batch_dims,
+            } => format!("nd_at({axis}, {batch_dims})"),
+            Op::GatherNd {
+                axis: None,
+                batch_dims,
+            } => format!("gather_nd({batch_dims})"),
             Op::GatherElements { axis } => format!("elements({axis})"),
         };
         let (params, indices_shape) = (&self.params_shape, &self.indices_shape);

@@ -9,7 +9,7 @@ use crate::coordinates::{flat, for_each_coordinate, unravel};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Op {
     Gather { axis: Option<i64>, batch_dims: i64 },
-    GatherNd { batch_dims: i64 },
+    GatherNd { axis: Option<i64>, batch_dims: i64 },
     GatherElements { axis: i64 },
 }
 
@@ -36,11 +36,13 @@ pub struct Answer {
 pub type Rejection = &'static str;
 
 impl Op {
-    /// The output shape, or the first reason to reject the shapes.
-    pub fn output_shape(
+    /// The output shape, or the first reason to reject the shapes, if an index below 0 is out of range or, with
+    /// `from_end`, counts from the end.
+    fn output_shape(
         self,
         params: &[usize],
         indices: &[usize],
+        from_end: bool,
     ) -> Result<Vec<usize>, Rejection> {
         match self {
             Self::Gather { .. } => {
@@ -61,7 +63,7 @@ impl Op {
                 let output = [&params[..axis], &indices[batch_dims..], &params[axis + 1..]];
                 addressable(params, indices, output.concat())
             }
-            Self::GatherNd { batch_dims } => {
+            Self::GatherNd { axis, batch_dims } => {
                 let batch_dims = usize::try_from(batch_dims).map_err(|_| "BatchDimsNegative")?;
                 if batch_dims > 0 && batch_dims >= indices.len() {
                     return Err("BatchDimsNotBelowIndicesRank");
@@ -76,13 +78,22 @@ impl Op {
                     return Err("ParamsScalar");
                 }
                 let (&index_depth, rows) = indices.split_last().ok_or("IndicesScalar")?;
-                if index_depth > params.len() - batch_dims {
+                let at = self.axis(params);
+                let axis = match axis {
+                    Some(_) => at.filter(|&a| a < params.len()).ok_or("AxisOutOfRange")?,
+                    None => batch_dims,
+                };
+                if batch_dims > axis {
+                    return Err("BatchDimsAboveAxis");
+                }
+                if index_depth > params.len() - axis {
                     return Err("IndexDepthAboveRank");
                 }
-                let output = [rows, &params[batch_dims + index_depth..]].concat();
+                let slice = &params[axis + index_depth..];
+                let output = [&params[..axis], &rows[batch_dims..], slice].concat();
                 let output = addressable(params, indices, output)?;
                 match !rows.contains(&0) {
-                    true if params.contains(&0) => Err("EmptyParams"),
+                    true if params.contains(&0) && !from_end => Err("EmptyParams"),
                     true if index_depth > 8 => Err("IndexDepthAboveLimit"),
                     _ => Ok(output),
                 }
@@ -110,8 +121,7 @@ impl Op {
                 vec![params[self.axis(params).unwrap()]]
             }
             Self::GatherNd { .. } => {
-                let batch_dims = self.batch_dims(indices).unwrap();
-                params[batch_dims..][..indices[indices.len() - 1]].to_vec()
+                params[self.axis(params).unwrap()..][..indices[indices.len() - 1]].to_vec()
             }
         }
     }
@@ -135,28 +145,26 @@ impl Op {
     pub fn params_rows(self, params: &[usize], indices: &[usize]) -> usize {
         let end = match self {
             Self::Gather { .. } => self.axis(params).unwrap() + 1,
-            Self::GatherNd { .. } => self.batch_dims(indices).unwrap() + indices[indices.len() - 1],
+            Self::GatherNd { .. } => self.axis(params).unwrap() + indices[indices.len() - 1],
             Self::GatherElements { .. } => params.len(),
         };
         params[..end].iter().product()
     }
 
-    /// The axis, counted from the front; `None` if out of range. The default axis is batch_dims as written.
+    /// The axis, counted from the front; `None` if out of range. The default axis is batch_dims as written, and for
+    /// gather_nd it may be the rank of params, if the index depth is 0.
     fn axis(self, params: &[usize]) -> Option<usize> {
-        match self {
-            Self::Gather { axis, batch_dims } => {
-                from_front(axis.unwrap_or(batch_dims), params.len()).filter(|&a| a < params.len())
-            }
-            Self::GatherElements { axis } => {
-                from_front(axis, params.len()).filter(|&a| a < params.len())
-            }
-            Self::GatherNd { .. } => None,
-        }
+        let (axis, end) = match self {
+            Self::Gather { axis, batch_dims } => (axis.unwrap_or(batch_dims), params.len()),
+            Self::GatherElements { axis } => (axis, params.len()),
+            Self::GatherNd { axis, batch_dims } => (axis.unwrap_or(batch_dims), params.len() + 1),
+        };
+        from_front(axis, params.len()).filter(|&a| a < end)
     }
 
     fn batch_dims(self, indices: &[usize]) -> Option<usize> {
         let batch_dims = match self {
-            Self::Gather { batch_dims, .. } | Self::GatherNd { batch_dims } => batch_dims,
+            Self::Gather { batch_dims, .. } | Self::GatherNd { batch_dims, .. } => batch_dims,
             Self::GatherElements { .. } => 0,
         };
         from_front(batch_dims, indices.len()).filter(|&b| b <= indices.len())
@@ -184,10 +192,16 @@ impl Case {
         }
     }
 
+    /// The output shape, or the first reason to reject the shapes.
+    pub fn output_shape(&self) -> Result<Vec<usize>, Rejection> {
+        self.op
+            .output_shape(&self.params_shape, &self.indices_shape, self.from_end)
+    }
+
     /// Looks up each element of the output. The shapes must be valid.
     pub fn answer(&self) -> Answer {
         let (params, indices) = (&self.params_shape, &self.indices_shape);
-        let output = self.op.output_shape(params, indices).unwrap();
+        let output = self.output_shape().unwrap();
         let batch_dims = self.op.batch_dims(indices).unwrap();
         let mut answer = Answer {
             elements: Vec::with_capacity(output.iter().product()),
@@ -204,18 +218,19 @@ impl Case {
                     let at = self.position(self.indices[row], params[axis]);
                     (row, at.map(|at| [p, &[at], q].concat()))
                 }
-                // output[i, q] = params[b, indices[i], q]: `i` are the coordinates of an index row, `b` the first
-                // `batch_dims` of them, and `q` the coordinates in a slice.
+                // output[p.., i.., q..] = params[p.., indices[p[..batch_dims].., i..].., q..]
                 Op::GatherNd { .. } => {
-                    let last = indices.len() - 1;
-                    let (i, q) = output_at.split_at(last);
-                    let row = flat(i, &indices[..last]);
+                    let (axis, last) = (self.op.axis(params).unwrap(), indices.len() - 1);
+                    let (p, rest) = output_at.split_at(axis);
+                    let (i, q) = rest.split_at(last - batch_dims);
+                    let i = [&p[..batch_dims], i].concat();
+                    let row = flat(&i, &indices[..last]);
                     let index = (0..indices[last]).map(|k| {
-                        let value = self.indices[flat(&[i, &[k]].concat(), indices)];
-                        self.position(value, params[batch_dims + k])
+                        let value = self.indices[flat(&[&i[..], &[k]].concat(), indices)];
+                        self.position(value, params[axis + k])
                     });
                     let at: Option<Vec<usize>> = index.collect();
-                    (row, at.map(|at| [&i[..batch_dims], &at, q].concat()))
+                    (row, at.map(|at| [p, &at, q].concat()))
                 }
                 // output[p.., i, q..] = params[p.., indices[p.., i, q..], q..]
                 Op::GatherElements { .. } => {
@@ -259,6 +274,13 @@ impl Case {
                 let values = &self.indices[row * index_depth..][..index_depth];
                 let index: Vec<i128> = batch.map(|at| at as i128).chain(values.to_vec()).collect();
                 let (at, params) = (position(rows), tight(&self.params_shape));
+                let axis = self.op.axis(&self.params_shape).unwrap();
+                if axis > batch_dims {
+                    let end = axis + index_depth;
+                    return format!(
+                        "indices{at} = {values:?} does not index into dims {axis}..{end} of param shape {params}"
+                    );
+                }
                 format!("indices{at} = {index:?} does not index into param shape {params}")
             }
         }

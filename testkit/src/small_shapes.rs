@@ -4,7 +4,7 @@ use std::ops::RangeInclusive;
 
 use wgpu_gather::{BadIndices, IndexKind};
 
-use super::cases::{case, elements, first, gather, gather_nd};
+use super::cases::{case, elements, first, gather, gather_nd, nd_at};
 use super::indices::Hash;
 use super::oracle::{Case, Op};
 use super::voices::{Job, WIDTHS};
@@ -19,7 +19,8 @@ pub fn params_shapes() -> Vec<Vec<usize>> {
 
 /// All operations on params of this shape, as cases without indices:
 /// - indices shapes have rank 0 to 4 and dims of 0 to 3; gather_nd's last dim is 0 to 4;
-/// - axis and batch_dims have every valid value, and the first invalid one on either side.
+/// - axis and batch_dims have every valid value, and the first invalid one on either side. The axis of gather_nd is not
+///   given, or after the batch dims.
 pub fn small_shapes(params_shape: &[usize]) -> impl Iterator<Item = Case> {
     RANKS.flat_map(move |indices_rank| {
         let gathers = shapes(indices_rank, 3).flat_map(move |indices_shape| {
@@ -27,8 +28,14 @@ pub fn small_shapes(params_shape: &[usize]) -> impl Iterator<Item = Case> {
                 .map(move |op| case(op, params_shape, &indices_shape, &[]))
         });
         let gather_nds = shapes(indices_rank, 4).flat_map(move |indices_shape| {
-            (-1..=rank(indices_rank) + 1).map(move |batch_dims| {
-                case(gather_nd(batch_dims), params_shape, &indices_shape, &[])
+            (-1..=rank(indices_rank) + 1).flat_map(move |batch_dims| {
+                let axes = batch_dims + 1..=rank(params_shape.len());
+                let given = axes.map(move |axis| nd_at(axis, batch_dims));
+                let indices_shape = indices_shape.clone();
+                [gather_nd(batch_dims)]
+                    .into_iter()
+                    .chain(given)
+                    .map(move |op| case(op, params_shape, &indices_shape, &[]))
             })
         });
         let elements = shapes(indices_rank, 3).flat_map(move |indices_shape| {

@@ -26,7 +26,7 @@ fn gather_nd_says_what_is_wrong() {
     assert_error(nd(0, &[3], &[]), "indices must be at least a vector");
     assert_error(
         nd(1, &[2, 3, 4], &[2, 5, 3]),
-        "index depth (the last dim of indices) must be at most 2, the rank of params less batch_dims, found 3",
+        "index depth (the last dim of indices) must be at most 2, the dims of params from the axis on, found 3",
     );
     assert_error(
         nd(0, &[1; 9], &[1, 9]),
@@ -133,7 +133,7 @@ fn gather_nd_reports_the_first_check_that_fails() {
     assert_error(nd(0, &[], &[BIG, BIG]), scalar);
     assert_error(nd(0, &[0], &[]), "indices must be at least a vector");
     assert_error(nd(0, &[BIG, BIG], &[]), "indices must be at least a vector");
-    let depth = "index depth (the last dim of indices) must be at most 2, the rank of params less batch_dims, found 9";
+    let depth = "index depth (the last dim of indices) must be at most 2, the dims of params from the axis on, found 9";
     assert_error(nd(0, &[BIG, BIG], &[1, 9]), depth);
     assert_error(nd(0, &[3, 0], &[1, 9]), depth);
     assert_error(nd(0, &[3, 3], &[0, 9]), depth);

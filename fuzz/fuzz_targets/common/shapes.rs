@@ -24,12 +24,12 @@ pub fn any_case(u: &mut Unstructured, max_rank: usize, dim: AnyDim) -> Result<Ca
     let (shared, params_rank) = (signed(shared), signed(params_shape.len()));
     let from_indices_end = shared - signed(indices_shape.len());
     let batch_dims = any_attribute(u, &[shared, from_indices_end, 0])?;
+    let axis = u.int_in_range(shared..=params_rank)?;
+    let axis = any_attribute(u, &[axis, axis - params_rank, shared])?;
+    let axis = u.ratio(3, 4)?.then_some(axis);
     let op = if is_nd {
-        Op::GatherNd { batch_dims }
+        Op::GatherNd { axis, batch_dims }
     } else {
-        let axis = u.int_in_range(shared..=params_rank)?;
-        let axis = any_attribute(u, &[axis, axis - params_rank, shared])?;
-        let axis = u.ratio(3, 4)?.then_some(axis);
         Op::Gather { axis, batch_dims }
     };
     Ok(Case {

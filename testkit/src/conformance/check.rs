@@ -104,7 +104,9 @@ fn check_bad_index(line: &Line, bad: &BadRows, error: &BadIndexError) -> Result<
 fn same_text(op: Op, ours: &str, tensorflow: &str) -> bool {
     let after_position = |text: &str| text.find(" = ").map(|at| text[at..].to_owned());
     match op {
-        Op::GatherNd { batch_dims: 2.. } => after_position(ours) == after_position(tensorflow),
+        Op::GatherNd {
+            batch_dims: 2.., ..
+        } => after_position(ours) == after_position(tensorflow),
         _ => ours == tensorflow,
     }
 }
@@ -120,9 +122,7 @@ fn check_oracle(line: &Line, output: &Output, bad_rows: &[usize]) -> Result<(), 
 /// The oracle's output, with zeros in the slices of the bad rows, and the bad rows.
 fn oracle_output(line: &Line) -> Result<(Output, Vec<usize>), String> {
     let (case, element_bytes) = (&line.case, line.params.element_bytes);
-    let shape = case
-        .op
-        .output_shape(&case.params_shape, &case.indices_shape)?;
+    let shape = case.output_shape()?;
     let answer = case.answer();
     let mut data = vec![0; answer.elements.len() * element_bytes];
     for (element, at) in data.chunks_exact_mut(element_bytes).zip(&answer.elements) {

@@ -9,6 +9,7 @@
 use serde_json::Value;
 use wgpu_gather::IndexKind;
 
+use crate::examples::gather_nd;
 use crate::indices::holds;
 use crate::oracle::{Case, Op};
 
@@ -172,7 +173,7 @@ impl Output {
 fn op(line: &Value) -> Result<Op, String> {
     let batch_dims = integer("batch_dims", field(line, "batch_dims")?)?;
     match text(line, "op")? {
-        "gather_nd" => Ok(Op::GatherNd { batch_dims }),
+        "gather_nd" => Ok(gather_nd(batch_dims)),
         "gather" => {
             let axis = match field(line, "axis")? {
                 Value::Null => None,
