@@ -72,6 +72,8 @@ struct GatherUniform {
     index_stride: u32,
     // Pairs of place_dims in use; 0 except for gather_elements.
     place_dim_count: u32,
+    // 1 if an index stands for its remainder modulo its dim; else 0. Read by general.wgsl only.
+    wraps: u32,
     // The size of each indexed dim: its low and its high word. A vector holds two sizes.
     dims: array<vec4<u32>, 4>,
     // The words of the fill.

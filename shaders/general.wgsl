@@ -18,6 +18,17 @@ fn multiply(a: vec2<u32>, b: vec2<u32>) -> vec2<u32> {
     return vec2<u32>(a.x * b.x, high + a.x * b.y + a.y * b.x);
 }
 
+// The remainder of a modulo b, by long division.
+fn remainder(a: vec2<u32>, b: vec2<u32>) -> vec2<u32> {
+    var rest = vec2<u32>();
+    for (var bit = 0u; bit < 64u; bit++) {
+        let word = select(a.y, a.x, bit >= 32u);
+        rest = add(rest, rest) + vec2<u32>((word >> (31u - bit % 32u)) & 1u, 0u);
+        rest = select(subtract(rest, b), rest, less(rest, b));
+    }
+    return rest;
+}
+
 // place(n) of the formula, for index row n of a batch.
 fn place_offset(n: u32) -> u32 {
     var rest = n;
@@ -43,7 +54,13 @@ fn source_row_of(place: Place) -> SourceRow {
         let top = indices[word + gather.index_words - 1u];
         let is_negative = (top & gather.sign) != 0u;
         var at = vec2<u32>(low, select(select(0u, BAD, is_negative), top, gather.index_words == 2u));
-        at = add(at, select(vec2<u32>(), dim, (top & gather.from_end) != 0u));
+        if gather.wraps > 0u {
+            // The complement of a number below zero is -1 less the number.
+            let rest = remainder(select(at, ~at, is_negative), dim);
+            at = select(rest, subtract(dim, add(rest, vec2<u32>(1u, 0u))), is_negative);
+        } else {
+            at = add(at, select(vec2<u32>(), dim, (top & gather.from_end) != 0u));
+        }
         let nearest = select(subtract(dim, vec2<u32>(1u, 0u)), vec2<u32>(), (at.y & gather.lowest) != 0u);
         at = select(at, nearest, gather.unclamped == 0u && !less(at, dim));
         in_range = in_range && less(at, dim);

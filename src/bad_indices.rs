@@ -23,12 +23,17 @@ pub enum BadIndices {
     ///
     /// A dim of 0 has no entry, so [`Zero`](Self::Zero) applies to it.
     Clamp,
+    /// No row is bad: an index stands for its remainder modulo its dim, which is not negative. In a dim of 3, 4 selects
+    /// entry 1, and -1 entry 2, whatever [`NegativeIndices`] says. NumPy's and JAX's mode `"wrap"`.
+    ///
+    /// A dim of 0 has no entry, so [`Zero`](Self::Zero) applies to it.
+    Wrap,
 }
 
 impl BadIndices {
     /// Returns true if the CPU fills the slices of bad rows, false if it returns an error.
     pub(crate) fn fills_on_cpu(self) -> bool {
-        matches!(self, Self::Zero | Self::Clamp)
+        matches!(self, Self::Zero | Self::Clamp | Self::Wrap)
     }
 }
 

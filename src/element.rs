@@ -162,6 +162,20 @@ pub(crate) mod sealed {
             }
         }
 
+        /// The remainder of the index modulo `dim`, which is not negative; 0 if `dim` is 0.
+        #[inline]
+        fn wrapped(self, dim: u64) -> u64 {
+            let position = self.position(0);
+            if position < dim {
+                position
+            } else if self.value() < 0 {
+                // The complement of a negative number is -1 less the number: 0 for -1.
+                dim.saturating_sub(1) - (!position).checked_rem(dim).unwrap_or(0)
+            } else {
+                position.checked_rem(dim).unwrap_or(0)
+            }
+        }
+
         fn value(self) -> i128;
 
         /// The indices as those of a type that is known only at run time.
@@ -234,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn the_nearest_position_of_any_number() {
+    fn each_number_has_a_nearest_entry_and_a_remainder() {
         for (index, dim, from_front, from_end) in [
             (0, 3, 0, 0),
             (2, 3, 2, 2),
@@ -252,6 +266,23 @@ mod tests {
             assert_eq!(index.clamped(dim, 0), from_front, "{index} in {dim}");
             assert_eq!(index.clamped(dim, dim), from_end, "{index} in {dim}");
         }
+        for (index, dim, remainder) in [
+            (2, 3, 2),
+            (3, 3, 0),
+            (-1, 3, 2),
+            (-3, 3, 0),
+            (-4, 3, 2),
+            (i64::MAX, 10, 7),
+            (i64::MIN, 10, 2),
+            (i64::MIN, 1 << 63, 0),
+            (i64::MIN + 1, 1 << 63, 1),
+            (-1, 1, 0),
+            (5, 0, 0),
+            (-5, 0, 0),
+        ] {
+            assert_eq!(index.wrapped(dim), remainder, "{index} in {dim}");
+        }
+        assert_eq!((i32::MIN.wrapped(10), u64::MAX.wrapped(10)), (2, 5));
         assert_eq!((-1_i32).clamped(7, 7), 6);
         assert_eq!(u32::MAX.clamped(7, 7), 6);
         assert_eq!(u64::MAX.clamped(7, 0), 6);

@@ -136,7 +136,7 @@ pub struct Run {
     /// File for the result, or - for standard output; an existing file is replaced only after the result is complete
     #[arg(short, long, value_name = "OUT.npy")]
     pub output: PathBuf,
-    /// Dim of params to select along. Default: batch-dims for gather, 0 for gather_elements; gather_nd has none
+    /// First dim of params to select in. Default: batch-dims for gather and gather_nd, 0 for gather_elements
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub axis: Option<i64>,
     /// Number of leading dims that params and indices share
@@ -154,7 +154,7 @@ pub struct Run {
     #[arg(long, value_name = "NAME")]
     pub adapter: Option<String>,
     /// Treatment of indices out of range: error stops and names the first one, zero puts zeros in their slices,
-    /// clamp takes the nearest index in range.
+    /// clamp takes the nearest index in range, wrap the index modulo the dim.
     /// default is zero for --device gpu, as in TensorFlow, else error
     #[arg(long, value_name = "POLICY", value_enum, default_value_t = Policy::Default)]
     bad_indices: Policy,
@@ -184,15 +184,13 @@ enum Policy {
     Error,
     Zero,
     Clamp,
+    Wrap,
 }
 
 impl Run {
     /// Ends the process with an error of clap if options contradict each other, or the output is an archive or a
     /// terminal.
     pub fn check(&self) {
-        if self.operation == Operation::GatherNd && self.axis.is_some() {
-            refuse(ErrorKind::ArgumentConflict, "gather_nd has no --axis");
-        }
         if self.operation == Operation::GatherElements && self.batch_dims != 0 {
             let error = "gather_elements has no --batch-dims";
             refuse(ErrorKind::ArgumentConflict, error);
@@ -220,6 +218,7 @@ impl Run {
     pub fn bad_indices(&self) -> BadIndices {
         match (self.bad_indices, self.device) {
             (Policy::Clamp, _) => BadIndices::Clamp,
+            (Policy::Wrap, _) => BadIndices::Wrap,
             (Policy::Zero, _) | (Policy::Default, Device::Gpu) => BadIndices::Zero,
             _ => BadIndices::Error,
         }

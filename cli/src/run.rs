@@ -78,11 +78,15 @@ fn make_plan(args: &Run, params: &[usize], indices: &[usize]) -> Result<GatherPl
         NegativeIndices::Invalid
     };
     let plan = match args.operation {
-        Operation::GatherNd => GatherNd::new()
-            .batch_dims(args.batch_dims)
-            .bad_indices(args.bad_indices())
-            .negative_indices(negative_indices)
-            .plan(params, indices),
+        Operation::GatherNd => {
+            let gather = GatherNd::new()
+                .batch_dims(args.batch_dims)
+                .bad_indices(args.bad_indices())
+                .negative_indices(negative_indices);
+            args.axis
+                .map_or(gather, |axis| gather.axis(axis))
+                .plan(params, indices)
+        }
         Operation::GatherElements => GatherElements::new()
             .axis(args.axis.unwrap_or(0))
             .bad_indices(args.bad_indices())

@@ -50,7 +50,7 @@ impl<'a> Arbitrary<'a> for Input {
 
 /// True if bad rows are no error under this policy.
 fn is_lenient(policy: BadIndices) -> bool {
-    matches!(policy, BadIndices::Zero | BadIndices::Clamp)
+    matches!(policy, BadIndices::Zero | BadIndices::Clamp | BadIndices::Wrap)
 }
 
 /// Mostly a small dim, else one with work for several threads.

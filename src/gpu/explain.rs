@@ -66,7 +66,7 @@ impl GatherPlan {
             types.index_kind,
         ));
         let rows = [dims.params_rows()];
-        let cut = Cut::new(dims, types, &rows, limits)?;
+        let cut = Cut::new(self, types, &rows, limits)?;
         let report = self.bad_indices() == BadIndices::Error;
         let finish_report = EntryPoint::FinishReport.name();
         let dispatches: Vec<_> = cut.dispatches().take(MAX_SHOWN + 1).collect();

@@ -1,9 +1,10 @@
 //! The kernels, the choice of one for a dispatch, and how the workgroups of the dispatch share its rows. Pure:
 //! functions of sizes, without a device.
 
+use crate::bad_indices::BadIndices;
 use crate::element::IndexKind;
 use crate::error::GatherError;
-use crate::plan::GatherDims;
+use crate::plan::{GatherDims, GatherPlan};
 
 /// Invocations of a workgroup: the most that WebGPU guarantees, and eight warps of an NVIDIA GPU.
 pub(crate) const WORKGROUP_SIZE: u32 = 256;
@@ -201,7 +202,8 @@ impl Shares {
 /// How a kernel finds the row that an index row selects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum FindRows {
-    /// Index rows of depth 1 or 2 that select among at most 2^31 rows: shaders/index_rows.wgsl and packed.wgsl.
+    /// Index rows of depth 1 or 2 that select among at most 2^31 rows, unless indices wrap: shaders/index_rows.wgsl and
+    /// packed.wgsl.
     Words { index_words: u32, depth: u32 },
     /// All other index rows: shaders/general.wgsl.
     General,
@@ -216,11 +218,13 @@ impl FindRows {
         }
     }
 
-    pub(crate) fn choose(dims: &GatherDims, index_kind: IndexKind) -> Self {
+    pub(crate) fn choose(plan: &GatherPlan, index_kind: IndexKind) -> Self {
+        let dims = plan.dims();
         let depth = dims.index_depth();
         let rows = dims.indexed_dims.iter().copied().max().unwrap_or(0);
         let rows = rows.max(dims.row_count).max(dims.params_rows());
-        if !(1..=2).contains(&depth) || dims.has_places() || rows > MAX_WORD_ROWS {
+        let wraps = plan.bad_indices() == BadIndices::Wrap;
+        if !(1..=2).contains(&depth) || dims.has_places() || rows > MAX_WORD_ROWS || wraps {
             return Self::General;
         }
         Self::Words {

@@ -160,7 +160,7 @@ mod tests {
                 let dispatches = |limits| {
                     let rows = [plan.dims().params_rows()];
                     let types = ElementTypes::of::<f32, i64>();
-                    let cut = Cut::new(plan.dims(), types, &rows, limits);
+                    let cut = Cut::new(&plan, types, &rows, limits);
                     cut.expect("rows are short").dispatches().count()
                 };
                 assert_eq!(dispatches(&limits), dispatches(adapter), "{plan}");

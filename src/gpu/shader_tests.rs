@@ -66,7 +66,7 @@ fn structs_have_one_layout_in_both_languages() {
             params_start, indices_start, output_start, index_count, outer_size, first_index,
             first_outer, window_rows, held_rows, first_row, window_first_row, index_row_base, slot_scale,
             index_depth, index_words, sign, from_end, unclamped, lowest, fill_words, fill_start, reports,
-            most_rows, first_n, index_stride, place_dim_count, dims, fill, place_dims)
+            most_rows, first_n, index_stride, place_dim_count, wraps, dims, fill, place_dims)
     );
     assert_eq!(
         report.layout("BadRowReport"),

@@ -19,7 +19,6 @@ pub(crate) struct IndexRows<'a, I> {
     indices: &'a [I],
     plan: &'a GatherPlan,
     from_end: bool,
-    clamp: bool,
 }
 
 impl<'a, I: GatherIndex> IndexRows<'a, I> {
@@ -29,7 +28,14 @@ impl<'a, I: GatherIndex> IndexRows<'a, I> {
             indices,
             plan,
             from_end: plan.negative_indices == NegativeIndices::FromEnd,
-            clamp: plan.bad_indices() == BadIndices::Clamp,
+        }
+    }
+
+    fn beyond(&self) -> Beyond {
+        match self.plan.bad_indices() {
+            BadIndices::Clamp => Beyond::Nearest,
+            BadIndices::Wrap => Beyond::Remainder,
+            BadIndices::DeviceDefault | BadIndices::Error | BadIndices::Zero => Beyond::Bad,
         }
     }
 
@@ -44,7 +50,7 @@ impl<'a, I: GatherIndex> IndexRows<'a, I> {
     /// * an index row has `DEPTH` values;
     /// * params has one block and all of its rows;
     /// * the places of index rows do not count;
-    /// * indices are not clamped.
+    /// * indices are neither clamped nor wrapped.
     pub(crate) fn as_rows<const DEPTH: usize>(
         &self,
         rows: Range<usize>,
@@ -53,7 +59,8 @@ impl<'a, I: GatherIndex> IndexRows<'a, I> {
         let is_one_block = dims.batch_size * dims.outer_size == 1;
         let is_whole = dims.held_rows == dims.row_count && !dims.has_places();
         let indexed_dims: [u64; DEPTH] = dims.indexed_dims[..].try_into().ok()?;
-        (is_one_block && is_whole && !self.clamp).then(|| Indices {
+        let stays = self.beyond() == Beyond::Bad;
+        (is_one_block && is_whole && stays).then(|| Indices {
             index_rows: self.values_of(rows).as_chunks().0,
             dims: indexed_dims,
             added: indexed_dims.map(|dim| added(dim, self.from_end)),
@@ -63,16 +70,16 @@ impl<'a, I: GatherIndex> IndexRows<'a, I> {
     /// Fills `rows` with the params rows of the output rows from `output_row` on, counted over all blocks of params:
     /// [`BAD`] for a bad row, [`NOT_HELD`] for a row outside the shard.
     pub(crate) fn locate(&self, output_row: u64, rows: &mut [u64]) {
-        let (from_end, clamp) = (self.from_end, self.clamp);
+        let (from_end, beyond) = (self.from_end, self.beyond());
         // Depth 1, that of most gathers, has a loop of its own.
         match self.plan.dims().indexed_dims[..] {
             [] => self.locate_by(output_row, rows, |_, _| Some(0)),
             [dim] => self.locate_by(output_row, rows, |indices, k| {
-                select(&indices[k..=k], &[dim], from_end, clamp)
+                select(&indices[k..=k], &[dim], from_end, beyond)
             }),
             ref dims => self.locate_by(output_row, rows, |indices, k| {
                 let index = &indices[k * dims.len()..][..dims.len()];
-                select(index, dims, from_end, clamp)
+                select(index, dims, from_end, beyond)
             }),
         }
     }
@@ -115,8 +122,8 @@ impl<'a, I: GatherIndex> IndexRows<'a, I> {
     pub(crate) fn check(&self) -> Result<(), BadIndexError> {
         let dims = &self.plan.dims().indexed_dims[..];
         let mut index_rows = self.indices.chunks_exact(dims.len().max(1));
-        match index_rows.position(|index| select(index, dims, self.from_end, self.clamp).is_none())
-        {
+        let beyond = self.beyond();
+        match index_rows.position(|index| select(index, dims, self.from_end, beyond).is_none()) {
             None => Ok(()),
             Some(row) => Err(self.bad_index(row)),
         }
@@ -208,6 +215,14 @@ impl<I: GatherIndex, const DEPTH: usize> SelectedRows for Indices<'_, I, DEPTH> 
     }
 }
 
+/// The entry that an index beyond its dim selects.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Beyond {
+    Bad,
+    Nearest,
+    Remainder,
+}
+
 /// The number that is added to an index below zero: its dim if `from_end`, else 0.
 #[inline(always)]
 fn added(dim: u64, from_end: bool) -> u64 {
@@ -216,12 +231,18 @@ fn added(dim: u64, from_end: bool) -> u64 {
 
 /// The row-major position in `dims` of the values of one index row, if each value is in range.
 #[inline(always)]
-fn select<I: GatherIndex>(index: &[I], dims: &[u64], from_end: bool, clamp: bool) -> Option<u64> {
+fn select<I: GatherIndex>(
+    index: &[I],
+    dims: &[u64],
+    from_end: bool,
+    beyond: Beyond,
+) -> Option<u64> {
     let (mut selected, mut in_range) = (0_u64, true);
     for (&value, &dim) in index.iter().zip(dims) {
-        let position = match clamp {
-            true => value.clamped(dim, added(dim, from_end)),
-            false => value.position(added(dim, from_end)),
+        let position = match beyond {
+            Beyond::Bad => value.position(added(dim, from_end)),
+            Beyond::Nearest => value.clamped(dim, added(dim, from_end)),
+            Beyond::Remainder => value.wrapped(dim),
         };
         in_range &= position < dim;
         // The product wraps only if a value is out of range.

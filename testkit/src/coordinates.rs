@@ -33,3 +33,9 @@ pub fn unravel(flat: usize, shape: &[usize]) -> Vec<usize> {
     }
     at
 }
+
+/// The dim of this number, which counts from the front or, if negative, from the end.
+pub fn from_front(dim: i64, rank: usize) -> Option<usize> {
+    let dim = i128::from(dim);
+    usize::try_from(if dim < 0 { dim + rank as i128 } else { dim }).ok()
+}

@@ -24,7 +24,9 @@ pub mod on_gpu;
 pub mod oracle;
 #[cfg(not(target_arch = "wasm32"))]
 pub mod ran;
+mod rejected;
 mod rejection;
+mod replaced;
 pub mod sizes;
 pub mod small_shapes;
 mod voice;

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::coordinates::{flat, for_each_coordinate, unravel};
+use crate::coordinates::{flat, for_each_coordinate, from_front, unravel};
 
 /// An operation and its attributes, as a caller gives them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -172,26 +172,6 @@ impl Op {
 }
 
 impl Case {
-    /// This case with each index replaced by the nearest one in range. The shapes must be valid.
-    pub fn clamped(&self) -> Self {
-        let dims = self
-            .op
-            .indexed_dims(&self.params_shape, &self.indices_shape);
-        let nearest = |(n, &value): (usize, &i128)| {
-            let dim = dims[n % dims.len()] as i128;
-            let counted = if self.from_end && value < 0 {
-                value + dim
-            } else {
-                value
-            };
-            counted.min(dim - 1).max(0)
-        };
-        Self {
-            indices: self.indices.iter().enumerate().map(nearest).collect(),
-            ..self.clone()
-        }
-    }
-
     /// The output shape, or the first reason to reject the shapes.
     pub fn output_shape(&self) -> Result<Vec<usize>, Rejection> {
         self.op
@@ -298,12 +278,6 @@ impl Case {
             .contains(&at)
             .then(|| usize::try_from(at).expect("below a dim"))
     }
-}
-
-/// The dim of this number, which counts from the front or, if negative, from the end.
-fn from_front(dim: i64, rank: usize) -> Option<usize> {
-    let dim = i128::from(dim);
-    usize::try_from(if dim < 0 { dim + rank as i128 } else { dim }).ok()
 }
 
 /// The output shape, unless the nonzero dims of a tensor multiply to more than `i64::MAX`.

@@ -35,9 +35,9 @@ pub struct Job {
 /// The element widths that voices run, in bytes.
 pub const WIDTHS: [usize; 9] = [1, 2, 3, 4, 6, 8, 12, 16, 32];
 
-pub const POLICIES: [BadIndices; 4] = {
+pub const POLICIES: [BadIndices; 5] = {
     let [default, error, zero] = TENSORFLOWS_POLICIES;
-    [default, error, zero, BadIndices::Clamp]
+    [default, error, zero, BadIndices::Clamp, BadIndices::Wrap]
 };
 
 /// The policies that TensorFlow has.
@@ -105,40 +105,41 @@ impl Case {
         policies: &[BadIndices],
     ) -> Vec<Job> {
         let answer = self.answer();
-        let clamped = policies
-            .contains(&BadIndices::Clamp)
-            .then(|| self.clamped().answer());
+        // With these policies each index is replaced by one in range, unless its dim is 0.
+        let replaced = |policy: BadIndices| match policy {
+            BadIndices::Clamp => Some(self.clamped().answer()),
+            BadIndices::Wrap => Some(self.wrapped().answer()),
+            _ => None,
+        };
+        let replaced: Vec<_> = policies.iter().map(|&policy| replaced(policy)).collect();
         let bad_index = answer.bad_rows.first().map(|&row| self.bad_index_text(row));
         let mut jobs = Vec::new();
         for &element_bytes in widths {
             let params = pattern(self.params_shape.iter().product::<usize>() * element_bytes);
             let zeros = vec![0; element_bytes];
             let output = output_of(&answer, &params, &zeros);
-            let clamped = clamped
-                .as_ref()
-                .map(|answer| output_of(answer, &params, &zeros));
+            let replaced: Vec<_> = (replaced.iter())
+                .map(|answer| Some(output_of(answer.as_ref()?, &params, &zeros)))
+                .collect();
             for &index_kind in index_kinds {
                 if !self.indices.iter().all(|&value| holds(index_kind, value)) {
                     continue;
                 }
-                for &bad_indices in policies {
-                    let clamped = clamped
-                        .as_ref()
-                        .filter(|_| bad_indices == BadIndices::Clamp);
+                for (&bad_indices, replaced) in policies.iter().zip(&replaced) {
                     jobs.push(Job {
                         plan: self.plan(bad_indices).expect("a valid case"),
                         element_bytes,
                         index_kind,
                         params: params.clone(),
                         indices: index_bytes(index_kind, &self.indices),
-                        output: clamped.unwrap_or(&output).clone(),
+                        output: replaced.as_ref().unwrap_or(&output).clone(),
                         fill: Vec::new(),
-                        bad_row_count: if clamped.is_some() {
+                        bad_row_count: if replaced.is_some() {
                             0
                         } else {
                             answer.bad_rows.len()
                         },
-                        bad_index: bad_index.clone().filter(|_| clamped.is_none()),
+                        bad_index: bad_index.clone().filter(|_| replaced.is_none()),
                         case: self.clone(),
                     });
                 }

@@ -1,9 +1,9 @@
-//! Rows of NumPy, JAX, XLA, MLX, Nx and ndarray.
+//! Rows of NumPy, CuPy, JAX, XLA, MLX, Nx and ndarray.
 
-use wgpu_gather::BadIndices::{Clamp, DeviceDefault, Error, Zero};
+use wgpu_gather::BadIndices::{Clamp, DeviceDefault, Error, Wrap, Zero};
 use wgpu_gather::NegativeIndices::{FromEnd, Invalid};
 
-use crate::row::Here::{Gather as G, GatherElements as E, GatherNd as Nd};
+use crate::row::Here::{Gather as G, GatherElements as E, GatherNd as Nd, GatherNdAt as NdAt};
 use crate::row::*;
 
 pub fn rows() -> Vec<Row> {
@@ -30,11 +30,38 @@ pub fn rows() -> Vec<Row> {
             [call(THREE, around, (&[5], &[1., 1., 1., 3., 3.]))],
         ),
         row(
+            "`numpy.take(a, indices, axis=0, mode=\"wrap\")`",
+            G(None, 0, Invalid, Wrap),
+            [call(THREE, around, (&[5], &[3., 3., 1., 3., 1.]))],
+        ),
+        row(
             "NumPy `a[i, j]`",
             Nd(0, FromEnd, Error),
             [
                 call(TENS, (&[2, 2], &[0, 2, 3, -1]), (&[2], &[2., 32.])),
                 error(TENS, (&[1, 2], &[4, 0])),
+                // Empty slices.
+                call((&[3, 0], &[]), (&[2, 1], &[2, 0]), (&[2, 0], &[])),
+            ],
+        ),
+        row(
+            "NumPy `a[:, i, j]`",
+            NdAt(1, FromEnd, Error),
+            [
+                call(
+                    ZERO_TO_SEVEN,
+                    (&[2, 2], &[0, 1, 1, -1]),
+                    (&[2, 2], &[1., 3., 5., 7.]),
+                ),
+                error(ZERO_TO_SEVEN, (&[1, 2], &[2, 0])),
+            ],
+        ),
+        row(
+            "CuPy `a[indices]`, `cupy.take(a, indices, axis=0)`",
+            G(None, 0, Invalid, Wrap),
+            [
+                call((&[3], &[0., 1., 2.]), (&[2], &[1, 3]), (&[2], &[1., 0.])),
+                call(THREE, around, (&[5], &[3., 3., 1., 3., 1.])),
             ],
         ),
         row(
@@ -49,6 +76,11 @@ pub fn rows() -> Vec<Row> {
             "`jax.numpy.take(a, indices, axis=0, mode=\"clip\")`",
             G(None, 0, Invalid, Clamp),
             [call(THREE, around, (&[5], &[1., 1., 1., 3., 3.]))],
+        ),
+        row(
+            "`jax.numpy.take(a, indices, axis=0, mode=\"wrap\")`",
+            G(None, 0, Invalid, Wrap),
+            [call(THREE, around, (&[5], &[3., 3., 1., 3., 1.]))],
         ),
         row(
             "JAX `a[indices]`, `a.at[indices].get(mode=\"clip\")`",

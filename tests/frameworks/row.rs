@@ -13,6 +13,8 @@ pub struct Row {
 pub enum Here {
     Gather(Option<i64>, i64, NegativeIndices, BadIndices),
     GatherNd(i64, NegativeIndices, BadIndices),
+    /// An axis, without batch dims.
+    GatherNdAt(i64, NegativeIndices, BadIndices),
     GatherElements(i64, NegativeIndices, BadIndices),
 }
 
@@ -87,6 +89,11 @@ impl Here {
                 .negative_indices(negative)
                 .bad_indices(bad)
                 .plan(params, indices),
+            Self::GatherNdAt(axis, negative, bad) => GatherNd::new()
+                .axis(axis)
+                .negative_indices(negative)
+                .bad_indices(bad)
+                .plan(params, indices),
             Self::GatherElements(axis, negative, bad) => GatherElements::new()
                 .axis(axis)
                 .negative_indices(negative)
@@ -105,6 +112,7 @@ impl Here {
             Self::GatherNd(batch_dims, negative, bad) => {
                 ("GatherNd", None, batch_dims, negative, bad)
             }
+            Self::GatherNdAt(axis, negative, bad) => ("GatherNd", Some(axis), 0, negative, bad),
             Self::GatherElements(axis, negative, bad) => {
                 let axis = (axis != 0).then_some(axis);
                 ("GatherElements", axis, 0, negative, bad)

@@ -1,9 +1,9 @@
 //! Rows of PyTorch, burn, candle, ggml and TVM.
 
-use wgpu_gather::BadIndices::{Clamp, DeviceDefault, Error, Zero};
+use wgpu_gather::BadIndices::{Clamp, DeviceDefault, Error, Wrap, Zero};
 use wgpu_gather::NegativeIndices::{FromEnd, Invalid};
 
-use crate::row::Here::{Gather as G, GatherElements as E, GatherNd as Nd};
+use crate::row::Here::{Gather as G, GatherElements as E, GatherNd as Nd, GatherNdAt as NdAt};
 use crate::row::*;
 
 pub fn rows() -> Vec<Row> {
@@ -46,6 +46,18 @@ pub fn rows() -> Vec<Row> {
                 (&[2, 2], &[0, 2, 1, -1]),
                 (&[2], &[5., 8.]),
             )],
+        ),
+        row(
+            "PyTorch `input[:, i, j]`",
+            NdAt(1, FromEnd, Error),
+            [
+                call(
+                    ZERO_TO_SEVEN,
+                    (&[2, 2], &[0, 1, 1, -1]),
+                    (&[2, 2], &[1., 3., 5., 7.]),
+                ),
+                error(ZERO_TO_SEVEN, (&[1, 2], &[2, 0])),
+            ],
         ),
         row(
             "`torch.gather(input, 1, index)`",
@@ -149,6 +161,15 @@ pub fn rows() -> Vec<Row> {
                 (&[2, 2], &[1., 2., 3., 4.]),
                 (&[4], &[1, 0, -1, 2]),
                 (&[2, 4], &[2., 1., 1., 2., 4., 3., 3., 4.]),
+            )],
+        ),
+        row(
+            "`tvm.topi.take(a, indices, axis=1, mode=\"wrap\")`",
+            G(Some(1), 0, Invalid, Wrap),
+            [call(
+                (&[2, 2], &[1., 2., 3., 4.]),
+                (&[4], &[1, 0, -1, 2]),
+                (&[2, 4], &[2., 1., 2., 1., 4., 3., 4., 3.]),
             )],
         ),
         row(

@@ -123,7 +123,7 @@ export const checks = {
     await shown.set('batch-dims', '1');
     await shown.shows(
       'problem',
-      'index depth (the last dim of indices) must be at most 1, the rank of params less batch_dims, found 2',
+      'index depth (the last dim of indices) must be at most 1, the dims of params from the axis on, found 2',
     );
     await shown.page.selectOption('#operation', 'gather_elements');
     assert.ok(await shown.page.isDisabled('#batch-dims'));

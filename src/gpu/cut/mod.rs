@@ -23,7 +23,7 @@ use self::ranges::{ShardStarts, ranges};
 use super::kernel::{FindRows, Kernel, WORKGROUP_SIZE, check_places};
 use crate::element::ElementTypes;
 use crate::error::GatherError;
-use crate::plan::GatherDims;
+use crate::plan::{GatherDims, GatherPlan};
 
 /// The most invocations of a dispatch, and the most rows from the start of its first block: the shader numbers both in
 /// 32 bits.
@@ -71,23 +71,24 @@ pub(crate) struct Window {
 impl<'a> Cut<'a> {
     /// The cut of a plan whose operands' bytes can be counted. `shard_rows` are the params rows of each shard.
     pub(crate) fn new(
-        dims: &'a GatherDims,
+        plan: &'a GatherPlan,
         types: ElementTypes,
         shard_rows: &[u64],
         limits: &wgpu::Limits,
     ) -> Result<Self, GatherError> {
         let chunk_bytes = limits.max_storage_buffer_binding_size;
-        Self::in_chunks(dims, types, shard_rows, limits, chunk_bytes)
+        Self::in_chunks(plan, types, shard_rows, limits, chunk_bytes)
     }
 
     /// As [`new`](Self::new), but the output of a chunk, and its indices, have at most `chunk_bytes` bytes.
     pub(crate) fn in_chunks(
-        dims: &'a GatherDims,
+        plan: &'a GatherPlan,
         types: ElementTypes,
         shard_rows: &[u64],
         limits: &wgpu::Limits,
         chunk_bytes: u64,
     ) -> Result<Self, GatherError> {
+        let dims = plan.dims();
         let slice_bytes = dims.slice_len.saturating_mul(types.element_bytes);
         let alignment = u64::from(limits.min_storage_buffer_offset_alignment.max(16));
         let max_grid_width = u64::from(limits.max_compute_workgroups_per_dimension);
@@ -95,7 +96,7 @@ impl<'a> Cut<'a> {
         let binding_bytes = limits.max_storage_buffer_binding_size.min(u32::MAX.into()) & !3;
         let mut cut = Self {
             dims,
-            find: FindRows::choose(dims, types.index_kind),
+            find: FindRows::choose(plan, types.index_kind),
             fill_words: 1,
             shards: ShardStarts::new(shard_rows),
             slice_bytes,

@@ -179,7 +179,9 @@ impl<T: GatherElement> Job<'_, T> {
         buffers.fill = self.fill;
         let report = match plan.bad_indices() {
             BadIndices::Error => Some(gpu.make_report()?),
-            BadIndices::DeviceDefault | BadIndices::Zero | BadIndices::Clamp => None,
+            BadIndices::DeviceDefault | BadIndices::Zero | BadIndices::Clamp | BadIndices::Wrap => {
+                None
+            }
         };
         if let Some((report, _)) = &report {
             buffers = buffers.report(report.slice(..));

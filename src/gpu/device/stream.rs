@@ -147,7 +147,7 @@ impl<'a, T: GatherElement, I: GatherIndex> GatherStream<'a, T, I> {
         let window_bytes = room.params_bytes.min(largest) & !3;
         let chunk_bytes = (room.device_bytes / room.shares).min(largest) & !3;
         limits.max_storage_buffer_binding_size = window_bytes;
-        let cut = Cut::in_chunks(dims, types, &[dims.params_rows()], &limits, chunk_bytes);
+        let cut = Cut::in_chunks(plan, types, &[dims.params_rows()], &limits, chunk_bytes);
         let cut = cut.map_err(|error| match error {
             // The device could bind these bytes, so `device_bytes` is too few.
             GatherError::DeviceLimit { expected, .. } if expected <= largest => {

@@ -95,7 +95,7 @@ fn packed_and_bytes_lanes_own_parts_of_the_output() {
 #[test]
 fn short_index_rows_of_few_rows_are_found_in_words() {
     let find = |plan: Result<GatherPlan, _>, index_kind| {
-        FindRows::choose(plan.expect("a valid shape").dims(), index_kind)
+        FindRows::choose(&plan.expect("a valid shape"), index_kind)
     };
     let nd = |params: &[usize]| GatherNd::new().plan(params, &[3, params.len()]);
     let words = |index_words, depth| FindRows::Words { index_words, depth };

@@ -40,14 +40,19 @@ pub(crate) fn slice_of(plan: &GatherPlan, index: Values<'_>, output_row: u64) ->
         }
         Operation::GatherNd => {
             let (&depth, rows) = indices.split_last().expect("indices is no scalar");
-            let dims = &params[batch_dims..batch_dims + depth];
-            let batch = output_row / product(&rows[batch_dims..]);
+            let dims = &params[axis..axis + depth];
+            let (outer, count) = (
+                product(&params[batch_dims..axis]),
+                product(&rows[batch_dims..]),
+            );
+            let block = output_row / count;
+            let index_row = block / outer * count + output_row % count;
             let mut row = Some(0);
-            for (k, &dim) in (output_row * depth as u64..).zip(dims) {
+            for (k, &dim) in (index_row * depth as u64..).zip(dims) {
                 let at = position(plan, index(k), dim);
                 row = row.zip(at).map(|(row, at)| row * dim as u64 + at);
             }
-            (batch, product(dims), output_row, row)
+            (block, product(dims), index_row, row)
         }
         Operation::GatherElements => {
             let at = position(plan, index(output_row), params[axis]);
@@ -85,8 +90,10 @@ fn position(plan: &GatherPlan, index: i128, dim: usize) -> Option<u64> {
     let last = dim as i128 - 1;
     let counts_back = index < 0 && plan.negative_indices == NegativeIndices::FromEnd;
     let mut at = if counts_back { index + last + 1 } else { index };
-    if plan.bad_indices() == BadIndices::Clamp && dim > 0 {
-        at = at.clamp(0, last);
+    match plan.bad_indices() {
+        BadIndices::Clamp if dim > 0 => at = at.clamp(0, last),
+        BadIndices::Wrap if dim > 0 => at = index.rem_euclid(dim as i128),
+        _ => {}
     }
     u64::try_from(at).ok().filter(|_| at <= last)
 }

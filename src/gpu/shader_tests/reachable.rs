@@ -38,7 +38,7 @@ fn gathers() -> HashSet<EntryPoint> {
                     element_bytes,
                     index_kind,
                 };
-                let Ok(mut cut) = Cut::new(dims, types, &[dims.params_rows()], &limits) else {
+                let Ok(mut cut) = Cut::new(&plan, types, &[dims.params_rows()], &limits) else {
                     continue;
                 };
                 // Any 256 consecutive slice sizes cover every pair of a length of the fill and a slice size modulo 16.
@@ -112,5 +112,5 @@ fn shaders_are_short() {
         );
     }
     println!("{lines} lines of WGSL");
-    assert!(lines <= 650, "{lines} lines of WGSL");
+    assert!(lines <= 800, "{lines} lines of WGSL");
 }

@@ -50,8 +50,7 @@ impl<'a> Case<'a> {
     }
 
     pub(crate) fn dispatches(&self) -> Vec<Dispatch> {
-        let dims = self.plan.dims();
-        let cut = Cut::new(dims, self.types, &self.shard_rows, &self.limits);
+        let cut = Cut::new(&self.plan, self.types, &self.shard_rows, &self.limits);
         let mut cut = cut.expect("the limits allow it");
         cut.set_fill_words(self.fill_pattern().words);
         let dispatches: Vec<_> = cut.dispatches().take(MOST_DISPATCHES).collect();
