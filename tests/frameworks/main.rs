@@ -8,6 +8,7 @@ mod arrays;
 mod common;
 mod differences;
 mod onnx;
+mod recorded;
 mod row;
 mod tensorflow;
 mod torch;
@@ -109,6 +110,18 @@ fn main() {
             Ok(())
         },
     ));
+    trials.push(Trial::test(
+        "cpu::recorded_results_of_numpy_and_jax",
+        || {
+            recorded::on_the_cpu();
+            Ok(())
+        },
+    ));
+    let name = "gpu::recorded_results_of_numpy_and_jax";
+    trials.push(gpu_trial(name, |gpu| {
+        recorded::on_the_gpu(gpu);
+        Ok(())
+    }));
     for (number, row) in rows().into_iter().enumerate() {
         trials.push(Trial::test(format!("cpu::{}", row.there), move || {
             check(&row, |plan, call| {

@@ -1,0 +1,110 @@
+"""Writes numpy.jsonl: gathers with the results of NumPy and JAX, which this script runs.
+
+    pip install numpy==2.4.6 jax==0.10.2 jaxlib
+    python tests/data/numpy_cases.py > tests/data/numpy.jsonl
+
+Element n of params is n. A line has the call, the plan's attributes, the shapes, the index values, and the output: its
+shape and its elements, or "error" for an index out of range. The fill is -1.
+"""
+
+import json
+import os
+import random
+
+os.environ["JAX_ENABLE_X64"] = "1"
+os.environ["JAX_PLATFORMS"] = "cpu"
+
+import jax.numpy as jnp
+import numpy as np
+
+random.seed(20261124)
+
+
+def write(call, op, params, indices, run, **attributes):
+    """Runs the call. gather_nd's indices are a list of arrays in `indices`, which are its index rows."""
+    values = np.stack(indices, -1) if op == "gather_nd" else indices
+    line = dict(call=call, op=op, params=list(params.shape), indices=list(values.shape))
+    line.update(attributes)
+    line["values"] = values.flatten().tolist()
+    try:
+        output = np.asarray(run())
+        line["output"] = dict(shape=list(output.shape), elements=output.flatten().tolist())
+    except IndexError:
+        line["output"] = "error"
+    print(json.dumps(line, separators=(",", ":")))
+
+
+def shape(ranks, least=1):
+    return [random.randint(least, 5) for _ in range(random.choice(ranks))]
+
+
+def params_of(shape):
+    return np.arange(np.prod(shape), dtype=np.int32).reshape(shape)
+
+
+def indices_of(shape, dim, beyond):
+    """Index values in -dim..dim, and beyond it with the probability `beyond`. NumPy wraps by repeated addition, so
+    they stay below a million."""
+    def value():
+        if random.random() < beyond:
+            return random.choice([dim, -dim - 1, 3 * dim + 1, -7 * dim, 999_983, -999_979])
+        return random.randrange(-dim, dim)
+    count = int(np.prod(shape))
+    return np.array([value() for _ in range(count)], dtype=np.int64).reshape(shape)
+
+
+def takes(module, modes, count):
+    for n in range(count):
+        mode = modes[n % len(modes)]
+        params = params_of(shape([1, 2, 3, 4]))
+        axis = random.randrange(-params.ndim, params.ndim)
+        beyond = random.choice([0, 0.1]) if mode == "raise" else 0.4
+        indices = indices_of(shape([0, 1, 2]), params.shape[axis], beyond)
+        extra = dict(fill_value=-1) if mode == "fill" else {}
+        run = lambda: module.take(params, indices, axis=axis, mode=mode, **extra)
+        call = f'{module.__name__}.take(params, indices, axis={axis}, mode="{mode}")'
+        write(call, "gather", params, indices, run, axis=axis, mode=mode)
+
+
+def places(params, axis, depth, beyond):
+    rows = shape([0, 1, 2])
+    return [indices_of(rows, params.shape[axis + k], beyond) for k in range(depth)]
+
+
+def behind_dims(modes, count):
+    """x[:, i, j]: index rows of one to three values behind dims that are copied through."""
+    for n in range(count):
+        mode = modes[n % len(modes)]
+        params = params_of(shape([2, 3, 4, 5]))
+        depth = random.randint(1, min(3, params.ndim))
+        axis = random.randint(0, params.ndim - depth)
+        beyond = random.choice([0, 0.1]) if mode == "raise" else 0.3
+        indices = places(params, axis, depth, beyond)
+        key = (slice(None),) * axis + tuple(indices)
+        if mode == "raise":
+            call, run = "params[:, i, ..]", lambda: params[key]
+        else:
+            extra = dict(fill_value=-1) if mode == "fill" else {}
+            call = f'params.at[:, i, ..].get(mode="{mode}")'
+            run = lambda: jnp.asarray(params).at[key].get(mode=mode, **extra)
+        write("jax " * (mode != "raise") + call, "gather_nd", params, indices, run, axis=axis,
+              mode="jax " * (mode != "raise") + mode)
+
+
+def empty_slices(count):
+    for _ in range(count):
+        dims = shape([2, 3, 4])
+        depth = random.randint(1, len(dims) - 1)
+        axis = random.randint(0, len(dims) - depth)
+        outside = [k for k in range(len(dims)) if not axis <= k < axis + depth]
+        dims[random.choice(outside)] = 0
+        params = params_of(dims)
+        indices = places(params, axis, depth, 0)
+        key = (slice(None),) * axis + tuple(indices)
+        write("params[:, i, ..]", "gather_nd", params, indices, lambda: params[key], axis=axis, mode="raise")
+
+
+takes(np, ["raise", "clip", "wrap", "wrap"], 120)
+takes(jnp, ["wrap", "clip", "fill"], 90)
+behind_dims(["raise", "raise", "clip", "fill"], 150)
+empty_slices(40)

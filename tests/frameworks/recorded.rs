@@ -1,0 +1,84 @@
+//! Gathers with the results of NumPy and JAX, which tests/data/numpy_cases.py has recorded.
+
+use serde_json::Value;
+use wgpu_gather::{
+    BadIndices, Gather, GatherNd, GatherPlan, Gpu, GpuError, NegativeIndices, RunError,
+};
+
+use crate::common::sizes::run_filled;
+
+const CASES: usize = 400;
+const FILL: i32 = -1;
+
+pub fn on_the_cpu() {
+    check(|plan, params, indices| run_filled(plan, params, indices, FILL));
+}
+
+pub fn on_the_gpu(gpu: &Gpu) {
+    check(|plan, params, indices| {
+        let gathered = gpu.gather(plan, params, indices).fill(FILL).wait();
+        gathered.map_err(|error| match error {
+            GpuError::Run(error) => error,
+            error => panic!("{error}"),
+        })
+    });
+}
+
+fn check(run: impl Fn(&GatherPlan, &[i32], &[i64]) -> Result<Vec<i32>, RunError>) {
+    let lines = include_str!("../data/numpy.jsonl").lines();
+    assert_eq!(lines.clone().count(), CASES);
+    for line in lines {
+        let case: Value = serde_json::from_str(line).unwrap();
+        let plan = plan(&case);
+        let params: Vec<i32> = (0..).take(plan.params_len() as usize).collect();
+        let output = run(&plan, &params, &numbers(&case["values"]));
+        if case["output"] == "error" {
+            assert!(matches!(output, Err(RunError::BadIndex(_))), "{line}");
+            continue;
+        }
+        let output: Vec<i64> = output.unwrap().into_iter().map(i64::from).collect();
+        assert_eq!(
+            plan.output_shape(),
+            shape(&case["output"]["shape"]),
+            "{line}"
+        );
+        assert_eq!(output, numbers(&case["output"]["elements"]), "{line}");
+    }
+}
+
+fn plan(case: &Value) -> GatherPlan {
+    let (negative, bad) = match case["mode"].as_str().unwrap() {
+        "raise" => (NegativeIndices::FromEnd, BadIndices::Error),
+        "fill" | "jax fill" => (NegativeIndices::FromEnd, BadIndices::Zero),
+        "clip" => (NegativeIndices::Invalid, BadIndices::Clamp),
+        "jax clip" => (NegativeIndices::FromEnd, BadIndices::Clamp),
+        "wrap" => (NegativeIndices::Invalid, BadIndices::Wrap),
+        mode => panic!("mode {mode}"),
+    };
+    let axis = case["axis"].as_i64().unwrap();
+    let (params, indices) = (shape(&case["params"]), shape(&case["indices"]));
+    let plan = match case["op"].as_str().unwrap() {
+        "gather" => Gather::new()
+            .axis(axis)
+            .negative_indices(negative)
+            .bad_indices(bad)
+            .plan(&params, &indices),
+        "gather_nd" => GatherNd::new()
+            .axis(axis)
+            .negative_indices(negative)
+            .bad_indices(bad)
+            .plan(&params, &indices),
+        op => panic!("op {op}"),
+    };
+    plan.unwrap()
+}
+
+fn numbers(values: &Value) -> Vec<i64> {
+    let values = values.as_array().unwrap();
+    values.iter().map(|value| value.as_i64().unwrap()).collect()
+}
+
+fn shape(dims: &Value) -> Vec<usize> {
+    let dims = numbers(dims).into_iter();
+    dims.map(|dim| usize::try_from(dim).unwrap()).collect()
+}
