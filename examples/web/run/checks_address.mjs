@@ -19,6 +19,12 @@ export async function ofAddress(browser, url) {
   assert.deepEqual(await linked.cells('indices'), [1, -2, 9]);
   await linked.page.close();
 
+  const wrapped = OWN.replace('=gather&', '=gather_nd&').replace('2,2', '2,2,2').replace('=3', '=1,1').replace('Clamp', 'Wrap');
+  const nd = await open(`${wrapped.replace('axis=0', 'axis=-1')}&indices=-5`);
+  await nd.outputs([1, 3, 5, 7]);
+  assert.deepEqual(await values(nd, ids), ['gather_nd', '2,2,2', '1,1', '-1', '0', 'Wrap', 'from-end']);
+  await nd.page.close();
+
   const example = await open('example=from-the-end');
   await example.outputs([3, 4, 5, 6, 7, 8]);
   assert.equal(await example.text('about-example'), 'A negative index counts from the end: -1 selects the last row of its batch.');

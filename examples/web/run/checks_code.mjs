@@ -52,14 +52,21 @@ const PROGRAMS = {
   },
   'slices at points': {
     Rust: 'let plan = GatherNd::new().bad_indices(BadIndices::Zero).plan(&[2, 3, 4], &[2, 2])?;',
-    NumPy: 'output = params[tuple(np.moveaxis(indices, -1, 0))]',
+    NumPy: 'output = params[indices[..., 0], indices[..., 1]]',
     TensorFlow: 'output = tf.gather_nd(params, indices)',
+  },
+  'points of each matrix': {
+    Rust: 'let plan = GatherNd::new().axis(1).bad_indices(BadIndices::Zero).plan(&[2, 3, 3], &[2, 2])?;',
+    NumPy: 'output = params[:, indices[..., 0], indices[..., 1]]',
+    TensorFlow: `# tf.gather_nd has no axis: the dims before it become the last ones, and come back.
+params = tf.transpose(params, [1, 2, 0])
+output = tf.transpose(tf.gather_nd(params, indices), [1, 0])`,
   },
   'from the end': {
     Rust: `let plan = GatherNd::new().batch_dims(1).bad_indices(BadIndices::Error)\
 .negative_indices(NegativeIndices::FromEnd).plan(&[2, 2, 3], &[2, 1, 1])?;`,
     NumPy: `output = np.array(
-    [params[n[:1] + tuple(indices[n])] for n in np.ndindex(2, 1)], np.float32
+    [params[n][indices[n][..., 0]] for n in np.ndindex(2,)], np.float32
 ).reshape((2, 1, 3))`,
     TensorFlow: `indices = tf.where(indices < 0, indices + [2], indices)
 output = tf.gather_nd(params, indices, batch_dims=1)`,
@@ -117,8 +124,43 @@ ${ends[language]}`,
     const turned = (tool) => `indices = ${tool}.where(indices < 0, indices + 4, indices)`;
     assert.equal(await of('NumPy'), `${turned('np')}\nindices = np.clip(indices, 0, 3)\n${ends.NumPy}`);
     assert.equal(await of('TensorFlow'), `${turned('tf')}\nindices = tf.clip_by_value(indices, 0, 3)\n${ends.TensorFlow}`);
+    await shown.page.selectOption('#policy', 'Wrap');
+    assert.match(await copied(shown, 'Rust'), /^        \.bad_indices\(BadIndices::Wrap\)$/m);
+    assert.equal(await of('NumPy'), 'output = np.take(params, indices, axis=0, mode="wrap")');
+    assert.equal(await of('TensorFlow'), `indices = tf.math.floormod(indices, 4)\n${ends.TensorFlow}`);
     await shown.page.selectOption('#policy', 'Error');
     assert.match(await of('TensorFlow'), /if tf.reduce_any\(bad\):\n    raise IndexError/);
+  },
+
+  async program_of_wrapped_index_rows(shown) {
+    await shown.page.selectOption('#example', { label: 'points' });
+    await shown.page.selectOption('#policy', 'Wrap');
+    await shown.cell('indices', 1).fill('-9');
+    assert.equal(
+      lines.NumPy(await copied(shown, 'NumPy')),
+      'indices = indices % [3, 4]\noutput = params[indices[..., 0], indices[..., 1]]',
+    );
+    assert.equal(
+      lines.TensorFlow(await copied(shown, 'TensorFlow')),
+      'indices = tf.math.floormod(indices, [3, 4])\noutput = tf.gather_nd(params, indices)',
+    );
+    await shown.set('indices-shape', '2,0');
+    assert.equal(
+      lines.NumPy(await copied(shown, 'NumPy')),
+      'output = np.broadcast_to(params.reshape((1, 3, 4)), (2, 3, 4))',
+    );
+  },
+
+  async program_of_params_without_elements(shown) {
+    await shown.page.selectOption('#example', { label: 'points' });
+    await shown.page.selectOption('#negative', 'from-end');
+    await shown.set('params-shape', '3,4,0');
+    assert.equal(lines.TensorFlow(await copied(shown, 'TensorFlow')), 'output = tf.zeros([3, 0])');
+    await shown.set('params-shape', '3,0');
+    assert.match(lines.NumPy(await copied(shown, 'NumPy')), /^params = np.pad\(params, \[\(0, 1\), \(0, 1\)\]\)$/m);
+    await shown.page.selectOption('#policy', 'Error');
+    await shown.set('indices-shape', '2');
+    assert.match(await copied(shown, 'TensorFlow'), /raise IndexError\(f"out of range: {indices}"\)/);
   },
 
   async program_follows_the_operands(shown) {

@@ -27,6 +27,7 @@ export const checks = {
       'of each batch its own': [2, 4, 5, 9, 11, 13],
       points: [1, 11, 4],
       'slices at points': [8, 9, 10, 11, 12, 13, 14, 15],
+      'points of each matrix': [1, 6, 10, 15],
       'from the end': [3, 4, 5, 6, 7, 8],
       'an element of each row': [0, 5, 7, 11],
     };
@@ -56,9 +57,17 @@ export const checks = {
     await shown.outputs([3, 4, 5, 0, 0, 0, 9, 10, 11, 9, 10, 11]);
     await shown.page.selectOption('#policy', 'Clamp');
     await shown.outputs([3, 4, 5, 9, 10, 11, 9, 10, 11, 9, 10, 11]);
-    assert.deepEqual(await shown.bad('indices', 'clamped'), [1]);
+    assert.deepEqual(await shown.bad('indices', 'replaced'), [1]);
     await shown.page.selectOption('#negative', 'invalid');
     await shown.outputs([3, 4, 5, 9, 10, 11, 9, 10, 11, 0, 1, 2]);
+    await shown.page.selectOption('#policy', 'Wrap');
+    await shown.outputs([3, 4, 5, 9, 10, 11, 9, 10, 11, 9, 10, 11]);
+    assert.deepEqual(await shown.bad('indices', 'replaced'), [1, 3]);
+    await shown.cell('indices', 1).fill('-10');
+    await shown.outputs([3, 4, 5, 6, 7, 8, 9, 10, 11, 9, 10, 11]);
+    await shown.page.selectOption('#negative', 'from-end');
+    await shown.outputs([3, 4, 5, 6, 7, 8, 9, 10, 11, 9, 10, 11]);
+    assert.deepEqual(await shown.bad('indices', 'replaced'), [1]);
   },
 
   async different_errors(shown) {
@@ -118,7 +127,6 @@ export const checks = {
     await shown.set('axis', '');
     await shown.shows('gpu-at', '[3,2,5]');
     await shown.page.selectOption('#operation', 'gather_nd');
-    assert.ok(await shown.page.isDisabled('#axis'));
     await shown.shows('gpu-at', '[3]');
     await shown.set('batch-dims', '1');
     await shown.shows(
@@ -130,6 +138,47 @@ export const checks = {
     await shown.set('axis', '1');
     await shown.outputs([2, 4, 5, 9, 11, 13]);
     await shown.shows('problem', '');
+  },
+
+  async axis_of_gather_nd(shown) {
+    await shown.page.selectOption('#example', { label: 'points of each matrix' });
+    await shown.outputs([1, 6, 10, 15]);
+    await shown.set('axis', '-2');
+    await shown.outputs([1, 6, 10, 15]);
+    await shown.set('axis', '0');
+    await shown.outputs([3, 4, 5, 0, 0, 0]);
+    await shown.set('axis', '');
+    await shown.outputs([3, 4, 5, 0, 0, 0]);
+    await shown.set('axis', '2');
+    await shown.shows(
+      'problem',
+      'index depth (the last dim of indices) must be at most 1, the dims of params from the axis on, found 2',
+    );
+    // With one coordinate in each index row, in the batches 0 and 1.
+    await shown.set('indices-shape', '2,1');
+    await shown.set('batch-dims', '1');
+    await shown.outputs([0, 3, 6, 10, 13, 16]);
+    await shown.set('axis', '0');
+    await shown.shows('problem', 'batch_dims must be less than or equal to axis = 0, found 1');
+    await shown.set('axis', '');
+    await shown.outputs([0, 1, 2, 12, 13, 14]);
+  },
+
+  async params_without_elements(shown) {
+    await shown.page.selectOption('#example', { label: 'points' });
+    await shown.set('params-shape', '3,4,0');
+    await shown.shows('problem', 'Requested more than 0 entries, but params is empty. Params shape: [3,4,0]');
+    assert.deepEqual(await shown.cells('cpu'), []);
+    await shown.page.selectOption('#negative', 'from-end');
+    await shown.outputs([]);
+    await shown.shows('gpu-at', '[3,0]');
+    await shown.set('params-shape', '3,0');
+    for (const policy of ['Zero', 'Clamp', 'Wrap']) {
+      await shown.page.selectOption('#policy', policy);
+      await shown.outputs([0, 0, 0]);
+      await shown.cell('gpu', 2).focus();
+      await shown.shows('worked', 'output[2] = 0, because indices[2, 1] = 0 is not in [0, 0)');
+    }
   },
 
   async params_and_indices(shown) {

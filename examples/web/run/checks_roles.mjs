@@ -101,6 +101,9 @@ export const checks = {
     const unnamed = nodes.filter((node) => node.focusable && node.name === '' && node.role !== 'RootWebArea');
     assert.deepEqual(unnamed, []);
 
+    await shown.page.selectOption('#policy', 'Wrap');
+    await shown.outputs([3, 4, 5, 9, 10, 11, 9, 10, 11, 9, 10, 11]);
+    assert.ok(names(await tree(shown), 'gridcell').includes('output[3, 0] = 9, wrapped'));
     await shown.page.selectOption('#policy', 'Zero');
     await shown.outputs([3, 4, 5, 0, 0, 0, 9, 10, 11, 0, 0, 0]);
     assert.ok(names(await tree(shown), 'gridcell').includes('output[1, 0] = 0, out of range'));

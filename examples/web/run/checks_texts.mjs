@@ -8,6 +8,8 @@ const ABOUT = {
   'bad indices': 'The indices 7 and -1 are out of range, because params has only the rows 0 to 3.',
   points: 'Each index row holds two coordinates and selects one element of params.',
   'slices at points': 'Each index row holds two of three coordinates and selects a slice along the last dim of params.',
+  'points of each matrix':
+    'Along axis 1, each index row selects one element of each matrix of params: params[:, i, j] in NumPy.',
   'from the end': 'A negative index counts from the end: -1 selects the last row of its batch.',
   'an element of each row': 'Along axis 1, each index selects an element of its own row of params.',
 };
@@ -16,6 +18,8 @@ const POLICIES = {
   Error: 'An index out of range is an error on both devices, and the error names the first bad row.',
   Zero: 'An index out of range gives a slice of zeros on both devices.',
   Clamp: 'An index beyond the end of its dim selects the last entry, and an index before the start the first.',
+  Wrap:
+    'An index out of range stands for its remainder modulo its dim: in a dim of 4, index 5 selects entry 1, and -1 entry 3.',
 };
 
 const FORMULAS = {
@@ -33,6 +37,10 @@ const FORMULAS = {
   'slices at points': [
     'output[i, j] = params[indices[i, 0], indices[i, 1], j]',
     'output[1, 3] = params[indices[1, 0] = 1, indices[1, 1] = 0, 3] = 15',
+  ],
+  'points of each matrix': [
+    'output[i, j] = params[i, indices[j, 0], indices[j, 1]]',
+    'output[1, 1] = params[1, indices[1, 0] = 2, indices[1, 1] = 0] = 15',
   ],
   'from the end': [
     'output[i, j, k] = params[i, indices[i, j, 0], k]',
@@ -56,13 +64,15 @@ export const checks = {
   async formula_of_each_output_element(shown) {
     for (const name of Object.keys(FORMULAS)) {
       await shown.page.selectOption('#example', { label: name });
-      for (const [policy, negative] of [['Zero', 'invalid'], ['Zero', 'from-end'], ['Clamp', 'invalid'], ['Clamp', 'from-end']]) {
-        await shown.page.selectOption('#policy', policy);
-        await shown.page.selectOption('#negative', negative);
-        const found = await shown.workedOutputs();
-        const expected = await shown.cells('cpu');
-        assert.ok(expected.length >= 3);
-        assert.deepEqual(found, expected, `${name}, ${policy}, ${negative}`);
+      for (const policy of ['Zero', 'Clamp', 'Wrap']) {
+        for (const negative of ['invalid', 'from-end']) {
+          await shown.page.selectOption('#policy', policy);
+          await shown.page.selectOption('#negative', negative);
+          const found = await shown.workedOutputs();
+          const expected = await shown.cells('cpu');
+          assert.ok(expected.length >= 3);
+          assert.deepEqual(found, expected, `${name}, ${policy}, ${negative}`);
+        }
       }
     }
   },
@@ -78,6 +88,8 @@ export const checks = {
     await shown.shows('worked', 'output[1, 1] = params[clamp(indices[1] = 7) = 3, 1] = 10');
     await shown.cell('indices', 1).fill('-9');
     await shown.shows('worked', 'output[1, 0] = params[clamp((indices[1] = -9) + 4) = 0, 0] = 0');
+    await shown.page.selectOption('#policy', 'Wrap');
+    await shown.shows('worked', 'output[1, 0] = params[(indices[1] = -9) mod 4 = 3, 0] = 9');
     await shown.page.selectOption('#policy', 'Error');
     await shown.shows('worked', 'no output, because indices[1] = -9 is not in [-4, 4)');
     await shown.cell('indices', 1).fill('1');

@@ -55,11 +55,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 
 const tuple = (dims) => `(${dims.join(', ')}${dims.length === 1 ? ',' : ''})`;
 
-// The indexed dims, and the first of them.
+// The indexed dims.
 function indexed(gather) {
-  const [axis, batchDims] = fromStart(gather);
-  const first = gather.operation === 'gather_nd' ? batchDims : axis;
-  return { first, dims: gather.paramsShape.slice(first, first + indexDepth(gather)) };
+  const [axis] = fromStart(gather);
+  return gather.paramsShape.slice(axis, axis + indexDepth(gather));
 }
 
 // One number for gather and gather_elements, a list for gather_nd.
@@ -69,22 +68,32 @@ const perValue = ({ operation }, numbers) => (operation === 'gather_nd' ? `[${nu
 const hasBadRows = (gather, outputShape) =>
   !outputShape.includes(0) && problemOf({ ...gather, policy: 'Zero' }) !== undefined;
 
+// True if the program takes remainders of the indices. A negative index then needs no more.
+const wraps = (gather, outputShape) =>
+  gather.policy === 'Wrap' && !indexed(gather).includes(0) && hasBadRows(gather, outputShape);
+
 // The lines that treat bad rows as the policy says, with the words of NumPy or TensorFlow.
 function policyLines(gather, words) {
-  const { operation, policy, paramsShape } = gather;
-  const { first, dims } = indexed(gather);
+  const { operation, policy, paramsShape, indicesShape } = gather;
+  const [axis] = fromStart(gather);
+  const dims = indexed(gather);
   const given = perValue(gather, dims);
-  if (policy === 'Clamp' && !dims.includes(0)) {
-    return [`indices = ${words.clip}(indices, 0, ${perValue(gather, dims.map((dim) => dim - 1))})`];
+  if (!dims.includes(0)) {
+    const last = perValue(gather, dims.map((dim) => dim - 1));
+    if (policy === 'Clamp') return [`indices = ${words.clip}(indices, 0, ${last})`];
+    if (policy === 'Wrap') return [`indices = ${words.remainder(given)}`];
   }
   const isNd = operation === 'gather_nd';
   const bad = `(indices < 0) | (indices >= ${given})`;
   const lines = [`bad = ${isNd ? words.any(bad) : bad}`];
   if (policy === 'Error' || policy === 'DeviceDefault') {
     if (policy === 'DeviceDefault') lines.push('# As on the CPU: a GPU gives zeros.');
-    return [...lines, `if ${words.anyBad}:`, `    raise IndexError(f"out of range: {${words.badRows}}")`];
+    // tf.boolean_mask takes no scalar.
+    const rows = indicesShape.length === (isNd ? 1 : 0) ? 'indices' : words.badRows;
+    return [...lines, `if ${words.anyBad}:`, `    raise IndexError(f"out of range: {${rows}}")`];
   }
-  const pads = paramsShape.map((_, dim) => words.pair(dim === first ? 1 : 0));
+  // An indexed dim of 0 gets an entry too, for the index 0.
+  const pads = paramsShape.map((_, k) => words.pair(k === axis || dims[k - axis] === 0 ? 1 : 0));
   const zeros = perValue(gather, dims.map((dim, k) => (k === 0 ? dim : 0)));
   return [
     ...lines,
@@ -100,13 +109,12 @@ function alongAxis({ paramsShape, indicesShape }, axis) {
   return cut.every((slice) => slice === ':') ? 'params' : `params[${cut.join(', ')}]`;
 }
 
-const countedFromEnd = (gather, where) => {
-  const { dims } = indexed(gather);
-  return `indices = ${where}(indices < 0, indices + ${perValue(gather, dims)}, indices)`;
-};
+const countedFromEnd = (gather, where) =>
+  `indices = ${where}(indices < 0, indices + ${perValue(gather, indexed(gather))}, indices)`;
 
 const NUMPY = {
   clip: 'np.clip',
+  remainder: (dims) => `indices % ${dims}`,
   where: 'np.where',
   pad: 'np.pad',
   pair: (after) => `(0, ${after})`,
@@ -116,18 +124,33 @@ const NUMPY = {
   eachValue: 'bad[..., None]',
 };
 
+// The shape of params with a dim of 1 for each dim of the index rows after the batch dims: an index depth of 0 copies
+// params along them.
+function copiedShape(gather) {
+  const { paramsShape, indicesShape } = gather;
+  const [axis, batchDims] = fromStart(gather);
+  const ones = Array(indicesShape.length - 1 - batchDims).fill(1);
+  return [...paramsShape.slice(0, axis), ...ones, ...paramsShape.slice(axis)];
+}
+
 export function numpy(gather, outputShape) {
   const { operation, paramsShape, indicesShape, fromEnd } = gather;
   const [axis, batchDims] = fromStart(gather);
+  const isWrapped = wraps(gather, outputShape);
+  const mode = isWrapped && operation === 'gather' ? ', mode="wrap"' : '';
   const lines = [];
-  if (hasBadRows(gather, outputShape)) {
-    if (fromEnd) lines.push(countedFromEnd(gather, 'np.where'));
+  if (hasBadRows(gather, outputShape) && !mode) {
+    if (fromEnd && !isWrapped) lines.push(countedFromEnd(gather, 'np.where'));
     lines.push(...policyLines(gather, NUMPY));
   }
-  // The slice of each batch or index row in turn.
-  const each = (slice, shape) => `np.array(
-    [${slice} for n in np.ndindex${tuple(shape)}], np.float32
+  // The gather of each batch in turn.
+  const batches = tuple(paramsShape.slice(0, batchDims));
+  const inBatches = (gathered) => {
+    if (batchDims === 0) return gathered('params', 'indices');
+    return `np.array(
+    [${gathered('params[n]', 'indices[n]')} for n in np.ndindex${batches}], np.float32
 ).reshape(${tuple(outputShape)})`;
+  };
   let output;
   if (outputShape.includes(0)) {
     // NumPy checks indices here too.
@@ -135,14 +158,14 @@ export function numpy(gather, outputShape) {
   } else if (operation === 'gather_elements') {
     output = `np.take_along_axis(${alongAxis(gather, axis)}, indices, axis=${axis})`;
   } else if (operation === 'gather_nd') {
-    const isOneStep = batchDims === 0 && indexDepth(gather) > 0;
-    output = isOneStep
-      ? 'params[tuple(np.moveaxis(indices, -1, 0))]'
-      : each(`params[n[:${batchDims}] + tuple(indices[n])]`, indicesShape.slice(0, -1));
-  } else if (batchDims > 0) {
-    output = each(`np.take(params[n], indices[n], axis=${axis - batchDims})`, paramsShape.slice(0, batchDims));
+    const all = Array(axis - batchDims).fill(':');
+    const selected = (indices) => Array.from({ length: indexDepth(gather) }, (_, k) => `${indices}[..., ${k}]`);
+    output =
+      indexDepth(gather) === 0
+        ? `np.broadcast_to(params.reshape(${tuple(copiedShape(gather))}), ${tuple(outputShape)})`
+        : inBatches((params, indices) => `${params}[${[...all, ...selected(indices)].join(', ')}]`);
   } else {
-    output = `np.take(params, indices, axis=${axis})`;
+    output = inBatches((params, indices) => `np.take(${params}, ${indices}, axis=${axis - batchDims}${mode})`);
   }
   return `import numpy as np
 
@@ -155,6 +178,7 @@ print(output)
 
 const TENSORFLOW = {
   clip: 'tf.clip_by_value',
+  remainder: (dims) => `tf.math.floormod(indices, ${dims})`,
   where: 'tf.where',
   pad: 'tf.pad',
   pair: (after) => `[0, ${after}]`,
@@ -164,18 +188,36 @@ const TENSORFLOW = {
   eachValue: 'bad[..., tf.newaxis]',
 };
 
+// The numbers of `rank` dims, of which the `count` dims from `first` on come last.
+function moved(rank, first, count) {
+  const dims = [...Array(rank).keys()];
+  return [...dims.slice(0, first), ...dims.slice(first + count), ...dims.slice(first, first + count)];
+}
+
 export function tensorflow(gather, outputShape) {
   const { operation, axis, batchDims, paramsShape, indicesShape, indices, policy, fromEnd } = gather;
   const lines = [];
-  if (fromEnd && indices.some((value) => value < 0)) lines.push(countedFromEnd(gather, 'tf.where'));
+  const hasNegative = fromEnd && indices.some((value) => value < 0);
+  if (hasNegative && !wraps(gather, outputShape)) lines.push(countedFromEnd(gather, 'tf.where'));
   const isOwnRule = policy === 'DeviceDefault' && operation !== 'gather_elements';
   if (hasBadRows(gather, outputShape) && !isOwnRule) lines.push(...policyLines(gather, TENSORFLOW));
+  const [along, batch] = fromStart(gather);
   const attributes = [
-    axis === undefined ? '' : `, axis=${axis}`,
+    axis === undefined || operation === 'gather_nd' ? '' : `, axis=${axis}`,
     batchDims === 0 ? '' : `, batch_dims=${batchDims}`,
   ].join('');
-  const [along] = fromStart(gather);
   let output = `tf.${operation}(params, indices${attributes})`;
+  if (operation === 'gather_nd' && paramsShape.includes(0) && outputShape.includes(0)) {
+    // tf.gather_nd refuses index rows into params without elements.
+    output = `tf.zeros([${outputShape.join(', ')}])`;
+  } else if (operation === 'gather_nd' && along > batch) {
+    const copied = along - batch;
+    const last = moved(paramsShape.length, batch, copied);
+    const back = moved(outputShape.length, batch, outputShape.length - batch - copied);
+    lines.push('# tf.gather_nd has no axis: the dims before it become the last ones, and come back.');
+    lines.push(`params = tf.transpose(params, [${last.join(', ')}])`);
+    output = `tf.transpose(${output}, [${back.join(', ')}])`;
+  }
   if (operation === 'gather_elements') {
     // TensorFlow's take_along_axis refuses some empty operands.
     output = indicesShape.includes(0)

@@ -48,6 +48,12 @@ export const EXAMPLES = [
     indices: [0, 2, 1, 0],
   },
   {
+    name: 'points of each matrix',
+    shows: 'Along axis 1, each index row selects one element of each matrix of params: params[:, i, j] in NumPy.',
+    form: form('gather_nd', '2,3,3', '2,2', 1, 0),
+    indices: [0, 1, 2, 0],
+  },
+  {
     name: 'from the end',
     shows: 'A negative index counts from the end: -1 selects the last row of its batch.',
     form: form('gather_nd', '2,2,3', '2,1,1', '', 1, 'Error', 'from-end'),
@@ -69,6 +75,8 @@ export const POLICIES = {
   Error: 'An index out of range is an error on both devices, and the error names the first bad row.',
   Zero: 'An index out of range gives a slice of zeros on both devices.',
   Clamp: 'An index beyond the end of its dim selects the last entry, and an index before the start the first.',
+  Wrap:
+    'An index out of range stands for its remainder modulo its dim: in a dim of 4, index 5 selects entry 1, and -1 entry 3.',
 };
 
 // The number of the example that has these values of the form and these numbers; -1 if there is none.

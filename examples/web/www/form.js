@@ -34,7 +34,7 @@ export function readGather(state) {
   const operation = at('operation').value;
   return {
     operation,
-    axis: operation === 'gather_nd' ? undefined : readInteger('axis'),
+    axis: readInteger('axis'),
     batchDims: operation === 'gather_elements' ? 0 : (readInteger('batch-dims') ?? 0),
     paramsShape: state.paramsShape,
     indicesShape: state.indicesShape,

@@ -21,14 +21,9 @@ const rowsShape = ({ operation, indicesShape }) =>
 // The parts of an output element's coordinates: before the indexed dims of params, of the index row, and after the
 // indexed dims. `at` may hold names in place of numbers.
 export function parts(gather, at) {
-  const { operation, indicesShape } = gather;
   const [axis, batchDims] = fromStart(gather);
-  if (operation === 'gather_elements') return { before: at.slice(0, axis), row: at, after: at.slice(axis + 1) };
-  if (operation === 'gather_nd') {
-    const rank = indicesShape.length - 1;
-    return { before: at.slice(0, batchDims), row: at.slice(0, rank), after: at.slice(rank) };
-  }
-  const end = axis + indicesShape.length - batchDims;
+  if (gather.operation === 'gather_elements') return { before: at.slice(0, axis), row: at, after: at.slice(axis + 1) };
+  const end = axis + rowsShape(gather).length - batchDims;
   const row = [...at.slice(0, batchDims), ...at.slice(axis, end)];
   return { before: at.slice(0, axis), row, after: at.slice(end) };
 }
@@ -36,7 +31,7 @@ export function parts(gather, at) {
 // The axis and batch_dims of a gather that the library has planned, counted from the start.
 export function fromStart({ operation, axis, batchDims, paramsShape, indicesShape }) {
   const counted = (dim, shape) => (dim < 0 ? dim + shape.length : dim);
-  const given = axis ?? (operation === 'gather' ? batchDims : 0);
+  const given = axis ?? (operation === 'gather_elements' ? 0 : batchDims);
   return [counted(given, paramsShape), counted(batchDims, indicesShape)];
 }
 
@@ -64,12 +59,16 @@ export function formula(gather, outputShape) {
 // The judgement of each value of an index row: its text, and the entry that it selects or the range that it is out of.
 export function judged(gather, row) {
   const { paramsShape, indicesShape, indices, policy, fromEnd } = gather;
-  const first = gather.operation === 'gather_nd' ? fromStart(gather)[1] : fromStart(gather)[0];
+  const [axis] = fromStart(gather);
   return valuesAt(gather, row).map((at, k) => {
-    const dim = paramsShape[first + k];
+    const dim = paramsShape[axis + k];
     const value = indices[place(at, indicesShape)];
-    const counted = fromEnd && value < 0 ? value + dim : value;
     const given = `${element('indices', at)} = ${value}`;
+    if (policy === 'Wrap' && dim > 0) {
+      const entry = ((value % dim) + dim) % dim;
+      return { text: entry === value ? given : `(${given}) mod ${dim} = ${entry}`, entry };
+    }
+    const counted = fromEnd && value < 0 ? value + dim : value;
     const text = counted === value ? given : `(${given}) + ${dim}`;
     if (counted >= 0 && counted < dim) return { text: counted === value ? text : `${text} = ${counted}`, entry: counted };
     if (policy === 'Clamp' && dim > 0) {
@@ -80,7 +79,8 @@ export function judged(gather, row) {
   });
 }
 
-// The first index out of range, in words; undefined if there is none. Clamp has none.
+// The first index out of range, in words; undefined if there is none. Clamp and Wrap
+// have one only in a dim of 0.
 export function problemOf(gather) {
   const shape = rowsShape(gather);
   const length = shape.reduce((product, dim) => product * dim, 1);

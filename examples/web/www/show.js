@@ -55,7 +55,6 @@ function drawOperands() {
 }
 
 function plan({ operation, axis, batchDims, paramsShape, indicesShape, policy, fromEnd }) {
-  at('axis').disabled = operation === 'gather_nd';
   at('batch-dims').disabled = operation === 'gather_elements';
   const planned = new Planned(
     operation,
@@ -106,6 +105,7 @@ async function run() {
     bad: planned.bad(indices),
     sources,
     indices: state.indices,
+    replaced: { Clamp: 'clamped', Wrap: 'wrapped' }[gather.policy],
   };
   markSources(picture);
   shown = { gather, outputShape: picture.outputShape };

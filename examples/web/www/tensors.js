@@ -66,7 +66,7 @@ export function drawInputs(place, name, shape, values, changed) {
 }
 
 // `{ values }` as cells, or `{ error }` in words.
-export function drawOutput(place, name, { outputShape, sources, bad }, { values, error }) {
+export function drawOutput(place, name, { outputShape, sources, bad, replaced }, { values, error }) {
   if (error !== undefined) {
     const text = document.createElement('p');
     text.className = 'wrong';
@@ -78,7 +78,7 @@ export function drawOutput(place, name, { outputShape, sources, bad }, { values,
   draw(place, name, outputShape, (n) => {
     const cell = document.createElement('td');
     cell.textContent = shownNumber(values[n]);
-    const range = bad[n] ? (sources[n] < 0 ? ', out of range' : ', clamped') : '';
+    const range = bad[n] ? `, ${sources[n] < 0 ? 'out of range' : replaced}` : '';
     cell.ariaLabel = `${element('output', n, outputShape)} = ${values[n]}${range}`;
     cell.tabIndex = n === 0 ? 0 : -1;
     cell.addEventListener('keydown', move);
@@ -102,7 +102,7 @@ function move(event) {
 
 function colour(cell, source, bad) {
   cell.classList.toggle('bad', Boolean(bad) && source < 0);
-  cell.classList.toggle('clamped', Boolean(bad) && source >= 0);
+  cell.classList.toggle('replaced', Boolean(bad) && source >= 0);
   if (source >= 0) cell.style.setProperty('--hue', hue(source));
 }
 
@@ -112,7 +112,7 @@ const hue = (place) => 20 + (300 * place) / Math.max(picture?.params ?? 1, 1);
 export function markSources(next) {
   picture = next;
   const cells = [...CELL.params, ...CELL.indices];
-  for (const cell of cells) cell.classList.remove('unused', 'bad', 'clamped', 'chosen');
+  for (const cell of cells) cell.classList.remove('unused', 'bad', 'replaced', 'chosen');
   for (const cell of CELL.indices) cell.removeAttribute('aria-invalid');
   if (!picture) return;
   const used = new Set(picture.sources);

@@ -58,6 +58,7 @@ impl Planned {
             "Error" => BadIndices::Error,
             "Zero" => BadIndices::Zero,
             "Clamp" => BadIndices::Clamp,
+            "Wrap" => BadIndices::Wrap,
             unknown => return Err(message(format!("unknown policy {unknown}"))),
         };
         Ok(Self {
@@ -71,10 +72,11 @@ impl Planned {
         self.plan.output_shape().to_vec()
     }
 
-    /// The place in params of each output element's source; -1 in a bad row that is not clamped.
+    /// The place in params of each output element's source; -1 in a bad row, unless the policy
+    /// selects another entry for it.
     pub fn sources(&self, indices: &[i32]) -> Result<Vec<i32>, JsError> {
         let plan = match self.plan.bad_indices() {
-            BadIndices::Clamp => &self.plan,
+            BadIndices::Clamp | BadIndices::Wrap => &self.plan,
             _ => &self.marked,
         };
         gathered_places(plan, indices)
@@ -100,11 +102,17 @@ impl Planned {
 impl Form<'_> {
     fn plan(&self, policy: BadIndices) -> Result<GatherPlan, PlanError> {
         match self.operation {
-            "gather_nd" => GatherNd::new()
-                .batch_dims(self.batch_dims.into())
-                .bad_indices(policy)
-                .negative_indices(self.negative_indices)
-                .plan(self.params_shape, self.indices_shape),
+            "gather_nd" => {
+                let gather_nd = match self.axis {
+                    Some(axis) => GatherNd::new().axis(axis.into()),
+                    None => GatherNd::new(),
+                };
+                gather_nd
+                    .batch_dims(self.batch_dims.into())
+                    .bad_indices(policy)
+                    .negative_indices(self.negative_indices)
+                    .plan(self.params_shape, self.indices_shape)
+            }
             "gather_elements" => GatherElements::new()
                 .axis(self.axis.unwrap_or(0).into())
                 .bad_indices(policy)
