@@ -30,7 +30,8 @@ fn check(run: impl Fn(&GatherPlan, &[i32], &[i64]) -> Result<Vec<i32>, RunError>
     for line in lines {
         let case: Value = serde_json::from_str(line).unwrap();
         let plan = plan(&case);
-        let params: Vec<i32> = (0..).take(plan.params_len() as usize).collect();
+        let params_len = usize::try_from(plan.params_len()).unwrap();
+        let params: Vec<i32> = (0..).take(params_len).collect();
         let output = run(&plan, &params, &numbers(&case["values"]));
         if case["output"] == "error" {
             assert!(matches!(output, Err(RunError::BadIndex(_))), "{line}");
