@@ -1,8 +1,15 @@
 //! The types that can be gathered, and those that can index.
 
-/// A type that can index: `i32`, `u32`, `i64` or `u64`.
+use crate::cpu::memory::{SizeNumber, size_numbers};
+
+/// A type that can index: `i32`, `u32`, `i64`, `u64` or `usize`.
 ///
-/// All bits of an index count: 2³² as an `i64` is not read as 0.
+/// All bits of an index count: 2³² as an `i64` is not read as 0. A `usize` is of the kind of its width, `U64` or `U32`.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot index",
+    label = "indices are i32, u32, i64, u64 or usize",
+    note = "convert the indices to one of these types: an i8 or i16 to i32, a u8 or u16 to u32"
+)]
 pub trait GatherIndex: sealed::Sealed {
     /// The type as a value, for code that knows it only at run time.
     const KIND: IndexKind;
@@ -212,6 +219,26 @@ index!(i32, I32, |value, added| signed(i64::from(value), added));
 index!(i64, I64, |value, added| signed(value, added));
 index!(u32, U32, |value, _added| u64::from(value));
 index!(u64, U64, |value, _added| value);
+
+impl GatherIndex for usize {
+    const KIND: IndexKind = SizeNumber::KIND;
+}
+
+impl sealed::Sealed for usize {
+    #[inline(always)]
+    fn position(self, _added: u64) -> u64 {
+        self as u64
+    }
+
+    fn value(self) -> i128 {
+        self as i128
+    }
+
+    #[inline]
+    fn values(indices: &[Self]) -> IndexValues<'_> {
+        SizeNumber::values(size_numbers(indices))
+    }
+}
 
 #[inline(always)]
 fn signed(value: i64, added: u64) -> u64 {

@@ -17,8 +17,8 @@ use common::sizes::run_filled;
 use common::sweep;
 use common::voices::{Cpu, POLICIES, WIDTHS};
 use wgpu_gather::{
-    BadIndices, ElementTypes, Gather, GatherNd, GatherPlan, IndexKind, NegativeIndices, Operand,
-    RunError,
+    BadIndices, ElementTypes, Gather, GatherIndex, GatherNd, GatherPlan, IndexKind,
+    NegativeIndices, Operand, RunError,
 };
 
 #[test]
@@ -317,6 +317,25 @@ fn bad_rows_hold_the_fill() {
             assert_eq!(filled, job.output, "{job}");
         }
     }
+}
+
+#[test]
+fn usize_indices_gather_as_numbers_of_their_width() {
+    for case in cases::table().into_iter().filter(Case::check_plan) {
+        for job in case.jobs(&[4], &[usize::KIND], &POLICIES) {
+            let params: Vec<u32> = bytemuck::pod_collect_to_vec(&job.params);
+            let indices: Vec<usize> = bytemuck::pod_collect_to_vec(&job.indices);
+            let types = ElementTypes::of::<u32, usize>();
+            let expected = job.plan.run_bytes(types, &job.params, &job.indices);
+            let found = job.plan.run(&params, &indices);
+            let found = found.map(|output| bytemuck::cast_slice(&output).to_vec());
+            assert_eq!(found, expected, "{job}");
+        }
+    }
+    let plan = Gather::new().plan(&[3], &[1]).unwrap();
+    let text = format!("indices[0] = {} is not in [0, 3)", usize::MAX);
+    let error = plan.run(&[1, 2, 3], &[usize::MAX]).unwrap_err();
+    assert_eq!(error.to_string(), text);
 }
 
 #[test]

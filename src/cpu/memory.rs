@@ -1,5 +1,5 @@
-//! All unsafe code of this crate: elements lent as bytes, vectors that a gather fills, slices found by a single bounds
-//! check, and prefetch.
+//! All unsafe code of this crate: elements lent as bytes, `usize` as numbers of its width, vectors that a gather fills,
+//! slices found by a single bounds check, and prefetch.
 
 #![expect(
     unsafe_code,
@@ -10,6 +10,12 @@ use std::marker::PhantomData;
 use std::mem::MaybeUninit;
 use std::slice::{from_raw_parts, from_raw_parts_mut};
 
+/// The number of the width of a `usize`.
+#[cfg(target_pointer_width = "64")]
+pub(crate) type SizeNumber = u64;
+#[cfg(target_pointer_width = "32")]
+pub(crate) type SizeNumber = u32;
+
 /// A byte of an element. It may be padding, which has no value, or part of a pointer.
 pub(super) type Byte = MaybeUninit<u8>;
 
@@ -18,6 +24,13 @@ pub(super) fn bytes<T: Copy>(elements: &[T]) -> &[Byte] {
     // SAFETY: the elements are `size_of_val(elements)` bytes of one allocation, borrowed for as long as the result is.
     // A `Byte` needs neither alignment nor a value.
     unsafe { from_raw_parts(elements.as_ptr().cast(), size_of_val(elements)) }
+}
+
+/// The values as numbers of their width.
+pub(crate) fn size_numbers(values: &[usize]) -> &[SizeNumber] {
+    // SAFETY: on a target whose pointers have the width of a `SizeNumber`, a `usize` has its size, its alignment and its
+    // bits.
+    unsafe { from_raw_parts(values.as_ptr().cast(), values.len()) }
 }
 
 /// Lends the bytes of an output to `gather`, which must write only whole elements of type `T` there.

@@ -3,7 +3,7 @@
 
 mod copy;
 mod gather;
-mod memory;
+pub(crate) mod memory;
 #[cfg(test)]
 mod tests;
 

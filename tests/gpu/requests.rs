@@ -36,7 +36,11 @@ fn operands(gpu: &'static Gpu) {
     assert_eq!(gpu.gather(&plan, &params, &indices).wait(), expected);
     assert_eq!(gpu.gather(&plan, &params[..], &rows).wait(), expected);
     assert_eq!(block_on(gpu.gather(&plan, &table, &indices)), expected);
-    assert_eq!(block_on(gpu.gather(plan, &table, &rows)), expected);
+    assert_eq!(block_on(gpu.gather(&plan, &table, &rows)), expected);
+    let places = [2, 0, usize::MAX];
+    assert_eq!(gpu.gather(&plan, &params, &places).wait(), expected);
+    let places = gpu.upload(&places).unwrap();
+    assert_eq!(gpu.gather(plan, &table, &places).wait(), expected);
 }
 
 fn operations(gpu: &'static Gpu) {
