@@ -40,6 +40,7 @@ impl<T: bytemuck::NoUninit + bytemuck::CheckedBitPattern + bytemuck::Zeroable + 
 /// assert_eq!(IndexKind::I64.bytes(), 8);
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 #[expect(missing_docs, reason = "the names are Rust's")]
 pub enum IndexKind {
     I32,

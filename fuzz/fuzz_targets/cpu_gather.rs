@@ -113,6 +113,7 @@ fn any_of(kind: IndexKind, u: &mut Unstructured) -> Result<i128> {
         IndexKind::U32 => u.arbitrary::<u32>()?.into(),
         IndexKind::I64 => u.arbitrary::<i64>()?.into(),
         IndexKind::U64 => u.arbitrary::<u64>()?.into(),
+        kind => panic!("no {kind} here"),
     })
 }
 
@@ -156,6 +157,7 @@ fuzz_target!(|input: Input| -> Corpus {
         IndexKind::U32 => check_without_bytes::<u32>(case, input.index_kind),
         IndexKind::I64 => check_without_bytes::<i64>(case, input.index_kind),
         IndexKind::U64 => check_without_bytes::<u64>(case, input.index_kind),
+        kind => panic!("no {kind} here"),
     }
     if !input.is_small() {
         return Corpus::Keep;

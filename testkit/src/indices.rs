@@ -27,6 +27,7 @@ pub fn holds(kind: IndexKind, value: i128) -> bool {
         IndexKind::U32 => u32::try_from(value).is_ok(),
         IndexKind::I64 => i64::try_from(value).is_ok(),
         IndexKind::U64 => u64::try_from(value).is_ok(),
+        kind => panic!("no {kind} here"),
     }
 }
 

@@ -250,6 +250,7 @@ impl Job {
             IndexKind::U32 => voice.gather(&self.plan, &params, &self.indices_as::<u32>()),
             IndexKind::I64 => voice.gather(&self.plan, &params, &self.indices_as::<i64>()),
             IndexKind::U64 => voice.gather(&self.plan, &params, &self.indices_as::<u64>()),
+            kind => panic!("no {kind} here"),
         };
         result
             .map(|output| bytes_of(&output).to_vec())

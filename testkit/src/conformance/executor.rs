@@ -84,6 +84,7 @@ impl Device {
             IndexKind::U32 => self.run_typed(plan, &params, &typed::<u32>(indices)).await,
             IndexKind::I64 => self.run_typed(plan, &params, &typed::<i64>(indices)).await,
             IndexKind::U64 => self.run_typed(plan, &params, &typed::<u64>(indices)).await,
+            kind => panic!("no {kind} here"),
         };
         match gathered? {
             Ok(output) => Ok(Ok(bytes_of(&output).to_vec())),
