@@ -88,14 +88,15 @@ mod error;
 #[cfg(feature = "gpu")]
 mod gpu;
 pub mod guide;
+mod index;
 #[cfg(feature = "ndarray")]
 mod ndarray;
 mod plan;
 
 pub use bad_indices::{BadIndexError, BadIndices, NegativeIndices};
+pub use element::ElementTypes;
 #[cfg(feature = "gpu")]
 pub use element::GatherElement;
-pub use element::{ElementTypes, GatherIndex, IndexKind};
 #[cfg(feature = "ndarray")]
 pub use error::ArrayError;
 #[cfg(feature = "gpu")]
@@ -106,6 +107,7 @@ pub use gpu::{
     BadRows, Download, Executor, GatherBuffers, GatherRequest, GatherStream, Gatherer, Gpu,
     GpuOptions, Input, PreparedGather, Tensor,
 };
+pub use index::{GatherIndex, IndexKind};
 pub use plan::{Gather, GatherElements, GatherNd, GatherPlan, ToPlan};
 #[cfg(feature = "gpu")]
 pub use wgpu;

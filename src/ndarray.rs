@@ -4,8 +4,8 @@ use std::borrow::Cow;
 
 use ndarray::{Array, ArrayD, ArrayRef, Dimension, IxDyn};
 
-use crate::element::GatherIndex;
 use crate::error::{ArrayError, Operand};
+use crate::index::GatherIndex;
 use crate::plan::GatherPlan;
 
 /// Runs `plan` on arrays, after a check of their shapes.

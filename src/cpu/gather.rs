@@ -5,8 +5,8 @@ use std::slice;
 
 use super::copy::{Prefetch, Slices, copy};
 use super::memory::{Byte, bytes};
-use crate::element::{GatherIndex, IndexValues};
 use crate::error::RunError;
+use crate::index::{GatherIndex, IndexValues};
 use crate::plan::GatherPlan;
 use crate::plan::index_rows::{IndexRows, NOT_HELD, SelectedRows};
 

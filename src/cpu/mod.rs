@@ -10,8 +10,9 @@ mod tests;
 #[cfg(feature = "gpu")]
 pub(crate) use copy::memcpy_chunks;
 
-use crate::element::{ElementTypes, GatherIndex, IndexKind, IndexValues};
+use crate::element::ElementTypes;
 use crate::error::{Operand, RunError};
+use crate::index::{GatherIndex, IndexKind, IndexValues};
 use crate::plan::GatherPlan;
 use gather::{Operands, gather};
 

@@ -3,7 +3,7 @@
 use std::fmt::Debug;
 
 use super::copy::memcpy_chunks;
-use crate::element::IndexValues;
+use crate::index::IndexValues;
 use crate::{BadIndices, Gather, GatherElements, GatherNd, GatherPlan, NegativeIndices, RunError};
 
 /// Bytes of a slice: both ends of each class of widths that a copy loop is for, and slices of several memcpy calls.

@@ -2,8 +2,8 @@
 //! functions of sizes, without a device.
 
 use crate::bad_indices::BadIndices;
-use crate::element::IndexKind;
 use crate::error::GatherError;
+use crate::index::IndexKind;
 use crate::plan::{GatherDims, GatherPlan};
 
 /// Invocations of a workgroup: the most that WebGPU guarantees, and eight warps of an NVIDIA GPU.

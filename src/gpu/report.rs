@@ -3,8 +3,8 @@
 use bytemuck::Zeroable;
 
 use crate::bad_indices::BadIndexError;
-use crate::element::IndexKind;
 use crate::error::GatherError;
+use crate::index::IndexKind;
 use crate::plan::GatherPlan;
 
 /// The counter of bad rows: `BadRowCounter` of shaders/common.wgsl.

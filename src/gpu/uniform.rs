@@ -7,7 +7,7 @@ use super::fill::FillPattern;
 use super::kernel::MAX_PLACE_DIMS;
 use super::types::{low_and_high, size};
 use crate::bad_indices::{BadIndices, NegativeIndices};
-use crate::element::IndexKind;
+use crate::index::IndexKind;
 use crate::plan::GatherPlan;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Pod, Zeroable)]

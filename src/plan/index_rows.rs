@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::GatherPlan;
 use super::line::Line;
 use crate::bad_indices::{BadIndexError, BadIndices, NegativeIndices};
-use crate::element::GatherIndex;
+use crate::index::GatherIndex;
 
 /// Stands for the params row of a bad row.
 pub(crate) const BAD: u64 = u64::MAX;

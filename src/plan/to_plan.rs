@@ -7,10 +7,10 @@ use ndarray::{ArrayD, ArrayRef, Dimension};
 
 use super::{Gather, GatherElements, GatherNd, GatherPlan};
 #[cfg(feature = "ndarray")]
-use crate::element::GatherIndex;
-#[cfg(feature = "ndarray")]
 use crate::error::ArrayError;
 use crate::error::PlanError;
+#[cfg(feature = "ndarray")]
+use crate::index::GatherIndex;
 
 /// A plan, or an operation that is planned for the shapes of its operands: [`GatherPlan`] by reference or by value,
 /// [`Gather`], [`GatherNd`] and [`GatherElements`].

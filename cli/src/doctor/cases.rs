@@ -139,7 +139,7 @@ impl Case {
         self.indices.iter().flat_map(bytes).collect()
     }
 
-    /// What the operation's definition gives, element by element.
+    /// The output by the operation's definition, element by element; the row of the first bad index if that is an error.
     pub fn expected(&self, params: &[u8]) -> Gathered {
         let parts = self.parts();
         let rows = self.located(&parts.dims);

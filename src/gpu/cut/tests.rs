@@ -5,8 +5,8 @@ mod packed_and_indirect;
 mod stand_in;
 
 use super::*;
-use crate::element::IndexKind;
 use crate::gpu::kernel::Unit;
+use crate::index::IndexKind;
 use crate::{Gather, GatherElements, GatherNd, GatherPlan};
 use stand_in::{assert_each_row_once, assert_fits, uniform};
 

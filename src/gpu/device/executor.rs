@@ -8,8 +8,9 @@ use super::options::GpuOptions;
 use super::request::GatherRequest;
 use super::tensor::Tensor;
 use super::transfer::copied;
-use crate::element::{GatherElement, GatherIndex};
+use crate::element::GatherElement;
 use crate::error::{GatherError, GpuError};
+use crate::index::GatherIndex;
 use crate::plan::ToPlan;
 
 /// The device that gathers run on: the GPU of this machine if it has one, else the CPU. Printing it names the device

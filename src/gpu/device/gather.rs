@@ -10,9 +10,10 @@ use super::mapping::Wait;
 use super::request::{GatherRequest, Job};
 use super::staging::{HOST, TENSOR};
 use super::tensor::{Place, Tensor};
-use crate::element::{ElementTypes, GatherElement, GatherIndex};
+use crate::element::{ElementTypes, GatherElement};
 use crate::error::{GpuError, Operand};
 use crate::gpu::scope::{scoped, scoped_start};
+use crate::index::GatherIndex;
 use crate::plan::{GatherPlan, ToPlan};
 
 /// The most bytes of output for which a `Gpu` keeps buffers from one gather to the next.
@@ -58,7 +59,7 @@ impl Gpu {
         params: impl Into<Input<'a, u8>>,
         indices: impl Into<Input<'a, u8>>,
     ) -> GatherRequest<'a, u8> {
-        GatherRequest::of_bytes(self, plan, types, params.into(), &indices.into())
+        GatherRequest::for_bytes(self, plan, types, params.into(), &indices.into())
     }
 
     pub(super) fn make_host_buffers(&self, bytes: u64) -> Result<HostBuffers, GpuError> {

@@ -2,8 +2,8 @@
 
 use super::context::Gpu;
 use super::tensor::{Place, Tensor};
-use crate::element::{GatherIndex, IndexValues};
 use crate::error::{GpuError, Operand};
+use crate::index::{GatherIndex, IndexValues};
 
 /// Params or indices of a gather: elements in host memory, which the gather uploads, or a tensor. Made by `into` of a
 /// reference to a slice, an array, a `Vec` or a [`Tensor`].
@@ -123,7 +123,7 @@ impl<'a> Indices<'a> {
         }
     }
 
-    pub(super) fn of_bytes(input: &Input<'a, u8>) -> Self {
+    pub(super) fn from_bytes(input: &Input<'a, u8>) -> Self {
         let place = match input {
             Input::Host(bytes) => IndexPlace::Bytes(bytes),
             Input::Tensor(tensor) => match tensor.place() {

@@ -8,11 +8,12 @@ use super::request::Job;
 use super::staging::{Staged, TENSOR};
 use super::tensor::Tensor;
 use crate::bad_indices::BadIndices;
-use crate::element::{GatherElement, IndexKind};
+use crate::element::GatherElement;
 use crate::error::{GatherError, GpuError, Operand, RunError};
 use crate::gpu::buffers::GatherBuffers;
 use crate::gpu::report::{BadRows, REPORT_BYTES};
 use crate::gpu::types::{OperandBytes, range_bytes};
+use crate::index::IndexKind;
 use crate::plan::GatherPlan;
 
 /// A gather to the host that is submitted.

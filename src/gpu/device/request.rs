@@ -10,9 +10,10 @@ use super::gather::{into_tensor, to_host, to_tensor};
 use super::input::{Indices, Input};
 use super::mapping::Wait;
 use super::tensor::Tensor;
-use crate::element::{ElementTypes, GatherElement, GatherIndex};
+use crate::element::{ElementTypes, GatherElement};
 use crate::error::{GpuError, PlanError};
 use crate::gpu::fill::Fill;
+use crate::index::GatherIndex;
 use crate::plan::{GatherPlan, ToPlan};
 
 /// A boxed future, which may move to another thread; on wasm it may not.
@@ -156,7 +157,7 @@ impl<'a, T: GatherElement> GatherRequest<'a, T> {
 }
 
 impl<'a> GatherRequest<'a, u8> {
-    pub(super) fn of_bytes(
+    pub(super) fn for_bytes(
         gpu: &'a Gpu,
         plan: &'a GatherPlan,
         types: ElementTypes,
@@ -168,7 +169,7 @@ impl<'a> GatherRequest<'a, u8> {
             plan: Ok(Cow::Borrowed(plan)),
             types,
             params,
-            indices: Indices::of_bytes(indices),
+            indices: Indices::from_bytes(indices),
             in_bytes: true,
             fill: None,
             output: None,

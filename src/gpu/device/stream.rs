@@ -8,12 +8,13 @@ use super::input::{Input, OnGpu};
 use super::mapping::Wait;
 use super::upload::Upload;
 use crate::bad_indices::BadIndices;
-use crate::element::{ElementTypes, GatherElement, GatherIndex};
+use crate::element::{ElementTypes, GatherElement};
 use crate::error::{GatherError, GpuError, Operand, RunError};
 use crate::gpu::cut::{Chunk, Cut};
 use crate::gpu::fill::Fill;
 use crate::gpu::limits::check_limits;
 use crate::gpu::types::range_bytes;
+use crate::index::GatherIndex;
 use crate::plan::GatherPlan;
 use crate::plan::index_rows::IndexRows;
 

@@ -9,10 +9,10 @@ use super::interpreter::Access;
 use super::lanes::{Case, Run, mixed};
 use crate::Gather;
 use crate::element::ElementTypes;
-use crate::element::IndexKind;
 use crate::gpu::cut::Dispatch;
 use crate::gpu::kernel::{Kernel, WORKGROUP_SIZE};
 use crate::gpu::shaders::binding;
+use crate::index::IndexKind;
 
 const SUBGROUP: u32 = 32;
 const LINE_BYTES: u64 = 128;

@@ -6,8 +6,8 @@ use std::collections::BTreeSet;
 use super::lanes::{Case, Run, mixed, workgroup_bytes};
 use crate::bad_indices::{BadIndices, NegativeIndices};
 use crate::element::ElementTypes;
-use crate::element::IndexKind::{self, I32, I64, U32, U64};
 use crate::gpu::kernel::{FindRows, Kernel, Unit, WORKGROUP_SIZE};
+use crate::index::IndexKind::{self, I32, I64, U32, U64};
 use crate::{Gather, GatherElements, GatherNd, GatherPlan};
 
 /// Most bytes of a binding: whole words that 32 bits can count.

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use super::lanes::{Case, Run};
 use crate::bad_indices::{BadIndices, NegativeIndices};
 use crate::element::ElementTypes;
-use crate::element::IndexKind;
 use crate::gpu::kernel::{FindRows, Kernel, Unit, WORKGROUP_SIZE};
+use crate::index::IndexKind;
 use crate::{GatherElements, GatherNd, GatherPlan};
 
 /// Bytes of a slice, and of an element.

@@ -4,10 +4,10 @@ use std::collections::HashSet;
 use std::sync::LazyLock;
 
 use crate::element::ElementTypes;
-use crate::element::IndexKind;
 use crate::gpu::cut::Cut;
 use crate::gpu::kernel::MAX_PLACE_DIMS;
 use crate::gpu::shaders::{EntryPoint, PipelineKey};
+use crate::index::IndexKind;
 use crate::{Gather, GatherElements, GatherNd, GatherPlan};
 
 /// All pipelines that gathers can use, in a fixed order.

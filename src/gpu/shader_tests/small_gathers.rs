@@ -4,8 +4,8 @@
 use super::lanes::{Case, Run, mixed};
 use crate::bad_indices::BadIndices;
 use crate::element::ElementTypes;
-use crate::element::IndexKind;
 use crate::gpu::kernel::{Kernel, Unit};
+use crate::index::IndexKind;
 use crate::{Gather, GatherElements, GatherNd, GatherPlan};
 
 const FILL: [u8; 16] = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16];

@@ -3,11 +3,11 @@
 use std::ops::Range;
 
 use super::cut;
-use crate::element::IndexKind;
 use crate::gpu::cut::{Cut, Dispatch};
 use crate::gpu::fill::FillPattern;
 use crate::gpu::kernel::{Kernel, WORKGROUP_SIZE};
 use crate::gpu::uniform::GatherUniform;
+use crate::index::IndexKind;
 use crate::plan::GatherPlan;
 
 pub(super) fn uniform(plan: &GatherPlan, dispatch: &Dispatch) -> GatherUniform {

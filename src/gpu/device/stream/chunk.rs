@@ -2,8 +2,9 @@
 
 use super::{GatherStream, Params};
 use crate::cpu::memcpy_chunks;
-use crate::element::{ElementTypes, GatherElement, GatherIndex};
+use crate::element::{ElementTypes, GatherElement};
 use crate::error::{GpuError, Operand};
+use crate::index::GatherIndex;
 
 use crate::gpu::buffers::GatherBuffers;
 use crate::gpu::cut::{Chunk, Dispatch, Window};

@@ -1,8 +1,13 @@
 //! One error enum for each kind of call. Each text names the operand, the expected value and the one found.
 
+mod plan;
+
 use std::fmt;
 
-use crate::bad_indices::{BadIndexError, join};
+pub use self::plan::PlanError;
+use crate::bad_indices::BadIndexError;
+#[cfg(any(feature = "gpu", feature = "ndarray"))]
+use crate::bad_indices::join;
 
 /// The tensor, or the buffer, that an error is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -36,96 +41,6 @@ impl fmt::Display for Operand {
             Self::Tensor => f.write_str("tensor"),
         }
     }
-}
-
-/// The error of shapes or attributes that make no plan.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, thiserror::Error)]
-#[non_exhaustive]
-#[expect(missing_docs, reason = "the texts say what the fields are")]
-pub enum PlanError {
-    /// gather_nd counts batch dims from the front only.
-    #[error("gather_nd does not allow negative batch_dims, found {batch_dims}")]
-    BatchDimsNegative { batch_dims: i64 },
-    /// gather's batch_dims lies outside `-rank(indices)..=rank(indices)`.
-    #[error(
-        "batch_dims must be in [-{indices_rank}, {indices_rank}] for indices of rank {indices_rank}, found {batch_dims}"
-    )]
-    BatchDimsOutOfRange {
-        batch_dims: i64,
-        indices_rank: usize,
-    },
-    /// The last dim of gather_nd's indices holds the values of an index row, so it cannot be a batch dim.
-    #[error("batch_dims must be less than rank(indices) = {indices_rank}, found {batch_dims}")]
-    BatchDimsNotBelowIndicesRank {
-        batch_dims: u64,
-        indices_rank: usize,
-    },
-    /// Params needs a dim after its batch dims.
-    #[error("batch_dims must be less than rank(params) = {params_rank}, found {batch_dims}")]
-    BatchDimsNotBelowParamsRank { batch_dims: u64, params_rank: usize },
-    /// The axis is one of the batch dims.
-    #[error("batch_dims must be less than or equal to axis = {axis}, found {batch_dims}")]
-    BatchDimsAboveAxis { batch_dims: usize, axis: usize },
-    /// The batch dims of the two operands differ.
-    #[error(
-        "batch dims must be equal: params.shape[{dim}] = {params_dim}, indices.shape[{dim}] = {indices_dim}"
-    )]
-    BatchDimsUnequal {
-        dim: usize,
-        params_dim: usize,
-        indices_dim: usize,
-    },
-    /// Params has no dim to index.
-    #[error("params must be at least a vector")]
-    ParamsScalar,
-    /// gather_nd's indices has no last dim.
-    #[error("indices must be at least a vector")]
-    IndicesScalar,
-    /// An index row has more values than params has dims from the axis on. The axis of gather_nd is batch_dims, unless
-    /// given.
-    #[error(
-        "index depth (the last dim of indices) must be at most {max}, the dims of params from the axis on, found {index_depth}"
-    )]
-    IndexDepthAboveRank { index_depth: usize, max: usize },
-    /// An index row has more values than this crate handles.
-    #[error("index depth (the last dim of indices) must be at most 8, found {index_depth}")]
-    IndexDepthAboveLimit { index_depth: usize },
-    /// The axis is not a dim of params.
-    #[error("axis{} must be in [-{params_rank}, {params_rank}) for params of rank {params_rank}, found {axis}",
-        if *.given { "" } else { " (not given, so batch_dims)" })]
-    AxisOutOfRange {
-        axis: i64,
-        given: bool,
-        params_rank: usize,
-    },
-    /// gather_elements needs indices of the rank of params.
-    #[error("indices must have the rank of params = {params_rank}, found {indices_rank}")]
-    RanksUnequal {
-        params_rank: usize,
-        indices_rank: usize,
-    },
-    /// A dim of gather_elements' indices, other than the axis, is larger than that of params.
-    #[error(
-        "indices.shape[{dim}] must be at most params.shape[{dim}] = {params_dim}, found {indices_dim}"
-    )]
-    IndicesDimAboveParams {
-        dim: usize,
-        params_dim: usize,
-        indices_dim: usize,
-    },
-    /// An index row can select nothing in params without elements. The text is TensorFlow's.
-    #[error("Requested more than 0 entries, but params is empty.  Params shape: [{}]", join(.params_shape, ","))]
-    EmptyParams { params_shape: Vec<usize> },
-    /// A shard holds rows that params does not have.
-    #[error("shard must lie within rows 0..{row_count}, found {start}..{end}")]
-    ShardOutOfRange {
-        start: u64,
-        end: u64,
-        row_count: u64,
-    },
-    /// The non-zero dims of a tensor multiply to more than `i64::MAX`.
-    #[error("{operand} must have at most {} elements, found shape [{}]", i64::MAX, join(.shape, ","))]
-    TooManyElements { operand: Operand, shape: Vec<usize> },
 }
 
 /// The error of a gather on the CPU.
