@@ -5,7 +5,8 @@
 //                      = index_0 * index_stride + place(n)                     gather_elements
 //
 // index_k is indices[b][n][k]; place(n) is the sum of n's coordinates in place_dims, each times its stride. A batch b
-// and an outer coordinate o make a block: the params rows that index_count output rows share.
+// and an outer coordinate o make a block: the params rows that index_count output rows share. If gather_elements
+// broadcasts, index_0 may be that of another index row than n: of the sum of coordinates times place_index_rows.
 //
 // This file begins each module. A dispatch binds a window of params rows and writes the output rows whose row is in it.
 // The window with the first row of a block writes its bad rows, and those that params does not hold; lanes load at most
@@ -24,7 +25,8 @@ struct GatherUniform {
     slice_workgroups: u32,
     // Workgroups in one row of the dispatch's grid.
     grid_width: u32,
-    // Where the first row starts in each binding: params in units, indices in words, the output in its own units.
+    // Where the first row starts in each binding: params in units, the output in its own units, indices in words, or in
+    // values if a word holds several.
     params_start: u32,
     indices_start: u32,
     output_start: u32,
@@ -48,7 +50,7 @@ struct GatherUniform {
     index_row_base: vec2<u32>,
     // 65536 / units, rounded up: lane * slot_scale / 65536 is lane / units.
     slot_scale: u32,
-    // Values of an index row, and words of a value.
+    // Values of an index row, and words of a value; 1 if a word holds several values.
     index_depth: u32,
     index_words: u32,
     // Sign bit of an index: 0x80000000, or 0 for unsigned types.
@@ -66,7 +68,7 @@ struct GatherUniform {
     reports: u32,
     // For count_rows: the rows if the count leaves none out.
     most_rows: u32,
-    // Number in its batch of the index row whose Place.n is 0; read by count_rows and for gather_elements.
+    // Number in its block of the output row whose Place.n is 0; read by count_rows and for gather_elements.
     first_n: u32,
     // Rows between two neighbours in the indexed dim of gather_elements.
     index_stride: u32,
@@ -74,12 +76,18 @@ struct GatherUniform {
     place_dim_count: u32,
     // 1 if an index stands for its remainder modulo its dim; else 0. Read by general.wgsl only.
     wraps: u32,
+    // A word holds 1 << word_values_log2 index values; 1 if a value takes a word or two. Read by index_word only.
+    word_values_log2: u32,
+    // Number in its batch of the first index row that is bound; read for gather_elements.
+    index_base: u32,
     // The size of each indexed dim: its low and its high word. A vector holds two sizes.
     dims: array<vec4<u32>, 4>,
     // The words of the fill.
     fill: array<vec4<u32>, 4>,
     // Size and stride of each place dim, innermost first.
     place_dims: array<vec4<u32>, 4>,
+    // Index rows from one coordinate of a place dim to the next, and 1 if they are 0, because the dim repeats them.
+    place_index_rows: array<vec4<u32>, 4>,
 }
 
 // All zero before a dispatch, and after its finish_report. The smallest bad row has the largest complement.
@@ -101,6 +109,16 @@ const BAD: u32 = 0xffffffffu;
 
 fn number_of(workgroup: vec3<u32>) -> u32 {
     return workgroup.y * gather.grid_width + workgroup.x;
+}
+
+// Word `at` of the indices; if a word holds several values, value `at`, with its sign extended.
+fn index_word(at: u32) -> u32 {
+    let word = indices[at >> gather.word_values_log2];
+    let bits = 32u >> gather.word_values_log2;
+    let start = at % (1u << gather.word_values_log2) * bits;
+    let value = (word << (32u - bits - start)) >> (32u - bits);
+    let sign = gather.sign >> (32u - bits);
+    return (value ^ sign) - sign;
 }
 
 // The low words of a sum carry into the high ones.

@@ -29,29 +29,51 @@ fn remainder(a: vec2<u32>, b: vec2<u32>) -> vec2<u32> {
     return rest;
 }
 
-// place(n) of the formula, for index row n of a batch.
-fn place_offset(n: u32) -> u32 {
-    var rest = n;
-    var offset = 0u;
-    let dims = gather.place_dims;
-    for (var k = 0u; k < gather.place_dim_count; k++) {
-        let dim = pair(k, dims);
-        let outer = rest / dim.x;
-        offset += (rest - outer * dim.x) * dim.y;
-        rest = outer;
-    }
-    return offset;
+struct ElementPlace {
+    // place(n) of the formula.
+    offset: u32,
+    index_row: u32,
+    // Not 0 if an output row before n has this index row too.
+    repeats: u32,
 }
 
-fn source_row_of(place: Place) -> SourceRow {
+// The place of output row n of a block of gather_elements.
+fn element_place(n: u32) -> ElementPlace {
+    var rest = n;
+    var place = ElementPlace();
+    let dims = gather.place_dims;
+    let index_rows = gather.place_index_rows;
+    for (var k = 0u; k < gather.place_dim_count; k++) {
+        let dim = pair(k, dims);
+        let of_index = pair(k, index_rows);
+        let outer = rest / dim.x;
+        let coordinate = rest - outer * dim.x;
+        place.offset += coordinate * dim.y;
+        place.index_row += coordinate * of_index.x;
+        place.repeats |= coordinate * of_index.y;
+        rest = outer;
+    }
+    return place;
+}
+
+fn source_row_of(output_place: Place) -> SourceRow {
+    var place = output_place;
+    var offset = 0u;
+    if gather.place_dim_count > 0u {
+        let element = element_place(gather.first_n + place.n);
+        offset = element.offset;
+        place.n = element.index_row - gather.index_base;
+        // An index row counts once, as for outer coordinates.
+        place.outer |= element.repeats;
+    }
     let dims = gather.dims;
     var in_range = true;
     var row = vec2<u32>();
     var word = gather.indices_start + index_row_of(place) * gather.index_depth * gather.index_words;
     for (var k = 0u; k < gather.index_depth; k++) {
         let dim = pair(k, dims);
-        let low = indices[word];
-        let top = indices[word + gather.index_words - 1u];
+        let low = index_word(word);
+        let top = index_word(word + gather.index_words - 1u);
         let is_negative = (top & gather.sign) != 0u;
         var at = vec2<u32>(low, select(select(0u, BAD, is_negative), top, gather.index_words == 2u));
         if gather.wraps > 0u {
@@ -68,7 +90,7 @@ fn source_row_of(place: Place) -> SourceRow {
         word += gather.index_words;
     }
     if gather.place_dim_count > 0u {
-        row = vec2<u32>(row.x * gather.index_stride + place_offset(gather.first_n + place.n), 0u);
+        row = vec2<u32>(row.x * gather.index_stride + offset, 0u);
     }
     let held_row = subtract(row, gather.first_row);
     let held = in_range && less(held_row, gather.held_rows);

@@ -30,7 +30,7 @@ fn finish_report() {
         report.first_bad_row = add(gather.index_row_base, vec2<u32>(row, 0u));
         let words = gather.index_depth * gather.index_words;
         for (var word = 0u; word < words; word++) {
-            report.index[word] = indices[gather.indices_start + row * words + word];
+            report.index[word] = index_word(gather.indices_start + row * words + word);
         }
     }
     report.bad_row_count = add(report.bad_row_count, vec2<u32>(bad_rows, 0u));

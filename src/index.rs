@@ -2,101 +2,114 @@
 
 use crate::cpu::memory::{SizeNumber, size_numbers};
 
-/// A type that can index: `i32`, `u32`, `i64`, `u64` or `usize`.
+/// A type that can index: `i8`, `u8`, `i16`, `u16`, `i32`, `u32`, `i64`, `u64` or `usize`.
 ///
 /// All bits of an index count: 2³² as an `i64` is not read as 0. A `usize` is of the kind of its width, `U64` or `U32`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot index",
-    label = "indices are i32, u32, i64, u64 or usize",
-    note = "convert the indices to one of these types: an i8 or i16 to i32, a u8 or u16 to u32"
+    label = "indices are integers of 8, 16, 32 or 64 bits, or usize",
+    note = "convert the indices to one of these types: an isize to i64, floats to i32"
 )]
 pub trait GatherIndex: sealed::Sealed {
     /// The type as a value, for code that knows it only at run time.
     const KIND: IndexKind;
 }
 
-/// An index type as a value.
-///
-/// ```
-/// use wgpu_gather::{GatherIndex, IndexKind};
-///
-/// assert_eq!(i64::KIND, IndexKind::I64);
-/// assert_eq!(IndexKind::I64.bytes(), 8);
-/// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-#[expect(missing_docs, reason = "the names are Rust's")]
-pub enum IndexKind {
-    I32,
-    U32,
-    I64,
-    U64,
-}
-
-impl IndexKind {
-    /// All four index types.
-    pub const ALL: [Self; 4] = [Self::I32, Self::U32, Self::I64, Self::U64];
-
-    /// Bytes of one index value.
-    #[must_use]
-    pub const fn bytes(self) -> u64 {
-        match self {
-            Self::I32 | Self::U32 => 4,
-            Self::I64 | Self::U64 => 8,
+macro_rules! index_kinds {
+    ($($kind:ident: $index:ty,)*) => {
+        /// An index type as a value.
+        ///
+        /// ```
+        /// use wgpu_gather::{GatherIndex, IndexKind};
+        ///
+        /// assert_eq!(i64::KIND, IndexKind::I64);
+        /// assert_eq!(IndexKind::I64.bytes(), 8);
+        /// ```
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+        #[non_exhaustive]
+        #[expect(missing_docs, reason = "the names are Rust's")]
+        pub enum IndexKind {
+            $($kind,)*
         }
-    }
 
-    /// Words of 32 bits in one index value.
-    #[cfg(feature = "gpu")]
-    pub(crate) const fn words(self) -> u32 {
-        match self {
-            Self::I32 | Self::U32 => 1,
-            Self::I64 | Self::U64 => 2,
+        impl IndexKind {
+            /// All index types.
+            pub const ALL: &[Self] = &[$(Self::$kind,)*];
+
+            /// Bytes of one index value.
+            #[must_use]
+            pub const fn bytes(self) -> u64 {
+                match self {
+                    $(Self::$kind => size_of::<$index>() as u64,)*
+                }
+            }
+
+            /// True if an index may be below zero.
+            #[cfg(feature = "gpu")]
+            pub(crate) const fn is_signed(self) -> bool {
+                match self {
+                    $(Self::$kind => <$index>::MIN != 0,)*
+                }
+            }
         }
-    }
-}
 
-impl std::fmt::Display for IndexKind {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(match self {
-            Self::I32 => "i32",
-            Self::U32 => "u32",
-            Self::I64 => "i64",
-            Self::U64 => "u64",
-        })
-    }
-}
-
-/// Indices of a type that is known only at run time.
-#[derive(Debug, Clone, Copy)]
-pub enum IndexValues<'a> {
-    I32(&'a [i32]),
-    U32(&'a [u32]),
-    I64(&'a [i64]),
-    U64(&'a [u64]),
-}
-
-impl IndexValues<'_> {
-    /// The number of values.
-    pub(crate) fn len(&self) -> usize {
-        match self {
-            Self::I32(values) => values.len(),
-            Self::U32(values) => values.len(),
-            Self::I64(values) => values.len(),
-            Self::U64(values) => values.len(),
+        impl std::fmt::Display for IndexKind {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str(match self {
+                    $(Self::$kind => stringify!($index),)*
+                })
+            }
         }
-    }
+
+        /// Indices of a type that is known only at run time.
+        #[derive(Debug, Clone, Copy)]
+        pub enum IndexValues<'a> {
+            $($kind(&'a [$index]),)*
+        }
+
+        impl<'a> IndexValues<'a> {
+            /// The number of values.
+            pub(crate) fn len(&self) -> usize {
+                match self {
+                    $(Self::$kind(values) => values.len(),)*
+                }
+            }
+
+            /// The values as the bytes that the GPU reads.
+            #[cfg(feature = "gpu")]
+            pub(crate) fn bytes(self) -> &'a [u8] {
+                match self {
+                    $(Self::$kind(values) => bytemuck::must_cast_slice(values),)*
+                }
+            }
+        }
+    };
+}
+
+index_kinds! {
+    I8: i8,
+    U8: u8,
+    I16: i16,
+    U16: u16,
+    I32: i32,
+    U32: u32,
+    I64: i64,
+    U64: u64,
 }
 
 #[cfg(feature = "gpu")]
-impl<'a> IndexValues<'a> {
-    /// The values as the bytes that the GPU reads.
-    pub(crate) fn bytes(self) -> &'a [u8] {
-        match self {
-            Self::I32(values) => bytemuck::must_cast_slice(values),
-            Self::U32(values) => bytemuck::must_cast_slice(values),
-            Self::I64(values) => bytemuck::must_cast_slice(values),
-            Self::U64(values) => bytemuck::must_cast_slice(values),
+impl IndexKind {
+    /// Words of 32 bits in an index value; 1 if several values share a word.
+    pub(crate) const fn words(self) -> u32 {
+        if self.bytes() == 8 { 2 } else { 1 }
+    }
+
+    /// The number of index values in a word, as a power of two.
+    pub(crate) const fn word_values_log2(self) -> u32 {
+        match self.bytes() {
+            1 => 2,
+            2 => 1,
+            _ => 0,
         }
     }
 }
@@ -172,8 +185,12 @@ macro_rules! index {
     };
 }
 
+index!(i8, I8, |value, added| signed(i64::from(value), added));
+index!(i16, I16, |value, added| signed(i64::from(value), added));
 index!(i32, I32, |value, added| signed(i64::from(value), added));
 index!(i64, I64, |value, added| signed(value, added));
+index!(u8, U8, |value, _added| u64::from(value));
+index!(u16, U16, |value, _added| u64::from(value));
 index!(u32, U32, |value, _added| u64::from(value));
 index!(u64, U64, |value, _added| value);
 
@@ -225,6 +242,11 @@ mod tests {
         assert_eq!(resolved(1_i64 << 32, 3, true), None);
         assert_eq!(resolved(i64::MIN, 3, true), None);
         assert_eq!(resolved(u64::MAX, 3, true), None);
+        assert_eq!(resolved(-128_i8, 128, true), Some(0));
+        assert_eq!(resolved(-128_i8, 127, true), None);
+        assert_eq!(resolved(255_u8, 256, true), Some(255));
+        assert_eq!(resolved(-1_i16, 70_000, true), Some(69_999));
+        assert_eq!(resolved(u16::MAX, 65_535, true), None);
         let last = Some(u64::from(u32::MAX));
         assert_eq!(resolved(u32::MAX, 1 << 33, false), last);
         assert_eq!(resolved(0_u32, 0, true), None);
@@ -266,6 +288,7 @@ mod tests {
         ] {
             assert_eq!(index.wrapped(dim), remainder, "{index} in {dim}");
         }
+        assert_eq!((i8::MIN.wrapped(10), i16::MIN.wrapped(10)), (2, 2));
         assert_eq!((i32::MIN.wrapped(10), u64::MAX.wrapped(10)), (2, 5));
         assert_eq!((-1_i32).clamped(7, 7), 6);
         assert_eq!(u32::MAX.clamped(7, 7), 6);

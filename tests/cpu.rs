@@ -40,7 +40,7 @@ fn documentation_examples_give_the_results_they_print() {
 fn every_case_of_the_table_equals_the_oracle() {
     for case in cases::table() {
         if case.check_plan() {
-            for job in case.jobs(&[1, 3, 4, 16], &IndexKind::ALL, &POLICIES) {
+            for job in case.jobs(&[1, 3, 4, 16], IndexKind::ALL, &POLICIES) {
                 job.check(&Cpu);
             }
         }
@@ -50,7 +50,7 @@ fn every_case_of_the_table_equals_the_oracle() {
 #[test]
 fn every_index_value_is_judged_at_full_width() {
     for case in cases::index_values() {
-        for job in case.jobs(&[4], &IndexKind::ALL, &POLICIES) {
+        for job in case.jobs(&[4], IndexKind::ALL, &POLICIES) {
             job.check(&Cpu);
         }
     }
@@ -341,7 +341,7 @@ fn usize_indices_gather_as_numbers_of_their_width() {
 #[test]
 fn bytes_are_gathered_as_elements_are() {
     for case in cases::table().into_iter().filter(Case::check_plan) {
-        for job in case.jobs(&WIDTHS, &IndexKind::ALL, &POLICIES) {
+        for job in case.jobs(&WIDTHS, IndexKind::ALL, &POLICIES) {
             let found = job
                 .plan
                 .run_bytes(

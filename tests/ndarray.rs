@@ -58,7 +58,8 @@ fn gather_case<I: GatherIndex>(
             .bad_indices(bad_indices)
             .negative_indices(negative_indices)
             .gather_array(params, indices),
-        Op::GatherElements { axis } => GatherElements::new()
+        Op::GatherElements { axis, broadcast } => GatherElements::new()
+            .broadcast(broadcast)
             .axis(axis)
             .bad_indices(bad_indices)
             .negative_indices(negative_indices)

@@ -78,7 +78,7 @@ pub fn completions(shell: Shell) -> String {
 const RUN_HELP: &str = "\
 PARAMS and INDICES are each FILE.npy, FILE.npz:NAME (a member) or FILE.safetensors:NAME (a tensor).
   params   bool, int8 to int64, uint8 to uint64, float16 to float64, complex64, complex128
-  indices  int32, int64, uint32, uint64
+  indices  integers: int8 to int64, uint8 to uint64
 Both must be little-endian and in C order. NumPy has no bfloat16 and no 8-bit floats: a gather from a tensor of
 these types writes NumPy's void types V2 and V1. To get the values, view them: rows.view(ml_dtypes.bfloat16).
 

@@ -16,13 +16,17 @@ pub fn run(args: &Run) -> Result<Option<String>> {
     let params = read(&args.params)?;
     let indices = read(&args.indices)?;
     let index_kind = match indices.dtype.code() {
+        "i1" => IndexKind::I8,
+        "u1" => IndexKind::U8,
+        "i2" => IndexKind::I16,
+        "u2" => IndexKind::U16,
         "i4" => IndexKind::I32,
         "i8" => IndexKind::I64,
         "u4" => IndexKind::U32,
         "u8" => IndexKind::U64,
         _ => {
             return Err(format!(
-                "{}: indices must be int32, int64, uint32 or uint64, found {}",
+                "{}: indices must be integers, found {}",
                 args.indices.display(),
                 indices.dtype
             )

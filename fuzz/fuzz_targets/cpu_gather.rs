@@ -12,6 +12,7 @@ use bytemuck::Pod;
 use common::shapes::any_case;
 use libfuzzer_sys::{Corpus, fuzz_target};
 use testkit::indices::{Hash, holds, values_around};
+use testkit::of_index_type;
 use testkit::oracle::Case;
 use testkit::voices::{Cpu, Element, POLICIES, Voice, WIDTHS, index_bytes};
 use wgpu_gather::{BadIndices, GatherIndex, GatherPlan, IndexKind, Operand, RunError};
@@ -35,7 +36,7 @@ struct Input {
 impl<'a> Arbitrary<'a> for Input {
     fn arbitrary(u: &mut Unstructured<'a>) -> Result<Self> {
         let mut input = Self {
-            index_kind: *u.choose(&IndexKind::ALL)?,
+            index_kind: *u.choose(IndexKind::ALL)?,
             element_bytes: *u.choose(&WIDTHS)?,
             lengths: u.arbitrary()?,
             cuts: u.arbitrary()?,
@@ -108,13 +109,7 @@ fn is_small(shape: &[usize]) -> bool {
 }
 
 fn any_of(kind: IndexKind, u: &mut Unstructured) -> Result<i128> {
-    Ok(match kind {
-        IndexKind::I32 => u.arbitrary::<i32>()?.into(),
-        IndexKind::U32 => u.arbitrary::<u32>()?.into(),
-        IndexKind::I64 => u.arbitrary::<i64>()?.into(),
-        IndexKind::U64 => u.arbitrary::<u64>()?.into(),
-        kind => panic!("no {kind} here"),
-    })
+    Ok(of_index_type!(kind, I => u.arbitrary::<I>()?.into()))
 }
 
 /// The CPU. A job compares an error's text with the oracle's; this voice compares the error's row and values with its
@@ -152,13 +147,7 @@ fuzz_target!(|input: Input| -> Corpus {
     if !case.check_plan() || !input.has_few_indices() {
         return Corpus::Reject;
     }
-    match input.index_kind {
-        IndexKind::I32 => check_without_bytes::<i32>(case, input.index_kind),
-        IndexKind::U32 => check_without_bytes::<u32>(case, input.index_kind),
-        IndexKind::I64 => check_without_bytes::<i64>(case, input.index_kind),
-        IndexKind::U64 => check_without_bytes::<u64>(case, input.index_kind),
-        kind => panic!("no {kind} here"),
-    }
+    of_index_type!(input.index_kind, I => check_without_bytes::<I>(case, input.index_kind));
     if !input.is_small() {
         return Corpus::Keep;
     }

@@ -50,6 +50,10 @@ pub(super) fn gather(
     output: &mut [Byte],
 ) -> Result<(), RunError> {
     match operands.indices {
+        IndexValues::I8(indices) => gather_by(plan, indices, operands, output),
+        IndexValues::U8(indices) => gather_by(plan, indices, operands, output),
+        IndexValues::I16(indices) => gather_by(plan, indices, operands, output),
+        IndexValues::U16(indices) => gather_by(plan, indices, operands, output),
         IndexValues::I32(indices) => gather_by(plan, indices, operands, output),
         IndexValues::U32(indices) => gather_by(plan, indices, operands, output),
         IndexValues::I64(indices) => gather_by(plan, indices, operands, output),

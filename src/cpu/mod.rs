@@ -190,23 +190,21 @@ impl GatherPlan {
             elements: dims.output_len(),
             element_bytes,
         };
+        macro_rules! run_as {
+            ($kind:ident, $index:ty) => {{
+                let indices = numbers(indices, <$index>::from_le_bytes).ok_or_else(no_memory)?;
+                run(IndexValues::$kind(&indices))
+            }};
+        }
         match index_kind {
-            IndexKind::I32 => {
-                let indices = numbers(indices, i32::from_le_bytes).ok_or_else(no_memory)?;
-                run(IndexValues::I32(&indices))
-            }
-            IndexKind::U32 => {
-                let indices = numbers(indices, u32::from_le_bytes).ok_or_else(no_memory)?;
-                run(IndexValues::U32(&indices))
-            }
-            IndexKind::I64 => {
-                let indices = numbers(indices, i64::from_le_bytes).ok_or_else(no_memory)?;
-                run(IndexValues::I64(&indices))
-            }
-            IndexKind::U64 => {
-                let indices = numbers(indices, u64::from_le_bytes).ok_or_else(no_memory)?;
-                run(IndexValues::U64(&indices))
-            }
+            IndexKind::I8 => run_as!(I8, i8),
+            IndexKind::U8 => run(IndexValues::U8(indices)),
+            IndexKind::I16 => run_as!(I16, i16),
+            IndexKind::U16 => run_as!(U16, u16),
+            IndexKind::I32 => run_as!(I32, i32),
+            IndexKind::U32 => run_as!(U32, u32),
+            IndexKind::I64 => run_as!(I64, i64),
+            IndexKind::U64 => run_as!(U64, u64),
         }
     }
 

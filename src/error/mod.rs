@@ -184,6 +184,16 @@ pub enum GatherError {
     /// [`BadIndices::Error`](crate::BadIndices::Error) needs a report buffer for the bad rows.
     #[error("bad_indices Error must have a report buffer on the GPU, found none")]
     MissingReport,
+    /// Broadcasting repeats index rows in the output, so no number of index rows ends it.
+    #[error(
+        "index_count must not be given if broadcasting repeats index rows: {index_rows} index rows for {output_rows} rows of a block"
+    )]
+    CountOfRepeatedRows {
+        /// Index rows of the plan.
+        index_rows: u64,
+        /// Output rows that read them.
+        output_rows: u64,
+    },
     /// The fill has another number of bytes than an element.
     #[error("the fill has {found} bytes, an element {expected}")]
     FillBytes {

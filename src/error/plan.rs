@@ -55,6 +55,15 @@ pub enum PlanError {
     /// An index row has more values than this crate handles.
     #[error("index depth (the last dim of indices) must be at most 8, found {index_depth}")]
     IndexDepthAboveLimit { index_depth: usize },
+    /// A dim of params and a dim of gather_elements' indices do not broadcast against each other.
+    #[error(
+        "dims must be equal or 1 to broadcast, found params.shape[{dim}] = {params_dim} and indices.shape[{dim}] = {indices_dim}"
+    )]
+    DimsNotBroadcast {
+        dim: usize,
+        params_dim: usize,
+        indices_dim: usize,
+    },
     /// The axis is not a dim of params.
     #[error("axis{} must be in [-{params_rank}, {params_rank}) for params of rank {params_rank}, found {axis}",
         if *.given { "" } else { " (not given, so batch_dims)" })]

@@ -124,7 +124,7 @@ impl<'a> GatherBuffers<'a> {
 
     /// Reads the number of index rows to gather of each batch from `index_count` when the commands run: one `u32`,
     /// which an earlier pass may write. The plan's number of index rows is the maximum. Output rows from the count on
-    /// keep their values, and their indices are not read.
+    /// keep their values, and their indices are not read. A plan in which broadcasting repeats index rows is refused.
     ///
     /// A large gather is an indirect dispatch, so a small count costs little. Each batch, and each outer coordinate of
     /// gather, takes dispatches of its own, and slices of 1, 2 or 4 bytes are not packed. A large gather of single

@@ -127,6 +127,13 @@ impl Gatherer {
         cut.set_fill_words(operands.fill.words);
         let is_indirect = operands.index_count.is_some() && bytes.output > 0;
         if is_indirect {
+            let dims = plan.dims();
+            if dims.repeats_index_rows() {
+                return Err(GatherError::CountOfRepeatedRows {
+                    index_rows: dims.index_rows(),
+                    output_rows: dims.index_count,
+                });
+            }
             cut = cut.indirect();
         }
         let dispatches: Vec<Dispatch> = cut.dispatches().collect();

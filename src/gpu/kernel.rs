@@ -202,8 +202,8 @@ impl Shares {
 /// How a kernel finds the row that an index row selects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum FindRows {
-    /// Index rows of depth 1 or 2 that select among at most 2^31 rows, unless indices wrap: shaders/index_rows.wgsl and
-    /// packed.wgsl.
+    /// Index rows of depth 1 or 2 that select among at most 2^31 rows, by indices of 32 or 64 bits that do not wrap:
+    /// shaders/index_rows.wgsl and packed.wgsl.
     Words { index_words: u32, depth: u32 },
     /// All other index rows: shaders/general.wgsl.
     General,
@@ -224,7 +224,13 @@ impl FindRows {
         let rows = dims.indexed_dims.iter().copied().max().unwrap_or(0);
         let rows = rows.max(dims.row_count).max(dims.params_rows());
         let wraps = plan.bad_indices() == BadIndices::Wrap;
-        if !(1..=2).contains(&depth) || dims.has_places() || rows > MAX_WORD_ROWS || wraps {
+        let is_narrow = index_kind.bytes() < 4;
+        if !(1..=2).contains(&depth)
+            || dims.has_places()
+            || rows > MAX_WORD_ROWS
+            || wraps
+            || is_narrow
+        {
             return Self::General;
         }
         Self::Words {

@@ -89,13 +89,14 @@ impl BadRows {
                 index_rows,
             });
         }
-        let index = (0..plan.dims().index_depth()).map(|k| match index_kind {
-            IndexKind::I32 => i128::from(report.index[k].cast_signed()),
-            IndexKind::U32 => i128::from(report.index[k]),
-            IndexKind::I64 => {
-                i128::from(wide(report.index[2 * k], report.index[2 * k + 1]).cast_signed())
+        let word = |k| report.index[k];
+        let index = (0..plan.dims().index_depth()).map(|k| {
+            match (index_kind.words() == 2, index_kind.is_signed()) {
+                (false, true) => i128::from(word(k).cast_signed()),
+                (false, false) => i128::from(word(k)),
+                (true, true) => i128::from(wide(word(2 * k), word(2 * k + 1)).cast_signed()),
+                (true, false) => i128::from(wide(word(2 * k), word(2 * k + 1))),
             }
-            IndexKind::U64 => i128::from(wide(report.index[2 * k], report.index[2 * k + 1])),
         });
         let first = plan.bad_index(row, index.collect());
         Ok(Some(Self { count, first }))

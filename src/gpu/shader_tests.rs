@@ -66,7 +66,8 @@ fn structs_have_one_layout_in_both_languages() {
             params_start, indices_start, output_start, index_count, outer_size, first_index,
             first_outer, window_rows, held_rows, first_row, window_first_row, index_row_base, slot_scale,
             index_depth, index_words, sign, from_end, unclamped, lowest, fill_words, fill_start, reports,
-            most_rows, first_n, index_stride, place_dim_count, wraps, dims, fill, place_dims)
+            most_rows, first_n, index_stride, place_dim_count, wraps, word_values_log2,
+            index_base, dims, fill, place_dims, place_index_rows)
     );
     assert_eq!(
         report.layout("BadRowReport"),
@@ -95,7 +96,8 @@ fn uniform_arrays_have_no_padding() {
             _ => None,
         })
         .collect();
-    let expected = ["dims", "fill", "place_dims"].map(|name| (Some(name), 16, 16));
+    let expected =
+        ["dims", "fill", "place_dims", "place_index_rows"].map(|name| (Some(name), 16, 16));
     assert_eq!(arrays, expected);
 }
 

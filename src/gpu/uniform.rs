@@ -46,10 +46,13 @@ pub(crate) struct GatherUniform {
     pub(crate) index_stride: u32,
     pub(crate) place_dim_count: u32,
     pub(crate) wraps: u32,
-    pub(crate) unused: [u32; 3],
+    pub(crate) word_values_log2: u32,
+    pub(crate) index_base: u32,
+    pub(crate) unused: [u32; 1],
     pub(crate) dims: [[u32; 2]; 8],
     pub(crate) fill: [u32; 16],
     pub(crate) place_dims: [[u32; 2]; MAX_PLACE_DIMS],
+    pub(crate) place_index_rows: [[u32; 2]; MAX_PLACE_DIMS],
 }
 
 pub(crate) const UNIFORM_BYTES: u64 = size_of::<GatherUniform>() as u64;
@@ -90,19 +93,17 @@ impl GatherUniform {
         let shares = dispatch.shares;
         let clamps = plan.bad_indices() == BadIndices::Clamp;
         let from_end = plan.negative_indices == NegativeIndices::FromEnd;
-        let sign = if matches!(index_kind, IndexKind::I32 | IndexKind::I64) {
-            1 << 31
-        } else {
-            0
-        };
+        let sign = u32::from(index_kind.is_signed()) << 31;
         let units = size(dispatch.piece_bytes / kernel.params_unit_bytes());
         let mut indexed_dims = [[0; 2]; 8];
         for (words, &dim) in indexed_dims.iter_mut().zip(&dims.indexed_dims) {
             *words = low_and_high(dim);
         }
         let mut place_dims = [[0; 2]; MAX_PLACE_DIMS];
-        for (words, dim) in place_dims.iter_mut().zip(dims.place_dims.iter().rev()) {
-            *words = [size(dim.size), size(dim.stride)];
+        let mut place_index_rows = [[0; 2]; MAX_PLACE_DIMS];
+        for (k, dim) in dims.place_dims.iter().rev().enumerate() {
+            place_dims[k] = [size(dim.size), size(dim.stride)];
+            place_index_rows[k] = [size(dim.index_stride), u32::from(dim.index_stride == 0)];
         }
         Self {
             rows: size(dispatch.rows()),
@@ -112,7 +113,7 @@ impl GatherUniform {
             slice_workgroups: size(shares.slice_workgroups),
             grid_width: dispatch.workgroups.0,
             params_start: size(dispatch.params.start / kernel.params_unit_bytes()),
-            indices_start: size(dispatch.indices.start / 4),
+            indices_start: size(dispatch.indices.start / index_kind.bytes().min(4)),
             output_start: size(dispatch.output.start / kernel.output_unit_bytes()),
             index_count: blocks.index_count,
             outer_size: blocks.outer_size,
@@ -138,10 +139,16 @@ impl GatherUniform {
             index_stride: size(dims.index_stride),
             place_dim_count: size(dims.place_dims.len() as u64),
             wraps: u32::from(plan.bad_indices() == BadIndices::Wrap),
-            unused: [0; 3],
+            word_values_log2: index_kind.word_values_log2(),
+            index_base: match dims.repeats_index_rows() {
+                true => size(blocks.index_rows.0),
+                false => blocks.first_n,
+            },
+            unused: [0; 1],
             dims: indexed_dims,
             fill: fill.pattern,
             place_dims,
+            place_index_rows,
         }
     }
 }

@@ -20,17 +20,20 @@ pub(crate) struct GatherDims {
     /// Number of batches: the product of the batch dims; for gather_elements, of the leading dims before the axis that
     /// params and indices share.
     pub(crate) batch_size: u64,
-    /// Product of the params dims between the batch dims and the axis; 1 for gather_elements.
+    /// Product of the params dims between the batch dims and the axis; for gather_elements, of those that broadcasting
+    /// takes all indices of a batch for.
     pub(crate) outer_size: u64,
-    /// Index rows in one batch.
+    /// Output rows in one block: one for each index row of its batch, unless broadcasting repeats index rows in it.
     pub(crate) index_count: u64,
+    /// Index rows in one batch: `index_count`, or fewer if broadcasting repeats them. There is then one block.
+    pub(crate) batch_index_rows: u64,
     /// The params dims that the values of an index row select in, outermost first; empty if the index depth is 0.
     pub(crate) indexed_dims: Vec<u64>,
     /// Rows from one position in the indexed dim to the next: 1, except for gather_elements.
     pub(crate) index_stride: u64,
-    /// The dims that the index rows of a batch are laid out in, outermost first, with neighbours merged if one stride
-    /// fits both. Empty for gather and gather_nd, and for gather_elements if no other params dim after the
-    /// batches' is larger than 1, or the axis is 0.
+    /// The dims that the output rows of a block are laid out in, outermost first, with neighbours merged if one stride
+    /// fits both. Empty for gather and gather_nd, and for gather_elements if no other params dim of the block is larger
+    /// than 1, or the axis is 0.
     pub(crate) place_dims: Vec<PlaceDim>,
     /// Rows of a block in all shards together: the product of `indexed_dims`; for gather_elements, of all params dims
     /// after the batch dims.
@@ -43,13 +46,28 @@ pub(crate) struct GatherDims {
     pub(crate) held_rows: u64,
 }
 
-/// A dim of the index rows of gather_elements, or several neighbouring dims merged into one.
+/// A dim of the output rows of gather_elements, or several neighbouring dims merged into one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct PlaceDim {
     /// Number of coordinates.
     pub(crate) size: u64,
-    /// Params rows from one coordinate to the next: 0 for the axis.
+    /// Params rows from one coordinate to the next: 0 for the axis, and if broadcasting repeats params.
     pub(crate) stride: u64,
+    /// Index rows from one coordinate to the next: 0 if broadcasting repeats indices.
+    pub(crate) index_stride: u64,
+}
+
+impl PlaceDim {
+    pub(super) const ONE: Self = Self::of_index_rows(1);
+
+    /// The dim of `size` index rows, one after another, whose place counts for nothing.
+    pub(super) const fn of_index_rows(size: u64) -> Self {
+        Self {
+            size,
+            stride: 0,
+            index_stride: 1,
+        }
+    }
 }
 
 impl GatherDims {
@@ -69,6 +87,7 @@ impl GatherDims {
             batch_size: product(&outer[..batch_dims]),
             outer_size: product(&outer[batch_dims..]),
             index_count: product(&index_rows_shape[batch_dims..]),
+            batch_index_rows: product(&index_rows_shape[batch_dims..]),
             indexed_dims: indexed.iter().map(|&dim| dim as u64).collect(),
             index_stride: 1,
             place_dims: Vec::new(),
@@ -89,7 +108,13 @@ impl GatherDims {
         !self.place_dims.is_empty()
     }
 
-    /// Params rows that the place of index row `n` in its batch adds to the row that its values select.
+    /// True if broadcasting repeats index rows in a block.
+    #[cfg(feature = "gpu")]
+    pub(crate) fn repeats_index_rows(&self) -> bool {
+        self.index_count != self.batch_index_rows
+    }
+
+    /// Params rows that the place of output row `n` of a block adds to the row that its index row selects.
     #[inline]
     pub(crate) fn place(&self, mut n: u64) -> u64 {
         let mut place = 0;
@@ -98,6 +123,28 @@ impl GatherDims {
             n /= dim.size;
         }
         place
+    }
+
+    /// The first and the last of the index rows that output rows `first..=last` of a block read, counted in their batch.
+    #[cfg(feature = "gpu")]
+    pub(crate) fn index_rows_of(&self, mut first: u64, mut last: u64) -> (u64, u64) {
+        if !self.repeats_index_rows() {
+            return (first, last);
+        }
+        // From the innermost dim out. If the coordinates in a dim differ, rows between the two may have any coordinates in
+        // the dims further in, whose last index row is `all`.
+        let (mut low, mut high, mut all) = (0, 0, 0);
+        for dim in self.place_dims.iter().rev() {
+            let (a, b) = (first % dim.size, last % dim.size);
+            (first, last) = (first / dim.size, last / dim.size);
+            if a == b {
+                (low, high) = (low + a * dim.index_stride, high + b * dim.index_stride);
+            } else {
+                (low, high) = (a * dim.index_stride, all + b * dim.index_stride);
+            }
+            all += (dim.size - 1) * dim.index_stride;
+        }
+        (low, high)
     }
 
     /// Rows of params in all blocks: only those of the shard, if the plan is for one.
@@ -112,7 +159,7 @@ impl GatherDims {
 
     /// Index rows in all batches. Bad rows are counted and numbered among them.
     pub(crate) fn index_rows(&self) -> u64 {
-        self.batch_size * self.index_count
+        self.batch_size * self.batch_index_rows
     }
 
     /// Index values in all batches.

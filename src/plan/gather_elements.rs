@@ -1,8 +1,8 @@
 //! Plans of gather_elements: the checks of its shapes and attributes.
 
-use super::dims::{GatherDims, PlaceDim};
+use super::element_places::Shapes;
 use super::gather::axis_of;
-use super::{GatherPlan, Operation, check_element_counts, product};
+use super::{GatherPlan, Operation, check_element_counts};
 use crate::bad_indices::{BadIndices, NegativeIndices};
 use crate::error::PlanError;
 
@@ -14,8 +14,8 @@ use crate::error::PlanError;
 /// output.shape    = indices.shape
 /// ```
 ///
-/// Indices has the rank of params, and is at most as large as params in every dim but the axis. NumPy also
-/// broadcasts the two against each other; the caller of this crate does so beforehand.
+/// Indices has the rank of params, and is at most as large as params in every dim but the axis. NumPy and JAX broadcast
+/// the two against each other instead: [`broadcast`](Self::broadcast).
 ///
 /// ```
 /// use wgpu_gather::GatherElements;
@@ -30,6 +30,7 @@ use crate::error::PlanError;
 #[doc(alias("take_along_axis", "torch.gather"))]
 pub struct GatherElements {
     axis: i64,
+    broadcast: bool,
     bad_indices: BadIndices,
     negative_indices: NegativeIndices,
 }
@@ -45,6 +46,27 @@ impl GatherElements {
     #[must_use]
     pub fn axis(mut self, axis: i64) -> Self {
         self.axis = axis;
+        self
+    }
+
+    /// Whether dims of 1 stretch, in every dim but the axis: the rule of NumPy, JAX, MLX and Paddle. A dim of params and
+    /// the same dim of indices are then equal, or one of them is 1 and is repeated without a copy. `false` unless set,
+    /// the rule of ONNX and PyTorch: a smaller dim of indices takes the first entries of params.
+    ///
+    /// ```
+    /// use wgpu_gather::GatherElements;
+    ///
+    /// // Row 1 of each of two matrices of 2 x 3.
+    /// let elements = GatherElements::new().axis(1).broadcast(true);
+    /// let plan = elements.plan(&[2, 2, 3], &[1, 1, 1])?;
+    /// assert_eq!(plan.output_shape(), [2, 1, 3]);
+    /// let params = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11];
+    /// assert_eq!(plan.run(&params, &[1])?, [3, 4, 5, 9, 10, 11]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn broadcast(mut self, broadcast: bool) -> Self {
+        self.broadcast = broadcast;
         self
     }
 
@@ -68,7 +90,8 @@ impl GatherElements {
     /// # Errors
     ///
     /// Scalar params; an axis outside the rank of params; indices of another rank; a dim of indices, other than the
-    /// axis, that is larger than that of params; more than `i64::MAX` elements in an operand.
+    /// axis, that is larger than that of params, or with broadcasting one that differs from it while neither is 1; more
+    /// than `i64::MAX` elements in an operand.
     pub fn plan(
         &self,
         params_shape: &[usize],
@@ -78,105 +101,73 @@ impl GatherElements {
             return Err(PlanError::ParamsScalar);
         }
         let axis = axis_of(self.axis, true, params_shape.len())?;
-        check_below_params(axis, params_shape, indices_shape)?;
-        check_element_counts(params_shape, indices_shape, indices_shape)?;
-
-        let batch_dims = (0..axis)
-            .take_while(|&dim| params_shape[dim] == indices_shape[dim])
-            .count();
-        let row_count = product(&params_shape[batch_dims..]);
-        let (index_stride, place_dims) = if row_count == params_shape[axis] as u64 {
-            // Only the axis is larger than 1, so the places in a batch select nothing.
-            (1, Vec::new())
-        } else {
-            let place_dims = place_dims(axis, batch_dims, params_shape, indices_shape);
-            (product(&params_shape[axis + 1..]), place_dims)
-        };
-        let dims = GatherDims {
-            batch_size: product(&params_shape[..batch_dims]),
-            outer_size: 1,
-            index_count: product(&indices_shape[batch_dims..]),
-            indexed_dims: vec![params_shape[axis] as u64],
-            index_stride,
-            place_dims,
-            row_count,
-            slice_len: 1,
-            first_row: 0,
-            held_rows: row_count,
+        let output_shape = self.output_shape(axis, params_shape, indices_shape)?;
+        check_element_counts(params_shape, indices_shape, &output_shape)?;
+        let shapes = Shapes {
+            axis,
+            broadcast: self.broadcast,
+            params: params_shape,
+            indices: indices_shape,
+            output: &output_shape,
         };
         Ok(GatherPlan {
             operation: Operation::GatherElements,
+            dims: shapes.dims(),
             params_shape: params_shape.to_vec(),
             indices_shape: indices_shape.to_vec(),
-            output_shape: indices_shape.to_vec(),
+            output_shape,
             axis,
             batch_dims: 0,
             bad_indices: self.bad_indices,
             negative_indices: self.negative_indices,
-            dims,
         })
     }
-}
 
-fn check_below_params(
-    axis: usize,
-    params_shape: &[usize],
-    indices_shape: &[usize],
-) -> Result<(), PlanError> {
-    let (params_rank, indices_rank) = (params_shape.len(), indices_shape.len());
-    if params_rank != indices_rank {
-        return Err(PlanError::RanksUnequal {
-            params_rank,
-            indices_rank,
-        });
-    }
-    for (dim, (&params_dim, &indices_dim)) in params_shape.iter().zip(indices_shape).enumerate() {
-        if dim != axis && indices_dim > params_dim {
-            return Err(PlanError::IndicesDimAboveParams {
-                dim,
-                params_dim,
-                indices_dim,
+    fn output_shape(
+        &self,
+        axis: usize,
+        params_shape: &[usize],
+        indices_shape: &[usize],
+    ) -> Result<Vec<usize>, PlanError> {
+        let (params_rank, indices_rank) = (params_shape.len(), indices_shape.len());
+        if params_rank != indices_rank {
+            return Err(PlanError::RanksUnequal {
+                params_rank,
+                indices_rank,
             });
         }
-    }
-    Ok(())
-}
-
-/// The dims of indices after the batch dims. A dim of 1 is left out, and a dim merges with the one before it if one
-/// stride fits both.
-fn place_dims(
-    axis: usize,
-    batch_dims: usize,
-    params_shape: &[usize],
-    indices_shape: &[usize],
-) -> Vec<PlaceDim> {
-    let mut place_dims = vec![PlaceDim { size: 1, stride: 0 }];
-    for dim in batch_dims..params_shape.len() {
-        let size = indices_shape[dim] as u64;
-        let stride = if dim == axis {
-            0
-        } else {
-            product(&params_shape[dim + 1..])
-        };
-        match place_dims.last_mut() {
-            _ if size == 1 => {}
-            Some(outer) if outer.size == 1 => *outer = PlaceDim { size, stride },
-            Some(outer) if u128::from(outer.stride) == u128::from(stride) * u128::from(size) => {
-                *outer = PlaceDim {
-                    size: outer.size * size,
-                    stride,
-                };
+        let mut output_shape = indices_shape.to_vec();
+        for (dim, output_dim) in output_shape.iter_mut().enumerate() {
+            let (params_dim, indices_dim) = (params_shape[dim], indices_shape[dim]);
+            if dim == axis {
+                continue;
             }
-            _ => place_dims.push(PlaceDim { size, stride }),
+            if !self.broadcast && indices_dim > params_dim {
+                return Err(PlanError::IndicesDimAboveParams {
+                    dim,
+                    params_dim,
+                    indices_dim,
+                });
+            }
+            if self.broadcast && params_dim != indices_dim && params_dim != 1 && indices_dim != 1 {
+                return Err(PlanError::DimsNotBroadcast {
+                    dim,
+                    params_dim,
+                    indices_dim,
+                });
+            }
+            if self.broadcast && indices_dim == 1 {
+                *output_dim = params_dim;
+            }
         }
+        Ok(output_shape)
     }
-    place_dims
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plan::dims::PlaceDim;
+    use crate::plan::dims::{GatherDims, PlaceDim};
 
     #[track_caller]
     fn dims(axis: i64, params_shape: &[usize], indices_shape: &[usize]) -> GatherDims {
@@ -220,5 +211,39 @@ mod tests {
         assert_eq!((one.batch_size, places(&one)), (1, vec![(5, 0), (2, 1)]));
         assert_eq!(places(&dims(1, &[2, 7], &[1, 1])), [(1, 0)]);
         assert_eq!(places(&dims(0, &[7, 2], &[3, 1])), [(3, 0)]);
+    }
+
+    #[test]
+    fn a_dim_that_repeats_indices_is_outer_or_a_slice() {
+        let dims = |axis: i64, params_shape: &[usize], indices_shape: &[usize]| {
+            let elements = GatherElements::new().axis(axis).broadcast(true);
+            let plan = elements.plan(params_shape, indices_shape);
+            plan.expect("valid shapes").dims().clone()
+        };
+        // Before the axis and after it: a gather of slices.
+        let gather = dims(2, &[2, 3, 7, 4], &[2, 1, 5, 1]);
+        assert_eq!(
+            (gather.batch_size, gather.outer_size, gather.slice_len),
+            (2, 3, 4)
+        );
+        assert_eq!((gather.index_count, gather.batch_index_rows), (5, 5));
+        assert_eq!((gather.row_count, places(&gather)), (7, vec![]));
+        // Between dims of indices that differ: index rows are repeated in one block.
+        let within = dims(2, &[2, 3, 7, 4], &[2, 1, 5, 4]);
+        assert_eq!((within.batch_size, within.outer_size), (2, 3));
+        let repeated = dims(0, &[7, 3, 4], &[5, 1, 4]);
+        assert_eq!((repeated.batch_size, repeated.outer_size), (1, 1));
+        assert_eq!((repeated.index_count, repeated.batch_index_rows), (60, 20));
+        let index_strides: Vec<u64> = repeated.place_dims.iter().map(|d| d.index_stride).collect();
+        assert_eq!(
+            (places(&repeated), index_strides),
+            (vec![(5, 0), (3, 4), (4, 1)], vec![4, 0, 1])
+        );
+        // One row of params for all index rows.
+        let params = dims(1, &[1, 7], &[6, 5]);
+        assert_eq!(
+            (params.row_count, params.index_count, places(&params)),
+            (7, 30, vec![])
+        );
     }
 }

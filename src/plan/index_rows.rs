@@ -50,11 +50,15 @@ impl<'a, I: GatherIndex> IndexRows<'a, I> {
     /// * an index row has `DEPTH` values;
     /// * params has one block and all of its rows;
     /// * the places of index rows do not count;
-    /// * indices are neither clamped nor wrapped.
+    /// * indices are neither clamped nor wrapped;
+    /// * an index has 32 bits or more: the copy loop is compiled anew for each type of index that it reads.
     pub(crate) fn as_rows<const DEPTH: usize>(
         &self,
         rows: Range<usize>,
     ) -> Option<Indices<'a, I, DEPTH>> {
+        if I::KIND.bytes() < 4 {
+            return None;
+        }
         let dims = self.plan.dims();
         let is_one_block = dims.batch_size * dims.outer_size == 1;
         let is_whole = dims.held_rows == dims.row_count && !dims.has_places();
@@ -98,10 +102,17 @@ impl<'a, I: GatherIndex> IndexRows<'a, I> {
         while !rows.is_empty() {
             let len = usize::try_from(line.left).map_or(rows.len(), |left| left.min(rows.len()));
             let (of_line, rest) = rows.split_at_mut(len);
-            let indices = self.values_of(line.index_row..line.index_row + len);
             let (mut place, stride) = (line.place, line.innermost.stride);
+            // Broadcasting may repeat one index row in the whole line; else its index rows follow each other.
+            let step = if line.innermost.index_stride == 0 {
+                0
+            } else {
+                1
+            };
+            let first = usize::try_from(line.index_row).expect("indices are in memory");
+            let indices = self.values_of(first..first + (len - 1) * step + 1);
             for (k, row) in of_line.iter_mut().enumerate() {
-                *row = match select(indices, k) {
+                *row = match select(indices, k * step) {
                     None => BAD,
                     Some(selected) => {
                         let held = (selected * index_stride + place).wrapping_sub(first_held);
@@ -131,7 +142,8 @@ impl<'a, I: GatherIndex> IndexRows<'a, I> {
 
     /// The error that names the index row of an output row.
     pub(crate) fn bad_index_of(&self, output_row: u64) -> BadIndexError {
-        self.bad_index(Line::at(self.plan.dims(), output_row).index_row)
+        let row = Line::at(self.plan.dims(), output_row).index_row;
+        self.bad_index(usize::try_from(row).expect("indices are in memory"))
     }
 
     /// The error that names an index row.

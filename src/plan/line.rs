@@ -13,12 +13,12 @@ pub(crate) struct Line<'a> {
     /// The outer coordinate of the block.
     outer: u64,
     /// The index row, counted over all batches.
-    pub(crate) index_row: usize,
-    /// The index row, counted in its batch.
+    pub(crate) index_row: u64,
+    /// The current row, counted in its block.
     n: u64,
-    /// The params rows that the place of the index row adds.
+    /// The params rows that the place of the row adds.
     pub(crate) place: u64,
-    /// The coordinates of the index row in `outer_dims`.
+    /// The coordinates of the row in `outer_dims`.
     coordinates: Vec<u64>,
     /// Output rows from the current one to the end of the line.
     pub(crate) left: u64,
@@ -28,28 +28,24 @@ impl<'a> Line<'a> {
     pub(crate) fn at(dims: &'a GatherDims, output_row: u64) -> Self {
         let (block, n) = (output_row / dims.index_count, output_row % dims.index_count);
         let (batch, outer) = (block / dims.outer_size, block % dims.outer_size);
-        let whole_block = (
-            &PlaceDim {
-                size: dims.index_count,
-                stride: 0,
-            },
-            &[][..],
-        );
+        let whole_block = (&PlaceDim::of_index_rows(dims.index_count), &[][..]);
         let (&innermost, outer_dims) = dims.place_dims.split_last().unwrap_or(whole_block);
         let mut line = n / innermost.size;
+        let mut index_row =
+            batch * dims.batch_index_rows + n % innermost.size * innermost.index_stride;
         let mut coordinates = vec![0; outer_dims.len()];
         for (coordinate, dim) in coordinates.iter_mut().zip(outer_dims).rev() {
             *coordinate = line % dim.size;
             line /= dim.size;
+            index_row += *coordinate * dim.index_stride;
         }
-        let index_row = usize::try_from(batch * dims.index_count + n);
         Self {
             dims,
             innermost,
             outer_dims,
             block_row: block * dims.held_rows,
             outer,
-            index_row: index_row.expect("indices are in memory"),
+            index_row,
             n,
             place: dims.place(n),
             coordinates,
@@ -59,7 +55,7 @@ impl<'a> Line<'a> {
 
     /// Advances by `rows` output rows, at most `left`.
     pub(crate) fn skip(&mut self, rows: usize) {
-        self.index_row += rows;
+        self.index_row += rows as u64 * self.innermost.index_stride;
         self.n += rows as u64;
         self.place += rows as u64 * self.innermost.stride;
         self.left -= rows as u64;
@@ -68,25 +64,27 @@ impl<'a> Line<'a> {
         }
         self.left = self.innermost.size;
         self.place -= self.innermost.size * self.innermost.stride;
+        self.index_row -= self.innermost.size * self.innermost.index_stride;
         // At the end of a block all coordinates become 0, the first place of the next block.
         for (coordinate, dim) in self.coordinates.iter_mut().zip(self.outer_dims).rev() {
             *coordinate += 1;
             self.place += dim.stride;
+            self.index_row += dim.index_stride;
             if *coordinate < dim.size {
                 break;
             }
             self.place -= dim.size * dim.stride;
+            self.index_row -= dim.size * dim.index_stride;
             *coordinate = 0;
         }
         if self.n == self.dims.index_count {
             self.n = 0;
             self.block_row += self.dims.held_rows;
             self.outer += 1;
-            if self.outer < self.dims.outer_size {
-                self.index_row -=
-                    usize::try_from(self.dims.index_count).expect("indices are in memory");
-            } else {
+            // The first index row of the batch is the current one again.
+            if self.outer == self.dims.outer_size {
                 self.outer = 0;
+                self.index_row += self.dims.batch_index_rows;
             }
         }
     }

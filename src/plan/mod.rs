@@ -2,6 +2,7 @@
 //! are here too.
 
 mod dims;
+mod element_places;
 mod gather;
 mod gather_elements;
 mod gather_nd;

@@ -1,12 +1,10 @@
 //! The table of cases that the oracle, the CPU and the GPU all run, one case a line.
 
-use wgpu_gather::IndexKind;
-
-use super::indices::{Hash, values_around};
+use super::indices::{Hash, WIDE, values_around};
 use super::oracle::{Case, Op};
 use super::rejected::rejected;
 pub use crate::examples::{
-    Example, case, documentation, elements, first, gather, gather_nd, nd_at,
+    Example, broadcast, case, documentation, elements, first, gather, gather_nd, nd_at,
 };
 
 /// All cases, including the documentation's. Planning rejects some of them; others have indices out of range.
@@ -125,6 +123,31 @@ pub fn table() -> Vec<Case> {
         case(elements(1), &[2, 0], &[1, 2], &[-1, 0]).counted_from_end(),
         case(elements(0), &[0, 1 << 40], &[2, 1], &[0, 0]),
         case(elements(0), &[0, 3], &[0, 2], &[]),
+        // Indices stretch over all of a slice, all of the outer dims, or both.
+        mixed(broadcast(0), &[5, 7, 3], &[8, 1, 1]),
+        mixed(broadcast(1), &[4, 9, 6], &[1, 5, 1]),
+        mixed(broadcast(2), &[2, 3, 5, 4], &[2, 1, 6, 1]),
+        mixed(broadcast(1), &[3, 300, 16], &[1, 70, 1]),
+        // Params stretch.
+        mixed(broadcast(0), &[9, 1], &[5, 6]),
+        mixed(broadcast(1), &[1, 9], &[5, 6]).counted_from_end(),
+        mixed(broadcast(1), &[1, 9, 4, 1], &[3, 5, 4, 2]),
+        // Indices stretch in dims between others.
+        mixed(broadcast(0), &[5, 7, 3], &[8, 1, 3]),
+        mixed(broadcast(2), &[3, 4, 9], &[3, 1, 5]),
+        mixed(broadcast(3), &[2, 3, 4, 9], &[1, 3, 1, 5]).counted_from_end(),
+        mixed(broadcast(1), &[3, 9, 2, 5, 4], &[3, 6, 1, 5, 1]),
+        // Both do.
+        mixed(broadcast(1), &[1, 9, 6, 1], &[4, 5, 1, 3]),
+        mixed(broadcast(0), &[9, 1, 6, 2], &[5, 4, 1, 2]),
+        mixed(broadcast(2), &[1, 4, 3, 1, 5], &[2, 1, 6, 7, 5]),
+        case(broadcast(0), &[5, 1, 3], &[4, 2, 1], &[4, 7, -1, 0, 7, 7, 1, 2]),
+        case(broadcast(1), &[2, 3, 2], &[1, 2, 2], &[2, 0, 3, 1]),
+        case(broadcast(0), &[3, 0], &[2, 1], &[7, 0]),
+        case(broadcast(0), &[3, 1], &[2, 0], &[]),
+        case(broadcast(1), &[0, 3, 2], &[1, 2, 2], &[7, 0, 0, 0]),
+        case(broadcast(0), &[0, 1], &[2, 3], &[0, 0, 0, 0, 0, 0]),
+        case(broadcast(0), &[7], &[3], &[6, 7, 0]),
 
         // Nothing to gather.
         case(nd(0), &[0], &[0, 1], &[]),
@@ -191,6 +214,7 @@ pub fn index_values() -> Vec<Case> {
         (case(gather(2, 1), &[2, 2, 3], &[2, 2], &[0, 2, 1, 2]), 2),
         (case(elements(1), &[2, 3, 2], &[2, 2, 2], &[0, 2, 1, 0, 1, 1, 2, 0]), 5),
         (case(elements(0), &[3, 4], &[2, 3], &[0, 2, 1, 1, 0, 2]), 3),
+        (case(broadcast(0), &[3, 4, 2], &[2, 1, 2], &[0, 2, 1, 1]), 2),
         (case(gather_nd(0), &[3], &[1], &[0]), 0),
         (case(gather_nd(0), &[2, 3, 4], &[3, 3], &[1, 2, 3, 0, 0, 0, 1, 1, 1]), 3),
         (case(gather_nd(0), &[2, 3, 4], &[3, 3], &[1, 2, 3, 0, 0, 0, 1, 1, 1]), 4),
@@ -243,7 +267,7 @@ pub fn many_rows() -> Case {
 /// A valid case with pseudo-random indices, seeded by the operation and the shapes, that every index kind can hold.
 fn mixed(op: Op, params_shape: &[usize], indices_shape: &[usize]) -> Case {
     let mut case = case(op, params_shape, indices_shape, &[]);
-    case.fill(&IndexKind::ALL, &mut Hash::of(&case));
+    case.fill(&WIDE, &mut Hash::of(&case));
     case
 }
 

@@ -77,7 +77,18 @@ pub fn nd_at(axis: i64, batch_dims: i64) -> Op {
 }
 
 pub fn elements(axis: i64) -> Op {
-    Op::GatherElements { axis }
+    Op::GatherElements {
+        axis,
+        broadcast: false,
+    }
+}
+
+/// gather_elements whose dims of 1 stretch, except along the axis.
+pub fn broadcast(axis: i64) -> Op {
+    Op::GatherElements {
+        axis,
+        broadcast: true,
+    }
 }
 
 pub fn case(op: Op, params_shape: &[usize], indices_shape: &[usize], indices: &[i128]) -> Case {
@@ -127,7 +138,10 @@ impl fmt::Display for Case {
                 axis: None,
                 batch_dims,
             } => format!("gather_nd({batch_dims})"),
-            Op::GatherElements { axis } => format!("elements({axis})"),
+            Op::GatherElements { axis, broadcast } => match broadcast {
+                true => format!("broadcast({axis})"),
+                false => format!("elements({axis})"),
+            },
         };
         let (params, indices_shape) = (&self.params_shape, &self.indices_shape);
         let from_end = if self.from_end {

@@ -10,6 +10,7 @@ pub fn values_around(dim: usize) -> Vec<i128> {
     #[rustfmt::skip]
     let mut values = vec![
         0, dim - 1, dim, dim + 1, -1, -dim, -dim - 1,
+        -129, -128, 127, 128, 255, 256, 1 << 15, -(1 << 15), (1 << 15) - 1, (1 << 16) - 1, 1 << 16,
         i128::from(i32::MIN), i128::from(i32::MAX), 1 << 30, (1 << 30) + 1, 1 << 31, 3 << 30,
         two_to_32 - dim, two_to_32 - 1, two_to_32, two_to_32 + 1, two_to_32 + dim - 1,
         -two_to_32, -two_to_32 + 1, -two_to_32 - 1, i128::from(i64::MIN), i128::from(i64::MIN) + 1,
@@ -20,15 +21,35 @@ pub fn values_around(dim: usize) -> Vec<i128> {
     values
 }
 
+/// The index kinds of 32 and 64 bits.
+pub const WIDE: [IndexKind; 4] = [
+    IndexKind::I32,
+    IndexKind::U32,
+    IndexKind::I64,
+    IndexKind::U64,
+];
+
+/// Evaluates an expression in which `$index` is the type of an index kind.
+#[macro_export]
+macro_rules! of_index_type {
+    ($kind:expr, $index:ident => $result:expr) => {
+        $crate::of_index_type!(@ $kind, $index => $result,
+            I8 i8, U8 u8, I16 i16, U16 u16, I32 i32, U32 u32, I64 i64, U64 u64)
+    };
+    (@ $kind:expr, $index:ident => $result:expr, $($name:ident $type:ty),*) => {
+        match $kind {
+            $(wgpu_gather::IndexKind::$name => {
+                type $index = $type;
+                $result
+            })*
+            kind => panic!("no {kind} here"),
+        }
+    };
+}
+
 /// Returns true if the index kind can hold the value.
 pub fn holds(kind: IndexKind, value: i128) -> bool {
-    match kind {
-        IndexKind::I32 => i32::try_from(value).is_ok(),
-        IndexKind::U32 => u32::try_from(value).is_ok(),
-        IndexKind::I64 => i64::try_from(value).is_ok(),
-        IndexKind::U64 => u64::try_from(value).is_ok(),
-        kind => panic!("no {kind} here"),
-    }
+    of_index_type!(kind, I => I::try_from(value).is_ok())
 }
 
 impl Case {

@@ -21,6 +21,7 @@ pub mod indices;
 pub mod log;
 #[cfg(all(feature = "gpu", not(target_arch = "wasm32")))]
 pub mod on_gpu;
+mod op;
 pub mod oracle;
 #[cfg(not(target_arch = "wasm32"))]
 pub mod ran;

@@ -3,15 +3,8 @@
 
 use std::collections::BTreeSet;
 
-use crate::coordinates::{flat, for_each_coordinate, from_front, unravel};
-
-/// An operation and its attributes, as a caller gives them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Op {
-    Gather { axis: Option<i64>, batch_dims: i64 },
-    GatherNd { axis: Option<i64>, batch_dims: i64 },
-    GatherElements { axis: i64 },
-}
+use crate::coordinates::{flat, for_each_coordinate, unravel};
+pub use crate::op::{Op, Rejection};
 
 /// A gather's operation, shapes and indices, without a policy for bad rows.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -32,150 +25,17 @@ pub struct Answer {
     pub bad_rows: BTreeSet<usize>,
 }
 
-/// The name of the `PlanError` variant that planning returns.
-pub type Rejection = &'static str;
-
-impl Op {
-    /// The output shape, or the first reason to reject the shapes, if an index below 0 is out of range or, with
-    /// `from_end`, counts from the end.
-    fn output_shape(
-        self,
-        params: &[usize],
-        indices: &[usize],
-        from_end: bool,
-    ) -> Result<Vec<usize>, Rejection> {
-        match self {
-            Self::Gather { .. } => {
-                if params.is_empty() {
-                    return Err("ParamsScalar");
-                }
-                let axis = self.axis(params).ok_or("AxisOutOfRange")?;
-                let batch_dims = self.batch_dims(indices).ok_or("BatchDimsOutOfRange")?;
-                if batch_dims >= params.len() {
-                    return Err("BatchDimsNotBelowParamsRank");
-                }
-                if batch_dims > axis {
-                    return Err("BatchDimsAboveAxis");
-                }
-                if params[..batch_dims] != indices[..batch_dims] {
-                    return Err("BatchDimsUnequal");
-                }
-                let output = [&params[..axis], &indices[batch_dims..], &params[axis + 1..]];
-                addressable(params, indices, output.concat())
-            }
-            Self::GatherNd { axis, batch_dims } => {
-                let batch_dims = usize::try_from(batch_dims).map_err(|_| "BatchDimsNegative")?;
-                if batch_dims > 0 && batch_dims >= indices.len() {
-                    return Err("BatchDimsNotBelowIndicesRank");
-                }
-                if batch_dims > 0 && batch_dims >= params.len() {
-                    return Err("BatchDimsNotBelowParamsRank");
-                }
-                if params[..batch_dims] != indices[..batch_dims] {
-                    return Err("BatchDimsUnequal");
-                }
-                if params.is_empty() {
-                    return Err("ParamsScalar");
-                }
-                let (&index_depth, rows) = indices.split_last().ok_or("IndicesScalar")?;
-                let at = self.axis(params);
-                let axis = match axis {
-                    Some(_) => at.filter(|&a| a < params.len()).ok_or("AxisOutOfRange")?,
-                    None => batch_dims,
-                };
-                if batch_dims > axis {
-                    return Err("BatchDimsAboveAxis");
-                }
-                if index_depth > params.len() - axis {
-                    return Err("IndexDepthAboveRank");
-                }
-                let slice = &params[axis + index_depth..];
-                let output = [&params[..axis], &rows[batch_dims..], slice].concat();
-                let output = addressable(params, indices, output)?;
-                match !rows.contains(&0) {
-                    true if params.contains(&0) && !from_end => Err("EmptyParams"),
-                    true if index_depth > 8 => Err("IndexDepthAboveLimit"),
-                    _ => Ok(output),
-                }
-            }
-            Self::GatherElements { .. } => {
-                if params.is_empty() {
-                    return Err("ParamsScalar");
-                }
-                let axis = self.axis(params).ok_or("AxisOutOfRange")?;
-                if params.len() != indices.len() {
-                    return Err("RanksUnequal");
-                }
-                if (0..params.len()).any(|k| k != axis && indices[k] > params[k]) {
-                    return Err("IndicesDimAboveParams");
-                }
-                addressable(params, indices, indices.to_vec())
-            }
-        }
-    }
-
-    /// The dims of params that the values of an index row select in. The shapes must be valid.
-    pub fn indexed_dims(self, params: &[usize], indices: &[usize]) -> Vec<usize> {
-        match self {
-            Self::Gather { .. } | Self::GatherElements { .. } => {
-                vec![params[self.axis(params).unwrap()]]
-            }
-            Self::GatherNd { .. } => {
-                params[self.axis(params).unwrap()..][..indices[indices.len() - 1]].to_vec()
-            }
-        }
-    }
-
-    /// Index rows of one batch. A batch of gather_elements is one coordinate of the leading dims before the axis that
-    /// both operands share. The shapes must be valid.
-    pub fn index_count(self, params: &[usize], indices: &[usize]) -> usize {
-        let rows = match self {
-            Self::Gather { .. } => &indices[self.batch_dims(indices).unwrap()..],
-            Self::GatherNd { .. } => &indices[self.batch_dims(indices).unwrap()..indices.len() - 1],
-            Self::GatherElements { .. } => {
-                let axis = self.axis(params).unwrap();
-                let shared = (0..axis).take_while(|&dim| params[dim] == indices[dim]);
-                &indices[shared.count()..]
-            }
-        };
-        rows.iter().product()
-    }
-
-    /// Rows of params in all blocks. The shapes must be valid.
-    pub fn params_rows(self, params: &[usize], indices: &[usize]) -> usize {
-        let end = match self {
-            Self::Gather { .. } => self.axis(params).unwrap() + 1,
-            Self::GatherNd { .. } => self.axis(params).unwrap() + indices[indices.len() - 1],
-            Self::GatherElements { .. } => params.len(),
-        };
-        params[..end].iter().product()
-    }
-
-    /// The axis, counted from the front; `None` if out of range. The default axis is batch_dims as written, and for
-    /// gather_nd it may be the rank of params, if the index depth is 0.
-    fn axis(self, params: &[usize]) -> Option<usize> {
-        let (axis, end) = match self {
-            Self::Gather { axis, batch_dims } => (axis.unwrap_or(batch_dims), params.len()),
-            Self::GatherElements { axis } => (axis, params.len()),
-            Self::GatherNd { axis, batch_dims } => (axis.unwrap_or(batch_dims), params.len() + 1),
-        };
-        from_front(axis, params.len()).filter(|&a| a < end)
-    }
-
-    fn batch_dims(self, indices: &[usize]) -> Option<usize> {
-        let batch_dims = match self {
-            Self::Gather { batch_dims, .. } | Self::GatherNd { batch_dims, .. } => batch_dims,
-            Self::GatherElements { .. } => 0,
-        };
-        from_front(batch_dims, indices.len()).filter(|&b| b <= indices.len())
-    }
-}
-
 impl Case {
     /// The output shape, or the first reason to reject the shapes.
     pub fn output_shape(&self) -> Result<Vec<usize>, Rejection> {
         self.op
             .output_shape(&self.params_shape, &self.indices_shape, self.from_end)
+    }
+
+    /// True if broadcasting repeats index rows within a block of output rows. The shapes must be valid.
+    pub fn repeats_index_rows(&self) -> bool {
+        matches!(self.op, Op::GatherElements { .. })
+            && self.op.repeats(&self.params_shape, &self.indices_shape).0
     }
 
     /// Looks up each element of the output. The shapes must be valid.
@@ -212,13 +72,25 @@ impl Case {
                     let at: Option<Vec<usize>> = index.collect();
                     (row, at.map(|at| [p, &at, q].concat()))
                 }
-                // output[p.., i, q..] = params[p.., indices[p.., i, q..], q..]
-                Op::GatherElements { .. } => {
+                // output[p.., i, q..] = params[p.., indices[p.., i, q..], q..], where a dim of 1 that broadcasting
+                // stretches has the coordinate 0
+                Op::GatherElements { broadcast, .. } => {
                     let axis = self.op.axis(params).unwrap();
-                    let row = flat(output_at, indices);
+                    let in_shape = |shape: &[usize]| -> Vec<usize> {
+                        let stretches = |k: usize| broadcast && k != axis && shape[k] == 1;
+                        let at = |k: usize| if stretches(k) { 0 } else { output_at[k] };
+                        (0..shape.len()).map(at).collect()
+                    };
+                    let row = flat(&in_shape(indices), indices);
                     let at = self.position(self.indices[row], params[axis]);
-                    let (p, q) = (&output_at[..axis], &output_at[axis + 1..]);
-                    (row, at.map(|at| [p, &[at], q].concat()))
+                    let mut params_at = in_shape(params);
+                    (
+                        row,
+                        at.map(|at| {
+                            params_at[axis] = at;
+                            params_at
+                        }),
+                    )
                 }
             };
             if params_at.is_none() {
@@ -278,21 +150,4 @@ impl Case {
             .contains(&at)
             .then(|| usize::try_from(at).expect("below a dim"))
     }
-}
-
-/// The output shape, unless the nonzero dims of a tensor multiply to more than `i64::MAX`.
-fn addressable(
-    params: &[usize],
-    indices: &[usize],
-    output: Vec<usize>,
-) -> Result<Vec<usize>, Rejection> {
-    let too_large = |shape: &[usize]| {
-        let dims = shape.iter().filter(|&&dim| dim > 0);
-        let elements = dims.fold(1_u128, |product, &dim| product.saturating_mul(dim as u128));
-        elements > i64::MAX as u128
-    };
-    if [params, indices, &output].into_iter().any(too_large) {
-        return Err("TooManyElements");
-    }
-    Ok(output)
 }

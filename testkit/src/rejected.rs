@@ -1,6 +1,6 @@
 //! Cases that planning rejects.
 
-use crate::examples::{case, elements, first, gather, gather_nd as nd, nd_at};
+use crate::examples::{broadcast, case, elements, first, gather, gather_nd as nd, nd_at};
 use crate::oracle::Case;
 
 /// At least one case for each error of planning.
@@ -52,6 +52,12 @@ pub fn rejected() -> Vec<Case> {
         case(elements(1), &[3, 2], &[4, 2], &[]),
         case(elements(0), &[3, 1 << 40], &[1 << 40, 1 << 40], &[]),
         case(elements(0), &[1 << 40, 1 << 40], &[1, 1], &[]),
+        case(broadcast(0), &[], &[], &[]),
+        case(broadcast(0), &[3, 2], &[3], &[]),
+        case(broadcast(0), &[3, 2], &[3, 3], &[]),
+        case(broadcast(0), &[3, 3], &[3, 2], &[]),
+        case(broadcast(1), &[3, 2], &[0, 2], &[]),
+        case(broadcast(0), &[1, 1 << 40], &[1 << 40, 1], &[]),
         case(first(2), &[2, 3], &[2, 3], &[]),
         case(first(-3), &[2, 3], &[2, 3, 1], &[]),
         case(nd_at(2, 0), &[2, 3], &[2, 1], &[]),

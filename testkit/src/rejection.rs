@@ -20,6 +20,7 @@ pub fn rejection(error: &PlanError) -> Rejection {
         PlanError::AxisOutOfRange { .. } => "AxisOutOfRange",
         PlanError::RanksUnequal { .. } => "RanksUnequal",
         PlanError::IndicesDimAboveParams { .. } => "IndicesDimAboveParams",
+        PlanError::DimsNotBroadcast { .. } => "DimsNotBroadcast",
         PlanError::EmptyParams { .. } => "EmptyParams",
         PlanError::TooManyElements { .. } => "TooManyElements",
         _ => "a new variant",

@@ -4,7 +4,7 @@ use std::ops::RangeInclusive;
 
 use wgpu_gather::{BadIndices, IndexKind};
 
-use super::cases::{case, elements, first, gather, gather_nd, nd_at};
+use super::cases::{broadcast, case, elements, first, gather, gather_nd, nd_at};
 use super::indices::Hash;
 use super::oracle::{Case, Op};
 use super::voices::{Job, WIDTHS};
@@ -41,7 +41,8 @@ pub fn small_shapes(params_shape: &[usize]) -> impl Iterator<Item = Case> {
         let elements = shapes(indices_rank, 3).flat_map(move |indices_shape| {
             let params_rank = rank(params_shape.len());
             (-params_rank - 1..=params_rank)
-                .map(move |axis| case(elements(axis), params_shape, &indices_shape, &[]))
+                .flat_map(|axis| [elements(axis), broadcast(axis)])
+                .map(move |op| case(op, params_shape, &indices_shape, &[]))
         });
         gathers.chain(gather_nds).chain(elements)
     })

@@ -8,6 +8,7 @@ use wgpu_gather::{
     BadIndices, Gather, GatherElements, GatherNd, GatherPlan, IndexKind, NegativeIndices, PlanError,
 };
 
+use crate::of_index_type;
 use crate::rejection::rejection;
 pub use crate::voice::{Cpu, Element, Voice, bytes_of, index_bytes, pattern};
 
@@ -72,7 +73,8 @@ impl Case {
                     .negative_indices(negative_indices)
                     .plan(&self.params_shape, &self.indices_shape)
             }
-            Op::GatherElements { axis } => GatherElements::new()
+            Op::GatherElements { axis, broadcast } => GatherElements::new()
+                .broadcast(broadcast)
                 .axis(axis)
                 .bad_indices(bad_indices)
                 .negative_indices(negative_indices)
@@ -245,13 +247,9 @@ impl Job {
 
     fn run<T: Element + Pod, V: Voice>(&self, voice: &V) -> Result<Vec<u8>, String> {
         let params: Vec<T> = bytemuck::pod_collect_to_vec(&self.params);
-        let result = match self.index_kind {
-            IndexKind::I32 => voice.gather(&self.plan, &params, &self.indices_as::<i32>()),
-            IndexKind::U32 => voice.gather(&self.plan, &params, &self.indices_as::<u32>()),
-            IndexKind::I64 => voice.gather(&self.plan, &params, &self.indices_as::<i64>()),
-            IndexKind::U64 => voice.gather(&self.plan, &params, &self.indices_as::<u64>()),
-            kind => panic!("no {kind} here"),
-        };
+        let result = of_index_type!(self.index_kind, I => {
+            voice.gather(&self.plan, &params, &self.indices_as::<I>())
+        });
         result
             .map(|output| bytes_of(&output).to_vec())
             .map_err(|error| error.to_string())

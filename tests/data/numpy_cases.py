@@ -3,8 +3,8 @@
     pip install numpy==2.4.6 jax==0.10.2 jaxlib
     python tests/data/numpy_cases.py > tests/data/numpy.jsonl
 
-Element n of params is n. A line has the call, the plan's attributes, the shapes, the index values, and the output: its
-shape and its elements, or "error" for an index out of range. The fill is -1.
+Element n of params is n. A line has the call, the plan's attributes, the shapes, the index values, their type if it is
+not int64, and the output: its shape and its elements, or "error" for an index out of range. The fill is -1.
 """
 
 import json
@@ -25,6 +25,8 @@ def write(call, op, params, indices, run, **attributes):
     values = np.stack(indices, -1) if op == "gather_nd" else indices
     line = dict(call=call, op=op, params=list(params.shape), indices=list(values.shape))
     line.update(attributes)
+    if values.dtype != np.int64:
+        line["type"] = str(values.dtype)
     line["values"] = values.flatten().tolist()
     try:
         output = np.asarray(run())
@@ -104,7 +106,54 @@ def empty_slices(count):
         write("params[:, i, ..]", "gather_nd", params, indices, lambda: params[key], axis=axis, mode="raise")
 
 
+def narrow_takes(modes, count):
+    """Indices of 8 and 16 bits, with the least and the largest values of their types."""
+    types = [np.int8, np.uint8, np.int16, np.uint16]
+    for n in range(count):
+        mode, index_type = modes[n // len(types) % len(modes)], types[n % len(types)]
+        least, most = np.iinfo(index_type).min, np.iinfo(index_type).max
+        params = params_of([random.choice([1, 3, 130, 200, 256, 260, most + 1] if n % 2 else [2, 5, 7])])
+        dim = params.shape[0]
+        def value():
+            ends = [least, least + 1, -1, most // 2, most // 2 + 1, most - 1, most, dim - 1, dim, -dim]
+            choice = random.choice(ends + [random.randrange(dim) for _ in ends])
+            if mode == "raise" and not -dim <= choice < dim:
+                choice = choice % dim
+            return min(max(choice, least), most)
+        indices = np.array([value() for _ in range(random.randint(1, 9))], dtype=index_type)
+        run = lambda: np.take(params, indices, mode=mode)
+        write(f'numpy.take(params, indices, mode="{mode}")', "gather", params, indices, run, axis=0, mode=mode)
+
+
+def along_axis(module, modes, count):
+    """Dims of 1, in params or in indices, that stretch."""
+    for n in range(count):
+        mode = modes[n % len(modes)]
+        dims = shape([1, 2, 3, 4, 5])
+        axis = random.randrange(-len(dims), len(dims))
+        params_dims, indices_dims = list(dims), list(dims)
+        for k in range(len(dims)):
+            if k == axis % len(dims):
+                indices_dims[k] = random.randint(0, 5)
+            else:
+                random.choice([params_dims, indices_dims, dims])[k] = 1
+        params = params_of(params_dims)
+        beyond = random.choice([0, 0.1]) if mode == "raise" else 0.3
+        indices = indices_of(indices_dims, params.shape[axis], beyond)
+        extra = {} if mode == "raise" else dict(mode=mode)
+        if mode == "fill":
+            extra["fill_value"] = -1
+        named = "".join(f", {name}={value!r}" for name, value in extra.items())
+        run = lambda: module.take_along_axis(params, indices, axis=axis, **extra)
+        call = f"{module.__name__}.take_along_axis(params, indices, axis={axis}{named})"
+        write(call, "gather_elements", params, indices, run, axis=axis,
+              mode="jax clip" if mode == "clip" else mode)
+
+
 takes(np, ["raise", "clip", "wrap", "wrap"], 120)
 takes(jnp, ["wrap", "clip", "fill"], 90)
 behind_dims(["raise", "raise", "clip", "fill"], 150)
 empty_slices(40)
+narrow_takes(["raise", "clip", "wrap"], 60)
+along_axis(np, ["raise"], 100)
+along_axis(jnp, ["fill", "clip"], 80)

@@ -3,7 +3,9 @@
 use wgpu_gather::BadIndices::{Clamp, DeviceDefault, Error, Wrap, Zero};
 use wgpu_gather::NegativeIndices::{FromEnd, Invalid};
 
-use crate::row::Here::{Gather as G, GatherElements as E, GatherNd as Nd, GatherNdAt as NdAt};
+use crate::row::Here::{
+    Broadcast as B, Gather as G, GatherElements as E, GatherNd as Nd, GatherNdAt as NdAt,
+};
 use crate::row::*;
 
 pub fn rows() -> Vec<Row> {
@@ -109,8 +111,19 @@ pub fn rows() -> Vec<Row> {
         ),
         row(
             "`numpy.take_along_axis(arr, indices, axis=1)`",
-            E(1, FromEnd, Error),
+            B(1, FromEnd, Error),
             [
+                // One row of indices for all rows, and one row of params for all rows.
+                call(
+                    (&[2, 3], &[10., 30., 20., 60., 40., 50.]),
+                    (&[1, 2], &[2, -3]),
+                    (&[2, 2], &[20., 10., 50., 60.]),
+                ),
+                call(
+                    (&[1, 3], &[10., 30., 20.]),
+                    (&[2, 2], &[2, 0, 1, -1]),
+                    (&[2, 2], &[20., 10., 30., 20.]),
+                ),
                 call(
                     (&[2, 3], &[10., 30., 20., 60., 40., 50.]),
                     (&[2, 3], &[0, 2, 1, 1, 2, 0]),
@@ -135,15 +148,25 @@ pub fn rows() -> Vec<Row> {
         ),
         row(
             "`jax.numpy.take_along_axis(arr, indices, axis=1)`",
-            E(1, FromEnd, Zero),
-            [filled(
-                NAN,
-                call(
-                    (&[2, 3], &[1., 2., 3., 4., 5., 6.]),
-                    (&[2, 2], &[0, -1, 3, -4]),
-                    (&[2, 2], &[1., 3., NAN, NAN]),
+            B(1, FromEnd, Zero),
+            [
+                filled(
+                    NAN,
+                    call(
+                        (&[2, 3], &[1., 2., 3., 4., 5., 6.]),
+                        (&[2, 2], &[0, -1, 3, -4]),
+                        (&[2, 2], &[1., 3., NAN, NAN]),
+                    ),
                 ),
-            )],
+                filled(
+                    NAN,
+                    call(
+                        (&[2, 3], &[1., 2., 3., 4., 5., 6.]),
+                        (&[1, 2], &[-1, 3]),
+                        (&[2, 2], &[3., NAN, 6., NAN]),
+                    ),
+                ),
+            ],
         ),
         row(
             "`mlx.core.take(a, indices, axis=1)`",
@@ -156,8 +179,11 @@ pub fn rows() -> Vec<Row> {
         ),
         row(
             "`mlx.core.take_along_axis(a, indices, axis=1)`",
-            E(1, FromEnd, DeviceDefault),
-            [call(NUMPY_2D, (&[2, 1], &[2, -3]), (&[2, 1], &[5., 7.]))],
+            B(1, FromEnd, DeviceDefault),
+            [
+                call(NUMPY_2D, (&[2, 1], &[2, -3]), (&[2, 1], &[5., 7.])),
+                call(NUMPY_2D, (&[1, 2], &[2, -3]), (&[2, 2], &[5., 4., 8., 7.])),
+            ],
         ),
         row(
             "`Nx.take(tensor, indices, axis: 1)`",

@@ -3,7 +3,7 @@
 use wgpu_gather::BadIndices::{Clamp, DeviceDefault, Error, Zero};
 use wgpu_gather::NegativeIndices::{FromEnd, Invalid};
 
-use crate::row::Here::{Gather as G, GatherElements as E, GatherNd as Nd};
+use crate::row::Here::{Broadcast as B, Gather as G, GatherElements as E, GatherNd as Nd};
 use crate::row::*;
 
 pub fn rows() -> Vec<Row> {
@@ -88,12 +88,11 @@ pub fn rows() -> Vec<Row> {
         ),
         row(
             "`paddle.take_along_axis(arr, indices, axis=1)`",
-            E(1, FromEnd, DeviceDefault),
-            [call(
-                ONE_TO_SIX,
-                (&[3, 1], &[1, 0, -1]),
-                (&[3, 1], &[2., 3., 6.]),
-            )],
+            B(1, FromEnd, DeviceDefault),
+            [
+                call(ONE_TO_SIX, (&[3, 1], &[1, 0, -1]), (&[3, 1], &[2., 3., 6.])),
+                call(ONE_TO_SIX, (&[1, 1], &[1]), (&[3, 1], &[2., 4., 6.])),
+            ],
         ),
         row(
             "OpenVINO `Gather-8`, axis 0",

@@ -2,29 +2,61 @@
 
 use serde_json::Value;
 use wgpu_gather::{
-    BadIndices, Gather, GatherNd, GatherPlan, Gpu, GpuError, NegativeIndices, RunError,
+    BadIndices, Gather, GatherElements, GatherIndex, GatherNd, GatherPlan, Gpu, GpuError,
+    NegativeIndices, RunError,
 };
 
 use crate::common::sizes::run_filled;
 
-const CASES: usize = 400;
+const CASES: usize = 640;
 const FILL: i32 = -1;
 
 pub fn on_the_cpu() {
-    check(|plan, params, indices| run_filled(plan, params, indices, FILL));
+    check(&Cpu);
 }
 
 pub fn on_the_gpu(gpu: &Gpu) {
-    check(|plan, params, indices| {
-        let gathered = gpu.gather(plan, params, indices).fill(FILL).wait();
+    check(gpu);
+}
+
+trait Device {
+    fn gather<I: GatherIndex>(
+        &self,
+        plan: &GatherPlan,
+        params: &[i32],
+        indices: &[I],
+    ) -> Result<Vec<i32>, RunError>;
+}
+
+struct Cpu;
+
+impl Device for Cpu {
+    fn gather<I: GatherIndex>(
+        &self,
+        plan: &GatherPlan,
+        params: &[i32],
+        indices: &[I],
+    ) -> Result<Vec<i32>, RunError> {
+        run_filled(plan, params, indices, FILL)
+    }
+}
+
+impl Device for Gpu {
+    fn gather<I: GatherIndex>(
+        &self,
+        plan: &GatherPlan,
+        params: &[i32],
+        indices: &[I],
+    ) -> Result<Vec<i32>, RunError> {
+        let gathered = self.gather(plan, params, indices).fill(FILL).wait();
         gathered.map_err(|error| match error {
             GpuError::Run(error) => error,
             error => panic!("{error}"),
         })
-    });
+    }
 }
 
-fn check(run: impl Fn(&GatherPlan, &[i32], &[i64]) -> Result<Vec<i32>, RunError>) {
+fn check(device: &impl Device) {
     let lines = include_str!("../data/numpy.jsonl").lines();
     assert_eq!(lines.clone().count(), CASES);
     for line in lines {
@@ -32,7 +64,15 @@ fn check(run: impl Fn(&GatherPlan, &[i32], &[i64]) -> Result<Vec<i32>, RunError>
         let plan = plan(&case);
         let params_len = usize::try_from(plan.params_len()).unwrap();
         let params: Vec<i32> = (0..).take(params_len).collect();
-        let output = run(&plan, &params, &numbers(&case["values"]));
+        let values = numbers(&case["values"]);
+        let output = match case["type"].as_str() {
+            None => device.gather(&plan, &params, &values),
+            Some("int8") => device.gather(&plan, &params, &narrow::<i8>(&values)),
+            Some("uint8") => device.gather(&plan, &params, &narrow::<u8>(&values)),
+            Some("int16") => device.gather(&plan, &params, &narrow::<i16>(&values)),
+            Some("uint16") => device.gather(&plan, &params, &narrow::<u16>(&values)),
+            Some(index_type) => panic!("indices of {index_type}"),
+        };
         if case["output"] == "error" {
             assert!(matches!(output, Err(RunError::BadIndex(_))), "{line}");
             continue;
@@ -69,6 +109,12 @@ fn plan(case: &Value) -> GatherPlan {
             .negative_indices(negative)
             .bad_indices(bad)
             .plan(&params, &indices),
+        "gather_elements" => GatherElements::new()
+            .axis(axis)
+            .broadcast(true)
+            .negative_indices(negative)
+            .bad_indices(bad)
+            .plan(&params, &indices),
         op => panic!("op {op}"),
     };
     plan.unwrap()
@@ -77,6 +123,13 @@ fn plan(case: &Value) -> GatherPlan {
 fn numbers(values: &Value) -> Vec<i64> {
     let values = values.as_array().unwrap();
     values.iter().map(|value| value.as_i64().unwrap()).collect()
+}
+
+fn narrow<I: TryFrom<i64, Error: std::fmt::Debug>>(values: &[i64]) -> Vec<I> {
+    values
+        .iter()
+        .map(|&value| value.try_into().unwrap())
+        .collect()
 }
 
 fn shape(dims: &Value) -> Vec<usize> {

@@ -16,6 +16,8 @@ pub enum Here {
     /// An axis, without batch dims.
     GatherNdAt(i64, NegativeIndices, BadIndices),
     GatherElements(i64, NegativeIndices, BadIndices),
+    /// With broadcasting.
+    Broadcast(i64, NegativeIndices, BadIndices),
 }
 
 /// One call and its output. Without an output, a bad index is expected.
@@ -94,11 +96,14 @@ impl Here {
                 .negative_indices(negative)
                 .bad_indices(bad)
                 .plan(params, indices),
-            Self::GatherElements(axis, negative, bad) => GatherElements::new()
-                .axis(axis)
-                .negative_indices(negative)
-                .bad_indices(bad)
-                .plan(params, indices),
+            Self::GatherElements(axis, negative, bad) | Self::Broadcast(axis, negative, bad) => {
+                GatherElements::new()
+                    .axis(axis)
+                    .broadcast(matches!(self, Self::Broadcast(..)))
+                    .negative_indices(negative)
+                    .bad_indices(bad)
+                    .plan(params, indices)
+            }
         };
         plan.unwrap()
     }
@@ -113,7 +118,7 @@ impl Here {
                 ("GatherNd", None, batch_dims, negative, bad)
             }
             Self::GatherNdAt(axis, negative, bad) => ("GatherNd", Some(axis), 0, negative, bad),
-            Self::GatherElements(axis, negative, bad) => {
+            Self::GatherElements(axis, negative, bad) | Self::Broadcast(axis, negative, bad) => {
                 let axis = (axis != 0).then_some(axis);
                 ("GatherElements", axis, 0, negative, bad)
             }
@@ -121,6 +126,9 @@ impl Here {
         let mut code = format!("{operation}::new()");
         if let Some(axis) = axis {
             code += &format!(".axis({axis})");
+        }
+        if let Self::Broadcast(..) = self {
+            code += ".broadcast(true)";
         }
         if batch_dims != 0 {
             code += &format!(".batch_dims({batch_dims})");

@@ -3,7 +3,7 @@
 use wgpu_gather::BadIndices::{DeviceDefault, Error, Zero};
 use wgpu_gather::NegativeIndices::{FromEnd, Invalid};
 
-use crate::row::Here::{Gather as G, GatherElements as E, GatherNd as Nd};
+use crate::row::Here::{Broadcast as B, Gather as G, GatherNd as Nd};
 use crate::row::*;
 
 pub fn rows() -> Vec<Row> {
@@ -139,8 +139,11 @@ pub fn rows() -> Vec<Row> {
         ),
         row(
             "`keras.ops.take_along_axis(x, indices, axis=1)`",
-            E(1, FromEnd, DeviceDefault),
-            [call(NUMPY_2D, (&[2, 1], &[2, -3]), (&[2, 1], &[5., 7.]))],
+            B(1, FromEnd, DeviceDefault),
+            [
+                call(NUMPY_2D, (&[2, 1], &[2, -3]), (&[2, 1], &[5., 7.])),
+                call(NUMPY_2D, (&[1, 1], &[-1]), (&[2, 1], &[5., 8.])),
+            ],
         ),
     ]
 }

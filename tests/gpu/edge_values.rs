@@ -5,7 +5,7 @@ use wgpu_gather::{BadIndices, ElementTypes, Gpu, IndexKind};
 
 use crate::batch::{self, Recording};
 use crate::common::cases::{case, elements, gather_nd};
-use crate::common::indices::{holds, values_around};
+use crate::common::indices::{WIDE, holds, values_around};
 use crate::common::oracle::{Case, Op};
 use crate::common::voices::Job;
 use crate::into_buffers::without_runtime_checks;
@@ -38,6 +38,8 @@ const fn slices(
         times,
     }
 }
+
+const NARROW: [IndexKind; 4] = [IndexKind::I8, IndexKind::U8, IndexKind::I16, IndexKind::U16];
 
 /// Slices for the kernels that take index rows of one or two values.
 const SLICES: [Slices; 15] = [
@@ -77,21 +79,33 @@ const GENERAL_SLICES: [Slices; 9] = [
 pub(crate) fn trials() -> Vec<Trial> {
     vec![
         trial("edge_values_of_one_dim_on_every_kernel", |gpu| {
-            check(gpu, &SLICES, |kind, slices| nd(&[5], kind, slices));
+            check(gpu, &WIDE, &SLICES, |kind, slices| nd(&[5], kind, slices));
         }),
         trial("edge_values_of_two_dims_on_every_kernel", |gpu| {
-            check(gpu, &SLICES, |kind, slices| nd(&[3, 7], kind, slices));
+            check(gpu, &WIDE, &SLICES, |kind, slices| {
+                nd(&[3, 7], kind, slices)
+            });
         }),
         trial("edge_values_of_three_dims_on_every_kernel", |gpu| {
-            check(gpu, &GENERAL_SLICES, |kind, slices| {
+            check(gpu, &WIDE, &GENERAL_SLICES, |kind, slices| {
                 nd(&[3, 5, 2], kind, slices)
             });
         }),
+        trial(
+            "edge_values_of_bytes_and_half_words_on_every_kernel",
+            |gpu| {
+                for dims in [&[128][..], &[256], &[3, 129], &[2, 3, 300]] {
+                    check(gpu, &NARROW, &GENERAL_SLICES, |kind, slices| {
+                        nd(dims, kind, slices)
+                    });
+                }
+            },
+        ),
         trial("edge_values_of_elements_on_every_kernel", |gpu| {
             let of_one = GENERAL_SLICES.into_iter();
             let of_one = of_one.filter(|slices| slices.slice_len == 1);
             let of_one: Vec<Slices> = of_one.collect();
-            check(gpu, &of_one, along_elements);
+            check(gpu, IndexKind::ALL, &of_one, along_elements);
         }),
     ]
 }
@@ -145,17 +159,19 @@ fn edge_values(dim: usize, kind: IndexKind) -> Vec<i128> {
     values
 }
 
-/// Compares with the oracle and the CPU: each index type, with and without counting from the end, with zeros, a fill,
+/// Compares with the oracle and the CPU: each of `kinds`, with and without counting from the end, with zeros, a fill,
 /// clamped indices or a report.
-fn check(gpu: &Gpu, slices: &[Slices], case_of: impl Fn(IndexKind, Slices) -> Case) {
+fn check(
+    gpu: &Gpu,
+    kinds: &[IndexKind],
+    slices: &[Slices],
+    case_of: impl Fn(IndexKind, Slices) -> Case,
+) {
     const POLICIES: [BadIndices; 3] = [BadIndices::Zero, BadIndices::Clamp, BadIndices::Error];
     let limits = gpu.device().limits();
     for &slices in slices {
         let mut jobs = Vec::new();
-        for (kind, from_end) in IndexKind::ALL
-            .into_iter()
-            .flat_map(|k| [(k, false), (k, true)])
-        {
+        for (kind, from_end) in kinds.iter().flat_map(|&k| [(k, false), (k, true)]) {
             let case = Case {
                 from_end,
                 ..case_of(kind, slices)
@@ -165,6 +181,7 @@ fn check(gpu: &Gpu, slices: &[Slices], case_of: impl Fn(IndexKind, Slices) -> Ca
                 _ => 2,
             };
             let is_general = matches!(case.op, Op::GatherElements { .. })
+                || NARROW.contains(&kind)
                 || case.indices_shape[case.indices_shape.len() - 1] > most_dims;
             let of_case = case.jobs(&[slices.element_bytes], &[kind], &POLICIES);
             for job in &of_case {

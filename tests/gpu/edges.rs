@@ -128,7 +128,7 @@ fn blocks(gpu: &'static Gpu) {
 /// slices hold a fill.
 fn check(gpu: &Gpu, element_bytes: usize, [batches, outer, slice_len]: [usize; 3], count: usize) {
     let dim = if batches * outer == 1 { 50 } else { 3 };
-    let index_kind = IndexKind::ALL[(count + slice_len) % 4];
+    let index_kind = IndexKind::ALL[(count + slice_len) % IndexKind::ALL.len()];
     let plan = Gather::new().axis(2).batch_dims(1);
     let plan = plan.bad_indices(BadIndices::Zero);
     let plan = plan.plan(&[batches, outer, dim, slice_len], &[batches, count]);

@@ -129,13 +129,13 @@ pub(crate) fn unchecked(gpu: &Gpu) -> Gatherer {
 pub(crate) fn table() -> Box<dyn Iterator<Item = Job>> {
     let planned = cases::table().into_iter().filter(Case::check_plan);
     let policies = [BadIndices::DeviceDefault, BadIndices::Error];
-    Box::new(planned.flat_map(move |case| case.jobs(&[1, 3, 4, 16], &IndexKind::ALL, &policies)))
+    Box::new(planned.flat_map(move |case| case.jobs(&[1, 3, 4, 16], IndexKind::ALL, &policies)))
 }
 
 /// Edge values, for each unit of the kernels.
 pub(crate) fn index_values() -> Box<dyn Iterator<Item = Job>> {
     let cases = cases::index_values().into_iter();
-    Box::new(cases.flat_map(|case| case.jobs(&[1, 4, 8, 16], &IndexKind::ALL, &POLICIES)))
+    Box::new(cases.flat_map(|case| case.jobs(&[1, 4, 8, 16], IndexKind::ALL, &POLICIES)))
 }
 
 pub(crate) fn widths() -> Box<dyn Iterator<Item = Job>> {

@@ -58,7 +58,7 @@ pub(crate) fn trials() -> Vec<Trial> {
 fn check(gpu: &'static Gpu, cases: &[Case]) {
     assert!(cases.iter().all(Case::check_plan));
     let jobs = |policies: &'static [BadIndices]| {
-        let jobs = |case: &Case| case.jobs(&[1, 4, 16], &IndexKind::ALL, policies);
+        let jobs = |case: &Case| case.jobs(&[1, 4, 16], IndexKind::ALL, policies);
         cases.iter().flat_map(jobs)
     };
     for job in jobs(&POLICIES) {

@@ -66,7 +66,7 @@ fn bytes(gpu: &'static Gpu) {
     assert!(policies.iter().all(|policy| POLICIES.contains(policy)));
     for case in cases {
         for job in case
-            .jobs(&WIDTHS, &IndexKind::ALL, &policies)
+            .jobs(&WIDTHS, IndexKind::ALL, &policies)
             .iter()
             .step_by(5)
         {

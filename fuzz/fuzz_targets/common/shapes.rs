@@ -41,7 +41,8 @@ pub fn any_case(u: &mut Unstructured, max_rank: usize, dim: AnyDim) -> Result<Ca
     })
 }
 
-/// A case of gather_elements. Indices mostly has the shape of params or smaller dims, and any dim along the axis.
+/// A case of gather_elements. Indices mostly has the shape of params or smaller dims, and any dim along the axis; with
+/// broadcasting, half of the dims of one of the two are 1.
 fn any_elements(
     u: &mut Unstructured,
     params_shape: Vec<usize>,
@@ -61,11 +62,21 @@ fn any_elements(
             *entries = u.int_in_range(0..=*entries)?;
         }
     }
+    let broadcast = u.arbitrary()?;
+    let mut params_shape = params_shape;
+    if broadcast {
+        for (params, indices) in params_shape.iter_mut().zip(&mut indices_shape) {
+            let stretched = if u.arbitrary()? { params } else { indices };
+            if u.ratio(1, 2)? {
+                *stretched = 1;
+            }
+        }
+    }
     if let Some(entries) = indices_shape.get_mut(place) {
         *entries = dim(u)?;
     }
     Ok(Case {
-        op: Op::GatherElements { axis },
+        op: Op::GatherElements { axis, broadcast },
         params_shape,
         indices_shape,
         indices: Vec::new(),

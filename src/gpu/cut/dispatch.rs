@@ -204,12 +204,15 @@ impl Cut<'_> {
                 ..common
             };
         }
-        let first = batch * index_count + first_n;
+        let first_of_batch = batch * self.dims.batch_index_rows;
+        let (first, last) = self
+            .dims
+            .index_rows_of(first_n, first_n + (end - start) - 1);
         Blocks {
             // An index count is a `u32`, so it leaves out all rows from `u32::MAX` on. Batches of gather_elements have
             // fewer rows.
             first_n: u32::try_from(first_n).unwrap_or(u32::MAX),
-            index_rows: (first, first + (end - start)),
+            index_rows: (first_of_batch + first, first_of_batch + last + 1),
             ..common
         }
     }

@@ -196,7 +196,9 @@ impl<'a> Cut<'a> {
             false => 1,
         });
         let mut end = (start + rows).min(self.dims.output_rows());
-        if self.index_row_bytes > 0 {
+        if self.dims.repeats_index_rows() {
+            end = self.end_of_repeated(start, end);
+        } else if self.index_row_bytes > 0 {
             let rows_in_chunk = |first: u64| {
                 let start = first * self.index_row_bytes;
                 self.rows_in(self.chunk_bytes, start, self.index_row_bytes)
@@ -226,6 +228,20 @@ impl<'a> Cut<'a> {
             end = end.min((batch + 1) * batch_rows);
         }
         Chunk { start, end, piece }
+    }
+
+    /// The end of a chunk from output row `start` on: at most `end`, and a binding holds the index rows, some of which
+    /// broadcasting repeats.
+    fn end_of_repeated(&self, start: u64, mut end: u64) -> u64 {
+        while end - start > 1 {
+            let (first, last) = self.dims.index_rows_of(start, end - 1);
+            let first_byte = first * self.index_row_bytes;
+            if last - first < self.rows_in(self.chunk_bytes, first_byte, self.index_row_bytes) {
+                break;
+            }
+            end = start + (end - start) / 2;
+        }
+        end
     }
 
     /// The output bytes of a chunk, and the aligned offset, at or before them, from which its dispatches bind the

@@ -30,6 +30,7 @@ fn index(dims: &[u64], kind: IndexKind, at: u64) -> i128 {
         IndexKind::U32 => u32::try_from(value).is_ok(),
         IndexKind::I64 => true,
         IndexKind::U64 => value >= 0,
+        kind => panic!("no {kind} here"),
     };
     if is_held { value } else { 0 }
 }

@@ -1,6 +1,7 @@
 //! Tests of each kernel with indices at the edges of types and dims, under each policy, against the oracle and the CPU.
 
 use std::collections::BTreeSet;
+use std::ops::RangeInclusive;
 
 use super::lanes::{Case, Run};
 use crate::bad_indices::{BadIndices, NegativeIndices};
@@ -22,20 +23,34 @@ const SLICES: [(u64, usize); 9] = [
     (4112, 16),
 ];
 
-/// Values of an index type near 0, near the ends of a dim, and near 2^31, 2^32, 2^63 and 2^64 of either sign.
+const WIDE: [IndexKind; 4] = [
+    IndexKind::I32,
+    IndexKind::U32,
+    IndexKind::I64,
+    IndexKind::U64,
+];
+
+const NARROW: [IndexKind; 4] = [IndexKind::I8, IndexKind::U8, IndexKind::I16, IndexKind::U16];
+
+/// The smallest and the largest value of an index type.
+fn range(kind: IndexKind) -> RangeInclusive<i128> {
+    let values = 1 << (8 * kind.bytes());
+    let below_zero = if kind.is_signed() { values / 2 } else { 0 };
+    -below_zero..=values - below_zero - 1
+}
+
+/// Values of an index type near 0, near the ends of a dim and of the type, and near 2^31, 2^32, 2^63 and 2^64 of either
+/// sign.
 fn edges(kind: IndexKind, dim: u64) -> Vec<i128> {
-    let range = match kind {
-        IndexKind::I32 => i32::MIN.into()..=i32::MAX.into(),
-        IndexKind::U32 => 0..=u32::MAX.into(),
-        IndexKind::I64 => i64::MIN.into()..=i64::MAX.into(),
-        IndexKind::U64 => 0..=u64::MAX.into(),
-    };
+    let range = range(kind);
     let dim = i128::from(dim);
     let mut edges = BTreeSet::new();
     for corner in [
         0,
         dim,
         -dim,
+        *range.start(),
+        *range.end(),
         1 << 31,
         -1 << 31,
         1 << 32,
@@ -63,7 +78,8 @@ fn index_rows(kind: IndexKind, dims: &[usize]) -> Vec<i128> {
     let mut rows = Vec::new();
     for (place, &dim) in dims.iter().enumerate() {
         for edge in edges(kind, dim as u64) {
-            let mut row = vec![dim as i128 - 1; dims.len()];
+            let last = (dim as i128 - 1).min(*range(kind).end());
+            let mut row = vec![last; dims.len()];
             row[place] = edge;
             rows.extend(row);
             if place > 0 {
@@ -144,25 +160,35 @@ fn check(case: &Case<'_>) -> BTreeSet<&'static str> {
     kernels
 }
 
-/// Runs gather_nd from params of indexed `dims` and each of `slices`; returns the kernels that ran.
+/// Runs gather_nd by indices of 32 and 64 bits, from params of indexed `dims` and each of `slices`; returns the kernels
+/// that ran.
 fn check_dims(dims: &[usize], slices: &[(u64, usize)]) -> BTreeSet<&'static str> {
+    check_kinds(&WIDE, dims, slices)
+}
+
+fn check_kinds(
+    kinds: &[IndexKind],
+    dims: &[usize],
+    slices: &[(u64, usize)],
+) -> BTreeSet<&'static str> {
     let plan = |rows, slice_len, bad_indices, negative_indices| {
         let gather = GatherNd::new().bad_indices(bad_indices);
         let gather = gather.negative_indices(negative_indices);
         let plan = gather.plan(&[dims, &[slice_len]].concat(), &[rows, dims.len()]);
         plan.expect("a valid shape")
     };
-    check_plans(dims, slices, plan)
+    check_plans(kinds, dims, slices, plan)
 }
 
 /// Runs a plan for each index type, policy and slice; returns the kernels that ran.
 fn check_plans(
+    kinds: &[IndexKind],
     dims: &[usize],
     slices: &[(u64, usize)],
     plan: impl Fn(usize, usize, BadIndices, NegativeIndices) -> GatherPlan,
 ) -> BTreeSet<&'static str> {
     let mut kernels = BTreeSet::new();
-    for index_kind in IndexKind::ALL {
+    for &index_kind in kinds {
         let values = index_rows(index_kind, dims);
         let value = |at: u64| values[usize::try_from(at).expect("values are few") % values.len()];
         // A whole number of lanes of packed rows.
@@ -237,13 +263,28 @@ fn edge_values_of_dims_near_the_end_of_a_word() {
 }
 
 #[test]
+fn edge_values_of_bytes_and_half_words() {
+    let slices = [(1, 1), (4, 2), (16, 8)];
+    let general = ["general bytes", "general rows vec4", "general rows words"];
+    for dims in [&[5][..], &[127], &[128], &[129], &[255], &[256], &[5, 3]] {
+        assert_eq!(check_kinds(&NARROW, dims, &slices), general.into());
+    }
+    for dim in [1 << 15, (1 << 16) - 1, 1 << 16, (1 << 33) + 7] {
+        let kernels = check_kinds(&NARROW, &[dim], &slices[..1]);
+        assert_eq!(kernels, ["general bytes"].into());
+    }
+    let long = check_kinds(&NARROW[..1], &[5], &[(1028, 4), (4112, 16)]);
+    assert_eq!(long, ["general long vec4", "general long words"].into());
+}
+
+#[test]
 fn edge_values_of_elements_whose_place_counts() {
     let plan = |rows, _, bad_indices, negative_indices| {
         let gather = GatherElements::new().bad_indices(bad_indices);
         let gather = gather.negative_indices(negative_indices);
         gather.plan(&[5, 3], &[rows, 2]).expect("a valid shape")
     };
-    let kernels = check_plans(&[5], &[(1, 1), (4, 4), (16, 16)], plan);
+    let kernels = check_plans(IndexKind::ALL, &[5], &[(1, 1), (4, 4), (16, 16)], plan);
     let expected = ["general bytes", "general rows vec4", "general rows words"];
     assert_eq!(kernels, expected.into());
 }

@@ -185,9 +185,14 @@ impl<'a> Run<'a> {
         if let Some(&row) = bad_rows.first() {
             report[0] = u32::try_from(bad_rows.len()).expect("rows are few");
             report[2] = u32::try_from(row).expect("rows are few");
-            let words = plan.dims().index_depth() as u64 * u64::from(case.types.index_kind.words());
-            for word in 0..words {
-                report[4 + index_of(word)] = case.index_word(row * words + word);
+            let (depth, words) = (
+                plan.dims().index_depth() as u64,
+                case.types.index_kind.words(),
+            );
+            for word in 0..depth * u64::from(words) {
+                let value = (case.index)(row * depth + word / u64::from(words));
+                let value = value >> (word % u64::from(words) * 32) & i128::from(u32::MAX);
+                report[4 + index_of(word)] = u32::try_from(value).expect("32 bits are left");
             }
         }
         assert_eq!(self.report, report, "{plan}: {:?}", case.types);

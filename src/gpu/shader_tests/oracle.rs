@@ -55,22 +55,32 @@ pub(crate) fn slice_of(plan: &GatherPlan, index: Values<'_>, output_row: u64) ->
             (block, product(dims), index_row, row)
         }
         Operation::GatherElements => {
-            let at = position(plan, index(output_row), params[axis]);
-            let (mut rest, mut step, mut element) = (output_row, 1, 0);
-            for dim in (0..params.len()).rev() {
-                let coordinate = rest % indices[dim] as u64;
-                rest /= indices[dim] as u64;
-                element += step
-                    * if dim == axis {
-                        at.unwrap_or(0)
-                    } else {
-                        coordinate
-                    };
-                step *= params[dim] as u64;
+            let mut end = params.len();
+            while product(&params[end..]) < plan.dims().slice_len {
+                end -= 1;
             }
+            let (mut rest, mut coordinates) = (output_row, vec![0; end]);
+            for (coordinate, &size) in coordinates.iter_mut().zip(&plan.output_shape[..end]).rev() {
+                *coordinate = rest % size as u64;
+                rest /= size as u64;
+            }
+            // A dim of 1 is stretched, if the coordinate is not 0.
+            let flat = |shape: &[usize], axis_at: Option<u64>| {
+                (0..end).fold(0, |flat, dim| {
+                    let at = match shape[dim] {
+                        _ if dim == axis => axis_at.unwrap_or(coordinates[dim]),
+                        1 => 0,
+                        _ => coordinates[dim],
+                    };
+                    flat * shape[dim] as u64 + at
+                })
+            };
+            let index_row = flat(indices, None);
+            let at = position(plan, index(index_row), params[axis]);
+            let element = flat(params, Some(at.unwrap_or(0)));
             let block_rows = plan.dims().row_count.max(1);
             let row = at.map(|_| element % block_rows);
-            (element / block_rows, block_rows, output_row, row)
+            (element / block_rows, block_rows, index_row, row)
         }
     };
     let Some(row) = row else {

@@ -33,7 +33,7 @@ fn gathers() -> HashSet<EntryPoint> {
         let dims = plan.dims();
         // The largest slices are cut into pieces.
         for element_bytes in (1..=4200).chain([1 << 20, (1 << 24) + 4, (1 << 30) + 1, 1 << 33]) {
-            for index_kind in IndexKind::ALL {
+            for &index_kind in IndexKind::ALL {
                 let types = ElementTypes {
                     element_bytes,
                     index_kind,

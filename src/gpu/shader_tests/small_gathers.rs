@@ -92,7 +92,7 @@ fn blocks_in_windows_of_any_size() {
                     };
                     let rows = [1, 4, 7, 40][number % 4];
                     let plan = blocks([batch, outer, rows, slice_bytes / element], index_count);
-                    let kind = IndexKind::ALL[number / 4 % 4];
+                    let kind = IndexKind::ALL[number / 4 % IndexKind::ALL.len()];
                     run(plan, (element, kind), &[], &limits);
                 }
             }
@@ -189,6 +189,35 @@ fn places_count_in_gather_elements() {
             let plan = gather.plan(params, indices).expect("a valid shape");
             run(plan.clone(), (element, IndexKind::I64), &[], &WHOLE);
             run(plan, (element, IndexKind::U32), &[], &limits(160, 16));
+        }
+    }
+}
+
+/// Indices that stretch in a slice, in outer dims, or between other dims, and params that stretch.
+#[test]
+fn dims_of_1_are_strides_of_0() {
+    for (params, indices, axis) in [
+        (&[5, 7, 3][..], &[8, 1, 1][..], 0),
+        (&[2, 3, 5, 4], &[2, 1, 6, 1], 2),
+        (&[9, 1], &[5, 6], 0),
+        (&[1, 9, 4, 1], &[3, 5, 4, 2], 1),
+        (&[5, 7, 3], &[8, 1, 3], 0),
+        (&[2, 3, 4, 9], &[1, 3, 1, 5], 3),
+        (&[1, 9, 6, 1], &[4, 5, 1, 3], 1),
+        (&[9, 1, 6, 2], &[15, 4, 1, 2], 0),
+    ] {
+        let gather = GatherElements::new().axis(axis).broadcast(true);
+        let gather = gather.bad_indices(BadIndices::Zero);
+        let plan = gather.plan(params, indices).expect("a valid shape");
+        for element in [1, 4, 16] {
+            run(plan.clone(), (element, IndexKind::I64), &[], &WHOLE);
+            run(plan.clone(), (element, IndexKind::I8), &[], &WHOLE);
+            run(
+                plan.clone(),
+                (element, IndexKind::U32),
+                &[],
+                &limits(160, 16),
+            );
         }
     }
 }

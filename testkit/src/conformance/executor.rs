@@ -8,6 +8,7 @@ use wgpu_gather::{BadIndexError, BadIndices, GatherIndex, GatherPlan, IndexKind,
 use wgpu_gather::{Gpu, GpuError};
 
 use super::line::Params;
+use crate::of_index_type;
 use crate::voices::{self, Element, Voice, bytes_of};
 #[cfg(feature = "gpu")]
 use crate::waits;
@@ -79,13 +80,9 @@ impl Device {
             return Err(format!("{} bytes of params are no elements", bytes.len()));
         }
         let params: Vec<T> = elements.map(checked::pod_read_unaligned).collect();
-        let gathered = match index_kind {
-            IndexKind::I32 => self.run_typed(plan, &params, &typed::<i32>(indices)).await,
-            IndexKind::U32 => self.run_typed(plan, &params, &typed::<u32>(indices)).await,
-            IndexKind::I64 => self.run_typed(plan, &params, &typed::<i64>(indices)).await,
-            IndexKind::U64 => self.run_typed(plan, &params, &typed::<u64>(indices)).await,
-            kind => panic!("no {kind} here"),
-        };
+        let gathered = of_index_type!(index_kind, I => {
+            self.run_typed(plan, &params, &typed::<I>(indices)).await
+        });
         match gathered? {
             Ok(output) => Ok(Ok(bytes_of(&output).to_vec())),
             Err(RunError::BadIndex(bad)) => Ok(Err(bad)),

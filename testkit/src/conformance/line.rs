@@ -187,7 +187,8 @@ fn op(line: &Value) -> Result<Op, String> {
 
 fn index_kind(dtype: &str) -> Result<IndexKind, String> {
     let kind = IndexKind::ALL
-        .into_iter()
+        .iter()
+        .copied()
         .find(|kind| kind.to_string() == dtype);
     kind.ok_or_else(|| format!("unknown indices_dtype {dtype}"))
 }

@@ -106,10 +106,17 @@ impl<'a> Case<'a> {
     }
 
     pub(crate) fn index_word(&self, word: u64) -> u32 {
-        let words = u64::from(self.types.index_kind.words());
-        let high = word % words * 32;
-        let value = (self.index)(word / words) >> high;
-        u32::try_from(value & i128::from(u32::MAX)).expect("32 bits are left")
+        let bytes = self.types.index_kind.bytes();
+        let word = (0..4).map(|byte| {
+            let at = word * 4 + byte;
+            // Bytes after the last value are not 0, so that a test sees it if they count.
+            match at / bytes < self.plan.dims().indices_len() {
+                true => (self.index)(at / bytes).to_le_bytes()[index_of(at % bytes)],
+                false => 0x81,
+            }
+        });
+        let word: Vec<u8> = word.collect();
+        u32::from_le_bytes(word.try_into().expect("four bytes"))
     }
 
     /// The output of the CPU path.
@@ -120,9 +127,10 @@ impl<'a> Case<'a> {
             let bytes = 0..rows * self.slice_bytes();
             params.extend(bytes.map(|at| byte_of(params_word(shard, at / 4), at)));
         }
-        let words = u64::from(self.types.index_kind.words());
-        let words = (0..dims.indices_len() * words).map(|word| self.index_word(word));
-        let indices: Vec<u8> = words.flat_map(u32::to_le_bytes).collect();
+        let bytes = dims.indices_len() * self.types.index_kind.bytes();
+        let words = (0..bytes.div_ceil(4)).map(|word| self.index_word(word));
+        let mut indices: Vec<u8> = words.flat_map(u32::to_le_bytes).collect();
+        indices.truncate(index_of(bytes));
         let output = self.plan.run_bytes(self.types, &params, &indices);
         output.expect("the policy fills")
     }
