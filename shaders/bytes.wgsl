@@ -10,7 +10,7 @@ fn funnel(low: u32, high: u32, start: u32) -> u32 {
 
 // `count` bytes of an output row, from byte `start` of its slice on; the first is the lowest byte.
 fn slice_bytes(source: SourceRow, start: u32, count: u32) -> u32 {
-    let at = select(0u, gather.params_start + source.params_row * gather.units + start, source.held);
+    let at = select(0u, gather.params_start + source.params_row * gather.params_stride + start, source.held);
     // The second word is loaded only if some of the bytes lie in it.
     let more = select(0u, 1u, source.held && at % 4u + count > 4u);
     let value = funnel(params[at / 4u], params[at / 4u + more], at % 4u);
@@ -20,27 +20,30 @@ fn slice_bytes(source: SourceRow, start: u32, count: u32) -> u32 {
 
 fn copy_bytes(workgroup: vec3<u32>, local: u32) -> BadRows {
     let word = gather.output_start / 4u + number_of(workgroup) * 256u + local;
-    let output_end = gather.output_start + gather.rows * gather.units;
-    if word >= (output_end + 3u) / 4u {
+    let output_end = gather.output_start + (gather.rows - 1u) * gather.output_stride + gather.units;
+    if gather.rows == 0u || word >= (output_end + 3u) / 4u {
         return BadRows();
     }
     var at = max(word * 4u, gather.output_start);
     let end = min(word * 4u + 4u, output_end);
-    var row = (at - gather.output_start) / gather.units;
-    var start = at - gather.output_start - row * gather.units;
+    var row = (at - gather.output_start) / gather.output_stride;
+    var start = at - gather.output_start - row * gather.output_stride;
     var value = 0u;
     var written = 0u;
     var bad_rows = BadRows();
-    while at < end {
-        let source = source_row_of(place_of(row));
-        let count = min(gather.units - start, end - at);
-        if source.written {
-            let mask = (BAD >> (32u - count * 8u)) << (at % 4u * 8u);
-            value |= (slice_bytes(source, start, count) << (at % 4u * 8u)) & mask;
-            written |= mask;
+    while at < end && row < gather.rows {
+        // Bytes from `units` on are the gap after the slice.
+        if start < gather.units {
+            let source = source_row_of(place_of(row));
+            let count = min(gather.units - start, end - at);
+            if source.written {
+                let mask = (BAD >> (32u - count * 8u)) << (at % 4u * 8u);
+                value |= (slice_bytes(source, start, count) << (at % 4u * 8u)) & mask;
+                written |= mask;
+            }
+            bad_rows = with_row(bad_rows, source, start == 0u && source.written && !source.in_range);
         }
-        bad_rows = with_row(bad_rows, source, start == 0u && source.written && !source.in_range);
-        at += count;
+        at += gather.output_stride - start;
         row++;
         start = 0u;
     }

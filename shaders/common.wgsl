@@ -80,6 +80,10 @@ struct GatherUniform {
     word_values_log2: u32,
     // Number in its batch of the first index row that is bound; read for gather_elements.
     index_base: u32,
+    // Units from one params row to the next, and from one output row to the next: `units`, or more if rows have gaps.
+    // `packed` has no gaps and reads neither.
+    params_stride: u32,
+    output_stride: u32,
     // The size of each indexed dim: its low and its high word. A vector holds two sizes.
     dims: array<vec4<u32>, 4>,
     // The words of the fill.

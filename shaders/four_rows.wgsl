@@ -10,7 +10,7 @@ fn copy_four_rows(workgroup: vec3<u32>, local: u32) -> BadRows {
         return BadRows();
     }
     let absent = absent_unit(unit);
-    let at = gather.output_start + first * gather.units + unit;
+    let at = gather.output_start + first * gather.output_stride + unit;
     // A row past the last one is replaced by the lane's first, which is copied again.
     let to_b = select(0u, step, first + step < gather.rows);
     let to_c = select(0u, 2u * step, first + 2u * step < gather.rows);
@@ -29,9 +29,9 @@ fn copy_four_rows(workgroup: vec3<u32>, local: u32) -> BadRows {
     let unit_b = params[params_place(unit, b)];
     let unit_a = params[params_place(unit, a)];
     output[at] = select(absent, unit_a, a.held);
-    output[at + to_b * gather.units] = select(absent, unit_b, b.held);
-    output[at + to_c * gather.units] = select(absent, unit_c, c.held);
-    output[at + to_d * gather.units] = select(absent, unit_d, d.held);
+    output[at + to_b * gather.output_stride] = select(absent, unit_b, b.held);
+    output[at + to_c * gather.output_stride] = select(absent, unit_c, c.held);
+    output[at + to_d * gather.output_stride] = select(absent, unit_d, d.held);
     return of_d;
 }
 

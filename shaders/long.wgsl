@@ -11,7 +11,7 @@ fn copy_long(workgroup: vec3<u32>, local: u32) -> BadRows {
     if !source.written {
         return BadRows();
     }
-    let at = gather.output_start + row * gather.units + unit;
+    let at = gather.output_start + row * gather.output_stride + unit;
     if !source.held {
         for (var more = 0u; more < 1024u && unit + more < gather.units; more += 256u) {
             output[at + more] = select(absent_unit(unit + more), Unit(), source.in_range);
@@ -22,7 +22,7 @@ fn copy_long(workgroup: vec3<u32>, local: u32) -> BadRows {
     let to_b = select(0u, 256u, unit + 256u < gather.units);
     let to_c = select(0u, 512u, unit + 512u < gather.units);
     let to_d = select(0u, 768u, unit + 768u < gather.units);
-    let start = gather.params_start + source.params_row * gather.units + unit;
+    let start = gather.params_start + source.params_row * gather.params_stride + unit;
     let d = params[start + to_d];
     let c = params[start + to_c];
     let b = params[start + to_b];

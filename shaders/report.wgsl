@@ -43,7 +43,9 @@ fn count_rows() {
     indirect.rows = rows;
     let workgroup_rows = indirect.slots * select(1u, 4u, indirect.row_step > 0u);
     // `bytes` has a lane for each word that the rows touch. The first word may start with bytes of other rows.
-    let words = (indirect.output_start % 4u + rows * indirect.units + 3u) / 4u;
+    let rows_before = max(rows, 1u) - 1u;
+    let bytes = rows_before * indirect.output_stride + indirect.units;
+    let words = (indirect.output_start % 4u + bytes + 3u) / 4u;
     let of_rows = (rows + workgroup_rows - 1u) / workgroup_rows * indirect.slice_workgroups;
     let number = select(of_rows, (words + 255u) / 256u, indirect.slots == 0u);
     workgroups[0] = min(number, indirect.grid_width);

@@ -10,7 +10,7 @@ fn slot_and_unit(local: u32) -> vec2<u32> {
 }
 
 fn params_place(unit: u32, source: SourceRow) -> u32 {
-    return select(0u, gather.params_start + source.params_row * gather.units + unit, source.held);
+    return select(0u, gather.params_start + source.params_row * gather.params_stride + unit, source.held);
 }
 
 fn copy_rows(workgroup: vec3<u32>, local: u32) -> BadRows {
@@ -23,7 +23,7 @@ fn copy_rows(workgroup: vec3<u32>, local: u32) -> BadRows {
     let source = source_row_of(place_of(row));
     if source.written {
         let absent = select(absent_unit(unit), Unit(), source.in_range);
-        output[gather.output_start + row * gather.units + unit] =
+        output[gather.output_start + row * gather.output_stride + unit] =
             select(absent, params[params_place(unit, source)], source.held);
     }
     return with_row(BadRows(), source, unit == 0u && source.written && !source.in_range);

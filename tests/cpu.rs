@@ -48,6 +48,17 @@ fn every_case_of_the_table_equals_the_oracle() {
 }
 
 #[test]
+fn gaps_after_slices_are_neither_read_nor_written() {
+    for case in cases::table().into_iter().filter(Case::check_plan) {
+        for job in case.jobs(&[1, 3, 4, 16], &[IndexKind::I64], &POLICIES) {
+            for gaps in [[1, 0], [0, 2], [5, 3]] {
+                job.with_gaps(gaps).check(&Cpu);
+            }
+        }
+    }
+}
+
+#[test]
 fn every_index_value_is_judged_at_full_width() {
     for case in cases::index_values() {
         for job in case.jobs(&[4], IndexKind::ALL, &POLICIES) {

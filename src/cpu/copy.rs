@@ -18,7 +18,7 @@
 //! * **The width of a slice.** A copy of a few bytes takes one or two moves, but a call of memcpy takes as long as many
 //!   moves. So each power of two up to 64 bytes has a loop of its own. A width between two of them is copied as two
 //!   halves that overlap: of 12 bytes the first 8, then the last 8. Longer slices are copied by memcpy, in parts
-//!   ([`memcpy_chunks`]).
+//!   ([`memcpy_chunks`]), and so are slices with gaps between them.
 //! * **The source of rows.** [`SelectedRows`] are the indices themselves if they select in the whole of params. Other
 //!   gathers locate their rows first, some at a time.
 //! * **Prefetch.** A core begins a load shortly before it needs the data, which is too late for data in memory. See
@@ -26,7 +26,7 @@
 
 use std::ops::Range;
 
-use super::memory::{self, Byte, Pairs};
+use super::memory::{self, Byte, Pairs, SliceBytes};
 use crate::plan::index_rows::SelectedRows;
 
 /// The rule of prefetch. Params of more than 8 MiB lie in memory or a far cache, so each slice is prefetched 8 KiB of
@@ -72,8 +72,8 @@ impl Prefetch {
 
     /// Prefetches the slice of `row`, which may be any number.
     #[inline(always)]
-    fn slice(self, params: &[Byte], row: u64, slice_bytes: usize) {
-        let start = memory::address(row).wrapping_mul(slice_bytes);
+    fn slice(self, params: &[Byte], row: u64, params_stride: usize, slice_bytes: usize) {
+        let start = memory::address(row).wrapping_mul(params_stride);
         for line in (0..slice_bytes.min(Self::MAX_SLICE_BYTES)).step_by(Self::LINE_BYTES) {
             memory::prefetch(params, start.wrapping_add(line));
         }
@@ -83,13 +83,13 @@ impl Prefetch {
     }
 }
 
-/// Params as rows of `slice_bytes` bytes.
+/// Params as rows, each of which holds one slice.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Slices<'a> {
     pub(super) params: &'a [Byte],
     pub(super) row_count: u64,
-    /// Never 0.
-    pub(super) slice_bytes: usize,
+    /// A slice never has 0 bytes.
+    pub(super) bytes: SliceBytes,
     pub(super) prefetch: Prefetch,
 }
 
@@ -102,28 +102,51 @@ pub(super) fn copy<R: SelectedRows>(
     range: Range<usize>,
     output: &mut [Byte],
 ) -> usize {
-    match slices.slice_bytes {
-        1 => copy_each(slices, 1, rows, range, output, array::<1>),
-        2 => copy_each(slices, 2, rows, range, output, array::<2>),
-        4 => copy_each(slices, 4, rows, range, output, array::<4>),
-        8 => copy_each(slices, 8, rows, range, output, array::<8>),
-        16 => copy_each(slices, 16, rows, range, output, array::<16>),
-        32 => copy_each(slices, 32, rows, range, output, array::<32>),
-        64 => copy_each(slices, 64, rows, range, output, array::<64>),
-        3 => copy_each(slices, 3, rows, range, output, halves::<2>),
-        n @ 5..8 => copy_each(slices, n, rows, range, output, halves::<4>),
-        n @ 9..16 => copy_each(slices, n, rows, range, output, halves::<8>),
-        n @ 17..32 => copy_each(slices, n, rows, range, output, halves::<16>),
-        n @ 33..64 => copy_each(slices, n, rows, range, output, halves::<32>),
-        n => copy_each(slices, n, rows, range, output, any),
+    let SliceBytes {
+        slice,
+        params_stride,
+        output_stride,
+    } = slices.bytes;
+    if params_stride > slice || output_stride > slice {
+        return copy_each(slices, slices.bytes, rows, range, output, any);
+    }
+    match slice {
+        1 => copy_packed(slices, 1, rows, range, output, array::<1>),
+        2 => copy_packed(slices, 2, rows, range, output, array::<2>),
+        4 => copy_packed(slices, 4, rows, range, output, array::<4>),
+        8 => copy_packed(slices, 8, rows, range, output, array::<8>),
+        16 => copy_packed(slices, 16, rows, range, output, array::<16>),
+        32 => copy_packed(slices, 32, rows, range, output, array::<32>),
+        64 => copy_packed(slices, 64, rows, range, output, array::<64>),
+        3 => copy_packed(slices, 3, rows, range, output, halves::<2>),
+        n @ 5..8 => copy_packed(slices, n, rows, range, output, halves::<4>),
+        n @ 9..16 => copy_packed(slices, n, rows, range, output, halves::<8>),
+        n @ 17..32 => copy_packed(slices, n, rows, range, output, halves::<16>),
+        n @ 33..64 => copy_packed(slices, n, rows, range, output, halves::<32>),
+        n => copy_packed(slices, n, rows, range, output, any),
     }
 }
 
-/// The copy loop. `slice_bytes` repeats `slices.slice_bytes`, so that the compiler knows it where it is a constant.
+/// The copy loop for slices without gaps. `slice_bytes` repeats the slice of `slices.bytes`, so that the compiler knows
+/// it where it is a constant.
+#[inline(always)]
+fn copy_packed<R: SelectedRows>(
+    slices: &Slices<'_>,
+    slice_bytes: usize,
+    rows: R,
+    range: Range<usize>,
+    output: &mut [Byte],
+    copy_slice: impl Fn(&[Byte], &mut [Byte]),
+) -> usize {
+    let bytes = SliceBytes::packed(slice_bytes);
+    copy_each(slices, bytes, rows, range, output, copy_slice)
+}
+
+/// The copy loop. `bytes` is `slices.bytes`.
 #[inline(always)]
 fn copy_each<R: SelectedRows>(
     slices: &Slices<'_>,
-    slice_bytes: usize,
+    bytes: SliceBytes,
     rows: R,
     range: Range<usize>,
     output: &mut [Byte],
@@ -136,11 +159,12 @@ fn copy_each<R: SelectedRows>(
         ..
     } = slices;
     let (first, count) = (range.start, range.len());
-    let mut pairs = Pairs::new(params, row_count, output, count, slice_bytes);
+    let mut pairs = Pairs::new(params, row_count, output, count, bytes);
     for place in 0..count {
         let k = first + place;
         if prefetch.ahead > 0 && k + prefetch.ahead < rows.len() {
-            prefetch.slice(params, rows.likely_row(k + prefetch.ahead), slice_bytes);
+            let row = rows.likely_row(k + prefetch.ahead);
+            prefetch.slice(params, row, bytes.params_stride, bytes.slice);
         }
         match rows.row(k).and_then(|row| pairs.get(row, place)) {
             Some((slice, room)) => copy_slice(slice, room),

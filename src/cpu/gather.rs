@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::slice;
 
 use super::copy::{Prefetch, Slices, copy};
-use super::memory::{Byte, bytes};
+use super::memory::{Byte, SliceBytes, bytes};
 use crate::error::RunError;
 use crate::index::{GatherIndex, IndexValues};
 use crate::plan::GatherPlan;
@@ -43,7 +43,7 @@ impl<'a> Operands<'a> {
 }
 
 /// Gathers into an output of the plan's length. If `output` is empty, only checks the index rows. Each element is
-/// written whole, and every element is written unless there is an error.
+/// written whole, and unless there is an error every element is written but those in gaps.
 pub(super) fn gather(
     plan: &GatherPlan,
     operands: &Operands<'_>,
@@ -68,24 +68,33 @@ fn gather_by<I: GatherIndex>(
     output: &mut [Byte],
 ) -> Result<(), RunError> {
     let index_rows = IndexRows::new(plan, indices);
-    if output.is_empty() {
-        let fills = plan.bad_indices().fills_on_cpu() || plan.dims().output_len() == 0;
+    let dims = plan.dims();
+    if output.is_empty() || dims.output_len() == 0 {
+        let fills = plan.bad_indices().fills_on_cpu() || dims.output_len() == 0;
         return if fills {
             Ok(())
         } else {
             Ok(index_rows.check()?)
         };
     }
-    let slice_len = usize::try_from(plan.dims().slice_len).expect("a slice is in memory");
-    let slice_bytes = slice_len * operands.element_bytes;
+    let in_bytes = |elements: u64| {
+        // One row may have any stride.
+        let elements = usize::try_from(elements).unwrap_or(usize::MAX);
+        elements.saturating_mul(operands.element_bytes)
+    };
+    let slice = in_bytes(dims.slice_len);
     let gather = Gather {
         plan,
         operands,
         slices: Slices {
             params: operands.params,
-            row_count: plan.dims().params_rows(),
-            slice_bytes,
-            prefetch: Prefetch::new(operands.params.len(), slice_bytes),
+            row_count: dims.params_rows(),
+            bytes: SliceBytes {
+                slice,
+                params_stride: in_bytes(dims.params_stride),
+                output_stride: in_bytes(dims.output_stride),
+            },
+            prefetch: Prefetch::new(operands.params.len(), slice),
         },
         index_rows,
     };
@@ -108,12 +117,13 @@ impl<I: GatherIndex> Gather<'_, I> {
     ///
     /// Its index row is the smallest bad one: the first block of a batch has all its index rows, in order.
     fn run(&self, output: &mut [Byte]) -> Option<usize> {
-        let rows = output.len() / self.slices.slice_bytes;
+        let rows =
+            usize::try_from(self.plan.dims().output_rows()).expect("the output is in memory");
         #[cfg(feature = "rayon")]
-        if let Some(task_rows) = rows_per_task(rows, self.slices.slice_bytes) {
+        if let Some(task_rows) = rows_per_task(rows, self.slices.bytes.slice) {
             use rayon::prelude::*;
 
-            let tasks = output.par_chunks_mut(task_rows * self.slices.slice_bytes);
+            let tasks = output.par_chunks_mut(task_rows * self.slices.bytes.output_stride);
             return tasks.enumerate().find_map_first(|(task, output)| {
                 let start = task * task_rows;
                 self.gather_rows(start..rows.min(start + task_rows), output)
@@ -150,7 +160,7 @@ impl<I: GatherIndex> Gather<'_, I> {
                 self.slices.prefetch.rows_ahead()
             };
             let ready = count - waiting;
-            let output = &mut output[done * self.slices.slice_bytes..];
+            let output = &mut output[done * self.slices.bytes.output_stride..];
             if let Some(row) = self.copy_or_fill(&located[..count], ready, output) {
                 return Some(done + row);
             }
@@ -168,19 +178,23 @@ impl<I: GatherIndex> Gather<'_, I> {
         count: usize,
         output: &mut [Byte],
     ) -> Option<usize> {
-        let slice_bytes = self.slices.slice_bytes;
+        let SliceBytes {
+            slice: slice_bytes,
+            output_stride,
+            ..
+        } = self.slices.bytes;
         let mut done = 0;
-        loop {
+        while done < count {
             done += copy(
                 &self.slices,
                 rows,
                 done..count,
-                &mut output[done * slice_bytes..],
+                &mut output[done * output_stride..],
             );
             if done == count {
-                return None;
+                break;
             }
-            let slice = &mut output[done * slice_bytes..][..slice_bytes];
+            let slice = &mut output[done * output_stride..][..slice_bytes];
             match rows.row(done) {
                 Some(NOT_HELD) if R::ARE_LOCATED => repeat(self.operands.zero, slice),
                 _ if self.plan.bad_indices().fills_on_cpu() => repeat(self.operands.fill, slice),
@@ -188,6 +202,7 @@ impl<I: GatherIndex> Gather<'_, I> {
             }
             done += 1;
         }
+        None
     }
 }
 

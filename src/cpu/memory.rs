@@ -56,13 +56,33 @@ pub(super) fn extend<T: Copy, E>(
     Ok(())
 }
 
+/// The bytes of a slice, and the bytes from one slice to the next in params and in the output.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct SliceBytes {
+    pub(super) slice: usize,
+    pub(super) params_stride: usize,
+    pub(super) output_stride: usize,
+}
+
+impl SliceBytes {
+    /// Slices of `slice` bytes without gaps.
+    #[inline(always)]
+    pub(super) const fn packed(slice: usize) -> Self {
+        Self {
+            slice,
+            params_stride: slice,
+            output_stride: slice,
+        }
+    }
+}
+
 /// Pairs of a params slice and a place for a slice in an output.
 pub(super) struct Pairs<'a> {
     params: *const Byte,
     row_count: u64,
     output: *mut Byte,
     places: usize,
-    slice_bytes: usize,
+    bytes: SliceBytes,
     borrows: PhantomData<(&'a [Byte], &'a mut [Byte])>,
 }
 
@@ -74,19 +94,24 @@ impl<'a> Pairs<'a> {
         row_count: u64,
         output: &'a mut [Byte],
         places: usize,
-        slice_bytes: usize,
+        bytes: SliceBytes,
     ) -> Self {
-        let fits = |count: u64, bytes: &[Byte]| {
-            let needed = count.checked_mul(slice_bytes as u64);
-            needed.is_some_and(|needed| needed <= bytes.len() as u64)
+        let fits = |count: u64, stride: usize, operand: &[Byte]| {
+            let gaps = count.saturating_sub(1).checked_mul(stride as u64);
+            let needed = gaps.and_then(|gaps| gaps.checked_add(bytes.slice as u64));
+            count == 0 || needed.is_some_and(|needed| needed <= operand.len() as u64)
         };
-        assert!(fits(row_count, params) && fits(places as u64, output));
+        assert!(
+            bytes.output_stride >= bytes.slice
+                && fits(row_count, bytes.params_stride, params)
+                && fits(places as u64, bytes.output_stride, output)
+        );
         Self {
             params: params.as_ptr(),
             row_count,
             output: output.as_mut_ptr(),
             places,
-            slice_bytes,
+            bytes,
             borrows: PhantomData,
         }
     }
@@ -97,12 +122,17 @@ impl<'a> Pairs<'a> {
         if row >= self.row_count || place >= self.places {
             return None;
         }
-        let len = self.slice_bytes;
+        let SliceBytes {
+            slice,
+            params_stride,
+            output_stride,
+        } = self.bytes;
         // SAFETY: `new` has checked that params has `row_count` slices and the output `places` of them, so both are in
         // bounds. Both operands are borrowed for as long as these pairs are, and the output exclusively.
         unsafe {
-            let slice = from_raw_parts(self.params.add(address(row) * len), len);
-            Some((slice, from_raw_parts_mut(self.output.add(place * len), len)))
+            let from = self.params.add(address(row) * params_stride);
+            let to = self.output.add(place * output_stride);
+            Some((from_raw_parts(from, slice), from_raw_parts_mut(to, slice)))
         }
     }
 }
@@ -141,7 +171,7 @@ mod tests {
     fn pairs_end_where_params_or_the_output_does() {
         let (params, mut output) = ([1_u8, 2, 3, 4, 5], [0_u8; 5]);
         write_into(&mut output, |output| {
-            let mut pairs = Pairs::new(bytes(&params), 2, output, 2, 2);
+            let mut pairs = Pairs::new(bytes(&params), 2, output, 2, SliceBytes::packed(2));
             for (row, place) in [(0, 1), (1, 0)] {
                 let (slice, place) = pairs.get(row, place).expect("a row and a place");
                 place.copy_from_slice(slice);
@@ -157,7 +187,7 @@ mod tests {
     #[should_panic(expected = "fits")]
     fn pairs_of_fewer_slices_are_refused() {
         write_into(&mut [0_u8; 4], |output| {
-            Pairs::new(bytes(&[1_u8; 5]), 3, output, 2, 2);
+            Pairs::new(bytes(&[1_u8; 5]), 3, output, 2, SliceBytes::packed(2));
         });
     }
 
@@ -165,8 +195,38 @@ mod tests {
     #[should_panic(expected = "fits")]
     fn pairs_of_fewer_places_are_refused() {
         write_into(&mut [0_u8; 3], |output| {
-            Pairs::new(bytes(&[1_u8; 6]), 3, output, 2, 2);
+            Pairs::new(bytes(&[1_u8; 6]), 3, output, 2, SliceBytes::packed(2));
         });
+    }
+
+    #[test]
+    fn pairs_with_gaps_end_at_the_last_slice() {
+        let bytes_of = |params_stride, output_stride| SliceBytes {
+            slice: 2,
+            params_stride,
+            output_stride,
+        };
+        let (params, mut output) = ([1_u8, 2, 3, 4, 5], [0_u8; 6]);
+        write_into(&mut output, |output| {
+            let mut pairs = Pairs::new(bytes(&params), 2, output, 2, bytes_of(3, 4));
+            let (slice, place) = pairs.get(1, 1).expect("a row and a place");
+            place.copy_from_slice(slice);
+            assert!(pairs.get(2, 0).is_none());
+        });
+        assert_eq!(output, [0, 0, 0, 0, 4, 5]);
+        for (rows, places, bytes_of) in [
+            (2, 2, bytes_of(4, 4)),
+            (2, 2, bytes_of(3, 5)),
+            (2, 2, bytes_of(3, 1)),
+            (u64::MAX, 2, bytes_of(3, 4)),
+        ] {
+            let refused = std::panic::catch_unwind(|| {
+                write_into(&mut [0_u8; 6], |output| {
+                    Pairs::new(bytes(&params), rows, output, places, bytes_of);
+                });
+            });
+            assert!(refused.is_err(), "{bytes_of:?}");
+        }
     }
 
     #[test]

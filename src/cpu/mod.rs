@@ -10,6 +10,8 @@ mod tests;
 #[cfg(feature = "gpu")]
 pub(crate) use copy::memcpy_chunks;
 
+use std::ops::RangeInclusive;
+
 use crate::element::ElementTypes;
 use crate::error::{Operand, RunError};
 use crate::index::{GatherIndex, IndexKind, IndexValues};
@@ -62,10 +64,11 @@ impl GatherPlan {
     ) -> Result<Vec<T>, RunError> {
         self.check_lengths(params.len(), indices.len())?;
         let operands = Operands::new(params, indices, &zero, &fill);
-        self.gather_to_vec(&operands, self.dims().output_len())
+        let plan = self.with_packed_output();
+        plan.gather_to_vec(&operands, plan.dims().output_len())
     }
 
-    /// Gathers into a vector of `len` elements of type `T`.
+    /// Gathers into a vector of `len` elements of type `T`. The plan has no gaps in the output.
     fn gather_to_vec<T: Copy>(
         &self,
         operands: &Operands<'_>,
@@ -141,10 +144,21 @@ impl GatherPlan {
         fill: T,
         output: &mut [T],
     ) -> Result<(), RunError> {
+        self.run_into_with(params, I::values(indices), T::default(), fill, output)
+    }
+
+    /// As [`run_with`](Self::run_with), but into `output`.
+    pub(crate) fn run_into_with<T: Copy + Send + Sync>(
+        &self,
+        params: &[T],
+        indices: IndexValues<'_>,
+        zero: T,
+        fill: T,
+        output: &mut [T],
+    ) -> Result<(), RunError> {
         self.check_lengths(params.len(), indices.len())?;
-        check_len(Operand::Output, self.dims().output_len(), output.len())?;
-        let zero = T::default();
-        let operands = Operands::new(params, I::values(indices), &zero, &fill);
+        self.check_output_length(output.len())?;
+        let operands = Operands::new(params, indices, &zero, &fill);
         memory::write_into(output, |output| gather(self, &operands, output))
     }
 
@@ -173,17 +187,25 @@ impl GatherPlan {
         params: &[u8],
         indices: &[u8],
     ) -> Result<Vec<u8>, RunError> {
-        let (dims, index_kind) = (self.dims(), types.index_kind);
+        let plan = self.with_packed_output();
+        let (dims, index_kind) = (plan.dims(), types.index_kind);
         let params_bytes = byte_len(dims.params_len(), types.element_bytes)?;
-        check_byte_len(Operand::Params, params_bytes, params.len())?;
+        let with_gap = dims
+            .params_len_with_gap()
+            .saturating_mul(types.element_bytes);
+        check_byte_len(Operand::Params, params_bytes..=with_gap, params.len())?;
         let indices_bytes = byte_len(dims.indices_len(), index_kind.bytes())?;
-        check_byte_len(Operand::Indices, indices_bytes, indices.len())?;
+        check_byte_len(
+            Operand::Indices,
+            indices_bytes..=indices_bytes,
+            indices.len(),
+        )?;
         let output_bytes = byte_len(dims.output_len(), types.element_bytes)?;
         let element_bytes = usize::try_from(types.element_bytes).unwrap_or(usize::MAX);
         let run = |indices: IndexValues<'_>| {
             let mut operands = Operands::new(params, indices, &0, &0);
             operands.element_bytes = element_bytes;
-            self.gather_to_vec(&operands, output_bytes)
+            plan.gather_to_vec(&operands, output_bytes)
         };
         // Without memory for the indices there is no output.
         let no_memory = || RunError::OutOfMemory {
@@ -209,17 +231,31 @@ impl GatherPlan {
     }
 
     pub(crate) fn check_lengths(&self, params: usize, indices: usize) -> Result<(), RunError> {
-        check_len(Operand::Params, self.dims().params_len(), params)?;
-        check_len(Operand::Indices, self.dims().indices_len(), indices)
+        let dims = self.dims();
+        let params_len = dims.params_len()..=dims.params_len_with_gap();
+        check_len(Operand::Params, params_len, params)?;
+        let indices_len = dims.indices_len();
+        check_len(Operand::Indices, indices_len..=indices_len, indices)
+    }
+
+    pub(crate) fn check_output_length(&self, output: usize) -> Result<(), RunError> {
+        let dims = self.dims();
+        let output_len = dims.output_len()..=dims.output_len_with_gap();
+        check_len(Operand::Output, output_len, output)
     }
 }
 
-fn check_len(operand: Operand, expected: u64, found: usize) -> Result<(), RunError> {
-    match found as u64 == expected {
+/// Checks the length of an operand, which may end with the gap after its last row.
+fn check_len(
+    operand: Operand,
+    expected: RangeInclusive<u64>,
+    found: usize,
+) -> Result<(), RunError> {
+    match expected.contains(&(found as u64)) {
         true => Ok(()),
         false => Err(RunError::Length {
             operand,
-            expected,
+            expected: *expected.start(),
             found,
         }),
     }
@@ -227,12 +263,13 @@ fn check_len(operand: Operand, expected: u64, found: usize) -> Result<(), RunErr
 
 pub(crate) fn check_byte_len(
     operand: Operand,
-    expected: u64,
+    expected: RangeInclusive<u64>,
     found: usize,
 ) -> Result<(), RunError> {
+    let bytes = *expected.start();
     check_len(operand, expected, found).map_err(|_| RunError::ByteLength {
         operand,
-        expected,
+        expected: bytes,
         found,
     })
 }

@@ -64,6 +64,23 @@ pub enum PlanError {
         params_dim: usize,
         indices_dim: usize,
     },
+    /// Rows with this stride would overlap.
+    #[error("{operand} stride must be at least the slice's {slice_len} elements, found {stride}")]
+    StrideBelowSlice {
+        operand: Operand,
+        slice_len: u64,
+        stride: u64,
+    },
+    /// The rows with their gaps have more elements than this crate counts.
+    #[error(
+        "{operand} must have at most {} elements, found {rows} rows with a stride of {stride}",
+        i64::MAX
+    )]
+    StrideTooLong {
+        operand: Operand,
+        rows: u64,
+        stride: u64,
+    },
     /// The axis is not a dim of params.
     #[error("axis{} must be in [-{params_rank}, {params_rank}) for params of rank {params_rank}, found {axis}",
         if *.given { "" } else { " (not given, so batch_dims)" })]

@@ -82,7 +82,7 @@ impl Bindings<'_> {
             return entry(number, dummy, 0, DUMMY_BYTES);
         }
         let range = range.expect("an operand with bytes has a range");
-        let offset = range.offset() + span.offset;
+        let offset = operands.bound_offset(range) + span.offset;
         entry(number, range.buffer(), offset, span.bytes)
     }
 }

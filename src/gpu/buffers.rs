@@ -7,13 +7,16 @@ use crate::element::ElementTypes;
 
 /// The buffer ranges of one gather, and the types of their elements.
 ///
-/// Each range holds at least the bytes of its operand, row-major and little-endian, rounded up to a multiple of 4,
-/// since wgpu binds whole words. Bytes after these are neither read nor written. The bytes that pad the output's
-/// last word keep their values. An operand without elements may have an empty range.
+/// Each range holds at least the bytes of its operand, row-major and little-endian, and those that follow up to a
+/// multiple of 4, since wgpu binds whole words. All bytes of the output's words that are not of its slices keep their
+/// values. An operand without elements may have an empty range.
 ///
-/// A range starts at a multiple of `min_storage_buffer_offset_alignment`, and its buffer has the usage `STORAGE`.
+/// A range of params, indices or output starts at a multiple of 4 bytes, or of 1 or 2 if no more divide the bytes of an
+/// element. Slices that start at multiples of 16 bytes are copied in larger units. The range of a report or of an index
+/// count starts at a multiple of `min_storage_buffer_offset_alignment`. The buffers have the usage `STORAGE`.
+///
 /// Operands may share a buffer, for instance a memory pool. Output and report are written, so each of them must
-/// not overlap another operand.
+/// not overlap another operand, gaps between rows included.
 ///
 /// ```
 /// use wgpu_gather::{ElementTypes, Gather, GatherBuffers, GatherError, Gatherer, Operand, wgpu};

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::cut::{Cut, Dispatch};
+use super::cut::{Cut, Dispatch, Layout};
 use super::kernel::{FindRows, Kernel, Unit, WORKGROUP_SIZE};
 use super::limits::check_limits;
 use super::shaders::EntryPoint;
@@ -55,18 +55,20 @@ impl GatherPlan {
             params,
             indices,
             output,
+            ..
         } = bytes;
         let mut line = |line: String| text.push_str(&format!("\n{line}"));
+        let slice_bytes = u128::from(dims.slice_len) * u128::from(types.element_bytes);
+        let slices = u128::from(dims.output_rows()) * slice_bytes;
         line(format!(
-            "{} of {} bytes out of {}; params {params} bytes, indices {indices} bytes ({}), \
+            "{} of {slice_bytes} bytes out of {}; params {params} bytes, indices {indices} bytes ({}), \
              output {output} bytes",
             count(dims.output_rows(), "slice"),
-            u128::from(dims.slice_len) * u128::from(types.element_bytes),
             count(dims.params_rows(), "row"),
             types.index_kind,
         ));
-        let rows = [dims.params_rows()];
-        let cut = Cut::new(self, types, &rows, limits)?;
+        let layout = Layout::aligned(&[dims.params_rows()]);
+        let cut = Cut::new(self, types, layout, limits)?;
         let report = self.bad_indices() == BadIndices::Error;
         let finish_report = EntryPoint::FinishReport.name();
         let dispatches: Vec<_> = cut.dispatches().take(MAX_SHOWN + 1).collect();
@@ -80,8 +82,8 @@ impl GatherPlan {
         };
         check_limits(limits, report, false)?;
         line(format!(
-            "moves {} bytes: reads {indices} of indices and at most {output} of params, writes {output}",
-            u128::from(indices) + 2 * u128::from(output),
+            "moves {} bytes: reads {indices} of indices and at most {slices} of params, writes {slices}",
+            u128::from(indices) + 2 * slices,
         ));
         line(kernel_line(first, report));
         let (width, height) = first.workgroups;

@@ -2,7 +2,7 @@
 //! waits for nothing, and checks its inputs before wgpu sees them.
 
 use super::buffers::GatherBuffers;
-use super::cut::{Cut, Dispatch};
+use super::cut::{Cut, Dispatch, Layout};
 use super::limits::check_limits;
 use super::operands::Operands;
 use super::pipelines::Pipelines;
@@ -94,7 +94,8 @@ impl Gatherer {
         let dims = plan.dims();
         let bytes = types.operand_bytes(dims)?;
         self.check_buffer_sizes(&bytes)?;
-        let cut = Cut::new(plan, types, &[dims.params_rows()], &self.pipelines.limits)?;
+        let layout = Layout::aligned(&[dims.params_rows()]);
+        let cut = Cut::new(plan, types, layout, &self.pipelines.limits)?;
         let report = plan.bad_indices() == BadIndices::Error;
         if report || bytes.output > 0 {
             check_limits(&self.pipelines.limits, report, false)?;
@@ -122,8 +123,7 @@ impl Gatherer {
         let limits = &self.pipelines.limits;
         let bytes = buffers.types.operand_bytes(plan.dims())?;
         let operands = Operands::checked(buffers, plan.dims(), &bytes, limits)?;
-        let shard_rows: Vec<u64> = operands.shards.iter().map(|shard| shard.rows).collect();
-        let mut cut = Cut::new(plan, operands.types, &shard_rows, limits)?;
+        let mut cut = Cut::new(plan, operands.types, operands.layout(), limits)?;
         cut.set_fill_words(operands.fill.words);
         let is_indirect = operands.index_count.is_some() && bytes.output > 0;
         if is_indirect {

@@ -62,12 +62,12 @@ pub(crate) enum Kernel {
 }
 
 impl Kernel {
-    /// The kernel that copies pieces of `piece_bytes` bytes of slices that are not packed. The fill repeats after
-    /// `fill_words` words.
-    pub(crate) const fn choose(slice_bytes: u64, piece_bytes: u64, fill_words: u32) -> Self {
-        let unit = match slice_bytes {
-            _ if slice_bytes.is_multiple_of(16) && 4_u32.is_multiple_of(fill_words) => Unit::Vec4,
-            _ if slice_bytes.is_multiple_of(4) => Unit::Word,
+    /// The kernel that copies pieces of `piece_bytes` bytes of slices that are not packed. `place_bits` are the bits of
+    /// the bytes of a slice and of all places of slices. The fill repeats after `fill_words` words.
+    pub(crate) const fn choose(place_bits: u64, piece_bytes: u64, fill_words: u32) -> Self {
+        let unit = match place_bits {
+            _ if place_bits.is_multiple_of(16) && 4_u32.is_multiple_of(fill_words) => Unit::Vec4,
+            _ if place_bits.is_multiple_of(4) => Unit::Word,
             _ => return Self::Bytes,
         };
         if piece_bytes / unit.bytes() <= MAX_ROWS_UNITS {
@@ -138,9 +138,9 @@ impl Kernel {
         }
     }
 
-    /// How workgroups share `rows` slices, or pieces of slices, of `bytes` bytes each. The first begins `start` bytes
-    /// after the start of an output word.
-    pub(crate) fn shares(self, rows: u64, bytes: u64, start: u64) -> Shares {
+    /// How workgroups share `rows` slices, or pieces of slices, of `bytes` bytes each. In the output they end
+    /// `output_bytes` bytes after the start of the first one's word.
+    pub(crate) fn shares(self, rows: u64, bytes: u64, output_bytes: u64) -> Shares {
         let units = bytes / self.params_unit_bytes();
         let lanes = |lanes: u64| Shares {
             slots: 0,
@@ -162,8 +162,8 @@ impl Kernel {
                     ..Shares::ONE
                 }
             }
-            Self::Packed { .. } => lanes((rows * bytes).div_ceil(16)),
-            Self::Bytes => lanes((start + rows * bytes).div_ceil(4)),
+            Self::Packed { .. } => lanes(output_bytes.div_ceil(16)),
+            Self::Bytes => lanes(output_bytes.div_ceil(4)),
         }
     }
 }

@@ -3,12 +3,13 @@
 use std::ops::Range;
 
 use super::buffers::{GatherBuffers, ParamsRanges};
+use super::cut::{Layout, ShardPlace, alignment};
 use super::fill::FillPattern;
 use super::report::REPORT_BYTES;
 use super::types::{OperandBytes, WORD_BYTES, range_bytes};
 use crate::element::ElementTypes;
 use crate::error::{GatherError, Operand};
-use crate::plan::GatherDims;
+use crate::plan::{GatherDims, spanned};
 
 /// Bytes of an index count, one `u32`.
 pub(crate) const COUNT_BYTES: u64 = 4;
@@ -34,6 +35,8 @@ pub(crate) struct Operands<'a> {
     /// True if an operand that is only read shares its buffer with an operand that is written. wgpu does not bind one
     /// buffer for reading and for writing in one dispatch, so all operands are bound for writing.
     pub(crate) aliased: bool,
+    /// Offsets that can be bound are multiples of this many bytes.
+    alignment: u64,
 }
 
 impl<'a> Operands<'a> {
@@ -41,6 +44,7 @@ impl<'a> Operands<'a> {
     pub(crate) fn unchecked(
         buffers: &GatherBuffers<'a>,
         dims: &GatherDims,
+        limits: &wgpu::Limits,
     ) -> Result<Self, GatherError> {
         let &GatherBuffers {
             types,
@@ -75,7 +79,27 @@ impl<'a> Operands<'a> {
             index_count,
             fill: fill.unwrap_or(FillPattern::ZEROS),
             aliased: false,
+            alignment: alignment(limits),
         })
+    }
+
+    /// The last offset that can be bound, at or before the start of a range.
+    pub(crate) fn bound_offset(&self, range: wgpu::BufferSlice<'_>) -> u64 {
+        range.offset() - range.offset() % self.alignment
+    }
+
+    /// The places of the operands in their buffers.
+    pub(crate) fn layout(&self) -> Layout {
+        let start = |range: wgpu::BufferSlice<'_>| range.offset() % self.alignment;
+        let place = |shard: &ParamsShard<'_>| ShardPlace {
+            rows: shard.rows,
+            start: start(shard.range),
+        };
+        Layout {
+            shards: self.shards.iter().map(place).collect(),
+            indices_start: start(self.indices),
+            output_start: start(self.output),
+        }
     }
 
     /// Operands whose lengths, usages, offsets and overlaps are checked. The range of an operand without bytes is
@@ -86,15 +110,15 @@ impl<'a> Operands<'a> {
         bytes: &OperandBytes,
         limits: &wgpu::Limits,
     ) -> Result<Self, GatherError> {
-        let mut operands = Self::unchecked(buffers, dims)?;
+        let mut operands = Self::unchecked(buffers, dims, limits)?;
         let mut bound: Vec<(Operand, &wgpu::Buffer, Range<u64>)> = Vec::new();
         for (operand, range, bytes) in operands.ranges(buffers, dims, bytes)? {
             if bytes == 0 {
                 continue;
             }
-            check_range(operand, range, bytes, limits)?;
+            check_range(operand, range, bytes, operands.types, limits)?;
             let (buffer, start) = (range.buffer(), range.offset());
-            let place = start..start + range_bytes(bytes);
+            let place = start..start + bytes;
             for (with, other, other_place) in &bound {
                 if is_written(operand) && *other == buffer {
                     check_apart(operand, *with, &place, other_place)?;
@@ -117,9 +141,9 @@ impl<'a> Operands<'a> {
         let mut ranges = match buffers.params {
             Some(ParamsRanges::Shards(_)) => {
                 check_shard_rows(dims, &self.shards)?;
-                let slice_bytes = dims.slice_len.saturating_mul(self.types.element_bytes);
                 let shards = self.shards.iter().enumerate().map(|(number, shard)| {
-                    let bytes = shard.rows.saturating_mul(slice_bytes);
+                    let elements = spanned(shard.rows, dims.params_stride, dims.slice_len);
+                    let bytes = elements.saturating_mul(self.types.element_bytes);
                     (Operand::ParamsShard(number), shard.range, bytes)
                 });
                 shards.collect()
@@ -174,9 +198,13 @@ fn check_range(
     operand: Operand,
     range: wgpu::BufferSlice<'_>,
     operand_bytes: u64,
+    types: ElementTypes,
     limits: &wgpu::Limits,
 ) -> Result<(), GatherError> {
-    let (expected, found) = (range_bytes(operand_bytes), range.size());
+    let offset = range.offset();
+    // The last word of the operand is bound whole.
+    let end = range_bytes(offset.saturating_add(operand_bytes));
+    let (expected, found) = (end - offset, range.size());
     if found < expected {
         return Err(GatherError::RangeTooShort {
             operand,
@@ -192,9 +220,14 @@ fn check_range(
             found,
         });
     }
-    // The shader addresses whole words.
-    let alignment = limits.min_storage_buffer_offset_alignment.max(WORD_BYTES);
-    let offset = range.offset();
+    let alignment = match operand {
+        // The shader adds the bytes from an offset that can be bound to the start of a range.
+        Operand::Indices => word_part(types.index_kind.bytes()),
+        Operand::Params | Operand::ParamsShard(_) | Operand::Output => {
+            word_part(types.element_bytes)
+        }
+        _ => limits.min_storage_buffer_offset_alignment.max(WORD_BYTES),
+    };
     if !offset.is_multiple_of(u64::from(alignment)) {
         return Err(GatherError::OffsetMisaligned {
             operand,
@@ -203,4 +236,11 @@ fn check_range(
         });
     }
     Ok(())
+}
+
+/// The largest of 1, 2 and 4 that divides the bytes of an element.
+fn word_part(element_bytes: u64) -> u32 {
+    1 << element_bytes
+        .trailing_zeros()
+        .min(WORD_BYTES.trailing_zeros())
 }

@@ -3,6 +3,7 @@
 mod access_model;
 mod addresses;
 mod edge_values;
+mod gaps;
 mod interpreter;
 mod lanes;
 mod oracle;
@@ -67,7 +68,7 @@ fn structs_have_one_layout_in_both_languages() {
             first_outer, window_rows, held_rows, first_row, window_first_row, index_row_base, slot_scale,
             index_depth, index_words, sign, from_end, unclamped, lowest, fill_words, fill_start, reports,
             most_rows, first_n, index_stride, place_dim_count, wraps, word_values_log2,
-            index_base, dims, fill, place_dims, place_index_rows)
+            index_base, params_stride, output_stride, dims, fill, place_dims, place_index_rows)
     );
     assert_eq!(
         report.layout("BadRowReport"),

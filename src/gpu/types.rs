@@ -21,11 +21,14 @@ impl ElementTypes {
                     element_bytes,
                 })
         };
+        let with_gap = |elements: u64| elements.saturating_mul(self.element_bytes);
         let index_bytes = self.index_kind.bytes();
         Ok(OperandBytes {
             params: bytes(Operand::Params, dims.params_len(), self.element_bytes)?,
             indices: bytes(Operand::Indices, dims.indices_len(), index_bytes)?,
             output: bytes(Operand::Output, dims.output_len(), self.element_bytes)?,
+            params_with_gap: with_gap(dims.params_len_with_gap()),
+            output_with_gap: with_gap(dims.output_len_with_gap()),
         })
     }
 }
@@ -36,18 +39,21 @@ pub(crate) struct OperandBytes {
     pub(crate) params: u64,
     pub(crate) indices: u64,
     pub(crate) output: u64,
+    /// With the gap after the last row.
+    params_with_gap: u64,
+    output_with_gap: u64,
 }
 
 impl OperandBytes {
     /// Checks the lengths of params and indices in bytes.
     pub(crate) fn check_lengths(&self, params: usize, indices: usize) -> Result<(), RunError> {
-        check_byte_len(Operand::Params, self.params, params)?;
-        check_byte_len(Operand::Indices, self.indices, indices)
+        check_byte_len(Operand::Params, self.params..=self.params_with_gap, params)?;
+        check_byte_len(Operand::Indices, self.indices..=self.indices, indices)
     }
 
     /// Checks the length of the output in bytes.
     pub(crate) fn check_output_length(&self, output: usize) -> Result<(), RunError> {
-        check_byte_len(Operand::Output, self.output, output)
+        check_byte_len(Operand::Output, self.output..=self.output_with_gap, output)
     }
 }
 

@@ -48,7 +48,9 @@ pub(crate) struct GatherUniform {
     pub(crate) wraps: u32,
     pub(crate) word_values_log2: u32,
     pub(crate) index_base: u32,
-    pub(crate) unused: [u32; 1],
+    pub(crate) params_stride: u32,
+    pub(crate) output_stride: u32,
+    pub(crate) unused: [u32; 3],
     pub(crate) dims: [[u32; 2]; 8],
     pub(crate) fill: [u32; 16],
     pub(crate) place_dims: [[u32; 2]; MAX_PLACE_DIMS],
@@ -94,7 +96,12 @@ impl GatherUniform {
         let clamps = plan.bad_indices() == BadIndices::Clamp;
         let from_end = plan.negative_indices == NegativeIndices::FromEnd;
         let sign = u32::from(index_kind.is_signed()) << 31;
-        let units = size(dispatch.piece_bytes / kernel.params_unit_bytes());
+        let units = dispatch.piece_bytes / kernel.params_unit_bytes();
+        // A single row has no next one, which its stride need not reach.
+        let stride = |bytes: u64, rows: (u64, u64)| match rows.1 - rows.0 {
+            0 | 1 => size(units),
+            _ => size(bytes / kernel.params_unit_bytes()),
+        };
         let mut indexed_dims = [[0; 2]; 8];
         for (words, &dim) in indexed_dims.iter_mut().zip(&dims.indexed_dims) {
             *words = low_and_high(dim);
@@ -107,7 +114,7 @@ impl GatherUniform {
         }
         Self {
             rows: size(dispatch.rows()),
-            units,
+            units: size(units),
             slots: size(shares.slots),
             row_step: size(shares.row_step),
             slice_workgroups: size(shares.slice_workgroups),
@@ -124,7 +131,7 @@ impl GatherUniform {
             first_row: low_and_high(dims.first_row),
             window_first_row: low_and_high(dispatch.params_rows.0 - blocks.first_row),
             index_row_base: low_and_high(blocks.index_rows.0),
-            slot_scale: (1_u32 << 16).div_ceil(units.max(1)),
+            slot_scale: (1_u32 << 16).div_ceil(size(units.max(1))),
             index_depth: size(dims.index_depth() as u64),
             index_words: index_kind.words(),
             sign,
@@ -144,7 +151,9 @@ impl GatherUniform {
                 true => size(blocks.index_rows.0),
                 false => blocks.first_n,
             },
-            unused: [0; 1],
+            params_stride: stride(dispatch.params_stride, dispatch.params_rows),
+            output_stride: stride(dispatch.output_stride, dispatch.output_rows),
+            unused: [0; 3],
             dims: indexed_dims,
             fill: fill.pattern,
             place_dims,

@@ -40,6 +40,10 @@ pub(crate) struct GatherDims {
     pub(crate) row_count: u64,
     /// Elements in one row, and so in one slice.
     pub(crate) slice_len: u64,
+    /// Elements from the start of one params row to the next: `slice_len`, unless the caller gives more.
+    pub(crate) params_stride: u64,
+    /// Elements from the start of one output row to the next.
+    pub(crate) output_stride: u64,
     /// The first row of each block that params holds: 0, unless the plan is for a shard.
     pub(crate) first_row: u64,
     /// Rows of each block that params holds: `row_count`, unless the plan is for a shard.
@@ -93,6 +97,8 @@ impl GatherDims {
             place_dims: Vec::new(),
             row_count,
             slice_len: product(slice),
+            params_stride: product(slice),
+            output_stride: product(slice),
             first_row: 0,
             held_rows: row_count,
         }
@@ -152,9 +158,14 @@ impl GatherDims {
         self.batch_size * self.outer_size * self.held_rows
     }
 
-    /// Elements of params: only those of the shard, if the plan is for one.
+    /// Elements of params, to the end of its last slice: only those of the shard, if the plan is for one.
     pub(crate) fn params_len(&self) -> u64 {
-        self.params_rows() * self.slice_len
+        spanned(self.params_rows(), self.params_stride, self.slice_len)
+    }
+
+    /// Elements of params with the gap after the last slice.
+    pub(crate) fn params_len_with_gap(&self) -> u64 {
+        self.params_rows() * self.params_stride
     }
 
     /// Index rows in all batches. Bad rows are counted and numbered among them.
@@ -172,8 +183,21 @@ impl GatherDims {
         self.batch_size * self.outer_size * self.index_count
     }
 
-    /// Elements of the output.
+    /// Elements of the output, to the end of its last slice.
     pub(crate) fn output_len(&self) -> u64 {
-        self.output_rows() * self.slice_len
+        spanned(self.output_rows(), self.output_stride, self.slice_len)
     }
+
+    /// Elements of the output with the gap after the last slice.
+    pub(crate) fn output_len_with_gap(&self) -> u64 {
+        self.output_rows() * self.output_stride
+    }
+}
+
+/// The elements or bytes from the start of the first of `rows` slices to the end of the last one; 0 if slices have none.
+pub(crate) fn spanned(rows: u64, stride: u64, slice: u64) -> u64 {
+    if rows == 0 || slice == 0 {
+        return 0;
+    }
+    (rows - 1).saturating_mul(stride).saturating_add(slice)
 }

@@ -56,6 +56,8 @@ impl Shapes<'_> {
             },
             row_count,
             slice_len: product(&self.params[end..]),
+            params_stride: product(&self.params[end..]),
+            output_stride: product(&self.params[end..]),
             first_row: 0,
             held_rows: row_count,
         }

@@ -8,12 +8,13 @@ mod gather_elements;
 mod gather_nd;
 pub(crate) mod index_rows;
 mod line;
+mod strides;
 mod to_plan;
 
 use std::fmt;
 use std::ops::Range;
 
-pub(crate) use self::dims::GatherDims;
+pub(crate) use self::dims::{GatherDims, spanned};
 pub use self::gather::Gather;
 pub use self::gather_elements::GatherElements;
 pub use self::gather_nd::GatherNd;
@@ -61,13 +62,14 @@ impl GatherPlan {
         &self.output_shape
     }
 
-    /// Elements of the output.
+    /// Elements of the output; with gaps between the rows, if it has a [stride](Self::with_output_stride).
     #[must_use]
     pub fn output_len(&self) -> u64 {
         self.dims.output_len()
     }
 
-    /// Elements of params; of the plan of a [`shard`](Self::shard), elements of the shard.
+    /// Elements of params; of the plan of a [`shard`](Self::shard), elements of the shard. With gaps between the rows, if
+    /// params has a [stride](Self::with_params_stride).
     #[must_use]
     pub fn params_len(&self) -> u64 {
         self.dims.params_len()
@@ -207,10 +209,21 @@ impl fmt::Display for GatherPlan {
             row_count,
             first_row,
             held_rows,
+            slice_len,
+            params_stride,
+            output_stride,
             ..
         } = self.dims;
         if held_rows < row_count {
             write!(f, ", rows {first_row}..{} only", first_row + held_rows)?;
+        }
+        for (operand, stride) in [
+            (Operand::Params, params_stride),
+            (Operand::Output, output_stride),
+        ] {
+            if stride > slice_len {
+                write!(f, ", {operand} stride {stride}")?;
+            }
         }
         Ok(())
     }

@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use wgpu_gather::{BadIndices, BadRows, ElementTypes, GatherBuffers, Gatherer, Gpu, wgpu};
 
+use crate::common::sizes::output_slices;
 use crate::common::voices::Job;
 
 /// How jobs are recorded. Before they run, their reports hold canaries.
@@ -20,11 +21,17 @@ pub(crate) enum Recording {
     OneBuffer,
     /// As `Prepared`, but with an index count that depends on the job's place in the batch.
     Counted,
+    /// By `Gatherer::encode`, with gaps after the slices of params and of the output, and with operands at offsets that
+    /// cannot be bound.
+    Gaps,
 }
 
 /// The numbers of jobs and of bytes that fill a batch.
 const BATCH_JOBS: usize = 256;
 const BATCH_BYTES: usize = 1 << 24;
+
+/// Elements after each slice of params and of the output.
+const GAPS: [[u64; 2]; 5] = [[1, 0], [0, 1], [3, 2], [0, 0], [16, 64]];
 
 /// The least number of canary bytes before an operand, and the number of canary bytes after it in its range.
 const ROOM: usize = 16;
@@ -40,7 +47,10 @@ pub(crate) fn check(
     jobs: impl IntoIterator<Item = Job>,
 ) -> usize {
     let (mut count, mut bytes, mut batch) = (0, 0, Vec::new());
-    for job in some(jobs) {
+    for mut job in some(jobs) {
+        if recording == Recording::Gaps {
+            job = job.with_gaps(GAPS[count % GAPS.len()]);
+        }
         count += 1;
         bytes += job.params.len() + job.indices.len() + job.output.len();
         batch.push(job);
@@ -71,13 +81,19 @@ fn check_batch(gpu: &Gpu, gatherer: &Gatherer, recording: Recording, jobs: &[Job
     let mut images = [(); 5].map(|()| Image::new(alignment));
     let [params, indices, output, reports, counts] = &mut images;
     for (at, job) in jobs.iter().enumerate() {
-        params.place(job.params.len());
+        let start = |bytes: usize, number: usize| match recording {
+            // A multiple of the bytes, or of 4 if these are one.
+            Recording::Gaps => (1 << bytes.trailing_zeros().min(2)) * number,
+            _ => 0,
+        };
+        let index_bytes = usize::try_from(job.index_kind.bytes()).unwrap();
+        params.place(job.params.len(), start(job.element_bytes, at % 7));
         params.write_last(&job.params);
-        indices.place(job.indices.len());
+        indices.place(job.indices.len(), start(index_bytes, at % 3));
         indices.write_last(&job.indices);
-        output.place(job.output.len());
-        reports.place(REPORT_BYTES);
-        counts.place(4);
+        output.place(output_bytes(job), start(job.element_bytes, at % 5));
+        reports.place(REPORT_BYTES, 0);
+        counts.place(4, 0);
         counts.write_last(&count_of(at, job).to_le_bytes());
     }
     let buffers = Buffers::upload(gpu, &images, recording == Recording::OneBuffer);
@@ -91,7 +107,13 @@ fn check_batch(gpu: &Gpu, gatherer: &Gatherer, recording: Recording, jobs: &[Job
                 output.write_at(at, bytes.start, &job.output[bytes]);
             }
         } else {
-            output.write(at, &job.output);
+            let mut left = &job.output[..];
+            for slice in output_slices(&job.plan) {
+                let (bytes, rest) = left.split_at(slice.len() * job.element_bytes);
+                output.write_at(at, slice.start * job.element_bytes, bytes);
+                left = rest;
+            }
+            assert!(left.is_empty());
         }
         if has_report(job) {
             let report = &found[3][reports.starts[at]..][..REPORT_BYTES];
@@ -105,6 +127,11 @@ fn check_batch(gpu: &Gpu, gatherer: &Gatherer, recording: Recording, jobs: &[Job
 }
 
 const OPERANDS: [&str; 5] = ["params", "indices", "output", "report", "index count"];
+
+/// The bytes of the output, with gaps if it has any.
+fn output_bytes(job: &Job) -> usize {
+    usize::try_from(job.plan.output_len()).unwrap() * job.element_bytes
+}
 
 /// The index count for a job: no index rows, one, some, all, or more than there are.
 fn count_of(at: usize, job: &Job) -> u32 {
@@ -205,7 +232,7 @@ fn record(
 ) {
     let range = |operand: usize, at: usize, len: usize| {
         let start = (buffers.starts[operand] + images[operand].starts[at]) as u64;
-        let end = start + (len.next_multiple_of(4) + ROOM) as u64;
+        let end = (start + len as u64).next_multiple_of(4) + ROOM as u64;
         buffers.of[operand].slice(start..end)
     };
     let operands = |at: usize, job: &Job| {
@@ -215,7 +242,7 @@ fn record(
         })
         .params(range(0, at, job.params.len()))
         .indices(range(1, at, job.indices.len()))
-        .output(range(2, at, job.output.len()));
+        .output(range(2, at, output_bytes(job)));
         let operands = match &job.fill[..] {
             [] => operands,
             fill => operands.fill(fill),
@@ -232,7 +259,7 @@ fn record(
     };
     let mut encoder = gpu.device().create_command_encoder(&Default::default());
     match recording {
-        Recording::Encoder | Recording::OneBuffer => {
+        Recording::Encoder | Recording::OneBuffer | Recording::Gaps => {
             for (at, job) in jobs.iter().enumerate() {
                 let result = gatherer.encode(&mut encoder, &job.plan, &operands(at, job));
                 assert_eq!(result, Ok(()), "{job}");
@@ -293,10 +320,10 @@ impl Image {
         }
     }
 
-    /// Reserves a range for an operand after the last one.
-    fn place(&mut self, len: usize) {
-        let start = (self.bytes.len() + ROOM).next_multiple_of(self.alignment);
-        let end = start + len.next_multiple_of(4) + ROOM;
+    /// Reserves a range for an operand after the last one, `start` bytes after an offset that can be bound.
+    fn place(&mut self, len: usize, start: usize) {
+        let start = (self.bytes.len() + ROOM).next_multiple_of(self.alignment) + start;
+        let end = (start + len).next_multiple_of(4) + ROOM;
         self.bytes.extend((self.bytes.len()..end).map(canary));
         self.starts.push(start);
     }

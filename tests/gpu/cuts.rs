@@ -28,6 +28,15 @@ pub(crate) fn trials() -> Vec<Trial> {
         trial("small_bindings_cut_elements_of_every_width", |gpu| {
             small_bindings(gpu, widths());
         }),
+        trial("small_bindings_cut_rows_with_gaps", |_| {
+            let gpu = small_device(1 << 26);
+            batch::check(
+                &gpu,
+                &unchecked(&gpu),
+                Recording::Gaps,
+                table().chain(widths()),
+            );
+        }),
         trial("small_bindings_hold_the_fill", |gpu| {
             small_bindings(gpu, filled());
         }),

@@ -25,7 +25,56 @@ pub(crate) fn trials() -> Vec<Trial> {
         ),
         trial("an_executor_has_tensorflows_default_policy", default_policy),
         trial("tensors_of_an_executor_stay_where_they_are", tensors),
+        trial("gaps_of_a_tensor_keep_their_values", gaps),
     ]
+}
+
+/// Params and output in rows of 4 with slices of 2. A gather that makes its output makes it without gaps.
+fn gaps(gpu: &'static Gpu) {
+    let plan = Gather::new().plan(&[3, 2], &[2]).unwrap();
+    let plan = plan.with_params_stride(4).unwrap();
+    let plan = plan.with_output_stride(4).unwrap();
+    let indices = [2, 0];
+    for params in [
+        &[0, 1, 7, 7, 10, 11, 7, 7, 20, 21][..],
+        &[0, 1, 7, 7, 10, 11, 7, 7, 20, 21, 7, 7],
+    ] {
+        for executor in both(gpu) {
+            let table = executor.upload(params).unwrap();
+            let packed = vec![20, 21, 0, 1];
+            assert_eq!(
+                executor.gather(&plan, &table, &indices).wait(),
+                Ok(packed.clone())
+            );
+            let output = executor
+                .gather(&plan, &table, &indices)
+                .on_gpu()
+                .wait()
+                .unwrap();
+            assert_eq!(output.shape(), [2, 2]);
+            assert_eq!(output.download().wait(), Ok(packed));
+            for old in [vec![9; 6], vec![9; 8]] {
+                let mut output = executor.upload(&old).unwrap();
+                let clone = output.clone();
+                let request = executor.gather(&plan, &table, &indices);
+                request.into_tensor(&mut output).wait().unwrap();
+                let expected = [20, 21, 9, 9, 0, 1, 9, 9][..old.len()].to_vec();
+                assert_eq!(output.download().wait(), Ok(expected.clone()));
+                let of_clone = match executor {
+                    Executor::Gpu(_) => expected,
+                    _ => old,
+                };
+                assert_eq!(clone.download().wait(), Ok(of_clone));
+            }
+            for wrong in [5, 7 + 2] {
+                let mut output = executor.upload(&vec![9; wrong]).unwrap();
+                let request = executor.gather(&plan, &table, &indices);
+                let error = request.into_tensor(&mut output).wait().unwrap_err();
+                let text = format!("output must have 6 elements, found {wrong}");
+                assert_eq!(error.to_string(), text);
+            }
+        }
+    }
 }
 
 /// An executor on the GPU of the trials, and one on the CPU, as on a machine without a GPU.

@@ -63,7 +63,7 @@ struct Way {
     few_bindings: bool,
 }
 
-const WAYS: [Way; 6] = [
+const WAYS: [Way; 8] = [
     Way::new(true, Recording::Encoder),
     Way::new(true, Recording::Prepared),
     Way::new(true, Recording::Pass),
@@ -73,6 +73,8 @@ const WAYS: [Way; 6] = [
         ..Way::new(false, Recording::Encoder)
     },
     Way::new(false, Recording::Pass),
+    Way::new(true, Recording::Gaps),
+    Way::new(false, Recording::Gaps),
 ];
 
 impl Way {

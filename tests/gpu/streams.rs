@@ -34,6 +34,10 @@ pub(crate) fn trials() -> Vec<Trial> {
         trial("streams_of_a_few_bytes_give_every_width", |gpu| {
             in_turn(gpu, widths().step_by(5));
         }),
+        trial("streams_of_a_few_bytes_leave_gaps_out", |gpu| {
+            let jobs = table().step_by(29).chain(widths().step_by(11));
+            in_turn(gpu, jobs.map(|job| job.with_gaps([3, 2])));
+        }),
         trial("streams_of_a_few_bytes_give_the_fill", |gpu| {
             in_turn(gpu, filled().step_by(5));
         }),

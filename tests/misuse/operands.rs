@@ -68,19 +68,107 @@ fn a_range_holds_whole_words() {
 fn a_range_that_starts_off_the_alignment_is_refused() {
     let app = App::new();
     for operand in Set::OPERANDS {
-        for offset in [4, 255, 257] {
+        let (alignment, refused) = match operand {
+            Operand::Report => (256, [4, 255, 257]),
+            _ => (4, [1, 2, 255]),
+        };
+        for offset in refused {
             let set = Set::new(&app).with(operand, app.buffer(512, STORAGE));
             let buffers = set.bound_but(operand, set.of(operand).slice(offset..));
-            let text =
-                format!("{operand} range must start at a multiple of 256 bytes, found {offset}");
+            let text = format!(
+                "{operand} range must start at a multiple of {alignment} bytes, found {offset}"
+            );
             app.assert_refused(&plan(), &buffers, &set.all(), &text);
         }
-        let set = Set::new(&app).with(operand, app.buffer(512, STORAGE));
-        app.assert_accepted(
-            &plan(),
-            &set.bound_but(operand, set.of(operand).slice(256..)),
-        );
+        for offset in [alignment, 256] {
+            let set = Set::new(&app).with(operand, app.buffer(512, STORAGE));
+            let buffers = set.bound_but(operand, set.of(operand).slice(offset..));
+            app.assert_accepted(&plan(), &buffers);
+        }
     }
+}
+
+#[test]
+fn a_range_starts_with_a_whole_element() {
+    let app = App::new();
+    for (element_bytes, index_kind, alignments) in [
+        (1, IndexKind::U8, [1, 1]),
+        (2, IndexKind::I16, [2, 2]),
+        (3, IndexKind::U16, [1, 2]),
+        (6, IndexKind::I64, [2, 4]),
+        (8, IndexKind::U32, [4, 4]),
+        (12, IndexKind::U64, [4, 4]),
+    ] {
+        let types = ElementTypes {
+            element_bytes,
+            index_kind,
+        };
+        let [of_elements, of_indices] = alignments;
+        let set = Set::new(&app);
+        let set = Set::OPERANDS.into_iter().fold(set, |set, operand| {
+            set.with(operand, app.buffer(512, STORAGE))
+        });
+        let bound = |starts: [u64; 3]| {
+            GatherBuffers::new(types)
+                .params(set.params.slice(starts[0]..))
+                .indices(set.indices.slice(starts[1]..))
+                .output(set.output.slice(starts[2]..))
+        };
+        app.assert_accepted(&plan(), &bound([of_elements, of_indices, 3 * of_elements]));
+        for (starts, operand, alignment, offset) in [
+            (
+                [of_elements / 2, 0, 0],
+                "params",
+                of_elements,
+                of_elements / 2,
+            ),
+            (
+                [0, of_indices / 2, 0],
+                "indices",
+                of_indices,
+                of_indices / 2,
+            ),
+            (
+                [0, 0, 2 * of_elements + of_elements / 2],
+                "output",
+                of_elements,
+                2 * of_elements + of_elements / 2,
+            ),
+        ] {
+            if alignment > 1 {
+                let text = format!(
+                    "{operand} range must start at a multiple of {alignment} bytes, found {offset}"
+                );
+                app.assert_refused(&plan(), &bound(starts), &set.all(), &text);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_range_with_gaps_ends_at_the_last_slice() {
+    let app = App::new();
+    // 4 of 10 rows of 2 elements. Rows of params are 3 elements apart, and rows of the output 5.
+    let plan = Gather::new().plan(&[10, 2], &[4]).unwrap();
+    let plan = plan
+        .with_params_stride(3)
+        .unwrap()
+        .with_output_stride(5)
+        .unwrap();
+    let set = Set::new(&app)
+        .with(Operand::Params, app.buffer(256, STORAGE))
+        .with(Operand::Output, app.buffer(256, STORAGE));
+    let bound = |params: u64, output: u64| {
+        GatherBuffers::new(ElementTypes::of::<f32, i32>())
+            .params(set.params.slice(..params))
+            .indices(set.indices.slice(..))
+            .output(set.output.slice(4..4 + output))
+    };
+    app.assert_accepted(&plan, &bound(116, 68));
+    let text = "params range must have at least 116 bytes, found 112";
+    app.assert_refused(&plan, &bound(112, 68), &set.all(), text);
+    let text = "output range must have at least 68 bytes, found 64";
+    app.assert_refused(&plan, &bound(116, 64), &set.all(), text);
 }
 
 #[test]

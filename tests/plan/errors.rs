@@ -226,3 +226,59 @@ fn a_shard_lies_within_the_rows() {
         );
     }
 }
+
+#[test]
+fn a_stride_below_the_slice_is_refused() {
+    let plan = along(0, 0, &[4, 3], &[2]).unwrap();
+    assert_error(
+        plan.with_params_stride(2),
+        "params stride must be at least the slice's 3 elements, found 2",
+    );
+    assert_error(
+        plan.with_output_stride(0),
+        "output stride must be at least the slice's 3 elements, found 0",
+    );
+    assert_error(
+        plan.with_params_stride(1 << 61),
+        "params must have at most 9223372036854775807 elements, found 4 rows with a stride of 2305843009213693952",
+    );
+    assert!(plan.with_output_stride(1 << 61).is_ok());
+    let strided = plan
+        .with_params_stride(5)
+        .unwrap()
+        .with_output_stride(4)
+        .unwrap();
+    assert_eq!((strided.params_len(), strided.output_len()), (18, 7));
+    assert_eq!(
+        strided.to_string(),
+        "gather params [4,3], indices [2], axis 0, batch_dims 0 -> output [2,3], params stride 5, output stride 4"
+    );
+    assert_eq!(strided.shard(1..3).unwrap().params_len(), 8);
+    // The default strides make the plan the first one again.
+    assert_eq!(
+        strided
+            .with_params_stride(3)
+            .unwrap()
+            .with_output_stride(3)
+            .unwrap(),
+        plan
+    );
+}
+
+#[test]
+fn rows_without_elements_have_no_gaps() {
+    let plan = along(0, 0, &[4, 0], &[2]).unwrap();
+    let plan = plan
+        .with_params_stride(5)
+        .unwrap()
+        .with_output_stride(7)
+        .unwrap();
+    assert_eq!((plan.params_len(), plan.output_len()), (0, 0));
+    let mut output = [9; 14];
+    for len in [0, 14] {
+        plan.run_into(&[1; 20], &[1, 9], &mut output[..len])
+            .unwrap();
+    }
+    assert_eq!(plan.run(&[0; 0], &[1, 9]).unwrap(), []);
+    assert_eq!(output, [9; 14]);
+}

@@ -5,6 +5,7 @@ use crate::gpu::kernel::{FindRows, Kernel, Shares};
 use crate::gpu::shaders::{EntryPoint, PipelineKey};
 use crate::gpu::types::range_bytes;
 use crate::gpu::types::size;
+use crate::plan::spanned;
 
 /// Bytes of a vector of words.
 const VEC4_BYTES: u64 = 16;
@@ -29,6 +30,9 @@ pub(crate) struct Dispatch {
     /// The bytes of a slice before the piece that is copied.
     pub(crate) piece: u64,
     pub(crate) piece_bytes: u64,
+    /// Bytes from one params row to the next, and from one output row to the next.
+    pub(crate) params_stride: u64,
+    pub(crate) output_stride: u64,
     pub(crate) blocks: Blocks,
     /// True if the dispatch reports its bad rows. An index row is reported for one piece and one outer coordinate.
     pub(crate) reports: bool,
@@ -102,7 +106,7 @@ impl Cut<'_> {
         }
         if let Some(dispatch) = dispatches.next() {
             // The last rows may be too few for the kernels of the other dispatches.
-            let kernel = Kernel::choose(self.slice_bytes, self.piece_bytes, self.fill_words);
+            let kernel = self.kernel(self.piece_bytes);
             let find = self.find.of(kernel);
             let last = Dispatch {
                 kernel,
@@ -138,7 +142,7 @@ impl Cut<'_> {
                 ..window
             };
             let piece_bytes = self.piece_bytes.min(self.slice_bytes - window.piece);
-            let kernel = Kernel::choose(self.slice_bytes, piece_bytes, self.fill_words);
+            let kernel = self.kernel(piece_bytes);
             self.dispatch(window, kernel)
         });
         packed.into_iter().chain(rest)
@@ -153,17 +157,16 @@ impl Cut<'_> {
         let first_n = start % index_count;
         let first_index_row = self.blocks(start, end).index_rows.0;
         let is_one_block = start / index_count == (end - 1) / index_count;
-        let starts_with_vec4 = |start: u64, row_bytes: u64| {
-            (start * row_bytes % self.alignment).is_multiple_of(VEC4_BYTES)
-        };
+        let starts_with_vec4 = |start: u64| (start % self.alignment).is_multiple_of(VEC4_BYTES);
+        let indices_start = self.layout.indices_start + first_index_row * self.index_row_bytes;
         // A second dispatch for the rest pays only from `MIN_ROWS_TO_SPLIT` rows on.
         rows >= lane_rows
             && (rows.is_multiple_of(lane_rows) || rows >= MIN_ROWS_TO_SPLIT)
             && self.binds_all_rows(window)
             && (is_one_block
                 || index_count.is_multiple_of(lane_rows) && first_n.is_multiple_of(lane_rows))
-            && starts_with_vec4(start, self.slice_bytes)
-            && starts_with_vec4(first_index_row, self.index_row_bytes)
+            && starts_with_vec4(self.layout.output_start + start * self.slice_bytes)
+            && starts_with_vec4(indices_start)
     }
 
     /// True if the window holds all params rows of the blocks of its output rows.
@@ -231,16 +234,18 @@ impl Cut<'_> {
                 start: start - offset,
             }
         };
-        let slices = |start: u64, end: u64| {
-            let start = start * self.slice_bytes + piece;
-            span(start, (end - 1) * self.slice_bytes + piece + piece_bytes)
+        let slices = |first: u64, stride: u64, start: u64, end: u64| {
+            let (start, last) = (first + start * stride, first + (end - 1) * stride);
+            span(start + piece, last + piece + piece_bytes)
         };
-        let output = slices(start, end);
+        let output = slices(self.layout.output_start, self.output_stride, start, end);
         let (shard, params) = if dims.held_rows == 0 {
             (0, Span::default())
         } else {
             let (shard, shard_row, _) = self.shards.of(row);
-            (shard, slices(row - shard_row, row_end - shard_row))
+            let first = self.layout.shards[shard].start;
+            let rows = (row - shard_row, row_end - shard_row);
+            (shard, slices(first, self.params_stride, rows.0, rows.1))
         };
         let (first_index_row, last_index_row) = blocks.index_rows;
         let is_one_block =
@@ -250,7 +255,8 @@ impl Cut<'_> {
         } else {
             kernel
         };
-        let shares = kernel.shares(end - start, piece_bytes, output.start % 4);
+        let bytes = spanned(end - start, self.output_stride, piece_bytes);
+        let shares = kernel.shares(end - start, piece_bytes, output.start % 4 + bytes);
         // True if one of the blocks has the outer coordinate 0.
         let is_first_outer = blocks.first_outer == 0 || blocks.outer_size != u32::MAX;
         Dispatch {
@@ -262,13 +268,15 @@ impl Cut<'_> {
             params_rows: window.params_rows,
             piece,
             piece_bytes,
+            params_stride: self.params_stride,
+            output_stride: self.output_stride,
             blocks,
             reports: piece == 0 && is_first_outer,
             shard,
             params,
             indices: span(
-                first_index_row * self.index_row_bytes,
-                last_index_row * self.index_row_bytes,
+                self.layout.indices_start + first_index_row * self.index_row_bytes,
+                self.layout.indices_start + last_index_row * self.index_row_bytes,
             ),
             output,
         }

@@ -12,13 +12,15 @@
 //! row is bad or selects a row outside the shard, the dispatch that binds the first row of the block. Dispatches are in
 //! the order of rows, so the first dispatch that reports a bad row reports the smallest.
 
+mod chunks;
 mod dispatch;
+mod layout;
 mod pieces;
 mod ranges;
 
-use std::ops::Range;
-
+pub(crate) use self::chunks::Chunk;
 pub(crate) use self::dispatch::{Dispatch, Span};
+pub(crate) use self::layout::{Layout, ShardPlace, alignment};
 use self::ranges::{ShardStarts, ranges};
 use super::kernel::{FindRows, Kernel, WORKGROUP_SIZE, check_places};
 use crate::element::ElementTypes;
@@ -36,8 +38,14 @@ pub(crate) struct Cut<'a> {
     find: FindRows,
     /// The number of words after which the fill repeats.
     fill_words: u32,
+    layout: Layout,
     shards: ShardStarts,
     slice_bytes: u64,
+    /// Bytes from one params row to the next, and from one output row to the next.
+    params_stride: u64,
+    output_stride: u64,
+    /// The bits of all places of slices in params and in the output: of the bytes of a slice, of strides and of starts.
+    place_bits: u64,
     piece_bytes: u64,
     index_row_bytes: u64,
     /// The most bytes of params that a dispatch binds.
@@ -51,15 +59,6 @@ pub(crate) struct Cut<'a> {
     is_indirect: bool,
 }
 
-/// Some output rows, or one piece of an output row: consecutive bytes of the output.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Chunk {
-    start: u64,
-    end: u64,
-    /// The byte of the slice at which the piece starts: 0, unless slices are cut.
-    piece: u64,
-}
-
 /// The params rows that a binding holds, and the output rows of a chunk that may need them.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Window {
@@ -69,28 +68,31 @@ pub(crate) struct Window {
 }
 
 impl<'a> Cut<'a> {
-    /// The cut of a plan whose operands' bytes can be counted. `shard_rows` are the params rows of each shard.
+    /// The cut of a plan whose operands' bytes can be counted.
     pub(crate) fn new(
         plan: &'a GatherPlan,
         types: ElementTypes,
-        shard_rows: &[u64],
+        layout: Layout,
         limits: &wgpu::Limits,
     ) -> Result<Self, GatherError> {
         let chunk_bytes = limits.max_storage_buffer_binding_size;
-        Self::in_chunks(plan, types, shard_rows, limits, chunk_bytes)
+        Self::in_chunks(plan, types, layout, limits, chunk_bytes)
     }
 
     /// As [`new`](Self::new), but the output of a chunk, and its indices, have at most `chunk_bytes` bytes.
     pub(crate) fn in_chunks(
         plan: &'a GatherPlan,
         types: ElementTypes,
-        shard_rows: &[u64],
+        layout: Layout,
         limits: &wgpu::Limits,
         chunk_bytes: u64,
     ) -> Result<Self, GatherError> {
         let dims = plan.dims();
-        let slice_bytes = dims.slice_len.saturating_mul(types.element_bytes);
-        let alignment = u64::from(limits.min_storage_buffer_offset_alignment.max(16));
+        let in_bytes = |elements: u64| elements.saturating_mul(types.element_bytes);
+        let slice_bytes = in_bytes(dims.slice_len);
+        let (params_stride, output_stride) =
+            (in_bytes(dims.params_stride), in_bytes(dims.output_stride));
+        let alignment = alignment(limits);
         let max_grid_width = u64::from(limits.max_compute_workgroups_per_dimension);
         // The shader counts the bytes of a binding in 32 bits, even if the device binds more.
         let binding_bytes = limits.max_storage_buffer_binding_size.min(u32::MAX.into()) & !3;
@@ -98,8 +100,12 @@ impl<'a> Cut<'a> {
             dims,
             find: FindRows::choose(plan, types.index_kind),
             fill_words: 1,
-            shards: ShardStarts::new(shard_rows),
+            shards: ShardStarts::new(&layout.shards),
+            place_bits: slice_bytes | params_stride | output_stride | layout.start_bits(),
+            layout,
             slice_bytes,
+            params_stride,
+            output_stride,
             piece_bytes: slice_bytes,
             index_row_bytes: dims.index_depth() as u64 * types.index_kind.bytes(),
             binding_bytes,
@@ -115,7 +121,7 @@ impl<'a> Cut<'a> {
             return Ok(cut);
         }
         check_places(dims)?;
-        cut.fit_pieces(shard_rows)?;
+        cut.fit_pieces()?;
         Ok(cut)
     }
 
@@ -139,118 +145,61 @@ impl<'a> Cut<'a> {
         })
     }
 
-    /// The first chunk; `None` if the output is empty.
-    pub(crate) fn first_chunk(&self) -> Option<Chunk> {
-        (self.dims.output_len() > 0).then(|| self.chunk_from(0, 0))
-    }
-
-    /// The chunk whose output starts where the output of `chunk` ends; `None` at the end.
-    pub(crate) fn chunk_after(&self, chunk: Chunk) -> Option<Chunk> {
-        let Chunk { start, end, piece } = chunk;
-        let piece = piece + self.piece_bytes;
-        if piece < self.slice_bytes {
-            return Some(self.chunk_from(start, piece));
-        }
-        (end < self.dims.output_rows()).then(|| self.chunk_from(end, 0))
-    }
-
     /// The most rows that one dispatch can gather with any kernel. A row takes a lane for each word, rounded up to a
     /// power of two, since a workgroup may hold only one row of more than half its lanes.
     fn most_rows(&self) -> u64 {
-        let row_lanes = self.piece_bytes.div_ceil(4).next_power_of_two();
+        // `Bytes` has lanes for the words of gaps too.
+        let row_bytes = match self.kernel(self.piece_bytes) {
+            Kernel::Bytes => self.piece_bytes.max(self.output_stride),
+            _ => self.piece_bytes,
+        };
+        let row_lanes = row_bytes.div_ceil(4).next_power_of_two();
         let lanes = self.max_workgroups * u64::from(WORKGROUP_SIZE);
         // Rows that start within a word take one lane more, for which one row less leaves room.
         (lanes / row_lanes).saturating_sub(1).clamp(1, MAX_COUNT)
+    }
+
+    /// The kernel for pieces of `piece_bytes` bytes of slices that are not packed.
+    fn kernel(&self, piece_bytes: u64) -> Kernel {
+        Kernel::choose(self.place_bits, piece_bytes, self.fill_words)
     }
 
     fn is_whole(&self) -> bool {
         self.piece_bytes == self.slice_bytes
     }
 
-    /// Rows of `row_bytes` bytes that a binding of `bytes` bytes holds, if the first row starts at byte `start` of its
-    /// operand.
-    fn rows_in(&self, bytes: u64, start: u64, row_bytes: u64) -> u64 {
-        (bytes - start % self.alignment) / row_bytes
+    /// Rows of `row_bytes` bytes, `stride` bytes after each other, that a binding of `bytes` bytes holds, if the first row
+    /// starts `start` bytes after an offset that can be bound.
+    fn rows_in(&self, bytes: u64, start: u64, stride: u64, row_bytes: u64) -> u64 {
+        match (bytes - start % self.alignment).checked_sub(row_bytes) {
+            Some(more) => more / stride + 1,
+            None => 0,
+        }
+    }
+
+    /// Index rows from index row `first` on that a binding holds.
+    fn index_rows_in_chunk(&self, first: u64) -> u64 {
+        let row_bytes = self.index_row_bytes;
+        let start = self.layout.indices_start + first * row_bytes;
+        self.rows_in(self.chunk_bytes, start, row_bytes, row_bytes)
+    }
+
+    pub(crate) fn has_output_gaps(&self) -> bool {
+        self.output_stride > self.slice_bytes
+    }
+
+    fn is_strided(&self) -> bool {
+        self.params_stride > self.slice_bytes || self.has_output_gaps()
     }
 
     /// The kernel for packed rows, and the number of rows that a lane copies; `None` if rows cannot be packed.
     fn packed(&self) -> Option<(Kernel, u64)> {
         let can_pack = !self.is_indirect && self.find != FindRows::General;
         let is_shard = self.dims.held_rows < self.dims.row_count;
-        Kernel::packed(self.slice_bytes).filter(|_| can_pack && !is_shard && self.is_whole())
-    }
-
-    /// The chunk that starts with the piece at byte `piece` of output row `start`.
-    fn chunk_from(&self, start: u64, piece: u64) -> Chunk {
-        let (index_count, outer_size) = (self.dims.index_count, self.dims.outer_size);
-        let batch_rows = outer_size * index_count;
-        let block_end = (start / index_count + 1) * index_count;
-        let batch = start / batch_rows;
-
-        let rows = self.most_rows().min(match self.is_whole() {
-            true => self.rows_in(
-                self.chunk_bytes,
-                start * self.slice_bytes + piece,
-                self.slice_bytes,
-            ),
-            false => 1,
-        });
-        let mut end = (start + rows).min(self.dims.output_rows());
-        if self.dims.repeats_index_rows() {
-            end = self.end_of_repeated(start, end);
-        } else if self.index_row_bytes > 0 {
-            let rows_in_chunk = |first: u64| {
-                let start = first * self.index_row_bytes;
-                self.rows_in(self.chunk_bytes, start, self.index_row_bytes)
-            };
-            // A binding of indices holds whole batches, or some rows of one batch.
-            let first = batch * index_count;
-            let held = rows_in_chunk(first);
-            end = end.min(if held >= index_count {
-                (batch + held / index_count).saturating_mul(batch_rows)
-            } else {
-                let first = first + start % index_count;
-                let held = rows_in_chunk(first);
-                block_end.min(start + held)
-            });
-        }
-        if let Some((_, lane_rows)) = self.packed()
-            && !end.is_multiple_of(index_count)
-            && end - start > lane_rows
-        {
-            // The next chunk then starts with a vector of indices and of output.
-            end -= (end - start) % lane_rows;
-        }
-        if index_count > MAX_COUNT || self.is_indirect {
-            end = end.min(block_end);
-        }
-        if batch_rows > MAX_COUNT {
-            end = end.min((batch + 1) * batch_rows);
-        }
-        Chunk { start, end, piece }
-    }
-
-    /// The end of a chunk from output row `start` on: at most `end`, and a binding holds the index rows, some of which
-    /// broadcasting repeats.
-    fn end_of_repeated(&self, start: u64, mut end: u64) -> u64 {
-        while end - start > 1 {
-            let (first, last) = self.dims.index_rows_of(start, end - 1);
-            let first_byte = first * self.index_row_bytes;
-            if last - first < self.rows_in(self.chunk_bytes, first_byte, self.index_row_bytes) {
-                break;
-            }
-            end = start + (end - start) / 2;
-        }
-        end
-    }
-
-    /// The output bytes of a chunk, and the aligned offset, at or before them, from which its dispatches bind the
-    /// output.
-    pub(crate) fn output_bytes(&self, chunk: Chunk) -> (Range<u64>, u64) {
-        let start = chunk.start * self.slice_bytes + chunk.piece;
-        let piece_end = (chunk.piece + self.piece_bytes).min(self.slice_bytes);
-        let end = (chunk.end - 1) * self.slice_bytes + piece_end;
-        (start..end, start / self.alignment * self.alignment)
+        // A slice must not lie in two words.
+        let is_in_word = self.place_bits.is_multiple_of(self.slice_bytes);
+        let is_packed = is_in_word && !self.is_strided() && !is_shard && self.is_whole();
+        Kernel::packed(self.slice_bytes).filter(|_| can_pack && is_packed)
     }
 
     /// The windows of params that the rows of a chunk may need.
@@ -280,9 +229,11 @@ impl<'a> Cut<'a> {
         if self.dims.held_rows == 0 || !self.is_whole() {
             return row + 1;
         }
-        let (_, shard_row, shard_end) = self.shards.of(row);
-        let start = (row - shard_row) * self.slice_bytes + piece;
-        (row + self.rows_in(self.binding_bytes, start, self.slice_bytes)).min(shard_end)
+        let (shard, shard_row, shard_end) = self.shards.of(row);
+        let stride = self.params_stride;
+        let start = self.layout.shards[shard].start + (row - shard_row) * stride + piece;
+        let held = self.rows_in(self.binding_bytes, start, stride, self.slice_bytes);
+        (row + held).min(shard_end)
     }
 }
 

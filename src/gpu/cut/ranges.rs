@@ -1,13 +1,15 @@
 //! Consecutive ranges of params rows: shards and windows.
 
+use super::layout::ShardPlace;
+
 /// The first params row of each shard, and at the end the number of all params rows.
 #[derive(Debug, Clone)]
 pub(super) struct ShardStarts(Vec<u64>);
 
 impl ShardStarts {
-    pub(super) fn new(shard_rows: &[u64]) -> Self {
-        let starts = shard_rows.iter().scan(0, |start, rows| {
-            *start += rows;
+    pub(super) fn new(shards: &[ShardPlace]) -> Self {
+        let starts = shards.iter().scan(0, |start, shard| {
+            *start += shard.rows;
             Some(*start)
         });
         Self(std::iter::once(0).chain(starts).collect())

@@ -32,9 +32,9 @@ const fn types(element_bytes: u64, index_kind: IndexKind) -> ElementTypes {
 
 /// The cut of a plan with `i32` indices and params in one buffer.
 fn cut<'a>(plan: &'a GatherPlan, element_bytes: u64, limits: &wgpu::Limits) -> Cut<'a> {
-    let rows = [plan.dims().params_rows()];
+    let layout = Layout::aligned(&[plan.dims().params_rows()]);
     let types = types(element_bytes, IndexKind::I32);
-    let cut = Cut::new(plan, types, &rows, limits);
+    let cut = Cut::new(plan, types, layout, limits);
     cut.expect("the device holds a row")
 }
 
@@ -168,7 +168,12 @@ fn params_in_shards_is_cut_at_their_ends() {
     let plan = gather(&[100, 16], &[10]);
     let shards = [30, 0, 50, 20];
     let limits = wgpu::Limits::default();
-    let cut = Cut::new(&plan, types(4, IndexKind::I32), &shards, &limits);
+    let cut = Cut::new(
+        &plan,
+        types(4, IndexKind::I32),
+        Layout::aligned(&shards),
+        &limits,
+    );
     let cut = cut.expect("it fits");
     let dispatches = cut.dispatches();
     let found: Vec<_> = dispatches
@@ -231,7 +236,12 @@ fn a_device_that_holds_no_row_is_refused() {
         .plan(&[2; 8], &[3, 8])
         .expect("a valid shape");
     let refused = |limits| {
-        let cut = Cut::new(&plan, types(4, IndexKind::I64), &[256], &limits);
+        let cut = Cut::new(
+            &plan,
+            types(4, IndexKind::I64),
+            Layout::aligned(&[256]),
+            &limits,
+        );
         cut.expect_err("too little").to_string()
     };
     assert_eq!(
@@ -243,11 +253,24 @@ fn a_device_that_holds_no_row_is_refused() {
         "device limit max_compute_workgroups_per_dimension must be at least 1, found 0"
     );
     let many = gather(&[1000, 2], &[100]);
-    let refused = Cut::new(&many, types(4, IndexKind::I32), &[1000], &limits(200, 1));
+    let refused = Cut::new(
+        &many,
+        types(4, IndexKind::I32),
+        Layout::aligned(&[1000]),
+        &limits(200, 1),
+    );
     assert_eq!(
         refused.expect_err("too little").to_string(),
         "device limit max_storage_buffer_binding_size must be at least 256, found 200"
     );
     let held = limits(256, 1);
-    assert!(Cut::new(&plan, types(4, IndexKind::I64), &[256], &held).is_ok());
+    assert!(
+        Cut::new(
+            &plan,
+            types(4, IndexKind::I64),
+            Layout::aligned(&[256]),
+            &held
+        )
+        .is_ok()
+    );
 }

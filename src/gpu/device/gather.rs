@@ -1,15 +1,15 @@
 //! Gathers of a request: submitted to a GPU and read back, or run on the CPU.
 
-use std::sync::{MutexGuard, PoisonError};
+use std::sync::{Arc, MutexGuard, PoisonError};
 
 use super::context::Gpu;
 use super::elements::elements_of;
 use super::input::Input;
-use super::job::check_output;
 use super::mapping::Wait;
 use super::request::{GatherRequest, Job};
 use super::staging::{HOST, TENSOR};
 use super::tensor::{Place, Tensor};
+use super::transfer::copied;
 use crate::element::{ElementTypes, GatherElement};
 use crate::error::{GpuError, Operand};
 use crate::gpu::scope::{scoped, scoped_start};
@@ -103,9 +103,10 @@ pub(super) struct HostBuffers {
 
 /// Gathers, and brings the output to the host.
 pub(super) async fn to_host<T: GatherElement>(
-    job: Job<'_, T>,
+    mut job: Job<'_, T>,
     wait: Wait,
 ) -> Result<Vec<T>, GpuError> {
+    job.pack_output();
     let Some(gpu) = job.gpu else {
         return job.run_on_cpu();
     };
@@ -129,9 +130,10 @@ pub(super) async fn to_host<T: GatherElement>(
 
 /// Gathers into a new tensor.
 pub(super) async fn to_tensor<T: GatherElement>(
-    job: Job<'_, T>,
+    mut job: Job<'_, T>,
     wait: Wait,
 ) -> Result<Tensor<T>, GpuError> {
+    job.pack_output();
     let Some(gpu) = job.gpu else {
         let shape = job.plan()?.output_shape().to_vec();
         return Ok(Tensor::on_host(job.run_on_cpu()?, shape));
@@ -155,9 +157,12 @@ pub(super) async fn into_tensor<T: GatherElement>(
             let operand = Operand::Output;
             return Err(GpuError::OtherOwner { operand });
         };
-        check_output(job.plan()?, elements.len())?;
-        *elements = job.run_on_cpu()?.into();
-        return Ok(());
+        if Arc::get_mut(elements).is_none() {
+            // A clone of the tensor keeps the old elements.
+            *elements = Arc::new(copied(elements)?);
+        }
+        let output = Arc::get_mut(elements).expect("no other tensor has these elements");
+        return job.run_on_cpu_into(output);
     };
     let start = || job.start_into(gpu, output);
     match scoped_start(gpu.device(), start).await? {

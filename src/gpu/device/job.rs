@@ -1,5 +1,7 @@
 //! The checks of a request, and the submission of its gather to a GPU.
 
+use std::borrow::Cow;
+
 use super::context::Gpu;
 use super::gather::HostBuffers;
 use super::input::OnGpu;
@@ -13,7 +15,7 @@ use crate::error::{GatherError, GpuError, Operand, RunError};
 use crate::gpu::buffers::GatherBuffers;
 use crate::gpu::report::{BadRows, REPORT_BYTES};
 use crate::gpu::types::{OperandBytes, range_bytes};
-use crate::index::IndexKind;
+use crate::index::{IndexKind, IndexValues};
 use crate::plan::GatherPlan;
 
 /// A gather to the host that is submitted.
@@ -47,9 +49,29 @@ impl<T: GatherElement> Job<'_, T> {
         self.plan.as_deref().map_err(|error| error.clone().into())
     }
 
+    /// Plans for an output that the gather makes, which has no gaps.
+    pub(super) fn pack_output(&mut self) {
+        let Ok(plan) = &self.plan else { return };
+        if let Cow::Owned(plan) = plan.with_packed_output() {
+            self.plan = Ok(Cow::Owned(plan));
+        }
+    }
+
     /// Gathers on the CPU, with the checks of a GPU.
     pub(super) fn run_on_cpu(&self) -> Result<Vec<T>, GpuError> {
-        let plan = self.plan()?;
+        let (params, indices, fill) = self.on_cpu()?;
+        Ok(self.plan()?.run_with(params, indices, T::zeroed(), fill)?)
+    }
+
+    /// As [`run_on_cpu`](Self::run_on_cpu), but into `output`.
+    pub(super) fn run_on_cpu_into(&self, output: &mut [T]) -> Result<(), GpuError> {
+        let (params, indices, fill) = self.on_cpu()?;
+        Ok(self
+            .plan()?
+            .run_into_with(params, indices, T::zeroed(), fill, output)?)
+    }
+
+    fn on_cpu(&self) -> Result<(&[T], IndexValues<'_>, T), GpuError> {
         let params = self.params.on_cpu(Operand::Params)?;
         let indices = self.indices.on_cpu()?;
         if size_of::<T>() == 0 {
@@ -59,7 +81,7 @@ impl<T: GatherElement> Job<'_, T> {
             Some(fill) => fill.element()?,
             None => T::zeroed(),
         };
-        Ok(plan.run_with(params, indices, T::zeroed(), fill)?)
+        Ok((params, indices, fill))
     }
 
     /// Checks owners and lengths. Returns the plan and the bytes of its operands.
@@ -142,7 +164,7 @@ impl<T: GatherElement> Job<'_, T> {
         if self.in_bytes {
             bytes.check_output_length(output.len())?;
         } else {
-            check_output(plan, output.len())?;
+            plan.check_output_length(output.len())?;
         }
         if bytes.output == 0 {
             return Ok(None);
@@ -237,16 +259,4 @@ impl<'a> Resident<'a> {
             staged.copy(encoder);
         }
     }
-}
-
-pub(super) fn check_output(plan: &GatherPlan, found: usize) -> Result<(), RunError> {
-    let expected = plan.output_len();
-    if found as u64 == expected {
-        return Ok(());
-    }
-    Err(RunError::Length {
-        operand: Operand::Output,
-        expected,
-        found,
-    })
 }

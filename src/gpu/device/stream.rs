@@ -10,7 +10,7 @@ use super::upload::Upload;
 use crate::bad_indices::BadIndices;
 use crate::element::{ElementTypes, GatherElement};
 use crate::error::{GatherError, GpuError, Operand, RunError};
-use crate::gpu::cut::{Chunk, Cut};
+use crate::gpu::cut::{Chunk, Cut, Layout};
 use crate::gpu::fill::Fill;
 use crate::gpu::limits::check_limits;
 use crate::gpu::types::range_bytes;
@@ -148,7 +148,8 @@ impl<'a, T: GatherElement, I: GatherIndex> GatherStream<'a, T, I> {
         let window_bytes = room.params_bytes.min(largest) & !3;
         let chunk_bytes = (room.device_bytes / room.shares).min(largest) & !3;
         limits.max_storage_buffer_binding_size = window_bytes;
-        let cut = Cut::in_chunks(plan, types, &[dims.params_rows()], &limits, chunk_bytes);
+        let layout = Layout::aligned(&[dims.params_rows()]);
+        let cut = Cut::in_chunks(plan, types, layout, &limits, chunk_bytes);
         let cut = cut.map_err(|error| match error {
             // The device could bind these bytes, so `device_bytes` is too few.
             GatherError::DeviceLimit { expected, .. } if expected <= largest => {

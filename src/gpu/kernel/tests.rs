@@ -81,12 +81,16 @@ fn workgroups_share_long_slices_without_a_cap() {
 fn packed_and_bytes_lanes_own_parts_of_the_output() {
     let packed = |slice_bytes: u32, rows| {
         let kernel = Kernel::Packed { slice_bytes };
-        let shares = kernel.shares(rows, slice_bytes.into(), 0);
+        let bytes = u64::from(slice_bytes);
+        let shares = kernel.shares(rows, bytes, rows * bytes);
         shares.workgroups
     };
     assert_eq!([packed(1, 4096), packed(1, 4112)], [1, 2]);
     assert_eq!([packed(4, 1024), packed(4, 1028)], [1, 2]);
-    let bytes = |rows, bytes, start| Kernel::Bytes.shares(rows, bytes, start).workgroups;
+    let bytes = |rows, bytes, start| {
+        let shares = Kernel::Bytes.shares(rows, bytes, start + rows * bytes);
+        shares.workgroups
+    };
     // A workgroup writes 256 words. Rows that start within a word may reach into one word more.
     assert_eq!([bytes(1, 1024, 0), bytes(1, 1024, 1)], [1, 2]);
     assert_eq!([bytes(341, 3, 1), bytes(341, 3, 2)], [1, 2]);

@@ -99,7 +99,7 @@ impl Measured {
             }
         }
         self.loads.payload += payload;
-        self.stores.payload += match case.output_bytes() {
+        self.stores.payload += match case.output_end() {
             0..SUBGROUP_BYTES => payload.max(store_instructions * LINE_BYTES),
             _ => payload,
         };

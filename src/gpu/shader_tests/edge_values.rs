@@ -135,7 +135,7 @@ fn check(case: &Case<'_>) -> BTreeSet<&'static str> {
         if case.fill.is_none() && case.slice_bytes() < 1000 && case.plan.dims().params_rows() < 1000
         {
             let expected = case.on_cpu();
-            let found: Vec<_> = (0..case.output_bytes())
+            let found: Vec<_> = (0..case.output_end())
                 .map(|at| run.output_byte(at))
                 .collect();
             assert!(found == expected, "{}: {:?}", case.plan, case.types);

@@ -117,7 +117,7 @@ impl<'a> Run<'a> {
     /// write hold the oracle's, and all others hold their content from before.
     pub(super) fn check_written(&self, dispatch: &Dispatch) {
         let case = self.case;
-        let end = case.output_bytes();
+        let end = case.output_end();
         for &word in self.output.keys() {
             let expected: Vec<_> = case
                 .expected(dispatch, word * 4..(word * 4 + 4).min(end))
@@ -156,10 +156,13 @@ impl<'a> Run<'a> {
     /// Checks that every byte of the output is the oracle's, and that the report is of the bad rows.
     pub(super) fn check_all(&self) {
         let (case, plan) = (self.case, &self.case.plan);
-        let (slice_bytes, end) = (case.slice_bytes(), case.output_bytes());
+        let slice_bytes = case.slice_bytes();
+        let mut end = case.output_place(0) / 4 * 4;
         for row in 0..plan.dims().output_rows() {
             let slice = case.slice(row);
-            let place = row * slice_bytes;
+            let place = case.output_place(row);
+            self.check_kept(end..place);
+            end = place + slice_bytes;
             let found: Vec<u8> = (place..place + slice_bytes)
                 .map(|at| self.output_byte(at))
                 .collect();
@@ -170,14 +173,8 @@ impl<'a> Run<'a> {
                 case.types, case.fill
             );
         }
-        for at in end..range_bytes(end) {
-            assert_eq!(
-                self.output_byte(at),
-                byte_of(word_before(at / 4), at),
-                "{plan}"
-            );
-        }
-        if !self.reports || end == 0 {
+        self.check_kept(end..range_bytes(end));
+        if !self.reports || plan.dims().output_len() == 0 {
             return;
         }
         let mut report = [0; 20];
@@ -196,6 +193,19 @@ impl<'a> Run<'a> {
             }
         }
         assert_eq!(self.report, report, "{plan}: {:?}", case.types);
+    }
+
+    /// Checks that bytes of the output, before, between or after slices, hold their content from before.
+    fn check_kept(&self, bytes: Range<u64>) {
+        for at in bytes {
+            let before = byte_of(word_before(at / 4), at);
+            assert_eq!(
+                self.output_byte(at),
+                before,
+                "{}: byte {at}",
+                self.case.plan
+            );
+        }
     }
 
     fn uniform(&self, dispatch: &Dispatch, begins_report: bool) -> GatherUniform {

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::sync::LazyLock;
 
 use crate::element::ElementTypes;
-use crate::gpu::cut::Cut;
+use crate::gpu::cut::{Cut, Layout};
 use crate::gpu::kernel::MAX_PLACE_DIMS;
 use crate::gpu::shaders::{EntryPoint, PipelineKey};
 use crate::index::IndexKind;
@@ -38,7 +38,12 @@ fn gathers() -> HashSet<EntryPoint> {
                     element_bytes,
                     index_kind,
                 };
-                let Ok(mut cut) = Cut::new(&plan, types, &[dims.params_rows()], &limits) else {
+                let Ok(mut cut) = Cut::new(
+                    &plan,
+                    types,
+                    Layout::aligned(&[dims.params_rows()]),
+                    &limits,
+                ) else {
                     continue;
                 };
                 // Any 256 consecutive slice sizes cover every pair of a length of the fill and a slice size modulo 16.

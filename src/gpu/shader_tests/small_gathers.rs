@@ -10,10 +10,10 @@ use crate::{Gather, GatherElements, GatherNd, GatherPlan};
 
 const FILL: [u8; 16] = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16];
 
-const WHOLE: wgpu::Limits = limits(1 << 20, 256);
+pub(super) const WHOLE: wgpu::Limits = limits(1 << 20, 256);
 
 /// Limits for bindings of `binding_bytes` bytes, whose offsets are multiples of `alignment`.
-const fn limits(binding_bytes: u64, alignment: u32) -> wgpu::Limits {
+pub(super) const fn limits(binding_bytes: u64, alignment: u32) -> wgpu::Limits {
     wgpu::Limits {
         max_storage_buffer_binding_size: binding_bytes,
         min_storage_buffer_offset_alignment: alignment,
@@ -25,6 +25,17 @@ const fn limits(binding_bytes: u64, alignment: u32) -> wgpu::Limits {
 /// Runs and checks a gather whose indices are out of range about one time in four. A fill is set if the number of
 /// output rows is even. Returns the kernel of each dispatch.
 fn run(
+    plan: GatherPlan,
+    types: (usize, IndexKind),
+    shard_rows: &[u64],
+    limits: &wgpu::Limits,
+) -> Vec<Kernel> {
+    run_at([0; 3], plan, types, shard_rows, limits)
+}
+
+/// As [`run`], with operands that start some bytes after an offset that can be bound.
+pub(super) fn run_at(
+    starts: [u64; 3],
     plan: GatherPlan,
     (element_bytes, index_kind): (usize, IndexKind),
     shard_rows: &[u64],
@@ -44,6 +55,7 @@ fn run(
     let fills = plan.dims().output_rows().is_multiple_of(2) && element_bytes <= 16;
     let mut case = Case::new(plan, types, &value);
     case.limits = limits.clone();
+    case.starts = starts;
     case.fill = fills.then(|| &FILL[..element_bytes]);
     if !shard_rows.is_empty() {
         case.shard_rows = shard_rows.to_vec();
@@ -56,7 +68,7 @@ fn run(
 }
 
 /// A gather along axis 2 of params of shape `[batch, outer, rows, slice]`.
-fn blocks([batch, outer, rows, slice]: [usize; 4], index_count: usize) -> GatherPlan {
+pub(super) fn blocks([batch, outer, rows, slice]: [usize; 4], index_count: usize) -> GatherPlan {
     let gather = Gather::new().batch_dims(1).axis(2);
     let gather = gather.bad_indices(BadIndices::Zero);
     let plan = gather.plan(&[batch, outer, rows, slice], &[batch, index_count]);
@@ -64,7 +76,7 @@ fn blocks([batch, outer, rows, slice]: [usize; 4], index_count: usize) -> Gather
 }
 
 /// Bytes of a slice, and of an element.
-const SLICES: [(usize, usize); 10] = [
+pub(super) const SLICES: [(usize, usize); 10] = [
     (1, 1),
     (2, 2),
     (4, 4),

@@ -43,10 +43,16 @@ impl<T: GatherElement, I: GatherIndex> GatherStream<'_, T, I> {
         let result = scoped_start(self.gpu.device(), read_back).await?;
         let place = |at: u64| usize::try_from(at - base).expect("a chunk is in memory");
         let (start, end) = (place(bytes.start), place(bytes.end));
-        let begun = &mut self.begun;
-        result
-            .read(wait, |mapped| whole_elements(begun, &mapped[start..end]))
-            .await?
+        let (begun, cut) = (&mut self.begun, &self.cut);
+        let elements = |mapped: &[u8]| {
+            if !cut.has_output_gaps() {
+                return whole_elements(begun, &mapped[start..end]);
+            }
+            let slices = cut.output_slices(chunk);
+            let slices = slices.map(|bytes| &mapped[place(bytes.start)..place(bytes.end)]);
+            whole_elements(begun, &slices.collect::<Vec<_>>().concat())
+        };
+        result.read(wait, elements).await?
     }
 
     /// True if the dispatch that binds this window writes an output row. An output row that is bad, or whose params row
@@ -93,8 +99,8 @@ impl<T: GatherElement, I: GatherIndex> GatherStream<'_, T, I> {
         if let Some(fill) = &self.fill {
             buffers = buffers.fill(bytemuck::bytes_of(fill));
         }
-        let operands = Operands::unchecked(&buffers, self.plan.dims())?;
         let pipelines = &self.gpu.gatherer().pipelines;
+        let operands = Operands::unchecked(&buffers, self.plan.dims(), &pipelines.limits)?;
         let prepared = PreparedGather::new(pipelines, self.plan, &operands, &[dispatch])?;
         let submission = self.gpu.submit("wgpu-gather/stream", |encoder| {
             self.indices.load(indices_span, encoder);

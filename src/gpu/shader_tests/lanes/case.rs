@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use crate::element::ElementTypes;
-use crate::gpu::cut::{Cut, Dispatch};
+use crate::gpu::cut::{Cut, Dispatch, Layout};
 use crate::gpu::fill::{Fill, FillPattern};
 use crate::gpu::shader_tests::oracle::{Slice, Values, slice_of};
 use crate::plan::GatherPlan;
@@ -18,6 +18,8 @@ pub(crate) struct Case<'a> {
     pub(crate) fill: Option<&'a [u8]>,
     /// Params rows of each buffer.
     pub(crate) shard_rows: Vec<u64>,
+    /// Bytes from the last offset that can be bound to the start of params in each buffer, of indices and of the output.
+    pub(crate) starts: [u64; 3],
     pub(crate) limits: wgpu::Limits,
     pub(crate) index: Values<'a>,
 }
@@ -29,6 +31,7 @@ impl<'a> Case<'a> {
             types,
             fill: None,
             shard_rows: vec![plan.dims().params_rows()],
+            starts: [0; 3],
             limits: wgpu::Limits {
                 max_storage_buffer_binding_size: 1 << 40,
                 ..wgpu::Limits::default()
@@ -42,6 +45,11 @@ impl<'a> Case<'a> {
         self.plan.dims().slice_len * self.types.element_bytes
     }
 
+    /// The first byte of an output row, from the last offset that can be bound on.
+    pub(crate) fn output_place(&self, row: u64) -> u64 {
+        self.starts[2] + row * self.plan.dims().output_stride * self.types.element_bytes
+    }
+
     pub(crate) fn fill_pattern(&self) -> FillPattern {
         self.fill.map_or(FillPattern::ZEROS, |fill| {
             let pattern = Fill::new(fill).pattern(self.types.element_bytes);
@@ -50,7 +58,16 @@ impl<'a> Case<'a> {
     }
 
     pub(crate) fn dispatches(&self) -> Vec<Dispatch> {
-        let cut = Cut::new(&self.plan, self.types, &self.shard_rows, &self.limits);
+        let [params_start, indices_start, output_start] = self.starts;
+        let mut layout = Layout {
+            indices_start,
+            output_start,
+            ..Layout::aligned(&self.shard_rows)
+        };
+        for shard in &mut layout.shards {
+            shard.start = params_start;
+        }
+        let cut = Cut::new(&self.plan, self.types, layout, &self.limits);
         let mut cut = cut.expect("the limits allow it");
         cut.set_fill_words(self.fill_pattern().words);
         let dispatches: Vec<_> = cut.dispatches().take(MOST_DISPATCHES).collect();
@@ -67,7 +84,7 @@ impl<'a> Case<'a> {
                 row -= self.shard_rows[shard];
                 shard += 1;
             }
-            first = row * self.slice_bytes();
+            first = self.params_place(row);
         }
         move |byte| match slice {
             Slice::Row(_) => byte_of(params_word(shard, (first + byte) / 4), first + byte),
@@ -78,17 +95,23 @@ impl<'a> Case<'a> {
         }
     }
 
+    /// The first byte of a row of a shard, from the last offset that can be bound on.
+    fn params_place(&self, row: u64) -> u64 {
+        self.starts[0] + row * self.plan.dims().params_stride * self.types.element_bytes
+    }
+
     /// The output bytes in a range that a dispatch is to write, with their values; rows of other windows are left out.
     pub(crate) fn expected(
         &self,
         dispatch: &Dispatch,
         bytes: Range<u64>,
     ) -> impl Iterator<Item = (u64, u8)> {
-        let slice_bytes = self.slice_bytes();
-        let rows = bytes.start / slice_bytes..bytes.end.div_ceil(slice_bytes);
+        let stride = self.output_place(1) - self.starts[2];
+        let rows = bytes.start.saturating_sub(self.starts[2]) / stride
+            ..bytes.end.saturating_sub(self.starts[2]).div_ceil(stride);
         rows.flat_map(move |row| {
             let slice = self.slice(row);
-            let first = row * slice_bytes;
+            let first = self.output_place(row);
             let piece = dispatch.piece..dispatch.piece + dispatch.piece_bytes;
             let piece = match self.is_in(dispatch, row) {
                 true => {
@@ -101,18 +124,19 @@ impl<'a> Case<'a> {
         })
     }
 
-    pub(crate) fn output_bytes(&self) -> u64 {
-        self.plan.dims().output_len() * self.types.element_bytes
+    /// The end of the output, from the last offset that can be bound on.
+    pub(crate) fn output_end(&self) -> u64 {
+        self.starts[2] + self.plan.dims().output_len() * self.types.element_bytes
     }
 
     pub(crate) fn index_word(&self, word: u64) -> u32 {
         let bytes = self.types.index_kind.bytes();
         let word = (0..4).map(|byte| {
-            let at = word * 4 + byte;
-            // Bytes after the last value are not 0, so that a test sees it if they count.
-            match at / bytes < self.plan.dims().indices_len() {
-                true => (self.index)(at / bytes).to_le_bytes()[index_of(at % bytes)],
-                false => 0x81,
+            // Bytes outside the values are not 0, so that a test sees it if they count.
+            let at = (word * 4 + byte).checked_sub(self.starts[1]);
+            match at.filter(|at| at / bytes < self.plan.dims().indices_len()) {
+                Some(at) => (self.index)(at / bytes).to_le_bytes()[index_of(at % bytes)],
+                None => 0x81,
             }
         });
         let word: Vec<u8> = word.collect();
