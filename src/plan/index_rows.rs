@@ -104,12 +104,8 @@ impl<'a, I: GatherIndex> IndexRows<'a, I> {
             let (of_line, rest) = rows.split_at_mut(len);
             let (mut place, stride) = (line.place, line.innermost.stride);
             // Broadcasting may repeat one index row in the whole line; else its index rows follow each other.
-            let step = if line.innermost.index_stride == 0 {
-                0
-            } else {
-                1
-            };
-            let first = usize::try_from(line.index_row).expect("indices are in memory");
+            let step = usize::from(line.innermost.index_stride > 0);
+            let first = usize::try_from(line.index_row()).expect("indices are in memory");
             let indices = self.values_of(first..first + (len - 1) * step + 1);
             for (k, row) in of_line.iter_mut().enumerate() {
                 *row = match select(indices, k * step) {
@@ -142,7 +138,7 @@ impl<'a, I: GatherIndex> IndexRows<'a, I> {
 
     /// The error that names the index row of an output row.
     pub(crate) fn bad_index_of(&self, output_row: u64) -> BadIndexError {
-        let row = Line::at(self.plan.dims(), output_row).index_row;
+        let row = Line::at(self.plan.dims(), output_row).index_row();
         self.bad_index(usize::try_from(row).expect("indices are in memory"))
     }
 
@@ -220,10 +216,11 @@ impl<I: GatherIndex, const DEPTH: usize> SelectedRows for Indices<'_, I, DEPTH> 
 
     #[inline(always)]
     fn likely_row(self, k: usize) -> u64 {
-        let index = self.index_rows[k].iter().zip(self.dims).zip(self.added);
-        index.fold(0, |row: u64, ((value, dim), added)| {
-            row.wrapping_mul(dim).wrapping_add(value.position(added))
-        })
+        let mut row = 0_u64;
+        for ((value, dim), added) in self.index_rows[k].iter().zip(self.dims).zip(self.added) {
+            row = row.wrapping_mul(dim).wrapping_add(value.position(added));
+        }
+        row
     }
 }
 

@@ -12,8 +12,8 @@ pub(crate) struct Line<'a> {
     pub(crate) block_row: u64,
     /// The outer coordinate of the block.
     outer: u64,
-    /// The index row, counted over all batches.
-    pub(crate) index_row: u64,
+    /// The index row at the start of the line, counted over all batches.
+    line_index_row: u64,
     /// The current row, counted in its block.
     n: u64,
     /// The params rows that the place of the row adds.
@@ -31,13 +31,12 @@ impl<'a> Line<'a> {
         let whole_block = (&PlaceDim::of_index_rows(dims.index_count), &[][..]);
         let (&innermost, outer_dims) = dims.place_dims.split_last().unwrap_or(whole_block);
         let mut line = n / innermost.size;
-        let mut index_row =
-            batch * dims.batch_index_rows + n % innermost.size * innermost.index_stride;
+        let mut line_index_row = batch * dims.batch_index_rows;
         let mut coordinates = vec![0; outer_dims.len()];
         for (coordinate, dim) in coordinates.iter_mut().zip(outer_dims).rev() {
             *coordinate = line % dim.size;
             line /= dim.size;
-            index_row += *coordinate * dim.index_stride;
+            line_index_row += *coordinate * dim.index_stride;
         }
         Self {
             dims,
@@ -45,7 +44,7 @@ impl<'a> Line<'a> {
             outer_dims,
             block_row: block * dims.held_rows,
             outer,
-            index_row,
+            line_index_row,
             n,
             place: dims.place(n),
             coordinates,
@@ -53,9 +52,14 @@ impl<'a> Line<'a> {
         }
     }
 
+    /// The index row of the current output row, counted over all batches.
+    pub(crate) fn index_row(&self) -> u64 {
+        let at = self.innermost.size - self.left;
+        self.line_index_row + at * self.innermost.index_stride
+    }
+
     /// Advances by `rows` output rows, at most `left`.
     pub(crate) fn skip(&mut self, rows: usize) {
-        self.index_row += rows as u64 * self.innermost.index_stride;
         self.n += rows as u64;
         self.place += rows as u64 * self.innermost.stride;
         self.left -= rows as u64;
@@ -64,17 +68,16 @@ impl<'a> Line<'a> {
         }
         self.left = self.innermost.size;
         self.place -= self.innermost.size * self.innermost.stride;
-        self.index_row -= self.innermost.size * self.innermost.index_stride;
         // At the end of a block all coordinates become 0, the first place of the next block.
         for (coordinate, dim) in self.coordinates.iter_mut().zip(self.outer_dims).rev() {
             *coordinate += 1;
             self.place += dim.stride;
-            self.index_row += dim.index_stride;
+            self.line_index_row += dim.index_stride;
             if *coordinate < dim.size {
                 break;
             }
             self.place -= dim.size * dim.stride;
-            self.index_row -= dim.size * dim.index_stride;
+            self.line_index_row -= dim.size * dim.index_stride;
             *coordinate = 0;
         }
         if self.n == self.dims.index_count {
@@ -84,7 +87,7 @@ impl<'a> Line<'a> {
             // The first index row of the batch is the current one again.
             if self.outer == self.dims.outer_size {
                 self.outer = 0;
-                self.index_row += self.dims.batch_index_rows;
+                self.line_index_row += self.dims.batch_index_rows;
             }
         }
     }
