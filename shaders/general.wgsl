@@ -29,6 +29,18 @@ fn remainder(a: vec2<u32>, b: vec2<u32>) -> vec2<u32> {
     return rest;
 }
 
+// The index value that index_word has at `word`, as 64 bits with its sign extended.
+fn index_value(word: u32) -> vec2<u32> {
+    let top = index_word(word + gather.index_words - 1u);
+    let extension = select(0u, BAD, (top & gather.sign) != 0u);
+    return vec2<u32>(index_word(word), select(extension, top, gather.index_words == 2u));
+}
+
+// The value, with the dim added if it is below zero and counts from the end.
+fn from_front(value: vec2<u32>, dim: vec2<u32>) -> vec2<u32> {
+    return add(value, select(vec2<u32>(), dim, (value.y & gather.from_end) != 0u));
+}
+
 struct ElementPlace {
     // place(n) of the formula.
     offset: u32,
@@ -72,16 +84,14 @@ fn source_row_of(output_place: Place) -> SourceRow {
     var word = gather.indices_start + index_row_of(place) * gather.index_depth * gather.index_words;
     for (var k = 0u; k < gather.index_depth; k++) {
         let dim = pair(k, dims);
-        let low = index_word(word);
-        let top = index_word(word + gather.index_words - 1u);
-        let is_negative = (top & gather.sign) != 0u;
-        var at = vec2<u32>(low, select(select(0u, BAD, is_negative), top, gather.index_words == 2u));
+        var at = index_value(word);
         if gather.wraps > 0u {
+            let is_negative = (at.y & gather.sign) != 0u;
             // The complement of a number below zero is -1 less the number.
             let rest = remainder(select(at, ~at, is_negative), dim);
             at = select(rest, subtract(dim, add(rest, vec2<u32>(1u, 0u))), is_negative);
         } else {
-            at = add(at, select(vec2<u32>(), dim, (top & gather.from_end) != 0u));
+            at = from_front(at, dim);
         }
         let nearest = select(subtract(dim, vec2<u32>(1u, 0u)), vec2<u32>(), (at.y & gather.lowest) != 0u);
         at = select(at, nearest, gather.unclamped == 0u && !less(at, dim));

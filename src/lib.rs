@@ -67,6 +67,7 @@ only at run time. Two ways to a GPU, in an app's own device and in one of the cr
 //!
 //! [`BadIndices`] decides about an index out of range. By default it is an error on the CPU and zeros on a GPU, as in
 //! TensorFlow; other policies make the two equal. [`NegativeIndices`] lets negative indices count from the end.
+//! [`GatherPlan::out_of_range`] is the mask of all bad rows, for instance for nulls.
 //!
 //! A mistake is a typed error that names the operand and the numbers, before anything is recorded: [`PlanError`] for
 //! shapes, [`RunError`] for operands on the host and for bad indices, and with the feature `gpu` `GatherError` for buffers

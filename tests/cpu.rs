@@ -67,6 +67,37 @@ fn every_index_value_is_judged_at_full_width() {
     }
 }
 
+/// Also for the policies that replace an index, and of an empty output.
+#[test]
+fn the_mask_has_the_bad_rows_of_the_oracle() {
+    let cases = cases::table().into_iter().filter(Case::check_plan);
+    for case in cases.chain(cases::index_values()) {
+        for job in case.jobs(&[1], IndexKind::ALL, &POLICIES) {
+            job.check_mask();
+        }
+    }
+}
+
+#[test]
+fn usize_indices_have_a_mask_of_their_width() {
+    let gather = GatherNd::new().negative_indices(NegativeIndices::FromEnd);
+    let plan = gather.plan(&[3, 4], &[2, 2]).unwrap();
+    let found = plan.out_of_range(&[2, 3, 2, usize::MAX]);
+    assert_eq!(found, Ok(vec![false, true]));
+}
+
+#[test]
+fn a_mask_needs_all_indices_and_memory() {
+    let plan = Gather::new().plan(&[3], &[2]).unwrap();
+    let error = plan.out_of_range(&[0]).unwrap_err();
+    assert_eq!(error.to_string(), "indices must have 2 elements, found 1");
+    // Index rows without values need memory only for the mask.
+    let plan = GatherNd::new().plan(&[1], &[1 << 62, 0]).unwrap();
+    let error = plan.out_of_range(&[0_i32; 0]).unwrap_err();
+    let text = "output of 4611686018427387904 elements of 1 bytes cannot be allocated";
+    assert_eq!(error.to_string(), text);
+}
+
 #[test]
 fn of_two_values_either_may_be_out_of_range() {
     let (rows, columns) = (3, 5);

@@ -3,6 +3,7 @@
 
 mod copy;
 mod gather;
+mod mask;
 pub(crate) mod memory;
 #[cfg(test)]
 mod tests;

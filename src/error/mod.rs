@@ -23,6 +23,8 @@ pub enum Operand {
     Output,
     /// The buffer in which the GPU reports bad rows.
     Report,
+    /// The mask of bad rows.
+    Mask,
     /// The buffer that holds the number of index rows, if only the GPU knows it.
     IndexCount,
     /// A tensor of an owner, as `Gpu::upload` makes it, in no particular role of a gather.
@@ -37,6 +39,7 @@ impl fmt::Display for Operand {
             Self::Indices => f.write_str("indices"),
             Self::Output => f.write_str("output"),
             Self::Report => f.write_str("report"),
+            Self::Mask => f.write_str("mask"),
             Self::IndexCount => f.write_str("index count"),
             Self::Tensor => f.write_str("tensor"),
         }
@@ -65,7 +68,7 @@ pub enum RunError {
     /// An index is out of range, and the policy makes it an error.
     #[error(transparent)]
     BadIndex(#[from] BadIndexError),
-    /// The output that `run` returns cannot be allocated.
+    /// The elements that a call returns cannot be allocated: the output of `run`, or the mask of `out_of_range`.
     #[error("output of {elements} elements of {element_bytes} bytes cannot be allocated")]
     OutOfMemory { elements: u64, element_bytes: usize },
 }

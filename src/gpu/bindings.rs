@@ -47,6 +47,7 @@ pub(super) struct Bindings<'a> {
     pub(super) params_span: Span,
     pub(super) indices_span: Span,
     pub(super) output_span: Span,
+    pub(super) mask_span: Span,
 }
 
 impl Bindings<'_> {
@@ -56,6 +57,7 @@ impl Bindings<'_> {
             binding::PARAMS => (self.params, self.params_span),
             binding::INDICES => (Some(operands.indices), self.indices_span),
             binding::OUTPUT => (Some(operands.output), self.output_span),
+            binding::MASK => (operands.mask, self.mask_span),
             binding::COUNTER => {
                 let counter = self.counter.expect("an entry point that reports counts");
                 return entry(number, counter, 0, COUNTER_BYTES);

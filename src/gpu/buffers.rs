@@ -8,15 +8,15 @@ use crate::element::ElementTypes;
 /// The buffer ranges of one gather, and the types of their elements.
 ///
 /// Each range holds at least the bytes of its operand, row-major and little-endian, and those that follow up to a
-/// multiple of 4, since wgpu binds whole words. All bytes of the output's words that are not of its slices keep their
-/// values. An operand without elements may have an empty range.
+/// multiple of 4, since wgpu binds whole words. All bytes of the words of output and mask that are not theirs
+/// keep their values. An operand without elements may have an empty range.
 ///
-/// A range of params, indices or output starts at a multiple of 4 bytes, or of 1 or 2 if no more divide the bytes of an
-/// element. Slices that start at multiples of 16 bytes are copied in larger units. The range of a report or of an index
+/// A range of params, indices, output or mask starts at a multiple of 4 bytes; of params, indices or output, at one of 1
+/// or 2 if no more divide the bytes of an element. Slices that start at multiples of 16 bytes are copied in larger units. The range of a report or of an index
 /// count starts at a multiple of `min_storage_buffer_offset_alignment`. The buffers have the usage `STORAGE`.
 ///
-/// Operands may share a buffer, for instance a memory pool. Output and report are written, so each of them must
-/// not overlap another operand, gaps between rows included.
+/// Operands may share a buffer, for instance a memory pool. Output, report and mask are written, so each of them
+/// must not overlap another operand, gaps between rows included.
 ///
 /// ```
 /// use wgpu_gather::{ElementTypes, Gather, GatherBuffers, GatherError, Gatherer, Operand, wgpu};
@@ -43,6 +43,7 @@ pub struct GatherBuffers<'a> {
     pub(crate) indices: Option<wgpu::BufferSlice<'a>>,
     pub(crate) output: Option<wgpu::BufferSlice<'a>>,
     pub(crate) report: Option<wgpu::BufferSlice<'a>>,
+    pub(crate) mask: Option<wgpu::BufferSlice<'a>>,
     pub(crate) index_count: Option<wgpu::BufferSlice<'a>>,
     pub(crate) fill: Option<Fill>,
 }
@@ -57,6 +58,7 @@ impl<'a> GatherBuffers<'a> {
             indices: None,
             output: None,
             report: None,
+            mask: None,
             index_count: None,
             fill: None,
         }
@@ -122,6 +124,40 @@ impl<'a> GatherBuffers<'a> {
     #[must_use]
     pub fn report(mut self, report: wgpu::BufferSlice<'a>) -> Self {
         self.report = Some(report);
+        self
+    }
+
+    /// Writes the mask of bad rows into `mask`: one byte for each index row, 1 if a value of the row is out of range,
+    /// else 0. [`GatherPlan::out_of_range`](crate::GatherPlan::out_of_range) is the same mask on the CPU, and describes
+    /// it. The range has [`index_row_count`](crate::GatherPlan::index_row_count) bytes, rounded up to a multiple of 4.
+    ///
+    /// The mask takes a dispatch of its own, or several if the device's limits cut it. The dispatch reads only the
+    /// indices, and it runs also if the output is empty. With an [`index_count`](Self::index_count) the mask still covers
+    /// all index rows of the plan: the bytes of rows from the count on are about whatever the buffer of indices holds.
+    ///
+    /// ```
+    /// use wgpu_gather::{ElementTypes, Gather, GatherBuffers, Gatherer, wgpu};
+    ///
+    /// # let (device, _queue) = wgpu::Device::noop(&wgpu::DeviceDescriptor::default());
+    /// # let buffer = |size| device.create_buffer(&wgpu::BufferDescriptor {
+    /// #     label: None, size, usage: wgpu::BufferUsages::STORAGE, mapped_at_creation: false,
+    /// # });
+    /// # let mut encoder = device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
+    /// let plan = Gather::new().plan(&[100, 16], &[6])?;
+    /// let (params, indices, output) = (buffer(100 * 64), buffer(6 * 4), buffer(6 * 64));
+    /// let mask = buffer(plan.index_row_count().next_multiple_of(4));
+    /// assert_eq!(mask.size(), 8);
+    /// let buffers = GatherBuffers::new(ElementTypes::of::<f32, i32>())
+    ///     .params(params.slice(..))
+    ///     .indices(indices.slice(..))
+    ///     .output(output.slice(..))
+    ///     .mask(mask.slice(..));
+    /// assert!(Gatherer::new(&device).encode(&mut encoder, &plan, &buffers).is_ok());
+    /// # Ok::<(), wgpu_gather::PlanError>(())
+    /// ```
+    #[must_use]
+    pub fn mask(mut self, mask: wgpu::BufferSlice<'a>) -> Self {
+        self.mask = Some(mask);
         self
     }
 
@@ -194,6 +230,7 @@ impl fmt::Debug for GatherBuffers<'_> {
             .field("indices", &self.indices.map(range))
             .field("output", &self.output.map(range))
             .field("report", &self.report.map(range))
+            .field("mask", &self.mask.map(range))
             .field("index_count", &self.index_count.map(range))
             .finish()
     }

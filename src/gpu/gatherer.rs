@@ -4,6 +4,7 @@
 use super::buffers::GatherBuffers;
 use super::cut::{Cut, Dispatch, Layout};
 use super::limits::check_limits;
+use super::mask::MaskDispatch;
 use super::operands::Operands;
 use super::pipelines::Pipelines;
 use super::prepared::PreparedGather;
@@ -70,7 +71,7 @@ impl Gatherer {
     /// them. The pipelines are for gathers
     ///
     /// - with a report only if the policy is [`BadIndices::Error`];
-    /// - without an index count;
+    /// - without a mask and without an index count;
     /// - with params in one buffer, which the output and the report do not share;
     /// - without a fill, or with a fill of 1, 2, 4, 8 or 16 bytes.
     ///
@@ -147,7 +148,14 @@ impl Gatherer {
                 first.kernel
             );
         }
-        PreparedGather::new(&self.pipelines, plan, &operands, &dispatches)
+        let masks = match operands.mask {
+            Some(mask) => {
+                let starts = [operands.start(operands.indices), operands.start(mask)];
+                MaskDispatch::all(plan, operands.types.index_kind, starts, limits)?
+            }
+            None => Vec::new(),
+        };
+        PreparedGather::new(&self.pipelines, plan, &operands, &dispatches, &masks)
     }
 
     /// Records the gather as one compute pass. Into a compute pass of the caller it is recorded by

@@ -1,6 +1,7 @@
 //! The kernels, the choice of one for a dispatch, and how the workgroups of the dispatch share its rows. Pure:
 //! functions of sizes, without a device.
 
+use super::types::size;
 use crate::bad_indices::BadIndices;
 use crate::error::GatherError;
 use crate::index::IndexKind;
@@ -197,6 +198,12 @@ impl Shares {
             ..Self::ONE
         }
     }
+}
+
+/// The width and the height of the grid of all workgroups: as few rows as the device allows, of equal width.
+pub(crate) fn grid(workgroups: u64, max_width: u64) -> (u32, u32) {
+    let height = workgroups.div_ceil(max_width);
+    (size(workgroups.div_ceil(height)), size(height))
 }
 
 /// How a kernel finds the row that an index row selects.

@@ -10,6 +10,7 @@ mod fill;
 mod gatherer;
 mod kernel;
 mod limits;
+mod mask;
 mod operands;
 mod pipelines;
 mod prepared;

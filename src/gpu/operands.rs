@@ -9,7 +9,8 @@ use super::report::REPORT_BYTES;
 use super::types::{OperandBytes, WORD_BYTES, range_bytes};
 use crate::element::ElementTypes;
 use crate::error::{GatherError, Operand};
-use crate::plan::{GatherDims, spanned};
+use crate::plan::GatherDims;
+use crate::plan::dims::spanned;
 
 /// Bytes of an index count, one `u32`.
 pub(crate) const COUNT_BYTES: u64 = 4;
@@ -29,6 +30,8 @@ pub(crate) struct Operands<'a> {
     pub(crate) indices: wgpu::BufferSlice<'a>,
     pub(crate) output: wgpu::BufferSlice<'a>,
     pub(crate) report: Option<wgpu::BufferSlice<'a>>,
+    /// The mask of bad rows, if the caller asks for it.
+    pub(crate) mask: Option<wgpu::BufferSlice<'a>>,
     /// The number of index rows, if only the device knows it.
     pub(crate) index_count: Option<wgpu::BufferSlice<'a>>,
     pub(crate) fill: FillPattern,
@@ -37,6 +40,8 @@ pub(crate) struct Operands<'a> {
     pub(crate) aliased: bool,
     /// Offsets that can be bound are multiples of this many bytes.
     alignment: u64,
+    /// As `aliased`, for the dispatches of the mask, which bind indices and mask only.
+    pub(crate) mask_aliased: bool,
 }
 
 impl<'a> Operands<'a> {
@@ -52,6 +57,7 @@ impl<'a> Operands<'a> {
             indices,
             output,
             report,
+            mask,
             index_count,
             fill,
         } = buffers;
@@ -76,29 +82,35 @@ impl<'a> Operands<'a> {
             indices: indices.ok_or(missing(Operand::Indices))?,
             output: output.ok_or(missing(Operand::Output))?,
             report,
+            mask,
             index_count,
             fill: fill.unwrap_or(FillPattern::ZEROS),
             aliased: false,
             alignment: alignment(limits),
+            mask_aliased: false,
         })
     }
 
     /// The last offset that can be bound, at or before the start of a range.
     pub(crate) fn bound_offset(&self, range: wgpu::BufferSlice<'_>) -> u64 {
-        range.offset() - range.offset() % self.alignment
+        range.offset() - self.start(range)
+    }
+
+    /// The bytes from the last offset that can be bound to the start of a range.
+    pub(crate) fn start(&self, range: wgpu::BufferSlice<'_>) -> u64 {
+        range.offset() % self.alignment
     }
 
     /// The places of the operands in their buffers.
     pub(crate) fn layout(&self) -> Layout {
-        let start = |range: wgpu::BufferSlice<'_>| range.offset() % self.alignment;
         let place = |shard: &ParamsShard<'_>| ShardPlace {
             rows: shard.rows,
-            start: start(shard.range),
+            start: self.start(shard.range),
         };
         Layout {
             shards: self.shards.iter().map(place).collect(),
-            indices_start: start(self.indices),
-            output_start: start(self.output),
+            indices_start: self.start(self.indices),
+            output_start: self.start(self.output),
         }
     }
 
@@ -122,8 +134,12 @@ impl<'a> Operands<'a> {
             for (with, other, other_place) in &bound {
                 if is_written(operand) && *other == buffer {
                     check_apart(operand, *with, &place, other_place)?;
-                    // No dispatch binds an index count together with an operand that is written.
-                    operands.aliased |= !is_written(*with) && *with != Operand::IndexCount;
+                    match (operand, with) {
+                        (Operand::Mask, _) => operands.mask_aliased |= *with == Operand::Indices,
+                        // No dispatch binds an index count together with an operand that is written.
+                        (_, Operand::IndexCount) => {}
+                        _ => operands.aliased |= !is_written(*with),
+                    }
                 }
             }
             bound.push((operand, buffer, place));
@@ -156,12 +172,14 @@ impl<'a> Operands<'a> {
         ranges.push((Operand::Output, self.output, bytes.output));
         let report = self.report;
         ranges.extend(report.map(|report| (Operand::Report, report, REPORT_BYTES)));
+        let mask = self.mask;
+        ranges.extend(mask.map(|mask| (Operand::Mask, mask, dims.index_rows())));
         Ok(ranges)
     }
 }
 
 fn is_written(operand: Operand) -> bool {
-    matches!(operand, Operand::Output | Operand::Report)
+    matches!(operand, Operand::Output | Operand::Report | Operand::Mask)
 }
 
 fn check_apart(
@@ -226,6 +244,8 @@ fn check_range(
         Operand::Params | Operand::ParamsShard(_) | Operand::Output => {
             word_part(types.element_bytes)
         }
+        // A lane owns a word of it.
+        Operand::Mask => WORD_BYTES,
         _ => limits.min_storage_buffer_offset_alignment.max(WORD_BYTES),
     };
     if !offset.is_multiple_of(u64::from(alignment)) {

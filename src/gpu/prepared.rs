@@ -1,10 +1,14 @@
 //! Gathers whose GPU objects are made, so that they can be recorded any number of times.
 
+mod mask;
+mod uniforms;
+
 use std::fmt;
 
-use super::bindings::{Bindings, DUMMY_BYTES, WORKGROUPS_BYTES};
+use super::bindings::{Bindings, DUMMY_BYTES};
 use super::cut::{Dispatch, Span};
 use super::kernel::WORKGROUP_SIZE;
+use super::mask::MaskDispatch;
 use super::operands::Operands;
 use super::pipelines::Pipelines;
 use super::scope::scoped;
@@ -13,9 +17,6 @@ use super::types::WORD_BYTES;
 use super::uniform::{GatherUniform, UNIFORM_BYTES};
 use crate::error::GatherError;
 use crate::plan::GatherPlan;
-
-/// The uniforms of many dispatches share buffers of up to this many bytes.
-const MAX_UNIFORMS_BYTES: u64 = 1 << 16;
 
 /// Below this many invocations, lanes without a row cost less than an indirect dispatch.
 const MAX_DIRECT_INVOCATIONS: u64 = 1 << 18;
@@ -35,28 +36,23 @@ pub struct PreparedGather {
 }
 
 impl PreparedGather {
-    /// Makes the GPU objects of `dispatches`. Without a dispatch, makes the objects that write the report, if any.
+    /// Makes the GPU objects of `dispatches`, and those of the mask. Without a dispatch, makes the objects that write the
+    /// report, if any.
     pub(super) fn new(
         pipelines: &Pipelines,
         plan: &GatherPlan,
         operands: &Operands<'_>,
         dispatches: &[Dispatch],
+        masks: &[MaskDispatch],
     ) -> Result<Self, GatherError> {
-        if dispatches.is_empty() && operands.report.is_none() {
-            return Ok(Self { steps: Vec::new() });
-        }
-        let maker = Maker::new(pipelines, operands, dispatches)?;
-        let uniforms = GatherUniform::of_dispatches(
-            plan,
-            operands.types.index_kind,
-            dispatches,
-            operands.fill,
-        );
-        let per_buffer = maker.uniforms_per_buffer();
         let mut steps = Vec::new();
-        for (chunk, uniforms) in uniforms.chunks(per_buffer).enumerate() {
-            let dispatches = dispatches.get(chunk * per_buffer..).unwrap_or_default();
-            maker.make_steps(uniforms, dispatches, &mut steps)?;
+        let gathers = !dispatches.is_empty() || operands.report.is_some();
+        if gathers || !masks.is_empty() {
+            let maker = Maker::new(pipelines, operands, dispatches)?;
+            if gathers {
+                maker.make_gather_steps(plan, dispatches, &mut steps)?;
+            }
+            maker.make_mask_steps(plan, masks, &mut steps)?;
         }
         Ok(Self { steps })
     }
@@ -90,7 +86,7 @@ impl PreparedGather {
 /// Prints the number of dispatches. A gather takes one; several if the device's limits cut it, if params has shards, or if
 /// an index count meets several blocks; and one more for up to 15 last rows of 1, 2 or 4 bytes that do not fill 16 bytes.
 /// A report takes up to one more for each of these dispatches; an index count takes one more for each. An empty output
-/// takes none, or one that writes the report.
+/// takes none, or one that writes the report. A mask takes one more, or several if the device's limits cut it.
 impl fmt::Debug for PreparedGather {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("PreparedGather")
@@ -163,10 +159,21 @@ impl<'a> Maker<'a> {
         })
     }
 
-    fn uniforms_per_buffer(&self) -> usize {
-        let buffer_bytes = self.pipelines.limits.max_buffer_size;
-        let uniforms = buffer_bytes.min(MAX_UNIFORMS_BYTES) / self.stride;
-        usize::try_from(uniforms).map_or(1, |uniforms| uniforms.max(1))
+    /// Appends the steps of the gather.
+    fn make_gather_steps(
+        &self,
+        plan: &GatherPlan,
+        dispatches: &[Dispatch],
+        steps: &mut Vec<Step>,
+    ) -> Result<(), GatherError> {
+        let Operands { types, fill, .. } = *self.operands;
+        let uniforms = GatherUniform::of_dispatches(plan, types.index_kind, dispatches, fill);
+        let per_buffer = self.uniforms_per_buffer();
+        for (chunk, uniforms) in uniforms.chunks(per_buffer).enumerate() {
+            let dispatches = dispatches.get(chunk * per_buffer..).unwrap_or_default();
+            self.make_steps(uniforms, dispatches, steps)?;
+        }
+        Ok(())
     }
 
     /// Appends the steps of the first of `dispatches`, one dispatch for each of the uniforms, which share a buffer.
@@ -197,6 +204,7 @@ impl<'a> Maker<'a> {
                 params_span: span(|dispatch| dispatch.params),
                 indices_span: span(|dispatch| dispatch.indices),
                 output_span: span(|dispatch| dispatch.output),
+                mask_span: Span::default(),
             };
             let aliased = self.operands.aliased;
             if let Some(dispatch) = dispatch {
@@ -238,43 +246,6 @@ impl<'a> Maker<'a> {
             pipeline,
             bind_group,
             workgroups,
-        })
-    }
-
-    fn make_uniforms(&self, uniforms: &[GatherUniform]) -> wgpu::Buffer {
-        let mut usage = wgpu::BufferUsages::UNIFORM;
-        if self.is_indirect {
-            usage |= wgpu::BufferUsages::STORAGE;
-        }
-        let device = &self.pipelines.device;
-        let buffer = device.create_buffer(&wgpu::BufferDescriptor {
-            label: Some("wgpu-gather/uniforms"),
-            size: (uniforms.len() as u64 - 1) * self.stride + UNIFORM_BYTES,
-            usage,
-            mapped_at_creation: true,
-        });
-        // A lost device maps nothing; the error scope holds any error.
-        if let Ok(mut mapped) = buffer.get_mapped_range_mut(..) {
-            let mut start = 0;
-            for uniform in uniforms {
-                let bytes = bytemuck::bytes_of(uniform);
-                let end = start + bytes.len();
-                mapped.slice(start..end).copy_from_slice(bytes);
-                start += usize::try_from(self.stride).expect("uniforms in memory");
-            }
-        }
-        buffer.unmap();
-        buffer
-    }
-
-    /// A buffer for the workgroups of dispatches with an index count, as far apart as their uniforms.
-    fn make_workgroups(&self, dispatches: usize) -> wgpu::Buffer {
-        let device = &self.pipelines.device;
-        device.create_buffer(&wgpu::BufferDescriptor {
-            label: Some("wgpu-gather/workgroups"),
-            size: (dispatches as u64 - 1) * self.stride + WORKGROUPS_BYTES,
-            usage: wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::INDIRECT,
-            mapped_at_creation: false,
         })
     }
 }

@@ -6,6 +6,7 @@ mod edge_values;
 mod gaps;
 mod interpreter;
 mod lanes;
+mod mask;
 mod oracle;
 mod overrides;
 mod parsed;
@@ -130,6 +131,7 @@ fn a_gather_without_a_report_binds_its_operands_only() {
         let most = match key.entry_point {
             EntryPoint::Gather { report: false, .. } => 3,
             EntryPoint::Gather { report: true, .. } => 4,
+            EntryPoint::OutOfRange => 2,
             // The most that WebGPU guarantees.
             EntryPoint::FinishReport | EntryPoint::CountRows => 8,
         };
@@ -152,6 +154,7 @@ fn each_binding_is_the_operand_that_rust_binds() {
                 binding::COUNT => ("count", READ),
                 binding::INDIRECT_UNIFORM => ("indirect", READ_AND_WRITE),
                 binding::WORKGROUPS => ("workgroups", READ_AND_WRITE),
+                binding::MASK => ("mask", READ_AND_WRITE),
                 other => panic!("binding {other} is in no table"),
             };
             let name = global.name.as_deref().expect("a global has a name");

@@ -20,6 +20,8 @@ pub(crate) enum EntryPoint {
     },
     FinishReport,
     CountRows,
+    /// Writes the mask of bad rows.
+    OutOfRange,
 }
 
 impl EntryPoint {
@@ -35,6 +37,7 @@ impl EntryPoint {
             Self::Gather { kernel, report, .. } => kernel.name(report),
             Self::FinishReport => "finish_report",
             Self::CountRows => "count_rows",
+            Self::OutOfRange => "out_of_range",
         }
     }
 
@@ -65,6 +68,7 @@ impl EntryPoint {
                 binding::INDIRECT_UNIFORM,
                 binding::WORKGROUPS,
             ],
+            Self::OutOfRange => &[binding::UNIFORM, binding::INDICES, binding::MASK],
         }
     }
 
@@ -95,12 +99,13 @@ pub(crate) mod binding {
     pub(crate) const COUNT: u32 = 6;
     pub(crate) const INDIRECT_UNIFORM: u32 = 7;
     pub(crate) const WORKGROUPS: u32 = 8;
+    pub(crate) const MASK: u32 = 9;
 
     /// True if the entry points that use the binding write to it.
     pub(crate) const fn is_written(number: u32) -> bool {
         matches!(
             number,
-            OUTPUT | COUNTER | REPORT | INDIRECT_UNIFORM | WORKGROUPS
+            OUTPUT | COUNTER | REPORT | INDIRECT_UNIFORM | WORKGROUPS | MASK
         )
     }
 }
@@ -116,6 +121,7 @@ pub(crate) enum Shader {
     GeneralWords,
     GeneralBytes,
     Report,
+    Mask,
 }
 
 macro_rules! composed {
@@ -126,7 +132,7 @@ macro_rules! composed {
 
 impl Shader {
     #[cfg(test)]
-    pub(crate) const ALL: [Self; 8] = [
+    pub(crate) const ALL: [Self; 9] = [
         Self::Vec4,
         Self::Words,
         Self::Packed,
@@ -135,11 +141,14 @@ impl Shader {
         Self::GeneralWords,
         Self::GeneralBytes,
         Self::Report,
+        Self::Mask,
     ];
 
     pub(crate) const fn of(entry_point: EntryPoint) -> Self {
-        let EntryPoint::Gather { kernel, find, .. } = entry_point else {
-            return Self::Report;
+        let (kernel, find) = match entry_point {
+            EntryPoint::Gather { kernel, find, .. } => (kernel, find),
+            EntryPoint::FinishReport | EntryPoint::CountRows => return Self::Report,
+            EntryPoint::OutOfRange => return Self::Mask,
         };
         match (find, kernel) {
             (_, Kernel::Packed { .. }) => Self::Packed,
@@ -172,6 +181,7 @@ impl Shader {
             Self::GeneralWords => "general_words",
             Self::GeneralBytes => "general_bytes",
             Self::Report => "report",
+            Self::Mask => "mask",
         }
     }
 
@@ -185,6 +195,7 @@ impl Shader {
             Self::GeneralWords => composed!("common", "general", "words", "rows", "long"),
             Self::GeneralBytes => composed!("common", "general", "bytes"),
             Self::Report => composed!("common", "report"),
+            Self::Mask => composed!("common", "general", "mask"),
         }
     }
 

@@ -94,18 +94,13 @@ impl GatherUniform {
         let kernel = dispatch.kernel;
         let shares = dispatch.shares;
         let clamps = plan.bad_indices() == BadIndices::Clamp;
-        let from_end = plan.negative_indices == NegativeIndices::FromEnd;
-        let sign = u32::from(index_kind.is_signed()) << 31;
+        let of_index_rows = Self::of_index_rows(plan, index_kind);
         let units = dispatch.piece_bytes / kernel.params_unit_bytes();
         // A single row has no next one, which its stride need not reach.
         let stride = |bytes: u64, rows: (u64, u64)| match rows.1 - rows.0 {
             0 | 1 => size(units),
             _ => size(bytes / kernel.params_unit_bytes()),
         };
-        let mut indexed_dims = [[0; 2]; 8];
-        for (words, &dim) in indexed_dims.iter_mut().zip(&dims.indexed_dims) {
-            *words = low_and_high(dim);
-        }
         let mut place_dims = [[0; 2]; MAX_PLACE_DIMS];
         let mut place_index_rows = [[0; 2]; MAX_PLACE_DIMS];
         for (k, dim) in dims.place_dims.iter().rev().enumerate() {
@@ -132,12 +127,12 @@ impl GatherUniform {
             window_first_row: low_and_high(dispatch.params_rows.0 - blocks.first_row),
             index_row_base: low_and_high(blocks.index_rows.0),
             slot_scale: (1_u32 << 16).div_ceil(size(units.max(1))),
-            index_depth: size(dims.index_depth() as u64),
-            index_words: index_kind.words(),
-            sign,
-            from_end: if from_end { sign } else { 0 },
+            index_depth: of_index_rows.index_depth,
+            index_words: of_index_rows.index_words,
+            sign: of_index_rows.sign,
+            from_end: of_index_rows.from_end,
             unclamped: if clamps { 0 } else { u32::MAX },
-            lowest: if clamps { sign } else { 0 },
+            lowest: if clamps { of_index_rows.sign } else { 0 },
             fill_words: fill.words,
             fill_start: size(dispatch.piece / 4 % u64::from(fill.words)),
             reports: u32::from(dispatch.reports) << u32::from(begins_report),
@@ -146,7 +141,7 @@ impl GatherUniform {
             index_stride: size(dims.index_stride),
             place_dim_count: size(dims.place_dims.len() as u64),
             wraps: u32::from(plan.bad_indices() == BadIndices::Wrap),
-            word_values_log2: index_kind.word_values_log2(),
+            word_values_log2: of_index_rows.word_values_log2,
             index_base: match dims.repeats_index_rows() {
                 true => size(blocks.index_rows.0),
                 false => blocks.first_n,
@@ -154,10 +149,29 @@ impl GatherUniform {
             params_stride: stride(dispatch.params_stride, dispatch.params_rows),
             output_stride: stride(dispatch.output_stride, dispatch.output_rows),
             unused: [0; 3],
-            dims: indexed_dims,
+            dims: of_index_rows.dims,
             fill: fill.pattern,
             place_dims,
             place_index_rows,
+        }
+    }
+
+    /// The fields about the values of index rows; all others are 0.
+    pub(crate) fn of_index_rows(plan: &GatherPlan, index_kind: IndexKind) -> Self {
+        let sign = u32::from(index_kind.is_signed()) << 31;
+        let from_end = plan.negative_indices == NegativeIndices::FromEnd;
+        let mut dims = [[0; 2]; 8];
+        for (words, &dim) in dims.iter_mut().zip(&plan.dims().indexed_dims) {
+            *words = low_and_high(dim);
+        }
+        Self {
+            index_depth: size(plan.dims().index_depth() as u64),
+            index_words: index_kind.words(),
+            sign,
+            from_end: if from_end { sign } else { 0 },
+            word_values_log2: index_kind.word_values_log2(),
+            dims,
+            ..Self::zeroed()
         }
     }
 }

@@ -136,6 +136,25 @@ impl<'a, I: GatherIndex> IndexRows<'a, I> {
         }
     }
 
+    /// Notes for each index row whether one of its values is out of range, under any policy.
+    pub(crate) fn note_bad_rows(&self, bad_rows: &mut [bool]) {
+        let from_end = self.from_end;
+        match self.plan.dims().indexed_dims[..] {
+            [] => bad_rows.fill(false),
+            [dim] => {
+                for (is_bad, index) in bad_rows.iter_mut().zip(self.indices) {
+                    *is_bad = index.position(added(dim, from_end)) >= dim;
+                }
+            }
+            ref dims => {
+                let index_rows = self.indices.chunks_exact(dims.len());
+                for (is_bad, index) in bad_rows.iter_mut().zip(index_rows) {
+                    *is_bad = select(index, dims, from_end, Beyond::Bad).is_none();
+                }
+            }
+        }
+    }
+
     /// The error that names the index row of an output row.
     pub(crate) fn bad_index_of(&self, output_row: u64) -> BadIndexError {
         let row = Line::at(self.plan.dims(), output_row).index_row();

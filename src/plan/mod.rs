@@ -1,7 +1,7 @@
 //! The plan of a gather: its checked shapes and its sizes, without a device or data. The checks that operations share
 //! are here too.
 
-mod dims;
+pub(crate) mod dims;
 mod element_places;
 mod gather;
 mod gather_elements;
@@ -14,7 +14,7 @@ mod to_plan;
 use std::fmt;
 use std::ops::Range;
 
-pub(crate) use self::dims::{GatherDims, spanned};
+pub(crate) use self::dims::GatherDims;
 pub use self::gather::Gather;
 pub use self::gather_elements::GatherElements;
 pub use self::gather_nd::GatherNd;
@@ -68,8 +68,7 @@ impl GatherPlan {
         self.dims.output_len()
     }
 
-    /// Elements of params; of the plan of a [`shard`](Self::shard), elements of the shard. With gaps between the rows, if
-    /// params has a [stride](Self::with_params_stride).
+    /// Elements of params, or of the [`shard`](Self::shard); with gaps, if it has a [stride](Self::with_params_stride).
     #[must_use]
     pub fn params_len(&self) -> u64 {
         self.dims.params_len()
@@ -79,6 +78,13 @@ impl GatherPlan {
     #[must_use]
     pub fn indices_len(&self) -> u64 {
         self.dims.indices_len()
+    }
+
+    /// Index rows: the product of the shape of indices, for gather_nd without the last dim. Bad rows are numbered among
+    /// them, and the mask of [`out_of_range`](Self::out_of_range) has one `bool` for each.
+    #[must_use]
+    pub fn index_row_count(&self) -> u64 {
+        self.dims.index_rows()
     }
 
     /// Elements of one slice, and so of one row of params.

@@ -101,6 +101,24 @@ impl Case {
         answer
     }
 
+    /// For each index row, true if one of its values selects no entry of its dim, also if the output is empty. The shapes
+    /// must be valid.
+    pub fn out_of_range(&self) -> Vec<bool> {
+        let dims = self
+            .op
+            .indexed_dims(&self.params_shape, &self.indices_shape);
+        let rows = match self.op {
+            Op::Gather { .. } | Op::GatherElements { .. } => &self.indices_shape[..],
+            Op::GatherNd { .. } => &self.indices_shape[..self.indices_shape.len() - 1],
+        };
+        let is_bad = |row: usize| {
+            let values = &self.indices[row * dims.len()..][..dims.len()];
+            let mut pairs = values.iter().zip(&dims);
+            pairs.any(|(&value, &dim)| self.position(value, dim).is_none())
+        };
+        (0..rows.iter().product()).map(is_bad).collect()
+    }
+
     /// The text of the error that names this bad row.
     pub fn bad_index_text(&self, row: usize) -> String {
         // TensorFlow prints positions and shapes without spaces: `[1,2]`.

@@ -226,6 +226,23 @@ impl Job {
         self.compare(&whole, voice);
     }
 
+    /// The mask of bad rows by the oracle, as bytes.
+    pub fn mask(&self) -> Vec<u8> {
+        self.case.out_of_range().into_iter().map(u8::from).collect()
+    }
+
+    /// Compares the mask of the plan, and that of a plan for no rows of params, with the oracle on the CPU.
+    #[track_caller]
+    pub fn check_mask(&self) {
+        let expected = self.case.out_of_range();
+        for plan in [&self.plan, &self.plan.shard(0..0).expect("rows of params")] {
+            let found =
+                of_index_type!(self.index_kind, I => plan.out_of_range(&self.indices_as::<I>()));
+            assert_eq!(found.as_ref(), Ok(&expected), "{self}");
+            assert_eq!(plan.index_row_count(), expected.len() as u64, "{self}");
+        }
+    }
+
     #[track_caller]
     fn compare<V: Voice>(&self, found: &Result<Vec<u8>, String>, voice: &V) {
         let expected = self.expected(voice);

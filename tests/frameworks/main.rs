@@ -7,6 +7,7 @@ mod arrays;
 #[path = "../common/mod.rs"]
 mod common;
 mod differences;
+mod nulls;
 mod onnx;
 mod recorded;
 mod row;
@@ -25,12 +26,13 @@ fn rows() -> Vec<Row> {
     let mut rows = tensorflow::rows();
     rows.extend(onnx::rows());
     rows.extend(arrays::rows());
+    rows.extend(nulls::rows());
     rows.extend(torch::rows());
     rows
 }
 
 #[track_caller]
-fn check(row: &Row, run: impl Fn(&GatherPlan, &Call) -> Result<Vec<f32>, RunError>) {
+fn check(row: &Row, run: impl Fn(&GatherPlan, &Call) -> Result<(Vec<f32>, Vec<bool>), RunError>) {
     assert!(!row.calls.is_empty());
     let bits = |values: &[f32]| {
         values
@@ -41,9 +43,10 @@ fn check(row: &Row, run: impl Fn(&GatherPlan, &Call) -> Result<Vec<f32>, RunErro
     for call in &row.calls {
         let plan = row.here.plan(call);
         match (run(&plan, call), call.output) {
-            (Ok(found), Some((shape, expected))) => {
+            (Ok((found, mask)), Some((shape, expected))) => {
                 assert_eq!(plan.output_shape(), shape, "{}", row.there);
                 assert_eq!(bits(&found), bits(expected), "{}: {found:?}", row.there);
+                assert_eq!(mask, call.mask.unwrap_or(&mask), "{}", row.there);
             }
             (found, None) => {
                 assert!(
@@ -57,10 +60,18 @@ fn check(row: &Row, run: impl Fn(&GatherPlan, &Call) -> Result<Vec<f32>, RunErro
     }
 }
 
-fn on_gpu(gpu: &Gpu, plan: &GatherPlan, call: &Call) -> Result<Vec<f32>, RunError> {
+fn on_cpu(plan: &GatherPlan, call: &Call) -> Result<(Vec<f32>, Vec<bool>), RunError> {
+    let gathered = run_filled(plan, call.params.1, call.indices.1, call.fill)?;
+    Ok((gathered, plan.out_of_range(call.indices.1)?))
+}
+
+fn on_gpu(gpu: &Gpu, plan: &GatherPlan, call: &Call) -> Result<(Vec<f32>, Vec<bool>), RunError> {
     let table = gpu.upload(call.params.1).unwrap();
+    let index_rows = usize::try_from(plan.index_row_count()).unwrap();
+    let mut mask = gpu.zeros(&[index_rows]).unwrap();
     let request = gpu.gather(plan, &table, call.indices.1);
-    let gathered = request.fill(call.fill).wait();
+    let gathered = request.fill(call.fill).mask(&mut mask).wait();
+    let gathered = gathered.map(|gathered| (gathered, mask.download().wait().unwrap()));
     gathered.map_err(|error| match error {
         GpuError::Run(error) => error,
         error => panic!("{error}"),
@@ -124,9 +135,7 @@ fn main() {
     }));
     for (number, row) in rows().into_iter().enumerate() {
         trials.push(Trial::test(format!("cpu::{}", row.there), move || {
-            check(&row, |plan, call| {
-                run_filled(plan, call.params.1, call.indices.1, call.fill)
-            });
+            check(&row, on_cpu);
             Ok(())
         }));
         let name = format!("gpu::{}", rows()[number].there);

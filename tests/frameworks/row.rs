@@ -26,6 +26,8 @@ pub struct Call {
     pub indices: Array<i64>,
     pub fill: f32,
     pub output: Option<Array<f32>>,
+    /// The mask of bad rows, if the other library has one.
+    pub mask: Option<&'static [bool]>,
 }
 
 /// Shape and values.
@@ -61,11 +63,19 @@ pub fn call(params: Array<f32>, indices: Array<i64>, output: Array<f32>) -> Call
         indices,
         fill: 0.0,
         output: Some(output),
+        mask: None,
     }
 }
 
 pub fn filled(fill: f32, call: Call) -> Call {
     Call { fill, ..call }
+}
+
+pub fn masked(mask: &'static [bool], call: Call) -> Call {
+    Call {
+        mask: Some(mask),
+        ..call
+    }
 }
 
 pub fn error(params: Array<f32>, indices: Array<i64>) -> Call {
@@ -74,6 +84,7 @@ pub fn error(params: Array<f32>, indices: Array<i64>) -> Call {
         indices,
         fill: 0.0,
         output: None,
+        mask: None,
     }
 }
 

@@ -78,8 +78,8 @@ fn some(jobs: impl IntoIterator<Item = Job>) -> impl Iterator<Item = Job> {
 
 fn check_batch(gpu: &Gpu, gatherer: &Gatherer, recording: Recording, jobs: &[Job]) {
     let alignment = gpu.device().limits().min_storage_buffer_offset_alignment;
-    let mut images = [(); 5].map(|()| Image::new(alignment));
-    let [params, indices, output, reports, counts] = &mut images;
+    let mut images = [(); OPERANDS.len()].map(|()| Image::new(alignment));
+    let [params, indices, output, reports, counts, masks] = &mut images;
     for (at, job) in jobs.iter().enumerate() {
         let start = |bytes: usize, number: usize| match recording {
             // A multiple of the bytes, or of 4 if these are one.
@@ -95,12 +95,13 @@ fn check_batch(gpu: &Gpu, gatherer: &Gatherer, recording: Recording, jobs: &[Job
         reports.place(REPORT_BYTES, 0);
         counts.place(4, 0);
         counts.write_last(&count_of(at, job).to_le_bytes());
+        masks.place(job.mask().len(), start(4, at % 3));
     }
     let buffers = Buffers::upload(gpu, &images, recording == Recording::OneBuffer);
     record(gpu, gatherer, recording, jobs, &images, &buffers);
     let found = buffers.read_back(gpu, &images);
 
-    let [_, _, output, reports, _] = &mut images;
+    let [_, _, output, reports, _, masks] = &mut images;
     for (at, job) in jobs.iter().enumerate() {
         if recording == Recording::Counted {
             for bytes in gathered_bytes(job, count_of(at, job)) {
@@ -115,6 +116,9 @@ fn check_batch(gpu: &Gpu, gatherer: &Gatherer, recording: Recording, jobs: &[Job
             }
             assert!(left.is_empty());
         }
+        if has_mask(at) {
+            masks.write(at, &job.mask());
+        }
         if has_report(job) {
             let report = &found[3][reports.starts[at]..][..REPORT_BYTES];
             check_report(job, report);
@@ -126,7 +130,14 @@ fn check_batch(gpu: &Gpu, gatherer: &Gatherer, recording: Recording, jobs: &[Job
     }
 }
 
-const OPERANDS: [&str; 5] = ["params", "indices", "output", "report", "index count"];
+const OPERANDS: [&str; 6] = [
+    "params",
+    "indices",
+    "output",
+    "report",
+    "index count",
+    "mask",
+];
 
 /// The bytes of the output, with gaps if it has any.
 fn output_bytes(job: &Job) -> usize {
@@ -165,16 +176,16 @@ fn gathered_bytes(job: &Job, count: u32) -> impl Iterator<Item = Range<usize>> {
 
 /// The buffer of each operand, and the offset in it of the operand's image.
 struct Buffers {
-    of: [wgpu::Buffer; 5],
-    starts: [usize; 5],
+    of: [wgpu::Buffer; OPERANDS.len()],
+    starts: [usize; OPERANDS.len()],
 }
 
 impl Buffers {
-    fn upload(gpu: &Gpu, images: &[Image; 5], one: bool) -> Self {
+    fn upload(gpu: &Gpu, images: &[Image; OPERANDS.len()], one: bool) -> Self {
         if !one {
             return Self {
                 of: images.each_ref().map(|image| upload(gpu, &image.bytes)),
-                starts: [0; 5],
+                starts: [0; OPERANDS.len()],
             };
         }
         let mut bytes = Vec::new();
@@ -186,15 +197,15 @@ impl Buffers {
         });
         let buffer = upload(gpu, &bytes);
         Self {
-            of: [(); 5].map(|()| buffer.clone()),
+            of: [(); OPERANDS.len()].map(|()| buffer.clone()),
             starts,
         }
     }
 
-    fn read_back(&self, gpu: &Gpu, images: &[Image; 5]) -> [Vec<u8>; 5] {
+    fn read_back(&self, gpu: &Gpu, images: &[Image; OPERANDS.len()]) -> [Vec<u8>; OPERANDS.len()] {
         let found = if self.of[0] == self.of[1] {
             let [all] = read_back(gpu, [&self.of[0]]);
-            [(); 5].map(|()| all.clone())
+            [(); OPERANDS.len()].map(|()| all.clone())
         } else {
             read_back(gpu, self.of.each_ref())
         };
@@ -222,12 +233,17 @@ fn has_report(job: &Job) -> bool {
     job.plan.bad_indices() == BadIndices::Error
 }
 
+/// True for two of three jobs. The mask of any other job keeps its canaries.
+fn has_mask(at: usize) -> bool {
+    !at.is_multiple_of(3)
+}
+
 fn record(
     gpu: &Gpu,
     gatherer: &Gatherer,
     recording: Recording,
     jobs: &[Job],
-    images: &[Image; 5],
+    images: &[Image; OPERANDS.len()],
     buffers: &Buffers,
 ) {
     let range = |operand: usize, at: usize, len: usize| {
@@ -250,6 +266,10 @@ fn record(
         let operands = match recording {
             Recording::Counted => operands.index_count(range(4, at, 4)),
             _ => operands,
+        };
+        let operands = match has_mask(at) {
+            true => operands.mask(range(5, at, job.mask().len())),
+            false => operands,
         };
         if has_report(job) {
             operands.report(range(3, at, REPORT_BYTES))

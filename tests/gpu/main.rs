@@ -14,6 +14,7 @@ mod indirect;
 mod indirect_large;
 mod into_buffers;
 mod known_failures;
+mod masks;
 mod options;
 mod prepared;
 mod reports;
@@ -43,6 +44,7 @@ fn main() {
     trials.extend(fills::trials());
     trials.extend(prepared::trials());
     trials.extend(reports::trials());
+    trials.extend(masks::trials());
     trials.extend(too_large::trials());
     trials.extend(waiting::trials());
     trials.extend(known_failures::trials());

@@ -5,6 +5,7 @@
 
 mod gpu;
 mod limits;
+mod mask;
 mod operands;
 mod report;
 mod sharing;

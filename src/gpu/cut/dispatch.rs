@@ -1,11 +1,11 @@
 //! One dispatch of a cut: its rows, its kernel, and the bytes of each operand that it binds.
 
 use super::{Cut, Window};
-use crate::gpu::kernel::{FindRows, Kernel, Shares};
+use crate::gpu::kernel::{FindRows, Kernel, Shares, grid};
 use crate::gpu::shaders::{EntryPoint, PipelineKey};
 use crate::gpu::types::range_bytes;
 use crate::gpu::types::size;
-use crate::plan::spanned;
+use crate::plan::dims::spanned;
 
 /// Bytes of a vector of words.
 const VEC4_BYTES: u64 = 16;
@@ -227,6 +227,9 @@ impl Cut<'_> {
         let piece_bytes = self.piece_bytes.min(self.slice_bytes - piece);
         let blocks = self.blocks(start, end);
         let span = |start: u64, end: u64| {
+            if start == end {
+                return Span::default();
+            }
             let offset = start / self.alignment * self.alignment;
             Span {
                 offset,
@@ -263,7 +266,7 @@ impl Cut<'_> {
             kernel,
             find: self.find.of(kernel),
             shares,
-            workgroups: self.grid(shares.workgroups),
+            workgroups: grid(shares.workgroups, self.max_grid_width),
             output_rows: window.output_rows,
             params_rows: window.params_rows,
             piece,
@@ -280,11 +283,5 @@ impl Cut<'_> {
             ),
             output,
         }
-    }
-
-    /// The width and the height of the grid of all workgroups: as few rows as the device allows, of equal width.
-    fn grid(&self, workgroups: u64) -> (u32, u32) {
-        let height = workgroups.div_ceil(self.max_grid_width);
-        (size(workgroups.div_ceil(height)), size(height))
     }
 }

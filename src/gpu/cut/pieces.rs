@@ -4,7 +4,7 @@ use super::Cut;
 use crate::error::GatherError;
 use crate::gpu::kernel::WORKGROUP_SIZE;
 use crate::gpu::types::{WORD_BYTES, range_bytes};
-use crate::plan::spanned;
+use crate::plan::dims::spanned;
 
 /// Pieces, except the last of a slice, have a multiple of this many bytes: whole units of every kernel.
 const PIECE_BYTES_STEP: u64 = 16;

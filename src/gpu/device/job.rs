@@ -6,6 +6,7 @@ use super::context::Gpu;
 use super::gather::HostBuffers;
 use super::input::OnGpu;
 use super::mapping::{Mapping, Wait};
+use super::mask::{check_mask, write_on_cpu};
 use super::request::Job;
 use super::staging::{Staged, TENSOR};
 use super::tensor::Tensor;
@@ -58,17 +59,28 @@ impl<T: GatherElement> Job<'_, T> {
     }
 
     /// Gathers on the CPU, with the checks of a GPU.
-    pub(super) fn run_on_cpu(&self) -> Result<Vec<T>, GpuError> {
+    pub(super) fn run_on_cpu(&mut self) -> Result<Vec<T>, GpuError> {
+        self.write_mask_on_cpu()?;
         let (params, indices, fill) = self.on_cpu()?;
         Ok(self.plan()?.run_with(params, indices, T::zeroed(), fill)?)
     }
 
     /// As [`run_on_cpu`](Self::run_on_cpu), but into `output`.
-    pub(super) fn run_on_cpu_into(&self, output: &mut [T]) -> Result<(), GpuError> {
+    pub(super) fn run_on_cpu_into(&mut self, output: &mut [T]) -> Result<(), GpuError> {
+        self.write_mask_on_cpu()?;
         let (params, indices, fill) = self.on_cpu()?;
-        Ok(self
-            .plan()?
-            .run_into_with(params, indices, T::zeroed(), fill, output)?)
+        let plan = self.plan()?;
+        Ok(plan.run_into_with(params, indices, T::zeroed(), fill, output)?)
+    }
+
+    fn write_mask_on_cpu(&mut self) -> Result<(), GpuError> {
+        let Some(mask) = self.mask.take() else {
+            return Ok(());
+        };
+        let (params, indices, _) = self.on_cpu()?;
+        let plan = self.plan()?;
+        plan.check_lengths(params.len(), indices.len())?;
+        write_on_cpu(plan, indices, mask)
     }
 
     fn on_cpu(&self) -> Result<(&[T], IndexValues<'_>, T), GpuError> {
@@ -88,6 +100,7 @@ impl<T: GatherElement> Job<'_, T> {
     fn checked(&self, gpu: &Gpu) -> Result<(&GatherPlan, OperandBytes), GpuError> {
         self.params.on_gpu(Operand::Params, gpu)?;
         self.indices.on_gpu(gpu)?;
+        self.mask_on(gpu)?;
         let plan = self.plan()?;
         let lens = (self.params.len(), self.indices.len);
         if !self.in_bytes {
@@ -96,6 +109,9 @@ impl<T: GatherElement> Job<'_, T> {
         let bytes = self.types.operand_bytes(plan.dims())?;
         if self.in_bytes {
             bytes.check_lengths(lens.0, lens.1)?;
+        }
+        if let Some(mask) = &self.mask {
+            check_mask(plan, mask)?;
         }
         if let Some(fill) = &self.fill {
             fill.pattern(self.types.element_bytes)?;
@@ -108,6 +124,7 @@ impl<T: GatherElement> Job<'_, T> {
     pub(super) fn start_to_host(&self, gpu: &Gpu) -> Result<Option<Started<'_>>, GpuError> {
         let (plan, bytes) = self.checked(gpu)?;
         if bytes.output == 0 {
+            self.submit_mask(gpu, plan)?;
             return Ok(None);
         }
         let operands = self.operands(gpu)?;
@@ -147,6 +164,7 @@ impl<T: GatherElement> Job<'_, T> {
         let len = usize::try_from(len).expect("a buffer's bytes are counted");
         let output = Tensor::on(gpu, buffer.clone(), len, shape);
         if bytes.output == 0 {
+            self.submit_mask(gpu, plan)?;
             return Ok((output, None));
         }
         let (_, report) = self.submit(gpu, plan, &operands, &buffer, |_| {})?;
@@ -167,6 +185,7 @@ impl<T: GatherElement> Job<'_, T> {
             plan.check_output_length(output.len())?;
         }
         if bytes.output == 0 {
+            self.submit_mask(gpu, plan)?;
             return Ok(None);
         }
         let (_, report) = self.submit(gpu, plan, &self.operands(gpu)?, buffer, |_| {})?;
@@ -174,7 +193,7 @@ impl<T: GatherElement> Job<'_, T> {
     }
 
     /// Params and indices on the GPU.
-    fn operands(&self, gpu: &Gpu) -> Result<[Resident<'_>; 2], GpuError> {
+    pub(super) fn operands(&self, gpu: &Gpu) -> Result<[Resident<'_>; 2], GpuError> {
         let params = match self.params.on_gpu(Operand::Params, gpu)? {
             OnGpu::Host(elements) => OnGpu::Host(bytemuck::cast_slice(elements)),
             OnGpu::Buffer(buffer) => OnGpu::Buffer(buffer),
@@ -187,7 +206,7 @@ impl<T: GatherElement> Job<'_, T> {
 
     /// Submits the uploads of the operands, the gather into `output`, and the commands of `then`. Starts to map the
     /// report if the policy needs one.
-    fn submit<'a>(
+    pub(super) fn submit<'a>(
         &self,
         gpu: &Gpu,
         plan: &'a GatherPlan,
@@ -208,6 +227,9 @@ impl<T: GatherElement> Job<'_, T> {
         };
         if let Some((report, _)) = &report {
             buffers = buffers.report(report.slice(..));
+        }
+        if let Some(mask) = self.mask_on(gpu)? {
+            buffers = buffers.mask(mask.slice(..));
         }
         let gather = gpu.gatherer().prepare(plan, &buffers)?;
         let submission = gpu.submit("wgpu-gather/gather", |encoder| {
@@ -234,7 +256,7 @@ impl<T: GatherElement> Job<'_, T> {
 }
 
 /// An operand on the GPU: the caller's tensor, or a copy of elements in host memory.
-enum Resident<'a> {
+pub(super) enum Resident<'a> {
     Tensor(&'a wgpu::Buffer),
     Staged(Staged),
 }

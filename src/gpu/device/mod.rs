@@ -8,6 +8,7 @@ mod gather;
 mod input;
 mod job;
 mod mapping;
+mod mask;
 mod options;
 mod request;
 mod staging;

@@ -89,6 +89,8 @@ pub(super) struct Job<'a, T> {
     pub(super) fill: Option<Fill>,
     /// The tensor that takes the output, if it is the caller's.
     pub(super) output: Option<&'a mut Tensor<T>>,
+    /// The tensor that takes the mask of bad rows.
+    pub(super) mask: Option<&'a mut Tensor<bool>>,
 }
 
 type Finish<'a, T, O> = fn(Job<'a, T>, Wait) -> Boxed<'a, Result<O, GpuError>>;
@@ -109,6 +111,7 @@ impl<'a, T: GatherElement> GatherRequest<'a, T> {
             in_bytes: false,
             fill: None,
             output: None,
+            mask: None,
         };
         let finish = |job, wait| boxed(to_host(job, wait));
         Self { job, finish }
@@ -173,6 +176,7 @@ impl<'a> GatherRequest<'a, u8> {
             in_bytes: true,
             fill: None,
             output: None,
+            mask: None,
         };
         let finish = |job, wait| boxed(to_host(job, wait));
         Self { job, finish }
@@ -198,6 +202,29 @@ impl<'a, T: GatherElement, O> GatherRequest<'a, T, O> {
     /// As [`fill`](Self::fill), but takes the bytes of one element.
     pub fn fill_bytes(mut self, fill: &[u8]) -> Self {
         self.job.fill = Some(Fill::new(fill));
+        self
+    }
+
+    /// Writes the mask of bad rows into the caller's tensor, which must have
+    /// [`index_row_count`](GatherPlan::index_row_count) elements: `true` for each index row that is out of range, as
+    /// [`GatherPlan::out_of_range`] describes. The mask is written also if the output is empty, or if the request
+    /// returns the error of a bad row. The request does not wait for the mask.
+    ///
+    /// A clone of the tensor on a GPU has the new elements too. A clone in host memory keeps the old ones.
+    ///
+    /// ```
+    /// use wgpu_gather::{BadIndices, Executor, Gather};
+    ///
+    /// # let executor = Executor::Cpu(wgpu_gather::GpuError::NoAdapter("none".into()));
+    /// let mut bad_rows = executor.upload(&[false; 3])?;
+    /// let gather = Gather::new().bad_indices(BadIndices::Clamp);
+    /// let rows = executor.gather(gather, &[10, 20, 30], &[2, 7, -1]).mask(&mut bad_rows).wait()?;
+    /// assert_eq!(rows, [30, 30, 10]);
+    /// assert_eq!(bad_rows.download().wait()?, [false, true, true]);
+    /// # Ok::<(), wgpu_gather::GpuError>(())
+    /// ```
+    pub fn mask(mut self, mask: &'a mut Tensor<bool>) -> Self {
+        self.job.mask = Some(mask);
         self
     }
 

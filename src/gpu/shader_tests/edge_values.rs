@@ -74,7 +74,7 @@ fn edges(kind: IndexKind, dim: u64) -> Vec<i128> {
 }
 
 /// Index rows with an edge value in one place, and in all places.
-fn index_rows(kind: IndexKind, dims: &[usize]) -> Vec<i128> {
+pub(super) fn index_rows(kind: IndexKind, dims: &[usize]) -> Vec<i128> {
     let mut rows = Vec::new();
     for (place, &dim) in dims.iter().enumerate() {
         for edge in edges(kind, dim as u64) {

@@ -14,8 +14,7 @@ use naga::valid::{Capabilities, ValidationFlags, Validator};
 use naga::{Module, ShaderStage};
 
 use self::bindings::Bindings;
-pub(super) use self::case::{Case, mixed};
-use self::case::{byte_of, index_of, word_before};
+pub(super) use self::case::{Case, byte_of, index_of, mixed, word_before};
 use super::interpreter::{Access, Machine};
 use super::oracle::{Slice, slice_of};
 use crate::gpu::cut::Dispatch;

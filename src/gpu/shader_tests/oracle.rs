@@ -95,6 +95,24 @@ pub(crate) fn slice_of(plan: &GatherPlan, index: Values<'_>, output_row: u64) ->
     (index_row, slice)
 }
 
+/// True if a value of an index row is out of range, whatever the policy.
+pub(crate) fn is_bad(plan: &GatherPlan, index: Values<'_>, index_row: u64) -> bool {
+    let plan = GatherPlan {
+        bad_indices: BadIndices::Zero,
+        ..plan.clone()
+    };
+    let dims = match plan.operation {
+        Operation::Gather | Operation::GatherElements => &plan.params_shape[plan.axis..][..1],
+        Operation::GatherNd => {
+            let &depth = plan.indices_shape.last().expect("indices is no scalar");
+            &plan.params_shape[plan.axis..][..depth]
+        }
+    };
+    let first = index_row * dims.len() as u64;
+    let mut values = (first..).zip(dims);
+    values.any(|(k, &dim)| position(&plan, index(k), dim).is_none())
+}
+
 /// The entry of a dim that an index selects; `None` if it is out of range.
 fn position(plan: &GatherPlan, index: i128, dim: usize) -> Option<u64> {
     let last = dim as i128 - 1;

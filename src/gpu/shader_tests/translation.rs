@@ -31,7 +31,7 @@ fn a_pipeline_has_one_entry_point_of_its_size() {
             panic!("{:?} has one entry point", pipeline.key);
         };
         let expected = match pipeline.key.entry_point {
-            EntryPoint::Gather { .. } => WORKGROUP_SIZE,
+            EntryPoint::Gather { .. } | EntryPoint::OutOfRange => WORKGROUP_SIZE,
             EntryPoint::FinishReport | EntryPoint::CountRows => 1,
         };
         assert_eq!(

@@ -101,7 +101,7 @@ impl<T: GatherElement, I: GatherIndex> GatherStream<'_, T, I> {
         }
         let pipelines = &self.gpu.gatherer().pipelines;
         let operands = Operands::unchecked(&buffers, self.plan.dims(), &pipelines.limits)?;
-        let prepared = PreparedGather::new(pipelines, self.plan, &operands, &[dispatch])?;
+        let prepared = PreparedGather::new(pipelines, self.plan, &operands, &[dispatch], &[])?;
         let submission = self.gpu.submit("wgpu-gather/stream", |encoder| {
             self.indices.load(indices_span, encoder);
             if let Params::Host(upload) = &mut self.params {

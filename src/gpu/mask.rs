@@ -1,0 +1,132 @@
+//! The dispatches that write the mask of bad rows: which index rows each judges, and the bytes that it binds. Pure: a
+//! function of sizes and limits.
+
+use super::cut::{Span, alignment};
+use super::kernel::{WORKGROUP_SIZE, grid};
+use super::limits::check_limits;
+use super::shaders::binding;
+use super::types::{WORD_BYTES, range_bytes, size};
+use super::uniform::GatherUniform;
+use crate::error::GatherError;
+use crate::index::IndexKind;
+use crate::plan::GatherPlan;
+
+/// Index rows that a lane judges: a byte of the mask for each, and a word of them is the lane's.
+const LANE_ROWS: u64 = WORD_BYTES as u64;
+
+/// The most index rows of a dispatch: the shader numbers them in 32 bits.
+const MAX_ROWS: u64 = 1 << 31;
+
+/// A dispatch that writes the mask of consecutive index rows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct MaskDispatch {
+    pub(crate) rows: u64,
+    /// The width and the height of the grid, in workgroups.
+    pub(crate) workgroups: (u32, u32),
+    pub(crate) indices: Span,
+    pub(crate) mask: Span,
+}
+
+impl MaskDispatch {
+    /// The dispatches of the mask of all index rows, in order; none without index rows. All but the last judge a
+    /// multiple of [`LANE_ROWS`] rows, so that no two write one word. Indices and mask start `starts` bytes after offsets
+    /// that can be bound, the mask with a word.
+    pub(crate) fn all(
+        plan: &GatherPlan,
+        index_kind: IndexKind,
+        starts: [u64; 2],
+        limits: &wgpu::Limits,
+    ) -> Result<Vec<Self>, GatherError> {
+        let index_rows = plan.index_row_count();
+        if index_rows == 0 {
+            return Ok(Vec::new());
+        }
+        check_limits(limits, false, false)?;
+        let row_bytes = plan.dims().index_depth() as u64 * index_kind.bytes();
+        let alignment = alignment(limits);
+        let [indices_start, mask_start] = starts;
+        // The shader counts the bytes of a binding in 32 bits, even if the device binds more.
+        let binding_bytes = limits.max_storage_buffer_binding_size.min(u32::MAX.into()) & !3;
+        // The least bytes of a binding that holds all rows, of `bytes` bytes each, or any four that a lane judges.
+        let least = |start: u64, bytes: u64| {
+            let all_rows = index_rows.saturating_mul(bytes).saturating_add(start);
+            let of_lane = LANE_ROWS * bytes;
+            // All lanes start a multiple of this after an offset that can be bound.
+            let step = 1 << (start | of_lane | alignment).trailing_zeros();
+            range_bytes(all_rows.min(alignment - step + of_lane))
+        };
+        let least = least(indices_start, row_bytes).max(least(mask_start, 1));
+        for (name, expected, found) in [
+            (
+                "max_bindings_per_bind_group",
+                u64::from(binding::MASK) + 1,
+                limits.max_bindings_per_bind_group.into(),
+            ),
+            ("max_storage_buffer_binding_size", least, binding_bytes),
+        ] {
+            if found < expected {
+                return Err(GatherError::DeviceLimit {
+                    name,
+                    expected,
+                    found,
+                });
+            }
+        }
+        let max_width = u64::from(limits.max_compute_workgroups_per_dimension);
+        let lanes = max_width.saturating_mul(max_width);
+        let lanes = lanes.saturating_mul(WORKGROUP_SIZE.into());
+        let most_rows = lanes.saturating_mul(LANE_ROWS).min(MAX_ROWS);
+        // Rows of `bytes` bytes that a binding holds, if the first starts `start` bytes after an offset that can be bound.
+        let rows_in = |start: u64, bytes: u64| match bytes {
+            0 => u64::MAX,
+            _ => (binding_bytes - start % alignment) / bytes,
+        };
+        let span = |start: u64, end: u64| {
+            let offset = start / alignment * alignment;
+            Span {
+                offset,
+                bytes: range_bytes(end - offset),
+                start: start - offset,
+            }
+        };
+        let mut dispatches = Vec::new();
+        let mut start = 0;
+        while start < index_rows {
+            let first_index = indices_start + start * row_bytes;
+            let rows = rows_in(mask_start + start, 1).min(rows_in(first_index, row_bytes));
+            let mut rows = rows.min(most_rows);
+            if rows < index_rows - start {
+                rows -= rows % LANE_ROWS;
+            } else {
+                rows = index_rows - start;
+            }
+            let end = start + rows;
+            let workgroups = rows.div_ceil(LANE_ROWS * u64::from(WORKGROUP_SIZE));
+            dispatches.push(Self {
+                rows,
+                workgroups: grid(workgroups, max_width),
+                indices: match row_bytes {
+                    0 => Span::default(),
+                    _ => span(first_index, indices_start + end * row_bytes),
+                },
+                mask: span(mask_start + start, mask_start + end),
+            });
+            start = end;
+        }
+        Ok(dispatches)
+    }
+
+    /// The uniform of the dispatch.
+    pub(crate) fn uniform(&self, plan: &GatherPlan, index_kind: IndexKind) -> GatherUniform {
+        GatherUniform {
+            rows: size(self.rows),
+            grid_width: self.workgroups.0,
+            indices_start: size(self.indices.start / index_kind.bytes().min(WORD_BYTES.into())),
+            output_start: size(self.mask.start / u64::from(WORD_BYTES)),
+            ..GatherUniform::of_index_rows(plan, index_kind)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,267 @@
+//! Runs the lanes of masks in the interpreter. Each access must stay in its binding and read no index row of another
+//! dispatch, and each word of the mask must belong to one lane.
+
+use std::collections::HashMap;
+
+use super::edge_values::index_rows;
+use super::interpreter::{Access, Machine, Memory};
+use super::lanes::{Case, byte_of, index_of, mixed, module, word_before};
+use super::oracle::is_bad;
+use crate::bad_indices::{BadIndices, NegativeIndices};
+use crate::element::ElementTypes;
+use crate::gpu::bindings::DUMMY_BYTES;
+use crate::gpu::kernel::WORKGROUP_SIZE;
+use crate::gpu::mask::MaskDispatch;
+use crate::gpu::shaders::{EntryPoint, binding};
+use crate::index::IndexKind;
+use crate::{Gather, GatherElements, GatherNd, GatherPlan};
+
+/// A lane: its dispatch, its workgroup, and its number in the workgroup.
+type Lane = (usize, u64, u32);
+
+struct Bindings<'a> {
+    case: &'a Case<'a>,
+    dispatch: MaskDispatch,
+    uniform: &'a [u32],
+    lane: Lane,
+    /// Words of the mask that have been written, with the lane of each.
+    written: &'a mut HashMap<u64, (Lane, u32)>,
+}
+
+impl Bindings<'_> {
+    /// The first word of an access, counted from the start of the operand.
+    fn first_word(&self, access: Access) -> u64 {
+        let plan = &self.case.plan;
+        let end = access.offset + u64::from(access.bytes);
+        let is_inside = access.offset.is_multiple_of(4) && end <= self.bytes(access.binding);
+        assert!(is_inside, "{plan}: {:?}: {access:?}", self.lane);
+        let (span, row_bytes) = match access.binding {
+            binding::MASK => (self.dispatch.mask, 1),
+            binding::INDICES => {
+                let depth = plan.dims().index_depth() as u64;
+                (
+                    self.dispatch.indices,
+                    depth * self.case.types.index_kind.bytes(),
+                )
+            }
+            _ => return access.offset / 4,
+        };
+        let rows = span.start / 4 * 4..span.start + self.dispatch.rows * row_bytes;
+        assert!(
+            rows.contains(&access.offset),
+            "{plan}: {:?}: {access:?}",
+            self.lane
+        );
+        (span.offset + access.offset) / 4
+    }
+}
+
+impl Memory for Bindings<'_> {
+    fn load(&mut self, access: Access) -> [u32; 4] {
+        let first = self.first_word(access);
+        let word = |at: u64| match access.binding {
+            binding::UNIFORM => self.uniform.get(index_of(at)).copied().unwrap_or(0),
+            binding::INDICES => self.case.index_word(at),
+            binding::MASK => {
+                let rows = self.case.plan.index_row_count();
+                assert!(
+                    at * 4 + 4 > rows,
+                    "word {at} of the mask has no padding to keep"
+                );
+                word_before(at)
+            }
+            other => panic!("binding {other} is not of a mask"),
+        };
+        let words = usize::try_from(access.bytes / 4).expect("a few words");
+        let mut loaded = [0; 4];
+        for (at, loaded) in (first..).zip(&mut loaded[..words]) {
+            *loaded = word(at);
+        }
+        loaded
+    }
+
+    fn store(&mut self, access: Access, words: &[u32]) {
+        assert_eq!(access.binding, binding::MASK);
+        for (at, &word) in (self.first_word(access)..).zip(words) {
+            let other = self.written.insert(at, (self.lane, word));
+            assert_eq!(
+                other, None,
+                "word {at} is written twice, by {:?} too",
+                self.lane
+            );
+        }
+    }
+
+    fn atomic(&mut self, _: Access, _: &dyn Fn(u32) -> u32) -> u32 {
+        panic!("a mask needs no atomics")
+    }
+
+    fn bytes(&self, number: u32) -> u64 {
+        match number {
+            binding::UNIFORM => self.uniform.len() as u64 * 4,
+            binding::INDICES if self.dispatch.indices.bytes == 0 => DUMMY_BYTES,
+            binding::INDICES => self.dispatch.indices.bytes,
+            _ => self.dispatch.mask.bytes,
+        }
+    }
+}
+
+/// Runs all lanes of all dispatches, and compares every byte of the mask with the oracle. Returns the number of
+/// dispatches.
+fn check(case: &Case<'_>) -> usize {
+    let (plan, index_kind) = (&case.plan, case.types.index_kind);
+    let dispatches = MaskDispatch::all(plan, index_kind, [case.starts[1], 0], &case.limits)
+        .expect("four rows fit");
+    let module = module(EntryPoint::OutOfRange);
+    let machine = Machine::new(&module, EntryPoint::OutOfRange.name());
+    let mut written = HashMap::new();
+    for (number, dispatch) in dispatches.iter().enumerate() {
+        let uniform = dispatch.uniform(plan, index_kind);
+        let (width, height) = dispatch.workgroups;
+        let mut bindings = Bindings {
+            case,
+            dispatch: *dispatch,
+            uniform: bytemuck::cast_slice(std::slice::from_ref(&uniform)),
+            lane: (number, 0, 0),
+            written: &mut written,
+        };
+        for (y, x) in (0..height).flat_map(|y| (0..width).map(move |x| (y, x))) {
+            for lane in 0..WORKGROUP_SIZE {
+                bindings.lane = (number, u64::from(y * width + x), lane);
+                machine.run([x, y, 0], lane, &mut bindings);
+            }
+        }
+    }
+    let rows = plan.index_row_count();
+    assert_eq!(written.len() as u64, rows.div_ceil(4), "{plan}");
+    for at in 0..rows.next_multiple_of(4) {
+        let (_, word) = written[&(at / 4)];
+        let expected = match at < rows {
+            true => u8::from(is_bad(plan, case.index, at)),
+            false => byte_of(word_before(at / 4), at),
+        };
+        let policy = plan.bad_indices();
+        assert_eq!(
+            byte_of(word, at),
+            expected,
+            "{plan}, {index_kind}, {policy:?}: row {at}"
+        );
+    }
+    dispatches.len()
+}
+
+fn case<'a>(plan: GatherPlan, index_kind: IndexKind, index: &'a dyn Fn(u64) -> i128) -> Case<'a> {
+    let types = ElementTypes {
+        element_bytes: 4,
+        index_kind,
+    };
+    Case::new(plan, types, index)
+}
+
+/// Each index type, depth and policy, with dims of more than 32 bits and of none.
+#[test]
+fn edge_values_are_in_the_mask_of_the_oracle() {
+    let dims: [&[usize]; 9] = [
+        &[5],
+        &[128],
+        &[256],
+        &[1 << 33],
+        &[3, 7],
+        &[2, (1 << 32) + 1],
+        &[3, 1 << 31, 2],
+        &[0, 2],
+        &[2, 3, 2, 3, 2, 3, 2, 200],
+    ];
+    let policies = [
+        (BadIndices::Zero, NegativeIndices::Invalid),
+        (BadIndices::Error, NegativeIndices::FromEnd),
+        (BadIndices::Clamp, NegativeIndices::FromEnd),
+        (BadIndices::Wrap, NegativeIndices::Invalid),
+    ];
+    for (dims, &kind) in dims
+        .iter()
+        .flat_map(|&dims| IndexKind::ALL.iter().map(move |k| (dims, k)))
+    {
+        let mut values = index_rows(kind, dims);
+        if kind.is_signed() {
+            values.extend(vec![-1; dims.len()]);
+        }
+        let index = |at: u64| values[index_of(at)];
+        let indices_shape = [values.len() / dims.len(), dims.len()];
+        for (bad_indices, negative_indices) in policies {
+            let gather = GatherNd::new().bad_indices(bad_indices);
+            // Counting from the end, gather_nd plans index rows into params without elements.
+            let plan = match dims.contains(&0) {
+                true => gather.negative_indices(NegativeIndices::FromEnd),
+                false => gather.negative_indices(negative_indices),
+            };
+            let plan = plan.plan(dims, &indices_shape).expect("a valid shape");
+            assert_eq!(check(&case(plan, kind, &index)), 1);
+        }
+    }
+}
+
+/// Values of about twice the range of a dim, of either sign.
+fn around(dim: u64) -> impl Fn(u64) -> i128 {
+    move |at| i128::from(mixed(at)) % i128::from(4 * dim) - i128::from(dim)
+}
+
+#[test]
+fn small_bindings_cut_masks_of_each_operation() {
+    let nd = |rows: usize, depth| GatherNd::new().plan(&[3; 8], &[rows, depth]);
+    let from_end = Gather::new().negative_indices(NegativeIndices::FromEnd);
+    let elements = GatherElements::new().axis(1);
+    let plans = [
+        Gather::new().plan(&[3], &[1030]),
+        from_end.axis(1).plan(&[2, 3, 4], &[5, 203]),
+        from_end.axis(1).batch_dims(1).plan(&[7, 3], &[7, 91]),
+        elements.plan(&[2, 3, 4], &[2, 150, 3]),
+        elements.broadcast(true).plan(&[4, 3, 6], &[1, 555, 1]),
+        nd(777, 2),
+        nd(513, 3),
+        nd(301, 8),
+        nd(1001, 0),
+        nd(2, 0),
+        Gather::new().plan(&[3, 0], &[9]),
+        Gather::new().plan(&[3], &[]),
+    ];
+    let index = around(3);
+    let mut most = 0;
+    for plan in plans.map(|plan| plan.expect("a valid shape")) {
+        for (number, &kind) in IndexKind::ALL.iter().enumerate() {
+            let index = |at| match kind.is_signed() {
+                true => index(at),
+                false => index(at).abs(),
+            };
+            let mut case = case(plan.clone(), kind, &index);
+            for (binding_bytes, alignment, workgroups) in
+                [(700, 256, 3), (512, 64, 1), (1 << 20, 256, 1)]
+            {
+                case.limits = wgpu::Limits {
+                    max_storage_buffer_binding_size: binding_bytes,
+                    min_storage_buffer_offset_alignment: alignment,
+                    max_compute_workgroups_per_dimension: workgroups,
+                    ..wgpu::Limits::default()
+                };
+                most = most.max(check(&case));
+            }
+            if number == 0 {
+                check(&Case {
+                    plan: case.plan.shard(0..0).expect("no rows"),
+                    ..case
+                });
+            }
+        }
+    }
+    assert!(most > 30, "{most} dispatches");
+}
+
+/// A grid of several rows, whose last row has workgroups without rows.
+#[test]
+fn workgroups_in_a_grid_judge_each_row_once() {
+    let plan = Gather::new().plan(&[9], &[8 * 1024 - 3]);
+    let index = around(9);
+    let mut case = case(plan.expect("a valid shape"), IndexKind::I8, &index);
+    case.limits.max_compute_workgroups_per_dimension = 3;
+    assert_eq!(check(&case), 1);
+}

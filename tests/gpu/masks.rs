@@ -1,0 +1,175 @@
+//! Masks of bad rows that requests write, and masks of sizes and of buffers that the batches of jobs do not have.
+
+use libtest_mimic::Trial;
+use wgpu_gather::{
+    BadIndices, ElementTypes, Executor, Gather, GatherBuffers, GatherIndex, GatherNd, GatherPlan,
+    Gpu, GpuError, IndexKind, NegativeIndices, RunError, Tensor, wgpu,
+};
+
+use crate::batch::read_back;
+use crate::common::cases;
+use crate::common::oracle::Case;
+use crate::common::voices::{Job, POLICIES};
+use crate::cuts::limited_device;
+use crate::trial;
+use testkit::of_index_type;
+
+pub(crate) fn trials() -> Vec<Trial> {
+    vec![
+        trial("a_request_writes_the_mask_of_the_oracle", requests),
+        trial("a_grid_of_several_rows_writes_a_mask", grid),
+        trial("more_than_65535_workgroups_write_a_mask", many_workgroups),
+        trial("a_mask_is_of_all_shards", shards),
+        trial("a_prepared_gather_writes_each_new_mask", anew),
+    ]
+}
+
+/// Requests to the host, to a new tensor and into a tensor, on the GPU and on an executor without one.
+fn requests(gpu: &'static Gpu) {
+    let executors = [
+        Executor::Gpu(gpu.clone()),
+        Executor::Cpu(GpuError::NoAdapter("none".into())),
+    ];
+    let cases = cases::table().into_iter().filter(Case::check_plan);
+    let jobs = cases.flat_map(|case| case.jobs(&[1], IndexKind::ALL, &POLICIES));
+    let (mut empty, mut bad) = (0, 0);
+    for (number, job) in jobs.enumerate().step_by(7) {
+        for executor in &executors {
+            of_index_type!(job.index_kind, I => request::<I>(executor, &job, number));
+        }
+        empty += usize::from(job.output.is_empty());
+        bad += usize::from(job.mask().contains(&1));
+    }
+    assert!(empty > 50 && bad > 200, "{empty}, {bad}");
+}
+
+fn request<I: GatherIndex + bytemuck::Pod>(executor: &Executor, job: &Job, number: usize) {
+    let indices: Vec<I> = bytemuck::pod_collect_to_vec(&job.indices);
+    let expected = job.case.out_of_range();
+    let table = executor.upload(&job.params).unwrap();
+    let mut output = executor.upload(&job.output).unwrap();
+    // The opposite of what the gather writes.
+    let before: Vec<bool> = expected.iter().map(|is_bad| !is_bad).collect();
+    let mut mask = executor.upload(&before).unwrap();
+    let request = executor.gather(&job.plan, &table, &indices);
+    let request = request.mask(&mut mask);
+    let result = match number % 3 {
+        0 => request.wait().map(drop),
+        1 => request.on_gpu().wait().map(drop),
+        _ => request.into_tensor(&mut output).wait(),
+    };
+    let is_error = matches!(result, Err(GpuError::Run(RunError::BadIndex(_))));
+    assert!(result.is_ok() || is_error, "{job}: {result:?}");
+    assert_eq!(mask.download().wait(), Ok(expected), "{executor}: {job}");
+}
+
+/// Compares a mask of bytes with the CPU.
+fn check(gpu: &Gpu, plan: &GatherPlan, indices: &[i8]) {
+    let table = gpu.upload(&[1_u8, 2, 3]).unwrap();
+    let mut mask = gpu.zeros::<bool>(&[indices.len()]).unwrap();
+    let request = gpu.gather(plan, &table, indices).mask(&mut mask);
+    drop(request.on_gpu().wait().unwrap());
+    // Too long to print.
+    let expected = plan.out_of_range(indices).unwrap();
+    assert!(mask.download().wait().unwrap() == expected, "{plan}");
+    assert!(expected.contains(&true) && expected.contains(&false));
+}
+
+/// Values in range and out of range, without a short period.
+fn values(len: usize) -> Vec<i8> {
+    let value = |at: usize| i8::try_from(at * at % 251 % 7).unwrap() - 3;
+    (0..len).map(value).collect()
+}
+
+fn grid(_: &'static Gpu) {
+    let gpu = limited_device(|limits| wgpu::Limits {
+        max_compute_workgroups_per_dimension: 3,
+        ..limits
+    });
+    let gather = Gather::new().negative_indices(NegativeIndices::FromEnd);
+    for workgroups in [1, 3, 4, 8, 9, 10, 30] {
+        for more in [0, 1, 2, 3] {
+            let len = workgroups * 1024 - more;
+            check(&gpu, &gather.plan(&[3], &[len]).unwrap(), &values(len));
+        }
+    }
+}
+
+fn many_workgroups(gpu: &'static Gpu) {
+    let len = 65_536 * 1024 + 77;
+    check(
+        gpu,
+        &Gather::new().plan(&[3], &[len]).unwrap(),
+        &values(len),
+    );
+}
+
+/// A buffer of a tensor.
+fn range<T>(tensor: &Tensor<T>) -> wgpu::BufferSlice<'_> {
+    tensor.buffer().unwrap().slice(..)
+}
+
+/// Params in shards, one of which shares the mask's buffer, and a plan of a shard.
+fn shards(gpu: &'static Gpu) {
+    let plan = GatherNd::new().bad_indices(BadIndices::Zero);
+    let plan = plan.plan(&[5, 2], &[7, 1]).unwrap();
+    let arena = gpu.upload(&[9_u8; 1024]).unwrap();
+    let arena = arena.buffer().unwrap();
+    let table = gpu.upload(&[1_u8, 2, 3, 4, 5, 6]).unwrap();
+    let indices = gpu.upload(&[4_i64, 5, -1, 0, 2, 1 << 32, 3]).unwrap();
+    let output = gpu.upload(&[7_u8; 14]).unwrap();
+    let shards = [(3, range(&table)), (2, arena.slice(..4))];
+    let buffers = GatherBuffers::new(ElementTypes::of::<u8, i64>())
+        .indices(range(&indices))
+        .output(range(&output))
+        .mask(arena.slice(512..));
+    for (plan, buffers) in [
+        (plan.clone(), buffers.params_shards(&shards)),
+        (plan.shard(3..5).unwrap(), buffers.params(arena.slice(..4))),
+    ] {
+        gpu.queue().write_buffer(arena, 512, &[9; 8]);
+        let mut encoder = gpu.device().create_command_encoder(&Default::default());
+        let gatherer = gpu.gatherer();
+        gatherer.encode(&mut encoder, &plan, &buffers).unwrap();
+        gpu.queue().submit([encoder.finish()]);
+        let [found] = read_back(gpu, [arena]);
+        assert_eq!(found[512..520], [0, 1, 1, 0, 0, 1, 0, 9], "{plan}");
+        assert!(
+            found[..512]
+                .iter()
+                .chain(&found[520..])
+                .all(|&byte| byte == 9)
+        );
+    }
+}
+
+/// A gather is prepared once, and runs with other indices each time.
+fn anew(gpu: &'static Gpu) {
+    let plan = Gather::new().plan(&[3], &[5]).unwrap();
+    let table = gpu.upload(&[5_u32, 6, 7]).unwrap();
+    let indices = gpu.upload(&[0_i32; 5]).unwrap();
+    let (output, mask) = (gpu.upload(&[9_u32; 5]), gpu.upload(&[9_u8; 8]));
+    let (output, mask) = (output.unwrap(), mask.unwrap());
+    let buffers = GatherBuffers::new(ElementTypes::of::<u32, i32>())
+        .params(range(&table))
+        .indices(range(&indices))
+        .output(range(&output))
+        .mask(range(&mask));
+    let gather = gpu.gatherer().prepare(&plan, &buffers).unwrap();
+    for values in [
+        [3_i32, 0, -1, 2, 7],
+        [0, 1, 2, 0, 1],
+        [i32::MIN, 0, 0, 0, 3],
+    ] {
+        let queue = gpu.queue();
+        queue.write_buffer(indices.buffer().unwrap(), 0, bytemuck::bytes_of(&values));
+        let mut encoder = gpu.device().create_command_encoder(&Default::default());
+        gather.encode(&mut encoder);
+        queue.submit([encoder.finish()]);
+        let bad_rows = values.map(|value| u8::from(!(0..3).contains(&value)));
+        let found = mask.download().wait().unwrap();
+        assert_eq!(found, [&bad_rows[..], &[9; 3]].concat());
+        let expected = plan.out_of_range(&values).unwrap();
+        assert_eq!(bad_rows.map(|byte| byte == 1), expected[..]);
+    }
+}
