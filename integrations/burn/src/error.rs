@@ -1,0 +1,56 @@
+//! The error of a gather of burn's tensors.
+
+use burn::tensor::DType;
+use wgpu_gather::{BadIndexError, GatherError, Operand, PlanError};
+
+/// The error of a gather of burn's tensors. Nothing has been submitted then, except after [`BadIndex`](Self::BadIndex)
+/// and [`Report`](Self::Report).
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+#[expect(missing_docs, reason = "the texts say what the fields are")]
+pub enum BridgeError {
+    /// The shapes and attributes make no plan.
+    #[error(transparent)]
+    Plan(#[from] PlanError),
+    /// The gather cannot be recorded.
+    #[error(transparent)]
+    Gather(#[from] GatherError),
+    /// An index is out of range, and the policy makes it an error.
+    #[error(transparent)]
+    BadIndex(#[from] BadIndexError),
+    /// A tensor lives in memory that is not burn's wgpu runtime, or is quantized.
+    #[error("{operand} must be a tensor of burn's wgpu backend: {reason}")]
+    Backend { operand: Operand, reason: String },
+    /// A tensor lives on another device than the bridge.
+    #[error("{operand} must be on device {expected}, found {found}")]
+    OtherDevice {
+        operand: Operand,
+        expected: String,
+        found: String,
+    },
+    /// Indices of 8 or 16 bits, which the shaders do not read.
+    #[error("indices must be of type I32, I64, U32 or U64, found {found:?}")]
+    IndexType { found: DType },
+    /// An operand has another number of elements than in the plan.
+    #[error("{operand} must have {expected} elements, found {found}")]
+    Length {
+        operand: Operand,
+        expected: u64,
+        found: u64,
+    },
+    /// The output has another rank than the tensor asked for. A scalar has rank 1, as in burn.
+    #[error("output must have rank {expected}, found rank {found} asked for")]
+    OutputRank { expected: usize, found: usize },
+    /// burn has no memory for a tensor, or an earlier operation of burn failed to write it.
+    #[error("{operand} has no memory in burn: {reason}")]
+    Memory { operand: Operand, reason: String },
+    /// burn could not submit its pending work, so nothing may be submitted after it.
+    #[error("burn's pending work not submitted: {0}")]
+    Flush(String),
+    /// The report could not be read.
+    #[error("report not read: {0}")]
+    Report(String),
+    /// burn has no gradient of this operation, or of this policy.
+    #[error("no gradient of {0}")]
+    NoGradient(&'static str),
+}

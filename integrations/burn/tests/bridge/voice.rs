@@ -1,0 +1,122 @@
+//! The bridge as a voice: the table of cases that the oracle, the CPU and the GPU run, with every policy, for elements
+//! of each width that burn holds and each type of indices.
+
+use burn::tensor::{DType, Float, Int, Tensor};
+use libtest_mimic::Trial;
+use testkit::cases::{index_values, slice_lengths, table};
+use testkit::indices::Hash;
+use testkit::voices::{Job, POLICIES};
+use wgpu_gather_burn::wgpu_gather::{BadIndices, GatherPlan, IndexKind};
+use wgpu_gather_burn::{BridgeError, Kind};
+
+use crate::common::{Gpu, bytes, trial};
+
+pub fn trials() -> Vec<Trial> {
+    let lists = [
+        ("table", table()),
+        ("index_values", index_values()),
+        ("slice_lengths", slice_lengths()),
+    ];
+    let mut trials = Vec::new();
+    for (list, cases) in lists {
+        for (part, cases) in cases.chunks(40).enumerate() {
+            let cases = cases.to_vec();
+            trials.push(trial(format!("voice::{list}::{part}"), move |gpu| {
+                for case in cases {
+                    if case.output_shape().is_err() {
+                        continue;
+                    }
+                    // Of each case one job of every policy, and each width and each type of indices in turn.
+                    let mut hash = Hash::of(&case);
+                    let width = [1, 2, 4, 8][hash.below(4)];
+                    let kinds = [IndexKind::ALL[hash.below(4)], IndexKind::I64];
+                    let jobs = case.jobs(&[width], &kinds, &POLICIES);
+                    for job in jobs {
+                        check(gpu, &job);
+                        if job.plan.bad_indices() == BadIndices::Zero {
+                            check(gpu, &job.filled());
+                        }
+                    }
+                }
+            }));
+        }
+    }
+    trials
+}
+
+/// Compares the bridge with the oracle's result of the job.
+fn check(gpu: &Gpu, job: &Job) {
+    let params = Operand {
+        bytes: job.params.clone(),
+        dtype: match job.element_bytes {
+            1 => DType::U8,
+            2 => DType::F16,
+            4 => DType::F32,
+            8 => DType::I64,
+            other => panic!("no element of {other} bytes"),
+        },
+    };
+    let indices = Operand {
+        bytes: job.indices.clone(),
+        dtype: index_dtype(job.index_kind),
+    };
+    let found = match params.dtype {
+        DType::U8 | DType::I64 => gathered::<Int>(gpu, &job.fill, &job.plan, params, indices),
+        _ => gathered::<Float>(gpu, &job.fill, &job.plan, params, indices),
+    };
+    let expected = match &job.bad_index {
+        Some(text) if job.plan.bad_indices() == BadIndices::Error => Err(text.clone()),
+        _ => Ok(job.output.clone()),
+    };
+    assert_eq!(found.map_err(|error| error.to_string()), expected, "{job}");
+}
+
+pub struct Operand {
+    pub bytes: Vec<u8>,
+    pub dtype: DType,
+}
+
+pub fn index_dtype(kind: IndexKind) -> DType {
+    match kind {
+        IndexKind::I32 => DType::I32,
+        IndexKind::U32 => DType::U32,
+        IndexKind::I64 => DType::I64,
+        IndexKind::U64 => DType::U64,
+        kind => panic!("no {kind} here"),
+    }
+}
+
+/// The bytes of the output of a plan, with the shape that the plan says. Operands are tensors of rank 1, since a plan
+/// compares only numbers of elements.
+pub fn gathered<K: Kind>(
+    gpu: &Gpu,
+    fill: &[u8],
+    plan: &GatherPlan,
+    params: Operand,
+    indices: Operand,
+) -> Result<Vec<u8>, BridgeError> {
+    let params_len = usize::try_from(plan.params_len()).unwrap();
+    let indices_len = usize::try_from(plan.indices_len()).unwrap();
+    let params: Tensor<1, K> = gpu.tensor(params.bytes, [params_len], params.dtype);
+    let indices: Tensor<1, Int> = gpu.tensor(indices.bytes, [indices_len], indices.dtype);
+    let bridge = match fill {
+        [] => gpu.bridge.clone(),
+        fill => gpu.bridge.fill(fill),
+    };
+    macro_rules! of_rank {
+        ($($rank:literal)*) => {
+            match plan.output_shape().len().max(1) {
+                $($rank => {
+                    let output = bridge.run::<1, 1, $rank, K>(plan, params, indices)?.checked()?;
+                    let shape = output.dims();
+                    if !plan.output_shape().is_empty() {
+                        assert_eq!(shape[..], *plan.output_shape());
+                    }
+                    Ok(bytes(output))
+                })*
+                rank => panic!("no tensor of rank {rank} here"),
+            }
+        };
+    }
+    of_rank!(1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16)
+}
