@@ -41,6 +41,9 @@ pub enum BridgeError {
     /// The output has another rank than the tensor asked for. A scalar has rank 1, as in burn.
     #[error("output must have rank {expected}, found rank {found} asked for")]
     OutputRank { expected: usize, found: usize },
+    /// burn's cubecl backend holds no tensor of so many dims.
+    #[error("output must have at most {limit} dims in burn, found {found}")]
+    RankAboveLimit { limit: usize, found: usize },
     /// burn has no memory for a tensor, or an earlier operation of burn failed to write it.
     #[error("{operand} has no memory in burn: {reason}")]
     Memory { operand: Operand, reason: String },

@@ -13,6 +13,9 @@ use wgpu_gather::{
 use crate::tensors::{Kind, from_cube, into_cube};
 use crate::{Bridge, BridgeError, Gathered, Report};
 
+/// The most dims of a tensor in cubecl: more fail an assertion in its `Tiling`.
+const MAX_RANK: usize = 8;
+
 pub(crate) fn run<const D: usize, const M: usize, const O: usize, K: Kind>(
     bridge: &Bridge,
     plan: &GatherPlan,
@@ -34,6 +37,10 @@ fn output_shape<const O: usize>(plan: &GatherPlan) -> Result<Shape, BridgeError>
     let shape = plan.output_shape();
     let shape = if shape.is_empty() { &[1] } else { shape };
     let (expected, found) = (shape.len(), O);
+    if expected > MAX_RANK {
+        let (limit, found) = (MAX_RANK, expected);
+        return Err(BridgeError::RankAboveLimit { limit, found });
+    }
     if expected != found {
         return Err(BridgeError::OutputRank { expected, found });
     }

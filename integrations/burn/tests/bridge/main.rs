@@ -4,12 +4,14 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod common;
+mod conformance;
 mod voice;
 
 use libtest_mimic::{Arguments, Trial};
 
 fn main() {
     let mut trials: Vec<Trial> = voice::trials();
+    trials.extend(conformance::trials());
     trials.push(common::trial("smoke", |gpu| {
         use burn::tensor::{Tensor, Int};
         let table = Tensor::<2>::from_data([[10.0_f32, 11.0], [20.0, 21.0], [30.0, 31.0]], &gpu.device);
