@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use burn::backend::DispatchDevice;
+use burn::tensor::kind::Basic;
 use burn::tensor::wgpu::WgpuSetup;
 use burn::tensor::{AsIndex, Device, Float, Int, Tensor};
 use burn_cubecl::CubeDevice;
@@ -11,8 +12,7 @@ use wgpu_gather::{
     wgpu,
 };
 
-use crate::tensors::Kind;
-use crate::{BridgeError, Gathered};
+use crate::{BridgeError, Gathered, gradient};
 
 /// Gathers burn's tensors on the device of burn's wgpu runtime.
 ///
@@ -24,8 +24,8 @@ pub struct Bridge {
     pub(crate) device: wgpu::Device,
     pub(crate) queue: wgpu::Queue,
     pub(crate) gatherer: Arc<Gatherer>,
-    bad_indices: BadIndices,
-    negative_indices: NegativeIndices,
+    pub(crate) bad_indices: BadIndices,
+    pub(crate) negative_indices: NegativeIndices,
     pub(crate) fill: Option<Arc<[u8]>>,
 }
 
@@ -41,10 +41,9 @@ impl Bridge {
         let burn = match device.as_dispatch() {
             DispatchDevice::Cube(device) => device.clone(),
             #[allow(unreachable_patterns, reason = "other backends are features of burn")]
-            other => {
-                let reason = format!("the device is {other:?}");
+            _ => {
                 let operand = Operand::Tensor;
-                return Err(BridgeError::Backend { operand, reason });
+                return Err(BridgeError::Backend { operand });
             }
         };
         Ok(Self {
@@ -86,7 +85,7 @@ impl Bridge {
     }
 
     /// burn's `select`: entries of dim `dim` by their numbers. The output has the shape of `params`, with the number of
-    /// indices in dim `dim`.
+    /// indices in dim `dim`. It has a gradient.
     ///
     /// # Errors
     ///
@@ -95,7 +94,7 @@ impl Bridge {
     /// # Examples
     ///
     /// See the [crate](crate).
-    pub fn select<const D: usize, K: Kind>(
+    pub fn select<const D: usize, K: Basic>(
         &self,
         params: Tensor<D, K>,
         dim: impl AsIndex,
@@ -106,16 +105,18 @@ impl Bridge {
             .bad_indices(self.bad_indices)
             .negative_indices(self.negative_indices)
             .plan(&params.dims(), &indices.dims())?;
-        self.run(&plan, params, indices)
+        let (shape, by) = (params.dims(), indices.clone());
+        let pull = || gradient::of_select(self, shape, axis(dim), by);
+        gradient::tracked(params, pull, |params| self.run(&plan, params, indices))
     }
 
     /// burn's `gather`: an element of dim `dim` for each index, at the index's own place. The output has the shape of
-    /// `indices`, which is at most that of `params` in each dim but `dim`.
+    /// `indices`, which is at most that of `params` in each dim but `dim`. It has a gradient.
     ///
     /// # Errors
     ///
     /// See [`BridgeError`].
-    pub fn gather<const D: usize, K: Kind>(
+    pub fn gather<const D: usize, K: Basic>(
         &self,
         params: Tensor<D, K>,
         dim: impl AsIndex,
@@ -126,29 +127,13 @@ impl Bridge {
             .bad_indices(self.bad_indices)
             .negative_indices(self.negative_indices)
             .plan(&params.dims(), &indices.dims())?;
-        self.run(&plan, params, indices)
-    }
-
-    /// burn's `gather_nd`: a slice of `params` for each row of `indices`, whose last dim holds coordinates. The output
-    /// has the shape `indices.shape[..M - 1] ++ params.shape[depth..]`, of rank `O`.
-    ///
-    /// # Errors
-    ///
-    /// See [`BridgeError`].
-    pub fn gather_nd<const D: usize, const M: usize, const O: usize, K: Kind>(
-        &self,
-        params: Tensor<D, K>,
-        indices: Tensor<M, Int>,
-    ) -> Result<Gathered<O, K>, BridgeError> {
-        let plan = GatherNd::new()
-            .bad_indices(self.bad_indices)
-            .negative_indices(self.negative_indices)
-            .plan(&params.dims(), &indices.dims())?;
-        self.run(&plan, params, indices)
+        let (shape, by) = (params.dims(), indices.clone());
+        let pull = || gradient::of_gather(self, shape, axis(dim), by);
+        gradient::tracked(params, pull, |params| self.run(&plan, params, indices))
     }
 
     /// burn's `embedding`: rows of `weights`, of shape `[tokens, width]`, for `indices` of shape `[batch, length]`. The
-    /// output has shape `[batch, length, width]`.
+    /// output has shape `[batch, length, width]`, and a gradient.
     ///
     /// # Errors
     ///
@@ -162,7 +147,27 @@ impl Bridge {
             .bad_indices(self.bad_indices)
             .negative_indices(self.negative_indices)
             .plan(&weights.dims(), &indices.dims())?;
-        self.run(&plan, weights, indices)
+        let (shape, by) = (weights.dims(), indices.clone());
+        let pull = || gradient::of_embedding(self, shape, by);
+        gradient::tracked(weights, pull, |weights| self.run(&plan, weights, indices))
+    }
+
+    /// burn's `gather_nd`: a slice of `params` for each row of `indices`, whose last dim holds coordinates. The output
+    /// has the shape `indices.shape[..M - 1] ++ params.shape[depth..]`, of rank `O`.
+    ///
+    /// # Errors
+    ///
+    /// See [`BridgeError`]. [`BridgeError::NoGradient`] for floats with autodiff.
+    pub fn gather_nd<const D: usize, const M: usize, const O: usize, K: Basic>(
+        &self,
+        params: Tensor<D, K>,
+        indices: Tensor<M, Int>,
+    ) -> Result<Gathered<O, K>, BridgeError> {
+        let plan = GatherNd::new()
+            .bad_indices(self.bad_indices)
+            .negative_indices(self.negative_indices)
+            .plan(&params.dims(), &indices.dims())?;
+        self.run(&plan, params, indices)
     }
 
     /// Runs any plan, with the plan's policies: batch dims, a gather with indices of any rank, gather_nd from an axis on.
@@ -170,7 +175,7 @@ impl Bridge {
     ///
     /// # Errors
     ///
-    /// See [`BridgeError`].
+    /// See [`BridgeError`]. [`BridgeError::NoGradient`] for floats with autodiff.
     ///
     /// # Examples
     ///
@@ -191,7 +196,7 @@ impl Bridge {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn run<const D: usize, const M: usize, const O: usize, K: Kind>(
+    pub fn run<const D: usize, const M: usize, const O: usize, K: Basic>(
         &self,
         plan: &GatherPlan,
         params: Tensor<D, K>,

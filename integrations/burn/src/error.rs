@@ -18,9 +18,9 @@ pub enum BridgeError {
     /// An index is out of range, and the policy makes it an error.
     #[error(transparent)]
     BadIndex(#[from] BadIndexError),
-    /// A tensor lives in memory that is not burn's wgpu runtime, or is quantized.
-    #[error("{operand} must be a tensor of burn's wgpu backend: {reason}")]
-    Backend { operand: Operand, reason: String },
+    /// A tensor or a device is of another backend of burn's, or a tensor is quantized.
+    #[error("{operand} must be of burn's wgpu backend and not quantized")]
+    Backend { operand: Operand },
     /// A tensor lives on another device than the bridge.
     #[error("{operand} must be on device {expected}, found {found}")]
     OtherDevice {
@@ -53,7 +53,7 @@ pub enum BridgeError {
     /// The report could not be read.
     #[error("report not read: {0}")]
     Report(String),
-    /// burn has no gradient of this operation, or of this policy.
-    #[error("no gradient of {0}")]
-    NoGradient(&'static str),
+    /// Params uses autodiff. `gather_nd` and `run` have no gradient; they take `params.inner()`.
+    #[error("params must not use autodiff for an operation without a gradient")]
+    NoGradient,
 }

@@ -37,11 +37,11 @@
 mod bridge;
 mod error;
 mod gathered;
+mod gradient;
 mod run;
 mod tensors;
 
 pub use bridge::Bridge;
 pub use error::BridgeError;
 pub use gathered::{Gathered, Report};
-pub use tensors::Kind;
 pub use wgpu_gather::{self, BadIndices, NegativeIndices};

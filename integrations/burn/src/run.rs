@@ -1,5 +1,6 @@
 //! One gather: burn's tensors to buffers, the gather recorded and submitted, its output a burn tensor.
 
+use burn::tensor::kind::Basic;
 use burn::tensor::{DType, Int, Shape, Tensor};
 use burn_cubecl::cubecl::client::Client;
 use burn_cubecl::cubecl::server::Handle;
@@ -10,13 +11,13 @@ use wgpu_gather::{
     BadIndices, BadRows, ElementTypes, GatherBuffers, GatherPlan, IndexKind, Operand, wgpu,
 };
 
-use crate::tensors::{Kind, from_cube, into_cube};
+use crate::tensors::{from_cube, into_cube};
 use crate::{Bridge, BridgeError, Gathered, Report};
 
 /// The most dims of a tensor in cubecl: more fail an assertion in its `Tiling`.
 const MAX_RANK: usize = 8;
 
-pub(crate) fn run<const D: usize, const M: usize, const O: usize, K: Kind>(
+pub(crate) fn run<const D: usize, const M: usize, const O: usize, K: Basic>(
     bridge: &Bridge,
     plan: &GatherPlan,
     params: Tensor<D, K>,
@@ -48,7 +49,7 @@ fn output_shape<const O: usize>(plan: &GatherPlan) -> Result<Shape, BridgeError>
 }
 
 /// The tensor in burn's memory, row-major, with its pending operations run.
-fn operand<const D: usize, K: Kind>(
+fn operand<const D: usize, K: Basic>(
     bridge: &Bridge,
     operand: Operand,
     tensor: Tensor<D, K>,

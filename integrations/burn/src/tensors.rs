@@ -1,35 +1,46 @@
 //! burn's tensors as cubecl's, and back. With fusion, a tensor's pending operations run first.
 
-use burn::backend::{BackendTypes, Cube};
+use burn::backend::{
+    BackendTensor, BackendTypes, Cube, DispatchAutodiffContext, DispatchTensor, DispatchTensorKind,
+};
+use burn::tensor::Tensor;
 use burn::tensor::kind::Basic;
-use burn::tensor::{BackendPrimitive, Tensor};
 use burn_cubecl::tensor::CubeTensor;
 use wgpu_gather::Operand;
 
 use crate::BridgeError;
 
-/// A tensor of burn's dispatch, for every kind.
-pub(crate) type Primitive = <Cube as BackendTypes>::FloatTensorPrimitive;
+/// A tensor of burn's dispatch, of any kind.
+type Primitive = <Cube as BackendTypes>::FloatTensorPrimitive;
 
-/// The kinds of tensors that can be gathered: `Float`, `Int` and `Bool`.
-pub trait Kind: Basic + BackendPrimitive<Cube, Primitive = Primitive> {}
-
-impl<K: Basic + BackendPrimitive<Cube, Primitive = Primitive>> Kind for K {}
-
-pub(crate) fn into_cube<const D: usize, K: Kind>(
+pub(crate) fn into_cube<const D: usize, K: Basic>(
     operand: Operand,
     tensor: Tensor<D, K>,
 ) -> Result<CubeTensor, BridgeError> {
-    let primitive = tensor.try_into_primitive::<Cube>();
-    let primitive = primitive.map_err(|error| BridgeError::Backend {
-        operand,
-        reason: format!("{error:?}"),
-    })?;
-    Ok(resolve(primitive))
+    let tensor = tensor.into_dispatch();
+    match tensor.kind {
+        DispatchTensorKind::Cube(
+            BackendTensor::Float(tensor) | BackendTensor::Int(tensor) | BackendTensor::Bool(tensor),
+        ) => Ok(resolve(tensor)),
+        _ if tensor.autodiff != DispatchAutodiffContext::Disabled => Err(BridgeError::NoGradient),
+        _ => Err(BridgeError::Backend { operand }),
+    }
 }
 
-pub(crate) fn from_cube<const D: usize, K: Kind>(tensor: CubeTensor) -> Tensor<D, K> {
-    Tensor::from_primitive::<Cube>(register(tensor))
+pub(crate) fn from_cube<const D: usize, K: Basic>(tensor: CubeTensor) -> Tensor<D, K> {
+    let dtype = tensor.dtype;
+    let tensor = register(tensor);
+    let tensor = if dtype.is_bool() {
+        BackendTensor::Bool(tensor)
+    } else if dtype.is_float() {
+        BackendTensor::Float(tensor)
+    } else {
+        BackendTensor::Int(tensor)
+    };
+    Tensor::from_dispatch(DispatchTensor {
+        kind: DispatchTensorKind::Cube(tensor),
+        autodiff: DispatchAutodiffContext::Disabled,
+    })
 }
 
 #[cfg(not(feature = "fusion"))]

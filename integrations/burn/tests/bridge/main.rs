@@ -3,14 +3,18 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod burns_cases;
 mod common;
 mod conformance;
+mod gradients;
 mod voice;
 
 use libtest_mimic::{Arguments, Trial};
 
 fn main() {
     let mut trials: Vec<Trial> = voice::trials();
+    trials.extend(burns_cases::trials());
+    trials.extend(gradients::trials());
     trials.extend(conformance::trials());
     trials.push(common::trial("smoke", |gpu| {
         use burn::tensor::{Tensor, Int};

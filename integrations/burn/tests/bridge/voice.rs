@@ -1,13 +1,14 @@
 //! The bridge as a voice: the table of cases that the oracle, the CPU and the GPU run, with every policy, for elements
 //! of each width that burn holds and each type of indices.
 
+use burn::tensor::kind::Basic;
 use burn::tensor::{DType, Float, Int, Tensor};
 use libtest_mimic::Trial;
 use testkit::cases::{index_values, slice_lengths, table};
 use testkit::indices::Hash;
 use testkit::voices::{Job, POLICIES};
 use wgpu_gather_burn::wgpu_gather::{BadIndices, GatherPlan, IndexKind};
-use wgpu_gather_burn::{BridgeError, Kind};
+use wgpu_gather_burn::BridgeError;
 
 use crate::common::{Gpu, bytes, trial};
 
@@ -97,7 +98,7 @@ pub fn index_dtype(kind: IndexKind) -> DType {
 
 /// The bytes of the output of a plan, with the shape that the plan says. Operands are tensors of rank 1, since a plan
 /// compares only numbers of elements.
-pub fn gathered<K: Kind>(
+pub fn gathered<K: Basic>(
     gpu: &Gpu,
     fill: &[u8],
     plan: &GatherPlan,
