@@ -44,6 +44,13 @@ pub enum BridgeError {
     /// burn's cubecl backend holds no tensor of so many dims.
     #[error("output must have at most {limit} dims in burn, found {found}")]
     RankAboveLimit { limit: usize, found: usize },
+    /// A tensor is larger than a buffer of the device.
+    #[error("{operand} must have at most {limit} bytes on this device, found {found}")]
+    TooLarge {
+        operand: Operand,
+        limit: u64,
+        found: u64,
+    },
     /// burn has no memory for a tensor, or an earlier operation of burn failed to write it.
     #[error("{operand} has no memory in burn: {reason}")]
     Memory { operand: Operand, reason: String },

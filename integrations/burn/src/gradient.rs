@@ -58,8 +58,17 @@ pub(crate) fn of_gather<const D: usize>(
     Arc::new(move |gradient| {
         let (indices, bad) = bridge.in_range(indices.clone(), shape[dim]);
         let gradient = without(gradient, bad);
-        let zeros = Tensor::zeros(shape, (&gradient.device(), gradient.dtype()));
-        zeros.scatter(dim, indices, gradient, IndexingUpdateOp::Add)
+        let options = (gradient.device(), gradient.dtype());
+        // burn scatters into a tensor as large as the indices in all dims but `dim`.
+        let mut part = indices.dims();
+        part[dim] = shape[dim];
+        let scattered = Tensor::zeros(part, (&options.0, options.1));
+        let scattered = scattered.scatter(dim, indices, gradient, IndexingUpdateOp::Add);
+        if part == shape {
+            return scattered;
+        }
+        let zeros = Tensor::zeros(shape, (&options.0, options.1));
+        zeros.slice_assign(part.map(|end| 0..end), scattered)
     })
 }
 
@@ -100,8 +109,12 @@ impl Bridge {
             _ => indices,
         };
         let clamped = indices.clone().clamp(0, dim - 1);
-        let bad = (self.bad_indices != BadIndices::Clamp)
-            .then(|| indices.clone().lower_elem(0).bool_or(indices.greater_equal_elem(dim)));
+        let bad = (self.bad_indices != BadIndices::Clamp).then(|| {
+            indices
+                .clone()
+                .lower_elem(0)
+                .bool_or(indices.greater_equal_elem(dim))
+        });
         (clamped, bad)
     }
 }

@@ -86,8 +86,19 @@ fn gather(
         index_kind: index_kind(indices.dtype)?,
     };
     let (client, dtype) = (params.client.clone(), params.dtype);
-    let output = allocate(&client, plan.output_len().saturating_mul(types.element_bytes));
-    let output = CubeTensor::new_contiguous(client.clone(), bridge.burn.clone(), shape, output, dtype);
+    let bytes = plan.output_len().saturating_mul(types.element_bytes);
+    let limit = bridge.device.limits().max_buffer_size;
+    if bytes > limit {
+        let (operand, found) = (Operand::Output, bytes);
+        return Err(BridgeError::TooLarge {
+            operand,
+            limit,
+            found,
+        });
+    }
+    let output = allocate(&client, bytes);
+    let output =
+        CubeTensor::new_contiguous(client.clone(), bridge.burn.clone(), shape, output, dtype);
     // Without an output there is nothing to write, and no row is bad.
     if plan.output_len() == 0 {
         return Ok((output, None));
@@ -103,7 +114,9 @@ fn gather(
     let (from, _guard) = resource(&client, Operand::Params, &params.handle)?;
     let (by, _guard) = resource(&client, Operand::Indices, &indices.handle)?;
     let (to, _guard) = resource(&client, Operand::Output, &output.handle)?;
-    let reported = report.as_ref().map(|report| resource(&client, Operand::Report, &report.handle));
+    let reported = report
+        .as_ref()
+        .map(|report| resource(&client, Operand::Report, &report.handle));
     let reported = reported.transpose()?;
 
     let mut buffers = GatherBuffers::new(types)
@@ -116,9 +129,11 @@ fn gather(
     if let Some(fill) = &bridge.fill {
         buffers = buffers.fill(fill);
     }
-    let mut encoder = bridge.device.create_command_encoder(&wgpu::CommandEncoderDescriptor {
-        label: Some("wgpu-gather-burn/gather"),
-    });
+    let mut encoder = bridge
+        .device
+        .create_command_encoder(&wgpu::CommandEncoderDescriptor {
+            label: Some("wgpu-gather-burn/gather"),
+        });
     bridge.gatherer.encode(&mut encoder, plan, &buffers)?;
     // burn's work goes first: it fills the operands, and may still use the memory that the output takes over.
     client

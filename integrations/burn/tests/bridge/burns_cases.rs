@@ -147,12 +147,7 @@ impl<K: Basic> Beside<K> {
         self.gather_of(params, dim, indices);
     }
 
-    fn gather_of<const D: usize>(
-        &self,
-        params: Tensor<D, K>,
-        dim: i64,
-        indices: Tensor<D, Int>,
-    ) {
+    fn gather_of<const D: usize>(&self, params: Tensor<D, K>, dim: i64, indices: Tensor<D, Int>) {
         let expected = params.clone().gather(dim, indices.clone());
         let found = self.gpu.bridge.gather(params, dim, indices).unwrap();
         same(found.tensor.into_data(), expected.into_data());
@@ -186,11 +181,7 @@ impl<K: Basic> Beside<K> {
 }
 
 /// Numbers from 0, as params.
-fn params<const D: usize, K: Basic>(
-    gpu: &Gpu,
-    shape: [usize; D],
-    dtype: DType,
-) -> Tensor<D, K> {
+fn params<const D: usize, K: Basic>(gpu: &Gpu, shape: [usize; D], dtype: DType) -> Tensor<D, K> {
     let len: i64 = shape.iter().product::<usize>().try_into().unwrap();
     let data = TensorData::new((0..len).collect(), shape).convert_dtype(dtype);
     Tensor::from_data(data, (&gpu.device, dtype))

@@ -3,9 +3,11 @@
 
 use std::sync::OnceLock;
 
+use burn::backend::{BackendTensor, DispatchTensorKind};
 use burn::tensor::kind::Basic;
 use burn::tensor::wgpu::WgpuSetup;
 use burn::tensor::{DType, Device, Tensor, TensorData};
+use burn_cubecl::cubecl::wgpu::{AutoCompiler, WgpuResource, WgpuServer};
 use libtest_mimic::{Completion, Trial};
 use wgpu_gather_burn::Bridge;
 
@@ -75,4 +77,22 @@ pub fn bytes<const D: usize, K: Basic>(tensor: Tensor<D, K>) -> Vec<u8> {
         DType::Bool(_) => data.iter::<bool>().map(u8::from).collect(),
         _ => data.as_bytes().to_vec(),
     }
+}
+
+/// The buffer of burn's that holds a tensor, and the tensor's place in it.
+pub fn place<const D: usize, K: Basic>(tensor: Tensor<D, K>) -> WgpuResource {
+    let DispatchTensorKind::Cube(BackendTensor::Float(tensor) | BackendTensor::Int(tensor)) =
+        tensor.into_dispatch().kind
+    else {
+        panic!("a float or an int of burn's cubecl backend");
+    };
+    #[cfg(feature = "fusion")]
+    let tensor = {
+        let client = tensor.client.clone();
+        client.resolve_tensor_float::<burn_cubecl::CubeBackend>(tensor)
+    };
+    let resource = tensor
+        .client
+        .get_resource::<WgpuServer<AutoCompiler>>(tensor.handle);
+    resource.unwrap().resource().clone()
 }

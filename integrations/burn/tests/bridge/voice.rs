@@ -7,8 +7,8 @@ use libtest_mimic::Trial;
 use testkit::cases::{index_values, slice_lengths, table};
 use testkit::indices::Hash;
 use testkit::voices::{Job, POLICIES};
-use wgpu_gather_burn::wgpu_gather::{BadIndices, GatherPlan, IndexKind};
 use wgpu_gather_burn::BridgeError;
+use wgpu_gather_burn::wgpu_gather::{BadIndices, GatherPlan, IndexKind};
 
 use crate::common::{Gpu, bytes, trial};
 
