@@ -12,7 +12,8 @@ use wgpu_gather::{
     wgpu,
 };
 
-use crate::{BridgeError, Gathered, gradient};
+use crate::gradient::{Along, tracked};
+use crate::{BridgeError, Gathered, Report};
 
 /// Gathers burn's tensors on the device of burn's wgpu runtime.
 ///
@@ -105,9 +106,8 @@ impl Bridge {
             .bad_indices(self.bad_indices)
             .negative_indices(self.negative_indices)
             .plan(&params.dims(), &indices.dims())?;
-        let (shape, by) = (params.dims(), indices.clone());
-        let pull = || gradient::of_select(self, shape, axis(dim), by);
-        gradient::tracked(params, pull, |params| self.run(&plan, params, indices))
+        let along = Along::new(self, params.dims(), axis(dim), &indices);
+        tracked(params, along, |params| self.run(&plan, params, indices))
     }
 
     /// burn's `gather`: an element of dim `dim` for each index, at the index's own place. The output has the shape of
@@ -127,9 +127,8 @@ impl Bridge {
             .bad_indices(self.bad_indices)
             .negative_indices(self.negative_indices)
             .plan(&params.dims(), &indices.dims())?;
-        let (shape, by) = (params.dims(), indices.clone());
-        let pull = || gradient::of_gather(self, shape, axis(dim), by);
-        gradient::tracked(params, pull, |params| self.run(&plan, params, indices))
+        let along = Along::new(self, params.dims(), axis(dim), &indices);
+        tracked(params, along, |params| self.run(&plan, params, indices))
     }
 
     /// burn's `embedding`: rows of `weights`, of shape `[tokens, width]`, for `indices` of shape `[batch, length]`. The
@@ -143,13 +142,16 @@ impl Bridge {
         weights: Tensor<2>,
         indices: Tensor<2, Int>,
     ) -> Result<Gathered<3, Float>, BridgeError> {
+        let ([batch, length], [_, width]) = (indices.dims(), weights.dims());
+        // For the positions that the report names.
         let plan = Gather::new()
             .bad_indices(self.bad_indices)
             .negative_indices(self.negative_indices)
             .plan(&weights.dims(), &indices.dims())?;
-        let (shape, by) = (weights.dims(), indices.clone());
-        let pull = || gradient::of_embedding(self, shape, by);
-        gradient::tracked(weights, pull, |weights| self.run(&plan, weights, indices))
+        let gathered = self.select(weights, 0, indices.flatten(0, 1))?;
+        let tensor = gathered.tensor.reshape([batch, length, width]);
+        let report = gathered.report.map(|report| Report { plan, ..report });
+        Ok(Gathered { tensor, report })
     }
 
     /// burn's `gather_nd`: a slice of `params` for each row of `indices`, whose last dim holds coordinates. The output

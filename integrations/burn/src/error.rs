@@ -3,8 +3,8 @@
 use burn::tensor::DType;
 use wgpu_gather::{BadIndexError, GatherError, Operand, PlanError};
 
-/// The error of a gather of burn's tensors. Nothing has been submitted then, except after [`BadIndex`](Self::BadIndex)
-/// and [`Report`](Self::Report).
+/// The error of a gather of burn's tensors. A [`BadIndex`](Self::BadIndex) is found after the gather; after any other
+/// error of a gather nothing has been submitted.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 #[expect(missing_docs, reason = "the texts say what the fields are")]
@@ -22,45 +22,36 @@ pub enum BridgeError {
     #[error("{operand} must be of burn's wgpu backend and not quantized")]
     Backend { operand: Operand },
     /// A tensor lives on another device than the bridge.
-    #[error("{operand} must be on device {expected}, found {found}")]
-    OtherDevice {
-        operand: Operand,
-        expected: String,
-        found: String,
-    },
+    #[error("{operand} must be on the bridge's device, found {found}")]
+    OtherDevice { operand: Operand, found: String },
     /// Indices of 8 or 16 bits, which the shaders do not read.
     #[error("indices must be of type I32, I64, U32 or U64, found {found:?}")]
     IndexType { found: DType },
     /// An operand has another number of elements than in the plan.
     #[error("{operand} must have {expected} elements, found {found}")]
-    Length {
-        operand: Operand,
-        expected: u64,
-        found: u64,
-    },
+    #[rustfmt::skip]
+    Length { operand: Operand, expected: u64, found: u64 },
     /// The output has another rank than the tensor asked for. A scalar has rank 1, as in burn.
     #[error("output must have rank {expected}, found rank {found} asked for")]
     OutputRank { expected: usize, found: usize },
     /// burn's cubecl backend holds no tensor of so many dims.
     #[error("output must have at most {limit} dims in burn, found {found}")]
     RankAboveLimit { limit: usize, found: usize },
-    /// A tensor is larger than a buffer of the device.
-    #[error("{operand} must have at most {limit} bytes on this device, found {found}")]
-    TooLarge {
-        operand: Operand,
-        limit: u64,
-        found: u64,
-    },
-    /// burn has no memory for a tensor, or an earlier operation of burn failed to write it.
-    #[error("{operand} has no memory in burn: {reason}")]
-    Memory { operand: Operand, reason: String },
-    /// burn could not submit its pending work, so nothing may be submitted after it.
-    #[error("burn's pending work not submitted: {0}")]
-    Flush(String),
-    /// The report could not be read.
-    #[error("report not read: {0}")]
-    Report(String),
+    /// The output is larger than a buffer of the device.
+    #[error("output must have at most {limit} bytes on this device, found {found}")]
+    TooLarge { limit: u64, found: u64 },
+    /// burn has no memory for a tensor, an earlier operation of burn did not write it, or burn did not submit its work.
+    #[error("burn failed at {operand}: {reason}")]
+    Burn { operand: Operand, reason: String },
     /// Params uses autodiff. `gather_nd` and `run` have no gradient; they take `params.inner()`.
     #[error("params must not use autodiff for an operation without a gradient")]
     NoGradient,
+}
+
+impl BridgeError {
+    /// An error that burn returned.
+    pub(crate) fn burn(operand: Operand, error: impl ToString) -> Self {
+        let reason = error.to_string();
+        Self::Burn { operand, reason }
+    }
 }

@@ -6,7 +6,7 @@ use burn::tensor::Tensor;
 use burn::tensor::kind::Basic;
 use burn_cubecl::cubecl::client::Client;
 use burn_cubecl::cubecl::server::Handle;
-use wgpu_gather::{BadRows, GatherPlan, IndexKind};
+use wgpu_gather::{BadRows, GatherPlan, IndexKind, Operand};
 
 use crate::BridgeError;
 
@@ -25,7 +25,7 @@ impl<const D: usize, K: Basic> Gathered<D, K> {
     ///
     /// # Errors
     ///
-    /// [`BridgeError::BadIndex`] names the first bad row; [`BridgeError::Report`] if the report cannot be read.
+    /// [`BridgeError::BadIndex`] names the first bad row; [`BridgeError::Burn`] if the report cannot be read.
     pub fn checked(self) -> Result<Tensor<D, K>, BridgeError> {
         let bad = self.report.map(Report::read).transpose()?.flatten();
         bad.map_or(Ok(self.tensor), |bad| Err(bad.first.into()))
@@ -45,10 +45,10 @@ impl Report {
     ///
     /// # Errors
     ///
-    /// [`BridgeError::Report`] if burn cannot read its memory.
+    /// [`BridgeError::Burn`] if burn cannot read its memory.
     pub fn read(self) -> Result<Option<BadRows>, BridgeError> {
         let bytes = self.client.read_one(self.handle);
-        let bytes = bytes.map_err(|error| BridgeError::Report(error.to_string()))?;
+        let bytes = bytes.map_err(|error| BridgeError::burn(Operand::Report, error))?;
         Ok(BadRows::decode(&self.plan, self.index_kind, &bytes)?)
     }
 }

@@ -3,9 +3,6 @@
 //! burn writes to whatever an index out of range names. So the backward pass first replaces such an index by one in
 //! range, as the policy says, and a bad row passes no gradient on.
 
-use std::fmt;
-use std::sync::Arc;
-
 use burn::backend::autodiff::checkpoint::base::Checkpointer;
 use burn::backend::autodiff::checkpoint::strategy::{
     BalancedCheckpointing, CheckpointStrategy, NoCheckpointing,
@@ -22,173 +19,137 @@ use wgpu_gather::{BadIndices, NegativeIndices, Operand};
 
 use crate::{Bridge, BridgeError, Gathered};
 
-/// The gradient of params, for the gradient of the output. Neither tensor uses autodiff.
-pub(crate) type Pull<const D: usize, const O: usize> =
-    Arc<dyn Fn(Tensor<O>) -> Tensor<D> + Send + Sync>;
-
-/// The backward pass of `select`.
-pub(crate) fn of_select<const D: usize>(
-    bridge: &Bridge,
+/// A gather along one dim, for its backward pass. Indices of rank 1 are `select`'s, others `gather`'s.
+#[derive(Debug, Clone)]
+pub(crate) struct Along<const D: usize, const M: usize> {
+    bridge: Bridge,
     shape: [usize; D],
-    axis: i64,
-    indices: Tensor<1, Int>,
-) -> Pull<D, D> {
-    let (bridge, dim) = (bridge.clone(), axis.expect_dim_index(D));
-    let indices = indices.inner();
-    Arc::new(move |gradient| {
-        let (indices, bad) = bridge.in_range(indices.clone(), shape[dim]);
-        let mut places = [1; D];
-        places[dim] = indices.dims()[0];
-        let bad = bad.map(|bad| bad.reshape(places).expand(gradient.dims()));
-        let gradient = without(gradient, bad);
-        let zeros = Tensor::zeros(shape, (&gradient.device(), gradient.dtype()));
-        zeros.select_assign(dim, indices, gradient, IndexingUpdateOp::Add)
-    })
+    dim: usize,
+    indices: Tensor<M, Int>,
 }
 
-/// The backward pass of `gather`.
-pub(crate) fn of_gather<const D: usize>(
-    bridge: &Bridge,
-    shape: [usize; D],
-    axis: i64,
-    indices: Tensor<D, Int>,
-) -> Pull<D, D> {
-    let (bridge, dim) = (bridge.clone(), axis.expect_dim_index(D));
-    let indices = indices.inner();
-    Arc::new(move |gradient| {
-        let (indices, bad) = bridge.in_range(indices.clone(), shape[dim]);
-        let gradient = without(gradient, bad);
+impl<const D: usize, const M: usize> Along<D, M> {
+    /// The shape of params and the axis must have made a plan.
+    pub(crate) fn new(
+        bridge: &Bridge,
+        shape: [usize; D],
+        axis: i64,
+        indices: &Tensor<M, Int>,
+    ) -> Self {
+        Self {
+            bridge: bridge.clone(),
+            shape,
+            dim: axis.expect_dim_index(D),
+            indices: indices.clone().inner(),
+        }
+    }
+
+    /// The gradient of params, for the gradient of the output.
+    fn pull(self, gradient: Tensor<D>) -> Tensor<D> {
         let options = (gradient.device(), gradient.dtype());
-        // burn scatters into a tensor as large as the indices in all dims but `dim`.
-        let mut part = indices.dims();
+        let zeros = |shape: [usize; D]| Tensor::zeros(shape, (&options.0, options.1));
+        let Self { shape, dim, .. } = self;
+        let (indices, bad) = self.in_range();
+        // The shape in which the indices stand in the output.
+        let mut places = if M == 1 { [1; D] } else { gradient.dims() };
+        places[dim] = gradient.dims()[dim];
+        let gradient = match bad {
+            Some(bad) => {
+                let bad = bad.reshape(places).expand(gradient.dims());
+                gradient.mask_fill(bad, 0.0)
+            }
+            None => gradient,
+        };
+        if M == 1 {
+            let indices = indices.reshape([places[dim]]);
+            return zeros(shape).select_assign(dim, indices, gradient, IndexingUpdateOp::Add);
+        }
+        // burn scatters into a tensor as large as the indices in all dims but one.
+        let mut part = places;
         part[dim] = shape[dim];
-        let scattered = Tensor::zeros(part, (&options.0, options.1));
-        let scattered = scattered.scatter(dim, indices, gradient, IndexingUpdateOp::Add);
+        let indices = indices.reshape(places);
+        let scattered = zeros(part).scatter(dim, indices, gradient, IndexingUpdateOp::Add);
         if part == shape {
             return scattered;
         }
-        let zeros = Tensor::zeros(shape, (&options.0, options.1));
-        zeros.slice_assign(part.map(|end| 0..end), scattered)
-    })
-}
-
-/// The backward pass of `embedding`.
-pub(crate) fn of_embedding(
-    bridge: &Bridge,
-    shape: [usize; 2],
-    indices: Tensor<2, Int>,
-) -> Pull<2, 3> {
-    let rows = indices.dims().iter().product();
-    let select = of_select(bridge, shape, 0, indices.reshape([rows]));
-    Arc::new(move |gradient| select(gradient.reshape([rows, shape[1]])))
-}
-
-fn without<const D: usize>(gradient: Tensor<D>, bad: Option<Tensor<D, Bool>>) -> Tensor<D> {
-    match bad {
-        Some(bad) => gradient.mask_fill(bad, 0.0),
-        None => gradient,
+        zeros(shape).slice_assign(part.map(|end| 0..end), scattered)
     }
-}
 
-impl Bridge {
-    /// The entries of a dim that the indices select, and which of the indices select none.
-    fn in_range<const D: usize>(
-        &self,
-        indices: Tensor<D, Int>,
-        dim: usize,
-    ) -> (Tensor<D, Int>, Option<Tensor<D, Bool>>) {
-        let dim = i64::try_from(dim).unwrap_or(i64::MAX);
-        if self.bad_indices == BadIndices::Wrap {
+    /// The entries that the indices select, and which of the indices select none.
+    fn in_range(self) -> (Tensor<M, Int>, Option<Tensor<M, Bool>>) {
+        let (bridge, mut indices) = (self.bridge, self.indices);
+        let dim = i64::try_from(self.shape[self.dim]).unwrap_or(i64::MAX);
+        if bridge.bad_indices == BadIndices::Wrap {
             return (indices.remainder_scalar(dim), None);
         }
-        let indices = match self.negative_indices {
-            NegativeIndices::FromEnd => {
-                let below = indices.clone().lower_elem(0);
-                indices.clone().mask_where(below, indices + dim)
-            }
-            _ => indices,
-        };
+        if bridge.negative_indices == NegativeIndices::FromEnd {
+            let below = indices.clone().lower_elem(0);
+            indices = indices.clone().mask_where(below, indices + dim);
+        }
         let clamped = indices.clone().clamp(0, dim - 1);
-        let bad = (self.bad_indices != BadIndices::Clamp).then(|| {
-            indices
-                .clone()
-                .lower_elem(0)
-                .bool_or(indices.greater_equal_elem(dim))
+        let bad = (bridge.bad_indices != BadIndices::Clamp).then(|| {
+            let below = indices.clone().lower_elem(0);
+            below.bool_or(indices.greater_equal_elem(dim))
         });
         (clamped, bad)
     }
 }
 
-/// Runs `forward` on params without autodiff. Output of floats with autodiff gets the backward pass that `pull` makes.
-pub(crate) fn tracked<const D: usize, const O: usize, K: Basic>(
+/// Runs `forward` on params without autodiff. The output of floats with autodiff gets the backward pass of `along`.
+pub(crate) fn tracked<const D: usize, const M: usize, K: Basic>(
     params: Tensor<D, K>,
-    pull: impl FnOnce() -> Pull<D, O>,
-    forward: impl FnOnce(Tensor<D, K>) -> Result<Gathered<O, K>, BridgeError>,
-) -> Result<Gathered<O, K>, BridgeError> {
-    use GradientCheckpointingStrategy::{Balanced, Disabled};
-
+    along: Along<D, M>,
+    forward: impl FnOnce(Tensor<D, K>) -> Result<Gathered<D, K>, BridgeError>,
+) -> Result<Gathered<D, K>, BridgeError> {
     let mut params = params.into_dispatch();
     let autodiff = params.autodiff;
-    match (autodiff, &params.kind) {
-        (DispatchAutodiffContext::Enabled(Disabled), DispatchTensorKind::Autodiff(_)) => {
-            tracked_by::<NoCheckpointing, D, O, K>(params, pull(), forward)
-        }
-        (DispatchAutodiffContext::Enabled(Balanced), DispatchTensorKind::Autodiff(_)) => {
-            tracked_by::<BalancedCheckpointing, D, O, K>(params, pull(), forward)
-        }
-        _ => {
-            params.autodiff = DispatchAutodiffContext::Disabled;
-            let Gathered { tensor, report } = forward(Tensor::from_dispatch(params))?;
-            let mut output = tensor.into_dispatch();
-            output.autodiff = autodiff;
-            let tensor = Tensor::from_dispatch(output);
-            Ok(Gathered { tensor, report })
-        }
+    if let DispatchTensorKind::Autodiff(_) = params.kind {
+        let balanced = GradientCheckpointingStrategy::Balanced;
+        return match autodiff == DispatchAutodiffContext::Enabled(balanced) {
+            true => tracked_by::<BalancedCheckpointing, D, M, K>(params, along, forward),
+            false => tracked_by::<NoCheckpointing, D, M, K>(params, along, forward),
+        };
     }
+    params.autodiff = DispatchAutodiffContext::Disabled;
+    let gathered = forward(Tensor::from_dispatch(params))?;
+    let mut output = gathered.tensor.into_dispatch();
+    output.autodiff = autodiff;
+    let tensor = Tensor::from_dispatch(output);
+    Ok(Gathered { tensor, ..gathered })
 }
 
-fn tracked_by<C: CheckpointStrategy, const D: usize, const O: usize, K: Basic>(
+fn tracked_by<C: CheckpointStrategy, const D: usize, const M: usize, K: Basic>(
     params: DispatchTensor,
-    pull: Pull<D, O>,
-    forward: impl FnOnce(Tensor<D, K>) -> Result<Gathered<O, K>, BridgeError>,
-) -> Result<Gathered<O, K>, BridgeError>
+    along: Along<D, M>,
+    forward: impl FnOnce(Tensor<D, K>) -> Result<Gathered<D, K>, BridgeError>,
+) -> Result<Gathered<D, K>, BridgeError>
 where
     DispatchTensor: DispatchKindConversion<Cube> + DispatchKindConversion<Autodiff<Cube, C>>,
 {
-    let backend = |_| BridgeError::Backend {
-        operand: Operand::Params,
-    };
+    let operand = Operand::Params;
+    let backend = |_| BridgeError::Backend { operand };
     let params: BackendTensor<Autodiff<Cube, C>> =
         DispatchTensor::try_into_backend(params).map_err(backend)?;
     let (params, node) = params.float().into_parts();
     let params = DispatchTensor::from_backend(BackendTensor::<Cube>::Float(params));
-    let Gathered { tensor, report } = forward(Tensor::from_dispatch(params))?;
+    let gathered = forward(Tensor::from_dispatch(params))?;
     let output: BackendTensor<Cube> =
-        DispatchTensor::try_into_backend(tensor.into_dispatch()).map_err(backend)?;
-    let step = Gather::<D, O>.prepare::<C>([node]).compute_bound();
+        DispatchTensor::try_into_backend(gathered.tensor.into_dispatch()).map_err(backend)?;
+    let step = Pull.prepare::<C>([node]).compute_bound();
     let output = match step.stateful() {
-        OpsKind::Tracked(step) => step.finish(State(pull), output.float()),
+        OpsKind::Tracked(step) => step.finish(along, output.float()),
         OpsKind::UnTracked(step) => step.finish(output.float()),
     };
     let output = DispatchTensor::from_backend(BackendTensor::<Autodiff<Cube, C>>::Float(output));
     let tensor = Tensor::from_dispatch(output);
-    Ok(Gathered { tensor, report })
+    Ok(Gathered { tensor, ..gathered })
 }
 
 #[derive(Debug)]
-struct Gather<const D: usize, const O: usize>;
+struct Pull<const D: usize, const M: usize>;
 
-#[derive(Clone)]
-struct State<const D: usize, const O: usize>(Pull<D, O>);
-
-impl<const D: usize, const O: usize> fmt::Debug for State<D, O> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("State")
-    }
-}
-
-impl<const D: usize, const O: usize> Backward<Cube, 1> for Gather<D, O> {
-    type State = State<D, O>;
+impl<const D: usize, const M: usize> Backward<Cube, 1> for Pull<D, M> {
+    type State = Along<D, M>;
 
     fn backward(
         self,
@@ -196,11 +157,10 @@ impl<const D: usize, const O: usize> Backward<Cube, 1> for Gather<D, O> {
         gradients: &mut Gradients,
         _checkpointer: &mut Checkpointer,
     ) {
-        let State(pull) = ops.state;
         unary::<Cube, _>(ops.parents, ops.node, gradients, |gradient| {
-            let gradient = pull(Tensor::from_primitive::<Cube>(gradient));
-            let gradient = gradient.try_into_primitive::<Cube>();
-            gradient.expect("pull returns a tensor of the device without autodiff")
+            let pulled = ops.state.pull(Tensor::from_primitive::<Cube>(gradient));
+            let pulled = pulled.try_into_primitive::<Cube>();
+            pulled.expect("the gradient of a tensor without autodiff has none")
         });
     }
 }

@@ -65,11 +65,8 @@ fn operand<const D: usize, K: Basic>(
     }
     let tensor = into_cube(operand, tensor)?;
     if tensor.device != bridge.burn {
-        return Err(BridgeError::OtherDevice {
-            operand,
-            expected: format!("{:?}", bridge.burn),
-            found: format!("{:?}", tensor.device),
-        });
+        let found = format!("{:?}", tensor.device);
+        return Err(BridgeError::OtherDevice { operand, found });
     }
     Ok(into_contiguous(tensor))
 }
@@ -89,12 +86,8 @@ fn gather(
     let bytes = plan.output_len().saturating_mul(types.element_bytes);
     let limit = bridge.device.limits().max_buffer_size;
     if bytes > limit {
-        let (operand, found) = (Operand::Output, bytes);
-        return Err(BridgeError::TooLarge {
-            operand,
-            limit,
-            found,
-        });
+        let found = bytes;
+        return Err(BridgeError::TooLarge { limit, found });
     }
     let output = allocate(&client, bytes);
     let output =
@@ -136,9 +129,8 @@ fn gather(
         });
     bridge.gatherer.encode(&mut encoder, plan, &buffers)?;
     // burn's work goes first: it fills the operands, and may still use the memory that the output takes over.
-    client
-        .flush()
-        .map_err(|error| BridgeError::Flush(error.to_string()))?;
+    let flushed = client.flush();
+    flushed.map_err(|error| BridgeError::burn(Operand::Output, error))?;
     bridge.queue.submit([encoder.finish()]);
     Ok((output, report))
 }
@@ -171,10 +163,7 @@ fn resource(
     handle: &Handle,
 ) -> Result<(WgpuResource, impl Sized + use<>), BridgeError> {
     let guard = client.get_resource::<WgpuServer<AutoCompiler>>(handle.clone());
-    let guard = guard.map_err(|error| BridgeError::Memory {
-        operand,
-        reason: error.to_string(),
-    })?;
+    let guard = guard.map_err(|error| BridgeError::burn(operand, error))?;
     Ok((guard.resource().clone(), guard))
 }
 

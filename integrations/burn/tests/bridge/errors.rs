@@ -72,7 +72,10 @@ pub fn trials() -> Vec<Trial> {
                 "{error:?}"
             );
             let text = error.to_string();
-            assert!(text.starts_with("params must be on device Wgpu("), "{text}");
+            assert!(
+                text.starts_with("params must be on the bridge's device, found Wgpu("),
+                "{text}"
+            );
         }),
         trial("errors::an_output_larger_than_a_buffer", |gpu| {
             let params = Tensor::<2>::zeros([2, 1 << 20], &gpu.device);
