@@ -3,13 +3,14 @@
 use burn::tensor::wgpu::WgpuBackend;
 use burn::tensor::{DType, Device as BurnDevice};
 use wgpu_gather::{Gpu, wgpu};
+use wgpu_gather_burn::Bridge;
 
 use super::burn_ops::{BurnIndices, Op, dtype, start};
 use super::{Device, Job, Peer};
 use crate::data::{Data, Indices};
 
-/// burn's device and the bytes of its largest binding, or the reason why there is no device.
-pub type Found = Result<(BurnDevice, u64), String>;
+/// burn's device, the bytes of its largest binding, and this crate's bridge to it; or the reason why there is none.
+pub type Found = Result<(BurnDevice, u64, Bridge), String>;
 
 /// Opens burn's device. Fails if burn chooses another adapter than `gpu`'s: the times could not be compared.
 pub fn device_like(gpu: &Gpu) -> Found {
@@ -30,7 +31,8 @@ pub fn device_like(gpu: &Gpu) -> Found {
         return Err(format!("burn runs on another adapter, {theirs}"));
     }
     let limits = setup.device.limits();
-    Ok((device, limits.max_storage_buffer_binding_size))
+    let bridge = Bridge::new(&device, &setup).map_err(|error| error.to_string())?;
+    Ok((device, limits.max_storage_buffer_binding_size, bridge))
 }
 
 pub struct BurnWgpu {
@@ -85,7 +87,7 @@ impl Peer for BurnWgpu {
     }
 
     fn start<'a>(&'a self, data: &'a Data) -> Result<Box<dyn Job + 'a>, String> {
-        let (device, binding_bytes) = self.found.as_ref().map_err(String::clone)?;
+        let (device, binding_bytes, _) = self.found.as_ref().map_err(String::clone)?;
         let indices = BurnIndices {
             bytes: data.indices.bytes().to_vec(),
             dtype: match *data.indices {

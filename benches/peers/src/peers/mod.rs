@@ -13,6 +13,8 @@ use crate::data::{Data, Output};
 
 #[cfg(feature = "arrow")]
 mod arrow;
+#[cfg(feature = "burn-wgpu")]
+mod burn_bridge;
 #[cfg(feature = "burn-flex")]
 mod burn_flex;
 #[cfg(any(feature = "burn-wgpu", feature = "burn-flex"))]
@@ -118,7 +120,8 @@ pub fn peers(gpu: Option<Arc<Gpu>>) -> Vec<Box<dyn Peer>> {
         {
             let device = burn_wgpu::device_like(&gpu);
             peers.push(Box::new(burn_wgpu::BurnWgpu::select(device.clone())));
-            peers.push(Box::new(burn_wgpu::BurnWgpu::gather_nd(device)));
+            peers.push(Box::new(burn_wgpu::BurnWgpu::gather_nd(device.clone())));
+            peers.push(Box::new(burn_bridge::BurnBridge(device)));
         }
     }
     peers

@@ -29,7 +29,7 @@ pub fn trials() -> Vec<Trial> {
                 // burn takes no indices that are smaller than params in another dim.
                 let burns = gradient(gpu, |params| match dim {
                     0 => params.gather(dim, indices.clone()),
-                    _ => params.slice([0..2]).gather(dim, indices.clone()),
+                    _ => params.slice(0..2).gather(dim, indices.clone()),
                 });
                 let ours = gradient(gpu, |params| {
                     gpu.bridge

@@ -35,7 +35,7 @@ pub fn trials() -> Vec<Trial> {
             let whole = table::<64>(gpu, 3);
             let indices = ints(gpu, &[3, 0, 7, 7, 2]);
             // burn makes a view of these rows, and a copy of others.
-            let view = whole.clone().slice([32..40]);
+            let view = whole.clone().slice(32..40);
             let start = place(view.clone()).offset - place(whole.clone()).offset;
             assert_eq!(start, 32 * 16 * 4);
             let found = gpu.bridge.select(view.clone(), 0, indices.clone()).unwrap();
@@ -65,7 +65,7 @@ pub fn trials() -> Vec<Trial> {
             let layouts = [
                 params.clone().transpose(),
                 params.clone().flip([0]),
-                params.clone().slice([0..1]).expand([16, 16]),
+                params.clone().slice(0..1).expand([16, 16]),
                 params.clone().reshape([4, 64]).reshape([16, 16]),
             ];
             for (number, params) in layouts.into_iter().enumerate() {
