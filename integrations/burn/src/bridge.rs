@@ -36,10 +36,10 @@ impl Bridge {
     ///
     /// # Errors
     ///
-    /// [`BridgeError::Backend`] if `device` is not of burn's cubecl backend. A device of another setup cannot be told
-    /// apart here; its tensors are [`GatherError::Rejected`](wgpu_gather::GatherError::Rejected) later.
+    /// [`BridgeError::Backend`] if `device` is not of burn's cubecl backend. The setup must be this device's: burn does
+    /// not tell which wgpu device it has.
     pub fn new(device: &Device, setup: &WgpuSetup) -> Result<Self, BridgeError> {
-        let burn = match device.as_dispatch() {
+        let burn = match device.clone().inner().as_dispatch() {
             DispatchDevice::Cube(device) => device.clone(),
             #[allow(unreachable_patterns, reason = "other backends are features of burn")]
             _ => {
@@ -106,8 +106,11 @@ impl Bridge {
             .bad_indices(self.bad_indices)
             .negative_indices(self.negative_indices)
             .plan(&params.dims(), &indices.dims())?;
-        let along = Along::new(self, params.dims(), axis(dim), &indices);
-        tracked(params, along, |params| self.run(&plan, params, indices))
+        let shape = params.dims();
+        let along = |indices: &_| Along::new(self, shape, axis(dim), indices);
+        tracked(params, indices, along, |params, indices| {
+            self.run(&plan, params, indices)
+        })
     }
 
     /// burn's `gather`: an element of dim `dim` for each index, at the index's own place. The output has the shape of
@@ -127,8 +130,11 @@ impl Bridge {
             .bad_indices(self.bad_indices)
             .negative_indices(self.negative_indices)
             .plan(&params.dims(), &indices.dims())?;
-        let along = Along::new(self, params.dims(), axis(dim), &indices);
-        tracked(params, along, |params| self.run(&plan, params, indices))
+        let shape = params.dims();
+        let along = |indices: &_| Along::new(self, shape, axis(dim), indices);
+        tracked(params, indices, along, |params, indices| {
+            self.run(&plan, params, indices)
+        })
     }
 
     /// burn's `embedding`: rows of `weights`, of shape `[tokens, width]`, for `indices` of shape `[batch, length]`. The

@@ -98,20 +98,23 @@ impl<const D: usize, const M: usize> Along<D, M> {
 /// Runs `forward` on params without autodiff. The output of floats with autodiff gets the backward pass of `along`.
 pub(crate) fn tracked<const D: usize, const M: usize, K: Basic>(
     params: Tensor<D, K>,
-    along: Along<D, M>,
-    forward: impl FnOnce(Tensor<D, K>) -> Result<Gathered<D, K>, BridgeError>,
+    indices: Tensor<M, Int>,
+    along: impl FnOnce(&Tensor<M, Int>) -> Along<D, M>,
+    forward: impl FnOnce(Tensor<D, K>, Tensor<M, Int>) -> Result<Gathered<D, K>, BridgeError>,
 ) -> Result<Gathered<D, K>, BridgeError> {
     let mut params = params.into_dispatch();
     let autodiff = params.autodiff;
     if let DispatchTensorKind::Autodiff(_) = params.kind {
         let balanced = GradientCheckpointingStrategy::Balanced;
+        let along = along(&indices);
+        let forward = |params| forward(params, indices);
         return match autodiff == DispatchAutodiffContext::Enabled(balanced) {
             true => tracked_by::<BalancedCheckpointing, D, M, K>(params, along, forward),
             false => tracked_by::<NoCheckpointing, D, M, K>(params, along, forward),
         };
     }
     params.autodiff = DispatchAutodiffContext::Disabled;
-    let gathered = forward(Tensor::from_dispatch(params))?;
+    let gathered = forward(Tensor::from_dispatch(params), indices)?;
     let mut output = gathered.tensor.into_dispatch();
     output.autodiff = autodiff;
     let tensor = Tensor::from_dispatch(output);

@@ -45,3 +45,8 @@ pub use bridge::Bridge;
 pub use error::BridgeError;
 pub use gathered::{Gathered, Report};
 pub use wgpu_gather::{self, BadIndices, NegativeIndices};
+
+/// Compiles the README's example.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -4,7 +4,7 @@ use burn::tensor::module::embedding;
 use burn::tensor::{Int, Tensor};
 use libtest_mimic::Trial;
 use wgpu_gather_burn::wgpu_gather::Gather;
-use wgpu_gather_burn::{BadIndices, NegativeIndices};
+use wgpu_gather_burn::{BadIndices, Bridge, NegativeIndices};
 
 use crate::common::{Gpu, trial};
 
@@ -105,7 +105,8 @@ pub fn trials() -> Vec<Trial> {
             let device = gpu.device.clone().autodiff();
             let params = Tensor::<1, Int>::from_data([5, 6, 7], &device);
             let indices = Tensor::<1, Int>::from_data([2, 0], &device);
-            let output = gpu.bridge.select(params, 0, indices).unwrap().tensor;
+            let bridge = Bridge::new(&device, &gpu.setup).unwrap();
+            let output = bridge.select(params, 0, indices).unwrap().tensor;
             assert!(output.is_autodiff());
             assert_eq!(output.into_data().iter::<i64>().collect::<Vec<_>>(), [7, 5]);
         }),
