@@ -55,6 +55,25 @@ pub fn trials() -> Vec<Trial> {
                 assert_eq!(found, expected.collect::<Vec<_>>());
             }
         }),
+        trial("threads::memory_of_one_is_written_by_another", |gpu| {
+            for start in 0..50 {
+                let table = numbers(gpu, start, 8 * 4).reshape([8, 4]);
+                gpu.device.sync().unwrap();
+                // burn may write over a tensor that nobody else holds. Without a sync in the thread that writes, burn's
+                // own operations in other threads read the old numbers too.
+                let write = || {
+                    let table = table + 1.0;
+                    gpu.device.sync().unwrap();
+                    table
+                };
+                let table = thread::scope(|scope| scope.spawn(write).join().unwrap());
+                let indices = Tensor::<1, Int>::from_data([7, 0], &gpu.device);
+                let found = gpu.bridge.select(table, 0, indices).unwrap().tensor;
+                let found: Vec<f32> = found.into_data().iter().collect();
+                let expected = (29..33).chain(1..5).map(|number| float(start + number));
+                assert_eq!(found, expected.collect::<Vec<_>>());
+            }
+        }),
         trial("threads::memory_is_stable_over_10000_calls", |_| {
             let child = child::output("memory");
             let text = String::from_utf8_lossy(&child.stderr);
