@@ -49,6 +49,9 @@ impl<const D: usize, const M: usize> Along<D, M> {
         let options = (gradient.device(), gradient.dtype());
         let zeros = |shape: [usize; D]| Tensor::zeros(shape, (&options.0, options.1));
         let Self { shape, dim, .. } = self;
+        if shape.contains(&0) || gradient.dims().contains(&0) {
+            return zeros(shape);
+        }
         let (indices, bad) = self.in_range();
         // The shape in which the indices stand in the output.
         let mut places = if M == 1 { [1; D] } else { gradient.dims() };

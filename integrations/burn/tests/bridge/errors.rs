@@ -5,7 +5,7 @@ use libtest_mimic::Trial;
 use wgpu_gather_burn::wgpu_gather::Gather;
 use wgpu_gather_burn::{Bridge, BridgeError};
 
-use crate::common::{Gpu, trial};
+use crate::common::{Gpu, bytes, trial};
 
 pub fn trials() -> Vec<Trial> {
     vec![
@@ -51,6 +51,17 @@ pub fn trials() -> Vec<Trial> {
             let error = gpu.bridge.select(params(gpu), 0, indices).unwrap_err();
             let expected = "indices must be of type I32, I64, U32 or U64, found I16";
             assert_eq!(error.to_string(), expected);
+        }),
+        trial("errors::a_copy_that_burn_cannot_make", |gpu| {
+            // burn's WGSL has no u8, so burn cannot make the tensor row-major.
+            let params: Tensor<2, Int> = gpu.tensor(vec![1, 2, 3, 4, 5, 6], [2, 3], DType::U8);
+            match gpu.bridge.select(params.transpose(), 0, indices(gpu)) {
+                Ok(gathered) => assert_eq!(bytes(gathered.tensor), [2, 5, 1, 4]),
+                Err(error) => {
+                    let text = error.to_string();
+                    assert!(text.starts_with("burn failed at params: "), "{text}");
+                }
+            }
         }),
         trial("errors::fills", |gpu| {
             let error = gpu

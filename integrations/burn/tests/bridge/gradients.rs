@@ -1,7 +1,7 @@
 //! Gradients through the bridge beside burn's own, and the gradients of bad rows, which burn has not.
 
 use burn::tensor::module::embedding;
-use burn::tensor::{Int, Tensor};
+use burn::tensor::{Int, Tensor, TensorData};
 use libtest_mimic::Trial;
 use wgpu_gather_burn::wgpu_gather::Gather;
 use wgpu_gather_burn::{BadIndices, Bridge, NegativeIndices};
@@ -100,6 +100,15 @@ pub fn trials() -> Vec<Trial> {
                 gpu.bridge.gather(params, 0, indices).unwrap().tensor
             });
             assert_eq!(ours, [0.0, 0.0, 3.0, 1.0, 0.0, 0.0, 0.0, 5.0, 0.0]);
+        }),
+        trial("gradients::of_no_rows_are_zeros", |gpu| {
+            let none =
+                Tensor::<1, Int>::from_data(TensorData::new(Vec::<i64>::new(), [0]), &gpu.device);
+            let ours = gradient(gpu, |params| {
+                let rows = gpu.bridge.select(params.clone(), 0, none.clone()).unwrap();
+                Tensor::cat(vec![rows.tensor, params.slice(0..1)], 0)
+            });
+            assert_eq!(ours, [1.0, 2.0, 3.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]);
         }),
         trial("gradients::int_params_keep_autodiff", |gpu| {
             let device = gpu.device.clone().autodiff();
