@@ -61,28 +61,25 @@ impl Bridge {
     /// The policy for an index out of range. The default, `DeviceDefault`, gives zeros.
     #[must_use]
     pub fn bad_indices(&self, bad_indices: BadIndices) -> Self {
-        Self {
-            bad_indices,
-            ..self.clone()
-        }
+        let mut bridge = self.clone();
+        bridge.bad_indices = bad_indices;
+        bridge
     }
 
     /// The meaning of a negative index. By default it is out of range.
     #[must_use]
     pub fn negative_indices(&self, negative_indices: NegativeIndices) -> Self {
-        Self {
-            negative_indices,
-            ..self.clone()
-        }
+        let mut bridge = self.clone();
+        bridge.negative_indices = negative_indices;
+        bridge
     }
 
     /// Bad rows hold `fill`, the bytes of one element, instead of zeros.
     #[must_use]
     pub fn fill(&self, fill: &[u8]) -> Self {
-        Self {
-            fill: Some(fill.into()),
-            ..self.clone()
-        }
+        let mut bridge = self.clone();
+        bridge.fill = Some(fill.into());
+        bridge
     }
 
     /// burn's `select`: entries of dim `dim` by their numbers. The output has the shape of `params`, with the number of

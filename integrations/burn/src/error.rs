@@ -40,6 +40,10 @@ pub enum BridgeError {
     /// The output is larger than a buffer of the device.
     #[error("output must have at most {limit} bytes on this device, found {found}")]
     TooLarge { limit: u64, found: u64 },
+    /// burn copies a tensor that is not row-major, and binds it whole.
+    #[error("{operand} must be row-major or have at most {limit} bytes, found {found} in another order")]
+    #[rustfmt::skip]
+    NotRowMajor { operand: Operand, limit: u64, found: u64 },
     /// burn has no memory for a tensor, an earlier operation of burn did not write it, or burn did not submit its work.
     #[error("burn failed at {operand}: {reason}")]
     Burn { operand: Operand, reason: String },

@@ -57,16 +57,19 @@ fn operand<const D: usize, K: Basic>(
 ) -> Result<CubeTensor, BridgeError> {
     let found = tensor.shape().num_elements() as u64;
     if found != expected {
-        return Err(BridgeError::Length {
-            operand,
-            expected,
-            found,
-        });
+        #[rustfmt::skip]
+        return Err(BridgeError::Length { operand, expected, found });
     }
     let tensor = into_cube(operand, tensor)?;
     if tensor.device != bridge.burn {
         let found = format!("{:?}", tensor.device);
         return Err(BridgeError::OtherDevice { operand, found });
+    }
+    let limit = bridge.device.limits().max_storage_buffer_binding_size;
+    let found = expected.saturating_mul(tensor.dtype.size() as u64);
+    if found > limit && !tensor.is_contiguous() {
+        #[rustfmt::skip]
+        return Err(BridgeError::NotRowMajor { operand, limit, found });
     }
     Ok(into_contiguous(tensor))
 }
@@ -122,11 +125,9 @@ fn gather(
     if let Some(fill) = &bridge.fill {
         buffers = buffers.fill(fill);
     }
-    let mut encoder = bridge
-        .device
-        .create_command_encoder(&wgpu::CommandEncoderDescriptor {
-            label: Some("wgpu-gather-burn/gather"),
-        });
+    let label = Some("wgpu-gather-burn/gather");
+    let descriptor = wgpu::CommandEncoderDescriptor { label };
+    let mut encoder = bridge.device.create_command_encoder(&descriptor);
     bridge.gatherer.encode(&mut encoder, plan, &buffers)?;
     // burn's work goes first: it fills the operands, and may still use the memory that the output takes over.
     let flushed = client.flush();

@@ -1,5 +1,6 @@
 //! The text of each error that a caller can meet.
 
+use burn::module::Param;
 use burn::tensor::{DType, Device, Int, Tensor, TensorData};
 use libtest_mimic::Trial;
 use wgpu_gather_burn::wgpu_gather::Gather;
@@ -62,6 +63,21 @@ pub fn trials() -> Vec<Trial> {
                     assert!(text.starts_with("burn failed at params: "), "{text}");
                 }
             }
+        }),
+        trial("errors::a_copy_larger_than_a_binding", |gpu| {
+            let limit = gpu.setup.device.limits().max_storage_buffer_binding_size;
+            if limit > 1 << 30 {
+                return;
+            }
+            let rows = usize::try_from(limit / 4096).unwrap() + 1;
+            let data = TensorData::new(vec![0.0_f32; rows * 1024], [rows, 1024]);
+            let params = Param::<Tensor<2>>::from_data(data, &gpu.device).val();
+            let error = gpu.bridge.select(params.transpose(), 0, indices(gpu));
+            let expected = format!(
+                "params must be row-major or have at most {limit} bytes, found {} in another order",
+                rows * 4096
+            );
+            assert_eq!(error.unwrap_err().to_string(), expected);
         }),
         trial("errors::fills", |gpu| {
             let error = gpu
