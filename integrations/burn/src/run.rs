@@ -129,7 +129,8 @@ fn gather(
     let descriptor = wgpu::CommandEncoderDescriptor { label };
     let mut encoder = bridge.device.create_command_encoder(&descriptor);
     bridge.gatherer.encode(&mut encoder, plan, &buffers)?;
-    // burn's work goes first: it fills the operands, and may still use the memory that the output takes over.
+    // burn's work goes first: it fills the operands, and may still use the memory that the output takes over. In cubecl
+    // 0.11 the call for a resource submits that work too, which no document of cubecl's promises.
     let flushed = client.flush();
     flushed.map_err(|error| BridgeError::burn(Operand::Output, error))?;
     bridge.queue.submit([encoder.finish()]);

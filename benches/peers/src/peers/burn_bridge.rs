@@ -7,14 +7,14 @@ use wgpu_gather_burn::Bridge;
 
 use super::burn_ops::dtype;
 use super::burn_wgpu::Found;
-use super::{Device, Job, OURS, Peer, made};
+use super::{BRIDGE, Device, Job, OURS, Peer, made};
 use crate::data::{Data, Indices};
 
 pub struct BurnBridge(pub Found);
 
 impl Peer for BurnBridge {
     fn name(&self) -> &'static str {
-        "burn-wgpu bridge"
+        BRIDGE
     }
 
     fn package(&self) -> Option<&'static str> {

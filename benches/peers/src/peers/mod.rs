@@ -35,6 +35,9 @@ mod tract;
 /// The name of this crate among the peers.
 pub const OURS: &str = "wgpu-gather";
 
+/// The name of this crate's bridge to burn, which is no peer of its own crate.
+pub const BRIDGE: &str = "burn-wgpu bridge";
+
 /// The measure of peers that copy the output's bytes.
 pub const COPY: &str = "copy";
 
