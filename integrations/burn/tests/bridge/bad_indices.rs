@@ -25,6 +25,14 @@ pub fn trials() -> Vec<Trial> {
             let error = gathered.checked().unwrap_err();
             assert_eq!(error.to_string(), "indices[1] = 2 is not in [0, 2)");
         }),
+        trial("bad_indices::of_embedding_are_named_by_place", |gpu| {
+            let weights = Tensor::<2>::from_data([[1.0, 2.0], [3.0, 4.0]], &gpu.device);
+            let indices = Tensor::<2, Int>::from_data([[1, 0, 1], [0, 0, 2]], &gpu.device);
+            let strict = gpu.bridge.bad_indices(BadIndices::Error);
+            let error = strict.embedding(weights, indices).unwrap().checked();
+            let expected = "indices[1,2] = 2 is not in [0, 2)";
+            assert_eq!(error.unwrap_err().to_string(), expected);
+        }),
         trial("bad_indices::each_policy", |gpu| {
             let select = |policy, negative| {
                 let bridge = gpu.bridge.bad_indices(policy).negative_indices(negative);
