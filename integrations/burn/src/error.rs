@@ -24,8 +24,8 @@ pub enum BridgeError {
     /// A tensor lives on another device than the bridge.
     #[error("{operand} must be on the bridge's device, found {found}")]
     OtherDevice { operand: Operand, found: String },
-    /// Indices of 8 or 16 bits, which the shaders do not read.
-    #[error("indices must be of type I32, I64, U32 or U64, found {found:?}")]
+    /// burn's own operations, which pass gradients on, have no WGSL for indices of 8 and 16 bits.
+    #[error("indices must have 32 or 64 bits if params uses autodiff, found {found:?}")]
     IndexType { found: DType },
     /// An operand has another number of elements than in the plan.
     #[error("{operand} must have {expected} elements, found {found}")]

@@ -108,6 +108,10 @@ pub(crate) fn tracked<const D: usize, const M: usize, K: Basic>(
     let mut params = params.into_dispatch();
     let autodiff = params.autodiff;
     if let DispatchTensorKind::Autodiff(_) = params.kind {
+        let found = indices.dtype();
+        if found.size() < 4 {
+            return Err(BridgeError::IndexType { found });
+        }
         let balanced = GradientCheckpointingStrategy::Balanced;
         let along = along(&indices);
         let forward = |params| forward(params, indices);

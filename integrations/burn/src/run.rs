@@ -139,11 +139,17 @@ fn gather(
 
 fn index_kind(dtype: DType) -> Result<IndexKind, BridgeError> {
     match dtype {
+        DType::I8 => Ok(IndexKind::I8),
+        DType::U8 => Ok(IndexKind::U8),
+        DType::I16 => Ok(IndexKind::I16),
+        DType::U16 => Ok(IndexKind::U16),
         DType::I32 => Ok(IndexKind::I32),
-        DType::I64 => Ok(IndexKind::I64),
         DType::U32 => Ok(IndexKind::U32),
+        DType::I64 => Ok(IndexKind::I64),
         DType::U64 => Ok(IndexKind::U64),
-        found => Err(BridgeError::IndexType { found }),
+        _ => Err(BridgeError::Backend {
+            operand: Operand::Indices,
+        }),
     }
 }
 

@@ -47,10 +47,24 @@ pub fn trials() -> Vec<Trial> {
             assert_eq!(error.unwrap_err().to_string(), expected);
         }),
         trial("errors::types_of_indices", |gpu| {
-            let data = TensorData::new(vec![0_i16, 1], [2]);
-            let indices = Tensor::<1, Int>::from_data(data, (&gpu.device, DType::I16));
-            let error = gpu.bridge.select(params(gpu), 0, indices).unwrap_err();
-            let expected = "indices must be of type I32, I64, U32 or U64, found I16";
+            let narrow = |device: &Device| {
+                let data = TensorData::new(vec![1_i16, 0], [2]);
+                Tensor::<1, Int>::from_data(data, (device, DType::I16))
+            };
+            let picked = gpu
+                .bridge
+                .select(params(gpu), 0, narrow(&gpu.device))
+                .unwrap();
+            let expected = [3.0_f32, 4.0, 5.0, 0.0, 1.0, 2.0];
+            assert_eq!(
+                picked.tensor.into_data().try_to_vec::<f32>().unwrap(),
+                expected
+            );
+
+            let device = gpu.device.clone().autodiff();
+            let params = Tensor::<2>::from_data([[0.0, 1.0], [2.0, 3.0]], &device).require_grad();
+            let error = gpu.bridge.select(params, 0, narrow(&device)).unwrap_err();
+            let expected = "indices must have 32 or 64 bits if params uses autodiff, found I16";
             assert_eq!(error.to_string(), expected);
         }),
         trial("errors::a_copy_that_burn_cannot_make", |gpu| {

@@ -30,7 +30,10 @@ pub fn trials() -> Vec<Trial> {
                     // Of each case one job of every policy, and each width and each type of indices in turn.
                     let mut hash = Hash::of(&case);
                     let width = [1, 2, 4, 8][hash.below(4)];
-                    let kinds = [IndexKind::ALL[hash.below(4)], IndexKind::I64];
+                    let kinds = [
+                        IndexKind::ALL[hash.below(IndexKind::ALL.len())],
+                        IndexKind::I64,
+                    ];
                     let jobs = case.jobs(&[width], &kinds, &POLICIES);
                     for job in jobs {
                         check(gpu, &job);
@@ -88,6 +91,10 @@ pub struct Operand {
 
 pub fn index_dtype(kind: IndexKind) -> DType {
     match kind {
+        IndexKind::I8 => DType::I8,
+        IndexKind::U8 => DType::U8,
+        IndexKind::I16 => DType::I16,
+        IndexKind::U16 => DType::U16,
         IndexKind::I32 => DType::I32,
         IndexKind::U32 => DType::U32,
         IndexKind::I64 => DType::I64,
