@@ -141,6 +141,9 @@ pub fn table() -> Vec<Case> {
         mixed(broadcast(1), &[1, 9, 6, 1], &[4, 5, 1, 3]),
         mixed(broadcast(0), &[9, 1, 6, 2], &[5, 4, 1, 2]),
         mixed(broadcast(2), &[1, 4, 3, 1, 5], &[2, 1, 6, 7, 5]),
+        // One index row for a whole line of output rows.
+        mixed(broadcast(2), &[1, 40, 9], &[5, 1, 1]),
+        case(broadcast(2), &[1, 3, 4], &[2, 1, 1], &[3, -1]).counted_from_end(),
         case(broadcast(0), &[5, 1, 3], &[4, 2, 1], &[4, 7, -1, 0, 7, 7, 1, 2]),
         case(broadcast(1), &[2, 3, 2], &[1, 2, 2], &[2, 0, 3, 1]),
         case(broadcast(0), &[3, 0], &[2, 1], &[7, 0]),
