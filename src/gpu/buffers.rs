@@ -7,13 +7,17 @@ use crate::element::ElementTypes;
 
 /// The buffer ranges of one gather, and the types of their elements.
 ///
-/// Each range holds at least the bytes of its operand, row-major and little-endian, and those that follow up to a
-/// multiple of 4, since wgpu binds whole words. All bytes of the words of output and mask that are not theirs
-/// keep their values. An operand without elements may have an empty range.
+/// Each range holds at least the bytes of its operand, row-major and little-endian, and the bytes after them up to a
+/// multiple of 4, since wgpu binds whole words. Bytes of these words that do not belong to the output or to the mask keep
+/// their values. An operand without elements may have an empty range. The buffers have the usage `STORAGE`.
 ///
-/// A range of params, indices, output or mask starts at a multiple of 4 bytes; of params, indices or output, at one of 1
-/// or 2 if no more divide the bytes of an element. Slices that start at multiples of 16 bytes are copied in larger units. The range of a report or of an index
-/// count starts at a multiple of `min_storage_buffer_offset_alignment`. The buffers have the usage `STORAGE`.
+/// | a range of | starts at a multiple of |
+/// |---|---|
+/// | params, indices, output | 4 bytes; 1 or 2 bytes, if 4 do not divide an element |
+/// | mask | 4 bytes |
+/// | report, index count | `min_storage_buffer_offset_alignment` of the device |
+///
+/// Slices that all start at multiples of 16 bytes are copied in units of 16 bytes, other slices in smaller units.
 ///
 /// Operands may share a buffer, for instance a memory pool. Output, report and mask are written, so each of them
 /// must not overlap another operand, gaps between rows included.
