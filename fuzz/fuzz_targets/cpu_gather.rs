@@ -51,7 +51,10 @@ impl<'a> Arbitrary<'a> for Input {
 
 /// True if bad rows are no error under this policy.
 fn is_lenient(policy: BadIndices) -> bool {
-    matches!(policy, BadIndices::Zero | BadIndices::Clamp | BadIndices::Wrap)
+    matches!(
+        policy,
+        BadIndices::Zero | BadIndices::Clamp | BadIndices::Wrap
+    )
 }
 
 /// Mostly a small dim, else one with work for several threads.
@@ -89,8 +92,13 @@ impl Input {
                 let dim = dims[place % dims.len()];
                 if dim > 0 && !(hostile && u.ratio(1, 4)?) {
                     let value = u.int_in_range(0..=dim - 1)? as i128;
-                    let from_end = from_end && holds(kind, -1) && u.arbitrary()?;
-                    return Ok(if from_end { value - dim as i128 } else { value });
+                    let from_end = from_end && u.arbitrary()?;
+                    let value = if from_end { value - dim as i128 } else { value };
+                    return if holds(kind, value) {
+                        Ok(value)
+                    } else {
+                        any_of(kind, u)
+                    };
                 }
                 if u.arbitrary()? {
                     return any_of(kind, u);
@@ -153,6 +161,9 @@ fuzz_target!(|input: Input| -> Corpus {
     }
     for job in case.jobs(&[input.element_bytes], &[input.index_kind], &POLICIES) {
         job.check(&NamingRow(case));
+        let [params_gap, output_gap, _] = input.lengths.map(|len| u64::from(len) % 4);
+        job.with_gaps([params_gap, output_gap])
+            .check(&NamingRow(case));
         job.check_shards(&NamingRow(case), &mut Hash::new(input.cuts));
         check_lengths(&job.plan, input.lengths.map(usize::from));
     }
