@@ -16,6 +16,7 @@ pub mod device;
 #[cfg(feature = "trials")]
 pub mod driver;
 mod examples;
+mod gaps;
 pub mod indices;
 #[cfg(feature = "trials")]
 pub mod log;
