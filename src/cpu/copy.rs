@@ -107,7 +107,7 @@ pub(super) fn copy<R: SelectedRows>(
         params_stride,
         output_stride,
     } = slices.bytes;
-    if params_stride > slice || output_stride > slice {
+    if R::ARE_LOCATED && (params_stride > slice || output_stride > slice) {
         return copy_each(slices, slices.bytes, rows, range, output, any);
     }
     match slice {

@@ -91,13 +91,13 @@ impl Pipelines {
     fn shader(&self, shader: Shader, aliased: bool) -> Result<wgpu::ShaderModule, GatherError> {
         self.shaders.get_or_make((shader, aliased), || {
             let source = if aliased {
-                shader.aliased_source().into()
+                shader.aliased_source()
             } else {
-                shader.source().into()
+                shader.source()
             };
             let descriptor = wgpu::ShaderModuleDescriptor {
                 label: Some(&format!("wgpu-gather/{}", shader.name())),
-                source: wgpu::ShaderSource::Wgsl(source),
+                source: wgpu::ShaderSource::Wgsl(source.into()),
             };
             scoped(&self.device, || match &self.make_shader {
                 Some(make) => make(&self.device, descriptor),

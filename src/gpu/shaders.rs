@@ -124,10 +124,26 @@ pub(crate) enum Shader {
     Mask,
 }
 
-macro_rules! composed {
-    ($($file:literal),*) => {
-        concat!($(include_str!(concat!("../../shaders/", $file, ".wgsl")), "\n"),*)
+/// The texts of shaders/. Modules share them, so each is in an app once.
+macro_rules! texts {
+    ($($name:ident: $file:literal,)*) => {
+        $(static $name: &str = include_str!(concat!("../../shaders/", $file, ".wgsl"));)*
     };
+}
+
+texts! {
+    COMMON: "common",
+    INDEX_ROWS: "index_rows",
+    GENERAL: "general",
+    VEC4: "vec4",
+    WORDS: "words",
+    ROWS: "rows",
+    FOUR_ROWS: "four_rows",
+    LONG: "long",
+    PACKED: "packed",
+    BYTES: "bytes",
+    REPORT: "report",
+    MASK: "mask",
 }
 
 impl Shader {
@@ -185,18 +201,19 @@ impl Shader {
         }
     }
 
-    pub(crate) const fn source(self) -> &'static str {
-        match self {
-            Self::Vec4 => composed!("common", "index_rows", "vec4", "rows", "four_rows", "long"),
-            Self::Words => composed!("common", "index_rows", "words", "rows", "four_rows", "long"),
-            Self::Packed => composed!("common", "packed"),
-            Self::Bytes => composed!("common", "index_rows", "bytes"),
-            Self::GeneralVec4 => composed!("common", "general", "vec4", "rows", "long"),
-            Self::GeneralWords => composed!("common", "general", "words", "rows", "long"),
-            Self::GeneralBytes => composed!("common", "general", "bytes"),
-            Self::Report => composed!("common", "report"),
-            Self::Mask => composed!("common", "general", "mask"),
-        }
+    pub(crate) fn source(self) -> String {
+        let texts = match self {
+            Self::Vec4 => &[COMMON, INDEX_ROWS, VEC4, ROWS, FOUR_ROWS, LONG][..],
+            Self::Words => &[COMMON, INDEX_ROWS, WORDS, ROWS, FOUR_ROWS, LONG],
+            Self::Packed => &[COMMON, PACKED],
+            Self::Bytes => &[COMMON, INDEX_ROWS, BYTES],
+            Self::GeneralVec4 => &[COMMON, GENERAL, VEC4, ROWS, LONG],
+            Self::GeneralWords => &[COMMON, GENERAL, WORDS, ROWS, LONG],
+            Self::GeneralBytes => &[COMMON, GENERAL, BYTES],
+            Self::Report => &[COMMON, REPORT],
+            Self::Mask => &[COMMON, GENERAL, MASK],
+        };
+        texts.join("\n")
     }
 
     /// The source for aliased operands. wgpu requires that a buffer with a binding of the access `read_write` has

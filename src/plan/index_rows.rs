@@ -51,7 +51,11 @@ impl<'a, I: GatherIndex> IndexRows<'a, I> {
     /// * params has one block and all of its rows;
     /// * the places of index rows do not count;
     /// * indices are neither clamped nor wrapped;
-    /// * an index has 32 bits or more: the copy loop is compiled anew for each type of index that it reads.
+    /// * slices have no gaps after them;
+    /// * an index has 32 bits or more.
+    ///
+    /// The copy loop is compiled anew for each type of index that it reads. Narrow indices and gaps are located first.
+    #[inline(always)]
     pub(crate) fn as_rows<const DEPTH: usize>(
         &self,
         rows: Range<usize>,
@@ -62,9 +66,10 @@ impl<'a, I: GatherIndex> IndexRows<'a, I> {
         let dims = self.plan.dims();
         let is_one_block = dims.batch_size * dims.outer_size == 1;
         let is_whole = dims.held_rows == dims.row_count && !dims.has_places();
+        let has_gaps = dims.params_stride.max(dims.output_stride) > dims.slice_len;
         let indexed_dims: [u64; DEPTH] = dims.indexed_dims[..].try_into().ok()?;
         let stays = self.beyond() == Beyond::Bad;
-        (is_one_block && is_whole && stays).then(|| Indices {
+        (is_one_block && is_whole && stays && !has_gaps).then(|| Indices {
             index_rows: self.values_of(rows).as_chunks().0,
             dims: indexed_dims,
             added: indexed_dims.map(|dim| added(dim, self.from_end)),

@@ -116,6 +116,6 @@ pub(super) fn source_of(shader: Shader, aliased: bool) -> String {
     if aliased {
         shader.aliased_source()
     } else {
-        shader.source().to_owned()
+        shader.source()
     }
 }
