@@ -49,9 +49,9 @@ impl GatherElements {
         self
     }
 
-    /// Whether dims of 1 stretch, in every dim but the axis: the rule of NumPy, JAX, MLX and Paddle. A dim of params and
-    /// the same dim of indices are then equal, or one of them is 1 and is repeated without a copy. `false` unless set,
-    /// the rule of ONNX and PyTorch: a smaller dim of indices takes the first entries of params.
+    /// Dims of 1 stretch if `broadcast` is true, in every dim but the axis: the rule of NumPy, JAX, MLX and Paddle. A dim
+    /// of params and the same dim of indices are then equal, or one of them is 1 and is repeated without a copy. The
+    /// default is false, the rule of ONNX and PyTorch: a smaller dim of indices takes the first entries of params.
     ///
     /// ```
     /// use wgpu_gather::GatherElements;
