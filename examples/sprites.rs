@@ -113,7 +113,8 @@ fn main() -> Result<(), Box<dyn Error>> {
         println!("from {camera:2}: {}", letters.collect::<String>());
         if let Some(clock) = &app.clock {
             let ticks: Vec<u64> = read(&device, &queue, clock.ticks.slice(..))?;
-            let nanoseconds = (ticks[1] - ticks[0]) as f32 * queue.get_timestamp_period();
+            let nanoseconds =
+                ticks[1].saturating_sub(ticks[0]) as f32 * queue.get_timestamp_period();
             // The time goes to stderr, as it differs from run to run.
             eprintln!("the gather took {:.1} us", nanoseconds * 1e-3);
         }
