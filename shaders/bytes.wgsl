@@ -24,28 +24,29 @@ fn copy_bytes(workgroup: vec3<u32>, local: u32) -> BadRows {
     if gather.rows == 0u || word >= (output_end + 3u) / 4u {
         return BadRows();
     }
-    var at = max(word * 4u, gather.output_start);
-    let end = min(word * 4u + 4u, output_end);
-    var row = (at - gather.output_start) / gather.output_stride;
-    var start = at - gather.output_start - row * gather.output_stride;
+    let first = max(word * 4u, gather.output_start);
+    let end = word * 4u + 4u;
     var value = 0u;
     var written = 0u;
     var bad_rows = BadRows();
-    while at < end && row < gather.rows {
+    for (var row = (first - gather.output_start) / gather.output_stride; row < gather.rows; row++) {
+        let row_at = gather.output_start + row * gather.output_stride;
+        if row_at >= end {
+            break;
+        }
+        let start = max(first, row_at) - row_at;
         // Bytes from `units` on are the gap after the slice.
         if start < gather.units {
             let source = source_row_of(place_of(row));
-            let count = min(gather.units - start, end - at);
+            bad_rows = with_row(bad_rows, source, start == 0u && source.written && !source.in_range);
             if source.written {
-                let mask = (BAD >> (32u - count * 8u)) << (at % 4u * 8u);
-                value |= (slice_bytes(source, start, count) << (at % 4u * 8u)) & mask;
+                let shift = (row_at + start) % 4u * 8u;
+                let count = min(gather.units - start, 4u - (row_at + start) % 4u);
+                let mask = (BAD >> (32u - count * 8u)) << shift;
+                value |= (slice_bytes(source, start, count) << shift) & mask;
                 written |= mask;
             }
-            bad_rows = with_row(bad_rows, source, start == 0u && source.written && !source.in_range);
         }
-        at += gather.output_stride - start;
-        row++;
-        start = 0u;
     }
     if written == BAD {
         output[word] = value;

@@ -198,7 +198,9 @@ fn row_of(words: vec4<u32>) -> u32 {
 }
 
 struct SourceRow {
-    place: Place,
+    index_row: u32,
+    // True if no output row before has the index row.
+    first: bool,
     // True if this dispatch writes the output row.
     written: bool,
     in_range: bool,
@@ -220,8 +222,8 @@ fn with_index_row(bad_rows: BadRows, index_row: u32, is_bad: bool) -> BadRows {
 
 // Counts a bad row once for all outer coordinates. Callers pass true for `is_bad` only in the lane of its first unit.
 fn with_row(bad_rows: BadRows, source: SourceRow, is_bad: bool) -> BadRows {
-    let counts = is_bad && source.place.outer == 0u && gather.reports > 0u;
-    return with_index_row(bad_rows, index_row_of(source.place), counts);
+    let counts = is_bad && source.first && gather.reports > 0u;
+    return with_index_row(bad_rows, source.index_row, counts);
 }
 
 fn count_bad_rows(bad_rows: BadRows) {

@@ -81,10 +81,10 @@ fn source_row_of(output_place: Place) -> SourceRow {
     let dims = gather.dims;
     var in_range = true;
     var row = vec2<u32>();
-    var word = gather.indices_start + index_row_of(place) * gather.index_depth * gather.index_words;
+    let index_row = index_row_of(place);
     for (var k = 0u; k < gather.index_depth; k++) {
         let dim = pair(k, dims);
-        var at = index_value(word);
+        var at = index_value(gather.indices_start + (index_row * gather.index_depth + k) * gather.index_words);
         if gather.wraps > 0u {
             let is_negative = (at.y & gather.sign) != 0u;
             // The complement of a number below zero is -1 less the number.
@@ -97,7 +97,6 @@ fn source_row_of(output_place: Place) -> SourceRow {
         at = select(at, nearest, gather.unclamped == 0u && !less(at, dim));
         in_range = in_range && less(at, dim);
         row = add(multiply(row, dim), at);
-        word += gather.index_words;
     }
     if gather.place_dim_count > 0u {
         row = vec2<u32>(row.x * gather.index_stride + offset, 0u);
@@ -106,5 +105,6 @@ fn source_row_of(output_place: Place) -> SourceRow {
     let held = in_range && less(held_row, gather.held_rows);
     let block_row = subtract(multiply(vec2<u32>(place.block, 0u), gather.held_rows), gather.window_first_row);
     let params_row = add(block_row, select(vec2<u32>(), held_row, held));
-    return SourceRow(place, params_row.y == 0u && params_row.x < gather.window_rows, in_range, held, params_row.x);
+    let written = params_row.y == 0u && params_row.x < gather.window_rows;
+    return SourceRow(index_row, place.outer == 0u, written, in_range, held, params_row.x);
 }
