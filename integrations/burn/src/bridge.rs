@@ -12,7 +12,7 @@ use wgpu_gather::{
     wgpu,
 };
 
-use crate::gradient::{Along, tracked};
+use crate::gradient::gather_along;
 use crate::{BridgeError, Gathered, Report};
 
 /// Gathers burn's tensors on the device of burn's wgpu runtime.
@@ -103,11 +103,7 @@ impl Bridge {
             .bad_indices(self.bad_indices)
             .negative_indices(self.negative_indices)
             .plan(&params.dims(), &indices.dims())?;
-        let shape = params.dims();
-        let along = |indices: &_| Along::new(self, shape, axis(dim), indices);
-        tracked(params, indices, along, |params, indices| {
-            self.run(&plan, params, indices)
-        })
+        gather_along(self, &plan, params, axis(dim), indices)
     }
 
     /// burn's `gather`: an element of dim `dim` for each index, at the index's own place. The output has the shape of
@@ -127,11 +123,7 @@ impl Bridge {
             .bad_indices(self.bad_indices)
             .negative_indices(self.negative_indices)
             .plan(&params.dims(), &indices.dims())?;
-        let shape = params.dims();
-        let along = |indices: &_| Along::new(self, shape, axis(dim), indices);
-        tracked(params, indices, along, |params, indices| {
-            self.run(&plan, params, indices)
-        })
+        gather_along(self, &plan, params, axis(dim), indices)
     }
 
     /// burn's `embedding`: rows of `weights`, of shape `[tokens, width]`, for `indices` of shape `[batch, length]`. The

@@ -15,7 +15,7 @@ use burn::backend::{
 };
 use burn::tensor::kind::Basic;
 use burn::tensor::{AsIndex, Bool, IndexingUpdateOp, Int, Tensor};
-use wgpu_gather::{BadIndices, NegativeIndices, Operand};
+use wgpu_gather::{BadIndices, GatherPlan, NegativeIndices, Operand};
 
 use crate::{Bridge, BridgeError, Gathered};
 
@@ -29,21 +29,6 @@ pub(crate) struct Along<const D: usize, const M: usize> {
 }
 
 impl<const D: usize, const M: usize> Along<D, M> {
-    /// The shape of params and the axis must have made a plan.
-    pub(crate) fn new(
-        bridge: &Bridge,
-        shape: [usize; D],
-        axis: i64,
-        indices: &Tensor<M, Int>,
-    ) -> Self {
-        Self {
-            bridge: bridge.clone(),
-            shape,
-            dim: axis.expect_dim_index(D),
-            indices: indices.clone().inner(),
-        }
-    }
-
     /// The gradient of params, for the gradient of the output.
     fn pull(self, gradient: Tensor<D>) -> Tensor<D> {
         let options = (gradient.device(), gradient.dtype());
@@ -98,13 +83,15 @@ impl<const D: usize, const M: usize> Along<D, M> {
     }
 }
 
-/// Runs `forward` on params without autodiff. The output of floats with autodiff gets the backward pass of `along`.
-pub(crate) fn tracked<const D: usize, const M: usize, K: Basic>(
+/// Runs a plan that gathers along an axis. The output of floats with autodiff has a gradient.
+pub(crate) fn gather_along<const D: usize, const M: usize, K: Basic>(
+    bridge: &Bridge,
+    plan: &GatherPlan,
     params: Tensor<D, K>,
+    axis: i64,
     indices: Tensor<M, Int>,
-    along: impl FnOnce(&Tensor<M, Int>) -> Along<D, M>,
-    forward: impl FnOnce(Tensor<D, K>, Tensor<M, Int>) -> Result<Gathered<D, K>, BridgeError>,
 ) -> Result<Gathered<D, K>, BridgeError> {
+    let shape = params.dims();
     let mut params = params.into_dispatch();
     let autodiff = params.autodiff;
     if let DispatchTensorKind::Autodiff(_) = params.kind {
@@ -112,26 +99,31 @@ pub(crate) fn tracked<const D: usize, const M: usize, K: Basic>(
         if found.size() < 4 {
             return Err(BridgeError::IndexType { found });
         }
+        let along = Along {
+            bridge: bridge.clone(),
+            shape,
+            dim: axis.expect_dim_index(D),
+            indices: indices.inner(),
+        };
         let balanced = GradientCheckpointingStrategy::Balanced;
-        let along = along(&indices);
-        let forward = |params| forward(params, indices);
         return match autodiff == DispatchAutodiffContext::Enabled(balanced) {
-            true => tracked_by::<BalancedCheckpointing, D, M, K>(params, along, forward),
-            false => tracked_by::<NoCheckpointing, D, M, K>(params, along, forward),
+            true => tracked::<BalancedCheckpointing, D, M, K>(plan, params, along),
+            false => tracked::<NoCheckpointing, D, M, K>(plan, params, along),
         };
     }
     params.autodiff = DispatchAutodiffContext::Disabled;
-    let gathered = forward(Tensor::from_dispatch(params), indices)?;
+    let gathered = bridge.run(plan, Tensor::<D, K>::from_dispatch(params), indices)?;
     let mut output = gathered.tensor.into_dispatch();
     output.autodiff = autodiff;
     let tensor = Tensor::from_dispatch(output);
     Ok(Gathered { tensor, ..gathered })
 }
 
-fn tracked_by<C: CheckpointStrategy, const D: usize, const M: usize, K: Basic>(
+/// Gathers from the tensor without autodiff, and gives the output the backward pass of `along`.
+fn tracked<C: CheckpointStrategy, const D: usize, const M: usize, K: Basic>(
+    plan: &GatherPlan,
     params: DispatchTensor,
     along: Along<D, M>,
-    forward: impl FnOnce(Tensor<D, K>) -> Result<Gathered<D, K>, BridgeError>,
 ) -> Result<Gathered<D, K>, BridgeError>
 where
     DispatchTensor: DispatchKindConversion<Cube> + DispatchKindConversion<Autodiff<Cube, C>>,
@@ -142,7 +134,8 @@ where
         DispatchTensor::try_into_backend(params).map_err(backend)?;
     let (params, node) = params.float().into_parts();
     let params = DispatchTensor::from_backend(BackendTensor::<Cube>::Float(params));
-    let gathered = forward(Tensor::from_dispatch(params))?;
+    let params = Tensor::<D>::from_dispatch(params);
+    let gathered: Gathered<D, _> = along.bridge.run(plan, params, along.indices.clone())?;
     let output: BackendTensor<Cube> =
         DispatchTensor::try_into_backend(gathered.tensor.into_dispatch()).map_err(backend)?;
     let step = Pull.prepare::<C>([node]).compute_bound();
@@ -151,8 +144,10 @@ where
         OpsKind::UnTracked(step) => step.finish(output.float()),
     };
     let output = DispatchTensor::from_backend(BackendTensor::<Autodiff<Cube, C>>::Float(output));
-    let tensor = Tensor::from_dispatch(output);
-    Ok(Gathered { tensor, ..gathered })
+    Ok(Gathered {
+        tensor: Tensor::from_dispatch(output),
+        report: gathered.report,
+    })
 }
 
 #[derive(Debug)]

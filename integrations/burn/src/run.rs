@@ -129,8 +129,9 @@ fn gather(
     let descriptor = wgpu::CommandEncoderDescriptor { label };
     let mut encoder = bridge.device.create_command_encoder(&descriptor);
     bridge.gatherer.encode(&mut encoder, plan, &buffers)?;
-    // burn's work goes first: it fills the operands, and may still use the memory that the output takes over. In cubecl
-    // 0.11 the call for a resource submits that work too, which no document of cubecl's promises.
+    // burn's work goes first: it fills the operands, and may still use the memory that the output takes over. The
+    // call for a resource submits that work too in cubecl 0.11, but no document of cubecl's promises it. .ci/burn tests
+    // the flush on a cubecl that does not.
     let flushed = client.flush();
     flushed.map_err(|error| BridgeError::burn(Operand::Output, error))?;
     bridge.queue.submit([encoder.finish()]);
