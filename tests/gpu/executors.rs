@@ -161,8 +161,11 @@ fn default_policy(gpu: &'static Gpu) {
 fn tensors(gpu: &'static Gpu) {
     let executors = both(gpu);
     for executor in &executors {
-        let table = executor.upload(&[10, 20, 30, 40, 50, 60]).unwrap();
-        let table = table.with_shape(&[3, 2]).unwrap();
+        let elements = [10, 20, 30, 40, 50, 60];
+        let table = executor.upload_shaped(&elements, &[3, 2]).unwrap();
+        let error = executor.upload_shaped(&elements, &[3, 3]).unwrap_err();
+        let text = "tensor shape must have 6 elements, found [3,3]";
+        assert_eq!(error.to_string(), text, "{executor}");
         let rows = executor.upload(&[2_u32, 0, 7]).unwrap();
         let gather = Gather::new().bad_indices(BadIndices::Zero);
         let request = executor.gather(gather, &table, &rows).fill(9).on_gpu();

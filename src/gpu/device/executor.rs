@@ -6,7 +6,7 @@ use super::context::Gpu;
 use super::input::Input;
 use super::options::GpuOptions;
 use super::request::GatherRequest;
-use super::tensor::Tensor;
+use super::tensor::{Tensor, check_shape};
 use super::transfer::copied;
 use crate::element::GatherElement;
 use crate::error::{GatherError, GpuError};
@@ -52,11 +52,36 @@ impl Executor {
     ///
     /// The errors of [`Gpu::upload`]; without a GPU, [`RunError::OutOfMemory`](crate::RunError::OutOfMemory).
     pub fn upload<T: GatherElement>(&self, elements: &[T]) -> Result<Tensor<T>, GpuError> {
-        match self {
-            Self::Gpu(gpu) => gpu.upload(elements),
-            Self::Cpu(_) if size_of::<T>() == 0 => Err(GatherError::ZeroSizedElement.into()),
-            Self::Cpu(_) => Ok(Tensor::on_host(copied(elements)?, vec![elements.len()])),
+        self.upload_shaped(elements, &[elements.len()])
+    }
+
+    /// Copies elements to the device, as a tensor of this shape.
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`upload`](Self::upload), and [`GatherError::Shape`] for a shape of more or fewer elements.
+    ///
+    /// ```
+    /// use wgpu_gather::{Executor, Gather, GpuError};
+    ///
+    /// let executor = Executor::Cpu(GpuError::NoAdapter("none is asked for".into()));
+    /// let table = executor.upload_shaped(&[10, 11, 20, 21, 30, 31], &[3, 2])?;
+    /// assert_eq!(executor.gather(Gather::new(), &table, &[2]).wait()?, [30, 31]);
+    /// # Ok::<(), GpuError>(())
+    /// ```
+    pub fn upload_shaped<T: GatherElement>(
+        &self,
+        elements: &[T],
+        shape: &[usize],
+    ) -> Result<Tensor<T>, GpuError> {
+        if let Self::Gpu(gpu) = self {
+            return gpu.upload_shaped(elements, shape);
         }
+        check_shape(shape, elements.len())?;
+        if size_of::<T>() == 0 {
+            return Err(GatherError::ZeroSizedElement.into());
+        }
+        Ok(Tensor::on_host(copied(elements)?, shape.to_vec()))
     }
 
     /// Gathers from `params` by `indices`, each of which is in host memory or a [`Tensor`] of this executor: see
