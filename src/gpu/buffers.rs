@@ -13,7 +13,7 @@ use crate::element::ElementTypes;
 ///
 /// | a range of | starts at a multiple of |
 /// |---|---|
-/// | params, indices, output | 4 bytes; 1 or 2 bytes, if 4 do not divide an element |
+/// | params, indices, output | 1, 2 or 4 bytes: the largest of these that divides the size of its elements |
 /// | mask | 4 bytes |
 /// | report, index count | `min_storage_buffer_offset_alignment` of the device |
 ///
