@@ -6,7 +6,7 @@ use super::context::Gpu;
 use super::input::Input;
 use super::options::GpuOptions;
 use super::request::GatherRequest;
-use super::tensor::{Tensor, check_shape};
+use super::tensor::Tensor;
 use super::transfer::copied;
 use crate::element::GatherElement;
 use crate::error::{GatherError, GpuError};
@@ -52,7 +52,11 @@ impl Executor {
     ///
     /// The errors of [`Gpu::upload`]; without a GPU, [`RunError::OutOfMemory`](crate::RunError::OutOfMemory).
     pub fn upload<T: GatherElement>(&self, elements: &[T]) -> Result<Tensor<T>, GpuError> {
-        self.upload_shaped(elements, &[elements.len()])
+        match self {
+            Self::Gpu(gpu) => gpu.upload(elements),
+            Self::Cpu(_) if size_of::<T>() == 0 => Err(GatherError::ZeroSizedElement.into()),
+            Self::Cpu(_) => Ok(Tensor::on_host(copied(elements)?, vec![elements.len()])),
+        }
     }
 
     /// Copies elements to the device, as a tensor of this shape.
@@ -74,14 +78,10 @@ impl Executor {
         elements: &[T],
         shape: &[usize],
     ) -> Result<Tensor<T>, GpuError> {
-        if let Self::Gpu(gpu) = self {
-            return gpu.upload_shaped(elements, shape);
+        match self {
+            Self::Gpu(gpu) => gpu.upload_shaped(elements, shape),
+            Self::Cpu(_) => self.upload(elements)?.with_shape(shape),
         }
-        check_shape(shape, elements.len())?;
-        if size_of::<T>() == 0 {
-            return Err(GatherError::ZeroSizedElement.into());
-        }
-        Ok(Tensor::on_host(copied(elements)?, shape.to_vec()))
     }
 
     /// Gathers from `params` by `indices`, each of which is in host memory or a [`Tensor`] of this executor: see
