@@ -3,6 +3,8 @@
 
 use std::fmt;
 
+use crate::index::GatherIndex;
+
 /// The policy for an index out of range.
 ///
 /// TensorFlow has this attribute on `gather_nd` only (`bad_indices_policy`), and `"ERROR"` only on its CPU. In this
@@ -33,7 +35,66 @@ pub enum BadIndices {
 impl BadIndices {
     /// Returns true if the CPU fills the slices of bad rows, false if it returns an error.
     pub(crate) fn fills_on_cpu(self) -> bool {
-        matches!(self, Self::Zero | Self::Clamp | Self::Wrap)
+        !matches!(self, Self::DeviceDefault | Self::Error)
+    }
+
+    pub(crate) fn beyond(self) -> Beyond {
+        match self {
+            Self::DeviceDefault | Self::Error | Self::Zero => Beyond::Bad,
+            Self::Clamp => Beyond::Nearest,
+            Self::Wrap => Beyond::Remainder,
+        }
+    }
+}
+
+/// The entry of its dim that an index out of range selects. The uniform has the number, and shaders/ have its name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u32)]
+pub(crate) enum Beyond {
+    /// None: the row is bad.
+    Bad = 0,
+    /// The nearest entry. All ones, a mask: kernels that judge without a branch know this number and 0 only.
+    Nearest = u32::MAX,
+    /// The entry of the remainder modulo the dim.
+    Remainder = 1,
+}
+
+impl Beyond {
+    /// The entry of a dim that an index selects: below `dim`, or `dim` or more for a bad one. `added` is added to an index
+    /// below zero, except before the remainder is taken. A dim of 0 has no entry.
+    #[inline(always)]
+    pub(crate) fn entry(self, index: impl GatherIndex, dim: u64, added: u64) -> u64 {
+        match self {
+            Self::Bad => index.position(added),
+            Self::Nearest => nearest(index, dim, added),
+            Self::Remainder => remainder(index, dim),
+        }
+    }
+}
+
+#[inline]
+fn nearest(index: impl GatherIndex, dim: u64, added: u64) -> u64 {
+    let position = index.position(added);
+    if position < dim {
+        position
+    } else if index.value() < 0 {
+        0
+    } else {
+        dim.saturating_sub(1)
+    }
+}
+
+/// The remainder, which is not negative.
+#[inline]
+fn remainder(index: impl GatherIndex, dim: u64) -> u64 {
+    let position = index.position(0);
+    if position < dim {
+        position
+    } else if index.value() < 0 {
+        // The complement of a negative number is -1 less the number: 0 for -1.
+        dim.saturating_sub(1) - (!position).checked_rem(dim).unwrap_or(0)
+    } else {
+        position.checked_rem(dim).unwrap_or(0)
     }
 }
 
@@ -168,4 +229,53 @@ fn unravel(mut flat: u64, shape: &[usize]) -> Vec<usize> {
         flat /= dim as u64;
     }
     position
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{nearest, remainder};
+
+    #[test]
+    fn each_number_has_a_nearest_entry_and_a_remainder() {
+        for (index, dim, from_front, from_end) in [
+            (0, 3, 0, 0),
+            (2, 3, 2, 2),
+            (3, 3, 2, 2),
+            (i64::MAX, 3, 2, 2),
+            (-1, 3, 0, 2),
+            (-3, 3, 0, 0),
+            (-4, 3, 0, 0),
+            (i64::MIN, 3, 0, 0),
+            (i64::MIN, 1 << 63, 0, 0),
+            (-1, 1 << 62, 0, (1 << 62) - 1),
+            (5, 0, 0, 0),
+            (-5, 0, 0, 0),
+        ] {
+            assert_eq!(nearest(index, dim, 0), from_front, "{index} in {dim}");
+            assert_eq!(nearest(index, dim, dim), from_end, "{index} in {dim}");
+        }
+        for (index, dim, expected) in [
+            (2, 3, 2),
+            (3, 3, 0),
+            (-1, 3, 2),
+            (-3, 3, 0),
+            (-4, 3, 2),
+            (i64::MAX, 10, 7),
+            (i64::MIN, 10, 2),
+            (i64::MIN, 1 << 63, 0),
+            (i64::MIN + 1, 1 << 63, 1),
+            (-1, 1, 0),
+            (5, 0, 0),
+            (-5, 0, 0),
+        ] {
+            assert_eq!(remainder(index, dim), expected, "{index} in {dim}");
+        }
+        assert_eq!((remainder(i8::MIN, 10), remainder(i16::MIN, 10)), (2, 2));
+        assert_eq!((remainder(i32::MIN, 10), remainder(u64::MAX, 10)), (2, 5));
+        assert_eq!(nearest(-1_i32, 7, 7), 6);
+        assert_eq!(nearest(u32::MAX, 7, 7), 6);
+        assert_eq!(nearest(u64::MAX, 7, 0), 6);
+        assert_eq!(nearest(3_u64, 7, 7), 3);
+        assert_eq!(nearest(3_u32, 0, 0), 0);
+    }
 }

@@ -1,6 +1,6 @@
 //! The types that can index.
 
-use crate::cpu::memory::{SizeNumber, size_numbers};
+use crate::memory::{SizeNumber, size_numbers};
 
 /// A type that can index: `i8`, `u8`, `i16`, `u16`, `i32`, `u32`, `i64`, `u64` or `usize`.
 ///
@@ -97,6 +97,23 @@ index_kinds! {
     U64: u64,
 }
 
+/// The body with the values of an `IndexValues` as a slice of their own type.
+macro_rules! by_index_type {
+    ($values:expr, |$indices:ident| $body:expr) => {
+        match $values {
+            $crate::index::IndexValues::I8($indices) => $body,
+            $crate::index::IndexValues::U8($indices) => $body,
+            $crate::index::IndexValues::I16($indices) => $body,
+            $crate::index::IndexValues::U16($indices) => $body,
+            $crate::index::IndexValues::I32($indices) => $body,
+            $crate::index::IndexValues::U32($indices) => $body,
+            $crate::index::IndexValues::I64($indices) => $body,
+            $crate::index::IndexValues::U64($indices) => $body,
+        }
+    };
+}
+pub(crate) use by_index_type;
+
 #[cfg(feature = "gpu")]
 impl IndexKind {
     /// Words of 32 bits in an index value; 1 if several values share a word.
@@ -124,34 +141,6 @@ pub(crate) mod sealed {
         /// A position below the dim is in range. A negative number as a `u64` is larger than any dim, so one comparison
         /// checks both ends.
         fn position(self, added: u64) -> u64;
-
-        /// The position below `dim` that is nearest to the index, which has `added` added if it is below zero; 0 if `dim`
-        /// is 0.
-        #[inline]
-        fn clamped(self, dim: u64, added: u64) -> u64 {
-            let position = self.position(added);
-            if position < dim {
-                position
-            } else if self.value() < 0 {
-                0
-            } else {
-                dim.saturating_sub(1)
-            }
-        }
-
-        /// The remainder of the index modulo `dim`, which is not negative; 0 if `dim` is 0.
-        #[inline]
-        fn wrapped(self, dim: u64) -> u64 {
-            let position = self.position(0);
-            if position < dim {
-                position
-            } else if self.value() < 0 {
-                // The complement of a negative number is -1 less the number: 0 for -1.
-                dim.saturating_sub(1) - (!position).checked_rem(dim).unwrap_or(0)
-            } else {
-                position.checked_rem(dim).unwrap_or(0)
-            }
-        }
 
         fn value(self) -> i128;
 
@@ -251,49 +240,5 @@ mod tests {
         assert_eq!(resolved(u32::MAX, 1 << 33, false), last);
         assert_eq!(resolved(0_u32, 0, true), None);
         assert_eq!(resolved(-1_i32, 0, true), None);
-    }
-
-    #[test]
-    fn each_number_has_a_nearest_entry_and_a_remainder() {
-        for (index, dim, from_front, from_end) in [
-            (0, 3, 0, 0),
-            (2, 3, 2, 2),
-            (3, 3, 2, 2),
-            (i64::MAX, 3, 2, 2),
-            (-1, 3, 0, 2),
-            (-3, 3, 0, 0),
-            (-4, 3, 0, 0),
-            (i64::MIN, 3, 0, 0),
-            (i64::MIN, 1 << 63, 0, 0),
-            (-1, 1 << 62, 0, (1 << 62) - 1),
-            (5, 0, 0, 0),
-            (-5, 0, 0, 0),
-        ] {
-            assert_eq!(index.clamped(dim, 0), from_front, "{index} in {dim}");
-            assert_eq!(index.clamped(dim, dim), from_end, "{index} in {dim}");
-        }
-        for (index, dim, remainder) in [
-            (2, 3, 2),
-            (3, 3, 0),
-            (-1, 3, 2),
-            (-3, 3, 0),
-            (-4, 3, 2),
-            (i64::MAX, 10, 7),
-            (i64::MIN, 10, 2),
-            (i64::MIN, 1 << 63, 0),
-            (i64::MIN + 1, 1 << 63, 1),
-            (-1, 1, 0),
-            (5, 0, 0),
-            (-5, 0, 0),
-        ] {
-            assert_eq!(index.wrapped(dim), remainder, "{index} in {dim}");
-        }
-        assert_eq!((i8::MIN.wrapped(10), i16::MIN.wrapped(10)), (2, 2));
-        assert_eq!((i32::MIN.wrapped(10), u64::MAX.wrapped(10)), (2, 5));
-        assert_eq!((-1_i32).clamped(7, 7), 6);
-        assert_eq!(u32::MAX.clamped(7, 7), 6);
-        assert_eq!(u64::MAX.clamped(7, 0), 6);
-        assert_eq!(3_u64.clamped(7, 7), 3);
-        assert_eq!(3_u32.clamped(0, 0), 0);
     }
 }

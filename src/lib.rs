@@ -90,6 +90,7 @@ mod error;
 mod gpu;
 pub mod guide;
 mod index;
+mod memory;
 #[cfg(feature = "ndarray")]
 mod ndarray;
 mod plan;

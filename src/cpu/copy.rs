@@ -26,8 +26,8 @@
 
 use std::ops::Range;
 
-use super::memory::{self, Byte, Pairs, SliceBytes};
-use crate::plan::index_rows::SelectedRows;
+use super::index_rows::SelectedRows;
+use crate::memory::{self, Byte, MEMCPY_CHUNK_BYTES, Pairs, SliceBytes, memcpy_chunks};
 
 /// The rule of prefetch. Params of more than 8 MiB lie in memory or a far cache, so each slice is prefetched 8 KiB of
 /// slices before its copy. Slices of one byte are not prefetched, as 64 of them share a cache line.
@@ -172,19 +172,6 @@ fn copy_each<R: SelectedRows>(
         }
     }
     count
-}
-
-/// Bytes of a long slice that one call of memcpy copies, unless an element has more.
-const MEMCPY_CHUNK_BYTES: usize = 2048;
-
-/// A slice in parts, each of which one call of memcpy copies.
-///
-/// glibc before 2.40 copies more than 2,112 bytes by `rep movsb` if the core reports that as fast. On a Zen 3 with
-/// glibc 2.36 the copy takes about 25 times as long if the output's offset in its 4 KiB page is 1, 4 or 16 bytes above
-/// the source's. It is 16 above if the source is mapped from a file and the output comes from malloc. On a Xeon with
-/// glibc 2.36 slices of 64 KiB take as long in parts as in one call.
-pub(crate) fn memcpy_chunks<T>(slice: &[T]) -> std::slice::Chunks<'_, T> {
-    slice.chunks((MEMCPY_CHUNK_BYTES / size_of::<T>().max(1)).max(1))
 }
 
 /// Copies a slice of `N` bytes.

@@ -4,11 +4,11 @@ use std::ops::Range;
 use std::slice;
 
 use super::copy::{Prefetch, Slices, copy};
-use super::memory::{Byte, SliceBytes, bytes};
+use super::index_rows::{IndexRows, NOT_HELD, SelectedRows};
 use crate::error::RunError;
-use crate::index::{GatherIndex, IndexValues};
+use crate::index::{GatherIndex, IndexValues, by_index_type};
+use crate::memory::{Byte, SliceBytes, bytes};
 use crate::plan::GatherPlan;
-use crate::plan::index_rows::{IndexRows, NOT_HELD, SelectedRows};
 
 /// Rows that are located in one step, before their copies. Memory idles meanwhile, so a step is short.
 const LOCATED_ROWS: usize = 256;
@@ -42,23 +42,30 @@ impl<'a> Operands<'a> {
     }
 }
 
-/// Gathers into an output of the plan's length. If `output` is empty, only checks the index rows. Each element is
-/// written whole, and unless there is an error every element is written but those in gaps.
+/// Gathers into an output of the plan's length. Each element is written whole, and unless there is an error every element
+/// is written but those in gaps.
 pub(super) fn gather(
     plan: &GatherPlan,
     operands: &Operands<'_>,
     output: &mut [Byte],
 ) -> Result<(), RunError> {
-    match operands.indices {
-        IndexValues::I8(indices) => gather_by(plan, indices, operands, output),
-        IndexValues::U8(indices) => gather_by(plan, indices, operands, output),
-        IndexValues::I16(indices) => gather_by(plan, indices, operands, output),
-        IndexValues::U16(indices) => gather_by(plan, indices, operands, output),
-        IndexValues::I32(indices) => gather_by(plan, indices, operands, output),
-        IndexValues::U32(indices) => gather_by(plan, indices, operands, output),
-        IndexValues::I64(indices) => gather_by(plan, indices, operands, output),
-        IndexValues::U64(indices) => gather_by(plan, indices, operands, output),
+    // No slices, or slices without bytes.
+    if output.is_empty() || plan.dims().output_len() == 0 {
+        return check(plan, operands);
     }
+    by_index_type!(operands.indices, |indices| {
+        gather_by(plan, indices, operands, output)
+    })
+}
+
+/// The error that a gather would return for its index rows.
+pub(super) fn check(plan: &GatherPlan, operands: &Operands<'_>) -> Result<(), RunError> {
+    if plan.bad_indices().fills_on_cpu() || plan.dims().output_len() == 0 {
+        return Ok(());
+    }
+    by_index_type!(operands.indices, |indices| {
+        Ok(IndexRows::new(plan, indices).check()?)
+    })
 }
 
 fn gather_by<I: GatherIndex>(
@@ -67,23 +74,14 @@ fn gather_by<I: GatherIndex>(
     operands: &Operands<'_>,
     output: &mut [Byte],
 ) -> Result<(), RunError> {
-    let index_rows = IndexRows::new(plan, indices);
     let dims = plan.dims();
-    if output.is_empty() || dims.output_len() == 0 {
-        let fills = plan.bad_indices().fills_on_cpu() || dims.output_len() == 0;
-        return if fills {
-            Ok(())
-        } else {
-            Ok(index_rows.check()?)
-        };
-    }
     let in_bytes = |elements: u64| {
         // One row may have any stride.
         let elements = usize::try_from(elements).unwrap_or(usize::MAX);
         elements.saturating_mul(operands.element_bytes)
     };
     let slice = in_bytes(dims.slice_len);
-    let gather = Gather {
+    let execution = Execution {
         plan,
         operands,
         slices: Slices {
@@ -96,23 +94,23 @@ fn gather_by<I: GatherIndex>(
             },
             prefetch: Prefetch::new(operands.params.len(), slice),
         },
-        index_rows,
+        index_rows: IndexRows::new(plan, indices),
     };
-    match gather.run(output) {
+    match execution.run(output) {
         None => Ok(()),
-        Some(row) => Err(gather.index_rows.bad_index_of(row as u64).into()),
+        Some(row) => Err(execution.index_rows.bad_index_of(row as u64).into()),
     }
 }
 
-/// A gather whose output is not empty.
-struct Gather<'a, I> {
+/// One gather, whose output is not empty.
+struct Execution<'a, I> {
     plan: &'a GatherPlan,
     operands: &'a Operands<'a>,
     index_rows: IndexRows<'a, I>,
     slices: Slices<'a>,
 }
 
-impl<I: GatherIndex> Gather<'_, I> {
+impl<I: GatherIndex> Execution<'_, I> {
     /// Gathers the whole output. Returns the first bad output row, unless bad rows are filled.
     ///
     /// Its index row is the smallest bad one: the first block of a batch has all its index rows, in order.

@@ -1,10 +1,10 @@
 //! The mask of bad rows on the CPU. It depends on the indices only, and so composes with every gather.
 
-use super::check_len;
+use super::index_rows::IndexRows;
 use crate::error::{Operand, RunError};
-use crate::index::{GatherIndex, IndexValues};
+use crate::index::{GatherIndex, IndexValues, by_index_type};
 use crate::plan::GatherPlan;
-use crate::plan::index_rows::IndexRows;
+use crate::plan::lengths::check_len;
 
 impl GatherPlan {
     /// The mask of bad rows: for each index row, `true` if one of its values is out of range. The mask has
@@ -57,20 +57,9 @@ impl GatherPlan {
                 element_bytes: size_of::<bool>(),
             })?;
         bad_rows.resize(len, false);
-        match indices {
-            IndexValues::I8(indices) => self.note(indices, &mut bad_rows),
-            IndexValues::U8(indices) => self.note(indices, &mut bad_rows),
-            IndexValues::I16(indices) => self.note(indices, &mut bad_rows),
-            IndexValues::U16(indices) => self.note(indices, &mut bad_rows),
-            IndexValues::I32(indices) => self.note(indices, &mut bad_rows),
-            IndexValues::U32(indices) => self.note(indices, &mut bad_rows),
-            IndexValues::I64(indices) => self.note(indices, &mut bad_rows),
-            IndexValues::U64(indices) => self.note(indices, &mut bad_rows),
-        }
+        by_index_type!(indices, |indices| {
+            IndexRows::new(self, indices).note_bad_rows(&mut bad_rows);
+        });
         Ok(bad_rows)
-    }
-
-    fn note<I: GatherIndex>(&self, indices: &[I], bad_rows: &mut [bool]) {
-        IndexRows::new(self, indices).note_bad_rows(bad_rows);
     }
 }

@@ -2,22 +2,20 @@
 //! compiled once, for any type of element.
 
 mod copy;
+mod cursor;
 mod gather;
+pub(crate) mod index_rows;
 mod mask;
-pub(crate) mod memory;
 #[cfg(test)]
 mod tests;
-
-#[cfg(feature = "gpu")]
-pub(crate) use copy::memcpy_chunks;
-
-use std::ops::RangeInclusive;
 
 use crate::element::ElementTypes;
 use crate::error::{Operand, RunError};
 use crate::index::{GatherIndex, IndexKind, IndexValues};
+use crate::memory;
 use crate::plan::GatherPlan;
-use gather::{Operands, gather};
+use crate::plan::lengths::check_byte_len;
+use gather::{Operands, check, gather};
 
 impl GatherPlan {
     /// Gathers on the CPU and returns the output, row-major, in the shape [`output_shape`](Self::output_shape).
@@ -77,13 +75,13 @@ impl GatherPlan {
     ) -> Result<Vec<T>, RunError> {
         if self.dims().row_count == 0 {
             // Every index row is bad, and no operand bounds the output: an error comes before memory is asked for.
-            gather(self, operands, &mut [])?;
+            check(self, operands)?;
         }
         let mut output = Vec::new();
         let room = usize::try_from(len).ok();
         let Some(len) = room.filter(|&len| output.try_reserve_exact(len).is_ok()) else {
             // A bad row is named first.
-            gather(self, operands, &mut [])?;
+            check(self, operands)?;
             return Err(RunError::OutOfMemory {
                 elements: self.dims().output_len(),
                 element_bytes: operands.element_bytes,
@@ -230,49 +228,6 @@ impl GatherPlan {
             IndexKind::U64 => run_as!(U64, u64),
         }
     }
-
-    pub(crate) fn check_lengths(&self, params: usize, indices: usize) -> Result<(), RunError> {
-        let dims = self.dims();
-        let params_len = dims.params_len()..=dims.params_len_with_gap();
-        check_len(Operand::Params, params_len, params)?;
-        let indices_len = dims.indices_len();
-        check_len(Operand::Indices, indices_len..=indices_len, indices)
-    }
-
-    pub(crate) fn check_output_length(&self, output: usize) -> Result<(), RunError> {
-        let dims = self.dims();
-        let output_len = dims.output_len()..=dims.output_len_with_gap();
-        check_len(Operand::Output, output_len, output)
-    }
-}
-
-/// Checks the length of an operand, which may end with the gap after its last row.
-fn check_len(
-    operand: Operand,
-    expected: RangeInclusive<u64>,
-    found: usize,
-) -> Result<(), RunError> {
-    match expected.contains(&(found as u64)) {
-        true => Ok(()),
-        false => Err(RunError::Length {
-            operand,
-            expected: *expected.start(),
-            found,
-        }),
-    }
-}
-
-pub(crate) fn check_byte_len(
-    operand: Operand,
-    expected: RangeInclusive<u64>,
-    found: usize,
-) -> Result<(), RunError> {
-    let bytes = *expected.start();
-    check_len(operand, expected, found).map_err(|_| RunError::ByteLength {
-        operand,
-        expected: bytes,
-        found,
-    })
 }
 
 /// The bytes of `elements` elements of `width` bytes each; an error if they are more than `i64::MAX`.

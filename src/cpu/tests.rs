@@ -2,8 +2,8 @@
 
 use std::fmt::Debug;
 
-use super::copy::memcpy_chunks;
 use crate::index::IndexValues;
+use crate::memory::memcpy_chunks;
 use crate::{BadIndices, Gather, GatherElements, GatherNd, GatherPlan, NegativeIndices, RunError};
 
 /// Bytes of a slice: both ends of each class of widths that a copy loop is for, and slices of several memcpy calls.

@@ -1,9 +1,9 @@
 //! The bytes of a gather's operands. The GPU path depends on no other property of their types.
 
-use crate::cpu::check_byte_len;
 use crate::element::ElementTypes;
 use crate::error::{GatherError, Operand, RunError};
 use crate::plan::GatherDims;
+use crate::plan::lengths::check_byte_len;
 
 impl ElementTypes {
     /// The bytes of each operand of a plan, each at most `i64::MAX`.

@@ -65,7 +65,7 @@ impl PlaceDim {
     pub(super) const ONE: Self = Self::of_index_rows(1);
 
     /// The dim of `size` index rows, one after another, whose place counts for nothing.
-    pub(super) const fn of_index_rows(size: u64) -> Self {
+    pub(crate) const fn of_index_rows(size: u64) -> Self {
         Self {
             size,
             stride: 0,

@@ -6,8 +6,7 @@ mod element_places;
 mod gather;
 mod gather_elements;
 mod gather_nd;
-pub(crate) mod index_rows;
-mod line;
+pub(crate) mod lengths;
 mod strides;
 mod to_plan;
 
@@ -117,7 +116,8 @@ impl GatherPlan {
     ///
     /// # Errors
     ///
-    /// Rows that are not within `0..row_count`.
+    /// Rows that are not within `0..row_count`; with a [stride](Self::with_params_stride), rows of more than `i64::MAX`
+    /// elements.
     ///
     /// # Examples
     ///
@@ -142,11 +142,18 @@ impl GatherPlan {
                 row_count,
             });
         }
-        Ok(self.with_dims(GatherDims {
+        let shard = self.with_dims(GatherDims {
             first_row: rows.start,
             held_rows: rows.end - rows.start,
             ..self.dims.clone()
-        }))
+        });
+        // The rows may be more than those of this plan, if it is for a shard itself.
+        shard.check_stride(
+            Operand::Params,
+            shard.dims.params_rows(),
+            shard.dims.params_stride,
+        )?;
+        Ok(shard)
     }
 
     /// This plan with other sizes.

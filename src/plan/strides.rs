@@ -74,7 +74,12 @@ impl GatherPlan {
         }))
     }
 
-    fn check_stride(&self, operand: Operand, rows: u64, stride: u64) -> Result<(), PlanError> {
+    pub(super) fn check_stride(
+        &self,
+        operand: Operand,
+        rows: u64,
+        stride: u64,
+    ) -> Result<(), PlanError> {
         let slice_len = self.dims.slice_len;
         if stride < slice_len {
             return Err(PlanError::StrideBelowSlice {

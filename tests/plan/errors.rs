@@ -266,6 +266,20 @@ fn a_stride_below_the_slice_is_refused() {
 }
 
 #[test]
+fn a_shard_of_a_shard_holds_rows_within_the_limit() {
+    let plan = along(0, 0, &[4, 2], &[1]).unwrap();
+    let one_row = plan.shard(0..1).unwrap();
+    let one_row = one_row.with_params_stride(1 << 62).unwrap();
+    assert_eq!(one_row.params_len(), 2);
+    assert_error(
+        one_row.shard(0..4),
+        "params must have at most 9223372036854775807 elements, found 4 rows with a stride of 4611686018427387904",
+    );
+    assert_eq!(one_row.shard(3..4).unwrap().params_len(), 2);
+    assert_eq!(one_row.shard(2..2).unwrap().params_len(), 0);
+}
+
+#[test]
 fn rows_without_elements_have_no_gaps() {
     let plan = along(0, 0, &[4, 0], &[2]).unwrap();
     let plan = plan

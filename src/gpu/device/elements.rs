@@ -2,9 +2,9 @@
 
 use std::any::type_name;
 
-use crate::cpu::memcpy_chunks;
 use crate::element::GatherElement;
 use crate::error::{GpuError, RunError};
+use crate::memory::memcpy_chunks;
 
 /// Copies mapped bytes to elements. The output of a gather is valid if the elements of its params are.
 pub(super) fn elements_of<T: GatherElement>(bytes: &[u8]) -> Result<Vec<T>, GpuError> {

@@ -8,6 +8,7 @@ use super::input::{Input, OnGpu};
 use super::mapping::Wait;
 use super::upload::Upload;
 use crate::bad_indices::BadIndices;
+use crate::cpu::index_rows::IndexRows;
 use crate::element::{ElementTypes, GatherElement};
 use crate::error::{GatherError, GpuError, Operand, RunError};
 use crate::gpu::cut::{Chunk, Cut, Layout};
@@ -16,7 +17,6 @@ use crate::gpu::limits::check_limits;
 use crate::gpu::types::range_bytes;
 use crate::index::GatherIndex;
 use crate::plan::GatherPlan;
-use crate::plan::index_rows::IndexRows;
 
 /// Buffers of an operand that is uploaded: one on the device, and two staging buffers, of which one is filled while the
 /// other is copied.

@@ -1,11 +1,12 @@
 //! One chunk of a stream: the windows of params that it needs, and the elements that it completes.
 
 use super::{GatherStream, Params};
-use crate::cpu::memcpy_chunks;
 use crate::element::{ElementTypes, GatherElement};
 use crate::error::{GpuError, Operand};
 use crate::index::GatherIndex;
+use crate::memory::memcpy_chunks;
 
+use crate::cpu::index_rows::{BAD, NOT_HELD};
 use crate::gpu::buffers::GatherBuffers;
 use crate::gpu::cut::{Chunk, Dispatch, Window};
 use crate::gpu::device::elements::elements_of;
@@ -14,7 +15,6 @@ use crate::gpu::operands::Operands;
 use crate::gpu::prepared::PreparedGather;
 use crate::gpu::scope::scoped_start;
 use crate::gpu::types::range_bytes;
-use crate::plan::index_rows::{BAD, NOT_HELD};
 
 impl<T: GatherElement, I: GatherIndex> GatherStream<'_, T, I> {
     /// Gathers a chunk. Returns the elements that it completes.

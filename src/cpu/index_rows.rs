@@ -1,11 +1,11 @@
-//! The params rows that index rows select, located on the host: for CPU copies, for streams to a GPU, for errors.
+//! The params rows that index rows select: for the copy loop, for the mask and for errors.
 
 use std::ops::Range;
 
-use super::GatherPlan;
-use super::line::Line;
-use crate::bad_indices::{BadIndexError, BadIndices, NegativeIndices};
+use super::cursor::Cursor;
+use crate::bad_indices::{BadIndexError, Beyond, NegativeIndices};
 use crate::index::GatherIndex;
+use crate::plan::GatherPlan;
 
 /// Stands for the params row of a bad row.
 pub(crate) const BAD: u64 = u64::MAX;
@@ -19,6 +19,7 @@ pub(crate) struct IndexRows<'a, I> {
     indices: &'a [I],
     plan: &'a GatherPlan,
     from_end: bool,
+    beyond: Beyond,
 }
 
 impl<'a, I: GatherIndex> IndexRows<'a, I> {
@@ -28,14 +29,7 @@ impl<'a, I: GatherIndex> IndexRows<'a, I> {
             indices,
             plan,
             from_end: plan.negative_indices == NegativeIndices::FromEnd,
-        }
-    }
-
-    fn beyond(&self) -> Beyond {
-        match self.plan.bad_indices() {
-            BadIndices::Clamp => Beyond::Nearest,
-            BadIndices::Wrap => Beyond::Remainder,
-            BadIndices::DeviceDefault | BadIndices::Error | BadIndices::Zero => Beyond::Bad,
+            beyond: plan.bad_indices().beyond(),
         }
     }
 
@@ -68,7 +62,7 @@ impl<'a, I: GatherIndex> IndexRows<'a, I> {
         let is_whole = dims.held_rows == dims.row_count && !dims.has_places();
         let has_gaps = dims.params_stride.max(dims.output_stride) > dims.slice_len;
         let indexed_dims: [u64; DEPTH] = dims.indexed_dims[..].try_into().ok()?;
-        let stays = self.beyond() == Beyond::Bad;
+        let stays = self.beyond == Beyond::Bad;
         (is_one_block && is_whole && stays && !has_gaps).then(|| Indices {
             index_rows: self.values_of(rows).as_chunks().0,
             dims: indexed_dims,
@@ -79,7 +73,7 @@ impl<'a, I: GatherIndex> IndexRows<'a, I> {
     /// Fills `rows` with the params rows of the output rows from `output_row` on, counted over all blocks of params:
     /// [`BAD`] for a bad row, [`NOT_HELD`] for a row outside the shard.
     pub(crate) fn locate(&self, output_row: u64, rows: &mut [u64]) {
-        let (from_end, beyond) = (self.from_end, self.beyond());
+        let (from_end, beyond) = (self.from_end, self.beyond);
         // Depth 1, that of most gathers, has a loop of its own.
         match self.plan.dims().indexed_dims[..] {
             [] => self.locate_by(output_row, rows, |_, _| Some(0)),
@@ -103,14 +97,14 @@ impl<'a, I: GatherIndex> IndexRows<'a, I> {
         let dims = self.plan.dims();
         let (index_stride, first_held, held_rows) =
             (dims.index_stride, dims.first_row, dims.held_rows);
-        let mut line = Line::at(dims, output_row);
+        let mut cursor = Cursor::at(dims, output_row);
         while !rows.is_empty() {
-            let len = usize::try_from(line.left).map_or(rows.len(), |left| left.min(rows.len()));
+            let len = usize::try_from(cursor.left).map_or(rows.len(), |left| left.min(rows.len()));
             let (of_line, rest) = rows.split_at_mut(len);
-            let (mut place, stride) = (line.place, line.innermost.stride);
+            let (mut place, stride) = (cursor.place, cursor.innermost.stride);
             // Broadcasting may repeat one index row in the whole line; else its index rows follow each other.
-            let step = usize::from(line.innermost.index_stride > 0);
-            let first = usize::try_from(line.index_row()).expect("indices are in memory");
+            let step = usize::from(cursor.innermost.index_stride > 0);
+            let first = usize::try_from(cursor.index_row()).expect("indices are in memory");
             let indices = self.values_of(first..first + (len - 1) * step + 1);
             for (k, row) in of_line.iter_mut().enumerate() {
                 *row = match select(indices, k * step) {
@@ -118,14 +112,14 @@ impl<'a, I: GatherIndex> IndexRows<'a, I> {
                     Some(selected) => {
                         let held = (selected * index_stride + place).wrapping_sub(first_held);
                         match held < held_rows {
-                            true => line.block_row + held,
+                            true => cursor.block_row + held,
                             false => NOT_HELD,
                         }
                     }
                 };
                 place += stride;
             }
-            line.skip(len);
+            cursor.skip(len);
             rows = rest;
         }
     }
@@ -134,7 +128,7 @@ impl<'a, I: GatherIndex> IndexRows<'a, I> {
     pub(crate) fn check(&self) -> Result<(), BadIndexError> {
         let dims = &self.plan.dims().indexed_dims[..];
         let mut index_rows = self.indices.chunks_exact(dims.len().max(1));
-        let beyond = self.beyond();
+        let beyond = self.beyond;
         match index_rows.position(|index| select(index, dims, self.from_end, beyond).is_none()) {
             None => Ok(()),
             Some(row) => Err(self.bad_index(row)),
@@ -162,7 +156,7 @@ impl<'a, I: GatherIndex> IndexRows<'a, I> {
 
     /// The error that names the index row of an output row.
     pub(crate) fn bad_index_of(&self, output_row: u64) -> BadIndexError {
-        let row = Line::at(self.plan.dims(), output_row).index_row();
+        let row = Cursor::at(self.plan.dims(), output_row).index_row();
         self.bad_index(usize::try_from(row).expect("indices are in memory"))
     }
 
@@ -248,14 +242,6 @@ impl<I: GatherIndex, const DEPTH: usize> SelectedRows for Indices<'_, I, DEPTH> 
     }
 }
 
-/// The entry that an index beyond its dim selects.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Beyond {
-    Bad,
-    Nearest,
-    Remainder,
-}
-
 /// The number that is added to an index below zero: its dim if `from_end`, else 0.
 #[inline(always)]
 fn added(dim: u64, from_end: bool) -> u64 {
@@ -272,11 +258,7 @@ fn select<I: GatherIndex>(
 ) -> Option<u64> {
     let (mut selected, mut in_range) = (0_u64, true);
     for (&value, &dim) in index.iter().zip(dims) {
-        let position = match beyond {
-            Beyond::Bad => value.position(added(dim, from_end)),
-            Beyond::Nearest => value.clamped(dim, added(dim, from_end)),
-            Beyond::Remainder => value.wrapped(dim),
-        };
+        let position = beyond.entry(value, dim, added(dim, from_end));
         in_range &= position < dim;
         // The product wraps only if a value is out of range.
         selected = selected.wrapping_mul(dim).wrapping_add(position);

@@ -1,15 +1,15 @@
 //! Output rows in order, each with its block of params, its index row and its place.
 
-use super::dims::{GatherDims, PlaceDim};
+use crate::plan::dims::{GatherDims, PlaceDim};
 
 /// The current output row, and the line of output rows that it stands in. A line lies in one block, and its places are
 /// one stride apart: for gather_elements a line is the innermost place dim, for other gathers the whole block.
-pub(crate) struct Line<'a> {
+pub(super) struct Cursor<'a> {
     dims: &'a GatherDims,
-    pub(crate) innermost: PlaceDim,
+    pub(super) innermost: PlaceDim,
     outer_dims: &'a [PlaceDim],
     /// The first row of the block, counted over all blocks of params.
-    pub(crate) block_row: u64,
+    pub(super) block_row: u64,
     /// The outer coordinate of the block.
     outer: u64,
     /// The index row at the start of the line, counted over all batches.
@@ -17,15 +17,15 @@ pub(crate) struct Line<'a> {
     /// The current row, counted in its block.
     n: u64,
     /// The params rows that the place of the row adds.
-    pub(crate) place: u64,
+    pub(super) place: u64,
     /// The coordinates of the row in `outer_dims`.
     coordinates: Vec<u64>,
     /// Output rows from the current one to the end of the line.
-    pub(crate) left: u64,
+    pub(super) left: u64,
 }
 
-impl<'a> Line<'a> {
-    pub(crate) fn at(dims: &'a GatherDims, output_row: u64) -> Self {
+impl<'a> Cursor<'a> {
+    pub(super) fn at(dims: &'a GatherDims, output_row: u64) -> Self {
         let (block, n) = (output_row / dims.index_count, output_row % dims.index_count);
         let (batch, outer) = (block / dims.outer_size, block % dims.outer_size);
         let whole_block = (&PlaceDim::of_index_rows(dims.index_count), &[][..]);
@@ -53,13 +53,13 @@ impl<'a> Line<'a> {
     }
 
     /// The index row of the current output row, counted over all batches.
-    pub(crate) fn index_row(&self) -> u64 {
+    pub(super) fn index_row(&self) -> u64 {
         let at = self.innermost.size - self.left;
         self.line_index_row + at * self.innermost.index_stride
     }
 
     /// Advances by `rows` output rows, at most `left`.
-    pub(crate) fn skip(&mut self, rows: usize) {
+    pub(super) fn skip(&mut self, rows: usize) {
         self.n += rows as u64;
         self.place += rows as u64 * self.innermost.stride;
         self.left -= rows as u64;

@@ -1,0 +1,52 @@
+//! The lengths of operands in host memory, held against those of a plan.
+
+use std::ops::RangeInclusive;
+
+use super::GatherPlan;
+use crate::error::{Operand, RunError};
+
+impl GatherPlan {
+    pub(crate) fn check_lengths(&self, params: usize, indices: usize) -> Result<(), RunError> {
+        let dims = self.dims();
+        let params_len = dims.params_len()..=dims.params_len_with_gap();
+        check_len(Operand::Params, params_len, params)?;
+        let indices_len = dims.indices_len();
+        check_len(Operand::Indices, indices_len..=indices_len, indices)
+    }
+
+    pub(crate) fn check_output_length(&self, output: usize) -> Result<(), RunError> {
+        let dims = self.dims();
+        let output_len = dims.output_len()..=dims.output_len_with_gap();
+        check_len(Operand::Output, output_len, output)
+    }
+}
+
+/// Checks the length of an operand, which may end with the gap after its last row.
+pub(crate) fn check_len(
+    operand: Operand,
+    expected: RangeInclusive<u64>,
+    found: usize,
+) -> Result<(), RunError> {
+    match expected.contains(&(found as u64)) {
+        true => Ok(()),
+        false => Err(RunError::Length {
+            operand,
+            expected: *expected.start(),
+            found,
+        }),
+    }
+}
+
+/// As [`check_len`], for lengths in bytes.
+pub(crate) fn check_byte_len(
+    operand: Operand,
+    expected: RangeInclusive<u64>,
+    found: usize,
+) -> Result<(), RunError> {
+    let bytes = *expected.start();
+    check_len(operand, expected, found).map_err(|_| RunError::ByteLength {
+        operand,
+        expected: bytes,
+        found,
+    })
+}
