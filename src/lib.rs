@@ -106,8 +106,8 @@ pub use error::{GatherError, GpuError};
 pub use error::{Operand, PlanError, RunError};
 #[cfg(feature = "gpu")]
 pub use gpu::{
-    BadRows, Download, Executor, GatherBuffers, GatherRequest, GatherStream, Gatherer, Gpu,
-    GpuOptions, Input, PreparedGather, Tensor,
+    BadRows, Download, Executor, GatherBuffers, GatherRequest, Gatherer, Gpu, GpuOptions, Input,
+    PreparedGather, Tensor,
 };
 pub use index::{GatherIndex, IndexKind};
 pub use plan::{Gather, GatherElements, GatherNd, GatherPlan, ToPlan};

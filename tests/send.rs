@@ -4,8 +4,8 @@
 
 use wgpu_gather::{
     BadIndexError, BadRows, Download, ElementTypes, Executor, Gather, GatherBuffers,
-    GatherElements, GatherError, GatherNd, GatherPlan, GatherRequest, GatherStream, Gatherer, Gpu,
-    GpuError, GpuOptions, Input, PlanError, PreparedGather, RunError, Tensor,
+    GatherElements, GatherError, GatherNd, GatherPlan, GatherRequest, Gatherer, Gpu, GpuError,
+    GpuOptions, Input, PlanError, PreparedGather, RunError, Tensor,
 };
 
 const fn shared<T: Send + Sync>() {}
@@ -15,7 +15,7 @@ const _: () = {
     shared::<(PlanError, RunError, BadIndexError, GatherError, GpuError)>();
     shared::<(Gatherer, PreparedGather, GatherBuffers<'_>, BadRows)>();
     shared::<(Gpu, GpuOptions, Executor, Tensor<f32>, Input<'_, f32>)>();
-    shared::<(Download<'_, f32>, GatherStream<'_, f32, u32>)>();
+    shared::<Download<'_, f32>>();
     moved::<GatherRequest<'_, f32, Tensor<f32>>>();
 };
 
@@ -28,7 +28,7 @@ fn futures_are_send() {
     is_send(Gpu::new());
     is_send(Gpu::open(&GpuOptions::default()));
     is_send(Executor::new());
-    let _unused = |gpu: &Gpu, tensor: &Tensor<f32>, stream: &mut GatherStream<'_, f32, u32>| {
+    let _unused = |gpu: &Gpu, tensor: &Tensor<f32>| {
         is_send(gpu.gather(Gather::new(), tensor, &[0]));
         is_send(gpu.gather(Gather::new(), tensor, &[0]).on_gpu());
         is_send(
@@ -36,6 +36,5 @@ fn futures_are_send() {
                 .into_tensor(&mut tensor.clone()),
         );
         is_send(tensor.download());
-        is_send(stream.next_chunk());
     };
 }

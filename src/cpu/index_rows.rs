@@ -8,14 +8,14 @@ use crate::index::GatherIndex;
 use crate::plan::GatherPlan;
 
 /// Stands for the params row of a bad row.
-pub(crate) const BAD: u64 = u64::MAX;
+const BAD: u64 = u64::MAX;
 
 /// Stands for a params row that the plan's shard does not hold.
-pub(crate) const NOT_HELD: u64 = u64::MAX - 1;
+pub(super) const NOT_HELD: u64 = u64::MAX - 1;
 
 /// The index rows of a plan, with their values.
 #[derive(Debug)]
-pub(crate) struct IndexRows<'a, I> {
+pub(super) struct IndexRows<'a, I> {
     indices: &'a [I],
     plan: &'a GatherPlan,
     from_end: bool,
@@ -24,7 +24,7 @@ pub(crate) struct IndexRows<'a, I> {
 
 impl<'a, I: GatherIndex> IndexRows<'a, I> {
     /// `indices` must have the length that the plan gives it.
-    pub(crate) fn new(plan: &'a GatherPlan, indices: &'a [I]) -> Self {
+    pub(super) fn new(plan: &'a GatherPlan, indices: &'a [I]) -> Self {
         Self {
             indices,
             plan,
@@ -34,7 +34,7 @@ impl<'a, I: GatherIndex> IndexRows<'a, I> {
     }
 
     /// The values of index rows `rows`, counted over all batches.
-    pub(crate) fn values_of(&self, rows: Range<usize>) -> &'a [I] {
+    pub(super) fn values_of(&self, rows: Range<usize>) -> &'a [I] {
         let index_depth = self.plan.dims().index_depth();
         &self.indices[rows.start * index_depth..rows.end * index_depth]
     }
@@ -50,7 +50,7 @@ impl<'a, I: GatherIndex> IndexRows<'a, I> {
     ///
     /// The copy loop is compiled anew for each type of index that it reads. Narrow indices and gaps are located first.
     #[inline(always)]
-    pub(crate) fn as_rows<const DEPTH: usize>(
+    pub(super) fn as_rows<const DEPTH: usize>(
         &self,
         rows: Range<usize>,
     ) -> Option<Indices<'a, I, DEPTH>> {
@@ -72,7 +72,7 @@ impl<'a, I: GatherIndex> IndexRows<'a, I> {
 
     /// Fills `rows` with the params rows of the output rows from `output_row` on, counted over all blocks of params:
     /// [`BAD`] for a bad row, [`NOT_HELD`] for a row outside the shard.
-    pub(crate) fn locate(&self, output_row: u64, rows: &mut [u64]) {
+    pub(super) fn locate(&self, output_row: u64, rows: &mut [u64]) {
         let (from_end, beyond) = (self.from_end, self.beyond);
         // Depth 1, that of most gathers, has a loop of its own.
         match self.plan.dims().indexed_dims[..] {
@@ -125,7 +125,7 @@ impl<'a, I: GatherIndex> IndexRows<'a, I> {
     }
 
     /// Returns the error of the smallest bad row, if there is one. An index row without values is never bad.
-    pub(crate) fn check(&self) -> Result<(), BadIndexError> {
+    pub(super) fn check(&self) -> Result<(), BadIndexError> {
         let dims = &self.plan.dims().indexed_dims[..];
         let mut index_rows = self.indices.chunks_exact(dims.len().max(1));
         let beyond = self.beyond;
@@ -136,7 +136,7 @@ impl<'a, I: GatherIndex> IndexRows<'a, I> {
     }
 
     /// Notes for each index row whether one of its values is out of range, under any policy.
-    pub(crate) fn note_bad_rows(&self, bad_rows: &mut [bool]) {
+    pub(super) fn note_bad_rows(&self, bad_rows: &mut [bool]) {
         let from_end = self.from_end;
         match self.plan.dims().indexed_dims[..] {
             [] => bad_rows.fill(false),
@@ -155,13 +155,13 @@ impl<'a, I: GatherIndex> IndexRows<'a, I> {
     }
 
     /// The error that names the index row of an output row.
-    pub(crate) fn bad_index_of(&self, output_row: u64) -> BadIndexError {
+    pub(super) fn bad_index_of(&self, output_row: u64) -> BadIndexError {
         let row = Cursor::at(self.plan.dims(), output_row).index_row();
         self.bad_index(usize::try_from(row).expect("indices are in memory"))
     }
 
     /// The error that names an index row.
-    pub(crate) fn bad_index(&self, row: usize) -> BadIndexError {
+    pub(super) fn bad_index(&self, row: usize) -> BadIndexError {
         let index = self.values_of(row..row + 1).iter();
         self.plan
             .bad_index(row as u64, index.map(|index| index.value()).collect())
@@ -169,7 +169,7 @@ impl<'a, I: GatherIndex> IndexRows<'a, I> {
 }
 
 /// Params rows, one for each output row in order.
-pub(crate) trait SelectedRows: Copy {
+pub(super) trait SelectedRows: Copy {
     /// True if the rows were located beforehand. Only located rows can be [`NOT_HELD`].
     const ARE_LOCATED: bool;
 
@@ -204,7 +204,7 @@ impl SelectedRows for &[u64] {
 
 /// Index rows of `DEPTH` values, whose row-major position in `dims` is the params row.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Indices<'a, I, const DEPTH: usize> {
+pub(super) struct Indices<'a, I, const DEPTH: usize> {
     index_rows: &'a [[I; DEPTH]],
     dims: [u64; DEPTH],
     added: [u64; DEPTH],

@@ -4,7 +4,7 @@
 mod copy;
 mod cursor;
 mod gather;
-pub(crate) mod index_rows;
+mod index_rows;
 mod mask;
 #[cfg(test)]
 mod tests;

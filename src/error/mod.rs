@@ -267,9 +267,6 @@ pub enum GpuError {
         bytes: u64,
         limit: u64,
     },
-    /// The device memory that a stream may take is too small for one piece of a slice.
-    #[error("device_bytes must be at least {expected} for this gather, found {found}")]
-    DeviceBytes { expected: u64, found: u64 },
     /// The result could not be read back: the device is lost.
     #[error("result not read back: {0}")]
     ReadBack(String),

@@ -31,7 +31,7 @@ use crate::plan::GatherPlan;
 /// ```
 #[derive(Debug)]
 pub struct Gatherer {
-    pub(super) pipelines: Pipelines,
+    pipelines: Pipelines,
 }
 
 impl Gatherer {

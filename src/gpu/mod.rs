@@ -23,7 +23,7 @@ mod types;
 mod uniform;
 
 pub use buffers::GatherBuffers;
-pub use device::{Download, Executor, GatherRequest, GatherStream, Gpu, GpuOptions, Input, Tensor};
+pub use device::{Download, Executor, GatherRequest, Gpu, GpuOptions, Input, Tensor};
 pub use gatherer::Gatherer;
 pub use prepared::PreparedGather;
 pub use report::BadRows;

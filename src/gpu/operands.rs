@@ -46,7 +46,7 @@ pub(crate) struct Operands<'a> {
 
 impl<'a> Operands<'a> {
     /// Operands that are right by construction. Only the fill is checked.
-    pub(crate) fn unchecked(
+    fn unchecked(
         buffers: &GatherBuffers<'a>,
         dims: &GatherDims,
         limits: &wgpu::Limits,

@@ -11,7 +11,6 @@ pub mod errors {}
 pub mod costs {}
 
 #[doc = include_str!("large_tables.md")]
-#[cfg_attr(feature = "gpu", doc = concat!("```no_run\n", include_str!("../../tests/doc_examples/stream.rs"), "```"))]
 pub mod large_tables {}
 
 #[doc = include_str!("performance.md")]

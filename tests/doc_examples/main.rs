@@ -48,22 +48,6 @@ mod filled {
     }
 }
 
-mod stream {
-    include!("stream.rs");
-
-    pub fn run() -> Result<(), Box<dyn std::error::Error>> {
-        main()
-    }
-}
-
-mod stream_filled {
-    include!("stream_filled.rs");
-
-    pub fn run() -> Result<(), Box<dyn std::error::Error>> {
-        main()
-    }
-}
-
 mod own_device {
     include!("own_device.rs");
 }
@@ -100,8 +84,6 @@ fn main() {
         gpu_trial("the_gpu_if_there_is_one", |_| Ok(executor::run()?)),
         gpu_trial("a_fill", |_| Ok(filled::run()?)),
         gpu_trial("bytes_of_types_known_at_run_time", |_| Ok(bytes::run()?)),
-        gpu_trial("a_fill_in_a_stream", |_| Ok(stream_filled::run()?)),
-        gpu_trial("a_table_in_the_hosts_memory", |_| Ok(stream::run()?)),
         gpu_trial("rows_in_a_device_of_the_apps_own", |gpu| {
             let rows = own_device::two_rows(gpu.device(), gpu.queue())?;
             let output = Tensor::<f32>::from_buffer(gpu, rows, 4)?;

@@ -130,7 +130,7 @@ const LOSSES: [(&str, Lose); 2] = [
 ];
 
 fn before_any_call(machine: &Machine) {
-    let asked: [(&str, Ask); 6] = [
+    let asked: [(&str, Ask); 5] = [
         ("gather, waited for", |app, work| app.gather(work).map(Some)),
         ("gather", |app, work| {
             let table = app.gpu.upload(&work.params)?;
@@ -147,13 +147,6 @@ fn before_any_call(machine: &Machine) {
             let table = app.gpu.upload(&work.params)?;
             assert_eq!(table.download().wait()?, work.params);
             Ok(None)
-        }),
-        ("stream", |app, work| {
-            let stream = app
-                .gpu
-                .stream(&work.plan, &work.params, &work.indices, 4096)?;
-            let chunks: Result<Vec<_>, _> = stream.collect();
-            Ok(Some(chunks?.concat()))
         }),
         ("encode", |app, work| {
             let buffers = Buffers::new(app);

@@ -19,7 +19,6 @@ mod options;
 mod prepared;
 mod reports;
 mod requests;
-mod streams;
 mod to_host;
 mod too_large;
 #[cfg(all(feature = "vulkan", not(target_vendor = "apple")))]
@@ -35,7 +34,6 @@ fn main() {
     trials.extend(cuts::trials());
     trials.extend(indirect::trials());
     trials.extend(indirect_large::trials());
-    trials.extend(streams::trials());
     trials.extend(executors::trials());
     trials.extend(requests::trials());
     trials.extend(options::trials());

@@ -1,12 +1,10 @@
 //! The chunks of the output: as many consecutive rows as bindings of output and indices hold, or a piece of one row.
 
-use std::ops::Range;
-
 use super::{Cut, MAX_COUNT};
 
 /// Some output rows, or one piece of an output row: consecutive bytes of the output.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Chunk {
+pub(super) struct Chunk {
     pub(super) start: u64,
     pub(super) end: u64,
     /// The byte of the slice at which the piece starts: 0, unless slices are cut.
@@ -15,12 +13,12 @@ pub(crate) struct Chunk {
 
 impl Cut<'_> {
     /// The first chunk; `None` if the output is empty.
-    pub(crate) fn first_chunk(&self) -> Option<Chunk> {
+    pub(super) fn first_chunk(&self) -> Option<Chunk> {
         (self.dims.output_len() > 0).then(|| self.chunk_from(0, 0))
     }
 
     /// The chunk whose output starts where the output of `chunk` ends; `None` at the end.
-    pub(crate) fn chunk_after(&self, chunk: Chunk) -> Option<Chunk> {
+    pub(super) fn chunk_after(&self, chunk: Chunk) -> Option<Chunk> {
         let Chunk { start, end, piece } = chunk;
         let piece = piece + self.piece_bytes;
         if piece < self.slice_bytes {
@@ -38,7 +36,6 @@ impl Cut<'_> {
 
         let rows = self.most_rows().min(match self.is_whole() {
             true => self.rows_in(
-                self.chunk_bytes,
                 self.layout.output_start + start * self.output_stride + piece,
                 self.output_stride,
                 self.slice_bytes,
@@ -87,22 +84,5 @@ impl Cut<'_> {
             end = start + (end - start) / 2;
         }
         end
-    }
-
-    /// The output bytes of a chunk, and the aligned offset, at or before them, from which its dispatches bind the
-    /// output.
-    pub(crate) fn output_bytes(&self, chunk: Chunk) -> (Range<u64>, u64) {
-        let start = chunk.start * self.output_stride + chunk.piece;
-        let piece_end = (chunk.piece + self.piece_bytes).min(self.slice_bytes);
-        let end = (chunk.end - 1) * self.output_stride + piece_end;
-        (start..end, start / self.alignment * self.alignment)
-    }
-
-    /// The output bytes of each slice of a chunk, or of its piece.
-    pub(crate) fn output_slices(&self, chunk: Chunk) -> impl Iterator<Item = Range<u64>> {
-        let bytes = self.piece_bytes.min(self.slice_bytes - chunk.piece);
-        let starts =
-            (chunk.start..chunk.end).map(move |row| row * self.output_stride + chunk.piece);
-        starts.map(move |start| start..start + bytes)
     }
 }

@@ -119,7 +119,7 @@ impl Cut<'_> {
     }
 
     /// The dispatches of a window: one of the rows that can be packed, and one of the other rows.
-    pub(crate) fn dispatches_of(&self, window: Window) -> impl Iterator<Item = Dispatch> {
+    pub(super) fn dispatches_of(&self, window: Window) -> impl Iterator<Item = Dispatch> {
         let (start, end) = window.output_rows;
         let packed = self
             .packed()

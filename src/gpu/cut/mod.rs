@@ -18,7 +18,7 @@ mod layout;
 mod pieces;
 mod ranges;
 
-pub(crate) use self::chunks::Chunk;
+use self::chunks::Chunk;
 pub(crate) use self::dispatch::{Dispatch, Span};
 pub(crate) use self::layout::{Layout, ShardPlace, alignment};
 use self::ranges::{ShardStarts, ranges};
@@ -48,10 +48,8 @@ pub(crate) struct Cut<'a> {
     place_bits: u64,
     piece_bytes: u64,
     index_row_bytes: u64,
-    /// The most bytes of params that a dispatch binds.
+    /// The most bytes of params, of indices or of output that a dispatch binds.
     binding_bytes: u64,
-    /// The most bytes of indices, and of output, that a dispatch binds: at most `binding_bytes`.
-    chunk_bytes: u64,
     alignment: u64,
     max_workgroups: u64,
     max_grid_width: u64,
@@ -61,9 +59,9 @@ pub(crate) struct Cut<'a> {
 
 /// The params rows that a binding holds, and the output rows of a chunk that may need them.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Window {
-    pub(crate) output_rows: (u64, u64),
-    pub(crate) params_rows: (u64, u64),
+struct Window {
+    output_rows: (u64, u64),
+    params_rows: (u64, u64),
     piece: u64,
 }
 
@@ -74,18 +72,6 @@ impl<'a> Cut<'a> {
         types: ElementTypes,
         layout: Layout,
         limits: &wgpu::Limits,
-    ) -> Result<Self, GatherError> {
-        let chunk_bytes = limits.max_storage_buffer_binding_size;
-        Self::in_chunks(plan, types, layout, limits, chunk_bytes)
-    }
-
-    /// As [`new`](Self::new), but the output of a chunk, and its indices, have at most `chunk_bytes` bytes.
-    pub(crate) fn in_chunks(
-        plan: &'a GatherPlan,
-        types: ElementTypes,
-        layout: Layout,
-        limits: &wgpu::Limits,
-        chunk_bytes: u64,
     ) -> Result<Self, GatherError> {
         let dims = plan.dims();
         let in_bytes = |elements: u64| elements.saturating_mul(types.element_bytes);
@@ -109,7 +95,6 @@ impl<'a> Cut<'a> {
             piece_bytes: slice_bytes,
             index_row_bytes: dims.index_depth() as u64 * types.index_kind.bytes(),
             binding_bytes,
-            chunk_bytes: chunk_bytes.min(binding_bytes) & !3,
             alignment,
             max_workgroups: max_grid_width
                 .saturating_mul(max_grid_width)
@@ -168,10 +153,10 @@ impl<'a> Cut<'a> {
         self.piece_bytes == self.slice_bytes
     }
 
-    /// Rows of `row_bytes` bytes, `stride` bytes after each other, that a binding of `bytes` bytes holds, if the first row
-    /// starts `start` bytes after an offset that can be bound.
-    fn rows_in(&self, bytes: u64, start: u64, stride: u64, row_bytes: u64) -> u64 {
-        match (bytes - start % self.alignment).checked_sub(row_bytes) {
+    /// Rows of `row_bytes` bytes, `stride` bytes after each other, that a binding holds, if the first row starts `start`
+    /// bytes after an offset that can be bound.
+    fn rows_in(&self, start: u64, stride: u64, row_bytes: u64) -> u64 {
+        match (self.binding_bytes - start % self.alignment).checked_sub(row_bytes) {
             Some(more) => more / stride + 1,
             None => 0,
         }
@@ -181,10 +166,10 @@ impl<'a> Cut<'a> {
     fn index_rows_in_chunk(&self, first: u64) -> u64 {
         let row_bytes = self.index_row_bytes;
         let start = self.layout.indices_start + first * row_bytes;
-        self.rows_in(self.chunk_bytes, start, row_bytes, row_bytes)
+        self.rows_in(start, row_bytes, row_bytes)
     }
 
-    pub(crate) fn has_output_gaps(&self) -> bool {
+    fn has_output_gaps(&self) -> bool {
         self.output_stride > self.slice_bytes
     }
 
@@ -203,7 +188,7 @@ impl<'a> Cut<'a> {
     }
 
     /// The windows of params that the rows of a chunk may need.
-    pub(crate) fn windows(&self, chunk: Chunk) -> impl Iterator<Item = Window> {
+    fn windows(&self, chunk: Chunk) -> impl Iterator<Item = Window> {
         let Chunk { start, end, piece } = chunk;
         let index_count = self.dims.index_count;
         // Params without rows has one window of one row, which no index selects.
@@ -232,7 +217,7 @@ impl<'a> Cut<'a> {
         let (shard, shard_row, shard_end) = self.shards.of(row);
         let stride = self.params_stride;
         let start = self.layout.shards[shard].start + (row - shard_row) * stride + piece;
-        let held = self.rows_in(self.binding_bytes, start, stride, self.slice_bytes);
+        let held = self.rows_in(start, stride, self.slice_bytes);
         (row + held).min(shard_end)
     }
 }

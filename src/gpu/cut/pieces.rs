@@ -15,8 +15,8 @@ impl Cut<'_> {
         let slices = self.least_bytes_for_slices();
         let index_rows = self.least_bytes_for_index_rows();
         let most_piece = self.most_piece_bytes();
-        if slices > self.chunk_bytes || self.slice_bytes > most_piece {
-            self.piece_bytes = (self.chunk_bytes.saturating_sub(self.alignment)).min(most_piece)
+        if slices > self.binding_bytes || self.slice_bytes > most_piece {
+            self.piece_bytes = (self.binding_bytes.saturating_sub(self.alignment)).min(most_piece)
                 / PIECE_BYTES_STEP
                 * PIECE_BYTES_STEP;
         }
@@ -30,7 +30,7 @@ impl Cut<'_> {
             (
                 "max_storage_buffer_binding_size",
                 least_piece.max(index_rows),
-                self.chunk_bytes,
+                self.binding_bytes,
             ),
         ] {
             if found < expected {

@@ -138,7 +138,7 @@ impl<T: GatherElement> Job<'_, T> {
         };
         let (submission, report) = self.submit(gpu, plan, &operands, &buffers.output, copy)?;
         let readback = buffers.readback.clone();
-        let output = Mapping::start(gpu.device(), readback, wgpu::MapMode::Read, submission)?;
+        let output = Mapping::start(gpu.device(), readback, submission)?;
         Ok(Some(Started {
             bytes: bytes.output,
             buffers,
@@ -243,7 +243,7 @@ impl<T: GatherElement> Job<'_, T> {
         })?;
         let read = |(_, host)| {
             let submission = submission.clone();
-            let mapping = Mapping::start(gpu.device(), host, wgpu::MapMode::Read, submission)?;
+            let mapping = Mapping::start(gpu.device(), host, submission)?;
             Ok::<_, GpuError>(Report {
                 plan,
                 index_kind: self.types.index_kind,

@@ -34,16 +34,15 @@ pub(super) struct Mapping {
 }
 
 impl Mapping {
-    /// Maps `buffer` once the commands of `submission`, the last that use it, are done.
+    /// Maps `buffer` for reading once the commands of `submission`, the last that use it, are done.
     pub(super) fn start(
         device: &wgpu::Device,
         buffer: wgpu::Buffer,
-        mode: wgpu::MapMode,
         submission: wgpu::SubmissionIndex,
     ) -> Result<Self, GpuError> {
         let (sender, mapped) = oneshot_channel();
         scoped(device, || {
-            buffer.map_async(mode, .., move |result| {
+            buffer.map_async(wgpu::MapMode::Read, .., move |result| {
                 // The receiver may be dropped; then the result is not needed.
                 let _ = sender.send(result);
             });
@@ -57,7 +56,7 @@ impl Mapping {
     }
 
     /// Completes when the buffer is mapped.
-    pub(super) async fn wait(&self, wait: Wait) -> Result<(), GpuError> {
+    async fn wait(&self, wait: Wait) -> Result<(), GpuError> {
         match wait {
             Wait::Poll => {}
             #[cfg(not(target_arch = "wasm32"))]

@@ -12,16 +12,13 @@ mod mask;
 mod options;
 mod request;
 mod staging;
-mod stream;
 mod tensor;
 mod transfer;
-mod upload;
 
 pub use context::Gpu;
 pub use executor::Executor;
 pub use input::Input;
 pub use options::GpuOptions;
 pub use request::GatherRequest;
-pub use stream::GatherStream;
 pub use tensor::Tensor;
 pub use transfer::Download;

@@ -44,11 +44,7 @@ impl Gpu {
     }
 
     /// A mapped buffer, to which the host writes.
-    pub(super) fn make_staging(
-        &self,
-        operand: Operand,
-        size: u64,
-    ) -> Result<wgpu::Buffer, GpuError> {
+    fn make_staging(&self, operand: Operand, size: u64) -> Result<wgpu::Buffer, GpuError> {
         self.check_buffer_size(operand, size)?;
         let descriptor = wgpu::BufferDescriptor {
             label: Some("wgpu-gather/staging"),

@@ -133,7 +133,7 @@ fn start_download(gpu: &Gpu, buffer: &wgpu::Buffer, bytes: usize) -> Result<Mapp
     let submission = gpu.submit("wgpu-gather/download", |encoder| {
         encoder.copy_buffer_to_buffer(buffer, 0, &readback, 0, size);
     })?;
-    Mapping::start(gpu.device(), readback, wgpu::MapMode::Read, submission)
+    Mapping::start(gpu.device(), readback, submission)
 }
 
 /// A copy of elements in host memory.

@@ -48,14 +48,13 @@ pub async fn check_documented(example: &Example, device: Device) -> Checked {
 }
 
 /// Checks the crate's own examples. Returns each name with its result.
-pub async fn check_own(gpu: &Gpu) -> [(&'static str, Checked); 5] {
+pub async fn check_own(gpu: &Gpu) -> [(&'static str, Checked); 4] {
     let text = |checked: Result<Checked, GpuError>| checked.map_err(|error| error.to_string())?;
     [
         ("browser", text(on_either_device().await)),
         ("gatherer", text(recorded(gpu).await)),
         ("prepared", text(prepared_once(gpu).await)),
         ("chain", text(chained(gpu).await)),
-        ("stream", text(streamed(gpu).await)),
     ]
 }
 
@@ -129,23 +128,6 @@ async fn chained(gpu: &Gpu) -> Result<Checked, GpuError> {
     let rows = gpu.gather(strict, &embeddings, &tokens).on_gpu().await?;
     let expected = [1.0, 1.1, 1.0, 1.1, 2.0, 2.1, 0.0, 0.1];
     Ok(same("output", rows.download().await?.as_slice(), &expected))
-}
-
-async fn streamed(gpu: &Gpu) -> Result<Checked, GpuError> {
-    let table: Vec<u32> = (0..1 << 20).collect();
-    let indices: Vec<u32> = (0..50_000).map(|n| n * 7_919 % (1 << 17)).collect();
-    let plan = Gather::new().plan(&[1 << 17, 8], &[indices.len()]);
-    let plan = plan.expect("constant shapes are right");
-    let mut stream = gpu.stream(&plan, &table, &indices, 2 << 20)?;
-    let (mut output, mut chunks) = (Vec::new(), 0);
-    while let Some(chunk) = stream.next_chunk().await? {
-        output.extend(chunk);
-        chunks += 1;
-    }
-    if chunks < 2 {
-        return Ok(Err(format!("{chunks} chunks, expected several")));
-    }
-    Ok(same("output", &output, &plan.run(&table, &indices)?))
 }
 
 fn encoder(gpu: &Gpu) -> wgpu::CommandEncoder {
