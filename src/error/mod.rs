@@ -212,7 +212,10 @@ pub enum GatherError {
         /// Bytes of an element.
         element_bytes: u64,
     },
-    /// The device refused an object: a buffer is destroyed or belongs to another device, or the device is lost.
+    /// The device is lost: destroyed by the app, or taken away by the driver.
+    #[error("the device is lost")]
+    DeviceLost,
+    /// The device refused an object: a buffer is destroyed or belongs to another device.
     #[error("rejected by the device: {0}")]
     Rejected(String),
     /// The device has no memory for a buffer or a pipeline.

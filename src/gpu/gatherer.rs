@@ -8,6 +8,7 @@ use super::mask::MaskDispatch;
 use super::operands::Operands;
 use super::pipelines::Pipelines;
 use super::prepared::PreparedGather;
+use super::scope::is_lost;
 use super::shaders::EntryPoint;
 use super::types::OperandBytes;
 use crate::bad_indices::BadIndices;
@@ -105,7 +106,11 @@ impl Gatherer {
         for key in cut.pipelines(report).into_iter().chain(finish) {
             self.pipelines.get(key)?;
         }
-        Ok(())
+        // wgpu makes pipelines on a lost device without an error.
+        match is_lost(&self.pipelines.device) {
+            true => Err(GatherError::DeviceLost),
+            false => Ok(()),
+        }
     }
 
     /// Makes the pipelines, uniforms and bind groups of the gather, which can then be recorded any number of times.

@@ -15,21 +15,47 @@ pub(crate) fn scoped<T>(device: &wgpu::Device, make: impl FnOnce() -> T) -> Resu
     if cfg!(target_arch = "wasm32") {
         return Ok(make());
     }
+    match in_scopes(device, make) {
+        (made, None) => Ok(made),
+        (_, Some(error)) => Err(gather_error(device, error)),
+    }
+}
+
+/// What `make` made, and the error that wgpu raised in it.
+fn in_scopes<T>(device: &wgpu::Device, make: impl FnOnce() -> T) -> (T, Option<wgpu::Error>) {
     let scopes = FILTERS.map(|filter| device.push_error_scope(filter));
     let made = make();
     // Every scope is popped, the innermost first, even after a scope that has caught an error.
     let errors = scopes.into_iter().rev().map(|scope| ready(scope.pop()));
-    match errors.fold(None, |first, error| first.or(error.flatten())) {
-        None => Ok(made),
-        Some(error) => Err(gather_error(error)),
+    (
+        made,
+        errors.fold(None, |first, error| first.or(error.flatten())),
+    )
+}
+
+/// True if the device is lost: wgpu then makes buffers without an error, but maps none. In a browser the loss shows only
+/// later.
+pub(super) fn is_lost(device: &wgpu::Device) -> bool {
+    if cfg!(target_arch = "wasm32") {
+        return false;
     }
+    let (is_mapped, error) = in_scopes(device, || {
+        let buffer = device.create_buffer(&wgpu::BufferDescriptor {
+            label: Some("wgpu-gather/probe"),
+            size: wgpu::COPY_BUFFER_ALIGNMENT,
+            usage: wgpu::BufferUsages::COPY_SRC,
+            mapped_at_creation: true,
+        });
+        buffer.get_mapped_range(..).is_ok()
+    });
+    !is_mapped && error.is_none()
 }
 
 /// Runs `start`, the start of a future, whose [`scoped`] calls return wgpu's errors. In a browser the future waits here
 /// for the errors of all these calls.
 #[cfg(not(target_arch = "wasm32"))]
 pub(super) async fn scoped_start<T>(
-    _device: &wgpu::Device,
+    _: &wgpu::Device,
     start: impl FnOnce() -> Result<T, GpuError>,
 ) -> Result<T, GpuError> {
     start()
@@ -50,7 +76,7 @@ pub(super) async fn scoped_start<T>(
     }
     match first {
         None => started,
-        Some(error) => Err(gather_error(error).into()),
+        Some(error) => Err(gather_error(device, error).into()),
     }
 }
 
@@ -60,9 +86,11 @@ const FILTERS: [wgpu::ErrorFilter; 3] = [
     wgpu::ErrorFilter::OutOfMemory,
 ];
 
-fn gather_error(error: wgpu::Error) -> GatherError {
+fn gather_error(device: &wgpu::Device, error: wgpu::Error) -> GatherError {
     match error {
         wgpu::Error::OutOfMemory { source } => GatherError::OutOfMemory(source.to_string()),
+        // The error would name an object that is not valid, because it was made on a lost device.
+        _ if is_lost(device) => GatherError::DeviceLost,
         error => GatherError::Rejected(error.to_string()),
     }
 }

@@ -5,12 +5,10 @@ use std::pin::pin;
 use std::task::Poll;
 
 use libtest_mimic::Trial;
-use wgpu_gather::{GpuError, Tensor, wgpu};
+use wgpu_gather::{ElementTypes, GatherError, GpuError, Tensor, wgpu};
 
 use crate::at_call::before_call;
-use crate::support::{
-    App, Buffers, Machine, Work, assert_lost, assert_rejected, on_both, on_gpu, poll_once,
-};
+use crate::support::{App, Buffers, Machine, Work, assert_lost, on_both, on_gpu, poll_once};
 
 pub fn trials() -> Vec<Trial> {
     let mut trials = on_both("a device lost before the work refuses all of it", before);
@@ -67,20 +65,21 @@ fn assert_all_refused(app: &App, table: &Tensor<f32>, buffers: &Buffers) {
             indices,
         },
     ) = (&app.gpu, Work::small());
-    assert_rejected(&gpu.upload(&params).unwrap_err());
-    assert_rejected(&gpu.gather(&plan, table, &indices).wait().unwrap_err());
-    assert_rejected(&pollster::block_on(gpu.gather(&plan, table, &indices)).unwrap_err());
-    assert_rejected(&table.download().wait().unwrap_err());
-    assert_rejected(&pollster::block_on(table.download()).unwrap_err());
+    let lost = || GpuError::from(GatherError::DeviceLost);
+    assert_eq!(gpu.upload(&params).unwrap_err(), lost());
+    let gather = || gpu.gather(&plan, table, &indices);
+    assert_eq!(gather().wait(), Err(lost()));
+    assert_eq!(pollster::block_on(gather()), Err(lost()));
+    assert_eq!(table.download().wait(), Err(lost()));
+    assert_eq!(pollster::block_on(table.download()), Err(lost()));
+    let gatherer = gpu.gatherer();
     let mut encoder = app.device().create_command_encoder(&Default::default());
-    let encoded = gpu.gatherer().encode(&mut encoder, &plan, &buffers.bound());
-    assert_rejected(&encoded.unwrap_err().into());
-    let mut pass = encoder.begin_compute_pass(&Default::default());
-    let recorded = gpu
-        .gatherer()
-        .prepare(&plan, &buffers.bound())
-        .map(|gather| gather.encode_in_pass(&mut pass));
-    assert_rejected(&recorded.unwrap_err().into());
+    let encoded = gatherer.encode(&mut encoder, &plan, &buffers.bound());
+    assert_eq!(encoded, Err(GatherError::DeviceLost));
+    let prepared = gatherer.prepare(&plan, &buffers.bound());
+    assert_eq!(prepared.unwrap_err(), GatherError::DeviceLost);
+    let types = ElementTypes::of::<f32, u32>();
+    assert_eq!(gatherer.warm_up(&plan, types), Err(GatherError::DeviceLost));
 }
 
 fn while_running(machine: &Machine) {

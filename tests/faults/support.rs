@@ -276,12 +276,12 @@ pub fn assert_rejected(error: &GpuError) {
     assert!(rejected, "{error:?}");
 }
 
-/// Asserts an error that a lost device causes: a rejected call or a failed read-back.
+/// Asserts an error that names the loss of the device: of a call, or of a read-back.
 #[track_caller]
 pub fn assert_lost(error: &GpuError) {
     let lost = matches!(
         error,
-        GpuError::Gather(GatherError::Rejected(_)) | GpuError::ReadBack(_)
+        GpuError::Gather(GatherError::DeviceLost) | GpuError::ReadBack(_)
     );
     assert!(lost, "{error:?}");
 }

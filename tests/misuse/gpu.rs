@@ -278,14 +278,18 @@ fn a_lost_device_is_an_error() {
     let table = gpu.upload(&[0.0; 10]).unwrap();
     let set = Set::new(&app);
     gpu.device().destroy();
-    assert_rejected(error_of(&gpu, &plan(), &table, &[0; 4]));
-    assert_rejected(downloaded(&table).unwrap_err());
-    assert_rejected(gpu.upload(&[0.0]).unwrap_err());
+    let lost = || GpuError::from(GatherError::DeviceLost);
+    assert_eq!(error_of(&gpu, &plan(), &table, &[0; 4]), lost());
+    assert_eq!(downloaded(&table), Err(lost()));
+    assert_eq!(gpu.upload(&[0.0]).unwrap_err(), lost());
+    let types = ElementTypes::of::<f32, i32>();
+    let warm_up = gpu.gatherer().warm_up(&plan(), types);
+    assert_eq!(warm_up, Err(GatherError::DeviceLost));
     for Recorded { result, .. } in [
         app.encode(&plan(), &set.bound()),
         app.record(&plan(), &set.bound()),
     ] {
-        assert_rejected(result.unwrap_err().into());
+        assert_eq!(result, Err(GatherError::DeviceLost));
     }
     assert_eq!(app.errors.load(Ordering::Relaxed), 0);
 }
