@@ -1,3 +1,5 @@
+// Needs: index_rows or general
+//
 // Slices of any size; units are bytes. A lane writes one word of the output, with bytes of up to four slices.
 
 @group(0) @binding(1) var<storage, read> params: array<u32>;
@@ -19,7 +21,7 @@ fn slice_bytes(source: SourceRow, start: u32, count: u32) -> u32 {
 }
 
 fn copy_bytes(workgroup: vec3<u32>, local: u32) -> BadRows {
-    let word = gather.output_start / 4u + number_of(workgroup) * 256u + local;
+    let word = gather.output_start / 4u + number_of(workgroup) * WORKGROUP_SIZE + local;
     let output_end = gather.output_start + (gather.rows - 1u) * gather.output_stride + gather.units;
     if gather.rows == 0u || word >= (output_end + 3u) / 4u {
         return BadRows();
@@ -56,12 +58,12 @@ fn copy_bytes(workgroup: vec3<u32>, local: u32) -> BadRows {
     return bad_rows;
 }
 
-@compute @workgroup_size(256)
+@compute @workgroup_size(WORKGROUP_SIZE)
 fn bytes(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_index) local: u32) {
     _ = copy_bytes(workgroup, local);
 }
 
-@compute @workgroup_size(256)
+@compute @workgroup_size(WORKGROUP_SIZE)
 fn bytes_report(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_index) local: u32) {
     count_bad_rows(copy_bytes(workgroup, local));
 }

@@ -1,14 +1,20 @@
+// Needs: nothing
+//
 // gather, gather_nd and gather_elements are one formula:
 //
 //   output[b][o][n][s] = params[b][o][ row(b, n) ][s]       or zeros, or the fill, for a bad row
 //   row(b, n)          = (index_0 * dim_1 + index_1) * dim_2 + index_2 ...     gather, gather_nd
 //                      = index_0 * index_stride + place(n)                     gather_elements
 //
-// index_k is indices[b][n][k]; place(n) is the sum of n's coordinates in place_dims, each times its stride. A batch b
-// and an outer coordinate o make a block: the params rows that index_count output rows share. If gather_elements
-// broadcasts, index_0 may be that of another index row than n: of the sum of coordinates times place_index_rows.
+// index_k is indices[b][n][k]; place(n) is the sum of n's coordinates in place_dims, each times its params rows. A
+// batch b and an outer coordinate o make a block: the params rows that index_count output rows share. If
+// gather_elements broadcasts, index_0 may be that of another index row than n: of the sum of coordinates times their
+// index rows.
 //
-// This file begins each module. A dispatch binds a window of params rows and writes the output rows whose row is in it.
+// The line `Needs` of a file names the files that come before it in a module. Files with an `or` between them define
+// the same functions, and a module has one of them. This file begins each module.
+//
+// A dispatch binds a window of params rows and writes the output rows whose row is in it.
 // The window with the first row of a block writes its bad rows, and those that params does not hold; lanes load at most
 // unit 0 for them. All loads stay in bounds without runtime checks. A 64-bit number is two words, the low one first.
 
@@ -17,81 +23,72 @@ struct GatherUniform {
     rows: u32,
     // Units of a slice, or of the piece of it that the dispatch copies; a lane loads one unit at once.
     units: u32,
+    // Workgroups in one row of the dispatch's grid.
+    grid_width: u32,
     // Slices that a workgroup copies at once in `rows` and `four_rows`; 1 in `long`, else 0.
     slots: u32,
+    // 1 / units with SLOT_BITS bits after the point, rounded up: (lane * slot_scale) >> SLOT_BITS is lane / units.
+    slot_scale: u32,
     // Distance from one to the next of a lane's four output rows in `four_rows`, a power of two; else 0.
     row_step: u32,
     // Workgroups that share a slice in `long`; else 1.
     slice_workgroups: u32,
-    // Workgroups in one row of the dispatch's grid.
-    grid_width: u32,
-    // Where the first row starts in each binding: params in units, the output in its own units, indices in words, or in
-    // values if a word holds several.
+    // Where the first row starts in each binding: params in units, the output in its own units.
     params_start: u32,
-    indices_start: u32,
     output_start: u32,
-    // Output rows of a block; all ones if the dispatch has one block.
-    index_count: u32,
-    // Blocks of a batch; all ones if the dispatch has one batch.
-    outer_size: u32,
-    // Number of the first output row in its block; 0 if the dispatch has one block.
-    first_index: u32,
-    // Outer coordinate of the first block; in a dispatch of one batch 1 stands for any above 0.
-    first_outer: u32,
-    // Params rows that are bound.
-    window_rows: u32,
-    // Rows of a block that params holds: fewer than all only if params is a shard.
-    held_rows: vec2<u32>,
-    // Number in its block of the first row that params holds.
-    first_row: vec2<u32>,
-    // First params row that is bound, counted from the dispatch's first block.
-    window_first_row: vec2<u32>,
-    // First index row that is bound, counted from the start of indices.
-    index_row_base: vec2<u32>,
-    // 65536 / units, rounded up: lane * slot_scale / 65536 is lane / units.
-    slot_scale: u32,
-    // Values of an index row, and words of a value; 1 if a word holds several values.
-    index_depth: u32,
-    index_words: u32,
-    // Sign bit of an index: 0x80000000, or 0 for unsigned types.
-    sign: u32,
-    // `sign` if indices below zero count from the end of their dim; else 0.
-    from_end: u32,
-    // 0 if an index out of range is clamped to the nearest in range; else all ones.
-    unclamped: u32,
-    // `sign` if an index below zero is clamped to 0; else 0.
-    lowest: u32,
-    // Words after which the fill repeats itself, and the one of them that the piece starts with.
-    fill_words: u32,
-    fill_start: u32,
-    // 0 if the dispatch reports no bad rows; 2 for a gather's first report, 1 for later ones.
-    reports: u32,
-    // For count_rows: the rows if the count leaves none out.
-    most_rows: u32,
-    // Number in its block of the output row whose Place.n is 0; read by count_rows and for gather_elements.
-    first_n: u32,
-    // Rows between two neighbours in the indexed dim of gather_elements.
-    index_stride: u32,
-    // Pairs of place_dims in use; 0 except for gather_elements.
-    place_dim_count: u32,
-    // 1 if an index stands for its remainder modulo its dim; else 0. Read by general.wgsl only.
-    wraps: u32,
-    // A word holds 1 << word_values_log2 index values; 1 if a value takes a word or two. Read by index_word only.
-    word_values_log2: u32,
-    // Number in its batch of the first index row that is bound; read for gather_elements.
-    index_base: u32,
+    // Where index row 0 would start in the binding, modulo 2^32: in words, or in values if a word holds several. Index
+    // rows are numbered from the first one of the dispatch's first batch.
+    indices_start: u32,
     // Units from one params row to the next, and from one output row to the next: `units`, or more if rows have gaps.
     // `packed` has no gaps and reads neither.
     params_stride: u32,
     output_stride: u32,
+    // Number of the first output row, modulo 2^32: in its batch if the dispatch has several, else in its block.
+    first_n: u32,
+    // Output rows of a block; NONE if the dispatch has one block.
+    index_count: u32,
+    // Blocks of a batch; NONE if the dispatch has one batch.
+    outer_size: u32,
+    // Params rows that are bound.
+    window_rows: u32,
+    // Sign bit of an index: 0x80000000, or 0 for unsigned types.
+    sign: u32,
+    // `sign` if indices below zero count from the end of their dim; else 0.
+    from_end: u32,
+    // The entry that an index out of range selects: 0 for none, NEAREST, or a number of general.wgsl.
+    beyond: u32,
+    // Words after which the fill repeats itself.
+    fill_words: u32,
+    // 0 if the dispatch reports no bad rows; 2 for a gather's first report, 1 for later ones.
+    reports: u32,
+    // For count_rows: the rows if the count leaves none out; 0 for rows that no count reaches.
+    most_rows: u32,
+    // Rows of a block that params holds: fewer than all only if params is a shard.
+    held_rows: vec2<u32>,
+    // Number in its block of the first row that params holds.
+    first_row: vec2<u32>,
+    // First params row that is bound, counted from the block, or the batch, that first_n counts from.
+    window_first_row: vec2<u32>,
+    // For the report: index row 0, counted from the start of indices.
+    index_row_base: vec2<u32>,
     // The size of each indexed dim: its low and its high word. A vector holds two sizes.
     dims: array<vec4<u32>, 4>,
-    // The words of the fill.
+    // The words of the fill; the first is that of the piece's first word.
     fill: array<vec4<u32>, 4>,
-    // Size and stride of each place dim, innermost first.
-    place_dims: array<vec4<u32>, 4>,
-    // Index rows from one coordinate of a place dim to the next, and 1 if they are 0, because the dim repeats them.
-    place_index_rows: array<vec4<u32>, 4>,
+    general: General,
+}
+
+// Read by general.wgsl, and where index values are read one by one.
+struct General {
+    // Values of an index row.
+    index_depth: u32,
+    // Bits of an index value, as a power of two: 3 to 6.
+    index_bits_log2: u32,
+    // Rows between two neighbours in the indexed dim of gather_elements.
+    index_stride: u32,
+    // The place dims of gather_elements, innermost first, up to one of size 0: the size, the params rows and the index
+    // rows from one coordinate to the next, and 1 if the latter are 0, because the dim repeats index rows.
+    place_dims: array<vec4<u32>, 8>,
 }
 
 // All zero before a dispatch, and after its finish_report. The smallest bad row has the largest complement.
@@ -104,6 +101,17 @@ struct BadRowCounter {
 override INDEX_WORDS: u32 = 1u;
 override DEPTH: u32 = 1u;
 
+// Invocations of a workgroup.
+const WORKGROUP_SIZE: u32 = 256u;
+// Rows from which a lane of `four_rows` copies.
+const LANE_ROWS: u32 = 4u;
+// Bits of slot_scale after the binary point.
+const SLOT_BITS: u32 = 16u;
+// No block or batch to divide by, as all rows are of one.
+const NONE: u32 = 0xffffffffu;
+// `beyond` if the nearest entry is selected: all ones, a mask.
+const NEAREST: u32 = 0xffffffffu;
+// The row of a bad index row.
 const BAD: u32 = 0xffffffffu;
 
 @group(0) @binding(0) var<uniform> gather: GatherUniform;
@@ -117,9 +125,10 @@ fn number_of(workgroup: vec3<u32>) -> u32 {
 
 // Word `at` of the indices; if a word holds several values, value `at`, with its sign extended.
 fn index_word(at: u32) -> u32 {
-    let word = indices[at >> gather.word_values_log2];
-    let bits = 32u >> gather.word_values_log2;
-    let start = at % (1u << gather.word_values_log2) * bits;
+    let values_log2 = 5u - min(gather.general.index_bits_log2, 5u);
+    let word = indices[at >> values_log2];
+    let bits = 32u >> values_log2;
+    let start = at % (1u << values_log2) * bits;
     let value = (word << (32u - bits - start)) >> (32u - bits);
     let sign = gather.sign >> (32u - bits);
     return (value ^ sign) - sign;
@@ -140,12 +149,19 @@ fn pair(k: u32, pairs: array<vec4<u32>, 4>) -> vec2<u32> {
 
 // The word of the fill at a word of the piece.
 fn fill_word(word: u32) -> u32 {
-    let at = (gather.fill_start + word) % gather.fill_words;
+    let at = word % gather.fill_words;
     let words = pair(at >> 1u, gather.fill);
     return select(words.x, words.y, (at & 1u) != 0u);
 }
 
-// Where an output row lies: row n of a block. The first block and the first batch of the dispatch are number 0.
+// Words of an index value; 1 if a word holds several values.
+fn index_words() -> u32 {
+    return select(1u, 2u, gather.general.index_bits_log2 == 6u);
+}
+
+// Where an output row lies: row n of a block, modulo 2^32. Blocks are numbered from the one that first_n counts from,
+// batches from the dispatch's first. In a dispatch of one batch `outer` is the number of the block: that is its outer
+// coordinate in each dispatch that reports bad rows, for all else it does not matter.
 struct Place {
     n: u32,
     block: u32,
@@ -155,18 +171,18 @@ struct Place {
 
 // As place_of, if the dispatch has one block.
 fn place_in_block(row: u32) -> Place {
-    return Place(gather.first_index + row, 0u, gather.first_outer, 0u);
+    return Place(gather.first_n + row, 0u, 0u, 0u);
 }
 
 fn place_of(row: u32) -> Place {
-    if gather.index_count == BAD {
-        return place_in_block(row);
+    var place = place_in_block(row);
+    if gather.index_count != NONE {
+        place.block = place.n / gather.index_count;
+        place.batch = place.block / gather.outer_size;
+        place.outer = place.block - place.batch * gather.outer_size;
+        place.n -= place.block * gather.index_count;
     }
-    let block = (gather.first_index + row) / gather.index_count;
-    let outer = gather.first_outer + block;
-    let batch = outer / gather.outer_size;
-    let n = gather.first_index + row - block * gather.index_count;
-    return Place(n, block, outer - batch * gather.outer_size, batch);
+    return place;
 }
 
 fn index_row_of(place: Place) -> u32 {
@@ -183,8 +199,8 @@ fn judged(low: u32, high: u32, dim: u32) -> u32 {
         moved_top = high + select(0u, 1u, at < low);
         at = select(BAD, at, moved_top == 0u);
     }
-    at = min(at, (dim - 1u) | gather.unclamped);
-    return select(at, 0u, (moved_top & gather.lowest) != 0u);
+    at = min(at, (dim - 1u) | ~gather.beyond);
+    return select(at, 0u, (moved_top & (gather.sign & gather.beyond)) != 0u);
 }
 
 // The row of a block that an index row selects; BAD for a bad row. Only the first DEPTH * INDEX_WORDS words count.

@@ -1,20 +1,41 @@
-// As rows.wgsl, but a lane copies its unit of four slices: row_step neighbouring slots copy 4 * row_step consecutive
-// slices, row_step at once. All output rows are of one block, and all rows of the block are bound.
+// Needs: slices
+//
+// Slices of up to WORKGROUP_SIZE units. A lane copies its unit of LANE_ROWS slices. All output rows are of one block,
+// and all rows of the block are bound.
+//
+// row_step neighbouring slots copy LANE_ROWS * row_step consecutive slices, row_step at once, so that they store side
+// by side. With a row_step of 2 and slices of 3 units, the first 12 lanes copy rows 0 to 15:
+//
+//   lane         0  1  2    3  4  5    6  7  8    9 10 11
+//   slot         0  0  0    1  1  1    2  2  2    3  3  3
+//   unit         0  1  2    0  1  2    0  1  2    0  1  2
+//   first row       0          1          8          9
+//   then            2          3         10         11
+//   then            4          5         12         13
+//   then            6          7         14         15
+
+// The first row of a slot, in the workgroup of this number.
+fn first_row_of(number: u32, slot: u32) -> u32 {
+    let before = slot & ~(gather.row_step - 1u);
+    return number * gather.slots * LANE_ROWS + slot + before * (LANE_ROWS - 1u);
+}
+
+// The distance from a lane's first row to a later one; 0 if that is past the last row, and the first is copied again.
+fn to_row(first: u32, distance: u32) -> u32 {
+    return select(0u, distance, first + distance < gather.rows);
+}
 
 fn copy_four_rows(workgroup: vec3<u32>, local: u32) -> BadRows {
     let lane = slot_and_unit(local);
     let unit = lane.y;
-    let step = gather.row_step;
-    let first = number_of(workgroup) * gather.slots * 4u + lane.x + (lane.x & ~(step - 1u)) * 3u;
+    let first = first_row_of(number_of(workgroup), lane.x);
     if lane.x >= gather.slots || first >= gather.rows {
         return BadRows();
     }
-    let absent = absent_unit(unit);
     let at = gather.output_start + first * gather.output_stride + unit;
-    // A row past the last one is replaced by the lane's first, which is copied again.
-    let to_b = select(0u, step, first + step < gather.rows);
-    let to_c = select(0u, 2u * step, first + 2u * step < gather.rows);
-    let to_d = select(0u, 3u * step, first + 3u * step < gather.rows);
+    let to_b = to_row(first, gather.row_step);
+    let to_c = to_row(first, 2u * gather.row_step);
+    let to_d = to_row(first, 3u * gather.row_step);
     let a = source_row_of(place_in_block(first));
     let b = source_row_of(place_in_block(first + to_b));
     let c = source_row_of(place_in_block(first + to_c));
@@ -28,6 +49,7 @@ fn copy_four_rows(workgroup: vec3<u32>, local: u32) -> BadRows {
     let unit_c = params[params_place(unit, c)];
     let unit_b = params[params_place(unit, b)];
     let unit_a = params[params_place(unit, a)];
+    let absent = absent_unit(unit);
     output[at] = select(absent, unit_a, a.held);
     output[at + to_b * gather.output_stride] = select(absent, unit_b, b.held);
     output[at + to_c * gather.output_stride] = select(absent, unit_c, c.held);
@@ -35,12 +57,12 @@ fn copy_four_rows(workgroup: vec3<u32>, local: u32) -> BadRows {
     return of_d;
 }
 
-@compute @workgroup_size(256)
+@compute @workgroup_size(WORKGROUP_SIZE)
 fn four_rows(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_index) local: u32) {
     _ = copy_four_rows(workgroup, local);
 }
 
-@compute @workgroup_size(256)
+@compute @workgroup_size(WORKGROUP_SIZE)
 fn four_rows_report(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_index) local: u32) {
     count_bad_rows(copy_four_rows(workgroup, local));
 }

@@ -1,4 +1,9 @@
+// Needs: common
+//
 // Finds the row of an index row of any depth, with dims and rows of up to 63 bits, and for gather_elements.
+
+// `beyond` if the entry of the remainder modulo the dim is selected.
+const REMAINDER: u32 = 1u;
 
 fn subtract(a: vec2<u32>, b: vec2<u32>) -> vec2<u32> {
     return vec2<u32>(a.x - b.x, a.y - b.y - select(0u, 1u, a.x < b.x));
@@ -31,9 +36,10 @@ fn remainder(a: vec2<u32>, b: vec2<u32>) -> vec2<u32> {
 
 // The index value that index_word has at `word`, as 64 bits with its sign extended.
 fn index_value(word: u32) -> vec2<u32> {
-    let top = index_word(word + gather.index_words - 1u);
+    let words = index_words();
+    let top = index_word(word + words - 1u);
     let extension = select(0u, BAD, (top & gather.sign) != 0u);
-    return vec2<u32>(index_word(word), select(extension, top, gather.index_words == 2u));
+    return vec2<u32>(index_word(word), select(extension, top, words == 2u));
 }
 
 // The value, with the dim added if it is below zero and counts from the end.
@@ -49,20 +55,34 @@ struct ElementPlace {
     repeats: u32,
 }
 
+// Place dim k, by selects as in `pair`.
+fn place_dim(k: u32) -> vec4<u32> {
+    let dims = gather.general.place_dims;
+    let of_01 = select(dims[0], dims[1], (k & 1u) != 0u);
+    let of_23 = select(dims[2], dims[3], (k & 1u) != 0u);
+    let of_45 = select(dims[4], dims[5], (k & 1u) != 0u);
+    let of_67 = select(dims[6], dims[7], (k & 1u) != 0u);
+    return select(select(of_01, of_23, (k & 2u) != 0u), select(of_45, of_67, (k & 2u) != 0u), (k & 4u) != 0u);
+}
+
+fn has_places() -> bool {
+    return gather.general.place_dims[0].x > 0u;
+}
+
 // The place of output row n of a block of gather_elements.
 fn element_place(n: u32) -> ElementPlace {
     var rest = n;
     var place = ElementPlace();
-    let dims = gather.place_dims;
-    let index_rows = gather.place_index_rows;
-    for (var k = 0u; k < gather.place_dim_count; k++) {
-        let dim = pair(k, dims);
-        let of_index = pair(k, index_rows);
+    for (var k = 0u; k < 8u; k++) {
+        let dim = place_dim(k);
+        if dim.x == 0u {
+            break;
+        }
         let outer = rest / dim.x;
         let coordinate = rest - outer * dim.x;
         place.offset += coordinate * dim.y;
-        place.index_row += coordinate * of_index.x;
-        place.repeats |= coordinate * of_index.y;
+        place.index_row += coordinate * dim.z;
+        place.repeats |= coordinate * dim.w;
         rest = outer;
     }
     return place;
@@ -71,10 +91,10 @@ fn element_place(n: u32) -> ElementPlace {
 fn source_row_of(output_place: Place) -> SourceRow {
     var place = output_place;
     var offset = 0u;
-    if gather.place_dim_count > 0u {
-        let element = element_place(gather.first_n + place.n);
+    if has_places() {
+        let element = element_place(place.n);
         offset = element.offset;
-        place.n = element.index_row - gather.index_base;
+        place.n = element.index_row;
         // An index row counts once, as for outer coordinates.
         place.outer |= element.repeats;
     }
@@ -82,10 +102,10 @@ fn source_row_of(output_place: Place) -> SourceRow {
     var in_range = true;
     var row = vec2<u32>();
     let index_row = index_row_of(place);
-    for (var k = 0u; k < gather.index_depth; k++) {
+    for (var k = 0u; k < gather.general.index_depth; k++) {
         let dim = pair(k, dims);
-        var at = index_value(gather.indices_start + (index_row * gather.index_depth + k) * gather.index_words);
-        if gather.wraps > 0u {
+        var at = index_value(gather.indices_start + (index_row * gather.general.index_depth + k) * index_words());
+        if gather.beyond == REMAINDER {
             let is_negative = (at.y & gather.sign) != 0u;
             // The complement of a number below zero is -1 less the number.
             let rest = remainder(select(at, ~at, is_negative), dim);
@@ -93,13 +113,13 @@ fn source_row_of(output_place: Place) -> SourceRow {
         } else {
             at = from_front(at, dim);
         }
-        let nearest = select(subtract(dim, vec2<u32>(1u, 0u)), vec2<u32>(), (at.y & gather.lowest) != 0u);
-        at = select(at, nearest, gather.unclamped == 0u && !less(at, dim));
+        let nearest = select(subtract(dim, vec2<u32>(1u, 0u)), vec2<u32>(), (at.y & gather.sign) != 0u);
+        at = select(at, nearest, gather.beyond == NEAREST && !less(at, dim));
         in_range = in_range && less(at, dim);
         row = add(multiply(row, dim), at);
     }
-    if gather.place_dim_count > 0u {
-        row = vec2<u32>(row.x * gather.index_stride + offset, 0u);
+    if has_places() {
+        row = vec2<u32>(row.x * gather.general.index_stride + offset, 0u);
     }
     let held_row = subtract(row, gather.first_row);
     let held = in_range && less(held_row, gather.held_rows);

@@ -1,3 +1,5 @@
+// Needs: common
+//
 // Finds the row of an index row of depth 1 or 2, read word by word. Dims and params rows are at most 2^31.
 
 fn source_row_of(place: Place) -> SourceRow {

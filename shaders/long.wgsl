@@ -1,9 +1,20 @@
-// Slices of more than 256 units. Workgroups share a slice, and a lane copies four units of it, 256 apart.
+// Needs: slices
+//
+// Slices of more than WORKGROUP_SIZE units. Workgroups share a slice, and a lane copies four units of it,
+// WORKGROUP_SIZE apart.
+
+// Units that a workgroup copies.
+const LONG_UNITS: u32 = 4u * WORKGROUP_SIZE;
+
+// The distance from a lane's first unit to a later one; 0 if that is past the last unit, and the first is copied again.
+fn to_unit(first: u32, distance: u32) -> u32 {
+    return select(0u, distance, first + distance < gather.units);
+}
 
 fn copy_long(workgroup: vec3<u32>, local: u32) -> BadRows {
     let number = number_of(workgroup);
     let row = number / gather.slice_workgroups;
-    let unit = (number - row * gather.slice_workgroups) * 1024u + local;
+    let unit = (number - row * gather.slice_workgroups) * LONG_UNITS + local;
     if row >= gather.rows || unit >= gather.units {
         return BadRows();
     }
@@ -13,15 +24,14 @@ fn copy_long(workgroup: vec3<u32>, local: u32) -> BadRows {
     }
     let at = gather.output_start + row * gather.output_stride + unit;
     if !source.held {
-        for (var more = 0u; more < 1024u && unit + more < gather.units; more += 256u) {
+        for (var more = 0u; more < LONG_UNITS && unit + more < gather.units; more += WORKGROUP_SIZE) {
             output[at + more] = select(absent_unit(unit + more), Unit(), source.in_range);
         }
         return with_row(BadRows(), source, unit == 0u && !source.in_range);
     }
-    // A unit past the last one is replaced by the lane's first, which is copied again.
-    let to_b = select(0u, 256u, unit + 256u < gather.units);
-    let to_c = select(0u, 512u, unit + 512u < gather.units);
-    let to_d = select(0u, 768u, unit + 768u < gather.units);
+    let to_b = to_unit(unit, WORKGROUP_SIZE);
+    let to_c = to_unit(unit, 2u * WORKGROUP_SIZE);
+    let to_d = to_unit(unit, 3u * WORKGROUP_SIZE);
     let start = gather.params_start + source.params_row * gather.params_stride + unit;
     let d = params[start + to_d];
     let c = params[start + to_c];
@@ -33,12 +43,12 @@ fn copy_long(workgroup: vec3<u32>, local: u32) -> BadRows {
     return BadRows();
 }
 
-@compute @workgroup_size(256)
+@compute @workgroup_size(WORKGROUP_SIZE)
 fn long(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_index) local: u32) {
     _ = copy_long(workgroup, local);
 }
 
-@compute @workgroup_size(256)
+@compute @workgroup_size(WORKGROUP_SIZE)
 fn long_report(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_index) local: u32) {
     count_bad_rows(copy_long(workgroup, local));
 }

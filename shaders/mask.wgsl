@@ -1,3 +1,5 @@
+// Needs: general
+//
 // The mask of bad rows: a byte for each index row, 1 if a value of the row is out of range, else 0. The policy for bad
 // indices does not count. A lane owns a word of the mask, and so judges four index rows. The uniform's rows are index
 // rows here, and output_start is the first word of the mask; fields that do not concern index values are 0.
@@ -7,18 +9,18 @@
 fn is_bad(row: u32) -> bool {
     let dims = gather.dims;
     var found = false;
-    var word = gather.indices_start + row * gather.index_depth * gather.index_words;
-    for (var k = 0u; k < gather.index_depth; k++) {
+    var word = gather.indices_start + row * gather.general.index_depth * index_words();
+    for (var k = 0u; k < gather.general.index_depth; k++) {
         let dim = pair(k, dims);
         found = found || !less(from_front(index_value(word), dim), dim);
-        word += gather.index_words;
+        word += index_words();
     }
     return found;
 }
 
-@compute @workgroup_size(256)
+@compute @workgroup_size(WORKGROUP_SIZE)
 fn out_of_range(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_index) local: u32) {
-    let word = number_of(workgroup) * 256u + local;
+    let word = number_of(workgroup) * WORKGROUP_SIZE + local;
     if word >= (gather.rows + 3u) / 4u {
         return;
     }

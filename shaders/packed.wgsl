@@ -1,8 +1,12 @@
-// Slices of 1, 2 or 4 bytes. A lane copies as many as fill 16 bytes, all of one block: it loads their index rows as
+// Needs: common
+//
+// Slices of 1, 2 or 4 bytes. A lane copies as many as fill LANE_BYTES, all of one block: it loads their index rows as
 // vectors and stores the slices as one vector. All rows of the blocks are bound. params_start is in bytes.
 
 // Bytes of a slice.
 override PACKED_BYTES: u32 = 4u;
+// Bytes of the output that a lane writes.
+const LANE_BYTES: u32 = 16u;
 // Factors that move a byte to each place in a word.
 const BYTES: vec4<u32> = vec4<u32>(1u, 1u << 8u, 1u << 16u, 1u << 24u);
 
@@ -11,7 +15,7 @@ const BYTES: vec4<u32> = vec4<u32>(1u, 1u << 8u, 1u << 16u, 1u << 24u);
 @group(0) @binding(3) var<storage, read_write> output: array<vec4<u32>>;
 
 // The rows that four consecutive index rows select.
-fn four_rows(index_row: u32) -> vec4<u32> {
+fn rows_of_four(index_row: u32) -> vec4<u32> {
     let at = (gather.indices_start + index_row * (DEPTH * INDEX_WORDS)) / 4u;
     let a = indices_vec4[at];
     if DEPTH * INDEX_WORDS == 1u {
@@ -26,7 +30,8 @@ fn four_rows(index_row: u32) -> vec4<u32> {
 
 // First byte of a row in the binding; 0 for a bad row.
 fn params_byte(row: u32, block: u32) -> u32 {
-    let at = gather.params_start + (block * gather.held_rows.x + row) * PACKED_BYTES;
+    let params_row = block * gather.held_rows.x - gather.window_first_row.x + row;
+    let at = gather.params_start + params_row * PACKED_BYTES;
     return select(0u, at, row < BAD);
 }
 
@@ -59,8 +64,8 @@ fn with_four(bad_rows: BadRows, index_row: u32, rows: vec4<u32>, reports: bool) 
 }
 
 fn copy_packed(workgroup: vec3<u32>, local: u32) -> BadRows {
-    let lane = number_of(workgroup) * 256u + local;
-    let first = lane * (16u / PACKED_BYTES);
+    let lane = number_of(workgroup) * WORKGROUP_SIZE + local;
+    let first = lane * (LANE_BYTES / PACKED_BYTES);
     if first >= gather.rows {
         return BadRows();
     }
@@ -68,13 +73,13 @@ fn copy_packed(workgroup: vec3<u32>, local: u32) -> BadRows {
     let place = place_of(first);
     let index_row = index_row_of(place);
     let reports = place.outer == 0u && gather.reports > 0u;
-    let a = four_rows(index_row);
+    let a = rows_of_four(index_row);
     let of_a = with_four(BadRows(), index_row, a, reports);
     if PACKED_BYTES == 4u {
         output[at] = four_slices(a, place.block);
         return of_a;
     }
-    let b = four_rows(index_row + 4u);
+    let b = rows_of_four(index_row + 4u);
     let of_b = with_four(of_a, index_row + 4u, b, reports);
     if PACKED_BYTES == 2u {
         let of_four = four_slices(a, place.block);
@@ -82,8 +87,8 @@ fn copy_packed(workgroup: vec3<u32>, local: u32) -> BadRows {
         output[at] = vec4<u32>(of_four.xz, others.xz) | (vec4<u32>(of_four.yw, others.yw) << vec4<u32>(16u));
         return of_b;
     }
-    let c = four_rows(index_row + 8u);
-    let d = four_rows(index_row + 12u);
+    let c = rows_of_four(index_row + 8u);
+    let d = rows_of_four(index_row + 12u);
     output[at] = vec4<u32>(
         dot(four_slices(a, place.block), BYTES), dot(four_slices(b, place.block), BYTES),
         dot(four_slices(c, place.block), BYTES), dot(four_slices(d, place.block), BYTES),
@@ -91,12 +96,12 @@ fn copy_packed(workgroup: vec3<u32>, local: u32) -> BadRows {
     return with_four(with_four(of_b, index_row + 8u, c, reports), index_row + 12u, d, reports);
 }
 
-@compute @workgroup_size(256)
+@compute @workgroup_size(WORKGROUP_SIZE)
 fn packed(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_index) local: u32) {
     _ = copy_packed(workgroup, local);
 }
 
-@compute @workgroup_size(256)
+@compute @workgroup_size(WORKGROUP_SIZE)
 fn packed_report(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_index) local: u32) {
     count_bad_rows(copy_packed(workgroup, local));
 }

@@ -1,3 +1,5 @@
+// Needs: common
+//
 // Of one invocation: finish_report runs after a dispatch that reports, count_rows before one with an index count.
 
 // All zero if there is no bad row.
@@ -28,7 +30,7 @@ fn finish_report() {
     }
     if all(report.bad_row_count == vec2<u32>()) {
         report.first_bad_row = add(gather.index_row_base, vec2<u32>(row, 0u));
-        let words = gather.index_depth * gather.index_words;
+        let words = gather.general.index_depth * index_words();
         for (var word = 0u; word < words; word++) {
             report.index[word] = index_word(gather.indices_start + row * words + word);
         }
@@ -41,13 +43,13 @@ fn finish_report() {
 fn count_rows() {
     let rows = min(max(count, indirect.first_n) - indirect.first_n, indirect.most_rows);
     indirect.rows = rows;
-    let workgroup_rows = indirect.slots * select(1u, 4u, indirect.row_step > 0u);
+    let workgroup_rows = indirect.slots * select(1u, LANE_ROWS, indirect.row_step > 0u);
     // `bytes` has a lane for each word that the rows touch. The first word may start with bytes of other rows.
     let rows_before = max(rows, 1u) - 1u;
     let bytes = rows_before * indirect.output_stride + indirect.units;
     let words = (indirect.output_start % 4u + bytes + 3u) / 4u;
     let of_rows = (rows + workgroup_rows - 1u) / workgroup_rows * indirect.slice_workgroups;
-    let number = select(of_rows, (words + 255u) / 256u, indirect.slots == 0u);
+    let number = select(of_rows, (words + WORKGROUP_SIZE - 1u) / WORKGROUP_SIZE, indirect.slots == 0u);
     workgroups[0] = min(number, indirect.grid_width);
     workgroups[1] = (number + indirect.grid_width - 1u) / indirect.grid_width;
     workgroups[2] = 1u;

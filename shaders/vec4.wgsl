@@ -1,3 +1,5 @@
+// Needs: common
+//
 // Units of 16 bytes, in each of which the fill repeats itself.
 alias Unit = vec4<u32>;
 

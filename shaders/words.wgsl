@@ -1,3 +1,5 @@
+// Needs: common
+//
 // Units of 4 bytes.
 alias Unit = u32;
 

@@ -33,6 +33,15 @@ pub enum BadIndices {
 }
 
 impl BadIndices {
+    /// All policies.
+    pub const ALL: &[Self] = &[
+        Self::DeviceDefault,
+        Self::Error,
+        Self::Zero,
+        Self::Clamp,
+        Self::Wrap,
+    ];
+
     /// Returns true if the CPU fills the slices of bad rows, false if it returns an error.
     pub(crate) fn fills_on_cpu(self) -> bool {
         !matches!(self, Self::DeviceDefault | Self::Error)

@@ -120,15 +120,6 @@ impl IndexKind {
     pub(crate) const fn words(self) -> u32 {
         if self.bytes() == 8 { 2 } else { 1 }
     }
-
-    /// The number of index values in a word, as a power of two.
-    pub(crate) const fn word_values_log2(self) -> u32 {
-        match self.bytes() {
-            1 => 2,
-            2 => 1,
-            _ => 0,
-        }
-    }
 }
 
 pub(crate) mod sealed {

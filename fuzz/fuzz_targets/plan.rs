@@ -50,7 +50,7 @@ fn power_of_two(u: &mut Unstructured) -> Result<usize> {
 fuzz_target!(|input: Input| {
     let (case, [start, end]) = (input.case, input.rows);
     case.check_plan();
-    for policy in POLICIES {
+    for &policy in POLICIES {
         match case.plan(policy) {
             Ok(plan) => {
                 assert_eq!(plan.bad_indices(), policy);

@@ -1,6 +1,6 @@
 //! The bindings of a dispatch: their layouts, and the ranges of buffers that it binds.
 
-use super::cut::Span;
+use super::bound::BoundRange;
 use super::operands::{COUNT_BYTES, Operands};
 use super::report::{COUNTER_BYTES, REPORT_BYTES};
 use super::shaders::binding;
@@ -44,20 +44,20 @@ pub(super) struct Bindings<'a> {
     pub(super) workgroups: Option<(&'a wgpu::Buffer, u64)>,
     /// The shard of the dispatch; `None` without a dispatch, or if params without rows has no shard.
     pub(super) params: Option<wgpu::BufferSlice<'a>>,
-    pub(super) params_span: Span,
-    pub(super) indices_span: Span,
-    pub(super) output_span: Span,
-    pub(super) mask_span: Span,
+    pub(super) params_bound: BoundRange,
+    pub(super) indices_bound: BoundRange,
+    pub(super) output_bound: BoundRange,
+    pub(super) mask_bound: BoundRange,
 }
 
 impl Bindings<'_> {
     pub(super) fn entry(&self, number: u32) -> wgpu::BindGroupEntry<'_> {
         let operands = self.operands;
-        let (range, span) = match number {
-            binding::PARAMS => (self.params, self.params_span),
-            binding::INDICES => (Some(operands.indices), self.indices_span),
-            binding::OUTPUT => (Some(operands.output), self.output_span),
-            binding::MASK => (operands.mask, self.mask_span),
+        let (range, bound) = match number {
+            binding::PARAMS => (self.params, self.params_bound),
+            binding::INDICES => (Some(operands.indices), self.indices_bound),
+            binding::OUTPUT => (Some(operands.output), self.output_bound),
+            binding::MASK => (operands.mask, self.mask_bound),
             binding::COUNTER => {
                 let counter = self.counter.expect("an entry point that reports counts");
                 return entry(number, counter, 0, COUNTER_BYTES);
@@ -79,13 +79,13 @@ impl Bindings<'_> {
                 return entry(number, buffer, offset, UNIFORM_BYTES);
             }
         };
-        if span.bytes == 0 {
-            let dummy = self.dummy.expect("an empty span has a dummy");
+        if bound.bytes == 0 {
+            let dummy = self.dummy.expect("an empty range has a dummy");
             return entry(number, dummy, 0, DUMMY_BYTES);
         }
         let range = range.expect("an operand with bytes has a range");
-        let offset = operands.bound_offset(range) + span.offset;
-        entry(number, range.buffer(), offset, span.bytes)
+        let offset = operands.bound_offset(range) + bound.offset;
+        entry(number, range.buffer(), offset, bound.bytes)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::cut::{Cut, Dispatch, Layout};
+use super::cut::{Cut, Dispatch, PlacedGather};
 use super::kernel::{FindRows, Kernel, Unit, WORKGROUP_SIZE};
 use super::limits::check_limits;
 use super::shaders::EntryPoint;
@@ -67,8 +67,7 @@ impl GatherPlan {
             count(dims.params_rows(), "row"),
             types.index_kind,
         ));
-        let layout = Layout::aligned(&[dims.params_rows()]);
-        let cut = Cut::new(self, types, layout, limits)?;
+        let cut = Cut::new(PlacedGather::aligned(self, types), limits)?;
         let report = self.bad_indices() == BadIndices::Error;
         let finish_report = EntryPoint::FinishReport.name();
         let dispatches: Vec<_> = cut.dispatches().take(MAX_SHOWN + 1).collect();

@@ -22,6 +22,22 @@ impl FillPattern {
         words: 1,
         pattern: [0; MAX_BYTES / 4],
     };
+
+    /// The words from word `word` of a slice on, as many as repeat.
+    pub(crate) fn words_from(&self, word: u64) -> [u32; MAX_BYTES / 4] {
+        let mut words = self
+            .pattern
+            .iter()
+            .copied()
+            .take(self.words as usize)
+            .cycle();
+        let before = word % u64::from(self.words);
+        words
+            .by_ref()
+            .take(usize::try_from(before).expect("a few words"))
+            .for_each(drop);
+        std::array::from_fn(|_| words.next().expect("the words repeat"))
+    }
 }
 
 /// The value of one element, as bytes.

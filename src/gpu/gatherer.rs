@@ -2,7 +2,7 @@
 //! waits for nothing, and checks its inputs before wgpu sees them.
 
 use super::buffers::GatherBuffers;
-use super::cut::{Cut, Dispatch, Layout};
+use super::cut::{Cut, Dispatch, PlacedGather};
 use super::limits::check_limits;
 use super::mask::MaskDispatch;
 use super::operands::Operands;
@@ -93,11 +93,9 @@ impl Gatherer {
     /// # Ok::<(), wgpu_gather::PlanError>(())
     /// ```
     pub fn warm_up(&self, plan: &GatherPlan, types: ElementTypes) -> Result<(), GatherError> {
-        let dims = plan.dims();
-        let bytes = types.operand_bytes(dims)?;
+        let bytes = types.operand_bytes(plan.dims())?;
         self.check_buffer_sizes(&bytes)?;
-        let layout = Layout::aligned(&[dims.params_rows()]);
-        let cut = Cut::new(plan, types, layout, &self.pipelines.limits)?;
+        let cut = Cut::new(PlacedGather::aligned(plan, types), &self.pipelines.limits)?;
         let report = plan.bad_indices() == BadIndices::Error;
         if report || bytes.output > 0 {
             check_limits(&self.pipelines.limits, report, false)?;
@@ -129,18 +127,14 @@ impl Gatherer {
         let limits = &self.pipelines.limits;
         let bytes = buffers.types.operand_bytes(plan.dims())?;
         let operands = Operands::checked(buffers, plan.dims(), &bytes, limits)?;
-        let mut cut = Cut::new(plan, operands.types, operands.layout(), limits)?;
-        cut.set_fill_words(operands.fill.words);
+        let cut = Cut::new(operands.placed(plan), limits)?;
         let is_indirect = operands.index_count.is_some() && bytes.output > 0;
-        if is_indirect {
-            let dims = plan.dims();
-            if dims.repeats_index_rows() {
-                return Err(GatherError::CountOfRepeatedRows {
-                    index_rows: dims.index_rows(),
-                    output_rows: dims.index_count,
-                });
-            }
-            cut = cut.indirect();
+        let dims = plan.dims();
+        if is_indirect && dims.repeats_index_rows() {
+            return Err(GatherError::CountOfRepeatedRows {
+                index_rows: dims.index_rows(),
+                output_rows: dims.index_count,
+            });
         }
         let dispatches: Vec<Dispatch> = cut.dispatches().collect();
         if !dispatches.is_empty() || operands.report.is_some() {

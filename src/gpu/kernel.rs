@@ -1,8 +1,21 @@
-//! The kernels, the choice of one for a dispatch, and how the workgroups of the dispatch share its rows. Pure:
-//! functions of sizes, without a device.
+//! The kernels, and the one choice among them. Pure: a function of sizes, without a device.
+//!
+//! [`Choice::of`] reads this table from above; the first line that fits is taken. Index rows are found `in words` where
+//! [`FindRows::of_plan`] says so, and by shaders/general.wgsl elsewhere.
+//!
+//! | slices | output rows | index rows | kernel |
+//! |---|---|---|---|
+//! | 1, 2 or 4 bytes, none in two words, no gaps | whole lanes of blocks that are bound whole | in words | `packed` |
+//! | up to 256 units | of one block that is bound whole, enough for 2^15 lanes of four rows | in words | `four_rows` |
+//! | up to 256 units | any | any | `rows` |
+//! | more units | any | of one value in words, or by `general` | `long` |
+//! | bytes that are no whole units | any | of one value in words, or by `general` | `bytes` |
+//!
+//! A unit has 16 bytes if all places of slices are multiples of 16 bytes and the fill repeats in 16 bytes; else 4 bytes,
+//! if all places are multiples of 4.
 
 use super::types::size;
-use crate::bad_indices::BadIndices;
+use crate::bad_indices::Beyond;
 use crate::error::GatherError;
 use crate::index::IndexKind;
 use crate::plan::{GatherDims, GatherPlan};
@@ -10,19 +23,21 @@ use crate::plan::{GatherDims, GatherPlan};
 /// Invocations of a workgroup: the most that WebGPU guarantees, and eight warps of an NVIDIA GPU.
 pub(crate) const WORKGROUP_SIZE: u32 = 256;
 
-/// The most units of a slice that `Rows` copies. A longer one takes whole workgroups of `Long`.
-const MAX_ROWS_UNITS: u64 = 256;
+/// The most units of a slice that `Rows` copies: a lane each. A longer one takes whole workgroups of `Long`.
+const MAX_ROWS_UNITS: u64 = WORKGROUP_SIZE as u64;
 
 /// Units of a long slice that a workgroup copies: four for each lane.
-const LONG_WORKGROUP_UNITS: u64 = 1024;
+pub(crate) const LONG_UNITS: u32 = 4 * WORKGROUP_SIZE;
 
 /// Rows from which a lane of `FourRows` copies.
-const LANE_ROWS: u64 = 4;
+pub(crate) const LANE_ROWS: u32 = 4;
 /// The fewest lanes of a dispatch of `FourRows`.
 const MIN_LANES: u64 = 1 << 15;
 
-/// Bytes that a subgroup of 32 lanes loads or stores at once, in units of 16 bytes.
-const SUBGROUP_BYTES: u64 = 512;
+/// Bytes of the output that a lane of `Packed` writes: a vector of words.
+pub(crate) const LANE_BYTES: u32 = 16;
+/// The fewest rows for which a rest, too short for a lane of `Packed`, is worth a dispatch of its own.
+const MIN_ROWS_TO_SPLIT: u64 = 1024;
 
 /// The largest dim, and the most params rows, that the shader counts in one word. As a word, a negative 32-bit index is
 /// at least this number, and so is beyond every dim.
@@ -39,6 +54,16 @@ pub(crate) enum Unit {
 }
 
 impl Unit {
+    /// The unit of slices whose places are multiples of `alignment` bytes, with a fill that repeats after `fill_words`
+    /// words; `None` if slices are no whole units.
+    pub(crate) const fn of(alignment: u64, fill_words: u32) -> Option<Self> {
+        match alignment {
+            16.. if 4_u32.is_multiple_of(fill_words) => Some(Self::Vec4),
+            4.. => Some(Self::Word),
+            _ => None,
+        }
+    }
+
     pub(crate) const fn bytes(self) -> u64 {
         match self {
             Self::Vec4 => 16,
@@ -62,33 +87,144 @@ pub(crate) enum Kernel {
     Bytes,
 }
 
-impl Kernel {
-    /// The kernel that copies pieces of `piece_bytes` bytes of slices that are not packed. `place_bits` are the bits of
-    /// the bytes of a slice and of all places of slices. The fill repeats after `fill_words` words.
-    pub(crate) const fn choose(place_bits: u64, piece_bytes: u64, fill_words: u32) -> Self {
-        let unit = match place_bits {
-            _ if place_bits.is_multiple_of(16) && 4_u32.is_multiple_of(fill_words) => Unit::Vec4,
-            _ if place_bits.is_multiple_of(4) => Unit::Word,
-            _ => return Self::Bytes,
-        };
-        if piece_bytes / unit.bytes() <= MAX_ROWS_UNITS {
-            Self::Rows(unit)
-        } else {
-            Self::Long(unit)
-        }
+/// The sizes that decide how some output rows are gathered.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Sizes {
+    /// Output rows.
+    pub(crate) rows: u64,
+    /// The number of the first output row in its block, and output rows of a block.
+    pub(crate) first_n: u64,
+    pub(crate) index_count: u64,
+    /// True if the bindings hold all params rows of the blocks of the output rows, and params is no shard.
+    pub(crate) binds_blocks: bool,
+    /// Bytes of a slice, or of the piece of it that is copied.
+    pub(crate) bytes: u64,
+    /// True if there are bytes between slices, in params or in the output.
+    pub(crate) has_gaps: bool,
+    /// A power of two of bytes: the places of all slices in params and in the output are multiples of it.
+    pub(crate) alignment: u64,
+    /// Words after which the fill repeats itself.
+    pub(crate) fill_words: u32,
+    /// The bytes before the first index row and before the first output row, from aligned offsets on.
+    pub(crate) indices_start: u64,
+    pub(crate) output_start: u64,
+    pub(crate) find: FindRows,
+    /// True if only the device knows the number of index rows.
+    pub(crate) is_indirect: bool,
+}
+
+impl Sizes {
+    const fn is_one_block(&self) -> bool {
+        self.first_n + self.rows <= self.index_count
     }
 
-    /// The kernel for packed slices, and the number of slices that a lane copies; `None` for slices of other sizes.
-    pub(crate) const fn packed(slice_bytes: u64) -> Option<(Self, u64)> {
-        let slice_bytes = match slice_bytes {
+    /// `Packed`, and the first rows that it copies; `None` if it copies none of them.
+    fn packed(&self) -> Option<(Kernel, u64)> {
+        let lane_rows = packed_rows(self.bytes)?;
+        let rows = self.rows - self.rows % lane_rows;
+        // A second dispatch for the rest pays only from some rows on.
+        let is_worth = rows > 0 && (rows == self.rows || rows >= MIN_ROWS_TO_SPLIT);
+        let lanes_stay_in_blocks = self.is_one_block()
+            || self.index_count.is_multiple_of(lane_rows) && self.first_n.is_multiple_of(lane_rows);
+        let starts_with_vectors = self.indices_start.is_multiple_of(LANE_BYTES.into())
+            && self.output_start.is_multiple_of(LANE_BYTES.into());
+        let can_pack = self.find != FindRows::General
+            && !self.is_indirect
+            && self.binds_blocks
+            && !self.has_gaps
+            && self.alignment >= self.bytes
+            && lanes_stay_in_blocks
+            && starts_with_vectors;
+        let slice_bytes = size(self.bytes);
+        (is_worth && can_pack).then_some((Kernel::Packed { slice_bytes }, rows))
+    }
+
+    /// True if lanes copy from four rows each, and enough of them to keep a large GPU busy are left.
+    fn fills_lanes_of_four_rows(&self, unit: Unit) -> bool {
+        self.find != FindRows::General
+            && self.is_one_block()
+            && self.binds_blocks
+            && self.rows / u64::from(LANE_ROWS) * (self.bytes / unit.bytes()) >= MIN_LANES
+    }
+}
+
+/// The slices of `slice_bytes` bytes that a lane of `Packed` copies; `None` for slices that it never copies.
+pub(crate) const fn packed_rows(slice_bytes: u64) -> Option<u64> {
+    match slice_bytes {
+        1 | 2 | 4 => Some(LANE_BYTES as u64 / slice_bytes),
+        _ => None,
+    }
+}
+
+/// How some output rows are gathered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Choice {
+    pub(crate) kernel: Kernel,
+    pub(crate) find: FindRows,
+    /// The first of the output rows, which the kernel gathers: all of them, unless packed ones leave a rest.
+    pub(crate) rows: u64,
+}
+
+impl Choice {
+    /// The choice for output rows of these sizes, by the table above.
+    pub(crate) fn of(sizes: &Sizes) -> Self {
+        let &Sizes { rows, find, .. } = sizes;
+        if let Some((kernel, rows)) = sizes.packed() {
+            return Self { kernel, find, rows };
+        }
+        let kernel = match Unit::of(sizes.alignment, sizes.fill_words) {
+            Some(unit) if sizes.bytes > MAX_ROWS_UNITS * unit.bytes() => Kernel::Long(unit),
+            Some(unit) if sizes.fills_lanes_of_four_rows(unit) => Kernel::FourRows(unit),
+            Some(unit) => Kernel::Rows(unit),
+            None => Kernel::Bytes,
+        };
+        let find = match (kernel, find) {
+            (Kernel::Long(_) | Kernel::Bytes, FindRows::Words { depth: 2, .. }) => {
+                FindRows::General
+            }
+            _ => find,
+        };
+        Self { kernel, find, rows }
+    }
+}
+
+/// How a kernel finds the row that an index row selects.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum FindRows {
+    /// Index rows of depth 1 or 2 that select among at most 2^31 rows, by indices of 32 or 64 bits that are judged without
+    /// a branch: shaders/index_rows.wgsl and packed.wgsl.
+    Words { index_words: u32, depth: u32 },
+    /// All other index rows: shaders/general.wgsl.
+    General,
+}
+
+impl FindRows {
+    /// How index rows of a plan are found at best.
+    pub(crate) fn of_plan(plan: &GatherPlan, index_kind: IndexKind) -> Self {
+        let dims = plan.dims();
+        let rows = dims.indexed_dims.iter().copied().max().unwrap_or(0);
+        let rows = rows.max(dims.row_count).max(dims.params_rows());
+        let beyond = plan.bad_indices().beyond();
+        let depth = match dims.index_depth() {
             1 => 1,
             2 => 2,
-            4 => 4,
-            _ => return None,
+            _ => return Self::General,
         };
-        Some((Self::Packed { slice_bytes }, 16 / slice_bytes as u64))
+        if dims.has_places()
+            || rows > MAX_WORD_ROWS
+            || index_kind.bytes() < 4
+            || !matches!(beyond, Beyond::Bad | Beyond::Nearest)
+        {
+            return Self::General;
+        }
+        Self::Words {
+            index_words: index_kind.words(),
+            depth,
+        }
     }
+}
 
+impl Kernel {
     /// Bytes of a unit of params. The start of params in its binding is counted in these units.
     pub(crate) const fn params_unit_bytes(self) -> u64 {
         match self {
@@ -100,7 +236,7 @@ impl Kernel {
     pub(crate) const fn output_unit_bytes(self) -> u64 {
         match self {
             Self::Rows(unit) | Self::FourRows(unit) | Self::Long(unit) => unit.bytes(),
-            Self::Packed { .. } => 16,
+            Self::Packed { .. } => LANE_BYTES as u64,
             Self::Bytes => 1,
         }
     }
@@ -117,132 +253,6 @@ impl Kernel {
             (Self::Packed { .. }, true) => "packed_report",
             (Self::Bytes, false) => "bytes",
             (Self::Bytes, true) => "bytes_report",
-        }
-    }
-
-    /// The kernel for `rows` slices of one block whose params rows are all bound: `FourRows` instead of `Rows` if
-    /// enough lanes are left to keep a large GPU busy.
-    pub(crate) const fn for_one_block(self, rows: u64, bytes: u64) -> Self {
-        match self {
-            Self::Rows(unit) if rows / LANE_ROWS * (bytes / unit.bytes()) >= MIN_LANES => {
-                Self::FourRows(unit)
-            }
-            other => other,
-        }
-    }
-
-    /// Rows from which a lane of `Rows` or `FourRows` copies one unit each.
-    pub(crate) const fn lane_rows(self) -> u64 {
-        match self {
-            Self::FourRows(_) => LANE_ROWS,
-            _ => 1,
-        }
-    }
-
-    /// How workgroups share `rows` slices, or pieces of slices, of `bytes` bytes each. In the output they end
-    /// `output_bytes` bytes after the start of the first one's word.
-    pub(crate) fn shares(self, rows: u64, bytes: u64, output_bytes: u64) -> Shares {
-        let units = bytes / self.params_unit_bytes();
-        let lanes = |lanes: u64| Shares {
-            slots: 0,
-            workgroups: lanes.div_ceil(WORKGROUP_SIZE.into()),
-            ..Shares::ONE
-        };
-        match self {
-            Self::Rows(_) => Shares::of_slots(u64::from(WORKGROUP_SIZE) / units, 0, rows),
-            Self::FourRows(_) => {
-                let step = 1 << (SUBGROUP_BYTES / bytes).max(1).ilog2();
-                let slots = u64::from(WORKGROUP_SIZE) / units / step * step;
-                Shares::of_slots(slots, step, rows)
-            }
-            Self::Long(_) => {
-                let slice_workgroups = units.div_ceil(LONG_WORKGROUP_UNITS);
-                Shares {
-                    slice_workgroups,
-                    workgroups: rows * slice_workgroups,
-                    ..Shares::ONE
-                }
-            }
-            Self::Packed { .. } => lanes(output_bytes.div_ceil(16)),
-            Self::Bytes => lanes(output_bytes.div_ceil(4)),
-        }
-    }
-}
-
-/// How the workgroups of a dispatch share its rows.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Shares {
-    /// Slices that a workgroup copies at once; 0 for `Packed` and `Bytes`.
-    pub(crate) slots: u64,
-    /// For `FourRows`, the distance between the rows of a lane, a power of two; else 0.
-    pub(crate) row_step: u64,
-    /// The number of workgroups that copy one slice: 1 for every kernel but `Long`.
-    pub(crate) slice_workgroups: u64,
-    pub(crate) workgroups: u64,
-}
-
-impl Shares {
-    const ONE: Self = Self {
-        slots: 1,
-        row_step: 0,
-        slice_workgroups: 1,
-        workgroups: 1,
-    };
-
-    const fn of_slots(slots: u64, row_step: u64, rows: u64) -> Self {
-        let lane_rows = if row_step > 0 { LANE_ROWS } else { 1 };
-        Self {
-            slots,
-            row_step,
-            workgroups: rows.div_ceil(slots * lane_rows),
-            ..Self::ONE
-        }
-    }
-}
-
-/// The width and the height of the grid of all workgroups: as few rows as the device allows, of equal width.
-pub(crate) fn grid(workgroups: u64, max_width: u64) -> (u32, u32) {
-    let height = workgroups.div_ceil(max_width);
-    (size(workgroups.div_ceil(height)), size(height))
-}
-
-/// How a kernel finds the row that an index row selects.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) enum FindRows {
-    /// Index rows of depth 1 or 2 that select among at most 2^31 rows, by indices of 32 or 64 bits that do not wrap:
-    /// shaders/index_rows.wgsl and packed.wgsl.
-    Words { index_words: u32, depth: u32 },
-    /// All other index rows: shaders/general.wgsl.
-    General,
-}
-
-impl FindRows {
-    /// How `kernel` finds rows: as `self`, except that `Long` and `Bytes` find index rows of depth 2 by `General`.
-    pub(crate) const fn of(self, kernel: Kernel) -> Self {
-        match (self, kernel) {
-            (Self::Words { depth: 2, .. }, Kernel::Long(_) | Kernel::Bytes) => Self::General,
-            _ => self,
-        }
-    }
-
-    pub(crate) fn choose(plan: &GatherPlan, index_kind: IndexKind) -> Self {
-        let dims = plan.dims();
-        let depth = dims.index_depth();
-        let rows = dims.indexed_dims.iter().copied().max().unwrap_or(0);
-        let rows = rows.max(dims.row_count).max(dims.params_rows());
-        let wraps = plan.bad_indices() == BadIndices::Wrap;
-        let is_narrow = index_kind.bytes() < 4;
-        if !(1..=2).contains(&depth)
-            || dims.has_places()
-            || rows > MAX_WORD_ROWS
-            || wraps
-            || is_narrow
-        {
-            return Self::General;
-        }
-        Self::Words {
-            index_words: index_kind.words(),
-            depth: if depth == 1 { 1 } else { 2 },
         }
     }
 }

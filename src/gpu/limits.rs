@@ -134,7 +134,7 @@ impl GatherPlan {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::gpu::cut::{Cut, Layout};
+    use crate::gpu::cut::{Cut, PlacedGather};
     use crate::{Gather, GatherNd};
 
     #[test]
@@ -158,9 +158,8 @@ mod tests {
                 let limits = limits.expect("few bytes");
                 assert!(limits.check_limits(adapter), "{plan} {limits:?}");
                 let dispatches = |limits| {
-                    let layout = Layout::aligned(&[plan.dims().params_rows()]);
                     let types = ElementTypes::of::<f32, i64>();
-                    let cut = Cut::new(&plan, types, layout, limits);
+                    let cut = Cut::new(PlacedGather::aligned(&plan, types), limits);
                     cut.expect("rows are short").dispatches().count()
                 };
                 assert_eq!(dispatches(&limits), dispatches(adapter), "{plan}");

@@ -1,11 +1,12 @@
 //! The dispatches that write the mask of bad rows: which index rows each judges, and the bytes that it binds. Pure: a
 //! function of sizes and limits.
 
-use super::cut::{Span, alignment};
-use super::kernel::{WORKGROUP_SIZE, grid};
+use super::bound::{BoundRange, alignment, binding_bytes, common_alignment};
+use super::kernel::WORKGROUP_SIZE;
 use super::limits::check_limits;
 use super::shaders::binding;
-use super::types::{WORD_BYTES, range_bytes, size};
+use super::shares::grid;
+use super::types::{WORD_BYTES, range_bytes};
 use super::uniform::GatherUniform;
 use crate::error::GatherError;
 use crate::index::IndexKind;
@@ -23,14 +24,14 @@ pub(crate) struct MaskDispatch {
     pub(crate) rows: u64,
     /// The width and the height of the grid, in workgroups.
     pub(crate) workgroups: (u32, u32),
-    pub(crate) indices: Span,
-    pub(crate) mask: Span,
+    pub(crate) indices: BoundRange,
+    pub(crate) mask: BoundRange,
 }
 
 impl MaskDispatch {
     /// The dispatches of the mask of all index rows, in order; none without index rows. All but the last judge a
-    /// multiple of [`LANE_ROWS`] rows, so that no two write one word. Indices and mask start `starts` bytes after offsets
-    /// that can be bound, the mask with a word.
+    /// multiple of [`LANE_ROWS`] rows, so that no two write one word. Indices and mask start `starts` bytes after aligned
+    /// offsets, the mask with a word.
     pub(crate) fn all(
         plan: &GatherPlan,
         index_kind: IndexKind,
@@ -45,15 +46,13 @@ impl MaskDispatch {
         let row_bytes = plan.dims().index_depth() as u64 * index_kind.bytes();
         let alignment = alignment(limits);
         let [indices_start, mask_start] = starts;
-        // The shader counts the bytes of a binding in 32 bits, even if the device binds more.
-        let binding_bytes = limits.max_storage_buffer_binding_size.min(u32::MAX.into()) & !3;
+        let binding_bytes = binding_bytes(limits);
         // The least bytes of a binding that holds all rows, of `bytes` bytes each, or any four that a lane judges.
         let least = |start: u64, bytes: u64| {
             let all_rows = index_rows.saturating_mul(bytes).saturating_add(start);
             let of_lane = LANE_ROWS * bytes;
-            // All lanes start a multiple of this after an offset that can be bound.
-            let step = 1 << (start | of_lane | alignment).trailing_zeros();
-            range_bytes(all_rows.min(alignment - step + of_lane))
+            let before = alignment - common_alignment([start, of_lane], alignment);
+            range_bytes(all_rows.min(before + of_lane))
         };
         let least = least(indices_start, row_bytes).max(least(mask_start, 1));
         for (name, expected, found) in [
@@ -76,19 +75,12 @@ impl MaskDispatch {
         let lanes = max_width.saturating_mul(max_width);
         let lanes = lanes.saturating_mul(WORKGROUP_SIZE.into());
         let most_rows = lanes.saturating_mul(LANE_ROWS).min(MAX_ROWS);
-        // Rows of `bytes` bytes that a binding holds, if the first starts `start` bytes after an offset that can be bound.
+        // Rows of `bytes` bytes that a binding holds, if the first starts `start` bytes after an aligned offset.
         let rows_in = |start: u64, bytes: u64| match bytes {
             0 => u64::MAX,
             _ => (binding_bytes - start % alignment) / bytes,
         };
-        let span = |start: u64, end: u64| {
-            let offset = start / alignment * alignment;
-            Span {
-                offset,
-                bytes: range_bytes(end - offset),
-                start: start - offset,
-            }
-        };
+        let bound = |start: u64, end: u64| BoundRange::of(start..end, alignment);
         let mut dispatches = Vec::new();
         let mut start = 0;
         while start < index_rows {
@@ -105,11 +97,8 @@ impl MaskDispatch {
             dispatches.push(Self {
                 rows,
                 workgroups: grid(workgroups, max_width),
-                indices: match row_bytes {
-                    0 => Span::default(),
-                    _ => span(first_index, indices_start + end * row_bytes),
-                },
-                mask: span(mask_start + start, mask_start + end),
+                indices: bound(first_index, indices_start + end * row_bytes),
+                mask: bound(mask_start + start, mask_start + end),
             });
             start = end;
         }
@@ -118,13 +107,8 @@ impl MaskDispatch {
 
     /// The uniform of the dispatch.
     pub(crate) fn uniform(&self, plan: &GatherPlan, index_kind: IndexKind) -> GatherUniform {
-        GatherUniform {
-            rows: size(self.rows),
-            grid_width: self.workgroups.0,
-            indices_start: size(self.indices.start / index_kind.bytes().min(WORD_BYTES.into())),
-            output_start: size(self.mask.start / u64::from(WORD_BYTES)),
-            ..GatherUniform::of_index_rows(plan, index_kind)
-        }
+        let bound = [self.indices, self.mask];
+        GatherUniform::of_mask(plan, index_kind, self.rows, self.workgroups.0, bound)
     }
 }
 

@@ -2,6 +2,7 @@
 //! `gatherer` records gathers into the caller's encoders. `device` owns a device, for callers that have none.
 
 mod bindings;
+mod bound;
 mod buffers;
 mod cut;
 mod device;
@@ -19,6 +20,7 @@ mod scope;
 #[cfg(test)]
 mod shader_tests;
 mod shaders;
+mod shares;
 mod types;
 mod uniform;
 

@@ -2,15 +2,16 @@
 
 use std::ops::Range;
 
+use super::bound::alignment;
 use super::buffers::{GatherBuffers, ParamsRanges};
-use super::cut::{Layout, ShardPlace, alignment};
+use super::cut::{PlacedGather, Shard};
 use super::fill::FillPattern;
 use super::report::REPORT_BYTES;
 use super::types::{OperandBytes, WORD_BYTES, range_bytes};
 use crate::element::ElementTypes;
 use crate::error::{GatherError, Operand};
-use crate::plan::GatherDims;
 use crate::plan::dims::spanned;
+use crate::plan::{GatherDims, GatherPlan};
 
 /// Bytes of an index count, one `u32`.
 pub(crate) const COUNT_BYTES: u64 = 4;
@@ -38,7 +39,7 @@ pub(crate) struct Operands<'a> {
     /// True if an operand that is only read shares its buffer with an operand that is written. wgpu does not bind one
     /// buffer for reading and for writing in one dispatch, so all operands are bound for writing.
     pub(crate) aliased: bool,
-    /// Offsets that can be bound are multiples of this many bytes.
+    /// Aligned offsets are multiples of this many bytes.
     alignment: u64,
     /// As `aliased`, for the dispatches of the mask, which bind indices and mask only.
     pub(crate) mask_aliased: bool,
@@ -91,26 +92,30 @@ impl<'a> Operands<'a> {
         })
     }
 
-    /// The last offset that can be bound, at or before the start of a range.
+    /// The last aligned offset at or before the start of a range.
     pub(crate) fn bound_offset(&self, range: wgpu::BufferSlice<'_>) -> u64 {
         range.offset() - self.start(range)
     }
 
-    /// The bytes from the last offset that can be bound to the start of a range.
+    /// The bytes from the last aligned offset to the start of a range.
     pub(crate) fn start(&self, range: wgpu::BufferSlice<'_>) -> u64 {
         range.offset() % self.alignment
     }
 
-    /// The places of the operands in their buffers.
-    pub(crate) fn layout(&self) -> Layout {
-        let place = |shard: &ParamsShard<'_>| ShardPlace {
+    /// The gather of these operands, with their places in their buffers.
+    pub(crate) fn placed<'p>(&self, plan: &'p GatherPlan) -> PlacedGather<'p> {
+        let shard = |shard: &ParamsShard<'_>| Shard {
             rows: shard.rows,
             start: self.start(shard.range),
         };
-        Layout {
-            shards: self.shards.iter().map(place).collect(),
+        PlacedGather {
+            plan,
+            types: self.types,
+            shards: self.shards.iter().map(shard).collect(),
             indices_start: self.start(self.indices),
             output_start: self.start(self.output),
+            fill_words: self.fill.words,
+            is_indirect: self.index_count.is_some(),
         }
     }
 
@@ -239,7 +244,7 @@ fn check_range(
         });
     }
     let alignment = match operand {
-        // The shader adds the bytes from an offset that can be bound to the start of a range.
+        // The shader adds the bytes from the aligned offset to the start of a range.
         Operand::Indices => word_part(types.index_kind.bytes()),
         Operand::Params | Operand::ParamsShard(_) | Operand::Output => {
             word_part(types.element_bytes)

@@ -1,4 +1,4 @@
-//! Tests of the shaders as naga parses them: structs, bindings and entry points are as in Rust. They need no device.
+//! Tests of the shaders as naga parses them: files, bindings and entry points are as in Rust. They need no device.
 
 mod access_model;
 mod addresses;
@@ -10,25 +10,23 @@ mod mask;
 mod oracle;
 mod overrides;
 mod parsed;
+mod past_32_bits;
 mod pipeline;
 mod reachable;
+mod same_in_rust;
 mod small_gathers;
 mod texts;
 mod translation;
 
-use std::collections::BTreeSet;
-use std::mem::offset_of;
+use std::collections::{BTreeMap, BTreeSet};
 
 use naga::valid::GlobalUse;
 use naga::{AddressSpace, Expression, StorageAccess, TypeInner};
 
 use self::parsed::ValidModule;
-use self::reachable::reachable;
+use self::reachable::{reachable, shaders};
 use super::kernel::{Kernel, Unit};
-use super::report::{BadRowCounter, BadRowReport};
-use super::shaders::Shader;
-use super::shaders::{EntryPoint, binding};
-use super::uniform::GatherUniform;
+use super::shaders::{EntryPoint, Shader, binding, text};
 
 const READ: AddressSpace = AddressSpace::Storage {
     access: StorageAccess::LOAD,
@@ -37,70 +35,42 @@ const READ_AND_WRITE: AddressSpace = AddressSpace::Storage {
     access: StorageAccess::LOAD.union(StorageAccess::STORE),
 };
 
-/// Field names of a Rust struct with their offsets in bytes, and its size.
-macro_rules! rust_layout {
-    ($of:ty: $($field:ident),*) => {
-        (vec![$((stringify!($field), offset_of!($of, $field))),*], size_of::<$of>())
-    };
-}
-
 #[test]
 fn modules_are_made_of_all_files() {
-    let modules = ValidModule::all(false);
+    let used: BTreeSet<_> = shaders().into_iter().flat_map(Shader::files).collect();
+    let mut found = BTreeSet::new();
     for entry in std::fs::read_dir("shaders").expect("shaders/ is there") {
         let path = entry.expect("shaders/ can be listed").path();
-        let text = std::fs::read_to_string(&path).expect("a shader is text");
-        let is_used = modules
-            .iter()
-            .any(|found| found.shader.source().contains(&text));
-        assert!(is_used, "{path:?} is in no module");
+        let name = path.file_stem().and_then(|name| name.to_str());
+        found.insert(name.expect("a name is text").to_owned());
     }
-    let names: BTreeSet<_> = Shader::ALL.map(Shader::name).into_iter().collect();
-    assert_eq!(names.len(), Shader::ALL.len());
+    assert_eq!(found, used.into_iter().map(str::to_owned).collect());
+    let names: BTreeSet<_> = shaders().into_iter().map(Shader::name).collect();
+    assert_eq!(names.len(), shaders().len());
 }
 
+/// Files between which a module has a choice define the same functions; no others do.
 #[test]
-fn structs_have_one_layout_in_both_languages() {
-    let report = ValidModule::new(Shader::Report, false);
-    assert_eq!(
-        report.layout("GatherUniform"),
-        rust_layout!(GatherUniform: rows, units, slots, row_step, slice_workgroups, grid_width,
-            params_start, indices_start, output_start, index_count, outer_size, first_index,
-            first_outer, window_rows, held_rows, first_row, window_first_row, index_row_base, slot_scale,
-            index_depth, index_words, sign, from_end, unclamped, lowest, fill_words, fill_start, reports,
-            most_rows, first_n, index_stride, place_dim_count, wraps, word_values_log2,
-            index_base, params_stride, output_stride, dims, fill, place_dims, place_index_rows)
-    );
-    assert_eq!(
-        report.layout("BadRowReport"),
-        rust_layout!(BadRowReport: bad_row_count, first_bad_row, index)
-    );
-    assert_eq!(
-        report.layout("BadRowCounter"),
-        rust_layout!(BadRowCounter: count, first_complement)
-    );
-}
-
-#[test]
-fn uniform_arrays_have_no_padding() {
-    let shader = ValidModule::new(Shader::Report, false);
-    let TypeInner::Struct { members, .. } = shader.type_named("GatherUniform") else {
-        panic!("GatherUniform is a struct");
-    };
-    let types = &shader.module.types;
-    let arrays: Vec<_> = members
-        .iter()
-        .filter_map(|member| match types[member.ty].inner {
-            TypeInner::Array { base, stride, .. } => {
-                let size = types[base].inner.size(shader.module.to_ctx());
-                Some((member.name.as_deref(), stride, size))
+fn a_name_of_a_function_is_in_one_file_or_in_alternatives() {
+    let alternatives = [&["index_rows", "general"][..], &["vec4", "words"]];
+    let mut files: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    for file in shaders().into_iter().flat_map(Shader::files) {
+        for line in text(file).lines() {
+            let declared = line
+                .strip_prefix("fn ")
+                .and_then(|line| line.split('(').next());
+            if let Some(name) = declared {
+                files.entry(name).or_default().insert(file);
             }
-            _ => None,
-        })
-        .collect();
-    let expected =
-        ["dims", "fill", "place_dims", "place_index_rows"].map(|name| (Some(name), 16, 16));
-    assert_eq!(arrays, expected);
+        }
+    }
+    for (name, files) in files {
+        let is_alternative = |all: &&[&str]| files.iter().all(|file| all.contains(file));
+        assert!(
+            files.len() == 1 || alternatives.iter().any(is_alternative),
+            "{name} is in {files:?}"
+        );
+    }
 }
 
 #[test]

@@ -1,4 +1,5 @@
-//! The shader modules. Each joins a few files of shaders/, so that only the code that a gather needs is compiled.
+//! The pipelines, and the shader modules: each joins a few files of shaders/, so that only the code that a gather needs is
+//! compiled.
 
 use super::kernel::{FindRows, Kernel, Unit};
 
@@ -110,110 +111,104 @@ pub(crate) mod binding {
     }
 }
 
-/// A shader module.
+/// A shader module: a file of shaders/ with entry points, and the files that it needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) enum Shader {
-    Vec4,
-    Words,
-    Packed,
-    Bytes,
-    GeneralVec4,
-    GeneralWords,
-    GeneralBytes,
-    Report,
-    Mask,
+pub(crate) struct Shader {
+    file: &'static str,
+    /// The chosen ones of the files between which a line `Needs` leaves a choice: those that find rows, and units.
+    choices: [Option<&'static str>; 2],
 }
 
-/// The texts of shaders/. Modules share them, so each is in an app once.
+/// The texts of shaders/, by the names of their files. Modules share them, so each is in an app once.
 macro_rules! texts {
-    ($($name:ident: $file:literal,)*) => {
-        $(static $name: &str = include_str!(concat!("../../shaders/", $file, ".wgsl"));)*
+    ($($name:literal)*) => {
+        pub(crate) fn text(file: &str) -> &'static str {
+            match file {
+                $($name => include_str!(concat!("../../shaders/", $name, ".wgsl")),)*
+                _ => unreachable!("{file} is no file of shaders/"),
+            }
+        }
     };
 }
 
-texts! {
-    COMMON: "common",
-    INDEX_ROWS: "index_rows",
-    GENERAL: "general",
-    VEC4: "vec4",
-    WORDS: "words",
-    ROWS: "rows",
-    FOUR_ROWS: "four_rows",
-    LONG: "long",
-    PACKED: "packed",
-    BYTES: "bytes",
-    REPORT: "report",
-    MASK: "mask",
+texts!("common" "index_rows" "general" "vec4" "words" "slices" "rows" "four_rows" "long" "packed" "bytes" "report" "mask");
+
+/// The files that a file needs, from its first line: `// Needs: a; b or c`. Each need is one file, or several of which a
+/// module has one.
+fn needs(file: &str) -> impl Iterator<Item = Vec<&'static str>> {
+    let line = text(file).lines().next();
+    let needs = line.and_then(|line| line.strip_prefix("// Needs: "));
+    let needs = needs.expect("the first line of a shader").split("; ");
+    let needs = needs.filter(|&need| need != "nothing");
+    needs.map(|need| need.split(" or ").collect())
 }
 
 impl Shader {
-    #[cfg(test)]
-    pub(crate) const ALL: [Self; 9] = [
-        Self::Vec4,
-        Self::Words,
-        Self::Packed,
-        Self::Bytes,
-        Self::GeneralVec4,
-        Self::GeneralWords,
-        Self::GeneralBytes,
-        Self::Report,
-        Self::Mask,
-    ];
-
     pub(crate) const fn of(entry_point: EntryPoint) -> Self {
         let (kernel, find) = match entry_point {
             EntryPoint::Gather { kernel, find, .. } => (kernel, find),
-            EntryPoint::FinishReport | EntryPoint::CountRows => return Self::Report,
-            EntryPoint::OutOfRange => return Self::Mask,
+            EntryPoint::FinishReport | EntryPoint::CountRows => return Self::alone("report"),
+            EntryPoint::OutOfRange => return Self::alone("mask"),
         };
-        match (find, kernel) {
-            (_, Kernel::Packed { .. }) => Self::Packed,
-            (FindRows::Words { .. }, Kernel::Bytes) => Self::Bytes,
-            (
-                FindRows::Words { .. },
-                Kernel::Rows(unit) | Kernel::FourRows(unit) | Kernel::Long(unit),
-            ) => match unit {
-                Unit::Vec4 => Self::Vec4,
-                Unit::Word => Self::Words,
-            },
-            (FindRows::General, Kernel::Bytes) => Self::GeneralBytes,
-            (
-                FindRows::General,
-                Kernel::Rows(unit) | Kernel::FourRows(unit) | Kernel::Long(unit),
-            ) => match unit {
-                Unit::Vec4 => Self::GeneralVec4,
-                Unit::Word => Self::GeneralWords,
-            },
+        let find = Some(match find {
+            FindRows::Words { .. } => "index_rows",
+            FindRows::General => "general",
+        });
+        let (unit, choices) = match kernel {
+            Kernel::Packed { .. } => return Self::alone("packed"),
+            Kernel::Rows(unit) | Kernel::FourRows(unit) | Kernel::Long(unit) => (Some(unit), find),
+            Kernel::Bytes => (None, find),
+        };
+        let unit = match unit {
+            Some(Unit::Vec4) => Some("vec4"),
+            Some(Unit::Word) => Some("words"),
+            None => None,
+        };
+        Self {
+            file: kernel.name(false),
+            choices: [choices, unit],
         }
     }
 
-    pub(crate) const fn name(self) -> &'static str {
-        match self {
-            Self::Vec4 => "vec4",
-            Self::Words => "words",
-            Self::Packed => "packed",
-            Self::Bytes => "bytes",
-            Self::GeneralVec4 => "general_vec4",
-            Self::GeneralWords => "general_words",
-            Self::GeneralBytes => "general_bytes",
-            Self::Report => "report",
-            Self::Mask => "mask",
+    const fn alone(file: &'static str) -> Self {
+        Self {
+            file,
+            choices: [None; 2],
         }
+    }
+
+    /// The names of the file and of the chosen files.
+    pub(crate) fn name(self) -> String {
+        let choices = self.choices.into_iter().flatten();
+        let names: Vec<_> = std::iter::once(self.file).chain(choices).collect();
+        names.join("-")
     }
 
     pub(crate) fn source(self) -> String {
-        let texts = match self {
-            Self::Vec4 => &[COMMON, INDEX_ROWS, VEC4, ROWS, FOUR_ROWS, LONG][..],
-            Self::Words => &[COMMON, INDEX_ROWS, WORDS, ROWS, FOUR_ROWS, LONG],
-            Self::Packed => &[COMMON, PACKED],
-            Self::Bytes => &[COMMON, INDEX_ROWS, BYTES],
-            Self::GeneralVec4 => &[COMMON, GENERAL, VEC4, ROWS, LONG],
-            Self::GeneralWords => &[COMMON, GENERAL, WORDS, ROWS, LONG],
-            Self::GeneralBytes => &[COMMON, GENERAL, BYTES],
-            Self::Report => &[COMMON, REPORT],
-            Self::Mask => &[COMMON, GENERAL, MASK],
-        };
+        let texts: Vec<_> = self.files().into_iter().map(text).collect();
         texts.join("\n")
+    }
+
+    /// The files of the module, each after those that it needs.
+    pub(crate) fn files(self) -> Vec<&'static str> {
+        let mut files = Vec::new();
+        self.add(self.file, &mut files);
+        files
+    }
+
+    fn add(self, file: &'static str, files: &mut Vec<&'static str>) {
+        if files.contains(&file) {
+            return;
+        }
+        for need in needs(file) {
+            let is_chosen = |file: &&&str| self.choices.contains(&Some(**file));
+            let needed = match need[..] {
+                [file] => file,
+                ref files => files.iter().find(is_chosen).expect("one is chosen"),
+            };
+            self.add(needed, files);
+        }
+        files.push(file);
     }
 
     /// The source for aliased operands. wgpu requires that a buffer with a binding of the access `read_write` has

@@ -2,11 +2,13 @@
 
 use bytemuck::{Pod, Zeroable};
 
+use super::bound::BoundRange;
 use super::cut::Dispatch;
 use super::fill::FillPattern;
 use super::kernel::MAX_PLACE_DIMS;
-use super::types::{low_and_high, size};
-use crate::bad_indices::{BadIndices, NegativeIndices};
+use super::shares::slot_scale;
+use super::types::{WORD_BYTES, low_and_high, size};
+use crate::bad_indices::NegativeIndices;
 use crate::index::IndexKind;
 use crate::plan::GatherPlan;
 
@@ -15,46 +17,45 @@ use crate::plan::GatherPlan;
 pub(crate) struct GatherUniform {
     pub(crate) rows: u32,
     pub(crate) units: u32,
+    pub(crate) grid_width: u32,
     pub(crate) slots: u32,
+    pub(crate) slot_scale: u32,
     pub(crate) row_step: u32,
     pub(crate) slice_workgroups: u32,
-    pub(crate) grid_width: u32,
     pub(crate) params_start: u32,
-    pub(crate) indices_start: u32,
     pub(crate) output_start: u32,
+    pub(crate) indices_start: u32,
+    pub(crate) params_stride: u32,
+    pub(crate) output_stride: u32,
+    pub(crate) first_n: u32,
     pub(crate) index_count: u32,
     pub(crate) outer_size: u32,
-    pub(crate) first_index: u32,
-    pub(crate) first_outer: u32,
     pub(crate) window_rows: u32,
+    pub(crate) sign: u32,
+    pub(crate) from_end: u32,
+    pub(crate) beyond: u32,
+    pub(crate) fill_words: u32,
+    pub(crate) reports: u32,
+    pub(crate) most_rows: u32,
     pub(crate) held_rows: [u32; 2],
     pub(crate) first_row: [u32; 2],
     pub(crate) window_first_row: [u32; 2],
     pub(crate) index_row_base: [u32; 2],
-    pub(crate) slot_scale: u32,
-    pub(crate) index_depth: u32,
-    pub(crate) index_words: u32,
-    pub(crate) sign: u32,
-    pub(crate) from_end: u32,
-    pub(crate) unclamped: u32,
-    pub(crate) lowest: u32,
-    pub(crate) fill_words: u32,
-    pub(crate) fill_start: u32,
-    pub(crate) reports: u32,
-    pub(crate) most_rows: u32,
-    pub(crate) first_n: u32,
-    pub(crate) index_stride: u32,
-    pub(crate) place_dim_count: u32,
-    pub(crate) wraps: u32,
-    pub(crate) word_values_log2: u32,
-    pub(crate) index_base: u32,
-    pub(crate) params_stride: u32,
-    pub(crate) output_stride: u32,
-    pub(crate) unused: [u32; 3],
+    pub(crate) unused: [u32; 2],
     pub(crate) dims: [[u32; 2]; 8],
     pub(crate) fill: [u32; 16],
-    pub(crate) place_dims: [[u32; 2]; MAX_PLACE_DIMS],
-    pub(crate) place_index_rows: [[u32; 2]; MAX_PLACE_DIMS],
+    pub(crate) general: General,
+}
+
+/// `General` of shaders/common.wgsl.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Pod, Zeroable)]
+#[repr(C)]
+pub(crate) struct General {
+    pub(crate) index_depth: u32,
+    pub(crate) index_bits_log2: u32,
+    pub(crate) index_stride: u32,
+    pub(crate) unused: u32,
+    pub(crate) place_dims: [[u32; 4]; MAX_PLACE_DIMS],
 }
 
 pub(crate) const UNIFORM_BYTES: u64 = size_of::<GatherUniform>() as u64;
@@ -90,88 +91,105 @@ impl GatherUniform {
         begins_report: bool,
     ) -> Self {
         let dims = plan.dims();
-        let blocks = dispatch.blocks;
-        let kernel = dispatch.kernel;
-        let shares = dispatch.shares;
-        let clamps = plan.bad_indices() == BadIndices::Clamp;
-        let of_index_rows = Self::of_index_rows(plan, index_kind);
-        let units = dispatch.piece_bytes / kernel.params_unit_bytes();
+        let (blocks, shares) = (dispatch.blocks, dispatch.shares);
+        let params_unit = dispatch.kernel.params_unit_bytes();
+        let units = size(dispatch.piece_bytes / params_unit);
         // A single row has no next one, which its stride need not reach.
         let stride = |bytes: u64, rows: (u64, u64)| match rows.1 - rows.0 {
-            0 | 1 => size(units),
-            _ => size(bytes / kernel.params_unit_bytes()),
+            0 | 1 => units,
+            _ => size(bytes / params_unit),
         };
-        let mut place_dims = [[0; 2]; MAX_PLACE_DIMS];
-        let mut place_index_rows = [[0; 2]; MAX_PLACE_DIMS];
-        for (k, dim) in dims.place_dims.iter().rev().enumerate() {
-            place_dims[k] = [size(dim.size), size(dim.stride)];
-            place_index_rows[k] = [size(dim.index_stride), u32::from(dim.index_stride == 0)];
-        }
+        let rows = size(dispatch.rows());
+        let values = Self::of_index_rows(plan, index_kind);
+        // Index rows are numbered from this one on, which may lie before the binding.
+        let rows_before = blocks.index_rows.0 - blocks.index_row_zero;
+        let row_places = dims.index_depth() as u64 * u64::from(index_kind.words());
+        let indices_start = index_places(dispatch.indices, index_kind)
+            .wrapping_sub(rows_before.wrapping_mul(row_places));
+        let [first_n, first_n_high] = low_and_high(blocks.first_n);
+        let [low, high] = low_and_high(blocks.index_row_zero);
         Self {
-            rows: size(dispatch.rows()),
-            units: size(units),
+            rows,
+            units,
+            grid_width: dispatch.workgroups.0,
             slots: size(shares.slots),
+            slot_scale: slot_scale(units),
             row_step: size(shares.row_step),
             slice_workgroups: size(shares.slice_workgroups),
-            grid_width: dispatch.workgroups.0,
-            params_start: size(dispatch.params.start / kernel.params_unit_bytes()),
-            indices_start: size(dispatch.indices.start / index_kind.bytes().min(4)),
-            output_start: size(dispatch.output.start / kernel.output_unit_bytes()),
-            index_count: blocks.index_count,
-            outer_size: blocks.outer_size,
-            first_index: blocks.first_index,
-            first_outer: blocks.first_outer,
-            window_rows: size(dispatch.params_rows.1 - dispatch.params_rows.0),
-            held_rows: low_and_high(dims.held_rows),
-            first_row: low_and_high(dims.first_row),
-            window_first_row: low_and_high(dispatch.params_rows.0 - blocks.first_row),
-            index_row_base: low_and_high(blocks.index_rows.0),
-            slot_scale: (1_u32 << 16).div_ceil(size(units.max(1))),
-            index_depth: of_index_rows.index_depth,
-            index_words: of_index_rows.index_words,
-            sign: of_index_rows.sign,
-            from_end: of_index_rows.from_end,
-            unclamped: if clamps { 0 } else { u32::MAX },
-            lowest: if clamps { of_index_rows.sign } else { 0 },
-            fill_words: fill.words,
-            fill_start: size(dispatch.piece / 4 % u64::from(fill.words)),
-            reports: u32::from(dispatch.reports) << u32::from(begins_report),
-            most_rows: size(dispatch.rows()),
-            first_n: blocks.first_n,
-            index_stride: size(dims.index_stride),
-            place_dim_count: size(dims.place_dims.len() as u64),
-            wraps: u32::from(plan.bad_indices() == BadIndices::Wrap),
-            word_values_log2: of_index_rows.word_values_log2,
-            index_base: match dims.repeats_index_rows() {
-                true => size(blocks.index_rows.0),
-                false => blocks.first_n,
-            },
+            params_start: size(dispatch.params.start / params_unit),
+            output_start: size(dispatch.output.start / dispatch.kernel.output_unit_bytes()),
+            indices_start: low_and_high(indices_start)[0],
             params_stride: stride(dispatch.params_stride, dispatch.params_rows),
             output_stride: stride(dispatch.output_stride, dispatch.output_rows),
-            unused: [0; 3],
-            dims: of_index_rows.dims,
-            fill: fill.pattern,
-            place_dims,
-            place_index_rows,
+            first_n,
+            index_count: blocks.index_count,
+            outer_size: blocks.outer_size,
+            window_rows: size(dispatch.params_rows.1 - dispatch.params_rows.0),
+            beyond: plan.bad_indices().beyond() as u32,
+            fill_words: fill.words,
+            reports: u32::from(dispatch.reports) << u32::from(begins_report),
+            // An index count is a `u32`, and so leaves out all rows from 2^32 on.
+            most_rows: if first_n_high > 0 { 0 } else { rows },
+            held_rows: low_and_high(dims.held_rows),
+            first_row: low_and_high(dims.first_row),
+            window_first_row: low_and_high(dispatch.window_first_row),
+            // The rows of a dispatch have one high word.
+            index_row_base: [low, high + first_n_high],
+            fill: fill.words_from(dispatch.piece / u64::from(WORD_BYTES)),
+            ..values
         }
     }
 
     /// The fields about the values of index rows; all others are 0.
-    pub(crate) fn of_index_rows(plan: &GatherPlan, index_kind: IndexKind) -> Self {
+    fn of_index_rows(plan: &GatherPlan, index_kind: IndexKind) -> Self {
+        let dims = plan.dims();
         let sign = u32::from(index_kind.is_signed()) << 31;
-        let from_end = plan.negative_indices == NegativeIndices::FromEnd;
-        let mut dims = [[0; 2]; 8];
-        for (words, &dim) in dims.iter_mut().zip(&plan.dims().indexed_dims) {
+        let mut sizes = [[0; 2]; 8];
+        for (words, &dim) in sizes.iter_mut().zip(&dims.indexed_dims) {
             *words = low_and_high(dim);
         }
+        let mut place_dims = [[0; 4]; MAX_PLACE_DIMS];
+        for (words, dim) in place_dims.iter_mut().zip(dims.place_dims.iter().rev()) {
+            let repeats = u64::from(dim.index_stride == 0);
+            *words = [dim.size, dim.stride, dim.index_stride, repeats].map(size);
+        }
         Self {
-            index_depth: size(plan.dims().index_depth() as u64),
-            index_words: index_kind.words(),
             sign,
-            from_end: if from_end { sign } else { 0 },
-            word_values_log2: index_kind.word_values_log2(),
-            dims,
+            from_end: match plan.negative_indices {
+                NegativeIndices::FromEnd => sign,
+                NegativeIndices::Invalid => 0,
+            },
+            dims: sizes,
+            general: General {
+                index_depth: size(dims.index_depth() as u64),
+                index_bits_log2: (8 * index_kind.bytes()).ilog2(),
+                index_stride: size(dims.index_stride),
+                unused: 0,
+                place_dims,
+            },
             ..Self::zeroed()
         }
     }
+
+    /// The uniform of a dispatch that writes the mask of `rows` index rows.
+    pub(crate) fn of_mask(
+        plan: &GatherPlan,
+        index_kind: IndexKind,
+        rows: u64,
+        grid_width: u32,
+        [indices, mask]: [BoundRange; 2],
+    ) -> Self {
+        Self {
+            rows: size(rows),
+            grid_width,
+            indices_start: size(index_places(indices, index_kind)),
+            output_start: size(mask.start / u64::from(WORD_BYTES)),
+            ..Self::of_index_rows(plan, index_kind)
+        }
+    }
+}
+
+/// The start of index rows in their binding: in words, or in values if a word holds several.
+fn index_places(indices: BoundRange, index_kind: IndexKind) -> u64 {
+    indices.start / index_kind.bytes().min(WORD_BYTES.into())
 }

@@ -1,28 +1,25 @@
 //! Cases whose indices are replaced by the entries that a policy takes instead.
 
+use wgpu_gather::BadIndices;
+
 use crate::oracle::Case;
 
 impl Case {
-    /// This case with each index replaced by its remainder modulo its dim. The shapes must be valid.
-    pub fn wrapped(&self) -> Self {
-        self.replaced(|value, dim| {
-            if dim == 0 {
-                value
-            } else {
-                value.rem_euclid(dim)
+    /// This case with each index replaced by the one in range that the policy takes, unless its dim is 0; `None` if the
+    /// policy replaces none. The shapes must be valid.
+    pub fn replaced_by(&self, policy: BadIndices) -> Option<Self> {
+        let counted = |value: i128, dim: i128| match self.from_end && value < 0 {
+            true => value + dim,
+            false => value,
+        };
+        Some(match policy {
+            BadIndices::Clamp => {
+                self.replaced(|value, dim| counted(value, dim).min(dim - 1).max(0))
             }
-        })
-    }
-
-    /// This case with each index replaced by the nearest one in range. The shapes must be valid.
-    pub fn clamped(&self) -> Self {
-        self.replaced(|value, dim| {
-            let counted = if self.from_end && value < 0 {
-                value + dim
-            } else {
-                value
-            };
-            counted.min(dim - 1).max(0)
+            BadIndices::Wrap => {
+                self.replaced(|value, dim| value.checked_rem_euclid(dim).unwrap_or(value))
+            }
+            _ => return None,
         })
     }
 

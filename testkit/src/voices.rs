@@ -36,10 +36,7 @@ pub struct Job {
 /// The element widths that voices run, in bytes.
 pub const WIDTHS: [usize; 9] = [1, 2, 3, 4, 6, 8, 12, 16, 32];
 
-pub const POLICIES: [BadIndices; 5] = {
-    let [default, error, zero] = TENSORFLOWS_POLICIES;
-    [default, error, zero, BadIndices::Clamp, BadIndices::Wrap]
-};
+pub const POLICIES: &[BadIndices] = BadIndices::ALL;
 
 /// The policies that TensorFlow has.
 pub const TENSORFLOWS_POLICIES: [BadIndices; 3] = [
@@ -107,13 +104,8 @@ impl Case {
         policies: &[BadIndices],
     ) -> Vec<Job> {
         let answer = self.answer();
-        // With these policies each index is replaced by one in range, unless its dim is 0.
-        let replaced = |policy: BadIndices| match policy {
-            BadIndices::Clamp => Some(self.clamped().answer()),
-            BadIndices::Wrap => Some(self.wrapped().answer()),
-            _ => None,
-        };
-        let replaced: Vec<_> = policies.iter().map(|&policy| replaced(policy)).collect();
+        let replaced = |&policy: &_| Some(self.replaced_by(policy)?.answer());
+        let replaced: Vec<_> = policies.iter().map(replaced).collect();
         let bad_index = answer.bad_rows.first().map(|&row| self.bad_index_text(row));
         let mut jobs = Vec::new();
         for &element_bytes in widths {

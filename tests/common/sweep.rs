@@ -18,7 +18,7 @@ pub fn check_random_jobs(cases: u32, check: impl Fn(&Job)) {
         ..Config::default()
     };
     let checked = TestRunner::new(config).run(&(valid_shapes(), any::<u64>()), |(case, seed)| {
-        for job in jobs_by(case, Hash::new(seed), &POLICIES) {
+        for job in jobs_by(case, Hash::new(seed), POLICIES) {
             check(&job);
         }
         Ok(())

@@ -47,7 +47,7 @@ fn different_shapes(machine: &Machine) {
     let kinds = [IndexKind::I32, IndexKind::U64];
     let valid = cases::table().into_iter().filter(|case| case.check_plan());
     let jobs: Vec<Job> = valid
-        .flat_map(|case| case.jobs(&[1, 4, 16], &kinds, &POLICIES))
+        .flat_map(|case| case.jobs(&[1, 4, 16], &kinds, POLICIES))
         .collect();
     thread::scope(|scope| {
         for thread in 0..THREADS {

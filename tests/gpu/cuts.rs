@@ -114,7 +114,7 @@ fn small_buffers(_: &'static Gpu) {
     let gpu = small_device(SMALL_BUFFER_BYTES as u64);
     let (mut fitting, mut refused) = (0, 0);
     for case in cases::table().into_iter().filter(Case::check_plan) {
-        for job in case.jobs(&[1, 3, 16], &[IndexKind::I32, IndexKind::U64], &POLICIES) {
+        for job in case.jobs(&[1, 3, 16], &[IndexKind::I32, IndexKind::U64], POLICIES) {
             if fits_small_buffers(&job) {
                 job.check(&blocking(&gpu));
                 fitting += 1;

@@ -137,12 +137,12 @@ pub(crate) fn table() -> Box<dyn Iterator<Item = Job>> {
 /// Edge values, for each unit of the kernels.
 pub(crate) fn index_values() -> Box<dyn Iterator<Item = Job>> {
     let cases = cases::index_values().into_iter();
-    Box::new(cases.flat_map(|case| case.jobs(&[1, 4, 8, 16], IndexKind::ALL, &POLICIES)))
+    Box::new(cases.flat_map(|case| case.jobs(&[1, 4, 8, 16], IndexKind::ALL, POLICIES)))
 }
 
 pub(crate) fn widths() -> Box<dyn Iterator<Item = Job>> {
     let cases = cases::slice_lengths().into_iter();
-    Box::new(cases.flat_map(|case| case.jobs(&WIDTHS, &[IndexKind::I32], &POLICIES)))
+    Box::new(cases.flat_map(|case| case.jobs(&WIDTHS, &[IndexKind::I32], POLICIES)))
 }
 
 /// Bad rows that hold a fill, for each width and each unit of the kernels.

@@ -61,7 +61,7 @@ fn check(gpu: &'static Gpu, cases: &[Case]) {
         let jobs = |case: &Case| case.jobs(&[1, 4, 16], IndexKind::ALL, policies);
         cases.iter().flat_map(jobs)
     };
-    for job in jobs(&POLICIES) {
+    for job in jobs(POLICIES) {
         job.check(&blocking(gpu));
     }
     let jobs = jobs(&[BadIndices::DeviceDefault, BadIndices::Error]);

@@ -31,7 +31,7 @@ fn requests(gpu: &'static Gpu) {
         Executor::Cpu(GpuError::NoAdapter("none".into())),
     ];
     let cases = cases::table().into_iter().filter(Case::check_plan);
-    let jobs = cases.flat_map(|case| case.jobs(&[1], IndexKind::ALL, &POLICIES));
+    let jobs = cases.flat_map(|case| case.jobs(&[1], IndexKind::ALL, POLICIES));
     let (mut empty, mut bad) = (0, 0);
     for (number, job) in jobs.enumerate().step_by(7) {
         for executor in &executors {

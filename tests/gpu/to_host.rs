@@ -65,7 +65,7 @@ const _: () = {
 fn table(gpu: &'static Gpu) {
     for case in cases::table() {
         if case.check_plan() {
-            for job in case.jobs(&[1, 4, 16], &[IndexKind::I32, IndexKind::U64], &POLICIES) {
+            for job in case.jobs(&[1, 4, 16], &[IndexKind::I32, IndexKind::U64], POLICIES) {
                 job.check(&blocking(gpu));
             }
         }
@@ -75,7 +75,7 @@ fn table(gpu: &'static Gpu) {
 /// Operands and result stay on the GPU.
 fn to_tables(gpu: &'static Gpu) {
     for case in cases::table().into_iter().filter(Case::check_plan) {
-        for job in case.jobs(&[1, 16], &[IndexKind::I32, IndexKind::U64], &POLICIES) {
+        for job in case.jobs(&[1, 16], &[IndexKind::I32, IndexKind::U64], POLICIES) {
             match (job.element_bytes, job.index_kind) {
                 (1, IndexKind::I32) => check_to_table::<u8, i32>(gpu, &job),
                 (1, _) => check_to_table::<u8, u64>(gpu, &job),
@@ -188,7 +188,7 @@ fn shards(gpu: &'static Gpu) {
     let cases = cases::table().into_iter().chain(cases::slice_lengths());
     let kinds = [IndexKind::I32, IndexKind::I64];
     let jobs =
-        (cases.filter(Case::check_plan)).flat_map(|case| case.jobs(&[1, 4], &kinds, &POLICIES));
+        (cases.filter(Case::check_plan)).flat_map(|case| case.jobs(&[1, 4], &kinds, POLICIES));
     for job in jobs.step_by(3) {
         job.check_shards(&blocking(gpu), &mut hash);
     }

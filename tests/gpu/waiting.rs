@@ -64,7 +64,7 @@ fn waits_for_none(gpu: &'static Gpu) {
     let (release, released) = channel::<()>();
     let released: Mutex<Receiver<()>> = Mutex::new(released);
     let gatherer = Gatherer::new(gpu.device()).with_shader_modules(move |device, descriptor| {
-        if descriptor.label == Some("wgpu-gather/bytes") {
+        if descriptor.label == Some("wgpu-gather/bytes-index_rows") {
             begin.send(()).unwrap();
             // The time limit ends the wait after a failure.
             let _ = released.lock().unwrap().recv_timeout(2 * PATIENCE);

@@ -254,7 +254,7 @@ export const checks = {
     await shown.page.click('summary');
     assert.match(await shown.text('shader'), /entry point rows(?!_)/);
     await shown.matches('#wgsl mark', /^@compute [^]*fn rows\([^]*\n}\n?$/);
-    assert.equal(await shown.page.locator('#wgsl').innerText(), await wgsl('common', 'index_rows', 'words', 'rows', 'four_rows', 'long'));
+    assert.equal(await shown.page.locator('#wgsl').innerText(), await wgsl('common', 'index_rows', 'words', 'slices', 'rows'));
     await shown.page.selectOption('#policy', 'Error');
     await shown.outputs([9, 10, 11, 0, 1, 2, 6, 7, 8]);
     await shown.matches('#wgsl mark', /fn rows_report\(/);

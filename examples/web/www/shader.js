@@ -2,14 +2,26 @@
 
 const at = (id) => document.getElementById(id);
 
-// The module of a line like "kernel rows: units of 16 bytes, 1 slice a lane".
-function filesOf(kernel) {
-  if (kernel.startsWith('kernel packed')) return ['common', 'packed'];
-  const general = kernel.includes('64-bit');
-  const find = ['common', general ? 'general' : 'index_rows'];
-  if (kernel.startsWith('kernel bytes')) return [...find, 'bytes'];
+// The file of a line like "kernel rows: units of 16 bytes, 1 slice a lane", and the files that it chooses where a line
+// `Needs` has an `or`.
+function chosenBy(kernel) {
+  const [, file] = kernel.match(/^kernel (\w+?)(_report)?:/);
+  const find = kernel.includes('64-bit') ? 'general' : 'index_rows';
   const unit = kernel.includes('units of 16 bytes') ? 'vec4' : 'words';
-  return [...find, unit, 'rows', ...(general ? [] : ['four_rows']), 'long'];
+  return [file, [find, unit]];
+}
+
+// The names of the files of a module, each after those that its first line names: `// Needs: a; b or c`.
+async function filesOf(file, choices, files = []) {
+  if (files.includes(file)) return files;
+  const [, needs] = (await load(file)).match(/^\/\/ Needs: (.*)/);
+  for (const need of needs.split('; ').filter((need) => need !== 'nothing')) {
+    const alternatives = need.split(' or ');
+    const needed = alternatives.length > 1 ? alternatives.find((one) => choices.includes(one)) : need;
+    await filesOf(needed, choices, files);
+  }
+  files.push(file);
+  return files;
 }
 
 const loaded = new Map();
@@ -35,7 +47,7 @@ export async function showShader(hasDevice) {
   if (!at('shader').open) return;
   let text;
   try {
-    const files = filesOf(kernel?.[0] ?? 'kernel rows: units of 4 bytes');
+    const files = await filesOf(...chosenBy(kernel?.[0] ?? 'kernel rows: units of 4 bytes'));
     text = `${(await Promise.all(files.map(load))).join('\n')}\n`;
   } catch (error) {
     at('wgsl').textContent = error.message;

@@ -2,6 +2,7 @@
 
 use super::Cut;
 use crate::error::GatherError;
+use crate::gpu::bound::common_alignment;
 use crate::gpu::kernel::WORKGROUP_SIZE;
 use crate::gpu::types::{WORD_BYTES, range_bytes};
 use crate::plan::dims::spanned;
@@ -10,16 +11,11 @@ use crate::plan::dims::spanned;
 const PIECE_BYTES_STEP: u64 = 16;
 
 impl Cut<'_> {
-    /// Cuts slices into pieces if a binding or a dispatch does not hold a whole slice.
-    pub(super) fn fit_pieces(&mut self) -> Result<(), GatherError> {
+    /// Bytes of a piece: of a whole slice, unless a binding or a dispatch holds less.
+    pub(super) fn fitting_piece_bytes(&self) -> Result<u64, GatherError> {
         let slices = self.least_bytes_for_slices();
         let index_rows = self.least_bytes_for_index_rows();
         let most_piece = self.most_piece_bytes();
-        if slices > self.binding_bytes || self.slice_bytes > most_piece {
-            self.piece_bytes = (self.binding_bytes.saturating_sub(self.alignment)).min(most_piece)
-                / PIECE_BYTES_STEP
-                * PIECE_BYTES_STEP;
-        }
         let least_piece = slices.min(self.alignment + PIECE_BYTES_STEP);
         for (name, expected, found) in [
             (
@@ -41,35 +37,30 @@ impl Cut<'_> {
                 });
             }
         }
-        Ok(())
+        if slices <= self.binding_bytes && self.slice_bytes <= most_piece {
+            return Ok(self.slice_bytes);
+        }
+        let held = self.binding_bytes.saturating_sub(self.alignment);
+        Ok(held.min(most_piece) / PIECE_BYTES_STEP * PIECE_BYTES_STEP)
     }
 
     /// The least bytes of a binding that holds either the largest shard and the output whole, or any slice.
     fn least_bytes_for_slices(&self) -> u64 {
         let spanned = |rows, stride| spanned(rows, stride, self.slice_bytes);
-        let shards = self.layout.shards.iter();
+        let shards = self.shards.iter();
         let shards = shards.map(|shard| shard.start + spanned(shard.rows, self.params_stride));
-        let output =
-            self.layout.output_start + spanned(self.dims.output_rows(), self.output_stride);
+        let output = self.output_start + spanned(self.dims.output_rows(), self.output_stride);
         let whole = shards.fold(output, u64::max);
-        let any_slice = self
-            .slice_bytes
-            .saturating_add(self.most_before(self.place_bits));
-        range_bytes(whole.min(any_slice))
-    }
-
-    /// The most bytes from an offset that can be bound to a place whose number has only `bits`.
-    fn most_before(&self, bits: u64) -> u64 {
-        let step = bits.trailing_zeros().min(self.alignment.trailing_zeros());
-        self.alignment - (1 << step)
+        let before = self.alignment - self.slice_alignment;
+        range_bytes(whole.min(self.slice_bytes.saturating_add(before)))
     }
 
     /// The least bytes of a binding that holds either the indices whole, or any index row.
     fn least_bytes_for_index_rows(&self) -> u64 {
-        let start = self.layout.indices_start;
-        let any_row = self.index_row_bytes + self.most_before(self.index_row_bytes | start);
-        let all_rows = self.dims.index_rows().saturating_mul(self.index_row_bytes);
-        range_bytes(all_rows.saturating_add(start).min(any_row))
+        let (start, bytes) = (self.indices_start, self.index_row_bytes);
+        let before = self.alignment - common_alignment([start, bytes], self.alignment);
+        let all_rows = self.dims.index_rows().saturating_mul(bytes);
+        range_bytes(all_rows.saturating_add(start).min(bytes + before))
     }
 
     /// The most bytes of a slice that one dispatch can copy: a word for each lane, less for a slice that starts within

@@ -5,7 +5,8 @@ mod packed_and_indirect;
 mod stand_in;
 
 use super::*;
-use crate::gpu::kernel::Unit;
+use crate::gpu::bound::BoundRange;
+use crate::gpu::kernel::{Kernel, Unit};
 use crate::index::IndexKind;
 use crate::{Gather, GatherElements, GatherNd, GatherPlan};
 use stand_in::{assert_each_row_once, assert_fits, uniform};
@@ -32,9 +33,8 @@ const fn types(element_bytes: u64, index_kind: IndexKind) -> ElementTypes {
 
 /// The cut of a plan with `i32` indices and params in one buffer.
 fn cut<'a>(plan: &'a GatherPlan, element_bytes: u64, limits: &wgpu::Limits) -> Cut<'a> {
-    let layout = Layout::aligned(&[plan.dims().params_rows()]);
     let types = types(element_bytes, IndexKind::I32);
-    let cut = Cut::new(plan, types, layout, limits);
+    let cut = Cut::new(PlacedGather::aligned(plan, types), limits);
     cut.expect("the device holds a row")
 }
 
@@ -56,7 +56,7 @@ fn a_plan_within_the_limits_is_one_dispatch() {
     let dispatches: Vec<_> = cut(&plan, 4, &wgpu::Limits::default())
         .dispatches()
         .collect();
-    let span = |bytes| Span {
+    let bound = |bytes| BoundRange {
         offset: 0,
         bytes,
         start: 0,
@@ -69,7 +69,7 @@ fn a_plan_within_the_limits_is_one_dispatch() {
     assert_eq!(dispatch.workgroups, (2, 1));
     assert_eq!(
         [dispatch.params, dispatch.indices, dispatch.output],
-        [span(42 * 256), span(40), span(30 * 256)]
+        [bound(42 * 256), bound(40), bound(30 * 256)]
     );
     let sizes = uniform(&plan, &dispatch);
     assert_eq!((sizes.rows, sizes.units, sizes.slots), (30, 16, 16));
@@ -166,14 +166,11 @@ fn sizes_far_past_memory_are_cut_without_data() {
 #[test]
 fn params_in_shards_is_cut_at_their_ends() {
     let plan = gather(&[100, 16], &[10]);
-    let shards = [30, 0, 50, 20];
-    let limits = wgpu::Limits::default();
-    let cut = Cut::new(
-        &plan,
-        types(4, IndexKind::I32),
-        Layout::aligned(&shards),
-        &limits,
-    );
+    let gather = PlacedGather {
+        shards: [30, 0, 50, 20].map(|rows| Shard { rows, start: 0 }).into(),
+        ..PlacedGather::aligned(&plan, types(4, IndexKind::I32))
+    };
+    let cut = Cut::new(gather, &wgpu::Limits::default());
     let cut = cut.expect("it fits");
     let dispatches = cut.dispatches();
     let found: Vec<_> = dispatches
@@ -236,12 +233,8 @@ fn a_device_that_holds_no_row_is_refused() {
         .plan(&[2; 8], &[3, 8])
         .expect("a valid shape");
     let refused = |limits| {
-        let cut = Cut::new(
-            &plan,
-            types(4, IndexKind::I64),
-            Layout::aligned(&[256]),
-            &limits,
-        );
+        let types = types(4, IndexKind::I64);
+        let cut = Cut::new(PlacedGather::aligned(&plan, types), &limits);
         cut.expect_err("too little").to_string()
     };
     assert_eq!(
@@ -253,24 +246,51 @@ fn a_device_that_holds_no_row_is_refused() {
         "device limit max_compute_workgroups_per_dimension must be at least 1, found 0"
     );
     let many = gather(&[1000, 2], &[100]);
-    let refused = Cut::new(
-        &many,
-        types(4, IndexKind::I32),
-        Layout::aligned(&[1000]),
-        &limits(200, 1),
-    );
+    let of_many = PlacedGather::aligned(&many, types(4, IndexKind::I32));
+    let refused = Cut::new(of_many, &limits(200, 1));
     assert_eq!(
         refused.expect_err("too little").to_string(),
         "device limit max_storage_buffer_binding_size must be at least 256, found 200"
     );
-    let held = limits(256, 1);
-    assert!(
-        Cut::new(
-            &plan,
-            types(4, IndexKind::I64),
-            Layout::aligned(&[256]),
-            &held
-        )
-        .is_ok()
+    let held = PlacedGather::aligned(&plan, types(4, IndexKind::I64));
+    assert!(Cut::new(held, &limits(256, 1)).is_ok());
+}
+
+#[test]
+fn rows_past_2_to_the_32_are_numbered_modulo_2_to_the_32() {
+    let plan = gather(&[7], &[(1 << 32) + 5000]);
+    // Bindings of 4 GiB less 256 bytes: 2^30 - 64 index rows each.
+    let limits = wgpu::Limits {
+        max_storage_buffer_binding_size: (1 << 32) - 256,
+        ..Default::default()
+    };
+    let cut = cut(&plan, 4, &limits);
+    let dispatches: Vec<_> = cut.dispatches().collect();
+    let rows: Vec<_> = dispatches.iter().map(|found| found.output_rows).collect();
+    let held = (1 << 30) - 64;
+    assert_eq!(
+        rows,
+        [
+            (0, held),
+            (held, 2 * held),
+            (2 * held, 3 * held),
+            (3 * held, 4 * held),
+            (4 * held, 1 << 32),
+            (1 << 32, (1 << 32) + 5000),
+        ]
     );
+    for dispatch in &dispatches {
+        assert_fits(&cut, dispatch, &limits, &plan);
+        let sizes = uniform(&plan, dispatch);
+        let (first, end) = dispatch.output_rows;
+        let low = u32::try_from(first % (1 << 32)).expect("the low word");
+        assert_eq!(sizes.first_n, low);
+        assert_eq!(sizes.index_row_base, [0, u32::from(first >= 1 << 32)]);
+        // Index row `first_n` starts where the first row that is bound does.
+        let start = sizes.indices_start.wrapping_add(low);
+        assert_eq!(u64::from(start), dispatch.indices.start / 4);
+        let count_may_reach = first < 1 << 32;
+        let most = if count_may_reach { end - first } else { 0 };
+        assert_eq!(u64::from(sizes.most_rows), most);
+    }
 }

@@ -219,12 +219,8 @@ impl<T: GatherElement> Job<'_, T> {
             .indices(indices.buffer().slice(..))
             .output(output.slice(..));
         buffers.fill = self.fill;
-        let report = match plan.bad_indices() {
-            BadIndices::Error => Some(gpu.make_report()?),
-            BadIndices::DeviceDefault | BadIndices::Zero | BadIndices::Clamp | BadIndices::Wrap => {
-                None
-            }
-        };
+        let reports = plan.bad_indices() == BadIndices::Error;
+        let report = reports.then(|| gpu.make_report()).transpose()?;
         if let Some((report, _)) = &report {
             buffers = buffers.report(report.slice(..));
         }

@@ -1,105 +1,243 @@
 use super::*;
 use crate::{Gather, GatherElements, GatherNd, GatherPlan};
 
-#[test]
-fn the_widest_unit_divides_the_slice_and_its_fill() {
-    let (vec4, word) = (Unit::Vec4, Unit::Word);
-    for (slice_bytes, fill_words, expected) in [
-        (1, 1, Kernel::Bytes),
-        (6, 3, Kernel::Bytes),
-        (1030, 1, Kernel::Bytes),
-        (4, 1, Kernel::Rows(word)),
-        (8, 2, Kernel::Rows(word)),
-        (12, 3, Kernel::Rows(word)),
-        (16, 4, Kernel::Rows(vec4)),
-        (48, 1, Kernel::Rows(vec4)),
-        (48, 2, Kernel::Rows(vec4)),
-        (48, 3, Kernel::Rows(word)),
-        (64, 16, Kernel::Rows(word)),
-        (1020, 1, Kernel::Rows(word)),
-        (1024, 3, Kernel::Rows(word)),
-        (1028, 1, Kernel::Long(word)),
-        (4096, 4, Kernel::Rows(vec4)),
-        (4096, 8, Kernel::Long(word)),
-        (4112, 1, Kernel::Long(vec4)),
-        (1 << 40, 1, Kernel::Long(vec4)),
-    ] {
-        let found = Kernel::choose(slice_bytes, slice_bytes, fill_words);
-        assert_eq!(found, expected, "{slice_bytes} bytes, {fill_words} words");
+const WORDS: FindRows = FindRows::Words {
+    index_words: 1,
+    depth: 1,
+};
+const PAIRS: FindRows = FindRows::Words {
+    index_words: 1,
+    depth: 2,
+};
+const GENERAL: FindRows = FindRows::General;
+
+const VEC4: Unit = Unit::Vec4;
+const WORD: Unit = Unit::Word;
+
+const fn packed(slice_bytes: u32) -> Kernel {
+    Kernel::Packed { slice_bytes }
+}
+
+/// `rows` slices of `bytes` bytes without a fill, one after another from aligned offsets on, in one block that is bound
+/// whole.
+fn sizes(rows: u64, bytes: u64) -> Sizes {
+    Sizes {
+        rows,
+        first_n: 0,
+        index_count: rows,
+        binds_blocks: true,
+        bytes,
+        has_gaps: false,
+        alignment: 1 << bytes.trailing_zeros(),
+        fill_words: 1,
+        indices_start: 0,
+        output_start: 0,
+        find: WORDS,
+        is_indirect: false,
     }
-    // A short piece of a long slice.
-    assert_eq!(Kernel::choose(1 << 20, 16, 1), Kernel::Rows(vec4));
 }
 
-#[test]
-fn slices_are_packed_that_are_1_2_or_4_bytes() {
-    let packed = (0..=32).filter_map(|slice_bytes| {
-        Kernel::packed(slice_bytes).map(|(_, lane_rows)| (slice_bytes, lane_rows))
-    });
-    assert_eq!(packed.collect::<Vec<_>>(), [(1, 16), (2, 8), (4, 4)]);
+#[track_caller]
+fn assert_choice(sizes: Sizes, kernel: Kernel, find: FindRows, rows: u64) {
+    let expected = Choice { kernel, find, rows };
+    assert_eq!(Choice::of(&sizes), expected, "{sizes:?}");
 }
 
+/// The table at the start of kernel.rs, from above. Below each line, what keeps rows from it.
 #[test]
-fn lanes_have_four_rows_where_enough_lanes_are_left() {
-    let rows = |rows, bytes| {
-        let kernel = Kernel::Rows(Unit::Vec4).for_one_block(rows, bytes);
-        let shares = kernel.shares(rows, bytes, 0);
-        (shares.slots, shares.row_step, shares.workgroups)
+fn the_first_line_of_the_table_that_fits_is_taken() {
+    // Packed rows: whole lanes.
+    for (rows, bytes, packed_rows) in [
+        (16, 1, 16),
+        (2000, 1, 2000),
+        (2015, 1, 2000),
+        (8, 2, 8),
+        (2001, 2, 2000),
+        (4, 4, 4),
+        (2003, 4, 2000),
+        (1027, 4, 1024),
+    ] {
+        let slice_bytes = u32::try_from(bytes).expect("a few bytes");
+        assert_choice(sizes(rows, bytes), packed(slice_bytes), WORDS, packed_rows);
+        let pairs = Sizes {
+            find: PAIRS,
+            ..sizes(rows, bytes)
+        };
+        assert_choice(pairs, packed(slice_bytes), PAIRS, packed_rows);
+    }
+    let of = || sizes(2000, 4);
+    let several_blocks = |first_n, index_count| Sizes {
+        first_n,
+        index_count,
+        ..of()
     };
-    // A workgroup has lanes for 85 slices of 3 units, or for 80 slices in steps of 8.
-    assert_eq!(rows(43_688, 48), (85, 0, 514));
-    assert_eq!(rows(43_692, 48), (80, 8, 137));
-    assert_eq!(rows(1, 4096), (1, 0, 1));
-    assert_eq!(rows(511, 4096), (1, 0, 511));
-    assert_eq!(rows(515, 4096), (1, 1, 129));
-    assert_eq!(rows(1 << 20, 16), (256, 32, 1024));
-}
+    assert_choice(several_blocks(0, 400), packed(4), WORDS, 2000);
+    assert_choice(several_blocks(396, 400), packed(4), WORDS, 2000);
+    for (not_packed, find) in [
+        (sizes(3, 4), WORDS),
+        // The rest is not worth a dispatch.
+        (sizes(103, 4), WORDS),
+        (several_blocks(0, 401), WORDS),
+        (several_blocks(397, 400), WORDS),
+        (
+            Sizes {
+                binds_blocks: false,
+                ..of()
+            },
+            WORDS,
+        ),
+        (
+            Sizes {
+                has_gaps: true,
+                ..of()
+            },
+            WORDS,
+        ),
+        (
+            Sizes {
+                indices_start: 8,
+                ..of()
+            },
+            WORDS,
+        ),
+        (
+            Sizes {
+                output_start: 20,
+                ..of()
+            },
+            WORDS,
+        ),
+        (
+            Sizes {
+                is_indirect: true,
+                ..of()
+            },
+            WORDS,
+        ),
+        (
+            Sizes {
+                find: GENERAL,
+                ..of()
+            },
+            GENERAL,
+        ),
+    ] {
+        assert_choice(not_packed, Kernel::Rows(WORD), find, not_packed.rows);
+    }
+    // Slices of 4 bytes that lie in two words, and slices of other sizes.
+    let in_two_words = Sizes {
+        alignment: 2,
+        ..of()
+    };
+    assert_choice(in_two_words, Kernel::Bytes, WORDS, 2000);
+    assert_choice(sizes(2000, 3), Kernel::Bytes, WORDS, 2000);
+    assert_choice(sizes(2000, 8), Kernel::Rows(WORD), WORDS, 2000);
 
-#[test]
-fn a_multiplication_tells_each_lane_its_slice() {
-    for units in 1..=WORKGROUP_SIZE {
-        let slot_scale = (1_u32 << 16).div_ceil(units);
-        for lane in 0..WORKGROUP_SIZE {
-            assert_eq!((lane * slot_scale) >> 16, lane / units, "{lane} by {units}");
+    // Four rows a lane: 2^15 lanes of units.
+    let many = || sizes(1 << 15, 64);
+    assert_choice(many(), Kernel::FourRows(VEC4), WORDS, 1 << 15);
+    let pairs = Sizes {
+        find: PAIRS,
+        ..many()
+    };
+    assert_choice(pairs, Kernel::FourRows(VEC4), PAIRS, 1 << 15);
+    let words = Sizes {
+        alignment: 4,
+        ..sizes(1 << 15, 16)
+    };
+    assert_choice(words, Kernel::FourRows(WORD), WORDS, 1 << 15);
+    for (one_row, find) in [
+        (sizes((1 << 15) - 4, 64), WORDS),
+        (
+            Sizes {
+                index_count: 1 << 14,
+                ..many()
+            },
+            WORDS,
+        ),
+        (
+            Sizes {
+                first_n: 1,
+                ..many()
+            },
+            WORDS,
+        ),
+        (
+            Sizes {
+                binds_blocks: false,
+                ..many()
+            },
+            WORDS,
+        ),
+        (
+            Sizes {
+                find: GENERAL,
+                ..many()
+            },
+            GENERAL,
+        ),
+    ] {
+        assert_choice(one_row, Kernel::Rows(VEC4), find, one_row.rows);
+    }
+
+    // Long slices, and bytes: index rows of two values are found in general.
+    for (bytes, kernel) in [
+        (1030, Kernel::Bytes),
+        (1028, Kernel::Long(WORD)),
+        (4112, Kernel::Long(VEC4)),
+        (1 << 40, Kernel::Long(VEC4)),
+    ] {
+        assert_choice(sizes(9, bytes), kernel, WORDS, 9);
+        for find in [PAIRS, GENERAL] {
+            let deep = Sizes {
+                find,
+                ..sizes(9, bytes)
+            };
+            assert_choice(deep, kernel, GENERAL, 9);
         }
     }
+    // A short piece of a long slice.
+    let piece = Sizes {
+        alignment: 1 << 20,
+        ..sizes(1, 16)
+    };
+    assert_choice(piece, Kernel::Rows(VEC4), WORDS, 1);
 }
 
 #[test]
-fn workgroups_share_long_slices_without_a_cap() {
-    let long = |rows, units: u64| {
-        let shares = Kernel::Long(Unit::Word).shares(rows, units * 4, 0);
-        (shares.slice_workgroups, shares.workgroups)
-    };
-    assert_eq!(long(8, 257), (1, 8));
-    assert_eq!(long(8, 1024), (1, 8));
-    assert_eq!(long(8, 1025), (2, 16));
-    assert_eq!(long(1, 1 << 28), (1 << 18, 1 << 18));
-}
-
-#[test]
-fn packed_and_bytes_lanes_own_parts_of_the_output() {
-    let packed = |slice_bytes: u32, rows| {
-        let kernel = Kernel::Packed { slice_bytes };
-        let bytes = u64::from(slice_bytes);
-        let shares = kernel.shares(rows, bytes, rows * bytes);
-        shares.workgroups
-    };
-    assert_eq!([packed(1, 4096), packed(1, 4112)], [1, 2]);
-    assert_eq!([packed(4, 1024), packed(4, 1028)], [1, 2]);
-    let bytes = |rows, bytes, start| {
-        let shares = Kernel::Bytes.shares(rows, bytes, start + rows * bytes);
-        shares.workgroups
-    };
-    // A workgroup writes 256 words. Rows that start within a word may reach into one word more.
-    assert_eq!([bytes(1, 1024, 0), bytes(1, 1024, 1)], [1, 2]);
-    assert_eq!([bytes(341, 3, 1), bytes(341, 3, 2)], [1, 2]);
+fn the_widest_unit_divides_the_slice_and_its_fill() {
+    for (slice_bytes, fill_words, expected) in [
+        (1_u64, 1, None),
+        (6, 3, None),
+        (4, 1, Some(WORD)),
+        (8, 2, Some(WORD)),
+        (12, 3, Some(WORD)),
+        (16, 4, Some(VEC4)),
+        (48, 1, Some(VEC4)),
+        (48, 2, Some(VEC4)),
+        (48, 3, Some(WORD)),
+        (64, 16, Some(WORD)),
+        (4096, 8, Some(WORD)),
+    ] {
+        let alignment = 1 << slice_bytes.trailing_zeros();
+        let found = Unit::of(alignment, fill_words);
+        assert_eq!(found, expected, "{slice_bytes} bytes, {fill_words} words");
+    }
+    // Rows copies up to 256 units, Long all longer slices.
+    for (slice_bytes, expected) in [
+        (1020, Kernel::Rows(WORD)),
+        (1028, Kernel::Long(WORD)),
+        (4096, Kernel::Rows(VEC4)),
+        (4112, Kernel::Long(VEC4)),
+    ] {
+        assert_choice(sizes(1, slice_bytes), expected, WORDS, 1);
+    }
 }
 
 #[test]
 fn short_index_rows_of_few_rows_are_found_in_words() {
     let find = |plan: Result<GatherPlan, _>, index_kind| {
-        FindRows::choose(&plan.expect("a valid shape"), index_kind)
+        FindRows::of_plan(&plan.expect("a valid shape"), index_kind)
     };
     let nd = |params: &[usize]| GatherNd::new().plan(params, &[3, params.len()]);
     let words = |index_words, depth| FindRows::Words { index_words, depth };
@@ -111,23 +249,21 @@ fn short_index_rows_of_few_rows_are_found_in_words() {
     ] {
         assert_eq!(find(nd(&[9]), index_kind), words(index_words, 1));
         assert_eq!(find(nd(&[9, 9]), index_kind), words(index_words, 2));
-        assert_eq!(find(nd(&[9; 3]), index_kind), FindRows::General);
+        assert_eq!(find(nd(&[9; 3]), index_kind), GENERAL);
     }
     let i64 = IndexKind::I64;
+    for narrow in [IndexKind::I8, IndexKind::U8, IndexKind::I16, IndexKind::U16] {
+        assert_eq!(find(nd(&[9]), narrow), GENERAL);
+    }
     let gather = |rows: usize| Gather::new().plan(&[rows], &[3]);
     assert_eq!(find(gather(1 << 31), i64), words(2, 1));
-    assert_eq!(find(gather((1 << 31) + 1), i64), FindRows::General);
+    assert_eq!(find(gather((1 << 31) + 1), i64), GENERAL);
     assert_eq!(find(nd(&[1 << 16, 1 << 15]), i64), words(2, 2));
-    assert_eq!(find(nd(&[1 << 16, 1 << 16]), i64), FindRows::General);
+    assert_eq!(find(nd(&[1 << 16, 1 << 16]), i64), GENERAL);
     let elements = GatherElements::new().plan(&[9, 8], &[6, 8]);
-    assert_eq!(find(elements, i64), FindRows::General);
-    for (kernel, of_two_dims) in [
-        (Kernel::Rows(Unit::Vec4), words(2, 2)),
-        (Kernel::Packed { slice_bytes: 4 }, words(2, 2)),
-        (Kernel::Long(Unit::Vec4), FindRows::General),
-        (Kernel::Bytes, FindRows::General),
-    ] {
-        assert_eq!(words(2, 1).of(kernel), words(2, 1));
-        assert_eq!(words(2, 2).of(kernel), of_two_dims);
-    }
+    assert_eq!(find(elements, i64), GENERAL);
+    use crate::BadIndices::{Clamp, Wrap};
+    let policy = |policy| Gather::new().bad_indices(policy).plan(&[9], &[3]);
+    assert_eq!(find(policy(Clamp), i64), words(2, 1));
+    assert_eq!(find(policy(Wrap), i64), GENERAL);
 }

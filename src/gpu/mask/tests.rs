@@ -51,7 +51,7 @@ fn checked_at(
             (dispatch.indices, indices_start, row_bytes),
         ] {
             if bytes == 0 {
-                assert_eq!(span, Span::default());
+                assert_eq!(span, BoundRange::default());
                 continue;
             }
             assert!(span.offset.is_multiple_of(alignment) && span.start < alignment);
@@ -78,7 +78,7 @@ fn a_mask_within_the_limits_is_one_dispatch() {
     let plan = Gather::new().axis(1).plan(&[5, 7, 3], &[300, 7]);
     let plan = plan.expect("a valid shape");
     let found = MaskDispatch::all(&plan, IndexKind::I64, [0; 2], &wgpu::Limits::default());
-    let span = |bytes| Span {
+    let span = |bytes| BoundRange {
         offset: 0,
         bytes,
         start: 0,
@@ -93,7 +93,10 @@ fn a_mask_within_the_limits_is_one_dispatch() {
     assert_eq!(found, Ok(vec![expected]));
     let uniform = expected.uniform(&plan, IndexKind::I64);
     assert_eq!((uniform.rows, uniform.grid_width), (2100, 3));
-    assert_eq!((uniform.index_depth, uniform.index_words), (1, 2));
+    assert_eq!(
+        (uniform.general.index_depth, uniform.general.index_bits_log2),
+        (1, 6)
+    );
     assert_eq!((uniform.dims[0], uniform.from_end), ([7, 0], 0));
 }
 

@@ -53,8 +53,8 @@ fn run(plan: &GatherPlan, element_bytes: u64, kind: IndexKind) -> Vec<(Kernel, b
         .filter(|(n, _)| some.contains(n));
     let mut kernels = Vec::new();
     for (_, dispatch) in some {
-        for span in [dispatch.params, dispatch.indices, dispatch.output] {
-            assert!(span.bytes <= MOST, "{plan}: {span:?}");
+        for bound in [dispatch.params, dispatch.indices, dispatch.output] {
+            assert!(bound.bytes <= MOST, "{plan}: {bound:?}");
         }
         kernels.push((dispatch.kernel, dispatch.find == FindRows::General));
         let workgroups = dispatch.shares.workgroups;

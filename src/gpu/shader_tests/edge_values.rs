@@ -92,13 +92,12 @@ pub(super) fn index_rows(kind: IndexKind, dims: &[usize]) -> Vec<i128> {
 
 /// The policies: bad indices, true for a fill, and negative indices.
 fn policies() -> impl Iterator<Item = (BadIndices, bool, NegativeIndices)> {
-    let policies = [
-        (BadIndices::Zero, false),
-        (BadIndices::Clamp, false),
-        (BadIndices::Wrap, false),
-        (BadIndices::Zero, true),
-    ];
-    policies.into_iter().flat_map(|(bad_indices, fill)| {
+    // By default the GPU stores zeros, and with a report it stores the same bytes.
+    let fills = |policy: &BadIndices| policy.fills_on_cpu();
+    let policies = BadIndices::ALL.iter().copied().filter(fills);
+    let policies = policies.map(|policy| (policy, false));
+    let policies = policies.chain([(BadIndices::Zero, true)]);
+    policies.flat_map(|(bad_indices, fill)| {
         [NegativeIndices::FromEnd, NegativeIndices::Invalid]
             .map(|negative_indices| (bad_indices, fill, negative_indices))
     })

@@ -18,7 +18,7 @@ pub(super) use self::case::{Case, byte_of, index_of, mixed, word_before};
 use super::interpreter::{Access, Machine};
 use super::oracle::{Slice, slice_of};
 use crate::gpu::cut::Dispatch;
-use crate::gpu::kernel::{Kernel, WORKGROUP_SIZE};
+use crate::gpu::kernel::{Kernel, LONG_UNITS, WORKGROUP_SIZE};
 use crate::gpu::shaders::EntryPoint;
 use crate::gpu::shaders::Shader;
 use crate::gpu::types::range_bytes;
@@ -104,12 +104,16 @@ impl<'a> Run<'a> {
             let workgroups = u64::from(dispatch.workgroups.0) * u64::from(dispatch.workgroups.1);
             self.dispatch(&dispatch, 0..workgroups, 0..WORKGROUP_SIZE);
             if self.reports && dispatch.reports {
-                let uniform = self.uniform(&dispatch, begins_report);
-                self.run(&dispatch, EntryPoint::FinishReport, &uniform, [0], 0..1);
+                self.finish_report(&dispatch, begins_report);
                 begins_report = false;
             }
             assert_eq!(self.counter, [0; 2], "{dispatch:?}");
         }
+    }
+
+    pub(super) fn finish_report(&mut self, dispatch: &Dispatch, begins_report: bool) {
+        let uniform = self.uniform(dispatch, begins_report);
+        self.run(dispatch, EntryPoint::FinishReport, &uniform, [0], 0..1);
     }
 
     /// Checks every word that has been written, if `dispatch` is the only one that ran: bytes that the dispatch is to
@@ -266,8 +270,8 @@ pub(super) fn workgroup_bytes(case: &Case<'_>, dispatch: &Dispatch, workgroup: u
         Kernel::Long(unit) => {
             let slice_workgroups = dispatch.shares.slice_workgroups;
             let row = first + workgroup / slice_workgroups * slice_bytes;
-            let start = row + workgroup % slice_workgroups * 1024 * unit.bytes();
-            start..(start + 1024 * unit.bytes()).min(row + dispatch.piece_bytes)
+            let start = row + workgroup % slice_workgroups * u64::from(LONG_UNITS) * unit.bytes();
+            start..(start + u64::from(LONG_UNITS) * unit.bytes()).min(row + dispatch.piece_bytes)
         }
     }
 }

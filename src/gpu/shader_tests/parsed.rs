@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use naga::valid::{Capabilities, FunctionInfo, GlobalUse, ModuleInfo, ValidationFlags, Validator};
-use naga::{Function, GlobalVariable, Handle, Module, TypeInner};
+use naga::{Expression, Function, GlobalVariable, Handle, Literal, Module, TypeInner};
 
-use super::reachable::reachable;
+use super::reachable::{reachable, shaders};
 use crate::gpu::shaders::Shader;
 use crate::gpu::shaders::{EntryPoint, PipelineKey};
 
@@ -31,8 +31,10 @@ impl ValidModule {
         }
     }
 
-    pub(super) fn all(aliased: bool) -> [Self; Shader::ALL.len()] {
-        Shader::ALL.map(|shader| Self::new(shader, aliased))
+    /// The modules of all pipelines that gathers can use.
+    pub(super) fn all(aliased: bool) -> Vec<Self> {
+        let modules = shaders().into_iter();
+        modules.map(|shader| Self::new(shader, aliased)).collect()
     }
 
     /// The pipelines of the module that gathers can use.
@@ -80,7 +82,20 @@ impl ValidModule {
         globals
     }
 
-    /// The members of a struct of u32 with their offsets in bytes, and its size.
+    /// The constants of one number, by name.
+    pub(super) fn constants(&self) -> BTreeMap<&str, u32> {
+        let constants = self.module.constants.iter();
+        let numbers = constants.filter_map(|(_, constant)| {
+            let name = constant.name.as_deref()?;
+            match self.module.global_expressions[constant.init] {
+                Expression::Literal(Literal::U32(number)) => Some((name, number)),
+                _ => None,
+            }
+        });
+        numbers.collect()
+    }
+
+    /// The members of a struct of u32 with their offsets in bytes, and its size. A struct within it has a name too.
     pub(super) fn layout(&self, name: &str) -> (Vec<(&str, usize)>, usize) {
         let TypeInner::Struct { members, span } = &self.type_named(name) else {
             panic!("{name} is a struct");
@@ -107,6 +122,7 @@ impl ValidModule {
             TypeInner::Scalar(scalar) | TypeInner::Atomic(scalar) => scalar,
             TypeInner::Vector { scalar, .. } => scalar,
             TypeInner::Array { base, .. } => self.scalar(base),
+            TypeInner::Struct { ref members, .. } => self.scalar(members[0].ty),
             ref other => panic!("{other:?} has no one scalar"),
         }
     }

@@ -150,8 +150,8 @@ fn packed_rows_and_their_rest() {
         for kind in [IndexKind::I32, IndexKind::U64] {
             let plan = blocks([1, 1, 9, slice_bytes], index_count);
             let kernels = run(plan, (1, kind), &[], &WHOLE);
-            let packed = Kernel::packed(slice_bytes as u64);
-            assert_eq!(packed.map(|(kernel, _)| kernel), Some(kernels[0]));
+            let slice_bytes = u32::try_from(slice_bytes).expect("a few bytes");
+            assert_eq!(kernels[0], Kernel::Packed { slice_bytes });
             assert_eq!(kernels.len(), if index_count > 1024 { 2 } else { 1 });
         }
         for (batch, outer) in [(3, 1), (1, 3), (2, 2)] {
@@ -177,6 +177,10 @@ fn shards_and_params_in_several_buffers() {
             shard_rows[2] += 1;
             let types = (element, IndexKind::I64);
             run(plan.clone(), types, &shard_rows, &WHOLE);
+            if batch * outer == 4 {
+                // The second buffer begins with the second block of a batch.
+                run(plan.clone(), types, &[10, 30], &WHOLE);
+            }
             for rows in [0..3, 3..10, 5..5, 0..10] {
                 let shard = plan.shard(rows).expect("rows in range");
                 run(shard.clone(), types, &[], &WHOLE);

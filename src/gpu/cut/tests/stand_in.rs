@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::cut;
 use crate::gpu::cut::{Cut, Dispatch};
 use crate::gpu::fill::FillPattern;
-use crate::gpu::kernel::{Kernel, WORKGROUP_SIZE};
+use crate::gpu::kernel::{Kernel, LONG_UNITS, WORKGROUP_SIZE};
 use crate::gpu::uniform::GatherUniform;
 use crate::index::IndexKind;
 use crate::plan::GatherPlan;
@@ -29,28 +29,22 @@ struct Row {
 fn rows_of(plan: &GatherPlan, dispatch: &Dispatch) -> impl Iterator<Item = Row> {
     let sizes = uniform(plan, dispatch);
     let index_count = plan.dims().index_count;
-    let first = dispatch.output_rows.0;
+    let (first, first_block) = (dispatch.output_rows.0, dispatch.blocks.first_block);
     (0..sizes.rows).map(move |row| {
-        let index = sizes.first_index + row;
-        let is_one_block = sizes.index_count == u32::MAX;
-        let block = index / sizes.index_count;
-        let n = index % sizes.index_count;
-        let batch = (sizes.first_outer + block) / sizes.outer_size;
+        let index = sizes.first_n + row;
+        let (block, n) = match sizes.index_count {
+            u32::MAX => (0, index),
+            count => (index / count, index % count),
+        };
+        let batch = block / sizes.outer_size;
         let index_row = u64::from(batch) * u64::from(sizes.index_count) + u64::from(n);
         let block_start = u64::from(block) * number(sizes.held_rows);
         let bound = number(sizes.window_first_row);
         let bound = bound..bound + u64::from(sizes.window_rows);
         let output_row = first + u64::from(row);
         assert_eq!(
-            first / index_count + u64::from(block),
-            output_row / index_count
-        );
-        assert_eq!(
-            u64::from(sizes.first_n) + u64::from(row) * u64::from(is_one_block),
-            match is_one_block {
-                true => output_row % index_count,
-                false => 0,
-            }
+            (first_block + u64::from(block), u64::from(n)),
+            (output_row / index_count, output_row % index_count)
         );
         Row {
             output_row,
@@ -101,12 +95,12 @@ pub(super) fn assert_fits(
     limits: &wgpu::Limits,
     plan: &GatherPlan,
 ) {
-    for span in [dispatch.params, dispatch.indices, dispatch.output] {
+    for bound in [dispatch.params, dispatch.indices, dispatch.output] {
         let alignment = u64::from(limits.min_storage_buffer_offset_alignment);
-        assert_eq!(span.offset % alignment, 0, "{plan}");
-        assert_eq!(span.bytes % 4, 0, "{plan}");
+        assert_eq!(bound.offset % alignment, 0, "{plan}");
+        assert_eq!(bound.bytes % 4, 0, "{plan}");
         let most = limits.max_storage_buffer_binding_size;
-        assert!(span.bytes <= most, "{plan}: {span:?}");
+        assert!(bound.bytes <= most, "{plan}: {bound:?}");
     }
     if matches!(dispatch.kernel, Kernel::Packed { .. }) {
         assert_eq!(dispatch.indices.start % 16, 0, "{plan}");
@@ -136,7 +130,7 @@ pub(super) fn assert_fits(
                 && workgroups * shares.slots * dispatch.kernel.lane_rows() >= dispatch.rows()
         }
         Kernel::Long(_) => {
-            shares.slice_workgroups * 1024 >= units
+            shares.slice_workgroups * u64::from(LONG_UNITS) >= units
                 && workgroups >= dispatch.rows() * shares.slice_workgroups
         }
         Kernel::Packed { .. } => lanes * 16 >= output_bytes,

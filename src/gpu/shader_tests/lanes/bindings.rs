@@ -5,7 +5,8 @@ use std::collections::HashMap;
 use super::Run;
 use super::case::{index_of, params_word, word_before};
 use crate::gpu::bindings::DUMMY_BYTES;
-use crate::gpu::cut::{Dispatch, Span};
+use crate::gpu::bound::BoundRange;
+use crate::gpu::cut::Dispatch;
 use crate::gpu::shader_tests::interpreter::{Access, Memory};
 use crate::gpu::shaders::{EntryPoint, binding};
 use crate::gpu::types::range_bytes;
@@ -23,7 +24,7 @@ pub(super) struct Bindings<'r, 'a> {
 }
 
 impl Bindings<'_, '_> {
-    fn span(&self, number: u32) -> Span {
+    fn bound(&self, number: u32) -> BoundRange {
         match number {
             binding::PARAMS => self.dispatch.params,
             binding::INDICES => self.dispatch.indices,
@@ -46,7 +47,7 @@ impl Bindings<'_, '_> {
         );
         match access.binding {
             binding::PARAMS | binding::INDICES | binding::OUTPUT => {
-                (self.span(access.binding).offset + access.offset) / 4
+                (self.bound(access.binding).offset + access.offset) / 4
             }
             _ => access.offset / 4,
         }
@@ -130,7 +131,7 @@ impl Memory for Bindings<'_, '_> {
             binding::UNIFORM => self.uniform.len() as u64 * 4,
             binding::COUNTER => 8,
             binding::REPORT => 80,
-            _ => match self.span(number).bytes {
+            _ => match self.bound(number).bytes {
                 0 => DUMMY_BYTES,
                 bytes => range_bytes(bytes),
             },

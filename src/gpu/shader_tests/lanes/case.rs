@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use crate::element::ElementTypes;
-use crate::gpu::cut::{Cut, Dispatch, Layout};
+use crate::gpu::cut::{Cut, Dispatch, PlacedGather, Shard};
 use crate::gpu::fill::{Fill, FillPattern};
 use crate::gpu::shader_tests::oracle::{Slice, Values, slice_of};
 use crate::plan::GatherPlan;
@@ -59,17 +59,20 @@ impl<'a> Case<'a> {
 
     pub(crate) fn dispatches(&self) -> Vec<Dispatch> {
         let [params_start, indices_start, output_start] = self.starts;
-        let mut layout = Layout {
+        let shard = |&rows: &u64| Shard {
+            rows,
+            start: params_start,
+        };
+        let gather = PlacedGather {
+            plan: &self.plan,
+            types: self.types,
+            shards: self.shard_rows.iter().map(shard).collect(),
             indices_start,
             output_start,
-            ..Layout::aligned(&self.shard_rows)
+            fill_words: self.fill_pattern().words,
+            is_indirect: false,
         };
-        for shard in &mut layout.shards {
-            shard.start = params_start;
-        }
-        let cut = Cut::new(&self.plan, self.types, layout, &self.limits);
-        let mut cut = cut.expect("the limits allow it");
-        cut.set_fill_words(self.fill_pattern().words);
+        let cut = Cut::new(gather, &self.limits).expect("the limits allow it");
         let dispatches: Vec<_> = cut.dispatches().take(MOST_DISPATCHES).collect();
         assert!(dispatches.len() < MOST_DISPATCHES, "{}", self.plan);
         dispatches

@@ -1,0 +1,140 @@
+//! The tiles of a cut: chunks of the output, and the windows of params that each may need.
+
+use super::{Cut, MAX_COUNT, Tile};
+use crate::gpu::kernel::packed_rows;
+
+/// The shader numbers the rows of a block modulo this number.
+const ROW_NUMBERS: u64 = 1 << u32::BITS;
+
+impl Cut<'_> {
+    /// The first chunk: as many consecutive output rows as bindings of output and indices hold, or a piece of one row.
+    /// `None` if the output is empty.
+    pub(super) fn first_chunk(&self) -> Option<Tile> {
+        (self.dims.output_len() > 0).then(|| self.chunk_from(0, 0))
+    }
+
+    /// The chunk whose output starts where the output of `chunk` ends; `None` at the end.
+    pub(super) fn chunk_after(&self, chunk: Tile) -> Option<Tile> {
+        let (start, end) = chunk.output_rows;
+        let piece = chunk.piece + self.piece_bytes;
+        if piece < self.slice_bytes {
+            return Some(self.chunk_from(start, piece));
+        }
+        (end < self.dims.output_rows()).then(|| self.chunk_from(end, 0))
+    }
+
+    /// The chunk that starts with the piece at byte `piece` of output row `start`.
+    fn chunk_from(&self, start: u64, piece: u64) -> Tile {
+        let (index_count, outer_size) = (self.dims.index_count, self.dims.outer_size);
+        let batch_rows = outer_size * index_count;
+        let block_end = (start / index_count + 1) * index_count;
+        let batch = start / batch_rows;
+        let n = start % index_count;
+
+        let rows = self.most_rows().min(match self.is_whole() {
+            true => {
+                let place = self.output_row_start(start) + piece;
+                self.rows_in_binding(place, self.output_stride, self.slice_bytes)
+            }
+            false => 1,
+        });
+        let mut end = (start + rows).min(self.dims.output_rows());
+        if self.dims.repeats_index_rows() {
+            end = self.end_of_repeated(start, end);
+        } else if self.index_row_bytes > 0 {
+            // A binding of indices holds whole batches, or some rows of one batch.
+            let first = batch * index_count;
+            let held = self.index_rows_in_binding(first);
+            end = end.min(if held >= index_count {
+                (batch + held / index_count).saturating_mul(batch_rows)
+            } else {
+                block_end.min(start + self.index_rows_in_binding(first + n))
+            });
+        }
+        if let Some(lane_rows) = packed_rows(self.slice_bytes)
+            && !end.is_multiple_of(index_count)
+            && end - start > lane_rows
+        {
+            // The next chunk then starts with a vector of indices and of output.
+            end -= (end - start) % lane_rows;
+        }
+        if index_count > MAX_COUNT || self.is_indirect {
+            let numbers_end = start + (ROW_NUMBERS - n % ROW_NUMBERS);
+            end = end.min(block_end).min(numbers_end);
+        }
+        if batch_rows > MAX_COUNT {
+            end = end.min((batch + 1) * batch_rows);
+        }
+        Tile {
+            output_rows: (start, end),
+            params_rows: self.rows_of_blocks(start, end),
+            piece,
+        }
+    }
+
+    /// Index rows from index row `first` on that a binding holds.
+    fn index_rows_in_binding(&self, first: u64) -> u64 {
+        let bytes = self.index_row_bytes;
+        self.rows_in_binding(self.index_row_start(first), bytes, bytes)
+    }
+
+    /// The end of a chunk from output row `start` on: at most `end`, and a binding holds the index rows, some of which
+    /// broadcasting repeats.
+    fn end_of_repeated(&self, start: u64, mut end: u64) -> u64 {
+        while end - start > 1 {
+            let (first, last) = self.dims.index_rows_of(start, end - 1);
+            if last - first < self.index_rows_in_binding(first) {
+                break;
+            }
+            end = start + (end - start) / 2;
+        }
+        end
+    }
+
+    /// The params rows of the blocks of output rows `start..end`.
+    pub(super) fn rows_of_blocks(&self, start: u64, end: u64) -> (u64, u64) {
+        let (index_count, block_rows) = (self.dims.index_count, self.block_rows());
+        (
+            start / index_count * block_rows,
+            ((end - 1) / index_count + 1) * block_rows,
+        )
+    }
+
+    /// Params rows of a block. Params without rows has one window of one row, which no index selects.
+    pub(super) fn block_rows(&self) -> u64 {
+        self.dims.held_rows.max(1)
+    }
+
+    /// The windows of a chunk: tiles with as many params rows as a binding holds, and the output rows that may need them.
+    pub(super) fn windows(&self, chunk: Tile) -> impl Iterator<Item = Tile> {
+        let (index_count, block_rows) = (self.dims.index_count, self.block_rows());
+        let (start, end) = chunk.output_rows;
+        let (mut row, last_row) = chunk.params_rows;
+        std::iter::from_fn(move || {
+            if row == last_row {
+                return None;
+            }
+            let row_end = self.window_end(row, chunk.piece).min(last_row);
+            let rows_start = start.max(row / block_rows * index_count);
+            let rows_end = end.min(((row_end - 1) / block_rows + 1) * index_count);
+            let window = Tile {
+                output_rows: (rows_start, rows_end),
+                params_rows: (row, row_end),
+                ..chunk
+            };
+            row = row_end;
+            Some(window)
+        })
+    }
+
+    /// The end of the window that starts with params row `row`.
+    fn window_end(&self, row: u64, piece: u64) -> u64 {
+        if self.dims.held_rows == 0 || !self.is_whole() {
+            return row + 1;
+        }
+        let held = self.shards.of(row);
+        let start = held.start + (row - held.first_row) * self.params_stride + piece;
+        let rows = self.rows_in_binding(start, self.params_stride, self.slice_bytes);
+        (row + rows).min(held.end_row)
+    }
+}

@@ -1,0 +1,283 @@
+//! The steps of a prepared gather: a pipeline, a bind group and workgroups for each dispatch.
+
+use crate::error::GatherError;
+use crate::gpu::bindings::{Bindings, DUMMY_BYTES, WORKGROUPS_BYTES};
+use crate::gpu::bound::BoundRange;
+use crate::gpu::cut::Dispatch;
+use crate::gpu::kernel::WORKGROUP_SIZE;
+use crate::gpu::mask::MaskDispatch;
+use crate::gpu::operands::Operands;
+use crate::gpu::pipelines::Pipelines;
+use crate::gpu::scope::scoped;
+use crate::gpu::shaders::{EntryPoint, PipelineKey};
+use crate::gpu::types::WORD_BYTES;
+use crate::gpu::uniform::{GatherUniform, UNIFORM_BYTES};
+use crate::plan::GatherPlan;
+
+/// Below this many invocations, lanes without a row cost less than an indirect dispatch.
+const MAX_DIRECT_INVOCATIONS: u64 = 1 << 18;
+
+/// The uniforms of many dispatches share buffers of up to this many bytes.
+const MAX_UNIFORMS_BYTES: u64 = 1 << 16;
+
+/// One dispatch, ready to record.
+pub(super) struct Step {
+    pub(super) pipeline: wgpu::ComputePipeline,
+    pub(super) bind_group: wgpu::BindGroup,
+    pub(super) workgroups: Workgroups,
+}
+
+pub(super) enum Workgroups {
+    /// The width and the height of the grid, in workgroups.
+    Direct(u32, u32),
+    /// The buffer, and the offset in the buffer, to which an earlier step writes the grid.
+    Indirect(wgpu::Buffer, u64),
+}
+
+/// The steps of a gather, and those of its mask. Without a dispatch, the step that writes the report, if any.
+pub(super) fn make(
+    pipelines: &Pipelines,
+    plan: &GatherPlan,
+    operands: &Operands<'_>,
+    dispatches: &[Dispatch],
+    masks: &[MaskDispatch],
+) -> Result<Vec<Step>, GatherError> {
+    let mut steps = Vec::new();
+    let gathers = !dispatches.is_empty() || operands.report.is_some();
+    if gathers || !masks.is_empty() {
+        let maker = Maker::new(pipelines, operands, dispatches)?;
+        if gathers {
+            maker.make_gather_steps(plan, dispatches, &mut steps)?;
+        }
+        maker.make_mask_steps(plan, masks, &mut steps)?;
+    }
+    Ok(steps)
+}
+
+/// Makes the GPU objects of one gather.
+struct Maker<'a> {
+    pipelines: &'a Pipelines,
+    operands: &'a Operands<'a>,
+    /// The dummy binding, since wgpu binds no empty range: for params without rows, of which the shader loads only unit
+    /// 0, and for the indices of index depth 0 or of an empty output.
+    dummy: Option<wgpu::Buffer>,
+    /// The counter of bad rows, if they are reported.
+    counter: Option<wgpu::Buffer>,
+    /// True if there is an index count, which a step before each dispatch reads.
+    is_indirect: bool,
+    /// Bytes from one uniform to the next in their buffer.
+    stride: u64,
+}
+
+impl<'a> Maker<'a> {
+    fn new(
+        pipelines: &'a Pipelines,
+        operands: &'a Operands<'a>,
+        dispatches: &[Dispatch],
+    ) -> Result<Self, GatherError> {
+        let (device, limits) = (&pipelines.device, &pipelines.limits);
+        let is_indirect = operands.index_count.is_some() && !dispatches.is_empty();
+        let mut alignment = limits.min_uniform_buffer_offset_alignment.max(WORD_BYTES);
+        if is_indirect {
+            // `count_rows` writes the uniform, through a storage binding.
+            alignment = alignment.max(limits.min_storage_buffer_offset_alignment);
+        }
+        let needs_dummy = dispatches.is_empty() || dispatches.iter().any(Dispatch::binds_nothing);
+        let make_dummy = || {
+            scoped(device, || {
+                device.create_buffer(&wgpu::BufferDescriptor {
+                    label: Some("wgpu-gather/dummy"),
+                    size: DUMMY_BYTES,
+                    usage: wgpu::BufferUsages::STORAGE,
+                    mapped_at_creation: false,
+                })
+            })
+        };
+        let counts = operands.report.is_some();
+        Ok(Self {
+            pipelines,
+            operands,
+            dummy: needs_dummy.then(make_dummy).transpose()?,
+            counter: counts.then(|| pipelines.counter()).transpose()?,
+            is_indirect,
+            stride: UNIFORM_BYTES.next_multiple_of(alignment.into()),
+        })
+    }
+
+    /// Appends the steps of the gather.
+    fn make_gather_steps(
+        &self,
+        plan: &GatherPlan,
+        dispatches: &[Dispatch],
+        steps: &mut Vec<Step>,
+    ) -> Result<(), GatherError> {
+        let Operands { types, fill, .. } = *self.operands;
+        let uniforms = GatherUniform::of_dispatches(plan, types.index_kind, dispatches, fill);
+        let per_buffer = self.uniforms_per_buffer();
+        for (chunk, uniforms) in uniforms.chunks(per_buffer).enumerate() {
+            let dispatches = dispatches.get(chunk * per_buffer..).unwrap_or_default();
+            self.make_steps(uniforms, dispatches, steps)?;
+        }
+        Ok(())
+    }
+
+    /// Appends the steps of the first of `dispatches`, one dispatch for each of the uniforms, which share a buffer.
+    fn make_steps(
+        &self,
+        uniforms: &[GatherUniform],
+        dispatches: &[Dispatch],
+        steps: &mut Vec<Step>,
+    ) -> Result<(), GatherError> {
+        let device = &self.pipelines.device;
+        let buffer = scoped(device, || self.make_uniforms(uniforms))?;
+        let workgroups = self
+            .is_indirect
+            .then(|| scoped(device, || self.make_workgroups(uniforms.len())))
+            .transpose()?;
+        for number in 0..uniforms.len() {
+            let offset = number as u64 * self.stride;
+            let dispatch = dispatches.get(number);
+            let bound = |of: fn(&Dispatch) -> BoundRange| dispatch.map(of).unwrap_or_default();
+            let shard = dispatch.and_then(|dispatch| self.operands.shards.get(dispatch.shard));
+            let bindings = Bindings {
+                operands: self.operands,
+                uniform: (&buffer, offset),
+                dummy: self.dummy.as_ref(),
+                counter: self.counter.as_ref(),
+                workgroups: workgroups.as_ref().map(|buffer| (buffer, offset)),
+                params: shard.map(|shard| shard.range),
+                params_bound: bound(|dispatch| dispatch.params),
+                indices_bound: bound(|dispatch| dispatch.indices),
+                output_bound: bound(|dispatch| dispatch.output),
+                mask_bound: BoundRange::default(),
+            };
+            let aliased = self.operands.aliased;
+            if let Some(dispatch) = dispatch {
+                if self.is_indirect {
+                    let key = EntryPoint::CountRows.key(false);
+                    steps.push(self.make_step(key, &bindings, Workgroups::Direct(1, 1))?);
+                }
+                let key = dispatch.pipeline(self.counter.is_some(), aliased);
+                let workgroups = workgroups_of(dispatch, workgroups.as_ref(), offset);
+                steps.push(self.make_step(key, &bindings, workgroups)?);
+            }
+            if self.counter.is_some() && dispatch.is_none_or(|dispatch| dispatch.reports) {
+                let key = EntryPoint::FinishReport.key(aliased);
+                steps.push(self.make_step(key, &bindings, Workgroups::Direct(1, 1))?);
+            }
+        }
+        Ok(())
+    }
+
+    /// Appends a step for each dispatch of the mask.
+    fn make_mask_steps(
+        &self,
+        plan: &GatherPlan,
+        dispatches: &[MaskDispatch],
+        steps: &mut Vec<Step>,
+    ) -> Result<(), GatherError> {
+        let index_kind = self.operands.types.index_kind;
+        let key = EntryPoint::OutOfRange.key(self.operands.mask_aliased);
+        for dispatches in dispatches.chunks(self.uniforms_per_buffer()) {
+            let uniforms = dispatches.iter();
+            let uniforms: Vec<_> = uniforms.map(|of| of.uniform(plan, index_kind)).collect();
+            let buffer = scoped(&self.pipelines.device, || self.make_uniforms(&uniforms))?;
+            for (number, dispatch) in dispatches.iter().enumerate() {
+                let bindings = Bindings {
+                    operands: self.operands,
+                    uniform: (&buffer, number as u64 * self.stride),
+                    dummy: self.dummy.as_ref(),
+                    counter: None,
+                    workgroups: None,
+                    params: None,
+                    params_bound: BoundRange::default(),
+                    indices_bound: dispatch.indices,
+                    output_bound: BoundRange::default(),
+                    mask_bound: dispatch.mask,
+                };
+                let (width, height) = dispatch.workgroups;
+                steps.push(self.make_step(key, &bindings, Workgroups::Direct(width, height))?);
+            }
+        }
+        Ok(())
+    }
+
+    fn make_step(
+        &self,
+        key: PipelineKey,
+        bindings: &Bindings<'_>,
+        workgroups: Workgroups,
+    ) -> Result<Step, GatherError> {
+        let device = &self.pipelines.device;
+        let pipeline = self.pipelines.get(key)?;
+        let layout = self.pipelines.layout(key)?;
+        let numbers = key.entry_point.bindings().iter();
+        let entries: Vec<_> = numbers.map(|&number| bindings.entry(number)).collect();
+        let bind_group = scoped(device, || {
+            device.create_bind_group(&wgpu::BindGroupDescriptor {
+                label: Some("wgpu-gather/operands"),
+                layout: &layout,
+                entries: &entries,
+            })
+        })?;
+        Ok(Step {
+            pipeline,
+            bind_group,
+            workgroups,
+        })
+    }
+
+    fn uniforms_per_buffer(&self) -> usize {
+        let buffer_bytes = self.pipelines.limits.max_buffer_size;
+        let uniforms = buffer_bytes.min(MAX_UNIFORMS_BYTES) / self.stride;
+        usize::try_from(uniforms).map_or(1, |uniforms| uniforms.max(1))
+    }
+
+    fn make_uniforms(&self, uniforms: &[GatherUniform]) -> wgpu::Buffer {
+        let mut usage = wgpu::BufferUsages::UNIFORM;
+        if self.is_indirect {
+            usage |= wgpu::BufferUsages::STORAGE;
+        }
+        let device = &self.pipelines.device;
+        let buffer = device.create_buffer(&wgpu::BufferDescriptor {
+            label: Some("wgpu-gather/uniforms"),
+            size: (uniforms.len() as u64 - 1) * self.stride + UNIFORM_BYTES,
+            usage,
+            mapped_at_creation: true,
+        });
+        // A lost device maps nothing; the error scope holds any error.
+        if let Ok(mut mapped) = buffer.get_mapped_range_mut(..) {
+            let mut start = 0;
+            for uniform in uniforms {
+                let bytes = bytemuck::bytes_of(uniform);
+                let end = start + bytes.len();
+                mapped.slice(start..end).copy_from_slice(bytes);
+                start += usize::try_from(self.stride).expect("uniforms in memory");
+            }
+        }
+        buffer.unmap();
+        buffer
+    }
+
+    /// A buffer for the workgroups of dispatches with an index count, as far apart as their uniforms.
+    fn make_workgroups(&self, dispatches: usize) -> wgpu::Buffer {
+        let device = &self.pipelines.device;
+        device.create_buffer(&wgpu::BufferDescriptor {
+            label: Some("wgpu-gather/workgroups"),
+            size: (dispatches as u64 - 1) * self.stride + WORKGROUPS_BYTES,
+            usage: wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::INDIRECT,
+            mapped_at_creation: false,
+        })
+    }
+}
+
+/// The workgroups of a dispatch. With an index count, a large dispatch is indirect.
+fn workgroups_of(dispatch: &Dispatch, indirect: Option<&wgpu::Buffer>, offset: u64) -> Workgroups {
+    let invocations = dispatch.shares.workgroups * u64::from(WORKGROUP_SIZE);
+    match indirect {
+        Some(buffer) if invocations >= MAX_DIRECT_INVOCATIONS => {
+            Workgroups::Indirect(buffer.clone(), offset)
+        }
+        _ => Workgroups::Direct(dispatch.workgroups.0, dispatch.workgroups.1),
+    }
+}

@@ -1,0 +1,97 @@
+//! Structs and numbers that the shaders and the Rust side share.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::mem::offset_of;
+
+use naga::TypeInner;
+
+use super::parsed::ValidModule;
+use crate::bad_indices::Beyond;
+use crate::gpu::kernel;
+use crate::gpu::report::{BadRowCounter, BadRowReport};
+use crate::gpu::shaders::{EntryPoint, Shader};
+use crate::gpu::shares;
+use crate::gpu::uniform::{GatherUniform, General};
+
+/// Field names of a Rust struct with their offsets in bytes, and its size.
+macro_rules! rust_layout {
+    ($of:ty: $($field:ident),*) => {
+        (vec![$((stringify!($field), offset_of!($of, $field))),*], size_of::<$of>())
+    };
+}
+
+#[test]
+fn numbers_are_the_same_in_both_languages() {
+    let numbers = BTreeMap::from([
+        ("WORKGROUP_SIZE", kernel::WORKGROUP_SIZE),
+        ("LANE_ROWS", kernel::LANE_ROWS),
+        ("LONG_UNITS", kernel::LONG_UNITS),
+        ("LANE_BYTES", kernel::LANE_BYTES),
+        ("SLOT_BITS", shares::SLOT_BITS),
+        ("NONE", u32::MAX),
+        ("BAD", u32::MAX),
+        ("NEAREST", Beyond::Nearest as u32),
+        ("REMAINDER", Beyond::Remainder as u32),
+    ]);
+    let mut seen = BTreeSet::new();
+    for shader in ValidModule::all(false) {
+        for (name, number) in shader.constants() {
+            assert_eq!(numbers.get(name), Some(&number), "{name}");
+            seen.insert(name.to_owned());
+        }
+    }
+    assert_eq!(seen.len(), numbers.len(), "{seen:?}");
+}
+
+#[test]
+fn structs_have_one_layout_in_both_languages() {
+    let report = ValidModule::new(Shader::of(EntryPoint::FinishReport), false);
+    assert_eq!(
+        report.layout("GatherUniform"),
+        rust_layout!(GatherUniform: rows, units, grid_width, slots, slot_scale, row_step, slice_workgroups,
+            params_start, output_start, indices_start, params_stride, output_stride, first_n, index_count,
+            outer_size, window_rows, sign, from_end, beyond, fill_words, reports, most_rows, held_rows,
+            first_row, window_first_row, index_row_base, dims, fill, general)
+    );
+    assert_eq!(
+        report.layout("General"),
+        rust_layout!(General: index_depth, index_bits_log2, index_stride, place_dims)
+    );
+    assert_eq!(
+        report.layout("BadRowReport"),
+        rust_layout!(BadRowReport: bad_row_count, first_bad_row, index)
+    );
+    assert_eq!(
+        report.layout("BadRowCounter"),
+        rust_layout!(BadRowCounter: count, first_complement)
+    );
+}
+
+#[test]
+fn a_uniform_has_few_fields() {
+    let shader = ValidModule::new(Shader::of(EntryPoint::FinishReport), false);
+    let fields = |name| shader.layout(name).0.len();
+    // One of the fields is `general`.
+    let fields = fields("GatherUniform") - 1 + fields("General");
+    assert!(fields <= 32, "{fields}");
+}
+
+#[test]
+fn uniform_arrays_have_no_padding() {
+    let shader = ValidModule::new(Shader::of(EntryPoint::FinishReport), false);
+    let types = &shader.module.types;
+    let mut arrays = Vec::new();
+    for name in ["GatherUniform", "General"] {
+        let TypeInner::Struct { members, .. } = shader.type_named(name) else {
+            panic!("{name} is a struct");
+        };
+        for member in members {
+            if let TypeInner::Array { base, stride, .. } = types[member.ty].inner {
+                let size = types[base].inner.size(shader.module.to_ctx());
+                arrays.push((member.name.as_deref(), stride, size));
+            }
+        }
+    }
+    let expected = ["dims", "fill", "place_dims"].map(|name| (Some(name), 16, 16));
+    assert_eq!(arrays, expected);
+}

@@ -1,0 +1,153 @@
+//! How the workgroups of a dispatch share its rows. Pure: functions of sizes.
+
+use super::kernel::{Kernel, LANE_BYTES, LANE_ROWS, LONG_UNITS, WORKGROUP_SIZE};
+use super::types::size;
+
+/// Bytes that a subgroup of 32 lanes loads or stores at once, in units of 16 bytes.
+const SUBGROUP_BYTES: u64 = 512;
+
+/// Bits of the uniform's slot_scale after the binary point.
+pub(crate) const SLOT_BITS: u32 = 16;
+
+impl Kernel {
+    /// Rows from which a lane of `Rows` or `FourRows` copies one unit each.
+    pub(crate) const fn lane_rows(self) -> u64 {
+        match self {
+            Self::FourRows(_) => LANE_ROWS as u64,
+            _ => 1,
+        }
+    }
+
+    /// How workgroups share `rows` slices, or pieces of slices, of `bytes` bytes each. In the output they end
+    /// `output_bytes` bytes after the start of the first one's word.
+    pub(crate) fn shares(self, rows: u64, bytes: u64, output_bytes: u64) -> Shares {
+        let units = bytes / self.params_unit_bytes();
+        let lanes = |lanes: u64| Shares {
+            slots: 0,
+            workgroups: lanes.div_ceil(WORKGROUP_SIZE.into()),
+            ..Shares::ONE
+        };
+        match self {
+            Self::Rows(_) => Shares::of_slots(u64::from(WORKGROUP_SIZE) / units, 0, rows),
+            Self::FourRows(_) => {
+                let step = 1 << (SUBGROUP_BYTES / bytes).max(1).ilog2();
+                let slots = u64::from(WORKGROUP_SIZE) / units / step * step;
+                Shares::of_slots(slots, step, rows)
+            }
+            Self::Long(_) => {
+                let slice_workgroups = units.div_ceil(LONG_UNITS.into());
+                Shares {
+                    slice_workgroups,
+                    workgroups: rows * slice_workgroups,
+                    ..Shares::ONE
+                }
+            }
+            Self::Packed { .. } => lanes(output_bytes.div_ceil(LANE_BYTES.into())),
+            Self::Bytes => lanes(output_bytes.div_ceil(4)),
+        }
+    }
+}
+
+/// How the workgroups of a dispatch share its rows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Shares {
+    /// Slices that a workgroup copies at once; 0 for `Packed` and `Bytes`.
+    pub(crate) slots: u64,
+    /// For `FourRows`, the distance between the rows of a lane, a power of two; else 0.
+    pub(crate) row_step: u64,
+    /// The number of workgroups that copy one slice: 1 for every kernel but `Long`.
+    pub(crate) slice_workgroups: u64,
+    pub(crate) workgroups: u64,
+}
+
+impl Shares {
+    const ONE: Self = Self {
+        slots: 1,
+        row_step: 0,
+        slice_workgroups: 1,
+        workgroups: 1,
+    };
+
+    const fn of_slots(slots: u64, row_step: u64, rows: u64) -> Self {
+        let lane_rows = if row_step > 0 { LANE_ROWS as u64 } else { 1 };
+        Self {
+            slots,
+            row_step,
+            workgroups: rows.div_ceil(slots * lane_rows),
+            ..Self::ONE
+        }
+    }
+}
+
+/// The width and the height of the grid of all workgroups: as few rows as the device allows, of equal width.
+pub(crate) fn grid(workgroups: u64, max_width: u64) -> (u32, u32) {
+    let height = workgroups.div_ceil(max_width);
+    (size(workgroups.div_ceil(height)), size(height))
+}
+
+/// The uniform's slot_scale for slices of `units` units.
+pub(crate) const fn slot_scale(units: u32) -> u32 {
+    (1_u32 << SLOT_BITS).div_ceil(units)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::gpu::kernel::Unit;
+
+    #[test]
+    fn four_rows_are_a_subgroup_of_bytes_apart() {
+        let shares = |kernel: Kernel, rows, bytes| {
+            let shares = kernel.shares(rows, bytes, 0);
+            (shares.slots, shares.row_step, shares.workgroups)
+        };
+        let (one, four) = (Kernel::Rows(Unit::Vec4), Kernel::FourRows(Unit::Vec4));
+        // A workgroup has lanes for 85 slices of 3 units, or for 80 slices in steps of 8.
+        assert_eq!(shares(one, 43_688, 48), (85, 0, 514));
+        assert_eq!(shares(four, 43_692, 48), (80, 8, 137));
+        assert_eq!(shares(one, 1, 4096), (1, 0, 1));
+        assert_eq!(shares(one, 511, 4096), (1, 0, 511));
+        assert_eq!(shares(four, 515, 4096), (1, 1, 129));
+        assert_eq!(shares(four, 1 << 20, 16), (256, 32, 1024));
+    }
+
+    #[test]
+    fn a_multiplication_tells_each_lane_its_slice() {
+        for units in 1..=WORKGROUP_SIZE {
+            for lane in 0..WORKGROUP_SIZE {
+                let slot = (lane * slot_scale(units)) >> SLOT_BITS;
+                assert_eq!(slot, lane / units, "{lane} by {units}");
+            }
+        }
+    }
+
+    #[test]
+    fn workgroups_share_long_slices_without_a_cap() {
+        let long = |rows, units: u64| {
+            let shares = Kernel::Long(Unit::Word).shares(rows, units * 4, 0);
+            (shares.slice_workgroups, shares.workgroups)
+        };
+        assert_eq!(long(8, 257), (1, 8));
+        assert_eq!(long(8, 1024), (1, 8));
+        assert_eq!(long(8, 1025), (2, 16));
+        assert_eq!(long(1, 1 << 28), (1 << 18, 1 << 18));
+    }
+
+    #[test]
+    fn packed_and_bytes_lanes_own_parts_of_the_output() {
+        let packed = |slice_bytes: u32, rows| {
+            let kernel = Kernel::Packed { slice_bytes };
+            let bytes = u64::from(slice_bytes);
+            kernel.shares(rows, bytes, rows * bytes).workgroups
+        };
+        assert_eq!([packed(1, 4096), packed(1, 4112)], [1, 2]);
+        assert_eq!([packed(4, 1024), packed(4, 1028)], [1, 2]);
+        let bytes = |rows, bytes, start| {
+            let shares = Kernel::Bytes.shares(rows, bytes, start + rows * bytes);
+            shares.workgroups
+        };
+        // A workgroup writes 256 words. Rows that start within a word may reach into one word more.
+        assert_eq!([bytes(1, 1024, 0), bytes(1, 1024, 1)], [1, 2]);
+        assert_eq!([bytes(341, 3, 1), bytes(341, 3, 2)], [1, 2]);
+    }
+}
