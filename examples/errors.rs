@@ -35,7 +35,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             operand: Operand::Params,
             expected,
             found,
-        }) => println!("RunError: {found} elements instead of {expected}"),
+        }) => println!("RunError: {found} elements instead of {}", expected.start()),
         other => return Err(format!("expected a wrong length, found {other:?}").into()),
     }
     // ... and index values. The error names the smallest bad row, by its position in indices and its values.

@@ -17,18 +17,18 @@ pub enum BadIndices {
     DeviceDefault,
     /// An error on both devices. The GPU writes a report, which the caller may read at any time after.
     Error,
-    /// Zeros, or the fill given to the gather, in the whole slice of a bad row on both devices. With
-    /// [`NegativeIndices::FromEnd`], JAX's mode `"fill"`.
-    Zero,
+    /// The fill in the whole slice of a bad row, on both devices: zeros, unless the gather is given another. With
+    /// [`NegativeIndices::FromEnd`], JAX's mode `"fill"`, whose own fill is NaN for floats.
+    Fill,
     /// No row is bad: an index beyond the end of its dim selects the last entry, and one before its start the first.
     /// [`NegativeIndices::FromEnd`] applies before. XLA's gather, and JAX's and NumPy's mode `"clip"`.
     ///
-    /// A dim of 0 has no entry, so [`Zero`](Self::Zero) applies to it.
+    /// A dim of 0 has no entry, so [`Fill`](Self::Fill) applies to it.
     Clamp,
     /// No row is bad: an index stands for its remainder modulo its dim, which is not negative. In a dim of 3, 4 selects
     /// entry 1, and -1 entry 2, whatever [`NegativeIndices`] says. NumPy's and JAX's mode `"wrap"`.
     ///
-    /// A dim of 0 has no entry, so [`Zero`](Self::Zero) applies to it.
+    /// A dim of 0 has no entry, so [`Fill`](Self::Fill) applies to it.
     Wrap,
 }
 
@@ -37,7 +37,7 @@ impl BadIndices {
     pub const ALL: &[Self] = &[
         Self::DeviceDefault,
         Self::Error,
-        Self::Zero,
+        Self::Fill,
         Self::Clamp,
         Self::Wrap,
     ];
@@ -49,7 +49,7 @@ impl BadIndices {
 
     pub(crate) fn beyond(self) -> Beyond {
         match self {
-            Self::DeviceDefault | Self::Error | Self::Zero => Beyond::Bad,
+            Self::DeviceDefault | Self::Error | Self::Fill => Beyond::Bad,
             Self::Clamp => Beyond::Nearest,
             Self::Wrap => Beyond::Remainder,
         }

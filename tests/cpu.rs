@@ -94,7 +94,7 @@ fn a_mask_needs_all_indices_and_memory() {
     // Index rows without values need memory only for the mask.
     let plan = GatherNd::new().plan(&[1], &[1 << 62, 0]).unwrap();
     let error = plan.out_of_range(&[0_i32; 0]).unwrap_err();
-    let text = "output of 4611686018427387904 elements of 1 bytes cannot be allocated";
+    let text = "mask of 4611686018427387904 elements of 1 bytes cannot be allocated";
     assert_eq!(error.to_string(), text);
 }
 
@@ -137,7 +137,7 @@ fn of_two_values_either_may_be_out_of_range() {
                 .collect();
             let plan = GatherNd::new()
                 .negative_indices(negative)
-                .bad_indices(BadIndices::Zero)
+                .bad_indices(BadIndices::Fill)
                 .plan(&[3, 5, slice_len], &[values.len(), values.len(), 2])
                 .unwrap();
             let signed = indices.as_flattened().as_flattened();
@@ -179,7 +179,7 @@ where
                 _ => T::default(),
             })
             .collect();
-        let gather = GatherNd::new().bad_indices(BadIndices::Zero);
+        let gather = GatherNd::new().bad_indices(BadIndices::Fill);
         let plan = gather.plan(&[6, slice_len], &[7, 1]).unwrap();
         assert_eq!(
             plan.run(&params, &indices).unwrap(),
@@ -215,7 +215,7 @@ fn slices_of_large_params_are_copied() {
             .iter()
             .flat_map(|index| row(index).map_or_else(zeros, slice))
             .collect();
-        let zero = BadIndices::Zero;
+        let zero = BadIndices::Fill;
         let gather = GatherNd::new().bad_indices(zero);
         let plan = gather.plan(&[rows, slice_len], &[1000, 1]).unwrap();
         let found = plan.run(&params, &indices).unwrap();
@@ -244,7 +244,7 @@ fn outputs_of_fresh_memory_are_whole() {
     let slice_len = 1 << 18;
     let params: Vec<u8> = (0..=250).cycle().take(3 * slice_len).collect();
     let indices: Vec<i32> = (0..140).map(|place| place * 7 % 5 - 1).collect();
-    let gather = Gather::new().bad_indices(BadIndices::Zero);
+    let gather = Gather::new().bad_indices(BadIndices::Fill);
     let plan = gather.plan(&[3, slice_len], &[140]).unwrap();
     let shard = plan.shard(1..2).unwrap();
     for (plan, held, params) in [
@@ -283,7 +283,7 @@ fn long_slices_of_a_long_output_are_copied_whole() {
             .iter()
             .flat_map(|&index| [index.div_euclid(3), index.rem_euclid(3)])
             .collect();
-        let zero = BadIndices::Zero;
+        let zero = BadIndices::Fill;
         let (gather, gather_nd) = (
             Gather::new().bad_indices(zero),
             GatherNd::new().bad_indices(zero),
@@ -340,7 +340,7 @@ fn bad_rows_hold_the_fill() {
         .into_iter()
         .chain(cases::index_values())
     {
-        for job in case.jobs(&[1, 4], &[IndexKind::I64], &[BadIndices::Zero]) {
+        for job in case.jobs(&[1, 4], &[IndexKind::I64], &[BadIndices::Fill]) {
             let job = job.filled();
             let indices: Vec<i64> = bytemuck::pod_collect_to_vec(&job.indices);
             let filled = if job.element_bytes == 1 {
@@ -442,7 +442,7 @@ fn bytes_of_another_length_are_named() {
     assert_eq!(
         run(usize::MAX, &[], &[0; 8]),
         error(&format!(
-            "output of 6 elements of {} bytes cannot be allocated",
+            "params of 6 elements of {} bytes cannot be allocated",
             usize::MAX
         ))
     );
@@ -452,7 +452,7 @@ fn bytes_of_another_length_are_named() {
 #[test]
 fn a_fill_is_for_bad_rows_only() {
     let plan = Gather::new()
-        .bad_indices(BadIndices::Zero)
+        .bad_indices(BadIndices::Fill)
         .plan(&[4], &[5])
         .unwrap();
     let indices = [3, 0, 4, -1, 1];
@@ -495,7 +495,7 @@ fn any_copy_type_is_gathered_with_its_default() {
         }
     }
 
-    let plan = Gather::new().bad_indices(BadIndices::Zero);
+    let plan = Gather::new().bad_indices(BadIndices::Fill);
     let plan = plan.plan(&[2], &[3]).unwrap();
     let cards = [Card::Joker, Card::Number(7, "hearts")];
     assert_eq!(
@@ -514,7 +514,7 @@ fn operands_of_another_length_are_named() {
         let error = plan.run_into(&params, &indices, &mut vec![0; output]);
         let length = RunError::Length {
             operand,
-            expected,
+            expected: expected..=expected,
             found,
         };
         assert_eq!(error, Err(length.clone()));
@@ -533,6 +533,15 @@ fn operands_of_another_length_are_named() {
     assert_eq!(text, "output must have 12 elements, found 11");
     check(6, 4, 13, Operand::Output, 12, 13);
     check(0, 0, 0, Operand::Params, 6, 0);
+    let text = |plan: Result<GatherPlan, _>| {
+        let run = plan.unwrap().run(&[0_u8; 34], &[0_i32; 2]);
+        run.unwrap_err().to_string()
+    };
+    let table = Gather::new().plan(&[5, 3], &[2]).unwrap();
+    assert_eq!(
+        text(table.with_params_stride(8)),
+        "params must have 35 to 40 elements, found 34"
+    );
 }
 
 #[test]
@@ -575,7 +584,7 @@ fn a_bad_first_row_is_found_before_allocating() {
             "indices[0] = 0 is not in [0, 0)",
         ),
         (
-            gather.bad_indices(BadIndices::Zero),
+            gather.bad_indices(BadIndices::Fill),
             "output of 1152921504606846976 elements of 8 bytes cannot be allocated",
         ),
     ] {
@@ -589,6 +598,7 @@ fn a_bad_first_row_is_found_before_allocating() {
     assert_eq!(
         none_held.unwrap().run::<u64, _>(&[], &[0]).unwrap_err(),
         RunError::OutOfMemory {
+            operand: Operand::Output,
             elements: 1 << 60,
             element_bytes: 8
         }
@@ -700,7 +710,7 @@ fn threads_agree_on_the_first_bad_row() {
 #[test]
 fn large_gathers_equal_the_oracle() {
     let case = cases::many_rows();
-    for job in case.jobs(&[4], &[IndexKind::U32], &[BadIndices::Zero]) {
+    for job in case.jobs(&[4], &[IndexKind::U32], &[BadIndices::Fill]) {
         job.check(&Cpu);
     }
 }
@@ -733,7 +743,7 @@ fn all_small_shapes_equal_the_oracle() {
                 shapes.fetch_add(1, Relaxed);
                 if case.check_plan() {
                     planned.fetch_add(1, Relaxed);
-                    for job in sweep::jobs_of(case, &[BadIndices::Error, BadIndices::Zero]) {
+                    for job in sweep::jobs_of(case, &[BadIndices::Error, BadIndices::Fill]) {
                         job.check(&Cpu);
                         gathers.fetch_add(1, Relaxed);
                     }

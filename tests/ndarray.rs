@@ -98,7 +98,7 @@ fn every_layout_of_every_case_equals_the_oracle() {
         for params in layouts(&case.params_shape, &elements) {
             for indices in layouts(&case.indices_shape, &indices) {
                 copied += usize::from(!params.is_standard_layout());
-                let zeros = gather_case(&case, BadIndices::Zero, &params, &indices).unwrap();
+                let zeros = gather_case(&case, BadIndices::Fill, &params, &indices).unwrap();
                 assert_eq!(zeros, expected, "{case:?}");
                 assert!(zeros.is_standard_layout());
                 let result = gather_case(&case, BadIndices::Error, &params, &indices);
@@ -193,7 +193,7 @@ fn arrays_of_no_dims_and_of_no_elements() {
 #[test]
 fn elements_of_any_type_are_gathered() {
     let words = array![["one", "two"], ["three", "four"]];
-    let gather = Gather::new().axis(-1).bad_indices(BadIndices::Zero);
+    let gather = Gather::new().axis(-1).bad_indices(BadIndices::Fill);
     let output = gather.gather_array(&words.slice(s![..;-1, ..]), &array![1, 2]);
     assert_eq!(
         output.unwrap(),

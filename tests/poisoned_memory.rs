@@ -49,7 +49,7 @@ fn check(plan: &GatherPlan, indices: &[i32]) {
 
 #[test]
 fn outputs_of_every_width_are_written_whole() {
-    let zero = BadIndices::Zero;
+    let zero = BadIndices::Fill;
     for width in (1..=140).chain([400, 2047, 2048, 2049, 5000]) {
         for rows in [1, 2, 3, 9] {
             // Good and bad rows, either of them last.
@@ -81,7 +81,7 @@ fn outputs_that_threads_share_are_written_whole() {
     for width in [1, 3, 64, 1000, 4096, 70_001] {
         let rows = (8 << 20) / width + 1;
         let indices: Vec<i32> = (0..3).cycle().take(rows).collect();
-        let plan = Gather::new().bad_indices(BadIndices::Zero);
+        let plan = Gather::new().bad_indices(BadIndices::Fill);
         check(&plan.plan(&[2, width], &[rows]).unwrap(), &indices);
     }
 }
@@ -89,7 +89,7 @@ fn outputs_that_threads_share_are_written_whole() {
 #[test]
 fn a_shard_writes_zeros_for_rows_it_does_not_hold() {
     let plan = Gather::new()
-        .bad_indices(BadIndices::Zero)
+        .bad_indices(BadIndices::Fill)
         .plan(&[4, 5], &[6])
         .unwrap();
     let shard = plan.shard(1..2).unwrap();

@@ -219,7 +219,7 @@ impl Run {
         match (self.bad_indices, self.device) {
             (Policy::Clamp, _) => BadIndices::Clamp,
             (Policy::Wrap, _) => BadIndices::Wrap,
-            (Policy::Zero, _) | (Policy::Default, Device::Gpu) => BadIndices::Zero,
+            (Policy::Zero, _) | (Policy::Default, Device::Gpu) => BadIndices::Fill,
             _ => BadIndices::Error,
         }
     }

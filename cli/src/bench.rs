@@ -108,7 +108,7 @@ struct Work {
 impl Work {
     fn new(row_count: usize, slice_len: usize, gathered: usize) -> Result<Self> {
         let plan = GatherNd::new()
-            .bad_indices(BadIndices::Zero)
+            .bad_indices(BadIndices::Fill)
             .plan(&[row_count, slice_len], &[gathered, 1])?;
         let params: Vec<u32> = (1..).take(row_count * slice_len).collect();
         // Weyl's sequence: spread over all of params, in an order that does not help prefetching.

@@ -223,7 +223,7 @@ fn check_lengths(plan: &GatherPlan, [params, indices, output]: [usize; 3]) {
     };
     let error = RunError::Length {
         operand,
-        expected,
+        expected: expected..=expected,
         found,
     };
     let (params, indices) = (vec![1_u8; params], vec![0_u64; indices]);

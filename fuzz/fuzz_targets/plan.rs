@@ -94,7 +94,7 @@ fn elements(shape: &[usize]) -> u64 {
 fn check_empty_operands(plan: &GatherPlan) {
     let missing = |operand, expected| RunError::Length {
         operand,
-        expected,
+        expected: expected..=expected,
         found: 0,
     };
     let expected = match (plan.params_len(), plan.indices_len()) {

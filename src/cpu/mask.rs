@@ -27,7 +27,7 @@ impl GatherPlan {
     /// ```
     /// use wgpu_gather::{BadIndices, Gather};
     ///
-    /// let plan = Gather::new().bad_indices(BadIndices::Zero).plan(&[3], &[4])?;
+    /// let plan = Gather::new().bad_indices(BadIndices::Fill).plan(&[3], &[4])?;
     /// let indices = [2, -1, 0, 3];
     /// assert_eq!(plan.run(&[10, 20, 30], &indices)?, [30, 0, 10, 0]);
     /// let bad_rows = plan.out_of_range(&indices)?;
@@ -53,6 +53,7 @@ impl GatherPlan {
         let len = room
             .filter(|&len| bad_rows.try_reserve_exact(len).is_ok())
             .ok_or(RunError::OutOfMemory {
+                operand: Operand::Mask,
                 elements,
                 element_bytes: size_of::<bool>(),
             })?;

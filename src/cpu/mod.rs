@@ -21,7 +21,7 @@ impl GatherPlan {
     /// Gathers on the CPU and returns the output, row-major, in the shape [`output_shape`](Self::output_shape).
     ///
     /// `params` and `indices` are row-major too. Elements are copied, so they may be of any type: numbers, `&str`,
-    /// structs. [`BadIndices::Zero`](crate::BadIndices::Zero) puts `T::default()` in the whole slice of a bad row.
+    /// structs. [`BadIndices::Fill`](crate::BadIndices::Fill) puts `T::default()` in the whole slice of a bad row.
     ///
     /// With the feature `rayon`, threads share a large gather: those of the pool that the caller runs in, or else of
     /// the global pool. If the global pool cannot be made, the calling thread gathers by itself. A program built with
@@ -83,6 +83,7 @@ impl GatherPlan {
             // A bad row is named first.
             check(self, operands)?;
             return Err(RunError::OutOfMemory {
+                operand: Operand::Output,
                 elements: self.dims().output_len(),
                 element_bytes: operands.element_bytes,
             });
@@ -103,7 +104,7 @@ impl GatherPlan {
     /// ```
     /// use wgpu_gather::{BadIndices, Gather};
     ///
-    /// let plan = Gather::new().bad_indices(BadIndices::Zero).plan(&[3, 2], &[2])?;
+    /// let plan = Gather::new().bad_indices(BadIndices::Fill).plan(&[3, 2], &[2])?;
     /// let mut output = [9; 4];
     /// plan.run_into(&[1, 2, 3, 4, 5, 6], &[2, -1], &mut output)?;
     /// assert_eq!(output, [5, 6, 0, 0]);
@@ -119,7 +120,7 @@ impl GatherPlan {
     }
 
     /// As [`run_into`](Self::run_into), but with `fill` in the slices of bad rows, where
-    /// [`BadIndices::Zero`](crate::BadIndices::Zero) would put `T::default()`.
+    /// [`BadIndices::Fill`](crate::BadIndices::Fill) would put `T::default()`.
     ///
     /// # Errors
     ///
@@ -130,7 +131,7 @@ impl GatherPlan {
     /// ```
     /// use wgpu_gather::{BadIndices, Gather};
     ///
-    /// let plan = Gather::new().bad_indices(BadIndices::Zero).plan(&[2], &[2])?;
+    /// let plan = Gather::new().bad_indices(BadIndices::Fill).plan(&[2], &[2])?;
     /// let mut output = ["", ""];
     /// plan.run_into_with_fill(&["a", "b"], &[7, 0], "?", &mut output)?;
     /// assert_eq!(output, ["?", "a"]);
@@ -188,33 +189,34 @@ impl GatherPlan {
     ) -> Result<Vec<u8>, RunError> {
         let plan = self.with_packed_output();
         let (dims, index_kind) = (plan.dims(), types.index_kind);
-        let params_bytes = byte_len(dims.params_len(), types.element_bytes)?;
+        let params_bytes = byte_len(Operand::Params, dims.params_len(), types.element_bytes)?;
         let with_gap = dims
             .params_len_with_gap()
             .saturating_mul(types.element_bytes);
         check_byte_len(Operand::Params, params_bytes..=with_gap, params.len())?;
-        let indices_bytes = byte_len(dims.indices_len(), index_kind.bytes())?;
+        let indices_bytes = byte_len(Operand::Indices, dims.indices_len(), index_kind.bytes())?;
         check_byte_len(
             Operand::Indices,
             indices_bytes..=indices_bytes,
             indices.len(),
         )?;
-        let output_bytes = byte_len(dims.output_len(), types.element_bytes)?;
+        let output_bytes = byte_len(Operand::Output, dims.output_len(), types.element_bytes)?;
         let element_bytes = usize::try_from(types.element_bytes).unwrap_or(usize::MAX);
         let run = |indices: IndexValues<'_>| {
             let mut operands = Operands::new(params, indices, &0, &0);
             operands.element_bytes = element_bytes;
             plan.gather_to_vec(&operands, output_bytes)
         };
-        // Without memory for the indices there is no output.
-        let no_memory = || RunError::OutOfMemory {
-            elements: dims.output_len(),
+        let no_memory = |element_bytes| RunError::OutOfMemory {
+            operand: Operand::Indices,
+            elements: dims.indices_len(),
             element_bytes,
         };
         macro_rules! run_as {
             ($kind:ident, $index:ty) => {{
-                let indices = numbers(indices, <$index>::from_le_bytes).ok_or_else(no_memory)?;
-                run(IndexValues::$kind(&indices))
+                let values = numbers(indices, <$index>::from_le_bytes);
+                let values = values.ok_or_else(|| no_memory(size_of::<$index>()))?;
+                run(IndexValues::$kind(&values))
             }};
         }
         match index_kind {
@@ -231,11 +233,12 @@ impl GatherPlan {
 }
 
 /// The bytes of `elements` elements of `width` bytes each; an error if they are more than `i64::MAX`.
-fn byte_len(elements: u64, width: u64) -> Result<u64, RunError> {
+fn byte_len(operand: Operand, elements: u64, width: u64) -> Result<u64, RunError> {
     let bytes = elements
         .checked_mul(width)
         .filter(|&bytes| bytes <= i64::MAX.unsigned_abs());
     bytes.ok_or_else(|| RunError::OutOfMemory {
+        operand,
         elements,
         element_bytes: usize::try_from(width).unwrap_or(usize::MAX),
     })

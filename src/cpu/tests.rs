@@ -45,7 +45,7 @@ fn check<T: Copy + Default + Send + Sync + PartialEq + Debug>(
 
 #[test]
 fn slices_of_every_width_are_copied_whole() {
-    let zero = BadIndices::Zero;
+    let zero = BadIndices::Fill;
     for width in WIDTHS {
         let params = bytes(6 * width);
         let rows = [5, 0, 6, 2, -1, 4, 1, i64::MAX, i64::MIN];
@@ -116,7 +116,7 @@ fn bad_rows_are_errors_that_name_the_first_one() {
 
 #[test]
 fn located_rows_are_those_of_the_formula() {
-    let zero = BadIndices::Zero;
+    let zero = BadIndices::Fill;
     // Two batches of three blocks of four rows, and more index rows than are located in one step.
     let (count, params) = (300, bytes(2 * 3 * 4 * 2));
     let indices: Vec<i64> = (0..2 * count).map(|n| (n * 7 + n / 9) % 6 - 1).collect();
@@ -208,7 +208,7 @@ fn indices_are_counted_from_the_end_and_clamped() {
         &[9, 7, 7, 9, 9, 7],
     );
     let plan = gather
-        .bad_indices(BadIndices::Zero)
+        .bad_indices(BadIndices::Fill)
         .plan(&[3], &[6])
         .expect("a valid shape");
     check(
@@ -224,7 +224,7 @@ fn indices_are_counted_from_the_end_and_clamped() {
 #[test]
 fn padding_and_pointers_are_copied() {
     let plan = Gather::new()
-        .bad_indices(BadIndices::Zero)
+        .bad_indices(BadIndices::Fill)
         .plan(&[2, 2], &[3])
         .expect("a valid shape");
     let words = ["a", "bc", "def", "g"];
@@ -260,7 +260,7 @@ fn an_error_leaves_an_empty_vector_and_a_whole_output() {
 fn threads_write_parts_of_one_output() {
     // Slices are short, as a gather of many slices is shared although its bytes are few.
     const ROWS: i64 = 9000;
-    let plan = Gather::new().bad_indices(BadIndices::Zero);
+    let plan = Gather::new().bad_indices(BadIndices::Fill);
     let plan = plan.plan(&[4, 3], &[9000]).expect("a valid shape");
     let params = bytes(12);
     let rows: Vec<i64> = (0..ROWS).map(|n| n % 5).collect();

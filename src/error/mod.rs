@@ -3,6 +3,7 @@
 mod plan;
 
 use std::fmt;
+use std::ops::RangeInclusive;
 
 pub use self::plan::PlanError;
 use crate::bad_indices::BadIndexError;
@@ -46,31 +47,45 @@ impl fmt::Display for Operand {
     }
 }
 
+/// "35", or "35 to 40".
+fn either(numbers: &RangeInclusive<u64>) -> String {
+    match (numbers.start(), numbers.end()) {
+        (first, last) if first == last => first.to_string(),
+        (first, last) => format!("{first} to {last}"),
+    }
+}
+
 /// The error of a gather on the CPU.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, thiserror::Error)]
 #[non_exhaustive]
 #[expect(missing_docs, reason = "the texts say what the fields are")]
 pub enum RunError {
-    /// An operand has another number of elements than in the plan.
-    #[error("{operand} must have {expected} elements, found {found}")]
+    /// An operand has another number of elements than in the plan. There are several right numbers if the plan has
+    /// strides: with the gap after the last row, with a part of it, or without.
+    #[error("{operand} must have {} elements, found {found}", either(.expected))]
     Length {
         operand: Operand,
-        expected: u64,
+        expected: RangeInclusive<u64>,
         found: usize,
     },
-    /// An operand of `run_bytes` has another number of bytes than its elements in the plan.
-    #[error("{operand} must have {expected} bytes, found {found}")]
+    /// An operand of bytes has another number of bytes than its elements in the plan.
+    #[error("{operand} must have {} bytes, found {found}", either(.expected))]
     ByteLength {
         operand: Operand,
-        expected: u64,
+        expected: RangeInclusive<u64>,
         found: usize,
     },
     /// An index is out of range, and the policy makes it an error.
     #[error(transparent)]
     BadIndex(#[from] BadIndexError),
-    /// The elements that a call returns cannot be allocated: the output of `run`, or the mask of `out_of_range`.
-    #[error("output of {elements} elements of {element_bytes} bytes cannot be allocated")]
-    OutOfMemory { elements: u64, element_bytes: usize },
+    /// There is no memory for the elements of an operand: of the output, the mask or a tensor that a call makes, or of
+    /// indices that it converts.
+    #[error("{operand} of {elements} elements of {element_bytes} bytes cannot be allocated")]
+    OutOfMemory {
+        operand: Operand,
+        elements: u64,
+        element_bytes: usize,
+    },
 }
 
 /// The error of a gather of ndarray's arrays.
@@ -131,10 +146,10 @@ pub enum GatherError {
         "params and indices of gather_elements must have at most {limit} elements after the leading dims that they share, found {rows}"
     )]
     TooManyPlaces { rows: u64, limit: u64 },
-    /// The dims of gather_elements' indices make more groups than the shader handles. A dim in which indices is as
-    /// large as params joins the group of the dim before it, unless one of the two is the axis.
+    /// More dims than the shader handles. A dim in which indices is as large as params counts as one with the dim before
+    /// it, unless one of the two is the axis.
     #[error(
-        "indices of gather_elements must have at most {limit} groups of dims on the GPU, found {place_dims}: neighbouring dims in which indices is as large as params make one group, so cut params to the shape of indices in all dims but the axis"
+        "gather_elements on the GPU supports at most {limit} dims in which params and indices differ, found {place_dims}"
     )]
     TooManyPlaceDims { place_dims: usize, limit: usize },
     /// A buffer range is shorter than its operand, rounded up to whole words.

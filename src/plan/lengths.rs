@@ -31,7 +31,7 @@ pub(crate) fn check_len(
         true => Ok(()),
         false => Err(RunError::Length {
             operand,
-            expected: *expected.start(),
+            expected,
             found,
         }),
     }
@@ -43,10 +43,12 @@ pub(crate) fn check_byte_len(
     expected: RangeInclusive<u64>,
     found: usize,
 ) -> Result<(), RunError> {
-    let bytes = *expected.start();
-    check_len(operand, expected, found).map_err(|_| RunError::ByteLength {
-        operand,
-        expected: bytes,
-        found,
-    })
+    match expected.contains(&(found as u64)) {
+        true => Ok(()),
+        false => Err(RunError::ByteLength {
+            operand,
+            expected,
+            found,
+        }),
+    }
 }

@@ -15,7 +15,7 @@ pub fn blocking(gpu: &Gpu) -> OnGpu<'_> {
 }
 
 impl Voice for OnGpu<'_> {
-    const DEVICE_DEFAULT: BadIndices = BadIndices::Zero;
+    const DEVICE_DEFAULT: BadIndices = BadIndices::Fill;
 
     fn gather<T: Element, I: GatherIndex>(
         &self,

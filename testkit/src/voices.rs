@@ -42,7 +42,7 @@ pub const POLICIES: &[BadIndices] = BadIndices::ALL;
 pub const TENSORFLOWS_POLICIES: [BadIndices; 3] = [
     BadIndices::DeviceDefault,
     BadIndices::Error,
-    BadIndices::Zero,
+    BadIndices::Fill,
 ];
 
 impl Case {
@@ -155,7 +155,7 @@ fn output_of(answer: &Answer, params: &[u8], fill: &[u8]) -> Vec<u8> {
 impl Job {
     /// This job with a fill in the slices of bad rows.
     pub fn filled(&self) -> Self {
-        assert_eq!(self.plan.bad_indices(), BadIndices::Zero);
+        assert_eq!(self.plan.bad_indices(), BadIndices::Fill);
         let fill: Vec<u8> = (0..self.element_bytes)
             .map(|n| u8::try_from(0xa0 + n).expect("a few bytes"))
             .collect();

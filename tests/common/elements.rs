@@ -58,7 +58,7 @@ pub fn check_element_types(voice: &impl Voice) {
 
 #[track_caller]
 fn check<T: Element>(voice: &impl Voice, [a, b, c]: [T; 3]) {
-    let gather = Gather::new().bad_indices(BadIndices::Zero);
+    let gather = Gather::new().bad_indices(BadIndices::Fill);
     let plan = gather.plan(&[3], &[5]).unwrap();
     let output = voice.gather(&plan, &[a, b, c], &[2, 0, 3, 1, 0]).unwrap();
     let expected = [c, a, T::zeroed(), b, a];

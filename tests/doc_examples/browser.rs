@@ -4,6 +4,6 @@ use wgpu_gather::{BadIndices, Executor, Gather, GpuError};
 pub async fn colours(pixels: &[u32]) -> Result<Vec<[u8; 4]>, GpuError> {
     let executor = Executor::new().await;
     let palette = [[255, 0, 0, 255], [0, 0, 255, 255]];
-    let gather = Gather::new().bad_indices(BadIndices::Zero);
+    let gather = Gather::new().bad_indices(BadIndices::Fill);
     executor.gather(gather, &palette, pixels).await
 }

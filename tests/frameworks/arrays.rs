@@ -1,6 +1,6 @@
 //! Rows of NumPy, CuPy, JAX, XLA, MLX, Nx and ndarray.
 
-use wgpu_gather::BadIndices::{Clamp, DeviceDefault, Error, Wrap, Zero};
+use wgpu_gather::BadIndices::{Clamp, DeviceDefault, Error, Fill, Wrap};
 use wgpu_gather::NegativeIndices::{FromEnd, Invalid};
 
 use crate::row::Here::{
@@ -68,7 +68,7 @@ pub fn rows() -> Vec<Row> {
         ),
         row(
             "`jax.numpy.take(a, indices, axis=0)`",
-            G(None, 0, FromEnd, Zero),
+            G(None, 0, FromEnd, Fill),
             [filled(
                 NAN,
                 call(THREE, around, (&[5], &[3., NAN, 1., 3., NAN])),
@@ -91,7 +91,7 @@ pub fn rows() -> Vec<Row> {
         ),
         row(
             "JAX `a.at[indices].get(mode=\"fill\", fill_value=-9)`",
-            G(None, 0, FromEnd, Zero),
+            G(None, 0, FromEnd, Fill),
             [filled(
                 -9.,
                 call(THREE, around, (&[5], &[3., -9., 1., 3., -9.])),
@@ -148,7 +148,7 @@ pub fn rows() -> Vec<Row> {
         ),
         row(
             "`jax.numpy.take_along_axis(arr, indices, axis=1)`",
-            B(1, FromEnd, Zero),
+            B(1, FromEnd, Fill),
             [
                 filled(
                     NAN,

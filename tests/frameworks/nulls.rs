@@ -1,7 +1,7 @@
 //! Rows of Arrow, Polars and NumPy's masked arrays, whose outputs have nulls. The expected results are those of PyArrow
 //! 26.0, Polars 2.1 and NumPy 2.4.
 
-use wgpu_gather::BadIndices::{Clamp, Zero};
+use wgpu_gather::BadIndices::{Clamp, Fill};
 use wgpu_gather::NegativeIndices::{FromEnd, Invalid};
 
 use crate::row::Here::Gather as G;
@@ -14,7 +14,7 @@ pub fn rows() -> Vec<Row> {
     vec![
         row(
             "Arrow `take(values, indices)`, null indices",
-            G(None, 0, Invalid, Zero),
+            G(None, 0, Invalid, Fill),
             [masked(
                 &[false, true, false, true, false],
                 call(
@@ -26,7 +26,7 @@ pub fn rows() -> Vec<Row> {
         ),
         row(
             "Polars `series.gather(indices)`, null indices",
-            G(None, 0, FromEnd, Zero),
+            G(None, 0, FromEnd, Fill),
             [masked(
                 &[false, true, false, false],
                 call(NUMPY, (&[4], &[0, NULL, 4, -1]), (&[4], &[4., 0., 6., 8.])),
@@ -34,7 +34,7 @@ pub fn rows() -> Vec<Row> {
         ),
         row(
             "Polars `expr.get(indices, null_on_oob=True)`",
-            G(None, 0, FromEnd, Zero),
+            G(None, 0, FromEnd, Fill),
             [masked(
                 &[false, true, false],
                 call(NUMPY, (&[3], &[0, 6, -1]), (&[3], &[4., 0., 8.])),

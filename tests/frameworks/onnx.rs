@@ -1,6 +1,6 @@
 //! Rows of Paddle, ONNX, OpenVINO and WebNN.
 
-use wgpu_gather::BadIndices::{Clamp, DeviceDefault, Error, Zero};
+use wgpu_gather::BadIndices::{Clamp, DeviceDefault, Error, Fill};
 use wgpu_gather::NegativeIndices::{FromEnd, Invalid};
 
 use crate::row::Here::{Broadcast as B, Gather as G, GatherElements as E, GatherNd as Nd};
@@ -96,7 +96,7 @@ pub fn rows() -> Vec<Row> {
         ),
         row(
             "OpenVINO `Gather-8`, axis 0",
-            G(None, 0, FromEnd, Zero),
+            G(None, 0, FromEnd, Fill),
             [
                 call(ONE_TO_FIVE, (&[3], &[0, -2, -1]), (&[3], &[1., 4., 5.])),
                 call(ONE_TO_FIVE, (&[3], &[3, 10, -20]), (&[3], &[4., 0., 0.])),
@@ -104,7 +104,7 @@ pub fn rows() -> Vec<Row> {
         ),
         row(
             "OpenVINO `Gather-8`, axis 1, batch_dims 1",
-            G(Some(1), 1, FromEnd, Zero),
+            G(Some(1), 1, FromEnd, Fill),
             [call(
                 (&[2, 5], &[1., 2., 3., 4., 5., 6., 7., 8., 9., 10.]),
                 (&[2, 3], &[0, 0, 4, 4, 0, 0]),

@@ -90,7 +90,7 @@ fn check(device: &impl Device) {
 fn plan(case: &Value) -> GatherPlan {
     let (negative, bad) = match case["mode"].as_str().unwrap() {
         "raise" => (NegativeIndices::FromEnd, BadIndices::Error),
-        "fill" | "jax fill" => (NegativeIndices::FromEnd, BadIndices::Zero),
+        "fill" | "jax fill" => (NegativeIndices::FromEnd, BadIndices::Fill),
         "clip" => (NegativeIndices::Invalid, BadIndices::Clamp),
         "jax clip" => (NegativeIndices::FromEnd, BadIndices::Clamp),
         "wrap" => (NegativeIndices::Invalid, BadIndices::Wrap),

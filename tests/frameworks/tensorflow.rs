@@ -1,6 +1,6 @@
 //! Rows of TensorFlow, TensorFlow Lite and Keras.
 
-use wgpu_gather::BadIndices::{DeviceDefault, Error, Zero};
+use wgpu_gather::BadIndices::{DeviceDefault, Error, Fill};
 use wgpu_gather::NegativeIndices::{FromEnd, Invalid};
 
 use crate::row::Here::{Broadcast as B, Gather as G, GatherNd as Nd};
@@ -33,7 +33,7 @@ pub fn rows() -> Vec<Row> {
         ),
         row(
             "`tf.gather` on a GPU, index out of range",
-            G(None, 0, Invalid, Zero),
+            G(None, 0, Invalid, Fill),
             [call(THREE, (&[3], &[0, 3, -1]), (&[3], &[1., 0., 0.]))],
         ),
         row(
@@ -81,7 +81,7 @@ pub fn rows() -> Vec<Row> {
         ),
         row(
             "`tf.gather_nd(params, indices, bad_indices_policy=\"IGNORE\")`",
-            Nd(0, Invalid, Zero),
+            Nd(0, Invalid, Fill),
             [call(
                 ZERO_TO_SEVEN,
                 (&[3, 2], &[0, 1, 2, 0, 0, -1]),

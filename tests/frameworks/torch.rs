@@ -1,6 +1,6 @@
 //! Rows of PyTorch, burn, candle, ggml and TVM.
 
-use wgpu_gather::BadIndices::{Clamp, DeviceDefault, Error, Wrap, Zero};
+use wgpu_gather::BadIndices::{Clamp, DeviceDefault, Error, Fill, Wrap};
 use wgpu_gather::NegativeIndices::{FromEnd, Invalid};
 
 use crate::row::Here::{Gather as G, GatherElements as E, GatherNd as Nd, GatherNdAt as NdAt};
@@ -114,7 +114,7 @@ pub fn rows() -> Vec<Row> {
         ),
         row(
             "candle `tensor.index_select(&indexes, 1)`, `u32::MAX` for padding",
-            G(Some(1), 0, Invalid, Zero),
+            G(Some(1), 0, Invalid, Fill),
             [call(
                 (&[2, 2], &[1., 2., 3., 4.]),
                 (&[2], &[1, u32::MAX as i64]),
@@ -132,7 +132,7 @@ pub fn rows() -> Vec<Row> {
         ),
         row(
             "candle `tensor.gather(&indexes, 1)`, `u32::MAX` for padding",
-            E(1, Invalid, Zero),
+            E(1, Invalid, Fill),
             [call(
                 TENS,
                 (&[2, 2], &[0, u32::MAX as i64, u32::MAX as i64, 2]),

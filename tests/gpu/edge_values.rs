@@ -167,7 +167,7 @@ fn check(
     slices: &[Slices],
     case_of: impl Fn(IndexKind, Slices) -> Case,
 ) {
-    const POLICIES: [BadIndices; 3] = [BadIndices::Zero, BadIndices::Clamp, BadIndices::Error];
+    const POLICIES: [BadIndices; 3] = [BadIndices::Fill, BadIndices::Clamp, BadIndices::Error];
     let limits = gpu.device().limits();
     for &slices in slices {
         let mut jobs = Vec::new();
@@ -204,7 +204,7 @@ fn check(
                 check_cpu(job);
             }
             let filled = of_case.iter().filter(|job| {
-                job.plan.bad_indices() == BadIndices::Zero && slices.element_bytes <= 64
+                job.plan.bad_indices() == BadIndices::Fill && slices.element_bytes <= 64
             });
             jobs.extend(filled.map(Job::filled));
             jobs.extend(of_case.clone());

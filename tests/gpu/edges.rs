@@ -130,7 +130,7 @@ fn check(gpu: &Gpu, element_bytes: usize, [batches, outer, slice_len]: [usize; 3
     let dim = if batches * outer == 1 { 50 } else { 3 };
     let index_kind = IndexKind::ALL[(count + slice_len) % IndexKind::ALL.len()];
     let plan = Gather::new().axis(2).batch_dims(1);
-    let plan = plan.bad_indices(BadIndices::Zero);
+    let plan = plan.bad_indices(BadIndices::Fill);
     let plan = plan.plan(&[batches, outer, dim, slice_len], &[batches, count]);
     let plan = plan.unwrap();
     let name = format!("{plan}, elements of {element_bytes} bytes, {index_kind}");

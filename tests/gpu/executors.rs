@@ -93,8 +93,8 @@ fn executors(gpu: &'static Gpu) {
     );
     let params = [1.5_f32, f32::NAN, -0.0, 4.0, 5.0, 6.0];
     for (bad_indices, indices) in [
-        (BadIndices::Zero, [2, 0, 1]),
-        (BadIndices::Zero, [2, 3, -1]),
+        (BadIndices::Fill, [2, 0, 1]),
+        (BadIndices::Fill, [2, 3, -1]),
         (BadIndices::Error, [2, 0, 1]),
         (BadIndices::Error, [2, 3, -1]),
     ] {
@@ -108,7 +108,7 @@ fn executors(gpu: &'static Gpu) {
         let is_error = bad_indices == BadIndices::Error && indices[1] == 3;
         assert_eq!(gpu.is_err(), is_error, "{bad_indices:?} {indices:?}");
     }
-    let plan = Gather::new().bad_indices(BadIndices::Zero);
+    let plan = Gather::new().bad_indices(BadIndices::Fill);
     let plan = plan.plan(&[3], &[2]).unwrap();
     let [gpu, cpu] =
         [&on_gpu, &on_cpu].map(|executor| executor.gather(&plan, &[1], &[0, 0]).wait());
@@ -131,7 +131,7 @@ impl Default for Weight {
 }
 
 fn zero_bytes_on_both(gpu: &'static Gpu) {
-    let plan = Gather::new().bad_indices(BadIndices::Zero);
+    let plan = Gather::new().bad_indices(BadIndices::Fill);
     let plan = plan.plan(&[2], &[2]).unwrap();
     let params = [Weight(5.0), Weight(6.0)];
     for executor in both(gpu) {
@@ -167,7 +167,7 @@ fn tensors(gpu: &'static Gpu) {
         let text = "tensor shape must have 6 elements, found [3,3]";
         assert_eq!(error.to_string(), text, "{executor}");
         let rows = executor.upload(&[2_u32, 0, 7]).unwrap();
-        let gather = Gather::new().bad_indices(BadIndices::Zero);
+        let gather = Gather::new().bad_indices(BadIndices::Fill);
         let request = executor.gather(gather, &table, &rows).fill(9).on_gpu();
         let taken = request.wait().unwrap();
         assert_eq!(taken.shape(), [3, 2], "{executor}");
@@ -206,7 +206,7 @@ struct Filled<'a> {
 }
 
 impl Voice for Filled<'_> {
-    const DEVICE_DEFAULT: BadIndices = BadIndices::Zero;
+    const DEVICE_DEFAULT: BadIndices = BadIndices::Fill;
 
     fn gather<T: Element, I: GatherIndex>(
         &self,
@@ -234,7 +234,7 @@ fn fill_on_both(gpu: &'static Gpu) {
             let fill = &job.fill;
             job.check(&Filled { executor, fill });
         }
-        let plan = Gather::new().bad_indices(BadIndices::Zero);
+        let plan = Gather::new().bad_indices(BadIndices::Fill);
         let plan = plan.plan(&[3], &[3]).unwrap();
         let output = block_on(executor.gather(&plan, &[1_u8, 2, 3], &[2, -1, 0]).fill(9));
         assert_eq!(output, Ok(vec![3, 9, 1]), "{executor}");
@@ -260,7 +260,7 @@ fn fill_on_both(gpu: &'static Gpu) {
 fn fill_too_long(_: &'static Gpu) {
     let gpu = pollster::block_on(Gpu::open(&GpuOptions::from_env())).unwrap();
     gpu.device().destroy();
-    let plan = Gather::new().bad_indices(BadIndices::Zero);
+    let plan = Gather::new().bad_indices(BadIndices::Fill);
     let plan = plan.plan(&[2], &[1]).unwrap();
     let too_long = GatherError::FillTooLong { element_bytes: 17 };
     let error = Err(GpuError::Gather(too_long));

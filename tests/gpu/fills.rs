@@ -43,7 +43,7 @@ fn check(run: impl Fn(Vec<Job>) -> usize) {
                 let three = [0, 0, 2, 1, 0, 0, 0, 0, -1, 0, 0, 0];
                 let three = case(gather_nd(0), &[1, 1, 3, slice_len], &[4, 3], &three);
                 for case in [one, three] {
-                    let zeros = case.jobs(&[element_bytes], &[IndexKind::I32], &[BadIndices::Zero]);
+                    let zeros = case.jobs(&[element_bytes], &[IndexKind::I32], &[BadIndices::Fill]);
                     jobs.extend(zeros.iter().map(Job::filled));
                 }
             }

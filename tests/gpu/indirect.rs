@@ -33,7 +33,7 @@ pub(crate) fn trials() -> Vec<Trial> {
 fn jobs() -> impl Iterator<Item = Job> {
     let table = cases::table().into_iter().filter(Case::check_plan);
     let table = table.filter(|case| !case.repeats_index_rows());
-    let policies = [BadIndices::Zero];
+    let policies = [BadIndices::Fill];
     let of_table = table.flat_map(move |case| case.jobs(&[1, 4, 16], &[IndexKind::I64], &policies));
     let lengths = cases::slice_lengths().into_iter();
     of_table.chain(lengths.flat_map(move |case| case.jobs(&WIDTHS, &[IndexKind::I32], &policies)))

@@ -150,7 +150,7 @@ pub(crate) fn filled() -> Box<dyn Iterator<Item = Job>> {
     let cases = cases::slice_lengths()
         .into_iter()
         .chain(cases::index_values());
-    let jobs = cases.flat_map(|case| case.jobs(&WIDTHS, &[IndexKind::I64], &[BadIndices::Zero]));
+    let jobs = cases.flat_map(|case| case.jobs(&WIDTHS, &[IndexKind::I64], &[BadIndices::Fill]));
     Box::new(jobs.map(|job| job.filled()))
 }
 
@@ -217,7 +217,7 @@ fn count_once(gpu: &'static Gpu) {
 }
 
 fn report_with_zero(gpu: &'static Gpu) {
-    let plan = GatherNd::new().bad_indices(BadIndices::Zero);
+    let plan = GatherNd::new().bad_indices(BadIndices::Fill);
     let plan = plan.plan(&[3, 4], &[2, 2]).unwrap();
     assert_eq!(report_of(gpu, &plan, &[2, 3, 0, 0]), None);
     let bad_rows = report_of(gpu, &plan, &[2, 3, 3, 0]).unwrap();

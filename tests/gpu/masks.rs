@@ -111,7 +111,7 @@ fn range<T>(tensor: &Tensor<T>) -> wgpu::BufferSlice<'_> {
 
 /// Params in shards, one of which shares the mask's buffer, and a plan of a shard.
 fn shards(gpu: &'static Gpu) {
-    let plan = GatherNd::new().bad_indices(BadIndices::Zero);
+    let plan = GatherNd::new().bad_indices(BadIndices::Fill);
     let plan = plan.plan(&[5, 2], &[7, 1]).unwrap();
     let arena = gpu.upload(&[9_u8; 1024]).unwrap();
     let arena = arena.buffer().unwrap();

@@ -120,7 +120,7 @@ fn counted(gpu: &Gpu) -> [isize; 8] {
 /// On a device of its own, where no other trial makes objects.
 fn makes_nothing(_: &'static Gpu) {
     let gpu = pollster::block_on(Gpu::open(&GpuOptions::from_env())).unwrap();
-    for policy in [BadIndices::Zero, BadIndices::Error] {
+    for policy in [BadIndices::Fill, BadIndices::Error] {
         let lookup = Lookup::new(&gpu, policy);
         let prepared = gpu
             .gatherer()
@@ -158,13 +158,13 @@ fn makes_nothing(_: &'static Gpu) {
 /// For several policies, slice lengths and index counts: after a warm-up, a gather makes no pipeline.
 fn warm_up(_: &'static Gpu) {
     let gpu = pollster::block_on(Gpu::open(&GpuOptions::from_env())).unwrap();
-    for policy in [BadIndices::Zero, BadIndices::Error] {
+    for policy in [BadIndices::Fill, BadIndices::Error] {
         for (slice_len, index_count) in [1, 2, 3, 4, 16, 5]
             .into_iter()
             .flat_map(|len| [1031, 64, 5].map(|count| (len, count)))
             .chain([(1, 0)])
         {
-            if index_count == 0 && policy == BadIndices::Zero {
+            if index_count == 0 && policy == BadIndices::Fill {
                 // A gather without output rows and without a report takes no pipeline.
                 continue;
             }
@@ -242,7 +242,7 @@ fn pipeline_cache(_: &'static Gpu) {
         (Gpu::from_parts(device, queue), cache)
     };
     let ((gpu, cache), (_, others)) = (device(), device());
-    let lookup = Lookup::new(&gpu, BadIndices::Zero);
+    let lookup = Lookup::new(&gpu, BadIndices::Fill);
     let prepare = |cache| {
         Gatherer::new(gpu.device())
             .with_pipeline_cache(cache)

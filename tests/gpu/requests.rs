@@ -62,7 +62,7 @@ fn operations(gpu: &'static Gpu) {
 fn bytes(gpu: &'static Gpu) {
     let cases = cases::table().into_iter().filter(Case::check_plan);
     let cases = cases.step_by(3);
-    let policies = [BadIndices::Zero, BadIndices::Error, BadIndices::Clamp];
+    let policies = [BadIndices::Fill, BadIndices::Error, BadIndices::Clamp];
     assert!(policies.iter().all(|policy| POLICIES.contains(policy)));
     for case in cases {
         for job in case
@@ -89,7 +89,7 @@ fn bytes(gpu: &'static Gpu) {
             assert_eq!(kept.download().wait(), found, "{job}");
         }
     }
-    let plan = Gather::new().bad_indices(BadIndices::Zero);
+    let plan = Gather::new().bad_indices(BadIndices::Fill);
     let plan = plan.plan(&[2], &[2]).unwrap();
     let types = ElementTypes::of::<[u8; 3], u32>();
     let request = gpu.gather_bytes(&plan, types, b"abcdef", &[1, 0, 0, 0, 9, 0, 0, 0]);
@@ -102,7 +102,7 @@ fn wrong_bytes(gpu: &'static Gpu) {
     let length = |operand, expected, found| {
         let length = RunError::ByteLength {
             operand,
-            expected,
+            expected: expected..=expected,
             found,
         };
         Some(GpuError::Run(length))

@@ -196,7 +196,7 @@ fn shards(gpu: &'static Gpu) {
 
 /// A shard gives zeros for a row that another shard holds, and the fill for a bad row.
 fn filled_shards(gpu: &'static Gpu) {
-    let plan = Gather::new().bad_indices(BadIndices::Zero);
+    let plan = Gather::new().bad_indices(BadIndices::Fill);
     for (slice_len, count) in [(1, 5), (3, 5), (4, 5), (16, 5), (1, 2000)] {
         let plan = plan.plan(&[4, slice_len], &[count]).unwrap();
         let indices: Vec<i32> = [3, 0, 4, -1, 1].into_iter().cycle().take(count).collect();
@@ -226,7 +226,7 @@ fn filled_shards(gpu: &'static Gpu) {
 /// Slices with more units of 16 or of 4 bytes than the turns that llvmpipe allows a loop.
 fn long_slices(gpu: &'static Gpu) {
     for slice_len in [1 << 18, (1 << 18) + 2, (1 << 18) + 1] {
-        let plan = Gather::new().bad_indices(BadIndices::Zero);
+        let plan = Gather::new().bad_indices(BadIndices::Fill);
         let plan = plan.plan(&[3, slice_len], &[4]).unwrap();
         let params: Vec<u32> = (1..).take(3 * slice_len).collect();
         let table = gpu.upload(&params).unwrap();
@@ -299,7 +299,7 @@ fn lengths(gpu: &'static Gpu) {
     let length = |operand, expected, found| {
         Err(GpuError::Run(RunError::Length {
             operand,
-            expected,
+            expected: expected..=expected,
             found,
         }))
     };

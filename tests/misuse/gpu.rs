@@ -104,7 +104,7 @@ fn an_operand_beyond_one_buffer_is_refused() {
         "output buffer must have at most 1024 bytes on this device, found 1040"
     );
     // A report does not lower the largest size of an output.
-    for bad_indices in [BadIndices::Zero, BadIndices::Error] {
+    for bad_indices in [BadIndices::Fill, BadIndices::Error] {
         let plan = gather.bad_indices(bad_indices).plan(&[8], &[256]).unwrap();
         let output = gpu.gather(&plan, &table, &[0; 256]).wait();
         assert_eq!(output, Ok(vec![0.0; 256]), "{bad_indices:?}");
@@ -315,6 +315,7 @@ fn errors_of_the_gpu_say_what_happened() {
         "tensor must be on a GPU, found in host memory"
     );
     let run = RunError::OutOfMemory {
+        operand: Operand::Output,
         elements: 3,
         element_bytes: 4,
     };

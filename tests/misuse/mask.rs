@@ -208,7 +208,7 @@ fn a_request_checks_its_mask() {
         let mut short = executor.upload(&[true; 2]).unwrap();
         let length = RunError::Length {
             operand: Operand::Mask,
-            expected: 3,
+            expected: 3..=3,
             found: 2,
         };
         assert_eq!(length.to_string(), "mask must have 3 elements, found 2");

@@ -12,9 +12,9 @@ fn assert_bad_index(run: Result<Vec<i32>, RunError>, text: &str) {
     assert_eq!(run.unwrap_err().to_string(), text);
 }
 
-/// The output under the policy `Zero`: a bad row is zeros, not memory beside params.
+/// The output under the policy `Fill`: a bad row is zeros, not memory beside params.
 fn zeroed(plan: impl Fn(BadIndices) -> GatherPlan, params: &[i32], indices: &[i64]) -> Vec<i32> {
-    plan(BadIndices::Zero).run(params, indices).unwrap()
+    plan(BadIndices::Fill).run(params, indices).unwrap()
 }
 
 #[test]

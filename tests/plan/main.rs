@@ -46,11 +46,11 @@ fn a_plan_keeps_what_it_was_made_from() {
     let plan = Gather::new()
         .axis(-1)
         .batch_dims(-1)
-        .bad_indices(BadIndices::Zero)
+        .bad_indices(BadIndices::Fill)
         .negative_indices(NegativeIndices::FromEnd)
         .plan(&[2, 3], &[2, 4])
         .unwrap();
-    assert_eq!(plan.bad_indices(), BadIndices::Zero);
+    assert_eq!(plan.bad_indices(), BadIndices::Fill);
     assert_eq!(
         plan.run(&[1, 2, 3, 4, 5, 6], &[-1; 8]),
         Ok(vec![3, 3, 3, 3, 6, 6, 6, 6])
@@ -70,7 +70,7 @@ fn plans_of_equivalent_arguments_are_equal() {
         along(1, 1, &[2, 3], &[2, 5]),
         along(1, 0, &[2, 3], &[2, 4]),
         nd(1, &[2, 3], &[2, 4, 1]),
-        gather.bad_indices(BadIndices::Zero).plan(&[2, 3], &[2, 4]),
+        gather.bad_indices(BadIndices::Fill).plan(&[2, 3], &[2, 4]),
         gather
             .negative_indices(NegativeIndices::FromEnd)
             .plan(&[2, 3], &[2, 4]),

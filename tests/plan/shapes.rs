@@ -140,7 +140,7 @@ fn index_rows_into_empty_params_are_an_error() {
     for bad_indices in [
         BadIndices::DeviceDefault,
         BadIndices::Error,
-        BadIndices::Zero,
+        BadIndices::Fill,
     ] {
         let gather_nd = GatherNd::new().bad_indices(bad_indices);
         for indices_shape in [&[2, 1][..], &[1], &[2, 0], &[2, 2]] {

@@ -59,7 +59,7 @@ impl Naive {
         let operands = [buffers.params, buffers.indices, buffers.output];
         let are_bindable = operands.iter().all(|buffer| buffer.size() <= most);
         let is_software = device.adapter_info().device_type == wgpu::DeviceType::Cpu;
-        let slice_bytes = workload.plan(BadIndices::Zero).slice_len() * buffers.element_bytes;
+        let slice_bytes = workload.plan(BadIndices::Fill).slice_len() * buffers.element_bytes;
         let units = slice_bytes / unit_bytes(slice_bytes);
         let can_loop = !is_software || units <= SOFTWARE_LOOP_ROUNDS;
         [
@@ -78,7 +78,7 @@ impl Naive {
         workload: &Workload,
         buffers: Buffers<'_>,
     ) -> Self {
-        let plan = workload.plan(BadIndices::Zero);
+        let plan = workload.plan(BadIndices::Fill);
         let slice_bytes = plan.slice_len() * buffers.element_bytes;
         let unit_bytes = unit_bytes(slice_bytes);
         let unit = match unit_bytes {

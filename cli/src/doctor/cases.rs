@@ -9,7 +9,7 @@ use wgpu_gather::{
 
 /// Bytes of an element.
 const WIDTHS: [u64; 7] = [1, 2, 3, 4, 8, 12, 16];
-const POLICIES: [BadIndices; 3] = [BadIndices::Error, BadIndices::Zero, BadIndices::Clamp];
+const POLICIES: [BadIndices; 3] = [BadIndices::Error, BadIndices::Fill, BadIndices::Clamp];
 
 /// An operation. The indices of `Elements` have the dims of params, except along the axis.
 #[derive(Debug, Clone, Copy)]

@@ -122,7 +122,7 @@ struct Job<'a> {
 impl<'a> Job<'a> {
     fn new(world: &'a SimpleCommunicator, options: Options) -> Result<Self> {
         let (ranks, rank) = (number(world.size()), number(world.rank()));
-        let plan = options.plan(BadIndices::Zero)?;
+        let plan = options.plan(BadIndices::Fill)?;
         let row_split = Split::new(plan.row_count(), ranks);
         let (held, slice_len) = (row_split.range(rank), plan.slice_len());
         let table = data::table(held.start * slice_len..held.end * slice_len)?;

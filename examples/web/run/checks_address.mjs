@@ -43,13 +43,13 @@ export async function ofAddress(browser, url) {
   await shown.page.selectOption('#example', { label: 'points' });
   await step('#example=points', [1, 11, 4]);
   await shown.cell('indices', 1).fill('3');
-  const points = '#operation=gather_nd&params_shape=3,4&indices_shape=3,2&axis=&batch_dims=0&policy=Zero&negative_indices=invalid';
+  const points = '#operation=gather_nd&params_shape=3,4&indices_shape=3,2&axis=&batch_dims=0&policy=Fill&negative_indices=invalid';
   await step(`${points}&indices=0,3,2,3,1,0`, [3, 11, 4]);
   await shown.cell('params', 3).fill('-0.25');
   const params = '0,1,2,-0.25,4,5,6,7,8,9,10,11';
   await step(`${points}&params=${params}&indices=0,3,2,3,1,0`, [-0.25, 11, 4]);
   await shown.page.selectOption('#policy', 'Clamp');
-  const clamped = points.replace('Zero', 'Clamp');
+  const clamped = points.replace('Fill', 'Clamp');
   await step(`${clamped}&params=${params}&indices=0,3,2,3,1,0`, [-0.25, 11, 4]);
   await shown.set('params-shape', '4,4');
   await step(`${clamped.replace('3,4', '4,4')}&params=${params},12,13,14,15&indices=0,3,2,3,1,0`, [-0.25, 11, 4]);

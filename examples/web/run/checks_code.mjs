@@ -44,19 +44,19 @@ const lines = {
 };
 const PROGRAMS = {
   'of each batch its own': {
-    Rust: 'let plan = Gather::new().axis(1).batch_dims(1).bad_indices(BadIndices::Zero).plan(&[3, 5], &[3, 2])?;',
+    Rust: 'let plan = Gather::new().axis(1).batch_dims(1).bad_indices(BadIndices::Fill).plan(&[3, 5], &[3, 2])?;',
     NumPy: `output = np.array(
     [np.take(params[n], indices[n], axis=0) for n in np.ndindex(3,)], np.float32
 ).reshape((3, 2))`,
     TensorFlow: 'output = tf.gather(params, indices, axis=1, batch_dims=1)',
   },
   'slices at points': {
-    Rust: 'let plan = GatherNd::new().bad_indices(BadIndices::Zero).plan(&[2, 3, 4], &[2, 2])?;',
+    Rust: 'let plan = GatherNd::new().bad_indices(BadIndices::Fill).plan(&[2, 3, 4], &[2, 2])?;',
     NumPy: 'output = params[indices[..., 0], indices[..., 1]]',
     TensorFlow: 'output = tf.gather_nd(params, indices)',
   },
   'points of each matrix': {
-    Rust: 'let plan = GatherNd::new().axis(1).bad_indices(BadIndices::Zero).plan(&[2, 3, 3], &[2, 2])?;',
+    Rust: 'let plan = GatherNd::new().axis(1).bad_indices(BadIndices::Fill).plan(&[2, 3, 3], &[2, 2])?;',
     NumPy: 'output = params[:, indices[..., 0], indices[..., 1]]',
     TensorFlow: `# tf.gather_nd has no axis: the dims before it become the last ones, and come back.
 params = tf.transpose(params, [1, 2, 0])
@@ -72,7 +72,7 @@ output = tf.transpose(tf.gather_nd(params, indices), [1, 0])`,
 output = tf.gather_nd(params, indices, batch_dims=1)`,
   },
   'an element of each row': {
-    Rust: 'let plan = GatherElements::new().axis(1).bad_indices(BadIndices::Zero).plan(&[4, 3], &[4, 1])?;',
+    Rust: 'let plan = GatherElements::new().axis(1).bad_indices(BadIndices::Fill).plan(&[4, 3], &[4, 1])?;',
     NumPy: 'output = np.take_along_axis(params, indices, axis=1)',
     TensorFlow: 'output = tf.experimental.numpy.take_along_axis(params, indices, axis=1)',
   },
@@ -107,7 +107,7 @@ export const checks = {
     const of = async (language) => lines[language](await copied(shown, language));
     const ends = { NumPy: 'output = np.take(params, indices, axis=0)', TensorFlow: 'output = tf.gather(params, indices, axis=0)' };
     await shown.page.selectOption('#example', { label: 'bad indices' });
-    await shown.page.selectOption('#policy', 'Zero');
+    await shown.page.selectOption('#policy', 'Fill');
     for (const [language, tool] of [['NumPy', 'np'], ['TensorFlow', 'tf']]) {
       const pads = language === 'NumPy' ? '[(0, 1), (0, 0)]' : '[[0, 1], [0, 0]]';
       assert.equal(

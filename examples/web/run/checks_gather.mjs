@@ -51,7 +51,7 @@ export const checks = {
     await shown.page.selectOption('#policy', 'Error');
     await shown.shows('verdict', 'The GPU and the CPU give the same error.');
     await shown.shows('gpu', 'indices[1] = 7 is not in [0, 4)');
-    await shown.page.selectOption('#policy', 'Zero');
+    await shown.page.selectOption('#policy', 'Fill');
     await shown.outputs([3, 4, 5, 0, 0, 0, 9, 10, 11, 0, 0, 0]);
     await shown.page.selectOption('#negative', 'from-end');
     await shown.outputs([3, 4, 5, 0, 0, 0, 9, 10, 11, 9, 10, 11]);
@@ -173,7 +173,7 @@ export const checks = {
     await shown.outputs([]);
     await shown.shows('gpu-at', '[3,0]');
     await shown.set('params-shape', '3,0');
-    for (const policy of ['Zero', 'Clamp', 'Wrap']) {
+    for (const policy of ['Fill', 'Clamp', 'Wrap']) {
       await shown.page.selectOption('#policy', policy);
       await shown.outputs([0, 0, 0]);
       await shown.cell('gpu', 2).focus();
@@ -262,7 +262,7 @@ export const checks = {
     // The page stays where it is while the WGSL is open.
     await shown.page.evaluate(() => scrollTo(0, 0));
     await shown.cell('indices', 0).fill('1');
-    await shown.page.selectOption('#policy', 'Zero');
+    await shown.page.selectOption('#policy', 'Fill');
     await shown.outputs([3, 4, 5, 0, 1, 2, 6, 7, 8]);
     await shown.matches('#wgsl mark', /fn rows\(/);
     assert.equal(await shown.page.evaluate(() => scrollY), 0);

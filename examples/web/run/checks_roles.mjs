@@ -104,7 +104,7 @@ export const checks = {
     await shown.page.selectOption('#policy', 'Wrap');
     await shown.outputs([3, 4, 5, 9, 10, 11, 9, 10, 11, 9, 10, 11]);
     assert.ok(names(await tree(shown), 'gridcell').includes('output[3, 0] = 9, wrapped'));
-    await shown.page.selectOption('#policy', 'Zero');
+    await shown.page.selectOption('#policy', 'Fill');
     await shown.outputs([3, 4, 5, 0, 0, 0, 9, 10, 11, 0, 0, 0]);
     assert.ok(names(await tree(shown), 'gridcell').includes('output[1, 0] = 0, out of range'));
     await shown.page.selectOption('#example', { label: 'from the end' });
@@ -139,7 +139,7 @@ export const checks = {
     const same = 'The GPU and the CPU give the same error.';
     await readOut(shown, error, `status: No output: indices[0] = 4 is not in [0, 4). ${same}`);
     const many = async () => {
-      await shown.page.selectOption('#policy', 'Zero');
+      await shown.page.selectOption('#policy', 'Fill');
       await shown.set('params-shape', '4,60');
       await shown.set('indices-shape', '1');
     };

@@ -16,7 +16,7 @@ const ABOUT = {
 const POLICIES = {
   DeviceDefault: 'An index out of range is an error on the CPU and a slice of zeros on the GPU, as in TensorFlow.',
   Error: 'An index out of range is an error on both devices, and the error names the first bad row.',
-  Zero: 'An index out of range gives a slice of zeros on both devices.',
+  Fill: 'An index out of range gives a slice of zeros on both devices.',
   Clamp: 'An index beyond the end of its dim selects the last entry, and an index before the start the first.',
   Wrap:
     'An index out of range stands for its remainder modulo its dim: in a dim of 4, index 5 selects entry 1, and -1 entry 3.',
@@ -64,7 +64,7 @@ export const checks = {
   async formula_of_each_output_element(shown) {
     for (const name of Object.keys(FORMULAS)) {
       await shown.page.selectOption('#example', { label: name });
-      for (const policy of ['Zero', 'Clamp', 'Wrap']) {
+      for (const policy of ['Fill', 'Clamp', 'Wrap']) {
         for (const negative of ['invalid', 'from-end']) {
           await shown.page.selectOption('#policy', policy);
           await shown.page.selectOption('#negative', negative);
@@ -80,7 +80,7 @@ export const checks = {
   async formula_of_bad_indices(shown) {
     await shown.page.selectOption('#example', { label: 'bad indices' });
     await shown.cell('gpu', 4).focus();
-    await shown.page.selectOption('#policy', 'Zero');
+    await shown.page.selectOption('#policy', 'Fill');
     await shown.shows('worked', 'output[1, 1] = 0, because indices[1] = 7 is not in [0, 4)');
     await shown.page.selectOption('#negative', 'from-end');
     await shown.shows('worked', 'output[1, 1] = 0, because indices[1] = 7 is not in [-4, 4)');

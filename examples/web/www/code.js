@@ -66,7 +66,7 @@ const perValue = ({ operation }, numbers) => (operation === 'gather_nd' ? `[${nu
 
 // In a gather without output no row is bad.
 const hasBadRows = (gather, outputShape) =>
-  !outputShape.includes(0) && problemOf({ ...gather, policy: 'Zero' }) !== undefined;
+  !outputShape.includes(0) && problemOf({ ...gather, policy: 'Fill' }) !== undefined;
 
 // True if the program takes remainders of the indices. A negative index then needs no more.
 const wraps = (gather, outputShape) =>

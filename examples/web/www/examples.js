@@ -1,6 +1,6 @@
 // Gathers to begin with, each with a sentence that says what it shows, and a sentence for each policy.
 
-const form = (operation, params, indices, axis, batchDims, policy = 'Zero', negative = 'invalid') => ({
+const form = (operation, params, indices, axis, batchDims, policy = 'Fill', negative = 'invalid') => ({
   operation,
   'params-shape': params,
   'indices-shape': indices,
@@ -73,7 +73,7 @@ export const OWN = { name: 'your own', shows: 'The form and the numbers are your
 export const POLICIES = {
   DeviceDefault: 'An index out of range is an error on the CPU and a slice of zeros on the GPU, as in TensorFlow.',
   Error: 'An index out of range is an error on both devices, and the error names the first bad row.',
-  Zero: 'An index out of range gives a slice of zeros on both devices.',
+  Fill: 'An index out of range gives a slice of zeros on both devices.',
   Clamp: 'An index beyond the end of its dim selects the last entry, and an index before the start the first.',
   Wrap:
     'An index out of range stands for its remainder modulo its dim: in a dim of 4, index 5 selects entry 1, and -1 entry 3.',

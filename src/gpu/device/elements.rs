@@ -3,16 +3,20 @@
 use std::any::type_name;
 
 use crate::element::GatherElement;
-use crate::error::{GpuError, RunError};
+use crate::error::{GpuError, Operand, RunError};
 use crate::memory::memcpy_chunks;
 
 /// Copies mapped bytes to elements. The output of a gather is valid if the elements of its params are.
-pub(super) fn elements_of<T: GatherElement>(bytes: &[u8]) -> Result<Vec<T>, GpuError> {
+pub(super) fn elements_of<T: GatherElement>(
+    operand: Operand,
+    bytes: &[u8],
+) -> Result<Vec<T>, GpuError> {
     let len = bytes.len() / size_of::<T>();
     let mut elements = Vec::new();
     elements
         .try_reserve_exact(len)
         .map_err(|_| RunError::OutOfMemory {
+            operand,
             elements: len as u64,
             element_bytes: size_of::<T>(),
         })?;

@@ -118,7 +118,7 @@ pub(super) async fn to_host<T: GatherElement>(
         report.check(wait).await?;
     }
     let bytes = usize::try_from(started.bytes).expect("a mapped output is in memory");
-    let read = |mapped: &[u8]| elements_of(&mapped[..bytes]);
+    let read = |mapped: &[u8]| elements_of(Operand::Output, &mapped[..bytes]);
     let elements = started.output.read(wait, read).await??;
     let buffers = started.buffers;
     // A lost device unmaps nothing; its buffers are dropped.

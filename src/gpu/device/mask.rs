@@ -52,7 +52,7 @@ pub(super) fn check_mask(plan: &GatherPlan, mask: &Tensor<bool>) -> Result<(), R
     }
     Err(RunError::Length {
         operand: Operand::Mask,
-        expected,
+        expected: expected..=expected,
         found,
     })
 }

@@ -189,7 +189,7 @@ impl<'a, T: GatherElement, O> GatherRequest<'a, T, O> {
     /// [`fill_bytes`](Self::fill_bytes).
     ///
     /// With [`BadIndices::DeviceDefault`](crate::BadIndices::DeviceDefault), a bad row is an error on an
-    /// [`Executor`](crate::Executor) without a GPU, also with a fill. [`Zero`](crate::BadIndices::Zero) fills on each
+    /// [`Executor`](crate::Executor) without a GPU, also with a fill. [`Fill`](crate::BadIndices::Fill) fills on each
     /// device.
     ///
     /// ```no_run

@@ -120,7 +120,9 @@ async fn download<T: GatherElement>(tensor: &Tensor<T>, wait: Wait) -> Result<Ve
             let bytes = tensor.len() * size_of::<T>();
             scoped_start(gpu.device(), || start_download(gpu, buffer, bytes))
                 .await?
-                .read(wait, |mapped| elements_of(&mapped[..bytes]))
+                .read(wait, |mapped| {
+                    elements_of(Operand::Tensor, &mapped[..bytes])
+                })
                 .await?
         }
     }
@@ -141,6 +143,7 @@ pub(super) fn copied<T: Copy>(elements: &[T]) -> Result<Vec<T>, GpuError> {
     let mut copy = Vec::new();
     let reserved = copy.try_reserve_exact(elements.len());
     reserved.map_err(|_| RunError::OutOfMemory {
+        operand: Operand::Tensor,
         elements: elements.len() as u64,
         element_bytes: size_of::<T>(),
     })?;

@@ -87,7 +87,7 @@ fn gather(params: &[usize], indices: &[usize]) -> GatherPlan {
 
 fn along(batch_dims: i64, axis: i64, params: &[usize], indices: &[usize]) -> GatherPlan {
     let gather = Gather::new().batch_dims(batch_dims).axis(axis);
-    let gather = gather.bad_indices(BadIndices::Zero);
+    let gather = gather.bad_indices(BadIndices::Fill);
     let gather = gather.negative_indices(NegativeIndices::FromEnd);
     gather.plan(params, indices).expect("a valid shape")
 }
@@ -219,7 +219,7 @@ fn rows_of_64_bits_and_their_windows() {
 }
 
 fn elements(params: &[usize], indices: &[usize]) -> GatherPlan {
-    let gather = GatherElements::new().bad_indices(BadIndices::Zero);
+    let gather = GatherElements::new().bad_indices(BadIndices::Fill);
     gather.plan(params, indices).expect("a valid shape")
 }
 

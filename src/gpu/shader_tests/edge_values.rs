@@ -96,7 +96,7 @@ fn policies() -> impl Iterator<Item = (BadIndices, bool, NegativeIndices)> {
     let fills = |policy: &BadIndices| policy.fills_on_cpu();
     let policies = BadIndices::ALL.iter().copied().filter(fills);
     let policies = policies.map(|policy| (policy, false));
-    let policies = policies.chain([(BadIndices::Zero, true)]);
+    let policies = policies.chain([(BadIndices::Fill, true)]);
     policies.flat_map(|(bad_indices, fill)| {
         [NegativeIndices::FromEnd, NegativeIndices::Invalid]
             .map(|negative_indices| (bad_indices, fill, negative_indices))

@@ -80,7 +80,7 @@ fn rows_with_gaps_and_operands_at_any_start() {
         run_at([4; 3], plan, types, &[], &limits(4400, 64));
     }
     for (slice_len, gap, unit) in [(3, 1, Unit::Word), (12, 4, Unit::Vec4)] {
-        let gather = Gather::new().bad_indices(BadIndices::Zero);
+        let gather = Gather::new().bad_indices(BadIndices::Fill);
         let plan = gather
             .plan(&[9, slice_len], &[43_693])
             .expect("a valid shape");

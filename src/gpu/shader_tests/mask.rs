@@ -173,7 +173,7 @@ fn edge_values_are_in_the_mask_of_the_oracle() {
         &[2, 3, 2, 3, 2, 3, 2, 200],
     ];
     let policies = [
-        (BadIndices::Zero, NegativeIndices::Invalid),
+        (BadIndices::Fill, NegativeIndices::Invalid),
         (BadIndices::Error, NegativeIndices::FromEnd),
         (BadIndices::Clamp, NegativeIndices::FromEnd),
         (BadIndices::Wrap, NegativeIndices::Invalid),

@@ -98,7 +98,7 @@ pub(crate) fn slice_of(plan: &GatherPlan, index: Values<'_>, output_row: u64) ->
 /// True if a value of an index row is out of range, whatever the policy.
 pub(crate) fn is_bad(plan: &GatherPlan, index: Values<'_>, index_row: u64) -> bool {
     let plan = GatherPlan {
-        bad_indices: BadIndices::Zero,
+        bad_indices: BadIndices::Fill,
         ..plan.clone()
     };
     let dims = match plan.operation {

@@ -70,7 +70,7 @@ pub(super) fn run_at(
 /// A gather along axis 2 of params of shape `[batch, outer, rows, slice]`.
 pub(super) fn blocks([batch, outer, rows, slice]: [usize; 4], index_count: usize) -> GatherPlan {
     let gather = Gather::new().batch_dims(1).axis(2);
-    let gather = gather.bad_indices(BadIndices::Zero);
+    let gather = gather.bad_indices(BadIndices::Fill);
     let plan = gather.plan(&[batch, outer, rows, slice], &[batch, index_count]);
     plan.expect("a valid shape")
 }
@@ -201,7 +201,7 @@ fn places_count_in_gather_elements() {
             (&[2, 3, 4, 5, 2], &[2, 2, 9, 4, 2], 2),
         ] {
             let gather = GatherElements::new().axis(axis);
-            let gather = gather.bad_indices(BadIndices::Zero);
+            let gather = gather.bad_indices(BadIndices::Fill);
             let plan = gather.plan(params, indices).expect("a valid shape");
             run(plan.clone(), (element, IndexKind::I64), &[], &WHOLE);
             run(plan, (element, IndexKind::U32), &[], &limits(160, 16));
@@ -223,7 +223,7 @@ fn dims_of_1_are_strides_of_0() {
         (&[9, 1, 6, 2], &[15, 4, 1, 2], 0),
     ] {
         let gather = GatherElements::new().axis(axis).broadcast(true);
-        let gather = gather.bad_indices(BadIndices::Zero);
+        let gather = gather.bad_indices(BadIndices::Fill);
         let plan = gather.plan(params, indices).expect("a valid shape");
         for element in [1, 4, 16] {
             run(plan.clone(), (element, IndexKind::I64), &[], &WHOLE);
@@ -269,7 +269,7 @@ fn four_rows_a_lane() {
         (vec![9], Unit::Word, 43_693, IndexKind::I32),
         (vec![3, 5], Unit::Vec4, 43_693, IndexKind::I64),
     ] {
-        let gather = GatherNd::new().bad_indices(BadIndices::Zero);
+        let gather = GatherNd::new().bad_indices(BadIndices::Fill);
         let plan = gather.plan(&[&dims[..], &[3]].concat(), &[rows, dims.len()]);
         let element = usize::try_from(unit.bytes()).expect("a few bytes");
         let plan = plan.expect("a valid shape");

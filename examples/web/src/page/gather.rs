@@ -25,7 +25,7 @@ struct Form<'a> {
 #[wasm_bindgen]
 pub struct Planned {
     pub(crate) plan: GatherPlan,
-    /// `plan` with the policy `Zero`, so that a fill marks bad rows.
+    /// `plan` with the policy `Fill`, so that a fill marks bad rows.
     marked: GatherPlan,
 }
 
@@ -56,14 +56,14 @@ impl Planned {
         let policy = match policy {
             "DeviceDefault" => BadIndices::DeviceDefault,
             "Error" => BadIndices::Error,
-            "Zero" => BadIndices::Zero,
+            "Fill" => BadIndices::Fill,
             "Clamp" => BadIndices::Clamp,
             "Wrap" => BadIndices::Wrap,
             unknown => return Err(message(format!("unknown policy {unknown}"))),
         };
         Ok(Self {
             plan: form.plan(policy).map_err(message)?,
-            marked: form.plan(BadIndices::Zero).map_err(message)?,
+            marked: form.plan(BadIndices::Fill).map_err(message)?,
         })
     }
 

@@ -51,7 +51,7 @@ pub fn trials() -> Vec<Trial> {
             };
             let (first, zero, last) = ([0.0, 1.0], [0.0; 2], [6.0, 7.0]);
             assert_eq!(select(BadIndices::DeviceDefault, front), row(zero, zero));
-            assert_eq!(select(BadIndices::Zero, end), row(zero, last));
+            assert_eq!(select(BadIndices::Fill, end), row(zero, last));
             assert_eq!(select(BadIndices::Clamp, front), row(last, first));
             assert_eq!(select(BadIndices::Clamp, end), row(last, last));
             assert_eq!(select(BadIndices::Wrap, front), row(first, last));

@@ -59,7 +59,7 @@ fn check_case(gpu: &Gpu, line: &Line, case: &oracle::Case, policy: BadIndices) {
         Expect::BadRows(bad) => (bad.zero.data.clone(), bad.rows.first()),
         // A limit of TensorFlow only.
         Expect::PlanError { kind, .. } if kind.ends_with("tf_depth_limit") => {
-            (on_cpu(line, &case.plan(BadIndices::Zero).unwrap()), None)
+            (on_cpu(line, &case.plan(BadIndices::Fill).unwrap()), None)
         }
         Expect::PlanError { kind, .. } => {
             assert!(plan.is_err(), "planned, expected {kind}");

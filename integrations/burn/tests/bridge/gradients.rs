@@ -85,11 +85,11 @@ pub fn trials() -> Vec<Trial> {
             // Output row r has the weights 3r + 1, 3r + 2, 3r + 3.
             let zero = [1.0, 2.0, 3.0, 0.0, 0.0, 0.0, 10.0, 11.0, 12.0];
             let (front, end) = (NegativeIndices::Invalid, NegativeIndices::FromEnd);
-            assert_eq!(select(BadIndices::Zero, front), zero);
+            assert_eq!(select(BadIndices::Fill, front), zero);
             assert_eq!(select(BadIndices::DeviceDefault, front), zero);
             assert_eq!(select(BadIndices::Error, front), zero);
             let from_end = [1.0, 2.0, 3.0, 0.0, 0.0, 0.0, 17.0, 19.0, 21.0];
-            assert_eq!(select(BadIndices::Zero, end), from_end);
+            assert_eq!(select(BadIndices::Fill, end), from_end);
             assert_eq!(select(BadIndices::Clamp, front), by([0, 2, 0, 2]));
             assert_eq!(select(BadIndices::Clamp, end), by([0, 2, 2, 2]));
             assert_eq!(select(BadIndices::Wrap, front), by([0, 1, 2, 2]));

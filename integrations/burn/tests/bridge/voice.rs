@@ -37,7 +37,7 @@ pub fn trials() -> Vec<Trial> {
                     let jobs = case.jobs(&[width], &kinds, &POLICIES);
                     for job in jobs {
                         check(gpu, &job);
-                        if job.plan.bad_indices() == BadIndices::Zero {
+                        if job.plan.bad_indices() == BadIndices::Fill {
                             check(gpu, &job.filled());
                         }
                     }
