@@ -10,11 +10,11 @@ mod common;
 use std::error::Error;
 
 use wgpu_gather::{
-    BadIndices, BadRows, ElementTypes, GatherBuffers, GatherNd, Gpu, GpuOptions, IndexKind, wgpu,
+    BadIndices, BadRows, ElementTypes, GatherBuffers, GatherNd, Gpu, IndexKind, wgpu,
 };
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let gpu = match pollster::block_on(Gpu::open(&GpuOptions::from_env())) {
+    let gpu = match Gpu::new_blocking() {
         Ok(gpu) => gpu,
         Err(error) => return common::without_gpu(error),
     };
@@ -26,9 +26,10 @@ fn main() -> Result<(), Box<dyn Error>> {
         .bad_indices(BadIndices::Error)
         .plan(&[3, 3], &[5, 2])?;
 
-    let (table, rows) = (gpu.upload(&params)?, gpu.upload(&indices)?);
+    let table = gpu.upload(&params, plan.params_shape())?;
+    let rows = gpu.upload(&indices, plan.indices_shape())?;
     // The gather writes all of the output, so no -1 is left. A report is one more buffer, and is written whole too.
-    let output = gpu.upload(&[-1_i32; 5])?;
+    let output = gpu.upload(&[-1_i32; 5], plan.output_shape())?;
     let report = gpu.zeros::<u8>(&[usize::try_from(BadRows::REPORT_BYTES)?])?;
     let buffers = GatherBuffers::new(ElementTypes::of::<i32, i32>())
         .params(table.buffer()?.slice(..))

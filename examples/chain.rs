@@ -8,19 +8,19 @@ mod common;
 
 use std::error::Error;
 
-use wgpu_gather::{Gather, Gpu, GpuOptions};
+use wgpu_gather::{Gather, Gpu};
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let gpu = match pollster::block_on(Gpu::open(&GpuOptions::from_env())) {
+    let gpu = match Gpu::new_blocking() {
         Ok(gpu) => gpu,
         Err(error) => return common::without_gpu(error),
     };
 
     // The product of each line of a shop's orders, and the price of each product.
-    let product_of_line = gpu.upload(&[3_u32, 0, 2, 3, 1, 0, 2, 2])?;
-    let prices = gpu.upload(&[4.50_f32, 12.00, 0.75, 99.00])?;
+    let product_of_line = gpu.upload(&[3_u32, 0, 2, 3, 1, 0, 2, 2], &[8])?;
+    let prices = gpu.upload(&[4.50_f32, 12.00, 0.75, 99.00], &[4])?;
     // The lines whose prices are looked up.
-    let lines = gpu.upload(&[7_u32, 0, 4, 3, 1])?;
+    let lines = gpu.upload(&[7_u32, 0, 4, 3, 1], &[5])?;
 
     // Nothing is read back between the gathers. Each is planned for the shapes of its tensors.
     let products = gpu.gather(Gather::new(), &product_of_line, &lines);

@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 
 use safetensors::SafeTensors;
 use safetensors::tensor::{Dtype as Type, TensorView, serialize_to_file};
-use wgpu_gather::{BadIndices, Executor, Gather, Gpu, GpuOptions};
+use wgpu_gather::{BadIndices, Executor, Gather};
 use wgpu_gather_cli::arrays::npy_read::{Array, Dtype};
 use wgpu_gather_cli::arrays::{npy_read, npy_write};
 
@@ -55,11 +55,13 @@ fn main() -> Result<(), Box<dyn Error>> {
     let plan = Gather::new()
         .bad_indices(BadIndices::Error)
         .plan(table.shape(), &[2, 5])?;
-    let executor = Executor::from(pollster::block_on(Gpu::open(&GpuOptions::from_env())));
+    // The adapter that the tests choose by the environment; an app calls `Executor::new_blocking`.
+    let executor = Executor::from(testkit::device::open_gpu());
     if let Executor::Cpu(error) = &executor {
         common::without_gpu(error.clone())?;
     }
-    let output = executor.gather(&plan, params, &token_ids).wait()?;
+    let embeddings = executor.upload(params, plan.params_shape())?;
+    let output = executor.gather(&plan, &embeddings, &token_ids).wait()?;
     println!("{plan}");
 
     let embeddings = Array {

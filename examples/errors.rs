@@ -10,8 +10,8 @@ mod common;
 use std::error::Error;
 
 use wgpu_gather::{
-    ElementTypes, Gather, GatherBuffers, GatherError, GatherNd, Gpu, GpuOptions, Operand,
-    PlanError, RunError, wgpu,
+    ElementTypes, Gather, GatherBuffers, GatherError, GatherNd, Gpu, Operand, PlanError, RunError,
+    wgpu,
 };
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -49,12 +49,13 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
 
     // Buffers: the gather checks them, records nothing, and wgpu reports no error.
-    let gpu = match pollster::block_on(Gpu::open(&GpuOptions::from_env())) {
+    let gpu = match Gpu::new_blocking() {
         Ok(gpu) => gpu,
         Err(error) => return common::without_gpu(error),
     };
-    let (table, rows) = (gpu.upload(&[10, 20, 30])?, gpu.upload(&[0, 1, 2, 0])?);
-    let short = gpu.upload(&[0; 3])?;
+    let table = gpu.upload(&[10, 20, 30], plan.params_shape())?;
+    let rows = gpu.upload(&[0, 1, 2, 0], plan.indices_shape())?;
+    let short = gpu.upload(&[0; 3], &[3])?;
     let (table, rows, short) = (table.buffer()?, rows.buffer()?, short.buffer()?);
     let mut encoder = gpu
         .device()

@@ -14,7 +14,7 @@ use std::fs::File;
 use std::io::{BufReader, BufWriter};
 use std::path::PathBuf;
 
-use wgpu_gather::{BadIndices, Executor, Gather, Gpu, GpuOptions};
+use wgpu_gather::{BadIndices, Executor, Gather, Gpu};
 
 /// A tile is 16 x 16 pixels of red, green and blue.
 const TILE: usize = 16;
@@ -65,11 +65,13 @@ fn main() -> Result<(), Box<dyn Error>> {
     let plan = Gather::new()
         .bad_indices(BadIndices::Error)
         .plan(&[TILES.len() * TILE, TILE], &[height, columns])?;
-    let executor = Executor::from(pollster::block_on(Gpu::open(&GpuOptions::from_env())));
+    // A software adapter too; `Executor::new` would take the CPU instead.
+    let executor = Executor::from(Gpu::new_blocking());
     if let Executor::Cpu(error) = &executor {
         common::without_gpu(error.clone())?;
     }
-    let picture = executor.gather(&plan, &params, &indices).wait()?;
+    let tiles = executor.upload(params, plan.params_shape())?;
+    let picture = executor.gather(&plan, &tiles, &indices).wait()?;
     println!("{plan}");
 
     let path = match env::args_os().nth(1) {

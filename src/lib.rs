@@ -47,7 +47,7 @@ use wgpu_gather::{Gather, Gpu};
 
 # fn main() -> Result<(), wgpu_gather::GpuError> {
 let gpu = Gpu::new_blocking()?;
-let table = gpu.upload_shaped(&[10.0_f32, 11.0, 20.0, 21.0, 30.0, 31.0], &[3, 2])?; // stays on the GPU
+let table = gpu.upload(&[10.0_f32, 11.0, 20.0, 21.0, 30.0, 31.0], &[3, 2])?; // stays on the GPU
 let rows = gpu.gather(Gather::new(), &table, &[2, 7]).fill(-1.0).wait()?;
 assert_eq!(rows, [30.0, 31.0, -1.0, -1.0]); // 7 is out of range
 # Ok(())
@@ -95,19 +95,19 @@ mod memory;
 mod ndarray;
 mod plan;
 
-pub use bad_indices::{BadIndexError, BadIndices, NegativeIndices};
+pub use bad_indices::{BadIndices, NegativeIndices};
 pub use element::ElementTypes;
 #[cfg(feature = "gpu")]
 pub use element::GatherElement;
 #[cfg(feature = "ndarray")]
 pub use error::ArrayError;
+pub use error::{BadIndexError, Operand, PlanError, RunError};
 #[cfg(feature = "gpu")]
 pub use error::{GatherError, GpuError};
-pub use error::{Operand, PlanError, RunError};
 #[cfg(feature = "gpu")]
 pub use gpu::{
-    BadRows, Download, Executor, GatherBuffers, GatherRequest, Gatherer, Gpu, GpuOptions, Input,
-    PreparedGather, Tensor,
+    BadRows, Download, Executor, GatherBuffers, GatherRequest, Gatherer, Gpu, Indices,
+    PreparedGather, Request, Tensor,
 };
 pub use index::{GatherIndex, IndexKind};
 pub use plan::{Gather, GatherElements, GatherNd, GatherPlan, ToPlan};

@@ -5,7 +5,7 @@
 use wgpu_gather::{
     BadIndexError, BadRows, Download, ElementTypes, Executor, Gather, GatherBuffers,
     GatherElements, GatherError, GatherNd, GatherPlan, GatherRequest, Gatherer, Gpu, GpuError,
-    GpuOptions, Input, PlanError, PreparedGather, RunError, Tensor,
+    Indices, PlanError, PreparedGather, Request, RunError, Tensor, wgpu,
 };
 
 const fn shared<T: Send + Sync>() {}
@@ -14,9 +14,10 @@ const _: () = {
     shared::<(Gather, GatherNd, GatherElements, GatherPlan, ElementTypes)>();
     shared::<(PlanError, RunError, BadIndexError, GatherError, GpuError)>();
     shared::<(Gatherer, PreparedGather, GatherBuffers<'_>, BadRows)>();
-    shared::<(Gpu, GpuOptions, Executor, Tensor<f32>, Input<'_, f32>)>();
+    shared::<(Gpu, Executor, Tensor<f32>, Indices<'_, i32>)>();
     shared::<Download<'_, f32>>();
     moved::<GatherRequest<'_, f32, Tensor<f32>>>();
+    moved::<Request<'_, (), f32>>();
 };
 
 const fn moved<T: Send>() {}
@@ -26,15 +27,19 @@ fn is_send<F: IntoFuture<IntoFuture: Send>>(_: F) {}
 #[test]
 fn futures_are_send() {
     is_send(Gpu::new());
-    is_send(Gpu::open(&GpuOptions::default()));
     is_send(Executor::new());
-    let _unused = |gpu: &Gpu, tensor: &Tensor<f32>| {
+    let _unused = |adapter: &wgpu::Adapter| is_send(Gpu::from_adapter(adapter));
+    let _unused = |gpu: &Gpu, tensor: &Tensor<f32>, output: &mut Tensor<f32>| {
         is_send(gpu.gather(Gather::new(), tensor, &[0]));
         is_send(gpu.gather(Gather::new(), tensor, &[0]).on_gpu());
-        is_send(
-            gpu.gather(Gather::new(), tensor, &[0])
-                .into_tensor(&mut tensor.clone()),
-        );
+        is_send(gpu.gather(Gather::new(), tensor, &[0]).into_tensor(output));
         is_send(tensor.download());
+    };
+    let _unused = |executor: &Executor, tensor: &Tensor<f32>| {
+        is_send(executor.gather(Gather::new(), tensor, &[0]));
+    };
+    let _unused = |executor: &Executor, plan: &GatherPlan, bytes: &Tensor<u8>| {
+        let types = ElementTypes::of::<f32, i32>();
+        is_send(executor.gather_bytes(plan, types, bytes, bytes));
     };
 }

@@ -5,30 +5,12 @@ use std::fmt::Write;
 use serde_json::{Value, json};
 use wgpu_gather::wgpu;
 
+use crate::choose;
 use crate::table::bold;
-use wgpu_gather_cli::arrays::Result;
-
-/// The adapters whose name contains `name`, or all adapters without a `name`. An error if no name matches.
-pub fn find(name: Option<&str>) -> Result<Vec<wgpu::Adapter>> {
-    if wgpu::Instance::enabled_backend_features().is_empty() {
-        return Err("no back end of wgpu is enabled".into());
-    }
-    let descriptor = wgpu::InstanceDescriptor::new_without_display_handle_from_env();
-    let instance = wgpu::Instance::new(descriptor);
-    let mut adapters = pollster::block_on(instance.enumerate_adapters(wgpu::Backends::all()));
-    if let Some(name) = name {
-        let wanted = name.to_lowercase();
-        adapters.retain(|adapter| adapter.get_info().name.to_lowercase().contains(&wanted));
-        if adapters.is_empty() {
-            return Err(format!("no adapter has {name:?} in its name").into());
-        }
-    }
-    Ok(adapters)
-}
 
 /// A description of each adapter, as JSON or in a few lines.
 pub fn describe(json: bool) -> String {
-    let adapters = find(None);
+    let adapters = pollster::block_on(choose::adapters(None));
     if json {
         let adapters = adapters.unwrap_or_default();
         let adapters: Vec<Value> = adapters.iter().map(json_of).collect();

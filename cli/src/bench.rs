@@ -5,11 +5,12 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use wgpu_gather::{
-    BadIndices, ElementTypes, GatherBuffers, GatherNd, GatherPlan, Gpu, GpuError, GpuOptions, wgpu,
+    BadIndices, ElementTypes, GatherBuffers, GatherNd, GatherPlan, Gpu, GpuError, Tensor, wgpu,
 };
 
-use crate::adapters::{find, size};
+use crate::adapters::size;
 use crate::args::Choice;
+use crate::choose::open;
 use crate::table::{Table, progress};
 use wgpu_gather_cli::arrays::Result;
 
@@ -26,15 +27,9 @@ const ROUNDS: usize = 7;
 
 pub fn run(choice: &Choice) -> Result<String> {
     let adapter = choice.adapter.as_deref();
-    let gpu = match adapter {
-        Some(_) => Some(pollster::block_on(Gpu::open(&GpuOptions {
-            adapter: Some(find(adapter)?[0].clone()),
-            ..Default::default()
-        }))?),
-        None => match pollster::block_on(Gpu::open(&GpuOptions::from_env())) {
-            Err(GpuError::NoAdapter(_)) => None,
-            gpu => Some(gpu?),
-        },
+    let gpu = match pollster::block_on(open(adapter)) {
+        Err(GpuError::NoAdapter(_)) if adapter.is_none() => None,
+        gpu => Some(gpu?),
     };
     let bar = progress(WORKLOADS.len() as u64);
     let mut rows = Vec::new();
@@ -157,8 +152,8 @@ impl Work {
 
     /// The times of the gather and of a copy of the output, both in GPU memory, from submission to completion.
     fn on_gpu(&self, gpu: &Gpu) -> Result<(Duration, Duration)> {
-        let (params, indices) = (gpu.upload(&self.params)?, gpu.upload(&self.indices)?);
-        let output = gpu.upload(&vec![0_u32; self.expected.len()])?;
+        let (params, indices) = (upload(gpu, &self.params)?, upload(gpu, &self.indices)?);
+        let output = gpu.zeros::<u32>(&[self.expected.len()])?;
         let buffers = GatherBuffers::new(ElementTypes::of::<u32, i32>())
             .params(params.buffer()?.slice(..))
             .indices(indices.buffer()?.slice(..))
@@ -168,7 +163,7 @@ impl Work {
         self.check(&output.download().wait()?)?;
 
         let gather = median(|| submit(gpu, |encoder| prepared.encode(encoder)))?;
-        let copied = gpu.upload(&self.expected)?;
+        let copied = upload(gpu, &self.expected)?;
         let (from, to) = (copied.buffer()?, output.buffer()?);
         let copy = median(|| {
             submit(gpu, |encoder| {
@@ -189,6 +184,10 @@ impl Work {
             .into()),
         }
     }
+}
+
+fn upload<T: wgpu_gather::GatherElement>(gpu: &Gpu, elements: &[T]) -> Result<Tensor<T>> {
+    Ok(gpu.upload(elements, &[elements.len()])?)
 }
 
 fn submit(gpu: &Gpu, record: impl FnOnce(&mut wgpu::CommandEncoder)) -> Result<()> {

@@ -4,6 +4,7 @@
 mod adapters;
 mod args;
 mod bench;
+mod choose;
 mod doctor;
 mod info;
 mod run;

@@ -2,11 +2,12 @@
 //! float16 is gathered like uint16.
 
 use wgpu_gather::{
-    ElementTypes, Executor, Gather, GatherElements, GatherNd, GatherPlan, Gpu, GpuError,
-    GpuOptions, IndexKind, NegativeIndices,
+    ElementTypes, Executor, Gather, GatherElements, GatherNd, GatherPlan, Gpu, GpuError, IndexKind,
+    NegativeIndices,
 };
 
 use crate::args::{Device, Operation, Run};
+use crate::choose;
 use wgpu_gather_cli::arrays::npy_write::write_to_stdout;
 use wgpu_gather_cli::arrays::{Array, Result, read, write};
 
@@ -45,9 +46,11 @@ pub fn run(args: &Run) -> Result<Option<String>> {
         Device::Auto | Device::Gpu => Some(Executor::Gpu(open(args)?)),
     };
     let bytes = match &device {
-        Some(Executor::Gpu(gpu)) => gpu
-            .gather_bytes(&plan, types, &params.bytes, &indices.bytes)
-            .wait()?,
+        Some(Executor::Gpu(gpu)) => {
+            let upload = |bytes: &[u8]| gpu.upload(bytes, &[bytes.len()]);
+            let (params, indices) = (upload(&params.bytes)?, upload(&indices.bytes)?);
+            gpu.gather_bytes(&plan, types, &params, &indices).wait()?
+        }
         _ => plan.run_bytes(types, &params.bytes, &indices.bytes)?,
     };
     let (dtype, shape) = (params.dtype, plan.output_shape().to_vec());
@@ -70,9 +73,7 @@ pub fn run(args: &Run) -> Result<Option<String>> {
 }
 
 fn open(args: &Run) -> std::result::Result<Gpu, GpuError> {
-    let mut options = GpuOptions::from_env();
-    options.adapter_name = args.adapter.clone().or(options.adapter_name);
-    pollster::block_on(Gpu::open(&options))
+    pollster::block_on(choose::open(args.adapter.as_deref()))
 }
 
 fn make_plan(args: &Run, params: &[usize], indices: &[usize]) -> Result<GatherPlan> {

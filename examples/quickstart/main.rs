@@ -14,7 +14,7 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use approx::assert_relative_eq;
-use wgpu_gather::{BadIndices, Executor, GatherNd, Gpu, GpuOptions};
+use wgpu_gather::{BadIndices, Executor, GatherNd};
 use wgpu_gather_cli::arrays::{Array, read};
 
 /// The images are 8 x 8, their pixels 0 (paper) to 16 (ink).
@@ -26,7 +26,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     let images = read_data("digits_images_u8.npy")?;
     let labels = read_data("digits_labels_i64.npy")?.numbers(i64::from_le_bytes)?;
 
-    let executor = Executor::from(pollster::block_on(Gpu::open(&GpuOptions::from_env())));
+    // The adapter that the tests choose by the environment; an app calls `Executor::new_blocking`.
+    let executor = Executor::from(testkit::device::open_gpu());
     match &executor {
         Executor::Gpu(_) => say(format!("Gathering on {executor}")),
         Executor::Cpu(error) => {
@@ -49,7 +50,8 @@ fn first_of_each_digit(executor: &Executor, images: &Array) -> Result<(), Box<dy
         .plan(&images.shape, &three_of_each.shape)?;
     let indices = three_of_each.numbers(i32::from_le_bytes)?;
 
-    let rows = executor.gather(&plan, &images.bytes, &indices).wait()?;
+    let table = executor.upload(&images.bytes, plan.params_shape())?;
+    let rows = executor.gather(&plan, &table, &indices).wait()?;
     assert_eq!(rows, plan.run(&images.bytes, &indices)?);
     assert_eq!(rows, read_data("digits_expected_u8.npy")?.bytes);
 
@@ -125,7 +127,7 @@ fn index_out_of_range(executor: &Executor, images: &Array) -> Result<(), Box<dyn
     let plan = gather.plan(&images.shape, &[2, 1])?;
     let (device, rows) = match executor {
         Executor::Gpu(gpu) => {
-            let table = gpu.upload(&images.bytes)?;
+            let table = gpu.upload(&images.bytes, plan.params_shape())?;
             ("GPU", gpu.gather(&plan, &table, &good_and_bad).wait()?)
         }
         Executor::Cpu(_) => {

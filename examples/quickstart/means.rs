@@ -17,11 +17,9 @@ pub fn gather_and_average(
     starts: &[u32],
 ) -> Result<(Vec<u8>, Vec<f32>), Box<dyn Error>> {
     let device = gpu.device();
-    let (images, indices, starts) = (
-        gpu.upload(images)?,
-        gpu.upload(indices)?,
-        gpu.upload(starts)?,
-    );
+    let images = gpu.upload(images, plan.params_shape())?;
+    let indices = gpu.upload(indices, plan.indices_shape())?;
+    let starts = gpu.upload(starts, &[starts.len()])?;
     let rows = gpu.zeros::<u8>(plan.output_shape())?;
     let means = gpu.zeros::<f32>(&[DIGITS, PIXELS])?;
 

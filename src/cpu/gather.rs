@@ -1,7 +1,6 @@
 //! A gather on bytes: shares its output among threads, and fills or names bad rows.
 
 use std::ops::Range;
-use std::slice;
 
 use super::copy::{Prefetch, Slices, copy};
 use super::index_rows::{IndexRows, NOT_HELD, SelectedRows};
@@ -13,31 +12,38 @@ use crate::plan::GatherPlan;
 /// Rows that are located in one step, before their copies. Memory idles meanwhile, so a step is short.
 const LOCATED_ROWS: usize = 256;
 
+/// The operands of a gather in host memory.
+pub(crate) struct HostOperands<'a, T> {
+    /// Bytes of an element: those of a `T`, or of several.
+    pub(crate) element_bytes: usize,
+    pub(crate) params: &'a [T],
+    pub(crate) indices: IndexValues<'a>,
+    /// Repeated in the slices of rows outside the shard.
+    pub(crate) zero: &'a [T],
+    /// Repeated in the slices of bad rows.
+    pub(crate) fill: &'a [T],
+}
+
 /// The operands of a gather, for any type of element. All have the lengths that the plan gives them.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Operands<'a> {
     pub(super) element_bytes: usize,
     pub(super) params: &'a [Byte],
     pub(super) indices: IndexValues<'a>,
-    /// The element that fills slices of rows outside the shard.
+    /// The element, or a byte of it, that fills slices of rows outside the shard.
     pub(super) zero: &'a [Byte],
     /// The element that fills the slices of bad rows.
     pub(super) fill: &'a [Byte],
 }
 
 impl<'a> Operands<'a> {
-    pub(super) fn new<T: Copy>(
-        params: &'a [T],
-        indices: IndexValues<'a>,
-        zero: &'a T,
-        fill: &'a T,
-    ) -> Self {
+    pub(super) fn new<T: Copy>(operands: &HostOperands<'a, T>) -> Self {
         Self {
-            element_bytes: size_of::<T>(),
-            params: bytes(params),
-            indices,
-            zero: bytes(slice::from_ref(zero)),
-            fill: bytes(slice::from_ref(fill)),
+            element_bytes: operands.element_bytes,
+            params: bytes(operands.params),
+            indices: operands.indices,
+            zero: bytes(operands.zero),
+            fill: bytes(operands.fill),
         }
     }
 }

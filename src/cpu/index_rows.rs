@@ -3,7 +3,8 @@
 use std::ops::Range;
 
 use super::cursor::Cursor;
-use crate::bad_indices::{BadIndexError, Beyond, NegativeIndices};
+use crate::bad_indices::{Beyond, NegativeIndices};
+use crate::error::BadIndexError;
 use crate::index::GatherIndex;
 use crate::plan::GatherPlan;
 

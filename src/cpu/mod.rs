@@ -15,6 +15,7 @@ use crate::index::{GatherIndex, IndexKind, IndexValues};
 use crate::memory;
 use crate::plan::GatherPlan;
 use crate::plan::lengths::check_byte_len;
+pub(crate) use gather::HostOperands;
 use gather::{Operands, check, gather};
 
 impl GatherPlan {
@@ -50,21 +51,26 @@ impl GatherPlan {
         params: &[T],
         indices: &[I],
     ) -> Result<Vec<T>, RunError> {
-        self.run_with(params, I::values(indices), T::default(), T::default())
+        self.check_lengths(params.len(), indices.len())?;
+        self.run_with(&HostOperands {
+            element_bytes: size_of::<T>(),
+            params,
+            indices: I::values(indices),
+            zero: &[T::default()],
+            fill: &[T::default()],
+        })
     }
 
-    /// As [`run`](Self::run), but with `zero` in the slices of rows outside the shard, and `fill` in those of bad rows.
-    pub(crate) fn run_with<T: Copy + Send + Sync>(
+    /// Gathers operands whose lengths are checked. The output has no gaps.
+    pub(crate) fn run_with<T: Copy>(
         &self,
-        params: &[T],
-        indices: IndexValues<'_>,
-        zero: T,
-        fill: T,
+        operands: &HostOperands<'_, T>,
     ) -> Result<Vec<T>, RunError> {
-        self.check_lengths(params.len(), indices.len())?;
-        let operands = Operands::new(params, indices, &zero, &fill);
+        let width = operands.element_bytes.checked_div(size_of::<T>());
         let plan = self.with_packed_output();
-        plan.gather_to_vec(&operands, plan.dims().output_len())
+        let len = plan.dims().output_len();
+        let len = len.saturating_mul(width.unwrap_or(1) as u64);
+        plan.gather_to_vec(&Operands::new(operands), len)
     }
 
     /// Gathers into a vector of `len` elements of type `T`. The plan has no gaps in the output.
@@ -144,21 +150,25 @@ impl GatherPlan {
         fill: T,
         output: &mut [T],
     ) -> Result<(), RunError> {
-        self.run_into_with(params, I::values(indices), T::default(), fill, output)
-    }
-
-    /// As [`run_with`](Self::run_with), but into `output`.
-    pub(crate) fn run_into_with<T: Copy + Send + Sync>(
-        &self,
-        params: &[T],
-        indices: IndexValues<'_>,
-        zero: T,
-        fill: T,
-        output: &mut [T],
-    ) -> Result<(), RunError> {
         self.check_lengths(params.len(), indices.len())?;
         self.check_output_length(output.len())?;
-        let operands = Operands::new(params, indices, &zero, &fill);
+        let operands = HostOperands {
+            element_bytes: size_of::<T>(),
+            params,
+            indices: I::values(indices),
+            zero: &[T::default()],
+            fill: &[fill],
+        };
+        self.run_into_with(&operands, output)
+    }
+
+    /// As [`run_with`](Self::run_with), but into `output`, whose length is checked too.
+    pub(crate) fn run_into_with<T: Copy>(
+        &self,
+        operands: &HostOperands<'_, T>,
+        output: &mut [T],
+    ) -> Result<(), RunError> {
+        let operands = Operands::new(operands);
         memory::write_into(output, |output| gather(self, &operands, output))
     }
 
@@ -187,8 +197,7 @@ impl GatherPlan {
         params: &[u8],
         indices: &[u8],
     ) -> Result<Vec<u8>, RunError> {
-        let plan = self.with_packed_output();
-        let (dims, index_kind) = (plan.dims(), types.index_kind);
+        let (dims, index_kind) = (self.dims(), types.index_kind);
         let params_bytes = byte_len(Operand::Params, dims.params_len(), types.element_bytes)?;
         let with_gap = dims
             .params_len_with_gap()
@@ -200,35 +209,45 @@ impl GatherPlan {
             indices_bytes..=indices_bytes,
             indices.len(),
         )?;
-        let output_bytes = byte_len(Operand::Output, dims.output_len(), types.element_bytes)?;
-        let element_bytes = usize::try_from(types.element_bytes).unwrap_or(usize::MAX);
-        let run = |indices: IndexValues<'_>| {
-            let mut operands = Operands::new(params, indices, &0, &0);
-            operands.element_bytes = element_bytes;
-            plan.gather_to_vec(&operands, output_bytes)
-        };
-        let no_memory = |element_bytes| RunError::OutOfMemory {
-            operand: Operand::Indices,
-            elements: dims.indices_len(),
-            element_bytes,
-        };
-        macro_rules! run_as {
-            ($kind:ident, $index:ty) => {{
-                let values = numbers(indices, <$index>::from_le_bytes);
-                let values = values.ok_or_else(|| no_memory(size_of::<$index>()))?;
-                run(IndexValues::$kind(&values))
-            }};
-        }
-        match index_kind {
-            IndexKind::I8 => run_as!(I8, i8),
-            IndexKind::U8 => run(IndexValues::U8(indices)),
-            IndexKind::I16 => run_as!(I16, i16),
-            IndexKind::U16 => run_as!(U16, u16),
-            IndexKind::I32 => run_as!(I32, i32),
-            IndexKind::U32 => run_as!(U32, u32),
-            IndexKind::I64 => run_as!(I64, i64),
-            IndexKind::U64 => run_as!(U64, u64),
-        }
+        let packed = self.with_packed_output();
+        byte_len(
+            Operand::Output,
+            packed.dims().output_len(),
+            types.element_bytes,
+        )?;
+        with_values(index_kind, indices, |indices| {
+            self.run_with(&HostOperands {
+                element_bytes: usize::try_from(types.element_bytes).unwrap_or(usize::MAX),
+                params,
+                indices,
+                zero: &[0],
+                fill: &[0],
+            })
+        })
+    }
+}
+
+/// Calls `run` with the index values that are in `bytes`, little-endian.
+pub(crate) fn with_values<R>(
+    index_kind: IndexKind,
+    bytes: &[u8],
+    run: impl FnOnce(IndexValues<'_>) -> Result<R, RunError>,
+) -> Result<R, RunError> {
+    macro_rules! run_as {
+        ($kind:ident, $index:ty) => {{
+            let values = numbers(bytes, <$index>::from_le_bytes)?;
+            run(IndexValues::$kind(&values))
+        }};
+    }
+    match index_kind {
+        IndexKind::I8 => run_as!(I8, i8),
+        IndexKind::U8 => run(IndexValues::U8(bytes)),
+        IndexKind::I16 => run_as!(I16, i16),
+        IndexKind::U16 => run_as!(U16, u16),
+        IndexKind::I32 => run_as!(I32, i32),
+        IndexKind::U32 => run_as!(U32, u32),
+        IndexKind::I64 => run_as!(I64, i64),
+        IndexKind::U64 => run_as!(U64, u64),
     }
 }
 
@@ -244,14 +263,19 @@ fn byte_len(operand: Operand, elements: u64, width: u64) -> Result<u64, RunError
     })
 }
 
-/// The numbers in `bytes`, of `WIDTH` bytes each; none without memory for them.
+/// The numbers in `bytes`, of `WIDTH` bytes each.
 fn numbers<I, const WIDTH: usize>(
     bytes: &[u8],
     from_bytes: fn([u8; WIDTH]) -> I,
-) -> Option<Vec<I>> {
+) -> Result<Vec<I>, RunError> {
     let (bytes, _) = bytes.as_chunks();
     let mut numbers = Vec::new();
-    numbers.try_reserve_exact(bytes.len()).ok()?;
+    let reserved = numbers.try_reserve_exact(bytes.len());
+    reserved.map_err(|_| RunError::OutOfMemory {
+        operand: Operand::Indices,
+        elements: bytes.len() as u64,
+        element_bytes: WIDTH,
+    })?;
     numbers.extend(bytes.iter().map(|&bytes| from_bytes(bytes)));
-    Some(numbers)
+    Ok(numbers)
 }

@@ -2,6 +2,7 @@
 
 use std::fmt::Debug;
 
+use super::HostOperands;
 use crate::index::IndexValues;
 use crate::memory::memcpy_chunks;
 use crate::{BadIndices, Gather, GatherElements, GatherNd, GatherPlan, NegativeIndices, RunError};
@@ -32,7 +33,13 @@ fn check<T: Copy + Default + Send + Sync + PartialEq + Debug>(
     fill: T,
     expected: &[T],
 ) {
-    let output = plan.run_with(params, IndexValues::I64(indices), T::default(), fill);
+    let output = plan.run_with(&HostOperands {
+        element_bytes: size_of::<T>(),
+        params,
+        indices: IndexValues::I64(indices),
+        zero: &[T::default()],
+        fill: &[fill],
+    });
     assert_eq!(output.expect("bad rows are filled"), expected, "{plan}");
     // The output is the middle of a longer vector, whose other elements must not change.
     let mut output = vec![fill; expected.len() + 2];

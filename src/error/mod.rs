@@ -1,14 +1,18 @@
 //! One error enum for each kind of call. Each text names the operand, the expected value and the one found.
 
+mod bad_index;
+#[cfg(feature = "gpu")]
+mod gpu;
 mod plan;
 
 use std::fmt;
 use std::ops::RangeInclusive;
 
+pub use self::bad_index::BadIndexError;
+pub(crate) use self::bad_index::{Problem, join};
+#[cfg(feature = "gpu")]
+pub use self::gpu::{GatherError, GpuError};
 pub use self::plan::PlanError;
-use crate::bad_indices::BadIndexError;
-#[cfg(any(feature = "gpu", feature = "ndarray"))]
-use crate::bad_indices::join;
 
 /// The tensor, or the buffer, that an error is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -119,176 +123,4 @@ pub enum ArrayError {
     /// ndarray takes no output of this shape: its non-zero dims multiply to more than `isize::MAX`.
     #[error("output shape: {0}")]
     Shape(ndarray::ShapeError),
-}
-
-/// The error of a gather that cannot be recorded, or of a report that cannot be read. No part of the gather has been
-/// recorded then.
-#[cfg(feature = "gpu")]
-#[derive(Debug, Clone, PartialEq, Eq, Hash, thiserror::Error)]
-#[non_exhaustive]
-#[expect(missing_docs, reason = "the texts say what the fields are")]
-pub enum GatherError {
-    /// Elements without bytes cannot be gathered on a GPU.
-    #[error("an element must have at least 1 byte on the GPU, found 0")]
-    ZeroSizedElement,
-    /// An operand has more than `i64::MAX` bytes.
-    #[error(
-        "{operand} must have at most {} bytes, found {elements} elements of {element_bytes} bytes",
-        i64::MAX
-    )]
-    TooManyBytes {
-        operand: Operand,
-        elements: u64,
-        element_bytes: u64,
-    },
-    /// A batch of gather_elements is too large for the shader. Leading dims of equal size before the axis are batches.
-    #[error(
-        "params and indices of gather_elements must have at most {limit} elements after the leading dims that they share, found {rows}"
-    )]
-    TooManyPlaces { rows: u64, limit: u64 },
-    /// More dims than the shader handles. A dim in which indices is as large as params counts as one with the dim before
-    /// it, unless one of the two is the axis.
-    #[error(
-        "gather_elements on the GPU supports at most {limit} dims in which params and indices differ, found {place_dims}"
-    )]
-    TooManyPlaceDims { place_dims: usize, limit: usize },
-    /// A buffer range is shorter than its operand, rounded up to whole words.
-    #[error("{operand} range must have at least {expected} bytes, found {found}")]
-    RangeTooShort {
-        operand: Operand,
-        expected: u64,
-        found: u64,
-    },
-    /// A buffer lacks a usage that the gather needs.
-    #[error("{operand} buffer must have usage {expected:?}, found {found:?}")]
-    MissingUsage {
-        operand: Operand,
-        expected: wgpu::BufferUsages,
-        found: wgpu::BufferUsages,
-    },
-    /// A range starts at an offset that the device cannot bind.
-    #[error("{operand} range must start at a multiple of {alignment} bytes, found {offset}")]
-    OffsetMisaligned {
-        operand: Operand,
-        offset: u64,
-        alignment: u32,
-    },
-    /// An operand that is written shares bytes of its buffer with another operand.
-    #[error("{operand} must not share bytes with {with}, found {start}..{end} in both")]
-    Overlap {
-        operand: Operand,
-        with: Operand,
-        /// The first byte of the buffer that both have.
-        start: u64,
-        /// The byte after the last one that both have.
-        end: u64,
-    },
-    /// The shape given to a tensor has another number of elements than the tensor.
-    #[error("tensor shape must have {expected} elements, found [{}]", join(.shape, ","))]
-    Shape { expected: usize, shape: Vec<usize> },
-    /// The shards together have another number of rows than params.
-    #[error("params shards must have {expected} rows together, found {found}")]
-    ShardRows { expected: u64, found: u64 },
-    /// The device was requested with a lower limit than the shaders need.
-    #[error("device limit {name} must be at least {expected}, found {found}")]
-    DeviceLimit {
-        name: &'static str,
-        expected: u64,
-        found: u64,
-    },
-    /// [`GatherBuffers`](crate::GatherBuffers) were given no range for an operand that each gather needs.
-    #[error("{operand} must have a buffer range, found none")]
-    MissingOperand { operand: Operand },
-    /// [`BadIndices::Error`](crate::BadIndices::Error) needs a report buffer for the bad rows.
-    #[error("bad_indices Error must have a report buffer on the GPU, found none")]
-    MissingReport,
-    /// Broadcasting repeats index rows in the output, so no number of index rows ends it.
-    #[error(
-        "index_count must not be given if broadcasting repeats index rows: {index_rows} index rows for {output_rows} rows of a block"
-    )]
-    CountOfRepeatedRows {
-        /// Index rows of the plan.
-        index_rows: u64,
-        /// Output rows that read them.
-        output_rows: u64,
-    },
-    /// The fill has another number of bytes than an element.
-    #[error("the fill has {found} bytes, an element {expected}")]
-    FillBytes {
-        /// Bytes of an element.
-        expected: u64,
-        /// Bytes of the fill.
-        found: u64,
-    },
-    /// The fill is too long for the shader. The limit is 64 bytes for elements of a multiple of 4 bytes, 32 for other
-    /// even sizes, and 16 for odd sizes.
-    #[error("a fill of elements of {element_bytes} bytes is too long for the GPU")]
-    FillTooLong {
-        /// Bytes of an element.
-        element_bytes: u64,
-    },
-    /// The device is lost: destroyed by the app, or taken away by the driver.
-    #[error("the device is lost")]
-    DeviceLost,
-    /// The device refused an object: a buffer is destroyed or belongs to another device.
-    #[error("rejected by the device: {0}")]
-    Rejected(String),
-    /// The device has no memory for a buffer or a pipeline.
-    #[error("out of memory on the device: {0}")]
-    OutOfMemory(String),
-    /// The bytes of a report have another length than a report.
-    #[error("report must have {expected} bytes, found {found}")]
-    ReportLength { expected: u64, found: usize },
-    /// The report is not of this plan: another gather wrote it, or no gather did.
-    #[error(
-        "report must name one of {index_rows} index rows, found {count} bad rows, the first of them {row}"
-    )]
-    ForeignReport {
-        row: u64,
-        count: u64,
-        index_rows: u64,
-    },
-}
-
-/// The error of a gather on a [`Gpu`](crate::Gpu) or an [`Executor`](crate::Executor).
-#[cfg(feature = "gpu")]
-#[derive(Debug, Clone, PartialEq, Eq, Hash, thiserror::Error)]
-#[non_exhaustive]
-#[expect(missing_docs, reason = "the texts say what the fields are")]
-pub enum GpuError {
-    /// This machine has no GPU, or no driver for it that wgpu can use.
-    #[error("no adapter found: {0}")]
-    NoAdapter(String),
-    /// The adapter gives no device.
-    #[error("no device from adapter {adapter}: {reason}")]
-    NoDevice { adapter: String, reason: String },
-    /// An operand has the wrong length, or an index is out of range: the error that the CPU gives too.
-    #[error(transparent)]
-    Run(#[from] RunError),
-    /// The gather cannot be recorded.
-    #[error(transparent)]
-    Gather(#[from] GatherError),
-    /// An operand is a tensor of another [`Gpu`](crate::Gpu), or in the memory of an [`Executor`](crate::Executor) without
-    /// a GPU. Executors without a GPU take each other's tensors.
-    #[error("{operand} must be a tensor of this owner, found one of another Gpu or executor")]
-    OtherOwner { operand: Operand },
-    /// A tensor has no buffer, since its executor has no GPU.
-    #[error("tensor must be on a GPU, found in host memory")]
-    InHostMemory,
-    /// An operation cannot be planned for the shapes of its operands.
-    #[error(transparent)]
-    Plan(#[from] PlanError),
-    /// An operand is larger than one buffer of the device.
-    #[error("{operand} buffer must have at most {limit} bytes on this device, found {bytes}")]
-    BufferTooLarge {
-        operand: Operand,
-        bytes: u64,
-        limit: u64,
-    },
-    /// The result could not be read back: the device is lost.
-    #[error("result not read back: {0}")]
-    ReadBack(String),
-    /// The bytes read back are no values of the element type: an app has written other bytes.
-    #[error("result must be of type {element}, found other bit patterns")]
-    InvalidElement { element: &'static str },
 }

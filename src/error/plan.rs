@@ -1,7 +1,7 @@
 //! The error of planning.
 
 use super::Operand;
-use crate::bad_indices::join;
+use super::bad_index::join;
 
 /// The error of shapes or attributes that make no plan.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, thiserror::Error)]

@@ -60,11 +60,18 @@ impl Fill {
         }
     }
 
-    /// The fill as an element, for a gather on the CPU: an error for a fill that a GPU refuses too.
-    pub(crate) fn element<T: GatherElement>(&self) -> Result<T, GpuError> {
-        self.pattern(size_of::<T>() as u64)?;
-        let element = bytemuck::checked::try_pod_read_unaligned(&self.bytes[..size_of::<T>()]);
-        element.map_err(|_| GpuError::InvalidElement {
+    /// The fill as elements `T`, of which `element_bytes` bytes are one or several, for a gather on the CPU: an error for a
+    /// fill that a GPU refuses too.
+    pub(crate) fn elements<T: GatherElement>(
+        &self,
+        element_bytes: u64,
+    ) -> Result<Vec<T>, GpuError> {
+        self.pattern(element_bytes)?;
+        let element_bytes = usize::try_from(element_bytes).expect("a short fill");
+        let elements = self.bytes[..element_bytes].chunks_exact(size_of::<T>());
+        let elements = elements.map(bytemuck::checked::try_pod_read_unaligned);
+        let elements: Result<_, _> = elements.collect();
+        elements.map_err(|_| GpuError::InvalidElement {
             element: type_name::<T>(),
         })
     }

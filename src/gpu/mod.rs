@@ -14,6 +14,7 @@ mod limits;
 mod mask;
 mod operands;
 mod pipelines;
+mod poller;
 mod prepared;
 mod report;
 mod scope;
@@ -25,7 +26,7 @@ mod types;
 mod uniform;
 
 pub use buffers::GatherBuffers;
-pub use device::{Download, Executor, GatherRequest, Gpu, GpuOptions, Input, Tensor};
+pub use device::{Download, Executor, GatherRequest, Gpu, Indices, Request, Tensor};
 pub use gatherer::Gatherer;
 pub use prepared::PreparedGather;
 pub use report::BadRows;

@@ -2,8 +2,7 @@
 
 use bytemuck::Zeroable;
 
-use crate::bad_indices::BadIndexError;
-use crate::error::GatherError;
+use crate::error::{BadIndexError, GatherError};
 use crate::index::IndexKind;
 use crate::plan::GatherPlan;
 

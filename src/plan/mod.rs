@@ -11,15 +11,14 @@ mod strides;
 mod to_plan;
 
 use std::fmt;
-use std::ops::Range;
 
 pub(crate) use self::dims::GatherDims;
 pub use self::gather::Gather;
 pub use self::gather_elements::GatherElements;
 pub use self::gather_nd::GatherNd;
 pub use self::to_plan::ToPlan;
-use crate::bad_indices::{BadIndexError, BadIndices, NegativeIndices, Problem, join};
-use crate::error::{Operand, PlanError};
+use crate::bad_indices::{BadIndices, NegativeIndices};
+use crate::error::{BadIndexError, Operand, PlanError, Problem, join};
 
 /// The operation that a plan is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -55,6 +54,18 @@ pub struct GatherPlan {
 }
 
 impl GatherPlan {
+    /// The shape of params that the plan is for; for a [`shard`](Self::shard), that of the whole params.
+    #[must_use]
+    pub fn params_shape(&self) -> &[usize] {
+        &self.params_shape
+    }
+
+    /// The shape of indices that the plan is for.
+    #[must_use]
+    pub fn indices_shape(&self) -> &[usize] {
+        &self.indices_shape
+    }
+
     /// The shape of the result.
     #[must_use]
     pub fn output_shape(&self) -> &[usize] {
@@ -103,65 +114,6 @@ impl GatherPlan {
     #[must_use]
     pub fn bad_indices(&self) -> BadIndices {
         self.bad_indices
-    }
-
-    /// The plan for a shard: the params rows `rows` of each block, on one of several devices or machines that share
-    /// params.
-    ///
-    /// A batch and an outer coordinate select a block. The params of the shard are
-    /// `params.reshape(blocks, row_count, slice_len)[:, rows]`, row-major; its indices and output have the shapes of
-    /// this plan. An index row that selects a row outside the shard gives zeros, and is no bad row. A bad row is bad
-    /// for every shard, with one text. If each row is in exactly one shard, a bitwise OR of the outputs of all shards
-    /// is the output of this plan.
-    ///
-    /// # Errors
-    ///
-    /// Rows that are not within `0..row_count`; with a [stride](Self::with_params_stride), rows of more than `i64::MAX`
-    /// elements.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use wgpu_gather::Gather;
-    ///
-    /// let plan = Gather::new().plan(&[4], &[3])?;
-    /// let first = plan.shard(0..2)?.run(&[10, 20], &[1, 3, 0])?;
-    /// let second = plan.shard(2..4)?.run(&[30, 40], &[1, 3, 0])?;
-    /// assert_eq!((&first[..], &second[..]), (&[20, 0, 10][..], &[0, 40, 0][..]));
-    /// let whole: Vec<i32> = first.iter().zip(&second).map(|(a, b)| a | b).collect();
-    /// assert_eq!(whole, plan.run(&[10, 20, 30, 40], &[1, 3, 0])?);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub fn shard(&self, rows: Range<u64>) -> Result<Self, PlanError> {
-        let row_count = self.dims.row_count;
-        if rows.start > rows.end || rows.end > row_count {
-            let Range { start, end } = rows;
-            return Err(PlanError::ShardOutOfRange {
-                start,
-                end,
-                row_count,
-            });
-        }
-        let shard = self.with_dims(GatherDims {
-            first_row: rows.start,
-            held_rows: rows.end - rows.start,
-            ..self.dims.clone()
-        });
-        // The rows may be more than those of this plan, if it is for a shard itself.
-        shard.check_stride(
-            Operand::Params,
-            shard.dims.params_rows(),
-            shard.dims.params_stride,
-        )?;
-        Ok(shard)
-    }
-
-    /// This plan with other sizes.
-    pub(crate) fn with_dims(&self, dims: GatherDims) -> Self {
-        Self {
-            dims,
-            ..self.clone()
-        }
     }
 
     /// The sizes that both executors work from.

@@ -1,12 +1,79 @@
-//! Strides of a plan: rows of params and of the output that do not follow each other without gaps.
+//! Plans for other params or another output than whole ones: shards, and rows with gaps after them.
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 use super::GatherPlan;
 use super::dims::GatherDims;
 use crate::error::{Operand, PlanError};
 
 impl GatherPlan {
+    /// The plan for a shard: the params rows `rows` of each block, on one of several devices or machines that share
+    /// params.
+    ///
+    /// A batch and an outer coordinate select a block. The params of the shard are
+    /// `params.reshape(blocks, row_count, slice_len)[:, rows]`, row-major; its indices and output have the shapes of
+    /// this plan. An index row that selects a row outside the shard gives zeros, and is no bad row. A bad row is bad
+    /// for every shard, with one text. If each row is in exactly one shard, a bitwise OR of the outputs of all shards
+    /// is the output of this plan.
+    ///
+    /// # Errors
+    ///
+    /// Rows that are not within `0..row_count`; with a [stride](Self::with_params_stride), rows of more than `i64::MAX`
+    /// elements.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use wgpu_gather::Gather;
+    ///
+    /// let plan = Gather::new().plan(&[4], &[3])?;
+    /// let first = plan.shard(0..2)?.run(&[10, 20], &[1, 3, 0])?;
+    /// let second = plan.shard(2..4)?.run(&[30, 40], &[1, 3, 0])?;
+    /// assert_eq!((&first[..], &second[..]), (&[20, 0, 10][..], &[0, 40, 0][..]));
+    /// let whole: Vec<i32> = first.iter().zip(&second).map(|(a, b)| a | b).collect();
+    /// assert_eq!(whole, plan.run(&[10, 20, 30, 40], &[1, 3, 0])?);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn shard(&self, rows: Range<u64>) -> Result<Self, PlanError> {
+        let row_count = self.dims.row_count;
+        if rows.start > rows.end || rows.end > row_count {
+            let Range { start, end } = rows;
+            return Err(PlanError::ShardOutOfRange {
+                start,
+                end,
+                row_count,
+            });
+        }
+        let shard = self.with_dims(GatherDims {
+            first_row: rows.start,
+            held_rows: rows.end - rows.start,
+            ..self.dims.clone()
+        });
+        // The rows may be more than those of this plan, if it is for a shard itself.
+        shard.check_stride(
+            Operand::Params,
+            shard.dims.params_rows(),
+            shard.dims.params_stride,
+        )?;
+        Ok(shard)
+    }
+
+    /// True if params has the plan's shape: it is no shard, and has no gaps between its rows.
+    #[cfg(feature = "gpu")]
+    pub(crate) fn params_are_whole(&self) -> bool {
+        let dims = &self.dims;
+        dims.held_rows == dims.row_count && dims.params_stride == dims.slice_len
+    }
+
+    /// This plan with other sizes.
+    pub(crate) fn with_dims(&self, dims: GatherDims) -> Self {
+        Self {
+            dims,
+            ..self.clone()
+        }
+    }
+
     /// The plan for params whose rows start `stride` elements after each other, with a gap after each slice: a table with
     /// padded rows, or a block of columns of a wider table. Without this call the stride is
     /// [`slice_len`](Self::slice_len), and there is no gap.
@@ -74,12 +141,7 @@ impl GatherPlan {
         }))
     }
 
-    pub(super) fn check_stride(
-        &self,
-        operand: Operand,
-        rows: u64,
-        stride: u64,
-    ) -> Result<(), PlanError> {
+    fn check_stride(&self, operand: Operand, rows: u64, stride: u64) -> Result<(), PlanError> {
         let slice_len = self.dims.slice_len;
         if stride < slice_len {
             return Err(PlanError::StrideBelowSlice {

@@ -15,7 +15,7 @@ use crate::index::GatherIndex;
 /// A plan, or an operation that is planned for the shapes of its operands: [`GatherPlan`] by reference or by value,
 /// [`Gather`], [`GatherNd`] and [`GatherElements`].
 ///
-/// A plan is not held against the shapes of the operands: a gather compares only the numbers of elements.
+/// A request compares the shapes of a plan with those of its tensors.
 ///
 /// No other type can be one.
 pub trait ToPlan<'a>: sealed::Sealed<'a> {
@@ -78,6 +78,12 @@ pub(crate) mod sealed {
             params_shape: &[usize],
             indices_shape: &[usize],
         ) -> Result<Cow<'a, GatherPlan>, PlanError>;
+
+        /// True if indices need a shape: one dim could stand for one index row, or for as many as it has values.
+        #[cfg(feature = "gpu")]
+        fn needs_index_shape(&self) -> bool {
+            false
+        }
     }
 }
 
@@ -98,7 +104,7 @@ impl<'a> sealed::Sealed<'a> for GatherPlan {
 }
 
 macro_rules! operation {
-    ($($operation:ty)*) => {$(
+    ($($operation:ty, $needs_index_shape:literal;)*) => {$(
         impl<'a> ToPlan<'a> for $operation {}
 
         impl<'a> sealed::Sealed<'a> for $operation {
@@ -109,8 +115,17 @@ macro_rules! operation {
             ) -> Result<Cow<'a, GatherPlan>, PlanError> {
                 self.plan(params_shape, indices_shape).map(Cow::Owned)
             }
+
+            #[cfg(feature = "gpu")]
+            fn needs_index_shape(&self) -> bool {
+                $needs_index_shape
+            }
         }
     )*};
 }
 
-operation!(Gather GatherNd GatherElements);
+operation! {
+    Gather, false;
+    GatherNd, true;
+    GatherElements, false;
+}

@@ -4,10 +4,15 @@
 use std::sync::OnceLock;
 
 use libtest_mimic::{Completion, Failed, Trial};
-use wgpu_gather::{Gpu, GpuOptions};
+use wgpu_gather::{Gpu, GpuError};
 
 pub use super::on_gpu::{OnGpu, blocking};
-use super::{driver, log};
+use super::{choose, driver, log};
+
+/// Opens a GPU of its own, on the adapter that the environment chooses.
+pub fn open_gpu() -> Result<Gpu, GpuError> {
+    pollster::block_on(choose::open(None))
+}
 
 /// The GPU that the environment chooses; the error says why there is none.
 pub fn gpu() -> Result<&'static Gpu, &'static str> {
@@ -25,8 +30,7 @@ pub fn gpu() -> Result<&'static Gpu, &'static str> {
 }
 
 fn open() -> Result<Gpu, String> {
-    let gpu = pollster::block_on(Gpu::open(&GpuOptions::from_env()))
-        .map_err(|error| error.to_string())?;
+    let gpu = open_gpu().map_err(|error| error.to_string())?;
     if let Some(expected) = driver::expected() {
         driver::check(&expected, &gpu.device().adapter_info())?;
     }

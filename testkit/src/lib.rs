@@ -9,6 +9,9 @@
 
 pub mod bench;
 pub mod cases;
+#[cfg(feature = "trials")]
+#[path = "../../cli/src/choose.rs"]
+mod choose;
 pub mod conformance;
 mod coordinates;
 #[cfg(feature = "trials")]

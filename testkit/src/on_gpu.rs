@@ -3,6 +3,7 @@
 use wgpu_gather::{BadIndices, GatherIndex, GatherPlan, Gpu, GpuError, RunError};
 
 use super::voices::{Element, Voice};
+use super::waits::params_shape;
 
 /// Gathers by a request that is awaited if `awaits` is set, and waited for if not.
 pub struct OnGpu<'a> {
@@ -23,7 +24,8 @@ impl Voice for OnGpu<'_> {
         params: &[T],
         indices: &[I],
     ) -> Result<Vec<T>, RunError> {
-        let table = self.gpu.upload(params).unwrap();
+        let shape = params_shape(plan, params.len());
+        let table = self.gpu.upload(params, &shape).unwrap();
         let gathered = if self.awaits {
             pollster::block_on(self.gpu.gather(plan, &table, indices))
         } else {

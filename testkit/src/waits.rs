@@ -22,3 +22,12 @@ pub async fn download<T: GatherElement>(table: &Tensor<T>) -> Result<Vec<T>, Gpu
     let elements = table.download().await;
     elements
 }
+
+/// The shape of `len` elements of params: the plan's, unless the plan is for a shard or has gaps between its rows.
+pub fn params_shape(plan: &GatherPlan, len: usize) -> Vec<usize> {
+    let shape = plan.params_shape();
+    match shape.iter().product::<usize>() == len {
+        true => shape.to_vec(),
+        false => vec![len],
+    }
+}

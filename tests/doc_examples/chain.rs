@@ -3,8 +3,8 @@ use wgpu_gather::{Gather, Gpu, GpuError};
 fn main() -> Result<(), GpuError> {
     let gpu = Gpu::new_blocking()?;
     // Words are made of tokens, and each token has an embedding.
-    let embeddings = gpu.upload_shaped(&[0.0_f32, 0.1, 1.0, 1.1, 2.0, 2.1], &[3, 2])?;
-    let tokens_of_words = gpu.upload_shaped(&[2_u32, 0, 1, 1], &[2, 2])?;
+    let embeddings = gpu.upload(&[0.0_f32, 0.1, 1.0, 1.1, 2.0, 2.1], &[3, 2])?;
+    let tokens_of_words = gpu.upload(&[2_u32, 0, 1, 1], &[2, 2])?;
 
     // The tokens of two words stay on the GPU, and are the indices of the next gather.
     let tokens = gpu.gather(Gather::new(), &tokens_of_words, &[1, 0]).on_gpu().wait()?;

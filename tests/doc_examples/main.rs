@@ -86,7 +86,7 @@ fn main() {
         gpu_trial("bytes_of_types_known_at_run_time", |_| Ok(bytes::run()?)),
         gpu_trial("rows_in_a_device_of_the_apps_own", |gpu| {
             let rows = own_device::two_rows(gpu.device(), gpu.queue())?;
-            let output = Tensor::<f32>::from_buffer(gpu, rows, 4)?;
+            let output = Tensor::<f32>::from_buffer(gpu, rows, &[2, 2])?;
             assert_eq!(output.download().wait()?, [30.0, 31.0, 10.0, 11.0]);
             Ok(())
         }),
@@ -105,8 +105,10 @@ fn record_embedding(gpu: &Gpu) -> Result<(), libtest_mimic::Failed> {
         .flat_map(|row| [f32::from(row); 128])
         .collect();
     let indices: Vec<u32> = (0..1_000).map(|n| n * 7919 % 50_000).collect();
-    let (table, token_ids) = (gpu.upload(&params)?, gpu.upload(&indices)?);
-    let output = gpu.upload(&vec![-1.0_f32; 128_000])?;
+    let plan = gatherer::embedding_plan()?;
+    let table = gpu.upload(&params, plan.params_shape())?;
+    let token_ids = gpu.upload(&indices, plan.indices_shape())?;
+    let output = gpu.upload(vec![-1.0_f32; 128_000], plan.output_shape())?;
 
     let recorder = Gatherer::new(gpu.device());
     let mut encoder = gpu
@@ -115,7 +117,6 @@ fn record_embedding(gpu: &Gpu) -> Result<(), libtest_mimic::Failed> {
     let buffers = [table.buffer()?, token_ids.buffer()?, output.buffer()?];
     gatherer::record_embedding(&recorder, &mut encoder, buffers[0], buffers[1], buffers[2])?;
     gpu.queue().submit([encoder.finish()]);
-    let plan = gatherer::embedding_plan()?;
     let expected = plan.run(&params, &indices)?;
     assert_eq!(output.download().wait()?, expected);
 

@@ -2,14 +2,22 @@
 //! driver could break something.
 
 use std::cell::RefCell;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::thread;
 
 /// An act before a wgpu call; its argument is the logged text of the call.
 type Act = Box<dyn FnOnce(&str)>;
+
+/// An act before a poll of a poll thread.
+type PollAct = Box<dyn FnOnce() + Send>;
 
 thread_local! {
     /// The act, and the number of calls to skip before it.
     static PLANNED: RefCell<Option<(usize, Act)>> = const { RefCell::new(None) };
 }
+
+/// The act before the next poll of a poll thread.
+static BEFORE_POLL: Mutex<Option<PollAct>> = Mutex::new(None);
 
 /// The log targets for the begin of a call and for a new object. wgpu holds no lock when it logs to them.
 const CALLS: [&str; 2] = ["wgpu_core::device::global", "wgpu_core::device::queue"];
@@ -24,6 +32,11 @@ impl log::Log for Watch {
     fn log(&self, record: &log::Record<'_>) {
         if !self.enabled(record.metadata()) {
             return;
+        }
+        let is_due = |_: &mut PollAct| is_poll(&record.args().to_string());
+        let before_poll = before_poll().take_if(is_due);
+        if let Some(act) = before_poll {
+            act();
         }
         let due = PLANNED.try_with(|planned| {
             let mut planned = planned.borrow_mut();
@@ -61,4 +74,17 @@ pub fn before_call<T>(
     PLANNED.set(Some((calls, Box::new(act))));
     let result = work();
     PLANNED.take().is_none().then_some(result)
+}
+
+/// Before its next poll, a poll thread of any owner runs `act`.
+pub fn at_next_poll(act: impl FnOnce() + Send + 'static) {
+    *before_poll() = Some(Box::new(act));
+}
+
+fn before_poll() -> MutexGuard<'static, Option<PollAct>> {
+    BEFORE_POLL.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn is_poll(call: &str) -> bool {
+    call.starts_with("Device::poll") && thread::current().name() == Some("wgpu-gather/poll")
 }

@@ -66,7 +66,7 @@ fn assert_all_refused(app: &App, table: &Tensor<f32>, buffers: &Buffers) {
         },
     ) = (&app.gpu, Work::small());
     let lost = || GpuError::from(GatherError::DeviceLost);
-    assert_eq!(gpu.upload(&params).unwrap_err(), lost());
+    assert_eq!(gpu.upload(&params, &[10]).unwrap_err(), lost());
     let gather = || gpu.gather(&plan, table, &indices);
     assert_eq!(gather().wait(), Err(lost()));
     assert_eq!(pollster::block_on(gather()), Err(lost()));
@@ -132,18 +132,18 @@ fn before_any_call(machine: &Machine) {
     let asked: [(&str, Ask); 5] = [
         ("gather, waited for", |app, work| app.gather(work).map(Some)),
         ("gather", |app, work| {
-            let table = app.gpu.upload(&work.params)?;
+            let table = app.gpu.upload(&work.params, work.plan.params_shape())?;
             let gather = app.gpu.gather(&work.plan, &table, &work.indices);
             pollster::block_on(gather).map(Some)
         }),
         ("download", |app, work| {
-            let table = app.gpu.upload(&work.params)?;
+            let table = app.gpu.upload(&work.params, work.plan.params_shape())?;
             let download = pollster::block_on(table.download())?;
             assert_eq!(download, work.params);
             Ok(None)
         }),
         ("download, waited for", |app, work| {
-            let table = app.gpu.upload(&work.params)?;
+            let table = app.gpu.upload(&work.params, work.plan.params_shape())?;
             assert_eq!(table.download().wait()?, work.params);
             Ok(None)
         }),
@@ -188,7 +188,7 @@ fn assert_lost_before_any_call(machine: &Machine, name: &str, ask: Ask, lose: Lo
 }
 
 /// The text of wgpu's panic in `Device::poll` when Vulkan returns `VK_ERROR_DEVICE_LOST`.
-const PANIC_OF_WGPU: &str =
+pub const PANIC_OF_WGPU: &str =
     "Error in Device::poll: Validation Error\n\nCaused by:\n  Parent device is lost\n";
 
 fn lost_by_the_driver(machine: &Machine) {

@@ -10,8 +10,10 @@ mod common;
 mod dropped;
 mod handlers;
 mod limits;
+mod long_awaits;
 mod lost;
 mod memory;
+mod polling;
 mod shaders;
 mod support;
 mod threads;
@@ -31,6 +33,8 @@ fn main() -> ExitCode {
         memory::trials(),
         handlers::trials(),
         dropped::trials(),
+        polling::trials(),
+        long_awaits::trials(),
         threads::trials(),
         shaders::trials(),
         limits::trials(),

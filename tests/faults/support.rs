@@ -4,7 +4,7 @@ use std::mem::take;
 use std::panic::resume_unwind;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, mpsc};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock, mpsc};
 use std::task::{Context, Poll, Waker};
 use std::thread;
 use std::time::Duration;
@@ -35,8 +35,22 @@ pub fn on_gpu(name: &str, run: fn(&Machine)) -> Trial {
     })
 }
 
+/// Written by a trial that runs alone.
+static ALONE: RwLock<()> = RwLock::new(());
+
 /// Runs a trial, and then a gather on a new device; fails after [`TIME_LIMIT`].
 pub fn in_time(machine: Machine, run: fn(&Machine)) -> Result<(), Failed> {
+    let _others = ALONE.read().unwrap_or_else(PoisonError::into_inner);
+    limited(machine, run)
+}
+
+/// As [`in_time`], while no other trial runs in this process.
+pub fn alone(machine: Machine, run: fn(&Machine)) -> Result<(), Failed> {
+    let _alone = ALONE.write().unwrap_or_else(PoisonError::into_inner);
+    limited(machine, run)
+}
+
+fn limited(machine: Machine, run: fn(&Machine)) -> Result<(), Failed> {
     let (sender, ended) = mpsc::channel();
     let body = thread::spawn(move || {
         run(&machine);
@@ -47,12 +61,10 @@ pub fn in_time(machine: Machine, run: fn(&Machine)) -> Result<(), Failed> {
         // The receiver is gone after the time limit.
         let _ = sender.send(());
     });
-    match ended.recv_timeout(TIME_LIMIT) {
-        Err(mpsc::RecvTimeoutError::Timeout) => {
-            Err(format!("still running after {TIME_LIMIT:?}").into())
-        }
-        _ => body.join().map_err(|panic| resume_unwind(panic)),
+    if ended.recv_timeout(TIME_LIMIT) == Err(mpsc::RecvTimeoutError::Timeout) {
+        return Err(format!("still running after {TIME_LIMIT:?}").into());
     }
+    body.join().map_err(|panic| resume_unwind(panic))
 }
 
 /// An adapter, of which a trial takes any number of devices.
@@ -94,8 +106,8 @@ impl Machine {
         }
     }
 
-    /// Returns true if the device's memory is the process's and its driver reports a lack of memory, which GL does not.
-    pub fn runs_out_of_memory_with_the_process(&self) -> bool {
+    /// Returns true for Vulkan on the CPU, whose memory is the process's. GL reports no lack of memory.
+    pub fn is_vulkan_on_the_cpu(&self) -> bool {
         let info = self.adapter.get_info();
         info.device_type == wgpu::DeviceType::Cpu && info.backend == wgpu::Backend::Vulkan
     }
@@ -156,12 +168,13 @@ impl App {
     }
 
     pub fn gather(&self, work: &Work) -> Result<Vec<f32>, GpuError> {
-        let table = self.gpu.upload(&work.params)?;
+        let table = self.gpu.upload(&work.params, work.plan.params_shape())?;
         self.gpu.gather(&work.plan, &table, &work.indices).wait()
     }
 
     pub fn upload(&self, work: &Work) -> Tensor<f32> {
-        self.gpu.upload(&work.params).unwrap()
+        let shape = work.plan.params_shape();
+        self.gpu.upload(&work.params, shape).unwrap()
     }
 
     pub fn buffer(&self, size: u64, mapped_at_creation: bool) -> wgpu::Buffer {

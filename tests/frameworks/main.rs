@@ -66,7 +66,7 @@ fn on_cpu(plan: &GatherPlan, call: &Call) -> Result<(Vec<f32>, Vec<bool>), RunEr
 }
 
 fn on_gpu(gpu: &Gpu, plan: &GatherPlan, call: &Call) -> Result<(Vec<f32>, Vec<bool>), RunError> {
-    let table = gpu.upload(call.params.1).unwrap();
+    let table = gpu.upload(call.params.1, call.params.0).unwrap();
     let index_rows = usize::try_from(plan.index_row_count()).unwrap();
     let mut mask = gpu.zeros(&[index_rows]).unwrap();
     let request = gpu.gather(plan, &table, call.indices.1);

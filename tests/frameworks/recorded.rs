@@ -48,7 +48,8 @@ impl Device for Gpu {
         params: &[i32],
         indices: &[I],
     ) -> Result<Vec<i32>, RunError> {
-        let gathered = self.gather(plan, params, indices).fill(FILL).wait();
+        let table = self.upload(params, plan.params_shape()).unwrap();
+        let gathered = self.gather(plan, &table, indices).fill(FILL).wait();
         gathered.map_err(|error| match error {
             GpuError::Run(error) => error,
             error => panic!("{error}"),

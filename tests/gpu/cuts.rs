@@ -15,7 +15,7 @@ use crate::common::oracle::Case;
 use crate::common::sweep;
 use crate::common::voices::{Job, POLICIES};
 use crate::into_buffers::{filled, index_values, table, unchecked, widths};
-use crate::trial;
+use crate::{flat, trial};
 
 pub(crate) fn trials() -> Vec<Trial> {
     vec![
@@ -119,7 +119,7 @@ fn small_buffers(_: &'static Gpu) {
                 job.check(&blocking(&gpu));
                 fitting += 1;
             } else if job.element_bytes == 1 {
-                let table = gpu.upload(&job.params);
+                let table = gpu.upload(&job.params, job.plan.params_shape());
                 let indices: Vec<u64> = bytemuck::pod_collect_to_vec(&job.indices);
                 let error = match (table, job.index_kind) {
                     (Err(error), _) => error,
@@ -164,10 +164,7 @@ fn check_shards(gpu: &Gpu, job: &Job, hash: &mut Hash) {
     let cuts = [0, a.min(b), a.min(b), a.max(b), rows];
     let tables: Vec<_> = cuts
         .windows(2)
-        .map(|cut| {
-            gpu.upload(&job.params[cut[0] * slice_bytes..cut[1] * slice_bytes])
-                .unwrap()
-        })
+        .map(|cut| flat(gpu, &job.params[cut[0] * slice_bytes..cut[1] * slice_bytes]))
         .collect();
     let shards: Vec<_> = tables
         .iter()
@@ -177,9 +174,9 @@ fn check_shards(gpu: &Gpu, job: &Job, hash: &mut Hash) {
             ((cut[1] - cut[0]) as u64, range)
         })
         .collect();
-    let indices = gpu.upload(&job.indices).unwrap();
-    let output = gpu.upload(&vec![9_u8; job.output.len()]).unwrap();
-    let report = gpu.upload(&[9_u8; REPORT_BYTES]).unwrap();
+    let indices = flat(gpu, &job.indices);
+    let output = flat(gpu, vec![9_u8; job.output.len()]);
+    let report = flat(gpu, &[9_u8; REPORT_BYTES]);
     let buffers = GatherBuffers::new(ElementTypes {
         element_bytes: job.element_bytes as u64,
         index_kind: job.index_kind,
@@ -215,7 +212,7 @@ pub(crate) fn check_large<T, I>(
     T: wgpu_gather::GatherElement + Default + PartialEq + std::fmt::Debug,
     I: wgpu_gather::GatherIndex,
 {
-    let table = gpu.upload(params).unwrap();
+    let table = gpu.upload(params, plan.params_shape()).unwrap();
     let same = |indices: &[I]| {
         let found = gpu.gather(plan, &table, indices).wait();
         let expected = plan.run(params, indices).map_err(GpuError::Run);
@@ -328,9 +325,9 @@ fn wide_params(gpu: &'static Gpu) {
             5,
         ),
     ] {
-        let indices = gpu.upload(&indices).unwrap();
-        let output = gpu.upload(&vec![9_u8; expected.len()]).unwrap();
-        let report = gpu.upload(&[9_u8; REPORT_BYTES]).unwrap();
+        let indices = flat(gpu, &indices);
+        let output = flat(gpu, vec![9_u8; expected.len()]);
+        let report = flat(gpu, &[9_u8; REPORT_BYTES]);
         let buffers = GatherBuffers::new(ElementTypes::of::<u8, u64>())
             .indices(indices.buffer().unwrap().slice(..))
             .output(output.buffer().unwrap().slice(..))

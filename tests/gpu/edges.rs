@@ -9,7 +9,7 @@ use wgpu_gather::{
 use crate::batch::{REPORT_BYTES, read_back, upload};
 use crate::common::indices::{Hash, holds, values_around};
 use crate::common::voices::index_bytes;
-use crate::trial;
+use crate::{flat, trial};
 
 /// The number of invocations of a workgroup.
 const WORKGROUP: usize = 256;
@@ -239,13 +239,14 @@ fn run(
 /// One bad row, in turn at each of the first 68 places.
 fn bad_rows(gpu: &'static Gpu) {
     let params: Vec<u32> = (1..=96).collect();
-    let table = gpu.upload(&params).unwrap();
+    let mut table = flat(gpu, &params);
     for (slice_len, count) in [1, 2, 3, 4, 6, 16]
         .into_iter()
         .flat_map(|len| [72, 1096].map(|count| (len, count)))
     {
         let plan = Gather::new().bad_indices(BadIndices::Error);
         let plan = plan.plan(&[96 / slice_len, slice_len], &[count]).unwrap();
+        table = table.with_shape(plan.params_shape()).unwrap();
         for bad_row in 0..68 {
             let mut indices: Vec<u32> = (0..6).cycle().take(count).collect();
             indices[bad_row] = 96;

@@ -12,7 +12,7 @@ use crate::common::oracle::Case;
 use crate::common::voices::{Job, WIDTHS};
 use crate::cuts::small_device;
 use crate::into_buffers::unchecked;
-use crate::trial;
+use crate::{flat, trial};
 
 pub(crate) fn trials() -> Vec<Trial> {
     vec![
@@ -43,11 +43,9 @@ fn jobs() -> impl Iterator<Item = Job> {
 fn gather_indirect(gpu: &Gpu, indices: &[u32; 5], count: u32) -> ([u16; 10], Option<BadRows>) {
     let plan = Gather::new().axis(1).bad_indices(BadIndices::Error);
     let plan = plan.plan(&[2, 3], &[5]).unwrap();
-    let (params, indices) = (gpu.upload(&[1_u16, 2, 3, 4, 5, 6]), gpu.upload(indices));
-    let (params, indices) = (params.unwrap(), indices.unwrap());
-    let (output, report) = (gpu.upload(&[9_u16; 10]), gpu.upload(&[7_u8; REPORT_BYTES]));
-    let (output, report) = (output.unwrap(), report.unwrap());
-    let count = gpu.upload(&[count]).unwrap();
+    let (params, indices) = (flat(gpu, &[1_u16, 2, 3, 4, 5, 6]), flat(gpu, indices));
+    let (output, report) = (flat(gpu, &[9_u16; 10]), flat(gpu, &[7_u8; REPORT_BYTES]));
+    let count = flat(gpu, &[count]);
     let buffers = GatherBuffers::new(ElementTypes::of::<u16, u32>())
         .params(params.buffer().unwrap().slice(..))
         .indices(indices.buffer().unwrap().slice(..))
@@ -92,8 +90,8 @@ fn indirect_bytes(
     count: u32,
 ) -> Vec<u8> {
     let len = plan.output_shape().iter().product();
-    let output = gpu.upload(&vec![1_u8; len]).unwrap();
-    let count = gpu.upload(&[count]).unwrap();
+    let output = flat(gpu, vec![1_u8; len]);
+    let count = flat(gpu, &[count]);
     let buffers = GatherBuffers::new(ElementTypes::of::<u8, u32>())
         .params(table.buffer().unwrap().slice(..))
         .indices(indices.buffer().unwrap().slice(..))
@@ -141,9 +139,9 @@ fn earlier_pass(gpu: &'static Gpu) {
         .copied()
         .filter(|number| number % 2 == 0)
         .collect();
-    let [table, numbers] = [table, numbers].map(|values| gpu.upload(&values).unwrap());
-    let [kept, output] = [99_u32, 77].map(|value| gpu.upload(&[value; 32]).unwrap());
-    let count = gpu.upload(&[0_u32]).unwrap();
+    let [table, numbers] = [table, numbers].map(|values| flat(gpu, &values));
+    let [kept, output] = [99_u32, 77].map(|value| flat(gpu, &[value; 32]));
+    let count = flat(gpu, &[0_u32]);
     let plan = Gather::new().plan(&[64], &[32]).unwrap();
     let buffers = GatherBuffers::new(ElementTypes::of::<u32, u32>())
         .params(table.buffer().unwrap().slice(..))
@@ -190,12 +188,8 @@ fn earlier_pass(gpu: &'static Gpu) {
 /// A gather is prepared once, and runs with another index count each time.
 fn anew(gpu: &'static Gpu) {
     let plan = Gather::new().plan(&[3], &[4]).unwrap();
-    let (params, indices) = (gpu.upload(&[5_u32, 6, 7]), gpu.upload(&[2_u32, 1, 0, 2]));
-    let (params, indices) = (params.unwrap(), indices.unwrap());
-    let (output, count) = (
-        gpu.upload(&[9_u32; 4]).unwrap(),
-        gpu.upload(&[0_u32]).unwrap(),
-    );
+    let (params, indices) = (flat(gpu, &[5_u32, 6, 7]), flat(gpu, &[2_u32, 1, 0, 2]));
+    let (output, count) = (flat(gpu, &[9_u32; 4]), flat(gpu, &[0_u32]));
     let buffers = GatherBuffers::new(ElementTypes::of::<u32, u32>())
         .params(params.buffer().unwrap().slice(..))
         .indices(indices.buffer().unwrap().slice(..))
@@ -225,7 +219,7 @@ fn within_words(gpu: &'static Gpu) {
     let plan = Gather::new().axis(1).plan(&[4, 3], &[ROWS]).unwrap();
     let params = [11_u8, 12, 13, 21, 22, 23, 31, 32, 33, 41, 42, 43];
     let indices: Vec<u32> = (0..3_u32).cycle().take(ROWS).collect();
-    let (table, indices) = (gpu.upload(&params).unwrap(), gpu.upload(&indices).unwrap());
+    let (table, indices) = (flat(gpu, &params), flat(gpu, &indices));
     for count in 0..=257_u32 {
         let found = indirect_bytes(gpu, &plan, &table, &indices, count);
         let expected = (0..4).flat_map(|block| {

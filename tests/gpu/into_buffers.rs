@@ -16,7 +16,7 @@ use crate::common::oracle::Case;
 use crate::common::sweep;
 use crate::common::voices::{Job, POLICIES, WIDTHS, bytes_of};
 use crate::cuts::{check_large, limited_device};
-use crate::trial;
+use crate::{flat, trial};
 
 pub(crate) fn trials() -> Vec<Trial> {
     let mut trials = Vec::new();
@@ -232,11 +232,8 @@ fn report_with_zero(gpu: &'static Gpu) {
 fn report_of(gpu: &Gpu, plan: &GatherPlan, indices: &[i32]) -> Option<BadRows> {
     let params = vec![1.0_f32; usize::try_from(plan.params_len()).unwrap()];
     let output = vec![0.0_f32; plan.output_shape().iter().product()];
-    let (params, indices) = (gpu.upload(&params).unwrap(), gpu.upload(indices).unwrap());
-    let (output, report) = (
-        gpu.upload(&output).unwrap(),
-        gpu.upload(&[9_u8; REPORT_BYTES]).unwrap(),
-    );
+    let (params, indices) = (flat(gpu, &params), flat(gpu, indices));
+    let (output, report) = (flat(gpu, &output), flat(gpu, &[9_u8; REPORT_BYTES]));
     let [params, indices, output] = [
         params.buffer().unwrap(),
         indices.buffer().unwrap(),
@@ -291,11 +288,8 @@ fn chain(gpu: &'static Gpu) {
             cache: None,
         });
     let params: Vec<u32> = (0..24).collect();
-    let (params, indices) = (
-        gpu.upload(&params).unwrap(),
-        gpu.upload(&[0_i32; 8]).unwrap(),
-    );
-    let output = gpu.upload(&[9_u32; 24]).unwrap();
+    let (params, indices) = (flat(gpu, &params), flat(gpu, &[0_i32; 8]));
+    let output = flat(gpu, &[9_u32; 24]);
     let bind_group = gpu.device().create_bind_group(&wgpu::BindGroupDescriptor {
         label: None,
         layout: &pipeline.get_bind_group_layout(0),

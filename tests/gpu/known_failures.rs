@@ -10,7 +10,7 @@ use crate::common::device::blocking;
 use crate::common::oracle::Case;
 use crate::common::voices::POLICIES;
 use crate::into_buffers::unchecked;
-use crate::trial;
+use crate::{flat, trial};
 
 pub(crate) fn trials() -> Vec<Trial> {
     let (nd, min, max) = (gather_nd, i128::from(i64::MIN), i128::from(i64::MAX));
@@ -85,7 +85,7 @@ fn wide_rows(gpu: &'static Gpu) {
 
     let mut bad = rows;
     bad[3] = 1 << 33;
-    let table = gpu.upload(&[1_u8, 2, 3]).unwrap();
+    let table = flat(gpu, &[1_u8, 2, 3]);
     let error = gpu.gather(shard(&along, first), &table, &bad).wait();
     assert_eq!(
         error.unwrap_err().to_string(),
@@ -100,9 +100,7 @@ fn shard(plan: &GatherPlan, first: i64) -> GatherPlan {
 
 fn check_held(gpu: &Gpu, plan: &GatherPlan, first: i64, indices: &[i64]) {
     let (shard, params) = (shard(plan, first), [1_u8, 2, 3]);
-    let found = gpu
-        .gather(&shard, &gpu.upload(&params).unwrap(), indices)
-        .wait();
+    let found = gpu.gather(&shard, &flat(gpu, &params), indices).wait();
     assert_eq!(found, Ok(vec![3, 0, 1, 0, 0]), "{shard}");
     assert_eq!(found, shard.run(&params, indices).map_err(GpuError::Run));
 }

@@ -2,12 +2,14 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod adapters;
 mod batch;
 #[path = "../common/mod.rs"]
 mod common;
 mod cuts;
 mod edge_values;
 mod edges;
+mod executor_bytes;
 mod executors;
 mod fills;
 mod indirect;
@@ -15,18 +17,22 @@ mod indirect_large;
 mod into_buffers;
 mod known_failures;
 mod masks;
-mod options;
+mod owners;
+mod plan_shapes;
 mod prepared;
 mod reports;
 mod requests;
+mod shards;
 mod to_host;
 mod too_large;
 #[cfg(all(feature = "vulkan", not(target_vendor = "apple")))]
 mod validation;
 mod waiting;
 
+use std::borrow::Cow;
+
 use libtest_mimic::{Arguments, Trial};
-use wgpu_gather::Gpu;
+use wgpu_gather::{GatherElement, Gpu, Tensor};
 
 fn main() {
     let mut trials = to_host::trials();
@@ -35,8 +41,12 @@ fn main() {
     trials.extend(indirect::trials());
     trials.extend(indirect_large::trials());
     trials.extend(executors::trials());
+    trials.extend(executor_bytes::trials());
     trials.extend(requests::trials());
-    trials.extend(options::trials());
+    trials.extend(shards::trials());
+    trials.extend(plan_shapes::trials());
+    trials.extend(owners::trials());
+    trials.extend(adapters::trials());
     trials.extend(edges::trials());
     trials.extend(edge_values::trials());
     trials.extend(fills::trials());
@@ -57,4 +67,11 @@ fn trial(name: impl Into<String>, run: impl FnOnce(&'static Gpu) + Send + 'stati
         run(gpu);
         Ok(())
     })
+}
+
+/// A tensor of one dim.
+fn flat<'e, T: GatherElement>(gpu: &Gpu, elements: impl Into<Cow<'e, [T]>>) -> Tensor<T> {
+    let elements = elements.into();
+    let len = elements.len();
+    gpu.upload(elements, &[len]).unwrap()
 }

@@ -11,7 +11,7 @@ use crate::common::cases;
 use crate::common::oracle::Case;
 use crate::common::voices::{Job, POLICIES};
 use crate::cuts::limited_device;
-use crate::trial;
+use crate::{flat, trial};
 use testkit::of_index_type;
 
 pub(crate) fn trials() -> Vec<Trial> {
@@ -46,11 +46,14 @@ fn requests(gpu: &'static Gpu) {
 fn request<I: GatherIndex + bytemuck::Pod>(executor: &Executor, job: &Job, number: usize) {
     let indices: Vec<I> = bytemuck::pod_collect_to_vec(&job.indices);
     let expected = job.case.out_of_range();
-    let table = executor.upload(&job.params).unwrap();
-    let mut output = executor.upload(&job.output).unwrap();
+    let table = executor
+        .upload(&job.params, job.plan.params_shape())
+        .unwrap();
+    let shape = job.plan.output_shape();
+    let mut output = executor.upload(&job.output, shape).unwrap();
     // The opposite of what the gather writes.
     let before: Vec<bool> = expected.iter().map(|is_bad| !is_bad).collect();
-    let mut mask = executor.upload(&before).unwrap();
+    let mut mask = executor.upload(&before, &[before.len()]).unwrap();
     let request = executor.gather(&job.plan, &table, &indices);
     let request = request.mask(&mut mask);
     let result = match number % 3 {
@@ -65,7 +68,7 @@ fn request<I: GatherIndex + bytemuck::Pod>(executor: &Executor, job: &Job, numbe
 
 /// Compares a mask of bytes with the CPU.
 fn check(gpu: &Gpu, plan: &GatherPlan, indices: &[i8]) {
-    let table = gpu.upload(&[1_u8, 2, 3]).unwrap();
+    let table = flat(gpu, &[1_u8, 2, 3]);
     let mut mask = gpu.zeros::<bool>(&[indices.len()]).unwrap();
     let request = gpu.gather(plan, &table, indices).mask(&mut mask);
     drop(request.on_gpu().wait().unwrap());
@@ -113,11 +116,11 @@ fn range<T>(tensor: &Tensor<T>) -> wgpu::BufferSlice<'_> {
 fn shards(gpu: &'static Gpu) {
     let plan = GatherNd::new().bad_indices(BadIndices::Fill);
     let plan = plan.plan(&[5, 2], &[7, 1]).unwrap();
-    let arena = gpu.upload(&[9_u8; 1024]).unwrap();
+    let arena = flat(gpu, &[9_u8; 1024]);
     let arena = arena.buffer().unwrap();
-    let table = gpu.upload(&[1_u8, 2, 3, 4, 5, 6]).unwrap();
-    let indices = gpu.upload(&[4_i64, 5, -1, 0, 2, 1 << 32, 3]).unwrap();
-    let output = gpu.upload(&[7_u8; 14]).unwrap();
+    let table = flat(gpu, &[1_u8, 2, 3, 4, 5, 6]);
+    let indices = flat(gpu, &[4_i64, 5, -1, 0, 2, 1 << 32, 3]);
+    let output = flat(gpu, &[7_u8; 14]);
     let shards = [(3, range(&table)), (2, arena.slice(..4))];
     let buffers = GatherBuffers::new(ElementTypes::of::<u8, i64>())
         .indices(range(&indices))
@@ -146,10 +149,9 @@ fn shards(gpu: &'static Gpu) {
 /// A gather is prepared once, and runs with other indices each time.
 fn anew(gpu: &'static Gpu) {
     let plan = Gather::new().plan(&[3], &[5]).unwrap();
-    let table = gpu.upload(&[5_u32, 6, 7]).unwrap();
-    let indices = gpu.upload(&[0_i32; 5]).unwrap();
-    let (output, mask) = (gpu.upload(&[9_u32; 5]), gpu.upload(&[9_u8; 8]));
-    let (output, mask) = (output.unwrap(), mask.unwrap());
+    let table = flat(gpu, &[5_u32, 6, 7]);
+    let indices = flat(gpu, &[0_i32; 5]);
+    let (output, mask) = (flat(gpu, &[9_u32; 5]), flat(gpu, &[9_u8; 8]));
     let buffers = GatherBuffers::new(ElementTypes::of::<u32, i32>())
         .params(range(&table))
         .indices(range(&indices))

@@ -3,12 +3,13 @@
 use libtest_mimic::Trial;
 use wgpu_gather::{
     BadIndices, BadRows, ElementTypes, Gather, GatherBuffers, GatherError, GatherPlan, Gatherer,
-    Gpu, GpuOptions, IndexKind, Tensor, wgpu,
+    Gpu, IndexKind, Tensor, wgpu,
 };
 
 use crate::batch::REPORT_BYTES;
+use crate::common::device::open_gpu;
 use crate::common::sizes::dispatches;
-use crate::trial;
+use crate::{flat, trial};
 
 pub(crate) fn trials() -> Vec<Trial> {
     vec![
@@ -40,11 +41,11 @@ impl Lookup {
                 .bad_indices(bad_indices)
                 .plan(&[ROWS, 5], &[INDICES])
                 .unwrap(),
-            table: gpu.upload(&params).unwrap(),
+            table: flat(gpu, &params),
             params,
-            indices: gpu.upload(&[0; INDICES]).unwrap(),
-            output: gpu.upload(&[7; 5 * INDICES]).unwrap(),
-            report: gpu.upload(&[9; REPORT_BYTES]).unwrap(),
+            indices: flat(gpu, &[0; INDICES]),
+            output: flat(gpu, &[7; 5 * INDICES]),
+            report: flat(gpu, &[9; REPORT_BYTES]),
         }
     }
 
@@ -119,7 +120,7 @@ fn counted(gpu: &Gpu) -> [isize; 8] {
 
 /// On a device of its own, where no other trial makes objects.
 fn makes_nothing(_: &'static Gpu) {
-    let gpu = pollster::block_on(Gpu::open(&GpuOptions::from_env())).unwrap();
+    let gpu = open_gpu().unwrap();
     for policy in [BadIndices::Fill, BadIndices::Error] {
         let lookup = Lookup::new(&gpu, policy);
         let prepared = gpu
@@ -157,7 +158,7 @@ fn makes_nothing(_: &'static Gpu) {
 
 /// For several policies, slice lengths and index counts: after a warm-up, a gather makes no pipeline.
 fn warm_up(_: &'static Gpu) {
-    let gpu = pollster::block_on(Gpu::open(&GpuOptions::from_env())).unwrap();
+    let gpu = open_gpu().unwrap();
     for policy in [BadIndices::Fill, BadIndices::Error] {
         for (slice_len, index_count) in [1, 2, 3, 4, 16, 5]
             .into_iter()
@@ -172,7 +173,7 @@ fn warm_up(_: &'static Gpu) {
                 .bad_indices(policy)
                 .plan(&[100, slice_len], &[index_count])
                 .unwrap();
-            let params = gpu.upload(&vec![1_u32; 100 * slice_len]).unwrap();
+            let params = flat(&gpu, vec![1_u32; 100 * slice_len]);
             let made = || {
                 gpu.device()
                     .get_internal_counters()
@@ -193,9 +194,9 @@ fn warm_up(_: &'static Gpu) {
                 .unwrap();
             let warm = made();
             assert!(warm > before, "{policy:?} {slice_len} {index_count}");
-            let indices = gpu.upload(&vec![0_i64; index_count]).unwrap();
-            let output = gpu.upload(&vec![0_u32; index_count * slice_len]).unwrap();
-            let report = gpu.upload(&[0_u8; REPORT_BYTES]).unwrap();
+            let indices = flat(&gpu, vec![0_i64; index_count]);
+            let output = flat(&gpu, vec![0_u32; index_count * slice_len]);
+            let report = flat(&gpu, &[0_u8; REPORT_BYTES]);
             let mut buffers = GatherBuffers::new(ElementTypes::of::<u32, i64>())
                 .params(params.buffer().unwrap().slice(..))
                 .indices(indices.buffer().unwrap().slice(..))

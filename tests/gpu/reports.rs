@@ -2,13 +2,14 @@
 
 use libtest_mimic::Trial;
 use wgpu_gather::{
-    BadIndices, BadRows, ElementTypes, Gather, GatherBuffers, GatherPlan, Gpu, GpuOptions,
-    IndexKind, Tensor, wgpu,
+    BadIndices, BadRows, ElementTypes, Gather, GatherBuffers, GatherPlan, Gpu, IndexKind, Tensor,
+    wgpu,
 };
 
 use crate::batch::{REPORT_BYTES, read_back};
+use crate::common::device::open_gpu;
 use crate::common::sizes::dispatches;
-use crate::trial;
+use crate::{flat, trial};
 
 pub(crate) fn trials() -> Vec<Trial> {
     vec![
@@ -39,9 +40,9 @@ impl Work {
             .plan(&[3], &[indices.len()]);
         Self {
             plan: plan.unwrap(),
-            params: gpu.upload(&[10, 20, 30]).unwrap(),
-            indices: gpu.upload(indices).unwrap(),
-            output: gpu.upload(&vec![7; indices.len().max(4)]).unwrap(),
+            params: flat(gpu, &[10, 20, 30]),
+            indices: flat(gpu, indices),
+            output: flat(gpu, vec![7; indices.len().max(4)]),
             report: report(gpu),
         }
     }
@@ -110,7 +111,7 @@ fn any_order(gpu: &'static Gpu) {
 
 /// Gathers of few and of many rows, packed and not, recorded twice each into one pass, on a device of their own.
 fn share_counter(_: &'static Gpu) {
-    let gpu = pollster::block_on(Gpu::open(&GpuOptions::from_env())).unwrap();
+    let gpu = open_gpu().unwrap();
     let counts = [4, 1028, 1024, 1, 1025, 64, 5000, 65, 1023];
     let mut works = Vec::new();
     for count in counts {
@@ -152,10 +153,8 @@ fn share_counter(_: &'static Gpu) {
 
 /// wgpu refuses the submission with the first gather of a device, whose memory other buffers have filled before.
 fn refused(_: &'static Gpu) {
-    let gpu = pollster::block_on(Gpu::open(&GpuOptions::from_env())).unwrap();
-    let used: Vec<_> = (0..64)
-        .map(|_| gpu.upload(&[!0_u32; 16]).unwrap())
-        .collect();
+    let gpu = open_gpu().unwrap();
+    let used: Vec<_> = (0..64).map(|_| flat(&gpu, &[!0_u32; 16])).collect();
     for table in used {
         table.buffer().unwrap().destroy();
     }
@@ -199,7 +198,7 @@ fn storage_only(gpu: &'static Gpu) {
 
 /// A gather without index rows writes a report if one is bound, with and without an index count.
 fn empty(gpu: &'static Gpu) {
-    let count = gpu.upload(&[3_u32]).unwrap();
+    let count = flat(gpu, &[3_u32]);
     for indirect in [false, true] {
         for in_pass in [false, true] {
             let work = Work::new(gpu, &[]);

@@ -7,18 +7,19 @@ use std::thread;
 use libtest_mimic::Trial;
 use wgpu_gather::{
     BadIndices, ElementTypes, Gather, GatherElements, GatherError, GatherNd, Gpu, GpuError,
-    IndexKind, Operand, PlanError, RunError,
+    IndexKind, Operand, PlanError, RunError, Tensor,
 };
 
 use crate::common::cases;
+use crate::common::device::open_gpu;
 use crate::common::oracle::Case;
 use crate::common::voices::{POLICIES, WIDTHS};
 use crate::to_host::block_on;
-use crate::trial;
+use crate::{flat, trial};
 
 pub(crate) fn trials() -> Vec<Trial> {
     vec![
-        trial("operands_are_on_the_host_or_tensors", operands),
+        trial("indices_are_tensors_or_slices_of_any_kind", indices),
         trial("an_operation_is_planned_for_the_operands", operations),
         trial("bytes_of_any_types_come_back", bytes),
         trial("bytes_of_wrong_lengths_are_refused", wrong_bytes),
@@ -28,29 +29,39 @@ pub(crate) fn trials() -> Vec<Trial> {
     ]
 }
 
-fn operands(gpu: &'static Gpu) {
-    let (params, indices) = (vec![10.5_f32, 20.5, 30.5], [2_u64, 0, 7]);
-    let (table, rows) = (gpu.upload(&params).unwrap(), gpu.upload(&indices).unwrap());
+fn indices(gpu: &'static Gpu) {
+    let table = flat(gpu, vec![10.5_f32, 20.5, 30.5]);
+    let indices = [2_u64, 0, 7];
+    let (rows, list) = (flat(gpu, &indices), indices.to_vec());
     let plan = Gather::new().plan(&[3], &[3]).unwrap();
     let expected = Ok(vec![30.5, 10.5, 0.0]);
-    assert_eq!(gpu.gather(&plan, &params, &indices).wait(), expected);
-    assert_eq!(gpu.gather(&plan, &params[..], &rows).wait(), expected);
-    assert_eq!(block_on(gpu.gather(&plan, &table, &indices)), expected);
+    assert_eq!(gpu.gather(&plan, &table, &indices).wait(), expected);
+    assert_eq!(gpu.gather(&plan, &table, &list).wait(), expected);
+    assert_eq!(block_on(gpu.gather(&plan, &table, &indices[..])), expected);
     assert_eq!(block_on(gpu.gather(&plan, &table, &rows)), expected);
+    for request in [
+        gpu.gather(&plan, &table, (&indices, &[3])),
+        gpu.gather(&plan, &table, (&indices[..], [3])),
+        gpu.gather(&plan, &table, (&list, vec![3])),
+    ] {
+        assert_eq!(request.wait(), expected);
+    }
     let places = [2, 0, usize::MAX];
-    assert_eq!(gpu.gather(&plan, &params, &places).wait(), expected);
-    let places = gpu.upload(&places).unwrap();
+    assert_eq!(gpu.gather(&plan, &table, &places).wait(), expected);
+    let places = flat(gpu, &places);
     assert_eq!(gpu.gather(plan, &table, &places).wait(), expected);
 }
 
 fn operations(gpu: &'static Gpu) {
-    let table = gpu.upload_shaped(&[1, 2, 3, 4, 5, 6], &[3, 2]).unwrap();
+    let table = gpu.upload(&[1, 2, 3, 4, 5, 6], &[3, 2]).unwrap();
     let columns = gpu.gather(Gather::new().axis(1), &table, &[1]).wait();
     assert_eq!(columns, Ok(vec![2, 4, 6]));
-    let single = gpu.upload_shaped(&[2_i64, 0, 0, 1], &[2, 2]).unwrap();
+    let single = gpu.upload(&[2_i64, 0, 0, 1], &[2, 2]).unwrap();
     let single = gpu.gather(GatherNd::new(), &table, &single).wait();
     assert_eq!(single, Ok(vec![5, 2]));
-    let along = gpu.upload_shaped(&[1_u32, 0, 0], &[3, 1]).unwrap();
+    let single = gpu.gather(GatherNd::new(), &table, (&[2_i64, 0, 0, 1], &[2, 2]));
+    assert_eq!(single.wait(), Ok(vec![5, 2]));
+    let along = gpu.upload(&[1_u32, 0, 0], &[3, 1]).unwrap();
     let along = gpu.gather(GatherElements::new().axis(1), &table, &along);
     assert_eq!(along.wait(), Ok(vec![2, 3, 5]));
     let error = gpu.gather(Gather::new().axis(2), &table, &[0]).wait();
@@ -75,12 +86,11 @@ fn bytes(gpu: &'static Gpu) {
                 index_kind: job.index_kind,
             };
             let expected = job.plan.run_bytes(types, &job.params, &job.indices);
-            let table = gpu.upload(&job.params).unwrap();
-            let found = gpu.gather_bytes(&job.plan, types, &table, &job.indices);
+            let (table, indices) = (flat(gpu, &job.params), flat(gpu, &job.indices));
+            let found = gpu.gather_bytes(&job.plan, types, &table, &indices);
             let found = found.wait();
             assert_eq!(found, expected.map_err(GpuError::Run), "{job}");
-            let indices = gpu.upload(&job.indices).unwrap();
-            let kept = gpu.gather_bytes(&job.plan, types, &job.params, &indices);
+            let kept = gpu.gather_bytes(&job.plan, types, &table, &indices);
             let Ok(kept) = kept.on_gpu().wait() else {
                 continue;
             };
@@ -92,7 +102,8 @@ fn bytes(gpu: &'static Gpu) {
     let plan = Gather::new().bad_indices(BadIndices::Fill);
     let plan = plan.plan(&[2], &[2]).unwrap();
     let types = ElementTypes::of::<[u8; 3], u32>();
-    let request = gpu.gather_bytes(&plan, types, b"abcdef", &[1, 0, 0, 0, 9, 0, 0, 0]);
+    let (table, indices) = (flat(gpu, b"abcdef"), flat(gpu, &[1, 0, 0, 0, 9, 0, 0, 0]));
+    let request = gpu.gather_bytes(&plan, types, &table, &indices);
     assert_eq!(request.fill_bytes(b"xyz").wait(), Ok(b"defxyz".to_vec()));
 }
 
@@ -107,26 +118,28 @@ fn wrong_bytes(gpu: &'static Gpu) {
         };
         Some(GpuError::Run(length))
     };
-    let request = gpu.gather_bytes(&plan, types, b"abcde", &[0; 4]);
+    let (table, indices) = (flat(gpu, b"abcdef"), flat(gpu, &[0; 4]));
+    let (short, long) = (flat(gpu, b"abcde"), flat(gpu, &[0; 5]));
+    let request = gpu.gather_bytes(&plan, types, &short, &indices);
     assert_eq!(request.wait().err(), length(Operand::Params, 6, 5));
-    let request = gpu.gather_bytes(&plan, types, b"abcdef", &[0; 5]);
+    let request = gpu.gather_bytes(&plan, types, &table, &long);
     assert_eq!(request.wait().err(), length(Operand::Indices, 4, 5));
     let mut output = gpu.zeros(&[2]).unwrap();
-    let request = gpu.gather_bytes(&plan, types, b"abcdef", &[0; 4]);
+    let request = gpu.gather_bytes(&plan, types, &table, &indices);
     let error = request.into_tensor(&mut output).wait();
     assert_eq!(error.err(), length(Operand::Output, 3, 2));
     let fill = GatherError::FillBytes {
         expected: 3,
         found: 1,
     };
-    let request = gpu.gather_bytes(&plan, types, b"abcdef", &[0; 4]).fill(7);
+    let request = gpu.gather_bytes(&plan, types, &table, &indices).fill(7);
     assert_eq!(request.wait().err(), Some(fill.into()));
 }
 
 fn callers_tensor(gpu: &'static Gpu) {
-    let table = gpu.upload_shaped(&[1_u16, 2, 3, 4, 5, 6], &[3, 2]).unwrap();
+    let table = gpu.upload(&[1_u16, 2, 3, 4, 5, 6], &[3, 2]).unwrap();
     let gather = Gather::new().bad_indices(BadIndices::Error);
-    let mut output = gpu.upload(&[9_u16; 4]).unwrap();
+    let mut output = flat(gpu, &[9_u16; 4]);
     for (indices, expected) in [([2, 0], [5, 6, 1, 2]), ([1, 1], [3, 4, 3, 4])] {
         let request = gpu.gather(gather, &table, &indices);
         block_on(request.into_tensor(&mut output)).unwrap();
@@ -135,8 +148,9 @@ fn callers_tensor(gpu: &'static Gpu) {
     let request = gpu.gather(gather, &table, &[0, 3]);
     let error = request.into_tensor(&mut output).wait().unwrap_err();
     assert_eq!(error.to_string(), "indices[1] = 3 is not in [0, 3)");
-    // A clone shares the buffer, so the gather would write what it reads.
-    let mut same = table.clone();
+    // Two tensors share the buffer, so the gather would write what it reads.
+    let buffer = table.buffer().unwrap().clone();
+    let mut same = Tensor::from_buffer(gpu, buffer, &[3, 2]).unwrap();
     let request = gpu.gather(Gather::new(), &table, &[0, 1, 2]);
     let error = request.into_tensor(&mut same).wait();
     let overlap = matches!(error, Err(GpuError::Gather(GatherError::Overlap { .. })));
@@ -145,7 +159,7 @@ fn callers_tensor(gpu: &'static Gpu) {
 }
 
 fn no_wait(gpu: &'static Gpu) {
-    let table = gpu.upload(&[1.0_f32; 1 << 20]).unwrap();
+    let table = flat(gpu, vec![1.0_f32; 1 << 20]);
     let indices = vec![7; 1 << 20];
     let mut future = gpu
         .gather(Gather::new(), &table, &indices)
@@ -162,9 +176,9 @@ fn no_wait(gpu: &'static Gpu) {
 
 /// Outputs of falling and rising sizes, one after the other and from several threads.
 fn kept_buffers(_: &'static Gpu) {
-    let gpu = block_on(Gpu::open(&wgpu_gather::GpuOptions::from_env())).unwrap();
+    let gpu = open_gpu().unwrap();
     let params: Vec<u32> = (0..5000).collect();
-    let table = gpu.upload(&params).unwrap();
+    let table = flat(&gpu, &params);
     let check = |len: u32, by: u32| {
         let indices: Vec<u32> = (0..len).map(|n| n * by % 5003).collect();
         let expected: Vec<u32> = indices

@@ -10,18 +10,16 @@ use bytemuck::Pod;
 use libtest_mimic::Trial;
 use wgpu_gather::{
     BadIndices, Executor, Gather, GatherError, GatherIndex, GatherNd, Gatherer, Gpu, GpuError,
-    GpuOptions, IndexKind, NegativeIndices, Operand, PreparedGather, RunError, Tensor, wgpu,
+    IndexKind, Operand, PreparedGather, RunError, Tensor, wgpu,
 };
 
 use crate::common::cases;
-use crate::common::device::blocking;
+use crate::common::device::{blocking, open_gpu};
 use crate::common::elements::check_element_types;
-use crate::common::indices::Hash;
 use crate::common::oracle::Case;
-use crate::common::sizes::run_filled;
 use crate::common::sweep;
 use crate::common::voices::{Cpu, Job, POLICIES, bytes_of};
-use crate::trial;
+use crate::{flat, trial};
 
 pub(crate) fn trials() -> Vec<Trial> {
     vec![
@@ -36,10 +34,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         trial("results_stay_on_the_gpu", to_tables),
         trial("each_gather_of_a_chain_takes_the_last_result", chained),
         trial("an_apps_buffer_is_a_table", tables_of_buffers),
-        trial("shards_put_together_are_the_whole", shards),
         trial("slices_of_a_mebibyte_are_whole", long_slices),
-        trial("only_bad_rows_hold_the_fill", filled_shards),
-        trial("indices_are_clamped_beyond_32_bits", clamped_beyond_32_bits),
         trial(
             "a_table_uploaded_once_is_gathered_from_many_times",
             one_table,
@@ -49,7 +44,6 @@ pub(crate) fn trials() -> Vec<Trial> {
             "a_future_completes_without_a_poll_of_the_device",
             bare_executor,
         ),
-        trial("a_device_has_all_limits_of_its_adapter", adapter_limits),
     ]
 }
 
@@ -89,7 +83,8 @@ fn to_tables(gpu: &'static Gpu) {
 fn check_to_table<T: Pod + Send + Sync, I: Pod + GatherIndex>(gpu: &Gpu, job: &Job) {
     let params: Vec<T> = bytemuck::pod_collect_to_vec(&job.params);
     let indices: Vec<I> = bytemuck::pod_collect_to_vec(&job.indices);
-    let (table, indices) = (gpu.upload(&params).unwrap(), gpu.upload(&indices).unwrap());
+    let table = gpu.upload(&params, job.plan.params_shape()).unwrap();
+    let indices = gpu.upload(&indices, job.plan.indices_shape()).unwrap();
     let awaited = pollster::block_on(gpu.gather(&job.plan, &table, &indices).on_gpu());
     for gathered in [
         gpu.gather(&job.plan, &table, &indices).on_gpu().wait(),
@@ -123,9 +118,9 @@ fn chained(gpu: &'static Gpu) {
         (&params, &[6, 4], 0),
     ];
     let mut on_host = vec![0_u32, 3, 1];
-    let mut indices = gpu.upload(&on_host).unwrap();
+    let mut indices = flat(gpu, &on_host);
     for (elements, shape, axis) in tables {
-        let table = gpu.upload(elements).unwrap().with_shape(shape).unwrap();
+        let table = gpu.upload(elements, shape).unwrap();
         let plan = Gather::new().axis(axis).bad_indices(BadIndices::Error);
         let plan = plan.plan(table.shape(), indices.shape()).unwrap();
         indices = gpu.gather(&plan, &table, &indices).on_gpu().wait().unwrap();
@@ -150,7 +145,7 @@ fn tables_of_buffers(gpu: &'static Gpu) {
     let bytes: Vec<u8> = (1..=20).collect();
     let own = buffer(22, usage);
     gpu.queue().write_buffer(&own, 0, &bytes);
-    let table = Tensor::<[u8; 3]>::from_buffer(gpu, own.clone(), 6).unwrap();
+    let table = Tensor::<[u8; 3]>::from_buffer(gpu, own.clone(), &[6]).unwrap();
     let downloaded = table.download().wait().unwrap();
     assert_eq!(downloaded.concat(), bytes[..18]);
     let plan = Gather::new().plan(&[6], &[2]).unwrap();
@@ -158,69 +153,37 @@ fn tables_of_buffers(gpu: &'static Gpu) {
     assert_eq!(gathered, Ok(vec![[16, 17, 18], [1, 2, 3]]));
     assert_eq!((table.shape(), table.buffer().unwrap()), (&[6][..], &own));
 
-    // Each handle has its own shape, and both share the buffer.
-    let wide = table.clone().with_shape(&[2, 3]).unwrap();
+    // Each tensor has its own shape, and both share the buffer.
+    let wide = Tensor::<[u8; 3]>::from_buffer(gpu, own.clone(), &[2, 3]).unwrap();
     assert_eq!(wide.shape(), [2, 3]);
     assert_eq!((table.shape(), wide.buffer().unwrap()), (&[6][..], &own));
     let plan = Gather::new().axis(1).plan(wide.shape(), &[1]).unwrap();
     let gathered = gpu.gather(&plan, &wide, &[2]).wait();
     assert_eq!(gathered, Ok(vec![[7, 8, 9], [16, 17, 18]]));
 
-    let short = Tensor::<u32>::from_buffer(gpu, own.clone(), 6).unwrap_err();
+    let short = Tensor::<u32>::from_buffer(gpu, own.clone(), &[6]).unwrap_err();
     let text = "tensor range must have at least 24 bytes, found 22";
     assert_eq!(short.to_string(), text);
-    let counted = Tensor::<u64>::from_buffer(gpu, own, usize::MAX);
+    let counted = Tensor::<u64>::from_buffer(gpu, own.clone(), &[usize::MAX]);
     assert!(matches!(
         counted,
         Err(GpuError::Gather(GatherError::TooManyBytes { .. }))
     ));
-    let without = Tensor::<u32>::from_buffer(gpu, buffer(16, wgpu::BufferUsages::STORAGE), 4);
+    // Of more elements than a number counts.
+    let uncounted = Tensor::<u8>::from_buffer(gpu, own.clone(), &[1 << 32, 1 << 32]);
+    assert!(matches!(
+        uncounted,
+        Err(GpuError::Gather(GatherError::TooManyBytes { .. }))
+    ));
+    let empty = Tensor::<u64>::from_buffer(gpu, own, &[usize::MAX, 0, 2]).unwrap();
+    assert_eq!(empty.download().wait(), Ok(vec![]));
+    let without = Tensor::<u32>::from_buffer(gpu, buffer(16, wgpu::BufferUsages::STORAGE), &[4]);
     assert!(matches!(
         without,
         Err(GpuError::Gather(GatherError::MissingUsage { .. }))
     ));
-    let no_bytes = Tensor::<()>::from_buffer(gpu, buffer(16, usage), 4);
+    let no_bytes = Tensor::<()>::from_buffer(gpu, buffer(16, usage), &[4]);
     assert_eq!(no_bytes.unwrap_err(), GatherError::ZeroSizedElement.into());
-}
-
-fn shards(gpu: &'static Gpu) {
-    let mut hash = Hash::new(2);
-    let cases = cases::table().into_iter().chain(cases::slice_lengths());
-    let kinds = [IndexKind::I32, IndexKind::I64];
-    let jobs =
-        (cases.filter(Case::check_plan)).flat_map(|case| case.jobs(&[1, 4], &kinds, POLICIES));
-    for job in jobs.step_by(3) {
-        job.check_shards(&blocking(gpu), &mut hash);
-    }
-}
-
-/// A shard gives zeros for a row that another shard holds, and the fill for a bad row.
-fn filled_shards(gpu: &'static Gpu) {
-    let plan = Gather::new().bad_indices(BadIndices::Fill);
-    for (slice_len, count) in [(1, 5), (3, 5), (4, 5), (16, 5), (1, 2000)] {
-        let plan = plan.plan(&[4, slice_len], &[count]).unwrap();
-        let indices: Vec<i32> = [3, 0, 4, -1, 1].into_iter().cycle().take(count).collect();
-        for rows in [0..2, 2..4, 2..2, 0..4] {
-            let shard = plan.shard(rows.clone()).unwrap();
-            let params: Vec<u64> = (rows.start..rows.end)
-                .flat_map(|row| vec![10 + row; slice_len])
-                .collect();
-            let expected = run_filled(&shard, &params, &indices, u64::MAX - 7).unwrap();
-            let table = gpu.upload(&params).unwrap();
-            let filled = gpu
-                .gather(&shard, &table, &indices)
-                .fill(u64::MAX - 7)
-                .wait();
-            assert_eq!(filled, Ok(expected), "{rows:?} {slice_len}");
-        }
-    }
-    let plan = plan.plan(&[2], &[2]).unwrap();
-    let table = gpu.upload(&[[1_u8; 17]; 2]).unwrap();
-    let too_long = GatherError::FillTooLong { element_bytes: 17 };
-    let filled = gpu.gather(&plan, &table, &[0_u32, 1]).fill([9; 17]).wait();
-    assert_eq!(filled, Err(GpuError::Gather(too_long)));
-    let filled = pollster::block_on(gpu.gather(&plan, &table, &[0_u32, 1]).fill([9; 17]));
-    assert!(filled.is_err());
 }
 
 /// Slices with more units of 16 or of 4 bytes than the turns that llvmpipe allows a loop.
@@ -229,38 +192,10 @@ fn long_slices(gpu: &'static Gpu) {
         let plan = Gather::new().bad_indices(BadIndices::Fill);
         let plan = plan.plan(&[3, slice_len], &[4]).unwrap();
         let params: Vec<u32> = (1..).take(3 * slice_len).collect();
-        let table = gpu.upload(&params).unwrap();
+        let table = gpu.upload(&params, plan.params_shape()).unwrap();
         let expected = plan.run(&params, &[2, 3, 0, 2]);
         let output = gpu.gather(&plan, &table, &[2, 3, 0, 2]).wait();
         assert!(output.unwrap() == expected.unwrap(), "{slice_len}");
-    }
-}
-
-/// Params has more rows than a `u32` counts. A shard holds its first four rows, or its last four.
-fn clamped_beyond_32_bits(gpu: &'static Gpu) {
-    let rows = 1_u64 << 40;
-    for negative_indices in [NegativeIndices::Invalid, NegativeIndices::FromEnd] {
-        let plan = Gather::new()
-            .bad_indices(BadIndices::Clamp)
-            .negative_indices(negative_indices)
-            .plan(&[1 << 40, 3], &[7])
-            .unwrap();
-        let last = i64::try_from(rows).unwrap() - 1;
-        let indices = [0, 3, last - 1, last + 1, i64::MAX, -2, i64::MIN];
-        for held in [0..4, rows - 4..rows] {
-            let shard = plan.shard(held).unwrap();
-            let params: Vec<u32> = (1..=12).collect();
-            let expected = shard.run(&params, &indices).unwrap();
-            let table = gpu.upload(&params).unwrap();
-            let clamped = gpu.gather(&shard, &table, &indices).wait();
-            assert_eq!(clamped, Ok(expected), "{shard}");
-        }
-        // Worked out by hand: 1 for each index that selects one of the first four rows after clamping.
-        let shard = plan.shard(0..4).unwrap();
-        let found = shard.run(&[1_u8; 12], &indices).unwrap();
-        let selected: Vec<u8> = found.chunks(3).map(|slice| slice[0]).collect();
-        let from_end = negative_indices == NegativeIndices::FromEnd;
-        assert_eq!(selected, [1, 1, 0, 0, 0, u8::from(!from_end), 1]);
     }
 }
 
@@ -273,21 +208,22 @@ fn random_shapes(gpu: &'static Gpu) {
 
 fn one_table(gpu: &'static Gpu) {
     let params: Vec<u16> = (0..5 * 7 * 3).collect();
-    let table = gpu.upload(&params).unwrap();
+    let table = flat(gpu, &params);
     assert_eq!(table.shape(), [105]);
+    let table = table.with_shape(&[5, 7, 3]).unwrap();
     for row in 0..35_u32 {
         let plan = GatherNd::new().plan(&[5, 7, 3], &[2, 2]).unwrap();
         let indices = [row / 7, row % 7, 0, 0];
         let expected = plan.run(&params, &indices).unwrap();
         assert_eq!(gpu.gather(&plan, &table, &indices).wait(), Ok(expected));
     }
+    let table = table.with_shape(&[15, 7]).unwrap();
     let plan = Gather::new().axis(-1).plan(&[15, 7], &[3]).unwrap();
     let expected = plan.run(&params, &[6_i64, 0, 3]).unwrap();
     assert_eq!(
         gpu.gather(&plan, &table, &[6_i64, 0, 3]).wait(),
         Ok(expected)
     );
-    drop(table.clone());
     assert_eq!(
         gpu.gather(&plan, &table, &[7_i64, 7, 7]).wait(),
         Ok(vec![0; 45])
@@ -303,12 +239,11 @@ fn lengths(gpu: &'static Gpu) {
             found,
         }))
     };
-    let (short, right) = (
-        gpu.upload(&[1_u8; 2]).unwrap(),
-        gpu.upload(&[1_u8; 3]).unwrap(),
-    );
-    let result = gpu.gather(&plan, &short, &[0, 0]).wait();
-    assert_eq!(result, length(Operand::Params, 3, 2));
+    let (short, right) = (flat(gpu, &[1_u8; 2]), flat(gpu, &[1_u8; 3]));
+    // Params of a shard has no shape of the plan, only a length.
+    let shard = plan.shard(0..1).unwrap();
+    let result = gpu.gather(&shard, &short, &[0, 0]).wait();
+    assert_eq!(result, length(Operand::Params, 1, 2));
     let result = gpu.gather(&plan, &right, &[0, 0, 0]).wait();
     assert_eq!(result, length(Operand::Indices, 2, 3));
     let text = result.unwrap_err().to_string();
@@ -317,10 +252,10 @@ fn lengths(gpu: &'static Gpu) {
 
 /// On a device of its own, which no other trial polls.
 fn bare_executor(_: &'static Gpu) {
-    let gpu = pollster::block_on(Gpu::open(&GpuOptions::from_env())).unwrap();
+    let gpu = open_gpu().unwrap();
     let plan = Gather::new().bad_indices(BadIndices::Error);
     let plan = plan.plan(&[3], &[2]).unwrap();
-    let table = gpu.upload(&[10, 20, 30]).unwrap();
+    let table = flat(&gpu, &[10, 20, 30]);
     assert_eq!(
         block_on(gpu.gather(&plan, &table, &[2, 0])),
         Ok(vec![30, 10])
@@ -340,7 +275,7 @@ fn bare_executor(_: &'static Gpu) {
             .poll(&mut Context::from_waker(Waker::noop()));
     }
     let executor = Executor::Gpu(gpu);
-    let output = block_on(executor.gather(&plan, &[10, 20, 30], &[1, 1]));
+    let output = block_on(executor.gather(&plan, &table, &[1, 1]));
     assert_eq!(output, Ok(vec![20, 20]));
 }
 
@@ -360,19 +295,4 @@ pub(crate) fn block_on<F: IntoFuture<IntoFuture: Send>>(future: F) -> F::Output 
             Poll::Pending => thread::park(),
         }
     }
-}
-
-/// The limits must not be WebGPU's defaults, which allow buffers of 256 MiB and bindings of 128 MiB.
-fn adapter_limits(_: &'static Gpu) {
-    let descriptor = wgpu::InstanceDescriptor::new_without_display_handle_from_env();
-    let instance = wgpu::Instance::new(descriptor);
-    let adapter = wgpu::util::initialize_adapter_from_env_or_default(&instance, None);
-    let adapter = pollster::block_on(adapter).unwrap();
-    let gpu = pollster::block_on(Gpu::open(&GpuOptions {
-        adapter: Some(adapter.clone()),
-        ..Default::default()
-    }))
-    .unwrap();
-    assert_eq!(gpu.device().limits(), adapter.limits());
-    assert_ne!(gpu.device().limits(), wgpu::Limits::default());
 }

@@ -1,6 +1,9 @@
-//! A gather does not wait while pipelines of other gathers are made.
+//! A gather does not wait while pipelines of other gathers are made, and threads that await share a device with threads
+//! that wait.
 
+use std::panic;
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, channel};
 use std::thread;
 use std::time::Duration;
@@ -11,13 +14,15 @@ use wgpu_gather::{
     Tensor,
 };
 
-use crate::trial;
+use crate::common::device::open_gpu;
+use crate::to_host::block_on;
+use crate::{flat, trial};
 
 pub(crate) fn trials() -> Vec<Trial> {
-    vec![trial(
-        "a_gather_waits_for_no_other_pipeline",
-        waits_for_none,
-    )]
+    vec![
+        trial("a_gather_waits_for_no_other_pipeline", waits_for_none),
+        trial("threads_await_and_wait_at_once", await_and_wait),
+    ]
 }
 
 /// A gather that takes longer fails the test.
@@ -35,9 +40,9 @@ impl<T: wgpu_gather::GatherElement + Default> Work<T> {
     fn new(gpu: &Gpu, params: [T; 3]) -> Self {
         Self {
             plan: Gather::new().plan(&[3], &[2]).unwrap(),
-            params: gpu.upload(&params).unwrap(),
-            indices: gpu.upload(&[2, 0]).unwrap(),
-            output: gpu.upload(&[T::default(); 2]).unwrap(),
+            params: flat(gpu, &params),
+            indices: flat(gpu, &[2, 0]),
+            output: flat(gpu, &[T::default(); 2]),
         }
     }
 
@@ -98,4 +103,63 @@ fn waits_for_none(gpu: &'static Gpu) {
         let compiled = compiling.join().unwrap().unwrap();
         assert_eq!(bytes.run(gpu, &compiled), [[7, 8, 9], [1, 2, 3]]);
     });
+}
+
+/// Gathers that take longer and shorter than a poll of the poll thread, on a device of their own.
+fn await_and_wait(_: &'static Gpu) {
+    const LONG: usize = 1 << 20;
+    const SHORT: usize = 16;
+    count_poll_panics();
+    let gpu = open_gpu().unwrap();
+    let table = flat(&gpu, &[5_u32, 6, 7]);
+    let indices: Vec<u32> = (0..3).cycle().take(LONG).collect();
+    let plan = Gather::new().plan(&[3], &[LONG]).unwrap();
+    let [short, long] = [SHORT, LONG].map(|len| shifted(&indices[..len]));
+    let is_done = AtomicBool::new(false);
+    thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| {
+                while !is_done.load(Ordering::Relaxed) {
+                    let request = gpu.gather(Gather::new(), &table, &indices[..SHORT]);
+                    assert_eq!(request.wait().as_ref(), Ok(&short));
+                }
+            });
+        }
+        scope.spawn(|| {
+            let _done = SetOnDrop(&is_done);
+            for _ in 0..100 {
+                // Too long to print.
+                assert!(block_on(gpu.gather(&plan, &table, &indices)).as_ref() == Ok(&long));
+                let request = gpu.gather(Gather::new(), &table, &indices[..SHORT]);
+                assert_eq!(block_on(request).as_ref(), Ok(&short));
+            }
+        });
+    });
+    assert_eq!(POLL_PANICS.load(Ordering::Relaxed), 0);
+}
+
+fn shifted(indices: &[u32]) -> Vec<u32> {
+    indices.iter().map(|index| index + 5).collect()
+}
+
+/// Sets a flag when it is dropped, by a panic too.
+struct SetOnDrop<'a>(&'a AtomicBool);
+
+impl Drop for SetOnDrop<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+static POLL_PANICS: AtomicUsize = AtomicUsize::new(0);
+
+/// Counts panics in the threads that poll.
+fn count_poll_panics() {
+    let print = panic::take_hook();
+    panic::set_hook(Box::new(move |info| {
+        if thread::current().name() == Some("wgpu-gather/poll") {
+            POLL_PANICS.fetch_add(1, Ordering::Relaxed);
+        }
+        print(info);
+    }));
 }

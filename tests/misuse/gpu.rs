@@ -3,10 +3,11 @@
 use std::sync::atomic::Ordering;
 
 use wgpu_gather::{
-    BadIndices, ElementTypes, Executor, Gather, GatherElement, GatherError, GatherNd, GatherPlan,
-    Gpu, GpuError, Operand, RunError, Tensor, wgpu,
+    BadIndices, ElementTypes, Executor, Gather, GatherError, GatherNd, GatherPlan, Gpu, GpuError,
+    Operand, PlanError, RunError, Tensor, wgpu,
 };
 
+use super::tensors::downloaded;
 use super::{App, Recorded, Set, adapter, plan};
 
 /// An app, and a `Gpu` of its device.
@@ -14,18 +15,18 @@ fn gpu_of(limits: wgpu::Limits) -> (App, Gpu) {
     gpu_on(&adapter(wgpu::Limits::unlimited()), limits)
 }
 
-fn gpu_on(adapter: &wgpu::Adapter, limits: wgpu::Limits) -> (App, Gpu) {
+pub fn gpu_on(adapter: &wgpu::Adapter, limits: wgpu::Limits) -> (App, Gpu) {
     let app = App::on(adapter, limits);
     let gpu = Gpu::from_parts(app.device.clone(), app.queue.clone());
     (app, gpu)
 }
 
-fn gpu() -> (App, Gpu) {
+pub fn gpu() -> (App, Gpu) {
     gpu_of(wgpu::Limits::default())
 }
 
 /// The gather's error, equal from the blocking and the async call.
-fn error_of(gpu: &Gpu, plan: &GatherPlan, table: &Tensor<f32>, indices: &[i32]) -> GpuError {
+pub fn error_of(gpu: &Gpu, plan: &GatherPlan, table: &Tensor<f32>, indices: &[i32]) -> GpuError {
     let error = gpu.gather(plan, table, indices).wait().unwrap_err();
     assert_eq!(
         pollster::block_on(gpu.gather(plan, table, indices)),
@@ -37,27 +38,124 @@ fn error_of(gpu: &Gpu, plan: &GatherPlan, table: &Tensor<f32>, indices: &[i32]) 
 #[test]
 fn wrong_lengths_give_the_error_of_the_cpu() {
     let (app, gpu) = gpu();
-    for (params, indices, text) in [
-        (9, 4, "params must have 10 elements, found 9"),
-        (11, 4, "params must have 10 elements, found 11"),
-        (0, 4, "params must have 10 elements, found 0"),
-        (10, 3, "indices must have 4 elements, found 3"),
-        (10, 0, "indices must have 4 elements, found 0"),
-        (9, 3, "params must have 10 elements, found 9"),
+    let whole = plan();
+    // Params of a shard, or with gaps, has no shape that is held against the plan's.
+    let shard = plan().shard(1..10).unwrap();
+    let gaps = plan().with_params_stride(2).unwrap();
+    for (plan, params, indices, text) in [
+        (&whole, 10, 3, "indices must have 4 elements, found 3"),
+        (&whole, 10, 0, "indices must have 4 elements, found 0"),
+        (&shard, 8, 4, "params must have 9 elements, found 8"),
+        (&shard, 10, 4, "params must have 9 elements, found 10"),
+        (&shard, 0, 4, "params must have 9 elements, found 0"),
+        (&shard, 9, 5, "indices must have 4 elements, found 5"),
+        (&shard, 8, 3, "params must have 9 elements, found 8"),
+        (&gaps, 18, 4, "params must have 19 to 20 elements, found 18"),
+        (&gaps, 21, 4, "params must have 19 to 20 elements, found 21"),
     ] {
         let (params, indices) = (vec![0.0; params], vec![0; indices]);
-        let table = gpu.upload(&params).unwrap();
-        let error = error_of(&gpu, &plan(), &table, &indices);
+        let table = gpu.upload(&params, &[params.len()]).unwrap();
+        let error = error_of(&gpu, plan, &table, &indices);
         assert_eq!(error.to_string(), text);
         assert_eq!(
             error,
-            GpuError::Run(plan().run(&params, &indices).unwrap_err())
+            GpuError::Run(plan.run(&params, &indices).unwrap_err())
         );
     }
-    let empty = Gather::new().plan(&[10], &[0]).unwrap();
-    let table = gpu.upload(&[0.0; 9]).unwrap();
-    let error = error_of(&gpu, &empty, &table, &[]);
-    assert_eq!(error.to_string(), "params must have 10 elements, found 9");
+    let empty = Gather::new().plan(&[10], &[0]).unwrap().shard(1..10);
+    let table = gpu.upload(&[0.0_f32; 8], &[8]).unwrap();
+    let error = error_of(&gpu, &empty.unwrap(), &table, &[]);
+    assert_eq!(error.to_string(), "params must have 9 elements, found 8");
+    app.assert_handler_heard_nothing();
+}
+
+#[test]
+fn bytes_of_a_wrong_length_are_an_error() {
+    let (app, gpu) = gpu();
+    let (plan, types) = (plan(), ElementTypes::of::<f32, i32>());
+    let bytes = |len: usize| gpu.upload(vec![0_u8; len], &[len]).unwrap();
+    for (params, indices, text) in [
+        (39, 16, "params must have 40 bytes, found 39"),
+        (44, 16, "params must have 40 bytes, found 44"),
+        (40, 15, "indices must have 16 bytes, found 15"),
+        (40, 0, "indices must have 16 bytes, found 0"),
+        (10, 4, "params must have 40 bytes, found 10"),
+    ] {
+        let (params, indices) = (bytes(params), bytes(indices));
+        let request = || gpu.gather_bytes(&plan, types, &params, &indices);
+        let error = request().wait().unwrap_err();
+        assert_eq!(error.to_string(), text);
+        assert_eq!(pollster::block_on(request()), Err(error));
+    }
+    app.assert_handler_heard_nothing();
+}
+
+/// Also if they have as many elements. Nothing is submitted.
+#[test]
+fn operands_of_other_shapes_than_the_plan_are_errors() {
+    let (app, gpu) = gpu();
+    let plan = Gather::new().plan(&[10], &[2, 2]).unwrap();
+    let params = |shape: &[usize]| gpu.upload(vec![0.0_f32; shape.iter().product()], shape);
+    let table = params(&[10]).unwrap();
+    let refused = |operand, expected: &[usize], found: &[usize]| {
+        Some(GpuError::PlanShape {
+            operand,
+            expected: expected.to_vec(),
+            found: found.to_vec(),
+        })
+    };
+    for shape in [&[9][..], &[11], &[0], &[10, 1], &[2, 5]] {
+        let table = params(shape).unwrap();
+        let error = error_of(&gpu, &plan, &table, &[0; 4]);
+        assert_eq!(Some(error), refused(Operand::Params, &[10], shape));
+    }
+    for shape in [&[4][..], &[1, 4], &[2, 1], &[2, 2, 1]] {
+        let indices = vec![0; shape.iter().product()];
+        let tensor = gpu.upload(&indices, shape).unwrap();
+        let error = refused(Operand::Indices, &[2, 2], shape);
+        assert_eq!(gpu.gather(&plan, &table, &tensor).wait().err(), error);
+        let slice = gpu.gather(&plan, &table, (&indices, shape));
+        assert_eq!(slice.wait().err(), error);
+    }
+    let text = "indices must have the plan's shape [2,2], found [4]";
+    let error = refused(Operand::Indices, &[2, 2], &[4]).unwrap();
+    assert_eq!(error.to_string(), text);
+    // Params come first, and shapes before lengths.
+    let table = params(&[9]).unwrap();
+    let error = error_of(&gpu, &plan, &table, &[0; 3]);
+    assert_eq!(Some(error), refused(Operand::Params, &[10], &[9]));
+    app.assert_handler_heard_nothing();
+}
+
+#[test]
+fn a_slice_has_a_shape_that_it_fills() {
+    let (app, gpu) = gpu();
+    let table = gpu.upload(&[0.0; 10], &[2, 5]).unwrap();
+    for shape in [&[2][..], &[2, 1], &[2, 2, 2], &[]] {
+        let request = gpu.gather(GatherNd::new(), &table, (&[0, 1, 1, 0], shape));
+        let error = GatherError::Shape {
+            operand: Operand::Indices,
+            expected: 4,
+            shape: shape.to_vec(),
+        };
+        assert_eq!(request.wait(), Err(error.into()));
+    }
+    let request = gpu.gather(GatherNd::new(), &table, &[0, 1, 1, 0]);
+    assert_eq!(request.wait(), Err(GpuError::MissingShape));
+    assert_eq!(
+        GpuError::MissingShape.to_string(),
+        "indices of gather_nd must have a shape, found a slice"
+    );
+    // An operation that cannot be planned.
+    let request = gpu.gather(GatherNd::new(), &table, (&[0, 1, 1], &[1, 3]));
+    let error = GatherNd::new().plan(&[2, 5], &[1, 3]).unwrap_err();
+    assert!(
+        matches!(error, PlanError::IndexDepthAboveRank { .. }),
+        "{error}"
+    );
+    assert_eq!(request.wait(), Err(error.into()));
+    let request = gpu.gather(GatherNd::new(), &table, (&[0, 1, 1, 0], &[2, 2]));
+    assert_eq!(request.wait(), Ok(vec![0.0; 2]));
     app.assert_handler_heard_nothing();
 }
 
@@ -67,42 +165,34 @@ fn an_operand_beyond_one_buffer_is_refused() {
         max_buffer_size: 1024,
         ..Default::default()
     });
-    let error = gpu.upload(&[0_u8; 1025]).unwrap_err();
+    let error = gpu.upload(&[0_u8; 1025], &[1025]).unwrap_err();
     assert_eq!(
         error.to_string(),
         "tensor buffer must have at most 1024 bytes on this device, found 1028"
     );
     let (_, large) = gpu_of(wgpu::Limits::default());
-    let buffer = large
-        .upload(&[0_u8; 1025])
-        .unwrap()
-        .buffer()
-        .unwrap()
-        .clone();
-    let table = Tensor::<u8>::from_buffer(&gpu, buffer, 1025).unwrap();
+    let large = large.upload(&[0_u8; 1025], &[1025]).unwrap();
+    let buffer = large.buffer().unwrap().clone();
+    let table = Tensor::<u8>::from_buffer(&gpu, buffer, &[1025]).unwrap();
     assert_eq!(downloaded(&table), Err(error));
-    assert_eq!(
-        gpu.upload(&[0_u8; 1023]).unwrap().buffer().unwrap().size(),
-        1024
-    );
+    let error = gpu.zeros::<u8>(&[1025]).unwrap_err();
+    assert_eq!(downloaded(&table), Err(error));
+    let largest = gpu.upload(&[0_u8; 1023], &[1023]).unwrap();
+    assert_eq!(largest.buffer().unwrap().size(), 1024);
 
-    let table = gpu.upload(&[0.0; 8]).unwrap();
     let gather = Gather::new();
-    let error = error_of(&gpu, &gather.plan(&[8], &[257]).unwrap(), &table, &[0; 257]);
+    let rows = gpu.upload(&[0.0; 8], &[2, 4]).unwrap();
+    let points = GatherNd::new().plan(&[2, 4], &[129, 2]).unwrap();
     assert_eq!(
-        error.to_string(),
-        "indices buffer must have at most 1024 bytes on this device, found 1028"
+        error_of(&gpu, &points, &rows, &[0; 258]).to_string(),
+        "indices buffer must have at most 1024 bytes on this device, found 1032"
     );
-    let error = error_of(
-        &gpu,
-        &gather.plan(&[2, 4], &[65]).unwrap(),
-        &table,
-        &[0; 65],
-    );
+    let error = error_of(&gpu, &gather.plan(&[2, 4], &[65]).unwrap(), &rows, &[0; 65]);
     assert_eq!(
         error.to_string(),
         "output buffer must have at most 1024 bytes on this device, found 1040"
     );
+    let table = gpu.upload(&[0.0_f32; 8], &[8]).unwrap();
     // A report does not lower the largest size of an output.
     for bad_indices in [BadIndices::Fill, BadIndices::Error] {
         let plan = gather.bad_indices(bad_indices).plan(&[8], &[256]).unwrap();
@@ -113,51 +203,9 @@ fn an_operand_beyond_one_buffer_is_refused() {
 }
 
 #[test]
-fn a_table_has_only_shapes_of_its_elements() {
-    let (app, gpu) = gpu();
-    let table = gpu.upload(&[0_u16; 6]).unwrap();
-    for shape in [&[6][..], &[2, 3], &[1, 6, 1], &[3, 2]] {
-        let table = table.clone().with_shape(shape).unwrap();
-        assert_eq!(table.shape(), shape);
-    }
-    for (shape, found) in [
-        (&[][..], "[]"),
-        (&[5], "[5]"),
-        (&[2, 4], "[2,4]"),
-        (&[6, 0], "[6,0]"),
-        // The product wraps to 6 in 64 bits.
-        (&[2, 3 + (1 << 63)], "[2,9223372036854775811]"),
-    ] {
-        let error = table.clone().with_shape(shape).unwrap_err();
-        let text = format!("tensor shape must have 6 elements, found {found}");
-        assert_eq!(error.to_string(), text);
-    }
-    let scalar = gpu.upload(&[7_u16]).unwrap().with_shape(&[]);
-    assert_eq!(scalar.map(|table| table.shape().len()), Ok(0));
-    let empty = gpu.upload::<u16>(&[]).unwrap();
-    for shape in [&[0][..], &[usize::MAX, 2, 0], &[0, 3]] {
-        let table = empty.clone().with_shape(shape).unwrap();
-        assert_eq!(table.shape(), shape);
-    }
-    assert!(empty.with_shape(&[]).is_err());
-    app.assert_handler_heard_nothing();
-}
-
-#[test]
-fn elements_without_bytes_are_refused() {
-    let (app, gpu) = gpu();
-    let error = gpu.upload(&[(); 3]).unwrap_err();
-    assert_eq!(
-        error.to_string(),
-        "an element must have at least 1 byte on the GPU, found 0"
-    );
-    app.assert_handler_heard_nothing();
-}
-
-#[test]
 fn bytes_that_cannot_be_counted_are_refused() {
     let (app, gpu) = gpu();
-    let table = gpu.upload(&[0.0_f32]).unwrap();
+    let table = gpu.upload(&[0.0_f32], &[1]).unwrap();
     let plan = GatherNd::new().plan(&[1], &[1 << 62, 0]).unwrap();
     assert_eq!(
         error_of(&gpu, &plan, &table, &[]).to_string(),
@@ -166,122 +214,16 @@ fn bytes_that_cannot_be_counted_are_refused() {
     app.assert_handler_heard_nothing();
 }
 
-#[track_caller]
-fn assert_rejected(error: GpuError) {
-    assert!(
-        matches!(error, GpuError::Gather(GatherError::Rejected(_))),
-        "{error:?}"
-    );
-}
-
-/// The table's elements or the error, equal from the blocking and the async call.
-fn downloaded<T>(table: &Tensor<T>) -> Result<Vec<T>, GpuError>
-where
-    T: GatherElement + PartialEq + std::fmt::Debug,
-{
-    let downloaded = table.download().wait();
-    assert_eq!(pollster::block_on(table.download()), downloaded);
-    downloaded
-}
-
-#[test]
-fn bytes_that_are_no_element_are_an_error() {
-    let (app, gpu) = gpu();
-    let table = gpu.upload(&[true, false, true]).unwrap();
-    assert_eq!(downloaded(&table), Ok(vec![true, false, true]));
-    gpu.queue()
-        .write_buffer(table.buffer().unwrap(), 0, &[1, 0, 1, 2]);
-    assert_eq!(downloaded(&table), Ok(vec![true, false, true]));
-    gpu.queue()
-        .write_buffer(table.buffer().unwrap(), 0, &[1, 0, 2, 0]);
-    assert_eq!(
-        downloaded(&table).unwrap_err().to_string(),
-        "result must be of type bool, found other bit patterns"
-    );
-    assert_eq!(downloaded(&gpu.upload::<f64>(&[]).unwrap()), Ok(vec![]));
-    app.assert_handler_heard_nothing();
-}
-
-#[test]
-fn an_empty_table_may_have_an_empty_buffer() {
-    let (app, gpu) = gpu();
-    let buffer = gpu.device().create_buffer(&wgpu::BufferDescriptor {
-        label: None,
-        size: 0,
-        usage: gpu.upload(&[0_u8]).unwrap().buffer().unwrap().usage(),
-        mapped_at_creation: false,
-    });
-    let table = Tensor::<f32>::from_buffer(&gpu, buffer, 0).unwrap();
-    assert_eq!(downloaded(&table), Ok(vec![]));
-    app.assert_handler_heard_nothing();
-}
-
-#[test]
-fn a_destroyed_table_is_an_error() {
-    let (app, gpu) = gpu();
-    let table = gpu.upload(&[0.0; 10]).unwrap();
-    table.buffer().unwrap().destroy();
-    let error = error_of(&gpu, &plan(), &table, &[0; 4]);
-    assert_rejected(error);
-    assert_rejected(downloaded(&table).unwrap_err());
-    app.assert_handler_heard_nothing();
-}
-
-#[test]
-fn a_table_of_another_gpu_is_an_error() {
-    let adapters = [(); 2].map(|()| adapter(wgpu::Limits::unlimited()));
-    let (app, gpu) = gpu_on(&adapters[0], wgpu::Limits::default());
-    // Of another device of the instance, of another instance, whose ids are equal, and of the same device.
-    let others = [
-        gpu_on(&adapters[0], wgpu::Limits::default()).1,
-        gpu_on(&adapters[1], wgpu::Limits::default()).1,
-        Gpu::from_parts(app.device.clone(), app.queue.clone()),
-    ];
-    let (own, indices) = (
-        gpu.upload(&[1.0_f32; 10]).unwrap(),
-        gpu.upload(&[0_i32; 4]).unwrap(),
-    );
-    let made = || {
-        let hal = app.device.get_internal_counters().hal;
-        (hal.buffers.read(), hal.command_encoders.read())
-    };
-    for other in others {
-        let table = other.upload(&[2.0_f32; 10]).unwrap();
-        let other_indices = other.upload(&[1_i32; 4]).unwrap();
-        let [of_params, of_indices, of_output] =
-            [Operand::Params, Operand::Indices, Operand::Output]
-                .map(|operand| GpuError::OtherOwner { operand });
-        let before = made();
-        assert_eq!(error_of(&gpu, &plan(), &table, &[0; 4]), of_params);
-        let chained = gpu.gather(plan(), &table, &indices).on_gpu().wait();
-        assert_eq!(chained.err(), Some(of_params));
-        let chained = gpu.gather(plan(), &own, &other_indices).on_gpu().wait();
-        assert_eq!(chained.err(), Some(of_indices.clone()));
-        let plan = plan();
-        let bytes = other.upload(&[0_u8; 40]).unwrap();
-        let types = ElementTypes::of::<f32, i32>();
-        let request = gpu.gather_bytes(&plan, types, &[0_u8; 40], &bytes);
-        assert_eq!(request.wait().err(), Some(of_indices));
-        let mut output = other.upload(&[0.0_f32; 4]).unwrap();
-        let request = gpu.gather(&plan, &own, &indices).into_tensor(&mut output);
-        let text = "output must be a tensor of this owner, found one of another Gpu or executor";
-        assert_eq!(of_output.to_string(), text);
-        assert_eq!(request.wait(), Err(of_output));
-        assert_eq!(made(), before);
-    }
-    app.assert_handler_heard_nothing();
-}
-
 #[test]
 fn a_lost_device_is_an_error() {
     let (app, gpu) = gpu();
-    let table = gpu.upload(&[0.0; 10]).unwrap();
+    let table = gpu.upload(&[0.0; 10], &[10]).unwrap();
     let set = Set::new(&app);
     gpu.device().destroy();
     let lost = || GpuError::from(GatherError::DeviceLost);
     assert_eq!(error_of(&gpu, &plan(), &table, &[0; 4]), lost());
     assert_eq!(downloaded(&table), Err(lost()));
-    assert_eq!(gpu.upload(&[0.0]).unwrap_err(), lost());
+    assert_eq!(gpu.upload(&[0.0], &[1]).unwrap_err(), lost());
     let types = ElementTypes::of::<f32, i32>();
     let warm_up = gpu.gatherer().warm_up(&plan(), types);
     assert_eq!(warm_up, Err(GatherError::DeviceLost));

@@ -7,8 +7,10 @@ mod gpu;
 mod limits;
 mod mask;
 mod operands;
+mod ranges;
 mod report;
 mod sharing;
+mod tensors;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};

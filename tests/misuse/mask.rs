@@ -201,11 +201,12 @@ fn a_request_checks_its_mask() {
         (Executor::Gpu(gpu), &other),
         (Executor::Cpu(none()), &other),
     ] {
+        let table = executor.upload(&[1.0_f32, 2.0], &[2]).unwrap();
         let gather = |mask: &mut wgpu_gather::Tensor<bool>| {
-            let request = executor.gather(Gather::new(), &[1.0_f32, 2.0], &[1, 0, 1]);
+            let request = executor.gather(Gather::new(), &table, &[1, 0, 1]);
             request.mask(mask).wait()
         };
-        let mut short = executor.upload(&[true; 2]).unwrap();
+        let mut short = executor.upload(&[true; 2], &[2]).unwrap();
         let length = RunError::Length {
             operand: Operand::Mask,
             expected: 3..=3,
@@ -214,7 +215,7 @@ fn a_request_checks_its_mask() {
         assert_eq!(length.to_string(), "mask must have 3 elements, found 2");
         assert_eq!(gather(&mut short), Err(length.into()));
         assert_eq!(short.download().wait(), Ok(vec![true; 2]));
-        let mut foreign = other.upload(&[true; 3]).unwrap();
+        let mut foreign = other.upload(&[true; 3], &[3]).unwrap();
         let operand = Operand::Mask;
         assert_eq!(gather(&mut foreign), Err(GpuError::OtherOwner { operand }));
     }

@@ -56,8 +56,8 @@ impl Checks {
         let plan = data.workload.plan(BadIndices::DeviceDefault);
         let expected = plan.run(&data.params, &data.indices).expect("in range");
         let (robust, bare) = (&self.robust, &self.bare);
-        let on_robust = Operands::new(&robust.gpu, data, expected.len())?;
-        let on_bare = Operands::new(&bare.gpu, data, expected.len())?;
+        let on_robust = Operands::new(&robust.gpu, data, &plan)?;
+        let on_bare = Operands::new(&bare.gpu, data, &plan)?;
         let gathers = [
             (
                 "all_checks",

@@ -67,7 +67,7 @@ pub fn sample(kind: &str) -> Result<(), String> {
     let data = Data::<u32, i32>::new(&small());
     let plan = data.workload.plan(BadIndices::DeviceDefault);
     let expected = plan.run(&data.params, &data.indices).expect("in range");
-    let on_gpu = Operands::new(&gpu, &data, expected.len())?;
+    let on_gpu = Operands::new(&gpu, &data, &plan)?;
     submit_and_wait(&gpu, new_encoder(&gpu));
 
     let (device, buffers) = (gpu.device(), on_gpu.buffers());

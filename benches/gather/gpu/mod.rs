@@ -77,7 +77,7 @@ impl Bench {
         let (gpu, device) = (&self.gpu, self.gpu.device());
         let plan = data.workload.plan(BadIndices::DeviceDefault);
         let expected = plan.run(&data.params, &data.indices).expect("in range");
-        let on_gpu = Operands::new(gpu, data, expected.len())?;
+        let on_gpu = Operands::new(gpu, data, &plan)?;
         let whole = on_gpu.buffers();
         let bytes = on_gpu.output().size();
         let usage = wgpu::BufferUsages::STORAGE
@@ -87,7 +87,7 @@ impl Bench {
         let vec4_copy = self.shaders.copy(device, on_gpu.output(), &copied);
         let reporting = data.workload.plan(BadIndices::Error);
         let report_bytes = usize::try_from(BadRows::REPORT_BYTES).expect("a few bytes");
-        let report = gpu.upload(&vec![0_u8; report_bytes]);
+        let report = gpu.zeros::<u8>(&[report_bytes]);
         let report = report.map_err(|error| error.to_string())?;
         let with_report = whole.report(operands::on_gpu(&report).slice(..));
         let naive = Naive::all(device, &data.workload, on_gpu.naive_buffers());
@@ -142,7 +142,8 @@ impl Bench {
         I: Number + GatherIndex,
     {
         let gather = move || {
-            let table = self.gpu.upload(&data.params).expect("it fits");
+            let table = self.gpu.upload(&data.params, plan.params_shape());
+            let table = table.expect("it fits");
             let output = self.gpu.gather(plan, &table, &data.indices).wait();
             drop(output.expect("it fits"));
         };

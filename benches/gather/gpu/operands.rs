@@ -1,6 +1,8 @@
 //! Operands on the device, and the check of an output against the CPU's.
 
-use wgpu_gather::{ElementTypes, GatherBuffers, GatherElement, GatherIndex, Gpu, Tensor, wgpu};
+use wgpu_gather::{
+    ElementTypes, GatherBuffers, GatherElement, GatherIndex, GatherPlan, Gpu, Tensor, wgpu,
+};
 
 use super::device::{buffer, new_encoder};
 use super::naive;
@@ -13,20 +15,19 @@ pub struct Operands<T, I> {
 }
 
 impl<T: Number + GatherElement, I: Number + GatherIndex> Operands<T, I> {
-    /// Uploads the operands of `data`, and makes an output of `output_len` elements.
-    pub fn new(gpu: &Gpu, data: &Data<T, I>, output_len: usize) -> Result<Self, String> {
+    /// Uploads the operands of `data`, and makes an output for its plan.
+    pub fn new(gpu: &Gpu, data: &Data<T, I>, plan: &GatherPlan) -> Result<Self, String> {
         let usage = wgpu::BufferUsages::STORAGE
             | wgpu::BufferUsages::COPY_SRC
             | wgpu::BufferUsages::COPY_DST;
-        let output = buffer(gpu.device(), (size_of::<T>() * output_len) as u64, usage);
-        let output = Tensor::from_buffer(gpu, output, output_len);
+        let bytes = plan.output_len() * size_of::<T>() as u64;
+        let output = buffer(gpu.device(), bytes, usage);
+        let output = Tensor::from_buffer(gpu, output, plan.output_shape());
+        let table = gpu.upload(&data.params, plan.params_shape());
+        let indices = gpu.upload(&data.indices, plan.indices_shape());
         Ok(Self {
-            table: gpu
-                .upload(&data.params)
-                .map_err(|error| error.to_string())?,
-            indices: gpu
-                .upload(&data.indices)
-                .map_err(|error| error.to_string())?,
+            table: table.map_err(|error| error.to_string())?,
+            indices: indices.map_err(|error| error.to_string())?,
             output: output.map_err(|error| error.to_string())?,
         })
     }

@@ -24,7 +24,7 @@ impl Bench {
     {
         let plan = data.workload.plan(BadIndices::DeviceDefault);
         let expected = plan.run(&data.params, &data.indices).expect("in range");
-        let on_gpu = Operands::new(&self.gpu, data, expected.len())?;
+        let on_gpu = Operands::new(&self.gpu, data, &plan)?;
         let params_bytes = operands::on_gpu(&on_gpu.table).size();
         let rows = data.workload.params_rows() as u64;
         let shards = [1, 2, 8].map(|count| {
@@ -41,7 +41,7 @@ impl Bench {
                 ..self.adapter.limits()
             };
             let gpu = device_of(&self.adapter, limits)?;
-            let operands = Operands::new(&gpu, data, expected.len())?;
+            let operands = Operands::new(&gpu, data, &plan)?;
             Ok::<_, String>((gpu, operands))
         });
         let [half, eighth] = lowered;

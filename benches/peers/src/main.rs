@@ -34,8 +34,8 @@ use options::Options;
 use peers::{COPY, Device, Peer};
 use report::{Json, Row};
 use testkit::bench::machine::{cpu_name, last_level_cache};
+use testkit::device::open_gpu;
 use timing::Threads;
-use wgpu_gather::{Gpu, GpuOptions};
 
 fn main() -> ExitCode {
     match run(&Options::parse()) {
@@ -49,7 +49,7 @@ fn main() -> ExitCode {
 
 fn run(options: &Options) -> Result<(), String> {
     let workloads = options.workloads()?;
-    let gpu = match pollster::block_on(Gpu::open(&GpuOptions::from_env())) {
+    let gpu = match open_gpu() {
         Ok(gpu) => Some(Arc::new(gpu)),
         Err(error) => {
             println!("no GPU: {error}");

@@ -9,11 +9,11 @@ use std::panic::{self, AssertUnwindSafe};
 
 use indicatif::ProgressBar;
 use serde_json::{Value, json};
-use wgpu_gather::{Gpu, GpuError, GpuOptions, RunError, wgpu};
+use wgpu_gather::{ElementTypes, GatherPlan, Gpu, GpuError, RunError};
 
 use crate::Answer;
-use crate::adapters;
 use crate::args::Choice;
+use crate::choose;
 use crate::table::{self, Table, progress};
 use cases::Case;
 use wgpu_gather_cli::arrays::Result;
@@ -28,14 +28,14 @@ const SHOWN_CHARS: usize = 600;
 
 /// Checks the CPU and the adapters that are chosen, or all adapters.
 pub fn examine(choice: &Choice) -> Result<Answer> {
-    let adapters = adapters::find(choice.adapter.as_deref())?;
+    let adapters = pollster::block_on(choose::adapters(choice.adapter.as_deref()))?;
     let mut doctor = Doctor::new(1 + adapters.len());
     // The answer holds the failures, so panics print nothing.
     panic::set_hook(Box::new(|_| ()));
     doctor.examine("the CPU", "-", Ok(None));
     for adapter in &adapters {
         let info = adapter.get_info();
-        let gpu = open(adapter).map(Some);
+        let gpu = pollster::block_on(Gpu::from_adapter(adapter)).map(Some);
         doctor.examine(&info.name, &info.backend.to_string(), gpu);
     }
     let _ = panic::take_hook();
@@ -116,7 +116,12 @@ impl Doctor {
     }
 
     /// Runs all cases on a GPU or the CPU and keeps the result. A GPU that did not open fails every case.
-    fn examine(&mut self, name: &str, back_end: &str, gpu: Result<Option<Gpu>>) {
+    fn examine(
+        &mut self,
+        name: &str,
+        back_end: &str,
+        gpu: std::result::Result<Option<Gpu>, GpuError>,
+    ) {
         self.bar.set_message(name.to_owned());
         let (failed, failures) = match gpu {
             Ok(gpu) => {
@@ -153,14 +158,24 @@ impl Doctor {
     }
 }
 
+fn on_gpu(
+    gpu: &Gpu,
+    plan: &GatherPlan,
+    types: ElementTypes,
+    params: &[u8],
+    indices: &[u8],
+) -> std::result::Result<Vec<u8>, GpuError> {
+    let params = gpu.upload(params, &[params.len()])?;
+    let indices = gpu.upload(indices, &[indices.len()])?;
+    gpu.gather_bytes(plan, types, &params, &indices).wait()
+}
+
 /// Compares a gather with its expected output. The error says how they differ.
 fn check(case: &Case, gpu: Option<&Gpu>) -> std::result::Result<(), String> {
     let plan = case.plan().map_err(|error| error.to_string())?;
     let (params, indices) = (case.params(), case.index_bytes());
     let gathered = match gpu {
-        Some(gpu) => gpu
-            .gather_bytes(&plan, case.types, &params, &indices)
-            .wait(),
+        Some(gpu) => on_gpu(gpu, &plan, case.types, &params, &indices),
         None => plan
             .run_bytes(case.types, &params, &indices)
             .map_err(GpuError::from),
@@ -180,13 +195,6 @@ fn check(case: &Case, gpu: Option<&Gpu>) -> std::result::Result<(), String> {
             Err(format!("output differs from byte {at} on"))
         }
     }
-}
-
-fn open(adapter: &wgpu::Adapter) -> Result<Gpu> {
-    Ok(pollster::block_on(Gpu::open(&GpuOptions {
-        adapter: Some(adapter.clone()),
-        ..Default::default()
-    }))?)
 }
 
 fn message(panic: &(dyn Any + Send)) -> String {

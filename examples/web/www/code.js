@@ -47,7 +47,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     println!("CPU: {:?}", plan.run(&params, &indices));
 
     let gpu = Gpu::new_blocking()?;
-    println!("GPU: {:?}", gpu.gather(&plan, &params, &indices).wait());
+    let table = gpu.upload(&params, plan.params_shape())?;
+    println!("GPU: {:?}", gpu.gather(&plan, &table, &indices).wait());
     Ok(())
 }
 `;

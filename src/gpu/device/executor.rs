@@ -1,24 +1,24 @@
 //! The GPU if there is one, else the CPU, for apps that run on machines with and without a GPU.
 
+use std::borrow::Cow;
 use std::fmt;
+use std::sync::Arc;
 
-use super::context::Gpu;
-use super::input::Input;
-use super::options::GpuOptions;
-use super::request::GatherRequest;
+use super::gpu::{Gpu, fastest_adapter};
+use super::owner::Owner;
+use super::request::{GatherRequest, Indices, gather, gather_bytes};
 use super::tensor::Tensor;
-use super::transfer::copied;
-use crate::element::GatherElement;
-use crate::error::{GatherError, GpuError};
+use crate::element::{ElementTypes, GatherElement};
+use crate::error::GpuError;
 use crate::index::GatherIndex;
-use crate::plan::ToPlan;
+use crate::plan::{GatherPlan, ToPlan};
 
-/// The device that gathers run on: the GPU of this machine if it has one, else the CPU. Printing it names the device
-/// and, for the CPU, the reason.
+/// The device that gathers run on: the GPU of this machine if it has one, else the CPU. It has the calls of a [`Gpu`].
+/// Printing it names the device and, for the CPU, the reason.
 ///
-/// With the default policy for bad indices, [`BadIndices::DeviceDefault`](crate::BadIndices::DeviceDefault), the two
-/// devices differ as TensorFlow's do: a bad row is zeros on a GPU, and an error on the CPU. With any other policy they
-/// agree.
+/// By the default policy, [`BadIndices::DeviceDefault`](crate::BadIndices::DeviceDefault), a bad index is an error on the
+/// CPU and zeros on a GPU, as in TensorFlow; by every other policy, for instance [`Fill`](crate::BadIndices::Fill), the
+/// two are alike.
 ///
 /// ```no_run
 #[doc = include_str!("../../../tests/doc_examples/executor.rs")]
@@ -33,75 +33,98 @@ pub enum Executor {
 
 impl Executor {
     /// The fastest GPU that wgpu finds, else the CPU. A software adapter, which emulates a GPU on the CPU, is not taken:
-    /// the CPU path is faster. For another choice make an executor of the result of [`Gpu::open`].
+    /// the CPU path is faster. For another choice make an executor of the result of [`Gpu::from_adapter`].
     ///
     /// ```no_run
     #[doc = include_str!("../../../tests/doc_examples/browser.rs")]
     /// ```
     pub async fn new() -> Self {
-        let options = GpuOptions {
-            software: false,
-            ..Default::default()
-        };
-        Gpu::open(&options).await.into()
+        open().await.into()
     }
 
-    /// Copies elements to the device, as a tensor of one dim: to the GPU, or to host memory of the executor's own.
+    /// As [`new`](Self::new), but waits on this thread.
+    #[cfg(not(target_arch = "wasm32"))]
+    #[must_use]
+    pub fn new_blocking() -> Self {
+        pollster::block_on(Self::new())
+    }
+
+    /// Copies elements to the device, as a tensor of this shape: to the GPU, or to host memory of the executor's own, where
+    /// the elements of a `Vec` stay in place.
     ///
     /// # Errors
     ///
     /// The errors of [`Gpu::upload`]; without a GPU, [`RunError::OutOfMemory`](crate::RunError::OutOfMemory).
-    pub fn upload<T: GatherElement>(&self, elements: &[T]) -> Result<Tensor<T>, GpuError> {
-        match self {
-            Self::Gpu(gpu) => gpu.upload(elements),
-            Self::Cpu(_) if size_of::<T>() == 0 => Err(GatherError::ZeroSizedElement.into()),
-            Self::Cpu(_) => Ok(Tensor::on_host(copied(elements)?, vec![elements.len()])),
-        }
-    }
-
-    /// Copies elements to the device, as a tensor of this shape.
-    ///
-    /// # Errors
-    ///
-    /// The errors of [`upload`](Self::upload), and [`GatherError::Shape`] for a shape of more or fewer elements.
     ///
     /// ```
     /// use wgpu_gather::{Executor, Gather, GpuError};
     ///
     /// let executor = Executor::Cpu(GpuError::NoAdapter("none is asked for".into()));
-    /// let table = executor.upload_shaped(&[10, 11, 20, 21, 30, 31], &[3, 2])?;
+    /// let table = executor.upload(vec![10, 11, 20, 21, 30, 31], &[3, 2])?;
     /// assert_eq!(executor.gather(Gather::new(), &table, &[2]).wait()?, [30, 31]);
     /// # Ok::<(), GpuError>(())
     /// ```
-    pub fn upload_shaped<T: GatherElement>(
+    pub fn upload<'e, T: GatherElement>(
         &self,
-        elements: &[T],
+        elements: impl Into<Cow<'e, [T]>>,
         shape: &[usize],
     ) -> Result<Tensor<T>, GpuError> {
-        match self {
-            Self::Gpu(gpu) => gpu.upload_shaped(elements, shape),
-            Self::Cpu(_) => self.upload(elements)?.with_shape(shape),
-        }
+        Tensor::upload(self.owner(), elements.into(), shape)
     }
 
-    /// Gathers from `params` by `indices`, each of which is in host memory or a [`Tensor`] of this executor: see
-    /// [`GatherRequest`], which also names the errors. On the CPU the request gathers on the thread that polls it or
-    /// waits for it, and the rayon pool of that thread.
+    /// As [`Gpu::zeros`].
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`upload`](Self::upload).
+    pub fn zeros<T: GatherElement>(&self, shape: &[usize]) -> Result<Tensor<T>, GpuError> {
+        Tensor::zeros(self.owner(), shape)
+    }
+
+    /// As [`Gpu::gather`], which names the errors too. On the CPU the request gathers on the thread that polls it or waits
+    /// for it, and in the rayon pool of that thread.
     ///
     /// A gather that a GPU refuses, for instance of an operand larger than one of its buffers, does not run on the CPU
     /// instead.
     pub fn gather<'a, T: GatherElement, I: GatherIndex>(
         &'a self,
         plan: impl ToPlan<'a>,
-        params: impl Into<Input<'a, T>>,
-        indices: impl Into<Input<'a, I>>,
+        params: &'a Tensor<T>,
+        indices: impl Into<Indices<'a, I>>,
     ) -> GatherRequest<'a, T> {
-        let gpu = match self {
-            Self::Gpu(gpu) => Some(gpu),
-            Self::Cpu(_) => None,
-        };
-        GatherRequest::new(gpu, plan, params.into(), &indices.into())
+        gather(self.owner(), plan, params, &indices.into())
     }
+
+    /// As [`Gpu::gather_bytes`].
+    pub fn gather_bytes<'a>(
+        &'a self,
+        plan: &'a GatherPlan,
+        types: ElementTypes,
+        params: &'a Tensor<u8>,
+        indices: &'a Tensor<u8>,
+    ) -> GatherRequest<'a, u8> {
+        gather_bytes(self.owner(), plan, types, params, indices)
+    }
+
+    fn owner(&self) -> Option<&Arc<Owner>> {
+        match self {
+            Self::Gpu(gpu) => Some(gpu.owner()),
+            Self::Cpu(_) => None,
+        }
+    }
+}
+
+async fn open() -> Result<Gpu, GpuError> {
+    // wgpu takes a software adapter last.
+    let adapter = fastest_adapter().await?;
+    let info = adapter.get_info();
+    if info.device_type == wgpu::DeviceType::Cpu {
+        let name = info.name;
+        return Err(GpuError::NoAdapter(format!(
+            "only the software adapter {name}, which is slower than the CPU path"
+        )));
+    }
+    Gpu::from_adapter(&adapter).await
 }
 
 impl From<Result<Gpu, GpuError>> for Executor {

@@ -1,172 +1,145 @@
-//! Gathers of a request: submitted to a GPU and read back, or run on the CPU.
+//! The gather of a request: its operands, their checks, and its run on the CPU.
 
-use std::sync::{Arc, MutexGuard, PoisonError};
+use std::borrow::Cow;
+use std::fmt;
+use std::sync::Arc;
 
-use super::context::Gpu;
-use super::elements::elements_of;
-use super::input::Input;
-use super::mapping::Wait;
-use super::request::{GatherRequest, Job};
-use super::staging::{HOST, TENSOR};
-use super::tensor::{Place, Tensor};
-use super::transfer::copied;
+use super::owner::{Owner, Place};
+use super::tensor::Tensor;
+use crate::cpu::{HostOperands, with_values};
 use crate::element::{ElementTypes, GatherElement};
 use crate::error::{GpuError, Operand};
-use crate::gpu::scope::{scoped, scoped_start};
-use crate::index::GatherIndex;
-use crate::plan::{GatherPlan, ToPlan};
+use crate::gpu::fill::Fill;
+use crate::gpu::types::OperandBytes;
+use crate::index::IndexValues;
+use crate::plan::GatherPlan;
+use crate::plan::lengths::check_len;
 
-/// The most bytes of output for which a `Gpu` keeps buffers from one gather to the next.
-const MOST_KEPT_BYTES: u64 = 256 << 20;
+/// All that a gather needs, unchecked.
+pub struct GatherJob<'a, T> {
+    /// `None` for the CPU.
+    pub(super) owner: Option<&'a Arc<Owner>>,
+    pub(super) plan: Result<Cow<'a, GatherPlan>, GpuError>,
+    pub(super) types: ElementTypes,
+    /// True if operands are bytes, so that their lengths are in bytes.
+    pub(super) in_bytes: bool,
+    pub(super) params: &'a Tensor<T>,
+    pub(super) indices: IndexOperand<'a>,
+    pub(super) fill: Option<Fill>,
+    /// The tensor that takes the output, if it is the caller's.
+    pub(super) output: Option<&'a mut Tensor<T>>,
+    /// The tensor that takes the mask of bad rows.
+    pub(super) mask: Option<&'a mut Tensor<bool>>,
+}
 
-impl Gpu {
-    /// Gathers from `params` by `indices`, each of which is in host memory or a [`Tensor`]. The output comes to the
-    /// host, or stays on the GPU: see [`GatherRequest`], which also names the errors.
-    ///
-    /// An operation in place of the plan is planned for the shapes of params and indices. Elements in host memory have
-    /// one dim.
-    ///
-    /// The `Gpu` keeps two buffers for the output of the next gather to the host: those of the largest output so far, of
-    /// at most 256 MiB each.
-    ///
-    /// ```no_run
-    #[doc = include_str!("../../../tests/doc_examples/gpu.rs")]
-    /// ```
-    pub fn gather<'a, T: GatherElement, I: GatherIndex>(
-        &'a self,
-        plan: impl ToPlan<'a>,
-        params: impl Into<Input<'a, T>>,
-        indices: impl Into<Input<'a, I>>,
-    ) -> GatherRequest<'a, T> {
-        GatherRequest::new(Some(self), plan, params.into(), &indices.into())
+/// Indices of a type that is known only at run time.
+pub(super) struct IndexOperand<'a> {
+    /// Values; bytes, as `U8`, if the request is for bytes.
+    pub(super) place: Place<IndexValues<'a>>,
+    /// True for a slice of the caller's, which a GPU takes too.
+    pub(super) is_slice: bool,
+    /// Values, or bytes.
+    pub(super) len: usize,
+}
+
+impl<T: GatherElement> GatherJob<'_, T> {
+    pub(super) fn plan(&self) -> Result<&GatherPlan, GpuError> {
+        self.plan.as_deref().map_err(Clone::clone)
     }
 
-    /// As [`gather`](Self::gather), but on bytes, for types that are known only at run time: elements of
-    /// `types.element_bytes` bytes, and little-endian indices of `types.index_kind`. The output is bytes too.
-    ///
-    /// # Errors
-    ///
-    /// The errors of [`GatherRequest`], with [`RunError::ByteLength`](crate::RunError::ByteLength) for an operand of the
-    /// wrong length.
-    ///
-    /// ```no_run
-    #[doc = include_str!("../../../tests/doc_examples/bytes.rs")]
-    /// ```
-    pub fn gather_bytes<'a>(
-        &'a self,
-        plan: &'a GatherPlan,
-        types: ElementTypes,
-        params: impl Into<Input<'a, u8>>,
-        indices: impl Into<Input<'a, u8>>,
-    ) -> GatherRequest<'a, u8> {
-        GatherRequest::for_bytes(self, plan, types, params.into(), &indices.into())
+    /// Plans for an output that the gather makes, which has no gaps.
+    pub(super) fn pack_output(&mut self) {
+        let Ok(plan) = &self.plan else { return };
+        if let Cow::Owned(plan) = plan.with_packed_output() {
+            self.plan = Ok(Cow::Owned(plan));
+        }
     }
 
-    pub(super) fn make_host_buffers(&self, bytes: u64) -> Result<HostBuffers, GpuError> {
-        let make = |usage, label| self.make_buffer(Operand::Output, bytes, usage, label);
-        Ok(HostBuffers {
-            output: make(TENSOR, "wgpu-gather/output")?,
-            readback: make(HOST, "wgpu-gather/readback")?,
+    /// The shape of a new output. Bytes have those of an element as a last dim.
+    pub(super) fn output_shape(&self) -> Result<Vec<usize>, GpuError> {
+        let mut shape = self.plan()?.output_shape().to_vec();
+        if self.in_bytes {
+            shape.push(usize::try_from(self.types.element_bytes).expect("bytes in memory"));
+        }
+        Ok(shape)
+    }
+
+    /// Checks lengths, of the caller's mask and output too, and the fill. Returns the plan and the bytes of its operands.
+    pub(super) fn checked(
+        &self,
+        mask: Option<usize>,
+        output: Option<usize>,
+    ) -> Result<(&GatherPlan, OperandBytes), GpuError> {
+        let plan = self.plan()?;
+        let (params, indices) = (self.params.len(), self.indices.len);
+        if !self.in_bytes {
+            plan.check_lengths(params, indices)?;
+        }
+        let bytes = self.types.operand_bytes(plan.dims())?;
+        if self.in_bytes {
+            bytes.check_lengths(params, indices)?;
+        }
+        if let Some(mask) = mask {
+            let rows = plan.index_row_count();
+            check_len(Operand::Mask, rows..=rows, mask)?;
+        }
+        match output {
+            Some(len) if self.in_bytes => bytes.check_output_length(len)?,
+            Some(len) => plan.check_output_length(len)?,
+            None => {}
+        }
+        if let Some(fill) = &self.fill {
+            fill.pattern(self.types.element_bytes)?;
+        }
+        Ok((plan, bytes))
+    }
+
+    /// Writes the mask, and gathers on the CPU, with the checks of a GPU: into the caller's tensor, or else into the vector
+    /// that is returned.
+    pub(super) fn run(&mut self, output: Option<&mut Tensor<T>>) -> Result<Vec<T>, GpuError> {
+        let params = self.params.place.on_host(Operand::Params)?;
+        let indices = *self.indices.place.on_host(Operand::Indices)?;
+        let mask = self.mask.take();
+        let mask_len = mask.as_ref().map(|mask| mask.len());
+        let mask = mask.map(|mask| mask.place.on_host_mut(Operand::Mask));
+        let mask = mask.transpose()?;
+        let output_len = output.as_ref().map(|output| output.len());
+        let output = output.map(|output| output.place.on_host_mut(Operand::Output));
+        let output = output.transpose()?;
+        let (plan, _) = self.checked(mask_len, output_len)?;
+        let types = self.types;
+        let fill = match &self.fill {
+            Some(fill) => fill.elements(types.element_bytes)?,
+            None => vec![T::zeroed()],
+        };
+        let run = |indices: IndexValues<'_>| {
+            if let Some(mask) = mask {
+                *mask = plan.bad_rows_of(indices)?;
+            }
+            let operands = HostOperands {
+                element_bytes: usize::try_from(types.element_bytes).unwrap_or(usize::MAX),
+                params,
+                indices,
+                zero: &[T::zeroed()],
+                fill: &fill,
+            };
+            match output {
+                Some(output) => plan.run_into_with(&operands, output).map(|()| Vec::new()),
+                None => plan.run_with(&operands),
+            }
+        };
+        Ok(match indices {
+            IndexValues::U8(bytes) if self.in_bytes => with_values(types.index_kind, bytes, run)?,
+            indices => run(indices)?,
         })
     }
-
-    /// The output buffers of the last gather to the host, if they suit an output of `bytes` bytes.
-    pub(super) fn take_host_buffers(&self, bytes: u64) -> Option<HostBuffers> {
-        let mut kept = self.kept();
-        match &*kept {
-            Some(buffers) if buffers.output.size() >= bytes => kept.take(),
-            _ => None,
-        }
-    }
-
-    fn keep_host_buffers(&self, buffers: HostBuffers) {
-        let mut kept = self.kept();
-        let size = |buffers: &HostBuffers| buffers.output.size();
-        let is_larger = kept.as_ref().is_none_or(|kept| size(kept) < size(&buffers));
-        if is_larger && size(&buffers) <= MOST_KEPT_BYTES {
-            *kept = Some(buffers);
-        }
-    }
-
-    fn kept(&self) -> MutexGuard<'_, Option<HostBuffers>> {
-        let kept = self.inner.host_buffers.lock();
-        kept.unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
-/// The buffers of an output that comes to the host, of equal size.
-#[derive(Debug)]
-pub(super) struct HostBuffers {
-    pub(super) output: wgpu::Buffer,
-    pub(super) readback: wgpu::Buffer,
-}
-
-/// Gathers, and brings the output to the host.
-pub(super) async fn to_host<T: GatherElement>(
-    mut job: Job<'_, T>,
-    wait: Wait,
-) -> Result<Vec<T>, GpuError> {
-    job.pack_output();
-    let Some(gpu) = job.gpu else {
-        return job.run_on_cpu();
-    };
-    let start = || job.start_to_host(gpu);
-    let Some(started) = scoped_start(gpu.device(), start).await? else {
-        return Ok(Vec::new());
-    };
-    if let Some(report) = started.report {
-        report.check(wait).await?;
-    }
-    let bytes = usize::try_from(started.bytes).expect("a mapped output is in memory");
-    let read = |mapped: &[u8]| elements_of(Operand::Output, &mapped[..bytes]);
-    let elements = started.output.read(wait, read).await??;
-    let buffers = started.buffers;
-    // A lost device unmaps nothing; its buffers are dropped.
-    if scoped(gpu.device(), || buffers.readback.unmap()).is_ok() {
-        gpu.keep_host_buffers(buffers);
-    }
-    Ok(elements)
-}
-
-/// Gathers into a new tensor.
-pub(super) async fn to_tensor<T: GatherElement>(
-    mut job: Job<'_, T>,
-    wait: Wait,
-) -> Result<Tensor<T>, GpuError> {
-    job.pack_output();
-    let Some(gpu) = job.gpu else {
-        let shape = job.plan()?.output_shape().to_vec();
-        return Ok(Tensor::on_host(job.run_on_cpu()?, shape));
-    };
-    let start = || job.start_to_tensor(gpu);
-    let (output, report) = scoped_start(gpu.device(), start).await?;
-    if let Some(report) = report {
-        report.check(wait).await?;
-    }
-    Ok(output)
-}
-
-/// Gathers into the caller's tensor.
-pub(super) async fn into_tensor<T: GatherElement>(
-    mut job: Job<'_, T>,
-    wait: Wait,
-) -> Result<(), GpuError> {
-    let output = job.output.take().expect("set by `into_tensor`");
-    let Some(gpu) = job.gpu else {
-        let Place::Host(elements) = output.place_mut() else {
-            let operand = Operand::Output;
-            return Err(GpuError::OtherOwner { operand });
-        };
-        if Arc::get_mut(elements).is_none() {
-            // A clone of the tensor keeps the old elements.
-            *elements = Arc::new(copied(elements)?);
-        }
-        let output = Arc::get_mut(elements).expect("no other tensor has these elements");
-        return job.run_on_cpu_into(output);
-    };
-    let start = || job.start_into(gpu, output);
-    match scoped_start(gpu.device(), start).await? {
-        Some(report) => report.check(wait).await,
-        None => Ok(()),
+impl<T> fmt::Debug for GatherJob<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("GatherJob")
+            .field("plan", &self.plan)
+            .field("types", &self.types)
+            .finish_non_exhaustive()
     }
 }

@@ -1,70 +1,83 @@
-//! Tensors that stay where they are: on the GPU, or in host memory where there is none.
+//! Tensors that stay where they are: on the GPU, or in host memory where there is none. Their elements come from the
+//! host and go there.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-use super::context::Gpu;
-use super::staging::TENSOR;
-use super::transfer::Download;
+use super::owner::{Owner, Place, TENSOR};
+use super::waiting::{Mapping, Request, Wait, boxed, copied, elements_of, reserved};
 use crate::element::GatherElement;
 use crate::error::{GatherError, GpuError, Operand};
+use crate::gpu::scope::scoped_start;
 use crate::gpu::types::range_bytes;
 
 /// Row-major elements of type `T` and a shape, which stay on the GPU until they are asked for. A gather takes tensors
 /// as params and as indices.
 ///
-/// Made by [`Gpu::upload`], [`Gpu::zeros`] and [`from_buffer`](Self::from_buffer), and by gathers whose output stays on
-/// the GPU ([`GatherRequest::on_gpu`](crate::GatherRequest::on_gpu)). A tensor belongs to the [`Gpu`] that made it. A
-/// tensor of an [`Executor`](crate::Executor) without a GPU is in host memory. Clones share the elements.
-///
-/// The shape is for making plans. A gather takes all shapes from its plan, and checks only the number of elements.
-#[derive(Clone)]
+/// Made by [`Gpu::upload`](crate::Gpu::upload), [`Gpu::zeros`](crate::Gpu::zeros) and
+/// [`from_buffer`](Self::from_buffer), and by gathers whose output stays on the GPU
+/// ([`on_gpu`](crate::Request::on_gpu)). A tensor belongs to the [`Gpu`](crate::Gpu) that made it. A tensor of an
+/// [`Executor`](crate::Executor) without a GPU is in host memory. Share a tensor by `&` or by `Arc`.
 pub struct Tensor<T> {
-    place: Place<T>,
+    pub(super) place: Place<Vec<T>>,
     shape: Vec<usize>,
     /// The product of the shape.
     len: usize,
-}
-
-/// The place of a tensor's elements.
-#[derive(Clone)]
-pub(super) enum Place<T> {
-    Device {
-        buffer: wgpu::Buffer,
-        gpu: Gpu,
-        element: PhantomData<fn() -> T>,
-    },
-    Host(Arc<Vec<T>>),
+    element: PhantomData<fn() -> T>,
 }
 
 impl<T: GatherElement> Tensor<T> {
-    /// The first `len` elements of an app's buffer, as a tensor of one dim. The buffer has the usages `STORAGE`,
-    /// `COPY_SRC` and `COPY_DST`. Nothing is copied: the tensor and the app share the buffer.
-    ///
-    /// The buffer must be of the device of `gpu`. No check can see whose buffer it is: wgpu may take a buffer of another
-    /// `wgpu::Instance` for one of its own.
-    ///
-    /// # Errors
-    ///
-    /// - [`GatherError::ZeroSizedElement`] for elements of no bytes.
-    /// - [`GatherError::MissingUsage`] for a buffer without one of the usages.
-    /// - [`GatherError::TooManyBytes`] for elements of more than `i64::MAX` bytes.
-    /// - [`GatherError::RangeTooShort`] for a buffer of fewer bytes than the elements, rounded up to a multiple of 4.
-    ///
-    /// ```
-    /// use wgpu_gather::{Gpu, Tensor, wgpu};
-    ///
-    /// # let (device, queue) = wgpu::Device::noop(&wgpu::DeviceDescriptor::default());
-    /// let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST;
-    /// let descriptor = wgpu::BufferDescriptor { label: None, size: 64, usage, mapped_at_creation: false };
-    /// let buffer = device.create_buffer(&descriptor);
-    /// let gpu = Gpu::from_parts(device, queue);
-    /// assert_eq!(Tensor::<f32>::from_buffer(&gpu, buffer.clone(), 16)?.shape(), [16]);
-    /// assert!(Tensor::<f32>::from_buffer(&gpu, buffer, 17).is_err());
-    /// # Ok::<(), wgpu_gather::GpuError>(())
-    /// ```
-    pub fn from_buffer(gpu: &Gpu, buffer: wgpu::Buffer, len: usize) -> Result<Self, GpuError> {
+    /// Elements of the host, on the GPU of an owner or, without one, in host memory.
+    pub(super) fn upload(
+        owner: Option<&Arc<Owner>>,
+        elements: Cow<'_, [T]>,
+        shape: &[usize],
+    ) -> Result<Self, GpuError> {
+        check_shape(Operand::Tensor, shape, elements.len())?;
+        if size_of::<T>() == 0 {
+            return Err(GatherError::ZeroSizedElement.into());
+        }
+        let place = match (owner, elements) {
+            (Some(owner), elements) => {
+                let staged = owner.stage(Operand::Tensor, bytemuck::cast_slice(&elements))?;
+                owner.submit("wgpu-gather/upload", |encoder| staged.copy(encoder))?;
+                Place::Gpu(staged.buffer, Arc::clone(owner))
+            }
+            (None, Cow::Owned(elements)) => Place::Host(elements),
+            (None, Cow::Borrowed(elements)) => Place::Host(copied(elements)?),
+        };
+        Ok(Self::new(place, shape))
+    }
+
+    /// Elements whose bits are all zero.
+    pub(super) fn zeros(owner: Option<&Arc<Owner>>, shape: &[usize]) -> Result<Self, GpuError> {
+        if size_of::<T>() == 0 {
+            return Err(GatherError::ZeroSizedElement.into());
+        }
+        let len = elements_in(shape).unwrap_or(usize::MAX);
+        let bytes = bytes_of::<T>(len)?;
+        let place = match owner {
+            Some(owner) => Place::Gpu(
+                owner.make_tensor(Operand::Tensor, bytes)?,
+                Arc::clone(owner),
+            ),
+            None => {
+                let mut elements = reserved(Operand::Tensor, len)?;
+                elements.resize(len, T::zeroed());
+                Place::Host(elements)
+            }
+        };
+        Ok(Self::new(place, shape))
+    }
+
+    /// The elements of an app's buffer.
+    pub(super) fn over(
+        owner: &Arc<Owner>,
+        buffer: wgpu::Buffer,
+        shape: &[usize],
+    ) -> Result<Self, GpuError> {
         let operand = Operand::Tensor;
         if size_of::<T>() == 0 {
             return Err(GatherError::ZeroSizedElement.into());
@@ -78,7 +91,8 @@ impl<T: GatherElement> Tensor<T> {
             }
             .into());
         }
-        let (expected, found) = (range_bytes(bytes_of::<T>(len)?), buffer.size());
+        let bytes = bytes_of::<T>(elements_in(shape).unwrap_or(usize::MAX))?;
+        let (expected, found) = (range_bytes(bytes), buffer.size());
         if found < expected {
             return Err(GatherError::RangeTooShort {
                 operand,
@@ -87,7 +101,7 @@ impl<T: GatherElement> Tensor<T> {
             }
             .into());
         }
-        Ok(Self::on(gpu, buffer, len, vec![len]))
+        Ok(Self::new(Place::Gpu(buffer, Arc::clone(owner)), shape))
     }
 
     /// The elements, brought to the host after all commands submitted so far.
@@ -104,36 +118,22 @@ impl<T: GatherElement> Tensor<T> {
     #[doc = include_str!("../../../tests/doc_examples/chain.rs")]
     /// ```
     pub fn download(&self) -> Download<'_, T> {
-        Download { tensor: self }
+        Request {
+            job: self,
+            finish: |tensor, wait| boxed(download(tensor, wait)),
+        }
     }
 }
 
 impl<T> Tensor<T> {
-    /// A tensor on the GPU whose `shape` has `len` elements.
-    pub(super) fn on(gpu: &Gpu, buffer: wgpu::Buffer, len: usize, shape: Vec<usize>) -> Self {
-        let place = Place::Device {
-            buffer,
-            gpu: gpu.clone(),
-            element: PhantomData,
-        };
-        Self { place, shape, len }
-    }
-
-    /// A tensor in host memory.
-    pub(super) fn on_host(elements: Vec<T>, shape: Vec<usize>) -> Self {
+    /// A tensor of a shape that has as many elements as `place`.
+    pub(super) fn new(place: Place<Vec<T>>, shape: &[usize]) -> Self {
         Self {
-            len: elements.len(),
-            place: Place::Host(Arc::new(elements)),
-            shape,
+            place,
+            shape: shape.to_vec(),
+            len: elements_in(shape).expect("a shape of elements that are there"),
+            element: PhantomData,
         }
-    }
-
-    pub(super) fn place(&self) -> &Place<T> {
-        &self.place
-    }
-
-    pub(super) fn place_mut(&mut self) -> &mut Place<T> {
-        &mut self.place
     }
 
     /// The tensor's elements with another shape. Nothing is copied.
@@ -147,8 +147,7 @@ impl<T> Tensor<T> {
     ///
     /// # let (device, queue) = wgpu::Device::noop(&wgpu::DeviceDescriptor::default());
     /// # let gpu = Gpu::from_parts(device, queue);
-    /// let table = gpu.upload(&[0.0_f32, 0.1, 1.0, 1.1, 2.0, 2.1])?;
-    /// assert_eq!(table.shape(), [6]);
+    /// let table = gpu.upload(&[0.0_f32, 0.1, 1.0, 1.1, 2.0, 2.1], &[6])?;
     /// let table = table.with_shape(&[3, 2])?;
     /// let plan = Gather::new().plan(table.shape(), &[5])?;
     /// assert_eq!(plan.output_shape(), [5, 2]);
@@ -158,13 +157,13 @@ impl<T> Tensor<T> {
     /// # Ok::<(), wgpu_gather::GpuError>(())
     /// ```
     pub fn with_shape(mut self, shape: &[usize]) -> Result<Self, GpuError> {
-        check_shape(shape, self.len)?;
+        check_shape(Operand::Tensor, shape, self.len)?;
         self.shape = shape.to_vec();
         Ok(self)
     }
 
-    /// The shape: `[len]` at first, or the plan's output shape for the output of a gather. The output of
-    /// [`Gpu::gather_bytes`] has the bytes of an element as a last dim.
+    /// The shape: that of the upload, or the plan's output shape for the output of a gather. The output of
+    /// [`Gpu::gather_bytes`](crate::Gpu::gather_bytes) has the bytes of an element as a last dim.
     #[must_use]
     pub fn shape(&self) -> &[usize] {
         &self.shape
@@ -183,7 +182,7 @@ impl<T> Tensor<T> {
     /// [`GpuError::InHostMemory`] for a tensor of an [`Executor`](crate::Executor) without a GPU.
     pub fn buffer(&self) -> Result<&wgpu::Buffer, GpuError> {
         match &self.place {
-            Place::Device { buffer, .. } => Ok(buffer),
+            Place::Gpu(buffer, _) => Ok(buffer),
             Place::Host(_) => Err(GpuError::InHostMemory),
         }
     }
@@ -198,18 +197,52 @@ impl<T> fmt::Debug for Tensor<T> {
     }
 }
 
-pub(super) fn check_shape(shape: &[usize], len: usize) -> Result<(), GatherError> {
+/// The request for a tensor's elements on the host, made by [`Tensor::download`].
+pub type Download<'a, T> = Request<'a, &'a Tensor<T>, Vec<T>>;
+
+async fn download<T: GatherElement>(tensor: &Tensor<T>, wait: Wait) -> Result<Vec<T>, GpuError> {
+    let (buffer, owner) = match &tensor.place {
+        Place::Host(elements) => return copied(elements),
+        Place::Gpu(buffer, owner) => (buffer, owner),
+    };
+    let bytes = tensor.len() * size_of::<T>();
+    let start = || start_download(owner, buffer, bytes as u64);
+    let mapping = scoped_start(&owner.device, start).await?;
+    let read = |mapped: &[u8]| elements_of(Operand::Tensor, &mapped[..bytes]);
+    mapping.read(wait, read).await?
+}
+
+fn start_download<'a>(
+    owner: &'a Owner,
+    buffer: &wgpu::Buffer,
+    bytes: u64,
+) -> Result<Mapping<'a>, GpuError> {
+    let readback = owner.make_readback(Operand::Tensor, bytes)?;
+    let submission = owner.submit("wgpu-gather/download", |encoder| {
+        // 0 bytes of an empty tensor, since an app's buffer may have none.
+        encoder.copy_buffer_to_buffer(buffer, 0, &readback, 0, range_bytes(bytes));
+    })?;
+    owner.map(readback, submission)
+}
+
+/// Checks that a shape has `len` elements.
+pub(super) fn check_shape(
+    operand: Operand,
+    shape: &[usize],
+    len: usize,
+) -> Result<(), GatherError> {
     if elements_in(shape) == Some(len) {
         return Ok(());
     }
     Err(GatherError::Shape {
+        operand,
         expected: len,
         shape: shape.to_vec(),
     })
 }
 
 /// The bytes of `len` elements.
-pub(super) fn bytes_of<T>(len: usize) -> Result<u64, GatherError> {
+fn bytes_of<T>(len: usize) -> Result<u64, GatherError> {
     let (elements, element_bytes) = (len as u64, size_of::<T>() as u64);
     elements
         .checked_mul(element_bytes)
@@ -222,11 +255,10 @@ pub(super) fn bytes_of<T>(len: usize) -> Result<u64, GatherError> {
 }
 
 /// The number of elements of a shape, if a `usize` counts them.
-pub(super) fn elements_in(shape: &[usize]) -> Option<usize> {
+fn elements_in(shape: &[usize]) -> Option<usize> {
     if shape.contains(&0) {
         return Some(0);
     }
-    shape
-        .iter()
-        .try_fold(1, |elements: usize, &dim| elements.checked_mul(dim))
+    let mut dims = shape.iter();
+    dims.try_fold(1, |elements: usize, &dim| elements.checked_mul(dim))
 }

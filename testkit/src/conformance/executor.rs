@@ -100,7 +100,10 @@ impl Device {
             Self::Cpu => Ok(voices::Cpu.gather(plan, params, indices)),
             #[cfg(feature = "gpu")]
             Self::Gpu(gpu) => {
-                let table = gpu.upload(params).map_err(|error| error.to_string())?;
+                let shape = waits::params_shape(plan, params.len());
+                let table = gpu
+                    .upload(params, &shape)
+                    .map_err(|error| error.to_string())?;
                 match waits::gather(gpu, plan, &table, indices).await {
                     Ok(output) => Ok(Ok(output)),
                     Err(GpuError::Run(error)) => Ok(Err(error)),

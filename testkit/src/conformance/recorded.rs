@@ -67,7 +67,7 @@ pub async fn check_nothing_recorded(gpu: &Gpu, line: &Line) -> Result<(), String
 
 async fn record(gpu: &Gpu, line: &Line, output_bytes: usize) -> Result<Recorded, String> {
     let text = |error: GpuError| error.to_string();
-    let upload = |bytes: &[u8]| gpu.upload(bytes).map_err(text);
+    let upload = |bytes: &[u8]| gpu.upload(bytes, &[bytes.len()]).map_err(text);
     let params = upload(&line.params.bytes)?;
     let indices = upload(&index_bytes(line.index_kind, &line.case.indices))?;
     let output_buffer_bytes = output_bytes.next_multiple_of(4) + SPARE_BYTES;

@@ -33,7 +33,8 @@ pub async fn check_documented(example: &Example, device: Device) -> Checked {
     let places = match device {
         Device::Cpu => plan.run(&places, &indices).map_err(GpuError::from),
         Device::Gpu(gpu) => {
-            let table = gpu.upload(&places).map_err(|error| error.to_string())?;
+            let table = gpu.upload(places, plan.params_shape());
+            let table = table.map_err(|error| error.to_string())?;
             gpu.gather(&plan, &table, &indices).await
         }
     };
@@ -65,9 +66,9 @@ async fn on_either_device() -> Result<Checked, GpuError> {
         return Ok(same("output", output.as_slice(), &expected));
     }
     let cpu = Executor::from(Err(GpuError::NoAdapter("none is asked for".into())));
-    let plan = Gather::new().bad_indices(BadIndices::Fill);
-    let plan = plan.plan(&[2], &[2]).expect("constant shapes are right");
-    let output = cpu.gather(&plan, &[5, 6], &[1, 2]).await?;
+    let table = cpu.upload(&[5, 6], &[2])?;
+    let gather = Gather::new().bad_indices(BadIndices::Fill);
+    let output = cpu.gather(gather, &table, &[1, 2]).await?;
     Ok(same("output on the CPU", output.as_slice(), &[6, 0]))
 }
 
@@ -80,8 +81,9 @@ fn embeddings() -> (Vec<f32>, Vec<u32>) {
 
 async fn recorded(gpu: &Gpu) -> Result<Checked, GpuError> {
     let (params, indices) = embeddings();
-    let (table, token_ids) = (gpu.upload(&params)?, gpu.upload(&indices)?);
-    let output = gpu.upload(&vec![-1.0_f32; 128_000])?;
+    let table = gpu.upload(&params, &[50_000, 128])?;
+    let token_ids = gpu.upload(&indices, &[1_000])?;
+    let output = gpu.upload(vec![-1.0_f32; 128_000], &[1_000, 128])?;
     let buffers = [table.buffer()?, token_ids.buffer()?, output.buffer()?];
 
     let recorder = Gatherer::new(gpu.device());
@@ -96,8 +98,9 @@ async fn recorded(gpu: &Gpu) -> Result<Checked, GpuError> {
 /// A gather that is prepared once and recorded twice, with other indices in the same buffer.
 async fn prepared_once(gpu: &Gpu) -> Result<Checked, GpuError> {
     let (params, indices) = embeddings();
-    let (table, token_ids) = (gpu.upload(&params)?, gpu.upload(&indices)?);
-    let output = gpu.upload(&vec![-1.0_f32; 128_000])?;
+    let table = gpu.upload(&params, &[50_000, 128])?;
+    let token_ids = gpu.upload(&indices, &[1_000])?;
+    let output = gpu.upload(vec![-1.0_f32; 128_000], &[1_000, 128])?;
     let buffers = [table.buffer()?, token_ids.buffer()?, output.buffer()?];
 
     let plan = gatherer::embedding_plan().expect("constant shapes are right");
@@ -119,9 +122,9 @@ async fn prepared_once(gpu: &Gpu) -> Result<Checked, GpuError> {
 }
 
 async fn chained(gpu: &Gpu) -> Result<Checked, GpuError> {
-    let embeddings = gpu.upload_shaped(&[0.0_f32, 0.1, 1.0, 1.1, 2.0, 2.1], &[3, 2])?;
-    let tokens_of_words = gpu.upload_shaped(&[2_u32, 0, 1, 1], &[2, 2])?;
-    let words = gpu.upload(&[1_u32, 0])?;
+    let embeddings = gpu.upload(&[0.0_f32, 0.1, 1.0, 1.1, 2.0, 2.1], &[3, 2])?;
+    let tokens_of_words = gpu.upload(&[2_u32, 0, 1, 1], &[2, 2])?;
+    let words = gpu.upload(&[1_u32, 0], &[2])?;
     let tokens = gpu.gather(Gather::new(), &tokens_of_words, &words);
     let tokens = tokens.on_gpu().await?;
     let strict = Gather::new().bad_indices(BadIndices::Error);

@@ -69,7 +69,7 @@ impl App {
     }
 
     async fn gather(&self) -> Result<Vec<u32>, GpuError> {
-        let table = self.gpu.upload(&PARAMS)?;
+        let table = self.gpu.upload(&PARAMS, &[3])?;
         self.gpu.gather(&self.plan, &table, &INDICES).await
     }
 
@@ -119,7 +119,8 @@ async fn scopes_of_an_app(app: App) -> Checked {
 
 /// A destroyed table gives an error, not zeros, and the device can still gather.
 async fn a_destroyed_table(app: App) -> Checked {
-    let table = app.gpu.upload(&PARAMS).map_err(|error| error.to_string())?;
+    let table = app.gpu.upload(&PARAMS, &[3]);
+    let table = table.map_err(|error| error.to_string())?;
     let buffer = table.buffer().map_err(|error| error.to_string())?;
     buffer.destroy();
     let gathered = app.gpu.gather(&app.plan, &table, &INDICES).await;
@@ -135,7 +136,7 @@ async fn a_table_beyond_a_buffer(app: App) -> Checked {
         // Elements beyond the limit would need more host memory than wasm has.
         return app.check_gather().await;
     };
-    let uploaded = app.gpu.upload(&vec![1_u8; len + 4]).map(drop);
+    let uploaded = app.gpu.upload(vec![1_u8; len + 4], &[len + 4]).map(drop);
     if !matches!(&uploaded, Err(GpuError::BufferTooLarge { .. })) {
         return Err(format!("{uploaded:?}, expected BufferTooLarge"));
     }

@@ -20,7 +20,7 @@ impl Device {
     /// Opens the browser's GPU. The error says why there is none.
     pub async fn open() -> Result<Device, JsError> {
         let gpu = Gpu::new().await.map_err(message)?;
-        let word = gpu.upload(&[0]).map_err(message)?;
+        let word = gpu.upload(&[0], &[]).map_err(message)?;
         Ok(Self { gpu, word })
     }
 
@@ -39,7 +39,10 @@ impl Device {
         params: Vec<f32>,
         indices: Vec<i32>,
     ) -> Result<Vec<f32>, JsError> {
-        let output = self.gpu.gather(&planned.plan, &params, &indices).await;
+        let plan = &planned.plan;
+        let table = self.gpu.upload(params, plan.params_shape());
+        let table = table.map_err(message)?;
+        let output = self.gpu.gather(plan, &table, &indices).await;
         output.map_err(message)
     }
 }

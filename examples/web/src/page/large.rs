@@ -118,10 +118,10 @@ impl Large {
 impl Large {
     async fn timed_on_gpu(&self, device: &Device) -> Result<Timing, GpuError> {
         let gpu = &device.gpu;
-        let table = gpu.upload(&self.table)?;
-        let indices = gpu.upload(&self.indices)?;
+        let table = gpu.upload(&self.table, self.plan.params_shape())?;
+        let indices = gpu.upload(&self.indices, self.plan.indices_shape())?;
         // An output row that is not written keeps these values and fails the check.
-        let output = gpu.upload(&vec![u32::MAX; self.table.len()])?;
+        let output = gpu.upload(vec![u32::MAX; self.table.len()], self.plan.output_shape())?;
         let buffers = GatherBuffers::new(ElementTypes::of::<u32, u32>())
             .params(table.buffer()?.slice(..))
             .indices(indices.buffer()?.slice(..))
@@ -147,8 +147,7 @@ impl Large {
     /// Returns true if some rows of the output are right.
     async fn is_right(&self, device: &Device, output: &Tensor<u32>) -> Result<bool, GpuError> {
         let rows: Vec<u32> = self.looked_at().collect();
-        let output = output.clone().with_shape(self.plan.output_shape())?;
-        let found = device.gpu.gather(Gather::new(), &output, &rows).await?;
+        let found = device.gpu.gather(Gather::new(), output, &rows).await?;
         Ok(found == self.expected())
     }
 

@@ -1,0 +1,237 @@
+//! The owner of a device and of the tensors on it: its buffers, submissions and mappings. Without memory for a buffer, a
+//! call returns an error.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use super::waiting::Mapping;
+use crate::error::{GpuError, Operand};
+use crate::gpu::gatherer::Gatherer;
+use crate::gpu::poller::Poller;
+use crate::gpu::report::REPORT_BYTES;
+use crate::gpu::scope::scoped;
+use crate::gpu::types::range_bytes;
+
+/// The usages of a tensor's buffer.
+pub(super) const TENSOR: wgpu::BufferUsages = wgpu::BufferUsages::STORAGE
+    .union(wgpu::BufferUsages::COPY_SRC)
+    .union(wgpu::BufferUsages::COPY_DST);
+
+/// The usages of a buffer that is mapped for reading.
+const HOST: wgpu::BufferUsages = wgpu::BufferUsages::MAP_READ.union(wgpu::BufferUsages::COPY_DST);
+
+/// The most bytes of output for which an owner keeps buffers from one gather to the next.
+const MOST_KEPT_BYTES: u64 = 256 << 20;
+
+/// A device with its queue, and what this crate keeps for it.
+#[derive(Debug)]
+pub(super) struct Owner {
+    pub(super) device: wgpu::Device,
+    pub(super) queue: wgpu::Queue,
+    pub(super) gatherer: Gatherer,
+    poller: Poller,
+    /// The buffers of the last gather to the host, for the next one.
+    kept: Mutex<Option<HostBuffers>>,
+}
+
+/// The buffers of an output that comes to the host, of equal size.
+#[derive(Debug)]
+pub(super) struct HostBuffers {
+    pub(super) output: wgpu::Buffer,
+    pub(super) readback: wgpu::Buffer,
+}
+
+/// A buffer, and a staging buffer of the same size with the bytes to be copied into it.
+pub(super) struct Staged {
+    pub(super) buffer: wgpu::Buffer,
+    host: wgpu::Buffer,
+}
+
+impl Staged {
+    pub(super) fn copy(&self, encoder: &mut wgpu::CommandEncoder) {
+        encoder.copy_buffer_to_buffer(&self.host, 0, &self.buffer, 0, self.buffer.size());
+    }
+}
+
+impl Owner {
+    pub(super) fn new(device: wgpu::Device, queue: wgpu::Queue) -> Self {
+        Self {
+            gatherer: Gatherer::new(&device),
+            device,
+            queue,
+            poller: Poller::default(),
+            kept: Mutex::new(None),
+        }
+    }
+
+    /// A buffer with the usages of a tensor. Its size is a multiple of 4, and not 0.
+    pub(super) fn make_tensor(
+        &self,
+        operand: Operand,
+        bytes: u64,
+    ) -> Result<wgpu::Buffer, GpuError> {
+        let label = format!("wgpu-gather/{operand}");
+        self.make_buffer(operand, bytes, TENSOR, &label, false)
+    }
+
+    /// A buffer for a report, and a buffer that brings the report back.
+    pub(super) fn make_report(&self) -> Result<(wgpu::Buffer, wgpu::Buffer), GpuError> {
+        let report = self.make_tensor(Operand::Report, REPORT_BYTES)?;
+        Ok((report, self.make_readback(Operand::Report, REPORT_BYTES)?))
+    }
+
+    /// A buffer that brings bytes of an operand to the host.
+    pub(super) fn make_readback(
+        &self,
+        operand: Operand,
+        bytes: u64,
+    ) -> Result<wgpu::Buffer, GpuError> {
+        self.make_buffer(operand, bytes, HOST, "wgpu-gather/readback", false)
+    }
+
+    /// The output buffers of the last gather to the host if they hold an output of `bytes` bytes, else new ones.
+    pub(super) fn host_buffers(&self, bytes: u64) -> Result<HostBuffers, GpuError> {
+        let mut kept = self.kept();
+        let suits = |kept: &mut HostBuffers| kept.output.size() >= range_bytes(bytes);
+        if let Some(buffers) = kept.take_if(suits) {
+            return Ok(buffers);
+        }
+        drop(kept);
+        Ok(HostBuffers {
+            output: self.make_tensor(Operand::Output, bytes)?,
+            readback: self.make_readback(Operand::Output, bytes)?,
+        })
+    }
+
+    /// Keeps the buffers of an output that has been read, unless larger ones are kept.
+    pub(super) fn keep(&self, buffers: HostBuffers) {
+        // A lost device unmaps nothing; its buffers are dropped.
+        if scoped(&self.device, || buffers.readback.unmap()).is_err() {
+            return;
+        }
+        let mut kept = self.kept();
+        let size = |buffers: &HostBuffers| buffers.output.size();
+        let is_larger = kept.as_ref().is_none_or(|kept| size(kept) < size(&buffers));
+        if is_larger && size(&buffers) <= MOST_KEPT_BYTES {
+            *kept = Some(buffers);
+        }
+    }
+
+    fn kept(&self) -> MutexGuard<'_, Option<HostBuffers>> {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A buffer, and a staging buffer with the bytes to be copied into it.
+    ///
+    /// wgpu's own staging, for `write_buffer` and for `mapped_at_creation` without `MAP_WRITE`, loses the device if
+    /// there is no memory. For a staging buffer of the library's own, the lack of memory is only an error.
+    pub(super) fn stage(&self, operand: Operand, bytes: &[u8]) -> Result<Staged, GpuError> {
+        let size = bytes.len() as u64;
+        let buffer = self.make_tensor(operand, size)?;
+        let usage = wgpu::BufferUsages::MAP_WRITE | wgpu::BufferUsages::COPY_SRC;
+        let host = self.make_buffer(operand, size, usage, "wgpu-gather/staging", true)?;
+        scoped(&self.device, || {
+            // A lost device maps nothing, and the error scope holds its error.
+            if let Ok(mut mapped) = host.get_mapped_range_mut(..) {
+                mapped.slice(..bytes.len()).copy_from_slice(bytes);
+            }
+            host.unmap();
+        })?;
+        Ok(Staged { buffer, host })
+    }
+
+    /// Submits the commands that `record` records.
+    pub(super) fn submit(
+        &self,
+        label: &str,
+        record: impl FnOnce(&mut wgpu::CommandEncoder),
+    ) -> Result<wgpu::SubmissionIndex, GpuError> {
+        let descriptor = wgpu::CommandEncoderDescriptor { label: Some(label) };
+        Ok(scoped(&self.device, || {
+            let mut encoder = self.device.create_command_encoder(&descriptor);
+            record(&mut encoder);
+            self.queue.submit([encoder.finish()])
+        })?)
+    }
+
+    /// Maps a buffer for reading once the commands of `submission`, the last that use it, are done.
+    pub(super) fn map(
+        &self,
+        buffer: wgpu::Buffer,
+        submission: wgpu::SubmissionIndex,
+    ) -> Result<Mapping<'_>, GpuError> {
+        Mapping::start(&self.device, &self.poller, buffer, submission)
+    }
+
+    fn make_buffer(
+        &self,
+        operand: Operand,
+        bytes: u64,
+        usage: wgpu::BufferUsages,
+        label: &str,
+        mapped_at_creation: bool,
+    ) -> Result<wgpu::Buffer, GpuError> {
+        let size = range_bytes(bytes).max(4);
+        let limit = self.device.limits().max_buffer_size;
+        if size > limit {
+            return Err(GpuError::BufferTooLarge {
+                operand,
+                bytes: size,
+                limit,
+            });
+        }
+        let descriptor = wgpu::BufferDescriptor {
+            label: Some(label),
+            size,
+            usage,
+            mapped_at_creation,
+        };
+        Ok(scoped(&self.device, || {
+            self.device.create_buffer(&descriptor)
+        })?)
+    }
+}
+
+/// The place of elements: host memory, or a buffer on the GPU of an owner.
+#[derive(Debug)]
+pub(super) enum Place<H> {
+    Host(H),
+    Gpu(wgpu::Buffer, Arc<Owner>),
+}
+
+impl<H> Place<H> {
+    /// The buffer, for work on the GPU of `owner`.
+    pub(super) fn on_gpu(
+        &self,
+        operand: Operand,
+        owner: &Arc<Owner>,
+    ) -> Result<&wgpu::Buffer, GpuError> {
+        match self {
+            Self::Gpu(buffer, of) if Arc::ptr_eq(of, owner) => Ok(buffer),
+            _ => Err(GpuError::OtherOwner { operand }),
+        }
+    }
+
+    /// The elements, for work of an executor without a GPU.
+    pub(super) fn on_host(&self, operand: Operand) -> Result<&H, GpuError> {
+        match self {
+            Self::Host(elements) => Ok(elements),
+            Self::Gpu(..) => Err(GpuError::OtherOwner { operand }),
+        }
+    }
+
+    /// As [`on_host`](Self::on_host), to write to them.
+    pub(super) fn on_host_mut(&mut self, operand: Operand) -> Result<&mut H, GpuError> {
+        match self {
+            Self::Host(elements) => Ok(elements),
+            Self::Gpu(..) => Err(GpuError::OtherOwner { operand }),
+        }
+    }
+
+    /// The same place, with a view of elements in host memory.
+    pub(super) fn view<'a, V>(&'a self, view: impl FnOnce(&'a H) -> V) -> Place<V> {
+        match self {
+            Self::Host(elements) => Place::Host(view(elements)),
+            Self::Gpu(buffer, owner) => Place::Gpu(buffer.clone(), Arc::clone(owner)),
+        }
+    }
+}

@@ -1,0 +1,258 @@
+//! The submission of a gather to a GPU, and the reading of its output and report.
+
+use std::sync::Arc;
+
+use super::gather::GatherJob;
+use super::owner::{HostBuffers, Owner, Place};
+use super::tensor::Tensor;
+use super::waiting::{Mapping, Wait, elements_of};
+use crate::bad_indices::BadIndices;
+use crate::element::{ElementTypes, GatherElement};
+use crate::error::{GpuError, Operand, RunError};
+use crate::gpu::buffers::GatherBuffers;
+use crate::gpu::report::{BadRows, REPORT_BYTES};
+use crate::gpu::scope::scoped_start;
+use crate::gpu::types::{OperandBytes, range_bytes};
+use crate::plan::GatherPlan;
+
+/// The report of a gather that is submitted.
+struct Report<'a> {
+    plan: &'a GatherPlan,
+    types: ElementTypes,
+    mapping: Mapping<'a>,
+}
+
+impl Report<'_> {
+    /// Waits for the report. Returns the error of a report that names a bad row.
+    async fn check(self, wait: Wait) -> Result<(), GpuError> {
+        let index_kind = self.types.index_kind;
+        let decode = |report: &[u8]| BadRows::decode(self.plan, index_kind, report);
+        match self.mapping.read(wait, decode).await?? {
+            Some(bad_rows) => Err(RunError::BadIndex(bad_rows.first).into()),
+            None => Ok(()),
+        }
+    }
+}
+
+/// A gather to the host that is submitted.
+struct Started<'a> {
+    bytes: u64,
+    buffers: HostBuffers,
+    output: Mapping<'a>,
+    report: Option<Report<'a>>,
+}
+
+/// A gather whose owners and lengths are checked.
+struct OnGpu<'a> {
+    plan: &'a GatherPlan,
+    bytes: OperandBytes,
+    params: &'a wgpu::Buffer,
+    /// `None` for a slice of the caller's.
+    indices: Option<&'a wgpu::Buffer>,
+    mask: Option<&'a wgpu::Buffer>,
+    /// The buffer of the caller's tensor.
+    output: Option<&'a wgpu::Buffer>,
+}
+
+impl<'a, T: GatherElement> GatherJob<'a, T> {
+    /// Gathers, and brings the output to the host.
+    pub(super) async fn into_host(mut self, wait: Wait) -> Result<Vec<T>, GpuError> {
+        self.pack_output();
+        let Some(owner) = self.owner else {
+            return self.run(None);
+        };
+        let start = || self.start_to_host(owner);
+        let Some(started) = scoped_start(&owner.device, start).await? else {
+            return Ok(Vec::new());
+        };
+        if let Some(report) = started.report {
+            report.check(wait).await?;
+        }
+        let bytes = usize::try_from(started.bytes).expect("a mapped output is in memory");
+        let read = |mapped: &[u8]| elements_of(Operand::Output, &mapped[..bytes]);
+        let elements = started.output.read(wait, read).await??;
+        owner.keep(started.buffers);
+        Ok(elements)
+    }
+
+    /// Gathers into a new tensor.
+    pub(super) async fn into_new_tensor(mut self, wait: Wait) -> Result<Tensor<T>, GpuError> {
+        self.pack_output();
+        let Some(owner) = self.owner else {
+            let elements = self.run(None)?;
+            return Ok(Tensor::new(Place::Host(elements), &self.output_shape()?));
+        };
+        let start = || self.start_to_tensor(owner);
+        let (output, report) = scoped_start(&owner.device, start).await?;
+        if let Some(report) = report {
+            report.check(wait).await?;
+        }
+        Ok(output)
+    }
+
+    /// Gathers into the caller's tensor.
+    pub(super) async fn into_tensor(mut self, wait: Wait) -> Result<(), GpuError> {
+        let output = self.output.take().expect("set by `into_tensor`");
+        let Some(owner) = self.owner else {
+            return self.run(Some(output)).map(drop);
+        };
+        let start = || self.start_into(owner, output);
+        match scoped_start(&owner.device, start).await? {
+            Some(report) => report.check(wait).await,
+            None => Ok(()),
+        }
+    }
+
+    /// Submits the gather and starts to map the output, and the report if the policy needs one. Each has a buffer of
+    /// its own, so that the output may be as large as a buffer. `None` if the output is empty.
+    fn start_to_host(&self, owner: &'a Arc<Owner>) -> Result<Option<Started<'_>>, GpuError> {
+        let on_gpu = self.on_gpu(owner, None)?;
+        if on_gpu.bytes.output == 0 {
+            self.submit_mask(owner, &on_gpu)?;
+            return Ok(None);
+        }
+        let bytes = on_gpu.bytes.output;
+        let buffers = owner.host_buffers(bytes)?;
+        let copy = |encoder: &mut wgpu::CommandEncoder| {
+            let size = range_bytes(bytes);
+            encoder.copy_buffer_to_buffer(&buffers.output, 0, &buffers.readback, 0, size);
+        };
+        let (submission, report) = self.submit(owner, &on_gpu, &buffers.output, copy)?;
+        let output = owner.map(buffers.readback.clone(), submission)?;
+        Ok(Some(Started {
+            bytes,
+            buffers,
+            output,
+            report,
+        }))
+    }
+
+    /// Submits the gather into a new tensor and, if there is a report, starts to map it.
+    fn start_to_tensor(
+        &self,
+        owner: &'a Arc<Owner>,
+    ) -> Result<(Tensor<T>, Option<Report<'_>>), GpuError> {
+        let on_gpu = self.on_gpu(owner, None)?;
+        let buffer = owner.make_tensor(Operand::Output, on_gpu.bytes.output)?;
+        let report = self.submit_into(owner, &on_gpu, &buffer)?;
+        let place = Place::Gpu(buffer, Arc::clone(owner));
+        Ok((Tensor::new(place, &self.output_shape()?), report))
+    }
+
+    /// Submits the gather into the caller's tensor and, if there is a report, starts to map it.
+    fn start_into<'j>(
+        &'j self,
+        owner: &'a Arc<Owner>,
+        output: &'j Tensor<T>,
+    ) -> Result<Option<Report<'j>>, GpuError> {
+        let on_gpu = self.on_gpu(owner, Some(output))?;
+        let buffer = on_gpu.output.expect("the caller's output");
+        self.submit_into(owner, &on_gpu, buffer)
+    }
+
+    fn submit_into<'j>(
+        &'j self,
+        owner: &'a Arc<Owner>,
+        on_gpu: &OnGpu<'j>,
+        output: &wgpu::Buffer,
+    ) -> Result<Option<Report<'j>>, GpuError> {
+        if on_gpu.bytes.output == 0 {
+            self.submit_mask(owner, on_gpu)?;
+            return Ok(None);
+        }
+        let (_, report) = self.submit(owner, on_gpu, output, |_| {})?;
+        Ok(report)
+    }
+
+    /// Submits the mask of a gather whose output is empty.
+    fn submit_mask<'j>(
+        &'j self,
+        owner: &'a Arc<Owner>,
+        on_gpu: &OnGpu<'j>,
+    ) -> Result<(), GpuError> {
+        if let Some(mask) = on_gpu.mask
+            && self.plan()?.index_row_count() > 0
+        {
+            // An output without bytes is not bound, so any buffer stands for it.
+            self.submit(owner, on_gpu, mask, |_| {})?;
+        }
+        Ok(())
+    }
+
+    /// Checks owners, and then lengths.
+    fn on_gpu<'j>(
+        &'j self,
+        owner: &Arc<Owner>,
+        output: Option<&'j Tensor<T>>,
+    ) -> Result<OnGpu<'j>, GpuError> {
+        let params = self.params.place.on_gpu(Operand::Params, owner)?;
+        let indices = match (&self.indices.place, self.indices.is_slice) {
+            (Place::Host(_), true) => None,
+            (place, _) => Some(place.on_gpu(Operand::Indices, owner)?),
+        };
+        let mask = self.mask.as_deref();
+        let mask_buffer = mask.map(|mask| mask.place.on_gpu(Operand::Mask, owner));
+        let mask_buffer = mask_buffer.transpose()?;
+        let output_buffer = output.map(|output| output.place.on_gpu(Operand::Output, owner));
+        let output_buffer = output_buffer.transpose()?;
+        let (plan, bytes) = self.checked(mask.map(Tensor::len), output.map(Tensor::len))?;
+        Ok(OnGpu {
+            plan,
+            bytes,
+            params,
+            indices,
+            mask: mask_buffer,
+            output: output_buffer,
+        })
+    }
+
+    /// Submits the upload of a slice of indices, the gather into `output`, and the commands of `then`. Starts to map the
+    /// report if the policy needs one.
+    fn submit<'j>(
+        &'j self,
+        owner: &'a Arc<Owner>,
+        on_gpu: &OnGpu<'j>,
+        output: &wgpu::Buffer,
+        then: impl FnOnce(&mut wgpu::CommandEncoder),
+    ) -> Result<(wgpu::SubmissionIndex, Option<Report<'j>>), GpuError> {
+        let staged = match (&self.indices.place, on_gpu.indices) {
+            (Place::Host(values), None) => Some(owner.stage(Operand::Indices, values.bytes())?),
+            _ => None,
+        };
+        let indices = staged.as_ref().map(|staged| &staged.buffer);
+        let indices = indices.or(on_gpu.indices).expect("a slice or a tensor");
+        let mut buffers = GatherBuffers::new(self.types)
+            .params(on_gpu.params.slice(..))
+            .indices(indices.slice(..))
+            .output(output.slice(..));
+        buffers.fill = self.fill;
+        let reports = on_gpu.plan.bad_indices() == BadIndices::Error;
+        let report = reports.then(|| owner.make_report()).transpose()?;
+        if let Some((report, _)) = &report {
+            buffers = buffers.report(report.slice(..));
+        }
+        if let Some(mask) = on_gpu.mask {
+            buffers = buffers.mask(mask.slice(..));
+        }
+        let gather = owner.gatherer.prepare(on_gpu.plan, &buffers)?;
+        let submission = owner.submit("wgpu-gather/gather", |encoder| {
+            if let Some(staged) = &staged {
+                staged.copy(encoder);
+            }
+            gather.encode(encoder);
+            if let Some((report, readback)) = &report {
+                encoder.copy_buffer_to_buffer(report, 0, readback, 0, REPORT_BYTES);
+            }
+            then(encoder);
+        })?;
+        let read = |(_, readback)| {
+            Ok::<_, GpuError>(Report {
+                plan: on_gpu.plan,
+                types: self.types,
+                mapping: owner.map(readback, submission.clone())?,
+            })
+        };
+        let report = report.map(read).transpose()?;
+        Ok((submission, report))
+    }
+}

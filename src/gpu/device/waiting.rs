@@ -1,0 +1,237 @@
+//! Requests, awaited or waited for; the buffers that they map, and the elements that they bring to the host.
+
+use std::any::type_name;
+use std::fmt;
+use std::future::{Future, poll_fn};
+use std::pin::{Pin, pin};
+use std::sync::{Arc, Mutex, Weak};
+use std::task::Poll;
+#[cfg(not(target_arch = "wasm32"))]
+use std::time::{Duration, Instant};
+
+use futures_intrusive::channel::shared::{OneshotReceiver, oneshot_channel};
+
+use crate::element::GatherElement;
+use crate::error::{GpuError, Operand, RunError};
+#[cfg(not(target_arch = "wasm32"))]
+use crate::gpu::poller::Failure;
+use crate::gpu::poller::{Mapped, Poller, Sender, poll_device, send};
+use crate::gpu::scope::scoped;
+use crate::memory::memcpy_chunks;
+
+/// The time for which a future polls the device itself, before a thread does.
+#[cfg(not(target_arch = "wasm32"))]
+const POLLED_BY_ITSELF: Duration = Duration::from_micros(200);
+
+/// A boxed future, which may move to another thread; on wasm it may not.
+#[cfg(not(target_arch = "wasm32"))]
+pub type Boxed<'a, O> = Pin<Box<dyn Future<Output = O> + Send + 'a>>;
+#[cfg(target_arch = "wasm32")]
+pub type Boxed<'a, O> = Pin<Box<dyn Future<Output = O> + 'a>>;
+
+#[cfg(not(target_arch = "wasm32"))]
+pub(super) fn boxed<'a, O>(future: impl Future<Output = O> + Send + 'a) -> Boxed<'a, O> {
+    Box::pin(future)
+}
+#[cfg(target_arch = "wasm32")]
+pub(super) fn boxed<'a, O>(future: impl Future<Output = O> + 'a) -> Boxed<'a, O> {
+    Box::pin(future)
+}
+
+/// A way to wait for the device.
+#[derive(Debug, Clone, Copy)]
+pub enum Wait {
+    /// As a future.
+    Poll,
+    /// By a call that puts this thread to sleep.
+    #[cfg(not(target_arch = "wasm32"))]
+    Block,
+}
+
+/// A request of a [`Gpu`](crate::Gpu), an [`Executor`](crate::Executor) or a [`Tensor`](crate::Tensor): awaited, or waited
+/// for by [`wait`](Self::wait). Nothing happens before. A gather is a [`GatherRequest`](crate::GatherRequest), with more
+/// options; a download is a [`Download`](crate::Download).
+///
+/// On the first poll of its future, or in `wait`, the request is checked and submitted; the future then completes when the
+/// GPU is done. Dropping the future drops the output. The future is `Send`, except on wasm.
+///
+/// A future wakes itself for 0.2 ms. At the first future that waits longer, a `Gpu` starts a thread that polls the device
+/// while futures wait. The thread ends when the last clone of the `Gpu` and its last tensor are dropped. Callbacks of the
+/// app, for instance of its own `map_async`, may run on that thread. Where no thread can be started, the futures poll.
+#[must_use = "nothing is submitted before the request is awaited or waited for"]
+pub struct Request<'a, J, O> {
+    pub(super) job: J,
+    pub(super) finish: Finish<'a, J, O>,
+}
+
+pub(super) type Finish<'a, J, O> = fn(J, Wait) -> Boxed<'a, Result<O, GpuError>>;
+
+impl<J, O> Request<'_, J, O> {
+    /// Submits the request, and waits on this thread.
+    ///
+    /// # Errors
+    ///
+    /// The errors of the request.
+    #[cfg(not(target_arch = "wasm32"))]
+    pub fn wait(self) -> Result<O, GpuError> {
+        pollster::block_on((self.finish)(self.job, Wait::Block))
+    }
+}
+
+impl<'a, J, O> IntoFuture for Request<'a, J, O> {
+    type Output = Result<O, GpuError>;
+    type IntoFuture = Boxed<'a, Self::Output>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        (self.finish)(self.job, Wait::Poll)
+    }
+}
+
+impl<J: fmt::Debug, O> fmt::Debug for Request<'_, J, O> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut text = f.debug_struct("Request");
+        text.field("job", &self.job).finish_non_exhaustive()
+    }
+}
+
+/// A buffer that is being mapped.
+#[derive(Debug)]
+pub(super) struct Mapping<'a> {
+    device: &'a wgpu::Device,
+    poller: &'a Poller,
+    buffer: wgpu::Buffer,
+    #[cfg_attr(
+        target_arch = "wasm32",
+        expect(dead_code, reason = "nothing waits for it on a thread")
+    )]
+    submission: wgpu::SubmissionIndex,
+    sender: Weak<Sender>,
+    mapped: OneshotReceiver<Mapped>,
+}
+
+impl<'a> Mapping<'a> {
+    /// Maps `buffer` for reading once the commands of `submission`, the last that use it, are done.
+    pub(super) fn start(
+        device: &'a wgpu::Device,
+        poller: &'a Poller,
+        buffer: wgpu::Buffer,
+        submission: wgpu::SubmissionIndex,
+    ) -> Result<Self, GpuError> {
+        let (sender, mapped) = oneshot_channel();
+        let sender = Arc::new(Mutex::new(Some(sender)));
+        let waiting = Arc::downgrade(&sender);
+        scoped(device, || {
+            buffer.map_async(wgpu::MapMode::Read, .., move |result| {
+                let result = result.map_err(|error| GpuError::ReadBack(error.to_string()));
+                send(&sender, result);
+            });
+        })?;
+        Ok(Self {
+            device,
+            poller,
+            buffer,
+            submission,
+            sender: waiting,
+            mapped,
+        })
+    }
+
+    /// Completes when the buffer is mapped.
+    async fn wait(&self, wait: Wait) -> Result<(), GpuError> {
+        #[cfg(not(target_arch = "wasm32"))]
+        if let Wait::Block = wait {
+            let submission = wgpu::PollType::Wait {
+                submission_index: Some(self.submission.clone()),
+                timeout: None,
+            };
+            poll_device(self.device, submission).map_err(Failure::resume)?;
+        }
+        // The thread is woken later than the future, which therefore polls at first.
+        #[cfg(not(target_arch = "wasm32"))]
+        let is_late = {
+            let started = Instant::now();
+            move || matches!(wait, Wait::Poll) && started.elapsed() >= POLLED_BY_ITSELF
+        };
+        #[cfg(target_arch = "wasm32")]
+        let is_late = || matches!(wait, Wait::Poll);
+        let mut is_watched = false;
+        let mut mapped = pin!(self.mapped.receive());
+        let result = poll_fn(|context| {
+            if !is_watched && is_late() {
+                is_watched = self.poller.watch(self.device, &self.sender);
+            }
+            if !is_watched && let Err(failure) = poll_device(self.device, wgpu::PollType::Poll) {
+                return Poll::Ready(Err(failure.resume()));
+            }
+            match mapped.as_mut().poll(context) {
+                Poll::Ready(Some(mapped)) => Poll::Ready(mapped),
+                Poll::Ready(None) => Poll::Ready(Err(GpuError::ReadBack(
+                    "the device dropped the request".into(),
+                ))),
+                Poll::Pending => {
+                    if !is_watched {
+                        context.waker().wake_by_ref();
+                    }
+                    Poll::Pending
+                }
+            }
+        });
+        result.await
+    }
+
+    /// Waits until the buffer is mapped for reading, then calls `read` with its bytes.
+    pub(super) async fn read<T>(
+        self,
+        wait: Wait,
+        read: impl FnOnce(&[u8]) -> T,
+    ) -> Result<T, GpuError> {
+        self.wait(wait).await?;
+        let view = self
+            .buffer
+            .get_mapped_range(..)
+            .map_err(|error| GpuError::ReadBack(error.to_string()))?;
+        // Dropping the buffer unmaps it. A call of `unmap` would raise another error on a lost device.
+        Ok(read(&view))
+    }
+}
+
+/// Copies mapped bytes to elements. The output of a gather is valid if the elements of its params are.
+pub(super) fn elements_of<T: GatherElement>(
+    operand: Operand,
+    bytes: &[u8],
+) -> Result<Vec<T>, GpuError> {
+    let mut elements = reserved(operand, bytes.len() / size_of::<T>())?;
+    if let Ok(mapped) = bytemuck::checked::try_cast_slice(bytes) {
+        for piece in memcpy_chunks(mapped) {
+            elements.extend_from_slice(piece);
+        }
+        return Ok(elements);
+    }
+    // The mapping is not aligned for `T`, or an app has written bytes that are no `T`.
+    for bytes in bytes.chunks_exact(size_of::<T>()) {
+        let element = bytemuck::checked::try_pod_read_unaligned(bytes);
+        elements.push(element.map_err(|_| GpuError::InvalidElement {
+            element: type_name::<T>(),
+        })?);
+    }
+    Ok(elements)
+}
+
+/// A copy of elements in host memory.
+pub(super) fn copied<T: Copy>(elements: &[T]) -> Result<Vec<T>, GpuError> {
+    let mut copy = reserved(Operand::Tensor, elements.len())?;
+    copy.extend_from_slice(elements);
+    Ok(copy)
+}
+
+/// An empty vector with room for `len` elements of an operand.
+pub(super) fn reserved<T>(operand: Operand, len: usize) -> Result<Vec<T>, RunError> {
+    let mut elements = Vec::new();
+    let reserved = elements.try_reserve_exact(len);
+    reserved.map_err(|_| RunError::OutOfMemory {
+        operand,
+        elements: len as u64,
+        element_bytes: size_of::<T>(),
+    })?;
+    Ok(elements)
+}
