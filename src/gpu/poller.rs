@@ -33,7 +33,7 @@ pub(crate) fn send(sender: &Sender, result: Mapped) {
 /// A browser polls by itself.
 #[cfg(target_arch = "wasm32")]
 #[derive(Debug, Default)]
-pub(crate) struct Poller;
+pub(crate) struct Poller {}
 
 #[cfg(target_arch = "wasm32")]
 impl Poller {
