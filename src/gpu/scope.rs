@@ -21,7 +21,7 @@ pub(crate) fn scoped<T>(device: &wgpu::Device, make: impl FnOnce() -> T) -> Resu
     }
 }
 
-/// What `make` made, and the error that wgpu raised in it.
+/// The result of `make`, and the error that wgpu raised in it.
 fn in_scopes<T>(device: &wgpu::Device, make: impl FnOnce() -> T) -> (T, Option<wgpu::Error>) {
     let scopes = FILTERS.map(|filter| device.push_error_scope(filter));
     let made = make();

@@ -52,7 +52,7 @@ fn jobs() -> impl Iterator<Item = Job> {
     })
 }
 
-/// What a gather of bytes by a way of requests gives: the output's shape and bytes, or an error; and the mask.
+/// The result of a gather of bytes: the shape and bytes of the output, or an error; and the mask.
 type Found = (Result<(Vec<usize>, Vec<u8>), GpuError>, Vec<bool>);
 
 fn gather_bytes(executor: &Executor, job: &Job, way: usize) -> Found {
