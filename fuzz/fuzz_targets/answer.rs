@@ -4,8 +4,9 @@ use std::path::PathBuf;
 use std::sync::LazyLock;
 use std::{env, fs, process};
 
-use wgpu_gather_cli::arrays::npy_read::{self, Array, MAX_RANK, Result};
+use wgpu_gather_cli::arrays::npy_header::MAX_RANK;
 use wgpu_gather_cli::arrays::npy_write;
+use wgpu_gather_cli::arrays::{Array, Result, npy_read};
 
 /// More bytes than any error's text has.
 const MAX_ERROR_BYTES: usize = 1000;

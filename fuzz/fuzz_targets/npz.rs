@@ -10,8 +10,9 @@ mod memory;
 use std::io::{Cursor, Write};
 
 use libfuzzer_sys::fuzz_target;
-use wgpu_gather_cli::arrays::npy_read::{Array, Result, read_array};
+use wgpu_gather_cli::arrays::npy_read::read_array;
 use wgpu_gather_cli::arrays::npz;
+use wgpu_gather_cli::arrays::{Array, Result};
 use zip::CompressionMethod;
 use zip::write::{SimpleFileOptions, ZipWriter};
 

@@ -10,8 +10,8 @@ use std::io::Cursor;
 
 use libfuzzer_sys::fuzz_target;
 use safetensors::SafeTensors;
-use wgpu_gather_cli::arrays::npy_read::{Array, Result};
 use wgpu_gather_cli::arrays::safetensors as tensors;
+use wgpu_gather_cli::arrays::{Array, Result};
 
 /// Memory for a file of any length: an error's text.
 const MEMORY_BYTES: usize = 8 * 1024;

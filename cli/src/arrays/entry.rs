@@ -2,7 +2,8 @@
 
 use std::io::Read;
 
-use super::npy_read::{Remaining, Result, read_header};
+use super::array::Result;
+use super::npy_read::{Remaining, read_header};
 
 /// An array of a file.
 #[derive(Debug, PartialEq)]

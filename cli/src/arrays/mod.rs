@@ -1,9 +1,10 @@
 //! Arrays from files: .npy, a member of a .npz archive, a tensor of a .safetensors file. Every file may be
 //! hostile: sizes in its header are checked against its number of bytes before memory is allocated.
 
+mod array;
 pub mod entry;
 pub mod names;
-mod npy_header;
+pub mod npy_header;
 pub mod npy_read;
 pub mod npy_write;
 pub mod npz;
@@ -12,8 +13,9 @@ pub mod safetensors;
 use std::borrow::Cow;
 use std::path::Path;
 
+pub use array::{Array, Dtype, Result};
 pub use entry::Entry;
-pub use npy_read::{Array, Result};
+
 pub use npy_write::write;
 
 /// Reads the array that `FILE.npy`, `FILE.npz:NAME` or `FILE.safetensors:NAME` names. An error begins with `source`.

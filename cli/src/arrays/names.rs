@@ -1,6 +1,6 @@
 //! The error for a member or tensor that an archive lacks.
 
-use super::npy_read::start_of;
+use super::array::start_of;
 
 /// The error for a `name` that is absent or not in the archive. It lists the first of the archive's `names`;
 /// `kind` is the noun for an entry: member or tensor.

@@ -3,7 +3,10 @@
 
 use std::error::Error;
 
-use super::npy_read::{Dtype, MAX_RANK, Result, start_of};
+use super::array::{Dtype, Result, start_of};
+
+/// Most dims that NumPy gives an array.
+pub const MAX_RANK: usize = 64;
 
 /// Returns the dtype and the shape that a header gives. Spaces and the order of its keys are free.
 pub(super) fn parse_header(header: &[u8]) -> Result<(Dtype, Vec<usize>)> {

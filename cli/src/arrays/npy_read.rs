@@ -1,117 +1,17 @@
 //! Reads .npy files, NumPy's format for one array: versions 1.0 to 3.0, little-endian, C order. Every other file
 //! gives an error of one line, and the size that a header gives must be that of the file.
 
-use std::error::Error;
-use std::fmt;
 use std::fs::{self, File};
 use std::io::Read;
 use std::path::Path;
 
+use super::array::{Array, Dtype, Result};
 use super::npy_header::parse_header;
-
-/// A value, or an error whose text is one line.
-pub type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
 /// The first bytes of every .npy file.
 pub const MAGIC: &[u8] = b"\x93NUMPY";
-/// Most dims that NumPy gives an array.
-pub const MAX_RANK: usize = 64;
 /// Longest header that is read; a header of [`MAX_RANK`] dims is shorter.
 const MAX_HEADER_BYTES: u64 = 1 << 16;
-
-/// An element type.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Dtype {
-    code: &'static str,
-    name: &'static str,
-    /// The size of an element in bytes.
-    pub bytes: usize,
-}
-
-const DTYPES: [Dtype; 16] = [
-    dtype("b1", "bool", 1),
-    dtype("i1", "int8", 1),
-    dtype("i2", "int16", 2),
-    dtype("i4", "int32", 4),
-    dtype("i8", "int64", 8),
-    dtype("u1", "uint8", 1),
-    dtype("u2", "uint16", 2),
-    dtype("u4", "uint32", 4),
-    dtype("u8", "uint64", 8),
-    dtype("f2", "float16", 2),
-    dtype("f4", "float32", 4),
-    dtype("f8", "float64", 8),
-    dtype("c8", "complex64", 8),
-    dtype("c16", "complex128", 16),
-    dtype("V1", "void8", 1),
-    dtype("V2", "void16", 2),
-];
-
-const fn dtype(code: &'static str, name: &'static str, bytes: usize) -> Dtype {
-    Dtype { code, name, bytes }
-}
-
-impl Dtype {
-    /// NumPy's code without the byte order: `i4`.
-    pub fn code(self) -> &'static str {
-        self.code
-    }
-
-    /// NumPy's code with the byte order, as in a header: `<i4`.
-    pub fn descr(self) -> String {
-        let order = if self.bytes == 1 { '|' } else { '<' };
-        format!("{order}{}", self.code)
-    }
-
-    /// The dtype whose code without the byte order is `code`, if it is supported.
-    pub fn from_code(code: &str) -> Option<Self> {
-        DTYPES.into_iter().find(|dtype| dtype.code == code)
-    }
-
-    /// The dtype of a header's `descr`.
-    pub(super) fn from_descr(descr: &str) -> Result<Self> {
-        let (order, code) = descr.split_at_checked(1).unwrap_or(("", ""));
-        if code.starts_with('O') {
-            return Err("arrays of Python objects are not supported".into());
-        }
-        match Self::from_code(code) {
-            Some(dtype) if order == ">" && dtype.bytes > 1 => {
-                Err(format!("big-endian {dtype} is not supported, only little-endian").into())
-            }
-            Some(dtype) if ["<", "|", ">"].contains(&order) => Ok(dtype),
-            _ => Err(format!("dtype {:?} is not supported", start_of(descr)).into()),
-        }
-    }
-}
-
-impl fmt::Display for Dtype {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name)
-    }
-}
-
-/// An array in row-major order.
-#[derive(Debug)]
-pub struct Array {
-    pub dtype: Dtype,
-    /// The dims, outermost first.
-    pub shape: Vec<usize>,
-    /// The bytes of all elements, each little-endian.
-    pub bytes: Vec<u8>,
-}
-
-impl Array {
-    /// The elements as numbers: `array.numbers(i32::from_le_bytes)`; an error without memory for them. Panics unless an
-    /// element has `N` bytes.
-    pub fn numbers<const N: usize, T>(&self, from_le_bytes: fn([u8; N]) -> T) -> Result<Vec<T>> {
-        assert_eq!(self.dtype.bytes, N, "{} elements", self.dtype);
-        let (elements, _) = self.bytes.as_chunks();
-        let mut numbers = Vec::new();
-        numbers.try_reserve_exact(elements.len())?;
-        numbers.extend(elements.iter().map(|&bytes| from_le_bytes(bytes)));
-        Ok(numbers)
-    }
-}
 
 /// Reads the array of a .npy file. An error begins with `path`.
 pub fn read(path: &Path) -> Result<Array> {
@@ -219,9 +119,4 @@ impl<R: Read> Remaining<R> {
         let bytes = self.take(N as u64)?;
         Ok(bytes.as_slice().try_into()?)
     }
-}
-
-/// The start of a file's text that an error quotes, 20 characters at most.
-pub fn start_of(text: &str) -> String {
-    text.chars().take(20).collect()
 }

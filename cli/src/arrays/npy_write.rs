@@ -8,7 +8,9 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use tempfile::NamedTempFile;
 
-use super::npy_read::{Array, MAGIC, MAX_RANK, Result};
+use super::array::{Array, Result};
+use super::npy_header::MAX_RANK;
+use super::npy_read::MAGIC;
 
 /// In NumPy's files the data begins at a multiple of this many bytes.
 const ALIGNMENT: usize = 64;

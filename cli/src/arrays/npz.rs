@@ -7,9 +7,10 @@ use std::path::Path;
 use zip::read::ZipFile;
 use zip::{CompressionMethod, ZipArchive};
 
+use super::array::{Array, Result, start_of};
 use super::entry::Entry;
 use super::names::not_found;
-use super::npy_read::{Array, Result, open, read_array, start_of};
+use super::npy_read::{open, read_array};
 
 /// Most bytes that one byte of deflated data can expand to.
 const MAX_DEFLATION: u64 = 1032;

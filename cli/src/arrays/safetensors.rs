@@ -7,9 +7,10 @@ use std::path::Path;
 use safetensors::Dtype as Type;
 use safetensors::tensor::{Metadata, TensorInfo};
 
+use super::array::{Array, Dtype, Result};
 use super::entry::Entry;
 use super::names::not_found;
-use super::npy_read::{Array, Dtype, Remaining, Result, open};
+use super::npy_read::{Remaining, open};
 
 /// Longest header that the format allows.
 const MAX_HEADER_BYTES: u64 = 100_000_000;
