@@ -14,7 +14,7 @@ use std::fs::File;
 use std::io::{BufReader, BufWriter};
 use std::path::PathBuf;
 
-use wgpu_gather::{BadIndices, Executor, Gather, Gpu};
+use wgpu_gather::{BadIndices, Executor, Gather};
 
 /// A tile is 16 x 16 pixels of red, green and blue.
 const TILE: usize = 16;
@@ -65,8 +65,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let plan = Gather::new()
         .bad_indices(BadIndices::Error)
         .plan(&[TILES.len() * TILE, TILE], &[height, columns])?;
-    // A software adapter too; `Executor::new` would take the CPU instead.
-    let executor = Executor::from(Gpu::new_blocking());
+    let executor = common::executor();
     if let Executor::Cpu(error) = &executor {
         common::without_gpu(error.clone())?;
     }

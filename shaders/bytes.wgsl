@@ -39,18 +39,18 @@ fn copy_bytes(workgroup: vec3<u32>, local: u32) -> BadRows {
         let start = max(first, row_at) - row_at;
         // Bytes from `units` on are the gap after the slice.
         if start < gather.units {
-            let source = source_row_of(place_of(row));
+            let source = source_row_of(output_row_of(row));
             bad_rows = with_row(bad_rows, source, start == 0u && source.written && !source.in_range);
             if source.written {
                 let shift = (row_at + start) % 4u * 8u;
                 let count = min(gather.units - start, 4u - (row_at + start) % 4u);
-                let mask = (BAD >> (32u - count * 8u)) << shift;
-                value |= (slice_bytes(source, start, count) << shift) & mask;
-                written |= mask;
+                let bits = (ALL_BITS >> (32u - count * 8u)) << shift;
+                value |= (slice_bytes(source, start, count) << shift) & bits;
+                written |= bits;
             }
         }
     }
-    if written == BAD {
+    if written == ALL_BITS {
         output[word] = value;
     } else if written != 0u {
         output[word] = value | (output[word] & ~written);

@@ -4,10 +4,10 @@
 //
 //   output[b][o][n][s] = params[b][o][ row(b, n) ][s]       or zeros, or the fill, for a bad row
 //   row(b, n)          = (index_0 * dim_1 + index_1) * dim_2 + index_2 ...     gather, gather_nd
-//                      = index_0 * index_stride + place(n)                     gather_elements
+//                      = index_0 * index_stride + element_offset(n)            gather_elements
 //
-// index_k is indices[b][n][k]; place(n) is the sum of n's coordinates in place_dims, each times its params rows. A
-// batch b and an outer coordinate o make a block: the params rows that index_count output rows share. If
+// index_k is indices[b][n][k]; element_offset(n) is the sum of n's coordinates in element_dims, each times its params
+// rows. A batch b and an outer coordinate o make a block: the params rows that index_count output rows share. If
 // gather_elements broadcasts, index_0 may be that of another index row than n: of the sum of coordinates times their
 // index rows.
 //
@@ -86,9 +86,9 @@ struct General {
     index_bits_log2: u32,
     // Rows between two neighbours in the indexed dim of gather_elements.
     index_stride: u32,
-    // The place dims of gather_elements, innermost first, up to one of size 0: the size, the params rows and the index
-    // rows from one coordinate to the next, and 1 if the latter are 0, because the dim repeats index rows.
-    place_dims: array<vec4<u32>, 8>,
+    // The element dims of gather_elements, innermost first, up to one of size 0: the size, the params rows and the
+    // index rows from one coordinate to the next, and 1 if the latter are 0, because the dim repeats index rows.
+    element_dims: array<vec4<u32>, 8>,
 }
 
 // All zero before a dispatch, and after its finish_report. The smallest bad row has the largest complement.
@@ -109,10 +109,12 @@ const LANE_ROWS: u32 = 4u;
 const SLOT_BITS: u32 = 16u;
 // No block or batch to divide by, as all rows are of one.
 const NONE: u32 = 0xffffffffu;
-// `beyond` if the nearest entry is selected: all ones, a mask.
+// `beyond` if the nearest entry is selected: all ones, so that it can be combined with other bits.
 const NEAREST: u32 = 0xffffffffu;
 // The row of a bad index row.
-const BAD: u32 = 0xffffffffu;
+const NO_ROW: u32 = 0xffffffffu;
+// A word of ones, of which shifts make masks.
+const ALL_BITS: u32 = 0xffffffffu;
 
 @group(0) @binding(0) var<uniform> gather: GatherUniform;
 // Params are binding 1 and the output is binding 3.
@@ -159,63 +161,63 @@ fn index_words() -> u32 {
     return select(1u, 2u, gather.general.index_bits_log2 == 6u);
 }
 
-// Where an output row lies: row n of a block, modulo 2^32. Blocks are numbered from the one that first_n counts from,
+// An output row: row n of a block, modulo 2^32. Blocks are numbered from the one that first_n counts from,
 // batches from the dispatch's first. In a dispatch of one batch `outer` is the number of the block: that is its outer
 // coordinate in each dispatch that reports bad rows, for all else it does not matter.
-struct Place {
+struct OutputRow {
     n: u32,
     block: u32,
     outer: u32,
     batch: u32,
 }
 
-// As place_of, if the dispatch has one block.
-fn place_in_block(row: u32) -> Place {
-    return Place(gather.first_n + row, 0u, 0u, 0u);
+// As output_row_of, if the dispatch has one block.
+fn row_in_block(row: u32) -> OutputRow {
+    return OutputRow(gather.first_n + row, 0u, 0u, 0u);
 }
 
-fn place_of(row: u32) -> Place {
-    var place = place_in_block(row);
+fn output_row_of(row: u32) -> OutputRow {
+    var output_row = row_in_block(row);
     if gather.index_count != NONE {
-        place.block = place.n / gather.index_count;
-        place.batch = place.block / gather.outer_size;
-        place.outer = place.block - place.batch * gather.outer_size;
-        place.n -= place.block * gather.index_count;
+        output_row.block = output_row.n / gather.index_count;
+        output_row.batch = output_row.block / gather.outer_size;
+        output_row.outer = output_row.block - output_row.batch * gather.outer_size;
+        output_row.n -= output_row.block * gather.index_count;
     }
-    return place;
+    return output_row;
 }
 
-fn index_row_of(place: Place) -> u32 {
-    return place.batch * gather.index_count + place.n;
+fn index_row_of(output_row: OutputRow) -> u32 {
+    return output_row.batch * gather.index_count + output_row.n;
 }
 
 // The entry that an index value selects in a dim of at most 2^31; `dim` or more if the value is out of range. Policies
-// are masks, not branches, so that compilers keep the loads of several rows together.
-fn judged(low: u32, high: u32, dim: u32) -> u32 {
+// are bits, not branches, so that compilers keep the loads of several rows together.
+fn entry_of(low: u32, high: u32, dim: u32) -> u32 {
     let top = select(low, high, INDEX_WORDS == 2u);
     var at = low + select(0u, dim, (top & gather.from_end) != 0u);
     var moved_top = at;
     if INDEX_WORDS == 2u {
         moved_top = high + select(0u, 1u, at < low);
-        at = select(BAD, at, moved_top == 0u);
+        at = select(NO_ROW, at, moved_top == 0u);
     }
     at = min(at, (dim - 1u) | ~gather.beyond);
     return select(at, 0u, (moved_top & (gather.sign & gather.beyond)) != 0u);
 }
 
-// The row of a block that an index row selects; BAD for a bad row. Only the first DEPTH * INDEX_WORDS words count.
+// The row of a block that an index row selects; NO_ROW for a bad row. Only the first DEPTH * INDEX_WORDS words count.
 fn row_of(words: vec4<u32>) -> u32 {
-    let a = judged(words.x, words.y, gather.dims[0].x);
+    let a = entry_of(words.x, words.y, gather.dims[0].x);
     if DEPTH == 1u {
-        return select(BAD, a, a < gather.dims[0].x);
+        return select(NO_ROW, a, a < gather.dims[0].x);
     }
-    let b = judged(select(words.y, words.z, INDEX_WORDS == 2u), words.w, gather.dims[0].z);
-    return select(BAD, a * gather.dims[0].z + b, a < gather.dims[0].x && b < gather.dims[0].z);
+    let b = entry_of(select(words.y, words.z, INDEX_WORDS == 2u), words.w, gather.dims[0].z);
+    return select(NO_ROW, a * gather.dims[0].z + b, a < gather.dims[0].x && b < gather.dims[0].z);
 }
 
 struct SourceRow {
     index_row: u32,
-    // True if no output row before has the index row.
+    // True if no earlier output row has the same index row, so that the report counts a bad one once.
     first: bool,
     // True if this dispatch writes the output row.
     written: bool,

@@ -36,19 +36,19 @@ fn copy_four_rows(workgroup: vec3<u32>, local: u32) -> BadRows {
     let to_b = to_row(first, gather.row_step);
     let to_c = to_row(first, 2u * gather.row_step);
     let to_d = to_row(first, 3u * gather.row_step);
-    let a = source_row_of(place_in_block(first));
-    let b = source_row_of(place_in_block(first + to_b));
-    let c = source_row_of(place_in_block(first + to_c));
-    let d = source_row_of(place_in_block(first + to_d));
+    let a = source_row_of(row_in_block(first));
+    let b = source_row_of(row_in_block(first + to_b));
+    let c = source_row_of(row_in_block(first + to_c));
+    let d = source_row_of(row_in_block(first + to_d));
     let of_a = with_row(BadRows(), a, unit == 0u && !a.held);
     let of_b = with_row(of_a, b, unit == 0u && !b.held && to_b > 0u);
     let of_c = with_row(of_b, c, unit == 0u && !c.held && to_c > 0u);
     let of_d = with_row(of_c, d, unit == 0u && !d.held && to_d > 0u);
-    // In reverse: a compiler that waits for the load that is used first has then begun all four.
-    let unit_d = params[params_place(unit, d)];
-    let unit_c = params[params_place(unit, c)];
-    let unit_b = params[params_place(unit, b)];
-    let unit_a = params[params_place(unit, a)];
+    // In reverse: a compiler that waits for the load that is used first has then issued all four.
+    let unit_d = params[params_at(unit, d)];
+    let unit_c = params[params_at(unit, c)];
+    let unit_b = params[params_at(unit, b)];
+    let unit_a = params[params_at(unit, a)];
     let absent = absent_unit(unit);
     output[at] = select(absent, unit_a, a.held);
     output[at + to_b * gather.output_stride] = select(absent, unit_b, b.held);

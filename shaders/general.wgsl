@@ -25,20 +25,20 @@ fn multiply(a: vec2<u32>, b: vec2<u32>) -> vec2<u32> {
 
 // The remainder of a modulo b, by long division.
 fn remainder(a: vec2<u32>, b: vec2<u32>) -> vec2<u32> {
-    var rest = vec2<u32>();
+    var left = vec2<u32>();
     for (var bit = 0u; bit < 64u; bit++) {
         let word = select(a.y, a.x, bit >= 32u);
-        rest = add(rest, rest) + vec2<u32>((word >> (31u - bit % 32u)) & 1u, 0u);
-        rest = select(subtract(rest, b), rest, less(rest, b));
+        left = add(left, left) + vec2<u32>((word >> (31u - bit % 32u)) & 1u, 0u);
+        left = select(subtract(left, b), left, less(left, b));
     }
-    return rest;
+    return left;
 }
 
 // The index value that index_word has at `word`, as 64 bits with its sign extended.
 fn index_value(word: u32) -> vec2<u32> {
     let words = index_words();
     let top = index_word(word + words - 1u);
-    let extension = select(0u, BAD, (top & gather.sign) != 0u);
+    let extension = select(0u, ALL_BITS, (top & gather.sign) != 0u);
     return vec2<u32>(index_word(word), select(extension, top, words == 2u));
 }
 
@@ -47,17 +47,17 @@ fn from_front(value: vec2<u32>, dim: vec2<u32>) -> vec2<u32> {
     return add(value, select(vec2<u32>(), dim, (value.y & gather.from_end) != 0u));
 }
 
-struct ElementPlace {
-    // place(n) of the formula.
+struct ElementRow {
+    // element_offset(n) of the formula.
     offset: u32,
     index_row: u32,
     // Not 0 if an output row before n has this index row too.
     repeats: u32,
 }
 
-// Place dim k, by selects as in `pair`.
-fn place_dim(k: u32) -> vec4<u32> {
-    let dims = gather.general.place_dims;
+// Element dim k, by selects as in `pair`.
+fn element_dim(k: u32) -> vec4<u32> {
+    let dims = gather.general.element_dims;
     let of_01 = select(dims[0], dims[1], (k & 1u) != 0u);
     let of_23 = select(dims[2], dims[3], (k & 1u) != 0u);
     let of_45 = select(dims[4], dims[5], (k & 1u) != 0u);
@@ -65,51 +65,51 @@ fn place_dim(k: u32) -> vec4<u32> {
     return select(select(of_01, of_23, (k & 2u) != 0u), select(of_45, of_67, (k & 2u) != 0u), (k & 4u) != 0u);
 }
 
-fn has_places() -> bool {
-    return gather.general.place_dims[0].x > 0u;
+fn has_element_dims() -> bool {
+    return gather.general.element_dims[0].x > 0u;
 }
 
-// The place of output row n of a block of gather_elements.
-fn element_place(n: u32) -> ElementPlace {
-    var rest = n;
-    var place = ElementPlace();
+// Output row n of a block of gather_elements.
+fn element_row(n: u32) -> ElementRow {
+    var outer_rows = n;
+    var found = ElementRow();
     for (var k = 0u; k < 8u; k++) {
-        let dim = place_dim(k);
+        let dim = element_dim(k);
         if dim.x == 0u {
             break;
         }
-        let outer = rest / dim.x;
-        let coordinate = rest - outer * dim.x;
-        place.offset += coordinate * dim.y;
-        place.index_row += coordinate * dim.z;
-        place.repeats |= coordinate * dim.w;
-        rest = outer;
+        let next = outer_rows / dim.x;
+        let coordinate = outer_rows - next * dim.x;
+        found.offset += coordinate * dim.y;
+        found.index_row += coordinate * dim.z;
+        found.repeats |= coordinate * dim.w;
+        outer_rows = next;
     }
-    return place;
+    return found;
 }
 
-fn source_row_of(output_place: Place) -> SourceRow {
-    var place = output_place;
+fn source_row_of(whole_row: OutputRow) -> SourceRow {
+    var output_row = whole_row;
     var offset = 0u;
-    if has_places() {
-        let element = element_place(place.n);
+    if has_element_dims() {
+        let element = element_row(output_row.n);
         offset = element.offset;
-        place.n = element.index_row;
+        output_row.n = element.index_row;
         // An index row counts once, as for outer coordinates.
-        place.outer |= element.repeats;
+        output_row.outer |= element.repeats;
     }
     let dims = gather.dims;
     var in_range = true;
     var row = vec2<u32>();
-    let index_row = index_row_of(place);
+    let index_row = index_row_of(output_row);
     for (var k = 0u; k < gather.general.index_depth; k++) {
         let dim = pair(k, dims);
         var at = index_value(gather.indices_start + (index_row * gather.general.index_depth + k) * index_words());
         if gather.beyond == REMAINDER {
             let is_negative = (at.y & gather.sign) != 0u;
             // The complement of a number below zero is -1 less the number.
-            let rest = remainder(select(at, ~at, is_negative), dim);
-            at = select(rest, subtract(dim, add(rest, vec2<u32>(1u, 0u))), is_negative);
+            let left = remainder(select(at, ~at, is_negative), dim);
+            at = select(left, subtract(dim, add(left, vec2<u32>(1u, 0u))), is_negative);
         } else {
             at = from_front(at, dim);
         }
@@ -118,13 +118,13 @@ fn source_row_of(output_place: Place) -> SourceRow {
         in_range = in_range && less(at, dim);
         row = add(multiply(row, dim), at);
     }
-    if has_places() {
+    if has_element_dims() {
         row = vec2<u32>(row.x * gather.general.index_stride + offset, 0u);
     }
     let held_row = subtract(row, gather.first_row);
     let held = in_range && less(held_row, gather.held_rows);
-    let block_row = subtract(multiply(vec2<u32>(place.block, 0u), gather.held_rows), gather.window_first_row);
+    let block_row = subtract(multiply(vec2<u32>(output_row.block, 0u), gather.held_rows), gather.window_first_row);
     let params_row = add(block_row, select(vec2<u32>(), held_row, held));
     let written = params_row.y == 0u && params_row.x < gather.window_rows;
-    return SourceRow(index_row, place.outer == 0u, written, in_range, held, params_row.x);
+    return SourceRow(index_row, output_row.outer == 0u, written, in_range, held, params_row.x);
 }

@@ -18,7 +18,7 @@ fn copy_long(workgroup: vec3<u32>, local: u32) -> BadRows {
     if row >= gather.rows || unit >= gather.units {
         return BadRows();
     }
-    let source = source_row_of(place_of(row));
+    let source = source_row_of(output_row_of(row));
     if !source.written {
         return BadRows();
     }

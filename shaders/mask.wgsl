@@ -1,7 +1,7 @@
 // Needs: general
 //
 // The mask of bad rows: a byte for each index row, 1 if a value of the row is out of range, else 0. The policy for bad
-// indices does not count. A lane owns a word of the mask, and so judges four index rows. The uniform's rows are index
+// indices does not count. A lane owns a word of the mask, and so checks four index rows. The uniform's rows are index
 // rows here, and output_start is the first word of the mask; fields that do not concern index values are 0.
 
 @group(0) @binding(9) var<storage, read_write> mask: array<u32>;
@@ -31,7 +31,7 @@ fn out_of_range(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invo
     }
     if rows < 4u {
         // The bytes that pad the last word keep their values.
-        bytes |= mask[gather.output_start + word] & (BAD << (8u * rows));
+        bytes |= mask[gather.output_start + word] & (ALL_BITS << (8u * rows));
     }
     mask[gather.output_start + word] = bytes;
 }

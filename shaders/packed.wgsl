@@ -7,7 +7,7 @@
 override PACKED_BYTES: u32 = 4u;
 // Bytes of the output that a lane writes.
 const LANE_BYTES: u32 = 16u;
-// Factors that move a byte to each place in a word.
+// Factors that move a byte to each byte of a word.
 const BYTES: vec4<u32> = vec4<u32>(1u, 1u << 8u, 1u << 16u, 1u << 24u);
 
 @group(0) @binding(1) var<storage, read> params: array<u32>;
@@ -32,12 +32,12 @@ fn rows_of_four(index_row: u32) -> vec4<u32> {
 fn params_byte(row: u32, block: u32) -> u32 {
     let params_row = block * gather.held_rows.x - gather.window_first_row.x + row;
     let at = gather.params_start + params_row * PACKED_BYTES;
-    return select(0u, at, row < BAD);
+    return select(0u, at, row < NO_ROW);
 }
 
 fn slice_of(row: u32, at: u32, word: u32) -> u32 {
-    let value = select(gather.fill[0].x, word >> (at % 4u * 8u), row < BAD);
-    return value & (BAD >> (32u - 8u * PACKED_BYTES));
+    let value = select(gather.fill[0].x, word >> (at % 4u * 8u), row < NO_ROW);
+    return value & (ALL_BITS >> (32u - 8u * PACKED_BYTES));
 }
 
 // The slices of four rows, each in the low bytes of a word.
@@ -58,7 +58,7 @@ fn four_slices(rows: vec4<u32>, block: u32) -> vec4<u32> {
 
 // Counts the bad ones of four consecutive index rows.
 fn with_four(bad_rows: BadRows, index_row: u32, rows: vec4<u32>, reports: bool) -> BadRows {
-    let bad = (rows >= vec4<u32>(BAD)) & vec4<bool>(reports);
+    let bad = (rows >= vec4<u32>(NO_ROW)) & vec4<bool>(reports);
     let two = with_index_row(with_index_row(bad_rows, index_row, bad.x), index_row + 1u, bad.y);
     return with_index_row(with_index_row(two, index_row + 2u, bad.z), index_row + 3u, bad.w);
 }
@@ -70,28 +70,28 @@ fn copy_packed(workgroup: vec3<u32>, local: u32) -> BadRows {
         return BadRows();
     }
     let at = gather.output_start + lane;
-    let place = place_of(first);
-    let index_row = index_row_of(place);
-    let reports = place.outer == 0u && gather.reports > 0u;
+    let output_row = output_row_of(first);
+    let index_row = index_row_of(output_row);
+    let reports = output_row.outer == 0u && gather.reports > 0u;
     let a = rows_of_four(index_row);
     let of_a = with_four(BadRows(), index_row, a, reports);
     if PACKED_BYTES == 4u {
-        output[at] = four_slices(a, place.block);
+        output[at] = four_slices(a, output_row.block);
         return of_a;
     }
     let b = rows_of_four(index_row + 4u);
     let of_b = with_four(of_a, index_row + 4u, b, reports);
     if PACKED_BYTES == 2u {
-        let of_four = four_slices(a, place.block);
-        let others = four_slices(b, place.block);
+        let of_four = four_slices(a, output_row.block);
+        let others = four_slices(b, output_row.block);
         output[at] = vec4<u32>(of_four.xz, others.xz) | (vec4<u32>(of_four.yw, others.yw) << vec4<u32>(16u));
         return of_b;
     }
     let c = rows_of_four(index_row + 8u);
     let d = rows_of_four(index_row + 12u);
     output[at] = vec4<u32>(
-        dot(four_slices(a, place.block), BYTES), dot(four_slices(b, place.block), BYTES),
-        dot(four_slices(c, place.block), BYTES), dot(four_slices(d, place.block), BYTES),
+        dot(four_slices(a, output_row.block), BYTES), dot(four_slices(b, output_row.block), BYTES),
+        dot(four_slices(c, output_row.block), BYTES), dot(four_slices(d, output_row.block), BYTES),
     );
     return with_four(with_four(of_b, index_row + 8u, c, reports), index_row + 12u, d, reports);
 }

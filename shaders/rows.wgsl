@@ -9,11 +9,11 @@ fn copy_rows(workgroup: vec3<u32>, local: u32) -> BadRows {
     if lane.x >= gather.slots || row >= gather.rows {
         return BadRows();
     }
-    let source = source_row_of(place_of(row));
+    let source = source_row_of(output_row_of(row));
     if source.written {
         let absent = select(absent_unit(unit), Unit(), source.in_range);
         output[gather.output_start + row * gather.output_stride + unit] =
-            select(absent, params[params_place(unit, source)], source.held);
+            select(absent, params[params_at(unit, source)], source.held);
     }
     return with_row(BadRows(), source, unit == 0u && source.written && !source.in_range);
 }

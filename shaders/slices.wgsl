@@ -12,6 +12,6 @@ fn slot_and_unit(local: u32) -> vec2<u32> {
     return vec2<u32>(slot, local - slot * gather.units);
 }
 
-fn params_place(unit: u32, source: SourceRow) -> u32 {
+fn params_at(unit: u32, source: SourceRow) -> u32 {
     return select(0u, gather.params_start + source.params_row * gather.params_stride + unit, source.held);
 }

@@ -59,7 +59,8 @@ impl BadIndices {
 pub(crate) enum Beyond {
     /// None: the row is bad.
     Bad = 0,
-    /// The nearest entry. All ones, a mask: kernels that judge without a branch know this number and 0 only.
+    /// The nearest entry. All ones, because kernels combine it with other bits in place of a branch; they know 0 and this
+    /// number only.
     Nearest = u32::MAX,
     /// The entry of the remainder modulo the dim.
     Remainder = 1,

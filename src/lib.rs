@@ -80,6 +80,7 @@ only at run time. Two ways to a GPU, in an app's own device and in one of the cr
 //! * [Errors](guide::errors), [costs](guide::costs) of each call, [measurements](guide::performance), tested
 //!   [back ends](guide::back_ends).
 
+#![deny(missing_docs)]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod bad_indices;

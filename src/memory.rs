@@ -67,7 +67,7 @@ pub(crate) struct SliceBytes {
 impl SliceBytes {
     /// Slices of `slice` bytes without gaps.
     #[inline(always)]
-    pub(crate) const fn packed(slice: usize) -> Self {
+    pub(crate) const fn dense(slice: usize) -> Self {
         Self {
             slice,
             params_stride: slice,
@@ -76,24 +76,24 @@ impl SliceBytes {
     }
 }
 
-/// Pairs of a params slice and a place for a slice in an output.
+/// Pairs of a params slice and the bytes of an output row, which the slice is copied to.
 pub(crate) struct Pairs<'a> {
     params: *const Byte,
     row_count: u64,
     output: *mut Byte,
-    places: usize,
+    output_rows: usize,
     bytes: SliceBytes,
     borrows: PhantomData<(&'a [Byte], &'a mut [Byte])>,
 }
 
 impl<'a> Pairs<'a> {
-    /// Panics unless params has `row_count` slices and the output has room for `places` slices.
+    /// Panics unless params has `row_count` slices and the output has room for `output_rows` slices.
     #[inline(always)]
     pub(crate) fn new(
         params: &'a [Byte],
         row_count: u64,
         output: &'a mut [Byte],
-        places: usize,
+        output_rows: usize,
         bytes: SliceBytes,
     ) -> Self {
         let fits = |count: u64, stride: usize, operand: &[Byte]| {
@@ -104,22 +104,22 @@ impl<'a> Pairs<'a> {
         assert!(
             bytes.output_stride >= bytes.slice
                 && fits(row_count, bytes.params_stride, params)
-                && fits(places as u64, bytes.output_stride, output)
+                && fits(output_rows as u64, bytes.output_stride, output)
         );
         Self {
             params: params.as_ptr(),
             row_count,
             output: output.as_mut_ptr(),
-            places,
+            output_rows,
             bytes,
             borrows: PhantomData,
         }
     }
 
-    /// The slice of `row` and the bytes of `place`; `None` if params has no such row or the output no such place.
+    /// The slice of a params row and the bytes of an output row; `None` if params or the output has no such row.
     #[inline(always)]
-    pub(crate) fn get(&mut self, row: u64, place: usize) -> Option<(&[Byte], &mut [Byte])> {
-        if row >= self.row_count || place >= self.places {
+    pub(crate) fn get(&mut self, row: u64, output_row: usize) -> Option<(&[Byte], &mut [Byte])> {
+        if row >= self.row_count || output_row >= self.output_rows {
             return None;
         }
         let SliceBytes {
@@ -127,11 +127,11 @@ impl<'a> Pairs<'a> {
             params_stride,
             output_stride,
         } = self.bytes;
-        // SAFETY: `new` has checked that params has `row_count` slices and the output `places` of them, so both are in
+        // SAFETY: `new` has checked that params has `row_count` slices and the output `output_rows` of them, so both are in
         // bounds. Both operands are borrowed for as long as these pairs are, and the output exclusively.
         unsafe {
             let from = self.params.add(address(row) * params_stride);
-            let to = self.output.add(place * output_stride);
+            let to = self.output.add(output_row * output_stride);
             Some((from_raw_parts(from, slice), from_raw_parts_mut(to, slice)))
         }
     }
@@ -184,13 +184,13 @@ mod tests {
     fn pairs_end_where_params_or_the_output_does() {
         let (params, mut output) = ([1_u8, 2, 3, 4, 5], [0_u8; 5]);
         write_into(&mut output, |output| {
-            let mut pairs = Pairs::new(bytes(&params), 2, output, 2, SliceBytes::packed(2));
-            for (row, place) in [(0, 1), (1, 0)] {
-                let (slice, place) = pairs.get(row, place).expect("a row and a place");
-                place.copy_from_slice(slice);
+            let mut pairs = Pairs::new(bytes(&params), 2, output, 2, SliceBytes::dense(2));
+            for (row, output_row) in [(0, 1), (1, 0)] {
+                let (slice, room) = pairs.get(row, output_row).expect("two rows");
+                room.copy_from_slice(slice);
             }
-            for (row, place) in [(2, 0), (u64::MAX, 0), (0, 2), (0, usize::MAX)] {
-                assert!(pairs.get(row, place).is_none());
+            for (row, output_row) in [(2, 0), (u64::MAX, 0), (0, 2), (0, usize::MAX)] {
+                assert!(pairs.get(row, output_row).is_none());
             }
         });
         assert_eq!(output, [3, 4, 1, 2, 0]);
@@ -200,15 +200,15 @@ mod tests {
     #[should_panic(expected = "fits")]
     fn pairs_of_fewer_slices_are_refused() {
         write_into(&mut [0_u8; 4], |output| {
-            Pairs::new(bytes(&[1_u8; 5]), 3, output, 2, SliceBytes::packed(2));
+            Pairs::new(bytes(&[1_u8; 5]), 3, output, 2, SliceBytes::dense(2));
         });
     }
 
     #[test]
     #[should_panic(expected = "fits")]
-    fn pairs_of_fewer_places_are_refused() {
+    fn pairs_of_fewer_output_rows_are_refused() {
         write_into(&mut [0_u8; 3], |output| {
-            Pairs::new(bytes(&[1_u8; 6]), 3, output, 2, SliceBytes::packed(2));
+            Pairs::new(bytes(&[1_u8; 6]), 3, output, 2, SliceBytes::dense(2));
         });
     }
 
@@ -222,12 +222,12 @@ mod tests {
         let (params, mut output) = ([1_u8, 2, 3, 4, 5], [0_u8; 6]);
         write_into(&mut output, |output| {
             let mut pairs = Pairs::new(bytes(&params), 2, output, 2, bytes_of(3, 4));
-            let (slice, place) = pairs.get(1, 1).expect("a row and a place");
-            place.copy_from_slice(slice);
+            let (slice, room) = pairs.get(1, 1).expect("two rows");
+            room.copy_from_slice(slice);
             assert!(pairs.get(2, 0).is_none());
         });
         assert_eq!(output, [0, 0, 0, 0, 4, 5]);
-        for (rows, places, bytes_of) in [
+        for (rows, output_rows, bytes_of) in [
             (2, 2, bytes_of(4, 4)),
             (2, 2, bytes_of(3, 5)),
             (2, 2, bytes_of(3, 1)),
@@ -235,7 +235,7 @@ mod tests {
         ] {
             let refused = std::panic::catch_unwind(|| {
                 write_into(&mut [0_u8; 6], |output| {
-                    Pairs::new(bytes(&params), rows, output, places, bytes_of);
+                    Pairs::new(bytes(&params), rows, output, output_rows, bytes_of);
                 });
             });
             assert!(refused.is_err(), "{bytes_of:?}");

@@ -2,20 +2,18 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-mod common;
-
 use std::io::{self, Write};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
 use std::thread;
 use std::time::Instant;
 
-use common::cases;
-use common::elements::check_element_types;
-use common::indices::Hash;
-use common::oracle::Case;
-use common::sizes::run_filled;
-use common::sweep;
-use common::voices::{Cpu, POLICIES, WIDTHS};
+use testkit::cases;
+use testkit::element_types::check_element_types;
+use testkit::indices::Hash;
+use testkit::oracle::Case;
+use testkit::samples::{Cpu, POLICIES, WIDTHS};
+use testkit::sizes::run_filled;
+use testkit::{random_shapes, small_shapes};
 use wgpu_gather::{
     BadIndices, ElementTypes, Gather, GatherIndex, GatherNd, GatherPlan, IndexKind,
     NegativeIndices, Operand, RunError,
@@ -40,8 +38,8 @@ fn documentation_examples_give_the_results_they_print() {
 fn every_case_of_the_table_equals_the_oracle() {
     for case in cases::table() {
         if case.check_plan() {
-            for job in case.jobs(&[1, 3, 4, 16], IndexKind::ALL, POLICIES) {
-                job.check(&Cpu);
+            for sample in case.samples(&[1, 3, 4, 16], IndexKind::ALL, POLICIES) {
+                sample.check(&Cpu);
             }
         }
     }
@@ -50,19 +48,19 @@ fn every_case_of_the_table_equals_the_oracle() {
 #[test]
 fn gaps_after_slices_are_neither_read_nor_written() {
     for case in cases::table().into_iter().filter(Case::check_plan) {
-        for job in case.jobs(&[1, 3, 4, 16], &[IndexKind::I64], POLICIES) {
+        for sample in case.samples(&[1, 3, 4, 16], &[IndexKind::I64], POLICIES) {
             for gaps in [[1, 0], [0, 2], [5, 3]] {
-                job.with_gaps(gaps).check(&Cpu);
+                sample.with_gaps(gaps).check(&Cpu);
             }
         }
     }
 }
 
 #[test]
-fn every_index_value_is_judged_at_full_width() {
+fn every_index_value_is_compared_at_full_width() {
     for case in cases::index_values() {
-        for job in case.jobs(&[4], IndexKind::ALL, POLICIES) {
-            job.check(&Cpu);
+        for sample in case.samples(&[4], IndexKind::ALL, POLICIES) {
+            sample.check(&Cpu);
         }
     }
 }
@@ -72,8 +70,8 @@ fn every_index_value_is_judged_at_full_width() {
 fn the_mask_has_the_bad_rows_of_the_oracle() {
     let cases = cases::table().into_iter().filter(Case::check_plan);
     for case in cases.chain(cases::index_values()) {
-        for job in case.jobs(&[1], IndexKind::ALL, POLICIES) {
-            job.check_mask();
+        for sample in case.samples(&[1], IndexKind::ALL, POLICIES) {
+            sample.check_mask();
         }
     }
 }
@@ -340,23 +338,24 @@ fn bad_rows_hold_the_fill() {
         .into_iter()
         .chain(cases::index_values())
     {
-        for job in case.jobs(&[1, 4], &[IndexKind::I64], &[BadIndices::Fill]) {
-            let job = job.filled();
-            let indices: Vec<i64> = bytemuck::pod_collect_to_vec(&job.indices);
-            let filled = if job.element_bytes == 1 {
-                run_filled(&job.plan, &job.params, &indices, job.fill[0]).unwrap()
+        for sample in case.samples(&[1, 4], &[IndexKind::I64], &[BadIndices::Fill]) {
+            let sample = sample.filled();
+            let indices: Vec<i64> = bytemuck::pod_collect_to_vec(&sample.indices);
+            let filled = if sample.element_bytes == 1 {
+                run_filled(&sample.plan, &sample.params, &indices, sample.fill[0]).unwrap()
             } else {
-                let params: Vec<u32> = bytemuck::pod_collect_to_vec(&job.params);
-                let fill = bytemuck::pod_read_unaligned(&job.fill);
-                let filled = run_filled(&job.plan, &params, &indices, fill).unwrap();
+                let params: Vec<u32> = bytemuck::pod_collect_to_vec(&sample.params);
+                let fill = bytemuck::pod_read_unaligned(&sample.fill);
+                let filled = run_filled(&sample.plan, &params, &indices, fill).unwrap();
                 let mut into = vec![7; filled.len()];
-                job.plan
+                sample
+                    .plan
                     .run_into_with_fill(&params, &indices, fill, &mut into)
                     .unwrap();
                 assert_eq!(into, filled);
                 bytemuck::cast_slice(&filled).to_vec()
             };
-            assert_eq!(filled, job.output, "{job}");
+            assert_eq!(filled, sample.output, "{sample}");
         }
     }
 }
@@ -364,14 +363,16 @@ fn bad_rows_hold_the_fill() {
 #[test]
 fn usize_indices_gather_as_numbers_of_their_width() {
     for case in cases::table().into_iter().filter(Case::check_plan) {
-        for job in case.jobs(&[4], &[usize::KIND], POLICIES) {
-            let params: Vec<u32> = bytemuck::pod_collect_to_vec(&job.params);
-            let indices: Vec<usize> = bytemuck::pod_collect_to_vec(&job.indices);
+        for sample in case.samples(&[4], &[usize::KIND], POLICIES) {
+            let params: Vec<u32> = bytemuck::pod_collect_to_vec(&sample.params);
+            let indices: Vec<usize> = bytemuck::pod_collect_to_vec(&sample.indices);
             let types = ElementTypes::of::<u32, usize>();
-            let expected = job.plan.run_bytes(types, &job.params, &job.indices);
-            let found = job.plan.run(&params, &indices);
+            let expected = sample
+                .plan
+                .run_bytes(types, &sample.params, &sample.indices);
+            let found = sample.plan.run(&params, &indices);
             let found = found.map(|output| bytemuck::cast_slice(&output).to_vec());
-            assert_eq!(found, expected, "{job}");
+            assert_eq!(found, expected, "{sample}");
         }
     }
     let plan = Gather::new().plan(&[3], &[1]).unwrap();
@@ -383,25 +384,25 @@ fn usize_indices_gather_as_numbers_of_their_width() {
 #[test]
 fn bytes_are_gathered_as_elements_are() {
     for case in cases::table().into_iter().filter(Case::check_plan) {
-        for job in case.jobs(&WIDTHS, IndexKind::ALL, POLICIES) {
-            let found = job
+        for sample in case.samples(&WIDTHS, IndexKind::ALL, POLICIES) {
+            let found = sample
                 .plan
                 .run_bytes(
                     ElementTypes {
-                        element_bytes: job.element_bytes as u64,
-                        index_kind: job.index_kind,
+                        element_bytes: sample.element_bytes as u64,
+                        index_kind: sample.index_kind,
                     },
-                    &job.params,
-                    &job.indices,
+                    &sample.params,
+                    &sample.indices,
                 )
                 .map_err(|error| error.to_string());
-            let policy = job.plan.bad_indices();
+            let policy = sample.plan.bad_indices();
             let is_error = matches!(policy, BadIndices::DeviceDefault | BadIndices::Error);
-            let expected = match &job.bad_index {
+            let expected = match &sample.bad_index {
                 Some(text) if is_error => Err(text.clone()),
-                _ => Ok(job.output.clone()),
+                _ => Ok(sample.output.clone()),
             };
-            assert_eq!(found, expected, "{job}");
+            assert_eq!(found, expected, "{sample}");
         }
     }
 }
@@ -471,8 +472,8 @@ fn a_fill_is_for_bad_rows_only() {
 #[test]
 fn elements_of_every_width_are_moved_whole() {
     for case in cases::slice_lengths() {
-        for job in case.jobs(&WIDTHS, &[IndexKind::I32], POLICIES) {
-            job.check(&Cpu);
+        for sample in case.samples(&WIDTHS, &[IndexKind::I32], POLICIES) {
+            sample.check(&Cpu);
         }
     }
 }
@@ -710,8 +711,8 @@ fn threads_agree_on_the_first_bad_row() {
 #[test]
 fn large_gathers_equal_the_oracle() {
     let case = cases::many_rows();
-    for job in case.jobs(&[4], &[IndexKind::U32], &[BadIndices::Fill]) {
-        job.check(&Cpu);
+    for sample in case.samples(&[4], &[IndexKind::U32], &[BadIndices::Fill]) {
+        sample.check(&Cpu);
     }
 }
 
@@ -720,31 +721,33 @@ fn shards_put_together_are_the_whole() {
     let mut hash = Hash::new(1);
     let cases = cases::table().into_iter().chain(cases::index_values());
     for case in cases.filter(Case::check_plan) {
-        for job in case.jobs(&[3, 4], &[IndexKind::I64], POLICIES) {
-            job.check_shards(&Cpu, &mut hash);
+        for sample in case.samples(&[3, 4], &[IndexKind::I64], POLICIES) {
+            sample.check_shards(&Cpu, &mut hash);
         }
     }
 }
 
 #[test]
 fn random_shapes_equal_the_oracle() {
-    sweep::check_random_jobs(4000, |job| job.check(&Cpu));
+    random_shapes::check_random_samples(4000, |sample| sample.check(&Cpu));
 }
 
 #[test]
 fn all_small_shapes_equal_the_oracle() {
     let start = Instant::now();
-    let params_shapes = sweep::params_shapes();
+    let params_shapes = small_shapes::params_shapes();
     let (next, shapes) = (AtomicUsize::new(0), AtomicU64::new(0));
     let (planned, gathers) = (AtomicU64::new(0), AtomicU64::new(0));
     let check_shapes = || {
         while let Some(params_shape) = params_shapes.get(next.fetch_add(1, Relaxed)) {
-            for case in sweep::small_shapes(params_shape) {
+            for case in small_shapes::small_shapes(params_shape) {
                 shapes.fetch_add(1, Relaxed);
                 if case.check_plan() {
                     planned.fetch_add(1, Relaxed);
-                    for job in sweep::jobs_of(case, &[BadIndices::Error, BadIndices::Fill]) {
-                        job.check(&Cpu);
+                    for sample in
+                        small_shapes::samples_of(case, &[BadIndices::Error, BadIndices::Fill])
+                    {
+                        sample.check(&Cpu);
                         gathers.fetch_add(1, Relaxed);
                     }
                 }

@@ -2,13 +2,11 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-mod common;
-
 use allocation_counter::measure;
-use common::cases;
-use common::oracle::{Case, Op};
 use ndarray::{Array, Array1, Array2, Array3, ArrayD, Axis, IxDyn, ShapeBuilder, Slice, arr0, s};
 use ndarray::{array, aview1};
+use testkit::cases;
+use testkit::oracle::{Case, Op};
 use wgpu_gather::{
     ArrayError, BadIndices, Gather, GatherElements, GatherIndex, GatherNd, NegativeIndices,
     Operand, PlanError, RunError, ToPlan,
@@ -164,7 +162,7 @@ fn batches_are_gathered_one_by_one() {
 }
 
 #[test]
-fn arrays_of_no_dims_and_of_no_elements() {
+fn arrays_of_no_dims_and_of_no_elements_are_gathered() {
     let letters = array!["a", "b", "c"];
     let one = Gather::new().gather_array(&letters, &arr0(2));
     assert_eq!(one.unwrap(), arr0("c").into_dyn());

@@ -5,33 +5,31 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::env;
-use std::process::{Command, ExitCode};
+use std::process::Command;
 
-use libtest_mimic::{Arguments, Trial};
 use wgpu_gather::Gather;
 
 const CHILD: &str = "GATHER_WITHOUT_THREADS";
+const NAME: &str = "a_large_gather_runs_on_the_calling_thread";
 
-fn main() -> ExitCode {
+// Other systems may give a thread a stack of 64 TiB.
+#[test]
+#[cfg_attr(not(target_os = "linux"), ignore)]
+fn a_large_gather_runs_on_the_calling_thread() {
     if env::var_os(CHILD).is_some() {
-        gather();
-        return ExitCode::SUCCESS;
+        return gather();
     }
-    let trial = Trial::test("a_large_gather_runs_on_the_calling_thread", || {
-        let mut child = Command::new(env::current_exe().unwrap());
-        let output = child
-            .env(CHILD, "1")
-            .env("RUST_MIN_STACK", "70368744177664")
-            .output()
-            .unwrap();
-        if !output.status.success() {
-            return Err(String::from_utf8_lossy(&output.stderr).into_owned().into());
-        }
-        Ok(())
-    });
-    // Other systems may give a thread a stack of 64 TiB.
-    let trial = trial.with_ignored_flag(!cfg!(target_os = "linux"));
-    libtest_mimic::run(&Arguments::from_args(), vec![trial]).exit_code()
+    let mut child = Command::new(env::current_exe().unwrap());
+    let output = child
+        // A test that is alone on its thread runs on the main one.
+        .args(["--exact", NAME, "--test-threads", "1"])
+        .env(CHILD, "1")
+        .env("RUST_MIN_STACK", "70368744177664")
+        .output()
+        .unwrap();
+    let printed = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{printed}");
+    assert!(printed.contains("1 passed"), "{printed}");
 }
 
 /// Gathers twice: only the first call tries to start threads.

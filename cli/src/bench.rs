@@ -1,5 +1,5 @@
 //! `wgpu-gather bench`: times a few gathers, after a check of each output, and copies of as many bytes. The
-//! library's `cargo bench` times more.
+//! `wgpu-gather-bench` of the library's repository times more.
 
 use std::time::{Duration, Instant};
 

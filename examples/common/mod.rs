@@ -1,7 +1,27 @@
-//! Shared by the examples: behaviour on a machine without a GPU.
+//! Shared by the examples: the choice of a device, and behaviour on a machine without a GPU.
+
+#![allow(dead_code, reason = "each example uses its part")]
 
 use std::env;
 use std::error::Error;
+
+use wgpu_gather::{Executor, Gpu, GpuError, wgpu};
+
+/// The fastest GPU of the back ends that `WGPU_BACKEND` leaves, a software adapter too, else the CPU.
+pub fn executor() -> Executor {
+    Executor::from(pollster::block_on(async {
+        let descriptor = wgpu::InstanceDescriptor::new_without_display_handle_from_env();
+        let options = wgpu::RequestAdapterOptions {
+            power_preference: wgpu::PowerPreference::HighPerformance,
+            ..Default::default()
+        };
+        let adapter = wgpu::Instance::new(descriptor)
+            .request_adapter(&options)
+            .await;
+        let adapter = adapter.map_err(|error| GpuError::NoAdapter(error.to_string()))?;
+        Gpu::from_adapter(&adapter).await
+    }))
+}
 
 /// Prints the error in one line, or returns it if `GATHER_REQUIRE_GPU` is 1.
 pub fn without_gpu(error: impl Error + 'static) -> Result<(), Box<dyn Error>> {

@@ -6,28 +6,31 @@
 //!
 //! Without a GPU the CPU does all the work, and the pictures are equal.
 
+#[path = "../common/mod.rs"]
+mod common;
 mod means;
 
 use std::error::Error;
 use std::fmt::Display;
+use std::fs;
 use std::io::{self, Write};
 use std::path::Path;
 
 use approx::assert_relative_eq;
 use wgpu_gather::{BadIndices, Executor, GatherNd};
-use wgpu_gather_cli::arrays::{Array, read};
 
+const IMAGES: usize = 1797;
 /// The images are 8 x 8, their pixels 0 (paper) to 16 (ink).
 const WIDTH: usize = 8;
 const PIXELS: usize = WIDTH * WIDTH;
 const DIGITS: usize = 10;
+const SHAPE: [usize; 3] = [IMAGES, WIDTH, WIDTH];
 
 fn main() -> Result<(), Box<dyn Error>> {
     let images = read_data("digits_images_u8.npy")?;
-    let labels = read_data("digits_labels_i64.npy")?.numbers(i64::from_le_bytes)?;
+    let labels = numbers(&read_data("digits_labels_i64.npy")?, i64::from_le_bytes);
 
-    // The adapter that the tests choose by the environment; an app calls `Executor::new_blocking`.
-    let executor = Executor::from(testkit::device::open_gpu());
+    let executor = common::executor();
     match &executor {
         Executor::Gpu(_) => say(format!("Gathering on {executor}")),
         Executor::Cpu(error) => {
@@ -43,17 +46,16 @@ fn main() -> Result<(), Box<dyn Error>> {
 }
 
 /// The plain case: indices select rows of a table.
-fn first_of_each_digit(executor: &Executor, images: &Array) -> Result<(), Box<dyn Error>> {
-    let three_of_each = read_data("digits_indices_i32.npy")?;
+fn first_of_each_digit(executor: &Executor, images: &[u8]) -> Result<(), Box<dyn Error>> {
+    let three_of_each = numbers(&read_data("digits_indices_i32.npy")?, i32::from_le_bytes);
     let plan = GatherNd::new()
         .bad_indices(BadIndices::Error)
-        .plan(&images.shape, &three_of_each.shape)?;
-    let indices = three_of_each.numbers(i32::from_le_bytes)?;
+        .plan(&SHAPE, &[3 * DIGITS, 1])?;
 
-    let table = executor.upload(&images.bytes, plan.params_shape())?;
-    let rows = executor.gather(&plan, &table, &indices).wait()?;
-    assert_eq!(rows, plan.run(&images.bytes, &indices)?);
-    assert_eq!(rows, read_data("digits_expected_u8.npy")?.bytes);
+    let table = executor.upload(images, plan.params_shape())?;
+    let rows = executor.gather(&plan, &table, &three_of_each).wait()?;
+    assert_eq!(rows, plan.run(images, &three_of_each)?);
+    assert_eq!(rows, read_data("digits_expected_u8.npy")?);
 
     let who = match executor {
         Executor::Gpu(_) => "GPU, CPU and expected output",
@@ -70,7 +72,7 @@ fn first_of_each_digit(executor: &Executor, images: &Array) -> Result<(), Box<dy
 /// A gather as a step of an app's own work: all images in the order of their digits, then the mean of each.
 fn mean_of_each_digit(
     executor: &Executor,
-    images: &Array,
+    images: &[u8],
     labels: &[i64],
 ) -> Result<(), Box<dyn Error>> {
     let mut indices: Vec<u32> = (0..).take(labels.len()).collect();
@@ -79,9 +81,9 @@ fn mean_of_each_digit(
     let starts: Vec<u32> = (0..=10)
         .map(|digit| u32::try_from(labels.iter().filter(|&&label| label < digit).count()))
         .collect::<Result<_, _>>()?;
-    let plan = GatherNd::new().plan(&images.shape, &[indices.len(), 1])?;
+    let plan = GatherNd::new().plan(&SHAPE, &[indices.len(), 1])?;
 
-    let cpu_rows = plan.run(&images.bytes, &indices)?;
+    let cpu_rows = plan.run(images, &indices)?;
     let cpu_means = average(&cpu_rows, &starts);
     let Executor::Gpu(gpu) = executor else {
         say(format!(
@@ -90,7 +92,7 @@ fn mean_of_each_digit(
         draw(&cpu_means);
         return Ok(());
     };
-    let (rows, means) = means::gather_and_average(gpu, &plan, &images.bytes, &indices, &starts)?;
+    let (rows, means) = means::gather_and_average(gpu, &plan, images, &indices, &starts)?;
     assert_eq!(rows, cpu_rows);
     assert_relative_eq!(means[..], cpu_means[..], max_relative = 1e-5);
     let difference = means
@@ -121,28 +123,28 @@ fn average(rows: &[u8], starts: &[u32]) -> Vec<f32> {
 }
 
 /// TensorFlow's two answers to an index that names no image: an error on the CPU, zeros on the GPU.
-fn index_out_of_range(executor: &Executor, images: &Array) -> Result<(), Box<dyn Error>> {
+fn index_out_of_range(executor: &Executor, images: &[u8]) -> Result<(), Box<dyn Error>> {
     let good_and_bad = [0, 1797];
     let gather = GatherNd::new();
-    let plan = gather.plan(&images.shape, &[2, 1])?;
+    let plan = gather.plan(&SHAPE, &[2, 1])?;
     let (device, rows) = match executor {
         Executor::Gpu(gpu) => {
-            let table = gpu.upload(&images.bytes, plan.params_shape())?;
+            let table = gpu.upload(images, plan.params_shape())?;
             ("GPU", gpu.gather(&plan, &table, &good_and_bad).wait()?)
         }
         Executor::Cpu(_) => {
             let zeros = gather.bad_indices(BadIndices::Fill);
-            let plan = zeros.plan(&images.shape, &[2, 1])?;
+            let plan = zeros.plan(&SHAPE, &[2, 1])?;
             (
                 "CPU, told BadIndices::Fill",
-                plan.run(&images.bytes, &good_and_bad)?,
+                plan.run(images, &good_and_bad)?,
             )
         }
     };
     let (good, bad) = rows.split_at(PIXELS);
-    assert_eq!(good, &images.bytes[..PIXELS]);
+    assert_eq!(good, &images[..PIXELS]);
     assert_eq!(bad, [0; PIXELS]);
-    let Err(error) = plan.run(&images.bytes, &good_and_bad) else {
+    let Err(error) = plan.run(images, &good_and_bad) else {
         return Err("the CPU took an index that is out of range".into());
     };
     say(format!(
@@ -179,10 +181,15 @@ fn say(line: impl Display) {
     let _ = writeln!(io::stdout(), "{line}");
 }
 
-fn read_data(name: &str) -> wgpu_gather_cli::arrays::Result<Array> {
-    read(
-        &Path::new(env!("CARGO_MANIFEST_DIR"))
-            .join("tests/data")
-            .join(name),
-    )
+/// The elements of a .npy file, as bytes. The header's length is at byte 8, the header is from byte 10 on.
+fn read_data(name: &str) -> io::Result<Vec<u8>> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data");
+    let mut file = fs::read(folder.join(name))?;
+    let header_len = usize::from(u16::from_le_bytes([file[8], file[9]]));
+    Ok(file.split_off(10 + header_len))
+}
+
+fn numbers<T, const BYTES: usize>(bytes: &[u8], from_bytes: impl Fn([u8; BYTES]) -> T) -> Vec<T> {
+    let (numbers, _) = bytes.as_chunks();
+    numbers.iter().copied().map(from_bytes).collect()
 }

@@ -14,7 +14,7 @@ use libfuzzer_sys::{Corpus, fuzz_target};
 use testkit::indices::{Hash, holds, values_around};
 use testkit::of_index_type;
 use testkit::oracle::Case;
-use testkit::voices::{Cpu, Element, POLICIES, Voice, WIDTHS, index_bytes};
+use testkit::samples::{Cpu, Element, POLICIES, Runner, WIDTHS, index_bytes};
 use wgpu_gather::{BadIndices, GatherIndex, GatherPlan, IndexKind, Operand, RunError};
 
 /// The most elements of an operand: threads share a gather of as many of the widest elements.
@@ -117,11 +117,11 @@ fn any_of(kind: IndexKind, u: &mut Unstructured) -> Result<i128> {
     Ok(of_index_type!(kind, I => u.arbitrary::<I>()?.into()))
 }
 
-/// The CPU. A job compares an error's text with the oracle's; this voice compares the error's row and values with its
-/// position.
+/// The CPU, with a check of its errors: the row number and the values that an error gives must be those at the position
+/// that it names.
 struct NamingRow<'a>(&'a Case);
 
-impl Voice for NamingRow<'_> {
+impl Runner for NamingRow<'_> {
     const DEVICE_DEFAULT: BadIndices = Cpu::DEVICE_DEFAULT;
 
     fn gather<T: Element, I: GatherIndex>(
@@ -156,13 +156,14 @@ fuzz_target!(|input: Input| -> Corpus {
     if !input.is_small() {
         return Corpus::Keep;
     }
-    for job in case.jobs(&[input.element_bytes], &[input.index_kind], POLICIES) {
-        job.check(&NamingRow(case));
+    for sample in case.samples(&[input.element_bytes], &[input.index_kind], POLICIES) {
+        sample.check(&NamingRow(case));
         let [params_gap, output_gap, _] = input.lengths.map(|len| u64::from(len) % 4);
-        job.with_gaps([params_gap, output_gap])
+        sample
+            .with_gaps([params_gap, output_gap])
             .check(&NamingRow(case));
-        job.check_shards(&NamingRow(case), &mut Hash::new(input.cuts));
-        check_lengths(&job.plan, input.lengths.map(usize::from));
+        sample.check_shards(&NamingRow(case), &mut Hash::new(input.cuts));
+        check_lengths(&sample.plan, input.lengths.map(usize::from));
     }
     Corpus::Keep
 });

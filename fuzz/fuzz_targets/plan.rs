@@ -9,7 +9,7 @@ use arbitrary::{Arbitrary, Result, Unstructured};
 use common::shapes::any_case;
 use libfuzzer_sys::fuzz_target;
 use testkit::oracle::{Case, Op};
-use testkit::voices::POLICIES;
+use testkit::samples::POLICIES;
 use wgpu_gather::{GatherPlan, Operand, PlanError, RunError};
 
 /// Above the limits of TensorFlow (rank 8), of NumPy (32) and of this crate's index depth (8).

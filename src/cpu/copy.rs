@@ -111,26 +111,26 @@ pub(super) fn copy<R: SelectedRows>(
         return copy_each(slices, slices.bytes, rows, range, output, any);
     }
     match slice {
-        1 => copy_packed(slices, 1, rows, range, output, array::<1>),
-        2 => copy_packed(slices, 2, rows, range, output, array::<2>),
-        4 => copy_packed(slices, 4, rows, range, output, array::<4>),
-        8 => copy_packed(slices, 8, rows, range, output, array::<8>),
-        16 => copy_packed(slices, 16, rows, range, output, array::<16>),
-        32 => copy_packed(slices, 32, rows, range, output, array::<32>),
-        64 => copy_packed(slices, 64, rows, range, output, array::<64>),
-        3 => copy_packed(slices, 3, rows, range, output, halves::<2>),
-        n @ 5..8 => copy_packed(slices, n, rows, range, output, halves::<4>),
-        n @ 9..16 => copy_packed(slices, n, rows, range, output, halves::<8>),
-        n @ 17..32 => copy_packed(slices, n, rows, range, output, halves::<16>),
-        n @ 33..64 => copy_packed(slices, n, rows, range, output, halves::<32>),
-        n => copy_packed(slices, n, rows, range, output, any),
+        1 => copy_dense(slices, 1, rows, range, output, array::<1>),
+        2 => copy_dense(slices, 2, rows, range, output, array::<2>),
+        4 => copy_dense(slices, 4, rows, range, output, array::<4>),
+        8 => copy_dense(slices, 8, rows, range, output, array::<8>),
+        16 => copy_dense(slices, 16, rows, range, output, array::<16>),
+        32 => copy_dense(slices, 32, rows, range, output, array::<32>),
+        64 => copy_dense(slices, 64, rows, range, output, array::<64>),
+        3 => copy_dense(slices, 3, rows, range, output, halves::<2>),
+        n @ 5..8 => copy_dense(slices, n, rows, range, output, halves::<4>),
+        n @ 9..16 => copy_dense(slices, n, rows, range, output, halves::<8>),
+        n @ 17..32 => copy_dense(slices, n, rows, range, output, halves::<16>),
+        n @ 33..64 => copy_dense(slices, n, rows, range, output, halves::<32>),
+        n => copy_dense(slices, n, rows, range, output, any),
     }
 }
 
 /// The copy loop for slices without gaps. `slice_bytes` repeats the slice of `slices.bytes`, so that the compiler knows
 /// it where it is a constant.
 #[inline(always)]
-fn copy_packed<R: SelectedRows>(
+fn copy_dense<R: SelectedRows>(
     slices: &Slices<'_>,
     slice_bytes: usize,
     rows: R,
@@ -138,7 +138,7 @@ fn copy_packed<R: SelectedRows>(
     output: &mut [Byte],
     copy_slice: impl Fn(&[Byte], &mut [Byte]),
 ) -> usize {
-    let bytes = SliceBytes::packed(slice_bytes);
+    let bytes = SliceBytes::dense(slice_bytes);
     copy_each(slices, bytes, rows, range, output, copy_slice)
 }
 
@@ -160,15 +160,15 @@ fn copy_each<R: SelectedRows>(
     } = slices;
     let (first, count) = (range.start, range.len());
     let mut pairs = Pairs::new(params, row_count, output, count, bytes);
-    for place in 0..count {
-        let k = first + place;
+    for output_row in 0..count {
+        let k = first + output_row;
         if prefetch.ahead > 0 && k + prefetch.ahead < rows.len() {
             let row = rows.likely_row(k + prefetch.ahead);
             prefetch.slice(params, row, bytes.params_stride, bytes.slice);
         }
-        match rows.row(k).and_then(|row| pairs.get(row, place)) {
+        match rows.row(k).and_then(|row| pairs.get(row, output_row)) {
             Some((slice, room)) => copy_slice(slice, room),
-            None => return place,
+            None => return output_row,
         }
     }
     count

@@ -1,26 +1,26 @@
-//! Output rows in order, each with its block of params, its index row and its place.
+//! Output rows in order, each with its block of params, its index row and its element offset.
 
-use crate::plan::dims::{GatherDims, PlaceDim};
+use crate::plan::dims::{ElementDim, GatherDims};
 
 /// The current output row, and the line of output rows that it stands in. A line lies in one block, and its places are
 /// one stride apart: for gather_elements a line is the innermost place dim, for other gathers the whole block.
 pub(super) struct Cursor<'a> {
     dims: &'a GatherDims,
-    pub(super) innermost: PlaceDim,
-    outer_dims: &'a [PlaceDim],
+    pub(super) innermost: ElementDim,
+    outer_dims: &'a [ElementDim],
     /// The first row of the block, counted over all blocks of params.
     pub(super) block_row: u64,
     /// The outer coordinate of the block.
     outer: u64,
-    /// The index row at the start of the line, counted over all batches.
-    line_index_row: u64,
+    /// The index row at the start of the stretch, counted over all batches.
+    stretch_index_row: u64,
     /// The current row, counted in its block.
     n: u64,
-    /// The params rows that the place of the row adds.
-    pub(super) place: u64,
+    /// `element_offset(n)` of the formula, of the current row.
+    pub(super) offset: u64,
     /// The coordinates of the row in `outer_dims`.
     coordinates: Vec<u64>,
-    /// Output rows from the current one to the end of the line.
+    /// Output rows from the current one to the end of the stretch.
     pub(super) left: u64,
 }
 
@@ -28,15 +28,15 @@ impl<'a> Cursor<'a> {
     pub(super) fn at(dims: &'a GatherDims, output_row: u64) -> Self {
         let (block, n) = (output_row / dims.index_count, output_row % dims.index_count);
         let (batch, outer) = (block / dims.outer_size, block % dims.outer_size);
-        let whole_block = (&PlaceDim::of_index_rows(dims.index_count), &[][..]);
-        let (&innermost, outer_dims) = dims.place_dims.split_last().unwrap_or(whole_block);
-        let mut line = n / innermost.size;
-        let mut line_index_row = batch * dims.batch_index_rows;
+        let whole_block = (&ElementDim::of_index_rows(dims.index_count), &[][..]);
+        let (&innermost, outer_dims) = dims.element_dims.split_last().unwrap_or(whole_block);
+        let mut outer_rows = n / innermost.size;
+        let mut stretch_index_row = batch * dims.batch_index_rows;
         let mut coordinates = vec![0; outer_dims.len()];
         for (coordinate, dim) in coordinates.iter_mut().zip(outer_dims).rev() {
-            *coordinate = line % dim.size;
-            line /= dim.size;
-            line_index_row += *coordinate * dim.index_stride;
+            *coordinate = outer_rows % dim.size;
+            outer_rows /= dim.size;
+            stretch_index_row += *coordinate * dim.index_stride;
         }
         Self {
             dims,
@@ -44,9 +44,9 @@ impl<'a> Cursor<'a> {
             outer_dims,
             block_row: block * dims.held_rows,
             outer,
-            line_index_row,
+            stretch_index_row,
             n,
-            place: dims.place(n),
+            offset: dims.element_offset(n),
             coordinates,
             left: innermost.size - n % innermost.size,
         }
@@ -55,29 +55,29 @@ impl<'a> Cursor<'a> {
     /// The index row of the current output row, counted over all batches.
     pub(super) fn index_row(&self) -> u64 {
         let at = self.innermost.size - self.left;
-        self.line_index_row + at * self.innermost.index_stride
+        self.stretch_index_row + at * self.innermost.index_stride
     }
 
     /// Advances by `rows` output rows, at most `left`.
     pub(super) fn skip(&mut self, rows: usize) {
         self.n += rows as u64;
-        self.place += rows as u64 * self.innermost.stride;
+        self.offset += rows as u64 * self.innermost.stride;
         self.left -= rows as u64;
         if self.left > 0 {
             return;
         }
         self.left = self.innermost.size;
-        self.place -= self.innermost.size * self.innermost.stride;
-        // At the end of a block all coordinates become 0, the first place of the next block.
+        self.offset -= self.innermost.size * self.innermost.stride;
+        // At the end of a block all coordinates become 0, those of the first row of the next block.
         for (coordinate, dim) in self.coordinates.iter_mut().zip(self.outer_dims).rev() {
             *coordinate += 1;
-            self.place += dim.stride;
-            self.line_index_row += dim.index_stride;
+            self.offset += dim.stride;
+            self.stretch_index_row += dim.index_stride;
             if *coordinate < dim.size {
                 break;
             }
-            self.place -= dim.size * dim.stride;
-            self.line_index_row -= dim.size * dim.index_stride;
+            self.offset -= dim.size * dim.stride;
+            self.stretch_index_row -= dim.size * dim.index_stride;
             *coordinate = 0;
         }
         if self.n == self.dims.index_count {
@@ -87,7 +87,7 @@ impl<'a> Cursor<'a> {
             // The first index row of the batch is the current one again.
             if self.outer == self.dims.outer_size {
                 self.outer = 0;
-                self.line_index_row += self.dims.batch_index_rows;
+                self.stretch_index_row += self.dims.batch_index_rows;
             }
         }
     }

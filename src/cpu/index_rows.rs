@@ -9,7 +9,7 @@ use crate::index::GatherIndex;
 use crate::plan::GatherPlan;
 
 /// Stands for the params row of a bad row.
-const BAD: u64 = u64::MAX;
+const BAD_ROW: u64 = u64::MAX;
 
 /// Stands for a params row that the plan's shard does not hold.
 pub(super) const NOT_HELD: u64 = u64::MAX - 1;
@@ -60,7 +60,7 @@ impl<'a, I: GatherIndex> IndexRows<'a, I> {
         }
         let dims = self.plan.dims();
         let is_one_block = dims.batch_size * dims.outer_size == 1;
-        let is_whole = dims.held_rows == dims.row_count && !dims.has_places();
+        let is_whole = dims.held_rows == dims.row_count && !dims.has_element_dims();
         let has_gaps = dims.params_stride.max(dims.output_stride) > dims.slice_len;
         let indexed_dims: [u64; DEPTH] = dims.indexed_dims[..].try_into().ok()?;
         let stays = self.beyond == Beyond::Bad;
@@ -72,7 +72,7 @@ impl<'a, I: GatherIndex> IndexRows<'a, I> {
     }
 
     /// Fills `rows` with the params rows of the output rows from `output_row` on, counted over all blocks of params:
-    /// [`BAD`] for a bad row, [`NOT_HELD`] for a row outside the shard.
+    /// [`BAD_ROW`] for a bad row, [`NOT_HELD`] for a row outside the shard.
     pub(super) fn locate(&self, output_row: u64, rows: &mut [u64]) {
         let (from_end, beyond) = (self.from_end, self.beyond);
         // Depth 1, that of most gathers, has a loop of its own.
@@ -102,23 +102,23 @@ impl<'a, I: GatherIndex> IndexRows<'a, I> {
         while !rows.is_empty() {
             let len = usize::try_from(cursor.left).map_or(rows.len(), |left| left.min(rows.len()));
             let (of_line, rest) = rows.split_at_mut(len);
-            let (mut place, stride) = (cursor.place, cursor.innermost.stride);
-            // Broadcasting may repeat one index row in the whole line; else its index rows follow each other.
+            let (mut offset, stride) = (cursor.offset, cursor.innermost.stride);
+            // Broadcasting may repeat one index row in the whole stretch; else its index rows follow each other.
             let step = usize::from(cursor.innermost.index_stride > 0);
             let first = usize::try_from(cursor.index_row()).expect("indices are in memory");
             let indices = self.values_of(first..first + (len - 1) * step + 1);
             for (k, row) in of_line.iter_mut().enumerate() {
                 *row = match select(indices, k * step) {
-                    None => BAD,
+                    None => BAD_ROW,
                     Some(selected) => {
-                        let held = (selected * index_stride + place).wrapping_sub(first_held);
+                        let held = (selected * index_stride + offset).wrapping_sub(first_held);
                         match held < held_rows {
                             true => cursor.block_row + held,
                             false => NOT_HELD,
                         }
                     }
                 };
-                place += stride;
+                offset += stride;
             }
             cursor.skip(len);
             rows = rest;

@@ -67,7 +67,7 @@ impl GatherPlan {
         operands: &HostOperands<'_, T>,
     ) -> Result<Vec<T>, RunError> {
         let width = operands.element_bytes.checked_div(size_of::<T>());
-        let plan = self.with_packed_output();
+        let plan = self.with_dense_output();
         let len = plan.dims().output_len();
         let len = len.saturating_mul(width.unwrap_or(1) as u64);
         plan.gather_to_vec(&Operands::new(operands), len)
@@ -209,10 +209,10 @@ impl GatherPlan {
             indices_bytes..=indices_bytes,
             indices.len(),
         )?;
-        let packed = self.with_packed_output();
+        let dense = self.with_dense_output();
         byte_len(
             Operand::Output,
-            packed.dims().output_len(),
+            dense.dims().output_len(),
             types.element_bytes,
         )?;
         with_values(index_kind, indices, |indices| {

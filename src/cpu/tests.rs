@@ -166,7 +166,7 @@ fn located_rows_are_those_of_the_formula() {
         .collect();
     check(&shard, &held, &indices, 254, &output);
 
-    // Index rows in three place dims, then index rows of three values.
+    // Index rows in three element dims, then index rows of three values.
     let elements = GatherElements::new().axis(1).bad_indices(zero);
     let plan = elements
         .plan(&[3, 4, 4], &[2, 5, 3])

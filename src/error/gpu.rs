@@ -26,13 +26,13 @@ pub enum GatherError {
     #[error(
         "params and indices of gather_elements must have at most {limit} elements after the leading dims that they share, found {rows}"
     )]
-    TooManyPlaces { rows: u64, limit: u64 },
+    TooManyElementRows { rows: u64, limit: u64 },
     /// More dims than the shader handles. A dim in which indices is as large as params counts as one with the dim before
     /// it, unless one of the two is the axis.
     #[error(
-        "gather_elements on the GPU supports at most {limit} dims in which params and indices differ, found {place_dims}"
+        "gather_elements on the GPU supports at most {limit} dims in which params and indices differ, found {element_dims}"
     )]
-    TooManyPlaceDims { place_dims: usize, limit: usize },
+    TooManyElementDims { element_dims: usize, limit: usize },
     /// A buffer range is shorter than its operand, rounded up to whole words.
     #[error("{operand} range must have at least {expected} bytes, found {found}")]
     RangeTooShort {

@@ -72,7 +72,7 @@ pub enum RunError {
         expected: RangeInclusive<u64>,
         found: usize,
     },
-    /// An operand of bytes has another number of bytes than its elements in the plan.
+    /// An operand of bytes has another number of bytes than the elements that the plan gives it.
     #[error("{operand} must have {} bytes, found {found}", either(.expected))]
     ByteLength {
         operand: Operand,

@@ -11,8 +11,8 @@
 //! | more units | any | of one value in words, or by `general` | `long` |
 //! | bytes that are no whole units | any | of one value in words, or by `general` | `bytes` |
 //!
-//! A unit has 16 bytes if all places of slices are multiples of 16 bytes and the fill repeats in 16 bytes; else 4 bytes,
-//! if all places are multiples of 4.
+//! A unit has 16 bytes if the offsets of all slices are multiples of 16 bytes and the fill repeats in 16 bytes; else 4 bytes,
+//! if all are multiples of 4.
 
 use super::types::size;
 use crate::bad_indices::Beyond;
@@ -36,15 +36,15 @@ const MIN_LANES: u64 = 1 << 15;
 
 /// Bytes of the output that a lane of `Packed` writes: a vector of words.
 pub(crate) const LANE_BYTES: u32 = 16;
-/// The fewest rows for which a rest, too short for a lane of `Packed`, is worth a dispatch of its own.
+/// The fewest rows that are worth a second dispatch, for the rows left over that do not fill a lane of `Packed`.
 const MIN_ROWS_TO_SPLIT: u64 = 1024;
 
 /// The largest dim, and the most params rows, that the shader counts in one word. As a word, a negative 32-bit index is
 /// at least this number, and so is beyond every dim.
 pub(crate) const MAX_WORD_ROWS: u64 = 1 << 31;
 
-/// The most place dims of gather_elements that a uniform holds.
-pub(crate) const MAX_PLACE_DIMS: usize = 8;
+/// The most element dims of gather_elements that a uniform holds.
+pub(crate) const MAX_ELEMENT_DIMS: usize = 8;
 
 /// A unit: 16 or 4 bytes, which a lane loads or stores at once. A slice is a whole number of units.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -54,7 +54,7 @@ pub(crate) enum Unit {
 }
 
 impl Unit {
-    /// The unit of slices whose places are multiples of `alignment` bytes, with a fill that repeats after `fill_words`
+    /// The unit of slices whose offsets are multiples of `alignment` bytes, with a fill that repeats after `fill_words`
     /// words; `None` if slices are no whole units.
     pub(crate) const fn of(alignment: u64, fill_words: u32) -> Option<Self> {
         match alignment {
@@ -101,7 +101,7 @@ pub(crate) struct Sizes {
     pub(crate) bytes: u64,
     /// True if there are bytes between slices, in params or in the output.
     pub(crate) has_gaps: bool,
-    /// A power of two of bytes: the places of all slices in params and in the output are multiples of it.
+    /// A power of two of bytes: the offsets of all slices in params and in the output are multiples of it.
     pub(crate) alignment: u64,
     /// Words after which the fill repeats itself.
     pub(crate) fill_words: u32,
@@ -122,7 +122,7 @@ impl Sizes {
     fn packed(&self) -> Option<(Kernel, u64)> {
         let lane_rows = packed_rows(self.bytes)?;
         let rows = self.rows - self.rows % lane_rows;
-        // A second dispatch for the rest pays only from some rows on.
+        // A second dispatch for the rows left over pays only from some rows on.
         let is_worth = rows > 0 && (rows == self.rows || rows >= MIN_ROWS_TO_SPLIT);
         let lanes_stay_in_blocks = self.is_one_block()
             || self.index_count.is_multiple_of(lane_rows) && self.first_n.is_multiple_of(lane_rows);
@@ -161,7 +161,7 @@ pub(crate) const fn packed_rows(slice_bytes: u64) -> Option<u64> {
 pub(crate) struct Choice {
     pub(crate) kernel: Kernel,
     pub(crate) find: FindRows,
-    /// The first of the output rows, which the kernel gathers: all of them, unless packed ones leave a rest.
+    /// The first of the output rows, which the kernel gathers: all of them, unless `Packed` leaves some over.
     pub(crate) rows: u64,
 }
 
@@ -191,7 +191,7 @@ impl Choice {
 /// How a kernel finds the row that an index row selects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum FindRows {
-    /// Index rows of depth 1 or 2 that select among at most 2^31 rows, by indices of 32 or 64 bits that are judged without
+    /// Index rows of depth 1 or 2 that select among at most 2^31 rows, by indices of 32 or 64 bits that are compared without
     /// a branch: shaders/index_rows.wgsl and packed.wgsl.
     Words { index_words: u32, depth: u32 },
     /// All other index rows: shaders/general.wgsl.
@@ -199,7 +199,7 @@ pub(crate) enum FindRows {
 }
 
 impl FindRows {
-    /// How index rows of a plan are found at best.
+    /// How the index rows of a plan are found; a dispatch may need `General` all the same.
     pub(crate) fn of_plan(plan: &GatherPlan, index_kind: IndexKind) -> Self {
         let dims = plan.dims();
         let rows = dims.indexed_dims.iter().copied().max().unwrap_or(0);
@@ -210,7 +210,7 @@ impl FindRows {
             2 => 2,
             _ => return Self::General,
         };
-        if dims.has_places()
+        if dims.has_element_dims()
             || rows > MAX_WORD_ROWS
             || index_kind.bytes() < 4
             || !matches!(beyond, Beyond::Bad | Beyond::Nearest)
@@ -257,17 +257,20 @@ impl Kernel {
     }
 }
 
-/// Checks that the shader can count the place of an index row in its batch in one word, over at most
-/// [`MAX_PLACE_DIMS`] dims.
-pub(crate) fn check_places(dims: &GatherDims) -> Result<(), GatherError> {
+/// Checks that one word can count the elements of a block of gather_elements, in at most
+/// [`MAX_ELEMENT_DIMS`] dims.
+pub(crate) fn check_element_dims(dims: &GatherDims) -> Result<(), GatherError> {
     let rows = dims.row_count.max(dims.index_count);
     let limit = u32::MAX.into();
-    if dims.has_places() && rows > limit {
-        return Err(GatherError::TooManyPlaces { rows, limit });
+    if dims.has_element_dims() && rows > limit {
+        return Err(GatherError::TooManyElementRows { rows, limit });
     }
-    let (place_dims, limit) = (dims.place_dims.len(), MAX_PLACE_DIMS);
-    if place_dims > limit {
-        return Err(GatherError::TooManyPlaceDims { place_dims, limit });
+    let (element_dims, limit) = (dims.element_dims.len(), MAX_ELEMENT_DIMS);
+    if element_dims > limit {
+        return Err(GatherError::TooManyElementDims {
+            element_dims,
+            limit,
+        });
     }
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! The dispatches that write the mask of bad rows: which index rows each judges, and the bytes that it binds. Pure: a
+//! The dispatches that write the mask of bad rows: which index rows each checks, and the bytes that it binds. Pure: a
 //! function of sizes and limits.
 
 use super::bound::{BoundRange, alignment, binding_bytes, common_alignment};
@@ -12,7 +12,7 @@ use crate::error::GatherError;
 use crate::index::IndexKind;
 use crate::plan::GatherPlan;
 
-/// Index rows that a lane judges: a byte of the mask for each, and a word of them is the lane's.
+/// Index rows that a lane checks: a byte of the mask for each, and a word of them is the lane's.
 const LANE_ROWS: u64 = WORD_BYTES as u64;
 
 /// The most index rows of a dispatch: the shader numbers them in 32 bits.
@@ -29,7 +29,7 @@ pub(crate) struct MaskDispatch {
 }
 
 impl MaskDispatch {
-    /// The dispatches of the mask of all index rows, in order; none without index rows. All but the last judge a
+    /// The dispatches of the mask of all index rows, in order; none without index rows. All but the last check a
     /// multiple of [`LANE_ROWS`] rows, so that no two write one word. Indices and mask start `starts` bytes after aligned
     /// offsets, the mask with a word.
     pub(crate) fn all(
@@ -47,7 +47,7 @@ impl MaskDispatch {
         let alignment = alignment(limits);
         let [indices_start, mask_start] = starts;
         let binding_bytes = binding_bytes(limits);
-        // The least bytes of a binding that holds all rows, of `bytes` bytes each, or any four that a lane judges.
+        // The least bytes of a binding that holds all rows, of `bytes` bytes each, or any four that a lane checks.
         let least = |start: u64, bytes: u64| {
             let all_rows = index_rows.saturating_mul(bytes).saturating_add(start);
             let of_lane = LANE_ROWS * bytes;

@@ -102,7 +102,7 @@ impl<'a> Operands<'a> {
         range.offset() % self.alignment
     }
 
-    /// The gather of these operands, with their places in their buffers.
+    /// The gather of these operands, with the offsets at which they start in their buffers.
     pub(crate) fn placed<'p>(&self, plan: &'p GatherPlan) -> PlacedGather<'p> {
         let shard = |shard: &ParamsShard<'_>| Shard {
             rows: shard.rows,
@@ -135,10 +135,10 @@ impl<'a> Operands<'a> {
             }
             check_range(operand, range, bytes, operands.types, limits)?;
             let (buffer, start) = (range.buffer(), range.offset());
-            let place = start..start + bytes;
-            for (with, other, other_place) in &bound {
+            let range = start..start + bytes;
+            for (with, other, other_range) in &bound {
                 if is_written(operand) && *other == buffer {
-                    check_apart(operand, *with, &place, other_place)?;
+                    check_apart(operand, *with, &range, other_range)?;
                     match (operand, with) {
                         (Operand::Mask, _) => operands.mask_aliased |= *with == Operand::Indices,
                         // No dispatch binds an index count together with an operand that is written.
@@ -147,7 +147,7 @@ impl<'a> Operands<'a> {
                     }
                 }
             }
-            bound.push((operand, buffer, place));
+            bound.push((operand, buffer, range));
         }
         Ok(operands)
     }
@@ -190,10 +190,10 @@ fn is_written(operand: Operand) -> bool {
 fn check_apart(
     operand: Operand,
     with: Operand,
-    place: &Range<u64>,
+    range: &Range<u64>,
     other: &Range<u64>,
 ) -> Result<(), GatherError> {
-    let (start, end) = (place.start.max(other.start), place.end.min(other.end));
+    let (start, end) = (range.start.max(other.start), range.end.min(other.end));
     if start >= end {
         return Ok(());
     }

@@ -4,7 +4,6 @@ mod access_model;
 mod addresses;
 mod edge_values;
 mod gaps;
-mod interpreter;
 mod lanes;
 mod mask;
 mod oracle;

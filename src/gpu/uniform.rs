@@ -5,7 +5,7 @@ use bytemuck::{Pod, Zeroable};
 use super::bound::BoundRange;
 use super::cut::Dispatch;
 use super::fill::FillPattern;
-use super::kernel::MAX_PLACE_DIMS;
+use super::kernel::MAX_ELEMENT_DIMS;
 use super::shares::slot_scale;
 use super::types::{WORD_BYTES, low_and_high, size};
 use crate::bad_indices::NegativeIndices;
@@ -55,7 +55,7 @@ pub(crate) struct General {
     pub(crate) index_bits_log2: u32,
     pub(crate) index_stride: u32,
     pub(crate) unused: u32,
-    pub(crate) place_dims: [[u32; 4]; MAX_PLACE_DIMS],
+    pub(crate) element_dims: [[u32; 4]; MAX_ELEMENT_DIMS],
 }
 
 pub(crate) const UNIFORM_BYTES: u64 = size_of::<GatherUniform>() as u64;
@@ -76,19 +76,19 @@ impl GatherUniform {
         }
         let first_report = dispatches.iter().position(|dispatch| dispatch.reports);
         let uniform = |(number, dispatch)| {
-            let begins_report = first_report == Some(number);
-            Self::new(plan, index_kind, dispatch, fill, begins_report)
+            let is_first_report = first_report == Some(number);
+            Self::new(plan, index_kind, dispatch, fill, is_first_report)
         };
         dispatches.iter().enumerate().map(uniform).collect()
     }
 
-    /// The uniform of one dispatch. `begins_report` is true for the first dispatch of the gather that reports.
+    /// The uniform of one dispatch. `is_first_report` is true for the first dispatch of the gather that reports.
     pub(crate) fn new(
         plan: &GatherPlan,
         index_kind: IndexKind,
         dispatch: &Dispatch,
         fill: FillPattern,
-        begins_report: bool,
+        is_first_report: bool,
     ) -> Self {
         let dims = plan.dims();
         let (blocks, shares) = (dispatch.blocks, dispatch.shares);
@@ -127,7 +127,7 @@ impl GatherUniform {
             window_rows: size(dispatch.params_rows.1 - dispatch.params_rows.0),
             beyond: plan.bad_indices().beyond() as u32,
             fill_words: fill.words,
-            reports: u32::from(dispatch.reports) << u32::from(begins_report),
+            reports: u32::from(dispatch.reports) << u32::from(is_first_report),
             // An index count is a `u32`, and so leaves out all rows from 2^32 on.
             most_rows: if first_n_high > 0 { 0 } else { rows },
             held_rows: low_and_high(dims.held_rows),
@@ -148,8 +148,8 @@ impl GatherUniform {
         for (words, &dim) in sizes.iter_mut().zip(&dims.indexed_dims) {
             *words = low_and_high(dim);
         }
-        let mut place_dims = [[0; 4]; MAX_PLACE_DIMS];
-        for (words, dim) in place_dims.iter_mut().zip(dims.place_dims.iter().rev()) {
+        let mut element_dims = [[0; 4]; MAX_ELEMENT_DIMS];
+        for (words, dim) in element_dims.iter_mut().zip(dims.element_dims.iter().rev()) {
             let repeats = u64::from(dim.index_stride == 0);
             *words = [dim.size, dim.stride, dim.index_stride, repeats].map(size);
         }
@@ -165,7 +165,7 @@ impl GatherUniform {
                 index_bits_log2: (8 * index_kind.bytes()).ilog2(),
                 index_stride: size(dims.index_stride),
                 unused: 0,
-                place_dims,
+                element_dims,
             },
             ..Self::zeroed()
         }

@@ -7,13 +7,13 @@ use super::product;
 /// ```text
 /// output[b][o][n][s] = params[b][o][ row(b, n) ][s]
 /// row(b, n)          = ((index_0 * dim_1 + index_1) * dim_2 + index_2) ...    gather, gather_nd
-///                    = index_0 * index_stride + place(n)                      gather_elements
+///                    = index_0 * index_stride + element_offset(n)                      gather_elements
 ///
 /// b < batch_size   o < outer_size   n < index_count   s < slice_len
 /// ```
 ///
-/// where `index_k = indices[b][n][k]` and `dim_k = indexed_dims[k]`. `place(n)` is the sum of the coordinates of n in
-/// `place_dims`, each times its stride. Every field is at most `i64::MAX`, and so is every product of fields that is
+/// where `index_k = indices[b][n][k]` and `dim_k = indexed_dims[k]`. `element_offset(n)` is the sum of the coordinates of n in
+/// `element_dims`, each times its stride. Every field is at most `i64::MAX`, and so is every product of fields that is
 /// the length of an operand.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct GatherDims {
@@ -34,7 +34,7 @@ pub(crate) struct GatherDims {
     /// The dims that the output rows of a block are laid out in, outermost first, with neighbours merged if one stride
     /// fits both. Empty for gather and gather_nd, and for gather_elements if no other params dim of the block is larger
     /// than 1, or the axis is 0.
-    pub(crate) place_dims: Vec<PlaceDim>,
+    pub(crate) element_dims: Vec<ElementDim>,
     /// Rows of a block in all shards together: the product of `indexed_dims`; for gather_elements, of all params dims
     /// after the batch dims.
     pub(crate) row_count: u64,
@@ -52,7 +52,7 @@ pub(crate) struct GatherDims {
 
 /// A dim of the output rows of gather_elements, or several neighbouring dims merged into one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) struct PlaceDim {
+pub(crate) struct ElementDim {
     /// Number of coordinates.
     pub(crate) size: u64,
     /// Params rows from one coordinate to the next: 0 for the axis, and if broadcasting repeats params.
@@ -61,10 +61,10 @@ pub(crate) struct PlaceDim {
     pub(crate) index_stride: u64,
 }
 
-impl PlaceDim {
+impl ElementDim {
     pub(super) const ONE: Self = Self::of_index_rows(1);
 
-    /// The dim of `size` index rows, one after another, whose place counts for nothing.
+    /// The dim of `size` index rows, one after another, whose coordinates add no params rows.
     pub(crate) const fn of_index_rows(size: u64) -> Self {
         Self {
             size,
@@ -94,7 +94,7 @@ impl GatherDims {
             batch_index_rows: product(&index_rows_shape[batch_dims..]),
             indexed_dims: indexed.iter().map(|&dim| dim as u64).collect(),
             index_stride: 1,
-            place_dims: Vec::new(),
+            element_dims: Vec::new(),
             row_count,
             slice_len: product(slice),
             params_stride: product(slice),
@@ -109,9 +109,9 @@ impl GatherDims {
         self.indexed_dims.len()
     }
 
-    /// Returns true if the row that an index row selects depends on its place too, not only on its values.
-    pub(crate) fn has_places(&self) -> bool {
-        !self.place_dims.is_empty()
+    /// True for a gather_elements in which the row also depends on the coordinates of the index, not only on its value.
+    pub(crate) fn has_element_dims(&self) -> bool {
+        !self.element_dims.is_empty()
     }
 
     /// True if broadcasting repeats index rows in a block.
@@ -120,15 +120,15 @@ impl GatherDims {
         self.index_count != self.batch_index_rows
     }
 
-    /// Params rows that the place of output row `n` of a block adds to the row that its index row selects.
+    /// `element_offset(n)` of the formula: params rows that are added to the row that an index selects.
     #[inline]
-    pub(crate) fn place(&self, mut n: u64) -> u64 {
-        let mut place = 0;
-        for dim in self.place_dims.iter().rev() {
-            place += n % dim.size * dim.stride;
+    pub(crate) fn element_offset(&self, mut n: u64) -> u64 {
+        let mut offset = 0;
+        for dim in self.element_dims.iter().rev() {
+            offset += n % dim.size * dim.stride;
             n /= dim.size;
         }
-        place
+        offset
     }
 
     /// The first and the last of the index rows that output rows `first..=last` of a block read, counted in their batch.
@@ -140,7 +140,7 @@ impl GatherDims {
         // From the innermost dim out. If the coordinates in a dim differ, rows between the two may have any coordinates in
         // the dims further in, whose last index row is `all`.
         let (mut low, mut high, mut all) = (0, 0, 0);
-        for dim in self.place_dims.iter().rev() {
+        for dim in self.element_dims.iter().rev() {
             let (a, b) = (first % dim.size, last % dim.size);
             (first, last) = (first / dim.size, last / dim.size);
             if a == b {
@@ -163,7 +163,7 @@ impl GatherDims {
         spanned(self.params_rows(), self.params_stride, self.slice_len)
     }
 
-    /// Elements of params with the gap after the last slice.
+    /// Elements of params, with the gap after the last row too.
     pub(crate) fn params_len_with_gap(&self) -> u64 {
         self.params_rows() * self.params_stride
     }

@@ -1,6 +1,6 @@
 //! Plans of gather_elements: the checks of its shapes and attributes.
 
-use super::element_places::Shapes;
+use super::element_dims::Shapes;
 use super::gather::axis_of;
 use super::{GatherPlan, Operation, check_element_counts};
 use crate::bad_indices::{BadIndices, NegativeIndices};
@@ -167,7 +167,7 @@ impl GatherElements {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plan::dims::{GatherDims, PlaceDim};
+    use crate::plan::dims::{ElementDim, GatherDims};
 
     #[track_caller]
     fn dims(axis: i64, params_shape: &[usize], indices_shape: &[usize]) -> GatherDims {
@@ -177,8 +177,8 @@ mod tests {
     }
 
     fn places(dims: &GatherDims) -> Vec<(u64, u64)> {
-        let pair = |dim: &PlaceDim| (dim.size, dim.stride);
-        dims.place_dims.iter().map(pair).collect()
+        let pair = |dim: &ElementDim| (dim.size, dim.stride);
+        dims.element_dims.iter().map(pair).collect()
     }
 
     #[test]
@@ -234,7 +234,11 @@ mod tests {
         let repeated = dims(0, &[7, 3, 4], &[5, 1, 4]);
         assert_eq!((repeated.batch_size, repeated.outer_size), (1, 1));
         assert_eq!((repeated.index_count, repeated.batch_index_rows), (60, 20));
-        let index_strides: Vec<u64> = repeated.place_dims.iter().map(|d| d.index_stride).collect();
+        let index_strides: Vec<u64> = repeated
+            .element_dims
+            .iter()
+            .map(|d| d.index_stride)
+            .collect();
         assert_eq!(
             (places(&repeated), index_strides),
             (vec![(5, 0), (3, 4), (4, 1)], vec![4, 0, 1])

@@ -2,7 +2,7 @@
 //! are here too.
 
 pub(crate) mod dims;
-mod element_places;
+mod element_dims;
 mod gather;
 mod gather_elements;
 mod gather_nd;

@@ -163,7 +163,7 @@ impl GatherPlan {
     }
 
     /// This plan without gaps in the output.
-    pub(crate) fn with_packed_output(&self) -> Cow<'_, Self> {
+    pub(crate) fn with_dense_output(&self) -> Cow<'_, Self> {
         let output_stride = self.dims.slice_len;
         if self.dims.output_stride == output_stride {
             return Cow::Borrowed(self);

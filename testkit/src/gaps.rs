@@ -1,9 +1,9 @@
-//! Jobs whose rows have gaps after them.
+//! Samples whose rows have gaps after them.
 
-use crate::voices::{Job, pattern};
+use crate::samples::{Sample, pattern};
 
-impl Job {
-    /// This job with gaps of so many elements after the slices of params and after those of the output. `output` stays
+impl Sample {
+    /// This sample with gaps of so many elements after the slices of params and after those of the output. `output` stays
     /// without gaps.
     pub fn with_gaps(&self, gaps: [u64; 2]) -> Self {
         let slice_len = self.plan.slice_len();

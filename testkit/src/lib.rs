@@ -1,4 +1,4 @@
-//! Shared by the tests of the library and of its command: an oracle, the table of cases,
+//! Shared by the tests of the library, of devices and of the command: an oracle, the table of cases,
 //! small shapes, implementations that run a gather, and the recorded results of TensorFlow and ONNX.
 
 #![allow(clippy::unwrap_used, reason = "a case fails by panicking")]
@@ -18,6 +18,7 @@ mod coordinates;
 pub mod device;
 #[cfg(feature = "trials")]
 pub mod driver;
+pub mod element_types;
 mod examples;
 mod gaps;
 pub mod indices;
@@ -29,12 +30,14 @@ mod op;
 pub mod oracle;
 #[cfg(not(target_arch = "wasm32"))]
 pub mod ran;
+#[cfg(not(target_arch = "wasm32"))]
+pub mod random_shapes;
 mod rejected;
 mod rejection;
-mod replaced;
+pub mod replaced;
+mod runner;
+pub mod samples;
 pub mod sizes;
 pub mod small_shapes;
-mod voice;
-pub mod voices;
 #[cfg(feature = "gpu")]
 pub mod waits;

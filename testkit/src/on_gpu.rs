@@ -1,8 +1,8 @@
-//! A voice that gathers on any GPU.
+//! A runner that gathers on any GPU.
 
 use wgpu_gather::{BadIndices, GatherIndex, GatherPlan, Gpu, GpuError, RunError};
 
-use super::voices::{Element, Voice};
+use super::samples::{Element, Runner};
 use super::waits::params_shape;
 
 /// Gathers by a request that is awaited if `awaits` is set, and waited for if not.
@@ -15,7 +15,7 @@ pub fn blocking(gpu: &Gpu) -> OnGpu<'_> {
     OnGpu { gpu, awaits: false }
 }
 
-impl Voice for OnGpu<'_> {
+impl Runner for OnGpu<'_> {
     const DEVICE_DEFAULT: BadIndices = BadIndices::Fill;
 
     fn gather<T: Element, I: GatherIndex>(

@@ -14,9 +14,9 @@ pub fn dispatches(prepared: &wgpu_gather::PreparedGather) -> usize {
 
 /// The elements of each slice of an output that the caller gives, which may have gaps.
 pub fn output_slices(plan: &GatherPlan) -> impl Iterator<Item = Range<usize>> {
-    let packed: usize = plan.output_shape().iter().product();
+    let dense: usize = plan.output_shape().iter().product();
     let slice_len = usize::try_from(plan.slice_len()).expect("in memory");
-    let rows = packed.checked_div(slice_len).unwrap_or(0);
+    let rows = dense.checked_div(slice_len).unwrap_or(0);
     let with_gaps = usize::try_from(plan.output_len()).expect("in memory");
     // The last slice has no gap after it.
     let stride = match rows {

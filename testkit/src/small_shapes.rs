@@ -1,4 +1,4 @@
-//! All small shapes, and jobs for them.
+//! All small shapes, and samples for them.
 
 use std::ops::RangeInclusive;
 
@@ -7,7 +7,7 @@ use wgpu_gather::{BadIndices, IndexKind};
 use super::cases::{broadcast, case, elements, first, gather, gather_nd, nd_at};
 use super::indices::Hash;
 use super::oracle::{Case, Op};
-use super::voices::{Job, WIDTHS};
+use super::samples::{Sample, WIDTHS};
 
 /// The ranks of params and of indices.
 const RANKS: RangeInclusive<usize> = 0..=4;
@@ -48,19 +48,19 @@ pub fn small_shapes(params_shape: &[usize]) -> impl Iterator<Item = Case> {
     })
 }
 
-/// One job for each policy, from a case that gives valid shapes only. A hash of the case chooses the index values, the index
+/// One sample for each policy, from a case that gives valid shapes only. A hash of the case chooses the index values, the index
 /// kind, the element width and the meaning of negative indices.
-pub fn jobs_of(case: Case, policies: &[BadIndices]) -> Vec<Job> {
+pub fn samples_of(case: Case, policies: &[BadIndices]) -> Vec<Sample> {
     let hash = Hash::of(&case);
-    jobs_by(case, hash, policies)
+    samples_by(case, hash, policies)
 }
 
-pub fn jobs_by(mut case: Case, mut hash: Hash, policies: &[BadIndices]) -> Vec<Job> {
+pub fn samples_by(mut case: Case, mut hash: Hash, policies: &[BadIndices]) -> Vec<Sample> {
     let index_kind = IndexKind::ALL[hash.below(IndexKind::ALL.len())];
     let width = WIDTHS[hash.below(WIDTHS.len())];
     case.from_end = hash.below(2) == 1;
     case.fill(&[index_kind], &mut hash);
-    case.jobs(&[width], &[index_kind], policies)
+    case.samples(&[width], &[index_kind], policies)
 }
 
 /// gather with every axis and without one, and with every batch_dims, to the first invalid value on either side.

@@ -1,6 +1,6 @@
 //! Bugs of other gathers, named after their advisories and bug reports, on the planner and the CPU. The GPU's part is
-//! in tests/gpu/known_failures.rs. One buffer for reading and writing, with which burn and tract fail, is in
-//! tests/misuse/sharing.rs.
+//! in tests/device/gpu/known_failures.rs. One buffer for reading and writing, with which burn and tract fail, is in
+//! tests/device/misuse/sharing.rs.
 
 use wgpu_gather::{BadIndices, Gather, GatherNd, GatherPlan, NegativeIndices, RunError};
 

@@ -5,7 +5,7 @@ use wgpu_gather::{BadIndices, Gather, GatherNd, PlanError};
 use super::{BIG, along, assert_shape, nd};
 
 #[test]
-fn shapes_of_the_gather_nd_documentation() {
+fn the_gather_nd_documentations_shapes_are_planned() {
     assert_shape(nd(0, &[2, 2], &[2, 2]), &[2]);
     assert_shape(nd(0, &[2, 2], &[2, 1]), &[2, 2]);
     assert_shape(nd(0, &[2, 2, 2], &[1, 1]), &[1, 2, 2]);
@@ -24,7 +24,7 @@ fn shapes_of_the_gather_nd_documentation() {
 }
 
 #[test]
-fn shapes_of_the_gather_documentation() {
+fn the_gather_documentations_shapes_are_planned() {
     assert_shape(along(0, 0, &[6], &[]), &[]);
     assert_shape(along(0, 0, &[6], &[4]), &[4]);
     assert_shape(along(0, 0, &[6], &[2, 2]), &[2, 2]);

@@ -272,7 +272,7 @@ export const checks = {
     await shown.set('indices-shape', '3,2,1');
     await shown.matches('#wgsl mark', /fn rows_report\(/);
     await shown.matches('#explained', /64-bit/);
-    await shown.matches('#wgsl', /fn element_place\(/);
+    await shown.matches('#wgsl', /fn element_row\(/);
     await shown.page.click('summary');
   },
 };

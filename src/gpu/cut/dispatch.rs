@@ -106,25 +106,25 @@ impl Cut<'_> {
         keys
     }
 
-    /// The dispatches of a window: one, or one of the rows that can be packed and one of the rest.
+    /// The dispatches of a window: one, or one of the rows that can be packed and one of those left over.
     pub(super) fn dispatches_of(&self, window: Tile) -> impl Iterator<Item = Dispatch> {
-        let mut rest = window;
+        let mut left_over = window;
         std::iter::from_fn(move || {
-            let (start, end) = rest.output_rows;
+            let (start, end) = left_over.output_rows;
             (start < end).then(|| {
-                let choice = Choice::of(&self.sizes(rest));
+                let choice = Choice::of(&self.sizes(left_over));
                 let next = start + choice.rows;
                 let tile = Tile {
                     output_rows: (start, next),
-                    ..rest
+                    ..left_over
                 };
-                // The rest needs params from the block of its first row on.
+                // The rows left over need params from the block of its first row on.
                 let first_row = next / self.dims.index_count * self.block_rows();
-                let (row, row_end) = rest.params_rows;
-                rest = Tile {
+                let (row, row_end) = left_over.params_rows;
+                left_over = Tile {
                     output_rows: (next, end),
                     params_rows: (row.max(first_row), row_end),
-                    ..rest
+                    ..left_over
                 };
                 self.dispatch(tile, choice)
             })

@@ -5,7 +5,7 @@
 //! for each chunk of output rows        as many rows as bindings of output and indices hold
 //!     for each piece of a slice        one, unless a slice is longer than a binding or a dispatch holds
 //!         for each window of params    as many rows as a binding holds, of the rows that the chunk may need
-//!             one dispatch             of the chunk's rows that may need the window; two if packed rows leave a rest
+//!             one dispatch             of the chunk's rows that may need the window; two if some rows are left over
 //! ```
 //!
 //! Exactly one dispatch writes each piece of an output row: the dispatch that binds the params row, or, if the index
@@ -21,7 +21,7 @@ pub(crate) use self::dispatch::Dispatch;
 pub(crate) use self::shards::Shard;
 use self::shards::Shards;
 use super::bound::{alignment, binding_bytes, common_alignment};
-use super::kernel::{FindRows, Unit, WORKGROUP_SIZE, check_places};
+use super::kernel::{FindRows, Unit, WORKGROUP_SIZE, check_element_dims};
 use crate::element::ElementTypes;
 use crate::error::GatherError;
 use crate::plan::{GatherDims, GatherPlan};
@@ -30,7 +30,7 @@ use crate::plan::{GatherDims, GatherPlan};
 /// 32 bits.
 const MAX_COUNT: u64 = 1 << 31;
 
-/// A gather, with the places of its operands in their buffers. A start is the bytes from the last aligned offset to the
+/// A gather, with the offsets at which its operands start in their buffers. A start is the bytes from the last aligned offset to the
 /// operand.
 #[derive(Debug, Clone)]
 pub(crate) struct PlacedGather<'a> {
@@ -75,7 +75,7 @@ pub(crate) struct Cut<'a> {
     /// Bytes from one params row to the next, and from one output row to the next.
     params_stride: u64,
     output_stride: u64,
-    /// A power of two of bytes: the places of all slices in params and in the output are multiples of it.
+    /// A power of two of bytes: the offsets of all slices in params and in the output are multiples of it.
     slice_alignment: u64,
     /// Bytes of a piece of a slice: `slice_bytes`, unless slices are cut.
     piece_bytes: u64,
@@ -119,8 +119,8 @@ impl<'a> Cut<'a> {
         let strides = [dims.params_stride, dims.output_stride].map(in_bytes);
         let alignment = alignment(limits);
         let starts = shards.iter().map(|shard| shard.start);
-        let places = starts.chain(strides).chain([slice_bytes, output_start]);
-        let slice_alignment = common_alignment(places, alignment);
+        let offsets = starts.chain(strides).chain([slice_bytes, output_start]);
+        let slice_alignment = common_alignment(offsets, alignment);
         let max_grid_width = u64::from(limits.max_compute_workgroups_per_dimension);
         let mut cut = Self {
             dims,
@@ -144,7 +144,7 @@ impl<'a> Cut<'a> {
             max_grid_width,
         };
         if dims.output_len() > 0 {
-            check_places(dims)?;
+            check_element_dims(dims)?;
             cut.piece_bytes = cut.fitting_piece_bytes()?;
         }
         Ok(cut)

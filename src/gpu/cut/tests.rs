@@ -1,15 +1,15 @@
-//! Cuts of chosen plans to chosen limits. Small cuts are run by a stand-in for the shader; cuts of sizes far past any
-//! memory are checked without data.
+//! Cuts of chosen plans to chosen limits, without data: sizes may be far past any memory. The tests of the shaders run
+//! small cuts.
 
+mod checks;
 mod packed_and_indirect;
-mod stand_in;
 
 use super::*;
 use crate::gpu::bound::BoundRange;
 use crate::gpu::kernel::{Kernel, Unit};
 use crate::index::IndexKind;
 use crate::{Gather, GatherElements, GatherNd, GatherPlan};
-use stand_in::{assert_each_row_once, assert_fits, uniform};
+use checks::{assert_each_row_once, assert_fits, uniform};
 
 fn limits(binding_bytes: u64, workgroups: u32) -> wgpu::Limits {
     wgpu::Limits {

@@ -33,8 +33,8 @@ impl Cut<'_> {
 
         let rows = self.most_rows().min(match self.is_whole() {
             true => {
-                let place = self.output_row_start(start) + piece;
-                self.rows_in_binding(place, self.output_stride, self.slice_bytes)
+                let start = self.output_row_start(start) + piece;
+                self.rows_in_binding(start, self.output_stride, self.slice_bytes)
             }
             false => 1,
         });

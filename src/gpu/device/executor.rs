@@ -20,8 +20,16 @@ use crate::plan::{GatherPlan, ToPlan};
 /// CPU and zeros on a GPU, as in TensorFlow; by every other policy, for instance [`Fill`](crate::BadIndices::Fill), the
 /// two are alike.
 ///
-/// ```no_run
-#[doc = include_str!("../../../tests/doc_examples/executor.rs")]
+/// ```
+/// use wgpu_gather::{BadIndices, Executor, Gather};
+///
+/// let executor = Executor::new_blocking(); // or Executor::new().await
+/// println!("gathering on {executor}");
+/// let table = executor.upload(&[1.0_f32, 2.0, 3.0], &[3])?; // on the GPU, or in host memory
+/// let gather = Gather::new().bad_indices(BadIndices::Fill);
+/// let output = executor.gather(gather, &table, &[2, 3]).fill(-1.0).wait()?;
+/// assert_eq!(output, [3.0, -1.0]);
+/// # Ok::<(), wgpu_gather::GpuError>(())
 /// ```
 #[derive(Debug)]
 pub enum Executor {

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
-use super::owner::{Owner, Place};
+use super::owner::{Owner, Storage};
 use super::tensor::Tensor;
 use crate::cpu::{HostOperands, with_values};
 use crate::element::{ElementTypes, GatherElement};
@@ -16,7 +16,7 @@ use crate::plan::GatherPlan;
 use crate::plan::lengths::check_len;
 
 /// All that a gather needs, unchecked.
-pub struct GatherJob<'a, T> {
+pub struct UncheckedGather<'a, T> {
     /// `None` for the CPU.
     pub(super) owner: Option<&'a Arc<Owner>>,
     pub(super) plan: Result<Cow<'a, GatherPlan>, GpuError>,
@@ -35,22 +35,22 @@ pub struct GatherJob<'a, T> {
 /// Indices of a type that is known only at run time.
 pub(super) struct IndexOperand<'a> {
     /// Values; bytes, as `U8`, if the request is for bytes.
-    pub(super) place: Place<IndexValues<'a>>,
+    pub(super) storage: Storage<IndexValues<'a>>,
     /// True for a slice of the caller's, which a GPU takes too.
     pub(super) is_slice: bool,
     /// Values, or bytes.
     pub(super) len: usize,
 }
 
-impl<T: GatherElement> GatherJob<'_, T> {
+impl<T: GatherElement> UncheckedGather<'_, T> {
     pub(super) fn plan(&self) -> Result<&GatherPlan, GpuError> {
         self.plan.as_deref().map_err(Clone::clone)
     }
 
     /// Plans for an output that the gather makes, which has no gaps.
-    pub(super) fn pack_output(&mut self) {
+    pub(super) fn make_output_dense(&mut self) {
         let Ok(plan) = &self.plan else { return };
-        if let Cow::Owned(plan) = plan.with_packed_output() {
+        if let Cow::Owned(plan) = plan.with_dense_output() {
             self.plan = Ok(Cow::Owned(plan));
         }
     }
@@ -97,14 +97,14 @@ impl<T: GatherElement> GatherJob<'_, T> {
     /// Writes the mask, and gathers on the CPU, with the checks of a GPU: into the caller's tensor, or else into the vector
     /// that is returned.
     pub(super) fn run(&mut self, output: Option<&mut Tensor<T>>) -> Result<Vec<T>, GpuError> {
-        let params = self.params.place.on_host(Operand::Params)?;
-        let indices = *self.indices.place.on_host(Operand::Indices)?;
+        let params = self.params.storage.on_host(Operand::Params)?;
+        let indices = *self.indices.storage.on_host(Operand::Indices)?;
         let mask = self.mask.take();
         let mask_len = mask.as_ref().map(|mask| mask.len());
-        let mask = mask.map(|mask| mask.place.on_host_mut(Operand::Mask));
+        let mask = mask.map(|mask| mask.storage.on_host_mut(Operand::Mask));
         let mask = mask.transpose()?;
         let output_len = output.as_ref().map(|output| output.len());
-        let output = output.map(|output| output.place.on_host_mut(Operand::Output));
+        let output = output.map(|output| output.storage.on_host_mut(Operand::Output));
         let output = output.transpose()?;
         let (plan, _) = self.checked(mask_len, output_len)?;
         let types = self.types;
@@ -135,9 +135,9 @@ impl<T: GatherElement> GatherJob<'_, T> {
     }
 }
 
-impl<T> fmt::Debug for GatherJob<'_, T> {
+impl<T> fmt::Debug for UncheckedGather<'_, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("GatherJob")
+        f.debug_struct("UncheckedGather")
             .field("plan", &self.plan)
             .field("types", &self.types)
             .finish_non_exhaustive()

@@ -191,14 +191,14 @@ impl Owner {
     }
 }
 
-/// The place of elements: host memory, or a buffer on the GPU of an owner.
+/// The storage of elements: host memory, or a buffer on the GPU of an owner.
 #[derive(Debug)]
-pub(super) enum Place<H> {
+pub(super) enum Storage<H> {
     Host(H),
     Gpu(wgpu::Buffer, Arc<Owner>),
 }
 
-impl<H> Place<H> {
+impl<H> Storage<H> {
     /// The buffer, for work on the GPU of `owner`.
     pub(super) fn on_gpu(
         &self,
@@ -227,11 +227,11 @@ impl<H> Place<H> {
         }
     }
 
-    /// The same place, with a view of elements in host memory.
-    pub(super) fn view<'a, V>(&'a self, view: impl FnOnce(&'a H) -> V) -> Place<V> {
+    /// The same storage, with a view of elements in host memory.
+    pub(super) fn view<'a, V>(&'a self, view: impl FnOnce(&'a H) -> V) -> Storage<V> {
         match self {
-            Self::Host(elements) => Place::Host(view(elements)),
-            Self::Gpu(buffer, owner) => Place::Gpu(buffer.clone(), Arc::clone(owner)),
+            Self::Host(elements) => Storage::Host(view(elements)),
+            Self::Gpu(buffer, owner) => Storage::Gpu(buffer.clone(), Arc::clone(owner)),
         }
     }
 }

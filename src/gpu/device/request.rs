@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use super::gather::{GatherJob, IndexOperand};
-use super::owner::{Owner, Place};
+use super::gather::{IndexOperand, UncheckedGather};
+use super::owner::{Owner, Storage};
 use super::tensor::{Tensor, check_shape};
 use super::waiting::{Request, boxed};
 use crate::element::{ElementTypes, GatherElement};
@@ -95,15 +95,15 @@ impl<'a, I: GatherIndex> Indices<'a, I> {
     }
 
     fn operand(&self) -> IndexOperand<'a> {
-        let (place, len) = match self.0 {
-            Source::Slice(values, _) => (Place::Host(I::values(values)), values.len()),
+        let (storage, len) = match self.0 {
+            Source::Slice(values, _) => (Storage::Host(I::values(values)), values.len()),
             Source::Tensor(tensor) => {
                 let values = |values: &'a Vec<I>| I::values(values);
-                (tensor.place.view(values), tensor.len())
+                (tensor.storage.view(values), tensor.len())
             }
         };
         IndexOperand {
-            place,
+            storage,
             is_slice: matches!(self.0, Source::Slice(..)),
             len,
         }
@@ -112,10 +112,10 @@ impl<'a, I: GatherIndex> Indices<'a, I> {
 
 /// The request for a gather, made by [`Gpu::gather`](crate::Gpu::gather), [`Gpu::gather_bytes`](crate::Gpu::gather_bytes)
 /// and the calls of an [`Executor`](crate::Executor). See [`Request`].
-pub type GatherRequest<'a, T, O = Vec<T>> = Request<'a, GatherJob<'a, T>, O>;
+pub type GatherRequest<'a, T, O = Vec<T>> = Request<'a, UncheckedGather<'a, T>, O>;
 
 /// Options of a gather to the host.
-impl<'a, T: GatherElement> Request<'a, GatherJob<'a, T>, Vec<T>> {
+impl<'a, T: GatherElement> Request<'a, UncheckedGather<'a, T>, Vec<T>> {
     /// Keeps the output on the GPU, as a tensor of the plan's output shape; for bytes, the bytes of an element are a last
     /// dim. The request then waits for no work of the GPU, except for the report that the policy
     /// [`BadIndices::Error`](crate::BadIndices::Error) needs. The output of an [`Executor`](crate::Executor) without a
@@ -126,8 +126,8 @@ impl<'a, T: GatherElement> Request<'a, GatherJob<'a, T>, Vec<T>> {
     /// ```
     pub fn on_gpu(self) -> GatherRequest<'a, T, Tensor<T>> {
         Request {
-            job: self.job,
-            finish: |job, wait| boxed(job.into_new_tensor(wait)),
+            input: self.input,
+            finish: |input, wait| boxed(input.into_new_tensor(wait)),
         }
     }
 
@@ -148,16 +148,16 @@ impl<'a, T: GatherElement> Request<'a, GatherJob<'a, T>, Vec<T>> {
     /// # Ok::<(), wgpu_gather::GpuError>(())
     /// ```
     pub fn into_tensor(mut self, output: &'a mut Tensor<T>) -> GatherRequest<'a, T, ()> {
-        self.job.output = Some(output);
+        self.input.output = Some(output);
         Request {
-            job: self.job,
-            finish: |job, wait| boxed(job.into_tensor(wait)),
+            input: self.input,
+            finish: |input, wait| boxed(input.into_tensor(wait)),
         }
     }
 }
 
 /// Options of any gather.
-impl<'a, T: GatherElement, O> Request<'a, GatherJob<'a, T>, O> {
+impl<'a, T: GatherElement, O> Request<'a, UncheckedGather<'a, T>, O> {
     /// Bad rows hold `fill` instead of zeros. Widths are limited as for
     /// [`GatherBuffers::fill`](crate::GatherBuffers::fill). A request for bytes takes
     /// [`fill_bytes`](Self::fill_bytes).
@@ -175,7 +175,7 @@ impl<'a, T: GatherElement, O> Request<'a, GatherJob<'a, T>, O> {
 
     /// As [`fill`](Self::fill), but takes the bytes of one element.
     pub fn fill_bytes(mut self, fill: &[u8]) -> Self {
-        self.job.fill = Some(Fill::new(fill));
+        self.input.fill = Some(Fill::new(fill));
         self
     }
 
@@ -197,7 +197,7 @@ impl<'a, T: GatherElement, O> Request<'a, GatherJob<'a, T>, O> {
     /// # Ok::<(), wgpu_gather::GpuError>(())
     /// ```
     pub fn mask(mut self, mask: &'a mut Tensor<bool>) -> Self {
-        self.job.mask = Some(mask);
+        self.input.mask = Some(mask);
         self
     }
 }
@@ -209,7 +209,7 @@ pub(super) fn gather<'a, T: GatherElement, I: GatherIndex>(
     params: &'a Tensor<T>,
     indices: &Indices<'a, I>,
 ) -> GatherRequest<'a, T> {
-    request(GatherJob {
+    request(UncheckedGather {
         owner,
         plan: planned(plan, params.shape(), indices),
         types: ElementTypes::of::<T, I>(),
@@ -230,14 +230,14 @@ pub(super) fn gather_bytes<'a>(
     params: &'a Tensor<u8>,
     indices: &'a Tensor<u8>,
 ) -> GatherRequest<'a, u8> {
-    request(GatherJob {
+    request(UncheckedGather {
         owner,
         plan: Ok(Cow::Borrowed(plan)),
         types,
         in_bytes: true,
         params,
         indices: IndexOperand {
-            place: indices.place.view(|bytes| IndexValues::U8(bytes)),
+            storage: indices.storage.view(|bytes| IndexValues::U8(bytes)),
             is_slice: false,
             len: indices.len(),
         },
@@ -247,10 +247,10 @@ pub(super) fn gather_bytes<'a>(
     })
 }
 
-fn request<T: GatherElement>(job: GatherJob<'_, T>) -> GatherRequest<'_, T> {
+fn request<T: GatherElement>(input: UncheckedGather<'_, T>) -> GatherRequest<'_, T> {
     Request {
-        job,
-        finish: |job, wait| boxed(job.into_host(wait)),
+        input,
+        finish: |input, wait| boxed(input.into_host(wait)),
     }
 }
 

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use super::gather::GatherJob;
-use super::owner::{HostBuffers, Owner, Place};
+use super::gather::UncheckedGather;
+use super::owner::{HostBuffers, Owner, Storage};
 use super::tensor::Tensor;
 use super::waiting::{Mapping, Wait, elements_of};
 use crate::bad_indices::BadIndices;
@@ -54,10 +54,10 @@ struct OnGpu<'a> {
     output: Option<&'a wgpu::Buffer>,
 }
 
-impl<'a, T: GatherElement> GatherJob<'a, T> {
+impl<'a, T: GatherElement> UncheckedGather<'a, T> {
     /// Gathers, and brings the output to the host.
     pub(super) async fn into_host(mut self, wait: Wait) -> Result<Vec<T>, GpuError> {
-        self.pack_output();
+        self.make_output_dense();
         let Some(owner) = self.owner else {
             return self.run(None);
         };
@@ -77,10 +77,10 @@ impl<'a, T: GatherElement> GatherJob<'a, T> {
 
     /// Gathers into a new tensor.
     pub(super) async fn into_new_tensor(mut self, wait: Wait) -> Result<Tensor<T>, GpuError> {
-        self.pack_output();
+        self.make_output_dense();
         let Some(owner) = self.owner else {
             let elements = self.run(None)?;
-            return Ok(Tensor::new(Place::Host(elements), &self.output_shape()?));
+            return Ok(Tensor::new(Storage::Host(elements), &self.output_shape()?));
         };
         let start = || self.start_to_tensor(owner);
         let (output, report) = scoped_start(&owner.device, start).await?;
@@ -135,8 +135,8 @@ impl<'a, T: GatherElement> GatherJob<'a, T> {
         let on_gpu = self.on_gpu(owner, None)?;
         let buffer = owner.make_tensor(Operand::Output, on_gpu.bytes.output)?;
         let report = self.submit_into(owner, &on_gpu, &buffer)?;
-        let place = Place::Gpu(buffer, Arc::clone(owner));
-        Ok((Tensor::new(place, &self.output_shape()?), report))
+        let storage = Storage::Gpu(buffer, Arc::clone(owner));
+        Ok((Tensor::new(storage, &self.output_shape()?), report))
     }
 
     /// Submits the gather into the caller's tensor and, if there is a report, starts to map it.
@@ -185,15 +185,15 @@ impl<'a, T: GatherElement> GatherJob<'a, T> {
         owner: &Arc<Owner>,
         output: Option<&'j Tensor<T>>,
     ) -> Result<OnGpu<'j>, GpuError> {
-        let params = self.params.place.on_gpu(Operand::Params, owner)?;
-        let indices = match (&self.indices.place, self.indices.is_slice) {
-            (Place::Host(_), true) => None,
-            (place, _) => Some(place.on_gpu(Operand::Indices, owner)?),
+        let params = self.params.storage.on_gpu(Operand::Params, owner)?;
+        let indices = match (&self.indices.storage, self.indices.is_slice) {
+            (Storage::Host(_), true) => None,
+            (storage, _) => Some(storage.on_gpu(Operand::Indices, owner)?),
         };
         let mask = self.mask.as_deref();
-        let mask_buffer = mask.map(|mask| mask.place.on_gpu(Operand::Mask, owner));
+        let mask_buffer = mask.map(|mask| mask.storage.on_gpu(Operand::Mask, owner));
         let mask_buffer = mask_buffer.transpose()?;
-        let output_buffer = output.map(|output| output.place.on_gpu(Operand::Output, owner));
+        let output_buffer = output.map(|output| output.storage.on_gpu(Operand::Output, owner));
         let output_buffer = output_buffer.transpose()?;
         let (plan, bytes) = self.checked(mask.map(Tensor::len), output.map(Tensor::len))?;
         Ok(OnGpu {
@@ -215,8 +215,8 @@ impl<'a, T: GatherElement> GatherJob<'a, T> {
         output: &wgpu::Buffer,
         then: impl FnOnce(&mut wgpu::CommandEncoder),
     ) -> Result<(wgpu::SubmissionIndex, Option<Report<'j>>), GpuError> {
-        let staged = match (&self.indices.place, on_gpu.indices) {
-            (Place::Host(values), None) => Some(owner.stage(Operand::Indices, values.bytes())?),
+        let staged = match (&self.indices.storage, on_gpu.indices) {
+            (Storage::Host(values), None) => Some(owner.stage(Operand::Indices, values.bytes())?),
             _ => None,
         };
         let indices = staged.as_ref().map(|staged| &staged.buffer);

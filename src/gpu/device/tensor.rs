@@ -6,7 +6,7 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-use super::owner::{Owner, Place, TENSOR};
+use super::owner::{Owner, Storage, TENSOR};
 use super::waiting::{Mapping, Request, Wait, boxed, copied, elements_of, reserved};
 use crate::element::GatherElement;
 use crate::error::{GatherError, GpuError, Operand};
@@ -21,7 +21,7 @@ use crate::gpu::types::range_bytes;
 /// ([`on_gpu`](crate::Request::on_gpu)). A tensor belongs to the [`Gpu`](crate::Gpu) that made it. A tensor of an
 /// [`Executor`](crate::Executor) without a GPU is in host memory. Share a tensor by `&` or by `Arc`.
 pub struct Tensor<T> {
-    pub(super) place: Place<Vec<T>>,
+    pub(super) storage: Storage<Vec<T>>,
     shape: Vec<usize>,
     /// The product of the shape.
     len: usize,
@@ -39,16 +39,16 @@ impl<T: GatherElement> Tensor<T> {
         if size_of::<T>() == 0 {
             return Err(GatherError::ZeroSizedElement.into());
         }
-        let place = match (owner, elements) {
+        let storage = match (owner, elements) {
             (Some(owner), elements) => {
                 let staged = owner.stage(Operand::Tensor, bytemuck::cast_slice(&elements))?;
                 owner.submit("wgpu-gather/upload", |encoder| staged.copy(encoder))?;
-                Place::Gpu(staged.buffer, Arc::clone(owner))
+                Storage::Gpu(staged.buffer, Arc::clone(owner))
             }
-            (None, Cow::Owned(elements)) => Place::Host(elements),
-            (None, Cow::Borrowed(elements)) => Place::Host(copied(elements)?),
+            (None, Cow::Owned(elements)) => Storage::Host(elements),
+            (None, Cow::Borrowed(elements)) => Storage::Host(copied(elements)?),
         };
-        Ok(Self::new(place, shape))
+        Ok(Self::new(storage, shape))
     }
 
     /// Elements whose bits are all zero.
@@ -58,18 +58,18 @@ impl<T: GatherElement> Tensor<T> {
         }
         let len = elements_in(shape).unwrap_or(usize::MAX);
         let bytes = bytes_of::<T>(len)?;
-        let place = match owner {
-            Some(owner) => Place::Gpu(
+        let storage = match owner {
+            Some(owner) => Storage::Gpu(
                 owner.make_tensor(Operand::Tensor, bytes)?,
                 Arc::clone(owner),
             ),
             None => {
                 let mut elements = reserved(Operand::Tensor, len)?;
                 elements.resize(len, T::zeroed());
-                Place::Host(elements)
+                Storage::Host(elements)
             }
         };
-        Ok(Self::new(place, shape))
+        Ok(Self::new(storage, shape))
     }
 
     /// The elements of an app's buffer.
@@ -101,7 +101,7 @@ impl<T: GatherElement> Tensor<T> {
             }
             .into());
         }
-        Ok(Self::new(Place::Gpu(buffer, Arc::clone(owner)), shape))
+        Ok(Self::new(Storage::Gpu(buffer, Arc::clone(owner)), shape))
     }
 
     /// The elements, brought to the host after all commands submitted so far.
@@ -119,17 +119,17 @@ impl<T: GatherElement> Tensor<T> {
     /// ```
     pub fn download(&self) -> Download<'_, T> {
         Request {
-            job: self,
+            input: self,
             finish: |tensor, wait| boxed(download(tensor, wait)),
         }
     }
 }
 
 impl<T> Tensor<T> {
-    /// A tensor of a shape that has as many elements as `place`.
-    pub(super) fn new(place: Place<Vec<T>>, shape: &[usize]) -> Self {
+    /// A tensor of a shape that has as many elements as `storage`.
+    pub(super) fn new(storage: Storage<Vec<T>>, shape: &[usize]) -> Self {
         Self {
-            place,
+            storage,
             shape: shape.to_vec(),
             len: elements_in(shape).expect("a shape of elements that are there"),
             element: PhantomData,
@@ -181,9 +181,9 @@ impl<T> Tensor<T> {
     ///
     /// [`GpuError::InHostMemory`] for a tensor of an [`Executor`](crate::Executor) without a GPU.
     pub fn buffer(&self) -> Result<&wgpu::Buffer, GpuError> {
-        match &self.place {
-            Place::Gpu(buffer, _) => Ok(buffer),
-            Place::Host(_) => Err(GpuError::InHostMemory),
+        match &self.storage {
+            Storage::Gpu(buffer, _) => Ok(buffer),
+            Storage::Host(_) => Err(GpuError::InHostMemory),
         }
     }
 }
@@ -201,9 +201,9 @@ impl<T> fmt::Debug for Tensor<T> {
 pub type Download<'a, T> = Request<'a, &'a Tensor<T>, Vec<T>>;
 
 async fn download<T: GatherElement>(tensor: &Tensor<T>, wait: Wait) -> Result<Vec<T>, GpuError> {
-    let (buffer, owner) = match &tensor.place {
-        Place::Host(elements) => return copied(elements),
-        Place::Gpu(buffer, owner) => (buffer, owner),
+    let (buffer, owner) = match &tensor.storage {
+        Storage::Host(elements) => return copied(elements),
+        Storage::Gpu(buffer, owner) => (buffer, owner),
     };
     let bytes = tensor.len() * size_of::<T>();
     let start = || start_download(owner, buffer, bytes as u64);

@@ -60,7 +60,7 @@ pub enum Wait {
 /// app, for instance of its own `map_async`, may run on that thread. Where no thread can be started, the futures poll.
 #[must_use = "nothing is submitted before the request is awaited or waited for"]
 pub struct Request<'a, J, O> {
-    pub(super) job: J,
+    pub(super) input: J,
     pub(super) finish: Finish<'a, J, O>,
 }
 
@@ -74,7 +74,7 @@ impl<J, O> Request<'_, J, O> {
     /// The errors of the request.
     #[cfg(not(target_arch = "wasm32"))]
     pub fn wait(self) -> Result<O, GpuError> {
-        pollster::block_on((self.finish)(self.job, Wait::Block))
+        pollster::block_on((self.finish)(self.input, Wait::Block))
     }
 }
 
@@ -83,14 +83,14 @@ impl<'a, J, O> IntoFuture for Request<'a, J, O> {
     type IntoFuture = Boxed<'a, Self::Output>;
 
     fn into_future(self) -> Self::IntoFuture {
-        (self.finish)(self.job, Wait::Poll)
+        (self.finish)(self.input, Wait::Poll)
     }
 }
 
 impl<J: fmt::Debug, O> fmt::Debug for Request<'_, J, O> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut text = f.debug_struct("Request");
-        text.field("job", &self.job).finish_non_exhaustive()
+        text.field("input", &self.input).finish_non_exhaustive()
     }
 }
 

@@ -75,7 +75,7 @@ fn the_first_line_of_the_table_that_fits_is_taken() {
     assert_choice(several_blocks(396, 400), packed(4), WORDS, 2000);
     for (not_packed, find) in [
         (sizes(3, 4), WORDS),
-        // The rest is not worth a dispatch.
+        // One row left over is not worth a dispatch.
         (sizes(103, 4), WORDS),
         (several_blocks(0, 401), WORDS),
         (several_blocks(397, 400), WORDS),

@@ -18,7 +18,7 @@ fn plan(index_rows: usize, index_depth: usize) -> GatherPlan {
     plan.expect("a valid shape")
 }
 
-/// Checks that the dispatches judge each index row once, in order, within the limits; returns the rows of each.
+/// Checks that the dispatches check each index row once, in order, within the limits; returns the rows of each.
 fn checked(plan: &GatherPlan, index_kind: IndexKind, limits: &wgpu::Limits) -> Vec<u64> {
     let alignment = alignment(limits);
     checked_at(
@@ -30,7 +30,7 @@ fn checked(plan: &GatherPlan, index_kind: IndexKind, limits: &wgpu::Limits) -> V
     checked_at([0; 2], plan, index_kind, limits)
 }
 
-/// As [`checked`], with indices and mask that start some bytes after an offset that can be bound.
+/// As [`checked`], with indices and mask that start some bytes after an aligned offset.
 fn checked_at(
     starts: [u64; 2],
     plan: &GatherPlan,
@@ -136,7 +136,7 @@ fn bindings_and_workgroups_cut_a_mask() {
 }
 
 #[test]
-fn rows_beyond_32_bits_are_judged() {
+fn rows_beyond_32_bits_are_in_the_mask() {
     let found = checked(
         &plan(5 << 30, 1),
         IndexKind::U8,

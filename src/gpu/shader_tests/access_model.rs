@@ -5,7 +5,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
-use super::interpreter::Access;
 use super::lanes::{Case, Run, mixed};
 use crate::Gather;
 use crate::element::ElementTypes;
@@ -13,6 +12,7 @@ use crate::gpu::cut::Dispatch;
 use crate::gpu::kernel::{Kernel, WORKGROUP_SIZE};
 use crate::gpu::shaders::binding;
 use crate::index::IndexKind;
+use naga_interpreter::Access;
 
 const SUBGROUP: u32 = 32;
 const LINE_BYTES: u64 = 128;

@@ -13,10 +13,10 @@ use crate::{Gather, GatherElements, GatherNd, GatherPlan};
 /// Most bytes of a binding: whole words that 32 bits can count.
 const MOST: u64 = u32::MAX as u64 - 3;
 
-/// An index at a place: the first or the last entry of its dim, one out of range, or a random one.
+/// The index at a position: the first or the last entry of its dim, one out of range, or a random one.
 fn index(dims: &[u64], kind: IndexKind, at: u64) -> i128 {
-    let place = usize::try_from(at % dims.len() as u64).expect("dims are few");
-    let (dim, random) = (i128::from(dims[place]), i128::from(mixed(at)));
+    let k = usize::try_from(at % dims.len() as u64).expect("dims are few");
+    let (dim, random) = (i128::from(dims[k]), i128::from(mixed(at)));
     let value = match random % 16 {
         0 => 0,
         1 => dim,
@@ -118,7 +118,7 @@ fn check(is_general: bool, cases: &[(GatherPlan, u64, IndexKind, Kernel)]) {
 }
 
 #[test]
-fn params_that_end_near_4_gib() {
+fn params_that_end_near_4_gib_are_gathered() {
     check(
         false,
         &[
@@ -135,7 +135,7 @@ fn params_that_end_near_4_gib() {
 }
 
 #[test]
-fn output_and_indices_that_end_near_4_gib() {
+fn output_and_indices_that_end_near_4_gib_are_gathered() {
     check(
         false,
         &[
@@ -153,7 +153,7 @@ fn output_and_indices_that_end_near_4_gib() {
 }
 
 #[test]
-fn blocks_that_end_near_4_gib() {
+fn blocks_that_end_near_4_gib_are_gathered() {
     check(
         false,
         &[
@@ -180,7 +180,7 @@ fn blocks_that_end_near_4_gib() {
 }
 
 #[test]
-fn rows_of_64_bits_and_their_windows() {
+fn rows_of_64_bits_are_gathered_from_their_windows() {
     check(
         true,
         &[
@@ -224,7 +224,7 @@ fn elements(params: &[usize], indices: &[usize]) -> GatherPlan {
 }
 
 #[test]
-fn blocks_of_any_size_and_four_rows_a_lane() {
+fn blocks_of_any_size_take_four_rows_a_lane() {
     check(
         false,
         &[

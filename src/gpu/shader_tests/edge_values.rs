@@ -73,16 +73,16 @@ fn edges(kind: IndexKind, dim: u64) -> Vec<i128> {
     edges.into_iter().collect()
 }
 
-/// Index rows with an edge value in one place, and in all places.
+/// Index rows with an edge value at one value, and at all values.
 pub(super) fn index_rows(kind: IndexKind, dims: &[usize]) -> Vec<i128> {
     let mut rows = Vec::new();
-    for (place, &dim) in dims.iter().enumerate() {
+    for (k, &dim) in dims.iter().enumerate() {
         for edge in edges(kind, dim as u64) {
             let last = (dim as i128 - 1).min(*range(kind).end());
             let mut row = vec![last; dims.len()];
-            row[place] = edge;
+            row[k] = edge;
             rows.extend(row);
-            if place > 0 {
+            if k > 0 {
                 rows.extend(vec![edge; dims.len()]);
             }
         }
@@ -223,7 +223,7 @@ const GENERAL: [&str; 5] = [
 ];
 
 #[test]
-fn edge_values_of_one_or_two_dims() {
+fn edge_values_of_one_or_two_dims_give_the_rows_of_the_oracle() {
     // Indices that wrap take the general kernels.
     let both = ["packed", "rows vec4", "rows words"]
         .into_iter()
@@ -236,13 +236,13 @@ fn edge_values_of_one_or_two_dims() {
 }
 
 #[test]
-fn edge_values_of_three_dims() {
+fn edge_values_of_three_dims_give_the_rows_of_the_oracle() {
     let kernels = check_dims(&[5, 3, 2], &SLICES);
     assert_eq!(kernels.into_iter().collect::<Vec<_>>(), GENERAL);
 }
 
 #[test]
-fn edge_values_of_dims_near_the_end_of_a_word() {
+fn edge_values_of_dims_near_2_to_the_32_give_the_rows_of_the_oracle() {
     let slices = [(1, 1), (2, 2), (3, 3)];
     let kernels = [
         check_dims(&[1 << 31], &slices),
@@ -262,7 +262,7 @@ fn edge_values_of_dims_near_the_end_of_a_word() {
 }
 
 #[test]
-fn edge_values_of_bytes_and_half_words() {
+fn edge_values_of_bytes_and_half_words_give_the_rows_of_the_oracle() {
     let slices = [(1, 1), (4, 2), (16, 8)];
     let general = ["general bytes", "general rows vec4", "general rows words"];
     for dims in [&[5][..], &[127], &[128], &[129], &[255], &[256], &[5, 3]] {
@@ -277,7 +277,7 @@ fn edge_values_of_bytes_and_half_words() {
 }
 
 #[test]
-fn edge_values_of_elements_whose_place_counts() {
+fn edge_values_of_elements_give_the_rows_of_the_oracle() {
     let plan = |rows, _, bad_indices, negative_indices| {
         let gather = GatherElements::new().bad_indices(bad_indices);
         let gather = gather.negative_indices(negative_indices);

@@ -1,4 +1,4 @@
-//! Tests of rows with gaps after them, and of operands that start between the offsets that can be bound.
+//! Tests of rows with gaps after them, and of operands that start between aligned offsets.
 
 use super::small_gathers::{SLICES, WHOLE, blocks, limits, run_at};
 use crate::Gather;
@@ -8,7 +8,7 @@ use crate::index::IndexKind;
 
 /// Rows with gaps in params, in the output or in both, in each kernel, at starts that words do not divide.
 #[test]
-fn rows_with_gaps_and_operands_at_any_start() {
+fn rows_with_gaps_are_gathered_at_any_start() {
     let mut kernels = Vec::new();
     for (number, (slice_bytes, element)) in SLICES.into_iter().enumerate() {
         let unit = element as u64;

@@ -15,7 +15,6 @@ use naga::{Module, ShaderStage};
 
 use self::bindings::Bindings;
 pub(super) use self::case::{Case, byte_of, index_of, mixed, word_before};
-use super::interpreter::{Access, Machine};
 use super::oracle::{Slice, slice_of};
 use crate::gpu::cut::Dispatch;
 use crate::gpu::kernel::{Kernel, LONG_UNITS, WORKGROUP_SIZE};
@@ -23,6 +22,7 @@ use crate::gpu::shaders::EntryPoint;
 use crate::gpu::shaders::Shader;
 use crate::gpu::types::range_bytes;
 use crate::gpu::uniform::GatherUniform;
+use naga_interpreter::{Access, Machine};
 
 /// The module of an entry point, with values for the overrides; made once.
 pub(super) fn module(entry_point: EntryPoint) -> Arc<Module> {
@@ -99,20 +99,20 @@ impl<'a> Run<'a> {
 
     /// Runs all lanes of all dispatches, and finish_report after each that reports.
     pub(super) fn all(&mut self) {
-        let mut begins_report = true;
+        let mut is_first_report = true;
         for dispatch in self.case.dispatches() {
             let workgroups = u64::from(dispatch.workgroups.0) * u64::from(dispatch.workgroups.1);
             self.dispatch(&dispatch, 0..workgroups, 0..WORKGROUP_SIZE);
             if self.reports && dispatch.reports {
-                self.finish_report(&dispatch, begins_report);
-                begins_report = false;
+                self.finish_report(&dispatch, is_first_report);
+                is_first_report = false;
             }
             assert_eq!(self.counter, [0; 2], "{dispatch:?}");
         }
     }
 
-    pub(super) fn finish_report(&mut self, dispatch: &Dispatch, begins_report: bool) {
-        let uniform = self.uniform(dispatch, begins_report);
+    pub(super) fn finish_report(&mut self, dispatch: &Dispatch, is_first_report: bool) {
+        let uniform = self.uniform(dispatch, is_first_report);
         self.run(dispatch, EntryPoint::FinishReport, &uniform, [0], 0..1);
     }
 
@@ -126,7 +126,7 @@ impl<'a> Run<'a> {
                 .expected(dispatch, word * 4..(word * 4 + 4).min(end))
                 .collect();
             for at in word * 4..word * 4 + 4 {
-                let expected = expected.iter().find(|&&(place, _)| place == at);
+                let expected = expected.iter().find(|&&(first, _)| first == at);
                 let before = byte_of(word_before(word), at);
                 let expected = expected.map_or(before, |&(_, byte)| byte);
                 let plan = &case.plan;
@@ -160,13 +160,13 @@ impl<'a> Run<'a> {
     pub(super) fn check_all(&self) {
         let (case, plan) = (self.case, &self.case.plan);
         let slice_bytes = case.slice_bytes();
-        let mut end = case.output_place(0) / 4 * 4;
+        let mut end = case.output_row_at(0) / 4 * 4;
         for row in 0..plan.dims().output_rows() {
             let slice = case.slice(row);
-            let place = case.output_place(row);
-            self.check_kept(end..place);
-            end = place + slice_bytes;
-            let found: Vec<u8> = (place..place + slice_bytes)
+            let first = case.output_row_at(row);
+            self.check_kept(end..first);
+            end = first + slice_bytes;
+            let found: Vec<u8> = (first..first + slice_bytes)
                 .map(|at| self.output_byte(at))
                 .collect();
             let expected: Vec<u8> = (0..slice_bytes).map(slice).collect();
@@ -211,10 +211,10 @@ impl<'a> Run<'a> {
         }
     }
 
-    fn uniform(&self, dispatch: &Dispatch, begins_report: bool) -> GatherUniform {
+    fn uniform(&self, dispatch: &Dispatch, is_first_report: bool) -> GatherUniform {
         let (plan, fill) = (&self.case.plan, self.case.fill_pattern());
         let index_kind = self.case.types.index_kind;
-        GatherUniform::new(plan, index_kind, dispatch, fill, begins_report)
+        GatherUniform::new(plan, index_kind, dispatch, fill, is_first_report)
     }
 
     fn run(

@@ -4,7 +4,6 @@
 use std::collections::HashMap;
 
 use super::edge_values::index_rows;
-use super::interpreter::{Access, Machine, Memory};
 use super::lanes::{Case, byte_of, index_of, mixed, module, word_before};
 use super::oracle::is_bad;
 use crate::bad_indices::{BadIndices, NegativeIndices};
@@ -15,6 +14,7 @@ use crate::gpu::mask::MaskDispatch;
 use crate::gpu::shaders::{EntryPoint, binding};
 use crate::index::IndexKind;
 use crate::{Gather, GatherElements, GatherNd, GatherPlan};
+use naga_interpreter::{Access, Machine, Memory};
 
 /// A lane: its dispatch, its workgroup, and its number in the workgroup.
 type Lane = (usize, u64, u32);
@@ -258,7 +258,7 @@ fn small_bindings_cut_masks_of_each_operation() {
 
 /// A grid of several rows, whose last row has workgroups without rows.
 #[test]
-fn workgroups_in_a_grid_judge_each_row_once() {
+fn workgroups_in_a_grid_check_each_row_once() {
     let plan = Gather::new().plan(&[9], &[8 * 1024 - 3]);
     let index = around(9);
     let mut case = case(plan.expect("a valid shape"), IndexKind::I8, &index);

@@ -63,9 +63,9 @@ impl ValidModule {
         entry_point: EntryPoint,
     ) -> BTreeMap<u32, (&GlobalVariable, GlobalUse)> {
         let mut entry_points = self.module.entry_points.iter();
-        let place = entry_points.position(|found| found.name == entry_point.name());
-        let place = place.unwrap_or_else(|| panic!("{:?} has {entry_point:?}", self.shader));
-        let uses = self.info.get_entry_point(place);
+        let k = entry_points.position(|found| found.name == entry_point.name());
+        let k = k.unwrap_or_else(|| panic!("{:?} has {entry_point:?}", self.shader));
+        let uses = self.info.get_entry_point(k);
         let mut globals = BTreeMap::new();
         for (handle, global) in self.module.global_variables.iter() {
             if uses[handle].is_empty() {

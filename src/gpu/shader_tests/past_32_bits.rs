@@ -26,7 +26,7 @@ fn rows_past_2_to_the_32_are_gathered_and_reported() {
         let dispatches = case.dispatches();
         let of_rows = |is_wanted: &dyn Fn((u64, u64)) -> bool, expected: [u32; 5]| {
             let mut run = Run::new(&case, true);
-            let mut begins_report = true;
+            let mut is_first_report = true;
             let wanted = dispatches
                 .iter()
                 .filter(|found| is_wanted(found.output_rows));
@@ -35,8 +35,8 @@ fn rows_past_2_to_the_32_are_gathered_and_reported() {
                 let workgroups = dispatch.shares.workgroups;
                 let last = workgroups.saturating_sub(60)..workgroups;
                 run.dispatch(dispatch, last, 0..WORKGROUP_SIZE);
-                run.finish_report(dispatch, begins_report);
-                begins_report = false;
+                run.finish_report(dispatch, is_first_report);
+                is_first_report = false;
             }
             assert_eq!(run.report[..5], expected, "{element_bytes}");
         };

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use crate::element::ElementTypes;
 use crate::gpu::cut::{Cut, PlacedGather};
-use crate::gpu::kernel::MAX_PLACE_DIMS;
+use crate::gpu::kernel::MAX_ELEMENT_DIMS;
 use crate::gpu::shaders::{EntryPoint, PipelineKey, Shader};
 use crate::index::IndexKind;
 use crate::{Gather, GatherElements, GatherNd, GatherPlan};
@@ -82,7 +82,7 @@ fn plans() -> Vec<GatherPlan> {
     let mut plans = vec![
         gather(&[9], 1),
         gather(&[9], 16),
-        // Packed rows and a rest that fills no lane.
+        // Packed rows and rows left over that fill no lane.
         gather(&[9], 1027),
         gather(&[1 << 31], 16),
         gather(&[(1 << 31) + 1], 16),
@@ -97,7 +97,7 @@ fn plans() -> Vec<GatherPlan> {
             (0..=8).map(|depth| GatherNd::new().plan(&vec![2; depth.max(1)], &[rows, depth])),
         );
     }
-    plans.extend((1..=MAX_PLACE_DIMS).map(elements));
+    plans.extend((1..=MAX_ELEMENT_DIMS).map(elements));
     let plans = plans.into_iter();
     plans.map(|plan| plan.expect("valid shapes")).collect()
 }

@@ -29,7 +29,8 @@ fn numbers_are_the_same_in_both_languages() {
         ("LANE_BYTES", kernel::LANE_BYTES),
         ("SLOT_BITS", shares::SLOT_BITS),
         ("NONE", u32::MAX),
-        ("BAD", u32::MAX),
+        ("NO_ROW", u32::MAX),
+        ("ALL_BITS", u32::MAX),
         ("NEAREST", Beyond::Nearest as u32),
         ("REMAINDER", Beyond::Remainder as u32),
     ]);
@@ -55,7 +56,7 @@ fn structs_have_one_layout_in_both_languages() {
     );
     assert_eq!(
         report.layout("General"),
-        rust_layout!(General: index_depth, index_bits_log2, index_stride, place_dims)
+        rust_layout!(General: index_depth, index_bits_log2, index_stride, element_dims)
     );
     assert_eq!(
         report.layout("BadRowReport"),
@@ -92,6 +93,6 @@ fn uniform_arrays_have_no_padding() {
             }
         }
     }
-    let expected = ["dims", "fill", "place_dims"].map(|name| (Some(name), 16, 16));
+    let expected = ["dims", "fill", "element_dims"].map(|name| (Some(name), 16, 16));
     assert_eq!(arrays, expected);
 }

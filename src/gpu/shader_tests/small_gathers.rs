@@ -33,7 +33,7 @@ fn run(
     run_at([0; 3], plan, types, shard_rows, limits)
 }
 
-/// As [`run`], with operands that start some bytes after an offset that can be bound.
+/// As [`run`], with operands that start some bytes after an aligned offset.
 pub(super) fn run_at(
     starts: [u64; 3],
     plan: GatherPlan,
@@ -43,9 +43,9 @@ pub(super) fn run_at(
 ) -> Vec<Kernel> {
     let dims = plan.dims().indexed_dims.clone();
     let value = |at: u64| {
-        let place = usize::try_from(at).expect("values are few") % dims.len();
+        let k = usize::try_from(at).expect("values are few") % dims.len();
         let random = u64::from(mixed(at));
-        i128::from(random % (dims[place] + dims[place].div_ceil(3).max(1)))
+        i128::from(random % (dims[k] + dims[k].div_ceil(3).max(1)))
     };
     let element = element_bytes as u64;
     let types = ElementTypes {
@@ -90,7 +90,7 @@ pub(super) const SLICES: [(usize, usize); 10] = [
 ];
 
 #[test]
-fn blocks_in_windows_of_any_size() {
+fn blocks_in_windows_of_any_size_are_gathered() {
     let mut number = 0;
     for (batch, outer) in [(1, 1), (3, 1), (1, 3), (2, 3)] {
         for index_count in [1, 2, 5, 16, 37] {
@@ -113,7 +113,7 @@ fn blocks_in_windows_of_any_size() {
 }
 
 #[test]
-fn long_slices_and_pieces_of_them() {
+fn long_slices_and_their_pieces_are_gathered() {
     let mut kernels = Vec::new();
     for (slice_bytes, element) in [
         (1200, 4),
@@ -145,7 +145,7 @@ fn long_slices_and_pieces_of_them() {
 }
 
 #[test]
-fn packed_rows_and_their_rest() {
+fn packed_rows_and_those_left_over_are_gathered() {
     for (slice_bytes, index_count) in [(4, 1026), (2, 1031), (1, 1039), (4, 64), (1, 48)] {
         for kind in [IndexKind::I32, IndexKind::U64] {
             let plan = blocks([1, 1, 9, slice_bytes], index_count);
@@ -168,7 +168,7 @@ fn packed_rows_and_their_rest() {
 }
 
 #[test]
-fn shards_and_params_in_several_buffers() {
+fn shards_in_several_buffers_are_gathered() {
     for (slice_bytes, element) in SLICES {
         for (batch, outer) in [(1, 1), (2, 2)] {
             let plan = blocks([batch, outer, 10, slice_bytes / element], 16);
@@ -191,7 +191,7 @@ fn shards_and_params_in_several_buffers() {
 }
 
 #[test]
-fn places_count_in_gather_elements() {
+fn element_offsets_are_added_to_rows() {
     for element in [1, 4, 16] {
         for (params, indices, axis) in [
             (&[4, 5, 3][..], &[3, 6, 2][..], 1),
@@ -239,7 +239,7 @@ fn dims_of_1_are_strides_of_0() {
 }
 
 #[test]
-fn operands_without_rows_or_indices() {
+fn operands_without_rows_or_indices_are_gathered() {
     for slice_bytes in [1, 4, 3, 12, 16, 1040, 4112] {
         let plan = blocks([1, 2, 0, slice_bytes], 32);
         run(plan, (1, IndexKind::I32), &[0], &WHOLE);
@@ -264,7 +264,7 @@ fn operands_without_rows_or_indices() {
 
 /// Just enough output rows for four rows a lane, and one row that fills no lane.
 #[test]
-fn four_rows_a_lane() {
+fn lanes_of_four_rows_gather_all_rows() {
     for (dims, unit, rows, kind) in [
         (vec![9], Unit::Word, 43_693, IndexKind::I32),
         (vec![3, 5], Unit::Vec4, 43_693, IndexKind::I64),

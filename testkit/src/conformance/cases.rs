@@ -3,10 +3,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use super::BUILT_IN;
 use super::line::Line;
-
-/// The conformance files of this repository, and the number of lines in each.
-pub const FILES: [(&str, usize); 2] = [("tensorflow.jsonl", 475), ("onnx.jsonl", 7)];
 
 /// The environment variable that names more files, separated as in `PATH`.
 const MORE_FILES: &str = "GATHER_CASES";
@@ -18,12 +16,16 @@ pub struct Case {
     pub line: Result<Line, String>,
 }
 
-/// The path of a file in tests/data, relative to the root of the package, where cargo runs tests.
-pub fn data_file(name: &str) -> PathBuf {
-    Path::new("tests/data").join(name)
+/// A case for each recorded result: those that are built in, and those of the files that `GATHER_CASES` names.
+pub fn all() -> Vec<Case> {
+    let built_in = BUILT_IN
+        .iter()
+        .flat_map(|(name, text)| lines(Path::new(name), text));
+    let more = more_files().into_iter().flat_map(|file| read(&file));
+    built_in.chain(more).collect()
 }
 
-pub fn more_files() -> Vec<PathBuf> {
+fn more_files() -> Vec<PathBuf> {
     match std::env::var_os(MORE_FILES) {
         Some(paths) if !paths.is_empty() => std::env::split_paths(&paths).collect(),
         _ => Vec::new(),

@@ -8,7 +8,7 @@ use super::line::{BadRows, Expect, Line, Output};
 use super::recorded;
 use super::same::{same, same_bytes};
 use crate::oracle::Op;
-use crate::voices::TENSORFLOWS_POLICIES;
+use crate::samples::TENSORFLOWS_POLICIES;
 
 pub async fn check(line: &Line, device: Device) -> Result<(), String> {
     match &line.expect {

@@ -9,7 +9,7 @@ use wgpu_gather::{Gpu, GpuError};
 
 use super::line::Params;
 use crate::of_index_type;
-use crate::voices::{self, Element, Voice, bytes_of};
+use crate::samples::{self, Element, Runner, bytes_of};
 #[cfg(feature = "gpu")]
 use crate::waits;
 
@@ -97,7 +97,7 @@ impl Device {
         indices: &[I],
     ) -> Result<Result<Vec<T>, RunError>, String> {
         match self {
-            Self::Cpu => Ok(voices::Cpu.gather(plan, params, indices)),
+            Self::Cpu => Ok(samples::Cpu.gather(plan, params, indices)),
             #[cfg(feature = "gpu")]
             Self::Gpu(gpu) => {
                 let shape = waits::params_shape(plan, params.len());

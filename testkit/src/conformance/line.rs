@@ -39,7 +39,7 @@ pub struct Line {
     pub id: String,
     pub case: Case,
     pub index_kind: IndexKind,
-    /// The case with `indices_onnx` in place of `indices`, if the line has them.
+    /// The same gather by ONNX's indices, of which those below 0 count from the end; `None` if the line has none.
     pub case_from_end: Option<Case>,
     pub params: Params,
     pub expect: Expect,
@@ -68,7 +68,7 @@ pub struct Output {
 pub struct BadRows {
     /// TensorFlow's error text, without the node name.
     pub text: String,
-    /// True if TensorFlow had only one bad row to name.
+    /// True if the error's text must be TensorFlow's, which had only one bad row to name.
     pub exact: bool,
     /// The bad rows, numbered in row-major order.
     pub rows: Vec<usize>,

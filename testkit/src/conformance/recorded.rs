@@ -9,7 +9,7 @@ use wgpu_gather::{
 use super::executor::Device;
 use super::line::{self, Line, Output};
 use super::same::{same, same_bytes};
-use crate::voices::index_bytes;
+use crate::samples::index_bytes;
 use crate::waits;
 
 const CANARY: u8 = 0xA5;

@@ -70,12 +70,7 @@ impl Operands<'_> {
         );
         let params = Tensor::<RANK, K>::from_data(params, (self.device, element));
         let indices_shape = workload.indices_shape.clone();
-        let rows: usize = self
-            .data
-            .plan
-            .indices_len()
-            .try_into()
-            .expect("in memory");
+        let rows: usize = self.data.plan.indices_len().try_into().expect("in memory");
 
         if op == Op::Best && workload.batch_dims == 1 {
             // Indices are expanded to the output's shape; all elements of a slice share one index in memory.

@@ -9,12 +9,12 @@ use testkit::conformance::BUILT_IN;
 use testkit::conformance::cases::{Case, lines};
 use testkit::conformance::line::{Expect, Line};
 use testkit::oracle;
-use testkit::voices::{TENSORFLOWS_POLICIES, index_bytes};
+use testkit::samples::{TENSORFLOWS_POLICIES, index_bytes};
 use wgpu_gather_burn::BridgeError;
 use wgpu_gather_burn::wgpu_gather::{BadIndices, ElementTypes, GatherPlan};
 
 use crate::common::{Gpu, trial};
-use crate::voice::{Operand, gathered, index_dtype};
+use crate::runner::{Operand, gathered, index_dtype};
 
 pub fn trials() -> Vec<Trial> {
     let cases: Vec<Case> = BUILT_IN

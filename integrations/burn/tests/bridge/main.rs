@@ -12,8 +12,8 @@ mod errors;
 mod gradients;
 mod large;
 mod pages;
+mod runner;
 mod threads;
-mod voice;
 
 use libtest_mimic::{Arguments, Trial};
 
@@ -21,7 +21,7 @@ fn main() {
     child::run();
     let mut trials: Vec<Trial> = burns_cases::trials();
     trials.extend(conformance::trials());
-    trials.extend(voice::trials());
+    trials.extend(runner::trials());
     trials.extend(pages::trials());
     trials.extend(bad_indices::trials());
     trials.extend(errors::trials());

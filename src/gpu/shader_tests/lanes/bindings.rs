@@ -7,9 +7,9 @@ use super::case::{index_of, params_word, word_before};
 use crate::gpu::bindings::DUMMY_BYTES;
 use crate::gpu::bound::BoundRange;
 use crate::gpu::cut::Dispatch;
-use crate::gpu::shader_tests::interpreter::{Access, Memory};
 use crate::gpu::shaders::{EntryPoint, binding};
 use crate::gpu::types::range_bytes;
+use naga_interpreter::{Access, Memory};
 
 pub(super) struct Bindings<'r, 'a> {
     pub(super) run: &'r mut Run<'a>,

@@ -18,7 +18,7 @@ pub(crate) struct Case<'a> {
     pub(crate) fill: Option<&'a [u8]>,
     /// Params rows of each buffer.
     pub(crate) shard_rows: Vec<u64>,
-    /// Bytes from the last offset that can be bound to the start of params in each buffer, of indices and of the output.
+    /// Bytes from the last aligned offset to the start of params in each buffer, of indices and of the output.
     pub(crate) starts: [u64; 3],
     pub(crate) limits: wgpu::Limits,
     pub(crate) index: Values<'a>,
@@ -45,8 +45,8 @@ impl<'a> Case<'a> {
         self.plan.dims().slice_len * self.types.element_bytes
     }
 
-    /// The first byte of an output row, from the last offset that can be bound on.
-    pub(crate) fn output_place(&self, row: u64) -> u64 {
+    /// The first byte of an output row, from the last aligned offset on.
+    pub(crate) fn output_row_at(&self, row: u64) -> u64 {
         self.starts[2] + row * self.plan.dims().output_stride * self.types.element_bytes
     }
 
@@ -87,7 +87,7 @@ impl<'a> Case<'a> {
                 row -= self.shard_rows[shard];
                 shard += 1;
             }
-            first = self.params_place(row);
+            first = self.params_row_at(row);
         }
         move |byte| match slice {
             Slice::Row(_) => byte_of(params_word(shard, (first + byte) / 4), first + byte),
@@ -98,8 +98,8 @@ impl<'a> Case<'a> {
         }
     }
 
-    /// The first byte of a row of a shard, from the last offset that can be bound on.
-    fn params_place(&self, row: u64) -> u64 {
+    /// The first byte of a row of a shard, from the last aligned offset on.
+    fn params_row_at(&self, row: u64) -> u64 {
         self.starts[0] + row * self.plan.dims().params_stride * self.types.element_bytes
     }
 
@@ -109,12 +109,12 @@ impl<'a> Case<'a> {
         dispatch: &Dispatch,
         bytes: Range<u64>,
     ) -> impl Iterator<Item = (u64, u8)> {
-        let stride = self.output_place(1) - self.starts[2];
+        let stride = self.output_row_at(1) - self.starts[2];
         let rows = bytes.start.saturating_sub(self.starts[2]) / stride
             ..bytes.end.saturating_sub(self.starts[2]).div_ceil(stride);
         rows.flat_map(move |row| {
             let slice = self.slice(row);
-            let first = self.output_place(row);
+            let first = self.output_row_at(row);
             let piece = dispatch.piece..dispatch.piece + dispatch.piece_bytes;
             let piece = match self.is_in(dispatch, row) {
                 true => {
@@ -127,7 +127,7 @@ impl<'a> Case<'a> {
         })
     }
 
-    /// The end of the output, from the last offset that can be bound on.
+    /// The end of the output, from the last aligned offset on.
     pub(crate) fn output_end(&self) -> u64 {
         self.starts[2] + self.plan.dims().output_len() * self.types.element_bytes
     }
@@ -163,7 +163,7 @@ impl<'a> Case<'a> {
     }
 
     /// True if a dispatch writes an output row: if the row is among its output rows, and its window has the params row.
-    /// For a row that is bad or absent the first row of the block takes the place of the params row.
+    /// For a row that is bad or absent the first row of the block stands for the params row.
     fn is_in(&self, dispatch: &Dispatch, output_row: u64) -> bool {
         let dims = self.plan.dims();
         let row = match slice_of(&self.plan, self.index, output_row) {

@@ -1,0 +1,89 @@
+//! Implementations of gather that run the cases.
+
+use std::fmt;
+
+use bytemuck::{CheckedBitPattern, NoUninit, Zeroable};
+use wgpu_gather::{BadIndices, GatherIndex, GatherPlan, IndexKind, RunError};
+
+use super::indices::Hash;
+use super::sizes::output_slices;
+
+/// An element type that every runner can gather.
+pub trait Element:
+    NoUninit + CheckedBitPattern + Zeroable + Default + Send + Sync + fmt::Debug
+{
+}
+
+impl<T> Element for T where
+    T: NoUninit + CheckedBitPattern + Zeroable + Default + Send + Sync + fmt::Debug
+{
+}
+
+/// An implementation of gather.
+pub trait Runner {
+    /// The policy that `DeviceDefault` stands for.
+    const DEVICE_DEFAULT: BadIndices;
+
+    fn gather<T: Element, I: GatherIndex>(
+        &self,
+        plan: &GatherPlan,
+        params: &[T],
+        indices: &[I],
+    ) -> Result<Vec<T>, RunError>;
+}
+
+/// Gathers by `GatherPlan::run`, and asserts that `run_into` gives an equal result and keeps the gaps of the output.
+pub struct Cpu;
+
+impl Runner for Cpu {
+    const DEVICE_DEFAULT: BadIndices = BadIndices::Error;
+
+    fn gather<T: Element, I: GatherIndex>(
+        &self,
+        plan: &GatherPlan,
+        params: &[T],
+        indices: &[I],
+    ) -> Result<Vec<T>, RunError> {
+        let result = plan.run(params, indices);
+        let old = params.last().copied().unwrap_or_default();
+        let output_len = usize::try_from(plan.output_len()).expect("in memory");
+        let mut output = vec![old; output_len];
+        let into = plan.run_into(params, indices, &mut output);
+        match &result {
+            Ok(result) => {
+                assert_eq!(into, Ok(()), "run_into differs from run");
+                let mut expected = vec![old; output_len];
+                let mut slices = result.iter();
+                for range in output_slices(plan) {
+                    let slice = expected[range].iter_mut();
+                    slice
+                        .zip(&mut slices)
+                        .for_each(|(place, &element)| *place = element);
+                }
+                assert!(slices.next().is_none(), "run has more slices");
+                assert_eq!(bytes_of(&expected), bytes_of(&output), "run_into differs");
+            }
+            Err(error) => assert_eq!(into, Err(error.clone()), "run_into differs from run"),
+        }
+        result
+    }
+}
+
+pub fn bytes_of<T: NoUninit>(elements: &[T]) -> &[u8] {
+    bytemuck::cast_slice(elements)
+}
+
+/// Nonzero bytes without a short period.
+pub fn pattern(len: usize) -> Vec<u8> {
+    let mut hash = Hash::new(len as u64);
+    (0..len)
+        .map(|_| u8::try_from(1 + hash.below(255)).expect("a byte"))
+        .collect()
+}
+
+/// The bytes of index values, little-endian. The index kind must be able to hold the values.
+pub fn index_bytes(index_kind: IndexKind, values: &[i128]) -> Vec<u8> {
+    let width = usize::try_from(index_kind.bytes()).expect("4 or 8");
+    let bytes = |&value: &i128| value.to_le_bytes().into_iter().take(width);
+    values.iter().flat_map(bytes).collect()
+}

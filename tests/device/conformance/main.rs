@@ -1,0 +1,30 @@
+//! Compares the GPU's results with those of TensorFlow and ONNX: one trial for each line of tests/data/*.jsonl and of
+//! the files that `GATHER_CASES` names. The library's own tests compare the CPU's.
+
+mod self_test;
+
+use libtest_mimic::{Arguments, Trial};
+use testkit::conformance::cases::{self, Case};
+use testkit::conformance::check;
+use testkit::conformance::executor::Device;
+use testkit::device::gpu_trial;
+
+fn main() {
+    let mut trials = self_test::trials();
+    trials.extend(cases::all().into_iter().map(line_trial));
+    libtest_mimic::run(&Arguments::from_args(), trials).exit();
+}
+
+fn line_trial(case: Case) -> Trial {
+    let line = match case.line {
+        Ok(line) => line,
+        Err(problem) => {
+            let failed = move || Err(format!("{problem}\n{}", case.json).into());
+            return Trial::test(format!("lines::{}", case.name), failed);
+        }
+    };
+    gpu_trial(format!("gpu::{}", case.name), move |gpu| {
+        let checked = pollster::block_on(check::check(&line, Device::Gpu(gpu)));
+        Ok(checked.map_err(|problem| format!("{problem}\n{}", case.json))?)
+    })
+}

@@ -1,0 +1,104 @@
+//! The examples as their users run them, with and without a GPU.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, ExitCode, Stdio};
+
+use libtest_mimic::{Arguments, Trial};
+use testkit::device::gpu_trial;
+use testkit::ran::{NO_GPU, Ran};
+
+fn main() -> ExitCode {
+    let cpu = |name: &str, run: fn()| {
+        Trial::test(name, move || {
+            run();
+            Ok(())
+        })
+    };
+    let gpu = |name: &str, run: fn()| {
+        gpu_trial(name, move |_| {
+            run();
+            Ok(())
+        })
+    };
+    let trials = vec![
+        cpu("quickstart_without_a_gpu", quickstart_without_a_gpu),
+        gpu("quickstart_draws_the_same", quickstart_draws_the_same),
+        cpu("quickstart_needs_no_reader", || {
+            needs_no_reader(example("quickstart").envs([NO_GPU]));
+        }),
+        gpu("embeddings_are_the_same", embeddings_are_the_same),
+        gpu("two_devices_needs_no_reader", || {
+            needs_no_reader(&mut example("two_devices"));
+        }),
+    ];
+    libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
+}
+
+/// An example's program, in the folder that cargo puts beside the folder of the test binaries.
+pub fn example(name: &str) -> Command {
+    let test = std::env::current_exe().unwrap();
+    let profile = test.ancestors().nth(2).unwrap();
+    let name = format!("{name}{}", std::env::consts::EXE_SUFFIX);
+    let path = profile.join("examples").join(name);
+    assert!(
+        path.exists(),
+        "{path:?} is not built: cargo test builds it, or cargo build --examples"
+    );
+    Command::new(path)
+}
+
+fn quickstart_without_a_gpu() {
+    let result = Ran::new(example("quickstart").envs([NO_GPU]));
+    assert_eq!((result.code, result.stderr.as_str()), (0, ""));
+    let expected = "Gathering on the CPU (no adapter found)";
+    assert!(result.stdout.starts_with(expected), "{}", result.stdout);
+    // Ten first images and ten mean images, each ten in 8 lines.
+    assert_eq!(pictures(&result.stdout).len(), 2 * 8);
+}
+
+fn quickstart_draws_the_same() {
+    let gpu = Ran::new(&mut example("quickstart"));
+    assert_eq!(gpu.code, 0, "{}", gpu.stderr);
+    assert!(
+        !gpu.stdout.starts_with("Gathering on the CPU"),
+        "{}",
+        gpu.stdout
+    );
+    let cpu = Ran::new(example("quickstart").envs([NO_GPU]));
+    assert_eq!(pictures(&gpu.stdout), pictures(&cpu.stdout));
+}
+
+/// The example prints and writes the same with and without a GPU.
+fn embeddings_are_the_same() {
+    let run = |name: &str, environment: &[(&str, &str)]| {
+        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+        fs::create_dir_all(&folder).unwrap();
+        let mut command = example("embeddings");
+        // The run without a GPU would fail if a GPU were required.
+        command.env_remove("GATHER_REQUIRE_GPU");
+        let ran = Ran::new(command.arg(&folder).envs(environment.iter().copied()));
+        assert_eq!(ran.code, 0, "{}", ran.stderr);
+        let written = fs::read(folder.join("wgpu-gather-embeddings.npy")).unwrap();
+        (ran.stdout, written)
+    };
+    let gpu = run("embeddings-gpu", &[]);
+    assert_eq!(gpu, run("embeddings-cpu", &[NO_GPU]));
+}
+
+/// The example succeeds if its output is not read, as with `| true`.
+fn needs_no_reader(command: &mut Command) {
+    let (stdout, stderr) = (Stdio::piped(), Stdio::piped());
+    let mut child = command.stdout(stdout).stderr(stderr).spawn().unwrap();
+    drop(child.stdout.take());
+    let output = child.wait_with_output().unwrap();
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{stderr}");
+}
+
+fn pictures(stdout: &str) -> Vec<&str> {
+    let shaded = |line: &&str| line.contains(['░', '▒', '▓', '█']);
+    stdout.lines().filter(shaded).collect()
+}

@@ -1,0 +1,266 @@
+//! Awaits of a gather that takes long: what they cost the app, and what ends them. Each trial runs alone, since it
+//! looks at times.
+
+use std::fs;
+use std::panic::resume_unwind;
+use std::path::Path;
+use std::pin::pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::task::{Context, Poll, Wake, Waker};
+use std::thread::{self, Thread};
+use std::time::{Duration, Instant};
+
+use libtest_mimic::{Completion, Trial};
+use wgpu_gather::{GpuError, Tensor, wgpu};
+
+use crate::polling::poll_threads;
+use crate::support::{App, Machine, Work, alone, assert_lost, poll_once};
+use testkit::device;
+
+/// The least time of a gather that takes long.
+const LONG: Duration = Duration::from_millis(250);
+
+pub fn trials() -> Vec<Trial> {
+    vec![
+        on_a_slow_gpu("an awaited gather costs no CPU time", costs_no_cpu_time),
+        on_a_slow_gpu("an awaited gather wakes its task once", wakes_once),
+        on_a_slow_gpu("an awaited gather holds up no call", holds_up_no_call),
+        on_a_slow_gpu("a device destroyed in an await ends it", destroyed_in_await),
+        on_a_slow_gpu(
+            "a panic of an app's callback ends no poll",
+            panic_of_the_app,
+        ),
+    ]
+}
+
+/// A trial that needs a gather that takes [`LONG`], and Linux, which tells the CPU time of a thread.
+fn on_a_slow_gpu(name: &str, run: fn(&Machine)) -> Trial {
+    Trial::ignorable_test(format!("gpu: {name}"), move || match device::gpu() {
+        Err(error) => Ok(Completion::ignored_with(error)),
+        Ok(_) if !Machine::gpu().is_vulkan_on_the_cpu() || !cfg!(target_os = "linux") => Ok(
+            Completion::ignored_with("needs Vulkan on the CPU, on Linux"),
+        ),
+        Ok(_) => alone(Machine::gpu(), run).map(|()| Completion::Completed),
+    })
+}
+
+/// The time that a thread has been on a CPU.
+fn cpu_time(task: &Path) -> Duration {
+    let text = fs::read_to_string(task.join("schedstat")).unwrap();
+    Duration::from_nanos(text.split(' ').next().unwrap().parse().unwrap())
+}
+
+/// The CPU time of this thread and of the poll threads.
+fn cpu_time_of_waiting() -> Duration {
+    let polling: Duration = poll_threads().iter().map(|task| cpu_time(task)).sum();
+    cpu_time(Path::new("/proc/thread-self")) + polling
+}
+
+/// A gather into a tensor, of which only the report comes to the host. It takes [`LONG`].
+struct LongGather {
+    work: Work,
+    table: Tensor<f32>,
+    indices: Tensor<i32>,
+    output: Tensor<f32>,
+}
+
+impl LongGather {
+    fn new(app: &App) -> Self {
+        for doublings in 0.. {
+            let mut gather = Self::of(app, Work::rows(1 << 10, 4, 1 << (21 + doublings)));
+            // The first run makes pipelines and clears memory, and starts the poll thread. The machine may be busy.
+            let times = [(); 3].map(|()| {
+                let started = Instant::now();
+                pollster::block_on(gather.start(app)).unwrap();
+                started.elapsed()
+            });
+            if times[1].min(times[2]) >= LONG {
+                return gather;
+            }
+        }
+        unreachable!("a buffer has an end")
+    }
+
+    fn of(app: &App, work: Work) -> Self {
+        Self {
+            table: app.upload(&work),
+            indices: app
+                .gpu
+                .upload(&work.indices, work.plan.indices_shape())
+                .unwrap(),
+            output: app.gpu.zeros(work.plan.output_shape()).unwrap(),
+            work,
+        }
+    }
+
+    fn start<'a>(
+        &'a mut self,
+        app: &'a App,
+    ) -> impl Future<Output = Result<(), GpuError>> + Send + Unpin {
+        let gather = app.gpu.gather(&self.work.plan, &self.table, &self.indices);
+        gather.into_tensor(&mut self.output).into_future()
+    }
+}
+
+/// At most 10 ms for 200 ms or more, and nothing after it.
+fn costs_no_cpu_time(machine: &Machine) {
+    let app = machine.app();
+    let mut gather = LongGather::new(&app);
+    // One of three, as the machine may be busy.
+    let costs = [(); 3].map(|()| {
+        let (started, before) = (Instant::now(), cpu_time_of_waiting());
+        pollster::block_on(gather.start(&app)).unwrap();
+        let (took, spent) = (started.elapsed(), cpu_time_of_waiting() - before);
+        assert!(took >= Duration::from_millis(200), "{took:?}");
+        (spent, took)
+    });
+    eprintln!("CPU times of awaits: {costs:?}");
+    let (spent, _) = costs.iter().min().unwrap();
+    assert!(*spent <= Duration::from_millis(10), "{costs:?}");
+
+    let before = cpu_time_of_waiting();
+    thread::sleep(Duration::from_millis(200));
+    let idle = cpu_time_of_waiting() - before;
+    assert!(
+        idle <= Duration::from_millis(2),
+        "{idle:?} without a future"
+    );
+    assert_eq!(poll_threads().len(), 1);
+    app.assert_handlers_are_the_apps();
+}
+
+/// When its report has come. Before, only at the start.
+fn wakes_once(machine: &Machine) {
+    let app = machine.app();
+    let mut gather = LongGather::new(&app);
+    let wakes = Arc::new(Wakes {
+        of: thread::current(),
+        started: Instant::now(),
+        count: AtomicUsize::new(0),
+    });
+    let waker = Waker::from(wakes.clone());
+    let mut future = gather.start(&app);
+    let gathered = loop {
+        match pin!(&mut future).poll(&mut Context::from_waker(&waker)) {
+            Poll::Pending => thread::park(),
+            Poll::Ready(gathered) => break gathered,
+        }
+    };
+    drop(future);
+    assert_eq!(gathered, Ok(()));
+    assert_eq!(
+        wakes.count.load(Ordering::Relaxed),
+        1,
+        "once, for the report"
+    );
+    let right = machine.answer(&gather.work);
+    assert!(gather.output.download().wait() == Ok(right));
+    app.assert_handlers_are_the_apps();
+}
+
+struct Wakes {
+    of: Thread,
+    started: Instant,
+    /// Wakes after the time in which a future polls by itself, with room for a busy machine.
+    count: AtomicUsize,
+}
+
+impl Wake for Wakes {
+    fn wake(self: Arc<Self>) {
+        if self.started.elapsed() > LONG / 2 {
+            self.count.fetch_add(1, Ordering::Relaxed);
+        }
+        self.of.unpark();
+    }
+}
+
+/// The longest that another thread may wait for wgpu while a gather is awaited.
+const LONGEST: Duration = Duration::from_millis(20);
+
+/// A wait in wgpu holds up the call. A submit is no measure: that of llvmpipe waits for the gather before it.
+fn holds_up_no_call(machine: &Machine) {
+    let app = machine.app();
+    let mut gather = LongGather::new(&app);
+    let mut future = gather.start(&app);
+    assert!(poll_once(pin!(&mut future)).is_pending());
+    let mut times = thread::scope(|scope| {
+        let calls = scope.spawn(|| {
+            let call = |_| {
+                let buffer = app.buffer(4, false);
+                // The poll thread waits again.
+                thread::sleep(Duration::from_millis(5));
+                let started = Instant::now();
+                buffer.destroy();
+                started.elapsed()
+            };
+            let times: Vec<_> = (0..9).map(call).collect();
+            (Instant::now(), times)
+        });
+        pollster::block_on(&mut future).unwrap();
+        let ended = Instant::now();
+        let (called, times) = calls.join().unwrap();
+        assert!(called < ended, "the gather runs longer: {times:?}");
+        times
+    });
+    times.sort();
+    eprintln!("calls during an await: {times:?}");
+    // Half of them, as the machine may be busy.
+    assert!(times[4] <= LONGEST, "{times:?}");
+    drop(future);
+    app.assert_handlers_are_the_apps();
+}
+
+fn destroyed_in_await(machine: &Machine) {
+    // One of three, as the machine may be busy.
+    let times = [(); 3].map(|()| {
+        let app = machine.app();
+        let mut gather = LongGather::new(&app);
+        let mut future = gather.start(&app);
+        assert!(poll_once(pin!(&mut future)).is_pending());
+        let took = thread::scope(|scope| {
+            let destroy = scope.spawn(|| {
+                thread::sleep(Duration::from_millis(20));
+                let started = Instant::now();
+                app.device().destroy();
+                (started.elapsed(), Instant::now())
+            });
+            let gathered = pollster::block_on(&mut future);
+            let ended = Instant::now();
+            if let Err(error) = gathered {
+                assert_lost(&error);
+            }
+            let (took, destroyed) = destroy.join().unwrap();
+            assert!(destroyed < ended, "the gather runs longer than the call");
+            took
+        });
+        app.assert_only_the_loss_is_heard();
+        took
+    });
+    eprintln!("destroy during an await: {times:?}");
+    assert!(times.iter().min() <= Some(&LONGEST), "{times:?}");
+}
+
+fn panic_of_the_app(machine: &Machine) {
+    let app = machine.app();
+    let mut gather = LongGather::new(&app);
+    let mut future = gather.start(&app);
+    assert!(poll_once(pin!(&mut future)).is_pending());
+    let own = app.device().create_buffer(&wgpu::BufferDescriptor {
+        label: None,
+        size: 4,
+        usage: wgpu::BufferUsages::MAP_READ,
+        mapped_at_creation: false,
+    });
+    let panics = |_| resume_unwind(Box::new("an app's callback"));
+    own.map_async(wgpu::MapMode::Read, .., panics);
+    // The future no longer polls by itself, where the panic would go on.
+    thread::sleep(Duration::from_millis(5));
+    // The panic drops the callbacks after it, of which one may be the gather's.
+    if let Err(error) = pollster::block_on(&mut future) {
+        assert!(matches!(error, GpuError::ReadBack(_)), "{error:?}");
+    }
+    drop(future);
+    assert_eq!(pollster::block_on(gather.start(&app)), Ok(()));
+    app.assert_handlers_are_the_apps();
+}

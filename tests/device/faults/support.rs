@@ -1,0 +1,300 @@
+//! Machines, apps with error handlers on their devices, and a time limit for each trial.
+
+use std::mem::take;
+use std::panic::resume_unwind;
+use std::pin::Pin;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock, mpsc};
+use std::task::{Context, Poll, Waker};
+use std::thread;
+use std::time::Duration;
+
+use libtest_mimic::{Failed, Trial};
+use wgpu_gather::{
+    BadIndices, BadRows, ElementTypes, Gather, GatherBuffers, GatherError, GatherPlan, Gpu,
+    GpuError, Tensor, wgpu,
+};
+
+use testkit::device;
+
+/// A trial that takes longer fails.
+const TIME_LIMIT: Duration = Duration::from_secs(120);
+
+/// One trial on the noop device, which runs no shader, and one on the GPU, which is ignored without a GPU.
+pub fn on_both(name: &str, run: fn(&Machine)) -> Vec<Trial> {
+    let without_gpu = Trial::test(format!("noop: {name}"), move || {
+        in_time(Machine::noop(wgpu::Limits::unlimited()), run)
+    });
+    vec![without_gpu, on_gpu(name, run)]
+}
+
+/// A trial on the GPU.
+pub fn on_gpu(name: &str, run: fn(&Machine)) -> Trial {
+    device::gpu_trial(format!("gpu: {name}"), move |_| {
+        in_time(Machine::gpu(), run)
+    })
+}
+
+/// Written by a trial that runs alone.
+static ALONE: RwLock<()> = RwLock::new(());
+
+/// Runs a trial, and then a gather on a new device; fails after [`TIME_LIMIT`].
+pub fn in_time(machine: Machine, run: fn(&Machine)) -> Result<(), Failed> {
+    let _others = ALONE.read().unwrap_or_else(PoisonError::into_inner);
+    limited(machine, run)
+}
+
+/// As [`in_time`], while no other trial runs in this process.
+pub fn alone(machine: Machine, run: fn(&Machine)) -> Result<(), Failed> {
+    let _alone = ALONE.write().unwrap_or_else(PoisonError::into_inner);
+    limited(machine, run)
+}
+
+fn limited(machine: Machine, run: fn(&Machine)) -> Result<(), Failed> {
+    let (sender, ended) = mpsc::channel();
+    let body = thread::spawn(move || {
+        run(&machine);
+        let app = machine.app();
+        let work = Work::small();
+        assert_eq!(app.gather(&work), Ok(machine.answer(&work)));
+        app.assert_handlers_are_the_apps();
+        // The receiver is gone after the time limit.
+        let _ = sender.send(());
+    });
+    if ended.recv_timeout(TIME_LIMIT) == Err(mpsc::RecvTimeoutError::Timeout) {
+        return Err(format!("still running after {TIME_LIMIT:?}").into());
+    }
+    body.join().map_err(|panic| resume_unwind(panic))
+}
+
+/// An adapter, of which a trial takes any number of devices.
+#[derive(Debug, Clone)]
+pub struct Machine {
+    adapter: wgpu::Adapter,
+    pub runs_shaders: bool,
+}
+
+impl Machine {
+    /// The noop back end, which validates every call and runs no shader: every answer is zeros.
+    pub fn noop(limits: wgpu::Limits) -> Self {
+        let mut descriptor = wgpu::InstanceDescriptor::new_without_display_handle();
+        descriptor.backends = wgpu::Backends::NOOP;
+        // The flag `VALIDATION_INDIRECT_CALL` would limit buffers to 32-bit sizes.
+        descriptor.flags = wgpu::InstanceFlags::empty();
+        descriptor.backend_options.noop.enable = true;
+        descriptor.backend_options.noop.limits = Some(limits);
+        let instance = wgpu::Instance::new(descriptor);
+        let adapter = pollster::block_on(instance.request_adapter(&Default::default())).unwrap();
+        Self {
+            adapter,
+            runs_shaders: false,
+        }
+    }
+
+    /// The adapter that the environment chooses.
+    pub fn gpu() -> Self {
+        static ADAPTER: OnceLock<wgpu::Adapter> = OnceLock::new();
+        let adapter = ADAPTER.get_or_init(|| {
+            let descriptor = wgpu::InstanceDescriptor::new_without_display_handle_from_env();
+            let instance = wgpu::Instance::new(descriptor);
+            let adapter = wgpu::util::initialize_adapter_from_env_or_default(&instance, None);
+            pollster::block_on(adapter).unwrap()
+        });
+        Self {
+            adapter: adapter.clone(),
+            runs_shaders: true,
+        }
+    }
+
+    /// Returns true for Vulkan on the CPU, whose memory is the process's. GL reports no lack of memory.
+    pub fn is_vulkan_on_the_cpu(&self) -> bool {
+        let info = self.adapter.get_info();
+        info.device_type == wgpu::DeviceType::Cpu && info.backend == wgpu::Backend::Vulkan
+    }
+
+    /// A new device with limits high enough for every trial.
+    pub fn app(&self) -> App {
+        let gpu = self.runs_shaders.then(|| self.adapter.limits());
+        self.app_with(gpu.unwrap_or_default()).unwrap()
+    }
+
+    /// A new device with these limits, if the adapter has them.
+    pub fn app_with(&self, limits: wgpu::Limits) -> Option<App> {
+        let descriptor = wgpu::DeviceDescriptor {
+            required_limits: limits,
+            ..Default::default()
+        };
+        let (device, queue) = pollster::block_on(self.adapter.request_device(&descriptor)).ok()?;
+        let heard = Arc::new(Heard::default());
+        let hears_errors = heard.clone();
+        device.on_uncaptured_error(Arc::new(move |error| {
+            hears_errors.errors.lock().unwrap().push(error.to_string());
+        }));
+        let hears_loss = heard.clone();
+        device.set_device_lost_callback(move |_, _| {
+            hears_loss.losses.fetch_add(1, Ordering::Relaxed);
+        });
+        let gpu = Gpu::from_parts(device, queue);
+        Some(App { gpu, heard })
+    }
+
+    /// The expected output of a device of this machine.
+    pub fn answer(&self, work: &Work) -> Vec<f32> {
+        if self.runs_shaders {
+            work.plan.run(&work.params, &work.indices).unwrap()
+        } else {
+            vec![0.0; work.plan.output_shape().iter().product()]
+        }
+    }
+}
+
+/// The errors and device losses that the app's handlers have received.
+#[derive(Debug, Default)]
+struct Heard {
+    errors: Mutex<Vec<String>>,
+    losses: AtomicUsize,
+}
+
+/// An app with a device of its own and handlers on it.
+#[derive(Debug)]
+pub struct App {
+    pub gpu: Gpu,
+    heard: Arc<Heard>,
+}
+
+impl App {
+    pub fn device(&self) -> &wgpu::Device {
+        self.gpu.device()
+    }
+
+    pub fn gather(&self, work: &Work) -> Result<Vec<f32>, GpuError> {
+        let table = self.gpu.upload(&work.params, work.plan.params_shape())?;
+        self.gpu.gather(&work.plan, &table, &work.indices).wait()
+    }
+
+    pub fn upload(&self, work: &Work) -> Tensor<f32> {
+        let shape = work.plan.params_shape();
+        self.gpu.upload(&work.params, shape).unwrap()
+    }
+
+    pub fn buffer(&self, size: u64, mapped_at_creation: bool) -> wgpu::Buffer {
+        self.device().create_buffer(&wgpu::BufferDescriptor {
+            label: None,
+            size,
+            usage: wgpu::BufferUsages::STORAGE
+                | wgpu::BufferUsages::COPY_SRC
+                | wgpu::BufferUsages::COPY_DST,
+            mapped_at_creation,
+        })
+    }
+
+    pub fn poll(&self) {
+        let polled = self.device().poll(wgpu::PollType::wait_indefinitely());
+        polled.unwrap();
+    }
+
+    /// The errors that the app's handler has received since the last call.
+    pub fn errors_heard(&self) -> Vec<String> {
+        take(&mut self.heard.errors.lock().unwrap())
+    }
+
+    pub fn losses_heard(&self) -> usize {
+        self.heard.losses.load(Ordering::Relaxed)
+    }
+
+    /// Asserts that nothing has reached the app's handlers and that they are still set: they receive an error that the
+    /// app causes, and the loss of the device, which is destroyed.
+    #[track_caller]
+    pub fn assert_handlers_are_the_apps(&self) {
+        assert_eq!((self.errors_heard(), self.losses_heard()), (vec![], 0));
+        drop(self.device().create_buffer(&wgpu::BufferDescriptor {
+            label: Some("storage cannot be mapped"),
+            size: 4,
+            usage: wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::MAP_READ,
+            mapped_at_creation: false,
+        }));
+        assert_eq!((self.errors_heard().len(), self.losses_heard()), (1, 0));
+        self.device().destroy();
+        self.assert_only_the_loss_is_heard();
+    }
+
+    #[track_caller]
+    pub fn assert_only_the_loss_is_heard(&self) {
+        self.poll();
+        assert_eq!((self.errors_heard(), self.losses_heard()), (vec![], 1));
+    }
+}
+
+/// A gather of rows of `f32`, whose elements are not zero.
+#[derive(Debug)]
+pub struct Work {
+    pub plan: GatherPlan,
+    pub params: Vec<f32>,
+    pub indices: Vec<i32>,
+}
+
+impl Work {
+    /// 4 of 10 elements, with a report.
+    pub fn small() -> Self {
+        Self::rows(10, 1, 4)
+    }
+
+    /// 32 MiB of output, which keep the device busy for a while.
+    pub fn long() -> Self {
+        Self::rows(1 << 10, 16, 1 << 19)
+    }
+
+    pub fn rows(row_count: usize, slice_len: usize, index_count: usize) -> Self {
+        let gather = Gather::new().bad_indices(BadIndices::Error);
+        let row = |at: usize| i32::try_from(at * 7 % row_count).unwrap();
+        Self {
+            plan: gather
+                .plan(&[row_count, slice_len], &[index_count])
+                .unwrap(),
+            params: (1..=row_count * slice_len).map(|at| at as f32).collect(),
+            indices: (0..index_count).map(row).collect(),
+        }
+    }
+}
+
+/// Buffers of an app for [`Work::small`].
+#[derive(Debug)]
+pub struct Buffers {
+    pub all: [wgpu::Buffer; 4],
+}
+
+impl Buffers {
+    pub fn new(app: &App) -> Self {
+        let all = [40, 16, 16, BadRows::REPORT_BYTES].map(|size| app.buffer(size, false));
+        Self { all }
+    }
+
+    pub fn bound(&self) -> GatherBuffers<'_> {
+        let [params, indices, output, report] = self.all.each_ref().map(|buffer| buffer.slice(..));
+        GatherBuffers::new(ElementTypes::of::<f32, i32>())
+            .params(params)
+            .indices(indices)
+            .output(output)
+            .report(report)
+    }
+}
+
+pub fn poll_once<F: Future + ?Sized>(future: Pin<&mut F>) -> Poll<F::Output> {
+    future.poll(&mut Context::from_waker(Waker::noop()))
+}
+
+#[track_caller]
+pub fn assert_rejected(error: &GpuError) {
+    let rejected = matches!(error, GpuError::Gather(GatherError::Rejected(_)));
+    assert!(rejected, "{error:?}");
+}
+
+/// Asserts an error that names the loss of the device: of a call, or of a read-back.
+#[track_caller]
+pub fn assert_lost(error: &GpuError) {
+    let lost = matches!(
+        error,
+        GpuError::Gather(GatherError::DeviceLost) | GpuError::ReadBack(_)
+    );
+    assert!(lost, "{error:?}");
+}

@@ -1,0 +1,414 @@
+//! Runs many samples in one submission. Their operands are ranges of large buffers, one buffer for each operand or one for
+//! all, and every byte around an operand is a canary.
+
+use std::ops::Range;
+
+use wgpu_gather::{BadIndices, BadRows, ElementTypes, GatherBuffers, Gatherer, Gpu, wgpu};
+
+use testkit::samples::Sample;
+use testkit::sizes::output_slices;
+
+/// How samples are recorded. Before they run, their reports hold canaries.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Recording {
+    /// By `Gatherer::encode`.
+    Encoder,
+    /// By `Gatherer::prepare`, with the prepared gather recorded twice.
+    Prepared,
+    /// By `PreparedGather::encode_in_pass`, all samples into one pass.
+    Pass,
+    /// By `Gatherer::encode`, with all operands in one buffer.
+    OneBuffer,
+    /// As `Prepared`, but with an index count that depends on the sample's place in the batch.
+    Counted,
+    /// By `Gatherer::encode`, with gaps after the slices of params and of the output, and with operands at offsets that
+    /// cannot be bound.
+    Gaps,
+}
+
+/// The numbers of samples and of bytes that fill a batch.
+const BATCH_SAMPLES: usize = 256;
+const BATCH_BYTES: usize = 1 << 24;
+
+/// Elements after each slice of params and of the output.
+const GAPS: [[u64; 2]; 5] = [[1, 0], [0, 1], [3, 2], [0, 0], [16, 64]];
+
+/// The least number of canary bytes before an operand, and the number of canary bytes after it in its range.
+const ROOM: usize = 16;
+
+#[expect(clippy::cast_possible_truncation, reason = "a few dozen bytes")]
+pub(crate) const REPORT_BYTES: usize = BadRows::REPORT_BYTES as usize;
+
+/// Runs some of the samples, compares every byte of every buffer, and returns the number of samples run.
+pub(crate) fn check(
+    gpu: &Gpu,
+    gatherer: &Gatherer,
+    recording: Recording,
+    samples: impl IntoIterator<Item = Sample>,
+) -> usize {
+    let (mut count, mut bytes, mut batch) = (0, 0, Vec::new());
+    for mut sample in some(samples) {
+        if recording == Recording::Gaps {
+            sample = sample.with_gaps(GAPS[count % GAPS.len()]);
+        }
+        count += 1;
+        bytes += sample.params.len() + sample.indices.len() + sample.output.len();
+        batch.push(sample);
+        if batch.len() == BATCH_SAMPLES || bytes > BATCH_BYTES {
+            check_batch(gpu, gatherer, recording, &batch);
+            batch.clear();
+            bytes = 0;
+        }
+    }
+    check_batch(gpu, gatherer, recording, &batch);
+    count
+}
+
+/// The first samples of a list and one in eleven of the others, or all samples with `GATHER_EVERY_CASE`. The CPU and the
+/// interpreter of the shaders take all of them.
+fn some(samples: impl IntoIterator<Item = Sample>) -> impl Iterator<Item = Sample> {
+    const FIRST: usize = 64;
+    // A prime, so that no width, kind or policy is left out.
+    const STRIDE: usize = 11;
+    let all = std::env::var_os("GATHER_EVERY_CASE").is_some();
+    let numbered = samples.into_iter().enumerate();
+    let taken =
+        numbered.filter(move |&(number, _)| all || number < FIRST || number.is_multiple_of(STRIDE));
+    taken.map(|(_, sample)| sample)
+}
+
+fn check_batch(gpu: &Gpu, gatherer: &Gatherer, recording: Recording, samples: &[Sample]) {
+    let alignment = gpu.device().limits().min_storage_buffer_offset_alignment;
+    let mut images = [(); OPERANDS.len()].map(|()| Image::new(alignment));
+    let [params, indices, output, reports, counts, masks] = &mut images;
+    for (at, sample) in samples.iter().enumerate() {
+        let start = |bytes: usize, number: usize| match recording {
+            // A multiple of the bytes, or of 4 if these are one.
+            Recording::Gaps => (1 << bytes.trailing_zeros().min(2)) * number,
+            _ => 0,
+        };
+        let index_bytes = usize::try_from(sample.index_kind.bytes()).unwrap();
+        params.reserve(sample.params.len(), start(sample.element_bytes, at % 7));
+        params.write_last(&sample.params);
+        indices.reserve(sample.indices.len(), start(index_bytes, at % 3));
+        indices.write_last(&sample.indices);
+        output.reserve(output_bytes(sample), start(sample.element_bytes, at % 5));
+        reports.reserve(REPORT_BYTES, 0);
+        counts.reserve(4, 0);
+        counts.write_last(&count_of(at, sample).to_le_bytes());
+        masks.reserve(sample.mask().len(), start(4, at % 3));
+    }
+    let buffers = Buffers::upload(gpu, &images, recording == Recording::OneBuffer);
+    record(gpu, gatherer, recording, samples, &images, &buffers);
+    let found = buffers.read_back(gpu, &images);
+
+    let [_, _, output, reports, _, masks] = &mut images;
+    for (at, sample) in samples.iter().enumerate() {
+        if recording == Recording::Counted {
+            for bytes in gathered_bytes(sample, count_of(at, sample)) {
+                output.write_at(at, bytes.start, &sample.output[bytes]);
+            }
+        } else {
+            let mut left = &sample.output[..];
+            for slice in output_slices(&sample.plan) {
+                let (bytes, rest) = left.split_at(slice.len() * sample.element_bytes);
+                output.write_at(at, slice.start * sample.element_bytes, bytes);
+                left = rest;
+            }
+            assert!(left.is_empty());
+        }
+        if has_mask(at) {
+            masks.write(at, &sample.mask());
+        }
+        if has_report(sample) {
+            let report = &found[3][reports.starts[at]..][..REPORT_BYTES];
+            check_report(sample, report);
+            reports.write(at, report);
+        }
+    }
+    for ((image, found), operand) in images.iter().zip(&found).zip(OPERANDS) {
+        image.check(found, operand, samples);
+    }
+}
+
+const OPERANDS: [&str; 6] = [
+    "params",
+    "indices",
+    "output",
+    "report",
+    "index count",
+    "mask",
+];
+
+/// The bytes of the output, with gaps if it has any.
+fn output_bytes(sample: &Sample) -> usize {
+    usize::try_from(sample.plan.output_len()).unwrap() * sample.element_bytes
+}
+
+/// The index count for a sample: no index rows, one, some, all, or more than there are.
+fn count_of(at: usize, sample: &Sample) -> u32 {
+    let case = &sample.case;
+    let rows = case.op.index_count(&case.params_shape, &case.indices_shape);
+    let rows = u32::try_from(rows).unwrap();
+    [
+        rows,
+        1,
+        rows / 2,
+        u32::MAX,
+        0,
+        rows.saturating_sub(1),
+        rows + 1,
+    ][at % 7]
+}
+
+/// The ranges of output bytes that this index count writes, one for each block.
+fn gathered_bytes(sample: &Sample, count: u32) -> impl Iterator<Item = Range<usize>> {
+    let row_bytes = usize::try_from(sample.plan.slice_len()).unwrap() * sample.element_bytes;
+    let case = &sample.case;
+    let rows = case.op.index_count(&case.params_shape, &case.indices_shape);
+    let block_bytes = rows * row_bytes;
+    let blocks = sample.output.len().checked_div(block_bytes).unwrap_or(0);
+    let gathered = rows.min(count as usize);
+    (0..blocks).map(move |block| {
+        let start = block * block_bytes;
+        start..start + gathered * row_bytes
+    })
+}
+
+/// The buffer of each operand, and the offset in it of the operand's image.
+struct Buffers {
+    of: [wgpu::Buffer; OPERANDS.len()],
+    starts: [usize; OPERANDS.len()],
+}
+
+impl Buffers {
+    fn upload(gpu: &Gpu, images: &[Image; OPERANDS.len()], one: bool) -> Self {
+        if !one {
+            return Self {
+                of: images.each_ref().map(|image| upload(gpu, &image.bytes)),
+                starts: [0; OPERANDS.len()],
+            };
+        }
+        let mut bytes = Vec::new();
+        let starts = images.each_ref().map(|image| {
+            bytes.resize(bytes.len().next_multiple_of(image.alignment), 0);
+            let start = bytes.len();
+            bytes.extend(&image.bytes);
+            start
+        });
+        let buffer = upload(gpu, &bytes);
+        Self {
+            of: [(); OPERANDS.len()].map(|()| buffer.clone()),
+            starts,
+        }
+    }
+
+    fn read_back(&self, gpu: &Gpu, images: &[Image; OPERANDS.len()]) -> [Vec<u8>; OPERANDS.len()] {
+        let found = if self.of[0] == self.of[1] {
+            let [all] = read_back(gpu, [&self.of[0]]);
+            [(); OPERANDS.len()].map(|()| all.clone())
+        } else {
+            read_back(gpu, self.of.each_ref())
+        };
+        let mut operands = self.starts.iter().zip(images);
+        found.map(|bytes| {
+            let (&start, image) = operands.next().expect("as many operands");
+            bytes[start..][..image.bytes.len()].to_vec()
+        })
+    }
+}
+
+pub(crate) fn upload(gpu: &Gpu, bytes: &[u8]) -> wgpu::Buffer {
+    use wgpu::util::DeviceExt;
+    gpu.device()
+        .create_buffer_init(&wgpu::util::BufferInitDescriptor {
+            label: Some("an app's own buffer"),
+            contents: bytes,
+            usage: wgpu::BufferUsages::STORAGE
+                | wgpu::BufferUsages::COPY_SRC
+                | wgpu::BufferUsages::COPY_DST,
+        })
+}
+
+fn has_report(sample: &Sample) -> bool {
+    sample.plan.bad_indices() == BadIndices::Error
+}
+
+/// True for two of three samples. The mask of any other sample keeps its canaries.
+fn has_mask(at: usize) -> bool {
+    !at.is_multiple_of(3)
+}
+
+fn record(
+    gpu: &Gpu,
+    gatherer: &Gatherer,
+    recording: Recording,
+    samples: &[Sample],
+    images: &[Image; OPERANDS.len()],
+    buffers: &Buffers,
+) {
+    let range = |operand: usize, at: usize, len: usize| {
+        let start = (buffers.starts[operand] + images[operand].starts[at]) as u64;
+        let end = (start + len as u64).next_multiple_of(4) + ROOM as u64;
+        buffers.of[operand].slice(start..end)
+    };
+    let operands = |at: usize, sample: &Sample| {
+        let operands = GatherBuffers::new(ElementTypes {
+            element_bytes: sample.element_bytes as u64,
+            index_kind: sample.index_kind,
+        })
+        .params(range(0, at, sample.params.len()))
+        .indices(range(1, at, sample.indices.len()))
+        .output(range(2, at, output_bytes(sample)));
+        let operands = match &sample.fill[..] {
+            [] => operands,
+            fill => operands.fill(fill),
+        };
+        let operands = match recording {
+            Recording::Counted => operands.index_count(range(4, at, 4)),
+            _ => operands,
+        };
+        let operands = match has_mask(at) {
+            true => operands.mask(range(5, at, sample.mask().len())),
+            false => operands,
+        };
+        if has_report(sample) {
+            operands.report(range(3, at, REPORT_BYTES))
+        } else {
+            operands
+        }
+    };
+    let mut encoder = gpu.device().create_command_encoder(&Default::default());
+    match recording {
+        Recording::Encoder | Recording::OneBuffer | Recording::Gaps => {
+            for (at, sample) in samples.iter().enumerate() {
+                let result = gatherer.encode(&mut encoder, &sample.plan, &operands(at, sample));
+                assert_eq!(result, Ok(()), "{sample}");
+            }
+        }
+        Recording::Prepared | Recording::Counted => {
+            let prepare = |(at, sample): (usize, &Sample)| {
+                gatherer
+                    .prepare(&sample.plan, &operands(at, sample))
+                    .unwrap()
+            };
+            let prepared: Vec<_> = samples.iter().enumerate().map(prepare).collect();
+            for gather in prepared.iter().chain(&prepared) {
+                gather.encode(&mut encoder);
+            }
+        }
+        Recording::Pass => {
+            let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor {
+                label: Some("an app's own pass"),
+                timestamp_writes: None,
+            });
+            for (at, sample) in samples.iter().enumerate() {
+                let gather = gatherer.prepare(&sample.plan, &operands(at, sample));
+                match gather {
+                    Ok(gather) => gather.encode_in_pass(&mut pass),
+                    Err(error) => panic!("{sample}: {error}"),
+                }
+            }
+        }
+    }
+    gpu.queue().submit([encoder.finish()]);
+}
+
+#[track_caller]
+fn check_report(sample: &Sample, report: &[u8]) {
+    let found = BadRows::decode(&sample.plan, sample.index_kind, report).unwrap();
+    let found = found.map(|bad_rows| (bad_rows.count, bad_rows.first.to_string()));
+    let expected = sample
+        .bad_index
+        .clone()
+        .map(|text| (sample.bad_row_count as u64, text));
+    assert_eq!(found, expected, "the report of {sample}");
+    if expected.is_none() {
+        assert_eq!(report, [0; REPORT_BYTES], "the report of {sample}");
+    }
+}
+
+/// The expected bytes of a buffer: operands among canaries.
+struct Image {
+    bytes: Vec<u8>,
+    alignment: usize,
+    starts: Vec<usize>,
+}
+
+impl Image {
+    fn new(alignment: u32) -> Self {
+        Self {
+            bytes: Vec::new(),
+            alignment: usize::try_from(alignment).unwrap(),
+            starts: Vec::new(),
+        }
+    }
+
+    /// Reserves a range for an operand after the last one, `start` bytes after an aligned offset.
+    fn reserve(&mut self, len: usize, start: usize) {
+        let start = (self.bytes.len() + ROOM).next_multiple_of(self.alignment) + start;
+        let end = (start + len).next_multiple_of(4) + ROOM;
+        self.bytes.extend((self.bytes.len()..end).map(canary));
+        self.starts.push(start);
+    }
+
+    fn write_last(&mut self, operand: &[u8]) {
+        self.write(self.starts.len() - 1, operand);
+    }
+
+    fn write(&mut self, at: usize, operand: &[u8]) {
+        self.write_at(at, 0, operand);
+    }
+
+    fn write_at(&mut self, at: usize, start: usize, bytes: &[u8]) {
+        self.bytes[self.starts[at] + start..][..bytes.len()].copy_from_slice(bytes);
+    }
+
+    #[track_caller]
+    fn check(&self, found: &[u8], operand: &str, samples: &[Sample]) {
+        assert_eq!(found.len(), self.bytes.len());
+        if found != self.bytes {
+            let differs = (0..found.len()).find(|&at| found[at] != self.bytes[at]);
+            let differs = differs.unwrap();
+            let at = self.starts.partition_point(|&start| start <= differs);
+            let at = at.saturating_sub(1);
+            let sample = &samples[at];
+            panic!(
+                "byte {} of {operand} is {}, not {}: {sample}",
+                differs as i128 - self.starts[at] as i128,
+                found[differs],
+                self.bytes[differs],
+            );
+        }
+    }
+}
+
+/// A canary for each place, which differs from its neighbours, so that shifted bytes show.
+fn canary(at: usize) -> u8 {
+    u8::try_from(at * 151 % 251 + 1).unwrap()
+}
+
+/// The bytes of the buffers after all submitted work.
+pub(crate) fn read_back<const N: usize>(gpu: &Gpu, buffers: [&wgpu::Buffer; N]) -> [Vec<u8>; N] {
+    let mut encoder = gpu.device().create_command_encoder(&Default::default());
+    let copies = buffers.map(|buffer| {
+        let copy = gpu.device().create_buffer(&wgpu::BufferDescriptor {
+            label: Some("read back"),
+            size: buffer.size(),
+            usage: wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST,
+            mapped_at_creation: false,
+        });
+        encoder.copy_buffer_to_buffer(buffer, 0, &copy, 0, buffer.size());
+        copy
+    });
+    let submission = gpu.queue().submit([encoder.finish()]);
+    for copy in &copies {
+        copy.map_async(wgpu::MapMode::Read, .., Result::unwrap);
+    }
+    let wait = wgpu::PollType::Wait {
+        submission_index: Some(submission),
+        timeout: None,
+    };
+    gpu.device().poll(wait).unwrap();
+    copies.map(|copy| copy.get_mapped_range(..).unwrap().to_vec())
+}

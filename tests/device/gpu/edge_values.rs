@@ -1,0 +1,236 @@
+//! Edge values of each index type, in each place of index rows of each depth, on every kernel.
+
+use libtest_mimic::Trial;
+use wgpu_gather::{BadIndices, ElementTypes, Gpu, IndexKind};
+
+use crate::batch::{self, Recording};
+use crate::into_buffers::without_runtime_checks;
+use crate::trial;
+use testkit::cases::{case, elements, gather_nd};
+use testkit::indices::{WIDE, holds, values_around};
+use testkit::oracle::{Case, Op};
+use testkit::samples::Sample;
+
+/// Slices that select a kernel.
+#[derive(Clone, Copy)]
+struct Slices {
+    element_bytes: usize,
+    slice_len: usize,
+    /// The kernel's name in the text of `explain`.
+    kernel: &'static str,
+    units: &'static str,
+    /// The number of times that each value occurs, each time at another place of a lane.
+    times: usize,
+}
+
+const fn slices(
+    element_bytes: usize,
+    slice_len: usize,
+    kernel: &'static str,
+    units: &'static str,
+    times: usize,
+) -> Slices {
+    Slices {
+        element_bytes,
+        slice_len,
+        kernel,
+        units,
+        times,
+    }
+}
+
+const NARROW: [IndexKind; 4] = [IndexKind::I8, IndexKind::U8, IndexKind::I16, IndexKind::U16];
+
+/// Slices for the kernels that take index rows of one or two values.
+const SLICES: [Slices; 15] = [
+    slices(1, 1, "packed", "16 slices", 16),
+    slices(2, 1, "packed", "8 slices", 8),
+    slices(4, 1, "packed", "4 slices", 4),
+    slices(3, 1, "bytes", "4 bytes of output", 4),
+    slices(6, 1, "bytes", "4 bytes of output", 4),
+    slices(1, 7, "bytes", "4 bytes of output", 4),
+    slices(8, 1, "rows", "units of 4 bytes", 2),
+    slices(12, 1, "rows", "units of 4 bytes", 2),
+    slices(16, 1, "rows", "units of 16 bytes", 2),
+    slices(16, 3, "rows", "units of 16 bytes", 2),
+    slices(48, 1, "rows", "units of 16 bytes", 2),
+    slices(4, 255, "four_rows", "units of 4 bytes", 2),
+    slices(16, 256, "four_rows", "units of 16 bytes", 2),
+    slices(4, 257, "long", "units of 4 bytes", 1),
+    slices(16, 257, "long", "units of 16 bytes", 1),
+];
+
+/// A number of index rows with which each lane takes four rows.
+const FOUR_ROWS: usize = 528;
+
+/// Slices for the kernels that take any index row.
+const GENERAL_SLICES: [Slices; 9] = [
+    slices(1, 1, "bytes", "4 bytes of output", 4),
+    slices(6, 1, "bytes", "4 bytes of output", 4),
+    slices(4, 1, "rows", "units of 4 bytes", 2),
+    slices(12, 1, "rows", "units of 4 bytes", 2),
+    slices(16, 1, "rows", "units of 16 bytes", 2),
+    slices(48, 1, "rows", "units of 16 bytes", 2),
+    slices(1028, 1, "long", "units of 4 bytes", 1),
+    slices(4112, 1, "long", "units of 16 bytes", 1),
+    slices(4, 257, "long", "units of 4 bytes", 1),
+];
+
+pub(crate) fn trials() -> Vec<Trial> {
+    vec![
+        trial("edge_values_of_one_dim_on_every_kernel", |gpu| {
+            check(gpu, &WIDE, &SLICES, |kind, slices| nd(&[5], kind, slices));
+        }),
+        trial("edge_values_of_two_dims_on_every_kernel", |gpu| {
+            check(gpu, &WIDE, &SLICES, |kind, slices| {
+                nd(&[3, 7], kind, slices)
+            });
+        }),
+        trial("edge_values_of_three_dims_on_every_kernel", |gpu| {
+            check(gpu, &WIDE, &GENERAL_SLICES, |kind, slices| {
+                nd(&[3, 5, 2], kind, slices)
+            });
+        }),
+        trial(
+            "edge_values_of_bytes_and_half_words_on_every_kernel",
+            |gpu| {
+                for dims in [&[128][..], &[256], &[3, 129], &[2, 3, 300]] {
+                    check(gpu, &NARROW, &GENERAL_SLICES, |kind, slices| {
+                        nd(dims, kind, slices)
+                    });
+                }
+            },
+        ),
+        trial("edge_values_of_elements_on_every_kernel", |gpu| {
+            let of_one = GENERAL_SLICES.into_iter();
+            let of_one = of_one.filter(|slices| slices.slice_len == 1);
+            let of_one: Vec<Slices> = of_one.collect();
+            check(gpu, IndexKind::ALL, &of_one, along_elements);
+        }),
+    ]
+}
+
+/// Index rows that hold each edge value at each place, among valid values and beside other edge values.
+fn nd(dims: &[usize], kind: IndexKind, slices: Slices) -> Case {
+    let valid = |row: usize, k: usize| (row % dims[k]) as i128;
+    let values = dims.iter().map(|&dim| edge_values(dim, kind));
+    let values: Vec<Vec<i128>> = values.collect();
+    let mut indices = Vec::new();
+    let mut rows = 0;
+    let mut push = |value_at: &dyn Fn(usize) -> Option<i128>| {
+        indices.extend((0..dims.len()).map(|k| value_at(k).unwrap_or_else(|| valid(rows, k))));
+        rows += 1;
+    };
+    for time in 0..slices.times {
+        for (k, n) in (0..dims.len()).flat_map(|k| (0..values[k].len()).map(move |n| (k, n))) {
+            push(&|at| (at == k).then(|| values[k][n]));
+        }
+        for n in 0..values[0].len() {
+            push(&|at| Some(values[at][(n + at * (time + 1)) % values[at].len()]));
+        }
+        // One more row moves each value to another place of a lane the next time.
+        push(&|_| None);
+    }
+    let least = match slices.kernel {
+        "four_rows" => FOUR_ROWS,
+        _ => 16,
+    };
+    while rows % 16 != 0 || rows < least {
+        indices.extend((0..dims.len()).map(|k| valid(rows, k)));
+        rows += 1;
+    }
+    let params_shape = [dims, &[slices.slice_len]].concat();
+    case(gather_nd(0), &params_shape, &[rows, dims.len()], &indices)
+}
+
+/// gather_elements along the second of three dims, with indices smaller than params in the last one.
+fn along_elements(kind: IndexKind, slices: Slices) -> Case {
+    let values = edge_values(5, kind);
+    let (lines, along, rest) = (2, slices.times * values.len() / 4 + 1, 2);
+    let indices: Vec<i128> = (0..lines * along * rest)
+        .map(|n| values[(n + n / values.len()) % values.len()])
+        .collect();
+    case(elements(1), &[2, 5, 3], &[lines, along, rest], &indices)
+}
+
+fn edge_values(dim: usize, kind: IndexKind) -> Vec<i128> {
+    let mut values = values_around(dim);
+    values.retain(|&value| holds(kind, value));
+    values
+}
+
+/// Compares with the oracle and the CPU: each of `kinds`, with and without counting from the end, with zeros, a fill,
+/// clamped indices or a report.
+fn check(
+    gpu: &Gpu,
+    kinds: &[IndexKind],
+    slices: &[Slices],
+    case_of: impl Fn(IndexKind, Slices) -> Case,
+) {
+    const POLICIES: [BadIndices; 3] = [BadIndices::Fill, BadIndices::Clamp, BadIndices::Error];
+    let limits = gpu.device().limits();
+    for &slices in slices {
+        let mut samples = Vec::new();
+        for (kind, from_end) in kinds.iter().flat_map(|&k| [(k, false), (k, true)]) {
+            let case = Case {
+                from_end,
+                ..case_of(kind, slices)
+            };
+            let most_dims = match slices.kernel {
+                "long" | "bytes" => 1,
+                _ => 2,
+            };
+            let is_general = matches!(case.op, Op::GatherElements { .. })
+                || NARROW.contains(&kind)
+                || case.indices_shape[case.indices_shape.len() - 1] > most_dims;
+            let of_case = case.samples(&[slices.element_bytes], &[kind], &POLICIES);
+            for sample in &of_case {
+                let text = sample.plan.explain(
+                    ElementTypes {
+                        element_bytes: slices.element_bytes as u64,
+                        index_kind: kind,
+                    },
+                    &limits,
+                );
+                let line = text.lines().find(|line| line.starts_with("kernel "));
+                let line = line.unwrap();
+                let report = match sample.plan.bad_indices() {
+                    BadIndices::Error => "_report",
+                    _ => "",
+                };
+                let expected = format!("kernel {}{report}: {}", slices.kernel, slices.units);
+                assert!(line.starts_with(&expected), "{line}");
+                assert_eq!(line.contains("64-bit"), is_general, "{line}");
+                check_cpu(sample);
+            }
+            let filled = of_case.iter().filter(|sample| {
+                sample.plan.bad_indices() == BadIndices::Fill && slices.element_bytes <= 64
+            });
+            samples.extend(filled.map(Sample::filled));
+            samples.extend(of_case.clone());
+        }
+        // Of so few samples, `batch::check` skips none.
+        for samples in samples.chunks(64) {
+            let gatherer = without_runtime_checks(gpu);
+            let count = batch::check(gpu, gatherer, Recording::Encoder, samples.iter().cloned());
+            assert_eq!(count, samples.len());
+        }
+    }
+}
+
+fn check_cpu(sample: &Sample) {
+    let found = sample.plan.run_bytes(
+        ElementTypes {
+            element_bytes: sample.element_bytes as u64,
+            index_kind: sample.index_kind,
+        },
+        &sample.params,
+        &sample.indices,
+    );
+    match &sample.bad_index {
+        Some(text) if sample.plan.bad_indices() == BadIndices::Error => {
+            assert_eq!(found.unwrap_err().to_string(), *text);
+        }
+        _ => assert!(found.unwrap() == sample.output, "{sample}"),
+    }
+}

@@ -1,0 +1,259 @@
+//! Compares with the CPU at numbers of rows, units and blocks near those where a kernel's lanes and workgroups end.
+//! Some rows are bad.
+
+use libtest_mimic::Trial;
+use wgpu_gather::{
+    BadIndices, BadRows, ElementTypes, Gather, GatherBuffers, GatherPlan, Gpu, GpuError, IndexKind,
+};
+
+use crate::batch::{REPORT_BYTES, read_back, upload};
+use crate::{flat, trial};
+use testkit::indices::{Hash, holds, values_around};
+use testkit::samples::index_bytes;
+
+/// The number of invocations of a workgroup.
+const WORKGROUP: usize = 256;
+
+/// The least number of lanes with which each lane takes four rows.
+const LANES: usize = 1 << 15;
+
+pub(crate) fn trials() -> Vec<Trial> {
+    vec![
+        trial("packed_rows_are_right_near_each_edge", packed),
+        trial("rows_are_right_near_each_edge", rows),
+        trial("long_slices_are_right_near_each_edge", long),
+        trial("bytes_are_right_near_each_edge", bytes),
+        trial("blocks_of_any_size_share_lanes", blocks),
+        trial("a_bad_row_in_any_place_is_reported", bad_rows),
+    ]
+}
+
+/// Numbers of rows near those of a lane and of a workgroup, and near 1,024, from which a rest has its own dispatch.
+fn packed(gpu: &'static Gpu) {
+    for bytes in [1, 2, 4] {
+        let slices = 16 / bytes;
+        let workgroup = WORKGROUP * slices;
+        for edge in [16, slices, 1024, workgroup, 2 * workgroup] {
+            for count in [edge - 1, edge, edge + 1, edge + slices] {
+                check(gpu, bytes, [1, 1, 1], count);
+            }
+        }
+    }
+}
+
+/// Numbers of rows near those of a workgroup whose lanes take one row, and near the number from which lanes take four.
+fn rows(gpu: &'static Gpu) {
+    let words = [1, 2, 3, 5, 63, 255].map(|units| (4, units));
+    let vectors = [1, 2, 3, 16, 255, 256].map(|units| (16, units));
+    for (unit_bytes, units) in words.into_iter().chain(vectors) {
+        let (slots, four) = slots_and_four(units);
+        for count in [
+            slots.max(2) - 1,
+            slots,
+            slots + 1,
+            four - 1,
+            four,
+            four + 1,
+            four + slots,
+            four + 3 * slots,
+            four + 3 * slots + 1,
+        ] {
+            check(gpu, unit_bytes, [1, 1, units], count);
+        }
+    }
+}
+
+/// The number of slices that a workgroup copies at once, and the number of rows from which its lanes take four.
+fn slots_and_four(units: usize) -> (usize, usize) {
+    (WORKGROUP / units, 4 * LANES.div_ceil(units))
+}
+
+/// A workgroup copies 1,024 units of a slice, and a lane four of them, 256 apart.
+fn long(gpu: &'static Gpu) {
+    for edge in [256, 512, 768, 1024, 1280, 1536, 1792, 2048] {
+        for units in [edge - 1, edge, edge + 1] {
+            for count in [1, 2, 5] {
+                check(gpu, 16, [1, 1, units], count);
+                // Odd, because a multiple of four words is copied as vectors.
+                check(gpu, 4, [1, 1, units | 1], count);
+            }
+        }
+    }
+}
+
+/// A workgroup writes 1,024 bytes, four in each lane.
+fn bytes(gpu: &'static Gpu) {
+    for len in [1, 2, 3, 5, 6, 7, 9, 1021, 1023, 1025] {
+        let workgroup = 1024 / len;
+        for rows in [1, 3, workgroup, workgroup + 1, workgroup + 2, 2 * workgroup] {
+            // An odd number of rows is not packed.
+            check(gpu, 1, [1, 1, len], rows | 1);
+            check(gpu, 2, [1, 1, len], rows | 1);
+        }
+    }
+}
+
+/// Many batches, outer coordinates or index rows, near the numbers that a lane and a workgroup take.
+fn blocks(gpu: &'static Gpu) {
+    for (unit_bytes, units) in [(4, 1), (4, 3), (16, 1), (16, 16)] {
+        let (slots, four) = slots_and_four(units);
+        for (batches, outer, count) in [
+            (1, four + 1, 1),
+            (four + 1, 1, 1),
+            (four / 2 + 1, 2, 1),
+            (2, four / 2 + 3, 1),
+            (four / 6 + 1, 3, 2),
+            (2, four / 2 / (slots - 1) + 1, slots - 1),
+            (four / 4 / slots + 1, 4, slots),
+            (3, four / 3 / (slots + 1) + 1, slots + 1),
+            (2, 1, four / 2 + 1),
+            (1, 3, four / 3 + 1),
+            (3, 5, four / 15 + slots),
+            (3, 5, 7),
+            (7, 1, slots + 3),
+        ] {
+            check(gpu, unit_bytes, [batches, outer, units], count);
+        }
+    }
+    // Packed blocks, and blocks that share a word.
+    for (batches, outer, count) in [(3, 5, 16), (2, 1, 1024), (1, 2, 4096), (257, 2, 16)] {
+        for (bytes, count) in [1, 2, 4].into_iter().flat_map(|b| [(b, count), (b, 1)]) {
+            check(gpu, bytes, [batches, outer, 1], count);
+        }
+        check(gpu, 1, [batches, outer, 3], 3);
+    }
+}
+
+/// Gathers along the third of four dims, with the first as a batch dim. About half of the index rows are bad; their
+/// slices hold a fill.
+fn check(gpu: &Gpu, element_bytes: usize, [batches, outer, slice_len]: [usize; 3], count: usize) {
+    let dim = if batches * outer == 1 { 50 } else { 3 };
+    let index_kind = IndexKind::ALL[(count + slice_len) % IndexKind::ALL.len()];
+    let plan = Gather::new().axis(2).batch_dims(1);
+    let plan = plan.bad_indices(BadIndices::Fill);
+    let plan = plan.plan(&[batches, outer, dim, slice_len], &[batches, count]);
+    let plan = plan.unwrap();
+    let name = format!("{plan}, elements of {element_bytes} bytes, {index_kind}");
+
+    let mut values = values_around(dim);
+    values.retain(|&value| holds(index_kind, value));
+    let mut hash = Hash::new(count as u64);
+    let indices: Vec<i128> = (0..batches * count)
+        .map(|_| match hash.below(2) {
+            0 => values[hash.below(values.len())],
+            _ => hash.below(dim) as i128,
+        })
+        .collect();
+    let is_bad = |&index: &i128| !(0..dim as i128).contains(&index);
+    let words = (0..).map(|n: u32| n.wrapping_mul(0x9e37_79b9) | 1);
+    let params_bytes = batches * outer * dim * slice_len * element_bytes;
+    let mut params: Vec<u8> = words
+        .take(params_bytes.div_ceil(4))
+        .flat_map(u32::to_le_bytes)
+        .collect();
+    params.truncate(params_bytes);
+    let fill: Vec<u8> = (0xa1..).take(element_bytes).collect();
+
+    let index_rows = index_bytes(index_kind, &indices);
+    let expected = plan.run_bytes(
+        ElementTypes {
+            element_bytes: element_bytes as u64,
+            index_kind,
+        },
+        &params,
+        &index_rows,
+    );
+    let mut expected = expected.unwrap();
+    let slice_bytes = slice_len * element_bytes;
+    for (row, slice) in expected.chunks_exact_mut(slice_bytes).enumerate() {
+        let batch = row / count / outer;
+        if is_bad(&indices[batch * count + row % count]) {
+            slice.copy_from_slice(&fill.repeat(slice_len));
+        }
+    }
+    let bad_rows = indices.iter().filter(|&index| is_bad(index)).count() as u64;
+    let first = indices.iter().position(is_bad);
+    let found = run(
+        gpu,
+        &plan,
+        index_kind,
+        &fill,
+        [&params, &index_rows],
+        expected.len(),
+    );
+    let [output, reported, report] = found;
+    // Too long to print.
+    for (output, report) in [(output, "without"), (reported, "with")] {
+        let differs = output.iter().zip(&expected).position(|(a, b)| a != b);
+        assert_eq!(
+            differs, None,
+            "byte of the output {report} a report: {name}"
+        );
+        let canaries = &output[expected.len()..];
+        assert!(canaries.iter().all(|&byte| byte == CANARY), "{name}");
+    }
+    let report = BadRows::decode(&plan, index_kind, &report).unwrap();
+    let report = report.map(|found| (found.count, found.first.row));
+    assert_eq!(report, first.map(|row| (bad_rows, row as u64)), "{name}");
+}
+
+const CANARY: u8 = 0x5c;
+
+/// The output of a gather without a report, the output of one with a report, and the report.
+fn run(
+    gpu: &Gpu,
+    plan: &GatherPlan,
+    index_kind: IndexKind,
+    fill: &[u8],
+    operands: [&[u8]; 2],
+    output_bytes: usize,
+) -> [Vec<u8>; 3] {
+    let words = |bytes: &[u8]| {
+        let mut bytes = bytes.to_vec();
+        bytes.resize(bytes.len().next_multiple_of(4), 0);
+        upload(gpu, &bytes)
+    };
+    let [params, indices] = operands.map(words);
+    let canaries = vec![CANARY; output_bytes.next_multiple_of(4) + 16];
+    let outputs = [(); 2].map(|()| upload(gpu, &canaries));
+    let report = upload(gpu, &[9; REPORT_BYTES]);
+    let mut encoder = gpu.device().create_command_encoder(&Default::default());
+    for (output, reports) in outputs.iter().zip([false, true]) {
+        let mut buffers = GatherBuffers::new(ElementTypes {
+            element_bytes: fill.len() as u64,
+            index_kind,
+        })
+        .params(params.slice(..))
+        .indices(indices.slice(..))
+        .output(output.slice(..))
+        .fill(fill);
+        if reports {
+            buffers = buffers.report(report.slice(..));
+        }
+        gpu.gatherer().encode(&mut encoder, plan, &buffers).unwrap();
+    }
+    gpu.queue().submit([encoder.finish()]);
+    read_back(gpu, [&outputs[0], &outputs[1], &report])
+}
+
+/// One bad row, in turn at each of the first 68 places.
+fn bad_rows(gpu: &'static Gpu) {
+    let params: Vec<u32> = (1..=96).collect();
+    let mut table = flat(gpu, &params);
+    for (slice_len, count) in [1, 2, 3, 4, 6, 16]
+        .into_iter()
+        .flat_map(|len| [72, 1096].map(|count| (len, count)))
+    {
+        let plan = Gather::new().bad_indices(BadIndices::Error);
+        let plan = plan.plan(&[96 / slice_len, slice_len], &[count]).unwrap();
+        table = table.with_shape(plan.params_shape()).unwrap();
+        for bad_row in 0..68 {
+            let mut indices: Vec<u32> = (0..6).cycle().take(count).collect();
+            indices[bad_row] = 96;
+            let error = plan.run(&params, &indices).unwrap_err();
+            let found = gpu.gather(&plan, &table, &indices).wait();
+            let name = format!("{slice_len} {count} {bad_row}");
+            assert_eq!(found, Err(GpuError::Run(error)), "{name}");
+        }
+    }
+}

@@ -1,0 +1,332 @@
+//! Gathers that a `Gatherer` records between buffers of the caller.
+
+use std::sync::OnceLock;
+use std::thread;
+use std::time::Instant;
+
+use libtest_mimic::Trial;
+use wgpu_gather::{
+    BadIndices, BadRows, ElementTypes, Gather, GatherBuffers, GatherNd, GatherPlan, Gatherer, Gpu,
+    IndexKind, wgpu,
+};
+
+use crate::batch::{self, REPORT_BYTES, Recording, read_back};
+use crate::cuts::{check_large, limited_device};
+use crate::{flat, trial};
+use testkit::cases;
+use testkit::oracle::Case;
+use testkit::samples::{POLICIES, Sample, WIDTHS, bytes_of};
+use testkit::small_shapes;
+
+pub(crate) fn trials() -> Vec<Trial> {
+    let mut trials = Vec::new();
+    for way in WAYS {
+        let name = way.name();
+        let check = move |samples: fn() -> Box<dyn Iterator<Item = Sample>>| {
+            move |gpu: &'static Gpu| {
+                way.check(gpu, samples());
+            }
+        };
+        trials.extend([
+            trial(format!("the_table_equals_the_oracle::{name}"), check(table)),
+            trial(
+                format!("no_index_value_is_truncated::{name}"),
+                check(index_values),
+            ),
+            trial(
+                format!("every_width_is_copied_whole::{name}"),
+                check(widths),
+            ),
+            trial(format!("bad_rows_hold_the_fill::{name}"), check(filled)),
+        ]);
+    }
+    trials.extend([
+        trial("small_shapes_equal_the_oracle", small_shapes),
+        trial(
+            "more_than_65535_workgroups_reach_every_row",
+            many_workgroups,
+        ),
+        trial("a_bad_row_under_outer_dims_counts_once", count_once),
+        trial("a_report_is_written_under_any_policy", report_with_zero),
+        trial("threads_share_a_gatherer", threads),
+        trial("indices_written_by_an_earlier_pass_are_read", chain),
+    ]);
+    trials
+}
+
+/// A gatherer and how it records.
+#[derive(Clone, Copy)]
+struct Way {
+    runtime_checks: bool,
+    recording: Recording,
+    /// True for a device that binds only the four storage buffers that a gather with a report needs.
+    few_bindings: bool,
+}
+
+const WAYS: [Way; 8] = [
+    Way::new(true, Recording::Encoder),
+    Way::new(true, Recording::Prepared),
+    Way::new(true, Recording::Pass),
+    Way::new(true, Recording::OneBuffer),
+    Way {
+        few_bindings: true,
+        ..Way::new(false, Recording::Encoder)
+    },
+    Way::new(false, Recording::Pass),
+    Way::new(true, Recording::Gaps),
+    Way::new(false, Recording::Gaps),
+];
+
+impl Way {
+    const fn new(runtime_checks: bool, recording: Recording) -> Self {
+        Self {
+            runtime_checks,
+            recording,
+            few_bindings: false,
+        }
+    }
+
+    fn name(self) -> String {
+        let gatherer = match (self.few_bindings, self.runtime_checks) {
+            (true, _) => "few_bindings",
+            (false, true) => "checked",
+            (false, false) => "unchecked",
+        };
+        format!("{gatherer}_{:?}", self.recording).to_lowercase()
+    }
+
+    fn check(self, gpu: &'static Gpu, samples: impl IntoIterator<Item = Sample>) -> usize {
+        if self.few_bindings {
+            let gpu = limited_device(|limits| wgpu::Limits {
+                max_storage_buffers_per_shader_stage: 4,
+                ..limits
+            });
+            return batch::check(&gpu, &unchecked(&gpu), self.recording, samples);
+        }
+        let gatherer = if self.runtime_checks {
+            gpu.gatherer()
+        } else {
+            without_runtime_checks(gpu)
+        };
+        batch::check(gpu, gatherer, self.recording, samples)
+    }
+}
+
+/// A gatherer without naga's checks, which would hide a shader's reads past the end of a binding.
+pub(crate) fn without_runtime_checks(gpu: &Gpu) -> &'static Gatherer {
+    static GATHERER: OnceLock<Gatherer> = OnceLock::new();
+    GATHERER.get_or_init(|| unchecked(gpu))
+}
+
+#[expect(unsafe_code, reason = "wgpu drops its checks in no other way")]
+pub(crate) fn unchecked(gpu: &Gpu) -> Gatherer {
+    Gatherer::new(gpu.device()).with_shader_modules(|device, descriptor| {
+        let unchecked = wgpu::ShaderRuntimeChecks::unchecked();
+        // SAFETY: The shaders compare every index with its dim, end every loop, and have no other index that
+        // depends on data.
+        unsafe { device.create_shader_module_trusted(descriptor, unchecked) }
+    })
+}
+
+pub(crate) fn table() -> Box<dyn Iterator<Item = Sample>> {
+    let planned = cases::table().into_iter().filter(Case::check_plan);
+    let policies = [BadIndices::DeviceDefault, BadIndices::Error];
+    Box::new(planned.flat_map(move |case| case.samples(&[1, 3, 4, 16], IndexKind::ALL, &policies)))
+}
+
+/// Edge values, for each unit of the kernels.
+pub(crate) fn index_values() -> Box<dyn Iterator<Item = Sample>> {
+    let cases = cases::index_values().into_iter();
+    Box::new(cases.flat_map(|case| case.samples(&[1, 4, 8, 16], IndexKind::ALL, POLICIES)))
+}
+
+pub(crate) fn widths() -> Box<dyn Iterator<Item = Sample>> {
+    let cases = cases::slice_lengths().into_iter();
+    Box::new(cases.flat_map(|case| case.samples(&WIDTHS, &[IndexKind::I32], POLICIES)))
+}
+
+/// Bad rows that hold a fill, for each width and each unit of the kernels.
+pub(crate) fn filled() -> Box<dyn Iterator<Item = Sample>> {
+    let cases = cases::slice_lengths()
+        .into_iter()
+        .chain(cases::index_values());
+    let samples =
+        cases.flat_map(|case| case.samples(&WIDTHS, &[IndexKind::I64], &[BadIndices::Fill]));
+    Box::new(samples.map(|sample| sample.filled()))
+}
+
+/// The step through the CPU's sweep: a prime, so that no attribute is left out.
+const SWEEP_STRIDE: usize = 101;
+
+fn small_shapes(gpu: &'static Gpu) {
+    let start = Instant::now();
+    let params_shapes = small_shapes::params_shapes();
+    let shapes = params_shapes
+        .iter()
+        .flat_map(|shape| small_shapes::small_shapes(shape));
+    let planned = shapes.step_by(SWEEP_STRIDE).filter(Case::check_plan);
+    let policies = [BadIndices::DeviceDefault, BadIndices::Error];
+    let mut turn = 0;
+    let samples = planned.flat_map(|case| {
+        turn += 1;
+        small_shapes::samples_of(case, &[policies[turn % 2]])
+    });
+    let count = WAYS[2].check(gpu, samples);
+    println!(
+        "sweep: {count} of {turn} shape cases on the GPU equal to the oracle, in {:.1} s",
+        start.elapsed().as_secs_f64()
+    );
+    assert!(turn >= 20_000, "the sweep has lost its shapes");
+}
+
+/// Slices of 257 words, each of which takes a workgroup.
+fn many_workgroups(gpu: &'static Gpu) {
+    const ROWS: u32 = 65_600;
+    let plan = Gather::new().bad_indices(BadIndices::Error);
+    let plan = plan.plan(&[7, 257], &[ROWS as usize]).unwrap();
+    let explained = plan.explain(
+        ElementTypes {
+            element_bytes: 4,
+            index_kind: IndexKind::U32,
+        },
+        &wgpu::Limits::default(),
+    );
+    assert!(explained.contains(" x 2 workgroups"), "{explained}");
+    let params: Vec<u32> = (1..=7 * 257).collect();
+    let mut indices: Vec<u32> = (0..ROWS).map(|row| row % 11 % 7).collect();
+    check_large(gpu, &plan, &params, &mut indices, 7);
+}
+
+fn count_once(gpu: &'static Gpu) {
+    let plan = Gather::new().axis(1).bad_indices(BadIndices::Error);
+    let plan = plan.plan(&[3, 2, 2], &[4]).unwrap();
+    let bad_rows = report_of(gpu, &plan, &[0, 2, 1, 5]).unwrap();
+    assert_eq!(bad_rows.count, 2);
+    assert_eq!(
+        bad_rows.first.to_string(),
+        "indices[1] = 2 is not in [0, 2)"
+    );
+
+    let plan = Gather::new().axis(2).batch_dims(1);
+    let plan = plan.plan(&[2, 3, 2, 2], &[2, 3]).unwrap();
+    let bad_rows = report_of(gpu, &plan, &[0, 1, 1, 0, -1, 3]).unwrap();
+    assert_eq!(bad_rows.count, 2);
+    assert_eq!(
+        bad_rows.first.to_string(),
+        "indices[1,1] = -1 is not in [0, 2)"
+    );
+}
+
+fn report_with_zero(gpu: &'static Gpu) {
+    let plan = GatherNd::new().bad_indices(BadIndices::Fill);
+    let plan = plan.plan(&[3, 4], &[2, 2]).unwrap();
+    assert_eq!(report_of(gpu, &plan, &[2, 3, 0, 0]), None);
+    let bad_rows = report_of(gpu, &plan, &[2, 3, 3, 0]).unwrap();
+    assert_eq!(bad_rows.count, 1);
+    assert_eq!(
+        bad_rows.first.to_string(),
+        "indices[1] = [3, 0] does not index into param shape [3,4]"
+    );
+}
+
+/// The report of a gather of `f32` by `i32`.
+fn report_of(gpu: &Gpu, plan: &GatherPlan, indices: &[i32]) -> Option<BadRows> {
+    let params = vec![1.0_f32; usize::try_from(plan.params_len()).unwrap()];
+    let output = vec![0.0_f32; plan.output_shape().iter().product()];
+    let (params, indices) = (flat(gpu, &params), flat(gpu, indices));
+    let (output, report) = (flat(gpu, &output), flat(gpu, &[9_u8; REPORT_BYTES]));
+    let [params, indices, output] = [
+        params.buffer().unwrap(),
+        indices.buffer().unwrap(),
+        output.buffer().unwrap(),
+    ];
+    let buffers = GatherBuffers::new(ElementTypes::of::<f32, i32>())
+        .params(params.slice(..))
+        .indices(indices.slice(..))
+        .output(output.slice(..))
+        .report(report.buffer().unwrap().slice(..));
+    let mut encoder = gpu.device().create_command_encoder(&Default::default());
+    gpu.gatherer().encode(&mut encoder, plan, &buffers).unwrap();
+    gpu.queue().submit([encoder.finish()]);
+    let [report] = read_back(gpu, [report.buffer().unwrap()]);
+    BadRows::decode(plan, IndexKind::I32, &report).unwrap()
+}
+
+fn threads(gpu: &'static Gpu) {
+    // A new gatherer has no pipelines, so that the threads need the same ones at once.
+    let gatherer = Gatherer::new(gpu.device());
+    thread::scope(|scope| {
+        for recording in [Recording::Encoder, Recording::Prepared, Recording::Pass] {
+            let gatherer = &gatherer;
+            scope.spawn(move || batch::check(gpu, gatherer, recording, widths()));
+        }
+    });
+}
+
+/// In one encoder, a pass of the app writes indices and the gather reads them.
+fn chain(gpu: &'static Gpu) {
+    let shader = gpu
+        .device()
+        .create_shader_module(wgpu::ShaderModuleDescriptor {
+            label: None,
+            source: wgpu::ShaderSource::Wgsl(
+                "@group(0) @binding(0) var<storage, read_write> indices: array<i32>;
+                 @compute @workgroup_size(8)
+                 fn count_down(@builtin(local_invocation_index) at: u32) {
+                     indices[at] = 6 - i32(at);
+                 }"
+                .into(),
+            ),
+        });
+    let pipeline = gpu
+        .device()
+        .create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
+            label: None,
+            layout: None,
+            module: &shader,
+            entry_point: None,
+            compilation_options: Default::default(),
+            cache: None,
+        });
+    let params: Vec<u32> = (0..24).collect();
+    let (params, indices) = (flat(gpu, &params), flat(gpu, &[0_i32; 8]));
+    let output = flat(gpu, &[9_u32; 24]);
+    let bind_group = gpu.device().create_bind_group(&wgpu::BindGroupDescriptor {
+        label: None,
+        layout: &pipeline.get_bind_group_layout(0),
+        entries: &[wgpu::BindGroupEntry {
+            binding: 0,
+            resource: indices.buffer().unwrap().as_entire_binding(),
+        }],
+    });
+
+    let mut encoder = gpu.device().create_command_encoder(&Default::default());
+    {
+        let mut pass = encoder.begin_compute_pass(&Default::default());
+        pass.set_pipeline(&pipeline);
+        pass.set_bind_group(0, &bind_group, &[]);
+        pass.dispatch_workgroups(1, 1, 1);
+    }
+    let plan = Gather::new().plan(&[8, 3], &[8]).unwrap();
+    let [params, indices, out] = [
+        params.buffer().unwrap(),
+        indices.buffer().unwrap(),
+        output.buffer().unwrap(),
+    ];
+    let buffers = GatherBuffers::new(ElementTypes::of::<u32, i32>())
+        .params(params.slice(..))
+        .indices(indices.slice(..))
+        .output(out.slice(..));
+    gpu.gatherer()
+        .encode(&mut encoder, &plan, &buffers)
+        .unwrap();
+    gpu.queue().submit([encoder.finish()]);
+
+    let [found] = read_back(gpu, [out]);
+    // Rows 6 to 0, and then -1, which is out of range.
+    let rows = (0..7_u32)
+        .rev()
+        .flat_map(|row| [3 * row, 3 * row + 1, 3 * row + 2]);
+    let expected: Vec<u32> = rows.chain([0; 3]).collect();
+    assert_eq!(found, bytes_of(&expected));
+}

@@ -1,0 +1,75 @@
+//! Compares the GPU with the oracle and the CPU, on the adapter that the environment chooses.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod adapters;
+mod batch;
+mod cuts;
+mod edge_values;
+mod edges;
+mod executor_bytes;
+mod executors;
+mod fills;
+mod indirect;
+mod indirect_large;
+mod into_buffers;
+mod known_failures;
+mod masks;
+mod owners;
+mod plan_shapes;
+mod prepared;
+mod reports;
+mod requests;
+mod shards;
+mod to_host;
+mod too_large;
+#[cfg(not(target_vendor = "apple"))]
+mod validation;
+mod waiting;
+
+use std::borrow::Cow;
+
+use libtest_mimic::{Arguments, Trial};
+use wgpu_gather::{GatherElement, Gpu, Tensor};
+
+fn main() {
+    let mut trials = to_host::trials();
+    trials.extend(into_buffers::trials());
+    trials.extend(cuts::trials());
+    trials.extend(indirect::trials());
+    trials.extend(indirect_large::trials());
+    trials.extend(executors::trials());
+    trials.extend(executor_bytes::trials());
+    trials.extend(requests::trials());
+    trials.extend(shards::trials());
+    trials.extend(plan_shapes::trials());
+    trials.extend(owners::trials());
+    trials.extend(adapters::trials());
+    trials.extend(edges::trials());
+    trials.extend(edge_values::trials());
+    trials.extend(fills::trials());
+    trials.extend(prepared::trials());
+    trials.extend(reports::trials());
+    trials.extend(masks::trials());
+    trials.extend(too_large::trials());
+    trials.extend(waiting::trials());
+    trials.extend(known_failures::trials());
+    #[cfg(not(target_vendor = "apple"))]
+    trials.extend(validation::trials());
+    libtest_mimic::run(&Arguments::from_args(), trials).exit();
+}
+
+/// A trial on the shared GPU, which fails by panicking.
+fn trial(name: impl Into<String>, run: impl FnOnce(&'static Gpu) + Send + 'static) -> Trial {
+    testkit::device::gpu_trial(name, |gpu| {
+        run(gpu);
+        Ok(())
+    })
+}
+
+/// A tensor of one dim.
+fn flat<'e, T: GatherElement>(gpu: &Gpu, elements: impl Into<Cow<'e, [T]>>) -> Tensor<T> {
+    let elements = elements.into();
+    let len = elements.len();
+    gpu.upload(elements, &[len]).unwrap()
+}

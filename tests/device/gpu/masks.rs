@@ -1,0 +1,177 @@
+//! Masks of bad rows that requests write, and masks of sizes and of buffers that the batches of samples do not have.
+
+use libtest_mimic::Trial;
+use wgpu_gather::{
+    BadIndices, ElementTypes, Executor, Gather, GatherBuffers, GatherIndex, GatherNd, GatherPlan,
+    Gpu, GpuError, IndexKind, NegativeIndices, RunError, Tensor, wgpu,
+};
+
+use crate::batch::read_back;
+use crate::cuts::limited_device;
+use crate::{flat, trial};
+use testkit::cases;
+use testkit::of_index_type;
+use testkit::oracle::Case;
+use testkit::samples::{POLICIES, Sample};
+
+pub(crate) fn trials() -> Vec<Trial> {
+    vec![
+        trial("a_request_writes_the_mask_of_the_oracle", requests),
+        trial("a_grid_of_several_rows_writes_a_mask", grid),
+        trial("more_than_65535_workgroups_write_a_mask", many_workgroups),
+        trial("a_mask_is_of_all_shards", shards),
+        trial("a_prepared_gather_writes_each_new_mask", anew),
+    ]
+}
+
+/// Requests to the host, to a new tensor and into a tensor, on the GPU and on an executor without one.
+fn requests(gpu: &'static Gpu) {
+    let executors = [
+        Executor::Gpu(gpu.clone()),
+        Executor::Cpu(GpuError::NoAdapter("none".into())),
+    ];
+    let cases = cases::table().into_iter().filter(Case::check_plan);
+    let samples = cases.flat_map(|case| case.samples(&[1], IndexKind::ALL, POLICIES));
+    let (mut empty, mut bad) = (0, 0);
+    for (number, sample) in samples.enumerate().step_by(7) {
+        for executor in &executors {
+            of_index_type!(sample.index_kind, I => request::<I>(executor, &sample, number));
+        }
+        empty += usize::from(sample.output.is_empty());
+        bad += usize::from(sample.mask().contains(&1));
+    }
+    assert!(empty > 50 && bad > 200, "{empty}, {bad}");
+}
+
+fn request<I: GatherIndex + bytemuck::Pod>(executor: &Executor, sample: &Sample, number: usize) {
+    let indices: Vec<I> = bytemuck::pod_collect_to_vec(&sample.indices);
+    let expected = sample.case.out_of_range();
+    let table = executor
+        .upload(&sample.params, sample.plan.params_shape())
+        .unwrap();
+    let shape = sample.plan.output_shape();
+    let mut output = executor.upload(&sample.output, shape).unwrap();
+    // The opposite of what the gather writes.
+    let before: Vec<bool> = expected.iter().map(|is_bad| !is_bad).collect();
+    let mut mask = executor.upload(&before, &[before.len()]).unwrap();
+    let request = executor.gather(&sample.plan, &table, &indices);
+    let request = request.mask(&mut mask);
+    let result = match number % 3 {
+        0 => request.wait().map(drop),
+        1 => request.on_gpu().wait().map(drop),
+        _ => request.into_tensor(&mut output).wait(),
+    };
+    let is_error = matches!(result, Err(GpuError::Run(RunError::BadIndex(_))));
+    assert!(result.is_ok() || is_error, "{sample}: {result:?}");
+    assert_eq!(mask.download().wait(), Ok(expected), "{executor}: {sample}");
+}
+
+/// Compares a mask of bytes with the CPU.
+fn check(gpu: &Gpu, plan: &GatherPlan, indices: &[i8]) {
+    let table = flat(gpu, &[1_u8, 2, 3]);
+    let mut mask = gpu.zeros::<bool>(&[indices.len()]).unwrap();
+    let request = gpu.gather(plan, &table, indices).mask(&mut mask);
+    drop(request.on_gpu().wait().unwrap());
+    // Too long to print.
+    let expected = plan.out_of_range(indices).unwrap();
+    assert!(mask.download().wait().unwrap() == expected, "{plan}");
+    assert!(expected.contains(&true) && expected.contains(&false));
+}
+
+/// Values in range and out of range, without a short period.
+fn values(len: usize) -> Vec<i8> {
+    let value = |at: usize| i8::try_from(at * at % 251 % 7).unwrap() - 3;
+    (0..len).map(value).collect()
+}
+
+fn grid(_: &'static Gpu) {
+    let gpu = limited_device(|limits| wgpu::Limits {
+        max_compute_workgroups_per_dimension: 3,
+        ..limits
+    });
+    let gather = Gather::new().negative_indices(NegativeIndices::FromEnd);
+    for workgroups in [1, 3, 4, 8, 9, 10, 30] {
+        for more in [0, 1, 2, 3] {
+            let len = workgroups * 1024 - more;
+            check(&gpu, &gather.plan(&[3], &[len]).unwrap(), &values(len));
+        }
+    }
+}
+
+fn many_workgroups(gpu: &'static Gpu) {
+    let len = 65_536 * 1024 + 77;
+    check(
+        gpu,
+        &Gather::new().plan(&[3], &[len]).unwrap(),
+        &values(len),
+    );
+}
+
+/// A buffer of a tensor.
+fn range<T>(tensor: &Tensor<T>) -> wgpu::BufferSlice<'_> {
+    tensor.buffer().unwrap().slice(..)
+}
+
+/// Params in shards, one of which shares the mask's buffer, and a plan of a shard.
+fn shards(gpu: &'static Gpu) {
+    let plan = GatherNd::new().bad_indices(BadIndices::Fill);
+    let plan = plan.plan(&[5, 2], &[7, 1]).unwrap();
+    let arena = flat(gpu, &[9_u8; 1024]);
+    let arena = arena.buffer().unwrap();
+    let table = flat(gpu, &[1_u8, 2, 3, 4, 5, 6]);
+    let indices = flat(gpu, &[4_i64, 5, -1, 0, 2, 1 << 32, 3]);
+    let output = flat(gpu, &[7_u8; 14]);
+    let shards = [(3, range(&table)), (2, arena.slice(..4))];
+    let buffers = GatherBuffers::new(ElementTypes::of::<u8, i64>())
+        .indices(range(&indices))
+        .output(range(&output))
+        .mask(arena.slice(512..));
+    for (plan, buffers) in [
+        (plan.clone(), buffers.params_shards(&shards)),
+        (plan.shard(3..5).unwrap(), buffers.params(arena.slice(..4))),
+    ] {
+        gpu.queue().write_buffer(arena, 512, &[9; 8]);
+        let mut encoder = gpu.device().create_command_encoder(&Default::default());
+        let gatherer = gpu.gatherer();
+        gatherer.encode(&mut encoder, &plan, &buffers).unwrap();
+        gpu.queue().submit([encoder.finish()]);
+        let [found] = read_back(gpu, [arena]);
+        assert_eq!(found[512..520], [0, 1, 1, 0, 0, 1, 0, 9], "{plan}");
+        assert!(
+            found[..512]
+                .iter()
+                .chain(&found[520..])
+                .all(|&byte| byte == 9)
+        );
+    }
+}
+
+/// A gather is prepared once, and runs with other indices each time.
+fn anew(gpu: &'static Gpu) {
+    let plan = Gather::new().plan(&[3], &[5]).unwrap();
+    let table = flat(gpu, &[5_u32, 6, 7]);
+    let indices = flat(gpu, &[0_i32; 5]);
+    let (output, mask) = (flat(gpu, &[9_u32; 5]), flat(gpu, &[9_u8; 8]));
+    let buffers = GatherBuffers::new(ElementTypes::of::<u32, i32>())
+        .params(range(&table))
+        .indices(range(&indices))
+        .output(range(&output))
+        .mask(range(&mask));
+    let gather = gpu.gatherer().prepare(&plan, &buffers).unwrap();
+    for values in [
+        [3_i32, 0, -1, 2, 7],
+        [0, 1, 2, 0, 1],
+        [i32::MIN, 0, 0, 0, 3],
+    ] {
+        let queue = gpu.queue();
+        queue.write_buffer(indices.buffer().unwrap(), 0, bytemuck::bytes_of(&values));
+        let mut encoder = gpu.device().create_command_encoder(&Default::default());
+        gather.encode(&mut encoder);
+        queue.submit([encoder.finish()]);
+        let bad_rows = values.map(|value| u8::from(!(0..3).contains(&value)));
+        let found = mask.download().wait().unwrap();
+        assert_eq!(found, [&bad_rows[..], &[9; 3]].concat());
+        let expected = plan.out_of_range(&values).unwrap();
+        assert_eq!(bad_rows.map(|byte| byte == 1), expected[..]);
+    }
+}

@@ -1,0 +1,262 @@
+//! Gathers that are prepared once and recorded many times.
+
+use libtest_mimic::Trial;
+use wgpu_gather::{
+    BadIndices, BadRows, ElementTypes, Gather, GatherBuffers, GatherError, GatherPlan, Gatherer,
+    Gpu, IndexKind, Tensor, wgpu,
+};
+
+use crate::batch::REPORT_BYTES;
+use crate::{flat, trial};
+use testkit::device::open_gpu;
+use testkit::sizes::dispatches;
+
+pub(crate) fn trials() -> Vec<Trial> {
+    vec![
+        trial("a_prepared_gather_reads_new_buffer_contents", new_indices),
+        trial("recording_a_prepared_gather_makes_no_object", makes_nothing),
+        trial("warm_up_makes_all_pipelines", warm_up),
+        trial("pipelines_are_made_with_the_cache", pipeline_cache),
+    ]
+}
+
+/// A gather of 37 of 1,000 rows of 5 numbers.
+struct Lookup {
+    plan: GatherPlan,
+    params: Vec<u32>,
+    table: Tensor<u32>,
+    indices: Tensor<i32>,
+    output: Tensor<u32>,
+    report: Tensor<u8>,
+}
+
+const ROWS: usize = 1000;
+const INDICES: usize = 37;
+
+impl Lookup {
+    fn new(gpu: &Gpu, bad_indices: BadIndices) -> Self {
+        let params: Vec<u32> = (0..5000).collect();
+        Self {
+            plan: Gather::new()
+                .bad_indices(bad_indices)
+                .plan(&[ROWS, 5], &[INDICES])
+                .unwrap(),
+            table: flat(gpu, &params),
+            params,
+            indices: flat(gpu, &[0; INDICES]),
+            output: flat(gpu, &[7; 5 * INDICES]),
+            report: flat(gpu, &[9; REPORT_BYTES]),
+        }
+    }
+
+    fn buffers(&self) -> GatherBuffers<'_> {
+        let buffers = GatherBuffers::new(ElementTypes::of::<u32, i32>())
+            .params(self.table.buffer().unwrap().slice(..))
+            .indices(self.indices.buffer().unwrap().slice(..))
+            .output(self.output.buffer().unwrap().slice(..));
+        match self.plan.bad_indices() {
+            BadIndices::Error => buffers.report(self.report.buffer().unwrap().slice(..)),
+            _ => buffers,
+        }
+    }
+
+    fn write_indices(&self, gpu: &Gpu, indices: &[i32]) {
+        let bytes = bytemuck::cast_slice(indices);
+        gpu.queue()
+            .write_buffer(self.indices.buffer().unwrap(), 0, bytes);
+    }
+
+    fn bad_rows(&self) -> Option<BadRows> {
+        let report = self.report.download().wait().unwrap();
+        BadRows::decode(&self.plan, IndexKind::I32, &report).unwrap()
+    }
+}
+
+fn replay(gpu: &Gpu, record: impl FnOnce(&mut wgpu::CommandEncoder)) {
+    let mut encoder = gpu.device().create_command_encoder(&Default::default());
+    record(&mut encoder);
+    gpu.queue().submit([encoder.finish()]);
+}
+
+fn new_indices(gpu: &'static Gpu) {
+    let lookup = Lookup::new(gpu, BadIndices::Error);
+    let prepared = gpu
+        .gatherer()
+        .prepare(&lookup.plan, &lookup.buffers())
+        .unwrap();
+    for round in 0..5_i32 {
+        let indices: Vec<i32> = (0..37).map(|n| (n * 101 + round) % 1000).collect();
+        lookup.write_indices(gpu, &indices);
+        replay(gpu, |encoder| prepared.encode(encoder));
+        let expected = lookup.plan.run(&lookup.params, &indices).unwrap();
+        assert_eq!(lookup.output.download().wait().unwrap(), expected);
+        assert!(lookup.bad_rows().is_none());
+
+        // Every index row is bad here; the next gather must not report these rows again.
+        lookup.write_indices(gpu, &[1000 + round; INDICES]);
+        replay(gpu, |encoder| prepared.encode(encoder));
+        let bad_rows = lookup.bad_rows().unwrap();
+        assert_eq!(bad_rows.count, INDICES as u64);
+        let text = format!("indices[0] = {} is not in [0, 1000)", 1000 + round);
+        assert_eq!(bad_rows.first.to_string(), text);
+        assert_eq!(lookup.output.download().wait().unwrap(), [0; 5 * INDICES]);
+    }
+}
+
+/// wgpu's counts of a device's objects.
+fn counted(gpu: &Gpu) -> [isize; 8] {
+    let hal = gpu.device().get_internal_counters().hal;
+    [
+        hal.buffers.read(),
+        hal.bind_groups.read(),
+        hal.bind_group_layouts.read(),
+        hal.pipeline_layouts.read(),
+        hal.compute_pipelines.read(),
+        hal.shader_modules.read(),
+        hal.buffer_memory.read(),
+        hal.memory_allocations.read(),
+    ]
+}
+
+/// On a device of its own, where no other trial makes objects.
+fn makes_nothing(_: &'static Gpu) {
+    let gpu = open_gpu().unwrap();
+    for policy in [BadIndices::Fill, BadIndices::Error] {
+        let lookup = Lookup::new(&gpu, policy);
+        let prepared = gpu
+            .gatherer()
+            .prepare(&lookup.plan, &lookup.buffers())
+            .unwrap();
+        let in_pass = |encoder: &mut wgpu::CommandEncoder| {
+            prepared.encode_in_pass(&mut encoder.begin_compute_pass(&Default::default()));
+        };
+        let wait = || {
+            gpu.device()
+                .poll(wgpu::PollType::wait_indefinitely())
+                .unwrap()
+        };
+        replay(&gpu, |encoder| prepared.encode(encoder));
+        replay(&gpu, in_pass);
+        wait();
+        let before = counted(&gpu);
+        assert!(
+            before[0] > 0 && before[1] > 0 && before[4] > 0,
+            "{before:?}"
+        );
+        for _ in 0..100 {
+            let mut encoder = gpu.device().create_command_encoder(&Default::default());
+            prepared.encode(&mut encoder);
+            in_pass(&mut encoder);
+            assert_eq!(counted(&gpu), before);
+            gpu.queue().submit([encoder.finish()]);
+            assert_eq!(counted(&gpu), before);
+        }
+        wait();
+        assert_eq!(counted(&gpu), before);
+    }
+}
+
+/// For several policies, slice lengths and index counts: after a warm-up, a gather makes no pipeline.
+fn warm_up(_: &'static Gpu) {
+    let gpu = open_gpu().unwrap();
+    for policy in [BadIndices::Fill, BadIndices::Error] {
+        for (slice_len, index_count) in [1, 2, 3, 4, 16, 5]
+            .into_iter()
+            .flat_map(|len| [1031, 64, 5].map(|count| (len, count)))
+            .chain([(1, 0)])
+        {
+            if index_count == 0 && policy == BadIndices::Fill {
+                // A gather without output rows and without a report takes no pipeline.
+                continue;
+            }
+            let plan = Gather::new()
+                .bad_indices(policy)
+                .plan(&[100, slice_len], &[index_count])
+                .unwrap();
+            let params = flat(&gpu, vec![1_u32; 100 * slice_len]);
+            let made = || {
+                gpu.device()
+                    .get_internal_counters()
+                    .hal
+                    .compute_pipelines
+                    .read()
+            };
+            let before = made();
+            let gatherer = Gatherer::new(gpu.device());
+            gatherer
+                .warm_up(
+                    &plan,
+                    ElementTypes {
+                        element_bytes: 4,
+                        index_kind: IndexKind::I64,
+                    },
+                )
+                .unwrap();
+            let warm = made();
+            assert!(warm > before, "{policy:?} {slice_len} {index_count}");
+            let indices = flat(&gpu, vec![0_i64; index_count]);
+            let output = flat(&gpu, vec![0_u32; index_count * slice_len]);
+            let report = flat(&gpu, &[0_u8; REPORT_BYTES]);
+            let mut buffers = GatherBuffers::new(ElementTypes::of::<u32, i64>())
+                .params(params.buffer().unwrap().slice(..))
+                .indices(indices.buffer().unwrap().slice(..))
+                .output(output.buffer().unwrap().slice(..));
+            if policy == BadIndices::Error {
+                buffers = buffers.report(report.buffer().unwrap().slice(..));
+            }
+            let prepared = gatherer.prepare(&plan, &buffers).unwrap();
+            assert_eq!(made(), warm, "{policy:?} {slice_len} {index_count}");
+            assert!(dispatches(&prepared) > 0);
+        }
+    }
+}
+
+/// A gatherer refuses the cache of another device, so it makes pipelines with its cache. The contents of a cache prove
+/// nothing: lavapipe stores nothing in it.
+fn pipeline_cache(_: &'static Gpu) {
+    let instance =
+        wgpu::Instance::new(wgpu::InstanceDescriptor::new_without_display_handle_from_env());
+    let adapter = wgpu::util::initialize_adapter_from_env_or_default(&instance, None);
+    let adapter = pollster::block_on(adapter).unwrap();
+    if !adapter.features().contains(wgpu::Features::PIPELINE_CACHE) {
+        // wgpu has pipeline caches on Vulkan only.
+        assert_ne!(adapter.get_info().backend, wgpu::Backend::Vulkan);
+        return;
+    }
+    let device = || {
+        let device = adapter.request_device(&wgpu::DeviceDescriptor {
+            required_features: wgpu::Features::PIPELINE_CACHE,
+            ..Default::default()
+        });
+        let (device, queue) = pollster::block_on(device).unwrap();
+        let descriptor = wgpu::PipelineCacheDescriptor {
+            label: None,
+            data: None,
+            fallback: true,
+        };
+        #[expect(
+            unsafe_code,
+            reason = "wgpu asks that data be a cache's, and there is none"
+        )]
+        // SAFETY: there is no data.
+        let cache = unsafe { device.create_pipeline_cache(&descriptor) };
+        (Gpu::from_parts(device, queue), cache)
+    };
+    let ((gpu, cache), (_, others)) = (device(), device());
+    let lookup = Lookup::new(&gpu, BadIndices::Fill);
+    let prepare = |cache| {
+        Gatherer::new(gpu.device())
+            .with_pipeline_cache(cache)
+            .prepare(&lookup.plan, &lookup.buffers())
+    };
+    replay(&gpu, |encoder| prepare(cache).unwrap().encode(encoder));
+    assert_eq!(
+        lookup.output.download().wait().unwrap(),
+        lookup.plan.run(&lookup.params, &[0; INDICES]).unwrap()
+    );
+    let refused = prepare(others);
+    assert!(
+        matches!(refused, Err(GatherError::Rejected(_))),
+        "{refused:?}"
+    );
+}

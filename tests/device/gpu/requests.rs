@@ -1,0 +1,210 @@
+//! The request for a gather: its operands, its output, bytes of types known at run time, and the buffers that a `Gpu`
+//! keeps.
+
+use std::task::{Context, Poll, Waker};
+use std::thread;
+
+use libtest_mimic::Trial;
+use wgpu_gather::{
+    BadIndices, ElementTypes, Gather, GatherElements, GatherError, GatherNd, Gpu, GpuError,
+    IndexKind, Operand, PlanError, RunError, Tensor,
+};
+
+use crate::to_host::block_on;
+use crate::{flat, trial};
+use testkit::cases;
+use testkit::device::open_gpu;
+use testkit::oracle::Case;
+use testkit::samples::{POLICIES, WIDTHS};
+
+pub(crate) fn trials() -> Vec<Trial> {
+    vec![
+        trial("indices_are_tensors_or_slices_of_any_kind", indices),
+        trial("an_operation_is_planned_for_the_operands", operations),
+        trial("bytes_of_any_types_come_back", bytes),
+        trial("bytes_of_wrong_lengths_are_refused", wrong_bytes),
+        trial("a_gather_writes_the_callers_tensor", callers_tensor),
+        trial("a_request_on_the_gpu_waits_for_nothing", no_wait),
+        trial("kept_buffers_serve_any_size_and_thread", kept_buffers),
+    ]
+}
+
+fn indices(gpu: &'static Gpu) {
+    let table = flat(gpu, vec![10.5_f32, 20.5, 30.5]);
+    let indices = [2_u64, 0, 7];
+    let (rows, list) = (flat(gpu, &indices), indices.to_vec());
+    let plan = Gather::new().plan(&[3], &[3]).unwrap();
+    let expected = Ok(vec![30.5, 10.5, 0.0]);
+    assert_eq!(gpu.gather(&plan, &table, &indices).wait(), expected);
+    assert_eq!(gpu.gather(&plan, &table, &list).wait(), expected);
+    assert_eq!(block_on(gpu.gather(&plan, &table, &indices[..])), expected);
+    assert_eq!(block_on(gpu.gather(&plan, &table, &rows)), expected);
+    for request in [
+        gpu.gather(&plan, &table, (&indices, &[3])),
+        gpu.gather(&plan, &table, (&indices[..], [3])),
+        gpu.gather(&plan, &table, (&list, vec![3])),
+    ] {
+        assert_eq!(request.wait(), expected);
+    }
+    let places = [2, 0, usize::MAX];
+    assert_eq!(gpu.gather(&plan, &table, &places).wait(), expected);
+    let places = flat(gpu, &places);
+    assert_eq!(gpu.gather(plan, &table, &places).wait(), expected);
+}
+
+fn operations(gpu: &'static Gpu) {
+    let table = gpu.upload(&[1, 2, 3, 4, 5, 6], &[3, 2]).unwrap();
+    let columns = gpu.gather(Gather::new().axis(1), &table, &[1]).wait();
+    assert_eq!(columns, Ok(vec![2, 4, 6]));
+    let single = gpu.upload(&[2_i64, 0, 0, 1], &[2, 2]).unwrap();
+    let single = gpu.gather(GatherNd::new(), &table, &single).wait();
+    assert_eq!(single, Ok(vec![5, 2]));
+    let single = gpu.gather(GatherNd::new(), &table, (&[2_i64, 0, 0, 1], &[2, 2]));
+    assert_eq!(single.wait(), Ok(vec![5, 2]));
+    let along = gpu.upload(&[1_u32, 0, 0], &[3, 1]).unwrap();
+    let along = gpu.gather(GatherElements::new().axis(1), &table, &along);
+    assert_eq!(along.wait(), Ok(vec![2, 3, 5]));
+    let error = gpu.gather(Gather::new().axis(2), &table, &[0]).wait();
+    let Err(GpuError::Plan(PlanError::AxisOutOfRange { axis: 2, .. })) = error else {
+        panic!("{error:?}");
+    };
+}
+
+fn bytes(gpu: &'static Gpu) {
+    let cases = cases::table().into_iter().filter(Case::check_plan);
+    let cases = cases.step_by(3);
+    let policies = [BadIndices::Fill, BadIndices::Error, BadIndices::Clamp];
+    assert!(policies.iter().all(|policy| POLICIES.contains(policy)));
+    for case in cases {
+        for sample in case
+            .samples(&WIDTHS, IndexKind::ALL, &policies)
+            .iter()
+            .step_by(5)
+        {
+            let types = ElementTypes {
+                element_bytes: sample.element_bytes as u64,
+                index_kind: sample.index_kind,
+            };
+            let expected = sample
+                .plan
+                .run_bytes(types, &sample.params, &sample.indices);
+            let (table, indices) = (flat(gpu, &sample.params), flat(gpu, &sample.indices));
+            let found = gpu.gather_bytes(&sample.plan, types, &table, &indices);
+            let found = found.wait();
+            assert_eq!(found, expected.map_err(GpuError::Run), "{sample}");
+            let kept = gpu.gather_bytes(&sample.plan, types, &table, &indices);
+            let Ok(kept) = kept.on_gpu().wait() else {
+                continue;
+            };
+            let shape = [sample.plan.output_shape(), &[sample.element_bytes]].concat();
+            assert_eq!(kept.shape(), shape, "{sample}");
+            assert_eq!(kept.download().wait(), found, "{sample}");
+        }
+    }
+    let plan = Gather::new().bad_indices(BadIndices::Fill);
+    let plan = plan.plan(&[2], &[2]).unwrap();
+    let types = ElementTypes::of::<[u8; 3], u32>();
+    let (table, indices) = (flat(gpu, b"abcdef"), flat(gpu, &[1, 0, 0, 0, 9, 0, 0, 0]));
+    let request = gpu.gather_bytes(&plan, types, &table, &indices);
+    assert_eq!(request.fill_bytes(b"xyz").wait(), Ok(b"defxyz".to_vec()));
+}
+
+fn wrong_bytes(gpu: &'static Gpu) {
+    let plan = Gather::new().plan(&[2], &[1]).unwrap();
+    let types = ElementTypes::of::<[u8; 3], u32>();
+    let length = |operand, expected, found| {
+        let length = RunError::ByteLength {
+            operand,
+            expected: expected..=expected,
+            found,
+        };
+        Some(GpuError::Run(length))
+    };
+    let (table, indices) = (flat(gpu, b"abcdef"), flat(gpu, &[0; 4]));
+    let (short, long) = (flat(gpu, b"abcde"), flat(gpu, &[0; 5]));
+    let request = gpu.gather_bytes(&plan, types, &short, &indices);
+    assert_eq!(request.wait().err(), length(Operand::Params, 6, 5));
+    let request = gpu.gather_bytes(&plan, types, &table, &long);
+    assert_eq!(request.wait().err(), length(Operand::Indices, 4, 5));
+    let mut output = gpu.zeros(&[2]).unwrap();
+    let request = gpu.gather_bytes(&plan, types, &table, &indices);
+    let error = request.into_tensor(&mut output).wait();
+    assert_eq!(error.err(), length(Operand::Output, 3, 2));
+    let fill = GatherError::FillBytes {
+        expected: 3,
+        found: 1,
+    };
+    let request = gpu.gather_bytes(&plan, types, &table, &indices).fill(7);
+    assert_eq!(request.wait().err(), Some(fill.into()));
+}
+
+fn callers_tensor(gpu: &'static Gpu) {
+    let table = gpu.upload(&[1_u16, 2, 3, 4, 5, 6], &[3, 2]).unwrap();
+    let gather = Gather::new().bad_indices(BadIndices::Error);
+    let mut output = flat(gpu, &[9_u16; 4]);
+    for (indices, expected) in [([2, 0], [5, 6, 1, 2]), ([1, 1], [3, 4, 3, 4])] {
+        let request = gpu.gather(gather, &table, &indices);
+        block_on(request.into_tensor(&mut output)).unwrap();
+        assert_eq!(output.download().wait(), Ok(expected.to_vec()));
+    }
+    let request = gpu.gather(gather, &table, &[0, 3]);
+    let error = request.into_tensor(&mut output).wait().unwrap_err();
+    assert_eq!(error.to_string(), "indices[1] = 3 is not in [0, 3)");
+    // Two tensors share the buffer, so the gather would write what it reads.
+    let buffer = table.buffer().unwrap().clone();
+    let mut same = Tensor::from_buffer(gpu, buffer, &[3, 2]).unwrap();
+    let request = gpu.gather(Gather::new(), &table, &[0, 1, 2]);
+    let error = request.into_tensor(&mut same).wait();
+    let overlap = matches!(error, Err(GpuError::Gather(GatherError::Overlap { .. })));
+    assert!(overlap, "{error:?}");
+    assert_eq!(table.download().wait(), Ok(vec![1, 2, 3, 4, 5, 6]));
+}
+
+fn no_wait(gpu: &'static Gpu) {
+    let table = flat(gpu, vec![1.0_f32; 1 << 20]);
+    let indices = vec![7; 1 << 20];
+    let mut future = gpu
+        .gather(Gather::new(), &table, &indices)
+        .on_gpu()
+        .into_future();
+    match future
+        .as_mut()
+        .poll(&mut Context::from_waker(Waker::noop()))
+    {
+        Poll::Ready(output) => assert_eq!(output.unwrap().shape(), [1 << 20]),
+        Poll::Pending => panic!("the output stays on the GPU"),
+    }
+}
+
+/// Outputs of falling and rising sizes, one after the other and from several threads.
+fn kept_buffers(_: &'static Gpu) {
+    let gpu = open_gpu().unwrap();
+    let params: Vec<u32> = (0..5000).collect();
+    let table = flat(&gpu, &params);
+    let check = |len: u32, by: u32| {
+        let indices: Vec<u32> = (0..len).map(|n| n * by % 5003).collect();
+        let expected: Vec<u32> = indices
+            .iter()
+            .map(|&n| if n < 5000 { n } else { 0 })
+            .collect();
+        let found = gpu.gather(Gather::new(), &table, &indices).wait();
+        assert_eq!(found, Ok(expected), "{len} by {by}");
+    };
+    for len in [4096, 1, 17, 4095, 5000, 3, 0, 4999] {
+        check(len, 7919);
+    }
+    let check = &check;
+    thread::scope(|scope| {
+        for by in [1, 3, 5, 7] {
+            scope.spawn(move || (0..20).for_each(|n| check(1 + n * 97 * by, by)));
+        }
+    });
+    let (before, after) = (gpu.device().get_internal_counters(), {
+        for len in [5000, 2500, 1] {
+            check(len, 11);
+        }
+        gpu.device().get_internal_counters()
+    });
+    let made = after.hal.buffers.read() - before.hal.buffers.read();
+    assert!(made <= 2, "{made} buffers more are kept");
+}
