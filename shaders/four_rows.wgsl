@@ -3,8 +3,8 @@
 // Slices of up to WORKGROUP_SIZE units. A lane copies its unit of LANE_ROWS slices. All output rows are of one block,
 // and all rows of the block are bound.
 //
-// row_step neighbouring slots copy LANE_ROWS * row_step consecutive slices, row_step at once, so that they store side
-// by side. With a row_step of 2 and slices of 3 units, the first 12 lanes copy rows 0 to 15:
+// lane_step neighbouring slots copy LANE_ROWS * lane_step consecutive slices, lane_step at once, so that they store
+// side by side. With a lane_step of 2 and slices of 3 units, the first 12 lanes copy rows 0 to 15:
 //
 //   lane         0  1  2    3  4  5    6  7  8    9 10 11
 //   slot         0  0  0    1  1  1    2  2  2    3  3  3
@@ -16,7 +16,7 @@
 
 // The first row of a slot, in the workgroup of this number.
 fn first_row_of(number: u32, slot: u32) -> u32 {
-    let before = slot & ~(gather.row_step - 1u);
+    let before = slot & ~(gather.lane_step - 1u);
     return number * gather.slots * LANE_ROWS + slot + before * (LANE_ROWS - 1u);
 }
 
@@ -33,9 +33,9 @@ fn copy_four_rows(workgroup: vec3<u32>, local: u32) -> BadRows {
         return BadRows();
     }
     let at = gather.output_start + first * gather.output_stride + unit;
-    let to_b = to_row(first, gather.row_step);
-    let to_c = to_row(first, 2u * gather.row_step);
-    let to_d = to_row(first, 3u * gather.row_step);
+    let to_b = to_row(first, gather.lane_step);
+    let to_c = to_row(first, 2u * gather.lane_step);
+    let to_d = to_row(first, 3u * gather.lane_step);
     let a = source_row_of(row_in_block(first));
     let b = source_row_of(row_in_block(first + to_b));
     let c = source_row_of(row_in_block(first + to_c));

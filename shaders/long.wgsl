@@ -1,10 +1,10 @@
 // Needs: slices
 //
-// Slices of more than WORKGROUP_SIZE units. Workgroups share a slice, and a lane copies four units of it,
-// WORKGROUP_SIZE apart.
+// Slices of more than WORKGROUP_SIZE units. Workgroups share a slice, and a lane copies LANE_UNITS units of it,
+// lane_step apart. Only as many lanes copy as that takes.
 
-// Units that a workgroup copies.
-const LONG_UNITS: u32 = 4u * WORKGROUP_SIZE;
+// Units that a lane copies.
+const LANE_UNITS: u32 = 4u;
 
 // The distance from a lane's first unit to a later one; 0 if that is past the last unit, and the first is copied again.
 fn to_unit(first: u32, distance: u32) -> u32 {
@@ -14,8 +14,9 @@ fn to_unit(first: u32, distance: u32) -> u32 {
 fn copy_long(workgroup: vec3<u32>, local: u32) -> BadRows {
     let number = number_of(workgroup);
     let row = number / gather.slice_workgroups;
-    let unit = (number - row * gather.slice_workgroups) * LONG_UNITS + local;
-    if row >= gather.rows || unit >= gather.units {
+    let step = gather.lane_step;
+    let unit = (number - row * gather.slice_workgroups) * (LANE_UNITS * step) + local;
+    if local >= step || row >= gather.rows || unit >= gather.units {
         return BadRows();
     }
     let source = source_row_of(output_row_of(row));
@@ -24,14 +25,14 @@ fn copy_long(workgroup: vec3<u32>, local: u32) -> BadRows {
     }
     let at = gather.output_start + row * gather.output_stride + unit;
     if !source.held {
-        for (var more = 0u; more < LONG_UNITS && unit + more < gather.units; more += WORKGROUP_SIZE) {
+        for (var more = 0u; more < LANE_UNITS * step && unit + more < gather.units; more += step) {
             output[at + more] = select(absent_unit(unit + more), Unit(), source.in_range);
         }
         return with_row(BadRows(), source, unit == 0u && !source.in_range);
     }
-    let to_b = to_unit(unit, WORKGROUP_SIZE);
-    let to_c = to_unit(unit, 2u * WORKGROUP_SIZE);
-    let to_d = to_unit(unit, 3u * WORKGROUP_SIZE);
+    let to_b = to_unit(unit, step);
+    let to_c = to_unit(unit, 2u * step);
+    let to_d = to_unit(unit, 3u * step);
     let start = gather.params_start + source.params_row * gather.params_stride + unit;
     let d = params[start + to_d];
     let c = params[start + to_c];

@@ -43,7 +43,9 @@ fn finish_report() {
 fn count_rows() {
     let rows = min(max(count, indirect.first_n) - indirect.first_n, indirect.most_rows);
     indirect.rows = rows;
-    let workgroup_rows = indirect.slots * select(1u, LANE_ROWS, indirect.row_step > 0u);
+    // `long` has a step too, between units.
+    let has_four_rows = indirect.lane_step > 0u && indirect.units <= WORKGROUP_SIZE;
+    let workgroup_rows = indirect.slots * select(1u, LANE_ROWS, has_four_rows);
     // `bytes` has a lane for each word that the rows touch. The first word may start with bytes of other rows.
     let rows_before = max(rows, 1u) - 1u;
     let bytes = rows_before * indirect.output_stride + indirect.units;

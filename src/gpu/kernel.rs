@@ -26,8 +26,8 @@ pub(crate) const WORKGROUP_SIZE: u32 = 256;
 /// The most units of a slice that `Rows` copies: a lane each. A longer one takes whole workgroups of `Long`.
 const MAX_ROWS_UNITS: u64 = WORKGROUP_SIZE as u64;
 
-/// Units of a long slice that a workgroup copies: four for each lane.
-pub(crate) const LONG_UNITS: u32 = 4 * WORKGROUP_SIZE;
+/// Units of a long slice that a lane copies.
+pub(crate) const LANE_UNITS: u32 = 4;
 
 /// Rows from which a lane of `FourRows` copies.
 pub(crate) const LANE_ROWS: u32 = 4;

@@ -1,6 +1,6 @@
 //! How the workgroups of a dispatch share its rows. Pure: functions of sizes.
 
-use super::kernel::{Kernel, LANE_BYTES, LANE_ROWS, LONG_UNITS, WORKGROUP_SIZE};
+use super::kernel::{Kernel, LANE_BYTES, LANE_ROWS, LANE_UNITS, WORKGROUP_SIZE};
 use super::types::size;
 
 /// Bytes that a subgroup of 32 lanes loads or stores at once, in units of 16 bytes.
@@ -35,8 +35,10 @@ impl Kernel {
                 Shares::of_slots(slots, step, rows)
             }
             Self::Long(_) => {
-                let slice_workgroups = units.div_ceil(LONG_UNITS.into());
+                let lanes = units.div_ceil(LANE_UNITS.into());
+                let slice_workgroups = lanes.div_ceil(WORKGROUP_SIZE.into());
                 Shares {
+                    lane_step: lanes.div_ceil(slice_workgroups),
                     slice_workgroups,
                     workgroups: rows * slice_workgroups,
                     ..Shares::ONE
@@ -53,8 +55,9 @@ impl Kernel {
 pub(crate) struct Shares {
     /// Slices that a workgroup copies at once; 0 for `Packed` and `Bytes`.
     pub(crate) slots: u64,
-    /// For `FourRows`, the distance between the rows of a lane, a power of two; else 0.
-    pub(crate) row_step: u64,
+    /// For `FourRows`, the distance between the rows of a lane, a power of two. For `Long`, the distance between the units
+    /// of a lane, which is the number of lanes of a workgroup that copy. Else 0.
+    pub(crate) lane_step: u64,
     /// The number of workgroups that copy one slice: 1 for every kernel but `Long`.
     pub(crate) slice_workgroups: u64,
     pub(crate) workgroups: u64,
@@ -63,16 +66,16 @@ pub(crate) struct Shares {
 impl Shares {
     const ONE: Self = Self {
         slots: 1,
-        row_step: 0,
+        lane_step: 0,
         slice_workgroups: 1,
         workgroups: 1,
     };
 
-    const fn of_slots(slots: u64, row_step: u64, rows: u64) -> Self {
-        let lane_rows = if row_step > 0 { LANE_ROWS as u64 } else { 1 };
+    const fn of_slots(slots: u64, lane_step: u64, rows: u64) -> Self {
+        let lane_rows = if lane_step > 0 { LANE_ROWS as u64 } else { 1 };
         Self {
             slots,
-            row_step,
+            lane_step,
             workgroups: rows.div_ceil(slots * lane_rows),
             ..Self::ONE
         }
@@ -99,7 +102,7 @@ mod tests {
     fn four_rows_are_a_subgroup_of_bytes_apart() {
         let shares = |kernel: Kernel, rows, bytes| {
             let shares = kernel.shares(rows, bytes, 0);
-            (shares.slots, shares.row_step, shares.workgroups)
+            (shares.slots, shares.lane_step, shares.workgroups)
         };
         let (one, four) = (Kernel::Rows(Unit::Vec4), Kernel::FourRows(Unit::Vec4));
         // A workgroup has lanes for 85 slices of 3 units, or for 80 slices in steps of 8.
@@ -125,12 +128,13 @@ mod tests {
     fn workgroups_share_long_slices_without_a_cap() {
         let long = |rows, units: u64| {
             let shares = Kernel::Long(Unit::Word).shares(rows, units * 4, 0);
-            (shares.slice_workgroups, shares.workgroups)
+            (shares.slice_workgroups, shares.lane_step, shares.workgroups)
         };
-        assert_eq!(long(8, 257), (1, 8));
-        assert_eq!(long(8, 1024), (1, 8));
-        assert_eq!(long(8, 1025), (2, 16));
-        assert_eq!(long(1, 1 << 28), (1 << 18, 1 << 18));
+        assert_eq!(long(8, 257), (1, 65, 8));
+        assert_eq!(long(8, 1024), (1, 256, 8));
+        // 257 lanes, in two workgroups of 129.
+        assert_eq!(long(8, 1025), (2, 129, 16));
+        assert_eq!(long(1, 1 << 28), (1 << 18, 256, 1 << 18));
     }
 
     #[test]

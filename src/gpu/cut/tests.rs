@@ -73,7 +73,7 @@ fn a_plan_within_the_limits_is_one_dispatch() {
     );
     let sizes = uniform(&plan, &dispatch);
     assert_eq!((sizes.rows, sizes.units, sizes.slots), (30, 16, 16));
-    assert_eq!(sizes.row_step, 0);
+    assert_eq!(sizes.lane_step, 0);
     assert_eq!((sizes.index_count, sizes.outer_size), (5, 3));
     assert_eq!((sizes.held_rows, sizes.window_rows), ([7, 0], 42));
     assert_eq!((sizes.dims[0], sizes.reports), ([7, 0], 1));

@@ -6,7 +6,7 @@ use std::ops::RangeInclusive;
 use super::lanes::{Case, Run};
 use crate::bad_indices::{BadIndices, NegativeIndices};
 use crate::element::ElementTypes;
-use crate::gpu::kernel::{FindRows, Kernel, Unit, WORKGROUP_SIZE};
+use crate::gpu::kernel::{FindRows, Kernel, Unit};
 use crate::index::IndexKind;
 use crate::{GatherElements, GatherNd, GatherPlan};
 
@@ -113,12 +113,14 @@ fn check(case: &Case<'_>) -> BTreeSet<&'static str> {
     {
         let workgroups = dispatch.shares.workgroups;
         let mut run = Run::new(case, true);
-        let lanes = [0, 1, WORKGROUP_SIZE - 1].into_iter();
+        let step = u32::try_from(dispatch.shares.lane_step).expect("lanes are few");
+        let lanes = [0, 1, step - 1].into_iter();
         run.dispatch(&dispatch, 0..workgroups, lanes);
         run.check_written(&dispatch);
         for row in 0..case.plan.dims().output_rows() {
-            for unit in [0, 1, 255, 256] {
-                let at = row * case.slice_bytes() + unit * dispatch.kernel.output_unit_bytes();
+            for unit in [0, 1, step - 1, step, 3 * step] {
+                let at = row * case.slice_bytes()
+                    + u64::from(unit) * dispatch.kernel.output_unit_bytes();
                 assert!(
                     run.is_written(at),
                     "{}: unit {unit} of row {row}",

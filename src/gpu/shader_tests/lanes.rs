@@ -17,7 +17,7 @@ use self::bindings::Bindings;
 pub(super) use self::case::{Case, byte_of, index_of, mixed, word_before};
 use super::oracle::{Slice, slice_of};
 use crate::gpu::cut::Dispatch;
-use crate::gpu::kernel::{Kernel, LONG_UNITS, WORKGROUP_SIZE};
+use crate::gpu::kernel::{Kernel, LANE_UNITS, WORKGROUP_SIZE};
 use crate::gpu::shaders::EntryPoint;
 use crate::gpu::shaders::Shader;
 use crate::gpu::types::range_bytes;
@@ -270,8 +270,9 @@ pub(super) fn workgroup_bytes(case: &Case<'_>, dispatch: &Dispatch, workgroup: u
         Kernel::Long(unit) => {
             let slice_workgroups = dispatch.shares.slice_workgroups;
             let row = first + workgroup / slice_workgroups * slice_bytes;
-            let start = row + workgroup % slice_workgroups * u64::from(LONG_UNITS) * unit.bytes();
-            start..(start + u64::from(LONG_UNITS) * unit.bytes()).min(row + dispatch.piece_bytes)
+            let bytes = u64::from(LANE_UNITS) * dispatch.shares.lane_step * unit.bytes();
+            let start = row + workgroup % slice_workgroups * bytes;
+            start..(start + bytes).min(row + dispatch.piece_bytes)
         }
     }
 }

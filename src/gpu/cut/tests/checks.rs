@@ -3,7 +3,7 @@
 use super::cut;
 use crate::gpu::cut::{Cut, Dispatch};
 use crate::gpu::fill::FillPattern;
-use crate::gpu::kernel::{Kernel, LONG_UNITS, WORKGROUP_SIZE};
+use crate::gpu::kernel::{Kernel, LANE_UNITS, WORKGROUP_SIZE};
 use crate::gpu::uniform::GatherUniform;
 use crate::index::IndexKind;
 use crate::plan::GatherPlan;
@@ -82,11 +82,12 @@ pub(super) fn assert_fits(
     let copies_all = match dispatch.kernel {
         Kernel::Rows(_) | Kernel::FourRows(_) => {
             shares.slots * units <= WORKGROUP_SIZE.into()
-                && shares.slots.is_multiple_of(shares.row_step.max(1))
+                && shares.slots.is_multiple_of(shares.lane_step.max(1))
                 && workgroups * shares.slots * dispatch.kernel.lane_rows() >= dispatch.rows()
         }
         Kernel::Long(_) => {
-            shares.slice_workgroups * u64::from(LONG_UNITS) >= units
+            shares.lane_step <= WORKGROUP_SIZE.into()
+                && shares.slice_workgroups * shares.lane_step * u64::from(LANE_UNITS) >= units
                 && workgroups >= dispatch.rows() * shares.slice_workgroups
         }
         Kernel::Packed { .. } => lanes * 16 >= output_bytes,
