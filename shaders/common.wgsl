@@ -25,8 +25,8 @@ struct GatherUniform {
     units: u32,
     // Workgroups in one row of the dispatch's grid.
     grid_width: u32,
-    // Slices that a workgroup copies at once in `rows` and `four_rows`; 1 in `long`, else 0.
-    slots: u32,
+    // Output rows that a workgroup writes in `rows` and `four_rows`; 1 in `long`, else 0.
+    workgroup_rows: u32,
     // 1 / units with SLOT_BITS bits after the point, rounded up: (lane * slot_scale) >> SLOT_BITS is lane / units.
     slot_scale: u32,
     // Distance from one to the next of the four that a lane copies: of output rows in `four_rows`, a power of two; of
@@ -98,9 +98,12 @@ struct BadRowCounter {
     first_complement: atomic<u32>,
 }
 
-// Words of an index value, and values of an index row: 1 or 2. general.wgsl reads the uniform instead.
+// Words of an index value, 0 if a word holds several values; and values of an index row, 1 or 2. general.wgsl reads the
+// uniform instead.
 override INDEX_WORDS: u32 = 1u;
 override DEPTH: u32 = 1u;
+// 1 for a gather_elements with element dims; general.wgsl reads the uniform instead.
+override ELEMENTS: u32 = 0u;
 
 // Invocations of a workgroup.
 const WORKGROUP_SIZE: u32 = 256u;
@@ -132,7 +135,7 @@ fn index_word(at: u32) -> u32 {
     let word = indices[at >> values_log2];
     let bits = 32u >> values_log2;
     let start = at % (1u << values_log2) * bits;
-    let value = (word << (32u - bits - start)) >> (32u - bits);
+    let value = (word >> start) & (ALL_BITS >> (32u - bits));
     let sign = gather.sign >> (32u - bits);
     return (value ^ sign) - sign;
 }
@@ -206,7 +209,7 @@ fn entry_of(low: u32, high: u32, dim: u32) -> u32 {
     return select(at, 0u, (moved_top & (gather.sign & gather.beyond)) != 0u);
 }
 
-// The row of a block that an index row selects; NO_ROW for a bad row. Only the first DEPTH * INDEX_WORDS words count.
+// The row of a block that an index row selects; NO_ROW for a bad row. Only the words of DEPTH values count.
 fn row_of(words: vec4<u32>) -> u32 {
     let a = entry_of(words.x, words.y, gather.dims[0].x);
     if DEPTH == 1u {

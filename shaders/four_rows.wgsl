@@ -17,7 +17,7 @@
 // The first row of a slot, in the workgroup of this number.
 fn first_row_of(number: u32, slot: u32) -> u32 {
     let before = slot & ~(gather.lane_step - 1u);
-    return number * gather.slots * LANE_ROWS + slot + before * (LANE_ROWS - 1u);
+    return number * gather.workgroup_rows + slot + before * (LANE_ROWS - 1u);
 }
 
 // The distance from a lane's first row to a later one; 0 if that is past the last row, and the first is copied again.
@@ -29,7 +29,7 @@ fn copy_four_rows(workgroup: vec3<u32>, local: u32) -> BadRows {
     let lane = slot_and_unit(local);
     let unit = lane.y;
     let first = first_row_of(number_of(workgroup), lane.x);
-    if lane.x >= gather.slots || first >= gather.rows {
+    if lane.x >= gather.workgroup_rows / LANE_ROWS || first >= gather.rows {
         return BadRows();
     }
     let at = gather.output_start + first * gather.output_stride + unit;

@@ -1,4 +1,4 @@
-// Needs: common
+// Needs: common; element_dims
 //
 // Finds the row of an index row of any depth, with dims and rows of up to 63 bits, and for gather_elements.
 
@@ -47,56 +47,13 @@ fn from_front(value: vec2<u32>, dim: vec2<u32>) -> vec2<u32> {
     return add(value, select(vec2<u32>(), dim, (value.y & gather.from_end) != 0u));
 }
 
-struct ElementRow {
-    // element_offset(n) of the formula.
-    offset: u32,
-    index_row: u32,
-    // Not 0 if an output row before n has this index row too.
-    repeats: u32,
-}
-
-// Element dim k, by selects as in `pair`.
-fn element_dim(k: u32) -> vec4<u32> {
-    let dims = gather.general.element_dims;
-    let of_01 = select(dims[0], dims[1], (k & 1u) != 0u);
-    let of_23 = select(dims[2], dims[3], (k & 1u) != 0u);
-    let of_45 = select(dims[4], dims[5], (k & 1u) != 0u);
-    let of_67 = select(dims[6], dims[7], (k & 1u) != 0u);
-    return select(select(of_01, of_23, (k & 2u) != 0u), select(of_45, of_67, (k & 2u) != 0u), (k & 4u) != 0u);
-}
-
-fn has_element_dims() -> bool {
-    return gather.general.element_dims[0].x > 0u;
-}
-
-// Output row n of a block of gather_elements.
-fn element_row(n: u32) -> ElementRow {
-    var outer_rows = n;
-    var found = ElementRow();
-    for (var k = 0u; k < 8u; k++) {
-        let dim = element_dim(k);
-        if dim.x == 0u {
-            break;
-        }
-        let next = outer_rows / dim.x;
-        let coordinate = outer_rows - next * dim.x;
-        found.offset += coordinate * dim.y;
-        found.index_row += coordinate * dim.z;
-        found.repeats |= coordinate * dim.w;
-        outer_rows = next;
-    }
-    return found;
-}
-
 fn source_row_of(whole_row: OutputRow) -> SourceRow {
     var output_row = whole_row;
     var offset = 0u;
     if has_element_dims() {
         let element = element_row(output_row.n);
         offset = element.offset;
-        output_row.n = element.index_row;
-        // An index row counts once, as for outer coordinates.
-        output_row.outer |= element.repeats;
+        output_row = with_element(output_row, element);
     }
     let dims = gather.dims;
     var in_range = true;

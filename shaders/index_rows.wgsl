@@ -1,9 +1,17 @@
-// Needs: common
+// Needs: common; element_dims
 //
-// Finds the row of an index row of depth 1 or 2, read word by word. Dims and params rows are at most 2^31.
+// Finds the row of an index row of depth 1 or 2. Dims and params rows are at most 2^31.
 
-fn source_row_of(output_row: OutputRow) -> SourceRow {
-    let index_row = index_row_of(output_row);
+// The words of an index row, each value in one or two; words that hold several values are taken apart.
+fn words_of(index_row: u32) -> vec4<u32> {
+    if INDEX_WORDS == 0u {
+        let at = gather.indices_start + index_row * DEPTH;
+        var values = vec4<u32>(index_word(at));
+        if DEPTH == 2u {
+            values.y = index_word(at + 1u);
+        }
+        return values;
+    }
     let at = gather.indices_start + index_row * (DEPTH * INDEX_WORDS);
     var words = vec4<u32>(indices[at]);
     if DEPTH * INDEX_WORDS >= 2u {
@@ -13,7 +21,22 @@ fn source_row_of(output_row: OutputRow) -> SourceRow {
         words.z = indices[at + 2u];
         words.w = indices[at + 3u];
     }
-    let row = row_of(words);
+    return words;
+}
+
+fn source_row_of(whole_row: OutputRow) -> SourceRow {
+    var output_row = whole_row;
+    var offset = 0u;
+    if ELEMENTS == 1u {
+        let element = element_row(output_row.n);
+        offset = element.offset;
+        output_row = with_element(output_row, element);
+    }
+    let index_row = index_row_of(output_row);
+    var row = row_of(words_of(index_row));
+    if ELEMENTS == 1u {
+        row = row_at(row, offset);
+    }
     // A bad row is not held: NO_ROW less first_row is above all rows.
     let held_row = row - gather.first_row.x;
     let held = held_row < gather.held_rows.x;

@@ -1,4 +1,4 @@
-// Needs: common
+// Needs: common; element_dims
 //
 // Slices of 1, 2 or 4 bytes. A lane copies as many as fill LANE_BYTES, all of one block: it loads their index rows as
 // vectors and stores the slices as one vector. All rows of the blocks are bound. params_start is in bytes.
@@ -73,8 +73,17 @@ fn copy_packed(workgroup: vec3<u32>, local: u32) -> BadRows {
     let output_row = output_row_of(first);
     let index_row = index_row_of(output_row);
     let reports = output_row.outer == 0u && gather.reports > 0u;
-    let a = rows_of_four(index_row);
+    var a = rows_of_four(index_row);
     let of_a = with_four(BadRows(), index_row, a, reports);
+    if ELEMENTS == 1u {
+        // The four are neighbours in the innermost element dim.
+        let step = gather.general.element_dims[0].y;
+        let offset = element_row(output_row.n).offset;
+        a.x = row_at(a.x, offset);
+        a.y = row_at(a.y, offset + step);
+        a.z = row_at(a.z, offset + 2u * step);
+        a.w = row_at(a.w, offset + 3u * step);
+    }
     if PACKED_BYTES == 4u {
         output[at] = four_slices(a, output_row.block);
         return of_a;

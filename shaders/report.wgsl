@@ -43,15 +43,13 @@ fn finish_report() {
 fn count_rows() {
     let rows = min(max(count, indirect.first_n) - indirect.first_n, indirect.most_rows);
     indirect.rows = rows;
-    // `long` has a step too, between units.
-    let has_four_rows = indirect.lane_step > 0u && indirect.units <= WORKGROUP_SIZE;
-    let workgroup_rows = indirect.slots * select(1u, LANE_ROWS, has_four_rows);
+    let workgroup_rows = indirect.workgroup_rows;
     // `bytes` has a lane for each word that the rows touch. The first word may start with bytes of other rows.
     let rows_before = max(rows, 1u) - 1u;
     let bytes = rows_before * indirect.output_stride + indirect.units;
     let words = (indirect.output_start % 4u + bytes + 3u) / 4u;
     let of_rows = (rows + workgroup_rows - 1u) / workgroup_rows * indirect.slice_workgroups;
-    let number = select(of_rows, (words + WORKGROUP_SIZE - 1u) / WORKGROUP_SIZE, indirect.slots == 0u);
+    let number = select(of_rows, (words + WORKGROUP_SIZE - 1u) / WORKGROUP_SIZE, workgroup_rows == 0u);
     workgroups[0] = min(number, indirect.grid_width);
     workgroups[1] = (number + indirect.grid_width - 1u) / indirect.grid_width;
     workgroups[2] = 1u;

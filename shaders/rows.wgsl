@@ -5,8 +5,8 @@
 fn copy_rows(workgroup: vec3<u32>, local: u32) -> BadRows {
     let lane = slot_and_unit(local);
     let unit = lane.y;
-    let row = number_of(workgroup) * gather.slots + lane.x;
-    if lane.x >= gather.slots || row >= gather.rows {
+    let row = number_of(workgroup) * gather.workgroup_rows + lane.x;
+    if lane.x >= gather.workgroup_rows || row >= gather.rows {
         return BadRows();
     }
     let source = source_row_of(output_row_of(row));

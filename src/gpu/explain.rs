@@ -121,7 +121,7 @@ fn kernel_line(dispatch: &Dispatch, report: bool) -> String {
         Kernel::Bytes => "4 bytes of output a lane".into(),
     };
     let find = match dispatch.find {
-        FindRows::Words { .. } => "",
+        FindRows::Words { .. } | FindRows::Elements { .. } => "",
         FindRows::General => ", rows found by 64-bit arithmetic",
     };
     format!("kernel {name}: {share}{find}")

@@ -5,16 +5,17 @@
 //!
 //! | slices | output rows | index rows | kernel |
 //! |---|---|---|---|
-//! | 1, 2 or 4 bytes, none in two words, no gaps | whole lanes of blocks that are bound whole | in words | `packed` |
+//! | 1, 2 or 4 bytes, none in two words, no gaps | whole lanes of blocks that are bound whole | in words, of 32 or 64 bits | `packed` |
+//! | 4 bytes, as above | as above, of a gather_elements; a lane's are neighbours in the innermost dim | in words | `packed` |
 //! | up to 256 units | of one block that is bound whole, enough for 2^15 lanes of four rows | in words | `four_rows` |
-//! | up to 256 units | any | any | `rows` |
-//! | more units | any | of one value in words, or by `general` | `long` |
-//! | bytes that are no whole units | any | of one value in words, or by `general` | `bytes` |
+//! | up to 256 units | any; of a gather_elements with units of 4 bytes in words | any | `rows` |
+//! | more units | any; of a gather_elements by `general` | of one value of 32 or 64 bits, or by `general` | `long` |
+//! | bytes that are no whole units | as above | of one value in words, or by `general` | `bytes` |
 //!
 //! A unit has 16 bytes if the offsets of all slices are multiples of 16 bytes and the fill repeats in 16 bytes; else 4 bytes,
 //! if all are multiples of 4.
 
-use super::types::size;
+use super::types::{WORD_BYTES, size};
 use crate::bad_indices::Beyond;
 use crate::error::GatherError;
 use crate::index::IndexKind;
@@ -109,6 +110,9 @@ pub(crate) struct Sizes {
     pub(crate) indices_start: u64,
     pub(crate) output_start: u64,
     pub(crate) find: FindRows,
+    /// Output rows that are neighbours in the innermost element dim of gather_elements; 0 if broadcasting repeats index
+    /// rows in a block.
+    pub(crate) element_rows: u64,
     /// True if only the device knows the number of index rows.
     pub(crate) is_indirect: bool,
 }
@@ -128,7 +132,19 @@ impl Sizes {
             || self.index_count.is_multiple_of(lane_rows) && self.first_n.is_multiple_of(lane_rows);
         let starts_with_vectors = self.indices_start.is_multiple_of(LANE_BYTES.into())
             && self.output_start.is_multiple_of(LANE_BYTES.into());
-        let can_pack = self.find != FindRows::General
+        // Lanes load index values as vectors of words.
+        let has_vectors = match self.find {
+            FindRows::Words { index_words, .. } => index_words > 0,
+            // Steps between the rows of a lane are equal, and the whole lane is of one stretch of rows.
+            FindRows::Elements { .. } => {
+                self.bytes == 4
+                    && self.element_rows > 0
+                    && self.element_rows.is_multiple_of(lane_rows)
+                    && self.first_n.is_multiple_of(lane_rows)
+            }
+            FindRows::General => false,
+        };
+        let can_pack = has_vectors
             && !self.is_indirect
             && self.binds_blocks
             && !self.has_gaps
@@ -141,7 +157,7 @@ impl Sizes {
 
     /// True if lanes copy from four rows each, and enough of them to keep a large GPU busy are left.
     fn fills_lanes_of_four_rows(&self, unit: Unit) -> bool {
-        self.find != FindRows::General
+        matches!(self.find, FindRows::Words { .. })
             && self.is_one_block()
             && self.binds_blocks
             && self.rows / u64::from(LANE_ROWS) * (self.bytes / unit.bytes()) >= MIN_LANES
@@ -178,10 +194,14 @@ impl Choice {
             Some(unit) => Kernel::Rows(unit),
             None => Kernel::Bytes,
         };
+        // These kernels spend little on index rows, and each way to find them takes a pipeline.
         let find = match (kernel, find) {
-            (Kernel::Long(_) | Kernel::Bytes, FindRows::Words { depth: 2, .. }) => {
-                FindRows::General
-            }
+            (Kernel::Long(_) | Kernel::Bytes, FindRows::Words { depth: 2, .. })
+            | (Kernel::Long(_), FindRows::Words { index_words: 0, .. })
+            | (
+                Kernel::Rows(Unit::Vec4) | Kernel::Long(_) | Kernel::Bytes,
+                FindRows::Elements { .. },
+            ) => FindRows::General,
             _ => find,
         };
         Self { kernel, find, rows }
@@ -191,9 +211,11 @@ impl Choice {
 /// How a kernel finds the row that an index row selects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum FindRows {
-    /// Index rows of depth 1 or 2 that select among at most 2^31 rows, by indices of 32 or 64 bits that are compared without
-    /// a branch: shaders/index_rows.wgsl and packed.wgsl.
+    /// Index rows of depth 1 or 2 that select among at most 2^31 rows, by indices that are compared without a branch:
+    /// shaders/index_rows.wgsl and packed.wgsl. `index_words` are the words of an index value, 0 if a word holds several.
     Words { index_words: u32, depth: u32 },
+    /// As `Words`, for a gather_elements of 32 or 64-bit indices, whose output rows are laid out in element dims.
+    Elements { index_words: u32 },
     /// All other index rows: shaders/general.wgsl.
     General,
 }
@@ -210,16 +232,14 @@ impl FindRows {
             2 => 2,
             _ => return Self::General,
         };
-        if dims.has_element_dims()
-            || rows > MAX_WORD_ROWS
-            || index_kind.bytes() < 4
-            || !matches!(beyond, Beyond::Bad | Beyond::Nearest)
-        {
+        if rows > MAX_WORD_ROWS || !matches!(beyond, Beyond::Bad | Beyond::Nearest) {
             return Self::General;
         }
-        Self::Words {
-            index_words: index_kind.words(),
-            depth,
+        let index_words = size(index_kind.bytes() / u64::from(WORD_BYTES));
+        match (dims.has_element_dims(), index_words) {
+            (false, _) => Self::Words { index_words, depth },
+            (true, 0) => Self::General,
+            (true, _) => Self::Elements { index_words },
         }
     }
 }

@@ -77,9 +77,15 @@ impl EntryPoint {
     pub(crate) fn overrides(self) -> Vec<(&'static str, f64)> {
         let mut overrides = Vec::new();
         if let Self::Gather { kernel, find, .. } = self {
-            if let FindRows::Words { index_words, depth } = find {
+            let words = match find {
+                FindRows::Words { index_words, depth } => Some((index_words, depth, 0.0)),
+                FindRows::Elements { index_words } => Some((index_words, 1, 1.0)),
+                FindRows::General => None,
+            };
+            if let Some((index_words, depth, elements)) = words {
                 overrides.push(("INDEX_WORDS", index_words.into()));
                 overrides.push(("DEPTH", depth.into()));
+                overrides.push(("ELEMENTS", elements));
             }
             if let Kernel::Packed { slice_bytes } = kernel {
                 overrides.push(("PACKED_BYTES", slice_bytes.into()));
@@ -131,7 +137,7 @@ macro_rules! texts {
     };
 }
 
-texts!("common" "index_rows" "general" "vec4" "words" "slices" "rows" "four_rows" "long" "packed" "bytes" "report" "mask");
+texts!("common" "element_dims" "index_rows" "general" "vec4" "words" "slices" "rows" "four_rows" "long" "packed" "bytes" "report" "mask");
 
 /// The files that a file needs, from its first line: `// Needs: a; b or c`. Each need is one file, or several of which a
 /// module has one.
@@ -151,7 +157,7 @@ impl Shader {
             EntryPoint::OutOfRange => return Self::alone("mask"),
         };
         let find = Some(match find {
-            FindRows::Words { .. } => "index_rows",
+            FindRows::Words { .. } | FindRows::Elements { .. } => "index_rows",
             FindRows::General => "general",
         });
         let (unit, choices) = match kernel {

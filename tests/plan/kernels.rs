@@ -105,6 +105,9 @@ fn deep_or_many_rows_take_64_bit_arithmetic() {
     );
     let elements = GatherElements::new().plan(&[3, 3], &[3, 3]);
     assert_eq!(found(&elements.unwrap()), general);
+    let elements = GatherElements::new().plan(&[3, 4], &[3, 4]).unwrap();
+    let [kernel, _] = kernel_and_dispatches(&elements, 4);
+    assert_eq!(kernel, "kernel packed: 4 slices a lane");
 }
 
 #[test]

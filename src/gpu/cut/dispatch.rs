@@ -148,6 +148,10 @@ impl Cut<'_> {
             indices_start: self.index_row_start(first_index_row),
             output_start: self.output_row_start(start),
             find: self.find,
+            element_rows: match dims.element_dims.last() {
+                Some(dim) if !dims.repeats_index_rows() => dim.size,
+                _ => 0,
+            },
             is_indirect: self.is_indirect,
         }
     }

@@ -72,7 +72,10 @@ fn a_plan_within_the_limits_is_one_dispatch() {
         [bound(42 * 256), bound(40), bound(30 * 256)]
     );
     let sizes = uniform(&plan, &dispatch);
-    assert_eq!((sizes.rows, sizes.units, sizes.slots), (30, 16, 16));
+    assert_eq!(
+        (sizes.rows, sizes.units, sizes.workgroup_rows),
+        (30, 16, 16)
+    );
     assert_eq!(sizes.lane_step, 0);
     assert_eq!((sizes.index_count, sizes.outer_size), (5, 3));
     assert_eq!((sizes.held_rows, sizes.window_rows), ([7, 0], 42));

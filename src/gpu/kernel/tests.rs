@@ -33,6 +33,7 @@ fn sizes(rows: u64, bytes: u64) -> Sizes {
         indices_start: 0,
         output_start: 0,
         find: WORDS,
+        element_rows: rows,
         is_indirect: false,
     }
 }
@@ -123,6 +124,36 @@ fn the_first_line_of_the_table_that_fits_is_taken() {
         ),
     ] {
         assert_choice(not_packed, Kernel::Rows(WORD), find, not_packed.rows);
+    }
+    // Elements of 4 bytes, in stretches of whole lanes.
+    let elements = FindRows::Elements { index_words: 1 };
+    let of_elements = |element_rows, first_n| Sizes {
+        find: elements,
+        element_rows,
+        first_n,
+        index_count: 4000,
+        ..of()
+    };
+    assert_choice(of_elements(8, 4), packed(4), elements, 2000);
+    for (element_rows, first_n) in [(10, 0), (8, 2), (0, 0)] {
+        let rows = of_elements(element_rows, first_n);
+        assert_choice(rows, Kernel::Rows(WORD), elements, 2000);
+    }
+    for (bytes, kernel) in [
+        (2, Kernel::Bytes),
+        (16, Kernel::Rows(VEC4)),
+        (4112, Kernel::Long(VEC4)),
+    ] {
+        let find = elements;
+        assert_choice(
+            Sizes {
+                find,
+                ..sizes(2000, bytes)
+            },
+            kernel,
+            GENERAL,
+            2000,
+        );
     }
     // Slices of 4 bytes that lie in two words, and slices of other sizes.
     let in_two_words = Sizes {
@@ -242,6 +273,10 @@ fn short_index_rows_of_few_rows_are_found_in_words() {
     let nd = |params: &[usize]| GatherNd::new().plan(params, &[3, params.len()]);
     let words = |index_words, depth| FindRows::Words { index_words, depth };
     for (index_kind, index_words) in [
+        (IndexKind::I8, 0),
+        (IndexKind::U8, 0),
+        (IndexKind::I16, 0),
+        (IndexKind::U16, 0),
         (IndexKind::I32, 1),
         (IndexKind::U32, 1),
         (IndexKind::I64, 2),
@@ -252,16 +287,19 @@ fn short_index_rows_of_few_rows_are_found_in_words() {
         assert_eq!(find(nd(&[9; 3]), index_kind), GENERAL);
     }
     let i64 = IndexKind::I64;
-    for narrow in [IndexKind::I8, IndexKind::U8, IndexKind::I16, IndexKind::U16] {
-        assert_eq!(find(nd(&[9]), narrow), GENERAL);
-    }
     let gather = |rows: usize| Gather::new().plan(&[rows], &[3]);
     assert_eq!(find(gather(1 << 31), i64), words(2, 1));
     assert_eq!(find(gather((1 << 31) + 1), i64), GENERAL);
     assert_eq!(find(nd(&[1 << 16, 1 << 15]), i64), words(2, 2));
     assert_eq!(find(nd(&[1 << 16, 1 << 16]), i64), GENERAL);
     let elements = GatherElements::new().plan(&[9, 8], &[6, 8]);
-    assert_eq!(find(elements, i64), GENERAL);
+    assert_eq!(
+        find(elements.clone(), i64),
+        FindRows::Elements { index_words: 2 }
+    );
+    assert_eq!(find(elements, IndexKind::U16), GENERAL);
+    let many = GatherElements::new().plan(&[1 << 16, (1 << 15) + 1], &[6, 8]);
+    assert_eq!(find(many, i64), GENERAL);
     use crate::BadIndices::{Clamp, Wrap};
     let policy = |policy| Gather::new().bad_indices(policy).plan(&[9], &[3]);
     assert_eq!(find(policy(Clamp), i64), words(2, 1));

@@ -199,7 +199,7 @@ fn rows_of_64_bits_are_gathered_from_their_windows() {
             (nd(&[1 << 12, 1 << 12, 1 << 12], &[1000, 3]), 16, I64, VEC4),
             (nd(&[64, 64, 255, 1025], &[7, 3]), 4, I32, LONG_WORDS),
             (
-                elements(&[1 << 16, (1 << 14) - 1], &[1 << 15, 1000]),
+                elements(&[1 << 17, (1 << 14) + 1], &[1 << 15, 1000]),
                 4,
                 I32,
                 WORDS,
@@ -214,6 +214,18 @@ fn rows_of_64_bits_are_gathered_from_their_windows() {
             (gather(&[1 << 31], &[1000]), 16, I64, VEC4),
             (gather(&[1 << 31, 3], &[1000]), 4, I32, WORDS),
             (gather(&[1 << 30, 1025], &[7]), 4, I64, LONG_WORDS),
+            (
+                elements(&[1 << 16, (1 << 14) - 1], &[1 << 15, 1000]),
+                4,
+                I32,
+                packed(4),
+            ),
+            (
+                elements(&[1 << 16, (1 << 14) - 1], &[1 << 15, 999]),
+                4,
+                I64,
+                WORDS,
+            ),
         ],
     );
 }

@@ -144,6 +144,8 @@ fn check(case: &Case<'_>) -> BTreeSet<&'static str> {
     }
     for dispatch in dispatches {
         kernels.insert(match (dispatch.kernel, dispatch.find) {
+            (Kernel::Packed { .. }, FindRows::Elements { .. }) => "packed elements",
+            (Kernel::Rows(_), FindRows::Elements { .. }) => "rows elements",
             (Kernel::Packed { .. }, _) => "packed",
             (Kernel::Bytes, FindRows::General) => "general bytes",
             (Kernel::Rows(Unit::Vec4), FindRows::General) => "general rows vec4",
@@ -266,14 +268,25 @@ fn edge_values_of_dims_near_2_to_the_32_give_the_rows_of_the_oracle() {
 #[test]
 fn edge_values_of_bytes_and_half_words_give_the_rows_of_the_oracle() {
     let slices = [(1, 1), (4, 2), (16, 8)];
-    let general = ["general bytes", "general rows vec4", "general rows words"];
-    for dims in [&[5][..], &[127], &[128], &[129], &[255], &[256], &[5, 3]] {
-        assert_eq!(check_kinds(&NARROW, dims, &slices), general.into());
+    // Indices that wrap take the general kernels.
+    let two = [
+        "general bytes",
+        "general rows vec4",
+        "general rows words",
+        "rows vec4",
+        "rows words",
+    ];
+    let one = two.into_iter().chain(["bytes"]);
+    for dim in [5, 127, 128, 129, 255, 256] {
+        assert_eq!(check_kinds(&NARROW, &[dim], &slices), one.clone().collect());
     }
-    for dim in [1 << 15, (1 << 16) - 1, 1 << 16, (1 << 33) + 7] {
+    assert_eq!(check_kinds(&NARROW, &[5, 3], &slices), two.into());
+    for dim in [1 << 15, (1 << 16) - 1, 1 << 16] {
         let kernels = check_kinds(&NARROW, &[dim], &slices[..1]);
-        assert_eq!(kernels, ["general bytes"].into());
+        assert_eq!(kernels, ["bytes", "general bytes"].into());
     }
+    let large = check_kinds(&NARROW, &[(1 << 33) + 7], &slices[..1]);
+    assert_eq!(large, ["general bytes"].into());
     let long = check_kinds(&NARROW[..1], &[5], &[(1028, 4), (4112, 16)]);
     assert_eq!(long, ["general long vec4", "general long words"].into());
 }
@@ -286,6 +299,21 @@ fn edge_values_of_elements_give_the_rows_of_the_oracle() {
         gather.plan(&[5, 3], &[rows, 2]).expect("a valid shape")
     };
     let kernels = check_plans(IndexKind::ALL, &[5], &[(1, 1), (4, 4), (16, 16)], plan);
-    let expected = ["general bytes", "general rows vec4", "general rows words"];
+    // Indices that wrap, and narrow ones, take the general kernels.
+    let general = ["general bytes", "general rows vec4", "general rows words"];
+    assert_eq!(
+        kernels,
+        general.into_iter().chain(["rows elements"]).collect()
+    );
+    // Four neighbours in the innermost dim are a lane of packed rows.
+    let plan = |rows: usize, _, bad_indices, negative_indices| {
+        let gather = GatherElements::new().bad_indices(bad_indices);
+        let gather = gather.negative_indices(negative_indices);
+        gather
+            .plan(&[5, 12], &[rows.div_ceil(8), 8])
+            .expect("a valid shape")
+    };
+    let kernels = check_plans(&WIDE, &[5], &[(4, 4), (8, 8)], plan);
+    let expected = ["general rows words", "packed elements", "rows elements"];
     assert_eq!(kernels, expected.into());
 }

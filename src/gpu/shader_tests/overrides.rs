@@ -19,6 +19,7 @@ fn overrides_are_u32_and_have_defaults() {
             let default = found.init.expect("an override has a default");
             let expected = match name {
                 "INDEX_WORDS" | "DEPTH" => 1,
+                "ELEMENTS" => 0,
                 "PACKED_BYTES" => 4,
                 other => panic!("{other} is in no table"),
             };
@@ -40,14 +41,21 @@ fn a_pipeline_sets_the_overrides_of_its_kernel() {
     };
     let rows = Kernel::Rows(Unit::Word);
     let packed = Kernel::Packed { slice_bytes: 2 };
-    let of_index_rows = [("INDEX_WORDS", 2.0), ("DEPTH", 1.0)];
+    let of_index_rows = [("INDEX_WORDS", 2.0), ("DEPTH", 1.0), ("ELEMENTS", 0.0)];
+    let of_elements = [of_index_rows[0], of_index_rows[1], ("ELEMENTS", 1.0)];
     for (kernel, find, expected) in [
         (rows, find, &of_index_rows[..]),
+        (rows, FindRows::Elements { index_words: 2 }, &of_elements),
         (rows, FindRows::General, &[]),
         (
             packed,
             find,
-            &[of_index_rows[0], of_index_rows[1], ("PACKED_BYTES", 2.0)],
+            &[
+                of_index_rows[0],
+                of_index_rows[1],
+                of_index_rows[2],
+                ("PACKED_BYTES", 2.0),
+            ],
         ),
     ] {
         for report in [false, true] {
@@ -67,7 +75,7 @@ fn a_pipeline_sets_the_overrides_of_its_kernel() {
 /// A pipeline must set every override that it reads.
 #[test]
 fn pipelines_read_the_overrides_that_they_set() {
-    let names = ["INDEX_WORDS", "DEPTH", "PACKED_BYTES"];
+    let names = ["INDEX_WORDS", "DEPTH", "ELEMENTS", "PACKED_BYTES"];
     for_each_pipeline(|pipeline| {
         let constants = pipeline.module.constants.iter();
         let found: BTreeMap<_, _> = constants
@@ -103,5 +111,5 @@ fn entry_points_and_overrides_are_few() {
         overrides.extend(found.map(|(_, found)| found.name.clone()));
     }
     assert!(entry_points.len() <= 20, "{entry_points:?}");
-    assert!(overrides.len() <= 3, "{overrides:?}");
+    assert!(overrides.len() <= 4, "{overrides:?}");
 }

@@ -49,7 +49,7 @@ fn structs_have_one_layout_in_both_languages() {
     let report = ValidModule::new(Shader::of(EntryPoint::FinishReport), false);
     assert_eq!(
         report.layout("GatherUniform"),
-        rust_layout!(GatherUniform: rows, units, grid_width, slots, slot_scale, lane_step, slice_workgroups,
+        rust_layout!(GatherUniform: rows, units, grid_width, workgroup_rows, slot_scale, lane_step, slice_workgroups,
             params_start, output_start, indices_start, params_stride, output_stride, first_n, index_count,
             outer_size, window_rows, sign, from_end, beyond, fill_words, reports, most_rows, held_rows,
             first_row, window_first_row, index_row_base, dims, fill, general)

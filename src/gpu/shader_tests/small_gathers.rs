@@ -199,11 +199,16 @@ fn element_offsets_are_added_to_rows() {
             (&[7, 20], &[9, 11], 0),
             (&[3, 7], &[3, 16], 1),
             (&[2, 3, 4, 5, 2], &[2, 2, 9, 4, 2], 2),
+            // Lanes of four packed rows, of one dim and of three, and rows left over.
+            (&[7, 20], &[9, 12], 0),
+            (&[3, 2, 5, 9], &[2, 2, 4, 8], 0),
+            (&[5, 12], &[257, 8], 0),
         ] {
             let gather = GatherElements::new().axis(axis);
             let gather = gather.bad_indices(BadIndices::Fill);
             let plan = gather.plan(params, indices).expect("a valid shape");
             run(plan.clone(), (element, IndexKind::I64), &[], &WHOLE);
+            run(plan.clone(), (element, IndexKind::I32), &[], &WHOLE);
             run(plan, (element, IndexKind::U32), &[], &limits(160, 16));
         }
     }

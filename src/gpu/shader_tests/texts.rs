@@ -84,6 +84,7 @@ pub(super) fn file_name(entry_point: EntryPoint) -> String {
         };
         name += &match find {
             FindRows::Words { index_words, depth } => format!("-w{index_words}-d{depth}"),
+            FindRows::Elements { index_words } => format!("-w{index_words}-elements"),
             FindRows::General => "-general".to_owned(),
         };
     }

@@ -103,7 +103,7 @@ impl LongGather {
     }
 }
 
-/// At most 10 ms for 200 ms or more, and nothing after it.
+/// At most 10 ms for each 200 ms, and nothing after it.
 fn costs_no_cpu_time(machine: &Machine) {
     let app = machine.app();
     let mut gather = LongGather::new(&app);
@@ -116,8 +116,8 @@ fn costs_no_cpu_time(machine: &Machine) {
         (spent, took)
     });
     eprintln!("CPU times of awaits: {costs:?}");
-    let (spent, _) = costs.iter().min().unwrap();
-    assert!(*spent <= Duration::from_millis(10), "{costs:?}");
+    let is_cheap = |&(spent, took): &(Duration, Duration)| spent * 20 <= took;
+    assert!(costs.iter().any(is_cheap), "{costs:?}");
 
     let before = cpu_time_of_waiting();
     thread::sleep(Duration::from_millis(200));

@@ -39,6 +39,13 @@ const fn slices(
     }
 }
 
+impl Slices {
+    /// True if the kernel takes gather_elements without arithmetic of 64 bits.
+    fn copies_elements(self) -> bool {
+        self.kernel == "packed" || self.kernel == "rows" && self.units == "units of 4 bytes"
+    }
+}
+
 const NARROW: [IndexKind; 4] = [IndexKind::I8, IndexKind::U8, IndexKind::I16, IndexKind::U16];
 
 /// Slices for the kernels that take index rows of one or two values.
@@ -105,7 +112,14 @@ pub(crate) fn trials() -> Vec<Trial> {
             let of_one = GENERAL_SLICES.into_iter();
             let of_one = of_one.filter(|slices| slices.slice_len == 1);
             let of_one: Vec<Slices> = of_one.collect();
-            check(gpu, IndexKind::ALL, &of_one, along_elements);
+            check(gpu, IndexKind::ALL, &of_one, |kind, slices| {
+                along_elements(kind, slices, 2)
+            });
+            // Four neighbours in the innermost dim are a lane's.
+            let packed = [slices(4, 1, "packed", "4 slices", 4)];
+            check(gpu, &WIDE, &packed, |kind, slices| {
+                along_elements(kind, slices, 4)
+            });
         }),
     ]
 }
@@ -144,13 +158,15 @@ fn nd(dims: &[usize], kind: IndexKind, slices: Slices) -> Case {
 }
 
 /// gather_elements along the second of three dims, with indices smaller than params in the last one.
-fn along_elements(kind: IndexKind, slices: Slices) -> Case {
+/// Index rows along dim 1 of params [2, 5, 3 or `inner` if that is more].
+fn along_elements(kind: IndexKind, slices: Slices, inner: usize) -> Case {
     let values = edge_values(5, kind);
-    let (lines, along, rest) = (2, slices.times * values.len() / 4 + 1, 2);
-    let indices: Vec<i128> = (0..lines * along * rest)
+    let (outer, along) = (2, slices.times * values.len() / 4 + 1);
+    let indices: Vec<i128> = (0..outer * along * inner)
         .map(|n| values[(n + n / values.len()) % values.len()])
         .collect();
-    case(elements(1), &[2, 5, 3], &[lines, along, rest], &indices)
+    let params = [2, 5, inner.max(3)];
+    case(elements(1), &params, &[outer, along, inner], &indices)
 }
 
 fn edge_values(dim: usize, kind: IndexKind) -> Vec<i128> {
@@ -180,9 +196,14 @@ fn check(
                 "long" | "bytes" => 1,
                 _ => 2,
             };
-            let is_general = matches!(case.op, Op::GatherElements { .. })
-                || NARROW.contains(&kind)
-                || case.indices_shape[case.indices_shape.len() - 1] > most_dims;
+            let is_narrow = NARROW.contains(&kind);
+            let is_general = match case.op {
+                Op::GatherElements { .. } => is_narrow || !slices.copies_elements(),
+                _ => {
+                    let depth = case.indices_shape[case.indices_shape.len() - 1];
+                    depth > most_dims || is_narrow && slices.kernel == "long"
+                }
+            };
             let of_case = case.samples(&[slices.element_bytes], &[kind], &POLICIES);
             for sample in &of_case {
                 let text = sample.plan.explain(

@@ -37,7 +37,10 @@ fn packed_rows_start_with_vectors_and_leave_few_over() {
     );
     let elements = GatherElements::new().plan(&[9, 8], &[6, 8]);
     let elements = elements.expect("a valid shape");
-    assert_eq!(kernels(&elements, 4, &whole), [(words, 48)]);
+    assert_eq!(kernels(&elements, 4, &whole), [(packed(4), 48)]);
+    let elements = GatherElements::new().plan(&[9, 7], &[6, 7]);
+    let elements = elements.expect("a valid shape");
+    assert_eq!(kernels(&elements, 4, &whole), [(words, 42)]);
 }
 
 #[test]
