@@ -34,7 +34,7 @@ pub fn trials() -> Vec<Trial> {
                         IndexKind::ALL[hash.below(IndexKind::ALL.len())],
                         IndexKind::I64,
                     ];
-                    let samples = case.samples(&[width], &kinds, &POLICIES);
+                    let samples = case.samples(&[width], &kinds, POLICIES);
                     for sample in samples {
                         check(gpu, &sample);
                         if sample.plan.bad_indices() == BadIndices::Fill {
