@@ -254,7 +254,7 @@ export const checks = {
     await shown.page.click('summary');
     assert.match(await shown.text('shader'), /entry point rows(?!_)/);
     await shown.matches('#wgsl mark', /^@compute [^]*fn rows\([^]*\n}\n?$/);
-    assert.equal(await shown.page.locator('#wgsl').innerText(), await wgsl('common', 'index_rows', 'words', 'slices', 'rows'));
+    assert.equal(await shown.page.locator('#wgsl').innerText(), await wgsl('common', 'element_dims', 'index_rows', 'words', 'slices', 'rows'));
     await shown.page.selectOption('#policy', 'Error');
     await shown.outputs([9, 10, 11, 0, 1, 2, 6, 7, 8]);
     await shown.matches('#wgsl mark', /fn rows_report\(/);
@@ -271,7 +271,7 @@ export const checks = {
     await shown.set('params-shape', '4,2,2');
     await shown.set('indices-shape', '3,2,1');
     await shown.matches('#wgsl mark', /fn rows_report\(/);
-    await shown.matches('#explained', /64-bit/);
+    await shown.matches('#explained', /kernel rows_report: units of 4 bytes/);
     await shown.matches('#wgsl', /fn element_row\(/);
     await shown.page.click('summary');
   },
