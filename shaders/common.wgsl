@@ -29,8 +29,8 @@ struct GatherUniform {
     workgroup_rows: u32,
     // 1 / units with SLOT_BITS bits after the point, rounded up: (lane * slot_scale) >> SLOT_BITS is lane / units.
     slot_scale: u32,
-    // Distance from one to the next of the four that a lane copies: of output rows in `four_rows`, a power of two; of
-    // units in `long`, as many as lanes of a workgroup that copy. Else 0.
+    // Distance between the four that a lane copies. In `four_rows` output rows, a power of two; in `long` units, as
+    // many as there are lanes of a workgroup that copy. Else 0.
     lane_step: u32,
     // Workgroups that share a slice in `long`; else 1.
     slice_workgroups: u32,

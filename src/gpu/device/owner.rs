@@ -40,7 +40,8 @@ pub(super) struct HostBuffers {
     pub(super) readback: wgpu::Buffer,
 }
 
-/// A buffer, and a staging buffer of the same size with the bytes to be copied into it.
+/// A buffer on the GPU, and a staging buffer in host memory with the bytes that a copy will put into it. Both have one
+/// size.
 pub(super) struct Staged {
     pub(super) buffer: wgpu::Buffer,
     host: wgpu::Buffer,
@@ -227,7 +228,7 @@ impl<H> Storage<H> {
         }
     }
 
-    /// The same storage, with a view of elements in host memory.
+    /// A view of the elements, if they are in host memory; else the same buffer on the GPU.
     pub(super) fn view<'a, V>(&'a self, view: impl FnOnce(&'a H) -> V) -> Storage<V> {
         match self {
             Self::Host(elements) => Storage::Host(view(elements)),

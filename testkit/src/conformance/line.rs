@@ -39,7 +39,7 @@ pub struct Line {
     pub id: String,
     pub case: Case,
     pub index_kind: IndexKind,
-    /// The same gather by ONNX's indices, of which those below 0 count from the end; `None` if the line has none.
+    /// A case for the same gather by ONNX's indices, of which those below 0 count from the end; `None` if the line has none.
     pub case_from_end: Option<Case>,
     pub params: Params,
     pub expect: Expect,

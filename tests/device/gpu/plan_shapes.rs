@@ -95,10 +95,10 @@ fn other_shapes(gpu: &'static Gpu) {
         let expected = Ok(vec![1, 2, 3, 4, 5, 6, 1, 2, 3, 4, 5, 6]);
         let output = executor.gather(&plan, &table, &rows).wait();
         assert_eq!(output, expected, "{executor}");
-        // A slice without a shape has that of the plan.
+        // A slice of indices without a shape is taken in the plan's shape, if it has as many values.
         let output = executor.gather(&plan, &table, &[0, 1, 0, 1]).wait();
         assert_eq!(output, expected, "{executor}");
-        // Bytes have no shape of elements.
+        // Tensors of bytes need the number of bytes only: their shape is not compared with the plan's.
         let bytes = executor.upload(&[1_u8, 2, 3, 4, 5, 6], &[6]).unwrap();
         let rows = executor.upload(&[0_u8, 1, 0, 1], &[2, 2]).unwrap();
         let types = ElementTypes::of::<u8, u8>();
@@ -159,7 +159,7 @@ fn missing_shape(gpu: &'static Gpu) {
         let tensor = executor.upload(&indices, &[2, 2]).unwrap();
         let output = executor.gather(nd, &table, &tensor).wait();
         assert_eq!(output, Ok(vec![6, 1]), "{executor}");
-        // The others take the slice as one dim.
+        // Gather and GatherElements take a slice without a shape as indices of one dim.
         let output = executor.gather(Gather::new(), &table, &[1]).wait();
         assert_eq!(output, Ok(vec![4, 5, 6]), "{executor}");
         let ranks = executor.gather(GatherElements::new(), &table, &[1]).wait();

@@ -1,4 +1,4 @@
-//! What must hold for every cut.
+//! Checks that hold for every cut: its dispatches fit the limits, and each row is gathered once.
 
 use super::cut;
 use crate::gpu::cut::{Cut, Dispatch};
