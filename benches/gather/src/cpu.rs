@@ -121,6 +121,8 @@ struct PlainLoop {
     outer_size: usize,
     row_count: usize,
     slice_len: usize,
+    /// Of a gather_elements; else 0.
+    element_stride: usize,
 }
 
 impl PlainLoop {
@@ -133,8 +135,22 @@ impl PlainLoop {
             dims: workload.indexed_dims().to_vec(),
             index_count: workload.index_count(),
             outer_size: workload.outer_size(),
-            row_count: size(plan.row_count()),
+            row_count: workload.params_rows() / workload.blocks(),
             slice_len: size(plan.slice_len()),
+            element_stride: workload.element_stride(),
+        }
+    }
+
+    /// The row of its block that output row `n` of the block is a copy of.
+    fn row<I: Number>(&self, index: &[I], n: usize) -> usize {
+        let row = index.iter().zip(&self.dims).fold(0, |row, (index, &dim)| {
+            let index = index.to_usize();
+            assert!(index < dim);
+            row * dim + index
+        });
+        match self.element_stride {
+            0 => row,
+            stride => row * stride + n % stride,
         }
     }
 
@@ -144,13 +160,9 @@ impl PlainLoop {
             let batch = part / self.outer_size * self.index_count;
             let indices = &data.indices[batch * self.depth..];
             let rows = indices.chunks_exact(self.depth);
-            for (index, slice) in rows.zip(output.chunks_exact_mut(self.slice_len)) {
-                let mut row = 0;
-                for (index, &dim) in index.iter().zip(&self.dims) {
-                    let index = index.to_usize();
-                    assert!(index < dim);
-                    row = row * dim + index;
-                }
+            let slices = output.chunks_exact_mut(self.slice_len);
+            for (n, (index, slice)) in rows.zip(slices).enumerate() {
+                let row = self.row(index, n);
                 let start = (part * self.row_count + row) * self.slice_len;
                 slice.copy_from_slice(&data.params[start..start + self.slice_len]);
             }
@@ -174,10 +186,7 @@ fn check<T: Number, I: Number>(data: &Data<T, I>, output: &[T]) {
         let (part, n) = (output_row / index_count, output_row % index_count);
         let index_row = part / outer_size * index_count + n;
         let index = &data.indices[index_row * depth..][..depth];
-        let row = index
-            .iter()
-            .zip(&plain.dims)
-            .fold(0, |row, (index, dim)| row * dim + index.to_usize());
+        let row = plain.row(index, n);
         let expected = data.params[(part * row_count + row) * slice_len + s];
         assert!(*element == expected, "element {place} differs");
     }

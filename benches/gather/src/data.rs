@@ -1,7 +1,7 @@
 //! The operands of a workload, for all types of elements and indices.
 
 use bytemuck::Pod;
-use testkit::bench::workloads::{Element, Workload};
+use testkit::bench::workloads::{Element, Op, Workload};
 use wgpu_gather::{BadIndices, GatherElement, GatherIndex, IndexKind};
 
 /// An element or an index that can be made from a number.
@@ -44,7 +44,9 @@ impl<T, I> Data<T, I> {
     /// Returns true if the bare loop can do the workload: one i32 an index row, and one block.
     pub fn has_bare_loop(&self) -> bool {
         let workload = &self.workload;
-        workload.index == IndexKind::I32 && workload.index_depth() == 1 && workload.blocks() == 1
+        let is_elements = matches!(workload.op, Op::GatherElements { .. });
+        let is_one_block = workload.index_depth() == 1 && workload.blocks() == 1;
+        workload.index == IndexKind::I32 && is_one_block && !is_elements
     }
 }
 
@@ -67,6 +69,7 @@ pub trait Visit {
 pub fn visit(workload: &Workload, visitor: &mut impl Visit) {
     match (workload.element, workload.index) {
         (Element::F32, IndexKind::I64) => visitor.visit(&Data::<u32, i64>::new(workload)),
+        (Element::F32, IndexKind::U8) => visitor.visit(&Data::<u32, u8>::new(workload)),
         (Element::F32, _) => visitor.visit(&Data::<u32, i32>::new(workload)),
         (Element::F16, _) => visitor.visit(&Data::<u16, i32>::new(workload)),
         (Element::U8, _) => visitor.visit(&Data::<u8, i32>::new(workload)),

@@ -20,7 +20,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Parser, ValueEnum};
-use testkit::bench::workloads::{Workload, of_gpus, small, usual};
+use testkit::bench::workloads::{Workload, of_gpus, other, small, usual};
 
 use data::{Data, Number, Visit, visit};
 use gpu::checks::{Checks, NAME as CHECKS};
@@ -62,6 +62,12 @@ const WORKLOADS_HELP: &str = "Workloads:
   B1, B2           a million blocks, of one slice of 16 bytes and of two of 64
   G1               256 MiB of rows out of a table of 1 GiB
   G4 to G256       rows of 512 bytes, outputs of 4 to 256 MiB
+  E1, E2, E3       gather_elements along the last dim, the first, and the last of 10 columns
+  P1, P4           u8 indices into 256 slices of 4 and 16 bytes
+  D3               index rows of three values
+  O1               rows of 1,001 f16
+  X1               ten columns of a table
+  K1, K2           rows of 4,112 and of 8,192 bytes
   first            the first gather of a process on the GPU, with the driver's cache off
   checks           W1, W3, W4, L64 and B1 on a Vulkan device with all checks, only the driver's, and none; only if named
 
@@ -88,7 +94,7 @@ fn main() -> ExitCode {
 
 /// The workloads of these names; all if there is no name.
 fn named(names: &[String]) -> Result<Vec<Workload>, String> {
-    let all = [usual(), of_gpus()].concat();
+    let all = [usual(), of_gpus(), other()].concat();
     let others = [&small().name[..], CHECKS];
     let is_known = |name: &String| {
         others.contains(&&name[..]) || all.iter().any(|workload| workload.name == *name)

@@ -15,20 +15,22 @@
 //
 // | override    | meaning                                                |
 // |-------------|--------------------------------------------------------|
-// | index_depth | index values in an index row: 1 or 2                   |
-// | index_words | words of an index: 1, or 2 for i64                     |
+// | index_depth | index values in an index row: 1 to 3                   |
+// | index_words | words of an index: 1, 2 for i64, 0 for u8              |
 // | has_blocks  | params has several blocks, from batch or outer dims    |
 
 struct Sizes {
     // Output rows, and units of a slice.
     output_rows: u32,
     units: u32,
-    // The indexed dims; the second one is used at depth 2 only.
-    dims: vec2<u32>,
+    // The indexed dims; as many are used as the depth is.
+    dims: vec4<u32>,
     // Index rows of a batch, blocks of a batch, and rows of a block.
     index_count: u32,
     outer_size: u32,
     row_count: u32,
+    // Rows from one entry of the axis of gather_elements to the next; 0 for other gathers.
+    element_stride: u32,
 }
 
 @group(0) @binding(0) var<uniform> sizes: Sizes;
@@ -76,14 +78,24 @@ fn params_row(output_row: u32) -> u32 {
         index_row = batch * sizes.index_count + output_row % sizes.index_count;
     }
     var row = index_at(index_row * index_depth, sizes.dims.x);
-    if index_depth == 2u {
-        row = row * sizes.dims.y + index_at(index_row * 2u + 1u, sizes.dims.y);
+    if index_depth >= 2u {
+        row = row * sizes.dims.y + index_at(index_row * index_depth + 1u, sizes.dims.y);
+    }
+    if index_depth == 3u {
+        row = row * sizes.dims.z + index_at(index_row * index_depth + 2u, sizes.dims.z);
+    }
+    if sizes.element_stride > 0u {
+        row = row * sizes.element_stride + index_row % sizes.element_stride;
     }
     return block * sizes.row_count + row;
 }
 
 // One index value, or 0 if it is out of range. A negative value is larger than any dim.
 fn index_at(place: u32, dim: u32) -> u32 {
+    if index_words == 0u {
+        let byte = (indices[place / 4u] >> (place % 4u * 8u)) & 0xffu;
+        return select(0u, byte, byte < dim);
+    }
     let index = indices[place * index_words];
     var in_range = index < dim;
     if index_words == 2u {

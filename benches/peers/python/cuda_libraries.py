@@ -3,7 +3,7 @@ call, and copies of the output's bytes."""
 
 import numpy as np
 
-from figures import Absent, Figure, Kept, Refusal, axis_of, need, nothing
+from figures import Absent, Figure, Kept, Refusal, axis_of, elements_axis_of, need, nothing
 from workloads import Data
 
 
@@ -17,10 +17,15 @@ class Torch:
         self.adapter = torch.cuda.get_device_name() if self.on_gpu else None
 
     def figures(self):
-        return [self.index_select, self.index_select_out, self.index, self.embedding]
+        return [self.index_select, self.index_select_out, self.gather, self.index, self.embedding]
 
     def tensor(self, array):
         return self.torch.from_numpy(np.ascontiguousarray(array)).to(self.device)
+
+    def flat_indices(self, data):
+        # The calls take indices of 32 and 64 bits.
+        indices = data.flat_indices()
+        return indices.astype(np.int32) if data.workload.index == "uint8" else indices
 
     def figure(self, name, call, measure="run") -> Figure:
         run = Kept(call)
@@ -51,25 +56,33 @@ class Torch:
 
     def index_select(self, data: Data) -> Figure:
         axis = axis_of(data, "torch index_select")
-        params, indices = self.tensor(data.params), self.tensor(data.flat_indices())
+        params, indices = self.tensor(data.params), self.tensor(self.flat_indices(data))
         return self.figure("index_select", lambda: self.torch.index_select(params, axis, indices))
 
     def index_select_out(self, data: Data) -> Figure:
         axis = axis_of(data, "torch index_select(out)")
-        params, indices = self.tensor(data.params), self.tensor(data.flat_indices())
+        params, indices = self.tensor(data.params), self.tensor(self.flat_indices(data))
         output = self.torch.zeros_like(self.torch.index_select(params, axis, indices))
         call = lambda: self.torch.index_select(params, axis, indices, out=output)
         return self.figure("index_select(out)", call, "run_into")
 
+    def gather(self, data: Data) -> Figure:
+        axis = elements_axis_of(data, "torch gather")
+        # The only type that the call takes.
+        params, indices = self.tensor(data.params), self.tensor(data.indices.astype(np.int64))
+        return self.figure("gather", lambda: self.torch.gather(params, axis, indices))
+
     def index(self, data: Data) -> Figure:
-        params, indices = self.tensor(data.params), self.tensor(data.indices)
+        # torch takes indices of 8 bits for a mask.
+        indices = data.indices.astype(np.int64) if data.workload.index == "uint8" else data.indices
+        params, indices = self.tensor(data.params), self.tensor(indices)
         where = data.tuple_of(indices, lambda end: self.torch.arange(end, device=self.device))
         return self.figure("x[i, j]" if data.workload.select_axis is None else "x[i]", lambda: params[where])
 
     def embedding(self, data: Data) -> Figure:
         if data.workload.select_axis != 0 or len(data.workload.params_shape) != 2:
             raise Refusal("torch embedding looks up rows of a matrix")
-        params, indices = self.tensor(data.params), self.tensor(data.flat_indices())
+        params, indices = self.tensor(data.params), self.tensor(self.flat_indices(data))
         return self.figure("embedding", lambda: self.torch.nn.functional.embedding(indices, params))
 
 

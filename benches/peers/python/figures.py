@@ -58,6 +58,12 @@ def axis_of(data: Data, what: str) -> int:
     return axis
 
 
+def elements_axis_of(data: Data, what: str) -> int:
+    if not data.workload.elements:
+        raise Refusal(f"{what} takes elements along an axis")
+    return data.workload.axis
+
+
 def memcpy(data: Data):
     """numpy's copy of the output's bytes, on one thread, to existing memory."""
     source, target = data.expected.copy(), np.empty_like(data.expected)

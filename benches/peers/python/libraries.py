@@ -3,7 +3,7 @@
 import numpy as np
 
 from cuda_libraries import Cupy, Torch, Triton
-from figures import Figure, Kept, Refusal, axis_of, need, nothing
+from figures import Figure, Kept, Refusal, axis_of, elements_axis_of, need, nothing
 from workloads import Data
 
 
@@ -12,10 +12,15 @@ class Numpy:
         pass
 
     def figures(self):
-        return [self.take_out, self.index]
+        return [self.take_out, self.along_axis, self.index]
 
     def copies(self, data):
         return []
+
+    def along_axis(self, data: Data) -> Figure:
+        axis = elements_axis_of(data, "numpy take_along_axis")
+        run = Kept(lambda: np.take_along_axis(data.params, data.indices, axis))
+        return Figure("numpy take_along_axis", np.__version__, "cpu", 1, "run", run, nothing, lambda: run.value)
 
     def take_out(self, data: Data) -> Figure:
         axis, indices = axis_of(data, "numpy take"), data.flat_indices()
@@ -54,7 +59,11 @@ class Jax:
         jax, jnp = self.jax, self.jax.numpy
         params, indices = (jax.device_put(array, self.found) for array in (data.params, data.indices))
         axis = data.workload.select_axis
-        if axis is not None:
+        if data.workload.elements:
+            axis = data.workload.axis
+            gather = jax.jit(lambda params, indices: jnp.take_along_axis(params, indices, axis=axis, mode=mode))
+            name = f"jax take_along_axis {mode}"
+        elif axis is not None:
             indices = indices.reshape(-1)
             gather = jax.jit(lambda params, indices: jnp.take(params, indices, axis=axis, mode=mode))
             name = f"jax take {mode}"
@@ -109,7 +118,7 @@ class Tensorflow:
 
     def gather(self, data: Data) -> Figure:
         workload = data.workload
-        if workload.select_axis is None and workload.indices_shape[-1] != 1:
+        if workload.elements or workload.select_axis is None and workload.indices_shape[-1] != 1:
             raise Refusal("tensorflow gather takes one index")
         axis = workload.batch_dims if workload.axis is None else workload.axis
         last = (lambda i: i) if workload.axis is not None else (lambda i: i[..., 0])
@@ -130,7 +139,7 @@ class Onnxruntime:
         self.count = threads
 
     def figures(self):
-        return [self.gather_nd, self.gather, self.gather_one_thread]
+        return [self.gather_nd, self.gather, self.gather_one_thread, self.gather_elements]
 
     def session(self, op, data, indices, threads, **attributes):
         """A session of a model with one node, with operands and output bound once."""
@@ -169,13 +178,22 @@ class Onnxruntime:
 
     def gather(self, data: Data) -> Figure:
         axis = axis_of(data, "onnxruntime Gather")
-        return self.session("Gather", data, data.flat_indices(), self.count, axis=axis)
+        return self.session("Gather", data, self.flat_indices(data), self.count, axis=axis)
+
+    def gather_elements(self, data: Data) -> Figure:
+        axis = elements_axis_of(data, "onnxruntime GatherElements")
+        return self.session("GatherElements", data, data.indices, self.count, axis=axis)
+
+    def flat_indices(self, data):
+        # The operators take indices of 32 and 64 bits.
+        indices = data.flat_indices()
+        return indices.astype(np.int32) if data.workload.index == "uint8" else indices
 
     def gather_one_thread(self, data: Data) -> Figure:
         if self.on_gpu or self.count == 1:
             raise Refusal("onnxruntime Gather, 1 thread: timed above")
         axis = axis_of(data, "onnxruntime Gather")
-        return self.session("Gather", data, data.flat_indices(), 1, axis=axis)
+        return self.session("Gather", data, self.flat_indices(data), 1, axis=axis)
 
     def copies(self, data):
         return []

@@ -1,4 +1,4 @@
-"""The workloads W1 to W10, with data of a fixed seed, and the expected output from numpy."""
+"""The workloads W1 to W10 and E1 to K2, with data of a fixed seed, and the expected output from numpy."""
 
 from dataclasses import dataclass
 from typing import Optional
@@ -15,10 +15,13 @@ class Workload:
     index: str = "int32"
     axis: Optional[int] = None  # of a gather; None for gather_nd
     batch_dims: int = 0
+    elements: bool = False  # take_along_axis along `axis`
 
     @property
     def select_axis(self):
         """The axis of a gather with one index value an index row and no batch dims; else None."""
+        if self.elements:
+            return None
         if self.axis is not None:
             return self.axis
         return 0 if self.batch_dims == 0 and self.indices_shape[-1] == 1 else None
@@ -37,6 +40,16 @@ WORKLOADS = [
     Workload("W9", (1024, 4096, 16), (512,), axis=1),
     Workload("W9s", (512, 4096, 16), (512,), axis=1),
     Workload("W10", (1000, 64), (64, 1)),
+    Workload("E1", (65_536, 256), (65_536, 64), axis=1, elements=True),
+    Workload("E2", (256, 65_536), (64, 65_536), axis=0, elements=True),
+    Workload("E3", (100_000, 16), (100_000, 10), axis=1, elements=True),
+    Workload("P1", (256, 1), (4_194_304, 1), index="uint8"),
+    Workload("P4", (256, 4), (4_194_304, 1), index="uint8"),
+    Workload("D3", (64, 128, 128, 16), (1_048_576, 3)),
+    Workload("O1", (33_552, 1001), (16_776, 1), element="float16"),
+    Workload("X1", (400_000, 100), (10,), axis=1),
+    Workload("K1", (16_320, 1028), (8160, 1)),
+    Workload("K2", (8192, 2048), (4096, 1)),
 ]
 
 
@@ -61,6 +74,9 @@ class Data:
     def tuple_of(self, indices, arange=np.arange):
         """The argument of `params[...]`, in any library that indexes as numpy does."""
         workload = self.workload
+        if workload.elements:
+            rows, columns = (arange(size) for size in workload.indices_shape)
+            return (indices, columns[None, :]) if workload.axis == 0 else (rows[:, None], indices)
         if workload.axis is not None:
             return (slice(None),) * workload.axis + (indices,)
         columns = tuple(indices[..., column] for column in range(workload.indices_shape[-1]))
@@ -77,7 +93,7 @@ class Data:
         """The bytes that must move: indices, output, and all sectors of params that slices touch and no cache holds."""
         width, slices = self.params.itemsize, 1
         output_shape = self.expected.shape
-        kept = len(self.workload.params_shape) - (
+        kept = 0 if self.workload.elements else len(self.workload.params_shape) - (
             self.workload.axis + 1
             if self.workload.axis is not None
             else self.workload.batch_dims + self.workload.indices_shape[-1]

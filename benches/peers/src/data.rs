@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 
 use half::f16;
-use testkit::bench::workloads::{Element, Workload};
+use testkit::bench::workloads::{Element, Op, Workload};
 use wgpu_gather::{BadIndices, GatherPlan, IndexKind};
 
 /// The output of a workload, as u64s so that it is aligned for any element.
@@ -37,6 +37,7 @@ pub enum Params {
 }
 
 pub enum Indices {
+    U8(Vec<u8>),
     I32(Vec<i32>),
     I64(Vec<i64>),
 }
@@ -54,6 +55,7 @@ impl Params {
 impl Indices {
     pub fn bytes(&self) -> &[u8] {
         match self {
+            Self::U8(indices) => indices,
             Self::I32(indices) => bytemuck::cast_slice(indices),
             Self::I64(indices) => bytemuck::cast_slice(indices),
         }
@@ -62,6 +64,7 @@ impl Indices {
     /// The indices for libraries that take i64 only.
     pub fn to_i64(&self) -> Vec<i64> {
         match self {
+            Self::U8(indices) => indices.iter().copied().map(i64::from).collect(),
             Self::I32(indices) => indices.iter().copied().map(i64::from).collect(),
             Self::I64(indices) => indices.clone(),
         }
@@ -82,7 +85,9 @@ impl Data {
     pub fn new(workload: &Workload) -> Self {
         let plan = workload.plan(BadIndices::DeviceDefault);
         let values = workload.indices();
+        let byte = |value| u8::try_from(value).expect("dims of at most 256");
         let indices = match workload.index {
+            IndexKind::U8 => Indices::U8(values.map(byte).collect()),
             IndexKind::I64 => Indices::I64(values.map(i64::from).collect()),
             _ => Indices::I32(values.map(u32::cast_signed).collect()),
         };
@@ -106,8 +111,22 @@ impl Data {
     /// The axis of a gather that a `select` or a `take` can do: one index value an index row, and no batch dims.
     pub fn select_axis(&self) -> Option<usize> {
         let workload = &self.workload;
-        let is_single = workload.batch_dims == 0 && workload.indices_shape.last() == Some(&1);
-        workload.axis.or(is_single.then_some(0))
+        match workload.op {
+            Op::Gather { axis } => Some(axis),
+            Op::GatherElements { .. } => None,
+            Op::GatherNd => {
+                let is_single = workload.batch_dims == 0 && workload.index_depth() == 1;
+                is_single.then_some(0)
+            }
+        }
+    }
+
+    /// The axis of a gather_elements.
+    pub fn elements_axis(&self) -> Option<usize> {
+        match self.workload.op {
+            Op::GatherElements { axis } => Some(axis),
+            _ => None,
+        }
     }
 
     pub fn output_bytes(&self) -> usize {
@@ -126,6 +145,9 @@ macro_rules! with_operands {
     ($data:expr, |$params:ident, $indices:ident| $body:expr) => {{
         use $crate::data::{Indices, Params};
         match (&*$data.params, &*$data.indices) {
+            (Params::F32($params), Indices::U8($indices)) => $body,
+            (Params::F16($params), Indices::U8($indices)) => $body,
+            (Params::U8($params), Indices::U8($indices)) => $body,
             (Params::F32($params), Indices::I32($indices)) => $body,
             (Params::F32($params), Indices::I64($indices)) => $body,
             (Params::F16($params), Indices::I32($indices)) => $body,

@@ -4,10 +4,10 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use clap::Parser;
-use testkit::bench::workloads::{Workload, sweep, usual};
+use testkit::bench::workloads::{Workload, other, sweep, usual};
 
-/// Times this crate and other libraries on the workloads W1 to W10, in turn, in one process. Outputs are checked
-/// before anything is timed. The adapter is the one that WGPU_BACKEND and WGPU_ADAPTER_NAME ask for.
+/// Times this crate and other libraries on the workloads W1 to W10 and E1 to K2, in turn, in one process. Outputs are
+/// checked before anything is timed. The adapter is the one that WGPU_BACKEND and WGPU_ADAPTER_NAME ask for.
 #[derive(Parser)]
 #[command(name = "cargo run --release --")]
 pub struct Options {
@@ -41,7 +41,11 @@ impl Options {
     ///
     /// A name that no workload has.
     pub fn workloads(&self) -> Result<Vec<Workload>, String> {
-        let mut workloads = if self.sweep { sweep() } else { usual() };
+        let mut workloads = if self.sweep {
+            sweep()
+        } else {
+            [usual(), other()].concat()
+        };
         let known = |name: &String| workloads.iter().any(|known| known.name == *name);
         if let Some(unknown) = self.workload.iter().find(|name| !known(name)) {
             return Err(format!("there is no workload {unknown:?}"));

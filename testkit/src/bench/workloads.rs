@@ -2,19 +2,30 @@
 
 use std::fmt;
 
-use wgpu_gather::{BadIndices, Gather, GatherNd, GatherPlan, IndexKind};
+use wgpu_gather::{BadIndices, Gather, GatherElements, GatherNd, GatherPlan, IndexKind};
 
 /// A gather to be timed.
 #[derive(Debug, Clone)]
 pub struct Workload {
     pub name: String,
-    /// The axis of a gather; `None` for gather_nd.
-    pub axis: Option<usize>,
+    pub op: Op,
     pub batch_dims: usize,
     pub params_shape: Vec<usize>,
     pub indices_shape: Vec<usize>,
     pub element: Element,
     pub index: IndexKind,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Op {
+    GatherNd,
+    Gather {
+        axis: usize,
+    },
+    /// Params and indices differ only in the dim `axis`.
+    GatherElements {
+        axis: usize,
+    },
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,7 +42,7 @@ pub const SWEEP_PARAMS_BYTES: usize = 64 << 20;
 fn gather_nd(name: &str, params_shape: &[usize], indices_shape: &[usize]) -> Workload {
     Workload {
         name: name.to_owned(),
-        axis: None,
+        op: Op::GatherNd,
         batch_dims: 0,
         params_shape: params_shape.to_vec(),
         indices_shape: indices_shape.to_vec(),
@@ -66,11 +77,11 @@ pub fn usual() -> Vec<Workload> {
             ..rows_of_64_bytes("W8")
         },
         Workload {
-            axis: Some(1),
+            op: Op::Gather { axis: 1 },
             ..gather_nd("W9", &[1024, 4096, 16], &[512])
         },
         Workload {
-            axis: Some(1),
+            op: Op::Gather { axis: 1 },
             ..gather_nd("W9s", &[512, 4096, 16], &[512])
         },
         gather_nd("W10", &[1000, 64], &[64, 1]),
@@ -96,11 +107,11 @@ pub fn of_gpus() -> Vec<Workload> {
         gather_nd("T3", &[1_000_003, 16], &[1_000_003, 1]),
         // Many small blocks: an outer dim or a batch dim of 10^6.
         Workload {
-            axis: Some(1),
+            op: Op::Gather { axis: 1 },
             ..gather_nd("B1", &[1_000_000, 4, 4], &[1])
         },
         Workload {
-            axis: Some(1),
+            op: Op::Gather { axis: 1 },
             batch_dims: 1,
             ..gather_nd("B2", &[1_000_000, 4, 16], &[1_000_000, 2])
         },
@@ -112,6 +123,48 @@ pub fn of_gpus() -> Vec<Workload> {
         gather_nd("G64", &[100_000, 128], &[131_072, 1]),
         gather_nd("G256", &[100_000, 128], &[524_288, 1]),
     ]
+}
+
+/// E1 to K2: gathers along other axes, by other indices, and of slices of other sizes.
+pub fn other() -> Vec<Workload> {
+    vec![
+        // gather_elements along the last dim and along the first.
+        elements("E1", 1, &[65_536, 256], &[65_536, 64]),
+        elements("E2", 0, &[256, 65_536], &[64, 65_536]),
+        elements("E3", 1, &[100_000, 16], &[100_000, 10]),
+        // Palettes of 256 colours, of one channel and of four.
+        of_u8("P1", &[256, 1]),
+        of_u8("P4", &[256, 4]),
+        // Index rows of three values, and slices of 64 bytes.
+        gather_nd("D3", &[64, 128, 128, 16], &[1_048_576, 3]),
+        // Slices that are no multiple of 4 bytes.
+        Workload {
+            element: Element::F16,
+            ..gather_nd("O1", &[33_552, 1001], &[16_776, 1])
+        },
+        // Ten columns of a table.
+        Workload {
+            op: Op::Gather { axis: 1 },
+            ..gather_nd("X1", &[400_000, 100], &[10])
+        },
+        // Slices a little longer than a workgroup, and twice as long.
+        gather_nd("K1", &[16_320, 1028], &[8160, 1]),
+        gather_nd("K2", &[8192, 2048], &[4096, 1]),
+    ]
+}
+
+fn elements(name: &str, axis: usize, params_shape: &[usize], indices_shape: &[usize]) -> Workload {
+    Workload {
+        op: Op::GatherElements { axis },
+        ..gather_nd(name, params_shape, indices_shape)
+    }
+}
+
+fn of_u8(name: &str, params_shape: &[usize]) -> Workload {
+    Workload {
+        index: IndexKind::U8,
+        ..gather_nd(name, params_shape, &[4_194_304, 1])
+    }
 }
 
 /// A few rows of the size of W3's.
@@ -141,18 +194,38 @@ impl Workload {
         let number = |dim| i64::try_from(dim).expect("a rank");
         let (params, indices) = (&self.params_shape[..], &self.indices_shape[..]);
         let batch_dims = number(self.batch_dims);
-        let plan = match self.axis {
-            Some(axis) => Gather::new()
+        let plan = match self.op {
+            Op::Gather { axis } => Gather::new()
                 .axis(number(axis))
                 .batch_dims(batch_dims)
                 .bad_indices(bad_indices)
                 .plan(params, indices),
-            None => GatherNd::new()
+            Op::GatherElements { axis } => GatherElements::new()
+                .axis(number(axis))
+                .bad_indices(bad_indices)
+                .plan(params, indices),
+            Op::GatherNd => GatherNd::new()
                 .batch_dims(batch_dims)
                 .bad_indices(bad_indices)
                 .plan(params, indices),
         };
         plan.expect("the shapes are valid")
+    }
+
+    /// The axis of a gather or a gather_elements; `None` for gather_nd.
+    pub const fn axis(&self) -> Option<usize> {
+        match self.op {
+            Op::Gather { axis } | Op::GatherElements { axis } => Some(axis),
+            Op::GatherNd => None,
+        }
+    }
+
+    /// The elements of params or indices from one entry of the axis of a gather_elements to the next; 0 for other ops.
+    pub fn element_stride(&self) -> usize {
+        match self.op {
+            Op::GatherElements { axis } => self.params_shape[axis + 1..].iter().product(),
+            _ => 0,
+        }
     }
 
     /// The index values, in range.
@@ -165,7 +238,7 @@ impl Workload {
 
     /// The dims of params that the values of an index row select in.
     pub fn indexed_dims(&self) -> &[usize] {
-        match self.axis {
+        match self.axis() {
             Some(axis) => &self.params_shape[axis..=axis],
             None => &self.params_shape[self.batch_dims..][..self.index_depth()],
         }
@@ -173,7 +246,7 @@ impl Workload {
 
     /// Index values in one index row.
     pub fn index_depth(&self) -> usize {
-        match self.axis {
+        match self.axis() {
             Some(_) => 1,
             None => self.indices_shape[self.indices_shape.len() - 1],
         }
@@ -181,24 +254,31 @@ impl Workload {
 
     /// Rows of params in all blocks.
     pub fn params_rows(&self) -> usize {
-        self.blocks() * self.indexed_dims().iter().product::<usize>()
+        let elements = self.element_stride().max(1);
+        self.blocks() * self.indexed_dims().iter().product::<usize>() * elements
     }
 
-    /// Index rows of one batch.
+    /// Output rows of one block. A block of a gather_elements has its own index rows.
     pub fn index_count(&self) -> usize {
-        let rows: usize = self.indices_shape[self.batch_dims..].iter().product();
+        let first = match self.op {
+            Op::GatherElements { axis } => axis,
+            _ => self.batch_dims,
+        };
+        let rows: usize = self.indices_shape[first..].iter().product();
         rows / self.index_depth()
     }
 
-    /// The params dims between the batch dims and the axis, multiplied; 1 for gather_nd.
+    /// The blocks that share index rows: the params dims between the batch dims and the axis of a gather, multiplied.
     pub fn outer_size(&self) -> usize {
-        let axis = self.axis.unwrap_or(self.batch_dims);
-        self.params_shape[self.batch_dims..axis].iter().product()
+        match self.op {
+            Op::Gather { axis } => self.params_shape[self.batch_dims..axis].iter().product(),
+            _ => 1,
+        }
     }
 
     /// Batches times outer coordinates.
     pub fn blocks(&self) -> usize {
-        let axis = self.axis.unwrap_or(self.batch_dims);
+        let axis = self.axis().unwrap_or(self.batch_dims);
         self.params_shape[..axis].iter().product()
     }
 

@@ -20,11 +20,12 @@ const WORKGROUP_SIZE: u64 = 256;
 struct Sizes {
     output_rows: u32,
     units: u32,
-    dims: [u32; 2],
+    dims: [u32; 4],
     index_count: u32,
     outer_size: u32,
     row_count: u32,
-    padding: u32,
+    element_stride: u32,
+    padding: [u32; 2],
 }
 
 /// llvmpipe ends a loop after this many rounds.
@@ -48,8 +49,8 @@ pub struct Naive {
 }
 
 impl Naive {
-    /// The kernels that can run. Both need operands that fit a binding; on a software adapter naive_row also needs a
-    /// slice of at most `SOFTWARE_LOOP_ROUNDS` units.
+    /// The kernels that can run. Both need slices of whole words, and operands that fit a binding; on a software adapter
+    /// naive_row also needs a slice of at most `SOFTWARE_LOOP_ROUNDS` units.
     pub fn all(
         device: &wgpu::Device,
         workload: &Workload,
@@ -57,9 +58,10 @@ impl Naive {
     ) -> Vec<(&'static str, Self)> {
         let most = device.limits().max_storage_buffer_binding_size;
         let operands = [buffers.params, buffers.indices, buffers.output];
-        let are_bindable = operands.iter().all(|buffer| buffer.size() <= most);
         let is_software = device.adapter_info().device_type == wgpu::DeviceType::Cpu;
         let slice_bytes = workload.plan(BadIndices::Fill).slice_len() * buffers.element_bytes;
+        let are_bindable =
+            slice_bytes.is_multiple_of(4) && operands.iter().all(|buffer| buffer.size() <= most);
         let units = slice_bytes / unit_bytes(slice_bytes);
         let can_loop = !is_software || units <= SOFTWARE_LOOP_ROUNDS;
         [
@@ -106,11 +108,12 @@ impl Naive {
         let sizes = Sizes {
             output_rows: size(output_rows),
             units: size(units),
-            dims: [dim(0), dim(1)],
+            dims: [dim(0), dim(1), dim(2), 0],
             index_count: size(workload.index_count() as u64),
             outer_size: size(workload.outer_size() as u64),
-            row_count: size(plan.row_count()),
-            padding: 0,
+            row_count: size((workload.params_rows() / workload.blocks()) as u64),
+            element_stride: size(workload.element_stride() as u64),
+            padding: [0; 2],
         };
         let operands = bind(device, &pipeline, &sizes, buffers);
         let invocations = match entry_point {
@@ -133,7 +136,6 @@ impl Naive {
 }
 
 fn unit_bytes(slice_bytes: u64) -> u64 {
-    assert_eq!(slice_bytes % 4, 0, "slices of whole words");
     if slice_bytes.is_multiple_of(16) {
         16
     } else {

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use arrow_array::{
-    Array, ArrayRef, FixedSizeBinaryArray, FixedSizeListArray, Int32Array, Int64Array, make_array,
+    Array, ArrayRef, FixedSizeBinaryArray, FixedSizeListArray, Int32Array, Int64Array, UInt8Array,
+    make_array,
 };
 use arrow_buffer::{Buffer, ScalarBuffer};
 use arrow_data::ArrayData;
@@ -61,6 +62,7 @@ impl Peer for Arrow {
         let values = self.values(data).map_err(|error| error.to_string())?;
         let bytes = Buffer::from(Bytes::from_owner(SharedIndices(data.indices.clone())));
         let indices: ArrayRef = match &*data.indices {
+            Indices::U8(_) => Arc::new(UInt8Array::new(ScalarBuffer::from(bytes), None)),
             Indices::I32(_) => Arc::new(Int32Array::new(ScalarBuffer::from(bytes), None)),
             Indices::I64(_) => Arc::new(Int64Array::new(ScalarBuffer::from(bytes), None)),
         };

@@ -50,6 +50,7 @@ fn of_kind<'a, K: Basic + Send + 'a>(
 ) -> Result<Box<dyn Job + 'a>, String> {
     let element = dtype(data.workload.element);
     let index = match *data.indices {
+        Indices::U8(_) => return Err("burn keeps no indices of 8 bits in WGSL".into()),
         Indices::I32(_) => DType::I32,
         Indices::I64(_) => DType::I64,
     };

@@ -40,8 +40,8 @@ impl Peer for BurnFlex {
     }
 
     fn note(&self) -> &'static str {
-        "select, allocates its output; takes i64 in place of i32, since it converts i32 at each call. \
-         W2 is gather_nd; W6 is gather with expanded indices"
+        "select, allocates its output; takes i64 in place of i32 and u8, since it converts them at each call. \
+         W2 and D3 are gather_nd; E1 to E3 are gather, and so is W6 with expanded indices"
     }
 
     fn start<'a>(&'a self, data: &'a Data) -> Result<Box<dyn Job + 'a>, String> {

@@ -9,7 +9,7 @@ use testkit::bench::workloads::Element;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Op {
-    /// `select`; `gather` for batch dims; `gather_nd` if neither can do the workload.
+    /// `select`; `gather` for elements and batch dims; `gather_nd` if neither can do the workload.
     Best,
     /// `gather_nd` only.
     GatherNd,
@@ -45,6 +45,7 @@ pub fn start<'a>(
         1 if is_float => with.of_rank::<1, Float>(op),
         2 if is_float => with.of_rank::<2, Float>(op),
         3 if is_float => with.of_rank::<3, Float>(op),
+        4 if is_float => with.of_rank::<4, Float>(op),
         2 => with.of_rank::<2, Int>(op),
         _ => unreachable!("no workload has such params"),
     }
@@ -79,6 +80,10 @@ impl Operands<'_> {
             let indices = indices.expand(shape);
             return Ok(self.job(move || params.clone().gather(1, indices.clone())));
         }
+        if let (Op::Best, Some(axis)) = (op, self.data.elements_axis()) {
+            let indices = self.indices::<RANK>(indices_shape);
+            return Ok(self.job(move || params.clone().gather(axis, indices.clone())));
+        }
         if workload.batch_dims > 0 {
             return Err("gather_nd has no batch dims".into());
         }
@@ -86,7 +91,7 @@ impl Operands<'_> {
             let indices = self.indices::<1>(vec![rows]);
             return Ok(self.job(move || params.clone().select(axis, indices.clone())));
         }
-        if workload.axis.is_some() {
+        if workload.axis().is_some() {
             return Err("gather_nd selects in the leading dims only".into());
         }
         let indices = self.indices::<2>(indices_shape);
@@ -94,6 +99,7 @@ impl Operands<'_> {
             (1, _) | (2, Some(2)) => {
                 self.job(move || params.clone().gather_nd::<2, 1>(indices.clone()))
             }
+            (4, _) => self.job(move || params.clone().gather_nd::<2, 2>(indices.clone())),
             _ => self.job(move || params.clone().gather_nd::<2, RANK>(indices.clone())),
         })
     }

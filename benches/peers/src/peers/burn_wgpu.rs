@@ -80,7 +80,7 @@ impl Peer for BurnWgpu {
         match self.op {
             Op::Best => {
                 "select in WGSL, then sync; its output comes from its memory pool. \
-                 W2 is gather_nd; W6 is gather with expanded indices"
+                 W2 and D3 are gather_nd; E1 to E3 are gather, and so is W6 with expanded indices"
             }
             Op::GatherNd => "gather_nd in WGSL, then sync; its output comes from its memory pool",
         }
@@ -91,6 +91,7 @@ impl Peer for BurnWgpu {
         let indices = BurnIndices {
             bytes: data.indices.bytes().to_vec(),
             dtype: match *data.indices {
+                Indices::U8(_) => return Err("its WGSL has no indices of 8 bits".into()),
                 Indices::I32(_) => DType::I32,
                 Indices::I64(_) => DType::I64,
             },

@@ -1,4 +1,4 @@
-//! candle-core on the CPU: `index_select`, and `gather` for batch dims.
+//! candle-core on the CPU: `index_select`, and `gather` for elements and batch dims.
 
 use candle_core::{Device as CandleDevice, Tensor, WithDType};
 
@@ -27,7 +27,7 @@ impl Peer for Candle {
 
     fn note(&self) -> &'static str {
         "index_select on one thread, allocates its output; takes u32 in place of i32; \
-         W6 is gather with indices expanded beforehand"
+         E1 to E3 are gather, and so is W6 with indices expanded beforehand"
     }
 
     fn start<'a>(&'a self, data: &'a Data) -> Result<Box<dyn Job + 'a>, String> {
@@ -47,17 +47,20 @@ fn start<'a, T: WithDType + bytemuck::Pod>(
     let workload = &data.workload;
     let params = Tensor::from_slice(params, &workload.params_shape[..], &CandleDevice::Cpu)?;
     let is_batched = workload.batch_dims == 1;
-    let Some(axis) = data.select_axis().or(is_batched.then_some(1)) else {
-        let reason = "index_select and gather take one index, not two";
+    let gather_axis = data.elements_axis().or(is_batched.then_some(1));
+    let gathers = gather_axis.is_some();
+    let Some(axis) = gather_axis.or(data.select_axis()) else {
+        let reason = "index_select and gather take one index, not several";
         return Err(candle_core::Error::Msg(reason.into()));
     };
-    let shape = if is_batched {
+    let shape = if gathers {
         &workload.indices_shape[..]
     } else {
         &[data.indices.to_u32().len()]
     };
     let mut indices = match workload.index {
         IndexKind::I64 => Tensor::from_vec(data.indices.to_i64(), shape, &CandleDevice::Cpu)?,
+        IndexKind::U8 => Tensor::from_slice(data.indices.bytes(), shape, &CandleDevice::Cpu)?,
         _ => Tensor::from_vec(data.indices.to_u32(), shape, &CandleDevice::Cpu)?,
     };
     if is_batched {
@@ -65,7 +68,7 @@ fn start<'a, T: WithDType + bytemuck::Pod>(
     }
     Ok(made(
         move || {
-            let output = if is_batched {
+            let output = if gathers {
                 params.gather(&indices, axis)
             } else {
                 params.index_select(&indices, axis)

@@ -42,6 +42,12 @@ trait Place: Copy {
     fn place(self) -> usize;
 }
 
+impl Place for u8 {
+    fn place(self) -> usize {
+        self.into()
+    }
+}
+
 #[expect(
     clippy::cast_sign_loss,
     reason = "a number below zero becomes one that no slice holds"
@@ -68,12 +74,19 @@ fn gather<T: Pod, I: Place>(data: &Data, params: &[T], indices: &[I], output: &m
     let (plan, workload) = (&data.plan, &data.workload);
     let size = |size: u64| usize::try_from(size).expect("in memory");
     let (depth, slice_len) = (workload.index_depth(), size(plan.slice_len()));
-    let (part, batch) = (size(plan.row_count()) * slice_len, workload.outer_size());
+    let (blocks, batch) = (workload.blocks(), workload.outer_size());
+    let part = workload.params_rows() / blocks * slice_len;
+    let stride = workload.element_stride();
     let index_count = workload.index_count() * depth;
     let outputs = output.chunks_exact_mut(workload.index_count() * slice_len);
     for (number, (params, output)) in params.chunks_exact(part).zip(outputs).enumerate() {
         let indices = &indices[number / batch * index_count..][..index_count];
         match (depth, slice_len) {
+            (1, 1) if stride > 0 => {
+                for (n, (index, out)) in indices.iter().zip(output).enumerate() {
+                    *out = params[index.place() * stride + n % stride];
+                }
+            }
             (1, 1) => {
                 for (index, out) in indices.iter().zip(output) {
                     *out = params[index.place()];
@@ -90,7 +103,15 @@ fn gather<T: Pod, I: Place>(data: &Data, params: &[T], indices: &[I], output: &m
                     out.copy_from_slice(&params[index.place() * slice_len..][..slice_len]);
                 }
             }
-            _ => unreachable!("no workload has such indices"),
+            _ => {
+                let dims = workload.indexed_dims();
+                let rows = indices.chunks_exact(depth);
+                for (index, out) in rows.zip(output.chunks_exact_mut(slice_len)) {
+                    let values = index.iter().zip(dims);
+                    let row = values.fold(0, |row, (index, dim)| row * dim + index.place());
+                    out.copy_from_slice(&params[row * slice_len..][..slice_len]);
+                }
+            }
         }
     }
 }

@@ -3,10 +3,10 @@
 use tract_core::internal::{
     DatumType, EvalContext, EvalOp, IntoTValue, TValue, Tensor, TractResult, tvec,
 };
-use tract_core::ops::array::{Gather, GatherNd};
+use tract_core::ops::array::{Gather, GatherElements, GatherNd};
 
 use super::{Device, Job, Peer, made};
-use crate::data::{Data, Indices};
+use crate::data::Data;
 use testkit::bench::workloads::Element;
 
 pub struct Tract;
@@ -29,7 +29,8 @@ impl Peer for Tract {
     }
 
     fn note(&self) -> &'static str {
-        "Gather on one thread, allocates its output; takes i64 in place of i32. W2 and W6 are GatherNd"
+        "Gather on one thread, allocates its output; takes i64 in place of i32 and u8. E1 to E3 are GatherElements, W2, W6 and \
+         D3 GatherNd"
     }
 
     fn start<'a>(&'a self, data: &'a Data) -> Result<Box<dyn Job + 'a>, String> {
@@ -46,19 +47,14 @@ fn start<'a>(data: &Data) -> TractResult<Box<dyn Job + 'a>> {
     };
     let params = tensor(element, &workload.params_shape, data.params.bytes())?;
     let i64s = data.indices.to_i64();
-    match data.select_axis() {
-        Some(axis) => {
-            let indices = tensor(DatumType::I64, &[i64s.len()], bytemuck::cast_slice(&i64s))?;
-            Ok(job(Gather::new(axis), params, indices))
-        }
-        None => {
-            let index = match *data.indices {
-                Indices::I32(_) => DatumType::I32,
-                Indices::I64(_) => DatumType::I64,
-            };
-            let indices = tensor(index, &workload.indices_shape, data.indices.bytes())?;
-            Ok(job(GatherNd::new(workload.batch_dims), params, indices))
-        }
+    let indices = |shape: &[usize]| tensor(DatumType::I64, shape, bytemuck::cast_slice(&i64s));
+    if let Some(axis) = data.select_axis() {
+        return Ok(job(Gather::new(axis), params, indices(&[i64s.len()])?));
+    }
+    let indices = indices(&workload.indices_shape)?;
+    match data.elements_axis() {
+        Some(axis) => Ok(job(GatherElements::new(axis), params, indices)),
+        None => Ok(job(GatherNd::new(workload.batch_dims), params, indices)),
     }
 }
 
