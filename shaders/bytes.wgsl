@@ -1,59 +1,90 @@
 // Needs: index_rows or general
 //
-// Slices of any size; units are bytes. A lane writes one word of the output, with bytes of up to four slices.
+// Slices of any size; units are bytes. A lane writes LANE_WORDS words of the output, with bytes of one slice or of
+// several, and counts bytes from the first of its words. If LANE_WORDS is 1, only x of a vector counts.
+
+// Words of the output that a lane writes: 1 or 4, and 4 only if the fill repeats itself in each word.
+override LANE_WORDS: u32 = 1u;
 
 @group(0) @binding(1) var<storage, read> params: array<u32>;
 @group(0) @binding(3) var<storage, read_write> output: array<u32>;
 
-// Four bytes of two words, from byte `start` of `low` on.
-fn funnel(low: u32, high: u32, start: u32) -> u32 {
-    return (low >> (start * 8u)) | ((high << 1u) << (31u - start * 8u));
+// The bits of some of the lane's bytes: products spread and widen one bit a byte.
+fn bits_of(bytes: u32) -> vec4<u32> {
+    let of_words = (vec4<u32>(bytes) >> vec4<u32>(0u, 4u, 8u, 12u)) & vec4<u32>(15u);
+    return ((of_words * 0x204081u) & vec4<u32>(0x1010101u)) * 255u;
 }
 
-// `count` bytes of an output row, from byte `start` of its slice on; the first is the lowest byte.
-fn slice_bytes(source: SourceRow, start: u32, count: u32) -> u32 {
-    let at = select(0u, gather.params_start + source.params_row * gather.params_stride + start, source.held);
-    // The second word is loaded only if some of the bytes lie in it.
-    let more = select(0u, 1u, source.held && at % 4u + count > 4u);
-    let value = funnel(params[at / 4u], params[at / 4u + more], at % 4u);
-    let absent = funnel(fill_word(start / 4u), fill_word(start / 4u + 1u), start % 4u);
-    return select(select(absent, 0u, source.in_range), value, source.held);
+// Four bytes of each two words, from byte `start` of `low` on.
+fn funnel(low: vec4<u32>, high: vec4<u32>, start: u32) -> vec4<u32> {
+    return (low >> vec4<u32>(start * 8u)) | ((high << vec4<u32>(1u)) << vec4<u32>(31u - start * 8u));
+}
+
+// The words of a lane that starts at byte `start` of a slice, or before it, modulo 2^32. Only the slice's bytes count.
+fn slice_words(source: SourceRow, start: u32) -> vec4<u32> {
+    let at = select(0u, gather.params_start + source.params_row * gather.params_stride, source.held);
+    let last = select(0u, (at % 4u + gather.units - 1u) / 4u, source.held);
+    // The lane's first byte, counted from four words before the slice's first word.
+    let first = at % 4u + start + 16u;
+    let words = at / 4u + min(max(first / 4u + vec4<u32>(0u, 1u, 2u, 3u), vec4<u32>(4u)) - 4u, vec4<u32>(last));
+    var low = vec4<u32>();
+    var e = 0u;
+    var fill = gather.fill[0].xx;
+    if LANE_WORDS == 4u {
+        e = params[at / 4u + min(first / 4u, last)];
+        low.w = params[words.w];
+        low.z = params[words.z];
+    } else {
+        let word = (start + 4u * gather.fill_words) / 4u;
+        fill = vec2<u32>(fill_word(word), fill_word(word + 1u));
+    }
+    low.y = params[words.y];
+    low.x = params[words.x];
+    let value = funnel(low, vec4<u32>(low.yzw, e), first % 4u);
+    let absent = funnel(fill.xxxx, fill.yyyy, start % 4u);
+    return select(select(absent, vec4<u32>(), source.in_range), value, source.held);
+}
+
+fn store_word(word: u32, value: u32, bits: u32) {
+    if bits == ALL_BITS {
+        output[word] = value;
+    } else if bits != 0u {
+        output[word] = value | (output[word] & ~bits);
+    }
 }
 
 fn copy_bytes(workgroup: vec3<u32>, local: u32) -> BadRows {
-    let word = gather.output_start / 4u + number_of(workgroup) * WORKGROUP_SIZE + local;
+    let word = gather.output_start / 4u + (number_of(workgroup) * WORKGROUP_SIZE + local) * LANE_WORDS;
     let output_end = gather.output_start + (gather.rows - 1u) * gather.output_stride + gather.units;
-    if gather.rows == 0u || word >= (output_end + 3u) / 4u {
+    if (gather.rows == 0u) | (word >= (output_end + 3u) / 4u) {
         return BadRows();
     }
-    let first = max(word * 4u, gather.output_start);
-    let end = word * 4u + 4u;
-    var value = 0u;
+    let at = word * 4u;
+    var values = vec4<u32>();
     var written = 0u;
     var bad_rows = BadRows();
-    for (var row = (first - gather.output_start) / gather.output_stride; row < gather.rows; row++) {
+    let first_row = (max(at, gather.output_start) - gather.output_start) / gather.output_stride;
+    for (var row = first_row; row < gather.rows; row++) {
         let row_at = gather.output_start + row * gather.output_stride;
-        if row_at >= end {
+        let first = max(row_at, at) - at;
+        if first >= LANE_WORDS * 4u {
             break;
         }
-        let start = max(first, row_at) - row_at;
-        // Bytes from `units` on are the gap after the slice.
-        if start < gather.units {
-            let source = source_row_of(output_row_of(row));
-            bad_rows = with_row(bad_rows, source, start == 0u && source.written && !source.in_range);
-            if source.written {
-                let shift = (row_at + start) % 4u * 8u;
-                let count = min(gather.units - start, 4u - (row_at + start) % 4u);
-                let bits = (ALL_BITS >> (32u - count * 8u)) << shift;
-                value |= (slice_bytes(source, start, count) << shift) & bits;
-                written |= bits;
-            }
+        let source = source_row_of(output_row_of(row));
+        bad_rows = with_row(bad_rows, source, (row_at >= at) & source.written & !source.in_range);
+        if source.written {
+            let end = min(max(row_at + gather.units, at) - at, LANE_WORDS * 4u);
+            let bytes = (1u << end) - (1u << first);
+            values |= slice_words(source, at - row_at) & bits_of(bytes);
+            written |= bytes;
         }
     }
-    if written == ALL_BITS {
-        output[word] = value;
-    } else if written != 0u {
-        output[word] = value | (output[word] & ~written);
+    let bits = bits_of(written);
+    store_word(word, values.x, bits.x);
+    if LANE_WORDS == 4u {
+        store_word(word + 1u, values.y, bits.y);
+        store_word(word + 2u, values.z, bits.z);
+        store_word(word + 3u, values.w, bits.w);
     }
     return bad_rows;
 }

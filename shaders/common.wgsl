@@ -19,11 +19,11 @@
 // unit 0 for them. All loads stay in bounds without runtime checks. A 64-bit number is two words, the low one first.
 
 struct GatherUniform {
-    // Output rows of the dispatch.
+    // Output rows of the dispatch; of each block if grid_width is 0.
     rows: u32,
     // Units of a slice, or of the piece of it that the dispatch copies; a lane loads one unit at once.
     units: u32,
-    // Workgroups in one row of the dispatch's grid.
+    // Workgroups in one row of the dispatch's grid; 0 if each row is a block, and workgroup.z a batch.
     grid_width: u32,
     // Output rows that a workgroup writes in `rows` and `four_rows`; 1 in `long`, else 0.
     workgroup_rows: u32,
@@ -98,8 +98,8 @@ struct BadRowCounter {
     first_complement: atomic<u32>,
 }
 
-// Words of an index value, 0 if a word holds several values; and values of an index row, 1 or 2. general.wgsl reads the
-// uniform instead.
+// Words of an index value, 0 if a word holds several values; and values of an index row, 1 or 2, 0 to read the uniform.
+// general.wgsl reads the uniform instead of both.
 override INDEX_WORDS: u32 = 1u;
 override DEPTH: u32 = 1u;
 // 1 for a gather_elements with element dims; general.wgsl reads the uniform instead.
@@ -140,6 +140,14 @@ fn index_word(at: u32) -> u32 {
     return (value ^ sign) - sign;
 }
 
+// The index value that index_word has at `word`, as 64 bits with its sign extended.
+fn index_value(word: u32) -> vec2<u32> {
+    let words = index_words();
+    let top = index_word(word + words - 1u);
+    let extension = select(0u, ALL_BITS, (top & gather.sign) != 0u);
+    return vec2<u32>(index_word(word), select(extension, top, words == 2u));
+}
+
 // The low words of a sum carry into the high ones.
 fn add(a: vec2<u32>, b: vec2<u32>) -> vec2<u32> {
     let low = a.x + b.x;
@@ -175,13 +183,8 @@ struct OutputRow {
     batch: u32,
 }
 
-// As output_row_of, if the dispatch has one block.
-fn row_in_block(row: u32) -> OutputRow {
-    return OutputRow(gather.first_n + row, 0u, 0u, 0u);
-}
-
 fn output_row_of(row: u32) -> OutputRow {
-    var output_row = row_in_block(row);
+    var output_row = OutputRow(gather.first_n + row, 0u, 0u, 0u);
     if gather.index_count != NONE {
         output_row.block = output_row.n / gather.index_count;
         output_row.batch = output_row.block / gather.outer_size;
@@ -244,7 +247,7 @@ fn with_index_row(bad_rows: BadRows, index_row: u32, is_bad: bool) -> BadRows {
 
 // Counts a bad row once for all outer coordinates. Callers pass true for `is_bad` only in the lane of its first unit.
 fn with_row(bad_rows: BadRows, source: SourceRow, is_bad: bool) -> BadRows {
-    let counts = is_bad && source.first && gather.reports > 0u;
+    let counts = is_bad & source.first & (gather.reports > 0u);
     return with_index_row(bad_rows, source.index_row, counts);
 }
 

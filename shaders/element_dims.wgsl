@@ -20,10 +20,6 @@ fn element_dim(k: u32) -> vec4<u32> {
     return select(select(of_01, of_23, (k & 2u) != 0u), select(of_45, of_67, (k & 2u) != 0u), (k & 4u) != 0u);
 }
 
-fn has_element_dims() -> bool {
-    return gather.general.element_dims[0].x > 0u;
-}
-
 // Output row n of a block of gather_elements.
 fn element_row(n: u32) -> ElementRow {
     var outer_rows = n;

@@ -1,7 +1,7 @@
 // Needs: slices
 //
-// Slices of up to WORKGROUP_SIZE units. A lane copies its unit of LANE_ROWS slices. All output rows are of one block,
-// and all rows of the block are bound.
+// Slices of up to WORKGROUP_SIZE units. A lane copies its unit of LANE_ROWS slices. Output rows are of one block, or of
+// whole blocks, each with workgroups of its own. All rows of the blocks are bound.
 //
 // lane_step neighbouring slots copy LANE_ROWS * lane_step consecutive slices, lane_step at once, so that they store
 // side by side. With a lane_step of 2 and slices of 3 units, the first 12 lanes copy rows 0 to 15:
@@ -9,12 +9,9 @@
 //   lane         0  1  2    3  4  5    6  7  8    9 10 11
 //   slot         0  0  0    1  1  1    2  2  2    3  3  3
 //   unit         0  1  2    0  1  2    0  1  2    0  1  2
-//   first row       0          1          8          9
-//   then            2          3         10         11
-//   then            4          5         12         13
-//   then            6          7         14         15
+//   rows         0,2,4,6    1,3,5,7    8,10,12,14 9,11,13,15
 
-// The first row of a slot, in the workgroup of this number.
+// The first row of a slot, in the workgroup of this number: in the dispatch, or in the block.
 fn first_row_of(number: u32, slot: u32) -> u32 {
     let before = slot & ~(gather.lane_step - 1u);
     return number * gather.workgroup_rows + slot + before * (LANE_ROWS - 1u);
@@ -29,21 +26,25 @@ fn copy_four_rows(workgroup: vec3<u32>, local: u32) -> BadRows {
     let lane = slot_and_unit(local);
     let unit = lane.y;
     let first = first_row_of(number_of(workgroup), lane.x);
-    if lane.x >= gather.workgroup_rows / LANE_ROWS || first >= gather.rows {
+    if (lane.x >= gather.workgroup_rows / LANE_ROWS) | (first >= gather.rows) {
         return BadRows();
     }
-    let at = gather.output_start + first * gather.output_stride + unit;
+    let outer = select(0u, workgroup.y, gather.grid_width == 0u);
+    let block = workgroup.z * gather.outer_size + outer;
+    let at = gather.output_start + (block * gather.rows + first) * gather.output_stride + unit;
     let to_b = to_row(first, gather.lane_step);
     let to_c = to_row(first, 2u * gather.lane_step);
     let to_d = to_row(first, 3u * gather.lane_step);
-    let a = source_row_of(row_in_block(first));
-    let b = source_row_of(row_in_block(first + to_b));
-    let c = source_row_of(row_in_block(first + to_c));
-    let d = source_row_of(row_in_block(first + to_d));
-    let of_a = with_row(BadRows(), a, unit == 0u && !a.held);
-    let of_b = with_row(of_a, b, unit == 0u && !b.held && to_b > 0u);
-    let of_c = with_row(of_b, c, unit == 0u && !c.held && to_c > 0u);
-    let of_d = with_row(of_c, d, unit == 0u && !d.held && to_d > 0u);
+    let index_row = gather.first_n + workgroup.z * gather.index_count + first;
+    let a = source_row_of(OutputRow(index_row, block, 0u, 0u));
+    let b = source_row_of(OutputRow(index_row + to_b, block, 0u, 0u));
+    let c = source_row_of(OutputRow(index_row + to_c, block, 0u, 0u));
+    let d = source_row_of(OutputRow(index_row + to_d, block, 0u, 0u));
+    let counts = (unit | outer) == 0u;
+    let of_a = with_row(BadRows(), a, counts & !a.held);
+    let of_b = with_row(of_a, b, counts & !b.held && to_b > 0u);
+    let of_c = with_row(of_b, c, counts & !c.held && to_c > 0u);
+    let of_d = with_row(of_c, d, counts & !d.held && to_d > 0u);
     // In reverse: a compiler that waits for the load that is used first has then issued all four.
     let unit_d = params[params_at(unit, d)];
     let unit_c = params[params_at(unit, c)];

@@ -34,14 +34,6 @@ fn remainder(a: vec2<u32>, b: vec2<u32>) -> vec2<u32> {
     return left;
 }
 
-// The index value that index_word has at `word`, as 64 bits with its sign extended.
-fn index_value(word: u32) -> vec2<u32> {
-    let words = index_words();
-    let top = index_word(word + words - 1u);
-    let extension = select(0u, ALL_BITS, (top & gather.sign) != 0u);
-    return vec2<u32>(index_word(word), select(extension, top, words == 2u));
-}
-
 // The value, with the dim added if it is below zero and counts from the end.
 fn from_front(value: vec2<u32>, dim: vec2<u32>) -> vec2<u32> {
     return add(value, select(vec2<u32>(), dim, (value.y & gather.from_end) != 0u));
@@ -50,7 +42,7 @@ fn from_front(value: vec2<u32>, dim: vec2<u32>) -> vec2<u32> {
 fn source_row_of(whole_row: OutputRow) -> SourceRow {
     var output_row = whole_row;
     var offset = 0u;
-    if has_element_dims() {
+    if gather.general.element_dims[0].x > 0u {
         let element = element_row(output_row.n);
         offset = element.offset;
         output_row = with_element(output_row, element);
@@ -75,7 +67,7 @@ fn source_row_of(whole_row: OutputRow) -> SourceRow {
         in_range = in_range && less(at, dim);
         row = add(multiply(row, dim), at);
     }
-    if has_element_dims() {
+    if gather.general.element_dims[0].x > 0u {
         row = vec2<u32>(row.x * gather.general.index_stride + offset, 0u);
     }
     let held_row = subtract(row, gather.first_row);

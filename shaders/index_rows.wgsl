@@ -1,16 +1,29 @@
 // Needs: common; element_dims
 //
-// Finds the row of an index row of depth 1 or 2. Dims and params rows are at most 2^31.
+// Finds the row of an index row, with dims and params rows of at most 2^31.
 
-// The words of an index row, each value in one or two; words that hold several values are taken apart.
-fn words_of(index_row: u32) -> vec4<u32> {
+// The row that an index row of any depth and type selects: each value is extended to two words.
+fn row_of_values(index_row: u32) -> u32 {
+    let dims = gather.dims;
+    var row = 0u;
+    var in_range = true;
+    for (var k = 0u; k < gather.general.index_depth; k++) {
+        let value = index_value(gather.indices_start + (index_row * gather.general.index_depth + k) * index_words());
+        let dim = pair(k, dims).x;
+        let entry = entry_of(value.x, value.y, dim);
+        in_range = in_range && entry < dim;
+        row = row * dim + entry;
+    }
+    return select(NO_ROW, row, in_range);
+}
+
+// The row that an index row selects.
+fn selected_row(index_row: u32) -> u32 {
+    if DEPTH == 0u {
+        return row_of_values(index_row);
+    }
     if INDEX_WORDS == 0u {
-        let at = gather.indices_start + index_row * DEPTH;
-        var values = vec4<u32>(index_word(at));
-        if DEPTH == 2u {
-            values.y = index_word(at + 1u);
-        }
-        return values;
+        return row_of(vec4<u32>(index_word(gather.indices_start + index_row)));
     }
     let at = gather.indices_start + index_row * (DEPTH * INDEX_WORDS);
     var words = vec4<u32>(indices[at]);
@@ -21,7 +34,7 @@ fn words_of(index_row: u32) -> vec4<u32> {
         words.z = indices[at + 2u];
         words.w = indices[at + 3u];
     }
-    return words;
+    return row_of(words);
 }
 
 fn source_row_of(whole_row: OutputRow) -> SourceRow {
@@ -33,7 +46,7 @@ fn source_row_of(whole_row: OutputRow) -> SourceRow {
         output_row = with_element(output_row, element);
     }
     let index_row = index_row_of(output_row);
-    var row = row_of(words_of(index_row));
+    var row = selected_row(index_row);
     if ELEMENTS == 1u {
         row = row_at(row, offset);
     }

@@ -16,7 +16,7 @@ fn copy_long(workgroup: vec3<u32>, local: u32) -> BadRows {
     let row = number / gather.slice_workgroups;
     let step = gather.lane_step;
     let unit = (number - row * gather.slice_workgroups) * (LANE_UNITS * step) + local;
-    if local >= step || row >= gather.rows || unit >= gather.units {
+    if (local >= step) | (row >= gather.rows) | (unit >= gather.units) {
         return BadRows();
     }
     let source = source_row_of(output_row_of(row));
@@ -28,7 +28,7 @@ fn copy_long(workgroup: vec3<u32>, local: u32) -> BadRows {
         for (var more = 0u; more < LANE_UNITS * step && unit + more < gather.units; more += step) {
             output[at + more] = select(absent_unit(unit + more), Unit(), source.in_range);
         }
-        return with_row(BadRows(), source, unit == 0u && !source.in_range);
+        return with_row(BadRows(), source, (unit == 0u) & !source.in_range);
     }
     let to_b = to_unit(unit, step);
     let to_c = to_unit(unit, 2u * step);

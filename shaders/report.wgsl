@@ -45,8 +45,7 @@ fn count_rows() {
     indirect.rows = rows;
     let workgroup_rows = indirect.workgroup_rows;
     // `bytes` has a lane for each word that the rows touch. The first word may start with bytes of other rows.
-    let rows_before = max(rows, 1u) - 1u;
-    let bytes = rows_before * indirect.output_stride + indirect.units;
+    let bytes = (max(rows, 1u) - 1u) * indirect.output_stride + indirect.units;
     let words = (indirect.output_start % 4u + bytes + 3u) / 4u;
     let of_rows = (rows + workgroup_rows - 1u) / workgroup_rows * indirect.slice_workgroups;
     let number = select(of_rows, (words + WORKGROUP_SIZE - 1u) / WORKGROUP_SIZE, workgroup_rows == 0u);

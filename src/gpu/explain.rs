@@ -3,7 +3,8 @@
 use std::fmt::Write;
 
 use super::cut::{Cut, Dispatch, PlacedGather};
-use super::kernel::{FindRows, Kernel, Unit, WORKGROUP_SIZE};
+use super::find_rows::FindRows;
+use super::kernel::{Kernel, Unit, WORKGROUP_SIZE};
 use super::limits::check_limits;
 use super::shaders::EntryPoint;
 use super::types::OperandBytes;
@@ -85,8 +86,10 @@ impl GatherPlan {
             u128::from(indices) + 2 * slices,
         ));
         line(kernel_line(first, report));
-        let (width, height) = first.workgroups;
-        let size = format!("{width} x {height} workgroups of {WORKGROUP_SIZE} invocations");
+        let size = format!(
+            "{} workgroups of {WORKGROUP_SIZE} invocations",
+            grid(first.workgroups)
+        );
         line(match dispatches.len() {
             1 => format!("1 dispatch of {size}"),
             number if number <= MAX_SHOWN => format!("{number} dispatches, the first of {size}"),
@@ -118,13 +121,26 @@ fn kernel_line(dispatch: &Dispatch, report: bool) -> String {
         Kernel::Packed { slice_bytes } => {
             format!("{} a lane", count(u64::from(16 / slice_bytes), "slice"))
         }
-        Kernel::Bytes => "4 bytes of output a lane".into(),
+        Kernel::Bytes | Kernel::FourWords => {
+            format!(
+                "{} bytes of output a lane",
+                4 * dispatch.kernel.lane_words()
+            )
+        }
     };
     let find = match dispatch.find {
-        FindRows::Words { .. } | FindRows::Elements { .. } => "",
         FindRows::General => ", rows found by 64-bit arithmetic",
+        _ => "",
     };
     format!("kernel {name}: {share}{find}")
+}
+
+/// "19 x 1", or "19 x 1 x 3" if the grid has a depth.
+fn grid([width, height, depth]: [u32; 3]) -> String {
+    match depth {
+        1 => format!("{width} x {height}"),
+        _ => format!("{width} x {height} x {depth}"),
+    }
 }
 
 /// "1 row", "2 rows".

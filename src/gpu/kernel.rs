@@ -7,19 +7,19 @@
 //! |---|---|---|---|
 //! | 1, 2 or 4 bytes, none in two words, no gaps | whole lanes of blocks that are bound whole | in words, of 32 or 64 bits | `packed` |
 //! | 4 bytes, as above | as above, of a gather_elements; a lane's are neighbours in the innermost dim | in words | `packed` |
-//! | up to 256 units | of one block that is bound whole, enough for 2^15 lanes of four rows | in words | `four_rows` |
+//! | up to 256 units | of one block, or of whole blocks of at least 1,024 units; the blocks are bound whole, and there are 2^15 lanes of four rows | of one or two values in words | `four_rows` |
 //! | up to 256 units | any; of a gather_elements with units of 4 bytes in words | any | `rows` |
 //! | more units | any; of a gather_elements by `general` | of one value of 32 or 64 bits, or by `general` | `long` |
-//! | bytes that are no whole units | as above | of one value in words, or by `general` | `bytes` |
+//! | at least 16 bytes that are no whole units | any, with a fill that repeats in 4 bytes, without an index count | as above, not by `general` | `bytes`, four words a lane |
+//! | bytes that are no whole units | any; of a gather_elements by `general` | of one value in words, or by `general` | `bytes` |
 //!
 //! A unit has 16 bytes if the offsets of all slices are multiples of 16 bytes and the fill repeats in 16 bytes; else 4 bytes,
 //! if all are multiples of 4.
 
-use super::types::{WORD_BYTES, size};
-use crate::bad_indices::Beyond;
+use super::find_rows::FindRows;
+use super::types::size;
 use crate::error::GatherError;
-use crate::index::IndexKind;
-use crate::plan::{GatherDims, GatherPlan};
+use crate::plan::GatherDims;
 
 /// Invocations of a workgroup: the most that WebGPU guarantees, and eight warps of an NVIDIA GPU.
 pub(crate) const WORKGROUP_SIZE: u32 = 256;
@@ -34,15 +34,13 @@ pub(crate) const LANE_UNITS: u32 = 4;
 pub(crate) const LANE_ROWS: u32 = 4;
 /// The fewest lanes of a dispatch of `FourRows`.
 const MIN_LANES: u64 = 1 << 15;
+/// The fewest units of a block that are worth workgroups of `FourRows` of their own: those that one copies.
+const MIN_BLOCK_UNITS: u64 = (WORKGROUP_SIZE * LANE_ROWS) as u64;
 
 /// Bytes of the output that a lane of `Packed` writes: a vector of words.
 pub(crate) const LANE_BYTES: u32 = 16;
 /// The fewest rows that are worth a second dispatch, for the rows left over that do not fill a lane of `Packed`.
 const MIN_ROWS_TO_SPLIT: u64 = 1024;
-
-/// The largest dim, and the most params rows, that the shader counts in one word. As a word, a negative 32-bit index is
-/// at least this number, and so is beyond every dim.
-pub(crate) const MAX_WORD_ROWS: u64 = 1 << 31;
 
 /// The most element dims of gather_elements that a uniform holds.
 pub(crate) const MAX_ELEMENT_DIMS: usize = 8;
@@ -86,6 +84,8 @@ pub(crate) enum Kernel {
     Packed { slice_bytes: u32 },
     /// Slices of any number of bytes. A lane writes one word of the output.
     Bytes,
+    /// As `Bytes`, but a lane writes four words.
+    FourWords,
 }
 
 /// The sizes that decide how some output rows are gathered.
@@ -96,6 +96,10 @@ pub(crate) struct Sizes {
     /// The number of the first output row in its block, and output rows of a block.
     pub(crate) first_n: u64,
     pub(crate) index_count: u64,
+    /// The blocks of a batch and the batches, if all are whole and all batches have as many; else `None`.
+    pub(crate) whole_blocks: Option<[u64; 2]>,
+    /// The most workgroups in a row, a column or the depth of a grid.
+    pub(crate) max_grid_width: u64,
     /// True if the bindings hold all params rows of the blocks of the output rows, and params is no shard.
     pub(crate) binds_blocks: bool,
     /// Bytes of a slice, or of the piece of it that is copied.
@@ -142,7 +146,7 @@ impl Sizes {
                     && self.element_rows.is_multiple_of(lane_rows)
                     && self.first_n.is_multiple_of(lane_rows)
             }
-            FindRows::General => false,
+            FindRows::Deep | FindRows::General => false,
         };
         let can_pack = has_vectors
             && !self.is_indirect
@@ -158,9 +162,32 @@ impl Sizes {
     /// True if lanes copy from four rows each, and enough of them to keep a large GPU busy are left.
     fn fills_lanes_of_four_rows(&self, unit: Unit) -> bool {
         matches!(self.find, FindRows::Words { .. })
-            && self.is_one_block()
+            && (self.is_one_block() || self.fills_grid_of_blocks(unit))
             && self.binds_blocks
             && self.rows / u64::from(LANE_ROWS) * (self.bytes / unit.bytes()) >= MIN_LANES
+    }
+
+    /// True if a grid can number the blocks, and each of them fills workgroups of its own.
+    fn fills_grid_of_blocks(&self, unit: Unit) -> bool {
+        let Some([outer, batches]) = self.whole_blocks else {
+            return false;
+        };
+        let shares = Kernel::FourRows(unit).shares(self.index_count, self.bytes, 0);
+        outer.max(batches).max(shares.workgroups) <= self.max_grid_width
+            && self.index_count * (self.bytes / unit.bytes()) >= MIN_BLOCK_UNITS
+    }
+
+    /// True if a lane writes four words of the output, which may hold bytes of two slices.
+    fn fills_lanes_of_four_words(&self) -> bool {
+        matches!(
+            self.find,
+            FindRows::Words {
+                index_words: 1..,
+                depth: 1
+            }
+        ) && self.bytes >= LANE_BYTES.into()
+            && self.fill_words == 1
+            && !self.is_indirect
     }
 }
 
@@ -192,64 +219,39 @@ impl Choice {
             Some(unit) if sizes.bytes > MAX_ROWS_UNITS * unit.bytes() => Kernel::Long(unit),
             Some(unit) if sizes.fills_lanes_of_four_rows(unit) => Kernel::FourRows(unit),
             Some(unit) => Kernel::Rows(unit),
+            None if sizes.fills_lanes_of_four_words() => Kernel::FourWords,
             None => Kernel::Bytes,
         };
         // These kernels spend little on index rows, and each way to find them takes a pipeline.
-        let find = match (kernel, find) {
-            (Kernel::Long(_) | Kernel::Bytes, FindRows::Words { depth: 2, .. })
-            | (Kernel::Long(_), FindRows::Words { index_words: 0, .. })
-            | (
-                Kernel::Rows(Unit::Vec4) | Kernel::Long(_) | Kernel::Bytes,
-                FindRows::Elements { .. },
-            ) => FindRows::General,
-            _ => find,
+        let has_variant = match (kernel, find) {
+            (Kernel::Rows(unit), FindRows::Elements { .. }) => unit == Unit::Word,
+            (Kernel::Rows(_), _) => true,
+            (Kernel::Long(_), FindRows::Words { index_words, depth }) => {
+                index_words > 0 && depth == 1
+            }
+            (Kernel::Bytes, FindRows::Words { depth, .. }) => depth == 1,
+            (Kernel::FourRows(_) | Kernel::FourWords, _) => true,
+            _ => false,
         };
+        let find = if has_variant { find } else { FindRows::General };
         Self { kernel, find, rows }
     }
 }
 
-/// How a kernel finds the row that an index row selects.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) enum FindRows {
-    /// Index rows of depth 1 or 2 that select among at most 2^31 rows, by indices that are compared without a branch:
-    /// shaders/index_rows.wgsl and packed.wgsl. `index_words` are the words of an index value, 0 if a word holds several.
-    Words { index_words: u32, depth: u32 },
-    /// As `Words`, for a gather_elements of 32 or 64-bit indices, whose output rows are laid out in element dims.
-    Elements { index_words: u32 },
-    /// All other index rows: shaders/general.wgsl.
-    General,
-}
-
-impl FindRows {
-    /// How the index rows of a plan are found; a dispatch may need `General` all the same.
-    pub(crate) fn of_plan(plan: &GatherPlan, index_kind: IndexKind) -> Self {
-        let dims = plan.dims();
-        let rows = dims.indexed_dims.iter().copied().max().unwrap_or(0);
-        let rows = rows.max(dims.row_count).max(dims.params_rows());
-        let beyond = plan.bad_indices().beyond();
-        let depth = match dims.index_depth() {
-            1 => 1,
-            2 => 2,
-            _ => return Self::General,
-        };
-        if rows > MAX_WORD_ROWS || !matches!(beyond, Beyond::Bad | Beyond::Nearest) {
-            return Self::General;
-        }
-        let index_words = size(index_kind.bytes() / u64::from(WORD_BYTES));
-        match (dims.has_element_dims(), index_words) {
-            (false, _) => Self::Words { index_words, depth },
-            (true, 0) => Self::General,
-            (true, _) => Self::Elements { index_words },
+impl Kernel {
+    /// Words of the output that a lane of `Bytes` or `FourWords` writes.
+    pub(crate) const fn lane_words(self) -> u64 {
+        match self {
+            Self::FourWords => LANE_BYTES as u64 / 4,
+            _ => 1,
         }
     }
-}
 
-impl Kernel {
     /// Bytes of a unit of params. The start of params in its binding is counted in these units.
     pub(crate) const fn params_unit_bytes(self) -> u64 {
         match self {
             Self::Rows(unit) | Self::FourRows(unit) | Self::Long(unit) => unit.bytes(),
-            Self::Packed { .. } | Self::Bytes => 1,
+            Self::Packed { .. } | Self::Bytes | Self::FourWords => 1,
         }
     }
 
@@ -257,7 +259,7 @@ impl Kernel {
         match self {
             Self::Rows(unit) | Self::FourRows(unit) | Self::Long(unit) => unit.bytes(),
             Self::Packed { .. } => LANE_BYTES as u64,
-            Self::Bytes => 1,
+            Self::Bytes | Self::FourWords => 1,
         }
     }
 
@@ -271,8 +273,8 @@ impl Kernel {
             (Self::Long(_), true) => "long_report",
             (Self::Packed { .. }, false) => "packed",
             (Self::Packed { .. }, true) => "packed_report",
-            (Self::Bytes, false) => "bytes",
-            (Self::Bytes, true) => "bytes_report",
+            (Self::Bytes | Self::FourWords, false) => "bytes",
+            (Self::Bytes | Self::FourWords, true) => "bytes_report",
         }
     }
 }

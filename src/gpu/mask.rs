@@ -22,8 +22,8 @@ const MAX_ROWS: u64 = 1 << 31;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct MaskDispatch {
     pub(crate) rows: u64,
-    /// The width and the height of the grid, in workgroups.
-    pub(crate) workgroups: (u32, u32),
+    /// The width, the height and the depth of the grid, in workgroups.
+    pub(crate) workgroups: [u32; 3],
     pub(crate) indices: BoundRange,
     pub(crate) mask: BoundRange,
 }
@@ -108,7 +108,7 @@ impl MaskDispatch {
     /// The uniform of the dispatch.
     pub(crate) fn uniform(&self, plan: &GatherPlan, index_kind: IndexKind) -> GatherUniform {
         let bound = [self.indices, self.mask];
-        GatherUniform::of_mask(plan, index_kind, self.rows, self.workgroups.0, bound)
+        GatherUniform::of_mask(plan, index_kind, self.rows, self.workgroups[0], bound)
     }
 }
 

@@ -8,6 +8,7 @@ mod cut;
 mod device;
 mod explain;
 mod fill;
+mod find_rows;
 mod gatherer;
 mod kernel;
 mod limits;

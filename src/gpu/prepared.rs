@@ -57,7 +57,7 @@ impl PreparedGather {
             pass.set_pipeline(&step.pipeline);
             pass.set_bind_group(0, &step.bind_group, &[]);
             match &step.workgroups {
-                &Workgroups::Direct(width, height) => pass.dispatch_workgroups(width, height, 1),
+                &Workgroups::Direct([x, y, z]) => pass.dispatch_workgroups(x, y, z),
                 Workgroups::Indirect(buffer, offset) => {
                     pass.dispatch_workgroups_indirect(buffer, *offset);
                 }

@@ -193,7 +193,7 @@ fn operands_are_arrays_of_what_a_lane_moves_at_once() {
                 | Kernel::FourRows(Unit::Word)
                 | Kernel::Long(Unit::Word) => [4, 4, 4],
                 Kernel::Packed { .. } => [4, 16, 16],
-                Kernel::Bytes => [4, 4, 4],
+                Kernel::Bytes | Kernel::FourWords => [4, 4, 4],
             };
             let globals = shader.globals(entry_point);
             let found = [binding::PARAMS, binding::INDICES, binding::OUTPUT].map(|number| {

@@ -1,7 +1,8 @@
 //! The pipelines, and the shader modules: each joins a few files of shaders/, so that only the code that a gather needs is
 //! compiled.
 
-use super::kernel::{FindRows, Kernel, Unit};
+use super::find_rows::FindRows;
+use super::kernel::{Kernel, Unit};
 
 /// Pipelines depend on the entry point and on aliasing, not on a shape or a policy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -75,21 +76,15 @@ impl EntryPoint {
 
     /// The values of the shader's override constants.
     pub(crate) fn overrides(self) -> Vec<(&'static str, f64)> {
-        let mut overrides = Vec::new();
-        if let Self::Gather { kernel, find, .. } = self {
-            let words = match find {
-                FindRows::Words { index_words, depth } => Some((index_words, depth, 0.0)),
-                FindRows::Elements { index_words } => Some((index_words, 1, 1.0)),
-                FindRows::General => None,
-            };
-            if let Some((index_words, depth, elements)) = words {
-                overrides.push(("INDEX_WORDS", index_words.into()));
-                overrides.push(("DEPTH", depth.into()));
-                overrides.push(("ELEMENTS", elements));
-            }
-            if let Kernel::Packed { slice_bytes } = kernel {
-                overrides.push(("PACKED_BYTES", slice_bytes.into()));
-            }
+        let Self::Gather { kernel, find, .. } = self else {
+            return Vec::new();
+        };
+        let mut overrides = find.overrides();
+        match kernel {
+            Kernel::Packed { slice_bytes } => overrides.push(("PACKED_BYTES", slice_bytes.into())),
+            Kernel::Bytes => overrides.push(("LANE_WORDS", 1.0)),
+            Kernel::FourWords => overrides.push(("LANE_WORDS", 4.0)),
+            Kernel::Rows(_) | Kernel::FourRows(_) | Kernel::Long(_) => {}
         }
         overrides
     }
@@ -156,14 +151,11 @@ impl Shader {
             EntryPoint::FinishReport | EntryPoint::CountRows => return Self::alone("report"),
             EntryPoint::OutOfRange => return Self::alone("mask"),
         };
-        let find = Some(match find {
-            FindRows::Words { .. } | FindRows::Elements { .. } => "index_rows",
-            FindRows::General => "general",
-        });
+        let find = Some(find.file());
         let (unit, choices) = match kernel {
             Kernel::Packed { .. } => return Self::alone("packed"),
             Kernel::Rows(unit) | Kernel::FourRows(unit) | Kernel::Long(unit) => (Some(unit), find),
-            Kernel::Bytes => (None, find),
+            Kernel::Bytes | Kernel::FourWords => (None, find),
         };
         let unit = match unit {
             Some(Unit::Vec4) => Some("vec4"),

@@ -45,7 +45,7 @@ impl Kernel {
                 }
             }
             Self::Packed { .. } => lanes(output_bytes.div_ceil(LANE_BYTES.into())),
-            Self::Bytes => lanes(output_bytes.div_ceil(4)),
+            Self::Bytes | Self::FourWords => lanes(output_bytes.div_ceil(4 * self.lane_words())),
         }
     }
 }
@@ -82,10 +82,11 @@ impl Shares {
     }
 }
 
-/// The width and the height of the grid of all workgroups: as few rows as the device allows, of equal width.
-pub(crate) fn grid(workgroups: u64, max_width: u64) -> (u32, u32) {
+/// The width and the height of the grid of all workgroups, and its depth of 1: as few rows as the device allows, of equal
+/// width.
+pub(crate) fn grid(workgroups: u64, max_width: u64) -> [u32; 3] {
     let height = workgroups.div_ceil(max_width);
-    (size(workgroups.div_ceil(height)), size(height))
+    [size(workgroups.div_ceil(height)), size(height), 1]
 }
 
 /// The uniform's slot_scale for slices of `units` units.
@@ -146,12 +147,14 @@ mod tests {
         };
         assert_eq!([packed(1, 4096), packed(1, 4112)], [1, 2]);
         assert_eq!([packed(4, 1024), packed(4, 1028)], [1, 2]);
-        let bytes = |rows, bytes, start| {
-            let shares = Kernel::Bytes.shares(rows, bytes, start + rows * bytes);
-            shares.workgroups
+        let bytes = |kernel: Kernel, rows, bytes, start| {
+            kernel.shares(rows, bytes, start + rows * bytes).workgroups
         };
-        // A workgroup writes 256 words. Rows that start within a word may reach into one word more.
-        assert_eq!([bytes(1, 1024, 0), bytes(1, 1024, 1)], [1, 2]);
-        assert_eq!([bytes(341, 3, 1), bytes(341, 3, 2)], [1, 2]);
+        // A workgroup writes 256 words, or four times as many. Rows that start within a word may reach into one word
+        // more.
+        let (one, four) = (Kernel::Bytes, Kernel::FourWords);
+        assert_eq!([bytes(one, 1, 1024, 0), bytes(one, 1, 1024, 1)], [1, 2]);
+        assert_eq!([bytes(one, 341, 3, 1), bytes(one, 341, 3, 2)], [1, 2]);
+        assert_eq!([bytes(four, 2, 2047, 2), bytes(four, 2, 2047, 3)], [1, 2]);
     }
 }

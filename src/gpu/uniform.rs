@@ -100,6 +100,10 @@ impl GatherUniform {
             _ => size(bytes / params_unit),
         };
         let rows = size(dispatch.rows());
+        let (grid_rows, grid_width) = match dispatch.has_block_grid {
+            true => (blocks.index_count, 0),
+            false => (rows, dispatch.workgroups[0]),
+        };
         let values = Self::of_index_rows(plan, index_kind);
         // Index rows are numbered from this one on, which may lie before the binding.
         let rows_before = blocks.index_rows.0 - blocks.index_row_zero;
@@ -109,9 +113,9 @@ impl GatherUniform {
         let [first_n, first_n_high] = low_and_high(blocks.first_n);
         let [low, high] = low_and_high(blocks.index_row_zero);
         Self {
-            rows,
+            rows: grid_rows,
             units,
-            grid_width: dispatch.workgroups.0,
+            grid_width,
             workgroup_rows: size(shares.slots * dispatch.kernel.lane_rows()),
             slot_scale: slot_scale(units),
             lane_step: size(shares.lane_step),

@@ -92,12 +92,14 @@ fn a_lane_has_four_rows_where_there_are_lanes_enough() {
 }
 
 #[test]
-fn deep_or_many_rows_take_64_bit_arithmetic() {
+fn many_rows_take_64_bit_arithmetic() {
     let found = |plan: &GatherPlan| kernel_and_dispatches(plan, 16)[0].clone();
     let plain = "kernel rows: units of 16 bytes, 1 slice a lane";
     let general = format!("{plain}, rows found by 64-bit arithmetic");
     assert_eq!(found(&nd(0, &[3, 3], &[9, 2]).unwrap()), plain);
-    assert_eq!(found(&nd(0, &[3, 3, 3], &[9, 3]).unwrap()), general);
+    assert_eq!(found(&nd(0, &[3, 3, 3], &[9, 3]).unwrap()), plain);
+    let many = nd(0, &[1 << 11, 1 << 10, 1 << 11], &[9, 3]);
+    assert_eq!(found(&many.unwrap()), general);
     assert_eq!(found(&along(0, 0, &[1 << 31], &[9]).unwrap()), plain);
     assert_eq!(
         found(&along(0, 0, &[(1 << 31) + 1], &[9]).unwrap()),
@@ -108,6 +110,32 @@ fn deep_or_many_rows_take_64_bit_arithmetic() {
     let elements = GatherElements::new().plan(&[3, 4], &[3, 4]).unwrap();
     let [kernel, _] = kernel_and_dispatches(&elements, 4);
     assert_eq!(kernel, "kernel packed: 4 slices a lane");
+}
+
+#[test]
+fn blocks_with_workgroups_of_their_own_are_a_grid() {
+    let found = |plan: &GatherPlan| kernel_and_dispatches(plan, 4);
+    // Two batches of three blocks; a workgroup copies 256 rows of 64 bytes.
+    let blocks = |rows| along(2, 1, &[2, 3, 9, 16], &[2, rows]).unwrap();
+    let expected = [
+        "kernel four_rows: units of 16 bytes, 4 slices a lane",
+        "1 dispatch of 22 x 3 x 2 workgroups of 256 invocations",
+    ];
+    assert_eq!(found(&blocks(5_500)), expected);
+    let expected = "kernel rows: units of 16 bytes, 1 slice a lane";
+    assert_eq!(found(&blocks(5_400))[0], expected);
+}
+
+#[test]
+fn long_odd_slices_have_four_words_a_lane() {
+    for (element_bytes, slice_len, bytes) in [(2, 7, 4), (2, 9, 16), (1, 17, 16), (3, 7, 16)] {
+        let plan = along(0, 0, &[9, slice_len], &[3]).unwrap();
+        let [kernel, _] = kernel_and_dispatches(&plan, element_bytes);
+        assert_eq!(
+            kernel,
+            format!("kernel bytes: {bytes} bytes of output a lane")
+        );
+    }
 }
 
 #[test]

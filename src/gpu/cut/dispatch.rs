@@ -2,7 +2,8 @@
 
 use super::{Cut, Tile};
 use crate::gpu::bound::BoundRange;
-use crate::gpu::kernel::{Choice, FindRows, Kernel, Sizes};
+use crate::gpu::find_rows::FindRows;
+use crate::gpu::kernel::{Choice, Kernel, Sizes};
 use crate::gpu::shaders::{EntryPoint, PipelineKey};
 use crate::gpu::shares::{Shares, grid};
 use crate::gpu::types::size;
@@ -17,8 +18,10 @@ pub(crate) struct Dispatch {
     pub(crate) kernel: Kernel,
     pub(crate) find: FindRows,
     pub(crate) shares: Shares,
-    /// The width and the height of the grid, in workgroups.
-    pub(crate) workgroups: (u32, u32),
+    /// The width, the height and the depth of the grid, in workgroups.
+    pub(crate) workgroups: [u32; 3],
+    /// True if each row of the grid is a block, and each depth of it a batch.
+    pub(crate) has_block_grid: bool,
     pub(crate) output_rows: (u64, u64),
     /// The params rows that are bound, counted over all blocks.
     pub(crate) params_rows: (u64, u64),
@@ -139,6 +142,8 @@ impl Cut<'_> {
             rows: end - start,
             first_n: start % dims.index_count,
             index_count: dims.index_count,
+            whole_blocks: self.whole_blocks(start, end),
+            max_grid_width: self.max_grid_width,
             binds_blocks: tile.params_rows == self.rows_of_blocks(start, end)
                 && dims.held_rows == dims.row_count,
             bytes: self.bytes_of(tile),
@@ -154,6 +159,20 @@ impl Cut<'_> {
             },
             is_indirect: self.is_indirect,
         }
+    }
+
+    /// The blocks of a batch and the batches of output rows `start..end`, if all are whole and all batches have as many.
+    fn whole_blocks(&self, start: u64, end: u64) -> Option<[u64; 2]> {
+        let (index_count, outer_size) = (self.dims.index_count, self.dims.outer_size);
+        if !start.is_multiple_of(index_count) || !end.is_multiple_of(index_count) {
+            return None;
+        }
+        let (first, end) = (start / index_count, end / index_count);
+        if first / outer_size == (end - 1) / outer_size {
+            return Some([end - first, 1]);
+        }
+        let is_whole = first.is_multiple_of(outer_size) && end.is_multiple_of(outer_size);
+        is_whole.then_some([outer_size, (end - first) / outer_size])
     }
 
     /// Bytes of the slice, or of the piece of it, that a tile copies.
@@ -224,15 +243,34 @@ impl Cut<'_> {
         let indices =
             bound(self.index_row_start(first_index_row)..self.index_row_start(end_index_row));
         let output_bytes = spanned(end - start, self.output_stride, piece_bytes);
-        let shares =
-            (choice.kernel).shares(end - start, piece_bytes, output.start % 4 + output_bytes);
+        let shares_of =
+            |rows| (choice.kernel).shares(rows, piece_bytes, output.start % 4 + output_bytes);
+        let grid_blocks = match choice.kernel {
+            Kernel::FourRows(_) if blocks.index_count < u32::MAX => self.whole_blocks(start, end),
+            _ => None,
+        };
+        let (shares, workgroups) = match grid_blocks {
+            Some([outer, batches]) => {
+                let of_block = shares_of(self.dims.index_count);
+                let shares = Shares {
+                    workgroups: of_block.workgroups * outer * batches,
+                    ..of_block
+                };
+                (shares, [of_block.workgroups, outer, batches].map(size))
+            }
+            None => {
+                let shares = shares_of(end - start);
+                (shares, grid(shares.workgroups, self.max_grid_width))
+            }
+        };
         // True if one of the blocks has the outer coordinate 0.
         let is_first_outer = blocks.first_block.is_multiple_of(self.dims.outer_size);
         Dispatch {
             kernel: choice.kernel,
             find: choice.find,
             shares,
-            workgroups: grid(shares.workgroups, self.max_grid_width),
+            workgroups,
+            has_block_grid: grid_blocks.is_some(),
             output_rows: tile.output_rows,
             params_rows: tile.params_rows,
             window_first_row: row - blocks.first_block * self.block_rows(),

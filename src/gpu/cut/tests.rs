@@ -66,7 +66,7 @@ fn a_plan_within_the_limits_is_one_dispatch() {
     };
     assert_eq!(dispatch.kernel, Kernel::Rows(Unit::Vec4));
     // Each of two workgroups has lanes for 16 slices of 16 units.
-    assert_eq!(dispatch.workgroups, (2, 1));
+    assert_eq!(dispatch.workgroups, [2, 1, 1]);
     assert_eq!(
         [dispatch.params, dispatch.indices, dispatch.output],
         [bound(42 * 256), bound(40), bound(30 * 256)]
@@ -197,9 +197,9 @@ fn many_workgroups_fill_grid_rows_of_equal_width() {
             .map(|dispatch| dispatch.workgroups)
             .collect::<Vec<_>>()
     };
-    assert_eq!(workgroups(65_535), [(65_535, 1)]);
-    assert_eq!(workgroups(65_536), [(32_768, 2)]);
-    assert_eq!(workgroups(2 * 65_535 + 1), [(43_691, 3)]);
+    assert_eq!(workgroups(65_535), [[65_535, 1, 1]]);
+    assert_eq!(workgroups(65_536), [[32_768, 2, 1]]);
+    assert_eq!(workgroups(2 * 65_535 + 1), [[43_691, 3, 1]]);
 }
 
 #[test]

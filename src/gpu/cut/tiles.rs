@@ -51,8 +51,10 @@ impl Cut<'_> {
                 block_end.min(start + self.index_rows_in_binding(first + n))
             });
         }
-        if let Some(lane_rows) = packed_rows(self.slice_bytes)
-            && !end.is_multiple_of(index_count)
+        if end - end % index_count > start {
+            // The next chunk then starts with a block.
+            end -= end % index_count;
+        } else if let Some(lane_rows) = packed_rows(self.slice_bytes)
             && end - start > lane_rows
         {
             // The next chunk then starts with a vector of indices and of output.
@@ -135,6 +137,12 @@ impl Cut<'_> {
         let held = self.shards.of(row);
         let start = held.start + (row - held.first_row) * self.params_stride + piece;
         let rows = self.rows_in_binding(start, self.params_stride, self.slice_bytes);
-        (row + rows).min(held.end_row)
+        let end = (row + rows).min(held.end_row);
+        let whole_blocks_end = end - end % self.block_rows();
+        // The next window then starts with a block.
+        match end < held.end_row && whole_blocks_end > row {
+            true => whole_blocks_end,
+            false => end,
+        }
     }
 }

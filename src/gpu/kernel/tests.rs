@@ -1,5 +1,4 @@
 use super::*;
-use crate::{Gather, GatherElements, GatherNd, GatherPlan};
 
 const WORDS: FindRows = FindRows::Words {
     index_words: 1,
@@ -8,6 +7,10 @@ const WORDS: FindRows = FindRows::Words {
 const PAIRS: FindRows = FindRows::Words {
     index_words: 1,
     depth: 2,
+};
+const NARROW: FindRows = FindRows::Words {
+    index_words: 0,
+    depth: 1,
 };
 const GENERAL: FindRows = FindRows::General;
 
@@ -25,6 +28,8 @@ fn sizes(rows: u64, bytes: u64) -> Sizes {
         rows,
         first_n: 0,
         index_count: rows,
+        whole_blocks: None,
+        max_grid_width: 65_535,
         binds_blocks: true,
         bytes,
         has_gaps: false,
@@ -177,15 +182,22 @@ fn the_first_line_of_the_table_that_fits_is_taken() {
         ..sizes(1 << 15, 16)
     };
     assert_choice(words, Kernel::FourRows(WORD), WORDS, 1 << 15);
+    // 128 whole blocks of 256 rows, which are 1,024 units.
+    let blocks = |whole_blocks, index_count| Sizes {
+        index_count,
+        whole_blocks,
+        ..many()
+    };
+    for whole_blocks in [[128, 1], [1, 128], [16, 8]] {
+        let blocks = blocks(Some(whole_blocks), 256);
+        assert_choice(blocks, Kernel::FourRows(VEC4), WORDS, 1 << 15);
+    }
     for (one_row, find) in [
         (sizes((1 << 15) - 4, 64), WORDS),
-        (
-            Sizes {
-                index_count: 1 << 14,
-                ..many()
-            },
-            WORDS,
-        ),
+        (blocks(None, 256), WORDS),
+        (blocks(Some([1, 129]), 255), WORDS),
+        (blocks(Some([65_536, 1]), 256), WORDS),
+        (blocks(Some([1, 65_536]), 256), WORDS),
         (
             Sizes {
                 first_n: 1,
@@ -213,7 +225,7 @@ fn the_first_line_of_the_table_that_fits_is_taken() {
 
     // Long slices, and bytes: index rows of two values are found in general.
     for (bytes, kernel) in [
-        (1030, Kernel::Bytes),
+        (14, Kernel::Bytes),
         (1028, Kernel::Long(WORD)),
         (4112, Kernel::Long(VEC4)),
         (1 << 40, Kernel::Long(VEC4)),
@@ -227,6 +239,51 @@ fn the_first_line_of_the_table_that_fits_is_taken() {
             assert_choice(deep, kernel, GENERAL, 9);
         }
     }
+    // Four words a lane.
+    for bytes in [18, 31, 1030] {
+        let odd = || sizes(9, bytes);
+        assert_choice(odd(), Kernel::FourWords, WORDS, 9);
+        for (one_word, find) in [
+            (
+                Sizes {
+                    fill_words: 3,
+                    ..odd()
+                },
+                WORDS,
+            ),
+            (
+                Sizes {
+                    is_indirect: true,
+                    ..odd()
+                },
+                WORDS,
+            ),
+            (
+                Sizes {
+                    find: NARROW,
+                    ..odd()
+                },
+                NARROW,
+            ),
+            (
+                Sizes {
+                    find: PAIRS,
+                    ..odd()
+                },
+                GENERAL,
+            ),
+        ] {
+            assert_choice(one_word, Kernel::Bytes, find, 9);
+        }
+    }
+    // Index rows of three values.
+    let deep = |bytes| Sizes {
+        find: FindRows::Deep,
+        ..sizes(1 << 17, bytes)
+    };
+    assert_choice(deep(4), Kernel::Rows(WORD), FindRows::Deep, 1 << 17);
+    assert_choice(deep(64), Kernel::Rows(VEC4), FindRows::Deep, 1 << 17);
+    assert_choice(deep(3), Kernel::Bytes, GENERAL, 1 << 17);
     // A short piece of a long slice.
     let piece = Sizes {
         alignment: 1 << 20,
@@ -263,45 +320,4 @@ fn the_widest_unit_divides_the_slice_and_its_fill() {
     ] {
         assert_choice(sizes(1, slice_bytes), expected, WORDS, 1);
     }
-}
-
-#[test]
-fn short_index_rows_of_few_rows_are_found_in_words() {
-    let find = |plan: Result<GatherPlan, _>, index_kind| {
-        FindRows::of_plan(&plan.expect("a valid shape"), index_kind)
-    };
-    let nd = |params: &[usize]| GatherNd::new().plan(params, &[3, params.len()]);
-    let words = |index_words, depth| FindRows::Words { index_words, depth };
-    for (index_kind, index_words) in [
-        (IndexKind::I8, 0),
-        (IndexKind::U8, 0),
-        (IndexKind::I16, 0),
-        (IndexKind::U16, 0),
-        (IndexKind::I32, 1),
-        (IndexKind::U32, 1),
-        (IndexKind::I64, 2),
-        (IndexKind::U64, 2),
-    ] {
-        assert_eq!(find(nd(&[9]), index_kind), words(index_words, 1));
-        assert_eq!(find(nd(&[9, 9]), index_kind), words(index_words, 2));
-        assert_eq!(find(nd(&[9; 3]), index_kind), GENERAL);
-    }
-    let i64 = IndexKind::I64;
-    let gather = |rows: usize| Gather::new().plan(&[rows], &[3]);
-    assert_eq!(find(gather(1 << 31), i64), words(2, 1));
-    assert_eq!(find(gather((1 << 31) + 1), i64), GENERAL);
-    assert_eq!(find(nd(&[1 << 16, 1 << 15]), i64), words(2, 2));
-    assert_eq!(find(nd(&[1 << 16, 1 << 16]), i64), GENERAL);
-    let elements = GatherElements::new().plan(&[9, 8], &[6, 8]);
-    assert_eq!(
-        find(elements.clone(), i64),
-        FindRows::Elements { index_words: 2 }
-    );
-    assert_eq!(find(elements, IndexKind::U16), GENERAL);
-    let many = GatherElements::new().plan(&[1 << 16, (1 << 15) + 1], &[6, 8]);
-    assert_eq!(find(many, i64), GENERAL);
-    use crate::BadIndices::{Clamp, Wrap};
-    let policy = |policy| Gather::new().bad_indices(policy).plan(&[9], &[3]);
-    assert_eq!(find(policy(Clamp), i64), words(2, 1));
-    assert_eq!(find(policy(Wrap), i64), GENERAL);
 }

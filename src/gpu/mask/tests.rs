@@ -59,7 +59,7 @@ fn checked_at(
             assert_eq!(span.offset + span.bytes, range_bytes(start + end * bytes));
             assert!(span.bytes <= limits.max_storage_buffer_binding_size);
         }
-        let (x, y) = dispatch.workgroups;
+        let [x, y, _] = dispatch.workgroups;
         let lanes = u64::from(x) * u64::from(y) * 256;
         assert!(x <= width && y <= width && lanes * 4 >= dispatch.rows);
         let uniform = dispatch.uniform(plan, index_kind);
@@ -86,7 +86,7 @@ fn a_mask_within_the_limits_is_one_dispatch() {
     // 2,100 index rows for 5 outer coordinates are 525 words, for three workgroups.
     let expected = MaskDispatch {
         rows: 2100,
-        workgroups: (3, 1),
+        workgroups: [3, 1, 1],
         indices: span(16800),
         mask: span(2100),
     };

@@ -28,8 +28,8 @@ pub(super) struct Step {
 }
 
 pub(super) enum Workgroups {
-    /// The width and the height of the grid, in workgroups.
-    Direct(u32, u32),
+    /// The width, the height and the depth of the grid, in workgroups.
+    Direct([u32; 3]),
     /// The buffer, and the offset in the buffer, to which an earlier step writes the grid.
     Indirect(wgpu::Buffer, u64),
 }
@@ -155,7 +155,7 @@ impl<'a> Maker<'a> {
             if let Some(dispatch) = dispatch {
                 if self.is_indirect {
                     let key = EntryPoint::CountRows.key(false);
-                    steps.push(self.make_step(key, &bindings, Workgroups::Direct(1, 1))?);
+                    steps.push(self.make_step(key, &bindings, Workgroups::Direct([1; 3]))?);
                 }
                 let key = dispatch.pipeline(self.counter.is_some(), aliased);
                 let workgroups = workgroups_of(dispatch, workgroups.as_ref(), offset);
@@ -163,7 +163,7 @@ impl<'a> Maker<'a> {
             }
             if self.counter.is_some() && dispatch.is_none_or(|dispatch| dispatch.reports) {
                 let key = EntryPoint::FinishReport.key(aliased);
-                steps.push(self.make_step(key, &bindings, Workgroups::Direct(1, 1))?);
+                steps.push(self.make_step(key, &bindings, Workgroups::Direct([1; 3]))?);
             }
         }
         Ok(())
@@ -195,8 +195,8 @@ impl<'a> Maker<'a> {
                     output_bound: BoundRange::default(),
                     mask_bound: dispatch.mask,
                 };
-                let (width, height) = dispatch.workgroups;
-                steps.push(self.make_step(key, &bindings, Workgroups::Direct(width, height))?);
+                let workgroups = Workgroups::Direct(dispatch.workgroups);
+                steps.push(self.make_step(key, &bindings, workgroups)?);
             }
         }
         Ok(())
@@ -278,6 +278,6 @@ fn workgroups_of(dispatch: &Dispatch, indirect: Option<&wgpu::Buffer>, offset: u
         Some(buffer) if invocations >= MAX_DIRECT_INVOCATIONS => {
             Workgroups::Indirect(buffer.clone(), offset)
         }
-        _ => Workgroups::Direct(dispatch.workgroups.0, dispatch.workgroups.1),
+        _ => Workgroups::Direct(dispatch.workgroups),
     }
 }

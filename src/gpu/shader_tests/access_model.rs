@@ -6,12 +6,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use super::lanes::{Case, Run, mixed};
-use crate::Gather;
 use crate::element::ElementTypes;
 use crate::gpu::cut::Dispatch;
-use crate::gpu::kernel::{Kernel, WORKGROUP_SIZE};
+use crate::gpu::kernel::{Kernel, Unit, WORKGROUP_SIZE};
 use crate::gpu::shaders::binding;
 use crate::index::IndexKind;
+use crate::{Gather, GatherElements, GatherNd, GatherPlan};
 use naga_interpreter::Access;
 
 const SUBGROUP: u32 = 32;
@@ -141,18 +141,31 @@ fn rounds(accesses: &[Access]) -> usize {
     usize::from(!accesses.is_empty()) + turns_back.count()
 }
 
-/// Measures a gather of random rows. Returns the costs of a workgroup in its middle (or of all workgroups that share a
-/// slice), the number of lanes that store, and the kernel.
+/// Measures a gather of random rows of one block.
 fn measure(slice_bytes: u64, rows: u64) -> (Measured, u64, Kernel) {
     let params_rows = PARAMS_ROWS.min((1 << 31) / slice_bytes);
     let shape = |size: u64| usize::try_from(size).expect("tests run where sizes are usize");
     let plan = Gather::new().plan(&[shape(params_rows), shape(slice_bytes)], &[shape(rows)]);
+    measure_plan(plan.expect("a valid shape"), 1, IndexKind::I32)
+}
+
+/// Measures a gather of random rows. Returns the costs of a workgroup in its middle (or of all workgroups that share a
+/// slice), the number of lanes that store, and the kernel.
+fn measure_plan(
+    plan: GatherPlan,
+    element_bytes: u64,
+    index_kind: IndexKind,
+) -> (Measured, u64, Kernel) {
     let types = ElementTypes {
-        element_bytes: 1,
-        index_kind: IndexKind::I32,
+        element_bytes,
+        index_kind,
     };
-    let index = |at: u64| i128::from(u64::from(mixed(at)) % params_rows);
-    let case = Case::new(plan.expect("a valid shape"), types, &index);
+    let dims = plan.dims().indexed_dims.clone();
+    let index = |at: u64| {
+        let k = usize::try_from(at % dims.len() as u64).expect("dims are few");
+        i128::from(u64::from(mixed(at)) % dims[k])
+    };
+    let case = Case::new(plan, types, &index);
     // An output of more than 4 GiB has several dispatches, of which the first stands for all.
     let dispatch = case.dispatches()[0];
     let workgroups = dispatch.shares.workgroups;
@@ -202,7 +215,12 @@ fn kernels_are_chosen_for_gpus() {
             let lines = slice_bytes.div_ceil(LINE_BYTES);
             let least = (1024.0 / slice_bytes as f64 * lines as f64).max(8.0);
             // Slices may start within lines, and their last units are few.
-            let limit = least * if kernel == Kernel::Bytes { 4.0 } else { 2.25 };
+            let limit = least
+                * if matches!(kernel, Kernel::Bytes | Kernel::FourWords) {
+                    4.0
+                } else {
+                    2.25
+                };
             let loads = measured.loads.wavefronts_a_kib();
             check(loads <= limit, "load wavefronts a KiB", loads, limit);
             let stores = measured.stores.wavefronts_a_kib();
@@ -230,6 +248,89 @@ fn kernels_are_chosen_for_gpus() {
         }
     }
     assert!(misses.is_empty(), "{}", misses.join("\n"));
+}
+
+/// Calls whose slices are no rows of one block, found by one index of 32 bits: each is dense, too.
+#[test]
+fn other_calls_are_dense() {
+    let along = |batch_dims, axis, params: &[usize], indices: &[usize]| {
+        let gather = Gather::new().batch_dims(batch_dims).axis(axis);
+        gather.plan(params, indices).expect("a valid shape")
+    };
+    let elements = |axis, params: &[usize], indices: &[usize]| {
+        let gather = GatherElements::new().axis(axis);
+        gather.plan(params, indices).expect("a valid shape")
+    };
+    let nd = |params: &[usize], indices: &[usize]| {
+        let plan = GatherNd::new().plan(params, indices);
+        plan.expect("a valid shape")
+    };
+    let (i32, i64, u8) = (IndexKind::I32, IndexKind::I64, IndexKind::U8);
+    let (four_vec4, four_words) = (Kernel::FourRows(Unit::Vec4), Kernel::FourRows(Unit::Word));
+    let four_bytes = Kernel::Packed { slice_bytes: 4 };
+    for (plan, element_bytes, index_kind, kernel) in [
+        (along(1, 1, &[64, 4096, 64], &[64, 1024]), 4, i32, four_vec4),
+        (along(0, 1, &[512, 4096, 16], &[512]), 4, i32, four_vec4),
+        (
+            along(1, 2, &[8, 12, 4096, 128], &[8, 1024]),
+            4,
+            i64,
+            four_vec4,
+        ),
+        (along(0, 1, &[64, 4096, 9], &[1024]), 4, i32, four_words),
+        (
+            elements(1, &[65_536, 256], &[65_536, 64]),
+            4,
+            i32,
+            four_bytes,
+        ),
+        (
+            elements(0, &[256, 65_536], &[64, 65_536]),
+            4,
+            i64,
+            four_bytes,
+        ),
+        (
+            elements(1, &[100_000, 16], &[100_000, 10]),
+            4,
+            i32,
+            Kernel::Rows(Unit::Word),
+        ),
+        (nd(&[256, 1], &[1 << 22, 1]), 4, u8, four_words),
+        (nd(&[256, 4], &[1 << 22, 1]), 4, u8, four_vec4),
+        (
+            nd(&[64, 128, 128, 16], &[1 << 20, 3]),
+            4,
+            i32,
+            Kernel::Rows(Unit::Vec4),
+        ),
+        (nd(&[33_552, 1001], &[16_776, 1]), 2, i32, Kernel::FourWords),
+        (nd(&[1 << 20, 25], &[1 << 20, 1]), 2, i64, Kernel::FourWords),
+        (nd(&[1 << 20, 19], &[1 << 20, 1]), 1, i32, Kernel::FourWords),
+    ] {
+        let name = format!("{plan}, {element_bytes} B, {index_kind}");
+        let slice_bytes = plan.dims().slice_len * element_bytes;
+        let (measured, _, found) = measure_plan(plan, element_bytes, index_kind);
+        assert_eq!(found, kernel, "{name}");
+        let lines = slice_bytes.div_ceil(LINE_BYTES);
+        let dense = (1024.0 / slice_bytes as f64 * lines as f64).max(8.0);
+        // A lane of four words loads and stores them one by one, 16 bytes from its neighbour's, and may load from two
+        // slices.
+        let (loads, stores, rounds) = match kernel {
+            Kernel::FourWords => (12.0 * dense, 4.0 * 8.0, 2),
+            // Slices start within lines.
+            _ if slice_bytes > 4 && !slice_bytes.is_multiple_of(16) => (2.25 * dense, 20.0, 1),
+            _ => (2.25 * dense, 1.25 * 8.0, 1),
+        };
+        let found = [measured.loads, measured.stores].map(Cost::wavefronts_a_kib);
+        assert!(found[0] <= loads && found[1] <= stores, "{name}: {found:?}");
+        let unique = measured.stored - measured.repeated;
+        assert!(
+            measured.repeated * 100 <= unique * 15,
+            "{name}: {measured:?}"
+        );
+        assert!(measured.rounds <= rounds, "{name}: {}", measured.rounds);
+    }
 }
 
 #[test]

@@ -6,7 +6,8 @@ use std::collections::BTreeSet;
 use super::lanes::{Case, Run, mixed, workgroup_bytes};
 use crate::bad_indices::{BadIndices, NegativeIndices};
 use crate::element::ElementTypes;
-use crate::gpu::kernel::{FindRows, Kernel, Unit, WORKGROUP_SIZE};
+use crate::gpu::find_rows::FindRows;
+use crate::gpu::kernel::{Kernel, Unit, WORKGROUP_SIZE};
 use crate::index::IndexKind::{self, I32, I64, U32, U64};
 use crate::{Gather, GatherElements, GatherNd, GatherPlan};
 
@@ -58,7 +59,7 @@ fn run(plan: &GatherPlan, element_bytes: u64, kind: IndexKind) -> Vec<(Kernel, b
         }
         kernels.push((dispatch.kernel, dispatch.find == FindRows::General));
         let workgroups = dispatch.shares.workgroups;
-        let grid = u64::from(dispatch.workgroups.0) * u64::from(dispatch.workgroups.1);
+        let grid = dispatch.workgroups.map(u64::from).iter().product::<u64>();
         let all = 0..WORKGROUP_SIZE;
         let mut run = Run::new(&case, true);
         for workgroup in BTreeSet::from([0, workgroups - 1]) {
@@ -189,7 +190,6 @@ fn rows_of_64_bits_are_gathered_from_their_windows() {
             (gather(&[1 << 33, 1025], &[7]), 4, I64, LONG_WORDS),
             (gather(&[(1 << 32) - 1], &[1000]), 1, U32, Kernel::Bytes),
             (along(1, 1, &[2, 1 << 32], &[2, 300]), 4, U64, WORDS),
-            (nd(&[1024, 1024, 1023], &[1000, 3]), 4, I32, WORDS),
             (
                 nd(&[1024, 1024, 1365, 3], &[1000, 3]),
                 1,
@@ -212,6 +212,8 @@ fn rows_of_64_bits_are_gathered_from_their_windows() {
         &[
             (gather(&[1 << 31, 3], &[1000]), 1, U32, Kernel::Bytes),
             (gather(&[1 << 31], &[1000]), 16, I64, VEC4),
+            (nd(&[1024, 1024, 1023], &[1000, 3]), 4, I32, WORDS),
+            (nd(&[2, 1024, 1024, 1024], &[1000, 4]), 16, U64, VEC4),
             (gather(&[1 << 31, 3], &[1000]), 4, I32, WORDS),
             (gather(&[1 << 30, 1025], &[7]), 4, I64, LONG_WORDS),
             (
@@ -250,13 +252,42 @@ fn blocks_of_any_size_take_four_rows_a_lane() {
             (along(1, 1, &[50_000, 5, 3], &[50_000, 7]), 4, I32, WORDS),
             (along(1, 2, &[300, 40, 9, 2], &[300, 63]), 4, I32, WORDS),
             (along(1, 2, &[300, 40, 9, 9], &[300, 1]), 4, I64, WORDS),
-            (along(1, 2, &[3, 40, 9, 9], &[3, 1000]), 4, I64, WORDS),
+            (along(1, 2, &[3, 40, 9, 9], &[3, 100]), 4, I64, WORDS),
+            (along(1, 2, &[3, 40, 9, 9], &[3, 1000]), 4, I64, FOUR_WORDS),
             (along(1, 2, &[300, 40, 9], &[300, 64]), 4, I32, packed(4)),
             (along(1, 2, &[300, 40, 9], &[300, 64]), 1, I64, packed(1)),
             (gather(&[9], &[131_075]), 16, I32, FOUR_VEC4),
             (gather(&[9, 9], &[131_075]), 4, I32, FOUR_WORDS),
             (gather(&[9, 255], &[2049]), 4, I32, FOUR_WORDS),
             (gather(&[9, 256], &[2049]), 16, I32, FOUR_VEC4),
+        ],
+    );
+}
+
+/// The grid of a dispatch numbers up to 65,535 batches, blocks of a batch, and workgroups of a block.
+#[test]
+fn blocks_that_fill_a_grid_take_four_rows_a_lane() {
+    let blocks = |batches, indices| along(1, 1, &[batches, 5, 16], &[batches, indices]);
+    let outer = |outer| along(0, 1, &[outer, 5, 16], &[256]);
+    // A workgroup copies 512 rows of 8 bytes.
+    let workgroups = |workgroups: usize| along(0, 1, &[2, 9, 2], &[512 * workgroups]);
+    check(
+        false,
+        &[
+            (blocks(65_535, 256), 4, I32, FOUR_VEC4),
+            (blocks(65_535, 255), 4, I32, VEC4),
+            (blocks(65_536, 256), 4, I32, VEC4),
+            (outer(65_535), 4, I64, FOUR_VEC4),
+            (outer(65_536), 4, I64, VEC4),
+            (workgroups(65_535), 4, U32, FOUR_WORDS),
+            (workgroups(65_536), 4, U32, WORDS),
+            (
+                along(1, 2, &[600, 500, 5, 3], &[600, 400]),
+                4,
+                I32,
+                FOUR_WORDS,
+            ),
+            (along(1, 1, &[9, 7], &[9, 1 << 16]), 16, U32, FOUR_VEC4),
         ],
     );
 }

@@ -6,18 +6,20 @@ use std::ops::RangeInclusive;
 use super::lanes::{Case, Run};
 use crate::bad_indices::{BadIndices, NegativeIndices};
 use crate::element::ElementTypes;
-use crate::gpu::kernel::{FindRows, Kernel, Unit};
+use crate::gpu::find_rows::FindRows;
+use crate::gpu::kernel::{Kernel, Unit};
 use crate::index::IndexKind;
 use crate::{GatherElements, GatherNd, GatherPlan};
 
 /// Bytes of a slice, and of an element.
-const SLICES: [(u64, usize); 9] = [
+const SLICES: [(u64, usize); 10] = [
     (1, 1),
     (2, 1),
     (4, 2),
     (3, 3),
     (7, 7),
     (12, 12),
+    (22, 2),
     (16, 8),
     (1028, 4),
     (4112, 16),
@@ -152,7 +154,9 @@ fn check(case: &Case<'_>) -> BTreeSet<&'static str> {
             (Kernel::Rows(Unit::Word), FindRows::General) => "general rows words",
             (Kernel::Long(Unit::Vec4), FindRows::General) => "general long vec4",
             (Kernel::Long(Unit::Word), FindRows::General) => "general long words",
+            (Kernel::Rows(_), FindRows::Deep) => "deep rows",
             (Kernel::Bytes, _) => "bytes",
+            (Kernel::FourWords, _) => "four words",
             (Kernel::FourRows(_), _) => "four rows",
             (Kernel::Rows(Unit::Vec4), _) => "rows vec4",
             (Kernel::Rows(Unit::Word), _) => "rows words",
@@ -234,15 +238,15 @@ fn edge_values_of_one_or_two_dims_give_the_rows_of_the_oracle() {
         .chain(GENERAL);
     let mut one = check_dims(&[5], &SLICES);
     one.extend(check_dims(&[1], &SLICES[..6]));
-    let others = ["bytes", "long vec4", "long words"];
+    let others = ["bytes", "four words", "long vec4", "long words"];
     assert_eq!(one, both.clone().chain(others).collect());
     assert_eq!(check_dims(&[5, 3], &SLICES), both.collect());
 }
 
 #[test]
 fn edge_values_of_three_dims_give_the_rows_of_the_oracle() {
-    let kernels = check_dims(&[5, 3, 2], &SLICES);
-    assert_eq!(kernels.into_iter().collect::<Vec<_>>(), GENERAL);
+    let expected: BTreeSet<_> = GENERAL.into_iter().chain(["deep rows"]).collect();
+    assert_eq!(check_dims(&[5, 3, 2], &SLICES), expected);
 }
 
 #[test]
@@ -269,18 +273,13 @@ fn edge_values_of_dims_near_2_to_the_32_give_the_rows_of_the_oracle() {
 fn edge_values_of_bytes_and_half_words_give_the_rows_of_the_oracle() {
     let slices = [(1, 1), (4, 2), (16, 8)];
     // Indices that wrap take the general kernels.
-    let two = [
-        "general bytes",
-        "general rows vec4",
-        "general rows words",
-        "rows vec4",
-        "rows words",
-    ];
-    let one = two.into_iter().chain(["bytes"]);
+    let general = ["general bytes", "general rows vec4", "general rows words"].into_iter();
+    let one = general.clone().chain(["bytes", "rows vec4", "rows words"]);
+    let two: BTreeSet<_> = general.chain(["deep rows"]).collect();
     for dim in [5, 127, 128, 129, 255, 256] {
         assert_eq!(check_kinds(&NARROW, &[dim], &slices), one.clone().collect());
     }
-    assert_eq!(check_kinds(&NARROW, &[5, 3], &slices), two.into());
+    assert_eq!(check_kinds(&NARROW, &[5, 3], &slices), two);
     for dim in [1 << 15, (1 << 16) - 1, 1 << 16] {
         let kernels = check_kinds(&NARROW, &[dim], &slices[..1]);
         assert_eq!(kernels, ["bytes", "general bytes"].into());

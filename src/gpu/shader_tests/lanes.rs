@@ -101,7 +101,7 @@ impl<'a> Run<'a> {
     pub(super) fn all(&mut self) {
         let mut is_first_report = true;
         for dispatch in self.case.dispatches() {
-            let workgroups = u64::from(dispatch.workgroups.0) * u64::from(dispatch.workgroups.1);
+            let workgroups = dispatch.workgroups.map(u64::from).iter().product();
             self.dispatch(&dispatch, 0..workgroups, 0..WORKGROUP_SIZE);
             if self.reports && dispatch.reports {
                 self.finish_report(&dispatch, is_first_report);
@@ -237,13 +237,14 @@ impl<'a> Run<'a> {
             atomics: [0; 2],
         };
         for workgroup in workgroups {
-            let width = u64::from(dispatch.workgroups.0);
-            let [x, y] = [workgroup % width, workgroup / width]
+            let [width, height, _] = dispatch.workgroups.map(u64::from);
+            let rows = workgroup / width;
+            let place = [workgroup % width, rows % height, rows / height]
                 .map(|number| u32::try_from(number).expect("a grid is small"));
             for lane in lanes.clone() {
                 bindings.lane = (workgroup, lane);
                 bindings.atomics = [0; 2];
-                machine.run([x, y, 0], lane, &mut bindings);
+                machine.run(place, lane, &mut bindings);
             }
         }
     }
@@ -261,8 +262,16 @@ pub(super) fn workgroup_bytes(case: &Case<'_>, dispatch: &Dispatch, workgroup: u
         start.max(first)..(start + 256 * lane_bytes).min(end)
     };
     match dispatch.kernel {
-        Kernel::Bytes => lanes(4),
+        Kernel::Bytes | Kernel::FourWords => lanes(4 * dispatch.kernel.lane_words()),
         Kernel::Packed { .. } => lanes(16),
+        Kernel::FourRows(_) if dispatch.has_block_grid => {
+            let rows = dispatch.shares.slots * dispatch.kernel.lane_rows();
+            let of_block = u64::from(dispatch.workgroups[0]);
+            let block_rows = case.plan.dims().index_count;
+            let block = first + workgroup / of_block * block_rows * slice_bytes;
+            let start = workgroup % of_block * rows;
+            block + start * slice_bytes..block + (start + rows).min(block_rows) * slice_bytes
+        }
         Kernel::Rows(_) | Kernel::FourRows(_) => {
             let bytes = dispatch.shares.slots * dispatch.kernel.lane_rows() * slice_bytes;
             first + workgroup * bytes..(first + (workgroup + 1) * bytes).min(end)

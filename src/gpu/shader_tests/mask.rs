@@ -117,7 +117,7 @@ fn check(case: &Case<'_>) -> usize {
     let mut written = HashMap::new();
     for (number, dispatch) in dispatches.iter().enumerate() {
         let uniform = dispatch.uniform(plan, index_kind);
-        let (width, height) = dispatch.workgroups;
+        let [width, height, _] = dispatch.workgroups;
         let mut bindings = Bindings {
             case,
             dispatch: *dispatch,

@@ -6,7 +6,8 @@ use naga::{Expression, Literal, Scalar};
 
 use super::parsed::ValidModule;
 use super::pipeline::for_each_pipeline;
-use crate::gpu::kernel::{FindRows, Kernel, Unit};
+use crate::gpu::find_rows::FindRows;
+use crate::gpu::kernel::{Kernel, Unit};
 use crate::gpu::shaders::EntryPoint;
 
 #[test]
@@ -18,7 +19,7 @@ fn overrides_are_u32_and_have_defaults() {
             assert_eq!(shader.scalar(found.ty), Scalar::U32, "{name}");
             let default = found.init.expect("an override has a default");
             let expected = match name {
-                "INDEX_WORDS" | "DEPTH" => 1,
+                "INDEX_WORDS" | "DEPTH" | "LANE_WORDS" => 1,
                 "ELEMENTS" => 0,
                 "PACKED_BYTES" => 4,
                 other => panic!("{other} is in no table"),
@@ -39,24 +40,25 @@ fn a_pipeline_sets_the_overrides_of_its_kernel() {
         index_words: 2,
         depth: 1,
     };
-    let rows = Kernel::Rows(Unit::Word);
-    let packed = Kernel::Packed { slice_bytes: 2 };
-    let of_index_rows = [("INDEX_WORDS", 2.0), ("DEPTH", 1.0), ("ELEMENTS", 0.0)];
-    let of_elements = [of_index_rows[0], of_index_rows[1], ("ELEMENTS", 1.0)];
-    for (kernel, find, expected) in [
-        (rows, find, &of_index_rows[..]),
-        (rows, FindRows::Elements { index_words: 2 }, &of_elements),
-        (rows, FindRows::General, &[]),
+    let of_find = |find: FindRows, expected: [f64; 3]| {
+        let names = ["INDEX_WORDS", "DEPTH", "ELEMENTS"];
+        let expected: Vec<_> = names.into_iter().zip(expected).collect();
+        assert_eq!(find.overrides(), expected);
+    };
+    of_find(find, [2.0, 1.0, 0.0]);
+    of_find(FindRows::Deep, [2.0, 0.0, 0.0]);
+    of_find(FindRows::Elements { index_words: 2 }, [2.0, 1.0, 1.0]);
+    assert_eq!(FindRows::General.overrides(), []);
+    for (kernel, of_kernel) in [
+        (Kernel::Rows(Unit::Word), None),
+        (Kernel::FourRows(Unit::Word), None),
+        (Kernel::Long(Unit::Vec4), None),
         (
-            packed,
-            find,
-            &[
-                of_index_rows[0],
-                of_index_rows[1],
-                of_index_rows[2],
-                ("PACKED_BYTES", 2.0),
-            ],
+            Kernel::Packed { slice_bytes: 2 },
+            Some(("PACKED_BYTES", 2.0)),
         ),
+        (Kernel::Bytes, Some(("LANE_WORDS", 1.0))),
+        (Kernel::FourWords, Some(("LANE_WORDS", 4.0))),
     ] {
         for report in [false, true] {
             let entry_point = EntryPoint::Gather {
@@ -64,6 +66,7 @@ fn a_pipeline_sets_the_overrides_of_its_kernel() {
                 find,
                 report,
             };
+            let expected: Vec<_> = find.overrides().into_iter().chain(of_kernel).collect();
             assert_eq!(entry_point.overrides(), expected, "{entry_point:?}");
         }
     }
@@ -75,7 +78,13 @@ fn a_pipeline_sets_the_overrides_of_its_kernel() {
 /// A pipeline must set every override that it reads.
 #[test]
 fn pipelines_read_the_overrides_that_they_set() {
-    let names = ["INDEX_WORDS", "DEPTH", "ELEMENTS", "PACKED_BYTES"];
+    let names = [
+        "INDEX_WORDS",
+        "DEPTH",
+        "ELEMENTS",
+        "PACKED_BYTES",
+        "LANE_WORDS",
+    ];
     for_each_pipeline(|pipeline| {
         let constants = pipeline.module.constants.iter();
         let found: BTreeMap<_, _> = constants
@@ -111,5 +120,5 @@ fn entry_points_and_overrides_are_few() {
         overrides.extend(found.map(|(_, found)| found.name.clone()));
     }
     assert!(entry_points.len() <= 20, "{entry_points:?}");
-    assert!(overrides.len() <= 4, "{overrides:?}");
+    assert!(overrides.len() <= 5, "{overrides:?}");
 }

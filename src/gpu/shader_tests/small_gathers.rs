@@ -282,3 +282,46 @@ fn lanes_of_four_rows_gather_all_rows() {
         assert_eq!(kernels, [Kernel::FourRows(unit)]);
     }
 }
+
+/// Blocks of several batches and outer coordinates, each with a last workgroup that is not full.
+#[test]
+fn lanes_of_four_rows_gather_all_blocks() {
+    for (batch, outer, unit, index_count, kind) in [
+        (2, 3, Unit::Word, 7_283, IndexKind::I32),
+        (1, 5, Unit::Vec4, 8_739, IndexKind::I64),
+        (3, 1, Unit::Vec4, 14_567, IndexKind::U8),
+    ] {
+        let element = usize::try_from(unit.bytes()).expect("a few bytes");
+        let plan = blocks([batch, outer, 9, 3], index_count);
+        let kernels = run(plan, (element, kind), &[], &wgpu::Limits::default());
+        assert_eq!(kernels, [Kernel::FourRows(unit)]);
+    }
+}
+
+/// Slices of 16 bytes and more that start at any byte of a word; indices of other types take one word a lane.
+#[test]
+fn lanes_of_four_words_gather_all_bytes() {
+    for slice_bytes in [16, 17, 18, 19, 21, 31, 33, 50, 99] {
+        for start in [0, 1, 2, 3, 6] {
+            let plan = blocks([1, 2, 9, slice_bytes], 11);
+            let starts = [start, 0, 3 * start];
+            let kernels = run_at(starts, plan, (1, IndexKind::I32), &[], &WHOLE);
+            let is_odd = slice_bytes % 4 != 0 || start % 4 != 0;
+            assert_eq!(
+                kernels[0] == Kernel::FourWords,
+                is_odd,
+                "{slice_bytes}, {start}"
+            );
+        }
+    }
+    let plan = || blocks([1, 2, 9, 17], 11);
+    for (kind, kernel) in [
+        (IndexKind::I64, Kernel::FourWords),
+        (IndexKind::U16, Kernel::Bytes),
+    ] {
+        assert_eq!(run(plan(), (1, kind), &[], &WHOLE)[0], kernel);
+    }
+    let with_long_fill = run(blocks([1, 2, 9, 7], 11), (3, IndexKind::I32), &[], &WHOLE);
+    assert_eq!(with_long_fill[0], Kernel::Bytes);
+    run(plan(), (1, IndexKind::I32), &[], &limits(96, 16));
+}

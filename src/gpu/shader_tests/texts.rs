@@ -15,7 +15,7 @@ use std::path::PathBuf;
 
 use super::parsed::source_of;
 use super::reachable::{reachable, shaders};
-use crate::gpu::kernel::{FindRows, Kernel, Unit};
+use crate::gpu::kernel::{Kernel, Unit};
 use crate::gpu::shaders::Shader;
 use crate::gpu::shaders::{EntryPoint, PipelineKey};
 
@@ -81,12 +81,9 @@ pub(super) fn file_name(entry_point: EntryPoint) -> String {
             }
             Kernel::Packed { slice_bytes } => format!("-b{slice_bytes}"),
             Kernel::Bytes => String::new(),
+            Kernel::FourWords => "-four".to_owned(),
         };
-        name += &match find {
-            FindRows::Words { index_words, depth } => format!("-w{index_words}-d{depth}"),
-            FindRows::Elements { index_words } => format!("-w{index_words}-elements"),
-            FindRows::General => "-general".to_owned(),
-        };
+        name += &format!("-{}", find.name());
     }
     name
 }

@@ -6,7 +6,7 @@ use wgpu_gather::{BadIndices, ElementTypes, Gpu, IndexKind};
 use crate::batch::{self, Recording};
 use crate::into_buffers::without_runtime_checks;
 use crate::trial;
-use testkit::cases::{case, elements, gather_nd};
+use testkit::cases::{case, elements, gather, gather_nd};
 use testkit::indices::{WIDE, holds, values_around};
 use testkit::oracle::{Case, Op};
 use testkit::samples::Sample;
@@ -87,6 +87,17 @@ pub(crate) fn trials() -> Vec<Trial> {
     vec![
         trial("edge_values_of_one_dim_on_every_kernel", |gpu| {
             check(gpu, &WIDE, &SLICES, |kind, slices| nd(&[5], kind, slices));
+            let four_words = [
+                slices(2, 11, "bytes", "16 bytes of output", 4),
+                slices(1, 301, "bytes", "16 bytes of output", 2),
+            ];
+            check(gpu, &WIDE, &four_words, |kind, slices| {
+                nd(&[5], kind, slices)
+            });
+        }),
+        trial("edge_values_of_blocks_on_every_kernel", |gpu| {
+            check(gpu, &WIDE, &SLICES, along_blocks);
+            check(gpu, &NARROW, &SLICES[11..13], along_blocks);
         }),
         trial("edge_values_of_two_dims_on_every_kernel", |gpu| {
             check(gpu, &WIDE, &SLICES, |kind, slices| {
@@ -169,6 +180,16 @@ fn along_elements(kind: IndexKind, slices: Slices, inner: usize) -> Case {
     case(elements(1), &params, &[outer, along, inner], &indices)
 }
 
+/// Two batches of three blocks, which hold the edge values at different places of a lane. `FourRows` copies whole blocks.
+fn along_blocks(kind: IndexKind, slices: Slices) -> Case {
+    let values = edge_values(5, kind);
+    let indices: Vec<i128> = (0..2 * 112)
+        .map(|n| values[(n + n / values.len()) % values.len()])
+        .collect();
+    let params = [2, 3, 5, slices.slice_len];
+    case(gather(2, 1), &params, &[2, 112], &indices)
+}
+
 fn edge_values(dim: usize, kind: IndexKind) -> Vec<i128> {
     let mut values = values_around(dim);
     values.retain(|&value| holds(kind, value));
@@ -194,15 +215,17 @@ fn check(
             };
             let most_dims = match slices.kernel {
                 "long" | "bytes" => 1,
+                "rows" => 8,
                 _ => 2,
             };
             let is_narrow = NARROW.contains(&kind);
             let is_general = match case.op {
                 Op::GatherElements { .. } => is_narrow || !slices.copies_elements(),
-                _ => {
+                Op::GatherNd { .. } => {
                     let depth = case.indices_shape[case.indices_shape.len() - 1];
                     depth > most_dims || is_narrow && slices.kernel == "long"
                 }
+                Op::Gather { .. } => is_narrow && slices.kernel == "long",
             };
             let of_case = case.samples(&[slices.element_bytes], &[kind], &POLICIES);
             for sample in &of_case {

@@ -71,10 +71,10 @@ pub(super) fn assert_fits(
         let params_end = dispatch.params.start + before + dispatch.piece_bytes;
         assert!(params_end <= dispatch.params.bytes, "{plan}");
     }
-    let (width, height) = dispatch.workgroups;
     let most = limits.max_compute_workgroups_per_dimension;
-    assert!(width <= most && height <= most, "{plan}");
-    let workgroups = u64::from(width) * u64::from(height);
+    let grid = dispatch.workgroups;
+    assert!(grid.iter().all(|&side| side <= most), "{plan}");
+    let workgroups = grid.map(u64::from).iter().product::<u64>();
     let lanes = workgroups * u64::from(WORKGROUP_SIZE);
     assert!(lanes <= 1 << 32, "{plan}");
     let shares = dispatch.shares;
@@ -91,7 +91,9 @@ pub(super) fn assert_fits(
                 && workgroups >= dispatch.rows() * shares.slice_workgroups
         }
         Kernel::Packed { .. } => lanes * 16 >= output_bytes,
-        Kernel::Bytes => lanes * 4 >= dispatch.output.start % 4 + output_bytes,
+        Kernel::Bytes | Kernel::FourWords => {
+            lanes * 4 * dispatch.kernel.lane_words() >= dispatch.output.start % 4 + output_bytes
+        }
     };
     assert!(copies_all, "{plan}: {dispatch:?}");
 }

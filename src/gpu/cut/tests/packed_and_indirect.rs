@@ -56,7 +56,7 @@ fn chunks_end_with_a_vector_of_packed_rows() {
 }
 
 #[test]
-fn windows_and_several_blocks_take_one_row_a_lane() {
+fn windows_and_small_blocks_take_one_row_a_lane() {
     let lane_rows = |plan: &GatherPlan, limits: &wgpu::Limits| {
         let cut = cut(plan, 4, limits);
         let dispatches = cut.dispatches();
@@ -72,10 +72,42 @@ fn windows_and_several_blocks_take_one_row_a_lane() {
         ..Default::default()
     };
     assert!(lane_rows(&plan, &small).iter().all(|&rows| rows == 1));
-    let plan = Gather::new().axis(1).plan(&[2, 9, 16], &[1 << 15]);
-    assert_eq!(lane_rows(&plan.expect("a valid shape"), &whole), [1]);
+    let blocks = |outer: usize, index_count: usize| {
+        let plan = Gather::new().axis(1).plan(&[outer, 9, 16], &[index_count]);
+        plan.expect("a valid shape")
+    };
+    assert_eq!(lane_rows(&blocks(2, 1 << 15), &whole), [4]);
+    assert_eq!(lane_rows(&blocks(1 << 8, 1 << 8), &whole), [4]);
+    assert_eq!(lane_rows(&blocks(1 << 9, 1 << 7), &whole), [1]);
     // Fewer than 2^15 lanes would be left.
     assert_eq!(lane_rows(&gather(&[9, 16], &[(1 << 15) - 4]), &whole), [1]);
+}
+
+/// Chunks of the output and windows of params end with blocks, where a binding holds several.
+#[test]
+fn bindings_hold_whole_blocks() {
+    // Room for 3,700 rows of 64 bytes.
+    let limits = wgpu::Limits {
+        max_storage_buffer_binding_size: 3_700 * 64,
+        ..Default::default()
+    };
+    for (params, index_count) in [([7, 100, 16], 1000), ([7, 1000, 16], 100)] {
+        let plan = Gather::new().axis(1).plan(&params, &[index_count]);
+        let plan = plan.expect("a valid shape");
+        let cut = cut(&plan, 4, &limits);
+        let mut found = Vec::new();
+        for dispatch in cut.dispatches() {
+            assert_fits(&cut, &dispatch, &limits, &plan);
+            found.push((dispatch.output_rows, dispatch.params_rows));
+        }
+        let blocks = [(0, 3), (3, 6), (6, 7)];
+        let rows = |count: usize| {
+            let count = count as u64;
+            blocks.map(move |(start, end)| (start * count, end * count))
+        };
+        let expected: Vec<_> = std::iter::zip(rows(index_count), rows(params[1])).collect();
+        assert_eq!(found, expected);
+    }
 }
 
 #[test]
