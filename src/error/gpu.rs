@@ -97,6 +97,14 @@ pub enum GatherError {
         /// Output rows that read them.
         output_rows: u64,
     },
+    /// Other buffers of a prepared gather need other dispatches than those that it has.
+    #[error("a prepared gather must keep {property}: {expected}, found {found}")]
+    Rebound {
+        /// What must be as it was when the gather was prepared.
+        property: String,
+        expected: String,
+        found: String,
+    },
     /// The fill has another number of bytes than an element.
     #[error("the fill has {found} bytes, an element {expected}")]
     FillBytes {

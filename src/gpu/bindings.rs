@@ -31,35 +31,45 @@ pub(super) fn layout_entry(number: u32, aliased: bool) -> wgpu::BindGroupLayoutE
     }
 }
 
-/// The buffers and ranges that the entry points of one dispatch bind.
-pub(super) struct Bindings<'a> {
-    pub(super) operands: &'a Operands<'a>,
+/// The ranges that the entry points of one dispatch bind: of buffers of this crate, and of the operands.
+#[derive(Clone)]
+pub(super) struct Bindings {
     /// The uniforms' buffer, and the offset of the dispatch's uniform.
-    pub(super) uniform: (&'a wgpu::Buffer, u64),
+    pub(super) uniform: (wgpu::Buffer, u64),
     /// The dummy binding for operands without bytes: wgpu binds no empty range.
-    pub(super) dummy: Option<&'a wgpu::Buffer>,
+    pub(super) dummy: Option<wgpu::Buffer>,
     /// The counter of bad rows, if there is a report.
-    pub(super) counter: Option<&'a wgpu::Buffer>,
+    pub(super) counter: Option<wgpu::Buffer>,
     /// The buffer of workgroups, and the offset of the dispatch's, if there is an index count.
-    pub(super) workgroups: Option<(&'a wgpu::Buffer, u64)>,
-    /// The shard of the dispatch; `None` without a dispatch, or if params without rows has no shard.
-    pub(super) params: Option<wgpu::BufferSlice<'a>>,
+    pub(super) workgroups: Option<(wgpu::Buffer, u64)>,
+    /// The number of the dispatch's shard.
+    pub(super) shard: usize,
     pub(super) params_bound: BoundRange,
     pub(super) indices_bound: BoundRange,
     pub(super) output_bound: BoundRange,
     pub(super) mask_bound: BoundRange,
 }
 
-impl Bindings<'_> {
-    pub(super) fn entry(&self, number: u32) -> wgpu::BindGroupEntry<'_> {
-        let operands = self.operands;
+impl Bindings {
+    pub(super) fn entry<'b>(
+        &'b self,
+        operands: &Operands<'b>,
+        number: u32,
+    ) -> wgpu::BindGroupEntry<'b> {
         let (range, bound) = match number {
-            binding::PARAMS => (self.params, self.params_bound),
+            binding::PARAMS => {
+                // Params without rows may have no shard.
+                let shard = operands.shards.get(self.shard);
+                (shard.map(|shard| shard.range), self.params_bound)
+            }
             binding::INDICES => (Some(operands.indices), self.indices_bound),
             binding::OUTPUT => (Some(operands.output), self.output_bound),
             binding::MASK => (operands.mask, self.mask_bound),
             binding::COUNTER => {
-                let counter = self.counter.expect("an entry point that reports counts");
+                let counter = self
+                    .counter
+                    .as_ref()
+                    .expect("an entry point that reports counts");
                 return entry(number, counter, 0, COUNTER_BYTES);
             }
             binding::REPORT => {
@@ -71,16 +81,17 @@ impl Bindings<'_> {
                 return entry(number, count.buffer(), count.offset(), COUNT_BYTES);
             }
             binding::WORKGROUPS => {
-                let (buffer, offset) = self.workgroups.expect("there is an index count");
-                return entry(number, buffer, offset, WORKGROUPS_BYTES);
+                let workgroups = self.workgroups.as_ref();
+                let (buffer, offset) = workgroups.expect("there is an index count");
+                return entry(number, buffer, *offset, WORKGROUPS_BYTES);
             }
             _ => {
-                let (buffer, offset) = self.uniform;
-                return entry(number, buffer, offset, UNIFORM_BYTES);
+                let (buffer, offset) = &self.uniform;
+                return entry(number, buffer, *offset, UNIFORM_BYTES);
             }
         };
         if bound.bytes == 0 {
-            let dummy = self.dummy.expect("an empty range has a dummy");
+            let dummy = self.dummy.as_ref().expect("an empty range has a dummy");
             return entry(number, dummy, 0, DUMMY_BYTES);
         }
         let range = range.expect("an operand with bytes has a range");

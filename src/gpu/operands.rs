@@ -102,16 +102,21 @@ impl<'a> Operands<'a> {
         range.offset() % self.alignment
     }
 
-    /// The gather of these operands, with the offsets at which they start in their buffers.
-    pub(crate) fn placed<'p>(&self, plan: &'p GatherPlan) -> PlacedGather<'p> {
+    /// The rows of each shard, and the bytes before it.
+    pub(crate) fn placed_shards(&self) -> Vec<Shard> {
         let shard = |shard: &ParamsShard<'_>| Shard {
             rows: shard.rows,
             start: self.start(shard.range),
         };
+        self.shards.iter().map(shard).collect()
+    }
+
+    /// The gather of these operands, with the offsets at which they start in their buffers.
+    pub(crate) fn placed<'p>(&self, plan: &'p GatherPlan) -> PlacedGather<'p> {
         PlacedGather {
             plan,
             types: self.types,
-            shards: self.shards.iter().map(shard).collect(),
+            shards: self.placed_shards(),
             indices_start: self.start(self.indices),
             output_start: self.start(self.output),
             fill_words: self.fill.words,

@@ -1,16 +1,19 @@
 //! Gathers whose GPU objects are made, so that they can be recorded any number of times.
 
+mod kept;
 mod steps;
 
 use std::fmt;
 
+use self::kept::Kept;
 use self::steps::{Step, Workgroups};
+use super::buffers::GatherBuffers;
 use super::cut::Dispatch;
 use super::mask::MaskDispatch;
 use super::operands::Operands;
 use super::pipelines::Pipelines;
 use crate::error::GatherError;
-use crate::plan::GatherPlan;
+use crate::plan::{GatherDims, GatherPlan};
 
 /// A gather with its pipelines, uniforms and bind groups made, ready to record. Made by
 /// [`Gatherer::prepare`](super::Gatherer::prepare).
@@ -24,6 +27,10 @@ use crate::plan::GatherPlan;
 /// ```
 pub struct PreparedGather {
     steps: Vec<Step>,
+    device: wgpu::Device,
+    limits: wgpu::Limits,
+    dims: GatherDims,
+    kept: Kept,
 }
 
 impl PreparedGather {
@@ -36,8 +43,54 @@ impl PreparedGather {
         dispatches: &[Dispatch],
         masks: &[MaskDispatch],
     ) -> Result<Self, GatherError> {
-        let steps = steps::make(pipelines, plan, operands, dispatches, masks)?;
-        Ok(Self { steps })
+        Ok(Self {
+            steps: steps::make(pipelines, plan, operands, dispatches, masks)?,
+            device: pipelines.device.clone(),
+            limits: pipelines.limits.clone(),
+            dims: plan.dims().clone(),
+            kept: Kept::of(operands),
+        })
+    }
+
+    /// Gathers from and into other buffers, of the same plan. Makes only bind groups, so it costs less than another
+    /// [`prepare`](super::Gatherer::prepare). What has been recorded before keeps its buffers.
+    ///
+    /// The ranges may be of other buffers, start elsewhere and be longer. What the dispatches depend on must be as it
+    /// was: types, fill, shards and their rows, which operands are given, each range's distance from an aligned offset
+    /// (the larger of 16 bytes and the device's `min_storage_buffer_offset_alignment`), and whether an operand that is
+    /// read shares a buffer with one that is written.
+    ///
+    /// # Errors
+    ///
+    /// [`GatherError::Rebound`] if any of that differs, and the errors of buffers that `prepare` has. After an error the
+    /// gather is bound as before.
+    ///
+    /// ```
+    /// use wgpu_gather::{ElementTypes, Gather, GatherBuffers, GatherError, Gatherer, wgpu};
+    ///
+    /// # let (device, _queue) = wgpu::Device::noop(&wgpu::DeviceDescriptor::default());
+    /// # let buffer = |size| device.create_buffer(&wgpu::BufferDescriptor {
+    /// #     label: None, size, usage: wgpu::BufferUsages::STORAGE, mapped_at_creation: false,
+    /// # });
+    /// let plan = Gather::new().plan(&[100], &[4])?;
+    /// let (params, indices) = (buffer(400), buffer(16));
+    /// let outputs = [buffer(16), buffer(16)];
+    /// let buffers = GatherBuffers::new(ElementTypes::of::<f32, i32>())
+    ///     .params(params.slice(..))
+    ///     .indices(indices.slice(..))
+    ///     .output(outputs[0].slice(..));
+    /// let mut prepared = Gatherer::new(&device).prepare(&plan, &buffers).expect("valid buffers");
+    /// // The other output of a pair.
+    /// assert!(prepared.rebind(&buffers.output(outputs[1].slice(..))).is_ok());
+    /// let filled = prepared.rebind(&buffers.fill(&1_f32.to_le_bytes()));
+    /// assert!(matches!(filled, Err(GatherError::Rebound { .. })));
+    /// # Ok::<(), wgpu_gather::PlanError>(())
+    /// ```
+    pub fn rebind(&mut self, buffers: &GatherBuffers<'_>) -> Result<(), GatherError> {
+        let bytes = buffers.types.operand_bytes(&self.dims)?;
+        let operands = Operands::checked(buffers, &self.dims, &bytes, &self.limits)?;
+        self.kept.check(&Kept::of(&operands))?;
+        steps::rebind(&mut self.steps, &self.device, &operands)
     }
 
     /// Records the gather as one compute pass.

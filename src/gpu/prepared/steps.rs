@@ -25,6 +25,49 @@ pub(super) struct Step {
     pub(super) pipeline: wgpu::ComputePipeline,
     pub(super) bind_group: wgpu::BindGroup,
     pub(super) workgroups: Workgroups,
+    binds: Binds,
+}
+
+/// What a bind group is made of, but for the operands.
+struct Binds {
+    layout: wgpu::BindGroupLayout,
+    /// The numbers of its bindings.
+    numbers: &'static [u32],
+    bindings: Bindings,
+}
+
+impl Binds {
+    fn make(
+        &self,
+        device: &wgpu::Device,
+        operands: &Operands<'_>,
+    ) -> Result<wgpu::BindGroup, GatherError> {
+        let numbers = self.numbers.iter();
+        let entries: Vec<_> = numbers
+            .map(|&number| self.bindings.entry(operands, number))
+            .collect();
+        scoped(device, || {
+            device.create_bind_group(&wgpu::BindGroupDescriptor {
+                label: Some("wgpu-gather/operands"),
+                layout: &self.layout,
+                entries: &entries,
+            })
+        })
+    }
+}
+
+/// Binds other operands, of which the gather needs the same dispatches. After an error the steps are as before.
+pub(super) fn rebind(
+    steps: &mut [Step],
+    device: &wgpu::Device,
+    operands: &Operands<'_>,
+) -> Result<(), GatherError> {
+    let made = steps.iter().map(|step| step.binds.make(device, operands));
+    let made: Vec<_> = made.collect::<Result<_, _>>()?;
+    for (step, bind_group) in steps.iter_mut().zip(made) {
+        step.bind_group = bind_group;
+    }
+    Ok(())
 }
 
 pub(super) enum Workgroups {
@@ -138,14 +181,12 @@ impl<'a> Maker<'a> {
             let offset = number as u64 * self.stride;
             let dispatch = dispatches.get(number);
             let bound = |of: fn(&Dispatch) -> BoundRange| dispatch.map(of).unwrap_or_default();
-            let shard = dispatch.and_then(|dispatch| self.operands.shards.get(dispatch.shard));
             let bindings = Bindings {
-                operands: self.operands,
-                uniform: (&buffer, offset),
-                dummy: self.dummy.as_ref(),
-                counter: self.counter.as_ref(),
-                workgroups: workgroups.as_ref().map(|buffer| (buffer, offset)),
-                params: shard.map(|shard| shard.range),
+                uniform: (buffer.clone(), offset),
+                dummy: self.dummy.clone(),
+                counter: self.counter.clone(),
+                workgroups: workgroups.as_ref().map(|buffer| (buffer.clone(), offset)),
+                shard: dispatch.map_or(0, |dispatch| dispatch.shard),
                 params_bound: bound(|dispatch| dispatch.params),
                 indices_bound: bound(|dispatch| dispatch.indices),
                 output_bound: bound(|dispatch| dispatch.output),
@@ -184,12 +225,11 @@ impl<'a> Maker<'a> {
             let buffer = scoped(&self.pipelines.device, || self.make_uniforms(&uniforms))?;
             for (number, dispatch) in dispatches.iter().enumerate() {
                 let bindings = Bindings {
-                    operands: self.operands,
-                    uniform: (&buffer, number as u64 * self.stride),
-                    dummy: self.dummy.as_ref(),
+                    uniform: (buffer.clone(), number as u64 * self.stride),
+                    dummy: self.dummy.clone(),
                     counter: None,
                     workgroups: None,
-                    params: None,
+                    shard: 0,
                     params_bound: BoundRange::default(),
                     indices_bound: dispatch.indices,
                     output_bound: BoundRange::default(),
@@ -205,25 +245,20 @@ impl<'a> Maker<'a> {
     fn make_step(
         &self,
         key: PipelineKey,
-        bindings: &Bindings<'_>,
+        bindings: &Bindings,
         workgroups: Workgroups,
     ) -> Result<Step, GatherError> {
-        let device = &self.pipelines.device;
         let pipeline = self.pipelines.get(key)?;
-        let layout = self.pipelines.layout(key)?;
-        let numbers = key.entry_point.bindings().iter();
-        let entries: Vec<_> = numbers.map(|&number| bindings.entry(number)).collect();
-        let bind_group = scoped(device, || {
-            device.create_bind_group(&wgpu::BindGroupDescriptor {
-                label: Some("wgpu-gather/operands"),
-                layout: &layout,
-                entries: &entries,
-            })
-        })?;
+        let binds = Binds {
+            layout: self.pipelines.layout(key)?,
+            numbers: key.entry_point.bindings(),
+            bindings: bindings.clone(),
+        };
         Ok(Step {
             pipeline,
-            bind_group,
+            bind_group: binds.make(&self.pipelines.device, self.operands)?,
             workgroups,
+            binds,
         })
     }
 

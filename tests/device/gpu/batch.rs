@@ -15,6 +15,8 @@ pub(crate) enum Recording {
     Encoder,
     /// By `Gatherer::prepare`, with the prepared gather recorded twice.
     Prepared,
+    /// By `Gatherer::prepare`, with the prepared gather recorded, rebound to other buffers, and recorded again.
+    Rebound,
     /// By `PreparedGather::encode_in_pass`, all samples into one pass.
     Pass,
     /// By `Gatherer::encode`, with all operands in one buffer.
@@ -98,11 +100,26 @@ fn check_batch(gpu: &Gpu, gatherer: &Gatherer, recording: Recording, samples: &[
         counts.write_last(&count_of(at, sample).to_le_bytes());
         masks.reserve(sample.mask().len(), start(4, at % 3));
     }
-    let buffers = Buffers::upload(gpu, &images, recording == Recording::OneBuffer);
-    record(gpu, gatherer, recording, samples, &images, &buffers);
-    let found = buffers.read_back(gpu, &images);
+    let upload = || Buffers::upload(gpu, &images, recording == Recording::OneBuffer);
+    let buffers = upload();
+    let others = (recording == Recording::Rebound).then(upload);
+    let both = [&buffers, others.as_ref().unwrap_or(&buffers)];
+    record(gpu, gatherer, recording, samples, &images, both);
+    for buffers in std::iter::once(&buffers).chain(&others) {
+        check_buffers(gpu, recording, samples, &mut images, buffers);
+    }
+}
 
-    let [_, _, output, reports, _, masks] = &mut images;
+/// Compares every byte of the buffers after the gathers.
+fn check_buffers(
+    gpu: &Gpu,
+    recording: Recording,
+    samples: &[Sample],
+    images: &mut [Image; OPERANDS.len()],
+    buffers: &Buffers,
+) {
+    let found = buffers.read_back(gpu, images);
+    let [_, _, output, reports, _, masks] = images;
     for (at, sample) in samples.iter().enumerate() {
         if recording == Recording::Counted {
             for bytes in gathered_bytes(sample, count_of(at, sample)) {
@@ -239,61 +256,75 @@ fn has_mask(at: usize) -> bool {
     !at.is_multiple_of(3)
 }
 
+/// The ranges of a sample in these buffers.
+fn bound<'b>(
+    (at, sample): (usize, &Sample),
+    recording: Recording,
+    images: &[Image; OPERANDS.len()],
+    buffers: &'b Buffers,
+) -> GatherBuffers<'b> {
+    let range = |operand: usize, len: usize| {
+        let start = (buffers.starts[operand] + images[operand].starts[at]) as u64;
+        let end = (start + len as u64).next_multiple_of(4) + ROOM as u64;
+        buffers.of[operand].slice(start..end)
+    };
+    let mut operands = GatherBuffers::new(ElementTypes {
+        element_bytes: sample.element_bytes as u64,
+        index_kind: sample.index_kind,
+    })
+    .params(range(0, sample.params.len()))
+    .indices(range(1, sample.indices.len()))
+    .output(range(2, output_bytes(sample)));
+    if !sample.fill.is_empty() {
+        operands = operands.fill(&sample.fill);
+    }
+    if recording == Recording::Counted {
+        operands = operands.index_count(range(4, 4));
+    }
+    if has_mask(at) {
+        operands = operands.mask(range(5, sample.mask().len()));
+    }
+    if has_report(sample) {
+        operands = operands.report(range(3, REPORT_BYTES));
+    }
+    operands
+}
+
+/// Records the samples' gathers between the buffers, and with `Rebound` between the others too.
 fn record(
     gpu: &Gpu,
     gatherer: &Gatherer,
     recording: Recording,
     samples: &[Sample],
     images: &[Image; OPERANDS.len()],
-    buffers: &Buffers,
+    [buffers, others]: [&Buffers; 2],
 ) {
-    let range = |operand: usize, at: usize, len: usize| {
-        let start = (buffers.starts[operand] + images[operand].starts[at]) as u64;
-        let end = (start + len as u64).next_multiple_of(4) + ROOM as u64;
-        buffers.of[operand].slice(start..end)
+    let operands = |at: usize, sample: &Sample| bound((at, sample), recording, images, buffers);
+    let prepare = |(at, sample): (usize, &Sample)| {
+        let prepared = gatherer.prepare(&sample.plan, &operands(at, sample));
+        prepared.unwrap_or_else(|error| panic!("{sample}: {error}"))
     };
-    let operands = |at: usize, sample: &Sample| {
-        let operands = GatherBuffers::new(ElementTypes {
-            element_bytes: sample.element_bytes as u64,
-            index_kind: sample.index_kind,
-        })
-        .params(range(0, at, sample.params.len()))
-        .indices(range(1, at, sample.indices.len()))
-        .output(range(2, at, output_bytes(sample)));
-        let operands = match &sample.fill[..] {
-            [] => operands,
-            fill => operands.fill(fill),
-        };
-        let operands = match recording {
-            Recording::Counted => operands.index_count(range(4, at, 4)),
-            _ => operands,
-        };
-        let operands = match has_mask(at) {
-            true => operands.mask(range(5, at, sample.mask().len())),
-            false => operands,
-        };
-        if has_report(sample) {
-            operands.report(range(3, at, REPORT_BYTES))
-        } else {
-            operands
-        }
-    };
+    let samples = || samples.iter().enumerate();
     let mut encoder = gpu.device().create_command_encoder(&Default::default());
     match recording {
         Recording::Encoder | Recording::OneBuffer | Recording::Gaps => {
-            for (at, sample) in samples.iter().enumerate() {
+            for (at, sample) in samples() {
                 let result = gatherer.encode(&mut encoder, &sample.plan, &operands(at, sample));
                 assert_eq!(result, Ok(()), "{sample}");
             }
         }
         Recording::Prepared | Recording::Counted => {
-            let prepare = |(at, sample): (usize, &Sample)| {
-                gatherer
-                    .prepare(&sample.plan, &operands(at, sample))
-                    .unwrap()
-            };
-            let prepared: Vec<_> = samples.iter().enumerate().map(prepare).collect();
+            let prepared: Vec<_> = samples().map(prepare).collect();
             for gather in prepared.iter().chain(&prepared) {
+                gather.encode(&mut encoder);
+            }
+        }
+        Recording::Rebound => {
+            for (at, sample) in samples() {
+                let mut gather = prepare((at, sample));
+                gather.encode(&mut encoder);
+                let others = bound((at, sample), recording, images, others);
+                assert_eq!(gather.rebind(&others), Ok(()), "{sample}");
                 gather.encode(&mut encoder);
             }
         }
@@ -302,12 +333,8 @@ fn record(
                 label: Some("an app's own pass"),
                 timestamp_writes: None,
             });
-            for (at, sample) in samples.iter().enumerate() {
-                let gather = gatherer.prepare(&sample.plan, &operands(at, sample));
-                match gather {
-                    Ok(gather) => gather.encode_in_pass(&mut pass),
-                    Err(error) => panic!("{sample}: {error}"),
-                }
+            for (at, sample) in samples() {
+                prepare((at, sample)).encode_in_pass(&mut pass);
             }
         }
     }

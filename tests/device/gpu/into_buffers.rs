@@ -63,10 +63,11 @@ struct Way {
     few_bindings: bool,
 }
 
-const WAYS: [Way; 8] = [
+const WAYS: [Way; 9] = [
     Way::new(true, Recording::Encoder),
     Way::new(true, Recording::Prepared),
     Way::new(true, Recording::Pass),
+    Way::new(false, Recording::Rebound),
     Way::new(true, Recording::OneBuffer),
     Way {
         few_bindings: true,

@@ -8,6 +8,7 @@ mod limits;
 mod mask;
 mod operands;
 mod ranges;
+mod rebind;
 mod report;
 mod sharing;
 mod tensors;

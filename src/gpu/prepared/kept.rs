@@ -1,0 +1,106 @@
+//! What the operands of a prepared gather keep when its buffers change.
+
+use crate::element::ElementTypes;
+use crate::error::{GatherError, Operand};
+use crate::gpu::cut::Shard;
+use crate::gpu::fill::FillPattern;
+use crate::gpu::operands::Operands;
+
+/// What the dispatches depend on, besides the plan. Starts are bytes from the last aligned offset on.
+#[derive(PartialEq)]
+pub(super) struct Kept {
+    types: ElementTypes,
+    fill: FillPattern,
+    shards: Vec<Shard>,
+    indices_start: u64,
+    output_start: u64,
+    mask_start: Option<u64>,
+    has_report: bool,
+    has_index_count: bool,
+    /// True if operands that are read share buffers with those that are written: in the gather, and in the mask.
+    are_shared: [bool; 2],
+}
+
+impl Kept {
+    pub(super) fn of(operands: &Operands<'_>) -> Self {
+        Self {
+            types: operands.types,
+            fill: operands.fill,
+            shards: operands.placed_shards(),
+            indices_start: operands.start(operands.indices),
+            output_start: operands.start(operands.output),
+            mask_start: operands.mask.map(|mask| operands.start(mask)),
+            has_report: operands.report.is_some(),
+            has_index_count: operands.index_count.is_some(),
+            are_shared: [operands.aliased, operands.mask_aliased],
+        }
+    }
+
+    /// Checks that other operands have the same, and names the first difference.
+    pub(super) fn check(&self, other: &Self) -> Result<(), GatherError> {
+        if self == other {
+            return Ok(());
+        }
+        let both = self.properties().into_iter().zip(other.properties());
+        let (property, kept, found) = both
+            .map(|((property, kept), (_, found))| (property, kept, found))
+            .find(|(_, kept, found)| kept != found)
+            .expect("properties that are equal are of equal operands");
+        Err(GatherError::Rebound {
+            property,
+            expected: kept,
+            found,
+        })
+    }
+
+    /// Each property with its value, as words. Up to the first difference, both sides have the same properties.
+    fn properties(&self) -> Vec<(String, String)> {
+        let start = |operand: Operand, start: u64| {
+            let property = format!("the bytes of {operand} after an aligned offset");
+            (property, start.to_string())
+        };
+        let given = |operand: Operand, is_given: bool| {
+            let value = if is_given { "given" } else { "not given" };
+            (operand.to_string(), value.to_owned())
+        };
+        let fill = &self.fill.pattern[..self.fill.words as usize];
+        let mut properties = vec![
+            (
+                "the bytes of an element".to_owned(),
+                self.types.element_bytes.to_string(),
+            ),
+            (
+                "the type of indices".to_owned(),
+                self.types.index_kind.to_string(),
+            ),
+            ("the words of the fill".to_owned(), format!("{fill:x?}")),
+            (
+                "the number of params shards".to_owned(),
+                self.shards.len().to_string(),
+            ),
+        ];
+        for (number, shard) in self.shards.iter().enumerate() {
+            let operand = match self.shards.len() {
+                1 => Operand::Params,
+                _ => Operand::ParamsShard(number),
+            };
+            properties.push((format!("the rows of {operand}"), shard.rows.to_string()));
+            properties.push(start(operand, shard.start));
+        }
+        properties.extend([
+            start(Operand::Indices, self.indices_start),
+            start(Operand::Output, self.output_start),
+            given(Operand::Report, self.has_report),
+            given(Operand::IndexCount, self.has_index_count),
+            given(Operand::Mask, self.mask_start.is_some()),
+            start(Operand::Mask, self.mask_start.unwrap_or(0)),
+        ]);
+        let of_mask = "a buffer that indices share with the mask";
+        let of_gather = "a buffer that operands share with the output or the report";
+        for (property, is_shared) in [of_gather, of_mask].into_iter().zip(self.are_shared) {
+            let value = if is_shared { "there" } else { "not there" };
+            properties.push((property.to_owned(), value.to_owned()));
+        }
+        properties
+    }
+}

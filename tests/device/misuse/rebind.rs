@@ -1,0 +1,240 @@
+//! Other buffers of a prepared gather: what may differ, and what may not.
+
+use std::sync::atomic::Ordering;
+
+use wgpu_gather::{
+    ElementTypes, GatherBuffers, GatherError, GatherNd, Operand, PreparedGather, wgpu,
+};
+
+use super::{App, STORAGE, Set, adapter, plan};
+
+/// Ranges of one large buffer for each operand of [`plan`], each with its start.
+#[derive(Clone, Copy)]
+struct Ranges<'a> {
+    types: ElementTypes,
+    of: [(&'a wgpu::Buffer, u64); 6],
+    has_report: bool,
+    has_mask: bool,
+    has_count: bool,
+}
+
+const PARAMS: usize = 0;
+const INDICES: usize = 1;
+const OUTPUT: usize = 2;
+const REPORT: usize = 3;
+const MASK: usize = 4;
+const COUNT: usize = 5;
+
+impl<'a> Ranges<'a> {
+    fn new(buffers: &'a [wgpu::Buffer; 6]) -> Self {
+        Self {
+            types: ElementTypes::of::<f32, i32>(),
+            of: buffers.each_ref().map(|buffer| (buffer, 0)),
+            has_report: true,
+            has_mask: true,
+            has_count: true,
+        }
+    }
+
+    fn starting(mut self, operand: usize, start: u64) -> Self {
+        self.of[operand].1 = start;
+        self
+    }
+
+    fn sharing(mut self, operand: usize, with: usize, start: u64) -> Self {
+        self.of[operand] = (self.of[with].0, start);
+        self
+    }
+
+    fn bound(self) -> GatherBuffers<'a> {
+        let range = |operand: usize| {
+            let (buffer, start) = self.of[operand];
+            buffer.slice(start..)
+        };
+        let mut bound = GatherBuffers::new(self.types)
+            .params(range(PARAMS))
+            .indices(range(INDICES))
+            .output(range(OUTPUT));
+        if self.has_report {
+            bound = bound.report(range(REPORT));
+        }
+        if self.has_mask {
+            bound = bound.mask(range(MASK));
+        }
+        if self.has_count {
+            bound = bound.index_count(range(COUNT));
+        }
+        bound
+    }
+}
+
+fn buffers(app: &App) -> [wgpu::Buffer; 6] {
+    [(); 6].map(|()| app.buffer(4096, STORAGE))
+}
+
+/// The commands of the gather use these buffers: after they are destroyed, the commands cannot be submitted.
+#[track_caller]
+fn assert_bound_to(app: &App, gather: &PreparedGather, buffers: &[wgpu::Buffer]) {
+    let mut encoder = app.device.create_command_encoder(&Default::default());
+    gather.encode(&mut encoder);
+    buffers.iter().for_each(wgpu::Buffer::destroy);
+    app.queue.submit([encoder.finish()]);
+    assert_eq!(app.errors.swap(0, Ordering::Relaxed), 1);
+}
+
+#[test]
+fn other_buffers_and_offsets_are_bound() {
+    let app = App::new();
+    let [old, new] = [(); 2].map(|()| buffers(&app));
+    let bound = Ranges::new(&old).bound();
+    let mut gather = app.gatherer.prepare(&plan(), &bound).unwrap();
+    let mut recorded = app.device.create_command_encoder(&Default::default());
+    gather.encode(&mut recorded);
+    let ranges = Ranges::new(&new).starting(PARAMS, 512);
+    let ranges = ranges.starting(OUTPUT, 256).starting(COUNT, 1024);
+    assert_eq!(gather.rebind(&ranges.bound()), Ok(()));
+    app.queue.submit([recorded.finish()]);
+    assert_eq!(app.errors.load(Ordering::Relaxed), 0);
+    // The old buffers are not used any more.
+    old.iter().for_each(wgpu::Buffer::destroy);
+    let mut encoder = app.device.create_command_encoder(&Default::default());
+    gather.encode(&mut encoder);
+    app.queue.submit([encoder.finish()]);
+    app.assert_handler_heard_nothing();
+    assert_bound_to(&app, &gather, &new);
+}
+
+#[test]
+fn what_the_dispatches_depend_on_is_kept() {
+    let app = App::new();
+    let [old, new] = [(); 2].map(|()| buffers(&app));
+    let same = Ranges::new(&new);
+    let mut gather = app
+        .gatherer
+        .prepare(&plan(), &Ranges::new(&old).bound())
+        .unwrap();
+    let mut refused = |buffers: &GatherBuffers<'_>, property: &str, expected: &str, found: &str| {
+        let error = gather.rebind(buffers).unwrap_err();
+        let text = format!("a prepared gather must keep {property}: {expected}, found {found}");
+        assert_eq!(error.to_string(), text);
+        assert!(matches!(error, GatherError::Rebound { .. }));
+    };
+    for (types, property, expected, found) in [
+        (
+            ElementTypes::of::<u16, i32>(),
+            "the bytes of an element",
+            "4",
+            "2",
+        ),
+        (
+            ElementTypes::of::<f32, i64>(),
+            "the type of indices",
+            "i32",
+            "i64",
+        ),
+        (
+            ElementTypes::of::<f32, u32>(),
+            "the type of indices",
+            "i32",
+            "u32",
+        ),
+    ] {
+        refused(&Ranges { types, ..same }.bound(), property, expected, found);
+    }
+    let filled = same.bound().fill(&[1, 0, 0, 0]);
+    refused(&filled, "the words of the fill", "[0]", "[1]");
+    for (operand, name) in [
+        (PARAMS, "params"),
+        (INDICES, "indices"),
+        (OUTPUT, "output"),
+        (MASK, "mask"),
+    ] {
+        let property = format!("the bytes of {name} after an aligned offset");
+        refused(&same.starting(operand, 260).bound(), &property, "0", "4");
+    }
+    let mut without = same;
+    without.has_report = false;
+    refused(&without.bound(), "report", "given", "not given");
+    without = same;
+    without.has_count = false;
+    refused(&without.bound(), "index count", "given", "not given");
+    without = same;
+    without.has_mask = false;
+    refused(&without.bound(), "mask", "given", "not given");
+    let shards = [(4, new[PARAMS].slice(..)), (6, new[PARAMS].slice(256..))];
+    refused(
+        &same.bound().params_shards(&shards),
+        "the number of params shards",
+        "1",
+        "2",
+    );
+    refused(
+        &same.sharing(OUTPUT, PARAMS, 1024).bound(),
+        "a buffer that operands share with the output or the report",
+        "not there",
+        "there",
+    );
+    refused(
+        &same.sharing(MASK, INDICES, 1024).bound(),
+        "a buffer that indices share with the mask",
+        "not there",
+        "there",
+    );
+    new.iter().for_each(wgpu::Buffer::destroy);
+    assert_bound_to(&app, &gather, &old);
+}
+
+#[test]
+fn shards_keep_their_rows() {
+    let app = App::new();
+    let [old, new] = [(); 2].map(|()| buffers(&app));
+    let plan = GatherNd::new().plan(&[10, 2], &[4, 1]).unwrap();
+    let shards = [(6, old[PARAMS].slice(..)), (4, old[MASK].slice(..))];
+    let bound = GatherBuffers::new(ElementTypes::of::<f32, i32>())
+        .indices(old[INDICES].slice(..))
+        .output(old[OUTPUT].slice(..));
+    let prepared = app.gatherer.prepare(&plan, &bound.params_shards(&shards));
+    let mut gather = prepared.unwrap();
+    let shards = [(5, new[PARAMS].slice(..)), (5, new[MASK].slice(..))];
+    let other = GatherBuffers::new(ElementTypes::of::<f32, i32>())
+        .params_shards(&shards)
+        .indices(new[INDICES].slice(..))
+        .output(new[OUTPUT].slice(..));
+    let error = gather.rebind(&other).unwrap_err();
+    let text = "a prepared gather must keep the rows of params shard 0: 6, found 5";
+    assert_eq!(error.to_string(), text);
+}
+
+#[test]
+fn mistakes_are_the_errors_of_prepare() {
+    let adapter = adapter(wgpu::Limits::unlimited());
+    let [app, other] = [(); 2].map(|()| App::on(&adapter, wgpu::Limits::default()));
+    let set = Set::new(&app);
+    let mut gather = app.gatherer.prepare(&plan(), &set.bound()).unwrap();
+    let short = app.buffer(12, STORAGE);
+    let unusable = app.buffer(256, wgpu::BufferUsages::COPY_DST);
+    let foreign = other.buffer(256, STORAGE);
+    let destroyed = app.buffer(256, STORAGE);
+    destroyed.destroy();
+    for operand in Set::OPERANDS {
+        for wrong in [&short, &unusable, &foreign, &destroyed] {
+            let bound = set.bound_but(operand, wrong.slice(..));
+            let expected = app.gatherer.prepare(&plan(), &bound).unwrap_err();
+            let found = gather.rebind(&bound).unwrap_err();
+            assert_eq!(
+                std::mem::discriminant(&found),
+                std::mem::discriminant(&expected),
+                "{operand}: {found}"
+            );
+        }
+    }
+    let misaligned = set.bound_but(Operand::Output, set.output.slice(2..));
+    assert!(gather.rebind(&misaligned).is_err());
+    app.assert_handler_heard_nothing();
+    other.assert_handler_heard_nothing();
+    // The old buffers are still bound.
+    let mut encoder = app.device.create_command_encoder(&Default::default());
+    gather.encode(&mut encoder);
+    app.queue.submit([encoder.finish()]);
+    app.assert_handler_heard_nothing();
+}
