@@ -70,13 +70,15 @@ fn copy_bytes(workgroup: vec3<u32>, local: u32) -> BadRows {
         if first >= LANE_WORDS * 4u {
             break;
         }
-        let source = source_row_of(output_row_of(row));
-        bad_rows = with_row(bad_rows, source, (row_at >= at) & source.written & !source.in_range);
-        if source.written {
-            let end = min(max(row_at + gather.units, at) - at, LANE_WORDS * 4u);
-            let bytes = (1u << end) - (1u << first);
-            values |= slice_words(source, at - row_at) & bits_of(bytes);
-            written |= bytes;
+        let end = min(max(row_at + gather.units, at) - at, LANE_WORDS * 4u);
+        if first < end {
+            let source = source_row_of(output_row_of(row));
+            bad_rows = with_row(bad_rows, source, (row_at >= at) & source.written & !source.in_range);
+            if source.written {
+                let bytes = (1u << end) - (1u << first);
+                values |= slice_words(source, at - row_at) & bits_of(bytes);
+                written |= bytes;
+            }
         }
     }
     let bits = bits_of(written);

@@ -98,8 +98,8 @@ struct BadRowCounter {
     first_complement: atomic<u32>,
 }
 
-// Words of an index value, 0 if a word holds several values; and values of an index row, 1 or 2, 0 to read the uniform.
-// general.wgsl reads the uniform instead of both.
+// Words of an index value, 0 if a word holds several; and values of an index row, 0 for any number of any type, which
+// are extended to two words. general.wgsl reads the uniform instead of both.
 override INDEX_WORDS: u32 = 1u;
 override DEPTH: u32 = 1u;
 // 1 for a gather_elements with element dims; general.wgsl reads the uniform instead.

@@ -35,6 +35,7 @@ fn copy_four_rows(workgroup: vec3<u32>, local: u32) -> BadRows {
     let to_b = to_row(first, gather.lane_step);
     let to_c = to_row(first, 2u * gather.lane_step);
     let to_d = to_row(first, 3u * gather.lane_step);
+    // Index rows of a batch follow those of the batch before. `counts` stands for the outer coordinate.
     let index_row = gather.first_n + workgroup.z * gather.index_count + first;
     let a = source_row_of(OutputRow(index_row, block, 0u, 0u));
     let b = source_row_of(OutputRow(index_row + to_b, block, 0u, 0u));
@@ -42,9 +43,9 @@ fn copy_four_rows(workgroup: vec3<u32>, local: u32) -> BadRows {
     let d = source_row_of(OutputRow(index_row + to_d, block, 0u, 0u));
     let counts = (unit | outer) == 0u;
     let of_a = with_row(BadRows(), a, counts & !a.held);
-    let of_b = with_row(of_a, b, counts & !b.held && to_b > 0u);
-    let of_c = with_row(of_b, c, counts & !c.held && to_c > 0u);
-    let of_d = with_row(of_c, d, counts & !d.held && to_d > 0u);
+    let of_b = with_row(of_a, b, (counts & !b.held) && to_b > 0u);
+    let of_c = with_row(of_b, c, (counts & !c.held) && to_c > 0u);
+    let of_d = with_row(of_c, d, (counts & !d.held) && to_d > 0u);
     // In reverse: a compiler that waits for the load that is used first has then issued all four.
     let unit_d = params[params_at(unit, d)];
     let unit_c = params[params_at(unit, c)];

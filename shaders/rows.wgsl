@@ -4,18 +4,17 @@
 
 fn copy_rows(workgroup: vec3<u32>, local: u32) -> BadRows {
     let lane = slot_and_unit(local);
-    let unit = lane.y;
     let row = number_of(workgroup) * gather.workgroup_rows + lane.x;
     if (lane.x >= gather.workgroup_rows) | (row >= gather.rows) {
         return BadRows();
     }
     let source = source_row_of(output_row_of(row));
     if source.written {
-        let absent = select(absent_unit(unit), Unit(), source.in_range);
-        output[gather.output_start + row * gather.output_stride + unit] =
-            select(absent, params[params_at(unit, source)], source.held);
+        let absent = select(absent_unit(lane.y), Unit(), source.in_range);
+        output[gather.output_start + row * gather.output_stride + lane.y] =
+            select(absent, params[params_at(lane.y, source)], source.held);
     }
-    return with_row(BadRows(), source, (unit == 0u) & source.written & !source.in_range);
+    return with_row(BadRows(), source, (lane.y == 0u) & source.written & !source.in_range);
 }
 
 @compute @workgroup_size(WORKGROUP_SIZE)

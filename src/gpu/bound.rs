@@ -35,9 +35,10 @@ pub(crate) fn alignment(limits: &wgpu::Limits) -> u64 {
     u64::from(limits.min_storage_buffer_offset_alignment.max(16))
 }
 
-/// The most bytes of a binding: the device's limit, and fewer than 2^32, since the shader counts them in 32 bits.
+/// The most bytes of a binding: the device's limit, and at most 2^32 - 64, since the shader counts bytes in 32 bits and
+/// adds up to 63.
 pub(crate) fn binding_bytes(limits: &wgpu::Limits) -> u64 {
-    limits.max_storage_buffer_binding_size.min(u32::MAX.into()) & !3
+    limits.max_storage_buffer_binding_size.min((1 << 32) - 64) & !3
 }
 
 /// The largest power of two that divides all `numbers` and `most`.

@@ -13,10 +13,10 @@ const MAX_WORD_ROWS: u64 = 1 << 31;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum FindRows {
     /// Index rows of depth 1 or 2 that select among at most 2^31 rows, by indices that are compared without a branch:
-    /// shaders/index_rows.wgsl and packed.wgsl. `index_words` are the words of an index value, 0 if a word holds several
-    /// and the depth is 1.
+    /// shaders/index_rows.wgsl and packed.wgsl. `index_words` are the words of an index value, 0 if a word holds several:
+    /// the depth is then 1.
     Words { index_words: u32, depth: u32 },
-    /// As `Words`, for index rows of any depth from 2 on and indices of any type, value by value.
+    /// As `Words`, for index rows of three to eight values, or of two of 8 or 16 bits: they are read one by one.
     Deep,
     /// As `Words`, for a gather_elements of 32 or 64-bit indices, whose output rows are laid out in element dims.
     Elements { index_words: u32 },

@@ -5,9 +5,9 @@
 //!
 //! | slices | output rows | index rows | kernel |
 //! |---|---|---|---|
-//! | 1, 2 or 4 bytes, none in two words, no gaps | whole lanes of blocks that are bound whole | in words, of 32 or 64 bits | `packed` |
+//! | 1, 2 or 4 bytes, none in two words, no gaps | whole lanes of blocks that are bound whole | of one or two values of 32 or 64 bits, in words | `packed` |
 //! | 4 bytes, as above | as above, of a gather_elements; a lane's are neighbours in the innermost dim | in words | `packed` |
-//! | up to 256 units | of one block, or of whole blocks of at least 1,024 units; the blocks are bound whole, and there are 2^15 lanes of four rows | of one or two values in words | `four_rows` |
+//! | up to 256 units | of one block, or of whole blocks of one batch or whole batches, of at least 1,024 units each, that a grid can number; the blocks are bound whole, and there are 2^15 lanes of four rows | of one value in words, or of two of 32 or 64 bits | `four_rows` |
 //! | up to 256 units | any; of a gather_elements with units of 4 bytes in words | any | `rows` |
 //! | more units | any; of a gather_elements by `general` | of one value of 32 or 64 bits, or by `general` | `long` |
 //! | at least 16 bytes that are no whole units | any, with a fill that repeats in 4 bytes, without an index count | as above, not by `general` | `bytes`, four words a lane |
@@ -174,7 +174,7 @@ impl Sizes {
         };
         let shares = Kernel::FourRows(unit).shares(self.index_count, self.bytes, 0);
         outer.max(batches).max(shares.workgroups) <= self.max_grid_width
-            && self.index_count * (self.bytes / unit.bytes()) >= MIN_BLOCK_UNITS
+            && are_worth_workgroups(self.index_count, self.bytes, unit)
     }
 
     /// True if a lane writes four words of the output, which may hold bytes of two slices.
@@ -189,6 +189,12 @@ impl Sizes {
             && self.fill_words == 1
             && !self.is_indirect
     }
+}
+
+/// True if blocks of so many slices fill workgroups of `FourRows` of their own.
+pub(crate) fn are_worth_workgroups(index_count: u64, slice_bytes: u64, unit: Unit) -> bool {
+    let units = slice_bytes / unit.bytes();
+    units <= MAX_ROWS_UNITS && index_count.saturating_mul(units) >= MIN_BLOCK_UNITS
 }
 
 /// The slices of `slice_bytes` bytes that a lane of `Packed` copies; `None` for slices that it never copies.

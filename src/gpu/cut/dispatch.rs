@@ -20,7 +20,7 @@ pub(crate) struct Dispatch {
     pub(crate) shares: Shares,
     /// The width, the height and the depth of the grid, in workgroups.
     pub(crate) workgroups: [u32; 3],
-    /// True if each row of the grid is a block, and each depth of it a batch.
+    /// True if workgroup.y numbers the blocks of a batch, and workgroup.z the batches.
     pub(crate) has_block_grid: bool,
     pub(crate) output_rows: (u64, u64),
     /// The params rows that are bound, counted over all blocks.

@@ -1,7 +1,8 @@
 //! The tiles of a cut: chunks of the output, and the windows of params that each may need.
 
 use super::{Cut, MAX_COUNT, Tile};
-use crate::gpu::kernel::packed_rows;
+use crate::gpu::find_rows::FindRows;
+use crate::gpu::kernel::{Unit, are_worth_workgroups, packed_rows};
 
 /// The shader numbers the rows of a block modulo this number.
 const ROW_NUMBERS: u64 = 1 << u32::BITS;
@@ -51,10 +52,10 @@ impl Cut<'_> {
                 block_end.min(start + self.index_rows_in_binding(first + n))
             });
         }
-        if end - end % index_count > start {
-            // The next chunk then starts with a block.
-            end -= end % index_count;
-        } else if let Some(lane_rows) = packed_rows(self.slice_bytes)
+        if let Some(whole) = self.whole_blocks_end((start, end), index_count) {
+            end = whole;
+        } else if !end.is_multiple_of(index_count)
+            && let Some(lane_rows) = packed_rows(self.slice_bytes)
             && end - start > lane_rows
         {
             // The next chunk then starts with a vector of indices and of output.
@@ -72,6 +73,20 @@ impl Cut<'_> {
             params_rows: self.rows_of_blocks(start, end),
             piece,
         }
+    }
+
+    /// The end of the whole batches, or else of the whole blocks of a batch, in rows `start..end`, of which a block has
+    /// `block_rows`. The rows after it then start with a block. `None` if nothing is gained or no block is whole.
+    fn whole_blocks_end(&self, (start, end): (u64, u64), block_rows: u64) -> Option<u64> {
+        let unit = Unit::of(self.slice_alignment, self.fill_words)?;
+        let is_worth = matches!(self.find, FindRows::Words { .. })
+            && are_worth_workgroups(self.dims.index_count, self.slice_bytes, unit);
+        let batch_rows = self.dims.outer_size * block_rows;
+        let whole = match start.is_multiple_of(batch_rows) && end - start >= batch_rows {
+            true => end - end % batch_rows,
+            false => (end - end % block_rows).min((start / batch_rows + 1) * batch_rows),
+        };
+        (is_worth && start.is_multiple_of(block_rows) && whole > start).then_some(whole)
     }
 
     /// Index rows from index row `first` on that a binding holds.
@@ -138,10 +153,11 @@ impl Cut<'_> {
         let start = held.start + (row - held.first_row) * self.params_stride + piece;
         let rows = self.rows_in_binding(start, self.params_stride, self.slice_bytes);
         let end = (row + rows).min(held.end_row);
-        let whole_blocks_end = end - end % self.block_rows();
-        // The next window then starts with a block.
-        match end < held.end_row && whole_blocks_end > row {
-            true => whole_blocks_end,
+        match end < held.end_row {
+            true => {
+                let whole = self.whole_blocks_end((row, end), self.block_rows());
+                whole.unwrap_or(end)
+            }
             false => end,
         }
     }

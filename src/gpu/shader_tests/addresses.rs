@@ -12,7 +12,7 @@ use crate::index::IndexKind::{self, I32, I64, U32, U64};
 use crate::{Gather, GatherElements, GatherNd, GatherPlan};
 
 /// Most bytes of a binding: whole words that 32 bits can count.
-const MOST: u64 = u32::MAX as u64 - 3;
+const MOST: u64 = (1 << 32) - 64;
 
 /// The index at a position: the first or the last entry of its dim, one out of range, or a random one.
 fn index(dims: &[u64], kind: IndexKind, at: u64) -> i128 {
@@ -123,13 +123,20 @@ fn params_that_end_near_4_gib_are_gathered() {
     check(
         false,
         &[
-            (gather(&[1_431_655_764, 3], &[1000]), 1, I32, Kernel::Bytes),
-            (gather(&[357_913_941, 3], &[1000]), 4, I64, WORDS),
-            (gather(&[(1 << 28) - 1], &[1000]), 16, U32, VEC4),
+            (gather(&[1_431_655_744, 3], &[1000]), 1, I32, Kernel::Bytes),
+            (gather(&[1, 4_294_967_231], &[2]), 1, I32, Kernel::FourWords),
+            (
+                gather(&[226_050_906, 19], &[1000]),
+                1,
+                I64,
+                Kernel::FourWords,
+            ),
+            (gather(&[357_913_936, 3], &[1000]), 4, I64, WORDS),
+            (gather(&[(1 << 28) - 4], &[1000]), 16, U32, VEC4),
             (gather(&[1_047_552, 1025], &[7]), 4, I32, LONG_WORDS),
             (gather(&[261_888, 1025], &[7]), 16, I32, LONG_VEC4),
-            (gather(&[(1 << 30) - 1], &[1040]), 4, I32, packed(4)),
-            (gather(&[(1 << 31) - 2], &[1040]), 2, I32, packed(2)),
+            (gather(&[(1 << 30) - 16], &[1040]), 4, I32, packed(4)),
+            (gather(&[(1 << 31) - 32], &[1040]), 2, I32, packed(2)),
             (gather(&[1 << 31], &[1040]), 1, I32, packed(1)),
         ],
     );
@@ -159,20 +166,20 @@ fn blocks_that_end_near_4_gib_are_gathered() {
         false,
         &[
             (
-                along(1, 1, &[2, 715_827_882, 3], &[2, 100]),
+                along(1, 1, &[2, 715_827_872, 3], &[2, 100]),
                 1,
                 I32,
                 Kernel::Bytes,
             ),
-            (along(1, 1, &[2, 134_217_727], &[2, 1000]), 16, I32, VEC4),
+            (along(1, 1, &[2, 134_217_726], &[2, 1000]), 16, I32, VEC4),
             (along(0, 1, &[3, 349_184, 1025], &[5]), 4, I32, LONG_WORDS),
             (
-                along(1, 1, &[2, 536_870_911], &[2, 1040]),
+                along(1, 1, &[2, 536_870_904], &[2, 1040]),
                 4,
                 I64,
                 packed(4),
             ),
-            (along(0, 1, &[2, 1_073_741_823], &[1040]), 2, I32, packed(2)),
+            (along(0, 1, &[2, 1_073_741_808], &[1040]), 2, I32, packed(2)),
             (along(0, 1, &[4, 536_870_912], &[1040]), 1, I32, packed(1)),
             (along(0, 1, &[1_000_003, 5], &[1070]), 16, I32, VEC4),
             (along(0, 1, &[1 << 24, 3, 3], &[85]), 1, I32, Kernel::Bytes),

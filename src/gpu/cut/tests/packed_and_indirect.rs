@@ -83,31 +83,69 @@ fn windows_and_small_blocks_take_one_row_a_lane() {
     assert_eq!(lane_rows(&gather(&[9, 16], &[(1 << 15) - 4]), &whole), [1]);
 }
 
-/// Chunks of the output and windows of params end with blocks, where a binding holds several.
-#[test]
-fn bindings_hold_whole_blocks() {
-    // Room for 3,700 rows of 64 bytes.
+/// The output and params rows of dispatches of slices of 64 bytes, by bindings that hold 3,700 of them.
+fn rows_of_dispatches(plan: &GatherPlan) -> Vec<[(u64, u64); 2]> {
     let limits = wgpu::Limits {
         max_storage_buffer_binding_size: 3_700 * 64,
         ..Default::default()
     };
-    for (params, index_count) in [([7, 100, 16], 1000), ([7, 1000, 16], 100)] {
+    let cut = cut(plan, 4, &limits);
+    let mut found = Vec::new();
+    for dispatch in cut.dispatches() {
+        assert_fits(&cut, &dispatch, &limits, plan);
+        found.push([dispatch.output_rows, dispatch.params_rows]);
+    }
+    found
+}
+
+/// Chunks of the output and windows of params end with blocks, where a binding holds several.
+#[test]
+fn bindings_hold_whole_blocks() {
+    for (params, index_count) in [([7, 100, 16], 1000), ([7, 1000, 16], 300)] {
         let plan = Gather::new().axis(1).plan(&params, &[index_count]);
-        let plan = plan.expect("a valid shape");
-        let cut = cut(&plan, 4, &limits);
-        let mut found = Vec::new();
-        for dispatch in cut.dispatches() {
-            assert_fits(&cut, &dispatch, &limits, &plan);
-            found.push((dispatch.output_rows, dispatch.params_rows));
-        }
+        let found = rows_of_dispatches(&plan.expect("a valid shape"));
+        let [output_rows, params_rows] = [index_count, params[1]].map(|count| count as u64);
         let blocks = [(0, 3), (3, 6), (6, 7)];
-        let rows = |count: usize| {
-            let count = count as u64;
-            blocks.map(move |(start, end)| (start * count, end * count))
-        };
-        let expected: Vec<_> = std::iter::zip(rows(index_count), rows(params[1])).collect();
+        let expected = blocks.map(|(start, end)| {
+            [output_rows, params_rows].map(|count| (start * count, end * count))
+        });
         assert_eq!(found, expected);
     }
+    // Small blocks are cut where a binding ends.
+    let plan = Gather::new().axis(1).plan(&[70, 9, 16], &[100]);
+    let found = rows_of_dispatches(&plan.expect("a valid shape"));
+    assert_eq!(found[0][0], (0, 3700));
+}
+
+/// Whole batches, or blocks of one batch.
+#[test]
+fn bindings_hold_whole_batches() {
+    let of = |outer: usize, index_count: usize| {
+        let gather = Gather::new().batch_dims(1).axis(2);
+        let plan = gather.plan(&[4, outer, 9, 16], &[4, index_count]);
+        let found = rows_of_dispatches(&plan.expect("a valid shape"));
+        let rows = index_count as u64;
+        let in_blocks = found.into_iter().map(|[(start, end), _]| {
+            assert_eq!((start % rows, end % rows), (0, 0));
+            (start / rows, end / rows)
+        });
+        in_blocks.collect::<Vec<_>>()
+    };
+    // Room for seven blocks: two batches of three, or five and one more.
+    assert_eq!(of(3, 500), [(0, 6), (6, 12)]);
+    assert_eq!(
+        of(8, 500),
+        [
+            (0, 7),
+            (7, 8),
+            (8, 15),
+            (15, 16),
+            (16, 23),
+            (23, 24),
+            (24, 31),
+            (31, 32)
+        ]
+    );
 }
 
 #[test]
