@@ -3,7 +3,9 @@
 use std::ops::Range;
 
 use super::copy::{Prefetch, Slices, copy};
+use super::cursor::Cursor;
 use super::index_rows::{IndexRows, NOT_HELD, SelectedRows};
+use super::stretches::CopyStretches;
 use crate::error::RunError;
 use crate::index::{GatherIndex, IndexValues, by_index_type};
 use crate::memory::{Byte, SliceBytes, bytes};
@@ -142,10 +144,44 @@ impl<I: GatherIndex> Execution<'_, I> {
             self.copy_or_fill(indices, rows.len(), output)
         } else if let Some(indices) = self.index_rows.as_rows::<2>(rows.clone()) {
             self.copy_or_fill(indices, rows.len(), output)
+        } else if let Some(copy) = self.index_rows.copy_of_stretches(&self.slices) {
+            self.copy_stretches(copy, rows.clone(), output)
         } else {
             self.locate_and_copy(rows.clone(), output)
         };
         bad.map(|row| rows.start + row)
+    }
+
+    /// Gathers output rows stretch by stretch.
+    fn copy_stretches(
+        &self,
+        copy: CopyStretches<I>,
+        rows: Range<usize>,
+        output: &mut [Byte],
+    ) -> Option<usize> {
+        let (dims, slice) = (self.plan.dims(), self.slices.bytes.slice);
+        let (mut cursor, mut done) = (Cursor::at(dims, rows.start as u64), 0);
+        while done < rows.len() {
+            let stretches = self.index_rows.stretches(&cursor, rows.len() - done);
+            let count = stretches.indices.len();
+            let mut copied = copy(self.operands.params, stretches, &mut output[done * slice..]);
+            if copied < count {
+                if !self.plan.bad_indices().fills_on_cpu() {
+                    return Some(done + copied);
+                }
+                repeat(
+                    self.operands.fill,
+                    &mut output[(done + copied) * slice..][..slice],
+                );
+                copied += 1;
+            }
+            done += copied;
+            match copied as u64 <= cursor.left {
+                true => cursor.skip(copied),
+                false => cursor = Cursor::at(dims, (rows.start + done) as u64),
+            }
+        }
+        None
     }
 
     /// Gathers output rows in steps: locates params rows, then copies. The copies of a step's last rows wait for the

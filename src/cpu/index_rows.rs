@@ -18,9 +18,9 @@ pub(super) const NOT_HELD: u64 = u64::MAX - 1;
 #[derive(Debug)]
 pub(super) struct IndexRows<'a, I> {
     indices: &'a [I],
-    plan: &'a GatherPlan,
-    from_end: bool,
-    beyond: Beyond,
+    pub(super) plan: &'a GatherPlan,
+    pub(super) from_end: bool,
+    pub(super) beyond: Beyond,
 }
 
 impl<'a, I: GatherIndex> IndexRows<'a, I> {

@@ -6,6 +6,7 @@ mod cursor;
 mod gather;
 mod index_rows;
 mod mask;
+mod stretches;
 #[cfg(test)]
 mod tests;
 

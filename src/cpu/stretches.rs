@@ -1,0 +1,113 @@
+//! Short slices of several blocks, or of gather_elements: to locate their rows first would take longer than to copy them.
+
+use super::copy::Slices;
+use super::cursor::Cursor;
+use super::index_rows::IndexRows;
+use crate::bad_indices::Beyond;
+use crate::index::GatherIndex;
+use crate::memory::{Byte, address};
+
+/// Bytes of a block that a near cache holds, so that its slices need no prefetch.
+const MAX_CACHED_BYTES: u64 = 1 << 20;
+
+/// A function that copies the slices of stretches up to the first bad row, and returns their number.
+pub(super) type CopyStretches<I> = fn(&[Byte], Stretches<'_, I>, &mut [Byte]) -> usize;
+
+/// Stretches of output rows: one, in a block, or several, each a whole block. Equal indices of neighbours in a stretch
+/// select rows that are one stride apart.
+pub(super) struct Stretches<'a, I> {
+    pub(super) indices: &'a [I],
+    /// The output rows of a stretch.
+    len: usize,
+    /// The indexed dim, and the params rows from one entry of the dim to the next.
+    dim: u64,
+    index_stride: u64,
+    /// The params row that index 0 of the first output row selects, counted over all blocks, and the rows to that of the
+    /// next output row, and of the next block.
+    first_row: u64,
+    stride: u64,
+    block_rows: u64,
+}
+
+impl<'a, I: GatherIndex> IndexRows<'a, I> {
+    /// The function that copies the stretches of a gather. `None` if rows are located first: slices are long or have
+    /// gaps, a prefetch helps, or index rows are no single values of 32 or 64 bits that select in all of params, if they
+    /// are in range.
+    pub(super) fn copy_of_stretches(&self, slices: &Slices<'_>) -> Option<CopyStretches<I>> {
+        let (dims, bytes) = (self.plan.dims(), slices.bytes);
+        let is_dense = bytes.params_stride.max(bytes.output_stride) == bytes.slice;
+        let block_bytes = dims.held_rows.saturating_mul(bytes.slice as u64);
+        let needs_prefetch = slices.prefetch.rows_ahead() > 0
+            && !dims.has_element_dims()
+            && block_bytes > MAX_CACHED_BYTES;
+        // Broadcasting may repeat an index row in a stretch.
+        let repeats = (dims.element_dims.last()).is_some_and(|dim| dim.index_stride == 0);
+        let is_whole = dims.held_rows == dims.row_count && self.beyond == Beyond::Bad;
+        let is_single = dims.index_depth() == 1 && I::KIND.bytes() >= 4;
+        if !is_dense || needs_prefetch || repeats || !is_whole || !is_single {
+            return None;
+        }
+        match self.from_end {
+            true => of_width::<true, I>(bytes.slice),
+            false => of_width::<false, I>(bytes.slice),
+        }
+    }
+
+    /// The stretches from a cursor's output row on, in at most `rows` output rows.
+    pub(super) fn stretches(&self, cursor: &Cursor<'_>, rows: usize) -> Stretches<'a, I> {
+        let dims = self.plan.dims();
+        let len = usize::try_from(cursor.left).map_or(rows, |left| left.min(rows));
+        // Blocks without element dims, each of a batch, follow each other, and so do their index rows.
+        let are_blocks =
+            cursor.left == dims.index_count && dims.outer_size == 1 && !dims.has_element_dims();
+        let count = if are_blocks { rows / len } else { 1 };
+        let first = address(cursor.index_row());
+        Stretches {
+            indices: self.values_of(first..first + count * len),
+            len,
+            dim: dims.indexed_dims[0],
+            index_stride: dims.index_stride,
+            first_row: cursor.block_row + cursor.offset,
+            stride: cursor.innermost.stride,
+            block_rows: dims.held_rows,
+        }
+    }
+}
+
+fn of_width<const FROM_END: bool, I: GatherIndex>(slice_bytes: usize) -> Option<CopyStretches<I>> {
+    match slice_bytes {
+        1 => Some(copy::<1, FROM_END, I>),
+        2 => Some(copy::<2, FROM_END, I>),
+        4 => Some(copy::<4, FROM_END, I>),
+        8 => Some(copy::<8, FROM_END, I>),
+        16 => Some(copy::<16, FROM_END, I>),
+        _ => None,
+    }
+}
+
+/// Copies slices of `N` bytes. If `FROM_END`, indices below zero count from the end of the dim.
+fn copy<const N: usize, const FROM_END: bool, I: GatherIndex>(
+    params: &[Byte],
+    stretches: Stretches<'_, I>,
+    output: &mut [Byte],
+) -> usize {
+    let (indices, len, dim) = (stretches.indices, stretches.len, stretches.dim);
+    let (index_stride, stride) = (stretches.index_stride, stretches.stride);
+    let (params, slices) = (params.as_chunks::<N>().0, output.as_chunks_mut::<N>().0);
+    let blocks = indices.chunks_exact(len).zip(slices.chunks_exact_mut(len));
+    for (block, (indices, slices)) in blocks.enumerate() {
+        let mut row = stretches.first_row + block as u64 * stretches.block_rows;
+        let bad = indices.iter().zip(slices).position(|(index, slice)| {
+            let position = index.position(if FROM_END { dim } else { 0 });
+            if position < dim {
+                *slice = params[address(position * index_stride + row)];
+                row += stride;
+            }
+            position >= dim
+        });
+        if let Some(bad) = bad {
+            return block * len + bad;
+        }
+    }
+    indices.len()
+}
