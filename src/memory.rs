@@ -1,9 +1,9 @@
 //! All unsafe code of this crate: elements lent as bytes, `usize` as numbers of its width, vectors that a gather fills,
-//! slices found by a single bounds check, and prefetch. Also the parts in which long slices are copied.
+//! huge pages, slices found by a single bounds check, and prefetch. Also the parts in which long slices are copied.
 
 #![expect(
     unsafe_code,
-    reason = "bytes without values, memory that is not yet written, a check less for each slice, and prefetch"
+    reason = "bytes without values, memory that is not yet written, huge pages, a check less for each slice, prefetch"
 )]
 
 use std::marker::PhantomData;
@@ -48,12 +48,35 @@ pub(crate) fn extend<T: Copy, E>(
     gather: impl FnOnce(&mut [Byte]) -> Result<(), E>,
 ) -> Result<(), E> {
     let room = &mut vector.spare_capacity_mut()[..len];
+    ask_for_huge_pages(room);
     // SAFETY: the room is `size_of_val(room)` bytes of one allocation, borrowed exclusively while `gather` runs. The
     // bytes may be unwritten, as a `Byte` may.
     gather(unsafe { from_raw_parts_mut(room.as_mut_ptr().cast(), size_of_val(room)) })?;
     // SAFETY: the capacity has `len` more elements, and `gather` has written each of them as a whole `T`.
     unsafe { vector.set_len(vector.len() + len) };
     Ok(())
+}
+
+/// Bytes from which memory is worth huge pages, as in NumPy.
+#[cfg(all(target_os = "linux", not(miri)))]
+const MIN_BYTES_OF_HUGE_PAGES: usize = 4 << 20;
+#[cfg(all(target_os = "linux", not(miri)))]
+const HUGE_PAGE_BYTES: usize = 2 << 20;
+
+/// Asks Linux for huge pages in memory that is not yet written: first writes then cost a page fault for each 2 MiB, not
+/// for each 4 KiB. Only whole huge pages inside the memory are asked for. The system may refuse.
+fn ask_for_huge_pages<T>(room: &mut [MaybeUninit<T>]) {
+    #[cfg(all(target_os = "linux", not(miri)))]
+    if size_of_val(room) >= MIN_BYTES_OF_HUGE_PAGES {
+        let address = room.as_ptr().addr();
+        let before = address.next_multiple_of(HUGE_PAGE_BYTES) - address;
+        let bytes = (size_of_val(room) - before) / HUGE_PAGE_BYTES * HUGE_PAGE_BYTES;
+        let first = room.as_mut_ptr().cast::<u8>().wrapping_add(before);
+        // SAFETY: the pages lie in memory that is borrowed exclusively, and the call keeps their content.
+        unsafe { libc::madvise(first.cast(), bytes, libc::MADV_HUGEPAGE) };
+    }
+    #[cfg(not(all(target_os = "linux", not(miri))))]
+    let _ = room;
 }
 
 /// The bytes of a slice, and the bytes from one slice to the next in params and in the output.
@@ -179,6 +202,40 @@ pub(crate) fn address(row: u64) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// True if huge pages are asked for in the mapping of an address.
+    #[cfg(all(target_os = "linux", not(miri)))]
+    fn asks_for_huge_pages(address: usize) -> bool {
+        let maps = std::fs::read_to_string("/proc/self/smaps").expect("Linux has it");
+        let range = |line: &str| {
+            let (start, end) = line.split_once(' ')?.0.split_once('-')?;
+            let [start, end] = [start, end].map(|number| usize::from_str_radix(number, 16));
+            Some(start.ok()?..end.ok()?)
+        };
+        let mut lines = maps.lines();
+        lines.any(|line| range(line).is_some_and(|range| range.contains(&address)));
+        let flags = lines.find_map(|line| line.strip_prefix("VmFlags:"));
+        flags.is_some_and(|flags| flags.split(' ').any(|flag| flag == "hg"))
+    }
+
+    #[cfg(all(target_os = "linux", not(miri)))]
+    #[test]
+    fn only_new_memory_asks_for_huge_pages() {
+        let has_huge_pages = std::path::Path::new("/sys/kernel/mm/transparent_hugepage").exists();
+        let len = 48 << 20;
+        let middle = |memory: &[u8]| memory.as_ptr().addr() + len / 2;
+        let mut new: Vec<u8> = Vec::with_capacity(len);
+        extend(&mut new, len, |bytes| {
+            bytes.fill(MaybeUninit::new(7));
+            Ok::<(), ()>(())
+        })
+        .expect("filled");
+        assert_eq!(asks_for_huge_pages(middle(&new)), has_huge_pages);
+        assert!(new.iter().all(|&byte| byte == 7));
+        let mut old = vec![1_u8; len];
+        write_into(&mut old, |bytes| bytes.fill(MaybeUninit::new(7)));
+        assert!(!asks_for_huge_pages(middle(&old)));
+    }
 
     #[test]
     fn pairs_end_where_params_or_the_output_does() {
