@@ -23,11 +23,12 @@ struct Sizes {
     // Output rows, and units of a slice.
     output_rows: u32,
     units: u32,
-    // The indexed dims; as many are used as the depth is.
-    dims: vec4<u32>,
-    // Index rows of a batch, blocks of a batch, and rows of a block.
+    // Index rows of a batch, and blocks of a batch.
     index_count: u32,
     outer_size: u32,
+    // The indexed dims; as many are used as the depth is.
+    dims: vec4<u32>,
+    // Rows of a block.
     row_count: u32,
     // Rows from one entry of the axis of gather_elements to the next; 0 for other gathers.
     element_stride: u32,

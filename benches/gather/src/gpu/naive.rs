@@ -20,9 +20,9 @@ const WORKGROUP_SIZE: u64 = 256;
 struct Sizes {
     output_rows: u32,
     units: u32,
-    dims: [u32; 4],
     index_count: u32,
     outer_size: u32,
+    dims: [u32; 4],
     row_count: u32,
     element_stride: u32,
     padding: [u32; 2],
@@ -108,9 +108,9 @@ impl Naive {
         let sizes = Sizes {
             output_rows: size(output_rows),
             units: size(units),
-            dims: [dim(0), dim(1), dim(2), 0],
             index_count: size(workload.index_count() as u64),
             outer_size: size(workload.outer_size() as u64),
+            dims: [dim(0), dim(1), dim(2), 0],
             row_count: size((workload.params_rows() / workload.blocks()) as u64),
             element_stride: size(workload.element_stride() as u64),
             padding: [0; 2],
