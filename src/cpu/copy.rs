@@ -19,8 +19,9 @@
 //!   moves. So each power of two up to 64 bytes has a loop of its own. A width between two of them is copied as two
 //!   halves that overlap: of 12 bytes the first 8, then the last 8. Longer slices are copied by memcpy, in parts
 //!   ([`memcpy_chunks`]), and so are slices with gaps between them.
-//! * **The source of rows.** [`SelectedRows`] are the indices themselves if they select in the whole of params. Other
-//!   gathers locate their rows first, some at a time.
+//! * **The source of rows.** [`SelectedRows`] are the indices themselves if they select in the whole of params. Short
+//!   slices of several blocks, and of gather_elements, have a loop of their own, in stretches.rs. Other gathers locate
+//!   their rows first, some at a time.
 //! * **Prefetch.** A core begins a load shortly before it needs the data, which is too late for data in memory. See
 //!   [`Prefetch`].
 

@@ -2,8 +2,8 @@
 
 use crate::plan::dims::{ElementDim, GatherDims};
 
-/// The current output row, and the line of output rows that it stands in. A line lies in one block, and its places are
-/// one stride apart: for gather_elements a line is the innermost place dim, for other gathers the whole block.
+/// The current output row, and the stretch of output rows that it stands in. A stretch lies in one block, and its rows are
+/// one stride apart: for gather_elements a stretch is the innermost element dim, for other gathers the whole block.
 pub(super) struct Cursor<'a> {
     dims: &'a GatherDims,
     pub(super) innermost: ElementDim,

@@ -119,10 +119,23 @@ fn bad_rows_are_errors_that_name_the_first_one() {
     assert_eq!(row([5, 0, 1, 9]), Some(0));
     assert_eq!(row([4, -1, 5, 0]), Some(1));
     assert_eq!(row([4, 0, 1, 1 << 32]), Some(3));
+
+    // Three batches of a block each, the last with a bad row.
+    let blocks = Gather::new().batch_dims(1).axis(1);
+    let indices = [0, 3, 1, 2, 2, 3, 0, 1, -1];
+    let plan = blocks.plan(&[3, 4, 2], &[3, 3]).expect("a valid shape");
+    let error = plan.run(&bytes(24), &indices).expect_err("a bad row");
+    assert!(matches!(error, RunError::BadIndex(bad) if bad.row == 8));
+    let filled = blocks.bad_indices(BadIndices::Fill);
+    let plan = filled.plan(&[3, 4, 2], &[3, 3]).expect("a valid shape");
+    let rows = [0, 3, 1, 6, 6, 7, 8, 9].map(Some);
+    let rows = [&rows[..], &[None]].concat();
+    let expected = slices(&bytes(24), 2, &rows, 7);
+    check(&plan, &bytes(24), &indices, 7, &expected);
 }
 
 #[test]
-fn located_rows_are_those_of_the_formula() {
+fn rows_of_blocks_and_elements_are_those_of_the_formula() {
     let zero = BadIndices::Fill;
     // Two batches of three blocks of four rows, and more index rows than are located in one step.
     let (count, params) = (300, bytes(2 * 3 * 4 * 2));
@@ -148,6 +161,13 @@ fn located_rows_are_those_of_the_formula() {
         254,
         &slices(&params, 2, &rows, 254),
     );
+
+    // Slices of 3 bytes are located first.
+    let wide = bytes(2 * 3 * 4 * 3);
+    let plan_of_3 = gather.plan(&[2, 3, 4, 3], &[2, count]);
+    let plan_of_3 = plan_of_3.expect("a valid shape");
+    let expected = slices(&wide, 3, &rows, 254);
+    check(&plan_of_3, &wide, &indices, 254, &expected);
 
     // A shard holds rows 1 and 2 of each block: slices of other rows are zeros, and those of bad rows hold the fill.
     let shard = plan.shard(1..3).expect("rows of the plan");
@@ -186,6 +206,9 @@ fn located_rows_are_those_of_the_formula() {
         254,
         &slices(&params, 1, &rows, 254),
     );
+    let of_3: Vec<[u8; 3]> = (0..48).map(|n| [n, n + 1, 2 * n]).collect();
+    let expected = slices(&of_3, 1, &rows, [254; 3]);
+    check(&plan, &of_3, &indices[..30], [254; 3], &expected);
     let plan = GatherNd::new()
         .bad_indices(zero)
         .plan(&[2, 3, 4, 2], &[3, 3])

@@ -52,18 +52,19 @@ impl PreparedGather {
         })
     }
 
-    /// Gathers from and into other buffers, of the same plan. Makes only bind groups, so it costs less than another
+    /// Binds other buffers, for the same plan. Makes only bind groups, so it costs less than another
     /// [`prepare`](super::Gatherer::prepare). What has been recorded before keeps its buffers.
     ///
-    /// The ranges may be of other buffers, start elsewhere and be longer. What the dispatches depend on must be as it
+    /// The ranges may be of other buffers, start elsewhere, and have other lengths if they hold their operands. What the dispatches depend on must be as it
     /// was: types, fill, shards and their rows, which operands are given, each range's distance from an aligned offset
     /// (the larger of 16 bytes and the device's `min_storage_buffer_offset_alignment`), and whether an operand that is
     /// read shares a buffer with one that is written.
     ///
     /// # Errors
     ///
-    /// [`GatherError::Rebound`] if any of that differs, and the errors of buffers that `prepare` has. After an error the
-    /// gather is bound as before.
+    /// [`GatherError::Rebound`] if any of that differs, also for an operand without bytes, and the errors of buffers that
+    /// `prepare` has. After an error the gather is bound as before. In a browser, errors that only wgpu can see go to the
+    /// device's handler, as for each call.
     ///
     /// ```
     /// use wgpu_gather::{ElementTypes, Gather, GatherBuffers, GatherError, Gatherer, wgpu};

@@ -33,22 +33,28 @@ fn in_scopes<T>(device: &wgpu::Device, make: impl FnOnce() -> T) -> (T, Option<w
     )
 }
 
-/// True if the device is lost: wgpu then makes buffers without an error, but maps none. In a browser the loss shows only
-/// later.
+/// True if the device is lost. In a browser the loss shows only later.
 pub(super) fn is_lost(device: &wgpu::Device) -> bool {
     if cfg!(target_arch = "wasm32") {
         return false;
     }
-    let (is_mapped, error) = in_scopes(device, || {
-        let buffer = device.create_buffer(&wgpu::BufferDescriptor {
-            label: Some("wgpu-gather/probe"),
-            size: wgpu::COPY_BUFFER_ALIGNMENT,
-            usage: wgpu::BufferUsages::COPY_SRC,
-            mapped_at_creation: true,
-        });
-        buffer.get_mapped_range(..).is_ok()
-    });
+    let (is_mapped, error) = in_scopes(device, || maps_buffers(device));
     !is_mapped && error.is_none()
+}
+
+/// False on a lost device: wgpu makes buffers there without an error, but maps none. Called in a scope. In a browser
+/// it is always true.
+pub(crate) fn maps_buffers(device: &wgpu::Device) -> bool {
+    if cfg!(target_arch = "wasm32") {
+        return true;
+    }
+    let buffer = device.create_buffer(&wgpu::BufferDescriptor {
+        label: Some("wgpu-gather/probe"),
+        size: wgpu::COPY_BUFFER_ALIGNMENT,
+        usage: wgpu::BufferUsages::COPY_SRC,
+        mapped_at_creation: true,
+    });
+    buffer.get_mapped_range(..).is_ok()
 }
 
 /// Runs `start`, the start of a future, whose [`scoped`] calls return wgpu's errors. In a browser the future waits here

@@ -53,7 +53,7 @@ impl Kept {
         })
     }
 
-    /// Each property with its value, as words. Up to the first difference, both sides have the same properties.
+    /// Each property with its value, as text. Up to the first difference, both sides have the same properties.
     fn properties(&self) -> Vec<(String, String)> {
         let start = |operand: Operand, start: u64| {
             let property = format!("the bytes of {operand} after an aligned offset");
@@ -63,7 +63,8 @@ impl Kept {
             let value = if is_given { "given" } else { "not given" };
             (operand.to_string(), value.to_owned())
         };
-        let fill = &self.fill.pattern[..self.fill.words as usize];
+        let fill = self.fill.pattern[..self.fill.words as usize].iter();
+        let fill: Vec<_> = fill.map(|word| format!("{word:#010x}")).collect();
         let mut properties = vec![
             (
                 "the bytes of an element".to_owned(),
@@ -73,7 +74,7 @@ impl Kept {
                 "the type of indices".to_owned(),
                 self.types.index_kind.to_string(),
             ),
-            ("the words of the fill".to_owned(), format!("{fill:x?}")),
+            ("the words of the fill".to_owned(), fill.join(" ")),
             (
                 "the number of params shards".to_owned(),
                 self.shards.len().to_string(),

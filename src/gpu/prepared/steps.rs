@@ -8,7 +8,7 @@ use crate::gpu::kernel::WORKGROUP_SIZE;
 use crate::gpu::mask::MaskDispatch;
 use crate::gpu::operands::Operands;
 use crate::gpu::pipelines::Pipelines;
-use crate::gpu::scope::scoped;
+use crate::gpu::scope::{maps_buffers, scoped};
 use crate::gpu::shaders::{EntryPoint, PipelineKey};
 use crate::gpu::types::WORD_BYTES;
 use crate::gpu::uniform::{GatherUniform, UNIFORM_BYTES};
@@ -37,21 +37,16 @@ struct Binds {
 }
 
 impl Binds {
-    fn make(
-        &self,
-        device: &wgpu::Device,
-        operands: &Operands<'_>,
-    ) -> Result<wgpu::BindGroup, GatherError> {
+    /// Makes the bind group. Called in a scope.
+    fn make(&self, device: &wgpu::Device, operands: &Operands<'_>) -> wgpu::BindGroup {
         let numbers = self.numbers.iter();
         let entries: Vec<_> = numbers
             .map(|&number| self.bindings.entry(operands, number))
             .collect();
-        scoped(device, || {
-            device.create_bind_group(&wgpu::BindGroupDescriptor {
-                label: Some("wgpu-gather/operands"),
-                layout: &self.layout,
-                entries: &entries,
-            })
+        device.create_bind_group(&wgpu::BindGroupDescriptor {
+            label: Some("wgpu-gather/operands"),
+            layout: &self.layout,
+            entries: &entries,
         })
     }
 }
@@ -62,8 +57,14 @@ pub(super) fn rebind(
     device: &wgpu::Device,
     operands: &Operands<'_>,
 ) -> Result<(), GatherError> {
-    let made = steps.iter().map(|step| step.binds.make(device, operands));
-    let made: Vec<_> = made.collect::<Result<_, _>>()?;
+    let (made, is_alive) = scoped(device, || {
+        let made = steps.iter().map(|step| step.binds.make(device, operands));
+        // wgpu makes bind groups on a lost device without an error.
+        (made.collect::<Vec<_>>(), maps_buffers(device))
+    })?;
+    if !is_alive {
+        return Err(GatherError::DeviceLost);
+    }
     for (step, bind_group) in steps.iter_mut().zip(made) {
         step.bind_group = bind_group;
     }
@@ -249,6 +250,7 @@ impl<'a> Maker<'a> {
         workgroups: Workgroups,
     ) -> Result<Step, GatherError> {
         let pipeline = self.pipelines.get(key)?;
+        let device = &self.pipelines.device;
         let binds = Binds {
             layout: self.pipelines.layout(key)?,
             numbers: key.entry_point.bindings(),
@@ -256,7 +258,7 @@ impl<'a> Maker<'a> {
         };
         Ok(Step {
             pipeline,
-            bind_group: binds.make(&self.pipelines.device, self.operands)?,
+            bind_group: scoped(device, || binds.make(device, self.operands))?,
             workgroups,
             binds,
         })

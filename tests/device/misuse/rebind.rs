@@ -142,7 +142,7 @@ fn what_the_dispatches_depend_on_is_kept() {
         refused(&Ranges { types, ..same }.bound(), property, expected, found);
     }
     let filled = same.bound().fill(&[1, 0, 0, 0]);
-    refused(&filled, "the words of the fill", "[0]", "[1]");
+    refused(&filled, "the words of the fill", "0x00000000", "0x00000001");
     for (operand, name) in [
         (PARAMS, "params"),
         (INDICES, "indices"),
@@ -237,4 +237,18 @@ fn mistakes_are_the_errors_of_prepare() {
     gather.encode(&mut encoder);
     app.queue.submit([encoder.finish()]);
     app.assert_handler_heard_nothing();
+}
+
+#[test]
+fn a_lost_device_is_an_error_of_rebind() {
+    let app = App::new();
+    let [old, new] = [(); 2].map(|()| Set::new(&app));
+    let mut gather = app.gatherer.prepare(&plan(), &old.bound()).unwrap();
+    app.device.destroy();
+    let rebound = gather.rebind(&new.bound());
+    assert_eq!(rebound, Err(GatherError::DeviceLost));
+    let mut encoder = app.device.create_command_encoder(&Default::default());
+    gather.encode(&mut encoder);
+    drop(encoder.finish());
+    assert_eq!(app.errors.load(Ordering::Relaxed), 0);
 }
