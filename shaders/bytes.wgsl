@@ -15,7 +15,7 @@ fn bits_of(bytes: u32) -> vec4<u32> {
     return ((of_words * 0x204081u) & vec4<u32>(0x1010101u)) * 255u;
 }
 
-// Four bytes of each two words, from byte `start` of `low` on.
+// A word of each word of `low` and its neighbour in `high`: four bytes, from byte `start` of `low` on.
 fn funnel(low: vec4<u32>, high: vec4<u32>, start: u32) -> vec4<u32> {
     return (low >> vec4<u32>(start * 8u)) | ((high << vec4<u32>(1u)) << vec4<u32>(31u - start * 8u));
 }

@@ -100,7 +100,7 @@ pub enum GatherError {
     /// Other buffers of a prepared gather need other dispatches than those that it has.
     #[error("a prepared gather must keep {property}: {expected}, found {found}")]
     Rebound {
-        /// What must be as it was when the gather was prepared.
+        /// The property that must be as it was when the gather was prepared.
         property: String,
         expected: String,
         found: String,

@@ -62,7 +62,7 @@ impl FindRows {
     pub(crate) fn overrides(self) -> Vec<(&'static str, f64)> {
         let (index_words, depth, elements) = match self {
             Self::Words { index_words, depth } => (index_words, depth, 0),
-            // Values of all types are extended to two words.
+            // The shader extends index values of all types to two words, as it compares those of 64 bits.
             Self::Deep => (2, 0, 0),
             Self::Elements { index_words } => (index_words, 1, 1),
             Self::General => return Vec::new(),

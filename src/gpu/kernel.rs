@@ -139,7 +139,8 @@ impl Sizes {
         // Lanes load index values as vectors of words.
         let has_vectors = match self.find {
             FindRows::Words { index_words, .. } => index_words > 0,
-            // Steps between the rows of a lane are equal, and the whole lane is of one stretch of rows.
+            // A lane copies neighbours in the innermost element dim, whose params rows are one stride apart for equal
+            // indices. So the dim, and the first row, are multiples of the rows of a lane.
             FindRows::Elements { .. } => {
                 self.bytes == 4
                     && self.element_rows > 0

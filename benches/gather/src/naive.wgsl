@@ -28,7 +28,7 @@ struct Sizes {
     outer_size: u32,
     // The indexed dims; as many are used as the depth is.
     dims: vec4<u32>,
-    // Rows of a block.
+    // Params rows of a block.
     row_count: u32,
     // Rows from one entry of the axis of gather_elements to the next; 0 for other gathers.
     element_stride: u32,

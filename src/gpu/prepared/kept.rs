@@ -1,4 +1,4 @@
-//! What the operands of a prepared gather keep when its buffers change.
+//! Properties of operands that a prepared gather keeps when its buffers change.
 
 use crate::element::ElementTypes;
 use crate::error::{GatherError, Operand};
@@ -6,7 +6,7 @@ use crate::gpu::cut::Shard;
 use crate::gpu::fill::FillPattern;
 use crate::gpu::operands::Operands;
 
-/// What the dispatches depend on, besides the plan. Starts are bytes from the last aligned offset on.
+/// Properties of operands that the dispatches depend on. Starts are bytes from the last aligned offset on.
 #[derive(PartialEq)]
 pub(super) struct Kept {
     types: ElementTypes,

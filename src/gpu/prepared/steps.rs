@@ -28,7 +28,7 @@ pub(super) struct Step {
     binds: Binds,
 }
 
-/// What a bind group is made of, but for the operands.
+/// The parts of a bind group that stay when the operands' buffers change.
 struct Binds {
     layout: wgpu::BindGroupLayout,
     /// The numbers of its bindings.

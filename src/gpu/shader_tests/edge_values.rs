@@ -298,7 +298,7 @@ fn edge_values_of_elements_give_the_rows_of_the_oracle() {
         gather.plan(&[5, 3], &[rows, 2]).expect("a valid shape")
     };
     let kernels = check_plans(IndexKind::ALL, &[5], &[(1, 1), (4, 4), (16, 16)], plan);
-    // Indices that wrap, and narrow ones, take the general kernels.
+    // The policy Wrap, and indices of 8 and 16 bits, take the general kernels.
     let general = ["general bytes", "general rows vec4", "general rows words"];
     assert_eq!(
         kernels,

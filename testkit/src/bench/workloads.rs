@@ -142,7 +142,7 @@ pub fn other() -> Vec<Workload> {
             element: Element::F16,
             ..gather_nd("O1", &[33_552, 1001], &[16_776, 1])
         },
-        // Ten columns of a table.
+        // Ten columns of a table of 100, in the order of random indices: slices of one f32.
         Workload {
             op: Op::Gather { axis: 1 },
             ..gather_nd("X1", &[400_000, 100], &[10])

@@ -39,7 +39,8 @@ pub struct Line {
     pub id: String,
     pub case: Case,
     pub index_kind: IndexKind,
-    /// A case for the same gather by ONNX's indices, of which those below 0 count from the end; `None` if the line has none.
+    /// The case of the line's ONNX indices, of which those below 0 count from the end; `None` if the line has no such
+    /// indices.
     pub case_from_end: Option<Case>,
     pub params: Params,
     pub expect: Expect,
