@@ -24,10 +24,11 @@ impl<T: bytemuck::NoUninit + bytemuck::CheckedBitPattern + bytemuck::Zeroable + 
 /// use wgpu_gather::{ElementTypes, IndexKind};
 ///
 /// // Known when the program is compiled, or only at run time, as from the header of a file.
-/// let types = ElementTypes { element_bytes: 4, index_kind: IndexKind::I64 };
+/// let types = ElementTypes::new(4, IndexKind::I64);
 /// assert_eq!(ElementTypes::of::<f32, i64>(), types);
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub struct ElementTypes {
     /// Bytes of one element of params and of the output.
     pub element_bytes: u64,
@@ -36,12 +37,18 @@ pub struct ElementTypes {
 }
 
 impl ElementTypes {
+    /// The types of elements of `element_bytes` bytes and indices of `index_kind`.
+    #[must_use]
+    pub const fn new(element_bytes: u64, index_kind: IndexKind) -> Self {
+        Self {
+            element_bytes,
+            index_kind,
+        }
+    }
+
     /// The types of elements `T` and indices `I`.
     #[must_use]
     pub const fn of<T, I: GatherIndex>() -> Self {
-        Self {
-            element_bytes: size_of::<T>() as u64,
-            index_kind: I::KIND,
-        }
+        Self::new(size_of::<T>() as u64, I::KIND)
     }
 }

@@ -388,10 +388,7 @@ fn bytes_are_gathered_as_elements_are() {
             let found = sample
                 .plan
                 .run_bytes(
-                    ElementTypes {
-                        element_bytes: sample.element_bytes as u64,
-                        index_kind: sample.index_kind,
-                    },
+                    ElementTypes::new(sample.element_bytes as u64, sample.index_kind),
                     &sample.params,
                     &sample.indices,
                 )
@@ -412,10 +409,7 @@ fn bytes_of_another_length_are_named() {
     let plan = Gather::new().plan(&[3, 2], &[2]).unwrap();
     let run = |element_bytes, params: &[u8], indices: &[u8]| {
         plan.run_bytes(
-            ElementTypes {
-                element_bytes: element_bytes as u64,
-                index_kind: IndexKind::I32,
-            },
+            ElementTypes::new(element_bytes as u64, IndexKind::I32),
             params,
             indices,
         )

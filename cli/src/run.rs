@@ -34,10 +34,7 @@ pub fn run(args: &Run) -> Result<Option<String>> {
             .into());
         }
     };
-    let types = ElementTypes {
-        element_bytes: params.dtype.bytes as u64,
-        index_kind,
-    };
+    let types = ElementTypes::new(params.dtype.bytes as u64, index_kind);
     let plan = make_plan(args, &params.shape, &indices.shape)?;
     let device = match args.device {
         Device::Cpu => None,

@@ -187,7 +187,7 @@ impl GatherPlan {
     ///
     /// let plan = Gather::new().plan(&[3, 2], &[1])?;
     /// // Three rows of two elements of one byte, and the index 2 as an i32.
-    /// let types = ElementTypes { element_bytes: 1, index_kind: IndexKind::I32 };
+    /// let types = ElementTypes::new(1, IndexKind::I32);
     /// let row = plan.run_bytes(types, b"abcdef", &[2, 0, 0, 0])?;
     /// assert_eq!(row, b"ef");
     /// # Ok::<(), Box<dyn std::error::Error>>(())

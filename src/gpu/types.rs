@@ -86,10 +86,7 @@ mod tests {
         let refused = |params_shape: &[usize], indices_shape: &[usize], element_bytes| {
             let plan = Gather::new().plan(params_shape, indices_shape);
             let plan = plan.expect("a valid shape");
-            let types = ElementTypes {
-                element_bytes,
-                index_kind: IndexKind::I32,
-            };
+            let types = ElementTypes::new(element_bytes, IndexKind::I32);
             let bytes = types.operand_bytes(plan.dims());
             bytes.expect_err("too many").to_string()
         };

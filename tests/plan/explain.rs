@@ -9,10 +9,7 @@ use super::{BIG, along, nd};
 #[track_caller]
 fn assert_explained(plan: &GatherPlan, element_bytes: u64, index_kind: IndexKind, lines: &[&str]) {
     let text = plan.explain(
-        ElementTypes {
-            element_bytes,
-            index_kind,
-        },
+        ElementTypes::new(element_bytes, index_kind),
         &wgpu::Limits::default(),
     );
     assert_eq!(text, lines.join("\n"));
@@ -108,13 +105,7 @@ fn an_empty_output_runs_nothing_but_its_report() {
 fn a_plan_beyond_the_limits_is_cut() {
     let last_line = |params: usize, indices: usize, limits: &wgpu::Limits| {
         let text = along(0, 0, &[params], &[indices]).unwrap();
-        let text = text.explain(
-            ElementTypes {
-                element_bytes: 4,
-                index_kind: IndexKind::I32,
-            },
-            limits,
-        );
+        let text = text.explain(ElementTypes::new(4, IndexKind::I32), limits);
         text.lines().last().unwrap().to_owned()
     };
     let limits = wgpu::Limits::default();
@@ -194,13 +185,9 @@ fn a_device_with_less_than_the_shaders_need_says_so() {
         max_compute_workgroup_size_x: 32,
         ..Default::default()
     };
-    let text = along(0, 0, &[3], &[1]).unwrap().explain(
-        ElementTypes {
-            element_bytes: 4,
-            index_kind: IndexKind::I32,
-        },
-        &limits,
-    );
+    let text = along(0, 0, &[3], &[1])
+        .unwrap()
+        .explain(ElementTypes::new(4, IndexKind::I32), &limits);
     assert_eq!(
         text.lines().last(),
         Some(
@@ -218,10 +205,7 @@ fn index_policies_change_neither_sizes_nor_kernel() {
     let [plain, other] = [plain, other].map(|gather| {
         let plan = gather.plan(&[3], &[2]).unwrap();
         plan.explain(
-            ElementTypes {
-                element_bytes: 4,
-                index_kind: IndexKind::I32,
-            },
+            ElementTypes::new(4, IndexKind::I32),
             &wgpu::Limits::default(),
         )
     });
@@ -236,13 +220,7 @@ fn gather_elements_too_large_for_the_shader_says_so() {
             max_storage_buffer_binding_size: 1 << 40,
             ..Default::default()
         };
-        let text = plan.explain(
-            ElementTypes {
-                element_bytes: 1,
-                index_kind: IndexKind::I32,
-            },
-            &limits,
-        );
+        let text = plan.explain(ElementTypes::new(1, IndexKind::I32), &limits);
         text.lines().last().unwrap().to_owned()
     };
     let refused = |rows: u64| {
@@ -262,10 +240,7 @@ fn gather_elements_too_large_for_the_shader_says_so() {
         .plan(&[3; 9], &[2; 9])
         .unwrap()
         .explain(
-            ElementTypes {
-                element_bytes: 1,
-                index_kind: IndexKind::I32,
-            },
+            ElementTypes::new(1, IndexKind::I32),
             &wgpu::Limits::default(),
         );
     assert!(
@@ -274,10 +249,7 @@ fn gather_elements_too_large_for_the_shader_says_so() {
     );
     let eighth = GatherElements::new().axis(7).plan(&[3; 8], &[2; 8]);
     let eighth = eighth.unwrap().explain(
-        ElementTypes {
-            element_bytes: 1,
-            index_kind: IndexKind::I32,
-        },
+        ElementTypes::new(1, IndexKind::I32),
         &wgpu::Limits::default(),
     );
     assert!(
@@ -289,10 +261,7 @@ fn gather_elements_too_large_for_the_shader_says_so() {
         .axis(2)
         .plan(&[1 << 20, 1 << 20, 9], &[1 << 20, 1 << 20, 1]);
     let batches = batches.unwrap().explain(
-        ElementTypes {
-            element_bytes: 1,
-            index_kind: IndexKind::I32,
-        },
+        ElementTypes::new(1, IndexKind::I32),
         &wgpu::Limits::default(),
     );
     assert!(!batches.contains("cannot run"), "{batches}");
@@ -302,10 +271,7 @@ fn gather_elements_too_large_for_the_shader_says_so() {
 fn slices_of_any_length_are_explained() {
     let plan = along(0, 0, &[2, 1 << 58], &[2]).unwrap();
     let text = plan.explain(
-        ElementTypes {
-            element_bytes: 4,
-            index_kind: IndexKind::I32,
-        },
+        ElementTypes::new(4, IndexKind::I32),
         &wgpu::Limits::default(),
     );
     let last = text.lines().last().unwrap();

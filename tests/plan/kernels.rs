@@ -7,10 +7,7 @@ use super::{along, nd};
 /// The line about the kernel and the line about the dispatches.
 fn kernel_and_dispatches(plan: &GatherPlan, element_bytes: u64) -> [String; 2] {
     let text = plan.explain(
-        ElementTypes {
-            element_bytes,
-            index_kind: IndexKind::I32,
-        },
+        ElementTypes::new(element_bytes, IndexKind::I32),
         &wgpu::Limits::default(),
     );
     let mut lines = text.lines().skip(3).map(str::to_owned);

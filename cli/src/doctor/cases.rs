@@ -62,10 +62,7 @@ impl Case {
                 (Op::Elements { axis }, shape)
             }
         };
-        let types = ElementTypes {
-            element_bytes: random.of(&WIDTHS),
-            index_kind: random.of(IndexKind::ALL),
-        };
+        let types = ElementTypes::new(random.of(&WIDTHS), random.of(IndexKind::ALL));
         let mut case = Self {
             op,
             params_shape,
@@ -261,10 +258,7 @@ mod tests {
                 indices: indices.to_vec(),
                 bad_indices: BadIndices::Error,
                 negative_indices: NegativeIndices::Invalid,
-                types: ElementTypes {
-                    element_bytes: 1,
-                    index_kind: IndexKind::I64,
-                },
+                types: ElementTypes::new(1, IndexKind::I64),
             };
             case.expected(&[0, 1, 2, 3, 4, 5, 6, 7])
         };

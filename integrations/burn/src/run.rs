@@ -81,10 +81,7 @@ fn gather(
     params: CubeTensor,
     indices: CubeTensor,
 ) -> Result<(CubeTensor, Option<Report>), BridgeError> {
-    let types = ElementTypes {
-        element_bytes: params.dtype.size() as u64,
-        index_kind: index_kind(indices.dtype)?,
-    };
+    let types = ElementTypes::new(params.dtype.size() as u64, index_kind(indices.dtype)?);
     let (client, dtype) = (params.client.clone(), params.dtype);
     let bytes = plan.output_len().saturating_mul(types.element_bytes);
     let limit = bridge.device.limits().max_buffer_size;

@@ -25,10 +25,7 @@ fn gather(params_shape: &[usize], indices_shape: &[usize]) -> GatherPlan {
 }
 
 const fn types(element_bytes: u64, index_kind: IndexKind) -> ElementTypes {
-    ElementTypes {
-        element_bytes,
-        index_kind,
-    }
+    ElementTypes::new(element_bytes, index_kind)
 }
 
 /// The cut of a plan with `i32` indices and params in one buffer.

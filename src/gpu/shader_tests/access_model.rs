@@ -156,10 +156,7 @@ fn measure_plan(
     element_bytes: u64,
     index_kind: IndexKind,
 ) -> (Measured, u64, Kernel) {
-    let types = ElementTypes {
-        element_bytes,
-        index_kind,
-    };
+    let types = ElementTypes::new(element_bytes, index_kind);
     let dims = plan.dims().indexed_dims.clone();
     let index = |at: u64| {
         let k = usize::try_from(at % dims.len() as u64).expect("dims are few");

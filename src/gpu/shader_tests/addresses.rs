@@ -40,10 +40,7 @@ fn index(dims: &[u64], kind: IndexKind, at: u64) -> i128 {
 fn run(plan: &GatherPlan, element_bytes: u64, kind: IndexKind) -> Vec<(Kernel, bool)> {
     let dims = plan.dims().indexed_dims.clone();
     let value = |at: u64| index(&dims, kind, at);
-    let types = ElementTypes {
-        element_bytes,
-        index_kind: kind,
-    };
+    let types = ElementTypes::new(element_bytes, kind);
     let case = Case::new(plan.clone(), types, &value);
     let dispatches = case.dispatches();
     let last = dispatches.len() - 1;
@@ -314,10 +311,7 @@ fn rows_of_64_bits_are_products_of_words() {
             let value = |at: u64| i128::from(if at.is_multiple_of(2) { a } else { b + at / 2 });
             let shape = dims.map(|dim| usize::try_from(dim).expect("64 bits"));
             let plan = nd(&shape, &[40, 2]).shard(first_row..first_row + 30);
-            let types = ElementTypes {
-                element_bytes: 1,
-                index_kind: if seed % 2 == 0 { I64 } else { U64 },
-            };
+            let types = ElementTypes::new(1, if seed % 2 == 0 { I64 } else { U64 });
             let case = Case::new(plan.expect("rows in range"), types, &value);
             let mut run = Run::new(&case, true);
             run.all();

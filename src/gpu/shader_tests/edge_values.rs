@@ -206,10 +206,7 @@ fn check_plans(
                 let slice_len = usize::try_from(slice_bytes / element_bytes);
                 let slice_len = slice_len.expect("slices are short");
                 let plan = plan(rows, slice_len, bad_indices, negative_indices);
-                let types = ElementTypes {
-                    element_bytes,
-                    index_kind,
-                };
+                let types = ElementTypes::new(element_bytes, index_kind);
                 let fill: Vec<u8> = (1..).take(element).collect();
                 let case = Case {
                     fill: fills.then_some(&fill[..]),

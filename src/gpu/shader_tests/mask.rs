@@ -151,10 +151,7 @@ fn check(case: &Case<'_>) -> usize {
 }
 
 fn case<'a>(plan: GatherPlan, index_kind: IndexKind, index: &'a dyn Fn(u64) -> i128) -> Case<'a> {
-    let types = ElementTypes {
-        element_bytes: 4,
-        index_kind,
-    };
+    let types = ElementTypes::new(4, index_kind);
     Case::new(plan, types, index)
 }
 

@@ -18,10 +18,7 @@ fn rows_past_2_to_the_32_are_gathered_and_reported() {
     for element_bytes in [4, 12] {
         let gather = Gather::new().bad_indices(BadIndices::Error);
         let plan = gather.plan(&[7], &[index_rows]).expect("a valid shape");
-        let types = ElementTypes {
-            element_bytes,
-            index_kind: IndexKind::I32,
-        };
+        let types = ElementTypes::new(element_bytes, IndexKind::I32);
         let case = Case::new(plan, types, &index);
         let dispatches = case.dispatches();
         let of_rows = |is_wanted: &dyn Fn((u64, u64)) -> bool, expected: [u32; 5]| {

@@ -45,10 +45,7 @@ fn gathers() -> HashSet<EntryPoint> {
         // The largest slices are cut into pieces.
         for element_bytes in (1..=4200).chain([1 << 20, (1 << 24) + 4, (1 << 30) + 1, 1 << 33]) {
             for &index_kind in IndexKind::ALL {
-                let types = ElementTypes {
-                    element_bytes,
-                    index_kind,
-                };
+                let types = ElementTypes::new(element_bytes, index_kind);
                 // Any 256 consecutive slice sizes cover every pair of a length of the fill and a slice size modulo 16.
                 let fill_words = element_bytes / 16 % 16 + 1;
                 for is_indirect in [false, true] {

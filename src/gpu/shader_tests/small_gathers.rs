@@ -48,10 +48,7 @@ pub(super) fn run_at(
         i128::from(random % (dims[k] + dims[k].div_ceil(3).max(1)))
     };
     let element = element_bytes as u64;
-    let types = ElementTypes {
-        element_bytes: element,
-        index_kind,
-    };
+    let types = ElementTypes::new(element, index_kind);
     let fills = plan.dims().output_rows().is_multiple_of(2) && element_bytes <= 16;
     let mut case = Case::new(plan, types, &value);
     case.limits = limits.clone();

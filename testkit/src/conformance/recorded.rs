@@ -74,10 +74,10 @@ async fn record(gpu: &Gpu, line: &Line, output_bytes: usize) -> Result<Recorded,
     let output = upload(&vec![CANARY; output_buffer_bytes])?;
     let report_bytes = usize::try_from(BadRows::REPORT_BYTES).expect("a report is small");
     let report = upload(&vec![CANARY; report_bytes])?;
-    let buffers = GatherBuffers::new(ElementTypes {
-        element_bytes: line.params.element_bytes as u64,
-        index_kind: line.index_kind,
-    })
+    let buffers = GatherBuffers::new(ElementTypes::new(
+        line.params.element_bytes as u64,
+        line.index_kind,
+    ))
     .params(params.buffer().unwrap().slice(..))
     .indices(indices.buffer().unwrap().slice(..))
     .output(output.buffer().unwrap().slice(..))

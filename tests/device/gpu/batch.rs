@@ -268,10 +268,10 @@ fn bound<'b>(
         let end = (start + len as u64).next_multiple_of(4) + ROOM as u64;
         buffers.of[operand].slice(start..end)
     };
-    let mut operands = GatherBuffers::new(ElementTypes {
-        element_bytes: sample.element_bytes as u64,
-        index_kind: sample.index_kind,
-    })
+    let mut operands = GatherBuffers::new(ElementTypes::new(
+        sample.element_bytes as u64,
+        sample.index_kind,
+    ))
     .params(range(0, sample.params.len()))
     .indices(range(1, sample.indices.len()))
     .output(range(2, output_bytes(sample)));

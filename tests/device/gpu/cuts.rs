@@ -185,10 +185,10 @@ fn check_shards(gpu: &Gpu, sample: &Sample, hash: &mut Hash) {
     let indices = flat(gpu, &sample.indices);
     let output = flat(gpu, vec![9_u8; sample.output.len()]);
     let report = flat(gpu, &[9_u8; REPORT_BYTES]);
-    let buffers = GatherBuffers::new(ElementTypes {
-        element_bytes: sample.element_bytes as u64,
-        index_kind: sample.index_kind,
-    })
+    let buffers = GatherBuffers::new(ElementTypes::new(
+        sample.element_bytes as u64,
+        sample.index_kind,
+    ))
     .indices(indices.buffer().unwrap().slice(..))
     .output(output.buffer().unwrap().slice(..))
     .params_shards(&shards)

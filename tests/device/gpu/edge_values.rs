@@ -230,10 +230,7 @@ fn check(
             let of_case = case.samples(&[slices.element_bytes], &[kind], &POLICIES);
             for sample in &of_case {
                 let text = sample.plan.explain(
-                    ElementTypes {
-                        element_bytes: slices.element_bytes as u64,
-                        index_kind: kind,
-                    },
+                    ElementTypes::new(slices.element_bytes as u64, kind),
                     &limits,
                 );
                 let line = text.lines().find(|line| line.starts_with("kernel "));
@@ -264,10 +261,7 @@ fn check(
 
 fn check_cpu(sample: &Sample) {
     let found = sample.plan.run_bytes(
-        ElementTypes {
-            element_bytes: sample.element_bytes as u64,
-            index_kind: sample.index_kind,
-        },
+        ElementTypes::new(sample.element_bytes as u64, sample.index_kind),
         &sample.params,
         &sample.indices,
     );

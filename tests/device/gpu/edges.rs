@@ -156,10 +156,7 @@ fn check(gpu: &Gpu, element_bytes: usize, [batches, outer, slice_len]: [usize; 3
 
     let index_rows = index_bytes(index_kind, &indices);
     let expected = plan.run_bytes(
-        ElementTypes {
-            element_bytes: element_bytes as u64,
-            index_kind,
-        },
+        ElementTypes::new(element_bytes as u64, index_kind),
         &params,
         &index_rows,
     );
@@ -219,14 +216,11 @@ fn run(
     let report = upload(gpu, &[9; REPORT_BYTES]);
     let mut encoder = gpu.device().create_command_encoder(&Default::default());
     for (output, reports) in outputs.iter().zip([false, true]) {
-        let mut buffers = GatherBuffers::new(ElementTypes {
-            element_bytes: fill.len() as u64,
-            index_kind,
-        })
-        .params(params.slice(..))
-        .indices(indices.slice(..))
-        .output(output.slice(..))
-        .fill(fill);
+        let mut buffers = GatherBuffers::new(ElementTypes::new(fill.len() as u64, index_kind))
+            .params(params.slice(..))
+            .indices(indices.slice(..))
+            .output(output.slice(..))
+            .fill(fill);
         if reports {
             buffers = buffers.report(report.slice(..));
         }

@@ -24,10 +24,7 @@ pub(crate) fn trials() -> Vec<Trial> {
 }
 
 fn types(sample: &Sample) -> ElementTypes {
-    ElementTypes {
-        element_bytes: sample.element_bytes as u64,
-        index_kind: sample.index_kind,
-    }
+    ElementTypes::new(sample.element_bytes as u64, sample.index_kind)
 }
 
 /// A tensor of one dim.

@@ -186,10 +186,7 @@ fn many_workgroups(gpu: &'static Gpu) {
     let plan = Gather::new().bad_indices(BadIndices::Error);
     let plan = plan.plan(&[7, 257], &[ROWS as usize]).unwrap();
     let explained = plan.explain(
-        ElementTypes {
-            element_bytes: 4,
-            index_kind: IndexKind::U32,
-        },
+        ElementTypes::new(4, IndexKind::U32),
         &wgpu::Limits::default(),
     );
     assert!(explained.contains(" x 2 workgroups"), "{explained}");

@@ -184,13 +184,7 @@ fn warm_up(_: &'static Gpu) {
             let before = made();
             let gatherer = Gatherer::new(gpu.device());
             gatherer
-                .warm_up(
-                    &plan,
-                    ElementTypes {
-                        element_bytes: 4,
-                        index_kind: IndexKind::I64,
-                    },
-                )
+                .warm_up(&plan, ElementTypes::new(4, IndexKind::I64))
                 .unwrap();
             let warm = made();
             assert!(warm > before, "{policy:?} {slice_len} {index_count}");

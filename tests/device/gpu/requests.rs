@@ -81,10 +81,7 @@ fn bytes(gpu: &'static Gpu) {
             .iter()
             .step_by(5)
         {
-            let types = ElementTypes {
-                element_bytes: sample.element_bytes as u64,
-                index_kind: sample.index_kind,
-            };
+            let types = ElementTypes::new(sample.element_bytes as u64, sample.index_kind);
             let expected = sample
                 .plan
                 .run_bytes(types, &sample.params, &sample.indices);

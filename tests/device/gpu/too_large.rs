@@ -40,13 +40,8 @@ fn refused(gpu: &'static Gpu) {
     ] {
         let plan = plan.unwrap();
         let refused = in_no_time(move || {
-            gpu.gatherer().warm_up(
-                &plan,
-                ElementTypes {
-                    element_bytes,
-                    index_kind: KIND,
-                },
-            )
+            gpu.gatherer()
+                .warm_up(&plan, ElementTypes::new(element_bytes, KIND))
         });
         assert!(is_refusal(&refused), "{refused:?}");
     }
@@ -70,13 +65,10 @@ fn prepare_small(gpu: &Gpu, plan: &GatherPlan) -> Result<(), GatherError> {
     let operands = [(); 3].map(|()| upload(gpu, &[0; 64]));
     let report = upload(gpu, &[0; REPORT_BYTES]);
     let [params, indices, output] = operands.each_ref().map(|buffer| buffer.slice(..));
-    let buffers = GatherBuffers::new(ElementTypes {
-        element_bytes: 1,
-        index_kind: KIND,
-    })
-    .params(params)
-    .indices(indices)
-    .output(output);
+    let buffers = GatherBuffers::new(ElementTypes::new(1, KIND))
+        .params(params)
+        .indices(indices)
+        .output(output);
     let buffers = buffers.report(report.slice(..));
     gpu.gatherer().prepare(plan, &buffers).map(drop)
 }
@@ -121,23 +113,9 @@ fn many_windows(gpu: &'static Gpu) {
     for rows in [1 << 40, 1 << 50, 1 << 62] {
         let plan = Gather::new().plan(&[rows], &[1000]).unwrap();
         gpu.gatherer()
-            .warm_up(
-                &plan,
-                ElementTypes {
-                    element_bytes: 1,
-                    index_kind: KIND,
-                },
-            )
+            .warm_up(&plan, ElementTypes::new(1, KIND))
             .unwrap();
-        let result = in_no_time(move || {
-            gpu.gatherer().warm_up(
-                &plan,
-                ElementTypes {
-                    element_bytes: 1,
-                    index_kind: KIND,
-                },
-            )
-        });
+        let result = in_no_time(move || gpu.gatherer().warm_up(&plan, ElementTypes::new(1, KIND)));
         assert_eq!(result, Ok(()));
     }
 }

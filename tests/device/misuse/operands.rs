@@ -136,13 +136,10 @@ fn elements_without_bytes_are_refused() {
         .output(output);
     assert_eq!(
         buffers,
-        GatherBuffers::new(ElementTypes {
-            element_bytes: 0,
-            index_kind: IndexKind::I32
-        })
-        .params(params)
-        .indices(indices)
-        .output(output)
+        GatherBuffers::new(ElementTypes::new(0, IndexKind::I32))
+            .params(params)
+            .indices(indices)
+            .output(output)
     );
     let text = "an element must have at least 1 byte on the GPU, found 0";
     app.assert_refused(&plan(), &buffers, &set.all(), text);
@@ -164,13 +161,10 @@ fn bytes_that_cannot_be_counted_are_refused() {
             set.indices.slice(..),
             set.output.slice(..),
         );
-        let buffers = GatherBuffers::new(ElementTypes {
-            element_bytes,
-            index_kind: IndexKind::I32,
-        })
-        .params(params)
-        .indices(indices)
-        .output(output);
+        let buffers = GatherBuffers::new(ElementTypes::new(element_bytes, IndexKind::I32))
+            .params(params)
+            .indices(indices)
+            .output(output);
         let text = format!("params must have at most 9223372036854775807 bytes, found {found}");
         app.assert_refused(&plan(), &buffers, &set.all(), &text);
     }
@@ -253,13 +247,10 @@ fn a_fill_that_is_no_element_is_refused() {
     }
     let [params, indices, output] = [170, 16, 68].map(|size| app.buffer(size + 2, STORAGE));
     let [params, indices, output] = [&params, &indices, &output].map(|buffer| buffer.slice(..));
-    let buffers = GatherBuffers::new(ElementTypes {
-        element_bytes: 17,
-        index_kind: IndexKind::I32,
-    })
-    .params(params)
-    .indices(indices)
-    .output(output);
+    let buffers = GatherBuffers::new(ElementTypes::new(17, IndexKind::I32))
+        .params(params)
+        .indices(indices)
+        .output(output);
     let text = "a fill of elements of 17 bytes is too long for the GPU";
     app.assert_refused(&plan(), &buffers.fill(&[1; 17]), &[], text);
 }

@@ -37,13 +37,10 @@ fn a_range_shorter_than_its_operand_is_refused() {
 /// Operands of a gather of 6 out of 10 elements of 1 byte, with `params` and `output` bytes in their ranges.
 fn bound_bytes(set: &Set, params: u64, output: u64) -> GatherBuffers<'_> {
     let (params, output) = (set.params.slice(..params), set.output.slice(..output));
-    GatherBuffers::new(ElementTypes {
-        element_bytes: 1,
-        index_kind: IndexKind::U64,
-    })
-    .params(params)
-    .indices(set.indices.slice(..))
-    .output(output)
+    GatherBuffers::new(ElementTypes::new(1, IndexKind::U64))
+        .params(params)
+        .indices(set.indices.slice(..))
+        .output(output)
 }
 
 #[test]
@@ -96,10 +93,7 @@ fn a_range_starts_with_a_whole_element() {
         (8, IndexKind::U32, [4, 4]),
         (12, IndexKind::U64, [4, 4]),
     ] {
-        let types = ElementTypes {
-            element_bytes,
-            index_kind,
-        };
+        let types = ElementTypes::new(element_bytes, index_kind);
         let [of_elements, of_indices] = alignments;
         let set = Set::new(&app);
         let set = Set::OPERANDS.into_iter().fold(set, |set, operand| {

@@ -63,10 +63,7 @@ struct Recording<'a> {
 impl Recording<'_> {
     fn record(&self) -> Result<wgpu::CommandEncoder, String> {
         let workload = &self.data.workload;
-        let buffers = GatherBuffers::new(ElementTypes {
-            element_bytes: workload.element.bytes() as u64,
-            index_kind: workload.index,
-        })
+        let buffers = GatherBuffers::new(ElementTypes::new(workload.element.bytes() as u64, workload.index))
         .params(self.params.slice(..))
         .indices(self.indices.slice(..))
         .output(self.output.slice(..));

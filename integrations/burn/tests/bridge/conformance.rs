@@ -117,10 +117,7 @@ fn gather(
 }
 
 fn on_cpu(line: &Line, plan: &GatherPlan) -> Vec<u8> {
-    let types = ElementTypes {
-        element_bytes: line.params.element_bytes as u64,
-        index_kind: line.index_kind,
-    };
+    let types = ElementTypes::new(line.params.element_bytes as u64, line.index_kind);
     let indices = index_bytes(line.index_kind, &line.case.indices);
     plan.run_bytes(types, &line.params.bytes, &indices).unwrap()
 }
