@@ -13,6 +13,9 @@ impl<'a> Invocation<'a, '_> {
             Expression::Literal(Literal::I32(number)) => {
                 Vector::new(ScalarKind::Sint, &[number.cast_unsigned()])
             }
+            Expression::Literal(Literal::F32(number)) => {
+                Vector::new(ScalarKind::Float, &[number.to_bits()])
+            }
             Expression::Literal(Literal::Bool(is)) => Vector::from_bool(is),
             Expression::Constant(constant) => {
                 let outer = std::mem::replace(&mut self.in_constant, true);
@@ -101,7 +104,14 @@ impl<'a> Invocation<'a, '_> {
                 let more = [arg1, arg2].map(|arg| arg.map(|arg| self.vector(arg)));
                 self.vector(arg).math(fun, more)
             }
-            Expression::As { expr, kind, .. } => self.vector(expr).cast(kind),
+            Expression::As {
+                expr,
+                kind,
+                convert,
+            } => match convert {
+                Some(_) => self.vector(expr).cast(kind),
+                None => self.vector(expr).bitcast(kind),
+            },
             Expression::ArrayLength(pointer) => {
                 let place = self.pointer(pointer);
                 let binding = place.binding.expect("the array is in a buffer");

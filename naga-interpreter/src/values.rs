@@ -77,6 +77,9 @@ impl Vector {
 
     pub(super) fn unary(self, op: UnaryOperator) -> Self {
         match op {
+            UnaryOperator::Negate if self.kind == ScalarKind::Float => {
+                self.map(|bits| bits ^ 1 << 31)
+            }
             UnaryOperator::Negate => self.map(u32::wrapping_neg),
             UnaryOperator::LogicalNot => self.map(|word| word ^ 1),
             UnaryOperator::BitwiseNot => self.map(|word| !word),
@@ -149,13 +152,28 @@ impl Vector {
         }
     }
 
+    /// The components as values of another kind.
     pub(super) fn cast(mut self, kind: ScalarKind) -> Self {
-        self.kind = kind;
-        match kind {
-            ScalarKind::Bool => self.map(|word| u32::from(word != 0)),
-            ScalarKind::Sint | ScalarKind::Uint => self,
-            _ => panic!("{kind:?} is not interpreted"),
+        let from = std::mem::replace(&mut self.kind, kind);
+        match (from, kind) {
+            (ScalarKind::Uint | ScalarKind::Sint, ScalarKind::Bool) => {
+                self.map(|word| u32::from(word != 0))
+            }
+            #[expect(clippy::cast_precision_loss, reason = "as WGSL rounds")]
+            (ScalarKind::Uint, ScalarKind::Float) => self.map(|word| (word as f32).to_bits()),
+            #[expect(clippy::cast_precision_loss, reason = "as WGSL rounds")]
+            (ScalarKind::Sint, ScalarKind::Float) => {
+                self.map(|word| (word.cast_signed() as f32).to_bits())
+            }
+            (_, ScalarKind::Sint | ScalarKind::Uint) if from != ScalarKind::Float => self,
+            _ => panic!("{from:?} to {kind:?} is not interpreted"),
         }
+    }
+
+    /// The bits of the components as those of another kind.
+    pub(super) fn bitcast(mut self, kind: ScalarKind) -> Self {
+        self.kind = kind;
+        self
     }
 }
 
@@ -167,8 +185,21 @@ fn is_comparison(op: BinaryOperator) -> bool {
     )
 }
 
+/// The bits of the result of an operator on two floats.
+fn float(op: BinaryOperator, a: f32, b: f32) -> u32 {
+    match op {
+        BinaryOperator::Add => (a + b).to_bits(),
+        BinaryOperator::Subtract => (a - b).to_bits(),
+        BinaryOperator::Multiply => (a * b).to_bits(),
+        _ => panic!("{op:?} of floats is not interpreted"),
+    }
+}
+
 /// The result of an operator on two words, computed in 64 bits and cut to its low word.
 fn binary(op: BinaryOperator, kind: ScalarKind, a: u32, b: u32) -> u32 {
+    if kind == ScalarKind::Float {
+        return float(op, f32::from_bits(a), f32::from_bits(b));
+    }
     let number = |word: u32| match kind {
         ScalarKind::Sint => i64::from(word.cast_signed()),
         _ => i64::from(word),
