@@ -12,7 +12,7 @@
 // index rows.
 //
 // The line `Needs` of a file names the files that come before it in a module. Files with an `or` between them define
-// the same functions, and a module has one of them. This file begins each module.
+// the same functions, and a module has one of them; `decode` stands for one of decode/. This file begins each module.
 //
 // A dispatch binds a window of params rows and writes the output rows whose row is in it.
 // The window with the first row of a block writes its bad rows, and those that params does not hold; lanes load at most
@@ -34,7 +34,8 @@ struct GatherUniform {
     lane_step: u32,
     // Workgroups that share a slice in `long`; else 1.
     slice_workgroups: u32,
-    // Where the first row starts in each binding: params in units, the output in its own units.
+    // Where the first row starts in each binding: params in units, or in
+    // bytes if they are decoded, the output in its own units.
     params_start: u32,
     output_start: u32,
     // Where index row 0 would start in the binding, modulo 2^32: in words, or in values if a word holds several. Index

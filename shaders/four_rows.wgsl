@@ -47,10 +47,10 @@ fn copy_four_rows(workgroup: vec3<u32>, local: u32) -> BadRows {
     let of_c = with_row(of_b, c, (counts & !c.held) && to_c > 0u);
     let of_d = with_row(of_c, d, (counts & !d.held) && to_d > 0u);
     // In reverse: a compiler that waits for the load that is used first has then issued all four.
-    let unit_d = params[params_at(unit, d)];
-    let unit_c = params[params_at(unit, c)];
-    let unit_b = params[params_at(unit, b)];
-    let unit_a = params[params_at(unit, a)];
+    let unit_d = load(unit, d);
+    let unit_c = load(unit, c);
+    let unit_b = load(unit, b);
+    let unit_a = load(unit, a);
     let absent = absent_unit(unit);
     output[at] = select(absent, unit_a, a.held);
     output[at + to_b * gather.output_stride] = select(absent, unit_b, b.held);

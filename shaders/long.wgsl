@@ -33,11 +33,10 @@ fn copy_long(workgroup: vec3<u32>, local: u32) -> BadRows {
     let to_b = to_unit(unit, step);
     let to_c = to_unit(unit, 2u * step);
     let to_d = to_unit(unit, 3u * step);
-    let start = gather.params_start + source.params_row * gather.params_stride + unit;
-    let d = params[start + to_d];
-    let c = params[start + to_c];
-    let b = params[start + to_b];
-    output[at] = params[start];
+    let d = load(unit + to_d, source);
+    let c = load(unit + to_c, source);
+    let b = load(unit + to_b, source);
+    output[at] = load(unit, source);
     output[at + to_b] = b;
     output[at + to_c] = c;
     output[at + to_d] = d;

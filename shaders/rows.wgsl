@@ -12,7 +12,7 @@ fn copy_rows(workgroup: vec3<u32>, local: u32) -> BadRows {
     if source.written {
         let absent = select(absent_unit(lane.y), Unit(), source.in_range);
         output[gather.output_start + row * gather.output_stride + lane.y] =
-            select(absent, params[params_at(lane.y, source)], source.held);
+            select(absent, load(lane.y, source), source.held);
     }
     return with_row(BadRows(), source, (lane.y == 0u) & source.written & !source.in_range);
 }

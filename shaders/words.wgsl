@@ -3,6 +3,13 @@
 // Units of 4 bytes.
 alias Unit = u32;
 
+@group(0) @binding(1) var<storage, read> params: array<Unit>;
+
 fn absent_unit(unit: u32) -> Unit {
     return fill_word(unit);
+}
+
+// A unit of the row that starts at unit `row`; unit 0 of params if the row is not held.
+fn load_unit(row: u32, unit: u32, held: bool) -> Unit {
+    return params[select(0u, row + unit, held)];
 }

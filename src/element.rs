@@ -1,6 +1,9 @@
 //! The types that can be gathered, and the types of a gather.
 
+use crate::encoding::{Encoding, VALUE_BYTES};
+use crate::error::BlockError;
 use crate::index::{GatherIndex, IndexKind};
+use crate::plan::GatherPlan;
 
 /// A type that can be gathered on a GPU: one that bytemuck can move as bytes and set to zero. Every `Pod` type is one,
 /// and so are `bool` and `char`. A bad row without a fill holds zero bytes.
@@ -18,7 +21,8 @@ impl<T: bytemuck::NoUninit + bytemuck::CheckedBitPattern + bytemuck::Zeroable + 
 {
 }
 
-/// The width of an element and the type of an index: all that a gather needs to know of the types of its operands.
+/// The width of an element, the type of an index, and the encoding of params, if there is one: all that a gather needs to
+/// know of the types of its operands.
 ///
 /// ```
 /// use wgpu_gather::{ElementTypes, IndexKind};
@@ -30,10 +34,12 @@ impl<T: bytemuck::NoUninit + bytemuck::CheckedBitPattern + bytemuck::Zeroable + 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct ElementTypes {
-    /// Bytes of one element of params and of the output.
+    /// Bytes of one element of params and of the output; with an encoding, of the output.
     pub element_bytes: u64,
     /// The type of the indices.
     pub index_kind: IndexKind,
+    /// The encoding of params, whose rows are decoded to `f32`. `None` if elements are copied.
+    pub encoding: Option<Encoding>,
 }
 
 impl ElementTypes {
@@ -43,6 +49,37 @@ impl ElementTypes {
         Self {
             element_bytes,
             index_kind,
+            encoding: None,
+        }
+    }
+
+    /// The types of a gather that decodes rows of params to `f32`, by indices of `index_kind`. A plan counts values: a
+    /// slice, and a stride of params, is whole blocks of the encoding along the last dim of params.
+    ///
+    /// ```
+    /// use wgpu_gather::{ElementTypes, Encoding, Gather, IndexKind, wgpu};
+    ///
+    /// let plan = Gather::new().plan(&[1000, 256], &[8])?;
+    /// let types = ElementTypes::encoded(Encoding::Q4_0, IndexKind::I32);
+    /// let text = plan.explain(types, &wgpu::Limits::default());
+    /// assert!(text.contains("params 144000 bytes (Q4_0)"), "{text}");
+    /// # Ok::<(), wgpu_gather::PlanError>(())
+    /// ```
+    #[must_use]
+    pub const fn encoded(encoding: Encoding, index_kind: IndexKind) -> Self {
+        Self {
+            element_bytes: VALUE_BYTES,
+            index_kind,
+            encoding: Some(encoding),
+        }
+    }
+
+    /// Checks that the encoding, if there is one, has whole blocks in the slices of a plan.
+    #[cfg(feature = "gpu")]
+    pub(crate) fn check_blocks(self, plan: &GatherPlan) -> Result<(), BlockError> {
+        match self.encoding {
+            Some(encoding) => encoding.check(plan),
+            None => Ok(()),
         }
     }
 
@@ -50,5 +87,13 @@ impl ElementTypes {
     #[must_use]
     pub const fn of<T, I: GatherIndex>() -> Self {
         Self::new(size_of::<T>() as u64, I::KIND)
+    }
+
+    /// The bytes of some elements of params; `u64::MAX` if a `u64` does not count them.
+    pub(crate) const fn params_bytes(self, elements: u64) -> u64 {
+        match self.encoding {
+            Some(encoding) => encoding.bytes_of(elements),
+            None => elements.saturating_mul(self.element_bytes),
+        }
     }
 }

@@ -86,6 +86,7 @@ only at run time. Two ways to a GPU, in an app's own device and in one of the cr
 mod bad_indices;
 mod cpu;
 mod element;
+mod encoding;
 mod error;
 #[cfg(feature = "gpu")]
 mod gpu;
@@ -100,9 +101,10 @@ pub use bad_indices::{BadIndices, NegativeIndices};
 pub use element::ElementTypes;
 #[cfg(feature = "gpu")]
 pub use element::GatherElement;
+pub use encoding::Encoding;
 #[cfg(feature = "ndarray")]
 pub use error::ArrayError;
-pub use error::{BadIndexError, Operand, PlanError, RunError};
+pub use error::{BadIndexError, BlockError, BlockPart, Operand, PlanError, RunError};
 #[cfg(feature = "gpu")]
 pub use error::{GatherError, GpuError};
 #[cfg(feature = "gpu")]

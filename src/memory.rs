@@ -79,55 +79,64 @@ fn ask_for_huge_pages<T>(room: &mut [MaybeUninit<T>]) {
     let _ = room;
 }
 
-/// The bytes of a slice, and the bytes from one slice to the next in params and in the output.
+/// The bytes of a slice in the output and in params, and those from one slice to the next.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct SliceBytes {
     pub(crate) slice: usize,
+    pub(crate) params_slice: usize,
     pub(crate) params_stride: usize,
     pub(crate) output_stride: usize,
 }
 
 impl SliceBytes {
-    /// Slices of `slice` bytes without gaps.
+    /// Slices of `slice` bytes, in params as in the output, without gaps.
     #[inline(always)]
     pub(crate) const fn dense(slice: usize) -> Self {
         Self {
             slice,
+            params_slice: slice,
             params_stride: slice,
             output_stride: slice,
         }
     }
 }
 
-/// Pairs of a params slice and the bytes of an output row, which the slice is copied to.
-pub(crate) struct Pairs<'a> {
-    params: *const Byte,
+/// Pairs of a params slice and the bytes of an output row, which the slice is copied or decoded to. A `P` is a byte of
+/// params.
+pub(crate) struct Pairs<'a, P> {
+    params: *const P,
     row_count: u64,
     output: *mut Byte,
     output_rows: usize,
     bytes: SliceBytes,
-    borrows: PhantomData<(&'a [Byte], &'a mut [Byte])>,
+    borrows: PhantomData<(&'a [P], &'a mut [Byte])>,
 }
 
-impl<'a> Pairs<'a> {
+impl<'a, P> Pairs<'a, P> {
     /// Panics unless params has `row_count` slices and the output has room for `output_rows` slices.
     #[inline(always)]
     pub(crate) fn new(
-        params: &'a [Byte],
+        params: &'a [P],
         row_count: u64,
         output: &'a mut [Byte],
         output_rows: usize,
         bytes: SliceBytes,
     ) -> Self {
-        let fits = |count: u64, stride: usize, operand: &[Byte]| {
+        let fits = |count: u64, stride: usize, slice: usize, len: usize| {
             let gaps = count.saturating_sub(1).checked_mul(stride as u64);
-            let needed = gaps.and_then(|gaps| gaps.checked_add(bytes.slice as u64));
-            count == 0 || needed.is_some_and(|needed| needed <= operand.len() as u64)
+            let needed = gaps.and_then(|gaps| gaps.checked_add(slice as u64));
+            count == 0 || needed.is_some_and(|needed| needed <= len as u64)
         };
+        let SliceBytes {
+            slice,
+            params_slice,
+            params_stride,
+            output_stride,
+        } = bytes;
         assert!(
-            bytes.output_stride >= bytes.slice
-                && fits(row_count, bytes.params_stride, params)
-                && fits(output_rows as u64, bytes.output_stride, output)
+            output_stride >= slice
+                && fits(row_count, params_stride, params_slice, params.len())
+                && fits(output_rows as u64, output_stride, slice, output.len())
         );
         Self {
             params: params.as_ptr(),
@@ -141,12 +150,13 @@ impl<'a> Pairs<'a> {
 
     /// The slice of a params row and the bytes of an output row; `None` if params or the output has no such row.
     #[inline(always)]
-    pub(crate) fn get(&mut self, row: u64, output_row: usize) -> Option<(&[Byte], &mut [Byte])> {
+    pub(crate) fn get(&mut self, row: u64, output_row: usize) -> Option<(&[P], &mut [Byte])> {
         if row >= self.row_count || output_row >= self.output_rows {
             return None;
         }
         let SliceBytes {
             slice,
+            params_slice,
             params_stride,
             output_stride,
         } = self.bytes;
@@ -155,7 +165,10 @@ impl<'a> Pairs<'a> {
         unsafe {
             let from = self.params.add(address(row) * params_stride);
             let to = self.output.add(output_row * output_stride);
-            Some((from_raw_parts(from, slice), from_raw_parts_mut(to, slice)))
+            Some((
+                from_raw_parts(from, params_slice),
+                from_raw_parts_mut(to, slice),
+            ))
         }
     }
 }
@@ -165,7 +178,7 @@ pub(crate) const CAN_PREFETCH: bool = cfg!(all(target_arch = "x86_64", not(miri)
 
 /// Prefetches the cache line of byte `at` of params; `at` may be any number.
 #[inline(always)]
-pub(crate) fn prefetch(params: &[Byte], at: usize) {
+pub(crate) fn prefetch<P>(params: &[P], at: usize) {
     #[cfg(all(target_arch = "x86_64", not(miri)))]
     {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
@@ -275,6 +288,7 @@ mod tests {
     fn pairs_with_gaps_end_at_the_last_slice() {
         let bytes_of = |params_stride, output_stride| SliceBytes {
             slice: 2,
+            params_slice: 2,
             params_stride,
             output_stride,
         };

@@ -13,7 +13,7 @@
 //!
 //! The loop ends early at a row that is bad or not held. The caller makes an error, a fill or zeros of that row.
 //!
-//! Three choices before the loop make it fast:
+//! Encoded slices are decoded in place of the copy. Three choices before the loop make it fast:
 //!
 //! * **The width of a slice.** A copy of a few bytes takes one or two moves, but a call of memcpy takes as long as many
 //!   moves. So each power of two up to 64 bytes has a loop of its own. A width between two of them is copied as two
@@ -27,6 +27,7 @@
 
 use std::ops::Range;
 
+use super::gather::Params;
 use super::index_rows::SelectedRows;
 use crate::memory::{self, Byte, MEMCPY_CHUNK_BYTES, Pairs, SliceBytes, memcpy_chunks};
 
@@ -73,7 +74,7 @@ impl Prefetch {
 
     /// Prefetches the slice of `row`, which may be any number.
     #[inline(always)]
-    fn slice(self, params: &[Byte], row: u64, params_stride: usize, slice_bytes: usize) {
+    fn slice<P>(self, params: &[P], row: u64, params_stride: usize, slice_bytes: usize) {
         let start = memory::address(row).wrapping_mul(params_stride);
         for line in (0..slice_bytes.min(Self::MAX_SLICE_BYTES)).step_by(Self::LINE_BYTES) {
             memory::prefetch(params, start.wrapping_add(line));
@@ -87,7 +88,7 @@ impl Prefetch {
 /// Params as rows, each of which holds one slice.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Slices<'a> {
-    pub(super) params: &'a [Byte],
+    pub(super) params: Params<'a>,
     pub(super) row_count: u64,
     /// A slice never has 0 bytes.
     pub(super) bytes: SliceBytes,
@@ -107,24 +108,32 @@ pub(super) fn copy<R: SelectedRows>(
         slice,
         params_stride,
         output_stride,
+        ..
     } = slices.bytes;
+    let params = match slices.params {
+        Params::Elements(params) => params,
+        Params::Encoded(params, encoding) => {
+            let decode = encoding.decode();
+            return copy_each(params, slices, slices.bytes, rows, range, output, decode);
+        }
+    };
     if R::ARE_LOCATED && (params_stride > slice || output_stride > slice) {
-        return copy_each(slices, slices.bytes, rows, range, output, any);
+        return copy_each(params, slices, slices.bytes, rows, range, output, any);
     }
     match slice {
-        1 => copy_dense(slices, 1, rows, range, output, array::<1>),
-        2 => copy_dense(slices, 2, rows, range, output, array::<2>),
-        4 => copy_dense(slices, 4, rows, range, output, array::<4>),
-        8 => copy_dense(slices, 8, rows, range, output, array::<8>),
-        16 => copy_dense(slices, 16, rows, range, output, array::<16>),
-        32 => copy_dense(slices, 32, rows, range, output, array::<32>),
-        64 => copy_dense(slices, 64, rows, range, output, array::<64>),
-        3 => copy_dense(slices, 3, rows, range, output, halves::<2>),
-        n @ 5..8 => copy_dense(slices, n, rows, range, output, halves::<4>),
-        n @ 9..16 => copy_dense(slices, n, rows, range, output, halves::<8>),
-        n @ 17..32 => copy_dense(slices, n, rows, range, output, halves::<16>),
-        n @ 33..64 => copy_dense(slices, n, rows, range, output, halves::<32>),
-        n => copy_dense(slices, n, rows, range, output, any),
+        1 => copy_dense(params, slices, 1, rows, range, output, array::<1>),
+        2 => copy_dense(params, slices, 2, rows, range, output, array::<2>),
+        4 => copy_dense(params, slices, 4, rows, range, output, array::<4>),
+        8 => copy_dense(params, slices, 8, rows, range, output, array::<8>),
+        16 => copy_dense(params, slices, 16, rows, range, output, array::<16>),
+        32 => copy_dense(params, slices, 32, rows, range, output, array::<32>),
+        64 => copy_dense(params, slices, 64, rows, range, output, array::<64>),
+        3 => copy_dense(params, slices, 3, rows, range, output, halves::<2>),
+        n @ 5..8 => copy_dense(params, slices, n, rows, range, output, halves::<4>),
+        n @ 9..16 => copy_dense(params, slices, n, rows, range, output, halves::<8>),
+        n @ 17..32 => copy_dense(params, slices, n, rows, range, output, halves::<16>),
+        n @ 33..64 => copy_dense(params, slices, n, rows, range, output, halves::<32>),
+        n => copy_dense(params, slices, n, rows, range, output, any),
     }
 }
 
@@ -132,6 +141,7 @@ pub(super) fn copy<R: SelectedRows>(
 /// it where it is a constant.
 #[inline(always)]
 fn copy_dense<R: SelectedRows>(
+    params: &[Byte],
     slices: &Slices<'_>,
     slice_bytes: usize,
     rows: R,
@@ -140,21 +150,21 @@ fn copy_dense<R: SelectedRows>(
     copy_slice: impl Fn(&[Byte], &mut [Byte]),
 ) -> usize {
     let bytes = SliceBytes::dense(slice_bytes);
-    copy_each(slices, bytes, rows, range, output, copy_slice)
+    copy_each(params, slices, bytes, rows, range, output, copy_slice)
 }
 
-/// The copy loop. `bytes` is `slices.bytes`.
+/// The copy loop. `params` and `bytes` are those of `slices`.
 #[inline(always)]
-fn copy_each<R: SelectedRows>(
+fn copy_each<P, R: SelectedRows>(
+    params: &[P],
     slices: &Slices<'_>,
     bytes: SliceBytes,
     rows: R,
     range: Range<usize>,
     output: &mut [Byte],
-    copy_slice: impl Fn(&[Byte], &mut [Byte]),
+    copy_slice: impl Fn(&[P], &mut [Byte]),
 ) -> usize {
     let &Slices {
-        params,
         row_count,
         prefetch,
         ..
@@ -165,7 +175,7 @@ fn copy_each<R: SelectedRows>(
         let k = first + output_row;
         if prefetch.ahead > 0 && k + prefetch.ahead < rows.len() {
             let row = rows.likely_row(k + prefetch.ahead);
-            prefetch.slice(params, row, bytes.params_stride, bytes.slice);
+            prefetch.slice(params, row, bytes.params_stride, bytes.params_slice);
         }
         match rows.row(k).and_then(|row| pairs.get(row, output_row)) {
             Some((slice, room)) => copy_slice(slice, room),

@@ -6,6 +6,7 @@ use super::copy::{Prefetch, Slices, copy};
 use super::cursor::Cursor;
 use super::index_rows::{IndexRows, NOT_HELD, SelectedRows};
 use super::stretches::CopyStretches;
+use crate::encoding::Encoding;
 use crate::error::RunError;
 use crate::index::{GatherIndex, IndexValues, by_index_type};
 use crate::memory::{Byte, SliceBytes, bytes};
@@ -14,11 +15,24 @@ use crate::plan::GatherPlan;
 /// Rows that are located in one step, before their copies. Memory idles meanwhile, so a step is short.
 const LOCATED_ROWS: usize = 256;
 
+/// Params in host memory: elements, or encoded rows of them.
+pub(crate) enum HostParams<'a, T> {
+    Elements(&'a [T]),
+    Encoded(&'a [u8], Encoding),
+}
+
+/// The bytes of params.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Params<'a> {
+    Elements(&'a [Byte]),
+    Encoded(&'a [u8], Encoding),
+}
+
 /// The operands of a gather in host memory.
 pub(crate) struct HostOperands<'a, T> {
     /// Bytes of an element: those of a `T`, or of several.
     pub(crate) element_bytes: usize,
-    pub(crate) params: &'a [T],
+    pub(crate) params: HostParams<'a, T>,
     pub(crate) indices: IndexValues<'a>,
     /// Repeated in the slices of rows outside the shard.
     pub(crate) zero: &'a [T],
@@ -30,7 +44,7 @@ pub(crate) struct HostOperands<'a, T> {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Operands<'a> {
     pub(super) element_bytes: usize,
-    pub(super) params: &'a [Byte],
+    pub(super) params: Params<'a>,
     pub(super) indices: IndexValues<'a>,
     /// The element, or a byte of it, that fills slices of rows outside the shard.
     pub(super) zero: &'a [Byte],
@@ -42,7 +56,10 @@ impl<'a> Operands<'a> {
     pub(super) fn new<T: Copy>(operands: &HostOperands<'a, T>) -> Self {
         Self {
             element_bytes: operands.element_bytes,
-            params: bytes(operands.params),
+            params: match operands.params {
+                HostParams::Elements(elements) => Params::Elements(bytes(elements)),
+                HostParams::Encoded(rows, encoding) => Params::Encoded(rows, encoding),
+            },
             indices: operands.indices,
             zero: bytes(operands.zero),
             fill: bytes(operands.fill),
@@ -88,7 +105,17 @@ fn gather_by<I: GatherIndex>(
         let elements = usize::try_from(elements).unwrap_or(usize::MAX);
         elements.saturating_mul(operands.element_bytes)
     };
-    let slice = in_bytes(dims.slice_len);
+    let in_params = |elements: u64| match operands.params {
+        Params::Elements(_) => in_bytes(elements),
+        Params::Encoded(_, encoding) => {
+            usize::try_from(encoding.bytes_of(elements)).unwrap_or(usize::MAX)
+        }
+    };
+    let params_slice = in_params(dims.slice_len);
+    let params_len = match operands.params {
+        Params::Elements(params) => params.len(),
+        Params::Encoded(params, _) => params.len(),
+    };
     let execution = Execution {
         plan,
         operands,
@@ -96,11 +123,12 @@ fn gather_by<I: GatherIndex>(
             params: operands.params,
             row_count: dims.params_rows(),
             bytes: SliceBytes {
-                slice,
-                params_stride: in_bytes(dims.params_stride),
+                slice: in_bytes(dims.slice_len),
+                params_slice,
+                params_stride: in_params(dims.params_stride),
                 output_stride: in_bytes(dims.output_stride),
             },
-            prefetch: Prefetch::new(operands.params.len(), slice),
+            prefetch: Prefetch::new(params_len, params_slice),
         },
         index_rows: IndexRows::new(plan, indices),
     };
@@ -144,8 +172,10 @@ impl<I: GatherIndex> Execution<'_, I> {
             self.copy_or_fill(indices, rows.len(), output)
         } else if let Some(indices) = self.index_rows.as_rows::<2>(rows.clone()) {
             self.copy_or_fill(indices, rows.len(), output)
-        } else if let Some(copy) = self.index_rows.copy_of_stretches(&self.slices) {
-            self.copy_stretches(copy, rows.clone(), output)
+        } else if let Params::Elements(params) = self.operands.params
+            && let Some(copy) = self.index_rows.copy_of_stretches(&self.slices)
+        {
+            self.copy_stretches(copy, params, rows.clone(), output)
         } else {
             self.locate_and_copy(rows.clone(), output)
         };
@@ -156,6 +186,7 @@ impl<I: GatherIndex> Execution<'_, I> {
     fn copy_stretches(
         &self,
         copy: CopyStretches<I>,
+        params: &[Byte],
         rows: Range<usize>,
         output: &mut [Byte],
     ) -> Option<usize> {
@@ -164,7 +195,7 @@ impl<I: GatherIndex> Execution<'_, I> {
         while done < rows.len() {
             let stretches = self.index_rows.stretches(&cursor, rows.len() - done);
             let count = stretches.indices.len();
-            let mut copied = copy(self.operands.params, stretches, &mut output[done * slice..]);
+            let mut copied = copy(params, stretches, &mut output[done * slice..]);
             if copied < count {
                 if !self.plan.bad_indices().fills_on_cpu() {
                     return Some(done + copied);

@@ -2,7 +2,7 @@
 
 use std::fmt::Debug;
 
-use super::HostOperands;
+use super::{HostOperands, HostParams};
 use crate::index::IndexValues;
 use crate::memory::memcpy_chunks;
 use crate::{BadIndices, Gather, GatherElements, GatherNd, GatherPlan, NegativeIndices, RunError};
@@ -35,7 +35,7 @@ fn check<T: Copy + Default + Send + Sync + PartialEq + Debug>(
 ) {
     let output = plan.run_with(&HostOperands {
         element_bytes: size_of::<T>(),
-        params,
+        params: HostParams::Elements(params),
         indices: IndexValues::I64(indices),
         zero: &[T::default()],
         fill: &[fill],

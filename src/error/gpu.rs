@@ -1,7 +1,7 @@
 //! The errors of gathers on a GPU.
 
 use super::bad_index::join;
-use super::{Operand, PlanError, RunError};
+use super::{BlockError, Operand, PlanError, RunError};
 
 /// The error of a gather that cannot be recorded, or of a report that cannot be read. No part of the gather has been
 /// recorded then.
@@ -33,6 +33,9 @@ pub enum GatherError {
         "gather_elements on the GPU supports at most {limit} dims in which params and indices differ, found {element_dims}"
     )]
     TooManyElementDims { element_dims: usize, limit: usize },
+    /// The gather would cut a block of encoded params.
+    #[error(transparent)]
+    Block(#[from] BlockError),
     /// A buffer range is shorter than its operand, rounded up to whole words.
     #[error("{operand} range must have at least {expected} bytes, found {found}")]
     RangeTooShort {

@@ -13,6 +13,7 @@ pub(crate) use self::bad_index::{Problem, join};
 #[cfg(feature = "gpu")]
 pub use self::gpu::{GatherError, GpuError};
 pub use self::plan::PlanError;
+use crate::encoding::Encoding;
 
 /// The tensor, or the buffer, that an error is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -59,6 +60,46 @@ fn either(numbers: &RangeInclusive<u64>) -> String {
     }
 }
 
+/// The error of an encoding of which a gather would cut a block, since the plan's slices are no whole blocks.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, thiserror::Error)]
+#[error("{part} must be whole blocks of {encoding}, of {block_len} values each, found {found}")]
+#[non_exhaustive]
+pub struct BlockError {
+    /// The encoding of params.
+    pub encoding: Encoding,
+    /// What is not of whole blocks.
+    pub part: BlockPart,
+    /// Values of a block.
+    pub block_len: u64,
+    /// The values that the part has.
+    pub found: u64,
+}
+
+/// The part of a plan that a [`BlockError`] is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum BlockPart {
+    /// The last dim of params, along which blocks lie.
+    LastDim,
+    /// The slices.
+    Slice,
+    /// The stride of params.
+    Stride,
+    /// The slices of gather_elements, which takes no encoded params at all.
+    Element,
+}
+
+impl fmt::Display for BlockPart {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::LastDim => "the last dim of params",
+            Self::Slice => "slices",
+            Self::Stride => "the params stride",
+            Self::Element => "slices, which gather_elements cuts from rows,",
+        })
+    }
+}
+
 /// The error of a gather on the CPU.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, thiserror::Error)]
 #[non_exhaustive]
@@ -79,6 +120,9 @@ pub enum RunError {
         expected: RangeInclusive<u64>,
         found: usize,
     },
+    /// The gather would cut a block of encoded params.
+    #[error(transparent)]
+    Block(#[from] BlockError),
     /// An index is out of range, and the policy makes it an error.
     #[error(transparent)]
     BadIndex(#[from] BadIndexError),

@@ -6,8 +6,8 @@ use super::report::{COUNTER_BYTES, REPORT_BYTES};
 use super::shaders::binding;
 use super::uniform::UNIFORM_BYTES;
 
-/// Bytes of the dummy binding: one unit of 16 bytes.
-pub(super) const DUMMY_BYTES: u64 = 16;
+/// Bytes of the dummy binding: a unit of 16 bytes, and a block of each encoding.
+pub(super) const DUMMY_BYTES: u64 = 256;
 
 /// The workgroups of a dispatch with an index count: three words.
 pub(super) const WORKGROUPS_BYTES: u64 = 12;

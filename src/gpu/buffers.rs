@@ -14,6 +14,7 @@ use crate::element::ElementTypes;
 /// | a range of | starts at a multiple of |
 /// |---|---|
 /// | params, indices, output | 1, 2 or 4 bytes: the largest of these that divides the size of its elements |
+/// | params with an encoding | any byte |
 /// | mask | 4 bytes |
 /// | report, index count | `min_storage_buffer_offset_alignment` of the device |
 ///

@@ -61,11 +61,14 @@ impl GatherPlan {
         let mut line = |line: String| text.push_str(&format!("\n{line}"));
         let slice_bytes = u128::from(dims.slice_len) * u128::from(types.element_bytes);
         let slices = u128::from(dims.output_rows()) * slice_bytes;
+        let encoding = types.encoding;
+        let read = u128::from(dims.output_rows()) * u128::from(types.params_bytes(dims.slice_len));
         line(format!(
-            "{} of {slice_bytes} bytes out of {}; params {params} bytes, indices {indices} bytes ({}), \
+            "{} of {slice_bytes} bytes out of {}; params {params} bytes{}, indices {indices} bytes ({}), \
              output {output} bytes",
             count(dims.output_rows(), "slice"),
             count(dims.params_rows(), "row"),
+            encoding.map_or_else(String::new, |encoding| format!(" ({encoding})")),
             types.index_kind,
         ));
         let cut = Cut::new(PlacedGather::aligned(self, types), limits)?;
@@ -82,8 +85,8 @@ impl GatherPlan {
         };
         check_limits(limits, report, false)?;
         line(format!(
-            "moves {} bytes: reads {indices} of indices and at most {slices} of params, writes {slices}",
-            u128::from(indices) + 2 * slices,
+            "moves {} bytes: reads {indices} of indices and at most {read} of params, writes {slices}",
+            u128::from(indices) + read + slices,
         ));
         line(kernel_line(first, report));
         let size = format!(

@@ -50,6 +50,17 @@ impl FindRows {
         }
     }
 
+    /// True if index rows are found in words, and are single values of 32 or 64 bits.
+    pub(crate) const fn is_one_value(self) -> bool {
+        matches!(
+            self,
+            Self::Words {
+                index_words: 1..,
+                depth: 1
+            }
+        )
+    }
+
     /// The file of shaders/ that finds the rows.
     pub(crate) const fn file(self) -> &'static str {
         match self {

@@ -14,10 +14,12 @@
 //! | bytes that are no whole units | any; of a gather_elements by `general` | of one value in words, or by `general` | `bytes` |
 //!
 //! A unit has 16 bytes if the offsets of all slices are multiples of 16 bytes and the fill repeats in 16 bytes; else 4 bytes,
-//! if all are multiples of 4.
+//! if all are multiples of 4. If params is encoded, units are of decoded values, only the offsets in the output
+//! count, and only single values of 32 or 64 bits are found in words, for units of 16 bytes.
 
 use super::find_rows::FindRows;
 use super::types::size;
+use crate::encoding::Encoding;
 use crate::error::GatherError;
 use crate::plan::GatherDims;
 
@@ -45,28 +47,64 @@ const MIN_ROWS_TO_SPLIT: u64 = 1024;
 /// The most element dims of gather_elements that a uniform holds.
 pub(crate) const MAX_ELEMENT_DIMS: usize = 8;
 
-/// A unit: 16 or 4 bytes, which a lane loads or stores at once. A slice is a whole number of units.
+/// A unit: 16 or 4 bytes of the output, which a lane stores at once. A slice is a whole number of units.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Unit {
+    /// As many bytes of params, which a lane loads at once.
     Vec4,
     Word,
+    /// Four decoded values, or one.
+    FourDecoded(Encoding),
+    OneDecoded(Encoding),
 }
 
 impl Unit {
     /// The unit of slices whose offsets are multiples of `alignment` bytes, with a fill that repeats after `fill_words`
     /// words; `None` if slices are no whole units.
-    pub(crate) const fn of(alignment: u64, fill_words: u32) -> Option<Self> {
-        match alignment {
-            16.. if 4_u32.is_multiple_of(fill_words) => Some(Self::Vec4),
-            4.. => Some(Self::Word),
+    pub(crate) const fn of(
+        alignment: u64,
+        fill_words: u32,
+        encoding: Option<Encoding>,
+    ) -> Option<Self> {
+        match (alignment, encoding) {
+            (16.., None) if 4_u32.is_multiple_of(fill_words) => Some(Self::Vec4),
+            (16.., Some(encoding)) => Some(Self::FourDecoded(encoding)),
+            (4.., None) => Some(Self::Word),
+            (4.., Some(encoding)) => Some(Self::OneDecoded(encoding)),
             _ => None,
         }
     }
 
+    /// Bytes of the unit in the output.
     pub(crate) const fn bytes(self) -> u64 {
         match self {
-            Self::Vec4 => 16,
-            Self::Word => 4,
+            Self::Vec4 | Self::FourDecoded(_) => 16,
+            Self::Word | Self::OneDecoded(_) => 4,
+        }
+    }
+
+    /// Bytes in which starts and strides of params are counted.
+    const fn params_bytes(self) -> u64 {
+        match self {
+            Self::FourDecoded(_) | Self::OneDecoded(_) => 1,
+            Self::Vec4 | Self::Word => self.bytes(),
+        }
+    }
+
+    pub(crate) const fn encoding(self) -> Option<Encoding> {
+        match self {
+            Self::FourDecoded(encoding) | Self::OneDecoded(encoding) => Some(encoding),
+            Self::Vec4 | Self::Word => None,
+        }
+    }
+
+    /// The file of shaders/ that loads a unit.
+    pub(crate) const fn file(self) -> &'static str {
+        match self {
+            Self::Vec4 => "vec4",
+            Self::Word => "words",
+            Self::FourDecoded(_) => "four_decoded",
+            Self::OneDecoded(_) => "one_decoded",
         }
     }
 }
@@ -102,11 +140,14 @@ pub(crate) struct Sizes {
     pub(crate) max_grid_width: u64,
     /// True if the bindings hold all params rows of the blocks of the output rows, and params is no shard.
     pub(crate) binds_blocks: bool,
-    /// Bytes of a slice, or of the piece of it that is copied.
+    /// Bytes of a slice in the output, or of the piece of it that is copied.
     pub(crate) bytes: u64,
     /// True if there are bytes between slices, in params or in the output.
     pub(crate) has_gaps: bool,
-    /// A power of two of bytes: the offsets of all slices in params and in the output are multiples of it.
+    /// The encoding of params, if the gather decodes it.
+    pub(crate) encoding: Option<Encoding>,
+    /// A power of two of bytes: the offsets of all slices in params and in the output are multiples of it; if params is
+    /// encoded, only those in the output.
     pub(crate) alignment: u64,
     /// Words after which the fill repeats itself.
     pub(crate) fill_words: u32,
@@ -150,6 +191,7 @@ impl Sizes {
             FindRows::Deep | FindRows::General => false,
         };
         let can_pack = has_vectors
+            && self.encoding.is_none()
             && !self.is_indirect
             && self.binds_blocks
             && !self.has_gaps
@@ -162,7 +204,12 @@ impl Sizes {
 
     /// True if lanes copy from four rows each, and enough of them to keep a large GPU busy are left.
     fn fills_lanes_of_four_rows(&self, unit: Unit) -> bool {
-        matches!(self.find, FindRows::Words { .. })
+        let is_found_in_words = match unit {
+            Unit::Vec4 | Unit::Word => matches!(self.find, FindRows::Words { .. }),
+            Unit::FourDecoded(_) => self.find.is_one_value(),
+            Unit::OneDecoded(_) => false,
+        };
+        is_found_in_words
             && (self.is_one_block() || self.fills_grid_of_blocks(unit))
             && self.binds_blocks
             && self.rows / u64::from(LANE_ROWS) * (self.bytes / unit.bytes()) >= MIN_LANES
@@ -180,13 +227,8 @@ impl Sizes {
 
     /// True if a lane writes four words of the output, which may hold bytes of two slices.
     fn fills_lanes_of_four_words(&self) -> bool {
-        matches!(
-            self.find,
-            FindRows::Words {
-                index_words: 1..,
-                depth: 1
-            }
-        ) && self.bytes >= LANE_BYTES.into()
+        self.find.is_one_value()
+            && self.bytes >= LANE_BYTES.into()
             && self.fill_words == 1
             && !self.is_indirect
     }
@@ -222,20 +264,19 @@ impl Choice {
         if let Some((kernel, rows)) = sizes.packed() {
             return Self { kernel, find, rows };
         }
-        let kernel = match Unit::of(sizes.alignment, sizes.fill_words) {
+        let kernel = match Unit::of(sizes.alignment, sizes.fill_words, sizes.encoding) {
             Some(unit) if sizes.bytes > MAX_ROWS_UNITS * unit.bytes() => Kernel::Long(unit),
             Some(unit) if sizes.fills_lanes_of_four_rows(unit) => Kernel::FourRows(unit),
             Some(unit) => Kernel::Rows(unit),
             None if sizes.fills_lanes_of_four_words() => Kernel::FourWords,
             None => Kernel::Bytes,
         };
-        // These kernels spend little on index rows, and each way to find them takes a pipeline.
+        // Each way to find index rows takes a pipeline, and kernels that spend little on index rows have few.
         let has_variant = match (kernel, find) {
+            (Kernel::Rows(Unit::OneDecoded(_)) | Kernel::Long(Unit::OneDecoded(_)), _) => false,
+            (Kernel::Rows(Unit::FourDecoded(_)) | Kernel::Long(_), _) => find.is_one_value(),
             (Kernel::Rows(unit), FindRows::Elements { .. }) => unit == Unit::Word,
             (Kernel::Rows(_), _) => true,
-            (Kernel::Long(_), FindRows::Words { index_words, depth }) => {
-                index_words > 0 && depth == 1
-            }
             (Kernel::Bytes, FindRows::Words { depth, .. }) => depth == 1,
             (Kernel::FourRows(_) | Kernel::FourWords, _) => true,
             _ => false,
@@ -254,19 +295,35 @@ impl Kernel {
         }
     }
 
-    /// Bytes of a unit of params. The start of params in its binding is counted in these units.
-    pub(crate) const fn params_unit_bytes(self) -> u64 {
+    /// The unit of slices; `None` if a lane copies other parts of them.
+    pub(crate) const fn unit(self) -> Option<Unit> {
         match self {
-            Self::Rows(unit) | Self::FourRows(unit) | Self::Long(unit) => unit.bytes(),
-            Self::Packed { .. } | Self::Bytes | Self::FourWords => 1,
+            Self::Rows(unit) | Self::FourRows(unit) | Self::Long(unit) => Some(unit),
+            Self::Packed { .. } | Self::Bytes | Self::FourWords => None,
         }
     }
 
+    /// The bytes in which starts and strides of params are counted.
+    pub(crate) const fn params_unit_bytes(self) -> u64 {
+        match self.unit() {
+            Some(unit) => unit.params_bytes(),
+            None => 1,
+        }
+    }
+
+    /// The bytes in which slices, and strides of the output, are counted.
+    pub(crate) const fn slice_unit_bytes(self) -> u64 {
+        match self.unit() {
+            Some(unit) => unit.bytes(),
+            None => 1,
+        }
+    }
+
+    /// The bytes in which the start of the output is counted.
     pub(crate) const fn output_unit_bytes(self) -> u64 {
         match self {
-            Self::Rows(unit) | Self::FourRows(unit) | Self::Long(unit) => unit.bytes(),
             Self::Packed { .. } => LANE_BYTES as u64,
-            Self::Bytes | Self::FourWords => 1,
+            _ => self.slice_unit_bytes(),
         }
     }
 

@@ -169,7 +169,7 @@ impl<'a> Operands<'a> {
                 check_shard_rows(dims, &self.shards)?;
                 let shards = self.shards.iter().enumerate().map(|(number, shard)| {
                     let elements = spanned(shard.rows, dims.params_stride, dims.slice_len);
-                    let bytes = elements.saturating_mul(self.types.element_bytes);
+                    let bytes = self.types.params_bytes(elements);
                     (Operand::ParamsShard(number), shard.range, bytes)
                 });
                 shards.collect()
@@ -251,6 +251,8 @@ fn check_range(
     let alignment = match operand {
         // The shader adds the bytes from the aligned offset to the start of a range.
         Operand::Indices => word_part(types.index_kind.bytes()),
+        // Blocks start at any byte.
+        Operand::Params | Operand::ParamsShard(_) if types.encoding.is_some() => 1,
         Operand::Params | Operand::ParamsShard(_) | Operand::Output => {
             word_part(types.element_bytes)
         }

@@ -2,6 +2,7 @@
 
 mod access_model;
 mod addresses;
+mod decoded;
 mod edge_values;
 mod gaps;
 mod lanes;
@@ -18,6 +19,7 @@ mod texts;
 mod translation;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
 
 use naga::valid::GlobalUse;
 use naga::{AddressSpace, Expression, StorageAccess, TypeInner};
@@ -26,6 +28,7 @@ use self::parsed::ValidModule;
 use self::reachable::{reachable, shaders};
 use super::kernel::{Kernel, Unit};
 use super::shaders::{EntryPoint, Shader, binding, text};
+use crate::encoding::Encoding;
 
 const READ: AddressSpace = AddressSpace::Storage {
     access: StorageAccess::LOAD,
@@ -34,14 +37,26 @@ const READ_AND_WRITE: AddressSpace = AddressSpace::Storage {
     access: StorageAccess::LOAD.union(StorageAccess::STORE),
 };
 
+/// The files of shaders/ and of its folder decode/.
+fn paths() -> Vec<PathBuf> {
+    let files = |folder| {
+        let entries = std::fs::read_dir(folder).expect("shaders/ is there");
+        entries.map(|entry| entry.expect("shaders/ can be listed").path())
+    };
+    let paths = files("shaders").chain(files("shaders/decode"));
+    paths.filter(|path| path.is_file()).collect()
+}
+
 #[test]
 fn modules_are_made_of_all_files() {
     let used: BTreeSet<_> = shaders().into_iter().flat_map(Shader::files).collect();
     let mut found = BTreeSet::new();
-    for entry in std::fs::read_dir("shaders").expect("shaders/ is there") {
-        let path = entry.expect("shaders/ can be listed").path();
-        let name = path.file_stem().and_then(|name| name.to_str());
-        found.insert(name.expect("a name is text").to_owned());
+    for path in paths() {
+        let name = path
+            .strip_prefix("shaders")
+            .expect("a path in it")
+            .with_extension("");
+        found.insert(name.to_str().expect("a name is text").to_owned());
     }
     assert_eq!(found, used.into_iter().map(str::to_owned).collect());
     let names: BTreeSet<_> = shaders().into_iter().map(Shader::name).collect();
@@ -51,7 +66,12 @@ fn modules_are_made_of_all_files() {
 /// Files between which a module has a choice define the same functions; no others do.
 #[test]
 fn a_name_of_a_function_is_in_one_file_or_in_alternatives() {
-    let alternatives = [&["index_rows", "general"][..], &["vec4", "words"]];
+    let units = ["vec4", "words", "four_decoded", "one_decoded"];
+    let decode: Vec<_> = Encoding::ALL
+        .iter()
+        .map(|encoding| encoding.file())
+        .collect();
+    let alternatives = [&["index_rows", "general"][..], &units, &decode];
     let mut files: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
     for file in shaders().into_iter().flat_map(Shader::files) {
         for line in text(file).lines() {
@@ -185,15 +205,11 @@ fn operands_are_arrays_of_what_a_lane_moves_at_once() {
             let EntryPoint::Gather { kernel, .. } = entry_point else {
                 continue;
             };
-            let strides = match kernel {
-                Kernel::Rows(Unit::Vec4)
-                | Kernel::FourRows(Unit::Vec4)
-                | Kernel::Long(Unit::Vec4) => [16, 4, 16],
-                Kernel::Rows(Unit::Word)
-                | Kernel::FourRows(Unit::Word)
-                | Kernel::Long(Unit::Word) => [4, 4, 4],
-                Kernel::Packed { .. } => [4, 16, 16],
-                Kernel::Bytes | Kernel::FourWords => [4, 4, 4],
+            let strides = match (kernel, kernel.unit()) {
+                (_, Some(Unit::Vec4)) => [16, 4, 16],
+                (_, Some(Unit::FourDecoded(_))) => [4, 4, 16],
+                (Kernel::Packed { .. }, _) => [4, 16, 16],
+                _ => [4, 4, 4],
             };
             let globals = shader.globals(entry_point);
             let found = [binding::PARAMS, binding::INDICES, binding::OUTPUT].map(|number| {
@@ -233,10 +249,13 @@ fn only_arrays_in_storage_are_indexed_at_run_time() {
     }
 }
 
-/// A gather moves bits: a conversion to another type could change them.
+/// A copy moves bits: a conversion to another type could change them.
 #[test]
-fn shaders_know_no_numbers_but_u32() {
+fn shaders_that_copy_know_no_numbers_but_u32() {
     for shader in ValidModule::all(false) {
+        if shader.shader.files().contains(&"decoded") {
+            continue;
+        }
         for (function, info) in shader.functions() {
             for (handle, expression) in function.expressions.iter() {
                 let name = &function.name;

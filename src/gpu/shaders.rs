@@ -2,7 +2,8 @@
 //! compiled.
 
 use super::find_rows::FindRows;
-use super::kernel::{Kernel, Unit};
+use super::kernel::Kernel;
+use crate::encoding::Encoding;
 
 /// Pipelines depend on the entry point and on aliasing, not on a shape or a policy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -116,8 +117,9 @@ pub(crate) mod binding {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct Shader {
     file: &'static str,
-    /// The chosen ones of the files between which a line `Needs` leaves a choice: those that find rows, and units.
-    choices: [Option<&'static str>; 2],
+    /// The chosen ones of the files between which a line `Needs` leaves a choice: those that find rows, load units, and
+    /// decode.
+    choices: [Option<&'static str>; 3],
 }
 
 /// The texts of shaders/, by the names of their files. Modules share them, so each is in an app once.
@@ -126,16 +128,22 @@ macro_rules! texts {
         pub(crate) fn text(file: &str) -> &'static str {
             match file {
                 $($name => include_str!(concat!("../../shaders/", $name, ".wgsl")),)*
-                _ => unreachable!("{file} is no file of shaders/"),
+                _ => {
+                    let encoding = Encoding::ALL.iter().find(|encoding| encoding.file() == file);
+                    encoding.expect("a file of shaders/").shader()
+                }
             }
         }
     };
 }
 
-texts!("common" "element_dims" "index_rows" "general" "vec4" "words" "slices" "rows" "four_rows" "long" "packed" "bytes" "report" "mask");
+texts!("common" "element_dims" "index_rows" "general" "vec4" "words" "decoded" "four_decoded" "one_decoded" "slices" "rows" "four_rows" "long" "packed" "bytes" "report" "mask");
 
-/// The files that a file needs, from its first line: `// Needs: a; b or c`. Each need is one file, or several of which a
-/// module has one.
+/// The need of a file of shaders/decode/, whichever it is.
+const DECODE: &str = "decode";
+
+/// The files that a file needs, from its first line: `// Needs: a; b or c`. Each need is one file, several of which a
+/// module has one, or [`DECODE`].
 fn needs(file: &str) -> impl Iterator<Item = Vec<&'static str>> {
     let line = text(file).lines().next();
     let needs = line.and_then(|line| line.strip_prefix("// Needs: "));
@@ -151,34 +159,35 @@ impl Shader {
             EntryPoint::FinishReport | EntryPoint::CountRows => return Self::alone("report"),
             EntryPoint::OutOfRange => return Self::alone("mask"),
         };
-        let find = Some(find.file());
-        let (unit, choices) = match kernel {
-            Kernel::Packed { .. } => return Self::alone("packed"),
-            Kernel::Rows(unit) | Kernel::FourRows(unit) | Kernel::Long(unit) => (Some(unit), find),
-            Kernel::Bytes | Kernel::FourWords => (None, find),
+        if let Kernel::Packed { .. } = kernel {
+            return Self::alone("packed");
+        }
+        let (unit, encoding) = match kernel.unit() {
+            Some(unit) => (Some(unit.file()), unit.encoding()),
+            None => (None, None),
         };
-        let unit = match unit {
-            Some(Unit::Vec4) => Some("vec4"),
-            Some(Unit::Word) => Some("words"),
+        let decode = match encoding {
+            Some(encoding) => Some(encoding.file()),
             None => None,
         };
         Self {
             file: kernel.name(false),
-            choices: [choices, unit],
+            choices: [Some(find.file()), unit, decode],
         }
     }
 
     const fn alone(file: &'static str) -> Self {
         Self {
             file,
-            choices: [None; 2],
+            choices: [None; 3],
         }
     }
 
     /// The names of the file and of the chosen files.
     pub(crate) fn name(self) -> String {
         let choices = self.choices.into_iter().flatten();
-        let names: Vec<_> = std::iter::once(self.file).chain(choices).collect();
+        let names = std::iter::once(self.file).chain(choices);
+        let names: Vec<_> = names.filter_map(|file| file.rsplit('/').next()).collect();
         names.join("-")
     }
 
@@ -201,6 +210,7 @@ impl Shader {
         for need in needs(file) {
             let is_chosen = |file: &&&str| self.choices.contains(&Some(**file));
             let needed = match need[..] {
+                [DECODE] => self.choices[2].expect("an encoding"),
                 [file] => file,
                 ref files => files.iter().find(is_chosen).expect("one is chosen"),
             };

@@ -21,7 +21,7 @@ impl Kernel {
     /// How workgroups share `rows` slices, or pieces of slices, of `bytes` bytes each. In the output they end
     /// `output_bytes` bytes after the start of the first one's word.
     pub(crate) fn shares(self, rows: u64, bytes: u64, output_bytes: u64) -> Shares {
-        let units = bytes / self.params_unit_bytes();
+        let units = bytes / self.slice_unit_bytes();
         let lanes = |lanes: u64| Shares {
             slots: 0,
             workgroups: lanes.div_ceil(WORKGROUP_SIZE.into()),

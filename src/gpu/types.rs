@@ -21,14 +21,19 @@ impl ElementTypes {
                     element_bytes,
                 })
         };
-        let with_gap = |elements: u64| elements.saturating_mul(self.element_bytes);
+        let (part_len, part_bytes) = match self.encoding {
+            Some(encoding) => (encoding.block_len(), encoding.block_bytes()),
+            None => (1, self.element_bytes),
+        };
         let index_bytes = self.index_kind.bytes();
         Ok(OperandBytes {
-            params: bytes(Operand::Params, dims.params_len(), self.element_bytes)?,
+            params: bytes(Operand::Params, dims.params_len() / part_len, part_bytes)?,
             indices: bytes(Operand::Indices, dims.indices_len(), index_bytes)?,
             output: bytes(Operand::Output, dims.output_len(), self.element_bytes)?,
-            params_with_gap: with_gap(dims.params_len_with_gap()),
-            output_with_gap: with_gap(dims.output_len_with_gap()),
+            params_with_gap: self.params_bytes(dims.params_len_with_gap()),
+            output_with_gap: dims
+                .output_len_with_gap()
+                .saturating_mul(self.element_bytes),
         })
     }
 }

@@ -93,11 +93,12 @@ impl GatherUniform {
         let dims = plan.dims();
         let (blocks, shares) = (dispatch.blocks, dispatch.shares);
         let params_unit = dispatch.kernel.params_unit_bytes();
-        let units = size(dispatch.piece_bytes / params_unit);
+        let slice_unit = dispatch.kernel.slice_unit_bytes();
+        let units = size(dispatch.piece_bytes / slice_unit);
         // A single row has no next one, which its stride need not reach.
-        let stride = |bytes: u64, rows: (u64, u64)| match rows.1 - rows.0 {
+        let stride = |bytes: u64, rows: (u64, u64), unit: u64| match rows.1 - rows.0 {
             0 | 1 => units,
-            _ => size(bytes / params_unit),
+            _ => size(bytes / unit),
         };
         let rows = size(dispatch.rows());
         let (grid_rows, grid_width) = match dispatch.has_block_grid {
@@ -123,8 +124,8 @@ impl GatherUniform {
             params_start: size(dispatch.params.start / params_unit),
             output_start: size(dispatch.output.start / dispatch.kernel.output_unit_bytes()),
             indices_start: low_and_high(indices_start)[0],
-            params_stride: stride(dispatch.params_stride, dispatch.params_rows),
-            output_stride: stride(dispatch.output_stride, dispatch.output_rows),
+            params_stride: stride(dispatch.params_stride, dispatch.params_rows, params_unit),
+            output_stride: stride(dispatch.output_stride, dispatch.output_rows, slice_unit),
             first_n,
             index_count: blocks.index_count,
             outer_size: blocks.outer_size,

@@ -3,6 +3,7 @@
 use std::ops::RangeInclusive;
 
 use super::GatherPlan;
+use crate::encoding::Encoding;
 use crate::error::{Operand, RunError};
 
 impl GatherPlan {
@@ -10,6 +11,22 @@ impl GatherPlan {
         let dims = self.dims();
         let params_len = dims.params_len()..=dims.params_len_with_gap();
         check_len(Operand::Params, params_len, params)?;
+        let indices_len = dims.indices_len();
+        check_len(Operand::Indices, indices_len..=indices_len, indices)
+    }
+
+    /// As [`check_lengths`](Self::check_lengths), for the bytes of encoded params.
+    pub(crate) fn check_encoded_lengths(
+        &self,
+        encoding: Encoding,
+        params: usize,
+        indices: usize,
+    ) -> Result<(), RunError> {
+        encoding.check(self)?;
+        let dims = self.dims();
+        let params_bytes = encoding.bytes_of(dims.params_len());
+        let with_gap = encoding.bytes_of(dims.params_len_with_gap());
+        check_byte_len(Operand::Params, params_bytes..=with_gap, params)?;
         let indices_len = dims.indices_len();
         check_len(Operand::Indices, indices_len..=indices_len, indices)
     }

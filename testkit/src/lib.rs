@@ -19,6 +19,7 @@ pub mod device;
 #[cfg(feature = "trials")]
 pub mod driver;
 pub mod element_types;
+pub mod encoded;
 mod examples;
 mod gaps;
 pub mod indices;

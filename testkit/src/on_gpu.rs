@@ -1,9 +1,11 @@
 //! A runner that gathers on any GPU.
 
-use wgpu_gather::{BadIndices, GatherIndex, GatherPlan, Gpu, GpuError, RunError};
+use wgpu_gather::{
+    BadIndices, Encoding, GatherIndex, GatherPlan, GatherRequest, Gpu, GpuError, RunError,
+};
 
 use super::samples::{Element, Runner};
-use super::waits::params_shape;
+use super::waits::{encoded_shape, params_shape};
 
 /// Gathers by a request that is awaited if `awaits` is set, and waited for if not.
 pub struct OnGpu<'a> {
@@ -13,6 +15,19 @@ pub struct OnGpu<'a> {
 
 pub fn blocking(gpu: &Gpu) -> OnGpu<'_> {
     OnGpu { gpu, awaits: false }
+}
+
+impl OnGpu<'_> {
+    fn output<T: Element>(&self, request: GatherRequest<'_, T>) -> Result<Vec<T>, RunError> {
+        let gathered = match self.awaits {
+            true => pollster::block_on(request),
+            false => request.wait(),
+        };
+        gathered.map_err(|error| match error {
+            GpuError::Run(error) => error,
+            error => panic!("{error}"),
+        })
+    }
 }
 
 impl Runner for OnGpu<'_> {
@@ -26,14 +41,18 @@ impl Runner for OnGpu<'_> {
     ) -> Result<Vec<T>, RunError> {
         let shape = params_shape(plan, params.len());
         let table = self.gpu.upload(params, &shape).unwrap();
-        let gathered = if self.awaits {
-            pollster::block_on(self.gpu.gather(plan, &table, indices))
-        } else {
-            self.gpu.gather(plan, &table, indices).wait()
-        };
-        gathered.map_err(|error| match error {
-            GpuError::Run(error) => error,
-            error => panic!("{error}"),
-        })
+        self.output(self.gpu.gather(plan, &table, indices))
+    }
+
+    fn gather_decoded<I: GatherIndex>(
+        &self,
+        plan: &GatherPlan,
+        encoding: Encoding,
+        params: &[u8],
+        indices: &[I],
+    ) -> Result<Vec<f32>, RunError> {
+        let shape = encoded_shape(plan, encoding, params.len());
+        let table = self.gpu.upload(params, &shape).unwrap();
+        self.output(self.gpu.gather_decoded(plan, encoding, &table, indices))
     }
 }

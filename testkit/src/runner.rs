@@ -3,7 +3,7 @@
 use std::fmt;
 
 use bytemuck::{CheckedBitPattern, NoUninit, Zeroable};
-use wgpu_gather::{BadIndices, GatherIndex, GatherPlan, IndexKind, RunError};
+use wgpu_gather::{BadIndices, Encoding, GatherIndex, GatherPlan, IndexKind, RunError};
 
 use super::indices::Hash;
 use super::sizes::output_slices;
@@ -30,6 +30,14 @@ pub trait Runner {
         params: &[T],
         indices: &[I],
     ) -> Result<Vec<T>, RunError>;
+
+    fn gather_decoded<I: GatherIndex>(
+        &self,
+        plan: &GatherPlan,
+        encoding: Encoding,
+        params: &[u8],
+        indices: &[I],
+    ) -> Result<Vec<f32>, RunError>;
 }
 
 /// Gathers by `GatherPlan::run`, and asserts that `run_into` gives an equal result and keeps the gaps of the output.
@@ -44,29 +52,52 @@ impl Runner for Cpu {
         params: &[T],
         indices: &[I],
     ) -> Result<Vec<T>, RunError> {
-        let result = plan.run(params, indices);
         let old = params.last().copied().unwrap_or_default();
-        let output_len = usize::try_from(plan.output_len()).expect("in memory");
-        let mut output = vec![old; output_len];
-        let into = plan.run_into(params, indices, &mut output);
-        match &result {
-            Ok(result) => {
-                assert_eq!(into, Ok(()), "run_into differs from run");
-                let mut expected = vec![old; output_len];
-                let mut slices = result.iter();
-                for range in output_slices(plan) {
-                    let slice = expected[range].iter_mut();
-                    slice
-                        .zip(&mut slices)
-                        .for_each(|(place, &element)| *place = element);
-                }
-                assert!(slices.next().is_none(), "run has more slices");
-                assert_eq!(bytes_of(&expected), bytes_of(&output), "run_into differs");
-            }
-            Err(error) => assert_eq!(into, Err(error.clone()), "run_into differs from run"),
-        }
-        result
+        let into = |output: &mut [T]| plan.run_into(params, indices, output);
+        both(plan, plan.run(params, indices), old, into)
     }
+
+    fn gather_decoded<I: GatherIndex>(
+        &self,
+        plan: &GatherPlan,
+        encoding: Encoding,
+        params: &[u8],
+        indices: &[I],
+    ) -> Result<Vec<f32>, RunError> {
+        let result = plan.run_decoded(encoding, params, indices);
+        both(plan, result, 7.0, |output: &mut [f32]| {
+            plan.run_decoded_into(encoding, params, indices, 0.0, output)
+        })
+    }
+}
+
+/// The result of a run, which one into an output of `old` elements must equal.
+fn both<T: Element>(
+    plan: &GatherPlan,
+    result: Result<Vec<T>, RunError>,
+    old: T,
+    run_into: impl FnOnce(&mut [T]) -> Result<(), RunError>,
+) -> Result<Vec<T>, RunError> {
+    let output_len = usize::try_from(plan.output_len()).expect("in memory");
+    let mut output = vec![old; output_len];
+    let into = run_into(&mut output);
+    match &result {
+        Ok(result) => {
+            assert_eq!(into, Ok(()), "run_into differs from run");
+            let mut expected = vec![old; output_len];
+            let mut slices = result.iter();
+            for range in output_slices(plan) {
+                let slice = expected[range].iter_mut();
+                slice
+                    .zip(&mut slices)
+                    .for_each(|(place, &element)| *place = element);
+            }
+            assert!(slices.next().is_none(), "run has more slices");
+            assert_eq!(bytes_of(&expected), bytes_of(&output), "run_into differs");
+        }
+        Err(error) => assert_eq!(into, Err(error.clone()), "run_into differs from run"),
+    }
+    result
 }
 
 pub fn bytes_of<T: NoUninit>(elements: &[T]) -> &[u8] {

@@ -5,7 +5,8 @@ use std::fmt;
 
 use bytemuck::Pod;
 use wgpu_gather::{
-    BadIndices, Gather, GatherElements, GatherNd, GatherPlan, IndexKind, NegativeIndices, PlanError,
+    BadIndices, ElementTypes, Encoding, Gather, GatherElements, GatherNd, GatherPlan, IndexKind,
+    NegativeIndices, PlanError,
 };
 
 use crate::of_index_type;
@@ -19,8 +20,11 @@ use super::oracle::{Answer, Case, Op};
 #[derive(Debug, Clone)]
 pub struct Sample {
     pub plan: GatherPlan,
+    /// Bytes of an element; with an encoding, of a decoded value.
     pub element_bytes: usize,
     pub index_kind: IndexKind,
+    /// The encoding of params, which are else elements.
+    pub encoding: Option<Encoding>,
     pub params: Vec<u8>,
     pub indices: Vec<u8>,
     /// The expected output, with zeros or the fill in the slices of bad rows.
@@ -124,6 +128,7 @@ impl Case {
                         plan: self.plan(bad_indices).expect("a valid case"),
                         element_bytes,
                         index_kind,
+                        encoding: None,
                         params: params.clone(),
                         indices: index_bytes(index_kind, &self.indices),
                         output: replaced.as_ref().unwrap_or(&output).clone(),
@@ -153,6 +158,22 @@ fn output_of(answer: &Answer, params: &[u8], fill: &[u8]) -> Vec<u8> {
 }
 
 impl Sample {
+    pub fn types(&self) -> ElementTypes {
+        match self.encoding {
+            Some(encoding) => ElementTypes::encoded(encoding, self.index_kind),
+            None => ElementTypes::new(self.element_bytes as u64, self.index_kind),
+        }
+    }
+
+    /// The bytes of so many elements of params.
+    pub fn params_bytes(&self, elements: u64) -> usize {
+        let bytes = match self.encoding {
+            Some(encoding) => encoding.row_bytes(elements).expect("whole blocks"),
+            None => elements * self.element_bytes as u64,
+        };
+        usize::try_from(bytes).expect("in memory")
+    }
+
     /// This sample with a fill in the slices of bad rows.
     pub fn filled(&self) -> Self {
         assert_eq!(self.plan.bad_indices(), BadIndices::Fill);
@@ -177,8 +198,7 @@ impl Sample {
     #[track_caller]
     pub fn check_shards(&self, runner: &impl Runner, hash: &mut Hash) {
         let rows = usize::try_from(self.plan.row_count()).expect("rows in memory");
-        let row_bytes =
-            usize::try_from(self.plan.slice_len()).expect("a slice in memory") * self.element_bytes;
+        let row_bytes = self.params_bytes(self.plan.slice_len());
         let (a, b) = (hash.below(rows + 1), hash.below(rows + 1));
         let mut whole = Ok(vec![0; self.output.len()]);
         for held in [0..a.min(b), a.min(b)..a.max(b), a.max(b)..rows] {
@@ -229,6 +249,14 @@ impl Sample {
     }
 
     fn found<V: Runner>(&self, runner: &V) -> Result<Vec<u8>, String> {
+        if let Some(encoding) = self.encoding {
+            let result = of_index_type!(self.index_kind, I => {
+                runner.gather_decoded(&self.plan, encoding, &self.params, &self.indices_as::<I>())
+            });
+            return result
+                .map(|output| bytes_of(&output).to_vec())
+                .map_err(|error| error.to_string());
+        }
         match self.element_bytes {
             1 => self.run::<[u8; 1], _>(runner),
             2 => self.run::<[u8; 2], _>(runner),
@@ -273,10 +301,9 @@ impl fmt::Display for Sample {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "{}, {}, elements of {} bytes, {:?}, fill {:?}",
+            "{}, {:?}, {:?}, fill {:?}",
             self.case,
-            self.index_kind,
-            self.element_bytes,
+            self.types(),
             self.plan.bad_indices(),
             self.fill
         )

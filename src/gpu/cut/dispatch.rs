@@ -27,7 +27,7 @@ pub(crate) struct Dispatch {
     pub(crate) params_rows: (u64, u64),
     /// The first of them, counted from the block that [`Blocks`] names.
     pub(crate) window_first_row: u64,
-    /// The bytes of a slice before the piece that is copied.
+    /// The bytes of a slice, in the output, before the piece that is copied.
     pub(crate) piece: u64,
     pub(crate) piece_bytes: u64,
     /// Bytes from one params row to the next, and from one output row to the next.
@@ -148,7 +148,8 @@ impl Cut<'_> {
                 && dims.held_rows == dims.row_count,
             bytes: self.bytes_of(tile),
             has_gaps: self.params_stride.max(self.output_stride) > self.slice_bytes,
-            alignment: self.slice_alignment,
+            encoding: self.encoding,
+            alignment: self.slice_alignment(),
             fill_words: self.fill_words,
             indices_start: self.index_row_start(first_index_row),
             output_start: self.output_row_start(start),
@@ -175,7 +176,7 @@ impl Cut<'_> {
         is_whole.then_some([outer_size, (end - first) / outer_size])
     }
 
-    /// Bytes of the slice, or of the piece of it, that a tile copies.
+    /// Bytes of the slice, or of the piece of it, that a tile copies to the output.
     fn bytes_of(&self, tile: Tile) -> u64 {
         self.piece_bytes.min(self.slice_bytes - tile.piece)
     }
@@ -223,21 +224,27 @@ impl Cut<'_> {
         let piece_bytes = self.bytes_of(tile);
         let blocks = self.blocks(start, end);
         let bound = |bytes| BoundRange::of(bytes, self.alignment);
-        let slices = |first: u64, stride: u64, rows: u64| {
-            let bytes = spanned(rows, stride, piece_bytes);
-            bound(first + piece..first + piece + bytes)
+        let slices = |first: u64, rows: u64, stride: u64, piece_bytes: u64| {
+            bound(first..first + spanned(rows, stride, piece_bytes))
         };
         let output = slices(
-            self.output_row_start(start),
-            self.output_stride,
+            self.output_row_start(start) + piece,
             end - start,
+            self.output_stride,
+            piece_bytes,
         );
         let (shard, params) = if self.dims.held_rows == 0 {
             (0, BoundRange::default())
         } else {
             let held = self.shards.of(row);
             let first = held.start + (row - held.first_row) * self.params_stride;
-            (held.shard, slices(first, self.params_stride, row_end - row))
+            let slices = slices(
+                first + self.in_params(piece),
+                row_end - row,
+                self.params_stride,
+                self.in_params(piece_bytes),
+            );
+            (held.shard, slices)
         };
         let (first_index_row, end_index_row) = blocks.index_rows;
         let indices =

@@ -24,6 +24,7 @@ use super::bound::{alignment, binding_bytes, common_alignment};
 use super::find_rows::FindRows;
 use super::kernel::{Unit, WORKGROUP_SIZE, check_element_dims};
 use crate::element::ElementTypes;
+use crate::encoding::{Encoding, VALUE_BYTES};
 use crate::error::GatherError;
 use crate::plan::{GatherDims, GatherPlan};
 
@@ -72,13 +73,17 @@ pub(crate) struct Cut<'a> {
     shards: Shards,
     indices_start: u64,
     output_start: u64,
+    /// The encoding of params, if the gather decodes it.
+    encoding: Option<Encoding>,
+    /// Bytes of a slice in the output. In params a slice has as many, unless it is encoded.
     slice_bytes: u64,
     /// Bytes from one params row to the next, and from one output row to the next.
     params_stride: u64,
     output_stride: u64,
-    /// A power of two of bytes: the offsets of all slices in params and in the output are multiples of it.
-    slice_alignment: u64,
-    /// Bytes of a piece of a slice: `slice_bytes`, unless slices are cut.
+    /// Powers of two of bytes: the offsets of all slices in params, and of those in the output, are multiples of them.
+    params_alignment: u64,
+    output_alignment: u64,
+    /// Bytes of a piece of a slice in the output: `slice_bytes`, unless slices are cut.
     piece_bytes: u64,
     index_row_bytes: u64,
     /// The most bytes of an operand that a dispatch binds.
@@ -95,7 +100,7 @@ struct Tile {
     output_rows: (u64, u64),
     /// Params rows, counted over all blocks.
     params_rows: (u64, u64),
-    /// The byte of the slice at which the piece starts: 0, unless slices are cut.
+    /// The byte of the slice in the output at which the piece starts: 0, unless slices are cut.
     piece: u64,
 }
 
@@ -114,14 +119,18 @@ impl<'a> Cut<'a> {
             fill_words,
             is_indirect,
         } = gather;
+        types.check_blocks(plan)?;
         let dims = plan.dims();
         let in_bytes = |elements: u64| elements.saturating_mul(types.element_bytes);
         let slice_bytes = in_bytes(dims.slice_len);
-        let strides = [dims.params_stride, dims.output_stride].map(in_bytes);
+        let output_stride = in_bytes(dims.output_stride);
+        let params_stride = types.params_bytes(dims.params_stride);
         let alignment = alignment(limits);
         let starts = shards.iter().map(|shard| shard.start);
-        let offsets = starts.chain(strides).chain([slice_bytes, output_start]);
-        let slice_alignment = common_alignment(offsets, alignment);
+        let params_slice = types.params_bytes(dims.slice_len);
+        let params_offsets = starts.chain([params_stride, params_slice]);
+        let params_alignment = common_alignment(params_offsets, alignment);
+        let output_offsets = [output_start, output_stride, slice_bytes];
         let max_grid_width = u64::from(limits.max_compute_workgroups_per_dimension);
         let mut cut = Self {
             dims,
@@ -129,12 +138,14 @@ impl<'a> Cut<'a> {
             fill_words,
             is_indirect,
             shards: Shards::new(shards),
+            params_alignment,
+            output_alignment: common_alignment(output_offsets, alignment),
             indices_start,
             output_start,
+            encoding: types.encoding,
             slice_bytes,
-            params_stride: strides[0],
-            output_stride: strides[1],
-            slice_alignment,
+            params_stride,
+            output_stride,
             piece_bytes: slice_bytes,
             index_row_bytes: dims.index_depth() as u64 * types.index_kind.bytes(),
             binding_bytes: binding_bytes(limits),
@@ -163,7 +174,7 @@ impl<'a> Cut<'a> {
     /// power of two, since a workgroup may hold only one row of more than half its lanes.
     fn most_rows(&self) -> u64 {
         // The kernel for bytes has lanes for the words of gaps too.
-        let row_bytes = match Unit::of(self.slice_alignment, self.fill_words) {
+        let row_bytes = match self.unit() {
             None => self.piece_bytes.max(self.output_stride),
             Some(_) => self.piece_bytes,
         };
@@ -171,6 +182,27 @@ impl<'a> Cut<'a> {
         let lanes = self.max_workgroups * u64::from(WORKGROUP_SIZE);
         // Rows that start within a word take one lane more, for which one row less leaves room.
         (lanes / row_lanes).saturating_sub(1).clamp(1, MAX_COUNT)
+    }
+
+    /// The unit of slices; `None` if they are no whole units.
+    fn unit(&self) -> Option<Unit> {
+        Unit::of(self.slice_alignment(), self.fill_words, self.encoding)
+    }
+
+    /// A power of two of bytes: the offsets of all slices that decide the unit are multiples of it.
+    fn slice_alignment(&self) -> u64 {
+        match self.encoding {
+            Some(_) => self.output_alignment,
+            None => self.output_alignment.min(self.params_alignment),
+        }
+    }
+
+    /// The bytes that params has for some bytes of a slice in the output.
+    fn in_params(&self, output_bytes: u64) -> u64 {
+        match self.encoding {
+            Some(encoding) => encoding.bytes_of(output_bytes / VALUE_BYTES),
+            None => output_bytes,
+        }
     }
 
     fn is_whole(&self) -> bool {

@@ -1,13 +1,15 @@
 //! The bytes of a piece of a slice within a device's limits, and the least limits that a cut needs.
 
 use super::Cut;
+use crate::encoding::{Encoding, VALUE_BYTES};
 use crate::error::GatherError;
 use crate::gpu::bound::common_alignment;
 use crate::gpu::kernel::WORKGROUP_SIZE;
 use crate::gpu::types::{WORD_BYTES, range_bytes};
 use crate::plan::dims::spanned;
 
-/// Pieces, except the last of a slice, have a multiple of this many bytes: whole units of every kernel.
+/// Pieces, except the last of a slice, have a multiple of this many bytes: whole units of every kernel. Pieces of encoded
+/// slices are whole blocks too.
 const PIECE_BYTES_STEP: u64 = 16;
 
 impl Cut<'_> {
@@ -16,7 +18,10 @@ impl Cut<'_> {
         let slices = self.least_bytes_for_slices();
         let index_rows = self.least_bytes_for_index_rows();
         let most_piece = self.most_piece_bytes();
-        let least_piece = slices.min(self.alignment + PIECE_BYTES_STEP);
+        let step = self.piece_step();
+        let [params_before, output_before] = self.most_before_piece();
+        let least_piece = (output_before + step).max(params_before + self.in_params(step));
+        let least_piece = slices.min(least_piece);
         for (name, expected, found) in [
             (
                 "max_compute_workgroups_per_dimension",
@@ -40,19 +45,44 @@ impl Cut<'_> {
         if slices <= self.binding_bytes && self.slice_bytes <= most_piece {
             return Ok(self.slice_bytes);
         }
-        let held = self.binding_bytes.saturating_sub(self.alignment);
-        Ok(held.min(most_piece) / PIECE_BYTES_STEP * PIECE_BYTES_STEP)
+        let held = |before: u64, step_bytes: u64| (self.binding_bytes - before) / step_bytes * step;
+        let in_params = held(params_before, self.in_params(step));
+        let in_output = held(output_before, step);
+        Ok(in_params.min(in_output).min(most_piece / step * step))
+    }
+
+    /// Pieces, except the last of a slice, have a multiple of this many bytes in the output.
+    fn piece_step(&self) -> u64 {
+        let block = self.encoding.map_or(0, Encoding::block_len) * VALUE_BYTES;
+        PIECE_BYTES_STEP.max(block)
+    }
+
+    /// The most bytes from an aligned offset to a piece: in params, and in the output.
+    fn most_before_piece(&self) -> [u64; 2] {
+        let step = self.piece_step();
+        match self.encoding {
+            None => [self.alignment; 2],
+            Some(_) => [
+                (self.in_params(step), self.params_alignment),
+                (step, self.output_alignment),
+            ]
+            .map(|(step, slices)| self.alignment - common_alignment([step], slices)),
+        }
     }
 
     /// The least bytes of a binding that holds either the largest shard and the output whole, or any slice.
     fn least_bytes_for_slices(&self) -> u64 {
-        let spanned = |rows, stride| spanned(rows, stride, self.slice_bytes);
         let shards = self.shards.iter();
-        let shards = shards.map(|shard| shard.start + spanned(shard.rows, self.params_stride));
-        let output = self.output_start + spanned(self.dims.output_rows(), self.output_stride);
+        let params_slice = self.in_params(self.slice_bytes);
+        let shards =
+            shards.map(|shard| shard.start + spanned(shard.rows, self.params_stride, params_slice));
+        let (rows, stride) = (self.dims.output_rows(), self.output_stride);
+        let output = self.output_start + spanned(rows, stride, self.slice_bytes);
         let whole = shards.fold(output, u64::max);
-        let before = self.alignment - self.slice_alignment;
-        range_bytes(whole.min(self.slice_bytes.saturating_add(before)))
+        let any = |slice: u64, alignment: u64| slice.saturating_add(self.alignment - alignment);
+        let in_params = any(params_slice, self.params_alignment);
+        let in_output = any(self.slice_bytes, self.output_alignment);
+        range_bytes(whole.min(in_params.max(in_output)))
     }
 
     /// The least bytes of a binding that holds either the indices whole, or any index row.

@@ -2,7 +2,7 @@
 
 use super::{Cut, MAX_COUNT, Tile};
 use crate::gpu::find_rows::FindRows;
-use crate::gpu::kernel::{Unit, are_worth_workgroups, packed_rows};
+use crate::gpu::kernel::{are_worth_workgroups, packed_rows};
 
 /// The shader numbers the rows of a block modulo this number.
 const ROW_NUMBERS: u64 = 1 << u32::BITS;
@@ -78,7 +78,7 @@ impl Cut<'_> {
     /// The end of the whole batches, or else of the whole blocks of a batch, in rows `start..end`, of which a block has
     /// `block_rows`. The rows after it then start with a block. `None` if nothing is gained or no block is whole.
     fn whole_blocks_end(&self, (start, end): (u64, u64), block_rows: u64) -> Option<u64> {
-        let unit = Unit::of(self.slice_alignment, self.fill_words)?;
+        let unit = self.unit()?;
         let is_worth = matches!(self.find, FindRows::Words { .. })
             && are_worth_workgroups(self.dims.index_count, self.slice_bytes, unit);
         let batch_rows = self.dims.outer_size * block_rows;
@@ -150,8 +150,10 @@ impl Cut<'_> {
             return row + 1;
         }
         let held = self.shards.of(row);
-        let start = held.start + (row - held.first_row) * self.params_stride + piece;
-        let rows = self.rows_in_binding(start, self.params_stride, self.slice_bytes);
+        let start =
+            held.start + (row - held.first_row) * self.params_stride + self.in_params(piece);
+        let slice_bytes = self.in_params(self.slice_bytes);
+        let rows = self.rows_in_binding(start, self.params_stride, slice_bytes);
         let end = (row + rows).min(held.end_row);
         match end < held.end_row {
             true => {

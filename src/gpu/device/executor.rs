@@ -6,9 +6,10 @@ use std::sync::Arc;
 
 use super::gpu::{Gpu, fastest_adapter};
 use super::owner::Owner;
-use super::request::{GatherRequest, Indices, gather, gather_bytes};
+use super::request::{GatherRequest, Indices, gather, gather_bytes, gather_decoded};
 use super::tensor::Tensor;
 use crate::element::{ElementTypes, GatherElement};
+use crate::encoding::Encoding;
 use crate::error::GpuError;
 use crate::index::GatherIndex;
 use crate::plan::{GatherPlan, ToPlan};
@@ -101,6 +102,17 @@ impl Executor {
         indices: impl Into<Indices<'a, I>>,
     ) -> GatherRequest<'a, T> {
         gather(self.owner(), plan, params, &indices.into())
+    }
+
+    /// As [`Gpu::gather_decoded`].
+    pub fn gather_decoded<'a, I: GatherIndex>(
+        &'a self,
+        plan: impl ToPlan<'a>,
+        encoding: Encoding,
+        params: &'a Tensor<u8>,
+        indices: impl Into<Indices<'a, I>>,
+    ) -> GatherRequest<'a, f32> {
+        gather_decoded(self.owner(), plan, encoding, params, &indices.into())
     }
 
     /// As [`Gpu::gather_bytes`].

@@ -6,9 +6,10 @@ use std::sync::Arc;
 
 use super::owner::{Owner, Storage};
 use super::tensor::Tensor;
-use crate::cpu::{HostOperands, with_values};
+use crate::cpu::{HostOperands, HostParams, with_values};
 use crate::element::{ElementTypes, GatherElement};
-use crate::error::{GpuError, Operand};
+use crate::encoding::Encoding;
+use crate::error::{GpuError, Operand, RunError};
 use crate::gpu::fill::Fill;
 use crate::gpu::types::OperandBytes;
 use crate::index::IndexValues;
@@ -23,13 +24,47 @@ pub struct UncheckedGather<'a, T> {
     pub(super) types: ElementTypes,
     /// True if operands are bytes, so that their lengths are in bytes.
     pub(super) in_bytes: bool,
-    pub(super) params: &'a Tensor<T>,
+    pub(super) params: ParamsOperand<'a, T>,
     pub(super) indices: IndexOperand<'a>,
     pub(super) fill: Option<Fill>,
     /// The tensor that takes the output, if it is the caller's.
     pub(super) output: Option<&'a mut Tensor<T>>,
     /// The tensor that takes the mask of bad rows.
     pub(super) mask: Option<&'a mut Tensor<bool>>,
+}
+
+/// A tensor of elements, or of encoded rows of them.
+#[derive(Clone, Copy)]
+pub(super) enum ParamsOperand<'a, T> {
+    Elements(&'a Tensor<T>),
+    Encoded(&'a Tensor<u8>, Encoding),
+}
+
+impl<'a, T> ParamsOperand<'a, T> {
+    fn len(&self) -> usize {
+        match self {
+            Self::Elements(tensor) => tensor.len(),
+            Self::Encoded(tensor, _) => tensor.len(),
+        }
+    }
+
+    pub(super) fn on_gpu(&self, owner: &Arc<Owner>) -> Result<&'a wgpu::Buffer, GpuError> {
+        match self {
+            Self::Elements(tensor) => tensor.storage.on_gpu(Operand::Params, owner),
+            Self::Encoded(tensor, _) => tensor.storage.on_gpu(Operand::Params, owner),
+        }
+    }
+
+    fn on_host(&self) -> Result<HostParams<'a, T>, GpuError> {
+        Ok(match self {
+            Self::Elements(tensor) => {
+                HostParams::Elements(tensor.storage.on_host(Operand::Params)?)
+            }
+            Self::Encoded(tensor, encoding) => {
+                HostParams::Encoded(tensor.storage.on_host(Operand::Params)?, *encoding)
+            }
+        })
+    }
 }
 
 /// Indices of a type that is known only at run time.
@@ -72,8 +107,10 @@ impl<T: GatherElement> UncheckedGather<'_, T> {
     ) -> Result<(&GatherPlan, OperandBytes), GpuError> {
         let plan = self.plan()?;
         let (params, indices) = (self.params.len(), self.indices.len);
-        if !self.in_bytes {
-            plan.check_lengths(params, indices)?;
+        match (self.in_bytes, self.types.encoding) {
+            (false, None) => plan.check_lengths(params, indices)?,
+            (false, Some(encoding)) => plan.check_encoded_lengths(encoding, params, indices)?,
+            (true, _) => self.types.check_blocks(plan).map_err(RunError::from)?,
         }
         let bytes = self.types.operand_bytes(plan.dims())?;
         if self.in_bytes {
@@ -97,7 +134,7 @@ impl<T: GatherElement> UncheckedGather<'_, T> {
     /// Writes the mask, and gathers on the CPU, with the checks of a GPU: into the caller's tensor, or else into the vector
     /// that is returned.
     pub(super) fn run(&mut self, output: Option<&mut Tensor<T>>) -> Result<Vec<T>, GpuError> {
-        let params = self.params.storage.on_host(Operand::Params)?;
+        let params = self.params.on_host()?;
         let indices = *self.indices.storage.on_host(Operand::Indices)?;
         let mask = self.mask.take();
         let mask_len = mask.as_ref().map(|mask| mask.len());

@@ -5,9 +5,10 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::owner::Owner;
-use super::request::{GatherRequest, Indices, gather, gather_bytes};
+use super::request::{GatherRequest, Indices, gather, gather_bytes, gather_decoded};
 use super::tensor::Tensor;
 use crate::element::{ElementTypes, GatherElement};
+use crate::encoding::Encoding;
 use crate::error::GpuError;
 use crate::gpu::gatherer::Gatherer;
 use crate::index::GatherIndex;
@@ -191,6 +192,36 @@ impl Gpu {
         indices: impl Into<Indices<'a, I>>,
     ) -> GatherRequest<'a, T> {
         gather(Some(&self.owner), plan, params, &indices.into())
+    }
+
+    /// As [`gather`](Self::gather), but decodes `params`, a tensor of the bytes of encoded rows. Its shape is that of the
+    /// plan's params with the bytes of a row as the last dim: [`row_bytes`](Encoding::row_bytes) of the values. The output is
+    /// `f32`.
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`gather`](Self::gather), with [`RunError::ByteLength`](crate::RunError::ByteLength) for params of the
+    /// wrong length, and [`RunError::Block`](crate::RunError::Block) for a plan that cuts blocks.
+    ///
+    /// ```
+    /// use wgpu_gather::{Encoding, Executor, Gather, GpuError};
+    ///
+    /// let executor = Executor::Cpu(GpuError::NoAdapter("none is asked for".into()));
+    /// // Two rows of 32 values: the scale 0.5 as a half float, and 32 signed bytes.
+    /// let table = [[0x00, 0x38].as_slice(), &[2; 32], &[0x00, 0x38], &[0xfe; 32]].concat();
+    /// let table = executor.upload(table, &[2, 34])?;
+    /// let rows = executor.gather_decoded(Gather::new(), Encoding::Q8_0, &table, &[1, 0]).wait()?;
+    /// assert_eq!((rows.len(), rows[0], rows[32]), (64, -1.0, 1.0));
+    /// # Ok::<(), GpuError>(())
+    /// ```
+    pub fn gather_decoded<'a, I: GatherIndex>(
+        &'a self,
+        plan: impl ToPlan<'a>,
+        encoding: Encoding,
+        params: &'a Tensor<u8>,
+        indices: impl Into<Indices<'a, I>>,
+    ) -> GatherRequest<'a, f32> {
+        gather_decoded(Some(&self.owner), plan, encoding, params, &indices.into())
     }
 
     /// As [`gather`](Self::gather), but on tensors of bytes, for types that are known only at run time: elements of

@@ -3,12 +3,13 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use super::gather::{IndexOperand, UncheckedGather};
+use super::gather::{IndexOperand, ParamsOperand, UncheckedGather};
 use super::owner::{Owner, Storage};
 use super::tensor::{Tensor, check_shape};
 use super::waiting::{Request, boxed};
 use crate::element::{ElementTypes, GatherElement};
-use crate::error::{GpuError, Operand};
+use crate::encoding::Encoding;
+use crate::error::{GpuError, Operand, RunError};
 use crate::gpu::fill::Fill;
 use crate::index::{GatherIndex, IndexValues};
 use crate::plan::{GatherPlan, ToPlan};
@@ -211,10 +212,31 @@ pub(super) fn gather<'a, T: GatherElement, I: GatherIndex>(
 ) -> GatherRequest<'a, T> {
     request(UncheckedGather {
         owner,
-        plan: planned(plan, params.shape(), indices),
+        plan: planned(plan, params.shape(), None, indices),
         types: ElementTypes::of::<T, I>(),
         in_bytes: false,
-        params,
+        params: ParamsOperand::Elements(params),
+        indices: indices.operand(),
+        fill: None,
+        output: None,
+        mask: None,
+    })
+}
+
+/// As [`gather`], of encoded rows.
+pub(super) fn gather_decoded<'a, I: GatherIndex>(
+    owner: Option<&'a Arc<Owner>>,
+    plan: impl ToPlan<'a>,
+    encoding: Encoding,
+    params: &'a Tensor<u8>,
+    indices: &Indices<'a, I>,
+) -> GatherRequest<'a, f32> {
+    request(UncheckedGather {
+        owner,
+        plan: planned(plan, params.shape(), Some(encoding), indices),
+        types: ElementTypes::encoded(encoding, I::KIND),
+        in_bytes: false,
+        params: ParamsOperand::Encoded(params, encoding),
         indices: indices.operand(),
         fill: None,
         output: None,
@@ -235,7 +257,10 @@ pub(super) fn gather_bytes<'a>(
         plan: Ok(Cow::Borrowed(plan)),
         types,
         in_bytes: true,
-        params,
+        params: match types.encoding {
+            Some(encoding) => ParamsOperand::Encoded(params, encoding),
+            None => ParamsOperand::Elements(params),
+        },
         indices: IndexOperand {
             storage: indices.storage.view(|bytes| IndexValues::U8(bytes)),
             is_slice: false,
@@ -257,13 +282,30 @@ fn request<T: GatherElement>(input: UncheckedGather<'_, T>) -> GatherRequest<'_,
 fn planned<'a, I: GatherIndex>(
     plan: impl ToPlan<'a>,
     params_shape: &[usize],
+    encoding: Option<Encoding>,
     indices: &Indices<'a, I>,
 ) -> Result<Cow<'a, GatherPlan>, GpuError> {
     let indices_shape = indices.shape()?;
     if plan.needs_index_shape() && !indices.has_shape() {
         return Err(GpuError::MissingShape);
     }
-    let plan = plan.to_plan(params_shape, &indices_shape)?;
+    let with_last = |shape: &[usize], of: [u64; 2]| {
+        let mut shape = shape.to_vec();
+        if let Some(last) = shape.last_mut() {
+            let [from, to] = of.map(|number| usize::try_from(number).expect("a small number"));
+            *last = (*last / from).saturating_mul(to);
+        }
+        shape
+    };
+    // The shape of encoded rows has bytes in its last dim, that of the plan values.
+    let block = encoding.map(|encoding| [encoding.block_bytes(), encoding.block_len()]);
+    let plan = match block {
+        Some(block) => plan.to_plan(&with_last(params_shape, block), &indices_shape)?,
+        None => plan.to_plan(params_shape, &indices_shape)?,
+    };
+    if let Some(encoding) = encoding {
+        encoding.check(&plan).map_err(RunError::from)?;
+    }
     let check = |operand, expected: &[usize], found: &[usize]| match expected == found {
         true => Ok(()),
         false => Err(GpuError::PlanShape {
@@ -274,7 +316,11 @@ fn planned<'a, I: GatherIndex>(
     };
     // Params of a shard, or with gaps between its rows, has a shape of its own.
     if plan.params_are_whole() {
-        check(Operand::Params, &plan.params_shape, params_shape)?;
+        let expected = match block {
+            Some([bytes, len]) => &with_last(&plan.params_shape, [len, bytes]),
+            None => &plan.params_shape,
+        };
+        check(Operand::Params, expected, params_shape)?;
     }
     if indices.has_shape() {
         check(Operand::Indices, &plan.indices_shape, &indices_shape)?;

@@ -185,7 +185,7 @@ impl<'a, T: GatherElement> UncheckedGather<'a, T> {
         owner: &Arc<Owner>,
         output: Option<&'j Tensor<T>>,
     ) -> Result<OnGpu<'j>, GpuError> {
-        let params = self.params.storage.on_gpu(Operand::Params, owner)?;
+        let params = self.params.on_gpu(owner)?;
         let indices = match (&self.indices.storage, self.indices.is_slice) {
             (Storage::Host(_), true) => None,
             (storage, _) => Some(storage.on_gpu(Operand::Indices, owner)?),

@@ -33,6 +33,7 @@ fn sizes(rows: u64, bytes: u64) -> Sizes {
         binds_blocks: true,
         bytes,
         has_gaps: false,
+        encoding: None,
         alignment: 1 << bytes.trailing_zeros(),
         fill_words: 1,
         indices_start: 0,
@@ -308,7 +309,7 @@ fn the_widest_unit_divides_the_slice_and_its_fill() {
         (4096, 8, Some(WORD)),
     ] {
         let alignment = 1 << slice_bytes.trailing_zeros();
-        let found = Unit::of(alignment, fill_words);
+        let found = Unit::of(alignment, fill_words, None);
         assert_eq!(found, expected, "{slice_bytes} bytes, {fill_words} words");
     }
     // Rows copies up to 256 units, Long all longer slices.

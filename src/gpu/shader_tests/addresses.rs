@@ -12,7 +12,7 @@ use crate::index::IndexKind::{self, I32, I64, U32, U64};
 use crate::{Gather, GatherElements, GatherNd, GatherPlan};
 
 /// Most bytes of a binding: whole words that 32 bits can count.
-const MOST: u64 = (1 << 32) - 64;
+pub(super) const MOST: u64 = (1 << 32) - 64;
 
 /// The index at a position: the first or the last entry of its dim, one out of range, or a random one.
 fn index(dims: &[u64], kind: IndexKind, at: u64) -> i128 {
@@ -38,9 +38,13 @@ fn index(dims: &[u64], kind: IndexKind, at: u64) -> i128 {
 
 /// Runs some workgroups of some dispatches. Returns the kernel of each, and true if its row finder is the general one.
 fn run(plan: &GatherPlan, element_bytes: u64, kind: IndexKind) -> Vec<(Kernel, bool)> {
+    run_types(plan, ElementTypes::new(element_bytes, kind))
+}
+
+/// As [`run`], also of encoded params.
+pub(super) fn run_types(plan: &GatherPlan, types: ElementTypes) -> Vec<(Kernel, bool)> {
     let dims = plan.dims().indexed_dims.clone();
-    let value = |at: u64| index(&dims, kind, at);
-    let types = ElementTypes::new(element_bytes, kind);
+    let value = |at: u64| index(&dims, types.index_kind, at);
     let case = Case::new(plan.clone(), types, &value);
     let dispatches = case.dispatches();
     let last = dispatches.len() - 1;
@@ -79,7 +83,7 @@ fn run(plan: &GatherPlan, element_bytes: u64, kind: IndexKind) -> Vec<(Kernel, b
     kernels
 }
 
-fn gather(params: &[usize], indices: &[usize]) -> GatherPlan {
+pub(super) fn gather(params: &[usize], indices: &[usize]) -> GatherPlan {
     along(0, 0, params, indices)
 }
 

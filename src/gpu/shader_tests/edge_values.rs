@@ -154,14 +154,15 @@ fn check(case: &Case<'_>) -> BTreeSet<&'static str> {
             (Kernel::Rows(Unit::Word), FindRows::General) => "general rows words",
             (Kernel::Long(Unit::Vec4), FindRows::General) => "general long vec4",
             (Kernel::Long(Unit::Word), FindRows::General) => "general long words",
+            (kernel, _) if kernel.unit().is_some_and(|unit| unit.encoding().is_some()) => "decoded",
             (Kernel::Rows(_), FindRows::Deep) => "deep rows",
             (Kernel::Bytes, _) => "bytes",
             (Kernel::FourWords, _) => "four words",
             (Kernel::FourRows(_), _) => "four rows",
             (Kernel::Rows(Unit::Vec4), _) => "rows vec4",
-            (Kernel::Rows(Unit::Word), _) => "rows words",
+            (Kernel::Rows(_), _) => "rows words",
             (Kernel::Long(Unit::Vec4), _) => "long vec4",
-            (Kernel::Long(Unit::Word), _) => "long words",
+            (Kernel::Long(_), _) => "long words",
         });
     }
     kernels

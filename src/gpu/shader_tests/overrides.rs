@@ -111,7 +111,7 @@ fn entry_points_and_overrides_are_few() {
     for shader in ValidModule::all(false) {
         for entry_point in shader.entry_points() {
             let unit_bytes = match entry_point {
-                EntryPoint::Gather { kernel, .. } => kernel.params_unit_bytes(),
+                EntryPoint::Gather { kernel, .. } => kernel.slice_unit_bytes(),
                 _ => 0,
             };
             entry_points.insert((entry_point.name(), unit_bytes));

@@ -41,14 +41,25 @@ pub(super) fn run_at(
     shard_rows: &[u64],
     limits: &wgpu::Limits,
 ) -> Vec<Kernel> {
+    let types = ElementTypes::new(element_bytes as u64, index_kind);
+    run_types_at(starts, plan, types, shard_rows, limits)
+}
+
+/// As [`run_at`], also of encoded params.
+pub(super) fn run_types_at(
+    starts: [u64; 3],
+    plan: GatherPlan,
+    types: ElementTypes,
+    shard_rows: &[u64],
+    limits: &wgpu::Limits,
+) -> Vec<Kernel> {
+    let element_bytes = usize::try_from(types.element_bytes).expect("a few bytes");
     let dims = plan.dims().indexed_dims.clone();
     let value = |at: u64| {
         let k = usize::try_from(at).expect("values are few") % dims.len();
         let random = u64::from(mixed(at));
         i128::from(random % (dims[k] + dims[k].div_ceil(3).max(1)))
     };
-    let element = element_bytes as u64;
-    let types = ElementTypes::new(element, index_kind);
     let fills = plan.dims().output_rows().is_multiple_of(2) && element_bytes <= 16;
     let mut case = Case::new(plan, types, &value);
     case.limits = limits.clone();

@@ -72,16 +72,13 @@ impl Texts {
 pub(super) fn file_name(entry_point: EntryPoint) -> String {
     let mut name = entry_point.name().to_owned();
     if let EntryPoint::Gather { kernel, find, .. } = entry_point {
-        name += &match kernel {
-            Kernel::Rows(Unit::Vec4) | Kernel::FourRows(Unit::Vec4) | Kernel::Long(Unit::Vec4) => {
-                "-vec4".to_owned()
-            }
-            Kernel::Rows(Unit::Word) | Kernel::FourRows(Unit::Word) | Kernel::Long(Unit::Word) => {
-                "-words".to_owned()
-            }
-            Kernel::Packed { slice_bytes } => format!("-b{slice_bytes}"),
-            Kernel::Bytes => String::new(),
-            Kernel::FourWords => "-four".to_owned(),
+        name += &match (kernel, kernel.unit()) {
+            (_, Some(Unit::FourDecoded(encoding))) => format!("-four-{encoding}").to_lowercase(),
+            (_, Some(Unit::OneDecoded(encoding))) => format!("-one-{encoding}").to_lowercase(),
+            (_, Some(unit)) => format!("-{}", unit.file()),
+            (Kernel::Packed { slice_bytes }, _) => format!("-b{slice_bytes}"),
+            (Kernel::FourWords, _) => "-four".to_owned(),
+            _ => String::new(),
         };
         name += &format!("-{}", find.name());
     }

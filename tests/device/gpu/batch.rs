@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use wgpu_gather::{BadIndices, BadRows, ElementTypes, GatherBuffers, Gatherer, Gpu, wgpu};
+use wgpu_gather::{BadIndices, BadRows, GatherBuffers, Gatherer, Gpu, wgpu};
 
 use testkit::samples::Sample;
 use testkit::sizes::output_slices;
@@ -90,7 +90,12 @@ fn check_batch(gpu: &Gpu, gatherer: &Gatherer, recording: Recording, samples: &[
             _ => 0,
         };
         let index_bytes = usize::try_from(sample.index_kind.bytes()).unwrap();
-        params.reserve(sample.params.len(), start(sample.element_bytes, at % 7));
+        // Blocks start at any byte.
+        let params_start = match sample.encoding {
+            Some(_) => start(1, at % 11),
+            None => start(sample.element_bytes, at % 7),
+        };
+        params.reserve(sample.params.len(), params_start);
         params.write_last(&sample.params);
         indices.reserve(sample.indices.len(), start(index_bytes, at % 3));
         indices.write_last(&sample.indices);
@@ -268,13 +273,10 @@ fn bound<'b>(
         let end = (start + len as u64).next_multiple_of(4) + ROOM as u64;
         buffers.of[operand].slice(start..end)
     };
-    let mut operands = GatherBuffers::new(ElementTypes::new(
-        sample.element_bytes as u64,
-        sample.index_kind,
-    ))
-    .params(range(0, sample.params.len()))
-    .indices(range(1, sample.indices.len()))
-    .output(range(2, output_bytes(sample)));
+    let mut operands = GatherBuffers::new(sample.types())
+        .params(range(0, sample.params.len()))
+        .indices(range(1, sample.indices.len()))
+        .output(range(2, output_bytes(sample)));
     if !sample.fill.is_empty() {
         operands = operands.fill(&sample.fill);
     }

@@ -8,7 +8,7 @@ use wgpu_gather::{
 };
 
 use crate::batch::{self, REPORT_BYTES, Recording, read_back};
-use crate::into_buffers::{filled, index_values, table, unchecked, widths};
+use crate::into_buffers::{encoded, filled, index_values, table, unchecked, widths};
 use crate::{flat, trial};
 use testkit::cases;
 use testkit::device::blocking;
@@ -36,6 +36,9 @@ pub(crate) fn trials() -> Vec<Trial> {
                 Recording::Gaps,
                 table().chain(widths()),
             );
+        }),
+        trial("small_bindings_cut_encoded_rows", |gpu| {
+            small_bindings(gpu, encoded());
         }),
         trial("small_bindings_hold_the_fill", |gpu| {
             small_bindings(gpu, filled());
@@ -145,7 +148,11 @@ fn small_buffers(_: &'static Gpu) {
 fn plans_of_shards(_: &'static Gpu) {
     let small = small_device(1 << 20);
     let mut hash = Hash::new(3);
-    for sample in widths().step_by(5) {
+    for sample in widths()
+        .chain(encoded().step_by(7))
+        .step_by(5)
+        .filter(|sample| sample.fill.is_empty())
+    {
         sample.check_shards(&blocking(&small), &mut hash);
     }
 }
@@ -154,15 +161,16 @@ fn plans_of_shards(_: &'static Gpu) {
 fn shards(gpu: &'static Gpu) {
     let small = small_device(1 << 20);
     let devices = [gpu, &small];
-    for (number, sample) in widths().chain(table()).enumerate().step_by(7) {
+    let samples = widths().chain(table()).chain(encoded().step_by(11));
+    for (number, sample) in samples.enumerate().step_by(7) {
         check_shards(devices[number % 2], &sample, &mut Hash::new(number as u64));
     }
 }
 
-fn check_shards(gpu: &Gpu, sample: &Sample, hash: &mut Hash) {
+pub(crate) fn check_shards(gpu: &Gpu, sample: &Sample, hash: &mut Hash) {
     let case = &sample.case;
     let rows = case.op.params_rows(&case.params_shape, &case.indices_shape);
-    let slice_bytes = usize::try_from(sample.plan.slice_len()).unwrap() * sample.element_bytes;
+    let slice_bytes = sample.params_bytes(sample.plan.slice_len());
     let (a, b) = (hash.below(rows + 1), hash.below(rows + 1));
     let cuts = [0, a.min(b), a.min(b), a.max(b), rows];
     let tables: Vec<_> = cuts
@@ -185,14 +193,14 @@ fn check_shards(gpu: &Gpu, sample: &Sample, hash: &mut Hash) {
     let indices = flat(gpu, &sample.indices);
     let output = flat(gpu, vec![9_u8; sample.output.len()]);
     let report = flat(gpu, &[9_u8; REPORT_BYTES]);
-    let buffers = GatherBuffers::new(ElementTypes::new(
-        sample.element_bytes as u64,
-        sample.index_kind,
-    ))
-    .indices(indices.buffer().unwrap().slice(..))
-    .output(output.buffer().unwrap().slice(..))
-    .params_shards(&shards)
-    .report(report.buffer().unwrap().slice(..));
+    let mut buffers = GatherBuffers::new(sample.types())
+        .indices(indices.buffer().unwrap().slice(..))
+        .output(output.buffer().unwrap().slice(..))
+        .params_shards(&shards)
+        .report(report.buffer().unwrap().slice(..));
+    if !sample.fill.is_empty() {
+        buffers = buffers.fill(&sample.fill);
+    }
     let mut encoder = gpu.device().create_command_encoder(&Default::default());
     gpu.gatherer()
         .encode(&mut encoder, &sample.plan, &buffers)

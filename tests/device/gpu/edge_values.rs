@@ -260,11 +260,9 @@ fn check(
 }
 
 fn check_cpu(sample: &Sample) {
-    let found = sample.plan.run_bytes(
-        ElementTypes::new(sample.element_bytes as u64, sample.index_kind),
-        &sample.params,
-        &sample.indices,
-    );
+    let found = sample
+        .plan
+        .run_bytes(sample.types(), &sample.params, &sample.indices);
     match &sample.bad_index {
         Some(text) if sample.plan.bad_indices() == BadIndices::Error => {
             assert_eq!(found.unwrap_err().to_string(), *text);

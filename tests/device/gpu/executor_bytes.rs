@@ -24,7 +24,7 @@ pub(crate) fn trials() -> Vec<Trial> {
 }
 
 fn types(sample: &Sample) -> ElementTypes {
-    ElementTypes::new(sample.element_bytes as u64, sample.index_kind)
+    sample.types()
 }
 
 /// A tensor of one dim.

@@ -2,8 +2,8 @@
 
 use libtest_mimic::Trial;
 use wgpu_gather::{
-    BadIndices, Executor, Gather, GatherError, GatherIndex, GatherNd, GatherPlan, Gpu, GpuError,
-    RunError,
+    BadIndices, Encoding, Executor, Gather, GatherError, GatherIndex, GatherNd, GatherPlan, Gpu,
+    GpuError, RunError,
 };
 
 use crate::into_buffers::filled;
@@ -11,7 +11,7 @@ use crate::to_host::block_on;
 use crate::trial;
 use testkit::device::open_gpu;
 use testkit::samples::{Element, Runner, Sample};
-use testkit::waits::params_shape;
+use testkit::waits::{encoded_shape, params_shape};
 
 pub(crate) fn trials() -> Vec<Trial> {
     vec![
@@ -212,12 +212,30 @@ impl Runner for Filled<'_> {
         let shape = params_shape(plan, params.len());
         let table = self.executor.upload(params, &shape).unwrap();
         let request = self.executor.gather(plan, &table, indices);
-        let gathered = request.fill(fill).wait();
-        gathered.map_err(|error| match error {
-            GpuError::Run(error) => error,
-            error => panic!("{error}"),
-        })
+        run_error(request.fill(fill).wait())
     }
+
+    fn gather_decoded<I: GatherIndex>(
+        &self,
+        plan: &GatherPlan,
+        encoding: Encoding,
+        params: &[u8],
+        indices: &[I],
+    ) -> Result<Vec<f32>, RunError> {
+        let shape = encoded_shape(plan, encoding, params.len());
+        let table = self.executor.upload(params, &shape).unwrap();
+        let request = self
+            .executor
+            .gather_decoded(plan, encoding, &table, indices);
+        run_error(request.fill_bytes(self.fill).wait())
+    }
+}
+
+fn run_error<T>(gathered: Result<Vec<T>, GpuError>) -> Result<Vec<T>, RunError> {
+    gathered.map_err(|error| match error {
+        GpuError::Run(error) => error,
+        error => panic!("{error}"),
+    })
 }
 
 fn fill_on_both(gpu: &'static Gpu) {

@@ -6,8 +6,8 @@ use std::time::Instant;
 
 use libtest_mimic::Trial;
 use wgpu_gather::{
-    BadIndices, BadRows, ElementTypes, Gather, GatherBuffers, GatherNd, GatherPlan, Gatherer, Gpu,
-    IndexKind, wgpu,
+    BadIndices, BadRows, ElementTypes, Encoding, Gather, GatherBuffers, GatherNd, GatherPlan,
+    Gatherer, Gpu, IndexKind, wgpu,
 };
 
 use crate::batch::{self, REPORT_BYTES, Recording, read_back};
@@ -38,6 +38,7 @@ pub(crate) fn trials() -> Vec<Trial> {
                 check(widths),
             ),
             trial(format!("bad_rows_hold_the_fill::{name}"), check(filled)),
+            trial(format!("encoded_rows_are_decoded::{name}"), check(encoded)),
         ]);
     }
     trials.extend([
@@ -144,6 +145,19 @@ pub(crate) fn index_values() -> Box<dyn Iterator<Item = Sample>> {
 pub(crate) fn widths() -> Box<dyn Iterator<Item = Sample>> {
     let cases = cases::slice_lengths().into_iter();
     Box::new(cases.flat_map(|case| case.samples(&WIDTHS, &[IndexKind::I32], POLICIES)))
+}
+
+/// The table with a block in place of each element of params, where that makes a small gather.
+pub(crate) fn encoded() -> Box<dyn Iterator<Item = Sample>> {
+    let encodings = [(Encoding::Q4_0, 2000), (Encoding::Q6K, 300)];
+    let cases = cases::table().into_iter().filter(Case::check_plan);
+    Box::new(cases.flat_map(move |case| {
+        let elements: usize = case.output_shape().unwrap().iter().product();
+        let few = encodings
+            .into_iter()
+            .filter(move |(_, most)| elements <= *most);
+        few.flat_map(move |(encoding, _)| case.encoded_samples(encoding, IndexKind::ALL, POLICIES))
+    }))
 }
 
 /// Bad rows that hold a fill, for each width and each unit of the kernels.

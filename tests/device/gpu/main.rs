@@ -7,6 +7,7 @@ mod batch;
 mod cuts;
 mod edge_values;
 mod edges;
+mod encoded;
 mod executor_bytes;
 mod executors;
 mod fills;
@@ -46,6 +47,7 @@ fn main() {
     trials.extend(owners::trials());
     trials.extend(adapters::trials());
     trials.extend(edges::trials());
+    trials.extend(encoded::trials());
     trials.extend(edge_values::trials());
     trials.extend(fills::trials());
     trials.extend(prepared::trials());

@@ -81,7 +81,7 @@ fn bytes(gpu: &'static Gpu) {
             .iter()
             .step_by(5)
         {
-            let types = ElementTypes::new(sample.element_bytes as u64, sample.index_kind);
+            let types = sample.types();
             let expected = sample
                 .plan
                 .run_bytes(types, &sample.params, &sample.indices);

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::Run;
-use super::case::{index_of, params_word, word_before};
+use super::case::{index_of, word_before};
 use crate::gpu::bindings::DUMMY_BYTES;
 use crate::gpu::bound::BoundRange;
 use crate::gpu::cut::Dispatch;
@@ -80,7 +80,7 @@ impl Memory for Bindings<'_, '_> {
         let mut words = [0; 4];
         for (word, found) in (first..).zip(&mut words[..access.bytes as usize / 4]) {
             *found = match access.binding {
-                binding::PARAMS => params_word(self.dispatch.shard, word),
+                binding::PARAMS => self.run.case.params_word(self.dispatch.shard, word),
                 binding::INDICES => self.run.case.index_word(word),
                 binding::OUTPUT => self.output_word(word),
                 binding::COUNTER => self.run.counter[index_of(word)],

@@ -1,8 +1,11 @@
 //! A gather to run, and the content of its operands.
 
+use std::cell::RefCell;
 use std::ops::Range;
 
+use crate::Gather;
 use crate::element::ElementTypes;
+use crate::encoding::{Encoding, VALUE_BYTES};
 use crate::gpu::cut::{Cut, Dispatch, PlacedGather, Shard};
 use crate::gpu::fill::{Fill, FillPattern};
 use crate::gpu::shader_tests::oracle::{Slice, Values, slice_of};
@@ -82,6 +85,7 @@ impl<'a> Case<'a> {
     pub(crate) fn slice(&self, output_row: u64) -> impl Fn(u64) -> u8 {
         let (_, slice) = slice_of(&self.plan, self.index, output_row);
         let (mut shard, mut first) = (0, 0);
+        let decoded = RefCell::new((u64::MAX, Vec::new()));
         if let Slice::Row(mut row) = slice {
             while row >= self.shard_rows[shard] {
                 row -= self.shard_rows[shard];
@@ -90,7 +94,18 @@ impl<'a> Case<'a> {
             first = self.params_row_at(row);
         }
         move |byte| match slice {
-            Slice::Row(_) => byte_of(params_word(shard, (first + byte) / 4), first + byte),
+            Slice::Row(_) => match self.types.encoding {
+                None => self.params_byte(shard, first + byte),
+                Some(encoding) => {
+                    let block = byte / VALUE_BYTES / encoding.block_len();
+                    let mut decoded = decoded.borrow_mut();
+                    if decoded.0 != block {
+                        *decoded = (block, self.decoded(encoding, shard, first, block));
+                    }
+                    let block_bytes = encoding.block_len() * VALUE_BYTES;
+                    decoded.1[index_of(byte % block_bytes)]
+                }
+            },
             Slice::Absent => 0,
             Slice::Bad => self
                 .fill
@@ -100,7 +115,30 @@ impl<'a> Case<'a> {
 
     /// The first byte of a row of a shard, from the last aligned offset on.
     fn params_row_at(&self, row: u64) -> u64 {
-        self.starts[0] + row * self.plan.dims().params_stride * self.types.element_bytes
+        self.starts[0] + row * self.types.params_bytes(self.plan.dims().params_stride)
+    }
+
+    /// The bytes of the values of a block, in the row that starts at byte `first` of a shard.
+    fn decoded(&self, encoding: Encoding, shard: usize, first: u64, block: u64) -> Vec<u8> {
+        let first = first + block * encoding.block_bytes();
+        let bytes = (first..first + encoding.block_bytes()).map(|at| self.params_byte(shard, at));
+        let bytes: Vec<u8> = bytes.collect();
+        let plan = Gather::new().plan(&[1, index_of(encoding.block_len())], &[1]);
+        let values = plan
+            .expect("a valid shape")
+            .run_decoded(encoding, &bytes, &[0]);
+        let values = values.expect("a block").into_iter();
+        values.flat_map(f32::to_le_bytes).collect()
+    }
+
+    fn params_byte(&self, shard: usize, at: u64) -> u8 {
+        byte_of(self.params_word(shard, at / 4), at)
+    }
+
+    /// A word of params. An encoded scale is finite, since a NaN of a product may have any payload.
+    pub(crate) fn params_word(&self, shard: usize, word: u64) -> u32 {
+        let finite = self.types.encoding.map_or(u32::MAX, |_| 0xbfbf_bfbf);
+        mixed(word << 4 | shard as u64) & finite
     }
 
     /// The output bytes in a range that a dispatch is to write, with their values; rows of other windows are left out.
@@ -151,8 +189,8 @@ impl<'a> Case<'a> {
         let dims = self.plan.dims();
         let mut params = Vec::new();
         for (shard, rows) in self.shard_rows.iter().enumerate() {
-            let bytes = 0..rows * self.slice_bytes();
-            params.extend(bytes.map(|at| byte_of(params_word(shard, at / 4), at)));
+            let bytes = 0..rows * self.types.params_bytes(self.plan.dims().slice_len);
+            params.extend(bytes.map(|at| self.params_byte(shard, at)));
         }
         let bytes = dims.indices_len() * self.types.index_kind.bytes();
         let words = (0..bytes.div_ceil(4)).map(|word| self.index_word(word));
@@ -182,11 +220,6 @@ pub(crate) fn index_of(number: u64) -> usize {
 pub(crate) fn mixed(number: u64) -> u32 {
     let mixed = number.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     u32::try_from((mixed ^ mixed >> 29) >> 32).expect("32 bits are left")
-}
-
-/// A word of params.
-pub(crate) fn params_word(shard: usize, word: u64) -> u32 {
-    mixed(word << 4 | shard as u64)
 }
 
 /// A word of the output before the gather.

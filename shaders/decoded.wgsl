@@ -1,0 +1,47 @@
+// Needs: common
+//
+// Params are bytes, in blocks at any byte, which a file of decode/ turns into the bits of four f32 at once:
+// decoded(row, group) gives the values of a group of four, in the row that starts at byte `row`. Starts and strides of
+// params are bytes.
+
+@group(0) @binding(1) var<storage, read> params: array<u32>;
+
+// Four bytes from any byte on. Bytes after the binding, which no value has, are those of its last word.
+fn word_at(byte: u32) -> u32 {
+    let at = byte / 4u;
+    let start = byte % 4u * 8u;
+    let last = arrayLength(&params) - 1u;
+    let low = params[min(at, last)];
+    let high = params[min(at + 1u, last)];
+    return (low >> start) | ((high << 1u) << (31u - start));
+}
+
+fn byte_at(byte: u32) -> u32 {
+    return (params[byte / 4u] >> (byte % 4u * 8u)) & 0xffu;
+}
+
+// The bits of the f32 with the value of a half float. Subnormals are exact, and a NaN keeps its payload.
+fn half_bits(bits: u32) -> u32 {
+    let magnitude = (bits & 0x7fffu) << 13u;
+    // The exponent's bias is 112 less in a half; all ones stay all ones.
+    let normal = magnitude + select(0x38000000u, 0x70000000u, magnitude >= 0x0f800000u);
+    let subnormal = bitcast<u32>(f32(bits & 0x3ffu) * 0x1p-24f);
+    return select(normal, subnormal, magnitude < 0x00800000u) | ((bits & 0x8000u) << 16u);
+}
+
+fn bytes_of(word: u32) -> vec4<u32> {
+    return (vec4<u32>(word) >> vec4<u32>(0u, 8u, 16u, 24u)) & vec4<u32>(0xffu);
+}
+
+fn signed_bytes(word: u32) -> vec4<i32> {
+    return vec4<i32>(vec4<u32>(word) << vec4<u32>(24u, 16u, 8u, 0u)) >> vec4<u32>(24u);
+}
+
+fn half_of(word: u32) -> f32 {
+    return bitcast<f32>(half_bits(word & 0xffffu));
+}
+
+// The products are exact.
+fn scaled(values: vec4<f32>, scale: f32) -> vec4<u32> {
+    return bitcast<vec4<u32>>(values * scale);
+}

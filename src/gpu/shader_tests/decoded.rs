@@ -1,0 +1,112 @@
+//! Tests of gathers that decode params, in the interpreter: the output must be the CPU's, and each access in its binding.
+
+use super::addresses::{MOST, gather, run_types};
+use super::small_gathers::{WHOLE, blocks, limits, run_types_at};
+use crate::element::ElementTypes;
+use crate::encoding::Encoding;
+use crate::gpu::kernel::{Kernel, Unit};
+use crate::index::IndexKind;
+
+/// Starts of params, of indices and of the output, and gaps after rows: blocks of params, and values of the output.
+const PLACES: [([u64; 3], [u64; 2]); 5] = [
+    ([0, 0, 0], [0, 0]),
+    ([1, 0, 16], [1, 4]),
+    ([2, 4, 4], [0, 0]),
+    ([255, 8, 0], [2, 1]),
+    ([7, 3, 12], [0, 3]),
+];
+
+/// Blocks of a slice, and half floats that fill no unit.
+fn slice_lens(encoding: Encoding) -> Vec<usize> {
+    let block = usize::try_from(encoding.block_len()).expect("a small block");
+    match block {
+        1 => vec![1, 3, 8, 21],
+        _ => vec![block, 3 * block],
+    }
+}
+
+#[test]
+fn rows_of_each_encoding_are_decoded_at_any_start() {
+    for &encoding in Encoding::ALL {
+        let mut kernels = Vec::new();
+        for (number, slice_len) in slice_lens(encoding).into_iter().enumerate() {
+            for (place, (starts, gaps)) in PLACES.into_iter().enumerate() {
+                let (batch, outer) = [(1, 1), (2, 2)][(number + place) % 2];
+                let plan = blocks([batch, outer, 5, slice_len], 6);
+                let strides = [gaps[0] * encoding.block_len(), gaps[1]];
+                let [params, output] = strides.map(|gap| slice_len as u64 + gap);
+                let plan = plan.with_params_stride(params);
+                let plan = plan.and_then(|plan| plan.with_output_stride(output));
+                let plan = plan.expect("strides above the slice");
+                let kind = match starts[1] {
+                    3 => IndexKind::U8,
+                    8 => IndexKind::I64,
+                    _ => IndexKind::I32,
+                };
+                let types = ElementTypes::encoded(encoding, kind);
+                kernels.extend(run_types_at(starts, plan.clone(), types, &[], &WHOLE));
+                let shards = [1, 0, 3, 1].map(|rows| rows * (batch * outer) as u64);
+                run_types_at(starts, plan.clone(), types, &shards, &WHOLE);
+                let shard = plan.shard(2..4).expect("rows in range");
+                run_types_at(starts, shard, types, &[], &WHOLE);
+                let empty = plan.shard(2..2).expect("no rows");
+                run_types_at(starts, empty, types, &[], &WHOLE);
+                // Bindings that hold a row or two, or pieces of one.
+                for bytes in [1024 + 256, 4096] {
+                    run_types_at(starts, plan.clone(), types, &[], &limits(bytes, 256));
+                }
+            }
+        }
+        for unit in [Unit::FourDecoded(encoding), Unit::OneDecoded(encoding)] {
+            assert!(kernels.contains(&Kernel::Rows(unit)), "{unit:?}");
+        }
+    }
+}
+
+#[test]
+fn long_rows_and_their_pieces_are_decoded() {
+    for &encoding in Encoding::ALL {
+        for (start, unit) in [
+            (16, Unit::FourDecoded(encoding)),
+            (4, Unit::OneDecoded(encoding)),
+        ] {
+            let plan = blocks([1, 2, 2, 1280], 3);
+            let types = ElementTypes::encoded(encoding, IndexKind::I32);
+            let starts = [3, 0, start];
+            let found = run_types_at(starts, plan.clone(), types, &[], &WHOLE);
+            assert_eq!(found[0], Kernel::Long(unit));
+            for bytes in [1024 + 256, 2048 + 64] {
+                let found = run_types_at(starts, plan.clone(), types, &[], &limits(bytes, 256));
+                assert!(found.len() > 6, "{found:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn four_rows_are_decoded() {
+    for &encoding in Encoding::ALL {
+        let slice_len = usize::try_from(encoding.block_len())
+            .expect("a small block")
+            .max(4);
+        let plan = gather(&[7, slice_len], &[(1 << 19) / slice_len]);
+        let types = ElementTypes::encoded(encoding, IndexKind::I32);
+        let found = run_types_at([5, 0, 0], plan, types, &[], &wgpu::Limits::default());
+        assert_eq!(found, [Kernel::FourRows(Unit::FourDecoded(encoding))]);
+    }
+}
+
+#[test]
+fn encoded_params_that_end_near_4_gib_are_decoded() {
+    for &encoding in Encoding::ALL {
+        let len = encoding.block_len().max(4);
+        let row_bytes = encoding.row_bytes(len).expect("whole blocks");
+        let rows = usize::try_from(MOST / row_bytes).expect("64 bits");
+        let len = usize::try_from(len).expect("a small block");
+        for (kind, count) in [(IndexKind::I32, 40), (IndexKind::I64, (1 << 19) / len)] {
+            let types = ElementTypes::encoded(encoding, kind);
+            let found = run_types(&gather(&[rows, len], &[count]), types);
+            assert!(!found[0].1, "{found:?}");
+        }
+    }
+}

@@ -1,0 +1,167 @@
+//! Gathers of encoded rows on the CPU.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use testkit::cases;
+use testkit::encoded::Recorded;
+use testkit::indices::Hash;
+use testkit::oracle::Case;
+use testkit::samples::{Cpu, POLICIES};
+use wgpu_gather::{
+    BadIndices, BlockPart, ElementTypes, Encoding, Gather, GatherElements, GatherNd, GatherPlan,
+    IndexKind, RunError,
+};
+
+#[test]
+fn recorded_rows_are_decoded() {
+    for &encoding in Encoding::ALL {
+        let recorded = Recorded::of(encoding);
+        let [rows, row_len] = recorded.shape;
+        let indices: Vec<i32> = (0..rows)
+            .map(|n| i32::try_from(n * 7 % rows).unwrap())
+            .collect();
+        let plan = Gather::new().plan(&[rows, row_len], &[rows]).unwrap();
+        let found = plan
+            .run_decoded(encoding, &recorded.rows, &indices)
+            .unwrap();
+        recorded.check(&indices, &found);
+        // Output rows with gaps, and bytes.
+        let gaps = plan.with_output_stride(row_len as u64 + 3).unwrap();
+        let mut output = vec![7.0; usize::try_from(gaps.output_len()).unwrap()];
+        gaps.run_decoded_into(encoding, &recorded.rows, &indices, 0.0, &mut output)
+            .unwrap();
+        for (found, row) in output.chunks(row_len + 3).zip(found.chunks(row_len)) {
+            assert!(
+                found
+                    .iter()
+                    .zip(row)
+                    .all(|(a, b)| a.to_bits() == b.to_bits())
+            );
+            assert!(found[row_len..].iter().all(|&gap| gap == 7.0));
+        }
+        let types = ElementTypes::encoded(encoding, IndexKind::I32);
+        let bytes = plan
+            .run_bytes(types, &recorded.rows, bytemuck::cast_slice(&indices))
+            .unwrap();
+        recorded.check(&indices, &bytemuck::pod_collect_to_vec(&bytes));
+    }
+}
+
+#[test]
+fn every_case_of_the_table_with_blocks_equals_the_oracle() {
+    let mut hash = Hash::new(5);
+    let mut count = 0;
+    for case in cases::table().into_iter().filter(Case::check_plan) {
+        let elements: usize = case.output_shape().unwrap().iter().product();
+        for &encoding in Encoding::ALL {
+            if elements as u64 * encoding.block_len() > 1 << 15 {
+                continue;
+            }
+            for sample in case.encoded_samples(encoding, &[IndexKind::I64, IndexKind::U8], POLICIES)
+            {
+                if !sample.fill.is_empty() {
+                    continue;
+                }
+                sample.check(&Cpu);
+                count += 1;
+                if count % 7 == 0 && sample.plan.slice_len() > 0 {
+                    sample.with_gaps([1, 3]).check(&Cpu);
+                    sample.check_shards(&Cpu, &mut hash);
+                }
+            }
+        }
+    }
+    assert!(count > 1000, "{count}");
+}
+
+#[test]
+fn threads_share_a_gather_of_encoded_rows() {
+    for &encoding in Encoding::ALL {
+        let recorded = Recorded::of(encoding);
+        let [rows, row_len] = recorded.shape;
+        let count = (1 << 21) / row_len;
+        let indices: Vec<i32> = (0..count)
+            .map(|n| i32::try_from(n * 31 % rows).unwrap())
+            .collect();
+        let plan = Gather::new().plan(&[rows, row_len], &[count]).unwrap();
+        let found = plan
+            .run_decoded(encoding, &recorded.rows, &indices)
+            .unwrap();
+        recorded.check(&indices, &found);
+    }
+}
+
+#[test]
+fn a_plan_that_cuts_blocks_is_refused() {
+    let gather = |params: &[usize], axis| Gather::new().axis(axis).plan(params, &[1]).unwrap();
+    let refused = |plan: &GatherPlan, encoding, part, found| {
+        let Err(RunError::Block(error)) = plan.run_decoded(encoding, &[], &[0]) else {
+            panic!("{plan} is refused");
+        };
+        assert_eq!((error.part, error.found), (part, found), "{plan}");
+        assert_eq!(
+            (error.encoding, error.block_len),
+            (encoding, encoding.block_len())
+        );
+        error.to_string()
+    };
+    let (q4_0, q6k) = (Encoding::Q4_0, Encoding::Q6K);
+    // Slices of 64 values, but blocks of 32 would lie across rows of 16.
+    assert_eq!(
+        refused(&gather(&[3, 4, 16], 0), q4_0, BlockPart::LastDim, 16),
+        "the last dim of params must be whole blocks of Q4_0, of 32 values each, found 16"
+    );
+    assert_eq!(
+        refused(&gather(&[3, 64], 1), q4_0, BlockPart::Slice, 1),
+        "slices must be whole blocks of Q4_0, of 32 values each, found 1"
+    );
+    refused(&gather(&[3, 128], 0), q6k, BlockPart::LastDim, 128);
+    let nd = GatherNd::new().plan(&[3, 256], &[1, 2]).unwrap();
+    refused(&nd, q6k, BlockPart::Slice, 1);
+    let gaps = gather(&[3, 64], 0).with_params_stride(80).unwrap();
+    assert_eq!(
+        refused(&gaps, q4_0, BlockPart::Stride, 80),
+        "the params stride must be whole blocks of Q4_0, of 32 values each, found 80"
+    );
+    let elements = GatherElements::new().plan(&[3, 64], &[1, 64]).unwrap();
+    for encoding in [q4_0, Encoding::F16] {
+        refused(&elements, encoding, BlockPart::Element, 1);
+    }
+}
+
+#[test]
+fn lengths_of_encoded_params_are_in_bytes() {
+    let plan = Gather::new().plan(&[3, 64], &[1]).unwrap();
+    let run = |bytes: usize| plan.run_decoded(Encoding::Q4_0, &vec![0; bytes], &[2]);
+    assert_eq!(run(108), Ok(vec![0.0; 64]));
+    for bytes in [0, 107, 109, 3 * 64 * 4] {
+        let text = format!("params must have 108 bytes, found {bytes}");
+        assert_eq!(run(bytes).unwrap_err().to_string(), text);
+    }
+    // With the gap after the last row, or without.
+    let gaps = plan.with_params_stride(96).unwrap();
+    let run = |bytes: usize| gaps.run_decoded(Encoding::Q4_0, &vec![0; bytes], &[2]);
+    assert!(run(2 * 54 + 36).is_ok() && run(3 * 54).is_ok());
+    assert_eq!(
+        run(143).unwrap_err().to_string(),
+        "params must have 144 to 162 bytes, found 143"
+    );
+    let bad = plan
+        .run_decoded(Encoding::Q4_0, &[0; 108], &[3])
+        .unwrap_err();
+    assert_eq!(bad.to_string(), "indices[0] = 3 is not in [0, 3)");
+    let empty = Gather::new()
+        .bad_indices(BadIndices::Fill)
+        .plan(&[0, 64], &[2])
+        .unwrap();
+    let mut output = [9.0; 128];
+    empty
+        .run_decoded_into(Encoding::Q8_0, &[], &[0, 1], -3.0, &mut output)
+        .unwrap();
+    assert_eq!(output, [-3.0; 128]);
+    let short = plan.run_decoded_into(Encoding::Q4_0, &[0; 108], &[2], 0.0, &mut [0.0; 63]);
+    assert_eq!(
+        short.unwrap_err().to_string(),
+        "output must have 64 elements, found 63"
+    );
+}
