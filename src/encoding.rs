@@ -25,9 +25,10 @@ macro_rules! encodings {
         $(#[doc = concat!("| ", $name, " | ", $len, " | ", $bytes, " |")])*
         ///
         /// The decoded values are the same on each device, bit for bit, and those of gguf-py's `dequantize`: halves keep
-        /// subnormals and the payloads of NaNs; all products of the other encodings are exact in `f32`, and a minimum that
-        /// is subtracted rounds once. Two things depend on a GPU's driver: a NaN that a product gives may have any
-        /// payload, and Metal's fast math may change the products of a scale that is a NaN, an infinity or -0.
+        /// subnormals and the payloads of NaNs; all products of the other encodings are exact in `f32` and not subnormal,
+        /// so no driver flushes them, and a minimum that is subtracted rounds once. Two things depend on a GPU's driver:
+        /// a NaN that a product gives may have any payload, and Metal's fast math may change the products of a scale that
+        /// is a NaN, an infinity or -0. A BF16 of a subnormal value is moved as bits.
         ///
         /// ```
         /// use wgpu_gather::Encoding;

@@ -26,8 +26,8 @@ impl Peer for Candle {
     }
 
     fn note(&self) -> &'static str {
-        "index_select on one thread, allocates its output; takes u32 in place of i32; \
-         E1 to E3 are gather, and so is W6 with indices expanded beforehand"
+        "index_select on one thread, allocates its output; takes u32 in place of i32 \
+         and u8, of which it takes 255 for no row; E1 to E3 are gather, and so is W6 with indices expanded beforehand"
     }
 
     fn start<'a>(&'a self, data: &'a Data) -> Result<Box<dyn Job + 'a>, String> {
@@ -60,7 +60,6 @@ fn start<'a, T: WithDType + bytemuck::Pod>(
     };
     let mut indices = match workload.index {
         IndexKind::I64 => Tensor::from_vec(data.indices.to_i64(), shape, &CandleDevice::Cpu)?,
-        IndexKind::U8 => Tensor::from_slice(data.indices.bytes(), shape, &CandleDevice::Cpu)?,
         _ => Tensor::from_vec(data.indices.to_u32(), shape, &CandleDevice::Cpu)?,
     };
     if is_batched {

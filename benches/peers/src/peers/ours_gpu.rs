@@ -63,7 +63,10 @@ struct Recording<'a> {
 impl Recording<'_> {
     fn record(&self) -> Result<wgpu::CommandEncoder, String> {
         let workload = &self.data.workload;
-        let buffers = GatherBuffers::new(ElementTypes::new(workload.element.bytes() as u64, workload.index))
+        let buffers = GatherBuffers::new(ElementTypes::new(
+            workload.element.bytes() as u64,
+            workload.index,
+        ))
         .params(self.params.slice(..))
         .indices(self.indices.slice(..))
         .output(self.output.slice(..));
