@@ -771,3 +771,38 @@ fn indices_of(case: &Case) -> Vec<i64> {
     let values = case.indices.iter();
     values.map(|&value| i64::try_from(value).unwrap()).collect()
 }
+
+#[test]
+fn threads_copy_blocks_that_share_index_rows() {
+    // Tasks begin and end within blocks.
+    let (blocks, row_count) = (70_001, 30);
+    let params: Vec<u32> = (0..).take(blocks * row_count).collect();
+    let indices: [u8; 7] = [29, 0, 3, 3, 28, 1, 0];
+    let plan = Gather::new()
+        .axis(1)
+        .plan(&[blocks, row_count], &[7])
+        .unwrap();
+    let expected: Vec<u32> = (params.chunks(row_count))
+        .flat_map(|block| indices.map(|index| block[usize::from(index)]))
+        .collect();
+    assert_eq!(plan.run(&params, &indices), Ok(expected.clone()));
+    assert_eq!(plan.run(&params, &indices.map(i64::from)), Ok(expected));
+    let bad: [i32; 7] = [29, 0, 3, 30, 28, 31, 0];
+    let error = plan.run(&params, &bad).unwrap_err().to_string();
+    assert_eq!(error, "indices[3] = 30 is not in [0, 30)");
+    // A fill in each block.
+    let plan = Gather::new().axis(1).bad_indices(BadIndices::Fill);
+    let plan = plan.plan(&[blocks, row_count], &[7]).unwrap();
+    let filled = plan.run(&params, &bad).unwrap();
+    let of_block = filled
+        .as_chunks::<7>()
+        .0
+        .iter()
+        .zip(params.chunks(row_count));
+    for (found, block) in of_block {
+        assert_eq!(
+            *found,
+            [block[29], block[0], block[3], 0, block[28], 0, block[0]]
+        );
+    }
+}

@@ -20,8 +20,8 @@
 //!   halves that overlap: of 12 bytes the first 8, then the last 8. Longer slices are copied by memcpy, in parts
 //!   ([`memcpy_chunks`]), and so are slices with gaps between them.
 //! * **The source of rows.** [`SelectedRows`] are the indices themselves if they select in the whole of params. Short
-//!   slices of several blocks, and of gather_elements, have a loop of their own, in stretches.rs. Other gathers locate
-//!   their rows first, some at a time.
+//!   slices of several blocks, of gather_elements and by narrow indices have a loop of their own, in stretches.rs. Other
+//!   gathers locate their rows first, some at a time.
 //! * **Prefetch.** A core begins a load shortly before it needs the data, which is too late for data in memory. See
 //!   [`Prefetch`].
 
@@ -70,6 +70,15 @@ impl Prefetch {
     /// Rows from a copy to the slice that is prefetched with it: at most [`Self::MAX_ROWS_AHEAD`].
     pub(super) fn rows_ahead(self) -> usize {
         self.ahead
+    }
+
+    /// Blocks of so many bytes from a copy to the slice that is prefetched with it, if blocks are copied one after another.
+    pub(super) fn blocks_ahead(self, block_bytes: u64) -> u64 {
+        match self.ahead {
+            0 => 0,
+            _ => (Self::BYTES_AHEAD as u64 / block_bytes.max(1))
+                .clamp(1, Self::MAX_ROWS_AHEAD as u64),
+        }
     }
 
     /// Prefetches the slice of `row`, which may be any number.

@@ -11,7 +11,7 @@ pub(super) struct Cursor<'a> {
     /// The first row of the block, counted over all blocks of params.
     pub(super) block_row: u64,
     /// The outer coordinate of the block.
-    outer: u64,
+    pub(super) outer: u64,
     /// The index row at the start of the stretch, counted over all batches.
     stretch_index_row: u64,
     /// The current row, counted in its block.

@@ -193,8 +193,10 @@ impl<I: GatherIndex> Execution<'_, I> {
         let (dims, slice) = (self.plan.dims(), self.slices.bytes.slice);
         let (mut cursor, mut done) = (Cursor::at(dims, rows.start as u64), 0);
         while done < rows.len() {
-            let stretches = self.index_rows.stretches(&cursor, rows.len() - done);
-            let count = stretches.indices.len();
+            let stretches = self
+                .index_rows
+                .stretches(&cursor, rows.len() - done, &self.slices);
+            let count = stretches.rows();
             let mut copied = copy(params, stretches, &mut output[done * slice..]);
             if copied < count {
                 if !self.plan.bad_indices().fills_on_cpu() {

@@ -1,11 +1,12 @@
-//! Short slices of several blocks, or of gather_elements: to locate their rows first would take longer than to copy them.
+//! Short slices of several blocks, of gather_elements, or by indices of 8 or 16 bits: to locate their rows first would take
+//! longer than to copy them.
 
 use super::copy::Slices;
 use super::cursor::Cursor;
 use super::index_rows::IndexRows;
 use crate::bad_indices::Beyond;
 use crate::index::GatherIndex;
-use crate::memory::{Byte, address};
+use crate::memory::{self, Byte, address};
 
 /// Bytes of a block that a near cache holds, so that its slices need no prefetch.
 const MAX_CACHED_BYTES: u64 = 1 << 20;
@@ -16,9 +17,12 @@ pub(super) type CopyStretches<I> = fn(&[Byte], Stretches<'_, I>, &mut [Byte]) ->
 /// Stretches of output rows: one, in a block, or several, each a whole block. Equal indices of neighbours in a stretch
 /// select rows that are one stride apart.
 pub(super) struct Stretches<'a, I> {
-    pub(super) indices: &'a [I],
-    /// The output rows of a stretch.
+    indices: &'a [I],
+    /// The output rows of a stretch, and the stretches.
     len: usize,
+    count: usize,
+    /// The index rows from one stretch to the next: 0 for blocks of one batch, which share index rows.
+    step: usize,
     /// The indexed dim, and the params rows from one entry of the dim to the next.
     dim: u64,
     index_stride: u64,
@@ -27,12 +31,21 @@ pub(super) struct Stretches<'a, I> {
     first_row: u64,
     stride: u64,
     block_rows: u64,
+    /// Params rows from a copy to the one that is prefetched with it: those of some blocks; 0 for no prefetch.
+    ahead: u64,
+}
+
+impl<I> Stretches<'_, I> {
+    /// The output rows of all stretches.
+    pub(super) fn rows(&self) -> usize {
+        self.len * self.count
+    }
 }
 
 impl<'a, I: GatherIndex> IndexRows<'a, I> {
     /// The function that copies the stretches of a gather. `None`, and rows are located first, unless slices have 1, 2, 4,
-    /// 8 or 16 bytes and no gaps, no prefetch helps, an index row is one value of 32 or 64 bits, neither clamped nor
-    /// wrapped, of its own for each row of a stretch, and the plan has all rows of params.
+    /// 8 or 16 bytes and no gaps, no prefetch helps, an index row is one value, neither clamped nor wrapped, of its own for
+    /// each row of a stretch, and the plan has all rows of params.
     pub(super) fn copy_of_stretches(&self, slices: &Slices<'_>) -> Option<CopyStretches<I>> {
         let (dims, bytes) = (self.plan.dims(), slices.bytes);
         let is_dense = bytes.params_stride.max(bytes.output_stride) == bytes.slice;
@@ -43,8 +56,7 @@ impl<'a, I: GatherIndex> IndexRows<'a, I> {
         // Broadcasting may repeat an index row in a stretch.
         let repeats = (dims.element_dims.last()).is_some_and(|dim| dim.index_stride == 0);
         let is_whole = dims.held_rows == dims.row_count && self.beyond == Beyond::Bad;
-        let is_single = dims.index_depth() == 1 && I::KIND.bytes() >= 4;
-        if !is_dense || needs_prefetch || repeats || !is_whole || !is_single {
+        if !is_dense || needs_prefetch || repeats || !is_whole || dims.index_depth() != 1 {
             return None;
         }
         match self.from_end {
@@ -54,22 +66,41 @@ impl<'a, I: GatherIndex> IndexRows<'a, I> {
     }
 
     /// The stretches from a cursor's output row on, in at most `rows` output rows.
-    pub(super) fn stretches(&self, cursor: &Cursor<'_>, rows: usize) -> Stretches<'a, I> {
+    pub(super) fn stretches(
+        &self,
+        cursor: &Cursor<'_>,
+        rows: usize,
+        slices: &Slices<'_>,
+    ) -> Stretches<'a, I> {
         let dims = self.plan.dims();
+        let block_bytes = dims.held_rows.saturating_mul(slices.bytes.slice as u64);
         let len = usize::try_from(cursor.left).map_or(rows, |left| left.min(rows));
-        // Blocks without element dims, each of a batch, follow each other, and so do their index rows.
-        let are_blocks =
-            cursor.left == dims.index_count && dims.outer_size == 1 && !dims.has_element_dims();
-        let count = if are_blocks { rows / len } else { 1 };
+        // Blocks without element dims follow each other. Those of one batch share index rows, and if each is of a batch of
+        // its own, index rows follow each other too.
+        let are_blocks = cursor.left == dims.index_count && !dims.has_element_dims();
+        let (count, step) = match (are_blocks, dims.outer_size) {
+            (false, _) => (1, 0),
+            (true, 1) => (rows / len, len),
+            (true, outer_size) => {
+                let left = usize::try_from(outer_size - cursor.outer).unwrap_or(usize::MAX);
+                ((rows / len).min(left), 0)
+            }
+        };
         let first = address(cursor.index_row());
         Stretches {
-            indices: self.values_of(first..first + count * len),
+            indices: self.values_of(first..first + (count - 1) * step + len),
             len,
+            count,
+            step,
             dim: dims.indexed_dims[0],
             index_stride: dims.index_stride,
             first_row: cursor.block_row + cursor.offset,
             stride: cursor.innermost.stride,
             block_rows: dims.held_rows,
+            ahead: match count > 1 {
+                true => dims.held_rows * slices.prefetch.blocks_ahead(block_bytes),
+                false => 0,
+            },
         }
     }
 }
@@ -91,16 +122,25 @@ fn copy<const N: usize, const FROM_END: bool, I: GatherIndex>(
     stretches: Stretches<'_, I>,
     output: &mut [Byte],
 ) -> usize {
-    let (indices, len, dim) = (stretches.indices, stretches.len, stretches.dim);
+    let (len, step, dim) = (stretches.len, stretches.step, stretches.dim);
     let (index_stride, stride) = (stretches.index_stride, stretches.stride);
-    let (params, slices) = (params.as_chunks::<N>().0, output.as_chunks_mut::<N>().0);
-    let blocks = indices.chunks_exact(len).zip(slices.chunks_exact_mut(len));
-    for (block, (indices, slices)) in blocks.enumerate() {
+    let (bytes, params, slices) = (
+        params,
+        params.as_chunks::<N>().0,
+        output.as_chunks_mut::<N>().0,
+    );
+    let blocks = slices.chunks_exact_mut(len).take(stretches.count);
+    for (block, slices) in blocks.enumerate() {
+        let indices = &stretches.indices[block * step..][..len];
         let mut row = stretches.first_row + block as u64 * stretches.block_rows;
         let bad = indices.iter().zip(slices).position(|(index, slice)| {
             let position = index.position(if FROM_END { dim } else { 0 });
             if position < dim {
-                *slice = params[address(position * index_stride + row)];
+                let at = position * index_stride + row;
+                if stretches.ahead > 0 {
+                    memory::prefetch(bytes, address(at + stretches.ahead).wrapping_mul(N));
+                }
+                *slice = params[address(at)];
                 row += stride;
             }
             position >= dim
@@ -109,5 +149,5 @@ fn copy<const N: usize, const FROM_END: bool, I: GatherIndex>(
             return block * len + bad;
         }
     }
-    indices.len()
+    stretches.rows()
 }
