@@ -1,9 +1,7 @@
 //! The types that can be gathered, and the types of a gather.
 
 use crate::encoding::{Encoding, VALUE_BYTES};
-use crate::error::BlockError;
 use crate::index::{GatherIndex, IndexKind};
-use crate::plan::GatherPlan;
 
 /// A type that can be gathered on a GPU: one that bytemuck can move as bytes and set to zero. Every `Pod` type is one,
 /// and so are `bool` and `char`. A bad row without a fill holds zero bytes.
@@ -76,7 +74,10 @@ impl ElementTypes {
 
     /// Checks that the encoding, if there is one, has whole blocks in the slices of a plan.
     #[cfg(feature = "gpu")]
-    pub(crate) fn check_blocks(self, plan: &GatherPlan) -> Result<(), BlockError> {
+    pub(crate) fn check_blocks(
+        self,
+        plan: &crate::plan::GatherPlan,
+    ) -> Result<(), crate::error::BlockError> {
         match self.encoding {
             Some(encoding) => encoding.check(plan),
             None => Ok(()),

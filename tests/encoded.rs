@@ -125,7 +125,14 @@ fn a_plan_that_cuts_blocks_is_refused() {
     );
     let elements = GatherElements::new().plan(&[3, 64], &[1, 64]).unwrap();
     for encoding in [q4_0, Encoding::F16] {
-        refused(&elements, encoding, BlockPart::Element, 1);
+        let text = refused(&elements, encoding, BlockPart::Element, 1);
+        let len = encoding.block_len();
+        assert_eq!(
+            text,
+            format!(
+                "gather_elements must not have params of {encoding}, in blocks of {len}: its slices have 1"
+            )
+        );
     }
 }
 

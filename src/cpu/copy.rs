@@ -27,8 +27,8 @@
 
 use std::ops::Range;
 
-use super::gather::Params;
 use super::index_rows::SelectedRows;
+use super::operands::Params;
 use crate::memory::{self, Byte, MEMCPY_CHUNK_BYTES, Pairs, SliceBytes, memcpy_chunks};
 
 /// The rule of prefetch. Params of more than 8 MiB lie in memory or a far cache, so each slice is prefetched 8 KiB of

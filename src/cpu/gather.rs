@@ -5,67 +5,15 @@ use std::ops::Range;
 use super::copy::{Prefetch, Slices, copy};
 use super::cursor::Cursor;
 use super::index_rows::{IndexRows, NOT_HELD, SelectedRows};
+use super::operands::{Operands, Params};
 use super::stretches::CopyStretches;
-use crate::encoding::Encoding;
 use crate::error::RunError;
-use crate::index::{GatherIndex, IndexValues, by_index_type};
-use crate::memory::{Byte, SliceBytes, bytes};
+use crate::index::{GatherIndex, by_index_type};
+use crate::memory::{Byte, SliceBytes};
 use crate::plan::GatherPlan;
 
 /// Rows that are located in one step, before their copies. Memory idles meanwhile, so a step is short.
 const LOCATED_ROWS: usize = 256;
-
-/// Params in host memory: elements, or encoded rows of them.
-pub(crate) enum HostParams<'a, T> {
-    Elements(&'a [T]),
-    Encoded(&'a [u8], Encoding),
-}
-
-/// The bytes of params.
-#[derive(Debug, Clone, Copy)]
-pub(super) enum Params<'a> {
-    Elements(&'a [Byte]),
-    Encoded(&'a [u8], Encoding),
-}
-
-/// The operands of a gather in host memory.
-pub(crate) struct HostOperands<'a, T> {
-    /// Bytes of an element: those of a `T`, or of several.
-    pub(crate) element_bytes: usize,
-    pub(crate) params: HostParams<'a, T>,
-    pub(crate) indices: IndexValues<'a>,
-    /// Repeated in the slices of rows outside the shard.
-    pub(crate) zero: &'a [T],
-    /// Repeated in the slices of bad rows.
-    pub(crate) fill: &'a [T],
-}
-
-/// The operands of a gather, for any type of element. All have the lengths that the plan gives them.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Operands<'a> {
-    pub(super) element_bytes: usize,
-    pub(super) params: Params<'a>,
-    pub(super) indices: IndexValues<'a>,
-    /// The element, or a byte of it, that fills slices of rows outside the shard.
-    pub(super) zero: &'a [Byte],
-    /// The element that fills the slices of bad rows.
-    pub(super) fill: &'a [Byte],
-}
-
-impl<'a> Operands<'a> {
-    pub(super) fn new<T: Copy>(operands: &HostOperands<'a, T>) -> Self {
-        Self {
-            element_bytes: operands.element_bytes,
-            params: match operands.params {
-                HostParams::Elements(elements) => Params::Elements(bytes(elements)),
-                HostParams::Encoded(rows, encoding) => Params::Encoded(rows, encoding),
-            },
-            indices: operands.indices,
-            zero: bytes(operands.zero),
-            fill: bytes(operands.fill),
-        }
-    }
-}
 
 /// Gathers into an output of the plan's length. Each element is written whole, and unless there is an error every element
 /// is written but those in gaps.

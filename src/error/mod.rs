@@ -60,14 +60,13 @@ fn either(numbers: &RangeInclusive<u64>) -> String {
     }
 }
 
-/// The error of an encoding of which a gather would cut a block, since the plan's slices are no whole blocks.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, thiserror::Error)]
-#[error("{part} must be whole blocks of {encoding}, of {block_len} values each, found {found}")]
+/// The error of a gather that would cut blocks of encoded params.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct BlockError {
     /// The encoding of params.
     pub encoding: Encoding,
-    /// What is not of whole blocks.
+    /// The part of the plan that is not of whole blocks.
     pub part: BlockPart,
     /// Values of a block.
     pub block_len: u64,
@@ -85,18 +84,35 @@ pub enum BlockPart {
     Slice,
     /// The stride of params.
     Stride,
-    /// The slices of gather_elements, which takes no encoded params at all.
+    /// The slices of gather_elements, which takes no encoded params, not even of blocks of one value.
     Element,
 }
 
-impl fmt::Display for BlockPart {
+impl std::error::Error for BlockError {}
+
+impl fmt::Display for BlockError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::LastDim => "the last dim of params",
-            Self::Slice => "slices",
-            Self::Stride => "the params stride",
-            Self::Element => "slices, which gather_elements cuts from rows,",
-        })
+        let Self {
+            encoding,
+            block_len,
+            found,
+            ..
+        } = self;
+        let part = match self.part {
+            BlockPart::LastDim => "the last dim of params",
+            BlockPart::Slice => "slices",
+            BlockPart::Stride => "the params stride",
+            BlockPart::Element => {
+                return write!(
+                    f,
+                    "gather_elements must not have params of {encoding}, in blocks of {block_len}: its slices have {found}"
+                );
+            }
+        };
+        write!(
+            f,
+            "{part} must be whole blocks of {encoding}, of {block_len} values each, found {found}"
+        )
     }
 }
 

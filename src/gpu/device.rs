@@ -15,6 +15,7 @@ mod executor;
 mod gather;
 mod gpu;
 mod owner;
+mod planned;
 mod request;
 mod submit;
 mod tensor;

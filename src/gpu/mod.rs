@@ -25,6 +25,7 @@ mod shaders;
 mod shares;
 mod types;
 mod uniform;
+mod unit;
 
 pub use buffers::GatherBuffers;
 pub use device::{Download, Executor, GatherRequest, Gpu, Indices, Request, Tensor};

@@ -5,11 +5,12 @@ use std::sync::Arc;
 
 use super::gather::{IndexOperand, ParamsOperand, UncheckedGather};
 use super::owner::{Owner, Storage};
+use super::planned::planned;
 use super::tensor::{Tensor, check_shape};
 use super::waiting::{Request, boxed};
 use crate::element::{ElementTypes, GatherElement};
 use crate::encoding::Encoding;
-use crate::error::{GpuError, Operand, RunError};
+use crate::error::{GpuError, Operand};
 use crate::gpu::fill::Fill;
 use crate::index::{GatherIndex, IndexValues};
 use crate::plan::{GatherPlan, ToPlan};
@@ -80,7 +81,7 @@ impl<'a, I, V: AsRef<[I]> + ?Sized, S: AsRef<[usize]>> From<(&'a V, S)> for Indi
 
 impl<'a, I: GatherIndex> Indices<'a, I> {
     /// The shape. Without one, that of one dim.
-    fn shape(&self) -> Result<Cow<'_, [usize]>, GpuError> {
+    pub(super) fn shape(&self) -> Result<Cow<'_, [usize]>, GpuError> {
         Ok(match &self.0 {
             Source::Tensor(tensor) => tensor.shape().into(),
             Source::Slice(values, None) => vec![values.len()].into(),
@@ -91,7 +92,7 @@ impl<'a, I: GatherIndex> Indices<'a, I> {
         })
     }
 
-    fn has_shape(&self) -> bool {
+    pub(super) fn has_shape(&self) -> bool {
         !matches!(self.0, Source::Slice(_, None))
     }
 
@@ -277,53 +278,4 @@ fn request<T: GatherElement>(input: UncheckedGather<'_, T>) -> GatherRequest<'_,
         input,
         finish: |input, wait| boxed(input.into_host(wait)),
     }
-}
-
-fn planned<'a, I: GatherIndex>(
-    plan: impl ToPlan<'a>,
-    params_shape: &[usize],
-    encoding: Option<Encoding>,
-    indices: &Indices<'a, I>,
-) -> Result<Cow<'a, GatherPlan>, GpuError> {
-    let indices_shape = indices.shape()?;
-    if plan.needs_index_shape() && !indices.has_shape() {
-        return Err(GpuError::MissingShape);
-    }
-    let with_last = |shape: &[usize], of: [u64; 2]| {
-        let mut shape = shape.to_vec();
-        if let Some(last) = shape.last_mut() {
-            let [from, to] = of.map(|number| usize::try_from(number).expect("a small number"));
-            *last = (*last / from).saturating_mul(to);
-        }
-        shape
-    };
-    // The shape of encoded rows has bytes in its last dim, that of the plan values.
-    let block = encoding.map(|encoding| [encoding.block_bytes(), encoding.block_len()]);
-    let plan = match block {
-        Some(block) => plan.to_plan(&with_last(params_shape, block), &indices_shape)?,
-        None => plan.to_plan(params_shape, &indices_shape)?,
-    };
-    if let Some(encoding) = encoding {
-        encoding.check(&plan).map_err(RunError::from)?;
-    }
-    let check = |operand, expected: &[usize], found: &[usize]| match expected == found {
-        true => Ok(()),
-        false => Err(GpuError::PlanShape {
-            operand,
-            expected: expected.to_vec(),
-            found: found.to_vec(),
-        }),
-    };
-    // Params of a shard, or with gaps between its rows, has a shape of its own.
-    if plan.params_are_whole() {
-        let expected = match block {
-            Some([bytes, len]) => &with_last(&plan.params_shape, [len, bytes]),
-            None => &plan.params_shape,
-        };
-        check(Operand::Params, expected, params_shape)?;
-    }
-    if indices.has_shape() {
-        check(Operand::Indices, &plan.indices_shape, &indices_shape)?;
-    }
-    Ok(plan)
 }

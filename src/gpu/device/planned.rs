@@ -1,0 +1,59 @@
+//! The plan of a request, for operands of its shapes.
+
+use std::borrow::Cow;
+
+use super::request::Indices;
+use crate::encoding::Encoding;
+use crate::error::{GpuError, Operand, RunError};
+use crate::index::GatherIndex;
+use crate::plan::{GatherPlan, ToPlan};
+
+/// The plan, or that of an operation, for params and indices of these shapes. The last dim of encoded params is bytes.
+pub(super) fn planned<'a, I: GatherIndex>(
+    plan: impl ToPlan<'a>,
+    params_shape: &[usize],
+    encoding: Option<Encoding>,
+    indices: &Indices<'a, I>,
+) -> Result<Cow<'a, GatherPlan>, GpuError> {
+    let indices_shape = indices.shape()?;
+    if plan.needs_index_shape() && !indices.has_shape() {
+        return Err(GpuError::MissingShape);
+    }
+    let with_last = |shape: &[usize], of: [u64; 2]| {
+        let mut shape = shape.to_vec();
+        if let Some(last) = shape.last_mut() {
+            let [from, to] = of.map(|number| usize::try_from(number).expect("a small number"));
+            *last = (*last / from).saturating_mul(to);
+        }
+        shape
+    };
+    // The shape of encoded rows has bytes in its last dim, that of the plan values.
+    let block = encoding.map(|encoding| [encoding.block_bytes(), encoding.block_len()]);
+    let plan = match block {
+        Some(block) => plan.to_plan(&with_last(params_shape, block), &indices_shape)?,
+        None => plan.to_plan(params_shape, &indices_shape)?,
+    };
+    if let Some(encoding) = encoding {
+        encoding.check(&plan).map_err(RunError::from)?;
+    }
+    let check = |operand, expected: &[usize], found: &[usize]| match expected == found {
+        true => Ok(()),
+        false => Err(GpuError::PlanShape {
+            operand,
+            expected: expected.to_vec(),
+            found: found.to_vec(),
+        }),
+    };
+    // Params of a shard, or with gaps between its rows, has a shape of its own.
+    if plan.params_are_whole() {
+        let expected = match block {
+            Some([bytes, len]) => &with_last(&plan.params_shape, [len, bytes]),
+            None => &plan.params_shape,
+        };
+        check(Operand::Params, expected, params_shape)?;
+    }
+    if indices.has_shape() {
+        check(Operand::Indices, &plan.indices_shape, &indices_shape)?;
+    }
+    Ok(plan)
+}
