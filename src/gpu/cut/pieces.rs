@@ -45,7 +45,9 @@ impl Cut<'_> {
         if slices <= self.binding_bytes && self.slice_bytes <= most_piece {
             return Ok(self.slice_bytes);
         }
-        let held = |before: u64, step_bytes: u64| (self.binding_bytes - before) / step_bytes * step;
+        let held = |before: u64, step_bytes: u64| {
+            self.binding_bytes.saturating_sub(before) / step_bytes * step
+        };
         let in_params = held(params_before, self.in_params(step));
         let in_output = held(output_before, step);
         Ok(in_params.min(in_output).min(most_piece / step * step))
@@ -93,9 +95,13 @@ impl Cut<'_> {
         range_bytes(all_rows.saturating_add(start).min(bytes + before))
     }
 
-    /// The most bytes of a slice that one dispatch can copy: a word for each lane, less for a slice that starts within
-    /// a word.
+    /// The most bytes of a slice that one dispatch can copy: a word for each lane, less for a slice that may start within a
+    /// word, as decoded ones never do.
     fn most_piece_bytes(&self) -> u64 {
-        (self.max_workgroups * u64::from(WORKGROUP_SIZE * WORD_BYTES)).saturating_sub(8)
+        let lanes = self.max_workgroups * u64::from(WORKGROUP_SIZE * WORD_BYTES);
+        match self.encoding {
+            Some(_) => lanes,
+            None => lanes.saturating_sub(8),
+        }
     }
 }

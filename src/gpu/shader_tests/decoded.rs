@@ -83,6 +83,24 @@ fn long_rows_and_their_pieces_are_decoded() {
     }
 }
 
+/// A device with one workgroup a dispatch has lanes for the values of the largest block, and no more.
+#[test]
+fn one_workgroup_decodes_a_block_at_once() {
+    for &encoding in Encoding::ALL {
+        for start in [0, 4] {
+            let one_workgroup = wgpu::Limits {
+                max_compute_workgroups_per_dimension: 1,
+                ..limits(4096, 256)
+            };
+            let types = ElementTypes::encoded(encoding, IndexKind::I32);
+            for slice_len in [256, 512] {
+                let plan = blocks([1, 2, 3, slice_len], 2);
+                run_types_at([1, 0, start], plan, types, &[], &one_workgroup);
+            }
+        }
+    }
+}
+
 #[test]
 fn four_rows_are_decoded() {
     for &encoding in Encoding::ALL {
