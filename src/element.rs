@@ -55,13 +55,15 @@ impl ElementTypes {
     /// slice, and a stride of params, is whole blocks of the encoding along the last dim of params.
     ///
     /// ```
-    /// use wgpu_gather::{ElementTypes, Encoding, Gather, IndexKind, wgpu};
+    /// use wgpu_gather::{ElementTypes, Encoding, Gather, IndexKind};
     ///
-    /// let plan = Gather::new().plan(&[1000, 256], &[8])?;
-    /// let types = ElementTypes::encoded(Encoding::Q4_0, IndexKind::I32);
-    /// let text = plan.explain(types, &wgpu::Limits::default());
-    /// assert!(text.contains("params 144000 bytes (Q4_0)"), "{text}");
-    /// # Ok::<(), wgpu_gather::PlanError>(())
+    /// let plan = Gather::new().plan(&[3, 2], &[1])?;
+    /// // Three rows of two half floats, and the index 2 as an i32.
+    /// let table = [0, 0, 0, 0, 0, 0, 0, 0, 0x00, 0x3c, 0x00, 0xc0];
+    /// let types = ElementTypes::encoded(Encoding::F16, IndexKind::I32);
+    /// let row = plan.run_bytes(types, &table, &[2, 0, 0, 0])?;
+    /// assert_eq!(row, [1.0_f32, -2.0].map(f32::to_le_bytes).concat());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[must_use]
     pub const fn encoded(encoding: Encoding, index_kind: IndexKind) -> Self {
