@@ -45,7 +45,6 @@ macro_rules! index_kinds {
             }
 
             /// True if an index may be below zero.
-            #[cfg(feature = "gpu")]
             pub(crate) const fn is_signed(self) -> bool {
                 match self {
                     $(Self::$kind => <$index>::MIN != 0,)*

@@ -45,7 +45,7 @@ impl<I> Stretches<'_, I> {
 impl<'a, I: GatherIndex> IndexRows<'a, I> {
     /// The function that copies the stretches of a gather. `None`, and rows are located first, unless slices have 1, 2, 4,
     /// 8 or 16 bytes and no gaps, no prefetch helps, an index row is one value, neither clamped nor wrapped, of its own for
-    /// each row of a stretch, and the plan has all rows of params.
+    /// each row of a stretch, and the plan has all rows of params. Narrow indices must be unsigned.
     pub(super) fn copy_of_stretches(&self, slices: &Slices<'_>) -> Option<CopyStretches<I>> {
         let (dims, bytes) = (self.plan.dims(), slices.bytes);
         let is_dense = bytes.params_stride.max(bytes.output_stride) == bytes.slice;
@@ -59,9 +59,12 @@ impl<'a, I: GatherIndex> IndexRows<'a, I> {
         if !is_dense || needs_prefetch || repeats || !is_whole || dims.index_depth() != 1 {
             return None;
         }
-        match self.from_end {
-            true => of_width::<true, I>(bytes.slice),
+        // Each function has a size: unsigned indices are never below zero, and signed narrow ones are rare.
+        match I::KIND.is_signed() {
             false => of_width::<false, I>(bytes.slice),
+            true if I::KIND.bytes() < 4 => None,
+            true if self.from_end => of_width::<true, I>(bytes.slice),
+            true => of_width::<false, I>(bytes.slice),
         }
     }
 
