@@ -15,7 +15,7 @@ use testkit::indices::{Hash, holds, values_around};
 use testkit::of_index_type;
 use testkit::oracle::Case;
 use testkit::samples::{Cpu, Element, POLICIES, Runner, WIDTHS, index_bytes};
-use wgpu_gather::{BadIndices, GatherIndex, GatherPlan, IndexKind, Operand, RunError};
+use wgpu_gather::{BadIndices, Encoding, GatherIndex, GatherPlan, IndexKind, Operand, RunError};
 
 /// The most elements of an operand: threads share a gather of as many of the widest elements.
 const MAX_ELEMENTS: usize = 8192;
@@ -121,16 +121,11 @@ fn any_of(kind: IndexKind, u: &mut Unstructured) -> Result<i128> {
 /// that it names.
 struct NamingRow<'a>(&'a Case);
 
-impl Runner for NamingRow<'_> {
-    const DEVICE_DEFAULT: BadIndices = Cpu::DEVICE_DEFAULT;
-
-    fn gather<T: Element, I: GatherIndex>(
+impl NamingRow<'_> {
+    fn checked<T>(
         &self,
-        plan: &GatherPlan,
-        params: &[T],
-        indices: &[I],
+        result: std::result::Result<Vec<T>, RunError>,
     ) -> std::result::Result<Vec<T>, RunError> {
-        let result = Cpu.gather(plan, params, indices);
         if let Err(RunError::BadIndex(bad)) = &result {
             let case = self.0;
             let position = bad.position.iter().zip(&case.indices_shape);
@@ -144,6 +139,29 @@ impl Runner for NamingRow<'_> {
             assert_eq!(bad.index, index, "{case}");
         }
         result
+    }
+}
+
+impl Runner for NamingRow<'_> {
+    const DEVICE_DEFAULT: BadIndices = Cpu::DEVICE_DEFAULT;
+
+    fn gather<T: Element, I: GatherIndex>(
+        &self,
+        plan: &GatherPlan,
+        params: &[T],
+        indices: &[I],
+    ) -> std::result::Result<Vec<T>, RunError> {
+        self.checked(Cpu.gather(plan, params, indices))
+    }
+
+    fn gather_decoded<I: GatherIndex>(
+        &self,
+        plan: &GatherPlan,
+        encoding: Encoding,
+        params: &[u8],
+        indices: &[I],
+    ) -> std::result::Result<Vec<f32>, RunError> {
+        self.checked(Cpu.gather_decoded(plan, encoding, params, indices))
     }
 }
 
