@@ -34,8 +34,8 @@ struct GatherUniform {
     lane_step: u32,
     // Workgroups that share a slice in `long`; else 1.
     slice_workgroups: u32,
-    // Where the first row starts in each binding: params in units, or in
-    // bytes if they are decoded, the output in its own units.
+    // Where the first row starts in each binding: params in units, or in bytes if they are decoded; the output in its
+    // own units.
     params_start: u32,
     output_start: u32,
     // Where index row 0 would start in the binding, modulo 2^32: in words, or in values if a word holds several. Index

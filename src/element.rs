@@ -30,14 +30,10 @@ impl<T: bytemuck::NoUninit + bytemuck::CheckedBitPattern + bytemuck::Zeroable + 
 /// assert_eq!(ElementTypes::of::<f32, i64>(), types);
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[non_exhaustive]
 pub struct ElementTypes {
-    /// Bytes of one element of params and of the output; with an encoding, of the output.
-    pub element_bytes: u64,
-    /// The type of the indices.
-    pub index_kind: IndexKind,
-    /// The encoding of params, whose rows are decoded to `f32`. `None` if elements are copied.
-    pub encoding: Option<Encoding>,
+    pub(crate) element_bytes: u64,
+    pub(crate) index_kind: IndexKind,
+    pub(crate) encoding: Option<Encoding>,
 }
 
 impl ElementTypes {
@@ -74,7 +70,25 @@ impl ElementTypes {
         }
     }
 
-    /// Checks that the encoding, if there is one, has whole blocks in the slices of a plan.
+    /// Bytes of one element of params and of the output; with an encoding, of the output.
+    #[must_use]
+    pub const fn element_bytes(self) -> u64 {
+        self.element_bytes
+    }
+
+    /// The type of the indices.
+    #[must_use]
+    pub const fn index_kind(self) -> IndexKind {
+        self.index_kind
+    }
+
+    /// The encoding of params, whose rows are decoded to `f32`; `None` if elements are copied.
+    #[must_use]
+    pub const fn encoding(self) -> Option<Encoding> {
+        self.encoding
+    }
+
+    /// Checks that slices of a plan are whole blocks of the encoding, if there is one.
     #[cfg(feature = "gpu")]
     pub(crate) fn check_blocks(
         self,

@@ -101,8 +101,8 @@ impl SliceBytes {
     }
 }
 
-/// Pairs of a params slice and the bytes of an output row, which the slice is copied or decoded to. A `P` is a byte of
-/// params.
+/// Pairs of a params slice and the bytes of an output row, which the slice is copied or decoded to. Params are
+/// `P`s of one byte each.
 pub(crate) struct Pairs<'a, P> {
     params: *const P,
     row_count: u64,

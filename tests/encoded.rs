@@ -16,11 +16,8 @@ use wgpu_gather::{
 fn recorded_rows_are_decoded() {
     for &encoding in Encoding::ALL {
         let recorded = Recorded::of(encoding);
-        let [rows, row_len] = recorded.shape;
-        let indices: Vec<i32> = (0..rows)
-            .map(|n| i32::try_from(n * 7 % rows).unwrap())
-            .collect();
-        let plan = Gather::new().plan(&[rows, row_len], &[rows]).unwrap();
+        let [_, row_len] = recorded.shape;
+        let (indices, plan) = recorded.reordered();
         let found = plan
             .run_decoded(encoding, &recorded.rows, &indices)
             .unwrap();

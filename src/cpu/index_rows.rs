@@ -49,8 +49,8 @@ impl<'a, I: GatherIndex> IndexRows<'a, I> {
     /// * slices have no gaps after them;
     /// * an index has 32 bits or more.
     ///
-    /// The copy loop is compiled anew for each type of index that it reads. Gaps are located first, and
-    /// narrow indices of slices that are not short.
+    /// The copy loop is compiled anew for each type of index that it reads. Rows with gaps, and most narrow
+    /// indices, are located first.
     #[inline(always)]
     pub(super) fn as_rows<const DEPTH: usize>(
         &self,

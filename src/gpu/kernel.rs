@@ -242,7 +242,7 @@ impl Kernel {
         }
     }
 
-    /// The bytes in which starts and strides of params are counted.
+    /// Bytes of the unit in which starts and strides of params are counted.
     pub(crate) const fn params_unit_bytes(self) -> u64 {
         match self.unit() {
             Some(unit) => unit.params_bytes(),
@@ -250,7 +250,7 @@ impl Kernel {
         }
     }
 
-    /// The bytes in which slices, and strides of the output, are counted.
+    /// Bytes of the unit in which slices, and strides of the output, are counted.
     pub(crate) const fn slice_unit_bytes(self) -> u64 {
         match self.unit() {
             Some(unit) => unit.bytes(),
@@ -258,7 +258,7 @@ impl Kernel {
         }
     }
 
-    /// The bytes in which the start of the output is counted.
+    /// Bytes of the unit in which the start of the output is counted.
     pub(crate) const fn output_unit_bytes(self) -> u64 {
         match self {
             Self::Packed { .. } => LANE_BYTES as u64,

@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use wgpu_gather::{BadIndices, Encoding, Gather, IndexKind};
+use wgpu_gather::{BadIndices, Encoding, Gather, GatherPlan, IndexKind};
 
 use crate::oracle::{Case, Op};
 use crate::samples::{Sample, pattern};
@@ -46,6 +46,14 @@ impl Recorded {
             values,
             shape,
         }
+    }
+
+    /// Indices that put all rows in another order, and the plan of their gather.
+    pub fn reordered(&self) -> (Vec<i32>, GatherPlan) {
+        let [rows, row_len] = self.shape;
+        let indices = (0..rows).map(|n| i32::try_from(n * 7 % rows).unwrap());
+        let plan = Gather::new().plan(&[rows, row_len], &[rows]).unwrap();
+        (indices.collect(), plan)
     }
 
     /// Compares values gathered by `indices` with gguf-py's. A NaN that comes of a product may have any bits; half floats

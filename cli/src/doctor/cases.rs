@@ -81,10 +81,10 @@ impl Case {
     fn random_indices(&self, random: &mut Random) -> Vec<i64> {
         let dims = self.parts().dims;
         let is_signed = matches!(
-            self.types.index_kind,
+            self.types.index_kind(),
             IndexKind::I8 | IndexKind::I16 | IndexKind::I32 | IndexKind::I64
         );
-        let value_bits = 8 * self.types.index_kind.bytes() - u64::from(is_signed);
+        let value_bits = 8 * self.types.index_kind().bytes() - u64::from(is_signed);
         let largest = (1_usize << value_bits.min(31)) - 1;
         let wild = random.between(0, 1) == 1;
         let count: usize = self.indices_shape.iter().product();
@@ -137,7 +137,7 @@ impl Case {
 
     /// The indices as bytes of their type.
     pub fn index_bytes(&self) -> Vec<u8> {
-        let width = usize::try_from(self.types.index_kind.bytes()).expect("4 or 8");
+        let width = usize::try_from(self.types.index_kind().bytes()).expect("4 or 8");
         let bytes = |index: &i64| index.to_le_bytes().into_iter().take(width);
         self.indices.iter().flat_map(bytes).collect()
     }
@@ -230,7 +230,7 @@ impl Case {
     }
 
     fn width(&self) -> usize {
-        usize::try_from(self.types.element_bytes).expect("a few bytes")
+        usize::try_from(self.types.element_bytes()).expect("a few bytes")
     }
 }
 

@@ -83,7 +83,7 @@ fn gather(
 ) -> Result<(CubeTensor, Option<Report>), BridgeError> {
     let types = ElementTypes::new(params.dtype.size() as u64, index_kind(indices.dtype)?);
     let (client, dtype) = (params.client.clone(), params.dtype);
-    let bytes = plan.output_len().saturating_mul(types.element_bytes);
+    let bytes = plan.output_len().saturating_mul(types.element_bytes());
     let limit = bridge.device.limits().max_buffer_size;
     if bytes > limit {
         let found = bytes;
@@ -100,7 +100,7 @@ fn gather(
         handle: allocate(&client, BadRows::REPORT_BYTES),
         client: client.clone(),
         plan: plan.clone(),
-        index_kind: types.index_kind,
+        index_kind: types.index_kind(),
     });
 
     // While a resource is held, burn neither moves nor reuses its memory.

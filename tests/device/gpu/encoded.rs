@@ -37,10 +37,7 @@ pub(crate) fn trials() -> Vec<Trial> {
 fn recorded(gpu: &'static Gpu, encoding: Encoding) {
     let recorded = Recorded::of(encoding);
     let [rows, row_len] = recorded.shape;
-    let indices: Vec<i32> = (0..rows)
-        .map(|n| i32::try_from(n * 7 % rows).unwrap())
-        .collect();
-    let plan = Gather::new().plan(&[rows, row_len], &[rows]).unwrap();
+    let (indices, plan) = recorded.reordered();
     let table = gpu
         .upload(&recorded.rows, &[rows, recorded.rows.len() / rows])
         .unwrap();
