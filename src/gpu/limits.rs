@@ -92,7 +92,7 @@ impl GatherPlan {
     /// # Errors
     ///
     /// [`GatherError::ZeroSizedElement`] for elements of no bytes, [`GatherError::TooManyBytes`] for an operand of more
-    /// than `i64::MAX` bytes.
+    /// than `i64::MAX` bytes, [`GatherError::Block`] for a plan that cuts blocks of the encoding.
     ///
     /// ```
     /// use wgpu_gather::{ElementTypes, Gather, wgpu};
@@ -115,6 +115,7 @@ impl GatherPlan {
         types: ElementTypes,
         adapter: &wgpu::Limits,
     ) -> Result<wgpu::Limits, GatherError> {
+        types.check_blocks(self)?;
         let bytes = types.operand_bytes(self.dims())?;
         let operands = [bytes.params, bytes.indices, bytes.output];
         let largest = operands.into_iter().map(range_bytes).fold(0, u64::max);

@@ -74,6 +74,10 @@ impl Kept {
                 "the type of indices".to_owned(),
                 self.types.index_kind.to_string(),
             ),
+            (
+                "the encoding of params".to_owned(),
+                (self.types.encoding).map_or_else(|| "none".to_owned(), |of| of.to_string()),
+            ),
             ("the words of the fill".to_owned(), fill.join(" ")),
             (
                 "the number of params shards".to_owned(),

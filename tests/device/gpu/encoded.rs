@@ -147,5 +147,7 @@ fn shapes(gpu: &'static Gpu) {
     assert_eq!((error.part, error.found), (BlockPart::Slice, 1));
     let types = ElementTypes::encoded(Encoding::Q4_0, IndexKind::U32);
     let refused = gpu.gatherer().warm_up(&plan, types);
-    assert_eq!(refused, Err(GatherError::Block(error)));
+    assert_eq!(refused, Err(GatherError::Block(error.clone())));
+    let limits = plan.required_limits(types, &gpu.device().limits());
+    assert_eq!(limits.err(), Some(GatherError::Block(error)));
 }

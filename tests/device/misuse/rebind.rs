@@ -3,7 +3,8 @@
 use std::sync::atomic::Ordering;
 
 use wgpu_gather::{
-    ElementTypes, GatherBuffers, GatherError, GatherNd, Operand, PreparedGather, wgpu,
+    ElementTypes, Encoding, GatherBuffers, GatherError, GatherNd, IndexKind, Operand,
+    PreparedGather, wgpu,
 };
 
 use super::{App, STORAGE, Set, adapter, plan};
@@ -137,6 +138,12 @@ fn what_the_dispatches_depend_on_is_kept() {
             "the type of indices",
             "i32",
             "u32",
+        ),
+        (
+            ElementTypes::encoded(Encoding::F16, IndexKind::I32),
+            "the encoding of params",
+            "none",
+            "F16",
         ),
     ] {
         refused(&Ranges { types, ..same }.bound(), property, expected, found);
