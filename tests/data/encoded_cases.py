@@ -1,27 +1,46 @@
 """Writes tests/data/encoded/: for each encoding, rows of bytes and the values that gguf-py decodes from them, as the bits of
-f32. 200 rows are random bytes; the rows after them have scales of special values.
+f32. 200 rows are random bytes; the rows after them have scales of special values. The values of the 8-bit floats are those
+of ml_dtypes.
 
-    pip install gguf==0.19.0 && python3 encoded_cases.py
+    pip install gguf==0.19.0 ml_dtypes==0.6.0 && python3 encoded_cases.py
 """
 
 from pathlib import Path
 
 import gguf
+import ml_dtypes
 import numpy as np
 from gguf import GGMLQuantizationType as Type
 
-# The blocks of a row, and where a block has half floats as scales.
+# The blocks of a row, and where a block has half floats as scales. The scale of MXFP4 is its first byte.
 FORMATS = {
     "F16": (32, []),
     "BF16": (32, []),
+    "F8_E4M3": (32, []),
+    "F8_E5M2": (32, []),
     "Q8_0": (2, [0]),
     "Q4_0": (2, [0]),
+    "Q4_1": (2, [0, 2]),
+    "Q5_0": (2, [0]),
+    "Q5_1": (2, [0, 2]),
+    "IQ4_NL": (2, [0]),
+    "MXFP4": (2, []),
+    "Q2_K": (1, [80, 82]),
+    "Q3_K": (1, [108]),
     "Q4_K": (1, [0, 2]),
+    "Q5_K": (1, [0, 2]),
     "Q6_K": (1, [208]),
 }
+FLOATS_OF_8_BITS = {"F8_E4M3": ml_dtypes.float8_e4m3fn, "F8_E5M2": ml_dtypes.float8_e5m2}
 
 # 0, -0, the smallest and the largest subnormal, the smallest normal, the largest, infinities, NaNs.
 SPECIAL = [0x0000, 0x8000, 0x0001, 0x83FF, 0x0400, 0x7BFF, 0x7C00, 0xFC00, 0x7C01, 0xFE55]
+
+
+def decoded(name, rows):
+    if name in FLOATS_OF_8_BITS:
+        return rows.view(FLOATS_OF_8_BITS[name]).astype(np.float32)
+    return gguf.quants.dequantize(rows, Type[name])
 
 
 def main():
@@ -29,17 +48,26 @@ def main():
     folder.mkdir(exist_ok=True)
     for name, (blocks, scales) in FORMATS.items():
         rng = np.random.default_rng(0)
-        block_len, block_bytes = gguf.GGML_QUANT_SIZES[Type[name]]
-        rows = rng.integers(0, 256, (200, blocks, block_bytes), dtype=np.uint8)
+        block_len, block_bytes = (1, 1) if name in FLOATS_OF_8_BITS else gguf.GGML_QUANT_SIZES[Type[name]]
+        random_rows = lambda count: rng.integers(0, 256, (count, blocks, block_bytes), dtype=np.uint8)
+        rows = random_rows(200)
         if scales:
-            special = rng.integers(0, 256, (len(SPECIAL) * len(scales), blocks, block_bytes), dtype=np.uint8)
+            special = random_rows(len(SPECIAL) * len(scales))
             for number, row in enumerate(special):
                 at = scales[number // len(SPECIAL)]
                 row[:, at : at + 2] = np.array([SPECIAL[number % len(SPECIAL)]], "<u2").view(np.uint8)
             rows = np.concatenate([rows, special])
+        if name == "MXFP4":
+            # Each scale, with each half byte.
+            special = random_rows(256)
+            special[:, 0, 1:] = np.arange(16) * 17
+            special[:, :, 0] = np.arange(256)[:, None]
+            rows = np.concatenate([rows, special])
         rows = rows.reshape(len(rows), blocks * block_bytes)
+        if name in FLOATS_OF_8_BITS:
+            rows = np.concatenate([rows, np.arange(256, dtype=np.uint8).reshape(8, 32)])
         with np.errstate(all="ignore"):
-            values = gguf.quants.dequantize(rows, Type[name])
+            values = decoded(name, rows)
         assert values.shape == (len(rows), blocks * block_len) and values.dtype == np.float32
         np.save(folder / f"{name.lower()}_rows.npy", rows)
         np.save(folder / f"{name.lower()}_values.npy", values.view(np.uint32))
