@@ -18,17 +18,19 @@ macro_rules! encodings {
         ///
         /// A row is whole blocks, one after another, along the last dim of params. Blocks may start at any byte. The
         /// names and the bytes are those of GGUF; `F16` and `Bf16` are also those of safetensors and of
-        /// NumPy's `float16`.
+        /// NumPy's `float16`, and `F8E4M3` and `F8E5M2` are those of safetensors.
         ///
         /// | encoding | values of a block | bytes of a block |
         /// |---|---|---|
         $(#[doc = concat!("| ", $name, " | ", $len, " | ", $bytes, " |")])*
         ///
-        /// The decoded values are the same on each device, bit for bit, and those of gguf-py's `dequantize`: halves keep
-        /// subnormals and the payloads of NaNs; all products of the other encodings are exact in `f32` and not subnormal,
-        /// so no driver flushes them, and a minimum that is subtracted rounds once. Two things depend on a GPU's driver:
-        /// a NaN that a product gives may have any payload, and Metal's fast math may change the products of a scale that
-        /// is a NaN, an infinity or -0. A BF16 of a subnormal value is moved as bits.
+        /// The decoded values are the same on each device, bit for bit, and those of gguf-py's `dequantize`, or of
+        /// ml_dtypes for floats of 8 bits. `F16`, `Bf16` and `F8E5M2` keep subnormals and the payloads of NaNs; ml_dtypes
+        /// gives NaNs of `F8E5M2` one payload. Values of `MXFP4` with small scales are subnormal `f32`s, and are put
+        /// together as bits. All products of the other encodings are exact in `f32` and not subnormal, so no driver
+        /// flushes them, and a minimum that is added or subtracted rounds once. Two things depend on a GPU's driver: a NaN
+        /// that a product gives may have any payload, and Metal's fast math may change the products of a scale that is
+        /// a NaN, an infinity or -0.
         ///
         /// ```
         /// use wgpu_gather::Encoding;
@@ -73,12 +75,32 @@ encodings! {
     F16, "F16", 1 values in 2 bytes, f16;
     /// The high halves of `f32`s.
     Bf16, "BF16", 1 values in 2 bytes, bf16;
+    /// Floats of 8 bits: 4 of exponent, 3 of mantissa, no infinity.
+    F8E4M3, "F8_E4M3", 1 values in 1 bytes, f8_e4m3;
+    /// Floats of 8 bits: 5 of exponent, 2 of mantissa. The high halves of half floats.
+    F8E5M2, "F8_E5M2", 1 values in 1 bytes, f8_e5m2;
     /// 8 bits a value, and a scale.
     Q8_0, "Q8_0", 32 values in 34 bytes, q8_0;
     /// 4 bits a value, and a scale.
     Q4_0, "Q4_0", 32 values in 18 bytes, q4_0;
+    /// 4 bits a value, a scale and a minimum.
+    Q4_1, "Q4_1", 32 values in 20 bytes, q4_1;
+    /// 5 bits a value, and a scale.
+    Q5_0, "Q5_0", 32 values in 22 bytes, q5_0;
+    /// 5 bits a value, a scale and a minimum.
+    Q5_1, "Q5_1", 32 values in 24 bytes, q5_1;
+    /// 4 bits a value, which select one of 16 numbers, and a scale.
+    Iq4Nl, "IQ4_NL", 32 values in 18 bytes, iq4_nl;
+    /// Floats of 4 bits, and a power of two as a scale.
+    Mxfp4, "MXFP4", 32 values in 17 bytes, mxfp4;
+    /// 2 bits a value, in 16 parts with a scale and a minimum of 4 bits each.
+    Q2K, "Q2_K", 256 values in 84 bytes, q2_k;
+    /// 3 bits a value, in 16 parts with a scale of 6 bits each.
+    Q3K, "Q3_K", 256 values in 110 bytes, q3_k;
     /// 4 bits a value, in 8 parts with a scale and a minimum of 6 bits each.
     Q4K, "Q4_K", 256 values in 144 bytes, q4_k;
+    /// 5 bits a value, in 8 parts with a scale and a minimum of 6 bits each.
+    Q5K, "Q5_K", 256 values in 176 bytes, q5_k;
     /// 6 bits a value, in 16 parts with a scale of 8 bits each.
     Q6K, "Q6_K", 256 values in 210 bytes, q6_k;
 }

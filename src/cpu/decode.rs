@@ -1,6 +1,6 @@
 //! The decoders of encoded rows: one function for each encoding, from the bytes of a block to its values.
 //!
-//! All products are exact in `f32`, so the order of factors changes no bit.
+//! All products are exact in `f32`, so the order of factors changes no bit; what is added or subtracted rounds once.
 
 use std::array::from_fn;
 
@@ -55,8 +55,37 @@ pub(crate) fn f16(block: &[u8; 2]) -> [f32; 1] {
     [half(*block)]
 }
 
+/// The half bytes of 16 bytes: first the low ones, then the high ones.
+fn halves(bytes: &[u8]) -> [u8; 32] {
+    from_fn(|at| match at {
+        0..16 => bytes[at] & 15,
+        _ => bytes[at - 16] >> 4,
+    })
+}
+
+/// Numbers of five bits: half bytes, and the fifth bits of all in the 4 bytes before them.
+fn fifths(bytes: &[u8]) -> [u8; 32] {
+    let numbers = halves(&bytes[4..]);
+    from_fn(|at| numbers[at] | (bytes[at / 8] >> (at % 8) & 1) << 4)
+}
+
 pub(crate) fn bf16(block: &[u8; 2]) -> [f32; 1] {
     [f32::from_bits(u32::from(u16::from_le_bytes(*block)) << 16)]
+}
+
+pub(crate) fn f8_e4m3(&[byte]: &[u8; 1]) -> [f32; 1] {
+    let magnitude = u32::from(byte & 0x7f);
+    let bits = match magnitude {
+        // The exponent's bias is 120 less than that of an f32.
+        0x08..0x7f => (magnitude << 20) + 0x3c00_0000,
+        0x7f => 0x7fc0_0000,
+        _ => (int(magnitude) * 2.0_f32.powi(-9)).to_bits(),
+    };
+    [f32::from_bits(bits | u32::from(byte & 0x80) << 24)]
+}
+
+pub(crate) fn f8_e5m2(&[byte]: &[u8; 1]) -> [f32; 1] {
+    [half([0, byte])]
 }
 
 /// A scale, then the values.
@@ -65,36 +94,125 @@ pub(crate) fn q8_0(block: &[u8; 34]) -> [f32; 32] {
     from_fn(|value| f32::from(block[2 + value].cast_signed()) * scale)
 }
 
-/// A scale, then bytes, each with a value of the first half and one of the second.
+/// A scale, then half bytes.
 pub(crate) fn q4_0(block: &[u8; 18]) -> [f32; 32] {
-    let scale = half_at(block, 0);
-    let mut values = [0.0; 32];
-    for (at, &pair) in block[2..].iter().enumerate() {
-        values[at] = (f32::from(pair & 15) - 8.0) * scale;
-        values[16 + at] = (f32::from(pair >> 4) - 8.0) * scale;
+    let (scale, numbers) = (half_at(block, 0), halves(&block[2..]));
+    from_fn(|value| (f32::from(numbers[value]) - 8.0) * scale)
+}
+
+/// A scale, a minimum, then half bytes.
+pub(crate) fn q4_1(block: &[u8; 20]) -> [f32; 32] {
+    let (scale, least, numbers) = (half_at(block, 0), half_at(block, 2), halves(&block[4..]));
+    from_fn(|value| f32::from(numbers[value]) * scale + least)
+}
+
+/// A scale, then numbers of five bits.
+pub(crate) fn q5_0(block: &[u8; 22]) -> [f32; 32] {
+    let (scale, numbers) = (half_at(block, 0), fifths(&block[2..]));
+    from_fn(|value| (f32::from(numbers[value]) - 16.0) * scale)
+}
+
+/// A scale, a minimum, then numbers of five bits.
+pub(crate) fn q5_1(block: &[u8; 24]) -> [f32; 32] {
+    let (scale, least, numbers) = (half_at(block, 0), half_at(block, 2), fifths(&block[4..]));
+    from_fn(|value| f32::from(numbers[value]) * scale + least)
+}
+
+/// A scale, then half bytes, each of which selects a number.
+pub(crate) fn iq4_nl(block: &[u8; 18]) -> [f32; 32] {
+    const NUMBERS: [i8; 16] = [
+        -127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 89, 113,
+    ];
+    let (scale, at) = (half_at(block, 0), halves(&block[2..]));
+    from_fn(|value| f32::from(NUMBERS[usize::from(at[value] & 15)]) * scale)
+}
+
+/// An exponent, then half bytes, each of which selects a number: twice the value of a float of 4 bits, but never -0.
+pub(crate) fn mxfp4(block: &[u8; 17]) -> [f32; 32] {
+    const NUMBERS: [i8; 16] = [0, 1, 2, 3, 4, 6, 8, 12, 0, -1, -2, -3, -4, -6, -8, -12];
+    // 2^(exponent - 128), which is subnormal for 0 and 1.
+    let scale = match u32::from(block[0]) {
+        exponent @ 0..2 => 0x0020_0000 << exponent,
+        exponent => (exponent - 1) << 23,
+    };
+    let (scale, at) = (f32::from_bits(scale), halves(&block[1..]));
+    from_fn(|value| f32::from(NUMBERS[usize::from(at[value] & 15)]) * scale)
+}
+
+/// A byte with a scale and a minimum for each part of 16 values; 64 bytes, each with four values that are 32 apart; then
+/// the scale of the scales and that of the minima.
+pub(crate) fn q2_k(block: &[u8; 84]) -> [f32; 256] {
+    let (scale, least) = (half_at(block, 80), half_at(block, 82));
+    let mut values = [0.0; 256];
+    for (part, values) in values.as_chunks_mut::<16>().0.iter_mut().enumerate() {
+        let scale = scale * f32::from(block[part] & 15);
+        let least = least * f32::from(block[part] >> 4);
+        let bytes = &block[16 + part / 8 * 32 + part % 2 * 16..][..16];
+        for (value, byte) in values.iter_mut().zip(bytes) {
+            *value = f32::from(byte >> (part / 2 % 4 * 2) & 3) * scale - least;
+        }
     }
     values
 }
 
-/// A scale and a scale of minima; 12 bytes with a scale and a minimum of 6 bits for each part of 32 values; then 32 bytes
-/// for each two parts.
-pub(crate) fn q4_k(block: &[u8; 144]) -> [f32; 256] {
-    let (scale, least) = (half_at(block, 0), half_at(block, 2));
-    let part = |part: usize| {
-        let (low, high) = (block[4 + part % 4], block[8 + part % 4]);
-        let both = block[12 + part % 4];
-        let of_part = match part {
-            0..4 => (low & 63, high & 63),
-            _ => (both & 15 | (low >> 6) << 4, both >> 4 | (high >> 6) << 4),
-        };
-        (scale * f32::from(of_part.0), least * f32::from(of_part.1))
+/// 32 bytes, each with the third bits of eight values that are 32 apart; 64 bytes, each with the low bits of four values
+/// that are 32 apart; 8 bytes with the low 4 bits and 4 bytes with the high 2 bits of 16 scales; the scale of these.
+pub(crate) fn q3_k(block: &[u8; 110]) -> [f32; 256] {
+    let scale = half_at(block, 108);
+    let mut values = [0.0; 256];
+    for (part, values) in values.as_chunks_mut::<16>().0.iter_mut().enumerate() {
+        let low = block[96 + part % 8] >> (part / 8 * 4) & 15;
+        let high = block[104 + part % 4] >> (part / 4 * 2) & 3;
+        let scale = scale * (f32::from(low | high << 4) - 32.0);
+        let thirds = &block[part % 2 * 16..][..16];
+        let bytes = &block[32 + part / 8 * 32 + part % 2 * 16..][..16];
+        for ((value, byte), third) in values.iter_mut().zip(bytes).zip(thirds) {
+            let number = byte >> (part / 2 % 4 * 2) & 3 | (third >> (part / 2) & 1) << 2;
+            *value = (f32::from(number) - 4.0) * scale;
+        }
+    }
+    values
+}
+
+/// The scale and the minimum of one of 8 parts. The block starts with a scale, a scale of minima, and 12 bytes with a scale
+/// and a minimum of 6 bits for each part.
+fn scale_and_least<const BYTES: usize>(block: &[u8; BYTES], part: usize) -> (f32, f32) {
+    let (low, high) = (block[4 + part % 4], block[8 + part % 4]);
+    let both = block[12 + part % 4];
+    let (scale, least) = match part {
+        0..4 => (low & 63, high & 63),
+        _ => (both & 15 | (low >> 6) << 4, both >> 4 | (high >> 6) << 4),
     };
+    (
+        half_at(block, 0) * f32::from(scale),
+        half_at(block, 2) * f32::from(least),
+    )
+}
+
+/// 16 bytes of scales, then 32 bytes for each two parts of 32 values.
+pub(crate) fn q4_k(block: &[u8; 144]) -> [f32; 256] {
     let mut values = [0.0; 256];
     for (pair, values) in values.as_chunks_mut::<64>().0.iter_mut().enumerate() {
-        let (first, second) = (part(2 * pair), part(2 * pair + 1));
+        let first = scale_and_least(block, 2 * pair);
+        let second = scale_and_least(block, 2 * pair + 1);
         for (at, &byte) in block[16 + 32 * pair..][..32].iter().enumerate() {
             values[at] = f32::from(byte & 15) * first.0 - first.1;
             values[32 + at] = f32::from(byte >> 4) * second.0 - second.1;
+        }
+    }
+    values
+}
+
+/// 16 bytes of scales; 32 bytes, each with the fifth bits of eight values that are 32 apart; then 32 bytes for each two
+/// parts of 32 values.
+pub(crate) fn q5_k(block: &[u8; 176]) -> [f32; 256] {
+    let mut values = [0.0; 256];
+    for (part, values) in values.as_chunks_mut::<32>().0.iter_mut().enumerate() {
+        let (scale, least) = scale_and_least(block, part);
+        let bytes = &block[48 + part / 2 * 32..][..32];
+        for ((value, byte), fifth) in values.iter_mut().zip(bytes).zip(&block[16..48]) {
+            let number = byte >> (part % 2 * 4) & 15 | (fifth >> part & 1) << 4;
+            *value = f32::from(number) * scale - least;
         }
     }
     values

@@ -137,7 +137,7 @@ macro_rules! texts {
     };
 }
 
-texts!("common" "element_dims" "index_rows" "general" "vec4" "words" "decoded" "four_decoded" "one_decoded" "slices" "rows" "four_rows" "long" "packed" "bytes" "report" "mask");
+texts!("common" "element_dims" "index_rows" "general" "vec4" "words" "decoded" "four_decoded" "one_decoded" "slices" "rows" "four_rows" "long" "packed" "bytes" "report" "mask" "decode/k_scales");
 
 /// The need of a file of shaders/decode/, whichever it is.
 const DECODE: &str = "decode";

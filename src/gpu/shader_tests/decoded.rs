@@ -27,7 +27,12 @@ fn slice_lens(encoding: Encoding) -> Vec<usize> {
 
 #[test]
 fn rows_of_each_encoding_are_decoded_at_any_start() {
+    // Blocks of as many values, and of as many bytes modulo 4, are cut alike.
+    let mut cut = Vec::new();
     for &encoding in Encoding::ALL {
+        let geometry = (encoding.block_len(), encoding.block_bytes() % 4);
+        let cuts = !cut.contains(&geometry);
+        cut.push(geometry);
         let mut kernels = Vec::new();
         for (number, slice_len) in slice_lens(encoding).into_iter().enumerate() {
             for (place, (starts, gaps)) in PLACES.into_iter().enumerate() {
@@ -45,6 +50,9 @@ fn rows_of_each_encoding_are_decoded_at_any_start() {
                 };
                 let types = ElementTypes::encoded(encoding, kind);
                 kernels.extend(run_types_at(starts, plan.clone(), types, &[], &WHOLE));
+                if !cuts {
+                    continue;
+                }
                 let shards = [1, 0, 3, 1].map(|rows| rows * (batch * outer) as u64);
                 run_types_at(starts, plan.clone(), types, &shards, &WHOLE);
                 let shard = plan.shard(2..4).expect("rows in range");

@@ -1,0 +1,16 @@
+// Needs: decoded
+//
+// The scales of a block that starts with a scale, a scale of minima, and 12 bytes with a scale and a minimum of 6 bits
+// for each of 8 parts.
+
+// The scale and the minimum of a part.
+fn scale_and_least(block: u32, part: u32) -> vec2<f32> {
+    let scales = word_at(block);
+    let low = word_at(block + 4u + part % 4u);
+    let high = word_at(block + 8u + part % 4u);
+    let both = byte_at(block + 12u + part % 4u);
+    let is_first = part < 4u;
+    let scale = select((both & 15u) | ((low & 0xc0u) >> 2u), low & 63u, is_first);
+    let least = select((both >> 4u) | ((high & 0xc0u) >> 2u), high & 63u, is_first);
+    return vec2<f32>(half_of(scales) * f32(scale), half_of(scales >> 16u) * f32(least));
+}

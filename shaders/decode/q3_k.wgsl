@@ -1,0 +1,17 @@
+// Needs: decoded
+//
+// Blocks of 110 bytes with 256 values: 32 bytes, each with the third bits of eight values that are 32 apart; 64 bytes,
+// each with the low bits of four values that are 32 apart; 8 bytes with the low 4 bits and 4 bytes with the high 2 bits
+// of 16 scales, each of 16 values; and the scale of these.
+
+fn decoded(row: u32, group: u32) -> vec4<u32> {
+    let block = row + group / 64u * 110u;
+    let at = group % 8u * 4u;
+    let low = (word_at(block + 32u + group / 32u % 2u * 32u + at) >> (group / 8u % 4u * 2u)) & 0x03030303u;
+    let high = (word_at(block + at) >> (group / 8u % 8u)) & 0x01010101u;
+    let part = group / 4u % 16u;
+    let scale_low = (byte_at(block + 96u + part % 8u) >> (part / 8u * 4u)) & 15u;
+    let scale_high = (byte_at(block + 104u + part % 4u) >> (part / 4u * 2u)) & 3u;
+    let scale = f32(scale_low | (scale_high << 4u)) - 32.0;
+    return scaled(vec4<f32>(bytes_of(low | (high << 2u))) - 4.0, half_of(word_at(block + 108u)) * scale);
+}
