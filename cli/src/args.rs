@@ -34,7 +34,7 @@ Example: WGPU_BACKEND=vulkan wgpu-gather adapters
     /// Gathers from the arrays of two files into a .npy file
     #[command(after_help = RUN_HELP)]
     Run(Run),
-    /// Describes the arrays of a file: name, dtype, shape and bytes
+    /// Describes the arrays of files: name, dtype or encoding, shape and bytes
     #[command(after_help = "\
 Reads only headers, so a damaged tensor or member may still be listed.
 
@@ -45,7 +45,7 @@ Exit status: 0 done, 1 the file cannot be read, 2 wrong usage.")]
     Info(Info),
     /// Checks that each GPU and the CPU give the answers of the operations' definitions
     #[command(after_help = "\
-Runs gathers of random shapes, types and policies, the same on every machine, and compares each with TensorFlow's,
+Runs gathers of random shapes, types and policies, the same on every machine, and compares each with TensorFlow's, \
 ONNX's or PyTorch's definition of its operation.
 
 Example: wgpu-gather doctor --adapter radeon
@@ -57,8 +57,8 @@ Exit status: 0 all cases passed, 1 a case failed or an adapter gave no device, 2
     #[command(after_help = "\
 Example: wgpu-gather bench --adapter llvmpipe
 
-Each result is compared with the expected output before the gather is timed. A time is the median of several.
-The column \"x copy\" is that time divided by the time to copy the output's bytes: by memcpy on one thread for the
+Each result is compared with the expected output before the gather is timed. A time is the median of several. \
+The column \"x copy\" is that time divided by the time to copy the output's bytes: by memcpy on one thread for the \
 CPU, by a buffer copy for the GPU.")]
     Bench(Choice),
     /// Prints completions for a shell
@@ -76,29 +76,40 @@ pub fn completions(shell: Shell) -> String {
 }
 
 const RUN_HELP: &str = "\
-PARAMS and INDICES are each FILE.npy, FILE.npz:NAME (a member) or FILE.safetensors:NAME (a tensor).
-  params   bool, int8 to int64, uint8 to uint64, float16 to float64, complex64, complex128
-  indices  integers: int8 to int64, uint8 to uint64
-Both must be little-endian and in C order. NumPy has no bfloat16 and no 8-bit floats: a gather from a tensor of
-these types writes NumPy's void types V2 and V1. To get the values, view them: rows.view(ml_dtypes.bfloat16).
+PARAMS and INDICES are each FILE.npy, FILE.npz:NAME (a member), FILE.safetensors:NAME or FILE.gguf:NAME (a tensor), \
+- or a pipe (a .npy file).
+
+Params may be bool, int8 to int64, uint8 to uint64, float16 to float64, complex64, complex128, and GGUF's blocks: these \
+are decoded to float32. Indices are integers: int8 to int64, uint8 to uint64. All are little-endian and in C order.
+
+NumPy has no bfloat16 and no 8-bit floats: a gather from a tensor of these types writes NumPy's void types V2 and V1. To \
+get the values, view them (rows.view(ml_dtypes.bfloat16)), or gather with --decode.
 
 Examples:
-  wgpu-gather run gather TABLE.npy IDS.npy -o ROWS.npy
-      the rows of TABLE that IDS selects
-  wgpu-gather run gather model.safetensors:wte.weight tokens.npz:ids -o rows.npy --device cpu
-      embeddings of a model, on the CPU
-  wgpu-gather run gather TABLE.npy IDS.npy -o - --adapter radeon | gzip > ROWS.npy.gz
-      the rows to standard output, from a GPU that has \"radeon\" in its name
-  wgpu-gather run gather_nd X.npy AT.npy -o OUT.npy --batch-dims 1 --from-end
-      tf.gather_nd(x, at, batch_dims=1), where index -1 is the last
+
+wgpu-gather run gather TABLE.npy IDS.npy -o ROWS.npy
+  gathers the rows of TABLE that IDS selects.
+
+wgpu-gather run gather model.gguf:token_embd.weight ids.npy -o rows.npy
+  gathers embeddings of a quantised model, as float32.
+
+wgpu-gather run gather model.safetensors:wte.weight tokens.npz:ids -o rows.npy --device cpu
+  gathers embeddings of a model on the CPU.
+
+wgpu-gather run gather TABLE.npy IDS.npy -o - --adapter radeon | gzip > ROWS.npy.gz
+  writes the rows to standard output, from a GPU with \"radeon\" in its name.
+
+wgpu-gather run gather_nd X.npy AT.npy -o OUT.npy --batch-dims 1 --from-end
+  is tf.gather_nd(x, at, batch_dims=1), where index -1 is the last.
 
 Exit status: 0 done, 1 no result (and no output file), 2 wrong usage.";
 
-/// The file to describe.
+/// The files to describe.
 #[derive(clap::Args)]
 pub struct Info {
-    /// FILE.npy, FILE.npz or FILE.safetensors; with :NAME after an archive only its member or tensor NAME
-    pub file: PathBuf,
+    /// FILE.npy, FILE.npz, FILE.safetensors or FILE.gguf; with :NAME after an archive only its member or tensor NAME
+    #[arg(required = true, value_name = "FILE")]
+    pub files: Vec<PathBuf>,
     #[command(flatten)]
     pub form: Form,
 }
@@ -147,7 +158,8 @@ pub struct Run {
         default_value_t = 0
     )]
     pub batch_dims: i64,
-    /// auto takes the GPU if there is one, else the CPU. WGPU_ADAPTER_NAME selects one of several GPUs
+    /// auto takes the GPU if there is one, else the CPU, which is faster than a software adapter. WGPU_ADAPTER_NAME selects
+    /// one of several GPUs
     #[arg(long, value_enum, default_value_t = Device::Auto)]
     pub device: Device,
     /// Use only a GPU whose name contains NAME, in upper or lower case, and never the CPU
@@ -155,12 +167,17 @@ pub struct Run {
     pub adapter: Option<String>,
     /// Treatment of indices out of range: error stops and names the first one, zero puts zeros in their slices,
     /// clamp takes the nearest index in range, wrap the index modulo the dim.
-    /// default is zero for --device gpu, as in TensorFlow, else error
-    #[arg(long, value_name = "POLICY", value_enum, default_value_t = Policy::Default)]
+    /// device is TensorFlow's rule: zero on a GPU, error on the CPU
+    #[arg(long, value_name = "POLICY", value_enum, default_value_t = Policy::Error)]
     bad_indices: Policy,
     /// A negative index counts from the end of its dim, as in NumPy, Paddle and ONNX
     #[arg(long)]
     pub from_end: bool,
+    /// Decode float16, BF16, F8_E4M3 and F8_E5M2 to float32; GGUF's blocks are always decoded
+    #[arg(long)]
+    pub decode: bool,
+    #[command(flatten)]
+    pub form: Form,
 }
 
 #[derive(Clone, Copy, PartialEq, ValueEnum)]
@@ -180,11 +197,40 @@ pub enum Device {
 
 #[derive(Clone, Copy, ValueEnum)]
 enum Policy {
-    Default,
     Error,
     Zero,
     Clamp,
     Wrap,
+    Device,
+}
+
+impl Args {
+    /// The arguments of the process. An operation without `run` before it gets an error that says so.
+    pub fn of_process() -> Self {
+        let operation = std::env::args().nth(1);
+        let is_operation = |name: &str| Operation::from_str(name, false).is_ok();
+        if let Some(operation) = operation.filter(|name| is_operation(name)) {
+            let error =
+                format!("{operation} is an operation of run: wgpu-gather run {operation} ..");
+            Self::command()
+                .error(ErrorKind::InvalidSubcommand, error)
+                .exit()
+        }
+        Self::parse()
+    }
+}
+
+impl Command {
+    /// True if the answer is a JSON document.
+    pub fn wants_json(&self) -> bool {
+        match self {
+            Self::Adapters(form) => form.json,
+            Self::Run(args) => args.form.json,
+            Self::Info(args) => args.form.json,
+            Self::Doctor(choice) | Self::Bench(choice) => choice.form.json,
+            Self::Completions { .. } => false,
+        }
+    }
 }
 
 impl Run {
@@ -198,29 +244,40 @@ impl Run {
         if self.device == Device::Cpu && self.adapter.is_some() {
             refuse(ErrorKind::ArgumentConflict, "--device cpu has no --adapter");
         }
+        let (params, indices) = (self.params.as_path(), self.indices.as_path());
+        if params == Path::new("-") && indices == params {
+            let error = "only one of PARAMS and INDICES can be standard input";
+            refuse(ErrorKind::ArgumentConflict, error);
+        }
+        if self.output_is_stdout() && self.form.json {
+            let error = "--json and --output - both need standard output";
+            refuse(ErrorKind::ArgumentConflict, error);
+        }
         if self.output_is_stdout() && std::io::stdout().is_terminal() {
             let error = "--output - is a terminal, and .npy is not text";
             refuse(ErrorKind::ValueValidation, error);
         }
         let extension = self.output.extension().and_then(|name| name.to_str());
-        if let Some(other @ ("npz" | "safetensors")) = extension {
+        if let Some(other @ ("npz" | "safetensors" | "gguf")) = extension {
             let error = format!("--output is a .npy file, found .{other}");
             refuse(ErrorKind::ValueValidation, &error);
         }
     }
 
-    /// True if the output is `-`.
+    /// True if the output is `-`, or a name that the system has for standard output.
     pub fn output_is_stdout(&self) -> bool {
-        self.output == Path::new("-")
+        let names = ["-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"];
+        names.iter().any(|name| self.output == Path::new(name))
     }
 
-    /// The policy for bad rows. With `auto` the default is an error, so that the result is equal on every machine.
+    /// The policy for bad rows.
     pub fn bad_indices(&self) -> BadIndices {
-        match (self.bad_indices, self.device) {
-            (Policy::Clamp, _) => BadIndices::Clamp,
-            (Policy::Wrap, _) => BadIndices::Wrap,
-            (Policy::Zero, _) | (Policy::Default, Device::Gpu) => BadIndices::Fill,
-            _ => BadIndices::Error,
+        match self.bad_indices {
+            Policy::Error => BadIndices::Error,
+            Policy::Zero => BadIndices::Fill,
+            Policy::Clamp => BadIndices::Clamp,
+            Policy::Wrap => BadIndices::Wrap,
+            Policy::Device => BadIndices::DeviceDefault,
         }
     }
 }

@@ -1,22 +1,88 @@
 //! `wgpu-gather run`: one gather, from files to a file. A gather moves bytes, so only an element's size matters:
-//! float16 is gathered like uint16.
+//! float16 is gathered like uint16. Encoded rows are decoded to float32.
 
+use serde_json::json;
 use wgpu_gather::{
-    ElementTypes, Executor, Gather, GatherElements, GatherNd, GatherPlan, Gpu, GpuError, IndexKind,
-    NegativeIndices,
+    ElementTypes, Encoding, Executor, Gather, GatherElements, GatherNd, GatherPlan, Gpu, GpuError,
+    IndexKind, NegativeIndices, RunError,
 };
 
 use crate::args::{Device, Operation, Run};
 use crate::choose;
 use wgpu_gather_cli::arrays::npy_write::write_to_stdout;
-use wgpu_gather_cli::arrays::{Array, Result, read, write};
+use wgpu_gather_cli::arrays::{Array, Dtype, Result, read, write};
 
-/// Gathers from file to file. Returns a line with the output's path, dtype and shape, and the device; none if standard
-/// output has the array.
+/// Gathers from file to file. Returns a line with the output's path, dtype and shape, and the device, or a JSON document;
+/// none if standard output has the array.
 pub fn run(args: &Run) -> Result<Option<String>> {
     let params = read(&args.params)?;
     let indices = read(&args.indices)?;
-    let index_kind = match indices.dtype.code() {
+    let index_kind = index_kind(args, indices.dtype)?;
+    let encoding = encoding(args, params.dtype)?;
+    let types = match encoding {
+        None => ElementTypes::new(params.dtype.bytes as u64, index_kind),
+        Some(encoding) => ElementTypes::encoded(encoding, index_kind),
+    };
+    let plan = make_plan(args, &params.shape, &indices.shape)?;
+    let executor = match args.device {
+        Device::Cpu => None,
+        Device::Gpu => Some(Executor::Gpu(open(args)?)),
+        // A GPU that is named is not replaced by the CPU.
+        Device::Auto if args.adapter.is_some() => Some(Executor::Gpu(open(args)?)),
+        Device::Auto if std::env::var_os("WGPU_ADAPTER_NAME").is_some() => {
+            Some(Executor::from(open(args)))
+        }
+        Device::Auto => Some(Executor::new_blocking()),
+    };
+    let gathered = match &executor {
+        Some(Executor::Gpu(gpu)) => {
+            let upload = |bytes: &[u8]| gpu.upload(bytes, &[bytes.len()]);
+            let (params, indices) = (upload(&params.bytes)?, upload(&indices.bytes)?);
+            gpu.gather_bytes(&plan, types, &params, &indices).wait()
+        }
+        _ => plan
+            .run_bytes(types, &params.bytes, &indices.bytes)
+            .map_err(GpuError::from),
+    };
+    // The file has a dtype of NumPy.
+    let code = match encoding {
+        None => params.dtype.code(),
+        Some(_) => "f4",
+    };
+    let dtype = Dtype::from_code(code).expect("a dtype of NumPy");
+    let output = Array {
+        dtype,
+        shape: plan.output_shape().to_vec(),
+        bytes: gathered.map_err(|error| explained(args, error))?,
+    };
+    if args.output_is_stdout() {
+        write_to_stdout(&output)?;
+        return Ok(None);
+    }
+    let device = executor.map_or("the CPU".into(), |executor| executor.to_string());
+    let bad_rows = match args.form.json {
+        true => bad_rows(&plan, index_kind, &indices.bytes)?,
+        false => 0,
+    };
+    write(&args.output, &output)?;
+    let (path, shape) = (args.output.display(), &output.shape);
+    Ok(Some(match args.form.json {
+        false => format!("{path}: {dtype} {shape:?}, gathered on {device}"),
+        true => format!(
+            "{:#}",
+            json!({
+                "output": path.to_string(),
+                "dtype": dtype.to_string(),
+                "shape": shape,
+                "device": device,
+                "bad_rows": bad_rows,
+            })
+        ),
+    }))
+}
+
+fn index_kind(args: &Run, dtype: Dtype) -> Result<IndexKind> {
+    Ok(match dtype.code() {
         "i1" => IndexKind::I8,
         "u1" => IndexKind::U8,
         "i2" => IndexKind::I16,
@@ -26,47 +92,64 @@ pub fn run(args: &Run) -> Result<Option<String>> {
         "u4" => IndexKind::U32,
         "u8" => IndexKind::U64,
         _ => {
-            return Err(format!(
-                "{}: indices must be integers, found {}",
-                args.indices.display(),
-                indices.dtype
-            )
-            .into());
+            let path = args.indices.display();
+            return Err(format!("{path}: indices must be integers, found {dtype}").into());
         }
-    };
-    let types = ElementTypes::new(params.dtype.bytes as u64, index_kind);
-    let plan = make_plan(args, &params.shape, &indices.shape)?;
-    let device = match args.device {
-        Device::Cpu => None,
-        // A GPU that is named is not replaced by the CPU.
-        Device::Auto if args.adapter.is_none() => Some(Executor::from(open(args))),
-        Device::Auto | Device::Gpu => Some(Executor::Gpu(open(args)?)),
-    };
-    let bytes = match &device {
-        Some(Executor::Gpu(gpu)) => {
-            let upload = |bytes: &[u8]| gpu.upload(bytes, &[bytes.len()]);
-            let (params, indices) = (upload(&params.bytes)?, upload(&indices.bytes)?);
-            gpu.gather_bytes(&plan, types, &params, &indices).wait()?
-        }
-        _ => plan.run_bytes(types, &params.bytes, &indices.bytes)?,
-    };
-    let (dtype, shape) = (params.dtype, plan.output_shape().to_vec());
-    let answer = format!(
-        "{}: {dtype} {shape:?}, gathered on {}",
-        args.output.display(),
-        device.map_or("the CPU".into(), |device| device.to_string())
-    );
-    let output = Array {
-        dtype,
-        shape,
-        bytes,
-    };
-    if args.output_is_stdout() {
-        write_to_stdout(&output)?;
+    })
+}
+
+/// The encoding to decode params by, if they are blocks or `--decode` asks for it.
+fn encoding(args: &Run, dtype: Dtype) -> Result<Option<Encoding>> {
+    if dtype.block_len == 1 && !args.decode {
         return Ok(None);
     }
-    write(&args.output, &output)?;
-    Ok(Some(answer))
+    let mut all = Encoding::ALL.iter().copied();
+    let encoding = all.find(|encoding| encoding.to_string() == dtype.encoding());
+    match encoding {
+        Some(encoding) => Ok(Some(encoding)),
+        None => {
+            let all: Vec<String> = Encoding::ALL.iter().map(Encoding::to_string).collect();
+            let (path, all) = (args.params.display(), all.join(", "));
+            Err(format!("{path}: {dtype} is not decoded, only {all}").into())
+        }
+    }
+}
+
+/// An error with the file of the bad index, and the way out for a negative one.
+fn explained(args: &Run, error: GpuError) -> String {
+    match error {
+        GpuError::Run(RunError::BadIndex(bad)) => {
+            let remedy = match bad.index.iter().any(|&value| value < 0) && !args.from_end {
+                true => "; with --from-end a negative index counts from the end",
+                false => "",
+            };
+            format!("{}: {bad}{remedy}", args.indices.display())
+        }
+        error => error.to_string(),
+    }
+}
+
+/// Index rows that are out of range.
+fn bad_rows(plan: &GatherPlan, kind: IndexKind, bytes: &[u8]) -> Result<usize> {
+    macro_rules! of {
+        ($number:ty) => {{
+            let (values, _) = bytes.as_chunks();
+            let values = values.iter().map(|&bytes| <$number>::from_le_bytes(bytes));
+            plan.out_of_range(&values.collect::<Vec<_>>())?
+        }};
+    }
+    let rows = match kind {
+        IndexKind::I8 => of!(i8),
+        IndexKind::U8 => of!(u8),
+        IndexKind::I16 => of!(i16),
+        IndexKind::U16 => of!(u16),
+        IndexKind::I32 => of!(i32),
+        IndexKind::U32 => of!(u32),
+        IndexKind::I64 => of!(i64),
+        IndexKind::U64 => of!(u64),
+        kind => return Err(format!("indices of {kind:?} are not counted").into()),
+    };
+    Ok(rows.into_iter().filter(|&is_bad| is_bad).count())
 }
 
 fn open(args: &Run) -> std::result::Result<Gpu, GpuError> {

@@ -1,5 +1,5 @@
 """Writes tests/data/encoded/: for each encoding, rows of bytes and the values that gguf-py decodes from them, as the bits of
-f32. 200 rows are random bytes; the rows after them have scales of special values. The values of the 8-bit floats are those
+f32; and model.gguf with the first rows of each encoding that GGUF has. 200 rows are random bytes; the rows after them have scales of special values. The values of the 8-bit floats are those
 of ml_dtypes.
 
     pip install gguf==0.19.0 ml_dtypes==0.6.0 && python3 encoded_cases.py
@@ -31,6 +31,7 @@ FORMATS = {
     "Q5_K": (1, [0, 2]),
     "Q6_K": (1, [208]),
 }
+MODEL_ROWS = 8
 FLOATS_OF_8_BITS = {"F8_E4M3": ml_dtypes.float8_e4m3fn, "F8_E5M2": ml_dtypes.float8_e5m2}
 
 # 0, -0, the smallest and the largest subnormal, the smallest normal, the largest, infinities, NaNs.
@@ -41,6 +42,29 @@ def decoded(name, rows):
     if name in FLOATS_OF_8_BITS:
         return rows.view(FLOATS_OF_8_BITS[name]).astype(np.float32)
     return gguf.quants.dequantize(rows, Type[name])
+
+
+def write_model(folder):
+    """Tensors named as their encodings, after metadata of each kind."""
+    writer = gguf.GGUFWriter(folder / "model.gguf", "test")
+    writer.add_array("tokenizer.ggml.tokens", ["a", "", "é"])
+    writer.add_array("test.numbers", [1, 2, 3])
+    writer.add_bool("test.bool", True)
+    writer.add_float64("test.float64", 0.5)
+    writer.add_uint8("test.uint8", 1)
+    writer.add_custom_alignment(64)
+    for name in FORMATS:
+        if name not in FLOATS_OF_8_BITS:
+            rows = np.load(folder / f"{name.lower()}_rows.npy")[:MODEL_ROWS]
+            if name == "F16":
+                writer.add_tensor(name, rows.view(np.float16))
+            else:
+                writer.add_tensor(name, rows, raw_dtype=Type[name])
+    writer.add_tensor("F32", np.arange(24, dtype=np.float32).reshape(4, 3, 2))
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.write_tensors_to_file()
+    writer.close()
 
 
 def main():
@@ -71,6 +95,7 @@ def main():
         assert values.shape == (len(rows), blocks * block_len) and values.dtype == np.float32
         np.save(folder / f"{name.lower()}_rows.npy", rows)
         np.save(folder / f"{name.lower()}_values.npy", values.view(np.uint32))
+    write_model(folder)
 
 
 if __name__ == "__main__":

@@ -6,13 +6,15 @@ use std::fmt;
 /// A value, or an error whose text is one line.
 pub type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
-/// An element type.
+/// An element type, or an encoding of rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Dtype {
     code: &'static str,
     name: &'static str,
-    /// The size of an element in bytes.
+    /// The size in bytes of an element, or of a block.
     pub bytes: usize,
+    /// The values of a block; 1 for elements.
+    pub block_len: usize,
 }
 
 const DTYPES: [Dtype; 16] = [
@@ -35,10 +37,39 @@ const DTYPES: [Dtype; 16] = [
 ];
 
 const fn dtype(code: &'static str, name: &'static str, bytes: usize) -> Dtype {
-    Dtype { code, name, bytes }
+    Dtype {
+        code,
+        name,
+        bytes,
+        block_len: 1,
+    }
 }
 
 impl Dtype {
+    /// A float that NumPy lacks: a void type with the name of the file's format.
+    pub(super) const fn void(name: &'static str, bytes: usize) -> Self {
+        let code = if bytes == 1 { "V1" } else { "V2" };
+        dtype(code, name, bytes)
+    }
+
+    /// Blocks of `block_len` values in `bytes` bytes, which NumPy lacks.
+    pub(super) const fn blocks(name: &'static str, block_len: usize, bytes: usize) -> Self {
+        Self {
+            code: "",
+            name,
+            bytes,
+            block_len,
+        }
+    }
+
+    /// The name of the encoding, as the library knows it: that of GGUF or of safetensors.
+    pub fn encoding(self) -> &'static str {
+        match self.name {
+            "float16" => "F16",
+            name => name,
+        }
+    }
+
     /// NumPy's code without the byte order: `i4`.
     pub fn code(self) -> &'static str {
         self.code
@@ -83,7 +114,7 @@ pub struct Array {
     pub dtype: Dtype,
     /// The dims, outermost first.
     pub shape: Vec<usize>,
-    /// The bytes of all elements, each little-endian.
+    /// The bytes of all elements, each little-endian, or of all blocks.
     pub bytes: Vec<u8>,
 }
 

@@ -1,8 +1,9 @@
-//! Arrays from files: .npy, a member of a .npz archive, a tensor of a .safetensors file. Every file may be
+//! Arrays from files: .npy, a member of a .npz archive, a tensor of a .safetensors or a .gguf file. Every file may be
 //! hostile: sizes in its header are checked against its number of bytes before memory is allocated.
 
 mod array;
 pub mod entry;
+pub mod gguf;
 pub mod names;
 pub mod npy_header;
 pub mod npy_read;
@@ -18,7 +19,8 @@ pub use entry::Entry;
 
 pub use npy_write::write;
 
-/// Reads the array that `FILE.npy`, `FILE.npz:NAME` or `FILE.safetensors:NAME` names. An error begins with `source`.
+/// Reads the array that `FILE.npy`, `FILE.npz:NAME`, `FILE.safetensors:NAME` or `FILE.gguf:NAME` names; `-` is a .npy file
+/// from standard input. An error begins with `source`.
 pub fn read(source: &Path) -> Result<Array> {
     Source::parse(source)
         .and_then(|source| source.read())
@@ -36,6 +38,7 @@ enum Format {
     Npy,
     Npz,
     Safetensors,
+    Gguf,
 }
 
 /// A file, and the name of an array in it if the file is an archive.
@@ -47,7 +50,11 @@ struct Source<'a> {
 
 impl<'a> Source<'a> {
     fn parse(source: &'a Path) -> Result<Self> {
-        let archives = [(Format::Npz, ".npz"), (Format::Safetensors, ".safetensors")];
+        let archives = [
+            (Format::Npz, ".npz"),
+            (Format::Safetensors, ".safetensors"),
+            (Format::Gguf, ".gguf"),
+        ];
         let bytes = source.as_os_str().as_encoded_bytes();
         for (format, extension) in archives {
             let end = format!("{extension}:").into_bytes();
@@ -59,6 +66,12 @@ impl<'a> Source<'a> {
                 return Ok(Self { format, path, name });
             }
         }
+        if bytes.windows(5).any(|part| part == b".npy:") && !source.exists() {
+            return Err(
+                "a .npy file has one array: names are for .npz, .safetensors and .gguf files"
+                    .into(),
+            );
+        }
         Ok(Self {
             format: Format::Npy,
             path: source,
@@ -69,12 +82,10 @@ impl<'a> Source<'a> {
     fn read(&self) -> Result<Array> {
         let name = self.name.as_deref();
         match self.format {
-            Format::Npy => {
-                let (file, bytes) = npy_read::open(self.path)?;
-                npy_read::read_array(file, bytes)
-            }
+            Format::Npy => npy_read::read_file_or_pipe(self.path),
             Format::Npz => npz::read(self.path, name),
             Format::Safetensors => safetensors::read(self.path, name),
+            Format::Gguf => gguf::read(self.path, name),
         }
     }
 
@@ -87,6 +98,7 @@ impl<'a> Source<'a> {
             }
             Format::Npz => npz::list(self.path, name),
             Format::Safetensors => safetensors::list(self.path, name),
+            Format::Gguf => gguf::list(self.path, name),
         }
     }
 }

@@ -33,7 +33,7 @@ pub(super) fn parse_header(header: &[u8]) -> Result<(Dtype, Vec<usize>)> {
     }
     match (descr, fortran_order, shape) {
         (Some(_), Some(true), Some(_)) => {
-            Err("Fortran order is not supported, only C order".into())
+            Err("Fortran order is not supported: save numpy.ascontiguousarray of the array".into())
         }
         (Some(descr), Some(false), Some(shape)) => Ok((Dtype::from_descr(descr)?, shape)),
         _ => Err("header must have the keys descr, fortran_order and shape".into()),

@@ -2,7 +2,7 @@
 //! gives an error of one line, and the size that a header gives must be that of the file.
 
 use std::fs::{self, File};
-use std::io::Read;
+use std::io::{self, IsTerminal, Read};
 use std::path::Path;
 
 use super::array::{Array, Dtype, Result};
@@ -18,6 +18,37 @@ pub fn read(path: &Path) -> Result<Array> {
     open(path)
         .and_then(|(file, bytes)| read_array(file, bytes))
         .map_err(|error| format!("{}: {error}", path.display()).into())
+}
+
+/// Reads the array of a .npy file, of a pipe, or of standard input for `-`. What a pipe gives is held in memory.
+pub(super) fn read_file_or_pipe(path: &Path) -> Result<Array> {
+    let mut bytes = Vec::new();
+    if path == Path::new("-") {
+        let mut stdin = io::stdin();
+        if stdin.is_terminal() {
+            return Err("standard input is a terminal, and .npy is not text".into());
+        }
+        stdin.read_to_end(&mut bytes)?;
+    } else if is_pipe(path) {
+        File::open(path)?.read_to_end(&mut bytes)?;
+    } else {
+        let (file, bytes) = open(path)?;
+        return read_array(file, bytes);
+    }
+    read_array(&bytes[..], bytes.len() as u64)
+}
+
+fn is_pipe(path: &Path) -> bool {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::FileTypeExt;
+        fs::metadata(path).is_ok_and(|metadata| metadata.file_type().is_fifo())
+    }
+    #[cfg(not(unix))]
+    {
+        let _ = path;
+        false
+    }
 }
 
 /// Opens a regular file; returns it and its size in bytes.

@@ -53,17 +53,31 @@ fn write_array(path: &Path, array: &Array) -> Result<()> {
         Some(folder) if folder != Path::new("") => folder,
         _ => Path::new("."),
     };
+    if !folder.is_dir() {
+        return Err(format!("there is no folder {}", folder.display()).into());
+    }
     let mut file = partial_in(folder)?;
     if let Some(old) = old {
-        file.as_file().set_permissions(old.permissions())?;
+        file.as_file().set_permissions(permissions_of(&old))?;
     }
     write_parts(&mut file, &header, array)?;
     // After a power failure the path has the old file or the whole new one.
     file.as_file().sync_all()?;
     let mut partial = partial();
     file.persist(&path).map_err(|error| error.error)?;
-    *partial = None;
+    *partial = Partial::Replaced;
     Ok(())
+}
+
+/// The permissions of the file that is replaced. The new one runs as nobody else, whatever the old one did.
+fn permissions_of(old: &fs::Metadata) -> fs::Permissions {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        fs::Permissions::from_mode(old.permissions().mode() & 0o777)
+    }
+    #[cfg(not(unix))]
+    old.permissions()
 }
 
 /// The path to which a chain of links leads. The links stay links, and the file at their end may be missing.
@@ -90,25 +104,32 @@ fn partial_in(folder: &Path) -> Result<NamedTempFile> {
     }
     let mut partial = partial();
     let file = builder.tempfile_in(folder)?;
-    *partial = Some(file.path().to_owned());
+    *partial = Partial::Written(file.path().to_owned());
     Ok(file)
 }
 
-/// The path of the new file while it is written.
-fn partial() -> MutexGuard<'static, Option<PathBuf>> {
-    static PARTIAL: Mutex<Option<PathBuf>> = Mutex::new(None);
+/// The new file.
+enum Partial {
+    None,
+    /// The file of this path is being written.
+    Written(PathBuf),
+    /// The file is complete, in the place of the output.
+    Replaced,
+}
+
+fn partial() -> MutexGuard<'static, Partial> {
+    static PARTIAL: Mutex<Partial> = Mutex::new(Partial::None);
     PARTIAL.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Removes the unfinished new file, if there is one, for a process that a signal ends. No file is begun or finished until
-/// the result is dropped.
-#[must_use]
-pub fn remove_partial() -> impl Drop {
+/// Calls `end` with true if the output is complete. Otherwise removes the unfinished new file, if there is one, and calls
+/// `end` with false, for a process that a signal ends. No file is begun or finished before `end` returns.
+pub fn end_writing(end: impl FnOnce(bool)) {
     let partial = partial();
-    if let Some(path) = &*partial {
+    if let Partial::Written(path) = &*partial {
         let _ = fs::remove_file(path);
     }
-    partial
+    end(matches!(*partial, Partial::Replaced));
 }
 
 /// All bytes before the data: the magic, version 1.0, the length of the text, and the text of a Python dict.

@@ -28,9 +28,8 @@ pub fn read_tensor(file: impl Read + Seek, bytes: u64, name: Option<&str>) -> Re
     let mut file = Remaining { file, bytes };
     let header = read_header(&mut file)?;
     let tensor = find(&header, name)?;
-    let dtype = dtype(tensor.dtype)
-        .and_then(Dtype::from_code)
-        .ok_or_else(|| format!("dtype {:?} is not supported", tensor.dtype))?;
+    let dtype =
+        dtype(tensor.dtype).ok_or_else(|| format!("dtype {:?} is not supported", tensor.dtype))?;
     let (start, end) = tensor.data_offsets;
     file.file.seek(SeekFrom::Current(i64::try_from(start)?))?;
     Ok(Array {
@@ -51,10 +50,9 @@ pub fn list(path: &Path, name: Option<&str>) -> Result<Vec<Entry>> {
     let entry = |name: String| {
         let tensor = find(&header, Some(&name))?;
         let (start, end) = tensor.data_offsets;
-        let numpys = dtype(tensor.dtype).filter(|code| !code.starts_with('V'));
         Ok(Entry {
             name: Some(name),
-            dtype: match numpys.and_then(Dtype::from_code) {
+            dtype: match dtype(tensor.dtype) {
                 Some(dtype) => dtype.to_string(),
                 None => tensor.dtype.to_string(),
             },
@@ -94,9 +92,9 @@ fn find<'a>(header: &'a Metadata, name: Option<&str>) -> Result<&'a TensorInfo> 
     })
 }
 
-/// NumPy's code of a type. Types that NumPy lacks become void types, as ml_dtypes writes them.
-fn dtype(dtype: Type) -> Option<&'static str> {
-    Some(match dtype {
+/// The dtype of a type. Floats that NumPy lacks become void types, as ml_dtypes writes them.
+fn dtype(dtype: Type) -> Option<Dtype> {
+    let code = match dtype {
         Type::BOOL => "b1",
         Type::U8 => "u1",
         Type::I8 => "i1",
@@ -110,11 +108,14 @@ fn dtype(dtype: Type) -> Option<&'static str> {
         Type::F32 => "f4",
         Type::F64 => "f8",
         Type::C64 => "c8",
-        Type::BF16 => "V2",
-        Type::F8_E5M2 | Type::F8_E4M3 | Type::F8_E8M0 | Type::F8_E4M3FNUZ | Type::F8_E5M2FNUZ => {
-            "V1"
-        }
+        Type::BF16 => return Some(Dtype::void("BF16", 2)),
+        Type::F8_E5M2 => return Some(Dtype::void("F8_E5M2", 1)),
+        Type::F8_E4M3 => return Some(Dtype::void("F8_E4M3", 1)),
+        Type::F8_E8M0 => return Some(Dtype::void("F8_E8M0", 1)),
+        Type::F8_E4M3FNUZ => return Some(Dtype::void("F8_E4M3FNUZ", 1)),
+        Type::F8_E5M2FNUZ => return Some(Dtype::void("F8_E5M2FNUZ", 1)),
         // The remaining types have elements of less than a byte.
         _ => return None,
-    })
+    };
+    Dtype::from_code(code)
 }

@@ -141,7 +141,7 @@ pub fn hostile_npz_is_refused() {
         ),
         (
             one(header("'|u1'", "True")),
-            "Fortran order is not supported, only C order",
+            "Fortran order is not supported: save numpy.ascontiguousarray of the array",
         ),
         (
             one(header("'|O'", "False")),

@@ -63,8 +63,8 @@ pub fn info_describes_arrays() {
     assert_eq!(
         described,
         json!({ "arrays": [
-            { "name": "table", "dtype": "float32", "shape": [1000, 3], "bytes": 12_000 },
-            { "name": "ids", "dtype": "int64", "shape": [], "bytes": 8 },
+            { "file": path, "name": "table", "dtype": "float32", "shape": [1000, 3], "bytes": 12_000 },
+            { "file": path, "name": "ids", "dtype": "int64", "shape": [], "bytes": 8 },
         ] })
     );
 }

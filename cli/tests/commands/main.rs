@@ -3,6 +3,8 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod archives;
+mod faults;
+mod gguf;
 mod info;
 mod json;
 #[path = "../support/mod.rs"]
@@ -45,6 +47,43 @@ fn main() -> ExitCode {
             "archives_paths_need_not_be_utf8",
             archives::archives_paths_need_not_be_utf8,
         ),
+        cpu("encoded_rows_are_decoded", || gguf::rows_are_decoded("cpu")),
+        gpu_trial("encoded_rows_are_decoded_on_the_gpu", |_| {
+            gguf::rows_are_decoded("gpu");
+            Ok(())
+        }),
+        cpu("gguf_info_lists_tensors", gguf::info_lists_tensors),
+        cpu("cut_gguf_files_are_refused", gguf::cut_files_are_refused),
+        cpu("hostile_gguf_is_refused", gguf::hostile_gguf_is_refused),
+        cpu("an_operation_needs_run", faults::an_operation_needs_run),
+        cpu("json_says_what_run_did", faults::json_says_what_run_did),
+        cpu(
+            "bad_indices_name_their_file",
+            faults::bad_indices_name_their_file,
+        ),
+        cpu("names_are_for_archives", faults::names_are_for_archives),
+        #[cfg(target_os = "linux")]
+        cpu(
+            "unwritten_answers_are_errors",
+            faults::unwritten_answers_are_errors,
+        ),
+        #[cfg(target_os = "linux")]
+        cpu(
+            "a_file_limit_leaves_no_partial",
+            faults::a_file_limit_leaves_no_partial,
+        ),
+        #[cfg(unix)]
+        cpu(
+            "pipes_are_read_and_written",
+            faults::pipes_are_read_and_written,
+        ),
+        #[cfg(unix)]
+        cpu("set_uid_is_not_copied", faults::set_uid_is_not_copied),
+        #[cfg(unix)]
+        gpu_trial("doctor_stops_cleanly", |_| {
+            faults::doctor_stops_cleanly();
+            Ok(())
+        }),
         cpu("info_describes_arrays", info::info_describes_arrays),
         cpu(
             "info_refuses_hostile_files",

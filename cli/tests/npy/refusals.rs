@@ -69,7 +69,7 @@ pub fn hostile_files_are_refused() {
         ),
         (
             file(1, &header("'<f4'", "True", "(1, 1)"), &[0; 4]),
-            "Fortran order is not supported, only C order",
+            "Fortran order is not supported: save numpy.ascontiguousarray of the array",
         ),
         (
             f4("(-1,)", &[]),
