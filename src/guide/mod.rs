@@ -1,4 +1,4 @@
-//! Pages to read: the result of each case, the errors, the cost of each call, large tables, measurements, calls of other
+//! Pages to read: the result of each case, the errors, the cost of each call, large tables, encoded rows, measurements, calls of other
 //! libraries and their equals here, and the drivers of the tests.
 
 #[doc = include_str!("semantics.md")]
@@ -12,6 +12,9 @@ pub mod costs {}
 
 #[doc = include_str!("large_tables.md")]
 pub mod large_tables {}
+
+#[doc = include_str!("encoded_rows.md")]
+pub mod encoded_rows {}
 
 #[doc = include_str!("performance.md")]
 pub mod performance {}

@@ -1,0 +1,113 @@
+//! Looks up tokens in a quantised table of a .gguf file, on the GPU if there is one, and on the CPU: only the rows of the
+//! tokens are decoded.
+//!
+//! ```sh
+//! cargo run --release -p wgpu-gather-cli --example gguf -- MODEL.gguf:TENSOR
+//! ```
+//!
+//! Without an argument the example writes a small model itself, to the folder for temporary files.
+
+#[path = "../../examples/common/mod.rs"]
+mod common;
+
+use std::env;
+use std::error::Error;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use wgpu_gather::{Encoding, Executor, Gather};
+use wgpu_gather_cli::arrays;
+
+const ROWS: usize = 1000;
+const WIDTH: usize = 64;
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let source = match env::args_os().nth(1) {
+        Some(source) => PathBuf::from(source),
+        None => {
+            let path = env::temp_dir().join("wgpu-gather-model.gguf");
+            fs::write(&path, model()?)?;
+            PathBuf::from(format!("{}:token_embd.weight", path.display()))
+        }
+    };
+    // Of the file only this tensor is read.
+    let table = arrays::read(Path::new(&source))?;
+    let mut encodings = Encoding::ALL.iter().copied();
+    let encoding = encodings
+        .find(|encoding| encoding.to_string() == table.dtype.encoding())
+        .ok_or_else(|| format!("{} is not decoded", table.dtype))?;
+    let &[rows, width] = &table.shape[..] else {
+        return Err(format!("a table has two dims, found {:?}", table.shape).into());
+    };
+
+    let tokens: Vec<u32> = vec![7, 0, u32::try_from(rows - 1)?, 7];
+    let plan = Gather::new().plan(&[rows, width], &[tokens.len()])?;
+    let executor = common::executor();
+    if let Executor::Cpu(error) = &executor {
+        common::without_gpu(error.clone())?;
+    }
+    let row_bytes = encoding
+        .row_bytes(width as u64)
+        .ok_or("rows of whole blocks")?;
+    let params = executor.upload(&table.bytes, &[rows, usize::try_from(row_bytes)?])?;
+    let on_gpu = executor
+        .gather_decoded(&plan, encoding, &params, &tokens)
+        .wait()?;
+    let on_cpu = plan.run_decoded(encoding, &table.bytes, &tokens)?;
+    let bits = |values: &[f32]| {
+        values
+            .iter()
+            .map(|value| value.to_bits())
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(bits(&on_gpu), bits(&on_cpu));
+
+    println!(
+        "{encoding} {:?}, {} bytes; as f32 {} bytes",
+        table.shape,
+        table.bytes.len(),
+        4 * rows * width
+    );
+    for (token, row) in tokens.iter().zip(on_gpu.chunks(width)) {
+        println!("token {token:3} {:?} ..", &row[..4]);
+    }
+    println!(
+        "read {} bytes, beside {} of an f32 table",
+        tokens.len() as u64 * row_bytes,
+        4 * tokens.len() * width
+    );
+    Ok(())
+}
+
+/// A .gguf file with one tensor of Q8_0: in each block a scale of 1/4 and the values of the row's number, plus 0, 1, 2, ..
+fn model() -> Result<Vec<u8>, Box<dyn Error>> {
+    let name = b"token_embd.weight";
+    let mut file = b"GGUF".to_vec();
+    file.extend(3_u32.to_le_bytes());
+    // One tensor, no metadata.
+    file.extend(
+        [1_u64, 0, name.len() as u64]
+            .map(u64::to_le_bytes)
+            .as_flattened(),
+    );
+    file.extend(name);
+    file.extend(2_u32.to_le_bytes());
+    // GGUF has the innermost dim first.
+    file.extend(
+        [WIDTH as u64, ROWS as u64]
+            .map(u64::to_le_bytes)
+            .as_flattened(),
+    );
+    let (q8_0, offset) = (8_u32, 0_u64);
+    file.extend(q8_0.to_le_bytes());
+    file.extend(offset.to_le_bytes());
+    file.resize(file.len().next_multiple_of(32), 0);
+    for row in 0..ROWS {
+        for block in 0..WIDTH / 32 {
+            file.extend([0x00, 0x34]);
+            let first = u8::try_from((row + 32 * block) % 96)?;
+            file.extend(first..first + 32);
+        }
+    }
+    Ok(file)
+}
