@@ -222,7 +222,7 @@ export const checks = {
         await shown.page.keyboard.press('ArrowLeft');
       }
     }
-    for (const id of ['example', 'operation', 'params-shape', 'indices-shape', 'axis', 'batch-dims', 'policy', 'negative', 'mebibytes', 'row-bytes', 'time', 'explained', 'SUMMARY', 'params[3, 2]', 'output[0, 0] = 9']) {
+    for (const id of ['example', 'operation', 'params-shape', 'indices-shape', 'axis', 'batch-dims', 'policy', 'negative', 'mebibytes', 'row-bytes', 'table', 'time', 'explained', 'SUMMARY', 'params[3, 2]', 'output[0, 0] = 9']) {
       assert.ok(reached.has(id), `${id} is not reached`);
     }
     await shown.cell('params', 0).hover();
@@ -232,7 +232,8 @@ export const checks = {
   },
 
   async large_gather(shown) {
-    for (const [mebibytes, rowBytes] of [['4', '4'], ['16', '64']]) {
+    for (const [mebibytes, rowBytes, table] of [['4', '4', 'words'], ['16', '64', 'words'], ['4', '1024', 'Q8_0'], ['16', '256', 'Q8_0']]) {
+      await shown.page.selectOption('#table', table);
       await shown.page.selectOption('#mebibytes', mebibytes);
       await shown.page.selectOption('#row-bytes', rowBytes);
       await shown.page.click('#time');
@@ -243,8 +244,13 @@ export const checks = {
       assert.deepEqual(found.at(-1), ['right', 'yes', 'yes']);
       assert.ok(Number(found[1][1]) > 0 && Number(found[1][2]) > 0, `${found[1]}`);
       assert.match(await shown.text('times'), new RegExp(`indices \\[${(mebibytes << 20) / rowBytes}\\]`));
-      console.log(`  ${mebibytes} MiB in slices of ${rowBytes} bytes: ${rows.slice(1, 5).join('; ').replaceAll('\t', ' ')}`);
+      console.log(`  ${mebibytes} MiB of ${table} in slices of ${rowBytes} bytes: ${rows.slice(1, 5).join('; ').replaceAll('\t', ' ')}`);
     }
+    // Half a block.
+    await shown.page.selectOption('#row-bytes', '64');
+    await shown.page.click('#time');
+    await shown.matches('#timed', /must be whole blocks of Q8_0, of 32 values each, found 16/);
+    await shown.page.selectOption('#table', 'words');
   },
 
   async what_ran(shown) {

@@ -17,7 +17,7 @@ const HEADINGS = [
 ];
 const REGIONS = ['The gather', 'Operands', 'Formula', 'Output', 'As a program', 'A large gather', 'What ran'];
 const CONTROLS = {
-  combobox: ['Example', 'Operation', 'Bad indices', 'Negative indices', 'Output', 'in slices of'],
+  combobox: ['Example', 'Operation', 'Bad indices', 'Negative indices', 'Output', 'in slices of', 'from a table of'],
   textbox: ['Shape of params', 'Shape of indices'],
   button: ['Copy as Rust', 'Copy as NumPy', 'Copy as TensorFlow', 'Time it'],
 };

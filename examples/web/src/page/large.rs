@@ -1,9 +1,10 @@
-//! The time of a large gather, of rows of a table in random order.
+//! The time of a large gather, of rows of a table in random order. The table is of words, or of Q8_0.
 
 use wasm_bindgen::JsError;
 use wasm_bindgen::prelude::wasm_bindgen;
 use wgpu_gather::{
-    ElementTypes, Gather, GatherBuffers, GatherPlan, GpuError, PreparedGather, Tensor,
+    ElementTypes, Encoding, Gather, GatherBuffers, GatherPlan, GpuError, IndexKind, PreparedGather,
+    RunError, Tensor,
 };
 
 use crate::device::Device;
@@ -31,9 +32,13 @@ const LOOKED_AT: u32 = 64;
 pub struct Large {
     plan: GatherPlan,
     row_len: u32,
+    is_encoded: bool,
+    /// Words, or the bytes of blocks.
     table: Vec<u32>,
     indices: Vec<u32>,
 }
+
+const ENCODING: Encoding = Encoding::Q8_0;
 
 /// Milliseconds of one gather and of one copy of its output's bytes. `right` is true if the output is right.
 #[wasm_bindgen]
@@ -45,9 +50,9 @@ pub struct Timing {
 
 #[wasm_bindgen]
 impl Large {
-    /// An output of `mebibytes` in rows of `row_bytes`, a multiple of 4.
+    /// An output of `mebibytes` in rows of `row_bytes`, a multiple of 4. The table has words, or blocks to decode.
     #[wasm_bindgen(constructor)]
-    pub fn new(mebibytes: u32, row_bytes: u32) -> Result<Large, JsError> {
+    pub fn new(mebibytes: u32, row_bytes: u32, is_encoded: bool) -> Result<Large, JsError> {
         let row_len = row_bytes / 4;
         let rows = (mebibytes << 20) / row_bytes;
         let shape = [rows as usize, row_len as usize];
@@ -59,10 +64,15 @@ impl Large {
             state ^= state << 5;
             state % rows
         };
+        let table = match is_encoded {
+            true => blocks(rows * row_len),
+            false => (0..rows * row_len).map(value).collect(),
+        };
         Ok(Self {
             plan: Gather::new().plan(&shape, &[shape[0]]).map_err(message)?,
             row_len,
-            table: (0..rows * row_len).map(value).collect(),
+            is_encoded,
+            table,
             indices: (0..rows).map(index).collect(),
         })
     }
@@ -70,13 +80,12 @@ impl Large {
     /// The bytes that a gather reads and writes.
     #[wasm_bindgen(getter)]
     pub fn moved_bytes(&self) -> f64 {
-        let output_bytes = 4.0 * self.table.len() as f64;
-        2.0 * output_bytes + 4.0 * self.indices.len() as f64
+        4.0 * (self.table.len() + self.output_len() + self.indices.len()) as f64
     }
 
     #[wasm_bindgen(getter)]
     pub fn copied_bytes(&self) -> f64 {
-        8.0 * self.table.len() as f64
+        8.0 * self.output_len() as f64
     }
 
     #[wasm_bindgen(getter)]
@@ -86,16 +95,17 @@ impl Large {
 
     /// Times the gather on one core, in wasm.
     pub fn time_on_cpu(&self) -> Result<Timing, JsError> {
-        let mut output = vec![0; self.table.len()];
-        let run = |output: &mut [u32]| self.plan.run_into(&self.table, &self.indices, output);
-        run(&mut output).map_err(message)?;
+        let mut output = vec![0; self.output_len()];
+        let from = output.clone();
+        let run = |output: &mut [u32]| self.run_into(output).map_err(message);
+        run(&mut output)?;
         let mut gather_ms = Vec::new();
         let mut copy_ms = Vec::new();
         for _ in 0..RUNS {
             let start = now();
-            output.copy_from_slice(&self.table);
+            output.copy_from_slice(&from);
             let copied = now();
-            run(&mut output).map_err(message)?;
+            run(&mut output)?;
             gather_ms.push(now() - copied);
             copy_ms.push(copied - start);
         }
@@ -116,13 +126,35 @@ impl Large {
 }
 
 impl Large {
+    fn output_len(&self) -> usize {
+        self.indices.len() * self.row_len as usize
+    }
+
+    fn run_into(&self, output: &mut [u32]) -> Result<(), RunError> {
+        if self.is_encoded {
+            let (table, output) = (
+                bytemuck::cast_slice(&self.table),
+                bytemuck::cast_slice_mut(output),
+            );
+            (self.plan).run_decoded_into(ENCODING, table, &self.indices, 0.0, output)
+        } else {
+            self.plan.run_into(&self.table, &self.indices, output)
+        }
+    }
+
     async fn timed_on_gpu(&self, device: &Device) -> Result<Timing, GpuError> {
         let gpu = &device.gpu;
-        let table = gpu.upload(&self.table, self.plan.params_shape())?;
+        let table = gpu.upload(&self.table, &[self.table.len()])?;
         let indices = gpu.upload(&self.indices, self.plan.indices_shape())?;
         // An output row that is not written keeps these values and fails the check.
-        let output = gpu.upload(vec![u32::MAX; self.table.len()], self.plan.output_shape())?;
-        let buffers = GatherBuffers::new(ElementTypes::of::<u32, u32>())
+        let from = vec![u32::MAX; self.output_len()];
+        let output = gpu.upload(&from, self.plan.output_shape())?;
+        let from = gpu.upload(&from, self.plan.output_shape())?;
+        let types = match self.is_encoded {
+            true => ElementTypes::encoded(ENCODING, IndexKind::U32),
+            false => ElementTypes::of::<u32, u32>(),
+        };
+        let buffers = GatherBuffers::new(types)
             .params(table.buffer()?.slice(..))
             .indices(indices.buffer()?.slice(..))
             .output(output.buffer()?.slice(..));
@@ -134,7 +166,7 @@ impl Large {
         let mut gather_ms = Vec::new();
         let mut copy_ms = Vec::new();
         for _ in 0..RUNS {
-            copy_ms.push(device.time(Work::Copy(&table, &output)).await?);
+            copy_ms.push(device.time(Work::Copy(&from, &output)).await?);
             gather_ms.push(device.time(Work::Gather(&gather)).await?);
         }
         Ok(Timing {
@@ -161,7 +193,10 @@ impl Large {
     fn expected(&self) -> Vec<u32> {
         let row = |at: u32| {
             let start = self.indices[at as usize] * self.row_len;
-            (start..start + self.row_len).map(value)
+            (start..start + self.row_len).map(|at| match self.is_encoded {
+                true => f32::from(value(at).to_le_bytes()[3].cast_signed()).to_bits(),
+                false => value(at),
+            })
         };
         self.looked_at().flat_map(row).collect()
     }
@@ -212,7 +247,20 @@ impl Device {
     }
 }
 
-/// The table's element at a place: no two rows are alike.
+/// The bytes of blocks with `count` values, each block with the scale 1, as words.
+fn blocks(count: u32) -> Vec<u32> {
+    let mut bytes = Vec::new();
+    for at in 0..count {
+        if at % 32 == 0 {
+            bytes.extend(0x3c00_u16.to_le_bytes());
+        }
+        bytes.push(value(at).to_le_bytes()[3]);
+    }
+    let (words, _) = bytes.as_chunks();
+    words.iter().map(|&word| u32::from_le_bytes(word)).collect()
+}
+
+/// The table's word at a place, whose highest byte is the value in a block: no two rows are alike.
 fn value(at: u32) -> u32 {
     at.wrapping_mul(2_654_435_761)
 }
