@@ -141,6 +141,38 @@ pub fn a_file_limit_leaves_no_partial() {
     assert!(folder.files() == files);
 }
 
+/// Stops `run` once its output is complete: the pipe that takes the closing line is full, and nobody reads it.
+#[cfg(target_os = "linux")]
+pub fn a_signal_after_the_output_is_late() {
+    let folder = folder("late-signal");
+    let run = format!("run {COMMAND} --from-end -o out.npy");
+    let line = format!(
+        "(head -c 65536 /dev/zero; sh -c 'echo $$ > pid; exec \"$0\" {run}' \"$0\"; echo $? > code) | sleep 3 & \
+         while [ ! -e out.npy ]; do sleep 0.01; done; sleep 0.3; kill -s TERM $(cat pid); wait; cat code"
+    );
+    let ran = shell(&folder, &line);
+    assert_eq!((ran.stdout.trim(), ran.stderr.as_str()), ("0", ""));
+    assert_eq!(folder.read("out.npy"), npy("|u1", "(2, 2)", &[5, 6, 5, 6]));
+}
+
+/// Help fills the width of the terminal; clap does not wrap the line of the usage.
+pub fn help_is_wrapped_once() {
+    for command in ["run", "info", "doctor", "bench"] {
+        for columns in [60, 100] {
+            let mut help = wgpu_gather();
+            help.args([command, "--help"])
+                .env("COLUMNS", columns.to_string());
+            let text = Ran::new(&mut help).stdout;
+            let lines = text.lines().filter(|line| !line.starts_with("Usage: "));
+            let longest = lines.map(|line| line.chars().count()).max().unwrap();
+            assert!(
+                longest <= columns && longest > columns - 12,
+                "{longest} of {columns}:\n{text}"
+            );
+        }
+    }
+}
+
 #[cfg(unix)]
 pub fn pipes_are_read_and_written() {
     let folder = folder("pipes");

@@ -72,6 +72,12 @@ fn main() -> ExitCode {
             "a_file_limit_leaves_no_partial",
             faults::a_file_limit_leaves_no_partial,
         ),
+        #[cfg(target_os = "linux")]
+        cpu(
+            "a_signal_after_the_output_is_late",
+            faults::a_signal_after_the_output_is_late,
+        ),
+        cpu("help_is_wrapped_once", faults::help_is_wrapped_once),
         #[cfg(unix)]
         cpu(
             "pipes_are_read_and_written",

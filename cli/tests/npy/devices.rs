@@ -22,6 +22,19 @@ pub fn takes_the_adapter(name: &str) {
     assert!(absent.code == 1 && line.starts_with(expected), "{absent:?}");
 }
 
+/// `auto` takes the CPU before a software adapter, and names the adapter.
+pub fn auto_avoids(software_adapter: &str) {
+    let folder = Folder::new("software");
+    folder.i32("vector.npy", "(2,)", &[0, 1]);
+    let mut run = wgpu_gather();
+    run.current_dir(&folder.0).env_remove("WGPU_ADAPTER_NAME");
+    let found = Ran::new(run.args("run gather vector.npy vector.npy -o out.npy".split(' ')));
+    let expected = format!(
+        "out.npy: int32 [2], gathered on the CPU (no adapter found: only the software adapter {software_adapter}"
+    );
+    assert!(found.stdout.starts_with(&expected), "{found:?}");
+}
+
 pub fn npy_without_a_gpu() {
     let folder = Folder::new("no-gpu");
     folder.i32("vector.npy", "(2,)", &[0, 1]);
