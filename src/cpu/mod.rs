@@ -177,8 +177,8 @@ impl GatherPlan {
         memory::write_into(output, |output| gather(self, &operands, output))
     }
 
-    /// As [`run`](Self::run), but on bytes, as model and array files hold them: elements of `types.element_bytes` bytes,
-    /// and little-endian indices of `types.index_kind`. A bad row that is filled holds zero bytes. With an encoding, params
+    /// As [`run`](Self::run), but on bytes, as model and array files hold them: elements of `types.element_bytes()` bytes,
+    /// and little-endian indices of `types.index_kind()`. A bad row that is filled holds zero bytes. With an encoding, params
     /// is decoded, and the output is the bytes of `f32`s.
     ///
     /// # Errors

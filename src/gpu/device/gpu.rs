@@ -225,7 +225,7 @@ impl Gpu {
     }
 
     /// As [`gather`](Self::gather), but on tensors of bytes, for types that are known only at run time: elements of
-    /// `types.element_bytes` bytes, and little-endian indices of `types.index_kind`. The output is bytes too. The plan
+    /// `types.element_bytes()` bytes, and little-endian indices of `types.index_kind()`. The output is bytes too. The plan
     /// counts elements, so only the numbers of bytes are compared.
     ///
     /// # Errors
