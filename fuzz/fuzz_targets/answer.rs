@@ -50,7 +50,7 @@ fn check_accepted(array: &Array) {
 }
 
 pub fn assert_same(array: &Array, again: &Array) {
-    assert_eq!(array.dtype, again.dtype);
+    assert_eq!(array.dtype.descr(), again.dtype.descr());
     assert_eq!(array.shape, again.shape);
     assert_eq!(array.bytes, again.bytes);
 }
