@@ -84,7 +84,7 @@ fn model() -> Result<Vec<u8>, Box<dyn Error>> {
     let name = b"token_embd.weight";
     let mut file = b"GGUF".to_vec();
     file.extend(3_u32.to_le_bytes());
-    // One tensor, no metadata.
+    // The number of tensors, of pairs of metadata, and of bytes of the tensor's name.
     file.extend(
         [1_u64, 0, name.len() as u64]
             .map(u64::to_le_bytes)

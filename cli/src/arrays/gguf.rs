@@ -1,8 +1,8 @@
 //! Reads tensors of .gguf files, which hold a header, metadata, descriptions of the tensors, and the data. Of the data,
 //! only the named tensor is read.
 //!
-//! The crates for GGUF trust a header: gguf-rs 0.1.8 panics on a type of number 40 and takes the memory that a length asks
-//! for, and ggus 0.5.1 makes an enum of any number.
+//! The crates that read GGUF trust a header: gguf-rs 0.1.8 panics on a tensor type of number 40, and allocates as many
+//! bytes as a length says; ggus 0.5.1 takes any number in a file for a variant of its enum of types.
 
 use std::io::{self, BufReader, Read, Seek, SeekFrom};
 use std::path::Path;

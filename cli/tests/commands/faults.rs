@@ -1,4 +1,4 @@
-//! What the command does when a reader, a disk, a signal or an index is not as it should be.
+//! Faults of readers, disks, signals and indices: the command's exit codes, texts and files after each.
 
 #[cfg(unix)]
 use std::fs;
@@ -212,7 +212,7 @@ pub fn set_uid_is_not_copied() {
     );
 }
 
-/// Stops `doctor` while the threads of a driver compile.
+/// Signals at several moments of `doctor`, at most of which a driver's threads compile: it ends with 130, or its own end.
 #[cfg(unix)]
 pub fn doctor_stops_cleanly() {
     for run in 0..12_u64 {
