@@ -73,11 +73,30 @@ struct GatherUniform {
     window_first_row: vec2<u32>,
     // For the report: index row 0, counted from the start of indices.
     index_row_base: vec2<u32>,
+    // Values of a row of the last dim, where these share a scale or have bindings of their own; else NONE. From one of
+    // these rows to the next, as params_stride.
+    last_dim: u32,
+    last_dim_stride: u32,
     // The size of each indexed dim: its low and its high word. A vector holds two sizes.
     dims: array<vec4<u32>, 4>,
     // The words of the fill; the first is that of the piece's first word.
     fill: array<vec4<u32>, 4>,
     general: General,
+    quantized: Quantized,
+}
+
+// Read by decode/block_quantized.wgsl. Starts are bytes, of the first row in each binding.
+struct Quantized {
+    params_start: u32,
+    scales_start: u32,
+    zero_points_start: u32,
+    scale_bytes: u32,
+    // 1 for scales that are the high halves of f32s.
+    are_scales_bf16: u32,
+    // The zero point of all blocks; NONE if each has its own.
+    zero_point: u32,
+    // The bit that is flipped in values and zero points, so that they count from the least.
+    flipped: u32,
 }
 
 // Read by general.wgsl, and where index values are read one by one.

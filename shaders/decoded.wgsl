@@ -2,7 +2,7 @@
 //
 // Params are bytes, in blocks at any byte, which a file of decode/ turns into the bits of four f32 at once:
 // decoded(row, group) gives the values of a group of four, in the row that starts at byte `row`. Starts and strides of
-// params are bytes.
+// params are bytes; rows of the last dim for decode/block_quantized.wgsl.
 
 @group(0) @binding(1) var<storage, read> params: array<u32>;
 
@@ -41,7 +41,6 @@ fn half_of(word: u32) -> f32 {
     return bitcast<f32>(half_bits(word & 0xffffu));
 }
 
-// The products are exact.
 fn scaled(values: vec4<f32>, scale: f32) -> vec4<u32> {
     return bitcast<vec4<u32>>(values * scale);
 }

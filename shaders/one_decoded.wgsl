@@ -7,9 +7,13 @@ fn absent_unit(unit: u32) -> Unit {
     return gather.fill[0].x;
 }
 
-// A unit of the row that starts at byte `row`; unit 0 of byte 0 if the row is not held.
+// A unit of the row that starts at `row`; unit 0 of the first row if the row is not held. A slice may have several rows
+// of the last dim.
 fn load_unit(row: u32, unit: u32, held: bool) -> Unit {
-    let group = decoded(select(0u, row, held), select(0u, unit / 4u, held));
-    let pair = select(group.xy, group.zw, (unit & 2u) != 0u);
-    return select(pair.x, pair.y, (unit & 1u) != 0u);
+    let rows = unit / gather.last_dim;
+    let at = unit - rows * gather.last_dim;
+    let start = row + rows * gather.last_dim_stride;
+    let group = decoded(select(0u, start, held), select(0u, at / 4u, held));
+    let pair = select(group.xy, group.zw, (at & 2u) != 0u);
+    return select(pair.x, pair.y, (at & 1u) != 0u);
 }

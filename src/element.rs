@@ -1,7 +1,13 @@
 //! The types that can be gathered, and the types of a gather.
 
+#[cfg(feature = "gpu")]
+use crate::encoding::Parts;
 use crate::encoding::{Encoding, VALUE_BYTES};
+#[cfg(feature = "gpu")]
+use crate::error::BlockError;
 use crate::index::{GatherIndex, IndexKind};
+#[cfg(feature = "gpu")]
+use crate::plan::GatherPlan;
 
 /// A type that can be gathered on a GPU: one that bytemuck can move as bytes and set to zero. Every `Pod` type is one,
 /// and so are `bool` and `char`. A bad row without a fill holds zero bytes.
@@ -88,29 +94,28 @@ impl ElementTypes {
         self.encoding
     }
 
-    /// Checks that slices of a plan are whole blocks of the encoding, if there is one.
-    #[cfg(feature = "gpu")]
-    pub(crate) fn check_blocks(
-        self,
-        plan: &crate::plan::GatherPlan,
-    ) -> Result<(), crate::error::BlockError> {
-        match self.encoding {
-            Some(encoding) => encoding.check(plan),
-            None => Ok(()),
-        }
-    }
-
     /// The types of elements `T` and indices `I`.
     #[must_use]
     pub const fn of<T, I: GatherIndex>() -> Self {
         Self::new(size_of::<T>() as u64, I::KIND)
     }
 
-    /// The bytes of some elements of params; `u64::MAX` if a `u64` does not count them.
-    pub(crate) const fn params_bytes(self, elements: u64) -> u64 {
+    /// Bytes of a scale that lies beside params; 0 if none does.
+    #[cfg(feature = "gpu")]
+    pub(crate) fn scale_bytes(self) -> u64 {
+        let quantized = self.encoding.and_then(Encoding::block_quantized);
+        quantized.map_or(0, |of| of.scale_kind().bytes())
+    }
+
+    /// The parts of params that no gather cuts: elements, or those of the encoding, of which slices of the plan must be whole.
+    #[cfg(feature = "gpu")]
+    pub(crate) fn parts(self, plan: &GatherPlan) -> Result<Parts, BlockError> {
         match self.encoding {
-            Some(encoding) => encoding.bytes_of(elements),
-            None => elements.saturating_mul(self.element_bytes),
+            Some(encoding) => encoding.parts(plan),
+            None => Ok(Parts {
+                len: 1,
+                bytes: self.element_bytes,
+            }),
         }
     }
 }

@@ -101,10 +101,12 @@ pub use bad_indices::{BadIndices, NegativeIndices};
 pub use element::ElementTypes;
 #[cfg(feature = "gpu")]
 pub use element::GatherElement;
-pub use encoding::Encoding;
+pub use encoding::{BlockQuantized, Encoded, Encoding, ScaleKind};
 #[cfg(feature = "ndarray")]
 pub use error::ArrayError;
-pub use error::{BadIndexError, BlockError, BlockPart, Operand, PlanError, RunError};
+pub use error::{
+    BadIndexError, BlockError, BlockPart, BlockQuantizedError, Operand, PlanError, RunError,
+};
 #[cfg(feature = "gpu")]
 pub use error::{GatherError, GpuError};
 #[cfg(feature = "gpu")]

@@ -3,13 +3,14 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use testkit::cases;
-use testkit::encoded::Recorded;
+use testkit::encoded::{Recorded, row_len};
 use testkit::indices::Hash;
 use testkit::oracle::Case;
+use testkit::quantized::Quantized;
 use testkit::samples::{Cpu, POLICIES};
 use wgpu_gather::{
-    BadIndices, BlockPart, ElementTypes, Encoding, Gather, GatherElements, GatherNd, GatherPlan,
-    IndexKind, RunError,
+    BadIndices, BlockPart, BlockQuantized, ElementTypes, Encoded, Encoding, Gather, GatherElements,
+    GatherNd, GatherPlan, IndexKind, RunError, ScaleKind,
 };
 
 #[test]
@@ -44,14 +45,136 @@ fn recorded_rows_are_decoded() {
     }
 }
 
+/// Quantised values with scales and zero points of each kind.
+fn quantized() -> [Encoding; 4] {
+    let of = |bits, block_len| BlockQuantized::new(bits, block_len).unwrap();
+    let signed = of(8, 64).with_scales(ScaleKind::Bf16).signed();
+    [
+        of(2, 16),
+        of(4, 32).with_scales(ScaleKind::F16).with_zero_points(),
+        signed.with_zero_points(),
+        of(4, 16).with_zero_point_0(),
+    ]
+    .map(Encoding::BlockQuantized)
+}
+
+#[test]
+fn recorded_rows_of_onnx_runtime_are_decoded() {
+    for case in Quantized::all() {
+        let found = (case.plan).run_decoded(case.encoding, case.encoded(), &case.indices);
+        case.check(&found.unwrap());
+    }
+}
+
+/// For 8 bits PyTorch rounds q * scale + bias once, and so differs by the last bit of the product at most. For 4 bits the
+/// product is exact. PyTorch starts with 0, so that no value of its is -0.
+#[test]
+fn row_wise_rows_are_pytorchs_to_the_last_bit() {
+    for (encoding, is_exact) in [(Encoding::RowWise8, false), (Encoding::RowWise4, true)] {
+        let recorded = Recorded::of(encoding);
+        let torch = recorded.array("torch");
+        let [rows, row_len] = recorded.shape;
+        let row_bytes = recorded.rows.len() / rows;
+        let mut differ = 0;
+        for (row, torch) in torch.chunks(row_len).enumerate() {
+            let ours = &recorded.values[row * row_len..];
+            let end = &recorded.rows[(row + 1) * row_bytes - 4..][..4];
+            let bias = f32::from_le_bytes(end.try_into().unwrap());
+            for (&ours, &torch) in ours.iter().zip(torch) {
+                let [ours, torch] = [ours, torch].map(f32::from_bits);
+                if is_exact {
+                    let are_nans = ours.is_nan() && torch.is_nan();
+                    assert!(ours == torch || are_nans, "{ours:e}, {torch:e}, row {row}");
+                    continue;
+                }
+                if ours.is_nan() && torch.is_nan() || ours == torch {
+                    continue;
+                }
+                let product = (torch - bias).abs().max(torch.abs());
+                let last_bit = product * f32::EPSILON;
+                assert!(
+                    (ours - torch).abs() <= last_bit,
+                    "{ours:e}, {torch:e}, row {row}"
+                );
+                differ += 1;
+            }
+        }
+        println!(
+            "{encoding}: {differ} of {} values differ from PyTorch's",
+            torch.len()
+        );
+        assert!(is_exact || differ > 0);
+    }
+}
+
+#[test]
+fn scales_of_other_lengths_are_refused() {
+    let plan = Gather::new().plan(&[3, 40], &[1]).unwrap();
+    let of = BlockQuantized::new(4, 16).unwrap();
+    let refused = |of, params: Encoded<&[u8]>| {
+        let encoding = Encoding::BlockQuantized(of);
+        plan.run_decoded(encoding, params, &[0])
+            .unwrap_err()
+            .to_string()
+    };
+    let (rows, scales) = ([0; 60], [0; 36]);
+    let params = Encoded::new(&rows[..]);
+    assert_eq!(refused(of, params), "scales must have 36 bytes, found 0");
+    let halves = of.with_scales(ScaleKind::F16);
+    assert_eq!(
+        refused(halves, params.scales(&scales)),
+        "scales must have 18 bytes, found 36"
+    );
+    assert_eq!(
+        refused(of.with_zero_points(), params.scales(&scales)),
+        "zero points must have 6 bytes, found 0"
+    );
+    assert_eq!(
+        refused(of, params.scales(&scales).zero_points(&[0; 6])),
+        "zero points must have 0 bytes, found 6"
+    );
+    assert_eq!(
+        refused(of, Encoded::new(&rows[..59]).scales(&scales)),
+        "params must have 60 bytes, found 59"
+    );
+    let q8 = plan.run_decoded(
+        Encoding::F16,
+        Encoded::new(&[0; 240][..]).scales(&scales),
+        &[0],
+    );
+    let text = "scales must have 0 bytes, found 36";
+    assert_eq!(q8.unwrap_err().to_string(), text);
+    let types = ElementTypes::encoded(Encoding::BlockQuantized(of), IndexKind::U8);
+    let bytes = plan.run_bytes(types, &rows, &[0]).unwrap_err();
+    assert_eq!(bytes.to_string(), "scales must have 36 bytes, found 0");
+}
+
+#[test]
+fn other_numbers_of_bits_and_blocks_are_refused() {
+    let refused = |bits, block_len| {
+        BlockQuantized::new(bits, block_len)
+            .unwrap_err()
+            .to_string()
+    };
+    assert_eq!(
+        refused(3, 32),
+        "quantised values must have 2, 4 or 8 bits, found 3"
+    );
+    for found in [0, 8, 48, 512, 1 << 40] {
+        let text =
+            format!("quantised blocks must have 16, 32, 64, 128 or 256 values, found {found}");
+        assert_eq!(refused(4, found), text);
+    }
+}
+
 #[test]
 fn every_case_of_the_table_with_blocks_equals_the_oracle() {
     let mut hash = Hash::new(5);
     let mut count = 0;
     for case in cases::table().into_iter().filter(Case::check_plan) {
         let elements: usize = case.output_shape().unwrap().iter().product();
-        for &encoding in Encoding::ALL {
-            if elements as u64 * encoding.block_len() > 1 << 15 {
+        for &encoding in Encoding::ALL.iter().chain(&quantized()) {
+            if elements * row_len(encoding) > 1 << 15 {
                 continue;
             }
             for sample in case.encoded_samples(encoding, &[IndexKind::I64, IndexKind::U8], POLICIES)
@@ -91,16 +214,25 @@ fn threads_share_a_gather_of_encoded_rows() {
 #[test]
 fn a_plan_that_cuts_blocks_is_refused() {
     let gather = |params: &[usize], axis| Gather::new().axis(axis).plan(params, &[1]).unwrap();
-    let refused = |plan: &GatherPlan, encoding, part, found| {
+    let refused_parts = |plan: &GatherPlan, encoding, part, found| {
         let Err(RunError::Block(error)) = plan.run_decoded(encoding, &[], &[0]) else {
             panic!("{plan} is refused");
         };
-        assert_eq!((error.part, error.found), (part, found), "{plan}");
+        let expected = (encoding, part, found);
         assert_eq!(
-            (error.encoding, error.block_len),
-            (encoding, encoding.block_len())
+            (error.encoding, error.part, error.found),
+            expected,
+            "{plan}"
         );
         error.to_string()
+    };
+    let refused = |plan: &GatherPlan, encoding: Encoding, part, found| {
+        let text = refused_parts(plan, encoding, part, found);
+        assert!(
+            text.contains(&format!(" {}", encoding.block_len())),
+            "{text}"
+        );
+        text
     };
     let (q4_0, q6k) = (Encoding::Q4_0, Encoding::Q6K);
     // Slices of 64 values, but blocks of 32 would lie across rows of 16.
@@ -119,6 +251,21 @@ fn a_plan_that_cuts_blocks_is_refused() {
     assert_eq!(
         refused(&gaps, q4_0, BlockPart::Stride, 80),
         "the params stride must be whole blocks of Q4_0, of 32 values each, found 80"
+    );
+    // Rows that share scales are not cut, and start at bytes.
+    let [rows, packed] = [Encoding::RowWise8, quantized()[1]];
+    assert_eq!(
+        refused_parts(&gather(&[3, 64], 1), rows, BlockPart::Slice, 1),
+        "slices must be whole blocks of ROW_WISE_8, of 64 values each, found 1"
+    );
+    let gaps = gather(&[3, 64], 0).with_params_stride(96).unwrap();
+    assert_eq!(
+        refused_parts(&gaps, packed, BlockPart::Stride, 96),
+        "the params stride must be whole blocks of values of 4 bits in blocks of 32, of 64 values each, found 96"
+    );
+    assert_eq!(
+        refused_parts(&gather(&[3, 63], 0), packed, BlockPart::LastDim, 63),
+        "the last dim of params must be whole blocks of values of 4 bits in blocks of 32, of 2 values each, found 63"
     );
     let elements = GatherElements::new().plan(&[3, 64], &[1, 64]).unwrap();
     for encoding in [q4_0, Encoding::F16] {

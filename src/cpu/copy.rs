@@ -27,8 +27,8 @@
 
 use std::ops::Range;
 
+use super::encoded::EncodedRows;
 use super::index_rows::SelectedRows;
-use super::operands::Params;
 use crate::memory::{self, Byte, MEMCPY_CHUNK_BYTES, Pairs, SliceBytes, memcpy_chunks};
 
 /// The rule of prefetch. Params of more than 8 MiB lie in memory or a far cache, so each slice is prefetched 8 KiB of
@@ -94,10 +94,27 @@ impl Prefetch {
     }
 }
 
+/// The bytes of params, or encoded rows.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum SliceParams<'a> {
+    Elements(&'a [Byte]),
+    Encoded(EncodedRows<'a>),
+}
+
+impl SliceParams<'_> {
+    /// The bytes of the rows.
+    pub(super) fn len(&self) -> usize {
+        match self {
+            Self::Elements(params) => params.len(),
+            Self::Encoded(params) => params.rows.len(),
+        }
+    }
+}
+
 /// Params as rows, each of which holds one slice.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Slices<'a> {
-    pub(super) params: Params<'a>,
+    pub(super) params: SliceParams<'a>,
     pub(super) row_count: u64,
     /// A slice never has 0 bytes.
     pub(super) bytes: SliceBytes,
@@ -120,11 +137,8 @@ pub(super) fn copy<R: SelectedRows>(
         ..
     } = slices.bytes;
     let params = match slices.params {
-        Params::Elements(params) => params,
-        Params::Encoded(params, encoding) => {
-            let decode = encoding.decode();
-            return copy_each(params, slices, slices.bytes, rows, range, output, decode);
-        }
+        SliceParams::Elements(params) => params,
+        SliceParams::Encoded(params) => return params.copy(slices, rows, range, output),
     };
     if R::ARE_LOCATED && (params_stride > slice || output_stride > slice) {
         return copy_each(params, slices, slices.bytes, rows, range, output, any);
@@ -164,7 +178,7 @@ fn copy_dense<R: SelectedRows>(
 
 /// The copy loop. `params` and `bytes` are those of `slices`.
 #[inline(always)]
-fn copy_each<P, R: SelectedRows>(
+pub(super) fn copy_each<P, R: SelectedRows>(
     params: &[P],
     slices: &Slices<'_>,
     bytes: SliceBytes,

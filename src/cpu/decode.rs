@@ -1,6 +1,7 @@
 //! The decoders of encoded rows: one function for each encoding, from the bytes of a block to its values.
 //!
 //! All products are exact in `f32`, so the order of factors changes no bit; what is added or subtracted rounds once.
+//! Decoders of rows that share a scale, or whose scales lie apart, are in quantized.rs.
 
 use std::array::from_fn;
 
@@ -26,7 +27,7 @@ pub(crate) fn blocks<const BYTES: usize, const LEN: usize, const GROUP: usize>(
 }
 
 /// The value of a half float. Subnormals are exact, and a NaN keeps its payload.
-fn half(bytes: [u8; 2]) -> f32 {
+pub(super) fn half(bytes: [u8; 2]) -> f32 {
     let half = u32::from(u16::from_le_bytes(bytes));
     let magnitude = (half & 0x7fff) << 13;
     // The exponent's bias is 112 less in a half; all ones stay all ones.

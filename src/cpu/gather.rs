@@ -2,8 +2,9 @@
 
 use std::ops::Range;
 
-use super::copy::{Prefetch, Slices, copy};
+use super::copy::{Prefetch, SliceParams, Slices, copy};
 use super::cursor::Cursor;
+use super::encoded::EncodedRows;
 use super::index_rows::{IndexRows, NOT_HELD, SelectedRows};
 use super::operands::{Operands, Params};
 use super::stretches::CopyStretches;
@@ -53,22 +54,24 @@ fn gather_by<I: GatherIndex>(
         let elements = usize::try_from(elements).unwrap_or(usize::MAX);
         elements.saturating_mul(operands.element_bytes)
     };
-    let in_params = |elements: u64| match operands.params {
-        Params::Elements(_) => in_bytes(elements),
-        Params::Encoded(_, encoding) => {
-            usize::try_from(encoding.bytes_of(elements)).unwrap_or(usize::MAX)
+    let (params, parts) = match operands.params {
+        Params::Elements(params) => (SliceParams::Elements(params), None),
+        Params::Encoded(params, encoding) => {
+            let parts = encoding.parts(plan)?;
+            let rows = EncodedRows::new(params, encoding, parts, dims);
+            (SliceParams::Encoded(rows), Some(parts))
         }
     };
-    let params_slice = in_params(dims.slice_len);
-    let params_len = match operands.params {
-        Params::Elements(params) => params.len(),
-        Params::Encoded(params, _) => params.len(),
+    let in_params = |elements: u64| match parts {
+        None => in_bytes(elements),
+        Some(parts) => usize::try_from(parts.bytes_of(elements)).unwrap_or(usize::MAX),
     };
+    let params_slice = in_params(dims.slice_len);
     let execution = Execution {
         plan,
         operands,
         slices: Slices {
-            params: operands.params,
+            params,
             row_count: dims.params_rows(),
             bytes: SliceBytes {
                 slice: in_bytes(dims.slice_len),
@@ -76,7 +79,7 @@ fn gather_by<I: GatherIndex>(
                 params_stride: in_params(dims.params_stride),
                 output_stride: in_bytes(dims.output_stride),
             },
-            prefetch: Prefetch::new(params_len, params_slice),
+            prefetch: Prefetch::new(params.len(), params_slice),
         },
         index_rows: IndexRows::new(plan, indices),
     };

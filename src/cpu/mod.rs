@@ -4,16 +4,19 @@
 mod copy;
 mod cursor;
 pub(crate) mod decode;
+mod encoded;
 mod gather;
 mod index_rows;
 mod mask;
 mod operands;
+pub(crate) mod quantized;
 mod run_decoded;
 mod stretches;
 #[cfg(test)]
 mod tests;
 
 use crate::element::ElementTypes;
+use crate::encoding::Encoded;
 use crate::error::{Operand, RunError};
 use crate::index::{GatherIndex, IndexKind, IndexValues};
 use crate::memory;
@@ -179,7 +182,8 @@ impl GatherPlan {
 
     /// As [`run`](Self::run), but on bytes, as model and array files hold them: elements of `types.element_bytes()` bytes,
     /// and little-endian indices of `types.index_kind()`. A bad row that is filled holds zero bytes. With an encoding, params
-    /// is decoded, and the output is the bytes of `f32`s.
+    /// is decoded, and the output is the bytes of `f32`s; an encoding whose scales lie in an operand of their own is refused by the
+    /// length of the scales.
     ///
     /// # Errors
     ///
@@ -206,17 +210,18 @@ impl GatherPlan {
         let (dims, index_kind) = (self.dims(), types.index_kind);
         let host_params = match types.encoding {
             None => {
-                byte_len(Operand::Params, dims.params_len(), types.element_bytes)?;
+                let params_bytes =
+                    byte_len(Operand::Params, dims.params_len(), types.element_bytes)?;
+                let with_gap = dims.params_len_with_gap();
+                let with_gap = with_gap.saturating_mul(types.element_bytes);
+                check_byte_len(Operand::Params, params_bytes..=with_gap, params.len())?;
                 HostParams::Elements(params)
             }
             Some(encoding) => {
-                encoding.check(self)?;
-                HostParams::Encoded(params, encoding)
+                self.check_encoded_bytes(encoding, &Encoded::new(params.len()))?;
+                HostParams::Encoded(params.into(), encoding)
             }
         };
-        let [params_bytes, with_gap] =
-            [dims.params_len(), dims.params_len_with_gap()].map(|len| types.params_bytes(len));
-        check_byte_len(Operand::Params, params_bytes..=with_gap, params.len())?;
         let indices_bytes = byte_len(Operand::Indices, dims.indices_len(), index_kind.bytes())?;
         check_byte_len(
             Operand::Indices,

@@ -1,20 +1,20 @@
 //! The operands of a gather in host memory: of their types, and as bytes.
 
-use crate::encoding::Encoding;
+use crate::encoding::{Encoded, Encoding};
 use crate::index::IndexValues;
 use crate::memory::{Byte, bytes};
 
 /// Params in host memory: elements, or encoded rows of them.
 pub(crate) enum HostParams<'a, T> {
     Elements(&'a [T]),
-    Encoded(&'a [u8], Encoding),
+    Encoded(Encoded<&'a [u8]>, Encoding),
 }
 
 /// The bytes of params.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Params<'a> {
     Elements(&'a [Byte]),
-    Encoded(&'a [u8], Encoding),
+    Encoded(Encoded<&'a [u8]>, Encoding),
 }
 
 /// The operands of a gather in host memory.

@@ -1,7 +1,7 @@
 //! `GatherPlan::run_decoded` and `run_decoded_into`: gathers of encoded params.
 
 use super::operands::{HostOperands, HostParams};
-use crate::encoding::Encoding;
+use crate::encoding::{Encoded, Encoding};
 use crate::error::RunError;
 use crate::index::GatherIndex;
 use crate::plan::GatherPlan;
@@ -10,13 +10,14 @@ impl GatherPlan {
     /// As [`run`](Self::run), but decodes rows of `params` that are encoded. Bad rows that are filled hold 0.
     ///
     /// The plan counts values. A slice, and a [stride](Self::with_params_stride) of params, is whole blocks of the encoding
-    /// along the last dim of params, so that `params` has [`row_bytes`](Encoding::row_bytes) of
-    /// [`params_len`](Self::params_len) bytes.
+    /// along the last dim of params, or whole rows of it if the encoding has scales for whole rows or in an operand of their own.
+    /// `params` has [`row_bytes`](Encoding::row_bytes) bytes for each row of the last dim. Scales and zero points that lie apart
+    /// are given as [`Encoded`].
     ///
     /// # Errors
     ///
-    /// The errors of [`run`](Self::run), with the length of `params` in bytes, and [`RunError::Block`] for a plan that cuts
-    /// blocks, as one of `GatherElements` does.
+    /// The errors of [`run`](Self::run), with the lengths of `params`, scales and zero points in bytes, and [`RunError::Block`]
+    /// for a plan that cuts blocks, as one of `GatherElements` does.
     ///
     /// # Examples
     ///
@@ -35,13 +36,14 @@ impl GatherPlan {
     /// assert_eq!(cut.unwrap_err().to_string(), text);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn run_decoded<I: GatherIndex>(
+    pub fn run_decoded<'a, I: GatherIndex>(
         &self,
         encoding: Encoding,
-        params: &[u8],
+        params: impl Into<Encoded<&'a [u8]>>,
         indices: &[I],
     ) -> Result<Vec<f32>, RunError> {
-        self.check_encoded_lengths(encoding, params.len(), indices.len())?;
+        let params = params.into();
+        self.check_encoded_lengths(encoding, &params.map(|of| of.len()), indices.len())?;
         self.run_with(&encoded_operands(encoding, params, indices, &[0.0]))
     }
 
@@ -64,15 +66,16 @@ impl GatherPlan {
     /// assert_eq!(output, [-1.0, -1.0, 1.0, -2.0]);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn run_decoded_into<I: GatherIndex>(
+    pub fn run_decoded_into<'a, I: GatherIndex>(
         &self,
         encoding: Encoding,
-        params: &[u8],
+        params: impl Into<Encoded<&'a [u8]>>,
         indices: &[I],
         fill: f32,
         output: &mut [f32],
     ) -> Result<(), RunError> {
-        self.check_encoded_lengths(encoding, params.len(), indices.len())?;
+        let params = params.into();
+        self.check_encoded_lengths(encoding, &params.map(|of| of.len()), indices.len())?;
         self.check_output_length(output.len())?;
         self.run_into_with(
             &encoded_operands(encoding, params, indices, &[fill]),
@@ -83,7 +86,7 @@ impl GatherPlan {
 
 fn encoded_operands<'a, I: GatherIndex>(
     encoding: Encoding,
-    params: &'a [u8],
+    params: Encoded<&'a [u8]>,
     indices: &'a [I],
     fill: &'a [f32],
 ) -> HostOperands<'a, f32> {

@@ -87,6 +87,9 @@ pub enum GatherError {
     /// [`GatherBuffers`](crate::GatherBuffers) were given no range for an operand that each gather needs.
     #[error("{operand} must have a buffer range, found none")]
     MissingOperand { operand: Operand },
+    /// [`GatherBuffers`](crate::GatherBuffers) were given scales or zero points, which the types of the gather do not have.
+    #[error("{operand} must not have a buffer range: the types of the gather have no {operand}")]
+    UnexpectedOperand { operand: Operand },
     /// [`BadIndices::Error`](crate::BadIndices::Error) needs a report buffer for the bad rows.
     #[error("bad_indices Error must have a report buffer on the GPU, found none")]
     MissingReport,

@@ -33,6 +33,10 @@ pub enum Operand {
     Mask,
     /// The buffer that holds the number of index rows, if only the GPU knows it.
     IndexCount,
+    /// The scales of quantised params.
+    Scales,
+    /// The zero points of quantised params.
+    ZeroPoints,
     /// A tensor of an owner, as `Gpu::upload` makes it, in no particular role of a gather.
     Tensor,
 }
@@ -47,6 +51,8 @@ impl fmt::Display for Operand {
             Self::Report => f.write_str("report"),
             Self::Mask => f.write_str("mask"),
             Self::IndexCount => f.write_str("index count"),
+            Self::Scales => f.write_str("scales"),
+            Self::ZeroPoints => f.write_str("zero points"),
             Self::Tensor => f.write_str("tensor"),
         }
     }
@@ -60,6 +66,19 @@ fn either(numbers: &RangeInclusive<u64>) -> String {
     }
 }
 
+/// The error of a [`BlockQuantized`](crate::BlockQuantized).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, thiserror::Error)]
+#[non_exhaustive]
+#[expect(missing_docs, reason = "the texts say what the fields are")]
+pub enum BlockQuantizedError {
+    /// No values of so many bits are decoded.
+    #[error("quantised values must have 2, 4 or 8 bits, found {found}")]
+    Bits { found: u32 },
+    /// No blocks of so many values are decoded.
+    #[error("quantised blocks must have 16, 32, 64, 128 or 256 values, found {found}")]
+    BlockLen { found: u64 },
+}
+
 /// The error of a gather that would cut blocks of encoded params.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 #[non_exhaustive]
@@ -68,7 +87,8 @@ pub struct BlockError {
     pub encoding: Encoding,
     /// The part of the plan that is not of whole blocks.
     pub part: BlockPart,
-    /// Values of a block.
+    /// Values of a block; those of a row of the last dim, where the encoding has scales for a whole row or in an operand of
+    /// their own.
     pub block_len: u64,
     /// The values that the part has.
     pub found: u64,

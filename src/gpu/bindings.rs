@@ -45,6 +45,8 @@ pub(super) struct Bindings {
     /// The number of the dispatch's shard.
     pub(super) shard: usize,
     pub(super) params_bound: BoundRange,
+    /// Of scales and of zero points.
+    pub(super) beside_bound: [BoundRange; 2],
     pub(super) indices_bound: BoundRange,
     pub(super) output_bound: BoundRange,
     pub(super) mask_bound: BoundRange,
@@ -62,6 +64,11 @@ impl Bindings {
                 let shard = operands.shards.get(self.shard);
                 (shard.map(|shard| shard.range), self.params_bound)
             }
+            // Scales stand for zero points that are no operand.
+            binding::ZERO_POINTS if operands.beside[1].is_some() => {
+                (operands.beside[1], self.beside_bound[1])
+            }
+            binding::SCALES | binding::ZERO_POINTS => (operands.beside[0], self.beside_bound[0]),
             binding::INDICES => (Some(operands.indices), self.indices_bound),
             binding::OUTPUT => (Some(operands.output), self.output_bound),
             binding::MASK => (operands.mask, self.mask_bound),

@@ -14,7 +14,8 @@ use crate::element::ElementTypes;
 /// | a range of | starts at a multiple of |
 /// |---|---|
 /// | params, indices, output | 1, 2 or 4 bytes: the largest of these that divides the size of its elements |
-/// | params with an encoding | any byte |
+/// | params with an encoding, zero points | any byte |
+/// | scales | a multiple of the bytes of a scale |
 /// | mask | 4 bytes |
 /// | report, index count | `min_storage_buffer_offset_alignment` of the device |
 ///
@@ -50,6 +51,8 @@ pub struct GatherBuffers<'a> {
     pub(crate) report: Option<wgpu::BufferSlice<'a>>,
     pub(crate) mask: Option<wgpu::BufferSlice<'a>>,
     pub(crate) index_count: Option<wgpu::BufferSlice<'a>>,
+    /// Scales and zero points.
+    pub(crate) beside: [Option<wgpu::BufferSlice<'a>>; 2],
     pub(crate) fill: Option<Fill>,
 }
 
@@ -65,6 +68,7 @@ impl<'a> GatherBuffers<'a> {
             report: None,
             mask: None,
             index_count: None,
+            beside: [None; 2],
             fill: None,
         }
     }
@@ -200,6 +204,47 @@ impl<'a> GatherBuffers<'a> {
         self
     }
 
+    /// The range that holds the scales of a [`BlockQuantized`](crate::BlockQuantized), row after row. Where params is in
+    /// shards, it holds those of all shards.
+    ///
+    /// ```
+    /// use wgpu_gather::{
+    ///     BlockQuantized, ElementTypes, Encoding, Gather, GatherBuffers, Gatherer, IndexKind, wgpu,
+    /// };
+    ///
+    /// # let (device, _queue) = wgpu::Device::noop(&wgpu::DeviceDescriptor::default());
+    /// # let buffer = |size| device.create_buffer(&wgpu::BufferDescriptor {
+    /// #     label: None, size, usage: wgpu::BufferUsages::STORAGE, mapped_at_creation: false,
+    /// # });
+    /// # let mut encoder = device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
+    /// // 100 rows of 64 values: 32 bytes, two scales and, in one byte, two zero points.
+    /// let plan = Gather::new().plan(&[100, 64], &[8])?;
+    /// let quantized = BlockQuantized::new(4, 32)?.with_zero_points();
+    /// let (params, scales, zero_points) = (buffer(3200), buffer(800), buffer(100));
+    /// let (indices, output) = (buffer(8 * 4), buffer(8 * 256));
+    /// let types = ElementTypes::encoded(Encoding::BlockQuantized(quantized), IndexKind::I32);
+    /// let buffers = GatherBuffers::new(types)
+    ///     .params(params.slice(..))
+    ///     .scales(scales.slice(..))
+    ///     .zero_points(zero_points.slice(..))
+    ///     .indices(indices.slice(..))
+    ///     .output(output.slice(..));
+    /// assert!(Gatherer::new(&device).encode(&mut encoder, &plan, &buffers).is_ok());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn scales(mut self, scales: wgpu::BufferSlice<'a>) -> Self {
+        self.beside[0] = Some(scales);
+        self
+    }
+
+    /// The range that holds the zero points of a [`BlockQuantized`](crate::BlockQuantized) that has them as an operand.
+    #[must_use]
+    pub fn zero_points(mut self, zero_points: wgpu::BufferSlice<'a>) -> Self {
+        self.beside[1] = Some(zero_points);
+        self
+    }
+
     /// Bad rows hold `fill` instead of zeros. `fill` is the bytes of one element.
     ///
     /// The gather returns an error if the fill's width is not the element's. The width may be at most 64 bytes if it is
@@ -237,6 +282,8 @@ impl fmt::Debug for GatherBuffers<'_> {
             .field("report", &self.report.map(range))
             .field("mask", &self.mask.map(range))
             .field("index_count", &self.index_count.map(range))
+            .field("scales", &self.beside[0].map(range))
+            .field("zero_points", &self.beside[1].map(range))
             .finish()
     }
 }

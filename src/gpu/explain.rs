@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::cut::{Cut, Dispatch, PlacedGather};
+use super::cut::{BESIDE, Cut, Dispatch, PlacedGather};
 use super::find_rows::FindRows;
 use super::kernel::{Kernel, Unit, WORKGROUP_SIZE};
 use super::limits::check_limits;
@@ -51,7 +51,7 @@ impl GatherPlan {
         limits: &wgpu::Limits,
     ) -> Result<(), GatherError> {
         let dims = self.dims();
-        let bytes = types.operand_bytes(dims)?;
+        let bytes = types.operand_bytes(self)?;
         let OperandBytes {
             params,
             indices,
@@ -62,7 +62,11 @@ impl GatherPlan {
         let slice_bytes = u128::from(dims.slice_len) * u128::from(types.element_bytes);
         let slices = u128::from(dims.output_rows()) * slice_bytes;
         let encoding = types.encoding;
-        let read = u128::from(dims.output_rows()) * u128::from(types.params_bytes(dims.slice_len));
+        let parts = types.parts(self)?;
+        let beside = BESIDE.map(|operand| parts.beside(encoding, operand));
+        let slice_parts = [parts].into_iter().chain(beside);
+        let slice = slice_parts.map(|of| u128::from(of.bytes_of(dims.slice_len)));
+        let read = u128::from(dims.output_rows()) * slice.sum::<u128>();
         line(format!(
             "{} of {slice_bytes} bytes out of {}; params {params} bytes{}, indices {indices} bytes ({}), \
              output {output} bytes",
@@ -78,12 +82,12 @@ impl GatherPlan {
         let Some(first) = dispatches.first() else {
             line("empty output: nothing to gather".into());
             if report {
-                check_limits(limits, report, false)?;
+                check_limits(limits, types, report, false)?;
                 line(format!("{finish_report}: 1 invocation"));
             }
             return Ok(());
         };
-        check_limits(limits, report, false)?;
+        check_limits(limits, types, report, false)?;
         line(format!(
             "moves {} bytes: reads {indices} of indices and at most {read} of params, writes {slices}",
             u128::from(indices) + read + slices,

@@ -93,12 +93,12 @@ impl Gatherer {
     /// # Ok::<(), wgpu_gather::PlanError>(())
     /// ```
     pub fn warm_up(&self, plan: &GatherPlan, types: ElementTypes) -> Result<(), GatherError> {
-        let bytes = types.operand_bytes(plan.dims())?;
+        let bytes = types.operand_bytes(plan)?;
         self.check_buffer_sizes(&bytes)?;
         let cut = Cut::new(PlacedGather::aligned(plan, types), &self.pipelines.limits)?;
         let report = plan.bad_indices() == BadIndices::Error;
         if report || bytes.output > 0 {
-            check_limits(&self.pipelines.limits, report, false)?;
+            check_limits(&self.pipelines.limits, types, report, false)?;
         }
         let finish = report.then(|| EntryPoint::FinishReport.key(false));
         for key in cut.pipelines(report).into_iter().chain(finish) {
@@ -125,8 +125,8 @@ impl Gatherer {
             return Err(GatherError::MissingReport);
         }
         let limits = &self.pipelines.limits;
-        let bytes = buffers.types.operand_bytes(plan.dims())?;
-        let operands = Operands::checked(buffers, plan.dims(), &bytes, limits)?;
+        let bytes = buffers.types.operand_bytes(plan)?;
+        let operands = Operands::checked(buffers, plan, &bytes, limits)?;
         let cut = Cut::new(operands.placed(plan), limits)?;
         let is_indirect = operands.index_count.is_some() && bytes.output > 0;
         let dims = plan.dims();
@@ -138,7 +138,8 @@ impl Gatherer {
         }
         let dispatches: Vec<Dispatch> = cut.dispatches().collect();
         if !dispatches.is_empty() || operands.report.is_some() {
-            check_limits(limits, operands.report.is_some(), is_indirect)?;
+            let report = operands.report.is_some();
+            check_limits(limits, operands.types, report, is_indirect)?;
         }
         if let Some(first) = dispatches.first() {
             let count = dispatches.len();
@@ -173,10 +174,11 @@ impl Gatherer {
         Ok(())
     }
 
-    /// Checks that one buffer of the device can hold the indices, and one the output. Params may be in shards.
+    /// Checks that one buffer of the device can hold each operand. Params may be in shards.
     fn check_buffer_sizes(&self, bytes: &OperandBytes) -> Result<(), GatherError> {
+        let beside = bytes.scales.max(bytes.zero_points);
         let (expected, found) = (
-            bytes.indices.max(bytes.output),
+            bytes.indices.max(bytes.output).max(beside),
             self.pipelines.limits.max_buffer_size,
         );
         if found < expected {

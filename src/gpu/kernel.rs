@@ -20,7 +20,7 @@
 use super::find_rows::FindRows;
 use super::types::size;
 pub(crate) use super::unit::Unit;
-use crate::encoding::Encoding;
+use crate::encoding::{BlockQuantized, Encoding};
 use crate::error::GatherError;
 use crate::plan::GatherDims;
 
@@ -239,6 +239,17 @@ impl Kernel {
         match self {
             Self::Rows(unit) | Self::FourRows(unit) | Self::Long(unit) => Some(unit),
             Self::Packed { .. } | Self::Bytes | Self::FourWords => None,
+        }
+    }
+
+    /// The numbers of quantised params that units are decoded of.
+    pub(crate) const fn block_quantized(self) -> Option<BlockQuantized> {
+        match self.unit() {
+            Some(unit) => match unit.encoding() {
+                Some(encoding) => encoding.block_quantized(),
+                None => None,
+            },
+            None => None,
         }
     }
 

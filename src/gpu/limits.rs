@@ -7,21 +7,26 @@ use super::shaders::binding;
 use super::types::range_bytes;
 use super::uniform::UNIFORM_BYTES;
 use crate::element::ElementTypes;
+use crate::encoding::Encoding;
 use crate::error::GatherError;
 use crate::plan::GatherPlan;
 
-/// Checks that the limits of a device allow gathers, with or without a report, and with or without an index count.
+/// Checks that the limits of a device allow gathers of these types, with or without a report, and with or without an index
+/// count.
 pub(crate) fn check_limits(
     limits: &wgpu::Limits,
+    types: ElementTypes,
     report: bool,
     is_indirect: bool,
 ) -> Result<(), GatherError> {
     let invocations = u64::from(WORKGROUP_SIZE);
+    let is_quantized = types.encoding.and_then(Encoding::block_quantized).is_some();
     // Bindings are numbered from 0.
-    let last_binding = match (is_indirect, report) {
-        (true, _) => binding::WORKGROUPS,
-        (false, true) => binding::REPORT,
-        (false, false) => binding::OUTPUT,
+    let last_binding = match (is_quantized, is_indirect, report) {
+        (true, ..) => binding::ZERO_POINTS,
+        (_, true, _) => binding::WORKGROUPS,
+        (_, false, true) => binding::REPORT,
+        (_, false, false) => binding::OUTPUT,
     };
     for (name, expected, found) in [
         ("max_bind_groups", 1, limits.max_bind_groups.into()),
@@ -32,7 +37,7 @@ pub(crate) fn check_limits(
         ),
         (
             "max_storage_buffers_per_shader_stage",
-            3 + u64::from(report),
+            3 + u64::from(report) + 2 * u64::from(is_quantized),
             limits.max_storage_buffers_per_shader_stage.into(),
         ),
         (
@@ -115,10 +120,12 @@ impl GatherPlan {
         types: ElementTypes,
         adapter: &wgpu::Limits,
     ) -> Result<wgpu::Limits, GatherError> {
-        types.check_blocks(self)?;
-        let bytes = types.operand_bytes(self.dims())?;
-        let operands = [bytes.params, bytes.indices, bytes.output];
-        let largest = operands.into_iter().map(range_bytes).fold(0, u64::max);
+        let bytes = types.operand_bytes(self)?;
+        let beside = [bytes.scales, bytes.zero_points];
+        let operands = [bytes.params, bytes.indices, bytes.output]
+            .into_iter()
+            .chain(beside);
+        let largest = operands.map(range_bytes).fold(0, u64::max);
         let limits = wgpu::Limits::default().or_worse_values_from(adapter);
         let raised = |limit: u64, most: u64| limit.max(largest.min(most));
         Ok(wgpu::Limits {

@@ -8,6 +8,7 @@ use super::shaders::binding;
 use super::shares::grid;
 use super::types::{WORD_BYTES, range_bytes};
 use super::uniform::GatherUniform;
+use crate::element::ElementTypes;
 use crate::error::GatherError;
 use crate::index::IndexKind;
 use crate::plan::GatherPlan;
@@ -42,7 +43,7 @@ impl MaskDispatch {
         if index_rows == 0 {
             return Ok(Vec::new());
         }
-        check_limits(limits, false, false)?;
+        check_limits(limits, ElementTypes::new(1, index_kind), false, false)?;
         let row_bytes = plan.dims().index_depth() as u64 * index_kind.bytes();
         let alignment = alignment(limits);
         let [indices_start, mask_start] = starts;

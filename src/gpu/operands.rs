@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::bound::alignment;
 use super::buffers::{GatherBuffers, ParamsRanges};
-use super::cut::{PlacedGather, Shard};
+use super::cut::{BESIDE, PlacedGather, Shard};
 use super::fill::FillPattern;
 use super::report::REPORT_BYTES;
 use super::types::{OperandBytes, WORD_BYTES, range_bytes};
@@ -35,6 +35,8 @@ pub(crate) struct Operands<'a> {
     pub(crate) mask: Option<wgpu::BufferSlice<'a>>,
     /// The number of index rows, if only the device knows it.
     pub(crate) index_count: Option<wgpu::BufferSlice<'a>>,
+    /// Scales and zero points, if the types have them.
+    pub(crate) beside: [Option<wgpu::BufferSlice<'a>>; 2],
     pub(crate) fill: FillPattern,
     /// True if an operand that is only read shares its buffer with an operand that is written. wgpu does not bind one
     /// buffer for reading and for writing in one dispatch, so all operands are bound for writing.
@@ -50,6 +52,7 @@ impl<'a> Operands<'a> {
     fn unchecked(
         buffers: &GatherBuffers<'a>,
         dims: &GatherDims,
+        bytes: &OperandBytes,
         limits: &wgpu::Limits,
     ) -> Result<Self, GatherError> {
         let &GatherBuffers {
@@ -60,9 +63,20 @@ impl<'a> Operands<'a> {
             report,
             mask,
             index_count,
+            beside,
             fill,
         } = buffers;
         let missing = |operand| GatherError::MissingOperand { operand };
+        let expected = [bytes.scales, bytes.zero_points]
+            .into_iter()
+            .zip(bytes.row_beside);
+        for ((range, operand), (bytes, row)) in beside.iter().zip(BESIDE).zip(expected) {
+            match (range, bytes, row) {
+                (None, 1.., _) => return Err(missing(operand)),
+                (Some(_), _, 0) => return Err(GatherError::UnexpectedOperand { operand }),
+                _ => {}
+            }
+        }
         let params = params.ok_or(missing(Operand::Params))?;
         let shards = match params {
             ParamsRanges::Whole(range) => {
@@ -85,6 +99,7 @@ impl<'a> Operands<'a> {
             report,
             mask,
             index_count,
+            beside,
             fill: fill.unwrap_or(FillPattern::ZEROS),
             aliased: false,
             alignment: alignment(limits),
@@ -119,6 +134,9 @@ impl<'a> Operands<'a> {
             shards: self.placed_shards(),
             indices_start: self.start(self.indices),
             output_start: self.start(self.output),
+            beside_starts: self
+                .beside
+                .map(|range| range.map_or(0, |range| self.start(range))),
             fill_words: self.fill.words,
             is_indirect: self.index_count.is_some(),
         }
@@ -128,13 +146,13 @@ impl<'a> Operands<'a> {
     /// neither bound nor checked.
     pub(crate) fn checked(
         buffers: &GatherBuffers<'a>,
-        dims: &GatherDims,
+        plan: &GatherPlan,
         bytes: &OperandBytes,
         limits: &wgpu::Limits,
     ) -> Result<Self, GatherError> {
-        let mut operands = Self::unchecked(buffers, dims, limits)?;
+        let mut operands = Self::unchecked(buffers, plan.dims(), bytes, limits)?;
         let mut bound: Vec<(Operand, &wgpu::Buffer, Range<u64>)> = Vec::new();
-        for (operand, range, bytes) in operands.ranges(buffers, dims, bytes)? {
+        for (operand, range, bytes) in operands.ranges(buffers, plan, bytes)? {
             if bytes == 0 {
                 continue;
             }
@@ -161,21 +179,32 @@ impl<'a> Operands<'a> {
     fn ranges(
         &self,
         buffers: &GatherBuffers<'a>,
-        dims: &GatherDims,
+        plan: &GatherPlan,
         bytes: &OperandBytes,
     ) -> Result<Vec<(Operand, wgpu::BufferSlice<'a>, u64)>, GatherError> {
+        let (dims, parts) = (plan.dims(), self.types.parts(plan)?);
         let mut ranges = match buffers.params {
             Some(ParamsRanges::Shards(_)) => {
                 check_shard_rows(dims, &self.shards)?;
                 let shards = self.shards.iter().enumerate().map(|(number, shard)| {
                     let elements = spanned(shard.rows, dims.params_stride, dims.slice_len);
-                    let bytes = self.types.params_bytes(elements);
-                    (Operand::ParamsShard(number), shard.range, bytes)
+                    (
+                        Operand::ParamsShard(number),
+                        shard.range,
+                        parts.bytes_of(elements),
+                    )
                 });
                 shards.collect()
             }
             _ => vec![(Operand::Params, self.shards[0].range, bytes.params)],
         };
+        let beside = self
+            .beside
+            .into_iter()
+            .zip(BESIDE)
+            .zip([bytes.scales, bytes.zero_points]);
+        ranges
+            .extend(beside.filter_map(|((range, operand), bytes)| Some((operand, range?, bytes))));
         ranges.push((Operand::Indices, self.indices, bytes.indices));
         let count = self.index_count;
         ranges.extend(count.map(|count| (Operand::IndexCount, count, COUNT_BYTES)));
@@ -251,6 +280,8 @@ fn check_range(
     let alignment = match operand {
         // The shader adds the bytes from the aligned offset to the start of a range.
         Operand::Indices => word_part(types.index_kind.bytes()),
+        Operand::Scales => word_part(types.scale_bytes()),
+        Operand::ZeroPoints => 1,
         // Blocks start at any byte.
         Operand::Params | Operand::ParamsShard(_) if types.encoding.is_some() => 1,
         Operand::Params | Operand::ParamsShard(_) | Operand::Output => {

@@ -13,7 +13,7 @@ use super::mask::MaskDispatch;
 use super::operands::Operands;
 use super::pipelines::Pipelines;
 use crate::error::GatherError;
-use crate::plan::{GatherDims, GatherPlan};
+use crate::plan::GatherPlan;
 
 /// A gather with its pipelines, uniforms and bind groups made, ready to record. Made by
 /// [`Gatherer::prepare`](super::Gatherer::prepare).
@@ -29,7 +29,7 @@ pub struct PreparedGather {
     steps: Vec<Step>,
     device: wgpu::Device,
     limits: wgpu::Limits,
-    dims: GatherDims,
+    plan: GatherPlan,
     kept: Kept,
 }
 
@@ -47,7 +47,7 @@ impl PreparedGather {
             steps: steps::make(pipelines, plan, operands, dispatches, masks)?,
             device: pipelines.device.clone(),
             limits: pipelines.limits.clone(),
-            dims: plan.dims().clone(),
+            plan: plan.clone(),
             kept: Kept::of(operands),
         })
     }
@@ -88,8 +88,8 @@ impl PreparedGather {
     /// # Ok::<(), wgpu_gather::PlanError>(())
     /// ```
     pub fn rebind(&mut self, buffers: &GatherBuffers<'_>) -> Result<(), GatherError> {
-        let bytes = buffers.types.operand_bytes(&self.dims)?;
-        let operands = Operands::checked(buffers, &self.dims, &bytes, &self.limits)?;
+        let bytes = buffers.types.operand_bytes(&self.plan)?;
+        let operands = Operands::checked(buffers, &self.plan, &bytes, &self.limits)?;
         self.kept.check(&Kept::of(&operands))?;
         steps::rebind(&mut self.steps, &self.device, &operands)
     }

@@ -28,7 +28,7 @@ use self::parsed::ValidModule;
 use self::reachable::{reachable, shaders};
 use super::kernel::{Kernel, Unit};
 use super::shaders::{EntryPoint, Shader, binding, text};
-use crate::encoding::Encoding;
+use crate::encoding::{BlockQuantized, Encoding, ScaleKind};
 
 const READ: AddressSpace = AddressSpace::Storage {
     access: StorageAccess::LOAD,
@@ -36,6 +36,24 @@ const READ: AddressSpace = AddressSpace::Storage {
 const READ_AND_WRITE: AddressSpace = AddressSpace::Storage {
     access: StorageAccess::LOAD.union(StorageAccess::STORE),
 };
+
+/// The encodings, and some of quantised values with scales and zero points of each kind.
+fn encodings() -> Vec<Encoding> {
+    let quantized = |bits, block_len| BlockQuantized::new(bits, block_len).expect("a block");
+    let quantized = [
+        quantized(2, 16),
+        quantized(4, 32)
+            .with_scales(ScaleKind::F16)
+            .with_zero_points(),
+        (quantized(8, 64).with_scales(ScaleKind::Bf16))
+            .with_zero_points()
+            .signed(),
+        quantized(4, 16).with_zero_point_0(),
+        quantized(2, 16).with_zero_points(),
+    ];
+    let quantized = quantized.map(Encoding::BlockQuantized);
+    Encoding::ALL.iter().copied().chain(quantized).collect()
+}
 
 /// The files of shaders/ and of its folder decode/.
 fn paths() -> Vec<PathBuf> {
@@ -67,10 +85,7 @@ fn modules_are_made_of_all_files() {
 #[test]
 fn a_name_of_a_function_is_in_one_file_or_in_alternatives() {
     let units = ["vec4", "words", "four_decoded", "one_decoded"];
-    let decode: Vec<_> = Encoding::ALL
-        .iter()
-        .map(|encoding| encoding.file())
-        .collect();
+    let decode: Vec<_> = encodings().into_iter().map(Encoding::file).collect();
     let alternatives = [&["index_rows", "general"][..], &units, &decode];
     let mut files: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
     for file in shaders().into_iter().flat_map(Shader::files) {
@@ -118,8 +133,14 @@ fn a_gather_without_a_report_binds_its_operands_only() {
         let storage = |&&number: &&u32| number != binding::UNIFORM;
         let bindings = key.entry_point.bindings();
         let most = match key.entry_point {
-            EntryPoint::Gather { report: false, .. } => 3,
-            EntryPoint::Gather { report: true, .. } => 4,
+            EntryPoint::Gather { kernel, report, .. } => {
+                let beside = if kernel.block_quantized().is_some() {
+                    2
+                } else {
+                    0
+                };
+                3 + usize::from(report) + beside
+            }
             EntryPoint::OutOfRange => 2,
             // The most that WebGPU guarantees.
             EntryPoint::FinishReport | EntryPoint::CountRows => 8,
@@ -144,6 +165,8 @@ fn each_binding_is_the_operand_that_rust_binds() {
                 binding::INDIRECT_UNIFORM => ("indirect", READ_AND_WRITE),
                 binding::WORKGROUPS => ("workgroups", READ_AND_WRITE),
                 binding::MASK => ("mask", READ_AND_WRITE),
+                binding::SCALES => ("scales", READ),
+                binding::ZERO_POINTS => ("zero", READ),
                 other => panic!("binding {other} is in no table"),
             };
             let name = global.name.as_deref().expect("a global has a name");
@@ -170,7 +193,13 @@ fn inputs_are_only_read() {
 
 #[test]
 fn aliased_modules_differ_in_access_only() {
-    let inputs = BTreeSet::from([binding::PARAMS, binding::INDICES, binding::COUNT]);
+    let inputs = BTreeSet::from([
+        binding::PARAMS,
+        binding::INDICES,
+        binding::COUNT,
+        binding::SCALES,
+        binding::ZERO_POINTS,
+    ]);
     for (aliased, private) in ValidModule::all(true).iter().zip(ValidModule::all(false)) {
         let globals = aliased.module.global_variables.iter();
         let private_globals = private.module.global_variables.iter();

@@ -3,6 +3,7 @@
 
 use super::find_rows::FindRows;
 use super::kernel::Kernel;
+use super::types::size;
 use crate::encoding::Encoding;
 
 /// Pipelines depend on the entry point and on aliasing, not on a shape or a policy.
@@ -47,19 +48,38 @@ impl EntryPoint {
     /// The bindings that the entry point reads or writes.
     pub(crate) const fn bindings(self) -> &'static [u32] {
         match self {
-            Self::Gather { report: false, .. } => &[
-                binding::UNIFORM,
-                binding::PARAMS,
-                binding::INDICES,
-                binding::OUTPUT,
-            ],
-            Self::Gather { report: true, .. } => &[
-                binding::UNIFORM,
-                binding::PARAMS,
-                binding::INDICES,
-                binding::OUTPUT,
-                binding::COUNTER,
-            ],
+            Self::Gather { kernel, report, .. } => match (kernel.block_quantized(), report) {
+                (None, false) => &[
+                    binding::UNIFORM,
+                    binding::PARAMS,
+                    binding::INDICES,
+                    binding::OUTPUT,
+                ],
+                (None, true) => &[
+                    binding::UNIFORM,
+                    binding::PARAMS,
+                    binding::INDICES,
+                    binding::OUTPUT,
+                    binding::COUNTER,
+                ],
+                (Some(_), false) => &[
+                    binding::UNIFORM,
+                    binding::PARAMS,
+                    binding::INDICES,
+                    binding::OUTPUT,
+                    binding::SCALES,
+                    binding::ZERO_POINTS,
+                ],
+                (Some(_), true) => &[
+                    binding::UNIFORM,
+                    binding::PARAMS,
+                    binding::INDICES,
+                    binding::OUTPUT,
+                    binding::COUNTER,
+                    binding::SCALES,
+                    binding::ZERO_POINTS,
+                ],
+            },
             Self::FinishReport => &[
                 binding::UNIFORM,
                 binding::INDICES,
@@ -81,6 +101,10 @@ impl EntryPoint {
             return Vec::new();
         };
         let mut overrides = find.overrides();
+        if let Some(quantized) = kernel.block_quantized() {
+            overrides.push(("BITS", quantized.bits().into()));
+            overrides.push(("BLOCK_LEN", f64::from(size(quantized.block_len()))));
+        }
         match kernel {
             Kernel::Packed { slice_bytes } => overrides.push(("PACKED_BYTES", slice_bytes.into())),
             Kernel::Bytes => overrides.push(("LANE_WORDS", 1.0)),
@@ -103,6 +127,8 @@ pub(crate) mod binding {
     pub(crate) const INDIRECT_UNIFORM: u32 = 7;
     pub(crate) const WORKGROUPS: u32 = 8;
     pub(crate) const MASK: u32 = 9;
+    pub(crate) const SCALES: u32 = 10;
+    pub(crate) const ZERO_POINTS: u32 = 11;
 
     /// True if the entry points that use the binding write to it.
     pub(crate) const fn is_written(number: u32) -> bool {
@@ -128,10 +154,7 @@ macro_rules! texts {
         pub(crate) fn text(file: &str) -> &'static str {
             match file {
                 $($name => include_str!(concat!("../../shaders/", $name, ".wgsl")),)*
-                _ => {
-                    let encoding = Encoding::ALL.iter().find(|encoding| encoding.file() == file);
-                    encoding.expect("a file of shaders/").shader()
-                }
+                _ => Encoding::shader(file).expect("a file of shaders/"),
             }
         }
     };

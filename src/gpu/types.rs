@@ -1,16 +1,18 @@
 //! The bytes of a gather's operands. The GPU path depends on no other property of their types.
 
+use super::cut::BESIDE;
 use crate::element::ElementTypes;
 use crate::error::{GatherError, Operand, RunError};
-use crate::plan::GatherDims;
+use crate::plan::GatherPlan;
 use crate::plan::lengths::check_byte_len;
 
 impl ElementTypes {
     /// The bytes of each operand of a plan, each at most `i64::MAX`.
-    pub(crate) fn operand_bytes(self, dims: &GatherDims) -> Result<OperandBytes, GatherError> {
+    pub(crate) fn operand_bytes(self, plan: &GatherPlan) -> Result<OperandBytes, GatherError> {
         if self.element_bytes == 0 {
             return Err(GatherError::ZeroSizedElement);
         }
+        let (dims, parts) = (plan.dims(), self.parts(plan)?);
         let bytes = |operand, elements: u64, element_bytes| {
             elements
                 .checked_mul(element_bytes)
@@ -21,16 +23,18 @@ impl ElementTypes {
                     element_bytes,
                 })
         };
-        let (part_len, part_bytes) = match self.encoding {
-            Some(encoding) => (encoding.block_len(), encoding.block_bytes()),
-            None => (1, self.element_bytes),
-        };
         let index_bytes = self.index_kind.bytes();
+        let count = dims.params_len() / parts.len;
+        let row_beside = BESIDE.map(|operand| parts.beside(self.encoding, operand).bytes);
+        let [scales, zero_points] = [0, 1].map(|at| bytes(BESIDE[at], count, row_beside[at]));
         Ok(OperandBytes {
-            params: bytes(Operand::Params, dims.params_len() / part_len, part_bytes)?,
+            params: bytes(Operand::Params, count, parts.bytes)?,
+            scales: scales?,
+            zero_points: zero_points?,
+            row_beside,
             indices: bytes(Operand::Indices, dims.indices_len(), index_bytes)?,
             output: bytes(Operand::Output, dims.output_len(), self.element_bytes)?,
-            params_with_gap: self.params_bytes(dims.params_len_with_gap()),
+            params_with_gap: parts.bytes_of(dims.params_len_with_gap()),
             output_with_gap: dims
                 .output_len_with_gap()
                 .saturating_mul(self.element_bytes),
@@ -44,6 +48,10 @@ pub(crate) struct OperandBytes {
     pub(crate) params: u64,
     pub(crate) indices: u64,
     pub(crate) output: u64,
+    pub(crate) scales: u64,
+    pub(crate) zero_points: u64,
+    /// The scales and the zero points of a row of the last dim; 0 if the types have none.
+    pub(crate) row_beside: [u64; 2],
     /// With the gap after the last row.
     params_with_gap: u64,
     output_with_gap: u64,
@@ -92,7 +100,7 @@ mod tests {
             let plan = Gather::new().plan(params_shape, indices_shape);
             let plan = plan.expect("a valid shape");
             let types = ElementTypes::new(element_bytes, IndexKind::I32);
-            let bytes = types.operand_bytes(plan.dims());
+            let bytes = types.operand_bytes(&plan);
             bytes.expect_err("too many").to_string()
         };
         let most = "must have at most 9223372036854775807 bytes, found";

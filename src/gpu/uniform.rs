@@ -9,6 +9,7 @@ use super::kernel::MAX_ELEMENT_DIMS;
 use super::shares::slot_scale;
 use super::types::{WORD_BYTES, low_and_high, size};
 use crate::bad_indices::NegativeIndices;
+use crate::encoding::{BlockQuantized, ScaleKind};
 use crate::index::IndexKind;
 use crate::plan::GatherPlan;
 
@@ -41,10 +42,26 @@ pub(crate) struct GatherUniform {
     pub(crate) first_row: [u32; 2],
     pub(crate) window_first_row: [u32; 2],
     pub(crate) index_row_base: [u32; 2],
-    pub(crate) unused: [u32; 2],
+    pub(crate) last_dim: u32,
+    pub(crate) last_dim_stride: u32,
     pub(crate) dims: [[u32; 2]; 8],
     pub(crate) fill: [u32; 16],
     pub(crate) general: General,
+    pub(crate) quantized: Quantized,
+    pub(crate) unused: u32,
+}
+
+/// `Quantized` of shaders/common.wgsl.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Pod, Zeroable)]
+#[repr(C)]
+pub(crate) struct Quantized {
+    pub(crate) params_start: u32,
+    pub(crate) scales_start: u32,
+    pub(crate) zero_points_start: u32,
+    pub(crate) scale_bytes: u32,
+    pub(crate) are_scales_bf16: u32,
+    pub(crate) zero_point: u32,
+    pub(crate) flipped: u32,
 }
 
 /// `General` of shaders/common.wgsl.
@@ -92,7 +109,7 @@ impl GatherUniform {
     ) -> Self {
         let dims = plan.dims();
         let (blocks, shares) = (dispatch.blocks, dispatch.shares);
-        let params_unit = dispatch.kernel.params_unit_bytes();
+        let params_unit = dispatch.params_unit_bytes();
         let slice_unit = dispatch.kernel.slice_unit_bytes();
         let units = size(dispatch.piece_bytes / slice_unit);
         // A single row has no next one, which its stride need not reach.
@@ -113,6 +130,11 @@ impl GatherUniform {
             .wrapping_sub(rows_before.wrapping_mul(row_places));
         let [first_n, first_n_high] = low_and_high(blocks.first_n);
         let [low, high] = low_and_high(blocks.index_row_zero);
+        let (last_dim, last_dim_stride) = match dispatch.last_dim {
+            Some(row) => (size(row.len), size(row.bytes / params_unit)),
+            None => (u32::MAX, 0),
+        };
+        let quantized = dispatch.quantized.map(|of| Quantized::new(of, dispatch));
         Self {
             rows: grid_rows,
             units,
@@ -121,7 +143,10 @@ impl GatherUniform {
             slot_scale: slot_scale(units),
             lane_step: size(shares.lane_step),
             slice_workgroups: size(shares.slice_workgroups),
-            params_start: size(dispatch.params.start / params_unit),
+            params_start: match quantized {
+                Some(_) => 0,
+                None => size(dispatch.params.start / params_unit),
+            },
             output_start: size(dispatch.output.start / dispatch.kernel.output_unit_bytes()),
             indices_start: low_and_high(indices_start)[0],
             params_stride: stride(dispatch.params_stride, dispatch.params_rows, params_unit),
@@ -140,6 +165,9 @@ impl GatherUniform {
             window_first_row: low_and_high(dispatch.window_first_row),
             // The rows of a dispatch have one high word.
             index_row_base: [low, high + first_n_high],
+            last_dim,
+            last_dim_stride,
+            quantized: quantized.unwrap_or(Quantized::zeroed()),
             fill: fill.words_from(dispatch.piece / u64::from(WORD_BYTES)),
             ..values
         }
@@ -190,6 +218,21 @@ impl GatherUniform {
             indices_start: size(index_places(indices, index_kind)),
             output_start: size(mask.start / u64::from(WORD_BYTES)),
             ..Self::of_index_rows(plan, index_kind)
+        }
+    }
+}
+
+impl Quantized {
+    fn new(numbers: BlockQuantized, dispatch: &Dispatch) -> Self {
+        let [scales, zero_points] = dispatch.beside;
+        Self {
+            params_start: size(dispatch.params.start),
+            scales_start: size(scales.start),
+            zero_points_start: size(zero_points.start),
+            scale_bytes: size(numbers.scale_kind().bytes()),
+            are_scales_bf16: u32::from(numbers.scale_kind() == ScaleKind::Bf16),
+            zero_point: numbers.zero_point().map_or(u32::MAX, u32::from),
+            flipped: numbers.flipped().into(),
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::ops::RangeInclusive;
 
 use super::GatherPlan;
-use crate::encoding::Encoding;
+use crate::encoding::{Encoded, Encoding, Parts};
 use crate::error::{Operand, RunError};
 
 impl GatherPlan {
@@ -19,16 +19,40 @@ impl GatherPlan {
     pub(crate) fn check_encoded_lengths(
         &self,
         encoding: Encoding,
-        params: usize,
+        params: &Encoded<usize>,
         indices: usize,
     ) -> Result<(), RunError> {
-        encoding.check(self)?;
-        let dims = self.dims();
-        let params_bytes = encoding.bytes_of(dims.params_len());
-        let with_gap = encoding.bytes_of(dims.params_len_with_gap());
-        check_byte_len(Operand::Params, params_bytes..=with_gap, params)?;
-        let indices_len = dims.indices_len();
+        self.check_encoded_bytes(encoding, params)?;
+        let indices_len = self.dims().indices_len();
         check_len(Operand::Indices, indices_len..=indices_len, indices)
+    }
+
+    /// Checks the bytes of encoded params: of their rows, their scales and their zero points. Those that the encoding does not
+    /// have must not be given.
+    pub(crate) fn check_encoded_bytes(
+        &self,
+        encoding: Encoding,
+        params: &Encoded<usize>,
+    ) -> Result<(), RunError> {
+        let parts = encoding.parts(self)?;
+        let dims = self.dims();
+        let [len, with_gap] = [dims.params_len(), dims.params_len_with_gap()];
+        let check = |operand, parts: Parts, found| {
+            let expected = parts.bytes_of(len)..=parts.bytes_of(with_gap);
+            check_byte_len(operand, expected, found)
+        };
+        check(Operand::Params, parts, params.rows)?;
+        for (operand, found) in [
+            (Operand::Scales, params.scales),
+            (Operand::ZeroPoints, params.zero_points),
+        ] {
+            check(
+                operand,
+                parts.beside(Some(encoding), operand),
+                found.unwrap_or(0),
+            )?;
+        }
+        Ok(())
     }
 
     pub(crate) fn check_output_length(&self, output: usize) -> Result<(), RunError> {

@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use wgpu_gather::{BadIndices, Encoding, Gather, GatherPlan, IndexKind};
+use wgpu_gather::{BadIndices, Encoded, Encoding, Gather, GatherPlan, IndexKind};
 
 use crate::oracle::{Case, Op};
 use crate::samples::{Sample, pattern};
@@ -19,33 +19,29 @@ pub struct Recorded {
 
 impl Recorded {
     pub fn of(encoding: Encoding) -> Self {
-        let array = |part: &str| {
-            let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/data/encoded");
-            let name = encoding.to_string().to_lowercase();
-            let bytes = std::fs::read(folder.join(format!("{name}_{part}.npy"))).unwrap();
-            // A version, the length of the header, the header, the elements.
-            let start = 10 + usize::from(u16::from_le_bytes([bytes[8], bytes[9]]));
-            let header = String::from_utf8(bytes[10..start].to_vec()).unwrap();
-            (header, bytes[start..].to_vec())
-        };
-        let (rows_header, rows) = array("rows");
-        let (values_header, values) = array("values");
+        let (rows_header, rows) = array(encoding, "rows");
+        let (values_header, values) = array(encoding, "values");
         assert!(rows_header.contains("'|u1'") && values_header.contains("'<u4'"));
         let values: Vec<u32> = bytemuck::pod_collect_to_vec(&values);
-        let block = [encoding.block_bytes(), encoding.block_len()];
-        let [block_bytes, block_len] = block.map(|number| usize::try_from(number).unwrap());
-        assert_eq!(rows.len() / block_bytes * block_len, values.len());
         let (_, shape) = values_header.split_once("'shape': (").unwrap();
         let (row_count, _) = shape.split_once(',').unwrap();
         let row_count = row_count.parse().unwrap();
         let shape = [row_count, values.len() / row_count];
         assert!(row_count >= 200);
+        let row_bytes = encoding.row_bytes(shape[1] as u64).unwrap();
+        assert_eq!(rows.len() as u64, shape[0] as u64 * row_bytes);
         Self {
             encoding,
             rows,
             values,
             shape,
         }
+    }
+
+    /// Another array of words that is recorded of the rows.
+    pub fn array(&self, part: &str) -> Vec<u32> {
+        let (_, words) = array(self.encoding, part);
+        bytemuck::pod_collect_to_vec(&words)
     }
 
     /// Indices that put all rows in another order, and the plan of their gather.
@@ -79,6 +75,17 @@ impl Recorded {
     }
 }
 
+/// The header and the elements of an array of tests/data/encoded.
+fn array(encoding: Encoding, part: &str) -> (String, Vec<u8>) {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/data/encoded");
+    let name = encoding.to_string().to_lowercase();
+    let bytes = std::fs::read(folder.join(format!("{name}_{part}.npy"))).unwrap();
+    // A version, the length of the header, the header, the elements.
+    let start = 10 + usize::from(u16::from_le_bytes([bytes[8], bytes[9]]));
+    let header = String::from_utf8(bytes[10..start].to_vec()).unwrap();
+    (header, bytes[start..].to_vec())
+}
+
 impl Case {
     /// This case with a row of `len` elements in place of each element of params. `None` for gather_elements, which would
     /// select among them, and for a default axis that counts dims from the end.
@@ -105,30 +112,37 @@ impl Case {
         })
     }
 
-    /// The samples of this case with a block in place of each element of params; none for a case that cannot be so.
+    /// The samples of this case with a block, or a short row, in place of each element of params; none for a case that cannot be
+    /// so.
     pub fn encoded_samples(
         &self,
         encoding: Encoding,
         index_kinds: &[IndexKind],
         policies: &[BadIndices],
     ) -> Vec<Sample> {
-        let block_len = usize::try_from(encoding.block_len()).unwrap();
-        let block_bytes = usize::try_from(encoding.block_bytes()).unwrap();
-        let Some(case) = self.with_rows(block_len) else {
+        let row_len = row_len(encoding);
+        let Some(case) = self.with_rows(row_len) else {
             return Vec::new();
         };
-        let blocks: usize = self.params_shape.iter().product();
+        let rows: usize = self.params_shape.iter().product();
         // Scales are finite: a NaN of a product may have any payload.
-        let params: Vec<u8> = pattern(blocks * block_bytes)
-            .iter()
-            .map(|byte| byte & 0xbf)
-            .collect();
-        let values = Gather::new().plan(&[blocks, block_len], &[blocks]).unwrap();
-        let every = (0..blocks as u64).collect::<Vec<_>>();
-        let values = values.run_decoded(encoding, &params, &every).unwrap();
+        let finite = |bytes: usize, mask: [u8; 2]| -> Vec<u8> {
+            let bytes = pattern(bytes).into_iter().enumerate();
+            bytes.map(|(at, byte)| byte & mask[at % 2]).collect()
+        };
+        let [of_params, of_scales, of_zero_points] = row_bytes(encoding, row_len as u64);
+        let params = finite(rows * of_params, [0xbf; 2]);
+        let beside = [
+            finite(rows * of_scales, [0x7f, 0xbf]),
+            pattern(rows * of_zero_points),
+        ];
+        let plan = Gather::new().plan(&[rows, row_len], &[rows]).unwrap();
+        let every = (0..rows as u64).collect::<Vec<_>>();
+        let values = plan.run_decoded(encoding, encoded(&params, &beside), &every);
+        let values = values.unwrap();
         let slice = |at: Option<usize>, fill: f32| match at {
-            Some(at) => values[at * block_len..][..block_len].to_vec(),
-            None => vec![fill; block_len],
+            Some(at) => values[at * row_len..][..row_len].to_vec(),
+            None => vec![fill; row_len],
         };
         let mut samples = Vec::new();
         for &policy in policies {
@@ -145,6 +159,7 @@ impl Case {
                     plan: case.plan(policy).expect("a valid case"),
                     encoding: Some(encoding),
                     params: params.clone(),
+                    beside: beside.clone(),
                     output: if fills { filled.clone() } else { zeros.clone() },
                     fill: if fills {
                         (-1.5_f32).to_le_bytes().to_vec()
@@ -159,5 +174,72 @@ impl Case {
             }
         }
         samples
+    }
+}
+
+/// The values of a row that the samples put in place of an element: a block, or some values that fill no unit or no block.
+pub fn row_len(encoding: Encoding) -> usize {
+    match encoding {
+        Encoding::RowWise8 => 4,
+        Encoding::RowWise4 => 6,
+        Encoding::BlockQuantized(quantized) => usize::try_from(quantized.block_len()).unwrap() + 8,
+        _ => usize::try_from(encoding.block_len()).unwrap(),
+    }
+}
+
+/// The bytes of a row of so many values: in params, in scales and in zero points.
+pub(crate) fn row_bytes(encoding: Encoding, len: u64) -> [usize; 3] {
+    let of_params = encoding.row_bytes(len).expect("whole blocks");
+    let [of_scales, of_zero_points] = match encoding {
+        Encoding::BlockQuantized(of) => {
+            [of.scale_bytes(len), of.zero_point_bytes(len).unwrap_or(0)]
+        }
+        _ => [0, 0],
+    };
+    [of_params, of_scales, of_zero_points].map(|bytes| usize::try_from(bytes).unwrap())
+}
+
+/// Params with scales and zero points, which are empty if there are none.
+pub fn encoded<'a>(params: &'a [u8], beside: &'a [Vec<u8>; 2]) -> Encoded<&'a [u8]> {
+    let mut encoded = Encoded::new(params);
+    if !beside[0].is_empty() {
+        encoded = encoded.scales(&beside[0]);
+    }
+    if !beside[1].is_empty() {
+        encoded = encoded.zero_points(&beside[1]);
+    }
+    encoded
+}
+
+impl Sample {
+    /// Elements, or the values of a part of encoded params that is not cut.
+    pub fn part_len(&self) -> u64 {
+        match self.encoding {
+            None => 1,
+            Some(Encoding::RowWise8 | Encoding::RowWise4 | Encoding::BlockQuantized(_)) => {
+                *self.case.params_shape.last().expect("rows") as u64
+            }
+            Some(encoding) => encoding.block_len(),
+        }
+    }
+
+    pub fn encoded(&self) -> Encoded<&[u8]> {
+        encoded(&self.params, &self.beside)
+    }
+
+    /// This sample with other bytes of params, scales and zero points: each made of the bytes here, and of those of slices of so
+    /// many elements.
+    pub fn with_operands(&self, slice_len: u64, make: impl Fn(&[u8], usize) -> Vec<u8>) -> Self {
+        let part = match self.encoding {
+            Some(encoding) => row_bytes(encoding, self.part_len()),
+            None => [self.element_bytes, 0, 0],
+        };
+        let parts = usize::try_from(slice_len / self.part_len()).unwrap();
+        let [scales, zero_points] = [0, 1].map(|at| make(&self.beside[at], parts * part[1 + at]));
+        Self {
+            params: make(&self.params, parts * part[0]),
+            beside: [scales, zero_points],
+            ..self.clone()
+        }
     }
 }

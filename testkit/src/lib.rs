@@ -20,6 +20,8 @@ pub mod device;
 pub mod driver;
 pub mod element_types;
 pub mod encoded;
+#[cfg(feature = "gpu")]
+pub mod encoded_tensors;
 mod examples;
 mod gaps;
 pub mod indices;
@@ -29,6 +31,7 @@ pub mod log;
 pub mod on_gpu;
 mod op;
 pub mod oracle;
+pub mod quantized;
 #[cfg(not(target_arch = "wasm32"))]
 pub mod ran;
 #[cfg(not(target_arch = "wasm32"))]

@@ -1,11 +1,12 @@
 //! A runner that gathers on any GPU.
 
 use wgpu_gather::{
-    BadIndices, Encoding, GatherIndex, GatherPlan, GatherRequest, Gpu, GpuError, RunError,
+    BadIndices, Encoded, Encoding, GatherIndex, GatherPlan, GatherRequest, Gpu, GpuError, RunError,
 };
 
+use super::encoded_tensors::EncodedTensors;
 use super::samples::{Element, Runner};
-use super::waits::{encoded_shape, params_shape};
+use super::waits::params_shape;
 
 /// Gathers by a request that is awaited if `awaits` is set, and waited for if not.
 pub struct OnGpu<'a> {
@@ -48,11 +49,12 @@ impl Runner for OnGpu<'_> {
         &self,
         plan: &GatherPlan,
         encoding: Encoding,
-        params: &[u8],
+        params: Encoded<&[u8]>,
         indices: &[I],
     ) -> Result<Vec<f32>, RunError> {
-        let shape = encoded_shape(plan, encoding, params.len());
-        let table = self.gpu.upload(params, &shape).unwrap();
-        self.output(self.gpu.gather_decoded(plan, encoding, &table, indices))
+        let upload = |bytes: &[u8], shape: &[usize]| self.gpu.upload(bytes, shape).unwrap();
+        let tensors = EncodedTensors::new(plan, encoding, params, upload);
+        let request = (self.gpu).gather_decoded(plan, encoding, tensors.params(), indices);
+        self.output(request)
     }
 }

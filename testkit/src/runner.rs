@@ -3,7 +3,7 @@
 use std::fmt;
 
 use bytemuck::{CheckedBitPattern, NoUninit, Zeroable};
-use wgpu_gather::{BadIndices, Encoding, GatherIndex, GatherPlan, IndexKind, RunError};
+use wgpu_gather::{BadIndices, Encoded, Encoding, GatherIndex, GatherPlan, IndexKind, RunError};
 
 use super::indices::Hash;
 use super::sizes::output_slices;
@@ -35,7 +35,7 @@ pub trait Runner {
         &self,
         plan: &GatherPlan,
         encoding: Encoding,
-        params: &[u8],
+        params: Encoded<&[u8]>,
         indices: &[I],
     ) -> Result<Vec<f32>, RunError>;
 }
@@ -61,7 +61,7 @@ impl Runner for Cpu {
         &self,
         plan: &GatherPlan,
         encoding: Encoding,
-        params: &[u8],
+        params: Encoded<&[u8]>,
         indices: &[I],
     ) -> Result<Vec<f32>, RunError> {
         let result = plan.run_decoded(encoding, params, indices);

@@ -26,6 +26,8 @@ pub struct Sample {
     /// The encoding of params, which are else elements.
     pub encoding: Option<Encoding>,
     pub params: Vec<u8>,
+    /// The bytes of scales and of zero points; empty if there are none.
+    pub beside: [Vec<u8>; 2],
     pub indices: Vec<u8>,
     /// The expected output, with zeros or the fill in the slices of bad rows.
     pub output: Vec<u8>,
@@ -130,6 +132,7 @@ impl Case {
                         index_kind,
                         encoding: None,
                         params: params.clone(),
+                        beside: Default::default(),
                         indices: index_bytes(index_kind, &self.indices),
                         output: replaced.as_ref().unwrap_or(&output).clone(),
                         fill: Vec::new(),
@@ -165,15 +168,6 @@ impl Sample {
         }
     }
 
-    /// The bytes of so many elements of params.
-    pub fn params_bytes(&self, elements: u64) -> usize {
-        let bytes = match self.encoding {
-            Some(encoding) => encoding.row_bytes(elements).expect("whole blocks"),
-            None => elements * self.element_bytes as u64,
-        };
-        usize::try_from(bytes).expect("in memory")
-    }
-
     /// This sample with a fill in the slices of bad rows.
     pub fn filled(&self) -> Self {
         assert_eq!(self.plan.bad_indices(), BadIndices::Fill);
@@ -198,18 +192,20 @@ impl Sample {
     #[track_caller]
     pub fn check_shards(&self, runner: &impl Runner, hash: &mut Hash) {
         let rows = usize::try_from(self.plan.row_count()).expect("rows in memory");
-        let row_bytes = self.params_bytes(self.plan.slice_len());
         let (a, b) = (hash.below(rows + 1), hash.below(rows + 1));
         let mut whole = Ok(vec![0; self.output.len()]);
         for held in [0..a.min(b), a.min(b)..a.max(b), a.max(b)..rows] {
-            // `chunks_exact` takes no 0, the size of a block of empty params.
-            let parts = self.params.chunks_exact((rows * row_bytes).max(1));
-            let params = parts.flat_map(|part| &part[held.start * row_bytes..held.end * row_bytes]);
+            let held_bytes = |bytes: &[u8], row_bytes: usize| -> Vec<u8> {
+                // `chunks_exact` takes no 0, the size of a block of empty params.
+                let blocks = bytes.chunks_exact((rows * row_bytes).max(1));
+                let held =
+                    |block: &[u8]| block[held.start * row_bytes..held.end * row_bytes].to_vec();
+                blocks.flat_map(held).collect()
+            };
             let shard = self.plan.shard(held.start as u64..held.end as u64);
             let sample = Self {
                 plan: shard.expect("rows of params"),
-                params: params.copied().collect(),
-                ..self.clone()
+                ..self.with_operands(self.plan.slice_len(), held_bytes)
             };
             whole = match (whole, sample.found(runner)) {
                 (Ok(whole), Ok(found)) => {
@@ -251,7 +247,7 @@ impl Sample {
     fn found<V: Runner>(&self, runner: &V) -> Result<Vec<u8>, String> {
         if let Some(encoding) = self.encoding {
             let result = of_index_type!(self.index_kind, I => {
-                runner.gather_decoded(&self.plan, encoding, &self.params, &self.indices_as::<I>())
+                runner.gather_decoded(&self.plan, encoding, self.encoded(), &self.indices_as::<I>())
             });
             return result
                 .map(|output| bytes_of(&output).to_vec())

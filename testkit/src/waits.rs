@@ -1,6 +1,6 @@
 //! Results that come back from a GPU. A call blocks this thread or, on wasm, where no thread may block, is awaited.
 
-use wgpu_gather::{Encoding, GatherElement, GatherIndex, GatherPlan, Gpu, GpuError, Tensor};
+use wgpu_gather::{GatherElement, GatherIndex, GatherPlan, Gpu, GpuError, Tensor};
 
 pub async fn gather<T: GatherElement, I: GatherIndex>(
     gpu: &Gpu,
@@ -28,19 +28,6 @@ pub fn params_shape(plan: &GatherPlan, len: usize) -> Vec<usize> {
     let shape = plan.params_shape();
     match shape.iter().product::<usize>() == len {
         true => shape.to_vec(),
-        false => vec![len],
-    }
-}
-
-/// As [`params_shape`], of `len` bytes of encoded params, whose last dim is the bytes of a row.
-pub fn encoded_shape(plan: &GatherPlan, encoding: Encoding, len: usize) -> Vec<usize> {
-    let mut shape = plan.params_shape().to_vec();
-    if let Some(last) = shape.last_mut() {
-        let row_bytes = encoding.row_bytes(*last as u64).expect("whole blocks");
-        *last = usize::try_from(row_bytes).expect("in memory");
-    }
-    match shape.iter().product::<usize>() == len {
-        true => shape,
         false => vec![len],
     }
 }

@@ -1,6 +1,7 @@
 //! One dispatch of a cut: its rows, its kernel, and the bytes of each operand that it binds.
 
 use super::{Cut, Tile};
+use crate::encoding::{BlockQuantized, Encoding, Parts};
 use crate::gpu::bound::BoundRange;
 use crate::gpu::find_rows::FindRows;
 use crate::gpu::kernel::{Choice, Kernel, Sizes};
@@ -41,11 +42,24 @@ pub(crate) struct Dispatch {
     pub(crate) params: BoundRange,
     pub(crate) indices: BoundRange,
     pub(crate) output: BoundRange,
+    /// The rows of the last dim, if values of one share a scale or if scales lie beside params.
+    pub(crate) last_dim: Option<Parts>,
+    /// The numbers of quantised params, whose scales and zero points are bound.
+    pub(crate) quantized: Option<BlockQuantized>,
+    pub(crate) beside: [BoundRange; 2],
 }
 
 impl Dispatch {
     pub(crate) fn rows(&self) -> u64 {
         self.output_rows.1 - self.output_rows.0
+    }
+
+    /// Bytes of the unit in which starts and strides of params are counted.
+    pub(crate) fn params_unit_bytes(&self) -> u64 {
+        match (self.quantized, self.last_dim) {
+            (Some(_), Some(row)) => row.bytes,
+            _ => self.kernel.params_unit_bytes(),
+        }
     }
 
     /// True if params or indices has no bytes.
@@ -148,7 +162,7 @@ impl Cut<'_> {
                 && dims.held_rows == dims.row_count,
             bytes: self.bytes_of(tile),
             has_gaps: self.params_stride.max(self.output_stride) > self.slice_bytes,
-            encoding: self.encoding,
+            encoding: self.encoding.map(Encoding::of_pipeline),
             alignment: self.slice_alignment(),
             fill_words: self.fill_words,
             indices_start: self.index_row_start(first_index_row),
@@ -246,6 +260,10 @@ impl Cut<'_> {
             );
             (held.shard, slices)
         };
+        let beside = self.beside.map(|beside| match self.dims.held_rows {
+            0 => BoundRange::default(),
+            _ => bound(self.bytes_beside(beside, tile.params_rows, piece..piece + piece_bytes)),
+        });
         let (first_index_row, end_index_row) = blocks.index_rows;
         let indices =
             bound(self.index_row_start(first_index_row)..self.index_row_start(end_index_row));
@@ -291,6 +309,9 @@ impl Cut<'_> {
             params,
             indices,
             output,
+            last_dim: (self.encoding).and_then(|of| of.has_whole_rows().then_some(self.parts)),
+            quantized: self.encoding.and_then(Encoding::block_quantized),
+            beside,
         }
     }
 }

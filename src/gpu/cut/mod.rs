@@ -17,6 +17,8 @@ mod pieces;
 mod shards;
 mod tiles;
 
+use std::ops::Range;
+
 pub(crate) use self::dispatch::Dispatch;
 pub(crate) use self::shards::Shard;
 use self::shards::Shards;
@@ -24,8 +26,9 @@ use super::bound::{alignment, binding_bytes, common_alignment};
 use super::find_rows::FindRows;
 use super::kernel::{Unit, WORKGROUP_SIZE, check_element_dims};
 use crate::element::ElementTypes;
-use crate::encoding::{Encoding, VALUE_BYTES};
-use crate::error::GatherError;
+use crate::encoding::{Encoding, Parts, VALUE_BYTES};
+use crate::error::{GatherError, Operand};
+use crate::plan::dims::spanned;
 use crate::plan::{GatherDims, GatherPlan};
 
 /// The most invocations of a dispatch, and the most rows from the start of its first block: the shader numbers both in
@@ -41,6 +44,8 @@ pub(crate) struct PlacedGather<'a> {
     pub(crate) shards: Vec<Shard>,
     pub(crate) indices_start: u64,
     pub(crate) output_start: u64,
+    /// The starts of scales and of zero points.
+    pub(crate) beside_starts: [u64; 2],
     /// The number of words after which the fill repeats.
     pub(crate) fill_words: u32,
     /// True if only the device knows the number of index rows. Each dispatch is then of one block, and none is packed.
@@ -57,10 +62,21 @@ impl<'a> PlacedGather<'a> {
             shards: vec![Shard { rows, start: 0 }],
             indices_start: 0,
             output_start: 0,
+            beside_starts: [0; 2],
             fill_words: 1,
             is_indirect: false,
         }
     }
+}
+
+/// Operands beside params, with bytes for each part of it. Windows of them have the rows that windows of params have.
+pub(crate) const BESIDE: [Operand; 2] = [Operand::Scales, Operand::ZeroPoints];
+
+/// An operand beside params: the bytes from an aligned offset to its start, and its parts.
+#[derive(Debug, Clone, Copy)]
+struct Beside {
+    start: u64,
+    parts: Parts,
 }
 
 /// A gather in bytes, and the limits on the bytes and the workgroups of one dispatch.
@@ -75,6 +91,10 @@ pub(crate) struct Cut<'a> {
     output_start: u64,
     /// The encoding of params, if the gather decodes it.
     encoding: Option<Encoding>,
+    /// The parts of params that are not cut.
+    parts: Parts,
+    /// Scales and zero points; without bytes if there are none.
+    beside: [Beside; 2],
     /// Bytes of a slice in the output. In params a slice has as many, unless it is encoded.
     slice_bytes: u64,
     /// Bytes from one params row to the next, and from one output row to the next.
@@ -116,18 +136,19 @@ impl<'a> Cut<'a> {
             shards,
             indices_start,
             output_start,
+            beside_starts,
             fill_words,
             is_indirect,
         } = gather;
-        types.check_blocks(plan)?;
+        let parts = types.parts(plan)?;
         let dims = plan.dims();
         let in_bytes = |elements: u64| elements.saturating_mul(types.element_bytes);
         let slice_bytes = in_bytes(dims.slice_len);
         let output_stride = in_bytes(dims.output_stride);
-        let params_stride = types.params_bytes(dims.params_stride);
+        let params_stride = parts.bytes_of(dims.params_stride);
         let alignment = alignment(limits);
         let starts = shards.iter().map(|shard| shard.start);
-        let params_slice = types.params_bytes(dims.slice_len);
+        let params_slice = parts.bytes_of(dims.slice_len);
         let params_offsets = starts.chain([params_stride, params_slice]);
         let params_alignment = common_alignment(params_offsets, alignment);
         let output_offsets = [output_start, output_stride, slice_bytes];
@@ -143,6 +164,11 @@ impl<'a> Cut<'a> {
             indices_start,
             output_start,
             encoding: types.encoding,
+            parts,
+            beside: [0, 1].map(|operand| Beside {
+                start: beside_starts[operand],
+                parts: parts.beside(types.encoding, BESIDE[operand]),
+            }),
             slice_bytes,
             params_stride,
             output_stride,
@@ -192,17 +218,41 @@ impl<'a> Cut<'a> {
     /// A power of two of bytes: the offsets of all slices that decide the unit are multiples of it.
     fn slice_alignment(&self) -> u64 {
         match self.encoding {
+            // A slice of several rows of the last dim is decoded value by value.
+            Some(encoding)
+                if encoding.has_whole_rows() && self.slice_bytes != self.part_bytes() =>
+            {
+                self.output_alignment.min(VALUE_BYTES)
+            }
             Some(_) => self.output_alignment,
             None => self.output_alignment.min(self.params_alignment),
         }
     }
 
+    /// Bytes of a part of encoded params in the output.
+    fn part_bytes(&self) -> u64 {
+        self.parts.len.saturating_mul(VALUE_BYTES)
+    }
+
     /// The bytes that params has for some bytes of a slice in the output.
     fn in_params(&self, output_bytes: u64) -> u64 {
         match self.encoding {
-            Some(encoding) => encoding.bytes_of(output_bytes / VALUE_BYTES),
+            Some(_) => self.parts.bytes_of(output_bytes / VALUE_BYTES),
             None => output_bytes,
         }
+    }
+
+    /// The bytes of `beside` for some params rows from params row `row` on, or for a piece of them: from an aligned offset on.
+    fn bytes_beside(
+        &self,
+        beside: Beside,
+        (row, row_end): (u64, u64),
+        piece: Range<u64>,
+    ) -> Range<u64> {
+        let in_beside = |bytes: u64| beside.parts.bytes_of(bytes / VALUE_BYTES);
+        let stride = beside.parts.bytes_of(self.dims.params_stride);
+        let first = beside.start + row * stride + in_beside(piece.start);
+        first..first + spanned(row_end - row, stride, in_beside(piece.end - piece.start))
     }
 
     fn is_whole(&self) -> bool {

@@ -1,7 +1,7 @@
 //! The bytes of a piece of a slice within a device's limits, and the least limits that a cut needs.
 
 use super::Cut;
-use crate::encoding::{Encoding, VALUE_BYTES};
+use crate::encoding::VALUE_BYTES;
 use crate::error::GatherError;
 use crate::gpu::bound::common_alignment;
 use crate::gpu::kernel::WORKGROUP_SIZE;
@@ -20,12 +20,17 @@ impl Cut<'_> {
         let most_piece = self.most_piece_bytes();
         let step = self.piece_step();
         let [params_before, output_before] = self.most_before_piece();
-        let least_piece = (output_before + step).max(params_before + self.in_params(step));
+        let in_beside = self.in_beside(step).map(|bytes| (self.alignment, bytes));
+        let parts = [(output_before, step), (params_before, self.in_params(step))];
+        let parts: Vec<_> = parts.into_iter().chain(in_beside).collect();
+        let least_piece = parts.iter().fold(0, |most: u64, &(before, bytes)| {
+            most.max(bytes.saturating_add(before))
+        });
         let least_piece = slices.min(least_piece);
         for (name, expected, found) in [
             (
                 "max_compute_workgroups_per_dimension",
-                1,
+                self.least_grid_width(step),
                 self.max_grid_width,
             ),
             (
@@ -48,15 +53,36 @@ impl Cut<'_> {
         let held = |before: u64, step_bytes: u64| {
             self.binding_bytes.saturating_sub(before) / step_bytes * step
         };
-        let in_params = held(params_before, self.in_params(step));
-        let in_output = held(output_before, step);
-        Ok(in_params.min(in_output).min(most_piece / step * step))
+        let pieces = parts.into_iter().map(|(before, bytes)| held(before, bytes));
+        Ok(pieces.fold(most_piece / step * step, u64::min))
+    }
+
+    /// The width of the least grid with a lane for each word of a step.
+    fn least_grid_width(&self, step: u64) -> u64 {
+        let workgroups = step
+            .min(self.slice_bytes)
+            .div_ceil(u64::from(WORKGROUP_SIZE * WORD_BYTES));
+        match workgroups.isqrt() {
+            width if width * width == workgroups => width,
+            width => width + 1,
+        }
+    }
+
+    /// The bytes that each operand beside params has for some bytes of a slice in the output.
+    fn in_beside(&self, output_bytes: u64) -> impl Iterator<Item = u64> {
+        let bytes = self
+            .beside
+            .into_iter()
+            .map(move |beside| beside.parts.bytes_of(output_bytes / VALUE_BYTES));
+        bytes.filter(|&bytes| bytes > 0)
     }
 
     /// Pieces, except the last of a slice, have a multiple of this many bytes in the output.
     fn piece_step(&self) -> u64 {
-        let block = self.encoding.map_or(0, Encoding::block_len) * VALUE_BYTES;
-        PIECE_BYTES_STEP.max(block)
+        match self.encoding {
+            Some(_) => self.part_bytes() * PIECE_BYTES_STEP.div_ceil(self.part_bytes()),
+            None => PIECE_BYTES_STEP,
+        }
     }
 
     /// The most bytes from an aligned offset to a piece: in params, and in the output.
@@ -81,10 +107,19 @@ impl Cut<'_> {
         let (rows, stride) = (self.dims.output_rows(), self.output_stride);
         let output = self.output_start + spanned(rows, stride, self.slice_bytes);
         let whole = shards.fold(output, u64::max);
+        let rows = (0, self.dims.params_rows());
+        let beside = self
+            .beside
+            .map(|beside| self.bytes_beside(beside, rows, 0..self.slice_bytes));
+        let whole = beside
+            .iter()
+            .fold(whole, |whole, bytes| whole.max(bytes.end));
         let any = |slice: u64, alignment: u64| slice.saturating_add(self.alignment - alignment);
         let in_params = any(params_slice, self.params_alignment);
         let in_output = any(self.slice_bytes, self.output_alignment);
-        range_bytes(whole.min(in_params.max(in_output)))
+        let in_beside = self.in_beside(self.slice_bytes);
+        let in_beside = in_beside.map(|bytes| any(bytes, 1)).fold(0, u64::max);
+        range_bytes(whole.min(in_params.max(in_output).max(in_beside)))
     }
 
     /// The least bytes of a binding that holds either the indices whole, or any index row.

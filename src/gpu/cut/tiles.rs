@@ -1,5 +1,7 @@
 //! The tiles of a cut: chunks of the output, and the windows of params that each may need.
 
+use std::ops::Range;
+
 use super::{Cut, MAX_COUNT, Tile};
 use crate::gpu::find_rows::FindRows;
 use crate::gpu::kernel::{are_worth_workgroups, packed_rows};
@@ -153,7 +155,15 @@ impl Cut<'_> {
         let start =
             held.start + (row - held.first_row) * self.params_stride + self.in_params(piece);
         let slice_bytes = self.in_params(self.slice_bytes);
-        let rows = self.rows_in_binding(start, self.params_stride, slice_bytes);
+        let mut rows = self.rows_in_binding(start, self.params_stride, slice_bytes);
+        for beside in self.beside {
+            let Range { start, end } =
+                self.bytes_beside(beside, (row, row + 1), 0..self.slice_bytes);
+            if start < end {
+                let stride = beside.parts.bytes_of(self.dims.params_stride);
+                rows = rows.min(self.rows_in_binding(start, stride, end - start));
+            }
+        }
         let end = (row + rows).min(held.end_row);
         match end < held.end_row {
             true => {

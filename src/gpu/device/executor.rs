@@ -9,7 +9,7 @@ use super::owner::Owner;
 use super::request::{GatherRequest, Indices, gather, gather_bytes, gather_decoded};
 use super::tensor::Tensor;
 use crate::element::{ElementTypes, GatherElement};
-use crate::encoding::Encoding;
+use crate::encoding::{Encoded, Encoding};
 use crate::error::GpuError;
 use crate::index::GatherIndex;
 use crate::plan::{GatherPlan, ToPlan};
@@ -109,10 +109,10 @@ impl Executor {
         &'a self,
         plan: impl ToPlan<'a>,
         encoding: Encoding,
-        params: &'a Tensor<u8>,
+        params: impl Into<Encoded<&'a Tensor<u8>>>,
         indices: impl Into<Indices<'a, I>>,
     ) -> GatherRequest<'a, f32> {
-        gather_decoded(self.owner(), plan, encoding, params, &indices.into())
+        gather_decoded(self.owner(), plan, encoding, params.into(), &indices.into())
     }
 
     /// As [`Gpu::gather_bytes`].

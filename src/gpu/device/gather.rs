@@ -8,8 +8,9 @@ use super::owner::{Owner, Storage};
 use super::tensor::Tensor;
 use crate::cpu::{HostOperands, HostParams, with_values};
 use crate::element::{ElementTypes, GatherElement};
-use crate::encoding::Encoding;
-use crate::error::{GpuError, Operand, RunError};
+use crate::encoding::{Encoded, Encoding};
+use crate::error::{GpuError, Operand};
+use crate::gpu::cut::BESIDE;
 use crate::gpu::fill::Fill;
 use crate::gpu::types::OperandBytes;
 use crate::index::IndexValues;
@@ -37,22 +38,39 @@ pub struct UncheckedGather<'a, T> {
 #[derive(Clone, Copy)]
 pub(super) enum ParamsOperand<'a, T> {
     Elements(&'a Tensor<T>),
-    Encoded(&'a Tensor<u8>, Encoding),
+    Encoded(Encoded<&'a Tensor<u8>>, Encoding),
+}
+
+/// The buffers of params, of scales and of zero points.
+pub(super) struct ParamsBuffers<'a> {
+    pub(super) params: &'a wgpu::Buffer,
+    pub(super) beside: [Option<&'a wgpu::Buffer>; 2],
 }
 
 impl<'a, T> ParamsOperand<'a, T> {
-    fn len(&self) -> usize {
+    fn lens(&self) -> Encoded<usize> {
         match self {
-            Self::Elements(tensor) => tensor.len(),
-            Self::Encoded(tensor, _) => tensor.len(),
+            Self::Elements(tensor) => tensor.len().into(),
+            Self::Encoded(params, _) => params.map(|tensor| tensor.len()),
         }
     }
 
-    pub(super) fn on_gpu(&self, owner: &Arc<Owner>) -> Result<&'a wgpu::Buffer, GpuError> {
-        match self {
-            Self::Elements(tensor) => tensor.storage.on_gpu(Operand::Params, owner),
-            Self::Encoded(tensor, _) => tensor.storage.on_gpu(Operand::Params, owner),
-        }
+    pub(super) fn on_gpu(&self, owner: &Arc<Owner>) -> Result<ParamsBuffers<'a>, GpuError> {
+        let (params, beside) = match self {
+            Self::Elements(tensor) => (tensor.storage.on_gpu(Operand::Params, owner)?, [None; 2]),
+            Self::Encoded(params, _) => (
+                params.rows.storage.on_gpu(Operand::Params, owner)?,
+                [params.scales, params.zero_points],
+            ),
+        };
+        let [scales, zero_points] = [0, 1].map(|at| {
+            let tensor = beside[at];
+            tensor.map(|tensor: &Tensor<u8>| tensor.storage.on_gpu(BESIDE[at], owner))
+        });
+        Ok(ParamsBuffers {
+            params,
+            beside: [scales.transpose()?, zero_points.transpose()?],
+        })
     }
 
     fn on_host(&self) -> Result<HostParams<'a, T>, GpuError> {
@@ -60,8 +78,17 @@ impl<'a, T> ParamsOperand<'a, T> {
             Self::Elements(tensor) => {
                 HostParams::Elements(tensor.storage.on_host(Operand::Params)?)
             }
-            Self::Encoded(tensor, encoding) => {
-                HostParams::Encoded(tensor.storage.on_host(Operand::Params)?, *encoding)
+            Self::Encoded(params, encoding) => {
+                let on_host = |operand, tensor: Option<&'a Tensor<u8>>| {
+                    let bytes = tensor.map(|tensor| tensor.storage.on_host(operand));
+                    Ok::<_, GpuError>(bytes.transpose()?.map(Vec::as_slice))
+                };
+                let params = Encoded {
+                    rows: params.rows.storage.on_host(Operand::Params)?.as_slice(),
+                    scales: on_host(Operand::Scales, params.scales)?,
+                    zero_points: on_host(Operand::ZeroPoints, params.zero_points)?,
+                };
+                HostParams::Encoded(params, *encoding)
             }
         })
     }
@@ -106,15 +133,16 @@ impl<T: GatherElement> UncheckedGather<'_, T> {
         output: Option<usize>,
     ) -> Result<(&GatherPlan, OperandBytes), GpuError> {
         let plan = self.plan()?;
-        let (params, indices) = (self.params.len(), self.indices.len);
+        let (params, indices) = (self.params.lens(), self.indices.len);
         match (self.in_bytes, self.types.encoding) {
-            (false, None) => plan.check_lengths(params, indices)?,
-            (false, Some(encoding)) => plan.check_encoded_lengths(encoding, params, indices)?,
-            (true, _) => self.types.check_blocks(plan).map_err(RunError::from)?,
+            (false, None) => plan.check_lengths(params.rows, indices)?,
+            (false, Some(encoding)) => plan.check_encoded_lengths(encoding, &params, indices)?,
+            (true, Some(encoding)) => plan.check_encoded_bytes(encoding, &params)?,
+            (true, None) => {}
         }
-        let bytes = self.types.operand_bytes(plan.dims())?;
+        let bytes = self.types.operand_bytes(plan)?;
         if self.in_bytes {
-            bytes.check_lengths(params, indices)?;
+            bytes.check_lengths(params.rows, indices)?;
         }
         if let Some(mask) = mask {
             let rows = plan.index_row_count();

@@ -8,7 +8,7 @@ use super::owner::Owner;
 use super::request::{GatherRequest, Indices, gather, gather_bytes, gather_decoded};
 use super::tensor::Tensor;
 use crate::element::{ElementTypes, GatherElement};
-use crate::encoding::Encoding;
+use crate::encoding::{Encoded, Encoding};
 use crate::error::GpuError;
 use crate::gpu::gatherer::Gatherer;
 use crate::index::GatherIndex;
@@ -195,8 +195,8 @@ impl Gpu {
     }
 
     /// As [`gather`](Self::gather), but decodes `params`, a tensor of the bytes of encoded rows. Its shape is that of the
-    /// plan's params with the bytes of a row as the last dim: [`row_bytes`](Encoding::row_bytes) of the values. The output is
-    /// `f32`.
+    /// plan's params with the bytes of a row as the last dim: [`row_bytes`](Encoding::row_bytes) of the values. Scales and zero
+    /// points that lie apart are tensors of bytes of any shape, given as [`Encoded`]. The output is `f32`.
     ///
     /// # Errors
     ///
@@ -218,10 +218,16 @@ impl Gpu {
         &'a self,
         plan: impl ToPlan<'a>,
         encoding: Encoding,
-        params: &'a Tensor<u8>,
+        params: impl Into<Encoded<&'a Tensor<u8>>>,
         indices: impl Into<Indices<'a, I>>,
     ) -> GatherRequest<'a, f32> {
-        gather_decoded(Some(&self.owner), plan, encoding, params, &indices.into())
+        gather_decoded(
+            Some(&self.owner),
+            plan,
+            encoding,
+            params.into(),
+            &indices.into(),
+        )
     }
 
     /// As [`gather`](Self::gather), but on tensors of bytes, for types that are known only at run time: elements of

@@ -19,23 +19,23 @@ pub(super) fn planned<'a, I: GatherIndex>(
     if plan.needs_index_shape() && !indices.has_shape() {
         return Err(GpuError::MissingShape);
     }
-    let with_last = |shape: &[usize], of: [u64; 2]| {
+    let with_last = |shape: &[usize], of: &dyn Fn(u64) -> u64| {
         let mut shape = shape.to_vec();
         if let Some(last) = shape.last_mut() {
-            let [from, to] = of.map(|number| usize::try_from(number).expect("a small number"));
-            *last = (*last / from).saturating_mul(to);
+            *last = usize::try_from(of(*last as u64)).unwrap_or(usize::MAX);
         }
         shape
     };
     // The shape of encoded rows has bytes in its last dim, that of the plan values.
-    let block = encoding.map(|encoding| [encoding.block_bytes(), encoding.block_len()]);
-    let plan = match block {
-        Some(block) => plan.to_plan(&with_last(params_shape, block), &indices_shape)?,
+    let plan = match encoding {
+        Some(encoding) => {
+            let params_shape = with_last(params_shape, &|bytes| encoding.row_len(bytes));
+            let plan = plan.to_plan(&params_shape, &indices_shape)?;
+            encoding.parts(&plan).map_err(RunError::from)?;
+            plan
+        }
         None => plan.to_plan(params_shape, &indices_shape)?,
     };
-    if let Some(encoding) = encoding {
-        encoding.check(&plan).map_err(RunError::from)?;
-    }
     let check = |operand, expected: &[usize], found: &[usize]| match expected == found {
         true => Ok(()),
         false => Err(GpuError::PlanShape {
@@ -46,8 +46,10 @@ pub(super) fn planned<'a, I: GatherIndex>(
     };
     // Params of a shard, or with gaps between its rows, has a shape of its own.
     if plan.params_are_whole() {
-        let expected = match block {
-            Some([bytes, len]) => &with_last(&plan.params_shape, [len, bytes]),
+        let expected = match encoding {
+            Some(encoding) => &with_last(&plan.params_shape, &|len| {
+                encoding.row_bytes(len).unwrap_or(u64::MAX)
+            }),
             None => &plan.params_shape,
         };
         check(Operand::Params, expected, params_shape)?;

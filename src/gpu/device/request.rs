@@ -9,7 +9,7 @@ use super::planned::planned;
 use super::tensor::{Tensor, check_shape};
 use super::waiting::{Request, boxed};
 use crate::element::{ElementTypes, GatherElement};
-use crate::encoding::Encoding;
+use crate::encoding::{Encoded, Encoding};
 use crate::error::{GpuError, Operand};
 use crate::gpu::fill::Fill;
 use crate::index::{GatherIndex, IndexValues};
@@ -229,12 +229,12 @@ pub(super) fn gather_decoded<'a, I: GatherIndex>(
     owner: Option<&'a Arc<Owner>>,
     plan: impl ToPlan<'a>,
     encoding: Encoding,
-    params: &'a Tensor<u8>,
+    params: Encoded<&'a Tensor<u8>>,
     indices: &Indices<'a, I>,
 ) -> GatherRequest<'a, f32> {
     request(UncheckedGather {
         owner,
-        plan: planned(plan, params.shape(), Some(encoding), indices),
+        plan: planned(plan, params.rows.shape(), Some(encoding), indices),
         types: ElementTypes::encoded(encoding, I::KIND),
         in_bytes: false,
         params: ParamsOperand::Encoded(params, encoding),
@@ -259,7 +259,7 @@ pub(super) fn gather_bytes<'a>(
         types,
         in_bytes: true,
         params: match types.encoding {
-            Some(encoding) => ParamsOperand::Encoded(params, encoding),
+            Some(encoding) => ParamsOperand::Encoded(params.into(), encoding),
             None => ParamsOperand::Elements(params),
         },
         indices: IndexOperand {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::gather::UncheckedGather;
+use super::gather::{ParamsBuffers, UncheckedGather};
 use super::owner::{HostBuffers, Owner, Storage};
 use super::tensor::Tensor;
 use super::waiting::{Mapping, Wait, elements_of};
@@ -46,7 +46,7 @@ struct Started<'a> {
 struct OnGpu<'a> {
     plan: &'a GatherPlan,
     bytes: OperandBytes,
-    params: &'a wgpu::Buffer,
+    params: ParamsBuffers<'a>,
     /// `None` for a slice of the caller's.
     indices: Option<&'a wgpu::Buffer>,
     mask: Option<&'a wgpu::Buffer>,
@@ -222,9 +222,10 @@ impl<'a, T: GatherElement> UncheckedGather<'a, T> {
         let indices = staged.as_ref().map(|staged| &staged.buffer);
         let indices = indices.or(on_gpu.indices).expect("a slice or a tensor");
         let mut buffers = GatherBuffers::new(self.types)
-            .params(on_gpu.params.slice(..))
+            .params(on_gpu.params.params.slice(..))
             .indices(indices.slice(..))
             .output(output.slice(..));
+        buffers.beside = on_gpu.params.beside.map(|buffer| Some(buffer?.slice(..)));
         buffers.fill = self.fill;
         let reports = on_gpu.plan.bad_indices() == BadIndices::Error;
         let report = reports.then(|| owner.make_report()).transpose()?;

@@ -1,8 +1,9 @@
 //! Properties of operands that a prepared gather keeps when its buffers change.
 
 use crate::element::ElementTypes;
+use crate::encoding::Encoding;
 use crate::error::{GatherError, Operand};
-use crate::gpu::cut::Shard;
+use crate::gpu::cut::{BESIDE, Shard};
 use crate::gpu::fill::FillPattern;
 use crate::gpu::operands::Operands;
 
@@ -15,6 +16,8 @@ pub(super) struct Kept {
     indices_start: u64,
     output_start: u64,
     mask_start: Option<u64>,
+    /// Of scales and of zero points.
+    beside_starts: [Option<u64>; 2],
     has_report: bool,
     has_index_count: bool,
     /// True if operands that are read share buffers with those that are written: in the gather, and in the mask.
@@ -30,6 +33,7 @@ impl Kept {
             indices_start: operands.start(operands.indices),
             output_start: operands.start(operands.output),
             mask_start: operands.mask.map(|mask| operands.start(mask)),
+            beside_starts: (operands.beside).map(|range| Some(operands.start(range?))),
             has_report: operands.report.is_some(),
             has_index_count: operands.index_count.is_some(),
             are_shared: [operands.aliased, operands.mask_aliased],
@@ -78,6 +82,11 @@ impl Kept {
                 "the encoding of params".to_owned(),
                 (self.types.encoding).map_or_else(|| "none".to_owned(), |of| of.to_string()),
             ),
+            (
+                "the numbers of quantised params".to_owned(),
+                (self.types.encoding.and_then(Encoding::block_quantized))
+                    .map_or_else(|| "none".to_owned(), |of| format!("{of:?}")),
+            ),
             ("the words of the fill".to_owned(), fill.join(" ")),
             (
                 "the number of params shards".to_owned(),
@@ -100,6 +109,12 @@ impl Kept {
             given(Operand::Mask, self.mask_start.is_some()),
             start(Operand::Mask, self.mask_start.unwrap_or(0)),
         ]);
+        for (operand, beside) in BESIDE.into_iter().zip(self.beside_starts) {
+            properties.extend([
+                given(operand, beside.is_some()),
+                start(operand, beside.unwrap_or(0)),
+            ]);
+        }
         let of_mask = "a buffer that indices share with the mask";
         let of_gather = "a buffer that operands share with the output or the report";
         for (property, is_shared) in [of_gather, of_mask].into_iter().zip(self.are_shared) {

@@ -1,11 +1,15 @@
 //! Tests of gathers that decode params, in the interpreter: the output must be the CPU's, and each access in its binding.
 
 use super::addresses::{MOST, gather, run_types};
-use super::small_gathers::{WHOLE, blocks, limits, run_types_at};
+use super::encodings;
+use super::small_gathers::{WHOLE, limits, run_types_at};
+use crate::bad_indices::BadIndices;
 use crate::element::ElementTypes;
 use crate::encoding::Encoding;
+use crate::gpu::cut::{Cut, PlacedGather};
 use crate::gpu::kernel::{Kernel, Unit};
 use crate::index::IndexKind;
+use crate::{Gather, GatherPlan};
 
 /// Starts of params, of indices and of the output, and gaps after rows: blocks of params, and values of the output.
 const PLACES: [([u64; 3], [u64; 2]); 5] = [
@@ -16,30 +20,47 @@ const PLACES: [([u64; 3], [u64; 2]); 5] = [
     ([7, 3, 12], [0, 3]),
 ];
 
-/// Blocks of a slice, and half floats that fill no unit.
-fn slice_lens(encoding: Encoding) -> Vec<usize> {
+/// Shapes of slices: blocks, half floats that fill no unit, and several rows of the last dim that share no scale.
+fn slice_shapes(encoding: Encoding) -> Vec<Vec<usize>> {
     let block = usize::try_from(encoding.block_len()).expect("a small block");
-    match block {
-        1 => vec![1, 3, 8, 21],
-        _ => vec![block, 3 * block],
+    match (encoding.has_whole_rows(), block) {
+        (true, _) => vec![
+            vec![block],
+            vec![40],
+            vec![2, 4 * block],
+            vec![3, 20],
+            vec![2, 68],
+        ],
+        (false, 1) => vec![vec![1], vec![3], vec![8], vec![21]],
+        (false, _) => vec![vec![block], vec![3 * block]],
     }
+}
+
+/// A gather along axis 2 of params of shape `[batch, outer, rows, ...slice]`.
+fn blocks([batch, outer, rows]: [usize; 3], slice: &[usize], index_count: usize) -> GatherPlan {
+    let gather = Gather::new().batch_dims(1).axis(2);
+    let gather = gather.bad_indices(BadIndices::Fill);
+    let params_shape = [&[batch, outer, rows], slice].concat();
+    let plan = gather.plan(&params_shape, &[batch, index_count]);
+    plan.expect("a valid shape")
 }
 
 #[test]
 fn rows_of_each_encoding_are_decoded_at_any_start() {
     // Blocks of as many values, and of as many bytes modulo 4, are cut alike.
     let mut cut = Vec::new();
-    for &encoding in Encoding::ALL {
+    for encoding in encodings() {
         let geometry = (encoding.block_len(), encoding.block_bytes() % 4);
-        let cuts = !cut.contains(&geometry);
+        let cuts = encoding.has_whole_rows() || !cut.contains(&geometry);
         cut.push(geometry);
         let mut kernels = Vec::new();
-        for (number, slice_len) in slice_lens(encoding).into_iter().enumerate() {
+        for (number, slice) in slice_shapes(encoding).into_iter().enumerate() {
             for (place, (starts, gaps)) in PLACES.into_iter().enumerate() {
                 let (batch, outer) = [(1, 1), (2, 2)][(number + place) % 2];
-                let plan = blocks([batch, outer, 5, slice_len], 6);
-                let strides = [gaps[0] * encoding.block_len(), gaps[1]];
-                let [params, output] = strides.map(|gap| slice_len as u64 + gap);
+                let plan = blocks([batch, outer, 5], &slice, 6);
+                let part = encoding.parts(&plan).expect("whole parts").len;
+                let strides = [gaps[0] * part, gaps[1]];
+                let [params, output] = strides.map(|gap| plan.slice_len() + gap);
                 let plan = plan.with_params_stride(params);
                 let plan = plan.and_then(|plan| plan.with_output_stride(output));
                 let plan = plan.expect("strides above the slice");
@@ -65,6 +86,7 @@ fn rows_of_each_encoding_are_decoded_at_any_start() {
                 }
             }
         }
+        let encoding = encoding.of_pipeline();
         for unit in [Unit::FourDecoded(encoding), Unit::OneDecoded(encoding)] {
             assert!(kernels.contains(&Kernel::Rows(unit)), "{unit:?}");
         }
@@ -73,16 +95,20 @@ fn rows_of_each_encoding_are_decoded_at_any_start() {
 
 #[test]
 fn long_rows_and_their_pieces_are_decoded() {
-    for &encoding in Encoding::ALL {
+    for encoding in encodings() {
+        let of_pipeline = encoding.of_pipeline();
         for (start, unit) in [
-            (16, Unit::FourDecoded(encoding)),
-            (4, Unit::OneDecoded(encoding)),
+            (16, Unit::FourDecoded(of_pipeline)),
+            (4, Unit::OneDecoded(of_pipeline)),
         ] {
-            let plan = blocks([1, 2, 2, 1280], 3);
+            let mut plan = blocks([1, 2, 2], &[1280], 3);
             let types = ElementTypes::encoded(encoding, IndexKind::I32);
             let starts = [3, 0, start];
             let found = run_types_at(starts, plan.clone(), types, &[], &WHOLE);
             assert_eq!(found[0], Kernel::Long(unit));
+            if encoding.has_whole_rows() {
+                plan = blocks([1, 2, 2], &[20, 64], 3);
+            }
             for bytes in [1024 + 256, 2048 + 64] {
                 let found = run_types_at(starts, plan.clone(), types, &[], &limits(bytes, 256));
                 assert!(found.len() > 6, "{found:?}");
@@ -94,15 +120,22 @@ fn long_rows_and_their_pieces_are_decoded() {
 /// A device with one workgroup a dispatch has lanes for the values of the largest block, and no more.
 #[test]
 fn one_workgroup_decodes_a_block_at_once() {
-    for &encoding in Encoding::ALL {
+    for encoding in encodings() {
         for start in [0, 4] {
             let one_workgroup = wgpu::Limits {
                 max_compute_workgroups_per_dimension: 1,
                 ..limits(4096, 256)
             };
             let types = ElementTypes::encoded(encoding, IndexKind::I32);
-            for slice_len in [256, 512] {
-                let plan = blocks([1, 2, 3, slice_len], 2);
+            for slice in [&[256][..], &[512], &[2, 256]] {
+                let plan = blocks([1, 2, 3], slice, 2);
+                if encoding.has_whole_rows() && slice == [512] {
+                    let gather = PlacedGather::aligned(&plan, types);
+                    let refused = Cut::new(gather, &one_workgroup).expect_err("too few lanes");
+                    let text = "device limit max_compute_workgroups_per_dimension must be at least 2, found 1";
+                    assert_eq!(refused.to_string(), text);
+                    continue;
+                }
                 run_types_at([1, 0, start], plan, types, &[], &one_workgroup);
             }
         }
@@ -111,24 +144,28 @@ fn one_workgroup_decodes_a_block_at_once() {
 
 #[test]
 fn four_rows_are_decoded() {
-    for &encoding in Encoding::ALL {
+    for encoding in encodings() {
         let slice_len = usize::try_from(encoding.block_len())
             .expect("a small block")
             .max(4);
         let plan = gather(&[7, slice_len], &[(1 << 19) / slice_len]);
         let types = ElementTypes::encoded(encoding, IndexKind::I32);
         let found = run_types_at([5, 0, 0], plan, types, &[], &wgpu::Limits::default());
-        assert_eq!(found, [Kernel::FourRows(Unit::FourDecoded(encoding))]);
+        let unit = Unit::FourDecoded(encoding.of_pipeline());
+        assert_eq!(found, [Kernel::FourRows(unit)]);
     }
 }
 
 #[test]
 fn encoded_params_that_end_near_4_gib_are_decoded() {
-    for &encoding in Encoding::ALL {
-        let len = encoding.block_len().max(4);
+    for encoding in encodings() {
+        let len = match encoding.has_whole_rows() {
+            true => 64,
+            false => encoding.block_len().max(4),
+        };
         let row_bytes = encoding.row_bytes(len).expect("whole blocks");
         let rows = usize::try_from(MOST / row_bytes).expect("64 bits");
-        let len = usize::try_from(len).expect("a small block");
+        let len = usize::try_from(len).expect("a short row");
         for (kind, count) in [(IndexKind::I32, 40), (IndexKind::I64, (1 << 19) / len)] {
             let types = ElementTypes::encoded(encoding, kind);
             let found = run_types(&gather(&[rows, len], &[count]), types);

@@ -3,9 +3,8 @@
 use std::collections::HashSet;
 use std::sync::LazyLock;
 
-use super::paths;
+use super::{encodings, paths};
 use crate::element::ElementTypes;
-use crate::encoding::Encoding;
 use crate::gpu::cut::{Cut, PlacedGather};
 use crate::gpu::kernel::MAX_ELEMENT_DIMS;
 use crate::gpu::shaders::{EntryPoint, PipelineKey, Shader};
@@ -57,7 +56,7 @@ fn gathers() -> HashSet<EntryPoint> {
         }));
     };
     for plan in encoded_plans() {
-        for &encoding in Encoding::ALL {
+        for encoding in encodings() {
             for &index_kind in IndexKind::ALL {
                 add(&plan, ElementTypes::encoded(encoding, index_kind), 1, false);
             }
@@ -135,7 +134,7 @@ fn pipelines_are_few() {
         reachable().iter().copied().partition(|key| key.aliased);
     let (private, aliased) = (private.len(), aliased.len());
     println!("{private} pipelines, and {aliased} for operands that share a buffer");
-    let most = 110 + 20 * Encoding::ALL.len();
+    let most = 110 + 20 * encodings().len();
     assert!(private <= most && aliased <= most, "{private}, {aliased}");
     let different: HashSet<_> = reachable().iter().collect();
     assert_eq!(different.len(), reachable().len());
@@ -150,7 +149,7 @@ fn shaders_are_short() {
             .parent()
             .is_some_and(|folder| folder.ends_with("decode"));
         match decodes {
-            true => assert!(text.lines().count() <= 25, "{path:?}"),
+            true => assert!(text.lines().count() <= 35, "{path:?}"),
             false => lines += text.lines().count(),
         }
         let longest = text.lines().map(|line| line.chars().count()).max();
@@ -160,5 +159,5 @@ fn shaders_are_short() {
         );
     }
     println!("{lines} lines of WGSL");
-    assert!(lines <= 1040, "{lines} lines of WGSL");
+    assert!(lines <= 1070, "{lines} lines of WGSL");
 }

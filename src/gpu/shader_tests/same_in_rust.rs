@@ -11,7 +11,7 @@ use crate::gpu::kernel;
 use crate::gpu::report::{BadRowCounter, BadRowReport};
 use crate::gpu::shaders::{EntryPoint, Shader};
 use crate::gpu::shares;
-use crate::gpu::uniform::{GatherUniform, General};
+use crate::gpu::uniform::{GatherUniform, General, Quantized};
 
 /// Field names of a Rust struct with their offsets in bytes, and its size.
 macro_rules! rust_layout {
@@ -52,11 +52,16 @@ fn structs_have_one_layout_in_both_languages() {
         rust_layout!(GatherUniform: rows, units, grid_width, workgroup_rows, slot_scale, lane_step, slice_workgroups,
             params_start, output_start, indices_start, params_stride, output_stride, first_n, index_count,
             outer_size, window_rows, sign, from_end, beyond, fill_words, reports, most_rows, held_rows,
-            first_row, window_first_row, index_row_base, dims, fill, general)
+            first_row, window_first_row, index_row_base, last_dim, last_dim_stride, dims, fill, general, quantized)
     );
     assert_eq!(
         report.layout("General"),
         rust_layout!(General: index_depth, index_bits_log2, index_stride, element_dims)
+    );
+    assert_eq!(
+        report.layout("Quantized"),
+        rust_layout!(Quantized: params_start, scales_start, zero_points_start, scale_bytes, are_scales_bf16,
+            zero_point, flipped)
     );
     assert_eq!(
         report.layout("BadRowReport"),
@@ -72,9 +77,9 @@ fn structs_have_one_layout_in_both_languages() {
 fn a_uniform_has_few_fields() {
     let shader = ValidModule::new(Shader::of(EntryPoint::FinishReport), false);
     let fields = |name| shader.layout(name).0.len();
-    // One of the fields is `general`.
-    let fields = fields("GatherUniform") - 1 + fields("General");
-    assert!(fields <= 32, "{fields}");
+    // Two of the fields are `general` and `quantized`.
+    let fields = fields("GatherUniform") - 2 + fields("General") + fields("Quantized");
+    assert!(fields <= 41, "{fields}");
 }
 
 #[test]
@@ -82,7 +87,7 @@ fn uniform_arrays_have_no_padding() {
     let shader = ValidModule::new(Shader::of(EntryPoint::FinishReport), false);
     let types = &shader.module.types;
     let mut arrays = Vec::new();
-    for name in ["GatherUniform", "General"] {
+    for name in ["GatherUniform", "General", "Quantized"] {
         let TypeInner::Struct { members, .. } = shader.type_named(name) else {
             panic!("{name} is a struct");
         };

@@ -64,6 +64,8 @@ pub(super) fn run_types_at(
     let mut case = Case::new(plan, types, &value);
     case.limits = limits.clone();
     case.starts = starts;
+    // Scales start at words, zero points at any byte.
+    case.beside_starts = [starts[2], starts[0]];
     case.fill = fills.then(|| &FILL[..element_bytes]);
     if !shard_rows.is_empty() {
         case.shard_rows = shard_rows.to_vec();

@@ -15,6 +15,7 @@ use std::path::PathBuf;
 
 use super::parsed::source_of;
 use super::reachable::{reachable, shaders};
+use crate::encoding::Encoding;
 use crate::gpu::kernel::{Kernel, Unit};
 use crate::gpu::shaders::Shader;
 use crate::gpu::shaders::{EntryPoint, PipelineKey};
@@ -73,8 +74,8 @@ pub(super) fn file_name(entry_point: EntryPoint) -> String {
     let mut name = entry_point.name().to_owned();
     if let EntryPoint::Gather { kernel, find, .. } = entry_point {
         name += &match (kernel, kernel.unit()) {
-            (_, Some(Unit::FourDecoded(encoding))) => format!("-four-{encoding}").to_lowercase(),
-            (_, Some(Unit::OneDecoded(encoding))) => format!("-one-{encoding}").to_lowercase(),
+            (_, Some(Unit::FourDecoded(encoding))) => format!("-four-{}", encoding_name(encoding)),
+            (_, Some(Unit::OneDecoded(encoding))) => format!("-one-{}", encoding_name(encoding)),
             (_, Some(unit)) => format!("-{}", unit.file()),
             (Kernel::Packed { slice_bytes }, _) => format!("-b{slice_bytes}"),
             (Kernel::FourWords, _) => "-four".to_owned(),
@@ -83,6 +84,14 @@ pub(super) fn file_name(entry_point: EntryPoint) -> String {
         name += &format!("-{}", find.name());
     }
     name
+}
+
+/// For instance "q8_0", or "4_bits_of_32" for quantised values.
+fn encoding_name(encoding: Encoding) -> String {
+    match encoding.block_quantized() {
+        Some(of) => format!("{}_bits_of_{}", of.bits(), of.block_len()),
+        None => encoding.to_string().to_lowercase(),
+    }
 }
 
 fn module_name(shader: Shader, aliased: bool) -> String {

@@ -55,6 +55,7 @@ pub(crate) fn check(
         }
         count += 1;
         bytes += sample.params.len() + sample.indices.len() + sample.output.len();
+        bytes += sample.beside.iter().map(Vec::len).sum::<usize>();
         batch.push(sample);
         if batch.len() == BATCH_SAMPLES || bytes > BATCH_BYTES {
             check_batch(gpu, gatherer, recording, &batch);
@@ -82,7 +83,16 @@ fn some(samples: impl IntoIterator<Item = Sample>) -> impl Iterator<Item = Sampl
 fn check_batch(gpu: &Gpu, gatherer: &Gatherer, recording: Recording, samples: &[Sample]) {
     let alignment = gpu.device().limits().min_storage_buffer_offset_alignment;
     let mut images = [(); OPERANDS.len()].map(|()| Image::new(alignment));
-    let [params, indices, output, reports, counts, masks] = &mut images;
+    let [
+        params,
+        indices,
+        output,
+        reports,
+        counts,
+        masks,
+        scales,
+        zero_points,
+    ] = &mut images;
     for (at, sample) in samples.iter().enumerate() {
         let start = |bytes: usize, number: usize| match recording {
             // A multiple of the bytes, or of 4 if these are one.
@@ -104,6 +114,13 @@ fn check_batch(gpu: &Gpu, gatherer: &Gatherer, recording: Recording, samples: &[
         counts.reserve(4, 0);
         counts.write_last(&count_of(at, sample).to_le_bytes());
         masks.reserve(sample.mask().len(), start(4, at % 3));
+        for (image, bytes, start) in [
+            (&mut *scales, &sample.beside[0], start(4, at % 3)),
+            (zero_points, &sample.beside[1], start(1, at % 5)),
+        ] {
+            image.reserve(bytes.len(), start);
+            image.write_last(bytes);
+        }
     }
     let upload = || Buffers::upload(gpu, &images, recording == Recording::OneBuffer);
     let buffers = upload();
@@ -124,7 +141,7 @@ fn check_buffers(
     buffers: &Buffers,
 ) {
     let found = buffers.read_back(gpu, images);
-    let [_, _, output, reports, _, masks] = images;
+    let [_, _, output, reports, _, masks, _, _] = images;
     for (at, sample) in samples.iter().enumerate() {
         if recording == Recording::Counted {
             for bytes in gathered_bytes(sample, count_of(at, sample)) {
@@ -153,13 +170,15 @@ fn check_buffers(
     }
 }
 
-const OPERANDS: [&str; 6] = [
+const OPERANDS: [&str; 8] = [
     "params",
     "indices",
     "output",
     "report",
     "index count",
     "mask",
+    "scales",
+    "zero points",
 ];
 
 /// The bytes of the output, with gaps if it has any.
@@ -288,6 +307,12 @@ fn bound<'b>(
     }
     if has_report(sample) {
         operands = operands.report(range(3, REPORT_BYTES));
+    }
+    if !sample.beside[0].is_empty() {
+        operands = operands.scales(range(6, sample.beside[0].len()));
+    }
+    if !sample.beside[1].is_empty() {
+        operands = operands.zero_points(range(7, sample.beside[1].len()));
     }
     operands
 }

@@ -170,7 +170,7 @@ fn shards(gpu: &'static Gpu) {
 pub(crate) fn check_shards(gpu: &Gpu, sample: &Sample, hash: &mut Hash) {
     let case = &sample.case;
     let rows = case.op.params_rows(&case.params_shape, &case.indices_shape);
-    let slice_bytes = sample.params_bytes(sample.plan.slice_len());
+    let slice_bytes = sample.params.len().checked_div(rows).unwrap_or(0);
     let (a, b) = (hash.below(rows + 1), hash.below(rows + 1));
     let cuts = [0, a.min(b), a.min(b), a.max(b), rows];
     let tables: Vec<_> = cuts
@@ -198,6 +198,14 @@ pub(crate) fn check_shards(gpu: &Gpu, sample: &Sample, hash: &mut Hash) {
         .output(output.buffer().unwrap().slice(..))
         .params_shards(&shards)
         .report(report.buffer().unwrap().slice(..));
+    let beside = sample.beside.each_ref().map(|bytes| flat(gpu, bytes));
+    let [scales, zero_points] = &beside;
+    if !sample.beside[0].is_empty() {
+        buffers = buffers.scales(scales.buffer().unwrap().slice(..));
+    }
+    if !sample.beside[1].is_empty() {
+        buffers = buffers.zero_points(zero_points.buffer().unwrap().slice(..));
+    }
     if !sample.fill.is_empty() {
         buffers = buffers.fill(&sample.fill);
     }

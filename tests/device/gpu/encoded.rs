@@ -3,8 +3,8 @@
 use libtest_mimic::Trial;
 use pollster::block_on;
 use wgpu_gather::{
-    BadIndices, BlockPart, ElementTypes, Encoding, Executor, Gather, GatherBuffers, GatherError,
-    Gpu, GpuError, IndexKind, RunError,
+    BadIndices, BlockPart, BlockQuantized, ElementTypes, Encoded, Encoding, Executor, Gather,
+    GatherBuffers, GatherError, Gpu, GpuError, IndexKind, RunError, Tensor,
 };
 
 use crate::batch::read_back;
@@ -12,6 +12,8 @@ use crate::into_buffers::encoded;
 use crate::{flat, trial};
 use testkit::device::blocking;
 use testkit::encoded::Recorded;
+use testkit::encoded_tensors::EncodedTensors;
+use testkit::quantized::Quantized;
 
 pub(crate) fn trials() -> Vec<Trial> {
     let mut trials: Vec<Trial> = (Encoding::ALL.iter())
@@ -22,6 +24,8 @@ pub(crate) fn trials() -> Vec<Trial> {
         .collect();
     trials.extend([
         trial("every_half_float_is_decoded", halves),
+        trial("recorded_rows_of_onnx_runtime_are_decoded", quantized),
+        trial("scales_that_are_missing_or_misplaced_are_refused", scales),
         trial("a_gpu_gathers_a_tensor_of_encoded_rows", |gpu| {
             for sample in encoded().filter(|sample| sample.fill.is_empty()).step_by(5) {
                 sample.check(&blocking(gpu));
@@ -72,6 +76,107 @@ fn recorded(gpu: &'static Gpu, encoding: Encoding) {
     let table = executor.upload(&recorded.rows, table.shape()).unwrap();
     let found = block_on(executor.gather_decoded(&plan, encoding, &table, &indices));
     recorded.check(&indices, &found.unwrap());
+}
+
+/// The recorded gathers of quantised values, as tensors and into buffers.
+fn quantized(gpu: &'static Gpu) {
+    for case in Quantized::all() {
+        let upload = |bytes: &[u8], shape: &[usize]| gpu.upload(bytes, shape).unwrap();
+        let tensors = EncodedTensors::new(&case.plan, case.encoding, case.encoded(), upload);
+        let indices = (&case.indices, case.indices_shape);
+        let found = gpu.gather_decoded(&case.plan, case.encoding, tensors.params(), indices);
+        case.check(&found.wait().unwrap());
+
+        // Units of one value, as in `recorded`.
+        let output = gpu.zeros::<f32>(&[usize::try_from(case.plan.output_len()).unwrap() + 1]);
+        let (output, indices) = (output.unwrap(), flat(gpu, &case.indices));
+        let output = output.buffer().unwrap();
+        let types = ElementTypes::encoded(case.encoding, IndexKind::I64);
+        let params = tensors.params();
+        let mut buffers = GatherBuffers::new(types)
+            .params(params.rows.buffer().unwrap().slice(..))
+            .scales(params.scales.unwrap().buffer().unwrap().slice(..))
+            .indices(indices.buffer().unwrap().slice(..))
+            .output(output.slice(4..));
+        if let Some(zero_points) = params.zero_points {
+            buffers = buffers.zero_points(zero_points.buffer().unwrap().slice(..));
+        }
+        let mut encoder = gpu.device().create_command_encoder(&Default::default());
+        gpu.gatherer()
+            .encode(&mut encoder, &case.plan, &buffers)
+            .unwrap();
+        gpu.queue().submit([encoder.finish()]);
+        let [found] = read_back(gpu, [output]);
+        case.check(&bytemuck::pod_collect_to_vec::<u8, f32>(&found[4..]));
+    }
+}
+
+fn scales(gpu: &'static Gpu) {
+    let plan = Gather::new().plan(&[3, 64], &[2]).unwrap();
+    let quantized = BlockQuantized::new(4, 16).unwrap();
+    let [rows, scales, indices, output] =
+        [96, 48, 8, 512].map(|bytes| gpu.zeros::<u8>(&[bytes]).unwrap());
+    let slice = |tensor: &'_ Tensor<u8>| tensor.buffer().unwrap().clone();
+    let [rows_buffer, scales_buffer, indices, output] =
+        [&rows, &scales, &indices, &output].map(slice);
+    let refused = |of, add: &dyn Fn(GatherBuffers<'_>) -> Result<(), GatherError>| {
+        let types = ElementTypes::encoded(of, IndexKind::I32);
+        let buffers = GatherBuffers::new(types)
+            .params(rows_buffer.slice(..))
+            .indices(indices.slice(..))
+            .output(output.slice(..));
+        add(buffers).unwrap_err().to_string()
+    };
+    let prepare = |buffers: GatherBuffers<'_>| gpu.gatherer().prepare(&plan, &buffers).map(drop);
+    let of = Encoding::BlockQuantized(quantized);
+    assert_eq!(
+        refused(of, &|buffers| prepare(buffers)),
+        "scales must have a buffer range, found none"
+    );
+    assert_eq!(
+        refused(Encoding::RowWise4, &|buffers| prepare(
+            buffers.scales(scales_buffer.slice(..))
+        )),
+        "scales must not have a buffer range: the types of the gather have no scales"
+    );
+    assert_eq!(
+        refused(of, &|buffers| {
+            let buffers = buffers.scales(scales_buffer.slice(..));
+            prepare(buffers.zero_points(scales_buffer.slice(..)))
+        }),
+        "zero points must not have a buffer range: the types of the gather have no zero points"
+    );
+    let zero_points = Encoding::BlockQuantized(quantized.with_zero_points());
+    assert_eq!(
+        refused(zero_points, &|buffers| prepare(
+            buffers.scales(scales_buffer.slice(..))
+        )),
+        "zero points must have a buffer range, found none"
+    );
+    assert_eq!(
+        refused(of, &|buffers| prepare(
+            buffers.scales(scales_buffer.slice(..44))
+        )),
+        "scales range must have at least 48 bytes, found 44"
+    );
+    assert_eq!(
+        refused(of, &|buffers| prepare(
+            buffers.scales(scales_buffer.slice(2..))
+        )),
+        "scales range must have at least 48 bytes, found 46"
+    );
+    let large = gpu.zeros::<u8>(&[64]).unwrap();
+    let large = large.buffer().unwrap();
+    assert_eq!(
+        refused(of, &|buffers| prepare(buffers.scales(large.slice(2..)))),
+        "scales range must start at a multiple of 4 bytes, found 2"
+    );
+    // As tensors, on the GPU and on the CPU alike.
+    let table = gpu.upload(vec![0; 96], &[3, 32]).unwrap();
+    let params = Encoded::new(&table).scales(&rows);
+    let found = gpu.gather_decoded(Gather::new(), of, params, &[0]).wait();
+    let text = "scales must have 48 bytes, found 96";
+    assert_eq!(found.unwrap_err().to_string(), text);
 }
 
 fn halves(gpu: &'static Gpu) {

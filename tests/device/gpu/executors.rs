@@ -2,16 +2,17 @@
 
 use libtest_mimic::Trial;
 use wgpu_gather::{
-    BadIndices, Encoding, Executor, Gather, GatherError, GatherIndex, GatherNd, GatherPlan, Gpu,
-    GpuError, RunError,
+    BadIndices, Encoded, Encoding, Executor, Gather, GatherError, GatherIndex, GatherNd,
+    GatherPlan, Gpu, GpuError, RunError,
 };
 
 use crate::into_buffers::filled;
 use crate::to_host::block_on;
 use crate::trial;
 use testkit::device::open_gpu;
+use testkit::encoded_tensors::EncodedTensors;
 use testkit::samples::{Element, Runner, Sample};
-use testkit::waits::{encoded_shape, params_shape};
+use testkit::waits::params_shape;
 
 pub(crate) fn trials() -> Vec<Trial> {
     vec![
@@ -219,14 +220,12 @@ impl Runner for Filled<'_> {
         &self,
         plan: &GatherPlan,
         encoding: Encoding,
-        params: &[u8],
+        params: Encoded<&[u8]>,
         indices: &[I],
     ) -> Result<Vec<f32>, RunError> {
-        let shape = encoded_shape(plan, encoding, params.len());
-        let table = self.executor.upload(params, &shape).unwrap();
-        let request = self
-            .executor
-            .gather_decoded(plan, encoding, &table, indices);
+        let upload = |bytes: &[u8], shape: &[usize]| self.executor.upload(bytes, shape).unwrap();
+        let tensors = EncodedTensors::new(plan, encoding, params, upload);
+        let request = (self.executor).gather_decoded(plan, encoding, tensors.params(), indices);
         run_error(request.fill_bytes(self.fill).wait())
     }
 }

@@ -6,8 +6,8 @@ use std::time::Instant;
 
 use libtest_mimic::Trial;
 use wgpu_gather::{
-    BadIndices, BadRows, ElementTypes, Encoding, Gather, GatherBuffers, GatherNd, GatherPlan,
-    Gatherer, Gpu, IndexKind, wgpu,
+    BadIndices, BadRows, BlockQuantized, ElementTypes, Encoding, Gather, GatherBuffers, GatherNd,
+    GatherPlan, Gatherer, Gpu, IndexKind, ScaleKind, wgpu,
 };
 
 use crate::batch::{self, REPORT_BYTES, Recording, read_back};
@@ -103,6 +103,11 @@ impl Way {
                 max_storage_buffers_per_shader_stage: 4,
                 ..limits
             });
+            // Scales and zero points take two bindings more.
+            let is_quantized = |of| matches!(of, Some(Encoding::BlockQuantized(_)));
+            let samples = samples
+                .into_iter()
+                .filter(|sample| !is_quantized(sample.encoding));
             return batch::check(&gpu, &unchecked(&gpu), self.recording, samples);
         }
         let gatherer = if self.runtime_checks {
@@ -147,9 +152,21 @@ pub(crate) fn widths() -> Box<dyn Iterator<Item = Sample>> {
     Box::new(cases.flat_map(|case| case.samples(&WIDTHS, &[IndexKind::I32], POLICIES)))
 }
 
-/// The table with a block in place of each element of params, where that makes a small gather.
+/// The table with a block, or a short row, in place of each element of params, where that makes a small gather.
 pub(crate) fn encoded() -> Box<dyn Iterator<Item = Sample>> {
-    let encodings = [(Encoding::Q4_0, 2000), (Encoding::Q6K, 300)];
+    let quantized = |bits, block_len| BlockQuantized::new(bits, block_len).unwrap();
+    let halves = quantized(4, 16)
+        .with_scales(ScaleKind::F16)
+        .with_zero_points();
+    let signed = quantized(8, 32).with_scales(ScaleKind::Bf16).signed();
+    let encodings = [
+        (Encoding::Q4_0, 2000),
+        (Encoding::Q6K, 300),
+        (Encoding::RowWise8, 2000),
+        (Encoding::RowWise4, 2000),
+        (Encoding::BlockQuantized(halves), 2000),
+        (Encoding::BlockQuantized(signed), 1000),
+    ];
     let cases = cases::table().into_iter().filter(Case::check_plan);
     Box::new(cases.flat_map(move |case| {
         let elements: usize = case.output_shape().unwrap().iter().product();

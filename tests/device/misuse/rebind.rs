@@ -3,8 +3,8 @@
 use std::sync::atomic::Ordering;
 
 use wgpu_gather::{
-    ElementTypes, Encoding, GatherBuffers, GatherError, GatherNd, IndexKind, Operand,
-    PreparedGather, wgpu,
+    BlockQuantized, ElementTypes, Encoding, GatherBuffers, GatherError, GatherNd, IndexKind,
+    Operand, PreparedGather, ScaleKind, wgpu,
 };
 
 use super::{App, STORAGE, Set, adapter, plan};
@@ -189,6 +189,60 @@ fn what_the_dispatches_depend_on_is_kept() {
     );
     new.iter().for_each(wgpu::Buffer::destroy);
     assert_bound_to(&app, &gather, &old);
+}
+
+#[test]
+fn quantised_params_keep_their_numbers() {
+    let app = App::new();
+    let plan = GatherNd::new().plan(&[10, 32], &[4, 1]).unwrap();
+    let of = BlockQuantized::new(4, 16).unwrap().with_zero_points();
+    let [old, new] = [(); 2].map(|()| app.buffer(4096, STORAGE));
+    let [params, output] = [(); 2].map(|()| app.buffer(4096, STORAGE));
+    let bound =
+        |of, scales: &'_ wgpu::Buffer, starts: [u64; 2], prepared: Option<&mut PreparedGather>| {
+            let types = ElementTypes::encoded(Encoding::BlockQuantized(of), IndexKind::I32);
+            let mut buffers = GatherBuffers::new(types)
+                .params(params.slice(..))
+                .indices(params.slice(1024..))
+                .scales(scales.slice(starts[0]..))
+                .output(output.slice(..));
+            if of.zero_point_bytes(32).is_some() {
+                buffers = buffers.zero_points(scales.slice(1024 + starts[1]..));
+            }
+            match prepared {
+                Some(prepared) => prepared.rebind(&buffers).map(|()| None),
+                None => app.gatherer.prepare(&plan, &buffers).map(Some),
+            }
+        };
+    let mut gather = bound(of, &old, [0; 2], None).unwrap().unwrap();
+    assert!(bound(of, &new, [256, 512], Some(&mut gather)).is_ok());
+    let mut refused = |of, starts| {
+        let error = bound(of, &new, starts, Some(&mut gather)).err().unwrap();
+        let GatherError::Rebound {
+            property,
+            expected,
+            found,
+        } = error
+        else {
+            panic!("{error}");
+        };
+        assert_ne!(expected, found);
+        property
+    };
+    let numbers = "the numbers of quantised params";
+    assert_eq!(refused(of.with_scales(ScaleKind::F16), [0; 2]), numbers);
+    assert_eq!(refused(of.signed(), [0; 2]), numbers);
+    assert_eq!(
+        refused(BlockQuantized::new(4, 16).unwrap(), [0; 2]),
+        numbers
+    );
+    let other = BlockQuantized::new(4, 32).unwrap().with_zero_points();
+    assert_eq!(refused(other, [0; 2]), "the encoding of params");
+    let text = "the bytes of scales after an aligned offset";
+    assert_eq!(refused(of, [4, 0]), text);
+    let text = "the bytes of zero points after an aligned offset";
+    assert_eq!(refused(of, [0, 3]), text);
+    [old, new].map(|buffer| buffer.destroy());
 }
 
 #[test]

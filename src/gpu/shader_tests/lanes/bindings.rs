@@ -28,8 +28,15 @@ impl Bindings<'_, '_> {
         match number {
             binding::PARAMS => self.dispatch.params,
             binding::INDICES => self.dispatch.indices,
+            binding::SCALES | binding::ZERO_POINTS => self.dispatch.beside[self.beside(number)],
             _ => self.dispatch.output,
         }
+    }
+
+    /// The number of an operand beside params. Scales stand for zero points that are no operand.
+    fn beside(&self, number: u32) -> usize {
+        let numbers = self.dispatch.quantized.expect("quantised params");
+        usize::from(number == binding::ZERO_POINTS && numbers.zero_point().is_none())
     }
 
     /// The first word of an access, counted from the start of the operand.
@@ -46,9 +53,11 @@ impl Bindings<'_, '_> {
             self.dispatch
         );
         match access.binding {
-            binding::PARAMS | binding::INDICES | binding::OUTPUT => {
-                (self.bound(access.binding).offset + access.offset) / 4
-            }
+            binding::PARAMS
+            | binding::INDICES
+            | binding::OUTPUT
+            | binding::SCALES
+            | binding::ZERO_POINTS => (self.bound(access.binding).offset + access.offset) / 4,
             _ => access.offset / 4,
         }
     }
@@ -83,6 +92,10 @@ impl Memory for Bindings<'_, '_> {
                 binding::PARAMS => self.run.case.params_word(self.dispatch.shard, word),
                 binding::INDICES => self.run.case.index_word(word),
                 binding::OUTPUT => self.output_word(word),
+                binding::SCALES | binding::ZERO_POINTS => {
+                    let operand = self.beside(access.binding);
+                    self.run.case.beside_word(operand, word)
+                }
                 binding::COUNTER => self.run.counter[index_of(word)],
                 binding::REPORT => self.run.report[index_of(word)],
                 other => panic!("binding {other} is not of a gather"),

@@ -5,8 +5,8 @@ use std::ops::Range;
 
 use crate::Gather;
 use crate::element::ElementTypes;
-use crate::encoding::{Encoding, VALUE_BYTES};
-use crate::gpu::cut::{Cut, Dispatch, PlacedGather, Shard};
+use crate::encoding::{Encoded, Encoding, Parts, VALUE_BYTES};
+use crate::gpu::cut::{BESIDE, Cut, Dispatch, PlacedGather, Shard};
 use crate::gpu::fill::{Fill, FillPattern};
 use crate::gpu::shader_tests::oracle::{Slice, Values, slice_of};
 use crate::plan::GatherPlan;
@@ -23,6 +23,8 @@ pub(crate) struct Case<'a> {
     pub(crate) shard_rows: Vec<u64>,
     /// Bytes from the last aligned offset to the start of params in each buffer, of indices and of the output.
     pub(crate) starts: [u64; 3],
+    /// As `starts`, of scales and of zero points.
+    pub(crate) beside_starts: [u64; 2],
     pub(crate) limits: wgpu::Limits,
     pub(crate) index: Values<'a>,
 }
@@ -35,6 +37,7 @@ impl<'a> Case<'a> {
             fill: None,
             shard_rows: vec![plan.dims().params_rows()],
             starts: [0; 3],
+            beside_starts: [0; 2],
             limits: wgpu::Limits {
                 max_storage_buffer_binding_size: 1 << 40,
                 ..wgpu::Limits::default()
@@ -72,6 +75,7 @@ impl<'a> Case<'a> {
             shards: self.shard_rows.iter().map(shard).collect(),
             indices_start,
             output_start,
+            beside_starts: self.beside_starts,
             fill_words: self.fill_pattern().words,
             is_indirect: false,
         };
@@ -86,6 +90,10 @@ impl<'a> Case<'a> {
         let (_, slice) = slice_of(&self.plan, self.index, output_row);
         let (mut shard, mut first) = (0, 0);
         let decoded = RefCell::new((u64::MAX, Vec::new()));
+        let whole_row = match slice {
+            Slice::Row(row) => row,
+            _ => 0,
+        };
         if let Slice::Row(mut row) = slice {
             while row >= self.shard_rows[shard] {
                 row -= self.shard_rows[shard];
@@ -97,13 +105,14 @@ impl<'a> Case<'a> {
             Slice::Row(_) => match self.types.encoding {
                 None => self.params_byte(shard, first + byte),
                 Some(encoding) => {
-                    let block = byte / VALUE_BYTES / encoding.block_len();
+                    let part = byte / VALUE_BYTES / self.parts().len;
                     let mut decoded = decoded.borrow_mut();
-                    if decoded.0 != block {
-                        *decoded = (block, self.decoded(encoding, shard, first, block));
+                    if decoded.0 != part {
+                        let first = (shard, first + part * self.parts().bytes);
+                        *decoded = (part, self.decoded(encoding, first, whole_row, part));
                     }
-                    let block_bytes = encoding.block_len() * VALUE_BYTES;
-                    decoded.1[index_of(byte % block_bytes)]
+                    let part_bytes = self.parts().len * VALUE_BYTES;
+                    decoded.1[index_of(byte % part_bytes)]
                 }
             },
             Slice::Absent => 0,
@@ -115,29 +124,61 @@ impl<'a> Case<'a> {
 
     /// The first byte of a row of a shard, from the last aligned offset on.
     fn params_row_at(&self, row: u64) -> u64 {
-        self.starts[0] + row * self.types.params_bytes(self.plan.dims().params_stride)
+        self.starts[0] + row * self.parts().bytes_of(self.plan.dims().params_stride)
     }
 
-    /// The bytes of the values of a block, in the row that starts at byte `first` of a shard.
-    fn decoded(&self, encoding: Encoding, shard: usize, first: u64, block: u64) -> Vec<u8> {
-        let first = first + block * encoding.block_bytes();
-        let bytes = (first..first + encoding.block_bytes()).map(|at| self.params_byte(shard, at));
+    fn parts(&self) -> Parts {
+        self.types
+            .parts(&self.plan)
+            .expect("slices are whole parts")
+    }
+
+    /// The bytes of the values of a part of a params row, which starts at byte `first` of a shard.
+    fn decoded(
+        &self,
+        encoding: Encoding,
+        (shard, first): (usize, u64),
+        row: u64,
+        part: u64,
+    ) -> Vec<u8> {
+        let parts = self.parts();
+        let bytes = (first..first + parts.bytes).map(|at| self.params_byte(shard, at));
         let bytes: Vec<u8> = bytes.collect();
-        let plan = Gather::new().plan(&[1, index_of(encoding.block_len())], &[1]);
+        let beside: [Option<Vec<u8>>; 2] = [0, 1].map(|operand| {
+            let bytes = parts.beside(Some(encoding), BESIDE[operand]).bytes;
+            let row_parts = self.plan.dims().params_stride / parts.len;
+            let first = self.beside_starts[operand] + (row * row_parts + part) * bytes;
+            let byte = |at| byte_of(self.beside_word(operand, at / 4), at);
+            (bytes > 0).then(|| (first..first + bytes).map(byte).collect())
+        });
+        let params = Encoded {
+            rows: &bytes[..],
+            scales: beside[0].as_deref(),
+            zero_points: beside[1].as_deref(),
+        };
+        let plan = Gather::new().plan(&[1, index_of(parts.len)], &[1]);
         let values = plan
             .expect("a valid shape")
-            .run_decoded(encoding, &bytes, &[0]);
-        let values = values.expect("a block").into_iter();
+            .run_decoded(encoding, params, &[0]);
+        let values = values.expect("a part").into_iter();
         values.flat_map(f32::to_le_bytes).collect()
+    }
+
+    /// A word of scales, which are finite, or of zero points.
+    pub(crate) fn beside_word(&self, operand: usize, word: u64) -> u32 {
+        mixed((word << 4) + 7 + operand as u64) & [0xbf7f_bf7f, u32::MAX][operand]
     }
 
     fn params_byte(&self, shard: usize, at: u64) -> u8 {
         byte_of(self.params_word(shard, at / 4), at)
     }
 
-    /// A word of params. An encoded scale is finite, since a NaN of a product may have any payload.
+    /// A word of params. A scale among them is finite, since a NaN of a product may have any payload.
     pub(crate) fn params_word(&self, shard: usize, word: u64) -> u32 {
-        let finite = self.types.encoding.map_or(u32::MAX, |_| 0xbfbf_bfbf);
+        let finite = match self.types.encoding {
+            None | Some(Encoding::BlockQuantized(_)) => u32::MAX,
+            Some(_) => 0xbfbf_bfbf,
+        };
         mixed(word << 4 | shard as u64) & finite
     }
 
@@ -189,7 +230,7 @@ impl<'a> Case<'a> {
         let dims = self.plan.dims();
         let mut params = Vec::new();
         for (shard, rows) in self.shard_rows.iter().enumerate() {
-            let bytes = 0..rows * self.types.params_bytes(self.plan.dims().slice_len);
+            let bytes = 0..rows * self.parts().bytes_of(self.plan.dims().slice_len);
             params.extend(bytes.map(|at| self.params_byte(shard, at)));
         }
         let bytes = dims.indices_len() * self.types.index_kind.bytes();

@@ -1,0 +1,124 @@
+//! Encoded rows of params: the copy loop with a decoder in place of the copy.
+
+use std::ops::Range;
+
+use super::copy::{Slices, copy_each};
+use super::index_rows::SelectedRows;
+use super::quantized;
+use crate::encoding::{BlockQuantized, Decode, Encoded, Encoding, Parts, VALUE_BYTES};
+use crate::error::Operand;
+use crate::memory::{Byte, SliceBytes, address};
+use crate::plan::GatherDims;
+
+/// Encoded params, and the parts that a slice is decoded in. Lengths are in bytes.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct EncodedRows<'a> {
+    pub(super) rows: &'a [u8],
+    decoder: Decoder<'a>,
+    /// A part in params and in the output. Decoders of blocks take the whole slice at once.
+    part: usize,
+    part_of_output: usize,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Decoder<'a> {
+    Rows(Decode),
+    Quantized(QuantizedRows<'a>),
+}
+
+/// What quantised rows have beside params.
+#[derive(Debug, Clone, Copy)]
+struct QuantizedRows<'a> {
+    numbers: BlockQuantized,
+    scales: &'a [u8],
+    /// Empty if zero points are no operand.
+    zero_points: &'a [u8],
+    /// The scales and the zero points of a row of the last dim.
+    row_scales: usize,
+    row_zero_points: usize,
+    /// Rows of the last dim from one params row to the next.
+    stride: usize,
+}
+
+impl<'a> EncodedRows<'a> {
+    pub(super) fn new(
+        params: Encoded<&'a [u8]>,
+        encoding: Encoding,
+        parts: Parts,
+        dims: &GatherDims,
+    ) -> Self {
+        let in_memory = |bytes: u64| usize::try_from(bytes).unwrap_or(usize::MAX);
+        let decoded = match encoding.has_whole_rows() {
+            true => parts.len,
+            false => dims.slice_len,
+        };
+        let beside = |operand| in_memory(parts.beside(Some(encoding), operand).bytes);
+        let decoder = match encoding {
+            Encoding::BlockQuantized(numbers) => Decoder::Quantized(QuantizedRows {
+                numbers,
+                scales: params.scales.unwrap_or_default(),
+                zero_points: params.zero_points.unwrap_or_default(),
+                row_scales: beside(Operand::Scales),
+                row_zero_points: beside(Operand::ZeroPoints),
+                stride: in_memory(dims.params_stride / parts.len),
+            }),
+            _ => Decoder::Rows(encoding.decode().expect("rows with all that they need")),
+        };
+        Self {
+            rows: params.rows,
+            decoder,
+            part: in_memory(parts.bytes_of(decoded)),
+            part_of_output: in_memory(decoded.saturating_mul(VALUE_BYTES)),
+        }
+    }
+
+    /// As `copy`, but decodes.
+    pub(super) fn copy<R: SelectedRows>(
+        &self,
+        slices: &Slices<'_>,
+        rows: R,
+        range: Range<usize>,
+        output: &mut [Byte],
+    ) -> usize {
+        match self.decoder {
+            Decoder::Rows(decode) => {
+                let decode_slice = |from: &[u8], to: &mut [Byte]| {
+                    let parts = from.chunks_exact(self.part);
+                    for (from, to) in parts.zip(to.chunks_exact_mut(self.part_of_output)) {
+                        decode(from, to);
+                    }
+                };
+                let bytes = slices.bytes;
+                copy_each(self.rows, slices, bytes, rows, range, output, decode_slice)
+            }
+            Decoder::Quantized(of) => {
+                let SliceBytes {
+                    slice,
+                    output_stride,
+                    ..
+                } = slices.bytes;
+                let first = range.start;
+                for (k, output) in range.clone().zip(output.chunks_mut(output_stride)) {
+                    match rows.row(k).filter(|&row| row < slices.row_count) {
+                        Some(row) => self.decode_quantized(&of, row, &mut output[..slice]),
+                        None => return k - first,
+                    }
+                }
+                range.len()
+            }
+        }
+    }
+
+    fn decode_quantized(&self, of: &QuantizedRows<'_>, row: u64, output: &mut [Byte]) {
+        let first = address(row) * of.stride;
+        for (row, output) in (first..).zip(output.chunks_exact_mut(self.part_of_output)) {
+            let [values, scales, zero_points] = [
+                (self.rows, self.part),
+                (of.scales, of.row_scales),
+                (of.zero_points, of.row_zero_points),
+            ]
+            .map(|(bytes, of_row)| &bytes[row * of_row..][..of_row]);
+            quantized::block_quantized(of.numbers, values, scales, zero_points, output);
+        }
+    }
+}

@@ -1,0 +1,262 @@
+//! The encodings of params rows that a gather decodes: the one table of them.
+
+mod block_quantized;
+mod encoded;
+mod parts;
+
+use std::fmt;
+
+pub use self::block_quantized::{BlockQuantized, ScaleKind};
+pub use self::encoded::Encoded;
+pub(crate) use self::parts::Parts;
+use crate::cpu::{decode, quantized};
+use crate::memory::Byte;
+
+/// Writes the values of some whole blocks, or of one row with a scale at its end, as `f32`.
+pub(crate) type Decode = fn(&[u8], &mut [Byte]);
+
+/// Makes [`Encoding`] and its properties. Each encoding of blocks is one row here, one function of src/cpu/decode.rs, and one
+/// file of shaders/decode/, both of the name that the row ends with.
+macro_rules! encodings {
+    ($($(#[$doc:meta])* $variant:ident, $name:literal, $len:literal values in $bytes:literal bytes, $function:ident;)*) => {
+        /// How the rows of params are encoded, for a gather that decodes them to `f32`.
+        ///
+        /// A row is whole blocks, one after another, along the last dim of params. Blocks may start at any byte. The
+        /// names and the bytes are those of GGUF; `F16` and `Bf16` are also those of safetensors and of
+        /// NumPy's `float16`, and `F8E4M3` and `F8E5M2` are those of safetensors.
+        ///
+        /// | encoding | values of a block | bytes of a block |
+        /// |---|---|---|
+        $(#[doc = concat!("| ", $name, " | ", $len, " | ", $bytes, " |")])*
+        /// | ROW_WISE_8 | 1, and a scale and a bias at the end of the row | 1, and 8 a row |
+        /// | ROW_WISE_4 | 2, and a scale and a bias at the end of the row | 1, and 4 a row |
+        /// | [`BlockQuantized`] | those of a byte, with scales in an operand of their own | 1 |
+        ///
+        /// The decoded values are the same on each device, bit for bit, and those of gguf-py's `dequantize`, or of
+        /// ml_dtypes for floats of 8 bits. `F16`, `Bf16` and `F8E5M2` keep subnormals and the payloads of NaNs; ml_dtypes
+        /// gives NaNs of `F8E5M2` one payload. Values of `MXFP4` with small scales are subnormal `f32`s, and are put
+        /// together as bits. All products of the other encodings are exact in `f32` and not subnormal, so no driver
+        /// flushes them, and a minimum that is added or subtracted rounds once. Three things depend on a GPU's driver: a NaN
+        /// that a product gives may have any payload, Metal's fast math may change the products of a scale that is
+        /// a NaN, an infinity or -0, and a scale, a bias or a product that is a subnormal `f32`, as only `RowWise8` and
+        /// `BlockQuantized` can have them, may become 0. A scale of `RowWise8` below 2^-103 may be rounded once, not twice.
+        ///
+        /// ```
+        /// use wgpu_gather::Encoding;
+        ///
+        /// assert_eq!((Encoding::Q4_0.block_len(), Encoding::Q4_0.block_bytes()), (32, 18));
+        /// assert_eq!(Encoding::Q4_0.row_bytes(128), Some(72));
+        /// assert_eq!(Encoding::Q4_0.row_bytes(100), None);
+        /// ```
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+        #[non_exhaustive]
+        pub enum Encoding {
+            $($(#[$doc])* $variant,)*
+            /// 8 bits a value, and at the end of a row its scale and its bias, an `f32` each: the rows of FBGEMM and of
+            /// PyTorch's `embedding_bag_byte_rowwise_offsets`. A value is `q * scale + bias`, rounded after each step. PyTorch
+            /// may round once, by a fused multiply-add, and then differs by the last bit of the product.
+            RowWise8,
+            /// 4 bits a value, the first value of a byte in its low half, and at the end of a row its scale and its bias, a
+            /// half float each: the rows of FBGEMM and of PyTorch's `embedding_bag_4bit_rowwise_offsets`.
+            RowWise4,
+            /// Values of 2, 4 or 8 bits in blocks, whose scales and zero points lie in operands of their own: ONNX Runtime's
+            /// `GatherBlockQuantized`.
+            BlockQuantized(BlockQuantized),
+        }
+
+        impl Encoding {
+            /// All encodings that have a name, and no parameter: all but [`BlockQuantized`](Self::BlockQuantized).
+            pub const ALL: &[Self] = &[$(Self::$variant,)* Self::RowWise8, Self::RowWise4];
+
+            const fn row(self) -> &'static Row {
+                match self {
+                    $(Self::$variant => &Row {
+                        name: $name,
+                        len: $len,
+                        bytes: $bytes,
+                        end: 0,
+                        decode: Some(|from, to| {
+                            const GROUP: usize = if $len < 32 { 32 / $len } else { 1 };
+                            decode::blocks::<$bytes, $len, GROUP>(from, to, decode::$function);
+                        }),
+                        #[cfg(feature = "gpu")]
+                        file: concat!("decode/", stringify!($function)),
+                        #[cfg(feature = "gpu")]
+                        shader: include_str!(concat!("../../shaders/decode/", stringify!($function), ".wgsl")),
+                    },)*
+                    Self::RowWise8 => &Row {
+                        name: "ROW_WISE_8",
+                        len: 1,
+                        bytes: 1,
+                        end: 8,
+                        decode: Some(quantized::row_wise_8),
+                        #[cfg(feature = "gpu")]
+                        file: "decode/row_wise_8",
+                        #[cfg(feature = "gpu")]
+                        shader: include_str!("../../shaders/decode/row_wise_8.wgsl"),
+                    },
+                    Self::RowWise4 => &Row {
+                        name: "ROW_WISE_4",
+                        len: 2,
+                        bytes: 1,
+                        end: 4,
+                        decode: Some(quantized::row_wise_4),
+                        #[cfg(feature = "gpu")]
+                        file: "decode/row_wise_4",
+                        #[cfg(feature = "gpu")]
+                        shader: include_str!("../../shaders/decode/row_wise_4.wgsl"),
+                    },
+                    Self::BlockQuantized(quantized) => quantized.row(),
+                }
+            }
+        }
+    };
+}
+
+encodings! {
+    /// IEEE half floats.
+    F16, "F16", 1 values in 2 bytes, f16;
+    /// The high halves of `f32`s.
+    Bf16, "BF16", 1 values in 2 bytes, bf16;
+    /// Floats of 8 bits: 4 of exponent, 3 of mantissa, no infinity.
+    F8E4M3, "F8_E4M3", 1 values in 1 bytes, f8_e4m3;
+    /// Floats of 8 bits: 5 of exponent, 2 of mantissa. The high halves of half floats.
+    F8E5M2, "F8_E5M2", 1 values in 1 bytes, f8_e5m2;
+    /// 8 bits a value, and a scale.
+    Q8_0, "Q8_0", 32 values in 34 bytes, q8_0;
+    /// 4 bits a value, and a scale.
+    Q4_0, "Q4_0", 32 values in 18 bytes, q4_0;
+    /// 4 bits a value, a scale and a minimum.
+    Q4_1, "Q4_1", 32 values in 20 bytes, q4_1;
+    /// 5 bits a value, and a scale.
+    Q5_0, "Q5_0", 32 values in 22 bytes, q5_0;
+    /// 5 bits a value, a scale and a minimum.
+    Q5_1, "Q5_1", 32 values in 24 bytes, q5_1;
+    /// 4 bits a value, which select one of 16 numbers, and a scale.
+    Iq4Nl, "IQ4_NL", 32 values in 18 bytes, iq4_nl;
+    /// Floats of 4 bits, and a power of two as a scale.
+    Mxfp4, "MXFP4", 32 values in 17 bytes, mxfp4;
+    /// 2 bits a value, in 16 parts with a scale and a minimum of 4 bits each.
+    Q2K, "Q2_K", 256 values in 84 bytes, q2_k;
+    /// 3 bits a value, in 16 parts with a scale of 6 bits each.
+    Q3K, "Q3_K", 256 values in 110 bytes, q3_k;
+    /// 4 bits a value, in 8 parts with a scale and a minimum of 6 bits each.
+    Q4K, "Q4_K", 256 values in 144 bytes, q4_k;
+    /// 5 bits a value, in 8 parts with a scale and a minimum of 6 bits each.
+    Q5K, "Q5_K", 256 values in 176 bytes, q5_k;
+    /// 6 bits a value, in 16 parts with a scale of 8 bits each.
+    Q6K, "Q6_K", 256 values in 210 bytes, q6_k;
+}
+
+/// The properties of an encoding.
+struct Row {
+    name: &'static str,
+    /// Values of a block, and its bytes.
+    len: u64,
+    bytes: u64,
+    /// Bytes after the blocks of a row, with what all of them share.
+    end: u64,
+    /// `None` if bytes of other operands are decoded too.
+    decode: Option<Decode>,
+    /// The file of shaders/ that decodes, and its text.
+    #[cfg(feature = "gpu")]
+    file: &'static str,
+    #[cfg(feature = "gpu")]
+    shader: &'static str,
+}
+
+/// Bytes of a decoded value, an `f32`.
+pub(crate) const VALUE_BYTES: u64 = 4;
+
+impl Encoding {
+    /// Values of a block. The last dim of params is a multiple of them.
+    #[must_use]
+    pub const fn block_len(self) -> u64 {
+        self.row().len
+    }
+
+    /// Bytes of a block, without what a row has at its end.
+    #[must_use]
+    pub const fn block_bytes(self) -> u64 {
+        self.row().bytes
+    }
+
+    /// Bytes of a row of `len` values; `None` if `len` values are no whole blocks, or have more bytes than a `u64` counts.
+    #[must_use]
+    pub const fn row_bytes(self, len: u64) -> Option<u64> {
+        if !len.is_multiple_of(self.block_len()) {
+            return None;
+        }
+        match (len / self.block_len()).checked_mul(self.block_bytes()) {
+            Some(bytes) => bytes.checked_add(self.row().end),
+            None => None,
+        }
+    }
+
+    /// The values of a row of `bytes` bytes, as far as there are whole blocks.
+    #[cfg(feature = "gpu")]
+    pub(crate) const fn row_len(self, bytes: u64) -> u64 {
+        (bytes.saturating_sub(self.row().end) / self.block_bytes()).saturating_mul(self.block_len())
+    }
+
+    pub(crate) const fn decode(self) -> Option<Decode> {
+        self.row().decode
+    }
+
+    /// The scales and zero points, if they lie in operands of their own.
+    pub(crate) const fn block_quantized(self) -> Option<BlockQuantized> {
+        match self {
+            Self::BlockQuantized(quantized) => Some(quantized),
+            _ => None,
+        }
+    }
+
+    /// The parameters that a pipeline depends on.
+    #[cfg(feature = "gpu")]
+    pub(crate) const fn of_pipeline(self) -> Self {
+        match self {
+            Self::BlockQuantized(quantized) => Self::BlockQuantized(quantized.of_pipeline()),
+            other => other,
+        }
+    }
+
+    #[cfg(feature = "gpu")]
+    pub(crate) const fn file(self) -> &'static str {
+        self.row().file
+    }
+
+    /// The text of a file of shaders/decode/ that decodes.
+    #[cfg(feature = "gpu")]
+    pub(crate) fn shader(file: &str) -> Option<&'static str> {
+        let quantized = BlockQuantized::new(4, 32).ok().map(Self::BlockQuantized);
+        let mut all = Self::ALL.iter().copied().chain(quantized);
+        all.find_map(|encoding| (encoding.file() == file).then(|| encoding.row().shader))
+    }
+
+    /// True if a part is a whole row of the last dim.
+    pub(crate) const fn has_whole_rows(self) -> bool {
+        self.row().end > 0 || self.block_quantized().is_some()
+    }
+}
+
+/// The name in GGUF; for [`BlockQuantized`](Encoding::BlockQuantized), "values of 4 bits in blocks of 32".
+impl fmt::Display for Encoding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::BlockQuantized(quantized) => quantized.fmt(f),
+            _ => f.write_str(self.row().name),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn encoded_values_have_no_more_bytes_than_decoded_ones() {
+        for &encoding in Encoding::ALL {
+            assert!(encoding.block_bytes() <= encoding.block_len() * VALUE_BYTES);
+        }
+    }
+}

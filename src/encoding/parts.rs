@@ -1,0 +1,76 @@
+//! The parts of encoded params that a gather does not cut, and their checks.
+
+use super::Encoding;
+use crate::error::{BlockError, BlockPart, Operand};
+use crate::plan::{GatherPlan, Operation};
+
+/// The parts of encoded params that a gather does not cut: `len` values in `bytes` bytes, one after another. A part is a block,
+/// or a whole row of the last dim if the values of a row share more than their blocks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Parts {
+    /// At least 1.
+    pub(crate) len: u64,
+    pub(crate) bytes: u64,
+}
+
+impl Parts {
+    /// Bytes of the whole parts of `len` values; `u64::MAX` if a `u64` does not count them.
+    pub(crate) const fn bytes_of(self, len: u64) -> u64 {
+        (len / self.len).saturating_mul(self.bytes)
+    }
+}
+
+impl Parts {
+    /// The parts of an operand beside params, which has as many as params: scales or zero points.
+    pub(crate) fn beside(self, encoding: Option<Encoding>, operand: Operand) -> Self {
+        let quantized = encoding.and_then(Encoding::block_quantized);
+        let bytes = quantized.and_then(|of| of.row_bytes_of(operand, self.len));
+        Self {
+            bytes: bytes.unwrap_or(0),
+            ..self
+        }
+    }
+}
+
+impl Encoding {
+    /// The parts of the params of a plan. Checks that the plan cuts none: that its slices, and the strides of params, are whole
+    /// parts along the last dim.
+    pub(crate) fn parts(self, plan: &GatherPlan) -> Result<Parts, BlockError> {
+        let dims = plan.dims();
+        let last_dim = plan.params_shape.last().map_or(1, |&dim| dim as u64);
+        let block = Parts {
+            len: self.block_len(),
+            bytes: self.block_bytes(),
+        };
+        let refused = |part, block_len, found| {
+            Err(BlockError {
+                encoding: self,
+                part,
+                block_len,
+                found,
+            })
+        };
+        if plan.operation == Operation::GatherElements {
+            return refused(BlockPart::Element, block.len, dims.slice_len);
+        }
+        if !last_dim.is_multiple_of(block.len) {
+            return refused(BlockPart::LastDim, block.len, last_dim);
+        }
+        let parts = match self.has_whole_rows() && last_dim > 0 {
+            true => Parts {
+                len: last_dim,
+                bytes: self.row_bytes(last_dim).unwrap_or(u64::MAX),
+            },
+            false => block,
+        };
+        for (part, found) in [
+            (BlockPart::Slice, dims.slice_len),
+            (BlockPart::Stride, dims.params_stride),
+        ] {
+            if !found.is_multiple_of(parts.len) {
+                return refused(part, parts.len, found);
+            }
+        }
+        Ok(parts)
+    }
+}

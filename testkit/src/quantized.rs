@@ -1,0 +1,113 @@
+//! The recorded gathers of tests/data/quantized.jsonl: ONNX Runtime's `GatherBlockQuantized`, and NumPy's formula of it.
+
+use std::path::Path;
+
+use half::{bf16, f16};
+use serde_json::Value;
+use wgpu_gather::{
+    BadIndices, BlockQuantized, Encoded, Encoding, Gather, GatherPlan, NegativeIndices, ScaleKind,
+};
+
+use crate::encoded::encoded;
+
+/// A gather of quantised values, and the bytes of its result in the type of the scales.
+pub struct Quantized {
+    /// The line of the file.
+    pub json: String,
+    pub encoding: Encoding,
+    pub plan: GatherPlan,
+    pub params: Vec<u8>,
+    /// Scales and zero points; empty if there are none.
+    pub beside: [Vec<u8>; 2],
+    pub indices: Vec<i64>,
+    pub indices_shape: [usize; 2],
+    scales: ScaleKind,
+    output: Vec<u8>,
+}
+
+impl Quantized {
+    pub fn all() -> Vec<Self> {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/data/quantized.jsonl");
+        let text = std::fs::read_to_string(path).unwrap();
+        let all: Vec<_> = text.lines().map(Self::parse).collect();
+        assert_eq!(all.len(), 121);
+        all
+    }
+
+    fn parse(line: &str) -> Self {
+        let json: Value = serde_json::from_str(line).unwrap();
+        let number = |name: &str| json[name].as_u64().unwrap();
+        let hex = |name: &str| match json[name].as_str() {
+            Some(text) => bytes_of_hex(text),
+            None => Vec::new(),
+        };
+        let numbers = |json: &Value| -> Vec<i64> {
+            let numbers = json.as_array().unwrap().iter();
+            numbers.map(|number| number.as_i64().unwrap()).collect()
+        };
+        let scales = match json["scale_kind"].as_str().unwrap() {
+            "f32" => ScaleKind::F32,
+            "f16" => ScaleKind::F16,
+            _ => ScaleKind::Bf16,
+        };
+        let bits = u32::try_from(number("bits")).unwrap();
+        let mut of = BlockQuantized::new(bits, number("block")).unwrap();
+        of = match json["kind"].as_str().unwrap() {
+            "int4" => of.signed(),
+            "uint4" => of.with_zero_point_0(),
+            _ => of,
+        };
+        let beside = [hex("scales"), hex("zero_points")];
+        if !beside[1].is_empty() {
+            of = of.with_zero_points();
+        }
+        let rows = json["indices"].as_array().unwrap();
+        let indices: Vec<_> = rows.iter().flat_map(numbers).collect();
+        let indices_shape = [rows.len(), indices.len() / rows.len()];
+        let shape = numbers(&json["shape"]).into_iter();
+        let shape: Vec<_> = shape.map(|dim| usize::try_from(dim).unwrap()).collect();
+        let gather = Gather::new().axis(numbers(&Value::Array(vec![json["axis"].clone()]))[0]);
+        let gather = gather.negative_indices(NegativeIndices::FromEnd);
+        // ONNX Runtime gives zeros for an index out of range.
+        let plan = gather
+            .bad_indices(BadIndices::Fill)
+            .plan(&shape, &indices_shape);
+        Self {
+            json: line.to_owned(),
+            encoding: Encoding::BlockQuantized(of.with_scales(scales)),
+            plan: plan.unwrap(),
+            params: hex("data"),
+            beside,
+            indices,
+            indices_shape,
+            scales,
+            output: hex("output"),
+        }
+    }
+
+    pub fn encoded(&self) -> Encoded<&[u8]> {
+        encoded(&self.params, &self.beside)
+    }
+
+    /// Compares values with the recorded ones, after one rounding to the type of the scales.
+    #[track_caller]
+    pub fn check(&self, found: &[f32]) {
+        let found: Vec<u8> = match self.scales {
+            ScaleKind::F16 => (found.iter())
+                .flat_map(|&of| f16::from_f32(of).to_le_bytes())
+                .collect(),
+            ScaleKind::Bf16 => (found.iter())
+                .flat_map(|&of| bf16::from_f32(of).to_le_bytes())
+                .collect(),
+            _ => found.iter().flat_map(|of| of.to_le_bytes()).collect(),
+        };
+        assert!(found == self.output, "{}", self.json);
+    }
+}
+
+fn bytes_of_hex(text: &str) -> Vec<u8> {
+    let digit = |digit: &u8| char::from(*digit).to_digit(16).unwrap();
+    let bytes = text.as_bytes().chunks(2);
+    let byte = |pair: &[u8]| u8::try_from(digit(&pair[0]) << 4 | digit(&pair[1])).unwrap();
+    bytes.map(byte).collect()
+}
