@@ -177,7 +177,30 @@ pub struct Run {
     #[arg(long)]
     pub decode: bool,
     #[command(flatten)]
+    pub quantized: Quantized,
+    #[command(flatten)]
     pub form: Form,
+}
+
+/// Tables of uint8 whose bytes are quantised values, which are decoded to float32.
+#[derive(clap::Args)]
+pub struct Quantized {
+    /// Decode values in blocks with these scales, as ONNX Runtime's GatherBlockQuantized does. float16, float32 or BF16
+    #[arg(long, value_name = "FILE")]
+    pub scales: Option<PathBuf>,
+    /// Zero points of the blocks, packed like the values. Default: the middle of the range
+    #[arg(long, value_name = "FILE", requires = "scales")]
+    pub zero_points: Option<PathBuf>,
+    /// Bits of a value in blocks: 2, 4 or 8
+    #[arg(long, value_name = "N", default_value_t = 4, requires = "scales")]
+    pub bits: u32,
+    /// Values of a block: 16, 32, 64, 128 or 256
+    #[arg(long, value_name = "N", default_value_t = 128, requires = "scales")]
+    pub block_size: u64,
+    /// Decode rows with a scale and a bias at their end, of values of 8 or 4 bits, as FBGEMM's and PyTorch's embedding bags
+    /// have them
+    #[arg(long, value_name = "BITS", conflicts_with = "scales", value_parser = clap::value_parser!(u8).range(4..=8))]
+    pub row_wise: Option<u8>,
 }
 
 #[derive(Clone, Copy, PartialEq, ValueEnum)]
@@ -240,6 +263,10 @@ impl Run {
         if self.operation == Operation::GatherElements && self.batch_dims != 0 {
             let error = "gather_elements has no --batch-dims";
             refuse(ErrorKind::ArgumentConflict, error);
+        }
+        if let Some(bits @ 5..8) = self.quantized.row_wise {
+            let error = format!("--row-wise must be 8 or 4, found {bits}");
+            refuse(ErrorKind::ValueValidation, &error);
         }
         if self.device == Device::Cpu && self.adapter.is_some() {
             refuse(ErrorKind::ArgumentConflict, "--device cpu has no --adapter");

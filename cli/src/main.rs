@@ -7,6 +7,7 @@ mod bench;
 mod choose;
 mod doctor;
 mod info;
+mod quantized;
 mod run;
 mod table;
 

@@ -9,6 +9,7 @@ use wgpu_gather::{
 
 use crate::args::{Device, Operation, Run};
 use crate::choose;
+use crate::quantized::Table;
 use wgpu_gather_cli::arrays::npy_write::write_to_stdout;
 use wgpu_gather_cli::arrays::{Array, Dtype, Result, read, write};
 
@@ -18,12 +19,19 @@ pub fn run(args: &Run) -> Result<Option<String>> {
     let params = read(&args.params)?;
     let indices = read(&args.indices)?;
     let index_kind = index_kind(args, indices.dtype)?;
-    let encoding = encoding(args, params.dtype)?;
+    let table = Table::of(args, &params)?;
+    let encoding = match &table {
+        Some(table) => Some(table.encoding),
+        None => encoding(args, params.dtype)?,
+    };
     let types = match encoding {
         None => ElementTypes::new(params.dtype.bytes as u64, index_kind),
         Some(encoding) => ElementTypes::encoded(encoding, index_kind),
     };
-    let plan = make_plan(args, &params.shape, &indices.shape)?;
+    let plan = match &table {
+        Some(table) => make_plan(args, &table.shape(&params.shape), &indices.shape)?,
+        None => make_plan(args, &params.shape, &indices.shape)?,
+    };
     let executor = match args.device {
         Device::Cpu => None,
         Device::Gpu => Some(Executor::Gpu(open(args)?)),
@@ -34,8 +42,11 @@ pub fn run(args: &Run) -> Result<Option<String>> {
         }
         Device::Auto => Some(Executor::new_blocking()),
     };
-    let gathered = match &executor {
-        Some(Executor::Gpu(gpu)) => {
+    let gathered = match (&table, &executor) {
+        (Some(table), executor) => {
+            table.gather(executor.as_ref(), &plan, &params, (index_kind, &indices))?
+        }
+        (None, Some(Executor::Gpu(gpu))) => {
             let upload = |bytes: &[u8]| gpu.upload(bytes, &[bytes.len()]);
             let (params, indices) = (upload(&params.bytes)?, upload(&indices.bytes)?);
             gpu.gather_bytes(&plan, types, &params, &indices).wait()

@@ -35,7 +35,7 @@ fn check(folder: &Folder, encoding: Encoding) {
     recorded.check(&IDS, &values);
 }
 
-/// Gathers rows of each encoding, from GGUF or else from safetensors.
+/// Gathers rows of each encoding, from GGUF or else from safetensors or .npy.
 pub fn rows_are_decoded(device: &str) {
     let folder = folder(&format!("gguf-{device}"));
     for &encoding in Encoding::ALL {
@@ -48,13 +48,21 @@ pub fn rows_are_decoded(device: &str) {
                     r#"{{"{encoding}":{{"dtype":"{encoding}","shape":[{rows},{row_len}],"data_offsets":[0,{end}]}}}}"#
                 );
                 folder.write("f.safetensors", safetensors(&header, &recorded.rows));
-                ("f.safetensors", "--decode")
+                (format!("f.safetensors:{encoding}"), "--decode")
             }
-            Encoding::F16 | Encoding::Bf16 => ("model.gguf", "--decode"),
-            _ => ("model.gguf", ""),
+            Encoding::F16 | Encoding::Bf16 => (format!("model.gguf:{encoding}"), "--decode"),
+            Encoding::RowWise8 | Encoding::RowWise4 => {
+                let shape = format!("({rows}, {})", recorded.rows.len() / rows);
+                folder.write("rows.npy", npy("|u1", &shape, &recorded.rows));
+                let option = match encoding {
+                    Encoding::RowWise8 => "--row-wise 8",
+                    _ => "--row-wise 4",
+                };
+                ("rows.npy".to_owned(), option)
+            }
+            _ => (format!("model.gguf:{encoding}"), ""),
         };
-        let command =
-            format!("gather {source}:{encoding} ids.npy -o out.npy --device {device} {decode}");
+        let command = format!("gather {source} ids.npy -o out.npy --device {device} {decode}");
         folder.gathers(&command, &format!("float32 [4, {row_len}]"));
         check(&folder, encoding);
     }

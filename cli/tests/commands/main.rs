@@ -7,6 +7,7 @@ mod faults;
 mod gguf;
 mod info;
 mod json;
+mod quantized;
 #[path = "../support/mod.rs"]
 #[allow(dead_code, reason = "tests/npy uses the rest")]
 mod support;
@@ -52,6 +53,17 @@ fn main() -> ExitCode {
             gguf::rows_are_decoded("gpu");
             Ok(())
         }),
+        cpu("quantized_members_are_decoded", || {
+            quantized::npz_members_are_decoded("cpu");
+        }),
+        gpu_trial("quantized_members_are_decoded_on_the_gpu", |_| {
+            quantized::npz_members_are_decoded("gpu");
+            Ok(())
+        }),
+        cpu(
+            "wrong_quantized_tables_are_refused",
+            quantized::wrong_tables_are_refused,
+        ),
         cpu("gguf_info_lists_tensors", gguf::info_lists_tensors),
         cpu("cut_gguf_files_are_refused", gguf::cut_files_are_refused),
         cpu("hostile_gguf_is_refused", gguf::hostile_gguf_is_refused),

@@ -1,0 +1,148 @@
+//! Tables of quantised values whose bytes have no dtype of their own: the options say what they are.
+
+use std::path::Path;
+
+use wgpu_gather::{
+    BlockQuantized, Encoded, Encoding, Executor, GatherIndex, GatherPlan, GpuError, IndexKind,
+    ScaleKind, Tensor,
+};
+
+use crate::args::Run;
+use wgpu_gather_cli::arrays::{Array, Result, read};
+
+/// The numbers of a table, and what lies beside it.
+pub struct Table {
+    pub encoding: Encoding,
+    scales: Option<Array>,
+    zero_points: Option<Array>,
+}
+
+impl Table {
+    /// The table that the options describe; `None` if they describe none.
+    pub fn of(args: &Run, params: &Array) -> Result<Option<Self>> {
+        let options = &args.quantized;
+        let quantized = match (&options.scales, options.row_wise) {
+            (None, None) => return Ok(None),
+            (Some(scales), _) => Self::in_blocks(args, scales)?,
+            (None, row_wise) => Self {
+                encoding: match row_wise {
+                    Some(8) => Encoding::RowWise8,
+                    _ => Encoding::RowWise4,
+                },
+                scales: None,
+                zero_points: None,
+            },
+        };
+        check_bytes(&args.params, params)?;
+        Ok(Some(quantized))
+    }
+
+    fn in_blocks(args: &Run, path: &Path) -> Result<Self> {
+        let options = &args.quantized;
+        let scales = read(path)?;
+        let kind = match (scales.dtype.encoding(), scales.dtype.code()) {
+            (_, "f4") => ScaleKind::F32,
+            ("F16", _) => ScaleKind::F16,
+            ("BF16", _) => ScaleKind::Bf16,
+            _ => {
+                let (path, found) = (path.display(), scales.dtype);
+                return Err(format!(
+                    "{path}: scales must be float32, float16 or BF16, found {found}"
+                )
+                .into());
+            }
+        };
+        let mut of = BlockQuantized::new(options.bits, options.block_size)?.with_scales(kind);
+        let zero_points = match &options.zero_points {
+            Some(path) => {
+                let zero_points = read(path)?;
+                check_bytes(path, &zero_points)?;
+                of = of.with_zero_points();
+                Some(zero_points)
+            }
+            None => None,
+        };
+        Ok(Self {
+            encoding: Encoding::BlockQuantized(of),
+            scales: Some(scales),
+            zero_points,
+        })
+    }
+
+    /// The shape of the values of a table of bytes.
+    pub fn shape(&self, bytes_shape: &[usize]) -> Vec<usize> {
+        let mut shape = bytes_shape.to_vec();
+        if let Some(last) = shape.last_mut() {
+            // A row without values has the bytes at its end only.
+            let end = self.encoding.row_bytes(0).unwrap_or(0);
+            let blocks = (*last as u64).saturating_sub(end) / self.encoding.block_bytes();
+            let values = blocks.saturating_mul(self.encoding.block_len());
+            *last = usize::try_from(values).unwrap_or(usize::MAX);
+        }
+        shape
+    }
+
+    /// Gathers and decodes, on the executor or else on the CPU. Returns the bytes of `f32`s.
+    pub fn gather(
+        &self,
+        executor: Option<&Executor>,
+        plan: &GatherPlan,
+        params: &Array,
+        (kind, indices): (IndexKind, &Array),
+    ) -> Result<std::result::Result<Vec<u8>, GpuError>> {
+        macro_rules! rows {
+            ($index:ty) => {{
+                let indices = indices.numbers(<$index>::from_le_bytes)?;
+                self.rows(executor, plan, params, &indices)
+            }};
+        }
+        let rows = match kind {
+            IndexKind::I8 => rows!(i8),
+            IndexKind::U8 => rows!(u8),
+            IndexKind::I16 => rows!(i16),
+            IndexKind::U16 => rows!(u16),
+            IndexKind::I32 => rows!(i32),
+            IndexKind::U32 => rows!(u32),
+            IndexKind::I64 => rows!(i64),
+            _ => rows!(u64),
+        };
+        Ok(rows.map(|rows| rows.into_iter().flat_map(f32::to_le_bytes).collect()))
+    }
+
+    fn rows<I: GatherIndex>(
+        &self,
+        executor: Option<&Executor>,
+        plan: &GatherPlan,
+        params: &Array,
+        indices: &[I],
+    ) -> std::result::Result<Vec<f32>, GpuError> {
+        let Some(Executor::Gpu(gpu)) = executor else {
+            let mut encoded = Encoded::new(&params.bytes[..]);
+            encoded.scales = self.scales.as_ref().map(|scales| &scales.bytes[..]);
+            encoded.zero_points = self.zero_points.as_ref().map(|points| &points.bytes[..]);
+            return Ok(plan.run_decoded(self.encoding, encoded, indices)?);
+        };
+        let upload = |array: &Option<Array>| -> std::result::Result<Option<Tensor<u8>>, GpuError> {
+            let array = array.as_ref();
+            let upload = |array: &Array| gpu.upload(&array.bytes, &[array.bytes.len()]);
+            array.map(upload).transpose()
+        };
+        let table = gpu.upload(&params.bytes, &params.shape)?;
+        let (scales, zero_points) = (upload(&self.scales)?, upload(&self.zero_points)?);
+        let mut encoded = Encoded::new(&table);
+        encoded.scales = scales.as_ref();
+        encoded.zero_points = zero_points.as_ref();
+        gpu.gather_decoded(plan, self.encoding, encoded, indices)
+            .wait()
+    }
+}
+
+fn check_bytes(path: &Path, array: &Array) -> Result<()> {
+    match array.dtype.code() {
+        "u1" => Ok(()),
+        _ => {
+            let (path, found) = (path.display(), array.dtype);
+            Err(format!("{path}: quantised values must be uint8, found {found}").into())
+        }
+    }
+}
