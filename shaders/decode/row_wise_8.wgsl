@@ -7,7 +7,7 @@ fn decoded(row: u32, group: u32) -> vec4<u32> {
     let scale = word_at(end);
     let bias = bitcast<f32>(word_at(end + 4u));
     // A word holds the product of a byte and the scale's 24 bits. Its conversion rounds, and its product with a power
-    // of two is exact, so no fused multiply-add changes a bit. Scales of a small exponent, or none, are multiplied whole.
+    // of two is exact, so no fused multiply-add changes a bit. Scales of a small exponent, or none, are taken whole.
     let exponent = (scale >> 23u) & 0xffu;
     let is_whole = (exponent < 24u) | (exponent == 0xffu);
     let bits = select((scale & 0x7fffffu) | 0x800000u, 1u, is_whole);
