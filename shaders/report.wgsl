@@ -2,11 +2,11 @@
 //
 // Of one invocation: finish_report runs after a dispatch that reports, count_rows before one with an index count.
 
-// All zero if there is no bad row.
 struct BadRowReport {
     bad_row_count: vec2<u32>,
+    // NO_ROW twice if no row is bad, so that zeros are no report.
     first_bad_row: vec2<u32>,
-    // The words of the first bad row.
+    // The words of the first bad row, else zeros.
     index: array<u32, 16>,
 }
 
@@ -23,7 +23,7 @@ fn finish_report() {
     let bad_rows = atomicExchange(&counter.count, 0u);
     let row = ~atomicExchange(&counter.first_complement, 0u);
     if gather.reports == 2u {
-        report = BadRowReport();
+        report = BadRowReport(vec2<u32>(), vec2<u32>(NO_ROW), array<u32, 16>());
     }
     if bad_rows == 0u {
         return;

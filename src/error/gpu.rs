@@ -138,7 +138,11 @@ pub enum GatherError {
     /// The bytes of a report have another length than a report.
     #[error("report must have {expected} bytes, found {found}")]
     ReportLength { expected: u64, found: usize },
-    /// The report is not of this plan: another gather wrote it, or no gather did.
+    /// The bytes of a report are zeros: no gather has written it yet, for instance because it was read before the gather
+    /// was submitted.
+    #[error("report must be written by a gather, found zeros")]
+    UnwrittenReport,
+    /// The report is of a gather of another plan.
     #[error(
         "report must name one of {index_rows} index rows, found {count} bad rows, the first of them {row}"
     )]

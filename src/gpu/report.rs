@@ -21,6 +21,7 @@ pub(crate) const COUNTER_BYTES: u64 = size_of::<BadRowCounter>() as u64;
 #[repr(C)]
 pub(crate) struct BadRowReport {
     pub(crate) bad_row_count: [u32; 2],
+    /// Ones if no row was bad, so that zeros are no report.
     pub(crate) first_bad_row: [u32; 2],
     pub(crate) index: [u32; 16],
 }
@@ -38,7 +39,7 @@ pub struct BadRows {
 }
 
 impl BadRows {
-    /// The number of bytes of a report. A report of zeros says that no row was bad.
+    /// The number of bytes of a report.
     pub const REPORT_BYTES: u64 = REPORT_BYTES;
 
     /// Reads the report of a gather of `plan`, recorded with indices of `index_kind`; `None` if no row
@@ -47,17 +48,19 @@ impl BadRows {
     /// # Errors
     ///
     /// [`GatherError::ReportLength`] if the report does not have [`REPORT_BYTES`](Self::REPORT_BYTES) bytes,
+    /// [`GatherError::UnwrittenReport`] if it is all zeros, as before a gather has written it,
     /// [`GatherError::ForeignReport`] if no gather of this plan can have written it.
     ///
     /// # Examples
     ///
     /// ```
-    /// use wgpu_gather::{BadRows, Gather, IndexKind};
+    /// use wgpu_gather::{BadRows, Gather, GatherError, IndexKind};
     ///
     /// let plan = Gather::new().plan(&[3], &[2])?;
-    /// let read_back = [0; BadRows::REPORT_BYTES as usize];
-    /// assert_eq!(BadRows::decode(&plan, IndexKind::I32, &read_back)?, None);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// let read_back = [0; BadRows::REPORT_BYTES as usize]; // before the gather was submitted
+    /// let bad_rows = BadRows::decode(&plan, IndexKind::I32, &read_back);
+    /// assert_eq!(bad_rows, Err(GatherError::UnwrittenReport));
+    /// # Ok::<(), wgpu_gather::PlanError>(())
     /// ```
     pub fn decode(
         plan: &GatherPlan,
@@ -72,12 +75,15 @@ impl BadRows {
         }
         let report: BadRowReport = bytemuck::pod_read_unaligned(report);
         if report == BadRowReport::zeroed() {
-            return Ok(None);
+            return Err(GatherError::UnwrittenReport);
         }
         let [low, high] = report.first_bad_row;
         let row = wide(low, high);
         let [low, high] = report.bad_row_count;
         let count = wide(low, high);
+        if (count, row) == (0, u64::MAX) {
+            return Ok(None);
+        }
         let index_rows = plan.dims().index_rows();
         // All bad rows are among the index rows from `row` on.
         let last = index_rows.checked_sub(count);

@@ -181,10 +181,12 @@ impl<'a> Run<'a> {
             return;
         }
         let mut report = [0; 20];
+        report[2..4].fill(u32::MAX);
         let bad_rows = self.bad_rows();
         if let Some(&row) = bad_rows.first() {
             report[0] = u32::try_from(bad_rows.len()).expect("rows are few");
             report[2] = u32::try_from(row).expect("rows are few");
+            report[3] = 0;
             let (depth, words) = (
                 plan.dims().index_depth() as u64,
                 case.types.index_kind.words(),

@@ -2,11 +2,11 @@
 
 use libtest_mimic::Trial;
 use wgpu_gather::{
-    BadIndices, BadRows, ElementTypes, Gather, GatherBuffers, GatherPlan, Gpu, IndexKind, Tensor,
-    wgpu,
+    BadIndices, BadRows, ElementTypes, Gather, GatherBuffers, GatherError, GatherPlan, Gpu,
+    IndexKind, Tensor, wgpu,
 };
 
-use crate::batch::{REPORT_BYTES, read_back};
+use crate::batch::{REPORT_BYTES, no_bad_row, read_back};
 use crate::{flat, trial};
 use testkit::device::open_gpu;
 use testkit::sizes::dispatches;
@@ -20,7 +20,8 @@ pub(crate) fn trials() -> Vec<Trial> {
         ),
         trial("a_refused_submission_leaves_no_bad_rows", refused),
         trial("a_report_needs_no_usage_but_storage", storage_only),
-        trial("an_empty_output_has_a_report_of_zeros", empty),
+        trial("a_report_read_too_early_is_an_error", read_early),
+        trial("an_empty_output_has_a_report_of_no_bad_row", empty),
     ]
 }
 
@@ -84,6 +85,21 @@ fn report(gpu: &Gpu) -> wgpu::Buffer {
     drop(mapped);
     report.unmap();
     report
+}
+
+/// The report is read before the submission of its gather, and after it.
+fn read_early(gpu: &'static Gpu) {
+    let report = gpu.zeros::<u8>(&[REPORT_BYTES]).unwrap();
+    let mut work = Work::new(gpu, &[2, 0, 1, 1]);
+    work.report = report.buffer().unwrap().clone();
+    let encoder = work.encoder(gpu);
+    let read = || {
+        let [report] = read_back(gpu, [&work.report]);
+        BadRows::decode(&work.plan, IndexKind::I32, &report)
+    };
+    assert_eq!(read(), Err(GatherError::UnwrittenReport));
+    gpu.queue().submit([encoder.finish()]);
+    assert_eq!(read(), Ok(None));
 }
 
 /// Threads record the gathers, which are submitted in reverse order.
@@ -216,7 +232,7 @@ fn empty(gpu: &'static Gpu) {
             }
             gpu.queue().submit([encoder.finish()]);
             let [report] = read_back(gpu, [&work.report]);
-            assert_eq!(report, [0; REPORT_BYTES]);
+            assert_eq!(report, no_bad_row());
             assert_eq!(work.output.download().wait().unwrap(), [7; 4]);
         }
     }

@@ -13,6 +13,10 @@ fn report(count: u64, row: u64, index: &[u32]) -> Vec<u8> {
     report
 }
 
+fn no_bad_row() -> Vec<u8> {
+    report(0, u64::MAX, &[])
+}
+
 fn decode(plan: &GatherPlan, report: &[u8]) -> Result<Option<BadRows>, GatherError> {
     BadRows::decode(plan, IndexKind::I32, report)
 }
@@ -26,7 +30,20 @@ fn a_report_of_another_length_is_an_error() {
             format!("report must have 80 bytes, found {found}")
         );
     }
-    assert_eq!(decode(&plan(), &[0; 80]), Ok(None));
+    assert_eq!(decode(&plan(), &no_bad_row()), Ok(None));
+}
+
+#[test]
+fn a_report_that_no_gather_has_written_is_an_error() {
+    let empty = Gather::new().plan(&[3], &[0]).unwrap();
+    for plan in [plan(), empty] {
+        let error = decode(&plan, &[0; 80]).unwrap_err();
+        assert_eq!(error, GatherError::UnwrittenReport);
+        assert_eq!(
+            error.to_string(),
+            "report must be written by a gather, found zeros"
+        );
+    }
 }
 
 #[test]
@@ -37,6 +54,7 @@ fn a_report_that_the_plan_cannot_have_is_an_error() {
         (1, 1 << 32),
         (1 << 32, 0),
         (0, 2),
+        (0, u64::MAX - 1),
         (5, 2),
         (2, 3),
         (u64::MAX, 0),
@@ -58,7 +76,7 @@ fn a_plan_without_index_rows_has_no_bad_ones() {
         GatherNd::new().plan(&[2; 9], &[0, 9]),
     ] {
         let plan = plan.unwrap();
-        assert_eq!(decode(&plan, &[0; 80]), Ok(None));
+        assert_eq!(decode(&plan, &no_bad_row()), Ok(None));
         let error = decode(&plan, &report(1, 0, &[])).unwrap_err();
         assert_eq!(
             error.to_string(),
