@@ -1,13 +1,16 @@
 //! The bindings of a dispatch: their layouts, and the ranges of buffers that it binds.
 
-use super::bound::BoundRange;
+use super::bound::{BoundRange, binding_bytes};
 use super::operands::{COUNT_BYTES, Operands};
 use super::report::{COUNTER_BYTES, REPORT_BYTES};
 use super::shaders::binding;
 use super::uniform::UNIFORM_BYTES;
 
-/// Bytes of the dummy binding: a unit of 16 bytes, and a block of each encoding.
-pub(super) const DUMMY_BYTES: u64 = 256;
+/// Bytes of the dummy binding: a unit of 16 bytes, and a block of each encoding; less if no binding holds as many, which
+/// then holds the unit or the block of this gather.
+pub(super) fn dummy_bytes(limits: &wgpu::Limits) -> u64 {
+    binding_bytes(limits).min(256)
+}
 
 /// The workgroups of a dispatch with an index count: three words.
 pub(super) const WORKGROUPS_BYTES: u64 = 12;
@@ -99,7 +102,7 @@ impl Bindings {
         };
         if bound.bytes == 0 {
             let dummy = self.dummy.as_ref().expect("an empty range has a dummy");
-            return entry(number, dummy, 0, DUMMY_BYTES);
+            return entry(number, dummy, 0, dummy.size());
         }
         let range = range.expect("an operand with bytes has a range");
         let offset = operands.bound_offset(range) + bound.offset;

@@ -1,7 +1,7 @@
 //! The steps of a prepared gather: a pipeline, a bind group and workgroups for each dispatch.
 
 use crate::error::GatherError;
-use crate::gpu::bindings::{Bindings, DUMMY_BYTES, WORKGROUPS_BYTES};
+use crate::gpu::bindings::{Bindings, WORKGROUPS_BYTES, dummy_bytes};
 use crate::gpu::bound::BoundRange;
 use crate::gpu::cut::Dispatch;
 use crate::gpu::kernel::WORKGROUP_SIZE;
@@ -131,7 +131,7 @@ impl<'a> Maker<'a> {
             scoped(device, || {
                 device.create_buffer(&wgpu::BufferDescriptor {
                     label: Some("wgpu-gather/dummy"),
-                    size: DUMMY_BYTES,
+                    size: dummy_bytes(limits),
                     usage: wgpu::BufferUsages::STORAGE,
                     mapped_at_creation: false,
                 })

@@ -8,7 +8,7 @@ use super::lanes::{Case, byte_of, index_of, mixed, module, word_before};
 use super::oracle::is_bad;
 use crate::bad_indices::{BadIndices, NegativeIndices};
 use crate::element::ElementTypes;
-use crate::gpu::bindings::DUMMY_BYTES;
+use crate::gpu::bindings::dummy_bytes;
 use crate::gpu::kernel::WORKGROUP_SIZE;
 use crate::gpu::mask::MaskDispatch;
 use crate::gpu::shaders::{EntryPoint, binding};
@@ -99,7 +99,7 @@ impl Memory for Bindings<'_> {
     fn bytes(&self, number: u32) -> u64 {
         match number {
             binding::UNIFORM => self.uniform.len() as u64 * 4,
-            binding::INDICES if self.dispatch.indices.bytes == 0 => DUMMY_BYTES,
+            binding::INDICES if self.dispatch.indices.bytes == 0 => dummy_bytes(&self.case.limits),
             binding::INDICES => self.dispatch.indices.bytes,
             _ => self.dispatch.mask.bytes,
         }

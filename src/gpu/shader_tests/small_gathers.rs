@@ -255,25 +255,18 @@ fn dims_of_1_are_strides_of_0() {
 
 #[test]
 fn operands_without_rows_or_indices_are_gathered() {
-    for slice_bytes in [1, 4, 3, 12, 16, 1040, 4112] {
-        let plan = blocks([1, 2, 0, slice_bytes], 32);
-        run(plan, (1, IndexKind::I32), &[0], &WHOLE);
+    for (slice_bytes, limits) in [1, 4, 3, 12, 16, 1040, 4112]
+        .into_iter()
+        .flat_map(|slice_bytes| [WHOLE, limits(96, 16)].map(|limits| (slice_bytes, limits)))
+    {
+        let run = |plan, kind, shards: &[u64]| run(plan, (1, kind), shards, &limits);
+        run(blocks([1, 2, 0, slice_bytes], 32), IndexKind::I32, &[0]);
         // Clamp has no entry to choose.
         let gather = Gather::new().bad_indices(BadIndices::Clamp);
         let plan = gather.plan(&[0, slice_bytes], &[32]);
-        run(
-            plan.expect("a valid shape"),
-            (1, IndexKind::I64),
-            &[0],
-            &WHOLE,
-        );
+        run(plan.expect("a valid shape"), IndexKind::I64, &[0]);
         let plan = GatherNd::new().plan(&[slice_bytes], &[5, 0]);
-        run(
-            plan.expect("a valid shape"),
-            (1, IndexKind::I64),
-            &[],
-            &WHOLE,
-        );
+        run(plan.expect("a valid shape"), IndexKind::I64, &[]);
     }
 }
 

@@ -1,6 +1,9 @@
 //! Devices whose limits are below the needs of a gather.
 
-use wgpu_gather::{BadRows, ElementTypes, Gather, GatherBuffers, GatherPlan, wgpu};
+use wgpu_gather::{
+    BadIndices, BadRows, ElementTypes, Gather, GatherBuffers, GatherError, GatherNd, GatherPlan,
+    IndexKind, wgpu,
+};
 
 use super::{App, STORAGE, Set, plan};
 
@@ -56,6 +59,57 @@ fn a_binding_that_may_hold_no_row_is_refused() {
             "device limit max_storage_buffer_binding_size must be at least {expected}, found 128"
         );
         app.assert_refused(&plan, &whole, &[&params, &indices, &output], &text);
+    }
+}
+
+#[test]
+fn the_binding_limit_is_the_error_of_small_bindings() {
+    let plans = [
+        rows(3, 1, 2),
+        rows(3, 4, 2),
+        // Without params rows, and without index values, a dummy is bound.
+        Gather::new()
+            .bad_indices(BadIndices::Fill)
+            .plan(&[0, 4], &[2])
+            .unwrap(),
+        GatherNd::new().plan(&[3], &[2, 0]).unwrap(),
+    ];
+    for limit in (0..=40).step_by(4).chain([7, 15, 64, 96, 252, 256]) {
+        let app = App::with_limits(wgpu::Limits {
+            max_storage_buffer_binding_size: limit,
+            ..Default::default()
+        });
+        let [params, indices, output] = [(); 3].map(|()| app.buffer(4096, STORAGE));
+        let mask = app.buffer(4096, STORAGE);
+        for plan in &plans {
+            for index_kind in [IndexKind::U8, IndexKind::I32, IndexKind::I64] {
+                for element_bytes in [1, 4, 16] {
+                    let types = ElementTypes::new(element_bytes, index_kind);
+                    let buffers = GatherBuffers::new(types)
+                        .params(params.slice(..))
+                        .indices(indices.slice(..))
+                        .output(output.slice(..));
+                    for buffers in [buffers, buffers.mask(mask.slice(..))] {
+                        let found = app.gatherer.prepare(plan, &buffers).map(drop);
+                        let is_right = match &found {
+                            Ok(()) => true,
+                            Err(error) => matches!(
+                                error,
+                                GatherError::DeviceLimit {
+                                    name: "max_storage_buffer_binding_size",
+                                    ..
+                                }
+                            ),
+                        };
+                        assert!(
+                            is_right,
+                            "limit {limit}, {plan}, {types:?}, {buffers:?}: {found:?}"
+                        );
+                    }
+                }
+            }
+        }
+        app.assert_handler_heard_nothing();
     }
 }
 

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::Run;
 use super::case::{index_of, word_before};
-use crate::gpu::bindings::DUMMY_BYTES;
+use crate::gpu::bindings::dummy_bytes;
 use crate::gpu::bound::BoundRange;
 use crate::gpu::cut::Dispatch;
 use crate::gpu::shaders::{EntryPoint, binding};
@@ -145,7 +145,7 @@ impl Memory for Bindings<'_, '_> {
             binding::COUNTER => 8,
             binding::REPORT => 80,
             _ => match self.bound(number).bytes {
-                0 => DUMMY_BYTES,
+                0 => dummy_bytes(&self.run.case.limits),
                 bytes => range_bytes(bytes),
             },
         }
