@@ -5,12 +5,12 @@ use std::fmt::Write;
 use super::cut::{BESIDE, Cut, Dispatch, PlacedGather};
 use super::find_rows::FindRows;
 use super::kernel::{Kernel, Unit, WORKGROUP_SIZE};
-use super::limits::check_limits;
+use super::limits::{check_buffers, check_limits};
 use super::shaders::EntryPoint;
-use super::types::OperandBytes;
+use super::types::{OperandBytes, range_bytes};
 use crate::bad_indices::BadIndices;
 use crate::element::ElementTypes;
-use crate::error::GatherError;
+use crate::error::{GatherError, Operand};
 use crate::plan::GatherPlan;
 
 /// Up to this many dispatches the text gives their number.
@@ -18,7 +18,8 @@ const MAX_SHOWN: usize = 1000;
 
 impl GatherPlan {
     /// Describes in a few lines the gather on a GPU with these `limits`, for elements and indices of these `types`: the
-    /// sizes, the bytes moved, the kernel and the dispatches, or the reason why the gather cannot run.
+    /// sizes, the bytes moved, the kernel and the dispatches, or the reason why the gather cannot run. An operand longer
+    /// than a buffer of these limits has a line with the ways out.
     ///
     /// ```
     /// use wgpu_gather::{ElementTypes, GatherNd, wgpu};
@@ -54,6 +55,8 @@ impl GatherPlan {
         let bytes = types.operand_bytes(self)?;
         let OperandBytes {
             params,
+            scales,
+            zero_points,
             indices,
             output,
             ..
@@ -75,7 +78,24 @@ impl GatherPlan {
             encoding.map_or_else(String::new, |encoding| format!(" ({encoding})")),
             types.index_kind,
         ));
+        let most = limits.max_buffer_size;
+        let is_too_long = |bytes: u64| range_bytes(bytes) > most;
+        let parts = "gather parts by several plans";
+        for (operand, bytes, way) in [
+            (Operand::Params, params, "give GatherBuffers::params_shards"),
+            (Operand::Scales, scales, parts),
+            (Operand::ZeroPoints, zero_points, parts),
+            (Operand::Indices, indices, parts),
+            (Operand::Output, output, parts),
+        ] {
+            if is_too_long(bytes) {
+                line(format!(
+                    "no buffer of at most {most} bytes holds {operand}: {way}, or call plan.run"
+                ));
+            }
+        }
         let cut = Cut::new(PlacedGather::aligned(self, types), limits)?;
+        check_buffers(limits, &bytes)?;
         let report = self.bad_indices() == BadIndices::Error;
         let finish_report = EntryPoint::FinishReport.name();
         let dispatches: Vec<_> = cut.dispatches().take(MAX_SHOWN + 1).collect();
@@ -97,9 +117,13 @@ impl GatherPlan {
             "{} workgroups of {WORKGROUP_SIZE} invocations",
             grid(first.workgroups)
         );
+        // Shards may end within a window.
+        let least = if is_too_long(params) { "at least " } else { "" };
         line(match dispatches.len() {
-            1 => format!("1 dispatch of {size}"),
-            number if number <= MAX_SHOWN => format!("{number} dispatches, the first of {size}"),
+            1 => format!("{least}1 dispatch of {size}"),
+            number if number <= MAX_SHOWN => {
+                format!("{least}{number} dispatches, the first of {size}")
+            }
             _ => format!("more than {MAX_SHOWN} dispatches, the first of {size}"),
         });
         if report {

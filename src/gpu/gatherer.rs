@@ -3,14 +3,13 @@
 
 use super::buffers::GatherBuffers;
 use super::cut::{Cut, Dispatch, PlacedGather};
-use super::limits::check_limits;
+use super::limits::{check_buffers, check_limits};
 use super::mask::MaskDispatch;
 use super::operands::Operands;
 use super::pipelines::Pipelines;
 use super::prepared::PreparedGather;
 use super::scope::is_lost;
 use super::shaders::EntryPoint;
-use super::types::OperandBytes;
 use crate::bad_indices::BadIndices;
 use crate::element::ElementTypes;
 use crate::error::GatherError;
@@ -94,7 +93,7 @@ impl Gatherer {
     /// ```
     pub fn warm_up(&self, plan: &GatherPlan, types: ElementTypes) -> Result<(), GatherError> {
         let bytes = types.operand_bytes(plan)?;
-        self.check_buffer_sizes(&bytes)?;
+        check_buffers(&self.pipelines.limits, &bytes)?;
         let cut = Cut::new(PlacedGather::aligned(plan, types), &self.pipelines.limits)?;
         let report = plan.bad_indices() == BadIndices::Error;
         if report || bytes.output > 0 {
@@ -171,23 +170,6 @@ impl Gatherer {
         buffers: &GatherBuffers<'_>,
     ) -> Result<(), GatherError> {
         self.prepare(plan, buffers)?.encode(encoder);
-        Ok(())
-    }
-
-    /// Checks that one buffer of the device can hold each operand. Params may be in shards.
-    fn check_buffer_sizes(&self, bytes: &OperandBytes) -> Result<(), GatherError> {
-        let beside = bytes.scales.max(bytes.zero_points);
-        let (expected, found) = (
-            bytes.indices.max(bytes.output).max(beside),
-            self.pipelines.limits.max_buffer_size,
-        );
-        if found < expected {
-            return Err(GatherError::DeviceLimit {
-                name: "max_buffer_size",
-                expected,
-                found,
-            });
-        }
         Ok(())
     }
 }

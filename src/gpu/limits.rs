@@ -4,7 +4,7 @@
 use super::kernel::WORKGROUP_SIZE;
 use super::report::REPORT_BYTES;
 use super::shaders::binding;
-use super::types::range_bytes;
+use super::types::{OperandBytes, range_bytes};
 use super::uniform::UNIFORM_BYTES;
 use crate::element::ElementTypes;
 use crate::encoding::Encoding;
@@ -87,17 +87,41 @@ pub(crate) fn check_limits(
     Ok(())
 }
 
+/// Checks that one buffer can hold each operand. Params may be in shards.
+pub(crate) fn check_buffers(
+    limits: &wgpu::Limits,
+    bytes: &OperandBytes,
+) -> Result<(), GatherError> {
+    let beside = bytes.scales.max(bytes.zero_points);
+    let expected = range_bytes(bytes.indices.max(bytes.output).max(beside));
+    let found = limits.max_buffer_size;
+    if found < expected {
+        return Err(GatherError::DeviceLimit {
+            name: "max_buffer_size",
+            expected,
+            found,
+        });
+    }
+    Ok(())
+}
+
 impl GatherPlan {
     /// The limits to request of a device for this gather: WebGPU's defaults, or the adapter's limits where they are
     /// lower, with bindings and buffers that hold each operand whole, as far as the adapter allows. An operand longer
     /// than a binding is gathered in several dispatches. No feature is needed.
+    ///
+    /// Params longer than a buffer of the adapter, `max_buffer_size` of the result, go into several buffers, by
+    /// [`GatherBuffers::params_shards`](crate::GatherBuffers::params_shards), or stay in host memory, for
+    /// [`run`](Self::run).
     ///
     /// For several gathers, take the better values of each: `wgpu::Limits::or_better_values_from`.
     ///
     /// # Errors
     ///
     /// [`GatherError::ZeroSizedElement`] for elements of no bytes, [`GatherError::TooManyBytes`] for an operand of more
-    /// than `i64::MAX` bytes, [`GatherError::Block`] for a plan that cuts blocks of the encoding.
+    /// than `i64::MAX` bytes, [`GatherError::Block`] for a plan that cuts blocks of the encoding,
+    /// [`GatherError::DeviceLimit`] if no buffer of the adapter holds the indices or the output: gather in several plans,
+    /// each for a part.
     ///
     /// ```
     /// use wgpu_gather::{ElementTypes, Gather, wgpu};
@@ -121,6 +145,7 @@ impl GatherPlan {
         adapter: &wgpu::Limits,
     ) -> Result<wgpu::Limits, GatherError> {
         let bytes = types.operand_bytes(self)?;
+        check_buffers(adapter, &bytes)?;
         let beside = [bytes.scales, bytes.zero_points];
         let operands = [bytes.params, bytes.indices, bytes.output]
             .into_iter()
@@ -176,6 +201,16 @@ mod tests {
         let plan = Gather::new().plan(&[4], &[4]).expect("a valid shape");
         let none = plan.required_limits(ElementTypes::of::<(), i32>(), &adapters[0]);
         assert_eq!(none, Err(GatherError::ZeroSizedElement));
+        let output = Gather::new().plan(&[10, 64], &[1 << 26]);
+        let output = output.expect("a valid shape");
+        let output = output.required_limits(ElementTypes::of::<f32, u8>(), &adapters[0]);
+        assert_eq!(
+            output.map_err(|error| error.to_string()),
+            Err(
+                "device limit max_buffer_size must be at least 17179869184, found 8589934592"
+                    .into()
+            )
+        );
         let few = plan.required_limits(ElementTypes::of::<f32, i32>(), &adapters[3]);
         assert_eq!(
             few,

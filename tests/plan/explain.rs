@@ -128,6 +128,46 @@ fn a_plan_beyond_the_limits_is_cut() {
 }
 
 #[test]
+fn an_operand_longer_than_a_buffer_has_ways_out() {
+    assert_explained(
+        &along(0, 0, &[614_400, 128], &[1_000]).unwrap(),
+        4,
+        IndexKind::U32,
+        &[
+            "gather params [614400,128], indices [1000], axis 0, batch_dims 0 -> output [1000,128]",
+            "1000 slices of 512 bytes out of 614400 rows; params 314572800 bytes, indices 4000 bytes (u32), output 512000 bytes",
+            "no buffer of at most 268435456 bytes holds params: give GatherBuffers::params_shards, or call plan.run",
+            "moves 1028000 bytes: reads 4000 of indices and at most 512000 of params, writes 512000",
+            "kernel rows: units of 16 bytes, 1 slice a lane",
+            "at least 3 dispatches, the first of 125 x 1 workgroups of 256 invocations",
+        ],
+    );
+    assert_explained(
+        &along(0, 0, &[3, 64], &[1 << 26]).unwrap(),
+        4,
+        IndexKind::I64,
+        &[
+            "gather params [3,64], indices [67108864], axis 0, batch_dims 0 -> output [67108864,64]",
+            "67108864 slices of 256 bytes out of 3 rows; params 768 bytes, indices 536870912 bytes (i64), output 17179869184 bytes",
+            "no buffer of at most 268435456 bytes holds indices: gather parts by several plans, or call plan.run",
+            "no buffer of at most 268435456 bytes holds output: gather parts by several plans, or call plan.run",
+            "cannot run: device limit max_buffer_size must be at least 17179869184, found 268435456",
+        ],
+    );
+    // A buffer holds whole words.
+    let explained = |bytes: usize, max_buffer_size: u64| {
+        let limits = wgpu::Limits {
+            max_buffer_size,
+            ..Default::default()
+        };
+        let plan = along(0, 0, &[bytes], &[1]).unwrap();
+        plan.explain(ElementTypes::new(1, IndexKind::I32), &limits)
+    };
+    assert!(!explained(1022, 1024).contains("no buffer"));
+    assert!(explained(1022, 1023).contains("no buffer of at most 1023 bytes holds params"));
+}
+
+#[test]
 fn elements_too_many_or_without_bytes_cannot_run() {
     assert_explained(
         &along(0, 0, &[2, BIG], &[1 << 22]).unwrap(),
@@ -218,6 +258,7 @@ fn gather_elements_too_large_for_the_shader_says_so() {
         let plan = GatherElements::new().plan(params, indices).unwrap();
         let limits = wgpu::Limits {
             max_storage_buffer_binding_size: 1 << 40,
+            max_buffer_size: 1 << 40,
             ..Default::default()
         };
         let text = plan.explain(ElementTypes::new(1, IndexKind::I32), &limits);
@@ -260,20 +301,23 @@ fn gather_elements_too_large_for_the_shader_says_so() {
     let batches = GatherElements::new()
         .axis(2)
         .plan(&[1 << 20, 1 << 20, 9], &[1 << 20, 1 << 20, 1]);
-    let batches = batches.unwrap().explain(
-        ElementTypes::new(1, IndexKind::I32),
-        &wgpu::Limits::default(),
-    );
+    let limits = wgpu::Limits {
+        max_buffer_size: u64::MAX,
+        ..Default::default()
+    };
+    let types = ElementTypes::new(1, IndexKind::I32);
+    let batches = batches.unwrap().explain(types, &limits);
     assert!(!batches.contains("cannot run"), "{batches}");
 }
 
 #[test]
 fn slices_of_any_length_are_explained() {
     let plan = along(0, 0, &[2, 1 << 58], &[2]).unwrap();
-    let text = plan.explain(
-        ElementTypes::new(4, IndexKind::I32),
-        &wgpu::Limits::default(),
-    );
+    let limits = wgpu::Limits {
+        max_buffer_size: u64::MAX,
+        ..Default::default()
+    };
+    let text = plan.explain(ElementTypes::new(4, IndexKind::I32), &limits);
     let last = text.lines().last().unwrap();
     assert!(last.starts_with("more than 1000 dispatches"), "{text}");
 }

@@ -6,10 +6,11 @@ use super::{along, nd};
 
 /// The line about the kernel and the line about the dispatches.
 fn kernel_and_dispatches(plan: &GatherPlan, element_bytes: u64) -> [String; 2] {
-    let text = plan.explain(
-        ElementTypes::new(element_bytes, IndexKind::I32),
-        &wgpu::Limits::default(),
-    );
+    let limits = wgpu::Limits {
+        max_buffer_size: u64::MAX,
+        ..Default::default()
+    };
+    let text = plan.explain(ElementTypes::new(element_bytes, IndexKind::I32), &limits);
     let mut lines = text.lines().skip(3).map(str::to_owned);
     [(); 2].map(|()| lines.next().unwrap())
 }
