@@ -80,6 +80,33 @@ pub fn rows() -> Vec<Row> {
             )],
         ),
         row(
+            "`tf.Variable.sparse_read(indices)`, `tf.raw_ops.ResourceGather`",
+            G(None, 0, Invalid, DeviceDefault),
+            [call(
+                ONE_TO_SIX,
+                (&[3], &[2, 0, 2]),
+                (&[3, 2], &[5., 6., 1., 2., 5., 6.]),
+            )],
+        ),
+        row(
+            "`tf.Variable.gather_nd(indices)`, `tf.raw_ops.ResourceGatherNd`",
+            Nd(0, Invalid, DeviceDefault),
+            [call(
+                ZERO_TO_SEVEN,
+                (&[2, 2], &[1, 0, 0, 1]),
+                (&[2, 2], &[4., 5., 2., 3.]),
+            )],
+        ),
+        row(
+            "`tf.gather_nd(params, indices, bad_indices_policy=\"ERROR\")`",
+            Nd(0, Invalid, Error),
+            [
+                call(ZERO_TO_SEVEN, (&[1, 2], &[1, 1]), (&[1, 2], &[6., 7.])),
+                error(ZERO_TO_SEVEN, (&[1, 2], &[0, 2])),
+                error(ZERO_TO_SEVEN, (&[1, 2], &[0, -1])),
+            ],
+        ),
+        row(
             "`tf.gather_nd(params, indices, bad_indices_policy=\"IGNORE\")`",
             Nd(0, Invalid, Fill),
             [call(

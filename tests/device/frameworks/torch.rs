@@ -60,6 +60,22 @@ pub fn rows() -> Vec<Row> {
             ],
         ),
         row(
+            "PyTorch `input[i, :, j]`",
+            Nd(0, FromEnd, Error),
+            [
+                // The input is 1 to 12 in the shape [2, 3, 2]; params is its transpose.
+                call(
+                    (
+                        &[2, 2, 3],
+                        &[1., 3., 5., 2., 4., 6., 7., 9., 11., 8., 10., 12.],
+                    ),
+                    (&[3, 2], &[1, 0, 0, 1, -1, -1]),
+                    (&[3, 3], &[7., 9., 11., 2., 4., 6., 8., 10., 12.]),
+                ),
+                error(ZERO_TO_SEVEN, (&[1, 2], &[0, 2])),
+            ],
+        ),
+        row(
             "`torch.gather(input, 1, index)`",
             E(1, Invalid, Error),
             [
