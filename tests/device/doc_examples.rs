@@ -76,9 +76,14 @@ fn main() {
         gpu_trial("a_fill", |_| Ok(filled::run()?)),
         gpu_trial("bytes_of_types_known_at_run_time", |_| Ok(bytes::run()?)),
         gpu_trial("rows_in_a_device_of_the_apps_own", |gpu| {
-            let rows = own_device::two_rows(gpu.device(), gpu.queue())?;
-            let output = Tensor::<f32>::from_buffer(gpu, rows, &[2, 2])?;
-            assert_eq!(output.download().wait()?, [30.0, 31.0, 10.0, 11.0]);
+            let (device, queue) = (gpu.device(), gpu.queue());
+            let output = own_device::two_rows(device, queue)?;
+            // The text after the example.
+            let gpu = Gpu::from_parts(device.clone(), queue.clone());
+            let output = Tensor::<f32>::from_buffer(&gpu, output, &[2, 2])?
+                .download()
+                .wait()?;
+            assert_eq!(output, [30.0, 31.0, 10.0, 11.0]);
             Ok(())
         }),
         gpu_trial("an_encoder_of_the_apps_own", record_embedding),
