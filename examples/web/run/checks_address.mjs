@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { Shown } from './shown.mjs';
 
-const OWN = 'operation=gather&params_shape=2,2&indices_shape=3&axis=0&batch_dims=0&policy=Clamp&negative_indices=from-end';
+const OWN = 'operation=gather&params_shape=2,2&indices_shape=3&axis=0&batch_dims=0&broadcast=no&policy=Clamp&negative_indices=from-end&index_type=i8';
 
 const fragment = (shown) => shown.page.evaluate(() => location.hash);
 const values = (shown, ids) =>
@@ -13,8 +13,8 @@ export async function ofAddress(browser, url) {
 
   const linked = await open(`${OWN}&params=0.5,-1,2,1e30&indices=1,-2,9`);
   await linked.outputs([2, 1e30, 0.5, -1, 2, 1e30]);
-  const ids = ['operation', 'params-shape', 'indices-shape', 'axis', 'batch-dims', 'policy', 'negative'];
-  assert.deepEqual(await values(linked, ids), ['gather', '2,2', '3', '0', '0', 'Clamp', 'from-end']);
+  const ids = ['operation', 'params-shape', 'indices-shape', 'axis', 'batch-dims', 'broadcast', 'policy', 'negative', 'index-type'];
+  assert.deepEqual(await values(linked, ids), ['gather', '2,2', '3', '0', '0', 'no', 'Clamp', 'from-end', 'i8']);
   assert.deepEqual(await linked.cells('params'), [0.5, -1, 2, 1e30]);
   assert.deepEqual(await linked.cells('indices'), [1, -2, 9]);
   await linked.page.close();
@@ -22,8 +22,19 @@ export async function ofAddress(browser, url) {
   const wrapped = OWN.replace('=gather&', '=gather_nd&').replace('2,2', '2,2,2').replace('=3', '=1,1').replace('Clamp', 'Wrap');
   const nd = await open(`${wrapped.replace('axis=0', 'axis=-1')}&indices=-5`);
   await nd.outputs([1, 3, 5, 7]);
-  assert.deepEqual(await values(nd, ids), ['gather_nd', '2,2,2', '1,1', '-1', '0', 'Wrap', 'from-end']);
+  assert.deepEqual(await values(nd, ids), ['gather_nd', '2,2,2', '1,1', '-1', '0', 'no', 'Wrap', 'from-end', 'i8']);
   await nd.page.close();
+
+  // Without its new names, an older link means what it did.
+  const older = await open('operation=gather_elements&params_shape=2,2&indices_shape=2,1&axis=1&policy=Wrap&indices=3,0');
+  await older.outputs([1, 2]);
+  assert.deepEqual(await values(older, ['broadcast', 'index-type']), ['no', 'i32']);
+  await older.page.close();
+
+  const stretched = await open('operation=gather_elements&params_shape=2,2&indices_shape=1,1&axis=1&broadcast=yes&index_type=u16&indices=1');
+  await stretched.outputs([1, 3]);
+  assert.deepEqual(await values(stretched, ['broadcast', 'index-type']), ['yes', 'u16']);
+  await stretched.page.close();
 
   const example = await open('example=from-the-end');
   await example.outputs([3, 4, 5, 6, 7, 8]);
@@ -43,7 +54,7 @@ export async function ofAddress(browser, url) {
   await shown.page.selectOption('#example', { label: 'points' });
   await step('#example=points', [1, 11, 4]);
   await shown.cell('indices', 1).fill('3');
-  const points = '#operation=gather_nd&params_shape=3,4&indices_shape=3,2&axis=&batch_dims=0&policy=Fill&negative_indices=invalid';
+  const points = '#operation=gather_nd&params_shape=3,4&indices_shape=3,2&axis=&batch_dims=0&broadcast=no&policy=Fill&negative_indices=invalid&index_type=i32';
   await step(`${points}&indices=0,3,2,3,1,0`, [3, 11, 4]);
   await shown.cell('params', 3).fill('-0.25');
   const params = '0,1,2,-0.25,4,5,6,7,8,9,10,11';
@@ -86,7 +97,7 @@ export async function ofAddress(browser, url) {
   // The problem of a shape stays until the shape is right.
   const unread = await open('params_shape=4,a');
   const problem = 'Shape of params: numbers like 4,3 expected, found 4,a';
-  await unread.matches('#device', /^Your GPU/);
+  await unread.matches('#device', /^A software adapter/);
   await unread.shows('problem', problem);
   await unread.page.selectOption('#policy', 'Clamp');
   await unread.shows('problem', problem);

@@ -77,6 +77,11 @@ output = tf.gather_nd(params, indices, batch_dims=1)`,
     NumPy: 'output = np.take_along_axis(params, indices, axis=1)',
     TensorFlow: 'output = tf.experimental.numpy.take_along_axis(params, indices, axis=1)',
   },
+  'one order for all rows': {
+    Rust: 'let plan = GatherElements::new().axis(1).broadcast(true).bad_indices(BadIndices::Fill).plan(&[3, 4], &[1, 2])?;',
+    NumPy: 'output = np.take_along_axis(params, indices, axis=1)',
+    TensorFlow: 'output = tf.experimental.numpy.take_along_axis(params, indices, axis=1)',
+  },
 };
 
 async function copied(shown, language) {
@@ -93,6 +98,11 @@ export const checks = {
     assert.equal(await copied(shown, 'Rust'), RUST);
     assert.equal(await copied(shown, 'NumPy'), NUMPY);
     assert.equal(await copied(shown, 'TensorFlow'), TENSORFLOW);
+  },
+
+  async program_of_narrow_indices(shown) {
+    await shown.page.selectOption('#example', { label: 'colours of a palette' });
+    assert.match(await copied(shown, 'Rust'), /^    let indices: \[u8; 6\] = \[0, 3, 3, 1, 0, 2\];$/m);
   },
 
   async program_of_each_operation(shown) {

@@ -9,7 +9,7 @@ const HEADINGS = [
   [3, 'params [4,3]'],
   [2, 'Formula'],
   [2, 'Output'],
-  [3, 'your GPU [3,3]'],
+  [3, 'software adapter [3,3]'],
   [3, 'CPU path in this page (wasm, one thread) [3,3]'],
   [2, 'As a program'],
   [2, 'A large gather'],
@@ -17,7 +17,7 @@ const HEADINGS = [
 ];
 const REGIONS = ['The gather', 'Operands', 'Formula', 'Output', 'As a program', 'A large gather', 'What ran'];
 const CONTROLS = {
-  combobox: ['Example', 'Operation', 'Bad indices', 'Negative indices', 'Output', 'in slices of', 'from a table of'],
+  combobox: ['Example', 'Operation', 'Dims of 1', 'Type of indices', 'Bad indices', 'Negative indices', 'Output', 'in slices of', 'from a table of'],
   textbox: ['Shape of params', 'Shape of indices'],
   button: ['Copy as Rust', 'Copy as NumPy', 'Copy as TensorFlow', 'Time it'],
 };
@@ -147,6 +147,6 @@ export const checks = {
     await readOut(shown, many, `status: Output of shape [1, 60]: ${zeros} and 36 more. ${agree}`);
     await shown.page.selectOption('#mebibytes', '4');
     await shown.page.click('#time');
-    await shown.matches('#timed', /^A gather takes: GPU: [\d.]+ ms; CPU path in this page \(wasm, one thread\): [\d.]+ ms\.$/);
+    await shown.matches('#timed', /^A gather takes: software adapter: [\d.]+ ms; CPU path in this page \(wasm, one thread\): [\d.]+ ms\.$/);
   },
 };

@@ -12,6 +12,8 @@ const ABOUT = {
     'Along axis 1, each index row selects one element of each matrix of params: params[:, i, j] in NumPy.',
   'from the end': 'A negative index counts from the end: -1 selects the last row of its batch.',
   'an element of each row': 'Along axis 1, each index selects an element of its own row of params.',
+  'one order for all rows': 'Dims of 1 stretch: the one row of indices selects from each row of params, as in NumPy and JAX.',
+  'colours of a palette': 'Each pixel is an index of one byte and selects a colour, a row of the palette.',
 };
 const POLICIES = {
   DeviceDefault: 'An index out of range is an error on the CPU and a slice of zeros on the GPU, as in TensorFlow.',
@@ -47,6 +49,11 @@ const FORMULAS = {
     'output[1, 0, 2] = params[1, (indices[1, 0, 0] = -2) + 2 = 0, 2] = 8',
   ],
   'an element of each row': ['output[i, j] = params[i, indices[i, j]]', 'output[3, 0] = params[3, indices[3, 0] = 2] = 11'],
+  'one order for all rows': ['output[i, j] = params[i, indices[0, j]]', 'output[2, 1] = params[2, indices[0, 1] = 0] = 8'],
+  'colours of a palette': [
+    'output[i, j, k] = params[indices[i, j], k]',
+    'output[1, 2, 2] = params[indices[1, 2] = 2, 2] = 8',
+  ],
 };
 
 export const checks = {
@@ -110,6 +117,7 @@ export const checks = {
     }
     const names = await shown.page.locator('#example option:enabled').allInnerTexts();
     assert.deepEqual(names.toSorted(), Object.keys(ABOUT).toSorted());
+    await shown.page.selectOption('#example', { label: 'an element of each row' });
     const chosen = () => shown.page.locator('#example option:checked').innerText();
     for (const [id, own, given] of [
       ['axis', '0', '1'],

@@ -8,8 +8,10 @@ const NAMES = {
   'indices-shape': 'indices_shape',
   axis: 'axis',
   'batch-dims': 'batch_dims',
+  broadcast: 'broadcast',
   policy: 'policy',
   negative: 'negative_indices',
+  'index-type': 'index_type',
 };
 
 const named = ({ name }) => name.replaceAll(' ', '-');

@@ -26,12 +26,14 @@ const floats = ({ params }, indent = '') => listed([...params].map(float), inden
 const integers = ({ indices }, indent = '') => listed([...indices].map(String), indent);
 
 export function rust(gather) {
-  const { operation, axis, batchDims, paramsShape, indicesShape, params, indices, policy, fromEnd } = gather;
+  const { operation, axis, batchDims, broadcast, paramsShape, indicesShape, params, indices, policy, fromEnd, indexType } =
+    gather;
   const type = { gather: 'Gather', gather_nd: 'GatherNd', gather_elements: 'GatherElements' }[operation];
   const used = [type, 'Gpu', policy === 'DeviceDefault' ? '' : 'BadIndices', fromEnd ? 'NegativeIndices' : ''];
   const calls = [
     axis === undefined ? '' : `.axis(${axis})`,
     batchDims === 0 ? '' : `.batch_dims(${batchDims})`,
+    broadcast ? '.broadcast(true)' : '',
     policy === 'DeviceDefault' ? '' : `.bad_indices(BadIndices::${policy})`,
     fromEnd ? '.negative_indices(NegativeIndices::FromEnd)' : '',
     `.plan(&[${paramsShape.join(', ')}], &[${indicesShape.join(', ')}])?;`,
@@ -40,7 +42,7 @@ export function rust(gather) {
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let params: [f32; ${params.length}] = ${floats(gather, '    ')};
-    let indices: [i32; ${indices.length}] = ${integers(gather, '    ')};
+    let indices: [${indexType}; ${indices.length}] = ${integers(gather, '    ')};
     let plan = ${type}::new()
         ${calls.join('\n        ')}
     println!("{plan}");
@@ -105,7 +107,8 @@ function policyLines(gather, words) {
 }
 
 // Params, only as large as indices in the dims that are not the axis.
-function alongAxis({ paramsShape, indicesShape }, axis) {
+function alongAxis({ broadcast, paramsShape, indicesShape }, axis) {
+  if (broadcast) return 'params';
   const cut = paramsShape.map((dim, k) => (k === axis || dim === indicesShape[k] ? ':' : `:${indicesShape[k]}`));
   return cut.every((slice) => slice === ':') ? 'params' : `params[${cut.join(', ')}]`;
 }
@@ -221,8 +224,8 @@ export function tensorflow(gather, outputShape) {
   }
   if (operation === 'gather_elements') {
     // TensorFlow's take_along_axis refuses some empty operands.
-    output = indicesShape.includes(0)
-      ? `tf.zeros([${indicesShape.join(', ')}])`
+    output = outputShape.includes(0)
+      ? `tf.zeros([${outputShape.join(', ')}])`
       : `tf.experimental.numpy.take_along_axis(${alongAxis(gather, along)}, indices, axis=${along})`;
   }
   return `import tensorflow as tf

@@ -1,13 +1,16 @@
 // Gathers to begin with, each with a sentence that says what it shows, and a sentence for each policy.
 
-const form = (operation, params, indices, axis, batchDims, policy = 'Fill', negative = 'invalid') => ({
+const form = (operation, params, indices, axis, batchDims, policy = 'Fill', negative = 'invalid', other = {}) => ({
   operation,
   'params-shape': params,
   'indices-shape': indices,
   axis,
   'batch-dims': batchDims,
+  broadcast: 'no',
   policy,
   negative,
+  'index-type': 'i32',
+  ...other,
 });
 
 export const EXAMPLES = [
@@ -64,6 +67,18 @@ export const EXAMPLES = [
     shows: 'Along axis 1, each index selects an element of its own row of params.',
     form: form('gather_elements', '4,3', '4,1', 1, 0),
     indices: [0, 2, 1, 2],
+  },
+  {
+    name: 'one order for all rows',
+    shows: 'Dims of 1 stretch: the one row of indices selects from each row of params, as in NumPy and JAX.',
+    form: form('gather_elements', '3,4', '1,2', 1, 0, 'Fill', 'invalid', { broadcast: 'yes' }),
+    indices: [3, 0],
+  },
+  {
+    name: 'colours of a palette',
+    shows: 'Each pixel is an index of one byte and selects a colour, a row of the palette.',
+    form: form('gather', '4,3', '2,3', 0, 0, 'Fill', 'invalid', { 'index-type': 'u8' }),
+    indices: [0, 3, 3, 1, 0, 2],
   },
 ];
 

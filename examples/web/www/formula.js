@@ -19,10 +19,20 @@ const rowsShape = ({ operation, indicesShape }) =>
   operation === 'gather_nd' ? indicesShape.slice(0, -1) : indicesShape;
 
 // The parts of an output element's coordinates: before the indexed dims of params, of the index row, and after the
-// indexed dims. `at` may hold names in place of numbers.
+// indexed dims. `at` may hold names in place of numbers. A dim of 1 that stretches has the coordinate 0.
 export function parts(gather, at) {
   const [axis, batchDims] = fromStart(gather);
-  if (gather.operation === 'gather_elements') return { before: at.slice(0, axis), row: at, after: at.slice(axis + 1) };
+  if (gather.operation === 'gather_elements') {
+    const { broadcast, paramsShape, indicesShape } = gather;
+    const within = (shape, other) =>
+      at.map((coordinate, k) => (broadcast && k !== axis && shape[k] === 1 && other[k] !== 1 ? 0 : coordinate));
+    const inParams = within(paramsShape, indicesShape);
+    return {
+      before: inParams.slice(0, axis),
+      row: within(indicesShape, paramsShape),
+      after: inParams.slice(axis + 1),
+    };
+  }
   const end = axis + rowsShape(gather).length - batchDims;
   const row = [...at.slice(0, batchDims), ...at.slice(axis, end)];
   return { before: at.slice(0, axis), row, after: at.slice(end) };

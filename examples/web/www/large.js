@@ -4,6 +4,9 @@ import { Large } from './page.js';
 
 const at = (id) => document.getElementById(id);
 
+// Numbers in a typed array are sorted by their values.
+const median = (times) => times.sort()[times.length >> 1];
+
 function showTimes(large, timed) {
   const rate = (bytes, ms) => (ms > 0 ? (bytes / ms / 1e6).toFixed(1) : 'too short to time');
   const rows = [
@@ -27,7 +30,14 @@ function showTimes(large, timed) {
 
 const escaped = (text) => text.replace(/[&<>"]/g, (sign) => `&#${sign.charCodeAt(0)};`);
 
-export async function time(device) {
+// The answer with the median of each list of times.
+function medians({ values, error }) {
+  if (error) return { error };
+  const { gather_ms, copy_ms, right } = values;
+  return { values: { gather_ms: median(gather_ms), copy_ms: median(copy_ms), right } };
+}
+
+export async function time(device, gpuName) {
   at('time').disabled = true;
   at('times').replaceChildren();
   at('timed').textContent = 'Timing …';
@@ -36,8 +46,8 @@ export async function time(device) {
   try {
     const large = new Large(Number(at('mebibytes').value), Number(at('row-bytes').value), at('table').value === 'Q8_0');
     const timed = [];
-    if (device) timed.push(['GPU', await answer(() => large.time_on_gpu(device))]);
-    timed.push(['CPU path in this page (wasm, one thread)', answer(() => large.time_on_cpu())]);
+    if (device) timed.push([gpuName, medians(await answer(() => large.time_on_gpu(device)))]);
+    timed.push(['CPU path in this page (wasm, one thread)', medians(answer(() => large.time_on_cpu()))]);
     showTimes(large, timed);
     large.free();
   } catch (error) {

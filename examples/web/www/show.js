@@ -4,7 +4,7 @@ import { answer } from './answer.js';
 import { fragmentOf, readFragment } from './address.js';
 import { copy, showCode } from './copy.js';
 import { EXAMPLES, OWN, POLICIES, exampleOf } from './examples.js';
-import { FIELDS, formValues, readGather, readShape, setForm } from './form.js';
+import { FIELDS, formValues, indexBytes, readGather, readShape, setForm } from './form.js';
 import { formula, indexDepth, indexRows, worked } from './formula.js';
 import { time } from './large.js';
 import { showShader } from './shader.js';
@@ -21,6 +21,7 @@ const written = (shape) => `[${[...shape].join(',')}]`;
 const state = { params: [], indices: [], paramsShape: [], indicesShape: [] };
 let device = null;
 let noDevice = null;
+let gpuName = 'GPU';
 // The gather that the page shows, and the shape of its output.
 let shown = null;
 // Each change has a number: an answer of the GPU to an earlier one is late.
@@ -54,16 +55,19 @@ function drawOperands() {
   }
 }
 
-function plan({ operation, axis, batchDims, paramsShape, indicesShape, policy, fromEnd }) {
+function plan({ operation, axis, batchDims, broadcast, paramsShape, indicesShape, policy, fromEnd, indexType }) {
   at('batch-dims').disabled = operation === 'gather_elements';
+  at('broadcast').disabled = operation !== 'gather_elements';
   const planned = new Planned(
     operation,
     Uint32Array.from(paramsShape),
     Uint32Array.from(indicesShape),
     axis,
     batchDims,
+    broadcast,
     policy,
     fromEnd,
+    indexType,
   );
   if (size([...planned.output_shape]) > MOST.output) {
     throw new Error(`an output of at most ${MOST.output} elements is shown here, found ${written(planned.output_shape)}`);
@@ -85,16 +89,18 @@ async function run() {
   describeChoice();
   let gather;
   let planned;
+  let indices;
   try {
     reshape();
     gather = readGather(state);
     planned = plan(gather);
+    indices = indexBytes(gather);
     at('problem').textContent = '';
   } catch (error) {
     fail(error);
     return;
   }
-  const { params, indices } = gather;
+  const { params } = gather;
   const sources = planned.sources(indices);
   const picture = {
     paramsShape: state.paramsShape,
@@ -189,7 +195,7 @@ async function start() {
   at('form').addEventListener('submit', (event) => event.preventDefault());
   at('large').addEventListener('submit', (event) => {
     event.preventDefault();
-    time(device);
+    time(device, gpuName);
   });
   for (const event of ['focusin', 'pointerover']) {
     document.addEventListener(event, ({ target }) => {
@@ -203,8 +209,12 @@ async function start() {
   try {
     device = await Device.open();
     const { info } = await navigator.gpu.requestAdapter();
-    const name = [info.vendor, info.architecture, info.description].filter(Boolean).join(' ');
-    at('device').textContent = `Your GPU: ${name || 'not named by this browser'}`;
+    const name = [info.vendor, info.architecture, info.description].filter(Boolean).join(' ') || 'not named by this browser';
+    const isSoftware = info.isFallbackAdapter || /swiftshader|llvmpipe|lavapipe|basic render/i.test(name);
+    if (isSoftware) at('gpu-name').textContent = gpuName = 'software adapter';
+    at('device').textContent = isSoftware
+      ? `A software adapter, not a GPU: ${name}. It runs on the CPU, so its times say nothing of a GPU.`
+      : `Your GPU: ${name}`;
   } catch (error) {
     noDevice = error.message ?? String(error);
     at('device').textContent = `No GPU here (${noDevice}): only the CPU path in this page runs.`;

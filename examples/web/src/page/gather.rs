@@ -3,13 +3,11 @@
 use wasm_bindgen::JsError;
 use wasm_bindgen::prelude::wasm_bindgen;
 use wgpu_gather::{
-    BadIndices, Gather, GatherElements, GatherNd, GatherPlan, NegativeIndices, PlanError,
+    BadIndices, ElementTypes, Gather, GatherElements, GatherNd, GatherPlan, IndexKind,
+    NegativeIndices, PlanError,
 };
 
 use crate::message;
-
-/// The source of an output element of a bad row.
-const NOWHERE: i32 = -1;
 
 /// The values of the page's form.
 struct Form<'a> {
@@ -18,6 +16,7 @@ struct Form<'a> {
     indices_shape: &'a [usize],
     axis: Option<i32>,
     batch_dims: i32,
+    broadcast: bool,
     negative_indices: NegativeIndices,
 }
 
@@ -25,22 +24,31 @@ struct Form<'a> {
 #[wasm_bindgen]
 pub struct Planned {
     pub(crate) plan: GatherPlan,
+    /// Elements of 4 bytes, and the type of the indices, which the page gives as bytes.
+    pub(crate) types: ElementTypes,
     /// `plan` with the policy `Fill`, so that a fill marks bad rows.
     marked: GatherPlan,
 }
 
 #[wasm_bindgen]
 impl Planned {
-    /// `operation` is gather, gather_nd or gather_elements, `policy` a name of `BadIndices`.
+    /// `operation` is gather, gather_nd or gather_elements, `policy` a name of `BadIndices`, and
+    /// `index_type` one of Rust's.
     #[wasm_bindgen(constructor)]
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "a value of each control of the form"
+    )]
     pub fn new(
         operation: &str,
         params_shape: &[usize],
         indices_shape: &[usize],
         axis: Option<i32>,
         batch_dims: i32,
+        broadcast: bool,
         policy: &str,
         from_end: bool,
+        index_type: &str,
     ) -> Result<Planned, JsError> {
         let form = Form {
             operation,
@@ -48,6 +56,7 @@ impl Planned {
             indices_shape,
             axis,
             batch_dims,
+            broadcast,
             negative_indices: match from_end {
                 true => NegativeIndices::FromEnd,
                 false => NegativeIndices::Invalid,
@@ -61,7 +70,11 @@ impl Planned {
             "Wrap" => BadIndices::Wrap,
             unknown => return Err(message(format!("unknown policy {unknown}"))),
         };
+        let mut index_kinds = IndexKind::ALL.iter();
+        let index_kind = index_kinds.find(|kind| kind.to_string() == index_type);
+        let unknown = || message(format!("unknown index type {index_type}"));
         Ok(Self {
+            types: ElementTypes::new(4, *index_kind.ok_or_else(unknown)?),
             plan: form.plan(policy).map_err(message)?,
             marked: form.plan(BadIndices::Fill).map_err(message)?,
         })
@@ -74,28 +87,41 @@ impl Planned {
 
     /// The place in params of each output element's source; -1 in a bad row, unless the policy
     /// selects another entry for it.
-    pub fn sources(&self, indices: &[i32]) -> Result<Vec<i32>, JsError> {
+    pub fn sources(&self, indices: &[u8]) -> Result<Vec<i32>, JsError> {
         let plan = match self.plan.bad_indices() {
             BadIndices::Clamp | BadIndices::Wrap => &self.plan,
             _ => &self.marked,
         };
-        gathered_places(plan, indices)
+        self.places(plan, indices)
     }
 
     /// For each output element 1 if its index row is a bad row, under any policy, and 0 if it is not.
-    pub fn bad(&self, indices: &[i32]) -> Result<Vec<u8>, JsError> {
-        let places = gathered_places(&self.marked, indices)?;
+    pub fn bad(&self, indices: &[u8]) -> Result<Vec<u8>, JsError> {
+        let places = self.places(&self.marked, indices)?;
         Ok(places.into_iter().map(|at| u8::from(at < 0)).collect())
     }
 
     /// Gathers on the CPU.
-    pub fn run(&self, params: &[f32], indices: &[i32]) -> Result<Vec<f32>, JsError> {
-        self.plan.run(params, indices).map_err(message)
+    pub fn run(&self, params: &[f32], indices: &[u8]) -> Result<Vec<f32>, JsError> {
+        let params = bytemuck::cast_slice(params);
+        let output = self.plan.run_bytes(self.types, params, indices);
+        Ok(bytemuck::pod_collect_to_vec(&output.map_err(message)?))
     }
 
     /// The plan in one line.
     pub fn describe(&self) -> String {
         self.plan.to_string()
+    }
+}
+
+impl Planned {
+    /// Gathers from params whose elements count from 1, and takes 1 off: zeros of bad rows become -1.
+    fn places(&self, plan: &GatherPlan, indices: &[u8]) -> Result<Vec<i32>, JsError> {
+        let count = i32::try_from(plan.params_len()).expect("the page shows small tensors");
+        let params: Vec<i32> = (1..=count).collect();
+        let output = plan.run_bytes(self.types, bytemuck::cast_slice(&params), indices);
+        let places: Vec<i32> = bytemuck::pod_collect_to_vec(&output.map_err(message)?);
+        Ok(places.into_iter().map(|place| place - 1).collect())
     }
 }
 
@@ -115,6 +141,7 @@ impl Form<'_> {
             }
             "gather_elements" => GatherElements::new()
                 .axis(self.axis.unwrap_or(0).into())
+                .broadcast(self.broadcast)
                 .bad_indices(policy)
                 .negative_indices(self.negative_indices)
                 .plan(self.params_shape, self.indices_shape),
@@ -131,14 +158,4 @@ impl Form<'_> {
             }
         }
     }
-}
-
-/// Gathers from params whose elements are their own places.
-fn gathered_places(plan: &GatherPlan, indices: &[i32]) -> Result<Vec<i32>, JsError> {
-    let len = |elements: u64| i32::try_from(elements).expect("the page shows small tensors");
-    let places: Vec<i32> = (0..len(plan.params_len())).collect();
-    let mut gathered: Vec<i32> = (0..len(plan.output_len())).collect();
-    let filled = plan.run_into_with_fill(&places, indices, NOWHERE, &mut gathered);
-    filled.map_err(message)?;
-    Ok(gathered)
 }
