@@ -270,6 +270,18 @@ fn operands_without_rows_or_indices_are_gathered() {
     }
 }
 
+#[test]
+fn a_report_without_a_bad_row_is_not_zeros() {
+    let gather = Gather::new().bad_indices(BadIndices::Error);
+    let plan = gather.plan(&[3], &[7]).expect("a valid shape");
+    let index = |at: u64| i128::from(at % 3);
+    let case = Case::new(plan, ElementTypes::new(4, IndexKind::I32), &index);
+    let mut run = Run::new(&case, true);
+    run.all();
+    run.check_all();
+    assert_ne!(run.report, [0; 20]);
+}
+
 /// Just enough output rows for four rows a lane, and one row that fills no lane.
 #[test]
 fn lanes_of_four_rows_gather_all_rows() {
