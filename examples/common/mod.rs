@@ -31,3 +31,12 @@ pub fn without_gpu(error: impl Error + 'static) -> Result<(), Box<dyn Error>> {
     eprintln!("no GPU: {error}");
     Ok(())
 }
+
+/// The checksum Adler-32, which zlib has too: it tells whether an output is the one that NumPy gave.
+pub fn adler32(bytes: &[u8]) -> u32 {
+    let (a, b) = bytes.iter().fold((1, 0), |(a, b), &byte| {
+        let a = (a + u32::from(byte)) % 65_521;
+        (a, (b + a) % 65_521)
+    });
+    b << 16 | a
+}
