@@ -76,6 +76,7 @@ only at run time. Two ways to a GPU, in an app's own device and in one of the cr
 //! # More
 //!
 //! * [Semantics](guide::semantics): the result in each case; [frameworks](guide::frameworks): the calls of other libraries.
+//! * [Recipes](guide::recipes): rows by a mask, in the order of a key, of a paged table, of interleaved records.
 //! * [Large tables](guide::large_tables): beyond a binding, a buffer or the device's memory.
 //! * [Errors](guide::errors), [costs](guide::costs) of each call, [measurements](guide::performance), tested
 //!   [back ends](guide::back_ends).

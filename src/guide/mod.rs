@@ -1,5 +1,5 @@
-//! Pages to read: the result of each case, the errors, the cost of each call, large tables, encoded rows, measurements, calls of other
-//! libraries and their equals here, and the drivers of the tests.
+//! Pages to read: the result of each case, the errors, the cost of each call, recipes, large tables, encoded rows, measurements,
+//! calls of other libraries and their equals here, and the drivers of the tests.
 
 #[doc = include_str!("semantics.md")]
 pub mod semantics {}
@@ -9,6 +9,9 @@ pub mod errors {}
 
 #[doc = include_str!("costs.md")]
 pub mod costs {}
+
+#[doc = include_str!("recipes.md")]
+pub mod recipes {}
 
 #[doc = include_str!("large_tables.md")]
 pub mod large_tables {}

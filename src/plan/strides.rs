@@ -82,6 +82,9 @@ impl GatherPlan {
     /// `(rows - 1) * stride + slice_len` elements: [`params_len`](Self::params_len). The gap after the last row may be
     /// there too. The elements in gaps are not read.
     ///
+    /// A stride counts elements, as shapes do: vertices of 32 bytes are 8 elements of `f32` apart. Elements of one byte give a
+    /// stride in bytes, for records that are no whole number of wider elements.
+    ///
     /// The layout of arrays of ndarray is their own: `gather_array` takes no plan with a stride of params.
     ///
     /// # Errors
@@ -97,6 +100,11 @@ impl GatherPlan {
     /// let table = [0, 1, 2, 3, 10, 11, 12, 13, 20, 21, 22, 23];
     /// let plan = Gather::new().plan(&[3, 2], &[2])?.with_params_stride(4)?;
     /// assert_eq!(plan.run(&table[1..], &[2, 0])?, [21, 22, 1, 2]);
+    ///
+    /// // Records of 5 bytes: a flag, and from byte 1 on a number of 4 bytes.
+    /// let records = [0, 10, 0, 0, 0, 1, 20, 0, 0, 0, 0, 30, 0, 0, 0_u8];
+    /// let plan = Gather::new().plan(&[3, 4], &[2])?.with_params_stride(5)?;
+    /// assert_eq!(plan.run(&records[1..], &[2, 1])?, [30, 0, 0, 0, 20, 0, 0, 0]);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn with_params_stride(&self, stride: u64) -> Result<Self, PlanError> {
