@@ -106,6 +106,12 @@ impl PreparedGather {
     }
 
     /// Records the gather into the caller's compute pass, and sets the pass's pipeline and bind group 0.
+    ///
+    /// Each dispatch of a pass sees what the dispatches before it wrote, so the gather may stand between dispatches of the app.
+    ///
+    /// ```no_run
+    #[doc = include_str!("../../tests/doc_examples/in_pass.rs")]
+    /// ```
     pub fn encode_in_pass(&self, pass: &mut wgpu::ComputePass<'_>) {
         for step in &self.steps {
             pass.set_pipeline(&step.pipeline);

@@ -3,7 +3,7 @@
 
 use libtest_mimic::{Arguments, Trial};
 use testkit::device::gpu_trial;
-use wgpu_gather::{Gatherer, Gpu, Tensor, wgpu};
+use wgpu_gather::{ElementTypes, Gather, GatherBuffers, Gatherer, Gpu, Tensor, wgpu};
 
 mod gpu {
     include!("../doc_examples/gpu.rs");
@@ -49,6 +49,10 @@ mod prepared {
     include!("../doc_examples/prepared.rs");
 }
 
+mod in_pass {
+    include!("../doc_examples/in_pass.rs");
+}
+
 mod browser {
     include!("../doc_examples/browser.rs");
 }
@@ -61,6 +65,7 @@ fn main() {
         Trial::test("the_readme_holds_what_runs_here", || {
             for example in [
                 include_str!("../doc_examples/own_device.rs"),
+                include_str!("../doc_examples/in_pass.rs"),
                 include_str!("../doc_examples/gpu.rs"),
             ] {
                 let block = format!("```rust,no_run\n{example}```\n");
@@ -87,6 +92,7 @@ fn main() {
             Ok(())
         }),
         gpu_trial("an_encoder_of_the_apps_own", record_embedding),
+        gpu_trial("a_gather_between_passes_of_an_app", gather_in_a_pass),
         gpu_trial("a_gather_that_a_browser_awaits", |_| {
             let output = pollster::block_on(browser::colours(&[1, 0, 2]))?;
             assert_eq!(output, [[0, 0, 255, 255], [255, 0, 0, 255], [0; 4]]);
@@ -129,5 +135,45 @@ fn record_embedding(gpu: &Gpu) -> Result<(), libtest_mimic::Failed> {
         gpu.queue().submit([encoder.finish()]);
         assert_eq!(output.download().wait()?, plan.run(&params, &indices)?);
     }
+    Ok(())
+}
+
+/// The dispatches before the gather write its indices, and those after it read its output. Here they are gathers too.
+fn gather_in_a_pass(gpu: &Gpu) -> Result<(), libtest_mimic::Failed> {
+    let plan = Gather::new().plan(&[3], &[2])?;
+    let tensor = |values: &[u32]| gpu.upload(values, &[values.len()]);
+    let tables = [
+        tensor(&[2, 0, 1])?,
+        tensor(&[1, 2, 0])?,
+        tensor(&[10, 20, 30])?,
+    ];
+    // The indices of the first gather, then the output of each.
+    let rows = [
+        tensor(&[0, 2])?,
+        tensor(&[9; 2])?,
+        tensor(&[9; 2])?,
+        tensor(&[9; 2])?,
+    ];
+    let prepare = |n: usize| -> Result<_, libtest_mimic::Failed> {
+        let buffers = GatherBuffers::new(ElementTypes::of::<u32, u32>())
+            .params(tables[n].buffer()?.slice(..))
+            .indices(rows[n].buffer()?.slice(..))
+            .output(rows[n + 1].buffer()?.slice(..));
+        Ok(gpu.gatherer().prepare(&plan, &buffers)?)
+    };
+    let [before, gather, after] = [prepare(0)?, prepare(1)?, prepare(2)?];
+
+    let mut encoder = gpu.device().create_command_encoder(&Default::default());
+    let mut pass = encoder.begin_compute_pass(&Default::default());
+    let app: [&dyn Fn(&mut wgpu::ComputePass<'_>); 2] =
+        [&|pass| before.encode_in_pass(pass), &|pass| {
+            after.encode_in_pass(pass)
+        }];
+    in_pass::frame(&mut pass, app, &gather);
+    drop(pass);
+    gpu.queue().submit([encoder.finish()]);
+    assert_eq!(rows[1].download().wait()?, [2, 1]);
+    assert_eq!(rows[2].download().wait()?, [0, 2]);
+    assert_eq!(rows[3].download().wait()?, [10, 30]);
     Ok(())
 }
