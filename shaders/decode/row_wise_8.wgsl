@@ -6,12 +6,14 @@ fn decoded(row: u32, group: u32) -> vec4<u32> {
     let end = row + gather.last_dim;
     let scale = word_at(end);
     let bias = bitcast<f32>(word_at(end + 4u));
-    // A word holds the product of a byte and the scale's 24 bits. Its conversion rounds, and its product with a power
-    // of two is exact, so no fused multiply-add changes a bit. Scales of a small exponent, or none, are taken whole.
+    // A word holds the product of a byte and the scale's 24 bits. Its two parts are converted exactly, their sum rounds
+    // once, and the product with a power of two is exact, so no fused multiply-add changes a bit. Scales of a small
+    // exponent, or none, are taken whole.
     let exponent = (scale >> 23u) & 0xffu;
     let is_whole = (exponent < 24u) | (exponent == 0xffu);
     let bits = select((scale & 0x7fffffu) | 0x800000u, 1u, is_whole);
     let unit = select((scale & 0xff800000u) - (23u << 23u), scale, is_whole);
-    let bytes = bytes_of(word_at(row + group * 4u));
-    return bitcast<vec4<u32>>(vec4<f32>(bytes * bits) * bitcast<f32>(unit) + bias);
+    let products = bytes_of(word_at(row + group * 4u)) * bits;
+    let rounded = vec4<f32>(products >> vec4<u32>(8u)) * 256.0 + vec4<f32>(products & vec4<u32>(0xffu));
+    return bitcast<vec4<u32>>(rounded * bitcast<f32>(unit) + bias);
 }
