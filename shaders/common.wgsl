@@ -73,8 +73,8 @@ struct GatherUniform {
     window_first_row: vec2<u32>,
     // For the report: index row 0, counted from the start of indices.
     index_row_base: vec2<u32>,
-    // Values of a row of the last dim, where these share a scale or have bindings of their own; else NONE. From one of
-    // these rows to the next, as params_stride.
+    // Values of a row of the last dim, where these share a scale or have scales in a binding of their own; else NONE.
+    // From one of these rows to the next, as params_stride.
     last_dim: u32,
     last_dim_stride: u32,
     // The size of each indexed dim: its low and its high word. A vector holds two sizes.

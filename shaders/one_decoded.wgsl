@@ -3,16 +3,21 @@
 // Units of 4 bytes of the output: a decoded value, of a group of four.
 alias Unit = u32;
 
+// 1 if a slice may have several rows of the last dim, each with a scale of its own.
+override HAS_ROWS: u32 = 0u;
+
 fn absent_unit(unit: u32) -> Unit {
     return gather.fill[0].x;
 }
 
-// A unit of the row that starts at `row`; unit 0 of the first row if the row is not held. A slice may have several rows
-// of the last dim.
+// A unit of the row that starts at `row`; unit 0 of the first row if the row is not held.
 fn load_unit(row: u32, unit: u32, held: bool) -> Unit {
-    let rows = unit / gather.last_dim;
-    let at = unit - rows * gather.last_dim;
-    let start = row + rows * gather.last_dim_stride;
+    var start = row;
+    var at = unit;
+    if HAS_ROWS == 1u {
+        start += unit / gather.last_dim * gather.last_dim_stride;
+        at = unit % gather.last_dim;
+    }
     let group = decoded(select(0u, start, held), select(0u, at / 4u, held));
     let pair = select(group.xy, group.zw, (at & 2u) != 0u);
     return select(pair.x, pair.y, (at & 1u) != 0u);

@@ -2,7 +2,7 @@
 //! compiled.
 
 use super::find_rows::FindRows;
-use super::kernel::Kernel;
+use super::kernel::{Kernel, Unit};
 use super::types::size;
 use crate::encoding::Encoding;
 
@@ -101,6 +101,9 @@ impl EntryPoint {
             return Vec::new();
         };
         let mut overrides = find.overrides();
+        if let Some(Unit::OneDecoded(encoding)) = kernel.unit() {
+            overrides.push(("HAS_ROWS", u8::from(encoding.has_whole_rows()).into()));
+        }
         if let Some(quantized) = kernel.block_quantized() {
             overrides.push(("BITS", quantized.bits().into()));
             overrides.push(("BLOCK_LEN", f64::from(size(quantized.block_len()))));
