@@ -125,17 +125,24 @@ impl Case {
             return Vec::new();
         };
         let rows: usize = self.params_shape.iter().product();
-        // Scales are finite: a NaN of a product may have any payload.
-        let finite = |bytes: usize, mask: [u8; 2]| -> Vec<u8> {
-            let bytes = pattern(bytes).into_iter().enumerate();
-            bytes.map(|(at, byte)| byte & mask[at % 2]).collect()
-        };
+        // Scales are finite, since a NaN of a product may have any payload. No f32 is subnormal, since a driver may flush it.
         let [of_params, of_scales, of_zero_points] = row_bytes(encoding, row_len as u64);
-        let params = finite(rows * of_params, [0xbf; 2]);
-        let beside = [
-            finite(rows * of_scales, [0x7f, 0xbf]),
-            pattern(rows * of_zero_points),
-        ];
+        let mut params: Vec<u8> = pattern(rows * of_params);
+        params.iter_mut().for_each(|byte| *byte &= 0xbf);
+        if encoding == Encoding::RowWise8 {
+            for end in params
+                .chunks_mut(of_params)
+                .map(|row| &mut row[of_params - 8..])
+            {
+                end[3] |= 0x20;
+                end[7] |= 0x20;
+            }
+        }
+        let mut scales = pattern(rows * of_scales);
+        for half in scales.chunks_mut(2) {
+            half[1] = half[1] & 0xbf | 0x20;
+        }
+        let beside = [scales, pattern(rows * of_zero_points)];
         let plan = Gather::new().plan(&[rows, row_len], &[rows]).unwrap();
         let every = (0..rows as u64).collect::<Vec<_>>();
         let values = plan.run_decoded(encoding, encoded(&params, &beside), &every);

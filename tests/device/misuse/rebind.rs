@@ -242,7 +242,10 @@ fn quantised_params_keep_their_numbers() {
     assert_eq!(refused(of, [4, 0]), text);
     let text = "the bytes of zero points after an aligned offset";
     assert_eq!(refused(of, [0, 3]), text);
-    [old, new].each_ref().iter().for_each(|buffer| buffer.destroy());
+    [old, new]
+        .each_ref()
+        .iter()
+        .for_each(|buffer| buffer.destroy());
 }
 
 #[test]
