@@ -22,7 +22,7 @@
 //! |---|---|---|
 //! | [`Gather`] | each index, along one axis | `tf.gather`, `numpy.take`, `torch.index_select`, ONNX `Gather` |
 //! | [`GatherNd`] | each row of indices, which has coordinates | `tf.gather_nd`, `paddle.gather_nd`, ONNX `GatherND` |
-//! | [`GatherElements`] | each index, at its own place | `torch.gather`, `numpy.take_along_axis`, ONNX `GatherElements` |
+//! | [`GatherElements`] | each index, at its own place | `torch.gather`, ONNX `GatherElements`; with `broadcast(true)` `numpy.take_along_axis` |
 //!
 //! **PyTorch's, burn's and candle's `gather` is [`GatherElements`], not [`Gather`].**
 //!
@@ -67,7 +67,8 @@ only at run time. Two ways to a GPU, in an app's own device and in one of the cr
 //!
 //! [`BadIndices`] decides about an index out of range. By default it is an error on the CPU and zeros on a GPU, as in
 //! TensorFlow; other policies make the two equal. [`NegativeIndices`] lets negative indices count from the end.
-//! [`GatherPlan::out_of_range`] is the mask of all bad rows, for instance for nulls.
+//! [`GatherPlan::out_of_range`] is the mask of all bad rows, for instance for nulls; on a GPU, `mask` of a request or of
+//! `GatherBuffers`.
 //!
 //! A mistake is a typed error that names the operand and the numbers, before anything is recorded: [`PlanError`] for
 //! shapes, [`RunError`] for operands on the host and for bad indices, and with the feature `gpu` `GatherError` for buffers
@@ -77,6 +78,7 @@ only at run time. Two ways to a GPU, in an app's own device and in one of the cr
 //!
 //! * [Semantics](guide::semantics): the result in each case; [frameworks](guide::frameworks): the calls of other libraries.
 //! * [Recipes](guide::recipes): rows by a mask, in the order of a key, of a paged table, of interleaved records.
+//! * [Encoded rows](guide::encoded_rows): tables that GGUF, ONNX or PyTorch quantised, and half floats.
 //! * [Large tables](guide::large_tables): beyond a binding, a buffer or the device's memory.
 //! * [Errors](guide::errors), [costs](guide::costs) of each call, [measurements](guide::performance), tested
 //!   [back ends](guide::back_ends).

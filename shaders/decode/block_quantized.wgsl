@@ -11,7 +11,6 @@ override BLOCK_LEN: u32 = 32u;
 
 fn decoded(row: u32, group: u32) -> vec4<u32> {
     let numbers = gather.quantized;
-    let word = word_at(numbers.params_start + row * (gather.last_dim * BITS / 8u) + group * BITS / 2u);
     let blocks = (gather.last_dim + BLOCK_LEN - 1u) / BLOCK_LEN;
     let block = group / (BLOCK_LEN / 4u);
     let scale_at = numbers.scales_start + (row * blocks + block) * numbers.scale_bytes;
@@ -20,6 +19,7 @@ fn decoded(row: u32, group: u32) -> vec4<u32> {
     let zero_word = zero_points[zero_at / 4u] >> (zero_at % 4u * 8u + block * BITS % 8u);
     let own_zero = (zero_word & ((1u << BITS) - 1u)) ^ numbers.flipped;
     let zero = select(numbers.zero_point, own_zero, numbers.zero_point == NONE);
+    let word = word_at(numbers.params_start + row * (gather.last_dim * BITS / 8u) + group * BITS / 2u);
     let values = (vec4<u32>(word) >> (vec4<u32>(0u, 1u, 2u, 3u) * BITS)) & vec4<u32>((1u << BITS) - 1u);
     return scaled(vec4<f32>(values ^ vec4<u32>(numbers.flipped)) - f32(zero), scale);
 }

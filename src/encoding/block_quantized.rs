@@ -14,7 +14,8 @@ use crate::error::{BlockQuantizedError, Operand};
 /// value[row][k] = (quantised[row][k] - zero_point[row][k / block_len]) * scale[row][k / block_len]
 /// ```
 ///
-/// Quantised values are packed, the first of a byte in its low bits, and each row of the last dim starts at a byte. A row of
+/// Quantised values are packed, the first of a byte in its low bits. A row of the last dim is whole bytes: a table whose row
+/// ends within a byte is refused, with an odd length at 4 bits, and one that 4 does not divide at 2 bits. A row of
 /// `n` values has `ceil(n / block_len)` scales, and as many zero points if these are an operand, packed like the values from a
 /// byte on. A zero point, or a scale, is at the place in its operand that the row has in params, so gaps after rows of params
 /// are followed by gaps of as many rows there. The product is of `f32`s, and rounds once.
@@ -26,7 +27,8 @@ use crate::error::{BlockQuantizedError, Operand};
 /// | `int4` | `new(4, block_len)` and [`signed`](Self::signed): the zero point is 0 |
 /// | each of these with `zero_points` | and [`with_zero_points`](Self::with_zero_points) |
 ///
-/// ONNX packs `int4` and `uint4` without a gap after a row: here a row has whole bytes. `quantize_axis` is the last dim.
+/// ONNX packs `int4` and `uint4` zero points of all rows without a gap; here those of a row start at a byte. `gather_axis` is
+/// the axis of the plan, `block_size` is `block_len` (128 if ONNX's attribute is not given), and `quantize_axis` is the last dim.
 ///
 /// ```
 /// use wgpu_gather::{BlockQuantized, Encoded, Encoding, Gather};

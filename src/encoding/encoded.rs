@@ -17,7 +17,9 @@ pub struct Encoded<P> {
 }
 
 impl<P> Encoded<P> {
-    /// Rows with all that they need.
+    /// Rows with all that they need. Of bytes in memory, slices: `Encoded::new(&rows[..]).scales(&scales)`.
+    ///
+    /// Tensors of scales are bytes too: `gpu.upload(bytemuck::cast_slice::<f32, u8>(&scales), &[4 * scales.len()])`.
     #[must_use]
     pub const fn new(rows: P) -> Self {
         Self {

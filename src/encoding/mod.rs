@@ -27,9 +27,9 @@ macro_rules! encodings {
         ///
         /// | encoding | values of a block | bytes of a block |
         /// |---|---|---|
-        $(#[doc = concat!("| ", $name, " | ", $len, " | ", $bytes, " |")])*
-        /// | ROW_WISE_8 | 1, and a scale and a bias at the end of the row | 1, and 8 a row |
-        /// | ROW_WISE_4 | 2, and a scale and a bias at the end of the row | 1, and 4 a row |
+        $(#[doc = concat!("| `", stringify!($variant), "`, ", $name, " | ", $len, " | ", $bytes, " |")])*
+        /// | `RowWise8`, ROW_WISE_8 | 1, and a scale and a bias at the end of the row | 1, and 8 a row |
+        /// | `RowWise4`, ROW_WISE_4 | 2, and a scale and a bias at the end of the row | 1, and 4 a row |
         /// | [`BlockQuantized`] | those of a byte, with scales in an operand of their own | 1 |
         ///
         /// The decoded values are the same on each device, bit for bit, and those of gguf-py's `dequantize`, or of
@@ -119,8 +119,10 @@ encodings! {
     /// The high halves of `f32`s.
     Bf16, "BF16", 1 values in 2 bytes, bf16;
     /// Floats of 8 bits: 4 of exponent, 3 of mantissa, no infinity.
+    #[doc(alias = "F8_E4M3")]
     F8E4M3, "F8_E4M3", 1 values in 1 bytes, f8_e4m3;
     /// Floats of 8 bits: 5 of exponent, 2 of mantissa. The high halves of half floats.
+    #[doc(alias = "F8_E5M2")]
     F8E5M2, "F8_E5M2", 1 values in 1 bytes, f8_e5m2;
     /// 8 bits a value, and a scale.
     Q8_0, "Q8_0", 32 values in 34 bytes, q8_0;
@@ -133,18 +135,24 @@ encodings! {
     /// 5 bits a value, a scale and a minimum.
     Q5_1, "Q5_1", 32 values in 24 bytes, q5_1;
     /// 4 bits a value, which select one of 16 numbers, and a scale.
+    #[doc(alias = "IQ4_NL")]
     Iq4Nl, "IQ4_NL", 32 values in 18 bytes, iq4_nl;
     /// Floats of 4 bits, and a power of two as a scale.
     Mxfp4, "MXFP4", 32 values in 17 bytes, mxfp4;
     /// 2 bits a value, in 16 parts with a scale and a minimum of 4 bits each.
+    #[doc(alias = "Q2_K")]
     Q2K, "Q2_K", 256 values in 84 bytes, q2_k;
     /// 3 bits a value, in 16 parts with a scale of 6 bits each.
+    #[doc(alias = "Q3_K")]
     Q3K, "Q3_K", 256 values in 110 bytes, q3_k;
     /// 4 bits a value, in 8 parts with a scale and a minimum of 6 bits each.
+    #[doc(alias = "Q4_K")]
     Q4K, "Q4_K", 256 values in 144 bytes, q4_k;
     /// 5 bits a value, in 8 parts with a scale and a minimum of 6 bits each.
+    #[doc(alias = "Q5_K")]
     Q5K, "Q5_K", 256 values in 176 bytes, q5_k;
     /// 6 bits a value, in 16 parts with a scale of 8 bits each.
+    #[doc(alias = "Q6_K")]
     Q6K, "Q6_K", 256 values in 210 bytes, q6_k;
 }
 
@@ -169,7 +177,8 @@ struct Row {
 pub(crate) const VALUE_BYTES: u64 = 4;
 
 impl Encoding {
-    /// Values of a block. The last dim of params is a multiple of them.
+    /// Values of a block. The last dim of params is a multiple of them. For a [`BlockQuantized`], the values of a byte, while
+    /// [`BlockQuantized::block_len`] are those that share a scale.
     #[must_use]
     pub const fn block_len(self) -> u64 {
         self.row().len

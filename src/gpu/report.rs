@@ -43,7 +43,10 @@ impl BadRows {
     pub const REPORT_BYTES: u64 = REPORT_BYTES;
 
     /// Reads the report of a gather of `plan`, recorded with indices of `index_kind`; `None` if no row
-    /// was bad.
+    /// was bad. Another `index_kind` than that of the buffers' types is not noticed, and misnames the values.
+    ///
+    /// The report is read back by wgpu's own means or, of a buffer with the usages `STORAGE`, `COPY_SRC` and `COPY_DST`, by
+    /// `Tensor::<u8>::from_buffer(&gpu, report, &[80])?.download().wait()?`. The example `bad_rows` has the whole way.
     ///
     /// # Errors
     ///

@@ -6,8 +6,9 @@ use super::{GatherPlan, Operation, check_element_counts};
 use crate::bad_indices::{BadIndices, NegativeIndices};
 use crate::error::PlanError;
 
-/// The attributes of ONNX's GatherElements, `torch.gather` and NumPy's `take_along_axis`: each index selects one
-/// element of params, along one axis, at its own place in the other dims.
+/// The attributes of ONNX's GatherElements and `torch.gather`: each index selects one element of params, along one axis, at
+/// its own place in the other dims. NumPy's `take_along_axis` has [`broadcast(true)`](Self::broadcast) and
+/// [`NegativeIndices::FromEnd`] too.
 ///
 /// ```text
 /// output[i, j, k] = params[i, indices[i, j, k], k]        where axis is 1

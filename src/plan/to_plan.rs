@@ -46,9 +46,12 @@ pub trait ToPlan<'a>: sealed::Sealed<'a> {
     /// let single = GatherNd::new().gather_array(&params, &array![[0, 0], [1, 1]])?;
     /// assert_eq!(single, array!["a", "e"].into_dyn());
     ///
-    /// // NumPy's take_along_axis.
-    /// let along = GatherElements::new().axis(1).gather_array(&params, &array![[0, 0], [1, 0]])?;
-    /// assert_eq!(along, array![["a", "a"], ["e", "d"]].into_dyn());
+    /// // torch.gather. A plan that is used again is taken by reference.
+    /// let plan = GatherElements::new().axis(1).plan(&[2, 3], &[2, 2])?;
+    /// for _ in 0..2 {
+    ///     let along = (&plan).gather_array(&params, &array![[0, 0], [1, 0]])?;
+    ///     assert_eq!(along, array![["a", "a"], ["e", "d"]].into_dyn());
+    /// }
     /// # Ok::<(), wgpu_gather::ArrayError>(())
     /// ```
     #[cfg(feature = "ndarray")]

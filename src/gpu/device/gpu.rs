@@ -161,7 +161,8 @@ impl Gpu {
     /// Gathers from `params` by `indices`: see [`Indices`]. The output comes to the host, or stays on the GPU. The
     /// request is awaited or waited for: see [`Request`](crate::Request).
     ///
-    /// An operation in place of the plan is planned for the shapes of params and indices.
+    /// An operation in place of the plan is planned for the shapes of params and indices. A tensor starts with its buffer: of
+    /// a field that is not the first of interleaved records, a [`Gatherer`](crate::Gatherer) takes the range.
     ///
     /// The `Gpu` keeps two buffers for the output of the next gather to the host: those of the largest output so far, of
     /// at most 256 MiB each.
@@ -232,7 +233,8 @@ impl Gpu {
 
     /// As [`gather`](Self::gather), but on tensors of bytes, for types that are known only at run time: elements of
     /// `types.element_bytes()` bytes, and little-endian indices of `types.index_kind()`. The output is bytes too. The plan
-    /// counts elements, so only the numbers of bytes are compared.
+    /// counts elements, so only the numbers of bytes are compared. It takes a plan and tensors only. With an encoding params
+    /// is decoded, unless its scales lie in a tensor of their own.
     ///
     /// # Errors
     ///
