@@ -84,6 +84,7 @@ only at run time. Two ways to a GPU, in an app's own device and in one of the cr
 //!   [back ends](guide::back_ends).
 
 #![deny(missing_docs)]
+#![warn(clippy::exhaustive_enums, clippy::exhaustive_structs)]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod bad_indices;

@@ -33,6 +33,10 @@ use crate::plan::{GatherPlan, ToPlan};
 /// # Ok::<(), wgpu_gather::GpuError>(())
 /// ```
 #[derive(Debug)]
+#[expect(
+    clippy::exhaustive_enums,
+    reason = "a gather runs on a GPU or on the CPU, and apps match both"
+)]
 pub enum Executor {
     /// Gathers run on this GPU.
     Gpu(Gpu),
