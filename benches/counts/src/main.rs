@@ -1,0 +1,100 @@
+//! Makes one call of the library, whose instructions `.ci/counts` has callgrind count: `wgpu-gather-counts MEASURE`.
+//! Without a measure, prints the measures.
+
+use std::hint::black_box;
+use std::process::ExitCode;
+
+use testkit::bench::workloads::{self, Element, Workload};
+use wgpu_gather::{
+    BadIndices, ElementTypes, Gather, GatherBuffers, GatherPlan, Gatherer, IndexKind, wgpu,
+};
+
+/// Gathers on the CPU, with the shapes that the benchmark has.
+const WORKLOADS: [&str; 7] = ["W1", "W3", "W4", "W7u8", "W9s", "E1", "W10"];
+
+/// Calls that record a small gather, on wgpu's back end that does nothing.
+const RECORDINGS: [&str; 3] = ["encode", "prepare", "prepared_encode"];
+
+/// The one function whose instructions are counted, with those of its callees.
+#[inline(never)]
+fn counted(call: &mut dyn FnMut()) {
+    call();
+}
+
+fn main() -> ExitCode {
+    let Some(measure) = std::env::args().nth(1) else {
+        println!("{}\n{}", WORKLOADS.join("\n"), RECORDINGS.join("\n"));
+        return ExitCode::SUCCESS;
+    };
+    let all = workloads::usual().into_iter().chain(workloads::other());
+    let found = all.into_iter().find(|workload| workload.name == measure);
+    match found {
+        Some(workload) => gather(&workload),
+        None if RECORDINGS.contains(&&measure[..]) => record(&measure),
+        None => {
+            eprintln!("no measure {measure}");
+            return ExitCode::FAILURE;
+        }
+    }
+    ExitCode::SUCCESS
+}
+
+fn gather(workload: &Workload) {
+    let plan = workload.plan(BadIndices::Error);
+    let indices = workload.indices().map(u32::cast_signed);
+    let indices: Vec<i32> = indices.collect();
+    assert_eq!(workload.index, IndexKind::I32);
+    match workload.element {
+        Element::F32 => run_into(&plan, 0.0_f32, &indices),
+        Element::F16 => run_into(&plan, 0_u16, &indices),
+        Element::U8 => run_into(&plan, 0_u8, &indices),
+    }
+}
+
+/// Params are zeros, which cost no time to make. The instructions of a gather do not depend on them.
+fn run_into<T: Copy + Default + Send + Sync>(plan: &GatherPlan, zero: T, indices: &[i32]) {
+    let zeros = |len: u64| vec![zero; usize::try_from(len).expect("in memory")];
+    let (params, mut output) = (zeros(plan.params_len()), zeros(plan.output_len()));
+    counted(&mut || {
+        let run = plan.run_into(black_box(&params), indices, &mut output);
+        run.expect("the indices are in range");
+    });
+    black_box(output);
+}
+
+/// A gather of 64 rows of 64 bytes. Each call is counted when an equal one has made pipelines and memory for it.
+fn record(measure: &str) {
+    let (device, _queue) = wgpu::Device::noop(&wgpu::DeviceDescriptor::default());
+    let buffer = |size| {
+        device.create_buffer(&wgpu::BufferDescriptor {
+            label: None,
+            size,
+            usage: wgpu::BufferUsages::STORAGE,
+            mapped_at_creation: false,
+        })
+    };
+    let (params, indices, output) = (buffer(64_000), buffer(256), buffer(4096));
+    let plan = Gather::new().plan(&[1000, 16], &[64]);
+    let plan = plan.expect("valid shapes");
+    let buffers = GatherBuffers::new(ElementTypes::of::<f32, i32>())
+        .params(params.slice(..))
+        .indices(indices.slice(..))
+        .output(output.slice(..));
+    let gatherer = Gatherer::new(&device);
+    let prepared = gatherer.prepare(&plan, &buffers).expect("valid operands");
+    let mut encoder = device.create_command_encoder(&Default::default());
+    let mut encode = || {
+        let encoded = gatherer.encode(&mut encoder, &plan, &buffers);
+        encoded.expect("valid operands");
+    };
+    let mut other = device.create_command_encoder(&Default::default());
+    let mut replay = || prepared.encode(&mut other);
+    let mut prepare = || drop(black_box(gatherer.prepare(&plan, &buffers)));
+    let call: &mut dyn FnMut() = match measure {
+        "encode" => &mut encode,
+        "prepare" => &mut prepare,
+        _ => &mut replay,
+    };
+    call();
+    counted(call);
+}
