@@ -231,4 +231,20 @@ mod tests {
         assert_eq!(resolved(0_u32, 0, true), None);
         assert_eq!(resolved(-1_i32, 0, true), None);
     }
+
+    #[test]
+    fn a_usize_is_the_position_and_the_value() {
+        assert_eq!(resolved(2_usize, 3, true), Some(2));
+        assert_eq!(resolved(3_usize, 3, true), None);
+        assert_eq!(7_usize.value(), 7);
+    }
+
+    #[cfg(feature = "gpu")]
+    #[test]
+    fn only_values_of_64_bits_take_two_words() {
+        use super::IndexKind::{I8, I16, I32, I64, U8, U16, U32, U64};
+        assert!([I64, U64].iter().all(|kind| kind.words() == 2));
+        let narrow = [I8, I16, I32, U8, U16, U32];
+        assert!(narrow.iter().all(|kind| kind.words() == 1));
+    }
 }

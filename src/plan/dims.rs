@@ -201,3 +201,74 @@ pub(crate) fn spanned(rows: u64, stride: u64, slice: u64) -> u64 {
     }
     (rows - 1).saturating_mul(stride).saturating_add(slice)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{ElementDim, GatherDims, spanned};
+    use crate::GatherElements;
+
+    /// The sum over dims, the innermost last, of the coordinate of `n` times a stride.
+    fn place(dims: &GatherDims, n: u64, stride: impl Fn(&ElementDim) -> u64) -> u64 {
+        let inner =
+            |k: usize| -> u64 { dims.element_dims[k + 1..].iter().map(|d| d.size).product() };
+        let each = dims.element_dims.iter().enumerate();
+        each.map(|(k, dim)| n / inner(k) % dim.size * stride(dim))
+            .sum()
+    }
+
+    fn broadcast(axis: i64, params_shape: &[usize], indices_shape: &[usize]) -> GatherDims {
+        let elements = GatherElements::new().axis(axis).broadcast(true);
+        let plan = elements.plan(params_shape, indices_shape);
+        plan.expect("valid shapes").dims().clone()
+    }
+
+    fn all() -> [GatherDims; 4] {
+        [
+            broadcast(0, &[7, 3, 4], &[5, 3, 4]),
+            broadcast(0, &[7, 3, 4], &[5, 1, 4]),
+            broadcast(1, &[3, 7, 4, 2], &[1, 5, 1, 2]),
+            broadcast(3, &[2, 3, 2, 7], &[1, 3, 1, 5]),
+        ]
+    }
+
+    #[test]
+    fn an_element_offset_is_a_sum_over_coordinates() {
+        for dims in all() {
+            assert!(dims.has_element_dims());
+            for n in 0..dims.index_count {
+                assert_eq!(dims.element_offset(n), place(&dims, n, |dim| dim.stride));
+            }
+        }
+    }
+
+    #[cfg(feature = "gpu")]
+    #[test]
+    fn repeated_index_rows_lie_between_the_first_and_last() {
+        for dims in all() {
+            let row = |n| match dims.repeats_index_rows() {
+                true => place(&dims, n, |dim| dim.index_stride),
+                false => n,
+            };
+            for first in 0..dims.index_count {
+                assert_eq!(dims.index_rows_of(first, first), (row(first), row(first)));
+                for last in first..dims.index_count {
+                    let (low, high) = dims.index_rows_of(first, last);
+                    assert!((first..=last).all(|n| (low..=high).contains(&row(n))));
+                    assert!(high < dims.batch_index_rows, "{first} to {last}");
+                }
+            }
+            let last = dims.index_count - 1;
+            assert_eq!(dims.index_rows_of(0, last), (0, dims.batch_index_rows - 1));
+        }
+        assert_eq!(
+            all().map(|dims| dims.repeats_index_rows()),
+            [false, true, true, true]
+        );
+    }
+
+    #[test]
+    fn a_span_ends_with_the_last_slice() {
+        assert_eq!((spanned(0, 5, 3), spanned(2, 5, 0)), (0, 0));
+        assert_eq!((spanned(1, 5, 3), spanned(3, 5, 3)), (3, 13));
+    }
+}

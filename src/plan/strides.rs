@@ -182,3 +182,17 @@ impl GatherPlan {
         }))
     }
 }
+
+#[cfg(all(test, feature = "gpu"))]
+mod tests {
+    use crate::Gather;
+
+    #[test]
+    fn params_of_a_shard_or_with_gaps_are_not_whole() {
+        let plan = Gather::new().plan(&[4, 3], &[2]).expect("valid shapes");
+        let shard = plan.shard(1..3).expect("rows of params");
+        let gaps = |stride| plan.with_params_stride(stride).expect("a longer stride");
+        assert!(plan.params_are_whole() && gaps(3).params_are_whole());
+        assert!(!shard.params_are_whole() && !gaps(4).params_are_whole());
+    }
+}

@@ -132,3 +132,17 @@ operation! {
     GatherNd, true;
     GatherElements, false;
 }
+
+#[cfg(all(test, feature = "gpu"))]
+mod tests {
+    use super::sealed::Sealed;
+    use crate::{Gather, GatherElements, GatherNd};
+
+    #[test]
+    fn only_gather_nd_needs_a_shape_of_indices() {
+        let plan = GatherNd::new().plan(&[3], &[2, 1]).expect("valid shapes");
+        assert!(!plan.needs_index_shape());
+        assert!(!Gather::new().needs_index_shape() && !GatherElements::new().needs_index_shape());
+        assert!(GatherNd::new().needs_index_shape());
+    }
+}

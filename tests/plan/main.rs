@@ -51,6 +51,8 @@ fn a_plan_keeps_what_it_was_made_from() {
         .plan(&[2, 3], &[2, 4])
         .unwrap();
     assert_eq!(plan.bad_indices(), BadIndices::Fill);
+    assert_eq!(plan.params_shape(), [2, 3]);
+    assert_eq!(plan.indices_shape(), [2, 4]);
     assert_eq!(
         plan.run(&[1, 2, 3, 4, 5, 6], &[-1; 8]),
         Ok(vec![3, 3, 3, 3, 6, 6, 6, 6])
@@ -89,6 +91,10 @@ fn a_plan_prints_as_one_line() {
         (
             nd(1, &[5, 7], &[5, 1]),
             "gather_nd params [5,7], indices [5,1], batch_dims 1 -> output [5]",
+        ),
+        (
+            GatherNd::new().axis(1).plan(&[5, 7, 3], &[4, 1]),
+            "gather_nd params [5,7,3], indices [4,1], axis 1, batch_dims 0 -> output [5,4,3]",
         ),
         (
             along(0, 0, &[3], &[]),
