@@ -322,3 +322,18 @@ fn the_widest_unit_divides_the_slice_and_its_fill() {
         assert_choice(sizes(1, slice_bytes), expected, WORDS, 1);
     }
 }
+
+#[test]
+fn one_word_counts_the_elements_of_a_block() {
+    let checked = |len| {
+        let plan = crate::GatherElements::new().plan(&[65_537, len], &[1, len]);
+        check_element_dims(plan.expect("valid shapes").dims())
+    };
+    assert_eq!(checked(65_535), Ok(())); // 2^32 - 1 elements
+    let limit = u32::MAX.into();
+    let rows = 65_537 << 16;
+    assert_eq!(
+        checked(65_536),
+        Err(GatherError::TooManyElementRows { rows, limit })
+    );
+}
