@@ -17,6 +17,7 @@ mod operands;
 mod pipelines;
 mod poller;
 mod prepared;
+mod ranges;
 mod report;
 mod scope;
 #[cfg(test)]

@@ -6,8 +6,9 @@ use super::bound::alignment;
 use super::buffers::{GatherBuffers, ParamsRanges};
 use super::cut::{BESIDE, PlacedGather, Shard};
 use super::fill::FillPattern;
+use super::ranges::{check_apart, check_range, check_shard_rows, is_written};
 use super::report::REPORT_BYTES;
-use super::types::{OperandBytes, WORD_BYTES, range_bytes};
+use super::types::OperandBytes;
 use crate::element::ElementTypes;
 use crate::error::{GatherError, Operand};
 use crate::plan::dims::spanned;
@@ -215,95 +216,4 @@ impl<'a> Operands<'a> {
         ranges.extend(mask.map(|mask| (Operand::Mask, mask, dims.index_rows())));
         Ok(ranges)
     }
-}
-
-fn is_written(operand: Operand) -> bool {
-    matches!(operand, Operand::Output | Operand::Report | Operand::Mask)
-}
-
-fn check_apart(
-    operand: Operand,
-    with: Operand,
-    range: &Range<u64>,
-    other: &Range<u64>,
-) -> Result<(), GatherError> {
-    let (start, end) = (range.start.max(other.start), range.end.min(other.end));
-    if start >= end {
-        return Ok(());
-    }
-    Err(GatherError::Overlap {
-        operand,
-        with,
-        start,
-        end,
-    })
-}
-
-fn check_shard_rows(dims: &GatherDims, shards: &[ParamsShard<'_>]) -> Result<(), GatherError> {
-    let expected = dims.params_rows();
-    let found = shards
-        .iter()
-        .fold(0_u64, |rows, shard| rows.saturating_add(shard.rows));
-    if found == expected {
-        Ok(())
-    } else {
-        Err(GatherError::ShardRows { expected, found })
-    }
-}
-
-fn check_range(
-    operand: Operand,
-    range: wgpu::BufferSlice<'_>,
-    operand_bytes: u64,
-    types: ElementTypes,
-    limits: &wgpu::Limits,
-) -> Result<(), GatherError> {
-    let offset = range.offset();
-    // The last word of the operand is bound whole.
-    let end = range_bytes(offset.saturating_add(operand_bytes));
-    let (expected, found) = (end - offset, range.size());
-    if found < expected {
-        return Err(GatherError::RangeTooShort {
-            operand,
-            expected,
-            found,
-        });
-    }
-    let (expected, found) = (wgpu::BufferUsages::STORAGE, range.buffer().usage());
-    if !found.contains(expected) {
-        return Err(GatherError::MissingUsage {
-            operand,
-            expected,
-            found,
-        });
-    }
-    let alignment = match operand {
-        // The shader adds the bytes from the aligned offset to the start of a range.
-        Operand::Indices => word_part(types.index_kind.bytes()),
-        Operand::Scales => word_part(types.scale_bytes()),
-        Operand::ZeroPoints => 1,
-        // Blocks start at any byte.
-        Operand::Params | Operand::ParamsShard(_) if types.encoding.is_some() => 1,
-        Operand::Params | Operand::ParamsShard(_) | Operand::Output => {
-            word_part(types.element_bytes)
-        }
-        // A lane owns a word of it.
-        Operand::Mask => WORD_BYTES,
-        _ => limits.min_storage_buffer_offset_alignment.max(WORD_BYTES),
-    };
-    if !offset.is_multiple_of(u64::from(alignment)) {
-        return Err(GatherError::OffsetMisaligned {
-            operand,
-            offset,
-            alignment,
-        });
-    }
-    Ok(())
-}
-
-/// The largest of 1, 2 and 4 that divides the bytes of an element.
-fn word_part(element_bytes: u64) -> u32 {
-    1 << element_bytes
-        .trailing_zeros()
-        .min(WORD_BYTES.trailing_zeros())
 }

@@ -12,6 +12,7 @@
 //! row is bad or selects a row outside the shard, the dispatch that binds the first row of the block. Dispatches are in
 //! the order of rows, so the first dispatch that reports a bad row reports the smallest.
 
+mod blocks;
 mod dispatch;
 mod pieces;
 mod shards;
