@@ -3,6 +3,7 @@
 
 mod checks;
 mod packed_and_indirect;
+mod quantized;
 
 use super::*;
 use crate::gpu::bound::BoundRange;

@@ -1,0 +1,41 @@
+//! Cuts of quantised params, whose scales may be longer than params.
+
+use super::{Cut, PlacedGather, gather, limits};
+use crate::element::ElementTypes;
+use crate::encoding::{BlockQuantized, Encoding};
+use crate::gpu::bound::BoundRange;
+use crate::index::IndexKind;
+
+#[test]
+fn windows_hold_as_many_rows_as_scales_fit() {
+    // Rows of 4 values: a byte of params, and a scale of 4 bytes. The first scale starts at byte 8.
+    let quantized = BlockQuantized::new(2, 16).expect("a block");
+    let types = ElementTypes::encoded(Encoding::BlockQuantized(quantized), IndexKind::I32);
+    let plan = gather(&[1000, 4], &[10]);
+    let gather = PlacedGather {
+        beside_starts: [8, 0],
+        ..PlacedGather::aligned(&plan, types)
+    };
+    let cut = Cut::new(gather, &limits(1024, 65_535)).expect("it fits");
+    let dispatches: Vec<_> = cut.dispatches().collect();
+    let windows: Vec<_> = dispatches.iter().map(|of| of.params_rows).collect();
+    assert_eq!(windows, [(0, 254), (254, 510), (510, 766), (766, 1000)]);
+    let scales: Vec<_> = dispatches.iter().map(|of| of.beside[0]).collect();
+    let bound = |offset, bytes, start| BoundRange {
+        offset,
+        bytes,
+        start,
+    };
+    let expected = [
+        bound(0, 1024, 8),
+        bound(1024, 1024, 0),
+        bound(2048, 1024, 0),
+        bound(3072, 936, 0),
+    ];
+    assert_eq!(scales, expected);
+    assert!(
+        dispatches
+            .iter()
+            .all(|of| of.beside[1] == BoundRange::default())
+    );
+}
