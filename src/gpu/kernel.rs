@@ -68,7 +68,7 @@ pub(crate) enum Kernel {
 /// The sizes that decide how some output rows are gathered.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Sizes {
-    /// Output rows.
+    /// Output rows: at least one.
     pub(crate) rows: u64,
     /// The number of the first output row in its block, and output rows of a block.
     pub(crate) first_n: u64,
@@ -111,7 +111,7 @@ impl Sizes {
         let lane_rows = packed_rows(self.bytes)?;
         let rows = self.rows - self.rows % lane_rows;
         // A second dispatch for the rows left over pays only from some rows on.
-        let is_worth = rows > 0 && (rows == self.rows || rows >= MIN_ROWS_TO_SPLIT);
+        let is_worth = rows == self.rows || rows >= MIN_ROWS_TO_SPLIT;
         let lanes_stay_in_blocks = self.is_one_block()
             || self.index_count.is_multiple_of(lane_rows) && self.first_n.is_multiple_of(lane_rows);
         let starts_with_vectors = self.indices_start.is_multiple_of(LANE_BYTES.into())

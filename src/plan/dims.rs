@@ -233,6 +233,7 @@ mod tests {
 
     #[test]
     fn an_element_offset_is_a_sum_over_coordinates() {
+        assert!(!broadcast(1, &[2, 3], &[2, 5]).has_element_dims());
         for dims in all() {
             assert!(dims.has_element_dims());
             for n in 0..dims.index_count {

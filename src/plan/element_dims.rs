@@ -27,7 +27,8 @@ impl Shapes<'_> {
         let mut batch_dims = shared.count();
         let outer = (batch_dims..axis).take_while(|&dim| self.repeats_indices(dim));
         let mut block = batch_dims + outer.count();
-        let slice = (axis + 1..rank).rev();
+        // The axis repeats no indices.
+        let slice = (axis..rank).rev();
         let end = rank - slice.take_while(|&dim| self.repeats_indices(dim)).count();
         if (block..end).any(|dim| self.repeats_indices(dim) && self.params[dim] != 1) {
             // Repeated index rows are numbered in one block.

@@ -244,6 +244,9 @@ mod tests {
             (places(&repeated), index_strides),
             (vec![(5, 0), (3, 4), (4, 1)], vec![4, 0, 1])
         );
+        let batched = dims(1, &[2, 7, 3, 4], &[2, 5, 1, 4]);
+        assert_eq!((batched.batch_size, batched.outer_size), (1, 1));
+        assert_eq!((batched.index_count, batched.batch_index_rows), (120, 40));
         // One row of params for all index rows.
         let params = dims(1, &[1, 7], &[6, 5]);
         assert_eq!(

@@ -1,5 +1,7 @@
 use super::*;
 
+mod units;
+
 const WORDS: FindRows = FindRows::Words {
     index_words: 1,
     depth: 1,
@@ -120,6 +122,13 @@ fn the_first_line_of_the_table_that_fits_is_taken() {
                 ..of()
             },
             WORDS,
+        ),
+        (
+            Sizes {
+                find: NARROW,
+                ..of()
+            },
+            NARROW,
         ),
         (
             Sizes {
@@ -321,19 +330,4 @@ fn the_widest_unit_divides_the_slice_and_its_fill() {
     ] {
         assert_choice(sizes(1, slice_bytes), expected, WORDS, 1);
     }
-}
-
-#[test]
-fn one_word_counts_the_elements_of_a_block() {
-    let checked = |len| {
-        let plan = crate::GatherElements::new().plan(&[65_537, len], &[1, len]);
-        check_element_dims(plan.expect("valid shapes").dims())
-    };
-    assert_eq!(checked(65_535), Ok(())); // 2^32 - 1 elements
-    let limit = u32::MAX.into();
-    let rows = 65_537 << 16;
-    assert_eq!(
-        checked(65_536),
-        Err(GatherError::TooManyElementRows { rows, limit })
-    );
 }
