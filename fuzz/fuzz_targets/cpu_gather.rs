@@ -15,7 +15,9 @@ use testkit::indices::{Hash, holds, values_around};
 use testkit::of_index_type;
 use testkit::oracle::Case;
 use testkit::samples::{Cpu, Element, POLICIES, Runner, WIDTHS, index_bytes};
-use wgpu_gather::{BadIndices, Encoding, GatherIndex, GatherPlan, IndexKind, Operand, RunError};
+use wgpu_gather::{
+    BadIndices, Encoded, Encoding, GatherIndex, GatherPlan, IndexKind, Operand, RunError,
+};
 
 /// The most elements of an operand: threads share a gather of as many of the widest elements.
 const MAX_ELEMENTS: usize = 8192;
@@ -158,7 +160,7 @@ impl Runner for NamingRow<'_> {
         &self,
         plan: &GatherPlan,
         encoding: Encoding,
-        params: &[u8],
+        params: Encoded<&[u8]>,
         indices: &[I],
     ) -> std::result::Result<Vec<f32>, RunError> {
         self.checked(Cpu.gather_decoded(plan, encoding, params, indices))
