@@ -93,3 +93,30 @@ pub(crate) fn check_byte_len(
         }),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::error::{Operand, RunError};
+    use crate::{Encoding, Gather};
+
+    #[test]
+    fn encoded_params_have_the_bytes_of_their_blocks() {
+        let plan = Gather::new().plan(&[2, 32], &[3]).expect("valid shapes");
+        let checked = |params, indices| plan.check_encoded_lengths(Encoding::Q4_0, params, indices);
+        assert_eq!(checked(36, 3), Ok(()));
+        let (operand, expected, found) = (Operand::Params, 36..=36, 35);
+        let bytes = RunError::ByteLength {
+            operand,
+            expected,
+            found,
+        };
+        assert_eq!(checked(35, 3), Err(bytes));
+        let (operand, expected, found) = (Operand::Indices, 3..=3, 4);
+        let elements = RunError::Length {
+            operand,
+            expected,
+            found,
+        };
+        assert_eq!(checked(36, 4), Err(elements));
+    }
+}
