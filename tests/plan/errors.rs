@@ -243,6 +243,9 @@ fn a_stride_below_the_slice_is_refused() {
         "params must have at most 9223372036854775807 elements, found 4 rows with a stride of 2305843009213693952",
     );
     assert!(plan.with_output_stride(1 << 61).is_ok());
+    let most = i64::MAX.cast_unsigned() / 7; // without a remainder
+    let seven = along(0, 0, &[7], &[2]).unwrap();
+    assert!(seven.with_params_stride(most).is_ok());
     let strided = plan
         .with_params_stride(5)
         .unwrap()
