@@ -20,12 +20,17 @@ impl Cut<'_> {
         let most_piece = self.most_piece_bytes();
         let step = self.piece_step();
         let [params_before, output_before] = self.most_before_piece();
-        let in_beside = self.in_beside(step).map(|bytes| (self.alignment, bytes));
-        let parts = [(output_before, step), (params_before, self.in_params(step))];
-        let parts: Vec<_> = parts.into_iter().chain(in_beside).collect();
-        let least_piece = parts.iter().fold(0, |most: u64, &(before, bytes)| {
-            most.max(bytes.saturating_add(before))
-        });
+        let [scales, zero_points] = self.in_beside(step);
+        // The bytes of a step in each operand, and the most before them.
+        let steps = [
+            (output_before, step),
+            (params_before, self.in_params(step)),
+            (self.alignment, scales),
+            (self.alignment, zero_points),
+        ];
+        let steps = steps.into_iter().filter(|&(_, bytes)| bytes > 0);
+        let least = |(before, bytes): (u64, u64)| bytes.saturating_add(before);
+        let least_piece = steps.clone().map(least).fold(0, u64::max);
         let least_piece = slices.min(least_piece);
         for (name, expected, found) in [
             (
@@ -53,7 +58,7 @@ impl Cut<'_> {
         let held = |before: u64, step_bytes: u64| {
             self.binding_bytes.saturating_sub(before) / step_bytes * step
         };
-        let pieces = parts.into_iter().map(|(before, bytes)| held(before, bytes));
+        let pieces = steps.map(|(before, bytes)| held(before, bytes));
         Ok(pieces.fold(most_piece / step * step, u64::min))
     }
 
@@ -69,12 +74,9 @@ impl Cut<'_> {
     }
 
     /// The bytes that each operand beside params has for some bytes of a slice in the output.
-    fn in_beside(&self, output_bytes: u64) -> impl Iterator<Item = u64> {
-        let bytes = self
-            .beside
-            .into_iter()
-            .map(move |beside| beside.parts.bytes_of(output_bytes / VALUE_BYTES));
-        bytes.filter(|&bytes| bytes > 0)
+    fn in_beside(&self, output_bytes: u64) -> [u64; 2] {
+        let len = output_bytes / VALUE_BYTES;
+        self.beside.map(|beside| beside.parts.bytes_of(len))
     }
 
     /// Pieces, except the last of a slice, have a multiple of this many bytes in the output.
@@ -117,8 +119,10 @@ impl Cut<'_> {
         let any = |slice: u64, alignment: u64| slice.saturating_add(self.alignment - alignment);
         let in_params = any(params_slice, self.params_alignment);
         let in_output = any(self.slice_bytes, self.output_alignment);
-        let in_beside = self.in_beside(self.slice_bytes);
-        let in_beside = in_beside.map(|bytes| any(bytes, 1)).fold(0, u64::max);
+        let in_beside = match self.in_beside(self.slice_bytes) {
+            [0, 0] => 0,
+            [scales, zero_points] => any(scales.max(zero_points), 1),
+        };
         range_bytes(whole.min(in_params.max(in_output).max(in_beside)))
     }
 
