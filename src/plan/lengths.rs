@@ -102,7 +102,9 @@ mod tests {
     #[test]
     fn encoded_params_have_the_bytes_of_their_blocks() {
         let plan = Gather::new().plan(&[2, 32], &[3]).expect("valid shapes");
-        let checked = |params, indices| plan.check_encoded_lengths(Encoding::Q4_0, params, indices);
+        let checked = |params: usize, indices| {
+            plan.check_encoded_lengths(Encoding::Q4_0, &params.into(), indices)
+        };
         assert_eq!(checked(36, 3), Ok(()));
         let (operand, expected, found) = (Operand::Params, 36..=36, 35);
         let bytes = RunError::ByteLength {
