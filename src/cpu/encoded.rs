@@ -26,7 +26,7 @@ enum Decoder<'a> {
     Quantized(QuantizedRows<'a>),
 }
 
-/// What quantised rows have beside params.
+/// The scales and zero points of quantised rows. Lengths are in bytes.
 #[derive(Debug, Clone, Copy)]
 struct QuantizedRows<'a> {
     numbers: BlockQuantized,

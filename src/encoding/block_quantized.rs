@@ -54,7 +54,7 @@ pub struct BlockQuantized {
     is_zero_point_0: bool,
 }
 
-/// The type of scales.
+/// The element type of the scales of quantised values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub enum ScaleKind {

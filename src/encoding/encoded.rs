@@ -45,7 +45,7 @@ impl<P> Encoded<P> {
 }
 
 impl<P> Encoded<P> {
-    /// The same parts, each made of the one here.
+    /// Rows, scales and zero points of another type, each made of its counterpart here.
     pub(crate) fn map<'p, Q>(&'p self, of: impl Fn(&'p P) -> Q) -> Encoded<Q> {
         Encoded {
             rows: of(&self.rows),

@@ -159,7 +159,7 @@ encodings! {
 /// The properties of an encoding.
 struct Row {
     name: &'static str,
-    /// Values of a block, and its bytes.
+    /// Numbers of values and of bytes in a block.
     len: u64,
     bytes: u64,
     /// Bytes after the blocks of a row, with what all of them share.

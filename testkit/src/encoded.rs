@@ -80,7 +80,7 @@ fn array(encoding: Encoding, part: &str) -> (String, Vec<u8>) {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/data/encoded");
     let name = encoding.to_string().to_lowercase();
     let bytes = std::fs::read(folder.join(format!("{name}_{part}.npy"))).unwrap();
-    // A version, the length of the header, the header, the elements.
+    // A .npy file has 8 bytes of magic and version, the header's length in 2 bytes, the header, and the elements.
     let start = 10 + usize::from(u16::from_le_bytes([bytes[8], bytes[9]]));
     let header = String::from_utf8(bytes[10..start].to_vec()).unwrap();
     (header, bytes[start..].to_vec())

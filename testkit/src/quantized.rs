@@ -10,7 +10,7 @@ use wgpu_gather::{
 
 use crate::encoded::encoded;
 
-/// A gather of quantised values, and the bytes of its result in the type of the scales.
+/// A recorded gather of quantised values: its operands, and the bytes of its output, which has the element type of the scales.
 pub struct Quantized {
     /// The line of the file.
     pub json: String,

@@ -73,7 +73,8 @@ impl<'a> PlacedGather<'a> {
 /// Operands beside params, with bytes for each part of it. Windows of them have the rows that windows of params have.
 pub(crate) const BESIDE: [Operand; 2] = [Operand::Scales, Operand::ZeroPoints];
 
-/// An operand beside params: the bytes from an aligned offset to its start, and its parts.
+/// Scales or zero points. `start` is the bytes from the last aligned offset to the first of them; `parts` has the bytes that they
+/// have for each part of params.
 #[derive(Debug, Clone, Copy)]
 struct Beside {
     start: u64,
