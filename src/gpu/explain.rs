@@ -70,17 +70,25 @@ impl GatherPlan {
         let slice_parts = [parts].into_iter().chain(beside);
         let slice = slice_parts.map(|of| u128::from(of.bytes_of(dims.slice_len)));
         let read = u128::from(dims.output_rows()) * slice.sum::<u128>();
+        // Scales and zero points, if the types have them.
+        let beside = BESIDE.into_iter().zip([scales, zero_points]);
+        let beside = beside.filter(|&(_, bytes)| bytes > 0);
+        let beside_bytes = beside
+            .clone()
+            .map(|(operand, bytes)| format!(", {operand} {bytes} bytes"));
         line(format!(
-            "{} of {slice_bytes} bytes out of {}; params {params} bytes{}, indices {indices} bytes ({}), \
+            "{} of {slice_bytes} bytes out of {}; params {params} bytes{}{}, indices {indices} bytes ({}), \
              output {output} bytes",
             count(dims.output_rows(), "slice"),
             count(dims.params_rows(), "row"),
             encoding.map_or_else(String::new, |encoding| format!(" ({encoding})")),
+            beside_bytes.collect::<String>(),
             types.index_kind,
         ));
         let most = limits.max_buffer_size;
         let is_too_long = |bytes: u64| range_bytes(bytes) > most;
         let parts = "gather parts by several plans";
+        let on_the_cpu = encoding.map_or("plan.run", |_| "plan.run_decoded");
         for (operand, bytes, way) in [
             (Operand::Params, params, "give GatherBuffers::params_shards"),
             (Operand::Scales, scales, parts),
@@ -90,7 +98,7 @@ impl GatherPlan {
         ] {
             if is_too_long(bytes) {
                 line(format!(
-                    "no buffer of at most {most} bytes holds {operand}: {way}, or call plan.run"
+                    "no buffer of at most {most} bytes holds {operand}: {way}, or call {on_the_cpu}"
                 ));
             }
         }
@@ -109,8 +117,11 @@ impl GatherPlan {
         };
         check_limits(limits, types, report, false)?;
         line(format!(
-            "moves {} bytes: reads {indices} of indices and at most {read} of params, writes {slices}",
+            "moves {} bytes: reads {indices} of indices and at most {read} of params{}, writes {slices}",
             u128::from(indices) + read + slices,
+            beside
+                .map(|(operand, _)| format!(" and {operand}"))
+                .collect::<String>(),
         ));
         line(kernel_line(first, report));
         let size = format!(

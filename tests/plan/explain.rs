@@ -1,7 +1,8 @@
 //! The text of `GatherPlan::explain` for each kernel, for empty outputs, and for plans that cannot run.
 
 use wgpu_gather::{
-    BadIndices, ElementTypes, Gather, GatherElements, GatherPlan, IndexKind, NegativeIndices, wgpu,
+    BadIndices, BlockQuantized, ElementTypes, Encoding, Gather, GatherElements, GatherPlan,
+    IndexKind, NegativeIndices, wgpu,
 };
 
 use super::{BIG, along, nd};
@@ -165,6 +166,30 @@ fn an_operand_longer_than_a_buffer_has_ways_out() {
     };
     assert!(!explained(1022, 1024).contains("no buffer"));
     assert!(explained(1022, 1023).contains("no buffer of at most 1023 bytes holds params"));
+}
+
+#[test]
+fn scales_and_zero_points_are_named() {
+    let quantized = BlockQuantized::new(4, 32).unwrap().with_zero_points();
+    let explained = |rows: usize| {
+        let encoding = Encoding::BlockQuantized(quantized);
+        let types = ElementTypes::encoded(encoding, IndexKind::I32);
+        let plan = along(0, 0, &[rows, 64], &[8]).unwrap();
+        plan.explain(types, &wgpu::Limits::default())
+    };
+    let lines = [
+        "gather params [100,64], indices [8], axis 0, batch_dims 0 -> output [8,64]",
+        "8 slices of 256 bytes out of 100 rows; params 3200 bytes (values of 4 bits in blocks of 32), scales 800 bytes, zero points 100 bytes, \
+         indices 32 bytes (i32), output 2048 bytes",
+        "moves 2408 bytes: reads 32 of indices and at most 328 of params and scales and zero points, writes 2048",
+        "kernel rows: units of 16 bytes, 1 slice a lane",
+        "1 dispatch of 1 x 1 workgroups of 256 invocations",
+    ];
+    assert_eq!(explained(100), lines.join("\n"));
+    let text = explained(1 << 26);
+    let on_the_cpu = "no buffer of at most 268435456 bytes holds scales: gather parts by several plans, or call \
+                      plan.run_decoded";
+    assert!(text.contains(on_the_cpu), "{text}");
 }
 
 #[test]

@@ -120,7 +120,7 @@ impl Gpu {
         &self.owner.gatherer
     }
 
-    /// Copies elements to the GPU, as a tensor of this shape.
+    /// Copies elements to the GPU, as a tensor of this shape: those of a `Vec` or of a slice, which `&[1, 2]` is too.
     ///
     /// # Errors
     ///

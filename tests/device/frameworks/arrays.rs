@@ -12,7 +12,7 @@ pub fn rows() -> Vec<Row> {
     let around: Array<i64> = (&[5], &[-1, -4, 0, 2, 3]);
     vec![
         row(
-            "`numpy.take(a, indices, axis=0)`",
+            "NumPy `a[indices]`, `numpy.take(a, indices, axis=0)`",
             G(None, 0, FromEnd, Error),
             [
                 call(NUMPY, (&[3], &[0, 1, 4]), (&[3], &[4., 3., 6.])),

@@ -3,7 +3,9 @@
 use wgpu_gather::BadIndices::{Clamp, DeviceDefault, Error, Fill, Wrap};
 use wgpu_gather::NegativeIndices::{FromEnd, Invalid};
 
-use crate::row::Here::{Gather as G, GatherElements as E, GatherNd as Nd, GatherNdAt as NdAt};
+use crate::row::Here::{
+    Broadcast, Gather as G, GatherElements as E, GatherNd as Nd, GatherNdAt as NdAt,
+};
 use crate::row::*;
 
 pub fn rows() -> Vec<Row> {
@@ -37,6 +39,41 @@ pub fn rows() -> Vec<Row> {
                 (&[4], &[0, 2, 5, -1]),
                 (&[4], &[4., 5., 8., 8.]),
             )],
+        ),
+        row(
+            "PyTorch `input[indices]`",
+            G(None, 0, FromEnd, Error),
+            [
+                call(
+                    TENS,
+                    (&[3], &[2, -1, 0]),
+                    (&[3, 3], &[20., 21., 22., 30., 31., 32., 0., 1., 2.]),
+                ),
+                error(TENS, (&[1], &[4])),
+                error(TENS, (&[1], &[-5])),
+            ],
+        ),
+        row(
+            "`torch.take_along_dim(input, indices, 1)`",
+            Broadcast(1, Invalid, Wrap),
+            [
+                call(
+                    TENS,
+                    (&[1, 4], &[-1, 3, 4, -9]),
+                    (
+                        &[4, 4],
+                        &[
+                            2., 0., 1., 0., 12., 10., 11., 10., 22., 20., 21., 20., 32., 30., 31.,
+                            30.,
+                        ],
+                    ),
+                ),
+                call(
+                    (&[1, 3], &[4., 5., 6.]),
+                    (&[2, 1], &[2, -2]),
+                    (&[2, 1], &[6., 5.]),
+                ),
+            ],
         ),
         row(
             "PyTorch `input[i, j]`",
