@@ -55,8 +55,7 @@ impl GatherPlan {
         let bytes = types.operand_bytes(self)?;
         let OperandBytes {
             params,
-            scales,
-            zero_points,
+            beside,
             indices,
             output,
             ..
@@ -66,36 +65,32 @@ impl GatherPlan {
         let slices = u128::from(dims.output_rows()) * slice_bytes;
         let encoding = types.encoding;
         let parts = types.parts(self)?;
-        let beside = BESIDE.map(|operand| parts.beside(encoding, operand));
-        let slice_parts = [parts].into_iter().chain(beside);
+        let parts_beside = BESIDE.map(|operand| parts.beside(encoding, operand));
+        let slice_parts = [parts].into_iter().chain(parts_beside);
         let slice = slice_parts.map(|of| u128::from(of.bytes_of(dims.slice_len)));
         let read = u128::from(dims.output_rows()) * slice.sum::<u128>();
-        // Scales and zero points, if the types have them.
-        let beside = BESIDE.into_iter().zip([scales, zero_points]);
-        let beside = beside.filter(|&(_, bytes)| bytes > 0);
-        let beside_bytes = beside
-            .clone()
-            .map(|(operand, bytes)| format!(", {operand} {bytes} bytes"));
+        let beside = BESIDE.into_iter().zip(beside);
+        let beside: Vec<_> = beside.filter(|&(_, bytes)| bytes > 0).collect();
+        let named =
+            |text: fn(&(Operand, u64)) -> String| beside.iter().map(text).collect::<String>();
         line(format!(
             "{} of {slice_bytes} bytes out of {}; params {params} bytes{}{}, indices {indices} bytes ({}), \
              output {output} bytes",
             count(dims.output_rows(), "slice"),
             count(dims.params_rows(), "row"),
             encoding.map_or_else(String::new, |encoding| format!(" ({encoding})")),
-            beside_bytes.collect::<String>(),
+            named(|(operand, bytes)| format!(", {operand} {bytes} bytes")),
             types.index_kind,
         ));
         let most = limits.max_buffer_size;
         let is_too_long = |bytes: u64| range_bytes(bytes) > most;
-        let parts = "gather parts by several plans";
         let on_the_cpu = encoding.map_or("plan.run", |_| "plan.run_decoded");
-        for (operand, bytes, way) in [
-            (Operand::Params, params, "give GatherBuffers::params_shards"),
-            (Operand::Scales, scales, parts),
-            (Operand::ZeroPoints, zero_points, parts),
-            (Operand::Indices, indices, parts),
-            (Operand::Output, output, parts),
-        ] {
+        let in_shards = (Operand::Params, params, "give GatherBuffers::params_shards");
+        let others = [(Operand::Indices, indices), (Operand::Output, output)];
+        let others = others.into_iter().chain(beside.iter().copied());
+        let in_parts =
+            others.map(|(operand, bytes)| (operand, bytes, "gather parts by several plans"));
+        for (operand, bytes, way) in [in_shards].into_iter().chain(in_parts) {
             if is_too_long(bytes) {
                 line(format!(
                     "no buffer of at most {most} bytes holds {operand}: {way}, or call {on_the_cpu}"
@@ -119,9 +114,7 @@ impl GatherPlan {
         line(format!(
             "moves {} bytes: reads {indices} of indices and at most {read} of params{}, writes {slices}",
             u128::from(indices) + read + slices,
-            beside
-                .map(|(operand, _)| format!(" and {operand}"))
-                .collect::<String>(),
+            named(|(operand, _)| format!(" and {operand}")),
         ));
         line(kernel_line(first, report));
         let size = format!(

@@ -92,8 +92,8 @@ pub(crate) fn check_buffers(
     limits: &wgpu::Limits,
     bytes: &OperandBytes,
 ) -> Result<(), GatherError> {
-    let beside = bytes.scales.max(bytes.zero_points);
-    let expected = range_bytes(bytes.indices.max(bytes.output).max(beside));
+    let most_beside = bytes.beside.into_iter().fold(0, u64::max);
+    let expected = range_bytes(bytes.indices.max(bytes.output).max(most_beside));
     let found = limits.max_buffer_size;
     if found < expected {
         return Err(GatherError::DeviceLimit {
@@ -120,7 +120,7 @@ impl GatherPlan {
     ///
     /// [`GatherError::ZeroSizedElement`] for elements of no bytes, [`GatherError::TooManyBytes`] for an operand of more
     /// than `i64::MAX` bytes, [`GatherError::Block`] for a plan that cuts blocks of the encoding,
-    /// [`GatherError::DeviceLimit`] if no buffer of the adapter holds the indices or the output: gather in several plans,
+    /// [`GatherError::DeviceLimit`] if no buffer of the adapter holds an operand other than params: gather in several plans,
     /// each for a part.
     ///
     /// ```
@@ -146,10 +146,9 @@ impl GatherPlan {
     ) -> Result<wgpu::Limits, GatherError> {
         let bytes = types.operand_bytes(self)?;
         check_buffers(adapter, &bytes)?;
-        let beside = [bytes.scales, bytes.zero_points];
         let operands = [bytes.params, bytes.indices, bytes.output]
             .into_iter()
-            .chain(beside);
+            .chain(bytes.beside);
         let largest = operands.map(range_bytes).fold(0, u64::max);
         let limits = wgpu::Limits::default().or_worse_values_from(adapter);
         let raised = |limit: u64, most: u64| limit.max(largest.min(most));

@@ -68,11 +68,8 @@ impl<'a> Operands<'a> {
             fill,
         } = buffers;
         let missing = |operand| GatherError::MissingOperand { operand };
-        let expected = [bytes.scales, bytes.zero_points]
-            .into_iter()
-            .zip(bytes.row_beside);
-        for ((range, operand), (bytes, row)) in beside.iter().zip(BESIDE).zip(expected) {
-            match (range, bytes, row) {
+        for (at, operand) in BESIDE.into_iter().enumerate() {
+            match (beside[at], bytes.beside[at], bytes.row_beside[at]) {
                 (None, 1.., _) => return Err(missing(operand)),
                 (Some(_), _, 0) => return Err(GatherError::UnexpectedOperand { operand }),
                 _ => {}
@@ -199,11 +196,7 @@ impl<'a> Operands<'a> {
             }
             _ => vec![(Operand::Params, self.shards[0].range, bytes.params)],
         };
-        let beside = self
-            .beside
-            .into_iter()
-            .zip(BESIDE)
-            .zip([bytes.scales, bytes.zero_points]);
+        let beside = self.beside.into_iter().zip(BESIDE).zip(bytes.beside);
         ranges
             .extend(beside.filter_map(|((range, operand), bytes)| Some((operand, range?, bytes))));
         ranges.push((Operand::Indices, self.indices, bytes.indices));

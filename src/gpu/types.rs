@@ -29,8 +29,7 @@ impl ElementTypes {
         let [scales, zero_points] = [0, 1].map(|at| bytes(BESIDE[at], count, row_beside[at]));
         Ok(OperandBytes {
             params: bytes(Operand::Params, count, parts.bytes)?,
-            scales: scales?,
-            zero_points: zero_points?,
+            beside: [scales?, zero_points?],
             row_beside,
             indices: bytes(Operand::Indices, dims.indices_len(), index_bytes)?,
             output: bytes(Operand::Output, dims.output_len(), self.element_bytes)?,
@@ -48,8 +47,8 @@ pub(crate) struct OperandBytes {
     pub(crate) params: u64,
     pub(crate) indices: u64,
     pub(crate) output: u64,
-    pub(crate) scales: u64,
-    pub(crate) zero_points: u64,
+    /// Of scales and of zero points; 0 if the types have none.
+    pub(crate) beside: [u64; 2],
     /// The scales and the zero points of a row of the last dim; 0 if the types have none.
     pub(crate) row_beside: [u64; 2],
     /// With the gap after the last row.
