@@ -42,9 +42,7 @@ impl<P> Encoded<P> {
         self.zero_points = Some(zero_points);
         self
     }
-}
 
-impl<P> Encoded<P> {
     /// Rows, scales and zero points of another type, each made of its counterpart here.
     pub(crate) fn map<'p, Q>(&'p self, of: impl Fn(&'p P) -> Q) -> Encoded<Q> {
         Encoded {

@@ -18,9 +18,7 @@ impl Parts {
     pub(crate) const fn bytes_of(self, len: u64) -> u64 {
         (len / self.len).saturating_mul(self.bytes)
     }
-}
 
-impl Parts {
     /// The parts of an operand beside params, which has as many as params: scales or zero points.
     pub(crate) fn beside(self, encoding: Option<Encoding>, operand: Operand) -> Self {
         let quantized = encoding.and_then(Encoding::block_quantized);
