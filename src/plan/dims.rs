@@ -114,6 +114,12 @@ impl GatherDims {
         !self.element_dims.is_empty()
     }
 
+    /// True if params has the plan's shape: it is no shard, and has no gaps between its rows.
+    #[cfg(feature = "gpu")]
+    pub(crate) fn params_are_whole(&self) -> bool {
+        self.held_rows == self.row_count && self.params_stride == self.slice_len
+    }
+
     /// True if broadcasting repeats index rows in a block.
     #[cfg(feature = "gpu")]
     pub(crate) fn repeats_index_rows(&self) -> bool {
@@ -240,6 +246,18 @@ mod tests {
                 assert_eq!(dims.element_offset(n), place(&dims, n, |dim| dim.stride));
             }
         }
+    }
+
+    #[cfg(feature = "gpu")]
+    #[test]
+    fn params_of_a_shard_or_with_gaps_are_not_whole() {
+        let plan = crate::Gather::new().plan(&[4, 3], &[2]);
+        let plan = plan.expect("valid shapes");
+        let are_whole = |plan: &crate::GatherPlan| plan.dims().params_are_whole();
+        let gaps = |stride| plan.with_params_stride(stride).expect("a longer stride");
+        assert!(are_whole(&plan) && are_whole(&gaps(3)));
+        let shard = plan.shard(1..3).expect("rows of params");
+        assert!(!are_whole(&shard) && !are_whole(&gaps(4)));
     }
 
     #[cfg(feature = "gpu")]

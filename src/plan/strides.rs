@@ -59,13 +59,6 @@ impl GatherPlan {
         Ok(shard)
     }
 
-    /// True if params has the plan's shape: it is no shard, and has no gaps between its rows.
-    #[cfg(feature = "gpu")]
-    pub(crate) fn params_are_whole(&self) -> bool {
-        let dims = &self.dims;
-        dims.held_rows == dims.row_count && dims.params_stride == dims.slice_len
-    }
-
     /// This plan with other sizes.
     pub(crate) fn with_dims(&self, dims: GatherDims) -> Self {
         Self {
@@ -180,19 +173,5 @@ impl GatherPlan {
             output_stride,
             ..self.dims.clone()
         }))
-    }
-}
-
-#[cfg(all(test, feature = "gpu"))]
-mod tests {
-    use crate::Gather;
-
-    #[test]
-    fn params_of_a_shard_or_with_gaps_are_not_whole() {
-        let plan = Gather::new().plan(&[4, 3], &[2]).expect("valid shapes");
-        let shard = plan.shard(1..3).expect("rows of params");
-        let gaps = |stride| plan.with_params_stride(stride).expect("a longer stride");
-        assert!(plan.params_are_whole() && gaps(3).params_are_whole());
-        assert!(!shard.params_are_whole() && !gaps(4).params_are_whole());
     }
 }

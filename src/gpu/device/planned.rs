@@ -45,7 +45,7 @@ pub(super) fn planned<'a, I: GatherIndex>(
         }),
     };
     // Params of a shard, or with gaps between its rows, has a shape of its own.
-    if plan.params_are_whole() {
+    if plan.dims().params_are_whole() {
         let expected = match encoding {
             Some(encoding) => &with_last(&plan.params_shape, &|len| {
                 encoding.row_bytes(len).unwrap_or(u64::MAX)

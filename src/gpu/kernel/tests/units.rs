@@ -23,6 +23,21 @@ fn starts_are_counted_in_units() {
 }
 
 #[test]
+fn kernels_of_quantised_units_have_their_numbers() {
+    let numbers = BlockQuantized::new(2, 64).expect("valid numbers");
+    let encoding = Encoding::BlockQuantized(numbers);
+    for (kernel, expected) in [
+        (Kernel::Rows(Unit::FourDecoded(encoding)), Some(numbers)),
+        (Kernel::Long(Unit::OneDecoded(encoding)), Some(numbers)),
+        (Kernel::Rows(Unit::FourDecoded(Encoding::Q8_0)), None),
+        (Kernel::Rows(VEC4), None),
+        (Kernel::Bytes, None),
+    ] {
+        assert_eq!(kernel.block_quantized(), expected, "{kernel:?}");
+    }
+}
+
+#[test]
 fn one_word_counts_the_elements_of_a_block() {
     let checked = |len| {
         let plan = crate::GatherElements::new().plan(&[65_537, len], &[1, len]);
