@@ -119,13 +119,33 @@ pub(crate) fn q5_1(block: &[u8; 24]) -> [f32; 32] {
     from_fn(|value| f32::from(numbers[value]) * scale + least)
 }
 
-/// A scale, then half bytes, each of which selects a number.
-pub(crate) fn iq4_nl(block: &[u8; 18]) -> [f32; 32] {
+/// The numbers that the half bytes of 16 bytes select, times a scale.
+fn selected(bytes: &[u8], scale: f32) -> [f32; 32] {
     const NUMBERS: [i8; 16] = [
         -127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 89, 113,
     ];
-    let (scale, at) = (half_at(block, 0), halves(&block[2..]));
+    let at = halves(bytes);
     from_fn(|value| f32::from(NUMBERS[usize::from(at[value] & 15)]) * scale)
+}
+
+/// A scale, then half bytes, each of which selects a number.
+pub(crate) fn iq4_nl(block: &[u8; 18]) -> [f32; 32] {
+    selected(&block[2..], half_at(block, 0))
+}
+
+/// A scale; 2 bytes with the high 2 bits and 4 bytes with the low 4 bits of 8 scales; then 16 bytes for each part of 32
+/// values, whose half bytes select numbers.
+pub(crate) fn iq4_xs(block: &[u8; 136]) -> [f32; 256] {
+    let scale = half_at(block, 0);
+    let high_bits = u16::from_le_bytes([block[2], block[3]]);
+    let mut values = [0.0; 256];
+    for (part, values) in values.as_chunks_mut::<32>().0.iter_mut().enumerate() {
+        let low = block[4 + part / 2] >> (part % 2 * 4) & 15;
+        let [high, _] = (high_bits >> (part * 2) & 3).to_le_bytes();
+        let scale = scale * (f32::from(low | high << 4) - 32.0);
+        *values = selected(&block[8 + 16 * part..][..16], scale);
+    }
+    values
 }
 
 /// An exponent, then half bytes, each of which selects a number: twice the value of a float of 4 bits, but never -0.

@@ -137,6 +137,9 @@ encodings! {
     /// 4 bits a value, which select one of 16 numbers, and a scale.
     #[doc(alias = "IQ4_NL")]
     Iq4Nl, "IQ4_NL", 32 values in 18 bytes, iq4_nl;
+    /// 4 bits a value, which select one of 16 numbers, in 8 parts with a scale of 6 bits each.
+    #[doc(alias = "IQ4_XS")]
+    Iq4Xs, "IQ4_XS", 256 values in 136 bytes, iq4_xs;
     /// Floats of 4 bits, and a power of two as a scale.
     Mxfp4, "MXFP4", 32 values in 17 bytes, mxfp4;
     /// 2 bits a value, in 16 parts with a scale and a minimum of 4 bits each.

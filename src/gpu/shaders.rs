@@ -163,7 +163,7 @@ macro_rules! texts {
     };
 }
 
-texts!("common" "element_dims" "index_rows" "general" "vec4" "words" "decoded" "four_decoded" "one_decoded" "slices" "rows" "four_rows" "long" "packed" "bytes" "report" "mask" "decode/k_scales");
+texts!("common" "element_dims" "index_rows" "general" "vec4" "words" "decoded" "four_decoded" "one_decoded" "slices" "rows" "four_rows" "long" "packed" "bytes" "report" "mask" "decode/k_scales" "decode/iq4_numbers");
 
 /// The need of a file of shaders/decode/, whichever it is.
 const DECODE: &str = "decode";

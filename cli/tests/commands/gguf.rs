@@ -105,7 +105,7 @@ pub fn info_lists_tensors() {
         lines.contains(&"ids.npy - int32 [4] 16".to_owned()),
         "{lines:?}"
     );
-    assert_eq!(lines.len(), 1 + 15 + 1);
+    assert_eq!(lines.len(), 1 + 16 + 1);
 }
 
 /// A file that is cut off before the last byte of its last tensor.
@@ -229,7 +229,7 @@ pub fn hostile_gguf_is_refused() {
         ),
         (
             of_tensor(&[0, 256], 16, 0),
-            "IQ2_XXS is not decoded, only F16, BF16, F8_E4M3, F8_E5M2, Q8_0, Q4_0, Q4_1, Q5_0, Q5_1, IQ4_NL, MXFP4, Q2_K, Q3_K, Q4_K, Q5_K, Q6_K",
+            "IQ2_XXS is not decoded, only F16, BF16, F8_E4M3, F8_E5M2, Q8_0, Q4_0, Q4_1, Q5_0, Q5_1, IQ4_NL, IQ4_XS, MXFP4, Q2_K, Q3_K, Q4_K, Q5_K, Q6_K",
         ),
     ] {
         folder.write("bad.gguf", bytes);
