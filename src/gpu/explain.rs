@@ -69,29 +69,36 @@ impl GatherPlan {
         let slice_parts = [parts].into_iter().chain(parts_beside);
         let slice = slice_parts.map(|of| u128::from(of.bytes_of(dims.slice_len)));
         let read = u128::from(dims.output_rows()) * slice.sum::<u128>();
-        let beside = BESIDE.into_iter().zip(beside);
-        let beside: Vec<_> = beside.filter(|&(_, bytes)| bytes > 0).collect();
-        let named =
-            |text: fn(&(Operand, u64)) -> String| beside.iter().map(text).collect::<String>();
+        let mut operands = vec![
+            (Operand::Params, params),
+            (Operand::Indices, indices),
+            (Operand::Output, output),
+        ];
+        let (mut bytes_beside, mut names_beside) = (String::new(), String::new());
+        for (operand, bytes) in BESIDE.into_iter().zip(beside) {
+            if bytes > 0 {
+                operands.push((operand, bytes));
+                bytes_beside += &format!(", {operand} {bytes} bytes");
+                names_beside += &format!(" and {operand}");
+            }
+        }
         line(format!(
-            "{} of {slice_bytes} bytes out of {}; params {params} bytes{}{}, indices {indices} bytes ({}), \
+            "{} of {slice_bytes} bytes out of {}; params {params} bytes{}{bytes_beside}, indices {indices} bytes ({}), \
              output {output} bytes",
             count(dims.output_rows(), "slice"),
             count(dims.params_rows(), "row"),
             encoding.map_or_else(String::new, |encoding| format!(" ({encoding})")),
-            named(|(operand, bytes)| format!(", {operand} {bytes} bytes")),
             types.index_kind,
         ));
         let most = limits.max_buffer_size;
         let is_too_long = |bytes: u64| range_bytes(bytes) > most;
         let on_the_cpu = encoding.map_or("plan.run", |_| "plan.run_decoded");
-        let in_shards = (Operand::Params, params, "give GatherBuffers::params_shards");
-        let others = [(Operand::Indices, indices), (Operand::Output, output)];
-        let others = others.into_iter().chain(beside.iter().copied());
-        let in_parts =
-            others.map(|(operand, bytes)| (operand, bytes, "gather parts by several plans"));
-        for (operand, bytes, way) in [in_shards].into_iter().chain(in_parts) {
+        for (operand, bytes) in operands {
             if is_too_long(bytes) {
+                let way = match operand {
+                    Operand::Params => "give GatherBuffers::params_shards",
+                    _ => "gather parts by several plans",
+                };
                 line(format!(
                     "no buffer of at most {most} bytes holds {operand}: {way}, or call {on_the_cpu}"
                 ));
@@ -112,9 +119,8 @@ impl GatherPlan {
         };
         check_limits(limits, types, report, false)?;
         line(format!(
-            "moves {} bytes: reads {indices} of indices and at most {read} of params{}, writes {slices}",
+            "moves {} bytes: reads {indices} of indices and at most {read} of params{names_beside}, writes {slices}",
             u128::from(indices) + read + slices,
-            named(|(operand, _)| format!(" and {operand}")),
         ));
         line(kernel_line(first, report));
         let size = format!(
