@@ -191,7 +191,7 @@ pub struct Quantized {
     /// Zero points of the blocks, packed like the values. Default: the middle of the range
     #[arg(long, value_name = "FILE", requires = "scales")]
     pub zero_points: Option<PathBuf>,
-    /// Bits of each value of a table with --scales: 2, 4 or 8
+    /// Bits of a quantised value, in a table whose scales are given by --scales: 2, 4 or 8
     #[arg(long, value_name = "N", default_value_t = 4, requires = "scales")]
     pub bits: u32,
     /// Values of a block: 16, 32, 64, 128 or 256

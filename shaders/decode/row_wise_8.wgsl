@@ -6,9 +6,10 @@ fn decoded(row: u32, group: u32) -> vec4<u32> {
     let end = row + gather.last_dim;
     let scale = word_at(end);
     let bias = bitcast<f32>(word_at(end + 4u));
-    // q * scale is rounded before the bias is added, also by compilers that fuse products and sums: a word holds the
-    // product of q and the 24 bits of the scale. Its high and its low part become f32s exactly, their sum rounds once,
-    // and its product with a power of two is exact. A scale below 2^-103, an infinity or a NaN is multiplied as it is.
+    // q * scale is rounded before the bias is added, also by compilers that fuse products and sums. A word holds the
+    // product of q and the 24 bits of the scale. The high and the low part of that word become f32s exactly, and their
+    // sum rounds once. The product of this sum and `unit`, a power of two, is exact. A scale that is below 2^-103, an
+    // infinity or a NaN is multiplied by q as it is.
     let exponent = (scale >> 23u) & 0xffu;
     let is_whole = (exponent < 24u) | (exponent == 0xffu);
     let bits = select((scale & 0x7fffffu) | 0x800000u, 1u, is_whole);

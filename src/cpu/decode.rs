@@ -133,8 +133,8 @@ pub(crate) fn iq4_nl(block: &[u8; 18]) -> [f32; 32] {
     selected(&block[2..], half_at(block, 0))
 }
 
-/// A scale; 2 bytes with the high 2 bits and 4 bytes with the low 4 bits of 8 scales; then 16 bytes for each part of 32
-/// values, whose half bytes select numbers.
+/// A scale of the block; 2 bytes with the high 2 bits and 4 bytes with the low 4 bits of the scales of 8 parts, of 32 values
+/// each; then 16 bytes for each part. The half bytes of these select a number for each value.
 pub(crate) fn iq4_xs(block: &[u8; 136]) -> [f32; 256] {
     let scale = half_at(block, 0);
     let high_bits = u16::from_le_bytes([block[2], block[3]]);

@@ -62,8 +62,8 @@ impl Executor {
         pollster::block_on(Self::new())
     }
 
-    /// Copies the elements of a `Vec` or of a slice to the device, as a tensor of this shape: to the GPU, or to host memory of
-    /// the executor's own, where the elements of a `Vec` stay in place.
+    /// Copies the elements of a `Vec` or of a slice to the device, as a tensor of this shape. Without a GPU the tensor is in host
+    /// memory: it takes a `Vec` over without a copy, and copies a slice.
     ///
     /// # Errors
     ///
