@@ -135,6 +135,11 @@ impl GatherUniform {
             None => (u32::MAX, 0),
         };
         let quantized = dispatch.quantized.map(|of| Quantized::new(of, dispatch));
+        let mut element_dims = [[0; 4]; MAX_ELEMENT_DIMS];
+        for (words, dim) in element_dims.iter_mut().zip(dims.element_dims.iter().rev()) {
+            let repeats = u64::from(dim.index_stride == 0);
+            *words = [dim.size, dim.stride, dim.index_stride, repeats].map(size);
+        }
         Self {
             rows: grid_rows,
             units,
@@ -169,6 +174,11 @@ impl GatherUniform {
             last_dim_stride,
             quantized: quantized.unwrap_or(Quantized::zeroed()),
             fill: fill.words_from(dispatch.piece / u64::from(WORD_BYTES)),
+            general: General {
+                index_stride: size(dims.index_stride),
+                element_dims,
+                ..values.general
+            },
             ..values
         }
     }
@@ -181,11 +191,6 @@ impl GatherUniform {
         for (words, &dim) in sizes.iter_mut().zip(&dims.indexed_dims) {
             *words = low_and_high(dim);
         }
-        let mut element_dims = [[0; 4]; MAX_ELEMENT_DIMS];
-        for (words, dim) in element_dims.iter_mut().zip(dims.element_dims.iter().rev()) {
-            let repeats = u64::from(dim.index_stride == 0);
-            *words = [dim.size, dim.stride, dim.index_stride, repeats].map(size);
-        }
         Self {
             sign,
             from_end: match plan.negative_indices {
@@ -196,9 +201,7 @@ impl GatherUniform {
             general: General {
                 index_depth: size(dims.index_depth() as u64),
                 index_bits_log2: (8 * index_kind.bytes()).ilog2(),
-                index_stride: size(dims.index_stride),
-                unused: 0,
-                element_dims,
+                ..General::zeroed()
             },
             ..Self::zeroed()
         }

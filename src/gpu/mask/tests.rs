@@ -1,7 +1,7 @@
 //! The dispatches of masks of any size, checked without a device.
 
 use super::*;
-use crate::{Gather, GatherNd};
+use crate::{Gather, GatherElements, GatherNd};
 
 fn limits(binding_bytes: u64, alignment: u32, workgroups: u32) -> wgpu::Limits {
     wgpu::Limits {
@@ -183,4 +183,21 @@ fn a_binding_that_holds_no_four_rows_is_refused() {
     };
     let text = "device limit max_bindings_per_bind_group must be at least 10, found 9";
     assert_eq!(refused(&plan(3, 1), IndexKind::U8, &limits), text);
+}
+
+/// No shader of a mask reads a number of params rows, which may be any where the output is empty.
+#[test]
+fn params_past_32_bits_have_masks() {
+    for (axis, params, indices) in [
+        (2, [0, 2, 1 << 32], [1, 2, 1]),
+        (0, [1 << 40, 2, 0], [3, 2, 1]),
+        (1, [0, 1 << 20, 1 << 20], [1, 5, 1]),
+    ] {
+        let gather = GatherElements::new().axis(axis).broadcast(true);
+        let plan = gather.plan(&params, &indices).expect("a valid shape");
+        assert_eq!(plan.output_len(), 0);
+        for &index_kind in IndexKind::ALL {
+            checked(&plan, index_kind, &wgpu::Limits::default());
+        }
+    }
 }

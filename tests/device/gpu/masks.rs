@@ -2,8 +2,8 @@
 
 use libtest_mimic::Trial;
 use wgpu_gather::{
-    BadIndices, ElementTypes, Executor, Gather, GatherBuffers, GatherIndex, GatherNd, GatherPlan,
-    Gpu, GpuError, IndexKind, NegativeIndices, RunError, Tensor, wgpu,
+    BadIndices, ElementTypes, Executor, Gather, GatherBuffers, GatherElements, GatherIndex,
+    GatherNd, GatherPlan, Gpu, GpuError, IndexKind, NegativeIndices, RunError, Tensor, wgpu,
 };
 
 use crate::batch::read_back;
@@ -21,6 +21,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         trial("more_than_65535_workgroups_write_a_mask", many_workgroups),
         trial("a_mask_is_of_all_shards", shards),
         trial("a_prepared_gather_writes_each_new_mask", anew),
+        trial("an_empty_output_of_large_params_has_a_mask", empty_output),
     ]
 }
 
@@ -173,5 +174,23 @@ fn anew(gpu: &'static Gpu) {
         assert_eq!(found, [&bad_rows[..], &[9; 3]].concat());
         let expected = plan.out_of_range(&values).unwrap();
         assert_eq!(bad_rows.map(|byte| byte == 1), expected[..]);
+    }
+}
+
+/// The dims of params are past 32 bits, and none of its elements exists.
+fn empty_output(gpu: &'static Gpu) {
+    for (axis, params_shape, indices_shape, rows) in [
+        (2, [0, 2, 1 << 32], [1, 2, 1], 2),
+        (1, [0, 1 << 20, 1 << 20], [1, 5, 1], 5),
+    ] {
+        let gather = GatherElements::new().axis(axis).broadcast(true);
+        let plan = gather.plan(&params_shape, &indices_shape).unwrap();
+        let indices = [0_i64, i64::MAX, 3, -1, 7];
+        let table = gpu.upload(&[0_u8; 0], &params_shape).unwrap();
+        let mut mask = gpu.zeros::<bool>(&[rows]).unwrap();
+        let request = gpu.gather(&plan, &table, (&indices[..rows], &indices_shape));
+        assert_eq!(request.mask(&mut mask).wait(), Ok(vec![]));
+        let expected = plan.out_of_range(&indices[..rows]);
+        assert_eq!(mask.download().wait().ok(), expected.ok(), "{plan}");
     }
 }
