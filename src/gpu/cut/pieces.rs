@@ -52,14 +52,18 @@ impl Cut<'_> {
                 });
             }
         }
-        if slices <= self.binding_bytes && self.slice_bytes <= most_piece {
-            return Ok(self.slice_bytes);
+        let most_piece = match most_piece < self.slice_bytes {
+            true => most_piece / step * step,
+            false => self.slice_bytes,
+        };
+        if slices <= self.binding_bytes {
+            return Ok(most_piece);
         }
         let held = |before: u64, step_bytes: u64| {
             self.binding_bytes.saturating_sub(before) / step_bytes * step
         };
         let pieces = steps.map(|(before, bytes)| held(before, bytes));
-        Ok(pieces.fold(most_piece / step * step, u64::min))
+        Ok(pieces.fold(most_piece, u64::min))
     }
 
     /// The width of the least grid with a lane for each word of a step.

@@ -114,6 +114,39 @@ fn small_limits_leave_no_row_out_and_do_none_twice() {
     assert!(most > 100, "the limits cut nothing: {most}");
 }
 
+/// Bindings hold a slice, and a dispatch does not: pieces are cut by the dispatch alone.
+#[test]
+fn bindings_as_long_as_their_alignment_are_cut() {
+    for alignment in [32, 256, 1024, 8192, 16_384] {
+        for workgroups in [1, 2, 65_535] {
+            for binding_bytes in [1024, 8192] {
+                let limits = wgpu::Limits {
+                    min_storage_buffer_offset_alignment: alignment,
+                    ..limits(binding_bytes, workgroups)
+                };
+                for params in [[2, 100], [4, 256], [4, 510], [1, 2048], [3, 2048], [64, 32]] {
+                    let plan = gather(&params, &[2]);
+                    for element_bytes in [1, 3, 4, 16] {
+                        let text = plan.explain(types(element_bytes, IndexKind::I32), &limits);
+                        if !text.contains("cannot run") {
+                            assert_each_row_once(&plan, element_bytes, &limits);
+                        }
+                    }
+                }
+            }
+        }
+    }
+    let limits = wgpu::Limits {
+        min_storage_buffer_offset_alignment: 8192,
+        ..limits(8192, 1)
+    };
+    // 8,160 bytes in pieces of the 1,008 that the 256 lanes of a dispatch copy.
+    assert_eq!(
+        assert_each_row_once(&gather(&[1, 2040], &[1]), 4, &limits),
+        9
+    );
+}
+
 #[test]
 fn cuts_are_few_and_large() {
     let count = |plan: &GatherPlan| {
