@@ -154,7 +154,7 @@ fn index_word(at: u32) -> u32 {
     let values_log2 = 5u - min(gather.general.index_bits_log2, 5u);
     let word = indices[at >> values_log2];
     let bits = 32u >> values_log2;
-    let start = at % (1u << values_log2) * bits;
+    let start = (at & ((1u << values_log2) - 1u)) * bits;
     let value = (word >> start) & (ALL_BITS >> (32u - bits));
     let sign = gather.sign >> (32u - bits);
     return (value ^ sign) - sign;

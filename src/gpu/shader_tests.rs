@@ -305,3 +305,39 @@ fn shaders_that_copy_know_no_numbers_but_u32() {
         }
     }
 }
+
+/// Intel's driver miscompiles a loop that takes a remainder of its counter, as DXC writes it: gpuweb/cts#3063.
+#[test]
+fn no_loop_takes_a_remainder() {
+    fn remainders(function: &naga::Function, block: &naga::Block, in_loop: bool) -> usize {
+        let of = |block: &naga::Block, in_loop| remainders(function, block, in_loop);
+        let is_remainder = |expression: &Expression| {
+            let op = naga::BinaryOperator::Modulo;
+            matches!(expression, Expression::Binary { op: found, .. } if *found == op)
+        };
+        let found = block.iter().map(|statement| match statement {
+            naga::Statement::Emit(emitted) if in_loop => {
+                let emitted = emitted.clone().map(|handle| &function.expressions[handle]);
+                emitted
+                    .filter(|&expression| is_remainder(expression))
+                    .count()
+            }
+            naga::Statement::Block(block) => of(block, in_loop),
+            naga::Statement::If { accept, reject, .. } => of(accept, in_loop) + of(reject, in_loop),
+            naga::Statement::Switch { cases, .. } => {
+                cases.iter().map(|case| of(&case.body, in_loop)).sum()
+            }
+            naga::Statement::Loop {
+                body, continuing, ..
+            } => of(body, true) + of(continuing, true),
+            _ => 0,
+        });
+        found.sum()
+    }
+    for shader in ValidModule::all(false) {
+        for (function, _) in shader.functions() {
+            let found = remainders(function, &function.body, false);
+            assert_eq!(found, 0, "{:?}: {:?}", shader.shader, function.name);
+        }
+    }
+}
