@@ -75,13 +75,14 @@ fn edges(kind: IndexKind, dim: u64) -> Vec<i128> {
     edges.into_iter().collect()
 }
 
-/// Index rows with an edge value at one value, and at all values.
+/// Index rows with an edge value at one value, all others of which are the last of their dim, and with it at all values.
 pub(super) fn index_rows(kind: IndexKind, dims: &[usize]) -> Vec<i128> {
     let mut rows = Vec::new();
+    let last = |&dim: &usize| (dim as i128 - 1).min(*range(kind).end());
+    let last: Vec<i128> = dims.iter().map(last).collect();
     for (k, &dim) in dims.iter().enumerate() {
         for edge in edges(kind, dim as u64) {
-            let last = (dim as i128 - 1).min(*range(kind).end());
-            let mut row = vec![last; dims.len()];
+            let mut row = last.clone();
             row[k] = edge;
             rows.extend(row);
             if k > 0 {
