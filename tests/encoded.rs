@@ -119,7 +119,10 @@ fn scales_of_other_lengths_are_refused() {
     };
     let (rows, scales) = ([0; 60], [0; 36]);
     let params = Encoded::new(&rows[..]);
-    assert_eq!(refused(of, params), "scales must have 36 bytes, found 0");
+    let missing = |operand| {
+        format!("{operand} must be given: run_decoded and gather_decoded take them in an Encoded")
+    };
+    assert_eq!(refused(of, params), missing("scales"));
     let halves = of.with_scales(ScaleKind::F16);
     assert_eq!(
         refused(halves, params.scales(&scales)),
@@ -127,26 +130,38 @@ fn scales_of_other_lengths_are_refused() {
     );
     assert_eq!(
         refused(of.with_zero_points(), params.scales(&scales)),
-        "zero points must have 6 bytes, found 0"
+        missing("zero points")
     );
-    assert_eq!(
-        refused(of, params.scales(&scales).zero_points(&[0; 6])),
-        "zero points must have 0 bytes, found 6"
-    );
+    for zero_points in [&[0; 6][..], &[]] {
+        assert_eq!(
+            refused(of, params.scales(&scales).zero_points(zero_points)),
+            "zero points must not be given: the encoding has none"
+        );
+    }
     assert_eq!(
         refused(of, Encoded::new(&rows[..59]).scales(&scales)),
         "params must have 60 bytes, found 59"
     );
-    let q8 = plan.run_decoded(
-        Encoding::F16,
-        Encoded::new(&[0; 240][..]).scales(&scales),
-        &[0],
-    );
-    let text = "scales must have 0 bytes, found 36";
-    assert_eq!(q8.unwrap_err().to_string(), text);
+    for scales in [&scales[..], &[]] {
+        let halves = Encoded::new(&[0; 240][..]).scales(scales);
+        let halves = plan.run_decoded(Encoding::F16, halves, &[0]);
+        let text = "scales must not be given: the encoding has none";
+        assert_eq!(halves.unwrap_err().to_string(), text);
+    }
     let types = ElementTypes::encoded(Encoding::BlockQuantized(of), IndexKind::U8);
     let bytes = plan.run_bytes(types, &rows, &[0]).unwrap_err();
-    assert_eq!(bytes.to_string(), "scales must have 36 bytes, found 0");
+    assert_eq!(bytes.to_string(), missing("scales"));
+}
+
+/// Rows without values have scales of no bytes, which may be given or left out.
+#[test]
+fn scales_without_bytes_may_be_given() {
+    let plan = Gather::new().plan(&[3, 0], &[1]).unwrap();
+    let of = Encoding::BlockQuantized(BlockQuantized::new(4, 16).unwrap());
+    let rows = Encoded::new(&[][..]);
+    for params in [rows, rows.scales(&[])] {
+        assert_eq!(plan.run_decoded(of, params, &[0]), Ok(vec![]));
+    }
 }
 
 #[test]

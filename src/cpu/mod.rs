@@ -182,8 +182,8 @@ impl GatherPlan {
 
     /// As [`run`](Self::run), but on bytes, as model and array files hold them: elements of `types.element_bytes()` bytes,
     /// and little-endian indices of `types.index_kind()`. A bad row that is filled holds zero bytes. With an encoding, params
-    /// is decoded, and the output is the bytes of `f32`s; an encoding whose scales lie in an operand of their own is refused by the
-    /// length of the scales.
+    /// is decoded, and the output is the bytes of `f32`s. [`run_decoded`](Self::run_decoded) takes an encoding whose scales lie in
+    /// an operand of their own, which this call refuses.
     ///
     /// # Errors
     ///

@@ -10,6 +10,7 @@ pub use self::block_quantized::{BlockQuantized, ScaleKind};
 pub use self::encoded::Encoded;
 pub(crate) use self::parts::Parts;
 use crate::cpu::{decode, quantized};
+use crate::error::Operand;
 use crate::memory::Byte;
 
 /// Writes the values of some whole blocks, or of one row with a scale at its end, as `f32`.
@@ -40,6 +41,7 @@ macro_rules! encodings {
         /// that a product gives may have any payload, Metal's fast math may change the products of a scale that is
         /// a NaN, an infinity or -0, and a scale, a bias or a product that is a subnormal `f32`, as only `RowWise8` and
         /// `BlockQuantized` can have them, may become 0. A scale of `RowWise8` below 2^-103 may be rounded once, not twice.
+        /// A product that overflows, as these two can have it by a large scale, is an infinity, which Metal's fast math may change.
         ///
         /// ```
         /// use wgpu_gather::Encoding;
@@ -54,7 +56,8 @@ macro_rules! encodings {
             $($(#[$doc])* $variant,)*
             /// 8 bits a value, and at the end of a row its scale and its bias, an `f32` each: the rows of FBGEMM and of
             /// PyTorch's `embedding_bag_byte_rowwise_offsets`. A value is `q * scale + bias`, rounded after each step. PyTorch
-            /// may round once, by a fused multiply-add, and then differs by the last bit of the product.
+            /// may round once, by a fused multiply-add, and then differs by the last bit of the product. A product that overflows
+            /// is an infinity, and the value too, even where the bias would bring the exact sum back into range.
             RowWise8,
             /// 4 bits a value, the first value of a byte in its low half, and at the end of a row its scale and its bias, a
             /// half float each: the rows of FBGEMM and of PyTorch's `embedding_bag_4bit_rowwise_offsets`.
@@ -221,6 +224,12 @@ impl Encoding {
             Self::BlockQuantized(quantized) => Some(quantized),
             _ => None,
         }
+    }
+
+    /// True if scales or zero points, the `operand`, lie in an operand of their own.
+    pub(crate) fn has(self, operand: Operand) -> bool {
+        let bytes = self.block_quantized().map(|of| of.row_bytes_of(operand, 0));
+        bytes.flatten().is_some()
     }
 
     /// The parameters that a pipeline depends on.

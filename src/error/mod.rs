@@ -159,6 +159,12 @@ pub enum RunError {
     /// The gather would cut a block of encoded params.
     #[error(transparent)]
     Block(#[from] BlockError),
+    /// The encoding has scales or zero points in an operand of their own, and the call got none, or takes none.
+    #[error("{operand} must be given: run_decoded and gather_decoded take them in an Encoded")]
+    MissingOperand { operand: Operand },
+    /// Scales or zero points were given for an encoding that does not have them.
+    #[error("{operand} must not be given: the encoding has none")]
+    UnexpectedOperand { operand: Operand },
     /// An index is out of range, and the policy makes it an error.
     #[error(transparent)]
     BadIndex(#[from] BadIndexError),

@@ -69,9 +69,11 @@ impl<'a> Operands<'a> {
         } = buffers;
         let missing = |operand| GatherError::MissingOperand { operand };
         for (at, operand) in BESIDE.into_iter().enumerate() {
-            match (beside[at], bytes.beside[at], bytes.row_beside[at]) {
-                (None, 1.., _) => return Err(missing(operand)),
-                (Some(_), _, 0) => return Err(GatherError::UnexpectedOperand { operand }),
+            match (beside[at], bytes.beside[at]) {
+                (None, 1..) => return Err(missing(operand)),
+                (Some(_), _) if !types.encoding.is_some_and(|of| of.has(operand)) => {
+                    return Err(GatherError::UnexpectedOperand { operand });
+                }
                 _ => {}
             }
         }

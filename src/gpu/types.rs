@@ -25,12 +25,13 @@ impl ElementTypes {
         };
         let index_bytes = self.index_kind.bytes();
         let count = dims.params_len() / parts.len;
-        let row_beside = BESIDE.map(|operand| parts.beside(self.encoding, operand).bytes);
-        let [scales, zero_points] = [0, 1].map(|at| bytes(BESIDE[at], count, row_beside[at]));
+        let [scales, zero_points] = BESIDE.map(|operand| {
+            let row_bytes = parts.beside(self.encoding, operand).bytes;
+            bytes(operand, count, row_bytes)
+        });
         Ok(OperandBytes {
             params: bytes(Operand::Params, count, parts.bytes)?,
             beside: [scales?, zero_points?],
-            row_beside,
             indices: bytes(Operand::Indices, dims.indices_len(), index_bytes)?,
             output: bytes(Operand::Output, dims.output_len(), self.element_bytes)?,
             params_with_gap: parts.bytes_of(dims.params_len_with_gap()),
@@ -49,8 +50,6 @@ pub(crate) struct OperandBytes {
     pub(crate) output: u64,
     /// Of scales and of zero points; 0 if the types have none.
     pub(crate) beside: [u64; 2],
-    /// The scales and the zero points of a row of the last dim; 0 if the types have none.
-    pub(crate) row_beside: [u64; 2],
     /// With the gap after the last row.
     params_with_gap: u64,
     output_with_gap: u64,

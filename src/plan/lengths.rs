@@ -27,8 +27,8 @@ impl GatherPlan {
         check_len(Operand::Indices, indices_len..=indices_len, indices)
     }
 
-    /// Checks the bytes of encoded params: of their rows, their scales and their zero points. Those that the encoding does not
-    /// have must not be given.
+    /// Checks the bytes of encoded params: of their rows, their scales and their zero points. Scales and zero points must be
+    /// given if the encoding has them in operands of their own, unless they have no bytes, and must not be given if it has not.
     pub(crate) fn check_encoded_bytes(
         &self,
         encoding: Encoding,
@@ -46,11 +46,16 @@ impl GatherPlan {
             (Operand::Scales, params.scales),
             (Operand::ZeroPoints, params.zero_points),
         ] {
-            check(
-                operand,
-                parts.beside(Some(encoding), operand),
-                found.unwrap_or(0),
-            )?;
+            let beside = parts.beside(Some(encoding), operand);
+            match found {
+                Some(_) if !encoding.has(operand) => {
+                    return Err(RunError::UnexpectedOperand { operand });
+                }
+                None if beside.bytes_of(len) > 0 => {
+                    return Err(RunError::MissingOperand { operand });
+                }
+                found => check(operand, beside, found.unwrap_or(0))?,
+            }
         }
         Ok(())
     }

@@ -26,6 +26,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         trial("every_half_float_is_decoded", halves),
         trial("recorded_rows_of_onnx_runtime_are_decoded", quantized),
         trial("scales_that_are_missing_or_misplaced_are_refused", scales),
+        trial("a_product_that_overflows_is_an_infinity", overflow),
         trial("a_gpu_gathers_a_tensor_of_encoded_rows", |gpu| {
             for sample in encoded().filter(|sample| sample.fill.is_empty()).step_by(5) {
                 sample.check(&blocking(gpu));
@@ -171,6 +172,30 @@ fn scales(gpu: &'static Gpu) {
     let found = gpu.gather_decoded(Gather::new(), of, params, &[0]).wait();
     let text = "scales must have 48 bytes, found 96";
     assert_eq!(found.unwrap_err().to_string(), text);
+    let params = Encoded::new(&table);
+    let found = gpu.gather_decoded(Gather::new(), of, params, &[0]).wait();
+    let text = "scales must be given: run_decoded and gather_decoded take them in an Encoded";
+    assert_eq!(found.unwrap_err().to_string(), text);
+}
+
+/// A product that overflows is an infinity, and the bias stays finite.
+fn overflow(gpu: &'static Gpu) {
+    let row = |values: [u8; 4], scale: f32, bias: f32| {
+        [values, scale.to_le_bytes(), bias.to_le_bytes()].concat()
+    };
+    let table = [
+        row([0, 1, 2, 255], f32::MAX, 1.0),
+        row([0, 1, 2, 255], -f32::MAX / 200.0, f32::MAX),
+    ];
+    let plan = Gather::new().plan(&[2, 4], &[2]).unwrap();
+    let rows = plan.run_decoded(Encoding::RowWise8, &table.concat(), &[0, 1]);
+    let rows = rows.unwrap();
+    assert_eq!(rows[..4], [1.0, f32::MAX, f32::INFINITY, f32::INFINITY]);
+    assert!(rows[4..7].iter().all(|value| value.is_finite()));
+    assert_eq!(rows[7], f32::NEG_INFINITY);
+    let tensor = gpu.upload(table.concat(), &[2, 12]).unwrap();
+    let found = gpu.gather_decoded(&plan, Encoding::RowWise8, &tensor, &[0, 1]);
+    assert_eq!(found.wait().unwrap(), rows);
 }
 
 fn halves(gpu: &'static Gpu) {
