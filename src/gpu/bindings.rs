@@ -5,12 +5,24 @@ use super::operands::{COUNT_BYTES, Operands};
 use super::report::{COUNTER_BYTES, REPORT_BYTES};
 use super::shaders::binding;
 use super::uniform::UNIFORM_BYTES;
+use crate::encoding::Encoding;
 
-/// Bytes of the dummy binding: a unit of 16 bytes, and a block of each encoding; less if no binding holds as many, which
-/// then holds the unit or the block of this gather.
+/// Bytes of the dummy binding: [`DUMMY_BYTES`], or fewer if no binding holds as many, which then holds the unit or the
+/// block of this gather.
 pub(super) fn dummy_bytes(limits: &wgpu::Limits) -> u64 {
-    binding_bytes(limits).min(256)
+    binding_bytes(limits).min(DUMMY_BYTES)
 }
+
+/// Enough for a unit of 16 bytes, and for a block of each encoding.
+const DUMMY_BYTES: u64 = 256;
+
+const _: () = {
+    let mut at = 0;
+    while at < Encoding::ALL.len() {
+        assert!(Encoding::ALL[at].block_bytes() <= DUMMY_BYTES);
+        at += 1;
+    }
+};
 
 /// The workgroups of a dispatch with an index count: three words.
 pub(super) const WORKGROUPS_BYTES: u64 = 12;

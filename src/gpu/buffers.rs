@@ -175,8 +175,8 @@ impl<'a> GatherBuffers<'a> {
     /// keep their values, and their indices are not read. A plan in which broadcasting repeats index rows is refused.
     ///
     /// A large gather is an indirect dispatch, so a small count costs little. Each batch, and each outer coordinate of
-    /// gather, takes dispatches of its own, and slices of 1, 2 or 4 bytes are not packed. A large gather of single
-    /// words with a count near the maximum therefore takes longer than without a count.
+    /// gather, takes dispatches of its own, of which there may be 65,536, and slices of 1, 2 or 4 bytes are not packed. A large
+    /// gather of single words with a count near the maximum therefore takes longer than without a count.
     ///
     /// ```
     /// use wgpu_gather::{ElementTypes, Gather, GatherBuffers, Gatherer, wgpu};

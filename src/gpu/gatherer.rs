@@ -15,6 +15,10 @@ use crate::element::ElementTypes;
 use crate::error::GatherError;
 use crate::plan::GatherPlan;
 
+/// The most dispatches of a gather with an index count. Each has a second one beside it, which counts its rows, and the
+/// two take about 3 KB.
+const MAX_COUNTED_DISPATCHES: usize = 1 << 16;
+
 /// Records gathers on one device.
 ///
 /// Make one gatherer and keep it: a pipeline is compiled when a gather first needs it. Threads may share a gatherer.
@@ -135,7 +139,19 @@ impl Gatherer {
                 output_rows: dims.index_count,
             });
         }
-        let dispatches: Vec<Dispatch> = cut.dispatches().collect();
+        let too_many = match is_indirect {
+            true => MAX_COUNTED_DISPATCHES + 1,
+            false => usize::MAX,
+        };
+        let dispatches: Vec<Dispatch> = cut.dispatches().take(too_many).collect();
+        if dispatches.len() == too_many {
+            let blocks = dims.output_rows() / dims.index_count;
+            return Err(GatherError::DeviceLimit {
+                name: "dispatches of an index count",
+                expected: blocks.max(too_many as u64),
+                found: MAX_COUNTED_DISPATCHES as u64,
+            });
+        }
         if !dispatches.is_empty() || operands.report.is_some() {
             let report = operands.report.is_some();
             check_limits(limits, operands.types, report, is_indirect)?;

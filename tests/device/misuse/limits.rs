@@ -253,3 +253,25 @@ fn lower_standard_limits_are_enough_or_an_error() {
     let text = "device limit max_compute_workgroups_per_dimension must be at least 1, found 0";
     app.assert_refused(&plan(), &set.without_report(), &set.all(), text);
 }
+
+/// Each block is a dispatch, and one more that counts its rows.
+#[test]
+fn an_index_count_of_too_many_blocks_is_refused() {
+    let app = App::new();
+    let plan = |blocks| Gather::new().axis(1).plan(&[blocks, 2], &[1]).unwrap();
+    let buffers = [1 << 20, 256, 1 << 20, 4].map(|size| app.buffer(size, STORAGE));
+    let [params, indices, output, count] = &buffers;
+    let whole = GatherBuffers::new(ElementTypes::of::<f32, i32>())
+        .params(params.slice(..))
+        .indices(indices.slice(..))
+        .output(output.slice(..));
+    app.assert_accepted(&plan(100_000), &whole);
+    let counted = whole.index_count(count.slice(..));
+    app.assert_accepted(&plan(1000), &counted);
+    app.assert_refused(
+        &plan(100_000),
+        &counted,
+        &buffers.each_ref(),
+        "device limit dispatches of an index count must be at least 100000, found 65536",
+    );
+}
