@@ -119,7 +119,15 @@ pub use gpu::{
     PreparedGather, Request, Tensor,
 };
 pub use index::{GatherIndex, IndexKind};
-pub use plan::{Gather, GatherElements, GatherNd, GatherPlan, ToPlan};
+// Rustdoc finds aliases here only: it drops those of items in private modules.
+#[doc(alias("take", "index_select", "embedding", "lookup", "select"))]
+#[doc(alias("batch_gather", "get_rows"))]
+pub use plan::Gather;
+#[doc(alias("take_along_axis", "take_along_dim", "torch.gather"))]
+pub use plan::GatherElements;
+#[doc(alias("gather_nd"))]
+pub use plan::GatherNd;
+pub use plan::{GatherPlan, ToPlan};
 #[cfg(feature = "gpu")]
 pub use wgpu;
 

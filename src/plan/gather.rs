@@ -24,7 +24,6 @@ use crate::error::PlanError;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-#[doc(alias("take", "index_select", "embedding", "batch_gather"))]
 pub struct Gather {
     axis: Option<i64>,
     batch_dims: i64,

@@ -28,7 +28,6 @@ use crate::error::PlanError;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-#[doc(alias("take_along_axis", "take_along_dim", "torch.gather"))]
 pub struct GatherElements {
     axis: i64,
     broadcast: bool,
