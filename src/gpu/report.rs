@@ -1,5 +1,7 @@
 //! The report of the GPU, decoded to the error that the CPU returns.
 
+use std::fmt;
+
 use bytemuck::Zeroable;
 
 use crate::error::{BadIndexError, GatherError};
@@ -28,7 +30,7 @@ pub(crate) struct BadRowReport {
 
 pub(crate) const REPORT_BYTES: u64 = size_of::<BadRowReport>() as u64;
 
-/// The bad rows of one gather on the GPU, read from its report.
+/// The bad rows of one gather on the GPU, read from its report. Printing them names the first.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct BadRows {
@@ -111,6 +113,38 @@ impl BadRows {
     }
 }
 
+/// For instance "2 bad rows, the first: indices[1] = 3 is not in [0, 3)".
+impl fmt::Display for BadRows {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.count {
+            1 => write!(f, "1 bad row: {}", self.first),
+            count => write!(f, "{count} bad rows, the first: {}", self.first),
+        }
+    }
+}
+
 fn wide(low: u32, high: u32) -> u64 {
     u64::from(high) << u32::BITS | u64::from(low)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Gather;
+
+    #[test]
+    fn bad_rows_are_printed_as_their_number_and_the_first() {
+        let plan = Gather::new().plan(&[3], &[4]).expect("a valid shape");
+        let printed = |count| {
+            let mut report = BadRowReport::zeroed();
+            (report.bad_row_count, report.first_bad_row) = ([count, 0], [1, 0]);
+            report.index[0] = 3;
+            let report = bytemuck::bytes_of(&report);
+            let bad_rows = BadRows::decode(&plan, IndexKind::I32, report);
+            bad_rows.expect("a report").expect("bad rows").to_string()
+        };
+        assert_eq!(printed(1), "1 bad row: indices[1] = 3 is not in [0, 3)");
+        let two = "2 bad rows, the first: indices[1] = 3 is not in [0, 3)";
+        assert_eq!(printed(2), two);
+    }
 }

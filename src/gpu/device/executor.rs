@@ -32,7 +32,6 @@ use crate::plan::{GatherPlan, ToPlan};
 /// assert_eq!(output, [3.0, -1.0]);
 /// # Ok::<(), wgpu_gather::GpuError>(())
 /// ```
-#[derive(Debug)]
 #[expect(
     clippy::exhaustive_enums,
     reason = "a gather runs on a GPU or on the CPU, and apps match both"
@@ -157,6 +156,13 @@ impl From<Result<Gpu, GpuError>> for Executor {
             Ok(gpu) => Self::Gpu(gpu),
             Err(error) => Self::Cpu(error),
         }
+    }
+}
+
+/// One line, with what [`Display`](fmt::Display) prints.
+impl fmt::Debug for Executor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Executor({self})")
     }
 }
 

@@ -23,7 +23,7 @@ use crate::plan::{GatherPlan, ToPlan};
 /// ```no_run
 #[doc = include_str!("../../../tests/doc_examples/gpu.rs")]
 /// ```
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct Gpu {
     owner: Arc<Owner>,
 }
@@ -287,6 +287,13 @@ impl<T: GatherElement> Tensor<T> {
     }
 }
 
+/// One line, with what [`Display`](fmt::Display) prints.
+impl fmt::Debug for Gpu {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Gpu({self})")
+    }
+}
+
 /// The adapter, its back end and its driver.
 impl fmt::Display for Gpu {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -309,7 +316,10 @@ pub(super) async fn fastest_adapter() -> Result<wgpu::Adapter, GpuError> {
     if cfg!(target_arch = "wasm32") && !wgpu::util::is_browser_webgpu_supported().await {
         return Err(GpuError::NoAdapter("no WebGPU adapter here".into()));
     }
-    let descriptor = wgpu::InstanceDescriptor::new_without_display_handle();
+    let mut descriptor = wgpu::InstanceDescriptor::new_without_display_handle();
+    // Objects have no names in the driver: Vulkan's loader crashes where one thread names an object while another makes
+    // an instance (gfx-rs/wgpu#5270), and in debug builds wgpu names all objects by default.
+    descriptor.flags = wgpu::InstanceFlags::VALIDATION_INDIRECT_CALL;
     let instance = wgpu::Instance::new(descriptor);
     let options = wgpu::RequestAdapterOptions {
         power_preference: wgpu::PowerPreference::HighPerformance,

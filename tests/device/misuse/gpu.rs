@@ -36,6 +36,21 @@ pub fn error_of(gpu: &Gpu, plan: &GatherPlan, table: &Tensor<f32>, indices: &[i3
 }
 
 #[test]
+fn owners_are_printed_in_one_line() {
+    let (_, gpu) = gpu();
+    let cpu = Executor::Cpu(GpuError::NoAdapter("none".into()));
+    assert_eq!(
+        format!("{cpu:#?}"),
+        "Executor(the CPU (no adapter found: none))"
+    );
+    for printed in [format!("{gpu:?}"), format!("{gpu:#?}")] {
+        assert_eq!(printed, format!("Gpu({gpu})"));
+    }
+    let printed = format!("{:#?}", Executor::Gpu(gpu.clone()));
+    assert_eq!(printed, format!("Executor({gpu})"));
+}
+
+#[test]
 fn wrong_lengths_give_the_error_of_the_cpu() {
     let (app, gpu) = gpu();
     let whole = plan();
