@@ -1,5 +1,7 @@
 //! The error of a gather of burn's tensors.
 
+use std::fmt;
+
 use burn::tensor::DType;
 use wgpu_gather::{BadIndexError, GatherError, Operand, PlanError};
 
@@ -50,9 +52,18 @@ pub enum BridgeError {
     /// Params uses autodiff. `gather_nd` and `run` have no gradient; they take `params.inner()`.
     #[error("params must not use autodiff for an operation without a gradient")]
     NoGradient,
+    /// Params uses autodiff, and the bridge does not know the gradient under this policy.
+    #[error("params must not use autodiff under the policy {policy}, whose gradient is not known")]
+    PolicyWithoutGradient { policy: String },
 }
 
 impl BridgeError {
+    /// A policy of a later wgpu-gather.
+    pub(crate) fn policy(policy: impl fmt::Debug) -> Self {
+        let policy = format!("{policy:?}");
+        Self::PolicyWithoutGradient { policy }
+    }
+
     /// An error that burn returned.
     pub(crate) fn burn(operand: Operand, error: impl ToString) -> Self {
         let reason = error.to_string();

@@ -23,9 +23,35 @@ use crate::{Bridge, BridgeError, Gathered};
 #[derive(Debug, Clone)]
 pub(crate) struct Along<const D: usize, const M: usize> {
     bridge: Bridge,
+    beyond: Beyond,
+    from_end: bool,
     shape: [usize; D],
     dim: usize,
     indices: Tensor<M, Int>,
+}
+
+/// The entry that an index out of range selects.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Beyond {
+    None,
+    Nearest,
+    Remainder,
+}
+
+/// What the bridge's policies make of an index. A policy that is not known here passes on no wrong gradient: it is an error.
+fn rule_of(bridge: &Bridge) -> Result<(Beyond, bool), BridgeError> {
+    let beyond = match bridge.bad_indices {
+        BadIndices::DeviceDefault | BadIndices::Error | BadIndices::Fill => Beyond::None,
+        BadIndices::Clamp => Beyond::Nearest,
+        BadIndices::Wrap => Beyond::Remainder,
+        other => return Err(BridgeError::policy(other)),
+    };
+    let from_end = match bridge.negative_indices {
+        NegativeIndices::Invalid => false,
+        NegativeIndices::FromEnd => true,
+        other => return Err(BridgeError::policy(other)),
+    };
+    Ok((beyond, from_end))
 }
 
 impl<const D: usize, const M: usize> Along<D, M> {
@@ -65,17 +91,17 @@ impl<const D: usize, const M: usize> Along<D, M> {
 
     /// The entries that the indices select, and which of the indices select none.
     fn in_range(self) -> (Tensor<M, Int>, Option<Tensor<M, Bool>>) {
-        let (bridge, mut indices) = (self.bridge, self.indices);
+        let (beyond, mut indices) = (self.beyond, self.indices);
         let dim = i64::try_from(self.shape[self.dim]).unwrap_or(i64::MAX);
-        if bridge.bad_indices == BadIndices::Wrap {
+        if beyond == Beyond::Remainder {
             return (indices.remainder_scalar(dim), None);
         }
-        if bridge.negative_indices == NegativeIndices::FromEnd {
+        if self.from_end {
             let below = indices.clone().lower_elem(0);
             indices = indices.clone().mask_where(below, indices + dim);
         }
         let clamped = indices.clone().clamp(0, dim - 1);
-        let bad = (bridge.bad_indices != BadIndices::Clamp).then(|| {
+        let bad = (beyond == Beyond::None).then(|| {
             let below = indices.clone().lower_elem(0);
             below.bool_or(indices.greater_equal_elem(dim))
         });
@@ -99,8 +125,11 @@ pub(crate) fn gather_along<const D: usize, const M: usize, K: Basic>(
         if found.size() < 4 {
             return Err(BridgeError::IndexType { found });
         }
+        let (beyond, from_end) = rule_of(bridge)?;
         let along = Along {
             bridge: bridge.clone(),
+            beyond,
+            from_end,
             shape,
             dim: axis.expect_dim_index(D),
             indices: indices.inner(),
