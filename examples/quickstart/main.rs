@@ -10,11 +10,13 @@
 mod common;
 mod means;
 
+use std::env;
 use std::error::Error;
 use std::fmt::Display;
 use std::fs;
 use std::io::{self, Write};
 use std::path::Path;
+use std::process::exit;
 
 use approx::assert_relative_eq;
 use wgpu_gather::{BadIndices, Executor, GatherNd};
@@ -26,7 +28,22 @@ const PIXELS: usize = WIDTH * WIDTH;
 const DIGITS: usize = 10;
 const SHAPE: [usize; 3] = [IMAGES, WIDTH, WIDTH];
 
+const USAGE: &str = "\
+Gathers images of handwritten digits by their label, on the GPU and on the CPU.
+
+Usage: cargo run --release --example quickstart
+
+It takes no arguments. WGPU_BACKEND chooses the GPU's back end; without a GPU the CPU does all the work.";
+
 fn main() -> Result<(), Box<dyn Error>> {
+    if let Some(argument) = env::args_os().nth(1) {
+        if argument == "--help" || argument == "-h" {
+            say(USAGE);
+            return Ok(());
+        }
+        eprintln!("error: the argument {argument:?}\n\n{USAGE}");
+        exit(2);
+    }
     let images = read_data("digits_images_u8.npy")?;
     let labels = numbers(&read_data("digits_labels_i64.npy")?, i64::from_le_bytes);
 

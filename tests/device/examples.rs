@@ -6,8 +6,8 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, ExitCode, Stdio};
 
-use libtest_mimic::{Arguments, Trial};
-use testkit::device::gpu_trial;
+use libtest_mimic::Trial;
+use testkit::device::{self, Arguments, gpu_trial};
 use testkit::ran::{NO_GPU, Ran};
 
 fn main() -> ExitCode {
@@ -26,6 +26,7 @@ fn main() -> ExitCode {
     let trials = vec![
         cpu("quickstart_without_a_gpu", quickstart_without_a_gpu),
         gpu("quickstart_draws_the_same", quickstart_draws_the_same),
+        cpu("quickstart_help_does_not_run_it", quickstart_help),
         cpu("quickstart_needs_no_reader", || {
             needs_no_reader(example("quickstart").envs([NO_GPU]));
         }),
@@ -34,7 +35,7 @@ fn main() -> ExitCode {
             needs_no_reader(&mut example("two_devices"));
         }),
     ];
-    libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
+    device::run(&Arguments::from_args(), trials)
 }
 
 /// An example's program, in the folder that cargo puts beside the folder of the test binaries.
@@ -69,6 +70,19 @@ fn quickstart_draws_the_same() {
     );
     let cpu = Ran::new(example("quickstart").envs([NO_GPU]));
     assert_eq!(pictures(&gpu.stdout), pictures(&cpu.stdout));
+}
+
+fn quickstart_help() {
+    for argument in ["--help", "-h"] {
+        let help = Ran::new(example("quickstart").arg(argument));
+        assert_eq!((help.code, help.stderr.as_str()), (0, ""));
+        assert!(help.stdout.contains("Usage: "), "{}", help.stdout);
+        assert!(!help.stdout.contains("Gathering on"), "{}", help.stdout);
+    }
+    let wrong = Ran::new(example("quickstart").arg("--gpu"));
+    assert_eq!((wrong.code, wrong.stdout.as_str()), (2, ""));
+    let error = "error: the argument \"--gpu\"";
+    assert_eq!(wrong.stderr.lines().next(), Some(error));
 }
 
 /// The example prints and writes the same with and without a GPU.
