@@ -57,6 +57,14 @@ fn instance() -> Result<wgpu::Instance, GpuError> {
     if wgpu::Instance::enabled_backend_features().is_empty() {
         return Err(GpuError::NoAdapter("no back end of wgpu is enabled".into()));
     }
-    let descriptor = wgpu::InstanceDescriptor::new_without_display_handle_from_env();
-    Ok(wgpu::Instance::new(descriptor))
+    Ok(wgpu::Instance::new(descriptor()))
+}
+
+/// An instance of the back ends that the environment leaves. Objects have no names in the driver, and validation layers
+/// are not loaded, unless the environment asks for them: Vulkan's loader crashes where one thread names an object while
+/// another makes an instance (gfx-rs/wgpu#5270), and in debug builds wgpu names all objects by default.
+pub fn descriptor() -> wgpu::InstanceDescriptor {
+    let mut descriptor = wgpu::InstanceDescriptor::new_without_display_handle_from_env();
+    descriptor.flags = wgpu::InstanceFlags::VALIDATION_INDIRECT_CALL.with_env();
+    descriptor
 }

@@ -1,11 +1,15 @@
-//! The GPU that all trials of a test binary share. Without a GPU the trials are ignored or, with
+//! The trials of a test binary, and the GPU that they share. Without a GPU the trials are ignored or, with
 //! `GATHER_REQUIRE_GPU=1`, fail. With `GATHER_EXPECT_DRIVER` they fail on every driver but the named one.
 
+use std::process::ExitCode;
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
+pub use libtest_mimic::Arguments;
 use libtest_mimic::{Completion, Failed, Trial};
 use wgpu_gather::{Gpu, GpuError};
 
+pub use super::choose::descriptor;
 pub use super::on_gpu::{OnGpu, blocking};
 use super::{choose, driver, log};
 
@@ -51,9 +55,39 @@ pub fn gpu_trial(
 ) -> Trial {
     Trial::ignorable_test(name, move || match gpu() {
         Ok(gpu) => run(gpu).map(|()| Completion::Completed),
-        Err(error) => match required() {
-            Some(required) => Err(format!("{required}, but {error}").into()),
-            None => Ok(Completion::ignored_with(error)),
-        },
+        Err(error) => without_gpu(error),
     })
+}
+
+/// Ends a trial that needs a GPU, where there is none: a failure if a GPU is required.
+pub fn without_gpu(error: &str) -> Result<Completion, Failed> {
+    match required() {
+        Some(required) => Err(format!("{required}, but {error}").into()),
+        None => Ok(ignored(error)),
+    }
+}
+
+static IGNORED: AtomicUsize = AtomicUsize::new(0);
+
+/// Ends a trial that needs another driver than this machine has.
+pub fn ignored(reason: impl ToString) -> Completion {
+    IGNORED.fetch_add(1, Ordering::Relaxed);
+    Completion::ignored_with(reason)
+}
+
+/// Runs the trials. The last line that it prints says how many were ignored for want of a driver, and what to install.
+pub fn run(arguments: &Arguments, trials: Vec<Trial>) -> ExitCode {
+    let conclusion = libtest_mimic::run(arguments, trials);
+    if !arguments.list {
+        let ignored = IGNORED.load(Ordering::Relaxed);
+        let remedy = match ignored {
+            0 => "",
+            _ => {
+                "; for these, install a driver of Vulkan and of GL: on Debian, apt-get install \
+                 mesa-vulkan-drivers libvulkan1 libegl1 libgl1-mesa-dri"
+            }
+        };
+        println!("GPU trials ignored: {ignored}{remedy}");
+    }
+    conclusion.exit_code()
 }

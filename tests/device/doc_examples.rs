@@ -1,8 +1,10 @@
 //! Runs the documentation's GPU examples, which rustdoc only compiles, from the files that the docs include. The README
 //! repeats some of the files word for word.
 
-use libtest_mimic::{Arguments, Trial};
-use testkit::device::gpu_trial;
+use std::process::ExitCode;
+
+use libtest_mimic::Trial;
+use testkit::device::{self, Arguments, gpu_trial};
 use wgpu_gather::{ElementTypes, Gather, GatherBuffers, Gatherer, Gpu, Tensor, wgpu};
 
 mod gpu {
@@ -57,7 +59,7 @@ mod browser {
     include!("../doc_examples/browser.rs");
 }
 
-fn main() {
+fn main() -> ExitCode {
     let mut arguments = Arguments::from_args();
     // One at a time, as each example makes a device of its own, like a user's program.
     arguments.test_threads = Some(1);
@@ -99,7 +101,7 @@ fn main() {
             Ok(())
         }),
     ];
-    libtest_mimic::run(&arguments, trials).exit();
+    device::run(&arguments, trials)
 }
 
 fn record_embedding(gpu: &Gpu) -> Result<(), libtest_mimic::Failed> {

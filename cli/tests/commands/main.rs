@@ -18,9 +18,9 @@ use std::process::ExitCode;
 
 #[cfg(target_os = "linux")]
 use libtest_mimic::Completion;
-use libtest_mimic::{Arguments, Trial};
+use libtest_mimic::Trial;
 use support::wgpu_gather;
-use testkit::device::gpu_trial;
+use testkit::device::{self, Arguments, gpu_trial};
 use testkit::ran::{NO_GPU, Ran};
 
 fn main() -> ExitCode {
@@ -154,7 +154,7 @@ fn main() -> ExitCode {
             Ok(())
         }),
     ];
-    libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
+    device::run(&Arguments::from_args(), trials)
 }
 
 /// Runs the command, which must succeed, and returns its standard output.

@@ -12,9 +12,9 @@ mod support;
 use std::fs;
 use std::process::ExitCode;
 
-use libtest_mimic::{Arguments, Trial};
+use libtest_mimic::Trial;
 use support::{Folder, file, npy, numbers, wgpu_gather};
-use testkit::device::gpu_trial;
+use testkit::device::{self, Arguments, gpu_trial};
 
 const DATA: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/data");
 
@@ -86,7 +86,7 @@ fn main() -> ExitCode {
             Ok(())
         }),
     ];
-    libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
+    device::run(&Arguments::from_args(), trials)
 }
 
 fn digits(device: &str) {

@@ -3,16 +3,18 @@
 
 mod self_test;
 
-use libtest_mimic::{Arguments, Trial};
+use std::process::ExitCode;
+
+use libtest_mimic::Trial;
 use testkit::conformance::cases::{self, Case};
 use testkit::conformance::check;
 use testkit::conformance::executor::Device;
-use testkit::device::gpu_trial;
+use testkit::device::{self, Arguments, gpu_trial};
 
-fn main() {
+fn main() -> ExitCode {
     let mut trials = self_test::trials();
     trials.extend(cases::all().into_iter().map(line_trial));
-    libtest_mimic::run(&Arguments::from_args(), trials).exit();
+    device::run(&Arguments::from_args(), trials)
 }
 
 fn line_trial(case: Case) -> Trial {

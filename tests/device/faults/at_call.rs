@@ -76,9 +76,20 @@ pub fn before_call<T>(
     PLANNED.take().is_none().then_some(result)
 }
 
-/// Before its next poll, a poll thread of any owner runs `act`.
-pub fn at_next_poll(act: impl FnOnce() + Send + 'static) {
-    *before_poll() = Some(Box::new(act));
+/// The result of `work` of which a poll thread, of any owner in this process, has run `act` before a poll. A gather that
+/// ends before a poll thread polls is run again.
+pub fn with_act_at_poll<T>(
+    act: impl FnOnce() + Clone + Send + 'static,
+    mut work: impl FnMut() -> T,
+) -> T {
+    for _ in 0..100 {
+        *before_poll() = Some(Box::new(act.clone()));
+        let result = work();
+        if before_poll().take().is_none() {
+            return result;
+        }
+    }
+    panic!("no poll thread polls");
 }
 
 fn before_poll() -> MutexGuard<'static, Option<PollAct>> {

@@ -1,5 +1,5 @@
-//! Awaits of a gather that takes long: what they cost the app, and what ends them. Each trial runs alone, since it
-//! looks at times.
+//! Awaits of a gather that takes long: what they cost the app, and what ends them. Each trial runs in a process
+//! of its own, since it looks at times and threads.
 
 use std::fs;
 use std::panic::resume_unwind;
@@ -36,12 +36,13 @@ pub fn trials() -> Vec<Trial> {
 
 /// A trial that needs a gather that takes [`LONG`], and Linux, which tells the CPU time of a thread.
 fn on_a_slow_gpu(name: &str, run: fn(&Machine)) -> Trial {
-    Trial::ignorable_test(format!("gpu: {name}"), move || match device::gpu() {
-        Err(error) => Ok(Completion::ignored_with(error)),
-        Ok(_) if !Machine::gpu().is_vulkan_on_the_cpu() || !cfg!(target_os = "linux") => Ok(
-            Completion::ignored_with("needs Vulkan on the CPU, on Linux"),
-        ),
-        Ok(_) => alone(Machine::gpu(), run).map(|()| Completion::Completed),
+    let name = format!("gpu: {name}");
+    Trial::ignorable_test(name.clone(), move || match device::gpu() {
+        Err(error) => device::without_gpu(error),
+        Ok(_) if !Machine::gpu().is_vulkan_on_the_cpu() || !cfg!(target_os = "linux") => {
+            Ok(device::ignored("needs Vulkan on the CPU, on Linux"))
+        }
+        Ok(_) => alone(&name, Machine::gpu, run).map(|()| Completion::Completed),
     })
 }
 

@@ -18,7 +18,7 @@ mod threads;
 
 use std::process::ExitCode;
 
-use libtest_mimic::Arguments;
+use testkit::device::{self, Arguments};
 
 fn main() -> ExitCode {
     if memory::is_short_of_memory() {
@@ -38,5 +38,5 @@ fn main() -> ExitCode {
         limits::trials(),
     ];
     let trials = trials.into_iter().flatten().collect();
-    libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
+    device::run(&Arguments::from_args(), trials)
 }

@@ -24,12 +24,12 @@ pub fn trials() -> Vec<Trial> {
     trials.push(Trial::ignorable_test(
         "gpu: a gather short of memory is right or an error, the device lives",
         || match device::gpu() {
-            Err(error) => Ok(Completion::ignored_with(error)),
+            Err(error) => device::without_gpu(error),
             Ok(_) if cfg!(not(target_os = "linux")) => {
                 Ok(Completion::ignored_with("memory is limited on Linux only"))
             }
             Ok(_) if !Machine::gpu().is_vulkan_on_the_cpu() => {
-                Ok(Completion::ignored_with("needs Vulkan on the CPU"))
+                Ok(device::ignored("needs Vulkan on the CPU"))
             }
             Ok(_) => {
                 in_time(Machine::gpu(), in_a_process_of_its_own).map(|()| Completion::Completed)

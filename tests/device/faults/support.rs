@@ -3,6 +3,7 @@
 use std::mem::take;
 use std::panic::resume_unwind;
 use std::pin::Pin;
+use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock, mpsc};
 use std::task::{Context, Poll, Waker};
@@ -23,7 +24,7 @@ const TIME_LIMIT: Duration = Duration::from_secs(120);
 /// One trial on the noop device, which runs no shader, and one on the GPU, which is ignored without a GPU.
 pub fn on_both(name: &str, run: fn(&Machine)) -> Vec<Trial> {
     let without_gpu = Trial::test(format!("noop: {name}"), move || {
-        in_time(Machine::noop(wgpu::Limits::unlimited()), run)
+        in_time(Machine::unlimited_noop(), run)
     });
     vec![without_gpu, on_gpu(name, run)]
 }
@@ -35,22 +36,36 @@ pub fn on_gpu(name: &str, run: fn(&Machine)) -> Trial {
     })
 }
 
-/// Written by a trial that runs alone.
+/// Written while a process of its own runs a trial.
 static ALONE: RwLock<()> = RwLock::new(());
+
+/// The environment variable that is set in a process that runs one trial.
+const ONE_TRIAL: &str = "FAULTS_ONE_TRIAL";
+
+/// Runs the trial of this name in a process of its own, which no other trial's threads and polls are in. No other trial of
+/// this process runs meanwhile.
+pub fn alone(name: &str, machine: fn() -> Machine, run: fn(&Machine)) -> Result<(), Failed> {
+    if std::env::var_os(ONE_TRIAL).is_some() {
+        return in_time(machine(), run);
+    }
+    let _alone = ALONE.write().unwrap_or_else(PoisonError::into_inner);
+    let mut process = Command::new(std::env::current_exe()?);
+    process
+        .args(["--exact", name, "--nocapture"])
+        .env(ONE_TRIAL, "1");
+    let ended = process.output()?;
+    let [stdout, stderr] = [ended.stdout, ended.stderr].map(|bytes| String::from_utf8(bytes));
+    let (stdout, stderr) = (stdout?, stderr?);
+    eprint!("{stderr}");
+    match ended.status.success() && stdout.contains("1 passed; 0 failed") {
+        true => Ok(()),
+        false => Err(format!("{}:\n{stdout}\n{stderr}", ended.status).into()),
+    }
+}
 
 /// Runs a trial, and then a gather on a new device; fails after [`TIME_LIMIT`].
 pub fn in_time(machine: Machine, run: fn(&Machine)) -> Result<(), Failed> {
     let _others = ALONE.read().unwrap_or_else(PoisonError::into_inner);
-    limited(machine, run)
-}
-
-/// As [`in_time`], while no other trial runs in this process.
-pub fn alone(machine: Machine, run: fn(&Machine)) -> Result<(), Failed> {
-    let _alone = ALONE.write().unwrap_or_else(PoisonError::into_inner);
-    limited(machine, run)
-}
-
-fn limited(machine: Machine, run: fn(&Machine)) -> Result<(), Failed> {
     let (sender, ended) = mpsc::channel();
     let body = thread::spawn(move || {
         run(&machine);
@@ -75,6 +90,11 @@ pub struct Machine {
 }
 
 impl Machine {
+    /// [`noop`](Self::noop) without limits of its own.
+    pub fn unlimited_noop() -> Self {
+        Self::noop(wgpu::Limits::unlimited())
+    }
+
     /// The noop back end, which validates every call and runs no shader: every answer is zeros.
     pub fn noop(limits: wgpu::Limits) -> Self {
         let mut descriptor = wgpu::InstanceDescriptor::new_without_display_handle();
@@ -95,8 +115,7 @@ impl Machine {
     pub fn gpu() -> Self {
         static ADAPTER: OnceLock<wgpu::Adapter> = OnceLock::new();
         let adapter = ADAPTER.get_or_init(|| {
-            let descriptor = wgpu::InstanceDescriptor::new_without_display_handle_from_env();
-            let instance = wgpu::Instance::new(descriptor);
+            let instance = wgpu::Instance::new(device::descriptor());
             let adapter = wgpu::util::initialize_adapter_from_env_or_default(&instance, None);
             pollster::block_on(adapter).unwrap()
         });
@@ -110,6 +129,12 @@ impl Machine {
     pub fn is_vulkan_on_the_cpu(&self) -> bool {
         let info = self.adapter.get_info();
         info.device_type == wgpu::DeviceType::Cpu && info.backend == wgpu::Backend::Vulkan
+    }
+
+    /// Returns true for GL on the CPU, which has run a submission when submit returns.
+    pub fn is_gl_on_the_cpu(&self) -> bool {
+        let info = self.adapter.get_info();
+        info.device_type == wgpu::DeviceType::Cpu && info.backend == wgpu::Backend::Gl
     }
 
     /// A new device with limits high enough for every trial.

@@ -13,10 +13,11 @@ mod tensorflow;
 mod torch;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::process::ExitCode;
 
-use libtest_mimic::{Arguments, Trial};
+use libtest_mimic::Trial;
 use row::{Call, Row};
-use testkit::device::gpu_trial;
+use testkit::device::{self, Arguments, gpu_trial};
 use testkit::sizes::run_filled;
 use wgpu_gather::{GatherPlan, Gpu, GpuError, RunError};
 
@@ -106,7 +107,7 @@ fn each_documented_plan_is_the_tested_one() {
     }
 }
 
-fn main() {
+fn main() -> ExitCode {
     let mut trials = differences::trials();
     trials.push(Trial::test("each_documented_row_is_tested", || {
         each_documented_row_is_tested();
@@ -142,5 +143,5 @@ fn main() {
             Ok(())
         }));
     }
-    libtest_mimic::run(&Arguments::from_args(), trials).exit();
+    device::run(&Arguments::from_args(), trials)
 }

@@ -7,7 +7,7 @@ use wgpu_gather::{Executor, Gather, Gpu, GpuError, wgpu};
 
 use crate::to_host::block_on;
 use crate::{flat, trial};
-use testkit::device::gpu_trial;
+use testkit::device::{self, gpu_trial};
 
 pub(crate) fn trials() -> Vec<Trial> {
     vec![
@@ -30,8 +30,7 @@ const GATHERS: &str = "the_adapter_of_the_environment_gathers";
 
 /// The limits must not be WebGPU's defaults, which allow buffers of 256 MiB and bindings of 128 MiB.
 fn limits(_: &'static Gpu) {
-    let descriptor = wgpu::InstanceDescriptor::new_without_display_handle_from_env();
-    let instance = wgpu::Instance::new(descriptor);
+    let instance = wgpu::Instance::new(device::descriptor());
     let adapter = wgpu::util::initialize_adapter_from_env_or_default(&instance, None);
     let adapter = block_on(adapter).unwrap();
     let gpu = block_on(Gpu::from_adapter(&adapter)).unwrap();
@@ -40,8 +39,7 @@ fn limits(_: &'static Gpu) {
 }
 
 fn each_adapter(_: &'static Gpu) {
-    let descriptor = wgpu::InstanceDescriptor::new_without_display_handle_from_env();
-    let instance = wgpu::Instance::new(descriptor);
+    let instance = wgpu::Instance::new(device::descriptor());
     let adapters = block_on(instance.enumerate_adapters(wgpu::Backends::all()));
     let mut opened = 0;
     for adapter in &adapters {
@@ -121,7 +119,7 @@ fn by_name(gpu: &'static Gpu) {
 }
 
 fn gl_from_env() -> Result<Completion, Failed> {
-    let mut descriptor = wgpu::InstanceDescriptor::new_without_display_handle();
+    let mut descriptor = device::descriptor();
     descriptor.backends = wgpu::Backends::GL;
     let instance = wgpu::Instance::new(descriptor);
     let adapter = block_on(instance.request_adapter(&Default::default()));
@@ -130,7 +128,7 @@ fn gl_from_env() -> Result<Completion, Failed> {
         Err(error) => Err(error.to_string()),
     };
     if let Err(error) = opened {
-        return Ok(Completion::ignored_with(error));
+        return Ok(device::ignored(error));
     }
     let ran = in_process(&[("WGPU_BACKEND", "gl")]);
     let printed = text(&ran);

@@ -338,6 +338,7 @@ fn record(
             for (at, sample) in samples() {
                 let result = gatherer.encode(&mut encoder, &sample.plan, &operands(at, sample));
                 assert_eq!(result, Ok(()), "{sample}");
+                submit_many(gpu, &mut encoder);
             }
         }
         Recording::Prepared | Recording::Counted => {
@@ -353,6 +354,7 @@ fn record(
                 let others = bound((at, sample), recording, images, others);
                 assert_eq!(gather.rebind(&others), Ok(()), "{sample}");
                 gather.encode(&mut encoder);
+                submit_many(gpu, &mut encoder);
             }
         }
         Recording::Pass => {
@@ -366,6 +368,21 @@ fn record(
         }
     }
     gpu.queue().submit([encoder.finish()]);
+}
+
+/// Bind groups that a device may have before its commands are submitted. A software driver may map memory for each, and
+/// Linux lets a process have 65,530 mappings.
+const MANY_BIND_GROUPS: isize = 8192;
+
+/// Runs the commands that are recorded, and so frees their bind groups, if there are many.
+fn submit_many(gpu: &Gpu, encoder: &mut wgpu::CommandEncoder) {
+    let device = gpu.device();
+    if device.get_internal_counters().hal.bind_groups.read() >= MANY_BIND_GROUPS {
+        let recorded =
+            std::mem::replace(encoder, device.create_command_encoder(&Default::default()));
+        gpu.queue().submit([recorded.finish()]);
+        device.poll(wgpu::PollType::wait_indefinitely()).unwrap();
+    }
 }
 
 /// The report of a gather without a bad row.

@@ -11,7 +11,7 @@ use crate::batch::{self, REPORT_BYTES, Recording, read_back};
 use crate::into_buffers::{encoded, filled, index_values, table, unchecked, widths};
 use crate::{flat, trial};
 use testkit::cases;
-use testkit::device::blocking;
+use testkit::device::{self, blocking};
 use testkit::indices::Hash;
 use testkit::oracle::Case;
 use testkit::samples::{POLICIES, Sample};
@@ -68,8 +68,7 @@ pub(crate) fn small_device(buffer_bytes: u64) -> Gpu {
 
 /// A device of the trials' adapter, whose limits `limits` makes from the adapter's.
 pub(crate) fn limited_device(limits: impl FnOnce(wgpu::Limits) -> wgpu::Limits) -> Gpu {
-    let descriptor = wgpu::InstanceDescriptor::new_without_display_handle_from_env();
-    let instance = wgpu::Instance::new(descriptor);
+    let instance = wgpu::Instance::new(device::descriptor());
     let adapter = wgpu::util::initialize_adapter_from_env_or_default(&instance, None);
     let adapter = pollster::block_on(adapter).unwrap();
     let device = adapter.request_device(&wgpu::DeviceDescriptor {

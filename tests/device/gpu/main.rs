@@ -29,11 +29,13 @@ mod validation;
 mod waiting;
 
 use std::borrow::Cow;
+use std::process::ExitCode;
 
-use libtest_mimic::{Arguments, Trial};
+use libtest_mimic::Trial;
+use testkit::device::{self, Arguments};
 use wgpu_gather::{GatherElement, Gpu, Tensor};
 
-fn main() {
+fn main() -> ExitCode {
     let mut trials = to_host::trials();
     trials.extend(into_buffers::trials());
     trials.extend(cuts::trials());
@@ -58,12 +60,12 @@ fn main() {
     trials.extend(known_failures::trials());
     #[cfg(not(target_vendor = "apple"))]
     trials.extend(validation::trials());
-    libtest_mimic::run(&Arguments::from_args(), trials).exit();
+    device::run(&Arguments::from_args(), trials)
 }
 
 /// A trial on the shared GPU, which fails by panicking.
 fn trial(name: impl Into<String>, run: impl FnOnce(&'static Gpu) + Send + 'static) -> Trial {
-    testkit::device::gpu_trial(name, |gpu| {
+    device::gpu_trial(name, |gpu| {
         run(gpu);
         Ok(())
     })

@@ -8,7 +8,7 @@ use wgpu_gather::{
 
 use crate::batch::REPORT_BYTES;
 use crate::{flat, trial};
-use testkit::device::open_gpu;
+use testkit::device::{self, open_gpu};
 use testkit::sizes::dispatches;
 
 pub(crate) fn trials() -> Vec<Trial> {
@@ -208,8 +208,7 @@ fn warm_up(_: &'static Gpu) {
 /// A gatherer refuses the cache of another device, so it makes pipelines with its cache. The contents of a cache prove
 /// nothing: lavapipe stores nothing in it.
 fn pipeline_cache(_: &'static Gpu) {
-    let instance =
-        wgpu::Instance::new(wgpu::InstanceDescriptor::new_without_display_handle_from_env());
+    let instance = wgpu::Instance::new(device::descriptor());
     let adapter = wgpu::util::initialize_adapter_from_env_or_default(&instance, None);
     let adapter = pollster::block_on(adapter).unwrap();
     if !adapter.features().contains(wgpu::Features::PIPELINE_CACHE) {
