@@ -18,8 +18,8 @@ use wgpu_gather::{
 
 use testkit::device;
 
-/// A trial that takes longer fails.
-const TIME_LIMIT: Duration = Duration::from_secs(120);
+/// A trial that takes longer fails. The longest take a minute, on two cores, and the machine may be busy.
+const TIME_LIMIT: Duration = Duration::from_secs(600);
 
 /// One trial on the noop device, which runs no shader, and one on the GPU, which is ignored without a GPU.
 pub fn on_both(name: &str, run: fn(&Machine)) -> Vec<Trial> {
@@ -129,6 +129,13 @@ impl Machine {
     pub fn is_vulkan_on_the_cpu(&self) -> bool {
         let info = self.adapter.get_info();
         info.device_type == wgpu::DeviceType::Cpu && info.backend == wgpu::Backend::Vulkan
+    }
+
+    /// Returns false for lavapipe of Mesa 25, which without memory dies in `vkAllocateDescriptorSets`. That of Mesa 22 returns
+    /// an error; the versions between them were not tried.
+    pub fn reports_lack_of_memory(&self) -> bool {
+        let driver = self.adapter.get_info().driver_info;
+        !driver.starts_with("Mesa ") || driver.starts_with("Mesa 22.")
     }
 
     /// Returns true for GL on the CPU, which has run a submission when submit returns.
