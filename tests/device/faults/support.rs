@@ -54,7 +54,7 @@ pub fn alone(name: &str, machine: fn() -> Machine, run: fn(&Machine)) -> Result<
         .args(["--exact", name, "--nocapture"])
         .env(ONE_TRIAL, "1");
     let ended = process.output()?;
-    let [stdout, stderr] = [ended.stdout, ended.stderr].map(|bytes| String::from_utf8(bytes));
+    let [stdout, stderr] = [ended.stdout, ended.stderr].map(String::from_utf8);
     let (stdout, stderr) = (stdout?, stderr?);
     eprint!("{stderr}");
     match ended.status.success() && stdout.contains("1 passed; 0 failed") {
