@@ -113,7 +113,7 @@ impl BadRows {
     }
 }
 
-/// For instance "2 bad rows, the first: indices[1] = 3 is not in [0, 3)".
+/// For instance `2 bad rows, the first: indices[1] = 3 is not in [0, 3)`.
 impl fmt::Display for BadRows {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.count {
