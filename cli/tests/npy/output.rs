@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 #[cfg(target_os = "linux")]
 use crate::support::in_terminal;
-use crate::support::{Folder, npy, wgpu_gather};
+use crate::support::{Folder, npy, sends, wgpu_gather};
 #[cfg(target_os = "linux")]
 use libtest_mimic::Completion;
 
@@ -106,9 +106,7 @@ pub fn stopped() {
             assert!(start.elapsed() < Duration::from_secs(60), "no new file");
             sleep(Duration::from_millis(1));
         }
-        let process = run.id().to_string();
-        let killed = Command::new("kill").args(["-s", signal, &process]).status();
-        assert!(killed.unwrap().success());
+        assert!(sends(signal, run.id()));
         let code = run.wait().unwrap().code();
         assert_eq!(code, Some(130), "after SIG{signal}");
         assert_eq!(files(), 2, "after SIG{signal}");
