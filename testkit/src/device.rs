@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 pub use libtest_mimic::Arguments;
 use libtest_mimic::{Completion, Failed, Trial};
-use wgpu_gather::{Gpu, GpuError};
+use wgpu_gather::{Gpu, GpuError, wgpu};
 
 pub use super::choose::descriptor;
 pub use super::on_gpu::{OnGpu, blocking};
@@ -67,6 +67,12 @@ pub fn without_gpu(error: &str) -> Result<Completion, Failed> {
     }
 }
 
+/// Returns true for GL on the CPU, which has run a submission when submit returns.
+pub fn is_gl_on_the_cpu(gpu: &Gpu) -> bool {
+    let info = gpu.device().adapter_info();
+    info.device_type == wgpu::DeviceType::Cpu && info.backend == wgpu::Backend::Gl
+}
+
 static IGNORED: AtomicUsize = AtomicUsize::new(0);
 
 /// Ends a trial that needs another driver than this machine has.
@@ -76,8 +82,15 @@ pub fn ignored(reason: impl ToString) -> Completion {
 }
 
 /// Runs the trials. The last line that it prints says how many were ignored for want of a driver, and what to install.
+///
+/// On GL on the CPU they run one after another: wgpu panics where a thread waits a second for another's call of GL, which
+/// takes as long beside busy processes.
 pub fn run(arguments: &Arguments, trials: Vec<Trial>) -> ExitCode {
-    let conclusion = libtest_mimic::run(arguments, trials);
+    let mut arguments = arguments.clone();
+    if !arguments.list && gpu().is_ok_and(is_gl_on_the_cpu) {
+        arguments.test_threads = Some(1);
+    }
+    let conclusion = libtest_mimic::run(&arguments, trials);
     if !arguments.list {
         let ignored = IGNORED.load(Ordering::Relaxed);
         let remedy = match ignored {

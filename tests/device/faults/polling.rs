@@ -53,7 +53,7 @@ fn on_a_polled_gpu(name: &str, run: fn(&Machine)) -> Trial {
     let name = format!("gpu: {name}");
     Trial::ignorable_test(name.clone(), move || match device::gpu() {
         Err(error) => device::without_gpu(error),
-        Ok(_) if Machine::gpu().is_gl_on_the_cpu() => Ok(device::ignored(
+        Ok(gpu) if device::is_gl_on_the_cpu(gpu) => Ok(device::ignored(
             "GL on the CPU has gathered when submit returns",
         )),
         Ok(_) => alone(&name, Machine::gpu, run).map(|()| Completion::Completed),

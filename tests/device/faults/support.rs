@@ -138,12 +138,6 @@ impl Machine {
         !driver.starts_with("Mesa ") || driver.starts_with("Mesa 22.")
     }
 
-    /// Returns true for GL on the CPU, which has run a submission when submit returns.
-    pub fn is_gl_on_the_cpu(&self) -> bool {
-        let info = self.adapter.get_info();
-        info.device_type == wgpu::DeviceType::Cpu && info.backend == wgpu::Backend::Gl
-    }
-
     /// A new device with limits high enough for every trial.
     pub fn app(&self) -> App {
         let gpu = self.runs_shaders.then(|| self.adapter.limits());
