@@ -1,10 +1,9 @@
 //! Gathers of encoded params: the cases of the table with a block in place of each element, and the values that gguf-py
 //! decodes from recorded rows.
 
-use std::path::Path;
-
 use wgpu_gather::{BadIndices, Encoded, Encoding, Gather, GatherPlan, IndexKind};
 
+use crate::data;
 use crate::oracle::{Case, Op};
 use crate::samples::{Sample, pattern};
 
@@ -77,9 +76,9 @@ impl Recorded {
 
 /// The header and the elements of an array of tests/data/encoded.
 fn array(encoding: Encoding, part: &str) -> (String, Vec<u8>) {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/data/encoded");
     let name = encoding.to_string().to_lowercase();
-    let bytes = std::fs::read(folder.join(format!("{name}_{part}.npy"))).unwrap();
+    let file = data::file(&format!("encoded/{name}_{part}.npy"));
+    let bytes = std::fs::read(file).unwrap();
     // A .npy file has 8 bytes of magic and version, the header's length in 2 bytes, the header, and the elements.
     let start = 10 + usize::from(u16::from_le_bytes([bytes[8], bytes[9]]));
     let header = String::from_utf8(bytes[10..start].to_vec()).unwrap();

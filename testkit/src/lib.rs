@@ -14,6 +14,7 @@ pub mod cases;
 mod choose;
 pub mod conformance;
 mod coordinates;
+pub mod data;
 #[cfg(feature = "trials")]
 pub mod device;
 #[cfg(feature = "trials")]

@@ -1,13 +1,12 @@
 //! The recorded gathers of tests/data/quantized.jsonl: ONNX Runtime's `GatherBlockQuantized`, and NumPy's formula of it.
 
-use std::path::Path;
-
 use half::{bf16, f16};
 use serde_json::Value;
 use wgpu_gather::{
     BadIndices, BlockQuantized, Encoded, Encoding, Gather, GatherPlan, NegativeIndices, ScaleKind,
 };
 
+use crate::data;
 use crate::encoded::encoded;
 
 /// A recorded gather of quantised values: its operands, and the bytes of its output, which has the element type of the scales.
@@ -27,8 +26,7 @@ pub struct Quantized {
 
 impl Quantized {
     pub fn all() -> Vec<Self> {
-        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/data/quantized.jsonl");
-        let text = std::fs::read_to_string(path).unwrap();
+        let text = std::fs::read_to_string(data::file("quantized.jsonl")).unwrap();
         let all: Vec<_> = text.lines().map(Self::parse).collect();
         assert_eq!(all.len(), 121);
         all
