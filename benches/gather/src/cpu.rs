@@ -11,8 +11,6 @@ use crate::bare_loop;
 use crate::data::{Data, Number};
 use crate::timing::{Figure, Timed, time, took};
 
-pub const DEVICE: &str = "cpu";
-
 /// A sample is 1,000 calls if the output has fewer bytes than this.
 const SMALL_BYTES: usize = 1 << 20;
 
@@ -43,7 +41,6 @@ where
     let output = RefCell::new(vec![T::from_u32(7); expected.len()]);
     let output = &output;
     let figure = |threads, measure, sample| Figure {
-        device: DEVICE,
         threads,
         measure,
         calls,

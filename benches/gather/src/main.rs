@@ -1,33 +1,37 @@
-//! The benchmark: times each workload on the CPU and on the GPU, beside copies of its output's bytes in the same run.
+//! The benchmark: times each workload on the CPU and on a GPU, beside copies of its output's bytes in the same run.
 //!
 //! ```sh
 //! cargo run --release -p wgpu-gather-bench -- --workload W1,W3 --device gpu --json out.jsonl
 //! ```
 
-#![allow(clippy::cast_precision_loss, reason = "figures")]
+#![allow(
+    clippy::cast_possible_truncation,
+    clippy::cast_precision_loss,
+    clippy::cast_sign_loss,
+    reason = "figures, and sizes within memory"
+)]
 
 mod bare_loop;
 mod cpu;
 mod data;
 mod gpu;
 mod report;
-mod summary;
 mod timing;
 
 use std::fs::File;
 use std::num::NonZeroUsize;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::time::{Duration, Instant};
 
 use clap::{Parser, ValueEnum};
-use testkit::bench::workloads::{Workload, of_gpus, other, small, usual};
+use testkit::bench::workloads::{Workload, blocks, encoded, large, other, sizes, usual};
 
 use data::{Data, Number, Visit, visit};
-use gpu::checks::{Checks, NAME as CHECKS};
 use report::Report;
 use wgpu_gather::{GatherElement, GatherIndex};
 
-/// Times each workload on the CPU and on the GPU, beside copies of its output's bytes in the same run.
+/// Times each workload on the CPU and on a GPU, beside copies of its output's bytes in the same run.
 #[derive(Parser)]
 #[command(name = "cargo run --release -p wgpu-gather-bench --", after_help = WORKLOADS_HELP)]
 struct Options {
@@ -37,12 +41,28 @@ struct Options {
     /// Times on this device only.
     #[arg(long)]
     device: Option<Device>,
-    /// Samples of each figure.
-    #[arg(long, value_name = "N", default_value = "15")]
-    rounds: NonZeroUsize,
+    /// Times these sets of workloads on the GPU.
+    #[arg(long, value_name = "SET", value_delimiter = ',', default_values_t = [Set::Usual])]
+    set: Vec<Set>,
+    /// Samples of each figure: 15 on the CPU, 9 on a GPU, unless given.
+    #[arg(long, value_name = "N")]
+    rounds: Option<NonZeroUsize>,
+    /// Begins no figure of the GPU after so many seconds.
+    #[arg(long, value_name = "N", default_value = "3600")]
+    seconds: u64,
+    /// Divides the sizes of the GPU's large tables and outputs: 64 suits a software adapter.
+    #[arg(long, value_name = "N", default_value = "1")]
+    scale: NonZeroUsize,
+    /// Times changed shaders too, `ours:NAME`. The file is JSON: [{"name": .., "shader": a part of a module's label,
+    /// "from": .., "to": ..}, ..]. All edits of one name are made together.
+    #[arg(long, value_name = "FILE")]
+    edits: Option<PathBuf>,
     /// Writes a line for each figure to this file.
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
+    /// Only writes the GPU's workloads to this file, a line each.
+    #[arg(long, value_name = "FILE")]
+    list: Option<PathBuf>,
     /// Takes one sample of the first gather of a process, of this kind.
     #[arg(long, hide = true)]
     first_gather: Option<String>,
@@ -54,28 +74,47 @@ enum Device {
     Gpu,
 }
 
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Set {
+    /// W1 to W10, E1 to K2, L8, L64, B1, B2
+    Usual,
+    /// Tables of 1.5 GiB and outputs of up to 512 MiB; their names end in "+"
+    Large,
+    /// Rows of each encoding
+    Encoded,
+    /// Kernels that only copy rows, by the size of a workgroup and the number of loads in flight
+    Tune,
+    /// The first gather of a process, with the driver's cache off
+    First,
+}
+
+impl std::fmt::Display for Set {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let value = self.to_possible_value();
+        f.write_str(value.as_ref().map_or("", |value| value.get_name()))
+    }
+}
+
 const WORKLOADS_HELP: &str = "Workloads:
   W1 to W10        single words, rows of 16 bytes to 2 KiB, batches, i64 indices
-  S12 to S1200     slices of 12 to 1,200 bytes
-  L8, L64, L512    few slices, of 8 MiB, 1 MiB and 32 KiB
-  T3               1,000,003 rows of 64 bytes
-  B1, B2           a million blocks, of one slice of 16 bytes and of two of 64
-  G1               256 MiB of rows out of a table of 1 GiB
-  G4 to G256       rows of 512 bytes, outputs of 4 to 256 MiB
   E1, E2, E3       gather_elements along the last dim, the first, and the last of 10 columns
   P1, P4           u8 indices into 256 slices of 4 and 16 bytes
   D3               index rows of three values
   O1               rows of 1,001 f16
   X1               ten columns of a table
   K1, K2           rows of 4,112 and of 8,192 bytes
-  first            the first gather of a process on the GPU, with the driver's cache off
-  checks           W1, W3, W4, L64 and B1 on a Vulkan device with all checks, only the driver's, and none; only if named
+  L8, L64          few slices, of 8 MiB and 1 MiB
+  B1, B2           a million blocks, of one slice of 16 bytes and of two of 64
+  S12 to S1200     slices of 12 to 1,200 bytes; on the CPU
+  L512, T3         slices of 32 KiB; 1,000,003 rows of 64 bytes; on the CPU
+  G1, G4 to G256   256 MiB of rows out of a table of 1 GiB; outputs of 4 to 256 MiB; on the CPU
+  R1+ to R65536+   rows of so many bytes, W1+ .. the others with large tables; set large
+  D:Q4_K ..        rows of 2,048 values, D256: of 256; set encoded
 
-On the GPU each workload is timed beside a buffer copy of the output's bytes (x copy) and two naive kernels: one with an
-invocation a unit of 4 or 16 bytes, one with an invocation a row. A dash stands for a naive kernel that cannot run: an
-operand is larger than a binding, or a slice longer than the loops of a software adapter.
-Outputs are checked before anything is timed, and this crate's after. The adapter is the one that WGPU_BACKEND and
-WGPU_ADAPTER_NAME ask for.";
+On a GPU, times are of one call among many between two timestamps, with indices and outputs that rotate. Beside each
+workload stand copies of the output's bytes, this crate with wgpu's checks, without them, and on a device without the
+driver's, and a kernel with an invocation a unit of 4 or 16 bytes (naive_unit), where that can run. Outputs are compared
+with the CPU's before they are timed. The adapter is the one that WGPU_BACKEND and WGPU_ADAPTER_NAME ask for.";
 
 fn main() -> ExitCode {
     let options = Options::parse();
@@ -93,112 +132,98 @@ fn main() -> ExitCode {
 }
 
 /// The workloads of these names; all if there is no name.
-fn named(names: &[String]) -> Result<Vec<Workload>, String> {
-    let all = [usual(), of_gpus(), other()].concat();
-    let others = [&small().name[..], CHECKS];
-    let is_known = |name: &String| {
-        others.contains(&&name[..]) || all.iter().any(|workload| workload.name == *name)
-    };
-    if let Some(unknown) = names.iter().find(|name| !is_known(name)) {
-        return Err(format!("there is no workload {unknown:?}"));
+fn named(all: Vec<Workload>, names: &[String]) -> Vec<Workload> {
+    let is_named = |of: &Workload| names.is_empty() || names.contains(&of.name);
+    all.into_iter().filter(is_named).collect()
+}
+
+impl Options {
+    fn of_cpu(&self) -> Vec<Workload> {
+        named(
+            [usual(), blocks(), sizes(), other()].concat(),
+            &self.workload,
+        )
     }
-    let is_named = |workload: &Workload| names.is_empty() || names.contains(&workload.name);
-    Ok(all.into_iter().filter(is_named).collect())
+
+    fn of_gpu(&self) -> Vec<Workload> {
+        let scale = self.scale.get();
+        let sets = self.set.iter().map(|set| match set {
+            Set::Usual => [usual(), other(), blocks()].concat(),
+            Set::Large => large(scale),
+            Set::Encoded => encoded(scale),
+            Set::Tune | Set::First => Vec::new(),
+        });
+        named(sets.flatten().collect(), &self.workload)
+    }
+}
+
+fn create(path: &Path) -> Result<File, String> {
+    File::create(path).map_err(|error| format!("{}: {error}", path.display()))
 }
 
 fn run(options: &Options) -> Result<(), String> {
-    let workloads = named(&options.workload)?;
-    let has = |name: &str| options.workload.iter().any(|named| named == name);
-    let times_first = options.workload.is_empty() || has(&small().name);
-    let rounds = options.rounds.get();
-    let gpu = match (options.device != Some(Device::Cpu)).then(gpu::Bench::new) {
-        Some(Err(error)) => {
-            println!("no GPU: {error}");
-            None
-        }
-        gpu => gpu.and_then(Result::ok),
+    let (on_cpu, on_gpu) = (options.of_cpu(), options.of_gpu());
+    let are_known = |name: &&String| {
+        [&on_cpu, &on_gpu]
+            .iter()
+            .any(|of| of.iter().any(|of| of.name == **name))
     };
-    let create =
-        |path: &PathBuf| File::create(path).map_err(|error| format!("{}: {error}", path.display()));
-    let json = options.json.as_ref().map(create).transpose()?;
-    let adapter = gpu.as_ref().map(gpu::Bench::adapter);
-    let mut report = Report::new(adapter, json);
-    let count = workloads.len();
-    for (number, workload) in workloads.iter().enumerate() {
-        eprintln!("{} of {count}: {}", number + 1, workload.name);
-        let mut measured = Measure {
-            cpu: options.device != Some(Device::Gpu),
-            gpu: gpu.as_ref(),
-            checks: None,
-            rounds,
-            report: &mut report,
-            result: Ok(()),
-        };
-        visit(workload, &mut measured);
-        measured.result?;
+    if let Some(unknown) = options.workload.iter().find(|name| !are_known(name)) {
+        return Err(format!("the sets have no workload {unknown:?}"));
     }
-    if let Some(gpu) = gpu.as_ref().filter(|_| has(CHECKS)) {
-        let checks = gpu.checks()?;
-        let is_checked =
-            |workload: &&Workload| gpu::checks::WORKLOADS.contains(&&workload.name[..]);
-        for workload in [usual(), of_gpus()].concat().iter().filter(is_checked) {
-            let mut measured = Measure {
-                cpu: false,
-                gpu: None,
-                checks: Some(&checks),
+    if let Some(list) = &options.list {
+        return gpu::list(&on_gpu, &mut create(list)?);
+    }
+    let mut json = options.json.as_deref().map(create).transpose()?;
+    if options.device != Some(Device::Gpu) {
+        let rounds = options.rounds.map_or(15, NonZeroUsize::get);
+        let mut report = Report::new(json.as_mut());
+        for (number, workload) in (1..).zip(&on_cpu) {
+            eprintln!("{number} of {}: {}", on_cpu.len(), workload.name);
+            let report = &mut report;
+            let mut measured = OnCpu {
                 rounds,
-                report: &mut report,
+                report,
                 result: Ok(()),
             };
             visit(workload, &mut measured);
             measured.result?;
         }
+        report.growth();
     }
-    report.summary();
-    if times_first && gpu.is_some() {
-        report.first(gpu::first::measure()?)?;
+    if options.device != Some(Device::Cpu) {
+        let of_gpu = gpu::Options {
+            rounds: options.rounds.map_or(9, NonZeroUsize::get),
+            scale: options.scale.get(),
+            end: Instant::now() + Duration::from_secs(options.seconds),
+            edits: match &options.edits {
+                Some(file) => gpu::Edits::read(file)?,
+                None => Vec::new(),
+            },
+            tunes: options.set.contains(&Set::Tune),
+        };
+        gpu::run(&on_gpu, &of_gpu, json.as_mut())?;
+        if options.set.contains(&Set::First) {
+            println!("\nthe first gather of a process, with the driver's cache off:");
+            for (measure, time) in gpu::first::measure()? {
+                println!("  {measure:<12}{:>10.2} ms", timing::ms(time));
+            }
+        }
     }
     Ok(())
 }
 
-struct Measure<'a> {
-    cpu: bool,
-    gpu: Option<&'a gpu::Bench>,
-    checks: Option<&'a Checks>,
+/// Times the workload that it visits.
+struct OnCpu<'a, 'r> {
     rounds: usize,
-    report: &'a mut Report,
+    report: &'a mut Report<'r>,
     result: Result<(), String>,
 }
 
-impl Measure<'_> {
-    fn measure<T, I>(&mut self, data: &Data<T, I>) -> Result<(), String>
-    where
-        T: Number + GatherElement,
-        I: Number + GatherIndex,
-    {
-        self.report.workload::<T>(&data.workload);
-        if self.cpu {
-            self.report
-                .figures(&data.workload, cpu::measure(data, self.rounds))?;
-        }
-        if let Some(gpu) = self.gpu {
-            self.report
-                .figures(&data.workload, gpu.measure(data, self.rounds)?)?;
-            if data.workload.name == "W3" {
-                let windows = gpu.measure_windows(data, self.rounds)?;
-                self.report.windows(&data.workload, windows)?;
-            }
-        }
-        if let Some(checks) = self.checks {
-            let timed = checks.measure(data, self.rounds)?;
-            self.report.checks(&data.workload, timed)?;
-        }
-        Ok(())
-    }
-}
-
-impl Visit for Measure<'_> {
+impl Visit for OnCpu<'_, '_> {
     fn visit<T: Number + GatherElement, I: Number + GatherIndex>(&mut self, data: &Data<T, I>) {
-        self.result = self.measure(data);
+        self.report.workload::<T>(&data.workload);
+        let timed = cpu::measure(data, self.rounds);
+        self.result = self.report.figures(&data.workload, timed);
     }
 }

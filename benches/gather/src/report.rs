@@ -1,4 +1,4 @@
-//! The printed tables, and a file with one line of JSON for each figure.
+//! The printed tables of the CPU, and a file with one line of JSON for each figure.
 
 use std::fs::File;
 use std::io::Write;
@@ -6,43 +6,41 @@ use std::time::Duration;
 
 use serde_json::json;
 use testkit::bench::machine::{cpu_name, last_level_cache};
-use testkit::bench::workloads::{Workload, small};
+use testkit::bench::workloads::Workload;
 use wgpu_gather::BadIndices;
 
-use crate::gpu::naive::{NAIVE_ROW, NAIVE_UNIT};
-use crate::summary::{Beside, Growth, Summary};
 use crate::timing::{Timed, ms, ratio};
 
 /// The workloads that differ in the size of their output only.
 const GROWTH: [&str; 4] = ["G4", "G16", "G64", "G256"];
 
-/// Bytes that a CPU, and a GPU, moves at once between memory and cache.
-const CPU_SECTOR: u64 = 64;
-const GPU_SECTOR: u64 = 32;
+/// Bytes that a CPU moves at once between memory and cache.
+const SECTOR: u64 = 64;
 
-pub struct Report {
-    /// `None` if the GPU is not measured.
-    adapter: Option<String>,
-    json: Option<File>,
+pub struct Report<'a> {
+    json: Option<&'a mut File>,
     cache_bytes: u64,
     element_bytes: u64,
-    summary: Summary,
+    growth: Vec<Growth>,
 }
 
-impl Report {
-    pub fn new(adapter: Option<String>, json: Option<File>) -> Self {
+/// The time of `run_into`, relative to a copy's, of one of the workloads that differ in the size of their output only.
+struct Growth {
+    threads: usize,
+    mib: u64,
+    to_copy: f64,
+}
+
+impl<'a> Report<'a> {
+    pub fn new(json: Option<&'a mut File>) -> Self {
         let report = Self {
-            adapter,
             json,
             cache_bytes: last_level_cache(),
             element_bytes: 0,
-            summary: Summary::default(),
+            growth: Vec::new(),
         };
         println!("cpu: {}", cpu_name());
-        if let Some(adapter) = &report.adapter {
-            println!("gpu: {adapter}");
-        }
-        println!("copy: the output's bytes, from buffer to buffer or by memcpy");
+        println!("copy: the output's bytes, by memcpy");
         println!(
             "floor: every memory sector that the gather must move, at the bandwidth of the copy, with a cache of {} MiB",
             report.cache_bytes >> 20
@@ -60,48 +58,43 @@ impl Report {
             workload.element,
             workload.index,
             plan.slice_len() * self.element_bytes,
-            mib(self.output_bytes(workload)),
+            self.output_bytes(workload) as f64 / f64::from(1 << 20),
         );
         println!(
-            "  {:<20}{:>11}{:>11}{:>9}{:>9}{:>9}{:>9}",
-            "", "median ms", "min ms", "GB/s", "x copy", "x vec4", "x floor"
+            "  {:<20}{:>11}{:>11}{:>9}{:>9}{:>9}",
+            "", "median ms", "min ms", "GB/s", "x copy", "x floor"
         );
     }
 
     pub fn figures(&mut self, workload: &Workload, timed: Vec<Timed>) -> Result<(), String> {
         let of = |measure| timed.iter().find(|figure| figure.measure == measure);
         let copy = of("copy").ok_or("no copy was timed")?.median;
-        let vec4 = of("vec4_copy").map(|figure| figure.median);
         for figure in &timed {
             // A call that allocates its output is compared with a copy that allocates too.
             let copy = match figure.measure {
                 "run" => of("copy_to_vec").map_or(copy, |copy| copy.median),
                 _ => copy,
             };
-            let floor = self.floor(workload, figure.device, copy);
-            self.figure(workload, figure, copy, vec4, floor)?;
-            let grows = matches!(figure.measure, "run_into" | "resident" | "vec4_copy");
-            if grows && GROWTH.contains(&&workload.name[..]) {
-                self.summary.growth.push(Growth {
-                    name: name(figure.device, figure.threads, figure.measure),
+            self.figure(workload, figure, copy)?;
+            if figure.measure == "run_into" && GROWTH.contains(&&workload.name[..]) {
+                self.growth.push(Growth {
+                    threads: figure.threads,
                     mib: self.output_bytes(workload) >> 20,
                     to_copy: ratio(figure.median, copy),
                 });
             }
         }
-        let cpu = |measure, threads| {
-            let mut of_cpu = timed
-                .iter()
-                .filter(|figure| figure.device == crate::cpu::DEVICE);
-            of_cpu.find(|figure| figure.measure == measure && figure.threads == threads)
+        let with = |measure, threads| {
+            let mut timed = timed.iter();
+            timed.find(|figure| figure.measure == measure && figure.threads == threads)
         };
         for run_into in timed.iter().filter(|figure| figure.measure == "run_into") {
             let threads = run_into.threads;
-            if let Some(run) = cpu("run", threads) {
+            if let Some(run) = with("run", threads) {
                 let times = ratio(run.median, run_into.median);
                 print!("  {threads}T: run takes {times:.2} times run_into");
             }
-            match cpu("bare_loop", threads) {
+            match with("bare_loop", threads) {
                 Some(bare) => println!(
                     ", run_into {:.2} times the bare loop",
                     ratio(run_into.median, bare.median)
@@ -109,118 +102,24 @@ impl Report {
                 None => println!(),
             }
         }
-        if let Some(resident) = of("resident") {
-            let naive = |name| {
-                let median = of(name).map(|figure| figure.median);
-                if median.is_none() {
-                    println!(
-                        "  gpu {name:<16}{0:>11}{0:>11}{0:>9}{0:>9}{0:>9}{0:>9}",
-                        "-"
-                    );
-                }
-                median
-            };
-            let beside = Beside {
-                workload: workload.name.clone(),
-                ours: resident.median,
-                copy,
-                naive_unit: naive(NAIVE_UNIT),
-                naive_row: naive(NAIVE_ROW),
-            };
-            println!("  {beside}");
-            self.summary.beside.push(beside);
-        }
-        if let (Some(error), Some(plain)) = (of("bad_indices_error"), of("resident")) {
-            println!(
-                "  a report costs {:+.1} %",
-                100.0 * (ratio(error.median, plain.median) - 1.0)
-            );
-        }
-        if let [Some(many), Some(copy), Some(empty)] =
-            ["recorded_50", "vec4_copy_50", "empty_50"].map(of)
-        {
-            println!(
-                "  one of 50 calls takes {:.2} times an empty dispatch, a vec4 copy shader {:.2} times",
-                ratio(many.median, empty.median),
-                ratio(copy.median, empty.median)
-            );
-        }
-        if let [Some(many), Some(apart), Some(empty)] =
-            ["in_pass_50", "recorded_50", "empty_in_pass_50"].map(of)
-        {
-            println!(
-                "  one of 50 in one pass takes {:.2} times one in a pass of its own, {:.2} times an empty dispatch",
-                ratio(many.median, apart.median),
-                ratio(many.median, empty.median)
-            );
-        }
         Ok(())
     }
 
-    /// Reports the gather in windows, beside one dispatch.
-    pub fn windows(&mut self, workload: &Workload, timed: Vec<Timed>) -> Result<(), String> {
-        println!("  cut into windows:");
-        self.beside_first(workload, timed, "ratio_to_uncut")
-    }
-
-    /// Reports the gather with fewer bounds checks, beside all checks.
-    pub fn checks(&mut self, workload: &Workload, timed: Vec<Timed>) -> Result<(), String> {
-        println!("  with all checks, only the driver's, and none:");
-        self.beside_first(workload, timed, "ratio_to_all_checks")
-    }
-
-    fn beside_first(
-        &mut self,
-        workload: &Workload,
-        timed: Vec<Timed>,
-        key: &str,
-    ) -> Result<(), String> {
-        let first = &timed[0];
-        for figure in &timed {
-            let to_first = ratio(figure.median, first.median);
+    /// Prints the times of outputs of several sizes, each by that of a copy.
+    pub fn growth(&self) {
+        let mut threads: Vec<_> = self.growth.iter().map(|of| of.threads).collect();
+        threads.sort_unstable();
+        threads.dedup();
+        for threads in threads {
+            let of_threads = self.growth.iter().filter(|of| of.threads == threads);
+            let sizes: Vec<String> = of_threads
+                .map(|of| format!("{} MiB {:.2}", of.mib, of.to_copy))
+                .collect();
             println!(
-                "  {:<20}{:>11.3}{:>11.3}   {to_first:.2} times {}",
-                figure.measure,
-                ms(figure.median),
-                ms(figure.min),
-                first.measure,
+                "\nrows of 512 B, {threads}T run_into by a copy: {}",
+                sizes.join("   ")
             );
-            self.write(json!({
-                "workload": workload.name,
-                "device": figure.device,
-                "threads": figure.threads,
-                "measure": figure.measure,
-                "median_ms": ms(figure.median),
-                "min_ms": ms(figure.min),
-                key: to_first,
-                "adapter": self.adapter,
-            }))?;
         }
-        Ok(())
-    }
-
-    pub fn summary(&self) {
-        print!("{}", self.summary);
-    }
-
-    /// Reports the first gather of a process: this crate's time and the naive kernel's.
-    pub fn first(&mut self, [ours, naive]: [Duration; 2]) -> Result<(), String> {
-        println!(
-            "\nfirst gather of a process, driver's cache off: ours {:.2} ms, naive kernel {:.2} ms ({:.2})",
-            ms(ours),
-            ms(naive),
-            ratio(ours, naive)
-        );
-        for (measure, median) in [("resident", ours), (NAIVE_UNIT, naive)] {
-            self.write(json!({
-                "workload": small().name,
-                "device": crate::gpu::DEVICE,
-                "measure": measure,
-                "median_ms": ms(median),
-                "adapter": self.adapter,
-            }))?;
-        }
-        Ok(())
     }
 
     fn figure(
@@ -228,38 +127,30 @@ impl Report {
         workload: &Workload,
         figure: &Timed,
         copy: Duration,
-        vec4: Option<Duration>,
-        floor: Duration,
     ) -> Result<(), String> {
         let bytes = self.output_bytes(workload);
         let gbps = bytes as f64 / figure.median.as_secs_f64() / 1e9;
-        let vec4 = vec4.map(|vec4| ratio(figure.median, vec4));
+        let floor = self.floor(workload, copy);
         println!(
-            "  {:<20}{:>11.4}{:>11.4}{:>9.2}{:>9.2}{:>9}{:>9.2}",
-            name(figure.device, figure.threads, figure.measure),
+            "  {:<20}{:>11.4}{:>11.4}{:>9.2}{:>9.2}{:>9.2}",
+            format!("{}T {}", figure.threads, figure.measure),
             ms(figure.median),
             ms(figure.min),
             gbps,
             ratio(figure.median, copy),
-            vec4.map_or(String::new(), |vec4| format!("{vec4:.2}")),
             ratio(figure.median, floor),
         );
-        self.write(json!({
+        let line = json!({
             "workload": workload.name,
-            "device": figure.device,
+            "device": "cpu",
             "threads": figure.threads,
             "measure": figure.measure,
             "median_ms": ms(figure.median),
             "min_ms": ms(figure.min),
             "out_gbps": gbps,
             "ratio_to_copy": ratio(figure.median, copy),
-            "ratio_to_vec4_copy": vec4,
             "ratio_to_floor": ratio(figure.median, floor),
-            "adapter": self.adapter,
-        }))
-    }
-
-    fn write(&mut self, line: serde_json::Value) -> Result<(), String> {
+        });
         match &mut self.json {
             Some(json) => {
                 writeln!(json, "{line}").map_err(|error| format!("the JSON file: {error}"))
@@ -272,36 +163,20 @@ impl Report {
         workload.plan(BadIndices::Error).output_len() * self.element_bytes
     }
 
-    /// The floor of a gather on a device where a copy of its output takes `copy`; [`Report::new`] prints its meaning.
-    fn floor(&self, workload: &Workload, device: &str, copy: Duration) -> Duration {
-        let sector = if device == crate::cpu::DEVICE {
-            CPU_SECTOR
-        } else {
-            GPU_SECTOR
-        };
+    /// The floor of a gather where a copy of its output takes `copy`; [`Report::new`] prints its meaning.
+    fn floor(&self, workload: &Workload, copy: Duration) -> Duration {
         let plan = workload.plan(BadIndices::Error);
         let slice_bytes = plan.slice_len() * self.element_bytes;
-        let sectors = (slice_bytes + sector - gcd(slice_bytes, sector)) / sector;
+        let sectors = (slice_bytes + SECTOR - gcd(slice_bytes, SECTOR)) / SECTOR;
         let slices = plan.output_len() / plan.slice_len();
         let params_bytes = plan.params_len() * self.element_bytes;
         let hit = (self.cache_bytes as f64 / params_bytes as f64).min(1.0);
         let index_bytes = workload.index.bytes();
-        let bytes = (sector * slices * sectors) as f64 * (1.0 - hit)
+        let bytes = (SECTOR * slices * sectors) as f64 * (1.0 - hit)
             + (plan.indices_len() * index_bytes + slices * slice_bytes) as f64;
         let copied = 2.0 * self.output_bytes(workload) as f64;
         copy.mul_f64(bytes / copied)
     }
-}
-
-fn name(device: &str, threads: usize, measure: &str) -> String {
-    match threads {
-        0 => format!("{device} {measure}"),
-        threads => format!("{device} {threads}T {measure}"),
-    }
-}
-
-fn mib(bytes: u64) -> f64 {
-    bytes as f64 / f64::from(1 << 20)
 }
 
 fn gcd(a: u64, b: u64) -> u64 {

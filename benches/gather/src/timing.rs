@@ -6,7 +6,6 @@ use testkit::bench::timing::in_turn;
 
 /// A figure to be measured, with the function that takes a sample.
 pub struct Figure<'a> {
-    pub device: &'static str,
     pub threads: usize,
     pub measure: &'static str,
     /// Calls in one sample.
@@ -17,7 +16,6 @@ pub struct Figure<'a> {
 /// A measured figure: times of one call.
 #[derive(Debug, Clone)]
 pub struct Timed {
-    pub device: &'static str,
     pub threads: usize,
     pub measure: &'static str,
     pub median: Duration,
@@ -37,7 +35,6 @@ pub fn time(mut figures: Vec<Figure<'_>>, rounds: usize) -> Vec<Timed> {
     let times = in_turn(&mut samplers, rounds);
     drop(samplers);
     let timed = figures.iter().zip(times).map(|(figure, times)| Timed {
-        device: figure.device,
         threads: figure.threads,
         measure: figure.measure,
         median: times.median,

@@ -2,7 +2,9 @@
 
 use std::fmt;
 
-use wgpu_gather::{BadIndices, Gather, GatherElements, GatherNd, GatherPlan, IndexKind};
+use wgpu_gather::{
+    BadIndices, ElementTypes, Encoding, Gather, GatherElements, GatherNd, GatherPlan, IndexKind,
+};
 
 /// A gather to be timed.
 #[derive(Debug, Clone)]
@@ -13,7 +15,11 @@ pub struct Workload {
     pub params_shape: Vec<usize>,
     pub indices_shape: Vec<usize>,
     pub element: Element,
+    /// The encoding of params, whose elements are then decoded.
+    pub encoding: Option<Encoding>,
     pub index: IndexKind,
+    /// The buffers of equal size that hold the rows of params.
+    pub shards: usize,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,7 +53,9 @@ fn gather_nd(name: &str, params_shape: &[usize], indices_shape: &[usize]) -> Wor
         params_shape: params_shape.to_vec(),
         indices_shape: indices_shape.to_vec(),
         element: Element::F32,
+        encoding: None,
         index: IndexKind::I32,
+        shards: 1,
     }
 }
 
@@ -76,20 +84,14 @@ pub fn usual() -> Vec<Workload> {
             index: IndexKind::I64,
             ..rows_of_64_bytes("W8")
         },
-        Workload {
-            op: Op::Gather { axis: 1 },
-            ..gather_nd("W9", &[1024, 4096, 16], &[512])
-        },
-        Workload {
-            op: Op::Gather { axis: 1 },
-            ..gather_nd("W9s", &[512, 4096, 16], &[512])
-        },
+        along(1, "W9", &[1024, 4096, 16], &[512]),
+        along(1, "W9s", &[512, 4096, 16], &[512]),
         gather_nd("W10", &[1000, 64], &[64, 1]),
     ]
 }
 
-/// Workloads that ask more of a GPU.
-pub fn of_gpus() -> Vec<Workload> {
+/// Other sizes of slices, of tables and of outputs.
+pub fn sizes() -> Vec<Workload> {
     vec![
         // Slices of 12 to 1,200 bytes: 32 MiB of output, from 64 MiB of params.
         gather_nd("S12", &[5_592_405, 3], &[2_796_202, 1]),
@@ -99,22 +101,10 @@ pub fn of_gpus() -> Vec<Workload> {
         gather_nd("S80", &[838_860, 20], &[419_430, 1]),
         gather_nd("S400", &[167_772, 100], &[83_886, 1]),
         gather_nd("S1200", &[55_924, 300], &[27_962, 1]),
-        // Few long slices: 8 of 8 MiB, 64 of 1 MiB and 512 of 32 KiB, from twice as many rows.
-        gather_nd("L8", &[16, 2_097_152], &[8, 1]),
-        gather_nd("L64", &[128, 262_144], &[64, 1]),
+        // 512 slices of 32 KiB, from twice as many rows.
         gather_nd("L512", &[1024, 8192], &[512, 1]),
         // A number of rows that is no multiple of 4.
         gather_nd("T3", &[1_000_003, 16], &[1_000_003, 1]),
-        // Many small blocks: an outer dim or a batch dim of 10^6.
-        Workload {
-            op: Op::Gather { axis: 1 },
-            ..gather_nd("B1", &[1_000_000, 4, 4], &[1])
-        },
-        Workload {
-            op: Op::Gather { axis: 1 },
-            batch_dims: 1,
-            ..gather_nd("B2", &[1_000_000, 4, 16], &[1_000_000, 2])
-        },
         // 1 GiB of params, and 256 MiB of output.
         gather_nd("G1", &[4_194_304, 64], &[1_048_576, 1]),
         // Rows of 512 bytes, and outputs of 4 to 256 MiB.
@@ -123,6 +113,144 @@ pub fn of_gpus() -> Vec<Workload> {
         gather_nd("G64", &[100_000, 128], &[131_072, 1]),
         gather_nd("G256", &[100_000, 128], &[524_288, 1]),
     ]
+}
+
+/// Few long slices, and many small blocks.
+pub fn blocks() -> Vec<Workload> {
+    vec![
+        // 8 slices of 8 MiB and 64 of 1 MiB, from twice as many rows.
+        gather_nd("L8", &[16, 2_097_152], &[8, 1]),
+        gather_nd("L64", &[128, 262_144], &[64, 1]),
+        // An outer dim or a batch dim of 10^6.
+        along(1, "B1", &[1_000_000, 4, 4], &[1]),
+        Workload {
+            batch_dims: 1,
+            ..along(1, "B2", &[1_000_000, 4, 16], &[1_000_000, 2])
+        },
+    ]
+}
+
+/// The bytes of a table and of an output that no cache of a GPU holds.
+const LARGE_TABLE_BYTES: usize = 3 << 29;
+const LARGE_OUTPUT_BYTES: usize = 1 << 29;
+
+/// Workloads for GPUs, whose names end in "+": tables of about 1.5 GiB and outputs of up to 512 MiB, both divided by
+/// `scale`.
+pub fn large(scale: usize) -> Vec<Workload> {
+    let (table, output) = (LARGE_TABLE_BYTES / scale, LARGE_OUTPUT_BYTES / scale);
+    // Rows of so many bytes. Those of less than 16 are fewer: most bytes would be of indices.
+    let rows = |name: &str, slice_bytes: usize, element: Element| {
+        let slices = match slice_bytes {
+            ..16 => output / 64,
+            _ => output / slice_bytes,
+        };
+        let shape = [table / slice_bytes, slice_bytes / element.bytes()];
+        Workload {
+            element,
+            ..gather_nd(&format!("{name}+"), &shape, &[slices, 1])
+        }
+    };
+    let words = |name: &str, slice_bytes| rows(name, slice_bytes, Element::F32);
+    let of_u8 = |name: &str, slice_len: usize, output_bytes: usize| {
+        let slices = output_bytes / (4 * slice_len);
+        Workload {
+            index: IndexKind::U8,
+            ..gather_nd(name, &[256, slice_len], &[slices, 1])
+        }
+    };
+    let blocks = table / (4 * 4096 * 64);
+    vec![
+        gather_nd("W1+", &[table / 4], &[output / 16, 1]),
+        gather_nd("W2+", &[table / (4 * 16_384), 16_384], &[output / 16, 2]),
+        rows("R1", 1, Element::U8),
+        rows("R2", 2, Element::F16),
+        rows("R3", 3, Element::U8),
+        rows("R6", 6, Element::F16),
+        words("R8", 8),
+        words("R12", 12),
+        words("R16", 16),
+        words("R32", 32),
+        words("R36", 36),
+        words("W3", 64),
+        words("R96", 96),
+        words("R100", 100),
+        words("R128", 128),
+        words("R256", 256),
+        words("R400", 400),
+        words("W4", 512),
+        words("R1200", 1200),
+        rows("O1", 2002, Element::F16),
+        words("W5", 2048),
+        words("R4096", 4096),
+        words("K1", 4112),
+        words("R6144", 6144),
+        words("K2", 8192),
+        words("R16384", 16_384),
+        words("R65536", 65_536),
+        Workload {
+            index: IndexKind::I64,
+            ..words("W8", 64)
+        },
+        along(1, "W9+", &[blocks, 4096, 16], &[1024]),
+        Workload {
+            batch_dims: 1,
+            ..gather_nd("W6+", &[blocks / 4, 4096, 64], &[blocks / 4, 1365, 1])
+        },
+        along(1, "N100+", &[blocks, 2048, 25], &[1024]),
+        elements("E1+", 1, &[table / 2048, 256], &[table / 2048, 64]),
+        elements("E2+", 0, &[256, table / 2048], &[64, table / 2048]),
+        elements("E3+", 1, &[table / 256, 16], &[table / 256, 10]),
+        of_u8("P1+", 1, output),
+        of_u8("P4+", 4, output),
+        gather_nd(
+            "D3+",
+            &[table / (64 * 64 * 64), 64, 64, 16],
+            &[output / 64, 3],
+        ),
+        along(1, "X1+", &[table / 400, 100], &[10]),
+        // A table of four buffers, and so four windows.
+        Workload {
+            shards: 4,
+            ..gather_nd("T4+", &[4 * (table / 512), 128], &[output / 512, 1])
+        },
+    ]
+}
+
+/// Workloads for GPUs: rows of 2,048 values of each encoding, rows of 256 of some, and both as `f32`. The tables have
+/// about 256 MiB and the outputs 512, divided by `scale`.
+pub fn encoded(scale: usize) -> Vec<Workload> {
+    let output = LARGE_OUTPUT_BYTES / scale;
+    let short = [Encoding::F16, Encoding::Q8_0, Encoding::Q4K, Encoding::Q6K];
+    let plain = [(2048, None), (256, None)].into_iter();
+    let long = Encoding::ALL.iter().map(|&encoding| (2048, Some(encoding)));
+    let short = short.map(|encoding| (256, Some(encoding)));
+    let workload = |(values, encoding): (usize, Option<Encoding>)| {
+        let name = encoding.map_or("F32".to_owned(), |encoding| encoding.to_string());
+        let row_bytes = match encoding {
+            Some(encoding) => encoding.row_bytes(values as u64).expect("whole blocks"),
+            None => 4 * values as u64,
+        };
+        let rows = output / 2 / usize::try_from(row_bytes).expect("a short row");
+        let rows = rows.max(64);
+        let prefix = if values == 256 { "D256" } else { "D" };
+        let shape = [rows, values];
+        Workload {
+            encoding,
+            ..gather_nd(
+                &format!("{prefix}:{name}"),
+                &shape,
+                &[output / (4 * values), 1],
+            )
+        }
+    };
+    plain.chain(long).chain(short).map(workload).collect()
+}
+
+fn along(axis: usize, name: &str, params_shape: &[usize], indices_shape: &[usize]) -> Workload {
+    Workload {
+        op: Op::Gather { axis },
+        ..gather_nd(name, params_shape, indices_shape)
+    }
 }
 
 /// E1 to K2: gathers along other axes, by other indices, and of slices of other sizes.
@@ -143,10 +271,7 @@ pub fn other() -> Vec<Workload> {
             ..gather_nd("O1", &[33_552, 1001], &[16_776, 1])
         },
         // Ten columns of a table of 100, in the order of random indices: slices of one f32.
-        Workload {
-            op: Op::Gather { axis: 1 },
-            ..gather_nd("X1", &[400_000, 100], &[10])
-        },
+        along(1, "X1", &[400_000, 100], &[10]),
         // Slices a little longer than a workgroup, and twice as long.
         gather_nd("K1", &[16_320, 1028], &[8160, 1]),
         gather_nd("K2", &[8192, 2048], &[4096, 1]),
@@ -225,6 +350,23 @@ impl Workload {
         match self.op {
             Op::GatherElements { axis } => self.params_shape[axis + 1..].iter().product(),
             _ => 0,
+        }
+    }
+
+    pub fn types(&self) -> ElementTypes {
+        match self.encoding {
+            Some(encoding) => ElementTypes::encoded(encoding, self.index),
+            None => ElementTypes::new(self.element.bytes() as u64, self.index),
+        }
+    }
+
+    /// The bytes of params, in all buffers.
+    pub fn params_bytes(&self) -> u64 {
+        let elements: u64 = self.params_shape.iter().map(|&dim| dim as u64).product();
+        let last = self.params_shape.last().map_or(1, |&dim| dim as u64);
+        match self.encoding {
+            Some(encoding) => elements / last * encoding.row_bytes(last).expect("whole blocks"),
+            None => elements * self.element.bytes() as u64,
         }
     }
 

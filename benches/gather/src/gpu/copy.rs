@@ -1,77 +1,71 @@
-//! A shader that copies a buffer, and a shader that does nothing.
+//! Copies beside which gathers are timed: by the driver from buffer to buffer, and by a shader.
 
 use wgpu_gather::wgpu;
 
-use super::device::{grid, pipeline};
+use super::card::Card;
+use super::figure::Figure;
 
-/// Bytes that a workgroup of the copy moves: 16 for each of its 64 invocations.
-const WORKGROUP_BYTES: u64 = 16 * 64;
+/// Bytes that a workgroup of the shader moves: 64 for each of its 256 invocations.
+const WORKGROUP_BYTES: u64 = 64 * 256;
 
-pub struct Shaders {
-    copy: wgpu::ComputePipeline,
-    nothing: wgpu::ComputePipeline,
-}
-
-/// A copy of a buffer, in as few dispatches as the device's bindings allow.
-pub struct Copy<'a> {
-    pipeline: &'a wgpu::ComputePipeline,
-    dispatches: Vec<(wgpu::BindGroup, [u32; 2])>,
-}
-
-impl Shaders {
-    pub fn new(device: &wgpu::Device) -> Self {
-        let module = device.create_shader_module(wgpu::include_wgsl!("../copy.wgsl"));
-        let [copy, nothing] =
-            ["copy_vec4", "nothing"].map(|name| pipeline(device, &module, name, &[]));
-        Self { copy, nothing }
-    }
-
-    pub fn copy(
-        &self,
-        device: &wgpu::Device,
-        source: &wgpu::Buffer,
-        copied: &wgpu::Buffer,
-    ) -> Copy<'_> {
-        let most = device.limits().max_storage_buffer_binding_size / 256 * 256;
-        let mut dispatches = Vec::new();
-        let mut offset = 0;
-        while offset < source.size() {
-            let size = most.min(source.size() - offset);
-            let bind = |binding, buffer| wgpu::BindGroupEntry {
-                binding,
-                resource: wgpu::BindingResource::Buffer(wgpu::BufferBinding {
-                    buffer,
-                    offset,
-                    size: wgpu::BufferSize::new(size),
-                }),
-            };
-            let operands = device.create_bind_group(&wgpu::BindGroupDescriptor {
-                label: None,
-                layout: &self.copy.get_bind_group_layout(0),
-                entries: &[bind(0, source), bind(1, copied)],
-            });
-            dispatches.push((operands, grid(device, size.div_ceil(WORKGROUP_BYTES))));
-            offset += size;
+/// Copies of the first `bytes` of a buffer, in whole units of 16 bytes, to each of `starts` in another one in turn.
+pub fn copies<'a>(
+    card: &'a Card,
+    source: &'a wgpu::Buffer,
+    target: &'a wgpu::Buffer,
+    starts: &'a [u64],
+    bytes: u64,
+) -> [Figure<'a>; 2] {
+    let most = source.size().min(card.binding_bytes()) / 16 * 16;
+    let bytes = (bytes / 16 * 16).clamp(16, most);
+    let [width, height] = card.grid(bytes.div_ceil(WORKGROUP_BYTES));
+    let constants = [("UNITS", (bytes / 16) as f64), ("WIDTH", f64::from(width))];
+    let pipeline = card.pipeline(include_str!("copy.wgsl"), &constants);
+    let bind = |&at: &u64| {
+        card.bind(
+            &pipeline,
+            &[source.slice(..bytes), target.slice(at..at + bytes)],
+        )
+    };
+    let operands: Vec<_> = starts.iter().map(bind).collect();
+    let by_driver = move |encoder: &mut wgpu::CommandEncoder, calls| {
+        for call in 0..calls {
+            encoder.copy_buffer_to_buffer(source, 0, target, starts[call % starts.len()], bytes);
         }
-        Copy {
-            pipeline: &self.copy,
-            dispatches,
-        }
-    }
-
-    pub fn record_nothing(&self, pass: &mut wgpu::ComputePass<'_>) {
-        pass.set_pipeline(&self.nothing);
-        pass.dispatch_workgroups(1, 1, 1);
-    }
-}
-
-impl Copy<'_> {
-    pub fn record(&self, encoder: &mut wgpu::CommandEncoder) {
+    };
+    let by_shader = move |encoder: &mut wgpu::CommandEncoder, calls| {
         let mut pass = encoder.begin_compute_pass(&Default::default());
-        pass.set_pipeline(self.pipeline);
-        for (operands, [width, height]) in &self.dispatches {
-            pass.set_bind_group(0, operands, &[]);
-            pass.dispatch_workgroups(*width, *height, 1);
+        pass.set_pipeline(&pipeline);
+        for call in 0..calls {
+            pass.set_bind_group(0, &operands[call % operands.len()], &[]);
+            pass.dispatch_workgroups(width, height, 1);
         }
+    };
+    [
+        Figure {
+            measure: "copy".into(),
+            card,
+            record: Box::new(by_driver),
+        },
+        Figure {
+            measure: "shader_copy".into(),
+            card,
+            record: Box::new(by_shader),
+        },
+    ]
+}
+
+/// Dispatches of a shader that does nothing.
+pub fn empty(card: &Card) -> Figure<'_> {
+    let pipeline = card.pipeline("@compute @workgroup_size(64) fn main() {}", &[]);
+    let record = move |encoder: &mut wgpu::CommandEncoder, calls| {
+        let mut pass = encoder.begin_compute_pass(&Default::default());
+        pass.set_pipeline(&pipeline);
+        (0..calls).for_each(|_| pass.dispatch_workgroups(1, 1, 1));
+    };
+    Figure {
+        measure: "empty_dispatch".into(),
+        card,
+        record: Box::new(record),
     }
 }

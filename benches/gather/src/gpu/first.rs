@@ -5,18 +5,16 @@ use std::process::Command;
 use std::time::Duration;
 
 use testkit::bench::workloads::small;
-use wgpu_gather::{BadIndices, Gatherer};
+use wgpu_gather::{BadIndices, GatherBuffers, Gatherer};
 
-use super::device::{adapter, device_of, new_encoder, submit_and_wait};
-use super::naive::{NAIVE_UNIT, Naive};
-use super::operands::Operands;
-use crate::data::Data;
+use super::card::{Card, adapter};
+use super::naive::{NAIVE, Naive};
 use crate::timing::took;
 
 /// The argument, followed by one of `KINDS`, that makes a process take one sample.
 pub const ARGUMENT: &str = "--first-gather";
 
-const KINDS: [&str; 2] = [OURS, "naive"];
+const KINDS: [&str; 2] = [OURS, NAIVE];
 const OURS: &str = "ours";
 
 /// Environment variables that turn off the shader caches on disk of Mesa and of NVIDIA's driver.
@@ -28,17 +26,18 @@ const NO_CACHE: [(&str, &str); 2] = [
 const SAMPLES: usize = 5;
 
 /// Medians of processes with this crate and with a naive kernel, which take turns.
-pub fn measure() -> Result<[Duration; 2], String> {
+pub fn measure() -> Result<[(&'static str, Duration); 2], String> {
     let mut samples = [Vec::new(), Vec::new()];
     for _ in 0..SAMPLES {
         for (kind, samples) in KINDS.iter().zip(&mut samples) {
             samples.push(process(kind)?);
         }
     }
-    Ok(samples.map(|mut samples| {
+    let [ours, naive] = samples.map(|mut samples| {
         samples.sort();
         samples[SAMPLES / 2]
-    }))
+    });
+    Ok([(OURS, ours), (NAIVE, naive)])
 }
 
 fn process(kind: &str) -> Result<Duration, String> {
@@ -62,28 +61,46 @@ pub fn sample(kind: &str) -> Result<(), String> {
     if !KINDS.contains(&kind) {
         return Err(format!("{ARGUMENT} wants one of {KINDS:?}"));
     }
-    let adapter = adapter()?;
-    let gpu = device_of(&adapter, adapter.limits())?;
-    let data = Data::<u32, i32>::new(&small());
-    let plan = data.workload.plan(BadIndices::DeviceDefault);
-    let expected = plan.run(&data.params, &data.indices).expect("in range");
-    let on_gpu = Operands::new(&gpu, &data, &plan)?;
-    submit_and_wait(&gpu, new_encoder(&gpu));
+    let card = Card::new(&adapter()?)?;
+    let workload = small();
+    let plan = workload.plan(BadIndices::Fill);
+    let params: Vec<u32> = workload.params_bits().collect();
+    let indices: Vec<u32> = workload.indices().collect();
+    let expected = plan.run(&params, &indices).expect("in range");
+    let on_card = |words: &[u32]| {
+        let buffer = card.storage(size_of_val(words) as u64);
+        card.upload(&buffer, 0, bytemuck::cast_slice(words));
+        buffer
+    };
+    let [params, indices] = [&params, &indices].map(|words| on_card(words));
+    let output = card.storage(size_of_val(&expected[..]) as u64);
+    let ranges = [&params, &indices, &output].map(|buffer| buffer.slice(..));
 
-    let (device, buffers) = (gpu.device(), on_gpu.buffers());
     let took = took(|| {
-        let mut encoder = new_encoder(&gpu);
+        let mut encoder = card.encoder();
         if kind == OURS {
-            let gatherer = Gatherer::new(device);
+            let buffers = GatherBuffers::new(workload.types())
+                .params(ranges[0])
+                .indices(ranges[1])
+                .output(ranges[2]);
+            let gatherer = Gatherer::new(&card.device);
             let encoded = gatherer.encode(&mut encoder, &plan, &buffers);
             encoded.expect("valid operands");
         } else {
-            let kernel = Naive::new(device, NAIVE_UNIT, &data.workload, on_gpu.naive_buffers());
-            kernel.record(&mut encoder);
+            let kernel = Naive::new(&card, &workload).expect("rows of words");
+            let operands = kernel.bind(&card, ranges);
+            let mut pass = encoder.begin_compute_pass(&Default::default());
+            kernel.record(&mut pass, &operands);
         }
-        submit_and_wait(&gpu, encoder);
+        card.submit_and_wait(encoder);
     });
-    on_gpu.check_output(kind, &expected)?;
+    let mut found = Vec::new();
+    card.download(&output, 0, output.size(), |_, bytes| {
+        found.extend_from_slice(bytes);
+    });
+    if found != bytemuck::cast_slice::<u32, u8>(&expected) {
+        return Err(format!("{kind}: the output differs from the CPU's"));
+    }
     println!("{}", took.as_micros());
     Ok(())
 }

@@ -1,175 +1,235 @@
-//! Times the GPU path with operands on the device, end to end, in small calls and in windows, beside copies of the
-//! output's bytes and naive kernels on the same device.
+//! Times gathers on a GPU: many calls between two timestamps, with indices and outputs that rotate, beside copies of the
+//! output's bytes and a kernel as a user would write it. Outputs are compared with the CPU's before they are timed.
 
-pub mod checks;
+mod bare;
+mod calls;
+mod card;
 mod copy;
-mod device;
+mod edits;
+mod figure;
 pub mod first;
-pub mod naive;
-mod operands;
-mod small;
-mod windows;
+mod gather;
+mod naive;
+mod tune;
 
-use std::time::Duration;
+use std::fs::File;
+use std::io::Write;
+use std::time::{Duration, Instant};
 
-use wgpu_gather::{
-    BadIndices, BadRows, GatherBuffers, GatherElement, GatherIndex, GatherPlan, Gpu, wgpu,
-};
+use rayon::prelude::*;
+use serde_json::{Value, json};
+use testkit::bench::workloads::Workload;
+use wgpu_gather::wgpu;
 
-use crate::data::{Data, Number};
-use crate::timing::{Figure, Timed, time, took};
-use checks::Checks;
-use device::{Stamps, buffer, device_of, time_recorded};
-use naive::Naive;
-use operands::Operands;
+use card::Card;
+pub use edits::Edits;
+use figure::time;
 
-pub const DEVICE: &str = "gpu";
+/// The least bytes of a table: those of the large copies.
+const LEAST_TABLE_BYTES: u64 = 64 << 20;
 
-/// Small calls are measured too if the output has fewer bytes than this.
-const SMALL_BYTES: u64 = 1 << 20;
+/// Bytes of the copies that show the most that the card moves.
+const CEILING_BYTES: u64 = 1 << 30;
 
-/// Params of more bytes than this are not timed end to end: nearly all of the time is their upload.
-const END_TO_END_BYTES: u64 = 1 << 29;
-
-/// An adapter with its device, copy shaders and clock.
-pub struct Bench {
-    adapter: wgpu::Adapter,
-    gpu: Gpu,
-    shaders: copy::Shaders,
-    stamps: Option<Stamps>,
+pub struct Options {
+    pub rounds: usize,
+    /// Divides the sizes of large tables and outputs.
+    pub scale: usize,
+    /// No figure begins after it.
+    pub end: Instant,
+    pub edits: Vec<Edits>,
+    pub tunes: bool,
 }
 
-impl Bench {
-    /// Opens the adapter that the environment names.
-    pub fn new() -> Result<Self, String> {
-        let adapter = device::adapter()?;
-        let gpu = device_of(&adapter, adapter.limits())?;
-        Ok(Self {
-            adapter,
-            shaders: copy::Shaders::new(gpu.device()),
-            stamps: Stamps::new(gpu.device()),
-            gpu,
+/// What the figures share.
+pub struct Bench<'a> {
+    options: &'a Options,
+    json: Option<&'a mut File>,
+    adapter: String,
+    /// The words of all plain tables, and of all encoded ones.
+    plain: Vec<u32>,
+    encoded: Vec<u32>,
+}
+
+/// A device with the tables on it: each is the start of a buffer.
+pub struct Place {
+    name: &'static str,
+    card: Card,
+    plain: wgpu::Buffer,
+    encoded: Option<wgpu::Buffer>,
+}
+
+impl Place {
+    fn table(&self, workload: &Workload) -> &wgpu::Buffer {
+        match workload.encoding {
+            Some(_) => self.encoded.as_ref().expect("encoded workloads have one"),
+            None => &self.plain,
+        }
+    }
+}
+
+/// Words of a table, of which those of `mask` are kept.
+fn words(bytes: u64, mask: u32) -> Vec<u32> {
+    let word = |at: u32| {
+        let hash = (at + 1).wrapping_mul(0x9e37_79b1);
+        (hash ^ (hash >> 15)) & mask
+    };
+    let count = u32::try_from(bytes.div_ceil(4)).expect("a table of a few GiB");
+    (0..count).into_par_iter().map(word).collect()
+}
+
+/// Times the workloads on the adapter that the environment names.
+pub fn run(
+    workloads: &[Workload],
+    options: &Options,
+    json: Option<&mut File>,
+) -> Result<(), String> {
+    let adapter = card::adapter()?;
+    let checked = Card::new(&adapter)?;
+    let info = adapter.get_info();
+    let bytes_of = |is_encoded: bool| {
+        let of = |of: &&Workload| of.encoding.is_some() == is_encoded;
+        let bytes = |of: &Workload| of.params_bytes() / of.shards as u64;
+        let most = workloads.iter().filter(of).map(bytes).max();
+        most.map(|bytes| bytes.max(LEAST_TABLE_BYTES))
+    };
+    let mut bench = Bench {
+        options,
+        json,
+        adapter: format!("{} {}", info.name, info.driver_info),
+        plain: words(bytes_of(false).unwrap_or(LEAST_TABLE_BYTES), u32::MAX),
+        // No scale is an infinity or a NaN.
+        encoded: words(bytes_of(true).unwrap_or(0), 0xbfbf_bfbf),
+    };
+    println!(
+        "gpu: {} ({:?}, {}), robustBufferAccess2 {}, binding {} B, buffer {} B, timed by {}, period {} ns",
+        bench.adapter,
+        info.device_type,
+        info.driver,
+        bare::has_robustness2(&checked.device),
+        checked.device.limits().max_storage_buffer_binding_size,
+        checked.device.limits().max_buffer_size,
+        checked.clock(),
+        checked.queue.get_timestamp_period(),
+    );
+    let mut places = vec![bench.place("checked", checked)];
+    match bare::bare(&adapter) {
+        Ok(card) => places.push(bench.place("bare", card)),
+        Err(error) => println!("no device without checks: {error}"),
+    }
+    warm(&places[0]);
+    bench.ceiling(&places[0])?;
+    bench.small_calls(&places[0])?;
+    if options.tunes {
+        bench.tune(&places)?;
+    }
+    for workload in workloads {
+        if bench.is_time_left(&workload.name) {
+            bench.measure(&places, workload)?;
+        }
+    }
+    Ok(())
+}
+
+/// Keeps the card busy for a while, so that its clocks are up.
+fn warm(place: &Place) {
+    let size = place.plain.size() / 2 / 4 * 4;
+    let start = Instant::now();
+    let target = place.card.storage(size);
+    while start.elapsed() < Duration::from_millis(300) {
+        let mut encoder = place.card.encoder();
+        encoder.copy_buffer_to_buffer(&place.plain, 0, &target, 0, size);
+        place.card.submit_and_wait(encoder);
+    }
+}
+
+impl Bench<'_> {
+    fn place(&self, name: &'static str, card: Card) -> Place {
+        let upload = |words: &[u32]| {
+            let buffer = card.storage(size_of_val(words) as u64);
+            card.upload(&buffer, 0, bytemuck::cast_slice(words));
+            buffer
+        };
+        Place {
+            name,
+            plain: upload(&self.plain),
+            encoded: (!self.encoded.is_empty()).then(|| upload(&self.encoded)),
+            card,
+        }
+    }
+
+    fn host_table(&self, workload: &Workload) -> &[u8] {
+        bytemuck::cast_slice(match workload.encoding {
+            Some(_) => &self.encoded,
+            None => &self.plain,
         })
     }
 
-    pub fn adapter(&self) -> String {
-        let clock = match self.stamps {
-            Some(_) => "timestamps",
-            None => "submit and wait",
-        };
-        let robust = match checks::has_robustness2(self.gpu.device()) {
-            true => ", with robustBufferAccess2",
-            false => "",
-        };
-        format!("{}{robust}, timed by {clock}", self.gpu)
+    /// Says what is left out if no time is left.
+    fn is_time_left(&self, name: &str) -> bool {
+        let is_left = Instant::now() < self.options.end;
+        if !is_left {
+            println!("{name}: no time is left");
+        }
+        is_left
     }
 
-    pub fn checks(&self) -> Result<Checks, String> {
-        Checks::new(&self.adapter)
+    /// Writes a line of JSON.
+    fn line(&mut self, line: Value) -> Result<(), String> {
+        match &mut self.json {
+            Some(json) => {
+                writeln!(json, "{line}").map_err(|error| format!("the JSON file: {error}"))
+            }
+            None => Ok(()),
+        }
     }
 
-    /// Times a workload, without the naive kernels that cannot run, and without the time end to end of large params.
-    pub fn measure<T, I>(&self, data: &Data<T, I>, rounds: usize) -> Result<Vec<Timed>, String>
-    where
-        T: Number + GatherElement,
-        I: Number + GatherIndex,
-    {
-        let (gpu, device) = (&self.gpu, self.gpu.device());
-        let plan = data.workload.plan(BadIndices::DeviceDefault);
-        let expected = plan.run(&data.params, &data.indices).expect("in range");
-        let on_gpu = Operands::new(gpu, data, &plan)?;
-        let whole = on_gpu.buffers();
-        let bytes = on_gpu.output().size();
-        let usage = wgpu::BufferUsages::STORAGE
-            | wgpu::BufferUsages::COPY_DST
-            | wgpu::BufferUsages::COPY_SRC;
-        let copied = buffer(device, bytes, usage);
-        let vec4_copy = self.shaders.copy(device, on_gpu.output(), &copied);
-        let reporting = data.workload.plan(BadIndices::Error);
-        let report_bytes = usize::try_from(BadRows::REPORT_BYTES).expect("a few bytes");
-        let report = gpu.zeros::<u8>(&[report_bytes]);
-        let report = report.map_err(|error| error.to_string())?;
-        let with_report = whole.report(operands::on_gpu(&report).slice(..));
-        let naive = Naive::all(device, &data.workload, on_gpu.naive_buffers());
-
-        let encode =
-            |encoder: &mut wgpu::CommandEncoder, plan: &GatherPlan, buffers: &GatherBuffers<'_>| {
-                let encoded = gpu.gatherer().encode(encoder, plan, buffers);
-                encoded.expect("valid operands");
+    /// The bandwidth of large copies, and the time of a dispatch that does nothing.
+    fn ceiling(&mut self, place: &Place) -> Result<(), String> {
+        let card = &place.card;
+        let bytes = CEILING_BYTES
+            .min(place.plain.size())
+            .min(card.binding_bytes());
+        let target = card.storage(bytes);
+        let mut figures = Vec::from(copy::copies(card, &place.plain, &target, &[0], bytes));
+        figures.push(copy::empty(card));
+        for of in time(&figures, self.options.rounds) {
+            let moved = if of.measure == "empty_dispatch" {
+                0
+            } else {
+                2 * bytes
             };
-        let check_resident =
-            || on_gpu.check(gpu, "resident", &expected, |e| encode(e, &plan, &whole));
-        check_resident()?;
-        for (name, kernel) in &naive {
-            on_gpu.check(gpu, name, &expected, |encoder| kernel.record(encoder))?;
+            let gbps = moved as f64 / of.median_us / 1e3;
+            println!(
+                "ceiling  {:<26}{:>10.2} us{gbps:>9.0} GB/s",
+                of.measure, of.median_us
+            );
+            self.line(json!({
+                "workload": "ceiling", "set": "ceiling", "measure": of.measure,
+                "median_us": of.median_us, "min_us": of.min_us, "calls": of.calls,
+                "moved_bytes": moved, "adapter": self.adapter,
+            }))?;
         }
-        let end_to_end = gpu.gather(&plan, &on_gpu.table, &data.indices).wait();
-        if end_to_end.map_err(|error| error.to_string())? != expected {
-            return Err("end_to_end: the output differs from the CPU's".into());
-        }
-
-        let prepared = gpu.gatherer().prepare(&plan, &whole);
-        let prepared = prepared.map_err(|error| error.to_string())?;
-        let mut figures = vec![
-            self.recorded("copy", |encoder| {
-                encoder.copy_buffer_to_buffer(on_gpu.output(), 0, &copied, 0, bytes);
-            }),
-            self.recorded("vec4_copy", |encoder| vec4_copy.record(encoder)),
-            self.recorded("resident", |encoder| encode(encoder, &plan, &whole)),
-        ];
-        for (name, kernel) in &naive {
-            figures.push(self.recorded(name, |encoder| kernel.record(encoder)));
-        }
-        figures.push(self.recorded("bad_indices_error", |encoder| {
-            encode(encoder, &reporting, &with_report);
-        }));
-        if bytes < SMALL_BYTES {
-            figures.extend(self.small_calls(&plan, &whole, &prepared, &vec4_copy));
-        }
-        let mut timed = time(figures, rounds);
-        if operands::on_gpu(&on_gpu.table).size() <= END_TO_END_BYTES {
-            // Timed apart: it fills caches that the figures above do not use.
-            timed.extend(time(vec![self.end_to_end(data, &plan)], rounds));
-        }
-        check_resident()?;
-        Ok(timed)
-    }
-
-    /// The upload of the operands, the gather and the download of its output.
-    fn end_to_end<'a, T, I>(&'a self, data: &'a Data<T, I>, plan: &'a GatherPlan) -> Figure<'a>
-    where
-        T: Number + GatherElement,
-        I: Number + GatherIndex,
-    {
-        let gather = move || {
-            let table = self.gpu.upload(&data.params, plan.params_shape());
-            let table = table.expect("it fits");
-            let output = self.gpu.gather(plan, &table, &data.indices).wait();
-            drop(output.expect("it fits"));
-        };
-        figure("end_to_end", Box::new(move || took(gather)))
-    }
-
-    /// The time on the device of the commands that `record` records.
-    fn recorded<'a>(
-        &'a self,
-        measure: &'static str,
-        record: impl Fn(&mut wgpu::CommandEncoder) + 'a,
-    ) -> Figure<'a> {
-        figure(measure, Box::new(move || self.time(&record)))
-    }
-
-    fn time(&self, record: impl FnOnce(&mut wgpu::CommandEncoder)) -> Duration {
-        time_recorded(&self.gpu, self.stamps.as_ref(), record)
+        Ok(())
     }
 }
 
-fn figure<'a>(measure: &'static str, sample: Box<dyn FnMut() -> Duration + 'a>) -> Figure<'a> {
-    Figure {
-        device: DEVICE,
-        threads: 0,
-        measure,
-        calls: 1,
-        sample,
+/// Writes the workloads as lines of JSON, for the other libraries.
+pub fn list(workloads: &[Workload], file: &mut File) -> Result<(), String> {
+    for of in workloads {
+        let (op, axis) = match of.axis() {
+            None => ("nd", 0),
+            Some(axis) if of.element_stride() > 0 => ("elements", axis),
+            Some(axis) => ("gather", axis),
+        };
+        let line = json!({
+            "name": of.name, "op": op, "axis": axis, "batch_dims": of.batch_dims,
+            "params": of.params_shape, "indices": of.indices_shape,
+            "element_bytes": of.element.bytes(), "index": of.index.to_string(),
+            "encoding": of.encoding.map(|of| of.to_string()), "shards": of.shards,
+            "is_large": of.name.contains('+'),
+        });
+        writeln!(file, "{line}").map_err(|error| error.to_string())?;
     }
+    Ok(())
 }

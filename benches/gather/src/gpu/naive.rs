@@ -1,16 +1,12 @@
-//! The kernels of naive.wgsl, bound to the operands of a gather.
-
-use std::borrow::Cow;
+//! The kernel of naive.wgsl, bound to the operands of a gather.
 
 use testkit::bench::workloads::Workload;
 use wgpu_gather::wgpu::util::DeviceExt;
 use wgpu_gather::{BadIndices, wgpu};
 
-use super::device::{grid, pipeline};
+use super::card::Card;
 
-/// The kernels with an invocation for each unit of the output, and for each output row.
-pub const NAIVE_UNIT: &str = "naive_unit";
-pub const NAIVE_ROW: &str = "naive_row";
+pub const NAIVE: &str = "naive_unit";
 
 const WORKGROUP_SIZE: u64 = 256;
 
@@ -28,78 +24,34 @@ struct Sizes {
     padding: [u32; 2],
 }
 
-/// llvmpipe ends a loop after this many rounds.
-const SOFTWARE_LOOP_ROUNDS: u64 = 65_535;
-
-/// The buffers of a gather, each bound whole.
-#[derive(Clone, Copy)]
-pub struct Buffers<'a> {
-    pub params: &'a wgpu::Buffer,
-    pub indices: &'a wgpu::Buffer,
-    pub output: &'a wgpu::Buffer,
-    pub element_bytes: u64,
-    pub index_bytes: u64,
-}
-
-/// One kernel, compiled and bound.
 pub struct Naive {
     pipeline: wgpu::ComputePipeline,
-    operands: wgpu::BindGroup,
+    sizes: wgpu::Buffer,
     grid: [u32; 2],
 }
 
 impl Naive {
-    /// The kernels that can run. Both need slices of whole words, and operands that fit a binding; on a software adapter
-    /// naive_row also needs a slice of at most `SOFTWARE_LOOP_ROUNDS` units.
-    pub fn all(
-        device: &wgpu::Device,
-        workload: &Workload,
-        buffers: Buffers<'_>,
-    ) -> Vec<(&'static str, Self)> {
-        let most = device.limits().max_storage_buffer_binding_size;
-        let operands = [buffers.params, buffers.indices, buffers.output];
-        let is_software = device.adapter_info().device_type == wgpu::DeviceType::Cpu;
-        let slice_bytes = workload.plan(BadIndices::Fill).slice_len() * buffers.element_bytes;
-        let are_bindable =
-            slice_bytes.is_multiple_of(4) && operands.iter().all(|buffer| buffer.size() <= most);
-        let units = slice_bytes / unit_bytes(slice_bytes);
-        let can_loop = !is_software || units <= SOFTWARE_LOOP_ROUNDS;
-        [
-            (NAIVE_UNIT, are_bindable),
-            (NAIVE_ROW, are_bindable && can_loop),
-        ]
-        .into_iter()
-        .filter(|(_, can_run)| *can_run)
-        .map(|(name, _)| (name, Self::new(device, name, workload, buffers)))
-        .collect()
-    }
-
-    pub fn new(
-        device: &wgpu::Device,
-        entry_point: &str,
-        workload: &Workload,
-        buffers: Buffers<'_>,
-    ) -> Self {
+    /// The kernel, compiled; `None` if it cannot run: it copies whole words of one buffer, which it binds whole.
+    pub fn new(card: &Card, workload: &Workload) -> Option<Self> {
         let plan = workload.plan(BadIndices::Fill);
-        let slice_bytes = plan.slice_len() * buffers.element_bytes;
-        let unit_bytes = unit_bytes(slice_bytes);
-        let unit = match unit_bytes {
-            16 => "vec4<u32>",
-            _ => "u32",
+        let slice_bytes = plan.slice_len() * workload.element.bytes() as u64;
+        let output_bytes = plan.output_len() * workload.element.bytes() as u64;
+        let most = card.binding_bytes();
+        let is_bindable = workload.params_bytes() <= most && output_bytes <= most;
+        let is_plain = workload.encoding.is_none() && workload.shards == 1;
+        if !is_plain || !is_bindable || !slice_bytes.is_multiple_of(4) {
+            return None;
+        }
+        let (unit, unit_bytes) = match slice_bytes.is_multiple_of(16) {
+            true => ("vec4<u32>", 16),
+            false => ("u32", 4),
         };
-        let source = format!("alias Unit = {unit};\n{}", include_str!("../naive.wgsl"));
-        let module = device.create_shader_module(wgpu::ShaderModuleDescriptor {
-            label: Some(entry_point),
-            source: wgpu::ShaderSource::Wgsl(Cow::Owned(source)),
-        });
-        let has_blocks = workload.blocks() > 1;
+        let source = format!("alias Unit = {unit};\n{}", include_str!("naive.wgsl"));
         let constants = [
             ("index_depth", workload.index_depth() as f64),
-            ("index_words", (buffers.index_bytes / 4) as f64),
-            ("has_blocks", f64::from(u8::from(has_blocks))),
+            ("index_words", (workload.index.bytes() / 4) as f64),
+            ("has_blocks", f64::from(u8::from(workload.blocks() > 1))),
         ];
-        let pipeline = pipeline(device, &module, entry_point, &constants);
-
         let size = |size: u64| u32::try_from(size).expect("operands that can be bound");
         let dims = workload.indexed_dims();
         let dim = |k: usize| dims.get(k).map_or(0, |&dim| size(dim as u64));
@@ -115,56 +67,27 @@ impl Naive {
             element_stride: size(workload.element_stride() as u64),
             padding: [0; 2],
         };
-        let operands = bind(device, &pipeline, &sizes, buffers);
-        let invocations = match entry_point {
-            NAIVE_UNIT => output_rows * units,
-            _ => output_rows,
+        let init = wgpu::util::BufferInitDescriptor {
+            label: Some("sizes"),
+            contents: bytemuck::bytes_of(&sizes),
+            usage: wgpu::BufferUsages::UNIFORM,
         };
-        Self {
-            pipeline,
-            operands,
-            grid: grid(device, invocations.div_ceil(WORKGROUP_SIZE)),
-        }
+        Some(Self {
+            pipeline: card.pipeline(&source, &constants),
+            sizes: card.device.create_buffer_init(&init),
+            grid: card.grid((output_rows * units).div_ceil(WORKGROUP_SIZE)),
+        })
     }
 
-    pub fn record(&self, encoder: &mut wgpu::CommandEncoder) {
-        let mut pass = encoder.begin_compute_pass(&Default::default());
+    pub fn bind(&self, card: &Card, operands: [wgpu::BufferSlice<'_>; 3]) -> wgpu::BindGroup {
+        let [params, indices, output] = operands;
+        let sizes = self.sizes.slice(..);
+        card.bind(&self.pipeline, &[sizes, params, indices, output])
+    }
+
+    pub fn record(&self, pass: &mut wgpu::ComputePass<'_>, operands: &wgpu::BindGroup) {
         pass.set_pipeline(&self.pipeline);
-        pass.set_bind_group(0, &self.operands, &[]);
+        pass.set_bind_group(0, operands, &[]);
         pass.dispatch_workgroups(self.grid[0], self.grid[1], 1);
     }
-}
-
-fn unit_bytes(slice_bytes: u64) -> u64 {
-    if slice_bytes.is_multiple_of(16) {
-        16
-    } else {
-        4
-    }
-}
-
-fn bind(
-    device: &wgpu::Device,
-    pipeline: &wgpu::ComputePipeline,
-    sizes: &Sizes,
-    buffers: Buffers<'_>,
-) -> wgpu::BindGroup {
-    let uniform = device.create_buffer_init(&wgpu::util::BufferInitDescriptor {
-        label: Some("sizes"),
-        contents: bytemuck::bytes_of(sizes),
-        usage: wgpu::BufferUsages::UNIFORM,
-    });
-    let operands = [&uniform, buffers.params, buffers.indices, buffers.output];
-    let entries: Vec<_> = (0..)
-        .zip(operands)
-        .map(|(binding, buffer)| wgpu::BindGroupEntry {
-            binding,
-            resource: buffer.as_entire_binding(),
-        })
-        .collect();
-    device.create_bind_group(&wgpu::BindGroupDescriptor {
-        label: None,
-        layout: &pipeline.get_bind_group_layout(0),
-        entries: &entries,
-    })
 }

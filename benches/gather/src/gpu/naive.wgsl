@@ -1,10 +1,9 @@
-// Two kernels as written without a library, timed beside this crate's.
+// A kernel as written without a library, timed beside this crate's.
 //
 //     output[row][unit] = params[params_row(row)][unit]        unit < sizes.units
 //
-// naive_unit has an invocation for each unit of the output, naive_row one for each output row. An index out of range
-// selects row 0. The host puts `alias Unit = vec4<u32>;` before this text if a slice is a multiple of 16 bytes, else
-// `alias Unit = u32;`.
+// It has an invocation for each unit of the output. An index out of range selects row 0. The host puts
+// `alias Unit = vec4<u32>;` before this text if a slice is a multiple of 16 bytes, else `alias Unit = u32;`.
 //
 // | binding | operand                                                |
 // |---------|--------------------------------------------------------|
@@ -46,7 +45,7 @@ override has_blocks: bool;
 const WORKGROUP_SIZE: u32 = 256u;
 
 @compute @workgroup_size(WORKGROUP_SIZE)
-fn naive_unit(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>) {
+fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>) {
     let i = id.y * grid.x * WORKGROUP_SIZE + id.x;
     if i >= sizes.output_rows * sizes.units {
         return;
@@ -54,19 +53,6 @@ fn naive_unit(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgro
     let row = i / sizes.units;
     let unit = i % sizes.units;
     output[i] = params[params_row(row) * sizes.units + unit];
-}
-
-@compute @workgroup_size(WORKGROUP_SIZE)
-fn naive_row(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>) {
-    let row = id.y * grid.x * WORKGROUP_SIZE + id.x;
-    if row >= sizes.output_rows {
-        return;
-    }
-    let source = params_row(row) * sizes.units;
-    let start = row * sizes.units;
-    for (var unit = 0u; unit < sizes.units; unit++) {
-        output[start + unit] = params[source + unit];
-    }
 }
 
 // The params row that an output row is a copy of.

@@ -1,0 +1,65 @@
+//! Figures of a card: the time of one call among many, recorded between two timestamps.
+
+use std::time::Duration;
+
+use testkit::bench::timing::in_turn;
+
+use super::card::Card;
+
+/// A sample lasts about so long, so that neither a launch from the host nor the clock's period counts.
+const SAMPLE: Duration = Duration::from_micros(1500);
+
+/// The most calls of a sample.
+const MOST_CALLS: f64 = 256.0;
+
+/// A figure to be measured.
+pub struct Figure<'a> {
+    pub measure: String,
+    pub card: &'a Card,
+    /// Records so many calls.
+    pub record: Record<'a>,
+}
+
+type Record<'a> = Box<dyn Fn(&mut wgpu_gather::wgpu::CommandEncoder, usize) + 'a>;
+
+/// A measured figure: times of one call.
+pub struct Timed {
+    pub measure: String,
+    pub median_us: f64,
+    pub min_us: f64,
+    /// Calls in a sample.
+    pub calls: usize,
+}
+
+/// Takes `rounds` samples of each figure, in turn. Before each sample, two calls bring clocks and caches to what the figure's own
+/// work makes of them.
+pub fn time(figures: &[Figure<'_>], rounds: usize) -> Vec<Timed> {
+    let calls = figures.iter().map(|figure| {
+        let time = |calls| figure.card.time(|encoder| (figure.record)(encoder, calls));
+        time(1);
+        let each = (time(4) / 4).max(Duration::from_nanos(500));
+        let calls = SAMPLE.as_secs_f64() / each.as_secs_f64();
+        calls.ceil().clamp(2.0, MOST_CALLS) as usize
+    });
+    let calls: Vec<usize> = calls.collect();
+    let samplers = figures.iter().zip(&calls).map(|(figure, &calls)| {
+        let sample = move || {
+            figure.card.time(|encoder| (figure.record)(encoder, 2));
+            figure.card.time(|encoder| (figure.record)(encoder, calls))
+        };
+        Box::new(sample) as Box<dyn FnMut() -> Duration + '_>
+    });
+    let times = in_turn(&mut samplers.collect::<Vec<_>>(), rounds);
+    let timed = figures.iter().zip(calls).zip(times);
+    timed
+        .map(|((figure, calls), times)| {
+            let us = |time: Duration| time.as_secs_f64() * 1e6 / calls as f64;
+            Timed {
+                measure: figure.measure.clone(),
+                median_us: us(times.median),
+                min_us: us(times.min),
+                calls,
+            }
+        })
+        .collect()
+}

@@ -1,0 +1,381 @@
+//! A workload on a card: its operands, its outputs beside the CPU's, and its figures.
+
+use rayon::prelude::*;
+use serde_json::json;
+use testkit::bench::workloads::Workload;
+use wgpu_gather::{BadIndices, GatherBuffers, GatherPlan, Gatherer, PreparedGather, wgpu};
+
+use super::copy::copies;
+use super::edits::gatherer;
+use super::figure::{Figure, time};
+use super::naive::{NAIVE, Naive};
+use super::{Bench, Place};
+
+/// Outputs rotate among ranges of so many bytes in all: more than the caches of cards, so that no output is still there when
+/// it is written again.
+const ROTATED_BYTES: u64 = 384 << 20;
+
+/// The most sets of indices.
+const INDEX_SETS: u64 = 3;
+
+/// The bytes of a block of params that stay in a card's cache, and are then read once.
+const CACHED_BYTES: u64 = 30 << 20;
+
+/// Random index values, of so many bytes each, in dims that take turns. Narrow ones select in the part of a dim that
+/// they reach.
+pub fn random_indices(values: usize, dims: &[usize], bytes: u64, seed: u64) -> Vec<u8> {
+    const CHUNK: usize = 1 << 16;
+    let bytes = bytes as usize;
+    let reach = 1_u64 << (8 * bytes - 1).min(32);
+    let mut all = vec![0_u8; values * bytes];
+    let chunks = all.par_chunks_mut(CHUNK * dims.len() * bytes).enumerate();
+    chunks.for_each(|(number, chunk)| {
+        // xorshift64*, of which the high 32 bits are used.
+        let mut state = (number as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15)
+            ^ seed.wrapping_mul(0xd134_2543_de82_ef95);
+        let mut next = || {
+            state ^= state >> 12;
+            state ^= state << 25;
+            state ^= state >> 27;
+            state.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 32
+        };
+        for (at, value) in chunk.chunks_exact_mut(bytes).enumerate() {
+            let dim = (dims[at % dims.len()] as u64).min(reach);
+            let index = (next() * dim) >> 32;
+            value.copy_from_slice(&index.to_le_bytes()[..bytes]);
+        }
+    });
+    all
+}
+
+/// The bytes of a workload's operands.
+#[derive(Debug, Clone, Copy)]
+struct Bytes {
+    params: u64,
+    indices: u64,
+    output: u64,
+    /// Of a slice in params.
+    slice: u64,
+    slices: u64,
+}
+
+impl Bytes {
+    fn of(workload: &Workload, plan: &GatherPlan) -> Self {
+        let element_bytes = workload.element.bytes() as u64;
+        let slice = match workload.encoding {
+            Some(encoding) => encoding.row_bytes(plan.slice_len()).expect("whole blocks"),
+            None => plan.slice_len() * element_bytes,
+        };
+        Self {
+            params: workload.params_bytes(),
+            indices: plan.indices_len() * workload.index.bytes(),
+            output: plan.output_len() * element_bytes,
+            slice,
+            slices: plan.output_len() / plan.slice_len(),
+        }
+    }
+
+    /// The bytes that must move if memory is read in whole sectors of so many bytes. A block that a cache holds is read
+    /// once.
+    fn moved(self, workload: &Workload, sector: u64) -> u64 {
+        let sectors = (self.slice + sector - gcd(self.slice, sector)) / sector;
+        let random = sector * self.slices * sectors;
+        let read = match self.params / workload.blocks() as u64 {
+            ..=CACHED_BYTES => random.min(self.params),
+            _ => random,
+        };
+        read + self.indices + self.output
+    }
+}
+
+fn gcd(a: u64, b: u64) -> u64 {
+    if b == 0 { a } else { gcd(b, a % b) }
+}
+
+/// The operands of a workload on a device: sets of indices, and ranges of the output, which take turns.
+struct Operands {
+    indices: wgpu::Buffer,
+    output: wgpu::Buffer,
+    index_starts: Vec<u64>,
+    starts: Vec<u64>,
+}
+
+impl Operands {
+    fn new(place: &Place, bytes: Bytes, sets: &[Vec<u8>], starts: &[u64]) -> Self {
+        let card = &place.card;
+        let stride = bytes.indices.next_multiple_of(256);
+        let indices = card.storage(stride * sets.len() as u64);
+        let index_starts = (0..sets.len() as u64).map(|number| number * stride);
+        let index_starts: Vec<u64> = index_starts.collect();
+        for (set, &start) in sets.iter().zip(&index_starts) {
+            card.upload(&indices, start, set);
+        }
+        let last = starts.last().expect("an output");
+        Self {
+            indices,
+            output: card.storage(last + bytes.output.next_multiple_of(256)),
+            index_starts,
+            starts: starts.to_vec(),
+        }
+    }
+
+    /// Indices and output of call `number`, each rounded up to whole words.
+    fn ranges(&self, number: usize, bytes: Bytes) -> [wgpu::BufferSlice<'_>; 2] {
+        let range = |buffer: &'_ wgpu::Buffer, start: u64, bytes: u64| {
+            start..(start + bytes.next_multiple_of(4)).min(buffer.size())
+        };
+        let index_start = self.index_starts[number % self.index_starts.len()];
+        let start = self.starts[number];
+        [
+            self.indices
+                .slice(range(&self.indices, index_start, bytes.indices)),
+            self.output.slice(range(&self.output, start, bytes.output)),
+        ]
+    }
+}
+
+/// Prepares a gather for each range of the output.
+fn prepare(
+    gatherer: &Gatherer,
+    place: &Place,
+    operands: &Operands,
+    (workload, plan, bytes): (&Workload, &GatherPlan, Bytes),
+) -> Result<Vec<PreparedGather>, String> {
+    let table = place.table(workload);
+    let shard_bytes = (bytes.params / workload.shards as u64).next_multiple_of(4);
+    let rows = workload.params_shape[0] / workload.shards;
+    let shard = (rows as u64, table.slice(..shard_bytes));
+    let shards = vec![shard; workload.shards];
+    let prepare = |number| {
+        let [indices, output] = operands.ranges(number, bytes);
+        let buffers = GatherBuffers::new(workload.types())
+            .indices(indices)
+            .output(output);
+        let buffers = match workload.shards {
+            1 => buffers.params(shard.1),
+            _ => buffers.params_shards(&shards),
+        };
+        let prepared = gatherer.prepare(plan, &buffers);
+        prepared.map_err(|error| error.to_string())
+    };
+    (0..operands.starts.len()).map(prepare).collect()
+}
+
+/// The values of an output that differ from the CPU's: their number, and the most by which the bits of a decoded one differ.
+#[derive(Debug, Clone, Copy, Default)]
+struct Wrong {
+    values: u64,
+    most_ulps: u64,
+}
+
+/// Compares the first output with the CPU's, after `record` has written it. All its bytes are ones before.
+fn compare(
+    place: &Place,
+    operands: &Operands,
+    expected: &[u8],
+    record: impl FnOnce(&mut wgpu::CommandEncoder),
+) -> Wrong {
+    let card = &place.card;
+    let ones = vec![u8::MAX; expected.len()];
+    card.upload(&operands.output, operands.starts[0], &ones);
+    let mut encoder = card.encoder();
+    record(&mut encoder);
+    card.submit_and_wait(encoder);
+    let mut wrong = Wrong::default();
+    let len = expected.len() as u64;
+    card.download(&operands.output, operands.starts[0], len, |at, found| {
+        let expected = &expected[at as usize..][..found.len()];
+        for (found, expected) in found.chunks(4).zip(expected.chunks(4)) {
+            if found != expected {
+                let bits = |bytes: &[u8]| {
+                    let mut word = [0; 4];
+                    word[..bytes.len()].copy_from_slice(bytes);
+                    u32::from_le_bytes(word)
+                };
+                let ulps = bits(found).abs_diff(bits(expected));
+                wrong.values += 1;
+                wrong.most_ulps = wrong.most_ulps.max(ulps.into());
+            }
+        }
+    });
+    wrong
+}
+
+/// A gather, or another kernel, that is timed: on which of the places, and what records call `number`.
+struct Timed<'a> {
+    measure: String,
+    place: usize,
+    record: Record<'a>,
+}
+
+type Record<'a> = Box<dyn Fn(&mut wgpu::ComputePass<'_>, usize) + 'a>;
+
+impl Bench<'_> {
+    /// Compares the outputs of a workload on each device with the CPU's, and times it. Lines say how many values differ.
+    pub fn measure(&mut self, places: &[Place], workload: &Workload) -> Result<(), String> {
+        let plan = workload.plan(BadIndices::Fill);
+        let bytes = Bytes::of(workload, &plan);
+        let limits = places[0].card.device.limits();
+        let explained = plan.explain(workload.types(), &limits);
+        if explained.contains("cannot run") && workload.shards == 1 {
+            let reason = explained.lines().last().unwrap_or_default();
+            println!("{}: {reason}", workload.name);
+            return Ok(());
+        }
+        let is_told = |line: &&str| line.starts_with("kernel") || line.contains("dispatch");
+        let told: Vec<_> = explained.lines().filter(is_told).collect();
+        let kernel = told.join("; ");
+
+        let stride = bytes.output.next_multiple_of(256);
+        let ranges = ROTATED_BYTES.div_ceil(bytes.output.max(1)).clamp(2, 8);
+        let ranges = ranges
+            .min(limits.max_buffer_size.min(3 << 30) / stride)
+            .max(1);
+        let starts: Vec<u64> = (0..ranges).map(|number| number * stride).collect();
+        let values = plan.indices_len() as usize;
+        let sets = (1..=ranges.min(INDEX_SETS)).map(|seed| {
+            random_indices(
+                values,
+                workload.indexed_dims(),
+                workload.index.bytes(),
+                seed,
+            )
+        });
+        let sets: Vec<_> = sets.collect();
+        let expected = self.expected(workload, &sets[0])?;
+        let operands = places
+            .iter()
+            .map(|place| Operands::new(place, bytes, &sets, &starts));
+        let operands: Vec<_> = operands.collect();
+
+        let mut kinds = vec![
+            ("ours".to_owned(), 0, true, None),
+            ("ours_unchecked".to_owned(), 0, false, None),
+        ];
+        if places.len() > 1 {
+            kinds.push(("ours_bare".to_owned(), 1, false, None));
+        }
+        for edits in &self.options.edits {
+            kinds.push((format!("ours:{}", edits.name), 0, false, Some(edits)));
+        }
+        let mut timed = Vec::new();
+        for (measure, at, is_checked, edits) in kinds {
+            let place = &places[at];
+            let gatherer = gatherer(&place.card, is_checked, edits);
+            let of = (workload, &plan, bytes);
+            match prepare(&gatherer, place, &operands[at], of) {
+                Err(error) => println!("{} {measure}: {error}", workload.name),
+                Ok(prepared) => timed.push(Timed {
+                    measure,
+                    place: at,
+                    record: Box::new(move |pass, number| prepared[number].encode_in_pass(pass)),
+                }),
+            }
+        }
+        if let Some(naive) = Naive::new(&places[0].card, workload) {
+            let table = places[0].table(workload).slice(..bytes.params);
+            let bind = |number| {
+                let [indices, output] = operands[0].ranges(number, bytes);
+                naive.bind(&places[0].card, [table, indices, output])
+            };
+            let bound: Vec<_> = (0..starts.len()).map(bind).collect();
+            timed.push(Timed {
+                measure: NAIVE.into(),
+                place: 0,
+                record: Box::new(move |pass, number| naive.record(pass, &bound[number])),
+            });
+        }
+
+        let mut wrong = Vec::new();
+        for of in &timed {
+            let found = compare(
+                &places[of.place],
+                &operands[of.place],
+                &expected,
+                |encoder| {
+                    (of.record)(&mut encoder.begin_compute_pass(&Default::default()), 0);
+                },
+            );
+            if found.values > 0 {
+                println!(
+                    "{} {}: {} values differ from the CPU's, by at most {} ulps",
+                    workload.name, of.measure, found.values, found.most_ulps
+                );
+            }
+            wrong.push(json!({
+                "measure": of.measure, "values": found.values, "most_ulps": found.most_ulps,
+            }));
+        }
+        let copied = &operands[0].output;
+        let plain = &places[0].plain;
+        let mut figures = Vec::from(copies(
+            &places[0].card,
+            plain,
+            copied,
+            &starts,
+            bytes.output,
+        ));
+        for of in &timed {
+            figures.push(Figure {
+                measure: of.measure.clone(),
+                card: &places[of.place].card,
+                record: Box::new(|encoder, calls| {
+                    let mut pass = encoder.begin_compute_pass(&Default::default());
+                    (0..calls).for_each(|call| (of.record)(&mut pass, call % starts.len()));
+                }),
+            });
+        }
+        let measured = time(&figures, self.options.rounds);
+        let copies = measured.iter().take(2).map(|of| of.median_us);
+        let copy = copies.fold(f64::MAX, f64::min);
+        for of in &measured {
+            println!(
+                "{:<9} {:<26}{:>10.2} us{:>9.0} GB/s of output{:>7.2} x copy   {}",
+                workload.name,
+                of.measure,
+                of.median_us,
+                bytes.output as f64 / of.median_us / 1e3,
+                of.median_us / copy,
+                if of.measure == "ours" { &kernel } else { "" },
+            );
+            self.line(json!({
+                "workload": workload.name, "set": set_of(workload), "measure": of.measure,
+                "median_us": of.median_us, "min_us": of.min_us, "calls": of.calls,
+                "out_bytes": bytes.output, "index_bytes": bytes.indices,
+                "params_bytes": bytes.params, "slice_bytes": bytes.slice, "slices": bytes.slices,
+                "moved_32": bytes.moved(workload, 32), "moved_64": bytes.moved(workload, 64),
+                "kernel": kernel, "wrong": wrong, "adapter": self.adapter,
+            }))?;
+        }
+        Ok(())
+    }
+
+    /// The output on the CPU. All shards have the rows of the first.
+    fn expected(&self, workload: &Workload, indices: &[u8]) -> Result<Vec<u8>, String> {
+        let table = self.host_table(workload);
+        let run = |workload: &Workload, indices: &[u8]| {
+            let bytes = workload.params_bytes() as usize;
+            let plan = workload.plan(BadIndices::Fill);
+            let output = plan.run_bytes(workload.types(), &table[..bytes], indices);
+            output.map_err(|error| error.to_string())
+        };
+        if workload.shards == 1 {
+            return run(workload, indices);
+        }
+        let mut one = workload.clone();
+        one.shards = 1;
+        one.params_shape[0] /= workload.shards;
+        let rows = one.params_shape[0] as u32;
+        let indices: Vec<u32> = bytemuck::pod_collect_to_vec(indices);
+        let folded: Vec<u32> = indices.into_iter().map(|row| row % rows).collect();
+        run(&one, bytemuck::cast_slice(&folded))
+    }
+}
+
+/// "large" for workloads that no cache holds, whose names have a "+" or a ":".
+fn set_of(workload: &Workload) -> &'static str {
+    match workload.name.contains(['+', ':']) {
+        true => "large",
+        false => "usual",
+    }
+}
