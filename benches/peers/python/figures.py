@@ -31,7 +31,6 @@ class Figure:
     wait: Callable[[], object]
     output: Optional[Callable[[], np.ndarray]] = None
     adapter: Optional[str] = None
-    time_ms: Optional[Callable[[int], float]] = None  # the device's own clock
 
 
 class Kept:

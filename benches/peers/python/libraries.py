@@ -2,7 +2,6 @@
 
 import numpy as np
 
-from cuda_libraries import Cupy, Torch, Triton
 from figures import Figure, Kept, Refusal, axis_of, elements_axis_of, need, nothing
 from workloads import Data
 
@@ -36,6 +35,65 @@ class Numpy:
         where = data.tuple_of(data.indices)
         run = Kept(lambda: data.params[where])
         return Figure("numpy x[i]", np.__version__, "cpu", 1, "run", run, nothing, lambda: run.value)
+
+
+class Torch:
+    """On the CPU; benches/card/torch_peers.py times torch on a GPU."""
+
+    def __init__(self, threads):
+        self.torch = need("torch")
+        self.torch.set_num_threads(threads)
+        self.threads = threads
+
+    def figures(self):
+        return [self.index_select, self.index_select_out, self.gather, self.index, self.embedding]
+
+    def tensor(self, array):
+        return self.torch.from_numpy(np.ascontiguousarray(array))
+
+    def flat_indices(self, data):
+        # The calls take indices of 32 and 64 bits.
+        indices = data.flat_indices()
+        return indices.astype(np.int32) if data.workload.index == "uint8" else indices
+
+    def figure(self, name, call, measure="run") -> Figure:
+        run = Kept(call)
+        output = lambda: run.value.numpy()
+        return Figure(f"torch {name}", self.torch.__version__, "cpu", self.threads, measure, run, nothing, output)
+
+    def copies(self, data):
+        return []
+
+    def index_select(self, data: Data) -> Figure:
+        axis = axis_of(data, "torch index_select")
+        params, indices = self.tensor(data.params), self.tensor(self.flat_indices(data))
+        return self.figure("index_select", lambda: self.torch.index_select(params, axis, indices))
+
+    def index_select_out(self, data: Data) -> Figure:
+        axis = axis_of(data, "torch index_select(out)")
+        params, indices = self.tensor(data.params), self.tensor(self.flat_indices(data))
+        output = self.torch.zeros_like(self.torch.index_select(params, axis, indices))
+        call = lambda: self.torch.index_select(params, axis, indices, out=output)
+        return self.figure("index_select(out)", call, "run_into")
+
+    def gather(self, data: Data) -> Figure:
+        axis = elements_axis_of(data, "torch gather")
+        # The only type that the call takes.
+        params, indices = self.tensor(data.params), self.tensor(data.indices.astype(np.int64))
+        return self.figure("gather", lambda: self.torch.gather(params, axis, indices))
+
+    def index(self, data: Data) -> Figure:
+        # torch takes indices of 8 bits for a mask.
+        indices = data.indices.astype(np.int64) if data.workload.index == "uint8" else data.indices
+        params, indices = self.tensor(data.params), self.tensor(indices)
+        where = data.tuple_of(indices, self.torch.arange)
+        return self.figure("x[i, j]" if data.workload.select_axis is None else "x[i]", lambda: params[where])
+
+    def embedding(self, data: Data) -> Figure:
+        if data.workload.select_axis != 0 or len(data.workload.params_shape) != 2:
+            raise Refusal("torch embedding looks up rows of a matrix")
+        params, indices = self.tensor(data.params), self.tensor(self.flat_indices(data))
+        return self.figure("embedding", lambda: self.torch.nn.functional.embedding(indices, params))
 
 
 class Jax:
@@ -203,8 +261,6 @@ ALL = {
     "numpy": Numpy,
     "torch": Torch,
     "jax": Jax,
-    "cupy": Cupy,
-    "triton": Triton,
     "tensorflow": Tensorflow,
     "onnxruntime": Onnxruntime,
 }

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Times the Python libraries that are installed on the workloads W1 to W10: numpy, torch, jax, cupy, triton, tensorflow
-and onnxruntime. Outputs are checked against numpy's before anything is timed, and a time ends when the device has done
+"""Times the Python libraries that are installed on the workloads W1 to W10: numpy, torch, jax, tensorflow and
+onnxruntime; benches/card/torch_peers.py times those that run on a GPU. Outputs are checked against numpy's before anything is timed, and a time ends when the device has done
 the work. The lines of --json have the format of the Rust benchmark's.
 
     python3 peers.py --workload W1,W3 --peer torch,jax --samples 15 --json out.jsonl
@@ -37,8 +37,6 @@ def sample(figure, calls: int) -> float:
     its own work leaves them."""
     figure.run()
     figure.wait()
-    if figure.time_ms is not None:
-        return figure.time_ms(calls)
     start = time.perf_counter()
     for _ in range(calls):
         figure.run()

@@ -1,0 +1,109 @@
+#!/usr/bin/env python3
+"""Joins the figures of wgpu-gather-bench and torch_peers.py into one table of Markdown.
+
+    python3 table.py FOLDER [--predictions FILE]      the folder with ours.jsonl and peers.jsonl; either may be missing
+"""
+
+import argparse
+import json
+from pathlib import Path
+
+
+def lines(path):
+    if not path.exists():
+        return []
+    found = []
+    for text in path.read_text(errors="replace").splitlines():
+        try:
+            found.append(json.loads(text))
+        except ValueError:
+            pass  # the last line of a program that was stopped
+    return found
+
+
+def best(figures, names):
+    """The shortest time of the figures whose names start with one of these, and the name."""
+    of = [(line["median_us"], line["measure"]) for line in figures if line["measure"].startswith(names)]
+    return min(of) if of else (None, "")
+
+
+def number(value, digits=2):
+    return "-" if value is None else f"{value:.{digits}f}"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--predictions", type=Path)
+    options = parser.parse_args()
+    ours, peers = lines(options.folder / "ours.jsonl"), lines(options.folder / "peers.jsonl")
+    predicted = {}
+    if options.predictions and options.predictions.exists():
+        for text in options.predictions.read_text().splitlines():
+            if text and not text.startswith("#"):
+                name, us, note = (text.split("\t") + ["", ""])[:3]
+                predicted[name] = (float(us), note)
+    adapters = sorted({str(line.get("adapter")) for line in ours + peers if line.get("adapter")})
+    print("card:", "; ".join(adapters) or "none", "\n")
+
+    ceilings = [line for line in ours + peers if line["workload"] == "ceiling"]
+    moved = lambda line: line.get("moved_bytes") or 2 * line["out_bytes"]
+    is_copy = lambda line: "copy" in line["measure"]
+    copy = max((moved(line) / line["median_us"] / 1e3 for line in ceilings if is_copy(line)), default=None)
+    seen = {}
+    for line in ceilings:
+        rate = f", {moved(line) / line['median_us'] / 1e3:.0f} GB/s read and written" if is_copy(line) else ""
+        seen.setdefault(f"{line['measure']}", []).append(f"{line['median_us']:.2f} us{rate}")
+    for name, all_of in seen.items():
+        print(f"- {name}: {'; '.join(all_of)}")
+    print()
+    print("us, medians; GB/s of output; `floor`: bytes in sectors of 32 B at the rate of the 1 GiB copy, no cache, divided by the"
+          " time, blocks of up to 30 MiB read once (above 1: a cache helped); `naive`: an invocation a unit; the ratios are our time divided by theirs, below 1 ours is faster.\n")
+    print("| workload | output MiB | ours | GB/s | floor | / copy | / naive | unchecked | bare | best of torch | / torch | jax | cuda rows | predicted | / predicted | kernel |")
+    print("|" + "---|" * 16)
+    names = list(dict.fromkeys(line["workload"] for line in ours if line.get("set") in ("usual", "large")))
+    names += [name for name in dict.fromkeys(line["workload"] for line in peers) if name not in names and name != "ceiling"]
+    wrong = []
+    for name in names:
+        mine = [line for line in ours if line["workload"] == name and line.get("set") in ("usual", "large")]
+        theirs = [line for line in peers if line["workload"] == name]
+        figure = {line["measure"]: line for line in mine}
+        us = figure["ours"]["median_us"] if "ours" in figure else None
+        out = (mine or theirs)[0]["out_bytes"]
+        copied = [figure[of]["median_us"] for of in ("copy", "shader_copy") if of in figure]
+        copied += [line["median_us"] for line in theirs if line["measure"] == "torch copy_"]
+        torch, which = best([line for line in theirs if line["measure"] != "torch copy_"], ("torch",))
+        jax, _ = best(theirs, ("jax",))
+        cuda, _ = best(theirs, ("cuda",))
+        other = lambda of: figure[of]["median_us"] if of in figure else None
+        ratio = lambda to: us / to if us and to else None
+        floor = mine[0]["moved_32"] / copy / 1e3 / us if mine and us and copy else None
+        guess, note = predicted.get(name, (None, ""))
+        print("|", " | ".join([
+            name, f"{out / 2**20:.1f}", number(us), number(out / us / 1e3 if us else None, 0), number(floor),
+            number(ratio(min(copied, default=None))), number(ratio(other("naive_unit"))), number(other("ours_unchecked")), number(other("ours_bare")),
+            f"{number(torch)} {which.removeprefix('torch').strip('. ')}" if torch else "-", number(ratio(torch)), number(jax), number(cuda),
+            number(guess, 1), number(ratio(guess)), (mine[0].get("kernel") or "").split(";")[0] if mine else "",
+        ]), "|")
+        for line in mine[:1]:
+            wrong += [f"{name} {of['measure']}: {of['values']} values, {of['most_ulps']} ulps" for of in line.get("wrong", []) if of["values"]]
+        wrong += [f"{name} {line['measure']}" for line in theirs if line.get("wrong")]
+    print("\nwrong outputs:", "; ".join(wrong) or "none")
+    edits = [line for line in ours if str(line["measure"]).startswith("ours:")]
+    if edits:
+        print("\n| workload | edit | us | / ours of the same run |\n|---|---|---|---|")
+        for line in edits:
+            of = [other["median_us"] for other in ours if other["workload"] == line["workload"] and other["measure"] == "ours"]
+            print(f"| {line['workload']} | {line['measure'][5:]} | {line['median_us']:.2f} | {number(line['median_us'] / of[-1] if of else None)} |")
+    tunes = [line for line in ours if line.get("set") == "tune"]
+    if tunes:
+        print("\n| row bytes, device | best | us | GB/s of output | 4 rows a lane, workgroup 256 |\n|---|---|---|---|---|")
+        for key in dict.fromkeys((line["workload"], line["device"]) for line in tunes):
+            of = [line for line in tunes if (line["workload"], line["device"]) == key]
+            least = min(of, key=lambda line: line["median_us"])
+            usual = [line["median_us"] for line in of if (line["rows"], line["workgroup"]) == (4, 256)]
+            print(f"| {key[0][4:]}, {key[1]} | {least['measure']} | {least['median_us']:.2f} | {least['out_bytes'] / least['median_us'] / 1e3:.0f} | {number(usual[0] if usual else None)} |")
+
+
+if __name__ == "__main__":
+    main()
