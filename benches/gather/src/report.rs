@@ -105,7 +105,7 @@ impl<'a> Report<'a> {
         Ok(())
     }
 
-    /// Prints the times of outputs of several sizes, each by that of a copy.
+    /// Prints how many times as long as a copy `run_into` takes, for outputs of 4 to 256 MiB and each number of threads.
     pub fn growth(&self) {
         let mut threads: Vec<_> = self.growth.iter().map(|of| of.threads).collect();
         threads.sort_unstable();

@@ -98,7 +98,7 @@ pub fn stopped() {
     }
 }
 
-/// Returns false for a run that is not stopped.
+/// Sends the signal to a run of the command while it writes. False if the run had ended before.
 fn stops(folder: &Folder, signal: &str) -> bool {
     let files = || fs::read_dir(&folder.0).unwrap().count();
     let mut run = wgpu_gather()

@@ -38,7 +38,8 @@ enum Beyond {
     Remainder,
 }
 
-/// What the bridge's policies make of an index. A policy that is not known here passes on no wrong gradient: it is an error.
+/// The entry that a bad index selects, and true if negative indices count from the end, by the bridge's policies. A policy of a
+/// later wgpu-gather is an error, as a guess could pass on a wrong gradient.
 fn rule_of(bridge: &Bridge) -> Result<(Beyond, bool), BridgeError> {
     let beyond = match bridge.bad_indices {
         BadIndices::DeviceDefault | BadIndices::Error | BadIndices::Fill => Beyond::None,

@@ -159,7 +159,7 @@ impl From<Result<Gpu, GpuError>> for Executor {
     }
 }
 
-/// One line, with what [`Display`](fmt::Display) prints.
+/// `Executor(..)` around the text of [`Display`](fmt::Display): one line, also by `{:#?}`.
 impl fmt::Debug for Executor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Executor({self})")

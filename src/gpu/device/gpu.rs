@@ -287,7 +287,7 @@ impl<T: GatherElement> Tensor<T> {
     }
 }
 
-/// One line, with what [`Display`](fmt::Display) prints.
+/// `Gpu(..)` around the text of [`Display`](fmt::Display): one line, also by `{:#?}`.
 impl fmt::Debug for Gpu {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Gpu({self})")

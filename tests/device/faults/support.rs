@@ -39,7 +39,7 @@ pub fn on_gpu(name: &str, run: fn(&Machine)) -> Trial {
 /// Written while a process of its own runs a trial.
 static ALONE: RwLock<()> = RwLock::new(());
 
-/// The environment variable that is set in a process that runs one trial.
+/// The environment variable by which [`alone`] tells the process that it starts to run the trial itself.
 const ONE_TRIAL: &str = "FAULTS_ONE_TRIAL";
 
 /// Runs the trial of this name in a process of its own, which no other trial's threads and polls are in. No other trial of

@@ -1,4 +1,4 @@
-//! What a small call costs: one call that is submitted and waited for, and the recording of a call on the host.
+//! Times of a small call, in microseconds: of a submission with a wait for it, and of the recording on the host alone.
 
 use std::time::Duration;
 

@@ -120,7 +120,7 @@ impl Card {
         waited.expect("a live device");
     }
 
-    /// What `look` makes of the bytes of a buffer, once all submitted work is done.
+    /// Waits for all submitted work, maps the buffer, and returns what `look` makes of its bytes.
     fn mapped<R>(&self, host: &wgpu::Buffer, look: impl FnOnce(&[u8]) -> R) -> R {
         host.map_async(wgpu::MapMode::Read, .., |mapped| {
             mapped.expect("a live device");

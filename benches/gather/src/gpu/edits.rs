@@ -1,4 +1,5 @@
-//! Changes of the shaders as text, which are timed beside them without a build.
+//! Changed shaders, by `--edits`: one text takes the place of another in a shader, and the changed kernel is timed beside the
+//! unchanged one, without a build of this program.
 
 use std::path::Path;
 

@@ -1,4 +1,5 @@
-//! Figures of a card: the time of one call among many, recorded between two timestamps.
+//! Times of a call on a card, in microseconds: the card takes timestamps before and after many calls, whose time is divided
+//! by their number.
 
 use std::time::Duration;
 

@@ -75,8 +75,8 @@ impl Bytes {
         }
     }
 
-    /// The bytes that must move if memory is read in whole sectors of so many bytes. A block that a cache holds is read
-    /// once.
+    /// The bytes that the gather reads and writes if memory is read in sectors of `sector` bytes. A block of params of up to
+    /// [`CACHED_BYTES`] counts once, however many index rows select its rows.
     fn moved(self, workload: &Workload, sector: u64) -> u64 {
         let sectors = (self.slice + sector - gcd(self.slice, sector)) / sector;
         let random = sector * self.slices * sectors;

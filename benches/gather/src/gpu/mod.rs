@@ -41,7 +41,7 @@ pub struct Options {
     pub tunes: bool,
 }
 
-/// What the figures share.
+/// The options, the tables on the host and the file of results, which all figures share.
 pub struct Bench<'a> {
     options: &'a Options,
     json: Option<&'a mut File>,

@@ -1,4 +1,4 @@
-// A kernel as written without a library, timed beside this crate's.
+// A gather as a user would write it without this crate, to be timed beside this crate's kernels.
 //
 //     output[row][unit] = params[params_row(row)][unit]        unit < sizes.units
 //
