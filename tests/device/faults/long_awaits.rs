@@ -11,11 +11,11 @@ use std::task::{Context, Poll, Wake, Waker};
 use std::thread::{self, Thread};
 use std::time::{Duration, Instant};
 
-use libtest_mimic::{Completion, Trial};
+use libtest_mimic::Trial;
 use wgpu_gather::{GpuError, Tensor, wgpu};
 
-use crate::polling::poll_threads;
-use crate::support::{App, Machine, Work, alone, assert_lost, poll_once};
+use crate::polling::{on_a_polled_gpu, poll_threads};
+use crate::support::{App, Machine, Work, assert_lost, poll_once};
 use testkit::device;
 
 /// The least time of a gather that takes long.
@@ -36,13 +36,11 @@ pub fn trials() -> Vec<Trial> {
 
 /// A trial that needs a gather that takes [`LONG`], and Linux, which tells the CPU time of a thread.
 fn on_a_slow_gpu(name: &str, run: fn(&Machine)) -> Trial {
-    let name = format!("gpu: {name}");
-    Trial::ignorable_test(name.clone(), move || match device::gpu() {
-        Err(error) => device::without_gpu(error),
-        Ok(_) if !Machine::gpu().is_vulkan_on_the_cpu() || !cfg!(target_os = "linux") => {
-            Ok(device::ignored("needs Vulkan on the CPU, on Linux"))
-        }
-        Ok(_) => alone(&name, Machine::gpu, run).map(|()| Completion::Completed),
+    if cfg!(target_os = "linux") {
+        return on_a_polled_gpu(name, run);
+    }
+    Trial::ignorable_test(format!("gpu: {name}"), || {
+        Ok(device::ignored("needs Linux"))
     })
 }
 
@@ -65,34 +63,52 @@ fn cpu_time_of_waiting() -> Duration {
     cpu_time(Path::new("/proc/thread-self")) + polling
 }
 
-/// A gather into a tensor, of which only the report comes to the host. It takes [`LONG`].
+/// A gather into a tensor, of which only the report comes to the host. It takes [`LONG`]: on a CPU by itself, since a
+/// submit to lavapipe waits for the work before it; on a GPU behind copies that were submitted before.
 struct LongGather {
     work: Work,
     table: Tensor<f32>,
     indices: Tensor<i32>,
     output: Tensor<f32>,
+    copied: [wgpu::Buffer; 2],
+    copies: usize,
 }
 
 impl LongGather {
-    fn new(app: &App) -> Self {
-        for doublings in 0.. {
-            let mut gather = Self::of(app, Work::rows(1 << 10, 4, 1 << (21 + doublings)));
-            // The first run makes pipelines and clears memory, and starts the poll thread. Beside other processes a gather
-            // takes longer; with each core for itself it takes no less than its CPU time on all of them.
+    fn new(machine: &Machine, app: &App) -> Self {
+        let cores = thread::available_parallelism().map_or(1, usize::from);
+        let mut size = 1;
+        loop {
+            let (mut gather, least) = match machine.is_on_the_cpu() {
+                // With each core for itself a gather takes no less than its CPU time on all of them.
+                true => (
+                    Self::of(app, size << 19, 0),
+                    LONG * u32::try_from(cores).unwrap(),
+                ),
+                false => (Self::of(app, 1 << 12, size), LONG),
+            };
+            // The first run makes pipelines and clears memory, and starts the poll thread.
             let times = [(); 2].map(|()| {
-                let before = cpu_time_of_process();
+                let (started, before) = (Instant::now(), cpu_time_of_process());
                 pollster::block_on(gather.start(app)).unwrap();
-                cpu_time_of_process() - before
+                match machine.is_on_the_cpu() {
+                    // Beside other processes a gather takes longer.
+                    true => cpu_time_of_process() - before,
+                    false => started.elapsed(),
+                }
             });
-            let cores = thread::available_parallelism().map_or(1, usize::from);
-            if times[1] >= LONG * u32::try_from(cores).unwrap() {
+            if times[1] >= least {
                 return gather;
             }
+            // A quarter more, as times vary.
+            let times_more = least.as_micros() * 5 / (times[1].as_micros() * 4).max(1) + 1;
+            size *= usize::try_from(times_more).unwrap();
         }
-        unreachable!("a buffer has an end")
     }
 
-    fn of(app: &App, work: Work) -> Self {
+    fn of(app: &App, index_count: usize, copies: usize) -> Self {
+        let work = Work::rows(1 << 10, 4, index_count);
+        let copied_bytes = if copies == 0 { 4 } else { 64 << 20 };
         Self {
             table: app.upload(&work),
             indices: app
@@ -100,27 +116,48 @@ impl LongGather {
                 .upload(&work.indices, work.plan.indices_shape())
                 .unwrap(),
             output: app.gpu.zeros(work.plan.output_shape()).unwrap(),
+            copied: [(); 2].map(|()| app.buffer(copied_bytes, false)),
+            copies,
             work,
         }
     }
 
-    fn start<'a>(
+    /// Submits the copies.
+    fn keep_busy(&self, app: &App) {
+        let mut encoder = app.device().create_command_encoder(&Default::default());
+        let [from, to] = &self.copied;
+        for _ in 0..self.copies {
+            encoder.copy_buffer_to_buffer(from, 0, to, 0, None);
+        }
+        app.gpu.queue().submit([encoder.finish()]);
+    }
+
+    fn gather<'a>(
         &'a mut self,
         app: &'a App,
     ) -> impl Future<Output = Result<(), GpuError>> + Send + Unpin {
         let gather = app.gpu.gather(&self.work.plan, &self.table, &self.indices);
         gather.into_tensor(&mut self.output).into_future()
     }
+
+    fn start<'a>(
+        &'a mut self,
+        app: &'a App,
+    ) -> impl Future<Output = Result<(), GpuError>> + Send + Unpin {
+        self.keep_busy(app);
+        self.gather(app)
+    }
 }
 
 /// At most 10 ms for each 200 ms, and nothing after it.
 fn costs_no_cpu_time(machine: &Machine) {
     let app = machine.app();
-    let mut gather = LongGather::new(&app);
+    let mut gather = LongGather::new(machine, &app);
     // One of three, as the machine may be busy.
     let costs = [(); 3].map(|()| {
+        gather.keep_busy(&app);
         let (started, before) = (Instant::now(), cpu_time_of_waiting());
-        pollster::block_on(gather.start(&app)).unwrap();
+        pollster::block_on(gather.gather(&app)).unwrap();
         let (took, spent) = (started.elapsed(), cpu_time_of_waiting() - before);
         assert!(took >= Duration::from_millis(200), "{took:?}");
         (spent, took)
@@ -143,7 +180,7 @@ fn costs_no_cpu_time(machine: &Machine) {
 /// When its report has come. Before, only at the start.
 fn wakes_once(machine: &Machine) {
     let app = machine.app();
-    let mut gather = LongGather::new(&app);
+    let mut gather = LongGather::new(machine, &app);
     let wakes = Arc::new(Wakes {
         of: thread::current(),
         started: Instant::now(),
@@ -191,7 +228,7 @@ const LONGEST: Duration = Duration::from_millis(20);
 /// A wait in wgpu holds up the call. A submit is no measure: that of llvmpipe waits for the gather before it.
 fn holds_up_no_call(machine: &Machine) {
     let app = machine.app();
-    let mut gather = LongGather::new(&app);
+    let mut gather = LongGather::new(machine, &app);
     let mut future = gather.start(&app);
     assert!(poll_once(pin!(&mut future)).is_pending());
     let mut times = thread::scope(|scope| {
@@ -225,7 +262,7 @@ fn destroyed_in_await(machine: &Machine) {
     // One of three, as the machine may be busy.
     let times = [(); 3].map(|()| {
         let app = machine.app();
-        let mut gather = LongGather::new(&app);
+        let mut gather = LongGather::new(machine, &app);
         let mut future = gather.start(&app);
         assert!(poll_once(pin!(&mut future)).is_pending());
         let took = thread::scope(|scope| {
@@ -253,7 +290,7 @@ fn destroyed_in_await(machine: &Machine) {
 
 fn panic_of_the_app(machine: &Machine) {
     let app = machine.app();
-    let mut gather = LongGather::new(&app);
+    let mut gather = LongGather::new(machine, &app);
     let mut future = gather.start(&app);
     assert!(poll_once(pin!(&mut future)).is_pending());
     let own = app.device().create_buffer(&wgpu::BufferDescriptor {

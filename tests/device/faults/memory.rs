@@ -16,6 +16,9 @@ const TIME_LIMIT_SECONDS: &str = "500";
 
 const MIB: u64 = 1 << 20;
 
+/// Amounts of memory in which each gather runs.
+const STEPS: usize = 10;
+
 pub fn trials() -> Vec<Trial> {
     let mut trials = vec![Trial::test(
         "noop: a result that no memory holds is an error and the device lives",
@@ -103,12 +106,12 @@ pub fn gather_in_less_and_less() {
         Work::rows(1 << 19, 16, 1 << 15),
         Work::rows(1 << 10, 16, 1 << 19),
     ] {
-        for spare in (1..=20).rev().map(|step| step * 16 * MIB) {
+        for spare in (1..=STEPS).rev().map(|step| step as u64 * 32 * MIB) {
             let outcome = gather_in(&machine, &work, spare);
             eprintln!("{}, {} MiB to spare: {outcome:?}", work.plan, spare / MIB);
             outcomes.push(outcome);
         }
-        assert_eq!(outcomes[outcomes.len() - 20], Outcome::Right);
+        assert_eq!(outcomes[outcomes.len() - STEPS], Outcome::Right);
         assert_eq!(outcomes.last(), Some(&Outcome::NoDeviceMemory));
     }
 }

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock, mpsc};
 use std::task::{Context, Poll, Waker};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use libtest_mimic::{Failed, Trial};
 use wgpu_gather::{
@@ -125,10 +125,14 @@ impl Machine {
         }
     }
 
+    /// Returns true for a software adapter, which gathers on the process's threads.
+    pub fn is_on_the_cpu(&self) -> bool {
+        self.adapter.get_info().device_type == wgpu::DeviceType::Cpu
+    }
+
     /// Returns true for Vulkan on the CPU, whose memory is the process's. GL reports no lack of memory.
     pub fn is_vulkan_on_the_cpu(&self) -> bool {
-        let info = self.adapter.get_info();
-        info.device_type == wgpu::DeviceType::Cpu && info.backend == wgpu::Backend::Vulkan
+        self.is_on_the_cpu() && self.adapter.get_info().backend == wgpu::Backend::Vulkan
     }
 
     /// Returns false for lavapipe of Mesa 25, which without memory dies in `vkAllocateDescriptorSets`. That of Mesa 22 returns
@@ -247,6 +251,11 @@ impl App {
     #[track_caller]
     pub fn assert_only_the_loss_is_heard(&self) {
         self.poll();
+        // A poll thread that polls at the same time may have taken the callback, and not called it yet.
+        let polled = Instant::now();
+        while self.losses_heard() == 0 && polled.elapsed() < Duration::from_secs(10) {
+            thread::sleep(Duration::from_millis(1));
+        }
         assert_eq!((self.errors_heard(), self.losses_heard()), (vec![], 1));
     }
 }
