@@ -159,7 +159,7 @@ pub enum GatherError {
 #[expect(missing_docs, reason = "the texts say what the fields are")]
 pub enum GpuError {
     /// This machine has no GPU, or no driver for it that wgpu can use.
-    #[error("no adapter found: {0}")]
+    #[error("no GPU: {0}")]
     NoAdapter(String),
     /// The adapter gives no device.
     #[error("no device from adapter {adapter}: {reason}")]

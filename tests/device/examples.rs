@@ -54,7 +54,7 @@ pub fn example(name: &str) -> Command {
 fn quickstart_without_a_gpu() {
     let result = Ran::new(example("quickstart").envs([NO_GPU]));
     assert_eq!((result.code, result.stderr.as_str()), (0, ""));
-    let expected = "Gathering on the CPU (no adapter found)";
+    let expected = "Gathering on the CPU (no GPU)";
     assert!(result.stdout.starts_with(expected), "{}", result.stdout);
     // Ten first images and ten mean images, each ten in 8 lines.
     assert_eq!(pictures(&result.stdout).len(), 2 * 8);

@@ -261,7 +261,7 @@ fn an_absent_adapter_is_an_error() {
         let args = [command, "--adapter", "nothing has this name"];
         let result = Ran::new(wgpu_gather().args(args).envs([NO_GPU]));
         let expected =
-            "error: no adapter found: none has \"nothing has this name\" in its name, found none\n";
+            "error: no GPU: none has \"nothing has this name\" in its name, found none\n";
         assert_eq!((result.code, result.stderr.as_str()), (1, expected));
     }
 }

@@ -18,7 +18,7 @@ pub fn takes_the_adapter(name: &str) {
     assert!(found.stdout.starts_with(&expected), "{found:?}");
     let absent = run("nothing has this name");
     let line = absent.stderr.lines().next_back().unwrap_or_default();
-    let expected = "error: no adapter found: none has \"nothing has this name\" in its name";
+    let expected = "error: no GPU: none has \"nothing has this name\" in its name";
     assert!(absent.code == 1 && line.starts_with(expected), "{absent:?}");
 }
 
@@ -30,7 +30,7 @@ pub fn auto_avoids(software_adapter: &str) {
     run.current_dir(&folder.0).env_remove("WGPU_ADAPTER_NAME");
     let found = Ran::new(run.args("run gather vector.npy vector.npy -o out.npy".split(' ')));
     let expected = format!(
-        "out.npy: int32 [2], gathered on the CPU (no adapter found: only the software adapter {software_adapter}"
+        "out.npy: int32 [2], gathered on the CPU (no GPU: only the software adapter {software_adapter}"
     );
     assert!(found.stdout.starts_with(&expected), "{found:?}");
 }
@@ -52,7 +52,7 @@ pub fn npy_without_a_gpu() {
         Ran::new(wgpu_gather().current_dir(&folder.0).args(args).envs([env]))
     };
     let auto = run("auto", NO_GPU);
-    let expected = "out.npy: int32 [2], gathered on the CPU (no adapter found: ";
+    let expected = "out.npy: int32 [2], gathered on the CPU (no GPU: ";
     assert!(auto.stdout.starts_with(expected), "{auto:?}");
     let unnamed = ("WGPU_ADAPTER_NAME", "nothing has this name");
     let named = "none has \"nothing has this name\" in its name, found ";
@@ -63,7 +63,7 @@ pub fn npy_without_a_gpu() {
             .collect();
         let [line] = ours[..] else { panic!("{gpu:?}") };
         assert_eq!(gpu.code, 1, "{gpu:?}");
-        let expected = format!("error: no adapter found: {reason}");
+        let expected = format!("error: no GPU: {reason}");
         assert!(line.starts_with(&expected), "{gpu:?}");
     }
 }

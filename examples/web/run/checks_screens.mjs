@@ -33,7 +33,7 @@ export async function onOtherScreens(browser, url, folder) {
   const without = await Shown.load(browser, url, { gpu: false, folder });
   await without.shows(
     'device',
-    'No GPU here (no adapter found: no WebGPU adapter here): only the CPU path in this page runs.',
+    'Only the CPU path in this page runs (no GPU: no WebGPU adapter here).',
   );
   await without.shows('verdict', 'There is no GPU here: only the CPU ran.');
   assert.deepEqual(await without.cells('cpu'), [9, 10, 11, 0, 1, 2, 6, 7, 8]);

@@ -217,7 +217,7 @@ async function start() {
       : `Your GPU: ${name}`;
   } catch (error) {
     noDevice = error.message ?? String(error);
-    at('device').textContent = `No GPU here (${noDevice}): only the CPU path in this page runs.`;
+    at('device').textContent = `Only the CPU path in this page runs (${noDevice}).`;
   }
   at('time').disabled = false;
   run();

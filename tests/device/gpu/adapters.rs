@@ -72,7 +72,7 @@ fn executor(_: &'static Gpu) {
                 assert!(others.is_empty(), "{others:?}, {executor}");
                 let text = |name: &str| {
                     format!(
-                        "the CPU (no adapter found: only the software adapter {name}, which is slower than the CPU path)"
+                        "the CPU (no GPU: only the software adapter {name}, which is slower than the CPU path)"
                     )
                 };
                 let mut texts = software.iter().map(|info| text(&info.name));
@@ -113,7 +113,7 @@ fn by_name(gpu: &'static Gpu) {
     let ran = in_process(&[("WGPU_ADAPTER_NAME", "no such adapter")]);
     let printed = text(&ran);
     assert!(!ran.status.success(), "{printed}");
-    let refused = "no adapter found: none has \"no such adapter\" in its name, found ";
+    let refused = "no GPU: none has \"no such adapter\" in its name, found ";
     let mut lines = printed.lines().filter(|line| line.contains(refused));
     assert!(lines.any(|line| line.contains(&name)), "{printed}");
 }

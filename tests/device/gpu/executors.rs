@@ -84,10 +84,7 @@ pub(crate) fn both(gpu: &Gpu) -> [Executor; 2] {
 fn executors(gpu: &'static Gpu) {
     let [on_gpu, on_cpu] = both(gpu);
     assert!(matches!(on_gpu, Executor::Gpu(_)));
-    assert_eq!(
-        on_cpu.to_string(),
-        "the CPU (no adapter found: none for this test)"
-    );
+    assert_eq!(on_cpu.to_string(), "the CPU (no GPU: none for this test)");
     let params = [1.5_f32, f32::NAN, -0.0, 4.0, 5.0, 6.0];
     for (bad_indices, indices) in [
         (BadIndices::Fill, [2, 0, 1]),

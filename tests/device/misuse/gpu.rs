@@ -39,10 +39,7 @@ pub fn error_of(gpu: &Gpu, plan: &GatherPlan, table: &Tensor<f32>, indices: &[i3
 fn owners_are_printed_in_one_line() {
     let (_, gpu) = gpu();
     let cpu = Executor::Cpu(GpuError::NoAdapter("none".into()));
-    assert_eq!(
-        format!("{cpu:#?}"),
-        "Executor(the CPU (no adapter found: none))"
-    );
+    assert_eq!(format!("{cpu:#?}"), "Executor(the CPU (no GPU: none))");
     for printed in [format!("{gpu:?}"), format!("{gpu:#?}")] {
         assert_eq!(printed, format!("Gpu({gpu})"));
     }
@@ -256,7 +253,7 @@ fn errors_of_the_gpu_say_what_happened() {
     let text = |error: GpuError| error.to_string();
     assert_eq!(
         text(GpuError::NoAdapter("no driver".into())),
-        "no adapter found: no driver"
+        "no GPU: no driver"
     );
     let (adapter, reason) = ("llvmpipe".into(), "limits".into());
     assert_eq!(
@@ -297,8 +294,5 @@ fn errors_of_the_gpu_say_what_happened() {
     let executor = Executor::from(Ok(gpu));
     assert_eq!(executor.to_string(), "noop wgpu backend (noop)");
     let executor = Executor::from(Err(GpuError::NoAdapter("no driver".into())));
-    assert_eq!(
-        executor.to_string(),
-        "the CPU (no adapter found: no driver)"
-    );
+    assert_eq!(executor.to_string(), "the CPU (no GPU: no driver)");
 }
