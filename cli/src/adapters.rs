@@ -4,26 +4,23 @@ use std::fmt::Write;
 
 use serde_json::{Value, json};
 use wgpu_gather::wgpu;
+use wgpu_gather_cli::arrays::Result;
 
 use crate::choose;
 use crate::table::bold;
 
 /// A description of each adapter, as JSON or in a few lines.
-pub fn describe(json: bool) -> String {
-    let adapters = pollster::block_on(choose::adapters(None));
+pub fn describe(json: bool) -> Result<String> {
+    let adapters = pollster::block_on(choose::adapters(None))?;
     if json {
-        let adapters = adapters.unwrap_or_default();
         let adapters: Vec<Value> = adapters.iter().map(json_of).collect();
-        return format!("{:#}", json!({ "adapters": adapters }));
+        return Ok(format!("{:#}", json!({ "adapters": adapters })));
     }
-    let texts: Vec<String> = match adapters {
-        Ok(adapters) => adapters.iter().map(describe_one).collect(),
-        Err(error) => vec![error.to_string()],
-    };
-    if texts.is_empty() {
-        return "no adapter found: gathers run on the CPU".to_owned();
-    }
-    texts.join("\n\n")
+    let texts: Vec<String> = adapters.iter().map(describe_one).collect();
+    Ok(match texts.is_empty() {
+        true => "no adapter found: gathers run on the CPU".to_owned(),
+        false => texts.join("\n\n"),
+    })
 }
 
 fn json_of(adapter: &wgpu::Adapter) -> Value {

@@ -1,12 +1,15 @@
 //! The command line: subcommands, arguments and help texts, with an example of each subcommand.
 
-use std::io::IsTerminal;
+use std::ffi::OsString;
+use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
 use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
+use serde_json::json;
 use wgpu_gather::BadIndices;
+use wgpu_gather_cli::arrays::file_of;
 
 /// Runs tf.gather_nd, tf.gather and torch.gather exactly, on the GPU or on the CPU.
 #[derive(Parser)]
@@ -76,8 +79,8 @@ pub fn completions(shell: Shell) -> String {
 }
 
 const RUN_HELP: &str = "\
-PARAMS and INDICES are each FILE.npy, FILE.npz:NAME (a member), FILE.safetensors:NAME or FILE.gguf:NAME (a tensor), \
-- or a pipe (a .npy file).
+PARAMS and INDICES are each a .npy file, FILE:NAME for a member of a .npz file or a tensor of a .safetensors or .gguf file, \
+or - or a pipe (a .npy file). A file's first bytes tell its format.
 
 Params may be bool, int8 to int64, uint8 to uint64, float16 to float64, complex64, complex128, and GGUF's blocks: these \
 are decoded to float32. Indices are integers: int8 to int64, uint8 to uint64. All are little-endian and in C order.
@@ -107,7 +110,7 @@ Exit status: 0 done, 1 no result (and no output file), 2 wrong usage.";
 /// The files to describe.
 #[derive(clap::Args)]
 pub struct Info {
-    /// FILE.npy, FILE.npz, FILE.safetensors or FILE.gguf; with :NAME after an archive only its member or tensor NAME
+    /// A .npy, .npz, .safetensors or .gguf file; with :NAME after a file of several arrays only its member or tensor NAME
     #[arg(required = true, value_name = "FILE")]
     pub files: Vec<PathBuf>,
     #[command(flatten)]
@@ -194,12 +197,17 @@ pub struct Quantized {
     /// Bits of a quantised value, in a table whose scales are given by --scales: 2, 4 or 8
     #[arg(long, value_name = "N", default_value_t = 4, requires = "scales")]
     pub bits: u32,
-    /// Values of a block: 16, 32, 64, 128 or 256
-    #[arg(long, value_name = "N", default_value_t = 128, requires = "scales")]
-    pub block_size: u64,
+    /// Values of a block: 16, 32, 64, 128 or 256. Default: 128
+    #[arg(long, value_name = "N", requires = "scales")]
+    pub block_size: Option<u64>,
     /// Decode rows with a scale and a bias at their end, of values of 8 or 4 bits, as FBGEMM's and PyTorch's embedding bags
     /// have them
-    #[arg(long, value_name = "BITS", conflicts_with = "scales", value_parser = clap::value_parser!(u8).range(4..=8))]
+    #[arg(
+        long,
+        value_name = "BITS",
+        conflicts_with_all = ["scales", "zero_points", "bits", "block_size"],
+        value_parser = clap::value_parser!(u8).range(4..=8)
+    )]
     pub row_wise: Option<u8>,
 }
 
@@ -230,17 +238,42 @@ enum Policy {
 impl Args {
     /// The arguments of the process. An operation without `run` before it gets an error that says so.
     pub fn of_process() -> Self {
-        let operation = std::env::args().nth(1);
-        let is_operation = |name: &str| Operation::from_str(name, false).is_ok();
-        if let Some(operation) = operation.filter(|name| is_operation(name)) {
+        let args: Vec<OsString> = std::env::args_os().collect();
+        let operation = args.get(1).and_then(|name| name.to_str());
+        let is_operation = |name: &&str| Operation::from_str(name, false).is_ok();
+        if let Some(operation) = operation.filter(is_operation) {
             let error =
                 format!("{operation} is an operation of run: wgpu-gather run {operation} ..");
-            Self::command()
-                .error(ErrorKind::InvalidSubcommand, error)
-                .exit()
+            end(&Self::command().error(ErrorKind::InvalidSubcommand, error))
         }
-        Self::parse()
+        Self::try_parse_from(args).unwrap_or_else(|error| end(&error))
     }
+}
+
+/// Ends the process with a help text or an error of usage.
+fn end(error: &clap::Error) -> ! {
+    let wants_json = std::env::args_os().any(|arg| arg == "--json");
+    if error.use_stderr() && !wants_json {
+        error.exit();
+    }
+    let printed = if error.use_stderr() {
+        let text = error.to_string();
+        let text = text.strip_prefix("error: ").unwrap_or(&text);
+        let text = text.split("\n\n").next().unwrap_or(text);
+        let words: Vec<&str> = text.split_whitespace().collect();
+        let document = json!({ "error": words.join(" ") });
+        writeln!(io::stdout(), "{document:#}")
+    } else {
+        error.print()
+    };
+    let status = match printed.and_then(|()| io::stdout().flush()) {
+        Err(failed) if failed.kind() != io::ErrorKind::BrokenPipe => {
+            let _ = writeln!(io::stderr(), "error: standard output: {failed}");
+            1
+        }
+        _ => error.exit_code(),
+    };
+    std::process::exit(status)
 }
 
 impl Command {
@@ -271,10 +304,25 @@ impl Run {
         if self.device == Device::Cpu && self.adapter.is_some() {
             refuse(ErrorKind::ArgumentConflict, "--device cpu has no --adapter");
         }
-        let (params, indices) = (self.params.as_path(), self.indices.as_path());
-        if params == Path::new("-") && indices == params {
-            let error = "only one of PARAMS and INDICES can be standard input";
-            refuse(ErrorKind::ArgumentConflict, error);
+        let from_stdin: Vec<&str> = (self.inputs())
+            .filter_map(|(name, path)| is_stdin(path).then_some(name))
+            .collect();
+        if from_stdin.len() > 1 {
+            let error = format!(
+                "only one of {} can be standard input",
+                from_stdin.join(" and ")
+            );
+            refuse(ErrorKind::ArgumentConflict, &error);
+        }
+        for (name, path) in self.inputs() {
+            let file = match is_stdin(path) {
+                true => Path::new("/dev/stdin"),
+                false => file_of(path),
+            };
+            if !self.output_is_stdout() && is_same_file(&self.output, file) {
+                let error = format!("--output is the file of {name}, {}", path.display());
+                refuse(ErrorKind::ArgumentConflict, &error);
+            }
         }
         if self.output_is_stdout() && self.form.json {
             let error = "--json and --output - both need standard output";
@@ -289,6 +337,19 @@ impl Run {
             let error = format!("--output is a .npy file, found .{other}");
             refuse(ErrorKind::ValueValidation, &error);
         }
+    }
+
+    /// The arrays that are read, each with the name of its argument.
+    fn inputs(&self) -> impl Iterator<Item = (&'static str, &Path)> {
+        let options = &self.quantized;
+        let all = [
+            ("PARAMS", Some(&self.params)),
+            ("INDICES", Some(&self.indices)),
+            ("--scales", options.scales.as_ref()),
+            ("--zero-points", options.zero_points.as_ref()),
+        ];
+        let given = all.into_iter();
+        given.filter_map(|(name, path)| Some((name, path?.as_path())))
     }
 
     /// True if the output is `-`, or a name that the system has for standard output.
@@ -313,5 +374,30 @@ fn refuse(kind: ErrorKind, error: &str) -> ! {
     let mut command = Args::command();
     command.build();
     let run = command.find_subcommand_mut("run").expect("a subcommand");
-    run.error(kind, error).exit()
+    end(&run.error(kind, error))
+}
+
+/// True if the path is `-`, or a name that the system has for standard input.
+fn is_stdin(path: &Path) -> bool {
+    let names = ["-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"];
+    names.iter().any(|name| path == Path::new(name))
+}
+
+/// True if both are paths of one file, by links too.
+fn is_same_file(path: &Path, other: &Path) -> bool {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt;
+
+        let number = |path: &Path| {
+            let metadata = path.metadata().ok().filter(|metadata| metadata.is_file())?;
+            Some((metadata.dev(), metadata.ino()))
+        };
+        number(path).is_some_and(|found| number(other) == Some(found))
+    }
+    #[cfg(not(unix))]
+    {
+        let real = |path: &Path| path.canonicalize().ok();
+        real(path).is_some_and(|found| real(other) == Some(found))
+    }
 }

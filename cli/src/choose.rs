@@ -7,7 +7,7 @@ use wgpu_gather::{Gpu, GpuError, wgpu};
 /// `WGPU_ADAPTER_NAME`, in upper or lower case, else the fastest. wgpu's own choice by name panics if no adapter has it.
 pub async fn open(name: Option<&str>) -> Result<Gpu, GpuError> {
     let name = name.map(str::to_owned);
-    let adapter = match name.or_else(|| std::env::var("WGPU_ADAPTER_NAME").ok()) {
+    let adapter = match name.or_else(|| variable("WGPU_ADAPTER_NAME")) {
         Some(name) => adapters(Some(&name)).await?.swap_remove(0),
         None => fastest().await?,
     };
@@ -52,8 +52,24 @@ async fn fastest() -> Result<wgpu::Adapter, GpuError> {
     })
 }
 
-/// wgpu panics if no back end is built in.
+/// The text of an environment variable, with replacements for what is no UTF-8.
+fn variable(name: &str) -> Option<String> {
+    let value = std::env::var_os(name)?;
+    Some(value.to_string_lossy().into_owned())
+}
+
+/// wgpu panics if no back end is built in, and passes over a name in `WGPU_BACKEND` that it does not know.
 fn instance() -> Result<wgpu::Instance, GpuError> {
+    let backends = variable("WGPU_BACKEND").unwrap_or_default();
+    let mut names = backends
+        .split(',')
+        .map(str::trim)
+        .filter(|name| !name.is_empty());
+    if let Some(name) = names.find(|name| wgpu::Backends::from_comma_list(name).is_empty()) {
+        return Err(GpuError::NoAdapter(format!(
+            "WGPU_BACKEND must be some of vulkan, metal, dx12 and gl, found {name:?}"
+        )));
+    }
     if wgpu::Instance::enabled_backend_features().is_empty() {
         return Err(GpuError::NoAdapter("no back end of wgpu is enabled".into()));
     }

@@ -3,43 +3,83 @@
 use serde_json::{Value, json};
 
 use crate::args::Info;
-use crate::table::Table;
-use wgpu_gather_cli::arrays::{Entry, Result, list};
+use crate::output::Output;
+use crate::table::Columns;
+use wgpu_gather_cli::arrays::names::on_one_line;
+use wgpu_gather_cli::arrays::{Entry, Result, Source};
 
-/// A line for each array, or one JSON document.
-pub fn describe(args: &Info) -> Result<String> {
-    let mut entries = Vec::new();
-    for file in &args.files {
-        let of_file = list(file)?.into_iter();
-        entries.extend(of_file.map(|entry| (file.display().to_string(), entry)));
-    }
-    if args.form.json {
-        let arrays: Vec<Value> = entries.iter().map(json_of).collect();
-        return Ok(format!("{:#}", json!({ "arrays": arrays })));
-    }
-    let has_files = args.files.len() > 1;
+/// Prints a line for each array, or one JSON document. Nothing is printed before all headers were checked. The arrays are
+/// written as they are read: a header may describe more of them than memory holds texts.
+pub fn describe(args: &Info) -> Result<()> {
+    let sources: Result<Vec<_>> = args
+        .files
+        .iter()
+        .map(|file| Source::to_list(file))
+        .collect();
+    let mut sources = sources?;
+    let has_files = sources.len() > 1;
     let names: &[&str] = match has_files {
         true => &["file", "name", "dtype", "shape"],
         false => &["name", "dtype", "shape"],
     };
-    let mut table = Table::new(names, &["bytes"]);
-    for (file, entry) in entries {
-        let name = entry.name.unwrap_or("-".to_owned());
-        let texts = [file, name, entry.dtype, format!("{:?}", entry.shape)];
-        // A name from a file may have line breaks or a terminal's control codes.
-        let texts = texts.map(|text| text.replace(char::is_control, " "));
-        let cells = texts.into_iter().skip(usize::from(!has_files));
-        table.row(cells.chain([entry.bytes.to_string()]).collect());
+    let mut columns = Columns::new(names, &["bytes"]);
+    for source in &mut sources {
+        let file = has_files.then(|| source.text());
+        source.list(&mut |entry| columns.widen(&cells(file.as_deref(), entry)))?;
     }
-    Ok(table.to_string())
+    let mut output;
+    if args.form.json {
+        output = Output::json();
+        output.write("{\n  \"arrays\": [");
+        let mut is_first = true;
+        for source in &mut sources {
+            let file = source.text();
+            source.list(&mut |entry| {
+                if !is_first {
+                    output.write(",");
+                }
+                is_first = false;
+                let text = format!("\n{:#}", json_of(&file, entry));
+                output.write(&text.replace('\n', "\n    "));
+            })?;
+        }
+        output.write(if is_first { "]\n}\n" } else { "\n  ]\n}\n" });
+    } else {
+        output = Output::text();
+        output.write(&columns.header());
+        for source in &mut sources {
+            let file = has_files.then(|| source.text());
+            source
+                .list(&mut |entry| output.write(&columns.line(&cells(file.as_deref(), entry))))?;
+        }
+    }
+    output.end()
 }
 
-fn json_of((file, entry): &(String, Entry)) -> Value {
-    json!({
+fn cells(file: Option<&str>, entry: Entry) -> Vec<String> {
+    let or_dash = |text: Option<String>| text.unwrap_or("-".to_owned());
+    let cells = [
+        or_dash(entry.name),
+        entry
+            .dtype
+            .unwrap_or_else(|error| format!("unreadable: {error}")),
+        or_dash(entry.shape.map(|shape| format!("{shape:?}"))),
+        or_dash(entry.bytes.map(|bytes| bytes.to_string())),
+    ];
+    let cells = file.map(str::to_owned).into_iter().chain(cells);
+    cells.map(|text| on_one_line(&text)).collect()
+}
+
+fn json_of(file: &str, entry: Entry) -> Value {
+    let mut value = json!({
         "file": file,
         "name": entry.name,
-        "dtype": entry.dtype,
+        "dtype": entry.dtype.as_ref().ok(),
         "shape": entry.shape,
         "bytes": entry.bytes,
-    })
+    });
+    if let Err(error) = entry.dtype {
+        value["error"] = error.into();
+    }
+    value
 }

@@ -7,22 +7,20 @@ mod bench;
 mod choose;
 mod doctor;
 mod info;
+mod output;
 mod quantized;
 mod run;
+mod signals;
 mod table;
 
-use std::io::{self, Write};
+use std::io::Write;
 use std::process::ExitCode;
-#[cfg(unix)]
-use std::sync::Arc;
 
 use args::{Args, Command};
+use output::print;
 use serde_json::json;
 use wgpu_gather_cli::arrays::Result;
-use wgpu_gather_cli::arrays::npy_write::end_writing;
-
-/// The number of the signal that Ctrl-C sends.
-const SIGINT: i32 = 2;
+use wgpu_gather_cli::arrays::names::on_one_line;
 
 /// The result of a command.
 struct Answer {
@@ -56,36 +54,18 @@ fn spare_address_space() {
 #[cfg(not(all(unix, not(target_os = "openbsd"))))]
 fn spare_address_space() {}
 
-/// Ends the process after a signal, without the cleanup of libraries: threads of drivers do not survive it.
-fn end(status: i32) -> ! {
-    #[cfg(unix)]
-    signal_hook::low_level::exit(status);
-    #[cfg(not(unix))]
-    std::process::exit(status);
-}
-
-fn heed_signals() {
-    // A second handler, or a system without signals, is no reason to stop.
-    let _ = ctrlc::set_handler(|| {
-        end_writing(|is_complete| end(if is_complete { 0 } else { 128 + SIGINT }));
-    });
-    // A file that grows beyond the user's limit is then an error of the write, not the end of the process.
-    #[cfg(unix)]
-    let _ = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, Arc::default());
-}
-
 fn main() -> ExitCode {
-    heed_signals();
+    signals::heed();
     let command = Args::of_process().command;
     let wants_json = command.wants_json();
     spare_address_space();
     let answer: Result<Answer> = match command {
-        Command::Adapters(form) => Ok(adapters::describe(form.json).into()),
+        Command::Adapters(form) => adapters::describe(form.json).map(Into::into),
         Command::Run(args) => {
             args.check();
             run::run(&args).map(|text| text.unwrap_or_default().into())
         }
-        Command::Info(args) => info::describe(&args).map(Into::into),
+        Command::Info(args) => info::describe(&args).map(|()| String::new().into()),
         Command::Doctor(args) => doctor::examine(&args),
         Command::Bench(args) => bench::run(&args).map(Into::into),
         Command::Completions { shell } => Ok(args::completions(shell).into()),
@@ -98,26 +78,12 @@ fn main() -> ExitCode {
         Ok(passed) => ExitCode::from(u8::from(!passed)),
         Err(error) => {
             // Texts from a driver or a file may have line breaks or a terminal's control codes.
-            let error = error.to_string().replace(char::is_control, " ");
+            let error = on_one_line(&error.to_string());
             let is_told = wants_json && print(&format!("{:#}", json!({ "error": error }))).is_ok();
             if !is_told {
                 let _ = writeln!(anstream::stderr(), "{}: {error}", table::failed("error"));
             }
             ExitCode::FAILURE
         }
-    }
-}
-
-/// Writes a text to standard output. A closed pipe is no error: nobody reads on, and the work is done.
-fn print(text: &str) -> Result<()> {
-    if text.is_empty() {
-        return Ok(());
-    }
-    let mut stdout = anstream::stdout();
-    match writeln!(stdout, "{text}").and_then(|()| stdout.flush()) {
-        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
-            Err(format!("standard output: {error}").into())
-        }
-        _ => Ok(()),
     }
 }

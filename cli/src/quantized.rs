@@ -21,9 +21,12 @@ impl Table {
     /// The table that the options describe; `None` if they describe none.
     pub fn of(args: &Run, params: &Array) -> Result<Option<Self>> {
         let options = &args.quantized;
+        if options.scales.is_none() && options.row_wise.is_none() {
+            return Ok(None);
+        }
+        check_bytes(&args.params, params)?;
         let quantized = match (&options.scales, options.row_wise) {
-            (None, None) => return Ok(None),
-            (Some(scales), _) => Self::in_blocks(args, scales)?,
+            (Some(scales), _) => Self::in_blocks(args, scales, params)?,
             (None, row_wise) => Self {
                 encoding: match row_wise {
                     Some(8) => Encoding::RowWise8,
@@ -33,11 +36,10 @@ impl Table {
                 zero_points: None,
             },
         };
-        check_bytes(&args.params, params)?;
         Ok(Some(quantized))
     }
 
-    fn in_blocks(args: &Run, path: &Path) -> Result<Self> {
+    fn in_blocks(args: &Run, path: &Path, params: &Array) -> Result<Self> {
         let options = &args.quantized;
         let scales = read(path)?;
         let kind = match (scales.dtype.encoding(), scales.dtype.code()) {
@@ -52,7 +54,11 @@ impl Table {
                 .into());
             }
         };
-        let mut of = BlockQuantized::new(options.bits, options.block_size)?.with_scales(kind);
+        let block_size = match options.block_size {
+            Some(size) => size,
+            None => default_block_size(options.bits, params, &scales)?,
+        };
+        let mut of = BlockQuantized::new(options.bits, block_size)?.with_scales(kind);
         let zero_points = match &options.zero_points {
             Some(path) => {
                 let zero_points = read(path)?;
@@ -106,7 +112,10 @@ impl Table {
             IndexKind::I64 => rows!(i64),
             _ => rows!(u64),
         };
-        Ok(rows.map(|rows| rows.into_iter().flat_map(f32::to_le_bytes).collect()))
+        match rows {
+            Ok(rows) => Ok(Ok(bytes_of(&rows)?)),
+            Err(error) => Ok(Err(error)),
+        }
     }
 
     fn rows<I: GatherIndex>(
@@ -135,6 +144,36 @@ impl Table {
         gpu.gather_decoded(plan, self.encoding, encoded, indices)
             .wait()
     }
+}
+
+/// Values of a block without `--block-size`. An error names the option's number if the shapes give another.
+fn default_block_size(bits: u32, params: &Array, scales: &Array) -> Result<u64> {
+    const DEFAULT: u64 = 128;
+    BlockQuantized::new(bits, DEFAULT)?;
+    let last = |array: &Array| array.shape.last().copied().unwrap_or(1) as u64;
+    let (bits, blocks) = (u64::from(bits), last(scales));
+    let values = last(params).saturating_mul(8) / bits;
+    let gives = |size: &u64| values.div_ceil(*size) == blocks;
+    match [DEFAULT, 16, 32, 64, 256].into_iter().find(gives) {
+        Some(size) if size != DEFAULT => Err(format!(
+            "--block-size is missing: rows of {values} values and {blocks} scales have blocks of {size}"
+        )
+        .into()),
+        // The table is refused by its number of scales, if that is wrong.
+        _ => Ok(DEFAULT),
+    }
+}
+
+/// The bytes of some numbers; an error without memory for them.
+fn bytes_of(numbers: &[f32]) -> Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    let size = size_of_val(numbers);
+    (bytes.try_reserve_exact(size))
+        .map_err(|_| format!("out of memory for the {size} bytes of the output"))?;
+    for number in numbers {
+        bytes.extend(number.to_le_bytes());
+    }
+    Ok(bytes)
 }
 
 fn check_bytes(path: &Path, array: &Array) -> Result<()> {

@@ -1,21 +1,28 @@
 //! `wgpu-gather run`: one gather, from files to a file. A gather moves bytes, so only an element's size matters:
 //! float16 is gathered like uint16. Encoded rows are decoded to float32.
 
+use std::io::Write;
+use std::time::{Duration, Instant};
+
 use serde_json::json;
 use wgpu_gather::{
     ElementTypes, Encoding, Executor, Gather, GatherElements, GatherNd, GatherPlan, Gpu, GpuError,
-    IndexKind, NegativeIndices, RunError,
+    IndexKind, NegativeIndices, RunError, wgpu,
 };
 
 use crate::args::{Device, Operation, Run};
 use crate::choose;
 use crate::quantized::Table;
-use wgpu_gather_cli::arrays::npy_write::write_to_stdout;
+use wgpu_gather_cli::arrays::names::on_one_line;
+use wgpu_gather_cli::arrays::npy_write::{check_stdout, write_to_stdout};
 use wgpu_gather_cli::arrays::{Array, Dtype, Result, read, write};
 
-/// Gathers from file to file. Returns a line with the output's path, dtype and shape, and the device, or a JSON document;
-/// none if standard output has the array.
+/// Gathers from file to file. Returns a line that says what was gathered, or a JSON document. If standard output has the
+/// array, the line is written to standard error.
 pub fn run(args: &Run) -> Result<Option<String>> {
+    if args.output_is_stdout() {
+        check_stdout()?;
+    }
     let params = read(&args.params)?;
     let indices = read(&args.indices)?;
     let index_kind = index_kind(args, indices.dtype)?;
@@ -37,11 +44,9 @@ pub fn run(args: &Run) -> Result<Option<String>> {
         Device::Gpu => Some(Executor::Gpu(open(args)?)),
         // A GPU that is named is not replaced by the CPU.
         Device::Auto if args.adapter.is_some() => Some(Executor::Gpu(open(args)?)),
-        Device::Auto if std::env::var_os("WGPU_ADAPTER_NAME").is_some() => {
-            Some(Executor::from(open(args)))
-        }
-        Device::Auto => Some(Executor::new_blocking()),
+        Device::Auto => Some(Executor::from(open_faster())),
     };
+    let started = Instant::now();
     let gathered = match (&table, &executor) {
         (Some(table), executor) => {
             table.gather(executor.as_ref(), &plan, &params, (index_kind, &indices))?
@@ -55,6 +60,7 @@ pub fn run(args: &Run) -> Result<Option<String>> {
             .run_bytes(types, &params.bytes, &indices.bytes)
             .map_err(GpuError::from),
     };
+    let took = started.elapsed();
     // The file has a dtype of NumPy.
     let code = match encoding {
         None => params.dtype.code(),
@@ -66,19 +72,31 @@ pub fn run(args: &Run) -> Result<Option<String>> {
         shape: plan.output_shape().to_vec(),
         bytes: gathered.map_err(|error| explained(args, error))?,
     };
+    let device = executor.map_or("the CPU".into(), |executor| executor.to_string());
+    let rows = out_of_range(&plan, index_kind, &indices)?;
+    let bad_rows = rows.iter().filter(|&&is_bad| is_bad).count();
+    let (path, shape) = (args.output.display(), &output.shape);
+    let line = format!(
+        "{path}: {dtype} {shape:?}, {} gathered on {device} in {}, {} out of range",
+        match rows.len() {
+            1 => "1 row".to_owned(),
+            count => format!("{count} rows"),
+        },
+        time(took),
+        match bad_rows {
+            0 => "none".to_owned(),
+            count => count.to_string(),
+        }
+    );
     if args.output_is_stdout() {
         write_to_stdout(&output)?;
+        // The array is all of standard output.
+        let _ = writeln!(anstream::stderr(), "{}", on_one_line(&line));
         return Ok(None);
     }
-    let device = executor.map_or("the CPU".into(), |executor| executor.to_string());
-    let bad_rows = match args.form.json {
-        true => bad_rows(&plan, index_kind, &indices.bytes)?,
-        false => 0,
-    };
     write(&args.output, &output)?;
-    let (path, shape) = (args.output.display(), &output.shape);
     Ok(Some(match args.form.json {
-        false => format!("{path}: {dtype} {shape:?}, gathered on {device}"),
+        false => on_one_line(&line),
         true => format!(
             "{:#}",
             json!({
@@ -86,6 +104,8 @@ pub fn run(args: &Run) -> Result<Option<String>> {
                 "dtype": dtype.to_string(),
                 "shape": shape,
                 "device": device,
+                "seconds": took.as_secs_f64(),
+                "rows": rows.len(),
                 "bad_rows": bad_rows,
             })
         ),
@@ -142,16 +162,14 @@ fn explained(args: &Run, error: GpuError) -> String {
     }
 }
 
-/// Index rows that are out of range.
-fn bad_rows(plan: &GatherPlan, kind: IndexKind, bytes: &[u8]) -> Result<usize> {
+/// For each index row, true if it is out of range.
+fn out_of_range(plan: &GatherPlan, kind: IndexKind, indices: &Array) -> Result<Vec<bool>> {
     macro_rules! of {
-        ($number:ty) => {{
-            let (values, _) = bytes.as_chunks();
-            let values = values.iter().map(|&bytes| <$number>::from_le_bytes(bytes));
-            plan.out_of_range(&values.collect::<Vec<_>>())?
-        }};
+        ($number:ty) => {
+            plan.out_of_range(&indices.numbers(<$number>::from_le_bytes)?)?
+        };
     }
-    let rows = match kind {
+    Ok(match kind {
         IndexKind::I8 => of!(i8),
         IndexKind::U8 => of!(u8),
         IndexKind::I16 => of!(i16),
@@ -161,12 +179,34 @@ fn bad_rows(plan: &GatherPlan, kind: IndexKind, bytes: &[u8]) -> Result<usize> {
         IndexKind::I64 => of!(i64),
         IndexKind::U64 => of!(u64),
         kind => return Err(format!("indices of {kind:?} are not counted").into()),
-    };
-    Ok(rows.into_iter().filter(|&is_bad| is_bad).count())
+    })
+}
+
+/// A time in the unit that leaves it at least 1.
+fn time(time: Duration) -> String {
+    match time.as_secs_f64() {
+        seconds if seconds >= 1.0 => format!("{seconds:.1} s"),
+        seconds if seconds >= 1e-3 => format!("{:.1} ms", seconds * 1e3),
+        seconds => format!("{:.0} us", seconds * 1e6),
+    }
 }
 
 fn open(args: &Run) -> std::result::Result<Gpu, GpuError> {
     pollster::block_on(choose::open(args.adapter.as_deref()))
+}
+
+/// A GPU, or a software adapter if `WGPU_ADAPTER_NAME` asks for it: the CPU path is faster.
+fn open_faster() -> std::result::Result<Gpu, GpuError> {
+    let gpu = pollster::block_on(choose::open(None))?;
+    let info = gpu.device().adapter_info();
+    let is_asked = std::env::var_os("WGPU_ADAPTER_NAME").is_some();
+    if info.device_type == wgpu::DeviceType::Cpu && !is_asked {
+        let name = info.name;
+        return Err(GpuError::NoAdapter(format!(
+            "only the software adapter {name}, which is slower than the CPU path"
+        )));
+    }
+    Ok(gpu)
 }
 
 fn make_plan(args: &Run, params: &[usize], indices: &[usize]) -> Result<GatherPlan> {

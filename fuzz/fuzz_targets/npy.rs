@@ -1,5 +1,5 @@
 //! The command `wgpu-gather` reads any bytes as a .npy file: no panic, and memory within a bound for the file's length.
-//! An accepted array is written and read again unchanged.
+//! An accepted array is written and read again unchanged, also with a byte after its last.
 
 #![no_main]
 
@@ -7,10 +7,13 @@ mod answer;
 mod memory;
 
 use libfuzzer_sys::fuzz_target;
-use wgpu_gather_cli::arrays::npy_read::{MAGIC, read_array};
+use wgpu_gather_cli::arrays::npy_read::{MAGIC, Remaining, read_array};
+use wgpu_gather_cli::arrays::{Array, Result};
 
-/// Memory beside a file's own bytes, for dims and an error's text.
+/// Memory for a file of any length: dims and an error's text.
 const MEMORY_BYTES: usize = 8 * 1024;
+/// Memory for each byte of the file: two for its character in the header's text, two for that in the dtype's.
+const MEMORY_PER_BYTE: usize = 5;
 
 fuzz_target!(|bytes: &[u8]| {
     check(bytes);
@@ -21,17 +24,23 @@ fuzz_target!(|bytes: &[u8]| {
 
 fn check(file: &[u8]) {
     let len = file.len() as u64;
-    let (array, peak_bytes) = memory::peak_bytes(|| read_array(file, len));
+    let (array, peak_bytes) = memory::peak_bytes(|| read(file));
     assert!(
-        peak_bytes <= MEMORY_BYTES + file.len(),
+        peak_bytes <= MEMORY_BYTES + MEMORY_PER_BYTE * file.len(),
         "{peak_bytes} bytes of memory for a file of {len}"
     );
-    let longer = read_array(file, len + 1);
-    assert!(longer.is_err(), "a file shorter than it was is read");
+    if let Ok(array) = &array {
+        let longer = read(&[file, &[0]].concat());
+        answer::assert_same(array, &longer.expect("a byte after the last element"));
+    }
     if let Err(error) = &array {
         assert!(!error.to_string().contains('\n'), "{error}");
     }
     answer::check(&array);
+}
+
+fn read(file: &[u8]) -> Result<Array> {
+    read_array(&mut Remaining::new(file, file.len() as u64))
 }
 
 /// A file with a valid magic and header length. The header ends at the first newline, and the data comes after it.

@@ -10,8 +10,8 @@ mod memory;
 use std::io::{Cursor, Write};
 
 use libfuzzer_sys::fuzz_target;
-use wgpu_gather_cli::arrays::npy_read::read_array;
-use wgpu_gather_cli::arrays::npz;
+use wgpu_gather_cli::arrays::npy_read::{Remaining, read_array};
+use wgpu_gather_cli::arrays::npz::Npz;
 use wgpu_gather_cli::arrays::{Array, Result};
 use zip::CompressionMethod;
 use zip::write::{SimpleFileOptions, ZipWriter};
@@ -28,7 +28,7 @@ fuzz_target!(|bytes: &[u8]| {
     answer::check(&read(bytes, NAME));
     check_unnamed(bytes);
     if !bytes.starts_with(b"PK") {
-        let alone = read_array(bytes, bytes.len() as u64);
+        let alone = read_array(&mut Remaining::new(bytes, bytes.len() as u64));
         for method in [CompressionMethod::Stored, CompressionMethod::Deflated] {
             assert_same(&alone, &read(&archived(bytes, method), NAME));
         }
@@ -44,7 +44,7 @@ fn check_unnamed(archive: &[u8]) {
 
 fn read(archive: &[u8], name: Option<&str>) -> Result<Array> {
     let len = archive.len();
-    let read = || npz::read_member(Cursor::new(archive), len as u64, name);
+    let read = || Npz::open(Cursor::new(archive), len as u64)?.read(name);
     let (array, peak_bytes) = memory::peak_bytes(read);
     assert!(
         peak_bytes <= MEMORY_BYTES + MEMORY_PER_BYTE * len,

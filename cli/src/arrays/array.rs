@@ -3,6 +3,8 @@
 use std::error::Error;
 use std::fmt;
 
+use super::names::start_of;
+
 /// A value, or an error whose text is one line.
 pub type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
@@ -86,7 +88,7 @@ impl Dtype {
         DTYPES.into_iter().find(|dtype| dtype.code == code)
     }
 
-    /// The dtype of a header's `descr`.
+    /// The dtype of a header's `descr`; an error if it is not supported.
     pub(super) fn from_descr(descr: &str) -> Result<Self> {
         let (order, code) = descr.split_at_checked(1).unwrap_or(("", ""));
         if code.starts_with('O') {
@@ -97,7 +99,7 @@ impl Dtype {
                 Err(format!("big-endian {dtype} is not supported, only little-endian").into())
             }
             Some(dtype) if ["<", "|", ">"].contains(&order) => Ok(dtype),
-            _ => Err(format!("dtype {:?} is not supported", start_of(descr)).into()),
+            _ => Err(format!("dtype \"{}\" is not supported", start_of(descr)).into()),
         }
     }
 }
@@ -125,13 +127,10 @@ impl Array {
         assert_eq!(self.dtype.bytes, N, "{} elements", self.dtype);
         let (elements, _) = self.bytes.as_chunks();
         let mut numbers = Vec::new();
-        numbers.try_reserve_exact(elements.len())?;
+        numbers
+            .try_reserve_exact(elements.len())
+            .map_err(|_| format!("out of memory for {} numbers", elements.len()))?;
         numbers.extend(elements.iter().map(|&bytes| from_le_bytes(bytes)));
         Ok(numbers)
     }
-}
-
-/// The start of a file's text that an error quotes, 20 characters at most.
-pub fn start_of(text: &str) -> String {
-    text.chars().take(20).collect()
 }

@@ -4,23 +4,27 @@
 //! The crates that read GGUF trust a header: gguf-rs 0.1.8 panics on a tensor type of number 40, and allocates as many
 //! bytes as a length says; ggus 0.5.1 takes any number in a file for a variant of its enum of types.
 
-use std::io::{self, BufReader, Read, Seek, SeekFrom};
-use std::path::Path;
+use std::io::{self, Read, Seek, SeekFrom};
 
-use super::array::{Array, Dtype, Result, start_of};
+use super::array::{Array, Dtype, Result};
 use super::entry::Entry;
-use super::names::not_found;
-use super::npy_read::{Remaining, open};
+use super::names::{not_found, shown};
+use super::npy_header::MAX_RANK;
+use super::npy_read::Remaining;
 
 /// The first bytes of every GGUF file.
-const MAGIC: [u8; 4] = *b"GGUF";
-/// Most dims that GGUF gives a tensor.
-const MAX_RANK: u32 = 4;
+pub const MAGIC: [u8; 4] = *b"GGUF";
+
+/// The key of the alignment of the data, in bytes.
+const ALIGNMENT: &str = "general.alignment";
 const DEFAULT_ALIGNMENT: u64 = 32;
 
-/// The types of metadata that have no size of their own.
+/// The types of metadata by their numbers: that of the alignment, and those that have no size of their own.
+const UINT32: u32 = 4;
 const STRING: u32 = 8;
 const ARRAY: u32 = 9;
+/// Most arrays in one another.
+const MAX_DEPTH: usize = 64;
 
 /// The type of a tensor by its number in GGUF.
 fn dtype(number: u32) -> Option<Dtype> {
@@ -66,156 +70,256 @@ fn dtype(number: u32) -> Option<Dtype> {
 /// The description of a tensor.
 struct Tensor {
     name: String,
-    dtype: Dtype,
+    /// The number of its type.
+    kind: u32,
     /// The dims, outermost first, as in NumPy. The file has them in the other order.
     shape: Vec<usize>,
     /// The bytes from the start of the data to the tensor's.
     offset: u64,
-    bytes: u64,
 }
 
-/// The tensors of a file, and the bytes from its start to the data.
-struct Header {
-    tensors: Vec<Tensor>,
-    data_start: u64,
-}
-
-/// Reads the tensor `name`. Without a name the error lists the tensors.
-pub fn read(path: &Path, name: Option<&str>) -> Result<Array> {
-    let (file, bytes) = open(path)?;
-    read_tensor(BufReader::new(file), bytes, name)
-}
-
-/// As [`read`], but from an open file of `bytes` bytes.
-pub fn read_tensor(file: impl Read + Seek, bytes: u64, name: Option<&str>) -> Result<Array> {
-    let mut file = Remaining { file, bytes };
-    let header = read_header(&mut file)?;
-    let tensor = find(&header.tensors, name)?;
-    let start = header.data_start.checked_add(tensor.offset);
-    let left = start.and_then(|start| bytes.checked_sub(start));
-    match (start, left) {
-        (Some(start), Some(left)) if tensor.bytes <= left => {
-            file.file.seek(SeekFrom::Start(start))?;
-            file.bytes = left;
-        }
-        _ => {
+impl Tensor {
+    /// Reads a description.
+    fn read(file: &mut Remaining<impl Read>) -> Result<Self> {
+        let name = string(file)?;
+        let rank = number(file)?;
+        if rank as usize > MAX_RANK {
+            let name = shown(&name);
             return Err(format!(
-                "the {} bytes of the tensor must end in the file of {bytes} bytes, but start at byte {}",
-                tensor.bytes,
-                u128::from(header.data_start) + u128::from(tensor.offset)
+                "tensor \"{name}\" must have at most {MAX_RANK} dims, found {rank}"
             )
             .into());
         }
-    }
-    Ok(Array {
-        dtype: tensor.dtype,
-        shape: tensor.shape.clone(),
-        bytes: file.take(tensor.bytes)?,
-    })
-}
-
-/// Describes the tensor of this name, or all tensors. Reads the header only.
-pub fn list(path: &Path, name: Option<&str>) -> Result<Vec<Entry>> {
-    let (file, bytes) = open(path)?;
-    let mut file = Remaining {
-        file: BufReader::new(file),
-        bytes,
-    };
-    let mut tensors = read_header(&mut file)?.tensors;
-    if name.is_some() {
-        find(&tensors, name)?;
-        tensors.retain(|tensor| Some(tensor.name.as_str()) == name);
-    }
-    let entry = |tensor: Tensor| Entry {
-        name: Some(tensor.name),
-        dtype: tensor.dtype.to_string(),
-        shape: tensor.shape,
-        bytes: tensor.bytes,
-    };
-    Ok(tensors.into_iter().map(entry).collect())
-}
-
-fn find<'a>(tensors: &'a [Tensor], name: Option<&str>) -> Result<&'a Tensor> {
-    let tensor = name.and_then(|name| tensors.iter().find(|tensor| tensor.name == name));
-    tensor.ok_or_else(|| {
-        let names = tensors.iter().map(|tensor| tensor.name.as_str());
-        not_found("tensor", name, names).into()
-    })
-}
-
-fn read_header(file: &mut Remaining<impl Read>) -> Result<Header> {
-    let bytes = file.bytes;
-    if file.take_array().ok() != Some(MAGIC) {
-        return Err("not a .gguf file".into());
-    }
-    match number(file)? {
-        2 | 3 => {}
-        version if version.swap_bytes() <= 3 => {
-            return Err("big-endian files are not supported".into());
+        let mut shape = Vec::new();
+        for _ in 0..rank {
+            shape.push(usize::try_from(long(file)?)?);
         }
-        version => return Err(format!("format version {version} is not supported").into()),
+        shape.reverse();
+        Ok(Self {
+            name,
+            kind: number(file)?,
+            shape,
+            offset: long(file)?,
+        })
     }
-    let (tensor_count, pair_count) = (long(file)?, long(file)?);
-    let mut alignment = DEFAULT_ALIGNMENT;
+
+    /// The dtype and the bytes of the tensor, if it can be gathered from.
+    fn layout(&self) -> Result<(Dtype, u64)> {
+        let name = shown(&self.name);
+        let dtype = dtype(self.kind).ok_or_else(|| {
+            let kind = self.kind;
+            format!("tensor \"{name}\" has a type of number {kind}, which is not supported")
+        })?;
+        let (row_len, outer) = match self.shape.split_last() {
+            Some((&row_len, outer)) => (row_len, outer),
+            None => (1, &[][..]),
+        };
+        if !row_len.is_multiple_of(dtype.block_len) {
+            return Err(format!(
+                "tensor \"{name}\" must have rows of whole blocks of {dtype}, of {} values each, found {row_len}",
+                dtype.block_len
+            )
+            .into());
+        }
+        let sizes = [row_len / dtype.block_len, dtype.bytes];
+        let bytes = match self.shape.contains(&0) {
+            true => Some(0),
+            false => (sizes.iter().chain(outer))
+                .try_fold(1_u64, |bytes, &size| bytes.checked_mul(size as u64)),
+        };
+        match bytes {
+            Some(bytes) => Ok((dtype, bytes)),
+            None => Err(format!("the size of tensor \"{name}\" overflows").into()),
+        }
+    }
+}
+
+/// A file whose header was read.
+pub struct Gguf<R> {
+    file: R,
+    bytes: u64,
+    /// The descriptions of all tensors, as the file has them: a structure of each takes more memory than a hostile file.
+    descriptions: Vec<u8>,
+    /// The start of each description.
+    starts: Vec<usize>,
+    /// Bytes from the start of the file to the data.
+    data_start: u64,
+}
+
+impl<R: Read + Seek> Gguf<R> {
+    /// Reads the header of a file of `bytes` bytes.
+    pub fn open(file: R, bytes: u64) -> Result<Self> {
+        let mut file = Remaining::new(file, bytes);
+        if file.take_array().ok() != Some(MAGIC) {
+            return Err("not a .gguf file".into());
+        }
+        match number(&mut file)? {
+            2 | 3 => {}
+            version if (1..=3).contains(&version.swap_bytes()) => {
+                return Err("big-endian files are not supported".into());
+            }
+            version => return Err(format!("format version {version} is not supported").into()),
+        }
+        let (tensor_count, pair_count) = (long(&mut file)?, long(&mut file)?);
+        let alignment = alignment(&mut file, pair_count)?;
+        let (mut descriptions, mut starts) = (Vec::new(), Vec::new());
+        for _ in 0..tensor_count {
+            starts.try_reserve(1)?;
+            starts.push(descriptions.len());
+            let copied = Copied {
+                file: &mut file.file,
+                to: &mut descriptions,
+            };
+            let mut copied = Remaining::new(copied, file.bytes);
+            Tensor::read(&mut copied)?;
+            file.bytes = copied.bytes;
+        }
+        let data_start = (bytes - file.bytes).next_multiple_of(alignment);
+        let header = Self {
+            file: file.file,
+            bytes,
+            descriptions,
+            starts,
+            data_start,
+        };
+        header.check_names()?;
+        Ok(header)
+    }
+
+    /// An error if two tensors have one name.
+    fn check_names(&self) -> Result<()> {
+        let mut starts = Vec::new();
+        starts.try_reserve_exact(self.starts.len())?;
+        starts.extend(&self.starts);
+        let name = |&start: &usize| self.name_at(start);
+        starts.sort_unstable_by_key(name);
+        match starts.windows(2).find(|two| name(&two[0]) == name(&two[1])) {
+            Some(two) => {
+                let name = String::from_utf8_lossy(self.name_at(two[0]));
+                Err(format!("two tensors have the name \"{}\"", shown(&name)).into())
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// The name that begins a description.
+    fn name_at(&self, start: usize) -> &[u8] {
+        let rest = &self.descriptions[start..];
+        let name = rest.split_first_chunk().and_then(|(len, rest)| {
+            let len = usize::try_from(u64::from_le_bytes(*len)).ok()?;
+            rest.get(..len)
+        });
+        name.expect("a description that was read")
+    }
+
+    fn tensor_at(&self, start: usize) -> Result<Tensor> {
+        let description = &self.descriptions[start..];
+        Tensor::read(&mut Remaining::new(description, description.len() as u64))
+    }
+
+    /// Reads the tensor `name`. Without a name the error lists the tensors.
+    pub fn read(&mut self, name: Option<&str>) -> Result<Array> {
+        let tensor = self.find(name)?;
+        let (dtype, bytes) = tensor.layout()?;
+        let start = self.data_start.checked_add(tensor.offset);
+        let left = start.and_then(|start| self.bytes.checked_sub(start));
+        let (Some(start), Some(left)) = (start, left.filter(|&left| bytes <= left)) else {
+            return Err(format!(
+                "the {bytes} bytes of the tensor must end in the file of {} bytes, but start at byte {}",
+                self.bytes,
+                u128::from(self.data_start) + u128::from(tensor.offset)
+            )
+            .into());
+        };
+        self.file.seek(SeekFrom::Start(start))?;
+        let mut file = Remaining::new(&mut self.file, left);
+        file.part = "data";
+        Ok(Array {
+            dtype,
+            shape: tensor.shape,
+            bytes: file.take(bytes)?,
+        })
+    }
+
+    /// Calls `each` with the description of the tensor of this name, or of each tensor.
+    pub fn list(&self, name: Option<&str>, each: &mut dyn FnMut(Entry)) -> Result<()> {
+        let mut each_tensor = |tensor: Tensor| {
+            let dtype = match dtype(tensor.kind) {
+                Some(dtype) => dtype.to_string(),
+                None => format!("type {}", tensor.kind),
+            };
+            each(Entry {
+                dtype: Ok(dtype),
+                bytes: tensor.layout().ok().map(|(_, bytes)| bytes),
+                name: Some(tensor.name),
+                shape: Some(tensor.shape),
+            });
+        };
+        if name.is_some() {
+            each_tensor(self.find(name)?);
+            return Ok(());
+        }
+        for &start in &self.starts {
+            each_tensor(self.tensor_at(start)?);
+        }
+        Ok(())
+    }
+
+    fn find(&self, name: Option<&str>) -> Result<Tensor> {
+        let lossy = |&start: &usize| String::from_utf8_lossy(self.name_at(start));
+        let start = name.and_then(|name| self.starts.iter().find(|start| lossy(start) == name));
+        match start {
+            Some(&start) => self.tensor_at(start),
+            None => {
+                let names = self.starts.iter().map(|start| lossy(start).into_owned());
+                Err(not_found("tensor", name, names.collect()).into())
+            }
+        }
+    }
+}
+
+/// A file whose bytes are copied as they are read.
+struct Copied<'a, R> {
+    file: &'a mut R,
+    to: &'a mut Vec<u8>,
+}
+
+impl<R: Read> Read for Copied<'_, R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let len = self.file.read(buffer)?;
+        self.to.try_reserve(len)?;
+        self.to.extend(&buffer[..len]);
+        Ok(len)
+    }
+}
+
+/// Reads all pairs of metadata for the alignment of the data.
+fn alignment(file: &mut Remaining<impl Read>, pair_count: u64) -> Result<u64> {
+    let mut alignment = None;
     for _ in 0..pair_count {
         let key = string(file)?;
-        match (key.as_str(), number(file)?) {
-            ("general.alignment", 4) => alignment = number(file)?.into(),
-            (_, kind) => skip_value(file, kind)?,
+        let kind = number(file)?;
+        if key != ALIGNMENT {
+            skip_value(file, kind, 0)
+                .map_err(|error| format!("metadata \"{}\": {error}", shown(&key)))?;
+            continue;
+        }
+        if kind != UINT32 {
+            return Err(
+                format!("{ALIGNMENT} must be a uint32 (type {UINT32}), found type {kind}").into(),
+            );
+        }
+        let found = u64::from(number(file)?);
+        if !found.is_power_of_two() {
+            return Err(format!("{ALIGNMENT} must be a power of two, found {found}").into());
+        }
+        if let Some(first) = alignment.replace(found) {
+            return Err(
+                format!("{ALIGNMENT} must be given once, found {first} and {found}").into(),
+            );
         }
     }
-    if !alignment.is_power_of_two() {
-        return Err(format!("the alignment must be a power of two, found {alignment}").into());
-    }
-    let mut tensors = Vec::new();
-    for _ in 0..tensor_count {
-        tensors.push(read_description(file)?);
-    }
-    Ok(Header {
-        tensors,
-        data_start: (bytes - file.bytes).next_multiple_of(alignment),
-    })
-}
-
-fn read_description(file: &mut Remaining<impl Read>) -> Result<Tensor> {
-    let name = string(file)?;
-    let shown = start_of(&name);
-    let rank = number(file)?;
-    if rank > MAX_RANK {
-        return Err(
-            format!("tensor {shown:?} must have at most {MAX_RANK} dims, found {rank}").into(),
-        );
-    }
-    let mut shape = Vec::new();
-    for _ in 0..rank {
-        shape.push(usize::try_from(long(file)?)?);
-    }
-    let (kind, offset) = (number(file)?, long(file)?);
-    let dtype = dtype(kind).ok_or_else(|| {
-        format!("tensor {shown:?} has a type of number {kind}, which is not supported")
-    })?;
-    let row_len = shape.first().copied().unwrap_or(1);
-    if !row_len.is_multiple_of(dtype.block_len) {
-        return Err(format!(
-            "tensor {shown:?} must have rows of whole blocks of {dtype}, of {} values each, found {row_len}",
-            dtype.block_len
-        )
-        .into());
-    }
-    let sizes = [row_len / dtype.block_len, dtype.bytes];
-    let bytes = match shape.contains(&0) {
-        true => Some(0),
-        false => (sizes.iter().chain(shape.iter().skip(1)))
-            .try_fold(1_u64, |bytes, &size| bytes.checked_mul(size as u64)),
-    };
-    shape.reverse();
-    Ok(Tensor {
-        bytes: bytes.ok_or_else(|| format!("the size of tensor {shown:?} overflows"))?,
-        name,
-        dtype,
-        shape,
-        offset,
-    })
+    Ok(alignment.unwrap_or(DEFAULT_ALIGNMENT))
 }
 
 fn number(file: &mut Remaining<impl Read>) -> Result<u32> {
@@ -226,27 +330,32 @@ fn long(file: &mut Remaining<impl Read>) -> Result<u64> {
     Ok(u64::from_le_bytes(file.take_array()?))
 }
 
+/// Reads a name. Of bytes that are no UTF-8, the text has replacements.
 fn string(file: &mut Remaining<impl Read>) -> Result<String> {
     let len = long(file)?;
     let bytes = file.take(len)?;
-    Ok(String::from_utf8(bytes).map_err(|_| "a name in the header must be UTF-8 text")?)
+    Ok(String::from_utf8(bytes)
+        .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()))
 }
 
-fn skip_value(file: &mut Remaining<impl Read>, kind: u32) -> Result<()> {
+/// Skips a value of metadata that is in `depth` arrays.
+fn skip_value(file: &mut Remaining<impl Read>, kind: u32, depth: usize) -> Result<()> {
     match kind {
         STRING => {
             let len = long(file)?;
-            skip(file, len)
+            file.skip(len)
+        }
+        ARRAY if depth == MAX_DEPTH => {
+            Err(format!("at most {MAX_DEPTH} arrays may be in one another").into())
         }
         ARRAY => {
             let (kind, len) = (number(file)?, long(file)?);
             match kind {
-                STRING => (0..len).try_for_each(|_| skip_value(file, STRING)),
-                ARRAY => Err("metadata must have no arrays of arrays".into()),
-                kind => skip(file, len.saturating_mul(size_of_value(kind)?)),
+                STRING | ARRAY => (0..len).try_for_each(|_| skip_value(file, kind, depth + 1)),
+                kind => file.skip(len.saturating_mul(size_of_value(kind)?)),
             }
         }
-        kind => skip(file, size_of_value(kind)?),
+        kind => file.skip(size_of_value(kind)?),
     }
 }
 
@@ -257,22 +366,6 @@ fn size_of_value(kind: u32) -> Result<u64> {
         2 | 3 => 2,
         4..=6 => 4,
         10..=12 => 8,
-        kind => {
-            return Err(
-                format!("metadata has a type of number {kind}, which is not supported").into(),
-            );
-        }
+        kind => return Err(format!("type {kind} is not supported").into()),
     })
-}
-
-fn skip(file: &mut Remaining<impl Read>, len: u64) -> Result<()> {
-    let skipped = match len <= file.bytes {
-        true => io::copy(&mut (&mut file.file).take(len), &mut io::sink())?,
-        false => 0,
-    };
-    file.bytes -= skipped;
-    match skipped == len {
-        true => Ok(()),
-        false => Err("the file ends within its header or data".into()),
-    }
 }

@@ -1,5 +1,6 @@
-//! Arrays from files: .npy, a member of a .npz archive, a tensor of a .safetensors or a .gguf file. Every file may be
-//! hostile: sizes in its header are checked against its number of bytes before memory is allocated.
+//! Arrays from files: .npy, a member of a .npz archive, a tensor of a .safetensors or a .gguf file. A file's first bytes
+//! tell its format, not its name. Every file may be hostile: sizes in its header are checked against its number of bytes
+//! before memory is allocated.
 
 mod array;
 pub mod entry;
@@ -12,112 +13,149 @@ pub mod npz;
 pub mod safetensors;
 
 use std::borrow::Cow;
+use std::fs::File;
+use std::io::{BufReader, Read, Seek};
 use std::path::Path;
 
 pub use array::{Array, Dtype, Result};
 pub use entry::Entry;
-
 pub use npy_write::write;
 
-/// Reads the array that `FILE.npy`, `FILE.npz:NAME`, `FILE.safetensors:NAME` or `FILE.gguf:NAME` names; `-` is a .npy file
-/// from standard input. An error begins with `source`.
+use gguf::Gguf;
+use npy_read::Remaining;
+use npz::Npz;
+use safetensors::Safetensors;
+
+/// Reads the array that `FILE`, or `FILE:NAME` for a file of several, names; `-` is a .npy file from standard input. An
+/// error begins with `source`.
 pub fn read(source: &Path) -> Result<Array> {
-    Source::parse(source)
-        .and_then(|source| source.read())
-        .map_err(|error| format!("{}: {error}", source.display()).into())
+    let named = || match npy_read::read_pipe(source)? {
+        Some(array) => Ok(array),
+        None => Source::open(source)?.read(),
+    };
+    named().map_err(|error| named_by(source, &*error))
 }
 
-/// Describes the array that `source` names, or all arrays of an archive. An error begins with `source`.
-pub fn list(source: &Path) -> Result<Vec<Entry>> {
-    Source::parse(source)
-        .and_then(|source| source.list())
-        .map_err(|error| format!("{}: {error}", source.display()).into())
+fn named_by(source: &Path, error: &dyn std::error::Error) -> Box<dyn std::error::Error> {
+    format!("{}: {error}", source.display()).into()
 }
 
-enum Format {
-    Npy,
-    Npz,
-    Safetensors,
-    Gguf,
+/// The file of a source: the longest start of it before a colon that is a file's path, or all of it.
+pub fn file_of(source: &Path) -> &Path {
+    split(source).0
 }
 
-/// A file, and the name of an array in it if the file is an archive.
-struct Source<'a> {
-    format: Format,
-    path: &'a Path,
-    name: Option<Cow<'a, str>>,
-}
-
-impl<'a> Source<'a> {
-    fn parse(source: &'a Path) -> Result<Self> {
-        let archives = [
-            (Format::Npz, ".npz"),
-            (Format::Safetensors, ".safetensors"),
-            (Format::Gguf, ".gguf"),
-        ];
-        let bytes = source.as_os_str().as_encoded_bytes();
-        for (format, extension) in archives {
-            let end = format!("{extension}:").into_bytes();
-            let at = bytes.windows(end.len()).position(|part| part == end);
-            let file_bytes = at.map_or(bytes.len(), |at| at + extension.len());
-            if bytes[..file_bytes].ends_with(extension.as_bytes()) {
-                let name = at.map(|at| String::from_utf8_lossy(&bytes[at + end.len()..]));
-                let path = start(source, file_bytes)?;
-                return Ok(Self { format, path, name });
-            }
-        }
-        if bytes.windows(5).any(|part| part == b".npy:") && !source.exists() {
-            return Err(
-                "a .npy file has one array: names are for .npz, .safetensors and .gguf files"
-                    .into(),
-            );
-        }
-        Ok(Self {
-            format: Format::Npy,
-            path: source,
-            name: None,
-        })
+/// The longest start of a source that is a file's path, and the name after the colon behind it. All of it if there is no
+/// such file.
+fn split(source: &Path) -> (&Path, Option<Cow<'_, str>>) {
+    if source.exists() {
+        return (source, None);
     }
-
-    fn read(&self) -> Result<Array> {
-        let name = self.name.as_deref();
-        match self.format {
-            Format::Npy => npy_read::read_file_or_pipe(self.path),
-            Format::Npz => npz::read(self.path, name),
-            Format::Safetensors => safetensors::read(self.path, name),
-            Format::Gguf => gguf::read(self.path, name),
-        }
-    }
-
-    fn list(&self) -> Result<Vec<Entry>> {
-        let name = self.name.as_deref();
-        match self.format {
-            Format::Npy => {
-                let (file, bytes) = npy_read::open(self.path)?;
-                Ok(vec![Entry::of_npy(file, bytes)?])
-            }
-            Format::Npz => npz::list(self.path, name),
-            Format::Safetensors => safetensors::list(self.path, name),
-            Format::Gguf => gguf::list(self.path, name),
-        }
-    }
+    let bytes = source.as_os_str().as_encoded_bytes();
+    let colons = (0..bytes.len()).rev().filter(|&at| bytes[at] == b':');
+    let mut files = colons.filter_map(|at| {
+        let path = start(source, at)?;
+        let name = String::from_utf8_lossy(&bytes[at + 1..]);
+        path.is_file().then_some((path, Some(name)))
+    });
+    files.next().unwrap_or((source, None))
 }
 
-/// The path of the first `bytes` bytes of a path, which end with ASCII. On Unix no byte need be of UTF-8.
-fn start(path: &Path, bytes: usize) -> Result<&Path> {
+/// The path of the first `bytes` bytes of a path. On Unix no byte need be of UTF-8.
+fn start(path: &Path, bytes: usize) -> Option<&Path> {
     #[cfg(unix)]
     {
         use std::ffi::OsStr;
         use std::os::unix::ffi::OsStrExt;
 
         let start = &path.as_os_str().as_bytes()[..bytes];
-        Ok(Path::new(OsStr::from_bytes(start)))
+        Some(Path::new(OsStr::from_bytes(start)))
     }
     #[cfg(not(unix))]
-    {
-        let text = path
-            .to_str()
-            .ok_or("the path of an archive must be Unicode")?;
-        Ok(Path::new(&text[..bytes]))
+    path.to_str().map(|text| Path::new(&text[..bytes]))
+}
+
+/// A file of one of the formats, of which an archive's header was read.
+enum Format {
+    Npy(File, u64),
+    Npz(Npz<BufReader<File>>),
+    Safetensors(Safetensors<File>),
+    Gguf(Gguf<BufReader<File>>),
+}
+
+/// An open file, and the name of an array in it.
+pub struct Source<'a> {
+    source: &'a Path,
+    format: Format,
+    name: Option<Cow<'a, str>>,
+}
+
+impl<'a> Source<'a> {
+    fn open(source: &'a Path) -> Result<Self> {
+        let (path, name) = split(source);
+        let (mut file, bytes) = npy_read::open(path)?;
+        let mut first = Vec::new();
+        (&mut file).take(9).read_to_end(&mut first)?;
+        file.rewind()?;
+        let format = match first.as_slice() {
+            first if first.starts_with(npy_read::MAGIC) => Format::Npy(file, bytes),
+            // The letters alone may be the length of a header of .safetensors.
+            first if first.starts_with(b"PK\x03\x04") || first.starts_with(b"PK\x05\x06") => {
+                Format::Npz(Npz::open(BufReader::new(file), bytes)?)
+            }
+            first if first.starts_with(&gguf::MAGIC) => {
+                Format::Gguf(Gguf::open(BufReader::new(file), bytes)?)
+            }
+            // After the length of the header.
+            [.., b'{'] if first.len() == 9 => Format::Safetensors(Safetensors::open(file, bytes)?),
+            _ => return Err("not a .npy, .npz, .safetensors or .gguf file".into()),
+        };
+        if let (Format::Npy(..), Some(_)) = (&format, &name) {
+            return Err(
+                "a .npy file has one array: names are for .npz, .safetensors and .gguf files"
+                    .into(),
+            );
+        }
+        Ok(Self {
+            source,
+            format,
+            name,
+        })
+    }
+
+    /// Opens the file that `source` names, to list its arrays. An error begins with `source`.
+    pub fn to_list(source: &'a Path) -> Result<Self> {
+        Self::open(source).map_err(|error| named_by(source, &*error))
+    }
+
+    /// The text that names the source.
+    pub fn text(&self) -> String {
+        self.source.display().to_string()
+    }
+
+    fn read(&mut self) -> Result<Array> {
+        let name = self.name.as_deref();
+        match &mut self.format {
+            Format::Npy(file, bytes) => npy_read::read_array(&mut Remaining::new(file, *bytes)),
+            Format::Npz(file) => file.read(name),
+            Format::Safetensors(file) => file.read(name),
+            Format::Gguf(file) => file.read(name),
+        }
+    }
+
+    /// Calls `each` with the description of the array that the source names, or of each array of the file. An error begins
+    /// with the source.
+    pub fn list(&mut self, each: &mut dyn FnMut(Entry)) -> Result<()> {
+        let name = self.name.as_deref();
+        let listed = match &mut self.format {
+            Format::Npy(file, bytes) => file.rewind().map_err(Into::into).and_then(|()| {
+                each(npy_read::describe(&mut Remaining::new(file, *bytes))?);
+                Ok(())
+            }),
+            Format::Npz(file) => file.list(name, each),
+            Format::Safetensors(file) => file.list(name, each),
+            Format::Gguf(file) => file.list(name, each),
+        };
+        listed.map_err(|error| named_by(self.source, &*error))
     }
 }

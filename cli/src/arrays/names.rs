@@ -1,32 +1,101 @@
-//! The error for a member or tensor that an archive lacks.
+//! Texts of a file in errors: on one line, and not longer than a line.
 
-use super::array::start_of;
+use std::cmp::Reverse;
 
-/// The error for a `name` that is absent or not in the archive. It lists the first of the archive's `names`;
-/// `kind` is the noun for an entry: member or tensor.
-pub fn not_found<'a>(
-    kind: &str,
-    name: Option<&str>,
-    names: impl Iterator<Item = &'a str>,
-) -> String {
-    const SHOWN: usize = 8;
-    let mut names: Vec<&str> = names.collect();
-    names.sort_unstable();
-    let mut list: Vec<String> = names
-        .iter()
-        .take(SHOWN)
-        .map(|name| start_of(name))
-        .collect();
-    if names.len() > SHOWN {
-        list.push(format!("{} more", names.len() - SHOWN));
-    }
-    let list = if list.is_empty() {
-        "none".to_owned()
+/// Most characters that an error shows of a name.
+const SHOWN_CHARS: usize = 80;
+/// Most characters that an error shows of another text.
+const START_CHARS: usize = 20;
+/// Most names that an error lists.
+const SHOWN_NAMES: usize = 8;
+
+/// What stands for the characters that are left out.
+const LEFT_OUT: &str = "..";
+
+/// A text without line breaks and a terminal's control codes: each such character is a space.
+pub fn on_one_line(text: &str) -> String {
+    text.replace(char::is_control, " ")
+}
+
+/// A name on one line, of which the middle is left out if it is long.
+pub fn shown(name: &str) -> String {
+    let half = SHOWN_CHARS / 2;
+    let is_short = name.chars().nth(SHOWN_CHARS).is_none();
+    let end = name.char_indices().nth_back(half - 1);
+    let text = match end {
+        Some((end, _)) if !is_short => [&of_chars(name, half), LEFT_OUT, &name[end..]].concat(),
+        _ => name.to_owned(),
+    };
+    on_one_line(&text)
+}
+
+/// The start of a text that is no name, on one line.
+pub fn start_of(text: &str) -> String {
+    let start = of_chars(text, START_CHARS);
+    let end = if start.len() < text.len() {
+        LEFT_OUT
     } else {
-        format!("{list:?}").replace(['[', ']', '"'], "")
+        ""
+    };
+    on_one_line(&[start.as_str(), end].concat())
+}
+
+fn of_chars(text: &str, chars: usize) -> String {
+    text.chars().take(chars).collect()
+}
+
+/// The error for a `name` that is absent or not in the archive. It lists some of the archive's `names`, those that are
+/// like `name` first; `kind` is the noun for an entry: member or tensor.
+pub fn not_found(kind: &str, name: Option<&str>, mut names: Vec<String>) -> String {
+    names.sort_unstable();
+    if let Some(name) = name {
+        names.sort_by_cached_key(|other| {
+            let same_end = name.bytes().rev().zip(other.bytes().rev());
+            let same_end = same_end.take_while(|(left, right)| left == right).count();
+            (!other.contains(name), Reverse(same_end))
+        });
+    }
+    let mut list: Vec<String> = (names.iter().take(SHOWN_NAMES))
+        .map(|name| shown(name))
+        .collect();
+    if names.len() > SHOWN_NAMES {
+        list.push(format!("{} more", names.len() - SHOWN_NAMES));
+    }
+    let list = match list.is_empty() {
+        true => "none".to_owned(),
+        false => list.join(", "),
     };
     match name {
-        Some(name) => format!("no {kind} {:?}, it has {list}", start_of(name)),
+        Some(name) => format!("no {kind} \"{}\", it has {list}", shown(name)),
         None => format!("name a {kind}, as FILE:NAME; it has {list}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_names_keep_both_ends() {
+        let name = "é".repeat(80);
+        assert_eq!(shown(&name), name);
+        let name = format!("{}x{}", "a".repeat(40), "é".repeat(40));
+        assert_eq!(
+            shown(&name),
+            format!("{}..{}", "a".repeat(40), "é".repeat(40))
+        );
+        assert_eq!(shown("a\n\x1bb"), "a  b");
+        assert_eq!(start_of(&"k".repeat(20)), "k".repeat(20));
+        assert_eq!(start_of(&"k".repeat(21)), format!("{}..", "k".repeat(20)));
+    }
+
+    #[test]
+    fn names_like_the_asked_one_come_first() {
+        let mut names: Vec<String> = (0..9).map(|n| format!("a{n}")).collect();
+        names.extend(["z.wte.weight", "x.bias", "b.weight"].map(str::to_owned));
+        let text = not_found("tensor", Some("wte.weight"), names);
+        let expected = "no tensor \"wte.weight\", it has z.wte.weight, b.weight, a0, a1, ";
+        assert!(text.starts_with(expected), "{text}");
+        assert!(text.ends_with(", a5, 4 more"), "{text}");
     }
 }

@@ -3,40 +3,94 @@
 
 use std::error::Error;
 
-use super::array::{Dtype, Result, start_of};
+use super::array::{Dtype, Result};
+use super::names::{shown, start_of};
 
 /// Most dims that NumPy gives an array.
 pub const MAX_RANK: usize = 64;
 
-/// Returns the dtype and the shape that a header gives. Spaces and the order of its keys are free.
-pub(super) fn parse_header(header: &[u8]) -> Result<(Dtype, Vec<usize>)> {
-    let mut text = Text(std::str::from_utf8(header).map_err(|_| "header must be UTF-8 text")?);
-    let (mut descr, mut fortran_order, mut shape) = (None, None, None);
-    text.expect("{")?;
-    while !text.skip("}") {
-        match text.string()? {
-            "descr" => descr = Some(text.value(Text::descr)?),
-            "fortran_order" => fortran_order = Some(text.value(Text::boolean)?),
-            "shape" => shape = Some(text.value(Text::shape)?),
-            key => {
-                let key = start_of(key);
-                return Err(format!("header has an unknown key {key:?}").into());
+/// What a header says of an array.
+#[derive(Debug)]
+pub(super) struct Header {
+    /// The text of the dtype: that of a string without its quotes, or of a list or tuple as it stands.
+    descr: String,
+    fortran_order: bool,
+    pub shape: Vec<usize>,
+}
+
+impl Header {
+    /// Parses a text in which spaces and the order of the keys are free.
+    pub fn parse(text: &str) -> Result<Self> {
+        let mut text = Text(text);
+        let (mut descr, mut fortran_order, mut shape) = (None, None, None);
+        text.expect("{")?;
+        while !text.skip("}") {
+            match text.string()? {
+                "descr" => descr = Some(text.value(Text::descr)?),
+                "fortran_order" => fortran_order = Some(text.value(Text::boolean)?),
+                "shape" => shape = Some(text.value(Text::shape)?),
+                key => return Err(format!("header has an unknown key \"{}\"", shown(key)).into()),
+            }
+            if !text.skip(",") {
+                text.expect("}")?;
+                break;
             }
         }
-        if !text.skip(",") {
-            text.expect("}")?;
-            break;
+        if !text.0.trim().is_empty() {
+            return Err(text.unexpected("its end"));
+        }
+        match (descr, fortran_order, shape) {
+            (Some(descr), Some(fortran_order), Some(shape)) => Ok(Self {
+                descr: descr.to_owned(),
+                fortran_order,
+                shape,
+            }),
+            _ => Err("header must have the keys descr, fortran_order and shape".into()),
         }
     }
-    if !text.0.trim().is_empty() {
-        return Err(text.unexpected("its end"));
-    }
-    match (descr, fortran_order, shape) {
-        (Some(_), Some(true), Some(_)) => {
-            Err("Fortran order is not supported: save numpy.ascontiguousarray of the array".into())
+
+    /// The dtype, if it is supported.
+    pub fn dtype(&self) -> Result<Dtype> {
+        if self.descr.starts_with(['[', '(']) {
+            return Err("structured dtypes are not supported".into());
         }
-        (Some(descr), Some(false), Some(shape)) => Ok((Dtype::from_descr(descr)?, shape)),
-        _ => Err("header must have the keys descr, fortran_order and shape".into()),
+        Dtype::from_descr(&self.descr)
+    }
+
+    /// NumPy's name of the dtype, or the file's own if it is not supported.
+    pub fn dtype_name(&self) -> String {
+        match self.dtype() {
+            Ok(dtype) => dtype.to_string(),
+            Err(_) => self.descr.clone(),
+        }
+    }
+
+    /// The size of the data in bytes, if the dtype tells that of an element.
+    pub fn bytes(&self) -> Option<u64> {
+        let (kind, size) = self.descr.get(1..)?.split_at_checked(1)?;
+        // A number, and for a time its unit.
+        let size: u64 = size.split('[').next()?.parse().ok()?;
+        let bytes = match kind {
+            "b" | "i" | "u" | "f" | "c" | "S" | "V" | "a" | "m" | "M" => size,
+            // Characters of UCS-4.
+            "U" => size.checked_mul(4)?,
+            _ => return None,
+        };
+        if self.shape.contains(&0) {
+            return Some(0);
+        }
+        (self.shape.iter()).try_fold(bytes, |bytes, &dim| bytes.checked_mul(dim as u64))
+    }
+
+    /// An error if the elements are in another order than C's. An array with at most one dim above 1 is in both orders.
+    pub fn check_order(&self) -> Result<()> {
+        let long = self.shape.iter().filter(|&&dim| dim > 1).count();
+        match self.fortran_order && long > 1 && !self.shape.contains(&0) {
+            true => Err(
+                "Fortran order is not supported: save numpy.ascontiguousarray of the array".into(),
+            ),
+            false => Ok(()),
+        }
     }
 }
 
@@ -61,7 +115,7 @@ impl<'a> Text<'a> {
 
     fn unexpected(&self, expected: &str) -> Box<dyn Error> {
         let found = start_of(self.0.trim_start());
-        format!("header must go on with {expected}, found {found:?}").into()
+        format!("header must go on with {expected}, found \"{found}\"").into()
     }
 
     fn value<T>(&mut self, read: fn(&mut Self) -> Result<T>) -> Result<T> {
@@ -82,11 +136,33 @@ impl<'a> Text<'a> {
         Ok(string)
     }
 
+    /// Reads a string, or the text of a list or tuple with the names and dtypes of a structure.
     fn descr(&mut self) -> Result<&'a str> {
-        if self.skip("[") {
-            return Err("structured dtypes are not supported".into());
+        let text = self.0.trim_start();
+        if !text.starts_with(['[', '(']) {
+            return self.string();
         }
-        self.string()
+        let (mut depth, mut quote) = (0_usize, None);
+        let mut characters = text.char_indices();
+        while let Some((at, character)) = characters.next() {
+            match (quote, character) {
+                (Some(_), '\\') => {
+                    characters.next();
+                }
+                (Some(open), _) if open == character => quote = None,
+                (Some(_), _) => {}
+                (None, '\'' | '"') => quote = Some(character),
+                (None, '[' | '(') => depth += 1,
+                (None, ']' | ')') => depth -= 1,
+                (None, _) => {}
+            }
+            if depth == 0 {
+                let (structure, rest) = text.split_at(at + 1);
+                self.0 = rest;
+                return Ok(structure);
+            }
+        }
+        Err("header has a list without an end".into())
     }
 
     fn boolean(&mut self) -> Result<bool> {
@@ -113,6 +189,7 @@ impl<'a> Text<'a> {
         Ok(shape)
     }
 
+    /// Reads a dim: `30`, or `30L` as Python 2 wrote it.
     fn dim(&mut self) -> Result<usize> {
         let text = self.0.trim_start();
         let end = text
@@ -122,9 +199,9 @@ impl<'a> Text<'a> {
         if digits.is_empty() {
             return Err(self.unexpected("a dim"));
         }
-        self.0 = rest;
+        self.0 = rest.strip_prefix('L').unwrap_or(rest);
         digits
             .parse()
-            .map_err(|_| format!("dim {digits:.40} is too large").into())
+            .map_err(|_| format!("dim {} is too large", start_of(digits)).into())
     }
 }

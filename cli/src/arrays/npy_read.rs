@@ -1,41 +1,52 @@
-//! Reads .npy files, NumPy's format for one array: versions 1.0 to 3.0, little-endian, C order. Every other file
-//! gives an error of one line, and the size that a header gives must be that of the file.
+//! Reads .npy files, NumPy's format for one array: versions 1.0 to 3.0, little-endian, C order. Every other file gives an
+//! error of one line. Like NumPy, the reader leaves bytes after the last element unread.
 
 use std::fs::{self, File};
 use std::io::{self, IsTerminal, Read};
 use std::path::Path;
 
 use super::array::{Array, Dtype, Result};
-use super::npy_header::parse_header;
+use super::entry::Entry;
+use super::npy_header::Header;
 
 /// The first bytes of every .npy file.
 pub const MAGIC: &[u8] = b"\x93NUMPY";
-/// Longest header that is read; a header of [`MAX_RANK`] dims is shorter.
-const MAX_HEADER_BYTES: u64 = 1 << 16;
+/// Longest header that is read; that of a structure of 100,000 fields is shorter.
+const MAX_HEADER_BYTES: u64 = 1 << 22;
 
 /// Reads the array of a .npy file. An error begins with `path`.
 pub fn read(path: &Path) -> Result<Array> {
     open(path)
-        .and_then(|(file, bytes)| read_array(file, bytes))
+        .and_then(|(file, bytes)| read_array(&mut Remaining::new(file, bytes)))
         .map_err(|error| format!("{}: {error}", path.display()).into())
 }
 
-/// Reads the array of a .npy file, of a pipe, or of standard input for `-`. What a pipe gives is held in memory.
-pub(super) fn read_file_or_pipe(path: &Path) -> Result<Array> {
-    let mut bytes = Vec::new();
+/// Reads the array of a .npy file from standard input for `-`, or from a pipe; `None` if the path is neither. What a pipe
+/// gives is held in memory.
+pub(super) fn read_pipe(path: &Path) -> Result<Option<Array>> {
     if path == Path::new("-") {
-        let mut stdin = io::stdin();
+        let stdin = io::stdin();
         if stdin.is_terminal() {
             return Err("standard input is a terminal, and .npy is not text".into());
         }
-        stdin.read_to_end(&mut bytes)?;
-    } else if is_pipe(path) {
-        File::open(path)?.read_to_end(&mut bytes)?;
-    } else {
-        let (file, bytes) = open(path)?;
-        return read_array(file, bytes);
+        return read_stream(stdin.lock()).map(Some);
     }
-    read_array(&bytes[..], bytes.len() as u64)
+    match is_pipe(path) {
+        true => read_stream(File::open(path)?).map(Some),
+        false => Ok(None),
+    }
+}
+
+/// Reads a stream whose number of bytes is not known. Of a stream that is no .npy file only the first bytes are read.
+fn read_stream(mut stream: impl Read) -> Result<Array> {
+    let mut bytes = Vec::new();
+    (&mut stream)
+        .take(MAGIC.len() as u64)
+        .read_to_end(&mut bytes)?;
+    if bytes == MAGIC {
+        stream.read_to_end(&mut bytes)?;
+    }
+    read_array(&mut Remaining::new(&bytes[..], bytes.len() as u64))
 }
 
 fn is_pipe(path: &Path) -> bool {
@@ -74,63 +85,89 @@ pub fn open(path: &Path) -> Result<(File, u64)> {
     Ok((file, metadata.len()))
 }
 
-/// Reads the array of a .npy file of `bytes` bytes.
-pub fn read_array(file: impl Read, bytes: u64) -> Result<Array> {
-    let mut file = Remaining { file, bytes };
-    let (dtype, shape) = read_header(&mut file)?;
-    let bytes = file.take(file.bytes)?;
+/// Reads the array of a .npy file. Bytes after its last element remain.
+pub fn read_array(file: &mut Remaining<impl Read>) -> Result<Array> {
+    let header = read_header(file)?;
+    let dtype = header.dtype()?;
+    header.check_order()?;
+    let bytes = check_size(&header.shape, dtype, file.bytes)?;
+    file.part = "data";
     Ok(Array {
         dtype,
-        shape,
-        bytes,
+        shape: header.shape,
+        bytes: file.take(bytes)?,
     })
 }
 
-/// Reads the header of a .npy file, and checks that the rest of the file has the size of the data.
-pub(super) fn read_header(file: &mut Remaining<impl Read>) -> Result<(Dtype, Vec<usize>)> {
-    let start = file.take(MAGIC.len() as u64 + 2);
-    let header_len = match start.as_deref().map(|start| start.split_at(MAGIC.len())) {
-        Ok((MAGIC, [1, 0])) => u64::from(u16::from_le_bytes(file.take_array()?)),
-        Ok((MAGIC, [2 | 3, 0])) => u64::from(u32::from_le_bytes(file.take_array()?)),
-        Ok((MAGIC, version)) => {
-            return Err(format!("format version {version:?} is not supported").into());
-        }
-        _ => return Err("not a .npy file".into()),
+/// Describes the array of a .npy file.
+pub(super) fn describe(file: &mut Remaining<impl Read>) -> Result<Entry> {
+    let header = read_header(file)?;
+    Ok(Entry {
+        name: None,
+        dtype: Ok(header.dtype_name()),
+        bytes: header.bytes(),
+        shape: Some(header.shape),
+    })
+}
+
+fn read_header(file: &mut Remaining<impl Read>) -> Result<Header> {
+    if file.take(MAGIC.len() as u64).ok().as_deref() != Some(MAGIC) {
+        return Err("not a .npy file".into());
+    }
+    let (version, header_len) = match file.take_array()? {
+        [1, 0] => (1, u64::from(u16::from_le_bytes(file.take_array()?))),
+        [version @ (2 | 3), 0] => (version, u64::from(u32::from_le_bytes(file.take_array()?))),
+        version => return Err(format!("format version {version:?} is not supported").into()),
     };
     if header_len > MAX_HEADER_BYTES {
         let limit = MAX_HEADER_BYTES;
         return Err(format!("header must have at most {limit} bytes, found {header_len}").into());
     }
     let header = file.take(header_len)?;
-    let (dtype, shape) = parse_header(&header)?;
-
-    let data_bytes = byte_count(&shape, dtype).ok_or("the size of shape overflows")?;
-    if data_bytes != file.bytes {
-        return Err(format!(
-            "{dtype} data of shape {shape:?} must have {data_bytes} bytes, found {}",
-            file.bytes
-        )
-        .into());
-    }
-    Ok((dtype, shape))
+    // Only version 3 is UTF-8. A byte of Latin-1 is the number of its character.
+    let header = match version {
+        3 => String::from_utf8(header).map_err(|_| "header must be UTF-8 text")?,
+        _ => header.into_iter().map(char::from).collect(),
+    };
+    Header::parse(&header)
 }
 
-fn byte_count(shape: &[usize], dtype: Dtype) -> Option<u64> {
-    if shape.contains(&0) {
-        return Some(0);
+/// The bytes of an array, which the rest of the file must have at least.
+fn check_size(shape: &[usize], dtype: Dtype, left: u64) -> Result<u64> {
+    let bytes = match shape.contains(&0) {
+        true => Some(0),
+        false => shape.iter().try_fold(dtype.bytes as u64, |bytes, &dim| {
+            bytes.checked_mul(dim as u64)
+        }),
+    };
+    let bytes = bytes.ok_or("the size of shape overflows")?;
+    match bytes <= left {
+        true => Ok(bytes),
+        false => Err(format!(
+            "{dtype} data of shape {shape:?} must have {bytes} bytes, found {left}"
+        )
+        .into()),
     }
-    shape.iter().try_fold(dtype.bytes as u64, |bytes, &dim| {
-        bytes.checked_mul(dim as u64)
-    })
 }
 
 /// A file and the number of its unread bytes, which bounds each allocation.
 pub struct Remaining<R> {
     pub file: R,
     pub bytes: u64,
+    /// The part of the file that is read, for an error.
+    pub part: &'static str,
 }
 
 impl<R: Read> Remaining<R> {
+    /// A file of `bytes` bytes, of which the header is read first.
+    pub fn new(file: R, bytes: u64) -> Self {
+        Self {
+            file,
+            bytes,
+            part: "header",
+        }
+    }
+
     /// Reads `len` bytes; an error if the file has fewer.
     pub fn take(&mut self, len: u64) -> Result<Vec<u8>> {
         let mut bytes = Vec::new();
@@ -139,15 +176,31 @@ impl<R: Read> Remaining<R> {
             (&mut self.file).take(len).read_to_end(&mut bytes)?;
             self.bytes -= len;
         }
-        if bytes.len() as u64 == len {
-            Ok(bytes)
-        } else {
-            Err("the file ends within its header or data".into())
+        match bytes.len() as u64 == len {
+            true => Ok(bytes),
+            false => Err(self.ends()),
         }
     }
 
     pub fn take_array<const N: usize>(&mut self) -> Result<[u8; N]> {
         let bytes = self.take(N as u64)?;
         Ok(bytes.as_slice().try_into()?)
+    }
+
+    /// Reads `len` bytes that nobody needs; an error if the file has fewer.
+    pub fn skip(&mut self, len: u64) -> Result<()> {
+        let skipped = match len <= self.bytes {
+            true => io::copy(&mut (&mut self.file).take(len), &mut io::sink())?,
+            false => 0,
+        };
+        self.bytes -= skipped;
+        match skipped == len {
+            true => Ok(()),
+            false => Err(self.ends()),
+        }
+    }
+
+    fn ends(&self) -> Box<dyn std::error::Error> {
+        format!("the file ends within its {}", self.part).into()
     }
 }

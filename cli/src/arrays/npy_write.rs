@@ -24,6 +24,30 @@ pub fn write(path: &Path, array: &Array) -> Result<()> {
     write_array(path, array).map_err(|error| format!("{}: {error}", path.display()).into())
 }
 
+/// An error if what is written to standard output is lost. In the place of a closed standard output Rust opens `/dev/null`
+/// for reading too, which a shell does not.
+pub fn check_stdout() -> Result<()> {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt;
+
+        use rustix::fs::{OFlags, fcntl_getfl, fstat};
+
+        let stdout = io::stdout();
+        let number = fstat(&stdout).map(|metadata| metadata.st_rdev);
+        // Systems have device numbers of several widths.
+        let null = fs::metadata("/dev/null").map(|metadata| metadata.rdev());
+        let is_null = matches!((number, null), (Ok(number), Ok(null)) if i128::from(number) == i128::from(null));
+        if is_null && fcntl_getfl(&stdout).is_ok_and(|flags| flags.contains(OFlags::RDWR)) {
+            return Err(
+                "standard output: it is closed, or a null device that is open for reading too"
+                    .into(),
+            );
+        }
+    }
+    Ok(())
+}
+
 /// Writes an array to standard output. An error begins with "standard output".
 pub fn write_to_stdout(array: &Array) -> Result<()> {
     let mut stdout = io::stdout().lock();
@@ -56,9 +80,10 @@ fn write_array(path: &Path, array: &Array) -> Result<()> {
     if !folder.is_dir() {
         return Err(format!("there is no folder {}", folder.display()).into());
     }
-    let mut file = partial_in(folder)?;
-    if let Some(old) = old {
-        file.as_file().set_permissions(permissions_of(&old))?;
+    let permissions = old.as_ref().map(permissions_of);
+    let mut file = partial_in(folder, permissions.clone())?;
+    if let Some(permissions) = permissions {
+        file.as_file().set_permissions(permissions)?;
     }
     write_parts(&mut file, &header, array)?;
     // After a power failure the path has the old file or the whole new one.
@@ -92,16 +117,19 @@ fn link_target(path: &Path) -> Result<PathBuf> {
     Err("too many links".into())
 }
 
-/// A new file in the folder of the output, so that the rename moves no data. A failure removes the file.
-fn partial_in(folder: &Path) -> Result<NamedTempFile> {
+/// A new file in the folder of the output, so that the rename moves no data. From its first moment its mode gives no more
+/// permissions than that of the file that it replaces. A failure removes the file.
+fn partial_in(folder: &Path, permissions: Option<fs::Permissions>) -> Result<NamedTempFile> {
     let mut builder = tempfile::Builder::new();
     builder.prefix(".wgpu-gather-").suffix(".partial");
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt;
         // The system takes away the permissions of its umask.
-        builder.permissions(fs::Permissions::from_mode(0o666));
+        builder.permissions(permissions.unwrap_or(fs::Permissions::from_mode(0o666)));
     }
+    #[cfg(not(unix))]
+    let _ = permissions;
     let mut partial = partial();
     let file = builder.tempfile_in(folder)?;
     *partial = Partial::Written(file.path().to_owned());

@@ -1,75 +1,110 @@
 //! Reads members of .npz archives: zip files of .npy files, stored or deflated, as numpy.savez and
-//! savez_compressed write them.
+//! savez_compressed write them. Members that are no .npy files are passed over, as NumPy does.
 
-use std::io::{BufReader, Read, Seek};
-use std::path::Path;
+use std::io::{Read, Seek};
 
 use zip::read::ZipFile;
 use zip::{CompressionMethod, ZipArchive};
 
-use super::array::{Array, Result, start_of};
+use super::array::{Array, Result};
 use super::entry::Entry;
 use super::names::not_found;
-use super::npy_read::{open, read_array};
+use super::npy_read::{MAGIC, Remaining, describe, read_array};
 
 /// Most bytes that one byte of deflated data can expand to.
 const MAX_DEFLATION: u64 = 1032;
 
-/// Reads the member `NAME.npy`, or else `NAME`. Without a name the error lists the members.
-pub fn read(path: &Path, name: Option<&str>) -> Result<Array> {
-    let (file, bytes) = open(path)?;
-    read_member(BufReader::new(file), bytes, name)
+/// An archive whose directory was read.
+pub struct Npz<R> {
+    archive: ZipArchive<R>,
+    bytes: u64,
 }
 
-/// As [`read`], but from an open archive of `file_bytes` bytes.
-pub fn read_member(file: impl Read + Seek, file_bytes: u64, name: Option<&str>) -> Result<Array> {
-    let mut archive = ZipArchive::new(file)?;
-    let index = find(&archive, name)?;
-    let mut member = archive.by_index(index)?;
-    let bytes = bytes_of(&member, file_bytes)?;
-    let array = read_array(&mut member, bytes)?;
-    // The zip reader compares the checksum when it reaches the member's end.
-    match member.read(&mut [0])? {
-        0 => Ok(array),
-        _ => Err(format!("the member has more than the {bytes} bytes that it should have").into()),
+impl<R: Read + Seek> Npz<R> {
+    /// Reads the directory of an archive of `bytes` bytes.
+    pub fn open(file: R, bytes: u64) -> Result<Self> {
+        let archive = ZipArchive::new(file)?;
+        Ok(Self { archive, bytes })
     }
-}
 
-/// Describes the member of this name, or all members. Reads their headers only.
-pub fn list(path: &Path, name: Option<&str>) -> Result<Vec<Entry>> {
-    let (file, file_bytes) = open(path)?;
-    let mut archive = ZipArchive::new(BufReader::new(file))?;
-    let members = match name {
-        Some(_) => vec![find(&archive, name)?],
-        None => (0..archive.len()).collect(),
-    };
-    let mut entries = Vec::new();
-    for index in members {
-        let member = archive.by_index(index)?;
-        let name = member.name();
-        let name = name.strip_suffix(".npy").unwrap_or(name).to_owned();
-        let entry = bytes_of(&member, file_bytes)
-            .and_then(|bytes| Entry::of_npy(member, bytes))
-            .map_err(|error| format!("member {:?}: {error}", start_of(&name)))?;
-        entries.push(Entry {
+    /// Reads the member `NAME.npy`, or else `NAME`. Without a name the error lists the members.
+    pub fn read(&mut self, name: Option<&str>) -> Result<Array> {
+        let index = self.find(name)?;
+        let mut member = self.archive.by_index(index)?;
+        let bytes = bytes_of(&member, self.bytes)?;
+        let mut file = Remaining::new(&mut member, bytes);
+        let array = read_array(&mut file)?;
+        file.skip(file.bytes)?;
+        // The zip reader compares the checksum when it reaches the member's end.
+        match member.read(&mut [0])? {
+            0 => Ok(array),
+            _ => Err(
+                format!("the member has more than the {bytes} bytes that it should have").into(),
+            ),
+        }
+    }
+
+    /// Calls `each` with the description of the member of this name, or of each member that is a .npy file. Reads their
+    /// headers only. A member that cannot be described is an error only if it is named.
+    pub fn list(&mut self, name: Option<&str>, each: &mut dyn FnMut(Entry)) -> Result<()> {
+        if name.is_some() {
+            let index = self.find(name)?;
+            each(self.entry(index)?.ok_or("not a .npy file")?);
+            return Ok(());
+        }
+        for index in 0..self.archive.len() {
+            let entry = self.entry(index).unwrap_or_else(|error| {
+                let name = self.archive.name_for_index(index).unwrap_or_default();
+                name.ends_with(".npy").then(|| Entry {
+                    name: Some(array_name(name)),
+                    dtype: Err(error.to_string()),
+                    shape: None,
+                    bytes: None,
+                })
+            });
+            if let Some(entry) = entry {
+                each(entry);
+            }
+        }
+        Ok(())
+    }
+
+    /// Describes a member; `None` if it is no .npy file.
+    fn entry(&mut self, index: usize) -> Result<Option<Entry>> {
+        let mut member = self.archive.by_index(index)?;
+        let mut start = Vec::new();
+        (&mut member)
+            .take(MAGIC.len() as u64)
+            .read_to_end(&mut start)?;
+        if start != MAGIC {
+            return Ok(None);
+        }
+        let (name, bytes) = (array_name(member.name()), bytes_of(&member, self.bytes)?);
+        let entry = describe(&mut Remaining::new(start.as_slice().chain(member), bytes))?;
+        Ok(Some(Entry {
             name: Some(name),
             ..entry
-        });
+        }))
     }
-    Ok(entries)
+
+    /// The place of the member `NAME.npy`, or else `NAME`.
+    fn find(&mut self, name: Option<&str>) -> Result<usize> {
+        let index = name.and_then(|name| {
+            let member = self.archive.index_for_name(&format!("{name}.npy"));
+            member.or_else(|| self.archive.index_for_name(name))
+        });
+        if let Some(index) = index {
+            return Ok(index);
+        }
+        let mut names = Vec::new();
+        self.list(None, &mut |entry| names.extend(entry.name))?;
+        Err(not_found("member", name, names).into())
+    }
 }
 
-/// The place of the member `NAME.npy`, or else `NAME`.
-fn find<R: Read + Seek>(archive: &ZipArchive<R>, name: Option<&str>) -> Result<usize> {
-    let index = name.and_then(|name| {
-        let member = archive.index_for_name(&format!("{name}.npy"));
-        member.or_else(|| archive.index_for_name(name))
-    });
-    index.ok_or_else(|| {
-        let names = archive.file_names();
-        let names = names.map(|name| name.strip_suffix(".npy").unwrap_or(name));
-        not_found("member", name, names).into()
-    })
+/// The name of an array by that of its member.
+fn array_name(member: &str) -> String {
+    member.strip_suffix(".npy").unwrap_or(member).to_owned()
 }
 
 /// The size of a member, which cannot be more than its compressed bytes expand to.

@@ -1,119 +1,223 @@
 //! Reads tensors of .safetensors files, which hold a length, a header in JSON, and the data. Of the data, only the
 //! named tensor is read.
+//!
+//! The crate `safetensors` refuses a whole file for one tensor of a type that it does not know.
 
+use std::fmt;
 use std::io::{Read, Seek, SeekFrom};
-use std::path::Path;
 
-use safetensors::Dtype as Type;
-use safetensors::tensor::{Metadata, TensorInfo};
+use serde::de::{IgnoredAny, MapAccess, Visitor};
+use serde::{Deserialize, Deserializer};
+use serde_json::Value;
 
 use super::array::{Array, Dtype, Result};
 use super::entry::Entry;
-use super::names::not_found;
-use super::npy_read::{Remaining, open};
+use super::names::{not_found, shown};
+use super::npy_read::Remaining;
 
 /// Longest header that the format allows.
 const MAX_HEADER_BYTES: u64 = 100_000_000;
-/// Most characters of a JSON error that are shown: it may quote any text of the file.
-const SHOWN_CHARS: usize = 80;
 
-/// Reads the tensor `name`. Without a name the error lists the tensors.
-pub fn read(path: &Path, name: Option<&str>) -> Result<Array> {
-    let (file, bytes) = open(path)?;
-    read_tensor(file, bytes, name)
+/// A file whose header was read.
+pub struct Safetensors<R> {
+    file: R,
+    /// The tensors by their names, or why a description is wrong.
+    tensors: Vec<(String, Described)>,
+    data_start: u64,
+    data_bytes: u64,
 }
 
-/// As [`read`], but from an open file of `bytes` bytes.
-pub fn read_tensor(file: impl Read + Seek, bytes: u64, name: Option<&str>) -> Result<Array> {
-    let mut file = Remaining { file, bytes };
-    let header = read_header(&mut file)?;
-    let tensor = find(&header, name)?;
-    let dtype =
-        dtype(tensor.dtype).ok_or_else(|| format!("dtype {:?} is not supported", tensor.dtype))?;
-    let (start, end) = tensor.data_offsets;
-    file.file.seek(SeekFrom::Current(i64::try_from(start)?))?;
-    Ok(Array {
-        dtype,
-        shape: tensor.shape.clone(),
-        bytes: file.take((end - start) as u64)?,
-    })
+type Described = std::result::Result<Tensor, String>;
+
+/// The header's description of a tensor.
+#[derive(Deserialize)]
+struct Tensor {
+    dtype: String,
+    /// The dims, outermost first.
+    shape: Vec<usize>,
+    /// Bytes from the start of the data to the tensor's start and to its end.
+    data_offsets: (u64, u64),
 }
 
-/// Describes the tensor of this name, or all tensors. Reads the header only.
-pub fn list(path: &Path, name: Option<&str>) -> Result<Vec<Entry>> {
-    let (file, bytes) = open(path)?;
-    let header = read_header(&mut Remaining { file, bytes })?;
-    let names = match name {
-        Some(name) => vec![name.to_owned()],
-        None => header.offset_keys(),
-    };
-    let entry = |name: String| {
-        let tensor = find(&header, Some(&name))?;
-        let (start, end) = tensor.data_offsets;
-        Ok(Entry {
-            name: Some(name),
-            dtype: match dtype(tensor.dtype) {
-                Some(dtype) => dtype.to_string(),
-                None => tensor.dtype.to_string(),
-            },
-            shape: tensor.shape.clone(),
-            bytes: (end - start) as u64,
+impl Tensor {
+    /// The dtype and the bytes of the tensor, if it can be gathered from.
+    fn layout(&self, data_bytes: u64) -> Result<(Dtype, u64)> {
+        let dtype = dtype(&self.dtype)
+            .ok_or_else(|| format!("dtype {} is not supported", shown(&self.dtype)))?;
+        let (start, end) = self.data_offsets;
+        let found = match start <= end && end <= data_bytes {
+            true => end - start,
+            false => {
+                return Err(format!(
+                    "data_offsets must be in order and in the {data_bytes} bytes of data, found {start} and {end}"
+                )
+                .into());
+            }
+        };
+        let bytes = match self.shape.contains(&0) {
+            true => Some(0),
+            false => (self.shape.iter()).try_fold(dtype.bytes as u64, |bytes, &dim| {
+                bytes.checked_mul(dim as u64)
+            }),
+        };
+        match bytes.ok_or("the size of shape overflows")? {
+            bytes if bytes == found => Ok((dtype, bytes)),
+            bytes => {
+                let shape = &self.shape;
+                Err(format!(
+                    "{dtype} data of shape {shape:?} must have {bytes} bytes, found {found}"
+                )
+                .into())
+            }
+        }
+    }
+}
+
+impl<R: Read + Seek> Safetensors<R> {
+    /// Reads the header of a file of `bytes` bytes.
+    pub fn open(file: R, bytes: u64) -> Result<Self> {
+        let mut file = Remaining::new(file, bytes);
+        let header_bytes = u64::from_le_bytes(file.take_array()?);
+        if header_bytes > MAX_HEADER_BYTES {
+            return Err(format!(
+                "header must have at most {MAX_HEADER_BYTES} bytes, found {header_bytes}"
+            )
+            .into());
+        }
+        let header = file.take(header_bytes)?;
+        let header: Header = serde_json::from_slice(&header)
+            .map_err(|error| format!("header is not valid: {}", shown(&error.to_string())))?;
+        let mut tensors = header.0;
+        tensors.sort_unstable_by(|(a, _), (b, _)| a.cmp(b));
+        if let Some(two) = tensors.windows(2).find(|two| two[0].0 == two[1].0) {
+            return Err(format!("two tensors have the name \"{}\"", shown(&two[0].0)).into());
+        }
+        let place = |(_, tensor): &(_, Described)| tensor.as_ref().ok().map(|of| of.data_offsets);
+        tensors.sort_by_key(place);
+        Ok(Self {
+            file: file.file,
+            tensors,
+            data_start: bytes - file.bytes,
+            data_bytes: file.bytes,
         })
-    };
-    names.into_iter().map(entry).collect()
+    }
+
+    /// Reads the tensor `name`. Without a name the error lists the tensors.
+    pub fn read(&mut self, name: Option<&str>) -> Result<Array> {
+        let (_, tensor) = self.find(name)?;
+        let tensor = tensor.as_ref().map_err(String::as_str)?;
+        let (dtype, bytes) = tensor.layout(self.data_bytes)?;
+        let (shape, start) = (
+            tensor.shape.clone(),
+            self.data_start + tensor.data_offsets.0,
+        );
+        self.file.seek(SeekFrom::Start(start))?;
+        let mut file = Remaining::new(&mut self.file, bytes);
+        file.part = "data";
+        Ok(Array {
+            dtype,
+            shape,
+            bytes: file.take(bytes)?,
+        })
+    }
+
+    /// Calls `each` with the description of the tensor of this name, or of each tensor.
+    pub fn list(&self, name: Option<&str>, each: &mut dyn FnMut(Entry)) -> Result<()> {
+        let tensors = match name {
+            Some(_) => std::slice::from_ref(self.find(name)?),
+            None => &self.tensors,
+        };
+        for (name, tensor) in tensors {
+            let known = tensor.as_ref().ok();
+            each(Entry {
+                name: Some(name.clone()),
+                dtype: match tensor {
+                    Ok(tensor) => Ok(match dtype(&tensor.dtype) {
+                        Some(dtype) => dtype.to_string(),
+                        None => tensor.dtype.clone(),
+                    }),
+                    Err(error) => Err(error.clone()),
+                },
+                shape: known.map(|tensor| tensor.shape.clone()),
+                bytes: known.and_then(|tensor| {
+                    let (start, end) = tensor.data_offsets;
+                    end.checked_sub(start)
+                }),
+            });
+        }
+        Ok(())
+    }
+
+    fn find(&self, name: Option<&str>) -> Result<&(String, Described)> {
+        let tensor = name.and_then(|name| self.tensors.iter().find(|(other, _)| other == name));
+        tensor.ok_or_else(|| {
+            let names = self.tensors.iter().map(|(name, _)| name.clone());
+            not_found("tensor", name, names.collect()).into()
+        })
+    }
 }
 
-/// Reads the header, and checks that the rest of the file has the size of the data.
-fn read_header(file: &mut Remaining<impl Read>) -> Result<Metadata> {
-    let header_bytes = u64::from_le_bytes(file.take_array()?);
-    if header_bytes > MAX_HEADER_BYTES {
-        return Err(format!(
-            "header must have at most {MAX_HEADER_BYTES} bytes, found {header_bytes}"
-        )
-        .into());
-    }
-    let header = file.take(header_bytes)?;
-    let header: Metadata = serde_json::from_slice(&header).map_err(|error| {
-        let error: String = error.to_string().chars().take(SHOWN_CHARS).collect();
-        format!("header is not valid: {error}")
-    })?;
-    let data_bytes = header.data_len() as u64;
-    if data_bytes != file.bytes {
-        return Err(format!("data must have {data_bytes} bytes, found {}", file.bytes).into());
-    }
-    Ok(header)
-}
+/// The tensors of a header, each under its name.
+struct Header(Vec<(String, Described)>);
 
-fn find<'a>(header: &'a Metadata, name: Option<&str>) -> Result<&'a TensorInfo> {
-    let tensor = name.and_then(|name| header.info(name));
-    tensor.ok_or_else(|| {
-        let names = header.offset_keys();
-        not_found("tensor", name, names.iter().map(String::as_str)).into()
-    })
+impl<'de> Deserialize<'de> for Header {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
+        struct Tensors;
+
+        impl<'de> Visitor<'de> for Tensors {
+            type Value = Header;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object of tensors")
+            }
+
+            fn visit_map<M: MapAccess<'de>>(
+                self,
+                mut map: M,
+            ) -> std::result::Result<Header, M::Error> {
+                let mut tensors = Vec::new();
+                while let Some(name) = map.next_key::<String>()? {
+                    if name == "__metadata__" {
+                        map.next_value::<IgnoredAny>()?;
+                        continue;
+                    }
+                    let tensor = serde_json::from_value(map.next_value::<Value>()?);
+                    tensors
+                        .try_reserve(1)
+                        .map_err(|error| serde::de::Error::custom(error.to_string()))?;
+                    let tensor = tensor.map_err(|error| shown(&error.to_string()));
+                    tensors.push((name, tensor));
+                }
+                Ok(Header(tensors))
+            }
+        }
+
+        deserializer.deserialize_map(Tensors)
+    }
 }
 
 /// The dtype of a type. Floats that NumPy lacks become void types, as ml_dtypes writes them.
-fn dtype(dtype: Type) -> Option<Dtype> {
-    let code = match dtype {
-        Type::BOOL => "b1",
-        Type::U8 => "u1",
-        Type::I8 => "i1",
-        Type::U16 => "u2",
-        Type::I16 => "i2",
-        Type::U32 => "u4",
-        Type::I32 => "i4",
-        Type::U64 => "u8",
-        Type::I64 => "i8",
-        Type::F16 => "f2",
-        Type::F32 => "f4",
-        Type::F64 => "f8",
-        Type::C64 => "c8",
-        Type::BF16 => return Some(Dtype::void("BF16", 2)),
-        Type::F8_E5M2 => return Some(Dtype::void("F8_E5M2", 1)),
-        Type::F8_E4M3 => return Some(Dtype::void("F8_E4M3", 1)),
-        Type::F8_E8M0 => return Some(Dtype::void("F8_E8M0", 1)),
-        Type::F8_E4M3FNUZ => return Some(Dtype::void("F8_E4M3FNUZ", 1)),
-        Type::F8_E5M2FNUZ => return Some(Dtype::void("F8_E5M2FNUZ", 1)),
+fn dtype(name: &str) -> Option<Dtype> {
+    let code = match name {
+        "BOOL" => "b1",
+        "U8" => "u1",
+        "I8" => "i1",
+        "U16" => "u2",
+        "I16" => "i2",
+        "U32" => "u4",
+        "I32" => "i4",
+        "U64" => "u8",
+        "I64" => "i8",
+        "F16" => "f2",
+        "F32" => "f4",
+        "F64" => "f8",
+        "C64" => "c8",
+        "BF16" => return Some(Dtype::void("BF16", 2)),
+        "F8_E5M2" => return Some(Dtype::void("F8_E5M2", 1)),
+        "F8_E4M3" => return Some(Dtype::void("F8_E4M3", 1)),
+        "F8_E8M0" => return Some(Dtype::void("F8_E8M0", 1)),
+        "F8_E4M3FNUZ" => return Some(Dtype::void("F8_E4M3FNUZ", 1)),
+        "F8_E5M2FNUZ" => return Some(Dtype::void("F8_E5M2FNUZ", 1)),
         // The remaining types have elements of less than a byte.
         _ => return None,
     };

@@ -171,14 +171,21 @@ fn pair(key: &str, kind: u32, value: &[u8]) -> Vec<u8> {
 
 pub fn hostile_gguf_is_refused() {
     let folder = folder("gguf-hostile");
-    let ends = "the file ends within its header or data";
+    let ends = "the file ends within its header";
+    let of_key = "metadata \"k\": the file ends within its header";
+    let alignment = |kind, value: &[u8]| pair("general.alignment", kind, value);
+    let nested = [&9_u32.to_le_bytes()[..], &1_u64.to_le_bytes()].concat();
     let long = u64::MAX.to_le_bytes();
     let of_tensor = |dims: &[u64], kind, offset| gguf(&[], &[tensor(dims, kind, offset)]);
     let start = |version: u32, rest: &[u8]| [&b"GGUF"[..], &version.to_le_bytes(), rest].concat();
     let array = |kind: u32| [&kind.to_le_bytes()[..], &long].concat();
     for (bytes, error) in [
-        (vec![], "not a .gguf file"),
-        (b"GGML\x03\0\0\0".to_vec(), "not a .gguf file"),
+        (vec![], "not a .npy, .npz, .safetensors or .gguf file"),
+        (
+            b"GGML\x03\0\0\0".to_vec(),
+            "not a .npy, .npz, .safetensors or .gguf file",
+        ),
+        (start(0, &[0; 16]), "format version 0 is not supported"),
         (start(1, &[0; 16]), "format version 1 is not supported"),
         (
             start(3 << 24, &[0; 16]),
@@ -186,24 +193,42 @@ pub fn hostile_gguf_is_refused() {
         ),
         (start(3, &[255; 16]), ends),
         (start(3, &[0; 16]), "no tensor \"t\", it has none"),
-        (gguf(&[pair("k", 8, &long)], &[]), ends),
-        (gguf(&[pair("k", 9, &array(4))], &[]), ends),
-        (gguf(&[pair("k", 9, &array(8))], &[]), ends),
+        (gguf(&[pair("k", 8, &long)], &[]), of_key),
+        (gguf(&[pair("k", 9, &array(4))], &[]), of_key),
+        (gguf(&[pair("k", 9, &array(8))], &[]), of_key),
         (
-            gguf(&[pair("k", 9, &array(9))], &[]),
-            "metadata must have no arrays of arrays",
+            gguf(&[pair("k", 9, &nested.repeat(80))], &[]),
+            "metadata \"k\": at most 64 arrays may be in one another",
         ),
         (
             gguf(&[pair("k", 13, &[])], &[]),
-            "metadata has a type of number 13, which is not supported",
+            "metadata \"k\": type 13 is not supported",
         ),
         (
-            gguf(&[pair("general.alignment", 4, &[0; 4])], &[]),
-            "the alignment must be a power of two, found 0",
+            gguf(&[alignment(4, &[0; 4])], &[]),
+            "general.alignment must be a power of two, found 0",
         ),
         (
-            of_tensor(&[1; 5], 0, 0),
-            "tensor \"t\" must have at most 4 dims, found 5",
+            gguf(&[alignment(10, &32_u64.to_le_bytes())], &[]),
+            "general.alignment must be a uint32 (type 4), found type 10",
+        ),
+        (
+            gguf(
+                &[
+                    alignment(4, &32_u32.to_le_bytes()),
+                    alignment(4, &64_u32.to_le_bytes()),
+                ],
+                &[],
+            ),
+            "general.alignment must be given once, found 32 and 64",
+        ),
+        (
+            of_tensor(&[1; 65], 0, 0),
+            "tensor \"t\" must have at most 64 dims, found 65",
+        ),
+        (
+            gguf(&[], &[tensor(&[1], 0, 0), tensor(&[2], 0, 32)]),
+            "two tensors have the name \"t\"",
         ),
         (
             of_tensor(&[1], 41, 0),

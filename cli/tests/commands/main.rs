@@ -4,6 +4,7 @@
 
 mod archives;
 mod faults;
+mod files;
 mod gguf;
 mod info;
 mod json;
@@ -11,6 +12,7 @@ mod quantized;
 #[path = "../support/mod.rs"]
 #[allow(dead_code, reason = "tests/npy uses the rest")]
 mod support;
+mod usage;
 
 #[cfg(target_os = "linux")]
 use std::path::Path;
@@ -88,6 +90,76 @@ fn main() -> ExitCode {
         cpu(
             "a_signal_after_the_output_is_late",
             faults::a_signal_after_the_output_is_late,
+        ),
+        cpu(
+            "archives_of_all_sorts_are_read",
+            files::archives_of_all_sorts_are_read,
+        ),
+        cpu(
+            "models_with_unknown_types_are_read",
+            files::models_with_unknown_types_are_read,
+        ),
+        cpu(
+            "tensors_beside_unknown_types_are_read",
+            files::tensors_beside_unknown_types_are_read,
+        ),
+        cpu("odd_headers_are_read", files::odd_headers_are_read),
+        cpu("all_types_are_listed", files::all_types_are_listed),
+        cpu("names_tell_no_format", files::names_tell_no_format),
+        cpu(
+            "names_in_errors_are_whole",
+            files::names_in_errors_are_whole,
+        ),
+        #[cfg(target_os = "linux")]
+        cpu("info_takes_little_memory", files::info_takes_little_memory),
+        cpu("usage_errors_are_json", usage::usage_errors_are_json),
+        cpu(
+            "two_arrays_from_standard_input_are_refused",
+            usage::two_arrays_from_standard_input_are_refused,
+        ),
+        cpu(
+            "an_output_that_is_an_input_is_refused",
+            usage::an_output_that_is_an_input_is_refused,
+        ),
+        cpu(
+            "unknown_back_ends_are_named",
+            usage::unknown_back_ends_are_named,
+        ),
+        cpu("run_says_what_it_did", usage::run_says_what_it_did),
+        #[cfg(target_os = "linux")]
+        cpu(
+            "arguments_need_not_be_utf8",
+            usage::arguments_need_not_be_utf8,
+        ),
+        #[cfg(target_os = "linux")]
+        cpu(
+            "help_that_is_not_written_is_an_error",
+            usage::help_that_is_not_written_is_an_error,
+        ),
+        #[cfg(unix)]
+        cpu(
+            "a_closed_standard_output_is_an_error",
+            usage::a_closed_standard_output_is_an_error,
+        ),
+        #[cfg(unix)]
+        cpu(
+            "streams_are_refused_by_their_start",
+            usage::streams_are_refused_by_their_start,
+        ),
+        #[cfg(unix)]
+        cpu(
+            "ignored_signals_stay_ignored",
+            usage::ignored_signals_stay_ignored,
+        ),
+        #[cfg(unix)]
+        cpu(
+            "private_outputs_stay_private",
+            usage::private_outputs_stay_private,
+        ),
+        #[cfg(target_os = "linux")]
+        cpu(
+            "copies_without_memory_are_errors",
+            usage::copies_without_memory_are_errors,
         ),
         cpu("help_is_wrapped_once", faults::help_is_wrapped_once),
         #[cfg(unix)]

@@ -101,6 +101,10 @@ pub fn wrong_tables_are_refused() {
         ),
         (
             "t.npy ids.npy --scales s.npy",
+            "--block-size is missing: rows of 32 values and 2 scales have blocks of 16",
+        ),
+        (
+            "t.npy ids.npy --scales s.npy --block-size 32",
             "scales must have 8 bytes, found 16",
         ),
         (
@@ -131,6 +135,9 @@ pub fn wrong_tables_are_refused() {
         "--zero-points t.npy",
         "--row-wise 5",
         "--row-wise 8 --scales s.npy",
+        "--row-wise 8 --zero-points t.npy",
+        "--row-wise 8 --bits 4",
+        "--row-wise 8 --block-size 16",
     ] {
         let ran = folder.run(&format!("gather t.npy ids.npy -o out.npy {options}"));
         assert_eq!(ran.code, 2, "{options}: {}", ran.stderr);

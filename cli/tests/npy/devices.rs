@@ -14,7 +14,7 @@ pub fn takes_the_adapter(name: &str) {
         Ran::new(run.arg(name))
     };
     let found = run(&name.to_uppercase());
-    let expected = format!("out.npy: int32 [2], gathered on {name} ");
+    let expected = format!("out.npy: int32 [2], 2 rows gathered on {name} ");
     assert!(found.stdout.starts_with(&expected), "{found:?}");
     let absent = run("nothing has this name");
     let line = absent.stderr.lines().next_back().unwrap_or_default();
@@ -30,7 +30,7 @@ pub fn auto_avoids(software_adapter: &str) {
     run.current_dir(&folder.0).env_remove("WGPU_ADAPTER_NAME");
     let found = Ran::new(run.args("run gather vector.npy vector.npy -o out.npy".split(' ')));
     let expected = format!(
-        "out.npy: int32 [2], gathered on the CPU (no GPU: only the software adapter {software_adapter}"
+        "out.npy: int32 [2], 2 rows gathered on the CPU (no GPU: only the software adapter {software_adapter}"
     );
     assert!(found.stdout.starts_with(&expected), "{found:?}");
 }
@@ -52,7 +52,7 @@ pub fn npy_without_a_gpu() {
         Ran::new(wgpu_gather().current_dir(&folder.0).args(args).envs([env]))
     };
     let auto = run("auto", NO_GPU);
-    let expected = "out.npy: int32 [2], gathered on the CPU (no GPU: ";
+    let expected = "out.npy: int32 [2], 2 rows gathered on the CPU (no GPU: ";
     assert!(auto.stdout.starts_with(expected), "{auto:?}");
     let unnamed = ("WGPU_ADAPTER_NAME", "nothing has this name");
     let named = "none has \"nothing has this name\" in its name, found ";

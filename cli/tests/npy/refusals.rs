@@ -12,11 +12,14 @@ pub fn hostile_files_are_refused() {
     let f4 = |shape: &str, data: &[u8]| file(1, &header("'<f4'", "False", shape), data);
     let descr = |descr: &str| file(1, &header(descr, "False", "(1,)"), &[0; 8]);
     let start = |rest: &[u8]| [&b"\x93NUMPY"[..], rest].concat();
-    let ends = "the file ends within its header or data";
+    let ends = "the file ends within its header";
     for (bytes, error) in [
-        (vec![], "not a .npy file"),
-        (b"PK\x03\x04 an archive".to_vec(), "not a .npy file"),
-        (start(&[]), "not a .npy file"),
+        (vec![], "not a .npy, .npz, .safetensors or .gguf file"),
+        (
+            b"PK\x03\x04 an archive".to_vec(),
+            "invalid Zip archive: Could not find EOCD",
+        ),
+        (start(&[]), ends),
         (
             start(&[9, 0, 1, 0]),
             "format version [9, 0] is not supported",
@@ -25,9 +28,13 @@ pub fn hostile_files_are_refused() {
         (start(&[1, 0, 255, 255]), ends),
         (
             start(&[2, 0, 255, 255, 255, 255]),
-            "header must have at most 65536 bytes, found 4294967295",
+            "header must have at most 4194304 bytes, found 4294967295",
         ),
-        (start(&[1, 0, 1, 0, 255]), "header must be UTF-8 text"),
+        (
+            start(&[1, 0, 1, 0, 255]),
+            "header must go on with {, found \"\u{ff}\"",
+        ),
+        (start(&[3, 0, 1, 0, 0, 0, 255]), "header must be UTF-8 text"),
         (text(""), "header must go on with {, found \"\""),
         (
             text("{}"),
@@ -45,7 +52,7 @@ pub fn hostile_files_are_refused() {
         (text("{'key': 1}"), "header has an unknown key \"key\""),
         (
             text(&format!("{{'{}': 1}}", "k".repeat(60_000))),
-            "header has an unknown key \"kkkkkkkkkkkkkkkkkkkk\"",
+            "header has an unknown key \"kkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkk..kkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkk\"",
         ),
         (
             text("{} {}"),
@@ -59,16 +66,19 @@ pub fn hostile_files_are_refused() {
         (descr("'<U2'"), "dtype \"<U2\" is not supported"),
         (
             descr(&format!("'{}'", "d".repeat(60_000))),
-            "dtype \"dddddddddddddddddddd\" is not supported",
+            "dtype \"dddddddddddddddddddd..\" is not supported",
         ),
         (descr("''"), "dtype \"\" is not supported"),
-        (descr("'é4'"), "dtype \"é4\" is not supported"),
+        (
+            file(3, &header("'é4'", "False", "(1,)"), &[0; 8]),
+            "dtype \"é4\" is not supported",
+        ),
         (
             descr("[('a', '<f4')]"),
             "structured dtypes are not supported",
         ),
         (
-            file(1, &header("'<f4'", "True", "(1, 1)"), &[0; 4]),
+            file(1, &header("'<f4'", "True", "(2, 1, 2)"), &[0; 16]),
             "Fortran order is not supported: save numpy.ascontiguousarray of the array",
         ),
         (
@@ -94,10 +104,6 @@ pub fn hostile_files_are_refused() {
         (
             f4("(2,)", &[0; 7]),
             "float32 data of shape [2] must have 8 bytes, found 7",
-        ),
-        (
-            f4("(2,)", &[0; 9]),
-            "float32 data of shape [2] must have 8 bytes, found 9",
         ),
     ] {
         folder.write("bad.npy", bytes);

@@ -1,0 +1,57 @@
+//! Standard output. A closed pipe is no error: nobody reads on, and the work is done.
+
+use std::io::{self, BufWriter, Write};
+
+use wgpu_gather_cli::arrays::Result;
+
+/// A text that is written in parts. After the first error nothing more is written.
+pub struct Output {
+    stdout: BufWriter<Box<dyn Write>>,
+    written: io::Result<()>,
+}
+
+impl Output {
+    /// Of text, whose styles are for terminals.
+    pub fn text() -> Self {
+        Self::to(Box::new(anstream::stdout()))
+    }
+
+    /// Of JSON, whose strings are written as they are.
+    pub fn json() -> Self {
+        Self::to(Box::new(io::stdout()))
+    }
+
+    fn to(stdout: Box<dyn Write>) -> Self {
+        Self {
+            stdout: BufWriter::new(stdout),
+            written: Ok(()),
+        }
+    }
+
+    pub fn write(&mut self, part: &str) {
+        if self.written.is_ok() {
+            self.written = self.stdout.write_all(part.as_bytes());
+        }
+    }
+
+    /// Writes what is left; the first error of all writes.
+    pub fn end(mut self) -> Result<()> {
+        let written = self.written.and_then(|()| self.stdout.flush());
+        match written {
+            Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+                Err(format!("standard output: {error}").into())
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Prints a text and a line break, or nothing if the text is empty.
+pub fn print(text: &str) -> Result<()> {
+    let mut output = Output::text();
+    if !text.is_empty() {
+        output.write(text);
+        output.write("\n");
+    }
+    output.end()
+}

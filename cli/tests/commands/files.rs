@@ -1,0 +1,252 @@
+//! `wgpu-gather` on files as people have them, which tests/data/make.py made with NumPy, safetensors and gguf-py.
+
+use std::fs;
+use std::path::Path;
+
+use testkit::ran::Ran;
+
+use crate::support::{Folder, npy, numbers, wgpu_gather};
+
+const DATA: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data");
+
+fn data(name: &str) -> Vec<u8> {
+    fs::read(Path::new(DATA).join(name)).unwrap()
+}
+
+/// A folder with copies of these files.
+fn folder(name: &str, files: &[&str]) -> Folder {
+    let folder = Folder::new(name);
+    for file in files {
+        folder.write(file, data(file));
+    }
+    folder
+}
+
+/// The lines of `info`, without the spaces that align them and without the header.
+#[track_caller]
+fn listed(folder: &Folder, source: &str) -> Vec<String> {
+    let ran = Ran::new(wgpu_gather().current_dir(&folder.0).args(["info", source]));
+    assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{source}");
+    let words = |line: &str| line.split_whitespace().collect::<Vec<_>>().join(" ");
+    ran.stdout.lines().skip(1).map(words).collect()
+}
+
+pub fn archives_of_all_sorts_are_read() {
+    let folder = folder("mixed", &["mixed.npz"]);
+    assert_eq!(
+        listed(&folder, "mixed.npz"),
+        [
+            "table float32 [3, 2] 24",
+            "ids int64 [2] 16",
+            "labels <U1 [3] 12",
+            "columns float32 [3, 2] 24",
+            "cut unreadable: the file ends within its header - -",
+        ]
+    );
+    let command = "gather mixed.npz:table mixed.npz:ids -o out.npy --device cpu";
+    folder.gathers(command, "float32 [2, 2]");
+    let rows = numbers(&[4.0, 5.0, 0.0, 1.0], f32::to_le_bytes);
+    assert_eq!(folder.read("out.npy"), npy("<f4", "(2, 2)", &rows));
+    for (member, error) in [
+        ("labels", "dtype \"<U1\" is not supported"),
+        (
+            "columns",
+            "Fortran order is not supported: save numpy.ascontiguousarray of the array",
+        ),
+        ("README.txt", "not a .npy file"),
+        (
+            "rows",
+            "no member \"rows\", it has columns, ids, labels, cut, table",
+        ),
+    ] {
+        folder.refuses(
+            &format!("gather mixed.npz:{member} mixed.npz:ids -o out.npy --device cpu"),
+            &format!("mixed.npz:{member}: {error}"),
+        );
+    }
+}
+
+pub fn models_with_unknown_types_are_read() {
+    let folder = folder("blob", &["blob", "blob_rows.npy"]);
+    folder.i32("ids.npy", "(4,)", &[0, 1, 2, 3]);
+    assert_eq!(
+        listed(&folder, "blob"),
+        [
+            "first type 41 [4, 32] -",
+            "rows Q8_0 [4, 32] 136",
+            "last type 4 [4, 32] -",
+            "deep float32 [1, 1, 2, 1, 2] 16",
+        ]
+    );
+    folder.gathers(
+        "gather blob:rows ids.npy -o out.npy --device cpu",
+        "float32 [4, 32]",
+    );
+    assert_eq!(folder.read("out.npy"), data("blob_rows.npy"));
+    folder.i32("ids.npy", "(1,)", &[0]);
+    folder.gathers(
+        "gather blob:deep ids.npy -o out.npy --device cpu",
+        "float32 [1, 1, 2, 1, 2]",
+    );
+    let error = "blob:first: tensor \"first\" has a type of number 41, which is not supported";
+    folder.refuses("gather blob:first ids.npy -o out.npy --device cpu", error);
+}
+
+pub fn tensors_beside_unknown_types_are_read() {
+    let folder = folder("later", &["later.safetensors"]);
+    folder.i32("ids.npy", "(1,)", &[1]);
+    let mut lines = listed(&folder, "later.safetensors");
+    lines.sort();
+    assert_eq!(lines, ["other U99 [2] 16", "table float32 [3, 2] 24"]);
+    let command = "gather later.safetensors:table ids.npy -o out.npy --device cpu";
+    folder.gathers(command, "float32 [1, 2]");
+    folder.refuses(
+        "gather later.safetensors:other ids.npy -o out.npy --device cpu",
+        "later.safetensors:other: dtype U99 is not supported",
+    );
+}
+
+/// A vector in Fortran order, dims of Python 2, and bytes after the last element.
+pub fn odd_headers_are_read() {
+    let files = ["julia.npy", "python2.npy", "appended.npy"];
+    let folder = folder("odd", &files);
+    folder.i32("ids.npy", "(1,)", &[0]);
+    for file in files {
+        assert_eq!(listed(&folder, file), ["- int64 [2] 16"]);
+        let command = format!("gather {file} ids.npy -o out.npy --device cpu");
+        folder.gathers(&command, "int64 [1]");
+        let row = numbers(&[2], i64::to_le_bytes);
+        assert_eq!(folder.read("out.npy"), npy("<i8", "(1,)", &row), "{file}");
+    }
+}
+
+/// Types that NumPy has and the library has not.
+pub fn all_types_are_listed() {
+    let files = ["latin1.npy", "big_endian.npy", "objects.npy"];
+    let folder = folder("types", &files);
+    for (file, line) in files.iter().zip([
+        "- [('é', '<i4')] [2] -",
+        "- >i8 [2] 16",
+        // A pickle tells its own length.
+        "- |O [1] -",
+    ]) {
+        let lines = listed(&folder, file);
+        assert_eq!(lines, [line], "{file}");
+    }
+}
+
+/// A file's bytes tell its format, and its name may have colons.
+pub fn names_tell_no_format() {
+    let folder = folder(
+        "formats",
+        &["mixed.npz", "later.safetensors", "julia.npy", "blob"],
+    );
+    folder.i32("ids.npy", "(1,)", &[1]);
+    let copies = [
+        (
+            "mixed.npz",
+            "no ending",
+            "no ending:table",
+            "float32 [1, 2]",
+        ),
+        ("mixed.npz", "t.gguf", "t.gguf:table", "float32 [1, 2]"),
+        ("later.safetensors", "a:b", "a:b:table", "float32 [1, 2]"),
+        ("julia.npy", "a:b.npz", "a:b.npz", "int64 [1]"),
+        ("blob", "t.npy", "t.npy:rows", "float32 [1, 32]"),
+    ];
+    for (file, copy, source, output) in copies {
+        folder.write(copy, data(file));
+        let mut run = wgpu_gather();
+        run.current_dir(&folder.0).args(["run", "gather", source]);
+        let ran = Ran::new(run.args("ids.npy -o out.npy --device cpu".split(' ')));
+        let expected = format!("out.npy: {output}, ");
+        assert!(ran.stdout.starts_with(&expected), "{source}: {ran:?}");
+    }
+    // The length of this header is 0x4b50, the letters that a zip file begins with.
+    let tensor = r#"{"t":{"dtype":"U8","shape":[2],"data_offsets":[0,2]}}"#;
+    let header = format!("{tensor:<width$}", width = 0x4b50);
+    folder.write("pk", crate::archives::safetensors(&header, &[7, 8]));
+    folder.gathers("gather pk:t ids.npy -o out.npy --device cpu", "uint8 [1]");
+    folder.write("text.npy", b"a text, no array".to_vec());
+    folder.refuses(
+        "gather text.npy ids.npy -o out.npy --device cpu",
+        "text.npy: not a .npy, .npz, .safetensors or .gguf file",
+    );
+}
+
+/// Long names keep both ends, and those that are like the asked one come first.
+pub fn names_in_errors_are_whole() {
+    let long = format!("{}.weight", "layer.".repeat(20));
+    let names = [
+        "a",
+        "b",
+        "c",
+        "d",
+        "e",
+        "f",
+        "g",
+        "model.layers.0.self_attn.q_proj.weight",
+        &long,
+    ];
+    let tensors =
+        names.map(|name| format!(r#""{name}":{{"dtype":"U8","shape":[0],"data_offsets":[0,0]}}"#));
+    let folder = Folder::new("names");
+    let header = format!("{{{}}}", tensors.join(","));
+    folder.write("m.st", crate::archives::safetensors(&header, &[]));
+    folder.i32("ids.npy", "(0,)", &[]);
+    folder.refuses(
+        "gather m.st:q_proj.weight ids.npy -o out.npy --device cpu",
+        "m.st:q_proj.weight: no tensor \"q_proj.weight\", it has model.layers.0.self_attn.q_proj.weight, \
+         layer.layer.layer.layer.layer.layer.laye..er.layer.layer.layer.layer.layer..weight, a, b, c, d, e, f, 1 more",
+    );
+}
+
+/// A header of many small tensors is described in little memory: the peak is looked at while the pipe is full.
+#[cfg(target_os = "linux")]
+pub fn info_takes_little_memory() {
+    use std::io::Read;
+    use std::process::Stdio;
+
+    const TENSORS: u32 = 60_000;
+    let mut file = [
+        &b"GGUF\x03\0\0\0"[..],
+        &u64::from(TENSORS).to_le_bytes(),
+        &[0; 8],
+    ]
+    .concat();
+    for tensor in 0..TENSORS {
+        let name = format!("{tensor:x}");
+        file.extend((name.len() as u64).to_le_bytes());
+        file.extend(name.as_bytes());
+        // No dims, a type that is not known, and the start of the data.
+        file.extend([&[0; 4], &99_u32.to_le_bytes(), &[0; 8][..]].concat());
+    }
+    let folder = Folder::new("info-memory");
+    let kib = file.len() / 1024;
+    folder.write("many.gguf", file);
+    folder.i32("one.npy", "(1,)", &[0]);
+    // The most memory that the process has had when it has written the start of its answer, in KiB.
+    let peak = |source: &str, start: usize| {
+        let mut info = wgpu_gather();
+        info.current_dir(&folder.0).args(["info", "--json", source]);
+        let mut info = info.stdout(Stdio::piped()).spawn().unwrap();
+        let mut answer = vec![0; start];
+        let mut stdout = info.stdout.take().unwrap();
+        stdout.read_exact(&mut answer).unwrap();
+        let status = fs::read_to_string(format!("/proc/{}/status", info.id())).unwrap();
+        let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+        drop(stdout);
+        assert!(info.wait().unwrap().success());
+        line.map(|line| {
+            line.trim()
+                .trim_end_matches(" kB")
+                .parse::<usize>()
+                .unwrap()
+        })
+    };
+    let many = peak("many.gguf", 1 << 20).expect("a process that writes");
+    // That of one array may have ended.
+    let one = peak("one.npy", 1).unwrap_or(0);
+    let grown = many.saturating_sub(one);
+    assert!(grown <= 3 * kib, "{grown} KiB for a file of {kib}");
+}
