@@ -8,7 +8,7 @@ use wgpu_gather_cli::arrays::npy_write::end_writing;
 /// The number of the signal that Ctrl-C sends.
 const SIGINT: i32 = 2;
 
-/// The exit status after a signal.
+/// The exit status after any of the signals: 128 and the number of SIGINT, as a shell has it.
 const STATUS: i32 = 128 + SIGINT;
 
 /// Heeds the signals that end a process, but those that its parent had it ignore, as `nohup` does with SIGHUP. A system

@@ -5,8 +5,8 @@
 pub struct Entry {
     /// The name of a member or a tensor; a .npy file has none.
     pub name: Option<String>,
-    /// The name of the element type: NumPy's or, of a type that is not supported, the file's own. An error for an array
-    /// whose description cannot be read.
+    /// The name of the element type: NumPy's or, of a type that is not supported, the file's own. If the description cannot
+    /// be read, the text of the error.
     pub dtype: Result<String, String>,
     /// The dims, outermost first, if they can be read.
     pub shape: Option<Vec<usize>>,

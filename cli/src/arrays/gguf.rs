@@ -241,7 +241,7 @@ impl<R: Read + Seek> Gguf<R> {
         })
     }
 
-    /// Calls `each` with the description of the tensor of this name, or of each tensor.
+    /// Calls `each` with the description of the tensor of this name or, without a name, of each tensor of the file.
     pub fn list(&self, name: Option<&str>, each: &mut dyn FnMut(Entry)) -> Result<()> {
         let mut each_tensor = |tensor: Tensor| {
             let dtype = match dtype(tensor.kind) {
@@ -338,7 +338,7 @@ fn string(file: &mut Remaining<impl Read>) -> Result<String> {
         .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()))
 }
 
-/// Skips a value of metadata that is in `depth` arrays.
+/// Skips a value of metadata. `depth` is the number of arrays around it, [`MAX_DEPTH`] at most.
 fn skip_value(file: &mut Remaining<impl Read>, kind: u32, depth: usize) -> Result<()> {
     match kind {
         STRING => {

@@ -9,7 +9,7 @@ const START_CHARS: usize = 20;
 /// Most names that an error lists.
 const SHOWN_NAMES: usize = 8;
 
-/// What stands for the characters that are left out.
+/// The mark in the place of characters that are left out.
 const LEFT_OUT: &str = "..";
 
 /// A text without line breaks and a terminal's control codes: each such character is a space.

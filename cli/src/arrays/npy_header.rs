@@ -9,7 +9,7 @@ use super::names::{shown, start_of};
 /// Most dims that NumPy gives an array.
 pub const MAX_RANK: usize = 64;
 
-/// What a header says of an array.
+/// The description of an array, as its header has it.
 #[derive(Debug)]
 pub(super) struct Header {
     /// The text of the dtype: that of a string without its quotes, or of a list or tuple as it stands.

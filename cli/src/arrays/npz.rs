@@ -35,7 +35,7 @@ impl<R: Read + Seek> Npz<R> {
         let mut file = Remaining::new(&mut member, bytes);
         let array = read_array(&mut file)?;
         file.skip(file.bytes)?;
-        // The zip reader compares the checksum when it reaches the member's end.
+        // The zip reader compares the member's checksum after the last byte, in one more read.
         match member.read(&mut [0])? {
             0 => Ok(array),
             _ => Err(

@@ -121,7 +121,7 @@ impl<R: Read + Seek> Safetensors<R> {
         })
     }
 
-    /// Calls `each` with the description of the tensor of this name, or of each tensor.
+    /// Calls `each` with the description of the tensor of this name or, without a name, of each tensor of the file.
     pub fn list(&self, name: Option<&str>, each: &mut dyn FnMut(Entry)) -> Result<()> {
         let tensors = match name {
             Some(_) => std::slice::from_ref(self.find(name)?),

@@ -106,7 +106,7 @@ pub fn tensors_beside_unknown_types_are_read() {
     );
 }
 
-/// A vector in Fortran order, dims of Python 2, and bytes after the last element.
+/// The files have a vector in Fortran order, dims as Python 2 wrote them, and bytes after the last element.
 pub fn odd_headers_are_read() {
     let files = ["julia.npy", "python2.npy", "appended.npy"];
     let folder = folder("odd", &files);
@@ -127,7 +127,7 @@ pub fn all_types_are_listed() {
     for (file, line) in files.iter().zip([
         "- [('é', '<i4')] [2] -",
         "- >i8 [2] 16",
-        // A pickle tells its own length.
+        // The header does not tell how many bytes a pickle has.
         "- |O [1] -",
     ]) {
         let lines = listed(&folder, file);
