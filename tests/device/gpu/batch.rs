@@ -28,6 +28,9 @@ pub(crate) enum Recording {
     Gaps,
 }
 
+/// The first samples of a list, all of which run.
+const FIRST: usize = 64;
+
 /// The numbers of samples and of bytes that fill a batch.
 const BATCH_SAMPLES: usize = 256;
 const BATCH_BYTES: usize = 1 << 24;
@@ -49,13 +52,13 @@ pub(crate) fn check(
     samples: impl IntoIterator<Item = Sample>,
 ) -> usize {
     let (mut count, mut bytes, mut batch) = (0, 0, Vec::new());
-    for mut sample in some(samples) {
+    for mut sample in some(FIRST, samples) {
         if recording == Recording::Gaps {
             sample = sample.with_gaps(GAPS[count % GAPS.len()]);
         }
         count += 1;
         bytes += sample.params.len() + sample.indices.len() + sample.output.len();
-        bytes += sample.beside.iter().map(Vec::len).sum::<usize>();
+        bytes += sample.qparams.iter().map(Vec::len).sum::<usize>();
         batch.push(sample);
         if batch.len() == BATCH_SAMPLES || bytes > BATCH_BYTES {
             check_batch(gpu, gatherer, recording, &batch);
@@ -67,17 +70,16 @@ pub(crate) fn check(
     count
 }
 
-/// The first samples of a list and one in eleven of the others, or all samples with `GATHER_EVERY_CASE`. The CPU and the
-/// interpreter of the shaders take all of them.
-fn some(samples: impl IntoIterator<Item = Sample>) -> impl Iterator<Item = Sample> {
-    const FIRST: usize = 64;
+/// The first items of a list and one in eleven of the others, or all of them with `GATHER_EVERY_CASE`. The CPU and the
+/// interpreter of the shaders take all.
+pub(crate) fn some<T>(first: usize, items: impl IntoIterator<Item = T>) -> impl Iterator<Item = T> {
     // A prime, so that no width, kind or policy is left out.
     const STRIDE: usize = 11;
     let all = std::env::var_os("GATHER_EVERY_CASE").is_some();
-    let numbered = samples.into_iter().enumerate();
+    let numbered = items.into_iter().enumerate();
     let taken =
-        numbered.filter(move |&(number, _)| all || number < FIRST || number.is_multiple_of(STRIDE));
-    taken.map(|(_, sample)| sample)
+        numbered.filter(move |&(number, _)| all || number < first || number.is_multiple_of(STRIDE));
+    taken.map(|(_, item)| item)
 }
 
 fn check_batch(gpu: &Gpu, gatherer: &Gatherer, recording: Recording, samples: &[Sample]) {
@@ -115,8 +117,8 @@ fn check_batch(gpu: &Gpu, gatherer: &Gatherer, recording: Recording, samples: &[
         counts.write_last(&count_of(at, sample).to_le_bytes());
         masks.reserve(sample.mask().len(), start(4, at % 3));
         for (image, bytes, start) in [
-            (&mut *scales, &sample.beside[0], start(4, at % 3)),
-            (zero_points, &sample.beside[1], start(1, at % 5)),
+            (&mut *scales, &sample.qparams[0], start(4, at % 3)),
+            (zero_points, &sample.qparams[1], start(1, at % 5)),
         ] {
             image.reserve(bytes.len(), start);
             image.write_last(bytes);
@@ -308,11 +310,11 @@ fn bound<'b>(
     if has_report(sample) {
         operands = operands.report(range(3, REPORT_BYTES));
     }
-    if !sample.beside[0].is_empty() {
-        operands = operands.scales(range(6, sample.beside[0].len()));
+    if !sample.qparams[0].is_empty() {
+        operands = operands.scales(range(6, sample.qparams[0].len()));
     }
-    if !sample.beside[1].is_empty() {
-        operands = operands.zero_points(range(7, sample.beside[1].len()));
+    if !sample.qparams[1].is_empty() {
+        operands = operands.zero_points(range(7, sample.qparams[1].len()));
     }
     operands
 }

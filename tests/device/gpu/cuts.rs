@@ -197,12 +197,12 @@ pub(crate) fn check_shards(gpu: &Gpu, sample: &Sample, hash: &mut Hash) {
         .output(output.buffer().unwrap().slice(..))
         .params_shards(&shards)
         .report(report.buffer().unwrap().slice(..));
-    let beside = sample.beside.each_ref().map(|bytes| flat(gpu, bytes));
-    let [scales, zero_points] = &beside;
-    if !sample.beside[0].is_empty() {
+    let qparams = sample.qparams.each_ref().map(|bytes| flat(gpu, bytes));
+    let [scales, zero_points] = &qparams;
+    if !sample.qparams[0].is_empty() {
         buffers = buffers.scales(scales.buffer().unwrap().slice(..));
     }
-    if !sample.beside[1].is_empty() {
+    if !sample.qparams[1].is_empty() {
         buffers = buffers.zero_points(zero_points.buffer().unwrap().slice(..));
     }
     if !sample.fill.is_empty() {

@@ -6,7 +6,7 @@ use wgpu_gather::{
     BadIndices, BadRows, ElementTypes, Gather, GatherBuffers, GatherPlan, Gpu, GpuError, IndexKind,
 };
 
-use crate::batch::{REPORT_BYTES, read_back, upload};
+use crate::batch::{REPORT_BYTES, read_back, some, upload};
 use crate::{flat, trial};
 use testkit::indices::{Hash, holds, values_around};
 use testkit::samples::index_bytes;
@@ -30,19 +30,22 @@ pub(crate) fn trials() -> Vec<Trial> {
 
 /// Numbers of rows near those of a lane and of a workgroup, and near 1,024, from which a rest has its own dispatch.
 fn packed(gpu: &'static Gpu) {
+    let mut cases = Vec::new();
     for bytes in [1, 2, 4] {
         let slices = 16 / bytes;
         let workgroup = WORKGROUP * slices;
         for edge in [16, slices, 1024, workgroup, 2 * workgroup] {
             for count in [edge - 1, edge, edge + 1, edge + slices] {
-                check(gpu, bytes, [1, 1, 1], count);
+                cases.push((bytes, [1, 1, 1], count));
             }
         }
     }
+    check(gpu, cases);
 }
 
 /// Numbers of rows near those of a workgroup whose lanes take one row, and near the number from which lanes take four.
 fn rows(gpu: &'static Gpu) {
+    let mut cases = Vec::new();
     let words = [1, 2, 3, 5, 63, 255].map(|units| (4, units));
     let vectors = [1, 2, 3, 16, 255, 256].map(|units| (16, units));
     for (unit_bytes, units) in words.into_iter().chain(vectors) {
@@ -58,9 +61,10 @@ fn rows(gpu: &'static Gpu) {
             four + 3 * slots,
             four + 3 * slots + 1,
         ] {
-            check(gpu, unit_bytes, [1, 1, units], count);
+            cases.push((unit_bytes, [1, 1, units], count));
         }
     }
+    check(gpu, cases);
 }
 
 /// The number of slices that a workgroup copies at once, and the number of rows from which its lanes take four.
@@ -70,31 +74,36 @@ fn slots_and_four(units: usize) -> (usize, usize) {
 
 /// A workgroup copies 1,024 units of a slice, and a lane four of them, 256 apart.
 fn long(gpu: &'static Gpu) {
+    let mut cases = Vec::new();
     for edge in [256, 512, 768, 1024, 1280, 1536, 1792, 2048] {
         for units in [edge - 1, edge, edge + 1] {
             for count in [1, 2, 5] {
-                check(gpu, 16, [1, 1, units], count);
+                cases.push((16, [1, 1, units], count));
                 // Odd, because a multiple of four words is copied as vectors.
-                check(gpu, 4, [1, 1, units | 1], count);
+                cases.push((4, [1, 1, units | 1], count));
             }
         }
     }
+    check(gpu, cases);
 }
 
 /// A workgroup writes 1,024 bytes, four in each lane.
 fn bytes(gpu: &'static Gpu) {
+    let mut cases = Vec::new();
     for len in [1, 2, 3, 5, 6, 7, 9, 1021, 1023, 1025] {
         let workgroup = 1024 / len;
         for rows in [1, 3, workgroup, workgroup + 1, workgroup + 2, 2 * workgroup] {
             // An odd number of rows is not packed.
-            check(gpu, 1, [1, 1, len], rows | 1);
-            check(gpu, 2, [1, 1, len], rows | 1);
+            cases.push((1, [1, 1, len], rows | 1));
+            cases.push((2, [1, 1, len], rows | 1));
         }
     }
+    check(gpu, cases);
 }
 
 /// Many batches, outer coordinates or index rows, near the numbers that a lane and a workgroup take.
 fn blocks(gpu: &'static Gpu) {
+    let mut cases = Vec::new();
     for (unit_bytes, units) in [(4, 1), (4, 3), (16, 1), (16, 16)] {
         let (slots, four) = slots_and_four(units);
         for (batches, outer, count) in [
@@ -112,21 +121,31 @@ fn blocks(gpu: &'static Gpu) {
             (3, 5, 7),
             (7, 1, slots + 3),
         ] {
-            check(gpu, unit_bytes, [batches, outer, units], count);
+            cases.push((unit_bytes, [batches, outer, units], count));
         }
     }
     // Packed blocks, and blocks that share a word.
     for (batches, outer, count) in [(3, 5, 16), (2, 1, 1024), (1, 2, 4096), (257, 2, 16)] {
         for (bytes, count) in [1, 2, 4].into_iter().flat_map(|b| [(b, count), (b, 1)]) {
-            check(gpu, bytes, [batches, outer, 1], count);
+            cases.push((bytes, [batches, outer, 1], count));
         }
-        check(gpu, 1, [batches, outer, 3], 3);
+        cases.push((1, [batches, outer, 3], 3));
+    }
+    check(gpu, cases);
+}
+
+/// Bytes of an element; batches, outer coordinates and elements of a slice; index rows.
+type Case = (usize, [usize; 3], usize);
+
+fn check(gpu: &Gpu, cases: Vec<Case>) {
+    for case in some(0, cases) {
+        check_one(gpu, case);
     }
 }
 
 /// Gathers along the third of four dims, with the first as a batch dim. About half of the index rows are bad; their
 /// slices hold a fill.
-fn check(gpu: &Gpu, element_bytes: usize, [batches, outer, slice_len]: [usize; 3], count: usize) {
+fn check_one(gpu: &Gpu, (element_bytes, [batches, outer, slice_len], count): Case) {
     let dim = if batches * outer == 1 { 50 } else { 3 };
     let index_kind = IndexKind::ALL[(count + slice_len) % IndexKind::ALL.len()];
     let plan = Gather::new().axis(2).batch_dims(1);
@@ -230,7 +249,7 @@ fn run(
     read_back(gpu, [&outputs[0], &outputs[1], &report])
 }
 
-/// One bad row, in turn at each of the first 68 places.
+/// One bad row, in turn at some of the first 68 places.
 fn bad_rows(gpu: &'static Gpu) {
     let params: Vec<u32> = (1..=96).collect();
     let mut table = flat(gpu, &params);
@@ -241,7 +260,7 @@ fn bad_rows(gpu: &'static Gpu) {
         let plan = Gather::new().bad_indices(BadIndices::Error);
         let plan = plan.plan(&[96 / slice_len, slice_len], &[count]).unwrap();
         table = table.with_shape(plan.params_shape()).unwrap();
-        for bad_row in 0..68 {
+        for bad_row in some(0, 0..68) {
             let mut indices: Vec<u32> = (0..6).cycle().take(count).collect();
             indices[bad_row] = 96;
             let error = plan.run(&params, &indices).unwrap_err();
