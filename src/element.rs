@@ -1,10 +1,10 @@
 //! The types that can be gathered, and the types of a gather.
 
 #[cfg(feature = "gpu")]
+use crate::encoding::BlockError;
+#[cfg(feature = "gpu")]
 use crate::encoding::Parts;
 use crate::encoding::{Encoding, VALUE_BYTES};
-#[cfg(feature = "gpu")]
-use crate::error::BlockError;
 use crate::index::{GatherIndex, IndexKind};
 #[cfg(feature = "gpu")]
 use crate::plan::GatherPlan;

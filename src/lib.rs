@@ -99,18 +99,19 @@ mod index;
 mod memory;
 #[cfg(feature = "ndarray")]
 mod ndarray;
+mod operand;
 mod plan;
 
 pub use bad_indices::{BadIndices, NegativeIndices};
 pub use element::ElementTypes;
 #[cfg(feature = "gpu")]
 pub use element::GatherElement;
-pub use encoding::{BlockQuantized, Encoded, Encoding, ScaleKind};
+pub use encoding::{
+    BlockError, BlockPart, BlockQuantized, BlockQuantizedError, Encoded, Encoding, ScaleKind,
+};
 #[cfg(feature = "ndarray")]
 pub use error::ArrayError;
-pub use error::{
-    BadIndexError, BlockError, BlockPart, BlockQuantizedError, Operand, PlanError, RunError,
-};
+pub use error::{BadIndexError, PlanError, RunError};
 #[cfg(feature = "gpu")]
 pub use error::{GatherError, GpuError};
 #[cfg(feature = "gpu")]
@@ -120,6 +121,7 @@ pub use gpu::{
 };
 pub use index::{GatherIndex, IndexKind};
 // Rustdoc finds aliases here only: it drops those of items in private modules.
+pub use operand::Operand;
 #[doc(alias("take", "index_select", "embedding", "lookup", "select"))]
 #[doc(alias("batch_gather", "get_rows"))]
 pub use plan::Gather;

@@ -4,8 +4,10 @@ use std::borrow::Cow;
 
 use ndarray::{Array, ArrayD, ArrayRef, Dimension, IxDyn};
 
-use crate::error::{ArrayError, Operand};
+use crate::error::ArrayError;
+
 use crate::index::GatherIndex;
+use crate::operand::Operand;
 use crate::plan::GatherPlan;
 
 /// Runs `plan` on arrays, after a check of their shapes.

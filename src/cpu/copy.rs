@@ -13,7 +13,7 @@
 //!
 //! The loop ends early at a row that is bad or not held. The caller makes an error, a fill or zeros of that row.
 //!
-//! Encoded slices are decoded in place of the copy. Three choices before the loop make it fast:
+//! Encoded slices are decoded in place of the copy (encoded.rs). Three choices before the loop make it fast:
 //!
 //! * **The width of a slice.** A copy of a few bytes takes one or two moves, but a call of memcpy takes as long as many
 //!   moves. So each power of two up to 64 bytes has a loop of its own. A width between two of them is copied as two
@@ -27,7 +27,6 @@
 
 use std::ops::Range;
 
-use super::encoded::EncodedRows;
 use super::index_rows::SelectedRows;
 use crate::memory::{self, Byte, MEMCPY_CHUNK_BYTES, Pairs, SliceBytes, memcpy_chunks};
 
@@ -94,27 +93,9 @@ impl Prefetch {
     }
 }
 
-/// The bytes of params, or encoded rows.
-#[derive(Debug, Clone, Copy)]
-pub(super) enum SliceParams<'a> {
-    Elements(&'a [Byte]),
-    Encoded(EncodedRows<'a>),
-}
-
-impl SliceParams<'_> {
-    /// The bytes of the rows.
-    pub(super) fn len(&self) -> usize {
-        match self {
-            Self::Elements(params) => params.len(),
-            Self::Encoded(params) => params.rows.len(),
-        }
-    }
-}
-
 /// Params as rows, each of which holds one slice.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Slices<'a> {
-    pub(super) params: SliceParams<'a>,
+pub(super) struct Slices {
     pub(super) row_count: u64,
     /// A slice never has 0 bytes.
     pub(super) bytes: SliceBytes,
@@ -125,7 +106,8 @@ pub(super) struct Slices<'a> {
 /// Returns the number of slices copied.
 #[inline(never)]
 pub(super) fn copy<R: SelectedRows>(
-    slices: &Slices<'_>,
+    params: &[Byte],
+    slices: &Slices,
     rows: R,
     range: Range<usize>,
     output: &mut [Byte],
@@ -136,10 +118,6 @@ pub(super) fn copy<R: SelectedRows>(
         output_stride,
         ..
     } = slices.bytes;
-    let params = match slices.params {
-        SliceParams::Elements(params) => params,
-        SliceParams::Encoded(params) => return params.copy(slices, rows, range, output),
-    };
     if R::ARE_LOCATED && (params_stride > slice || output_stride > slice) {
         return copy_each(params, slices, slices.bytes, rows, range, output, any);
     }
@@ -165,7 +143,7 @@ pub(super) fn copy<R: SelectedRows>(
 #[inline(always)]
 fn copy_dense<R: SelectedRows>(
     params: &[Byte],
-    slices: &Slices<'_>,
+    slices: &Slices,
     slice_bytes: usize,
     rows: R,
     range: Range<usize>,
@@ -176,11 +154,11 @@ fn copy_dense<R: SelectedRows>(
     copy_each(params, slices, bytes, rows, range, output, copy_slice)
 }
 
-/// The copy loop. `params` and `bytes` are those of `slices`.
+/// The copy loop. `bytes` are those of `slices`.
 #[inline(always)]
 pub(super) fn copy_each<P, R: SelectedRows>(
     params: &[P],
-    slices: &Slices<'_>,
+    slices: &Slices,
     bytes: SliceBytes,
     rows: R,
     range: Range<usize>,

@@ -4,10 +4,11 @@ use std::ops::Range;
 
 use super::copy::{Slices, copy_each};
 use super::index_rows::SelectedRows;
-use super::quantized;
-use crate::encoding::{BlockQuantized, Decode, Encoded, Encoding, Parts, VALUE_BYTES};
-use crate::error::Operand;
+use crate::encoding::{
+    BlockQuantized, Decode, Encoded, Encoding, Parts, VALUE_BYTES, block_quantized,
+};
 use crate::memory::{Byte, SliceBytes, address};
+use crate::operand::Operand;
 use crate::plan::GatherDims;
 
 /// Encoded params, and the parts that a slice is decoded in. Lengths are in bytes.
@@ -52,14 +53,14 @@ impl<'a> EncodedRows<'a> {
             true => parts.len,
             false => dims.slice_len,
         };
-        let beside = |operand| in_memory(parts.beside(Some(encoding), operand).bytes);
+        let qparam_bytes = |operand| in_memory(parts.of_qparam(Some(encoding), operand).bytes);
         let decoder = match encoding {
             Encoding::BlockQuantized(numbers) => Decoder::Quantized(QuantizedRows {
                 numbers,
                 scales: params.scales.unwrap_or_default(),
                 zero_points: params.zero_points.unwrap_or_default(),
-                row_scales: beside(Operand::Scales),
-                row_zero_points: beside(Operand::ZeroPoints),
+                row_scales: qparam_bytes(Operand::Scales),
+                row_zero_points: qparam_bytes(Operand::ZeroPoints),
                 stride: in_memory(dims.params_stride / parts.len),
             }),
             _ => Decoder::Rows(encoding.decode().expect("rows with all that they need")),
@@ -72,10 +73,10 @@ impl<'a> EncodedRows<'a> {
         }
     }
 
-    /// As `copy`, but decodes.
+    /// As `copy` of elements, but decodes.
     pub(super) fn copy<R: SelectedRows>(
         &self,
-        slices: &Slices<'_>,
+        slices: &Slices,
         rows: R,
         range: Range<usize>,
         output: &mut [Byte],
@@ -118,7 +119,7 @@ impl<'a> EncodedRows<'a> {
                 (of.zero_points, of.row_zero_points),
             ]
             .map(|(bytes, of_row)| &bytes[row * of_row..][..of_row]);
-            quantized::block_quantized(of.numbers, values, scales, zero_points, output);
+            block_quantized(of.numbers, values, scales, zero_points, output);
         }
     }
 }

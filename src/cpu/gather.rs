@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::copy::{Prefetch, SliceParams, Slices, copy};
+use super::copy::{Prefetch, Slices, copy};
 use super::cursor::Cursor;
 use super::encoded::EncodedRows;
 use super::index_rows::{IndexRows, NOT_HELD, SelectedRows};
@@ -55,11 +55,11 @@ fn gather_by<I: GatherIndex>(
         elements.saturating_mul(operands.element_bytes)
     };
     let (params, parts) = match operands.params {
-        Params::Elements(params) => (SliceParams::Elements(params), None),
+        Params::Elements(params) => (Source::Elements(params), None),
         Params::Encoded(params, encoding) => {
             let parts = encoding.parts(plan)?;
             let rows = EncodedRows::new(params, encoding, parts, dims);
-            (SliceParams::Encoded(rows), Some(parts))
+            (Source::Encoded(rows), Some(parts))
         }
     };
     let in_params = |elements: u64| match parts {
@@ -70,8 +70,8 @@ fn gather_by<I: GatherIndex>(
     let execution = Execution {
         plan,
         operands,
+        params,
         slices: Slices {
-            params,
             row_count: dims.params_rows(),
             bytes: SliceBytes {
                 slice: in_bytes(dims.slice_len),
@@ -79,7 +79,7 @@ fn gather_by<I: GatherIndex>(
                 params_stride: in_params(dims.params_stride),
                 output_stride: in_bytes(dims.output_stride),
             },
-            prefetch: Prefetch::new(params.len(), params_slice),
+            prefetch: Prefetch::new(params.row_bytes(), params_slice),
         },
         index_rows: IndexRows::new(plan, indices),
     };
@@ -89,12 +89,30 @@ fn gather_by<I: GatherIndex>(
     }
 }
 
+/// Params, which the loop copies or decodes.
+#[derive(Clone, Copy)]
+enum Source<'a> {
+    Elements(&'a [Byte]),
+    Encoded(EncodedRows<'a>),
+}
+
+impl Source<'_> {
+    /// The bytes of all rows.
+    fn row_bytes(&self) -> usize {
+        match self {
+            Self::Elements(params) => params.len(),
+            Self::Encoded(params) => params.rows.len(),
+        }
+    }
+}
+
 /// One gather, whose output is not empty.
 struct Execution<'a, I> {
     plan: &'a GatherPlan,
     operands: &'a Operands<'a>,
+    params: Source<'a>,
     index_rows: IndexRows<'a, I>,
-    slices: Slices<'a>,
+    slices: Slices,
 }
 
 impl<I: GatherIndex> Execution<'_, I> {
@@ -123,7 +141,7 @@ impl<I: GatherIndex> Execution<'_, I> {
             self.copy_or_fill(indices, rows.len(), output)
         } else if let Some(indices) = self.index_rows.as_rows::<2>(rows.clone()) {
             self.copy_or_fill(indices, rows.len(), output)
-        } else if let Params::Elements(params) = self.operands.params
+        } else if let Source::Elements(params) = self.params
             && let Some(copy) = self.index_rows.copy_of_stretches(&self.slices)
         {
             self.copy_stretches(copy, params, rows.clone(), output)
@@ -209,12 +227,11 @@ impl<I: GatherIndex> Execution<'_, I> {
         } = self.slices.bytes;
         let mut done = 0;
         while done < count {
-            done += copy(
-                &self.slices,
-                rows,
-                done..count,
-                &mut output[done * output_stride..],
-            );
+            let (range, rest) = (done..count, &mut output[done * output_stride..]);
+            done += match &self.params {
+                Source::Elements(params) => copy(params, &self.slices, rows, range, rest),
+                Source::Encoded(params) => params.copy(&self.slices, rows, range, rest),
+            };
             if done == count {
                 break;
             }

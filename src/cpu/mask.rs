@@ -1,8 +1,9 @@
 //! The mask of bad rows on the CPU. It depends on the indices only, and so composes with every gather.
 
 use super::index_rows::IndexRows;
-use crate::error::{Operand, RunError};
+use crate::error::RunError;
 use crate::index::{GatherIndex, IndexValues, by_index_type};
+use crate::operand::Operand;
 use crate::plan::GatherPlan;
 use crate::plan::lengths::check_len;
 

@@ -3,13 +3,11 @@
 
 mod copy;
 mod cursor;
-pub(crate) mod decode;
 mod encoded;
 mod gather;
 mod index_rows;
 mod mask;
 mod operands;
-pub(crate) mod quantized;
 mod run_decoded;
 mod stretches;
 #[cfg(test)]
@@ -17,9 +15,10 @@ mod tests;
 
 use crate::element::ElementTypes;
 use crate::encoding::Encoded;
-use crate::error::{Operand, RunError};
+use crate::error::RunError;
 use crate::index::{GatherIndex, IndexKind, IndexValues};
 use crate::memory;
+use crate::operand::Operand;
 use crate::plan::GatherPlan;
 use crate::plan::lengths::check_byte_len;
 use gather::{check, gather};

@@ -46,7 +46,7 @@ impl<'a, I: GatherIndex> IndexRows<'a, I> {
     /// The function that copies the stretches of a gather. `None`, and rows are located first, unless slices have 1, 2, 4,
     /// 8 or 16 bytes and no gaps, no prefetch helps, an index row is one value, neither clamped nor wrapped, of its own for
     /// each row of a stretch, and the plan has all rows of params. Narrow indices must be unsigned.
-    pub(super) fn copy_of_stretches(&self, slices: &Slices<'_>) -> Option<CopyStretches<I>> {
+    pub(super) fn copy_of_stretches(&self, slices: &Slices) -> Option<CopyStretches<I>> {
         let (dims, bytes) = (self.plan.dims(), slices.bytes);
         let is_dense = bytes.params_stride.max(bytes.output_stride) == bytes.slice;
         let block_bytes = dims.held_rows.saturating_mul(bytes.slice as u64);
@@ -73,7 +73,7 @@ impl<'a, I: GatherIndex> IndexRows<'a, I> {
         &self,
         cursor: &Cursor<'_>,
         rows: usize,
-        slices: &Slices<'_>,
+        slices: &Slices,
     ) -> Stretches<'a, I> {
         let dims = self.plan.dims();
         let block_bytes = dims.held_rows.saturating_mul(slices.bytes.slice as u64);

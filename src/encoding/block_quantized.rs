@@ -4,8 +4,8 @@ use std::fmt;
 
 #[cfg(doc)]
 use super::Encoding;
-use super::Row;
-use crate::error::{BlockQuantizedError, Operand};
+use super::row::Row;
+use crate::operand::Operand;
 
 /// The numbers of a table of ONNX Runtime's `com.microsoft.GatherBlockQuantized`, quantised along the last dim: the width of
 /// its values, the length of its blocks, and the types of what each block has of its own.
@@ -52,6 +52,19 @@ pub struct BlockQuantized {
     is_signed: bool,
     /// True if blocks without zero points have 0.
     is_zero_point_0: bool,
+}
+
+/// The error of a [`BlockQuantized`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, thiserror::Error)]
+#[non_exhaustive]
+#[expect(missing_docs, reason = "the texts say what the fields are")]
+pub enum BlockQuantizedError {
+    /// No values of so many bits are decoded.
+    #[error("quantised values must have 2, 4 or 8 bits, found {found}")]
+    Bits { found: u32 },
+    /// No blocks of so many values are decoded.
+    #[error("quantised blocks must have 16, 32, 64, 128 or 256 values, found {found}")]
+    BlockLen { found: u64 },
 }
 
 /// The element type of the scales of quantised values.
@@ -175,7 +188,7 @@ impl BlockQuantized {
         }
     }
 
-    /// The bytes that a row of `len` values has in an operand beside params; `None` for operands that it does not have.
+    /// The bytes that a row of `len` values has in scales or zero points, the `operand`; `None` for operands that it does not have.
     pub(crate) const fn row_bytes_of(self, operand: Operand, len: u64) -> Option<u64> {
         match operand {
             Operand::Scales => Some(self.scale_bytes(len)),

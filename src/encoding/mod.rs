@@ -1,22 +1,25 @@
 //! The encodings of params rows that a gather decodes: the one table of them.
 
 mod block_quantized;
+mod decode;
 mod encoded;
+mod error;
 mod parts;
+mod quantized;
+mod row;
 
 use std::fmt;
 
-pub use self::block_quantized::{BlockQuantized, ScaleKind};
+pub use self::block_quantized::{BlockQuantized, BlockQuantizedError, ScaleKind};
 pub use self::encoded::Encoded;
+pub use self::error::{BlockError, BlockPart};
 pub(crate) use self::parts::Parts;
-use crate::cpu::{decode, quantized};
-use crate::error::Operand;
-use crate::memory::Byte;
+pub(crate) use self::quantized::block_quantized;
+use self::row::Row;
+pub(crate) use self::row::{Decode, VALUE_BYTES};
+use crate::operand::Operand;
 
-/// Writes the values of some whole blocks, or of one row with a scale at its end, as `f32`.
-pub(crate) type Decode = fn(&[u8], &mut [Byte]);
-
-/// Makes [`Encoding`] and its properties. Each encoding of blocks is one row here, one function of src/cpu/decode.rs, and one
+/// Makes [`Encoding`] and its properties. Each encoding of blocks is one row here, one function of decode.rs, and one
 /// file of shaders/decode/, both of the name that the row ends with.
 macro_rules! encodings {
     ($($(#[$doc:meta])* $variant:ident, $name:literal, $len:literal values in $bytes:literal bytes, $function:ident;)*) => {
@@ -161,26 +164,6 @@ encodings! {
     #[doc(alias = "Q6_K")]
     Q6K, "Q6_K", 256 values in 210 bytes, q6_k;
 }
-
-/// The properties of an encoding.
-struct Row {
-    name: &'static str,
-    /// Numbers of values and of bytes in a block.
-    len: u64,
-    bytes: u64,
-    /// Bytes after the blocks of a row, with what all of them share.
-    end: u64,
-    /// `None` if bytes of other operands are decoded too.
-    decode: Option<Decode>,
-    /// The file of shaders/ that decodes, and its text.
-    #[cfg(feature = "gpu")]
-    file: &'static str,
-    #[cfg(feature = "gpu")]
-    shader: &'static str,
-}
-
-/// Bytes of a decoded value, an `f32`.
-pub(crate) const VALUE_BYTES: u64 = 4;
 
 impl Encoding {
     /// Values of a block. The last dim of params is a multiple of them. For a [`BlockQuantized`], the values of a byte, while

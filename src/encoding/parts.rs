@@ -1,7 +1,8 @@
 //! The parts of encoded params that a gather does not cut, and their checks.
 
 use super::Encoding;
-use crate::error::{BlockError, BlockPart, Operand};
+use super::error::{BlockError, BlockPart};
+use crate::operand::Operand;
 use crate::plan::{GatherPlan, Operation};
 
 /// The parts of encoded params that a gather does not cut: `len` values in `bytes` bytes, one after another. A part is a block,
@@ -19,8 +20,8 @@ impl Parts {
         (len / self.len).saturating_mul(self.bytes)
     }
 
-    /// The parts of an operand beside params, which has as many as params: scales or zero points.
-    pub(crate) fn beside(self, encoding: Option<Encoding>, operand: Operand) -> Self {
+    /// The parts of scales or of zero points, the `operand`, which has as many as params.
+    pub(crate) fn of_qparam(self, encoding: Option<Encoding>, operand: Operand) -> Self {
         let quantized = encoding.and_then(Encoding::block_quantized);
         let bytes = quantized.and_then(|of| of.row_bytes_of(operand, self.len));
         Self {

@@ -3,8 +3,9 @@
 
 use std::array::from_fn;
 
+use super::block_quantized::{BlockQuantized, ScaleKind};
 use super::decode::{bf16, half};
-use crate::encoding::{BlockQuantized, ScaleKind, VALUE_BYTES};
+use super::row::VALUE_BYTES;
 use crate::memory::{self, Byte};
 
 /// Values, then the scale and the bias of the row.
@@ -22,7 +23,7 @@ pub(crate) fn row_wise_4(row: &[u8], to: &mut [Byte]) {
 }
 
 /// A row of the last dim, whose blocks have their scales and zero points in `scales` and `zero_points`.
-pub(super) fn block_quantized(
+pub(crate) fn block_quantized(
     numbers: BlockQuantized,
     row: &[u8],
     scales: &[u8],

@@ -1,7 +1,9 @@
 //! The errors of gathers on a GPU.
 
 use super::bad_index::join;
-use super::{BlockError, Operand, PlanError, RunError};
+use super::{PlanError, RunError};
+use crate::encoding::BlockError;
+use crate::operand::Operand;
 
 /// The error of a gather that cannot be recorded, or of a report that cannot be read. No part of the gather has been
 /// recorded then.

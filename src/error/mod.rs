@@ -5,7 +5,6 @@ mod bad_index;
 mod gpu;
 mod plan;
 
-use std::fmt;
 use std::ops::RangeInclusive;
 
 pub use self::bad_index::BadIndexError;
@@ -13,126 +12,14 @@ pub(crate) use self::bad_index::{Problem, join};
 #[cfg(feature = "gpu")]
 pub use self::gpu::{GatherError, GpuError};
 pub use self::plan::PlanError;
-use crate::encoding::Encoding;
-
-/// The tensor, or the buffer, that an error is about.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum Operand {
-    /// The tensor that is gathered from.
-    Params,
-    /// One of the buffers that hold the shards of params, counted from 0.
-    ParamsShard(usize),
-    /// The tensor of index rows.
-    Indices,
-    /// The tensor that the gather writes.
-    Output,
-    /// The buffer in which the GPU reports bad rows.
-    Report,
-    /// The mask of bad rows.
-    Mask,
-    /// The buffer that holds the number of index rows, if only the GPU knows it.
-    IndexCount,
-    /// The scales of quantised params.
-    Scales,
-    /// The zero points of quantised params.
-    ZeroPoints,
-    /// A tensor of an owner, as `Gpu::upload` makes it, in no particular role of a gather.
-    Tensor,
-}
-
-impl fmt::Display for Operand {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Params => f.write_str("params"),
-            Self::ParamsShard(number) => write!(f, "params shard {number}"),
-            Self::Indices => f.write_str("indices"),
-            Self::Output => f.write_str("output"),
-            Self::Report => f.write_str("report"),
-            Self::Mask => f.write_str("mask"),
-            Self::IndexCount => f.write_str("index count"),
-            Self::Scales => f.write_str("scales"),
-            Self::ZeroPoints => f.write_str("zero points"),
-            Self::Tensor => f.write_str("tensor"),
-        }
-    }
-}
+use crate::encoding::BlockError;
+use crate::operand::Operand;
 
 /// "35", or "35 to 40".
 fn either(numbers: &RangeInclusive<u64>) -> String {
     match (numbers.start(), numbers.end()) {
         (first, last) if first == last => first.to_string(),
         (first, last) => format!("{first} to {last}"),
-    }
-}
-
-/// The error of a [`BlockQuantized`](crate::BlockQuantized).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, thiserror::Error)]
-#[non_exhaustive]
-#[expect(missing_docs, reason = "the texts say what the fields are")]
-pub enum BlockQuantizedError {
-    /// No values of so many bits are decoded.
-    #[error("quantised values must have 2, 4 or 8 bits, found {found}")]
-    Bits { found: u32 },
-    /// No blocks of so many values are decoded.
-    #[error("quantised blocks must have 16, 32, 64, 128 or 256 values, found {found}")]
-    BlockLen { found: u64 },
-}
-
-/// The error of a gather that would cut blocks of encoded params.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub struct BlockError {
-    /// The encoding of params.
-    pub encoding: Encoding,
-    /// The part of the plan that is not of whole blocks.
-    pub part: BlockPart,
-    /// Values of a block; those of a row of the last dim, where the encoding has scales for a whole row or in an operand of
-    /// their own.
-    pub block_len: u64,
-    /// The values that the part has.
-    pub found: u64,
-}
-
-/// The part of a plan that a [`BlockError`] is about.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum BlockPart {
-    /// The last dim of params, along which blocks lie.
-    LastDim,
-    /// The slices.
-    Slice,
-    /// The stride of params.
-    Stride,
-    /// The slices of gather_elements, which takes no encoded params, not even of blocks of one value.
-    Element,
-}
-
-impl std::error::Error for BlockError {}
-
-impl fmt::Display for BlockError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self {
-            encoding,
-            block_len,
-            found,
-            ..
-        } = self;
-        let part = match self.part {
-            BlockPart::LastDim => "the last dim of params",
-            BlockPart::Slice => "slices",
-            BlockPart::Stride => "the params stride",
-            BlockPart::Element => {
-                return write!(
-                    f,
-                    "gather_elements must not have params of {encoding}, in blocks of {block_len}: its slices have {found}"
-                );
-            }
-        };
-        write!(
-            f,
-            "{part} must be whole blocks of {encoding}, of {block_len} values each, found {found}"
-        )
     }
 }
 

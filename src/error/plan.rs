@@ -1,7 +1,7 @@
 //! The error of planning.
 
-use super::Operand;
 use super::bad_index::join;
+use crate::operand::Operand;
 
 /// The error of shapes or attributes that make no plan.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, thiserror::Error)]

@@ -61,7 +61,7 @@ pub(super) struct Bindings {
     pub(super) shard: usize,
     pub(super) params_bound: BoundRange,
     /// Of scales and of zero points.
-    pub(super) beside_bound: [BoundRange; 2],
+    pub(super) qparams_bound: [BoundRange; 2],
     pub(super) indices_bound: BoundRange,
     pub(super) output_bound: BoundRange,
     pub(super) mask_bound: BoundRange,
@@ -80,10 +80,10 @@ impl Bindings {
                 (shard.map(|shard| shard.range), self.params_bound)
             }
             // Scales stand for zero points that are no operand.
-            binding::ZERO_POINTS if operands.beside[1].is_some() => {
-                (operands.beside[1], self.beside_bound[1])
+            binding::ZERO_POINTS if operands.qparams[1].is_some() => {
+                (operands.qparams[1], self.qparams_bound[1])
             }
-            binding::SCALES | binding::ZERO_POINTS => (operands.beside[0], self.beside_bound[0]),
+            binding::SCALES | binding::ZERO_POINTS => (operands.qparams[0], self.qparams_bound[0]),
             binding::INDICES => (Some(operands.indices), self.indices_bound),
             binding::OUTPUT => (Some(operands.output), self.output_bound),
             binding::MASK => (operands.mask, self.mask_bound),

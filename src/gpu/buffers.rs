@@ -52,7 +52,7 @@ pub struct GatherBuffers<'a> {
     pub(crate) mask: Option<wgpu::BufferSlice<'a>>,
     pub(crate) index_count: Option<wgpu::BufferSlice<'a>>,
     /// Scales and zero points.
-    pub(crate) beside: [Option<wgpu::BufferSlice<'a>>; 2],
+    pub(crate) qparams: [Option<wgpu::BufferSlice<'a>>; 2],
     pub(crate) fill: Option<Fill>,
 }
 
@@ -68,7 +68,7 @@ impl<'a> GatherBuffers<'a> {
             report: None,
             mask: None,
             index_count: None,
-            beside: [None; 2],
+            qparams: [None; 2],
             fill: None,
         }
     }
@@ -234,14 +234,14 @@ impl<'a> GatherBuffers<'a> {
     /// ```
     #[must_use]
     pub fn scales(mut self, scales: wgpu::BufferSlice<'a>) -> Self {
-        self.beside[0] = Some(scales);
+        self.qparams[0] = Some(scales);
         self
     }
 
     /// The range that holds the zero points of a [`BlockQuantized`](crate::BlockQuantized) that has them as an operand.
     #[must_use]
     pub fn zero_points(mut self, zero_points: wgpu::BufferSlice<'a>) -> Self {
-        self.beside[1] = Some(zero_points);
+        self.qparams[1] = Some(zero_points);
         self
     }
 
@@ -282,8 +282,8 @@ impl fmt::Debug for GatherBuffers<'_> {
             .field("report", &self.report.map(range))
             .field("mask", &self.mask.map(range))
             .field("index_count", &self.index_count.map(range))
-            .field("scales", &self.beside[0].map(range))
-            .field("zero_points", &self.beside[1].map(range))
+            .field("scales", &self.qparams[0].map(range))
+            .field("zero_points", &self.qparams[1].map(range))
             .finish()
     }
 }

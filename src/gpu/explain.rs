@@ -2,15 +2,16 @@
 
 use std::fmt::Write;
 
-use super::cut::{BESIDE, Cut, Dispatch, PlacedGather};
+use super::cut::{Cut, Dispatch, PlacedGather};
 use super::find_rows::FindRows;
 use super::kernel::{Kernel, Unit, WORKGROUP_SIZE};
 use super::limits::{check_buffers, check_limits};
 use super::shaders::EntryPoint;
-use super::types::{OperandBytes, range_bytes};
+use super::types::{OperandBytes, QPARAMS, range_bytes};
 use crate::bad_indices::BadIndices;
 use crate::element::ElementTypes;
-use crate::error::{GatherError, Operand};
+use crate::error::GatherError;
+use crate::operand::Operand;
 use crate::plan::GatherPlan;
 
 /// Up to this many dispatches the text gives their number.
@@ -55,7 +56,7 @@ impl GatherPlan {
         let bytes = types.operand_bytes(self)?;
         let OperandBytes {
             params,
-            beside,
+            qparams,
             indices,
             output,
             ..
@@ -65,8 +66,8 @@ impl GatherPlan {
         let slices = u128::from(dims.output_rows()) * slice_bytes;
         let encoding = types.encoding;
         let parts = types.parts(self)?;
-        let parts_beside = BESIDE.map(|operand| parts.beside(encoding, operand));
-        let slice_parts = [parts].into_iter().chain(parts_beside);
+        let qparam_parts = QPARAMS.map(|operand| parts.of_qparam(encoding, operand));
+        let slice_parts = [parts].into_iter().chain(qparam_parts);
         let slice = slice_parts.map(|of| u128::from(of.bytes_of(dims.slice_len)));
         let read = u128::from(dims.output_rows()) * slice.sum::<u128>();
         let mut operands = vec![
@@ -74,16 +75,16 @@ impl GatherPlan {
             (Operand::Indices, indices),
             (Operand::Output, output),
         ];
-        let (mut bytes_beside, mut names_beside) = (String::new(), String::new());
-        for (operand, bytes) in BESIDE.into_iter().zip(beside) {
+        let (mut qparams_bytes, mut qparams_names) = (String::new(), String::new());
+        for (operand, bytes) in QPARAMS.into_iter().zip(qparams) {
             if bytes > 0 {
                 operands.push((operand, bytes));
-                bytes_beside += &format!(", {operand} {bytes} bytes");
-                names_beside += &format!(" and {operand}");
+                qparams_bytes += &format!(", {operand} {bytes} bytes");
+                qparams_names += &format!(" and {operand}");
             }
         }
         line(format!(
-            "{} of {slice_bytes} bytes out of {}; params {params} bytes{}{bytes_beside}, indices {indices} bytes ({}), \
+            "{} of {slice_bytes} bytes out of {}; params {params} bytes{}{qparams_bytes}, indices {indices} bytes ({}), \
              output {output} bytes",
             count(dims.output_rows(), "slice"),
             count(dims.params_rows(), "row"),
@@ -119,7 +120,7 @@ impl GatherPlan {
         };
         check_limits(limits, types, report, false)?;
         line(format!(
-            "moves {} bytes: reads {indices} of indices and at most {read} of params{names_beside}, writes {slices}",
+            "moves {} bytes: reads {indices} of indices and at most {read} of params{qparams_names}, writes {slices}",
             u128::from(indices) + read + slices,
         ));
         line(kernel_line(first, report));
@@ -162,12 +163,7 @@ fn kernel_line(dispatch: &Dispatch, report: bool) -> String {
         Kernel::Packed { slice_bytes } => {
             format!("{} a lane", count(u64::from(16 / slice_bytes), "slice"))
         }
-        Kernel::Bytes | Kernel::FourWords => {
-            format!(
-                "{} bytes of output a lane",
-                4 * dispatch.kernel.lane_words()
-            )
-        }
+        Kernel::Bytes { lane_words } => format!("{} bytes of output a lane", 4 * lane_words),
     };
     let find = match dispatch.find {
         FindRows::General => ", rows found by 64-bit arithmetic",

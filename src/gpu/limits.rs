@@ -92,8 +92,8 @@ pub(crate) fn check_buffers(
     limits: &wgpu::Limits,
     bytes: &OperandBytes,
 ) -> Result<(), GatherError> {
-    let most_beside = bytes.beside.into_iter().fold(0, u64::max);
-    let expected = range_bytes(bytes.indices.max(bytes.output).max(most_beside));
+    let most_of_qparams = bytes.qparams.into_iter().fold(0, u64::max);
+    let expected = range_bytes(bytes.indices.max(bytes.output).max(most_of_qparams));
     let found = limits.max_buffer_size;
     if found < expected {
         return Err(GatherError::DeviceLimit {
@@ -148,7 +148,7 @@ impl GatherPlan {
         check_buffers(adapter, &bytes)?;
         let operands = [bytes.params, bytes.indices, bytes.output]
             .into_iter()
-            .chain(bytes.beside);
+            .chain(bytes.qparams);
         let largest = operands.map(range_bytes).fold(0, u64::max);
         let limits = wgpu::Limits::default().or_worse_values_from(adapter);
         let raised = |limit: u64, most: u64| limit.max(largest.min(most));

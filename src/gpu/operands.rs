@@ -4,25 +4,19 @@ use std::ops::Range;
 
 use super::bound::alignment;
 use super::buffers::{GatherBuffers, ParamsRanges};
-use super::cut::{BESIDE, PlacedGather, Shard};
+use super::cut::{PlacedGather, Shard};
 use super::fill::FillPattern;
-use super::ranges::{check_apart, check_range, check_shard_rows, is_written};
+use super::ranges::{ParamsShard, check_apart, check_range, check_shard_rows, is_written};
 use super::report::REPORT_BYTES;
-use super::types::OperandBytes;
+use super::types::{OperandBytes, QPARAMS};
 use crate::element::ElementTypes;
-use crate::error::{GatherError, Operand};
+use crate::error::GatherError;
+use crate::operand::Operand;
 use crate::plan::dims::spanned;
 use crate::plan::{GatherDims, GatherPlan};
 
 /// Bytes of an index count, one `u32`.
 pub(crate) const COUNT_BYTES: u64 = 4;
-
-/// Some rows of params, in a buffer range of their own.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct ParamsShard<'a> {
-    pub(crate) rows: u64,
-    pub(crate) range: wgpu::BufferSlice<'a>,
-}
 
 /// The operands of a gather, as its dispatches bind them.
 pub(crate) struct Operands<'a> {
@@ -37,7 +31,7 @@ pub(crate) struct Operands<'a> {
     /// The number of index rows, if only the device knows it.
     pub(crate) index_count: Option<wgpu::BufferSlice<'a>>,
     /// Scales and zero points, if the types have them.
-    pub(crate) beside: [Option<wgpu::BufferSlice<'a>>; 2],
+    pub(crate) qparams: [Option<wgpu::BufferSlice<'a>>; 2],
     pub(crate) fill: FillPattern,
     /// True if an operand that is only read shares its buffer with an operand that is written. wgpu does not bind one
     /// buffer for reading and for writing in one dispatch, so all operands are bound for writing.
@@ -64,12 +58,12 @@ impl<'a> Operands<'a> {
             report,
             mask,
             index_count,
-            beside,
+            qparams,
             fill,
         } = buffers;
         let missing = |operand| GatherError::MissingOperand { operand };
-        for (at, operand) in BESIDE.into_iter().enumerate() {
-            match (beside[at], bytes.beside[at]) {
+        for (at, operand) in QPARAMS.into_iter().enumerate() {
+            match (qparams[at], bytes.qparams[at]) {
                 (None, 1..) => return Err(missing(operand)),
                 (Some(_), _) if !types.encoding.is_some_and(|of| of.has(operand)) => {
                     return Err(GatherError::UnexpectedOperand { operand });
@@ -99,7 +93,7 @@ impl<'a> Operands<'a> {
             report,
             mask,
             index_count,
-            beside,
+            qparams,
             fill: fill.unwrap_or(FillPattern::ZEROS),
             aliased: false,
             alignment: alignment(limits),
@@ -134,8 +128,8 @@ impl<'a> Operands<'a> {
             shards: self.placed_shards(),
             indices_start: self.start(self.indices),
             output_start: self.start(self.output),
-            beside_starts: self
-                .beside
+            qparam_starts: self
+                .qparams
                 .map(|range| range.map_or(0, |range| self.start(range))),
             fill_words: self.fill.words,
             is_indirect: self.index_count.is_some(),
@@ -198,9 +192,9 @@ impl<'a> Operands<'a> {
             }
             _ => vec![(Operand::Params, self.shards[0].range, bytes.params)],
         };
-        let beside = self.beside.into_iter().zip(BESIDE).zip(bytes.beside);
+        let qparams = self.qparams.into_iter().zip(QPARAMS).zip(bytes.qparams);
         ranges
-            .extend(beside.filter_map(|((range, operand), bytes)| Some((operand, range?, bytes))));
+            .extend(qparams.filter_map(|((range, operand), bytes)| Some((operand, range?, bytes))));
         ranges.push((Operand::Indices, self.indices, bytes.indices));
         let count = self.index_count;
         ranges.extend(count.map(|count| (Operand::IndexCount, count, COUNT_BYTES)));

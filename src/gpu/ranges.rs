@@ -1,12 +1,19 @@
-//! The checks of operands' buffer ranges.
+//! The buffer ranges of operands, and their checks.
 
 use std::ops::Range;
 
-use super::operands::ParamsShard;
 use super::types::{WORD_BYTES, range_bytes};
 use crate::element::ElementTypes;
-use crate::error::{GatherError, Operand};
+use crate::error::GatherError;
+use crate::operand::Operand;
 use crate::plan::GatherDims;
+
+/// Some rows of params, in a buffer range of their own.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct ParamsShard<'a> {
+    pub(crate) rows: u64,
+    pub(crate) range: wgpu::BufferSlice<'a>,
+}
 
 pub(super) fn is_written(operand: Operand) -> bool {
     matches!(operand, Operand::Output | Operand::Report | Operand::Mask)

@@ -110,8 +110,7 @@ impl EntryPoint {
         }
         match kernel {
             Kernel::Packed { slice_bytes } => overrides.push(("PACKED_BYTES", slice_bytes.into())),
-            Kernel::Bytes => overrides.push(("LANE_WORDS", 1.0)),
-            Kernel::FourWords => overrides.push(("LANE_WORDS", 4.0)),
+            Kernel::Bytes { lane_words } => overrides.push(("LANE_WORDS", lane_words.into())),
             Kernel::Rows(_) | Kernel::FourRows(_) | Kernel::Long(_) => {}
         }
         overrides

@@ -18,22 +18,28 @@ impl Kernel {
         }
     }
 
+    /// Bytes of the output that a lane of `Packed` or `Bytes` owns, wherever slices begin; `None` if lanes own units of
+    /// slices.
+    pub(crate) const fn lane_bytes(self) -> Option<u64> {
+        match self {
+            Self::Packed { .. } => Some(LANE_BYTES as u64),
+            Self::Bytes { lane_words } => Some(4 * lane_words as u64),
+            Self::Rows(_) | Self::FourRows(_) | Self::Long(_) => None,
+        }
+    }
+
     /// How workgroups share `rows` slices, or pieces of slices, of `bytes` bytes each. In the output they end
     /// `output_bytes` bytes after the start of the first one's word.
     pub(crate) fn shares(self, rows: u64, bytes: u64, output_bytes: u64) -> Shares {
         let units = bytes / self.slice_unit_bytes();
-        let lanes = |lanes: u64| Shares {
-            slots: 0,
-            workgroups: lanes.div_ceil(WORKGROUP_SIZE.into()),
-            ..Shares::ONE
-        };
+        if let Some(lane_bytes) = self.lane_bytes() {
+            return Shares {
+                slots: 0,
+                workgroups: output_bytes.div_ceil(lane_bytes * u64::from(WORKGROUP_SIZE)),
+                ..Shares::ONE
+            };
+        }
         match self {
-            Self::Rows(_) => Shares::of_slots(u64::from(WORKGROUP_SIZE) / units, 0, rows),
-            Self::FourRows(_) => {
-                let step = 1 << (SUBGROUP_BYTES / bytes).max(1).ilog2();
-                let slots = u64::from(WORKGROUP_SIZE) / units / step * step;
-                Shares::of_slots(slots, step, rows)
-            }
             Self::Long(_) => {
                 let lanes = units.div_ceil(LANE_UNITS.into());
                 let slice_workgroups = lanes.div_ceil(WORKGROUP_SIZE.into());
@@ -44,8 +50,12 @@ impl Kernel {
                     ..Shares::ONE
                 }
             }
-            Self::Packed { .. } => lanes(output_bytes.div_ceil(LANE_BYTES.into())),
-            Self::Bytes | Self::FourWords => lanes(output_bytes.div_ceil(4 * self.lane_words())),
+            Self::FourRows(_) => {
+                let step = 1 << (SUBGROUP_BYTES / bytes).max(1).ilog2();
+                let slots = u64::from(WORKGROUP_SIZE) / units / step * step;
+                Shares::of_slots(slots, step, rows)
+            }
+            _ => Shares::of_slots(u64::from(WORKGROUP_SIZE) / units, 0, rows),
         }
     }
 }
@@ -152,7 +162,7 @@ mod tests {
         };
         // A workgroup writes 256 words, or four times as many. Rows that start within a word may reach into one word
         // more.
-        let (one, four) = (Kernel::Bytes, Kernel::FourWords);
+        let [one, four] = [1, 4].map(|lane_words| Kernel::Bytes { lane_words });
         assert_eq!([bytes(one, 1, 1024, 0), bytes(one, 1, 1024, 1)], [1, 2]);
         assert_eq!([bytes(one, 341, 3, 1), bytes(one, 341, 3, 2)], [1, 2]);
         assert_eq!([bytes(four, 2, 2047, 2), bytes(four, 2, 2047, 3)], [1, 2]);

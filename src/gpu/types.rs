@@ -1,8 +1,8 @@
 //! The bytes of a gather's operands. The GPU path depends on no other property of their types.
 
-use super::cut::BESIDE;
 use crate::element::ElementTypes;
-use crate::error::{GatherError, Operand, RunError};
+use crate::error::{GatherError, RunError};
+use crate::operand::Operand;
 use crate::plan::GatherPlan;
 use crate::plan::lengths::check_byte_len;
 
@@ -25,13 +25,13 @@ impl ElementTypes {
         };
         let index_bytes = self.index_kind.bytes();
         let count = dims.params_len() / parts.len;
-        let [scales, zero_points] = BESIDE.map(|operand| {
-            let row_bytes = parts.beside(self.encoding, operand).bytes;
+        let [scales, zero_points] = QPARAMS.map(|operand| {
+            let row_bytes = parts.of_qparam(self.encoding, operand).bytes;
             bytes(operand, count, row_bytes)
         });
         Ok(OperandBytes {
             params: bytes(Operand::Params, count, parts.bytes)?,
-            beside: [scales?, zero_points?],
+            qparams: [scales?, zero_points?],
             indices: bytes(Operand::Indices, dims.indices_len(), index_bytes)?,
             output: bytes(Operand::Output, dims.output_len(), self.element_bytes)?,
             params_with_gap: parts.bytes_of(dims.params_len_with_gap()),
@@ -49,7 +49,7 @@ pub(crate) struct OperandBytes {
     pub(crate) indices: u64,
     pub(crate) output: u64,
     /// Of scales and of zero points; 0 if the types have none.
-    pub(crate) beside: [u64; 2],
+    pub(crate) qparams: [u64; 2],
     /// With the gap after the last row.
     params_with_gap: u64,
     output_with_gap: u64,
@@ -67,6 +67,10 @@ impl OperandBytes {
         check_byte_len(Operand::Output, self.output..=self.output_with_gap, output)
     }
 }
+
+/// The quantisation parameters, or qparams: operands with bytes for each part of params. Windows of them have the rows that
+/// windows of params have.
+pub(crate) const QPARAMS: [Operand; 2] = [Operand::Scales, Operand::ZeroPoints];
 
 /// Bytes of a word. Storage bindings are whole words.
 pub(crate) const WORD_BYTES: u32 = 4;

@@ -227,7 +227,7 @@ impl GatherUniform {
 
 impl Quantized {
     fn new(numbers: BlockQuantized, dispatch: &Dispatch) -> Self {
-        let [scales, zero_points] = dispatch.beside;
+        let [scales, zero_points] = dispatch.qparams;
         Self {
             params_start: size(dispatch.params.start),
             scales_start: size(scales.start),

@@ -4,7 +4,8 @@ use std::ops::RangeInclusive;
 
 use super::GatherPlan;
 use crate::encoding::{Encoded, Encoding, Parts};
-use crate::error::{Operand, RunError};
+use crate::error::RunError;
+use crate::operand::Operand;
 
 impl GatherPlan {
     pub(crate) fn check_lengths(&self, params: usize, indices: usize) -> Result<(), RunError> {
@@ -46,15 +47,15 @@ impl GatherPlan {
             (Operand::Scales, params.scales),
             (Operand::ZeroPoints, params.zero_points),
         ] {
-            let beside = parts.beside(Some(encoding), operand);
+            let qparam = parts.of_qparam(Some(encoding), operand);
             match found {
                 Some(_) if !encoding.has(operand) => {
                     return Err(RunError::UnexpectedOperand { operand });
                 }
-                None if beside.bytes_of(len) > 0 => {
+                None if qparam.bytes_of(len) > 0 => {
                     return Err(RunError::MissingOperand { operand });
                 }
-                found => check(operand, beside, found.unwrap_or(0))?,
+                found => check(operand, qparam, found.unwrap_or(0))?,
             }
         }
         Ok(())
@@ -101,7 +102,8 @@ pub(crate) fn check_byte_len(
 
 #[cfg(test)]
 mod tests {
-    use crate::error::{Operand, RunError};
+    use crate::error::RunError;
+    use crate::operand::Operand;
     use crate::{Encoding, Gather};
 
     #[test]

@@ -18,7 +18,8 @@ pub use self::gather_elements::GatherElements;
 pub use self::gather_nd::GatherNd;
 pub use self::to_plan::ToPlan;
 use crate::bad_indices::{BadIndices, NegativeIndices};
-use crate::error::{BadIndexError, Operand, PlanError, Problem, join};
+use crate::error::{BadIndexError, PlanError, Problem, join};
+use crate::operand::Operand;
 
 /// The operation that a plan is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

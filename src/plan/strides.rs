@@ -5,7 +5,8 @@ use std::ops::Range;
 
 use super::GatherPlan;
 use super::dims::GatherDims;
-use crate::error::{Operand, PlanError};
+use crate::error::PlanError;
+use crate::operand::Operand;
 
 impl GatherPlan {
     /// The plan for a shard: the params rows `rows` of each block, on one of several devices or machines that share

@@ -141,10 +141,10 @@ impl Case {
         for half in scales.chunks_mut(2) {
             half[1] = half[1] & 0xbf | 0x20;
         }
-        let beside = [scales, pattern(rows * of_zero_points)];
+        let qparams = [scales, pattern(rows * of_zero_points)];
         let plan = Gather::new().plan(&[rows, row_len], &[rows]).unwrap();
         let every = (0..rows as u64).collect::<Vec<_>>();
-        let values = plan.run_decoded(encoding, encoded(&params, &beside), &every);
+        let values = plan.run_decoded(encoding, encoded(&params, &qparams), &every);
         let values = values.unwrap();
         let slice = |at: Option<usize>, fill: f32| match at {
             Some(at) => values[at * row_len..][..row_len].to_vec(),
@@ -165,7 +165,7 @@ impl Case {
                     plan: case.plan(policy).expect("a valid case"),
                     encoding: Some(encoding),
                     params: params.clone(),
-                    beside: beside.clone(),
+                    qparams: qparams.clone(),
                     output: if fills { filled.clone() } else { zeros.clone() },
                     fill: if fills {
                         (-1.5_f32).to_le_bytes().to_vec()
@@ -206,13 +206,13 @@ pub(crate) fn row_bytes(encoding: Encoding, len: u64) -> [usize; 3] {
 }
 
 /// Params with scales and zero points, which are empty if there are none.
-pub fn encoded<'a>(params: &'a [u8], beside: &'a [Vec<u8>; 2]) -> Encoded<&'a [u8]> {
+pub fn encoded<'a>(params: &'a [u8], qparams: &'a [Vec<u8>; 2]) -> Encoded<&'a [u8]> {
     let mut encoded = Encoded::new(params);
-    if !beside[0].is_empty() {
-        encoded = encoded.scales(&beside[0]);
+    if !qparams[0].is_empty() {
+        encoded = encoded.scales(&qparams[0]);
     }
-    if !beside[1].is_empty() {
-        encoded = encoded.zero_points(&beside[1]);
+    if !qparams[1].is_empty() {
+        encoded = encoded.zero_points(&qparams[1]);
     }
     encoded
 }
@@ -230,7 +230,7 @@ impl Sample {
     }
 
     pub fn encoded(&self) -> Encoded<&[u8]> {
-        encoded(&self.params, &self.beside)
+        encoded(&self.params, &self.qparams)
     }
 
     /// This sample with other bytes of params, scales and zero points: each made of the bytes here, and of those of slices of so
@@ -241,10 +241,10 @@ impl Sample {
             None => [self.element_bytes, 0, 0],
         };
         let parts = usize::try_from(slice_len / self.part_len()).unwrap();
-        let [scales, zero_points] = [0, 1].map(|at| make(&self.beside[at], parts * part[1 + at]));
+        let [scales, zero_points] = [0, 1].map(|at| make(&self.qparams[at], parts * part[1 + at]));
         Self {
             params: make(&self.params, parts * part[0]),
-            beside: [scales, zero_points],
+            qparams: [scales, zero_points],
             ..self.clone()
         }
     }

@@ -7,7 +7,7 @@ use crate::encoded::row_bytes;
 /// Encoded params as tensors of bytes.
 pub struct EncodedTensors {
     params: Tensor<u8>,
-    beside: [Option<Tensor<u8>>; 2],
+    qparams: [Option<Tensor<u8>>; 2],
 }
 
 impl EncodedTensors {
@@ -33,17 +33,17 @@ impl EncodedTensors {
         }
         Self {
             params: upload(rows, &shape),
-            beside: [scales, zero_points]
+            qparams: [scales, zero_points]
                 .map(|bytes| bytes.map(|bytes| upload(bytes, &[bytes.len()]))),
         }
     }
 
     pub fn params(&self) -> Encoded<&Tensor<u8>> {
         let mut params = Encoded::new(&self.params);
-        if let Some(scales) = &self.beside[0] {
+        if let Some(scales) = &self.qparams[0] {
             params = params.scales(scales);
         }
-        if let Some(zero_points) = &self.beside[1] {
+        if let Some(zero_points) = &self.qparams[1] {
             params = params.zero_points(zero_points);
         }
         params

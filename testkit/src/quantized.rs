@@ -17,7 +17,7 @@ pub struct Quantized {
     pub plan: GatherPlan,
     pub params: Vec<u8>,
     /// Scales and zero points; empty if there are none.
-    pub beside: [Vec<u8>; 2],
+    pub qparams: [Vec<u8>; 2],
     pub indices: Vec<i64>,
     pub indices_shape: [usize; 2],
     scales: ScaleKind,
@@ -55,8 +55,8 @@ impl Quantized {
             "uint4" => of.with_zero_point_0(),
             _ => of,
         };
-        let beside = [hex("scales"), hex("zero_points")];
-        if !beside[1].is_empty() {
+        let qparams = [hex("scales"), hex("zero_points")];
+        if !qparams[1].is_empty() {
             of = of.with_zero_points();
         }
         let rows = json["indices"].as_array().unwrap();
@@ -75,7 +75,7 @@ impl Quantized {
             encoding: Encoding::BlockQuantized(of.with_scales(scales)),
             plan: plan.unwrap(),
             params: hex("data"),
-            beside,
+            qparams,
             indices,
             indices_shape,
             scales,
@@ -84,7 +84,7 @@ impl Quantized {
     }
 
     pub fn encoded(&self) -> Encoded<&[u8]> {
-        encoded(&self.params, &self.beside)
+        encoded(&self.params, &self.qparams)
     }
 
     /// Compares values with the recorded ones, after one rounding to the type of the scales.

@@ -27,7 +27,7 @@ pub struct Sample {
     pub encoding: Option<Encoding>,
     pub params: Vec<u8>,
     /// The bytes of scales and of zero points; empty if there are none.
-    pub beside: [Vec<u8>; 2],
+    pub qparams: [Vec<u8>; 2],
     pub indices: Vec<u8>,
     /// The expected output, with zeros or the fill in the slices of bad rows.
     pub output: Vec<u8>,
@@ -132,7 +132,7 @@ impl Case {
                         index_kind,
                         encoding: None,
                         params: params.clone(),
-                        beside: Default::default(),
+                        qparams: Default::default(),
                         indices: index_bytes(index_kind, &self.indices),
                         output: replaced.as_ref().unwrap_or(&output).clone(),
                         fill: Vec::new(),

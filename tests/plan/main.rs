@@ -6,8 +6,6 @@ mod elements;
 mod errors;
 #[cfg(feature = "gpu")]
 mod explain;
-#[cfg(feature = "gpu")]
-mod kernels;
 mod known_failures;
 mod shapes;
 

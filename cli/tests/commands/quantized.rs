@@ -25,7 +25,7 @@ pub fn npz_members_are_decoded(device: &str) {
         };
         let shape = case.plan.params_shape();
         let leading = &shape[..shape.len() - 1];
-        let [scales, zero_points] = &case.beside;
+        let [scales, zero_points] = &case.qparams;
         let (descr, width) = match of.scale_kind() {
             ScaleKind::F32 => ("<f4", 4),
             _ => ("<f2", 2),

@@ -47,7 +47,7 @@ pub(crate) struct Dispatch {
     pub(crate) last_dim: Option<Parts>,
     /// The numbers of quantised params, whose scales and zero points are bound.
     pub(crate) quantized: Option<BlockQuantized>,
-    pub(crate) beside: [BoundRange; 2],
+    pub(crate) qparams: [BoundRange; 2],
 }
 
 impl Dispatch {
@@ -206,9 +206,9 @@ impl Cut<'_> {
             );
             (held.shard, slices)
         };
-        let beside = self.beside.map(|beside| match self.dims.held_rows {
+        let qparams = self.qparams.map(|qparam| match self.dims.held_rows {
             0 => BoundRange::default(),
-            _ => bound(self.bytes_beside(beside, tile.params_rows, piece..piece + piece_bytes)),
+            _ => bound(self.qparam_bytes(qparam, tile.params_rows, piece..piece + piece_bytes)),
         });
         let (first_index_row, end_index_row) = blocks.index_rows;
         let indices =
@@ -257,7 +257,7 @@ impl Cut<'_> {
             output,
             last_dim: (self.encoding).and_then(|of| of.has_whole_rows().then_some(self.parts)),
             quantized: self.encoding.and_then(Encoding::block_quantized),
-            beside,
+            qparams,
         }
     }
 }

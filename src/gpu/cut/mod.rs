@@ -26,9 +26,10 @@ use self::shards::Shards;
 use super::bound::{alignment, binding_bytes, common_alignment};
 use super::find_rows::FindRows;
 use super::kernel::{Unit, WORKGROUP_SIZE, check_element_dims};
+use super::types::QPARAMS;
 use crate::element::ElementTypes;
 use crate::encoding::{Encoding, Parts, VALUE_BYTES};
-use crate::error::{GatherError, Operand};
+use crate::error::GatherError;
 use crate::plan::dims::spanned;
 use crate::plan::{GatherDims, GatherPlan};
 
@@ -46,7 +47,7 @@ pub(crate) struct PlacedGather<'a> {
     pub(crate) indices_start: u64,
     pub(crate) output_start: u64,
     /// The starts of scales and of zero points.
-    pub(crate) beside_starts: [u64; 2],
+    pub(crate) qparam_starts: [u64; 2],
     /// The number of words after which the fill repeats.
     pub(crate) fill_words: u32,
     /// True if only the device knows the number of index rows. Each dispatch is then of one block, and none is packed.
@@ -63,20 +64,17 @@ impl<'a> PlacedGather<'a> {
             shards: vec![Shard { rows, start: 0 }],
             indices_start: 0,
             output_start: 0,
-            beside_starts: [0; 2],
+            qparam_starts: [0; 2],
             fill_words: 1,
             is_indirect: false,
         }
     }
 }
 
-/// Operands beside params, with bytes for each part of it. Windows of them have the rows that windows of params have.
-pub(crate) const BESIDE: [Operand; 2] = [Operand::Scales, Operand::ZeroPoints];
-
-/// Scales or zero points. `start` is the bytes from the last aligned offset to the first of them; `parts` has the bytes that they
-/// have for each part of params.
+/// One of [`QPARAMS`]. `start` is the bytes from the last aligned offset to its first byte; `parts` has the bytes that it has
+/// for each part of params.
 #[derive(Debug, Clone, Copy)]
-struct Beside {
+struct Qparam {
     start: u64,
     parts: Parts,
 }
@@ -96,7 +94,7 @@ pub(crate) struct Cut<'a> {
     /// The parts of params that are not cut.
     parts: Parts,
     /// Scales and zero points; without bytes if there are none.
-    beside: [Beside; 2],
+    qparams: [Qparam; 2],
     /// Bytes of a slice in the output. In params a slice has as many, unless it is encoded.
     slice_bytes: u64,
     /// Bytes from one params row to the next, and from one output row to the next.
@@ -138,7 +136,7 @@ impl<'a> Cut<'a> {
             shards,
             indices_start,
             output_start,
-            beside_starts,
+            qparam_starts,
             fill_words,
             is_indirect,
         } = gather;
@@ -167,9 +165,9 @@ impl<'a> Cut<'a> {
             output_start,
             encoding: types.encoding,
             parts,
-            beside: [0, 1].map(|operand| Beside {
-                start: beside_starts[operand],
-                parts: parts.beside(types.encoding, BESIDE[operand]),
+            qparams: [0, 1].map(|operand| Qparam {
+                start: qparam_starts[operand],
+                parts: parts.of_qparam(types.encoding, QPARAMS[operand]),
             }),
             slice_bytes,
             params_stride,
@@ -244,17 +242,17 @@ impl<'a> Cut<'a> {
         }
     }
 
-    /// The bytes of `beside` for some params rows from params row `row` on, or for a piece of them: from an aligned offset on.
-    fn bytes_beside(
+    /// The bytes of `qparam` for some params rows from params row `row` on, or for a piece of them: from an aligned offset on.
+    fn qparam_bytes(
         &self,
-        beside: Beside,
+        qparam: Qparam,
         (row, row_end): (u64, u64),
         piece: Range<u64>,
     ) -> Range<u64> {
-        let in_beside = |bytes: u64| beside.parts.bytes_of(bytes / VALUE_BYTES);
-        let stride = beside.parts.bytes_of(self.dims.params_stride);
-        let first = beside.start + row * stride + in_beside(piece.start);
-        first..first + spanned(row_end - row, stride, in_beside(piece.end - piece.start))
+        let in_qparam = |bytes: u64| qparam.parts.bytes_of(bytes / VALUE_BYTES);
+        let stride = qparam.parts.bytes_of(self.dims.params_stride);
+        let first = qparam.start + row * stride + in_qparam(piece.start);
+        first..first + spanned(row_end - row, stride, in_qparam(piece.end - piece.start))
     }
 
     fn is_whole(&self) -> bool {

@@ -20,7 +20,7 @@ impl Cut<'_> {
         let most_piece = self.most_piece_bytes();
         let step = self.piece_step();
         let [params_before, output_before] = self.most_before_piece();
-        let [scales, zero_points] = self.in_beside(step);
+        let [scales, zero_points] = self.in_qparam(step);
         // The bytes of a step in each operand, and the most before them.
         let steps = [
             (output_before, step),
@@ -77,10 +77,10 @@ impl Cut<'_> {
         }
     }
 
-    /// The bytes that each operand beside params has for some bytes of a slice in the output.
-    fn in_beside(&self, output_bytes: u64) -> [u64; 2] {
+    /// The bytes that each of the qparams has for some bytes of a slice in the output.
+    fn in_qparam(&self, output_bytes: u64) -> [u64; 2] {
         let len = output_bytes / VALUE_BYTES;
-        self.beside.map(|beside| beside.parts.bytes_of(len))
+        self.qparams.map(|qparam| qparam.parts.bytes_of(len))
     }
 
     /// Pieces, except the last of a slice, have a multiple of this many bytes in the output.
@@ -114,20 +114,20 @@ impl Cut<'_> {
         let output = self.output_start + spanned(rows, stride, self.slice_bytes);
         let whole = shards.fold(output, u64::max);
         let rows = (0, self.dims.params_rows());
-        let beside = self
-            .beside
-            .map(|beside| self.bytes_beside(beside, rows, 0..self.slice_bytes));
-        let whole = beside
+        let qparams = self
+            .qparams
+            .map(|qparam| self.qparam_bytes(qparam, rows, 0..self.slice_bytes));
+        let whole = qparams
             .iter()
             .fold(whole, |whole, bytes| whole.max(bytes.end));
         let any = |slice: u64, alignment: u64| slice.saturating_add(self.alignment - alignment);
         let in_params = any(params_slice, self.params_alignment);
         let in_output = any(self.slice_bytes, self.output_alignment);
-        let in_beside = match self.in_beside(self.slice_bytes) {
+        let in_qparam = match self.in_qparam(self.slice_bytes) {
             [0, 0] => 0,
             [scales, zero_points] => any(scales.max(zero_points), 1),
         };
-        range_bytes(whole.min(in_params.max(in_output).max(in_beside)))
+        range_bytes(whole.min(in_params.max(in_output).max(in_qparam)))
     }
 
     /// The least bytes of a binding that holds either the indices whole, or any index row.

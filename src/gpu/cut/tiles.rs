@@ -156,11 +156,11 @@ impl Cut<'_> {
             held.start + (row - held.first_row) * self.params_stride + self.in_params(piece);
         let slice_bytes = self.in_params(self.slice_bytes);
         let mut rows = self.rows_in_binding(start, self.params_stride, slice_bytes);
-        for beside in self.beside {
+        for qparam in self.qparams {
             let Range { start, end } =
-                self.bytes_beside(beside, (row, row + 1), 0..self.slice_bytes);
+                self.qparam_bytes(qparam, (row, row + 1), 0..self.slice_bytes);
             if start < end {
-                let stride = beside.parts.bytes_of(self.dims.params_stride);
+                let stride = qparam.parts.bytes_of(self.dims.params_stride);
                 rows = rows.min(self.rows_in_binding(start, stride, end - start));
             }
         }

@@ -5,8 +5,9 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::gpu::{Gpu, fastest_adapter};
+use super::indices::Indices;
 use super::owner::Owner;
-use super::request::{GatherRequest, Indices, gather, gather_bytes, gather_decoded};
+use super::request::{GatherRequest, gather, gather_bytes, gather_decoded};
 use super::tensor::Tensor;
 use crate::element::{ElementTypes, GatherElement};
 use crate::encoding::{Encoded, Encoding};

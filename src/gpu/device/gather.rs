@@ -9,11 +9,12 @@ use super::tensor::Tensor;
 use crate::cpu::{HostOperands, HostParams, with_values};
 use crate::element::{ElementTypes, GatherElement};
 use crate::encoding::{Encoded, Encoding};
-use crate::error::{GpuError, Operand};
-use crate::gpu::cut::BESIDE;
+use crate::error::GpuError;
 use crate::gpu::fill::Fill;
 use crate::gpu::types::OperandBytes;
+use crate::gpu::types::QPARAMS;
 use crate::index::IndexValues;
+use crate::operand::Operand;
 use crate::plan::GatherPlan;
 use crate::plan::lengths::check_len;
 
@@ -44,7 +45,7 @@ pub(super) enum ParamsOperand<'a, T> {
 /// The buffers of params, of scales and of zero points.
 pub(super) struct ParamsBuffers<'a> {
     pub(super) params: &'a wgpu::Buffer,
-    pub(super) beside: [Option<&'a wgpu::Buffer>; 2],
+    pub(super) qparams: [Option<&'a wgpu::Buffer>; 2],
 }
 
 impl<'a, T> ParamsOperand<'a, T> {
@@ -56,7 +57,7 @@ impl<'a, T> ParamsOperand<'a, T> {
     }
 
     pub(super) fn on_gpu(&self, owner: &Arc<Owner>) -> Result<ParamsBuffers<'a>, GpuError> {
-        let (params, beside) = match self {
+        let (params, qparams) = match self {
             Self::Elements(tensor) => (tensor.storage.on_gpu(Operand::Params, owner)?, [None; 2]),
             Self::Encoded(params, _) => (
                 params.rows.storage.on_gpu(Operand::Params, owner)?,
@@ -64,12 +65,12 @@ impl<'a, T> ParamsOperand<'a, T> {
             ),
         };
         let [scales, zero_points] = [0, 1].map(|at| {
-            let tensor = beside[at];
-            tensor.map(|tensor: &Tensor<u8>| tensor.storage.on_gpu(BESIDE[at], owner))
+            let tensor = qparams[at];
+            tensor.map(|tensor: &Tensor<u8>| tensor.storage.on_gpu(QPARAMS[at], owner))
         });
         Ok(ParamsBuffers {
             params,
-            beside: [scales.transpose()?, zero_points.transpose()?],
+            qparams: [scales.transpose()?, zero_points.transpose()?],
         })
     }
 

@@ -4,8 +4,9 @@ use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
+use super::indices::Indices;
 use super::owner::Owner;
-use super::request::{GatherRequest, Indices, gather, gather_bytes, gather_decoded};
+use super::request::{GatherRequest, gather, gather_bytes, gather_decoded};
 use super::tensor::Tensor;
 use crate::element::{ElementTypes, GatherElement};
 use crate::encoding::{Encoded, Encoding};

@@ -3,7 +3,7 @@
 //!
 //! ```text
 //! gpu, executor      what apps hold; each call makes a tensor or a request
-//!   -> request       operands and options of a gather
+//!   -> request       operands, with their indices and plan (planned), and options of a gather
 //!     -> submit      its work on a GPU: one submission, read back or left in a tensor
 //!       -> gather    its checks, and its run on the CPU
 //!         -> tensor  uploads and downloads
@@ -14,6 +14,7 @@
 mod executor;
 mod gather;
 mod gpu;
+mod indices;
 mod owner;
 mod planned;
 mod request;
@@ -23,6 +24,7 @@ mod waiting;
 
 pub use executor::Executor;
 pub use gpu::Gpu;
-pub use request::{GatherRequest, Indices};
+pub use indices::Indices;
+pub use request::GatherRequest;
 pub use tensor::{Download, Tensor};
 pub use waiting::Request;

@@ -4,12 +4,13 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::waiting::Mapping;
-use crate::error::{GpuError, Operand};
+use crate::error::GpuError;
 use crate::gpu::gatherer::Gatherer;
 use crate::gpu::poller::Poller;
 use crate::gpu::report::REPORT_BYTES;
 use crate::gpu::scope::scoped;
 use crate::gpu::types::range_bytes;
+use crate::operand::Operand;
 
 /// The usages of a tensor's buffer.
 pub(super) const TENSOR: wgpu::BufferUsages = wgpu::BufferUsages::STORAGE

@@ -2,10 +2,11 @@
 
 use std::borrow::Cow;
 
-use super::request::Indices;
+use super::indices::Indices;
 use crate::encoding::Encoding;
-use crate::error::{GpuError, Operand, RunError};
+use crate::error::{GpuError, RunError};
 use crate::index::GatherIndex;
+use crate::operand::Operand;
 use crate::plan::{GatherPlan, ToPlan};
 
 /// The plan, or that of an operation, for params and indices of these shapes. The last dim of encoded params is bytes.

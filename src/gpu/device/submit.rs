@@ -8,11 +8,12 @@ use super::tensor::Tensor;
 use super::waiting::{Mapping, Wait, elements_of};
 use crate::bad_indices::BadIndices;
 use crate::element::{ElementTypes, GatherElement};
-use crate::error::{GatherError, GpuError, Operand, RunError};
+use crate::error::{GatherError, GpuError, RunError};
 use crate::gpu::buffers::GatherBuffers;
 use crate::gpu::report::{BadRows, REPORT_BYTES};
 use crate::gpu::scope::scoped_start;
 use crate::gpu::types::{OperandBytes, range_bytes};
+use crate::operand::Operand;
 use crate::plan::GatherPlan;
 
 /// The report of a gather that is submitted.
@@ -233,7 +234,7 @@ impl<'a, T: GatherElement> UncheckedGather<'a, T> {
             .params(on_gpu.params.params.slice(..))
             .indices(indices.slice(..))
             .output(output.slice(..));
-        buffers.beside = on_gpu.params.beside.map(|buffer| Some(buffer?.slice(..)));
+        buffers.qparams = on_gpu.params.qparams.map(|buffer| Some(buffer?.slice(..)));
         buffers.fill = self.fill;
         let reports = on_gpu.plan.bad_indices() == BadIndices::Error;
         let report = reports.then(|| owner.make_report()).transpose()?;

@@ -9,9 +9,10 @@ use std::sync::Arc;
 use super::owner::{Owner, Storage, TENSOR};
 use super::waiting::{Mapping, Request, Wait, boxed, copied, elements_of, reserved};
 use crate::element::GatherElement;
-use crate::error::{GatherError, GpuError, Operand};
+use crate::error::{GatherError, GpuError};
 use crate::gpu::scope::scoped_start;
 use crate::gpu::types::range_bytes;
+use crate::operand::Operand;
 
 /// Row-major elements of type `T` and a shape, which stay on the GPU until they are asked for. A gather takes tensors
 /// as params and as indices.

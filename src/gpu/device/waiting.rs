@@ -12,12 +12,13 @@ use std::time::{Duration, Instant};
 use futures_intrusive::channel::shared::{OneshotReceiver, oneshot_channel};
 
 use crate::element::GatherElement;
-use crate::error::{GpuError, Operand, RunError};
+use crate::error::{GpuError, RunError};
 #[cfg(not(target_arch = "wasm32"))]
 use crate::gpu::poller::Failure;
 use crate::gpu::poller::{Mapped, Poller, Sender, poll_device, send};
 use crate::gpu::scope::scoped;
 use crate::memory::memcpy_chunks;
+use crate::operand::Operand;
 
 /// The time for which a future polls the device itself, before a thread does.
 #[cfg(not(target_arch = "wasm32"))]

@@ -59,10 +59,8 @@ pub(crate) enum Kernel {
     Long(Unit),
     /// Slices of 1, 2 or 4 bytes. A lane copies as many slices as fill 16 bytes.
     Packed { slice_bytes: u32 },
-    /// Slices of any number of bytes. A lane writes one word of the output.
-    Bytes,
-    /// As `Bytes`, but a lane writes four words.
-    FourWords,
+    /// Slices of any number of bytes. A lane writes one word of the output, or four.
+    Bytes { lane_words: u32 },
 }
 
 /// The sizes that decide how some output rows are gathered.
@@ -207,8 +205,13 @@ impl Choice {
             Some(unit) if sizes.bytes > MAX_ROWS_UNITS * unit.bytes() => Kernel::Long(unit),
             Some(unit) if sizes.fills_lanes_of_four_rows(unit) => Kernel::FourRows(unit),
             Some(unit) => Kernel::Rows(unit),
-            None if sizes.fills_lanes_of_four_words() => Kernel::FourWords,
-            None => Kernel::Bytes,
+            None => Kernel::Bytes {
+                lane_words: if sizes.fills_lanes_of_four_words() {
+                    4
+                } else {
+                    1
+                },
+            },
         };
         // Each way to find index rows takes a pipeline, and kernels that spend little on index rows have few.
         let has_variant = match (kernel, find) {
@@ -216,8 +219,8 @@ impl Choice {
             (Kernel::Rows(Unit::FourDecoded(_)) | Kernel::Long(_), _) => find.is_one_value(),
             (Kernel::Rows(unit), FindRows::Elements { .. }) => unit == Unit::Word,
             (Kernel::Rows(_), _) => true,
-            (Kernel::Bytes, FindRows::Words { depth, .. }) => depth == 1,
-            (Kernel::FourRows(_) | Kernel::FourWords, _) => true,
+            (Kernel::Bytes { .. }, FindRows::Words { depth, .. }) => depth == 1,
+            (Kernel::FourRows(_), _) => true,
             _ => false,
         };
         let find = if has_variant { find } else { FindRows::General };
@@ -226,19 +229,11 @@ impl Choice {
 }
 
 impl Kernel {
-    /// Words of the output that a lane of `Bytes` or `FourWords` writes.
-    pub(crate) const fn lane_words(self) -> u64 {
-        match self {
-            Self::FourWords => LANE_BYTES as u64 / 4,
-            _ => 1,
-        }
-    }
-
     /// The unit of slices; `None` if a lane copies other parts of them.
     pub(crate) const fn unit(self) -> Option<Unit> {
         match self {
             Self::Rows(unit) | Self::FourRows(unit) | Self::Long(unit) => Some(unit),
-            Self::Packed { .. } | Self::Bytes | Self::FourWords => None,
+            Self::Packed { .. } | Self::Bytes { .. } => None,
         }
     }
 
@@ -287,8 +282,8 @@ impl Kernel {
             (Self::Long(_), true) => "long_report",
             (Self::Packed { .. }, false) => "packed",
             (Self::Packed { .. }, true) => "packed_report",
-            (Self::Bytes | Self::FourWords, false) => "bytes",
-            (Self::Bytes | Self::FourWords, true) => "bytes_report",
+            (Self::Bytes { .. }, false) => "bytes",
+            (Self::Bytes { .. }, true) => "bytes_report",
         }
     }
 }

@@ -2,10 +2,12 @@
 
 use crate::element::ElementTypes;
 use crate::encoding::Encoding;
-use crate::error::{GatherError, Operand};
-use crate::gpu::cut::{BESIDE, Shard};
+use crate::error::GatherError;
+use crate::gpu::cut::Shard;
 use crate::gpu::fill::FillPattern;
 use crate::gpu::operands::Operands;
+use crate::gpu::types::QPARAMS;
+use crate::operand::Operand;
 
 /// Properties of operands that the dispatches depend on. Starts are bytes from the last aligned offset on.
 #[derive(PartialEq)]
@@ -17,7 +19,7 @@ pub(super) struct Kept {
     output_start: u64,
     mask_start: Option<u64>,
     /// Of scales and of zero points.
-    beside_starts: [Option<u64>; 2],
+    qparam_starts: [Option<u64>; 2],
     has_report: bool,
     has_index_count: bool,
     /// True if operands that are read share buffers with those that are written: in the gather, and in the mask.
@@ -33,7 +35,7 @@ impl Kept {
             indices_start: operands.start(operands.indices),
             output_start: operands.start(operands.output),
             mask_start: operands.mask.map(|mask| operands.start(mask)),
-            beside_starts: (operands.beside).map(|range| Some(operands.start(range?))),
+            qparam_starts: (operands.qparams).map(|range| Some(operands.start(range?))),
             has_report: operands.report.is_some(),
             has_index_count: operands.index_count.is_some(),
             are_shared: [operands.aliased, operands.mask_aliased],
@@ -109,10 +111,10 @@ impl Kept {
             given(Operand::Mask, self.mask_start.is_some()),
             start(Operand::Mask, self.mask_start.unwrap_or(0)),
         ]);
-        for (operand, beside) in BESIDE.into_iter().zip(self.beside_starts) {
+        for (operand, start_of) in QPARAMS.into_iter().zip(self.qparam_starts) {
             properties.extend([
-                given(operand, beside.is_some()),
-                start(operand, beside.unwrap_or(0)),
+                given(operand, start_of.is_some()),
+                start(operand, start_of.unwrap_or(0)),
             ]);
         }
         let of_mask = "a buffer that indices share with the mask";

@@ -23,7 +23,7 @@ use crate::plan::GatherPlan;
 /// buffer are a new gather. A prepared gather keeps its buffers alive.
 ///
 /// ```no_run
-#[doc = include_str!("../../tests/doc_examples/prepared.rs")]
+#[doc = include_str!("../../../tests/doc_examples/prepared.rs")]
 /// ```
 pub struct PreparedGather {
     steps: Vec<Step>,
@@ -110,7 +110,7 @@ impl PreparedGather {
     /// Each dispatch of a pass sees what the dispatches before it wrote, so the gather may stand between dispatches of the app.
     ///
     /// ```no_run
-    #[doc = include_str!("../../tests/doc_examples/in_pass.rs")]
+    #[doc = include_str!("../../../tests/doc_examples/in_pass.rs")]
     /// ```
     pub fn encode_in_pass(&self, pass: &mut wgpu::ComputePass<'_>) {
         for step in &self.steps {

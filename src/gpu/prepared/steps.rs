@@ -189,7 +189,9 @@ impl<'a> Maker<'a> {
                 workgroups: workgroups.as_ref().map(|buffer| (buffer.clone(), offset)),
                 shard: dispatch.map_or(0, |dispatch| dispatch.shard),
                 params_bound: bound(|dispatch| dispatch.params),
-                beside_bound: dispatch.map(|dispatch| dispatch.beside).unwrap_or_default(),
+                qparams_bound: dispatch
+                    .map(|dispatch| dispatch.qparams)
+                    .unwrap_or_default(),
                 indices_bound: bound(|dispatch| dispatch.indices),
                 output_bound: bound(|dispatch| dispatch.output),
                 mask_bound: BoundRange::default(),
@@ -233,7 +235,7 @@ impl<'a> Maker<'a> {
                     workgroups: None,
                     shard: 0,
                     params_bound: BoundRange::default(),
-                    beside_bound: [BoundRange::default(); 2],
+                    qparams_bound: [BoundRange::default(); 2],
                     indices_bound: dispatch.indices,
                     output_bound: BoundRange::default(),
                     mask_bound: dispatch.mask,

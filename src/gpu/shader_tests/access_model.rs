@@ -213,10 +213,9 @@ fn kernels_are_chosen_for_gpus() {
             let least = (1024.0 / slice_bytes as f64 * lines as f64).max(8.0);
             // Slices may start within lines, and their last units are few.
             let limit = least
-                * if matches!(kernel, Kernel::Bytes | Kernel::FourWords) {
-                    4.0
-                } else {
-                    2.25
+                * match kernel {
+                    Kernel::Bytes { .. } => 4.0,
+                    _ => 2.25,
                 };
             let loads = measured.loads.wavefronts_a_kib();
             check(loads <= limit, "load wavefronts a KiB", loads, limit);
@@ -265,6 +264,7 @@ fn other_calls_are_dense() {
     let (i32, i64, u8) = (IndexKind::I32, IndexKind::I64, IndexKind::U8);
     let (four_vec4, four_words) = (Kernel::FourRows(Unit::Vec4), Kernel::FourRows(Unit::Word));
     let four_bytes = Kernel::Packed { slice_bytes: 4 };
+    let bytes = Kernel::Bytes { lane_words: 4 };
     for (plan, element_bytes, index_kind, kernel) in [
         (along(1, 1, &[64, 4096, 64], &[64, 1024]), 4, i32, four_vec4),
         (along(0, 1, &[512, 4096, 16], &[512]), 4, i32, four_vec4),
@@ -301,9 +301,9 @@ fn other_calls_are_dense() {
             i32,
             Kernel::Rows(Unit::Vec4),
         ),
-        (nd(&[33_552, 1001], &[16_776, 1]), 2, i32, Kernel::FourWords),
-        (nd(&[1 << 20, 25], &[1 << 20, 1]), 2, i64, Kernel::FourWords),
-        (nd(&[1 << 20, 19], &[1 << 20, 1]), 1, i32, Kernel::FourWords),
+        (nd(&[33_552, 1001], &[16_776, 1]), 2, i32, bytes),
+        (nd(&[1 << 20, 25], &[1 << 20, 1]), 2, i64, bytes),
+        (nd(&[1 << 20, 19], &[1 << 20, 1]), 1, i32, bytes),
     ] {
         let name = format!("{plan}, {element_bytes} B, {index_kind}");
         let slice_bytes = plan.dims().slice_len * element_bytes;
@@ -314,7 +314,7 @@ fn other_calls_are_dense() {
         // A lane of four words loads and stores them one by one, 16 bytes from its neighbour's, and may load from two
         // slices.
         let (loads, stores, rounds) = match kernel {
-            Kernel::FourWords => (12.0 * dense, 4.0 * 8.0, 2),
+            Kernel::Bytes { .. } => (12.0 * dense, 4.0 * 8.0, 2),
             // Slices start within lines.
             _ if slice_bytes > 4 && !slice_bytes.is_multiple_of(16) => (2.25 * dense, 20.0, 1),
             _ => (2.25 * dense, 1.25 * 8.0, 1),

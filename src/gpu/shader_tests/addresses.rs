@@ -101,7 +101,9 @@ fn nd(params: &[usize], indices: &[usize]) -> GatherPlan {
 
 const WORDS: Kernel = Kernel::Rows(Unit::Word);
 const VEC4: Kernel = Kernel::Rows(Unit::Vec4);
-const FOUR_WORDS: Kernel = Kernel::FourRows(Unit::Word);
+const ONE_WORD: Kernel = Kernel::Bytes { lane_words: 1 };
+const FOUR_WORDS: Kernel = Kernel::Bytes { lane_words: 4 };
+const FOUR_ROWS: Kernel = Kernel::FourRows(Unit::Word);
 const FOUR_VEC4: Kernel = Kernel::FourRows(Unit::Vec4);
 const LONG_WORDS: Kernel = Kernel::Long(Unit::Word);
 const LONG_VEC4: Kernel = Kernel::Long(Unit::Vec4);
@@ -124,14 +126,9 @@ fn params_that_end_near_4_gib_are_gathered() {
     check(
         false,
         &[
-            (gather(&[1_431_655_744, 3], &[1000]), 1, I32, Kernel::Bytes),
-            (gather(&[1, 4_294_967_231], &[2]), 1, I32, Kernel::FourWords),
-            (
-                gather(&[226_050_906, 19], &[1000]),
-                1,
-                I64,
-                Kernel::FourWords,
-            ),
+            (gather(&[1_431_655_744, 3], &[1000]), 1, I32, ONE_WORD),
+            (gather(&[1, 4_294_967_231], &[2]), 1, I32, FOUR_WORDS),
+            (gather(&[226_050_906, 19], &[1000]), 1, I64, FOUR_WORDS),
             (gather(&[357_913_936, 3], &[1000]), 4, I64, WORDS),
             (gather(&[(1 << 28) - 4], &[1000]), 16, U32, VEC4),
             (gather(&[1_047_552, 1025], &[7]), 4, I32, LONG_WORDS),
@@ -148,8 +145,8 @@ fn output_and_indices_that_end_near_4_gib_are_gathered() {
     check(
         false,
         &[
-            (gather(&[5, 3], &[1_431_656_764]), 1, I32, Kernel::Bytes),
-            (gather(&[5, 3], &[357_913_941]), 4, I64, FOUR_WORDS),
+            (gather(&[5, 3], &[1_431_656_764]), 1, I32, ONE_WORD),
+            (gather(&[5, 3], &[357_913_941]), 4, I64, FOUR_ROWS),
             (gather(&[5], &[(1 << 28) + 77]), 16, U32, FOUR_VEC4),
             (gather(&[5, 1025], &[1_047_553]), 4, I32, LONG_WORDS),
             (gather(&[5, 1025], &[261_889]), 16, I32, LONG_VEC4),
@@ -170,7 +167,7 @@ fn blocks_that_end_near_4_gib_are_gathered() {
                 along(1, 1, &[2, 715_827_872, 3], &[2, 100]),
                 1,
                 I32,
-                Kernel::Bytes,
+                ONE_WORD,
             ),
             (along(1, 1, &[2, 134_217_726], &[2, 1000]), 16, I32, VEC4),
             (along(0, 1, &[3, 349_184, 1025], &[5]), 4, I32, LONG_WORDS),
@@ -183,7 +180,7 @@ fn blocks_that_end_near_4_gib_are_gathered() {
             (along(0, 1, &[2, 1_073_741_808], &[1040]), 2, I32, packed(2)),
             (along(0, 1, &[4, 536_870_912], &[1040]), 1, I32, packed(1)),
             (along(0, 1, &[1_000_003, 5], &[1070]), 16, I32, VEC4),
-            (along(0, 1, &[1 << 24, 3, 3], &[85]), 1, I32, Kernel::Bytes),
+            (along(0, 1, &[1 << 24, 3, 3], &[85]), 1, I32, ONE_WORD),
         ],
     );
 }
@@ -193,17 +190,12 @@ fn rows_of_64_bits_are_gathered_from_their_windows() {
     check(
         true,
         &[
-            (gather(&[1 << 33], &[1000]), 1, U64, Kernel::Bytes),
+            (gather(&[1 << 33], &[1000]), 1, U64, ONE_WORD),
             (gather(&[1 << 33], &[1000]), 16, I64, VEC4),
             (gather(&[1 << 33, 1025], &[7]), 4, I64, LONG_WORDS),
-            (gather(&[(1 << 32) - 1], &[1000]), 1, U32, Kernel::Bytes),
+            (gather(&[(1 << 32) - 1], &[1000]), 1, U32, ONE_WORD),
             (along(1, 1, &[2, 1 << 32], &[2, 300]), 4, U64, WORDS),
-            (
-                nd(&[1024, 1024, 1365, 3], &[1000, 3]),
-                1,
-                I32,
-                Kernel::Bytes,
-            ),
+            (nd(&[1024, 1024, 1365, 3], &[1000, 3]), 1, I32, ONE_WORD),
             (nd(&[1 << 12, 1 << 12, 1 << 12], &[1000, 3]), 16, I64, VEC4),
             (nd(&[64, 64, 255, 1025], &[7, 3]), 4, I32, LONG_WORDS),
             (
@@ -218,7 +210,7 @@ fn rows_of_64_bits_are_gathered_from_their_windows() {
     check(
         false,
         &[
-            (gather(&[1 << 31, 3], &[1000]), 1, U32, Kernel::Bytes),
+            (gather(&[1 << 31, 3], &[1000]), 1, U32, ONE_WORD),
             (gather(&[1 << 31], &[1000]), 16, I64, VEC4),
             (nd(&[1024, 1024, 1023], &[1000, 3]), 4, I32, WORDS),
             (nd(&[2, 1024, 1024, 1024], &[1000, 4]), 16, U64, VEC4),
@@ -261,12 +253,12 @@ fn blocks_of_any_size_take_four_rows_a_lane() {
             (along(1, 2, &[300, 40, 9, 2], &[300, 63]), 4, I32, WORDS),
             (along(1, 2, &[300, 40, 9, 9], &[300, 1]), 4, I64, WORDS),
             (along(1, 2, &[3, 40, 9, 9], &[3, 100]), 4, I64, WORDS),
-            (along(1, 2, &[3, 40, 9, 9], &[3, 1000]), 4, I64, FOUR_WORDS),
+            (along(1, 2, &[3, 40, 9, 9], &[3, 1000]), 4, I64, FOUR_ROWS),
             (along(1, 2, &[300, 40, 9], &[300, 64]), 4, I32, packed(4)),
             (along(1, 2, &[300, 40, 9], &[300, 64]), 1, I64, packed(1)),
             (gather(&[9], &[131_075]), 16, I32, FOUR_VEC4),
-            (gather(&[9, 9], &[131_075]), 4, I32, FOUR_WORDS),
-            (gather(&[9, 255], &[2049]), 4, I32, FOUR_WORDS),
+            (gather(&[9, 9], &[131_075]), 4, I32, FOUR_ROWS),
+            (gather(&[9, 255], &[2049]), 4, I32, FOUR_ROWS),
             (gather(&[9, 256], &[2049]), 16, I32, FOUR_VEC4),
         ],
     );
@@ -287,13 +279,13 @@ fn blocks_that_fill_a_grid_take_four_rows_a_lane() {
             (blocks(65_536, 256), 4, I32, VEC4),
             (outer(65_535), 4, I64, FOUR_VEC4),
             (outer(65_536), 4, I64, VEC4),
-            (workgroups(65_535), 4, U32, FOUR_WORDS),
+            (workgroups(65_535), 4, U32, FOUR_ROWS),
             (workgroups(65_536), 4, U32, WORDS),
             (
                 along(1, 2, &[600, 500, 5, 3], &[600, 400]),
                 4,
                 I32,
-                FOUR_WORDS,
+                FOUR_ROWS,
             ),
             (along(1, 1, &[9, 7], &[9, 1 << 16]), 16, U32, FOUR_VEC4),
         ],

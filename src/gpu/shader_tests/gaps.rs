@@ -45,7 +45,7 @@ fn rows_with_gaps_are_gathered_at_any_start() {
         }
     }
     for kernel in [
-        Kernel::Bytes,
+        Kernel::Bytes { lane_words: 1 },
         Kernel::Rows(Unit::Word),
         Kernel::Rows(Unit::Vec4),
     ] {
@@ -55,8 +55,8 @@ fn rows_with_gaps_are_gathered_at_any_start() {
     for (starts, slice_bytes, element, kernel) in [
         ([3, 16, 32], 1, 1, Kernel::Packed { slice_bytes: 1 }),
         ([8, 0, 16], 4, 1, Kernel::Packed { slice_bytes: 4 }),
-        ([2, 0, 16], 4, 1, Kernel::Bytes),
-        ([0, 0, 2], 2, 2, Kernel::Bytes),
+        ([2, 0, 16], 4, 1, Kernel::Bytes { lane_words: 1 }),
+        ([0, 0, 2], 2, 2, Kernel::Bytes { lane_words: 1 }),
         ([0, 4, 0], 4, 4, Kernel::Rows(Unit::Word)),
     ] {
         let plan = blocks([1, 1, 9, slice_bytes / element], 1056);

@@ -134,12 +134,12 @@ fn a_gather_without_a_report_binds_its_operands_only() {
         let bindings = key.entry_point.bindings();
         let most = match key.entry_point {
             EntryPoint::Gather { kernel, report, .. } => {
-                let beside = if kernel.block_quantized().is_some() {
+                let qparams = if kernel.block_quantized().is_some() {
                     2
                 } else {
                     0
                 };
-                3 + usize::from(report) + beside
+                3 + usize::from(report) + qparams
             }
             EntryPoint::OutOfRange => 2,
             // The most that WebGPU guarantees.

@@ -58,8 +58,8 @@ fn a_pipeline_sets_the_overrides_of_its_kernel() {
             Kernel::Packed { slice_bytes: 2 },
             Some(("PACKED_BYTES", 2.0)),
         ),
-        (Kernel::Bytes, Some(("LANE_WORDS", 1.0))),
-        (Kernel::FourWords, Some(("LANE_WORDS", 4.0))),
+        (Kernel::Bytes { lane_words: 1 }, Some(("LANE_WORDS", 1.0))),
+        (Kernel::Bytes { lane_words: 4 }, Some(("LANE_WORDS", 4.0))),
     ] {
         for report in [false, true] {
             let entry_point = EntryPoint::Gather {

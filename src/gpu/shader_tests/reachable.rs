@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::sync::LazyLock;
 
-use super::{encodings, paths};
+use super::encodings;
 use crate::element::ElementTypes;
 use crate::gpu::cut::{Cut, PlacedGather};
 use crate::gpu::kernel::MAX_ELEMENT_DIMS;
@@ -138,26 +138,4 @@ fn pipelines_are_few() {
     assert!(private <= most && aliased <= most, "{private}, {aliased}");
     let different: HashSet<_> = reachable().iter().collect();
     assert_eq!(different.len(), reachable().len());
-}
-
-#[test]
-fn shaders_are_short() {
-    let mut lines = 0;
-    for path in paths() {
-        let text = std::fs::read_to_string(&path).expect("a shader is text");
-        let decodes = path
-            .parent()
-            .is_some_and(|folder| folder.ends_with("decode"));
-        match decodes {
-            true => assert!(text.lines().count() <= 35, "{path:?}"),
-            false => lines += text.lines().count(),
-        }
-        let longest = text.lines().map(|line| line.chars().count()).max();
-        assert!(
-            longest <= Some(120),
-            "{path:?} has a line of {longest:?} characters"
-        );
-    }
-    println!("{lines} lines of WGSL");
-    assert!(lines <= 1070, "{lines} lines of WGSL");
 }

@@ -65,7 +65,7 @@ pub(super) fn run_types_at(
     case.limits = limits.clone();
     case.starts = starts;
     // Scales start at words, zero points at any byte.
-    case.beside_starts = [starts[2], starts[0]];
+    case.qparam_starts = [starts[2], starts[0]];
     case.fill = fills.then(|| &FILL[..element_bytes]);
     if !shard_rows.is_empty() {
         case.shard_rows = shard_rows.to_vec();
@@ -148,7 +148,7 @@ fn long_slices_and_their_pieces_are_gathered() {
         Kernel::Long(Unit::Word),
         Kernel::Rows(Unit::Vec4),
         Kernel::Rows(Unit::Word),
-        Kernel::Bytes,
+        Kernel::Bytes { lane_words: 1 },
     ] {
         assert!(kernels.contains(&kernel), "{kernel:?}");
     }
@@ -323,7 +323,7 @@ fn lanes_of_four_words_gather_all_bytes() {
             let kernels = run_at(starts, plan, (1, IndexKind::I32), &[], &WHOLE);
             let is_odd = slice_bytes % 4 != 0 || start % 4 != 0;
             assert_eq!(
-                kernels[0] == Kernel::FourWords,
+                kernels[0] == Kernel::Bytes { lane_words: 4 },
                 is_odd,
                 "{slice_bytes}, {start}"
             );
@@ -331,12 +331,12 @@ fn lanes_of_four_words_gather_all_bytes() {
     }
     let plan = || blocks([1, 2, 9, 17], 11);
     for (kind, kernel) in [
-        (IndexKind::I64, Kernel::FourWords),
-        (IndexKind::U16, Kernel::Bytes),
+        (IndexKind::I64, Kernel::Bytes { lane_words: 4 }),
+        (IndexKind::U16, Kernel::Bytes { lane_words: 1 }),
     ] {
         assert_eq!(run(plan(), (1, kind), &[], &WHOLE)[0], kernel);
     }
     let with_long_fill = run(blocks([1, 2, 9, 7], 11), (3, IndexKind::I32), &[], &WHOLE);
-    assert_eq!(with_long_fill[0], Kernel::Bytes);
+    assert_eq!(with_long_fill[0], Kernel::Bytes { lane_words: 1 });
     run(plan(), (1, IndexKind::I32), &[], &limits(96, 16));
 }

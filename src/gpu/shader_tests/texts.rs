@@ -78,7 +78,7 @@ pub(super) fn file_name(entry_point: EntryPoint) -> String {
             (_, Some(Unit::OneDecoded(encoding))) => format!("-one-{}", encoding_name(encoding)),
             (_, Some(unit)) => format!("-{}", unit.file()),
             (Kernel::Packed { slice_bytes }, _) => format!("-b{slice_bytes}"),
-            (Kernel::FourWords, _) => "-four".to_owned(),
+            (Kernel::Bytes { lane_words: 4 }, _) => "-four".to_owned(),
             _ => String::new(),
         };
         name += &format!("-{}", find.name());

@@ -91,8 +91,8 @@ pub(super) fn assert_fits(
                 && workgroups >= dispatch.rows() * shares.slice_workgroups
         }
         Kernel::Packed { .. } => lanes * 16 >= output_bytes,
-        Kernel::Bytes | Kernel::FourWords => {
-            lanes * 4 * dispatch.kernel.lane_words() >= dispatch.output.start % 4 + output_bytes
+        Kernel::Bytes { lane_words } => {
+            lanes * u64::from(4 * lane_words) >= dispatch.output.start % 4 + output_bytes
         }
     };
     assert!(copies_all, "{plan}: {dispatch:?}");

@@ -234,6 +234,26 @@ fn many_workgroups_fill_grid_rows_of_equal_width() {
 }
 
 #[test]
+fn blocks_with_workgroups_of_their_own_are_a_grid() {
+    // Two batches of three blocks; a workgroup gathers 256 rows of 64 bytes.
+    let dispatches = |rows| {
+        let plan = Gather::new().axis(2).batch_dims(1);
+        let plan = plan
+            .plan(&[2, 3, 9, 16], &[2, rows])
+            .expect("a valid shape");
+        let cut = cut(&plan, 4, &wgpu::Limits::default());
+        let dispatches = cut
+            .dispatches()
+            .map(|found| (found.kernel, found.workgroups));
+        dispatches.collect::<Vec<_>>()
+    };
+    let (one, four) = (Kernel::Rows(Unit::Vec4), Kernel::FourRows(Unit::Vec4));
+    assert_eq!(dispatches(5_500), [(four, [22, 3, 2])]);
+    // Fewer lanes than keep a large GPU busy.
+    assert_eq!(dispatches(5_400), [(one, [507, 1, 1])]);
+}
+
+#[test]
 fn only_one_piece_and_one_outer_coordinate_report() {
     let reports = |plan: &GatherPlan, limits: &wgpu::Limits| {
         let cut = cut(plan, 4, limits);

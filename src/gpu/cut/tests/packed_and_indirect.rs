@@ -6,7 +6,7 @@ use super::*;
 fn packed_rows_start_with_vectors_and_leave_few_over() {
     let whole = wgpu::Limits::default();
     let packed = |slice_bytes| Kernel::Packed { slice_bytes };
-    let (words, bytes) = (Kernel::Rows(Unit::Word), Kernel::Bytes);
+    let (words, bytes) = (Kernel::Rows(Unit::Word), Kernel::Bytes { lane_words: 1 });
     let of = |rows, element_bytes| kernels(&gather(&[9], &[rows]), element_bytes, &whole);
     assert_eq!(of(2000, 4), [(packed(4), 2000)]);
     assert_eq!(of(2003, 4), [(packed(4), 2000), (words, 3)]);

@@ -13,14 +13,14 @@ fn windows_hold_as_many_rows_as_scales_fit() {
     let types = ElementTypes::encoded(Encoding::BlockQuantized(quantized), IndexKind::I32);
     let plan = gather(&[1000, 4], &[10]);
     let gather = PlacedGather {
-        beside_starts: [8, 0],
+        qparam_starts: [8, 0],
         ..PlacedGather::aligned(&plan, types)
     };
     let cut = Cut::new(gather, &limits(1024, 65_535)).expect("it fits");
     let dispatches: Vec<_> = cut.dispatches().collect();
     let windows: Vec<_> = dispatches.iter().map(|of| of.params_rows).collect();
     assert_eq!(windows, [(0, 254), (254, 510), (510, 766), (766, 1000)]);
-    let scales: Vec<_> = dispatches.iter().map(|of| of.beside[0]).collect();
+    let scales: Vec<_> = dispatches.iter().map(|of| of.qparams[0]).collect();
     let bound = |offset, bytes, start| BoundRange {
         offset,
         bytes,
@@ -36,6 +36,6 @@ fn windows_hold_as_many_rows_as_scales_fit() {
     assert!(
         dispatches
             .iter()
-            .all(|of| of.beside[1] == BoundRange::default())
+            .all(|of| of.qparams[1] == BoundRange::default())
     );
 }

@@ -16,6 +16,10 @@ const NARROW: FindRows = FindRows::Words {
 };
 const GENERAL: FindRows = FindRows::General;
 
+/// Of bytes.
+const ONE_WORD: Kernel = Kernel::Bytes { lane_words: 1 };
+const FOUR_WORDS: Kernel = Kernel::Bytes { lane_words: 4 };
+
 const VEC4: Unit = Unit::Vec4;
 const WORD: Unit = Unit::Word;
 
@@ -52,7 +56,7 @@ fn assert_choice(sizes: Sizes, kernel: Kernel, find: FindRows, rows: u64) {
     assert_eq!(Choice::of(&sizes), expected, "{sizes:?}");
 }
 
-/// The table at the start of kernel.rs, from above. Below each line, what keeps rows from it.
+/// The table at the start of kernel/mod.rs, from above. Below each line, what keeps rows from it.
 #[test]
 fn the_first_line_of_the_table_that_fits_is_taken() {
     // Packed rows: whole lanes.
@@ -64,7 +68,10 @@ fn the_first_line_of_the_table_that_fits_is_taken() {
         (2001, 2, 2000),
         (4, 4, 4),
         (2003, 4, 2000),
-        (1027, 4, 1024),
+        // From 1,024 rows on, the rows left over are a dispatch of their own.
+        (1025, 1, 1024),
+        (1025, 2, 1024),
+        (1025, 4, 1024),
     ] {
         let slice_bytes = u32::try_from(bytes).expect("a few bytes");
         assert_choice(sizes(rows, bytes), packed(slice_bytes), WORDS, packed_rows);
@@ -84,8 +91,8 @@ fn the_first_line_of_the_table_that_fits_is_taken() {
     assert_choice(several_blocks(396, 400), packed(4), WORDS, 2000);
     for (not_packed, find) in [
         (sizes(3, 4), WORDS),
-        // One row left over is not worth a dispatch.
-        (sizes(103, 4), WORDS),
+        // Of fewer rows, those left over are not worth a dispatch.
+        (sizes(1023, 4), WORDS),
         (several_blocks(0, 401), WORDS),
         (several_blocks(397, 400), WORDS),
         (
@@ -155,7 +162,7 @@ fn the_first_line_of_the_table_that_fits_is_taken() {
         assert_choice(rows, Kernel::Rows(WORD), elements, 2000);
     }
     for (bytes, kernel) in [
-        (2, Kernel::Bytes),
+        (2, ONE_WORD),
         (16, Kernel::Rows(VEC4)),
         (4112, Kernel::Long(VEC4)),
     ] {
@@ -175,13 +182,16 @@ fn the_first_line_of_the_table_that_fits_is_taken() {
         alignment: 2,
         ..of()
     };
-    assert_choice(in_two_words, Kernel::Bytes, WORDS, 2000);
-    assert_choice(sizes(2000, 3), Kernel::Bytes, WORDS, 2000);
+    assert_choice(in_two_words, ONE_WORD, WORDS, 2000);
+    assert_choice(sizes(2000, 3), ONE_WORD, WORDS, 2000);
     assert_choice(sizes(2000, 8), Kernel::Rows(WORD), WORDS, 2000);
 
     // Four rows a lane: 2^15 lanes of units.
     let many = || sizes(1 << 15, 64);
     assert_choice(many(), Kernel::FourRows(VEC4), WORDS, 1 << 15);
+    // Of 3 units, 2^15 lanes and one more are the fewest.
+    assert_choice(sizes(43_691, 48), Kernel::Rows(VEC4), WORDS, 43_691);
+    assert_choice(sizes(43_692, 48), Kernel::FourRows(VEC4), WORDS, 43_692);
     let pairs = Sizes {
         find: PAIRS,
         ..many()
@@ -235,7 +245,7 @@ fn the_first_line_of_the_table_that_fits_is_taken() {
 
     // Long slices, and bytes: index rows of two values are found in general.
     for (bytes, kernel) in [
-        (14, Kernel::Bytes),
+        (14, ONE_WORD),
         (1028, Kernel::Long(WORD)),
         (4112, Kernel::Long(VEC4)),
         (1 << 40, Kernel::Long(VEC4)),
@@ -252,7 +262,7 @@ fn the_first_line_of_the_table_that_fits_is_taken() {
     // Four words a lane.
     for bytes in [18, 31, 1030] {
         let odd = || sizes(9, bytes);
-        assert_choice(odd(), Kernel::FourWords, WORDS, 9);
+        assert_choice(odd(), FOUR_WORDS, WORDS, 9);
         for (one_word, find) in [
             (
                 Sizes {
@@ -283,7 +293,7 @@ fn the_first_line_of_the_table_that_fits_is_taken() {
                 GENERAL,
             ),
         ] {
-            assert_choice(one_word, Kernel::Bytes, find, 9);
+            assert_choice(one_word, ONE_WORD, find, 9);
         }
     }
     // Index rows of three values.
@@ -293,7 +303,7 @@ fn the_first_line_of_the_table_that_fits_is_taken() {
     };
     assert_choice(deep(4), Kernel::Rows(WORD), FindRows::Deep, 1 << 17);
     assert_choice(deep(64), Kernel::Rows(VEC4), FindRows::Deep, 1 << 17);
-    assert_choice(deep(3), Kernel::Bytes, GENERAL, 1 << 17);
+    assert_choice(deep(3), ONE_WORD, GENERAL, 1 << 17);
     // A short piece of a long slice.
     let piece = Sizes {
         alignment: 1 << 20,

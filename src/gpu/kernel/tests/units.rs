@@ -10,8 +10,8 @@ fn starts_are_counted_in_units() {
         (Kernel::Long(WORD), [4, 4, 4]),
         (Kernel::FourRows(decoded), [1, 16, 16]),
         (packed(2), [1, 1, 16]),
-        (Kernel::Bytes, [1, 1, 1]),
-        (Kernel::FourWords, [1, 1, 1]),
+        (ONE_WORD, [1, 1, 1]),
+        (FOUR_WORDS, [1, 1, 1]),
     ] {
         let found = [
             kernel.params_unit_bytes(),
@@ -31,7 +31,7 @@ fn kernels_of_quantised_units_have_their_numbers() {
         (Kernel::Long(Unit::OneDecoded(encoding)), Some(numbers)),
         (Kernel::Rows(Unit::FourDecoded(Encoding::Q8_0)), None),
         (Kernel::Rows(VEC4), None),
-        (Kernel::Bytes, None),
+        (ONE_WORD, None),
     ] {
         assert_eq!(kernel.block_quantized(), expected, "{kernel:?}");
     }

@@ -28,13 +28,15 @@ impl Bindings<'_, '_> {
         match number {
             binding::PARAMS => self.dispatch.params,
             binding::INDICES => self.dispatch.indices,
-            binding::SCALES | binding::ZERO_POINTS => self.dispatch.beside[self.beside(number)],
+            binding::SCALES | binding::ZERO_POINTS => {
+                self.dispatch.qparams[self.qparam_number(number)]
+            }
             _ => self.dispatch.output,
         }
     }
 
-    /// The number of an operand beside params. Scales stand for zero points that are no operand.
-    fn beside(&self, number: u32) -> usize {
+    /// The number of one of the qparams. Scales stand for zero points that are no operand.
+    fn qparam_number(&self, number: u32) -> usize {
         let numbers = self.dispatch.quantized.expect("quantised params");
         usize::from(number == binding::ZERO_POINTS && numbers.zero_point().is_none())
     }
@@ -93,8 +95,8 @@ impl Memory for Bindings<'_, '_> {
                 binding::INDICES => self.run.case.index_word(word),
                 binding::OUTPUT => self.output_word(word),
                 binding::SCALES | binding::ZERO_POINTS => {
-                    let operand = self.beside(access.binding);
-                    self.run.case.beside_word(operand, word)
+                    let operand = self.qparam_number(access.binding);
+                    self.run.case.qparam_word(operand, word)
                 }
                 binding::COUNTER => self.run.counter[index_of(word)],
                 binding::REPORT => self.run.report[index_of(word)],

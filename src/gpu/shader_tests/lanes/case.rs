@@ -6,9 +6,10 @@ use std::ops::Range;
 use crate::Gather;
 use crate::element::ElementTypes;
 use crate::encoding::{Encoded, Encoding, Parts, VALUE_BYTES};
-use crate::gpu::cut::{BESIDE, Cut, Dispatch, PlacedGather, Shard};
+use crate::gpu::cut::{Cut, Dispatch, PlacedGather, Shard};
 use crate::gpu::fill::{Fill, FillPattern};
 use crate::gpu::shader_tests::oracle::{Slice, Values, slice_of};
+use crate::gpu::types::QPARAMS;
 use crate::plan::GatherPlan;
 
 const MOST_DISPATCHES: usize = 1 << 14;
@@ -24,7 +25,7 @@ pub(crate) struct Case<'a> {
     /// Bytes from the last aligned offset to the start of params in each buffer, of indices and of the output.
     pub(crate) starts: [u64; 3],
     /// As `starts`, of scales and of zero points.
-    pub(crate) beside_starts: [u64; 2],
+    pub(crate) qparam_starts: [u64; 2],
     pub(crate) limits: wgpu::Limits,
     pub(crate) index: Values<'a>,
 }
@@ -37,7 +38,7 @@ impl<'a> Case<'a> {
             fill: None,
             shard_rows: vec![plan.dims().params_rows()],
             starts: [0; 3],
-            beside_starts: [0; 2],
+            qparam_starts: [0; 2],
             limits: wgpu::Limits {
                 max_storage_buffer_binding_size: 1 << 40,
                 ..wgpu::Limits::default()
@@ -75,7 +76,7 @@ impl<'a> Case<'a> {
             shards: self.shard_rows.iter().map(shard).collect(),
             indices_start,
             output_start,
-            beside_starts: self.beside_starts,
+            qparam_starts: self.qparam_starts,
             fill_words: self.fill_pattern().words,
             is_indirect: false,
         };
@@ -144,17 +145,17 @@ impl<'a> Case<'a> {
         let parts = self.parts();
         let bytes = (first..first + parts.bytes).map(|at| self.params_byte(shard, at));
         let bytes: Vec<u8> = bytes.collect();
-        let beside: [Option<Vec<u8>>; 2] = [0, 1].map(|operand| {
-            let bytes = parts.beside(Some(encoding), BESIDE[operand]).bytes;
+        let qparams: [Option<Vec<u8>>; 2] = [0, 1].map(|operand| {
+            let bytes = parts.of_qparam(Some(encoding), QPARAMS[operand]).bytes;
             let row_parts = self.plan.dims().params_stride / parts.len;
-            let first = self.beside_starts[operand] + (row * row_parts + part) * bytes;
-            let byte = |at| byte_of(self.beside_word(operand, at / 4), at);
+            let first = self.qparam_starts[operand] + (row * row_parts + part) * bytes;
+            let byte = |at| byte_of(self.qparam_word(operand, at / 4), at);
             (bytes > 0).then(|| (first..first + bytes).map(byte).collect())
         });
         let params = Encoded {
             rows: &bytes[..],
-            scales: beside[0].as_deref(),
-            zero_points: beside[1].as_deref(),
+            scales: qparams[0].as_deref(),
+            zero_points: qparams[1].as_deref(),
         };
         let plan = Gather::new().plan(&[1, index_of(parts.len)], &[1]);
         let values = plan
@@ -165,7 +166,7 @@ impl<'a> Case<'a> {
     }
 
     /// A word of scales, which are finite, or of zero points.
-    pub(crate) fn beside_word(&self, operand: usize, word: u64) -> u32 {
+    pub(crate) fn qparam_word(&self, operand: usize, word: u64) -> u32 {
         mixed((word << 4) + 7 + operand as u64) & [0xbf7f_bf7f, u32::MAX][operand]
     }
 

@@ -258,14 +258,12 @@ pub(super) fn workgroup_bytes(case: &Case<'_>, dispatch: &Dispatch, workgroup: u
     let (first_row, end_row) = dispatch.output_rows;
     let first = first_row * slice_bytes + dispatch.piece;
     let end = (end_row - 1) * slice_bytes + dispatch.piece + dispatch.piece_bytes;
-    let lanes = |lane_bytes: u64| {
-        let aligned = first / 4 * 4;
-        let start = aligned + workgroup * 256 * lane_bytes;
-        start.max(first)..(start + 256 * lane_bytes).min(end)
-    };
     match dispatch.kernel {
-        Kernel::Bytes | Kernel::FourWords => lanes(4 * dispatch.kernel.lane_words()),
-        Kernel::Packed { .. } => lanes(16),
+        Kernel::Bytes { .. } | Kernel::Packed { .. } => {
+            let bytes = 256 * dispatch.kernel.lane_bytes().expect("lanes own bytes");
+            let start = first / 4 * 4 + workgroup * bytes;
+            start.max(first)..(start + bytes).min(end)
+        }
         Kernel::FourRows(_) if dispatch.has_block_grid => {
             let rows = dispatch.shares.slots * dispatch.kernel.lane_rows();
             let of_block = u64::from(dispatch.workgroups[0]);

@@ -1,0 +1,107 @@
+//! The indices of a request: a tensor, or values of the host.
+
+use std::borrow::Cow;
+
+use super::gather::IndexOperand;
+use super::owner::Storage;
+use super::tensor::{Tensor, check_shape};
+use crate::error::GpuError;
+use crate::index::GatherIndex;
+use crate::operand::Operand;
+
+/// The indices of a request, made by `into`:
+///
+/// - of `&tensor`, a [`Tensor`] of the same owner;
+/// - of a reference to a slice, an array or a `Vec`, with one dim;
+/// - of such a reference with its shape, `(&indices, &[n, 2])`.
+///
+/// A plan takes a slice without its shape if it has the number of indices that the plan has. `GatherNd` in place of a plan
+/// takes none: the shape tells where an index row ends.
+///
+/// ```
+/// use wgpu_gather::{Executor, Gather, GatherNd, GpuError};
+///
+/// let executor = Executor::Cpu(GpuError::NoAdapter("none is asked for".into()));
+/// let table = executor.upload(&[10, 11, 20, 21, 30, 31], &[3, 2])?;
+/// assert_eq!(executor.gather(Gather::new(), &table, &[2, 0]).wait()?, [30, 31, 10, 11]);
+/// // Two coordinates.
+/// let points = executor.gather(GatherNd::new(), &table, (&[2, 0, 0, 1], &[2, 2]));
+/// assert_eq!(points.wait()?, [30, 11]);
+/// assert!(executor.gather(GatherNd::new(), &table, &[2, 0]).wait().is_err());
+/// # Ok::<(), GpuError>(())
+/// ```
+#[derive(Debug)]
+pub struct Indices<'a, I>(Source<'a, I>);
+
+#[derive(Debug)]
+enum Source<'a, I> {
+    Tensor(&'a Tensor<I>),
+    /// With its shape, if it has one.
+    Slice(&'a [I], Option<Vec<usize>>),
+}
+
+impl<'a, I> From<&'a Tensor<I>> for Indices<'a, I> {
+    fn from(tensor: &'a Tensor<I>) -> Self {
+        Self(Source::Tensor(tensor))
+    }
+}
+
+impl<'a, I> From<&'a [I]> for Indices<'a, I> {
+    fn from(indices: &'a [I]) -> Self {
+        Self(Source::Slice(indices, None))
+    }
+}
+
+impl<'a, I> From<&'a Vec<I>> for Indices<'a, I> {
+    fn from(indices: &'a Vec<I>) -> Self {
+        Self(Source::Slice(indices, None))
+    }
+}
+
+impl<'a, I, const N: usize> From<&'a [I; N]> for Indices<'a, I> {
+    fn from(indices: &'a [I; N]) -> Self {
+        Self(Source::Slice(indices, None))
+    }
+}
+
+impl<'a, I, V: AsRef<[I]> + ?Sized, S: AsRef<[usize]>> From<(&'a V, S)> for Indices<'a, I> {
+    fn from((indices, shape): (&'a V, S)) -> Self {
+        Self(Source::Slice(
+            indices.as_ref(),
+            Some(shape.as_ref().to_vec()),
+        ))
+    }
+}
+
+impl<'a, I: GatherIndex> Indices<'a, I> {
+    /// The shape. Without one, that of one dim.
+    pub(super) fn shape(&self) -> Result<Cow<'_, [usize]>, GpuError> {
+        Ok(match &self.0 {
+            Source::Tensor(tensor) => tensor.shape().into(),
+            Source::Slice(values, None) => vec![values.len()].into(),
+            Source::Slice(values, Some(shape)) => {
+                check_shape(Operand::Indices, shape, values.len())?;
+                shape.into()
+            }
+        })
+    }
+
+    pub(super) fn has_shape(&self) -> bool {
+        !matches!(self.0, Source::Slice(_, None))
+    }
+
+    pub(super) fn operand(&self) -> IndexOperand<'a> {
+        let (storage, len) = match self.0 {
+            Source::Slice(values, _) => (Storage::Host(I::values(values)), values.len()),
+            Source::Tensor(tensor) => {
+                let values = |values: &'a Vec<I>| I::values(values);
+                (tensor.storage.view(values), tensor.len())
+            }
+        };
+        IndexOperand {
+            storage,
+            is_slice: matches!(self.0, Source::Slice(..)),
+            len,
+        }
+    }
+}

@@ -1,0 +1,46 @@
+//! The names of operands, for errors and for the code that treats several alike.
+
+use std::fmt;
+
+/// The tensor, or the buffer, that an error is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Operand {
+    /// The tensor that is gathered from.
+    Params,
+    /// One of the buffers that hold the shards of params, counted from 0.
+    ParamsShard(usize),
+    /// The tensor of index rows.
+    Indices,
+    /// The tensor that the gather writes.
+    Output,
+    /// The buffer in which the GPU reports bad rows.
+    Report,
+    /// The mask of bad rows.
+    Mask,
+    /// The buffer that holds the number of index rows, if only the GPU knows it.
+    IndexCount,
+    /// The scales of quantised params.
+    Scales,
+    /// The zero points of quantised params.
+    ZeroPoints,
+    /// A tensor of an owner, as `Gpu::upload` makes it, in no particular role of a gather.
+    Tensor,
+}
+
+impl fmt::Display for Operand {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Params => f.write_str("params"),
+            Self::ParamsShard(number) => write!(f, "params shard {number}"),
+            Self::Indices => f.write_str("indices"),
+            Self::Output => f.write_str("output"),
+            Self::Report => f.write_str("report"),
+            Self::Mask => f.write_str("mask"),
+            Self::IndexCount => f.write_str("index count"),
+            Self::Scales => f.write_str("scales"),
+            Self::ZeroPoints => f.write_str("zero points"),
+            Self::Tensor => f.write_str("tensor"),
+        }
+    }
+}
