@@ -1,5 +1,4 @@
-//! An interpreter of naga's IR, which runs one invocation of a compute shader at a time and passes each buffer access
-//! to the test. It supports integers and bools, and storage and uniform buffers of group 0; it has no barriers.
+#![doc = include_str!("../README.md")]
 
 mod expressions;
 #[cfg(test)]
@@ -19,6 +18,7 @@ pub struct Access {
     /// A hash of the path to the executed instruction: calls, branches and turns of loops. Invocations in lockstep are
     /// at one site at a time.
     pub site: u64,
+    /// The number of the binding in group 0.
     pub binding: u32,
     /// Bytes from the start of the binding; may need more than 32 bits.
     pub offset: u64,
@@ -30,6 +30,7 @@ pub struct Access {
 pub trait Memory {
     /// Returns the words of the access, first; the rest of the array is ignored.
     fn load(&mut self, access: Access) -> [u32; 4];
+    /// Takes the words of the access.
     fn store(&mut self, access: Access, words: &[u32]);
     /// Replaces a word by `change` of the word, and returns the old word. Not called for atomic loads and stores.
     fn atomic(&mut self, access: Access, change: &dyn Fn(u32) -> u32) -> u32;
@@ -44,6 +45,7 @@ pub struct Machine<'a> {
 }
 
 impl<'a> Machine<'a> {
+    /// The machine of the entry point of this name, which the module must have.
     pub fn new(module: &'a Module, entry_point: &str) -> Self {
         let mut entry_points = module.entry_points.iter();
         let found = entry_points.find(|found| found.name == entry_point);

@@ -13,7 +13,6 @@ pub mod cases;
 #[path = "../../cli/src/choose.rs"]
 mod choose;
 pub mod conformance;
-mod coordinates;
 pub mod data;
 #[cfg(feature = "trials")]
 pub mod device;
@@ -30,7 +29,6 @@ pub mod indices;
 pub mod log;
 #[cfg(all(feature = "gpu", not(target_arch = "wasm32")))]
 pub mod on_gpu;
-mod op;
 pub mod oracle;
 pub mod quantized;
 #[cfg(not(target_arch = "wasm32"))]
@@ -39,7 +37,6 @@ pub mod ran;
 pub mod random_shapes;
 mod rejected;
 mod rejection;
-pub mod replaced;
 mod runner;
 pub mod samples;
 pub mod sizes;

@@ -1,7 +1,7 @@
 //! Tests of the shaders as naga parses them: files, bindings and entry points are as in Rust. They need no device.
 
-mod access_model;
 mod addresses;
+mod coalescing;
 mod decoded;
 mod edge_values;
 mod gaps;

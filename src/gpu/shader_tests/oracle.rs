@@ -1,10 +1,8 @@
-//! The test kit's oracle for plans of any size, by output rows, for shards too.
+//! The oracle for plans of any size, by output rows, for shards too.
 
-use testkit::oracle::{self, Op, unravel};
-use testkit::replaced::replaced;
-use testkit::samples::POLICIES;
+use gather_oracle::{Op, Policy, unravel};
 
-use crate::bad_indices::NegativeIndices;
+use crate::bad_indices::{BadIndices, NegativeIndices};
 use crate::plan::{GatherPlan, Operation};
 
 /// The content of an output row.
@@ -23,18 +21,15 @@ pub(crate) type Values<'a> = &'a dyn Fn(u64) -> i128;
 
 /// The index row and the slice of an output row.
 pub(crate) fn slice_of(plan: &GatherPlan, index: Values<'_>, output_row: u64) -> (u64, Slice) {
-    let name = format!("{:?}", plan.bad_indices());
-    let policy = POLICIES.iter().find(|policy| format!("{policy:?}") == name);
-    let policy = policy.expect("the test kit has every policy");
+    let policy = match plan.bad_indices() {
+        BadIndices::DeviceDefault | BadIndices::Error | BadIndices::Fill => Policy::Bad,
+        BadIndices::Clamp => Policy::Clamp,
+        BadIndices::Wrap => Policy::Wrap,
+    };
     let dims = with_values(plan, &|_| 0).indexed_dims();
     let value = |at: usize| {
         let counts_back = plan.negative_indices == NegativeIndices::FromEnd;
-        replaced(
-            *policy,
-            counts_back,
-            index(at as u64),
-            dims[at % dims.len()],
-        )
+        policy.replaced(counts_back, index(at as u64), dims[at % dims.len()])
     };
     let sizes = plan.dims();
     let element = usize::try_from(output_row * sizes.slice_len).expect("an element has a number");
@@ -60,10 +55,13 @@ pub(crate) fn is_bad(plan: &GatherPlan, index: Values<'_>, index_row: u64) -> bo
     with_values(plan, &|at| index(at as u64)).is_bad(row)
 }
 
-fn with_values<'a>(plan: &'a GatherPlan, value: &'a dyn Fn(usize) -> i128) -> oracle::Values<'a> {
+fn with_values<'a>(
+    plan: &'a GatherPlan,
+    value: &'a dyn Fn(usize) -> i128,
+) -> gather_oracle::Values<'a> {
     let [axis, batch_dims] =
         [plan.axis, plan.batch_dims].map(|dim| i64::try_from(dim).expect("a small rank"));
-    oracle::Values {
+    gather_oracle::Values {
         op: match plan.operation {
             Operation::Gather => Op::Gather {
                 axis: Some(axis),

@@ -1,5 +1,5 @@
 //! Failures of other libraries' gathers, from advisories and bug reports, that a GPU could repeat.
-//! tests/plan/known_failures.rs also has failures of shapes that the planner refuses.
+//! tests/host/plan/known_failures.rs also has failures of shapes that the planner refuses.
 
 use libtest_mimic::Trial;
 use wgpu_gather::{BadIndices, Gather, GatherNd, GatherPlan, Gpu, GpuError, IndexKind};

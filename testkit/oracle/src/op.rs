@@ -16,7 +16,7 @@ pub type Rejection = &'static str;
 impl Op {
     /// The output shape, or the first reason to reject the shapes, if an index below 0 is out of range or, with
     /// `from_end`, counts from the end.
-    pub(crate) fn output_shape(
+    pub fn output_shape(
         self,
         params: &[usize],
         indices: &[usize],
@@ -141,7 +141,7 @@ impl Op {
 
     /// For gather_elements: whether a dim that repeats indices is neither part of a slice nor of the outer dims, and the
     /// first dim of a slice.
-    pub(crate) fn repeats(self, params: &[usize], indices: &[usize]) -> (bool, usize) {
+    pub fn repeats(self, params: &[usize], indices: &[usize]) -> (bool, usize) {
         let axis = self.axis(params).unwrap();
         let stretches = matches!(
             self,
@@ -161,7 +161,7 @@ impl Op {
 
     /// The axis, counted from the front; `None` if out of range. The default axis is batch_dims as written, and for
     /// gather_nd it may be the rank of params, if the index depth is 0.
-    pub(crate) fn axis(self, params: &[usize]) -> Option<usize> {
+    pub fn axis(self, params: &[usize]) -> Option<usize> {
         let (axis, end) = match self {
             Self::Gather { axis, batch_dims } => (axis.unwrap_or(batch_dims), params.len()),
             Self::GatherElements { axis, .. } => (axis, params.len()),
@@ -170,7 +170,7 @@ impl Op {
         from_front(axis, params.len()).filter(|&a| a < end)
     }
 
-    pub(crate) fn batch_dims(self, indices: &[usize]) -> Option<usize> {
+    pub fn batch_dims(self, indices: &[usize]) -> Option<usize> {
         let batch_dims = match self {
             Self::Gather { batch_dims, .. } | Self::GatherNd { batch_dims, .. } => batch_dims,
             Self::GatherElements { .. } => 0,

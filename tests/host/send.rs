@@ -1,7 +1,5 @@
 //! Public types may go to and be shared with other threads, and futures may go to another thread.
 
-#![cfg(feature = "gpu")]
-
 use wgpu_gather::{
     BadIndexError, BadRows, Download, ElementTypes, Executor, Gather, GatherBuffers,
     GatherElements, GatherError, GatherNd, GatherPlan, GatherRequest, Gatherer, Gpu, GpuError,
