@@ -5,11 +5,11 @@
 #![no_main]
 #![allow(clippy::unwrap_used, reason = "a target fails by panicking")]
 
-mod common;
+mod shapes;
 
 use arbitrary::{Arbitrary, Result, Unstructured};
 use bytemuck::Pod;
-use common::shapes::any_case;
+use shapes::any_case;
 use libfuzzer_sys::{Corpus, fuzz_target};
 use testkit::indices::{Hash, holds, values_around};
 use testkit::of_index_type;

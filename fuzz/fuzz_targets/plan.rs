@@ -3,10 +3,10 @@
 
 #![no_main]
 
-mod common;
+mod shapes;
 
 use arbitrary::{Arbitrary, Result, Unstructured};
-use common::shapes::any_case;
+use shapes::any_case;
 use libfuzzer_sys::fuzz_target;
 use testkit::oracle::{Case, Op};
 use testkit::samples::POLICIES;

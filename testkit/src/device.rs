@@ -11,7 +11,7 @@ use wgpu_gather::{Gpu, GpuError, wgpu};
 
 pub use super::choose::descriptor;
 pub use super::on_gpu::{OnGpu, blocking};
-use super::{choose, driver, log};
+use super::{choose, log};
 
 /// Opens a GPU of its own, on the adapter that the environment chooses.
 pub fn open_gpu() -> Result<Gpu, GpuError> {
@@ -35,8 +35,8 @@ pub fn gpu() -> Result<&'static Gpu, &'static str> {
 
 fn open() -> Result<Gpu, String> {
     let gpu = open_gpu().map_err(|error| error.to_string())?;
-    if let Some(expected) = driver::expected() {
-        driver::check(&expected, &gpu.device().adapter_info())?;
+    if let Some(expected) = expected_driver() {
+        check_driver(&expected, &gpu.device().adapter_info())?;
     }
     Ok(gpu)
 }
@@ -45,7 +45,7 @@ fn open() -> Result<Gpu, String> {
 fn required() -> Option<String> {
     let required = std::env::var("GATHER_REQUIRE_GPU").is_ok_and(|value| value == "1");
     let required = required.then(|| "GATHER_REQUIRE_GPU=1".to_owned());
-    required.or_else(|| driver::expected().map(|expected| format!("{expected} is expected")))
+    required.or_else(|| expected_driver().map(|expected| format!("{expected} is expected")))
 }
 
 /// A trial on the shared GPU.
@@ -103,4 +103,28 @@ pub fn run(arguments: &Arguments, trials: Vec<Trial>) -> ExitCode {
         println!("GPU trials ignored: {ignored}{remedy}");
     }
     conclusion.exit_code()
+}
+
+const EXPECT_DRIVER: &str = "GATHER_EXPECT_DRIVER";
+
+/// The value of `GATHER_EXPECT_DRIVER`.
+pub fn expected_driver() -> Option<String> {
+    std::env::var(EXPECT_DRIVER).ok()
+}
+
+/// Returns an error that describes `found` if it is not the expected driver: for `vulkan/SwiftShader`, an adapter of the back
+/// end Vulkan whose name or driver contains `SwiftShader`.
+pub fn check_driver(expected: &str, found: &wgpu::AdapterInfo) -> Result<(), String> {
+    let (back_end, driver) = expected.split_once('/').unwrap_or((expected, ""));
+    let (name, of) = (&found.name, &found.driver);
+    let is_it = |text: &str| text.to_lowercase().contains(&driver.to_lowercase());
+    // Every name contains an empty text.
+    if found.backend.to_str() == back_end && !driver.is_empty() && (is_it(name) || is_it(of)) {
+        return Ok(());
+    }
+    Err(format!(
+        "{EXPECT_DRIVER}={expected}, but the adapter is {name:?}, driver {of:?} {:?}, on {}",
+        found.driver_info,
+        found.backend.to_str()
+    ))
 }

@@ -17,13 +17,11 @@ pub mod data;
 #[cfg(feature = "trials")]
 pub mod device;
 #[cfg(feature = "trials")]
-pub mod driver;
 pub mod element_types;
 pub mod encoded;
 #[cfg(feature = "gpu")]
 pub mod encoded_tensors;
 mod examples;
-mod gaps;
 pub mod indices;
 #[cfg(feature = "trials")]
 pub mod log;
@@ -36,7 +34,6 @@ pub mod ran;
 #[cfg(not(target_arch = "wasm32"))]
 pub mod random_shapes;
 mod rejected;
-mod rejection;
 mod runner;
 pub mod samples;
 pub mod sizes;

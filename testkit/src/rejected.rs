@@ -1,7 +1,9 @@
-//! Cases that planning rejects.
+//! Cases that planning rejects, and the names that the oracle gives to its errors.
+
+use wgpu_gather::PlanError;
 
 use crate::examples::{broadcast, case, elements, first, gather, gather_nd as nd, nd_at};
-use crate::oracle::Case;
+use crate::oracle::{Case, Rejection};
 
 /// At least one case for each error of planning.
 #[rustfmt::skip]
@@ -65,4 +67,27 @@ pub fn rejected() -> Vec<Case> {
         case(nd_at(0, 1), &[2, 3], &[2, 1], &[]),
         case(nd_at(1, 0), &[2, 3], &[2, 2], &[]),
     ]
+}
+
+/// The name of the error's variant.
+pub fn rejection(error: &PlanError) -> Rejection {
+    match error {
+        PlanError::BatchDimsNegative { .. } => "BatchDimsNegative",
+        PlanError::BatchDimsOutOfRange { .. } => "BatchDimsOutOfRange",
+        PlanError::BatchDimsNotBelowIndicesRank { .. } => "BatchDimsNotBelowIndicesRank",
+        PlanError::BatchDimsNotBelowParamsRank { .. } => "BatchDimsNotBelowParamsRank",
+        PlanError::BatchDimsAboveAxis { .. } => "BatchDimsAboveAxis",
+        PlanError::BatchDimsUnequal { .. } => "BatchDimsUnequal",
+        PlanError::ParamsScalar => "ParamsScalar",
+        PlanError::IndicesScalar => "IndicesScalar",
+        PlanError::IndexDepthAboveRank { .. } => "IndexDepthAboveRank",
+        PlanError::IndexDepthAboveLimit { .. } => "IndexDepthAboveLimit",
+        PlanError::AxisOutOfRange { .. } => "AxisOutOfRange",
+        PlanError::RanksUnequal { .. } => "RanksUnequal",
+        PlanError::IndicesDimAboveParams { .. } => "IndicesDimAboveParams",
+        PlanError::DimsNotBroadcast { .. } => "DimsNotBroadcast",
+        PlanError::EmptyParams { .. } => "EmptyParams",
+        PlanError::TooManyElements { .. } => "TooManyElements",
+        _ => "a new variant",
+    }
 }

@@ -10,7 +10,7 @@ use wgpu_gather::{
 };
 
 use crate::of_index_type;
-use crate::rejection::rejection;
+use crate::rejected::rejection;
 pub use crate::runner::{Cpu, Element, Runner, bytes_of, index_bytes, pattern};
 
 use super::indices::{Hash, holds};

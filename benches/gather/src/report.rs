@@ -5,8 +5,8 @@ use std::io::Write;
 use std::time::Duration;
 
 use serde_json::json;
-use testkit::bench::machine::{cpu_name, last_level_cache};
 use testkit::bench::workloads::Workload;
+use testkit::bench::{cpu_name, last_level_cache};
 use wgpu_gather::BadIndices;
 
 use crate::timing::{Timed, ms, ratio};

@@ -33,7 +33,7 @@ use data::{Data, with_operands};
 use options::Options;
 use peers::{COPY, Device, Peer};
 use report::{Json, Row};
-use testkit::bench::machine::{cpu_name, last_level_cache};
+use testkit::bench::{cpu_name, last_level_cache};
 use testkit::device::open_gpu;
 use timing::Threads;
 

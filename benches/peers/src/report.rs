@@ -6,7 +6,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use serde_json::json;
-use testkit::bench::machine::last_level_cache;
+use testkit::bench::last_level_cache;
 
 use crate::data::Data;
 use crate::peers::{COPY, Device};

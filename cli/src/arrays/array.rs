@@ -134,3 +134,17 @@ impl Array {
         Ok(numbers)
     }
 }
+
+/// The description of an array of a file, from its header only.
+#[derive(Debug, PartialEq)]
+pub struct Entry {
+    /// The name of a member or a tensor; a .npy file has none.
+    pub name: Option<String>,
+    /// The name of the element type: NumPy's or, of a type that is not supported, the file's own. If the description cannot
+    /// be read, the text of the error.
+    pub dtype: std::result::Result<String, String>,
+    /// The dims, outermost first, if they can be read.
+    pub shape: Option<Vec<usize>>,
+    /// The size of the data in bytes, if the file tells it.
+    pub bytes: Option<u64>,
+}

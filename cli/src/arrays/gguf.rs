@@ -6,8 +6,7 @@
 
 use std::io::{self, Read, Seek, SeekFrom};
 
-use super::array::{Array, Dtype, Result};
-use super::entry::Entry;
+use super::array::{Array, Dtype, Entry, Result};
 use super::names::{not_found, shown};
 use super::npy_header::MAX_RANK;
 use super::npy_read::Remaining;

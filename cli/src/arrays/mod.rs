@@ -3,7 +3,6 @@
 //! before memory is allocated.
 
 mod array;
-pub mod entry;
 pub mod gguf;
 pub mod names;
 pub mod npy_header;
@@ -17,8 +16,7 @@ use std::fs::File;
 use std::io::{BufReader, Read, Seek};
 use std::path::Path;
 
-pub use array::{Array, Dtype, Result};
-pub use entry::Entry;
+pub use array::{Array, Dtype, Entry, Result};
 pub use npy_write::write;
 
 use gguf::Gguf;

@@ -5,8 +5,7 @@ use std::fs::{self, File};
 use std::io::{self, IsTerminal, Read};
 use std::path::Path;
 
-use super::array::{Array, Dtype, Result};
-use super::entry::Entry;
+use super::array::{Array, Dtype, Entry, Result};
 use super::npy_header::Header;
 
 /// The first bytes of every .npy file.

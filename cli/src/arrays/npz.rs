@@ -6,8 +6,7 @@ use std::io::{Read, Seek};
 use zip::read::ZipFile;
 use zip::{CompressionMethod, ZipArchive};
 
-use super::array::{Array, Result};
-use super::entry::Entry;
+use super::array::{Array, Entry, Result};
 use super::names::not_found;
 use super::npy_read::{MAGIC, Remaining, describe, read_array};
 

@@ -10,8 +10,7 @@ use serde::de::{IgnoredAny, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
-use super::array::{Array, Dtype, Result};
-use super::entry::Entry;
+use super::array::{Array, Dtype, Entry, Result};
 use super::names::{not_found, shown};
 use super::npy_read::Remaining;
 

@@ -6,7 +6,7 @@ use super::executor::Device;
 use super::line::{BadRows, Expect, Line, Output};
 #[cfg(feature = "gpu")]
 use super::recorded;
-use super::same::{same, same_bytes};
+use super::{same, same_bytes};
 use crate::oracle::Op;
 use crate::samples::TENSORFLOWS_POLICIES;
 

@@ -6,7 +6,8 @@ pub mod executor;
 pub mod line;
 #[cfg(feature = "gpu")]
 pub mod recorded;
-pub mod same;
+
+use std::fmt::Debug;
 
 /// The recorded results that are built in: a name, and a text of one case a line.
 pub const BUILT_IN: [(&str, &str); 2] = [
@@ -16,3 +17,32 @@ pub const BUILT_IN: [(&str, &str); 2] = [
     ),
     ("onnx", include_str!("../../../tests/data/onnx.jsonl")),
 ];
+
+/// An error that names what differs.
+pub fn same<T: PartialEq + Debug + ?Sized>(
+    what: &str,
+    found: &T,
+    expected: &T,
+) -> Result<(), String> {
+    if found == expected {
+        Ok(())
+    } else {
+        Err(format!("{what} is {found:?}, expected {expected:?}"))
+    }
+}
+
+pub fn same_bytes(what: &str, found: &[u8], expected: &[u8]) -> Result<(), String> {
+    same(
+        &format!("byte count of {what}"),
+        &found.len(),
+        &expected.len(),
+    )?;
+    match found
+        .iter()
+        .zip(expected)
+        .position(|(found, expected)| found != expected)
+    {
+        None => Ok(()),
+        Some(at) => same(&format!("byte {at} of {what}"), &found[at], &expected[at]),
+    }
+}

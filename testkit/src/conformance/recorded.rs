@@ -8,7 +8,7 @@ use wgpu_gather::{
 
 use super::executor::Device;
 use super::line::{self, Line, Output};
-use super::same::{same, same_bytes};
+use super::{same, same_bytes};
 use crate::samples::index_bytes;
 use crate::waits;
 

@@ -7,8 +7,8 @@ use testkit::conformance::check::check;
 use testkit::conformance::executor::Device;
 use testkit::conformance::line::Line;
 use testkit::conformance::{BUILT_IN, cases};
+use testkit::device::check_driver;
 use testkit::device::gpu_trial;
-use testkit::driver;
 
 struct Alteration {
     name: &'static str,
@@ -193,7 +193,7 @@ fn other_drivers() -> Result<(), String> {
     found.name = "llvmpipe (LLVM 15.0.6, 256 bits)".into();
     found.driver = "Mesa".into();
     for expected in ["vulkan/llvmpipe", "vulkan/LLVM 15", "vulkan/mesa"] {
-        driver::check(expected, &found)?;
+        check_driver(expected, &found)?;
     }
     for other in [
         "gl/llvmpipe",
@@ -203,7 +203,7 @@ fn other_drivers() -> Result<(), String> {
         "/llvmpipe",
         "",
     ] {
-        if driver::check(other, &found).is_ok() {
+        if check_driver(other, &found).is_ok() {
             return Err(format!("{found:?} passes as {other:?}"));
         }
     }

@@ -5,7 +5,7 @@ use wgpu_gather::{BadIndices, Executor, Gather, Gatherer, Gpu, GpuError, wgpu};
 use super::Checked;
 use testkit::cases::Example;
 use testkit::conformance::executor::Device;
-use testkit::conformance::same::same;
+use testkit::conformance::same;
 
 mod browser {
     include!("../../../../tests/doc_examples/browser.rs");

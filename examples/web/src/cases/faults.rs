@@ -9,7 +9,7 @@ use std::task::{Context, Poll, Waker};
 use wgpu_gather::{Gather, GatherError, GatherPlan, Gpu, GpuError, wgpu};
 
 use super::Checked;
-use testkit::conformance::same::same;
+use testkit::conformance::same;
 
 /// Checks each fault. Returns its name with the result.
 pub async fn check() -> Vec<(&'static str, Checked)> {

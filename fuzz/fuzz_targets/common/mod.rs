@@ -1,3 +1,0 @@
-//! Shared by `plan` and `cpu_gather`: shapes of any case.
-
-pub mod shapes;
