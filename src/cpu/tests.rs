@@ -226,28 +226,15 @@ fn rows_of_blocks_and_elements_are_those_of_the_formula() {
 #[test]
 fn indices_are_counted_from_the_end_and_clamped() {
     let gather = Gather::new().negative_indices(NegativeIndices::FromEnd);
-    let plan = gather
-        .bad_indices(BadIndices::Clamp)
-        .plan(&[3], &[6])
-        .expect("a valid shape");
-    check(
-        &plan,
-        &[7_u64, 8, 9],
-        &[-1, -3, -4, 2, 3, i64::MIN],
-        0,
-        &[9, 7, 7, 9, 9, 7],
-    );
-    let plan = gather
-        .bad_indices(BadIndices::Fill)
-        .plan(&[3], &[6])
-        .expect("a valid shape");
-    check(
-        &plan,
-        &[7_u64, 8, 9],
-        &[-1, -3, -4, 2, 3, i64::MIN],
-        0,
-        &[9, 7, 0, 9, 0, 0],
-    );
+    for (policy, output) in [
+        (BadIndices::Clamp, [9, 7, 7, 9, 9, 7]),
+        (BadIndices::Fill, [9, 7, 0, 9, 0, 0]),
+    ] {
+        let plan = gather.bad_indices(policy).plan(&[3], &[6]);
+        let plan = plan.expect("a valid shape");
+        let indices = [-1, -3, -4, 2, 3, i64::MIN];
+        check(&plan, &[7_u64, 8, 9], &indices, 0, &output);
+    }
 }
 
 /// A copy by integers would fail: padding has no value, and a pointer has provenance, which an integer would not keep.

@@ -18,11 +18,8 @@ fn an_operand_beyond_the_binding_limit_is_cut() {
         max_storage_buffer_binding_size: 512,
         ..Default::default()
     });
-    let [params, indices, output] = [(); 3].map(|()| app.buffer(4096, STORAGE));
-    let whole = GatherBuffers::new(ElementTypes::of::<f32, i32>())
-        .params(params.slice(..))
-        .indices(indices.slice(..))
-        .output(output.slice(..));
+    let buffers = [(); 3].map(|()| app.buffer(4096, STORAGE));
+    let whole = operands(&buffers);
     for plan in [
         rows(1024, 1, 1),
         rows(1, 1, 1024),
@@ -39,26 +36,20 @@ fn a_binding_that_may_hold_no_row_is_refused() {
         max_storage_buffer_binding_size: 128,
         ..Default::default()
     });
-    let [params, indices, output] = [(); 3].map(|()| app.buffer(4096, STORAGE));
-    let whole = GatherBuffers::new(ElementTypes::of::<f32, i32>())
-        .params(params.slice(..))
-        .indices(indices.slice(..))
-        .output(output.slice(..));
+    let buffers = [(); 3].map(|()| app.buffer(4096, STORAGE));
+    let whole = operands(&buffers);
     app.assert_accepted(&rows(8, 4, 8), &whole);
     for (plan, expected) in [
         (rows(33, 1, 1), 132),
         (rows(1, 1, 33), 132),
         (rows(99, 4, 1), 256),
     ] {
-        let [params, indices, output] = [(); 3].map(|()| app.buffer(4096, STORAGE));
-        let whole = GatherBuffers::new(ElementTypes::of::<f32, i32>())
-            .params(params.slice(..))
-            .indices(indices.slice(..))
-            .output(output.slice(..));
+        let buffers = [(); 3].map(|()| app.buffer(4096, STORAGE));
+        let whole = operands(&buffers);
         let text = format!(
             "device limit max_storage_buffer_binding_size must be at least {expected}, found 128"
         );
-        app.assert_refused(&plan, &whole, &[&params, &indices, &output], &text);
+        app.assert_refused(&plan, &whole, &buffers.each_ref(), &text);
     }
 }
 
@@ -131,13 +122,18 @@ fn more_workgroups_than_the_device_dispatches_are_cut() {
         max_compute_workgroups_per_dimension: 2,
         ..Default::default()
     });
-    let [params, indices, output] = [(); 3].map(|()| app.buffer(4096, STORAGE));
-    let whole = GatherBuffers::new(ElementTypes::of::<f32, i32>())
-        .params(params.slice(..))
-        .indices(indices.slice(..))
-        .output(output.slice(..));
+    let buffers = [(); 3].map(|()| app.buffer(4096, STORAGE));
+    let whole = operands(&buffers);
     app.assert_accepted(&rows(3, 1, 256), &whole);
     app.assert_accepted(&rows(3, 1, 1024), &whole);
+}
+
+/// Params, indices and output of `f32` by `i32`.
+fn operands([params, indices, output]: &[wgpu::Buffer; 3]) -> GatherBuffers<'_> {
+    GatherBuffers::new(ElementTypes::of::<f32, i32>())
+        .params(params.slice(..))
+        .indices(indices.slice(..))
+        .output(output.slice(..))
 }
 
 /// Sets a limit that the shaders need, by its name.
@@ -181,16 +177,13 @@ fn a_device_below_what_the_shaders_need_is_refused() {
         let mut limits = wgpu::Limits::default();
         set_limit(&mut limits, name, needed - 1);
         let app = App::with_limits(limits);
-        let [params, indices, output] = [40, 16, 16].map(|size| app.buffer(size, STORAGE));
-        let buffers = GatherBuffers::new(ElementTypes::of::<f32, i32>())
-            .params(params.slice(..))
-            .indices(indices.slice(..))
-            .output(output.slice(..));
+        let buffers = [40, 16, 16].map(|size| app.buffer(size, STORAGE));
+        let whole = operands(&buffers);
         let text = format!(
             "device limit {name} must be at least {needed}, found {}",
             needed - 1
         );
-        app.assert_refused(&plan(), &buffers, &[&params, &indices, &output], &text);
+        app.assert_refused(&plan(), &whole, &buffers.each_ref(), &text);
     }
 }
 
@@ -230,17 +223,14 @@ fn a_device_with_just_what_the_shaders_need_is_enough() {
             set_limit(&mut limits, name, if report { with } else { without });
         }
         let app = App::with_limits(limits);
-        let [params, indices, output] = [40, 16, 16].map(|size| app.buffer(size, STORAGE));
-        let mut buffers = GatherBuffers::new(ElementTypes::of::<f32, i32>())
-            .params(params.slice(..))
-            .indices(indices.slice(..))
-            .output(output.slice(..));
+        let buffers = [40, 16, 16].map(|size| app.buffer(size, STORAGE));
+        let mut whole = operands(&buffers);
         let noted;
         if report {
             noted = app.buffer(BadRows::REPORT_BYTES, STORAGE);
-            buffers = buffers.report(noted.slice(..));
+            whole = whole.report(noted.slice(..));
         }
-        app.assert_accepted(&plan(), &buffers);
+        app.assert_accepted(&plan(), &whole);
     }
 }
 
