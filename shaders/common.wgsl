@@ -151,10 +151,10 @@ fn number_of(workgroup: vec3<u32>) -> u32 {
 
 // Word `at` of the indices; if a word holds several values, value `at`, with its sign extended.
 fn index_word(at: u32) -> u32 {
-    let values_log2 = 5u - min(gather.general.index_bits_log2, 5u);
-    let word = indices[at >> values_log2];
-    let bits = 32u >> values_log2;
-    let start = (at & ((1u << values_log2) - 1u)) * bits;
+    let bits_log2 = min(gather.general.index_bits_log2, 5u);
+    let word = indices[at >> (5u - bits_log2)];
+    let bits = 1u << bits_log2;
+    let start = (at & (31u >> bits_log2)) << bits_log2;
     let value = (word >> start) & (ALL_BITS >> (32u - bits));
     let sign = gather.sign >> (32u - bits);
     return (value ^ sign) - sign;

@@ -23,19 +23,16 @@ fn multiply(a: vec2<u32>, b: vec2<u32>) -> vec2<u32> {
     return vec2<u32>(a.x * b.x, high + a.x * b.y + a.y * b.x);
 }
 
-// The remainder modulo b of a number that ends with `word`, and whose bits before it leave the remainder `before`.
-fn remainder_of_word(before: vec2<u32>, word: u32, b: vec2<u32>) -> vec2<u32> {
-    var left = before;
-    for (var bit = 0u; bit < 32u; bit++) {
-        left = add(left, left) + vec2<u32>((word >> (31u - bit)) & 1u, 0u);
+// The remainder of a modulo b, bit by bit from the highest of a on. Compilers unroll loops of 32 turns.
+fn remainder(a: vec2<u32>, b: vec2<u32>) -> vec2<u32> {
+    var bits = a;
+    var left = vec2<u32>();
+    for (var turn = 0u; turn < 64u; turn++) {
+        left = add(left, left) + vec2<u32>(bits.y >> 31u, 0u);
         left = select(subtract(left, b), left, less(left, b));
+        bits = add(bits, bits);
     }
     return left;
-}
-
-// The remainder of a modulo b.
-fn remainder(a: vec2<u32>, b: vec2<u32>) -> vec2<u32> {
-    return remainder_of_word(remainder_of_word(vec2<u32>(), a.y, b), a.x, b);
 }
 
 // The value, with the dim added if it is below zero and counts from the end.
