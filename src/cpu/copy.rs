@@ -93,7 +93,7 @@ impl Prefetch {
     }
 }
 
-/// Params as rows, each of which holds one slice.
+/// The rows of params, each of which holds one slice.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Slices {
     pub(super) row_count: u64,

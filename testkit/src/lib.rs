@@ -16,7 +16,6 @@ pub mod conformance;
 pub mod data;
 #[cfg(feature = "trials")]
 pub mod device;
-#[cfg(feature = "trials")]
 pub mod element_types;
 pub mod encoded;
 #[cfg(feature = "gpu")]
