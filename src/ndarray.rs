@@ -5,7 +5,6 @@ use std::borrow::Cow;
 use ndarray::{Array, ArrayD, ArrayRef, Dimension, IxDyn};
 
 use crate::error::ArrayError;
-
 use crate::index::GatherIndex;
 use crate::operand::Operand;
 use crate::plan::GatherPlan;

@@ -43,8 +43,8 @@ fn check(file: &[u8]) {
         // The crate takes the last tensor of a name, and types that the command does not gather.
         (Err(error), Some(tensor)) => {
             let error = error.to_string();
-            let is_strict = ["dtype ", "two tensors have the name "];
-            let is_strict = is_strict.iter().any(|start| error.starts_with(start));
+            let starts = ["dtype ", "two tensors have the name "];
+            let is_strict = starts.iter().any(|start| error.starts_with(start));
             assert!(is_strict, "{error}, but {tensor:?}");
         }
         (Err(_), None) => {}

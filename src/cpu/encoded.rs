@@ -73,7 +73,7 @@ impl<'a> EncodedRows<'a> {
         }
     }
 
-    /// As `copy` of elements, but decodes.
+    /// Decodes slices, as `copy::copy` copies them.
     pub(super) fn copy<R: SelectedRows>(
         &self,
         slices: &Slices,

@@ -188,7 +188,7 @@ impl BlockQuantized {
         }
     }
 
-    /// The bytes that a row of `len` values has in scales or zero points, the `operand`; `None` for operands that it does not have.
+    /// Bytes of scales, or of zero points, for a row of `len` values; `None` if there is no such operand.
     pub(crate) const fn row_bytes_of(self, operand: Operand, len: u64) -> Option<u64> {
         match operand {
             Operand::Scales => Some(self.scale_bytes(len)),

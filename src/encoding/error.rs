@@ -1,4 +1,4 @@
-//! The error of a gather that would cut encoded params.
+//! The error of [`Encoding::parts`].
 
 use std::fmt;
 

@@ -20,7 +20,7 @@ impl Parts {
         (len / self.len).saturating_mul(self.bytes)
     }
 
-    /// The parts of scales or of zero points, the `operand`, which has as many as params.
+    /// The parts of scales, or of zero points: one for each part of params. The two operands are the *qparams*.
     pub(crate) fn of_qparam(self, encoding: Option<Encoding>, operand: Operand) -> Self {
         let quantized = encoding.and_then(Encoding::block_quantized);
         let bytes = quantized.and_then(|of| of.row_bytes_of(operand, self.len));

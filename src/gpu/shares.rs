@@ -55,7 +55,9 @@ impl Kernel {
                 let slots = u64::from(WORKGROUP_SIZE) / units / step * step;
                 Shares::of_slots(slots, step, rows)
             }
-            _ => Shares::of_slots(u64::from(WORKGROUP_SIZE) / units, 0, rows),
+            Self::Rows(_) | Self::Packed { .. } | Self::Bytes { .. } => {
+                Shares::of_slots(u64::from(WORKGROUP_SIZE) / units, 0, rows)
+            }
         }
     }
 }

@@ -68,8 +68,8 @@ impl OperandBytes {
     }
 }
 
-/// The quantisation parameters, or qparams: operands with bytes for each part of params. Windows of them have the rows that
-/// windows of params have.
+/// Scales and zero points, together *qparams*: what each part of params has in operands of its own. Windows of them have the
+/// rows that windows of params have.
 pub(crate) const QPARAMS: [Operand; 2] = [Operand::Scales, Operand::ZeroPoints];
 
 /// Bytes of a word. Storage bindings are whole words.

@@ -1,4 +1,4 @@
-//! Shared by the tests of the library, of devices and of the command: an oracle, the table of cases,
+//! Shared by the tests of the library, of devices and of the command: cases with their results by the oracle, the table of them,
 //! small shapes, implementations that run a gather, and the recorded results of TensorFlow and ONNX.
 
 #![allow(clippy::unwrap_used, reason = "a case fails by panicking")]

@@ -24,8 +24,8 @@ fn takes_every_case() -> bool {
     std::env::var_os("GATHER_EVERY_CASE").is_some()
 }
 
-/// The encodings whose rows are cut, and decoded at every start: three with blocks of few common factors with a word, of 17,
-/// 18 and 210 bytes, and one with scales apart. With `GATHER_EVERY_CASE`, all encodings.
+/// The encodings whose rows are cut, and decoded at every start: three with blocks that are no whole words, of 17, 18 and 210
+/// bytes, and one with scales apart. With `GATHER_EVERY_CASE`, all encodings.
 fn cut_at_every_start() -> Vec<Encoding> {
     if takes_every_case() {
         return encodings();
@@ -44,7 +44,8 @@ fn with_scales_apart() -> Encoding {
     found.expect("an encoding of quantised values")
 }
 
-/// Shapes of slices: blocks, half floats that fill no unit, and several rows of the last dim that share no scale.
+/// Shapes of slices: blocks, half floats that fill no unit, and several rows of the last dim that share no scale. Those with an
+/// odd number have a unit of four values.
 fn slice_shapes(encoding: Encoding) -> Vec<Vec<usize>> {
     let block = usize::try_from(encoding.block_len()).expect("a small block");
     match (encoding.has_whole_rows(), block) {
@@ -77,7 +78,7 @@ fn rows_of_each_encoding_are_decoded_at_any_start() {
         let mut kernels = Vec::new();
         for (number, slice) in slice_shapes(encoding).into_iter().enumerate() {
             for (place, (starts, gaps)) in PLACES.into_iter().enumerate() {
-                // A place for single values, and one for units of four.
+                // Even shapes at a place whose output starts at a word, odd ones at one where units of four values start.
                 if !is_cut && place != 2 - number % 2 {
                     continue;
                 }
@@ -174,7 +175,11 @@ fn one_workgroup_decodes_a_block_at_once() {
 
 #[test]
 fn four_rows_are_decoded() {
-    for encoding in [Encoding::Q6K, with_scales_apart()] {
+    let some = match takes_every_case() {
+        true => encodings(),
+        false => vec![Encoding::Q6K, with_scales_apart()],
+    };
+    for encoding in some {
         let slice_len = usize::try_from(encoding.block_len())
             .expect("a small block")
             .max(4);

@@ -2,10 +2,6 @@
 //! on no other crate, so that it shares no code with the library.
 
 #![allow(clippy::unwrap_used, reason = "a case fails by panicking")]
-#![cfg_attr(
-    target_pointer_width = "32",
-    allow(arithmetic_overflow, reason = "shapes of the table pass 32 bits")
-)]
 
 mod coordinates;
 mod op;

@@ -206,7 +206,7 @@ fn check(
 ) {
     const POLICIES: [BadIndices; 3] = [BadIndices::Fill, BadIndices::Clamp, BadIndices::Error];
     let limits = gpu.device().limits();
-    for &slices in slices {
+    let of_kernel = |&slices: &Slices| {
         let mut samples = Vec::new();
         for (kind, from_end) in kinds.iter().flat_map(|&k| [(k, false), (k, true)]) {
             let case = Case {
@@ -250,13 +250,15 @@ fn check(
             samples.extend(filled.map(Sample::filled));
             samples.extend(of_case.clone());
         }
-        let samples: Vec<_> = some(0, samples).collect();
-        // Of so few samples, `batch::check` skips none.
-        for samples in samples.chunks(64) {
-            let gatherer = without_runtime_checks(gpu);
-            let count = batch::check(gpu, gatherer, Recording::Encoder, samples.iter().cloned());
-            assert_eq!(count, samples.len());
-        }
+        samples
+    };
+    // Of all kernels together, so that each of them has other kinds and policies.
+    let samples: Vec<_> = some(0, slices.iter().flat_map(of_kernel)).collect();
+    // Of so few samples, `batch::check` skips none.
+    for samples in samples.chunks(64) {
+        let gatherer = without_runtime_checks(gpu);
+        let count = batch::check(gpu, gatherer, Recording::Encoder, samples.iter().cloned());
+        assert_eq!(count, samples.len());
     }
 }
 

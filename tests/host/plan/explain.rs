@@ -346,3 +346,47 @@ fn slices_of_any_length_are_explained() {
     let last = text.lines().last().unwrap();
     assert!(last.starts_with("more than 1000 dispatches"), "{text}");
 }
+
+#[test]
+fn kernels_and_grids_of_any_size_are_explained() {
+    let limits = wgpu::Limits {
+        max_buffer_size: u64::MAX,
+        ..Default::default()
+    };
+    for (plan, element_bytes, line) in [
+        (
+            along(0, 0, &[9, 257], &[3]),
+            4,
+            "kernel long: units of 4 bytes, 1 workgroup a slice",
+        ),
+        (
+            along(0, 0, &[9, 1025], &[3]),
+            4,
+            "kernel long: units of 4 bytes, 2 workgroups a slice",
+        ),
+        (
+            along(0, 0, &[9, 17], &[3]),
+            1,
+            "kernel bytes: 16 bytes of output a lane",
+        ),
+        (
+            along(0, 0, &[(1 << 31) + 1], &[9]),
+            16,
+            "kernel rows: units of 16 bytes, 1 slice a lane, rows found by 64-bit arithmetic",
+        ),
+        (
+            along(0, 0, &[2, 3], &[24_000_000]),
+            1,
+            "1 dispatch of 35157 x 2 workgroups of 256 invocations",
+        ),
+        (
+            along(2, 1, &[2, 3, 9, 16], &[2, 5_500]),
+            4,
+            "1 dispatch of 22 x 3 x 2 workgroups of 256 invocations",
+        ),
+    ] {
+        let plan = plan.unwrap();
+        let text = plan.explain(ElementTypes::new(element_bytes, IndexKind::I32), &limits);
+        assert!(text.lines().any(|found| found == line), "{text}");
+    }
+}
