@@ -1,4 +1,4 @@
-//! The names of operands, for errors and for the code that treats several alike.
+//! The names of operands: errors print them, and loops over several operands choose by them.
 
 use std::fmt;
 

@@ -36,7 +36,7 @@ pub struct Indices<'a, I>(Source<'a, I>);
 #[derive(Debug)]
 enum Source<'a, I> {
     Tensor(&'a Tensor<I>),
-    /// With its shape, if it has one.
+    /// Index values of the host, and their shape if the caller gives it.
     Slice(&'a [I], Option<Vec<usize>>),
 }
 

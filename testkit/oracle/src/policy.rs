@@ -1,6 +1,6 @@
 //! The entries that a policy takes in place of indices that are out of range.
 
-/// What an index out of range selects.
+/// The policy for indices out of range: the entry of its dim that such an index selects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Policy {
     /// Nothing: its row is bad.
