@@ -48,6 +48,22 @@ fn required() -> Option<String> {
     required.or_else(|| expected_driver().map(|expected| format!("{expected} is expected")))
 }
 
+/// A trial that needs no device.
+pub fn cpu_trial(name: impl Into<String>, run: impl FnOnce() + Send + 'static) -> Trial {
+    Trial::test(name, move || {
+        run();
+        Ok(())
+    })
+}
+
+/// A trial of a program that finds the GPU by itself.
+pub fn program_trial(name: impl Into<String>, run: impl FnOnce() + Send + 'static) -> Trial {
+    gpu_trial(name, move |_| {
+        run();
+        Ok(())
+    })
+}
+
 /// A trial on the shared GPU.
 pub fn gpu_trial(
     name: impl Into<String>,

@@ -6,23 +6,10 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, ExitCode, Stdio};
 
-use libtest_mimic::Trial;
-use testkit::device::{self, Arguments, gpu_trial};
+use testkit::device::{self, Arguments, cpu_trial as cpu, program_trial as gpu};
 use testkit::ran::{NO_GPU, Ran};
 
 fn main() -> ExitCode {
-    let cpu = |name: &str, run: fn()| {
-        Trial::test(name, move || {
-            run();
-            Ok(())
-        })
-    };
-    let gpu = |name: &str, run: fn()| {
-        gpu_trial(name, move |_| {
-            run();
-            Ok(())
-        })
-    };
     let trials = vec![
         cpu("quickstart_without_a_gpu", quickstart_without_a_gpu),
         gpu("quickstart_draws_the_same", quickstart_draws_the_same),

@@ -19,19 +19,12 @@ use std::path::Path;
 use std::process::ExitCode;
 
 #[cfg(target_os = "linux")]
-use libtest_mimic::Completion;
-use libtest_mimic::Trial;
+use libtest_mimic::{Completion, Trial};
 use support::wgpu_gather;
-use testkit::device::{self, Arguments, gpu_trial};
+use testkit::device::{self, Arguments, cpu_trial as cpu, gpu_trial, program_trial as gpu};
 use testkit::ran::{NO_GPU, Ran};
 
 fn main() -> ExitCode {
-    let cpu = |name: &str, run: fn()| {
-        Trial::test(name, move || {
-            run();
-            Ok(())
-        })
-    };
     let trials = vec![
         cpu("help_teaches_each_command", help_teaches_each_command),
         cpu("wrong_usage_exits_with_2", wrong_usage_exits_with_2),
@@ -51,16 +44,14 @@ fn main() -> ExitCode {
             archives::archives_paths_need_not_be_utf8,
         ),
         cpu("encoded_rows_are_decoded", || gguf::rows_are_decoded("cpu")),
-        gpu_trial("encoded_rows_are_decoded_on_the_gpu", |_| {
-            gguf::rows_are_decoded("gpu");
-            Ok(())
+        gpu("encoded_rows_are_decoded_on_the_gpu", || {
+            gguf::rows_are_decoded("gpu")
         }),
         cpu("quantized_members_are_decoded", || {
-            quantized::npz_members_are_decoded("cpu");
+            quantized::npz_members_are_decoded("cpu")
         }),
-        gpu_trial("quantized_members_are_decoded_on_the_gpu", |_| {
-            quantized::npz_members_are_decoded("gpu");
-            Ok(())
+        gpu("quantized_members_are_decoded_on_the_gpu", || {
+            quantized::npz_members_are_decoded("gpu")
         }),
         cpu(
             "wrong_quantized_tables_are_refused",
@@ -170,10 +161,7 @@ fn main() -> ExitCode {
         #[cfg(unix)]
         cpu("set_uid_is_not_copied", faults::set_uid_is_not_copied),
         #[cfg(unix)]
-        gpu_trial("doctor_stops_cleanly", |_| {
-            faults::doctor_stops_cleanly();
-            Ok(())
-        }),
+        gpu("doctor_stops_cleanly", faults::doctor_stops_cleanly),
         cpu("info_describes_arrays", info::info_describes_arrays),
         cpu(
             "info_refuses_hostile_files",

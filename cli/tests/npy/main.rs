@@ -12,25 +12,14 @@ mod support;
 use std::fs;
 use std::process::ExitCode;
 
+#[cfg(target_os = "linux")]
 use libtest_mimic::Trial;
 use support::{Folder, file, npy, numbers, wgpu_gather};
-use testkit::device::{self, Arguments, gpu_trial};
+use testkit::device::{self, Arguments, cpu_trial as cpu, gpu_trial, program_trial as gpu};
 
 const DATA: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/data");
 
 fn main() -> ExitCode {
-    let cpu = |name: &str, run: fn()| {
-        Trial::test(name, move || {
-            run();
-            Ok(())
-        })
-    };
-    let gpu = |name: &str, run: fn()| {
-        gpu_trial(name, move |_| {
-            run();
-            Ok(())
-        })
-    };
     let trials = vec![
         cpu("digits_on_the_cpu", || digits("cpu")),
         gpu("digits_on_the_gpu", || digits("gpu")),

@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex};
 use bytemuck::Pod;
 use wgpu_gather::Gpu;
 
+use self::ours_cpu::OursCpu;
 use crate::data::{Data, Output};
 
 #[cfg(feature = "arrow")]
@@ -100,8 +101,8 @@ pub trait Job: Send {
 pub fn peers(gpu: Option<Arc<Gpu>>) -> Vec<Box<dyn Peer>> {
     let mut peers: Vec<Box<dyn Peer>> = vec![
         Box::new(copies::Memcpy),
-        Box::new(ours_cpu::RunInto),
-        Box::new(ours_cpu::Run),
+        Box::new(OursCpu::RunInto),
+        Box::new(OursCpu::Run),
         Box::new(plain_loop::PlainLoop),
         #[cfg(feature = "burn-flex")]
         Box::new(burn_flex::BurnFlex::new()),

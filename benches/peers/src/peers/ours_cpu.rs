@@ -1,48 +1,15 @@
-//! This crate on the CPU: into an existing output, and into an output that it allocates.
+//! This crate on the CPU: into an existing output, or into an output that it allocates.
 
 use super::{Device, Job, OURS, Peer, filled, made};
 use crate::data::{Data, with_operands};
 
-pub struct RunInto;
-
-impl Peer for RunInto {
-    fn name(&self) -> &'static str {
-        OURS
-    }
-
-    fn package(&self) -> Option<&'static str> {
-        Some(OURS)
-    }
-
-    fn device(&self) -> Device {
-        Device::Cpu
-    }
-
-    fn measure(&self) -> &'static str {
-        "run_into"
-    }
-
-    fn uses_threads(&self) -> bool {
-        true
-    }
-
-    fn note(&self) -> &'static str {
-        "GatherPlan::run_into, into an output that is there; a bad index is an error"
-    }
-
-    fn start<'a>(&'a self, data: &'a Data) -> Result<Box<dyn Job + 'a>, String> {
-        with_operands!(data, |params, indices| {
-            Ok(filled(data, move |output| {
-                let run = data.plan.run_into(params, indices, output);
-                run.expect("indices are in range");
-            }))
-        })
-    }
+#[derive(PartialEq, Eq)]
+pub enum OursCpu {
+    RunInto,
+    Run,
 }
 
-pub struct Run;
-
-impl Peer for Run {
+impl Peer for OursCpu {
     fn name(&self) -> &'static str {
         OURS
     }
@@ -56,7 +23,10 @@ impl Peer for Run {
     }
 
     fn measure(&self) -> &'static str {
-        "run"
+        match self {
+            Self::RunInto => "run_into",
+            Self::Run => "run",
+        }
     }
 
     fn uses_threads(&self) -> bool {
@@ -64,11 +34,22 @@ impl Peer for Run {
     }
 
     fn note(&self) -> &'static str {
-        "GatherPlan::run, which allocates its output"
+        match self {
+            Self::RunInto => {
+                "GatherPlan::run_into, into an output that is there; a bad index is an error"
+            }
+            Self::Run => "GatherPlan::run, which allocates its output",
+        }
     }
 
     fn start<'a>(&'a self, data: &'a Data) -> Result<Box<dyn Job + 'a>, String> {
         with_operands!(data, |params, indices| {
+            if *self == Self::RunInto {
+                return Ok(filled(data, move |output| {
+                    let run = data.plan.run_into(params, indices, output);
+                    run.expect("indices are in range");
+                }));
+            }
             let run = move || data.plan.run(params, indices);
             Ok(made(
                 move || run().expect("indices are in range"),
