@@ -1,5 +1,5 @@
 //! Bad rows (index rows out of range) on the GPU: their output rows are zeros, and a report counts them and names the
-//! first. `Gpu::gather` reads the report itself; here an app reads it when it likes.
+//! first. `Executor::gather` reads the report itself; here an app reads it when it likes.
 //!
 //! ```sh
 //! cargo run --release --example bad_rows
@@ -10,11 +10,11 @@ mod common;
 use std::error::Error;
 
 use wgpu_gather::{
-    BadIndices, BadRows, ElementTypes, GatherBuffers, GatherNd, Gpu, IndexKind, wgpu,
+    BadIndices, BadRows, ElementTypes, Executor, GatherBuffers, GatherNd, IndexKind, wgpu,
 };
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let gpu = match Gpu::new_blocking() {
+    let gpu = match Executor::gpu_blocking() {
         Ok(gpu) => gpu,
         Err(error) => return common::without_gpu(error),
     };
@@ -38,17 +38,17 @@ fn main() -> Result<(), Box<dyn Error>> {
         .report(report.buffer()?.slice(..));
 
     let mut encoder = gpu
-        .device()
+        .device()?
         .create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
-    gpu.gatherer().encode(&mut encoder, &plan, &buffers)?;
-    gpu.queue().submit([encoder.finish()]);
+    gpu.gatherer()?.encode(&mut encoder, &plan, &buffers)?;
+    gpu.queue()?.submit([encoder.finish()]);
 
-    let output = output.download().wait()?;
+    let output = output.download_blocking()?;
     println!("output {output:?}");
     assert_eq!(output, [11, 0, 33, 0, 22]);
 
     // The report may be read now, later or never. It costs the host nothing but the wait for it.
-    let report = report.download().wait()?;
+    let report = report.download_blocking()?;
     let Some(bad_rows) = BadRows::decode(&plan, IndexKind::I32, &report)? else {
         return Err("the report names no row".into());
     };

@@ -13,16 +13,16 @@ use std::error::Error;
 
 use lampshade::U32Predicate;
 use lampshade::pipeline::{GpuCount, GpuSlice, GpuSliceMut, Primitives, WorkspaceRequirements};
-use wgpu_gather::{ElementTypes, Gather, GatherBuffers, Gpu};
+use wgpu_gather::{ElementTypes, Executor, Gather, GatherBuffers};
 
 const PARTICLES: u32 = 1000;
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let gpu = match Gpu::new_blocking() {
+    let gpu = match Executor::gpu_blocking() {
         Ok(gpu) => gpu,
         Err(error) => return common::without_gpu(error),
     };
-    let (device, queue) = (gpu.device(), gpu.queue());
+    let (device, queue) = (gpu.device()?, gpu.queue()?);
 
     // A place and a life for each particle.
     let n = PARTICLES as usize;
@@ -44,7 +44,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         .indices(alive.buffer()?.slice(..))
         .index_count(count.buffer()?.slice(..))
         .output(output.buffer()?.slice(..));
-    let gather = gpu.gatherer().prepare(&plan, &buffers)?;
+    let gather = gpu.gatherer()?.prepare(&plan, &buffers)?;
     let mut primitives = Primitives::new_for_adapter(device, queue, &device.adapter_info());
     let workspace = WorkspaceRequirements::new(PARTICLES).predicate().compact();
     primitives.reserve_workspace(workspace)?;
@@ -67,8 +67,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     queue.submit([encoder.finish()]);
 
     // The rows from the count on are left as they were.
-    let count = count.download().wait()?[0] as usize;
-    let rows = output.download().wait()?;
+    let count = count.download_blocking()?[0] as usize;
+    let rows = output.download_blocking()?;
     let (rows, _) = rows[..3 * count].as_chunks::<3>();
     println!("{count} of {n} particles are alive");
     println!("the first {:?}", &rows[..3]);

@@ -8,10 +8,10 @@ mod common;
 
 use std::error::Error;
 
-use wgpu_gather::{Gather, Gpu};
+use wgpu_gather::{Executor, Gather};
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let gpu = match Gpu::new_blocking() {
+    let gpu = match Executor::gpu_blocking() {
         Ok(gpu) => gpu,
         Err(error) => return common::without_gpu(error),
     };
@@ -27,8 +27,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     let products = products.on_gpu().wait()?;
     let output = gpu.gather(Gather::new(), &prices, &products).wait()?;
 
-    println!("lines    {:?}", lines.download().wait()?);
-    println!("products {:?}", products.download().wait()?);
+    println!("lines    {:?}", lines.download_blocking()?);
+    println!("products {:?}", products.download_blocking()?);
     println!("prices   {output:?}");
     assert_eq!(output, [0.75, 99.0, 12.0, 99.0, 4.5]);
     Ok(())

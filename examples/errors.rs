@@ -10,8 +10,8 @@ mod common;
 use std::error::Error;
 
 use wgpu_gather::{
-    ElementTypes, Gather, GatherBuffers, GatherError, GatherNd, Gpu, Operand, PlanError, RunError,
-    wgpu,
+    ElementTypes, Executor, Gather, GatherBuffers, GatherError, GatherNd, Operand, PlanError,
+    RunError, wgpu,
 };
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -49,7 +49,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
 
     // Buffers: the gather checks them, records nothing, and wgpu reports no error.
-    let gpu = match Gpu::new_blocking() {
+    let gpu = match Executor::gpu_blocking() {
         Ok(gpu) => gpu,
         Err(error) => return common::without_gpu(error),
     };
@@ -58,15 +58,16 @@ fn main() -> Result<(), Box<dyn Error>> {
     let short = gpu.upload(&[0; 3], &[3])?;
     let (table, rows, short) = (table.buffer()?, rows.buffer()?, short.buffer()?);
     let mut encoder = gpu
-        .device()
+        .device()?
         .create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
+    let gatherer = gpu.gatherer()?;
     let mut encode_into = |output: &wgpu::Buffer| {
         let (params, indices) = (table.slice(..), rows.slice(..));
         let buffers = GatherBuffers::new(ElementTypes::of::<i32, i32>())
             .params(params)
             .indices(indices)
             .output(output.slice(..));
-        gpu.gatherer().encode(&mut encoder, &plan, &buffers)
+        gatherer.encode(&mut encoder, &plan, &buffers)
     };
     match encode_into(short) {
         Err(error @ GatherError::RangeTooShort { .. }) => println!("GatherError: {error}"),

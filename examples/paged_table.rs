@@ -11,7 +11,7 @@ mod common;
 
 use std::error::Error;
 
-use wgpu_gather::{BadIndices, ElementTypes, Gather, GatherBuffers, Gpu};
+use wgpu_gather::{BadIndices, ElementTypes, Executor, Gather, GatherBuffers};
 
 const PAGES: usize = 8;
 /// Tokens of a page, and numbers of a token: its key or its value.
@@ -22,7 +22,7 @@ const BLOCK_TABLE: [[i32; 3]; 3] = [[4, 1, 6], [0, -1, -1], [7, 3, -1]];
 const SEQUENCES: [u32; 2] = [2, 0];
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let gpu = match Gpu::new_blocking() {
+    let gpu = match Executor::gpu_blocking() {
         Ok(gpu) => gpu,
         Err(error) => return common::without_gpu(error),
     };
@@ -50,18 +50,18 @@ fn main() -> Result<(), Box<dyn Error>> {
         .params(pages.buffer()?.slice(..))
         .indices(page_numbers.buffer()?.slice(..))
         .output(output.buffer()?.slice(..));
-    let find_pages = gpu.gatherer().prepare(&find_pages, &found)?;
-    let read_pages = gpu.gatherer().prepare(&read_pages, &read)?;
+    let find_pages = gpu.gatherer()?.prepare(&find_pages, &found)?;
+    let read_pages = gpu.gatherer()?.prepare(&read_pages, &read)?;
 
-    let mut encoder = gpu.device().create_command_encoder(&Default::default());
+    let mut encoder = gpu.device()?.create_command_encoder(&Default::default());
     let mut pass = encoder.begin_compute_pass(&Default::default());
     find_pages.encode_in_pass(&mut pass);
     read_pages.encode_in_pass(&mut pass);
     drop(pass);
-    gpu.queue().submit([encoder.finish()]);
+    gpu.queue()?.submit([encoder.finish()]);
 
     println!("{:?}", output.shape());
-    let output = output.download().wait()?;
+    let output = output.download_blocking()?;
     let page_len = PAGE[0] * PAGE[1];
     for (sequence, pages) in SEQUENCES.iter().zip(output.chunks(3 * page_len)) {
         for page in pages.chunks(page_len) {

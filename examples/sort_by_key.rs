@@ -13,7 +13,7 @@ mod common;
 use std::error::Error;
 
 use lampshade::KeyValueSoaSorter;
-use wgpu_gather::{ElementTypes, Gather, GatherBuffers, Gpu, wgpu};
+use wgpu_gather::{ElementTypes, Executor, Gather, GatherBuffers, wgpu};
 
 const PARTICLES: u32 = 1000;
 const NEAREST: usize = 4;
@@ -40,11 +40,11 @@ fn write_keys(@builtin(global_invocation_id) particle: vec3<u32>) {
 ";
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let gpu = match Gpu::new_blocking() {
+    let gpu = match Executor::gpu_blocking() {
         Ok(gpu) => gpu,
         Err(error) => return common::without_gpu(error),
     };
-    let (device, queue) = (gpu.device(), gpu.queue());
+    let (device, queue) = (gpu.device()?, gpu.queue()?);
 
     // A place and a colour for each particle. Its z is the depth, negative behind the camera.
     let n = PARTICLES as usize;
@@ -62,7 +62,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let write_keys = Pass::new(device, [places.buffer()?, keys.buffer()?, order.buffer()?]);
     let mut sorter = KeyValueSoaSorter::new(device, queue);
     sorter.prepare_sort(keys.buffer()?, order.buffer()?, PARTICLES)?;
-    let gather_places = gpu.gatherer().prepare(
+    let gather_places = gpu.gatherer()?.prepare(
         &Gather::new().plan(&[n, 3], &[n])?,
         &GatherBuffers::new(ElementTypes::of::<f32, u32>())
             .params(places.buffer()?.slice(..))
@@ -70,7 +70,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             .output(sorted_places.buffer()?.slice(..)),
     )?;
     // The plan has four index rows, so it reads the first four numbers.
-    let gather_colours = gpu.gatherer().prepare(
+    let gather_colours = gpu.gatherer()?.prepare(
         &Gather::new().plan(&[n], &[NEAREST])?,
         &GatherBuffers::new(ElementTypes::of::<[u8; 4], u32>())
             .params(colours.buffer()?.slice(..))
@@ -86,11 +86,11 @@ fn main() -> Result<(), Box<dyn Error>> {
     gather_colours.encode(&mut encoder);
     queue.submit([encoder.finish()]);
 
-    let rows = sorted_places.download().wait()?;
+    let rows = sorted_places.download_blocking()?;
     let (rows, _) = rows.as_chunks::<3>();
     println!("from {:?}", &rows[..3]);
     println!("to {:?}", &rows[n - 3..]);
-    let colours = nearest_colours.download().wait()?;
+    let colours = nearest_colours.download_blocking()?;
     println!("the colours of the nearest {colours:?}");
     // The checksum of NumPy's result, which tests/data/recipes.py computes.
     assert_eq!(common::adler32(bytemuck::cast_slice(rows)), 0x9f1c_07b9);

@@ -14,7 +14,7 @@ use std::fs::File;
 use std::io::{BufReader, BufWriter};
 use std::path::PathBuf;
 
-use wgpu_gather::{BadIndices, Executor, Gather};
+use wgpu_gather::{BadIndices, Gather};
 
 /// A tile is 16 x 16 pixels of red, green and blue.
 const TILE: usize = 16;
@@ -65,10 +65,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let plan = Gather::new()
         .bad_indices(BadIndices::Error)
         .plan(&[TILES.len() * TILE, TILE], &[height, columns])?;
-    let executor = common::executor();
-    if let Executor::Cpu(error) = &executor {
-        common::without_gpu(error.clone())?;
-    }
+    let executor = common::executor()?;
     let tiles = executor.upload(params, plan.params_shape())?;
     let picture = executor.gather(&plan, &tiles, &indices).wait()?;
     println!("{plan}");

@@ -10,7 +10,7 @@ use std::error::Error;
 use std::fmt::Display;
 use std::io::{self, Write};
 
-use wgpu_gather::{BadIndices, GatherNd, Gpu, GpuError, RunError};
+use wgpu_gather::{BadIndices, Executor, GatherNd, GpuError, RunError};
 
 const ROWS: usize = 10_000;
 const SLICE_LEN: usize = 16;
@@ -26,7 +26,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut output = vec![0; usize::try_from(plan.output_len())?];
     let mut shards = Vec::new();
     for rows in [0..ROWS / 2, ROWS / 2..ROWS] {
-        let gpu = Gpu::new_blocking()?;
+        let gpu = Executor::gpu_blocking()?;
         let held = &params[rows.start * SLICE_LEN..rows.end * SLICE_LEN];
         let table = gpu.upload(held, &[rows.len(), SLICE_LEN])?;
         say(format!("rows {rows:?} on {gpu}"));

@@ -10,7 +10,7 @@ mod common;
 use std::error::Error;
 use std::mem::offset_of;
 
-use wgpu_gather::{ElementTypes, Gather, GatherBuffers, Gpu};
+use wgpu_gather::{ElementTypes, Executor, Gather, GatherBuffers};
 
 /// 32 bytes: the position is at byte 0, the texture coordinates are at byte 24.
 #[derive(Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
@@ -25,7 +25,7 @@ const VERTEX_BYTES: u64 = size_of::<Vertex>() as u64;
 const UV_START: u64 = offset_of!(Vertex, uv) as u64;
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let gpu = match Gpu::new_blocking() {
+    let gpu = match Executor::gpu_blocking() {
         Ok(gpu) => gpu,
         Err(error) => return common::without_gpu(error),
     };
@@ -57,14 +57,14 @@ fn main() -> Result<(), Box<dyn Error>> {
     let uvs_buffers = buffers
         .params(vertices.slice(UV_START..))
         .output(uvs_output.buffer()?.slice(..));
-    let mut encoder = gpu.device().create_command_encoder(&Default::default());
-    gpu.gatherer()
+    let mut encoder = gpu.device()?.create_command_encoder(&Default::default());
+    gpu.gatherer()?
         .encode(&mut encoder, &positions, &positions_buffers)?;
-    gpu.gatherer().encode(&mut encoder, &uvs, &uvs_buffers)?;
-    gpu.queue().submit([encoder.finish()]);
+    gpu.gatherer()?.encode(&mut encoder, &uvs, &uvs_buffers)?;
+    gpu.queue()?.submit([encoder.finish()]);
 
-    let positions = positions_output.download().wait()?;
-    let uvs = uvs_output.download().wait()?;
+    let positions = positions_output.download_blocking()?;
+    let uvs = uvs_output.download_blocking()?;
     for (position, uv) in positions.chunks(3).zip(uvs.chunks(2)) {
         println!("position {position:?} uv {uv:?}");
     }

@@ -38,15 +38,15 @@
   known only at run time.
 * An app's own device, buffers and command encoder: a [`Gatherer`] records a gather, and a [`PreparedGather`] records it
   again. [`GatherBuffers`] names the operands.
-* A device of the crate's own: a [`Gpu`] has [`Tensor`]s that stay there, and gathers by [`Gpu::gather`], whose
-  [`GatherRequest`] is awaited or waited for, with a fill if wanted. [`Gpu::gather_bytes`] takes types that are known only
-  at run time. [`Executor`] is the GPU if there is one, else the CPU.
+* A device of the crate's own: an [`Executor`] is a GPU, or the CPU. It has [`Tensor`]s that stay there, and gathers by
+  [`Executor::gather`], whose [`Request`] is awaited or waited for, with a fill if wanted. [`Executor::gather_bytes`] takes
+  types that are known only at run time.
 
 ```no_run
-use wgpu_gather::{Gather, Gpu};
+use wgpu_gather::{Executor, Gather};
 
 # fn main() -> Result<(), wgpu_gather::GpuError> {
-let gpu = Gpu::new_blocking()?;
+let gpu = Executor::gpu_blocking()?;
 let table = gpu.upload(&[10.0_f32, 11.0, 20.0, 21.0, 30.0, 31.0], &[3, 2])?; // stays on the GPU
 let rows = gpu.gather(Gather::new(), &table, &[2, 7]).fill(-1.0).wait()?;
 assert_eq!(rows, [30.0, 31.0, -1.0, -1.0]); // 7 is out of range
@@ -72,7 +72,7 @@ only at run time. Two ways to a GPU, in an app's own device and in one of the cr
 //!
 //! A mistake is a typed error that names the operand and the numbers, before anything is recorded: [`PlanError`] for
 //! shapes, [`RunError`] for operands on the host and for bad indices, and with the feature `gpu` `GatherError` for buffers
-//! and `GpuError` for a [`Gpu`](guide::errors)'s calls.
+//! and `GpuError` for the calls of an [`Executor`](guide::errors).
 //!
 //! # More
 //!
@@ -116,8 +116,8 @@ pub use error::{BadIndexError, PlanError, RunError};
 pub use error::{GatherError, GpuError};
 #[cfg(feature = "gpu")]
 pub use gpu::{
-    BadRows, Download, Executor, GatherBuffers, GatherRequest, Gatherer, Gpu, Indices,
-    PreparedGather, Request, Tensor,
+    BadRows, EncodedTensor, Executor, GatherBuffers, Gatherer, Indices, Params, PreparedGather,
+    Request, Tensor,
 };
 pub use index::{GatherIndex, IndexKind};
 // Rustdoc finds aliases here only: it drops those of items in private modules.

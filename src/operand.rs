@@ -24,7 +24,7 @@ pub enum Operand {
     Scales,
     /// The zero points of quantised params.
     ZeroPoints,
-    /// A tensor of an owner, as `Gpu::upload` makes it, in no particular role of a gather.
+    /// A tensor of an owner, as `Executor::upload` makes it, in no particular role of a gather.
     Tensor,
 }
 

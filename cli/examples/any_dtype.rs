@@ -11,13 +11,10 @@ mod common;
 use std::error::Error;
 
 use safetensors::tensor::{Dtype, SafeTensors, TensorView, serialize};
-use wgpu_gather::{BadIndices, ElementTypes, Executor, Gather, IndexKind};
+use wgpu_gather::{BadIndices, ElementTypes, Gather, IndexKind};
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let executor = common::executor();
-    if let Executor::Cpu(error) = &executor {
-        common::without_gpu(error.clone())?;
-    }
+    let executor = common::executor()?;
     // A file holds its indices as bytes too.
     let indices = executor.upload([2_i64, 0].map(i64::to_le_bytes).concat(), &[16])?;
 

@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 
 use safetensors::SafeTensors;
 use safetensors::tensor::{Dtype as Type, TensorView, serialize_to_file};
-use wgpu_gather::{BadIndices, Executor, Gather};
+use wgpu_gather::{BadIndices, Gather};
 use wgpu_gather_cli::arrays::{Array, Dtype, npy_read, npy_write};
 
 const TOKENS: [&str; 6] = ["the", "cat", "dog", "sees", "sleeps", "."];
@@ -55,10 +55,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let plan = Gather::new()
         .bad_indices(BadIndices::Error)
         .plan(table.shape(), &[2, 5])?;
-    let executor = common::executor();
-    if let Executor::Cpu(error) = &executor {
-        common::without_gpu(error.clone())?;
-    }
+    let executor = common::executor()?;
     let embeddings = executor.upload(params, plan.params_shape())?;
     let output = executor.gather(&plan, &embeddings, &token_ids).wait()?;
     println!("{plan}");

@@ -15,7 +15,7 @@ use std::error::Error;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use wgpu_gather::{Encoding, Executor, Gather};
+use wgpu_gather::{Encoded, Encoding, Gather};
 use wgpu_gather_cli::arrays;
 
 const ROWS: usize = 1000;
@@ -42,18 +42,11 @@ fn main() -> Result<(), Box<dyn Error>> {
 
     let tokens: Vec<u32> = vec![7, 0, u32::try_from(rows - 1)?, 7];
     let plan = Gather::new().plan(&[rows, width], &[tokens.len()])?;
-    let executor = common::executor();
-    if let Executor::Cpu(error) = &executor {
-        common::without_gpu(error.clone())?;
-    }
-    let row_bytes = encoding
-        .row_bytes(width as u64)
-        .ok_or("rows of whole blocks")?;
-    let params = executor.upload(&table.bytes, &[rows, usize::try_from(row_bytes)?])?;
-    let on_gpu = executor
-        .gather_decoded(&plan, encoding, &params, &tokens)
-        .wait()?;
-    let on_cpu = plan.run_decoded(encoding, &table.bytes, &tokens)?;
+    let executor = common::executor()?;
+    let encoded = Encoded::new(encoding, &table.bytes);
+    let params = executor.upload_encoded(&encoded, &[rows, width])?;
+    let on_gpu = executor.gather(&plan, &params, &tokens).wait()?;
+    let on_cpu = plan.run_decoded(&encoded, &tokens)?;
     let bits = |values: &[f32]| {
         values
             .iter()
@@ -73,7 +66,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     println!(
         "read {} bytes, beside {} of an f32 table",
-        tokens.len() as u64 * row_bytes,
+        tokens.len() * table.bytes.len() / rows,
         4 * tokens.len() * width
     );
     Ok(())

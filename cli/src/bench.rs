@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use wgpu_gather::{
-    BadIndices, ElementTypes, GatherBuffers, GatherNd, GatherPlan, Gpu, GpuError, Tensor, wgpu,
+    BadIndices, ElementTypes, Executor, GatherBuffers, GatherNd, GatherPlan, GpuError, Tensor, wgpu,
 };
 
 use crate::adapters::size;
@@ -151,16 +151,16 @@ impl Work {
     }
 
     /// The times of the gather and of a copy of the output, both in GPU memory, from submission to completion.
-    fn on_gpu(&self, gpu: &Gpu) -> Result<(Duration, Duration)> {
+    fn on_gpu(&self, gpu: &Executor) -> Result<(Duration, Duration)> {
         let (params, indices) = (upload(gpu, &self.params)?, upload(gpu, &self.indices)?);
         let output = gpu.zeros::<u32>(&[self.expected.len()])?;
         let buffers = GatherBuffers::new(ElementTypes::of::<u32, i32>())
             .params(params.buffer()?.slice(..))
             .indices(indices.buffer()?.slice(..))
             .output(output.buffer()?.slice(..));
-        let prepared = gpu.gatherer().prepare(&self.plan, &buffers)?;
+        let prepared = gpu.gatherer()?.prepare(&self.plan, &buffers)?;
         submit(gpu, |encoder| prepared.encode(encoder))?;
-        self.check(&output.download().wait()?)?;
+        self.check(&output.download_blocking()?)?;
 
         let gather = median(|| submit(gpu, |encoder| prepared.encode(encoder)))?;
         let copied = upload(gpu, &self.expected)?;
@@ -186,15 +186,15 @@ impl Work {
     }
 }
 
-fn upload<T: wgpu_gather::GatherElement>(gpu: &Gpu, elements: &[T]) -> Result<Tensor<T>> {
+fn upload<T: wgpu_gather::GatherElement>(gpu: &Executor, elements: &[T]) -> Result<Tensor<T>> {
     Ok(gpu.upload(elements, &[elements.len()])?)
 }
 
-fn submit(gpu: &Gpu, record: impl FnOnce(&mut wgpu::CommandEncoder)) -> Result<()> {
-    let mut encoder = gpu.device().create_command_encoder(&Default::default());
+fn submit(gpu: &Executor, record: impl FnOnce(&mut wgpu::CommandEncoder)) -> Result<()> {
+    let mut encoder = gpu.device()?.create_command_encoder(&Default::default());
     record(&mut encoder);
-    gpu.queue().submit([encoder.finish()]);
-    gpu.device().poll(wgpu::PollType::wait_indefinitely())?;
+    gpu.queue()?.submit([encoder.finish()]);
+    gpu.device()?.poll(wgpu::PollType::wait_indefinitely())?;
     Ok(())
 }
 

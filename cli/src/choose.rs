@@ -1,17 +1,17 @@
 //! The adapters that wgpu's environment variables leave, and the one that a name or the environment chooses. The test kit
 //! includes this file too.
 
-use wgpu_gather::{Gpu, GpuError, wgpu};
+use wgpu_gather::{Executor, GpuError, wgpu};
 
 /// Opens the adapter that wgpu's environment variables choose: the first whose name contains `name` or
 /// `WGPU_ADAPTER_NAME`, in upper or lower case, else the fastest. wgpu's own choice by name panics if no adapter has it.
-pub async fn open(name: Option<&str>) -> Result<Gpu, GpuError> {
+pub async fn open(name: Option<&str>) -> Result<Executor, GpuError> {
     let name = name.map(str::to_owned);
     let adapter = match name.or_else(|| variable("WGPU_ADAPTER_NAME")) {
         Some(name) => adapters(Some(&name)).await?.swap_remove(0),
         None => fastest().await?,
     };
-    Gpu::from_adapter(&adapter).await
+    Executor::from_adapter(&adapter).await
 }
 
 /// The adapters whose name contains `name`, in upper or lower case, or all adapters without a `name`. An error if no name

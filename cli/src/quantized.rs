@@ -4,7 +4,7 @@ use std::path::Path;
 
 use wgpu_gather::{
     BlockQuantized, Encoded, Encoding, Executor, GatherIndex, GatherPlan, GpuError, IndexKind,
-    ScaleKind, Tensor,
+    ScaleKind,
 };
 
 use crate::args::Run;
@@ -125,24 +125,20 @@ impl Table {
         params: &Array,
         indices: &[I],
     ) -> std::result::Result<Vec<f32>, GpuError> {
-        let Some(Executor::Gpu(gpu)) = executor else {
-            let mut encoded = Encoded::new(&params.bytes[..]);
-            encoded.scales = self.scales.as_ref().map(|scales| &scales.bytes[..]);
-            encoded.zero_points = self.zero_points.as_ref().map(|points| &points.bytes[..]);
-            return Ok(plan.run_decoded(self.encoding, encoded, indices)?);
-        };
-        let upload = |array: &Option<Array>| -> std::result::Result<Option<Tensor<u8>>, GpuError> {
-            let array = array.as_ref();
-            let upload = |array: &Array| gpu.upload(&array.bytes, &[array.bytes.len()]);
-            array.map(upload).transpose()
-        };
-        let table = gpu.upload(&params.bytes, &params.shape)?;
-        let (scales, zero_points) = (upload(&self.scales)?, upload(&self.zero_points)?);
-        let mut encoded = Encoded::new(&table);
-        encoded.scales = scales.as_ref();
-        encoded.zero_points = zero_points.as_ref();
-        gpu.gather_decoded(plan, self.encoding, encoded, indices)
-            .wait()
+        let mut encoded = Encoded::new(self.encoding, &params.bytes);
+        if let Some(scales) = &self.scales {
+            encoded = encoded.scales(&scales.bytes);
+        }
+        if let Some(zero_points) = &self.zero_points {
+            encoded = encoded.zero_points(&zero_points.bytes);
+        }
+        match executor {
+            None => Ok(plan.run_decoded(&encoded, indices)?),
+            Some(executor) => {
+                let table = executor.upload_encoded(&encoded, &self.shape(&params.shape))?;
+                executor.gather(plan, &table, indices).wait()
+            }
+        }
     }
 }
 

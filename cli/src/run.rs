@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 use wgpu_gather::{
-    ElementTypes, Encoding, Executor, Gather, GatherElements, GatherNd, GatherPlan, Gpu, GpuError,
+    ElementTypes, Encoding, Executor, Gather, GatherElements, GatherNd, GatherPlan, GpuError,
     IndexKind, NegativeIndices, RunError, wgpu,
 };
 
@@ -39,19 +39,22 @@ pub fn run(args: &Run) -> Result<Option<String>> {
         Some(table) => make_plan(args, &table.shape(&params.shape), &indices.shape)?,
         None => make_plan(args, &params.shape, &indices.shape)?,
     };
-    let executor = match args.device {
-        Device::Cpu => None,
-        Device::Gpu => Some(Executor::Gpu(open(args)?)),
+    let (gpu, device) = match args.device {
+        Device::Cpu => (None, "the CPU".to_owned()),
         // A GPU that is named is not replaced by the CPU.
-        Device::Auto if args.adapter.is_some() => Some(Executor::Gpu(open(args)?)),
-        Device::Auto => Some(Executor::from(open_faster())),
+        Device::Auto if args.adapter.is_none() => match open_faster() {
+            Ok(gpu) => (Some(gpu.clone()), gpu.to_string()),
+            Err(error) => (None, format!("the CPU ({error})")),
+        },
+        Device::Auto | Device::Gpu => {
+            let gpu = open(args)?;
+            (Some(gpu.clone()), gpu.to_string())
+        }
     };
     let started = Instant::now();
-    let gathered = match (&table, &executor) {
-        (Some(table), executor) => {
-            table.gather(executor.as_ref(), &plan, &params, (index_kind, &indices))?
-        }
-        (None, Some(Executor::Gpu(gpu))) => {
+    let gathered = match (&table, &gpu) {
+        (Some(table), gpu) => table.gather(gpu.as_ref(), &plan, &params, (index_kind, &indices))?,
+        (None, Some(gpu)) => {
             let upload = |bytes: &[u8]| gpu.upload(bytes, &[bytes.len()]);
             let (params, indices) = (upload(&params.bytes)?, upload(&indices.bytes)?);
             gpu.gather_bytes(&plan, types, &params, &indices).wait()
@@ -72,7 +75,6 @@ pub fn run(args: &Run) -> Result<Option<String>> {
         shape: plan.output_shape().to_vec(),
         bytes: gathered.map_err(|error| explained(args, error))?,
     };
-    let device = executor.map_or("the CPU".into(), |executor| executor.to_string());
     let rows = out_of_range(&plan, index_kind, &indices)?;
     let bad_rows = rows.iter().filter(|&&is_bad| is_bad).count();
     let (path, shape) = (args.output.display(), &output.shape);
@@ -191,14 +193,14 @@ fn time(time: Duration) -> String {
     }
 }
 
-fn open(args: &Run) -> std::result::Result<Gpu, GpuError> {
+fn open(args: &Run) -> std::result::Result<Executor, GpuError> {
     pollster::block_on(choose::open(args.adapter.as_deref()))
 }
 
 /// A GPU, or a software adapter if `WGPU_ADAPTER_NAME` asks for it: the CPU path is faster.
-fn open_faster() -> std::result::Result<Gpu, GpuError> {
+fn open_faster() -> std::result::Result<Executor, GpuError> {
     let gpu = pollster::block_on(choose::open(None))?;
-    let info = gpu.device().adapter_info();
+    let info = gpu.device()?.adapter_info();
     let is_asked = std::env::var_os("WGPU_ADAPTER_NAME").is_some();
     if info.device_type == wgpu::DeviceType::Cpu && !is_asked {
         let name = info.name;

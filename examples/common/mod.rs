@@ -5,11 +5,11 @@
 use std::env;
 use std::error::Error;
 
-use wgpu_gather::{Executor, Gpu, GpuError, wgpu};
+use wgpu_gather::{Executor, GpuError, wgpu};
 
-/// The fastest GPU of the back ends that `WGPU_BACKEND` leaves, a software adapter too, else the CPU.
-pub fn executor() -> Executor {
-    Executor::from(pollster::block_on(async {
+/// The fastest GPU of the back ends that `WGPU_BACKEND` leaves, a software adapter too.
+pub fn gpu() -> Result<Executor, GpuError> {
+    pollster::block_on(async {
         let descriptor = wgpu::InstanceDescriptor::new_without_display_handle_from_env();
         let options = wgpu::RequestAdapterOptions {
             power_preference: wgpu::PowerPreference::HighPerformance,
@@ -19,8 +19,13 @@ pub fn executor() -> Executor {
             .request_adapter(&options)
             .await;
         let adapter = adapter.map_err(|error| GpuError::NoAdapter(error.to_string()))?;
-        Gpu::from_adapter(&adapter).await
-    }))
+        Executor::from_adapter(&adapter).await
+    })
+}
+
+/// As [`gpu`], else the CPU.
+pub fn executor() -> Result<Executor, Box<dyn Error>> {
+    gpu().or_else(|error| without_gpu(error).map(|()| Executor::cpu()))
 }
 
 /// Prints the error in one line, or returns it if `GATHER_REQUIRE_GPU` is 1.

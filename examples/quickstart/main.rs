@@ -47,16 +47,17 @@ fn main() -> Result<(), Box<dyn Error>> {
     let images = read_data("digits_images_u8.npy")?;
     let labels = numbers(&read_data("digits_labels_i64.npy")?, i64::from_le_bytes);
 
-    let executor = common::executor();
-    match &executor {
-        Executor::Gpu(_) => say(format!("Gathering on {executor}")),
-        Executor::Cpu(error) => {
+    let gpu = common::gpu();
+    match &gpu {
+        Ok(gpu) => say(format!("Gathering on {gpu}")),
+        Err(error) => {
             // The rest of the text has the reason of each back end.
             let error = error.to_string();
             let reason = error.split(':').next().unwrap_or(&error);
             say(format!("Gathering on the CPU ({reason})"));
         }
     }
+    let executor = gpu.unwrap_or_else(|_| Executor::cpu());
     first_of_each_digit(&executor, &images)?;
     mean_of_each_digit(&executor, &images, &labels)?;
     index_out_of_range(&executor, &images)
@@ -74,9 +75,9 @@ fn first_of_each_digit(executor: &Executor, images: &[u8]) -> Result<(), Box<dyn
     assert_eq!(rows, plan.run(images, &three_of_each)?);
     assert_eq!(rows, read_data("digits_expected_u8.npy")?);
 
-    let who = match executor {
-        Executor::Gpu(_) => "GPU, CPU and expected output",
-        Executor::Cpu(_) => "CPU and expected output",
+    let who = match executor.device() {
+        Ok(_) => "GPU, CPU and expected output",
+        Err(_) => "CPU and expected output",
     };
     say(format!(
         "\nThe first of each digit. {who} are equal, bit for bit:\n{plan}\n"
@@ -102,14 +103,14 @@ fn mean_of_each_digit(
 
     let cpu_rows = plan.run(images, &indices)?;
     let cpu_means = average(&cpu_rows, &starts);
-    let Executor::Gpu(gpu) = executor else {
+    if executor.device().is_err() {
         say(format!(
             "\nThe mean of each digit, of all images in the order of their digits:\n{plan}\n"
         ));
         draw(&cpu_means);
         return Ok(());
-    };
-    let (rows, means) = means::gather_and_average(gpu, &plan, images, &indices, &starts)?;
+    }
+    let (rows, means) = means::gather_and_average(executor, &plan, images, &indices, &starts)?;
     assert_eq!(rows, cpu_rows);
     assert_relative_eq!(means[..], cpu_means[..], max_relative = 1e-5);
     let difference = means
@@ -144,12 +145,12 @@ fn index_out_of_range(executor: &Executor, images: &[u8]) -> Result<(), Box<dyn 
     let good_and_bad = [0, 1797];
     let gather = GatherNd::new();
     let plan = gather.plan(&SHAPE, &[2, 1])?;
-    let (device, rows) = match executor {
-        Executor::Gpu(gpu) => {
-            let table = gpu.upload(images, plan.params_shape())?;
-            ("GPU", gpu.gather(&plan, &table, &good_and_bad).wait()?)
+    let (device, rows) = match executor.device() {
+        Ok(_) => {
+            let table = executor.upload(images, plan.params_shape())?;
+            ("GPU", executor.gather(&plan, &table, &good_and_bad).wait()?)
         }
-        Executor::Cpu(_) => {
+        Err(_) => {
             let zeros = gather.bad_indices(BadIndices::Fill);
             let plan = zeros.plan(&SHAPE, &[2, 1])?;
             (

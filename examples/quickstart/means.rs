@@ -3,20 +3,20 @@
 
 use std::error::Error;
 
-use wgpu_gather::{ElementTypes, GatherBuffers, GatherPlan, Gpu, wgpu};
+use wgpu_gather::{ElementTypes, Executor, GatherBuffers, GatherPlan, wgpu};
 
 use crate::{DIGITS, PIXELS};
 
 /// Gathers `images` in the order of `indices`, then takes the mean of each group of rows
 /// `starts[digit]..starts[digit + 1]`. Returns the rows and the means.
 pub fn gather_and_average(
-    gpu: &Gpu,
+    gpu: &Executor,
     plan: &GatherPlan,
     images: &[u8],
     indices: &[u32],
     starts: &[u32],
 ) -> Result<(Vec<u8>, Vec<f32>), Box<dyn Error>> {
-    let device = gpu.device();
+    let device = gpu.device()?;
     let images = gpu.upload(images, plan.params_shape())?;
     let indices = gpu.upload(indices, plan.indices_shape())?;
     let starts = gpu.upload(starts, &[starts.len()])?;
@@ -52,13 +52,13 @@ pub fn gather_and_average(
         .params(images.buffer()?.slice(..))
         .indices(indices.buffer()?.slice(..))
         .output(rows.buffer()?.slice(..));
-    gpu.gatherer().encode(&mut encoder, plan, &buffers)?;
+    gpu.gatherer()?.encode(&mut encoder, plan, &buffers)?;
     {
         let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor::default());
         pass.set_pipeline(&pipeline);
         pass.set_bind_group(0, &bind_group, &[]);
         pass.dispatch_workgroups(u32::try_from(DIGITS)?, 1, 1);
     }
-    gpu.queue().submit([encoder.finish()]);
-    Ok((rows.download().wait()?, means.download().wait()?))
+    gpu.queue()?.submit([encoder.finish()]);
+    Ok((rows.download_blocking()?, means.download_blocking()?))
 }

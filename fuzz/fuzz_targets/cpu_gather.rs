@@ -16,7 +16,7 @@ use testkit::of_index_type;
 use testkit::oracle::Case;
 use testkit::samples::{Cpu, Element, POLICIES, Runner, WIDTHS, index_bytes};
 use wgpu_gather::{
-    BadIndices, Encoded, Encoding, GatherIndex, GatherPlan, IndexKind, Operand, RunError,
+    BadIndices, Encoded, GatherIndex, GatherPlan, IndexKind, Operand, RunError,
 };
 
 /// The most elements of an operand: threads share a gather of as many of the widest elements.
@@ -159,11 +159,10 @@ impl Runner for NamingRow<'_> {
     fn gather_decoded<I: GatherIndex>(
         &self,
         plan: &GatherPlan,
-        encoding: Encoding,
-        params: Encoded<&[u8]>,
+        params: &Encoded<&[u8]>,
         indices: &[I],
     ) -> std::result::Result<Vec<f32>, RunError> {
-        self.checked(Cpu.gather_decoded(plan, encoding, params, indices))
+        self.checked(Cpu.gather_decoded(plan, params, indices))
     }
 }
 

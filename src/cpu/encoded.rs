@@ -42,12 +42,8 @@ struct QuantizedRows<'a> {
 }
 
 impl<'a> EncodedRows<'a> {
-    pub(super) fn new(
-        params: Encoded<&'a [u8]>,
-        encoding: Encoding,
-        parts: Parts,
-        dims: &GatherDims,
-    ) -> Self {
+    pub(super) fn new(params: Encoded<&'a [u8]>, parts: Parts, dims: &GatherDims) -> Self {
+        let encoding = params.encoding;
         let in_memory = |bytes: u64| usize::try_from(bytes).unwrap_or(usize::MAX);
         let decoded = match encoding.has_whole_rows() {
             true => parts.len,
@@ -57,8 +53,8 @@ impl<'a> EncodedRows<'a> {
         let decoder = match encoding {
             Encoding::BlockQuantized(numbers) => Decoder::Quantized(QuantizedRows {
                 numbers,
-                scales: params.scales.unwrap_or_default(),
-                zero_points: params.zero_points.unwrap_or_default(),
+                scales: params.qparams[0].unwrap_or_default(),
+                zero_points: params.qparams[1].unwrap_or_default(),
                 row_scales: qparam_bytes(Operand::Scales),
                 row_zero_points: qparam_bytes(Operand::ZeroPoints),
                 stride: in_memory(dims.params_stride / parts.len),

@@ -20,7 +20,7 @@ const LOCATED_ROWS: usize = 256;
 /// is written but those in gaps.
 pub(super) fn gather(
     plan: &GatherPlan,
-    operands: &Operands<'_>,
+    operands: &Operands<'_, Byte>,
     output: &mut [Byte],
 ) -> Result<(), RunError> {
     // No slices, or slices without bytes.
@@ -33,7 +33,7 @@ pub(super) fn gather(
 }
 
 /// The error that a gather would return for its index rows.
-pub(super) fn check(plan: &GatherPlan, operands: &Operands<'_>) -> Result<(), RunError> {
+pub(super) fn check(plan: &GatherPlan, operands: &Operands<'_, Byte>) -> Result<(), RunError> {
     if plan.bad_indices().fills_on_cpu() || plan.dims().output_len() == 0 {
         return Ok(());
     }
@@ -45,7 +45,7 @@ pub(super) fn check(plan: &GatherPlan, operands: &Operands<'_>) -> Result<(), Ru
 fn gather_by<I: GatherIndex>(
     plan: &GatherPlan,
     indices: &[I],
-    operands: &Operands<'_>,
+    operands: &Operands<'_, Byte>,
     output: &mut [Byte],
 ) -> Result<(), RunError> {
     let dims = plan.dims();
@@ -56,9 +56,9 @@ fn gather_by<I: GatherIndex>(
     };
     let (params, parts) = match operands.params {
         Params::Elements(params) => (Source::Elements(params), None),
-        Params::Encoded(params, encoding) => {
-            let parts = encoding.parts(plan)?;
-            let rows = EncodedRows::new(params, encoding, parts, dims);
+        Params::Encoded(params) => {
+            let parts = params.encoding.parts(plan)?;
+            let rows = EncodedRows::new(params, parts, dims);
             (Source::Encoded(rows), Some(parts))
         }
     };
@@ -109,7 +109,7 @@ impl Source<'_> {
 /// One gather, whose output is not empty.
 struct Execution<'a, I> {
     plan: &'a GatherPlan,
-    operands: &'a Operands<'a>,
+    operands: &'a Operands<'a, Byte>,
     params: Source<'a>,
     index_rows: IndexRows<'a, I>,
     slices: Slices,

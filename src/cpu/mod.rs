@@ -17,13 +17,12 @@ use crate::element::ElementTypes;
 use crate::encoding::Encoded;
 use crate::error::RunError;
 use crate::index::{GatherIndex, IndexKind, IndexValues};
-use crate::memory;
+use crate::memory::{self, Byte};
 use crate::operand::Operand;
 use crate::plan::GatherPlan;
 use crate::plan::lengths::check_byte_len;
 use gather::{check, gather};
-use operands::Operands;
-pub(crate) use operands::{HostOperands, HostParams};
+pub(crate) use operands::{Operands, Params};
 
 impl GatherPlan {
     /// Gathers on the CPU and returns the output, row-major, in the shape [`output_shape`](Self::output_shape).
@@ -59,9 +58,9 @@ impl GatherPlan {
         indices: &[I],
     ) -> Result<Vec<T>, RunError> {
         self.check_lengths(params.len(), indices.len())?;
-        self.run_with(&HostOperands {
+        self.run_with(&Operands {
             element_bytes: size_of::<T>(),
-            params: HostParams::Elements(params),
+            params: Params::Elements(params),
             indices: I::values(indices),
             zero: &[T::default()],
             fill: &[T::default()],
@@ -69,21 +68,18 @@ impl GatherPlan {
     }
 
     /// Gathers operands whose lengths are checked. The output has no gaps.
-    pub(crate) fn run_with<T: Copy>(
-        &self,
-        operands: &HostOperands<'_, T>,
-    ) -> Result<Vec<T>, RunError> {
+    pub(crate) fn run_with<T: Copy>(&self, operands: &Operands<'_, T>) -> Result<Vec<T>, RunError> {
         let width = operands.element_bytes.checked_div(size_of::<T>());
         let plan = self.with_dense_output();
         let len = plan.dims().output_len();
         let len = len.saturating_mul(width.unwrap_or(1) as u64);
-        plan.gather_to_vec(&Operands::new(operands), len)
+        plan.gather_to_vec(&operands.bytes(), len)
     }
 
     /// Gathers into a vector of `len` elements of type `T`. The plan has no gaps in the output.
     fn gather_to_vec<T: Copy>(
         &self,
-        operands: &Operands<'_>,
+        operands: &Operands<'_, Byte>,
         len: u64,
     ) -> Result<Vec<T>, RunError> {
         if self.dims().row_count == 0 {
@@ -159,9 +155,9 @@ impl GatherPlan {
     ) -> Result<(), RunError> {
         self.check_lengths(params.len(), indices.len())?;
         self.check_output_length(output.len())?;
-        let operands = HostOperands {
+        let operands = Operands {
             element_bytes: size_of::<T>(),
-            params: HostParams::Elements(params),
+            params: Params::Elements(params),
             indices: I::values(indices),
             zero: &[T::default()],
             fill: &[fill],
@@ -172,10 +168,10 @@ impl GatherPlan {
     /// As [`run_with`](Self::run_with), but into `output`, whose length is checked too.
     pub(crate) fn run_into_with<T: Copy>(
         &self,
-        operands: &HostOperands<'_, T>,
+        operands: &Operands<'_, T>,
         output: &mut [T],
     ) -> Result<(), RunError> {
-        let operands = Operands::new(operands);
+        let operands = operands.bytes();
         memory::write_into(output, |output| gather(self, &operands, output))
     }
 
@@ -214,11 +210,12 @@ impl GatherPlan {
                 let with_gap = dims.params_len_with_gap();
                 let with_gap = with_gap.saturating_mul(types.element_bytes);
                 check_byte_len(Operand::Params, params_bytes..=with_gap, params.len())?;
-                HostParams::Elements(params)
+                Params::Elements(params)
             }
             Some(encoding) => {
-                self.check_encoded_bytes(encoding, &Encoded::new(params.len()))?;
-                HostParams::Encoded(params.into(), encoding)
+                let params = Encoded::new(encoding, params);
+                self.check_encoded_bytes(&params.map(|of| of.len()))?;
+                Params::Encoded(params)
             }
         };
         let indices_bytes = byte_len(Operand::Indices, dims.indices_len(), index_kind.bytes())?;
@@ -234,7 +231,7 @@ impl GatherPlan {
             types.element_bytes,
         )?;
         with_values(index_kind, indices, |indices| {
-            self.run_with(&HostOperands {
+            self.run_with(&Operands {
                 element_bytes: usize::try_from(types.element_bytes).unwrap_or(usize::MAX),
                 params: host_params,
                 indices,

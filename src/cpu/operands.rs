@@ -1,27 +1,22 @@
 //! The operands of a gather in host memory: of their types, and as bytes.
 
-use crate::encoding::{Encoded, Encoding};
+use crate::encoding::Encoded;
 use crate::index::IndexValues;
 use crate::memory::{Byte, bytes};
 
 /// Params in host memory: elements, or encoded rows of them.
-pub(crate) enum HostParams<'a, T> {
-    Elements(&'a [T]),
-    Encoded(Encoded<&'a [u8]>, Encoding),
-}
-
-/// The bytes of params.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Params<'a> {
-    Elements(&'a [Byte]),
-    Encoded(Encoded<&'a [u8]>, Encoding),
+pub(crate) enum Params<'a, T> {
+    Elements(&'a [T]),
+    Encoded(Encoded<&'a [u8]>),
 }
 
-/// The operands of a gather in host memory.
-pub(crate) struct HostOperands<'a, T> {
+/// The operands of a gather in host memory: of any type of element, or with `Byte` as the bytes of any type.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Operands<'a, T> {
     /// Bytes of an element: those of a `T`, or of several.
     pub(crate) element_bytes: usize,
-    pub(crate) params: HostParams<'a, T>,
+    pub(crate) params: Params<'a, T>,
     pub(crate) indices: IndexValues<'a>,
     /// Repeated in the slices of rows outside the shard.
     pub(crate) zero: &'a [T],
@@ -29,29 +24,17 @@ pub(crate) struct HostOperands<'a, T> {
     pub(crate) fill: &'a [T],
 }
 
-/// The operands of a gather, for any type of element. All have the lengths that the plan gives them.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Operands<'a> {
-    pub(super) element_bytes: usize,
-    pub(super) params: Params<'a>,
-    pub(super) indices: IndexValues<'a>,
-    /// The element, or a byte of it, that fills slices of rows outside the shard.
-    pub(super) zero: &'a [Byte],
-    /// The element that fills the slices of bad rows.
-    pub(super) fill: &'a [Byte],
-}
-
-impl<'a> Operands<'a> {
-    pub(super) fn new<T: Copy>(operands: &HostOperands<'a, T>) -> Self {
-        Self {
-            element_bytes: operands.element_bytes,
-            params: match operands.params {
-                HostParams::Elements(elements) => Params::Elements(bytes(elements)),
-                HostParams::Encoded(rows, encoding) => Params::Encoded(rows, encoding),
+impl<'a, T: Copy> Operands<'a, T> {
+    pub(super) fn bytes(&self) -> Operands<'a, Byte> {
+        Operands {
+            element_bytes: self.element_bytes,
+            params: match self.params {
+                Params::Elements(elements) => Params::Elements(bytes(elements)),
+                Params::Encoded(rows) => Params::Encoded(rows),
             },
-            indices: operands.indices,
-            zero: bytes(operands.zero),
-            fill: bytes(operands.fill),
+            indices: self.indices,
+            zero: bytes(self.zero),
+            fill: bytes(self.fill),
         }
     }
 }

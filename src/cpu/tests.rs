@@ -2,7 +2,7 @@
 
 use std::fmt::Debug;
 
-use super::{HostOperands, HostParams};
+use super::{Operands, Params};
 use crate::index::IndexValues;
 use crate::memory::memcpy_chunks;
 use crate::{BadIndices, Gather, GatherElements, GatherNd, GatherPlan, NegativeIndices, RunError};
@@ -33,9 +33,9 @@ fn check<T: Copy + Default + Send + Sync + PartialEq + Debug>(
     fill: T,
     expected: &[T],
 ) {
-    let output = plan.run_with(&HostOperands {
+    let output = plan.run_with(&Operands {
         element_bytes: size_of::<T>(),
-        params: HostParams::Elements(params),
+        params: Params::Elements(params),
         indices: IndexValues::I64(indices),
         zero: &[T::default()],
         fill: &[fill],

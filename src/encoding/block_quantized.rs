@@ -37,8 +37,8 @@ use crate::operand::Operand;
 /// let table = [[0x98; 16], [0x07; 16]].concat();
 /// let scales = [1.0_f32, 2.0, 0.5, 4.0].map(f32::to_le_bytes).concat();
 /// let encoding = Encoding::BlockQuantized(BlockQuantized::new(4, 16)?);
-/// let plan = Gather::new().plan(&[2, 32], &[1])?;
-/// let row = plan.run_decoded(encoding, Encoded::new(&table[..]).scales(&scales), &[1])?;
+/// let table = Encoded::new(encoding, table).scales(scales);
+/// let row = Gather::new().plan(&[2, 32], &[1])?.run_decoded(&table, &[1])?;
 /// assert_eq!(row[..2], [-0.5, -4.0]);
 /// assert_eq!(row[16..18], [-4.0, -32.0]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())

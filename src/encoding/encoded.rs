@@ -1,72 +1,105 @@
-//! Encoded params with what lies beside them.
+//! Encoded params, with what lies beside their rows.
 
 #[cfg(doc)]
 use super::BlockQuantized;
+use super::Encoding;
+use crate::operand::Operand;
 
-/// Params of an encoding: their rows and, if these lie in operands of their own, the scales and zero points. A call that takes
-/// it takes the rows alone too.
+/// Encoded params: the encoding, the bytes of the rows and, where these lie in operands of their own, those of scales and of
+/// zero points. In memory these are slices or vectors of bytes. With the feature `gpu`, `upload_encoded` of an `Executor`
+/// makes tensors of them.
+///
+/// ```
+/// use wgpu_gather::{BlockQuantized, Encoded, Encoding, Gather};
+///
+/// // A table of two rows of 16 values of 8 bits, whose zero point is 128, and a scale of each row.
+/// let quantized = BlockQuantized::new(8, 16)?;
+/// let (rows, scales) = ([[129_u8; 16], [126; 16]].concat(), [0.5_f32, 2.0].map(f32::to_le_bytes).concat());
+/// let table = Encoded::new(Encoding::BlockQuantized(quantized), &rows).scales(&scales);
+/// let output = Gather::new().plan(&[2, 16], &[2])?.run_decoded(&table, &[1, 0])?;
+/// assert_eq!((output[0], output[16]), (-4.0, 0.5));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
 pub struct Encoded<P> {
-    /// The bytes of rows.
-    pub rows: P,
-    /// The bytes of scales.
-    pub scales: Option<P>,
-    /// The bytes of zero points.
-    pub zero_points: Option<P>,
+    pub(crate) encoding: Encoding,
+    pub(crate) rows: P,
+    /// Scales and zero points.
+    pub(crate) qparams: [Option<P>; 2],
 }
 
+/// The operands that may lie beside params: scales and zero points, the *qparams*.
+pub(crate) const QPARAMS: [Operand; 2] = [Operand::Scales, Operand::ZeroPoints];
+
 impl<P> Encoded<P> {
-    /// Rows with all that they need. Of bytes in memory, slices: `Encoded::new(&rows[..]).scales(&scales)`.
-    ///
-    /// Tensors of scales are bytes too: `gpu.upload(bytemuck::cast_slice::<f32, u8>(&scales), &[4 * scales.len()])`.
+    /// Rows of an encoding: [`row_bytes`](Encoding::row_bytes) bytes for each row of the last dim.
     #[must_use]
-    pub const fn new(rows: P) -> Self {
+    pub const fn new(encoding: Encoding, rows: P) -> Self {
         Self {
+            encoding,
             rows,
-            scales: None,
-            zero_points: None,
+            qparams: [const { None }; 2],
         }
     }
 
-    /// Scales of a [`BlockQuantized`].
+    /// Scales of a [`BlockQuantized`], row after row.
     #[must_use]
     pub fn scales(mut self, scales: P) -> Self {
-        self.scales = Some(scales);
+        self.qparams[0] = Some(scales);
         self
     }
 
-    /// Zero points of a [`BlockQuantized`] that has [`with_zero_points`](BlockQuantized::with_zero_points).
+    /// Zero points of a [`BlockQuantized`] that has [`with_zero_points`](BlockQuantized::with_zero_points), row after row.
     #[must_use]
     pub fn zero_points(mut self, zero_points: P) -> Self {
-        self.zero_points = Some(zero_points);
+        self.qparams[1] = Some(zero_points);
         self
+    }
+
+    /// The encoding of the rows.
+    #[must_use]
+    pub const fn encoding(&self) -> Encoding {
+        self.encoding
+    }
+
+    /// The bytes of the rows.
+    #[must_use]
+    pub const fn rows(&self) -> &P {
+        &self.rows
     }
 
     /// Rows, scales and zero points of another type, each made of its counterpart here.
     pub(crate) fn map<'p, Q>(&'p self, of: impl Fn(&'p P) -> Q) -> Encoded<Q> {
         Encoded {
+            encoding: self.encoding,
             rows: of(&self.rows),
-            scales: self.scales.as_ref().map(&of),
-            zero_points: self.zero_points.as_ref().map(&of),
+            qparams: self
+                .qparams
+                .each_ref()
+                .map(|qparam| qparam.as_ref().map(&of)),
         }
     }
-}
 
-impl<P> From<P> for Encoded<P> {
-    fn from(rows: P) -> Self {
-        Self::new(rows)
-    }
-}
-
-impl<'a> From<&'a Vec<u8>> for Encoded<&'a [u8]> {
-    fn from(rows: &'a Vec<u8>) -> Self {
-        Self::new(rows)
-    }
-}
-
-impl<'a, const N: usize> From<&'a [u8; N]> for Encoded<&'a [u8]> {
-    fn from(rows: &'a [u8; N]) -> Self {
-        Self::new(rows)
+    /// As [`map`](Self::map), where each has its operand, and the first error ends it.
+    #[cfg(feature = "gpu")]
+    pub(crate) fn try_map<'p, Q, E>(
+        &'p self,
+        of: impl Fn(Operand, &'p P) -> Result<Q, E>,
+    ) -> Result<Encoded<Q>, E> {
+        let [scales, zero_points] = &self.qparams;
+        Ok(Encoded {
+            encoding: self.encoding,
+            rows: of(Operand::Params, &self.rows)?,
+            qparams: [
+                scales
+                    .as_ref()
+                    .map(|scales| of(QPARAMS[0], scales))
+                    .transpose()?,
+                zero_points
+                    .as_ref()
+                    .map(|points| of(QPARAMS[1], points))
+                    .transpose()?,
+            ],
+        })
     }
 }

@@ -12,6 +12,7 @@ use std::fmt;
 
 pub use self::block_quantized::{BlockQuantized, BlockQuantizedError, ScaleKind};
 pub use self::encoded::Encoded;
+pub(crate) use self::encoded::QPARAMS;
 pub use self::error::{BlockError, BlockPart};
 pub(crate) use self::parts::Parts;
 pub(crate) use self::quantized::block_quantized;
@@ -189,12 +190,6 @@ impl Encoding {
             Some(bytes) => bytes.checked_add(self.row().end),
             None => None,
         }
-    }
-
-    /// The values of a row of `bytes` bytes, as far as there are whole blocks.
-    #[cfg(feature = "gpu")]
-    pub(crate) const fn row_len(self, bytes: u64) -> u64 {
-        (bytes.saturating_sub(self.row().end) / self.block_bytes()).saturating_mul(self.block_len())
     }
 
     pub(crate) const fn decode(self) -> Option<Decode> {

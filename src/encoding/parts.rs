@@ -32,44 +32,49 @@ impl Parts {
 }
 
 impl Encoding {
-    /// The parts of the params of a plan. Checks that the plan cuts none: that its slices, and the strides of params, are whole
-    /// parts along the last dim.
-    pub(crate) fn parts(self, plan: &GatherPlan) -> Result<Parts, BlockError> {
-        let dims = plan.dims();
-        let last_dim = plan.params_shape.last().map_or(1, |&dim| dim as u64);
+    /// The parts of params with this last dim, which must be whole blocks.
+    pub(crate) fn parts_of(self, last_dim: u64) -> Result<Parts, BlockError> {
         let block = Parts {
             len: self.block_len(),
             bytes: self.block_bytes(),
         };
-        let refused = |part, block_len, found| {
-            Err(BlockError {
-                encoding: self,
-                part,
-                block_len,
-                found,
-            })
-        };
-        if plan.operation == Operation::GatherElements {
-            return refused(BlockPart::Element, block.len, dims.slice_len);
-        }
         if !last_dim.is_multiple_of(block.len) {
-            return refused(BlockPart::LastDim, block.len, last_dim);
+            return Err(self.refused(BlockPart::LastDim, block.len, last_dim));
         }
-        let parts = match self.has_whole_rows() && last_dim > 0 {
+        Ok(match self.has_whole_rows() && last_dim > 0 {
             true => Parts {
                 len: last_dim,
                 bytes: self.row_bytes(last_dim).unwrap_or(u64::MAX),
             },
             false => block,
-        };
+        })
+    }
+
+    /// The parts of the params of a plan. Checks that the plan cuts none: that its slices, and the strides of params, are whole
+    /// parts along the last dim.
+    pub(crate) fn parts(self, plan: &GatherPlan) -> Result<Parts, BlockError> {
+        let dims = plan.dims();
+        if plan.operation == Operation::GatherElements {
+            return Err(self.refused(BlockPart::Element, self.block_len(), dims.slice_len));
+        }
+        let parts = self.parts_of(plan.params_shape.last().map_or(1, |&dim| dim as u64))?;
         for (part, found) in [
             (BlockPart::Slice, dims.slice_len),
             (BlockPart::Stride, dims.params_stride),
         ] {
             if !found.is_multiple_of(parts.len) {
-                return refused(part, parts.len, found);
+                return Err(self.refused(part, parts.len, found));
             }
         }
         Ok(parts)
+    }
+
+    const fn refused(self, part: BlockPart, block_len: u64, found: u64) -> BlockError {
+        BlockError {
+            encoding: self,
+            part,
+            block_len,
+            found,
+        }
     }
 }

@@ -155,7 +155,7 @@ pub enum GatherError {
     },
 }
 
-/// The error of a gather on a [`Gpu`](crate::Gpu) or an [`Executor`](crate::Executor).
+/// The error of an [`Executor`](crate::Executor).
 #[derive(Debug, Clone, PartialEq, Eq, Hash, thiserror::Error)]
 #[non_exhaustive]
 #[expect(missing_docs, reason = "the texts say what the fields are")]
@@ -172,11 +172,10 @@ pub enum GpuError {
     /// The gather cannot be recorded.
     #[error(transparent)]
     Gather(#[from] GatherError),
-    /// An operand is a tensor of another [`Gpu`](crate::Gpu), or in the memory of an [`Executor`](crate::Executor) without
-    /// a GPU. Executors without a GPU take each other's tensors.
-    #[error("{operand} must be a tensor of this owner, found one of another Gpu or executor")]
+    /// An operand is a tensor of another [`Executor`](crate::Executor). Executors of the CPU take each other's tensors.
+    #[error("{operand} must be a tensor of this owner, found one of another executor")]
     OtherOwner { operand: Operand },
-    /// A tensor has no buffer, since its executor has no GPU.
+    /// A tensor has no buffer, since its executor is the CPU.
     #[error("tensor must be on a GPU, found in host memory")]
     InHostMemory,
     /// An operation cannot be planned for the shapes of its operands.

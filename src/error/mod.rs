@@ -47,7 +47,9 @@ pub enum RunError {
     #[error(transparent)]
     Block(#[from] BlockError),
     /// The encoding has scales or zero points in an operand of their own, and the call got none, or takes none.
-    #[error("{operand} must be given: run_decoded and gather_decoded take them in an Encoded")]
+    #[error(
+        "{operand} must be given, in an Encoded: the encoding has them in an operand of their own"
+    )]
     MissingOperand { operand: Operand },
     /// Scales or zero points were given for an encoding that does not have them.
     #[error("{operand} must not be given: the encoding has none")]

@@ -29,7 +29,7 @@ mod uniform;
 mod unit;
 
 pub use buffers::GatherBuffers;
-pub use device::{Download, Executor, GatherRequest, Gpu, Indices, Request, Tensor};
+pub use device::{EncodedTensor, Executor, Indices, Params, Request, Tensor};
 pub use gatherer::Gatherer;
 pub use prepared::PreparedGather;
 pub use report::BadRows;

@@ -48,7 +48,7 @@ impl BadRows {
     /// was bad. Another `index_kind` than that of the buffers' types is not noticed, and misnames the values.
     ///
     /// The report is read back by wgpu's own means or, of a buffer with the usages `STORAGE`, `COPY_SRC` and `COPY_DST`, by
-    /// `Tensor::<u8>::from_buffer(&gpu, report, &[80])?.download().wait()?`. The example `bad_rows` has the whole way.
+    /// `Tensor::<u8>::from_buffer(&gpu, report, &[80])?.download_blocking()?`. The example `bad_rows` has the whole way.
     ///
     /// # Errors
     ///

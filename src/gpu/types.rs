@@ -1,6 +1,7 @@
 //! The bytes of a gather's operands. The GPU path depends on no other property of their types.
 
 use crate::element::ElementTypes;
+use crate::encoding::QPARAMS;
 use crate::error::{GatherError, RunError};
 use crate::operand::Operand;
 use crate::plan::GatherPlan;
@@ -67,10 +68,6 @@ impl OperandBytes {
         check_byte_len(Operand::Output, self.output..=self.output_with_gap, output)
     }
 }
-
-/// Scales and zero points, together *qparams*: what each part of params has in operands of its own. Windows of them have the
-/// rows that windows of params have.
-pub(crate) const QPARAMS: [Operand; 2] = [Operand::Scales, Operand::ZeroPoints];
 
 /// Bytes of a word. Storage bindings are whole words.
 pub(crate) const WORD_BYTES: u32 = 4;

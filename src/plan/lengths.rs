@@ -3,7 +3,7 @@
 use std::ops::RangeInclusive;
 
 use super::GatherPlan;
-use crate::encoding::{Encoded, Encoding, Parts};
+use crate::encoding::{Encoded, Parts, QPARAMS};
 use crate::error::RunError;
 use crate::operand::Operand;
 
@@ -19,52 +19,50 @@ impl GatherPlan {
     /// As [`check_lengths`](Self::check_lengths), for the bytes of encoded params.
     pub(crate) fn check_encoded_lengths(
         &self,
-        encoding: Encoding,
         params: &Encoded<usize>,
         indices: usize,
     ) -> Result<(), RunError> {
-        self.check_encoded_bytes(encoding, params)?;
+        self.check_encoded_bytes(params)?;
         let indices_len = self.dims().indices_len();
         check_len(Operand::Indices, indices_len..=indices_len, indices)
     }
 
-    /// Checks the bytes of encoded params: of their rows, their scales and their zero points. Scales and zero points must be
-    /// given if the encoding has them in operands of their own, unless they have no bytes, and must not be given if it has not.
-    pub(crate) fn check_encoded_bytes(
-        &self,
-        encoding: Encoding,
-        params: &Encoded<usize>,
-    ) -> Result<(), RunError> {
-        let parts = encoding.parts(self)?;
+    /// Checks the bytes of encoded params.
+    pub(crate) fn check_encoded_bytes(&self, params: &Encoded<usize>) -> Result<(), RunError> {
+        let parts = params.encoding.parts(self)?;
         let dims = self.dims();
-        let [len, with_gap] = [dims.params_len(), dims.params_len_with_gap()];
-        let check = |operand, parts: Parts, found| {
-            let expected = parts.bytes_of(len)..=parts.bytes_of(with_gap);
-            check_byte_len(operand, expected, found)
-        };
-        check(Operand::Params, parts, params.rows)?;
-        for (operand, found) in [
-            (Operand::Scales, params.scales),
-            (Operand::ZeroPoints, params.zero_points),
-        ] {
-            let qparam = parts.of_qparam(Some(encoding), operand);
-            match found {
-                Some(_) if !encoding.has(operand) => {
-                    return Err(RunError::UnexpectedOperand { operand });
-                }
-                None if qparam.bytes_of(len) > 0 => {
-                    return Err(RunError::MissingOperand { operand });
-                }
-                found => check(operand, qparam, found.unwrap_or(0))?,
-            }
-        }
-        Ok(())
+        params.check(parts, dims.params_len()..=dims.params_len_with_gap())
     }
 
     pub(crate) fn check_output_length(&self, output: usize) -> Result<(), RunError> {
         let dims = self.dims();
         let output_len = dims.output_len()..=dims.output_len_with_gap();
         check_len(Operand::Output, output_len, output)
+    }
+}
+
+impl Encoded<usize> {
+    /// Checks the bytes of rows of so many values, of their scales and of their zero points. Scales and zero points must be
+    /// given if the encoding has them in operands of their own, unless they have no bytes, and must not be given if it has not.
+    pub(crate) fn check(&self, parts: Parts, len: RangeInclusive<u64>) -> Result<(), RunError> {
+        let check = |operand, parts: Parts, found| {
+            let expected = parts.bytes_of(*len.start())..=parts.bytes_of(*len.end());
+            check_byte_len(operand, expected, found)
+        };
+        check(Operand::Params, parts, self.rows)?;
+        for (operand, found) in QPARAMS.into_iter().zip(self.qparams) {
+            let qparam = parts.of_qparam(Some(self.encoding), operand);
+            match found {
+                Some(_) if !self.encoding.has(operand) => {
+                    return Err(RunError::UnexpectedOperand { operand });
+                }
+                None if qparam.bytes_of(*len.start()) > 0 => {
+                    return Err(RunError::MissingOperand { operand });
+                }
+                found => check(operand, qparam, found.unwrap_or(0))?,
+            }
+        }
+        Ok(())
     }
 }
 
@@ -104,13 +102,13 @@ pub(crate) fn check_byte_len(
 mod tests {
     use crate::error::RunError;
     use crate::operand::Operand;
-    use crate::{Encoding, Gather};
+    use crate::{Encoded, Encoding, Gather};
 
     #[test]
     fn encoded_params_have_the_bytes_of_their_blocks() {
         let plan = Gather::new().plan(&[2, 32], &[3]).expect("valid shapes");
         let checked = |params: usize, indices| {
-            plan.check_encoded_lengths(Encoding::Q4_0, &params.into(), indices)
+            plan.check_encoded_lengths(&Encoded::new(Encoding::Q4_0, params), indices)
         };
         assert_eq!(checked(36, 3), Ok(()));
         let (operand, expected, found) = (Operand::Params, 36..=36, 35);

@@ -114,7 +114,7 @@ impl GatherPlan {
     /// or a block of columns of a wider table. Without this call the stride is [`slice_len`](Self::slice_len).
     ///
     /// The stride holds for an output that the caller gives: of [`run_into`](Self::run_into), of a `Gatherer` and of
-    /// `GatherRequest::into_tensor`. That output has `(rows - 1) * stride + slice_len` elements,
+    /// `Request::into_tensor`. That output has `(rows - 1) * stride + slice_len` elements,
     /// [`output_len`](Self::output_len), and may have the gap after the last row too. Elements in gaps keep their
     /// values. Calls that make their output make it without gaps.
     ///

@@ -7,15 +7,16 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 pub use libtest_mimic::Arguments;
 use libtest_mimic::{Completion, Failed, Trial};
-use wgpu_gather::{Gpu, GpuError, wgpu};
+use wgpu_gather::{GpuError, wgpu};
 
 pub use super::choose::descriptor;
+pub use super::gpu::Gpu;
 pub use super::on_gpu::{OnGpu, blocking};
 use super::{choose, log};
 
 /// Opens a GPU of its own, on the adapter that the environment chooses.
 pub fn open_gpu() -> Result<Gpu, GpuError> {
-    pollster::block_on(choose::open(None))
+    pollster::block_on(choose::open(None)).map(Gpu::from)
 }
 
 /// The GPU that the environment chooses; the error says why there is none.

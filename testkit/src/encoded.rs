@@ -144,7 +144,7 @@ impl Case {
         let qparams = [scales, pattern(rows * of_zero_points)];
         let plan = Gather::new().plan(&[rows, row_len], &[rows]).unwrap();
         let every = (0..rows as u64).collect::<Vec<_>>();
-        let values = plan.run_decoded(encoding, encoded(&params, &qparams), &every);
+        let values = plan.run_decoded(&encoded(encoding, &params, &qparams), &every);
         let values = values.unwrap();
         let slice = |at: Option<usize>, fill: f32| match at {
             Some(at) => values[at * row_len..][..row_len].to_vec(),
@@ -206,8 +206,12 @@ pub(crate) fn row_bytes(encoding: Encoding, len: u64) -> [usize; 3] {
 }
 
 /// Params with scales and zero points, which are empty if there are none.
-pub fn encoded<'a>(params: &'a [u8], qparams: &'a [Vec<u8>; 2]) -> Encoded<&'a [u8]> {
-    let mut encoded = Encoded::new(params);
+pub fn encoded<'a>(
+    encoding: Encoding,
+    params: &'a [u8],
+    qparams: &'a [Vec<u8>; 2],
+) -> Encoded<&'a [u8]> {
+    let mut encoded = Encoded::new(encoding, params);
     if !qparams[0].is_empty() {
         encoded = encoded.scales(&qparams[0]);
     }
@@ -229,8 +233,8 @@ impl Sample {
         }
     }
 
-    pub fn encoded(&self) -> Encoded<&[u8]> {
-        encoded(&self.params, &self.qparams)
+    pub fn encoded(&self, encoding: Encoding) -> Encoded<&[u8]> {
+        encoded(encoding, &self.params, &self.qparams)
     }
 
     /// This sample with other bytes of params, scales and zero points: each made of the bytes here, and of those of slices of so

@@ -18,9 +18,9 @@ pub mod data;
 pub mod device;
 pub mod element_types;
 pub mod encoded;
-#[cfg(feature = "gpu")]
-pub mod encoded_tensors;
 mod examples;
+#[cfg(feature = "gpu")]
+pub mod gpu;
 pub mod indices;
 #[cfg(feature = "trials")]
 pub mod log;

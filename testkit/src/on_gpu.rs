@@ -1,25 +1,34 @@
-//! A runner that gathers on any GPU.
+//! A runner that gathers on any device.
 
 use wgpu_gather::{
-    BadIndices, Encoded, Encoding, GatherIndex, GatherPlan, GatherRequest, Gpu, GpuError, RunError,
+    BadIndices, Encoded, Executor, GatherIndex, GatherPlan, GpuError, Request, RunError,
 };
 
-use super::encoded_tensors::EncodedTensors;
+use super::gpu::Gpu;
 use super::samples::{Element, Runner};
-use super::waits::params_shape;
+use super::waits::{encoded_shape, params_shape};
 
 /// Gathers by a request that is awaited if `awaits` is set, and waited for if not.
 pub struct OnGpu<'a> {
-    pub gpu: &'a Gpu,
+    pub executor: &'a Executor,
     pub awaits: bool,
+    /// The bytes of an element that fills bad rows, or nothing.
+    pub fill: &'a [u8],
 }
 
 pub fn blocking(gpu: &Gpu) -> OnGpu<'_> {
-    OnGpu { gpu, awaits: false }
+    OnGpu {
+        executor: gpu,
+        awaits: false,
+        fill: &[],
+    }
 }
 
 impl OnGpu<'_> {
-    fn output<T: Element>(&self, request: GatherRequest<'_, T>) -> Result<Vec<T>, RunError> {
+    fn output<T: Element>(&self, mut request: Request<'_, T>) -> Result<Vec<T>, RunError> {
+        if !self.fill.is_empty() {
+            request = request.fill(bytemuck::checked::pod_read_unaligned(self.fill));
+        }
         let gathered = match self.awaits {
             true => pollster::block_on(request),
             false => request.wait(),
@@ -41,20 +50,18 @@ impl Runner for OnGpu<'_> {
         indices: &[I],
     ) -> Result<Vec<T>, RunError> {
         let shape = params_shape(plan, params.len());
-        let table = self.gpu.upload(params, &shape).unwrap();
-        self.output(self.gpu.gather(plan, &table, indices))
+        let table = self.executor.upload(params, &shape).unwrap();
+        self.output(self.executor.gather(plan, &table, indices))
     }
 
     fn gather_decoded<I: GatherIndex>(
         &self,
         plan: &GatherPlan,
-        encoding: Encoding,
-        params: Encoded<&[u8]>,
+        params: &Encoded<&[u8]>,
         indices: &[I],
     ) -> Result<Vec<f32>, RunError> {
-        let upload = |bytes: &[u8], shape: &[usize]| self.gpu.upload(bytes, shape).unwrap();
-        let tensors = EncodedTensors::new(plan, encoding, params, upload);
-        let request = (self.gpu).gather_decoded(plan, encoding, tensors.params(), indices);
-        self.output(request)
+        let shape = encoded_shape(plan, params);
+        let table = self.executor.upload_encoded(params, &shape).unwrap();
+        self.output(self.executor.gather(plan, &table, indices))
     }
 }

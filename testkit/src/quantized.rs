@@ -84,7 +84,7 @@ impl Quantized {
     }
 
     pub fn encoded(&self) -> Encoded<&[u8]> {
-        encoded(&self.params, &self.qparams)
+        encoded(self.encoding, &self.params, &self.qparams)
     }
 
     /// Compares values with the recorded ones, after one rounding to the type of the scales.

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use bytemuck::{CheckedBitPattern, NoUninit, Zeroable};
-use wgpu_gather::{BadIndices, Encoded, Encoding, GatherIndex, GatherPlan, IndexKind, RunError};
+use wgpu_gather::{BadIndices, Encoded, GatherIndex, GatherPlan, IndexKind, RunError};
 
 use super::indices::Hash;
 use super::sizes::output_slices;
@@ -34,8 +34,7 @@ pub trait Runner {
     fn gather_decoded<I: GatherIndex>(
         &self,
         plan: &GatherPlan,
-        encoding: Encoding,
-        params: Encoded<&[u8]>,
+        params: &Encoded<&[u8]>,
         indices: &[I],
     ) -> Result<Vec<f32>, RunError>;
 }
@@ -60,13 +59,12 @@ impl Runner for Cpu {
     fn gather_decoded<I: GatherIndex>(
         &self,
         plan: &GatherPlan,
-        encoding: Encoding,
-        params: Encoded<&[u8]>,
+        params: &Encoded<&[u8]>,
         indices: &[I],
     ) -> Result<Vec<f32>, RunError> {
-        let result = plan.run_decoded(encoding, params, indices);
+        let result = plan.run_decoded(params, indices);
         both(plan, result, 7.0, |output: &mut [f32]| {
-            plan.run_decoded_into(encoding, params, indices, 0.0, output)
+            plan.run_decoded_into(params, indices, output)
         })
     }
 }

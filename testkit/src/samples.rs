@@ -247,7 +247,7 @@ impl Sample {
     fn found<V: Runner>(&self, runner: &V) -> Result<Vec<u8>, String> {
         if let Some(encoding) = self.encoding {
             let result = of_index_type!(self.index_kind, I => {
-                runner.gather_decoded(&self.plan, encoding, self.encoded(), &self.indices_as::<I>())
+                runner.gather_decoded(&self.plan, &self.encoded(encoding), &self.indices_as::<I>())
             });
             return result
                 .map(|output| bytes_of(&output).to_vec())

@@ -1,23 +1,25 @@
 //! Results that come back from a GPU. A call blocks this thread or, on wasm, where no thread may block, is awaited.
 
-use wgpu_gather::{GatherElement, GatherIndex, GatherPlan, Gpu, GpuError, Tensor};
+use wgpu_gather::{
+    Encoded, Encoding, Executor, GatherElement, GatherIndex, GatherPlan, GpuError, Tensor,
+};
 
 pub async fn gather<T: GatherElement, I: GatherIndex>(
-    gpu: &Gpu,
+    executor: &Executor,
     plan: &GatherPlan,
     table: &Tensor<T>,
     indices: &[I],
 ) -> Result<Vec<T>, GpuError> {
     #[cfg(not(target_arch = "wasm32"))]
-    let output = gpu.gather(plan, table, indices).wait();
+    let output = executor.gather(plan, table, indices).wait();
     #[cfg(target_arch = "wasm32")]
-    let output = gpu.gather(plan, table, indices).await;
+    let output = executor.gather(plan, table, indices).await;
     output
 }
 
 pub async fn download<T: GatherElement>(table: &Tensor<T>) -> Result<Vec<T>, GpuError> {
     #[cfg(not(target_arch = "wasm32"))]
-    let elements = table.download().wait();
+    let elements = table.download_blocking();
     #[cfg(target_arch = "wasm32")]
     let elements = table.download().await;
     elements
@@ -29,5 +31,23 @@ pub fn params_shape(plan: &GatherPlan, len: usize) -> Vec<usize> {
     match shape.iter().product::<usize>() == len {
         true => shape.to_vec(),
         false => vec![len],
+    }
+}
+
+/// The shape, in values, of encoded params: the plan's, unless the plan is for a shard or has gaps between its rows.
+pub fn encoded_shape(plan: &GatherPlan, params: &Encoded<&[u8]>) -> Vec<usize> {
+    let (encoding, rows) = (params.encoding(), params.rows().len());
+    let shape = plan.params_shape();
+    let last = shape.last().copied().unwrap_or(1);
+    let in_memory = |bytes: u64| usize::try_from(bytes).unwrap();
+    let row_bytes = in_memory(encoding.row_bytes(last as u64).expect("whole blocks"));
+    if last == 0 || shape.iter().product::<usize>() / last * row_bytes == rows {
+        return shape.to_vec();
+    }
+    match encoding {
+        Encoding::RowWise8 | Encoding::RowWise4 | Encoding::BlockQuantized(_) => {
+            vec![rows / row_bytes, last]
+        }
+        _ => vec![rows / in_memory(encoding.block_bytes()) * in_memory(encoding.block_len())],
     }
 }

@@ -5,7 +5,8 @@ use std::process::ExitCode;
 
 use libtest_mimic::Trial;
 use testkit::device::{self, Arguments, gpu_trial};
-use wgpu_gather::{ElementTypes, Gather, GatherBuffers, Gatherer, Gpu, Tensor, wgpu};
+use testkit::gpu::Gpu;
+use wgpu_gather::{ElementTypes, Gather, GatherBuffers, Gatherer, Tensor, wgpu};
 
 mod gpu {
     include!("../doc_examples/gpu.rs");
@@ -87,9 +88,7 @@ fn main() -> ExitCode {
             let output = own_device::two_rows(device, queue)?;
             // The text after the example.
             let gpu = Gpu::from_parts(device.clone(), queue.clone());
-            let output = Tensor::<f32>::from_buffer(&gpu, output, &[2, 2])?
-                .download()
-                .wait()?;
+            let output = Tensor::<f32>::from_buffer(&gpu, output, &[2, 2])?.download_blocking()?;
             assert_eq!(output, [30.0, 31.0, 10.0, 11.0]);
             Ok(())
         }),
@@ -122,7 +121,7 @@ fn record_embedding(gpu: &Gpu) -> Result<(), libtest_mimic::Failed> {
     gatherer::record_embedding(&recorder, &mut encoder, buffers[0], buffers[1], buffers[2])?;
     gpu.queue().submit([encoder.finish()]);
     let expected = plan.run(&params, &indices)?;
-    assert_eq!(output.download().wait()?, expected);
+    assert_eq!(output.download_blocking()?, expected);
 
     // The gather is prepared once and recorded again with other indices in the same buffer.
     let lookup = prepared::prepare_lookup(&recorder, &plan, buffers[0], buffers[1], buffers[2])?;
@@ -135,7 +134,7 @@ fn record_embedding(gpu: &Gpu) -> Result<(), libtest_mimic::Failed> {
             .create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
         prepared::record_lookup(&lookup, &mut encoder);
         gpu.queue().submit([encoder.finish()]);
-        assert_eq!(output.download().wait()?, plan.run(&params, &indices)?);
+        assert_eq!(output.download_blocking()?, plan.run(&params, &indices)?);
     }
     Ok(())
 }
@@ -174,8 +173,8 @@ fn gather_in_a_pass(gpu: &Gpu) -> Result<(), libtest_mimic::Failed> {
     in_pass::frame(&mut pass, app, &gather);
     drop(pass);
     gpu.queue().submit([encoder.finish()]);
-    assert_eq!(rows[1].download().wait()?, [2, 1]);
-    assert_eq!(rows[2].download().wait()?, [0, 2]);
-    assert_eq!(rows[3].download().wait()?, [10, 30]);
+    assert_eq!(rows[1].download_blocking()?, [2, 1]);
+    assert_eq!(rows[2].download_blocking()?, [0, 2]);
+    assert_eq!(rows[3].download_blocking()?, [10, 30]);
     Ok(())
 }

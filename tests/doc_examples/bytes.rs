@@ -1,7 +1,7 @@
-use wgpu_gather::{ElementTypes, Gather, Gpu, IndexKind};
+use wgpu_gather::{ElementTypes, Gather, Executor, IndexKind};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let gpu = Gpu::new_blocking()?;
+    let gpu = Executor::gpu_blocking()?;
     // A table of 3 rows of 2 elements of 2 bytes, as a file holds it, and the indices 2 and 0 as i64.
     let table = gpu.upload(b"aabbccddeeff", &[12])?;
     let indices = gpu.upload([2_i64, 0].map(i64::to_le_bytes).concat(), &[16])?;

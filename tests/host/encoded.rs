@@ -20,14 +20,18 @@ fn recorded_rows_are_decoded() {
         let [_, row_len] = recorded.shape;
         let (indices, plan) = recorded.reordered();
         let found = plan
-            .run_decoded(encoding, &recorded.rows, &indices)
+            .run_decoded(&Encoded::new(encoding, &recorded.rows), &indices)
             .unwrap();
         recorded.check(&indices, &found);
         // Output rows with gaps, and bytes.
         let gaps = plan.with_output_stride(row_len as u64 + 3).unwrap();
         let mut output = vec![7.0; usize::try_from(gaps.output_len()).unwrap()];
-        gaps.run_decoded_into(encoding, &recorded.rows, &indices, 0.0, &mut output)
-            .unwrap();
+        gaps.run_decoded_into(
+            &Encoded::new(encoding, &recorded.rows),
+            &indices,
+            &mut output,
+        )
+        .unwrap();
         for (found, row) in output.chunks(row_len + 3).zip(found.chunks(row_len)) {
             assert!(
                 found
@@ -61,7 +65,7 @@ fn quantized() -> [Encoding; 4] {
 #[test]
 fn recorded_rows_of_onnx_runtime_are_decoded() {
     for case in Quantized::all() {
-        let found = (case.plan).run_decoded(case.encoding, case.encoded(), &case.indices);
+        let found = (case.plan).run_decoded(&case.encoded(), &case.indices);
         case.check(&found.unwrap());
     }
 }
@@ -111,40 +115,37 @@ fn row_wise_rows_are_pytorchs_to_the_last_bit() {
 fn scales_of_other_lengths_are_refused() {
     let plan = Gather::new().plan(&[3, 40], &[1]).unwrap();
     let of = BlockQuantized::new(4, 16).unwrap();
-    let refused = |of, params: Encoded<&[u8]>| {
-        let encoding = Encoding::BlockQuantized(of);
-        plan.run_decoded(encoding, params, &[0])
-            .unwrap_err()
-            .to_string()
-    };
+    let refused = |params: Encoded<&[u8]>| plan.run_decoded(&params, &[0]).unwrap_err().to_string();
     let (rows, scales) = ([0; 60], [0; 36]);
-    let params = Encoded::new(&rows[..]);
+    let params = |of| Encoded::new(Encoding::BlockQuantized(of), &rows[..]);
     let missing = |operand| {
-        format!("{operand} must be given: run_decoded and gather_decoded take them in an Encoded")
+        format!(
+            "{operand} must be given, in an Encoded: the encoding has them in an operand of their own"
+        )
     };
-    assert_eq!(refused(of, params), missing("scales"));
+    assert_eq!(refused(params(of)), missing("scales"));
     let halves = of.with_scales(ScaleKind::F16);
     assert_eq!(
-        refused(halves, params.scales(&scales)),
+        refused(params(halves).scales(&scales)),
         "scales must have 18 bytes, found 36"
     );
     assert_eq!(
-        refused(of.with_zero_points(), params.scales(&scales)),
+        refused(params(of.with_zero_points()).scales(&scales)),
         missing("zero points")
     );
     for zero_points in [&[0; 6][..], &[]] {
         assert_eq!(
-            refused(of, params.scales(&scales).zero_points(zero_points)),
+            refused(params(of).scales(&scales).zero_points(zero_points)),
             "zero points must not be given: the encoding has none"
         );
     }
     assert_eq!(
-        refused(of, Encoded::new(&rows[..59]).scales(&scales)),
+        refused(Encoded::new(Encoding::BlockQuantized(of), &rows[..59]).scales(&scales)),
         "params must have 60 bytes, found 59"
     );
     for scales in [&scales[..], &[]] {
-        let halves = Encoded::new(&[0; 240][..]).scales(scales);
-        let halves = plan.run_decoded(Encoding::F16, halves, &[0]);
+        let halves = Encoded::new(Encoding::F16, &[0; 240][..]).scales(scales);
+        let halves = plan.run_decoded(&halves, &[0]);
         let text = "scales must not be given: the encoding has none";
         assert_eq!(halves.unwrap_err().to_string(), text);
     }
@@ -158,9 +159,9 @@ fn scales_of_other_lengths_are_refused() {
 fn scales_without_bytes_may_be_given() {
     let plan = Gather::new().plan(&[3, 0], &[1]).unwrap();
     let of = Encoding::BlockQuantized(BlockQuantized::new(4, 16).unwrap());
-    let rows = Encoded::new(&[][..]);
+    let rows = Encoded::new(of, &[][..]);
     for params in [rows, rows.scales(&[])] {
-        assert_eq!(plan.run_decoded(of, params, &[0]), Ok(vec![]));
+        assert_eq!(plan.run_decoded(&params, &[0]), Ok(vec![]));
     }
 }
 
@@ -220,7 +221,7 @@ fn threads_share_a_gather_of_encoded_rows() {
             .collect();
         let plan = Gather::new().plan(&[rows, row_len], &[count]).unwrap();
         let found = plan
-            .run_decoded(encoding, &recorded.rows, &indices)
+            .run_decoded(&Encoded::new(encoding, &recorded.rows), &indices)
             .unwrap();
         recorded.check(&indices, &found);
     }
@@ -230,7 +231,8 @@ fn threads_share_a_gather_of_encoded_rows() {
 fn a_plan_that_cuts_blocks_is_refused() {
     let gather = |params: &[usize], axis| Gather::new().axis(axis).plan(params, &[1]).unwrap();
     let refused_parts = |plan: &GatherPlan, encoding, part, found| {
-        let Err(RunError::Block(error)) = plan.run_decoded(encoding, &[], &[0]) else {
+        let Err(RunError::Block(error)) = plan.run_decoded(&Encoded::new(encoding, []), &[0])
+        else {
             panic!("{plan} is refused");
         };
         let expected = (encoding, part, found);
@@ -298,7 +300,7 @@ fn a_plan_that_cuts_blocks_is_refused() {
 #[test]
 fn lengths_of_encoded_params_are_in_bytes() {
     let plan = Gather::new().plan(&[3, 64], &[1]).unwrap();
-    let run = |bytes: usize| plan.run_decoded(Encoding::Q4_0, &vec![0; bytes], &[2]);
+    let run = |bytes: usize| plan.run_decoded(&Encoded::new(Encoding::Q4_0, vec![0; bytes]), &[2]);
     assert_eq!(run(108), Ok(vec![0.0; 64]));
     for bytes in [0, 107, 109, 3 * 64 * 4] {
         let text = format!("params must have 108 bytes, found {bytes}");
@@ -306,15 +308,14 @@ fn lengths_of_encoded_params_are_in_bytes() {
     }
     // With the gap after the last row, or without.
     let gaps = plan.with_params_stride(96).unwrap();
-    let run = |bytes: usize| gaps.run_decoded(Encoding::Q4_0, &vec![0; bytes], &[2]);
+    let run = |bytes: usize| gaps.run_decoded(&Encoded::new(Encoding::Q4_0, vec![0; bytes]), &[2]);
     assert!(run(2 * 54 + 36).is_ok() && run(3 * 54).is_ok());
     assert_eq!(
         run(143).unwrap_err().to_string(),
         "params must have 144 to 162 bytes, found 143"
     );
-    let bad = plan
-        .run_decoded(Encoding::Q4_0, &[0; 108], &[3])
-        .unwrap_err();
+    let table = Encoded::new(Encoding::Q4_0, [0; 108]);
+    let bad = plan.run_decoded(&table, &[3]).unwrap_err();
     assert_eq!(bad.to_string(), "indices[0] = 3 is not in [0, 3)");
     let empty = Gather::new()
         .bad_indices(BadIndices::Fill)
@@ -322,10 +323,15 @@ fn lengths_of_encoded_params_are_in_bytes() {
         .unwrap();
     let mut output = [9.0; 128];
     empty
-        .run_decoded_into(Encoding::Q8_0, &[], &[0, 1], -3.0, &mut output)
+        .run_decoded_into_with_fill(
+            &Encoded::new(Encoding::Q8_0, []),
+            &[0, 1],
+            -3.0,
+            &mut output,
+        )
         .unwrap();
     assert_eq!(output, [-3.0; 128]);
-    let short = plan.run_decoded_into(Encoding::Q4_0, &[0; 108], &[2], 0.0, &mut [0.0; 63]);
+    let short = plan.run_decoded_into(&table, &[2], &mut [0.0; 63]);
     assert_eq!(
         short.unwrap_err().to_string(),
         "output must have 64 elements, found 63"

@@ -1,9 +1,9 @@
 //! Public types may go to and be shared with other threads, and futures may go to another thread.
 
 use wgpu_gather::{
-    BadIndexError, BadRows, Download, ElementTypes, Executor, Gather, GatherBuffers,
-    GatherElements, GatherError, GatherNd, GatherPlan, GatherRequest, Gatherer, Gpu, GpuError,
-    Indices, PlanError, PreparedGather, Request, RunError, Tensor, wgpu,
+    BadIndexError, BadRows, ElementTypes, Encoded, EncodedTensor, Executor, Gather, GatherBuffers,
+    GatherElements, GatherError, GatherNd, GatherPlan, Gatherer, GpuError, Indices, Params,
+    PlanError, PreparedGather, Request, RunError, Tensor, wgpu,
 };
 
 const fn shared<T: Send + Sync>() {}
@@ -12,10 +12,10 @@ const _: () = {
     shared::<(Gather, GatherNd, GatherElements, GatherPlan, ElementTypes)>();
     shared::<(PlanError, RunError, BadIndexError, GatherError, GpuError)>();
     shared::<(Gatherer, PreparedGather, GatherBuffers<'_>, BadRows)>();
-    shared::<(Gpu, Executor, Tensor<f32>, Indices<'_, i32>)>();
-    shared::<Download<'_, f32>>();
-    moved::<GatherRequest<'_, f32, Tensor<f32>>>();
-    moved::<Request<'_, (), f32>>();
+    shared::<(Executor, Tensor<f32>, EncodedTensor, Encoded<Vec<u8>>)>();
+    shared::<(Params<'_, f32>, Indices<'_, i32>)>();
+    moved::<Request<'_, f32, Tensor<f32>>>();
+    moved::<Request<'_, u8, Vec<u8>, [u8]>>();
 };
 
 const fn moved<T: Send>() {}
@@ -24,10 +24,10 @@ fn is_send<F: IntoFuture<IntoFuture: Send>>(_: F) {}
 
 #[test]
 fn futures_are_send() {
-    is_send(Gpu::new());
-    is_send(Executor::new());
-    let _unused = |adapter: &wgpu::Adapter| is_send(Gpu::from_adapter(adapter));
-    let _unused = |gpu: &Gpu, tensor: &Tensor<f32>, output: &mut Tensor<f32>| {
+    is_send(Executor::gpu());
+    is_send(Executor::gpu_or_cpu());
+    let _unused = |adapter: &wgpu::Adapter| is_send(Executor::from_adapter(adapter));
+    let _unused = |gpu: &Executor, tensor: &Tensor<f32>, output: &mut Tensor<f32>| {
         is_send(gpu.gather(Gather::new(), tensor, &[0]));
         is_send(gpu.gather(Gather::new(), tensor, &[0]).on_gpu());
         is_send(gpu.gather(Gather::new(), tensor, &[0]).into_tensor(output));

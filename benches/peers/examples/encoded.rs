@@ -12,7 +12,7 @@ use candle_core::quantized::{GgmlDType, QStorage, QTensor};
 use candle_core::{Device, Tensor};
 use rayon::ThreadPoolBuilder;
 use testkit::bench::timing::in_turn;
-use wgpu_gather::{Encoding, Gather};
+use wgpu_gather::{Encoded, Encoding, Gather};
 
 const SAMPLES: usize = 21;
 /// Values of the table, and of the output: those of W4.
@@ -61,7 +61,8 @@ fn run(threads: usize) {
         let storage = QStorage::from_data(table.clone().into(), &Device::Cpu, dtype);
         let candle = QTensor::new(storage.expect("bytes"), (rows, len)).expect("a table");
         let candle_ids = Tensor::from_slice(&ids, count, &Device::Cpu).expect("ids");
-        let expected = plan.run_decoded(encoding, &table, &ids).expect("rows");
+        let table = Encoded::new(encoding, table);
+        let expected = plan.run_decoded(&table, &ids).expect("rows");
         let embedding = || candle.embedding(&candle_ids).expect("rows");
         let found = embedding()
             .flatten_all()
@@ -81,13 +82,13 @@ fn run(threads: usize) {
         };
         let mut time_into = || {
             let start = Instant::now();
-            plan.run_decoded_into(encoding, &table, &ids, 0.0, &mut into)
+            plan.run_decoded_into(&table, &ids, &mut into)
                 .expect("rows");
             start.elapsed()
         };
         let mut time_run = || {
             let start = Instant::now();
-            let _rows = plan.run_decoded(encoding, &table, &ids).expect("rows");
+            let _rows = plan.run_decoded(&table, &ids).expect("rows");
             start.elapsed()
         };
         let mut time_candle = || {

@@ -9,7 +9,7 @@ use std::panic::{self, AssertUnwindSafe};
 
 use indicatif::ProgressBar;
 use serde_json::{Value, json};
-use wgpu_gather::{ElementTypes, GatherPlan, Gpu, GpuError, RunError};
+use wgpu_gather::{ElementTypes, Executor, GatherPlan, GpuError, RunError};
 
 use crate::Answer;
 use crate::args::Choice;
@@ -35,7 +35,7 @@ pub fn examine(choice: &Choice) -> Result<Answer> {
     doctor.examine("the CPU", "-", Ok(None));
     for adapter in &adapters {
         let info = adapter.get_info();
-        let gpu = pollster::block_on(Gpu::from_adapter(adapter)).map(Some);
+        let gpu = pollster::block_on(Executor::from_adapter(adapter)).map(Some);
         doctor.examine(&info.name, &info.backend.to_string(), gpu);
     }
     let _ = panic::take_hook();
@@ -120,7 +120,7 @@ impl Doctor {
         &mut self,
         name: &str,
         back_end: &str,
-        gpu: std::result::Result<Option<Gpu>, GpuError>,
+        gpu: std::result::Result<Option<Executor>, GpuError>,
     ) {
         self.bar.set_message(name.to_owned());
         let (failed, failures) = match gpu {
@@ -144,7 +144,7 @@ impl Doctor {
     }
 
     /// Runs all cases and describes each failure.
-    fn failures(&self, gpu: Option<&Gpu>) -> Vec<String> {
+    fn failures(&self, gpu: Option<&Executor>) -> Vec<String> {
         let mut failures = Vec::new();
         for seed in 0..CASES {
             let case = Case::random(seed);
@@ -159,7 +159,7 @@ impl Doctor {
 }
 
 fn on_gpu(
-    gpu: &Gpu,
+    gpu: &Executor,
     plan: &GatherPlan,
     types: ElementTypes,
     params: &[u8],
@@ -171,7 +171,7 @@ fn on_gpu(
 }
 
 /// Compares a gather with its expected output. The error says how they differ.
-fn check(case: &Case, gpu: Option<&Gpu>) -> std::result::Result<(), String> {
+fn check(case: &Case, gpu: Option<&Executor>) -> std::result::Result<(), String> {
     let plan = case.plan().map_err(|error| error.to_string())?;
     let (params, indices) = (case.params(), case.index_bytes());
     let gathered = match gpu {

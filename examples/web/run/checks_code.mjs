@@ -1,7 +1,7 @@
 // Checks of the programs that the page copies.
 import assert from 'node:assert/strict';
 
-const RUST = `use wgpu_gather::{Gather, Gpu};
+const RUST = `use wgpu_gather::{Executor, Gather};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let params: [f32; 12] = [0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0, 10.0, 11.0];
@@ -12,7 +12,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     println!("{plan}");
     println!("CPU: {:?}", plan.run(&params, &indices));
 
-    let gpu = Gpu::new_blocking()?;
+    let gpu = Executor::gpu_blocking()?;
     let table = gpu.upload(&params, plan.params_shape())?;
     println!("GPU: {:?}", gpu.gather(&plan, &table, &indices).wait());
     Ok(())

@@ -29,7 +29,7 @@ export function rust(gather) {
   const { operation, axis, batchDims, broadcast, paramsShape, indicesShape, params, indices, policy, fromEnd, indexType } =
     gather;
   const type = { gather: 'Gather', gather_nd: 'GatherNd', gather_elements: 'GatherElements' }[operation];
-  const used = [type, 'Gpu', policy === 'DeviceDefault' ? '' : 'BadIndices', fromEnd ? 'NegativeIndices' : ''];
+  const used = [type, 'Executor', policy === 'DeviceDefault' ? '' : 'BadIndices', fromEnd ? 'NegativeIndices' : ''];
   const calls = [
     axis === undefined ? '' : `.axis(${axis})`,
     batchDims === 0 ? '' : `.batch_dims(${batchDims})`,
@@ -48,7 +48,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     println!("{plan}");
     println!("CPU: {:?}", plan.run(&params, &indices));
 
-    let gpu = Gpu::new_blocking()?;
+    let gpu = Executor::gpu_blocking()?;
     let table = gpu.upload(&params, plan.params_shape())?;
     println!("GPU: {:?}", gpu.gather(&plan, &table, &indices).wait());
     Ok(())

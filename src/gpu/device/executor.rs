@@ -1,31 +1,42 @@
-//! The GPU if there is one, else the CPU, for apps that run on machines with and without a GPU.
+//! The owner of tensors: a GPU, or the CPU.
 
 use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
-use super::gpu::{Gpu, fastest_adapter};
+use super::encoded_tensor::EncodedTensor;
+use super::gather::Params;
 use super::indices::Indices;
 use super::owner::Owner;
-use super::request::{GatherRequest, gather, gather_bytes, gather_decoded};
+use super::request::{Request, gather, gather_bytes};
 use super::tensor::Tensor;
 use crate::element::{ElementTypes, GatherElement};
-use crate::encoding::{Encoded, Encoding};
+use crate::encoding::Encoded;
 use crate::error::GpuError;
+use crate::gpu::gatherer::Gatherer;
 use crate::index::GatherIndex;
 use crate::plan::{GatherPlan, ToPlan};
 
-/// The device that gathers run on: the GPU of this machine if it has one, else the CPU. It has the calls of a [`Gpu`].
-/// Printing it names the device and, for the CPU, the reason.
+/// What gathers run on: a GPU, or the CPU.
 ///
-/// By the default policy, [`BadIndices::DeviceDefault`](crate::BadIndices::DeviceDefault), a bad index is an error on the
-/// CPU and zeros on a GPU, as in TensorFlow; by every other policy, for instance [`Fill`](crate::BadIndices::Fill), the
-/// two are alike.
+/// The two differ in one thing: by the default policy a bad index is zeros on a GPU and an error on the CPU, as in
+/// TensorFlow. `.bad_indices(BadIndices::Fill)`, or any other policy, makes them equal.
+///
+/// | made by | runs on |
+/// |---|---|
+/// | [`gpu`](Self::gpu), [`from_adapter`](Self::from_adapter) | a GPU; an error if there is none |
+/// | [`from_parts`](Self::from_parts) | an app's own device |
+/// | [`cpu`](Self::cpu) | the CPU |
+/// | [`gpu_or_cpu`](Self::gpu_or_cpu) | the GPU of this machine if it has one, else the CPU |
+///
+/// An executor owns the [`Tensor`]s that it makes, and refuses those of another one with [`GpuError::OtherOwner`], also of
+/// the same device. Executors of the CPU take each other's. Clones are the same executor. Printing one names the device
+/// and, where there is no GPU, the reason.
 ///
 /// ```
 /// use wgpu_gather::{BadIndices, Executor, Gather};
 ///
-/// let executor = Executor::new_blocking(); // or Executor::new().await
+/// let executor = Executor::gpu_or_cpu_blocking(); // or Executor::gpu_or_cpu().await
 /// println!("gathering on {executor}");
 /// let table = executor.upload(&[1.0_f32, 2.0, 3.0], &[3])?; // on the GPU, or in host memory
 /// let gather = Gather::new().bad_indices(BadIndices::Fill);
@@ -33,48 +44,175 @@ use crate::plan::{GatherPlan, ToPlan};
 /// assert_eq!(output, [3.0, -1.0]);
 /// # Ok::<(), wgpu_gather::GpuError>(())
 /// ```
-#[expect(
-    clippy::exhaustive_enums,
-    reason = "a gather runs on a GPU or on the CPU, and apps match both"
-)]
-pub enum Executor {
-    /// Gathers run on this GPU.
-    Gpu(Gpu),
-    /// Gathers run on the CPU, because opening a GPU failed with this error.
-    Cpu(GpuError),
+#[derive(Clone)]
+pub struct Executor {
+    /// For the CPU, the reason why there is no GPU, if one was looked for.
+    owner: Result<Arc<Owner>, Option<GpuError>>,
 }
 
 impl Executor {
+    /// Opens the fastest adapter that wgpu finds, with all of the adapter's limits. Reads no environment variable.
+    ///
+    /// # Errors
+    ///
+    /// [`GpuError::NoAdapter`] on a machine without an adapter, where the CPU path still runs; [`GpuError::NoDevice`]
+    /// if the adapter gives no device.
+    ///
+    /// ```no_run
+    #[doc = include_str!("../../../tests/doc_examples/gpu.rs")]
+    /// ```
+    pub async fn gpu() -> Result<Self, GpuError> {
+        Self::from_adapter(&fastest_adapter().await?).await
+    }
+
+    /// As [`gpu`](Self::gpu), but waits on this thread.
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`gpu`](Self::gpu).
+    #[cfg(not(target_arch = "wasm32"))]
+    pub fn gpu_blocking() -> Result<Self, GpuError> {
+        pollster::block_on(Self::gpu())
+    }
+
+    /// The CPU. Tensors are in host memory, and a request gathers on the thread that polls it or waits for it, and in the
+    /// rayon pool of that thread.
+    #[must_use]
+    pub fn cpu() -> Self {
+        Self { owner: Err(None) }
+    }
+
     /// The fastest GPU that wgpu finds, else the CPU. A software adapter, which emulates a GPU on the CPU, is not taken:
-    /// the CPU path is faster. For another choice make an executor of the result of [`Gpu::from_adapter`].
+    /// the CPU path is faster.
+    ///
+    /// A gather that a GPU refuses, for instance of an operand larger than one of its buffers, does not run on the CPU
+    /// instead.
     ///
     /// ```no_run
     #[doc = include_str!("../../../tests/doc_examples/browser.rs")]
     /// ```
-    pub async fn new() -> Self {
-        open().await.into()
+    pub async fn gpu_or_cpu() -> Self {
+        match open_hardware().await {
+            Ok(gpu) => gpu,
+            Err(error) => Self {
+                owner: Err(Some(error)),
+            },
+        }
     }
 
-    /// As [`new`](Self::new), but waits on this thread.
+    /// As [`gpu_or_cpu`](Self::gpu_or_cpu), but waits on this thread.
     #[cfg(not(target_arch = "wasm32"))]
     #[must_use]
-    pub fn new_blocking() -> Self {
-        pollster::block_on(Self::new())
+    pub fn gpu_or_cpu_blocking() -> Self {
+        pollster::block_on(Self::gpu_or_cpu())
     }
 
-    /// Copies the elements of a `Vec` or of a slice to the device, as a tensor of this shape. Without a GPU the tensor is in host
-    /// memory: it takes a `Vec` over without a copy, and copies a slice.
+    /// Opens an adapter of the caller's choice, with all of its limits.
     ///
     /// # Errors
     ///
-    /// The errors of [`Gpu::upload`]; without a GPU, [`RunError::OutOfMemory`](crate::RunError::OutOfMemory).
+    /// [`GpuError::NoDevice`] if the adapter gives no device.
+    ///
+    /// ```no_run
+    /// use wgpu_gather::{Executor, GpuError, wgpu};
+    ///
+    /// # async fn open() -> Result<(), GpuError> {
+    /// let instance = wgpu::Instance::default();
+    /// let adapters = instance.enumerate_adapters(wgpu::Backends::all()).await;
+    /// let named = |adapter: &&wgpu::Adapter| adapter.get_info().name.contains("NVIDIA");
+    /// if let Some(adapter) = adapters.iter().find(named) {
+    ///     println!("gathering on {}", Executor::from_adapter(adapter).await?);
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub async fn from_adapter(adapter: &wgpu::Adapter) -> Result<Self, GpuError> {
+        let descriptor = wgpu::DeviceDescriptor {
+            label: Some("wgpu-gather/device"),
+            required_limits: adapter.limits(),
+            ..Default::default()
+        };
+        let device = adapter.request_device(&descriptor).await;
+        let (device, queue) = device.map_err(|error| GpuError::NoDevice {
+            adapter: adapter.get_info().name,
+            reason: error.to_string(),
+        })?;
+        log::debug!("device on {:?}", adapter.get_info());
+        Ok(Self::from_parts(device, queue))
+    }
+
+    /// Takes an app's own device and queue. Their handlers stay as they are.
+    #[must_use]
+    #[cfg_attr(
+        target_arch = "wasm32",
+        expect(
+            clippy::arc_with_non_send_sync,
+            reason = "on wasm wgpu's types stay on one thread"
+        )
+    )]
+    pub fn from_parts(device: wgpu::Device, queue: wgpu::Queue) -> Self {
+        Self {
+            owner: Ok(Arc::new(Owner::new(device, queue))),
+        }
+    }
+
+    /// The owner of buffers on a GPU; `None` for the CPU.
+    fn owner(&self) -> Option<&Arc<Owner>> {
+        self.owner.as_ref().ok()
+    }
+
+    fn on_gpu(&self) -> Result<&Arc<Owner>, GpuError> {
+        self.owner.as_ref().map_err(|reason| {
+            let asked_for = || GpuError::NoAdapter("the executor is the CPU".into());
+            reason.clone().unwrap_or_else(asked_for)
+        })
+    }
+
+    /// The device.
+    ///
+    /// # Errors
+    ///
+    /// On the CPU, the reason why there is no GPU.
+    pub fn device(&self) -> Result<&wgpu::Device, GpuError> {
+        Ok(&self.on_gpu()?.device)
+    }
+
+    /// The queue that gathers are submitted to.
+    ///
+    /// # Errors
+    ///
+    /// On the CPU, the reason why there is no GPU.
+    pub fn queue(&self) -> Result<&wgpu::Queue, GpuError> {
+        Ok(&self.on_gpu()?.queue)
+    }
+
+    /// The gatherer of the device, which records into the caller's encoders.
+    ///
+    /// # Errors
+    ///
+    /// On the CPU, the reason why there is no GPU.
+    pub fn gatherer(&self) -> Result<&Gatherer, GpuError> {
+        Ok(&self.on_gpu()?.gatherer)
+    }
+
+    /// Copies elements to the device, as a tensor of this shape: those of a `Vec` or of a slice, which `&[1, 2]` is too. On
+    /// the CPU the tensor takes a `Vec` over without a copy.
+    ///
+    /// # Errors
+    ///
+    /// - [`GatherError::Shape`](crate::GatherError::Shape) for a shape of more or fewer elements.
+    /// - [`GatherError::ZeroSizedElement`](crate::GatherError::ZeroSizedElement) for elements of no bytes.
+    /// - [`GpuError::BufferTooLarge`] for more bytes than one buffer of the device may have.
+    /// - [`GatherError::OutOfMemory`](crate::GatherError::OutOfMemory) if the device has no memory for them; on the CPU,
+    ///   [`RunError::OutOfMemory`](crate::RunError::OutOfMemory).
     ///
     /// ```
     /// use wgpu_gather::{Executor, Gather, GpuError};
     ///
-    /// let executor = Executor::Cpu(GpuError::NoAdapter("none is asked for".into()));
+    /// let executor = Executor::cpu();
     /// let table = executor.upload(vec![10, 11, 20, 21, 30, 31], &[3, 2])?;
     /// assert_eq!(executor.gather(Gather::new(), &table, &[2]).wait()?, [30, 31]);
+    /// assert!(executor.upload(&[0.0_f32], &[3, 2]).is_err());
     /// # Ok::<(), GpuError>(())
     /// ```
     pub fn upload<'e, T: GatherElement>(
@@ -85,78 +223,143 @@ impl Executor {
         Tensor::upload(self.owner(), elements.into(), shape)
     }
 
-    /// As [`Gpu::zeros`].
+    /// Copies encoded params to the device: their rows, scales and zero points. `shape` counts values, as the shape of a
+    /// plan does: `[rows, values of a row]` for a table.
     ///
     /// # Errors
     ///
-    /// The errors of [`upload`](Self::upload).
+    /// The errors of [`upload`](Self::upload) and of [`EncodedTensor::new`].
+    ///
+    /// ```
+    /// use wgpu_gather::{Encoded, Encoding, Executor, Gather, GpuError};
+    ///
+    /// let executor = Executor::cpu();
+    /// // Two rows of 32 values: the scale 0.5 as a half float, and 32 signed bytes.
+    /// let table = [[0x00, 0x38].as_slice(), &[2; 32], &[0x00, 0x38], &[0xfe; 32]].concat();
+    /// let table = executor.upload_encoded(&Encoded::new(Encoding::Q8_0, table), &[2, 32])?;
+    /// let rows = executor.gather(Gather::new(), &table, &[1, 0]).wait()?;
+    /// assert_eq!((rows.len(), rows[0], rows[32]), (64, -1.0, 1.0));
+    /// # Ok::<(), GpuError>(())
+    /// ```
+    pub fn upload_encoded(
+        &self,
+        params: &Encoded<impl AsRef<[u8]>>,
+        shape: &[usize],
+    ) -> Result<EncodedTensor, GpuError> {
+        let upload = |_, bytes: &_| {
+            let bytes: &[u8] = AsRef::as_ref(bytes);
+            self.upload(bytes, &[bytes.len()])
+        };
+        EncodedTensor::new(params.try_map(upload)?, shape)
+    }
+
+    /// A tensor of this shape whose elements have all bits zero, for instance as the output of
+    /// [`into_tensor`](crate::Request::into_tensor).
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`upload`](Self::upload), and [`GatherError::TooManyBytes`](crate::GatherError::TooManyBytes) for a
+    /// shape of more than `i64::MAX` bytes.
     pub fn zeros<T: GatherElement>(&self, shape: &[usize]) -> Result<Tensor<T>, GpuError> {
         Tensor::zeros(self.owner(), shape)
     }
 
-    /// As [`Gpu::gather`], which names the errors too. On the CPU the request gathers on the thread that polls it or waits
-    /// for it, and in the rayon pool of that thread.
+    /// Gathers from `params`, a [`Tensor`] or an [`EncodedTensor`], by `indices`: see [`Indices`]. The output comes to the
+    /// host, or stays on the device. The request is awaited or waited for: see [`Request`]. Encoded params are decoded to
+    /// `f32`.
     ///
-    /// A gather that a GPU refuses, for instance of an operand larger than one of its buffers, does not run on the CPU
-    /// instead.
+    /// An operation in place of the plan is planned for the shapes of params and indices. A tensor starts with its buffer: of
+    /// a field that is not the first of interleaved records, a [`Gatherer`](crate::Gatherer) takes the range.
+    ///
+    /// An executor on a GPU keeps two buffers for the output of the next gather to the host: those of the largest output so far, of
+    /// at most 256 MiB each.
+    ///
+    /// # Errors
+    ///
+    /// Of the request, before anything is submitted:
+    ///
+    /// - [`GpuError::Plan`] for an operation that cannot be planned for the shapes of params and indices.
+    /// - [`GpuError::PlanShape`] for a plan of other shapes than params and indices have; [`GpuError::MissingShape`] for
+    ///   indices of `GatherNd` in a slice without a shape.
+    /// - [`GpuError::OtherOwner`] for a tensor of another owner.
+    /// - [`RunError::Length`](crate::RunError::Length) for an operand of the wrong length.
+    /// - [`GpuError::BufferTooLarge`] for an operand larger than one buffer of the device.
+    /// - [`GatherError::FillBytes`](crate::GatherError::FillBytes) and
+    ///   [`FillTooLong`](crate::GatherError::FillTooLong) for a fill of the wrong length, or that is too long.
+    ///
+    /// And after it:
+    ///
+    /// - [`RunError::BadIndex`](crate::RunError::BadIndex) for an index out of range, if the policy is
+    ///   [`BadIndices::Error`](crate::BadIndices::Error).
+    /// - [`GpuError::InvalidElement`] if an app wrote bytes into the buffer of params that are no `T`.
+    /// - Errors of a device that is lost, and of a device or a host without memory.
     pub fn gather<'a, T: GatherElement, I: GatherIndex>(
         &'a self,
         plan: impl ToPlan<'a>,
-        params: &'a Tensor<T>,
+        params: impl Into<Params<'a, T>>,
         indices: impl Into<Indices<'a, I>>,
-    ) -> GatherRequest<'a, T> {
-        gather(self.owner(), plan, params, &indices.into())
+    ) -> Request<'a, T> {
+        gather(self.owner(), plan, params.into(), &indices.into())
     }
 
-    /// As [`Gpu::gather_decoded`].
-    pub fn gather_decoded<'a, I: GatherIndex>(
-        &'a self,
-        plan: impl ToPlan<'a>,
-        encoding: Encoding,
-        params: impl Into<Encoded<&'a Tensor<u8>>>,
-        indices: impl Into<Indices<'a, I>>,
-    ) -> GatherRequest<'a, f32> {
-        gather_decoded(self.owner(), plan, encoding, params.into(), &indices.into())
-    }
-
-    /// As [`Gpu::gather_bytes`].
+    /// As [`gather`](Self::gather), but on tensors of bytes, for types that are known only at run time: elements of
+    /// `types.element_bytes()` bytes, and little-endian indices of `types.index_kind()`. The output is bytes too. The plan
+    /// counts elements, so only the numbers of bytes are compared. It takes a plan and tensors only. With an encoding params
+    /// is decoded, unless its scales lie in a tensor of their own.
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`gather`](Self::gather), with [`RunError::ByteLength`](crate::RunError::ByteLength) for an operand
+    /// of the wrong length.
+    ///
+    /// ```no_run
+    #[doc = include_str!("../../../tests/doc_examples/bytes.rs")]
+    /// ```
     pub fn gather_bytes<'a>(
         &'a self,
         plan: &'a GatherPlan,
         types: ElementTypes,
         params: &'a Tensor<u8>,
-        indices: &'a Tensor<u8>,
-    ) -> GatherRequest<'a, u8> {
-        gather_bytes(self.owner(), plan, types, params, indices)
-    }
-
-    fn owner(&self) -> Option<&Arc<Owner>> {
-        match self {
-            Self::Gpu(gpu) => Some(gpu.owner()),
-            Self::Cpu(_) => None,
-        }
+        indices: impl Into<Indices<'a, u8>>,
+    ) -> Request<'a, u8, Vec<u8>, [u8]> {
+        gather_bytes(self.owner(), plan, types, params, &indices.into())
     }
 }
 
-async fn open() -> Result<Gpu, GpuError> {
-    // wgpu takes a software adapter last.
-    let adapter = fastest_adapter().await?;
-    let info = adapter.get_info();
-    if info.device_type == wgpu::DeviceType::Cpu {
-        let name = info.name;
-        return Err(GpuError::NoAdapter(format!(
-            "only the software adapter {name}, which is slower than the CPU path"
-        )));
-    }
-    Gpu::from_adapter(&adapter).await
-}
-
-impl From<Result<Gpu, GpuError>> for Executor {
-    fn from(gpu: Result<Gpu, GpuError>) -> Self {
-        match gpu {
-            Ok(gpu) => Self::Gpu(gpu),
-            Err(error) => Self::Cpu(error),
-        }
+impl<T: GatherElement> Tensor<T> {
+    /// Elements of an app's buffer, from its start, as a tensor of this shape. The buffer has the usages `STORAGE`,
+    /// `COPY_SRC` and `COPY_DST`. Nothing is copied: the tensor and the app share the buffer.
+    ///
+    /// The buffer must be of the device of `executor`. No check can see whose buffer it is: wgpu may take a buffer of another
+    /// `wgpu::Instance` for one of its own.
+    ///
+    /// # Errors
+    ///
+    /// - On the CPU, the reason why there is no GPU.
+    /// - [`GatherError::ZeroSizedElement`](crate::GatherError::ZeroSizedElement) for elements of no bytes.
+    /// - [`GatherError::MissingUsage`](crate::GatherError::MissingUsage) for a buffer without one of the usages.
+    /// - [`GatherError::TooManyBytes`](crate::GatherError::TooManyBytes) for elements of more than `i64::MAX` bytes.
+    /// - [`GatherError::RangeTooShort`](crate::GatherError::RangeTooShort) for a buffer of fewer bytes than the elements,
+    ///   rounded up to a multiple of 4.
+    ///
+    /// ```
+    /// use wgpu_gather::{Executor, Tensor, wgpu};
+    ///
+    /// # let (device, queue) = wgpu::Device::noop(&wgpu::DeviceDescriptor::default());
+    /// let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST;
+    /// let descriptor = wgpu::BufferDescriptor { label: None, size: 64, usage, mapped_at_creation: false };
+    /// let buffer = device.create_buffer(&descriptor);
+    /// let executor = Executor::from_parts(device, queue);
+    /// assert_eq!(Tensor::<f32>::from_buffer(&executor, buffer.clone(), &[8, 2])?.shape(), [8, 2]);
+    /// assert!(Tensor::<f32>::from_buffer(&executor, buffer, &[17]).is_err());
+    /// # Ok::<(), wgpu_gather::GpuError>(())
+    /// ```
+    pub fn from_buffer(
+        executor: &Executor,
+        buffer: wgpu::Buffer,
+        shape: &[usize],
+    ) -> Result<Self, GpuError> {
+        Self::over(executor.on_gpu()?, buffer, shape)
     }
 }
 
@@ -167,11 +370,60 @@ impl fmt::Debug for Executor {
     }
 }
 
+/// The adapter, its back end and its driver; or the CPU, and why there is no GPU.
 impl fmt::Display for Executor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Gpu(gpu) => gpu.fmt(f),
-            Self::Cpu(error) => write!(f, "the CPU ({error})"),
+        let owner = match &self.owner {
+            Ok(owner) => owner,
+            Err(None) => return f.write_str("the CPU"),
+            Err(Some(error)) => return write!(f, "the CPU ({error})"),
+        };
+        let info = owner.device.adapter_info();
+        write!(f, "{} ({}", info.name, info.backend)?;
+        if !info.driver_info.is_empty() {
+            write!(f, ", {}", info.driver_info)?;
         }
+        f.write_str(")")
     }
+}
+
+/// A GPU that is no software adapter.
+async fn open_hardware() -> Result<Executor, GpuError> {
+    // wgpu takes a software adapter last.
+    let adapter = fastest_adapter().await?;
+    let info = adapter.get_info();
+    if info.device_type == wgpu::DeviceType::Cpu {
+        let name = info.name;
+        return Err(GpuError::NoAdapter(format!(
+            "only the software adapter {name}, which is slower than the CPU path"
+        )));
+    }
+    Executor::from_adapter(&adapter).await
+}
+
+/// The fastest adapter that wgpu finds.
+async fn fastest_adapter() -> Result<wgpu::Adapter, GpuError> {
+    // wgpu panics if no back end is built in and, on wasm, in a thread that is neither the main thread nor a dedicated
+    // worker.
+    if wgpu::Instance::enabled_backend_features().is_empty() {
+        return Err(GpuError::NoAdapter("no back end of wgpu is enabled".into()));
+    }
+    if cfg!(target_arch = "wasm32") && !wgpu::util::is_browser_webgpu_supported().await {
+        return Err(GpuError::NoAdapter("no WebGPU adapter here".into()));
+    }
+    let mut descriptor = wgpu::InstanceDescriptor::new_without_display_handle();
+    // Objects have no names in the driver: Vulkan's loader crashes where one thread names an object while another makes
+    // an instance (gfx-rs/wgpu#5270), and in debug builds wgpu names all objects by default.
+    descriptor.flags = wgpu::InstanceFlags::VALIDATION_INDIRECT_CALL;
+    let instance = wgpu::Instance::new(descriptor);
+    let options = wgpu::RequestAdapterOptions {
+        power_preference: wgpu::PowerPreference::HighPerformance,
+        ..Default::default()
+    };
+    let adapter = instance.request_adapter(&options).await;
+    adapter.map_err(|error| {
+        let text = error.to_string();
+        let reasons = text.strip_prefix("No suitable graphics adapter found; ");
+        GpuError::NoAdapter(reasons.unwrap_or(&text).to_owned())
+    })
 }

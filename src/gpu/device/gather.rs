@@ -1,24 +1,24 @@
 //! The gather of a request: its operands, their checks, and its run on the CPU.
 
 use std::borrow::Cow;
-use std::fmt;
 use std::sync::Arc;
 
+use super::encoded_tensor::EncodedTensor;
 use super::owner::{Owner, Storage};
 use super::tensor::Tensor;
-use crate::cpu::{HostOperands, HostParams, with_values};
+use crate::cpu::{self, with_values};
 use crate::element::{ElementTypes, GatherElement};
 use crate::encoding::{Encoded, Encoding};
 use crate::error::GpuError;
 use crate::gpu::fill::Fill;
-use crate::gpu::types::{OperandBytes, QPARAMS};
+use crate::gpu::types::OperandBytes;
 use crate::index::IndexValues;
 use crate::operand::Operand;
 use crate::plan::GatherPlan;
 use crate::plan::lengths::check_len;
 
 /// All that a gather needs, unchecked.
-pub struct UncheckedGather<'a, T> {
+pub(super) struct UncheckedGather<'a, T> {
     /// `None` for the CPU.
     pub(super) owner: Option<&'a Arc<Owner>>,
     pub(super) plan: Result<Cow<'a, GatherPlan>, GpuError>,
@@ -34,61 +34,78 @@ pub struct UncheckedGather<'a, T> {
     pub(super) mask: Option<&'a mut Tensor<bool>>,
 }
 
-/// A tensor of elements, or of encoded rows of them.
-#[derive(Clone, Copy)]
+/// Params of a gather, made by `into` of `&tensor`: a [`Tensor`], whose elements are copied, or an [`EncodedTensor`], whose
+/// rows are decoded to `f32`.
+#[derive(Debug)]
+pub struct Params<'a, T>(pub(super) ParamsOperand<'a, T>);
+
+#[derive(Debug)]
 pub(super) enum ParamsOperand<'a, T> {
     Elements(&'a Tensor<T>),
-    Encoded(Encoded<&'a Tensor<u8>>, Encoding),
+    Encoded(Encoded<&'a Tensor<u8>>, &'a [usize]),
 }
 
-/// The buffers of params, of scales and of zero points.
+impl<'a, T> From<&'a Tensor<T>> for Params<'a, T> {
+    fn from(tensor: &'a Tensor<T>) -> Self {
+        Self(ParamsOperand::Elements(tensor))
+    }
+}
+
+impl<'a> From<&'a EncodedTensor> for Params<'a, f32> {
+    fn from(tensor: &'a EncodedTensor) -> Self {
+        Self(ParamsOperand::Encoded(
+            tensor.params.map(|of| of),
+            tensor.shape(),
+        ))
+    }
+}
+
+/// The buffers of params, and of scales and zero points.
 pub(super) struct ParamsBuffers<'a> {
     pub(super) params: &'a wgpu::Buffer,
     pub(super) qparams: [Option<&'a wgpu::Buffer>; 2],
 }
 
 impl<'a, T> ParamsOperand<'a, T> {
-    fn lens(&self) -> Encoded<usize> {
+    pub(super) fn shape(&self) -> &'a [usize] {
+        match *self {
+            Self::Elements(tensor) => tensor.shape(),
+            Self::Encoded(_, shape) => shape,
+        }
+    }
+
+    pub(super) fn encoding(&self) -> Option<Encoding> {
         match self {
-            Self::Elements(tensor) => tensor.len().into(),
-            Self::Encoded(params, _) => params.map(|tensor| tensor.len()),
+            Self::Elements(_) => None,
+            Self::Encoded(params, _) => Some(params.encoding),
         }
     }
 
     pub(super) fn on_gpu(&self, owner: &Arc<Owner>) -> Result<ParamsBuffers<'a>, GpuError> {
-        let (params, qparams) = match self {
-            Self::Elements(tensor) => (tensor.storage.on_gpu(Operand::Params, owner)?, [None; 2]),
-            Self::Encoded(params, _) => (
-                params.rows.storage.on_gpu(Operand::Params, owner)?,
-                [params.scales, params.zero_points],
-            ),
-        };
-        let [scales, zero_points] = [0, 1].map(|at| {
-            let tensor = qparams[at];
-            tensor.map(|tensor: &Tensor<u8>| tensor.storage.on_gpu(QPARAMS[at], owner))
-        });
-        Ok(ParamsBuffers {
-            params,
-            qparams: [scales.transpose()?, zero_points.transpose()?],
+        Ok(match self {
+            Self::Elements(tensor) => ParamsBuffers {
+                params: tensor.storage.on_gpu(Operand::Params, owner)?,
+                qparams: [None; 2],
+            },
+            Self::Encoded(params, _) => {
+                let on_gpu = params.try_map(|operand, of| of.storage.on_gpu(operand, owner))?;
+                ParamsBuffers {
+                    params: on_gpu.rows,
+                    qparams: on_gpu.qparams,
+                }
+            }
         })
     }
 
-    fn on_host(&self) -> Result<HostParams<'a, T>, GpuError> {
+    fn on_host(&self) -> Result<cpu::Params<'a, T>, GpuError> {
         Ok(match self {
             Self::Elements(tensor) => {
-                HostParams::Elements(tensor.storage.on_host(Operand::Params)?)
+                cpu::Params::Elements(tensor.storage.on_host(Operand::Params)?)
             }
-            Self::Encoded(params, encoding) => {
-                let on_host = |operand, tensor: Option<&'a Tensor<u8>>| {
-                    let bytes = tensor.map(|tensor| tensor.storage.on_host(operand));
-                    Ok::<_, GpuError>(bytes.transpose()?.map(Vec::as_slice))
-                };
-                let params = Encoded {
-                    rows: params.rows.storage.on_host(Operand::Params)?.as_slice(),
-                    scales: on_host(Operand::Scales, params.scales)?,
-                    zero_points: on_host(Operand::ZeroPoints, params.zero_points)?,
-                };
-                HostParams::Encoded(params, *encoding)
+            Self::Encoded(params, _) => {
+                let on_host = |operand, of: &&'a Tensor<u8>| of.storage.on_host(operand);
+                let params = params.try_map(on_host)?;
+                cpu::Params::Encoded(params.map(|bytes| bytes.as_slice()))
             }
         })
     }
@@ -133,16 +150,25 @@ impl<T: GatherElement> UncheckedGather<'_, T> {
         output: Option<usize>,
     ) -> Result<(&GatherPlan, OperandBytes), GpuError> {
         let plan = self.plan()?;
-        let (params, indices) = (self.params.lens(), self.indices.len);
-        match (self.in_bytes, self.types.encoding) {
-            (false, None) => plan.check_lengths(params.rows, indices)?,
-            (false, Some(encoding)) => plan.check_encoded_lengths(encoding, &params, indices)?,
-            (true, Some(encoding)) => plan.check_encoded_bytes(encoding, &params)?,
-            (true, None) => {}
-        }
+        let indices = self.indices.len;
+        let params = match &self.params {
+            ParamsOperand::Elements(tensor) if self.in_bytes => tensor.len(),
+            ParamsOperand::Elements(tensor) => {
+                plan.check_lengths(tensor.len(), indices)?;
+                tensor.len()
+            }
+            ParamsOperand::Encoded(params, _) => {
+                let lens = params.map(|of| of.len());
+                match self.in_bytes {
+                    true => plan.check_encoded_bytes(&lens)?,
+                    false => plan.check_encoded_lengths(&lens, indices)?,
+                }
+                lens.rows
+            }
+        };
         let bytes = self.types.operand_bytes(plan)?;
         if self.in_bytes {
-            bytes.check_lengths(params.rows, indices)?;
+            bytes.check_lengths(params, indices)?;
         }
         if let Some(mask) = mask {
             let rows = plan.index_row_count();
@@ -181,7 +207,7 @@ impl<T: GatherElement> UncheckedGather<'_, T> {
             if let Some(mask) = mask {
                 *mask = plan.bad_rows_of(indices)?;
             }
-            let operands = HostOperands {
+            let operands = cpu::Operands {
                 element_bytes: usize::try_from(types.element_bytes).unwrap_or(usize::MAX),
                 params,
                 indices,
@@ -197,14 +223,5 @@ impl<T: GatherElement> UncheckedGather<'_, T> {
             IndexValues::U8(bytes) if self.in_bytes => with_values(types.index_kind, bytes, run)?,
             indices => run(indices)?,
         })
-    }
-}
-
-impl<T> fmt::Debug for UncheckedGather<'_, T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("UncheckedGather")
-            .field("plan", &self.plan)
-            .field("types", &self.types)
-            .finish_non_exhaustive()
     }
 }

@@ -21,7 +21,7 @@ use crate::operand::Operand;
 /// ```
 /// use wgpu_gather::{Executor, Gather, GatherNd, GpuError};
 ///
-/// let executor = Executor::Cpu(GpuError::NoAdapter("none is asked for".into()));
+/// let executor = Executor::cpu();
 /// let table = executor.upload(&[10, 11, 20, 21, 30, 31], &[3, 2])?;
 /// assert_eq!(executor.gather(Gather::new(), &table, &[2, 0]).wait()?, [30, 31, 10, 11]);
 /// // Two coordinates.

@@ -2,7 +2,7 @@
 //! back.
 //!
 //! ```text
-//! gpu, executor      what apps hold; each call makes a tensor or a request
+//! executor           what apps hold; each call makes a tensor or a request
 //!   -> request       operands, with their indices and plan (planned), and options of a gather
 //!     -> submit      its work on a GPU: one submission, read back or left in a tensor
 //!       -> gather    its checks, and its run on the CPU
@@ -11,9 +11,9 @@
 //!             -> waiting  requests, mappings and the thread that polls
 //! ```
 
+mod encoded_tensor;
 mod executor;
 mod gather;
-mod gpu;
 mod indices;
 mod owner;
 mod planned;
@@ -22,9 +22,9 @@ mod submit;
 mod tensor;
 mod waiting;
 
+pub use encoded_tensor::EncodedTensor;
 pub use executor::Executor;
-pub use gpu::Gpu;
+pub use gather::Params;
 pub use indices::Indices;
-pub use request::GatherRequest;
-pub use tensor::{Download, Tensor};
-pub use waiting::Request;
+pub use request::Request;
+pub use tensor::Tensor;

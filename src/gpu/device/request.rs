@@ -1,39 +1,94 @@
 //! The request for a gather: its operands, and its options.
 
 use std::borrow::Cow;
+use std::fmt;
+use std::marker::PhantomData;
 use std::sync::Arc;
 
-use super::gather::{IndexOperand, ParamsOperand, UncheckedGather};
+use super::gather::{Params, ParamsOperand, UncheckedGather};
 use super::indices::Indices;
 use super::owner::Owner;
 use super::planned::planned;
 use super::tensor::Tensor;
-use super::waiting::{Request, boxed};
+use super::waiting::{Boxed, Wait, boxed};
 use crate::element::{ElementTypes, GatherElement};
-use crate::encoding::{Encoded, Encoding};
+use crate::encoding::Encoded;
+use crate::error::GpuError;
 use crate::gpu::fill::Fill;
-use crate::index::{GatherIndex, IndexValues};
+use crate::index::GatherIndex;
 use crate::plan::{GatherPlan, ToPlan};
 
-/// The request for a gather, made by [`Gpu::gather`](crate::Gpu::gather), [`Gpu::gather_bytes`](crate::Gpu::gather_bytes)
-/// and the calls of an [`Executor`](crate::Executor). See [`Request`].
-pub type GatherRequest<'a, T, O = Vec<T>> = Request<'a, UncheckedGather<'a, T>, O>;
+/// The request for a gather, made by [`Executor::gather`](crate::Executor::gather) and
+/// [`gather_bytes`](crate::Executor::gather_bytes): awaited, or waited for by [`wait`](Self::wait). Nothing happens before.
+/// `T` is the type of elements, `O` the output, and `F` the type of a fill: `T`, or the bytes of an element where its type
+/// is known only at run time.
+///
+/// On the first poll of its future, or in `wait`, the request is checked and submitted; the future then completes when the
+/// GPU is done. Dropping the future drops the output. The future is `Send`, except on wasm.
+///
+/// A future wakes itself for 0.2 ms. At the first future that waits longer, an executor on a GPU starts a thread that polls
+/// the device while futures wait. The thread ends when the last clone of the executor and its last tensor are dropped.
+/// Callbacks of the app, for instance of its own `map_async`, may run on that thread. Where no thread can be started, the
+/// futures poll.
+#[must_use = "nothing is submitted before the request is awaited or waited for"]
+pub struct Request<'a, T, O = Vec<T>, F: ?Sized = T> {
+    input: UncheckedGather<'a, T>,
+    finish: Finish<'a, T, O>,
+    fill: PhantomData<fn(&F)>,
+}
+
+type Finish<'a, T, O> = fn(UncheckedGather<'a, T>, Wait) -> Boxed<'a, Result<O, GpuError>>;
+
+impl<'a, T, O, F: ?Sized> Request<'a, T, O, F> {
+    fn new(input: UncheckedGather<'a, T>, finish: Finish<'a, T, O>) -> Self {
+        Self {
+            input,
+            finish,
+            fill: PhantomData,
+        }
+    }
+
+    /// Submits the request, and waits on this thread.
+    ///
+    /// # Errors
+    ///
+    /// The errors of the request.
+    #[cfg(not(target_arch = "wasm32"))]
+    pub fn wait(self) -> Result<O, GpuError> {
+        pollster::block_on((self.finish)(self.input, Wait::Block))
+    }
+}
+
+impl<'a, T, O, F: ?Sized> IntoFuture for Request<'a, T, O, F> {
+    type Output = Result<O, GpuError>;
+    type IntoFuture = Boxed<'a, Self::Output>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        (self.finish)(self.input, Wait::Poll)
+    }
+}
+
+impl<T, O, F: ?Sized> fmt::Debug for Request<'_, T, O, F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Request")
+            .field("plan", &self.input.plan)
+            .field("types", &self.input.types)
+            .finish_non_exhaustive()
+    }
+}
 
 /// Options of a gather to the host.
-impl<'a, T: GatherElement> Request<'a, UncheckedGather<'a, T>, Vec<T>> {
+impl<'a, T: GatherElement, F: ?Sized> Request<'a, T, Vec<T>, F> {
     /// Keeps the output on the GPU, as a tensor of the plan's output shape; for bytes, the bytes of an element are a last
     /// dim. The request then waits for no work of the GPU, except for the report that the policy
-    /// [`BadIndices::Error`](crate::BadIndices::Error) needs. The output of an [`Executor`](crate::Executor) without a
-    /// GPU stays in host memory.
+    /// [`BadIndices::Error`](crate::BadIndices::Error) needs. On the CPU the output stays in
+    /// host memory.
     ///
     /// ```no_run
     #[doc = include_str!("../../../tests/doc_examples/chain.rs")]
     /// ```
-    pub fn on_gpu(self) -> GatherRequest<'a, T, Tensor<T>> {
-        Request {
-            input: self.input,
-            finish: |input, wait| boxed(input.into_new_tensor(wait)),
-        }
+    pub fn on_gpu(self) -> Request<'a, T, Tensor<T>, F> {
+        Request::new(self.input, |input, wait| boxed(input.into_new_tensor(wait)))
     }
 
     /// Writes the output into the caller's tensor, which must have the number of elements of the plan's output. The
@@ -41,10 +96,10 @@ impl<'a, T: GatherElement> Request<'a, UncheckedGather<'a, T>, Vec<T>> {
     /// again.
     ///
     /// ```
-    /// use wgpu_gather::{Gather, Gpu, wgpu};
+    /// use wgpu_gather::{Executor, Gather, wgpu};
     ///
     /// # let (device, queue) = wgpu::Device::noop(&wgpu::DeviceDescriptor::default());
-    /// # let gpu = Gpu::from_parts(device, queue);
+    /// # let gpu = Executor::from_parts(device, queue);
     /// let table = gpu.upload(&[0.0_f32; 300], &[100, 3])?;
     /// let mut output = gpu.zeros(&[4, 3])?;
     /// for indices in [[0, 1, 2, 3], [96, 97, 98, 99]] {
@@ -52,34 +107,37 @@ impl<'a, T: GatherElement> Request<'a, UncheckedGather<'a, T>, Vec<T>> {
     /// }
     /// # Ok::<(), wgpu_gather::GpuError>(())
     /// ```
-    pub fn into_tensor(mut self, output: &'a mut Tensor<T>) -> GatherRequest<'a, T, ()> {
+    pub fn into_tensor(mut self, output: &'a mut Tensor<T>) -> Request<'a, T, (), F> {
         self.input.output = Some(output);
-        Request {
-            input: self.input,
-            finish: |input, wait| boxed(input.into_tensor(wait)),
-        }
+        Request::new(self.input, |input, wait| boxed(input.into_tensor(wait)))
     }
 }
 
-/// Options of any gather.
-impl<'a, T: GatherElement, O> Request<'a, UncheckedGather<'a, T>, O> {
+impl<T: GatherElement, O> Request<'_, T, O> {
     /// Bad rows hold `fill` instead of zeros. Widths are limited as for
-    /// [`GatherBuffers::fill`](crate::GatherBuffers::fill). A request for bytes takes
-    /// [`fill_bytes`](Self::fill_bytes).
+    /// [`GatherBuffers::fill`](crate::GatherBuffers::fill).
     ///
-    /// With [`BadIndices::DeviceDefault`](crate::BadIndices::DeviceDefault), a bad row is an error on an
-    /// [`Executor`](crate::Executor) without a GPU, also with a fill. [`Fill`](crate::BadIndices::Fill) fills on each
-    /// device.
+    /// With [`BadIndices::DeviceDefault`](crate::BadIndices::DeviceDefault), a bad row is an error on the
+    /// CPU, also with a fill. [`Fill`](crate::BadIndices::Fill) fills on each device.
     ///
     /// ```no_run
     #[doc = include_str!("../../../tests/doc_examples/filled.rs")]
     /// ```
     pub fn fill(self, fill: T) -> Self {
-        self.fill_bytes(bytemuck::bytes_of(&fill))
+        self.filled(bytemuck::bytes_of(&fill))
     }
+}
 
-    /// As [`fill`](Self::fill), but takes the bytes of one element.
-    pub fn fill_bytes(mut self, fill: &[u8]) -> Self {
+impl<O> Request<'_, u8, O, [u8]> {
+    /// Bad rows hold `fill`, the bytes of one element, instead of zeros: see [`fill`](Request::fill) of a request with
+    /// types.
+    pub fn fill(self, fill: &[u8]) -> Self {
+        self.filled(fill)
+    }
+}
+
+impl<'a, T, O, F: ?Sized> Request<'a, T, O, F> {
+    fn filled(mut self, fill: &[u8]) -> Self {
         self.input.fill = Some(Fill::new(fill));
         self
     }
@@ -92,13 +150,13 @@ impl<'a, T: GatherElement, O> Request<'a, UncheckedGather<'a, T>, O> {
     /// ```
     /// use wgpu_gather::{BadIndices, Executor, Gather};
     ///
-    /// # let executor = Executor::Cpu(wgpu_gather::GpuError::NoAdapter("none".into()));
+    /// let executor = Executor::cpu();
     /// let table = executor.upload(&[10, 20, 30], &[3])?;
     /// let mut bad_rows = executor.zeros(&[3])?;
     /// let gather = Gather::new().bad_indices(BadIndices::Clamp);
     /// let rows = executor.gather(gather, &table, &[2, 7, -1]).mask(&mut bad_rows).wait()?;
     /// assert_eq!(rows, [30, 30, 10]);
-    /// assert_eq!(bad_rows.download().wait()?, [false, true, true]);
+    /// assert_eq!(bad_rows.download_blocking()?, [false, true, true]);
     /// # Ok::<(), wgpu_gather::GpuError>(())
     /// ```
     pub fn mask(mut self, mask: &'a mut Tensor<bool>) -> Self {
@@ -111,41 +169,24 @@ impl<'a, T: GatherElement, O> Request<'a, UncheckedGather<'a, T>, O> {
 pub(super) fn gather<'a, T: GatherElement, I: GatherIndex>(
     owner: Option<&'a Arc<Owner>>,
     plan: impl ToPlan<'a>,
-    params: &'a Tensor<T>,
+    Params(params): Params<'a, T>,
     indices: &Indices<'a, I>,
-) -> GatherRequest<'a, T> {
-    request(UncheckedGather {
+) -> Request<'a, T> {
+    let input = UncheckedGather {
         owner,
-        plan: planned(plan, params.shape(), None, indices),
-        types: ElementTypes::of::<T, I>(),
+        plan: planned(plan, &params, indices),
+        types: match params.encoding() {
+            Some(encoding) => ElementTypes::encoded(encoding, I::KIND),
+            None => ElementTypes::of::<T, I>(),
+        },
         in_bytes: false,
-        params: ParamsOperand::Elements(params),
+        params,
         indices: indices.operand(),
         fill: None,
         output: None,
         mask: None,
-    })
-}
-
-/// As [`gather`], of encoded rows.
-pub(super) fn gather_decoded<'a, I: GatherIndex>(
-    owner: Option<&'a Arc<Owner>>,
-    plan: impl ToPlan<'a>,
-    encoding: Encoding,
-    params: Encoded<&'a Tensor<u8>>,
-    indices: &Indices<'a, I>,
-) -> GatherRequest<'a, f32> {
-    request(UncheckedGather {
-        owner,
-        plan: planned(plan, params.rows.shape(), Some(encoding), indices),
-        types: ElementTypes::encoded(encoding, I::KIND),
-        in_bytes: false,
-        params: ParamsOperand::Encoded(params, encoding),
-        indices: indices.operand(),
-        fill: None,
-        output: None,
-        mask: None,
-    })
+    };
+    Request::new(input, |input, wait| boxed(input.into_host(wait)))
 }
 
 /// The gather of operands that are bytes.
@@ -154,31 +195,23 @@ pub(super) fn gather_bytes<'a>(
     plan: &'a GatherPlan,
     types: ElementTypes,
     params: &'a Tensor<u8>,
-    indices: &'a Tensor<u8>,
-) -> GatherRequest<'a, u8> {
-    request(UncheckedGather {
+    indices: &Indices<'a, u8>,
+) -> Request<'a, u8, Vec<u8>, [u8]> {
+    let input = UncheckedGather {
         owner,
         plan: Ok(Cow::Borrowed(plan)),
         types,
         in_bytes: true,
         params: match types.encoding {
-            Some(encoding) => ParamsOperand::Encoded(params.into(), encoding),
+            Some(encoding) => {
+                ParamsOperand::Encoded(Encoded::new(encoding, params), params.shape())
+            }
             None => ParamsOperand::Elements(params),
         },
-        indices: IndexOperand {
-            storage: indices.storage.view(|bytes| IndexValues::U8(bytes)),
-            is_slice: false,
-            len: indices.len(),
-        },
+        indices: indices.operand(),
         fill: None,
         output: None,
         mask: None,
-    })
-}
-
-fn request<T: GatherElement>(input: UncheckedGather<'_, T>) -> GatherRequest<'_, T> {
-    Request {
-        input,
-        finish: |input, wait| boxed(input.into_host(wait)),
-    }
+    };
+    Request::new(input, |input, wait| boxed(input.into_host(wait)))
 }

@@ -7,20 +7,20 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 
 use super::owner::{Owner, Storage, TENSOR};
-use super::waiting::{Mapping, Request, Wait, boxed, copied, elements_of, reserved};
+use super::waiting::{Mapping, Wait, boxed, copied, elements_of, reserved};
 use crate::element::GatherElement;
 use crate::error::{GatherError, GpuError};
 use crate::gpu::scope::scoped_start;
 use crate::gpu::types::range_bytes;
 use crate::operand::Operand;
 
-/// Row-major elements of type `T` and a shape, which stay on the GPU until they are asked for. A gather takes tensors
+/// Row-major elements of type `T` and a shape, which stay on the device until they are asked for. A gather takes tensors
 /// as params and as indices.
 ///
-/// Made by [`Gpu::upload`](crate::Gpu::upload), [`Gpu::zeros`](crate::Gpu::zeros) and
-/// [`from_buffer`](Self::from_buffer), and by gathers whose output stays on the GPU
-/// ([`on_gpu`](crate::Request::on_gpu)). A tensor belongs to the [`Gpu`](crate::Gpu) that made it. A tensor of an
-/// [`Executor`](crate::Executor) without a GPU is in host memory. Share a tensor by `&` or by `Arc`.
+/// Made by [`upload`](crate::Executor::upload) and [`zeros`](crate::Executor::zeros) of an
+/// [`Executor`](crate::Executor), by [`from_buffer`](Self::from_buffer), and by gathers whose output stays on the GPU
+/// ([`on_gpu`](crate::Request::on_gpu)). A tensor belongs to the executor that made it. A tensor of the CPU is in host
+/// memory. Share a tensor by `&` or by `Arc`.
 pub struct Tensor<T> {
     pub(super) storage: Storage<Vec<T>>,
     shape: Vec<usize>,
@@ -105,24 +105,29 @@ impl<T: GatherElement> Tensor<T> {
         Ok(Self::new(Storage::Gpu(buffer, Arc::clone(owner)), shape))
     }
 
-    /// The elements, brought to the host after all commands submitted so far.
-    ///
-    /// The copy is submitted when the request is awaited or waited for.
+    /// The elements, brought to the host after all commands submitted so far. The copy is submitted on the first poll.
     ///
     /// # Errors
     ///
     /// - [`GpuError::BufferTooLarge`] for a tensor larger than one buffer of the device.
     /// - [`GpuError::InvalidElement`] for bytes that an app wrote into the tensor's buffer and that are no `T`.
     /// - Errors of a device that is lost, and of a device or a host without memory.
+    pub async fn download(&self) -> Result<Vec<T>, GpuError> {
+        boxed(download(self, Wait::Poll)).await
+    }
+
+    /// As [`download`](Self::download), but waits on this thread.
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`download`](Self::download).
     ///
     /// ```no_run
     #[doc = include_str!("../../../tests/doc_examples/chain.rs")]
     /// ```
-    pub fn download(&self) -> Download<'_, T> {
-        Request {
-            input: self,
-            finish: |tensor, wait| boxed(download(tensor, wait)),
-        }
+    #[cfg(not(target_arch = "wasm32"))]
+    pub fn download_blocking(&self) -> Result<Vec<T>, GpuError> {
+        pollster::block_on(download(self, Wait::Block))
     }
 }
 
@@ -144,10 +149,10 @@ impl<T> Tensor<T> {
     /// [`GatherError::Shape`] for a shape of more or fewer elements.
     ///
     /// ```
-    /// use wgpu_gather::{Gather, Gpu, wgpu};
+    /// use wgpu_gather::{Executor, Gather, wgpu};
     ///
     /// # let (device, queue) = wgpu::Device::noop(&wgpu::DeviceDescriptor::default());
-    /// # let gpu = Gpu::from_parts(device, queue);
+    /// # let gpu = Executor::from_parts(device, queue);
     /// let table = gpu.upload(&[0.0_f32, 0.1, 1.0, 1.1, 2.0, 2.1], &[6])?;
     /// let table = table.with_shape(&[3, 2])?;
     /// let plan = Gather::new().plan(table.shape(), &[5])?;
@@ -164,7 +169,7 @@ impl<T> Tensor<T> {
     }
 
     /// The shape: that of the upload, or the plan's output shape for the output of a gather. The output of
-    /// [`Gpu::gather_bytes`](crate::Gpu::gather_bytes) has the bytes of an element as a last dim.
+    /// [`gather_bytes`](crate::Executor::gather_bytes) has the bytes of an element as a last dim.
     #[must_use]
     pub fn shape(&self) -> &[usize] {
         &self.shape
@@ -180,7 +185,7 @@ impl<T> Tensor<T> {
     ///
     /// # Errors
     ///
-    /// [`GpuError::InHostMemory`] for a tensor of an [`Executor`](crate::Executor) without a GPU.
+    /// [`GpuError::InHostMemory`] for a tensor of the CPU.
     pub fn buffer(&self) -> Result<&wgpu::Buffer, GpuError> {
         match &self.storage {
             Storage::Gpu(buffer, _) => Ok(buffer),
@@ -197,9 +202,6 @@ impl<T> fmt::Debug for Tensor<T> {
             .finish_non_exhaustive()
     }
 }
-
-/// The request for a tensor's elements on the host, made by [`Tensor::download`].
-pub type Download<'a, T> = Request<'a, &'a Tensor<T>, Vec<T>>;
 
 async fn download<T: GatherElement>(tensor: &Tensor<T>, wait: Wait) -> Result<Vec<T>, GpuError> {
     let (buffer, owner) = match &tensor.storage {
@@ -256,7 +258,7 @@ fn bytes_of<T>(len: usize) -> Result<u64, GatherError> {
 }
 
 /// The number of elements of a shape, if a `usize` counts them.
-fn elements_in(shape: &[usize]) -> Option<usize> {
+pub(super) fn elements_in(shape: &[usize]) -> Option<usize> {
     if shape.contains(&0) {
         return Some(0);
     }

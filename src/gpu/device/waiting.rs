@@ -1,7 +1,6 @@
-//! Requests, awaited or waited for; the buffers that they map, and the elements that they bring to the host.
+//! The ways to wait for a device; the buffers that are mapped, and the elements that come to the host.
 
 use std::any::type_name;
-use std::fmt;
 use std::future::{Future, poll_fn};
 use std::pin::{Pin, pin};
 use std::sync::{Arc, Mutex, Weak};
@@ -47,52 +46,6 @@ pub enum Wait {
     /// By a call that puts this thread to sleep.
     #[cfg(not(target_arch = "wasm32"))]
     Block,
-}
-
-/// A request of a [`Gpu`](crate::Gpu), an [`Executor`](crate::Executor) or a [`Tensor`](crate::Tensor): awaited, or waited
-/// for by [`wait`](Self::wait). Nothing happens before. A gather is a [`GatherRequest`](crate::GatherRequest), with more
-/// options; a download is a [`Download`](crate::Download).
-///
-/// On the first poll of its future, or in `wait`, the request is checked and submitted; the future then completes when the
-/// GPU is done. Dropping the future drops the output. The future is `Send`, except on wasm.
-///
-/// A future wakes itself for 0.2 ms. At the first future that waits longer, a `Gpu` starts a thread that polls the device
-/// while futures wait. The thread ends when the last clone of the `Gpu` and its last tensor are dropped. Callbacks of the
-/// app, for instance of its own `map_async`, may run on that thread. Where no thread can be started, the futures poll.
-#[must_use = "nothing is submitted before the request is awaited or waited for"]
-pub struct Request<'a, J, O> {
-    pub(super) input: J,
-    pub(super) finish: Finish<'a, J, O>,
-}
-
-pub(super) type Finish<'a, J, O> = fn(J, Wait) -> Boxed<'a, Result<O, GpuError>>;
-
-impl<J, O> Request<'_, J, O> {
-    /// Submits the request, and waits on this thread.
-    ///
-    /// # Errors
-    ///
-    /// The errors of the request.
-    #[cfg(not(target_arch = "wasm32"))]
-    pub fn wait(self) -> Result<O, GpuError> {
-        pollster::block_on((self.finish)(self.input, Wait::Block))
-    }
-}
-
-impl<'a, J, O> IntoFuture for Request<'a, J, O> {
-    type Output = Result<O, GpuError>;
-    type IntoFuture = Boxed<'a, Self::Output>;
-
-    fn into_future(self) -> Self::IntoFuture {
-        (self.finish)(self.input, Wait::Poll)
-    }
-}
-
-impl<J: fmt::Debug, O> fmt::Debug for Request<'_, J, O> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut text = f.debug_struct("Request");
-        text.field("input", &self.input).finish_non_exhaustive()
-    }
 }
 
 /// A buffer that is being mapped.

@@ -2,11 +2,11 @@
 
 use crate::element::ElementTypes;
 use crate::encoding::Encoding;
+use crate::encoding::QPARAMS;
 use crate::error::GatherError;
 use crate::gpu::cut::Shard;
 use crate::gpu::fill::FillPattern;
 use crate::gpu::operands::Operands;
-use crate::gpu::types::QPARAMS;
 use crate::operand::Operand;
 
 /// Properties of operands that the dispatches depend on. Starts are bytes from the last aligned offset on.

@@ -3,11 +3,13 @@
 use std::fmt::Debug;
 
 use bytemuck::checked;
-use wgpu_gather::{BadIndexError, BadIndices, GatherIndex, GatherPlan, IndexKind, RunError};
 #[cfg(feature = "gpu")]
-use wgpu_gather::{Gpu, GpuError};
+use wgpu_gather::GpuError;
+use wgpu_gather::{BadIndexError, BadIndices, GatherIndex, GatherPlan, IndexKind, RunError};
 
 use super::line::Params;
+#[cfg(feature = "gpu")]
+use crate::gpu::Gpu;
 use crate::of_index_type;
 use crate::samples::{self, Element, Runner, bytes_of};
 #[cfg(feature = "gpu")]

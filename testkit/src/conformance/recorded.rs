@@ -3,12 +3,13 @@
 //! panics in wgpu's default handler and fails the trial.
 
 use wgpu_gather::{
-    BadIndices, BadRows, ElementTypes, GatherBuffers, GatherPlan, Gpu, GpuError, PlanError,
+    BadIndices, BadRows, ElementTypes, GatherBuffers, GatherPlan, GpuError, PlanError,
 };
 
 use super::executor::Device;
 use super::line::{self, Line, Output};
 use super::{same, same_bytes};
+use crate::gpu::Gpu;
 use crate::samples::index_bytes;
 use crate::waits;
 

@@ -50,7 +50,7 @@ fn destroyed_after_upload(machine: &Machine) {
     table.buffer().unwrap().destroy();
     let gathered = app.gpu.gather(&work.plan, &table, &work.indices).wait();
     assert_rejected(&gathered.unwrap_err());
-    assert_rejected(&table.download().wait().unwrap_err());
+    assert_rejected(&table.download_blocking().unwrap_err());
     assert_eq!(app.gather(&work), Ok(machine.answer(&work)));
     app.assert_handlers_are_the_apps();
 }

@@ -202,7 +202,7 @@ fn wakes_once(machine: &Machine) {
         "once, for the report"
     );
     let right = machine.answer(&gather.work);
-    assert!(gather.output.download().wait() == Ok(right));
+    assert!(gather.output.download_blocking() == Ok(right));
     app.assert_handlers_are_the_apps();
 }
 

@@ -70,7 +70,7 @@ fn assert_all_refused(app: &App, table: &Tensor<f32>, buffers: &Buffers) {
     let gather = || gpu.gather(&plan, table, &indices);
     assert_eq!(gather().wait(), Err(lost()));
     assert_eq!(pollster::block_on(gather()), Err(lost()));
-    assert_eq!(table.download().wait(), Err(lost()));
+    assert_eq!(table.download_blocking(), Err(lost()));
     assert_eq!(pollster::block_on(table.download()), Err(lost()));
     let gatherer = gpu.gatherer();
     let mut encoder = app.device().create_command_encoder(&Default::default());
@@ -144,7 +144,7 @@ fn before_any_call(machine: &Machine) {
         }),
         ("download, waited for", |app, work| {
             let table = app.gpu.upload(&work.params, work.plan.params_shape())?;
-            assert_eq!(table.download().wait()?, work.params);
+            assert_eq!(table.download_blocking()?, work.params);
             Ok(None)
         }),
         ("encode", |app, work| {

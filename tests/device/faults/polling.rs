@@ -12,7 +12,8 @@ use std::thread::{self, Thread};
 use std::time::{Duration, Instant};
 
 use libtest_mimic::{Completion, Trial};
-use wgpu_gather::{Gpu, GpuError, Tensor, wgpu};
+use testkit::gpu::Gpu;
+use wgpu_gather::{GpuError, Tensor, wgpu};
 
 use crate::at_call::with_act_at_poll;
 use crate::lost::PANIC_OF_WGPU;

@@ -11,9 +11,10 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use libtest_mimic::{Failed, Trial};
+use testkit::gpu::Gpu;
 use wgpu_gather::{
-    BadIndices, BadRows, ElementTypes, Gather, GatherBuffers, GatherError, GatherPlan, Gpu,
-    GpuError, Tensor, wgpu,
+    BadIndices, BadRows, ElementTypes, Gather, GatherBuffers, GatherError, GatherPlan, GpuError,
+    Tensor, wgpu,
 };
 
 use testkit::device;

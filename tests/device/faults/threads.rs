@@ -54,8 +54,9 @@ fn different_shapes(machine: &Machine) {
             let (gpu, samples) = (&app.gpu, &samples);
             scope.spawn(move || {
                 let runner = OnGpu {
-                    gpu,
+                    executor: gpu,
                     awaits: thread % 2 == 0,
+                    fill: &[],
                 };
                 // Two of the threads run each sample, at different times.
                 let start = thread * samples.len() / THREADS;

@@ -18,8 +18,9 @@ use std::process::ExitCode;
 use libtest_mimic::Trial;
 use row::{Call, Row};
 use testkit::device::{self, Arguments, gpu_trial};
+use testkit::gpu::Gpu;
 use testkit::sizes::run_filled;
-use wgpu_gather::{GatherPlan, Gpu, GpuError, RunError};
+use wgpu_gather::{GatherPlan, GpuError, RunError};
 
 fn rows() -> Vec<Row> {
     let mut rows = tensorflow::rows();
@@ -70,7 +71,7 @@ fn on_gpu(gpu: &Gpu, plan: &GatherPlan, call: &Call) -> Result<(Vec<f32>, Vec<bo
     let mut mask = gpu.zeros(&[index_rows]).unwrap();
     let request = gpu.gather(plan, &table, call.indices.1);
     let gathered = request.fill(call.fill).mask(&mut mask).wait();
-    let gathered = gathered.map(|gathered| (gathered, mask.download().wait().unwrap()));
+    let gathered = gathered.map(|gathered| (gathered, mask.download_blocking().unwrap()));
     gathered.map_err(|error| match error {
         GpuError::Run(error) => error,
         error => panic!("{error}"),

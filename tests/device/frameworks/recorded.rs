@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 use wgpu_gather::{
-    BadIndices, Gather, GatherElements, GatherIndex, GatherNd, GatherPlan, Gpu, GpuError,
+    BadIndices, Executor, Gather, GatherElements, GatherIndex, GatherNd, GatherPlan, GpuError,
     NegativeIndices, RunError,
 };
 
@@ -15,7 +15,7 @@ pub fn on_the_cpu() {
     check(&Cpu);
 }
 
-pub fn on_the_gpu(gpu: &Gpu) {
+pub fn on_the_gpu(gpu: &Executor) {
     check(gpu);
 }
 
@@ -41,7 +41,7 @@ impl Device for Cpu {
     }
 }
 
-impl Device for Gpu {
+impl Device for Executor {
     fn gather<I: GatherIndex>(
         &self,
         plan: &GatherPlan,

@@ -1,9 +1,10 @@
-//! The adapter of a `Gpu`: that of the caller, that of the environment, or the one that `Executor::new` takes.
+//! The adapter of a `Gpu`: that of the caller, that of the environment, or the one that `Executor::gpu_or_cpu` takes.
 
 use std::process::{Command, Output};
 
 use libtest_mimic::{Completion, Failed, Trial};
-use wgpu_gather::{Executor, Gather, Gpu, GpuError, wgpu};
+use testkit::gpu::Gpu;
+use wgpu_gather::{Executor, Gather, GpuError, wgpu};
 
 use crate::to_host::block_on;
 use crate::{flat, trial};
@@ -62,13 +63,16 @@ fn executor(_: &'static Gpu) {
     let infos = adapters.iter().map(wgpu::Adapter::get_info);
     let (software, others): (Vec<_>, Vec<_>) =
         infos.partition(|info| info.device_type == wgpu::DeviceType::Cpu);
-    for executor in [block_on(Executor::new()), Executor::new_blocking()] {
-        match &executor {
-            Executor::Gpu(gpu) => {
-                let device_type = gpu.device().adapter_info().device_type;
+    for executor in [
+        block_on(Executor::gpu_or_cpu()),
+        Executor::gpu_or_cpu_blocking(),
+    ] {
+        match executor.device() {
+            Ok(device) => {
+                let device_type = device.adapter_info().device_type;
                 assert_ne!(device_type, wgpu::DeviceType::Cpu);
             }
-            Executor::Cpu(_) => {
+            Err(_) => {
                 assert!(others.is_empty(), "{others:?}, {executor}");
                 let text = |name: &str| {
                     format!(

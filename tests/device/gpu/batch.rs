@@ -3,7 +3,8 @@
 
 use std::ops::Range;
 
-use wgpu_gather::{BadIndices, BadRows, GatherBuffers, Gatherer, Gpu, wgpu};
+use testkit::gpu::Gpu;
+use wgpu_gather::{BadIndices, BadRows, GatherBuffers, Gatherer, wgpu};
 
 use testkit::samples::Sample;
 use testkit::sizes::output_slices;

@@ -2,9 +2,10 @@
 //! adapter, and from params in several buffers.
 
 use libtest_mimic::Trial;
+use testkit::gpu::Gpu;
 use wgpu_gather::{
     BadIndices, BadRows, ElementTypes, Gather, GatherBuffers, GatherElements, GatherNd, GatherPlan,
-    Gpu, GpuError, IndexKind, wgpu,
+    GpuError, IndexKind, wgpu,
 };
 
 use crate::batch::{self, REPORT_BYTES, Recording, read_back};

@@ -1,7 +1,8 @@
 //! Edge values of each index type, in each place of index rows of each depth, on every kernel.
 
 use libtest_mimic::Trial;
-use wgpu_gather::{BadIndices, ElementTypes, Gpu, IndexKind};
+use testkit::gpu::Gpu;
+use wgpu_gather::{BadIndices, ElementTypes, IndexKind};
 
 use crate::batch::{self, Recording, some};
 use crate::into_buffers::without_runtime_checks;

@@ -2,8 +2,9 @@
 //! Some rows are bad.
 
 use libtest_mimic::Trial;
+use testkit::gpu::Gpu;
 use wgpu_gather::{
-    BadIndices, BadRows, ElementTypes, Gather, GatherBuffers, GatherPlan, Gpu, GpuError, IndexKind,
+    BadIndices, BadRows, ElementTypes, Gather, GatherBuffers, GatherPlan, GpuError, IndexKind,
 };
 
 use crate::batch::{REPORT_BYTES, read_back, some, upload};

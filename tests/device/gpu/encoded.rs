@@ -2,18 +2,20 @@
 
 use libtest_mimic::Trial;
 use pollster::block_on;
+use testkit::gpu::Gpu;
 use wgpu_gather::{
     BadIndices, BlockPart, BlockQuantized, ElementTypes, Encoded, Encoding, Executor, Gather,
-    GatherBuffers, GatherError, Gpu, GpuError, IndexKind, RunError, Tensor,
+    GatherBuffers, GatherError, GpuError, IndexKind, RunError, Tensor,
 };
 
 use crate::batch::read_back;
+use crate::executors::both;
 use crate::into_buffers::encoded;
 use crate::{flat, trial};
 use testkit::device::blocking;
 use testkit::encoded::Recorded;
-use testkit::encoded_tensors::EncodedTensors;
 use testkit::quantized::Quantized;
+use testkit::waits::encoded_shape;
 
 pub(crate) fn trials() -> Vec<Trial> {
     let mut trials: Vec<Trial> = (Encoding::ALL.iter())
@@ -43,13 +45,13 @@ fn recorded(gpu: &'static Gpu, encoding: Encoding) {
     let recorded = Recorded::of(encoding);
     let [rows, row_len] = recorded.shape;
     let (indices, plan) = recorded.reordered();
-    let table = gpu
-        .upload(&recorded.rows, &[rows, recorded.rows.len() / rows])
-        .unwrap();
-    let found = gpu.gather_decoded(Gather::new(), encoding, &table, &indices);
+    let encoded = Encoded::new(encoding, &recorded.rows);
+    let table = gpu.upload_encoded(&encoded, &[rows, row_len]).unwrap();
+    let found = gpu.gather(Gather::new(), &table, &indices);
     recorded.check(&indices, &found.wait().unwrap());
 
     let types = ElementTypes::encoded(encoding, IndexKind::I32);
+    let table = flat(gpu, &recorded.rows);
     let bytes = flat(gpu, bytemuck::cast_slice::<i32, u8>(&indices));
     let found = gpu
         .gather_bytes(&plan, types, &table, &bytes)
@@ -73,19 +75,20 @@ fn recorded(gpu: &'static Gpu, encoding: Encoding) {
     recorded.check(&indices, &bytemuck::pod_collect_to_vec(&found[4..]));
 
     // On the CPU, the same.
-    let executor = Executor::Cpu(GpuError::NoAdapter("none is asked for".into()));
-    let table = executor.upload(&recorded.rows, table.shape()).unwrap();
-    let found = block_on(executor.gather_decoded(&plan, encoding, &table, &indices));
+    let executor = Executor::cpu();
+    let table = executor.upload_encoded(&encoded, &[rows, row_len]).unwrap();
+    let found = block_on(executor.gather(&plan, &table, &indices));
     recorded.check(&indices, &found.unwrap());
 }
 
 /// The recorded gathers of quantised values, as tensors and into buffers.
 fn quantized(gpu: &'static Gpu) {
     for case in Quantized::all() {
-        let upload = |bytes: &[u8], shape: &[usize]| gpu.upload(bytes, shape).unwrap();
-        let tensors = EncodedTensors::new(&case.plan, case.encoding, case.encoded(), upload);
+        let encoded = case.encoded();
+        let shape = encoded_shape(&case.plan, &encoded);
+        let table = gpu.upload_encoded(&encoded, &shape).unwrap();
         let indices = (&case.indices, case.indices_shape);
-        let found = gpu.gather_decoded(&case.plan, case.encoding, tensors.params(), indices);
+        let found = gpu.gather(&case.plan, &table, indices);
         case.check(&found.wait().unwrap());
 
         // Units of one value, as in `recorded`.
@@ -93,14 +96,16 @@ fn quantized(gpu: &'static Gpu) {
         let (output, indices) = (output.unwrap(), flat(gpu, &case.indices));
         let output = output.buffer().unwrap();
         let types = ElementTypes::encoded(case.encoding, IndexKind::I64);
-        let params = tensors.params();
+        let params = flat(gpu, &case.params);
+        let qparams = case.qparams.each_ref().map(|bytes| flat(gpu, bytes));
+        let [scales, zero_points] = qparams.each_ref().map(|of| of.buffer().unwrap());
         let mut buffers = GatherBuffers::new(types)
-            .params(params.rows.buffer().unwrap().slice(..))
-            .scales(params.scales.unwrap().buffer().unwrap().slice(..))
+            .params(params.buffer().unwrap().slice(..))
+            .scales(scales.slice(..))
             .indices(indices.buffer().unwrap().slice(..))
             .output(output.slice(4..));
-        if let Some(zero_points) = params.zero_points {
-            buffers = buffers.zero_points(zero_points.buffer().unwrap().slice(..));
+        if !case.qparams[1].is_empty() {
+            buffers = buffers.zero_points(zero_points.slice(..));
         }
         let mut encoder = gpu.device().create_command_encoder(&Default::default());
         gpu.gatherer()
@@ -167,15 +172,18 @@ fn scales(gpu: &'static Gpu) {
         "scales range must start at a multiple of 4 bytes, found 2"
     );
     // As tensors, on the GPU and on the CPU alike.
-    let table = gpu.upload(vec![0; 96], &[3, 32]).unwrap();
-    let params = Encoded::new(&table).scales(&rows);
-    let found = gpu.gather_decoded(Gather::new(), of, params, &[0]).wait();
-    let text = "scales must have 48 bytes, found 96";
-    assert_eq!(found.unwrap_err().to_string(), text);
-    let params = Encoded::new(&table);
-    let found = gpu.gather_decoded(Gather::new(), of, params, &[0]).wait();
-    let text = "scales must be given: run_decoded and gather_decoded take them in an Encoded";
-    assert_eq!(found.unwrap_err().to_string(), text);
+    for executor in both(gpu) {
+        let refused = |params: &Encoded<&[u8]>| {
+            let refused = executor.upload_encoded(params, &[3, 64]);
+            refused.unwrap_err().to_string()
+        };
+        let params = Encoded::new(of, &[0; 96][..]);
+        let text = "scales must have 48 bytes, found 96";
+        assert_eq!(refused(&params.scales(&[0; 96])), text);
+        let text =
+            "scales must be given, in an Encoded: the encoding has them in an operand of their own";
+        assert_eq!(refused(&params), text);
+    }
 }
 
 /// A product that overflows is an infinity, and the bias stays finite.
@@ -188,13 +196,13 @@ fn overflow(gpu: &'static Gpu) {
         row([0, 1, 2, 255], -f32::MAX / 200.0, f32::MAX),
     ];
     let plan = Gather::new().plan(&[2, 4], &[2]).unwrap();
-    let rows = plan.run_decoded(Encoding::RowWise8, &table.concat(), &[0, 1]);
-    let rows = rows.unwrap();
+    let table = Encoded::new(Encoding::RowWise8, table.concat());
+    let rows = plan.run_decoded(&table, &[0, 1]).unwrap();
     assert_eq!(rows[..4], [1.0, f32::MAX, f32::INFINITY, f32::INFINITY]);
     assert!(rows[4..7].iter().all(|value| value.is_finite()));
     assert_eq!(rows[7], f32::NEG_INFINITY);
-    let tensor = gpu.upload(table.concat(), &[2, 12]).unwrap();
-    let found = gpu.gather_decoded(&plan, Encoding::RowWise8, &tensor, &[0, 1]);
+    let tensor = gpu.upload_encoded(&table, &[2, 4]).unwrap();
+    let found = gpu.gather(&plan, &tensor, &[0, 1]);
     assert_eq!(found.wait().unwrap(), rows);
 }
 
@@ -204,13 +212,14 @@ fn halves(gpu: &'static Gpu) {
     for row_len in [4, 3] {
         let count = (1 << 16) / row_len;
         let bytes = &rows[..count * row_len * 2];
-        let table = gpu.upload(bytes, &[count, row_len * 2]).unwrap();
         let every: Vec<u32> = (0..u32::try_from(count).unwrap()).collect();
         for (encoding, value) in [
             (Encoding::F16, f16_bits as fn(u16) -> u32),
             (Encoding::Bf16, |bits| u32::from(bits) << 16),
         ] {
-            let found = gpu.gather_decoded(Gather::new(), encoding, &table, &every);
+            let table = Encoded::new(encoding, bytes);
+            let table = gpu.upload_encoded(&table, &[count, row_len]).unwrap();
+            let found = gpu.gather(Gather::new(), &table, &every);
             let found = found.wait().unwrap();
             assert_eq!(found.len(), count * row_len);
             for (bits, found) in (0..=u16::MAX).zip(found) {
@@ -235,36 +244,52 @@ fn f16_bits(bits: u16) -> u32 {
 }
 
 fn shapes(gpu: &'static Gpu) {
-    let table = gpu.upload(&[0_u8; 36 * 5], &[5, 36]).unwrap();
-    let gather = |params_shape: &[usize], encoding| {
-        let plan = Gather::new()
-            .bad_indices(BadIndices::Fill)
-            .plan(params_shape, &[2]);
-        let plan = plan.unwrap();
-        let rows = gpu
-            .gather_decoded(&plan, encoding, &table, &[4_u32, 9])
-            .fill(2.5);
-        rows.wait()
+    let upload = |shape: &[usize]| {
+        let table = Encoded::new(Encoding::Q4_0, &[0_u8; 36 * 5]);
+        gpu.upload_encoded(&table, shape)
     };
-    let rows = gather(&[5, 64], Encoding::Q4_0).unwrap();
-    assert_eq!(rows, [vec![0.0; 64], vec![2.5; 64]].concat());
-    let text = |result: Result<Vec<f32>, GpuError>| result.unwrap_err().to_string();
+    let table = upload(&[5, 64]).unwrap();
     assert_eq!(
-        text(gather(&[5, 96], Encoding::Q4_0)),
-        "params must have the plan's shape [5,54], found [5,36]"
+        (table.shape(), table.encoding()),
+        (&[5, 64][..], Encoding::Q4_0)
     );
+    let gather = |params_shape: &[usize]| {
+        let plan = Gather::new().bad_indices(BadIndices::Fill);
+        let plan = plan.plan(params_shape, &[2]).unwrap();
+        gpu.gather(&plan, &table, &[4_u32, 9]).fill(2.5).wait()
+    };
     assert_eq!(
-        text(gather(&[5, 48], Encoding::Q4_0)),
-        "the last dim of params must be whole blocks of Q4_0, of 32 values each, found 48"
+        gather(&[5, 64]).unwrap(),
+        [vec![0.0; 64], vec![2.5; 64]].concat()
     );
-    // Rows that are no whole blocks.
-    let request = gpu.gather_decoded(Gather::new(), Encoding::Q8_0, &table, &[0]);
-    assert_eq!(
-        text(request.wait()),
-        "params must have the plan's shape [5,34], found [5,36]"
-    );
+    for shape in [[5, 96], [10, 32]] {
+        assert_eq!(
+            gather(&shape).unwrap_err().to_string(),
+            format!(
+                "params must have the plan's shape [{},{}], found [5,64]",
+                shape[0], shape[1]
+            )
+        );
+    }
+    for (shape, text) in [
+        (
+            &[5, 48][..],
+            "the last dim of params must be whole blocks of Q4_0, of 32 values each, found 48",
+        ),
+        (&[5, 96], "params must have 270 bytes, found 180"),
+        (
+            &[],
+            "the last dim of params must be whole blocks of Q4_0, of 32 values each, found 1",
+        ),
+        (
+            &[usize::MAX, 64],
+            "params must have at most 9223372036854775807 bytes, found 18446744073709551615 elements of 1 bytes",
+        ),
+    ] {
+        assert_eq!(upload(shape).unwrap_err().to_string(), text, "{shape:?}");
+    }
     let plan = Gather::new().axis(1).plan(&[5, 64], &[2]).unwrap();
-    let request = gpu.gather_decoded(&plan, Encoding::Q4_0, &table, &[0, 1]);
+    let request = gpu.gather(&plan, &table, &[0, 1]);
     let Err(GpuError::Run(RunError::Block(error))) = request.wait() else {
         panic!("slices of one value are refused");
     };

@@ -2,8 +2,9 @@
 //! zeros.
 
 use libtest_mimic::Trial;
+use testkit::gpu::Gpu;
 use wgpu_gather::{
-    BadIndices, ElementTypes, Executor, Gather, GatherError, Gpu, GpuError, IndexKind, Operand,
+    BadIndices, ElementTypes, Executor, Gather, GatherError, GpuError, IndexKind, Operand,
     RunError, Tensor,
 };
 
@@ -63,7 +64,7 @@ fn gather_bytes(executor: &Executor, sample: &Sample, way: usize) -> Found {
     let request = executor.gather_bytes(&sample.plan, types(sample), &table, &indices);
     let request = match &sample.fill[..] {
         [] => request,
-        fill => request.fill_bytes(fill),
+        fill => request.fill(fill),
     };
     let request = request.mask(&mut mask);
     let element = [sample.plan.output_shape(), &[sample.element_bytes]].concat();
@@ -80,7 +81,7 @@ fn gather_bytes(executor: &Executor, sample: &Sample, way: usize) -> Found {
             written.map(|()| (element, of_tensor(&output).1))
         }
     };
-    (found, mask.download().wait().unwrap())
+    (found, mask.download_blocking().unwrap())
 }
 
 fn bytes(gpu: &'static Gpu) {
@@ -126,9 +127,9 @@ fn into_tensor(gpu: &'static Gpu) {
             };
             let request = request.mask(&mut mask).into_tensor(&mut output);
             request.wait().unwrap();
-            assert_eq!(mask.download().wait(), Ok(vec![false, false, true]));
+            assert_eq!(mask.download_blocking(), Ok(vec![false, false, true]));
             assert_eq!(output.shape(), [6]);
-            let output = output.download().wait().unwrap();
+            let output = output.download_blocking().unwrap();
             outputs.push(output.into_iter().map(f32::to_bits).collect::<Vec<_>>());
         }
         outputs
@@ -149,9 +150,9 @@ fn lengths(gpu: &'static Gpu) {
             let indices = upload(&executor, &vec![0; indices]);
             let mut output = upload(&executor, &vec![9; output]);
             let request = executor.gather_bytes(&plan, types, &table, &indices);
-            let request = request.fill_bytes(fill).into_tensor(&mut output);
+            let request = request.fill(fill).into_tensor(&mut output);
             let result = request.wait();
-            let untouched = output.download().wait().unwrap().iter().all(|&b| b == 9);
+            let untouched = output.download_blocking().unwrap().iter().all(|&b| b == 9);
             assert_eq!(result.is_err(), untouched, "{executor}");
             result
         };
@@ -179,11 +180,15 @@ fn zeros(gpu: &'static Gpu) {
     for executor in both(gpu) {
         let table = executor.zeros::<[u16; 3]>(&[2, 5]).unwrap();
         assert_eq!(table.shape(), [2, 5], "{executor}");
-        assert_eq!(table.download().wait(), Ok(vec![[0; 3]; 10]), "{executor}");
+        assert_eq!(
+            table.download_blocking(),
+            Ok(vec![[0; 3]; 10]),
+            "{executor}"
+        );
         let empty = executor.zeros::<u8>(&[usize::MAX, 0, 2]).unwrap();
-        assert_eq!(empty.download().wait(), Ok(vec![]), "{executor}");
+        assert_eq!(empty.download_blocking(), Ok(vec![]), "{executor}");
         let scalar = executor.zeros::<bool>(&[]).unwrap();
-        assert_eq!(scalar.download().wait(), Ok(vec![false]), "{executor}");
+        assert_eq!(scalar.download_blocking(), Ok(vec![false]), "{executor}");
         for shape in [&[usize::MAX][..], &[1 << 40, 1 << 40], &[1 << 61]] {
             let error = executor.zeros::<u64>(shape).unwrap_err();
             let is_refused = matches!(error, GpuError::Gather(GatherError::TooManyBytes { .. }));
@@ -191,9 +196,9 @@ fn zeros(gpu: &'static Gpu) {
         }
         // More bytes than a buffer of the GPU, or than host memory.
         let error = executor.zeros::<u8>(&[1 << 62]).unwrap_err();
-        match executor {
-            Executor::Gpu(_) => assert!(matches!(error, GpuError::BufferTooLarge { .. })),
-            Executor::Cpu(_) => assert!(matches!(
+        match executor.device() {
+            Ok(_) => assert!(matches!(error, GpuError::BufferTooLarge { .. })),
+            Err(_) => assert!(matches!(
                 error,
                 GpuError::Run(RunError::OutOfMemory { operand, .. }) if operand == Operand::Tensor
             )),

@@ -1,18 +1,15 @@
 //! Gathers through `Executor`, on the GPU of the trials and on the CPU.
 
 use libtest_mimic::Trial;
-use wgpu_gather::{
-    BadIndices, Encoded, Encoding, Executor, Gather, GatherError, GatherIndex, GatherNd,
-    GatherPlan, Gpu, GpuError, RunError,
-};
+use testkit::gpu::Gpu;
+use wgpu_gather::{BadIndices, Executor, Gather, GatherError, GatherNd, GpuError};
 
 use crate::into_buffers::filled;
 use crate::to_host::block_on;
 use crate::trial;
+use testkit::device::OnGpu;
 use testkit::device::open_gpu;
-use testkit::encoded_tensors::EncodedTensors;
-use testkit::samples::{Element, Runner, Sample};
-use testkit::waits::params_shape;
+use testkit::samples::Sample;
 
 pub(crate) fn trials() -> Vec<Trial> {
     vec![
@@ -55,13 +52,13 @@ fn gaps(gpu: &'static Gpu) {
                 .wait()
                 .unwrap();
             assert_eq!(output.shape(), [2, 2]);
-            assert_eq!(output.download().wait(), Ok(packed));
+            assert_eq!(output.download_blocking(), Ok(packed));
             for old in [vec![9; 6], vec![9; 8]] {
                 let mut output = executor.upload(&old, &[old.len()]).unwrap();
                 let request = executor.gather(&plan, &table, &indices);
                 request.into_tensor(&mut output).wait().unwrap();
                 let expected = [20, 21, 9, 9, 0, 1, 9, 9][..old.len()].to_vec();
-                assert_eq!(output.download().wait(), Ok(expected));
+                assert_eq!(output.download_blocking(), Ok(expected));
             }
             for wrong in [5, 7 + 2] {
                 let mut output = executor.upload(vec![9; wrong], &[wrong]).unwrap();
@@ -77,14 +74,17 @@ fn gaps(gpu: &'static Gpu) {
 /// An executor on the GPU of the trials, and one on the CPU, as on a machine without a GPU.
 pub(crate) fn both(gpu: &Gpu) -> [Executor; 2] {
     let gpu = Gpu::from_parts(gpu.device().clone(), gpu.queue().clone());
-    let none = GpuError::NoAdapter("none for this test".into());
-    [Executor::from(Ok(gpu)), Executor::from(Err(none))]
+    [gpu.executor(), Executor::cpu()]
 }
 
 fn executors(gpu: &'static Gpu) {
     let [on_gpu, on_cpu] = both(gpu);
-    assert!(matches!(on_gpu, Executor::Gpu(_)));
-    assert_eq!(on_cpu.to_string(), "the CPU (no GPU: none for this test)");
+    assert!(on_gpu.device().is_ok());
+    assert_eq!(on_cpu.to_string(), "the CPU");
+    let text = "no GPU: the executor is the CPU";
+    assert_eq!(on_cpu.device().unwrap_err().to_string(), text);
+    assert_eq!(on_cpu.queue().err(), on_cpu.device().err());
+    assert!(on_cpu.gatherer().is_err());
     let params = [1.5_f32, f32::NAN, -0.0, 4.0, 5.0, 6.0];
     for (bad_indices, indices) in [
         (BadIndices::Fill, [2, 0, 1]),
@@ -179,7 +179,7 @@ fn tensors(gpu: &'static Gpu) {
         let columns = executor.gather(gather.axis(1), &taken, &[1, 0]);
         columns.into_tensor(&mut output).wait().unwrap();
         let expected = vec![60, 50, 20, 10, 9, 9];
-        assert_eq!(output.download().wait(), Ok(expected), "{executor}");
+        assert_eq!(output.download_blocking(), Ok(expected), "{executor}");
         let mut short = executor.upload(&[0; 5], &[5]).unwrap();
         let request = executor.gather(gather, &table, &rows);
         let error = request.into_tensor(&mut short).wait().unwrap_err();
@@ -191,55 +191,17 @@ fn tensors(gpu: &'static Gpu) {
     assert_eq!(of_each[1].buffer(), Err(GpuError::InHostMemory));
 }
 
-/// An executor with a fill, given as the bytes of an element.
-struct Filled<'a> {
-    executor: &'a Executor,
-    fill: &'a [u8],
-}
-
-impl Runner for Filled<'_> {
-    const DEVICE_DEFAULT: BadIndices = BadIndices::Fill;
-
-    fn gather<T: Element, I: GatherIndex>(
-        &self,
-        plan: &GatherPlan,
-        params: &[T],
-        indices: &[I],
-    ) -> Result<Vec<T>, RunError> {
-        let fill = bytemuck::checked::pod_read_unaligned(self.fill);
-        let shape = params_shape(plan, params.len());
-        let table = self.executor.upload(params, &shape).unwrap();
-        let request = self.executor.gather(plan, &table, indices);
-        run_error(request.fill(fill).wait())
-    }
-
-    fn gather_decoded<I: GatherIndex>(
-        &self,
-        plan: &GatherPlan,
-        encoding: Encoding,
-        params: Encoded<&[u8]>,
-        indices: &[I],
-    ) -> Result<Vec<f32>, RunError> {
-        let upload = |bytes: &[u8], shape: &[usize]| self.executor.upload(bytes, shape).unwrap();
-        let tensors = EncodedTensors::new(plan, encoding, params, upload);
-        let request = (self.executor).gather_decoded(plan, encoding, tensors.params(), indices);
-        run_error(request.fill_bytes(self.fill).wait())
-    }
-}
-
-fn run_error<T>(gathered: Result<Vec<T>, GpuError>) -> Result<Vec<T>, RunError> {
-    gathered.map_err(|error| match error {
-        GpuError::Run(error) => error,
-        error => panic!("{error}"),
-    })
-}
-
 fn fill_on_both(gpu: &'static Gpu) {
     let samples: Vec<Sample> = filled().step_by(5).collect();
     for executor in &both(gpu) {
         for sample in &samples {
             let fill = &sample.fill;
-            sample.check(&Filled { executor, fill });
+            let awaits = false;
+            sample.check(&OnGpu {
+                executor,
+                awaits,
+                fill,
+            });
         }
         let plan = Gather::new().bad_indices(BadIndices::Fill);
         let plan = plan.plan(&[3], &[3]).unwrap();

@@ -1,7 +1,8 @@
 //! Fills whose period differs from the size of a unit, in whole slices and in slices that are cut into pieces.
 
 use libtest_mimic::Trial;
-use wgpu_gather::{BadIndices, Gpu, IndexKind};
+use testkit::gpu::Gpu;
+use wgpu_gather::{BadIndices, IndexKind};
 
 use crate::batch::{self, Recording};
 use crate::cuts::small_device;

@@ -1,9 +1,9 @@
 //! Indirect gathers: a buffer holds the index count when the commands run.
 
 use libtest_mimic::Trial;
+use testkit::gpu::Gpu;
 use wgpu_gather::{
-    BadIndices, BadRows, ElementTypes, Gather, GatherBuffers, GatherPlan, Gpu, IndexKind, Tensor,
-    wgpu,
+    BadIndices, BadRows, ElementTypes, Gather, GatherBuffers, GatherPlan, IndexKind, Tensor, wgpu,
 };
 
 use crate::batch::{self, REPORT_BYTES, Recording, read_back};

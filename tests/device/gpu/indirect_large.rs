@@ -1,7 +1,8 @@
 //! Indirect gathers that are large enough for indirect dispatches.
 
 use libtest_mimic::Trial;
-use wgpu_gather::{BadIndices, BadRows, ElementTypes, Gather, GatherBuffers, Gpu, IndexKind, wgpu};
+use testkit::gpu::Gpu;
+use wgpu_gather::{BadIndices, BadRows, ElementTypes, Gather, GatherBuffers, IndexKind, wgpu};
 
 use crate::batch::{REPORT_BYTES, read_back, upload};
 use crate::cuts::limited_device;

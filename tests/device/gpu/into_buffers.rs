@@ -5,9 +5,10 @@ use std::thread;
 use std::time::Instant;
 
 use libtest_mimic::Trial;
+use testkit::gpu::Gpu;
 use wgpu_gather::{
     BadIndices, BadRows, BlockQuantized, ElementTypes, Encoding, Gather, GatherBuffers, GatherNd,
-    GatherPlan, Gatherer, Gpu, IndexKind, ScaleKind, wgpu,
+    GatherPlan, Gatherer, IndexKind, ScaleKind, wgpu,
 };
 
 use crate::batch::{self, REPORT_BYTES, Recording, read_back};

@@ -2,7 +2,8 @@
 //! tests/host/plan/known_failures.rs also has failures of shapes that the planner refuses.
 
 use libtest_mimic::Trial;
-use wgpu_gather::{BadIndices, Gather, GatherNd, GatherPlan, Gpu, GpuError, IndexKind};
+use testkit::gpu::Gpu;
+use wgpu_gather::{BadIndices, Gather, GatherNd, GatherPlan, GpuError, IndexKind};
 
 use crate::batch::{self, Recording};
 use crate::into_buffers::unchecked;

@@ -33,7 +33,8 @@ use std::process::ExitCode;
 
 use libtest_mimic::Trial;
 use testkit::device::{self, Arguments};
-use wgpu_gather::{GatherElement, Gpu, Tensor};
+use testkit::gpu::Gpu;
+use wgpu_gather::{GatherElement, Tensor};
 
 fn main() -> ExitCode {
     let mut trials = to_host::trials();

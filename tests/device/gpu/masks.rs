@@ -1,9 +1,10 @@
 //! Masks of bad rows that requests write, and masks of sizes and of buffers that the batches of samples do not have.
 
 use libtest_mimic::Trial;
+use testkit::gpu::Gpu;
 use wgpu_gather::{
     BadIndices, ElementTypes, Executor, Gather, GatherBuffers, GatherElements, GatherIndex,
-    GatherNd, GatherPlan, Gpu, GpuError, IndexKind, NegativeIndices, RunError, Tensor, wgpu,
+    GatherNd, GatherPlan, GpuError, IndexKind, NegativeIndices, RunError, Tensor, wgpu,
 };
 
 use crate::batch::read_back;
@@ -27,10 +28,7 @@ pub(crate) fn trials() -> Vec<Trial> {
 
 /// Requests to the host, to a new tensor and into a tensor, on the GPU and on an executor without one.
 fn requests(gpu: &'static Gpu) {
-    let executors = [
-        Executor::Gpu(gpu.clone()),
-        Executor::Cpu(GpuError::NoAdapter("none".into())),
-    ];
+    let executors = [gpu.executor(), Executor::cpu()];
     let cases = cases::table().into_iter().filter(Case::check_plan);
     let samples = cases.flat_map(|case| case.samples(&[1], IndexKind::ALL, POLICIES));
     let (mut empty, mut bad) = (0, 0);
@@ -64,7 +62,11 @@ fn request<I: GatherIndex + bytemuck::Pod>(executor: &Executor, sample: &Sample,
     };
     let is_error = matches!(result, Err(GpuError::Run(RunError::BadIndex(_))));
     assert!(result.is_ok() || is_error, "{sample}: {result:?}");
-    assert_eq!(mask.download().wait(), Ok(expected), "{executor}: {sample}");
+    assert_eq!(
+        mask.download_blocking(),
+        Ok(expected),
+        "{executor}: {sample}"
+    );
 }
 
 /// Compares a mask of bytes with the CPU.
@@ -75,7 +77,7 @@ fn check(gpu: &Gpu, plan: &GatherPlan, indices: &[i8]) {
     drop(request.on_gpu().wait().unwrap());
     // Too long to print.
     let expected = plan.out_of_range(indices).unwrap();
-    assert!(mask.download().wait().unwrap() == expected, "{plan}");
+    assert!(mask.download_blocking().unwrap() == expected, "{plan}");
     assert!(expected.contains(&true) && expected.contains(&false));
 }
 
@@ -170,7 +172,7 @@ fn anew(gpu: &'static Gpu) {
         gather.encode(&mut encoder);
         queue.submit([encoder.finish()]);
         let bad_rows = values.map(|value| u8::from(!(0..3).contains(&value)));
-        let found = mask.download().wait().unwrap();
+        let found = mask.download_blocking().unwrap();
         assert_eq!(found, [&bad_rows[..], &[9; 3]].concat());
         let expected = plan.out_of_range(&values).unwrap();
         assert_eq!(bad_rows.map(|byte| byte == 1), expected[..]);
@@ -191,6 +193,6 @@ fn empty_output(gpu: &'static Gpu) {
         let request = gpu.gather(&plan, &table, (&indices[..rows], &indices_shape));
         assert_eq!(request.mask(&mut mask).wait(), Ok(vec![]));
         let expected = plan.out_of_range(&indices[..rows]);
-        assert_eq!(mask.download().wait().ok(), expected.ok(), "{plan}");
+        assert_eq!(mask.download_blocking().ok(), expected.ok(), "{plan}");
     }
 }

@@ -1,9 +1,10 @@
 //! Tensors of another owner: they are refused before any other mistake.
 
 use libtest_mimic::Trial;
+use testkit::gpu::Gpu;
 use wgpu_gather::{
-    BadIndices, ElementTypes, Executor, Gather, GatherNd, GatherPlan, Gpu, GpuError, Operand,
-    PlanError, Tensor,
+    BadIndices, ElementTypes, Executor, Gather, GatherNd, GatherPlan, GpuError, Operand, PlanError,
+    Tensor,
 };
 
 use crate::executors::both;
@@ -24,12 +25,8 @@ pub(crate) fn trials() -> Vec<Trial> {
 /// Pairs of owners that refuse each other's tensors: the CPU, and two owners of one device.
 fn pairs(gpu: &Gpu) -> [[Executor; 2]; 4] {
     let [[a, cpu], [b, _]] = [both(gpu), both(gpu)];
-    let none = || Executor::Cpu(GpuError::NoAdapter("none for this test".into()));
-    let (Executor::Gpu(a), Executor::Gpu(b)) = (a, b) else {
-        panic!("both on the GPU");
-    };
-    let [a, b] = [&a, &b].map(|gpu| move || Executor::Gpu(gpu.clone()));
-    [[a(), cpu], [none(), a()], [a(), b()], [b(), a()]]
+    let [a, b] = [&a, &b].map(|gpu| || gpu.clone());
+    [[a(), cpu], [Executor::cpu(), a()], [a(), b()], [b(), a()]]
 }
 
 fn other_owner<T>(operand: Operand) -> Result<T, GpuError> {
@@ -89,32 +86,24 @@ const OPERANDS: [Operand; 4] = [
     Operand::Output,
 ];
 
-/// A clone that is the same owner.
-fn same(executor: &Executor) -> Executor {
-    match executor {
-        Executor::Gpu(gpu) => Executor::Gpu(gpu.clone()),
-        Executor::Cpu(error) => Executor::Cpu(error.clone()),
-    }
-}
-
 fn each_operand(gpu: &'static Gpu) {
     let plan = Gather::new().plan(&[3], &[2]).unwrap();
     for [own, other] in &pairs(gpu) {
         for foreign in OPERANDS {
             let mut operands = Operands::new(|operand| match operand == foreign {
-                true => same(other),
-                false => same(own),
+                true => other.clone(),
+                false => own.clone(),
             });
             let all = foreign != Operand::Output;
             for result in operands.gather(own, &plan, all) {
                 assert_eq!(result, other_owner(foreign), "{own}, {other}");
             }
         }
-        let mut operands = Operands::new(|_| same(own));
+        let mut operands = Operands::new(|_| own.clone());
         assert_eq!(operands.gather(own, &plan, true), vec![Ok(()); 4]);
-        assert_eq!(operands.output.download().wait(), Ok(vec![3, 1]), "{own}");
+        assert_eq!(operands.output.download_blocking(), Ok(vec![3, 1]), "{own}");
     }
-    let text = "params must be a tensor of this owner, found one of another Gpu or executor";
+    let text = "params must be a tensor of this owner, found one of another executor";
     let error = other_owner::<()>(Operand::Params).unwrap_err();
     assert_eq!(error.to_string(), text);
 }
@@ -135,8 +124,8 @@ fn before_mistakes(gpu: &'static Gpu) {
         for (plan, foreign) in plans.iter().flat_map(|plan| OPERANDS.map(|of| (plan, of))) {
             let name = format!("{plan}: {foreign} of {other} on {own}");
             let mut operands = Operands::new(|operand| match operand == foreign {
-                true => same(other),
-                false => same(own),
+                true => other.clone(),
+                false => own.clone(),
             });
             if *plan == right {
                 let of = |operand| if operand == foreign { other } else { own };
@@ -147,7 +136,7 @@ fn before_mistakes(gpu: &'static Gpu) {
                 assert_eq!(result, other_owner(foreign), "{name}");
             }
             let request = own.gather(plan, &operands.params, &operands.indices);
-            let request = request.mask(&mut operands.mask).fill_bytes(b"wrong");
+            let request = request.mask(&mut operands.mask).fill(7);
             let result = request.into_tensor(&mut operands.output).wait();
             assert_eq!(result, other_owner(foreign), "{name}");
         }
@@ -178,7 +167,7 @@ fn in_order(gpu: &'static Gpu) {
         for (first, operand) in OPERANDS.iter().enumerate() {
             let mut operands = Operands::new(|operand| {
                 let number = OPERANDS.iter().position(|&of| of == operand);
-                same(if number.unwrap() < first { own } else { other })
+                if number.unwrap() < first { own } else { other }.clone()
             });
             let all = *operand != Operand::Output;
             for result in operands.gather(own, &plan, all) {
@@ -224,7 +213,7 @@ fn clones(gpu: &'static Gpu) {
     let table = gpu.clone().upload(&[1, 2, 3], &[3]).unwrap();
     let output = gpu.gather(Gather::new(), &table, &[2, 0]).wait();
     assert_eq!(output, Ok(vec![3, 1]));
-    let executor = Executor::Gpu(gpu.clone());
+    let executor = gpu.executor();
     let output = executor.gather(Gather::new(), &table, &[1]).wait();
     assert_eq!(output, Ok(vec![2]));
 }
@@ -232,7 +221,7 @@ fn clones(gpu: &'static Gpu) {
 fn on_the_cpu(gpu: &'static Gpu) {
     let [[_, a], [_, b]] = [both(gpu), both(gpu)];
     let plan = Gather::new().plan(&[3], &[2]).unwrap();
-    let mut operands = Operands::new(|_| same(&a));
+    let mut operands = Operands::new(|_| a.clone());
     assert_eq!(operands.gather(&b, &plan, true), vec![Ok(()); 4]);
-    assert_eq!(operands.output.download().wait(), Ok(vec![3, 1]));
+    assert_eq!(operands.output.download_blocking(), Ok(vec![3, 1]));
 }

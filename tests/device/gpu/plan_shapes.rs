@@ -1,8 +1,9 @@
 //! The shapes of a request's operands, held against those of its plan.
 
 use libtest_mimic::Trial;
+use testkit::gpu::Gpu;
 use wgpu_gather::{
-    ElementTypes, Gather, GatherElements, GatherError, GatherNd, Gpu, GpuError, Indices, Operand,
+    ElementTypes, Gather, GatherElements, GatherError, GatherNd, GpuError, Indices, Operand,
     RunError, Tensor, ToPlan,
 };
 

@@ -1,9 +1,10 @@
 //! Gathers that are prepared once and recorded many times.
 
 use libtest_mimic::Trial;
+use testkit::gpu::Gpu;
 use wgpu_gather::{
     BadIndices, BadRows, ElementTypes, Gather, GatherBuffers, GatherError, GatherPlan, Gatherer,
-    Gpu, IndexKind, Tensor, wgpu,
+    IndexKind, Tensor, wgpu,
 };
 
 use crate::batch::REPORT_BYTES;
@@ -67,7 +68,7 @@ impl Lookup {
     }
 
     fn bad_rows(&self) -> Option<BadRows> {
-        let report = self.report.download().wait().unwrap();
+        let report = self.report.download_blocking().unwrap();
         BadRows::decode(&self.plan, IndexKind::I32, &report).unwrap()
     }
 }
@@ -89,7 +90,7 @@ fn new_indices(gpu: &'static Gpu) {
         lookup.write_indices(gpu, &indices);
         replay(gpu, |encoder| prepared.encode(encoder));
         let expected = lookup.plan.run(&lookup.params, &indices).unwrap();
-        assert_eq!(lookup.output.download().wait().unwrap(), expected);
+        assert_eq!(lookup.output.download_blocking().unwrap(), expected);
         assert!(lookup.bad_rows().is_none());
 
         // Every index row is bad here; the next gather must not report these rows again.
@@ -99,7 +100,7 @@ fn new_indices(gpu: &'static Gpu) {
         assert_eq!(bad_rows.count, INDICES as u64);
         let text = format!("indices[0] = {} is not in [0, 1000)", 1000 + round);
         assert_eq!(bad_rows.first.to_string(), text);
-        assert_eq!(lookup.output.download().wait().unwrap(), [0; 5 * INDICES]);
+        assert_eq!(lookup.output.download_blocking().unwrap(), [0; 5 * INDICES]);
     }
 }
 
@@ -244,7 +245,7 @@ fn pipeline_cache(_: &'static Gpu) {
     };
     replay(&gpu, |encoder| prepare(cache).unwrap().encode(encoder));
     assert_eq!(
-        lookup.output.download().wait().unwrap(),
+        lookup.output.download_blocking().unwrap(),
         lookup.plan.run(&lookup.params, &[0; INDICES]).unwrap()
     );
     let refused = prepare(others);

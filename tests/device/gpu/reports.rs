@@ -1,9 +1,10 @@
 //! Reports of gathers that share a gatherer, and so its counter of bad rows.
 
 use libtest_mimic::Trial;
+use testkit::gpu::Gpu;
 use wgpu_gather::{
-    BadIndices, BadRows, ElementTypes, Gather, GatherBuffers, GatherError, GatherPlan, Gpu,
-    IndexKind, Tensor, wgpu,
+    BadIndices, BadRows, ElementTypes, Gather, GatherBuffers, GatherError, GatherPlan, IndexKind,
+    Tensor, wgpu,
 };
 
 use crate::batch::{REPORT_BYTES, no_bad_row, read_back};
@@ -191,7 +192,7 @@ fn refused(_: &'static Gpu) {
     let gather = work.encoder(&gpu);
     gpu.queue().submit([gather.finish()]);
     assert_eq!(work.bad_rows(&gpu), None);
-    assert_eq!(work.output.download().wait().unwrap(), [10, 20, 30, 10]);
+    assert_eq!(work.output.download_blocking().unwrap(), [10, 20, 30, 10]);
 }
 
 fn storage_only(gpu: &'static Gpu) {
@@ -233,7 +234,7 @@ fn empty(gpu: &'static Gpu) {
             gpu.queue().submit([encoder.finish()]);
             let [report] = read_back(gpu, [&work.report]);
             assert_eq!(report, no_bad_row());
-            assert_eq!(work.output.download().wait().unwrap(), [7; 4]);
+            assert_eq!(work.output.download_blocking().unwrap(), [7; 4]);
         }
     }
     let work = Work::new(gpu, &[]);

@@ -5,9 +5,10 @@ use std::task::{Context, Poll, Waker};
 use std::thread;
 
 use libtest_mimic::Trial;
+use testkit::gpu::Gpu;
 use wgpu_gather::{
-    BadIndices, ElementTypes, Gather, GatherElements, GatherError, GatherNd, Gpu, GpuError,
-    IndexKind, Operand, PlanError, RunError, Tensor,
+    BadIndices, ElementTypes, Gather, GatherElements, GatherError, GatherNd, GpuError, IndexKind,
+    Operand, PlanError, RunError, Tensor,
 };
 
 use crate::to_host::block_on;
@@ -95,7 +96,7 @@ fn bytes(gpu: &'static Gpu) {
             };
             let shape = [sample.plan.output_shape(), &[sample.element_bytes]].concat();
             assert_eq!(kept.shape(), shape, "{sample}");
-            assert_eq!(kept.download().wait(), found, "{sample}");
+            assert_eq!(kept.download_blocking(), found, "{sample}");
         }
     }
     let plan = Gather::new().bad_indices(BadIndices::Fill);
@@ -103,7 +104,7 @@ fn bytes(gpu: &'static Gpu) {
     let types = ElementTypes::of::<[u8; 3], u32>();
     let (table, indices) = (flat(gpu, b"abcdef"), flat(gpu, &[1, 0, 0, 0, 9, 0, 0, 0]));
     let request = gpu.gather_bytes(&plan, types, &table, &indices);
-    assert_eq!(request.fill_bytes(b"xyz").wait(), Ok(b"defxyz".to_vec()));
+    assert_eq!(request.fill(b"xyz").wait(), Ok(b"defxyz".to_vec()));
 }
 
 fn wrong_bytes(gpu: &'static Gpu) {
@@ -131,7 +132,7 @@ fn wrong_bytes(gpu: &'static Gpu) {
         expected: 3,
         found: 1,
     };
-    let request = gpu.gather_bytes(&plan, types, &table, &indices).fill(7);
+    let request = gpu.gather_bytes(&plan, types, &table, &indices).fill(&[7]);
     assert_eq!(request.wait().err(), Some(fill.into()));
 }
 
@@ -142,7 +143,7 @@ fn callers_tensor(gpu: &'static Gpu) {
     for (indices, expected) in [([2, 0], [5, 6, 1, 2]), ([1, 1], [3, 4, 3, 4])] {
         let request = gpu.gather(gather, &table, &indices);
         block_on(request.into_tensor(&mut output)).unwrap();
-        assert_eq!(output.download().wait(), Ok(expected.to_vec()));
+        assert_eq!(output.download_blocking(), Ok(expected.to_vec()));
     }
     let request = gpu.gather(gather, &table, &[0, 3]);
     let error = request.into_tensor(&mut output).wait().unwrap_err();
@@ -154,7 +155,7 @@ fn callers_tensor(gpu: &'static Gpu) {
     let error = request.into_tensor(&mut same).wait();
     let overlap = matches!(error, Err(GpuError::Gather(GatherError::Overlap { .. })));
     assert!(overlap, "{error:?}");
-    assert_eq!(table.download().wait(), Ok(vec![1, 2, 3, 4, 5, 6]));
+    assert_eq!(table.download_blocking(), Ok(vec![1, 2, 3, 4, 5, 6]));
 }
 
 fn no_wait(gpu: &'static Gpu) {

@@ -1,7 +1,8 @@
 //! Gathers by plans of shards, whose outputs come back to the host.
 
 use libtest_mimic::Trial;
-use wgpu_gather::{BadIndices, Gather, GatherError, Gpu, GpuError, IndexKind, NegativeIndices};
+use testkit::gpu::Gpu;
+use wgpu_gather::{BadIndices, Gather, GatherError, GpuError, IndexKind, NegativeIndices};
 
 use crate::{flat, trial};
 use testkit::cases;

@@ -8,8 +8,9 @@ use std::thread::{self, Thread};
 
 use bytemuck::Pod;
 use libtest_mimic::Trial;
+use testkit::gpu::Gpu;
 use wgpu_gather::{
-    BadIndices, Executor, Gather, GatherError, GatherIndex, GatherNd, Gatherer, Gpu, GpuError,
+    BadIndices, Executor, Gather, GatherError, GatherIndex, GatherNd, Gatherer, GpuError,
     IndexKind, Operand, PreparedGather, RunError, Tensor, wgpu,
 };
 
@@ -97,7 +98,7 @@ fn check_to_table<T: Pod + Send + Sync, I: Pod + GatherIndex>(gpu: &Gpu, sample:
             (gathered, _) => {
                 let gathered = gathered.unwrap();
                 assert_eq!(gathered.shape(), sample.plan.output_shape(), "{sample}");
-                let output = gathered.download().wait().unwrap();
+                let output = gathered.download_blocking().unwrap();
                 assert_eq!(bytes_of(&output), sample.output, "{sample}");
                 assert_eq!(
                     gathered.shape().iter().product::<usize>(),
@@ -125,7 +126,7 @@ fn chained(gpu: &'static Gpu) {
         let plan = plan.plan(table.shape(), indices.shape()).unwrap();
         indices = gpu.gather(&plan, &table, &indices).on_gpu().wait().unwrap();
         on_host = plan.run(elements, &on_host).unwrap();
-        assert_eq!(indices.download().wait().as_ref(), Ok(&on_host));
+        assert_eq!(indices.download_blocking().as_ref(), Ok(&on_host));
     }
     assert_eq!(indices.shape(), [2, 3, 4]);
 }
@@ -146,7 +147,7 @@ fn tables_of_buffers(gpu: &'static Gpu) {
     let own = buffer(22, usage);
     gpu.queue().write_buffer(&own, 0, &bytes);
     let table = Tensor::<[u8; 3]>::from_buffer(gpu, own.clone(), &[6]).unwrap();
-    let downloaded = table.download().wait().unwrap();
+    let downloaded = table.download_blocking().unwrap();
     assert_eq!(downloaded.concat(), bytes[..18]);
     let plan = Gather::new().plan(&[6], &[2]).unwrap();
     let gathered = gpu.gather(&plan, &table, &[5, 0]).wait();
@@ -176,7 +177,7 @@ fn tables_of_buffers(gpu: &'static Gpu) {
         Err(GpuError::Gather(GatherError::TooManyBytes { .. }))
     ));
     let empty = Tensor::<u64>::from_buffer(gpu, own, &[usize::MAX, 0, 2]).unwrap();
-    assert_eq!(empty.download().wait(), Ok(vec![]));
+    assert_eq!(empty.download_blocking(), Ok(vec![]));
     let without = Tensor::<u32>::from_buffer(gpu, buffer(16, wgpu::BufferUsages::STORAGE), &[4]);
     assert!(matches!(
         without,
@@ -274,7 +275,7 @@ fn bare_executor(_: &'static Gpu) {
             .as_mut()
             .poll(&mut Context::from_waker(Waker::noop()));
     }
-    let executor = Executor::Gpu(gpu);
+    let executor = gpu.executor();
     let output = block_on(executor.gather(&plan, &table, &[1, 1]));
     assert_eq!(output, Ok(vec![20, 20]));
 }

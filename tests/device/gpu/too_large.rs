@@ -5,9 +5,10 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use libtest_mimic::Trial;
+use testkit::gpu::Gpu;
 use wgpu_gather::{
     BadIndices, ElementTypes, Gather, GatherBuffers, GatherElements, GatherError, GatherNd,
-    GatherPlan, Gpu, IndexKind,
+    GatherPlan, IndexKind,
 };
 
 use crate::batch::{REPORT_BYTES, upload};

@@ -1,7 +1,8 @@
 //! A mistake that Vulkan's validation layers must report: their silence proves something only if they are loaded.
 
 use libtest_mimic::{Completion, Trial};
-use wgpu_gather::{Gpu, wgpu};
+use testkit::gpu::Gpu;
+use wgpu_gather::wgpu;
 
 use testkit::{device, log};
 

@@ -9,9 +9,9 @@ use std::thread;
 use std::time::Duration;
 
 use libtest_mimic::Trial;
+use testkit::gpu::Gpu;
 use wgpu_gather::{
-    ElementTypes, Gather, GatherBuffers, GatherError, GatherPlan, Gatherer, Gpu, PreparedGather,
-    Tensor,
+    ElementTypes, Gather, GatherBuffers, GatherError, GatherPlan, Gatherer, PreparedGather, Tensor,
 };
 
 use crate::to_host::block_on;
@@ -58,7 +58,7 @@ impl<T: wgpu_gather::GatherElement + Default> Work<T> {
         let mut encoder = gpu.device().create_command_encoder(&Default::default());
         prepared.encode(&mut encoder);
         gpu.queue().submit([encoder.finish()]);
-        self.output.download().wait().unwrap()
+        self.output.download_blocking().unwrap()
     }
 }
 

@@ -2,8 +2,9 @@
 
 use std::sync::atomic::Ordering;
 
+use testkit::gpu::Gpu;
 use wgpu_gather::{
-    ElementTypes, Executor, Gather, GatherBuffers, GatherError, GatherNd, Gpu, GpuError, Operand,
+    ElementTypes, Executor, Gather, GatherBuffers, GatherError, GatherNd, GpuError, Operand,
     RunError, wgpu,
 };
 
@@ -195,12 +196,7 @@ fn a_request_checks_its_mask() {
     let gpu = Gpu::from_parts(app.device.clone(), app.queue.clone());
     let other = App::new();
     let other = Gpu::from_parts(other.device.clone(), other.queue.clone());
-    let other = Executor::Gpu(other);
-    let none = || GpuError::NoAdapter("none".into());
-    for (executor, other) in [
-        (Executor::Gpu(gpu), &other),
-        (Executor::Cpu(none()), &other),
-    ] {
+    for (executor, other) in [(gpu.executor(), &other), (Executor::cpu(), &other)] {
         let table = executor.upload(&[1.0_f32, 2.0], &[2]).unwrap();
         let gather = |mask: &mut wgpu_gather::Tensor<bool>| {
             let request = executor.gather(Gather::new(), &table, &[1, 0, 1]);
@@ -214,7 +210,7 @@ fn a_request_checks_its_mask() {
         };
         assert_eq!(length.to_string(), "mask must have 3 elements, found 2");
         assert_eq!(gather(&mut short), Err(length.into()));
-        assert_eq!(short.download().wait(), Ok(vec![true; 2]));
+        assert_eq!(short.download_blocking(), Ok(vec![true; 2]));
         let mut foreign = other.upload(&[true; 3], &[3]).unwrap();
         let operand = Operand::Mask;
         assert_eq!(gather(&mut foreign), Err(GpuError::OtherOwner { operand }));

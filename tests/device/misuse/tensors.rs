@@ -1,7 +1,8 @@
 //! Errors of tensors: wrong shapes, bytes that are no element, and tensors destroyed or of another owner.
 
+use testkit::gpu::Gpu;
 use wgpu_gather::{
-    ElementTypes, Executor, GatherElement, GatherError, Gpu, GpuError, Operand, Tensor, wgpu,
+    ElementTypes, Executor, GatherElement, GatherError, GpuError, Operand, Tensor, wgpu,
 };
 
 use super::gpu::{error_of, gpu, gpu_on};
@@ -20,7 +21,7 @@ pub fn downloaded<T>(table: &Tensor<T>) -> Result<Vec<T>, GpuError>
 where
     T: GatherElement + PartialEq + std::fmt::Debug,
 {
-    let downloaded = table.download().wait();
+    let downloaded = table.download_blocking();
     assert_eq!(pollster::block_on(table.download()), downloaded);
     downloaded
 }
@@ -126,8 +127,8 @@ fn a_tensor_of_another_gpu_is_an_error() {
         gpu_on(&adapters[1], wgpu::Limits::default()).1,
         Gpu::from_parts(app.device.clone(), app.queue.clone()),
     ];
-    let none = Executor::Cpu(GpuError::NoAdapter("none".into()));
-    let others = others.into_iter().map(Executor::Gpu).chain([none]);
+    let none = Executor::cpu();
+    let others = others.iter().map(Gpu::executor).chain([none]);
     let own = gpu.upload(&[1.0_f32; 10], &[10]).unwrap();
     let own_bytes = gpu.upload(&[0_u8; 40], &[40]).unwrap();
     let indices = gpu.upload(&[0_i32; 4], &[4]).unwrap();
@@ -156,7 +157,7 @@ fn a_tensor_of_another_gpu_is_an_error() {
         let request = gpu.gather_bytes(&plan, types, &own_bytes, &bytes);
         assert_eq!(request.wait(), Err(of_indices));
         let request = gpu.gather(&plan, &own, &indices).into_tensor(&mut output);
-        let text = "output must be a tensor of this owner, found one of another Gpu or executor";
+        let text = "output must be a tensor of this owner, found one of another executor";
         assert_eq!(of_output.to_string(), text);
         assert_eq!(request.wait(), Err(of_output));
         assert_eq!(made(), before);

@@ -2,7 +2,8 @@
 
 use burn::tensor::wgpu::WgpuBackend;
 use burn::tensor::{DType, Device as BurnDevice};
-use wgpu_gather::{Gpu, wgpu};
+use testkit::gpu::Gpu;
+use wgpu_gather::wgpu;
 use wgpu_gather_burn::Bridge;
 
 use super::burn_ops::{BurnIndices, Op, dtype, start};

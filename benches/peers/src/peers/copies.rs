@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use wgpu_gather::{Gpu, wgpu};
+use testkit::gpu::Gpu;
+use wgpu_gather::wgpu;
 
 use super::ours_gpu::{buffer, download, new_encoder, submit_and_wait};
 use super::{COPY, Device, Job, Peer, filled};

@@ -7,7 +7,7 @@ use std::mem;
 use std::sync::{Arc, Mutex};
 
 use bytemuck::Pod;
-use wgpu_gather::Gpu;
+use testkit::gpu::Gpu;
 
 use self::ours_cpu::OursCpu;
 use crate::data::{Data, Output};

@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use wgpu_gather::{ElementTypes, GatherBuffers, Gpu, wgpu};
+use testkit::gpu::Gpu;
+use wgpu_gather::{ElementTypes, GatherBuffers, wgpu};
 
 use super::{Device, Job, OURS, Peer};
 use crate::data::Data;

@@ -6,7 +6,8 @@ use std::pin::{Pin, pin};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll, Waker};
 
-use wgpu_gather::{Gather, GatherError, GatherPlan, Gpu, GpuError, wgpu};
+use testkit::gpu::Gpu;
+use wgpu_gather::{Gather, GatherError, GatherPlan, GpuError, wgpu};
 
 use super::Checked;
 use testkit::conformance::same;

@@ -10,9 +10,9 @@ use std::path::Path;
 use js_sys::Function;
 use testkit::conformance::executor::Device;
 use testkit::conformance::{BUILT_IN, cases, check};
+use testkit::gpu::Gpu;
 use wasm_bindgen::JsValue;
 use wasm_bindgen::prelude::wasm_bindgen;
-use wgpu_gather::Gpu;
 
 type Checked = Result<(), String>;
 
@@ -62,7 +62,7 @@ pub async fn run(posted: Function) -> Result<(), JsValue> {
     Ok(())
 }
 
-/// The error of `Gpu::new` for a caller that has hidden `navigator.gpu`; null if there is an adapter.
+/// The error of `Executor::gpu` for a caller that has hidden `navigator.gpu`; null if there is an adapter.
 #[wasm_bindgen]
 pub async fn error_without_adapter() -> Option<String> {
     Gpu::new().await.err().map(|error| format!("{error:?}"))

@@ -2,7 +2,7 @@
 
 use wasm_bindgen::JsError;
 use wasm_bindgen::prelude::wasm_bindgen;
-use wgpu_gather::{ElementTypes, GatherPlan, Gpu, GpuError, Tensor};
+use wgpu_gather::{ElementTypes, Executor, GatherPlan, GpuError, Tensor};
 
 use crate::gather::Planned;
 use crate::message;
@@ -10,7 +10,7 @@ use crate::message;
 /// The GPU of the page's gathers. All of its tensors are bytes, so that the library is compiled for one type.
 #[wasm_bindgen]
 pub struct Device {
-    pub(crate) gpu: Gpu,
+    pub(crate) gpu: Executor,
     /// A word that is read back to wait for all earlier submissions.
     pub(crate) word: Tensor<u8>,
 }
@@ -19,15 +19,15 @@ pub struct Device {
 impl Device {
     /// Opens the browser's GPU. The error says why there is none.
     pub async fn open() -> Result<Device, JsError> {
-        let gpu = Gpu::new().await.map_err(message)?;
+        let gpu = Executor::gpu().await.map_err(message)?;
         let word = gpu.upload(&[0; 4], &[4]).map_err(message)?;
         Ok(Self { gpu, word })
     }
 
     /// Explains in a few lines what this GPU runs.
-    pub fn explain(&self, planned: &Planned) -> String {
-        let limits = self.gpu.device().limits();
-        planned.plan.explain(planned.types, &limits)
+    pub fn explain(&self, planned: &Planned) -> Result<String, JsError> {
+        let limits = self.gpu.device().map_err(message)?.limits();
+        Ok(planned.plan.explain(planned.types, &limits))
     }
 
     /// Gathers on the GPU.

@@ -3,8 +3,8 @@
 use wasm_bindgen::JsError;
 use wasm_bindgen::prelude::wasm_bindgen;
 use wgpu_gather::{
-    ElementTypes, Encoding, Gather, GatherBuffers, GatherPlan, GpuError, IndexKind, PreparedGather,
-    RunError, Tensor,
+    ElementTypes, Encoded, Encoding, Gather, GatherBuffers, GatherPlan, GpuError, IndexKind,
+    PreparedGather, RunError, Tensor,
 };
 
 use crate::device::Device;
@@ -133,10 +133,10 @@ impl Large {
     fn run_into(&self, output: &mut [u32]) -> Result<(), RunError> {
         if self.is_encoded {
             let (table, output) = (
-                bytemuck::cast_slice(&self.table),
+                Encoded::new(ENCODING, bytemuck::cast_slice::<_, u8>(&self.table)),
                 bytemuck::cast_slice_mut(output),
             );
-            (self.plan).run_decoded_into(ENCODING, table, &self.indices, 0.0, output)
+            (self.plan).run_decoded_into(&table, &self.indices, output)
         } else {
             self.plan.run_into(&self.table, &self.indices, output)
         }
@@ -157,7 +157,7 @@ impl Large {
             .params(table.buffer()?.slice(..))
             .indices(indices.buffer()?.slice(..))
             .output(output.buffer()?.slice(..));
-        let gather = device.gpu.gatherer().prepare(&self.plan, &buffers)?;
+        let gather = device.gpu.gatherer()?.prepare(&self.plan, &buffers)?;
         // The first submission may compile, so it is not timed.
         device.submit(1, Work::Gather(&gather)).await?;
         let right = self.is_right(device, &output).await?;
@@ -229,7 +229,7 @@ impl Device {
     async fn submit(&self, repeats: u32, work: Work<'_>) -> Result<f64, GpuError> {
         let mut encoder = self
             .gpu
-            .device()
+            .device()?
             .create_command_encoder(&Default::default());
         for _ in 0..repeats {
             match work {
@@ -241,7 +241,7 @@ impl Device {
             }
         }
         let start = now();
-        self.gpu.queue().submit([encoder.finish()]);
+        self.gpu.queue()?.submit([encoder.finish()]);
         // The read-back ends after all that was submitted before it.
         self.word.download().await?;
         Ok(now() - start)

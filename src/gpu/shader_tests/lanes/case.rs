@@ -5,11 +5,11 @@ use std::ops::Range;
 
 use crate::Gather;
 use crate::element::ElementTypes;
+use crate::encoding::QPARAMS;
 use crate::encoding::{Encoded, Encoding, Parts, VALUE_BYTES};
 use crate::gpu::cut::{Cut, Dispatch, PlacedGather, Shard};
 use crate::gpu::fill::{Fill, FillPattern};
 use crate::gpu::shader_tests::oracle::{Slice, Values, slice_of};
-use crate::gpu::types::QPARAMS;
 use crate::plan::GatherPlan;
 
 const MOST_DISPATCHES: usize = 1 << 14;
@@ -153,14 +153,12 @@ impl<'a> Case<'a> {
             (bytes > 0).then(|| (first..first + bytes).map(byte).collect())
         });
         let params = Encoded {
+            encoding,
             rows: &bytes[..],
-            scales: qparams[0].as_deref(),
-            zero_points: qparams[1].as_deref(),
+            qparams: qparams.each_ref().map(Option::as_deref),
         };
         let plan = Gather::new().plan(&[1, index_of(parts.len)], &[1]);
-        let values = plan
-            .expect("a valid shape")
-            .run_decoded(encoding, params, &[0]);
+        let values = plan.expect("a valid shape").run_decoded(&params, &[0]);
         let values = values.expect("a part").into_iter();
         values.flat_map(f32::to_le_bytes).collect()
     }
