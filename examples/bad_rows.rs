@@ -9,9 +9,7 @@ mod common;
 
 use std::error::Error;
 
-use wgpu_gather::{
-    BadIndices, BadRows, ElementTypes, Executor, GatherBuffers, GatherNd, IndexKind, wgpu,
-};
+use wgpu_gather::{BadIndices, BadRows, ElementTypes, Executor, GatherBuffers, GatherNd, wgpu};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let gpu = match Executor::gpu_blocking() {
@@ -31,16 +29,19 @@ fn main() -> Result<(), Box<dyn Error>> {
     // The gather writes all of the output, so no -1 is left. A report is one more buffer, and is written whole too.
     let output = gpu.upload(&[-1_i32; 5], plan.output_shape())?;
     let report = gpu.zeros::<u8>(&[usize::try_from(BadRows::REPORT_BYTES)?])?;
-    let buffers = GatherBuffers::new(ElementTypes::of::<i32, i32>())
-        .params(table.buffer()?.slice(..))
-        .indices(rows.buffer()?.slice(..))
-        .output(output.buffer()?.slice(..))
-        .report(report.buffer()?.slice(..));
+    let buffers = GatherBuffers::new(
+        ElementTypes::of::<i32, i32>(),
+        table.buffer()?.slice(..),
+        rows.buffer()?.slice(..),
+        output.buffer()?.slice(..),
+    )
+    .report(report.buffer()?.slice(..));
 
+    let gather = gpu.gatherer()?.prepare(&plan, &buffers)?;
     let mut encoder = gpu
         .device()?
         .create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
-    gpu.gatherer()?.encode(&mut encoder, &plan, &buffers)?;
+    gather.encode(&mut encoder);
     gpu.queue()?.submit([encoder.finish()]);
 
     let output = output.download_blocking()?;
@@ -49,7 +50,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 
     // The report may be read now, later or never. It costs the host nothing but the wait for it.
     let report = report.download_blocking()?;
-    let Some(bad_rows) = BadRows::decode(&plan, IndexKind::I32, &report)? else {
+    let Some(bad_rows) = gather.bad_rows(&report)? else {
         return Err("the report names no row".into());
     };
     println!("{} bad rows, the first of them:", bad_rows.count);

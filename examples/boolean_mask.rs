@@ -39,11 +39,13 @@ fn main() -> Result<(), Box<dyn Error>> {
 
     // Once: the plan has the largest number of rows, and the count gives the number of each run.
     let plan = Gather::new().plan(&[n, 3], &[n])?;
-    let buffers = GatherBuffers::new(ElementTypes::of::<f32, u32>())
-        .params(places.buffer()?.slice(..))
-        .indices(alive.buffer()?.slice(..))
-        .index_count(count.buffer()?.slice(..))
-        .output(output.buffer()?.slice(..));
+    let buffers = GatherBuffers::new(
+        ElementTypes::of::<f32, u32>(),
+        places.buffer()?.slice(..),
+        alive.buffer()?.slice(..),
+        output.buffer()?.slice(..),
+    )
+    .index_count(count.buffer()?.slice(..));
     let gather = gpu.gatherer()?.prepare(&plan, &buffers)?;
     let mut primitives = Primitives::new_for_adapter(device, queue, &device.adapter_info());
     let workspace = WorkspaceRequirements::new(PARTICLES).predicate().compact();

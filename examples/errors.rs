@@ -63,10 +63,12 @@ fn main() -> Result<(), Box<dyn Error>> {
     let gatherer = gpu.gatherer()?;
     let mut encode_into = |output: &wgpu::Buffer| {
         let (params, indices) = (table.slice(..), rows.slice(..));
-        let buffers = GatherBuffers::new(ElementTypes::of::<i32, i32>())
-            .params(params)
-            .indices(indices)
-            .output(output.slice(..));
+        let buffers = GatherBuffers::new(
+            ElementTypes::of::<i32, i32>(),
+            params,
+            indices,
+            output.slice(..),
+        );
         gatherer.encode(&mut encoder, &plan, &buffers)
     };
     match encode_into(short) {

@@ -98,10 +98,12 @@ fn main() -> Result<(), Box<dyn Error>> {
 
     // The gather is prepared once and recorded in every step, where it reads the cells of that step.
     let plan = Gather::new().plan(&[WIND.len()], &[START.len()])?;
-    let buffers = GatherBuffers::new(ElementTypes::of::<f32, u32>())
-        .params(wind.slice(..))
-        .indices(cells.slice(..))
-        .output(winds.slice(..));
+    let buffers = GatherBuffers::new(
+        ElementTypes::of::<f32, u32>(),
+        wind.slice(..),
+        cells.slice(..),
+        winds.slice(..),
+    );
     let look_up_wind = Gatherer::new(&device).prepare(&plan, &buffers)?;
 
     let mut encoder = device.create_command_encoder(&Default::default());

@@ -42,14 +42,18 @@ fn main() -> Result<(), Box<dyn Error>> {
     let page_numbers = gpu.zeros::<i32>(find_pages.output_shape())?;
     let output = gpu.zeros::<f32>(read_pages.output_shape())?;
 
-    let found = GatherBuffers::new(ElementTypes::of::<i32, u32>())
-        .params(block_table.buffer()?.slice(..))
-        .indices(sequences.buffer()?.slice(..))
-        .output(page_numbers.buffer()?.slice(..));
-    let read = GatherBuffers::new(ElementTypes::of::<f32, i32>())
-        .params(pages.buffer()?.slice(..))
-        .indices(page_numbers.buffer()?.slice(..))
-        .output(output.buffer()?.slice(..));
+    let found = GatherBuffers::new(
+        ElementTypes::of::<i32, u32>(),
+        block_table.buffer()?.slice(..),
+        sequences.buffer()?.slice(..),
+        page_numbers.buffer()?.slice(..),
+    );
+    let read = GatherBuffers::new(
+        ElementTypes::of::<f32, i32>(),
+        pages.buffer()?.slice(..),
+        page_numbers.buffer()?.slice(..),
+        output.buffer()?.slice(..),
+    );
     let find_pages = gpu.gatherer()?.prepare(&find_pages, &found)?;
     let read_pages = gpu.gatherer()?.prepare(&read_pages, &read)?;
 

@@ -64,18 +64,22 @@ fn main() -> Result<(), Box<dyn Error>> {
     sorter.prepare_sort(keys.buffer()?, order.buffer()?, PARTICLES)?;
     let gather_places = gpu.gatherer()?.prepare(
         &Gather::new().plan(&[n, 3], &[n])?,
-        &GatherBuffers::new(ElementTypes::of::<f32, u32>())
-            .params(places.buffer()?.slice(..))
-            .indices(order.buffer()?.slice(..))
-            .output(sorted_places.buffer()?.slice(..)),
+        &GatherBuffers::new(
+            ElementTypes::of::<f32, u32>(),
+            places.buffer()?.slice(..),
+            order.buffer()?.slice(..),
+            sorted_places.buffer()?.slice(..),
+        ),
     )?;
     // The plan has four index rows, so it reads the first four numbers.
     let gather_colours = gpu.gatherer()?.prepare(
         &Gather::new().plan(&[n], &[NEAREST])?,
-        &GatherBuffers::new(ElementTypes::of::<[u8; 4], u32>())
-            .params(colours.buffer()?.slice(..))
-            .indices(order.buffer()?.slice(..))
-            .output(nearest_colours.buffer()?.slice(..)),
+        &GatherBuffers::new(
+            ElementTypes::of::<[u8; 4], u32>(),
+            colours.buffer()?.slice(..),
+            order.buffer()?.slice(..),
+            nearest_colours.buffer()?.slice(..),
+        ),
     )?;
 
     // Each frame.

@@ -160,11 +160,13 @@ impl App {
 
         // The plan has the largest number of index rows: one for each sprite. The count gives the number of a frame.
         let plan = Gather::new().plan(&[LOOKS.len(), 2], &[LOOK_OF.len()])?;
-        let buffers = GatherBuffers::new(ElementTypes::of::<u32, u32>())
-            .params(range(Array::Looks))
-            .indices(range(Array::LooksInView))
-            .index_count(count.slice(..4))
-            .output(range(Array::LooksFound));
+        let buffers = GatherBuffers::new(
+            ElementTypes::of::<u32, u32>(),
+            range(Array::Looks),
+            range(Array::LooksInView),
+            range(Array::LooksFound),
+        )
+        .index_count(count.slice(..4));
         let find_looks = Gatherer::new(device).prepare(&plan, &buffers)?;
 
         let shader = device.create_shader_module(wgpu::ShaderModuleDescriptor {

@@ -54,10 +54,12 @@ fn main() -> Result<(), Box<dyn Error>> {
         contents: bytemuck::cast_slice(&token_ids),
         usage: wgpu::BufferUsages::STORAGE,
     });
-    let buffers = GatherBuffers::new(ElementTypes::of::<f32, u32>())
-        .params(table.slice(..))
-        .indices(token_ids.slice(..))
-        .output(output.slice(..));
+    let buffers = GatherBuffers::new(
+        ElementTypes::of::<f32, u32>(),
+        table.slice(..),
+        token_ids.slice(..),
+        output.slice(..),
+    );
     let lookup = Gatherer::new(&device).prepare(&plan, &buffers)?;
     println!("{plan}\n{lookup:?}");
 

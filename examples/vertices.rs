@@ -49,14 +49,14 @@ fn main() -> Result<(), Box<dyn Error>> {
     let uvs_output = gpu.zeros::<f32>(uvs.output_shape())?;
 
     let vertices = vertices.buffer()?;
-    let buffers =
-        GatherBuffers::new(ElementTypes::of::<f32, u16>()).indices(triangles.buffer()?.slice(..));
-    let positions_buffers = buffers
-        .params(vertices.slice(..))
-        .output(positions_output.buffer()?.slice(..));
-    let uvs_buffers = buffers
-        .params(vertices.slice(UV_START..))
-        .output(uvs_output.buffer()?.slice(..));
+    let (types, triangles) = (
+        ElementTypes::of::<f32, u16>(),
+        triangles.buffer()?.slice(..),
+    );
+    let output = positions_output.buffer()?.slice(..);
+    let positions_buffers = GatherBuffers::new(types, vertices.slice(..), triangles, output);
+    let (uv_vertices, output) = (vertices.slice(UV_START..), uvs_output.buffer()?.slice(..));
+    let uvs_buffers = GatherBuffers::new(types, uv_vertices, triangles, output);
     let mut encoder = gpu.device()?.create_command_encoder(&Default::default());
     gpu.gatherer()?
         .encode(&mut encoder, &positions, &positions_buffers)?;

@@ -154,10 +154,12 @@ impl Work {
     fn on_gpu(&self, gpu: &Executor) -> Result<(Duration, Duration)> {
         let (params, indices) = (upload(gpu, &self.params)?, upload(gpu, &self.indices)?);
         let output = gpu.zeros::<u32>(&[self.expected.len()])?;
-        let buffers = GatherBuffers::new(ElementTypes::of::<u32, i32>())
-            .params(params.buffer()?.slice(..))
-            .indices(indices.buffer()?.slice(..))
-            .output(output.buffer()?.slice(..));
+        let buffers = GatherBuffers::new(
+            ElementTypes::of::<u32, i32>(),
+            params.buffer()?.slice(..),
+            indices.buffer()?.slice(..),
+            output.buffer()?.slice(..),
+        );
         let prepared = gpu.gatherer()?.prepare(&self.plan, &buffers)?;
         submit(gpu, |encoder| prepared.encode(encoder))?;
         self.check(&output.download_blocking()?)?;

@@ -48,10 +48,12 @@ pub fn gather_and_average(
     });
 
     let mut encoder = device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
-    let buffers = GatherBuffers::new(ElementTypes::of::<u8, u32>())
-        .params(images.buffer()?.slice(..))
-        .indices(indices.buffer()?.slice(..))
-        .output(rows.buffer()?.slice(..));
+    let buffers = GatherBuffers::new(
+        ElementTypes::of::<u8, u32>(),
+        images.buffer()?.slice(..),
+        indices.buffer()?.slice(..),
+        rows.buffer()?.slice(..),
+    );
     gpu.gatherer()?.encode(&mut encoder, plan, &buffers)?;
     {
         let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor::default());

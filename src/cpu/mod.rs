@@ -17,7 +17,7 @@ use crate::element::ElementTypes;
 use crate::encoding::Encoded;
 use crate::error::RunError;
 use crate::index::{GatherIndex, IndexKind, IndexValues};
-use crate::memory::{self, Byte};
+use crate::memory;
 use crate::operand::Operand;
 use crate::plan::GatherPlan;
 use crate::plan::lengths::check_byte_len;
@@ -67,21 +67,13 @@ impl GatherPlan {
         })
     }
 
-    /// Gathers operands whose lengths are checked. The output has no gaps.
+    /// Gathers operands whose lengths are checked. The plan must have no gaps in the output.
     pub(crate) fn run_with<T: Copy>(&self, operands: &Operands<'_, T>) -> Result<Vec<T>, RunError> {
+        self.check_new_output()?;
         let width = operands.element_bytes.checked_div(size_of::<T>());
-        let plan = self.with_dense_output();
-        let len = plan.dims().output_len();
+        let len = self.dims().output_len();
         let len = len.saturating_mul(width.unwrap_or(1) as u64);
-        plan.gather_to_vec(&operands.bytes(), len)
-    }
-
-    /// Gathers into a vector of `len` elements of type `T`. The plan has no gaps in the output.
-    fn gather_to_vec<T: Copy>(
-        &self,
-        operands: &Operands<'_, Byte>,
-        len: u64,
-    ) -> Result<Vec<T>, RunError> {
+        let operands = &operands.bytes();
         if self.dims().row_count == 0 {
             // Every index row is bad, and no operand bounds the output: an error comes before memory is asked for.
             check(self, operands)?;
@@ -224,12 +216,7 @@ impl GatherPlan {
             indices_bytes..=indices_bytes,
             indices.len(),
         )?;
-        let dense = self.with_dense_output();
-        byte_len(
-            Operand::Output,
-            dense.dims().output_len(),
-            types.element_bytes,
-        )?;
+        byte_len(Operand::Output, dims.output_len(), types.element_bytes)?;
         with_values(index_kind, indices, |indices| {
             self.run_with(&Operands {
                 element_bytes: usize::try_from(types.element_bytes).unwrap_or(usize::MAX),

@@ -43,6 +43,11 @@ pub enum RunError {
         expected: RangeInclusive<u64>,
         found: usize,
     },
+    /// The plan has a stride of the output, and the call makes its output.
+    #[error(
+        "output must be given, as to run_into: the plan has a stride of {stride} elements for slices of {slice_len}"
+    )]
+    OutputStride { slice_len: u64, stride: u64 },
     /// The gather would cut a block of encoded params.
     #[error(transparent)]
     Block(#[from] BlockError),

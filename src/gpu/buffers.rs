@@ -33,21 +33,22 @@ use crate::element::ElementTypes;
 /// # });
 /// let plan = Gather::new().plan(&[100], &[4])?;
 /// let (params, indices, output) = (buffer(400), buffer(16), buffer(16));
-/// let buffers = GatherBuffers::new(ElementTypes::of::<f32, i32>())
-///     .params(params.slice(..))
-///     .indices(indices.slice(..));
+/// let buffers = |output| {
+///     let types = ElementTypes::of::<f32, i32>();
+///     GatherBuffers::new(types, params.slice(..), indices.slice(..), output)
+/// };
 /// let gatherer = Gatherer::new(&device);
-/// let missing = GatherError::MissingOperand { operand: Operand::Output };
-/// assert_eq!(gatherer.prepare(&plan, &buffers).err(), Some(missing));
-/// assert!(gatherer.prepare(&plan, &buffers.output(output.slice(..))).is_ok());
+/// assert!(gatherer.prepare(&plan, &buffers(output.slice(..))).is_ok());
+/// let short = GatherError::RangeTooShort { operand: Operand::Output, expected: 16, found: 12 };
+/// assert_eq!(gatherer.prepare(&plan, &buffers(output.slice(..12))).err(), Some(short));
 /// # Ok::<(), wgpu_gather::PlanError>(())
 /// ```
 #[derive(Clone, Copy, PartialEq)]
 pub struct GatherBuffers<'a> {
     pub(crate) types: ElementTypes,
-    pub(crate) params: Option<ParamsRanges<'a>>,
-    pub(crate) indices: Option<wgpu::BufferSlice<'a>>,
-    pub(crate) output: Option<wgpu::BufferSlice<'a>>,
+    pub(crate) params: ParamsRanges<'a>,
+    pub(crate) indices: wgpu::BufferSlice<'a>,
+    pub(crate) output: wgpu::BufferSlice<'a>,
     pub(crate) report: Option<wgpu::BufferSlice<'a>>,
     pub(crate) mask: Option<wgpu::BufferSlice<'a>>,
     pub(crate) index_count: Option<wgpu::BufferSlice<'a>>,
@@ -57,45 +58,20 @@ pub struct GatherBuffers<'a> {
 }
 
 impl<'a> GatherBuffers<'a> {
-    /// No buffers yet, of a gather of these types. A gather needs params, indices and output.
+    /// The ranges that hold params and the indices, and the one that the gather writes, in the order of
+    /// [`run_into`](crate::GatherPlan::run_into).
     #[must_use]
-    pub fn new(types: ElementTypes) -> Self {
-        Self {
-            types,
-            params: None,
-            indices: None,
-            output: None,
-            report: None,
-            mask: None,
-            index_count: None,
-            qparams: [None; 2],
-            fill: None,
-        }
+    pub fn new(
+        types: ElementTypes,
+        params: wgpu::BufferSlice<'a>,
+        indices: wgpu::BufferSlice<'a>,
+        output: wgpu::BufferSlice<'a>,
+    ) -> Self {
+        Self::of(types, ParamsRanges::Whole(params), indices, output)
     }
 
-    /// The range that holds params.
-    #[must_use]
-    pub fn params(mut self, params: wgpu::BufferSlice<'a>) -> Self {
-        self.params = Some(ParamsRanges::Whole(params));
-        self
-    }
-
-    /// The range that holds the indices.
-    #[must_use]
-    pub fn indices(mut self, indices: wgpu::BufferSlice<'a>) -> Self {
-        self.indices = Some(indices);
-        self
-    }
-
-    /// The range that the gather writes.
-    #[must_use]
-    pub fn output(mut self, output: wgpu::BufferSlice<'a>) -> Self {
-        self.output = Some(output);
-        self
-    }
-
-    /// Takes params from several buffers instead of one, for a table larger than a buffer of the device. Each shard is a
-    /// number of params rows and the range that holds them.
+    /// As [`new`](Self::new), but with params in several buffers instead of one, for a table larger than a buffer of the
+    /// device. Each shard is a number of params rows and the range that holds them.
     ///
     /// The params rows are the slices of params in row-major order. The first shard holds the first rows, the second
     /// shard the next ones, and so on; together the shards hold all rows. Shards may share buffers.
@@ -112,17 +88,37 @@ impl<'a> GatherBuffers<'a> {
     /// let (first, second) = (buffer(60 * 64), buffer(40 * 64));
     /// let shards = [(60, first.slice(..)), (40, second.slice(..))];
     /// let (indices, output) = (buffer(8 * 4), buffer(8 * 64));
-    /// let buffers = GatherBuffers::new(ElementTypes::of::<f32, u32>())
-    ///     .params_shards(&shards)
-    ///     .indices(indices.slice(..))
-    ///     .output(output.slice(..));
+    /// let buffers = GatherBuffers::of_shards(ElementTypes::of::<f32, u32>(), &shards, indices.slice(..), output.slice(..));
     /// assert!(Gatherer::new(&device).encode(&mut encoder, &plan, &buffers).is_ok());
     /// # Ok::<(), wgpu_gather::PlanError>(())
     /// ```
     #[must_use]
-    pub fn params_shards(mut self, shards: &'a [(u64, wgpu::BufferSlice<'a>)]) -> Self {
-        self.params = Some(ParamsRanges::Shards(shards));
-        self
+    pub fn of_shards(
+        types: ElementTypes,
+        shards: &'a [(u64, wgpu::BufferSlice<'a>)],
+        indices: wgpu::BufferSlice<'a>,
+        output: wgpu::BufferSlice<'a>,
+    ) -> Self {
+        Self::of(types, ParamsRanges::Shards(shards), indices, output)
+    }
+
+    pub(crate) fn of(
+        types: ElementTypes,
+        params: ParamsRanges<'a>,
+        indices: wgpu::BufferSlice<'a>,
+        output: wgpu::BufferSlice<'a>,
+    ) -> Self {
+        Self {
+            types,
+            params,
+            indices,
+            output,
+            report: None,
+            mask: None,
+            index_count: None,
+            qparams: [None; 2],
+            fill: None,
+        }
     }
 
     /// Reports bad rows in `report`, of [`BadRows::REPORT_BYTES`](crate::BadRows::REPORT_BYTES) bytes. The policy
@@ -156,10 +152,7 @@ impl<'a> GatherBuffers<'a> {
     /// let (params, indices, output) = (buffer(100 * 64), buffer(6 * 4), buffer(6 * 64));
     /// let mask = buffer(plan.index_row_count().next_multiple_of(4));
     /// assert_eq!(mask.size(), 8);
-    /// let buffers = GatherBuffers::new(ElementTypes::of::<f32, i32>())
-    ///     .params(params.slice(..))
-    ///     .indices(indices.slice(..))
-    ///     .output(output.slice(..))
+    /// let buffers = GatherBuffers::new(ElementTypes::of::<f32, i32>(), params.slice(..), indices.slice(..), output.slice(..))
     ///     .mask(mask.slice(..));
     /// assert!(Gatherer::new(&device).encode(&mut encoder, &plan, &buffers).is_ok());
     /// # Ok::<(), wgpu_gather::PlanError>(())
@@ -190,10 +183,7 @@ impl<'a> GatherBuffers<'a> {
     /// let plan = Gather::new().plan(&[100, 16], &[8])?;
     /// let (params, indices, output) = (buffer(100 * 64), buffer(8 * 4), buffer(8 * 64));
     /// let visible = buffer(4);
-    /// let buffers = GatherBuffers::new(ElementTypes::of::<f32, u32>())
-    ///     .params(params.slice(..))
-    ///     .indices(indices.slice(..))
-    ///     .output(output.slice(..))
+    /// let buffers = GatherBuffers::new(ElementTypes::of::<f32, u32>(), params.slice(..), indices.slice(..), output.slice(..))
     ///     .index_count(visible.slice(..));
     /// assert!(Gatherer::new(&device).encode(&mut encoder, &plan, &buffers).is_ok());
     /// # Ok::<(), wgpu_gather::PlanError>(())
@@ -223,12 +213,9 @@ impl<'a> GatherBuffers<'a> {
     /// let (params, scales, zero_points) = (buffer(3200), buffer(800), buffer(100));
     /// let (indices, output) = (buffer(8 * 4), buffer(8 * 256));
     /// let types = ElementTypes::encoded(Encoding::BlockQuantized(quantized), IndexKind::I32);
-    /// let buffers = GatherBuffers::new(types)
-    ///     .params(params.slice(..))
+    /// let buffers = GatherBuffers::new(types, params.slice(..), indices.slice(..), output.slice(..))
     ///     .scales(scales.slice(..))
-    ///     .zero_points(zero_points.slice(..))
-    ///     .indices(indices.slice(..))
-    ///     .output(output.slice(..));
+    ///     .zero_points(zero_points.slice(..));
     /// assert!(Gatherer::new(&device).encode(&mut encoder, &plan, &buffers).is_ok());
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
@@ -267,18 +254,15 @@ impl fmt::Debug for GatherBuffers<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let range = |range: wgpu::BufferSlice<'_>| range.offset()..range.offset() + range.size();
         let params: Vec<_> = match self.params {
-            None => Vec::new(),
-            Some(ParamsRanges::Whole(params)) => vec![range(params)],
-            Some(ParamsRanges::Shards(shards)) => {
-                shards.iter().map(|shard| range(shard.1)).collect()
-            }
+            ParamsRanges::Whole(params) => vec![range(params)],
+            ParamsRanges::Shards(shards) => shards.iter().map(|shard| range(shard.1)).collect(),
         };
         f.debug_struct("GatherBuffers")
             .field("element_bytes", &self.types.element_bytes)
             .field("index_kind", &self.types.index_kind)
             .field("params", &params)
-            .field("indices", &self.indices.map(range))
-            .field("output", &self.output.map(range))
+            .field("indices", &range(self.indices))
+            .field("output", &range(self.output))
             .field("report", &self.report.map(range))
             .field("mask", &self.mask.map(range))
             .field("index_count", &self.index_count.map(range))

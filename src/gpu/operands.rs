@@ -62,17 +62,15 @@ impl<'a> Operands<'a> {
             qparams,
             fill,
         } = buffers;
-        let missing = |operand| GatherError::MissingOperand { operand };
         for (at, operand) in QPARAMS.into_iter().enumerate() {
             match (qparams[at], bytes.qparams[at]) {
-                (None, 1..) => return Err(missing(operand)),
+                (None, 1..) => return Err(GatherError::MissingOperand { operand }),
                 (Some(_), _) if !types.encoding.is_some_and(|of| of.has(operand)) => {
                     return Err(GatherError::UnexpectedOperand { operand });
                 }
                 _ => {}
             }
         }
-        let params = params.ok_or(missing(Operand::Params))?;
         let shards = match params {
             ParamsRanges::Whole(range) => {
                 let rows = dims.params_rows();
@@ -89,8 +87,8 @@ impl<'a> Operands<'a> {
         Ok(Self {
             types,
             shards,
-            indices: indices.ok_or(missing(Operand::Indices))?,
-            output: output.ok_or(missing(Operand::Output))?,
+            indices,
+            output,
             report,
             mask,
             index_count,
@@ -179,7 +177,7 @@ impl<'a> Operands<'a> {
     ) -> Result<Vec<(Operand, wgpu::BufferSlice<'a>, u64)>, GatherError> {
         let (dims, parts) = (plan.dims(), self.types.parts(plan)?);
         let mut ranges = match buffers.params {
-            Some(ParamsRanges::Shards(_)) => {
+            ParamsRanges::Shards(_) => {
                 check_shard_rows(dims, &self.shards)?;
                 let shards = self.shards.iter().enumerate().map(|(number, shard)| {
                     let elements = spanned(shard.rows, dims.params_stride, dims.slice_len);
@@ -191,7 +189,7 @@ impl<'a> Operands<'a> {
                 });
                 shards.collect()
             }
-            _ => vec![(Operand::Params, self.shards[0].range, bytes.params)],
+            ParamsRanges::Whole(range) => vec![(Operand::Params, range, bytes.params)],
         };
         let qparams = self.qparams.into_iter().zip(QPARAMS).zip(bytes.qparams);
         ranges

@@ -45,7 +45,8 @@ impl BadRows {
     pub const REPORT_BYTES: u64 = REPORT_BYTES;
 
     /// Reads the report of a gather of `plan`, recorded with indices of `index_kind`; `None` if no row
-    /// was bad. Another `index_kind` than that of the buffers' types is not noticed, and misnames the values.
+    /// was bad. Another `index_kind` than that of the buffers' types is not noticed, and misnames the values:
+    /// [`PreparedGather::bad_rows`](crate::PreparedGather::bad_rows) knows both by itself.
     ///
     /// The report is read back by wgpu's own means or, of a buffer with the usages `STORAGE`, `COPY_SRC` and `COPY_DST`, by
     /// `Tensor::<u8>::from_buffer(&gpu, report, &[80])?.download_blocking()?`. The example `bad_rows` has the whole way.
@@ -63,11 +64,11 @@ impl BadRows {
     ///
     /// let plan = Gather::new().plan(&[3], &[2])?;
     /// let read_back = [0; BadRows::REPORT_BYTES as usize]; // before the gather was submitted
-    /// let bad_rows = BadRows::decode(&plan, IndexKind::I32, &read_back);
+    /// let bad_rows = BadRows::from_report(&plan, IndexKind::I32, &read_back);
     /// assert_eq!(bad_rows, Err(GatherError::UnwrittenReport));
     /// # Ok::<(), wgpu_gather::PlanError>(())
     /// ```
-    pub fn decode(
+    pub fn from_report(
         plan: &GatherPlan,
         index_kind: IndexKind,
         report: &[u8],
@@ -140,7 +141,7 @@ mod tests {
             (report.bad_row_count, report.first_bad_row) = ([count, 0], [1, 0]);
             report.index[0] = 3;
             let report = bytemuck::bytes_of(&report);
-            let bad_rows = BadRows::decode(&plan, IndexKind::I32, report);
+            let bad_rows = BadRows::from_report(&plan, IndexKind::I32, report);
             bad_rows.expect("a report").expect("bad rows").to_string()
         };
         assert_eq!(printed(1), "1 bad row: indices[1] = 3 is not in [0, 3)");

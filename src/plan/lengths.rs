@@ -34,6 +34,16 @@ impl GatherPlan {
         params.check(parts, dims.params_len()..=dims.params_len_with_gap())
     }
 
+    /// Checks that a call which makes its output can make it: that the plan has no gaps in the output.
+    pub(crate) fn check_new_output(&self) -> Result<(), RunError> {
+        let dims = self.dims();
+        let (slice_len, stride) = (dims.slice_len, dims.output_stride);
+        match dims.output_len() == dims.output_rows() * slice_len {
+            true => Ok(()),
+            false => Err(RunError::OutputStride { slice_len, stride }),
+        }
+    }
+
     pub(crate) fn check_output_length(&self, output: usize) -> Result<(), RunError> {
         let dims = self.dims();
         let output_len = dims.output_len()..=dims.output_len_with_gap();

@@ -1,6 +1,5 @@
 //! Plans for other params or another output than whole ones: shards, and rows with gaps after them.
 
-use std::borrow::Cow;
 use std::ops::Range;
 
 use super::GatherPlan;
@@ -113,10 +112,10 @@ impl GatherPlan {
     /// The plan for an output whose rows start `stride` elements after each other: rows of a padded table or of a texture,
     /// or a block of columns of a wider table. Without this call the stride is [`slice_len`](Self::slice_len).
     ///
-    /// The stride holds for an output that the caller gives: of [`run_into`](Self::run_into), of a `Gatherer` and of
+    /// The plan is for an output that the caller gives: of [`run_into`](Self::run_into), of a `Gatherer` and of
     /// `Request::into_tensor`. That output has `(rows - 1) * stride + slice_len` elements,
     /// [`output_len`](Self::output_len), and may have the gap after the last row too. Elements in gaps keep their
-    /// values. Calls that make their output make it without gaps.
+    /// values. Calls that make their output refuse the plan, with [`RunError::OutputStride`](crate::RunError::OutputStride).
     ///
     /// # Errors
     ///
@@ -162,17 +161,5 @@ impl GatherPlan {
             });
         }
         Ok(())
-    }
-
-    /// This plan without gaps in the output.
-    pub(crate) fn with_dense_output(&self) -> Cow<'_, Self> {
-        let output_stride = self.dims.slice_len;
-        if self.dims.output_stride == output_stride {
-            return Cow::Borrowed(self);
-        }
-        Cow::Owned(self.with_dims(GatherDims {
-            output_stride,
-            ..self.dims.clone()
-        }))
     }
 }

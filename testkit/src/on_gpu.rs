@@ -5,7 +5,7 @@ use wgpu_gather::{
 };
 
 use super::gpu::Gpu;
-use super::samples::{Element, Runner};
+use super::samples::{Element, Runner, dense};
 use super::waits::{encoded_shape, params_shape};
 
 /// Gathers by a request that is awaited if `awaits` is set, and waited for if not.
@@ -51,7 +51,7 @@ impl Runner for OnGpu<'_> {
     ) -> Result<Vec<T>, RunError> {
         let shape = params_shape(plan, params.len());
         let table = self.executor.upload(params, &shape).unwrap();
-        self.output(self.executor.gather(plan, &table, indices))
+        self.output(self.executor.gather(dense(plan), &table, indices))
     }
 
     fn gather_decoded<I: GatherIndex>(
@@ -62,6 +62,6 @@ impl Runner for OnGpu<'_> {
     ) -> Result<Vec<f32>, RunError> {
         let shape = encoded_shape(plan, params);
         let table = self.executor.upload_encoded(params, &shape).unwrap();
-        self.output(self.executor.gather(plan, &table, indices))
+        self.output(self.executor.gather(dense(plan), &table, indices))
     }
 }

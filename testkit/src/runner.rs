@@ -53,7 +53,7 @@ impl Runner for Cpu {
     ) -> Result<Vec<T>, RunError> {
         let old = params.last().copied().unwrap_or_default();
         let into = |output: &mut [T]| plan.run_into(params, indices, output);
-        both(plan, plan.run(params, indices), old, into)
+        both(plan, dense(plan).run(params, indices), old, into)
     }
 
     fn gather_decoded<I: GatherIndex>(
@@ -62,11 +62,17 @@ impl Runner for Cpu {
         params: &Encoded<&[u8]>,
         indices: &[I],
     ) -> Result<Vec<f32>, RunError> {
-        let result = plan.run_decoded(params, indices);
+        let result = dense(plan).run_decoded(params, indices);
         both(plan, result, 7.0, |output: &mut [f32]| {
             plan.run_decoded_into(params, indices, output)
         })
     }
+}
+
+/// The plan without gaps in the output, as a call needs it that makes its output.
+pub fn dense(plan: &GatherPlan) -> GatherPlan {
+    let dense = plan.with_output_stride(plan.slice_len());
+    dense.expect("rows without gaps")
 }
 
 /// The result of a run, which one into an output of `old` elements must equal.

@@ -11,7 +11,7 @@ use wgpu_gather::{
 
 use crate::of_index_type;
 use crate::rejected::rejection;
-pub use crate::runner::{Cpu, Element, Runner, bytes_of, index_bytes, pattern};
+pub use crate::runner::{Cpu, Element, Runner, bytes_of, dense, index_bytes, pattern};
 
 use super::indices::{Hash, holds};
 use super::oracle::{Answer, Case, Op};

@@ -156,10 +156,12 @@ fn gather_in_a_pass(gpu: &Gpu) -> Result<(), libtest_mimic::Failed> {
         tensor(&[9; 2])?,
     ];
     let prepare = |n: usize| -> Result<_, libtest_mimic::Failed> {
-        let buffers = GatherBuffers::new(ElementTypes::of::<u32, u32>())
-            .params(tables[n].buffer()?.slice(..))
-            .indices(rows[n].buffer()?.slice(..))
-            .output(rows[n + 1].buffer()?.slice(..));
+        let buffers = GatherBuffers::new(
+            ElementTypes::of::<u32, u32>(),
+            tables[n].buffer()?.slice(..),
+            rows[n].buffer()?.slice(..),
+            rows[n + 1].buffer()?.slice(..),
+        );
         Ok(gpu.gatherer().prepare(&plan, &buffers)?)
     };
     let [before, gather, after] = [prepare(0)?, prepare(1)?, prepare(2)?];

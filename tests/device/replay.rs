@@ -29,10 +29,12 @@ fn recording_a_prepared_gather_allocates_as_wgpu() {
     };
     let (params, indices, output) = (buffer(6400), buffer(256), buffer(4096));
     let plan = Gather::new().plan(&[100, 16], &[64]).expect("valid shapes");
-    let buffers = GatherBuffers::new(ElementTypes::of::<f32, i32>())
-        .params(params.slice(..))
-        .indices(indices.slice(..))
-        .output(output.slice(..));
+    let buffers = GatherBuffers::new(
+        ElementTypes::of::<f32, i32>(),
+        params.slice(..),
+        indices.slice(..),
+        output.slice(..),
+    );
     let prepared = Gatherer::new(&device)
         .prepare(&plan, &buffers)
         .expect("valid operands");

@@ -14,9 +14,6 @@ pub fn record_embedding(
     output: &wgpu::Buffer,
 ) -> Result<(), GatherError> {
     let plan = embedding_plan().expect("constant shapes are right");
-    let buffers = GatherBuffers::new(ElementTypes::of::<f32, u32>())
-        .params(table.slice(..))
-        .indices(token_ids.slice(..))
-        .output(output.slice(..));
+    let buffers = GatherBuffers::new(ElementTypes::of::<f32, u32>(), table.slice(..), token_ids.slice(..), output.slice(..));
     gatherer.encode(encoder, &plan, &buffers)
 }

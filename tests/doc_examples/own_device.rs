@@ -11,10 +11,7 @@ pub fn two_rows(device: &wgpu::Device, queue: &wgpu::Queue) -> Result<wgpu::Buff
 
     let gatherer = Gatherer::new(device); // keep it: it holds the pipelines
     let plan = Gather::new().plan(&[3, 2], &[2])?;
-    let buffers = GatherBuffers::new(ElementTypes::of::<f32, u32>())
-        .params(table.slice(..))
-        .indices(rows.slice(..))
-        .output(output.slice(..));
+    let buffers = GatherBuffers::new(ElementTypes::of::<f32, u32>(), table.slice(..), rows.slice(..), output.slice(..));
     let mut encoder = device.create_command_encoder(&Default::default());
     gatherer.encode(&mut encoder, &plan, &buffers)?; // records, and submits nothing
     queue.submit([encoder.finish()]);

@@ -8,10 +8,7 @@ pub fn prepare_lookup(
     token_ids: &wgpu::Buffer,
     output: &wgpu::Buffer,
 ) -> Result<PreparedGather, GatherError> {
-    let buffers = GatherBuffers::new(ElementTypes::of::<f32, u32>())
-        .params(table.slice(..))
-        .indices(token_ids.slice(..))
-        .output(output.slice(..));
+    let buffers = GatherBuffers::new(ElementTypes::of::<f32, u32>(), table.slice(..), token_ids.slice(..), output.slice(..));
     gatherer.prepare(plan, &buffers)
 }
 

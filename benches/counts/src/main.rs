@@ -76,10 +76,12 @@ fn record(measure: &str) {
     let (params, indices, output) = (buffer(64_000), buffer(256), buffer(4096));
     let plan = Gather::new().plan(&[1000, 16], &[64]);
     let plan = plan.expect("valid shapes");
-    let buffers = GatherBuffers::new(ElementTypes::of::<f32, i32>())
-        .params(params.slice(..))
-        .indices(indices.slice(..))
-        .output(output.slice(..));
+    let buffers = GatherBuffers::new(
+        ElementTypes::of::<f32, i32>(),
+        params.slice(..),
+        indices.slice(..),
+        output.slice(..),
+    );
     let gatherer = Gatherer::new(&device);
     let prepared = gatherer.prepare(&plan, &buffers).expect("valid operands");
     let mut encoder = device.create_command_encoder(&Default::default());

@@ -49,7 +49,7 @@ impl Report {
     pub fn read(self) -> Result<Option<BadRows>, BridgeError> {
         let bytes = self.client.read_one(self.handle);
         let bytes = bytes.map_err(|error| BridgeError::burn(Operand::Report, error))?;
-        Ok(BadRows::decode(&self.plan, self.index_kind, &bytes)?)
+        Ok(BadRows::from_report(&self.plan, self.index_kind, &bytes)?)
     }
 }
 

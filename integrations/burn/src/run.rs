@@ -112,10 +112,7 @@ fn gather(
         .map(|report| resource(&client, Operand::Report, &report.handle));
     let reported = reported.transpose()?;
 
-    let mut buffers = GatherBuffers::new(types)
-        .params(range(&from))
-        .indices(range(&by))
-        .output(range(&to));
+    let mut buffers = GatherBuffers::new(types, range(&from), range(&by), range(&to));
     if let Some((report, _guard)) = &reported {
         buffers = buffers.report(range(report));
     }

@@ -126,14 +126,6 @@ impl<T: GatherElement> UncheckedGather<'_, T> {
         self.plan.as_deref().map_err(Clone::clone)
     }
 
-    /// Plans for an output that the gather makes, which has no gaps.
-    pub(super) fn make_output_dense(&mut self) {
-        let Ok(plan) = &self.plan else { return };
-        if let Cow::Owned(plan) = plan.with_dense_output() {
-            self.plan = Ok(Cow::Owned(plan));
-        }
-    }
-
     /// The shape of a new output. Bytes have those of an element as a last dim.
     pub(super) fn output_shape(&self) -> Result<Vec<usize>, GpuError> {
         let mut shape = self.plan()?.output_shape().to_vec();
@@ -177,7 +169,7 @@ impl<T: GatherElement> UncheckedGather<'_, T> {
         match output {
             Some(len) if self.in_bytes => bytes.check_output_length(len)?,
             Some(len) => plan.check_output_length(len)?,
-            None => {}
+            None => plan.check_new_output()?,
         }
         if let Some(fill) = &self.fill {
             fill.pattern(self.types.element_bytes)?;

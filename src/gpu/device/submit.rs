@@ -28,7 +28,7 @@ impl Report<'_> {
     /// Waits for the report. Returns the error of a report that names a bad row.
     async fn check(self, wait: Wait) -> Result<(), GpuError> {
         let index_kind = self.types.index_kind;
-        let decode = |report: &[u8]| BadRows::decode(self.plan, index_kind, report);
+        let decode = |report: &[u8]| BadRows::from_report(self.plan, index_kind, report);
         match self.mapping.read(wait, decode).await? {
             Ok(Some(bad_rows)) => Err(RunError::BadIndex(bad_rows.first).into()),
             Ok(None) => Ok(()),
@@ -66,7 +66,6 @@ struct OnGpu<'a> {
 impl<'a, T: GatherElement> UncheckedGather<'a, T> {
     /// Gathers, and brings the output to the host.
     pub(super) async fn into_host(mut self, wait: Wait) -> Result<Vec<T>, GpuError> {
-        self.make_output_dense();
         let Some(owner) = self.owner else {
             return self.run(None);
         };
@@ -86,7 +85,6 @@ impl<'a, T: GatherElement> UncheckedGather<'a, T> {
 
     /// Gathers into a new tensor.
     pub(super) async fn into_new_tensor(mut self, wait: Wait) -> Result<Tensor<T>, GpuError> {
-        self.make_output_dense();
         let Some(owner) = self.owner else {
             let elements = self.run(None)?;
             return Ok(Tensor::new(Storage::Host(elements), &self.output_shape()?));
@@ -230,10 +228,12 @@ impl<'a, T: GatherElement> UncheckedGather<'a, T> {
         };
         let indices = staged.as_ref().map(|staged| &staged.buffer);
         let indices = indices.or(on_gpu.indices).expect("a slice or a tensor");
-        let mut buffers = GatherBuffers::new(self.types)
-            .params(on_gpu.params.params.slice(..))
-            .indices(indices.slice(..))
-            .output(output.slice(..));
+        let mut buffers = GatherBuffers::new(
+            self.types,
+            on_gpu.params.params.slice(..),
+            indices.slice(..),
+            output.slice(..),
+        );
         buffers.qparams = on_gpu.params.qparams.map(|buffer| Some(buffer?.slice(..)));
         buffers.fill = self.fill;
         let reports = on_gpu.plan.bad_indices() == BadIndices::Error;

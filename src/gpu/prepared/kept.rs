@@ -12,7 +12,7 @@ use crate::operand::Operand;
 /// Properties of operands that the dispatches depend on. Starts are bytes from the last aligned offset on.
 #[derive(PartialEq)]
 pub(super) struct Kept {
-    types: ElementTypes,
+    pub(super) types: ElementTypes,
     fill: FillPattern,
     shards: Vec<Shard>,
     indices_start: u64,

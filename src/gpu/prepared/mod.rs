@@ -12,6 +12,7 @@ use super::cut::Dispatch;
 use super::mask::MaskDispatch;
 use super::operands::Operands;
 use super::pipelines::Pipelines;
+use super::report::BadRows;
 use crate::error::GatherError;
 use crate::plan::GatherPlan;
 
@@ -76,14 +77,14 @@ impl PreparedGather {
     /// let plan = Gather::new().plan(&[100], &[4])?;
     /// let (params, indices) = (buffer(400), buffer(16));
     /// let outputs = [buffer(16), buffer(16)];
-    /// let buffers = GatherBuffers::new(ElementTypes::of::<f32, i32>())
-    ///     .params(params.slice(..))
-    ///     .indices(indices.slice(..))
-    ///     .output(outputs[0].slice(..));
-    /// let mut prepared = Gatherer::new(&device).prepare(&plan, &buffers).expect("valid buffers");
+    /// let buffers = [0, 1].map(|frame| {
+    ///     let (types, output) = (ElementTypes::of::<f32, i32>(), outputs[frame].slice(..));
+    ///     GatherBuffers::new(types, params.slice(..), indices.slice(..), output)
+    /// });
+    /// let mut prepared = Gatherer::new(&device).prepare(&plan, &buffers[0]).expect("valid buffers");
     /// // The other output of a pair.
-    /// assert!(prepared.rebind(&buffers.output(outputs[1].slice(..))).is_ok());
-    /// let filled = prepared.rebind(&buffers.fill(&1_f32.to_le_bytes()));
+    /// assert!(prepared.rebind(&buffers[1]).is_ok());
+    /// let filled = prepared.rebind(&buffers[1].fill(&1_f32.to_le_bytes()));
     /// assert!(matches!(filled, Err(GatherError::Rebound { .. })));
     /// # Ok::<(), wgpu_gather::PlanError>(())
     /// ```
@@ -92,6 +93,34 @@ impl PreparedGather {
         let operands = Operands::checked(buffers, &self.plan, &bytes, &self.limits)?;
         self.kept.check(&Kept::of(&operands))?;
         steps::rebind(&mut self.steps, &self.device, &operands)
+    }
+
+    /// Reads the report of this gather, which the app has read back from the buffer that it gave as
+    /// [`report`](GatherBuffers::report); `None` if no row was bad.
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`BadRows::from_report`].
+    ///
+    /// ```
+    /// use wgpu_gather::{BadIndices, BadRows, ElementTypes, Gather, GatherBuffers, GatherError, Gatherer, wgpu};
+    ///
+    /// # let (device, _queue) = wgpu::Device::noop(&wgpu::DeviceDescriptor::default());
+    /// # let buffer = |size| device.create_buffer(&wgpu::BufferDescriptor {
+    /// #     label: None, size, usage: wgpu::BufferUsages::STORAGE, mapped_at_creation: false,
+    /// # });
+    /// let plan = Gather::new().bad_indices(BadIndices::Error).plan(&[100], &[4])?;
+    /// let (params, indices, output) = (buffer(400), buffer(16), buffer(16));
+    /// let report = buffer(BadRows::REPORT_BYTES);
+    /// let types = ElementTypes::of::<f32, i32>();
+    /// let buffers = GatherBuffers::new(types, params.slice(..), indices.slice(..), output.slice(..));
+    /// let prepared = Gatherer::new(&device).prepare(&plan, &buffers.report(report.slice(..))).expect("valid buffers");
+    /// let read_back = [0; BadRows::REPORT_BYTES as usize]; // before the gather was submitted
+    /// assert_eq!(prepared.bad_rows(&read_back), Err(GatherError::UnwrittenReport));
+    /// # Ok::<(), wgpu_gather::PlanError>(())
+    /// ```
+    pub fn bad_rows(&self, report: &[u8]) -> Result<Option<BadRows>, GatherError> {
+        BadRows::from_report(&self.plan, self.kept.types.index_kind, report)
     }
 
     /// Records the gather as one compute pass.

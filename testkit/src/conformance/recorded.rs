@@ -39,7 +39,7 @@ pub async fn check_gather(
     same_bytes("output recorded", found, output)?;
     same_bytes("output buffer after it", spare, &vec![CANARY; spare.len()])?;
 
-    let report = BadRows::decode(&plan, line.index_kind, &recorded.report)
+    let report = BadRows::from_report(&plan, line.index_kind, &recorded.report)
         .map_err(|error| error.to_string())?;
     let (count, first) = report.map_or((0, None), |report| (report.count, Some(report.first)));
     let bad_row_count = bad.map_or(0, |bad| bad.rows.len());
@@ -75,13 +75,12 @@ async fn record(gpu: &Gpu, line: &Line, output_bytes: usize) -> Result<Recorded,
     let output = upload(&vec![CANARY; output_buffer_bytes])?;
     let report_bytes = usize::try_from(BadRows::REPORT_BYTES).expect("a report is small");
     let report = upload(&vec![CANARY; report_bytes])?;
-    let buffers = GatherBuffers::new(ElementTypes::new(
-        line.params.element_bytes as u64,
-        line.index_kind,
-    ))
-    .params(params.buffer().unwrap().slice(..))
-    .indices(indices.buffer().unwrap().slice(..))
-    .output(output.buffer().unwrap().slice(..))
+    let buffers = GatherBuffers::new(
+        ElementTypes::new(line.params.element_bytes as u64, line.index_kind),
+        params.buffer().unwrap().slice(..),
+        indices.buffer().unwrap().slice(..),
+        output.buffer().unwrap().slice(..),
+    )
     .report(report.buffer().unwrap().slice(..));
 
     let mut encoder = gpu.device().create_command_encoder(&Default::default());

@@ -307,11 +307,7 @@ impl Buffers {
 
     pub fn bound(&self) -> GatherBuffers<'_> {
         let [params, indices, output, report] = self.all.each_ref().map(|buffer| buffer.slice(..));
-        GatherBuffers::new(ElementTypes::of::<f32, i32>())
-            .params(params)
-            .indices(indices)
-            .output(output)
-            .report(report)
+        GatherBuffers::new(ElementTypes::of::<f32, i32>(), params, indices, output).report(report)
     }
 }
 

@@ -295,10 +295,12 @@ fn bound<'b>(
         let end = (start + len as u64).next_multiple_of(4) + ROOM as u64;
         buffers.of[operand].slice(start..end)
     };
-    let mut operands = GatherBuffers::new(sample.types())
-        .params(range(0, sample.params.len()))
-        .indices(range(1, sample.indices.len()))
-        .output(range(2, output_bytes(sample)));
+    let mut operands = GatherBuffers::new(
+        sample.types(),
+        range(0, sample.params.len()),
+        range(1, sample.indices.len()),
+        range(2, output_bytes(sample)),
+    );
     if !sample.fill.is_empty() {
         operands = operands.fill(&sample.fill);
     }
@@ -397,7 +399,7 @@ pub(crate) fn no_bad_row() -> [u8; REPORT_BYTES] {
 
 #[track_caller]
 fn check_report(sample: &Sample, report: &[u8]) {
-    let found = BadRows::decode(&sample.plan, sample.index_kind, report).unwrap();
+    let found = BadRows::from_report(&sample.plan, sample.index_kind, report).unwrap();
     let found = found.map(|bad_rows| (bad_rows.count, bad_rows.first.to_string()));
     let expected = sample
         .bad_index

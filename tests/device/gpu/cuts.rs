@@ -193,11 +193,13 @@ pub(crate) fn check_shards(gpu: &Gpu, sample: &Sample, hash: &mut Hash) {
     let indices = flat(gpu, &sample.indices);
     let output = flat(gpu, vec![9_u8; sample.output.len()]);
     let report = flat(gpu, &[9_u8; REPORT_BYTES]);
-    let mut buffers = GatherBuffers::new(sample.types())
-        .indices(indices.buffer().unwrap().slice(..))
-        .output(output.buffer().unwrap().slice(..))
-        .params_shards(&shards)
-        .report(report.buffer().unwrap().slice(..));
+    let mut buffers = GatherBuffers::of_shards(
+        sample.types(),
+        &shards,
+        indices.buffer().unwrap().slice(..),
+        output.buffer().unwrap().slice(..),
+    )
+    .report(report.buffer().unwrap().slice(..));
     let qparams = sample.qparams.each_ref().map(|bytes| flat(gpu, bytes));
     let [scales, zero_points] = &qparams;
     if !sample.qparams[0].is_empty() {
@@ -220,7 +222,7 @@ pub(crate) fn check_shards(gpu: &Gpu, sample: &Sample, hash: &mut Hash) {
         sample.output,
         "{cuts:?} of {sample}"
     );
-    let found = BadRows::decode(&sample.plan, sample.index_kind, &report).unwrap();
+    let found = BadRows::from_report(&sample.plan, sample.index_kind, &report).unwrap();
     let found = found.map(|bad_rows| (bad_rows.count, bad_rows.first.to_string()));
     let expected = sample.bad_index.clone();
     let expected = expected.map(|text| (sample.bad_row_count as u64, text));
@@ -356,11 +358,13 @@ fn wide_params(gpu: &'static Gpu) {
         let indices = flat(gpu, &indices);
         let output = flat(gpu, vec![9_u8; expected.len()]);
         let report = flat(gpu, &[9_u8; REPORT_BYTES]);
-        let buffers = GatherBuffers::new(ElementTypes::of::<u8, u64>())
-            .indices(indices.buffer().unwrap().slice(..))
-            .output(output.buffer().unwrap().slice(..))
-            .params_shards(&shards)
-            .report(report.buffer().unwrap().slice(..));
+        let buffers = GatherBuffers::of_shards(
+            ElementTypes::of::<u8, u64>(),
+            &shards,
+            indices.buffer().unwrap().slice(..),
+            output.buffer().unwrap().slice(..),
+        )
+        .report(report.buffer().unwrap().slice(..));
         let mut encoder = gpu.device().create_command_encoder(&Default::default());
         gpu.gatherer()
             .encode(&mut encoder, &plan, &buffers)
@@ -368,7 +372,7 @@ fn wide_params(gpu: &'static Gpu) {
         gpu.queue().submit([encoder.finish()]);
         let [output, report] = read_back(gpu, [output.buffer().unwrap(), report.buffer().unwrap()]);
         assert_eq!(output[..expected.len()], expected, "{plan}");
-        let bad_rows = BadRows::decode(&plan, IndexKind::U64, &report)
+        let bad_rows = BadRows::from_report(&plan, IndexKind::U64, &report)
             .unwrap()
             .unwrap();
         assert_eq!((bad_rows.count, bad_rows.first.row), (1, bad_row), "{plan}");

@@ -209,7 +209,7 @@ fn check_one(gpu: &Gpu, (element_bytes, [batches, outer, slice_len], count): Cas
         let canaries = &output[expected.len()..];
         assert!(canaries.iter().all(|&byte| byte == CANARY), "{name}");
     }
-    let report = BadRows::decode(&plan, index_kind, &report).unwrap();
+    let report = BadRows::from_report(&plan, index_kind, &report).unwrap();
     let report = report.map(|found| (found.count, found.first.row));
     assert_eq!(report, first.map(|row| (bad_rows, row as u64)), "{name}");
 }
@@ -236,11 +236,13 @@ fn run(
     let report = upload(gpu, &[9; REPORT_BYTES]);
     let mut encoder = gpu.device().create_command_encoder(&Default::default());
     for (output, reports) in outputs.iter().zip([false, true]) {
-        let mut buffers = GatherBuffers::new(ElementTypes::new(fill.len() as u64, index_kind))
-            .params(params.slice(..))
-            .indices(indices.slice(..))
-            .output(output.slice(..))
-            .fill(fill);
+        let mut buffers = GatherBuffers::new(
+            ElementTypes::new(fill.len() as u64, index_kind),
+            params.slice(..),
+            indices.slice(..),
+            output.slice(..),
+        )
+        .fill(fill);
         if reports {
             buffers = buffers.report(report.slice(..));
         }

@@ -62,10 +62,12 @@ fn recorded(gpu: &'static Gpu, encoding: Encoding) {
     // Units of one value, since the output does not start at a multiple of 16 bytes.
     let found = gpu.zeros::<f32>(&[rows * row_len + 1]).unwrap();
     let found = found.buffer().unwrap();
-    let buffers = GatherBuffers::new(types)
-        .params(table.buffer().unwrap().slice(..))
-        .indices(bytes.buffer().unwrap().slice(..))
-        .output(found.slice(4..));
+    let buffers = GatherBuffers::new(
+        types,
+        table.buffer().unwrap().slice(..),
+        bytes.buffer().unwrap().slice(..),
+        found.slice(4..),
+    );
     let mut encoder = gpu.device().create_command_encoder(&Default::default());
     gpu.gatherer()
         .encode(&mut encoder, &plan, &buffers)
@@ -99,11 +101,13 @@ fn quantized(gpu: &'static Gpu) {
         let params = flat(gpu, &case.params);
         let qparams = case.qparams.each_ref().map(|bytes| flat(gpu, bytes));
         let [scales, zero_points] = qparams.each_ref().map(|of| of.buffer().unwrap());
-        let mut buffers = GatherBuffers::new(types)
-            .params(params.buffer().unwrap().slice(..))
-            .scales(scales.slice(..))
-            .indices(indices.buffer().unwrap().slice(..))
-            .output(output.slice(4..));
+        let mut buffers = GatherBuffers::new(
+            types,
+            params.buffer().unwrap().slice(..),
+            indices.buffer().unwrap().slice(..),
+            output.slice(4..),
+        )
+        .scales(scales.slice(..));
         if !case.qparams[1].is_empty() {
             buffers = buffers.zero_points(zero_points.slice(..));
         }
@@ -127,10 +131,12 @@ fn scales(gpu: &'static Gpu) {
         [&rows, &scales, &indices, &output].map(slice);
     let refused = |of, add: &dyn Fn(GatherBuffers<'_>) -> Result<(), GatherError>| {
         let types = ElementTypes::encoded(of, IndexKind::I32);
-        let buffers = GatherBuffers::new(types)
-            .params(rows_buffer.slice(..))
-            .indices(indices.slice(..))
-            .output(output.slice(..));
+        let buffers = GatherBuffers::new(
+            types,
+            rows_buffer.slice(..),
+            indices.slice(..),
+            output.slice(..),
+        );
         add(buffers).unwrap_err().to_string()
     };
     let prepare = |buffers: GatherBuffers<'_>| gpu.gatherer().prepare(&plan, &buffers).map(drop);

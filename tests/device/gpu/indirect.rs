@@ -48,10 +48,12 @@ fn gather_indirect(gpu: &Gpu, indices: &[u32; 5], count: u32) -> ([u16; 10], Opt
     let (params, indices) = (flat(gpu, &[1_u16, 2, 3, 4, 5, 6]), flat(gpu, indices));
     let (output, report) = (flat(gpu, &[9_u16; 10]), flat(gpu, &[7_u8; REPORT_BYTES]));
     let count = flat(gpu, &[count]);
-    let buffers = GatherBuffers::new(ElementTypes::of::<u16, u32>())
-        .params(params.buffer().unwrap().slice(..))
-        .indices(indices.buffer().unwrap().slice(..))
-        .output(output.buffer().unwrap().slice(..));
+    let buffers = GatherBuffers::new(
+        ElementTypes::of::<u16, u32>(),
+        params.buffer().unwrap().slice(..),
+        indices.buffer().unwrap().slice(..),
+        output.buffer().unwrap().slice(..),
+    );
     let buffers = buffers
         .report(report.buffer().unwrap().slice(..))
         .index_count(count.buffer().unwrap().slice(..));
@@ -64,7 +66,7 @@ fn gather_indirect(gpu: &Gpu, indices: &[u32; 5], count: u32) -> ([u16; 10], Opt
     let output = bytemuck::pod_read_unaligned(&output[..20]);
     (
         output,
-        BadRows::decode(&plan, IndexKind::U32, &report).unwrap(),
+        BadRows::from_report(&plan, IndexKind::U32, &report).unwrap(),
     )
 }
 
@@ -94,10 +96,12 @@ fn indirect_bytes(
     let len = plan.output_shape().iter().product();
     let output = flat(gpu, vec![1_u8; len]);
     let count = flat(gpu, &[count]);
-    let buffers = GatherBuffers::new(ElementTypes::of::<u8, u32>())
-        .params(table.buffer().unwrap().slice(..))
-        .indices(indices.buffer().unwrap().slice(..))
-        .output(output.buffer().unwrap().slice(..));
+    let buffers = GatherBuffers::new(
+        ElementTypes::of::<u8, u32>(),
+        table.buffer().unwrap().slice(..),
+        indices.buffer().unwrap().slice(..),
+        output.buffer().unwrap().slice(..),
+    );
     let buffers = buffers.index_count(count.buffer().unwrap().slice(..));
     let mut encoder = gpu.device().create_command_encoder(&Default::default());
     gpu.gatherer().encode(&mut encoder, plan, &buffers).unwrap();
@@ -145,10 +149,12 @@ fn earlier_pass(gpu: &'static Gpu) {
     let [kept, output] = [99_u32, 77].map(|value| flat(gpu, &[value; 32]));
     let count = flat(gpu, &[0_u32]);
     let plan = Gather::new().plan(&[64], &[32]).unwrap();
-    let buffers = GatherBuffers::new(ElementTypes::of::<u32, u32>())
-        .params(table.buffer().unwrap().slice(..))
-        .indices(kept.buffer().unwrap().slice(..))
-        .output(output.buffer().unwrap().slice(..));
+    let buffers = GatherBuffers::new(
+        ElementTypes::of::<u32, u32>(),
+        table.buffer().unwrap().slice(..),
+        kept.buffer().unwrap().slice(..),
+        output.buffer().unwrap().slice(..),
+    );
     let buffers = buffers.index_count(count.buffer().unwrap().slice(..));
     let entries = [
         numbers.buffer().unwrap(),
@@ -192,10 +198,12 @@ fn anew(gpu: &'static Gpu) {
     let plan = Gather::new().plan(&[3], &[4]).unwrap();
     let (params, indices) = (flat(gpu, &[5_u32, 6, 7]), flat(gpu, &[2_u32, 1, 0, 2]));
     let (output, count) = (flat(gpu, &[9_u32; 4]), flat(gpu, &[0_u32]));
-    let buffers = GatherBuffers::new(ElementTypes::of::<u32, u32>())
-        .params(params.buffer().unwrap().slice(..))
-        .indices(indices.buffer().unwrap().slice(..))
-        .output(output.buffer().unwrap().slice(..));
+    let buffers = GatherBuffers::new(
+        ElementTypes::of::<u32, u32>(),
+        params.buffer().unwrap().slice(..),
+        indices.buffer().unwrap().slice(..),
+        output.buffer().unwrap().slice(..),
+    );
     let buffers = buffers.index_count(count.buffer().unwrap().slice(..));
     let gather = gpu.gatherer().prepare(&plan, &buffers).unwrap();
     for (rows, expected) in [

@@ -120,11 +120,13 @@ fn check(gpu: &Gpu, slice_bytes: usize, outer: usize, rows: usize, counts: &[usi
     let old = vec![1_u8; in_words(whole.len())];
     let (output, report) = (upload(gpu, &old), upload(gpu, &[9; REPORT_BYTES]));
     let index_count = upload(gpu, &[0; 4]);
-    let buffers = GatherBuffers::new(ElementTypes::of::<u8, u32>())
-        .params(params.slice(..))
-        .indices(indices.slice(..))
-        .output(output.slice(..))
-        .index_count(index_count.slice(..));
+    let buffers = GatherBuffers::new(
+        ElementTypes::of::<u8, u32>(),
+        params.slice(..),
+        indices.slice(..),
+        output.slice(..),
+    )
+    .index_count(index_count.slice(..));
     let reported = buffers.report(report.slice(..));
     let gathers = [(&plan, reported), (&zero, buffers)]
         .map(|(plan, buffers)| gpu.gatherer().prepare(plan, &buffers).unwrap());
@@ -148,7 +150,7 @@ fn check(gpu: &Gpu, slice_bytes: usize, outer: usize, rows: usize, counts: &[usi
                 assert!(rest.iter().all(|&byte| byte == 1), "{name}");
             }
             if reports {
-                let found = BadRows::decode(&plan, IndexKind::U32, &report).unwrap();
+                let found = BadRows::from_report(&plan, IndexKind::U32, &report).unwrap();
                 let found = found.map(|found| (found.count, found.first.row));
                 let expected = (gathered >= 5).then_some((gathered as u64 / 5, 4));
                 assert_eq!(found, expected, "{name}");

@@ -270,16 +270,18 @@ fn report_of(gpu: &Gpu, plan: &GatherPlan, indices: &[i32]) -> Option<BadRows> {
         indices.buffer().unwrap(),
         output.buffer().unwrap(),
     ];
-    let buffers = GatherBuffers::new(ElementTypes::of::<f32, i32>())
-        .params(params.slice(..))
-        .indices(indices.slice(..))
-        .output(output.slice(..))
-        .report(report.buffer().unwrap().slice(..));
+    let buffers = GatherBuffers::new(
+        ElementTypes::of::<f32, i32>(),
+        params.slice(..),
+        indices.slice(..),
+        output.slice(..),
+    )
+    .report(report.buffer().unwrap().slice(..));
     let mut encoder = gpu.device().create_command_encoder(&Default::default());
     gpu.gatherer().encode(&mut encoder, plan, &buffers).unwrap();
     gpu.queue().submit([encoder.finish()]);
     let [report] = read_back(gpu, [report.buffer().unwrap()]);
-    BadRows::decode(plan, IndexKind::I32, &report).unwrap()
+    BadRows::from_report(plan, IndexKind::I32, &report).unwrap()
 }
 
 fn threads(gpu: &'static Gpu) {
@@ -343,10 +345,12 @@ fn chain(gpu: &'static Gpu) {
         indices.buffer().unwrap(),
         output.buffer().unwrap(),
     ];
-    let buffers = GatherBuffers::new(ElementTypes::of::<u32, i32>())
-        .params(params.slice(..))
-        .indices(indices.slice(..))
-        .output(out.slice(..));
+    let buffers = GatherBuffers::new(
+        ElementTypes::of::<u32, i32>(),
+        params.slice(..),
+        indices.slice(..),
+        out.slice(..),
+    );
     gpu.gatherer()
         .encode(&mut encoder, &plan, &buffers)
         .unwrap();

@@ -125,14 +125,15 @@ fn shards(gpu: &'static Gpu) {
     let indices = flat(gpu, &[4_i64, 5, -1, 0, 2, 1 << 32, 3]);
     let output = flat(gpu, &[7_u8; 14]);
     let shards = [(3, range(&table)), (2, arena.slice(..4))];
-    let buffers = GatherBuffers::new(ElementTypes::of::<u8, i64>())
-        .indices(range(&indices))
-        .output(range(&output))
-        .mask(arena.slice(512..));
-    for (plan, buffers) in [
-        (plan.clone(), buffers.params_shards(&shards)),
-        (plan.shard(3..5).unwrap(), buffers.params(arena.slice(..4))),
-    ] {
+    let (types, indices, output) = (
+        ElementTypes::of::<u8, i64>(),
+        range(&indices),
+        range(&output),
+    );
+    let whole = GatherBuffers::of_shards(types, &shards, indices, output);
+    let shard = GatherBuffers::new(types, arena.slice(..4), indices, output);
+    for (plan, buffers) in [(plan.clone(), whole), (plan.shard(3..5).unwrap(), shard)] {
+        let buffers = buffers.mask(arena.slice(512..));
         gpu.queue().write_buffer(arena, 512, &[9; 8]);
         let mut encoder = gpu.device().create_command_encoder(&Default::default());
         let gatherer = gpu.gatherer();
@@ -155,11 +156,13 @@ fn anew(gpu: &'static Gpu) {
     let table = flat(gpu, &[5_u32, 6, 7]);
     let indices = flat(gpu, &[0_i32; 5]);
     let (output, mask) = (flat(gpu, &[9_u32; 5]), flat(gpu, &[9_u8; 8]));
-    let buffers = GatherBuffers::new(ElementTypes::of::<u32, i32>())
-        .params(range(&table))
-        .indices(range(&indices))
-        .output(range(&output))
-        .mask(range(&mask));
+    let buffers = GatherBuffers::new(
+        ElementTypes::of::<u32, i32>(),
+        range(&table),
+        range(&indices),
+        range(&output),
+    )
+    .mask(range(&mask));
     let gather = gpu.gatherer().prepare(&plan, &buffers).unwrap();
     for values in [
         [3_i32, 0, -1, 2, 7],

@@ -51,10 +51,12 @@ impl Lookup {
     }
 
     fn buffers(&self) -> GatherBuffers<'_> {
-        let buffers = GatherBuffers::new(ElementTypes::of::<u32, i32>())
-            .params(self.table.buffer().unwrap().slice(..))
-            .indices(self.indices.buffer().unwrap().slice(..))
-            .output(self.output.buffer().unwrap().slice(..));
+        let buffers = GatherBuffers::new(
+            ElementTypes::of::<u32, i32>(),
+            self.table.buffer().unwrap().slice(..),
+            self.indices.buffer().unwrap().slice(..),
+            self.output.buffer().unwrap().slice(..),
+        );
         match self.plan.bad_indices() {
             BadIndices::Error => buffers.report(self.report.buffer().unwrap().slice(..)),
             _ => buffers,
@@ -69,7 +71,7 @@ impl Lookup {
 
     fn bad_rows(&self) -> Option<BadRows> {
         let report = self.report.download_blocking().unwrap();
-        BadRows::decode(&self.plan, IndexKind::I32, &report).unwrap()
+        BadRows::from_report(&self.plan, IndexKind::I32, &report).unwrap()
     }
 }
 
@@ -192,10 +194,12 @@ fn warm_up(_: &'static Gpu) {
             let indices = flat(&gpu, vec![0_i64; index_count]);
             let output = flat(&gpu, vec![0_u32; index_count * slice_len]);
             let report = flat(&gpu, &[0_u8; REPORT_BYTES]);
-            let mut buffers = GatherBuffers::new(ElementTypes::of::<u32, i64>())
-                .params(params.buffer().unwrap().slice(..))
-                .indices(indices.buffer().unwrap().slice(..))
-                .output(output.buffer().unwrap().slice(..));
+            let mut buffers = GatherBuffers::new(
+                ElementTypes::of::<u32, i64>(),
+                params.buffer().unwrap().slice(..),
+                indices.buffer().unwrap().slice(..),
+                output.buffer().unwrap().slice(..),
+            );
             if policy == BadIndices::Error {
                 buffers = buffers.report(report.buffer().unwrap().slice(..));
             }

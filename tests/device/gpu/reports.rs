@@ -59,16 +59,18 @@ impl Work {
     }
 
     fn buffers(&self) -> GatherBuffers<'_> {
-        GatherBuffers::new(ElementTypes::of::<u32, i32>())
-            .params(self.params.buffer().unwrap().slice(..))
-            .indices(self.indices.buffer().unwrap().slice(..))
-            .output(self.output.buffer().unwrap().slice(..))
-            .report(self.report.slice(..))
+        GatherBuffers::new(
+            ElementTypes::of::<u32, i32>(),
+            self.params.buffer().unwrap().slice(..),
+            self.indices.buffer().unwrap().slice(..),
+            self.output.buffer().unwrap().slice(..),
+        )
+        .report(self.report.slice(..))
     }
 
     fn bad_rows(&self, gpu: &Gpu) -> Option<(u64, u64)> {
         let [report] = read_back(gpu, [&self.report]);
-        let found = BadRows::decode(&self.plan, IndexKind::I32, &report).unwrap();
+        let found = BadRows::from_report(&self.plan, IndexKind::I32, &report).unwrap();
         found.map(|found| (found.count, found.first.row))
     }
 }
@@ -96,7 +98,7 @@ fn read_early(gpu: &'static Gpu) {
     let encoder = work.encoder(gpu);
     let read = || {
         let [report] = read_back(gpu, [&work.report]);
-        BadRows::decode(&work.plan, IndexKind::I32, &report)
+        BadRows::from_report(&work.plan, IndexKind::I32, &report)
     };
     assert_eq!(read(), Err(GatherError::UnwrittenReport));
     gpu.queue().submit([encoder.finish()]);
@@ -239,10 +241,12 @@ fn empty(gpu: &'static Gpu) {
     }
     let work = Work::new(gpu, &[]);
     let plan = Gather::new().plan(&[3], &[0]).unwrap();
-    let buffers = GatherBuffers::new(ElementTypes::of::<u32, i32>())
-        .params(work.params.buffer().unwrap().slice(..))
-        .indices(work.indices.buffer().unwrap().slice(..))
-        .output(work.output.buffer().unwrap().slice(..));
+    let buffers = GatherBuffers::new(
+        ElementTypes::of::<u32, i32>(),
+        work.params.buffer().unwrap().slice(..),
+        work.indices.buffer().unwrap().slice(..),
+        work.output.buffer().unwrap().slice(..),
+    );
     let prepared = gpu.gatherer().prepare(&plan, &buffers).unwrap();
     assert_eq!(dispatches(&prepared), 0);
 }

@@ -66,10 +66,7 @@ fn prepare_small(gpu: &Gpu, plan: &GatherPlan) -> Result<(), GatherError> {
     let operands = [(); 3].map(|()| upload(gpu, &[0; 64]));
     let report = upload(gpu, &[0; REPORT_BYTES]);
     let [params, indices, output] = operands.each_ref().map(|buffer| buffer.slice(..));
-    let buffers = GatherBuffers::new(ElementTypes::new(1, KIND))
-        .params(params)
-        .indices(indices)
-        .output(output);
+    let buffers = GatherBuffers::new(ElementTypes::new(1, KIND), params, indices, output);
     let buffers = buffers.report(report.slice(..));
     gpu.gatherer().prepare(plan, &buffers).map(drop)
 }

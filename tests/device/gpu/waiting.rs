@@ -47,10 +47,12 @@ impl<T: wgpu_gather::GatherElement + Default> Work<T> {
     }
 
     fn prepare(&self, gatherer: &Gatherer) -> Result<PreparedGather, GatherError> {
-        let buffers = GatherBuffers::new(ElementTypes::of::<T, u32>())
-            .params(self.params.buffer().unwrap().slice(..))
-            .indices(self.indices.buffer().unwrap().slice(..))
-            .output(self.output.buffer().unwrap().slice(..));
+        let buffers = GatherBuffers::new(
+            ElementTypes::of::<T, u32>(),
+            self.params.buffer().unwrap().slice(..),
+            self.indices.buffer().unwrap().slice(..),
+            self.output.buffer().unwrap().slice(..),
+        );
         gatherer.prepare(&self.plan, &buffers)
     }
 

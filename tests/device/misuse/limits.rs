@@ -76,10 +76,12 @@ fn the_binding_limit_is_the_error_of_small_bindings() {
             for index_kind in [IndexKind::U8, IndexKind::I32, IndexKind::I64] {
                 for element_bytes in [1, 4, 16] {
                     let types = ElementTypes::new(element_bytes, index_kind);
-                    let buffers = GatherBuffers::new(types)
-                        .params(params.slice(..))
-                        .indices(indices.slice(..))
-                        .output(output.slice(..));
+                    let buffers = GatherBuffers::new(
+                        types,
+                        params.slice(..),
+                        indices.slice(..),
+                        output.slice(..),
+                    );
                     for buffers in [buffers, buffers.mask(mask.slice(..))] {
                         let found = app.gatherer.prepare(plan, &buffers).map(drop);
                         let is_right = match &found {
@@ -130,10 +132,12 @@ fn more_workgroups_than_the_device_dispatches_are_cut() {
 
 /// Params, indices and output of `f32` by `i32`.
 fn operands([params, indices, output]: &[wgpu::Buffer; 3]) -> GatherBuffers<'_> {
-    GatherBuffers::new(ElementTypes::of::<f32, i32>())
-        .params(params.slice(..))
-        .indices(indices.slice(..))
-        .output(output.slice(..))
+    GatherBuffers::new(
+        ElementTypes::of::<f32, i32>(),
+        params.slice(..),
+        indices.slice(..),
+        output.slice(..),
+    )
 }
 
 /// Sets a limit that the shaders need, by its name.
@@ -251,10 +255,12 @@ fn an_index_count_of_too_many_blocks_is_refused() {
     let plan = |blocks| Gather::new().axis(1).plan(&[blocks, 2], &[1]).unwrap();
     let buffers = [1 << 20, 256, 1 << 20, 4].map(|size| app.buffer(size, STORAGE));
     let [params, indices, output, count] = &buffers;
-    let whole = GatherBuffers::new(ElementTypes::of::<f32, i32>())
-        .params(params.slice(..))
-        .indices(indices.slice(..))
-        .output(output.slice(..));
+    let whole = GatherBuffers::new(
+        ElementTypes::of::<f32, i32>(),
+        params.slice(..),
+        indices.slice(..),
+        output.slice(..),
+    );
     app.assert_accepted(&plan(100_000), &whole);
     let counted = whole.index_count(count.slice(..));
     app.assert_accepted(&plan(1000), &counted);

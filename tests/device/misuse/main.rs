@@ -217,10 +217,18 @@ impl Set {
     }
 
     fn without_report(&self) -> GatherBuffers<'_> {
-        GatherBuffers::new(ElementTypes::of::<f32, i32>())
-            .params(self.params.slice(..))
-            .indices(self.indices.slice(..))
-            .output(self.output.slice(..))
+        GatherBuffers::new(
+            ElementTypes::of::<f32, i32>(),
+            self.params.slice(..),
+            self.indices.slice(..),
+            self.output.slice(..),
+        )
+    }
+
+    /// As `without_report`, but with params in these shards.
+    fn of_shards<'a>(&'a self, shards: &'a [(u64, wgpu::BufferSlice<'a>)]) -> GatherBuffers<'a> {
+        let (indices, output) = (self.indices.slice(..), self.output.slice(..));
+        GatherBuffers::of_shards(ElementTypes::of::<f32, i32>(), shards, indices, output)
     }
 
     fn bound(&self) -> GatherBuffers<'_> {
@@ -240,11 +248,7 @@ impl Set {
                 self.of(other).slice(..)
             }
         });
-        GatherBuffers::new(ElementTypes::of::<f32, i32>())
-            .params(params)
-            .indices(indices)
-            .output(output)
-            .report(report)
+        GatherBuffers::new(ElementTypes::of::<f32, i32>(), params, indices, output).report(report)
     }
 }
 

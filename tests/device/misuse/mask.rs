@@ -81,7 +81,7 @@ fn a_mask_shares_bytes_with_no_operand() {
     let set = Set::new(&app);
     let (one, two) = (app.buffer(24, STORAGE), app.buffer(16, STORAGE));
     let shards = [(6, one.slice(..)), (4, two.slice(..))];
-    let buffers = set.without_report().params_shards(&shards);
+    let buffers = set.of_shards(&shards);
     let text = "mask must not share bytes with params shard 1, found 0..4 in both";
     app.assert_refused(&plan(), &buffers.mask(two.slice(..)), &[&one, &two], text);
 }
@@ -102,10 +102,7 @@ fn a_mask_shares_a_buffer_with_any_operands() {
                     .slice(..),
             }
         });
-        let buffers = GatherBuffers::new(ElementTypes::of::<f32, i32>())
-            .params(params)
-            .indices(indices)
-            .output(output)
+        let buffers = GatherBuffers::new(ElementTypes::of::<f32, i32>(), params, indices, output)
             .mask(arena.slice(1024..));
         app.assert_accepted(&plan(), &buffers.report(report));
         app.assert_accepted(&plan(), &buffers);
@@ -157,10 +154,12 @@ fn a_mask_needs_bindings_of_four_index_rows() {
     });
     let plan = GatherNd::new().plan(&[1; 8], &[99, 5]).unwrap();
     let [params, indices, output, mask] = [4, 3960, 396, 100].map(|size| app.buffer(size, STORAGE));
-    let buffers = GatherBuffers::new(ElementTypes::of::<f32, u64>())
-        .params(params.slice(..))
-        .indices(indices.slice(..))
-        .output(output.slice(..));
+    let buffers = GatherBuffers::new(
+        ElementTypes::of::<f32, u64>(),
+        params.slice(..),
+        indices.slice(..),
+        output.slice(..),
+    );
     app.assert_accepted(&plan, &buffers);
     let text = "device limit max_storage_buffer_binding_size must be at least 384, found 352";
     let buffers = buffers.mask(mask.slice(..));

@@ -83,10 +83,12 @@ fn operands_without_elements_may_have_empty_ranges() {
         (gather.plan(&[0], &[4]), [0, 16, 16]),
         (GatherNd::new().plan(&[4], &[1, 0]), [16, 0, 16]),
     ] {
-        let buffers = GatherBuffers::new(ElementTypes::of::<f32, i32>())
-            .params(set.params.slice(..params))
-            .indices(set.indices.slice(..indices))
-            .output(set.output.slice(..output));
+        let buffers = GatherBuffers::new(
+            ElementTypes::of::<f32, i32>(),
+            set.params.slice(..params),
+            set.indices.slice(..indices),
+            set.output.slice(..output),
+        );
         let plan = plan.unwrap();
         app.assert_accepted(&plan, &buffers);
         app.assert_accepted(&plan, &buffers.report(set.report.slice(..)));
@@ -130,16 +132,15 @@ fn elements_without_bytes_are_refused() {
         set.indices.slice(..),
         set.output.slice(..),
     );
-    let buffers = GatherBuffers::new(ElementTypes::of::<(), i32>())
-        .params(params)
-        .indices(indices)
-        .output(output);
+    let buffers = GatherBuffers::new(ElementTypes::of::<(), i32>(), params, indices, output);
     assert_eq!(
         buffers,
-        GatherBuffers::new(ElementTypes::new(0, IndexKind::I32))
-            .params(params)
-            .indices(indices)
-            .output(output)
+        GatherBuffers::new(
+            ElementTypes::new(0, IndexKind::I32),
+            params,
+            indices,
+            output
+        )
     );
     let text = "an element must have at least 1 byte on the GPU, found 0";
     app.assert_refused(&plan(), &buffers, &set.all(), text);
@@ -161,10 +162,12 @@ fn bytes_that_cannot_be_counted_are_refused() {
             set.indices.slice(..),
             set.output.slice(..),
         );
-        let buffers = GatherBuffers::new(ElementTypes::new(element_bytes, IndexKind::I32))
-            .params(params)
-            .indices(indices)
-            .output(output);
+        let buffers = GatherBuffers::new(
+            ElementTypes::new(element_bytes, IndexKind::I32),
+            params,
+            indices,
+            output,
+        );
         let text = format!("params must have at most 9223372036854775807 bytes, found {found}");
         app.assert_refused(&plan(), &buffers, &set.all(), &text);
     }
@@ -204,7 +207,7 @@ fn shards_that_do_not_make_up_params_are_refused() {
         let (one, two) = (app.buffer(24, STORAGE), app.buffer(16, STORAGE));
         let shards =
             [(rows[0], &one), (rows[1], &two)].map(|(rows, buffer)| (rows, buffer.slice(..)));
-        let buffers = set.without_report().params_shards(&shards);
+        let buffers = set.of_shards(&shards);
         match text {
             None => app.assert_accepted(&plan(), &buffers),
             Some(text) => app.assert_refused(&plan(), &buffers, &[&one, &two, &set.output], text),
@@ -212,7 +215,7 @@ fn shards_that_do_not_make_up_params_are_refused() {
     }
     let set = Set::new(&app).with(Operand::Output, app.buffer(40, STORAGE));
     let shards = [(10, set.output.slice(..))];
-    let buffers = set.without_report().params_shards(&shards);
+    let buffers = set.of_shards(&shards);
     let text = "output must not share bytes with params shard 0, found 0..16 in both";
     app.assert_refused(&plan(), &buffers, &[&set.indices, &set.output], text);
 }
@@ -223,7 +226,7 @@ fn params_without_rows_may_have_no_shards() {
     for index_count in [0, 2] {
         let plan = Gather::new().plan(&[0, 2], &[index_count]).unwrap();
         let set = Set::new(&app);
-        let buffers = set.without_report().params_shards(&[]);
+        let buffers = set.of_shards(&[]);
         app.assert_accepted(&plan, &buffers);
         app.assert_accepted(&plan, &buffers.report(set.report.slice(..)));
     }
@@ -233,10 +236,12 @@ fn params_without_rows_may_have_no_shards() {
 fn a_fill_that_is_no_element_is_refused() {
     let app = App::new();
     let [params, indices, output] = [40, 16, 16].map(|size| app.buffer(size, STORAGE));
-    let buffers = GatherBuffers::new(ElementTypes::of::<f32, i32>())
-        .params(params.slice(..))
-        .indices(indices.slice(..))
-        .output(output.slice(..));
+    let buffers = GatherBuffers::new(
+        ElementTypes::of::<f32, i32>(),
+        params.slice(..),
+        indices.slice(..),
+        output.slice(..),
+    );
     for (fill, found) in [(&[0_u8; 2][..], 2), (&[0; 8], 8), (&[], 0), (&[0; 65], 65)] {
         app.assert_refused(
             &plan(),
@@ -247,10 +252,12 @@ fn a_fill_that_is_no_element_is_refused() {
     }
     let [params, indices, output] = [170, 16, 68].map(|size| app.buffer(size + 2, STORAGE));
     let [params, indices, output] = [&params, &indices, &output].map(|buffer| buffer.slice(..));
-    let buffers = GatherBuffers::new(ElementTypes::new(17, IndexKind::I32))
-        .params(params)
-        .indices(indices)
-        .output(output);
+    let buffers = GatherBuffers::new(
+        ElementTypes::new(17, IndexKind::I32),
+        params,
+        indices,
+        output,
+    );
     let text = "a fill of elements of 17 bytes is too long for the GPU";
     app.assert_refused(&plan(), &buffers.fill(&[1; 17]), &[], text);
 }

@@ -37,10 +37,12 @@ fn a_range_shorter_than_its_operand_is_refused() {
 /// Operands of a gather of 6 out of 10 elements of 1 byte, with `params` and `output` bytes in their ranges.
 fn bound_bytes(set: &Set, params: u64, output: u64) -> GatherBuffers<'_> {
     let (params, output) = (set.params.slice(..params), set.output.slice(..output));
-    GatherBuffers::new(ElementTypes::new(1, IndexKind::U64))
-        .params(params)
-        .indices(set.indices.slice(..))
-        .output(output)
+    GatherBuffers::new(
+        ElementTypes::new(1, IndexKind::U64),
+        params,
+        set.indices.slice(..),
+        output,
+    )
 }
 
 #[test]
@@ -100,10 +102,12 @@ fn a_range_starts_with_a_whole_element() {
             set.with(operand, app.buffer(512, STORAGE))
         });
         let bound = |starts: [u64; 3]| {
-            GatherBuffers::new(types)
-                .params(set.params.slice(starts[0]..))
-                .indices(set.indices.slice(starts[1]..))
-                .output(set.output.slice(starts[2]..))
+            GatherBuffers::new(
+                types,
+                set.params.slice(starts[0]..),
+                set.indices.slice(starts[1]..),
+                set.output.slice(starts[2]..),
+            )
         };
         app.assert_accepted(&plan(), &bound([of_elements, of_indices, 3 * of_elements]));
         for (starts, operand, alignment, offset) in [
@@ -150,10 +154,12 @@ fn a_range_with_gaps_ends_at_the_last_slice() {
         .with(Operand::Params, app.buffer(256, STORAGE))
         .with(Operand::Output, app.buffer(256, STORAGE));
     let bound = |params: u64, output: u64| {
-        GatherBuffers::new(ElementTypes::of::<f32, i32>())
-            .params(set.params.slice(..params))
-            .indices(set.indices.slice(..))
-            .output(set.output.slice(4..4 + output))
+        GatherBuffers::new(
+            ElementTypes::of::<f32, i32>(),
+            set.params.slice(..params),
+            set.indices.slice(..),
+            set.output.slice(4..4 + output),
+        )
     };
     app.assert_accepted(&plan, &bound(116, 68));
     let text = "params range must have at least 116 bytes, found 112";

@@ -17,6 +17,8 @@ struct Ranges<'a> {
     has_report: bool,
     has_mask: bool,
     has_count: bool,
+    /// Params in shards, in place of one range.
+    shards: Option<&'a [(u64, wgpu::BufferSlice<'a>)]>,
 }
 
 const PARAMS: usize = 0;
@@ -34,6 +36,7 @@ impl<'a> Ranges<'a> {
             has_report: true,
             has_mask: true,
             has_count: true,
+            shards: None,
         }
     }
 
@@ -52,10 +55,11 @@ impl<'a> Ranges<'a> {
             let (buffer, start) = self.of[operand];
             buffer.slice(start..)
         };
-        let mut bound = GatherBuffers::new(self.types)
-            .params(range(PARAMS))
-            .indices(range(INDICES))
-            .output(range(OUTPUT));
+        let (indices, output) = (range(INDICES), range(OUTPUT));
+        let mut bound = match self.shards {
+            None => GatherBuffers::new(self.types, range(PARAMS), indices, output),
+            Some(shards) => GatherBuffers::of_shards(self.types, shards, indices, output),
+        };
         if self.has_report {
             bound = bound.report(range(REPORT));
         }
@@ -169,12 +173,9 @@ fn what_the_dispatches_depend_on_is_kept() {
     without.has_mask = false;
     refused(&without.bound(), "mask", "given", "not given");
     let shards = [(4, new[PARAMS].slice(..)), (6, new[PARAMS].slice(256..))];
-    refused(
-        &same.bound().params_shards(&shards),
-        "the number of params shards",
-        "1",
-        "2",
-    );
+    let mut sharded = same;
+    sharded.shards = Some(&shards);
+    refused(&sharded.bound(), "the number of params shards", "1", "2");
     refused(
         &same.sharing(OUTPUT, PARAMS, 1024).bound(),
         "a buffer that operands share with the output or the report",
@@ -201,11 +202,13 @@ fn quantised_params_keep_their_numbers() {
     let bound =
         |of, scales: &'_ wgpu::Buffer, starts: [u64; 2], prepared: Option<&mut PreparedGather>| {
             let types = ElementTypes::encoded(Encoding::BlockQuantized(of), IndexKind::I32);
-            let mut buffers = GatherBuffers::new(types)
-                .params(params.slice(..))
-                .indices(params.slice(1024..))
-                .scales(scales.slice(starts[0]..))
-                .output(output.slice(..));
+            let mut buffers = GatherBuffers::new(
+                types,
+                params.slice(..),
+                params.slice(1024..),
+                output.slice(..),
+            )
+            .scales(scales.slice(starts[0]..));
             if of.zero_point_bytes(32).is_some() {
                 buffers = buffers.zero_points(scales.slice(1024 + starts[1]..));
             }
@@ -254,16 +257,17 @@ fn shards_keep_their_rows() {
     let [old, new] = [(); 2].map(|()| buffers(&app));
     let plan = GatherNd::new().plan(&[10, 2], &[4, 1]).unwrap();
     let shards = [(6, old[PARAMS].slice(..)), (4, old[MASK].slice(..))];
-    let bound = GatherBuffers::new(ElementTypes::of::<f32, i32>())
-        .indices(old[INDICES].slice(..))
-        .output(old[OUTPUT].slice(..));
-    let prepared = app.gatherer.prepare(&plan, &bound.params_shards(&shards));
-    let mut gather = prepared.unwrap();
+    let types = ElementTypes::of::<f32, i32>();
+    let (indices, output) = (old[INDICES].slice(..), old[OUTPUT].slice(..));
+    let bound = GatherBuffers::of_shards(types, &shards, indices, output);
+    let mut gather = app.gatherer.prepare(&plan, &bound).unwrap();
     let shards = [(5, new[PARAMS].slice(..)), (5, new[MASK].slice(..))];
-    let other = GatherBuffers::new(ElementTypes::of::<f32, i32>())
-        .params_shards(&shards)
-        .indices(new[INDICES].slice(..))
-        .output(new[OUTPUT].slice(..));
+    let other = GatherBuffers::of_shards(
+        types,
+        &shards,
+        new[INDICES].slice(..),
+        new[OUTPUT].slice(..),
+    );
     let error = gather.rebind(&other).unwrap_err();
     let text = "a prepared gather must keep the rows of params shard 0: 6, found 5";
     assert_eq!(error.to_string(), text);

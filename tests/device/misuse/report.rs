@@ -18,7 +18,7 @@ fn no_bad_row() -> Vec<u8> {
 }
 
 fn decode(plan: &GatherPlan, report: &[u8]) -> Result<Option<BadRows>, GatherError> {
-    BadRows::decode(plan, IndexKind::I32, report)
+    BadRows::from_report(plan, IndexKind::I32, report)
 }
 
 #[test]
@@ -99,7 +99,7 @@ fn a_report_decodes_at_every_alignment() {
     );
     for offset in 0..4 {
         let shifted = [&[0; 4][..offset], &report].concat();
-        let bad = BadRows::decode(&plan, IndexKind::I64, &shifted[offset..])
+        let bad = BadRows::from_report(&plan, IndexKind::I64, &shifted[offset..])
             .unwrap()
             .unwrap();
         assert_eq!((bad.count, bad.first.to_string()), (2, expected.clone()));
@@ -116,7 +116,7 @@ fn index_words_are_read_as_their_kind() {
         (IndexKind::I64, i128::from(i64::MIN) + i128::from(u32::MAX)),
         (IndexKind::U64, (1 << 63) + i128::from(u32::MAX)),
     ] {
-        let bad = BadRows::decode(&plan, kind, &report(1, 2, &words))
+        let bad = BadRows::from_report(&plan, kind, &report(1, 2, &words))
             .unwrap()
             .unwrap();
         assert_eq!(

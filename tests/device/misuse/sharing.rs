@@ -31,19 +31,23 @@ fn bytes_that_are_shared_in_part_are_named() {
     let indices = app.buffer(512, STORAGE);
     let bound = |params: u64, output: u64| {
         let (params, output) = (arena.slice(params..), arena.slice(output..));
-        GatherBuffers::new(ElementTypes::of::<f32, i32>())
-            .params(params)
-            .indices(indices.slice(..))
-            .output(output)
+        GatherBuffers::new(
+            ElementTypes::of::<f32, i32>(),
+            params,
+            indices.slice(..),
+            output,
+        )
     };
     // 400 bytes of params, 320 of output.
     let before = "output must not share bytes with params, found 256..320 in both";
     app.assert_refused(&plan, &bound(256, 0), &[&arena], before);
     let arena = app.buffer(2048, STORAGE);
-    let after = GatherBuffers::new(ElementTypes::of::<f32, i32>())
-        .params(arena.slice(..))
-        .indices(indices.slice(..))
-        .output(arena.slice(256..));
+    let after = GatherBuffers::new(
+        ElementTypes::of::<f32, i32>(),
+        arena.slice(..),
+        indices.slice(..),
+        arena.slice(256..),
+    );
     let text = "output must not share bytes with params, found 256..400 in both";
     app.assert_refused(&plan, &after, &[&arena], text);
 }
@@ -63,10 +67,7 @@ fn burn_and_tract_operands_in_one_buffer_are_gathered() {
                 _ => set.of(Set::OPERANDS[number]).slice(..),
             }
         });
-        let buffers = GatherBuffers::new(ElementTypes::of::<f32, i32>())
-            .params(params)
-            .indices(indices)
-            .output(output);
+        let buffers = GatherBuffers::new(ElementTypes::of::<f32, i32>(), params, indices, output);
         app.assert_accepted(&plan(), &buffers.report(report));
         app.assert_accepted(&plan(), &buffers);
         app.assert_handler_heard_nothing();
@@ -77,10 +78,12 @@ fn burn_and_tract_operands_in_one_buffer_are_gathered() {
 fn operands_without_bytes_may_share_a_written_buffer() {
     let app = App::new();
     let arena = app.buffer(2048, STORAGE);
-    let buffers = GatherBuffers::new(ElementTypes::of::<f32, i32>())
-        .params(arena.slice(..))
-        .indices(arena.slice(..256))
-        .output(arena.slice(256..));
+    let buffers = GatherBuffers::new(
+        ElementTypes::of::<f32, i32>(),
+        arena.slice(..),
+        arena.slice(..256),
+        arena.slice(256..),
+    );
     // Params without rows, where every index is bad, and index rows without values.
     app.assert_accepted(&Gather::new().plan(&[0], &[4]).unwrap(), &buffers);
     let all = wgpu_gather::GatherNd::new().plan(&[4], &[2, 0]).unwrap();

@@ -1,6 +1,6 @@
 //! The text of every planning error, and the first one if several checks fail.
 
-use wgpu_gather::{Gather, Operand, PlanError};
+use wgpu_gather::{ElementTypes, Gather, Operand, PlanError};
 
 use super::{BIG, Planned, along, assert_error, assert_shape, nd};
 
@@ -257,6 +257,16 @@ fn a_stride_below_the_slice_is_refused() {
         "gather params [4,3], indices [2], axis 0, batch_dims 0 -> output [2,3], params stride 5, output stride 4"
     );
     assert_eq!(strided.shard(1..3).unwrap().params_len(), 8);
+    let text =
+        "output must be given, as to run_into: the plan has a stride of 4 elements for slices of 3";
+    let error = strided.run(&[0; 18], &[0, 1]).unwrap_err();
+    assert_eq!(error.to_string(), text);
+    let types = ElementTypes::of::<u8, u8>();
+    assert_eq!(strided.run_bytes(types, &[0; 18], &[0, 1]), Err(error));
+    // One row has no gap.
+    let one = along(0, 0, &[4, 3], &[1]).unwrap();
+    let one = one.with_output_stride(4).unwrap();
+    assert_eq!(one.run(&[7; 12], &[0]), Ok(vec![7; 3]));
     // The default strides make the plan the first one again.
     assert_eq!(
         strided

@@ -29,10 +29,12 @@ impl Bench<'_> {
         let indices = card.storage(made.len() as u64);
         card.upload(&indices, 0, &made);
         let output = card.storage(4 * plan.output_len());
-        let buffers = GatherBuffers::new(workload.types())
-            .params(place.plain.slice(..workload.params_bytes()))
-            .indices(indices.slice(..))
-            .output(output.slice(..));
+        let buffers = GatherBuffers::new(
+            workload.types(),
+            place.plain.slice(..workload.params_bytes()),
+            indices.slice(..),
+            output.slice(..),
+        );
         let gatherer = Gatherer::new(&card.device);
         let prepared = gatherer.prepare(&plan, &buffers);
         let prepared = prepared.map_err(|error| error.to_string())?;

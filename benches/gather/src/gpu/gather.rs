@@ -148,12 +148,10 @@ fn prepare(
     let shards = vec![shard; workload.shards];
     let prepare = |number| {
         let [indices, output] = operands.ranges(number, bytes);
-        let buffers = GatherBuffers::new(workload.types())
-            .indices(indices)
-            .output(output);
+        let types = workload.types();
         let buffers = match workload.shards {
-            1 => buffers.params(shard.1),
-            _ => buffers.params_shards(&shards),
+            1 => GatherBuffers::new(types, shard.1, indices, output),
+            _ => GatherBuffers::of_shards(types, &shards, indices, output),
         };
         let prepared = gatherer.prepare(plan, &buffers);
         prepared.map_err(|error| error.to_string())

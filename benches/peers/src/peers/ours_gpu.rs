@@ -67,10 +67,7 @@ impl Recording<'_> {
         let buffers = GatherBuffers::new(ElementTypes::new(
             workload.element.bytes() as u64,
             workload.index,
-        ))
-        .params(self.params.slice(..))
-        .indices(self.indices.slice(..))
-        .output(self.output.slice(..));
+        ), self.params.slice(..), self.indices.slice(..), self.output.slice(..));
         let mut encoder = new_encoder(self.gpu);
         let gatherer = self.gpu.gatherer();
         let encoded = gatherer.encode(&mut encoder, &self.data.plan, &buffers);

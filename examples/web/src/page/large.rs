@@ -153,10 +153,12 @@ impl Large {
             true => ElementTypes::encoded(ENCODING, IndexKind::U32),
             false => ElementTypes::of::<u32, u32>(),
         };
-        let buffers = GatherBuffers::new(types)
-            .params(table.buffer()?.slice(..))
-            .indices(indices.buffer()?.slice(..))
-            .output(output.buffer()?.slice(..));
+        let buffers = GatherBuffers::new(
+            types,
+            table.buffer()?.slice(..),
+            indices.buffer()?.slice(..),
+            output.buffer()?.slice(..),
+        );
         let gather = device.gpu.gatherer()?.prepare(&self.plan, &buffers)?;
         // The first submission may compile, so it is not timed.
         device.submit(1, Work::Gather(&gather)).await?;
