@@ -106,9 +106,7 @@ pub use bad_indices::{BadIndices, NegativeIndices};
 pub use element::ElementTypes;
 #[cfg(feature = "gpu")]
 pub use element::GatherElement;
-pub use encoding::{
-    BlockError, BlockPart, BlockQuantized, BlockQuantizedError, Encoded, Encoding, ScaleKind,
-};
+pub use encoding::{BlockError, BlockQuantized, Encoded, Encoding, ScaleKind};
 #[cfg(feature = "ndarray")]
 pub use error::ArrayError;
 pub use error::{BadIndexError, PlanError, RunError};

@@ -4,6 +4,7 @@ use std::fmt;
 
 #[cfg(doc)]
 use super::Encoding;
+use super::error::BlockError;
 use super::row::Row;
 use crate::operand::Operand;
 
@@ -54,19 +55,6 @@ pub struct BlockQuantized {
     is_zero_point_0: bool,
 }
 
-/// The error of a [`BlockQuantized`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, thiserror::Error)]
-#[non_exhaustive]
-#[expect(missing_docs, reason = "the texts say what the fields are")]
-pub enum BlockQuantizedError {
-    /// No values of so many bits are decoded.
-    #[error("quantised values must have 2, 4 or 8 bits, found {found}")]
-    Bits { found: u32 },
-    /// No blocks of so many values are decoded.
-    #[error("quantised blocks must have 16, 32, 64, 128 or 256 values, found {found}")]
-    BlockLen { found: u64 },
-}
-
 /// The element type of the scales of quantised values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
@@ -100,13 +88,14 @@ impl BlockQuantized {
     ///
     /// # Errors
     ///
-    /// Other bits than 2, 4 or 8; another length than 16, 32, 64, 128 or 256.
-    pub const fn new(bits: u32, block_len: u64) -> Result<Self, BlockQuantizedError> {
+    /// [`BlockError::Bits`] for other bits than 2, 4 or 8; [`BlockError::BlockLen`] for another length than 16, 32, 64, 128 or
+    /// 256.
+    pub const fn new(bits: u32, block_len: u64) -> Result<Self, BlockError> {
         let bits = match bits {
             2 => 2,
             4 => 4,
             8 => 8,
-            found => return Err(BlockQuantizedError::Bits { found }),
+            found => return Err(BlockError::Bits { found }),
         };
         let block_len = match block_len {
             16 => 16,
@@ -114,7 +103,7 @@ impl BlockQuantized {
             64 => 64,
             128 => 128,
             256 => 256,
-            found => return Err(BlockQuantizedError::BlockLen { found }),
+            found => return Err(BlockError::BlockLen { found }),
         };
         Ok(Self {
             bits,

@@ -1,62 +1,52 @@
-//! The error of [`Encoding::parts`].
-
-use std::fmt;
+//! The error of encoded params.
 
 use super::Encoding;
 
-/// The error of a gather that would cut blocks of encoded params.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+/// The error of an encoding: of a gather that would cut blocks of encoded params, or of a
+/// [`BlockQuantized`](crate::BlockQuantized) that is not decoded.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, thiserror::Error)]
 #[non_exhaustive]
-pub struct BlockError {
-    /// The encoding of params.
-    pub encoding: Encoding,
-    /// The part of the plan that is not of whole blocks.
-    pub part: BlockPart,
-    /// Values of a block; those of a row of the last dim, where the encoding has scales for a whole row or in an operand of
-    /// their own.
-    pub block_len: u64,
-    /// The values that the part has.
-    pub found: u64,
-}
-
-/// The part of a plan that a [`BlockError`] is about.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum BlockPart {
-    /// The last dim of params, along which blocks lie.
-    LastDim,
-    /// The slices.
-    Slice,
-    /// The stride of params.
-    Stride,
-    /// The slices of gather_elements, which takes no encoded params, not even of blocks of one value.
-    Element,
-}
-
-impl std::error::Error for BlockError {}
-
-impl fmt::Display for BlockError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self {
-            encoding,
-            block_len,
-            found,
-            ..
-        } = self;
-        let part = match self.part {
-            BlockPart::LastDim => "the last dim of params",
-            BlockPart::Slice => "slices",
-            BlockPart::Stride => "the params stride",
-            BlockPart::Element => {
-                return write!(
-                    f,
-                    "gather_elements must not have params of {encoding}, in blocks of {block_len}: its slices have {found}"
-                );
-            }
-        };
-        write!(
-            f,
-            "{part} must be whole blocks of {encoding}, of {block_len} values each, found {found}"
-        )
-    }
+#[expect(missing_docs, reason = "the texts say what the fields are")]
+pub enum BlockError {
+    /// The last dim of params, along which blocks lie, is not whole blocks.
+    #[error(
+        "the last dim of params must be whole blocks of {encoding}, of {block_len} values each, found {found}"
+    )]
+    LastDim {
+        encoding: Encoding,
+        block_len: u64,
+        found: u64,
+    },
+    /// The slices are not whole blocks. If the values of a row share scales, or have them in an operand of their own, the
+    /// row is the block.
+    #[error("slices must be whole blocks of {encoding}, of {block_len} values each, found {found}")]
+    Slices {
+        encoding: Encoding,
+        block_len: u64,
+        found: u64,
+    },
+    /// The stride of params is not whole blocks, which are those of [`Slices`](Self::Slices).
+    #[error(
+        "the params stride must be whole blocks of {encoding}, of {block_len} values each, found {found}"
+    )]
+    ParamsStride {
+        encoding: Encoding,
+        block_len: u64,
+        found: u64,
+    },
+    /// gather_elements takes no encoded params, not even of blocks of one value.
+    #[error(
+        "gather_elements must not have params of {encoding}, in blocks of {block_len}: its slices have {found}"
+    )]
+    GatherElements {
+        encoding: Encoding,
+        block_len: u64,
+        found: u64,
+    },
+    /// No quantised values of so many bits are decoded.
+    #[error("quantised values must have 2, 4 or 8 bits, found {found}")]
+    Bits { found: u32 },
+    /// No quantised blocks of so many values are decoded.
+    #[error("quantised blocks must have 16, 32, 64, 128 or 256 values, found {found}")]
+    BlockLen { found: u64 },
 }

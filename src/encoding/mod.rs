@@ -10,10 +10,10 @@ mod row;
 
 use std::fmt;
 
-pub use self::block_quantized::{BlockQuantized, BlockQuantizedError, ScaleKind};
+pub use self::block_quantized::{BlockQuantized, ScaleKind};
 pub use self::encoded::Encoded;
 pub(crate) use self::encoded::QPARAMS;
-pub use self::error::{BlockError, BlockPart};
+pub use self::error::BlockError;
 pub(crate) use self::parts::Parts;
 pub(crate) use self::quantized::block_quantized;
 use self::row::Row;

@@ -1,7 +1,7 @@
 //! The parts of encoded params that a gather does not cut, and their checks.
 
 use super::Encoding;
-use super::error::{BlockError, BlockPart};
+use super::error::BlockError;
 use crate::operand::Operand;
 use crate::plan::{GatherPlan, Operation};
 
@@ -38,8 +38,13 @@ impl Encoding {
             len: self.block_len(),
             bytes: self.block_bytes(),
         };
-        if !last_dim.is_multiple_of(block.len) {
-            return Err(self.refused(BlockPart::LastDim, block.len, last_dim));
+        let (encoding, block_len) = (self, block.len);
+        if !last_dim.is_multiple_of(block_len) {
+            return Err(BlockError::LastDim {
+                encoding,
+                block_len,
+                found: last_dim,
+            });
         }
         Ok(match self.has_whole_rows() && last_dim > 0 {
             true => Parts {
@@ -53,28 +58,30 @@ impl Encoding {
     /// The parts of the params of a plan. Checks that the plan cuts none: that its slices, and the strides of params, are whole
     /// parts along the last dim.
     pub(crate) fn parts(self, plan: &GatherPlan) -> Result<Parts, BlockError> {
-        let dims = plan.dims();
+        let (encoding, dims) = (self, plan.dims());
         if plan.operation == Operation::GatherElements {
-            return Err(self.refused(BlockPart::Element, self.block_len(), dims.slice_len));
+            return Err(BlockError::GatherElements {
+                encoding,
+                block_len: self.block_len(),
+                found: dims.slice_len,
+            });
         }
         let parts = self.parts_of(plan.params_shape.last().map_or(1, |&dim| dim as u64))?;
-        for (part, found) in [
-            (BlockPart::Slice, dims.slice_len),
-            (BlockPart::Stride, dims.params_stride),
-        ] {
-            if !found.is_multiple_of(parts.len) {
-                return Err(self.refused(part, parts.len, found));
-            }
+        let block_len = parts.len;
+        if !dims.slice_len.is_multiple_of(block_len) {
+            return Err(BlockError::Slices {
+                encoding,
+                block_len,
+                found: dims.slice_len,
+            });
+        }
+        if !dims.params_stride.is_multiple_of(block_len) {
+            return Err(BlockError::ParamsStride {
+                encoding,
+                block_len,
+                found: dims.params_stride,
+            });
         }
         Ok(parts)
-    }
-
-    const fn refused(self, part: BlockPart, block_len: u64, found: u64) -> BlockError {
-        BlockError {
-            encoding: self,
-            part,
-            block_len,
-            found,
-        }
     }
 }
