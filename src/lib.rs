@@ -107,8 +107,6 @@ pub use element::ElementTypes;
 #[cfg(feature = "gpu")]
 pub use element::GatherElement;
 pub use encoding::{BlockError, BlockQuantized, Encoded, Encoding, ScaleKind};
-#[cfg(feature = "ndarray")]
-pub use error::ArrayError;
 pub use error::{BadIndexError, PlanError, RunError};
 #[cfg(feature = "gpu")]
 pub use error::{GatherError, GpuError};

@@ -4,17 +4,18 @@ use std::borrow::Cow;
 
 use ndarray::{Array, ArrayD, ArrayRef, Dimension, IxDyn};
 
-use crate::error::ArrayError;
+use crate::error::{PlanError, RunError};
 use crate::index::GatherIndex;
 use crate::operand::Operand;
 use crate::plan::GatherPlan;
+use crate::plan::lengths::check_shape;
 
 /// Runs `plan` on arrays, after a check of their shapes.
 pub(crate) fn run<T, I, D1, D2>(
     plan: &GatherPlan,
     params: &ArrayRef<T, D1>,
     indices: &ArrayRef<I, D2>,
-) -> Result<ArrayD<T>, ArrayError>
+) -> Result<ArrayD<T>, RunError>
 where
     T: Copy + Default + Send + Sync,
     I: GatherIndex,
@@ -26,17 +27,15 @@ where
     let params = standard_layout(Operand::Params, params)?;
     let indices = standard_layout(Operand::Indices, indices)?;
     let output = plan.run(&params, &indices)?;
-    Array::from_shape_vec(IxDyn(plan.output_shape()), output).map_err(ArrayError::Shape)
-}
-
-fn check_shape(operand: Operand, expected: &[usize], found: &[usize]) -> Result<(), ArrayError> {
-    if expected == found {
-        return Ok(());
-    }
-    Err(ArrayError::PlanShape {
-        operand,
-        expected: expected.to_vec(),
-        found: found.to_vec(),
+    let shape = plan.output_shape();
+    // With addresses of 32 bits, ndarray's limit is below that of plans.
+    Array::from_shape_vec(IxDyn(shape), output).map_err(|_| {
+        let too_many = PlanError::TooManyElements {
+            operand: Operand::Output,
+            shape: shape.to_vec(),
+            limit: isize::MAX.unsigned_abs() as u64,
+        };
+        too_many.into()
     })
 }
 
@@ -44,18 +43,17 @@ fn check_shape(operand: Operand, expected: &[usize], found: &[usize]) -> Result<
 fn standard_layout<T: Copy, D: Dimension>(
     operand: Operand,
     array: &ArrayRef<T, D>,
-) -> Result<Cow<'_, [T]>, ArrayError> {
+) -> Result<Cow<'_, [T]>, RunError> {
     if let Some(elements) = array.as_slice() {
         return Ok(Cow::Borrowed(elements));
     }
     let mut elements = Vec::new();
-    elements
-        .try_reserve_exact(array.len())
-        .map_err(|_| ArrayError::OutOfMemory {
-            operand,
-            elements: array.len(),
-            element_bytes: size_of::<T>(),
-        })?;
+    let reserved = elements.try_reserve_exact(array.len());
+    reserved.map_err(|_| RunError::OutOfMemory {
+        operand,
+        elements: array.len() as u64,
+        element_bytes: size_of::<T>(),
+    })?;
     elements.extend(array.iter().copied());
     Ok(Cow::Owned(elements))
 }

@@ -166,7 +166,8 @@ pub enum GpuError {
     /// The adapter gives no device.
     #[error("no device from adapter {adapter}: {reason}")]
     NoDevice { adapter: String, reason: String },
-    /// An operand has the wrong length, or an index is out of range: the error that the CPU gives too.
+    /// An operation cannot be planned, an operand has the wrong length or shape, or an index is out of range: the error
+    /// that the CPU gives too.
     #[error(transparent)]
     Run(#[from] RunError),
     /// The gather cannot be recorded.
@@ -178,22 +179,12 @@ pub enum GpuError {
     /// A tensor has no buffer, since its executor is the CPU.
     #[error("tensor must be on a GPU, found in host memory")]
     InHostMemory,
-    /// An operation cannot be planned for the shapes of its operands.
-    #[error(transparent)]
-    Plan(#[from] PlanError),
     /// An operand is larger than one buffer of the device.
     #[error("{operand} buffer must have at most {limit} bytes on this device, found {bytes}")]
     BufferTooLarge {
         operand: Operand,
         bytes: u64,
         limit: u64,
-    },
-    /// A tensor, or a slice of indices with a shape, has another shape than in the plan.
-    #[error("{operand} must have the plan's shape [{}], found [{}]", join(.expected, ","), join(.found, ","))]
-    PlanShape {
-        operand: Operand,
-        expected: Vec<usize>,
-        found: Vec<usize>,
     },
     /// A slice without a shape is the indices of `GatherNd`, whose index rows end where the shape says.
     #[error("indices of gather_nd must have a shape, found a slice")]
@@ -204,4 +195,10 @@ pub enum GpuError {
     /// The bytes read back are no values of the element type: an app has written other bytes.
     #[error("result must be of type {element}, found other bit patterns")]
     InvalidElement { element: &'static str },
+}
+
+impl From<PlanError> for GpuError {
+    fn from(error: PlanError) -> Self {
+        Self::Run(error.into())
+    }
 }

@@ -23,11 +23,21 @@ fn either(numbers: &RangeInclusive<u64>) -> String {
     }
 }
 
-/// The error of a gather on the CPU.
+/// The error of a gather on the CPU, and of a mistake that a gather on a GPU reports in the same way.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, thiserror::Error)]
 #[non_exhaustive]
 #[expect(missing_docs, reason = "the texts say what the fields are")]
 pub enum RunError {
+    /// An operation cannot be planned for the shapes of its operands.
+    #[error(transparent)]
+    Plan(#[from] PlanError),
+    /// An array, a tensor, or a slice of indices with a shape, has another shape than in the plan.
+    #[error("{operand} must have the plan's shape [{}], found [{}]", join(.expected, ","), join(.found, ","))]
+    PlanShape {
+        operand: Operand,
+        expected: Vec<usize>,
+        found: Vec<usize>,
+    },
     /// An operand has another number of elements than in the plan. There are several right numbers if the plan has
     /// strides: with the gap after the last row, with a part of it, or without.
     #[error("{operand} must have {} elements, found {found}", either(.expected))]
@@ -62,45 +72,12 @@ pub enum RunError {
     /// An index is out of range, and the policy makes it an error.
     #[error(transparent)]
     BadIndex(#[from] BadIndexError),
-    /// There is no memory for the elements of an operand: of the output, the mask or a tensor that a call makes, or of
-    /// indices that it converts.
+    /// There is no memory for the elements of an operand: of the output, the mask or a tensor that a call makes, of
+    /// indices that it converts, or of an array that it copies because it is not in standard layout.
     #[error("{operand} of {elements} elements of {element_bytes} bytes cannot be allocated")]
     OutOfMemory {
         operand: Operand,
         elements: u64,
         element_bytes: usize,
     },
-}
-
-/// The error of a gather of ndarray's arrays.
-#[cfg(feature = "ndarray")]
-#[derive(Debug, Clone, PartialEq, thiserror::Error)]
-#[non_exhaustive]
-#[expect(missing_docs, reason = "the texts say what the fields are")]
-pub enum ArrayError {
-    /// The shapes and attributes make no plan.
-    #[error(transparent)]
-    Plan(#[from] PlanError),
-    /// An index is out of range, or there is no memory for the output.
-    #[error(transparent)]
-    Run(#[from] RunError),
-    /// An array has another shape than in the plan.
-    #[error("{operand} must have the plan's shape [{}], found [{}]", join(.expected, ","), join(.found, ","))]
-    PlanShape {
-        operand: Operand,
-        expected: Vec<usize>,
-        found: Vec<usize>,
-    },
-    /// There is no memory for the copy of a view that is not in standard layout.
-    #[error(
-        "copy of {operand} in standard layout, {elements} elements of {element_bytes} bytes, cannot be allocated"
-    )]
-    OutOfMemory {
-        operand: Operand,
-        elements: usize,
-        element_bytes: usize,
-    },
-    /// ndarray takes no output of this shape: its non-zero dims multiply to more than `isize::MAX`.
-    #[error("output shape: {0}")]
-    Shape(ndarray::ShapeError),
 }

@@ -114,7 +114,11 @@ pub enum PlanError {
         end: u64,
         row_count: u64,
     },
-    /// The non-zero dims of a tensor multiply to more than `i64::MAX`.
-    #[error("{operand} must have at most {} elements, found shape [{}]", i64::MAX, join(.shape, ","))]
-    TooManyElements { operand: Operand, shape: Vec<usize> },
+    /// The non-zero dims of a tensor multiply to more than `limit`, which is `i64::MAX`, or ndarray's `isize::MAX` for an array.
+    #[error("{operand} must have at most {limit} elements, found shape [{}]", join(.shape, ","))]
+    TooManyElements {
+        operand: Operand,
+        shape: Vec<usize>,
+        limit: u64,
+    },
 }

@@ -1,4 +1,4 @@
-//! The lengths of operands in host memory, held against those of a plan.
+//! The lengths and shapes of operands, held against those of a plan.
 
 use std::ops::RangeInclusive;
 
@@ -104,6 +104,23 @@ pub(crate) fn check_byte_len(
             operand,
             expected,
             found,
+        }),
+    }
+}
+
+/// Checks the shape of an operand that has one.
+#[cfg(any(feature = "gpu", feature = "ndarray"))]
+pub(crate) fn check_shape(
+    operand: Operand,
+    expected: &[usize],
+    found: &[usize],
+) -> Result<(), RunError> {
+    match expected == found {
+        true => Ok(()),
+        false => Err(RunError::PlanShape {
+            operand,
+            expected: expected.to_vec(),
+            found: found.to_vec(),
         }),
     }
 }

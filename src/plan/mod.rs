@@ -248,6 +248,7 @@ fn check_element_counts(
             return Err(PlanError::TooManyElements {
                 operand,
                 shape: shape.to_vec(),
+                limit: i64::MAX.unsigned_abs(),
             });
         }
     }

@@ -6,9 +6,9 @@ use std::borrow::Cow;
 use ndarray::{ArrayD, ArrayRef, Dimension};
 
 use super::{Gather, GatherElements, GatherNd, GatherPlan};
-#[cfg(feature = "ndarray")]
-use crate::error::ArrayError;
 use crate::error::PlanError;
+#[cfg(feature = "ndarray")]
+use crate::error::RunError;
 #[cfg(feature = "ndarray")]
 use crate::index::GatherIndex;
 
@@ -52,14 +52,14 @@ pub trait ToPlan<'a>: sealed::Sealed<'a> {
     ///     let along = (&plan).gather_array(&params, &array![[0, 0], [1, 0]])?;
     ///     assert_eq!(along, array![["a", "a"], ["e", "d"]].into_dyn());
     /// }
-    /// # Ok::<(), wgpu_gather::ArrayError>(())
+    /// # Ok::<(), wgpu_gather::RunError>(())
     /// ```
     #[cfg(feature = "ndarray")]
     fn gather_array<T, I, D1, D2>(
         self,
         params: &ArrayRef<T, D1>,
         indices: &ArrayRef<I, D2>,
-    ) -> Result<ArrayD<T>, ArrayError>
+    ) -> Result<ArrayD<T>, RunError>
     where
         Self: Sized,
         T: Copy + Default + Send + Sync,

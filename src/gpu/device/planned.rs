@@ -7,6 +7,7 @@ use super::indices::Indices;
 use crate::error::GpuError;
 use crate::index::GatherIndex;
 use crate::operand::Operand;
+use crate::plan::lengths::check_shape;
 use crate::plan::{GatherPlan, ToPlan};
 
 /// The plan, or that of an operation, for these params and indices.
@@ -20,20 +21,12 @@ pub(super) fn planned<'a, T, I: GatherIndex>(
         return Err(GpuError::MissingShape);
     }
     let plan = plan.to_plan(params_shape, &indices_shape)?;
-    let check = |operand, expected: &[usize], found: &[usize]| match expected == found {
-        true => Ok(()),
-        false => Err(GpuError::PlanShape {
-            operand,
-            expected: expected.to_vec(),
-            found: found.to_vec(),
-        }),
-    };
     // Params of a shard, or with gaps between its rows, has a shape of its own.
     if plan.dims().params_are_whole() {
-        check(Operand::Params, &plan.params_shape, params_shape)?;
+        check_shape(Operand::Params, &plan.params_shape, params_shape)?;
     }
     if indices.has_shape() {
-        check(Operand::Indices, &plan.indices_shape, &indices_shape)?;
+        check_shape(Operand::Indices, &plan.indices_shape, &indices_shape)?;
     }
     Ok(plan)
 }

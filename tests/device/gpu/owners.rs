@@ -3,8 +3,8 @@
 use libtest_mimic::Trial;
 use testkit::gpu::Gpu;
 use wgpu_gather::{
-    BadIndices, ElementTypes, Executor, Gather, GatherNd, GatherPlan, GpuError, Operand, PlanError,
-    Tensor,
+    BadIndices, ElementTypes, Executor, Gather, GatherNd, GatherPlan, GpuError, Operand,
+    PlanError, RunError, Tensor,
 };
 
 use crate::executors::both;
@@ -155,7 +155,7 @@ fn before_mistakes(gpu: &'static Gpu) {
         let unplanned = unplanned.unwrap_err();
         assert!(matches!(
             unplanned,
-            GpuError::Plan(PlanError::AxisOutOfRange { axis: 7, .. })
+            GpuError::Run(RunError::Plan(PlanError::AxisOutOfRange { axis: 7, .. }))
         ));
     }
 }

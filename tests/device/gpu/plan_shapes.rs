@@ -54,11 +54,11 @@ fn error_of(
 }
 
 fn plan_shape(operand: Operand, expected: &[usize], found: &[usize]) -> GpuError {
-    GpuError::PlanShape {
+    GpuError::Run(RunError::PlanShape {
         operand,
         expected: expected.to_vec(),
         found: found.to_vec(),
-    }
+    })
 }
 
 /// Shapes of equal lengths.

@@ -66,7 +66,8 @@ fn operations(gpu: &'static Gpu) {
     let along = gpu.gather(GatherElements::new().axis(1), &table, &along);
     assert_eq!(along.wait(), Ok(vec![2, 3, 5]));
     let error = gpu.gather(Gather::new().axis(2), &table, &[0]).wait();
-    let Err(GpuError::Plan(PlanError::AxisOutOfRange { axis: 2, .. })) = error else {
+    let Err(GpuError::Run(RunError::Plan(PlanError::AxisOutOfRange { axis: 2, .. }))) = error
+    else {
         panic!("{error:?}");
     };
 }

@@ -109,11 +109,11 @@ fn operands_of_other_shapes_than_the_plan_are_errors() {
     let params = |shape: &[usize]| gpu.upload(vec![0.0_f32; shape.iter().product()], shape);
     let table = params(&[10]).unwrap();
     let refused = |operand, expected: &[usize], found: &[usize]| {
-        Some(GpuError::PlanShape {
+        Some(GpuError::Run(RunError::PlanShape {
             operand,
             expected: expected.to_vec(),
             found: found.to_vec(),
-        })
+        }))
     };
     for shape in [&[9][..], &[11], &[0], &[10, 1], &[2, 5]] {
         let table = params(shape).unwrap();

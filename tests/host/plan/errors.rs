@@ -96,6 +96,7 @@ fn zero_dims_do_not_hide_an_overflow() {
         let expected = PlanError::TooManyElements {
             operand: Operand::Params,
             shape: shape.to_vec(),
+            limit: i64::MAX.unsigned_abs(),
         };
         assert_eq!(along(0, 0, &shape, &[1]), Err(expected));
     }
