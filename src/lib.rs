@@ -125,7 +125,9 @@ pub use plan::Gather;
 pub use plan::GatherElements;
 #[doc(alias("gather_nd"))]
 pub use plan::GatherNd;
-pub use plan::{GatherPlan, ToPlan};
+pub use plan::GatherPlan;
+#[cfg(feature = "gpu")]
+pub use plan::ToPlan;
 #[cfg(feature = "gpu")]
 pub use wgpu;
 

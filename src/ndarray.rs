@@ -1,4 +1,5 @@
-//! Gathers of ndarray's arrays on the CPU. Views that are not in standard layout are copied first.
+//! Gathers of ndarray's arrays on the CPU: `gather_array` of an operation, `run_array` of a plan. Views that are not in
+//! standard layout are copied first.
 
 use std::borrow::Cow;
 
@@ -7,36 +8,132 @@ use ndarray::{Array, ArrayD, ArrayRef, Dimension, IxDyn};
 use crate::error::{PlanError, RunError};
 use crate::index::GatherIndex;
 use crate::operand::Operand;
-use crate::plan::GatherPlan;
 use crate::plan::lengths::check_shape;
+use crate::plan::{Gather, GatherElements, GatherNd, GatherPlan};
 
-/// Runs `plan` on arrays, after a check of their shapes.
-pub(crate) fn run<T, I, D1, D2>(
-    plan: &GatherPlan,
-    params: &ArrayRef<T, D1>,
-    indices: &ArrayRef<I, D2>,
-) -> Result<ArrayD<T>, RunError>
-where
-    T: Copy + Default + Send + Sync,
-    I: GatherIndex,
-    D1: Dimension,
-    D2: Dimension,
-{
-    check_shape(Operand::Params, &plan.params_shape, params.shape())?;
-    check_shape(Operand::Indices, &plan.indices_shape, indices.shape())?;
-    let params = standard_layout(Operand::Params, params)?;
-    let indices = standard_layout(Operand::Indices, indices)?;
-    let output = plan.run(&params, &indices)?;
-    let shape = plan.output_shape();
-    // With addresses of 32 bits, ndarray's limit is below that of plans.
-    Array::from_shape_vec(IxDyn(shape), output).map_err(|_| {
-        let too_many = PlanError::TooManyElements {
-            operand: Operand::Output,
-            shape: shape.to_vec(),
-            limit: isize::MAX.unsigned_abs() as u64,
-        };
-        too_many.into()
-    })
+impl GatherPlan {
+    /// As [`run`](Self::run), but from ndarray's arrays, which must have the shapes of the plan. Needs the feature
+    /// `ndarray`.
+    ///
+    /// Takes `&` of any array or view. An array in standard layout (row-major, without gaps) is read in place. Any
+    /// other array (transposed, reversed, sliced or broadcast) is first copied whole, in each call. The output is in
+    /// standard layout.
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`run`](Self::run), and [`RunError::PlanShape`] for an array of another shape. No memory for the
+    /// copy of an array is [`RunError::OutOfMemory`].
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use ndarray::array;
+    /// use wgpu_gather::GatherElements;
+    ///
+    /// // torch.gather
+    /// let plan = GatherElements::new().axis(1).plan(&[2, 3], &[2, 2])?;
+    /// let params = array![["a", "b", "c"], ["d", "e", "f"]];
+    /// let along = plan.run_array(&params, &array![[0, 0], [1, 0]])?;
+    /// assert_eq!(along, array![["a", "a"], ["e", "d"]].into_dyn());
+    ///
+    /// let error = plan.run_array(&params.t(), &array![[0, 0], [1, 0]]).unwrap_err();
+    /// assert_eq!(error.to_string(), "params must have the plan's shape [2,3], found [3,2]");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn run_array<T, I, D1, D2>(
+        &self,
+        params: &ArrayRef<T, D1>,
+        indices: &ArrayRef<I, D2>,
+    ) -> Result<ArrayD<T>, RunError>
+    where
+        T: Copy + Default + Send + Sync,
+        I: GatherIndex,
+        D1: Dimension,
+        D2: Dimension,
+    {
+        check_shape(Operand::Params, &self.params_shape, params.shape())?;
+        check_shape(Operand::Indices, &self.indices_shape, indices.shape())?;
+        let params = standard_layout(Operand::Params, params)?;
+        let indices = standard_layout(Operand::Indices, indices)?;
+        let output = self.run(&params, &indices)?;
+        let shape = self.output_shape();
+        // With addresses of 32 bits, ndarray's limit is below that of plans.
+        Array::from_shape_vec(IxDyn(shape), output).map_err(|_| {
+            let too_many = PlanError::TooManyElements {
+                operand: Operand::Output,
+                shape: shape.to_vec(),
+                limit: isize::MAX.unsigned_abs() as u64,
+            };
+            too_many.into()
+        })
+    }
+}
+
+/// Gives each operation `gather_array`, with an example.
+macro_rules! gather_array {
+    ($($(#[$doc:meta])* $operation:ty;)*) => {$(
+        impl $operation {
+            /// Plans for the shapes of ndarray's arrays, and gathers from them on the CPU, as [`GatherPlan::run_array`]
+            /// does. Needs the feature `ndarray`.
+            ///
+            /// # Errors
+            ///
+            /// [`RunError::Plan`], and the errors of [`GatherPlan::run_array`].
+            ///
+            /// # Examples
+            ///
+            $(#[$doc])*
+            pub fn gather_array<T, I, D1, D2>(
+                &self,
+                params: &ArrayRef<T, D1>,
+                indices: &ArrayRef<I, D2>,
+            ) -> Result<ArrayD<T>, RunError>
+            where
+                T: Copy + Default + Send + Sync,
+                I: GatherIndex,
+                D1: Dimension,
+                D2: Dimension,
+            {
+                self.plan(params.shape(), indices.shape())?.run_array(params, indices)
+            }
+        }
+    )*};
+}
+
+gather_array! {
+    /// ```
+    /// use ndarray::array;
+    /// use wgpu_gather::Gather;
+    ///
+    /// let params = array![["a", "b", "c"], ["d", "e", "f"]];
+    /// let columns = Gather::new().axis(-1).gather_array(&params, &array![2, 0])?;
+    /// assert_eq!(columns, array![["c", "a"], ["f", "d"]].into_dyn());
+    ///
+    /// let rows = Gather::new().gather_array(&params.t(), &array![2, 0])?;
+    /// assert_eq!(rows, columns.t());
+    /// # Ok::<(), wgpu_gather::RunError>(())
+    /// ```
+    Gather;
+    /// ```
+    /// use ndarray::array;
+    /// use wgpu_gather::GatherNd;
+    ///
+    /// let params = array![["a", "b", "c"], ["d", "e", "f"]];
+    /// let single = GatherNd::new().gather_array(&params, &array![[0, 0], [1, 1]])?;
+    /// assert_eq!(single, array!["a", "e"].into_dyn());
+    /// # Ok::<(), wgpu_gather::RunError>(())
+    /// ```
+    GatherNd;
+    /// ```
+    /// use ndarray::array;
+    /// use wgpu_gather::GatherElements;
+    ///
+    /// let params = array![["a", "b", "c"], ["d", "e", "f"]];
+    /// let along = GatherElements::new().axis(1).gather_array(&params, &array![[0, 0], [1, 0]])?;
+    /// assert_eq!(along, array![["a", "a"], ["e", "d"]].into_dyn());
+    /// # Ok::<(), wgpu_gather::RunError>(())
+    /// ```
+    GatherElements;
 }
 
 /// The elements in row-major order, copied if need be. A broadcast view may have more elements than fit in memory.

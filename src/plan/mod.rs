@@ -8,6 +8,7 @@ mod gather_elements;
 mod gather_nd;
 pub(crate) mod lengths;
 mod strides;
+#[cfg(feature = "gpu")]
 mod to_plan;
 
 use std::fmt;
@@ -16,6 +17,7 @@ pub(crate) use self::dims::GatherDims;
 pub use self::gather::Gather;
 pub use self::gather_elements::GatherElements;
 pub use self::gather_nd::GatherNd;
+#[cfg(feature = "gpu")]
 pub use self::to_plan::ToPlan;
 use crate::bad_indices::{BadIndices, NegativeIndices};
 use crate::error::{BadIndexError, PlanError, Problem, join};

@@ -78,7 +78,7 @@ impl GatherPlan {
     /// A stride counts elements, as shapes do: vertices of 32 bytes are 8 elements of `f32` apart. Elements of one byte give a
     /// stride in bytes, for records that are no whole number of wider elements.
     ///
-    /// The layout of arrays of ndarray is their own: `gather_array` takes no plan with a stride of params.
+    /// The layout of arrays of ndarray is their own: `run_array` takes no plan with a stride of params.
     ///
     /// # Errors
     ///

@@ -2,15 +2,8 @@
 
 use std::borrow::Cow;
 
-#[cfg(feature = "ndarray")]
-use ndarray::{ArrayD, ArrayRef, Dimension};
-
 use super::{Gather, GatherElements, GatherNd, GatherPlan};
 use crate::error::PlanError;
-#[cfg(feature = "ndarray")]
-use crate::error::RunError;
-#[cfg(feature = "ndarray")]
-use crate::index::GatherIndex;
 
 /// A plan, or an operation that is planned for the shapes of its operands: [`GatherPlan`] by reference or by value,
 /// [`Gather`], [`GatherNd`] and [`GatherElements`].
@@ -18,59 +11,7 @@ use crate::index::GatherIndex;
 /// A request compares the shapes of a plan with those of its tensors.
 ///
 /// No other type can be one.
-pub trait ToPlan<'a>: sealed::Sealed<'a> {
-    /// Gathers from ndarray's arrays on the CPU, as [`GatherPlan::run`] does from slices. Needs the feature `ndarray`.
-    ///
-    /// Takes `&` of any array or view. An array in standard layout (row-major, without gaps) is read in place. Any
-    /// other array (transposed, reversed, sliced or broadcast) is first copied whole, in each call. The output is in
-    /// standard layout.
-    ///
-    /// # Errors
-    ///
-    /// The errors of planning and of [`run`](GatherPlan::run); a plan for other shapes; no memory for the copy of a
-    /// view.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use ndarray::array;
-    /// use wgpu_gather::{Gather, GatherElements, GatherNd, ToPlan};
-    ///
-    /// let params = array![["a", "b", "c"], ["d", "e", "f"]];
-    /// let columns = Gather::new().axis(-1).gather_array(&params, &array![2, 0])?;
-    /// assert_eq!(columns, array![["c", "a"], ["f", "d"]].into_dyn());
-    ///
-    /// let rows = Gather::new().gather_array(&params.t(), &array![2, 0])?;
-    /// assert_eq!(rows, columns.t());
-    ///
-    /// let single = GatherNd::new().gather_array(&params, &array![[0, 0], [1, 1]])?;
-    /// assert_eq!(single, array!["a", "e"].into_dyn());
-    ///
-    /// // torch.gather. A plan that is used again is taken by reference.
-    /// let plan = GatherElements::new().axis(1).plan(&[2, 3], &[2, 2])?;
-    /// for _ in 0..2 {
-    ///     let along = (&plan).gather_array(&params, &array![[0, 0], [1, 0]])?;
-    ///     assert_eq!(along, array![["a", "a"], ["e", "d"]].into_dyn());
-    /// }
-    /// # Ok::<(), wgpu_gather::RunError>(())
-    /// ```
-    #[cfg(feature = "ndarray")]
-    fn gather_array<T, I, D1, D2>(
-        self,
-        params: &ArrayRef<T, D1>,
-        indices: &ArrayRef<I, D2>,
-    ) -> Result<ArrayD<T>, RunError>
-    where
-        Self: Sized,
-        T: Copy + Default + Send + Sync,
-        I: GatherIndex,
-        D1: Dimension,
-        D2: Dimension,
-    {
-        let plan = self.to_plan(params.shape(), indices.shape())?;
-        crate::ndarray::run(&plan, params, indices)
-    }
-}
+pub trait ToPlan<'a>: sealed::Sealed<'a> {}
 
 pub(crate) mod sealed {
     use super::{Cow, GatherPlan, PlanError};
@@ -83,7 +24,6 @@ pub(crate) mod sealed {
         ) -> Result<Cow<'a, GatherPlan>, PlanError>;
 
         /// True if indices need a shape: one dim could stand for one index row, or for as many as it has values.
-        #[cfg(feature = "gpu")]
         fn needs_index_shape(&self) -> bool {
             false
         }
@@ -119,7 +59,6 @@ macro_rules! operation {
                 self.plan(params_shape, indices_shape).map(Cow::Owned)
             }
 
-            #[cfg(feature = "gpu")]
             fn needs_index_shape(&self) -> bool {
                 $needs_index_shape
             }
@@ -133,7 +72,7 @@ operation! {
     GatherElements, false;
 }
 
-#[cfg(all(test, feature = "gpu"))]
+#[cfg(test)]
 mod tests {
     use super::sealed::Sealed;
     use crate::{Gather, GatherElements, GatherNd};

@@ -9,7 +9,7 @@ use testkit::cases;
 use testkit::oracle::{Case, Op};
 use wgpu_gather::{
     BadIndices, Gather, GatherElements, GatherIndex, GatherNd, NegativeIndices, Operand, PlanError,
-    RunError, ToPlan,
+    RunError,
 };
 
 /// Four arrays of these elements: row-major, column-major, backwards, and with gaps between the elements.
@@ -238,12 +238,12 @@ fn mistakes_are_the_errors_of_plan_and_run() {
 fn a_plan_of_another_shape_is_an_error() {
     let params = array![[1, 2, 3], [4, 5, 6]];
     let plan = Gather::new().plan(&[2, 3], &[1]).unwrap();
-    let row = (&plan).gather_array(&params, &array![1]);
+    let row = plan.run_array(&params, &array![1]);
     assert_eq!(row, Ok(array![[4, 5, 6]].into_dyn()));
-    let error = (&plan).gather_array(&params.t(), &array![1]).unwrap_err();
+    let error = plan.run_array(&params.t(), &array![1]).unwrap_err();
     let text = "params must have the plan's shape [2,3], found [3,2]";
     assert_eq!(error.to_string(), text);
-    let error = plan.gather_array(&params, &arr0(1)).unwrap_err();
+    let error = plan.run_array(&params, &arr0(1)).unwrap_err();
     let text = "indices must have the plan's shape [1], found []";
     assert_eq!(error.to_string(), text);
 }
