@@ -1,11 +1,25 @@
 //! The policy for index values out of range, and the entries that they select.
 
 use crate::index::GatherIndex;
+use crate::names::names;
 
 /// The policy for an index out of range.
 ///
 /// TensorFlow has this attribute on `gather_nd` only (`bad_indices_policy`), and `"ERROR"` only on its CPU. In this
 /// crate every operation has each policy, on both devices.
+///
+/// A policy has a name, which `Display` prints and `FromStr` reads: `device`, `error`, `zero` ([`Fill`](Self::Fill)),
+/// `clamp` or `wrap`.
+///
+/// ```
+/// use wgpu_gather::BadIndices;
+///
+/// assert_eq!("clamp".parse(), Ok(BadIndices::Clamp));
+/// assert_eq!(BadIndices::Clamp.to_string(), "clamp");
+/// let error = "clip".parse::<BadIndices>().unwrap_err();
+/// let text = r#"bad_indices must be one of device, error, zero, clamp, wrap, found "clip""#;
+/// assert_eq!(error.to_string(), text);
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub enum BadIndices {
@@ -29,16 +43,17 @@ pub enum BadIndices {
     Wrap,
 }
 
-impl BadIndices {
+names! {
     /// All policies.
-    pub const ALL: &[Self] = &[
-        Self::DeviceDefault,
-        Self::Error,
-        Self::Fill,
-        Self::Clamp,
-        Self::Wrap,
-    ];
+    BadIndices, "bad_indices":
+    DeviceDefault = "device",
+    Error = "error",
+    Fill = "zero",
+    Clamp = "clamp",
+    Wrap = "wrap",
+}
 
+impl BadIndices {
     /// Returns true if the CPU fills the slices of bad rows, false if it returns an error.
     pub(crate) fn fills_on_cpu(self) -> bool {
         !matches!(self, Self::DeviceDefault | Self::Error)
@@ -105,7 +120,7 @@ fn remainder(index: impl GatherIndex, dim: u64) -> u64 {
     }
 }
 
-/// The meaning of a negative index.
+/// The meaning of a negative index. `Display` prints its name, and `FromStr` reads it: `invalid` or `from-end`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub enum NegativeIndices {
@@ -117,6 +132,13 @@ pub enum NegativeIndices {
     /// gather_nd then follows these libraries for params without elements too: empty slices give an empty output, and in
     /// a dim of 0 every index is out of range.
     FromEnd,
+}
+
+names! {
+    /// All meanings.
+    NegativeIndices, "negative_indices":
+    Invalid = "invalid",
+    FromEnd = "from-end",
 }
 
 #[cfg(test)]

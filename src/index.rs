@@ -1,6 +1,7 @@
 //! The types that can index.
 
 use crate::memory::{SizeNumber, size_numbers};
+use crate::names::names;
 
 /// A type that can index: `i8`, `u8`, `i16`, `u16`, `i32`, `u32`, `i64`, `u64` or `usize`.
 ///
@@ -17,13 +18,14 @@ pub trait GatherIndex: sealed::Sealed {
 
 macro_rules! index_kinds {
     ($($kind:ident: $index:ty,)*) => {
-        /// An index type as a value.
+        /// An index type as a value. `Display` prints Rust's name of it, `i64` for instance, and `FromStr` reads the name.
         ///
         /// ```
         /// use wgpu_gather::{GatherIndex, IndexKind};
         ///
         /// assert_eq!(i64::KIND, IndexKind::I64);
         /// assert_eq!(IndexKind::I64.bytes(), 8);
+        /// assert_eq!("i64".parse(), Ok(IndexKind::I64));
         /// ```
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
         #[non_exhaustive]
@@ -32,10 +34,12 @@ macro_rules! index_kinds {
             $($kind,)*
         }
 
-        impl IndexKind {
+        names! {
             /// All index types.
-            pub const ALL: &[Self] = &[$(Self::$kind,)*];
+            IndexKind, "index type": $($kind = stringify!($index),)*
+        }
 
+        impl IndexKind {
             /// Bytes of one index value.
             #[must_use]
             pub const fn bytes(self) -> u64 {
@@ -49,14 +53,6 @@ macro_rules! index_kinds {
                 match self {
                     $(Self::$kind => <$index>::MIN != 0,)*
                 }
-            }
-        }
-
-        impl std::fmt::Display for IndexKind {
-            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                f.write_str(match self {
-                    $(Self::$kind => stringify!($index),)*
-                })
             }
         }
 

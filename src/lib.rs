@@ -97,6 +97,7 @@ mod gpu;
 pub mod guide;
 mod index;
 mod memory;
+mod names;
 #[cfg(feature = "ndarray")]
 mod ndarray;
 mod operand;

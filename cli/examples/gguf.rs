@@ -32,10 +32,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     };
     // Of the file only this tensor is read.
     let table = arrays::read(Path::new(&source))?;
-    let mut encodings = Encoding::ALL.iter().copied();
-    let encoding = encodings
-        .find(|encoding| encoding.to_string() == table.dtype.encoding())
-        .ok_or_else(|| format!("{} is not decoded", table.dtype))?;
+    let encoding: Encoding = table.dtype.encoding().parse()?;
     let &[rows, width] = &table.shape[..] else {
         return Err(format!("a table has two dims, found {:?}", table.shape).into());
     };

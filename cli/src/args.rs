@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
@@ -171,8 +172,8 @@ pub struct Run {
     /// Treatment of indices out of range: error stops and names the first one, zero puts zeros in their slices,
     /// clamp takes the nearest index in range, wrap the index modulo the dim.
     /// device is TensorFlow's rule: zero on a GPU, error on the CPU
-    #[arg(long, value_name = "POLICY", value_enum, default_value_t = Policy::Error)]
-    bad_indices: Policy,
+    #[arg(long, value_name = "POLICY", value_parser = policies(), default_value_t = BadIndices::Error)]
+    pub bad_indices: BadIndices,
     /// A negative index counts from the end of its dim, as in NumPy, Paddle and ONNX
     #[arg(long)]
     pub from_end: bool,
@@ -226,13 +227,10 @@ pub enum Device {
     Gpu,
 }
 
-#[derive(Clone, Copy, ValueEnum)]
-enum Policy {
-    Error,
-    Zero,
-    Clamp,
-    Wrap,
-    Device,
+/// The policies by their names.
+fn policies() -> impl TypedValueParser<Value = BadIndices> {
+    let names = BadIndices::ALL.iter().map(BadIndices::to_string);
+    PossibleValuesParser::new(names).try_map(|name| name.parse::<BadIndices>())
 }
 
 impl Args {
@@ -356,17 +354,6 @@ impl Run {
     pub fn output_is_stdout(&self) -> bool {
         let names = ["-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"];
         names.iter().any(|name| self.output == Path::new(name))
-    }
-
-    /// The policy for bad rows.
-    pub fn bad_indices(&self) -> BadIndices {
-        match self.bad_indices {
-            Policy::Error => BadIndices::Error,
-            Policy::Zero => BadIndices::Fill,
-            Policy::Clamp => BadIndices::Clamp,
-            Policy::Wrap => BadIndices::Wrap,
-            Policy::Device => BadIndices::DeviceDefault,
-        }
     }
 }
 

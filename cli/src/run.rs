@@ -136,11 +136,9 @@ fn encoding(args: &Run, dtype: Dtype) -> Result<Option<Encoding>> {
     if dtype.block_len == 1 && !args.decode {
         return Ok(None);
     }
-    let mut all = Encoding::ALL.iter().copied();
-    let encoding = all.find(|encoding| encoding.to_string() == dtype.encoding());
-    match encoding {
-        Some(encoding) => Ok(Some(encoding)),
-        None => {
+    match dtype.encoding().parse() {
+        Ok(encoding) => Ok(Some(encoding)),
+        Err(_) => {
             // Rows with scales at their end have no name in a file: options ask for them.
             let named = Encoding::ALL.iter().filter(|of| of.row_bytes(0) == Some(0));
             let all: Vec<String> = named.map(Encoding::to_string).collect();
@@ -221,7 +219,7 @@ fn make_plan(args: &Run, params: &[usize], indices: &[usize]) -> Result<GatherPl
         Operation::GatherNd => {
             let gather = GatherNd::new()
                 .batch_dims(args.batch_dims)
-                .bad_indices(args.bad_indices())
+                .bad_indices(args.bad_indices)
                 .negative_indices(negative_indices);
             args.axis
                 .map_or(gather, |axis| gather.axis(axis))
@@ -229,13 +227,13 @@ fn make_plan(args: &Run, params: &[usize], indices: &[usize]) -> Result<GatherPl
         }
         Operation::GatherElements => GatherElements::new()
             .axis(args.axis.unwrap_or(0))
-            .bad_indices(args.bad_indices())
+            .bad_indices(args.bad_indices)
             .negative_indices(negative_indices)
             .plan(params, indices),
         Operation::Gather => {
             let gather = Gather::new()
                 .batch_dims(args.batch_dims)
-                .bad_indices(args.bad_indices())
+                .bad_indices(args.bad_indices)
                 .negative_indices(negative_indices);
             args.axis
                 .map_or(gather, |axis| gather.axis(axis))

@@ -220,7 +220,6 @@ impl BlockQuantized {
         macro_rules! row {
             ($len:literal) => {
                 &Row {
-                    name: "BLOCK_QUANTIZED",
                     len: $len,
                     bytes: 1,
                     end: 0,

@@ -8,8 +8,6 @@ mod parts;
 mod quantized;
 mod row;
 
-use std::fmt;
-
 pub use self::block_quantized::{BlockQuantized, ScaleKind};
 pub use self::encoded::Encoded;
 pub(crate) use self::encoded::QPARAMS;
@@ -18,6 +16,7 @@ pub(crate) use self::parts::Parts;
 pub(crate) use self::quantized::block_quantized;
 use self::row::Row;
 pub(crate) use self::row::{Decode, VALUE_BYTES};
+use crate::names::names;
 use crate::operand::Operand;
 
 /// Makes [`Encoding`] and its properties. Each encoding of blocks is one row here, one function of decode.rs, and one
@@ -29,6 +28,9 @@ macro_rules! encodings {
         /// A row is whole blocks, one after another, along the last dim of params. Blocks may start at any byte. The
         /// names and the bytes are those of GGUF; `F16` and `Bf16` are also those of safetensors and of
         /// NumPy's `float16`, and `F8E4M3` and `F8E5M2` are those of safetensors.
+        ///
+        /// `Display` prints the name of the table, and `FromStr` reads it. A [`BlockQuantized`] has no name to read, and prints
+        /// as "values of 4 bits in blocks of 32".
         ///
         /// | encoding | values of a block | bytes of a block |
         /// |---|---|---|
@@ -53,6 +55,7 @@ macro_rules! encodings {
         /// assert_eq!((Encoding::Q4_0.block_len(), Encoding::Q4_0.block_bytes()), (32, 18));
         /// assert_eq!(Encoding::Q4_0.row_bytes(128), Some(72));
         /// assert_eq!(Encoding::Q4_0.row_bytes(100), None);
+        /// assert_eq!("BF16".parse(), Ok(Encoding::Bf16));
         /// ```
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
         #[non_exhaustive]
@@ -71,14 +74,19 @@ macro_rules! encodings {
             BlockQuantized(BlockQuantized),
         }
 
-        impl Encoding {
+        names! {
             /// All encodings that have a name, and no parameter: all but [`BlockQuantized`](Self::BlockQuantized).
-            pub const ALL: &[Self] = &[$(Self::$variant,)* Self::RowWise8, Self::RowWise4];
+            Encoding, "encoding":
+            $($variant = $name,)*
+            RowWise8 = "ROW_WISE_8",
+            RowWise4 = "ROW_WISE_4";
+            BlockQuantized
+        }
 
+        impl Encoding {
             const fn row(self) -> &'static Row {
                 match self {
                     $(Self::$variant => &Row {
-                        name: $name,
                         len: $len,
                         bytes: $bytes,
                         end: 0,
@@ -92,7 +100,6 @@ macro_rules! encodings {
                         shader: include_str!(concat!("../../shaders/decode/", stringify!($function), ".wgsl")),
                     },)*
                     Self::RowWise8 => &Row {
-                        name: "ROW_WISE_8",
                         len: 1,
                         bytes: 1,
                         end: 8,
@@ -103,7 +110,6 @@ macro_rules! encodings {
                         shader: include_str!("../../shaders/decode/row_wise_8.wgsl"),
                     },
                     Self::RowWise4 => &Row {
-                        name: "ROW_WISE_4",
                         len: 2,
                         bytes: 1,
                         end: 4,
@@ -235,16 +241,6 @@ impl Encoding {
     /// True if a part is a whole row of the last dim.
     pub(crate) const fn has_whole_rows(self) -> bool {
         self.row().end > 0 || self.block_quantized().is_some()
-    }
-}
-
-/// The name in GGUF; for [`BlockQuantized`](Encoding::BlockQuantized), "values of 4 bits in blocks of 32".
-impl fmt::Display for Encoding {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::BlockQuantized(quantized) => quantized.fmt(f),
-            _ => f.write_str(self.row().name),
-        }
     }
 }
 

@@ -10,7 +10,6 @@ pub(crate) const VALUE_BYTES: u64 = 4;
 
 /// The properties of an encoding.
 pub(super) struct Row {
-    pub(super) name: &'static str,
     /// Numbers of values and of bytes in a block.
     pub(super) len: u64,
     pub(super) bytes: u64,

@@ -3,7 +3,7 @@
 use super::bad_index::join;
 use crate::operand::Operand;
 
-/// The error of shapes or attributes that make no plan.
+/// The error of shapes or attributes that make no plan, and of names that are no attribute.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, thiserror::Error)]
 #[non_exhaustive]
 #[expect(missing_docs, reason = "the texts say what the fields are")]
@@ -113,6 +113,13 @@ pub enum PlanError {
         start: u64,
         end: u64,
         row_count: u64,
+    },
+    /// A text is not one of the names that `Display` prints and `FromStr` reads.
+    #[error("{of} must be one of {}, found {found:?}", join(.names, ", "))]
+    UnknownName {
+        of: &'static str,
+        names: &'static [&'static str],
+        found: String,
     },
     /// The non-zero dims of a tensor multiply to more than `limit`, which is `i64::MAX`, or ndarray's `isize::MAX` for an array.
     #[error("{operand} must have at most {limit} elements, found shape [{}]", join(.shape, ","))]

@@ -187,11 +187,8 @@ fn op(line: &Value) -> Result<Op, String> {
 }
 
 fn index_kind(dtype: &str) -> Result<IndexKind, String> {
-    let kind = IndexKind::ALL
-        .iter()
-        .copied()
-        .find(|kind| kind.to_string() == dtype);
-    kind.ok_or_else(|| format!("unknown indices_dtype {dtype}"))
+    let kind = dtype.parse();
+    kind.map_err(|_| format!("unknown indices_dtype {dtype}"))
 }
 
 fn indices(line: &Value, name: &str, index_kind: IndexKind) -> Result<Vec<i128>, String> {

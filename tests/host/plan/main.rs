@@ -6,6 +6,7 @@ mod errors;
 #[cfg(feature = "gpu")]
 mod explain;
 mod known_failures;
+mod names;
 mod shapes;
 
 use wgpu_gather::{BadIndices, Gather, GatherNd, GatherPlan, NegativeIndices, PlanError};

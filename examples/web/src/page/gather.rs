@@ -3,7 +3,7 @@
 use wasm_bindgen::JsError;
 use wasm_bindgen::prelude::wasm_bindgen;
 use wgpu_gather::{
-    BadIndices, ElementTypes, Gather, GatherElements, GatherNd, GatherPlan, IndexKind,
+    BadIndices, ElementTypes, Gather, GatherElements, GatherNd, GatherPlan,
     NegativeIndices, PlanError,
 };
 
@@ -32,7 +32,7 @@ pub struct Planned {
 
 #[wasm_bindgen]
 impl Planned {
-    /// `operation` is gather, gather_nd or gather_elements, `policy` a name of `BadIndices`, and
+    /// `operation` is gather, gather_nd or gather_elements, `policy` a variant of `BadIndices`, and
     /// `index_type` one of Rust's.
     #[wasm_bindgen(constructor)]
     #[expect(
@@ -62,19 +62,14 @@ impl Planned {
                 false => NegativeIndices::Invalid,
             },
         };
-        let policy = match policy {
-            "DeviceDefault" => BadIndices::DeviceDefault,
-            "Error" => BadIndices::Error,
-            "Fill" => BadIndices::Fill,
-            "Clamp" => BadIndices::Clamp,
-            "Wrap" => BadIndices::Wrap,
-            unknown => return Err(message(format!("unknown policy {unknown}"))),
-        };
-        let mut index_kinds = IndexKind::ALL.iter();
-        let index_kind = index_kinds.find(|kind| kind.to_string() == index_type);
-        let unknown = || message(format!("unknown index type {index_type}"));
+        // The page shows Rust code, and names a policy as that does.
+        let mut policies = BadIndices::ALL.iter().copied();
+        let unknown = || message(format!("unknown policy {policy}"));
+        let policy = policies
+            .find(|known| format!("{known:?}") == policy)
+            .ok_or_else(unknown)?;
         Ok(Self {
-            types: ElementTypes::new(4, *index_kind.ok_or_else(unknown)?),
+            types: ElementTypes::new(4, index_type.parse().map_err(message)?),
             plan: form.plan(policy).map_err(message)?,
             marked: form.plan(BadIndices::Fill).map_err(message)?,
         })
