@@ -8,21 +8,21 @@ mod gather;
 mod index_rows;
 mod mask;
 mod operands;
+mod run_bytes;
 mod run_decoded;
 mod stretches;
 #[cfg(test)]
 mod tests;
 
-use crate::element::ElementTypes;
-use crate::encoding::Encoded;
 use crate::error::RunError;
-use crate::index::{GatherIndex, IndexKind, IndexValues};
+use crate::index::GatherIndex;
 use crate::memory;
 use crate::operand::Operand;
 use crate::plan::GatherPlan;
-use crate::plan::lengths::check_byte_len;
 use gather::{check, gather};
 pub(crate) use operands::{Operands, Params};
+#[cfg(feature = "gpu")]
+pub(crate) use run_bytes::with_values;
 
 impl GatherPlan {
     /// Gathers on the CPU and returns the output, row-major, in the shape [`output_shape`](Self::output_shape).
@@ -166,118 +166,4 @@ impl GatherPlan {
         let operands = operands.bytes();
         memory::write_into(output, |output| gather(self, &operands, output))
     }
-
-    /// As [`run`](Self::run), but on bytes, as model and array files hold them: elements of `types.element_bytes()` bytes,
-    /// and little-endian indices of `types.index_kind()`. A bad row that is filled holds zero bytes. With an encoding, params
-    /// is decoded, and the output is the bytes of `f32`s. [`run_decoded`](Self::run_decoded) takes an encoding whose scales lie in
-    /// an operand of their own, which this call refuses.
-    ///
-    /// # Errors
-    ///
-    /// The errors of [`run`](Self::run), with lengths in bytes.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use wgpu_gather::{ElementTypes, Gather, IndexKind};
-    ///
-    /// let plan = Gather::new().plan(&[3, 2], &[1])?;
-    /// // Three rows of two elements of one byte, and the index 2 as an i32.
-    /// let types = ElementTypes::new(1, IndexKind::I32);
-    /// let row = plan.run_bytes(types, b"abcdef", &[2, 0, 0, 0])?;
-    /// assert_eq!(row, b"ef");
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub fn run_bytes(
-        &self,
-        types: ElementTypes,
-        params: &[u8],
-        indices: &[u8],
-    ) -> Result<Vec<u8>, RunError> {
-        let (dims, index_kind) = (self.dims(), types.index_kind);
-        let host_params = match types.encoding {
-            None => {
-                let params_bytes =
-                    byte_len(Operand::Params, dims.params_len(), types.element_bytes)?;
-                let with_gap = dims.params_len_with_gap();
-                let with_gap = with_gap.saturating_mul(types.element_bytes);
-                check_byte_len(Operand::Params, params_bytes..=with_gap, params.len())?;
-                Params::Elements(params)
-            }
-            Some(encoding) => {
-                let params = Encoded::new(encoding, params);
-                self.check_encoded_bytes(&params.map(|of| of.len()))?;
-                Params::Encoded(params)
-            }
-        };
-        let indices_bytes = byte_len(Operand::Indices, dims.indices_len(), index_kind.bytes())?;
-        check_byte_len(
-            Operand::Indices,
-            indices_bytes..=indices_bytes,
-            indices.len(),
-        )?;
-        byte_len(Operand::Output, dims.output_len(), types.element_bytes)?;
-        with_values(index_kind, indices, |indices| {
-            self.run_with(&Operands {
-                element_bytes: usize::try_from(types.element_bytes).unwrap_or(usize::MAX),
-                params: host_params,
-                indices,
-                zero: &[0],
-                fill: &[0],
-            })
-        })
-    }
-}
-
-/// Calls `run` with the index values that are in `bytes`, little-endian.
-pub(crate) fn with_values<R>(
-    index_kind: IndexKind,
-    bytes: &[u8],
-    run: impl FnOnce(IndexValues<'_>) -> Result<R, RunError>,
-) -> Result<R, RunError> {
-    macro_rules! run_as {
-        ($kind:ident, $index:ty) => {{
-            let values = numbers(bytes, <$index>::from_le_bytes)?;
-            run(IndexValues::$kind(&values))
-        }};
-    }
-    match index_kind {
-        IndexKind::I8 => run_as!(I8, i8),
-        IndexKind::U8 => run(IndexValues::U8(bytes)),
-        IndexKind::I16 => run_as!(I16, i16),
-        IndexKind::U16 => run_as!(U16, u16),
-        IndexKind::I32 => run_as!(I32, i32),
-        IndexKind::U32 => run_as!(U32, u32),
-        IndexKind::I64 => run_as!(I64, i64),
-        IndexKind::U64 => run_as!(U64, u64),
-    }
-}
-
-/// The bytes of `elements` elements of `width` bytes each; an error if they are more than `i64::MAX`.
-fn byte_len(operand: Operand, elements: u64, width: u64) -> Result<u64, RunError> {
-    let bytes = elements
-        .checked_mul(width)
-        .filter(|&bytes| bytes <= i64::MAX.unsigned_abs());
-    bytes.ok_or_else(|| RunError::OutOfMemory {
-        operand,
-        elements,
-        element_bytes: usize::try_from(width).unwrap_or(usize::MAX),
-    })
-}
-
-/// The numbers in `bytes`, of `WIDTH` bytes each.
-fn numbers<I, const WIDTH: usize>(
-    bytes: &[u8],
-    from_bytes: fn([u8; WIDTH]) -> I,
-) -> Result<Vec<I>, RunError> {
-    let (bytes, _) = bytes.as_chunks();
-    let mut numbers = Vec::new();
-    let reserved = numbers.try_reserve_exact(bytes.len());
-    reserved.map_err(|_| RunError::OutOfMemory {
-        operand: Operand::Indices,
-        elements: bytes.len() as u64,
-        element_bytes: WIDTH,
-    })?;
-    numbers.extend(bytes.iter().map(|&bytes| from_bytes(bytes)));
-    Ok(numbers)
 }

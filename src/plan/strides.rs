@@ -112,8 +112,9 @@ impl GatherPlan {
     /// The plan for an output whose rows start `stride` elements after each other: rows of a padded table or of a texture,
     /// or a block of columns of a wider table. Without this call the stride is [`slice_len`](Self::slice_len).
     ///
-    /// The plan is for an output that the caller gives: of [`run_into`](Self::run_into), of a `Gatherer` and of
-    /// `Request::into_tensor`. That output has `(rows - 1) * stride + slice_len` elements,
+    /// The plan is for an output that the caller gives: of [`run_into`](Self::run_into) and
+    /// [`run_bytes_into`](Self::run_bytes_into), of a `Gatherer` and of `Request::into_tensor`. That output has
+    /// `(rows - 1) * stride + slice_len` elements,
     /// [`output_len`](Self::output_len), and may have the gap after the last row too. Elements in gaps keep their
     /// values. Calls that make their output refuse the plan, with [`RunError::OutputStride`](crate::RunError::OutputStride).
     ///

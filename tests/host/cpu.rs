@@ -385,16 +385,17 @@ fn usize_indices_gather_as_numbers_of_their_width() {
 fn bytes_are_gathered_as_elements_are() {
     for case in cases::table().into_iter().filter(Case::check_plan) {
         for sample in case.samples(&WIDTHS, IndexKind::ALL, POLICIES) {
-            let found = sample
-                .plan
-                .run_bytes(
-                    ElementTypes::new(sample.element_bytes as u64, sample.index_kind),
-                    &sample.params,
-                    &sample.indices,
-                )
-                .map_err(|error| error.to_string());
-            let policy = sample.plan.bad_indices();
-            let is_error = matches!(policy, BadIndices::DeviceDefault | BadIndices::Error);
+            let (plan, params, indices) = (&sample.plan, &sample.params, &sample.indices);
+            let types = ElementTypes::new(sample.element_bytes as u64, sample.index_kind);
+            let mut output = vec![0xff; sample.output.len()];
+            let into = plan.run_bytes_into(types, params, indices, &mut output);
+            let found = plan.run_bytes(types, params, indices);
+            assert_eq!(into.map(|()| output), found, "{sample}");
+            let found = found.map_err(|error| error.to_string());
+            let is_error = matches!(
+                plan.bad_indices(),
+                BadIndices::DeviceDefault | BadIndices::Error
+            );
             let expected = match &sample.bad_index {
                 Some(text) if is_error => Err(text.clone()),
                 _ => Ok(sample.output.clone()),
@@ -402,6 +403,37 @@ fn bytes_are_gathered_as_elements_are() {
             assert_eq!(found, expected, "{sample}");
         }
     }
+}
+
+#[test]
+fn bytes_are_gathered_into_rows_with_gaps() {
+    let gather = Gather::new().bad_indices(BadIndices::Fill);
+    let plan = gather.plan(&[3, 2], &[3]).unwrap();
+    let plan = plan.with_output_stride(3).unwrap();
+    let types = ElementTypes::new(2, IndexKind::I16);
+    let indices = [2_i16, 7, 0].map(i16::to_le_bytes).concat();
+    // With the gap after the last row, with a part of it, or without.
+    let whole = *b"ijkl--\0\0\0\0--abcd--";
+    for len in [16, 17, 18] {
+        let mut output = vec![b'-'; len];
+        let into = plan.run_bytes_into(types, b"abcdefghijkl", &indices, &mut output);
+        assert_eq!(into, Ok(()));
+        assert_eq!(output, whole[..len]);
+    }
+    for found in [0, 12, 15, 19] {
+        let into = plan.run_bytes_into(types, b"abcdefghijkl", &indices, &mut vec![0; found]);
+        let length = RunError::ByteLength {
+            operand: Operand::Output,
+            expected: 16..=18,
+            found,
+        };
+        assert_eq!(into, Err(length));
+    }
+    // Params may have gaps too.
+    let wide = plan.with_params_stride(4).unwrap();
+    let mut output = [b'-'; 16];
+    let into = wide.run_bytes_into(types, b"abcd++++efgh++++ijkl", &indices, &mut output);
+    assert_eq!((into, &output[..]), (Ok(()), &whole[..16]));
 }
 
 #[test]

@@ -46,6 +46,20 @@ fn recorded_rows_are_decoded() {
             .run_bytes(types, &recorded.rows, bytemuck::cast_slice(&indices))
             .unwrap();
         recorded.check(&indices, &bytemuck::pod_collect_to_vec(&bytes));
+        let mut wide = vec![7; output.len() * 4];
+        gaps.run_bytes_into(
+            types,
+            &recorded.rows,
+            bytemuck::cast_slice(&indices),
+            &mut wide,
+        )
+        .unwrap();
+        for (found, row) in wide
+            .chunks((row_len + 3) * 4)
+            .zip(bytes.chunks(row_len * 4))
+        {
+            assert!(found.starts_with(row) && found[row.len()..].iter().all(|&gap| gap == 7));
+        }
     }
 }
 

@@ -1,0 +1,188 @@
+//! `GatherPlan::run_bytes` and `run_bytes_into`: gathers of elements and indices whose types are known only at run time.
+
+use super::operands::{Operands, Params};
+use crate::element::ElementTypes;
+use crate::encoding::Encoded;
+use crate::error::RunError;
+use crate::index::{IndexKind, IndexValues};
+use crate::operand::Operand;
+use crate::plan::GatherPlan;
+use crate::plan::lengths::check_byte_len;
+
+impl GatherPlan {
+    /// As [`run`](Self::run), but on bytes, as model and array files hold them: elements of `types.element_bytes()` bytes,
+    /// and little-endian indices of `types.index_kind()`. A bad row that is filled holds zero bytes. With an encoding, params
+    /// is decoded, and the output is the bytes of `f32`s. [`run_decoded`](Self::run_decoded) takes an encoding whose scales lie in
+    /// an operand of their own, which this call refuses.
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`run`](Self::run), with lengths in bytes, and [`RunError::Block`] for a plan that cuts blocks.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use wgpu_gather::{ElementTypes, Gather, IndexKind};
+    ///
+    /// let plan = Gather::new().plan(&[3, 2], &[1])?;
+    /// // Three rows of two elements of one byte, and the index 2 as an i32.
+    /// let types = ElementTypes::new(1, IndexKind::I32);
+    /// let row = plan.run_bytes(types, b"abcdef", &[2, 0, 0, 0])?;
+    /// assert_eq!(row, b"ef");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn run_bytes(
+        &self,
+        types: ElementTypes,
+        params: &[u8],
+        indices: &[u8],
+    ) -> Result<Vec<u8>, RunError> {
+        self.check_inputs(types, params, indices)?;
+        byte_len(Operand::Output, self.dims().output_len(), types.element_bytes)?;
+        with_values(types.index_kind, indices, |indices| {
+            self.run_with(&operands(types, params, indices))
+        })
+    }
+
+    /// As [`run_bytes`](Self::run_bytes), but into `output` instead of a new vector. `output` has the bytes of
+    /// [`output_len`](Self::output_len) elements, so those of a [stride](Self::with_output_stride) too, and bytes in gaps
+    /// keep their values.
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`run_bytes`](Self::run_bytes), and [`RunError::ByteLength`] for an `output` of another length. After
+    /// the error of bad rows the contents of `output` are unspecified.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use wgpu_gather::{ElementTypes, Gather, IndexKind};
+    ///
+    /// // Rows of two bytes, in an output whose rows start three bytes after each other.
+    /// let plan = Gather::new().plan(&[3, 2], &[2])?.with_output_stride(3)?;
+    /// let types = ElementTypes::new(1, IndexKind::U8);
+    /// let mut output = *b"------";
+    /// plan.run_bytes_into(types, b"abcdef", &[2, 0], &mut output)?;
+    /// assert_eq!(&output, b"ef-ab-");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn run_bytes_into(
+        &self,
+        types: ElementTypes,
+        params: &[u8],
+        indices: &[u8],
+        output: &mut [u8],
+    ) -> Result<(), RunError> {
+        self.check_inputs(types, params, indices)?;
+        let dims = self.dims();
+        let output_len = [dims.output_len(), dims.output_len_with_gap()];
+        check_bytes(Operand::Output, output_len, types.element_bytes, output)?;
+        with_values(types.index_kind, indices, |indices| {
+            self.run_into_with(&operands(types, params, indices), output)
+        })
+    }
+
+    fn check_inputs(
+        &self,
+        types: ElementTypes,
+        params: &[u8],
+        indices: &[u8],
+    ) -> Result<(), RunError> {
+        let dims = self.dims();
+        match types.encoding {
+            None => {
+                let params_len = [dims.params_len(), dims.params_len_with_gap()];
+                check_bytes(Operand::Params, params_len, types.element_bytes, params)?;
+            }
+            Some(encoding) => {
+                self.check_encoded_bytes(&Encoded::new(encoding, params.len()))?;
+            }
+        }
+        let indices_len = [dims.indices_len(); 2];
+        let index_bytes = types.index_kind.bytes();
+        check_bytes(Operand::Indices, indices_len, index_bytes, indices)
+    }
+}
+
+/// The operands of a gather of bytes. Bad rows that are filled hold zero bytes.
+fn operands<'a>(
+    types: ElementTypes,
+    params: &'a [u8],
+    indices: IndexValues<'a>,
+) -> Operands<'a, u8> {
+    Operands {
+        element_bytes: usize::try_from(types.element_bytes).unwrap_or(usize::MAX),
+        params: match types.encoding {
+            None => Params::Elements(params),
+            Some(encoding) => Params::Encoded(Encoded::new(encoding, params)),
+        },
+        indices,
+        zero: &[0],
+        fill: &[0],
+    }
+}
+
+/// Calls `run` with the index values that are in `bytes`, little-endian.
+pub(crate) fn with_values<R>(
+    index_kind: IndexKind,
+    bytes: &[u8],
+    run: impl FnOnce(IndexValues<'_>) -> Result<R, RunError>,
+) -> Result<R, RunError> {
+    macro_rules! run_as {
+        ($kind:ident, $index:ty) => {{
+            let values = numbers(bytes, <$index>::from_le_bytes)?;
+            run(IndexValues::$kind(&values))
+        }};
+    }
+    match index_kind {
+        IndexKind::I8 => run_as!(I8, i8),
+        IndexKind::U8 => run(IndexValues::U8(bytes)),
+        IndexKind::I16 => run_as!(I16, i16),
+        IndexKind::U16 => run_as!(U16, u16),
+        IndexKind::I32 => run_as!(I32, i32),
+        IndexKind::U32 => run_as!(U32, u32),
+        IndexKind::I64 => run_as!(I64, i64),
+        IndexKind::U64 => run_as!(U64, u64),
+    }
+}
+
+/// The bytes of `elements` elements of `width` bytes each; an error if they are more than `i64::MAX`.
+fn byte_len(operand: Operand, elements: u64, width: u64) -> Result<u64, RunError> {
+    let bytes = elements
+        .checked_mul(width)
+        .filter(|&bytes| bytes <= i64::MAX.unsigned_abs());
+    bytes.ok_or_else(|| RunError::OutOfMemory {
+        operand,
+        elements,
+        element_bytes: usize::try_from(width).unwrap_or(usize::MAX),
+    })
+}
+
+/// Checks that `found` has the bytes of `len` elements, or up to those of `len_with_gap`.
+fn check_bytes(
+    operand: Operand,
+    [len, len_with_gap]: [u64; 2],
+    width: u64,
+    found: &[u8],
+) -> Result<(), RunError> {
+    let bytes = byte_len(operand, len, width)?;
+    let with_gap = len_with_gap.saturating_mul(width);
+    check_byte_len(operand, bytes..=with_gap, found.len())
+}
+
+/// The numbers in `bytes`, of `WIDTH` bytes each.
+fn numbers<I, const WIDTH: usize>(
+    bytes: &[u8],
+    from_bytes: fn([u8; WIDTH]) -> I,
+) -> Result<Vec<I>, RunError> {
+    let (bytes, _) = bytes.as_chunks();
+    let mut numbers = Vec::new();
+    let reserved = numbers.try_reserve_exact(bytes.len());
+    reserved.map_err(|_| RunError::OutOfMemory {
+        operand: Operand::Indices,
+        elements: bytes.len() as u64,
+        element_bytes: WIDTH,
+    })?;
+    numbers.extend(bytes.iter().map(|&bytes| from_bytes(bytes)));
+    Ok(numbers)
+}
