@@ -8,8 +8,7 @@ use crate::names::names;
 /// TensorFlow has this attribute on `gather_nd` only (`bad_indices_policy`), and `"ERROR"` only on its CPU. In this
 /// crate every operation has each policy, on both devices.
 ///
-/// A policy has a name, which `Display` prints and `FromStr` reads: `device`, `error`, `zero` ([`Fill`](Self::Fill)),
-/// `clamp` or `wrap`.
+/// A policy has a name, which `Display` prints and `FromStr` reads: `device-default`, `error`, `fill`, `clamp` or `wrap`.
 ///
 /// ```
 /// use wgpu_gather::BadIndices;
@@ -17,7 +16,7 @@ use crate::names::names;
 /// assert_eq!("clamp".parse(), Ok(BadIndices::Clamp));
 /// assert_eq!(BadIndices::Clamp.to_string(), "clamp");
 /// let error = "clip".parse::<BadIndices>().unwrap_err();
-/// let text = r#"bad_indices must be one of device, error, zero, clamp, wrap, found "clip""#;
+/// let text = r#"bad_indices must be one of device-default, error, fill, clamp, wrap, found "clip""#;
 /// assert_eq!(error.to_string(), text);
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -46,9 +45,9 @@ pub enum BadIndices {
 names! {
     /// All policies.
     BadIndices, "bad_indices":
-    DeviceDefault = "device",
+    DeviceDefault = "device-default",
     Error = "error",
-    Fill = "zero",
+    Fill = "fill",
     Clamp = "clamp",
     Wrap = "wrap",
 }

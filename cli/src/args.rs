@@ -169,9 +169,9 @@ pub struct Run {
     /// Use only a GPU whose name contains NAME, in upper or lower case, and never the CPU
     #[arg(long, value_name = "NAME")]
     pub adapter: Option<String>,
-    /// Treatment of indices out of range: error stops and names the first one, zero puts zeros in their slices,
+    /// Treatment of indices out of range: error stops and names the first one, fill puts zeros in their slices,
     /// clamp takes the nearest index in range, wrap the index modulo the dim.
-    /// device is TensorFlow's rule: zero on a GPU, error on the CPU
+    /// device-default is TensorFlow's rule: fill on a GPU, error on the CPU
     #[arg(long, value_name = "POLICY", value_parser = policies(), default_value_t = BadIndices::Error)]
     pub bad_indices: BadIndices,
     /// A negative index counts from the end of its dim, as in NumPy, Paddle and ONNX

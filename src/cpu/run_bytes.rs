@@ -38,7 +38,11 @@ impl GatherPlan {
         indices: &[u8],
     ) -> Result<Vec<u8>, RunError> {
         self.check_inputs(types, params, indices)?;
-        byte_len(Operand::Output, self.dims().output_len(), types.element_bytes)?;
+        byte_len(
+            Operand::Output,
+            self.dims().output_len(),
+            types.element_bytes,
+        )?;
         with_values(types.index_kind, indices, |indices| {
             self.run_with(&operands(types, params, indices))
         })

@@ -98,7 +98,7 @@ impl GatherPlan {
         for (operand, bytes) in operands {
             if is_too_long(bytes) {
                 let way = match operand {
-                    Operand::Params => "give GatherBuffers::params_shards",
+                    Operand::Params => "give GatherBuffers::of_shards",
                     _ => "gather parts by several plans",
                 };
                 line(format!(

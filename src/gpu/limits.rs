@@ -111,7 +111,7 @@ impl GatherPlan {
     /// than a binding is gathered in several dispatches. No feature is needed.
     ///
     /// Params longer than a buffer of the adapter, `max_buffer_size` of the result, go into several buffers, by
-    /// [`GatherBuffers::params_shards`](crate::GatherBuffers::params_shards), or stay in host memory, for
+    /// [`GatherBuffers::of_shards`](crate::GatherBuffers::of_shards), or stay in host memory, for
     /// [`run`](Self::run).
     ///
     /// For several gathers, take the better values of each: `wgpu::Limits::or_better_values_from`.

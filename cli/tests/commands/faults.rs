@@ -44,7 +44,7 @@ pub fn json_says_what_run_did() {
             serde_json::from_str(&ran.stdout).expect(&ran.stdout),
         )
     };
-    let (code, done) = document(&format!("{COMMAND} -o out.npy --bad-indices zero"));
+    let (code, done) = document(&format!("{COMMAND} -o out.npy --bad-indices fill"));
     let mut expected = json!({
         "output": "out.npy", "dtype": "uint8", "shape": [2, 2], "device": "the CPU", "rows": 2, "bad_rows": 1
     });

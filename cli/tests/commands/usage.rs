@@ -123,7 +123,7 @@ pub fn run_says_what_it_did() {
     let folder = folder("said");
     for (options, end) in [
         ("--from-end", ", none out of range"),
-        ("--bad-indices zero", ", 1 out of range"),
+        ("--bad-indices fill", ", 1 out of range"),
         ("--bad-indices clamp", ", 1 out of range"),
         ("--bad-indices wrap", ", 1 out of range"),
     ] {

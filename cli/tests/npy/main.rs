@@ -167,7 +167,7 @@ fn attributes(device: &str) {
         ),
         ("gather_nd params.npy cells.npy --from-end", "(1,)", vec![5]),
         (
-            "gather_nd params.npy cells.npy --bad-indices zero",
+            "gather_nd params.npy cells.npy --bad-indices fill",
             "(1,)",
             vec![0],
         ),
@@ -220,7 +220,7 @@ fn bad_index_on_the_gpu() {
     folder.refuses(&format!("{command} gpu"), BAD_INDEX);
     folder.refuses(&format!("{command} auto"), BAD_INDEX);
     folder.gathers(
-        &format!("{command} gpu --bad-indices device"),
+        &format!("{command} gpu --bad-indices device-default"),
         "uint8 [2, 1]",
     );
     assert_eq!(folder.read("out.npy"), npy("|u1", "(2, 1)", &[2, 0]));
@@ -245,14 +245,14 @@ fn output_is_replaced_whole() {
     folder.write("out.npy", b"old".to_vec());
     let command = "gather_nd params.npy indices.npy -o out.npy --device cpu";
     folder.refuses(command, BAD_INDEX);
-    folder.gathers(&format!("{command} --bad-indices zero"), "uint8 [2, 1]");
+    folder.gathers(&format!("{command} --bad-indices fill"), "uint8 [2, 1]");
     assert_eq!(folder.read("out.npy"), npy("|u1", "(2, 1)", &[2, 0]));
     assert_eq!(folder.files().len(), 3);
 }
 
 fn output_goes_to_standard_output() {
     let folder = folder_with_bad_index("stdout");
-    let command = "run gather_nd params.npy indices.npy -o - --device cpu --bad-indices zero";
+    let command = "run gather_nd params.npy indices.npy -o - --device cpu --bad-indices fill";
     let mut run = wgpu_gather();
     run.current_dir(&folder.0).args(command.split(' '));
     let output = run.output().unwrap();

@@ -3,8 +3,8 @@
 use libtest_mimic::Trial;
 use testkit::gpu::Gpu;
 use wgpu_gather::{
-    BadIndices, ElementTypes, Executor, Gather, GatherNd, GatherPlan, GpuError, Operand,
-    PlanError, RunError, Tensor,
+    BadIndices, ElementTypes, Executor, Gather, GatherNd, GatherPlan, GpuError, Operand, PlanError,
+    RunError, Tensor,
 };
 
 use crate::executors::both;

@@ -137,7 +137,7 @@ fn an_operand_longer_than_a_buffer_has_ways_out() {
         &[
             "gather params [614400,128], indices [1000], axis 0, batch_dims 0 -> output [1000,128]",
             "1000 slices of 512 bytes out of 614400 rows; params 314572800 bytes, indices 4000 bytes (u32), output 512000 bytes",
-            "no buffer of at most 268435456 bytes holds params: give GatherBuffers::params_shards, or call plan.run",
+            "no buffer of at most 268435456 bytes holds params: give GatherBuffers::of_shards, or call plan.run",
             "moves 1028000 bytes: reads 4000 of indices and at most 512000 of params, writes 512000",
             "kernel rows: units of 16 bytes, 1 slice a lane",
             "at least 3 dispatches, the first of 125 x 1 workgroups of 256 invocations",

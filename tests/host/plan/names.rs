@@ -31,7 +31,7 @@ fn names_are_read_as_they_are_printed() {
     check_names(
         BadIndices::ALL,
         "bad_indices",
-        "device, error, zero, clamp, wrap",
+        "device-default, error, fill, clamp, wrap",
     );
     check_names(
         NegativeIndices::ALL,
