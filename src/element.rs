@@ -1,13 +1,7 @@
 //! The types that can be gathered, and the types of a gather.
 
-#[cfg(feature = "gpu")]
-use crate::encoding::BlockError;
-#[cfg(feature = "gpu")]
-use crate::encoding::Parts;
 use crate::encoding::{Encoding, VALUE_BYTES};
 use crate::index::{GatherIndex, IndexKind};
-#[cfg(feature = "gpu")]
-use crate::plan::GatherPlan;
 
 /// A type that can be gathered on a GPU: one that bytemuck can move as bytes and set to zero. Every `Pod` type is one,
 /// and so are `bool` and `char`. A bad row without a fill holds zero bytes.
@@ -105,17 +99,5 @@ impl ElementTypes {
     pub(crate) fn scale_bytes(self) -> u64 {
         let quantized = self.encoding.and_then(Encoding::block_quantized);
         quantized.map_or(0, |of| of.scale_kind().bytes())
-    }
-
-    /// The parts of params that no gather cuts: elements, or those of the encoding, of which slices of the plan must be whole.
-    #[cfg(feature = "gpu")]
-    pub(crate) fn parts(self, plan: &GatherPlan) -> Result<Parts, BlockError> {
-        match self.encoding {
-            Some(encoding) => encoding.parts(plan),
-            None => Ok(Parts {
-                len: 1,
-                bytes: self.element_bytes,
-            }),
-        }
     }
 }

@@ -54,18 +54,12 @@ fn gather_by<I: GatherIndex>(
         let elements = usize::try_from(elements).unwrap_or(usize::MAX);
         elements.saturating_mul(operands.element_bytes)
     };
-    let (params, parts) = match operands.params {
-        Params::Elements(params) => (Source::Elements(params), None),
-        Params::Encoded(params) => {
-            let parts = params.encoding.parts(plan)?;
-            let rows = EncodedRows::new(params, parts, dims);
-            (Source::Encoded(rows), Some(parts))
-        }
+    let parts = operands.parts;
+    let params = match operands.params {
+        Params::Elements(params) => Source::Elements(params),
+        Params::Encoded(params) => Source::Encoded(EncodedRows::new(params, parts, dims)),
     };
-    let in_params = |elements: u64| match parts {
-        None => in_bytes(elements),
-        Some(parts) => usize::try_from(parts.bytes_of(elements)).unwrap_or(usize::MAX),
-    };
+    let in_params = |elements: u64| usize::try_from(parts.bytes_of(elements)).unwrap_or(usize::MAX);
     let params_slice = in_params(dims.slice_len);
     let execution = Execution {
         plan,

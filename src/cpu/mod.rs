@@ -14,6 +14,7 @@ mod stretches;
 #[cfg(test)]
 mod tests;
 
+use crate::encoding::Parts;
 use crate::error::RunError;
 use crate::index::GatherIndex;
 use crate::memory;
@@ -60,6 +61,7 @@ impl GatherPlan {
         self.check_lengths(params.len(), indices.len())?;
         self.run_with(&Operands {
             element_bytes: size_of::<T>(),
+            parts: Parts::elements(size_of::<T>() as u64),
             params: Params::Elements(params),
             indices: I::values(indices),
             zero: &[T::default()],
@@ -149,6 +151,7 @@ impl GatherPlan {
         self.check_output_length(output.len())?;
         let operands = Operands {
             element_bytes: size_of::<T>(),
+            parts: Parts::elements(size_of::<T>() as u64),
             params: Params::Elements(params),
             indices: I::values(indices),
             zero: &[T::default()],

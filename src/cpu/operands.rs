@@ -1,6 +1,6 @@
 //! The operands of a gather in host memory: of their types, and as bytes.
 
-use crate::encoding::Encoded;
+use crate::encoding::{Encoded, Parts};
 use crate::index::IndexValues;
 use crate::memory::{Byte, bytes};
 
@@ -14,8 +14,10 @@ pub(crate) enum Params<'a, T> {
 /// The operands of a gather in host memory: of any type of element, or with `Byte` as the bytes of any type.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Operands<'a, T> {
-    /// Bytes of an element: those of a `T`, or of several.
+    /// Bytes of an element of the output: those of a `T`, or of several.
     pub(crate) element_bytes: usize,
+    /// The parts of params that are not cut.
+    pub(crate) parts: Parts,
     pub(crate) params: Params<'a, T>,
     pub(crate) indices: IndexValues<'a>,
     /// Repeated in the slices of rows outside the shard.
@@ -28,6 +30,7 @@ impl<'a, T: Copy> Operands<'a, T> {
     pub(super) fn bytes(&self) -> Operands<'a, Byte> {
         Operands {
             element_bytes: self.element_bytes,
+            parts: self.parts,
             params: match self.params {
                 Params::Elements(elements) => Params::Elements(bytes(elements)),
                 Params::Encoded(rows) => Params::Encoded(rows),

@@ -2,7 +2,7 @@
 
 use super::operands::{Operands, Params};
 use crate::element::ElementTypes;
-use crate::encoding::Encoded;
+use crate::encoding::{Encoded, Parts};
 use crate::error::RunError;
 use crate::index::{IndexKind, IndexValues};
 use crate::operand::Operand;
@@ -37,14 +37,14 @@ impl GatherPlan {
         params: &[u8],
         indices: &[u8],
     ) -> Result<Vec<u8>, RunError> {
-        self.check_inputs(types, params, indices)?;
+        let parts = self.check_inputs(types, params, indices)?;
         byte_len(
             Operand::Output,
             self.dims().output_len(),
             types.element_bytes,
         )?;
         with_values(types.index_kind, indices, |indices| {
-            self.run_with(&operands(types, params, indices))
+            self.run_with(&operands(types, parts, params, indices))
         })
     }
 
@@ -77,45 +77,48 @@ impl GatherPlan {
         indices: &[u8],
         output: &mut [u8],
     ) -> Result<(), RunError> {
-        self.check_inputs(types, params, indices)?;
+        let parts = self.check_inputs(types, params, indices)?;
         let dims = self.dims();
         let output_len = [dims.output_len(), dims.output_len_with_gap()];
         check_bytes(Operand::Output, output_len, types.element_bytes, output)?;
         with_values(types.index_kind, indices, |indices| {
-            self.run_into_with(&operands(types, params, indices), output)
+            self.run_into_with(&operands(types, parts, params, indices), output)
         })
     }
 
+    /// Checks the lengths of params and indices. Returns the parts of params.
     fn check_inputs(
         &self,
         types: ElementTypes,
         params: &[u8],
         indices: &[u8],
-    ) -> Result<(), RunError> {
+    ) -> Result<Parts, RunError> {
         let dims = self.dims();
-        match types.encoding {
+        let parts = match types.encoding {
             None => {
                 let params_len = [dims.params_len(), dims.params_len_with_gap()];
                 check_bytes(Operand::Params, params_len, types.element_bytes, params)?;
+                Parts::elements(types.element_bytes)
             }
-            Some(encoding) => {
-                self.check_encoded_bytes(&Encoded::new(encoding, params.len()))?;
-            }
-        }
+            Some(encoding) => self.check_encoded(&Encoded::new(encoding, params.len()))?,
+        };
         let indices_len = [dims.indices_len(); 2];
         let index_bytes = types.index_kind.bytes();
-        check_bytes(Operand::Indices, indices_len, index_bytes, indices)
+        check_bytes(Operand::Indices, indices_len, index_bytes, indices)?;
+        Ok(parts)
     }
 }
 
 /// The operands of a gather of bytes. Bad rows that are filled hold zero bytes.
 fn operands<'a>(
     types: ElementTypes,
+    parts: Parts,
     params: &'a [u8],
     indices: IndexValues<'a>,
 ) -> Operands<'a, u8> {
     Operands {
         element_bytes: usize::try_from(types.element_bytes).unwrap_or(usize::MAX),
+        parts,
         params: match types.encoding {
             None => Params::Elements(params),
             Some(encoding) => Params::Encoded(Encoded::new(encoding, params)),

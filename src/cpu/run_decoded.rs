@@ -109,9 +109,11 @@ impl GatherPlan {
         fill: &'a [f32],
     ) -> Result<Operands<'a, f32>, RunError> {
         let params = params.map(AsRef::as_ref);
-        self.check_encoded_lengths(&params.map(|of| of.len()), indices.len())?;
+        let parts = self.check_encoded(&params.map(|of| of.len()))?;
+        self.check_indices_length(indices.len())?;
         Ok(Operands {
             element_bytes: size_of::<f32>(),
+            parts,
             params: Params::Encoded(params),
             indices: I::values(indices),
             zero: &[0.0],

@@ -3,6 +3,7 @@
 use std::fmt::Debug;
 
 use super::{Operands, Params};
+use crate::encoding::Parts;
 use crate::index::IndexValues;
 use crate::memory::memcpy_chunks;
 use crate::{BadIndices, Gather, GatherElements, GatherNd, GatherPlan, NegativeIndices, RunError};
@@ -35,6 +36,7 @@ fn check<T: Copy + Default + Send + Sync + PartialEq + Debug>(
 ) {
     let output = plan.run_with(&Operands {
         element_bytes: size_of::<T>(),
+        parts: Parts::elements(size_of::<T>() as u64),
         params: Params::Elements(params),
         indices: IndexValues::I64(indices),
         zero: &[T::default()],

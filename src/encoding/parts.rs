@@ -1,12 +1,12 @@
-//! The parts of encoded params that a gather does not cut, and their checks.
+//! The parts of params that a gather does not cut, and their checks.
 
 use super::Encoding;
 use super::error::BlockError;
 use crate::operand::Operand;
 use crate::plan::{GatherPlan, Operation};
 
-/// The parts of encoded params that a gather does not cut: `len` values in `bytes` bytes, one after another. A part is a block,
-/// or a whole row of the last dim if the values of a row share more than their blocks.
+/// The parts of params that a gather does not cut: `len` values in `bytes` bytes, one after another. A part is an element; of
+/// encoded params a block, or a whole row of the last dim if the values of a row share more than their blocks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Parts {
     /// At least 1.
@@ -15,6 +15,11 @@ pub(crate) struct Parts {
 }
 
 impl Parts {
+    /// The parts of params that are elements of `bytes` bytes.
+    pub(crate) const fn elements(bytes: u64) -> Self {
+        Self { len: 1, bytes }
+    }
+
     /// Bytes of the whole parts of `len` values; `u64::MAX` if a `u64` does not count them.
     pub(crate) const fn bytes_of(self, len: u64) -> u64 {
         (len / self.len).saturating_mul(self.bytes)

@@ -7,7 +7,7 @@ use super::find_rows::FindRows;
 use super::kernel::{Kernel, Unit, WORKGROUP_SIZE};
 use super::limits::{check_buffers, check_limits};
 use super::shaders::EntryPoint;
-use super::types::{OperandBytes, range_bytes};
+use super::types::{OperandBytes, TypedPlan, range_bytes};
 use crate::bad_indices::BadIndices;
 use crate::element::ElementTypes;
 use crate::encoding::QPARAMS;
@@ -54,21 +54,19 @@ impl GatherPlan {
         limits: &wgpu::Limits,
     ) -> Result<(), GatherError> {
         let dims = self.dims();
-        let bytes = types.operand_bytes(self)?;
+        let typed = TypedPlan::new(self, types)?;
         let OperandBytes {
             params,
             qparams,
             indices,
             output,
             ..
-        } = bytes;
+        } = typed.bytes;
         let mut line = |line: String| text.push_str(&format!("\n{line}"));
         let slice_bytes = u128::from(dims.slice_len) * u128::from(types.element_bytes);
         let slices = u128::from(dims.output_rows()) * slice_bytes;
         let encoding = types.encoding;
-        let parts = types.parts(self)?;
-        let qparam_parts = QPARAMS.map(|operand| parts.of_qparam(encoding, operand));
-        let slice_parts = [parts].into_iter().chain(qparam_parts);
+        let slice_parts = [typed.parts].into_iter().chain(typed.qparam_parts);
         let slice = slice_parts.map(|of| u128::from(of.bytes_of(dims.slice_len)));
         let read = u128::from(dims.output_rows()) * slice.sum::<u128>();
         let mut operands = vec![
@@ -106,8 +104,8 @@ impl GatherPlan {
                 ));
             }
         }
-        let cut = Cut::new(PlacedGather::aligned(self, types), limits)?;
-        check_buffers(limits, &bytes)?;
+        let cut = Cut::new(PlacedGather::aligned(typed), limits)?;
+        check_buffers(limits, &typed.bytes)?;
         let report = self.bad_indices() == BadIndices::Error;
         let finish_report = EntryPoint::FinishReport.name();
         let dispatches: Vec<_> = cut.dispatches().take(MAX_SHOWN + 1).collect();

@@ -10,6 +10,7 @@ use super::pipelines::Pipelines;
 use super::prepared::PreparedGather;
 use super::scope::is_lost;
 use super::shaders::EntryPoint;
+use super::types::TypedPlan;
 use crate::bad_indices::BadIndices;
 use crate::element::ElementTypes;
 use crate::error::GatherError;
@@ -96,11 +97,11 @@ impl Gatherer {
     /// # Ok::<(), wgpu_gather::PlanError>(())
     /// ```
     pub fn warm_up(&self, plan: &GatherPlan, types: ElementTypes) -> Result<(), GatherError> {
-        let bytes = types.operand_bytes(plan)?;
-        check_buffers(&self.pipelines.limits, &bytes)?;
-        let cut = Cut::new(PlacedGather::aligned(plan, types), &self.pipelines.limits)?;
+        let typed = TypedPlan::new(plan, types)?;
+        check_buffers(&self.pipelines.limits, &typed.bytes)?;
+        let cut = Cut::new(PlacedGather::aligned(typed), &self.pipelines.limits)?;
         let report = plan.bad_indices() == BadIndices::Error;
-        if report || bytes.output > 0 {
+        if report || typed.bytes.output > 0 {
             check_limits(&self.pipelines.limits, types, report, false)?;
         }
         let finish = report.then(|| EntryPoint::FinishReport.key(false));
@@ -127,11 +128,19 @@ impl Gatherer {
         if plan.bad_indices() == BadIndices::Error && buffers.report.is_none() {
             return Err(GatherError::MissingReport);
         }
-        let limits = &self.pipelines.limits;
-        let bytes = buffers.types.operand_bytes(plan)?;
-        let operands = Operands::checked(buffers, plan, &bytes, limits)?;
-        let cut = Cut::new(operands.placed(plan), limits)?;
-        let is_indirect = operands.index_count.is_some() && bytes.output > 0;
+        self.prepare_typed(TypedPlan::new(plan, buffers.types)?, buffers)
+    }
+
+    /// As [`prepare`](Self::prepare), with a report if the policy needs one.
+    pub(crate) fn prepare_typed(
+        &self,
+        typed: TypedPlan<'_>,
+        buffers: &GatherBuffers<'_>,
+    ) -> Result<PreparedGather, GatherError> {
+        let (plan, limits) = (typed.plan, &self.pipelines.limits);
+        let operands = Operands::checked(buffers, &typed, limits)?;
+        let cut = Cut::new(operands.placed(typed), limits)?;
+        let is_indirect = operands.index_count.is_some() && typed.bytes.output > 0;
         let dims = plan.dims();
         if is_indirect && dims.repeats_index_rows() {
             return Err(GatherError::CountOfRepeatedRows {

@@ -4,7 +4,7 @@
 use super::kernel::WORKGROUP_SIZE;
 use super::report::REPORT_BYTES;
 use super::shaders::binding;
-use super::types::{OperandBytes, range_bytes};
+use super::types::{OperandBytes, TypedPlan, range_bytes};
 use super::uniform::UNIFORM_BYTES;
 use crate::element::ElementTypes;
 use crate::encoding::Encoding;
@@ -144,7 +144,7 @@ impl GatherPlan {
         types: ElementTypes,
         adapter: &wgpu::Limits,
     ) -> Result<wgpu::Limits, GatherError> {
-        let bytes = types.operand_bytes(self)?;
+        let bytes = TypedPlan::new(self, types)?.bytes;
         check_buffers(adapter, &bytes)?;
         let operands = [bytes.params, bytes.indices, bytes.output]
             .into_iter()
@@ -191,7 +191,8 @@ mod tests {
                 assert!(limits.check_limits(adapter), "{plan} {limits:?}");
                 let dispatches = |limits| {
                     let types = ElementTypes::of::<f32, i64>();
-                    let cut = Cut::new(PlacedGather::aligned(&plan, types), limits);
+                    let typed = TypedPlan::new(&plan, types).expect("few bytes");
+                    let cut = Cut::new(PlacedGather::aligned(typed), limits);
                     cut.expect("rows are short").dispatches().count()
                 };
                 assert_eq!(dispatches(&limits), dispatches(adapter), "{plan}");

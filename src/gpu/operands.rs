@@ -8,13 +8,12 @@ use super::cut::{PlacedGather, Shard};
 use super::fill::FillPattern;
 use super::ranges::{ParamsShard, check_apart, check_range, check_shard_rows, is_written};
 use super::report::REPORT_BYTES;
-use super::types::OperandBytes;
+use super::types::TypedPlan;
 use crate::element::ElementTypes;
 use crate::encoding::QPARAMS;
 use crate::error::GatherError;
 use crate::operand::Operand;
 use crate::plan::dims::spanned;
-use crate::plan::{GatherDims, GatherPlan};
 
 /// Bytes of an index count, one `u32`.
 pub(crate) const COUNT_BYTES: u64 = 4;
@@ -47,8 +46,7 @@ impl<'a> Operands<'a> {
     /// Operands that are right by construction. Only the fill is checked.
     fn unchecked(
         buffers: &GatherBuffers<'a>,
-        dims: &GatherDims,
-        bytes: &OperandBytes,
+        typed: &TypedPlan<'_>,
         limits: &wgpu::Limits,
     ) -> Result<Self, GatherError> {
         let &GatherBuffers {
@@ -63,7 +61,7 @@ impl<'a> Operands<'a> {
             fill,
         } = buffers;
         for (at, operand) in QPARAMS.into_iter().enumerate() {
-            match (qparams[at], bytes.qparams[at]) {
+            match (qparams[at], typed.bytes.qparams[at]) {
                 (None, 1..) => return Err(GatherError::MissingOperand { operand }),
                 (Some(_), _) if !types.encoding.is_some_and(|of| of.has(operand)) => {
                     return Err(GatherError::UnexpectedOperand { operand });
@@ -73,7 +71,7 @@ impl<'a> Operands<'a> {
         }
         let shards = match params {
             ParamsRanges::Whole(range) => {
-                let rows = dims.params_rows();
+                let rows = typed.plan.dims().params_rows();
                 vec![ParamsShard { rows, range }]
             }
             ParamsRanges::Shards(shards) => {
@@ -120,10 +118,9 @@ impl<'a> Operands<'a> {
     }
 
     /// The gather of these operands, with the offsets at which they start in their buffers.
-    pub(crate) fn placed<'p>(&self, plan: &'p GatherPlan) -> PlacedGather<'p> {
+    pub(crate) fn placed<'p>(&self, typed: TypedPlan<'p>) -> PlacedGather<'p> {
         PlacedGather {
-            plan,
-            types: self.types,
+            typed,
             shards: self.placed_shards(),
             indices_start: self.start(self.indices),
             output_start: self.start(self.output),
@@ -139,13 +136,12 @@ impl<'a> Operands<'a> {
     /// neither bound nor checked.
     pub(crate) fn checked(
         buffers: &GatherBuffers<'a>,
-        plan: &GatherPlan,
-        bytes: &OperandBytes,
+        typed: &TypedPlan<'_>,
         limits: &wgpu::Limits,
     ) -> Result<Self, GatherError> {
-        let mut operands = Self::unchecked(buffers, plan.dims(), bytes, limits)?;
+        let mut operands = Self::unchecked(buffers, typed, limits)?;
         let mut bound: Vec<(Operand, &wgpu::Buffer, Range<u64>)> = Vec::new();
-        for (operand, range, bytes) in operands.ranges(buffers, plan, bytes)? {
+        for (operand, range, bytes) in operands.ranges(buffers, typed)? {
             if bytes == 0 {
                 continue;
             }
@@ -172,10 +168,12 @@ impl<'a> Operands<'a> {
     fn ranges(
         &self,
         buffers: &GatherBuffers<'a>,
-        plan: &GatherPlan,
-        bytes: &OperandBytes,
+        typed: &TypedPlan<'_>,
     ) -> Result<Vec<(Operand, wgpu::BufferSlice<'a>, u64)>, GatherError> {
-        let (dims, parts) = (plan.dims(), self.types.parts(plan)?);
+        let TypedPlan {
+            plan, parts, bytes, ..
+        } = typed;
+        let dims = plan.dims();
         let mut ranges = match buffers.params {
             ParamsRanges::Shards(_) => {
                 check_shard_rows(dims, &self.shards)?;

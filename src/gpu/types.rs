@@ -1,19 +1,36 @@
-//! The bytes of a gather's operands. The GPU path depends on no other property of their types.
+//! A plan with the types of its operands, and their bytes. The GPU path depends on no other property of their types.
 
 use crate::element::ElementTypes;
-use crate::encoding::QPARAMS;
+use crate::encoding::{Parts, QPARAMS};
 use crate::error::{GatherError, RunError};
 use crate::operand::Operand;
 use crate::plan::GatherPlan;
 use crate::plan::lengths::check_byte_len;
 
-impl ElementTypes {
-    /// The bytes of each operand of a plan, each at most `i64::MAX`.
-    pub(crate) fn operand_bytes(self, plan: &GatherPlan) -> Result<OperandBytes, GatherError> {
-        if self.element_bytes == 0 {
+/// A plan with the types of its operands, and what follows from the two, worked out once.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct TypedPlan<'a> {
+    pub(crate) plan: &'a GatherPlan,
+    pub(crate) types: ElementTypes,
+    /// The parts of params that no gather cuts: elements, or those of the encoding.
+    pub(crate) parts: Parts,
+    /// Those of scales and of zero points; without bytes if the types have none.
+    pub(crate) qparam_parts: [Parts; 2],
+    pub(crate) bytes: OperandBytes,
+}
+
+impl<'a> TypedPlan<'a> {
+    /// Checks that the plan cuts no part, and that each operand has at most `i64::MAX` bytes.
+    pub(crate) fn new(plan: &'a GatherPlan, types: ElementTypes) -> Result<Self, GatherError> {
+        if types.element_bytes == 0 {
             return Err(GatherError::ZeroSizedElement);
         }
-        let (dims, parts) = (plan.dims(), self.parts(plan)?);
+        let dims = plan.dims();
+        let parts = match types.encoding {
+            Some(encoding) => encoding.parts(plan)?,
+            None => Parts::elements(types.element_bytes),
+        };
+        let qparam_parts = QPARAMS.map(|operand| parts.of_qparam(types.encoding, operand));
         let bytes = |operand, elements: u64, element_bytes| {
             elements
                 .checked_mul(element_bytes)
@@ -24,21 +41,26 @@ impl ElementTypes {
                     element_bytes,
                 })
         };
-        let index_bytes = self.index_kind.bytes();
+        let index_bytes = types.index_kind.bytes();
         let count = dims.params_len() / parts.len;
-        let [scales, zero_points] = QPARAMS.map(|operand| {
-            let row_bytes = parts.of_qparam(self.encoding, operand).bytes;
-            bytes(operand, count, row_bytes)
-        });
-        Ok(OperandBytes {
+        let [scales, zero_points] =
+            [0, 1].map(|at| bytes(QPARAMS[at], count, qparam_parts[at].bytes));
+        let bytes = OperandBytes {
             params: bytes(Operand::Params, count, parts.bytes)?,
             qparams: [scales?, zero_points?],
             indices: bytes(Operand::Indices, dims.indices_len(), index_bytes)?,
-            output: bytes(Operand::Output, dims.output_len(), self.element_bytes)?,
+            output: bytes(Operand::Output, dims.output_len(), types.element_bytes)?,
             params_with_gap: parts.bytes_of(dims.params_len_with_gap()),
             output_with_gap: dims
                 .output_len_with_gap()
-                .saturating_mul(self.element_bytes),
+                .saturating_mul(types.element_bytes),
+        };
+        Ok(Self {
+            plan,
+            types,
+            parts,
+            qparam_parts,
+            bytes,
         })
     }
 }
@@ -57,9 +79,13 @@ pub(crate) struct OperandBytes {
 }
 
 impl OperandBytes {
-    /// Checks the lengths of params and indices in bytes.
-    pub(crate) fn check_lengths(&self, params: usize, indices: usize) -> Result<(), RunError> {
-        check_byte_len(Operand::Params, self.params..=self.params_with_gap, params)?;
+    /// Checks the length of params in bytes.
+    pub(crate) fn check_params_length(&self, params: usize) -> Result<(), RunError> {
+        check_byte_len(Operand::Params, self.params..=self.params_with_gap, params)
+    }
+
+    /// Checks the length of the indices in bytes.
+    pub(crate) fn check_indices_length(&self, indices: usize) -> Result<(), RunError> {
         check_byte_len(Operand::Indices, self.indices..=self.indices, indices)
     }
 
@@ -99,8 +125,8 @@ mod tests {
             let plan = Gather::new().plan(params_shape, indices_shape);
             let plan = plan.expect("a valid shape");
             let types = ElementTypes::new(element_bytes, IndexKind::I32);
-            let bytes = types.operand_bytes(&plan);
-            bytes.expect_err("too many").to_string()
+            let typed = TypedPlan::new(&plan, types);
+            typed.expect_err("too many").to_string()
         };
         let most = "must have at most 9223372036854775807 bytes, found";
         assert_eq!(

@@ -12,26 +12,19 @@ impl GatherPlan {
         let dims = self.dims();
         let params_len = dims.params_len()..=dims.params_len_with_gap();
         check_len(Operand::Params, params_len, params)?;
-        let indices_len = dims.indices_len();
-        check_len(Operand::Indices, indices_len..=indices_len, indices)
+        self.check_indices_length(indices)
     }
 
-    /// As [`check_lengths`](Self::check_lengths), for the bytes of encoded params.
-    pub(crate) fn check_encoded_lengths(
-        &self,
-        params: &Encoded<usize>,
-        indices: usize,
-    ) -> Result<(), RunError> {
-        self.check_encoded_bytes(params)?;
+    pub(crate) fn check_indices_length(&self, indices: usize) -> Result<(), RunError> {
         let indices_len = self.dims().indices_len();
         check_len(Operand::Indices, indices_len..=indices_len, indices)
     }
 
-    /// Checks the bytes of encoded params.
-    pub(crate) fn check_encoded_bytes(&self, params: &Encoded<usize>) -> Result<(), RunError> {
-        let parts = params.encoding.parts(self)?;
-        let dims = self.dims();
-        params.check(parts, dims.params_len()..=dims.params_len_with_gap())
+    /// Checks the bytes of encoded params. Returns the parts of params.
+    pub(crate) fn check_encoded(&self, params: &Encoded<usize>) -> Result<Parts, RunError> {
+        let (parts, dims) = (params.encoding.parts(self)?, self.dims());
+        params.check(parts, dims.params_len()..=dims.params_len_with_gap())?;
+        Ok(parts)
     }
 
     /// Checks that a call which makes its output can make it: that the plan has no gaps in the output.
@@ -134,23 +127,17 @@ mod tests {
     #[test]
     fn encoded_params_have_the_bytes_of_their_blocks() {
         let plan = Gather::new().plan(&[2, 32], &[3]).expect("valid shapes");
-        let checked = |params: usize, indices| {
-            plan.check_encoded_lengths(&Encoded::new(Encoding::Q4_0, params), indices)
+        let checked = |params| {
+            let checked = plan.check_encoded(&Encoded::new(Encoding::Q4_0, params));
+            checked.map(|parts| (parts.len, parts.bytes))
         };
-        assert_eq!(checked(36, 3), Ok(()));
+        assert_eq!(checked(36), Ok((32, 18)));
         let (operand, expected, found) = (Operand::Params, 36..=36, 35);
         let bytes = RunError::ByteLength {
             operand,
             expected,
             found,
         };
-        assert_eq!(checked(35, 3), Err(bytes));
-        let (operand, expected, found) = (Operand::Indices, 3..=3, 4);
-        let elements = RunError::Length {
-            operand,
-            expected,
-            found,
-        };
-        assert_eq!(checked(36, 4), Err(elements));
+        assert_eq!(checked(35), Err(bytes));
     }
 }

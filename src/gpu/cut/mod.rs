@@ -26,12 +26,11 @@ use self::shards::Shards;
 use super::bound::{alignment, binding_bytes, common_alignment};
 use super::find_rows::FindRows;
 use super::kernel::{Unit, WORKGROUP_SIZE, check_element_dims};
-use crate::element::ElementTypes;
-use crate::encoding::QPARAMS;
+use super::types::TypedPlan;
 use crate::encoding::{Encoding, Parts, VALUE_BYTES};
 use crate::error::GatherError;
+use crate::plan::GatherDims;
 use crate::plan::dims::spanned;
-use crate::plan::{GatherDims, GatherPlan};
 
 /// The most invocations of a dispatch, and the most rows from the start of its first block: the shader numbers both in
 /// 32 bits.
@@ -41,8 +40,7 @@ const MAX_COUNT: u64 = 1 << 31;
 /// operand.
 #[derive(Debug, Clone)]
 pub(crate) struct PlacedGather<'a> {
-    pub(crate) plan: &'a GatherPlan,
-    pub(crate) types: ElementTypes,
+    pub(crate) typed: TypedPlan<'a>,
     pub(crate) shards: Vec<Shard>,
     pub(crate) indices_start: u64,
     pub(crate) output_start: u64,
@@ -56,11 +54,10 @@ pub(crate) struct PlacedGather<'a> {
 
 impl<'a> PlacedGather<'a> {
     /// A gather without a fill, whose operands are at aligned offsets, with params in one buffer.
-    pub(crate) fn aligned(plan: &'a GatherPlan, types: ElementTypes) -> Self {
-        let rows = plan.dims().params_rows();
+    pub(crate) fn aligned(typed: TypedPlan<'a>) -> Self {
+        let rows = typed.plan.dims().params_rows();
         Self {
-            plan,
-            types,
+            typed,
             shards: vec![Shard { rows, start: 0 }],
             indices_start: 0,
             output_start: 0,
@@ -71,7 +68,7 @@ impl<'a> PlacedGather<'a> {
     }
 }
 
-/// One of [`QPARAMS`]. `start` is the bytes from the last aligned offset to its first byte; `parts` has the bytes that it has
+/// Scales or zero points. `start` is the bytes from the last aligned offset to its first byte; `parts` has the bytes that it has
 /// for each part of params.
 #[derive(Debug, Clone, Copy)]
 struct Qparam {
@@ -125,14 +122,13 @@ struct Tile {
 }
 
 impl<'a> Cut<'a> {
-    /// The cut of a gather whose operands' bytes can be counted.
+    /// The cut of a gather; an error if the limits hold no piece of a slice.
     pub(crate) fn new(
         gather: PlacedGather<'a>,
         limits: &wgpu::Limits,
     ) -> Result<Self, GatherError> {
         let PlacedGather {
-            plan,
-            types,
+            typed,
             shards,
             indices_start,
             output_start,
@@ -140,7 +136,13 @@ impl<'a> Cut<'a> {
             fill_words,
             is_indirect,
         } = gather;
-        let parts = types.parts(plan)?;
+        let TypedPlan {
+            plan,
+            types,
+            parts,
+            qparam_parts,
+            ..
+        } = typed;
         let dims = plan.dims();
         let in_bytes = |elements: u64| elements.saturating_mul(types.element_bytes);
         let slice_bytes = in_bytes(dims.slice_len);
@@ -167,7 +169,7 @@ impl<'a> Cut<'a> {
             parts,
             qparams: [0, 1].map(|operand| Qparam {
                 start: qparam_starts[operand],
-                parts: parts.of_qparam(types.encoding, QPARAMS[operand]),
+                parts: qparam_parts[operand],
             }),
             slice_bytes,
             params_stride,

@@ -11,7 +11,7 @@ use crate::element::{ElementTypes, GatherElement};
 use crate::encoding::{Encoded, Encoding};
 use crate::error::GpuError;
 use crate::gpu::fill::Fill;
-use crate::gpu::types::OperandBytes;
+use crate::gpu::types::TypedPlan;
 use crate::index::IndexValues;
 use crate::operand::Operand;
 use crate::plan::GatherPlan;
@@ -135,46 +135,47 @@ impl<T: GatherElement> UncheckedGather<'_, T> {
         Ok(shape)
     }
 
-    /// Checks lengths, of the caller's mask and output too, and the fill. Returns the plan and the bytes of its operands.
+    /// Checks lengths, of the caller's mask and output too, and the fill.
     pub(super) fn checked(
         &self,
         mask: Option<usize>,
         output: Option<usize>,
-    ) -> Result<(&GatherPlan, OperandBytes), GpuError> {
+    ) -> Result<TypedPlan<'_>, GpuError> {
         let plan = self.plan()?;
         let indices = self.indices.len;
-        let params = match &self.params {
-            ParamsOperand::Elements(tensor) if self.in_bytes => tensor.len(),
-            ParamsOperand::Elements(tensor) => {
-                plan.check_lengths(tensor.len(), indices)?;
-                tensor.len()
+        // The error of a length comes before that of a plan whose bytes cannot be counted.
+        if let (ParamsOperand::Elements(tensor), false) = (&self.params, self.in_bytes) {
+            plan.check_lengths(tensor.len(), indices)?;
+        }
+        let typed = TypedPlan::new(plan, self.types)?;
+        match &self.params {
+            ParamsOperand::Elements(tensor) if self.in_bytes => {
+                typed.bytes.check_params_length(tensor.len())?;
             }
+            ParamsOperand::Elements(_) => {}
             ParamsOperand::Encoded(params, _) => {
-                let lens = params.map(|of| of.len());
-                match self.in_bytes {
-                    true => plan.check_encoded_bytes(&lens)?,
-                    false => plan.check_encoded_lengths(&lens, indices)?,
-                }
-                lens.rows
+                let dims = plan.dims();
+                let len = dims.params_len()..=dims.params_len_with_gap();
+                params.map(|of| of.len()).check(typed.parts, len)?;
             }
-        };
-        let bytes = self.types.operand_bytes(plan)?;
-        if self.in_bytes {
-            bytes.check_lengths(params, indices)?;
+        }
+        match self.in_bytes {
+            true => typed.bytes.check_indices_length(indices)?,
+            false => plan.check_indices_length(indices)?,
         }
         if let Some(mask) = mask {
             let rows = plan.index_row_count();
             check_len(Operand::Mask, rows..=rows, mask)?;
         }
         match output {
-            Some(len) if self.in_bytes => bytes.check_output_length(len)?,
+            Some(len) if self.in_bytes => typed.bytes.check_output_length(len)?,
             Some(len) => plan.check_output_length(len)?,
             None => plan.check_new_output()?,
         }
         if let Some(fill) = &self.fill {
             fill.pattern(self.types.element_bytes)?;
         }
-        Ok((plan, bytes))
+        Ok(typed)
     }
 
     /// Writes the mask, and gathers on the CPU, with the checks of a GPU: into the caller's tensor, or else into the vector
@@ -189,8 +190,9 @@ impl<T: GatherElement> UncheckedGather<'_, T> {
         let output_len = output.as_ref().map(|output| output.len());
         let output = output.map(|output| output.storage.on_host_mut(Operand::Output));
         let output = output.transpose()?;
-        let (plan, _) = self.checked(mask_len, output_len)?;
-        let types = self.types;
+        let TypedPlan {
+            plan, types, parts, ..
+        } = self.checked(mask_len, output_len)?;
         let fill = match &self.fill {
             Some(fill) => fill.elements(types.element_bytes)?,
             None => vec![T::zeroed()],
@@ -201,6 +203,7 @@ impl<T: GatherElement> UncheckedGather<'_, T> {
             }
             let operands = cpu::Operands {
                 element_bytes: usize::try_from(types.element_bytes).unwrap_or(usize::MAX),
+                parts,
                 params,
                 indices,
                 zero: &[T::zeroed()],

@@ -12,7 +12,7 @@ use crate::error::{GatherError, GpuError, RunError};
 use crate::gpu::buffers::GatherBuffers;
 use crate::gpu::report::{BadRows, REPORT_BYTES};
 use crate::gpu::scope::scoped_start;
-use crate::gpu::types::{OperandBytes, range_bytes};
+use crate::gpu::types::{TypedPlan, range_bytes};
 use crate::operand::Operand;
 use crate::plan::GatherPlan;
 
@@ -53,8 +53,7 @@ struct Started<'a> {
 
 /// A gather whose owners and lengths are checked.
 struct OnGpu<'a> {
-    plan: &'a GatherPlan,
-    bytes: OperandBytes,
+    typed: TypedPlan<'a>,
     params: ParamsBuffers<'a>,
     /// `None` for a slice of the caller's.
     indices: Option<&'a wgpu::Buffer>,
@@ -114,11 +113,11 @@ impl<'a, T: GatherElement> UncheckedGather<'a, T> {
     /// its own, so that the output may be as large as a buffer. `None` if the output is empty.
     fn start_to_host(&self, owner: &'a Arc<Owner>) -> Result<Option<Started<'_>>, GpuError> {
         let on_gpu = self.on_gpu(owner, None)?;
-        if on_gpu.bytes.output == 0 {
+        if on_gpu.typed.bytes.output == 0 {
             self.submit_mask(owner, &on_gpu)?;
             return Ok(None);
         }
-        let bytes = on_gpu.bytes.output;
+        let bytes = on_gpu.typed.bytes.output;
         let buffers = owner.host_buffers(bytes)?;
         let copy = |encoder: &mut wgpu::CommandEncoder| {
             let size = range_bytes(bytes);
@@ -140,7 +139,7 @@ impl<'a, T: GatherElement> UncheckedGather<'a, T> {
         owner: &'a Arc<Owner>,
     ) -> Result<(Tensor<T>, Option<Report<'_>>), GpuError> {
         let on_gpu = self.on_gpu(owner, None)?;
-        let buffer = owner.make_tensor(Operand::Output, on_gpu.bytes.output)?;
+        let buffer = owner.make_tensor(Operand::Output, on_gpu.typed.bytes.output)?;
         let report = self.submit_into(owner, &on_gpu, &buffer)?;
         let storage = Storage::Gpu(buffer, Arc::clone(owner));
         Ok((Tensor::new(storage, &self.output_shape()?), report))
@@ -163,7 +162,7 @@ impl<'a, T: GatherElement> UncheckedGather<'a, T> {
         on_gpu: &OnGpu<'j>,
         output: &wgpu::Buffer,
     ) -> Result<Option<Report<'j>>, GpuError> {
-        if on_gpu.bytes.output == 0 {
+        if on_gpu.typed.bytes.output == 0 {
             self.submit_mask(owner, on_gpu)?;
             return Ok(None);
         }
@@ -202,10 +201,8 @@ impl<'a, T: GatherElement> UncheckedGather<'a, T> {
         let mask_buffer = mask_buffer.transpose()?;
         let output_buffer = output.map(|output| output.storage.on_gpu(Operand::Output, owner));
         let output_buffer = output_buffer.transpose()?;
-        let (plan, bytes) = self.checked(mask.map(Tensor::len), output.map(Tensor::len))?;
         Ok(OnGpu {
-            plan,
-            bytes,
+            typed: self.checked(mask.map(Tensor::len), output.map(Tensor::len))?,
             params,
             indices,
             mask: mask_buffer,
@@ -236,7 +233,7 @@ impl<'a, T: GatherElement> UncheckedGather<'a, T> {
         );
         buffers.qparams = on_gpu.params.qparams.map(|buffer| Some(buffer?.slice(..)));
         buffers.fill = self.fill;
-        let reports = on_gpu.plan.bad_indices() == BadIndices::Error;
+        let reports = on_gpu.typed.plan.bad_indices() == BadIndices::Error;
         let report = reports.then(|| owner.make_report()).transpose()?;
         if let Some((report, _)) = &report {
             buffers = buffers.report(report.slice(..));
@@ -244,7 +241,7 @@ impl<'a, T: GatherElement> UncheckedGather<'a, T> {
         if let Some(mask) = on_gpu.mask {
             buffers = buffers.mask(mask.slice(..));
         }
-        let gather = owner.gatherer.prepare(on_gpu.plan, &buffers)?;
+        let gather = owner.gatherer.prepare_typed(on_gpu.typed, &buffers)?;
         let submission = owner.submit("wgpu-gather/gather", |encoder| {
             if let Some(staged) = &staged {
                 staged.copy(encoder);
@@ -257,7 +254,7 @@ impl<'a, T: GatherElement> UncheckedGather<'a, T> {
         })?;
         let read = |(_, readback)| {
             Ok::<_, GpuError>(Report {
-                plan: on_gpu.plan,
+                plan: on_gpu.typed.plan,
                 types: self.types,
                 device: &owner.device,
                 mapping: owner.map(readback, submission.clone())?,

@@ -13,6 +13,7 @@ use super::mask::MaskDispatch;
 use super::operands::Operands;
 use super::pipelines::Pipelines;
 use super::report::BadRows;
+use super::types::TypedPlan;
 use crate::error::GatherError;
 use crate::plan::GatherPlan;
 
@@ -89,8 +90,8 @@ impl PreparedGather {
     /// # Ok::<(), wgpu_gather::PlanError>(())
     /// ```
     pub fn rebind(&mut self, buffers: &GatherBuffers<'_>) -> Result<(), GatherError> {
-        let bytes = buffers.types.operand_bytes(&self.plan)?;
-        let operands = Operands::checked(buffers, &self.plan, &bytes, &self.limits)?;
+        let typed = TypedPlan::new(&self.plan, buffers.types)?;
+        let operands = Operands::checked(buffers, &typed, &self.limits)?;
         self.kept.check(&Kept::of(&operands))?;
         steps::rebind(&mut self.steps, &self.device, &operands)
     }

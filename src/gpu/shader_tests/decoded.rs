@@ -8,6 +8,7 @@ use crate::element::ElementTypes;
 use crate::encoding::Encoding;
 use crate::gpu::cut::{Cut, PlacedGather};
 use crate::gpu::kernel::{Kernel, Unit};
+use crate::gpu::types::TypedPlan;
 use crate::index::IndexKind;
 use crate::{Gather, GatherPlan};
 
@@ -161,7 +162,8 @@ fn one_workgroup_decodes_a_block_at_once() {
             for slice in [&[256][..], &[512], &[2, 256]] {
                 let plan = blocks([1, 2, 3], slice, 2);
                 if encoding.has_whole_rows() && slice == [512] {
-                    let gather = PlacedGather::aligned(&plan, types);
+                    let typed = TypedPlan::new(&plan, types).expect("few bytes");
+                    let gather = PlacedGather::aligned(typed);
                     let refused = Cut::new(gather, &one_workgroup).expect_err("too few lanes");
                     let text = "device limit max_compute_workgroups_per_dimension must be at least 2, found 1";
                     assert_eq!(refused.to_string(), text);

@@ -8,6 +8,7 @@ use crate::element::ElementTypes;
 use crate::gpu::cut::{Cut, PlacedGather};
 use crate::gpu::kernel::MAX_ELEMENT_DIMS;
 use crate::gpu::shaders::{EntryPoint, PipelineKey, Shader};
+use crate::gpu::types::TypedPlan;
 use crate::index::IndexKind;
 use crate::{Gather, GatherElements, GatherNd, GatherPlan};
 
@@ -43,10 +44,13 @@ fn gathers() -> HashSet<EntryPoint> {
     let limits = wgpu::Limits::default();
     let mut found = HashSet::new();
     let mut add = |plan: &GatherPlan, types, fill_words, is_indirect| {
+        let Ok(typed) = TypedPlan::new(plan, types) else {
+            return;
+        };
         let gather = PlacedGather {
             fill_words,
             is_indirect,
-            ..PlacedGather::aligned(plan, types)
+            ..PlacedGather::aligned(typed)
         };
         let Ok(cut) = Cut::new(gather, &limits) else {
             return;

@@ -6,6 +6,7 @@ mod packed_and_indirect;
 mod quantized;
 
 use super::*;
+use crate::element::ElementTypes;
 use crate::gpu::bound::BoundRange;
 use crate::gpu::kernel::{Kernel, Unit};
 use crate::index::IndexKind;
@@ -25,6 +26,10 @@ fn gather(params_shape: &[usize], indices_shape: &[usize]) -> GatherPlan {
     plan.expect("a valid shape")
 }
 
+fn typed(plan: &GatherPlan, types: ElementTypes) -> TypedPlan<'_> {
+    TypedPlan::new(plan, types).expect("bytes that can be counted")
+}
+
 const fn types(element_bytes: u64, index_kind: IndexKind) -> ElementTypes {
     ElementTypes::new(element_bytes, index_kind)
 }
@@ -32,7 +37,7 @@ const fn types(element_bytes: u64, index_kind: IndexKind) -> ElementTypes {
 /// The cut of a plan with `i32` indices and params in one buffer.
 fn cut<'a>(plan: &'a GatherPlan, element_bytes: u64, limits: &wgpu::Limits) -> Cut<'a> {
     let types = types(element_bytes, IndexKind::I32);
-    let cut = Cut::new(PlacedGather::aligned(plan, types), limits);
+    let cut = Cut::new(PlacedGather::aligned(typed(plan, types)), limits);
     cut.expect("the device holds a row")
 }
 
@@ -202,7 +207,7 @@ fn params_in_shards_is_cut_at_their_ends() {
     let plan = gather(&[100, 16], &[10]);
     let gather = PlacedGather {
         shards: [30, 0, 50, 20].map(|rows| Shard { rows, start: 0 }).into(),
-        ..PlacedGather::aligned(&plan, types(4, IndexKind::I32))
+        ..PlacedGather::aligned(typed(&plan, types(4, IndexKind::I32)))
     };
     let cut = Cut::new(gather, &wgpu::Limits::default());
     let cut = cut.expect("it fits");
@@ -288,7 +293,7 @@ fn a_device_that_holds_no_row_is_refused() {
         .expect("a valid shape");
     let refused = |limits| {
         let types = types(4, IndexKind::I64);
-        let cut = Cut::new(PlacedGather::aligned(&plan, types), &limits);
+        let cut = Cut::new(PlacedGather::aligned(typed(&plan, types)), &limits);
         cut.expect_err("too little").to_string()
     };
     assert_eq!(
@@ -300,13 +305,13 @@ fn a_device_that_holds_no_row_is_refused() {
         "device limit max_compute_workgroups_per_dimension must be at least 1, found 0"
     );
     let many = gather(&[1000, 2], &[100]);
-    let of_many = PlacedGather::aligned(&many, types(4, IndexKind::I32));
+    let of_many = PlacedGather::aligned(typed(&many, types(4, IndexKind::I32)));
     let refused = Cut::new(of_many, &limits(200, 1));
     assert_eq!(
         refused.expect_err("too little").to_string(),
         "device limit max_storage_buffer_binding_size must be at least 256, found 200"
     );
-    let held = PlacedGather::aligned(&plan, types(4, IndexKind::I64));
+    let held = PlacedGather::aligned(typed(&plan, types(4, IndexKind::I64)));
     assert!(Cut::new(held, &limits(256, 1)).is_ok());
 }
 

@@ -155,7 +155,7 @@ fn indirect_dispatches_are_of_one_block_not_packed() {
     let limits = wgpu::Limits::default();
     let gather = PlacedGather {
         is_indirect: true,
-        ..PlacedGather::aligned(&plan, types(4, IndexKind::I32))
+        ..PlacedGather::aligned(typed(&plan, types(4, IndexKind::I32)))
     };
     let cut = Cut::new(gather, &limits).expect("it fits");
     let dispatches: Vec<_> = cut.dispatches().collect();

@@ -14,7 +14,7 @@ fn windows_hold_as_many_rows_as_scales_fit() {
     let plan = gather(&[1000, 4], &[10]);
     let gather = PlacedGather {
         qparam_starts: [8, 0],
-        ..PlacedGather::aligned(&plan, types)
+        ..PlacedGather::aligned(super::typed(&plan, types))
     };
     let cut = Cut::new(gather, &limits(1024, 65_535)).expect("it fits");
     let dispatches: Vec<_> = cut.dispatches().collect();

@@ -10,6 +10,7 @@ use crate::encoding::{Encoded, Encoding, Parts, VALUE_BYTES};
 use crate::gpu::cut::{Cut, Dispatch, PlacedGather, Shard};
 use crate::gpu::fill::{Fill, FillPattern};
 use crate::gpu::shader_tests::oracle::{Slice, Values, slice_of};
+use crate::gpu::types::TypedPlan;
 use crate::plan::GatherPlan;
 
 const MOST_DISPATCHES: usize = 1 << 14;
@@ -71,8 +72,7 @@ impl<'a> Case<'a> {
             start: params_start,
         };
         let gather = PlacedGather {
-            plan: &self.plan,
-            types: self.types,
+            typed: self.typed(),
             shards: self.shard_rows.iter().map(shard).collect(),
             indices_start,
             output_start,
@@ -128,10 +128,12 @@ impl<'a> Case<'a> {
         self.starts[0] + row * self.parts().bytes_of(self.plan.dims().params_stride)
     }
 
+    fn typed(&self) -> TypedPlan<'_> {
+        TypedPlan::new(&self.plan, self.types).expect("slices are whole parts")
+    }
+
     fn parts(&self) -> Parts {
-        self.types
-            .parts(&self.plan)
-            .expect("slices are whole parts")
+        self.typed().parts
     }
 
     /// The bytes of the values of a part of a params row, which starts at byte `first` of a shard.
