@@ -271,16 +271,17 @@ impl Executor {
     /// An operation in place of the plan is planned for the shapes of params and indices. A tensor starts with its buffer: of
     /// a field that is not the first of interleaved records, a [`Gatherer`](crate::Gatherer) takes the range.
     ///
-    /// An executor on a GPU keeps two buffers for the output of the next gather to the host: those of the largest output so far, of
-    /// at most 256 MiB each.
+    /// An executor on a GPU keeps two buffers for the output of the next gather to the host: those of the largest output so
+    /// far, of at most 256 MiB each.
     ///
     /// # Errors
     ///
     /// Of the request, before anything is submitted:
     ///
-    /// - [`GpuError::Plan`] for an operation that cannot be planned for the shapes of params and indices.
-    /// - [`GpuError::PlanShape`] for a plan of other shapes than params and indices have; [`GpuError::MissingShape`] for
-    ///   indices of `GatherNd` in a slice without a shape.
+    /// - [`RunError::Plan`](crate::RunError::Plan) for an operation that cannot be planned for the shapes of params and
+    ///   indices.
+    /// - [`RunError::PlanShape`](crate::RunError::PlanShape) for a plan of other shapes than params and indices have;
+    ///   [`GpuError::MissingShape`] for indices of `GatherNd` in a slice without a shape.
     /// - [`GpuError::OtherOwner`] for a tensor of another owner.
     /// - [`RunError::Length`](crate::RunError::Length) for an operand of the wrong length.
     /// - [`GpuError::BufferTooLarge`] for an operand larger than one buffer of the device.
@@ -304,8 +305,8 @@ impl Executor {
 
     /// As [`gather`](Self::gather), but on tensors of bytes, for types that are known only at run time: elements of
     /// `types.element_bytes()` bytes, and little-endian indices of `types.index_kind()`. The output is bytes too. The plan
-    /// counts elements, so only the numbers of bytes are compared. It takes a plan and tensors only. With an encoding params
-    /// is decoded, unless its scales lie in a tensor of their own.
+    /// counts elements, so only the numbers of bytes are compared. Indices are a tensor or a slice of bytes. With an encoding
+    /// params is decoded, unless its scales lie in a tensor of their own.
     ///
     /// # Errors
     ///
