@@ -69,9 +69,8 @@ impl GatherPlan {
     }
 }
 
-/// Gives each operation `gather_array`, with an example.
 macro_rules! gather_array {
-    ($($(#[$doc:meta])* $operation:ty;)*) => {$(
+    ($($operation:ty)*) => {$(
         impl $operation {
             /// Plans for the shapes of ndarray's arrays, and gathers from them on the CPU, as [`GatherPlan::run_array`]
             /// does. Needs the feature `ndarray`.
@@ -82,7 +81,19 @@ macro_rules! gather_array {
             ///
             /// # Examples
             ///
-            $(#[$doc])*
+            /// ```
+            /// use ndarray::array;
+            /// use wgpu_gather::{Gather, GatherElements, GatherNd};
+            ///
+            /// let params = array![["a", "b", "c"], ["d", "e", "f"]];
+            /// let columns = Gather::new().axis(-1).gather_array(&params, &array![2, 0])?;
+            /// assert_eq!(columns, array![["c", "a"], ["f", "d"]].into_dyn());
+            /// let single = GatherNd::new().gather_array(&params, &array![[0, 0], [1, 1]])?;
+            /// assert_eq!(single, array!["a", "e"].into_dyn());
+            /// let along = GatherElements::new().axis(1).gather_array(&params, &array![[0, 0], [1, 0]])?;
+            /// assert_eq!(along, array![["a", "a"], ["e", "d"]].into_dyn());
+            /// # Ok::<(), wgpu_gather::RunError>(())
+            /// ```
             pub fn gather_array<T, I, D1, D2>(
                 &self,
                 params: &ArrayRef<T, D1>,
@@ -100,41 +111,7 @@ macro_rules! gather_array {
     )*};
 }
 
-gather_array! {
-    /// ```
-    /// use ndarray::array;
-    /// use wgpu_gather::Gather;
-    ///
-    /// let params = array![["a", "b", "c"], ["d", "e", "f"]];
-    /// let columns = Gather::new().axis(-1).gather_array(&params, &array![2, 0])?;
-    /// assert_eq!(columns, array![["c", "a"], ["f", "d"]].into_dyn());
-    ///
-    /// let rows = Gather::new().gather_array(&params.t(), &array![2, 0])?;
-    /// assert_eq!(rows, columns.t());
-    /// # Ok::<(), wgpu_gather::RunError>(())
-    /// ```
-    Gather;
-    /// ```
-    /// use ndarray::array;
-    /// use wgpu_gather::GatherNd;
-    ///
-    /// let params = array![["a", "b", "c"], ["d", "e", "f"]];
-    /// let single = GatherNd::new().gather_array(&params, &array![[0, 0], [1, 1]])?;
-    /// assert_eq!(single, array!["a", "e"].into_dyn());
-    /// # Ok::<(), wgpu_gather::RunError>(())
-    /// ```
-    GatherNd;
-    /// ```
-    /// use ndarray::array;
-    /// use wgpu_gather::GatherElements;
-    ///
-    /// let params = array![["a", "b", "c"], ["d", "e", "f"]];
-    /// let along = GatherElements::new().axis(1).gather_array(&params, &array![[0, 0], [1, 0]])?;
-    /// assert_eq!(along, array![["a", "a"], ["e", "d"]].into_dyn());
-    /// # Ok::<(), wgpu_gather::RunError>(())
-    /// ```
-    GatherElements;
-}
+gather_array! { Gather GatherNd GatherElements }
 
 /// The elements in row-major order, copied if need be. A broadcast view may have more elements than fit in memory.
 fn standard_layout<T: Copy, D: Dimension>(

@@ -59,14 +59,8 @@ impl GatherPlan {
         indices: &[I],
     ) -> Result<Vec<T>, RunError> {
         self.check_lengths(params.len(), indices.len())?;
-        self.run_with(&Operands {
-            element_bytes: size_of::<T>(),
-            parts: Parts::elements(size_of::<T>() as u64),
-            params: Params::Elements(params),
-            indices: I::values(indices),
-            zero: &[T::default()],
-            fill: &[T::default()],
-        })
+        let zero = [T::default()];
+        self.run_with(&elements(params, indices, &zero, &zero))
     }
 
     /// Gathers operands whose lengths are checked. The plan must have no gaps in the output.
@@ -149,15 +143,8 @@ impl GatherPlan {
     ) -> Result<(), RunError> {
         self.check_lengths(params.len(), indices.len())?;
         self.check_output_length(output.len())?;
-        let operands = Operands {
-            element_bytes: size_of::<T>(),
-            parts: Parts::elements(size_of::<T>() as u64),
-            params: Params::Elements(params),
-            indices: I::values(indices),
-            zero: &[T::default()],
-            fill: &[fill],
-        };
-        self.run_into_with(&operands, output)
+        let (zero, fill) = ([T::default()], [fill]);
+        self.run_into_with(&elements(params, indices, &zero, &fill), output)
     }
 
     /// As [`run_with`](Self::run_with), but into `output`, whose length is checked too.
@@ -168,5 +155,21 @@ impl GatherPlan {
     ) -> Result<(), RunError> {
         let operands = operands.bytes();
         memory::write_into(output, |output| gather(self, &operands, output))
+    }
+}
+
+fn elements<'a, T, I: GatherIndex>(
+    params: &'a [T],
+    indices: &'a [I],
+    zero: &'a [T],
+    fill: &'a [T],
+) -> Operands<'a, T> {
+    Operands {
+        element_bytes: size_of::<T>(),
+        parts: Parts::elements(size_of::<T>() as u64),
+        params: Params::Elements(params),
+        indices: I::values(indices),
+        zero,
+        fill,
     }
 }

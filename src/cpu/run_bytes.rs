@@ -7,7 +7,7 @@ use crate::error::RunError;
 use crate::index::{IndexKind, IndexValues};
 use crate::operand::Operand;
 use crate::plan::GatherPlan;
-use crate::plan::lengths::check_byte_len;
+use crate::plan::lengths::{byte_len, check_bytes};
 
 impl GatherPlan {
     /// As [`run`](Self::run), but on bytes, as model and array files hold them: elements of `types.element_bytes()` bytes,
@@ -80,7 +80,12 @@ impl GatherPlan {
         let parts = self.check_inputs(types, params, indices)?;
         let dims = self.dims();
         let output_len = [dims.output_len(), dims.output_len_with_gap()];
-        check_bytes(Operand::Output, output_len, types.element_bytes, output)?;
+        check_bytes(
+            Operand::Output,
+            output_len,
+            types.element_bytes,
+            output.len(),
+        )?;
         with_values(types.index_kind, indices, |indices| {
             self.run_into_with(&operands(types, parts, params, indices), output)
         })
@@ -97,14 +102,19 @@ impl GatherPlan {
         let parts = match types.encoding {
             None => {
                 let params_len = [dims.params_len(), dims.params_len_with_gap()];
-                check_bytes(Operand::Params, params_len, types.element_bytes, params)?;
+                check_bytes(
+                    Operand::Params,
+                    params_len,
+                    types.element_bytes,
+                    params.len(),
+                )?;
                 Parts::elements(types.element_bytes)
             }
             Some(encoding) => self.check_encoded(&Encoded::new(encoding, params.len()))?,
         };
         let indices_len = [dims.indices_len(); 2];
         let index_bytes = types.index_kind.bytes();
-        check_bytes(Operand::Indices, indices_len, index_bytes, indices)?;
+        check_bytes(Operand::Indices, indices_len, index_bytes, indices.len())?;
         Ok(parts)
     }
 }
@@ -151,30 +161,6 @@ pub(crate) fn with_values<R>(
         IndexKind::I64 => run_as!(I64, i64),
         IndexKind::U64 => run_as!(U64, u64),
     }
-}
-
-/// The bytes of `elements` elements of `width` bytes each; an error if they are more than `i64::MAX`.
-fn byte_len(operand: Operand, elements: u64, width: u64) -> Result<u64, RunError> {
-    let bytes = elements
-        .checked_mul(width)
-        .filter(|&bytes| bytes <= i64::MAX.unsigned_abs());
-    bytes.ok_or_else(|| RunError::OutOfMemory {
-        operand,
-        elements,
-        element_bytes: usize::try_from(width).unwrap_or(usize::MAX),
-    })
-}
-
-/// Checks that `found` has the bytes of `len` elements, or up to those of `len_with_gap`.
-fn check_bytes(
-    operand: Operand,
-    [len, len_with_gap]: [u64; 2],
-    width: u64,
-    found: &[u8],
-) -> Result<(), RunError> {
-    let bytes = byte_len(operand, len, width)?;
-    let with_gap = len_with_gap.saturating_mul(width);
-    check_byte_len(operand, bytes..=with_gap, found.len())
 }
 
 /// The numbers in `bytes`, of `WIDTH` bytes each.

@@ -5,7 +5,7 @@ use std::fmt;
 #[cfg(doc)]
 use super::Encoding;
 use super::error::BlockError;
-use super::row::Row;
+use super::row::{Row, row};
 use crate::operand::Operand;
 
 /// The numbers of a table of ONNX Runtime's `com.microsoft.GatherBlockQuantized`, quantised along the last dim: the width of
@@ -217,24 +217,10 @@ impl BlockQuantized {
     }
 
     pub(super) const fn row(self) -> &'static Row {
-        macro_rules! row {
-            ($len:literal) => {
-                &Row {
-                    len: $len,
-                    bytes: 1,
-                    end: 0,
-                    decode: None,
-                    #[cfg(feature = "gpu")]
-                    file: "decode/block_quantized",
-                    #[cfg(feature = "gpu")]
-                    shader: include_str!("../../shaders/decode/block_quantized.wgsl"),
-                }
-            };
-        }
         match self.bits {
-            2 => row!(4),
-            4 => row!(2),
-            _ => row!(1),
+            2 => row!(4, 1, 0, block_quantized, None),
+            4 => row!(2, 1, 0, block_quantized, None),
+            _ => row!(1, 1, 0, block_quantized, None),
         }
     }
 }

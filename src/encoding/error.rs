@@ -8,28 +8,12 @@ use super::Encoding;
 #[non_exhaustive]
 #[expect(missing_docs, reason = "the texts say what the fields are")]
 pub enum BlockError {
-    /// The last dim of params, along which blocks lie, is not whole blocks.
-    #[error(
-        "the last dim of params must be whole blocks of {encoding}, of {block_len} values each, found {found}"
-    )]
-    LastDim {
-        encoding: Encoding,
-        block_len: u64,
-        found: u64,
-    },
-    /// The slices are not whole blocks. If the values of a row share scales, or have them in an operand of their own, the
-    /// row is the block.
-    #[error("slices must be whole blocks of {encoding}, of {block_len} values each, found {found}")]
-    Slices {
-        encoding: Encoding,
-        block_len: u64,
-        found: u64,
-    },
-    /// The stride of params is not whole blocks, which are those of [`Slices`](Self::Slices).
-    #[error(
-        "the params stride must be whole blocks of {encoding}, of {block_len} values each, found {found}"
-    )]
-    ParamsStride {
+    /// A part of the plan is not whole blocks: the last dim of params, along which blocks lie, the slices, or the params
+    /// stride. If the values of a row share scales, or have them in an operand of their own, the row is the block of the
+    /// last two.
+    #[error("{part} must be whole blocks of {encoding}, of {block_len} values each, found {found}")]
+    Cut {
+        part: &'static str,
         encoding: Encoding,
         block_len: u64,
         found: u64,

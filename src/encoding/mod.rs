@@ -14,8 +14,8 @@ pub(crate) use self::encoded::QPARAMS;
 pub use self::error::BlockError;
 pub(crate) use self::parts::Parts;
 pub(crate) use self::quantized::block_quantized;
-use self::row::Row;
 pub(crate) use self::row::{Decode, VALUE_BYTES};
+use self::row::{Row, row};
 use crate::names::names;
 use crate::operand::Operand;
 
@@ -86,39 +86,12 @@ macro_rules! encodings {
         impl Encoding {
             const fn row(self) -> &'static Row {
                 match self {
-                    $(Self::$variant => &Row {
-                        len: $len,
-                        bytes: $bytes,
-                        end: 0,
-                        decode: Some(|from, to| {
-                            const GROUP: usize = if $len < 32 { 32 / $len } else { 1 };
-                            decode::blocks::<$bytes, $len, GROUP>(from, to, decode::$function);
-                        }),
-                        #[cfg(feature = "gpu")]
-                        file: concat!("decode/", stringify!($function)),
-                        #[cfg(feature = "gpu")]
-                        shader: include_str!(concat!("../../shaders/decode/", stringify!($function), ".wgsl")),
-                    },)*
-                    Self::RowWise8 => &Row {
-                        len: 1,
-                        bytes: 1,
-                        end: 8,
-                        decode: Some(quantized::row_wise_8),
-                        #[cfg(feature = "gpu")]
-                        file: "decode/row_wise_8",
-                        #[cfg(feature = "gpu")]
-                        shader: include_str!("../../shaders/decode/row_wise_8.wgsl"),
-                    },
-                    Self::RowWise4 => &Row {
-                        len: 2,
-                        bytes: 1,
-                        end: 4,
-                        decode: Some(quantized::row_wise_4),
-                        #[cfg(feature = "gpu")]
-                        file: "decode/row_wise_4",
-                        #[cfg(feature = "gpu")]
-                        shader: include_str!("../../shaders/decode/row_wise_4.wgsl"),
-                    },
+                    $(Self::$variant => row!($len, $bytes, 0, $function, Some(|from, to| {
+                        const GROUP: usize = if $len < 32 { 32 / $len } else { 1 };
+                        decode::blocks::<$bytes, $len, GROUP>(from, to, decode::$function);
+                    })),)*
+                    Self::RowWise8 => row!(1, 1, 8, row_wise_8, Some(quantized::row_wise_8)),
+                    Self::RowWise4 => row!(2, 1, 4, row_wise_4, Some(quantized::row_wise_4)),
                     Self::BlockQuantized(quantized) => quantized.row(),
                 }
             }

@@ -43,14 +43,7 @@ impl Encoding {
             len: self.block_len(),
             bytes: self.block_bytes(),
         };
-        let (encoding, block_len) = (self, block.len);
-        if !last_dim.is_multiple_of(block_len) {
-            return Err(BlockError::LastDim {
-                encoding,
-                block_len,
-                found: last_dim,
-            });
-        }
+        self.check_whole("the last dim of params", block, last_dim)?;
         Ok(match self.has_whole_rows() && last_dim > 0 {
             true => Parts {
                 len: last_dim,
@@ -63,30 +56,29 @@ impl Encoding {
     /// The parts of the params of a plan. Checks that the plan cuts none: that its slices, and the strides of params, are whole
     /// parts along the last dim.
     pub(crate) fn parts(self, plan: &GatherPlan) -> Result<Parts, BlockError> {
-        let (encoding, dims) = (self, plan.dims());
+        let dims = plan.dims();
         if plan.operation == Operation::GatherElements {
             return Err(BlockError::GatherElements {
-                encoding,
+                encoding: self,
                 block_len: self.block_len(),
                 found: dims.slice_len,
             });
         }
         let parts = self.parts_of(plan.params_shape.last().map_or(1, |&dim| dim as u64))?;
-        let block_len = parts.len;
-        if !dims.slice_len.is_multiple_of(block_len) {
-            return Err(BlockError::Slices {
-                encoding,
-                block_len,
-                found: dims.slice_len,
-            });
-        }
-        if !dims.params_stride.is_multiple_of(block_len) {
-            return Err(BlockError::ParamsStride {
-                encoding,
-                block_len,
-                found: dims.params_stride,
-            });
-        }
+        self.check_whole("slices", parts, dims.slice_len)?;
+        self.check_whole("the params stride", parts, dims.params_stride)?;
         Ok(parts)
+    }
+
+    fn check_whole(self, part: &'static str, of: Parts, found: u64) -> Result<(), BlockError> {
+        match found.is_multiple_of(of.len) {
+            true => Ok(()),
+            false => Err(BlockError::Cut {
+                part,
+                encoding: self,
+                block_len: of.len,
+                found,
+            }),
+        }
     }
 }

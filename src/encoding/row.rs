@@ -23,3 +23,20 @@ pub(super) struct Row {
     #[cfg(feature = "gpu")]
     pub(super) shader: &'static str,
 }
+
+/// A row of the table: values and bytes of a block, bytes at the end of a row, the file of shaders/decode/, and the decoder.
+macro_rules! row {
+    ($len:literal, $bytes:literal, $end:literal, $file:ident, $decode:expr) => {
+        &$crate::encoding::row::Row {
+            len: $len,
+            bytes: $bytes,
+            end: $end,
+            decode: $decode,
+            #[cfg(feature = "gpu")]
+            file: concat!("decode/", stringify!($file)),
+            #[cfg(feature = "gpu")]
+            shader: include_str!(concat!("../../shaders/decode/", stringify!($file), ".wgsl")),
+        }
+    };
+}
+pub(super) use row;

@@ -27,10 +27,7 @@ use crate::element::ElementTypes;
 /// ```
 /// use wgpu_gather::{ElementTypes, Gather, GatherBuffers, GatherError, Gatherer, Operand, wgpu};
 ///
-/// # let (device, _queue) = wgpu::Device::noop(&wgpu::DeviceDescriptor::default());
-/// # let buffer = |size| device.create_buffer(&wgpu::BufferDescriptor {
-/// #     label: None, size, usage: wgpu::BufferUsages::STORAGE, mapped_at_creation: false,
-/// # });
+#[doc = noop_buffers!()]
 /// let plan = Gather::new().plan(&[100], &[4])?;
 /// let (params, indices, output) = (buffer(400), buffer(16), buffer(16));
 /// let buffers = |output| {
@@ -79,10 +76,7 @@ impl<'a> GatherBuffers<'a> {
     /// ```
     /// use wgpu_gather::{ElementTypes, GatherBuffers, GatherNd, Gatherer, wgpu};
     ///
-    /// # let (device, _queue) = wgpu::Device::noop(&wgpu::DeviceDescriptor::default());
-    /// # let buffer = |size| device.create_buffer(&wgpu::BufferDescriptor {
-    /// #     label: None, size, usage: wgpu::BufferUsages::STORAGE, mapped_at_creation: false,
-    /// # });
+    #[doc = noop_buffers!()]
     /// # let mut encoder = device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
     /// let plan = GatherNd::new().plan(&[100, 16], &[8, 1])?;
     /// let (first, second) = (buffer(60 * 64), buffer(40 * 64));
@@ -143,10 +137,7 @@ impl<'a> GatherBuffers<'a> {
     /// ```
     /// use wgpu_gather::{ElementTypes, Gather, GatherBuffers, Gatherer, wgpu};
     ///
-    /// # let (device, _queue) = wgpu::Device::noop(&wgpu::DeviceDescriptor::default());
-    /// # let buffer = |size| device.create_buffer(&wgpu::BufferDescriptor {
-    /// #     label: None, size, usage: wgpu::BufferUsages::STORAGE, mapped_at_creation: false,
-    /// # });
+    #[doc = noop_buffers!()]
     /// # let mut encoder = device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
     /// let plan = Gather::new().plan(&[100, 16], &[6])?;
     /// let (params, indices, output) = (buffer(100 * 64), buffer(6 * 4), buffer(6 * 64));
@@ -174,10 +165,7 @@ impl<'a> GatherBuffers<'a> {
     /// ```
     /// use wgpu_gather::{ElementTypes, Gather, GatherBuffers, Gatherer, wgpu};
     ///
-    /// # let (device, _queue) = wgpu::Device::noop(&wgpu::DeviceDescriptor::default());
-    /// # let buffer = |size| device.create_buffer(&wgpu::BufferDescriptor {
-    /// #     label: None, size, usage: wgpu::BufferUsages::STORAGE, mapped_at_creation: false,
-    /// # });
+    #[doc = noop_buffers!()]
     /// # let mut encoder = device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
     /// // At most 8 rows of 16 elements.
     /// let plan = Gather::new().plan(&[100, 16], &[8])?;
@@ -202,10 +190,7 @@ impl<'a> GatherBuffers<'a> {
     ///     BlockQuantized, ElementTypes, Encoding, Gather, GatherBuffers, Gatherer, IndexKind, wgpu,
     /// };
     ///
-    /// # let (device, _queue) = wgpu::Device::noop(&wgpu::DeviceDescriptor::default());
-    /// # let buffer = |size| device.create_buffer(&wgpu::BufferDescriptor {
-    /// #     label: None, size, usage: wgpu::BufferUsages::STORAGE, mapped_at_creation: false,
-    /// # });
+    #[doc = noop_buffers!()]
     /// # let mut encoder = device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
     /// // 100 rows of 64 values: 32 bytes, two scales and, in one byte, two zero points.
     /// let plan = Gather::new().plan(&[100, 64], &[8])?;

@@ -1,6 +1,16 @@
 //! The GPU executor. `kernel` and `cut` choose kernels and fit a plan to a device's limits, as pure functions.
 //! `gatherer` records gathers into the caller's encoders. `device` owns a device, for callers that have none.
 
+/// What examples of buffers hide: wgpu's device that does nothing, and its buffers.
+macro_rules! noop_buffers {
+    () => {
+        "# let (device, _queue) = wgpu::Device::noop(&wgpu::DeviceDescriptor::default());
+# let buffer = |size| device.create_buffer(&wgpu::BufferDescriptor {
+#     label: None, size, usage: wgpu::BufferUsages::STORAGE, mapped_at_creation: false,
+# });"
+    };
+}
+
 mod bindings;
 mod bound;
 mod buffers;

@@ -2,10 +2,9 @@
 
 use crate::element::ElementTypes;
 use crate::encoding::{Parts, QPARAMS};
-use crate::error::{GatherError, RunError};
+use crate::error::GatherError;
 use crate::operand::Operand;
 use crate::plan::GatherPlan;
-use crate::plan::lengths::check_byte_len;
 
 /// A plan with the types of its operands, and what follows from the two, worked out once.
 #[derive(Debug, Clone, Copy)]
@@ -50,10 +49,6 @@ impl<'a> TypedPlan<'a> {
             qparams: [scales?, zero_points?],
             indices: bytes(Operand::Indices, dims.indices_len(), index_bytes)?,
             output: bytes(Operand::Output, dims.output_len(), types.element_bytes)?,
-            params_with_gap: parts.bytes_of(dims.params_len_with_gap()),
-            output_with_gap: dims
-                .output_len_with_gap()
-                .saturating_mul(types.element_bytes),
         };
         Ok(Self {
             plan,
@@ -73,26 +68,6 @@ pub(crate) struct OperandBytes {
     pub(crate) output: u64,
     /// Of scales and of zero points; 0 if the types have none.
     pub(crate) qparams: [u64; 2],
-    /// With the gap after the last row.
-    params_with_gap: u64,
-    output_with_gap: u64,
-}
-
-impl OperandBytes {
-    /// Checks the length of params in bytes.
-    pub(crate) fn check_params_length(&self, params: usize) -> Result<(), RunError> {
-        check_byte_len(Operand::Params, self.params..=self.params_with_gap, params)
-    }
-
-    /// Checks the length of the indices in bytes.
-    pub(crate) fn check_indices_length(&self, indices: usize) -> Result<(), RunError> {
-        check_byte_len(Operand::Indices, self.indices..=self.indices, indices)
-    }
-
-    /// Checks the length of the output in bytes.
-    pub(crate) fn check_output_length(&self, output: usize) -> Result<(), RunError> {
-        check_byte_len(Operand::Output, self.output..=self.output_with_gap, output)
-    }
 }
 
 /// Bytes of a word. Storage bindings are whole words.

@@ -31,8 +31,8 @@ use crate::error::PlanError;
 pub struct GatherElements {
     axis: i64,
     broadcast: bool,
-    bad_indices: BadIndices,
-    negative_indices: NegativeIndices,
+    pub(super) bad_indices: BadIndices,
+    pub(super) negative_indices: NegativeIndices,
 }
 
 impl GatherElements {
@@ -67,21 +67,6 @@ impl GatherElements {
     #[must_use]
     pub fn broadcast(mut self, broadcast: bool) -> Self {
         self.broadcast = broadcast;
-        self
-    }
-
-    /// The policy for an index out of range; [`BadIndices::DeviceDefault`] unless set.
-    #[must_use]
-    pub fn bad_indices(mut self, bad_indices: BadIndices) -> Self {
-        self.bad_indices = bad_indices;
-        self
-    }
-
-    /// The meaning of a negative index; [`NegativeIndices::Invalid`], which is PyTorch's rule, unless set.
-    /// [`NegativeIndices::FromEnd`] is the rule of ONNX and NumPy.
-    #[must_use]
-    pub fn negative_indices(mut self, negative_indices: NegativeIndices) -> Self {
-        self.negative_indices = negative_indices;
         self
     }
 

@@ -33,8 +33,8 @@ const MAX_INDEX_DEPTH: usize = 8;
 pub struct GatherNd {
     axis: Option<i64>,
     batch_dims: i64,
-    bad_indices: BadIndices,
-    negative_indices: NegativeIndices,
+    pub(super) bad_indices: BadIndices,
+    pub(super) negative_indices: NegativeIndices,
 }
 
 impl GatherNd {
@@ -68,20 +68,6 @@ impl GatherNd {
     #[must_use]
     pub fn batch_dims(mut self, batch_dims: i64) -> Self {
         self.batch_dims = batch_dims;
-        self
-    }
-
-    /// The policy for an index out of range; [`BadIndices::DeviceDefault`] unless set.
-    #[must_use]
-    pub fn bad_indices(mut self, bad_indices: BadIndices) -> Self {
-        self.bad_indices = bad_indices;
-        self
-    }
-
-    /// The meaning of a negative index; [`NegativeIndices::Invalid`] unless set.
-    #[must_use]
-    pub fn negative_indices(mut self, negative_indices: NegativeIndices) -> Self {
-        self.negative_indices = negative_indices;
         self
     }
 

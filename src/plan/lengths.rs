@@ -101,6 +101,30 @@ pub(crate) fn check_byte_len(
     }
 }
 
+/// The bytes of `elements` elements of `width` bytes each; an error if they are more than `i64::MAX`.
+pub(crate) fn byte_len(operand: Operand, elements: u64, width: u64) -> Result<u64, RunError> {
+    let bytes = elements
+        .checked_mul(width)
+        .filter(|&bytes| bytes <= i64::MAX.unsigned_abs());
+    bytes.ok_or_else(|| RunError::OutOfMemory {
+        operand,
+        elements,
+        element_bytes: usize::try_from(width).unwrap_or(usize::MAX),
+    })
+}
+
+/// Checks that `found` is the bytes of `len` elements, or up to those of `len_with_gap`.
+pub(crate) fn check_bytes(
+    operand: Operand,
+    [len, len_with_gap]: [u64; 2],
+    width: u64,
+    found: usize,
+) -> Result<(), RunError> {
+    let bytes = byte_len(operand, len, width)?;
+    let with_gap = len_with_gap.saturating_mul(width);
+    check_byte_len(operand, bytes..=with_gap, found)
+}
+
 /// Checks the shape of an operand that has one.
 #[cfg(any(feature = "gpu", feature = "ndarray"))]
 pub(crate) fn check_shape(

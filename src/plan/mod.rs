@@ -31,6 +31,29 @@ pub(crate) enum Operation {
     GatherElements,
 }
 
+/// Gives each operation the rules for indices.
+macro_rules! rules_for_indices {
+    ($($operation:ty)*) => {$(
+        impl $operation {
+            /// The policy for an index out of range; [`BadIndices::DeviceDefault`] unless set.
+            #[must_use]
+            pub fn bad_indices(mut self, bad_indices: BadIndices) -> Self {
+                self.bad_indices = bad_indices;
+                self
+            }
+
+            /// The meaning of a negative index; [`NegativeIndices::Invalid`], the rule of TensorFlow and PyTorch, unless set.
+            /// [`NegativeIndices::FromEnd`] is the rule of Paddle, ONNX and NumPy.
+            #[must_use]
+            pub fn negative_indices(mut self, negative_indices: NegativeIndices) -> Self {
+                self.negative_indices = negative_indices;
+                self
+            }
+        }
+    )*};
+}
+rules_for_indices! { Gather GatherNd GatherElements }
+
 /// A gather whose shapes are checked and whose sizes are known. Both executors run it.
 ///
 /// Made by [`Gather::plan`](crate::Gather::plan), [`GatherNd::plan`](crate::GatherNd::plan) and

@@ -10,7 +10,7 @@ use testkit::quantized::Quantized;
 use testkit::samples::{Cpu, POLICIES};
 use wgpu_gather::{
     BadIndices, BlockError, BlockQuantized, ElementTypes, Encoded, Encoding, Gather,
-    GatherElements, GatherNd, IndexKind, RunError, ScaleKind,
+    GatherElements, GatherNd, GatherPlan, IndexKind, RunError, ScaleKind,
 };
 
 #[test]
@@ -244,59 +244,63 @@ fn threads_share_a_gather_of_encoded_rows() {
 #[test]
 fn a_plan_that_cuts_blocks_is_refused() {
     let gather = |params: &[usize], axis| Gather::new().axis(axis).plan(params, &[1]).unwrap();
-    macro_rules! refused {
-        ($plan:expr, $encoding:expr, $variant:ident, $block_len:expr, $found:expr) => {{
-            let error = $plan
-                .run_decoded(&Encoded::new($encoding, []), &[0])
-                .unwrap_err();
-            let expected = BlockError::$variant {
-                encoding: $encoding,
-                block_len: $block_len,
-                found: $found,
-            };
-            assert_eq!(error, RunError::Block(expected), "{}", $plan);
-            error.to_string()
-        }};
-    }
+    let refused = |plan: GatherPlan, encoding, part, block_len, found| {
+        let table = Encoded::new(encoding, []);
+        let error = plan.run_decoded(&table, &[0]).unwrap_err();
+        let expected = BlockError::Cut {
+            part,
+            encoding,
+            block_len,
+            found,
+        };
+        assert_eq!(error, RunError::Block(expected), "{plan}");
+        error.to_string()
+    };
+    let [last_dim, slices, stride] = ["the last dim of params", "slices", "the params stride"];
     let (q4_0, q6k) = (Encoding::Q4_0, Encoding::Q6K);
     // Slices of 64 values, but blocks of 32 would lie across rows of 16.
     assert_eq!(
-        refused!(gather(&[3, 4, 16], 0), q4_0, LastDim, 32, 16),
+        refused(gather(&[3, 4, 16], 0), q4_0, last_dim, 32, 16),
         "the last dim of params must be whole blocks of Q4_0, of 32 values each, found 16"
     );
     assert_eq!(
-        refused!(gather(&[3, 64], 1), q4_0, Slices, 32, 1),
+        refused(gather(&[3, 64], 1), q4_0, slices, 32, 1),
         "slices must be whole blocks of Q4_0, of 32 values each, found 1"
     );
-    refused!(gather(&[3, 128], 0), q6k, LastDim, 256, 128);
+    refused(gather(&[3, 128], 0), q6k, last_dim, 256, 128);
     let nd = GatherNd::new().plan(&[3, 256], &[1, 2]).unwrap();
-    refused!(nd, q6k, Slices, 256, 1);
+    refused(nd, q6k, slices, 256, 1);
     let gaps = gather(&[3, 64], 0).with_params_stride(80).unwrap();
     assert_eq!(
-        refused!(gaps, q4_0, ParamsStride, 32, 80),
+        refused(gaps, q4_0, stride, 32, 80),
         "the params stride must be whole blocks of Q4_0, of 32 values each, found 80"
     );
     // Rows that share scales are not cut, and start at bytes.
     let [rows, packed] = [Encoding::RowWise8, quantized()[1]];
     assert_eq!(
-        refused!(gather(&[3, 64], 1), rows, Slices, 64, 1),
+        refused(gather(&[3, 64], 1), rows, slices, 64, 1),
         "slices must be whole blocks of ROW_WISE_8, of 64 values each, found 1"
     );
     let gaps = gather(&[3, 64], 0).with_params_stride(96).unwrap();
     assert_eq!(
-        refused!(gaps, packed, ParamsStride, 64, 96),
+        refused(gaps, packed, stride, 64, 96),
         "the params stride must be whole blocks of values of 4 bits in blocks of 32, of 64 values each, found 96"
     );
     assert_eq!(
-        refused!(gather(&[3, 63], 0), packed, LastDim, 2, 63),
+        refused(gather(&[3, 63], 0), packed, last_dim, 2, 63),
         "the last dim of params must be whole blocks of values of 4 bits in blocks of 32, of 2 values each, found 63"
     );
     let elements = GatherElements::new().plan(&[3, 64], &[1, 64]).unwrap();
     for encoding in [q4_0, Encoding::F16] {
         let len = encoding.block_len();
-        let text = refused!(elements, encoding, GatherElements, len, 1);
+        let error = elements.run_decoded(&Encoded::new(encoding, []), &[0]);
+        let error = error.unwrap_err();
+        assert!(matches!(
+            error,
+            RunError::Block(BlockError::GatherElements { found: 1, .. })
+        ));
         assert_eq!(
-            text,
+            error.to_string(),
             format!(
                 "gather_elements must not have params of {encoding}, in blocks of {len}: its slices have 1"
             )

@@ -1,7 +1,5 @@
 //! Encoded params on a device.
 
-use std::fmt;
-
 use super::tensor::{Tensor, elements_in};
 use crate::encoding::{Encoded, Encoding};
 use crate::error::{GatherError, GpuError, RunError};
@@ -11,6 +9,7 @@ use crate::operand::Operand;
 /// takes it as it takes a [`Tensor`], and decodes it to `f32`.
 ///
 /// Made by [`upload_encoded`](crate::Executor::upload_encoded), or of tensors of bytes.
+#[derive(Debug)]
 pub struct EncodedTensor {
     pub(super) params: Encoded<Tensor<u8>>,
     shape: Vec<usize>,
@@ -64,14 +63,5 @@ impl EncodedTensor {
     #[must_use]
     pub fn shape(&self) -> &[usize] {
         &self.shape
-    }
-}
-
-impl fmt::Debug for EncodedTensor {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("EncodedTensor")
-            .field("encoding", &self.params.encoding)
-            .field("shape", &self.shape)
-            .finish_non_exhaustive()
     }
 }

@@ -5,11 +5,12 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::encoded_tensor::EncodedTensor;
-use super::gather::Params;
+use super::gather::{Params, ParamsOperand, UncheckedGather, planned};
 use super::indices::Indices;
 use super::owner::Owner;
-use super::request::{Request, gather, gather_bytes};
+use super::request::Request;
 use super::tensor::Tensor;
+use super::waiting::boxed;
 use crate::element::{ElementTypes, GatherElement};
 use crate::encoding::Encoded;
 use crate::error::GpuError;
@@ -300,7 +301,14 @@ impl Executor {
         params: impl Into<Params<'a, T>>,
         indices: impl Into<Indices<'a, I>>,
     ) -> Request<'a, T> {
-        gather(self.owner(), plan, params.into(), &indices.into())
+        let (Params(params), indices) = (params.into(), indices.into());
+        let plan = planned(plan, &params, &indices);
+        let types = match params.encoding() {
+            Some(encoding) => ElementTypes::encoded(encoding, I::KIND),
+            None => ElementTypes::of::<T, I>(),
+        };
+        let input = UncheckedGather::new(self.owner(), plan, types, params, indices.operand());
+        Request::new(input, |input, wait| boxed(input.into_host(wait)))
     }
 
     /// As [`gather`](Self::gather), but on tensors of bytes, for types that are known only at run time: elements of
@@ -323,7 +331,14 @@ impl Executor {
         params: &'a Tensor<u8>,
         indices: impl Into<Indices<'a, u8>>,
     ) -> Request<'a, u8, Vec<u8>, [u8]> {
-        gather_bytes(self.owner(), plan, types, params, &indices.into())
+        let (plan, indices) = (Ok(Cow::Borrowed(plan)), indices.into().operand());
+        let params = match types.encoding {
+            Some(of) => ParamsOperand::Encoded(Encoded::new(of, params), params.shape()),
+            None => ParamsOperand::Elements(params),
+        };
+        let mut input = UncheckedGather::new(self.owner(), plan, types, params, indices);
+        input.in_bytes = true;
+        Request::new(input, |input, wait| boxed(input.into_host(wait)))
     }
 }
 

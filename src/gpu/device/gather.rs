@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use super::encoded_tensor::EncodedTensor;
+use super::indices::Indices;
 use super::owner::{Owner, Storage};
 use super::tensor::Tensor;
 use crate::cpu::{self, with_values};
@@ -12,10 +13,10 @@ use crate::encoding::{Encoded, Encoding};
 use crate::error::GpuError;
 use crate::gpu::fill::Fill;
 use crate::gpu::types::TypedPlan;
-use crate::index::IndexValues;
+use crate::index::{GatherIndex, IndexValues};
 use crate::operand::Operand;
-use crate::plan::GatherPlan;
-use crate::plan::lengths::check_len;
+use crate::plan::lengths::{check_bytes, check_len, check_shape};
+use crate::plan::{GatherPlan, ToPlan};
 
 /// All that a gather needs, unchecked.
 pub(super) struct UncheckedGather<'a, T> {
@@ -60,11 +61,8 @@ impl<'a> From<&'a EncodedTensor> for Params<'a, f32> {
     }
 }
 
-/// The buffers of params, and of scales and zero points.
-pub(super) struct ParamsBuffers<'a> {
-    pub(super) params: &'a wgpu::Buffer,
-    pub(super) qparams: [Option<&'a wgpu::Buffer>; 2],
-}
+/// The buffer of params, and those of scales and zero points.
+pub(super) type ParamsBuffers<'a> = (&'a wgpu::Buffer, [Option<&'a wgpu::Buffer>; 2]);
 
 impl<'a, T> ParamsOperand<'a, T> {
     pub(super) fn shape(&self) -> &'a [usize] {
@@ -83,16 +81,10 @@ impl<'a, T> ParamsOperand<'a, T> {
 
     pub(super) fn on_gpu(&self, owner: &Arc<Owner>) -> Result<ParamsBuffers<'a>, GpuError> {
         Ok(match self {
-            Self::Elements(tensor) => ParamsBuffers {
-                params: tensor.storage.on_gpu(Operand::Params, owner)?,
-                qparams: [None; 2],
-            },
+            Self::Elements(tensor) => (tensor.storage.on_gpu(Operand::Params, owner)?, [None; 2]),
             Self::Encoded(params, _) => {
                 let on_gpu = params.try_map(|operand, of| of.storage.on_gpu(operand, owner))?;
-                ParamsBuffers {
-                    params: on_gpu.rows,
-                    qparams: on_gpu.qparams,
-                }
+                (on_gpu.rows, on_gpu.qparams)
             }
         })
     }
@@ -119,6 +111,29 @@ pub(super) struct IndexOperand<'a> {
     pub(super) is_slice: bool,
     /// Values, or bytes.
     pub(super) len: usize,
+}
+
+impl<'a, T> UncheckedGather<'a, T> {
+    /// A gather without options.
+    pub(super) fn new(
+        owner: Option<&'a Arc<Owner>>,
+        plan: Result<Cow<'a, GatherPlan>, GpuError>,
+        types: ElementTypes,
+        params: ParamsOperand<'a, T>,
+        indices: IndexOperand<'a>,
+    ) -> Self {
+        Self {
+            owner,
+            plan,
+            types,
+            in_bytes: false,
+            params,
+            indices,
+            fill: None,
+            output: None,
+            mask: None,
+        }
+    }
 }
 
 impl<T: GatherElement> UncheckedGather<'_, T> {
@@ -148,19 +163,23 @@ impl<T: GatherElement> UncheckedGather<'_, T> {
             plan.check_lengths(tensor.len(), indices)?;
         }
         let typed = TypedPlan::new(plan, self.types)?;
+        let (dims, element_bytes) = (plan.dims(), self.types.element_bytes);
+        let params_len = [dims.params_len(), dims.params_len_with_gap()];
+        let indices_len = [dims.indices_len(); 2];
+        let output_len = [dims.output_len(), dims.output_len_with_gap()];
         match &self.params {
             ParamsOperand::Elements(tensor) if self.in_bytes => {
-                typed.bytes.check_params_length(tensor.len())?;
+                check_bytes(Operand::Params, params_len, element_bytes, tensor.len())?;
             }
             ParamsOperand::Elements(_) => {}
             ParamsOperand::Encoded(params, _) => {
-                let dims = plan.dims();
-                let len = dims.params_len()..=dims.params_len_with_gap();
-                params.map(|of| of.len()).check(typed.parts, len)?;
+                let params = params.map(|of| of.len());
+                params.check(typed.parts, params_len[0]..=params_len[1])?;
             }
         }
+        let index_bytes = self.types.index_kind.bytes();
         match self.in_bytes {
-            true => typed.bytes.check_indices_length(indices)?,
+            true => check_bytes(Operand::Indices, indices_len, index_bytes, indices)?,
             false => plan.check_indices_length(indices)?,
         }
         if let Some(mask) = mask {
@@ -168,7 +187,9 @@ impl<T: GatherElement> UncheckedGather<'_, T> {
             check_len(Operand::Mask, rows..=rows, mask)?;
         }
         match output {
-            Some(len) if self.in_bytes => typed.bytes.check_output_length(len)?,
+            Some(len) if self.in_bytes => {
+                check_bytes(Operand::Output, output_len, element_bytes, len)?;
+            }
             Some(len) => plan.check_output_length(len)?,
             None => plan.check_new_output()?,
         }
@@ -219,4 +240,25 @@ impl<T: GatherElement> UncheckedGather<'_, T> {
             indices => run(indices)?,
         })
     }
+}
+
+/// The plan, or that of an operation, for these params and indices.
+pub(super) fn planned<'a, T, I: GatherIndex>(
+    plan: impl ToPlan<'a>,
+    params: &ParamsOperand<'a, T>,
+    indices: &Indices<'a, I>,
+) -> Result<Cow<'a, GatherPlan>, GpuError> {
+    let (params_shape, indices_shape) = (params.shape(), indices.shape()?);
+    if plan.needs_index_shape() && !indices.has_shape() {
+        return Err(GpuError::MissingShape);
+    }
+    let plan = plan.to_plan(params_shape, &indices_shape)?;
+    // Params of a shard, or with gaps between its rows, has a shape of its own.
+    if plan.dims().params_are_whole() {
+        check_shape(Operand::Params, &plan.params_shape, params_shape)?;
+    }
+    if indices.has_shape() {
+        check_shape(Operand::Indices, &plan.indices_shape, &indices_shape)?;
+    }
+    Ok(plan)
 }

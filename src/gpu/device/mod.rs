@@ -3,9 +3,9 @@
 //!
 //! ```text
 //! executor           what apps hold; each call makes a tensor or a request
-//!   -> request       operands, with their indices and plan (planned), and options of a gather
+//!   -> request       options of a gather; it is awaited or waited for
 //!     -> submit      its work on a GPU: one submission, read back or left in a tensor
-//!       -> gather    its checks, and its run on the CPU
+//!       -> gather    its operands (indices, encoded_tensor), its plan, their checks, and its run on the CPU
 //!         -> tensor  uploads and downloads
 //!           -> owner    buffers, staging and submissions of one device
 //!             -> waiting  requests, mappings and the thread that polls
@@ -16,7 +16,6 @@ mod executor;
 mod gather;
 mod indices;
 mod owner;
-mod planned;
 mod request;
 mod submit;
 mod tensor;

@@ -1,22 +1,16 @@
 //! The request for a gather: its operands, and its options.
 
-use std::borrow::Cow;
 use std::fmt;
 use std::marker::PhantomData;
-use std::sync::Arc;
 
-use super::gather::{Params, ParamsOperand, UncheckedGather};
-use super::indices::Indices;
-use super::owner::Owner;
-use super::planned::planned;
+use super::gather::UncheckedGather;
 use super::tensor::Tensor;
 use super::waiting::{Boxed, Wait, boxed};
-use crate::element::{ElementTypes, GatherElement};
-use crate::encoding::Encoded;
+use crate::element::GatherElement;
 use crate::error::GpuError;
 use crate::gpu::fill::Fill;
-use crate::index::GatherIndex;
-use crate::plan::{GatherPlan, ToPlan};
+#[cfg(doc)]
+use crate::plan::GatherPlan;
 
 /// The request for a gather, made by [`Executor::gather`](crate::Executor::gather) and
 /// [`gather_bytes`](crate::Executor::gather_bytes): awaited, or waited for by [`wait`](Self::wait). Nothing happens before.
@@ -37,10 +31,11 @@ pub struct Request<'a, T, O = Vec<T>, F: ?Sized = T> {
     fill: PhantomData<fn(&F)>,
 }
 
-type Finish<'a, T, O> = fn(UncheckedGather<'a, T>, Wait) -> Boxed<'a, Result<O, GpuError>>;
+pub(super) type Finish<'a, T, O> =
+    fn(UncheckedGather<'a, T>, Wait) -> Boxed<'a, Result<O, GpuError>>;
 
 impl<'a, T, O, F: ?Sized> Request<'a, T, O, F> {
-    fn new(input: UncheckedGather<'a, T>, finish: Finish<'a, T, O>) -> Self {
+    pub(super) fn new(input: UncheckedGather<'a, T>, finish: Finish<'a, T, O>) -> Self {
         Self {
             input,
             finish,
@@ -96,15 +91,13 @@ impl<'a, T: GatherElement, F: ?Sized> Request<'a, T, Vec<T>, F> {
     /// again.
     ///
     /// ```
-    /// use wgpu_gather::{Executor, Gather, wgpu};
+    /// use wgpu_gather::{Executor, Gather};
     ///
-    /// # let (device, queue) = wgpu::Device::noop(&wgpu::DeviceDescriptor::default());
-    /// # let gpu = Executor::from_parts(device, queue);
-    /// let table = gpu.upload(&[0.0_f32; 300], &[100, 3])?;
-    /// let mut output = gpu.zeros(&[4, 3])?;
-    /// for indices in [[0, 1, 2, 3], [96, 97, 98, 99]] {
-    ///     gpu.gather(Gather::new(), &table, &indices).into_tensor(&mut output).wait()?;
-    /// }
+    /// let executor = Executor::cpu();
+    /// let table = executor.upload(&[10, 20, 30], &[3])?;
+    /// let mut output = executor.zeros(&[2])?;
+    /// executor.gather(Gather::new(), &table, &[2, 0]).into_tensor(&mut output).wait()?;
+    /// assert_eq!(output.download_blocking()?, [30, 10]);
     /// # Ok::<(), wgpu_gather::GpuError>(())
     /// ```
     pub fn into_tensor(mut self, output: &'a mut Tensor<T>) -> Request<'a, T, (), F> {
@@ -163,55 +156,4 @@ impl<'a, T, O, F: ?Sized> Request<'a, T, O, F> {
         self.input.mask = Some(mask);
         self
     }
-}
-
-/// The gather of a plan, or of an operation that is planned for the shapes of the operands.
-pub(super) fn gather<'a, T: GatherElement, I: GatherIndex>(
-    owner: Option<&'a Arc<Owner>>,
-    plan: impl ToPlan<'a>,
-    Params(params): Params<'a, T>,
-    indices: &Indices<'a, I>,
-) -> Request<'a, T> {
-    let input = UncheckedGather {
-        owner,
-        plan: planned(plan, &params, indices),
-        types: match params.encoding() {
-            Some(encoding) => ElementTypes::encoded(encoding, I::KIND),
-            None => ElementTypes::of::<T, I>(),
-        },
-        in_bytes: false,
-        params,
-        indices: indices.operand(),
-        fill: None,
-        output: None,
-        mask: None,
-    };
-    Request::new(input, |input, wait| boxed(input.into_host(wait)))
-}
-
-/// The gather of operands that are bytes.
-pub(super) fn gather_bytes<'a>(
-    owner: Option<&'a Arc<Owner>>,
-    plan: &'a GatherPlan,
-    types: ElementTypes,
-    params: &'a Tensor<u8>,
-    indices: &Indices<'a, u8>,
-) -> Request<'a, u8, Vec<u8>, [u8]> {
-    let input = UncheckedGather {
-        owner,
-        plan: Ok(Cow::Borrowed(plan)),
-        types,
-        in_bytes: true,
-        params: match types.encoding {
-            Some(encoding) => {
-                ParamsOperand::Encoded(Encoded::new(encoding, params), params.shape())
-            }
-            None => ParamsOperand::Elements(params),
-        },
-        indices: indices.operand(),
-        fill: None,
-        output: None,
-        mask: None,
-    };
-    Request::new(input, |input, wait| boxed(input.into_host(wait)))
 }

@@ -227,11 +227,11 @@ impl<'a, T: GatherElement> UncheckedGather<'a, T> {
         let indices = indices.or(on_gpu.indices).expect("a slice or a tensor");
         let mut buffers = GatherBuffers::new(
             self.types,
-            on_gpu.params.params.slice(..),
+            on_gpu.params.0.slice(..),
             indices.slice(..),
             output.slice(..),
         );
-        buffers.qparams = on_gpu.params.qparams.map(|buffer| Some(buffer?.slice(..)));
+        buffers.qparams = on_gpu.params.1.map(|buffer| Some(buffer?.slice(..)));
         buffers.fill = self.fill;
         let reports = on_gpu.typed.plan.bad_indices() == BadIndices::Error;
         let report = reports.then(|| owner.make_report()).transpose()?;

@@ -71,10 +71,7 @@ impl PreparedGather {
     /// ```
     /// use wgpu_gather::{ElementTypes, Gather, GatherBuffers, GatherError, Gatherer, wgpu};
     ///
-    /// # let (device, _queue) = wgpu::Device::noop(&wgpu::DeviceDescriptor::default());
-    /// # let buffer = |size| device.create_buffer(&wgpu::BufferDescriptor {
-    /// #     label: None, size, usage: wgpu::BufferUsages::STORAGE, mapped_at_creation: false,
-    /// # });
+    #[doc = noop_buffers!()]
     /// let plan = Gather::new().plan(&[100], &[4])?;
     /// let (params, indices) = (buffer(400), buffer(16));
     /// let outputs = [buffer(16), buffer(16)];
@@ -106,10 +103,7 @@ impl PreparedGather {
     /// ```
     /// use wgpu_gather::{BadIndices, BadRows, ElementTypes, Gather, GatherBuffers, GatherError, Gatherer, wgpu};
     ///
-    /// # let (device, _queue) = wgpu::Device::noop(&wgpu::DeviceDescriptor::default());
-    /// # let buffer = |size| device.create_buffer(&wgpu::BufferDescriptor {
-    /// #     label: None, size, usage: wgpu::BufferUsages::STORAGE, mapped_at_creation: false,
-    /// # });
+    #[doc = noop_buffers!()]
     /// let plan = Gather::new().bad_indices(BadIndices::Error).plan(&[100], &[4])?;
     /// let (params, indices, output) = (buffer(400), buffer(16), buffer(16));
     /// let report = buffer(BadRows::REPORT_BYTES);

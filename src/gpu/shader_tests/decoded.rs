@@ -83,7 +83,7 @@ fn rows_of_each_encoding_are_decoded_at_any_start() {
                 if !is_cut && place != 2 - number % 2 {
                     continue;
                 }
-                let (batch, outer) = [(1, 1), (2, 2)][(number + place) % 2];
+                let (batch, outer) = [(1, 1), (2, 2)][(number + place / 2) % 2];
                 let plan = blocks([batch, outer, 5], &slice, 6);
                 let part = encoding.parts(&plan).expect("whole parts").len;
                 let strides = [gaps[0] * part, gaps[1]];
@@ -98,8 +98,8 @@ fn rows_of_each_encoding_are_decoded_at_any_start() {
                 };
                 let types = ElementTypes::encoded(encoding, kind);
                 kernels.extend(run_types_at(starts, plan.clone(), types, &[], &WHOLE));
-                // Half of the pairs of a shape and a place, or all.
-                if !is_cut || !takes_every_case() && (number + place / 2) % 2 == 1 {
+                // Half of the pairs of a shape and a place, so that each shape has units of four values and of one, or all.
+                if !is_cut || !takes_every_case() && (number + place) % 2 == 1 {
                     continue;
                 }
                 let shards = [1, 0, 3, 1].map(|rows| rows * (batch * outer) as u64);

@@ -299,7 +299,14 @@ fn shapes(gpu: &'static Gpu) {
     let Err(GpuError::Run(RunError::Block(error))) = request.wait() else {
         panic!("slices of one value are refused");
     };
-    let is_of_slices = matches!(error, BlockError::Slices { found: 1, .. });
+    let is_of_slices = matches!(
+        error,
+        BlockError::Cut {
+            part: "slices",
+            found: 1,
+            ..
+        }
+    );
     assert!(is_of_slices, "{error:?}");
     let types = ElementTypes::encoded(Encoding::Q4_0, IndexKind::U32);
     let refused = gpu.gatherer().warm_up(&plan, types);
