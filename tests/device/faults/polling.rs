@@ -12,13 +12,13 @@ use std::thread::{self, Thread};
 use std::time::{Duration, Instant};
 
 use libtest_mimic::{Completion, Trial};
-use testkit::gpu::Gpu;
 use wgpu_gather::{GpuError, Tensor, wgpu};
 
 use crate::at_call::with_act_at_poll;
 use crate::lost::PANIC_OF_WGPU;
 use crate::support::{Machine, Work, alone, poll_once};
 use testkit::device;
+use testkit::gpu::Gpu;
 
 pub fn trials() -> Vec<Trial> {
     [

@@ -11,13 +11,13 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use libtest_mimic::{Failed, Trial};
-use testkit::gpu::Gpu;
 use wgpu_gather::{
     BadIndices, BadRows, ElementTypes, Gather, GatherBuffers, GatherError, GatherPlan, GpuError,
     Tensor, wgpu,
 };
 
 use testkit::device;
+use testkit::gpu::Gpu;
 
 /// A trial that takes longer fails. The longest take a minute, on two cores, and the machine may be busy.
 const TIME_LIMIT: Duration = Duration::from_secs(600);

@@ -1,4 +1,4 @@
-//! One `Gpu`, and so one `Gatherer`, used by many threads at once.
+//! One executor, and so one `Gatherer`, used by many threads at once.
 
 use std::sync::Barrier;
 use std::thread;

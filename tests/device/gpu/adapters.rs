@@ -1,14 +1,14 @@
-//! The adapter of a `Gpu`: that of the caller, that of the environment, or the one that `Executor::gpu_or_cpu` takes.
+//! The adapter of an `Executor`: that of the caller, that of the environment, or the one that `Executor::gpu_or_cpu` takes.
 
 use std::process::{Command, Output};
 
 use libtest_mimic::{Completion, Failed, Trial};
-use testkit::gpu::Gpu;
 use wgpu_gather::{Executor, Gather, GpuError, wgpu};
 
 use crate::to_host::block_on;
 use crate::{flat, trial};
 use testkit::device::{self, gpu_trial};
+use testkit::gpu::Gpu;
 
 pub(crate) fn trials() -> Vec<Trial> {
     vec![

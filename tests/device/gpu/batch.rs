@@ -3,9 +3,9 @@
 
 use std::ops::Range;
 
-use testkit::gpu::Gpu;
 use wgpu_gather::{BadIndices, BadRows, GatherBuffers, Gatherer, wgpu};
 
+use testkit::gpu::Gpu;
 use testkit::samples::Sample;
 use testkit::sizes::output_slices;
 

@@ -2,7 +2,6 @@
 //! adapter, and from params in several buffers.
 
 use libtest_mimic::Trial;
-use testkit::gpu::Gpu;
 use wgpu_gather::{
     BadIndices, BadRows, ElementTypes, Gather, GatherBuffers, GatherElements, GatherNd, GatherPlan,
     GpuError, IndexKind, wgpu,
@@ -13,6 +12,7 @@ use crate::into_buffers::{encoded, filled, index_values, table, unchecked, width
 use crate::{flat, trial};
 use testkit::cases;
 use testkit::device::{self, blocking};
+use testkit::gpu::Gpu;
 use testkit::indices::Hash;
 use testkit::oracle::Case;
 use testkit::samples::{POLICIES, Sample};

@@ -1,13 +1,13 @@
 //! Edge values of each index type, in each place of index rows of each depth, on every kernel.
 
 use libtest_mimic::Trial;
-use testkit::gpu::Gpu;
 use wgpu_gather::{BadIndices, ElementTypes, IndexKind};
 
 use crate::batch::{self, Recording, some};
 use crate::into_buffers::without_runtime_checks;
 use crate::trial;
 use testkit::cases::{case, elements, gather, gather_nd};
+use testkit::gpu::Gpu;
 use testkit::indices::{WIDE, holds, values_around};
 use testkit::oracle::{Case, Op};
 use testkit::samples::Sample;

@@ -2,13 +2,13 @@
 //! Some rows are bad.
 
 use libtest_mimic::Trial;
-use testkit::gpu::Gpu;
 use wgpu_gather::{
     BadIndices, BadRows, ElementTypes, Gather, GatherBuffers, GatherPlan, GpuError, IndexKind,
 };
 
 use crate::batch::{REPORT_BYTES, read_back, some, upload};
 use crate::{flat, trial};
+use testkit::gpu::Gpu;
 use testkit::indices::{Hash, holds, values_around};
 use testkit::samples::index_bytes;
 

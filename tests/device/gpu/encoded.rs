@@ -2,7 +2,6 @@
 
 use libtest_mimic::Trial;
 use pollster::block_on;
-use testkit::gpu::Gpu;
 use wgpu_gather::{
     BadIndices, BlockError, BlockQuantized, ElementTypes, Encoded, Encoding, Executor, Gather,
     GatherBuffers, GatherError, GpuError, IndexKind, RunError, Tensor,
@@ -14,6 +13,7 @@ use crate::into_buffers::encoded;
 use crate::{flat, trial};
 use testkit::device::blocking;
 use testkit::encoded::Recorded;
+use testkit::gpu::Gpu;
 use testkit::quantized::Quantized;
 use testkit::waits::encoded_shape;
 

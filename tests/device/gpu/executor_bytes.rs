@@ -2,7 +2,6 @@
 //! zeros.
 
 use libtest_mimic::Trial;
-use testkit::gpu::Gpu;
 use wgpu_gather::{
     BadIndices, ElementTypes, Executor, Gather, GatherError, GpuError, IndexKind, Operand,
     RunError, Tensor,
@@ -12,6 +11,7 @@ use crate::executors::both;
 use crate::to_host::block_on;
 use crate::trial;
 use testkit::cases;
+use testkit::gpu::Gpu;
 use testkit::oracle::Case;
 use testkit::samples::{Sample, WIDTHS};
 

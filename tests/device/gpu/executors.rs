@@ -1,7 +1,6 @@
 //! Gathers through `Executor`, on the GPU of the trials and on the CPU.
 
 use libtest_mimic::Trial;
-use testkit::gpu::Gpu;
 use wgpu_gather::{BadIndices, Executor, Gather, GatherError, GatherNd, GpuError, RunError};
 
 use crate::into_buffers::filled;
@@ -9,6 +8,7 @@ use crate::to_host::block_on;
 use crate::trial;
 use testkit::device::OnGpu;
 use testkit::device::open_gpu;
+use testkit::gpu::Gpu;
 use testkit::samples::Sample;
 
 pub(crate) fn trials() -> Vec<Trial> {

@@ -1,7 +1,6 @@
 //! Fills whose period differs from the size of a unit, in whole slices and in slices that are cut into pieces.
 
 use libtest_mimic::Trial;
-use testkit::gpu::Gpu;
 use wgpu_gather::{BadIndices, IndexKind};
 
 use crate::batch::{self, Recording};
@@ -9,6 +8,7 @@ use crate::cuts::small_device;
 use crate::into_buffers::{unchecked, without_runtime_checks};
 use crate::trial;
 use testkit::cases::{case, gather, gather_nd};
+use testkit::gpu::Gpu;
 use testkit::samples::Sample;
 
 /// All fill sizes whose period in whole words is at most 64 bytes, as much as a uniform holds.

@@ -1,7 +1,6 @@
 //! Indirect gathers: a buffer holds the index count when the commands run.
 
 use libtest_mimic::Trial;
-use testkit::gpu::Gpu;
 use wgpu_gather::{
     BadIndices, BadRows, ElementTypes, Gather, GatherBuffers, GatherPlan, IndexKind, Tensor, wgpu,
 };
@@ -11,6 +10,7 @@ use crate::cuts::small_device;
 use crate::into_buffers::unchecked;
 use crate::{flat, trial};
 use testkit::cases;
+use testkit::gpu::Gpu;
 use testkit::oracle::Case;
 use testkit::samples::{Sample, WIDTHS};
 

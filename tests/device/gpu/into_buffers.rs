@@ -5,7 +5,6 @@ use std::thread;
 use std::time::Instant;
 
 use libtest_mimic::Trial;
-use testkit::gpu::Gpu;
 use wgpu_gather::{
     BadIndices, BadRows, BlockQuantized, ElementTypes, Encoding, Gather, GatherBuffers, GatherNd,
     GatherPlan, Gatherer, IndexKind, ScaleKind, wgpu,
@@ -15,6 +14,7 @@ use crate::batch::{self, REPORT_BYTES, Recording, read_back};
 use crate::cuts::{check_large, limited_device};
 use crate::{flat, trial};
 use testkit::cases;
+use testkit::gpu::Gpu;
 use testkit::oracle::Case;
 use testkit::samples::{POLICIES, Sample, WIDTHS, bytes_of};
 use testkit::small_shapes;

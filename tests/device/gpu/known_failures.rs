@@ -2,7 +2,6 @@
 //! tests/host/plan/known_failures.rs also has failures of shapes that the planner refuses.
 
 use libtest_mimic::Trial;
-use testkit::gpu::Gpu;
 use wgpu_gather::{BadIndices, Gather, GatherNd, GatherPlan, GpuError, IndexKind};
 
 use crate::batch::{self, Recording};
@@ -10,6 +9,7 @@ use crate::into_buffers::unchecked;
 use crate::{flat, trial};
 use testkit::cases::{case, gather, gather_nd};
 use testkit::device::blocking;
+use testkit::gpu::Gpu;
 use testkit::oracle::Case;
 use testkit::samples::POLICIES;
 

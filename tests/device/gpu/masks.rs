@@ -1,7 +1,6 @@
 //! Masks of bad rows that requests write, and masks of sizes and of buffers that the batches of samples do not have.
 
 use libtest_mimic::Trial;
-use testkit::gpu::Gpu;
 use wgpu_gather::{
     BadIndices, ElementTypes, Executor, Gather, GatherBuffers, GatherElements, GatherIndex,
     GatherNd, GatherPlan, GpuError, IndexKind, NegativeIndices, RunError, Tensor, wgpu,
@@ -11,6 +10,7 @@ use crate::batch::read_back;
 use crate::cuts::limited_device;
 use crate::{flat, trial};
 use testkit::cases;
+use testkit::gpu::Gpu;
 use testkit::of_index_type;
 use testkit::oracle::Case;
 use testkit::samples::{POLICIES, Sample};

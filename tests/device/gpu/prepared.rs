@@ -1,15 +1,15 @@
 //! Gathers that are prepared once and recorded many times.
 
 use libtest_mimic::Trial;
-use testkit::gpu::Gpu;
 use wgpu_gather::{
     BadIndices, BadRows, ElementTypes, Gather, GatherBuffers, GatherError, GatherPlan, Gatherer,
-    IndexKind, Tensor, wgpu,
+    IndexKind, PreparedGather, Tensor, wgpu,
 };
 
 use crate::batch::REPORT_BYTES;
 use crate::{flat, trial};
 use testkit::device::{self, open_gpu};
+use testkit::gpu::Gpu;
 use testkit::sizes::dispatches;
 
 pub(crate) fn trials() -> Vec<Trial> {
@@ -69,9 +69,12 @@ impl Lookup {
             .write_buffer(self.indices.buffer().unwrap(), 0, bytes);
     }
 
-    fn bad_rows(&self) -> Option<BadRows> {
+    fn bad_rows(&self, prepared: &PreparedGather) -> Option<BadRows> {
         let report = self.report.download_blocking().unwrap();
-        BadRows::from_report(&self.plan, IndexKind::I32, &report).unwrap()
+        let bad_rows = prepared.bad_rows(&report);
+        let by_parts = BadRows::from_report(&self.plan, IndexKind::I32, &report);
+        assert_eq!(bad_rows, by_parts);
+        bad_rows.unwrap()
     }
 }
 
@@ -93,12 +96,12 @@ fn new_indices(gpu: &'static Gpu) {
         replay(gpu, |encoder| prepared.encode(encoder));
         let expected = lookup.plan.run(&lookup.params, &indices).unwrap();
         assert_eq!(lookup.output.download_blocking().unwrap(), expected);
-        assert!(lookup.bad_rows().is_none());
+        assert!(lookup.bad_rows(&prepared).is_none());
 
         // Every index row is bad here; the next gather must not report these rows again.
         lookup.write_indices(gpu, &[1000 + round; INDICES]);
         replay(gpu, |encoder| prepared.encode(encoder));
-        let bad_rows = lookup.bad_rows().unwrap();
+        let bad_rows = lookup.bad_rows(&prepared).unwrap();
         assert_eq!(bad_rows.count, INDICES as u64);
         let text = format!("indices[0] = {} is not in [0, 1000)", 1000 + round);
         assert_eq!(bad_rows.first.to_string(), text);

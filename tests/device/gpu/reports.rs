@@ -1,7 +1,6 @@
 //! Reports of gathers that share a gatherer, and so its counter of bad rows.
 
 use libtest_mimic::Trial;
-use testkit::gpu::Gpu;
 use wgpu_gather::{
     BadIndices, BadRows, ElementTypes, Gather, GatherBuffers, GatherError, GatherPlan, IndexKind,
     Tensor, wgpu,
@@ -10,6 +9,7 @@ use wgpu_gather::{
 use crate::batch::{REPORT_BYTES, no_bad_row, read_back};
 use crate::{flat, trial};
 use testkit::device::open_gpu;
+use testkit::gpu::Gpu;
 use testkit::sizes::dispatches;
 
 pub(crate) fn trials() -> Vec<Trial> {

@@ -1,20 +1,21 @@
-//! The request for a gather: its operands, its output, bytes of types known at run time, and the buffers that a `Gpu`
-//! keeps.
+//! The request for a gather: its operands, its output, bytes of types known at run time, and the buffers that an
+//! executor keeps.
 
 use std::task::{Context, Poll, Waker};
 use std::thread;
 
 use libtest_mimic::Trial;
-use testkit::gpu::Gpu;
 use wgpu_gather::{
     BadIndices, ElementTypes, Gather, GatherElements, GatherError, GatherNd, GpuError, IndexKind,
     Operand, PlanError, RunError, Tensor,
 };
 
+use crate::executors::both;
 use crate::to_host::block_on;
 use crate::{flat, trial};
 use testkit::cases;
 use testkit::device::open_gpu;
+use testkit::gpu::Gpu;
 use testkit::oracle::Case;
 use testkit::samples::{POLICIES, WIDTHS};
 
@@ -106,6 +107,15 @@ fn bytes(gpu: &'static Gpu) {
     let (table, indices) = (flat(gpu, b"abcdef"), flat(gpu, &[1, 0, 0, 0, 9, 0, 0, 0]));
     let request = gpu.gather_bytes(&plan, types, &table, &indices);
     assert_eq!(request.fill(b"xyz").wait(), Ok(b"defxyz".to_vec()));
+    // Indices in a slice of bytes, on both devices.
+    for executor in both(gpu) {
+        let table = executor.upload(b"abcdef", &[6]).unwrap();
+        let request = executor.gather_bytes(&plan, types, &table, &[1, 0, 0, 0, 9, 0, 0, 0]);
+        assert_eq!(request.fill(b"xyz").wait(), Ok(b"defxyz".to_vec()));
+        let short = executor.gather_bytes(&plan, types, &table, &[1, 0, 0, 0]);
+        let text = "indices must have 8 bytes, found 4";
+        assert_eq!(short.wait().unwrap_err().to_string(), text, "{executor}");
+    }
 }
 
 fn wrong_bytes(gpu: &'static Gpu) {

@@ -1,12 +1,12 @@
 //! Gathers by plans of shards, whose outputs come back to the host.
 
 use libtest_mimic::Trial;
-use testkit::gpu::Gpu;
 use wgpu_gather::{BadIndices, Gather, GatherError, GpuError, IndexKind, NegativeIndices};
 
 use crate::{flat, trial};
 use testkit::cases;
 use testkit::device::blocking;
+use testkit::gpu::Gpu;
 use testkit::indices::Hash;
 use testkit::oracle::Case;
 use testkit::samples::POLICIES;

@@ -1,4 +1,4 @@
-//! Gathers through `Gpu`, whose results come back to the host or stay on the GPU.
+//! Gathers through an `Executor` on a GPU, whose results come back to the host or stay on the GPU.
 
 use std::future::Future;
 use std::pin::pin;
@@ -8,7 +8,6 @@ use std::thread::{self, Thread};
 
 use bytemuck::Pod;
 use libtest_mimic::Trial;
-use testkit::gpu::Gpu;
 use wgpu_gather::{
     BadIndices, Executor, Gather, GatherError, GatherIndex, GatherNd, Gatherer, GpuError,
     IndexKind, Operand, PreparedGather, RunError, Tensor, wgpu,
@@ -18,6 +17,7 @@ use crate::{flat, trial};
 use testkit::cases;
 use testkit::device::{blocking, open_gpu};
 use testkit::element_types::check_element_types;
+use testkit::gpu::Gpu;
 use testkit::oracle::Case;
 use testkit::random_shapes;
 use testkit::samples::{Cpu, POLICIES, Sample, bytes_of};

@@ -1,9 +1,9 @@
 //! A mistake that Vulkan's validation layers must report: their silence proves something only if they are loaded.
 
 use libtest_mimic::{Completion, Trial};
-use testkit::gpu::Gpu;
 use wgpu_gather::wgpu;
 
+use testkit::gpu::Gpu;
 use testkit::{device, log};
 
 /// The layers' name of the mistake: a wait for no fences, which is harmless.

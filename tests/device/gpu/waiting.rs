@@ -9,7 +9,6 @@ use std::thread;
 use std::time::Duration;
 
 use libtest_mimic::Trial;
-use testkit::gpu::Gpu;
 use wgpu_gather::{
     ElementTypes, Gather, GatherBuffers, GatherError, GatherPlan, Gatherer, PreparedGather, Tensor,
 };
@@ -17,6 +16,7 @@ use wgpu_gather::{
 use crate::to_host::block_on;
 use crate::{flat, trial};
 use testkit::device::open_gpu;
+use testkit::gpu::Gpu;
 
 pub(crate) fn trials() -> Vec<Trial> {
     vec![

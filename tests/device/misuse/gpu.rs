@@ -11,7 +11,7 @@ use wgpu_gather::{
 use super::tensors::downloaded;
 use super::{App, Recorded, Set, adapter, plan};
 
-/// An app, and a `Gpu` of its device.
+/// An app, and an executor on its device.
 fn gpu_of(limits: wgpu::Limits) -> (App, Gpu) {
     gpu_on(&adapter(wgpu::Limits::unlimited()), limits)
 }

@@ -1,9 +1,9 @@
 //! The examples of TensorFlow's and Paddle's documentations, and this crate's own examples.
 
-use testkit::gpu::Gpu;
 use wgpu_gather::{BadIndices, Executor, Gather, Gatherer, GpuError, wgpu};
 
 use super::Checked;
+use testkit::gpu::Gpu;
 use testkit::cases::Example;
 use testkit::conformance::executor::Device;
 use testkit::conformance::same;

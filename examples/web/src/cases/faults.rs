@@ -6,10 +6,10 @@ use std::pin::{Pin, pin};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll, Waker};
 
-use testkit::gpu::Gpu;
 use wgpu_gather::{Gather, GatherError, GatherPlan, GpuError, wgpu};
 
 use super::Checked;
+use testkit::gpu::Gpu;
 use testkit::conformance::same;
 
 /// Checks each fault. Returns its name with the result.
