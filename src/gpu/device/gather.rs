@@ -10,7 +10,7 @@ use super::tensor::Tensor;
 use crate::cpu::{self, with_values};
 use crate::element::{ElementTypes, GatherElement};
 use crate::encoding::{Encoded, Encoding};
-use crate::error::GpuError;
+use crate::error::{GatherError, GpuError};
 use crate::gpu::fill::Fill;
 use crate::gpu::types::TypedPlan;
 use crate::index::{GatherIndex, IndexValues};
@@ -162,7 +162,10 @@ impl<T: GatherElement> UncheckedGather<'_, T> {
         if let (ParamsOperand::Elements(tensor), false) = (&self.params, self.in_bytes) {
             plan.check_lengths(tensor.len(), indices)?;
         }
-        let typed = TypedPlan::new(plan, self.types)?;
+        let typed = TypedPlan::new(plan, self.types).map_err(|error| match error {
+            GatherError::Block(error) => GpuError::Run(error.into()),
+            error => error.into(),
+        })?;
         let (dims, element_bytes) = (plan.dims(), self.types.element_bytes);
         let params_len = [dims.params_len(), dims.params_len_with_gap()];
         let indices_len = [dims.indices_len(); 2];
