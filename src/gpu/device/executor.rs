@@ -10,7 +10,6 @@ use super::indices::Indices;
 use super::owner::Owner;
 use super::request::Request;
 use super::tensor::Tensor;
-use super::waiting::boxed;
 use crate::element::{ElementTypes, GatherElement};
 use crate::encoding::Encoded;
 use crate::error::GpuError;
@@ -247,10 +246,8 @@ impl Executor {
         params: &Encoded<impl AsRef<[u8]>>,
         shape: &[usize],
     ) -> Result<EncodedTensor, GpuError> {
-        let upload = |_, bytes: &_| {
-            let bytes: &[u8] = AsRef::as_ref(bytes);
-            self.upload(bytes, &[bytes.len()])
-        };
+        let params = params.map(AsRef::as_ref);
+        let upload = |_, bytes: &&[u8]| self.upload(*bytes, &[bytes.len()]);
         EncodedTensor::new(params.try_map(upload)?, shape)
     }
 
@@ -308,7 +305,7 @@ impl Executor {
             None => ElementTypes::of::<T, I>(),
         };
         let input = UncheckedGather::new(self.owner(), plan, types, params, indices.operand());
-        Request::new(input, |input, wait| boxed(input.into_host(wait)))
+        Request::to_host(input)
     }
 
     /// As [`gather`](Self::gather), but on tensors of bytes, for types that are known only at run time: elements of
@@ -338,7 +335,7 @@ impl Executor {
         };
         let mut input = UncheckedGather::new(self.owner(), plan, types, params, indices);
         input.in_bytes = true;
-        Request::new(input, |input, wait| boxed(input.into_host(wait)))
+        Request::to_host(input)
     }
 }
 

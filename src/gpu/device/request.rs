@@ -31,11 +31,10 @@ pub struct Request<'a, T, O = Vec<T>, F: ?Sized = T> {
     fill: PhantomData<fn(&F)>,
 }
 
-pub(super) type Finish<'a, T, O> =
-    fn(UncheckedGather<'a, T>, Wait) -> Boxed<'a, Result<O, GpuError>>;
+type Finish<'a, T, O> = fn(UncheckedGather<'a, T>, Wait) -> Boxed<'a, Result<O, GpuError>>;
 
 impl<'a, T, O, F: ?Sized> Request<'a, T, O, F> {
-    pub(super) fn new(input: UncheckedGather<'a, T>, finish: Finish<'a, T, O>) -> Self {
+    fn new(input: UncheckedGather<'a, T>, finish: Finish<'a, T, O>) -> Self {
         Self {
             input,
             finish,
@@ -74,6 +73,10 @@ impl<T, O, F: ?Sized> fmt::Debug for Request<'_, T, O, F> {
 
 /// Options of a gather to the host.
 impl<'a, T: GatherElement, F: ?Sized> Request<'a, T, Vec<T>, F> {
+    pub(super) fn to_host(input: UncheckedGather<'a, T>) -> Self {
+        Self::new(input, |input, wait| boxed(input.into_host(wait)))
+    }
+
     /// Keeps the output on the GPU, as a tensor of the plan's output shape; for bytes, the bytes of an element are a last
     /// dim. The request then waits for no work of the GPU, except for the report that the policy
     /// [`BadIndices::Error`](crate::BadIndices::Error) needs. On the CPU the output stays in

@@ -1,8 +1,7 @@
 //! Properties of operands that a prepared gather keeps when its buffers change.
 
 use crate::element::ElementTypes;
-use crate::encoding::Encoding;
-use crate::encoding::QPARAMS;
+use crate::encoding::{Encoding, QPARAMS};
 use crate::error::GatherError;
 use crate::gpu::cut::Shard;
 use crate::gpu::fill::FillPattern;

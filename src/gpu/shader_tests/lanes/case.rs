@@ -5,8 +5,7 @@ use std::ops::Range;
 
 use crate::Gather;
 use crate::element::ElementTypes;
-use crate::encoding::QPARAMS;
-use crate::encoding::{Encoded, Encoding, Parts, VALUE_BYTES};
+use crate::encoding::{Encoded, Encoding, Parts, QPARAMS, VALUE_BYTES};
 use crate::gpu::cut::{Cut, Dispatch, PlacedGather, Shard};
 use crate::gpu::fill::{Fill, FillPattern};
 use crate::gpu::shader_tests::oracle::{Slice, Values, slice_of};
