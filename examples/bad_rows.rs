@@ -9,7 +9,9 @@ mod common;
 
 use std::error::Error;
 
-use wgpu_gather::{BadIndices, BadRows, ElementTypes, Executor, GatherBuffers, GatherNd, wgpu};
+use wgpu_gather::{
+    BadIndices, BadRows, ElementTypes, Executor, GatherBuffers, GatherNd, Ranges, wgpu,
+};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let gpu = match Executor::gpu_blocking() {
@@ -31,9 +33,11 @@ fn main() -> Result<(), Box<dyn Error>> {
     let report = gpu.zeros::<u8>(&[usize::try_from(BadRows::REPORT_BYTES)?])?;
     let buffers = GatherBuffers::new(
         ElementTypes::of::<i32, i32>(),
-        table.buffer()?.slice(..),
-        rows.buffer()?.slice(..),
-        output.buffer()?.slice(..),
+        Ranges {
+            params: table.buffer()?.slice(..),
+            indices: rows.buffer()?.slice(..),
+            output: output.buffer()?.slice(..),
+        },
     )
     .report(report.buffer()?.slice(..));
 

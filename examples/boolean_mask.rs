@@ -13,7 +13,7 @@ use std::error::Error;
 
 use lampshade::U32Predicate;
 use lampshade::pipeline::{GpuCount, GpuSlice, GpuSliceMut, Primitives, WorkspaceRequirements};
-use wgpu_gather::{ElementTypes, Executor, Gather, GatherBuffers};
+use wgpu_gather::{ElementTypes, Executor, Gather, GatherBuffers, Ranges};
 
 const PARTICLES: u32 = 1000;
 
@@ -41,9 +41,11 @@ fn main() -> Result<(), Box<dyn Error>> {
     let plan = Gather::new().plan(&[n, 3], &[n])?;
     let buffers = GatherBuffers::new(
         ElementTypes::of::<f32, u32>(),
-        places.buffer()?.slice(..),
-        alive.buffer()?.slice(..),
-        output.buffer()?.slice(..),
+        Ranges {
+            params: places.buffer()?.slice(..),
+            indices: alive.buffer()?.slice(..),
+            output: output.buffer()?.slice(..),
+        },
     )
     .index_count(count.buffer()?.slice(..));
     let gather = gpu.gatherer()?.prepare(&plan, &buffers)?;

@@ -11,7 +11,7 @@ use std::error::Error;
 
 use wgpu_gather::{
     ElementTypes, Executor, Gather, GatherBuffers, GatherError, GatherNd, Operand, PlanError,
-    RunError, wgpu,
+    Ranges, RunError, wgpu,
 };
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -65,9 +65,11 @@ fn main() -> Result<(), Box<dyn Error>> {
         let (params, indices) = (table.slice(..), rows.slice(..));
         let buffers = GatherBuffers::new(
             ElementTypes::of::<i32, i32>(),
-            params,
-            indices,
-            output.slice(..),
+            Ranges {
+                params,
+                indices,
+                output: output.slice(..),
+            },
         );
         gatherer.encode(&mut encoder, &plan, &buffers)
     };

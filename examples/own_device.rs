@@ -13,7 +13,7 @@ mod common;
 use std::error::Error;
 use std::sync::mpsc;
 
-use wgpu_gather::{ElementTypes, Gather, GatherBuffers, Gatherer, wgpu};
+use wgpu_gather::{ElementTypes, Gather, GatherBuffers, Gatherer, Ranges, wgpu};
 
 /// The wind in each cell of 4 units, and where the particles start.
 const WIND: [f32; 4] = [1.5, 0.5, -1.0, -3.0];
@@ -100,9 +100,11 @@ fn main() -> Result<(), Box<dyn Error>> {
     let plan = Gather::new().plan(&[WIND.len()], &[START.len()])?;
     let buffers = GatherBuffers::new(
         ElementTypes::of::<f32, u32>(),
-        wind.slice(..),
-        cells.slice(..),
-        winds.slice(..),
+        Ranges {
+            params: wind.slice(..),
+            indices: cells.slice(..),
+            output: winds.slice(..),
+        },
     );
     let look_up_wind = Gatherer::new(&device).prepare(&plan, &buffers)?;
 

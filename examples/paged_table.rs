@@ -11,7 +11,7 @@ mod common;
 
 use std::error::Error;
 
-use wgpu_gather::{BadIndices, ElementTypes, Executor, Gather, GatherBuffers};
+use wgpu_gather::{BadIndices, ElementTypes, Executor, Gather, GatherBuffers, Ranges};
 
 const PAGES: usize = 8;
 /// Tokens of a page, and numbers of a token: its key or its value.
@@ -44,15 +44,19 @@ fn main() -> Result<(), Box<dyn Error>> {
 
     let found = GatherBuffers::new(
         ElementTypes::of::<i32, u32>(),
-        block_table.buffer()?.slice(..),
-        sequences.buffer()?.slice(..),
-        page_numbers.buffer()?.slice(..),
+        Ranges {
+            params: block_table.buffer()?.slice(..),
+            indices: sequences.buffer()?.slice(..),
+            output: page_numbers.buffer()?.slice(..),
+        },
     );
     let read = GatherBuffers::new(
         ElementTypes::of::<f32, i32>(),
-        pages.buffer()?.slice(..),
-        page_numbers.buffer()?.slice(..),
-        output.buffer()?.slice(..),
+        Ranges {
+            params: pages.buffer()?.slice(..),
+            indices: page_numbers.buffer()?.slice(..),
+            output: output.buffer()?.slice(..),
+        },
     );
     let find_pages = gpu.gatherer()?.prepare(&find_pages, &found)?;
     let read_pages = gpu.gatherer()?.prepare(&read_pages, &read)?;

@@ -13,7 +13,7 @@ mod common;
 use std::error::Error;
 
 use lampshade::KeyValueSoaSorter;
-use wgpu_gather::{ElementTypes, Executor, Gather, GatherBuffers, wgpu};
+use wgpu_gather::{ElementTypes, Executor, Gather, GatherBuffers, Ranges, wgpu};
 
 const PARTICLES: u32 = 1000;
 const NEAREST: usize = 4;
@@ -66,9 +66,11 @@ fn main() -> Result<(), Box<dyn Error>> {
         &Gather::new().plan(&[n, 3], &[n])?,
         &GatherBuffers::new(
             ElementTypes::of::<f32, u32>(),
-            places.buffer()?.slice(..),
-            order.buffer()?.slice(..),
-            sorted_places.buffer()?.slice(..),
+            Ranges {
+                params: places.buffer()?.slice(..),
+                indices: order.buffer()?.slice(..),
+                output: sorted_places.buffer()?.slice(..),
+            },
         ),
     )?;
     // The plan has four index rows, so it reads the first four numbers.
@@ -76,9 +78,11 @@ fn main() -> Result<(), Box<dyn Error>> {
         &Gather::new().plan(&[n], &[NEAREST])?,
         &GatherBuffers::new(
             ElementTypes::of::<[u8; 4], u32>(),
-            colours.buffer()?.slice(..),
-            order.buffer()?.slice(..),
-            nearest_colours.buffer()?.slice(..),
+            Ranges {
+                params: colours.buffer()?.slice(..),
+                indices: order.buffer()?.slice(..),
+                output: nearest_colours.buffer()?.slice(..),
+            },
         ),
     )?;
 

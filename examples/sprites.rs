@@ -13,7 +13,7 @@ mod common;
 use std::error::Error;
 use std::sync::mpsc;
 
-use wgpu_gather::{ElementTypes, Gather, GatherBuffers, Gatherer, PreparedGather, wgpu};
+use wgpu_gather::{ElementTypes, Gather, GatherBuffers, Gatherer, PreparedGather, Ranges, wgpu};
 
 /// The place of each sprite in a row of pixels, its look by number, and the looks: a letter and a width.
 const PLACES: [u32; 6] = [2, 60, 17, 40, 30, 9];
@@ -162,9 +162,11 @@ impl App {
         let plan = Gather::new().plan(&[LOOKS.len(), 2], &[LOOK_OF.len()])?;
         let buffers = GatherBuffers::new(
             ElementTypes::of::<u32, u32>(),
-            range(Array::Looks),
-            range(Array::LooksInView),
-            range(Array::LooksFound),
+            Ranges {
+                params: range(Array::Looks),
+                indices: range(Array::LooksInView),
+                output: range(Array::LooksFound),
+            },
         )
         .index_count(count.slice(..4));
         let find_looks = Gatherer::new(device).prepare(&plan, &buffers)?;

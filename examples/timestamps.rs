@@ -11,7 +11,7 @@ use std::error::Error;
 use std::sync::mpsc;
 
 use wgpu::util::DeviceExt;
-use wgpu_gather::{ElementTypes, Gather, GatherBuffers, Gatherer, PreparedGather, wgpu};
+use wgpu_gather::{ElementTypes, Gather, GatherBuffers, Gatherer, PreparedGather, Ranges, wgpu};
 use wgpu_profiler::{GpuProfiler, GpuProfilerSettings};
 
 /// A table of embeddings, and how many of them are looked up.
@@ -56,9 +56,11 @@ fn main() -> Result<(), Box<dyn Error>> {
     });
     let buffers = GatherBuffers::new(
         ElementTypes::of::<f32, u32>(),
-        table.slice(..),
-        token_ids.slice(..),
-        output.slice(..),
+        Ranges {
+            params: table.slice(..),
+            indices: token_ids.slice(..),
+            output: output.slice(..),
+        },
     );
     let lookup = Gatherer::new(&device).prepare(&plan, &buffers)?;
     println!("{plan}\n{lookup:?}");

@@ -10,7 +10,7 @@ mod common;
 use std::error::Error;
 use std::mem::offset_of;
 
-use wgpu_gather::{ElementTypes, Executor, Gather, GatherBuffers};
+use wgpu_gather::{ElementTypes, Executor, Gather, GatherBuffers, Ranges};
 
 /// 32 bytes: the position is at byte 0, the texture coordinates are at byte 24.
 #[derive(Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
@@ -54,9 +54,23 @@ fn main() -> Result<(), Box<dyn Error>> {
         triangles.buffer()?.slice(..),
     );
     let output = positions_output.buffer()?.slice(..);
-    let positions_buffers = GatherBuffers::new(types, vertices.slice(..), triangles, output);
+    let positions_buffers = GatherBuffers::new(
+        types,
+        Ranges {
+            params: vertices.slice(..),
+            indices: triangles,
+            output,
+        },
+    );
     let (uv_vertices, output) = (vertices.slice(UV_START..), uvs_output.buffer()?.slice(..));
-    let uvs_buffers = GatherBuffers::new(types, uv_vertices, triangles, output);
+    let uvs_buffers = GatherBuffers::new(
+        types,
+        Ranges {
+            params: uv_vertices,
+            indices: triangles,
+            output,
+        },
+    );
     let mut encoder = gpu.device()?.create_command_encoder(&Default::default());
     gpu.gatherer()?
         .encode(&mut encoder, &positions, &positions_buffers)?;

@@ -37,7 +37,7 @@
 * The CPU: [`GatherPlan::run`] and [`GatherPlan::run_into`], or [`run_bytes`](GatherPlan::run_bytes) for types that are
   known only at run time.
 * An app's own device, buffers and command encoder: a [`Gatherer`] records a gather, and a [`PreparedGather`] records it
-  again. [`GatherBuffers`] names the operands.
+  again. [`GatherBuffers`] and [`Ranges`] name the operands.
 * A device of the crate's own: an [`Executor`] is a GPU, or the CPU. It has [`Tensor`]s that stay there, and gathers by
   [`Executor::gather`], whose [`Request`] is awaited or waited for, with a fill if wanted. [`Executor::gather_bytes`] takes
   types that are known only at run time.
@@ -114,7 +114,7 @@ pub use error::{GatherError, GpuError};
 #[cfg(feature = "gpu")]
 pub use gpu::{
     BadRows, EncodedTensor, Executor, GatherBuffers, Gatherer, Indices, Params, PreparedGather,
-    Request, Tensor,
+    Ranges, Request, Tensor,
 };
 pub use index::{GatherIndex, IndexKind};
 // Rustdoc finds aliases here only: it drops those of items in private modules.

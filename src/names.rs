@@ -15,7 +15,7 @@ macro_rules! names {
         impl std::fmt::Display for $type {
             fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
                 match self {
-                    $(Self::$variant => f.write_str($name),)*
+                    $(Self::$variant => f.pad($name),)*
                     $(Self::$unnamed(value) => value.fmt(f),)?
                 }
             }
@@ -24,7 +24,7 @@ macro_rules! names {
         impl std::str::FromStr for $type {
             type Err = $crate::error::PlanError;
 
-            /// Reads a name, as `Display` prints it.
+            /// Reads a name, as `Display` prints it, in the same case.
             fn from_str(name: &str) -> Result<Self, Self::Err> {
                 const NAMES: &[&str] = &[$($name),*];
                 let at = NAMES.iter().position(|known| *known == name);

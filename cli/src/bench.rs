@@ -5,7 +5,8 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use wgpu_gather::{
-    BadIndices, ElementTypes, Executor, GatherBuffers, GatherNd, GatherPlan, GpuError, Tensor, wgpu,
+    BadIndices, ElementTypes, Executor, GatherBuffers, GatherNd, GatherPlan, GpuError, Ranges,
+    Tensor, wgpu,
 };
 
 use crate::adapters::size;
@@ -156,9 +157,11 @@ impl Work {
         let output = gpu.zeros::<u32>(&[self.expected.len()])?;
         let buffers = GatherBuffers::new(
             ElementTypes::of::<u32, i32>(),
-            params.buffer()?.slice(..),
-            indices.buffer()?.slice(..),
-            output.buffer()?.slice(..),
+            Ranges {
+                params: params.buffer()?.slice(..),
+                indices: indices.buffer()?.slice(..),
+                output: output.buffer()?.slice(..),
+            },
         );
         let prepared = gpu.gatherer()?.prepare(&self.plan, &buffers)?;
         submit(gpu, |encoder| prepared.encode(encoder))?;

@@ -3,7 +3,7 @@
 
 use std::error::Error;
 
-use wgpu_gather::{ElementTypes, Executor, GatherBuffers, GatherPlan, wgpu};
+use wgpu_gather::{ElementTypes, Executor, GatherBuffers, GatherPlan, Ranges, wgpu};
 
 use crate::{DIGITS, PIXELS};
 
@@ -50,9 +50,11 @@ pub fn gather_and_average(
     let mut encoder = device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
     let buffers = GatherBuffers::new(
         ElementTypes::of::<u8, u32>(),
-        images.buffer()?.slice(..),
-        indices.buffer()?.slice(..),
-        rows.buffer()?.slice(..),
+        Ranges {
+            params: images.buffer()?.slice(..),
+            indices: indices.buffer()?.slice(..),
+            output: rows.buffer()?.slice(..),
+        },
     );
     gpu.gatherer()?.encode(&mut encoder, plan, &buffers)?;
     {

@@ -55,7 +55,7 @@ pub enum RunError {
     },
     /// The plan has a stride of the output, and the call makes its output.
     #[error(
-        "output must be given, as to run_into: the plan has a stride of {stride} elements for slices of {slice_len}"
+        "output must be given, to run_into, into_tensor or a Gatherer: the plan has a stride of {stride} elements for slices of {slice_len}"
     )]
     OutputStride { slice_len: u64, stride: u64 },
     /// The gather would cut a block of encoded params.

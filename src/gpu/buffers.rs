@@ -1,7 +1,5 @@
 //! The buffers that a caller gives a gather, each by its name.
 
-use std::fmt;
-
 use super::fill::Fill;
 use crate::element::ElementTypes;
 
@@ -25,22 +23,21 @@ use crate::element::ElementTypes;
 /// must not overlap another operand, gaps between rows included.
 ///
 /// ```
-/// use wgpu_gather::{ElementTypes, Gather, GatherBuffers, GatherError, Gatherer, Operand, wgpu};
+/// use wgpu_gather::{ElementTypes, Gather, GatherBuffers, GatherError, Gatherer, Operand, Ranges, wgpu};
 ///
 #[doc = noop_buffers!()]
 /// let plan = Gather::new().plan(&[100], &[4])?;
 /// let (params, indices, output) = (buffer(400), buffer(16), buffer(16));
-/// let buffers = |output| {
-///     let types = ElementTypes::of::<f32, i32>();
-///     GatherBuffers::new(types, params.slice(..), indices.slice(..), output)
-/// };
+/// let types = ElementTypes::of::<f32, i32>();
+/// let ranges = Ranges { params: params.slice(..), indices: indices.slice(..), output: output.slice(..) };
 /// let gatherer = Gatherer::new(&device);
-/// assert!(gatherer.prepare(&plan, &buffers(output.slice(..))).is_ok());
-/// let short = GatherError::RangeTooShort { operand: Operand::Output, expected: 16, found: 12 };
-/// assert_eq!(gatherer.prepare(&plan, &buffers(output.slice(..12))).err(), Some(short));
+/// assert!(gatherer.prepare(&plan, &GatherBuffers::new(types, ranges)).is_ok());
+/// let short = GatherBuffers::new(types, Ranges { output: output.slice(..12), ..ranges });
+/// let error = GatherError::RangeTooShort { operand: Operand::Output, expected: 16, found: 12 };
+/// assert_eq!(gatherer.prepare(&plan, &short).err(), Some(error));
 /// # Ok::<(), wgpu_gather::PlanError>(())
 /// ```
-#[derive(Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct GatherBuffers<'a> {
     pub(crate) types: ElementTypes,
     pub(crate) params: ParamsRanges<'a>,
@@ -55,16 +52,11 @@ pub struct GatherBuffers<'a> {
 }
 
 impl<'a> GatherBuffers<'a> {
-    /// The ranges that hold params and the indices, and the one that the gather writes, in the order of
-    /// [`run_into`](crate::GatherPlan::run_into).
+    /// The buffers of a gather of these types.
     #[must_use]
-    pub fn new(
-        types: ElementTypes,
-        params: wgpu::BufferSlice<'a>,
-        indices: wgpu::BufferSlice<'a>,
-        output: wgpu::BufferSlice<'a>,
-    ) -> Self {
-        Self::of(types, ParamsRanges::Whole(params), indices, output)
+    pub fn new(types: ElementTypes, ranges: Ranges<'a>) -> Self {
+        let params = ParamsRanges::Whole(ranges.params);
+        Self::of(types, params, ranges.indices, ranges.output)
     }
 
     /// As [`new`](Self::new), but with params in several buffers instead of one, for a table larger than a buffer of the
@@ -74,7 +66,7 @@ impl<'a> GatherBuffers<'a> {
     /// shard the next ones, and so on; together the shards hold all rows. Shards may share buffers.
     ///
     /// ```
-    /// use wgpu_gather::{ElementTypes, GatherBuffers, GatherNd, Gatherer, wgpu};
+    /// use wgpu_gather::{ElementTypes, GatherBuffers, GatherNd, Gatherer, Ranges, wgpu};
     ///
     #[doc = noop_buffers!()]
     /// # let mut encoder = device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
@@ -82,21 +74,21 @@ impl<'a> GatherBuffers<'a> {
     /// let (first, second) = (buffer(60 * 64), buffer(40 * 64));
     /// let shards = [(60, first.slice(..)), (40, second.slice(..))];
     /// let (indices, output) = (buffer(8 * 4), buffer(8 * 64));
-    /// let buffers = GatherBuffers::of_shards(ElementTypes::of::<f32, u32>(), &shards, indices.slice(..), output.slice(..));
+    /// let ranges = Ranges { params: &shards[..], indices: indices.slice(..), output: output.slice(..) };
+    /// let buffers = GatherBuffers::of_shards(ElementTypes::of::<f32, u32>(), ranges);
     /// assert!(Gatherer::new(&device).encode(&mut encoder, &plan, &buffers).is_ok());
     /// # Ok::<(), wgpu_gather::PlanError>(())
     /// ```
     #[must_use]
     pub fn of_shards(
         types: ElementTypes,
-        shards: &'a [(u64, wgpu::BufferSlice<'a>)],
-        indices: wgpu::BufferSlice<'a>,
-        output: wgpu::BufferSlice<'a>,
+        ranges: Ranges<'a, &'a [(u64, wgpu::BufferSlice<'a>)]>,
     ) -> Self {
-        Self::of(types, ParamsRanges::Shards(shards), indices, output)
+        let params = ParamsRanges::Shards(ranges.params);
+        Self::of(types, params, ranges.indices, ranges.output)
     }
 
-    pub(crate) fn of(
+    fn of(
         types: ElementTypes,
         params: ParamsRanges<'a>,
         indices: wgpu::BufferSlice<'a>,
@@ -135,7 +127,7 @@ impl<'a> GatherBuffers<'a> {
     /// all index rows of the plan: the bytes of rows from the count on are about whatever the buffer of indices holds.
     ///
     /// ```
-    /// use wgpu_gather::{ElementTypes, Gather, GatherBuffers, Gatherer, wgpu};
+    /// use wgpu_gather::{ElementTypes, Gather, GatherBuffers, Gatherer, Ranges, wgpu};
     ///
     #[doc = noop_buffers!()]
     /// # let mut encoder = device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
@@ -143,8 +135,8 @@ impl<'a> GatherBuffers<'a> {
     /// let (params, indices, output) = (buffer(100 * 64), buffer(6 * 4), buffer(6 * 64));
     /// let mask = buffer(plan.index_row_count().next_multiple_of(4));
     /// assert_eq!(mask.size(), 8);
-    /// let buffers = GatherBuffers::new(ElementTypes::of::<f32, i32>(), params.slice(..), indices.slice(..), output.slice(..))
-    ///     .mask(mask.slice(..));
+    /// let ranges = Ranges { params: params.slice(..), indices: indices.slice(..), output: output.slice(..) };
+    /// let buffers = GatherBuffers::new(ElementTypes::of::<f32, i32>(), ranges).mask(mask.slice(..));
     /// assert!(Gatherer::new(&device).encode(&mut encoder, &plan, &buffers).is_ok());
     /// # Ok::<(), wgpu_gather::PlanError>(())
     /// ```
@@ -163,7 +155,7 @@ impl<'a> GatherBuffers<'a> {
     /// gather of single words with a count near the maximum therefore takes longer than without a count.
     ///
     /// ```
-    /// use wgpu_gather::{ElementTypes, Gather, GatherBuffers, Gatherer, wgpu};
+    /// use wgpu_gather::{ElementTypes, Gather, GatherBuffers, Gatherer, Ranges, wgpu};
     ///
     #[doc = noop_buffers!()]
     /// # let mut encoder = device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
@@ -171,8 +163,8 @@ impl<'a> GatherBuffers<'a> {
     /// let plan = Gather::new().plan(&[100, 16], &[8])?;
     /// let (params, indices, output) = (buffer(100 * 64), buffer(8 * 4), buffer(8 * 64));
     /// let visible = buffer(4);
-    /// let buffers = GatherBuffers::new(ElementTypes::of::<f32, u32>(), params.slice(..), indices.slice(..), output.slice(..))
-    ///     .index_count(visible.slice(..));
+    /// let ranges = Ranges { params: params.slice(..), indices: indices.slice(..), output: output.slice(..) };
+    /// let buffers = GatherBuffers::new(ElementTypes::of::<f32, u32>(), ranges).index_count(visible.slice(..));
     /// assert!(Gatherer::new(&device).encode(&mut encoder, &plan, &buffers).is_ok());
     /// # Ok::<(), wgpu_gather::PlanError>(())
     /// ```
@@ -187,7 +179,7 @@ impl<'a> GatherBuffers<'a> {
     ///
     /// ```
     /// use wgpu_gather::{
-    ///     BlockQuantized, ElementTypes, Encoding, Gather, GatherBuffers, Gatherer, IndexKind, wgpu,
+    ///     BlockQuantized, ElementTypes, Encoding, Gather, GatherBuffers, Ranges, Gatherer, IndexKind, wgpu,
     /// };
     ///
     #[doc = noop_buffers!()]
@@ -198,9 +190,8 @@ impl<'a> GatherBuffers<'a> {
     /// let (params, scales, zero_points) = (buffer(3200), buffer(800), buffer(100));
     /// let (indices, output) = (buffer(8 * 4), buffer(8 * 256));
     /// let types = ElementTypes::encoded(Encoding::BlockQuantized(quantized), IndexKind::I32);
-    /// let buffers = GatherBuffers::new(types, params.slice(..), indices.slice(..), output.slice(..))
-    ///     .scales(scales.slice(..))
-    ///     .zero_points(zero_points.slice(..));
+    /// let ranges = Ranges { params: params.slice(..), indices: indices.slice(..), output: output.slice(..) };
+    /// let buffers = GatherBuffers::new(types, ranges).scales(scales.slice(..)).zero_points(zero_points.slice(..));
     /// assert!(Gatherer::new(&device).encode(&mut encoder, &plan, &buffers).is_ok());
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
@@ -228,31 +219,24 @@ impl<'a> GatherBuffers<'a> {
     }
 }
 
+/// The ranges that each gather has. Params and indices are read, and the output is written.
+#[derive(Debug, Clone, Copy)]
+#[expect(
+    clippy::exhaustive_structs,
+    reason = "apps give each range by its name"
+)]
+pub struct Ranges<'a, P = wgpu::BufferSlice<'a>> {
+    /// Params: one range, or for [`GatherBuffers::of_shards`] several.
+    pub params: P,
+    /// The indices.
+    pub indices: wgpu::BufferSlice<'a>,
+    /// The output.
+    pub output: wgpu::BufferSlice<'a>,
+}
+
 /// Params in one buffer range, or in shards.
-#[derive(Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum ParamsRanges<'a> {
     Whole(wgpu::BufferSlice<'a>),
     Shards(&'a [(u64, wgpu::BufferSlice<'a>)]),
-}
-
-impl fmt::Debug for GatherBuffers<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let range = |range: wgpu::BufferSlice<'_>| range.offset()..range.offset() + range.size();
-        let params: Vec<_> = match self.params {
-            ParamsRanges::Whole(params) => vec![range(params)],
-            ParamsRanges::Shards(shards) => shards.iter().map(|shard| range(shard.1)).collect(),
-        };
-        f.debug_struct("GatherBuffers")
-            .field("element_bytes", &self.types.element_bytes)
-            .field("index_kind", &self.types.index_kind)
-            .field("params", &params)
-            .field("indices", &range(self.indices))
-            .field("output", &range(self.output))
-            .field("report", &self.report.map(range))
-            .field("mask", &self.mask.map(range))
-            .field("index_count", &self.index_count.map(range))
-            .field("scales", &self.qparams[0].map(range))
-            .field("zero_points", &self.qparams[1].map(range))
-            .finish()
-    }
 }

@@ -38,7 +38,7 @@ mod types;
 mod uniform;
 mod unit;
 
-pub use buffers::GatherBuffers;
+pub use buffers::{GatherBuffers, Ranges};
 pub use device::{EncodedTensor, Executor, Indices, Params, Request, Tensor};
 pub use gatherer::Gatherer;
 pub use prepared::PreparedGather;

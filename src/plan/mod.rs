@@ -54,7 +54,8 @@ macro_rules! rules_for_indices {
 }
 rules_for_indices! { Gather GatherNd GatherElements }
 
-/// A gather whose shapes are checked and whose sizes are known. Both executors run it.
+/// A gather whose shapes are checked and whose sizes are known. It runs on the CPU, by a `Gatherer` and on an
+/// `Executor`.
 ///
 /// Made by [`Gather::plan`](crate::Gather::plan), [`GatherNd::plan`](crate::GatherNd::plan) and
 /// [`GatherElements::plan`](crate::GatherElements::plan). Cheap to keep and to compare; prints as one line.

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use libtest_mimic::Trial;
 use testkit::device::{self, Arguments, gpu_trial};
 use testkit::gpu::Gpu;
-use wgpu_gather::{ElementTypes, Gather, GatherBuffers, Gatherer, Tensor, wgpu};
+use wgpu_gather::{ElementTypes, Gather, GatherBuffers, Gatherer, Ranges, Tensor, wgpu};
 
 mod gpu {
     include!("../doc_examples/gpu.rs");
@@ -158,9 +158,11 @@ fn gather_in_a_pass(gpu: &Gpu) -> Result<(), libtest_mimic::Failed> {
     let prepare = |n: usize| -> Result<_, libtest_mimic::Failed> {
         let buffers = GatherBuffers::new(
             ElementTypes::of::<u32, u32>(),
-            tables[n].buffer()?.slice(..),
-            rows[n].buffer()?.slice(..),
-            rows[n + 1].buffer()?.slice(..),
+            Ranges {
+                params: tables[n].buffer()?.slice(..),
+                indices: rows[n].buffer()?.slice(..),
+                output: rows[n + 1].buffer()?.slice(..),
+            },
         );
         Ok(gpu.gatherer().prepare(&plan, &buffers)?)
     };

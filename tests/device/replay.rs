@@ -2,7 +2,7 @@
 
 use allocation_counter::{AllocationInfo, measure};
 use testkit::sizes::dispatches;
-use wgpu_gather::{ElementTypes, Gather, GatherBuffers, Gatherer, wgpu};
+use wgpu_gather::{ElementTypes, Gather, GatherBuffers, Gatherer, Ranges, wgpu};
 
 /// The number of allocations, and of their bytes.
 fn counts(info: &AllocationInfo) -> (u64, u64) {
@@ -31,9 +31,11 @@ fn recording_a_prepared_gather_allocates_as_wgpu() {
     let plan = Gather::new().plan(&[100, 16], &[64]).expect("valid shapes");
     let buffers = GatherBuffers::new(
         ElementTypes::of::<f32, i32>(),
-        params.slice(..),
-        indices.slice(..),
-        output.slice(..),
+        Ranges {
+            params: params.slice(..),
+            indices: indices.slice(..),
+            output: output.slice(..),
+        },
     );
     let prepared = Gatherer::new(&device)
         .prepare(&plan, &buffers)

@@ -1,5 +1,5 @@
 use wgpu_gather::wgpu::{self, util::DeviceExt};
-use wgpu_gather::{ElementTypes, Gather, GatherBuffers, Gatherer};
+use wgpu_gather::{ElementTypes, Gather, GatherBuffers, Gatherer, Ranges};
 
 /// Rows 2 and 0 of a table of 3 rows of 2 numbers.
 pub fn two_rows(device: &wgpu::Device, queue: &wgpu::Queue) -> Result<wgpu::Buffer, Box<dyn std::error::Error>> {
@@ -11,7 +11,11 @@ pub fn two_rows(device: &wgpu::Device, queue: &wgpu::Queue) -> Result<wgpu::Buff
 
     let gatherer = Gatherer::new(device); // keep it: it holds the pipelines
     let plan = Gather::new().plan(&[3, 2], &[2])?;
-    let buffers = GatherBuffers::new(ElementTypes::of::<f32, u32>(), table.slice(..), rows.slice(..), output.slice(..));
+    let buffers = GatherBuffers::new(ElementTypes::of::<f32, u32>(), Ranges {
+        params: table.slice(..),
+        indices: rows.slice(..),
+        output: output.slice(..),
+    });
     let mut encoder = device.create_command_encoder(&Default::default());
     gatherer.encode(&mut encoder, &plan, &buffers)?; // records, and submits nothing
     queue.submit([encoder.finish()]);

@@ -1,4 +1,4 @@
-use wgpu_gather::{ElementTypes, GatherBuffers, GatherError, GatherPlan, Gatherer, PreparedGather, wgpu};
+use wgpu_gather::{ElementTypes, GatherBuffers, GatherError, GatherPlan, Gatherer, PreparedGather, Ranges, wgpu};
 
 /// Once: everything is checked, and pipelines and bind groups are made.
 pub fn prepare_lookup(
@@ -8,7 +8,11 @@ pub fn prepare_lookup(
     token_ids: &wgpu::Buffer,
     output: &wgpu::Buffer,
 ) -> Result<PreparedGather, GatherError> {
-    let buffers = GatherBuffers::new(ElementTypes::of::<f32, u32>(), table.slice(..), token_ids.slice(..), output.slice(..));
+    let buffers = GatherBuffers::new(ElementTypes::of::<f32, u32>(), Ranges {
+        params: table.slice(..),
+        indices: token_ids.slice(..),
+        output: output.slice(..),
+    });
     gatherer.prepare(plan, &buffers)
 }
 

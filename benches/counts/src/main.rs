@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use testkit::bench::workloads::{self, Element, Workload};
 use wgpu_gather::{
-    BadIndices, ElementTypes, Gather, GatherBuffers, GatherPlan, Gatherer, IndexKind, wgpu,
+    BadIndices, ElementTypes, Gather, GatherBuffers, GatherPlan, Gatherer, IndexKind, Ranges, wgpu,
 };
 
 /// Gathers on the CPU, with the shapes that the benchmark has.
@@ -78,9 +78,11 @@ fn record(measure: &str) {
     let plan = plan.expect("valid shapes");
     let buffers = GatherBuffers::new(
         ElementTypes::of::<f32, i32>(),
-        params.slice(..),
-        indices.slice(..),
-        output.slice(..),
+        Ranges {
+            params: params.slice(..),
+            indices: indices.slice(..),
+            output: output.slice(..),
+        },
     );
     let gatherer = Gatherer::new(&device);
     let prepared = gatherer.prepare(&plan, &buffers).expect("valid operands");

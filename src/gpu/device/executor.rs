@@ -278,8 +278,8 @@ impl Executor {
     ///
     /// - [`RunError::Plan`](crate::RunError::Plan) for an operation that cannot be planned for the shapes of params and
     ///   indices.
-    /// - [`RunError::PlanShape`](crate::RunError::PlanShape) for a plan of other shapes than params and indices have;
-    ///   [`GpuError::MissingShape`] for indices of `GatherNd` in a slice without a shape.
+    /// - [`RunError::PlanShape`](crate::RunError::PlanShape) for a plan of other shapes than params and indices have,
+    ///   unless it is a shard or has a stride of params, which compare lengths only; [`GpuError::MissingShape`] for indices of `GatherNd` in a slice without a shape.
     /// - [`GpuError::OtherOwner`] for a tensor of another owner.
     /// - [`RunError::Length`](crate::RunError::Length) for an operand of the wrong length.
     /// - [`GpuError::BufferTooLarge`] for an operand larger than one buffer of the device.
@@ -310,7 +310,7 @@ impl Executor {
 
     /// As [`gather`](Self::gather), but on tensors of bytes, for types that are known only at run time: elements of
     /// `types.element_bytes()` bytes, and little-endian indices of `types.index_kind()`. The output is bytes too. The plan
-    /// counts elements, so only the numbers of bytes are compared. Indices are a tensor or a slice of bytes. With an encoding
+    /// counts elements, so only the numbers of bytes are compared, and no shapes. Indices are a tensor or a slice of bytes. With an encoding
     /// params is decoded, unless its scales lie in a tensor of their own.
     ///
     /// # Errors

@@ -89,7 +89,8 @@ impl<'a, T: GatherElement, F: ?Sized> Request<'a, T, Vec<T>, F> {
         Request::new(self.input, |input, wait| boxed(input.into_new_tensor(wait)))
     }
 
-    /// Writes the output into the caller's tensor, which must have the number of elements of the plan's output. The
+    /// Writes the output into the caller's tensor, which must have [`output_len`](GatherPlan::output_len) elements and, with
+    /// an output stride, may have the gap after the last row too. The tensor keeps its shape, which is not compared. The
     /// request waits as for [`on_gpu`](Self::on_gpu). wgpu does not need to clear the memory of a tensor that is written
     /// again.
     ///

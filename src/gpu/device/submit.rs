@@ -9,7 +9,7 @@ use super::waiting::{Mapping, Wait, elements_of};
 use crate::bad_indices::BadIndices;
 use crate::element::{ElementTypes, GatherElement};
 use crate::error::{GatherError, GpuError, RunError};
-use crate::gpu::buffers::GatherBuffers;
+use crate::gpu::buffers::{GatherBuffers, Ranges};
 use crate::gpu::report::{BadRows, REPORT_BYTES};
 use crate::gpu::scope::scoped_start;
 use crate::gpu::types::{TypedPlan, range_bytes};
@@ -227,9 +227,11 @@ impl<'a, T: GatherElement> UncheckedGather<'a, T> {
         let indices = indices.or(on_gpu.indices).expect("a slice or a tensor");
         let mut buffers = GatherBuffers::new(
             self.types,
-            on_gpu.params.0.slice(..),
-            indices.slice(..),
-            output.slice(..),
+            Ranges {
+                params: on_gpu.params.0.slice(..),
+                indices: indices.slice(..),
+                output: output.slice(..),
+            },
         );
         buffers.qparams = on_gpu.params.1.map(|buffer| Some(buffer?.slice(..)));
         buffers.fill = self.fill;

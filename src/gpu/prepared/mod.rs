@@ -69,7 +69,7 @@ impl PreparedGather {
     /// device's handler, as for each call.
     ///
     /// ```
-    /// use wgpu_gather::{ElementTypes, Gather, GatherBuffers, GatherError, Gatherer, wgpu};
+    /// use wgpu_gather::{ElementTypes, Gather, GatherBuffers, GatherError, Gatherer, Ranges, wgpu};
     ///
     #[doc = noop_buffers!()]
     /// let plan = Gather::new().plan(&[100], &[4])?;
@@ -77,7 +77,11 @@ impl PreparedGather {
     /// let outputs = [buffer(16), buffer(16)];
     /// let buffers = [0, 1].map(|frame| {
     ///     let (types, output) = (ElementTypes::of::<f32, i32>(), outputs[frame].slice(..));
-    ///     GatherBuffers::new(types, params.slice(..), indices.slice(..), output)
+    ///     GatherBuffers::new(types, Ranges {
+    ///         params: params.slice(..),
+    ///         indices: indices.slice(..),
+    ///         output,
+    ///     })
     /// });
     /// let mut prepared = Gatherer::new(&device).prepare(&plan, &buffers[0]).expect("valid buffers");
     /// // The other output of a pair.
@@ -101,14 +105,15 @@ impl PreparedGather {
     /// The errors of [`BadRows::from_report`].
     ///
     /// ```
-    /// use wgpu_gather::{BadIndices, BadRows, ElementTypes, Gather, GatherBuffers, GatherError, Gatherer, wgpu};
+    /// use wgpu_gather::{BadIndices, BadRows, ElementTypes, Gather, GatherBuffers, GatherError, Gatherer, Ranges, wgpu};
     ///
     #[doc = noop_buffers!()]
     /// let plan = Gather::new().bad_indices(BadIndices::Error).plan(&[100], &[4])?;
     /// let (params, indices, output) = (buffer(400), buffer(16), buffer(16));
     /// let report = buffer(BadRows::REPORT_BYTES);
     /// let types = ElementTypes::of::<f32, i32>();
-    /// let buffers = GatherBuffers::new(types, params.slice(..), indices.slice(..), output.slice(..));
+    /// let ranges = Ranges { params: params.slice(..), indices: indices.slice(..), output: output.slice(..) };
+    /// let buffers = GatherBuffers::new(types, ranges);
     /// let prepared = Gatherer::new(&device).prepare(&plan, &buffers.report(report.slice(..))).expect("valid buffers");
     /// let read_back = [0; BadRows::REPORT_BYTES as usize]; // before the gather was submitted
     /// assert_eq!(prepared.bad_rows(&read_back), Err(GatherError::UnwrittenReport));

@@ -3,7 +3,7 @@
 //! panics in wgpu's default handler and fails the trial.
 
 use wgpu_gather::{
-    BadIndices, BadRows, ElementTypes, GatherBuffers, GatherPlan, GpuError, PlanError,
+    BadIndices, BadRows, ElementTypes, GatherBuffers, GatherPlan, GpuError, PlanError, Ranges,
 };
 
 use super::executor::Device;
@@ -77,9 +77,11 @@ async fn record(gpu: &Gpu, line: &Line, output_bytes: usize) -> Result<Recorded,
     let report = upload(&vec![CANARY; report_bytes])?;
     let buffers = GatherBuffers::new(
         ElementTypes::new(line.params.element_bytes as u64, line.index_kind),
-        params.buffer().unwrap().slice(..),
-        indices.buffer().unwrap().slice(..),
-        output.buffer().unwrap().slice(..),
+        Ranges {
+            params: params.buffer().unwrap().slice(..),
+            indices: indices.buffer().unwrap().slice(..),
+            output: output.buffer().unwrap().slice(..),
+        },
     )
     .report(report.buffer().unwrap().slice(..));
 

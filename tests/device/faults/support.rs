@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use libtest_mimic::{Failed, Trial};
 use wgpu_gather::{
     BadIndices, BadRows, ElementTypes, Gather, GatherBuffers, GatherError, GatherPlan, GpuError,
-    Tensor, wgpu,
+    Ranges, Tensor, wgpu,
 };
 
 use testkit::device;
@@ -307,7 +307,15 @@ impl Buffers {
 
     pub fn bound(&self) -> GatherBuffers<'_> {
         let [params, indices, output, report] = self.all.each_ref().map(|buffer| buffer.slice(..));
-        GatherBuffers::new(ElementTypes::of::<f32, i32>(), params, indices, output).report(report)
+        GatherBuffers::new(
+            ElementTypes::of::<f32, i32>(),
+            Ranges {
+                params,
+                indices,
+                output,
+            },
+        )
+        .report(report)
     }
 }
 

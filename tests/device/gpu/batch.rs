@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use wgpu_gather::{BadIndices, BadRows, GatherBuffers, Gatherer, wgpu};
+use wgpu_gather::{BadIndices, BadRows, GatherBuffers, Gatherer, Ranges, wgpu};
 
 use testkit::gpu::Gpu;
 use testkit::samples::Sample;
@@ -297,9 +297,11 @@ fn bound<'b>(
     };
     let mut operands = GatherBuffers::new(
         sample.types(),
-        range(0, sample.params.len()),
-        range(1, sample.indices.len()),
-        range(2, output_bytes(sample)),
+        Ranges {
+            params: range(0, sample.params.len()),
+            indices: range(1, sample.indices.len()),
+            output: range(2, output_bytes(sample)),
+        },
     );
     if !sample.fill.is_empty() {
         operands = operands.fill(&sample.fill);

@@ -4,7 +4,7 @@
 use libtest_mimic::Trial;
 use wgpu_gather::{
     BadIndices, BadRows, ElementTypes, Gather, GatherBuffers, GatherElements, GatherNd, GatherPlan,
-    GpuError, IndexKind, wgpu,
+    GpuError, IndexKind, Ranges, wgpu,
 };
 
 use crate::batch::{self, REPORT_BYTES, Recording, read_back};
@@ -195,9 +195,11 @@ pub(crate) fn check_shards(gpu: &Gpu, sample: &Sample, hash: &mut Hash) {
     let report = flat(gpu, &[9_u8; REPORT_BYTES]);
     let mut buffers = GatherBuffers::of_shards(
         sample.types(),
-        &shards,
-        indices.buffer().unwrap().slice(..),
-        output.buffer().unwrap().slice(..),
+        Ranges {
+            params: &shards,
+            indices: indices.buffer().unwrap().slice(..),
+            output: output.buffer().unwrap().slice(..),
+        },
     )
     .report(report.buffer().unwrap().slice(..));
     let qparams = sample.qparams.each_ref().map(|bytes| flat(gpu, bytes));
@@ -360,9 +362,11 @@ fn wide_params(gpu: &'static Gpu) {
         let report = flat(gpu, &[9_u8; REPORT_BYTES]);
         let buffers = GatherBuffers::of_shards(
             ElementTypes::of::<u8, u64>(),
-            &shards,
-            indices.buffer().unwrap().slice(..),
-            output.buffer().unwrap().slice(..),
+            Ranges {
+                params: &shards,
+                indices: indices.buffer().unwrap().slice(..),
+                output: output.buffer().unwrap().slice(..),
+            },
         )
         .report(report.buffer().unwrap().slice(..));
         let mut encoder = gpu.device().create_command_encoder(&Default::default());

@@ -4,6 +4,7 @@
 use libtest_mimic::Trial;
 use wgpu_gather::{
     BadIndices, BadRows, ElementTypes, Gather, GatherBuffers, GatherPlan, GpuError, IndexKind,
+    Ranges,
 };
 
 use crate::batch::{REPORT_BYTES, read_back, some, upload};
@@ -238,9 +239,11 @@ fn run(
     for (output, reports) in outputs.iter().zip([false, true]) {
         let mut buffers = GatherBuffers::new(
             ElementTypes::new(fill.len() as u64, index_kind),
-            params.slice(..),
-            indices.slice(..),
-            output.slice(..),
+            Ranges {
+                params: params.slice(..),
+                indices: indices.slice(..),
+                output: output.slice(..),
+            },
         )
         .fill(fill);
         if reports {

@@ -4,7 +4,7 @@ use libtest_mimic::Trial;
 use pollster::block_on;
 use wgpu_gather::{
     BadIndices, BlockError, BlockQuantized, ElementTypes, Encoded, Encoding, Executor, Gather,
-    GatherBuffers, GatherError, GpuError, IndexKind, RunError, Tensor,
+    GatherBuffers, GatherError, GpuError, IndexKind, Ranges, RunError, Tensor,
 };
 
 use crate::batch::read_back;
@@ -64,9 +64,11 @@ fn recorded(gpu: &'static Gpu, encoding: Encoding) {
     let found = found.buffer().unwrap();
     let buffers = GatherBuffers::new(
         types,
-        table.buffer().unwrap().slice(..),
-        bytes.buffer().unwrap().slice(..),
-        found.slice(4..),
+        Ranges {
+            params: table.buffer().unwrap().slice(..),
+            indices: bytes.buffer().unwrap().slice(..),
+            output: found.slice(4..),
+        },
     );
     let mut encoder = gpu.device().create_command_encoder(&Default::default());
     gpu.gatherer()
@@ -103,9 +105,11 @@ fn quantized(gpu: &'static Gpu) {
         let [scales, zero_points] = qparams.each_ref().map(|of| of.buffer().unwrap());
         let mut buffers = GatherBuffers::new(
             types,
-            params.buffer().unwrap().slice(..),
-            indices.buffer().unwrap().slice(..),
-            output.slice(4..),
+            Ranges {
+                params: params.buffer().unwrap().slice(..),
+                indices: indices.buffer().unwrap().slice(..),
+                output: output.slice(4..),
+            },
         )
         .scales(scales.slice(..));
         if !case.qparams[1].is_empty() {
@@ -133,9 +137,11 @@ fn scales(gpu: &'static Gpu) {
         let types = ElementTypes::encoded(of, IndexKind::I32);
         let buffers = GatherBuffers::new(
             types,
-            rows_buffer.slice(..),
-            indices.slice(..),
-            output.slice(..),
+            Ranges {
+                params: rows_buffer.slice(..),
+                indices: indices.slice(..),
+                output: output.slice(..),
+            },
         );
         add(buffers).unwrap_err().to_string()
     };

@@ -2,7 +2,8 @@
 
 use libtest_mimic::Trial;
 use wgpu_gather::{
-    BadIndices, BadRows, ElementTypes, Gather, GatherBuffers, GatherPlan, IndexKind, Tensor, wgpu,
+    BadIndices, BadRows, ElementTypes, Gather, GatherBuffers, GatherPlan, IndexKind, Ranges,
+    Tensor, wgpu,
 };
 
 use crate::batch::{self, REPORT_BYTES, Recording, read_back};
@@ -50,9 +51,11 @@ fn gather_indirect(gpu: &Gpu, indices: &[u32; 5], count: u32) -> ([u16; 10], Opt
     let count = flat(gpu, &[count]);
     let buffers = GatherBuffers::new(
         ElementTypes::of::<u16, u32>(),
-        params.buffer().unwrap().slice(..),
-        indices.buffer().unwrap().slice(..),
-        output.buffer().unwrap().slice(..),
+        Ranges {
+            params: params.buffer().unwrap().slice(..),
+            indices: indices.buffer().unwrap().slice(..),
+            output: output.buffer().unwrap().slice(..),
+        },
     );
     let buffers = buffers
         .report(report.buffer().unwrap().slice(..))
@@ -98,9 +101,11 @@ fn indirect_bytes(
     let count = flat(gpu, &[count]);
     let buffers = GatherBuffers::new(
         ElementTypes::of::<u8, u32>(),
-        table.buffer().unwrap().slice(..),
-        indices.buffer().unwrap().slice(..),
-        output.buffer().unwrap().slice(..),
+        Ranges {
+            params: table.buffer().unwrap().slice(..),
+            indices: indices.buffer().unwrap().slice(..),
+            output: output.buffer().unwrap().slice(..),
+        },
     );
     let buffers = buffers.index_count(count.buffer().unwrap().slice(..));
     let mut encoder = gpu.device().create_command_encoder(&Default::default());
@@ -151,9 +156,11 @@ fn earlier_pass(gpu: &'static Gpu) {
     let plan = Gather::new().plan(&[64], &[32]).unwrap();
     let buffers = GatherBuffers::new(
         ElementTypes::of::<u32, u32>(),
-        table.buffer().unwrap().slice(..),
-        kept.buffer().unwrap().slice(..),
-        output.buffer().unwrap().slice(..),
+        Ranges {
+            params: table.buffer().unwrap().slice(..),
+            indices: kept.buffer().unwrap().slice(..),
+            output: output.buffer().unwrap().slice(..),
+        },
     );
     let buffers = buffers.index_count(count.buffer().unwrap().slice(..));
     let entries = [
@@ -200,9 +207,11 @@ fn anew(gpu: &'static Gpu) {
     let (output, count) = (flat(gpu, &[9_u32; 4]), flat(gpu, &[0_u32]));
     let buffers = GatherBuffers::new(
         ElementTypes::of::<u32, u32>(),
-        params.buffer().unwrap().slice(..),
-        indices.buffer().unwrap().slice(..),
-        output.buffer().unwrap().slice(..),
+        Ranges {
+            params: params.buffer().unwrap().slice(..),
+            indices: indices.buffer().unwrap().slice(..),
+            output: output.buffer().unwrap().slice(..),
+        },
     );
     let buffers = buffers.index_count(count.buffer().unwrap().slice(..));
     let gather = gpu.gatherer().prepare(&plan, &buffers).unwrap();

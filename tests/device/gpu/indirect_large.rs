@@ -2,7 +2,9 @@
 
 use libtest_mimic::Trial;
 use testkit::gpu::Gpu;
-use wgpu_gather::{BadIndices, BadRows, ElementTypes, Gather, GatherBuffers, IndexKind, wgpu};
+use wgpu_gather::{
+    BadIndices, BadRows, ElementTypes, Gather, GatherBuffers, IndexKind, Ranges, wgpu,
+};
 
 use crate::batch::{REPORT_BYTES, read_back, upload};
 use crate::cuts::limited_device;
@@ -122,9 +124,11 @@ fn check(gpu: &Gpu, slice_bytes: usize, outer: usize, rows: usize, counts: &[usi
     let index_count = upload(gpu, &[0; 4]);
     let buffers = GatherBuffers::new(
         ElementTypes::of::<u8, u32>(),
-        params.slice(..),
-        indices.slice(..),
-        output.slice(..),
+        Ranges {
+            params: params.slice(..),
+            indices: indices.slice(..),
+            output: output.slice(..),
+        },
     )
     .index_count(index_count.slice(..));
     let reported = buffers.report(report.slice(..));

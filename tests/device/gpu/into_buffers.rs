@@ -7,7 +7,7 @@ use std::time::Instant;
 use libtest_mimic::Trial;
 use wgpu_gather::{
     BadIndices, BadRows, BlockQuantized, ElementTypes, Encoding, Gather, GatherBuffers, GatherNd,
-    GatherPlan, Gatherer, IndexKind, ScaleKind, wgpu,
+    GatherPlan, Gatherer, IndexKind, Ranges, ScaleKind, wgpu,
 };
 
 use crate::batch::{self, REPORT_BYTES, Recording, read_back};
@@ -272,9 +272,11 @@ fn report_of(gpu: &Gpu, plan: &GatherPlan, indices: &[i32]) -> Option<BadRows> {
     ];
     let buffers = GatherBuffers::new(
         ElementTypes::of::<f32, i32>(),
-        params.slice(..),
-        indices.slice(..),
-        output.slice(..),
+        Ranges {
+            params: params.slice(..),
+            indices: indices.slice(..),
+            output: output.slice(..),
+        },
     )
     .report(report.buffer().unwrap().slice(..));
     let mut encoder = gpu.device().create_command_encoder(&Default::default());
@@ -347,9 +349,11 @@ fn chain(gpu: &'static Gpu) {
     ];
     let buffers = GatherBuffers::new(
         ElementTypes::of::<u32, i32>(),
-        params.slice(..),
-        indices.slice(..),
-        out.slice(..),
+        Ranges {
+            params: params.slice(..),
+            indices: indices.slice(..),
+            output: out.slice(..),
+        },
     );
     gpu.gatherer()
         .encode(&mut encoder, &plan, &buffers)

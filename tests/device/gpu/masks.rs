@@ -3,7 +3,7 @@
 use libtest_mimic::Trial;
 use wgpu_gather::{
     BadIndices, ElementTypes, Executor, Gather, GatherBuffers, GatherElements, GatherIndex,
-    GatherNd, GatherPlan, GpuError, IndexKind, NegativeIndices, RunError, Tensor, wgpu,
+    GatherNd, GatherPlan, GpuError, IndexKind, NegativeIndices, Ranges, RunError, Tensor, wgpu,
 };
 
 use crate::batch::read_back;
@@ -130,8 +130,22 @@ fn shards(gpu: &'static Gpu) {
         range(&indices),
         range(&output),
     );
-    let whole = GatherBuffers::of_shards(types, &shards, indices, output);
-    let shard = GatherBuffers::new(types, arena.slice(..4), indices, output);
+    let whole = GatherBuffers::of_shards(
+        types,
+        Ranges {
+            params: &shards,
+            indices,
+            output,
+        },
+    );
+    let shard = GatherBuffers::new(
+        types,
+        Ranges {
+            params: arena.slice(..4),
+            indices,
+            output,
+        },
+    );
     for (plan, buffers) in [(plan.clone(), whole), (plan.shard(3..5).unwrap(), shard)] {
         let buffers = buffers.mask(arena.slice(512..));
         gpu.queue().write_buffer(arena, 512, &[9; 8]);
@@ -158,9 +172,11 @@ fn anew(gpu: &'static Gpu) {
     let (output, mask) = (flat(gpu, &[9_u32; 5]), flat(gpu, &[9_u8; 8]));
     let buffers = GatherBuffers::new(
         ElementTypes::of::<u32, i32>(),
-        range(&table),
-        range(&indices),
-        range(&output),
+        Ranges {
+            params: range(&table),
+            indices: range(&indices),
+            output: range(&output),
+        },
     )
     .mask(range(&mask));
     let gather = gpu.gatherer().prepare(&plan, &buffers).unwrap();

@@ -3,7 +3,7 @@
 use libtest_mimic::Trial;
 use wgpu_gather::{
     BadIndices, BadRows, ElementTypes, Gather, GatherBuffers, GatherError, GatherPlan, Gatherer,
-    IndexKind, PreparedGather, Tensor, wgpu,
+    IndexKind, PreparedGather, Ranges, Tensor, wgpu,
 };
 
 use crate::batch::REPORT_BYTES;
@@ -53,9 +53,11 @@ impl Lookup {
     fn buffers(&self) -> GatherBuffers<'_> {
         let buffers = GatherBuffers::new(
             ElementTypes::of::<u32, i32>(),
-            self.table.buffer().unwrap().slice(..),
-            self.indices.buffer().unwrap().slice(..),
-            self.output.buffer().unwrap().slice(..),
+            Ranges {
+                params: self.table.buffer().unwrap().slice(..),
+                indices: self.indices.buffer().unwrap().slice(..),
+                output: self.output.buffer().unwrap().slice(..),
+            },
         );
         match self.plan.bad_indices() {
             BadIndices::Error => buffers.report(self.report.buffer().unwrap().slice(..)),
@@ -199,9 +201,11 @@ fn warm_up(_: &'static Gpu) {
             let report = flat(&gpu, &[0_u8; REPORT_BYTES]);
             let mut buffers = GatherBuffers::new(
                 ElementTypes::of::<u32, i64>(),
-                params.buffer().unwrap().slice(..),
-                indices.buffer().unwrap().slice(..),
-                output.buffer().unwrap().slice(..),
+                Ranges {
+                    params: params.buffer().unwrap().slice(..),
+                    indices: indices.buffer().unwrap().slice(..),
+                    output: output.buffer().unwrap().slice(..),
+                },
             );
             if policy == BadIndices::Error {
                 buffers = buffers.report(report.buffer().unwrap().slice(..));

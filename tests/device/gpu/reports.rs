@@ -3,7 +3,7 @@
 use libtest_mimic::Trial;
 use wgpu_gather::{
     BadIndices, BadRows, ElementTypes, Gather, GatherBuffers, GatherError, GatherPlan, IndexKind,
-    Tensor, wgpu,
+    Ranges, Tensor, wgpu,
 };
 
 use crate::batch::{REPORT_BYTES, no_bad_row, read_back};
@@ -61,9 +61,11 @@ impl Work {
     fn buffers(&self) -> GatherBuffers<'_> {
         GatherBuffers::new(
             ElementTypes::of::<u32, i32>(),
-            self.params.buffer().unwrap().slice(..),
-            self.indices.buffer().unwrap().slice(..),
-            self.output.buffer().unwrap().slice(..),
+            Ranges {
+                params: self.params.buffer().unwrap().slice(..),
+                indices: self.indices.buffer().unwrap().slice(..),
+                output: self.output.buffer().unwrap().slice(..),
+            },
         )
         .report(self.report.slice(..))
     }
@@ -243,9 +245,11 @@ fn empty(gpu: &'static Gpu) {
     let plan = Gather::new().plan(&[3], &[0]).unwrap();
     let buffers = GatherBuffers::new(
         ElementTypes::of::<u32, i32>(),
-        work.params.buffer().unwrap().slice(..),
-        work.indices.buffer().unwrap().slice(..),
-        work.output.buffer().unwrap().slice(..),
+        Ranges {
+            params: work.params.buffer().unwrap().slice(..),
+            indices: work.indices.buffer().unwrap().slice(..),
+            output: work.output.buffer().unwrap().slice(..),
+        },
     );
     let prepared = gpu.gatherer().prepare(&plan, &buffers).unwrap();
     assert_eq!(dispatches(&prepared), 0);

@@ -8,7 +8,7 @@ use libtest_mimic::Trial;
 use testkit::gpu::Gpu;
 use wgpu_gather::{
     BadIndices, ElementTypes, Gather, GatherBuffers, GatherElements, GatherError, GatherNd,
-    GatherPlan, IndexKind,
+    GatherPlan, IndexKind, Ranges,
 };
 
 use crate::batch::{REPORT_BYTES, upload};
@@ -66,7 +66,14 @@ fn prepare_small(gpu: &Gpu, plan: &GatherPlan) -> Result<(), GatherError> {
     let operands = [(); 3].map(|()| upload(gpu, &[0; 64]));
     let report = upload(gpu, &[0; REPORT_BYTES]);
     let [params, indices, output] = operands.each_ref().map(|buffer| buffer.slice(..));
-    let buffers = GatherBuffers::new(ElementTypes::new(1, KIND), params, indices, output);
+    let buffers = GatherBuffers::new(
+        ElementTypes::new(1, KIND),
+        Ranges {
+            params,
+            indices,
+            output,
+        },
+    );
     let buffers = buffers.report(report.slice(..));
     gpu.gatherer().prepare(plan, &buffers).map(drop)
 }

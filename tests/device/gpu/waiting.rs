@@ -10,7 +10,8 @@ use std::time::Duration;
 
 use libtest_mimic::Trial;
 use wgpu_gather::{
-    ElementTypes, Gather, GatherBuffers, GatherError, GatherPlan, Gatherer, PreparedGather, Tensor,
+    ElementTypes, Gather, GatherBuffers, GatherError, GatherPlan, Gatherer, PreparedGather, Ranges,
+    Tensor,
 };
 
 use crate::to_host::block_on;
@@ -49,9 +50,11 @@ impl<T: wgpu_gather::GatherElement + Default> Work<T> {
     fn prepare(&self, gatherer: &Gatherer) -> Result<PreparedGather, GatherError> {
         let buffers = GatherBuffers::new(
             ElementTypes::of::<T, u32>(),
-            self.params.buffer().unwrap().slice(..),
-            self.indices.buffer().unwrap().slice(..),
-            self.output.buffer().unwrap().slice(..),
+            Ranges {
+                params: self.params.buffer().unwrap().slice(..),
+                indices: self.indices.buffer().unwrap().slice(..),
+                output: self.output.buffer().unwrap().slice(..),
+            },
         );
         gatherer.prepare(&self.plan, &buffers)
     }

@@ -2,7 +2,7 @@
 
 use wgpu_gather::{
     BadIndices, BadRows, ElementTypes, Gather, GatherBuffers, GatherError, GatherNd, GatherPlan,
-    IndexKind, wgpu,
+    IndexKind, Ranges, wgpu,
 };
 
 use super::{App, STORAGE, Set, plan};
@@ -78,9 +78,11 @@ fn the_binding_limit_is_the_error_of_small_bindings() {
                     let types = ElementTypes::new(element_bytes, index_kind);
                     let buffers = GatherBuffers::new(
                         types,
-                        params.slice(..),
-                        indices.slice(..),
-                        output.slice(..),
+                        Ranges {
+                            params: params.slice(..),
+                            indices: indices.slice(..),
+                            output: output.slice(..),
+                        },
                     );
                     for buffers in [buffers, buffers.mask(mask.slice(..))] {
                         let found = app.gatherer.prepare(plan, &buffers).map(drop);
@@ -134,9 +136,11 @@ fn more_workgroups_than_the_device_dispatches_are_cut() {
 fn operands([params, indices, output]: &[wgpu::Buffer; 3]) -> GatherBuffers<'_> {
     GatherBuffers::new(
         ElementTypes::of::<f32, i32>(),
-        params.slice(..),
-        indices.slice(..),
-        output.slice(..),
+        Ranges {
+            params: params.slice(..),
+            indices: indices.slice(..),
+            output: output.slice(..),
+        },
     )
 }
 
@@ -257,9 +261,11 @@ fn an_index_count_of_too_many_blocks_is_refused() {
     let [params, indices, output, count] = &buffers;
     let whole = GatherBuffers::new(
         ElementTypes::of::<f32, i32>(),
-        params.slice(..),
-        indices.slice(..),
-        output.slice(..),
+        Ranges {
+            params: params.slice(..),
+            indices: indices.slice(..),
+            output: output.slice(..),
+        },
     );
     app.assert_accepted(&plan(100_000), &whole);
     let counted = whole.index_count(count.slice(..));

@@ -18,7 +18,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use wgpu_gather::{
     BadIndices, BadRows, ElementTypes, Gather, GatherBuffers, GatherError, GatherPlan, Gatherer,
-    Operand, wgpu,
+    Operand, Ranges, wgpu,
 };
 
 /// The one usage that an operand needs.
@@ -219,16 +219,25 @@ impl Set {
     fn without_report(&self) -> GatherBuffers<'_> {
         GatherBuffers::new(
             ElementTypes::of::<f32, i32>(),
-            self.params.slice(..),
-            self.indices.slice(..),
-            self.output.slice(..),
+            Ranges {
+                params: self.params.slice(..),
+                indices: self.indices.slice(..),
+                output: self.output.slice(..),
+            },
         )
     }
 
     /// As `without_report`, but with params in these shards.
     fn of_shards<'a>(&'a self, shards: &'a [(u64, wgpu::BufferSlice<'a>)]) -> GatherBuffers<'a> {
         let (indices, output) = (self.indices.slice(..), self.output.slice(..));
-        GatherBuffers::of_shards(ElementTypes::of::<f32, i32>(), shards, indices, output)
+        GatherBuffers::of_shards(
+            ElementTypes::of::<f32, i32>(),
+            Ranges {
+                params: shards,
+                indices,
+                output,
+            },
+        )
     }
 
     fn bound(&self) -> GatherBuffers<'_> {
@@ -248,7 +257,15 @@ impl Set {
                 self.of(other).slice(..)
             }
         });
-        GatherBuffers::new(ElementTypes::of::<f32, i32>(), params, indices, output).report(report)
+        GatherBuffers::new(
+            ElementTypes::of::<f32, i32>(),
+            Ranges {
+                params,
+                indices,
+                output,
+            },
+        )
+        .report(report)
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 use testkit::gpu::Gpu;
 use wgpu_gather::{
     ElementTypes, Executor, Gather, GatherBuffers, GatherError, GatherNd, GpuError, Operand,
-    RunError, wgpu,
+    Ranges, RunError, wgpu,
 };
 
 use super::{App, STORAGE, Set, adapter, plan};
@@ -102,8 +102,15 @@ fn a_mask_shares_a_buffer_with_any_operands() {
                     .slice(..),
             }
         });
-        let buffers = GatherBuffers::new(ElementTypes::of::<f32, i32>(), params, indices, output)
-            .mask(arena.slice(1024..));
+        let buffers = GatherBuffers::new(
+            ElementTypes::of::<f32, i32>(),
+            Ranges {
+                params,
+                indices,
+                output,
+            },
+        )
+        .mask(arena.slice(1024..));
         app.assert_accepted(&plan(), &buffers.report(report));
         app.assert_accepted(&plan(), &buffers);
         app.assert_handler_heard_nothing();
@@ -156,9 +163,11 @@ fn a_mask_needs_bindings_of_four_index_rows() {
     let [params, indices, output, mask] = [4, 3960, 396, 100].map(|size| app.buffer(size, STORAGE));
     let buffers = GatherBuffers::new(
         ElementTypes::of::<f32, u64>(),
-        params.slice(..),
-        indices.slice(..),
-        output.slice(..),
+        Ranges {
+            params: params.slice(..),
+            indices: indices.slice(..),
+            output: output.slice(..),
+        },
     );
     app.assert_accepted(&plan, &buffers);
     let text = "device limit max_storage_buffer_binding_size must be at least 384, found 352";

@@ -2,7 +2,7 @@
 
 use wgpu_gather::{
     BadIndices, ElementTypes, Gather, GatherBuffers, GatherError, GatherNd, IndexKind, Operand,
-    wgpu,
+    Ranges, wgpu,
 };
 
 use super::{App, Recorded, STORAGE, Set, adapter, plan};
@@ -85,9 +85,11 @@ fn operands_without_elements_may_have_empty_ranges() {
     ] {
         let buffers = GatherBuffers::new(
             ElementTypes::of::<f32, i32>(),
-            set.params.slice(..params),
-            set.indices.slice(..indices),
-            set.output.slice(..output),
+            Ranges {
+                params: set.params.slice(..params),
+                indices: set.indices.slice(..indices),
+                output: set.output.slice(..output),
+            },
         );
         let plan = plan.unwrap();
         app.assert_accepted(&plan, &buffers);
@@ -132,14 +134,23 @@ fn elements_without_bytes_are_refused() {
         set.indices.slice(..),
         set.output.slice(..),
     );
-    let buffers = GatherBuffers::new(ElementTypes::of::<(), i32>(), params, indices, output);
+    let buffers = GatherBuffers::new(
+        ElementTypes::of::<(), i32>(),
+        Ranges {
+            params,
+            indices,
+            output,
+        },
+    );
     assert_eq!(
         buffers,
         GatherBuffers::new(
             ElementTypes::new(0, IndexKind::I32),
-            params,
-            indices,
-            output
+            Ranges {
+                params,
+                indices,
+                output
+            }
         )
     );
     let text = "an element must have at least 1 byte on the GPU, found 0";
@@ -164,9 +175,11 @@ fn bytes_that_cannot_be_counted_are_refused() {
         );
         let buffers = GatherBuffers::new(
             ElementTypes::new(element_bytes, IndexKind::I32),
-            params,
-            indices,
-            output,
+            Ranges {
+                params,
+                indices,
+                output,
+            },
         );
         let text = format!("params must have at most 9223372036854775807 bytes, found {found}");
         app.assert_refused(&plan(), &buffers, &set.all(), &text);
@@ -238,9 +251,11 @@ fn a_fill_that_is_no_element_is_refused() {
     let [params, indices, output] = [40, 16, 16].map(|size| app.buffer(size, STORAGE));
     let buffers = GatherBuffers::new(
         ElementTypes::of::<f32, i32>(),
-        params.slice(..),
-        indices.slice(..),
-        output.slice(..),
+        Ranges {
+            params: params.slice(..),
+            indices: indices.slice(..),
+            output: output.slice(..),
+        },
     );
     for (fill, found) in [(&[0_u8; 2][..], 2), (&[0; 8], 8), (&[], 0), (&[0; 65], 65)] {
         app.assert_refused(
@@ -254,9 +269,11 @@ fn a_fill_that_is_no_element_is_refused() {
     let [params, indices, output] = [&params, &indices, &output].map(|buffer| buffer.slice(..));
     let buffers = GatherBuffers::new(
         ElementTypes::new(17, IndexKind::I32),
-        params,
-        indices,
-        output,
+        Ranges {
+            params,
+            indices,
+            output,
+        },
     );
     let text = "a fill of elements of 17 bytes is too long for the GPU";
     app.assert_refused(&plan(), &buffers.fill(&[1; 17]), &[], text);

@@ -1,6 +1,6 @@
 //! Ranges of buffers that do not fit their operand: usage, length, offset.
 
-use wgpu_gather::{ElementTypes, Gather, GatherBuffers, IndexKind, Operand, wgpu};
+use wgpu_gather::{ElementTypes, Gather, GatherBuffers, IndexKind, Operand, Ranges, wgpu};
 
 use super::{App, STORAGE, Set, plan};
 
@@ -39,9 +39,11 @@ fn bound_bytes(set: &Set, params: u64, output: u64) -> GatherBuffers<'_> {
     let (params, output) = (set.params.slice(..params), set.output.slice(..output));
     GatherBuffers::new(
         ElementTypes::new(1, IndexKind::U64),
-        params,
-        set.indices.slice(..),
-        output,
+        Ranges {
+            params,
+            indices: set.indices.slice(..),
+            output,
+        },
     )
 }
 
@@ -104,9 +106,11 @@ fn a_range_starts_with_a_whole_element() {
         let bound = |starts: [u64; 3]| {
             GatherBuffers::new(
                 types,
-                set.params.slice(starts[0]..),
-                set.indices.slice(starts[1]..),
-                set.output.slice(starts[2]..),
+                Ranges {
+                    params: set.params.slice(starts[0]..),
+                    indices: set.indices.slice(starts[1]..),
+                    output: set.output.slice(starts[2]..),
+                },
             )
         };
         app.assert_accepted(&plan(), &bound([of_elements, of_indices, 3 * of_elements]));
@@ -156,9 +160,11 @@ fn a_range_with_gaps_ends_at_the_last_slice() {
     let bound = |params: u64, output: u64| {
         GatherBuffers::new(
             ElementTypes::of::<f32, i32>(),
-            set.params.slice(..params),
-            set.indices.slice(..),
-            set.output.slice(4..4 + output),
+            Ranges {
+                params: set.params.slice(..params),
+                indices: set.indices.slice(..),
+                output: set.output.slice(4..4 + output),
+            },
         )
     };
     app.assert_accepted(&plan, &bound(116, 68));

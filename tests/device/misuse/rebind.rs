@@ -4,14 +4,14 @@ use std::sync::atomic::Ordering;
 
 use wgpu_gather::{
     BlockQuantized, ElementTypes, Encoding, GatherBuffers, GatherError, GatherNd, IndexKind,
-    Operand, PreparedGather, ScaleKind, wgpu,
+    Operand, PreparedGather, Ranges, ScaleKind, wgpu,
 };
 
 use super::{App, STORAGE, Set, adapter, plan};
 
 /// Ranges of one large buffer for each operand of [`plan`], each with its start.
 #[derive(Clone, Copy)]
-struct Ranges<'a> {
+struct Bound<'a> {
     types: ElementTypes,
     of: [(&'a wgpu::Buffer, u64); 6],
     has_report: bool,
@@ -28,7 +28,7 @@ const REPORT: usize = 3;
 const MASK: usize = 4;
 const COUNT: usize = 5;
 
-impl<'a> Ranges<'a> {
+impl<'a> Bound<'a> {
     fn new(buffers: &'a [wgpu::Buffer; 6]) -> Self {
         Self {
             types: ElementTypes::of::<f32, i32>(),
@@ -57,8 +57,22 @@ impl<'a> Ranges<'a> {
         };
         let (indices, output) = (range(INDICES), range(OUTPUT));
         let mut bound = match self.shards {
-            None => GatherBuffers::new(self.types, range(PARAMS), indices, output),
-            Some(shards) => GatherBuffers::of_shards(self.types, shards, indices, output),
+            None => GatherBuffers::new(
+                self.types,
+                Ranges {
+                    params: range(PARAMS),
+                    indices,
+                    output,
+                },
+            ),
+            Some(shards) => GatherBuffers::of_shards(
+                self.types,
+                Ranges {
+                    params: shards,
+                    indices,
+                    output,
+                },
+            ),
         };
         if self.has_report {
             bound = bound.report(range(REPORT));
@@ -91,11 +105,11 @@ fn assert_bound_to(app: &App, gather: &PreparedGather, buffers: &[wgpu::Buffer])
 fn other_buffers_and_offsets_are_bound() {
     let app = App::new();
     let [old, new] = [(); 2].map(|()| buffers(&app));
-    let bound = Ranges::new(&old).bound();
+    let bound = Bound::new(&old).bound();
     let mut gather = app.gatherer.prepare(&plan(), &bound).unwrap();
     let mut recorded = app.device.create_command_encoder(&Default::default());
     gather.encode(&mut recorded);
-    let ranges = Ranges::new(&new).starting(PARAMS, 512);
+    let ranges = Bound::new(&new).starting(PARAMS, 512);
     let ranges = ranges.starting(OUTPUT, 256).starting(COUNT, 1024);
     assert_eq!(gather.rebind(&ranges.bound()), Ok(()));
     app.queue.submit([recorded.finish()]);
@@ -113,10 +127,10 @@ fn other_buffers_and_offsets_are_bound() {
 fn what_the_dispatches_depend_on_is_kept() {
     let app = App::new();
     let [old, new] = [(); 2].map(|()| buffers(&app));
-    let same = Ranges::new(&new);
+    let same = Bound::new(&new);
     let mut gather = app
         .gatherer
-        .prepare(&plan(), &Ranges::new(&old).bound())
+        .prepare(&plan(), &Bound::new(&old).bound())
         .unwrap();
     let mut refused = |buffers: &GatherBuffers<'_>, property: &str, expected: &str, found: &str| {
         let error = gather.rebind(buffers).unwrap_err();
@@ -150,7 +164,7 @@ fn what_the_dispatches_depend_on_is_kept() {
             "F16",
         ),
     ] {
-        refused(&Ranges { types, ..same }.bound(), property, expected, found);
+        refused(&Bound { types, ..same }.bound(), property, expected, found);
     }
     let filled = same.bound().fill(&[1, 0, 0, 0]);
     refused(&filled, "the words of the fill", "0x00000000", "0x00000001");
@@ -204,9 +218,11 @@ fn quantised_params_keep_their_numbers() {
             let types = ElementTypes::encoded(Encoding::BlockQuantized(of), IndexKind::I32);
             let mut buffers = GatherBuffers::new(
                 types,
-                params.slice(..),
-                params.slice(1024..),
-                output.slice(..),
+                Ranges {
+                    params: params.slice(..),
+                    indices: params.slice(1024..),
+                    output: output.slice(..),
+                },
             )
             .scales(scales.slice(starts[0]..));
             if of.zero_point_bytes(32).is_some() {
@@ -259,14 +275,23 @@ fn shards_keep_their_rows() {
     let shards = [(6, old[PARAMS].slice(..)), (4, old[MASK].slice(..))];
     let types = ElementTypes::of::<f32, i32>();
     let (indices, output) = (old[INDICES].slice(..), old[OUTPUT].slice(..));
-    let bound = GatherBuffers::of_shards(types, &shards, indices, output);
+    let bound = GatherBuffers::of_shards(
+        types,
+        Ranges {
+            params: &shards,
+            indices,
+            output,
+        },
+    );
     let mut gather = app.gatherer.prepare(&plan, &bound).unwrap();
     let shards = [(5, new[PARAMS].slice(..)), (5, new[MASK].slice(..))];
     let other = GatherBuffers::of_shards(
         types,
-        &shards,
-        new[INDICES].slice(..),
-        new[OUTPUT].slice(..),
+        Ranges {
+            params: &shards,
+            indices: new[INDICES].slice(..),
+            output: new[OUTPUT].slice(..),
+        },
     );
     let error = gather.rebind(&other).unwrap_err();
     let text = "a prepared gather must keep the rows of params shard 0: 6, found 5";

@@ -1,6 +1,6 @@
 //! Gathers whose operands share a buffer. One of the operands is the index count of an indirect gather.
 
-use wgpu_gather::{ElementTypes, Gather, GatherBuffers, GatherError, Operand, wgpu};
+use wgpu_gather::{ElementTypes, Gather, GatherBuffers, GatherError, Operand, Ranges, wgpu};
 
 use super::{App, STORAGE, Set, plan};
 
@@ -33,9 +33,11 @@ fn bytes_that_are_shared_in_part_are_named() {
         let (params, output) = (arena.slice(params..), arena.slice(output..));
         GatherBuffers::new(
             ElementTypes::of::<f32, i32>(),
-            params,
-            indices.slice(..),
-            output,
+            Ranges {
+                params,
+                indices: indices.slice(..),
+                output,
+            },
         )
     };
     // 400 bytes of params, 320 of output.
@@ -44,9 +46,11 @@ fn bytes_that_are_shared_in_part_are_named() {
     let arena = app.buffer(2048, STORAGE);
     let after = GatherBuffers::new(
         ElementTypes::of::<f32, i32>(),
-        arena.slice(..),
-        indices.slice(..),
-        arena.slice(256..),
+        Ranges {
+            params: arena.slice(..),
+            indices: indices.slice(..),
+            output: arena.slice(256..),
+        },
     );
     let text = "output must not share bytes with params, found 256..400 in both";
     app.assert_refused(&plan, &after, &[&arena], text);
@@ -67,7 +71,14 @@ fn burn_and_tract_operands_in_one_buffer_are_gathered() {
                 _ => set.of(Set::OPERANDS[number]).slice(..),
             }
         });
-        let buffers = GatherBuffers::new(ElementTypes::of::<f32, i32>(), params, indices, output);
+        let buffers = GatherBuffers::new(
+            ElementTypes::of::<f32, i32>(),
+            Ranges {
+                params,
+                indices,
+                output,
+            },
+        );
         app.assert_accepted(&plan(), &buffers.report(report));
         app.assert_accepted(&plan(), &buffers);
         app.assert_handler_heard_nothing();
@@ -80,9 +91,11 @@ fn operands_without_bytes_may_share_a_written_buffer() {
     let arena = app.buffer(2048, STORAGE);
     let buffers = GatherBuffers::new(
         ElementTypes::of::<f32, i32>(),
-        arena.slice(..),
-        arena.slice(..256),
-        arena.slice(256..),
+        Ranges {
+            params: arena.slice(..),
+            indices: arena.slice(..256),
+            output: arena.slice(256..),
+        },
     );
     // Params without rows, where every index is bad, and index rows without values.
     app.assert_accepted(&Gather::new().plan(&[0], &[4]).unwrap(), &buffers);

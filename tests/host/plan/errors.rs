@@ -258,8 +258,7 @@ fn a_stride_below_the_slice_is_refused() {
         "gather params [4,3], indices [2], axis 0, batch_dims 0 -> output [2,3], params stride 5, output stride 4"
     );
     assert_eq!(strided.shard(1..3).unwrap().params_len(), 8);
-    let text =
-        "output must be given, as to run_into: the plan has a stride of 4 elements for slices of 3";
+    let text = "output must be given, to run_into, into_tensor or a Gatherer: the plan has a stride of 4 elements for slices of 3";
     let error = strided.run(&[0; 18], &[0, 1]).unwrap_err();
     assert_eq!(error.to_string(), text);
     let types = ElementTypes::of::<u8, u8>();

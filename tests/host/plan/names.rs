@@ -14,6 +14,7 @@ where
     let printed: Vec<String> = all.iter().map(T::to_string).collect();
     assert_eq!(printed.join(", "), names);
     for (value, name) in all.iter().zip(&printed) {
+        assert_eq!(format!("[{value:>20}]"), format!("[{name:>20}]"));
         assert_eq!(name.parse::<T>().as_ref(), Ok(value));
         let title = format!("{}{}", name[..1].to_uppercase(), &name[1..]);
         let near = [format!("{name} "), format!(" {name}"), title];

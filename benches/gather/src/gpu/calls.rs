@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::json;
 use testkit::bench::timing::in_turn;
 use testkit::bench::workloads::{Workload, usual};
-use wgpu_gather::{BadIndices, GatherBuffers, Gatherer};
+use wgpu_gather::{BadIndices, GatherBuffers, Gatherer, Ranges};
 
 use super::gather::random_indices;
 use super::{Bench, Place};
@@ -31,9 +31,11 @@ impl Bench<'_> {
         let output = card.storage(4 * plan.output_len());
         let buffers = GatherBuffers::new(
             workload.types(),
-            place.plain.slice(..workload.params_bytes()),
-            indices.slice(..),
-            output.slice(..),
+            Ranges {
+                params: place.plain.slice(..workload.params_bytes()),
+                indices: indices.slice(..),
+                output: output.slice(..),
+            },
         );
         let gatherer = Gatherer::new(&card.device);
         let prepared = gatherer.prepare(&plan, &buffers);

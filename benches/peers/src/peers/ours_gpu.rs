@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use testkit::gpu::Gpu;
-use wgpu_gather::{ElementTypes, GatherBuffers, wgpu};
+use wgpu_gather::{ElementTypes, GatherBuffers, Ranges, wgpu};
 
 use super::{Device, Job, OURS, Peer};
 use crate::data::Data;
@@ -64,10 +64,7 @@ struct Recording<'a> {
 impl Recording<'_> {
     fn record(&self) -> Result<wgpu::CommandEncoder, String> {
         let workload = &self.data.workload;
-        let buffers = GatherBuffers::new(ElementTypes::new(
-            workload.element.bytes() as u64,
-            workload.index,
-        ), self.params.slice(..), self.indices.slice(..), self.output.slice(..));
+        let buffers = GatherBuffers::new(ElementTypes::new( workload.element.bytes() as u64, workload.index, ), Ranges { params: self.params.slice(..), indices: self.indices.slice(..), output: self.output.slice(..) });
         let mut encoder = new_encoder(self.gpu);
         let gatherer = self.gpu.gatherer();
         let encoded = gatherer.encode(&mut encoder, &self.data.plan, &buffers);

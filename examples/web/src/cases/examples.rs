@@ -3,10 +3,10 @@
 use wgpu_gather::{BadIndices, Executor, Gather, Gatherer, GpuError, wgpu};
 
 use super::Checked;
-use testkit::gpu::Gpu;
 use testkit::cases::Example;
 use testkit::conformance::executor::Device;
 use testkit::conformance::same;
+use testkit::gpu::Gpu;
 
 mod browser {
     include!("../../../../tests/doc_examples/browser.rs");

@@ -9,8 +9,8 @@ use std::task::{Context, Poll, Waker};
 use wgpu_gather::{Gather, GatherError, GatherPlan, GpuError, wgpu};
 
 use super::Checked;
-use testkit::gpu::Gpu;
 use testkit::conformance::same;
+use testkit::gpu::Gpu;
 
 /// Checks each fault. Returns its name with the result.
 pub async fn check() -> Vec<(&'static str, Checked)> {

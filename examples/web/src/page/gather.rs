@@ -3,8 +3,8 @@
 use wasm_bindgen::JsError;
 use wasm_bindgen::prelude::wasm_bindgen;
 use wgpu_gather::{
-    BadIndices, ElementTypes, Gather, GatherElements, GatherNd, GatherPlan,
-    NegativeIndices, PlanError,
+    BadIndices, ElementTypes, Gather, GatherElements, GatherNd, GatherPlan, NegativeIndices,
+    PlanError,
 };
 
 use crate::message;

@@ -4,7 +4,7 @@ use wasm_bindgen::JsError;
 use wasm_bindgen::prelude::wasm_bindgen;
 use wgpu_gather::{
     ElementTypes, Encoded, Encoding, Gather, GatherBuffers, GatherPlan, GpuError, IndexKind,
-    PreparedGather, RunError, Tensor,
+    PreparedGather, Ranges, RunError, Tensor,
 };
 
 use crate::device::Device;
@@ -155,9 +155,11 @@ impl Large {
         };
         let buffers = GatherBuffers::new(
             types,
-            table.buffer()?.slice(..),
-            indices.buffer()?.slice(..),
-            output.buffer()?.slice(..),
+            Ranges {
+                params: table.buffer()?.slice(..),
+                indices: indices.buffer()?.slice(..),
+                output: output.buffer()?.slice(..),
+            },
         );
         let gather = device.gpu.gatherer()?.prepare(&self.plan, &buffers)?;
         // The first submission may compile, so it is not timed.
