@@ -1,7 +1,7 @@
 //! The GPU executor. `kernel` and `cut` choose kernels and fit a plan to a device's limits, as pure functions.
 //! `gatherer` records gathers into the caller's encoders. `device` owns a device, for callers that have none.
 
-/// What examples of buffers hide: wgpu's device that does nothing, and its buffers.
+/// The lines that examples hide: a device of wgpu's back end that does nothing, and a closure that makes buffers.
 macro_rules! noop_buffers {
     () => {
         "# let (device, _queue) = wgpu::Device::noop(&wgpu::DeviceDescriptor::default());

@@ -13,7 +13,7 @@ pub(crate) struct TypedPlan<'a> {
     pub(crate) types: ElementTypes,
     /// The parts of params that no gather cuts: elements, or those of the encoding.
     pub(crate) parts: Parts,
-    /// Those of scales and of zero points; without bytes if the types have none.
+    /// The parts of scales and of zero points, one for each part of params; of no bytes if the types have none.
     pub(crate) qparam_parts: [Parts; 2],
     pub(crate) bytes: OperandBytes,
 }

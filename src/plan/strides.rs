@@ -114,9 +114,8 @@ impl GatherPlan {
     ///
     /// The plan is for an output that the caller gives: of [`run_into`](Self::run_into) and
     /// [`run_bytes_into`](Self::run_bytes_into), of a `Gatherer` and of `Request::into_tensor`. That output has
-    /// `(rows - 1) * stride + slice_len` elements,
-    /// [`output_len`](Self::output_len), and may have the gap after the last row too. Elements in gaps keep their
-    /// values. Calls that make their output refuse the plan, with [`RunError::OutputStride`](crate::RunError::OutputStride).
+    /// `(rows - 1) * stride + slice_len` elements, [`output_len`](Self::output_len), and may have the gap after the last row
+    /// too. Elements in gaps keep their values. Calls that make their output refuse the plan, with [`RunError::OutputStride`](crate::RunError::OutputStride).
     ///
     /// # Errors
     ///

@@ -8,8 +8,8 @@ use crate::error::PlanError;
 /// A plan, or an operation that is planned for the shapes of its operands: [`GatherPlan`] by reference or by value,
 /// [`Gather`], [`GatherNd`] and [`GatherElements`].
 ///
-/// A request compares the shapes of a plan with those of its tensors; of params, unless the plan is a shard or has a stride of
-/// params.
+/// A request compares the shapes of a plan with those of its tensors. Of a shard, or of a plan with a stride of params, it
+/// compares the length of params in place of their shape.
 ///
 /// No other type can be one.
 pub trait ToPlan<'a>: sealed::Sealed<'a> {}

@@ -17,7 +17,7 @@ use crate::gpu::gatherer::Gatherer;
 use crate::index::GatherIndex;
 use crate::plan::{GatherPlan, ToPlan};
 
-/// What gathers run on: a GPU, or the CPU.
+/// A device that gathers run on, a GPU or the CPU, and the owner of the tensors on it.
 ///
 /// The two differ in one thing: by the default policy a bad index is zeros on a GPU and an error on the CPU, as in
 /// TensorFlow. `.bad_indices(BadIndices::Fill)`, or any other policy, makes them equal.
