@@ -1,9 +1,11 @@
 //! All unsafe code of this crate: elements lent as bytes, `usize` as numbers of its width, vectors that a gather fills,
-//! huge pages, slices found by a single bounds check, and prefetch. Also the parts in which long slices are copied.
+//! huge pages, slices found by a single bounds check, prefetch, and decoders for AVX2. Also the parts in which long slices are
+//! copied.
 
 #![expect(
     unsafe_code,
-    reason = "bytes without values, memory that is not yet written, huge pages, a check less for each slice, prefetch"
+    reason = "bytes without values, memory that is not yet written, huge pages, a check less for each slice, prefetch, decoders \
+              for AVX2"
 )]
 
 use std::marker::PhantomData;
@@ -201,6 +203,32 @@ pub(crate) const MEMCPY_CHUNK_BYTES: usize = 2048;
 /// glibc 2.36 slices of 64 KiB take as long in parts as in one call.
 pub(crate) fn memcpy_chunks<T>(slice: &[T]) -> std::slice::Chunks<'_, T> {
     slice.chunks((MEMCPY_CHUNK_BYTES / size_of::<T>().max(1)).max(1))
+}
+
+/// A decoder that is compiled for each level of processors. `decode`, and what it calls, is `#[inline(always)]`: other
+/// functions are compiled for the lowest level only.
+pub(crate) trait LeveledDecoder {
+    fn decode(self, from: &[u8], to: &mut [Byte]);
+}
+
+/// True if only the lowest level is called. Tests are built with this variable, to see that all levels give the same bits.
+#[cfg(target_arch = "x86_64")]
+const IS_LOWEST_LEVEL: bool = option_env!("GATHER_LOWEST_LEVEL").is_some();
+
+/// Decodes by the best level of this processor: on x86_64 with AVX2 or without, elsewhere as the target is.
+pub(crate) fn decode_at_best_level<D: LeveledDecoder>(decoder: D, from: &[u8], to: &mut [Byte]) {
+    #[cfg(target_arch = "x86_64")]
+    {
+        #[target_feature(enable = "avx2")]
+        fn with_avx2<D: LeveledDecoder>(decoder: D, from: &[u8], to: &mut [Byte]) {
+            decoder.decode(from, to);
+        }
+        if !IS_LOWEST_LEVEL && std::arch::is_x86_feature_detected!("avx2") {
+            // SAFETY: the processor has AVX2.
+            return unsafe { with_avx2(decoder, from, to) };
+        }
+    }
+    decoder.decode(from, to);
 }
 
 /// A row as a `usize`. A row that params has keeps its value; only prefetch takes other numbers.

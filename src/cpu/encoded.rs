@@ -5,9 +5,9 @@ use std::ops::Range;
 use super::copy::{Slices, copy_each};
 use super::index_rows::SelectedRows;
 use crate::encoding::{
-    BlockQuantized, Decode, Encoded, Encoding, Parts, VALUE_BYTES, block_quantized,
+    BlockQuantized, Decode, Encoded, Encoding, Parts, QuantizedRow, VALUE_BYTES,
 };
-use crate::memory::{Byte, SliceBytes, address};
+use crate::memory::{Byte, SliceBytes, address, decode_at_best_level};
 use crate::operand::Operand;
 use crate::plan::GatherDims;
 
@@ -108,14 +108,19 @@ impl<'a> EncodedRows<'a> {
 
     fn decode_quantized(&self, of: &QuantizedRows<'_>, row: u64, output: &mut [Byte]) {
         let first = address(row) * of.stride;
-        for (row, output) in (first..).zip(output.chunks_exact_mut(self.part_of_output)) {
+        for (row, to) in (first..).zip(output.chunks_exact_mut(self.part_of_output)) {
             let [values, scales, zero_points] = [
                 (self.rows, self.part),
                 (of.scales, of.row_scales),
                 (of.zero_points, of.row_zero_points),
             ]
             .map(|(bytes, of_row)| &bytes[row * of_row..][..of_row]);
-            block_quantized(of.numbers, values, scales, zero_points, output);
+            let decoder = QuantizedRow {
+                numbers: of.numbers,
+                scales,
+                zero_points,
+            };
+            decode_at_best_level(decoder, values, to);
         }
     }
 }

@@ -73,7 +73,7 @@ fn gather_by<I: GatherIndex>(
                 params_stride: in_params(dims.params_stride),
                 output_stride: in_bytes(dims.output_stride),
             },
-            prefetch: Prefetch::new(params.row_bytes(), params_slice),
+            prefetch: params.prefetch(params_slice),
         },
         index_rows: IndexRows::new(plan, indices),
     };
@@ -91,11 +91,10 @@ enum Source<'a> {
 }
 
 impl Source<'_> {
-    /// The bytes of all rows.
-    fn row_bytes(&self) -> usize {
+    fn prefetch(&self, slice_bytes: usize) -> Prefetch {
         match self {
-            Self::Elements(params) => params.len(),
-            Self::Encoded(params) => params.rows.len(),
+            Self::Elements(params) => Prefetch::of_copies(params.len(), slice_bytes),
+            Self::Encoded(params) => Prefetch::of_decoding(params.rows.len(), slice_bytes),
         }
     }
 }

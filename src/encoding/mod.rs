@@ -13,9 +13,10 @@ pub use self::encoded::Encoded;
 pub(crate) use self::encoded::QPARAMS;
 pub use self::error::BlockError;
 pub(crate) use self::parts::Parts;
-pub(crate) use self::quantized::block_quantized;
+pub(crate) use self::quantized::QuantizedRow;
 pub(crate) use self::row::{Decode, VALUE_BYTES};
 use self::row::{Row, row};
+use crate::memory::{Byte, LeveledDecoder, decode_at_best_level};
 use crate::names::names;
 use crate::operand::Operand;
 
@@ -87,8 +88,18 @@ macro_rules! encodings {
             const fn row(self) -> &'static Row {
                 match self {
                     $(Self::$variant => row!($len, $bytes, 0, $function, Some(|from, to| {
-                        const GROUP: usize = if $len < 32 { 32 / $len } else { 1 };
-                        decode::blocks::<$bytes, $len, GROUP>(from, to, decode::$function);
+                        struct Blocks;
+
+                        impl LeveledDecoder for Blocks {
+                            #[inline(always)]
+                            fn decode(self, from: &[u8], to: &mut [Byte]) {
+                                let to = to.as_chunks_mut().0.as_chunks_mut().0;
+                                for (block, to) in from.as_chunks().0.iter().zip(to) {
+                                    decode::$function(block, to);
+                                }
+                            }
+                        }
+                        decode_at_best_level(Blocks, from, to);
                     })),)*
                     Self::RowWise8 => row!(1, 1, 8, row_wise_8, Some(quantized::row_wise_8)),
                     Self::RowWise4 => row!(2, 1, 4, row_wise_4, Some(quantized::row_wise_4)),

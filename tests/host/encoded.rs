@@ -63,6 +63,24 @@ fn recorded_rows_are_decoded() {
     }
 }
 
+#[test]
+fn every_half_float_is_decoded() {
+    let halves: Vec<u8> = (0..=u16::MAX).flat_map(u16::to_le_bytes).collect();
+    let table = Encoded::new(Encoding::F16, halves);
+    let plan = Gather::new().plan(&[1, 1 << 16], &[1]).unwrap();
+    let values = plan.run_decoded(&table, &[0]).unwrap();
+    for (half, found) in (0..=u16::MAX).zip(values) {
+        let (exponent, fraction) = (i32::from(half >> 10 & 31), half & 0x3ff);
+        let magnitude = match exponent {
+            0 => f32::from(fraction) * 2.0_f32.powi(-24),
+            31 => f32::from_bits(0x7f80_0000 | u32::from(fraction) << 13),
+            _ => f32::from(1024 + fraction) * 2.0_f32.powi(exponent - 25),
+        };
+        let bits = magnitude.to_bits() | u32::from(half >> 15) << 31;
+        assert_eq!(found.to_bits(), bits, "{half:#06x}");
+    }
+}
+
 /// Quantised values with scales and zero points of each kind.
 fn quantized() -> [Encoding; 4] {
     let of = |bits, block_len| BlockQuantized::new(bits, block_len).unwrap();
