@@ -1,0 +1,221 @@
+//! Times gathers of encoded rows on the CPU: this crate's, ggml's `get_rows` and candle's `QTensor::embedding`. Outputs are
+//! compared before anything is timed, and samples of all are taken in turn.
+//!
+//! ```sh
+//! CFLAGS=-march=native CXXFLAGS=-march=native \
+//!     cargo run --release --no-default-features --features candle,ggml --example encoded    # cmake and clang
+//! python3 python/encoded.py      # gguf-py
+//! ```
+
+#[cfg(feature = "ggml")]
+mod ggml;
+
+use std::time::{Duration, Instant};
+
+use rayon::{ThreadPool, ThreadPoolBuilder};
+use testkit::bench::timing::in_turn;
+use testkit::bench::workloads::Random;
+use wgpu_gather::{Encoded, Encoding, Gather, GatherPlan};
+
+const SAMPLES: usize = 21;
+/// Values of the table, and of the output: those of W4.
+const TABLE: usize = 100_000 * 128;
+const OUTPUT: usize = 200_000 * 128;
+
+const ENCODINGS: [Encoding; 16] = [
+    Encoding::F16,
+    Encoding::Bf16,
+    Encoding::Q8_0,
+    Encoding::Q4_0,
+    Encoding::Q4_1,
+    Encoding::Q5_0,
+    Encoding::Q5_1,
+    Encoding::Q2K,
+    Encoding::Q3K,
+    Encoding::Q4K,
+    Encoding::Q5K,
+    Encoding::Q6K,
+    Encoding::Iq4Nl,
+    Encoding::Iq4Xs,
+    Encoding::Mxfp4,
+    Encoding::F8E4M3,
+];
+
+/// A table of rows, and the rows that are gathered.
+struct Workload {
+    encoding: Encoding,
+    /// Rows, and values of a row.
+    shape: [usize; 2],
+    table: Vec<u8>,
+    ids: Vec<i32>,
+}
+
+impl Workload {
+    fn new(encoding: Encoding) -> Self {
+        let len = usize::try_from(encoding.block_len().max(128)).expect("a short block");
+        let row_bytes = encoding.row_bytes(len as u64).expect("whole blocks");
+        let row_bytes = usize::try_from(row_bytes).expect("a short row");
+        let (rows, mut random) = (TABLE / len, Random::new());
+        let mut below = |end: usize| random.below(u32::try_from(end).expect("a u32"));
+        Self {
+            encoding,
+            shape: [rows, len],
+            // Scales are finite.
+            table: (0..rows * row_bytes)
+                .map(|_| below(256).to_le_bytes()[0] & 0xbf)
+                .collect(),
+            ids: (0..OUTPUT / len)
+                .map(|_| below(rows).cast_signed())
+                .collect(),
+        }
+    }
+
+    fn plan(&self) -> GatherPlan {
+        let plan = Gather::new().plan(&self.shape, &[self.ids.len()]);
+        plan.expect("a plan")
+    }
+}
+
+fn main() {
+    let pools = [1, 2].map(|threads| {
+        let pool = ThreadPoolBuilder::new().num_threads(threads).build();
+        pool.expect("threads")
+    });
+    println!(
+        "Milliseconds, medians of {SAMPLES} samples. -: the library lacks the encoding, or is not in the build.\n"
+    );
+    println!(
+        "| encoding | `run_decoded_into`, 1 and 2 threads | ggml's `get_rows` | `run_decoded`, 1 and 2 threads | candle's `embedding` |"
+    );
+    println!("|---|---|---|---|---|");
+    for encoding in ENCODINGS {
+        run(&Workload::new(encoding), &pools);
+    }
+}
+
+/// A call that is timed.
+type Sample<'a> = Box<dyn FnMut() -> Duration + 'a>;
+
+fn run(workload: &Workload, pools: &[ThreadPool; 2]) {
+    let plan = workload.plan();
+    let table = Encoded::new(workload.encoding, &workload.table[..]);
+    let expected = plan.run_decoded(&table, &workload.ids).expect("rows");
+    let mut outputs = [(); 3].map(|()| vec![0.0_f32; OUTPUT]);
+    let [first, second, of_ggml] = &mut outputs;
+    let mut samples: Vec<Sample> = Vec::new();
+    for (pool, output) in pools.iter().zip([first, second]) {
+        let (plan, table) = (&plan, &table);
+        samples.push(Box::new(move || {
+            let start = Instant::now();
+            pool.install(|| plan.run_decoded_into(table, &workload.ids, output))
+                .expect("rows");
+            start.elapsed()
+        }));
+        samples.push(Box::new(move || {
+            let start = Instant::now();
+            let rows = pool.install(|| plan.run_decoded(table, &workload.ids));
+            let time = start.elapsed();
+            drop(rows.expect("rows"));
+            time
+        }));
+    }
+    let mut peers = [None; 2];
+    for (peer, place) in [
+        ggml(workload, of_ggml, &expected),
+        candle(workload, &expected),
+    ]
+    .into_iter()
+    .zip(&mut peers)
+    {
+        if let Some(peer) = peer {
+            *place = Some(samples.len());
+            samples.push(peer);
+        }
+    }
+    let times = in_turn(&mut samples, SAMPLES);
+    let ms = |number: usize| format!("{:.1}", times[number].median.as_secs_f64() * 1e3);
+    let [ggml, candle] = peers.map(|peer| peer.map_or("-".to_owned(), ms));
+    println!(
+        "| {} | {}, {} | {ggml} | {}, {} | {candle} |",
+        workload.encoding,
+        ms(0),
+        ms(2),
+        ms(1),
+        ms(3)
+    );
+}
+
+fn check(peer: &str, workload: &Workload, found: &[f32], expected: &[f32]) {
+    assert!(
+        found == expected,
+        "{peer}'s rows of {} differ",
+        workload.encoding
+    );
+}
+
+/// ggml's `get_rows` on its CPU back end, into an output that is there.
+#[cfg(feature = "ggml")]
+fn ggml<'a>(workload: &'a Workload, output: &'a mut [f32], expected: &[f32]) -> Option<Sample<'a>> {
+    let mut graph = ggml::GetRows::new(
+        workload.encoding,
+        workload.shape,
+        &workload.table,
+        &workload.ids,
+        output,
+    )?;
+    check("ggml", workload, graph.compute(), expected);
+    Some(Box::new(move || {
+        let start = Instant::now();
+        graph.compute();
+        start.elapsed()
+    }))
+}
+
+#[cfg(not(feature = "ggml"))]
+fn ggml<'a>(_: &'a Workload, _: &'a mut [f32], _: &[f32]) -> Option<Sample<'a>> {
+    None
+}
+
+/// candle's `QTensor::embedding`, which allocates its output.
+#[cfg(feature = "candle")]
+fn candle<'a>(workload: &'a Workload, expected: &[f32]) -> Option<Sample<'a>> {
+    use candle_core::quantized::{GgmlDType, QStorage, QTensor};
+    use candle_core::{Device, Tensor};
+
+    let dtype = match workload.encoding {
+        Encoding::F16 => GgmlDType::F16,
+        Encoding::Bf16 => GgmlDType::BF16,
+        Encoding::Q8_0 => GgmlDType::Q8_0,
+        Encoding::Q4_0 => GgmlDType::Q4_0,
+        Encoding::Q4_1 => GgmlDType::Q4_1,
+        Encoding::Q5_0 => GgmlDType::Q5_0,
+        Encoding::Q5_1 => GgmlDType::Q5_1,
+        Encoding::Q2K => GgmlDType::Q2K,
+        Encoding::Q3K => GgmlDType::Q3K,
+        Encoding::Q4K => GgmlDType::Q4K,
+        Encoding::Q5K => GgmlDType::Q5K,
+        Encoding::Q6K => GgmlDType::Q6K,
+        _ => return None,
+    };
+    let [rows, len] = workload.shape;
+    let storage = QStorage::from_data(workload.table.clone().into(), &Device::Cpu, dtype);
+    let table = QTensor::new(storage.expect("bytes"), (rows, len)).expect("a table");
+    let ids: Vec<u32> = workload.ids.iter().map(|id| id.cast_unsigned()).collect();
+    let ids = Tensor::from_slice(&ids, ids.len(), &Device::Cpu).expect("ids");
+    let found = table
+        .embedding(&ids)
+        .and_then(|rows| rows.flatten_all()?.to_vec1());
+    check("candle", workload, &found.expect("f32"), expected);
+    Some(Box::new(move || {
+        let start = Instant::now();
+        let rows = table.embedding(&ids);
+        let time = start.elapsed();
+        drop(rows.expect("rows"));
+        time
+    }))
+}
+
+#[cfg(not(feature = "candle"))]
+fn candle<'a>(_: &'a Workload, _: &[f32]) -> Option<Sample<'a>> {
+    None
+}
