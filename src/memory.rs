@@ -28,6 +28,13 @@ pub(crate) fn bytes<T: Copy>(elements: &[T]) -> &[Byte] {
     unsafe { from_raw_parts(elements.as_ptr().cast(), size_of_val(elements)) }
 }
 
+/// The bytes of a value. Without optimisation, this takes less time than `to_ne_bytes` and a conversion of each byte.
+#[inline(always)]
+pub(crate) fn value(value: f32) -> [Byte; 4] {
+    // SAFETY: an `f32` is 4 bytes with values.
+    unsafe { std::mem::transmute(value) }
+}
+
 /// The values as numbers of their width.
 pub(crate) fn size_numbers(values: &[usize]) -> &[SizeNumber] {
     // SAFETY: on a target whose pointers have the width of a `SizeNumber`, a `usize` has its size, its alignment and its

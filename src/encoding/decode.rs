@@ -8,13 +8,15 @@
 
 use std::array::from_fn;
 
-use super::row::{Value, value};
+use super::row::Value;
+use crate::memory::value;
 
 /// Writes the values of numbers.
 #[inline(always)]
 pub(super) fn each(numbers: &[u8], to: &mut [Value], value_of: impl Fn(u8) -> f32) {
-    for (&number, to) in numbers.iter().zip(to) {
-        *to = value(value_of(number));
+    let to = &mut to[..numbers.len()];
+    for (at, &number) in numbers.iter().enumerate() {
+        to[at] = value(value_of(number));
     }
 }
 
@@ -219,10 +221,10 @@ pub(super) fn q3_k(block: &[u8; 110], to: &mut [Value; 256]) {
         let scale = scale * (f32::from(low | high << 4) - 32.0);
         let thirds = &block[part % 2 * 16..][..16];
         let bytes = &block[32 + part / 8 * 32 + part % 2 * 16..][..16];
-        for ((to, &byte), &third) in to.iter_mut().zip(bytes).zip(thirds) {
+        for (at, &byte) in bytes.iter().enumerate() {
             let low = u32::from(byte) >> (part / 2 % 4 * 2) & 3;
-            let third = u32::from(third) >> (part / 2) & 1;
-            *to = value((int(low | third << 2) - 4.0) * scale);
+            let third = u32::from(thirds[at]) >> (part / 2) & 1;
+            to[at] = value((int(low | third << 2) - 4.0) * scale);
         }
     }
 }
@@ -264,10 +266,10 @@ pub(super) fn q5_k(block: &[u8; 176], to: &mut [Value; 256]) {
     for (part, to) in to.as_chunks_mut::<32>().0.iter_mut().enumerate() {
         let (scale, least) = parts[part];
         let bytes = &block[48 + part / 2 * 32..][..32];
-        for ((to, &byte), &fifth) in to.iter_mut().zip(bytes).zip(&block[16..48]) {
+        for (at, &byte) in bytes.iter().enumerate() {
             let low = u32::from(byte) >> (part % 2 * 4) & 15;
-            let fifth = u32::from(fifth) >> part & 1;
-            *to = value(int(low | fifth << 4) * scale - least);
+            let fifth = u32::from(block[16 + at]) >> part & 1;
+            to[at] = value(int(low | fifth << 4) * scale - least);
         }
     }
 }

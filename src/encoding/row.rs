@@ -11,11 +11,6 @@ pub(crate) const VALUE_BYTES: u64 = 4;
 /// Room for a decoded value, at any byte.
 pub(super) type Value = [Byte; 4];
 
-#[inline(always)]
-pub(super) fn value(value: f32) -> Value {
-    value.to_ne_bytes().map(Byte::new)
-}
-
 /// The properties of an encoding.
 pub(super) struct Row {
     /// Numbers of values and of bytes in a block.
