@@ -212,17 +212,18 @@ pub(crate) fn memcpy_chunks<T>(slice: &[T]) -> std::slice::Chunks<'_, T> {
     slice.chunks((MEMCPY_CHUNK_BYTES / size_of::<T>().max(1)).max(1))
 }
 
-/// A decoder that is compiled for each level of processors. `decode`, and what it calls, is `#[inline(always)]`: other
-/// functions are compiled for the lowest level only.
+/// A decoder that is compiled for each level of processors. `decode` and the functions that it calls are `#[inline(always)]`: a
+/// function that stays apart is compiled for the lowest level only.
 pub(crate) trait LeveledDecoder {
     fn decode(self, from: &[u8], to: &mut [Byte]);
 }
 
-/// True if only the lowest level is called. Tests are built with this variable, to see that all levels give the same bits.
+/// True if only the lowest level is called: so tests built with the variable see that levels differ in no value. A NaN of a sum
+/// may have another payload.
 #[cfg(target_arch = "x86_64")]
 const IS_LOWEST_LEVEL: bool = option_env!("GATHER_LOWEST_LEVEL").is_some();
 
-/// Decodes by the best level of this processor: on x86_64 with AVX2 or without, elsewhere as the target is.
+/// Decodes by the best level of this processor. An x86_64 has two levels, with AVX2 and without; others have the target's only.
 pub(crate) fn decode_at_best_level<D: LeveledDecoder>(decoder: D, from: &[u8], to: &mut [Byte]) {
     #[cfg(target_arch = "x86_64")]
     {

@@ -5,7 +5,7 @@
 //! ```text
 //! copy(params, rows, output):
 //!     for k in 0..slices of the output:
-//!         if params is larger than caches: prefetch params[rows[k + ahead]]
+//!         if a load would come too late: prefetch params[rows[k + ahead]]
 //!         if rows[k] >= rows of params: return k
 //!         output[k] = params[rows[k]]
 //!     return slices of the output
@@ -30,12 +30,12 @@ use std::ops::Range;
 use super::index_rows::SelectedRows;
 use crate::memory::{self, Byte, MEMCPY_CHUNK_BYTES, Pairs, SliceBytes, memcpy_chunks};
 
-/// The rule of prefetch. Params of more than 8 MiB lie in memory or a far cache, so each slice is prefetched 8 KiB of
+/// The rule of prefetch. Params of more than 8 MiB that are copied lie in memory or a far cache, so each slice is prefetched 8 KiB of
 /// slices before its copy. Slices of one byte are not prefetched, as 64 of them share a cache line.
 ///
 /// Decoding fills a core's window of instructions, so that no load of a later row begins by itself: rows that are decoded are
-/// prefetched out of more than 1 MiB. On a Zen 3, rows of 64 to 144 bytes then take 0.4 to 0.7 times as long out of 2 to 7 MiB,
-/// and as long as before out of less than 1 MiB.
+/// prefetched out of more than 1 MiB. On a Zen 3, rows of 64 to 144 bytes then take 0.4 to 0.7 times as long out of 2 to 7 MiB.
+/// Out of less than 1 MiB a prefetch would not pay.
 ///
 /// On a Xeon, 4 and 16 KiB take 0.87 to 1.09 times as long as 8 KiB for slices of 4 bytes to 2 KiB.
 #[derive(Debug, Clone, Copy, Default)]
@@ -92,6 +92,21 @@ impl Prefetch {
             0 => 0,
             _ => (Self::BYTES_AHEAD as u64 / block_bytes.max(1))
                 .clamp(1, Self::MAX_ROWS_AHEAD as u64),
+        }
+    }
+
+    /// Prefetches the slice that is read some rows after that of `rows[k]`.
+    #[inline(always)]
+    pub(super) fn before<P, R: SelectedRows>(
+        self,
+        params: &[P],
+        rows: R,
+        k: usize,
+        bytes: SliceBytes,
+    ) {
+        if self.ahead > 0 && k + self.ahead < rows.len() {
+            let row = rows.likely_row(k + self.ahead);
+            self.slice(params, row, bytes.params_stride, bytes.params_slice);
         }
     }
 
@@ -189,10 +204,7 @@ pub(super) fn copy_each<P, R: SelectedRows>(
     let mut pairs = Pairs::new(params, row_count, output, count, bytes);
     for output_row in 0..count {
         let k = first + output_row;
-        if prefetch.ahead > 0 && k + prefetch.ahead < rows.len() {
-            let row = rows.likely_row(k + prefetch.ahead);
-            prefetch.slice(params, row, bytes.params_stride, bytes.params_slice);
-        }
+        prefetch.before(params, rows, k, bytes);
         match rows.row(k).and_then(|row| pairs.get(row, output_row)) {
             Some((slice, room)) => copy_slice(slice, room),
             None => return output_row,

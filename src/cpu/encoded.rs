@@ -96,6 +96,7 @@ impl<'a> EncodedRows<'a> {
                 } = slices.bytes;
                 let first = range.start;
                 for (k, output) in range.clone().zip(output.chunks_mut(output_stride)) {
+                    slices.prefetch.before(self.rows, rows, k, slices.bytes);
                     match rows.row(k).filter(|&row| row < slices.row_count) {
                         Some(row) => self.decode_quantized(&of, row, &mut output[..slice]),
                         None => return k - first,

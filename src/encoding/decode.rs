@@ -1,22 +1,22 @@
 //! The decoders of encoded rows: one function for each encoding, from the bytes of a block to its values.
 //!
-//! All products are exact in `f32`, so the order of factors changes no bit; what is added or subtracted rounds once.
+//! All products with a scale are exact in `f32`, so the order of factors changes no bit; what is added or subtracted rounds once.
 //! Decoders of rows that share a scale, or whose scales lie apart, are in quantized.rs.
 //!
-//! The compiler makes vectors of the loops, for each level of the processor. So each function is `#[inline(always)]`, a table
-//! of numbers is arithmetic, and a value is written where it belongs.
+//! The compiler makes vectors of the loops, for each level of processors. So each function is `#[inline(always)]`, a number
+//! that half a byte selects is worked out, not read from a table, and each value is written once, at its place in the output.
 
 use std::array::from_fn;
 
 use super::row::Value;
 use crate::memory::value;
 
-/// Writes the values of numbers.
+/// Writes the value of each byte.
 #[inline(always)]
-pub(super) fn each(numbers: &[u8], to: &mut [Value], value_of: impl Fn(u8) -> f32) {
-    let to = &mut to[..numbers.len()];
-    for (at, &number) in numbers.iter().enumerate() {
-        to[at] = value(value_of(number));
+pub(super) fn each(bytes: &[u8], to: &mut [Value], value_of: impl Fn(u8) -> f32) {
+    let to = &mut to[..bytes.len()];
+    for (at, &byte) in bytes.iter().enumerate() {
+        to[at] = value(value_of(byte));
     }
 }
 
@@ -141,10 +141,11 @@ pub(super) fn q5_1(block: &[u8; 24], to: &mut [Value; 32]) {
     each_fifth(&block[4..], to, |q| f32::from(q) * scale + least);
 }
 
-/// The numbers -127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 89 and 113: a polynomial, rounded.
+/// The numbers -127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 89 and 113: a polynomial, which is at most 0.449
+/// from them, rounded.
 #[inline(always)]
 fn iq4(q: u8) -> f32 {
-    /// A sum with it has no bits of a fraction.
+    /// 1.5 * 2^23: a sum with it has no bits of a fraction.
     const TO_ROUND: f32 = 12_582_912.0;
     let x = f32::from(q) - 7.5;
     let number = -4.301 + x * (11.52 + x * (-0.1372 + x * (0.07867 + x * 0.001586)));
@@ -201,9 +202,10 @@ pub(super) fn q2_k(block: &[u8; 84], to: &mut [Value; 256]) {
                 (scale * f32::from(part & 15), least * f32::from(part >> 4))
             });
             for at in 16 * side..16 * side + 16 {
-                let byte = u32::from(block[16 + 32 * of_two + at]);
+                let byte = block[16 + 32 * of_two + at];
                 for (quarter, (scale, least)) in parts.iter().enumerate() {
-                    to[32 * quarter + at] = value(int(byte >> (2 * quarter) & 3) * scale - least);
+                    to[32 * quarter + at] =
+                        value(f32::from(byte >> (2 * quarter) & 3) * scale - least);
                 }
             }
         }
@@ -222,9 +224,9 @@ pub(super) fn q3_k(block: &[u8; 110], to: &mut [Value; 256]) {
         let thirds = &block[part % 2 * 16..][..16];
         let bytes = &block[32 + part / 8 * 32 + part % 2 * 16..][..16];
         for (at, &byte) in bytes.iter().enumerate() {
-            let low = u32::from(byte) >> (part / 2 % 4 * 2) & 3;
-            let third = u32::from(thirds[at]) >> (part / 2) & 1;
-            to[at] = value((int(low | third << 2) - 4.0) * scale);
+            let low = byte >> (part / 2 % 4 * 2) & 3;
+            let third = thirds[at] >> (part / 2) & 1;
+            to[at] = value((f32::from(low | third << 2) - 4.0) * scale);
         }
     }
 }
@@ -253,7 +255,7 @@ pub(super) fn q4_k(block: &[u8; 144], to: &mut [Value; 256]) {
         let bytes = &block[16 + part / 2 * 32..][..32];
         let shift = part % 2 * 4;
         each(bytes, to, |byte| {
-            int(u32::from(byte) >> shift & 15) * scale - least
+            f32::from(byte >> shift & 15) * scale - least
         });
     }
 }
@@ -267,9 +269,9 @@ pub(super) fn q5_k(block: &[u8; 176], to: &mut [Value; 256]) {
         let (scale, least) = parts[part];
         let bytes = &block[48 + part / 2 * 32..][..32];
         for (at, &byte) in bytes.iter().enumerate() {
-            let low = u32::from(byte) >> (part % 2 * 4) & 15;
-            let fifth = u32::from(block[16 + at]) >> part & 1;
-            to[at] = value(int(low | fifth << 4) * scale - least);
+            let low = byte >> (part % 2 * 4) & 15;
+            let fifth = block[16 + at] >> part & 1;
+            to[at] = value(f32::from(low | fifth << 4) * scale - least);
         }
     }
 }

@@ -44,9 +44,9 @@ macro_rules! encodings {
         /// ml_dtypes for floats of 8 bits. `F16`, `Bf16` and `F8E5M2` keep subnormals and the payloads of NaNs; ml_dtypes
         /// gives NaNs of `F8E5M2` one payload. Values of `MXFP4` with small scales are subnormal `f32`s, and are put
         /// together as bits. All products of the other encodings are exact in `f32` and not subnormal, so no driver
-        /// flushes them, and a minimum that is added or subtracted rounds once. Three things depend on a GPU's driver: a NaN
-        /// that a product gives may have any payload, Metal's fast math may change the products of a scale that is
-        /// a NaN, an infinity or -0, and a scale, a bias or a product that is a subnormal `f32`, as only `RowWise8` and
+        /// flushes them, and a minimum that is added or subtracted rounds once. A NaN that a product or a sum gives may have any
+        /// payload, on each device and processor. Two things depend on a GPU's driver: Metal's fast math may change the products
+        /// of a scale that is a NaN, an infinity or -0, and a scale, a bias or a product that is a subnormal `f32`, as only `RowWise8` and
         /// `BlockQuantized` can have them, may become 0. A scale of `RowWise8` below 2^-103 may be rounded once, not twice.
         /// A product that overflows, as these two can have it by a large scale, is an infinity, which Metal's fast math may change.
         ///
@@ -231,11 +231,39 @@ impl Encoding {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::memory::{address, write_into};
 
     #[test]
     fn encoded_values_have_no_more_bytes_than_decoded_ones() {
         for &encoding in Encoding::ALL {
             assert!(encoding.block_bytes() <= encoding.block_len() * VALUE_BYTES);
+        }
+    }
+
+    /// A gather has blocks at any byte, and `run_bytes_into` has room at any byte.
+    #[test]
+    fn rows_are_decoded_from_and_to_any_byte() {
+        for &encoding in Encoding::ALL {
+            let len = encoding.block_len() * 3;
+            let bytes = encoding.row_bytes(len).expect("whole blocks");
+            let bytes: Vec<u8> = (0..=bytes)
+                .map(|n| (n * 37).to_le_bytes()[0] & 0xbf)
+                .collect();
+            let decode = encoding.decode().expect("no other operand");
+            let mut values = vec![0.0_f32; address(len)];
+            write_into(&mut values, |to| decode(&bytes[1..], to));
+            assert!(values.iter().any(|&value| value != 0.0));
+            let mut room = vec![7_u8; values.len() * 4 + 2];
+            write_into(&mut room, |to| {
+                let end = to.len() - 1;
+                decode(&bytes[1..], &mut to[1..end]);
+            });
+            let expected = values.iter().flat_map(|value| value.to_ne_bytes());
+            assert!(
+                room[1..room.len() - 1].iter().copied().eq(expected),
+                "{encoding}"
+            );
+            assert_eq!([room[0], room[room.len() - 1]], [7; 2]);
         }
     }
 }

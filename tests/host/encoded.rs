@@ -3,14 +3,14 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use testkit::cases;
-use testkit::encoded::{Recorded, row_len};
+use testkit::encoded::{Recorded, encoded, row_bytes, row_len};
 use testkit::indices::Hash;
 use testkit::oracle::Case;
 use testkit::quantized::Quantized;
 use testkit::samples::{Cpu, POLICIES};
 use wgpu_gather::{
     BadIndices, BlockError, BlockQuantized, ElementTypes, Encoded, Encoding, Gather,
-    GatherElements, GatherNd, GatherPlan, IndexKind, RunError, ScaleKind,
+    GatherElements, GatherNd, GatherPlan, IndexKind, NegativeIndices, RunError, ScaleKind,
 };
 
 #[test]
@@ -78,6 +78,75 @@ fn every_half_float_is_decoded() {
         };
         let bits = magnitude.to_bits() | u32::from(half >> 15) << 31;
         assert_eq!(found.to_bits(), bits, "{half:#06x}");
+    }
+}
+
+/// Rows are prefetched out of more than 1 MiB, by indices themselves and by rows that are located first. A large table repeats
+/// the rows of a small one.
+#[test]
+fn rows_of_a_large_table_are_decoded() {
+    const LEN: usize = 96;
+    const ROWS: usize = 251;
+    const LARGE: usize = ROWS * 200;
+    let mut hash = Hash::new(59);
+    let encodings = [Encoding::Q4_0, Encoding::F16, Encoding::RowWise8].into_iter();
+    for encoding in encodings.chain(quantized()) {
+        let [params, scales, zero_points] = row_bytes(encoding, LEN as u64).map(|of_row| {
+            // Scales are finite.
+            let byte = |_| u8::try_from(hash.below(256)).unwrap() & 0xbf;
+            (0..of_row * ROWS).map(byte).collect::<Vec<u8>>()
+        });
+        let qparams = [scales, zero_points];
+        let all: Vec<usize> = (0..ROWS).collect();
+        let plan = Gather::new().plan(&[ROWS, LEN], &[ROWS]).unwrap();
+        let values = plan.run_decoded(&encoded(encoding, &params, &qparams), &all);
+        let values = values.unwrap();
+
+        let params = params.repeat(LARGE / ROWS);
+        let qparams = qparams.map(|bytes| bytes.repeat(LARGE / ROWS));
+        assert!(params.len() > 1 << 20);
+        let indices: Vec<i32> = (0..5000)
+            .map(|n| n * 7919 % i32::try_from(LARGE).unwrap() - 9)
+            .collect();
+        let from_end = Gather::new().negative_indices(NegativeIndices::FromEnd);
+        let fills = Gather::new().bad_indices(BadIndices::Fill);
+        let [from_end, fills] =
+            [from_end, fills].map(|op| op.plan(&[LARGE, LEN], &[5000]).unwrap());
+        let held = 7..LARGE - 100;
+        for (plan, held, is_from_end) in [
+            (&from_end, 0..LARGE, true),
+            (&fills, 0..LARGE, false),
+            (
+                &fills.shard(held.start as u64..held.end as u64).unwrap(),
+                held,
+                false,
+            ),
+        ] {
+            let of_rows = |bytes: &Vec<u8>| {
+                let of_row = bytes.len() / LARGE;
+                bytes[held.start * of_row..held.end * of_row].to_vec()
+            };
+            let table = (of_rows(&params), qparams.each_ref().map(of_rows));
+            let found = plan
+                .run_decoded(&encoded(encoding, &table.0, &table.1), &indices)
+                .unwrap();
+            for (found, &index) in found.chunks(LEN).zip(&indices) {
+                let row = match index {
+                    0.. => index,
+                    _ if is_from_end => index + i32::try_from(LARGE).unwrap(),
+                    _ => -1,
+                };
+                let row = usize::try_from(row).ok().filter(|row| held.contains(row));
+                let expected =
+                    row.map_or(&[0.0; LEN][..], |row| &values[row % ROWS * LEN..][..LEN]);
+                let is_same =
+                    |(a, b): (&f32, &f32)| a.to_bits() == b.to_bits() || a.is_nan() && b.is_nan();
+                assert!(
+                    found.iter().zip(expected).all(is_same),
+                    "{encoding}, index {index}"
+                );
+            }
+        }
     }
 }
 

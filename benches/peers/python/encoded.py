@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Times gguf-py's decoding of gathered rows, of the shapes of examples/encoded.rs: `dequantize(table[ids])`."""
+"""Times gguf-py's decoding of gathered rows, of the shapes of examples/encoded: `dequantize(table[ids])`."""
 
 import time
 

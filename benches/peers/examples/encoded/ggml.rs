@@ -11,6 +11,7 @@ use wgpu_gather::Encoding;
 pub struct GetRows<'a> {
     context: *mut ggml::ggml_context,
     graph: *mut ggml::ggml_cgraph,
+    gathered: *mut ggml::ggml_tensor,
     output: &'a mut [f32],
     operands: PhantomData<(&'a [u8], &'a [i32])>,
 }
@@ -49,9 +50,9 @@ impl<'a> GetRows<'a> {
             mem_buffer: std::ptr::null_mut(),
             no_alloc: true,
         };
-        // SAFETY: the context has room for three tensors and a graph of the default size. Their data is lent for 'a, and has
-        // the bytes that ggml counts; it reads the table and the ids, and writes the output, which is borrowed exclusively.
-        let (context, graph) = unsafe {
+        // SAFETY: the context has room for three tensors and a graph of the default size. The data of params and indices is lent
+        // for 'a, has the bytes that ggml counts, and is only read.
+        let (context, graph, gathered) = unsafe {
             ggml::ggml_cpu_init();
             let context = ggml::ggml_init(of_context);
             assert!(!context.is_null());
@@ -62,14 +63,14 @@ impl<'a> GetRows<'a> {
             assert_eq!(ggml::ggml_nbytes(gathered), size_of_val(output));
             (*params).data = table.as_ptr().cast_mut().cast();
             (*indices).data = ids.as_ptr().cast_mut().cast();
-            (*gathered).data = output.as_mut_ptr().cast();
             let graph = ggml::ggml_new_graph(context);
             ggml::ggml_build_forward_expand(graph, gathered);
-            (context, graph)
+            (context, graph, gathered)
         };
         Some(Self {
             context,
             graph,
+            gathered,
             output,
             operands: PhantomData,
         })
@@ -77,8 +78,12 @@ impl<'a> GetRows<'a> {
 
     /// Gathers, and returns the output.
     pub fn compute(&mut self) -> &[f32] {
-        // SAFETY: context and graph are those of `new`, whose operands are still lent.
-        let status = unsafe { ggml::ggml_graph_compute_with_ctx(self.context, self.graph, 1) };
+        // SAFETY: context, graph and tensor are those of `new`, whose operands are still lent. ggml writes the output, which is
+        // borrowed exclusively.
+        let status = unsafe {
+            (*self.gathered).data = self.output.as_mut_ptr().cast();
+            ggml::ggml_graph_compute_with_ctx(self.context, self.graph, 1)
+        };
         assert_eq!(status, ggml::GGML_STATUS_SUCCESS);
         self.output
     }
