@@ -256,8 +256,9 @@ fn repeat(element: &[Byte], slice: &mut [Byte]) {
 #[cfg(feature = "rayon")]
 const BYTES_PER_SLICE: usize = 128;
 
-/// Bytes from which threads share a gather, of copies or of decoded rows. Another thread needs 20 to 50 us to wake. On a Zen 3 whose two threads are one core, 2 MiB take 0.76 to 1.02 times as long on both of them, and
-/// 0.92 to 1.17 times if the other one sleeps; 512 KiB take 0.97 to 1.22 and 1.15 to 1.92 times.
+/// Bytes from which threads share a gather, of copies or of decoded rows. Another thread needs 20 to 50 us to wake. On two
+/// virtual cores of a Zen 3, 2 MiB take 0.76 to 1.02 times as long on both of them, and 0.92 to 1.17 times if the other one
+/// sleeps; 512 KiB take 0.97 to 1.22 and 1.15 to 1.92 times.
 #[cfg(feature = "rayon")]
 const MIN_BYTES_TO_SHARE: usize = 2 << 20;
 

@@ -95,8 +95,9 @@ impl Pipelines {
             } else {
                 shader.source()
             };
+            let label = format!("wgpu-gather/{}", shader.name());
             let descriptor = wgpu::ShaderModuleDescriptor {
-                label: Some(&format!("wgpu-gather/{}", shader.name())),
+                label: Some(&label),
                 source: wgpu::ShaderSource::Wgsl(source.into()),
             };
             scoped(&self.device, || match &self.make_shader {

@@ -4,7 +4,6 @@
 //! ```sh
 //! CFLAGS=-march=native CXXFLAGS=-march=native \
 //!     cargo run --release --no-default-features --features candle,ggml --example encoded    # cmake and clang
-//! python3 python/encoded.py      # gguf-py
 //! ```
 
 #[cfg(feature = "ggml")]
