@@ -9,15 +9,13 @@ mod shapes;
 
 use arbitrary::{Arbitrary, Result, Unstructured};
 use bytemuck::Pod;
-use shapes::any_case;
 use libfuzzer_sys::{Corpus, fuzz_target};
+use shapes::any_case;
 use testkit::indices::{Hash, holds, values_around};
 use testkit::of_index_type;
 use testkit::oracle::Case;
 use testkit::samples::{Cpu, Element, POLICIES, Runner, WIDTHS, index_bytes};
-use wgpu_gather::{
-    BadIndices, Encoded, GatherIndex, GatherPlan, IndexKind, Operand, RunError,
-};
+use wgpu_gather::{BadIndices, Encoded, GatherIndex, GatherPlan, IndexKind, Operand, RunError};
 
 /// The most elements of an operand: threads share a gather of as many of the widest elements.
 const MAX_ELEMENTS: usize = 8192;

@@ -6,8 +6,8 @@
 mod shapes;
 
 use arbitrary::{Arbitrary, Result, Unstructured};
-use shapes::any_case;
 use libfuzzer_sys::fuzz_target;
+use shapes::any_case;
 use testkit::oracle::{Case, Op};
 use testkit::samples::POLICIES;
 use wgpu_gather::{GatherPlan, Operand, PlanError, RunError};

@@ -8,7 +8,7 @@ use burn_cubecl::cubecl::wgpu::{AutoCompiler, WgpuResource, WgpuServer};
 use burn_cubecl::kernel::into_contiguous;
 use burn_cubecl::tensor::CubeTensor;
 use wgpu_gather::{
-    BadIndices, BadRows, ElementTypes, GatherBuffers, Ranges, GatherPlan, IndexKind, Operand, wgpu,
+    BadIndices, BadRows, ElementTypes, GatherBuffers, GatherPlan, IndexKind, Operand, Ranges, wgpu,
 };
 
 use crate::tensors::{from_cube, into_cube};
@@ -112,7 +112,14 @@ fn gather(
         .map(|report| resource(&client, Operand::Report, &report.handle));
     let reported = reported.transpose()?;
 
-    let mut buffers = GatherBuffers::new(types, Ranges { params: range(&from), indices: range(&by), output: range(&to) });
+    let mut buffers = GatherBuffers::new(
+        types,
+        Ranges {
+            params: range(&from),
+            indices: range(&by),
+            output: range(&to),
+        },
+    );
     if let Some((report, _guard)) = &reported {
         buffers = buffers.report(range(report));
     }

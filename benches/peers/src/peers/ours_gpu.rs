@@ -64,7 +64,14 @@ struct Recording<'a> {
 impl Recording<'_> {
     fn record(&self) -> Result<wgpu::CommandEncoder, String> {
         let workload = &self.data.workload;
-        let buffers = GatherBuffers::new(ElementTypes::new( workload.element.bytes() as u64, workload.index, ), Ranges { params: self.params.slice(..), indices: self.indices.slice(..), output: self.output.slice(..) });
+        let buffers = GatherBuffers::new(
+            ElementTypes::new(workload.element.bytes() as u64, workload.index),
+            Ranges {
+                params: self.params.slice(..),
+                indices: self.indices.slice(..),
+                output: self.output.slice(..),
+            },
+        );
         let mut encoder = new_encoder(self.gpu);
         let gatherer = self.gpu.gatherer();
         let encoded = gatherer.encode(&mut encoder, &self.data.plan, &buffers);
