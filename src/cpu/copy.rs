@@ -82,13 +82,15 @@ impl Prefetch {
     }
 
     /// Rows from a copy to the slice that is prefetched with it: at most [`Self::MAX_ROWS_AHEAD`].
+    #[inline(always)]
     pub(super) fn rows_ahead(self) -> usize {
-        self.ahead
+        // The compiler leaves out what is done for a prefetch that has no effect.
+        if memory::CAN_PREFETCH { self.ahead } else { 0 }
     }
 
     /// Blocks of so many bytes from a copy to the slice that is prefetched with it, if blocks are copied one after another.
     pub(super) fn blocks_ahead(self, block_bytes: u64) -> u64 {
-        match self.ahead {
+        match self.rows_ahead() {
             0 => 0,
             _ => (Self::BYTES_AHEAD as u64 / block_bytes.max(1))
                 .clamp(1, Self::MAX_ROWS_AHEAD as u64),
@@ -104,8 +106,9 @@ impl Prefetch {
         k: usize,
         bytes: SliceBytes,
     ) {
-        if self.ahead > 0 && k + self.ahead < rows.len() {
-            let row = rows.likely_row(k + self.ahead);
+        let ahead = self.rows_ahead();
+        if ahead > 0 && k + ahead < rows.len() {
+            let row = rows.likely_row(k + ahead);
             self.slice(params, row, bytes.params_stride, bytes.params_slice);
         }
     }
