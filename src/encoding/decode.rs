@@ -49,7 +49,7 @@ pub(super) fn half(bytes: [u8; 2]) -> f32 {
     // The exponent's bias is 112 less in a half; all ones stay all ones.
     let is_finite = magnitude < 0x0f80_0000;
     let normal = magnitude + if is_finite { 0x3800_0000 } else { 0x7000_0000 };
-    let subnormal = (int(half & 0x3ff) * 2.0_f32.powi(-24)).to_bits();
+    let subnormal = (int(half & 0x3ff) / 16_777_216.0).to_bits();
     let bits = if magnitude < 0x0080_0000 {
         subnormal
     } else {
@@ -91,7 +91,7 @@ pub(super) fn f8_e4m3(&[byte]: &[u8; 1], [to]: &mut [Value; 1]) {
     let magnitude = u32::from(byte & 0x7f);
     // The exponent's bias is 120 less than that of an f32.
     let normal = (magnitude << 20) + 0x3c00_0000;
-    let subnormal = (int(magnitude) * 2.0_f32.powi(-9)).to_bits();
+    let subnormal = (int(magnitude) / 512.0).to_bits();
     let number = if magnitude < 8 { subnormal } else { normal };
     let bits = if magnitude == 0x7f {
         0x7fc0_0000
