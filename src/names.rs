@@ -24,7 +24,7 @@ macro_rules! names {
         impl std::str::FromStr for $type {
             type Err = $crate::error::PlanError;
 
-            /// Reads a name, as `Display` prints it, in the same case.
+            /// Reads a name that `Display` prints; upper and lower case count.
             fn from_str(name: &str) -> Result<Self, Self::Err> {
                 const NAMES: &[&str] = &[$($name),*];
                 let at = NAMES.iter().position(|known| *known == name);

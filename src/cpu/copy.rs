@@ -33,8 +33,8 @@ use crate::memory::{self, Byte, MEMCPY_CHUNK_BYTES, Pairs, SliceBytes, memcpy_ch
 /// The rule of prefetch. Params of more than 8 MiB that are copied lie in memory or a far cache, so each slice is prefetched 8 KiB of
 /// slices before its copy. Slices of one byte are not prefetched, as 64 of them share a cache line.
 ///
-/// Decoding fills a core's window of instructions, so that no load of a later row begins by itself: rows that are decoded are
-/// prefetched out of more than 1 MiB. On a Zen 3, rows of 64 to 144 bytes then take 0.4 to 0.7 times as long out of 2 to 7 MiB.
+/// A core looks only so many instructions ahead, and a row takes more to decode: it begins to load the next row too late. So
+/// rows are prefetched for decoding out of params of more than 1 MiB. On a Zen 3, rows of 64 to 144 bytes then take 0.4 to 0.7 times as long out of 2 to 7 MiB.
 /// Out of less than 1 MiB a prefetch would not pay.
 ///
 /// On a Xeon, 4 and 16 KiB take 0.87 to 1.09 times as long as 8 KiB for slices of 4 bytes to 2 KiB.

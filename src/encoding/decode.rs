@@ -89,7 +89,7 @@ pub(super) fn high_half(bytes: [u8; 2]) -> f32 {
 #[inline(always)]
 pub(super) fn f8_e4m3(&[byte]: &[u8; 1], [to]: &mut [Value; 1]) {
     let magnitude = u32::from(byte & 0x7f);
-    // The exponent's bias is 120 less than that of an f32.
+    // The bias of the exponent is 7, and 127 in an f32: 120 are added to the exponent.
     let normal = (magnitude << 20) + 0x3c00_0000;
     let subnormal = (int(magnitude) / 512.0).to_bits();
     let number = if magnitude < 8 { subnormal } else { normal };
@@ -141,8 +141,8 @@ pub(super) fn q5_1(block: &[u8; 24], to: &mut [Value; 32]) {
     each_fifth(&block[4..], to, |q| f32::from(q) * scale + least);
 }
 
-/// The numbers -127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 89 and 113: a polynomial, which is at most 0.449
-/// from them, rounded.
+/// The number of IQ4 that half a byte, `q`, selects: -127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 89 or 113.
+/// A polynomial comes within 0.449 of each, and is rounded.
 #[inline(always)]
 fn iq4(q: u8) -> f32 {
     /// 1.5 * 2^23: a sum with it has no bits of a fraction.

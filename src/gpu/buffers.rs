@@ -52,7 +52,7 @@ pub struct GatherBuffers<'a> {
 }
 
 impl<'a> GatherBuffers<'a> {
-    /// The buffers of a gather of these types.
+    /// The ranges of buffers that hold the operands of a gather, and the element types of params and indices.
     #[must_use]
     pub fn new(types: ElementTypes, ranges: Ranges<'a>) -> Self {
         let params = ParamsRanges::Whole(ranges.params);

@@ -40,7 +40,7 @@ const ENCODINGS: [Encoding; 16] = [
     Encoding::F8E4M3,
 ];
 
-/// A table of rows, and the rows that are gathered.
+/// The bytes of an encoded table, and the numbers of the rows to gather.
 struct Workload {
     encoding: Encoding,
     /// Rows, and values of a row.
@@ -59,7 +59,7 @@ impl Workload {
         Self {
             encoding,
             shape: [rows, len],
-            // Scales are finite.
+            // Without this bit no scale has the exponent of an infinity or a NaN.
             table: (0..rows * row_bytes)
                 .map(|_| below(256).to_le_bytes()[0] & 0xbf)
                 .collect(),
