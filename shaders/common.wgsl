@@ -85,7 +85,7 @@ struct GatherUniform {
     quantized: Quantized,
 }
 
-// Read by decode/block_quantized.wgsl. Starts are bytes, of the first row in each binding.
+// Read by decode/block_quantized.wgsl, but for the last. Starts are bytes, of the first row in each binding.
 struct Quantized {
     params_start: u32,
     scales_start: u32,
@@ -97,6 +97,8 @@ struct Quantized {
     zero_point: u32,
     // The bit that is flipped in values and zero points, so that they count from the least.
     flipped: u32,
+    // 0. A compiler does not know that, and so does not fuse a product whose bits are combined with it with a sum.
+    zero: u32,
 }
 
 // Read by general.wgsl, and where index values are read one by one.

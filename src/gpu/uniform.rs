@@ -48,7 +48,6 @@ pub(crate) struct GatherUniform {
     pub(crate) fill: [u32; 16],
     pub(crate) general: General,
     pub(crate) quantized: Quantized,
-    pub(crate) unused: u32,
 }
 
 /// `Quantized` of shaders/common.wgsl.
@@ -62,6 +61,7 @@ pub(crate) struct Quantized {
     pub(crate) are_scales_bf16: u32,
     pub(crate) zero_point: u32,
     pub(crate) flipped: u32,
+    pub(crate) zero: u32,
 }
 
 /// `General` of shaders/common.wgsl.
@@ -236,6 +236,7 @@ impl Quantized {
             are_scales_bf16: u32::from(numbers.scale_kind() == ScaleKind::Bf16),
             zero_point: numbers.zero_point().map_or(u32::MAX, u32::from),
             flipped: numbers.flipped().into(),
+            zero: 0,
         }
     }
 }

@@ -61,7 +61,7 @@ fn structs_have_one_layout_in_both_languages() {
     assert_eq!(
         report.layout("Quantized"),
         rust_layout!(Quantized: params_start, scales_start, zero_points_start, scale_bytes, are_scales_bf16,
-            zero_point, flipped)
+            zero_point, flipped, zero)
     );
     assert_eq!(
         report.layout("BadRowReport"),

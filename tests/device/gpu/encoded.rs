@@ -29,6 +29,10 @@ pub(crate) fn trials() -> Vec<Trial> {
         trial("recorded_rows_of_onnx_runtime_are_decoded", quantized),
         trial("scales_that_are_missing_or_misplaced_are_refused", scales),
         trial("a_product_that_overflows_is_an_infinity", overflow),
+        trial(
+            "a_product_of_a_tiny_scale_is_rounded_before_the_sum",
+            tiny_scales,
+        ),
         trial("a_gpu_gathers_a_tensor_of_encoded_rows", |gpu| {
             for sample in encoded().filter(|sample| sample.fill.is_empty()).step_by(5) {
                 sample.check(&blocking(gpu));
@@ -198,14 +202,16 @@ fn scales(gpu: &'static Gpu) {
     }
 }
 
+/// A row of four values of 8 bits.
+fn row_wise_8(values: [u8; 4], scale: f32, bias: f32) -> Vec<u8> {
+    [values, scale.to_le_bytes(), bias.to_le_bytes()].concat()
+}
+
 /// A product that overflows is an infinity, and the bias stays finite.
 fn overflow(gpu: &'static Gpu) {
-    let row = |values: [u8; 4], scale: f32, bias: f32| {
-        [values, scale.to_le_bytes(), bias.to_le_bytes()].concat()
-    };
     let table = [
-        row([0, 1, 2, 255], f32::MAX, 1.0),
-        row([0, 1, 2, 255], -f32::MAX / 200.0, f32::MAX),
+        row_wise_8([0, 1, 2, 255], f32::MAX, 1.0),
+        row_wise_8([0, 1, 2, 255], -f32::MAX / 200.0, f32::MAX),
     ];
     let plan = Gather::new().plan(&[2, 4], &[2]).unwrap();
     let table = Encoded::new(Encoding::RowWise8, table.concat());
@@ -216,6 +222,28 @@ fn overflow(gpu: &'static Gpu) {
     let tensor = gpu.upload_encoded(&table, &[2, 4]).unwrap();
     let found = gpu.gather(&plan, &tensor, &[0, 1]);
     assert_eq!(found.wait().unwrap(), rows);
+}
+
+/// The bias takes away most of each product, so that what is left shows how it was rounded.
+fn tiny_scales(gpu: &'static Gpu) {
+    let exponents = [-110, -104, -103, -102, -60];
+    let rows = exponents.map(|exponent| {
+        let scale = 2.0_f32.powi(exponent) * (1.0 + f32::EPSILON);
+        (scale, -scale * 250.0)
+    });
+    let table = rows.map(|(scale, bias)| row_wise_8([3, 251, 253, 255], scale, bias));
+    let plan = Gather::new().plan(&[5, 4], &[5]).unwrap();
+    let table = Encoded::new(Encoding::RowWise8, table.concat());
+    let indices = [0, 1, 2, 3, 4];
+    let values = plan.run_decoded(&table, &indices).unwrap();
+    let fused =
+        rows.map(|(scale, bias)| [3.0, 251.0, 253.0, 255.0].map(|q| scale.mul_add(q, bias)));
+    for (values, fused) in values.chunks(4).zip(fused) {
+        assert_ne!(values, fused);
+    }
+    let tensor = gpu.upload_encoded(&table, &[5, 4]).unwrap();
+    let found = gpu.gather(&plan, &tensor, &indices);
+    assert_eq!(found.wait().unwrap(), values);
 }
 
 fn halves(gpu: &'static Gpu) {
