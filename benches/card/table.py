@@ -27,6 +27,13 @@ def best(figures, names):
     return min(of) if of else (None, "")
 
 
+def is_resting(copied, ceilings):
+    """Whether a copy by the driver took far longer than a large one before: the card's clock was low then."""
+    rate = lambda line: (line.get("moved_bytes") or 2 * line["out_bytes"]) / line["median_us"]
+    most = max((rate(line) for line in ceilings if line["measure"] == "copy"), default=0)
+    return copied["out_bytes"] >= 1 << 22 and rate(copied) < 0.9 * most
+
+
 def number(value, digits=2):
     return "-" if value is None else f"{value:.{digits}f}"
 
@@ -63,7 +70,7 @@ def main():
     print("|" + "---|" * 16)
     names = list(dict.fromkeys(line["workload"] for line in ours if line.get("set") in ("usual", "large")))
     names += [name for name in dict.fromkeys(line["workload"] for line in peers) if name not in names and name != "ceiling"]
-    wrong = []
+    wrong, resting = [], []
     for name in names:
         mine = [line for line in ours if line["workload"] == name and line.get("set") in ("usual", "large")]
         theirs = [line for line in peers if line["workload"] == name]
@@ -71,6 +78,8 @@ def main():
         us = figure["ours"]["median_us"] if "ours" in figure else None
         out = (mine or theirs)[0]["out_bytes"]
         copied = [figure[of]["median_us"] for of in ("copy", "shader_copy") if of in figure]
+        if figure and is_resting(figure["copy"], ceilings):
+            resting.append(name)
         copied += [line["median_us"] for line in theirs if line["measure"] == "torch copy_"]
         torch, which = best([line for line in theirs if line["measure"] != "torch copy_"], ("torch",))
         jax, _ = best(theirs, ("jax",))
@@ -88,6 +97,7 @@ def main():
         for line in mine[:1]:
             wrong += [f"{name} {of['measure']}: {of['values']} values, {of['most_ulps']} ulps" for of in line.get("wrong", []) if of["values"]]
         wrong += [f"{name} {line['measure']}" for line in theirs if line.get("wrong")]
+    print("\nthe clock was low (see the copies by the driver):", ", ".join(resting) or "never")
     print("\nwrong outputs:", "; ".join(wrong) or "none")
     edits = [line for line in ours if str(line["measure"]).startswith("ours:")]
     if edits:
