@@ -63,6 +63,12 @@ macro_rules! index_kinds {
         }
 
         impl<'a> IndexValues<'a> {
+            pub(crate) fn kind(&self) -> IndexKind {
+                match self {
+                    $(Self::$kind(_) => IndexKind::$kind,)*
+                }
+            }
+
             /// The number of values.
             pub(crate) fn len(&self) -> usize {
                 match self {

@@ -17,18 +17,17 @@
 //!
 //! * **The width of a slice.** A copy of a few bytes takes one or two moves, but a call of memcpy takes as long as many
 //!   moves. So each power of two up to 64 bytes has a loop of its own. A width between two of them is copied as two
-//!   halves that overlap: of 12 bytes the first 8, then the last 8. Longer slices are copied by memcpy, in parts
-//!   ([`memcpy_chunks`]), and so are slices with gaps between them.
-//! * **The source of rows.** [`SelectedRows`] are the indices themselves if they select in the whole of params. Short
-//!   slices of several blocks, of gather_elements and by narrow indices have a loop of their own, in stretches.rs. Other
-//!   gathers locate their rows first, some at a time.
+//!   halves that overlap: of 12 bytes the first 8, then the last 8. Longer slices are copied by memcpy ([`copy_long`]).
+//! * **The source of rows.** [`SelectedRows`] are the indices themselves if they select in the whole of params. Slices of up
+//!   to 16 bytes that no prefetch helps have a loop of their own, in stretches.rs. Other gathers locate their rows first,
+//!   some at a time.
 //! * **Prefetch.** A core begins a load shortly before it needs the data, which is too late for data in memory. See
 //!   [`Prefetch`].
 
 use std::ops::Range;
 
 use super::index_rows::SelectedRows;
-use crate::memory::{self, Byte, MEMCPY_CHUNK_BYTES, Pairs, SliceBytes, memcpy_chunks};
+use crate::memory::{self, Byte, Pairs, SliceBytes, copy_long};
 
 /// The rule of prefetch. Params of more than 8 MiB that are copied lie in memory or a far cache, so each slice is prefetched 8 KiB of
 /// slices before its copy. Slices of one byte are not prefetched, as 64 of them share a cache line.
@@ -108,7 +107,8 @@ impl Prefetch {
     ) {
         let ahead = self.rows_ahead();
         if ahead > 0 && k + ahead < rows.len() {
-            let row = rows.likely_row(k + ahead);
+            // Any slice will do for a bad row.
+            let row = rows.row(k + ahead).unwrap_or(0);
             self.slice(params, row, bytes.params_stride, bytes.params_slice);
         }
     }
@@ -145,45 +145,44 @@ pub(super) fn copy<R: SelectedRows>(
     range: Range<usize>,
     output: &mut [Byte],
 ) -> usize {
-    let SliceBytes {
-        slice,
-        params_stride,
-        output_stride,
-        ..
-    } = slices.bytes;
-    if R::ARE_LOCATED && (params_stride > slice || output_stride > slice) {
-        return copy_each(params, slices, slices.bytes, rows, range, output, any);
-    }
-    match slice {
-        1 => copy_dense(params, slices, 1, rows, range, output, array::<1>),
-        2 => copy_dense(params, slices, 2, rows, range, output, array::<2>),
-        4 => copy_dense(params, slices, 4, rows, range, output, array::<4>),
-        8 => copy_dense(params, slices, 8, rows, range, output, array::<8>),
-        16 => copy_dense(params, slices, 16, rows, range, output, array::<16>),
-        32 => copy_dense(params, slices, 32, rows, range, output, array::<32>),
-        64 => copy_dense(params, slices, 64, rows, range, output, array::<64>),
-        3 => copy_dense(params, slices, 3, rows, range, output, halves::<2>),
-        n @ 5..8 => copy_dense(params, slices, n, rows, range, output, halves::<4>),
-        n @ 9..16 => copy_dense(params, slices, n, rows, range, output, halves::<8>),
-        n @ 17..32 => copy_dense(params, slices, n, rows, range, output, halves::<16>),
-        n @ 33..64 => copy_dense(params, slices, n, rows, range, output, halves::<32>),
-        n => copy_dense(params, slices, n, rows, range, output, any),
+    match slices.bytes.slice {
+        1 => copy_width(params, slices, 1, rows, range, output, array::<1>),
+        2 => copy_width(params, slices, 2, rows, range, output, array::<2>),
+        4 => copy_width(params, slices, 4, rows, range, output, array::<4>),
+        8 => copy_width(params, slices, 8, rows, range, output, array::<8>),
+        16 => copy_width(params, slices, 16, rows, range, output, array::<16>),
+        32 => copy_width(params, slices, 32, rows, range, output, array::<32>),
+        64 => copy_width(params, slices, 64, rows, range, output, array::<64>),
+        3 => copy_width(params, slices, 3, rows, range, output, halves::<2>),
+        n @ 5..8 => copy_width(params, slices, n, rows, range, output, halves::<4>),
+        n @ 9..16 => copy_width(params, slices, n, rows, range, output, halves::<8>),
+        n @ 17..32 => copy_width(params, slices, n, rows, range, output, halves::<16>),
+        n @ 33..64 => copy_width(params, slices, n, rows, range, output, halves::<32>),
+        n => copy_width(params, slices, n, rows, range, output, copy_long),
     }
 }
 
-/// The copy loop for slices without gaps. `slice_bytes` repeats the slice of `slices.bytes`, so that the compiler knows
-/// it where it is a constant.
+/// The copy loop for slices of `width` bytes, those of `slices.bytes`: a constant, where the compiler knows it. Only located
+/// rows have gaps.
 #[inline(always)]
-fn copy_dense<R: SelectedRows>(
+fn copy_width<R: SelectedRows>(
     params: &[Byte],
     slices: &Slices,
-    slice_bytes: usize,
+    width: usize,
     rows: R,
     range: Range<usize>,
     output: &mut [Byte],
     copy_slice: impl Fn(&[Byte], &mut [Byte]),
 ) -> usize {
-    let bytes = SliceBytes::dense(slice_bytes);
+    let dense = SliceBytes::dense(width);
+    let bytes = match R::ARE_LOCATED && slices.bytes != dense {
+        true => SliceBytes {
+            slice: width,
+            params_slice: width,
+            ..slices.bytes
+        },
+        false => dense,
+    };
     copy_each(params, slices, bytes, rows, range, output, copy_slice)
 }
 
@@ -204,11 +203,12 @@ pub(super) fn copy_each<P, R: SelectedRows>(
         ..
     } = slices;
     let (first, count) = (range.start, range.len());
+    let copied = rows.part(range);
     let mut pairs = Pairs::new(params, row_count, output, count, bytes);
     for output_row in 0..count {
-        let k = first + output_row;
-        prefetch.before(params, rows, k, bytes);
-        match rows.row(k).and_then(|row| pairs.get(row, output_row)) {
+        prefetch.before(params, rows, first + output_row, bytes);
+        let row = copied.row(output_row);
+        match row.and_then(|row| pairs.get(row, output_row)) {
             Some((slice, room)) => copy_slice(slice, room),
             None => return output_row,
         }
@@ -228,16 +228,4 @@ fn halves<const N: usize>(from: &[Byte], to: &mut [Byte]) {
     let last = to.len() - N;
     to[..N].copy_from_slice(&from[..N]);
     to[last..].copy_from_slice(&from[last..]);
-}
-
-/// Copies a slice of any length.
-#[inline(always)]
-fn any(from: &[Byte], to: &mut [Byte]) {
-    // A slice of one part is copied without a loop.
-    if from.len() <= MEMCPY_CHUNK_BYTES {
-        return to.copy_from_slice(from);
-    }
-    for (from, to) in memcpy_chunks(from).zip(to.chunks_mut(MEMCPY_CHUNK_BYTES)) {
-        to.copy_from_slice(from);
-    }
 }

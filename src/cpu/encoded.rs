@@ -69,11 +69,11 @@ impl<'a> EncodedRows<'a> {
         }
     }
 
-    /// Decodes slices, as `copy::copy` copies them.
-    pub(super) fn copy<R: SelectedRows>(
+    /// Decodes slices of located rows, as `copy::copy` copies them.
+    pub(super) fn decode(
         &self,
         slices: &Slices,
-        rows: R,
+        rows: &[u64],
         range: Range<usize>,
         output: &mut [Byte],
     ) -> usize {

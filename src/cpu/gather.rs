@@ -8,9 +8,10 @@ use super::encoded::EncodedRows;
 use super::index_rows::{IndexRows, NOT_HELD, SelectedRows};
 use super::operands::{Operands, Params};
 use super::stretches::CopyStretches;
+use crate::bad_indices::{Beyond, NegativeIndices};
 use crate::error::RunError;
-use crate::index::{GatherIndex, by_index_type};
-use crate::memory::{Byte, SliceBytes};
+use crate::index::{GatherIndex, IndexKind, by_index_type};
+use crate::memory::{Byte, SliceBytes, unsigned};
 use crate::plan::GatherPlan;
 
 /// Rows that are located in one step, before their copies. Memory idles meanwhile, so a step is short.
@@ -27,9 +28,29 @@ pub(super) fn gather(
     if output.is_empty() || plan.dims().output_len() == 0 {
         return check(plan, operands);
     }
-    by_index_type!(operands.indices, |indices| {
-        gather_by(plan, indices, operands, output)
+    let indices = match reads_signs(plan, operands.indices.kind()) {
+        true => operands.indices,
+        false => unsigned(operands.indices),
+    };
+    let bad = by_index_type!(indices, |indices| gather_by(
+        plan, indices, operands, output
+    ));
+    bad.map_or(Ok(()), |row| {
+        by_index_type!(operands.indices, |indices| {
+            Err(IndexRows::new(plan, indices)
+                .bad_index_of(row as u64)
+                .into())
+        })
     })
+}
+
+/// False if each index below zero is larger than its dim once it is read without its sign, and is bad: unsigned indices are
+/// judged by one comparison.
+fn reads_signs(plan: &GatherPlan, kind: IndexKind) -> bool {
+    let is_below = |&dim: &u64| dim <= 1 << (8 * kind.bytes() - 1);
+    !(plan.bad_indices().beyond() == Beyond::Bad
+        && plan.negative_indices == NegativeIndices::Invalid
+        && plan.dims().indexed_dims.iter().all(is_below))
 }
 
 /// The error that a gather would return for its index rows.
@@ -42,12 +63,13 @@ pub(super) fn check(plan: &GatherPlan, operands: &Operands<'_, Byte>) -> Result<
     })
 }
 
+/// Returns the first bad output row, unless bad rows are filled.
 fn gather_by<I: GatherIndex>(
     plan: &GatherPlan,
     indices: &[I],
     operands: &Operands<'_, Byte>,
     output: &mut [Byte],
-) -> Result<(), RunError> {
+) -> Option<usize> {
     let dims = plan.dims();
     let in_bytes = |elements: u64| {
         // One row may have any stride.
@@ -77,10 +99,7 @@ fn gather_by<I: GatherIndex>(
         },
         index_rows: IndexRows::new(plan, indices),
     };
-    match execution.run(output) {
-        None => Ok(()),
-        Some(row) => Err(execution.index_rows.bad_index_of(row as u64).into()),
-    }
+    execution.run(output)
 }
 
 /// Params, which the loop copies or decodes.
@@ -130,14 +149,18 @@ impl<I: GatherIndex> Execution<'_, I> {
 
     /// Gathers some output rows. Returns the first bad one, unless bad rows are filled.
     fn gather_rows(&self, rows: Range<usize>, output: &mut [Byte]) -> Option<usize> {
-        let bad = if let Some(indices) = self.index_rows.as_rows::<1>(rows.clone()) {
-            self.copy_or_fill(indices, rows.len(), output)
-        } else if let Some(indices) = self.index_rows.as_rows::<2>(rows.clone()) {
-            self.copy_or_fill(indices, rows.len(), output)
-        } else if let Source::Elements(params) = self.params
+        let bad = if let Source::Elements(params) = self.params
             && let Some(copy) = self.index_rows.copy_of_stretches(&self.slices)
         {
             self.copy_stretches(copy, params, rows.clone(), output)
+        } else if let Source::Elements(params) = self.params
+            && let Some(indices) = self.index_rows.as_rows::<1>(rows.clone())
+        {
+            self.copy_rows(params, indices, rows.len(), output)
+        } else if let Source::Elements(params) = self.params
+            && let Some(indices) = self.index_rows.as_rows::<2>(rows.clone())
+        {
+            self.copy_rows(params, indices, rows.len(), output)
         } else {
             self.locate_and_copy(rows.clone(), output)
         };
@@ -179,7 +202,7 @@ impl<I: GatherIndex> Execution<'_, I> {
         None
     }
 
-    /// Gathers output rows in steps: locates params rows, then copies. The copies of a step's last rows wait for the
+    /// Gathers output rows in steps: locates params rows, then copies or decodes. The copies of a step's last rows wait for the
     /// next step, so that prefetch can look ahead of them.
     fn locate_and_copy(&self, rows: Range<usize>, output: &mut [Byte]) -> Option<usize> {
         let mut located = [0; LOCATED_ROWS];
@@ -196,13 +219,34 @@ impl<I: GatherIndex> Execution<'_, I> {
             };
             let ready = count - waiting;
             let output = &mut output[done * self.slices.bytes.output_stride..];
-            if let Some(row) = self.copy_or_fill(&located[..count], ready, output) {
+            let of_step = &located[..count];
+            let bad = match self.params {
+                Source::Elements(params) => self.copy_rows(params, of_step, ready, output),
+                Source::Encoded(params) => {
+                    self.copy_or_fill(of_step, ready, output, |range, to| {
+                        params.decode(&self.slices, of_step, range, to)
+                    })
+                }
+            };
+            if let Some(row) = bad {
                 return Some(done + row);
             }
             located.copy_within(ready..count, 0);
             done += ready;
         }
         None
+    }
+
+    fn copy_rows<R: SelectedRows>(
+        &self,
+        params: &[Byte],
+        rows: R,
+        count: usize,
+        output: &mut [Byte],
+    ) -> Option<usize> {
+        self.copy_or_fill(rows, count, output, |range, rest| {
+            copy(params, &self.slices, rows, range, rest)
+        })
     }
 
     /// Copies or fills a slice for each of the first `count` rows. Returns the first bad row, unless bad rows are
@@ -212,6 +256,7 @@ impl<I: GatherIndex> Execution<'_, I> {
         rows: R,
         count: usize,
         output: &mut [Byte],
+        copy: impl Fn(Range<usize>, &mut [Byte]) -> usize,
     ) -> Option<usize> {
         let SliceBytes {
             slice: slice_bytes,
@@ -221,10 +266,7 @@ impl<I: GatherIndex> Execution<'_, I> {
         let mut done = 0;
         while done < count {
             let (range, rest) = (done..count, &mut output[done * output_stride..]);
-            done += match &self.params {
-                Source::Elements(params) => copy(params, &self.slices, rows, range, rest),
-                Source::Encoded(params) => params.copy(&self.slices, rows, range, rest),
-            };
+            done += copy(range, rest);
             if done == count {
                 break;
             }

@@ -47,16 +47,15 @@ impl<'a, I: GatherIndex> IndexRows<'a, I> {
     /// * the places of index rows do not count;
     /// * indices are neither clamped nor wrapped;
     /// * slices have no gaps after them;
-    /// * an index has 32 bits or more.
+    /// * an index has 32 bits or more, or is one unsigned value.
     ///
-    /// The copy loop is compiled anew for each type of index that it reads. Rows with gaps, and most narrow
-    /// indices, are located first.
+    /// The copy loop is compiled anew for each type of index that it reads. Other rows are located first.
     #[inline(always)]
     pub(super) fn as_rows<const DEPTH: usize>(
         &self,
         rows: Range<usize>,
     ) -> Option<Indices<'a, I, DEPTH>> {
-        if I::KIND.bytes() < 4 {
+        if I::KIND.bytes() < 4 && (DEPTH > 1 || I::KIND.is_signed()) {
             return None;
         }
         let dims = self.plan.dims();
@@ -76,9 +75,14 @@ impl<'a, I: GatherIndex> IndexRows<'a, I> {
     /// [`BAD_ROW`] for a bad row, [`NOT_HELD`] for a row outside the shard.
     pub(super) fn locate(&self, output_row: u64, rows: &mut [u64]) {
         let (from_end, beyond) = (self.from_end, self.beyond);
+        let dims = self.plan.dims();
+        let is_whole = dims.held_rows == dims.row_count && !dims.has_element_dims();
         // Depth 1, that of most gathers, has a loop of its own.
-        match self.plan.dims().indexed_dims[..] {
+        match dims.indexed_dims[..] {
             [] => self.locate_by(output_row, rows, |_, _| Some(0)),
+            [dim] if is_whole && beyond == Beyond::Bad && !I::KIND.is_signed() => {
+                self.locate_positions(output_row, rows, dim)
+            }
             [dim] => self.locate_by(output_row, rows, |indices, k| {
                 select(&indices[k..=k], &[dim], from_end, beyond)
             }),
@@ -86,6 +90,26 @@ impl<'a, I: GatherIndex> IndexRows<'a, I> {
                 let index = &indices[k * dims.len()..][..dims.len()];
                 select(index, dims, from_end, beyond)
             }),
+        }
+    }
+
+    /// As [`locate_by`](Self::locate_by), for unsigned indices into whole blocks.
+    fn locate_positions(&self, output_row: u64, mut rows: &mut [u64], dim: u64) {
+        let mut cursor = Cursor::at(self.plan.dims(), output_row);
+        while !rows.is_empty() {
+            let len = usize::try_from(cursor.left).map_or(rows.len(), |left| left.min(rows.len()));
+            let (of_block, rest) = rows.split_at_mut(len);
+            let first = usize::try_from(cursor.index_row()).expect("indices are in memory");
+            for (row, index) in of_block.iter_mut().zip(&self.indices[first..]) {
+                let position = index.position(0);
+                *row = if position < dim {
+                    cursor.block_row + position
+                } else {
+                    BAD_ROW
+                };
+            }
+            cursor.skip(len);
+            rows = rest;
         }
     }
 
@@ -177,12 +201,11 @@ pub(super) trait SelectedRows: Copy {
 
     fn len(self) -> usize;
 
+    fn part(self, range: Range<usize>) -> Self;
+
     /// The params row that index row `k` selects. If index row `k` is bad, or selects a row that the shard does not
     /// hold, the result is `None` or a number beyond the rows of params.
     fn row(self, k: usize) -> Option<u64>;
-
-    /// As [`row`](Self::row), but without checks: any number if row `k` is bad.
-    fn likely_row(self, k: usize) -> u64;
 }
 
 impl SelectedRows for &[u64] {
@@ -194,13 +217,13 @@ impl SelectedRows for &[u64] {
     }
 
     #[inline(always)]
-    fn row(self, k: usize) -> Option<u64> {
-        Some(self[k])
+    fn part(self, range: Range<usize>) -> Self {
+        &self[range]
     }
 
     #[inline(always)]
-    fn likely_row(self, k: usize) -> u64 {
-        self[k]
+    fn row(self, k: usize) -> Option<u64> {
+        Some(self[k])
     }
 }
 
@@ -221,6 +244,14 @@ impl<I: GatherIndex, const DEPTH: usize> SelectedRows for Indices<'_, I, DEPTH> 
     }
 
     #[inline(always)]
+    fn part(self, range: Range<usize>) -> Self {
+        Self {
+            index_rows: &self.index_rows[range],
+            ..self
+        }
+    }
+
+    #[inline(always)]
     fn row(self, k: usize) -> Option<u64> {
         let mut row = 0_u64;
         for ((value, dim), added) in self.index_rows[k].iter().zip(self.dims).zip(self.added) {
@@ -232,15 +263,6 @@ impl<I: GatherIndex, const DEPTH: usize> SelectedRows for Indices<'_, I, DEPTH> 
             row = row.wrapping_mul(dim).wrapping_add(position);
         }
         Some(row)
-    }
-
-    #[inline(always)]
-    fn likely_row(self, k: usize) -> u64 {
-        let mut row = 0_u64;
-        for ((value, dim), added) in self.index_rows[k].iter().zip(self.dims).zip(self.added) {
-            row = row.wrapping_mul(dim).wrapping_add(value.position(added));
-        }
-        row
     }
 }
 

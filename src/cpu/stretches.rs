@@ -1,5 +1,4 @@
-//! Short slices of several blocks, of gather_elements, or by indices of 8 or 16 bits: to locate their rows first would take
-//! longer than to copy them.
+//! Slices of 1, 2, 4, 8 or 16 bytes that no prefetch helps: to locate their rows first would take longer than to copy them.
 
 use super::copy::Slices;
 use super::cursor::Cursor;
@@ -59,12 +58,11 @@ impl<'a, I: GatherIndex> IndexRows<'a, I> {
         if !is_dense || needs_prefetch || repeats || !is_whole || dims.index_depth() != 1 {
             return None;
         }
-        // Each function has a size: unsigned indices are never below zero, and signed narrow ones are rare.
-        match I::KIND.is_signed() {
-            false => of_width::<false, I>(bytes.slice),
-            true if I::KIND.bytes() < 4 => None,
-            true if self.from_end => of_width::<true, I>(bytes.slice),
-            true => of_width::<false, I>(bytes.slice),
+        // Each function has a size, and signed narrow indices are rare.
+        match (I::KIND.is_signed(), I::KIND.bytes()) {
+            (false, _) => of_width::<false, I>(bytes.slice),
+            (true, 1 | 2) => None,
+            (true, _) => self.from_end.then(|| of_width::<true, I>(bytes.slice))?,
         }
     }
 
@@ -136,6 +134,39 @@ fn copy<const N: usize, const FROM_END: bool, I: GatherIndex>(
     for (block, slices) in blocks.enumerate() {
         let indices = &stretches.indices[block * step..][..len];
         let mut row = stretches.first_row + block as u64 * stretches.block_rows;
+        if (index_stride, stride, stretches.ahead) == (1, 0, 0) {
+            // One comparison judges an index and finds its slice.
+            let params = &params[address(row)..][..address(dim)];
+            let copy = |(index, slice): (&I, &mut [Byte; N])| {
+                let position = usize::try_from(index.position(if FROM_END { dim } else { 0 }));
+                match position.ok().and_then(|at| params.get(at)) {
+                    Some(of_params) => *slice = *of_params,
+                    None => return true,
+                }
+                false
+            };
+            // Words go by fours: a loop of a few instructions takes up to twice as long if it lies across two cache lines.
+            let by_fours = if N == 4 && !FROM_END { len / 4 * 4 } else { 0 };
+            let (fours, rest) = indices.split_at(by_fours);
+            let (slices_of_fours, slices_of_rest) = slices.split_at_mut(by_fours);
+            let of_four = fours
+                .as_chunks::<4>()
+                .0
+                .iter()
+                .zip(slices_of_fours.as_chunks_mut::<4>().0);
+            let bad = of_four.enumerate().find_map(|(k, (four, slices))| {
+                let bad = four.iter().zip(slices).position(copy)?;
+                Some(4 * k + bad)
+            });
+            let bad = bad.or_else(|| {
+                let bad = rest.iter().zip(slices_of_rest).position(copy)?;
+                Some(by_fours + bad)
+            });
+            if let Some(bad) = bad {
+                return block * len + bad;
+            }
+            continue;
+        }
         let bad = indices.iter().zip(slices).position(|(index, slice)| {
             let position = index.position(if FROM_END { dim } else { 0 });
             if position < dim {

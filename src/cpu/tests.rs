@@ -5,7 +5,7 @@ use std::fmt::Debug;
 use super::{Operands, Params};
 use crate::encoding::Parts;
 use crate::index::IndexValues;
-use crate::memory::memcpy_chunks;
+use crate::memory::memcpy_parts;
 use crate::{BadIndices, Gather, GatherElements, GatherNd, GatherPlan, NegativeIndices, RunError};
 
 /// Bytes of a slice: both ends of each class of widths that a copy loop is for, and slices of several memcpy calls.
@@ -292,9 +292,9 @@ fn threads_write_parts_of_one_output() {
 }
 
 #[test]
-fn memcpy_chunks_have_at_most_2048_bytes() {
-    assert!(memcpy_chunks(&[0_u8; 5000]).all(|chunk| chunk.len() <= 2048));
-    assert!(memcpy_chunks(&[[0_u8; 3]; 5000]).all(|chunk| size_of_val(chunk) <= 2048));
-    assert!(memcpy_chunks(&[[0_u8; 4096]; 3]).all(|chunk| chunk.len() == 1));
-    assert_eq!(memcpy_chunks(&[(); 5000]).count(), 3);
+fn memcpy_parts_have_at_most_2048_bytes() {
+    assert!(memcpy_parts(&[0_u8; 5000]).all(|chunk| chunk.len() <= 2048));
+    assert!(memcpy_parts(&[[0_u8; 3]; 5000]).all(|chunk| size_of_val(chunk) <= 2048));
+    assert!(memcpy_parts(&[[0_u8; 4096]; 3]).all(|chunk| chunk.len() == 1));
+    assert_eq!(memcpy_parts(&[(); 5000]).count(), 3);
 }

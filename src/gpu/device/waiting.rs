@@ -16,7 +16,7 @@ use crate::error::{GpuError, RunError};
 use crate::gpu::poller::Failure;
 use crate::gpu::poller::{Mapped, Poller, Sender, poll_device, send};
 use crate::gpu::scope::scoped;
-use crate::memory::memcpy_chunks;
+use crate::memory::memcpy_parts;
 use crate::operand::Operand;
 
 /// The time for which a future polls the device itself, before a thread does.
@@ -156,7 +156,7 @@ pub(super) fn elements_of<T: GatherElement>(
 ) -> Result<Vec<T>, GpuError> {
     let mut elements = reserved(operand, bytes.len() / size_of::<T>())?;
     if let Ok(mapped) = bytemuck::checked::try_cast_slice(bytes) {
-        for piece in memcpy_chunks(mapped) {
+        for piece in memcpy_parts(mapped) {
             elements.extend_from_slice(piece);
         }
         return Ok(elements);
