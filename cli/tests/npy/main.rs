@@ -53,7 +53,11 @@ fn main() -> ExitCode {
             output::permissions,
         ),
         #[cfg(unix)]
-        cpu("a_stopped_run_leaves_no_file", output::stopped),
+        cpu("a_stopped_run_leaves_no_file", || output::stopped("TERM")),
+        #[cfg(unix)]
+        Trial::ignorable_test("an_interrupted_run_leaves_no_file", || {
+            Ok(output::interrupted())
+        }),
         #[cfg(unix)]
         cpu("a_pipe_is_refused", output::pipe),
         #[cfg(target_os = "linux")]

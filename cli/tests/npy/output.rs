@@ -9,7 +9,6 @@ use std::time::{Duration, Instant};
 #[cfg(target_os = "linux")]
 use crate::support::in_terminal;
 use crate::support::{Folder, npy, sends, wgpu_gather};
-#[cfg(target_os = "linux")]
 use libtest_mimic::Completion;
 
 const COMMAND: &str = "gather params.npy indices.npy --device cpu";
@@ -87,18 +86,27 @@ pub fn terminal() -> Completion {
     Completion::Completed
 }
 
-/// Stops runs by SIGTERM and SIGINT while they write 256 MiB. A run that ends before the signal comes is made again.
-pub fn stopped() {
-    for signal in ["TERM", "INT"] {
-        let folder = Folder::new(&format!("stopped-{signal}"));
-        folder.write("params.npy", npy("|u1", "(1, 1048576)", &vec![1; 1 << 20]));
-        folder.i32("indices.npy", "(256,)", &[0; 256]);
-        let is_stopped = (0..50).any(|_| stops(&folder, signal));
-        assert!(is_stopped, "no run is stopped by SIG{signal}");
-    }
+/// Stops a run by a signal while it writes 256 MiB. A run that ends before the signal comes is made again.
+pub fn stopped(signal: &str) {
+    let folder = Folder::new(&format!("stopped-{signal}"));
+    folder.write("params.npy", npy("|u1", "(1, 1048576)", &vec![1; 1 << 20]));
+    folder.i32("indices.npy", "(256,)", &[0; 256]);
+    let is_stopped = (0..50).any(|_| stops(&folder, signal));
+    assert!(is_stopped, "no run is stopped by SIG{signal}");
 }
 
-/// Sends the signal to a run of the command while it writes. False if the run had ended before.
+/// As [`stopped`], by SIGINT. The command ignores what its parent ignores.
+pub fn interrupted() -> Completion {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let ignored = ignored.map_or(0, |bits| u64::from_str_radix(bits.trim(), 16).unwrap());
+    if ignored & 0b10 != 0 {
+        return Completion::ignored_with("SIGINT is ignored, as in a background job of a shell");
+    }
+    stopped("INT");
+    Completion::Completed
+}
+
 fn stops(folder: &Folder, signal: &str) -> bool {
     let files = || fs::read_dir(&folder.0).unwrap().count();
     let mut run = wgpu_gather()
