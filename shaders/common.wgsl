@@ -85,7 +85,8 @@ struct GatherUniform {
     quantized: Quantized,
 }
 
-// Read by decode/block_quantized.wgsl, but for the last. Starts are bytes, of the first row in each binding.
+// What decode/block_quantized.wgsl reads of the encoding, and a zero for decode/row_wise_8.wgsl. The starts are bytes from
+// the start of a binding to its first row.
 struct Quantized {
     params_start: u32,
     scales_start: u32,

@@ -24,7 +24,7 @@ macro_rules! names {
         impl std::str::FromStr for $type {
             type Err = $crate::error::PlanError;
 
-            /// Reads a name that `Display` prints; upper and lower case count.
+            /// The value that `Display` prints as exactly this name, in upper and lower case.
             fn from_str(name: &str) -> Result<Self, Self::Err> {
                 const NAMES: &[&str] = &[$($name),*];
                 let at = NAMES.iter().position(|known| *known == name);

@@ -162,8 +162,8 @@ pub(super) fn copy<R: SelectedRows>(
     }
 }
 
-/// The copy loop for slices of `width` bytes, those of `slices.bytes`: a constant, where the compiler knows it. Only located
-/// rows have gaps.
+/// The copy loop for slices of `width` bytes. `width` repeats `slices.bytes.slice`: where it is a constant, a copy is a few
+/// moves. Located rows may have gaps between their slices; other rows have none.
 #[inline(always)]
 fn copy_width<R: SelectedRows>(
     params: &[Byte],

@@ -142,7 +142,7 @@ pub(super) fn q5_1(block: &[u8; 24], to: &mut [Value; 32]) {
 }
 
 /// The number of IQ4 that half a byte, `q`, selects: -127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 89 or 113.
-/// A polynomial comes within 0.449 of each, and is rounded.
+/// A polynomial gives each of them to within 0.449, and is rounded to the nearest whole number.
 #[inline(always)]
 fn iq4(q: u8) -> f32 {
     /// 1.5 * 2^23: a sum with it has no bits of a fraction.

@@ -92,7 +92,7 @@ fn rows_of_a_large_table_are_decoded() {
     let encodings = [Encoding::Q4_0, Encoding::F16, Encoding::RowWise8].into_iter();
     for encoding in encodings.chain(quantized()) {
         let [params, scales, zero_points] = row_bytes(encoding, LEN as u64).map(|of_row| {
-            // Without this bit no scale has the exponent of an infinity or a NaN.
+            // No byte has its bit 6, the top bit of a float's exponent, so that no scale is an infinity or a NaN.
             let byte = |_| u8::try_from(hash.below(256)).unwrap() & 0xbf;
             (0..of_row * ROWS).map(byte).collect::<Vec<u8>>()
         });

@@ -59,7 +59,7 @@ impl Workload {
         Self {
             encoding,
             shape: [rows, len],
-            // Without this bit no scale has the exponent of an infinity or a NaN.
+            // No byte has its bit 6, the top bit of a float's exponent, so that no scale is an infinity or a NaN.
             table: (0..rows * row_bytes)
                 .map(|_| below(256).to_le_bytes()[0] & 0xbf)
                 .collect(),
