@@ -47,7 +47,7 @@ impl<'a, I: GatherIndex> IndexRows<'a, I> {
     /// * the places of index rows do not count;
     /// * indices are neither clamped nor wrapped;
     /// * slices have no gaps after them;
-    /// * an index has 32 bits or more, or is one unsigned value.
+    /// * at most one of these is true: an index row has two values, an index has 8 or 16 bits, its sign is read.
     ///
     /// The copy loop is compiled anew for each type of index that it reads. Other rows are located first.
     #[inline(always)]
@@ -55,7 +55,13 @@ impl<'a, I: GatherIndex> IndexRows<'a, I> {
         &self,
         rows: Range<usize>,
     ) -> Option<Indices<'a, I, DEPTH>> {
-        if I::KIND.bytes() < 4 && (DEPTH > 1 || I::KIND.is_signed()) {
+        let (is_narrow, is_signed) = (I::KIND.bytes() < 4, I::KIND.is_signed());
+        if [DEPTH > 1, is_narrow, is_signed]
+            .map(usize::from)
+            .iter()
+            .sum::<usize>()
+            > 1
+        {
             return None;
         }
         let dims = self.plan.dims();
