@@ -1,8 +1,12 @@
 """Each library has a class with the calls that gather, the wait that ends a call, and copies of the output's bytes."""
 
+import ctypes
+import os
+from pathlib import Path
+
 import numpy as np
 
-from figures import Figure, Kept, Refusal, axis_of, elements_axis_of, need, nothing
+from figures import Absent, Figure, Kept, Refusal, axis_of, elements_axis_of, need, nothing
 from workloads import Data
 
 
@@ -23,7 +27,7 @@ class Numpy:
 
     def take_out(self, data: Data) -> Figure:
         axis, indices = axis_of(data, "numpy take"), data.flat_indices()
-        output = np.zeros_like(data.expected)
+        output = data.output()
 
         def run():
             # Modes other than raise write to out without a buffer between.
@@ -51,11 +55,6 @@ class Torch:
     def tensor(self, array):
         return self.torch.from_numpy(np.ascontiguousarray(array))
 
-    def flat_indices(self, data):
-        # The calls take indices of 32 and 64 bits.
-        indices = data.flat_indices()
-        return indices.astype(np.int32) if data.workload.index == "uint8" else indices
-
     def figure(self, name, call, measure="run") -> Figure:
         run = Kept(call)
         output = lambda: run.value.numpy()
@@ -66,25 +65,25 @@ class Torch:
 
     def index_select(self, data: Data) -> Figure:
         axis = axis_of(data, "torch index_select")
-        params, indices = self.tensor(data.params), self.tensor(self.flat_indices(data))
+        params, indices = self.tensor(data.params), self.tensor(data.flat_indices("int32"))
         return self.figure("index_select", lambda: self.torch.index_select(params, axis, indices))
 
     def index_select_out(self, data: Data) -> Figure:
         axis = axis_of(data, "torch index_select(out)")
-        params, indices = self.tensor(data.params), self.tensor(self.flat_indices(data))
-        output = self.torch.zeros_like(self.torch.index_select(params, axis, indices))
+        params, indices = self.tensor(data.params), self.tensor(data.flat_indices("int32"))
+        output = self.tensor(data.output())
         call = lambda: self.torch.index_select(params, axis, indices, out=output)
         return self.figure("index_select(out)", call, "run_into")
 
     def gather(self, data: Data) -> Figure:
         axis = elements_axis_of(data, "torch gather")
         # The only type that the call takes.
-        params, indices = self.tensor(data.params), self.tensor(data.indices.astype(np.int64))
+        params, indices = self.tensor(data.params), self.tensor(data.as_type(np.int64))
         return self.figure("gather", lambda: self.torch.gather(params, axis, indices))
 
     def index(self, data: Data) -> Figure:
         # torch takes indices of 8 bits for a mask.
-        indices = data.indices.astype(np.int64) if data.workload.index == "uint8" else data.indices
+        indices = data.as_type(np.int64) if data.workload.index == "uint8" else data.indices
         params, indices = self.tensor(data.params), self.tensor(indices)
         where = data.tuple_of(indices, self.torch.arange)
         return self.figure("x[i, j]" if data.workload.select_axis is None else "x[i]", lambda: params[where])
@@ -92,7 +91,7 @@ class Torch:
     def embedding(self, data: Data) -> Figure:
         if data.workload.select_axis != 0 or len(data.workload.params_shape) != 2:
             raise Refusal("torch embedding looks up rows of a matrix")
-        params, indices = self.tensor(data.params), self.tensor(self.flat_indices(data))
+        params, indices = self.tensor(data.params), self.tensor(data.flat_indices("int32"))
         return self.figure("embedding", lambda: self.torch.nn.functional.embedding(indices, params))
 
 
@@ -213,7 +212,7 @@ class Onnxruntime:
         session = self.runtime.InferenceSession(model.SerializeToString(), options, [self.provider])
         device = "cuda" if self.on_gpu else "cpu"
         held = [self.runtime.OrtValue.ortvalue_from_numpy(array, device, 0) for array in (data.params, indices)]
-        output = self.runtime.OrtValue.ortvalue_from_numpy(np.zeros_like(data.expected), device, 0)
+        output = self.runtime.OrtValue.ortvalue_from_numpy(data.output(), device, 0)
         binding = session.io_binding()
         binding.bind_ortvalue_input("params", held[0])
         binding.bind_ortvalue_input("indices", held[1])
@@ -231,33 +230,83 @@ class Onnxruntime:
     def gather_nd(self, data: Data) -> Figure:
         if data.workload.axis is not None:
             raise Refusal("onnxruntime GatherND selects in the leading dims only")
-        indices = data.indices.astype(np.int64)  # the only type that the operator takes
+        indices = data.as_type(np.int64)  # the only type that the operator takes
         return self.session("GatherND", data, indices, self.count, batch_dims=data.workload.batch_dims)
 
     def gather(self, data: Data) -> Figure:
         axis = axis_of(data, "onnxruntime Gather")
-        return self.session("Gather", data, self.flat_indices(data), self.count, axis=axis)
+        return self.session("Gather", data, data.flat_indices("int32"), self.count, axis=axis)
 
     def gather_elements(self, data: Data) -> Figure:
         axis = elements_axis_of(data, "onnxruntime GatherElements")
         return self.session("GatherElements", data, data.indices, self.count, axis=axis)
 
-    def flat_indices(self, data):
-        # The operators take indices of 32 and 64 bits.
-        indices = data.flat_indices()
-        return indices.astype(np.int32) if data.workload.index == "uint8" else indices
-
     def gather_one_thread(self, data: Data) -> Figure:
         if self.on_gpu or self.count == 1:
             raise Refusal("onnxruntime Gather, 1 thread: timed above")
         axis = axis_of(data, "onnxruntime Gather")
-        return self.session("Gather", data, self.flat_indices(data), 1, axis=axis)
+        return self.session("Gather", data, data.flat_indices("int32"), 1, axis=axis)
+
+    def copies(self, data):
+        return []
+
+
+class Operands(ctypes.Structure):
+    """Addresses and numbers of bytes of params, indices and output, as src/python.rs takes them."""
+
+    _fields_ = [field for name in ("params", "indices", "output")
+                for field in ((name, ctypes.c_void_p), (f"{name}_bytes", ctypes.c_size_t))]
+
+
+class WgpuGather:
+    """This crate, and the plain loop that a user would write, from the dynamic library of this benchmark."""
+
+    RUN_INTO, RUN, PLAIN_LOOP, READ = range(4)
+
+    def __init__(self, threads):
+        path = Path(__file__).parents[1] / "target/release/libwgpu_gather_peers.so"
+        try:
+            self.library = ctypes.CDLL(os.environ.get("WGPU_GATHER_PEERS", path))
+        except OSError as error:
+            raise Absent(f"{error}; cargo build --release --no-default-features --lib makes it") from error
+        self.library.job.restype = ctypes.c_void_p
+        self.library.job.argtypes = [ctypes.c_char_p]
+        os.environ["RAYON_NUM_THREADS"] = str(threads)
+        self.library.run.argtypes = [ctypes.c_void_p, ctypes.c_uint8, ctypes.c_size_t, ctypes.POINTER(Operands)]
+        self.threads = threads
+
+    def figures(self):
+        return [self.run_into, self.run, self.plain_loop]
+
+    def figure(self, name, data, threads, call, measure) -> Figure:
+        job = self.library.job(data.workload.name.encode())
+        output = data.output()
+        arrays = (data.params, data.indices, output)
+        operands = Operands(*(part for array in arrays for part in (array.ctypes.data, array.nbytes)))
+        repeat = lambda times, call=call: self.library.run(job, call, times, ctypes.byref(operands))
+
+        def read():
+            if call == self.RUN:
+                repeat(1, self.READ)
+            return output
+
+        return Figure(name, "here", "cpu", threads, measure, lambda: repeat(1), nothing, read, repeat=repeat)
+
+    def run_into(self, data):
+        return self.figure("wgpu-gather", data, self.threads, self.RUN_INTO, "run_into")
+
+    def run(self, data):
+        return self.figure("wgpu-gather", data, self.threads, self.RUN, "run")
+
+    def plain_loop(self, data):
+        return self.figure("plain loop", data, 1, self.PLAIN_LOOP, "run_into")
 
     def copies(self, data):
         return []
 
 
 ALL = {
+    "wgpu-gather": WgpuGather,
     "numpy": Numpy,
     "torch": Torch,
     "jax": Jax,

@@ -19,6 +19,7 @@ def main() -> int:
         print(__doc__, file=sys.stderr)
         return 2
     kind, command = sys.argv[1], sys.argv[2:]
+    tunables = ["glibc.malloc.mmap_threshold=1048576"]
     if kind == "small":
         libc = ctypes.CDLL(None, use_errno=True)
         if libc.prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0) != 0:
@@ -29,7 +30,8 @@ def main() -> int:
         return 1
     else:
         # malloc then asks for huge pages wherever a block has room for one.
-        os.environ["GLIBC_TUNABLES"] = "glibc.malloc.hugetlb=1"
+        tunables.append("glibc.malloc.hugetlb=1")
+    os.environ["GLIBC_TUNABLES"] = ":".join(tunables)
     os.execvp(command[0], command)
 
 

@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
-"""Times the Python libraries that are installed on the workloads W1 to W10: numpy, torch, jax, tensorflow and
-onnxruntime; benches/card/torch_peers.py times those that run on a GPU. Outputs are checked against numpy's before anything is timed, and a time ends when the device has done
-the work. The lines of --json have the format of the Rust benchmark's.
+"""Times this crate, a plain loop in Rust and the Python libraries that are installed (numpy, torch, jax, tensorflow,
+onnxruntime) on the workloads W1 to K2; benches/card/torch_peers.py times those that run on a GPU. Outputs are checked
+against numpy's before anything is timed, and a time ends when the device has done the work. Operands and outputs that
+are there begin at a cache line; a library that makes its output places it. The lines of --json have the format of the
+Rust benchmark's.
 
     python3 peers.py --workload W1,W3 --peer torch,jax --samples 15 --json out.jsonl
 """
@@ -21,6 +23,7 @@ from workloads import WORKLOADS, Data
 
 CPU_SECTOR, GPU_SECTOR = 64, 32
 SMALL_BYTES = 1 << 20  # a sample on the CPU is 1,000 calls if the output is smaller
+REST = 0.02  # seconds before each sample: threads of other libraries spin after their calls
 
 
 def last_level_cache() -> int:
@@ -35,12 +38,16 @@ def last_level_cache() -> int:
 def sample(figure, calls: int) -> float:
     """Milliseconds of one call. A call that is not counted precedes it, so that the peer finds caches and allocator as
     its own work leaves them."""
+    time.sleep(REST)
     figure.run()
     figure.wait()
     start = time.perf_counter()
-    for _ in range(calls):
-        figure.run()
-        figure.wait()
+    if figure.repeat:
+        figure.repeat(calls)
+    else:
+        for _ in range(calls):
+            figure.run()
+            figure.wait()
     return (time.perf_counter() - start) * 1e3 / calls
 
 
@@ -86,7 +93,7 @@ def main() -> int:
     parser.add_argument("--workload", help="W1,W3: only these")
     parser.add_argument("--peer", help=f"only these of {','.join(ALL)}")
     parser.add_argument("--samples", type=int, default=15)
-    parser.add_argument("--threads", type=int, default=os.cpu_count(), help="of libraries that use several")
+    parser.add_argument("--threads", type=int, default=os.cpu_count(), help="and processors")
     parser.add_argument("--json", type=Path)
     options = parser.parse_args()
     names = options.workload.split(",") if options.workload else [workload.name for workload in WORKLOADS]
@@ -98,6 +105,8 @@ def main() -> int:
         if name not in ALL:
             parser.error(f"there is no peer {name}")
 
+    # jax takes as many threads as there are processors.
+    os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[: options.threads])
     present, absent = [], []
     for name in wanted:
         try:

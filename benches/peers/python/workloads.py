@@ -53,8 +53,20 @@ WORKLOADS = [
 ]
 
 
+LINE = 64
+
+
+def in_line(array):
+    """A copy whose memory begins at a cache line, as memory from torch and onnxruntime does; numpy's need not."""
+    block = np.empty(array.nbytes + LINE, np.uint8)
+    start = -block.ctypes.data % LINE
+    copy = block[start : start + array.nbytes].view(array.dtype).reshape(array.shape)
+    copy[...] = array
+    return copy
+
+
 class Data:
-    """A workload with its operands and its expected output, as numpy arrays."""
+    """A workload with its operands and its expected output, as numpy arrays that begin at a cache line."""
 
     def __init__(self, workload: Workload):
         self.workload = workload
@@ -64,12 +76,14 @@ class Data:
             self.params = random.integers(0, 256, shape, dtype=np.uint8)
         else:
             self.params = random.random(shape, dtype=np.float32).astype(workload.element)
+        self.params = in_line(self.params)
         first = workload.axis if workload.axis is not None else workload.batch_dims
         dims = [shape[first]] if workload.axis is not None else shape[first : first + depth]
         count = int(np.prod(workload.indices_shape)) // len(dims)
         columns = [random.integers(0, dim, count) for dim in dims]
-        self.indices = np.stack(columns, -1).astype(workload.index).reshape(workload.indices_shape)
-        self.expected = self.params[self.tuple_of(self.indices)]
+        self.indices = in_line(np.stack(columns, -1).astype(workload.index).reshape(workload.indices_shape))
+        self.expected = in_line(self.params[self.tuple_of(self.indices)])
+        self.shared = in_line(self.expected)
 
     def tuple_of(self, indices, arange=np.arange):
         """The argument of `params[...]`, in any library that indexes as numpy does."""
@@ -85,9 +99,18 @@ class Data:
             return (batches[:, None],) + columns
         return columns
 
-    def flat_indices(self):
-        """The indices with one dim, as a select takes them."""
-        return np.ascontiguousarray(self.indices.reshape(-1))
+    def flat_indices(self, narrow="uint8"):
+        """The indices with one dim, as a select takes them; those of 8 bits in the type `narrow`."""
+        return self.as_type(narrow).reshape(-1) if self.indices.dtype == np.uint8 else self.indices.reshape(-1)
+
+    def as_type(self, index):
+        """The indices in another type."""
+        return in_line(self.indices.astype(index))
+
+    def output(self):
+        """The output that all calls share which write to one that is there, of zeros."""
+        self.shared[...] = 0
+        return self.shared
 
     def floor_bytes(self, sector: int, cache_bytes: int) -> float:
         """The bytes that must move: indices, output, and all sectors of params that slices touch and no cache holds."""
