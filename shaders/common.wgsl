@@ -127,6 +127,8 @@ override INDEX_WORDS: u32 = 1u;
 override DEPTH: u32 = 1u;
 // 1 for a gather_elements with element dims; general.wgsl reads the uniform instead.
 override ELEMENTS: u32 = 0u;
+// 1 if index values, of at most one word, wrap; general.wgsl reads the uniform instead.
+override WRAPS: u32 = 0u;
 
 // Invocations of a workgroup.
 const WORKGROUP_SIZE: u32 = 256u;
@@ -224,6 +226,12 @@ fn index_row_of(output_row: OutputRow) -> u32 {
 // The entry that an index value selects in a dim of at most 2^31; `dim` or more if the value is out of range. Policies
 // are bits, not branches, so that compilers keep the loads of several rows together.
 fn entry_of(low: u32, high: u32, dim: u32) -> u32 {
+    if WRAPS == 1u {
+        // The complement of a number below zero is -1 less the number.
+        let is_negative = (low & gather.sign) != 0u;
+        let left = select(low, ~low, is_negative) % dim;
+        return select(left, dim - 1u - left, is_negative);
+    }
     let top = select(low, high, INDEX_WORDS == 2u);
     var at = low + select(0u, dim, (top & gather.from_end) != 0u);
     var moved_top = at;
@@ -235,14 +243,29 @@ fn entry_of(low: u32, high: u32, dim: u32) -> u32 {
     return select(at, 0u, (moved_top & (gather.sign & gather.beyond)) != 0u);
 }
 
-// The row of a block that an index row selects; NO_ROW for a bad row. Only the words of DEPTH values count.
-fn row_of(words: vec4<u32>) -> u32 {
-    let a = entry_of(words.x, words.y, gather.dims[0].x);
+// The row of a block that an index row selects; NO_ROW for a bad row. Only the words of DEPTH values count, and `others`
+// only if these are more than four.
+fn row_of(words: vec4<u32>, others: vec4<u32>) -> u32 {
+    let is_wide = INDEX_WORDS == 2u;
+    let low = select(words, vec4<u32>(words.xz, others.xz), is_wide);
+    let high = vec4<u32>(words.yw, others.yw);
+    let dims = vec4<u32>(gather.dims[0].xz, gather.dims[1].xz);
+    let a = entry_of(low.x, high.x, dims.x);
     if DEPTH == 1u {
-        return select(NO_ROW, a, a < gather.dims[0].x);
+        return select(NO_ROW, a, a < dims.x);
     }
-    let b = entry_of(select(words.y, words.z, INDEX_WORDS == 2u), words.w, gather.dims[0].z);
-    return select(NO_ROW, a * gather.dims[0].z + b, a < gather.dims[0].x && b < gather.dims[0].z);
+    let b = entry_of(low.y, high.y, dims.y);
+    let of_two = a * dims.y + b;
+    if DEPTH == 2u {
+        return select(NO_ROW, of_two, a < dims.x && b < dims.y);
+    }
+    let c = entry_of(low.z, high.z, dims.z);
+    let of_three = of_two * dims.z + c;
+    if DEPTH == 3u {
+        return select(NO_ROW, of_three, a < dims.x && b < dims.y && c < dims.z);
+    }
+    let d = entry_of(low.w, high.w, dims.w);
+    return select(NO_ROW, of_three * dims.w + d, a < dims.x && b < dims.y && c < dims.z && d < dims.w);
 }
 
 struct SourceRow {

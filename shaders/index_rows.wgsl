@@ -23,18 +23,28 @@ fn selected_row(index_row: u32) -> u32 {
         return row_of_values(index_row);
     }
     if INDEX_WORDS == 0u {
-        return row_of(vec4<u32>(index_word(gather.indices_start + index_row)));
+        return row_of(vec4<u32>(index_word(gather.indices_start + index_row)), vec4<u32>());
     }
     let at = gather.indices_start + index_row * (DEPTH * INDEX_WORDS);
     var words = vec4<u32>(indices[at]);
+    var others = vec4<u32>();
     if DEPTH * INDEX_WORDS >= 2u {
         words.y = indices[at + 1u];
     }
-    if DEPTH * INDEX_WORDS == 4u {
+    if DEPTH * INDEX_WORDS >= 3u {
         words.z = indices[at + 2u];
+    }
+    if DEPTH * INDEX_WORDS >= 4u {
         words.w = indices[at + 3u];
     }
-    return row_of(words);
+    if DEPTH * INDEX_WORDS >= 6u {
+        others = vec4<u32>(indices[at + 4u], indices[at + 5u], 0u, 0u);
+    }
+    if DEPTH * INDEX_WORDS == 8u {
+        others.z = indices[at + 6u];
+        others.w = indices[at + 7u];
+    }
+    return row_of(words, others);
 }
 
 fn source_row_of(whole_row: OutputRow) -> SourceRow {

@@ -1,7 +1,7 @@
-// Needs: common; element_dims
+// Needs: common; element_dims; packed_words or packed_narrow
 //
-// Slices of 1, 2 or 4 bytes. A lane copies as many as fill LANE_BYTES, all of one block: it loads their index rows as
-// vectors and stores the slices as one vector. All rows of the blocks are bound. params_start is in bytes.
+// Slices of 1, 2 or 4 bytes. A lane copies as many as fill LANE_BYTES, all of one block, and stores them as one vector.
+// All rows of the blocks are bound. params_start is in bytes.
 
 // Bytes of a slice.
 override PACKED_BYTES: u32 = 4u;
@@ -11,22 +11,7 @@ const LANE_BYTES: u32 = 16u;
 const BYTES: vec4<u32> = vec4<u32>(1u, 1u << 8u, 1u << 16u, 1u << 24u);
 
 @group(0) @binding(1) var<storage, read> params: array<u32>;
-@group(0) @binding(2) var<storage, read> indices_vec4: array<vec4<u32>>;
 @group(0) @binding(3) var<storage, read_write> output: array<vec4<u32>>;
-
-// The rows that four consecutive index rows select.
-fn rows_of_four(index_row: u32) -> vec4<u32> {
-    let at = (gather.indices_start + index_row * (DEPTH * INDEX_WORDS)) / 4u;
-    let a = indices_vec4[at];
-    if DEPTH * INDEX_WORDS == 1u {
-        return vec4<u32>(row_of(a.xxxx), row_of(a.yyyy), row_of(a.zzzz), row_of(a.wwww));
-    }
-    let b = indices_vec4[at + 1u];
-    if DEPTH * INDEX_WORDS == 2u {
-        return vec4<u32>(row_of(a), row_of(a.zwzw), row_of(b), row_of(b.zwzw));
-    }
-    return vec4<u32>(row_of(a), row_of(b), row_of(indices_vec4[at + 2u]), row_of(indices_vec4[at + 3u]));
-}
 
 // First byte of a row in the binding; 0 for a bad row.
 fn params_byte(row: u32, block: u32) -> u32 {
@@ -36,7 +21,8 @@ fn params_byte(row: u32, block: u32) -> u32 {
 }
 
 fn slice_of(row: u32, at: u32, word: u32) -> u32 {
-    let value = select(gather.fill[0].x, word >> (at % 4u * 8u), row < NO_ROW);
+    let start = select(at % 4u * 8u, 0u, PACKED_BYTES == 4u);
+    let value = select(gather.fill[0].x, word >> start, row < NO_ROW);
     return value & (ALL_BITS >> (32u - 8u * PACKED_BYTES));
 }
 

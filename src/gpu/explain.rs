@@ -162,6 +162,7 @@ fn kernel_line(dispatch: &Dispatch, report: bool) -> String {
         Kernel::Packed { slice_bytes } => {
             format!("{} a lane", count(u64::from(16 / slice_bytes), "slice"))
         }
+        Kernel::Lines => "4 slices a lane".to_owned(),
         Kernel::Bytes { lane_words } => format!("{} bytes of output a lane", 4 * lane_words),
     };
     let find = match dispatch.find {

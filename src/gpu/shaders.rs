@@ -111,7 +111,7 @@ impl EntryPoint {
         match kernel {
             Kernel::Packed { slice_bytes } => overrides.push(("PACKED_BYTES", slice_bytes.into())),
             Kernel::Bytes { lane_words } => overrides.push(("LANE_WORDS", lane_words.into())),
-            Kernel::Rows(_) | Kernel::FourRows(_) | Kernel::Long(_) => {}
+            Kernel::Rows(_) | Kernel::FourRows(_) | Kernel::Long(_) | Kernel::Lines => {}
         }
         overrides
     }
@@ -162,7 +162,7 @@ macro_rules! texts {
     };
 }
 
-texts!("common" "element_dims" "index_rows" "general" "vec4" "words" "decoded" "four_decoded" "one_decoded" "slices" "rows" "four_rows" "long" "packed" "bytes" "report" "mask" "decode/k_scales" "decode/iq4_numbers");
+texts!("common" "element_dims" "index_rows" "general" "vec4" "words" "decoded" "four_decoded" "one_decoded" "slices" "rows" "four_rows" "long" "packed" "packed_words" "packed_narrow" "lines" "bytes" "report" "mask" "decode/k_scales" "decode/iq4_numbers");
 
 /// The need of a file of shaders/decode/, whichever it is.
 const DECODE: &str = "decode";
@@ -185,7 +185,10 @@ impl Shader {
             EntryPoint::OutOfRange => return Self::alone("mask"),
         };
         if let Kernel::Packed { .. } = kernel {
-            return Self::alone("packed");
+            return Self {
+                file: "packed",
+                choices: [Some(find.packed_file()), None, None],
+            };
         }
         let (unit, encoding) = match kernel.unit() {
             Some(unit) => (Some(unit.file()), unit.encoding()),

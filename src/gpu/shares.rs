@@ -18,11 +18,11 @@ impl Kernel {
         }
     }
 
-    /// Bytes of the output that a lane of `Packed` or `Bytes` owns, wherever slices begin; `None` if lanes own units of
+    /// Bytes of the output that a lane of `Packed`, `Lines` or `Bytes` owns, wherever slices begin; `None` if lanes own units of
     /// slices.
     pub(crate) const fn lane_bytes(self) -> Option<u64> {
         match self {
-            Self::Packed { .. } => Some(LANE_BYTES as u64),
+            Self::Packed { .. } | Self::Lines => Some(LANE_BYTES as u64),
             Self::Bytes { lane_words } => Some(4 * lane_words as u64),
             Self::Rows(_) | Self::FourRows(_) | Self::Long(_) => None,
         }
@@ -55,7 +55,7 @@ impl Kernel {
                 let slots = u64::from(WORKGROUP_SIZE) / units / step * step;
                 Shares::of_slots(slots, step, rows)
             }
-            Self::Rows(_) | Self::Packed { .. } | Self::Bytes { .. } => {
+            Self::Rows(_) | Self::Packed { .. } | Self::Lines | Self::Bytes { .. } => {
                 Shares::of_slots(u64::from(WORKGROUP_SIZE) / units, 0, rows)
             }
         }
@@ -65,7 +65,7 @@ impl Kernel {
 /// How the workgroups of a dispatch share its rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Shares {
-    /// Slices that a workgroup copies at once; 0 for `Packed` and `Bytes`.
+    /// Slices that a workgroup copies at once; 0 for `Packed`, `Lines` and `Bytes`.
     pub(crate) slots: u64,
     /// For `FourRows`, the distance between the rows of a lane, a power of two. For `Long`, the distance between the units
     /// of a lane, which is the number of lanes of a workgroup that copy. Else 0.

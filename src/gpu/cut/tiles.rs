@@ -3,7 +3,6 @@
 use std::ops::Range;
 
 use super::{Cut, MAX_COUNT, Tile};
-use crate::gpu::find_rows::FindRows;
 use crate::gpu::kernel::{are_worth_workgroups, packed_rows};
 
 /// The shader numbers the rows of a block modulo this number.
@@ -56,7 +55,8 @@ impl Cut<'_> {
         }
         if let Some(whole) = self.whole_blocks_end((start, end), index_count) {
             end = whole;
-        } else if !end.is_multiple_of(index_count)
+        } else if (!end.is_multiple_of(index_count) || self.slice_bytes == 4)
+            && end < self.dims.output_rows()
             && let Some(lane_rows) = packed_rows(self.slice_bytes)
             && end - start > lane_rows
         {
@@ -81,7 +81,7 @@ impl Cut<'_> {
     /// `block_rows`. The rows after it then start with a block. `None` if nothing is gained or no block is whole.
     fn whole_blocks_end(&self, (start, end): (u64, u64), block_rows: u64) -> Option<u64> {
         let unit = self.unit()?;
-        let is_worth = matches!(self.find, FindRows::Words { .. })
+        let is_worth = self.find.is_short()
             && are_worth_workgroups(self.dims.index_count, self.slice_bytes, unit);
         let batch_rows = self.dims.outer_size * block_rows;
         let whole = match start.is_multiple_of(batch_rows) && end - start >= batch_rows {

@@ -5,9 +5,10 @@
 //!
 //! | slices | output rows | index rows | kernel |
 //! |---|---|---|---|
-//! | 1, 2 or 4 bytes, none in two words, no gaps | whole lanes of blocks that are bound whole | of one or two values of 32 or 64 bits, in words | `packed` |
+//! | 1, 2 or 4 bytes, none in two words, no gaps | whole lanes of blocks that are bound whole | of one value in words, or of two of 32 or 64 bits | `packed` |
 //! | 4 bytes, as above | as above, of a gather_elements; a lane's are neighbours in the innermost dim | in words | `packed` |
-//! | up to 256 units | of one block, or of whole blocks of one batch or whole batches, of at least 1,024 units each, that a grid can number; the blocks are bound whole, and there are 2^15 lanes of four rows | of one value in words, or of two of 32 or 64 bits | `four_rows` |
+//! | 4 bytes, as above | of several blocks that are bound whole, or of a gather_elements; three or more in a block, or in the innermost dim | of one value in words | `lines` |
+//! | up to 256 units | of one block, or of whole blocks of one batch or whole batches, of at least 1,024 units each, that a grid can number; the blocks are bound whole, and there are 2^15 lanes of four rows | of one value in words, or of two to four of 32 or 64 bits | `four_rows` |
 //! | up to 256 units | any; of a gather_elements with units of 4 bytes in words | any | `rows` |
 //! | more units | any; of a gather_elements by `general` | of one value of 32 or 64 bits, or by `general` | `long` |
 //! | at least 16 bytes that are no whole units | any, with a fill that repeats in 4 bytes, without an index count | as above, not by `general` | `bytes`, four words a lane |
@@ -42,6 +43,8 @@ const MIN_BLOCK_UNITS: u64 = (WORKGROUP_SIZE * LANE_ROWS) as u64;
 
 /// Bytes of the output that a lane of `Packed` writes: a vector of words.
 pub(crate) const LANE_BYTES: u32 = 16;
+/// The fewest output rows of a line of which four are of two lines at most.
+const MIN_LINE_ROWS: u64 = 3;
 /// The fewest rows that are worth a second dispatch, for the rows left over that do not fill a lane of `Packed`.
 const MIN_ROWS_TO_SPLIT: u64 = 1024;
 
@@ -59,6 +62,8 @@ pub(crate) enum Kernel {
     Long(Unit),
     /// Slices of 1, 2 or 4 bytes. A lane copies as many slices as fill 16 bytes.
     Packed { slice_bytes: u32 },
+    /// Slices of 4 bytes. A lane copies four, which are of two blocks, or two rows of the innermost element dim, at most.
+    Lines,
     /// Slices of any number of bytes. A lane writes one word of the output, or four.
     Bytes { lane_words: u32 },
 }
@@ -104,45 +109,68 @@ impl Sizes {
         self.first_n + self.rows <= self.index_count
     }
 
-    /// `Packed`, and the first rows that it copies; `None` if it copies none of them.
+    /// `Packed` or `Lines`, and the first rows that it copies; `None` if it copies none of them.
     fn packed(&self) -> Option<(Kernel, u64)> {
         let lane_rows = packed_rows(self.bytes)?;
         let rows = self.rows - self.rows % lane_rows;
         // A second dispatch for the rows left over pays only from some rows on.
         let is_worth = rows == self.rows || rows >= MIN_ROWS_TO_SPLIT;
-        let lanes_stay_in_blocks = self.is_one_block()
-            || self.index_count.is_multiple_of(lane_rows) && self.first_n.is_multiple_of(lane_rows);
-        let starts_with_vectors = self.indices_start.is_multiple_of(LANE_BYTES.into())
-            && self.output_start.is_multiple_of(LANE_BYTES.into());
-        // Lanes load index values as vectors of words.
-        let has_vectors = match self.find {
-            FindRows::Words { index_words, .. } => index_words > 0,
-            // A lane copies neighbours in the innermost element dim, whose params rows are one stride apart for equal
-            // indices. So the dim, and the first row, are multiples of the rows of a lane.
-            FindRows::Elements { .. } => {
-                self.bytes == 4
-                    && self.element_rows > 0
-                    && self.element_rows.is_multiple_of(lane_rows)
-                    && self.first_n.is_multiple_of(lane_rows)
-            }
-            FindRows::Deep | FindRows::General => false,
-        };
-        let can_pack = has_vectors
-            && self.encoding.is_none()
+        let can_pack = self.encoding.is_none()
             && !self.is_indirect
             && self.binds_blocks
             && !self.has_gaps
             && self.alignment >= self.bytes
-            && lanes_stay_in_blocks
-            && starts_with_vectors;
-        let slice_bytes = size(self.bytes);
-        (is_worth && can_pack).then_some((Kernel::Packed { slice_bytes }, rows))
+            && self.output_start.is_multiple_of(LANE_BYTES.into());
+        let kernel = if self.fills_lanes(lane_rows) {
+            Kernel::Packed {
+                slice_bytes: size(self.bytes),
+            }
+        } else if self.bytes == 4 && self.has_lines() {
+            Kernel::Lines
+        } else {
+            return None;
+        };
+        (is_worth && can_pack).then_some((kernel, rows))
+    }
+
+    /// True if `lane_rows` output rows are of one block, and are found by whole words of indices.
+    fn fills_lanes(&self, lane_rows: u64) -> bool {
+        let start_lanes =
+            |rows: u64| rows.is_multiple_of(lane_rows) && self.first_n.is_multiple_of(lane_rows);
+        // Lanes load narrow index values as words, and others as vectors of words.
+        let loaded = if self.find.is_narrow() { 4 } else { LANE_BYTES };
+        let starts_with_vectors = self.indices_start.is_multiple_of(loaded.into());
+        let are_neighbours = match self.find {
+            FindRows::Words { depth, .. } => depth <= 2,
+            FindRows::Wrapped { .. } => true,
+            // A lane copies neighbours in the innermost element dim, whose params rows are one stride apart for equal
+            // indices.
+            FindRows::Elements { .. } => {
+                self.bytes == 4 && self.element_rows > 0 && start_lanes(self.element_rows)
+            }
+            FindRows::Deep | FindRows::General => false,
+        };
+        starts_with_vectors
+            && are_neighbours
+            && (self.is_one_block() || start_lanes(self.index_count))
+    }
+
+    /// True if a lane's output rows are of one line of `Lines` or of two.
+    fn has_lines(&self) -> bool {
+        let line = match self.find {
+            FindRows::Words { depth: 1, .. } | FindRows::Wrapped { .. } if !self.is_one_block() => {
+                self.index_count
+            }
+            FindRows::Elements { .. } => self.element_rows,
+            _ => 0,
+        };
+        line >= MIN_LINE_ROWS
     }
 
     /// True if lanes copy from four rows each, and enough of them to keep a large GPU busy are left.
     fn fills_lanes_of_four_rows(&self, unit: Unit) -> bool {
         let is_found_in_words = match unit {
-            Unit::Vec4 | Unit::Word => matches!(self.find, FindRows::Words { .. }),
+            Unit::Vec4 | Unit::Word => self.find.is_short(),
             Unit::FourDecoded(_) => self.find.is_one_value(),
             Unit::OneDecoded(_) => false,
         };
@@ -164,7 +192,7 @@ impl Sizes {
 
     /// True if a lane writes four words of the output, which may hold bytes of two slices.
     fn fills_lanes_of_four_words(&self) -> bool {
-        self.find.is_one_value()
+        (self.find.is_one_value() || self.find == FindRows::Wrapped { index_words: 1 })
             && self.bytes >= LANE_BYTES.into()
             && self.fill_words == 1
             && !self.is_indirect
@@ -216,10 +244,14 @@ impl Choice {
         // Each way to find index rows takes a pipeline, and kernels that spend little on index rows have few.
         let has_variant = match (kernel, find) {
             (Kernel::Rows(Unit::OneDecoded(_)) | Kernel::Long(Unit::OneDecoded(_)), _) => false,
+            (Kernel::Long(Unit::Vec4 | Unit::Word), FindRows::Wrapped { index_words }) => {
+                index_words == 1
+            }
             (Kernel::Rows(Unit::FourDecoded(_)) | Kernel::Long(_), _) => find.is_one_value(),
             (Kernel::Rows(unit), FindRows::Elements { .. }) => unit == Unit::Word,
             (Kernel::Rows(_), _) => true,
             (Kernel::Bytes { .. }, FindRows::Words { depth, .. }) => depth == 1,
+            (Kernel::Bytes { .. }, FindRows::Wrapped { .. }) => true,
             (Kernel::FourRows(_), _) => true,
             _ => false,
         };
@@ -233,7 +265,7 @@ impl Kernel {
     pub(crate) const fn unit(self) -> Option<Unit> {
         match self {
             Self::Rows(unit) | Self::FourRows(unit) | Self::Long(unit) => Some(unit),
-            Self::Packed { .. } | Self::Bytes { .. } => None,
+            Self::Packed { .. } | Self::Lines | Self::Bytes { .. } => None,
         }
     }
 
@@ -250,24 +282,26 @@ impl Kernel {
 
     /// Bytes of the unit in which starts and strides of params are counted.
     pub(crate) const fn params_unit_bytes(self) -> u64 {
-        match self.unit() {
-            Some(unit) => unit.params_bytes(),
-            None => 1,
+        match (self, self.unit()) {
+            (_, Some(unit)) => unit.params_bytes(),
+            (Self::Lines, _) => 4,
+            _ => 1,
         }
     }
 
     /// Bytes of the unit in which slices, and strides of the output, are counted.
     pub(crate) const fn slice_unit_bytes(self) -> u64 {
-        match self.unit() {
-            Some(unit) => unit.bytes(),
-            None => 1,
+        match (self, self.unit()) {
+            (_, Some(unit)) => unit.bytes(),
+            (Self::Lines, _) => 4,
+            _ => 1,
         }
     }
 
     /// Bytes of the unit in which the start of the output is counted.
     pub(crate) const fn output_unit_bytes(self) -> u64 {
         match self {
-            Self::Packed { .. } => LANE_BYTES as u64,
+            Self::Packed { .. } | Self::Lines => LANE_BYTES as u64,
             _ => self.slice_unit_bytes(),
         }
     }
@@ -282,6 +316,8 @@ impl Kernel {
             (Self::Long(_), true) => "long_report",
             (Self::Packed { .. }, false) => "packed",
             (Self::Packed { .. }, true) => "packed_report",
+            (Self::Lines, false) => "lines",
+            (Self::Lines, true) => "lines_report",
             (Self::Bytes { .. }, false) => "bytes",
             (Self::Bytes { .. }, true) => "bytes_report",
         }

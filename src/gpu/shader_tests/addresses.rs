@@ -105,6 +105,7 @@ const ONE_WORD: Kernel = Kernel::Bytes { lane_words: 1 };
 const FOUR_WORDS: Kernel = Kernel::Bytes { lane_words: 4 };
 const FOUR_ROWS: Kernel = Kernel::FourRows(Unit::Word);
 const FOUR_VEC4: Kernel = Kernel::FourRows(Unit::Vec4);
+const LINES: Kernel = Kernel::Lines;
 const LONG_WORDS: Kernel = Kernel::Long(Unit::Word);
 const LONG_VEC4: Kernel = Kernel::Long(Unit::Vec4);
 
@@ -226,7 +227,7 @@ fn rows_of_64_bits_are_gathered_from_their_windows() {
                 elements(&[1 << 16, (1 << 14) - 1], &[1 << 15, 999]),
                 4,
                 I64,
-                WORDS,
+                LINES,
             ),
         ],
     );

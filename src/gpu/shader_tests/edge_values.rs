@@ -9,7 +9,7 @@ use crate::element::ElementTypes;
 use crate::gpu::find_rows::FindRows;
 use crate::gpu::kernel::{Kernel, Unit};
 use crate::index::IndexKind;
-use crate::{GatherElements, GatherNd, GatherPlan};
+use crate::{Gather, GatherElements, GatherNd, GatherPlan};
 
 /// Bytes of a slice, and of an element.
 const SLICES: [(u64, usize); 10] = [
@@ -150,6 +150,8 @@ fn check(case: &Case<'_>) -> BTreeSet<&'static str> {
             (Kernel::Packed { .. }, FindRows::Elements { .. }) => "packed elements",
             (Kernel::Rows(_), FindRows::Elements { .. }) => "rows elements",
             (Kernel::Packed { .. }, _) => "packed",
+            (Kernel::Lines, FindRows::Elements { .. }) => "lines elements",
+            (Kernel::Lines, _) => "lines",
             (Kernel::Bytes { lane_words: 1 }, FindRows::General) => "general bytes",
             (Kernel::Rows(Unit::Vec4), FindRows::General) => "general rows vec4",
             (Kernel::Rows(Unit::Word), FindRows::General) => "general rows words",
@@ -231,7 +233,7 @@ const GENERAL: [&str; 5] = [
 
 #[test]
 fn edge_values_of_one_or_two_dims_give_the_rows_of_the_oracle() {
-    // Indices that wrap take the general kernels.
+    // Indices of 64 bits that wrap take the general kernels.
     let both = ["packed", "rows vec4", "rows words"]
         .into_iter()
         .chain(GENERAL);
@@ -244,8 +246,24 @@ fn edge_values_of_one_or_two_dims_give_the_rows_of_the_oracle() {
 
 #[test]
 fn edge_values_of_three_dims_give_the_rows_of_the_oracle() {
-    let expected: BTreeSet<_> = GENERAL.into_iter().chain(["deep rows"]).collect();
+    let rows = ["rows vec4", "rows words"];
+    let expected: BTreeSet<_> = GENERAL.into_iter().chain(rows).collect();
     assert_eq!(check_dims(&[5, 3, 2], &SLICES), expected);
+}
+
+#[test]
+fn edge_values_of_four_and_five_dims_give_the_rows_of_the_oracle() {
+    let slices = [(4, 4), (16, 16)];
+    let general = ["general rows vec4", "general rows words"];
+    let four = general.into_iter().chain(["rows vec4", "rows words"]);
+    assert_eq!(check_dims(&[3, 2, 1, 4], &slices), four.collect());
+    let five = general.into_iter().chain(["deep rows"]);
+    assert_eq!(
+        check_dims(&[3, 2, 1, 2, 2], &slices[..1]),
+        five.clone()
+            .filter(|name| !name.ends_with("vec4"))
+            .collect()
+    );
 }
 
 #[test]
@@ -270,18 +288,18 @@ fn edge_values_of_dims_near_2_to_the_32_give_the_rows_of_the_oracle() {
 
 #[test]
 fn edge_values_of_bytes_and_half_words_give_the_rows_of_the_oracle() {
-    let slices = [(1, 1), (4, 2), (16, 8)];
-    // Indices that wrap take the general kernels.
+    let slices = [(1, 1), (3, 1), (4, 2), (8, 4), (16, 8)];
+    let one = ["bytes", "packed", "rows vec4", "rows words"].into_iter();
+    // Pairs of indices that wrap take the general kernels.
     let general = ["general bytes", "general rows vec4", "general rows words"].into_iter();
-    let one = general.clone().chain(["bytes", "rows vec4", "rows words"]);
     let two: BTreeSet<_> = general.chain(["deep rows"]).collect();
     for dim in [5, 127, 128, 129, 255, 256] {
         assert_eq!(check_kinds(&NARROW, &[dim], &slices), one.clone().collect());
     }
     assert_eq!(check_kinds(&NARROW, &[5, 3], &slices), two);
     for dim in [1 << 15, (1 << 16) - 1, 1 << 16] {
-        let kernels = check_kinds(&NARROW, &[dim], &slices[..1]);
-        assert_eq!(kernels, ["bytes", "general bytes"].into());
+        let kernels = check_kinds(&NARROW, &[dim], &slices[..2]);
+        assert_eq!(kernels, ["bytes", "packed"].into());
     }
     let large = check_kinds(&NARROW, &[(1 << 33) + 7], &slices[..1]);
     assert_eq!(large, ["general bytes"].into());
@@ -314,4 +332,34 @@ fn edge_values_of_elements_give_the_rows_of_the_oracle() {
     let kernels = check_plans(&WIDE, &[5], &[(4, 4), (8, 8)], plan);
     let expected = ["general rows words", "packed elements", "rows elements"];
     assert_eq!(kernels, expected.into());
+}
+
+#[test]
+fn edge_values_of_lines_give_the_rows_of_the_oracle() {
+    // Rows of 10 elements, and lanes of two of them.
+    let plan = |rows: usize, _, bad_indices, negative_indices| {
+        let gather = GatherElements::new().bad_indices(bad_indices);
+        let gather = gather.negative_indices(negative_indices);
+        let indices = [rows.div_ceil(20) * 2, 10];
+        gather.plan(&[5, 12], &indices).expect("a valid shape")
+    };
+    let kernels = check_plans(&WIDE, &[5], &[(4, 4)], plan);
+    assert_eq!(kernels, ["general rows words", "lines elements"].into());
+    // Blocks of one batch, and blocks of batches of their own.
+    let of_one_batch = |rows: usize, _, bad_indices, negative_indices| {
+        let gather = Gather::new().axis(1).bad_indices(bad_indices);
+        let gather = gather.negative_indices(negative_indices);
+        gather.plan(&[4, 5], &[rows - 1]).expect("a valid shape")
+    };
+    let of_batches = |rows: usize, _, bad_indices, negative_indices| {
+        let gather = Gather::new().batch_dims(1).bad_indices(bad_indices);
+        let gather = gather.negative_indices(negative_indices);
+        let plan = gather.axis(1).plan(&[rows, 5], &[rows, 5]);
+        plan.expect("a valid shape")
+    };
+    let mut kernels = check_plans(&WIDE, &[5], &[(4, 4)], of_one_batch);
+    kernels.extend(check_plans(&WIDE, &[5], &[(4, 4)], of_batches));
+    assert_eq!(kernels, ["general rows words", "lines"].into());
+    let narrow = check_plans(&NARROW, &[5], &[(4, 4)], of_batches);
+    assert_eq!(narrow, ["lines"].into());
 }

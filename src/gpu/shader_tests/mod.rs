@@ -86,7 +86,9 @@ fn modules_are_made_of_all_files() {
 fn a_name_of_a_function_is_in_one_file_or_in_alternatives() {
     let units = ["vec4", "words", "four_decoded", "one_decoded"];
     let decode: Vec<_> = encodings().into_iter().map(Encoding::file).collect();
-    let alternatives = [&["index_rows", "general"][..], &units, &decode];
+    let find = ["index_rows", "general"];
+    let find_packed = ["packed_words", "packed_narrow"];
+    let alternatives = [&find[..], &find_packed, &units, &decode];
     let mut files: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
     for file in shaders().into_iter().flat_map(Shader::files) {
         for line in text(file).lines() {
@@ -231,13 +233,15 @@ fn aliased_modules_differ_in_access_only() {
 fn operands_are_arrays_of_what_a_lane_moves_at_once() {
     for shader in ValidModule::all(false) {
         for entry_point in shader.entry_points() {
-            let EntryPoint::Gather { kernel, .. } = entry_point else {
+            let EntryPoint::Gather { kernel, find, .. } = entry_point else {
                 continue;
             };
             let strides = match (kernel, kernel.unit()) {
                 (_, Some(Unit::Vec4)) => [16, 4, 16],
                 (_, Some(Unit::FourDecoded(_))) => [4, 4, 16],
+                (Kernel::Packed { .. }, _) if find.is_narrow() => [4, 4, 16],
                 (Kernel::Packed { .. }, _) => [4, 16, 16],
+                (Kernel::Lines, _) => [4, 4, 16],
                 _ => [4, 4, 4],
             };
             let globals = shader.globals(entry_point);

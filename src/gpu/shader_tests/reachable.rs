@@ -10,7 +10,7 @@ use crate::gpu::kernel::MAX_ELEMENT_DIMS;
 use crate::gpu::shaders::{EntryPoint, PipelineKey, Shader};
 use crate::gpu::types::TypedPlan;
 use crate::index::IndexKind;
-use crate::{Gather, GatherElements, GatherNd, GatherPlan};
+use crate::{BadIndices, Gather, GatherElements, GatherNd, GatherPlan};
 
 /// All pipelines that gathers can use, in a fixed order.
 pub(super) fn reachable() -> &'static [PipelineKey] {
@@ -124,10 +124,17 @@ fn plans() -> Vec<GatherPlan> {
         plans.extend(
             (0..=8).map(|depth| GatherNd::new().plan(&vec![2; depth.max(1)], &[rows, depth])),
         );
+        let wraps = Gather::new().bad_indices(BadIndices::Wrap);
+        plans.push(wraps.plan(&[9], &[rows]));
     }
     plans.extend((1..=MAX_ELEMENT_DIMS).map(elements));
-    // Lanes of packed elements.
+    // Lanes of packed elements, and lanes of two lines.
     plans.push(GatherElements::new().axis(0).plan(&[9, 8], &[6, 8]));
+    plans.push(GatherElements::new().axis(0).plan(&[9, 10], &[6, 10]));
+    for bad_indices in [BadIndices::Fill, BadIndices::Wrap] {
+        let gather = Gather::new().axis(1).bad_indices(bad_indices);
+        plans.push(gather.plan(&[8, 9], &[10]));
+    }
     let plans = plans.into_iter();
     plans.map(|plan| plan.expect("valid shapes")).collect()
 }
@@ -138,7 +145,7 @@ fn pipelines_are_few() {
         reachable().iter().copied().partition(|key| key.aliased);
     let (private, aliased) = (private.len(), aliased.len());
     println!("{private} pipelines, and {aliased} for operands that share a buffer");
-    let most = 110 + 20 * encodings().len();
+    let most = 180 + 20 * encodings().len();
     assert!(private <= most && aliased <= most, "{private}, {aliased}");
     let different: HashSet<_> = reachable().iter().collect();
     assert_eq!(different.len(), reachable().len());

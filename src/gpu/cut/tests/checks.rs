@@ -58,9 +58,12 @@ pub(super) fn assert_fits(
         let most = limits.max_storage_buffer_binding_size;
         assert!(bound.bytes <= most, "{plan}: {bound:?}");
     }
-    if matches!(dispatch.kernel, Kernel::Packed { .. }) {
-        assert_eq!(dispatch.indices.start % 16, 0, "{plan}");
+    if let Kernel::Packed { .. } | Kernel::Lines = dispatch.kernel {
         assert_eq!(dispatch.output.start % 16, 0, "{plan}");
+    }
+    if let Kernel::Packed { .. } = dispatch.kernel {
+        let loaded = if dispatch.find.is_narrow() { 4 } else { 16 };
+        assert_eq!(dispatch.indices.start % loaded, 0, "{plan}");
     }
     let (row, row_end) = dispatch.params_rows;
     let output_bytes = dispatch.rows() * dispatch.piece_bytes;
@@ -90,7 +93,7 @@ pub(super) fn assert_fits(
                 && shares.slice_workgroups * shares.lane_step * u64::from(LANE_UNITS) >= units
                 && workgroups >= dispatch.rows() * shares.slice_workgroups
         }
-        Kernel::Packed { .. } => lanes * 16 >= output_bytes,
+        Kernel::Packed { .. } | Kernel::Lines => lanes * 16 >= output_bytes,
         Kernel::Bytes { lane_words } => {
             lanes * u64::from(4 * lane_words) >= dispatch.output.start % 4 + output_bytes
         }

@@ -14,6 +14,12 @@ const NARROW: FindRows = FindRows::Words {
     index_words: 0,
     depth: 1,
 };
+const TRIPLES: FindRows = FindRows::Words {
+    index_words: 1,
+    depth: 3,
+};
+const WRAPPED: FindRows = FindRows::Wrapped { index_words: 1 };
+const WRAPPED_NARROW: FindRows = FindRows::Wrapped { index_words: 0 };
 const GENERAL: FindRows = FindRows::General;
 
 /// Of bytes.
@@ -93,8 +99,8 @@ fn the_first_line_of_the_table_that_fits_is_taken() {
         (sizes(3, 4), WORDS),
         // Of fewer rows, those left over are not worth a dispatch.
         (sizes(1023, 4), WORDS),
-        (several_blocks(0, 401), WORDS),
-        (several_blocks(397, 400), WORDS),
+        // Blocks of two rows, of which a lane would have three.
+        (several_blocks(0, 2), WORDS),
         (
             Sizes {
                 binds_blocks: false,
@@ -132,10 +138,10 @@ fn the_first_line_of_the_table_that_fits_is_taken() {
         ),
         (
             Sizes {
-                find: NARROW,
+                find: TRIPLES,
                 ..of()
             },
-            NARROW,
+            TRIPLES,
         ),
         (
             Sizes {
@@ -147,6 +153,16 @@ fn the_first_line_of_the_table_that_fits_is_taken() {
     ] {
         assert_choice(not_packed, Kernel::Rows(WORD), find, not_packed.rows);
     }
+    // Narrow index values start with a word.
+    for find in [NARROW, WRAPPED_NARROW] {
+        let narrow = |indices_start| Sizes {
+            find,
+            indices_start,
+            ..of()
+        };
+        assert_choice(narrow(4), packed(4), find, 2000);
+        assert_choice(narrow(3), Kernel::Rows(WORD), find, 2000);
+    }
     // Elements of 4 bytes, in stretches of whole lanes.
     let elements = FindRows::Elements { index_words: 1 };
     let of_elements = |element_rows, first_n| Sizes {
@@ -157,10 +173,30 @@ fn the_first_line_of_the_table_that_fits_is_taken() {
         ..of()
     };
     assert_choice(of_elements(8, 4), packed(4), elements, 2000);
-    for (element_rows, first_n) in [(10, 0), (8, 2), (0, 0)] {
+    for (element_rows, first_n) in [(10, 0), (8, 2), (3, 1)] {
         let rows = of_elements(element_rows, first_n);
+        assert_choice(rows, Kernel::Lines, elements, 2000);
+    }
+    for element_rows in [2, 0] {
+        let rows = of_elements(element_rows, 0);
         assert_choice(rows, Kernel::Rows(WORD), elements, 2000);
     }
+    // Lanes of two blocks.
+    for find in [WORDS, NARROW, WRAPPED] {
+        for (first_n, index_count) in [(0, 401), (397, 400), (1, 3)] {
+            let lines = Sizes {
+                find,
+                ..several_blocks(first_n, index_count)
+            };
+            assert_choice(lines, Kernel::Lines, find, 2000);
+        }
+    }
+    let of_bytes = Sizes {
+        bytes: 1,
+        alignment: 1,
+        ..several_blocks(0, 401)
+    };
+    assert_choice(of_bytes, ONE_WORD, WORDS, 2000);
     for (bytes, kernel) in [
         (2, ONE_WORD),
         (16, Kernel::Rows(VEC4)),
@@ -296,7 +332,35 @@ fn the_first_line_of_the_table_that_fits_is_taken() {
             assert_choice(one_word, ONE_WORD, find, 9);
         }
     }
-    // Index rows of three values.
+    // Index rows of several values.
+    let of_triples = |rows, bytes| Sizes {
+        find: TRIPLES,
+        ..sizes(rows, bytes)
+    };
+    assert_choice(
+        of_triples(1 << 17, 4),
+        Kernel::FourRows(WORD),
+        TRIPLES,
+        1 << 17,
+    );
+    assert_choice(of_triples(9, 16), Kernel::Rows(VEC4), TRIPLES, 9);
+    assert_choice(of_triples(9, 3), ONE_WORD, GENERAL, 9);
+    // Index values that wrap.
+    for find in [WRAPPED, WRAPPED_NARROW] {
+        let of = |rows, bytes| Sizes {
+            find,
+            ..sizes(rows, bytes)
+        };
+        let is_narrow = find == WRAPPED_NARROW;
+        let of_long = if is_narrow { GENERAL } else { find };
+        let of_bytes = if is_narrow { ONE_WORD } else { FOUR_WORDS };
+        assert_choice(of(2000, 4), packed(4), find, 2000);
+        assert_choice(of(1 << 17, 64), Kernel::FourRows(VEC4), find, 1 << 17);
+        assert_choice(of(9, 16), Kernel::Rows(VEC4), find, 9);
+        assert_choice(of(9, 8192), Kernel::Long(VEC4), of_long, 9);
+        assert_choice(of(9, 3), ONE_WORD, find, 9);
+        assert_choice(of(9, 17), of_bytes, find, 9);
+    }
     let deep = |bytes| Sizes {
         find: FindRows::Deep,
         ..sizes(1 << 17, bytes)

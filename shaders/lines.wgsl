@@ -1,0 +1,136 @@
+// Needs: index_rows
+//
+// Slices of 4 bytes, in lines of three or more: output rows that are neighbours in their block and, for gather_elements, in
+// the innermost element dim. A lane copies LANE_ROWS slices of one line, or of one and the next, and stores them as one
+// vector. All rows of the blocks are bound, without gaps, and output_start is in vectors.
+
+@group(0) @binding(1) var<storage, read> params: array<u32>;
+@group(0) @binding(3) var<storage, read_write> output: array<vec4<u32>>;
+
+// An output row: its index row, and the params row that entry 0 selects, counted from the first row of the window.
+struct Place {
+    index_row: u32,
+    params_row: u32,
+    // True if the report counts it.
+    counts: bool,
+}
+
+// Where a lane is in the element dims of its block.
+struct Elements {
+    // element_offset of its first row, and of the first row of the next line.
+    offset: u32,
+    next_offset: u32,
+    // Rows of the lane's line from its first row on.
+    left: u32,
+}
+
+fn elements_at(n: u32) -> Elements {
+    var outer_rows = n;
+    var carries = true;
+    var found = Elements();
+    for (var k = 0u; k < 8u; k++) {
+        let dim = element_dim(k);
+        if dim.x == 0u {
+            break;
+        }
+        let next = outer_rows / dim.x;
+        let coordinate = outer_rows - next * dim.x;
+        if k == 0u {
+            found.left = dim.x - coordinate;
+        }
+        // The next line starts at coordinate 0 of the innermost dim, and of others that it steps over the end of.
+        let after = coordinate + select(0u, 1u, carries);
+        carries = k == 0u || after == dim.x;
+        found.offset += coordinate * dim.y;
+        found.next_offset += select(after * dim.y, 0u, carries);
+        outer_rows = next;
+    }
+    return found;
+}
+
+// The first row of the next line, `left` rows on.
+fn next_line(output_row: OutputRow, left: u32) -> OutputRow {
+    var next = output_row;
+    next.n += left;
+    if next.n == gather.index_count {
+        next = OutputRow(0u, next.block + 1u, next.outer + 1u, next.batch);
+        if next.outer == gather.outer_size {
+            next.outer = 0u;
+            next.batch += 1u;
+        }
+    }
+    return next;
+}
+
+// An output row at an offset in its block.
+fn place_of(output_row: OutputRow, offset: u32) -> Place {
+    let block_row = output_row.block * gather.held_rows.x - gather.window_first_row.x;
+    return Place(index_row_of(output_row), block_row + offset, output_row.outer == 0u && gather.reports > 0u);
+}
+
+// Row k of the lane, of one of two lines.
+fn place_at(here: Place, next: Place, is_next: bool, k: u32, step: u32) -> Place {
+    return Place(
+        select(here.index_row, next.index_row, is_next) + k,
+        select(here.params_row, next.params_row, is_next) + k * step,
+        select(here.counts, next.counts, is_next),
+    );
+}
+
+// The params word of a row by the entry that it selects; any word if there is none.
+fn word_of(place: Place, entry: u32) -> u32 {
+    let stride = select(1u, gather.general.index_stride, ELEMENTS == 1u);
+    return select(0u, gather.params_start + place.params_row + entry * stride, entry < NO_ROW);
+}
+
+fn with_place(bad_rows: BadRows, place: Place, entry: u32) -> BadRows {
+    return with_index_row(bad_rows, place.index_row, place.counts && entry == NO_ROW);
+}
+
+fn copy_lines(workgroup: vec3<u32>, local: u32) -> BadRows {
+    let lane = number_of(workgroup) * WORKGROUP_SIZE + local;
+    let first = lane * LANE_ROWS;
+    if first >= gather.rows {
+        return BadRows();
+    }
+    let output_row = output_row_of(first);
+    var elements = Elements(0u, 0u, gather.index_count - output_row.n);
+    var step = 0u;
+    if ELEMENTS == 1u {
+        elements = elements_at(output_row.n);
+        step = gather.general.element_dims[0].y;
+    }
+    let left = elements.left;
+    let a = place_of(output_row, elements.offset);
+    // Row 0 of the lane would be here if the next line went back to it.
+    var next = place_of(next_line(output_row, left), elements.next_offset - left * step);
+    next.index_row -= left;
+    let b = place_at(a, next, left <= 1u, 1u, step);
+    let c = place_at(a, next, left <= 2u, 2u, step);
+    let d = place_at(a, next, left <= 3u, 3u, step);
+    let of_a = selected_row(a.index_row);
+    let of_b = selected_row(b.index_row);
+    let of_c = selected_row(c.index_row);
+    let of_d = selected_row(d.index_row);
+    let word_d = params[word_of(d, of_d)];
+    let word_c = params[word_of(c, of_c)];
+    let word_b = params[word_of(b, of_b)];
+    let word_a = params[word_of(a, of_a)];
+    let absent = gather.fill[0].x;
+    output[gather.output_start + lane] = vec4<u32>(
+        select(absent, word_a, of_a < NO_ROW), select(absent, word_b, of_b < NO_ROW),
+        select(absent, word_c, of_c < NO_ROW), select(absent, word_d, of_d < NO_ROW),
+    );
+    let two = with_place(with_place(BadRows(), a, of_a), b, of_b);
+    return with_place(with_place(two, c, of_c), d, of_d);
+}
+
+@compute @workgroup_size(WORKGROUP_SIZE)
+fn lines(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_index) local: u32) {
+    _ = copy_lines(workgroup, local);
+}
+
+@compute @workgroup_size(WORKGROUP_SIZE)
+fn lines_report(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_index) local: u32) {
+    count_bad_rows(copy_lines(workgroup, local));
+}
