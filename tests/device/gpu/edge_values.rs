@@ -43,11 +43,15 @@ const fn slices(
 impl Slices {
     /// True if the kernel takes gather_elements without arithmetic of 64 bits.
     fn copies_elements(self) -> bool {
-        self.kernel == "packed" || self.kernel == "rows" && self.units == "units of 4 bytes"
+        ["packed", "lines"].contains(&self.kernel)
+            || self.kernel == "rows" && self.units == "units of 4 bytes"
     }
 }
 
 const NARROW: [IndexKind; 4] = [IndexKind::I8, IndexKind::U8, IndexKind::I16, IndexKind::U16];
+
+/// Slices of lanes of two blocks.
+const LINES: Slices = slices(4, 1, "lines", "4 slices", 4);
 
 /// Slices for the kernels that take index rows of one or two values.
 const SLICES: [Slices; 15] = [
@@ -97,23 +101,51 @@ pub(crate) fn trials() -> Vec<Trial> {
             });
         }),
         trial("edge_values_of_blocks_on_every_kernel", |gpu| {
-            check(gpu, &WIDE, &SLICES, along_blocks);
-            check(gpu, &NARROW, &SLICES[11..13], along_blocks);
+            check(gpu, &WIDE, &SLICES, |kind, slices| {
+                along_blocks(kind, slices, 112)
+            });
+            check(gpu, &NARROW, &SLICES[11..13], |kind, slices| {
+                along_blocks(kind, slices, 112)
+            });
+            check(gpu, IndexKind::ALL, &[LINES], |kind, slices| {
+                along_blocks(kind, slices, 110)
+            });
         }),
         trial("edge_values_of_two_dims_on_every_kernel", |gpu| {
             check(gpu, &WIDE, &SLICES, |kind, slices| {
                 nd(&[3, 7], kind, slices)
             });
         }),
-        trial("edge_values_of_three_dims_on_every_kernel", |gpu| {
-            check(gpu, &WIDE, &GENERAL_SLICES, |kind, slices| {
-                nd(&[3, 5, 2], kind, slices)
-            });
-        }),
+        trial(
+            "edge_values_of_three_dims_and_more_on_every_kernel",
+            |gpu| {
+                for dims in [&[3, 5, 2][..], &[3, 2, 1, 4], &[2, 1, 3, 2, 2]] {
+                    check(gpu, &WIDE, &GENERAL_SLICES, |kind, slices| {
+                        nd(dims, kind, slices)
+                    });
+                }
+                for dims in [&[3, 5, 2][..], &[3, 2, 1, 4]] {
+                    check(gpu, &WIDE, &SLICES[11..13], |kind, slices| {
+                        nd(dims, kind, slices)
+                    });
+                }
+            },
+        ),
         trial(
             "edge_values_of_bytes_and_half_words_on_every_kernel",
             |gpu| {
-                for dims in [&[128][..], &[256], &[3, 129], &[2, 3, 300]] {
+                // Single values of slices of 1, 2 and 4 bytes are packed.
+                let is_packed =
+                    |slices: &Slices| [1, 4].contains(&(slices.element_bytes * slices.slice_len));
+                let mut of_one = GENERAL_SLICES.to_vec();
+                of_one.retain(|slices| !is_packed(slices));
+                of_one.extend(&SLICES[..3]);
+                for dim in [128, 256] {
+                    check(gpu, &NARROW, &of_one, |kind, slices| {
+                        nd(&[dim], kind, slices)
+                    });
+                }
+                for dims in [&[3, 129][..], &[2, 3, 300]] {
                     check(gpu, &NARROW, &GENERAL_SLICES, |kind, slices| {
                         nd(dims, kind, slices)
                     });
@@ -132,6 +164,12 @@ pub(crate) fn trials() -> Vec<Trial> {
             check(gpu, &WIDE, &packed, |kind, slices| {
                 along_elements(kind, slices, 4)
             });
+            // Of two rows of the innermost dim.
+            for inner in [3, 6, 7] {
+                check(gpu, &WIDE, &[LINES], |kind, slices| {
+                    along_elements(kind, slices, inner)
+                });
+            }
         }),
     ]
 }
@@ -173,7 +211,9 @@ fn nd(dims: &[usize], kind: IndexKind, slices: Slices) -> Case {
 /// Index rows along dim 1 of params [2, 5, 3 or `inner` if that is more].
 fn along_elements(kind: IndexKind, slices: Slices, inner: usize) -> Case {
     let values = edge_values(5, kind);
-    let (outer, along) = (2, slices.times * values.len() / 4 + 1);
+    // Whole lanes.
+    let along = (slices.times * values.len() / 4 + 1).next_multiple_of(2);
+    let outer = 2;
     let indices: Vec<i128> = (0..outer * along * inner)
         .map(|n| values[(n + n / values.len()) % values.len()])
         .collect();
@@ -181,14 +221,15 @@ fn along_elements(kind: IndexKind, slices: Slices, inner: usize) -> Case {
     case(elements(1), &params, &[outer, along, inner], &indices)
 }
 
-/// Two batches of three blocks, which hold the edge values at different places of a lane. `FourRows` copies whole blocks.
-fn along_blocks(kind: IndexKind, slices: Slices) -> Case {
+/// Two batches of three blocks of `count` output rows, which hold the edge values at different places of a lane.
+/// `FourRows` copies whole blocks.
+fn along_blocks(kind: IndexKind, slices: Slices, count: usize) -> Case {
     let values = edge_values(5, kind);
-    let indices: Vec<i128> = (0..2 * 112)
+    let indices: Vec<i128> = (0..2 * count)
         .map(|n| values[(n + n / values.len()) % values.len()])
         .collect();
     let params = [2, 3, 5, slices.slice_len];
-    case(gather(2, 1), &params, &[2, 112], &indices)
+    case(gather(2, 1), &params, &[2, count], &indices)
 }
 
 fn edge_values(dim: usize, kind: IndexKind) -> Vec<i128> {
@@ -198,14 +239,19 @@ fn edge_values(dim: usize, kind: IndexKind) -> Vec<i128> {
 }
 
 /// Compares with the oracle and the CPU: each of `kinds`, with and without counting from the end, with zeros, a fill,
-/// clamped indices or a report.
+/// clamped or wrapped indices, or a report.
 fn check(
     gpu: &Gpu,
     kinds: &[IndexKind],
     slices: &[Slices],
     case_of: impl Fn(IndexKind, Slices) -> Case,
 ) {
-    const POLICIES: [BadIndices; 3] = [BadIndices::Fill, BadIndices::Clamp, BadIndices::Error];
+    const POLICIES: [BadIndices; 4] = [
+        BadIndices::Fill,
+        BadIndices::Clamp,
+        BadIndices::Wrap,
+        BadIndices::Error,
+    ];
     let limits = gpu.device().limits();
     let of_kernel = |&slices: &Slices| {
         let mut samples = Vec::new();
@@ -217,6 +263,7 @@ fn check(
             let most_dims = match slices.kernel {
                 "long" | "bytes" => 1,
                 "rows" => 8,
+                "four_rows" => 4,
                 _ => 2,
             };
             let is_narrow = NARROW.contains(&kind);
@@ -228,6 +275,12 @@ fn check(
                 }
                 Op::Gather { .. } => is_narrow && slices.kernel == "long",
             };
+            let can_wrap = kind.bytes() <= 4
+                && match case.op {
+                    Op::GatherNd { .. } => case.indices_shape[case.indices_shape.len() - 1] == 1,
+                    Op::Gather { .. } => true,
+                    Op::GatherElements { .. } => false,
+                };
             let of_case = case.samples(&[slices.element_bytes], &[kind], &POLICIES);
             for sample in &of_case {
                 let text = sample.plan.explain(
@@ -240,8 +293,12 @@ fn check(
                     BadIndices::Error => "_report",
                     _ => "",
                 };
-                let expected = format!("kernel {}{report}: {}", slices.kernel, slices.units);
-                assert!(line.starts_with(&expected), "{line}");
+                let wraps = sample.plan.bad_indices() == BadIndices::Wrap;
+                if !wraps || can_wrap {
+                    let expected = format!("kernel {}{report}: {}", slices.kernel, slices.units);
+                    assert!(line.starts_with(&expected), "{line}");
+                }
+                let is_general = is_general || wraps && !can_wrap;
                 assert_eq!(line.contains("64-bit"), is_general, "{line}");
                 check_cpu(sample);
             }
