@@ -38,7 +38,11 @@ macro_rules! row {
             #[cfg(feature = "gpu")]
             file: concat!("decode/", stringify!($file)),
             #[cfg(feature = "gpu")]
-            shader: include_str!(concat!("../../shaders/decode/", stringify!($file), ".wgsl")),
+            shader: $crate::gpu::wgsl::wgsl!(concat!(
+                "../../shaders/decode/",
+                stringify!($file),
+                ".wgsl"
+            )),
         }
     };
 }

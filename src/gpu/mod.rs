@@ -37,6 +37,7 @@ mod shares;
 mod types;
 mod uniform;
 mod unit;
+pub(crate) mod wgsl;
 
 pub use buffers::{GatherBuffers, Ranges};
 pub use device::{EncodedTensor, Executor, Indices, Params, Request, Tensor};

@@ -4,6 +4,7 @@
 use super::find_rows::FindRows;
 use super::kernel::{Kernel, Unit};
 use super::types::size;
+use super::wgsl::wgsl;
 use crate::encoding::Encoding;
 
 /// Pipelines depend on the entry point and on aliasing, not on a shape or a policy.
@@ -150,12 +151,12 @@ pub(crate) struct Shader {
     choices: [Option<&'static str>; 3],
 }
 
-/// The texts of shaders/, by the names of their files. Modules share them, so each is in an app once.
+/// The code of shaders/, by the names of the files. Modules share the files, so each is in an app once.
 macro_rules! texts {
     ($($name:literal)*) => {
         pub(crate) fn text(file: &str) -> &'static str {
             match file {
-                $($name => include_str!(concat!("../../shaders/", $name, ".wgsl")),)*
+                $($name => wgsl!(concat!("../../shaders/", $name, ".wgsl")),)*
                 _ => Encoding::shader(file).expect("a file of shaders/"),
             }
         }

@@ -1,0 +1,64 @@
+//! The texts of shaders/ without their comments, which are half of them: an app holds the rest only.
+
+/// The text of a file without comments and blank lines. The first line stays: it says what the file needs.
+macro_rules! wgsl {
+    ($path:expr) => {
+        const {
+            const TEXT: &[u8] = include_bytes!($path);
+            const LEN: usize = $crate::gpu::wgsl::code::<0>(TEXT).1;
+            const CODE: &[u8] = &$crate::gpu::wgsl::code::<LEN>(TEXT).0;
+            match std::str::from_utf8(CODE) {
+                Ok(code) => code,
+                Err(_) => panic!("comments alone are more than ASCII"),
+            }
+        }
+    };
+}
+pub(crate) use wgsl;
+
+/// The first `LEN` bytes of the code, and the number of all.
+pub(crate) const fn code<const LEN: usize>(text: &[u8]) -> ([u8; LEN], usize) {
+    let (mut code, mut len, mut start) = ([0; LEN], 0, 0);
+    while start < text.len() {
+        let mut end = start;
+        while end < text.len() && text[end] != b'\n' {
+            end += 1;
+        }
+        let next = end + 1;
+        if start > 0 {
+            let mut at = start;
+            while at < end && !(text[at] == b'/' && at + 1 < end && text[at + 1] == b'/') {
+                at += 1;
+            }
+            end = at;
+            while start < end && text[end - 1] == b' ' {
+                end -= 1;
+            }
+        }
+        // The line and its end.
+        let mut at = start;
+        while start < end && at <= end {
+            if len < LEN {
+                code[len] = if at < end { text[at] } else { b'\n' };
+            }
+            len += 1;
+            at += 1;
+        }
+        start = next;
+    }
+    (code, len)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::code;
+
+    #[test]
+    fn comments_and_blank_lines_are_left_out() {
+        let text = b"// Needs: nothing\n//\n// A comment.\n\nfn f() {\n    return a / b; // why\n}";
+        let expected = "// Needs: nothing\nfn f() {\n    return a / b;\n}\n";
+        let (found, len) = code::<100>(text);
+        assert_eq!(std::str::from_utf8(&found[..len]), Ok(expected));
+        assert_eq!(code::<0>(text).1, expected.len());
+    }
+}
