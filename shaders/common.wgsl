@@ -42,7 +42,7 @@ struct GatherUniform {
     // rows are numbered from the first one of the dispatch's first batch.
     indices_start: u32,
     // Units from one params row to the next, and from one output row to the next: `units`, or more if rows have gaps.
-    // `packed` has no gaps and reads neither.
+    // `packed` and `lines` have no gaps and read neither.
     params_stride: u32,
     output_stride: u32,
     // Number of the first output row, modulo 2^32: in its batch if the dispatch has several, else in its block.
@@ -102,7 +102,7 @@ struct Quantized {
     zero: u32,
 }
 
-// Read by general.wgsl, and where index values are read one by one.
+// Read by general.wgsl and element_dims.wgsl, and where a word holds several index values or values are read one by one.
 struct General {
     // Values of an index row.
     index_depth: u32,
@@ -227,9 +227,9 @@ fn index_row_of(output_row: OutputRow) -> u32 {
 // are bits, not branches, so that compilers keep the loads of several rows together.
 fn entry_of(low: u32, high: u32, dim: u32) -> u32 {
     if WRAPS == 1u {
-        // The complement of a number below zero is -1 less the number.
+        // The complement of a number below zero is -1 less the number. Modules without runtime checks divide by no 0.
         let is_negative = (low & gather.sign) != 0u;
-        let left = select(low, ~low, is_negative) % dim;
+        let left = select(low, ~low, is_negative) % max(dim, 1u);
         return select(left, dim - 1u - left, is_negative);
     }
     let top = select(low, high, INDEX_WORDS == 2u);

@@ -1,7 +1,7 @@
 // Needs: index_rows
 //
-// Slices of 4 bytes, in lines of three or more: output rows that are neighbours in their block and, for gather_elements, in
-// the innermost element dim. A lane copies LANE_ROWS slices of one line, or of one and the next, and stores them as one
+// Slices of 4 bytes. A line is a block, or of gather_elements a stretch of a block along the innermost element dim. It has
+// three output rows or more. A lane copies LANE_ROWS slices of one line, or of one and the next, and stores them as one
 // vector. All rows of the blocks are bound, without gaps, and output_start is in vectors.
 
 @group(0) @binding(1) var<storage, read> params: array<u32>;
@@ -102,7 +102,7 @@ fn copy_lines(workgroup: vec3<u32>, local: u32) -> BadRows {
     }
     let left = elements.left;
     let a = place_of(output_row, elements.offset);
-    // Row 0 of the lane would be here if the next line went back to it.
+    // Moved back by `left` rows, so that k counts from the lane's first row in both lines.
     var next = place_of(next_line(output_row, left), elements.next_offset - left * step);
     next.index_row -= left;
     let b = place_at(a, next, left <= 1u, 1u, step);

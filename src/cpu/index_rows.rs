@@ -56,7 +56,7 @@ impl<'a, I: GatherIndex> IndexRows<'a, I> {
         rows: Range<usize>,
     ) -> Option<Indices<'a, I, DEPTH>> {
         let (is_narrow, is_signed) = (I::KIND.bytes() < 4, I::KIND.is_signed());
-        // Two of the three, in a form that the compiler decides without inlining: it then leaves out the loop.
+        // Said without a loop, so that the compiler leaves out the copy loop even where it inlines little.
         if DEPTH > 1 && (is_narrow || is_signed) || is_narrow && is_signed {
             return None;
         }

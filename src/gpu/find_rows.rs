@@ -13,7 +13,7 @@ const MAX_WORD_ROWS: u64 = 1 << 31;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum FindRows {
     /// Index rows of one to four values that select among at most 2^31 rows, by indices that are compared without a branch:
-    /// shaders/index_rows.wgsl and packed.wgsl. `index_words` are the words of an index value, 0 if a word holds several:
+    /// shaders/index_rows.wgsl, packed_words.wgsl and packed_narrow.wgsl. `index_words` are the words of an index value, 0 if a word holds several:
     /// the depth is then 1.
     Words { index_words: u32, depth: u32 },
     /// As `Words`, for single values of 8 to 32 bits that wrap.

@@ -80,8 +80,8 @@ impl Gatherer {
     /// - with params in one buffer, which the output and the report do not share;
     /// - without a fill, or with a fill of 1, 2, 4, 8 or 16 bytes.
     ///
-    /// No pipeline is made for one shape, or for one policy other than [`BadIndices::Error`], so one plan warms up
-    /// many.
+    /// No pipeline is made for one shape, or for one policy other than [`BadIndices::Error`] and [`BadIndices::Wrap`], so one
+    /// plan warms up many.
     ///
     /// # Errors
     ///

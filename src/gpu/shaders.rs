@@ -7,7 +7,7 @@ use super::types::size;
 use super::wgsl::wgsl;
 use crate::encoding::Encoding;
 
-/// Pipelines depend on the entry point and on aliasing, not on a shape or a policy.
+/// Pipelines depend on the entry point and on aliasing, not on a shape.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct PipelineKey {
     pub(crate) entry_point: EntryPoint,

@@ -9,7 +9,7 @@ macro_rules! wgsl {
             const CODE: &[u8] = &$crate::gpu::wgsl::code::<LEN>(TEXT).0;
             match std::str::from_utf8(CODE) {
                 Ok(code) => code,
-                Err(_) => panic!("comments alone are more than ASCII"),
+                Err(_) => panic!("a shader is UTF-8"),
             }
         }
     };

@@ -55,8 +55,7 @@ impl Cut<'_> {
         }
         if let Some(whole) = self.whole_blocks_end((start, end), index_count) {
             end = whole;
-        } else if (!end.is_multiple_of(index_count) || self.slice_bytes == 4)
-            && end < self.dims.output_rows()
+        } else if !end.is_multiple_of(index_count)
             && let Some(lane_rows) = packed_rows(self.slice_bytes)
             && end - start > lane_rows
         {

@@ -7,7 +7,7 @@
 //! |---|---|---|---|
 //! | 1, 2 or 4 bytes, none in two words, no gaps | whole lanes of blocks that are bound whole | of one value in words, or of two of 32 or 64 bits | `packed` |
 //! | 4 bytes, as above | as above, of a gather_elements; a lane's are neighbours in the innermost dim | in words | `packed` |
-//! | 4 bytes, as above | of several blocks that are bound whole, or of a gather_elements; three or more in a block, or in the innermost dim | of one value in words | `lines` |
+//! | 4 bytes, as above | of blocks that are bound whole; three or more in a block, or of a gather_elements in the innermost dim | of one value in words | `lines` |
 //! | up to 256 units | of one block, or of whole blocks of one batch or whole batches, of at least 1,024 units each, that a grid can number; the blocks are bound whole, and there are 2^15 lanes of four rows | of one value in words, or of two to four of 32 or 64 bits | `four_rows` |
 //! | up to 256 units | any; of a gather_elements with units of 4 bytes in words | any | `rows` |
 //! | more units | any; of a gather_elements by `general` | of one value of 32 or 64 bits, or by `general` | `long` |
@@ -45,7 +45,7 @@ const MIN_BLOCK_UNITS: u64 = (WORKGROUP_SIZE * LANE_ROWS) as u64;
 pub(crate) const LANE_BYTES: u32 = 16;
 /// The fewest output rows of a line of which four are of two lines at most.
 const MIN_LINE_ROWS: u64 = 3;
-/// The fewest rows that are worth a second dispatch, for the rows left over that do not fill a lane of `Packed`.
+/// The fewest rows that are worth a second dispatch, for the rows left over that do not fill a lane of `Packed` or `Lines`.
 const MIN_ROWS_TO_SPLIT: u64 = 1024;
 
 /// The most element dims of gather_elements that a uniform holds.
@@ -62,7 +62,8 @@ pub(crate) enum Kernel {
     Long(Unit),
     /// Slices of 1, 2 or 4 bytes. A lane copies as many slices as fill 16 bytes.
     Packed { slice_bytes: u32 },
-    /// Slices of 4 bytes. A lane copies four, which are of two blocks, or two rows of the innermost element dim, at most.
+    /// Slices of 4 bytes. A lane copies four of one line or of two: a line is a block, or a stretch of a block along the
+    /// innermost element dim.
     Lines,
     /// Slices of any number of bytes. A lane writes one word of the output, or four.
     Bytes { lane_words: u32 },
@@ -133,7 +134,7 @@ impl Sizes {
         (is_worth && can_pack).then_some((kernel, rows))
     }
 
-    /// True if `lane_rows` output rows are of one block, and are found by whole words of indices.
+    /// True if the rows of each lane are of one block, and are found by whole vectors of indices, or words of narrow ones.
     fn fills_lanes(&self, lane_rows: u64) -> bool {
         let start_lanes =
             |rows: u64| rows.is_multiple_of(lane_rows) && self.first_n.is_multiple_of(lane_rows);
@@ -158,9 +159,7 @@ impl Sizes {
     /// True if a lane's output rows are of one line of `Lines` or of two.
     fn has_lines(&self) -> bool {
         let line = match self.find {
-            FindRows::Words { depth: 1, .. } | FindRows::Wrapped { .. } if !self.is_one_block() => {
-                self.index_count
-            }
+            FindRows::Words { depth: 1, .. } | FindRows::Wrapped { .. } => self.index_count,
             FindRows::Elements { .. } => self.element_rows,
             _ => 0,
         };
@@ -218,7 +217,7 @@ pub(crate) const fn packed_rows(slice_bytes: u64) -> Option<u64> {
 pub(crate) struct Choice {
     pub(crate) kernel: Kernel,
     pub(crate) find: FindRows,
-    /// The first of the output rows, which the kernel gathers: all of them, unless `Packed` leaves some over.
+    /// The first of the output rows, which the kernel gathers: all of them, unless `Packed` or `Lines` leaves some over.
     pub(crate) rows: u64,
 }
 

@@ -239,6 +239,19 @@ fn edge_values_of_one_or_two_dims_give_the_rows_of_the_oracle() {
         .chain(GENERAL);
     let mut one = check_dims(&[5], &SLICES);
     one.extend(check_dims(&[1], &SLICES[..6]));
+    // No row can be selected, whatever the policy.
+    one.extend(check_plans(
+        &WIDE,
+        &[0],
+        &SLICES[..6],
+        |rows, slice_len, bad_indices, negative| {
+            let gather = Gather::new().bad_indices(bad_indices);
+            let gather = gather.negative_indices(negative);
+            gather
+                .plan(&[0, slice_len], &[rows])
+                .expect("a valid shape")
+        },
+    ));
     let others = ["bytes", "four words", "long vec4", "long words"];
     assert_eq!(one, both.clone().chain(others).collect());
     assert_eq!(check_dims(&[5, 3], &SLICES), both.collect());

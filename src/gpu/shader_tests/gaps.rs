@@ -57,7 +57,7 @@ fn rows_with_gaps_are_gathered_at_any_start() {
         ([8, 0, 16], 4, 1, Kernel::Packed { slice_bytes: 4 }),
         ([2, 0, 16], 4, 1, Kernel::Bytes { lane_words: 1 }),
         ([0, 0, 2], 2, 2, Kernel::Bytes { lane_words: 1 }),
-        ([0, 4, 0], 4, 4, Kernel::Rows(Unit::Word)),
+        ([0, 4, 0], 4, 4, Kernel::Lines),
     ] {
         let plan = blocks([1, 1, 9, slice_bytes / element], 1056);
         let found = run_at(starts, plan, (element, IndexKind::I32), &[], &WHOLE);

@@ -157,7 +157,12 @@ fn long_slices_and_their_pieces_are_gathered() {
 #[test]
 fn packed_rows_and_those_left_over_are_gathered() {
     for (slice_bytes, index_count) in [(4, 1026), (2, 1031), (1, 1039), (4, 64), (1, 48)] {
-        for kind in [IndexKind::I32, IndexKind::U64] {
+        for kind in [
+            IndexKind::I32,
+            IndexKind::U64,
+            IndexKind::U8,
+            IndexKind::I16,
+        ] {
             let plan = blocks([1, 1, 9, slice_bytes], index_count);
             let kernels = run(plan, (1, kind), &[], &WHOLE);
             let slice_bytes = u32::try_from(slice_bytes).expect("a few bytes");
@@ -165,8 +170,11 @@ fn packed_rows_and_those_left_over_are_gathered() {
             assert_eq!(kernels.len(), if index_count > 1024 { 2 } else { 1 });
         }
         for (batch, outer) in [(3, 1), (1, 3), (2, 2)] {
-            let plan = blocks([batch, outer, 9, slice_bytes], 48);
-            run(plan, (1, IndexKind::U32), &[], &WHOLE);
+            for kind in [IndexKind::U32, IndexKind::I8, IndexKind::U16] {
+                let plan = blocks([batch, outer, 9, slice_bytes], 48);
+                let kernels = run(plan, (1, kind), &[], &WHOLE);
+                assert!(matches!(kernels[..], [Kernel::Packed { .. }]));
+            }
         }
         let nd = GatherNd::new().bad_indices(BadIndices::Clamp);
         let plan = nd.plan(&[5, 3, slice_bytes], &[index_count, 2]);
@@ -174,6 +182,48 @@ fn packed_rows_and_those_left_over_are_gathered() {
         for kind in [IndexKind::I32, IndexKind::I64] {
             run(plan.clone(), (1, kind), &[], &WHOLE);
         }
+    }
+}
+
+/// Blocks whose ends are in a lane, in one dispatch, and in chunks that start in a block, at any index row.
+#[test]
+fn lines_are_gathered() {
+    let elements = |params: &[usize], indices: &[usize]| {
+        let gather = GatherElements::new().axis(1).bad_indices(BadIndices::Fill);
+        gather.plan(params, indices).expect("a valid shape")
+    };
+    for kind in [
+        IndexKind::I32,
+        IndexKind::U64,
+        IndexKind::I8,
+        IndexKind::U16,
+    ] {
+        let mut of_blocks = 0;
+        for (batch, outer) in [(4, 1), (1, 4), (3, 2), (2, 6)] {
+            for index_count in [3, 5, 6, 50, 1022] {
+                for limits in [WHOLE, limits(256, 32), limits(1 << 12, 64)] {
+                    let plan = blocks([batch, outer, 3, 1], index_count);
+                    let kernels = run(plan, (4, kind), &[], &limits);
+                    of_blocks += kernels.iter().filter(|&&of| of == Kernel::Lines).count();
+                }
+            }
+        }
+        assert!(of_blocks > 40, "{of_blocks}");
+    }
+    for kind in [IndexKind::I32, IndexKind::U64] {
+        let mut of_elements = 0;
+        for (params, indices) in [
+            (&[3, 5, 7][..], &[3, 4, 7][..]),
+            (&[2, 5, 10], &[2, 6, 9]),
+            (&[4, 5, 3, 3], &[3, 2, 2, 3]),
+            (&[1, 3, 2, 1, 5], &[1, 8, 2, 1, 5]),
+        ] {
+            for limits in [WHOLE, limits(256, 32)] {
+                let kernels = run(elements(params, indices), (4, kind), &[], &limits);
+                of_elements += kernels.iter().filter(|&&of| of == Kernel::Lines).count();
+            }
+        }
+        assert!(of_elements > 4, "{of_elements}");
     }
 }
 

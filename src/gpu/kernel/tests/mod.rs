@@ -117,13 +117,6 @@ fn the_first_line_of_the_table_that_fits_is_taken() {
         ),
         (
             Sizes {
-                indices_start: 8,
-                ..of()
-            },
-            WORDS,
-        ),
-        (
-            Sizes {
                 output_start: 20,
                 ..of()
             },
@@ -161,7 +154,7 @@ fn the_first_line_of_the_table_that_fits_is_taken() {
             ..of()
         };
         assert_choice(narrow(4), packed(4), find, 2000);
-        assert_choice(narrow(3), Kernel::Rows(WORD), find, 2000);
+        assert_choice(narrow(3), Kernel::Lines, find, 2000);
     }
     // Elements of 4 bytes, in stretches of whole lanes.
     let elements = FindRows::Elements { index_words: 1 };
@@ -181,6 +174,12 @@ fn the_first_line_of_the_table_that_fits_is_taken() {
         let rows = of_elements(element_rows, 0);
         assert_choice(rows, Kernel::Rows(WORD), elements, 2000);
     }
+    // Index rows that start no vector.
+    let in_vector = Sizes {
+        indices_start: 8,
+        ..of()
+    };
+    assert_choice(in_vector, Kernel::Lines, WORDS, 2000);
     // Lanes of two blocks.
     for find in [WORDS, NARROW, WRAPPED] {
         for (first_n, index_count) in [(0, 401), (397, 400), (1, 3)] {
