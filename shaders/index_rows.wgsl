@@ -23,11 +23,11 @@ fn selected_row(index_row: u32) -> u32 {
         return row_of_values(index_row);
     }
     if INDEX_WORDS == 0u {
-        return row_of(vec4<u32>(index_word(gather.indices_start + index_row)), vec4<u32>());
+        return row_of(vec4<u32>(index_word(gather.indices_start + index_row)), vec4<u32>(0u));
     }
     let at = gather.indices_start + index_row * (DEPTH * INDEX_WORDS);
     var words = vec4<u32>(indices[at]);
-    var others = vec4<u32>();
+    var others = vec4<u32>(0u);
     if DEPTH * INDEX_WORDS >= 2u {
         words.y = indices[at + 1u];
     }

@@ -15,7 +15,7 @@ fn rows_of_four(index_row: u32) -> vec4<u32> {
     let sign = vec4<u32>(gather.sign >> others);
     let signed = (values ^ sign) - sign;
     return vec4<u32>(
-        row_of(signed.xxxx, vec4<u32>()), row_of(signed.yyyy, vec4<u32>()),
-        row_of(signed.zzzz, vec4<u32>()), row_of(signed.wwww, vec4<u32>()),
+        row_of(signed.xxxx, vec4<u32>(0u)), row_of(signed.yyyy, vec4<u32>(0u)),
+        row_of(signed.zzzz, vec4<u32>(0u)), row_of(signed.wwww, vec4<u32>(0u)),
     );
 }

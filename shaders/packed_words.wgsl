@@ -6,7 +6,7 @@
 
 // The row that the first words of a vector select.
 fn row_of_first(words: vec4<u32>) -> u32 {
-    return row_of(words, vec4<u32>());
+    return row_of(words, vec4<u32>(0u));
 }
 
 // The rows that four consecutive index rows select.

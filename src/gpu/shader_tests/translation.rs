@@ -1,6 +1,8 @@
 //! Tests that naga's back ends translate every pipeline that gathers can use, with the options of wgpu.
 
 use naga::ShaderStage;
+use std::collections::HashSet;
+
 use naga::back::{glsl, hlsl, msl};
 use naga::proc::{BoundsCheckPolicies, BoundsCheckPolicy};
 
@@ -161,6 +163,18 @@ fn every_pipeline_translates_to_hlsl() {
                 });
                 texts.add(&language, &name, "hlsl", text.as_bytes());
             }
+            // naga names the function of a zero by its type in HLSL, and a type may have two names in WGSL.
+            let zeros = text
+                .lines()
+                .filter(|line| line.contains(" ZeroValue") && line.ends_with("() {"));
+            let zeros: Vec<_> = zeros.collect();
+            let different: HashSet<_> = zeros.iter().collect();
+            assert_eq!(
+                zeros.len(),
+                different.len(),
+                "{:?}: {zeros:?}",
+                pipeline.key
+            );
             let [size, ..] = pipeline.module.entry_points[0].workgroup_size;
             assert!(
                 text.contains(&format!("[numthreads({size}, 1, 1)]")),
