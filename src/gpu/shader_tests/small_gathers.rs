@@ -216,6 +216,8 @@ fn lines_are_gathered() {
             (&[3, 5, 7][..], &[3, 4, 7][..]),
             (&[2, 5, 10], &[2, 6, 9]),
             (&[4, 5, 3, 3], &[3, 2, 2, 3]),
+            // The next line is in another coordinate of three dims.
+            (&[4, 5, 3, 4], &[3, 4, 2, 3]),
             (&[1, 3, 2, 1, 5], &[1, 8, 2, 1, 5]),
         ] {
             for limits in [WHOLE, limits(256, 32)] {
