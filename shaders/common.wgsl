@@ -85,7 +85,7 @@ struct GatherUniform {
     quantized: Quantized,
 }
 
-// What decode/block_quantized.wgsl reads of the encoding, and a zero for decode/row_wise_8.wgsl. The starts are bytes from
+// The fields that decode/block_quantized.wgsl reads of the encoding, and a zero for decode/row_wise_8.wgsl. The starts are bytes from
 // the start of a binding to its first row.
 struct Quantized {
     params_start: u32,

@@ -77,7 +77,8 @@ fn place_at(here: Place, next: Place, is_next: bool, k: u32, step: u32) -> Place
     );
 }
 
-// The params word of a row by the entry that it selects; any word if there is none.
+// The number of the params word that an output row is a copy of, in the binding, if its index selects `entry`; 0 if
+// `entry` is NO_ROW.
 fn word_of(place: Place, entry: u32) -> u32 {
     let stride = select(1u, gather.general.index_stride, ELEMENTS == 1u);
     return select(0u, gather.params_start + place.params_row + entry * stride, entry < NO_ROW);

@@ -227,8 +227,8 @@ pub(crate) fn memcpy_parts<T>(slice: &[T]) -> std::slice::Chunks<'_, T> {
 
 /// Copies a slice of any length, by one call of memcpy, or in parts of 2 KiB where `rep movsb` is slow.
 ///
-/// It is slow where the output's offset in its page of 4 KiB is 1 to 31 bytes above the source's: 16 if the source is mapped
-/// from a file and the output comes from malloc. On a Zen 3 with glibc 2.36, 64 KiB there take 3 to 5 times as long by one
+/// `rep movsb` is slow where the output's offset in its page of 4 KiB is 1 to 31 bytes above the source's: 16 if the source
+/// is mapped from a file and the output comes from malloc. On a Zen 3 with glibc 2.36, 64 KiB there take 3 to 5 times as long by one
 /// call as elsewhere, and 1.4 to 1.5 times as long in parts. Elsewhere parts take 1.1 to 1.5 times as long as one call.
 #[inline(always)]
 pub(crate) fn copy_long(from: &[Byte], to: &mut [Byte]) {

@@ -24,7 +24,7 @@ macro_rules! names {
         impl std::str::FromStr for $type {
             type Err = $crate::error::PlanError;
 
-            /// The value that `Display` prints as exactly this name, in upper and lower case.
+            /// The value whose name, as `Display` prints it, is exactly `name`: case counts.
             fn from_str(name: &str) -> Result<Self, Self::Err> {
                 const NAMES: &[&str] = &[$($name),*];
                 let at = NAMES.iter().position(|known| *known == name);

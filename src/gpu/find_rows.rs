@@ -80,7 +80,7 @@ impl FindRows {
         }
     }
 
-    /// The file of shaders/ that finds the rows of lanes of `Packed`.
+    /// The name of the file of shaders/ that finds rows for `Packed`, by four index rows at once.
     pub(crate) const fn packed_file(self) -> &'static str {
         if self.is_narrow() {
             "packed_narrow"

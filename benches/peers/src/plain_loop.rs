@@ -4,7 +4,7 @@ use bytemuck::Pod;
 use testkit::bench::workloads::Workload;
 use wgpu_gather::GatherPlan;
 
-/// An index as a place in a slice. A negative index becomes a place past the end of every slice.
+/// An index value, as the position of the entry that it selects. A negative one is past the end of every slice.
 pub trait Place: Copy {
     fn place(self) -> usize;
 }

@@ -90,7 +90,7 @@ pub unsafe extern "C" fn run(job: *mut Job, call: Call, times: usize, operands: 
 impl Job {
     /// # Safety
     ///
-    /// As in [`run`].
+    /// The operands have the element type `T`, the index type `I`, and all else that [`run`] asks for.
     unsafe fn run<T, I>(&mut self, call: Call, times: usize, operands: &Operands)
     where
         T: Pod + Default + Send + Sync,

@@ -164,7 +164,7 @@ pub(crate) fn trials() -> Vec<Trial> {
             check(gpu, &WIDE, &packed, |kind, slices| {
                 along_elements(kind, slices, 4)
             });
-            // Of two rows of the innermost dim.
+            // Lanes of `lines`, whose four output rows are of two rows of the innermost dim.
             for inner in [3, 6, 7] {
                 check(gpu, &WIDE, &[LINES], |kind, slices| {
                     along_elements(kind, slices, inner)
