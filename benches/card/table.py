@@ -65,7 +65,7 @@ def main():
         print(f"- {name}: {'; '.join(all_of)}")
     print()
     print("us, medians; GB/s of output; `floor`: bytes in sectors of 32 B at the rate of the 1 GiB copy, no cache, divided by the"
-          " time, blocks of up to 30 MiB read once (above 1: a cache helped); `naive`: an invocation a unit; the ratios are our time divided by theirs, below 1 ours is faster.\n")
+          " time, blocks of up to 30 MiB read once (above 1: a cache helped); `naive`: as a user would write it; the ratios are our time divided by theirs, below 1 ours is faster.\n")
     print("| workload | output MiB | ours | GB/s | floor | / copy | / naive | unchecked | bare | best of torch | / torch | jax | cuda rows | predicted | / predicted | kernel |")
     print("|" + "---|" * 16)
     names = list(dict.fromkeys(line["workload"] for line in ours if line.get("set") in ("usual", "large")))
@@ -90,7 +90,7 @@ def main():
         guess, note = predicted.get(name, (None, ""))
         print("|", " | ".join([
             name, f"{out / 2**20:.1f}", number(us), number(out / us / 1e3 if us else None, 0), number(floor),
-            number(ratio(min(copied, default=None))), number(ratio(other("naive_unit"))), number(other("ours_unchecked")), number(other("ours_bare")),
+            number(ratio(min(copied, default=None))), number(ratio(other("naive"))), number(other("ours_unchecked")), number(other("ours_bare")),
             f"{number(torch)} {which.removeprefix('torch').strip('. ')}" if torch else "-", number(ratio(torch)), number(jax), number(cuda),
             number(guess, 1), number(ratio(guess)), (mine[0].get("kernel") or "").split(";")[0] if mine else "",
         ]), "|")

@@ -63,6 +63,9 @@ struct Options {
     /// Only writes the GPU's workloads to this file, a line each.
     #[arg(long, value_name = "FILE")]
     list: Option<PathBuf>,
+    /// Only writes the naive kernels of the GPU's workloads to this folder, as SPIR-V.
+    #[arg(long, value_name = "FOLDER")]
+    naive: Option<PathBuf>,
     /// Takes one sample of the first gather of a process, of this kind.
     #[arg(long, hide = true)]
     first_gather: Option<String>,
@@ -113,8 +116,8 @@ const WORKLOADS_HELP: &str = "Workloads:
 
 On a GPU, times are of one call among many between two timestamps, with indices and outputs that rotate. Beside each
 workload stand copies of the output's bytes, this crate with wgpu's checks, without them, and on a device without the
-driver's, and a kernel with an invocation a unit of 4 or 16 bytes (naive_unit), where that can run. Outputs are compared
-with the CPU's before they are timed. The adapter is the one that WGPU_BACKEND and WGPU_ADAPTER_NAME ask for.";
+driver's, and a kernel as a user would write it (naive), where its buffers can be bound. Outputs are compared with the CPU's
+before they are timed. The adapter is the one that WGPU_BACKEND and WGPU_ADAPTER_NAME ask for.";
 
 fn main() -> ExitCode {
     let options = Options::parse();
@@ -173,6 +176,9 @@ fn run(options: &Options) -> Result<(), String> {
     }
     if let Some(list) = &options.list {
         return gpu::list(&on_gpu, &mut create(list)?);
+    }
+    if let Some(folder) = &options.naive {
+        return gpu::write_spirv(&on_gpu, folder);
     }
     let mut json = options.json.as_deref().map(create).transpose()?;
     if options.device != Some(Device::Gpu) {

@@ -91,7 +91,7 @@ pub fn sample(kind: &str) -> Result<(), String> {
             let encoded = gatherer.encode(&mut encoder, &plan, &buffers);
             encoded.expect("valid operands");
         } else {
-            let kernel = Naive::new(&card, &workload).expect("rows of words");
+            let kernel = Naive::new(&card, &workload).expect("plain rows");
             let operands = kernel.bind(&card, ranges);
             let mut pass = encoder.begin_compute_pass(&Default::default());
             kernel.record(&mut pass, &operands);

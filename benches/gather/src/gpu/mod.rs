@@ -24,6 +24,7 @@ use wgpu_gather::wgpu;
 use card::Card;
 pub use edits::Edits;
 use figure::time;
+pub use naive::write_spirv;
 
 /// The least bytes of a table: those of the large copies.
 const LEAST_TABLE_BYTES: u64 = 64 << 20;

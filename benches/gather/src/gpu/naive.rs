@@ -1,12 +1,14 @@
-//! The kernel of naive.wgsl, bound to the operands of a gather.
+//! The kernels of naive.wgsl: bound to the operands of a gather, or written as SPIR-V for the compilers of other GPUs.
 
-use testkit::bench::workloads::Workload;
+use std::path::Path;
+
+use testkit::bench::workloads::{Op, Workload};
 use wgpu_gather::wgpu::util::DeviceExt;
-use wgpu_gather::{BadIndices, wgpu};
+use wgpu_gather::{BadIndices, Encoding, IndexKind, wgpu};
 
 use super::card::Card;
 
-pub const NAIVE: &str = "naive_unit";
+pub const NAIVE: &str = "naive";
 
 const WORKGROUP_SIZE: u64 = 256;
 
@@ -14,7 +16,7 @@ const WORKGROUP_SIZE: u64 = 256;
 #[repr(C)]
 #[derive(Debug, Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
 struct Sizes {
-    output_rows: u32,
+    lanes: u32,
     units: u32,
     index_count: u32,
     outer_size: u32,
@@ -24,6 +26,113 @@ struct Sizes {
     padding: [u32; 2],
 }
 
+/// The text of a workload's kernel.
+struct Source {
+    text: String,
+    /// Bytes of a unit of a slice; for encoded slices, a value counts as one.
+    unit_bytes: u64,
+    /// Bytes of output of an invocation.
+    lane_bytes: u64,
+}
+
+impl Source {
+    /// `None` for encodings that have no kernel here, and for tables of several buffers.
+    fn new(workload: &Workload, policy: BadIndices) -> Option<Self> {
+        let slice_bytes = workload.plan(policy).slice_len() * workload.element.bytes() as u64;
+        let is_one_word = slice_bytes == 4 && workload.blocks() == 1;
+        // (unit, bytes of a unit; lane, bytes of a lane; the text that follows)
+        let (unit, unit_bytes, lane, lane_bytes, rest) = match workload.encoding {
+            _ if workload.shards > 1 => return None,
+            Some(Encoding::Q8_0) => ("u32", 4, "f32", 4, include_str!("naive_q8_0.wgsl")),
+            Some(Encoding::Q4K) => ("u32", 4, "f32", 4, include_str!("naive_q4_k.wgsl")),
+            Some(_) => return None,
+            None if is_one_word && workload.index == IndexKind::U8 => {
+                ("u32", 4, "vec4<u32>", 16, include_str!("naive_bytes.wgsl"))
+            }
+            None => match slice_bytes {
+                _ if slice_bytes.is_multiple_of(16) => (
+                    "vec4<u32>",
+                    16,
+                    "vec4<u32>",
+                    16,
+                    include_str!("naive_units.wgsl"),
+                ),
+                _ if slice_bytes.is_multiple_of(4) => {
+                    ("u32", 4, "u32", 4, include_str!("naive_units.wgsl"))
+                }
+                _ if slice_bytes.is_multiple_of(2) => {
+                    ("u32", 2, "u32", 4, include_str!("naive_parts.wgsl"))
+                }
+                _ => ("u32", 1, "u32", 4, include_str!("naive_parts.wgsl")),
+            },
+        };
+        let has_elements = matches!(workload.op, Op::GatherElements { .. });
+        let text = format!(
+            "alias Unit = {unit};
+alias Lane = {lane};
+const UNITS_OF_WORD: u32 = {}u;
+const INDEX_DEPTH: u32 = {}u;
+const INDEX_WORDS: u32 = {}u;
+const HAS_BATCHES: bool = {};
+const HAS_OUTER: bool = {};
+const HAS_ELEMENTS: bool = {};
+const IS_ONE_UNIT: bool = {};
+const WRAPS: bool = {};
+{}{rest}",
+            (4 / unit_bytes).max(1),
+            workload.index_depth(),
+            workload.index.bytes() / 4,
+            workload.batch_dims > 0 || has_elements && workload.blocks() > 1,
+            workload.outer_size() > 1,
+            workload.element_stride() > 1,
+            slice_bytes == unit_bytes,
+            policy == BadIndices::Wrap,
+            include_str!("naive.wgsl"),
+        );
+        Some(Self {
+            text,
+            unit_bytes,
+            lane_bytes,
+        })
+    }
+
+    /// The kernel as SPIR-V, as wgpu writes it for a device whose driver checks accesses of buffers.
+    fn to_spirv(&self) -> Vec<u32> {
+        use naga::back::spv;
+        use naga::proc::BoundsCheckPolicy;
+        use naga::valid::{Capabilities, ValidationFlags, Validator};
+
+        let module = naga::front::wgsl::parse_str(&self.text).expect("valid WGSL");
+        let info = Validator::new(ValidationFlags::all(), Capabilities::all());
+        let info = { info }.validate(&module).expect("a valid module");
+        let mut options = spv::Options {
+            lang_version: (1, 6),
+            flags: spv::WriterFlags::empty(),
+            ..Default::default()
+        };
+        options.bounds_check_policies.index = BoundsCheckPolicy::Restrict;
+        options.bounds_check_policies.buffer = BoundsCheckPolicy::Unchecked;
+        spv::write_vec(&module, &info, &options, None).expect("a translation to SPIR-V")
+    }
+}
+
+/// Writes the kernel of each workload as `main-NAME.spv`, and rows of 64 bytes whose indices wrap as `main-wrap.spv`.
+pub fn write_spirv(workloads: &[Workload], folder: &Path) -> Result<(), String> {
+    let plain = workloads
+        .iter()
+        .map(|of| (of, BadIndices::Fill, &of.name[..]));
+    let wrapped = workloads.iter().filter(|of| of.name == "W3");
+    let wrapped = wrapped.map(|of| (of, BadIndices::Wrap, "wrap"));
+    for (workload, policy, name) in plain.chain(wrapped) {
+        if let Some(source) = Source::new(workload, policy) {
+            let file = folder.join(format!("main-{name}.spv"));
+            std::fs::write(&file, bytemuck::cast_slice(&source.to_spirv()))
+                .map_err(|error| format!("{}: {error}", file.display()))?;
+        }
+    }
+    Ok(())
+}
+
 pub struct Naive {
     pipeline: wgpu::ComputePipeline,
     sizes: wgpu::Buffer,
@@ -31,35 +140,23 @@ pub struct Naive {
 }
 
 impl Naive {
-    /// The kernel, compiled; `None` if it cannot run: it copies whole words of one buffer, which it binds whole.
+    /// The kernel, compiled; `None` if there is none, or if it cannot run: it binds each operand whole.
     pub fn new(card: &Card, workload: &Workload) -> Option<Self> {
         let plan = workload.plan(BadIndices::Fill);
-        let slice_bytes = plan.slice_len() * workload.element.bytes() as u64;
+        let source = Source::new(workload, BadIndices::Fill)?;
         let output_bytes = plan.output_len() * workload.element.bytes() as u64;
         let most = card.binding_bytes();
-        let is_bindable = workload.params_bytes() <= most && output_bytes <= most;
-        let is_plain = workload.encoding.is_none() && workload.shards == 1;
-        if !is_plain || !is_bindable || !slice_bytes.is_multiple_of(4) {
+        if workload.params_bytes() > most || output_bytes > most {
             return None;
         }
-        let (unit, unit_bytes) = match slice_bytes.is_multiple_of(16) {
-            true => ("vec4<u32>", 16),
-            false => ("u32", 4),
-        };
-        let source = format!("alias Unit = {unit};\n{}", include_str!("naive.wgsl"));
-        let constants = [
-            ("index_depth", workload.index_depth() as f64),
-            ("index_words", (workload.index.bytes() / 4) as f64),
-            ("has_blocks", f64::from(u8::from(workload.blocks() > 1))),
-        ];
         let size = |size: u64| u32::try_from(size).expect("operands that can be bound");
         let dims = workload.indexed_dims();
         let dim = |k: usize| dims.get(k).map_or(0, |&dim| size(dim as u64));
-        let output_rows = plan.output_len() / plan.slice_len();
-        let units = slice_bytes / unit_bytes;
+        let lanes = output_bytes.div_ceil(source.lane_bytes);
+        let slice_bytes = plan.slice_len() * workload.element.bytes() as u64;
         let sizes = Sizes {
-            output_rows: size(output_rows),
-            units: size(units),
+            lanes: size(lanes),
+            units: size(slice_bytes / source.unit_bytes),
             index_count: size(workload.index_count() as u64),
             outer_size: size(workload.outer_size() as u64),
             dims: [dim(0), dim(1), dim(2), 0],
@@ -73,9 +170,9 @@ impl Naive {
             usage: wgpu::BufferUsages::UNIFORM,
         };
         Some(Self {
-            pipeline: card.pipeline(&source, &constants),
+            pipeline: card.pipeline(&source.text, &[]),
             sizes: card.device.create_buffer_init(&init),
-            grid: card.grid((output_rows * units).div_ceil(WORKGROUP_SIZE)),
+            grid: card.grid(lanes.div_ceil(WORKGROUP_SIZE)),
         })
     }
 

@@ -1,26 +1,34 @@
-// A gather as a user would write it without this crate, to be timed beside this crate's kernels.
+// A gather as a user would write it without this crate, to be held beside this crate's kernels.
 //
 //     output[row][unit] = params[params_row(row)][unit]        unit < sizes.units
 //
-// It has an invocation for each unit of the output. An index out of range selects row 0. The host puts
-// `alias Unit = vec4<u32>;` before this text if a slice is a multiple of 16 bytes, else `alias Unit = u32;`.
+// An invocation writes an element of `output`, and zeros for a row with an index out of range. One of the texts
+// naive_units.wgsl, naive_parts.wgsl, naive_bytes.wgsl, naive_q8_0.wgsl and naive_q4_k.wgsl follows, with `lane`: what an
+// invocation writes. The host puts the types and constants of a workload before both.
 //
-// | binding | operand                                                |
-// |---------|--------------------------------------------------------|
-// | 0       | sizes                                                  |
-// | 1       | params, in units                                       |
-// | 2       | indices, in words: i32, or i64 with its low word first |
-// | 3       | output, in units                                       |
+// | binding | operand                                                        |
+// |---------|----------------------------------------------------------------|
+// | 0       | sizes                                                          |
+// | 1       | params                                                         |
+// | 2       | indices, in words: i32, i64 with its low word first, four u8   |
+// | 3       | output                                                         |
 //
-// | override    | meaning                                                |
-// |-------------|--------------------------------------------------------|
-// | index_depth | index values in an index row: 1 to 3                   |
-// | index_words | words of an index: 1, 2 for i64, 0 for u8              |
-// | has_blocks  | params has several blocks, from batch or outer dims    |
+// | from the host | meaning                                                       |
+// |---------------|---------------------------------------------------------------|
+// | Unit          | an element of `params`                                        |
+// | Lane          | an element of `output`                                        |
+// | UNITS_OF_WORD | units of a slice that a word has, if they are not whole words |
+// | INDEX_DEPTH   | index values in an index row: 1 to 3                          |
+// | INDEX_WORDS   | words of an index: 1, 2 for i64, 0 for u8                     |
+// | HAS_BATCHES   | there are several batches                                     |
+// | HAS_OUTER     | a batch has several blocks                                    |
+// | HAS_ELEMENTS  | an index selects one element of a row of several              |
+// | IS_ONE_UNIT   | a slice is one unit                                           |
+// | WRAPS         | an index out of range counts on at the other end              |
 
 struct Sizes {
-    // Output rows, and units of a slice.
-    output_rows: u32,
+    // Elements of `output`, and units of a slice.
+    lanes: u32,
     units: u32,
     // Index rows of a batch, and blocks of a batch.
     index_count: u32,
@@ -29,64 +37,89 @@ struct Sizes {
     dims: vec4<u32>,
     // Params rows of a block.
     row_count: u32,
-    // Rows from one entry of the axis of gather_elements to the next; 0 for other gathers.
+    // Rows from one entry of the axis of gather_elements to the next.
     element_stride: u32,
 }
 
 @group(0) @binding(0) var<uniform> sizes: Sizes;
 @group(0) @binding(1) var<storage, read> params: array<Unit>;
 @group(0) @binding(2) var<storage, read> indices: array<u32>;
-@group(0) @binding(3) var<storage, read_write> output: array<Unit>;
-
-override index_depth: u32;
-override index_words: u32;
-override has_blocks: bool;
+@group(0) @binding(3) var<storage, read_write> output: array<Lane>;
 
 const WORKGROUP_SIZE: u32 = 256u;
 
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>) {
     let i = id.y * grid.x * WORKGROUP_SIZE + id.x;
-    if i >= sizes.output_rows * sizes.units {
-        return;
+    if i < sizes.lanes {
+        output[i] = lane(i);
     }
-    let row = i / sizes.units;
-    let unit = i % sizes.units;
-    output[i] = params[params_row(row) * sizes.units + unit];
+}
+
+struct Row {
+    at: u32,
+    is_good: bool,
+}
+
+// The output row that has unit i of the output, and the unit's place in its slice.
+fn row_of(i: u32) -> u32 {
+    if IS_ONE_UNIT {
+        return i;
+    }
+    return i / sizes.units;
+}
+
+fn place_of(i: u32) -> u32 {
+    if IS_ONE_UNIT {
+        return 0u;
+    }
+    return i % sizes.units;
 }
 
 // The params row that an output row is a copy of.
-fn params_row(output_row: u32) -> u32 {
+fn params_row(output_row: u32) -> Row {
     var block = 0u;
     var index_row = output_row;
-    if has_blocks {
+    if HAS_BATCHES || HAS_OUTER {
         block = output_row / sizes.index_count;
-        let batch = block / sizes.outer_size;
-        index_row = batch * sizes.index_count + output_row % sizes.index_count;
     }
-    var row = index_at(index_row * index_depth, sizes.dims.x);
-    if index_depth >= 2u {
-        row = row * sizes.dims.y + index_at(index_row * index_depth + 1u, sizes.dims.y);
+    if HAS_OUTER {
+        index_row = output_row % sizes.index_count;
+        if HAS_BATCHES {
+            index_row += block / sizes.outer_size * sizes.index_count;
+        }
     }
-    if index_depth == 3u {
-        row = row * sizes.dims.z + index_at(index_row * index_depth + 2u, sizes.dims.z);
+    var row = Row(0u, true);
+    next_index(&row, index_row * INDEX_DEPTH, sizes.dims.x);
+    if INDEX_DEPTH >= 2u {
+        next_index(&row, index_row * INDEX_DEPTH + 1u, sizes.dims.y);
     }
-    if sizes.element_stride > 0u {
-        row = row * sizes.element_stride + index_row % sizes.element_stride;
+    if INDEX_DEPTH == 3u {
+        next_index(&row, index_row * INDEX_DEPTH + 2u, sizes.dims.z);
     }
-    return block * sizes.row_count + row;
+    if HAS_ELEMENTS {
+        row.at = row.at * sizes.element_stride + index_row % sizes.element_stride;
+    }
+    row.at += block * sizes.row_count;
+    return row;
 }
 
-// One index value, or 0 if it is out of range. A negative value is larger than any dim.
-fn index_at(place: u32, dim: u32) -> u32 {
-    if index_words == 0u {
-        let byte = (indices[place / 4u] >> (place % 4u * 8u)) & 0xffu;
-        return select(0u, byte, byte < dim);
+// Takes one more index value of an index row. A negative value is larger than any dim.
+fn next_index(row: ptr<function, Row>, place: u32, dim: u32) {
+    var index: u32;
+    if INDEX_WORDS == 0u {
+        index = (indices[place / 4u] >> (place % 4u * 8u)) & 0xffu;
+    } else {
+        index = indices[place * INDEX_WORDS];
     }
-    let index = indices[place * index_words];
-    var in_range = index < dim;
-    if index_words == 2u {
-        in_range = in_range && indices[place * 2u + 1u] == 0u;
+    if INDEX_WORDS == 2u {
+        (*row).is_good = (*row).is_good && indices[place * 2u + 1u] == 0u;
     }
-    return select(0u, index, in_range);
+    if WRAPS {
+        let size = i32(dim);
+        index = u32((i32(index) % size + size) % size);
+    } else {
+        (*row).is_good = (*row).is_good && index < dim;
+    }
+    (*row).at = (*row).at * dim + index;
 }
