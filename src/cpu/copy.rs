@@ -50,7 +50,7 @@ impl Prefetch {
     const MIN_DECODED_BYTES: usize = 1 << 20;
     const BYTES_AHEAD: usize = 8 << 10;
     const MIN_ROWS_AHEAD: usize = 4;
-    const MAX_ROWS_AHEAD: usize = 64;
+    pub(super) const MAX_ROWS_AHEAD: usize = 64;
     /// Bytes of a slice that are prefetched. The core prefetches the rest of a long slice by itself.
     const MAX_SLICE_BYTES: usize = 256;
     const LINE_BYTES: usize = 64;
@@ -108,20 +108,23 @@ impl Prefetch {
         let ahead = self.rows_ahead();
         if ahead > 0 && k + ahead < rows.len() {
             // Any slice will do for a bad row.
-            let row = rows.row(k + ahead).unwrap_or(0);
-            self.slice(params, row, bytes.params_stride, bytes.params_slice);
+            let row = memory::address(rows.row(k + ahead).unwrap_or(0));
+            let start = row.wrapping_mul(bytes.params_stride);
+            self.slice(params, start, bytes.params_slice);
         }
     }
 
-    /// Prefetches the slice of `row`, which may be any number.
+    /// Prefetches a slice of `len` elements, from element `start` on, which may be any number.
     #[inline(always)]
-    fn slice<P>(self, params: &[P], row: u64, params_stride: usize, slice_bytes: usize) {
-        let start = memory::address(row).wrapping_mul(params_stride);
-        for line in (0..slice_bytes.min(Self::MAX_SLICE_BYTES)).step_by(Self::LINE_BYTES) {
+    pub(super) fn slice<P>(self, params: &[P], start: usize, len: usize) {
+        let of_bytes = |bytes: usize| bytes / size_of::<P>().max(1);
+        for line in
+            (0..len.min(of_bytes(Self::MAX_SLICE_BYTES))).step_by(of_bytes(Self::LINE_BYTES))
+        {
             memory::prefetch(params, start.wrapping_add(line));
         }
         if self.asks_for_last_byte {
-            memory::prefetch(params, start.wrapping_add(slice_bytes - 1));
+            memory::prefetch(params, start.wrapping_add(len - 1));
         }
     }
 }
@@ -145,45 +148,78 @@ pub(super) fn copy<R: SelectedRows>(
     range: Range<usize>,
     output: &mut [Byte],
 ) -> usize {
-    match slices.bytes.slice {
-        1 => copy_width(params, slices, 1, rows, range, output, array::<1>),
-        2 => copy_width(params, slices, 2, rows, range, output, array::<2>),
-        4 => copy_width(params, slices, 4, rows, range, output, array::<4>),
-        8 => copy_width(params, slices, 8, rows, range, output, array::<8>),
-        16 => copy_width(params, slices, 16, rows, range, output, array::<16>),
-        32 => copy_width(params, slices, 32, rows, range, output, array::<32>),
-        64 => copy_width(params, slices, 64, rows, range, output, array::<64>),
-        3 => copy_width(params, slices, 3, rows, range, output, halves::<2>),
-        n @ 5..8 => copy_width(params, slices, n, rows, range, output, halves::<4>),
-        n @ 9..16 => copy_width(params, slices, n, rows, range, output, halves::<8>),
-        n @ 17..32 => copy_width(params, slices, n, rows, range, output, halves::<16>),
-        n @ 33..64 => copy_width(params, slices, n, rows, range, output, halves::<32>),
-        n => copy_width(params, slices, n, rows, range, output, copy_long),
+    let copy = Copied {
+        params,
+        slices,
+        rows,
+        range,
+        output,
+    };
+    by_width(slices.bytes.slice, copy)
+}
+
+/// A loop over copies of slices of one width.
+pub(super) trait ByWidth {
+    type Output;
+
+    /// `width` is a constant where copies of it are a few moves, which `copy_slice` makes.
+    fn copy(self, width: usize, copy_slice: impl Fn(&[Byte], &mut [Byte])) -> Self::Output;
+}
+
+/// Calls the loop for slices of `width` bytes.
+#[inline(always)]
+pub(super) fn by_width<L: ByWidth>(width: usize, copies: L) -> L::Output {
+    match width {
+        1 => copies.copy(1, array::<1>),
+        2 => copies.copy(2, array::<2>),
+        4 => copies.copy(4, array::<4>),
+        8 => copies.copy(8, array::<8>),
+        16 => copies.copy(16, array::<16>),
+        32 => copies.copy(32, array::<32>),
+        64 => copies.copy(64, array::<64>),
+        3 => copies.copy(3, halves::<2>),
+        n @ 5..8 => copies.copy(n, halves::<4>),
+        n @ 9..16 => copies.copy(n, halves::<8>),
+        n @ 17..32 => copies.copy(n, halves::<16>),
+        n @ 33..64 => copies.copy(n, halves::<32>),
+        n => copies.copy(n, copy_long),
     }
 }
 
-/// The copy loop for slices of `width` bytes. `width` repeats `slices.bytes.slice`: where it is a constant, a copy is a few
-/// moves. Located rows may have gaps between their slices; other rows have none.
-#[inline(always)]
-fn copy_width<R: SelectedRows>(
-    params: &[Byte],
-    slices: &Slices,
-    width: usize,
+/// The slices that a gather copies.
+struct Copied<'a, R> {
+    params: &'a [Byte],
+    slices: &'a Slices,
     rows: R,
     range: Range<usize>,
-    output: &mut [Byte],
-    copy_slice: impl Fn(&[Byte], &mut [Byte]),
-) -> usize {
-    let dense = SliceBytes::dense(width);
-    let bytes = match R::ARE_LOCATED && slices.bytes != dense {
-        true => SliceBytes {
-            slice: width,
-            params_slice: width,
-            ..slices.bytes
-        },
-        false => dense,
-    };
-    copy_each(params, slices, bytes, rows, range, output, copy_slice)
+    output: &'a mut [Byte],
+}
+
+impl<R: SelectedRows> ByWidth for Copied<'_, R> {
+    type Output = usize;
+
+    /// Located rows may have gaps between their slices; other rows have none.
+    #[inline(always)]
+    fn copy(self, width: usize, copy_slice: impl Fn(&[Byte], &mut [Byte])) -> usize {
+        let dense = SliceBytes::dense(width);
+        let bytes = match R::ARE_LOCATED && self.slices.bytes != dense {
+            true => SliceBytes {
+                slice: width,
+                params_slice: width,
+                ..self.slices.bytes
+            },
+            false => dense,
+        };
+        copy_each(
+            self.params,
+            self.slices,
+            bytes,
+            self.rows,
+            self.range,
+            self.output,
+            copy_slice,
+        )
+    }
 }
 
 /// The copy loop. `bytes` are those of `slices`.

@@ -75,6 +75,7 @@ impl<'a, I: GatherIndex> IndexRows<'a, I> {
 
     /// Fills `rows` with the params rows of the output rows from `output_row` on, counted over all blocks of params:
     /// [`BAD_ROW`] for a bad row, [`NOT_HELD`] for a row outside the shard.
+    #[inline(never)]
     pub(super) fn locate(&self, output_row: u64, rows: &mut [u64]) {
         let (from_end, beyond) = (self.from_end, self.beyond);
         let dims = self.plan.dims();
@@ -153,14 +154,21 @@ impl<'a, I: GatherIndex> IndexRows<'a, I> {
     }
 
     /// Returns the error of the smallest bad row, if there is one. An index row without values is never bad.
+    #[inline(never)]
     pub(super) fn check(&self) -> Result<(), BadIndexError> {
-        let dims = &self.plan.dims().indexed_dims[..];
-        let mut index_rows = self.indices.chunks_exact(dims.len().max(1));
-        let beyond = self.beyond;
-        match index_rows.position(|index| select(index, dims, self.from_end, beyond).is_none()) {
-            None => Ok(()),
-            Some(row) => Err(self.bad_index(row)),
-        }
+        let (from_end, beyond) = (self.from_end, self.beyond);
+        let bad = match self.plan.dims().indexed_dims[..] {
+            [dim] if beyond == Beyond::Bad => {
+                let added = added(dim, from_end);
+                let mut indices = self.indices.iter();
+                indices.position(|index| index.position(added) >= dim)
+            }
+            ref dims => {
+                let mut index_rows = self.indices.chunks_exact(dims.len().max(1));
+                index_rows.position(|index| select(index, dims, from_end, beyond).is_none())
+            }
+        };
+        bad.map_or(Ok(()), |row| Err(self.bad_index(row)))
     }
 
     /// Notes for each index row whether one of its values is out of range, under any policy.
