@@ -26,6 +26,9 @@
 //!
 //! **PyTorch's, burn's and candle's `gather` is [`GatherElements`], not [`Gather`].**
 //!
+//! The inverse, [scatter](guide::scatter), writes slices to the rows that indices select, or adds them: [`GatherPlan::scatter`],
+//! [`GatherPlan::scatter_reduce`], on the CPU.
+//!
 //! `plan` makes a [`GatherPlan`] of the shapes of params and indices. A plan serves every type of elements, on the CPU and
 //! on every GPU.
 //!
@@ -76,7 +79,7 @@ only at run time. Two ways to a GPU, in an app's own device and in one of the cr
 //!
 //! # More
 //!
-//! * [Semantics](guide::semantics): the result in each case; [frameworks](guide::frameworks): the calls of other libraries.
+//! * [Semantics](guide::semantics): the result in each case; [scatter](guide::scatter); [frameworks](guide::frameworks): the calls of other libraries.
 //! * [Recipes](guide::recipes): rows by a mask, in the order of a key, of a paged table, of interleaved records.
 //! * [Encoded rows](guide::encoded_rows): tables that GGUF, ONNX or PyTorch quantised, and half floats.
 //! * [Large tables](guide::large_tables): beyond a binding, a buffer or the device's memory.
@@ -102,6 +105,7 @@ mod names;
 mod ndarray;
 mod operand;
 mod plan;
+mod reduce;
 
 pub use bad_indices::{BadIndices, NegativeIndices};
 pub use element::ElementTypes;
@@ -129,6 +133,9 @@ pub use plan::GatherNd;
 pub use plan::GatherPlan;
 #[cfg(feature = "gpu")]
 pub use plan::ToPlan;
+#[doc(alias("scatter_add", "scatter_nd", "index_add", "add.at", "segment_sum"))]
+pub use reduce::Reduce;
+pub use reduce::ScatterNumber;
 #[cfg(feature = "gpu")]
 pub use wgpu;
 

@@ -1,5 +1,5 @@
-//! Gathers of ndarray's arrays on the CPU: `gather_array` of an operation, `run_array` of a plan. Views that are not in
-//! standard layout are copied first.
+//! Gathers and scatters of ndarray's arrays on the CPU: `gather_array` of an operation; `run_array`, `scatter_array` and
+//! `scatter_reduce_array` of a plan. Views that are not in standard layout are copied first.
 
 use std::borrow::Cow;
 
@@ -10,6 +10,7 @@ use crate::index::GatherIndex;
 use crate::operand::Operand;
 use crate::plan::lengths::check_shape;
 use crate::plan::{Gather, GatherElements, GatherNd, GatherPlan};
+use crate::reduce::{Reduce, ScatterNumber};
 
 impl GatherPlan {
     /// As [`run`](Self::run), but from ndarray's arrays, which must have the shapes of the plan. Needs the feature
@@ -66,6 +67,121 @@ impl GatherPlan {
             };
             too_many.into()
         })
+    }
+}
+
+impl GatherPlan {
+    /// As [`scatter`](Self::scatter), but with ndarray's arrays, which must have the shapes of the plan. Needs the feature
+    /// `ndarray`.
+    ///
+    /// Updates and indices may have any layout, as in [`run_array`](Self::run_array). The target is written in place, so it must
+    /// be in standard layout (row-major, without gaps).
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`scatter`](Self::scatter), [`RunError::PlanShape`] for an array of another shape, and
+    /// [`RunError::TargetLayout`] for a target in another layout.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use ndarray::array;
+    /// use wgpu_gather::Gather;
+    ///
+    /// let plan = Gather::new().axis(1).plan(&[2, 3], &[1])?;
+    /// let mut target = array![[1, 2, 3], [4, 5, 6]];
+    /// plan.scatter_array(&array![[0], [9]], &array![2], &mut target)?;
+    /// assert_eq!(target, array![[1, 2, 0], [4, 5, 9]]);
+    ///
+    /// let mut columns = target.reversed_axes();
+    /// let plan = Gather::new().plan(&[3, 2], &[1])?;
+    /// let error = plan.scatter_array(&array![[0, 0]], &array![2], &mut columns).unwrap_err();
+    /// assert_eq!(error.to_string(), "target must be in standard layout, found strides [1,3] for shape [3,2]");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn scatter_array<T, I, D1, D2, D3>(
+        &self,
+        updates: &ArrayRef<T, D1>,
+        indices: &ArrayRef<I, D2>,
+        target: &mut ArrayRef<T, D3>,
+    ) -> Result<(), RunError>
+    where
+        T: Copy + Send + Sync,
+        I: GatherIndex,
+        D1: Dimension,
+        D2: Dimension,
+        D3: Dimension,
+    {
+        self.scatter_arrays(updates, indices, target, |updates, indices, target| {
+            self.scatter(updates, indices, target)
+        })
+    }
+
+    /// As [`scatter_reduce`](Self::scatter_reduce), but with ndarray's arrays, as [`scatter_array`](Self::scatter_array) takes
+    /// them. Needs the feature `ndarray`.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`scatter_array`](Self::scatter_array) and [`scatter_reduce`](Self::scatter_reduce).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use ndarray::array;
+    /// use wgpu_gather::{GatherElements, Reduce};
+    ///
+    /// // torch.scatter_add
+    /// let plan = GatherElements::new().plan(&[2, 2], &[2, 2])?;
+    /// let mut target = array![[1.0, 2.0], [3.0, 4.0]];
+    /// let (updates, indices) = (array![[10.0, 20.0], [30.0, 40.0]], array![[0, 1], [0, 0]]);
+    /// plan.scatter_reduce_array(Reduce::Add, &updates, &indices, &mut target)?;
+    /// assert_eq!(target, array![[41.0, 42.0], [3.0, 24.0]]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn scatter_reduce_array<T, I, D1, D2, D3>(
+        &self,
+        reduce: Reduce,
+        updates: &ArrayRef<T, D1>,
+        indices: &ArrayRef<I, D2>,
+        target: &mut ArrayRef<T, D3>,
+    ) -> Result<(), RunError>
+    where
+        T: ScatterNumber,
+        I: GatherIndex,
+        D1: Dimension,
+        D2: Dimension,
+        D3: Dimension,
+    {
+        self.scatter_arrays(updates, indices, target, |updates, indices, target| {
+            self.scatter_reduce(reduce, updates, indices, target)
+        })
+    }
+
+    /// Scatters arrays of the plan's shapes.
+    fn scatter_arrays<T: Copy, I: GatherIndex>(
+        &self,
+        updates: &ArrayRef<T, impl Dimension>,
+        indices: &ArrayRef<I, impl Dimension>,
+        target: &mut ArrayRef<T, impl Dimension>,
+        scatter: impl FnOnce(&[T], &[I], &mut [T]) -> Result<(), RunError>,
+    ) -> Result<(), RunError> {
+        self.check_scatter()?;
+        check_shape(Operand::Updates, self.updates_shape(), updates.shape())?;
+        check_shape(Operand::Indices, &self.indices_shape, indices.shape())?;
+        check_shape(Operand::Target, &self.params_shape, target.shape())?;
+        if !target.is_standard_layout() {
+            return Err(RunError::TargetLayout {
+                shape: target.shape().to_vec(),
+                strides: target.strides().to_vec(),
+            });
+        }
+        let updates = standard_layout(Operand::Updates, updates)?;
+        let indices = standard_layout(Operand::Indices, indices)?;
+        scatter(
+            &updates,
+            &indices,
+            target.as_slice_mut().expect("standard layout"),
+        )
     }
 }
 

@@ -14,6 +14,12 @@ pub enum Operand {
     Indices,
     /// The tensor that the gather writes.
     Output,
+    /// The tensor that a scatter writes to. It has the shape of the plan's params.
+    Target,
+    /// The tensor of slices that a scatter writes. It has the shape of the plan's output.
+    Updates,
+    /// The counts and sums of rows that a scatter keeps while it adds floats.
+    Counts,
     /// The buffer in which the GPU reports bad rows.
     Report,
     /// The mask of bad rows.
@@ -35,6 +41,9 @@ impl fmt::Display for Operand {
             Self::ParamsShard(number) => write!(f, "params shard {number}"),
             Self::Indices => f.write_str("indices"),
             Self::Output => f.write_str("output"),
+            Self::Target => f.write_str("target"),
+            Self::Updates => f.write_str("updates"),
+            Self::Counts => f.write_str("counts"),
             Self::Report => f.write_str("report"),
             Self::Mask => f.write_str("mask"),
             Self::IndexCount => f.write_str("index count"),

@@ -46,7 +46,7 @@ pub(super) fn gather(
 
 /// False if each index below zero is larger than its dim once it is read without its sign, and is bad: unsigned indices are
 /// judged by one comparison.
-fn reads_signs(plan: &GatherPlan, kind: IndexKind) -> bool {
+pub(super) fn reads_signs(plan: &GatherPlan, kind: IndexKind) -> bool {
     let is_below = |&dim: &u64| dim <= 1 << (8 * kind.bytes() - 1);
     !(plan.bad_indices().beyond() == Beyond::Bad
         && plan.negative_indices == NegativeIndices::Invalid
@@ -321,6 +321,16 @@ fn rows_per_task(output_rows: usize, slice_bytes: usize) -> Option<usize> {
     }
     let tasks = (bytes / MIN_BYTES_PER_TASK).min(threads() * MAX_TASKS_PER_THREAD);
     (threads() > 1).then(|| output_rows.div_ceil(tasks))
+}
+
+/// Threads that share a scatter of so many updates: 1 if one thread is sooner done.
+pub(super) fn threads_for(updates: u64, slice_bytes: usize) -> usize {
+    #[cfg(feature = "rayon")]
+    if updates.saturating_mul((slice_bytes + BYTES_PER_SLICE) as u64) >= MIN_BYTES_TO_SHARE as u64 {
+        return threads();
+    }
+    let _ = (updates, slice_bytes);
+    1
 }
 
 /// Threads of the rayon pool that the caller runs in, or else of rayon's global pool. 1 if the global pool cannot be

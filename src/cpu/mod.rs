@@ -10,6 +10,7 @@ mod mask;
 mod operands;
 mod run_bytes;
 mod run_decoded;
+mod scatter;
 mod stretches;
 #[cfg(test)]
 mod tests;

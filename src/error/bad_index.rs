@@ -33,6 +33,7 @@ pub(crate) enum Problem {
         batch_dims: usize,
         axis: usize,
         params_shape: Vec<usize>,
+        of_scatter: bool,
     },
     Gather {
         first_valid: i128,
@@ -41,6 +42,14 @@ pub(crate) enum Problem {
 }
 
 impl BadIndexError {
+    /// The same error of a scatter, whose target has the shape of params.
+    pub(crate) fn of_scatter(mut self) -> Self {
+        if let Problem::GatherNd { of_scatter, .. } = &mut self.problem {
+            *of_scatter = true;
+        }
+        self
+    }
+
     /// Names index row `row`, which holds `index`. `index_rows_shape` is the shape of all index rows.
     pub(crate) fn new(
         problem: Problem,
@@ -68,16 +77,19 @@ impl fmt::Display for BadIndexError {
                 batch_dims,
                 axis,
                 params_shape,
+                of_scatter,
             } if axis > batch_dims => write!(
                 f,
-                " = [{}] does not index into dims {axis}..{} of param shape [{}]",
+                " = [{}] does not index into dims {axis}..{} of {} [{}]",
                 join(&self.index, ", "),
                 axis + self.index.len(),
+                shape_name(*of_scatter),
                 join(params_shape, ",")
             ),
             Problem::GatherNd {
                 batch_dims,
                 params_shape,
+                of_scatter,
                 ..
             } => {
                 let batch = self.position[..*batch_dims].iter().map(|&at| at as i128);
@@ -85,8 +97,9 @@ impl fmt::Display for BadIndexError {
                 let params_shape = join(params_shape, ",");
                 write!(
                     f,
-                    " = [{}] does not index into param shape [{params_shape}]",
-                    join(&index, ", ")
+                    " = [{}] does not index into {} [{params_shape}]",
+                    join(&index, ", "),
+                    shape_name(*of_scatter)
                 )
             }
             Problem::Gather { first_valid, dim } => {
@@ -101,6 +114,11 @@ impl fmt::Display for BadIndexError {
 }
 
 impl std::error::Error for BadIndexError {}
+
+/// TensorFlow's words for the shape that is indexed.
+fn shape_name(of_scatter: bool) -> &'static str {
+    if of_scatter { "shape" } else { "param shape" }
+}
 
 /// The coordinates of element `flat` in a tensor of `shape`, which must have that element.
 fn unravel(mut flat: u64, shape: &[usize]) -> Vec<usize> {

@@ -12,7 +12,7 @@ pub(crate) use self::bad_index::{Problem, join};
 #[cfg(feature = "gpu")]
 pub use self::gpu::{GatherError, GpuError};
 pub use self::plan::PlanError;
-use crate::encoding::BlockError;
+use crate::encoding::{BlockError, Encoding};
 use crate::operand::Operand;
 
 /// "35", or "35 to 40".
@@ -58,6 +58,25 @@ pub enum RunError {
         "output must be given, to run_into, into_tensor or a Gatherer: the plan has a stride of {stride} elements for slices of {slice_len}"
     )]
     OutputStride { slice_len: u64, stride: u64 },
+    /// The plan has several output elements for one element of an operand, so that a scatter through it has no meaning:
+    /// broadcasting repeats index rows among the rows of a block, or stretches a dim of 1 of the target.
+    #[error(
+        "{operand} must not be repeated by broadcasting in a scatter: dim {dim} of 1 is stretched to {size}"
+    )]
+    RepeatedInScatter {
+        operand: Operand,
+        dim: usize,
+        size: usize,
+    },
+    /// A scatter to encoded rows.
+    #[error("target must hold elements, found rows of {encoding}: a scatter encodes nothing")]
+    EncodedTarget { encoding: Encoding },
+    /// A scatter to an array that is not in standard layout (row-major, without gaps).
+    #[error("target must be in standard layout, found strides [{}] for shape [{}]", join(.strides, ","), join(.shape, ","))]
+    TargetLayout {
+        shape: Vec<usize>,
+        strides: Vec<isize>,
+    },
     /// The gather would cut a block of encoded params.
     #[error(transparent)]
     Block(#[from] BlockError),

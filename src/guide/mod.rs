@@ -1,8 +1,11 @@
-//! Pages to read: the result of each case, the errors, the cost of each call, recipes, large tables, encoded rows, measurements,
+//! Pages to read: the result of each case, scatters, the errors, the cost of each call, recipes, large tables, encoded rows, measurements,
 //! calls of other libraries and their equals here, and the drivers of the tests.
 
 #[doc = include_str!("semantics.md")]
 pub mod semantics {}
+
+#[doc = include_str!("scatter.md")]
+pub mod scatter {}
 
 #[doc = include_str!("errors.md")]
 pub mod errors {}

@@ -2,7 +2,8 @@
 
 use super::dims::GatherDims;
 use super::{
-    GatherPlan, Operation, check_batch_dims_equal, check_below_params_rank, check_element_counts,
+    GatherPlan, Operation, ScatterRules, check_batch_dims_equal, check_below_params_rank,
+    check_element_counts,
 };
 use crate::bad_indices::{BadIndices, NegativeIndices};
 use crate::error::PlanError;
@@ -96,6 +97,7 @@ impl Gather {
             batch_dims,
             bad_indices: self.bad_indices,
             negative_indices: self.negative_indices,
+            scatter: ScatterRules::default(),
         })
     }
 }

@@ -2,7 +2,7 @@
 
 use super::element_dims::Shapes;
 use super::gather::axis_of;
-use super::{GatherPlan, Operation, check_element_counts};
+use super::{GatherPlan, Operation, ScatterRules, check_element_counts};
 use crate::bad_indices::{BadIndices, NegativeIndices};
 use crate::error::PlanError;
 
@@ -105,6 +105,7 @@ impl GatherElements {
             batch_dims: 0,
             bad_indices: self.bad_indices,
             negative_indices: self.negative_indices,
+            scatter: ScatterRules::default(),
         })
     }
 

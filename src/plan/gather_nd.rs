@@ -3,7 +3,8 @@
 use super::dims::GatherDims;
 use super::gather::{axis_of, check_before_axis};
 use super::{
-    GatherPlan, Operation, check_batch_dims_equal, check_below_params_rank, check_element_counts,
+    GatherPlan, Operation, ScatterRules, check_batch_dims_equal, check_below_params_rank,
+    check_element_counts,
 };
 use crate::bad_indices::{BadIndices, NegativeIndices};
 use crate::error::PlanError;
@@ -146,6 +147,7 @@ impl GatherNd {
             batch_dims,
             bad_indices: self.bad_indices,
             negative_indices: self.negative_indices,
+            scatter: ScatterRules::default(),
             dims,
         })
     }

@@ -7,6 +7,7 @@ mod gather;
 mod gather_elements;
 mod gather_nd;
 pub(crate) mod lengths;
+mod scatter;
 mod strides;
 #[cfg(feature = "gpu")]
 mod to_plan;
@@ -17,6 +18,7 @@ pub(crate) use self::dims::GatherDims;
 pub use self::gather::Gather;
 pub use self::gather_elements::GatherElements;
 pub use self::gather_nd::GatherNd;
+pub(crate) use self::scatter::ScatterRules;
 #[cfg(feature = "gpu")]
 pub use self::to_plan::ToPlan;
 use crate::bad_indices::{BadIndices, NegativeIndices};
@@ -78,6 +80,7 @@ pub struct GatherPlan {
     pub(crate) bad_indices: BadIndices,
     pub(crate) negative_indices: NegativeIndices,
     pub(crate) dims: GatherDims,
+    pub(crate) scatter: ScatterRules,
 }
 
 impl GatherPlan {
@@ -155,6 +158,7 @@ impl GatherPlan {
                 batch_dims: self.batch_dims,
                 axis: self.axis,
                 params_shape: self.params_shape.clone(),
+                of_scatter: false,
             },
             Operation::Gather | Operation::GatherElements => {
                 let dim = self.dims.indexed_dims[0];
@@ -216,6 +220,12 @@ impl fmt::Display for GatherPlan {
             if stride > slice_len {
                 write!(f, ", {operand} stride {stride}")?;
             }
+        }
+        if self.scatter.unique_indices {
+            f.write_str(", unique indices")?;
+        }
+        if self.scatter.one_update {
+            f.write_str(", one update")?;
         }
         Ok(())
     }

@@ -1,0 +1,238 @@
+//! Rows that meet so many float updates that these are summed apart.
+//!
+//! The first 1,024 updates of a row are added to it one by one. Each later 1,024 are summed by themselves, from the first of
+//! them on, and the sum is then added. So a GPU need not add a million updates of one row in a chain, and the sum rounds less.
+
+use std::ops::Range;
+
+use crate::error::RunError;
+use crate::memory::address;
+use crate::operand::Operand;
+use crate::plan::GatherDims;
+
+use super::rows::{LOCATED_ROWS, Rows};
+
+/// Updates of a row that are added one by one, and those of each later sum.
+const UPDATES_OF_A_SUM: u64 = 1024;
+
+/// Updates that a counter counts on average: far fewer than those of a sum, so that it seldom counts too many.
+const UPDATES_OF_A_COUNTER: usize = 64;
+
+/// The rows of each batch that more than 1,024 of its index rows select.
+#[derive(Debug, Default)]
+pub(super) struct OftenRows {
+    /// Row numbers, counted from the first row of the first block of their batch as if a batch had one block. They ascend.
+    rows: Vec<u64>,
+}
+
+impl OftenRows {
+    /// Counts the rows of updates. Takes at most 16 bytes for each index row of a batch.
+    pub(super) fn new(rows: &Rows<'_>) -> Result<Self, RunError> {
+        let dims = rows.dims();
+        let mut often = Self::default();
+        if dims.index_count <= UPDATES_OF_A_SUM {
+            return Ok(often);
+        }
+        let index_count = usize::try_from(dims.index_count).unwrap_or(usize::MAX);
+        // Few, so that they stay in a core's cache. Rows that share a counter are told apart where it counts too many.
+        let counters = (index_count / UPDATES_OF_A_COUNTER).next_power_of_two();
+        let mut counts = with_room::<u32>(counters)?;
+        for batch in 0..dims.batch_size {
+            let block = batch * dims.outer_size;
+            let for_each = |visit: &mut dyn FnMut(u64)| {
+                let mut located = [0; LOCATED_ROWS];
+                let (mut next, end) = (block * dims.index_count, (block + 1) * dims.index_count);
+                while next < end {
+                    let step = usize::try_from(end - next)
+                        .map_or(LOCATED_ROWS, |left| left.min(LOCATED_ROWS));
+                    rows.locate(next, &mut located[..step]);
+                    let located = located[..step].iter();
+                    let in_block = located.map(|row| row.wrapping_sub(block * dims.held_rows));
+                    in_block
+                        .filter(|&row| row < dims.held_rows)
+                        .for_each(&mut *visit);
+                    next += step as u64;
+                }
+            };
+            counts.clear();
+            counts.resize(counters, 0);
+            let counter = |row: u64| address(row) & (counters - 1);
+            for_each(&mut |row| {
+                let count = &mut counts[counter(row)];
+                *count = count.saturating_add(1);
+            });
+            let is_often = |count: u32| u64::from(count) > UPDATES_OF_A_SUM;
+            let shared: u64 = counts
+                .iter()
+                .filter(|&&count| is_often(count))
+                .map(|&count| u64::from(count))
+                .sum();
+            if shared == 0 {
+                continue;
+            }
+            let first = batch * dims.held_rows;
+            if dims.held_rows <= counters as u64 {
+                let rows = (0..dims.held_rows).filter(|&row| is_often(counts[counter(row)]));
+                often.push(rows.map(|row| first + row))?;
+                continue;
+            }
+            let mut rows = with_room(usize::try_from(shared).unwrap_or(usize::MAX))?;
+            for_each(&mut |row| {
+                if is_often(counts[counter(row)]) {
+                    rows.push(row);
+                }
+            });
+            rows.sort_unstable();
+            let runs = rows.chunk_by(|a, b| a == b);
+            let runs = runs.filter(|run| run.len() as u64 > UPDATES_OF_A_SUM);
+            often.push(runs.map(|run| first + run[0]))?;
+        }
+        Ok(often)
+    }
+
+    fn push(&mut self, rows: impl Iterator<Item = u64>) -> Result<(), RunError> {
+        for row in rows {
+            let reserved = self.rows.try_reserve(1);
+            reserved.map_err(|_| out_of_memory::<u64>(self.rows.len() + 1))?;
+            self.rows.push(row);
+        }
+        Ok(())
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
+    /// The rows of a block that lie in a part of the target.
+    pub(super) fn of_block(
+        &self,
+        dims: &GatherDims,
+        block: u64,
+        part: &Range<u64>,
+    ) -> RowsOfBlock<'_> {
+        let first = block / dims.outer_size * dims.held_rows;
+        let base = block * dims.held_rows - first;
+        let start = part.start.saturating_sub(base).max(first);
+        let end = part
+            .end
+            .saturating_sub(base)
+            .clamp(start, first + dims.held_rows);
+        let place = |row: u64| self.rows.partition_point(|&at| at < row);
+        RowsOfBlock {
+            rows: &self.rows[place(start)..place(end)],
+            base,
+        }
+    }
+
+    /// The most rows of a block that lie in a part of the target.
+    pub(super) fn most_in(&self, dims: &GatherDims, part: &Range<u64>) -> usize {
+        if self.is_empty() {
+            return 0;
+        }
+        let blocks = part.start / dims.held_rows..part.end.div_ceil(dims.held_rows);
+        let rows = blocks.map(|block| self.of_block(dims, block, part).rows.len());
+        rows.max().unwrap_or(0)
+    }
+}
+
+/// Rows of a block that have sums.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct RowsOfBlock<'a> {
+    rows: &'a [u64],
+    /// What is added to a row to get its number among all rows of the target.
+    base: u64,
+}
+
+impl RowsOfBlock<'_> {
+    /// The place of a row of the target among these rows.
+    pub(super) fn place(&self, row: u64) -> Option<usize> {
+        self.rows.binary_search(&row.wrapping_sub(self.base)).ok()
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
+    /// The rows, as numbers among all rows of the target.
+    pub(super) fn iter(&self) -> impl Iterator<Item = u64> {
+        self.rows.iter().map(|row| row + self.base)
+    }
+}
+
+/// The sums of the rows of a block that have some.
+#[derive(Debug)]
+pub(super) struct Sums<T> {
+    slice_len: usize,
+    /// Updates that each row has met.
+    counts: Vec<u64>,
+    /// A slice for each row.
+    sums: Vec<T>,
+}
+
+impl<T: Copy> Sums<T> {
+    /// Room for `rows` rows; `value` is any element.
+    pub(super) fn new(rows: usize, slice_len: usize, value: T) -> Result<Self, RunError> {
+        let (mut counts, mut sums) = (with_room(rows)?, with_room(rows.saturating_mul(slice_len))?);
+        counts.resize(rows, 0);
+        sums.resize(rows * slice_len, value);
+        Ok(Self {
+            slice_len,
+            counts,
+            sums,
+        })
+    }
+
+    /// Adds some updates of a row to its slice, or to its sum.
+    pub(super) fn update<'u>(
+        &mut self,
+        place: usize,
+        target: &mut [T],
+        updates: impl Iterator<Item = &'u [T]>,
+        add: impl Fn(&mut [T], &[T]),
+    ) where
+        T: 'u,
+    {
+        let count = &mut self.counts[place];
+        let sum = &mut self.sums[place * self.slice_len..][..self.slice_len];
+        for update in updates {
+            if *count < UPDATES_OF_A_SUM {
+                add(target, update);
+            } else if !count.is_multiple_of(UPDATES_OF_A_SUM) {
+                add(sum, update);
+            } else {
+                if *count > UPDATES_OF_A_SUM {
+                    add(target, sum);
+                }
+                sum.copy_from_slice(update);
+            }
+            *count += 1;
+        }
+    }
+
+    /// Adds the last sum of a row to its slice, and begins anew.
+    pub(super) fn end(&mut self, place: usize, target: &mut [T], add: impl Fn(&mut [T], &[T])) {
+        if self.counts[place] > UPDATES_OF_A_SUM {
+            add(
+                target,
+                &self.sums[place * self.slice_len..][..self.slice_len],
+            );
+        }
+        self.counts[place] = 0;
+    }
+}
+
+/// An empty vector with room for so many elements.
+fn with_room<T>(len: usize) -> Result<Vec<T>, RunError> {
+    let mut vector = Vec::new();
+    let reserved = vector.try_reserve_exact(len);
+    reserved.map_err(|_| out_of_memory::<T>(len))?;
+    Ok(vector)
+}
+
+fn out_of_memory<T>(len: usize) -> RunError {
+    RunError::OutOfMemory {
+        operand: Operand::Counts,
+        elements: len as u64,
+        element_bytes: size_of::<T>(),
+    }
+}

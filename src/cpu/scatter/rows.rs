@@ -1,0 +1,110 @@
+//! The rows of the target that updates go to, and how threads share them. Nothing here depends on the type of an element.
+
+use crate::cpu::gather::reads_signs;
+use crate::cpu::index_rows::IndexRows;
+use crate::error::RunError;
+use crate::index::{IndexValues, by_index_type};
+use crate::memory::{address, unsigned};
+use crate::plan::{GatherDims, GatherPlan};
+
+/// Rows that are located in one step.
+pub(super) const LOCATED_ROWS: usize = 256;
+
+/// Updates by which the target is cut among threads.
+const SAMPLED_UPDATES: usize = 1024;
+
+/// Threads that write one cache line wait for each other.
+const CACHE_LINE_BYTES: usize = 64;
+
+/// The row of each update.
+pub(super) struct Rows<'a> {
+    plan: &'a GatherPlan,
+    indices: IndexValues<'a>,
+}
+
+impl<'a> Rows<'a> {
+    /// The error of the first bad row, unless bad rows are dropped.
+    pub(super) fn new(plan: &'a GatherPlan, indices: IndexValues<'a>) -> Result<Self, RunError> {
+        if !plan.bad_indices().fills_on_cpu() {
+            let checked = by_index_type!(indices, |indices| IndexRows::new(plan, indices).check());
+            checked.map_err(|bad| bad.of_scatter())?;
+        }
+        let indices = match reads_signs(plan, indices.kind()) {
+            true => indices,
+            false => unsigned(indices),
+        };
+        Ok(Self { plan, indices })
+    }
+
+    pub(super) fn dims(&self) -> &'a GatherDims {
+        self.plan.dims()
+    }
+
+    /// The rows of the updates from `update` on. A bad row, and one that the target does not hold, is larger than all rows.
+    pub(super) fn locate(&self, update: u64, rows: &mut [u64]) {
+        by_index_type!(self.indices, |indices| {
+            IndexRows::new(self.plan, indices).locate(update, rows);
+        });
+    }
+
+    /// The rows at which the parts of threads end, one after another; some parts may be empty. A row begins at byte
+    /// `row * stride` after the address `begin`.
+    pub(super) fn ends(&self, threads: usize, begin: usize, stride: usize) -> Vec<u64> {
+        let (dims, threads) = (self.dims(), threads as u64);
+        let blocks = dims.batch_size * dims.outer_size;
+        let mut ends: Vec<u64> = if threads == 1 {
+            Vec::new()
+        } else if blocks >= threads {
+            // Blocks have equally many updates.
+            let cut = |thread| part_of(blocks, thread, threads) * dims.held_rows;
+            (1..threads).map(cut).collect()
+        } else {
+            self.ends_by_sample(threads, |row| {
+                begin.wrapping_add(address(row).wrapping_mul(stride))
+            })
+        };
+        ends.push(dims.params_rows());
+        ends
+    }
+
+    /// Ends of parts that have about as many updates each, by a sample of them. A part ends at a cache line, if a row near does.
+    fn ends_by_sample(&self, threads: u64, address_of: impl Fn(u64) -> usize) -> Vec<u64> {
+        let (rows, updates) = (self.dims().params_rows(), self.dims().output_rows());
+        let mut sample: Vec<u64> = Vec::with_capacity(SAMPLED_UPDATES);
+        for number in 0..SAMPLED_UPDATES as u64 {
+            let mut row = [0];
+            self.locate(part_of(updates, number, SAMPLED_UPDATES as u64), &mut row);
+            sample.extend(row.into_iter().filter(|&row| row < rows));
+        }
+        sample.sort_unstable();
+        let cut = |thread: u64| {
+            let at = part_of(sample.len() as u64, thread, threads);
+            let row = sample.get(address(at)).copied().unwrap_or(rows);
+            let mut near = row..rows.min(row + CACHE_LINE_BYTES as u64);
+            near.find(|&row| address_of(row).is_multiple_of(CACHE_LINE_BYTES))
+                .unwrap_or(row)
+        };
+        (1..threads).map(cut).collect()
+    }
+}
+
+/// `number / count` of a whole, rounded down.
+fn part_of(whole: u64, number: u64, count: u64) -> u64 {
+    let part = u128::from(whole) * u128::from(number) / u128::from(count);
+    u64::try_from(part).expect("at most the whole")
+}
+
+pub(super) type Job<'a> = Box<dyn FnOnce() + Send + 'a>;
+
+/// Runs the jobs, on threads of rayon if there are several.
+pub(super) fn run_all(jobs: Vec<Job<'_>>) {
+    #[cfg(feature = "rayon")]
+    if jobs.len() > 1 {
+        return rayon::scope(|scope| {
+            for job in jobs {
+                scope.spawn(|_| job());
+            }
+        });
+    }
+    jobs.into_iter().for_each(|job| job());
+}

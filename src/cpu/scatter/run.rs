@@ -1,0 +1,407 @@
+//! The loop of a scatter.
+//!
+//! ```text
+//! scatter(updates, rows, target):
+//!     for each thread, which has some rows of the target:
+//!         for n in 0..slices of updates:
+//!             if rows[n] is one of the thread's: target[rows[n]] = update(target[rows[n]], updates[n])
+//! ```
+//!
+//! Each thread reads all indices, so no two of them write one row, and each row meets its updates in order. Rows are located
+//! some at a time, as for gathers that have no loop of their own, and the thread keeps those that are its own: so this loop is
+//! compiled once for each type of number, not for each type of index.
+
+use std::ops::Range;
+
+use super::often::{OftenRows, RowsOfBlock, Sums};
+use super::rows::{Job, LOCATED_ROWS, Rows, run_all};
+use crate::cpu::copy::{ByWidth, Prefetch, by_width};
+use crate::cpu::gather::threads_for;
+use crate::error::RunError;
+use crate::index::IndexValues;
+use crate::memory::{Byte, address};
+use crate::plan::GatherPlan;
+use crate::reduce::sealed::Number;
+use crate::reduce::{Reduce, ScatterNumber};
+
+/// Rows that a thread keeps: those of a step, and those of the step before that wait so that prefetch can look ahead.
+const KEPT_ROWS: usize = LOCATED_ROWS + Prefetch::MAX_ROWS_AHEAD;
+
+/// Where an update goes, and where it comes from: the first element of its slice in the thread's part of the target, and
+/// in updates.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Move {
+    to: usize,
+    from: usize,
+}
+
+/// What is done with an update.
+pub(super) trait Update<T>: Sync {
+    /// True if a sum depends on the order of its terms.
+    fn is_sum_of_floats(&self) -> bool;
+
+    /// Updates the slices of the first `count` moves, in their order. The target is prefetched for later ones.
+    fn update(
+        &self,
+        slices: &Slices,
+        updates: &[T],
+        target: &mut [T],
+        moves: &[Move],
+        count: usize,
+    );
+
+    /// Adds a slice to another; called for sums of floats only.
+    fn add(&self, to: &mut [T], from: &[T]);
+}
+
+/// The slices of both operands, in elements of the loop's type.
+pub(super) struct Slices {
+    pub(super) len: usize,
+    target_stride: usize,
+    updates_stride: usize,
+    prefetch: Prefetch,
+}
+
+/// The last update of a row is what it holds.
+pub(super) struct Assign;
+
+impl Update<Byte> for Assign {
+    fn is_sum_of_floats(&self) -> bool {
+        false
+    }
+
+    fn update(
+        &self,
+        slices: &Slices,
+        updates: &[Byte],
+        target: &mut [Byte],
+        moves: &[Move],
+        count: usize,
+    ) {
+        by_width(
+            slices.len,
+            Assigned {
+                slices,
+                updates,
+                target,
+                moves,
+                count,
+            },
+        );
+    }
+
+    fn add(&self, _: &mut [Byte], _: &[Byte]) {}
+}
+
+/// Slices to assign, by the loop of their width.
+struct Assigned<'a> {
+    slices: &'a Slices,
+    updates: &'a [Byte],
+    target: &'a mut [Byte],
+    moves: &'a [Move],
+    count: usize,
+}
+
+impl ByWidth for Assigned<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn copy(self, width: usize, copy_slice: impl Fn(&[Byte], &mut [Byte])) {
+        for k in 0..self.count {
+            self.slices.prefetch_after(self.target, self.moves, k);
+            let Move { to, from } = self.moves[k];
+            copy_slice(
+                &self.updates[from..][..width],
+                &mut self.target[to..][..width],
+            );
+        }
+    }
+}
+
+/// An element becomes the reduction of itself and its updates.
+pub(super) struct Reduced(pub(super) Reduce);
+
+impl<T: ScatterNumber> Update<T> for Reduced {
+    fn is_sum_of_floats(&self) -> bool {
+        T::IS_FLOAT && self.0 == Reduce::Add
+    }
+
+    fn update(
+        &self,
+        slices: &Slices,
+        updates: &[T],
+        target: &mut [T],
+        moves: &[Move],
+        count: usize,
+    ) {
+        match self.0 {
+            Reduce::Add => update_each(slices, updates, target, moves, count, T::plus),
+            Reduce::Mul => update_each(slices, updates, target, moves, count, T::times),
+            Reduce::Min => update_each(slices, updates, target, moves, count, T::lesser),
+            Reduce::Max => update_each(slices, updates, target, moves, count, T::greater),
+        }
+    }
+
+    fn add(&self, to: &mut [T], from: &[T]) {
+        match (to, from) {
+            ([to], &[from]) => *to = to.plus(from),
+            (to, from) => {
+                for (to, &from) in to.iter_mut().zip(from) {
+                    *to = to.plus(from);
+                }
+            }
+        }
+    }
+}
+
+#[inline(always)]
+fn update_each<T: Number>(
+    slices: &Slices,
+    updates: &[T],
+    target: &mut [T],
+    moves: &[Move],
+    count: usize,
+    reduce: impl Fn(T, T) -> T,
+) {
+    for k in 0..count {
+        slices.prefetch_after(target, moves, k);
+        let Move { to, from } = moves[k];
+        // Single numbers need no inner loop.
+        if slices.len == 1 {
+            target[to] = reduce(target[to], updates[from]);
+            continue;
+        }
+        let (target, updates) = (
+            &mut target[to..][..slices.len],
+            &updates[from..][..slices.len],
+        );
+        for (element, &update) in target.iter_mut().zip(updates) {
+            *element = reduce(*element, update);
+        }
+    }
+}
+
+impl Slices {
+    #[inline(always)]
+    fn prefetch_after<T>(&self, target: &[T], moves: &[Move], k: usize) {
+        let ahead = self.prefetch.rows_ahead();
+        if ahead > 0
+            && let Some(later) = moves.get(k + ahead)
+        {
+            self.prefetch.slice(target, later.to, self.len);
+        }
+    }
+}
+
+/// Scatters. Elements are `width` values of `T` each. The lengths of the operands are checked.
+pub(super) fn scatter<T: Copy + Send + Sync, U: Update<T>>(
+    plan: &GatherPlan,
+    indices: IndexValues<'_>,
+    updates: &[T],
+    target: &mut [T],
+    width: usize,
+    update: &U,
+) -> Result<(), RunError> {
+    let slice_bytes = address(plan.dims().slice_len).saturating_mul(width * size_of::<T>());
+    let threads = threads_for(plan.dims().output_rows(), slice_bytes);
+    scatter_on(threads, plan, indices, updates, target, width, update)
+}
+
+/// As [`scatter`], on so many threads.
+pub(super) fn scatter_on<T: Copy + Send + Sync, U: Update<T>>(
+    threads: usize,
+    plan: &GatherPlan,
+    indices: IndexValues<'_>,
+    updates: &[T],
+    target: &mut [T],
+    width: usize,
+    update: &U,
+) -> Result<(), RunError> {
+    let dims = plan.dims();
+    // No slices, or slices without bytes.
+    if dims.output_rows() == 0 || dims.slice_len == 0 || width == 0 || size_of::<T>() == 0 {
+        return Ok(());
+    }
+    let rows = Rows::new(plan, indices)?;
+    if target.is_empty() {
+        return Ok(());
+    }
+    // One row may have any stride.
+    let in_values = |elements: u64| {
+        usize::try_from(elements)
+            .unwrap_or(usize::MAX)
+            .saturating_mul(width)
+    };
+    let len = in_values(dims.slice_len);
+    let scatter = Scatter {
+        rows,
+        updates,
+        update,
+        slices: Slices {
+            len,
+            target_stride: in_values(dims.params_stride),
+            updates_stride: match plan.scatter.one_update {
+                true => 0,
+                false => in_values(dims.output_stride),
+            },
+            prefetch: Prefetch::of_copies(size_of_val(target), len * size_of::<T>()),
+        },
+    };
+    // Rows that meet many updates, which are summed apart.
+    let often = match update.is_sum_of_floats() && !plan.scatter.unique_indices {
+        true => OftenRows::new(&scatter.rows)?,
+        false => OftenRows::default(),
+    };
+    let mut parts = scatter.parts(target, threads, &often)?;
+    run_all(
+        parts
+            .iter_mut()
+            .map(|part| -> Job<'_> { Box::new(|| scatter.update_part(part, &often)) })
+            .collect(),
+    );
+    Ok(())
+}
+
+/// One scatter, which has updates.
+struct Scatter<'a, T, U> {
+    rows: Rows<'a>,
+    updates: &'a [T],
+    update: &'a U,
+    slices: Slices,
+}
+
+/// Rows of the target that one thread writes.
+struct Part<'a, T> {
+    rows: Range<u64>,
+    target: &'a mut [T],
+    sums: Sums<T>,
+}
+
+impl<T: Copy + Send + Sync, U: Update<T>> Scatter<'_, T, U> {
+    /// Parts of the target: one for each thread that has updates.
+    fn parts<'t>(
+        &self,
+        mut target: &'t mut [T],
+        threads: usize,
+        often: &OftenRows,
+    ) -> Result<Vec<Part<'t, T>>, RunError> {
+        let dims = self.rows.dims();
+        let stride = self.slices.target_stride.wrapping_mul(size_of::<T>());
+        let ends = self.rows.ends(threads, target.as_ptr().addr(), stride);
+        let mut parts = Vec::with_capacity(ends.len());
+        let mut start = 0;
+        for end in ends {
+            if end == start {
+                continue;
+            }
+            let len = match end == dims.params_rows() {
+                true => target.len(),
+                false => self.start(end - start),
+            };
+            let (part, rest) = target.split_at_mut(len);
+            target = rest;
+            let most = often.most_in(dims, &(start..end));
+            parts.push(Part {
+                rows: start..end,
+                target: part,
+                sums: Sums::new(most, self.slices.len, self.updates[0])?,
+            });
+            start = end;
+        }
+        Ok(parts)
+    }
+
+    /// Updates the rows of a part.
+    fn update_part(&self, part: &mut Part<'_, T>, often: &OftenRows) {
+        let dims = self.rows.dims();
+        let blocks = part.rows.start / dims.held_rows..part.rows.end.div_ceil(dims.held_rows);
+        if often.is_empty() {
+            return self.update_blocks(part, blocks, RowsOfBlock::default());
+        }
+        for block in blocks {
+            let rows = often.of_block(dims, block, &part.rows);
+            self.update_blocks(part, block..block + 1, rows);
+            for (place, row) in rows.iter().enumerate() {
+                let target =
+                    &mut part.target[self.start(row - part.rows.start)..][..self.slices.len];
+                part.sums
+                    .end(place, target, |to, from| self.update.add(to, from));
+            }
+        }
+    }
+
+    /// The first element of a row of a part.
+    fn start(&self, row: u64) -> usize {
+        address(row).wrapping_mul(self.slices.target_stride)
+    }
+
+    /// Updates the rows of a part with the updates of some blocks. `often` are those rows of a block that have sums.
+    fn update_blocks(&self, part: &mut Part<'_, T>, blocks: Range<u64>, often: RowsOfBlock<'_>) {
+        let index_count = self.rows.dims().index_count;
+        let (mut next, end) = (blocks.start * index_count, blocks.end * index_count);
+        let (first, count) = (part.rows.start, part.rows.end - part.rows.start);
+        let mut located = [0; LOCATED_ROWS];
+        let mut moves = [Move::default(); KEPT_ROWS];
+        let mut kept = 0;
+        while next < end {
+            let step =
+                usize::try_from(end - next).map_or(LOCATED_ROWS, |left| left.min(LOCATED_ROWS));
+            let located = &mut located[..step];
+            self.rows.locate(next, located);
+            if !often.is_empty() {
+                self.update_sums(part, next, located, &often);
+            }
+            for (from, &mut row) in (address(next)..).zip(located) {
+                // A bad row, and one that is not held, is larger than all rows.
+                let at = row.wrapping_sub(first);
+                moves[kept] = Move {
+                    to: address(at).wrapping_mul(self.slices.target_stride),
+                    from: from * self.slices.updates_stride,
+                };
+                kept += usize::from(at < count);
+            }
+            next += step as u64;
+            let waiting = match next == end {
+                true => 0,
+                false => self.slices.prefetch.rows_ahead().min(kept),
+            };
+            let ready = kept - waiting;
+            self.update.update(
+                &self.slices,
+                self.updates,
+                part.target,
+                &moves[..kept],
+                ready,
+            );
+            moves.copy_within(ready..kept, 0);
+            kept = waiting;
+        }
+    }
+
+    /// Updates those of the located rows that have sums, and marks them as no rows of the part.
+    fn update_sums(
+        &self,
+        part: &mut Part<'_, T>,
+        first: u64,
+        located: &mut [u64],
+        often: &RowsOfBlock<'_>,
+    ) {
+        let Slices {
+            len,
+            updates_stride,
+            ..
+        } = self.slices;
+        let mut from = address(first);
+        for rows in located.chunk_by_mut(|a, b| a == b) {
+            if let Some(place) = often.place(rows[0]) {
+                let target = &mut part.target[self.start(rows[0] - part.rows.start)..][..len];
+                let updates = (from..from + rows.len())
+                    .map(|from| &self.updates[from * updates_stride..][..len]);
+                part.sums
+                    .update(place, target, updates, |to, from| self.update.add(to, from));
+                rows.fill(u64::MAX);
+            }
+            from += rows.len();
+        }
+    }
+}

@@ -1,0 +1,232 @@
+//! Scatters on several threads, of small operands too, compared with their definition.
+
+use super::run::{Assign, Reduced, scatter_on};
+use crate::index::sealed::Sealed;
+use crate::memory;
+use crate::reduce::Reduce;
+use crate::reduce::sealed::Number;
+use crate::{BadIndices, Gather, GatherPlan};
+
+/// xorshift64.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, end: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        usize::try_from(self.0 >> 20).expect("44 bits") % end
+    }
+
+    fn float(&mut self) -> f32 {
+        let bits = u32::try_from(self.below(1 << 32)).expect("32 bits");
+        match self.below(50) {
+            0 => f32::from_bits(bits),
+            _ => {
+                f32::from(i16::from_le_bytes([
+                    bits.to_le_bytes()[0],
+                    bits.to_le_bytes()[1],
+                ])) / 7.0
+            }
+        }
+    }
+}
+
+const BATCHES: usize = 2;
+const OUTER: usize = 2;
+
+/// Sums by the definition, of a plan with two batches and two outer coordinates, whose bad rows are dropped.
+fn sums(rows: usize, slice_len: usize, indices: &[i32], updates: &[f32], target: &mut [f32]) {
+    let index_count = indices.len() / BATCHES;
+    for block in 0..BATCHES * OUTER {
+        let mut counts = vec![0; rows];
+        let mut sums = vec![0.0; rows * slice_len];
+        let index_rows = &indices[block / OUTER * index_count..][..index_count];
+        for (n, &row) in index_rows.iter().enumerate() {
+            let Some(row) = usize::try_from(row).ok().filter(|&row| row < rows) else {
+                continue;
+            };
+            let to = &mut target[(block * rows + row) * slice_len..][..slice_len];
+            let update = &updates[(block * index_count + n) * slice_len..][..slice_len];
+            let sum = &mut sums[row * slice_len..][..slice_len];
+            for ((to, sum), &update) in to.iter_mut().zip(sum).zip(update) {
+                match counts[row] {
+                    ..1024 => *to = to.plus(update),
+                    count if count % 1024 == 0 => {
+                        if count > 1024 {
+                            *to = to.plus(*sum);
+                        }
+                        *sum = update;
+                    }
+                    _ => *sum = sum.plus(update),
+                }
+            }
+            counts[row] += 1;
+        }
+        for (row, _) in counts
+            .iter()
+            .enumerate()
+            .filter(|&(_, &count)| count > 1024)
+        {
+            let to = &mut target[(block * rows + row) * slice_len..][..slice_len];
+            for (to, sum) in to.iter_mut().zip(&sums[row * slice_len..]) {
+                *to = to.plus(*sum);
+            }
+        }
+    }
+}
+
+fn plan(rows: usize, slice_len: usize, index_count: usize) -> GatherPlan {
+    let gather = Gather::new()
+        .axis(2)
+        .batch_dims(1)
+        .bad_indices(BadIndices::Fill);
+    gather
+        .plan(&[BATCHES, OUTER, rows, slice_len], &[BATCHES, index_count])
+        .expect("valid shapes")
+}
+
+fn bits(values: &[f32]) -> Vec<u32> {
+    values.iter().map(|value| value.to_bits()).collect()
+}
+
+#[test]
+fn sums_have_equal_bits_on_any_number_of_threads() {
+    let mut random = Random(88_172_645_463_325_252);
+    for number in 0..if cfg!(miri) { 6 } else { 10_000 } {
+        let (rows, slice_len) = (1 + random.below(40), 1 + random.below(5));
+        // In some cases a few rows meet most updates.
+        let is_long = number % 3 == 0;
+        let index_count = match number {
+            // Also a row of a million updates.
+            999 => 3_000_000,
+            _ => 1 + random.below(if is_long { 9000 } else { 300 }),
+        };
+        let often = [1024, 1025, 2048, 2049, 3073][random.below(5)];
+        let index = |n: usize, random: &mut Random| match n % index_count {
+            n if is_long && n < often => rows / 2,
+            _ if is_long && random.below(3) > 0 => rows - 1,
+            _ => random.below(rows + 2),
+        };
+        let indices: Vec<i32> = (0..BATCHES * index_count)
+            .map(|n| {
+                i32::try_from(index(n, &mut random)).expect("few rows")
+                    - i32::from(random.below(50) == 0) * 100
+            })
+            .collect();
+        let updates: Vec<f32> = (0..BATCHES * OUTER * index_count * slice_len)
+            .map(|_| random.float())
+            .collect();
+        let old: Vec<f32> = (0..BATCHES * OUTER * rows * slice_len)
+            .map(|_| random.float())
+            .collect();
+        let mut expected = old.clone();
+        sums(rows, slice_len, &indices, &updates, &mut expected);
+        let plan = plan(rows, slice_len, index_count);
+        for threads in [1, 2, 3, 16] {
+            let mut target = old.clone();
+            let update = Reduced(Reduce::Add);
+            scatter_on(
+                threads,
+                &plan,
+                i32::values(&indices),
+                &updates,
+                &mut target,
+                1,
+                &update,
+            )
+            .expect("bad rows are dropped");
+            assert_eq!(bits(&target), bits(&expected), "{plan}, {threads} threads");
+        }
+    }
+}
+
+#[test]
+fn the_last_assign_is_kept_on_any_number_of_threads() {
+    let mut random = Random(362_436_069);
+    for _ in 0..if cfg!(miri) { 5 } else { 500 } {
+        let (rows, slice_len, index_count) = (
+            1 + random.below(90),
+            1 + random.below(40),
+            1 + random.below(700),
+        );
+        let indices: Vec<u16> = (0..BATCHES * index_count)
+            .map(|_| u16::try_from(random.below(rows + 1)).expect("few rows"))
+            .collect();
+        let updates: Vec<u8> = (0..BATCHES * OUTER * index_count * slice_len)
+            .map(|_| random.below(251).to_le_bytes()[0])
+            .collect();
+        let mut expected = vec![255; BATCHES * OUTER * rows * slice_len];
+        for block in 0..BATCHES * OUTER {
+            for n in 0..index_count {
+                let row = usize::from(indices[block / OUTER * index_count + n]);
+                if row < rows {
+                    let update = &updates[(block * index_count + n) * slice_len..][..slice_len];
+                    expected[(block * rows + row) * slice_len..][..slice_len]
+                        .copy_from_slice(update);
+                }
+            }
+        }
+        let plan = plan(rows, slice_len, index_count);
+        for threads in [1, 2, 5, 16] {
+            for plan in [plan.clone(), plan.with_unique_indices()] {
+                let mut target = vec![255_u8; expected.len()];
+                memory::write_into(&mut target, |target| {
+                    scatter_on(
+                        threads,
+                        &plan,
+                        u16::values(&indices),
+                        memory::bytes(&updates),
+                        target,
+                        1,
+                        &Assign,
+                    )
+                })
+                .expect("bad rows are dropped");
+                // Here a broken promise changes nothing: each row has one thread.
+                assert_eq!(target, expected, "{plan}, {threads} threads");
+            }
+        }
+    }
+}
+
+/// So many index rows that steps of located rows end within them and at their end.
+#[test]
+fn every_count_of_index_rows_is_updated_once() {
+    for index_count in [1, 255, 256, 257, 511, 512, 513, 1023, 1024, 1025] {
+        for target_bytes in [64, 9 << 20] {
+            // Targets of more than 8 MiB are prefetched.
+            let rows = target_bytes / 16;
+            let plan = Gather::new()
+                .plan(&[rows, 4], &[index_count])
+                .expect("valid shapes");
+            let indices: Vec<i64> = (0..index_count)
+                .map(|n| i64::try_from(n * 7919 % rows).expect("few rows"))
+                .collect();
+            let updates: Vec<u32> = (1..).take(index_count * 4).collect();
+            let mut expected = vec![0_u32; rows * 4];
+            for (&row, update) in indices.iter().zip(updates.chunks_exact(4)) {
+                for (to, update) in expected[usize::try_from(row).expect("a row") * 4..][..4]
+                    .iter_mut()
+                    .zip(update)
+                {
+                    *to += update;
+                }
+            }
+            for threads in [1, 4] {
+                let mut target = vec![0; rows * 4];
+                scatter_on(
+                    threads,
+                    &plan,
+                    i64::values(&indices),
+                    &updates,
+                    &mut target,
+                    1,
+                    &Reduced(Reduce::Add),
+                )
+                .expect("good rows");
+                assert!(target == expected, "{plan}, {threads} threads");
+            }
+        }
+    }
+}

@@ -1,0 +1,136 @@
+//! What a plan says of its scatters only, and the plans that have none.
+
+use super::{GatherPlan, Operation};
+use crate::error::RunError;
+use crate::operand::Operand;
+use crate::plan::lengths::check_len;
+
+/// What the caller has said of the scatters of a plan. Gathers ignore it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub(crate) struct ScatterRules {
+    /// No two index rows of a batch select one row.
+    pub(crate) unique_indices: bool,
+    /// One slice of updates serves all index rows.
+    pub(crate) one_update: bool,
+}
+
+impl GatherPlan {
+    /// The plan with the promise that no two index rows of a batch select the same row: JAX's `unique_indices=True`. A scatter
+    /// need not keep the order of updates then. Gathers ignore the promise.
+    ///
+    /// The promise is about the rows that indices select, after they are counted from the end, clamped or wrapped. Bad rows,
+    /// and rows of another shard, do not count. If the promise is broken, a row that several index rows select gets a part
+    /// of its updates or a mix of their bytes; no other row changes.
+    ///
+    /// ```
+    /// use wgpu_gather::Gather;
+    ///
+    /// let plan = Gather::new().plan(&[4], &[2])?.with_unique_indices();
+    /// let mut target = [0; 4];
+    /// plan.scatter(&[7, 8], &[3, 1], &mut target)?;
+    /// assert_eq!(target, [0, 8, 0, 7]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn with_unique_indices(&self) -> Self {
+        let mut plan = self.clone();
+        plan.scatter.unique_indices = true;
+        plan
+    }
+
+    /// The plan whose scatters take one slice of updates, of [`slice_len`](Self::slice_len) elements, for all index rows:
+    /// to count, to clear slots, to make one-hot rows. Gathers ignore it.
+    ///
+    /// ```
+    /// use wgpu_gather::{Gather, Reduce};
+    ///
+    /// let plan = Gather::new().plan(&[3], &[4])?.with_one_update();
+    /// let mut counts = [0; 3];
+    /// plan.scatter_reduce(Reduce::Add, &[1], &[2, 0, 2, 2], &mut counts)?;
+    /// assert_eq!(counts, [1, 0, 3]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn with_one_update(&self) -> Self {
+        let mut plan = self.clone();
+        plan.scatter.one_update = true;
+        plan
+    }
+
+    /// Elements of the updates of a scatter: those of the output, or of one slice.
+    pub(crate) fn updates_len(&self) -> [u64; 2] {
+        let dims = self.dims();
+        match self.scatter.one_update {
+            true => [dims.slice_len; 2],
+            false => [dims.output_len(), dims.output_len_with_gap()],
+        }
+    }
+
+    /// The shape of the updates of a scatter: that of the output, or of one slice.
+    #[cfg(feature = "ndarray")]
+    pub(crate) fn updates_shape(&self) -> &[usize] {
+        if !self.scatter.one_update {
+            return &self.output_shape;
+        }
+        let (params, rank) = (&self.params_shape[..], self.params_shape.len());
+        let first = match self.operation {
+            Operation::Gather | Operation::GatherNd => self.axis + self.dims().index_depth(),
+            Operation::GatherElements => {
+                let is_of_slice = |&dim: &usize| {
+                    self.indices_shape[dim] == 1 && self.output_shape[dim] == params[dim]
+                };
+                rank - (self.axis + 1..rank).rev().take_while(is_of_slice).count()
+            }
+        };
+        &params[first..]
+    }
+
+    /// Checks that a scatter through the plan has a meaning: each element of the target has a place of its own in params, and
+    /// each index row one place in a block of the output.
+    pub(crate) fn check_scatter(&self) -> Result<(), RunError> {
+        if self.operation != Operation::GatherElements {
+            return Ok(());
+        }
+        let (axis, rank) = (self.axis, self.params_shape.len());
+        let stretched = |operand, shape: &[usize], dim: Option<usize>| match dim {
+            Some(dim) if shape[dim] < self.output_shape[dim] => Err(RunError::RepeatedInScatter {
+                operand,
+                dim,
+                size: self.output_shape[dim],
+            }),
+            _ => Ok(()),
+        };
+        let is_longer = |shape: &[usize], dim: usize| {
+            dim != axis && shape[dim] == 1 && self.output_shape[dim] > 1
+        };
+        let params = &self.params_shape[..];
+        let of_params = (0..rank).find(|&dim| is_longer(params, dim));
+        stretched(Operand::Target, params, of_params)?;
+        if self.dims().repeats_index_rows() {
+            let indices = &self.indices_shape[..];
+            // Dims after the axis that repeat all indices after them are a slice.
+            let slice = (axis + 1..rank).rev().take_while(|&dim| indices[dim] == 1);
+            let within = axis + 1..rank - slice.count();
+            let mut before = 0..axis;
+            let dim = { within }.find(|&dim| is_longer(indices, dim));
+            let dim = dim.or_else(|| before.rfind(|&dim| is_longer(indices, dim)));
+            stretched(Operand::Indices, indices, dim)?;
+        }
+        Ok(())
+    }
+
+    /// Checks the lengths of a scatter's operands, in elements.
+    pub(crate) fn check_scatter_lengths(
+        &self,
+        updates: usize,
+        indices: usize,
+        target: usize,
+    ) -> Result<(), RunError> {
+        let [len, len_with_gap] = self.updates_len();
+        check_len(Operand::Updates, len..=len_with_gap, updates)?;
+        self.check_indices_length(indices)?;
+        let dims = self.dims();
+        let target_len = dims.params_len()..=dims.params_len_with_gap();
+        check_len(Operand::Target, target_len, target)
+    }
+}
