@@ -35,6 +35,7 @@ pub mod random_shapes;
 mod rejected;
 mod runner;
 pub mod samples;
+pub mod scatter;
 pub mod sizes;
 pub mod small_shapes;
 #[cfg(feature = "gpu")]

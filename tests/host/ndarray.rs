@@ -9,7 +9,7 @@ use testkit::cases;
 use testkit::oracle::{Case, Op};
 use wgpu_gather::{
     BadIndices, Gather, GatherElements, GatherIndex, GatherNd, NegativeIndices, Operand, PlanError,
-    RunError,
+    Reduce, RunError,
 };
 
 /// Four arrays of these elements: row-major, column-major, backwards, and with gaps between the elements.
@@ -292,4 +292,67 @@ fn only_what_is_not_in_standard_layout_is_copied() {
     let columns = params.slice(s![.., ..500]);
     let copied = bytes(1, &|| gather.gather_array(&columns, &array![99]).unwrap());
     assert!((404_000..406_000).contains(&copied), "{copied} bytes");
+}
+
+#[test]
+fn arrays_in_every_layout_are_scattered() {
+    let plan = GatherNd::new().plan(&[3, 2], &[2, 1]).unwrap();
+    let (updates, indices) = ([[1, 2], [3, 4]], [[2], [0]]);
+    for updates in layouts(&[2, 2], updates.as_flattened()) {
+        for indices in layouts(&[2, 1], indices.as_flattened()) {
+            let mut target = Array2::zeros((3, 2));
+            plan.scatter_array(&updates, &indices, &mut target).unwrap();
+            assert_eq!(target, array![[3, 4], [0, 0], [1, 2]]);
+            plan.scatter_reduce_array(Reduce::Add, &updates, &indices, &mut target)
+                .unwrap();
+            assert_eq!(target, array![[6, 8], [0, 0], [2, 4]]);
+        }
+    }
+    // A window of whole rows is in standard layout; columns are not, and nothing is written.
+    let mut table = Array2::<i32>::zeros((5, 2));
+    let mut window = table.slice_mut(s![1..4, ..]);
+    plan.scatter_array(&array![[7, 7], [8, 8]], &array![[0], [1]], &mut window)
+        .unwrap();
+    assert_eq!(table.column(0), array![0, 7, 8, 0, 0]);
+    let mut columns = Array2::<i32>::zeros((3, 4));
+    let mut half = columns.slice_mut(s![.., ..2]);
+    let error = plan
+        .scatter_array(&array![[7, 7], [8, 8]], &array![[0], [1]], &mut half)
+        .unwrap_err();
+    let text = "target must be in standard layout, found strides [4,1] for shape [3,2]";
+    assert_eq!(error.to_string(), text);
+    assert!(columns.iter().all(|&value| value == 0));
+}
+
+#[test]
+fn arrays_of_another_shape_are_not_scattered() {
+    let plan = Gather::new().plan(&[3, 2], &[2]).unwrap();
+    let mut target = Array2::<i32>::zeros((3, 2));
+    let updates = Array2::<i32>::zeros((2, 2));
+    let error = plan.scatter_array(&updates.slice(s![.., ..1]), &array![0, 1], &mut target);
+    let text = "updates must have the plan's shape [2,2], found [2,1]";
+    assert_eq!(error.unwrap_err().to_string(), text);
+    let mut turned = Array2::<i32>::zeros((2, 3));
+    let error = plan.scatter_array(&updates, &array![0, 1], &mut turned);
+    let text = "target must have the plan's shape [3,2], found [2,3]";
+    assert_eq!(error.unwrap_err().to_string(), text);
+    // One update has the shape of a slice.
+    let one = plan.with_one_update();
+    one.scatter_array(&array![4, 5], &array![0, 2], &mut target)
+        .unwrap();
+    assert_eq!(target, array![[4, 5], [0, 0], [4, 5]]);
+    let elements = GatherElements::new().axis(0).broadcast(true);
+    let one = elements.plan(&[3, 2], &[2, 1]).unwrap().with_one_update();
+    one.scatter_array(&array![6, 7], &array![[1], [1]], &mut target)
+        .unwrap();
+    assert_eq!(target, array![[4, 5], [6, 7], [4, 5]]);
+    let single = GatherElements::new()
+        .axis(1)
+        .plan(&[3, 2], &[3, 1])
+        .unwrap()
+        .with_one_update();
+    single
+        .scatter_array(&arr0(9), &array![[1], [0], [1]], &mut target)
+        .unwrap();
+    assert_eq!(target, array![[4, 9], [9, 7], [4, 9]]);
 }

@@ -1,0 +1,246 @@
+//! Scatters by their definition, element by element.
+
+use std::fmt::Debug;
+
+use serde_json::Value;
+use wgpu_gather::{BadIndices, IndexKind, NegativeIndices, Reduce, ScatterNumber};
+
+use crate::oracle::{Answer, Case, Op};
+
+/// Updates of a row of floats that are added one by one, and those that are then summed by themselves.
+const UPDATES_OF_A_SUM: usize = 1024;
+
+/// A number with reductions by the words of the library's docs.
+pub trait Number: ScatterNumber + Debug + Default + PartialEq {
+    const HAS_SUMS: bool;
+
+    fn reduced(self, reduce: Reduce, update: Self) -> Self;
+
+    /// A number with many different values, some of them special.
+    fn of(place: usize) -> Self;
+
+    fn bits(self) -> u64;
+
+    #[expect(clippy::eq_op, reason = "a NaN differs from itself")]
+    fn is_nan(self) -> bool {
+        self != self
+    }
+}
+
+macro_rules! integers {
+    ($($integer:ty)*) => {$(
+        impl Number for $integer {
+            const HAS_SUMS: bool = false;
+
+            fn reduced(self, reduce: Reduce, update: Self) -> Self {
+                let (a, b) = (i128::from(self), i128::from(update));
+                let exact = match reduce {
+                    Reduce::Add => a + b,
+                    // The low bits of a product need no high bits of its factors.
+                    Reduce::Mul => (a & i128::from(u64::MAX)).wrapping_mul(b & i128::from(u64::MAX)),
+                    Reduce::Min => a.min(b),
+                    Reduce::Max => a.max(b),
+                    other => panic!("no {other} here"),
+                };
+                let bytes = exact.to_le_bytes();
+                Self::from_le_bytes(bytes[..size_of::<Self>()].try_into().expect("fewer bytes"))
+            }
+
+            fn of(place: usize) -> Self {
+                let bytes = (place as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15).to_be_bytes();
+                Self::from_le_bytes(bytes[..size_of::<Self>()].try_into().expect("fewer bytes"))
+            }
+
+            fn bits(self) -> u64 {
+                let mut bytes = [0; 8];
+                bytes[..size_of::<Self>()].copy_from_slice(&self.to_le_bytes());
+                u64::from_le_bytes(bytes)
+            }
+        }
+    )*};
+}
+integers! { i8 u8 i16 u16 i32 u32 i64 u64 }
+
+macro_rules! floats {
+    ($($float:ident: $nan:literal;)*) => {$(
+        impl Number for $float {
+            const HAS_SUMS: bool = true;
+
+            fn reduced(self, reduce: Reduce, update: Self) -> Self {
+                let nan = Self::from_bits($nan);
+                if self.is_nan() || update.is_nan() {
+                    return nan;
+                }
+                let value = match reduce {
+                    Reduce::Add => self + update,
+                    Reduce::Mul => self * update,
+                    // -0 is below 0 in the total order.
+                    Reduce::Min => if self.total_cmp(&update).is_lt() { self } else { update },
+                    Reduce::Max => if self.total_cmp(&update).is_gt() { self } else { update },
+                    other => panic!("no {other} here"),
+                };
+                if value.is_nan() { nan } else { value }
+            }
+
+            fn of(place: usize) -> Self {
+                match place % 29 {
+                    3 => 0.0,
+                    7 => -0.0,
+                    11 if place % 5 == 0 => $float::INFINITY,
+                    13 if place % 7 == 0 => $float::NEG_INFINITY,
+                    17 if place % 11 == 0 => -Self::from_bits($nan + 77),
+                    19 => $float::MIN_POSITIVE / 8.0,
+                    _ => {
+                        let number = i16::from_le_bytes(u64::of(place).to_le_bytes()[..2].try_into().expect("two bytes"));
+                        $float::from(number) * 1.1 / $float::from(1_i16 + i16::of(place).rem_euclid(7))
+                    }
+                }
+            }
+
+            fn bits(self) -> u64 {
+                self.to_bits().into()
+            }
+        }
+    )*};
+}
+floats! {
+    f32: 0x7fc0_0000;
+    f64: 0x7ff8_0000_0000_0000;
+}
+
+/// Scatters: `reduce`, or assigns if that is `None`. `update` gives the update of each output element.
+pub fn scatter<T: Number>(
+    answer: &Answer,
+    reduce: Option<Reduce>,
+    update: impl Fn(usize) -> T,
+    target: &mut [T],
+) {
+    let mut sums = vec![(0, T::default()); target.len()];
+    let updates = answer.elements.iter().enumerate();
+    for (at, place) in updates.filter_map(|(at, place)| Some((at, (*place)?))) {
+        let (element, (count, sum), update) = (&mut target[place], &mut sums[place], update(at));
+        match reduce {
+            None => *element = update,
+            Some(Reduce::Add) if T::HAS_SUMS && *count >= UPDATES_OF_A_SUM => {
+                *sum = match *count % UPDATES_OF_A_SUM {
+                    0 => update,
+                    _ => sum.reduced(Reduce::Add, update),
+                };
+                if *count % UPDATES_OF_A_SUM == UPDATES_OF_A_SUM - 1 {
+                    *element = element.reduced(Reduce::Add, *sum);
+                }
+            }
+            Some(reduce) => *element = element.reduced(reduce, update),
+        }
+        *count += 1;
+    }
+    for (element, (count, sum)) in target.iter_mut().zip(sums) {
+        if reduce == Some(Reduce::Add)
+            && T::HAS_SUMS
+            && count > UPDATES_OF_A_SUM
+            && count % UPDATES_OF_A_SUM > 0
+        {
+            *element = element.reduced(Reduce::Add, sum);
+        }
+    }
+}
+
+impl Case {
+    /// True if a scatter through the plan has no meaning: broadcasting stretches params, or repeats index rows in a block. The
+    /// shapes must be valid.
+    pub fn has_no_scatter(&self) -> bool {
+        let output = self.output_shape().expect("valid shapes");
+        let Op::GatherElements { .. } = self.op else {
+            return false;
+        };
+        let axis = self.op.axis(&self.params_shape).expect("a valid axis");
+        let is_stretched = |k: usize| k != axis && self.params_shape[k] < output[k];
+        (0..output.len()).any(is_stretched) || self.repeats_index_rows()
+    }
+}
+
+/// A scatter with its recorded result.
+pub struct Recorded {
+    pub name: String,
+    pub case: Case,
+    pub policy: BadIndices,
+    pub index_kind: IndexKind,
+    pub reduce: Option<Reduce>,
+    pub dtype: String,
+    /// An element that is assigned to the same indices before; empty if there is none.
+    pub neutral: Vec<u8>,
+    pub target: Vec<u8>,
+    pub updates: Vec<u8>,
+    /// The bytes of the target, or the number of the first bad row.
+    pub expect: Result<Vec<u8>, u64>,
+}
+
+/// The scatters of a file of tests/data.
+pub fn recorded(file: &str) -> Vec<Recorded> {
+    let text = std::fs::read_to_string(crate::data::file(file)).unwrap();
+    text.lines()
+        .map(|line| Recorded::parse(&serde_json::from_str(line).unwrap()))
+        .collect()
+}
+
+impl Recorded {
+    fn parse(line: &Value) -> Self {
+        let text = |name: &str| line[name].as_str().unwrap_or_default();
+        let list = |name: &str| {
+            line[name]
+                .as_array()
+                .unwrap_or_else(|| panic!("no {name} in {line}"))
+        };
+        let shape = |name| {
+            list(name)
+                .iter()
+                .map(|dim| usize::try_from(dim.as_u64().unwrap()).unwrap())
+                .collect()
+        };
+        let hex = |text: &str| -> Vec<u8> {
+            let digits = text.as_bytes().chunks_exact(2);
+            digits
+                .map(|digits| u8::from_str_radix(std::str::from_utf8(digits).unwrap(), 16).unwrap())
+                .collect()
+        };
+        let (axis, batch_dims) = (line["axis"].as_i64(), line["batch_dims"].as_i64().unwrap());
+        let broadcast = line["broadcast"].as_bool().unwrap_or(false);
+        let op = match text("op") {
+            "gather" => Op::Gather { axis, batch_dims },
+            "gather_nd" => Op::GatherNd { axis, batch_dims },
+            "gather_elements" => Op::GatherElements {
+                axis: axis.unwrap(),
+                broadcast,
+            },
+            other => panic!("{other:?} in {line}"),
+        };
+        let named = |name: &str| text(name).replace('_', "-");
+        Self {
+            name: format!("{}{} {line}", text("call"), text("source")),
+            case: Case {
+                op,
+                params_shape: shape("target_shape"),
+                indices_shape: shape("indices_shape"),
+                indices: list("indices")
+                    .iter()
+                    .map(|index| index.to_string().parse().unwrap())
+                    .collect(),
+                from_end: named("negative").parse() == Ok(NegativeIndices::FromEnd),
+            },
+            policy: named("policy").parse().unwrap(),
+            index_kind: text("index_dtype").parse().unwrap(),
+            reduce: match text("update") {
+                "assign" => None,
+                reduce => Some(reduce.parse().unwrap()),
+            },
+            dtype: text("dtype").to_owned(),
+            neutral: hex(text("neutral")),
+            target: hex(text("target")),
+            updates: hex(text("updates")),
+            expect: match line["expect"].as_str() {
+                None => Err(line["bad_row"].as_u64().unwrap()),
+                Some(bytes) => Ok(hex(bytes)),
+            },
+        }
+    }
+}

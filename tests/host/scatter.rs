@@ -1,0 +1,465 @@
+//! Scatters on the CPU, compared with their definition.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use testkit::indices::Hash;
+use testkit::oracle::{Answer, Case};
+use testkit::samples::{POLICIES, Sample};
+use testkit::scatter::{Number, Recorded, recorded, scatter};
+use testkit::{cases, of_index_type};
+use wgpu_gather::{
+    BadIndices, ElementTypes, Encoding, Gather, GatherElements, GatherIndex, GatherNd, GatherPlan,
+    IndexKind, Reduce, RunError,
+};
+
+const UPDATES: [Option<Reduce>; 5] = [
+    None,
+    Some(Reduce::Add),
+    Some(Reduce::Mul),
+    Some(Reduce::Min),
+    Some(Reduce::Max),
+];
+
+fn run<T: Number, I: GatherIndex>(
+    plan: &GatherPlan,
+    reduce: Option<Reduce>,
+    updates: &[T],
+    indices: &[I],
+    target: &mut [T],
+) -> Result<(), RunError> {
+    match reduce {
+        None => plan.scatter(updates, indices, target),
+        Some(reduce) => plan.scatter_reduce(reduce, updates, indices, target),
+    }
+}
+
+fn numbers<T: Number>(first: usize, count: usize) -> Vec<T> {
+    (first..first + count).map(T::of).collect()
+}
+
+#[track_caller]
+fn assert_equal<T: Number>(found: &[T], expected: &[T], of: impl std::fmt::Display) {
+    let differs = found
+        .iter()
+        .zip(expected)
+        .position(|(a, b)| a.bits() != b.bits());
+    assert!(
+        found.len() == expected.len() && differs.is_none(),
+        "{of}: element {differs:?} of {found:?}\n not {expected:?}"
+    );
+}
+
+/// A sample with elements of gaps in target and updates, which keep their values.
+fn check<T: Number>(
+    sample: &Sample,
+    answer: &Answer,
+    reduce: Option<Reduce>,
+    gaps: [usize; 2],
+    one_update: bool,
+) {
+    of_index_type!(sample.index_kind, I => {
+        let indices: Vec<I> = bytemuck::pod_collect_to_vec(&sample.indices);
+        let slice_len = usize::try_from(sample.plan.slice_len()).unwrap();
+        let strides = gaps.map(|gap| slice_len + gap);
+        let plan = sample.plan.with_params_stride(strides[0] as u64).unwrap();
+        let mut plan = plan.with_output_stride(strides[1] as u64).unwrap();
+        if one_update {
+            plan = plan.with_one_update();
+        }
+        let in_gaps = |at: usize, stride: usize| at / slice_len * stride + at % slice_len;
+        let updates: Vec<T> = numbers(1000, if one_update { slice_len } else { usize::try_from(plan.output_len()).unwrap() });
+        let update = |at: usize| match one_update {
+            true => updates[at % slice_len],
+            false => updates[in_gaps(at, strides[1])],
+        };
+        let old: Vec<T> = numbers(0, usize::try_from(plan.params_len()).unwrap());
+        let dense: usize = sample.case.params_shape.iter().product();
+        let mut expected: Vec<T> = (0..dense).map(|at| old[in_gaps(at, strides[0])]).collect();
+        let mut target = old.clone();
+        let found = run(&plan, reduce, &updates, &indices, &mut target);
+        if sample.case.has_no_scatter() {
+            assert!(matches!(found, Err(RunError::RepeatedInScatter { .. })), "{sample}: {found:?}");
+            return assert_equal(&target, &old, sample);
+        }
+        let is_error = matches!(sample.plan.bad_indices(), BadIndices::DeviceDefault | BadIndices::Error);
+        if let Some(text) = sample.bad_index.as_ref().filter(|_| is_error) {
+            let text = text.replace("param shape", "shape");
+            assert_eq!(found.map_err(|error| error.to_string()), Err(text), "{sample}");
+            return assert_equal(&target, &old, sample);
+        }
+        assert_eq!(found, Ok(()), "{sample}");
+        scatter(answer, reduce, update, &mut expected);
+        let mut whole = old;
+        for (at, &value) in expected.iter().enumerate() {
+            whole[in_gaps(at, strides[0])] = value;
+        }
+        assert_equal(&target, &whole, format!("{sample} {reduce:?} {gaps:?}"));
+
+        // The promise changes nothing where it is kept.
+        let mut places: Vec<_> = answer.elements.iter().flatten().collect();
+        places.sort_unstable();
+        if places.is_sorted_by(|a, b| a < b) {
+            let mut target: Vec<T> = numbers(0, target.len());
+            run(&plan.with_unique_indices(), reduce, &updates, &indices, &mut target).unwrap();
+            assert_equal(&target, &whole, sample);
+        }
+
+        check_shards(&plan, sample, reduce, &updates, &indices, &whole, strides[0]);
+    });
+}
+
+/// Three shards of the target: each gets its own rows, and a row of another shard is not bad.
+fn check_shards<T: Number, I: GatherIndex>(
+    plan: &GatherPlan,
+    sample: &Sample,
+    reduce: Option<Reduce>,
+    updates: &[T],
+    indices: &[I],
+    whole: &[T],
+    stride: usize,
+) {
+    let rows = usize::try_from(plan.row_count()).unwrap();
+    let mut hash = Hash::of(&sample.case);
+    let (a, b) = (hash.below(rows + 1), hash.below(rows + 1));
+    let blocks = match rows * usize::try_from(plan.slice_len()).unwrap() {
+        0 => return,
+        block => sample.case.params_shape.iter().product::<usize>() / block,
+    };
+    let old: Vec<T> = numbers(0, blocks * rows * stride);
+    let mut all = whole.to_vec();
+    all.resize(old.len(), T::default());
+    for held in [0..a.min(b), a.min(b)..a.max(b), a.max(b)..rows] {
+        let of = |elements: &[T]| -> Vec<T> {
+            let blocks = (0..blocks).flat_map(|block| {
+                elements[(block * rows + held.start) * stride..(block * rows + held.end) * stride]
+                    .to_vec()
+            });
+            blocks.collect()
+        };
+        let shard = plan.shard(held.start as u64..held.end as u64).unwrap();
+        let mut target = of(&old);
+        run(&shard, reduce, updates, indices, &mut target).unwrap();
+        let len = usize::try_from(shard.params_len()).unwrap();
+        assert_equal(
+            &target[..len],
+            &of(&all)[..len],
+            format!("{sample}, rows {held:?}"),
+        );
+    }
+}
+
+fn check_case(case: &Case, number: &mut usize) {
+    let every = std::env::var_os("GATHER_EVERY_CASE").is_some();
+    for sample in case.samples(&[4], IndexKind::ALL, POLICIES) {
+        let answer = match case.replaced_by(sample.plan.bad_indices()) {
+            Some(replaced) => replaced.answer(),
+            None => case.answer(),
+        };
+        for reduce in UPDATES {
+            for gaps in [[0, 0], [3, 0], [0, 2]] {
+                for one_update in [false, true] {
+                    *number += 1;
+                    // A prime, so that the sweeps meet in all ways.
+                    if !every && !number.is_multiple_of(11) {
+                        continue;
+                    }
+                    match *number / 11 % 10 {
+                        0 => check::<f64>(&sample, &answer, reduce, gaps, one_update),
+                        1 => check::<i8>(&sample, &answer, reduce, gaps, one_update),
+                        2 => check::<u8>(&sample, &answer, reduce, gaps, one_update),
+                        3 => check::<i16>(&sample, &answer, reduce, gaps, one_update),
+                        4 => check::<u16>(&sample, &answer, reduce, gaps, one_update),
+                        5 => check::<i32>(&sample, &answer, reduce, gaps, one_update),
+                        6 => check::<u32>(&sample, &answer, reduce, gaps, one_update),
+                        7 => check::<i64>(&sample, &answer, reduce, gaps, one_update),
+                        8 => check::<u64>(&sample, &answer, reduce, gaps, one_update),
+                        _ => check::<f32>(&sample, &answer, reduce, gaps, one_update),
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn every_case_of_the_table_equals_the_definition() {
+    let mut number = 0;
+    for case in cases::table()
+        .into_iter()
+        .chain(cases::index_values())
+        .chain(cases::slice_lengths())
+    {
+        if case.check_plan() {
+            check_case(&case, &mut number);
+        }
+    }
+    assert!(number > 100_000, "{number}");
+}
+
+/// Steps of located rows end within them and at their end.
+#[test]
+fn each_index_type_and_depth_updates_every_row() {
+    for rows in [255, 256, 257, 513] {
+        for depth in 0..=4 {
+            for &kind in IndexKind::ALL {
+                let shape: Vec<usize> = [5, 3, 2, 4][..depth].iter().copied().chain([3]).collect();
+                let plan = GatherNd::new().plan(&shape, &[rows, depth]).unwrap();
+                of_index_type!(kind, I => {
+                    let place = |n: usize| (0..depth).map(move |k| (n * 7 + n / 5 * k) % [5, 3, 2, 4][k]);
+                    let indices: Vec<I> = (0..rows).flat_map(place).map(|value| I::try_from(value).unwrap()).collect();
+                    let updates: Vec<u32> = (1..).take(rows * 3).collect();
+                    let mut expected = vec![0; shape.iter().product()];
+                    for n in 0..rows {
+                        let row = place(n).zip(&shape).fold(0, |row, (at, dim)| row * dim + at);
+                        for s in 0..3 {
+                            expected[row * 3 + s] += updates[n * 3 + s];
+                        }
+                    }
+                    let mut target = vec![0; expected.len()];
+                    plan.scatter_reduce(Reduce::Add, &updates, &indices, &mut target).unwrap();
+                    assert_eq!(target, expected, "{plan}, {kind}");
+                });
+            }
+        }
+    }
+}
+
+#[test]
+fn elements_of_any_type_are_assigned() {
+    let plan = GatherNd::new().plan(&[3], &[3, 1]).unwrap();
+    let mut texts = ["a", "b", "c"];
+    plan.scatter(&["x", "y", "z"], &[2, 0, 2], &mut texts)
+        .unwrap();
+    assert_eq!(texts, ["y", "b", "z"]);
+    let mut units = [(); 3];
+    // Slices without bytes: indices are not looked at.
+    plan.scatter(&[(); 3], &[7, 7, 7], &mut units).unwrap();
+    let mut wide = [[0_u64; 5]; 3];
+    plan.scatter(&[[1; 5], [2; 5], [3; 5]], &[1, 1, 0], &mut wide)
+        .unwrap();
+    assert_eq!(wide, [[3; 5], [2; 5], [0; 5]]);
+    // The bits of a NaN and of a zero stay.
+    let mut floats = [1.0_f32; 3];
+    plan.scatter(
+        &[f32::from_bits(0xffc1_2345), -0.0, 2.0],
+        &[0_u8, 1, 2],
+        &mut floats,
+    )
+    .unwrap();
+    assert_eq!(
+        floats.map(f32::to_bits),
+        [0xffc1_2345, 0x8000_0000, 0x4000_0000]
+    );
+}
+
+#[test]
+fn bytes_are_assigned_as_elements_are() {
+    for case in cases::table()
+        .into_iter()
+        .filter(Case::check_plan)
+        .filter(|case| !case.has_no_scatter())
+    {
+        for sample in case.samples(&[1, 3, 16], &[IndexKind::I64, IndexKind::U8], POLICIES) {
+            let width = sample.element_bytes;
+            let updates: Vec<u8> = numbers(5, sample.output.len());
+            let mut by_bytes: Vec<u8> = numbers(0, sample.params.len());
+            let mut target = by_bytes.clone();
+            let types = ElementTypes::new(width as u64, sample.index_kind);
+            let found = sample
+                .plan
+                .scatter_bytes(types, &updates, &sample.indices, &mut by_bytes);
+            let expected = of_index_type!(sample.index_kind, I => {
+                let indices: Vec<I> = bytemuck::pod_collect_to_vec(&sample.indices);
+                match width {
+                    1 => sample.plan.scatter(&updates, &indices, &mut target),
+                    3 => sample.plan.scatter(updates.as_chunks::<3>().0, &indices, target.as_chunks_mut::<3>().0),
+                    _ => sample.plan.scatter(updates.as_chunks::<16>().0, &indices, target.as_chunks_mut::<16>().0),
+                }
+            });
+            assert_eq!((found, &by_bytes), (expected, &target), "{sample}");
+        }
+    }
+}
+
+#[test]
+fn errors_name_target_and_updates_and_leave_the_target() {
+    let plan = Gather::new().plan(&[3, 2], &[2]).unwrap();
+    let mut target = [1, 2, 3, 4, 5, 6];
+    let mut text = |updates: &[i32], indices: &[i32], len: usize| {
+        let found = plan.scatter(updates, indices, &mut target[..len]);
+        let sums = plan.scatter_reduce(Reduce::Add, updates, indices, &mut target[..len]);
+        assert_eq!(found, sums);
+        assert_eq!(target, [1, 2, 3, 4, 5, 6]);
+        found.unwrap_err().to_string()
+    };
+    assert_eq!(
+        text(&[0; 3], &[0, 1], 6),
+        "updates must have 4 elements, found 3"
+    );
+    assert_eq!(
+        text(&[0; 4], &[0], 6),
+        "indices must have 2 elements, found 1"
+    );
+    assert_eq!(
+        text(&[0; 4], &[0, 1], 5),
+        "target must have 6 elements, found 5"
+    );
+    assert_eq!(text(&[0; 4], &[0, 3], 6), "indices[1] = 3 is not in [0, 3)");
+    let one = plan.with_one_update();
+    let error = one.scatter(&[0; 4], &[0, 1], &mut target).unwrap_err();
+    assert_eq!(error.to_string(), "updates must have 2 elements, found 4");
+
+    let types = ElementTypes::new(2, IndexKind::U8);
+    let mut bytes = [7; 12];
+    let mut text = |types, updates: usize, indices: &[u8], target: usize| {
+        let found = plan.scatter_bytes(types, &vec![0; updates], indices, &mut bytes[..target]);
+        found.unwrap_err().to_string()
+    };
+    assert_eq!(
+        text(types, 7, &[0, 1], 12),
+        "updates must have 8 bytes, found 7"
+    );
+    assert_eq!(
+        text(types, 8, &[0], 12),
+        "indices must have 2 bytes, found 1"
+    );
+    assert_eq!(
+        text(types, 8, &[0, 1], 11),
+        "target must have 12 bytes, found 11"
+    );
+    let encoded = ElementTypes::encoded(Encoding::Q8_0, IndexKind::U8);
+    assert_eq!(
+        text(encoded, 8, &[0, 1], 12),
+        "target must hold elements, found rows of Q8_0: a scatter encodes nothing"
+    );
+    assert_eq!(bytes, [7; 12]);
+
+    let elements = GatherElements::new().broadcast(true);
+    let text = |params: &[usize], indices: &[usize]| {
+        let plan = elements.plan(params, indices).unwrap();
+        let zeros = |shape: &[usize]| vec![0; shape.iter().product()];
+        let updates = zeros(plan.output_shape());
+        let found = plan.scatter(&updates, &zeros(indices), &mut zeros(params));
+        found.map_err(|error| error.to_string())
+    };
+    let of_indices =
+        "indices must not be repeated by broadcasting in a scatter: dim 1 of 1 is stretched to 7";
+    assert_eq!(text(&[5, 7, 3], &[8, 1, 3]), Err(of_indices.into()));
+    let of_target =
+        "target must not be repeated by broadcasting in a scatter: dim 1 of 1 is stretched to 6";
+    assert_eq!(text(&[9, 1], &[5, 6]), Err(of_target.into()));
+    // Slices and outer coordinates that share index rows are written apart.
+    assert_eq!(text(&[5, 7, 3], &[8, 1, 1]), Ok(()));
+}
+
+/// What TensorFlow says of a scatter that is out of range.
+#[test]
+fn a_bad_row_is_named_in_the_words_of_tensorflow() {
+    let plan = GatherNd::new().plan(&[4, 1], &[3, 1]).unwrap();
+    let error = plan
+        .scatter(&[1, 2, 3], &[0, 1, 100], &mut [0; 4])
+        .unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "indices[2] = [100] does not index into shape [4,1]"
+    );
+}
+
+#[test]
+fn a_large_table_takes_no_counters() {
+    let plan = Gather::new().plan(&[1_000_000_000], &[10]).unwrap();
+    let mut table = vec![0_u8; 1_000_000_000];
+    let indices: Vec<i64> = (0..10).map(|n| n * 99_999_999).collect();
+    let took = allocation_counter::measure(|| {
+        plan.scatter_reduce(Reduce::Add, &[3; 10], &indices, &mut table)
+            .unwrap();
+    });
+    assert!(took.bytes_max < 10_000, "{took:?}");
+    assert_eq!(
+        indices
+            .iter()
+            .map(|&at| u32::from(table[usize::try_from(at).unwrap()]))
+            .sum::<u32>(),
+        30
+    );
+    // Nor do the sums of floats of few index rows; those of many take a few bytes for each.
+    for (count, most) in [(1024, 10_000), (200_000, 16 * 200_000)] {
+        let plan = Gather::new().plan(&[50_000_000], &[count]).unwrap();
+        let mut table = vec![0.0_f32; 50_000_000];
+        let indices: Vec<u32> = (0..)
+            .take(count)
+            .map(|n: u32| n.wrapping_mul(0x9e37_79b1) % 50_000_000)
+            .collect();
+        let updates = vec![1.0; count];
+        let took = allocation_counter::measure(|| {
+            plan.scatter_reduce(Reduce::Add, &updates, &indices, &mut table)
+                .unwrap();
+        });
+        assert!(took.bytes_max < most, "{took:?}");
+    }
+}
+
+/// NaNs are equal, and the two zeros are after a minimum or a maximum: libraries differ in both.
+fn check_recorded<T: Number + bytemuck::Pod>(of: &Recorded) {
+    let mut plan = of.case.plan(of.policy).unwrap();
+    let mut target: Vec<T> = bytemuck::pod_collect_to_vec(&of.target);
+    let updates: Vec<T> = bytemuck::pod_collect_to_vec(&of.updates);
+    let found = of_index_type!(of.index_kind, I => {
+        let indices: Vec<I> = of.case.indices.iter().map(|&index| I::try_from(index).unwrap()).collect();
+        if !of.neutral.is_empty() {
+            let neutral: Vec<T> = bytemuck::pod_collect_to_vec(&of.neutral);
+            let first = plan.with_one_update();
+            first.scatter(&neutral, &indices, &mut target).unwrap();
+        }
+        if plan.output_len() > 0 && updates.len() as u64 == plan.slice_len() && plan.output_len() > plan.slice_len() {
+            plan = plan.with_one_update();
+        }
+        run(&plan, of.reduce, &updates, &indices, &mut target)
+    });
+    match (&of.expect, found) {
+        (Err(row), Err(RunError::BadIndex(bad))) => assert_eq!(bad.row, *row, "{}", of.name),
+        (Ok(expect), Ok(())) => {
+            let expect: Vec<T> = bytemuck::pod_collect_to_vec(expect);
+            assert_eq!(target.len(), expect.len(), "{}", of.name);
+            let is_min_or_max = matches!(of.reduce, Some(Reduce::Min | Reduce::Max));
+            for (found, expected) in target.iter().zip(&expect) {
+                let same = found.bits() == expected.bits()
+                    || T::HAS_SUMS && found.is_nan() && expected.is_nan()
+                    || is_min_or_max && found == expected;
+                assert!(same, "{}: {target:?}, not {expect:?}", of.name);
+            }
+        }
+        (expect, found) => panic!("{}: {found:?}, not {expect:?}", of.name),
+    }
+}
+
+fn check_all_recorded(file: &str) -> usize {
+    let all = recorded(file);
+    for of in &all {
+        match &of.dtype[..] {
+            "i8" => check_recorded::<i8>(of),
+            "u8" => check_recorded::<u8>(of),
+            "i16" => check_recorded::<i16>(of),
+            "u16" => check_recorded::<u16>(of),
+            "i32" => check_recorded::<i32>(of),
+            "u32" => check_recorded::<u32>(of),
+            "i64" => check_recorded::<i64>(of),
+            "u64" => check_recorded::<u64>(of),
+            "f32" => check_recorded::<f32>(of),
+            "f64" => check_recorded::<f64>(of),
+            other => panic!("{other}"),
+        }
+    }
+    all.len()
+}
+
+/// What users of other libraries reported as wrong, with the right results.
+#[test]
+fn every_reported_scatter_is_right() {
+    assert_eq!(check_all_recorded("scatter_reports.jsonl"), 71);
+}
+
+#[test]
+fn every_recorded_scatter_of_other_libraries_is_equal() {
+    assert_eq!(check_all_recorded("scatter.jsonl"), 1296);
+}
