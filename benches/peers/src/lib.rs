@@ -4,3 +4,4 @@
 mod in_lines;
 pub mod plain_loop;
 pub mod python;
+pub mod scatter;
