@@ -1,5 +1,5 @@
 //! CPU gathers of small shapes, with indices in range and hostile ones, for every policy. They give the oracle's bytes,
-//! or its bad row and text, from whole params and from shards. Slices of a wrong length are refused. Shapes with large
+//! or its bad row and text, from whole params and from shards. Scatters through their plans give the definition's numbers. Slices of a wrong length are refused. Shapes with large
 //! params or output but few indices are gathered with elements of no bytes, which take neither time nor memory.
 
 #![no_main]
@@ -14,8 +14,11 @@ use shapes::any_case;
 use testkit::indices::{Hash, holds, values_around};
 use testkit::of_index_type;
 use testkit::oracle::Case;
-use testkit::samples::{Cpu, Element, POLICIES, Runner, WIDTHS, index_bytes};
-use wgpu_gather::{BadIndices, Encoded, GatherIndex, GatherPlan, IndexKind, Operand, RunError};
+use testkit::samples::{Cpu, Element, POLICIES, Runner, Sample, WIDTHS, index_bytes};
+use testkit::scatter;
+use wgpu_gather::{
+    BadIndices, Encoded, GatherIndex, GatherPlan, IndexKind, Operand, Reduce, RunError,
+};
 
 /// The most elements of an operand: threads share a gather of as many of the widest elements.
 const MAX_ELEMENTS: usize = 8192;
@@ -181,9 +184,31 @@ fuzz_target!(|input: Input| -> Corpus {
             .check(&NamingRow(case));
         sample.check_shards(&NamingRow(case), &mut Hash::new(input.cuts));
         check_lengths(&sample.plan, input.lengths.map(usize::from));
+        check_scatter(&sample, input.lengths);
     }
     Corpus::Keep
 });
+
+/// A scatter through the plan of a sample gives the result of the definition.
+fn check_scatter(sample: &Sample, [number, gaps, one_update]: [u8; 3]) {
+    let case = &sample.case;
+    let answer = match case.replaced_by(sample.plan.bad_indices()) {
+        Some(replaced) => replaced.answer(),
+        None => case.answer(),
+    };
+    let updates = [None]
+        .into_iter()
+        .chain(Reduce::ALL.iter().copied().map(Some));
+    let reduce = updates.cycle().nth(number.into()).unwrap();
+    let gaps = [usize::from(gaps % 4), usize::from(gaps / 4 % 4)];
+    let one_update = one_update % 4 == 0;
+    match number / 5 % 4 {
+        0 => scatter::check::<f32>(sample, &answer, reduce, gaps, one_update),
+        1 => scatter::check::<u8>(sample, &answer, reduce, gaps, one_update),
+        2 => scatter::check::<f64>(sample, &answer, reduce, gaps, one_update),
+        _ => scatter::check::<i16>(sample, &answer, reduce, gaps, one_update),
+    }
+}
 
 /// A gather of elements without bytes gives as many as the output has, or names the first bad row.
 fn check_without_bytes<I: GatherIndex + Pod>(case: &Case, kind: IndexKind) {

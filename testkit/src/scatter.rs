@@ -3,9 +3,15 @@
 use std::fmt::Debug;
 
 use serde_json::Value;
-use wgpu_gather::{BadIndices, IndexKind, NegativeIndices, Reduce, ScatterNumber};
+use wgpu_gather::{
+    BadIndices, GatherIndex, GatherPlan, IndexKind, NegativeIndices, Reduce, RunError,
+    ScatterNumber,
+};
 
+use crate::indices::Hash;
+use crate::of_index_type;
 use crate::oracle::{Answer, Case, Op};
+use crate::samples::Sample;
 
 /// Updates of a row of floats that are added one by one, and those that are then summed by themselves.
 const UPDATES_OF_A_SUM: usize = 1024;
@@ -156,6 +162,137 @@ impl Case {
         let axis = self.op.axis(&self.params_shape).expect("a valid axis");
         let is_stretched = |k: usize| k != axis && self.params_shape[k] < output[k];
         (0..output.len()).any(is_stretched) || self.repeats_index_rows()
+    }
+}
+
+/// Scatters by the library: `reduce`, or assigns if that is `None`.
+pub fn run<T: Number, I: GatherIndex>(
+    plan: &GatherPlan,
+    reduce: Option<Reduce>,
+    updates: &[T],
+    indices: &[I],
+    target: &mut [T],
+) -> Result<(), RunError> {
+    match reduce {
+        None => plan.scatter(updates, indices, target),
+        Some(reduce) => plan.scatter_reduce(reduce, updates, indices, target),
+    }
+}
+
+/// The numbers from `first` on.
+pub fn numbers<T: Number>(first: usize, count: usize) -> Vec<T> {
+    (first..first + count).map(T::of).collect()
+}
+
+#[track_caller]
+fn assert_equal<T: Number>(found: &[T], expected: &[T], of: impl std::fmt::Display) {
+    let differs = found
+        .iter()
+        .zip(expected)
+        .position(|(a, b)| a.bits() != b.bits());
+    assert!(
+        found.len() == expected.len() && differs.is_none(),
+        "{of}: element {differs:?} of {found:?}\n not {expected:?}"
+    );
+}
+
+/// Scatters through the plan of a sample, and compares with the definition: with gaps after the slices of target and of updates,
+/// with one update for all index rows, with the promise of unique rows where it is kept, and in three shards.
+pub fn check<T: Number>(
+    sample: &Sample,
+    answer: &Answer,
+    reduce: Option<Reduce>,
+    gaps: [usize; 2],
+    one_update: bool,
+) {
+    of_index_type!(sample.index_kind, I => {
+        let indices: Vec<I> = bytemuck::pod_collect_to_vec(&sample.indices);
+        let slice_len = usize::try_from(sample.plan.slice_len()).unwrap();
+        let strides = gaps.map(|gap| slice_len + gap);
+        let plan = sample.plan.with_params_stride(strides[0] as u64).unwrap();
+        let mut plan = plan.with_output_stride(strides[1] as u64).unwrap();
+        if one_update {
+            plan = plan.with_one_update();
+        }
+        let in_gaps = |at: usize, stride: usize| at / slice_len * stride + at % slice_len;
+        let updates: Vec<T> = numbers(1000, if one_update { slice_len } else { usize::try_from(plan.output_len()).unwrap() });
+        let update = |at: usize| match one_update {
+            true => updates[at % slice_len],
+            false => updates[in_gaps(at, strides[1])],
+        };
+        let old: Vec<T> = numbers(0, usize::try_from(plan.params_len()).unwrap());
+        let dense: usize = sample.case.params_shape.iter().product();
+        let mut expected: Vec<T> = (0..dense).map(|at| old[in_gaps(at, strides[0])]).collect();
+        let mut target = old.clone();
+        let found = run(&plan, reduce, &updates, &indices, &mut target);
+        if sample.case.has_no_scatter() {
+            assert!(matches!(found, Err(RunError::RepeatedInScatter { .. })), "{sample}: {found:?}");
+            return assert_equal(&target, &old, sample);
+        }
+        let is_error = matches!(sample.plan.bad_indices(), BadIndices::DeviceDefault | BadIndices::Error);
+        if let Some(text) = sample.bad_index.as_ref().filter(|_| is_error) {
+            let text = text.replace("param shape", "shape");
+            assert_eq!(found.map_err(|error| error.to_string()), Err(text), "{sample}");
+            return assert_equal(&target, &old, sample);
+        }
+        assert_eq!(found, Ok(()), "{sample}");
+        scatter(answer, reduce, update, &mut expected);
+        let mut whole = old;
+        for (at, &value) in expected.iter().enumerate() {
+            whole[in_gaps(at, strides[0])] = value;
+        }
+        assert_equal(&target, &whole, format!("{sample} {reduce:?} {gaps:?}"));
+
+        // The promise changes nothing where it is kept.
+        let mut places: Vec<_> = answer.elements.iter().flatten().collect();
+        places.sort_unstable();
+        if places.is_sorted_by(|a, b| a < b) {
+            let mut target: Vec<T> = numbers(0, target.len());
+            run(&plan.with_unique_indices(), reduce, &updates, &indices, &mut target).unwrap();
+            assert_equal(&target, &whole, sample);
+        }
+
+        check_shards(&plan, sample, reduce, &updates, &indices, &whole, strides[0]);
+    });
+}
+
+/// Three shards of the target: each gets its own rows, and a row of another shard is not bad.
+fn check_shards<T: Number, I: GatherIndex>(
+    plan: &GatherPlan,
+    sample: &Sample,
+    reduce: Option<Reduce>,
+    updates: &[T],
+    indices: &[I],
+    whole: &[T],
+    stride: usize,
+) {
+    let rows = usize::try_from(plan.row_count()).unwrap();
+    let mut hash = Hash::of(&sample.case);
+    let (a, b) = (hash.below(rows + 1), hash.below(rows + 1));
+    let blocks = match rows * usize::try_from(plan.slice_len()).unwrap() {
+        0 => return,
+        block => sample.case.params_shape.iter().product::<usize>() / block,
+    };
+    let old: Vec<T> = numbers(0, blocks * rows * stride);
+    let mut all = whole.to_vec();
+    all.resize(old.len(), T::default());
+    for held in [0..a.min(b), a.min(b)..a.max(b), a.max(b)..rows] {
+        let of = |elements: &[T]| -> Vec<T> {
+            let blocks = (0..blocks).flat_map(|block| {
+                elements[(block * rows + held.start) * stride..(block * rows + held.end) * stride]
+                    .to_vec()
+            });
+            blocks.collect()
+        };
+        let shard = plan.shard(held.start as u64..held.end as u64).unwrap();
+        let mut target = of(&old);
+        run(&shard, reduce, updates, indices, &mut target).unwrap();
+        let len = usize::try_from(shard.params_len()).unwrap();
+        assert_equal(
+            &target[..len],
+            &of(&all)[..len],
+            format!("{sample}, rows {held:?}"),
+        );
     }
 }
 
