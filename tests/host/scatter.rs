@@ -252,13 +252,18 @@ fn a_large_table_takes_no_counters() {
             .sum::<u32>(),
         30
     );
-    // Nor do the sums of floats of few index rows; those of many take a few bytes for each.
-    for (count, most) in [(1024, 10_000), (200_000, 16 * 200_000)] {
+    // Nor do the sums of floats of few index rows; those of many take a few bytes for each, and so they do where few rows meet
+    // all updates.
+    for (count, few, most) in [
+        (1024, u32::MAX, 10_000),
+        (200_000, u32::MAX, 9 * 200_000),
+        (200_000, 2, 9 * 200_000),
+    ] {
         let plan = Gather::new().plan(&[50_000_000], &[count]).unwrap();
         let mut table = vec![0.0_f32; 50_000_000];
         let indices: Vec<u32> = (0..)
             .take(count)
-            .map(|n: u32| n.wrapping_mul(0x9e37_79b1) % 50_000_000)
+            .map(|n: u32| n.wrapping_mul(0x9e37_79b1) % 50_000_000 % few)
             .collect();
         let updates = vec![1.0; count];
         let took = allocation_counter::measure(|| {

@@ -26,7 +26,7 @@ pub(super) struct OftenRows {
 }
 
 impl OftenRows {
-    /// Counts the rows of updates. Takes at most 16 bytes for each index row of a batch.
+    /// Counts the rows of updates. Takes at most 9 bytes for each index row of a batch.
     pub(super) fn new(rows: &Rows<'_>) -> Result<Self, RunError> {
         let dims = rows.dims();
         let mut often = Self::default();
@@ -36,7 +36,7 @@ impl OftenRows {
         let index_count = usize::try_from(dims.index_count).unwrap_or(usize::MAX);
         // Few, so that they stay in a core's cache. Rows that share a counter are told apart where it counts too many.
         let counters = (index_count / UPDATES_OF_A_COUNTER).next_power_of_two();
-        let mut counts = with_room::<u32>(counters)?;
+        let mut counts = with_room::<u64>(counters)?;
         for batch in 0..dims.batch_size {
             let block = batch * dims.outer_size;
             let for_each = |visit: &mut dyn FnMut(u64)| {
@@ -57,16 +57,9 @@ impl OftenRows {
             counts.clear();
             counts.resize(counters, 0);
             let counter = |row: u64| address(row) & (counters - 1);
-            for_each(&mut |row| {
-                let count = &mut counts[counter(row)];
-                *count = count.saturating_add(1);
-            });
-            let is_often = |count: u32| u64::from(count) > UPDATES_OF_A_SUM;
-            let shared: u64 = counts
-                .iter()
-                .filter(|&&count| is_often(count))
-                .map(|&count| u64::from(count))
-                .sum();
+            for_each(&mut |row| counts[counter(row)] += 1);
+            let is_often = |count: u64| count > UPDATES_OF_A_SUM;
+            let shared: u64 = counts.iter().filter(|&&count| is_often(count)).sum();
             if shared == 0 {
                 continue;
             }
