@@ -90,12 +90,12 @@ macro_rules! floats {
 
             #[inline(always)]
             fn plus(self, update: Self) -> Self {
-                of_one_nan(self + update)
+                of_one_nan(self + update, Self::from_bits($nan))
             }
 
             #[inline(always)]
             fn times(self, update: Self) -> Self {
-                of_one_nan(self * update)
+                of_one_nan(self * update, Self::from_bits($nan))
             }
 
             #[inline(always)]
@@ -104,7 +104,7 @@ macro_rules! floats {
                 let zero = Self::from_bits(self.to_bits() | update.to_bits());
                 let least = if self < update { self } else { update };
                 let least = if self == update { zero } else { least };
-                if self.is_nan() { Self::from_bits($nan) } else { of_one_nan(least) }
+                of_one_nan(if self.is_nan() { self } else { least }, Self::from_bits($nan))
             }
 
             #[inline(always)]
@@ -112,27 +112,17 @@ macro_rules! floats {
                 let zero = Self::from_bits(self.to_bits() & update.to_bits());
                 let greatest = if self > update { self } else { update };
                 let greatest = if self == update { zero } else { greatest };
-                if self.is_nan() { Self::from_bits($nan) } else { of_one_nan(greatest) }
-            }
-        }
-
-        impl OneNan for $float {
-            #[inline(always)]
-            fn of_one_nan(self) -> Self {
-                if self.is_nan() { Self::from_bits($nan) } else { self }
+                of_one_nan(if self.is_nan() { self } else { greatest }, Self::from_bits($nan))
             }
         }
     )*};
 }
 
-/// Floats whose NaNs become one: processors differ in the bits of a NaN that they compute.
-trait OneNan {
-    fn of_one_nan(self) -> Self;
-}
-
+/// The value, or `nan` in place of any NaN: processors differ in the bits of a NaN that they compute.
 #[inline(always)]
-fn of_one_nan<T: OneNan>(value: T) -> T {
-    value.of_one_nan()
+#[expect(clippy::eq_op, reason = "a NaN differs from itself")]
+fn of_one_nan<T: PartialEq>(value: T, nan: T) -> T {
+    if value != value { nan } else { value }
 }
 
 integers! { i8 u8 i16 u16 i32 u32 i64 u64 }

@@ -121,9 +121,9 @@ impl GatherPlan {
             self,
             I::values(indices),
             updates,
-            target,
-            1,
+            (target, 1),
             &Reduced(reduce),
+            None,
         )
     }
 
@@ -178,7 +178,14 @@ impl GatherPlan {
         element_bytes: usize,
     ) -> Result<(), RunError> {
         memory::write_into(target, |target| {
-            scatter(self, indices, updates, target, element_bytes, &Assign)
+            scatter(
+                self,
+                indices,
+                updates,
+                (target, element_bytes),
+                &Assign,
+                None,
+            )
         })
     }
 }

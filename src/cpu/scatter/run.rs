@@ -21,7 +21,6 @@ use crate::error::RunError;
 use crate::index::IndexValues;
 use crate::memory::{Byte, address};
 use crate::plan::GatherPlan;
-use crate::reduce::sealed::Number;
 use crate::reduce::{Reduce, ScatterNumber};
 
 /// Rows that a thread keeps: those of a step, and those of the step before that wait so that prefetch can look ahead.
@@ -35,20 +34,21 @@ pub(super) struct Move {
     from: usize,
 }
 
+/// Slices to update: those of the first `count` moves, in their order. The target is prefetched for later ones.
+pub(super) struct Moves<'a, T> {
+    slices: &'a Slices,
+    updates: &'a [T],
+    target: &'a mut [T],
+    moves: &'a [Move],
+    count: usize,
+}
+
 /// What is done with an update.
 pub(super) trait Update<T>: Sync {
     /// True if a sum depends on the order of its terms.
     fn is_sum_of_floats(&self) -> bool;
 
-    /// Updates the slices of the first `count` moves, in their order. The target is prefetched for later ones.
-    fn update(
-        &self,
-        slices: &Slices,
-        updates: &[T],
-        target: &mut [T],
-        moves: &[Move],
-        count: usize,
-    );
+    fn update(&self, moves: Moves<'_, T>);
 
     /// Adds a slice to another; called for sums of floats only.
     fn add(&self, to: &mut [T], from: &[T]);
@@ -70,50 +70,23 @@ impl Update<Byte> for Assign {
         false
     }
 
-    fn update(
-        &self,
-        slices: &Slices,
-        updates: &[Byte],
-        target: &mut [Byte],
-        moves: &[Move],
-        count: usize,
-    ) {
-        by_width(
-            slices.len,
-            Assigned {
-                slices,
-                updates,
-                target,
-                moves,
-                count,
-            },
-        );
+    fn update(&self, moves: Moves<'_, Byte>) {
+        by_width(moves.slices.len, moves);
     }
 
     fn add(&self, _: &mut [Byte], _: &[Byte]) {}
 }
 
-/// Slices to assign, by the loop of their width.
-struct Assigned<'a> {
-    slices: &'a Slices,
-    updates: &'a [Byte],
-    target: &'a mut [Byte],
-    moves: &'a [Move],
-    count: usize,
-}
-
-impl ByWidth for Assigned<'_> {
+impl ByWidth for Moves<'_, Byte> {
     type Output = ();
 
     #[inline(always)]
     fn copy(self, width: usize, copy_slice: impl Fn(&[Byte], &mut [Byte])) {
         for k in 0..self.count {
-            self.slices.prefetch_after(self.target, self.moves, k);
+            self.prefetch_after(k);
             let Move { to, from } = self.moves[k];
-            copy_slice(
-                &self.updates[from..][..width],
-                &mut self.target[to..][..width],
-            );
+            let update = &self.updates[from..][..width];
+            copy_slice(update, &mut self.target[to..][..width]);
         }
     }
 }
@@ -126,19 +99,12 @@ impl<T: ScatterNumber> Update<T> for Reduced {
         T::IS_FLOAT && self.0 == Reduce::Add
     }
 
-    fn update(
-        &self,
-        slices: &Slices,
-        updates: &[T],
-        target: &mut [T],
-        moves: &[Move],
-        count: usize,
-    ) {
+    fn update(&self, moves: Moves<'_, T>) {
         match self.0 {
-            Reduce::Add => update_each(slices, updates, target, moves, count, T::plus),
-            Reduce::Mul => update_each(slices, updates, target, moves, count, T::times),
-            Reduce::Min => update_each(slices, updates, target, moves, count, T::lesser),
-            Reduce::Max => update_each(slices, updates, target, moves, count, T::greater),
+            Reduce::Add => moves.reduce(T::plus),
+            Reduce::Mul => moves.reduce(T::times),
+            Reduce::Min => moves.reduce(T::lesser),
+            Reduce::Max => moves.reduce(T::greater),
         }
     }
 
@@ -154,68 +120,46 @@ impl<T: ScatterNumber> Update<T> for Reduced {
     }
 }
 
-#[inline(always)]
-fn update_each<T: Number>(
-    slices: &Slices,
-    updates: &[T],
-    target: &mut [T],
-    moves: &[Move],
-    count: usize,
-    reduce: impl Fn(T, T) -> T,
-) {
-    for k in 0..count {
-        slices.prefetch_after(target, moves, k);
-        let Move { to, from } = moves[k];
-        // Single numbers need no inner loop.
-        if slices.len == 1 {
-            target[to] = reduce(target[to], updates[from]);
-            continue;
-        }
-        let (target, updates) = (
-            &mut target[to..][..slices.len],
-            &updates[from..][..slices.len],
-        );
-        for (element, &update) in target.iter_mut().zip(updates) {
-            *element = reduce(*element, update);
-        }
-    }
-}
-
-impl Slices {
+impl<T: Copy> Moves<'_, T> {
     #[inline(always)]
-    fn prefetch_after<T>(&self, target: &[T], moves: &[Move], k: usize) {
-        let ahead = self.prefetch.rows_ahead();
+    fn reduce(self, reduce: impl Fn(T, T) -> T) {
+        let len = self.slices.len;
+        for k in 0..self.count {
+            self.prefetch_after(k);
+            let Move { to, from } = self.moves[k];
+            // Single numbers need no inner loop.
+            if len == 1 {
+                self.target[to] = reduce(self.target[to], self.updates[from]);
+                continue;
+            }
+            let elements = self.target[to..][..len].iter_mut();
+            for (element, &update) in elements.zip(&self.updates[from..][..len]) {
+                *element = reduce(*element, update);
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn prefetch_after(&self, k: usize) {
+        let prefetch = self.slices.prefetch;
+        let ahead = prefetch.rows_ahead();
         if ahead > 0
-            && let Some(later) = moves.get(k + ahead)
+            && let Some(later) = self.moves.get(k + ahead)
         {
-            self.prefetch.slice(target, later.to, self.len);
+            prefetch.slice(self.target, later.to, self.slices.len);
         }
     }
 }
 
-/// Scatters. Elements are `width` values of `T` each. The lengths of the operands are checked.
+/// Scatters, on as many threads as do it soonest unless `threads` says how many. Elements are `width` values of `T` each. The
+/// lengths of the operands are checked.
 pub(super) fn scatter<T: Copy + Send + Sync, U: Update<T>>(
     plan: &GatherPlan,
     indices: IndexValues<'_>,
     updates: &[T],
-    target: &mut [T],
-    width: usize,
+    (target, width): (&mut [T], usize),
     update: &U,
-) -> Result<(), RunError> {
-    let slice_bytes = address(plan.dims().slice_len).saturating_mul(width * size_of::<T>());
-    let threads = threads_for(plan.dims().output_rows(), slice_bytes);
-    scatter_on(threads, plan, indices, updates, target, width, update)
-}
-
-/// As [`scatter`], on so many threads.
-pub(super) fn scatter_on<T: Copy + Send + Sync, U: Update<T>>(
-    threads: usize,
-    plan: &GatherPlan,
-    indices: IndexValues<'_>,
-    updates: &[T],
-    target: &mut [T],
-    width: usize,
-    update: &U,
+    threads: Option<usize>,
 ) -> Result<(), RunError> {
     let dims = plan.dims();
     // No slices, or slices without bytes.
@@ -252,13 +196,10 @@ pub(super) fn scatter_on<T: Copy + Send + Sync, U: Update<T>>(
         true => OftenRows::new(&scatter.rows)?,
         false => OftenRows::default(),
     };
+    let threads = threads.unwrap_or_else(|| threads_for(dims.output_rows(), len * size_of::<T>()));
     let mut parts = scatter.parts(target, threads, &often)?;
-    run_all(
-        parts
-            .iter_mut()
-            .map(|part| -> Job<'_> { Box::new(|| scatter.update_part(part, &often)) })
-            .collect(),
-    );
+    let job = |part| -> Job<'_> { Box::new(|| scatter.update_part(part, &often)) };
+    run_all(parts.iter_mut().map(job).collect());
     Ok(())
 }
 
@@ -366,13 +307,13 @@ impl<T: Copy + Send + Sync, U: Update<T>> Scatter<'_, T, U> {
                 false => self.slices.prefetch.rows_ahead().min(kept),
             };
             let ready = kept - waiting;
-            self.update.update(
-                &self.slices,
-                self.updates,
-                part.target,
-                &moves[..kept],
-                ready,
-            );
+            self.update.update(Moves {
+                slices: &self.slices,
+                updates: self.updates,
+                target: part.target,
+                moves: &moves[..kept],
+                count: ready,
+            });
             moves.copy_within(ready..kept, 0);
             kept = waiting;
         }

@@ -1,6 +1,6 @@
 //! Scatters on several threads, of small operands too, compared with their definition.
 
-use super::run::{Assign, Reduced, scatter_on};
+use super::run::{Assign, Reduced, scatter};
 use crate::index::sealed::Sealed;
 use crate::memory;
 use crate::reduce::Reduce;
@@ -126,14 +126,13 @@ fn sums_have_equal_bits_on_any_number_of_threads() {
         for threads in [1, 2, 3, 16] {
             let mut target = old.clone();
             let update = Reduced(Reduce::Add);
-            scatter_on(
-                threads,
+            scatter(
                 &plan,
                 i32::values(&indices),
                 &updates,
-                &mut target,
-                1,
+                (&mut target[..], 1),
                 &update,
+                Some(threads),
             )
             .expect("bad rows are dropped");
             assert_eq!(bits(&target), bits(&expected), "{plan}, {threads} threads");
@@ -172,14 +171,13 @@ fn the_last_assign_is_kept_on_any_number_of_threads() {
             for plan in [plan.clone(), plan.with_unique_indices()] {
                 let mut target = vec![255_u8; expected.len()];
                 memory::write_into(&mut target, |target| {
-                    scatter_on(
-                        threads,
+                    scatter(
                         &plan,
                         u16::values(&indices),
                         memory::bytes(&updates),
-                        target,
-                        1,
+                        (target, 1),
                         &Assign,
+                        Some(threads),
                     )
                 })
                 .expect("bad rows are dropped");
@@ -215,14 +213,13 @@ fn every_count_of_index_rows_is_updated_once() {
             }
             for threads in [1, 4] {
                 let mut target = vec![0; rows * 4];
-                scatter_on(
-                    threads,
+                scatter(
                     &plan,
                     i64::values(&indices),
                     &updates,
-                    &mut target,
-                    1,
+                    (&mut target[..], 1),
                     &Reduced(Reduce::Add),
+                    Some(threads),
                 )
                 .expect("good rows");
                 assert!(target == expected, "{plan}, {threads} threads");
