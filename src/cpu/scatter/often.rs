@@ -15,8 +15,8 @@ use super::rows::{LOCATED_ROWS, Rows};
 /// Updates of a row that are added one by one, and those of each later sum.
 const UPDATES_OF_A_SUM: u64 = 1024;
 
-/// Updates that a counter counts on average: far fewer than those of a sum, so that it seldom counts too many.
-const UPDATES_OF_A_COUNTER: usize = 64;
+/// Updates that a counter counts on average: fewer than those of a sum, so that it seldom counts too many.
+const UPDATES_OF_A_COUNTER: usize = 256;
 
 /// The rows of each batch that more than 1,024 of its index rows select.
 #[derive(Debug, Default)]
@@ -39,25 +39,28 @@ impl OftenRows {
         let mut counts = with_room::<u64>(counters)?;
         for batch in 0..dims.batch_size {
             let block = batch * dims.outer_size;
-            let for_each = |visit: &mut dyn FnMut(u64)| {
+            let for_each_step = |visit: &mut dyn FnMut(&[u64])| {
                 let mut located = [0; LOCATED_ROWS];
                 let (mut next, end) = (block * dims.index_count, (block + 1) * dims.index_count);
                 while next < end {
                     let step = usize::try_from(end - next)
                         .map_or(LOCATED_ROWS, |left| left.min(LOCATED_ROWS));
                     rows.locate(next, &mut located[..step]);
-                    let located = located[..step].iter();
-                    let in_block = located.map(|row| row.wrapping_sub(block * dims.held_rows));
-                    in_block
-                        .filter(|&row| row < dims.held_rows)
-                        .for_each(&mut *visit);
+                    visit(&located[..step]);
                     next += step as u64;
                 }
+            };
+            let of_block = |&row: &u64| {
+                let row = row.wrapping_sub(block * dims.held_rows);
+                (row < dims.held_rows).then_some(row)
             };
             counts.clear();
             counts.resize(counters, 0);
             let counter = |row: u64| address(row) & (counters - 1);
-            for_each(&mut |row| counts[counter(row)] += 1);
+            for_each_step(&mut |located| {
+                let rows = located.iter().filter_map(of_block);
+                rows.for_each(|row| counts[counter(row)] += 1);
+            });
             let is_often = |count: u64| count > UPDATES_OF_A_SUM;
             let shared: u64 = counts.iter().filter(|&&count| is_often(count)).sum();
             if shared == 0 {
@@ -69,14 +72,13 @@ impl OftenRows {
                 often.push(rows.map(|row| first + row))?;
                 continue;
             }
-            let mut rows = with_room(usize::try_from(shared).unwrap_or(usize::MAX))?;
-            for_each(&mut |row| {
-                if is_often(counts[counter(row)]) {
-                    rows.push(row);
-                }
+            let mut often_counted = with_room(usize::try_from(shared).unwrap_or(usize::MAX))?;
+            for_each_step(&mut |located| {
+                let rows = located.iter().filter_map(of_block);
+                often_counted.extend(rows.filter(|&row| is_often(counts[counter(row)])));
             });
-            rows.sort_unstable();
-            let runs = rows.chunk_by(|a, b| a == b);
+            often_counted.sort_unstable();
+            let runs = often_counted.chunk_by(|a, b| a == b);
             let runs = runs.filter(|run| run.len() as u64 > UPDATES_OF_A_SUM);
             often.push(runs.map(|run| first + run[0]))?;
         }

@@ -26,6 +26,9 @@ use crate::reduce::{Reduce, ScatterNumber};
 /// Rows that a thread keeps: those of a step, and those of the step before that wait so that prefetch can look ahead.
 const KEPT_ROWS: usize = LOCATED_ROWS + Prefetch::MAX_ROWS_AHEAD;
 
+/// Bytes of a block that a core's nearest cache holds.
+const SMALL_BLOCK_BYTES: usize = 16 << 10;
+
 /// Where an update goes, and where it comes from: the first element of its slice in the thread's part of the target, and
 /// in updates.
 #[derive(Debug, Clone, Copy, Default)]
@@ -83,7 +86,7 @@ impl ByWidth for Moves<'_, Byte> {
     #[inline(always)]
     fn copy(self, width: usize, copy_slice: impl Fn(&[Byte], &mut [Byte])) {
         for k in 0..self.count {
-            self.prefetch_after(k);
+            self.prefetch_after(k, width);
             let Move { to, from } = self.moves[k];
             let update = &self.updates[from..][..width];
             copy_slice(update, &mut self.target[to..][..width]);
@@ -124,14 +127,18 @@ impl<T: Copy> Moves<'_, T> {
     #[inline(always)]
     fn reduce(self, reduce: impl Fn(T, T) -> T) {
         let len = self.slices.len;
-        for k in 0..self.count {
-            self.prefetch_after(k);
-            let Move { to, from } = self.moves[k];
-            // Single numbers need no inner loop.
-            if len == 1 {
+        // Single numbers need no inner loop.
+        if len == 1 {
+            for k in 0..self.count {
+                self.prefetch_after(k, 1);
+                let Move { to, from } = self.moves[k];
                 self.target[to] = reduce(self.target[to], self.updates[from]);
-                continue;
             }
+            return;
+        }
+        for k in 0..self.count {
+            self.prefetch_after(k, len);
+            let Move { to, from } = self.moves[k];
             let elements = self.target[to..][..len].iter_mut();
             for (element, &update) in elements.zip(&self.updates[from..][..len]) {
                 *element = reduce(*element, update);
@@ -139,14 +146,15 @@ impl<T: Copy> Moves<'_, T> {
         }
     }
 
+    /// `len` repeats that of the slices: where it is a constant, a prefetch is one or two moves.
     #[inline(always)]
-    fn prefetch_after(&self, k: usize) {
+    fn prefetch_after(&self, k: usize, len: usize) {
         let prefetch = self.slices.prefetch;
         let ahead = prefetch.rows_ahead();
         if ahead > 0
             && let Some(later) = self.moves.get(k + ahead)
         {
-            prefetch.slice(self.target, later.to, self.slices.len);
+            prefetch.slice(self.target, later.to, len);
         }
     }
 }
@@ -177,6 +185,8 @@ pub(super) fn scatter<T: Copy + Send + Sync, U: Update<T>>(
             .saturating_mul(width)
     };
     let len = in_values(dims.slice_len);
+    let blocks = dims.batch_size * dims.outer_size;
+    let block_bytes = size_of_val(target) / usize::try_from(blocks).unwrap_or(usize::MAX);
     let scatter = Scatter {
         rows,
         updates,
@@ -188,7 +198,11 @@ pub(super) fn scatter<T: Copy + Send + Sync, U: Update<T>>(
                 true => 0,
                 false => in_values(dims.output_stride),
             },
-            prefetch: Prefetch::of_copies(size_of_val(target), len * size_of::<T>()),
+            // The core prefetches small blocks by itself, as they follow each other.
+            prefetch: match blocks > 1 && block_bytes <= SMALL_BLOCK_BYTES {
+                true => Prefetch::default(),
+                false => Prefetch::of_copies(size_of_val(target), len * size_of::<T>()),
+            },
         },
     };
     // Rows that meet many updates, which are summed apart.
