@@ -8,7 +8,12 @@
 
 // Four bytes from any byte on. Bytes after the binding, which no value has, are those of its last word.
 fn word_at(byte: u32) -> u32 {
-    let at = byte / 4u;
+    return word_after(byte, 0u);
+}
+
+// Four bytes, so many words after a byte: words of a row whose blocks are whole words begin at one bit.
+fn word_after(byte: u32, words: u32) -> u32 {
+    let at = byte / 4u + words;
     let start = byte % 4u * 8u;
     let last = arrayLength(&params) - 1u;
     let low = params[min(at, last)];
@@ -17,7 +22,12 @@ fn word_at(byte: u32) -> u32 {
 }
 
 fn byte_at(byte: u32) -> u32 {
-    return (params[byte / 4u] >> (byte % 4u * 8u)) & 0xffu;
+    return byte_after(byte, 0u);
+}
+
+// The byte so many words after another.
+fn byte_after(byte: u32, words: u32) -> u32 {
+    return (params[byte / 4u + words] >> (byte % 4u * 8u)) & 0xffu;
 }
 
 // The bits of the f32 with the value of a half float. Subnormals are exact, and a NaN keeps its payload.
@@ -25,7 +35,8 @@ fn half_bits(bits: u32) -> u32 {
     let magnitude = (bits & 0x7fffu) << 13u;
     // The exponent's bias is 112 less in a half; all ones stay all ones.
     let normal = magnitude + select(0x38000000u, 0x70000000u, magnitude >= 0x0f800000u);
-    let subnormal = bitcast<u32>(f32(bits & 0x3ffu) * 0x1p-24f);
+    // 2^-14 and the subnormal are a normal number, whose low bits are the subnormal's.
+    let subnormal = bitcast<u32>(bitcast<f32>(magnitude + 0x38800000u) - 0x1p-14f);
     return select(normal, subnormal, magnitude < 0x00800000u) | ((bits & 0x8000u) << 16u);
 }
 

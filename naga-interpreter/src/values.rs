@@ -133,6 +133,9 @@ impl Vector {
             (MathFunction::CountLeadingZeros, _) => self.map(u32::leading_zeros),
             (MathFunction::CountTrailingZeros, _) => self.map(u32::trailing_zeros),
             (MathFunction::ReverseBits, _) => self.map(u32::reverse_bits),
+            (MathFunction::Round, _) => {
+                self.map(|word| f32::from_bits(word).round_ties_even().to_bits())
+            }
             _ => panic!("{fun:?} is not interpreted"),
         }
     }

@@ -5,11 +5,11 @@
 // 16 bytes. Their low 4 bits select the numbers of its first 16 values, and their high 4 bits those of the others.
 
 fn decoded(row: u32, group: u32) -> vec4<u32> {
-    let block = row + group / 64u * 136u;
+    let block = group / 64u * 34u;
     let part = group / 8u % 8u;
-    let halves = word_at(block + 8u + part * 16u + group % 4u * 4u) >> (group & 4u);
-    let scales = word_at(block);
-    let low = (word_at(block + 4u) >> (part * 4u)) & 15u;
+    let halves = word_after(row, block + 2u + part * 4u + group % 4u) >> (group & 4u);
+    let scales = word_after(row, block);
+    let low = (word_after(row, block + 1u) >> (part * 4u)) & 15u;
     let high = (scales >> (16u + part * 2u)) & 3u;
     return scaled(numbers(halves), half_of(scales) * (f32(low | (high << 4u)) - 32.0));
 }

@@ -3,12 +3,12 @@
 // The scales of a block that starts with a scale, a scale of minima, and 12 bytes with a scale and a minimum of 6 bits
 // for each of 8 parts.
 
-// The scale and the minimum of a part.
-fn scale_and_least(block: u32, part: u32) -> vec2<f32> {
-    let scales = word_at(block);
-    let low = word_at(block + 4u + part % 4u);
-    let high = word_at(block + 8u + part % 4u);
-    let both = byte_at(block + 12u + part % 4u);
+// The scale and the minimum of a part of the block that is so many words after the start of its row.
+fn scale_and_least(row: u32, words: u32, part: u32) -> vec2<f32> {
+    let scales = word_after(row, words);
+    let low = byte_after(row + part % 4u, words + 1u);
+    let high = byte_after(row + part % 4u, words + 2u);
+    let both = byte_after(row + part % 4u, words + 3u);
     let is_first = part < 4u;
     let scale = select((both & 15u) | ((low & 0xc0u) >> 2u), low & 63u, is_first);
     let least = select((both >> 4u) | ((high & 0xc0u) >> 2u), high & 63u, is_first);

@@ -4,11 +4,11 @@
 // four values that are 32 apart; then the scale of the scales and that of the minima.
 
 fn decoded(row: u32, group: u32) -> vec4<u32> {
-    let block = row + group / 64u * 84u;
-    let at = group / 32u % 2u * 32u + group % 8u * 4u;
-    let values = (word_at(block + 16u + at) >> (group / 8u % 4u * 2u)) & 0x03030303u;
-    let of_part = byte_at(block + group / 4u % 16u);
-    let scales = word_at(block + 80u);
+    let block = group / 64u * 21u;
+    let at = group / 32u % 2u * 8u + group % 8u;
+    let values = (word_after(row, block + 4u + at) >> (group / 8u % 4u * 2u)) & 0x03030303u;
+    let of_part = byte_at(row + block * 4u + group / 4u % 16u);
+    let scales = word_after(row, block + 20u);
     let scale = half_of(scales) * f32(of_part & 15u);
     return bitcast<vec4<u32>>(vec4<f32>(bytes_of(values)) * scale - half_of(scales >> 16u) * f32(of_part >> 4u));
 }

@@ -4,9 +4,9 @@
 // halves are the first one's values.
 
 fn decoded(row: u32, group: u32) -> vec4<u32> {
-    let block = row + group / 64u * 144u;
+    let block = group / 64u * 36u;
     let part = group / 8u % 8u;
-    let values = (word_at(block + 16u + part / 2u * 32u + group % 8u * 4u) >> (part % 2u * 4u)) & 0x0f0f0f0fu;
-    let scale = scale_and_least(block, part);
+    let values = (word_after(row, block + 4u + part / 2u * 8u + group % 8u) >> (part % 2u * 4u)) & 0x0f0f0f0fu;
+    let scale = scale_and_least(row, block, part);
     return bitcast<vec4<u32>>(vec4<f32>(bytes_of(values)) * scale.x - scale.y);
 }

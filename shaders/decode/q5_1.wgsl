@@ -4,10 +4,10 @@
 // 16 values.
 
 fn decoded(row: u32, group: u32) -> vec4<u32> {
-    let block = row + group / 8u * 24u;
-    let low = (word_at(block + 8u + group % 4u * 4u) >> (group & 4u)) & 0x0f0f0f0fu;
+    let block = group / 8u * 6u;
+    let low = (word_after(row, block + 2u + group % 4u) >> (group & 4u)) & 0x0f0f0f0fu;
     // Four bits, moved to one byte each.
-    let high = (((word_at(block + 4u) >> (group % 8u * 4u)) & 15u) * 0x00204081u) & 0x01010101u;
-    let scales = word_at(block);
+    let high = (((word_after(row, block + 1u) >> (group % 8u * 4u)) & 15u) * 0x00204081u) & 0x01010101u;
+    let scales = word_after(row, block);
     return bitcast<vec4<u32>>(vec4<f32>(bytes_of(low | (high << 4u))) * half_of(scales) + half_of(scales >> 16u));
 }

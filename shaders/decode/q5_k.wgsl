@@ -4,11 +4,10 @@
 // values of part P; then 32 bytes for each two parts, whose low halves are the first one's values.
 
 fn decoded(row: u32, group: u32) -> vec4<u32> {
-    let block = row + group / 64u * 176u;
+    let block = group / 64u * 44u;
     let part = group / 8u % 8u;
-    let at = group % 8u * 4u;
-    let low = (word_at(block + 48u + part / 2u * 32u + at) >> (part % 2u * 4u)) & 0x0f0f0f0fu;
-    let high = (word_at(block + 16u + at) >> part) & 0x01010101u;
-    let scale = scale_and_least(block, part);
+    let low = (word_after(row, block + 12u + part / 2u * 8u + group % 8u) >> (part % 2u * 4u)) & 0x0f0f0f0fu;
+    let high = (word_after(row, block + 4u + group % 8u) >> part) & 0x01010101u;
+    let scale = scale_and_least(row, block, part);
     return bitcast<vec4<u32>>(vec4<f32>(bytes_of(low | (high << 4u))) * scale.x - scale.y);
 }
