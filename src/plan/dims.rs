@@ -121,6 +121,7 @@ impl GatherDims {
     }
 
     /// True if broadcasting repeats index rows in a block.
+    #[cfg(feature = "gpu")]
     pub(crate) fn repeats_index_rows(&self) -> bool {
         self.index_count != self.batch_index_rows
     }

@@ -92,31 +92,29 @@ impl GatherPlan {
             return Ok(());
         }
         let (axis, rank) = (self.axis, self.params_shape.len());
-        let stretched = |operand, shape: &[usize], dim: Option<usize>| match dim {
-            Some(dim) if shape[dim] < self.output_shape[dim] => Err(RunError::RepeatedInScatter {
-                operand,
-                dim,
-                size: self.output_shape[dim],
-            }),
-            _ => Ok(()),
+        let (params, indices, output) = (
+            &self.params_shape[..],
+            &self.indices_shape[..],
+            &self.output_shape[..],
+        );
+        let repeated = |operand, dim: usize| {
+            let size = output[dim];
+            Err(RunError::RepeatedInScatter { operand, dim, size })
         };
-        let is_longer = |shape: &[usize], dim: usize| {
-            dim != axis && shape[dim] == 1 && self.output_shape[dim] > 1
-        };
-        let params = &self.params_shape[..];
-        let of_params = (0..rank).find(|&dim| is_longer(params, dim));
-        stretched(Operand::Target, params, of_params)?;
-        if self.dims().repeats_index_rows() {
-            let indices = &self.indices_shape[..];
-            // Dims after the axis that repeat all indices after them are a slice.
-            let slice = (axis + 1..rank).rev().take_while(|&dim| indices[dim] == 1);
-            let within = axis + 1..rank - slice.count();
-            let mut before = 0..axis;
-            let dim = { within }.find(|&dim| is_longer(indices, dim));
-            let dim = dim.or_else(|| before.rfind(|&dim| is_longer(indices, dim)));
-            stretched(Operand::Indices, indices, dim)?;
+        let is_stretched = |&dim: &usize| dim != axis && params[dim] == 1 && output[dim] > 1;
+        if let Some(dim) = (0..rank).find(is_stretched) {
+            return repeated(Operand::Target, dim);
         }
-        Ok(())
+        // Dims of 1 directly before the axis are outer dims, and those at the end are a slice: index rows are repeated in neither.
+        let shared = (0..axis).take_while(|&dim| params[dim] == indices[dim]);
+        let shared = shared.count();
+        let outer = (shared..axis).take_while(|&dim| indices[dim] == 1).count();
+        let slice = (axis + 1..rank).rev().take_while(|&dim| indices[dim] == 1);
+        let mut within = (shared + outer..axis).chain(axis + 1..rank - slice.count());
+        match within.find(|&dim| indices[dim] == 1 && output[dim] != 1) {
+            Some(dim) => repeated(Operand::Indices, dim),
+            None => Ok(()),
+        }
     }
 
     /// Checks the lengths of a scatter's operands, in elements.

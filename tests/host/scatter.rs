@@ -218,6 +218,10 @@ fn errors_name_target_and_updates_and_leave_the_target() {
     let of_target =
         "target must not be repeated by broadcasting in a scatter: dim 1 of 1 is stretched to 6";
     assert_eq!(text(&[9, 1], &[5, 6]), Err(of_target.into()));
+    // The shapes decide, also where nothing would be written.
+    let of_none =
+        "indices must not be repeated by broadcasting in a scatter: dim 1 of 1 is stretched to 3";
+    assert_eq!(text(&[3, 3, 0, 3], &[3, 1, 0, 3]), Err(of_none.into()));
     // Slices and outer coordinates that share index rows are written apart.
     assert_eq!(text(&[5, 7, 3], &[8, 1, 1]), Ok(()));
 }
