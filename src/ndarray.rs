@@ -122,7 +122,7 @@ impl GatherPlan {
     ///
     /// # Errors
     ///
-    /// Those of [`scatter_array`](Self::scatter_array) and [`scatter_reduce`](Self::scatter_reduce).
+    /// The errors of [`scatter_array`](Self::scatter_array) and [`scatter_reduce`](Self::scatter_reduce).
     ///
     /// # Examples
     ///

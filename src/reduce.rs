@@ -2,7 +2,7 @@
 
 use crate::names::names;
 
-/// What a scatter does with an update and the element of the target that it meets.
+/// A reduction: how a scatter combines an element of the target with an update of it.
 ///
 /// Equal rows meet their updates in the order of the index rows, so there is one result on each device and for any number of
 /// threads. Its name, which `Display` prints and `FromStr` reads, is `add`, `mul`, `min` or `max`.
@@ -41,7 +41,7 @@ pub trait ScatterNumber: sealed::Number {}
 pub(crate) mod sealed {
     /// The reductions of two numbers, the element of the target first.
     pub trait Number: Copy + Send + Sync + 'static {
-        /// True if the result of a sum depends on the order of its terms.
+        /// True for floats, whose sums depend on the order of their terms.
         const IS_FLOAT: bool;
 
         fn plus(self, update: Self) -> Self;

@@ -42,7 +42,7 @@ pub(crate) enum Problem {
 }
 
 impl BadIndexError {
-    /// The same error of a scatter, whose target has the shape of params.
+    /// This error in TensorFlow's words for a scatter, which name the target's shape "shape", not "param shape".
     pub(crate) fn of_scatter(mut self) -> Self {
         if let Problem::GatherNd { of_scatter, .. } = &mut self.problem {
             *of_scatter = true;

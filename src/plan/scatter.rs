@@ -1,11 +1,11 @@
-//! What a plan says of its scatters only, and the plans that have none.
+//! Rules of a plan that only its scatters read, and checks that a scatter through it has a meaning.
 
 use super::{GatherPlan, Operation};
 use crate::error::RunError;
 use crate::operand::Operand;
 use crate::plan::lengths::check_len;
 
-/// What the caller has said of the scatters of a plan. Gathers ignore it.
+/// Rules that the caller has given for the scatters of a plan. Gathers ignore them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub(crate) struct ScatterRules {
     /// No two index rows of a batch select one row.
@@ -66,7 +66,7 @@ impl GatherPlan {
         }
     }
 
-    /// The shape of the updates of a scatter: that of the output, or of one slice.
+    /// The shape that an array of updates must have: the output's, or one slice's if that serves all index rows.
     #[cfg(feature = "ndarray")]
     pub(crate) fn updates_shape(&self) -> &[usize] {
         if !self.scatter.one_update {

@@ -13,7 +13,7 @@ use crate::of_index_type;
 use crate::oracle::{Answer, Case, Op};
 use crate::samples::Sample;
 
-/// Updates of a row of floats that are added one by one, and those that are then summed by themselves.
+/// The number of a float row's first updates, which are added one by one, and of the updates in each later sum.
 const UPDATES_OF_A_SUM: usize = 1024;
 
 /// A number with reductions by the words of the library's docs.

@@ -8,7 +8,7 @@ use wgpu_gather::{Gather, GatherElements, GatherPlan, Reduce};
 
 use crate::plain_loop::Place;
 
-/// Shapes, and addresses of operands.
+/// A scatter as Python passes it: sizes in elements, and the addresses of the operands.
 #[repr(C)]
 pub struct Scatter {
     /// The target has `rows` rows of `columns` numbers.

@@ -12,7 +12,7 @@ use crate::plan::GatherDims;
 
 use super::rows::{LOCATED_ROWS, Rows};
 
-/// Updates of a row that are added one by one, and those of each later sum.
+/// The number of a row's first updates, which are added one by one, and of the updates in each later sum.
 const UPDATES_OF_A_SUM: u64 = 1024;
 
 /// Updates that a counter counts on average: fewer than those of a sum, so that it seldom counts too many.
@@ -134,7 +134,7 @@ impl OftenRows {
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct RowsOfBlock<'a> {
     rows: &'a [u64],
-    /// What is added to a row to get its number among all rows of the target.
+    /// The number that is added to one of `rows` to get the number of that row among all rows of the target.
     base: u64,
 }
 

@@ -7,7 +7,7 @@ use crate::index::{IndexValues, by_index_type};
 use crate::memory::{address, unsigned};
 use crate::plan::{GatherDims, GatherPlan};
 
-/// Rows that are located in one step.
+/// The most updates whose target rows are looked up in one step, before they are applied.
 pub(super) const LOCATED_ROWS: usize = 256;
 
 /// Updates by which the target is cut among threads.

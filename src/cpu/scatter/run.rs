@@ -29,8 +29,8 @@ const KEPT_ROWS: usize = LOCATED_ROWS + Prefetch::MAX_ROWS_AHEAD;
 /// Bytes of a block that a core's nearest cache holds.
 const SMALL_BLOCK_BYTES: usize = 16 << 10;
 
-/// Where an update goes, and where it comes from: the first element of its slice in the thread's part of the target, and
-/// in updates.
+/// The places of an update's two slices, each counted in elements to its first one: in the thread's part of the target, and in
+/// updates.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Move {
     to: usize,
@@ -46,7 +46,7 @@ pub(super) struct Moves<'a, T> {
     count: usize,
 }
 
-/// What is done with an update.
+/// The kind of an update: an assign, or a reduction.
 pub(super) trait Update<T>: Sync {
     /// True if a sum depends on the order of its terms.
     fn is_sum_of_floats(&self) -> bool;

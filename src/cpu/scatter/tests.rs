@@ -189,7 +189,7 @@ fn the_last_assign_is_kept_on_any_number_of_threads() {
     }
 }
 
-/// So many index rows that steps of located rows end within them and at their end.
+/// Counts of index rows around the 256 of a step, so that the last step is whole, or has one row, or lacks one.
 #[test]
 fn every_count_of_index_rows_is_updated_once() {
     let all = [257, 1, 255, 256, 511, 512, 513, 1023, 1024, 1025];

@@ -163,7 +163,8 @@ fn every_pipeline_translates_to_hlsl() {
                 });
                 texts.add(&language, &name, "hlsl", text.as_bytes());
             }
-            // naga names the function of a zero by its type in HLSL, and a type may have two names in WGSL.
+            // For a zero vector, naga writes a function into HLSL and names it by the type. Two aliases of one type in WGSL would
+            // give two functions of one name, which no HLSL compiler takes.
             let zeros = text
                 .lines()
                 .filter(|line| line.contains(" ZeroValue") && line.ends_with("() {"));
