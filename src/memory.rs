@@ -216,24 +216,26 @@ pub(crate) fn prefetch<P>(params: &[P], at: usize) {
     let _ = (params, at);
 }
 
-/// Bytes of a part of a long slice.
-const MEMCPY_PART_BYTES: usize = 2048;
+/// Bytes of a part of a long slice: as many as glibc copies without a loop.
+const MEMCPY_PART_BYTES: usize = 256;
 
-/// A slice in parts that are too short for `rep movsb`: glibc before 2.40 copies more than 2,112 bytes by it if the core
-/// reports that as fast.
+/// Bytes up to which glibc before 2.40 copies without `rep movsb`. Above 2,112 it takes that if the core reports it as fast.
+const MAX_BYTES_WITHOUT_REP_MOVSB: usize = 2048;
+
+/// A slice in parts that are too short for `rep movsb`.
 pub(crate) fn memcpy_parts<T>(slice: &[T]) -> std::slice::Chunks<'_, T> {
     slice.chunks((MEMCPY_PART_BYTES / size_of::<T>().max(1)).max(1))
 }
 
-/// Copies a slice of any length, by one call of memcpy, or in parts of 2 KiB where `rep movsb` is slow.
+/// Copies a slice of any length, by one call of memcpy, or in parts of 256 bytes where `rep movsb` is slow.
 ///
 /// `rep movsb` is slow where the output's offset in its page of 4 KiB is 1 to 31 bytes above the source's: 16 if the source
-/// is mapped from a file and the output comes from malloc. On a Zen 3 with glibc 2.36, 64 KiB there take 3 to 5 times as long by one
-/// call as elsewhere, and 1.4 to 1.5 times as long in parts. Elsewhere parts take 1.1 to 1.5 times as long as one call.
+/// is mapped from a file and the output comes from malloc. On a Zen 3 with glibc 2.36, 4 to 64 KiB there take 3 to 4 times as
+/// long by one call as elsewhere, and in parts 0.9 to 1.1 times as long. Parts of 1 and 2 KiB take 1.4 times as long.
 #[inline(always)]
 pub(crate) fn copy_long(from: &[Byte], to: &mut [Byte]) {
     let above = to.as_ptr().addr().wrapping_sub(from.as_ptr().addr()) % 4096;
-    if from.len() <= MEMCPY_PART_BYTES || !(1..32).contains(&above) {
+    if from.len() <= MAX_BYTES_WITHOUT_REP_MOVSB || !(1..32).contains(&above) {
         return to.copy_from_slice(from);
     }
     for (from, to) in memcpy_parts(from).zip(to.chunks_mut(MEMCPY_PART_BYTES)) {
