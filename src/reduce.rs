@@ -39,10 +39,14 @@ names! {
 pub trait ScatterNumber: sealed::Number {}
 
 pub(crate) mod sealed {
-    /// The reductions of two numbers, the element of the target first.
+    /// The reductions of two numbers, the element of the target first. They give any NaN.
     pub trait Number: Copy + Send + Sync + 'static {
         /// True for floats, whose sums depend on the order of their terms.
         const IS_FLOAT: bool;
+
+        /// The number, or the one NaN in place of any: processors differ in the bits of a NaN that they compute.
+        fn of_one_nan(self) -> Self;
+        fn is_a_nan(self) -> bool;
 
         fn plus(self, update: Self) -> Self;
         fn times(self, update: Self) -> Self;
@@ -57,6 +61,16 @@ macro_rules! integers {
 
         impl sealed::Number for $integer {
             const IS_FLOAT: bool = false;
+
+            #[inline(always)]
+            fn of_one_nan(self) -> Self {
+                self
+            }
+
+            #[inline(always)]
+            fn is_a_nan(self) -> bool {
+                false
+            }
 
             #[inline(always)]
             fn plus(self, update: Self) -> Self {
@@ -89,13 +103,23 @@ macro_rules! floats {
             const IS_FLOAT: bool = true;
 
             #[inline(always)]
+            fn of_one_nan(self) -> Self {
+                if self.is_nan() { Self::from_bits($nan) } else { self }
+            }
+
+            #[inline(always)]
+            fn is_a_nan(self) -> bool {
+                self.is_nan()
+            }
+
+            #[inline(always)]
             fn plus(self, update: Self) -> Self {
-                of_one_nan(self + update, Self::from_bits($nan))
+                self + update
             }
 
             #[inline(always)]
             fn times(self, update: Self) -> Self {
-                of_one_nan(self * update, Self::from_bits($nan))
+                self * update
             }
 
             #[inline(always)]
@@ -104,7 +128,7 @@ macro_rules! floats {
                 let zero = Self::from_bits(self.to_bits() | update.to_bits());
                 let least = if self < update { self } else { update };
                 let least = if self == update { zero } else { least };
-                of_one_nan(if self.is_nan() { self } else { least }, Self::from_bits($nan))
+                if self.is_nan() { self } else { least }
             }
 
             #[inline(always)]
@@ -112,17 +136,10 @@ macro_rules! floats {
                 let zero = Self::from_bits(self.to_bits() & update.to_bits());
                 let greatest = if self > update { self } else { update };
                 let greatest = if self == update { zero } else { greatest };
-                of_one_nan(if self.is_nan() { self } else { greatest }, Self::from_bits($nan))
+                if self.is_nan() { self } else { greatest }
             }
         }
     )*};
-}
-
-/// The value, or `nan` in place of any NaN: processors differ in the bits of a NaN that they compute.
-#[inline(always)]
-#[expect(clippy::eq_op, reason = "a NaN differs from itself")]
-fn of_one_nan<T: PartialEq>(value: T, nan: T) -> T {
-    if value != value { nan } else { value }
 }
 
 integers! { i8 u8 i16 u16 i32 u32 i64 u64 }
@@ -145,11 +162,21 @@ mod tests {
                 value.lesser(other),
                 value.greater(other),
             ] {
-                assert_eq!(found.to_bits(), 0x7fc0_0000, "{value} and {other}");
+                assert_eq!(
+                    found.of_one_nan().to_bits(),
+                    0x7fc0_0000,
+                    "{value} and {other}"
+                );
             }
         }
-        assert_eq!((f32::INFINITY.plus(-f32::INFINITY)).to_bits(), 0x7fc0_0000);
-        assert_eq!((f64::INFINITY.times(0.0)).to_bits(), 0x7ff8_0000_0000_0000);
+        assert_eq!(
+            f32::INFINITY.plus(-f32::INFINITY).of_one_nan().to_bits(),
+            0x7fc0_0000
+        );
+        assert_eq!(
+            f64::INFINITY.times(0.0).of_one_nan().to_bits(),
+            0x7ff8_0000_0000_0000
+        );
         for (a, b) in [(0.0_f32, -0.0_f32), (-0.0, 0.0)] {
             assert_eq!(a.lesser(b).to_bits(), 0x8000_0000);
             assert_eq!(a.greater(b).to_bits(), 0);

@@ -6,6 +6,7 @@ use super::cursor::Cursor;
 use crate::bad_indices::{Beyond, NegativeIndices};
 use crate::error::BadIndexError;
 use crate::index::GatherIndex;
+use crate::memory::address;
 use crate::plan::GatherPlan;
 
 /// Stands for the params row of a bad row.
@@ -13,6 +14,9 @@ const BAD_ROW: u64 = u64::MAX;
 
 /// Stands for a params row that the plan's shard does not hold.
 pub(super) const NOT_HELD: u64 = u64::MAX - 1;
+
+/// Indices that a check judges together.
+const CHECKED_INDICES: usize = 64;
 
 /// The index rows of a plan, with their values.
 #[derive(Debug)]
@@ -79,7 +83,9 @@ impl<'a, I: GatherIndex> IndexRows<'a, I> {
     pub(super) fn locate(&self, output_row: u64, rows: &mut [u64]) {
         let (from_end, beyond) = (self.from_end, self.beyond);
         let dims = self.plan.dims();
-        let is_whole = dims.held_rows == dims.row_count && !dims.has_element_dims();
+        // Broadcasting may repeat an index row in a stretch.
+        let repeats = (dims.element_dims.last()).is_some_and(|dim| dim.index_stride == 0);
+        let is_whole = dims.held_rows == dims.row_count && !repeats;
         // Depth 1, that of most gathers, has a loop of its own.
         match dims.indexed_dims[..] {
             [] => self.locate_by(output_row, rows, |_, _| Some(0)),
@@ -98,18 +104,22 @@ impl<'a, I: GatherIndex> IndexRows<'a, I> {
 
     /// As [`locate_by`](Self::locate_by), for unsigned indices into whole blocks.
     fn locate_positions(&self, output_row: u64, mut rows: &mut [u64], dim: u64) {
-        let mut cursor = Cursor::at(self.plan.dims(), output_row);
+        let dims = self.plan.dims();
+        let mut cursor = Cursor::at(dims, output_row);
         while !rows.is_empty() {
             let len = usize::try_from(cursor.left).map_or(rows.len(), |left| left.min(rows.len()));
-            let (of_block, rest) = rows.split_at_mut(len);
-            let first = usize::try_from(cursor.index_row()).expect("indices are in memory");
-            for (row, index) in of_block.iter_mut().zip(&self.indices[first..]) {
+            let (of_line, rest) = rows.split_at_mut(len);
+            let mut first = cursor.block_row + cursor.offset;
+            let (stride, index_stride) = (cursor.innermost.stride, dims.index_stride);
+            let indices = &self.indices[address(cursor.index_row())..];
+            for (row, index) in of_line.iter_mut().zip(indices) {
                 let position = index.position(0);
                 *row = if position < dim {
-                    cursor.block_row + position
+                    first + position * index_stride
                 } else {
                     BAD_ROW
                 };
+                first += stride;
             }
             cursor.skip(len);
             rows = rest;
@@ -160,8 +170,15 @@ impl<'a, I: GatherIndex> IndexRows<'a, I> {
         let bad = match self.plan.dims().indexed_dims[..] {
             [dim] if beyond == Beyond::Bad => {
                 let added = added(dim, from_end);
-                let mut indices = self.indices.iter();
-                indices.position(|index| index.position(added) >= dim)
+                let is_bad = |index: &I| index.position(added) >= dim;
+                let any_bad =
+                    |indices: &[I]| indices.iter().fold(false, |any, index| any | is_bad(index));
+                // A chunk of indices takes no branch for each of them.
+                let chunk = self.indices.chunks(CHECKED_INDICES).position(any_bad);
+                chunk.and_then(|chunk| {
+                    let first = chunk * CHECKED_INDICES;
+                    Some(first + self.indices[first..].iter().position(is_bad)?)
+                })
             }
             ref dims => {
                 let mut index_rows = self.indices.chunks_exact(dims.len().max(1));

@@ -11,6 +11,7 @@ use crate::operand::Operand;
 use crate::plan::GatherDims;
 
 use super::rows::{LOCATED_ROWS, Rows};
+use super::run::Update;
 
 /// The number of a row's first updates, which are added one by one, and of the updates in each later sum.
 const UPDATES_OF_A_SUM: u64 = 1024;
@@ -21,6 +22,8 @@ const UPDATES_OF_A_COUNTER: usize = 256;
 /// The rows of each batch that more than 1,024 of its index rows select.
 #[derive(Debug, Default)]
 pub(super) struct OftenRows {
+    /// True if all index rows were seen to select rows of the target.
+    pub(super) are_good: bool,
     /// Row numbers, counted from the first row of the first block of their batch as if a batch had one block. They ascend.
     rows: Vec<u64>,
 }
@@ -30,13 +33,20 @@ impl OftenRows {
     pub(super) fn new(rows: &Rows<'_>) -> Result<Self, RunError> {
         let dims = rows.dims();
         let mut often = Self::default();
-        if dims.index_count <= UPDATES_OF_A_SUM {
+        // Index rows of a block that may select one row: in a gather_elements, those along the axis.
+        let of_axis = dims.element_dims.iter().filter(|dim| dim.stride == 0);
+        let most = match dims.has_element_dims() {
+            true => of_axis.map(|dim| dim.size).product(),
+            false => dims.index_count,
+        };
+        if most <= UPDATES_OF_A_SUM {
             return Ok(often);
         }
         let index_count = usize::try_from(dims.index_count).unwrap_or(usize::MAX);
         // Few, so that they stay in a core's cache. Rows that share a counter are told apart where it counts too many.
         let counters = (index_count / UPDATES_OF_A_COUNTER).next_power_of_two();
         let mut counts = with_room::<u64>(counters)?;
+        let mut counted = 0;
         for batch in 0..dims.batch_size {
             let block = batch * dims.outer_size;
             let for_each_step = |visit: &mut dyn FnMut(&[u64])| {
@@ -62,6 +72,7 @@ impl OftenRows {
                 rows.for_each(|row| counts[counter(row)] += 1);
             });
             let is_often = |count: u64| count > UPDATES_OF_A_SUM;
+            counted += counts.iter().sum::<u64>();
             let shared: u64 = counts.iter().filter(|&&count| is_often(count)).sum();
             if shared == 0 {
                 continue;
@@ -72,16 +83,24 @@ impl OftenRows {
                 often.push(rows.map(|row| first + row))?;
                 continue;
             }
-            let mut often_counted = with_room(usize::try_from(shared).unwrap_or(usize::MAX))?;
+            // Runs of one row, at most 256 long: the length is in the low byte, for a target in memory has fewer than 2⁵⁶ rows.
+            let mut runs = with_room::<u64>(usize::try_from(shared).unwrap_or(usize::MAX))?;
             for_each_step(&mut |located| {
                 let rows = located.iter().filter_map(of_block);
-                often_counted.extend(rows.filter(|&row| is_often(counts[counter(row)])));
+                for row in rows.filter(|&row| is_often(counts[counter(row)])) {
+                    match runs.last_mut() {
+                        Some(run) if *run >> 8 == row && *run & 255 < 255 => *run += 1,
+                        _ => runs.push(row << 8),
+                    }
+                }
             });
-            often_counted.sort_unstable();
-            let runs = often_counted.chunk_by(|a, b| a == b);
-            let runs = runs.filter(|run| run.len() as u64 > UPDATES_OF_A_SUM);
-            often.push(runs.map(|run| first + run[0]))?;
+            runs.sort_unstable();
+            let rows = runs.chunk_by(|a, b| a >> 8 == b >> 8);
+            let updates_of = |runs: &[u64]| runs.iter().map(|run| (run & 255) + 1).sum();
+            let rows = rows.filter(|runs| is_often(updates_of(runs)));
+            often.push(rows.map(|runs| first + (runs[0] >> 8)))?;
         }
+        often.are_good = counted == dims.batch_size * dims.index_count;
         Ok(often)
     }
 
@@ -182,35 +201,42 @@ impl<T: Copy> Sums<T> {
         &mut self,
         place: usize,
         target: &mut [T],
-        updates: impl Iterator<Item = &'u [T]>,
-        add: impl Fn(&mut [T], &[T]),
+        mut updates: impl ExactSizeIterator<Item = &'u [T]>,
+        by: &impl Update<T>,
     ) where
         T: 'u,
     {
         let count = &mut self.counts[place];
         let sum = &mut self.sums[place * self.slice_len..][..self.slice_len];
-        for update in updates {
-            if *count < UPDATES_OF_A_SUM {
-                add(target, update);
-            } else if !count.is_multiple_of(UPDATES_OF_A_SUM) {
-                add(sum, update);
-            } else {
+        while updates.len() > 0 {
+            let of_sum = *count % UPDATES_OF_A_SUM;
+            if *count >= UPDATES_OF_A_SUM && of_sum == 0 {
                 if *count > UPDATES_OF_A_SUM {
-                    add(target, sum);
+                    by.add(target, [&*sum].into_iter());
                 }
-                sum.copy_from_slice(update);
+                sum.copy_from_slice(updates.next().expect("one is left"));
+                *count += 1;
+                continue;
             }
-            *count += 1;
+            let to = if *count < UPDATES_OF_A_SUM {
+                &mut *target
+            } else {
+                &mut *sum
+            };
+            let left = updates.len();
+            by.add(
+                to,
+                updates.by_ref().take(address(UPDATES_OF_A_SUM - of_sum)),
+            );
+            *count += (left - updates.len()) as u64;
         }
     }
 
     /// Adds the last sum of a row to its slice, and begins anew.
-    pub(super) fn end(&mut self, place: usize, target: &mut [T], add: impl Fn(&mut [T], &[T])) {
+    pub(super) fn end(&mut self, place: usize, target: &mut [T], by: &impl Update<T>) {
         if self.counts[place] > UPDATES_OF_A_SUM {
-            add(
-                target,
-                &self.sums[place * self.slice_len..][..self.slice_len],
-            );
+            let sum = &self.sums[place * self.slice_len..][..self.slice_len];
+            by.add(target, [sum].into_iter());
         }
         self.counts[place] = 0;
     }

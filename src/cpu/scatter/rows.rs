@@ -20,20 +20,34 @@ const CACHE_LINE_BYTES: usize = 64;
 pub(super) struct Rows<'a> {
     plan: &'a GatherPlan,
     indices: IndexValues<'a>,
+    /// The indices, without their signs where those are not read.
+    unsigned: IndexValues<'a>,
 }
 
 impl<'a> Rows<'a> {
-    /// The error of the first bad row, unless bad rows are dropped.
-    pub(super) fn new(plan: &'a GatherPlan, indices: IndexValues<'a>) -> Result<Self, RunError> {
-        if !plan.bad_indices().fills_on_cpu() {
-            let checked = by_index_type!(indices, |indices| IndexRows::new(plan, indices).check());
-            checked.map_err(|bad| bad.of_scatter())?;
-        }
-        let indices = match reads_signs(plan, indices.kind()) {
+    pub(super) fn new(plan: &'a GatherPlan, indices: IndexValues<'a>) -> Self {
+        let unsigned = match reads_signs(plan, indices.kind()) {
             true => indices,
             false => unsigned(indices),
         };
-        Ok(Self { plan, indices })
+        Self {
+            plan,
+            indices,
+            unsigned,
+        }
+    }
+
+    /// The error of the first bad row, unless bad rows are dropped.
+    pub(super) fn check(&self) -> Result<(), RunError> {
+        let check = |indices| {
+            by_index_type!(indices, |indices| IndexRows::new(self.plan, indices)
+                .check())
+        };
+        if self.plan.bad_indices().fills_on_cpu() || check(self.unsigned).is_ok() {
+            return Ok(());
+        }
+        // The error names the index with its sign.
+        Ok(check(self.indices).map_err(|bad| bad.of_scatter())?)
     }
 
     pub(super) fn dims(&self) -> &'a GatherDims {
@@ -42,7 +56,7 @@ impl<'a> Rows<'a> {
 
     /// The rows of the updates from `update` on. A bad row, and one that the target does not hold, is larger than all rows.
     pub(super) fn locate(&self, update: u64, rows: &mut [u64]) {
-        by_index_type!(self.indices, |indices| {
+        by_index_type!(self.unsigned, |indices| {
             IndexRows::new(self.plan, indices).locate(update, rows);
         });
     }

@@ -26,8 +26,8 @@ use crate::reduce::{Reduce, ScatterNumber};
 /// Rows that a thread keeps: those of a step, and those of the step before that wait so that prefetch can look ahead.
 const KEPT_ROWS: usize = LOCATED_ROWS + Prefetch::MAX_ROWS_AHEAD;
 
-/// Bytes of a block that a core's nearest cache holds.
-const SMALL_BLOCK_BYTES: usize = 16 << 10;
+/// Bytes of a stretch of the target that a core's nearest cache holds.
+const SMALL_STRETCH_BYTES: usize = 16 << 10;
 
 /// The places of an update's two slices, each counted in elements to its first one: in the thread's part of the target, and in
 /// updates.
@@ -53,8 +53,16 @@ pub(super) trait Update<T>: Sync {
 
     fn update(&self, moves: Moves<'_, T>);
 
-    /// Adds a slice to another; called for sums of floats only.
-    fn add(&self, to: &mut [T], from: &[T]);
+    /// True if slices of so many values are updated by [`update_short`](Self::update_short).
+    fn is_short(&self, len: usize) -> bool;
+
+    /// Updates slices without gaps, each by the next of `updates`.
+    fn update_short(&self, rows: ShortRows<'_>, updates: &[T], target: &mut [T]);
+
+    /// Adds slices to another, one after another; called for sums of floats only.
+    fn add<'u>(&self, to: &mut [T], updates: impl Iterator<Item = &'u [T]>)
+    where
+        T: 'u;
 }
 
 /// The slices of both operands, in elements of the loop's type.
@@ -63,6 +71,47 @@ pub(super) struct Slices {
     target_stride: usize,
     updates_stride: usize,
     prefetch: Prefetch,
+}
+
+/// Rows of the target, each of which is a short slice: to keep a move of it would take as long as to update it. The target is
+/// prefetched for the rows after the first `count`.
+#[derive(Clone, Copy)]
+pub(super) struct ShortRows<'a> {
+    rows: &'a [u64],
+    count: usize,
+    len: usize,
+    prefetch: Prefetch,
+}
+
+impl ShortRows<'_> {
+    #[inline(always)]
+    fn update<E: Copy>(self, updates: &[E], target: &mut [E], update: impl Fn(&mut E, E)) {
+        let ahead = self.prefetch.rows_ahead();
+        for (k, &of_row) in updates[..self.count].iter().enumerate() {
+            if ahead > 0
+                && let Some(&later) = self.rows.get(k + ahead)
+            {
+                self.prefetch.slice(target, address(later), 1);
+            }
+            // A bad row, and one that is not held, is larger than all rows.
+            if let Some(element) = target.get_mut(address(self.rows[k])) {
+                update(element, of_row);
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn reduce<T: ScatterNumber>(self, updates: &[T], target: &mut [T], reduce: impl Fn(T, T) -> T) {
+        self.update(updates, target, |element, update| {
+            *element = reduce(*element, update).of_one_nan();
+        });
+    }
+
+    #[inline(always)]
+    fn assign<const N: usize>(self, updates: &[Byte], target: &mut [Byte]) {
+        let (updates, target) = (updates.as_chunks::<N>().0, target.as_chunks_mut::<N>().0);
+        self.update(updates, target, |element, update| *element = update);
+    }
 }
 
 /// The last update of a row is what it holds.
@@ -77,7 +126,21 @@ impl Update<Byte> for Assign {
         by_width(moves.slices.len, moves);
     }
 
-    fn add(&self, _: &mut [Byte], _: &[Byte]) {}
+    fn is_short(&self, len: usize) -> bool {
+        matches!(len, 1 | 2 | 4 | 8 | 16)
+    }
+
+    fn update_short(&self, rows: ShortRows<'_>, updates: &[Byte], target: &mut [Byte]) {
+        match rows.len {
+            1 => rows.assign::<1>(updates, target),
+            2 => rows.assign::<2>(updates, target),
+            4 => rows.assign::<4>(updates, target),
+            8 => rows.assign::<8>(updates, target),
+            _ => rows.assign::<16>(updates, target),
+        }
+    }
+
+    fn add<'u>(&self, _: &mut [Byte], _: impl Iterator<Item = &'u [Byte]>) {}
 }
 
 impl ByWidth for Moves<'_, Byte> {
@@ -111,41 +174,61 @@ impl<T: ScatterNumber> Update<T> for Reduced {
         }
     }
 
-    fn add(&self, to: &mut [T], from: &[T]) {
-        match (to, from) {
-            ([to], &[from]) => *to = to.plus(from),
-            (to, from) => {
-                for (to, &from) in to.iter_mut().zip(from) {
-                    *to = to.plus(from);
-                }
+    fn is_short(&self, len: usize) -> bool {
+        len == 1
+    }
+
+    fn update_short(&self, rows: ShortRows<'_>, updates: &[T], target: &mut [T]) {
+        match self.0 {
+            Reduce::Add => rows.reduce(updates, target, T::plus),
+            Reduce::Mul => rows.reduce(updates, target, T::times),
+            Reduce::Min => rows.reduce(updates, target, T::lesser),
+            Reduce::Max => rows.reduce(updates, target, T::greater),
+        }
+    }
+
+    fn add<'u>(&self, to: &mut [T], updates: impl Iterator<Item = &'u [T]>) {
+        // A single number stays in a register, and a NaN stays a NaN.
+        match to {
+            [to] => {
+                *to = updates
+                    .fold(*to, |sum, update| sum.plus(update[0]))
+                    .of_one_nan()
             }
+            to => updates.for_each(|update| reduce_slice(to, update, T::plus)),
         }
     }
 }
 
-impl<T: Copy> Moves<'_, T> {
+/// Reduces a slice. A NaN is looked for once in it, which spares vectors half of their instructions.
+#[inline(always)]
+fn reduce_slice<T: ScatterNumber>(elements: &mut [T], updates: &[T], reduce: impl Fn(T, T) -> T) {
+    let mut nans = 0;
+    for (element, &update) in elements.iter_mut().zip(updates) {
+        *element = reduce(*element, update);
+        nans |= u32::from(element.is_a_nan());
+    }
+    if nans > 0 {
+        elements
+            .iter_mut()
+            .for_each(|element| *element = element.of_one_nan());
+    }
+}
+
+impl<T: ScatterNumber> Moves<'_, T> {
     #[inline(always)]
     fn reduce(self, reduce: impl Fn(T, T) -> T) {
         let len = self.slices.len;
-        // Single numbers need no inner loop.
-        if len == 1 {
-            for k in 0..self.count {
-                self.prefetch_after(k, 1);
-                let Move { to, from } = self.moves[k];
-                self.target[to] = reduce(self.target[to], self.updates[from]);
-            }
-            return;
-        }
         for k in 0..self.count {
             self.prefetch_after(k, len);
             let Move { to, from } = self.moves[k];
-            let elements = self.target[to..][..len].iter_mut();
-            for (element, &update) in elements.zip(&self.updates[from..][..len]) {
-                *element = reduce(*element, update);
-            }
+            let elements = &mut self.target[to..][..len];
+            reduce_slice(elements, &self.updates[from..][..len], &reduce);
         }
     }
+}
 
+impl<T> Moves<'_, T> {
     /// `len` repeats that of the slices: where it is a constant, a prefetch is one or two moves.
     #[inline(always)]
     fn prefetch_after(&self, k: usize, len: usize) {
@@ -174,7 +257,15 @@ pub(super) fn scatter<T: Copy + Send + Sync, U: Update<T>>(
     if dims.output_rows() == 0 || dims.slice_len == 0 || width == 0 || size_of::<T>() == 0 {
         return Ok(());
     }
-    let rows = Rows::new(plan, indices)?;
+    let rows = Rows::new(plan, indices);
+    // Rows that meet many updates, which are summed apart.
+    let often = match update.is_sum_of_floats() && !plan.scatter.unique_indices {
+        true => OftenRows::new(&rows)?,
+        false => OftenRows::default(),
+    };
+    if !often.are_good {
+        rows.check()?;
+    }
     if target.is_empty() {
         return Ok(());
     }
@@ -185,30 +276,32 @@ pub(super) fn scatter<T: Copy + Send + Sync, U: Update<T>>(
             .saturating_mul(width)
     };
     let len = in_values(dims.slice_len);
-    let blocks = dims.batch_size * dims.outer_size;
-    let block_bytes = size_of_val(target) / usize::try_from(blocks).unwrap_or(usize::MAX);
+    // Rows that the indices of a stretch select from.
+    let rows_of_stretch = match dims.has_element_dims() {
+        true => dims.indexed_dims[0] * dims.index_stride,
+        false => dims.held_rows,
+    };
+    let target_stride = in_values(dims.params_stride);
+    let stretch_bytes = address(rows_of_stretch)
+        .saturating_mul(target_stride)
+        .saturating_mul(size_of::<T>());
     let scatter = Scatter {
         rows,
         updates,
         update,
         slices: Slices {
             len,
-            target_stride: in_values(dims.params_stride),
+            target_stride,
             updates_stride: match plan.scatter.one_update {
                 true => 0,
                 false => in_values(dims.output_stride),
             },
-            // The core prefetches small blocks by itself, as they follow each other.
-            prefetch: match blocks > 1 && block_bytes <= SMALL_BLOCK_BYTES {
+            // The core prefetches small stretches by itself, as they follow each other.
+            prefetch: match stretch_bytes <= SMALL_STRETCH_BYTES {
                 true => Prefetch::default(),
                 false => Prefetch::of_copies(size_of_val(target), len * size_of::<T>()),
             },
         },
-    };
-    // Rows that meet many updates, which are summed apart.
-    let often = match update.is_sum_of_floats() && !plan.scatter.unique_indices {
-        true => OftenRows::new(&scatter.rows)?,
-        false => OftenRows::default(),
     };
     let threads = threads.unwrap_or_else(|| threads_for(dims.output_rows(), len * size_of::<T>()));
     let mut parts = scatter.parts(target, threads, &often)?;
@@ -270,6 +363,20 @@ impl<T: Copy + Send + Sync, U: Update<T>> Scatter<'_, T, U> {
     fn update_part(&self, part: &mut Part<'_, T>, often: &OftenRows) {
         let dims = self.rows.dims();
         let blocks = part.rows.start / dims.held_rows..part.rows.end.div_ceil(dims.held_rows);
+        let Slices {
+            len,
+            target_stride,
+            updates_stride,
+            ..
+        } = self.slices;
+        let is_dense = target_stride == len && updates_stride == len;
+        if often.is_empty()
+            && is_dense
+            && self.update.is_short(len)
+            && part.rows.end - part.rows.start == dims.params_rows()
+        {
+            return self.update_short(part.target);
+        }
         if often.is_empty() {
             return self.update_blocks(part, blocks, RowsOfBlock::default());
         }
@@ -279,9 +386,34 @@ impl<T: Copy + Send + Sync, U: Update<T>> Scatter<'_, T, U> {
             for (place, row) in rows.iter().enumerate() {
                 let target =
                     &mut part.target[self.start(row - part.rows.start)..][..self.slices.len];
-                part.sums
-                    .end(place, target, |to, from| self.update.add(to, from));
+                part.sums.end(place, target, self.update);
             }
+        }
+    }
+
+    /// Updates a target whose slices are short, where no other thread has rows.
+    fn update_short(&self, target: &mut [T]) {
+        let (mut done, end) = (0, address(self.rows.dims().output_rows()));
+        let mut located = [0; KEPT_ROWS];
+        let mut waiting = 0;
+        while done < end {
+            let count = KEPT_ROWS.min(end - done);
+            self.rows
+                .locate((done + waiting) as u64, &mut located[waiting..count]);
+            waiting = match done + count == end {
+                true => 0,
+                false => self.slices.prefetch.rows_ahead(),
+            };
+            let rows = ShortRows {
+                rows: &located[..count],
+                count: count - waiting,
+                len: self.slices.len,
+                prefetch: self.slices.prefetch,
+            };
+            self.update
+                .update_short(rows, &self.updates[done * self.slices.len..], target);
+            done += rows.count;
+            located.copy_within(count - waiting..count, 0);
         }
     }
 
@@ -352,8 +484,7 @@ impl<T: Copy + Send + Sync, U: Update<T>> Scatter<'_, T, U> {
                 let target = &mut part.target[self.start(rows[0] - part.rows.start)..][..len];
                 let updates = (from..from + rows.len())
                     .map(|from| &self.updates[from * updates_stride..][..len]);
-                part.sums
-                    .update(place, target, updates, |to, from| self.update.add(to, from));
+                part.sums.update(place, target, updates, self.update);
                 rows.fill(u64::MAX);
             }
             from += rows.len();

@@ -51,14 +51,14 @@ fn sums(rows: usize, slice_len: usize, indices: &[i32], updates: &[f32], target:
             let sum = &mut sums[row * slice_len..][..slice_len];
             for ((to, sum), &update) in to.iter_mut().zip(sum).zip(update) {
                 match counts[row] {
-                    ..1024 => *to = to.plus(update),
+                    ..1024 => *to = to.plus(update).of_one_nan(),
                     count if count % 1024 == 0 => {
                         if count > 1024 {
-                            *to = to.plus(*sum);
+                            *to = to.plus(*sum).of_one_nan();
                         }
                         *sum = update;
                     }
-                    _ => *sum = sum.plus(update),
+                    _ => *sum = sum.plus(update).of_one_nan(),
                 }
             }
             counts[row] += 1;
@@ -70,7 +70,7 @@ fn sums(rows: usize, slice_len: usize, indices: &[i32], updates: &[f32], target:
         {
             let to = &mut target[(block * rows + row) * slice_len..][..slice_len];
             for (to, sum) in to.iter_mut().zip(&sums[row * slice_len..]) {
-                *to = to.plus(*sum);
+                *to = to.plus(*sum).of_one_nan();
             }
         }
     }
