@@ -74,11 +74,12 @@ pub(super) struct Slices {
 }
 
 /// Rows of the target, each of which is a short slice: to keep a move of it would take as long as to update it. The target is
-/// prefetched for the rows after the first `count`.
+/// prefetched for the rows after the first `count`. `first` is the number of its first row.
 #[derive(Clone, Copy)]
 pub(super) struct ShortRows<'a> {
     rows: &'a [u64],
     count: usize,
+    first: u64,
     len: usize,
     prefetch: Prefetch,
 }
@@ -87,14 +88,15 @@ impl ShortRows<'_> {
     #[inline(always)]
     fn update<E: Copy>(self, updates: &[E], target: &mut [E], update: impl Fn(&mut E, E)) {
         let ahead = self.prefetch.rows_ahead();
+        let place = |row: u64| address(row.wrapping_sub(self.first));
         for (k, &of_row) in updates[..self.count].iter().enumerate() {
             if ahead > 0
                 && let Some(&later) = self.rows.get(k + ahead)
             {
-                self.prefetch.slice(target, address(later), 1);
+                self.prefetch.slice(target, place(later), 1);
             }
             // A bad row, and one that is not held, is larger than all rows.
-            if let Some(element) = target.get_mut(address(self.rows[k])) {
+            if let Some(element) = target.get_mut(place(self.rows[k])) {
                 update(element, of_row);
             }
         }
@@ -363,19 +365,14 @@ impl<T: Copy + Send + Sync, U: Update<T>> Scatter<'_, T, U> {
     fn update_part(&self, part: &mut Part<'_, T>, often: &OftenRows) {
         let dims = self.rows.dims();
         let blocks = part.rows.start / dims.held_rows..part.rows.end.div_ceil(dims.held_rows);
-        let Slices {
-            len,
-            target_stride,
-            updates_stride,
-            ..
-        } = self.slices;
-        let is_dense = target_stride == len && updates_stride == len;
-        if often.is_empty()
-            && is_dense
-            && self.update.is_short(len)
-            && part.rows.end - part.rows.start == dims.params_rows()
-        {
-            return self.update_short(part.target);
+        let (slices, rows) = (&self.slices, &part.rows);
+        let is_dense = slices.target_stride == slices.len && slices.updates_stride == slices.len;
+        // All updates of whole blocks are the part's own.
+        let has_blocks = [rows.start, rows.end]
+            .iter()
+            .all(|row| row % dims.held_rows == 0);
+        if often.is_empty() && is_dense && has_blocks && self.update.is_short(slices.len) {
+            return self.update_short(part, blocks);
         }
         if often.is_empty() {
             return self.update_blocks(part, blocks, RowsOfBlock::default());
@@ -391,27 +388,30 @@ impl<T: Copy + Send + Sync, U: Update<T>> Scatter<'_, T, U> {
         }
     }
 
-    /// Updates a target whose slices are short, where no other thread has rows.
-    fn update_short(&self, target: &mut [T]) {
-        let (mut done, end) = (0, address(self.rows.dims().output_rows()));
+    /// Updates the short slices of whole blocks.
+    fn update_short(&self, part: &mut Part<'_, T>, blocks: Range<u64>) {
+        let (len, prefetch) = (self.slices.len, self.slices.prefetch);
+        let [mut done, end] =
+            [blocks.start, blocks.end].map(|block| address(block * self.rows.dims().index_count));
         let mut located = [0; KEPT_ROWS];
         let mut waiting = 0;
         while done < end {
             let count = KEPT_ROWS.min(end - done);
-            self.rows
-                .locate((done + waiting) as u64, &mut located[waiting..count]);
+            let next = (done + waiting) as u64;
+            self.rows.locate(next, &mut located[waiting..count]);
             waiting = match done + count == end {
                 true => 0,
-                false => self.slices.prefetch.rows_ahead(),
+                false => prefetch.rows_ahead(),
             };
             let rows = ShortRows {
                 rows: &located[..count],
                 count: count - waiting,
-                len: self.slices.len,
-                prefetch: self.slices.prefetch,
+                first: part.rows.start,
+                len,
+                prefetch,
             };
-            self.update
-                .update_short(rows, &self.updates[done * self.slices.len..], target);
+            let updates = &self.updates[done * len..];
+            self.update.update_short(rows, updates, part.target);
             done += rows.count;
             located.copy_within(count - waiting..count, 0);
         }
