@@ -62,7 +62,7 @@ pub(crate) fn unsigned(indices: IndexValues<'_>) -> IndexValues<'_> {
 /// Lends the bytes of an output to `gather`, which must write only whole elements of type `T` there.
 pub(crate) fn write_into<T: Copy, R>(output: &mut [T], gather: impl FnOnce(&mut [Byte]) -> R) -> R {
     // SAFETY: the elements are `size_of_val(output)` bytes of one allocation, borrowed exclusively while `gather` runs.
-    // `gather` copies slices of params, the zero and the fill to slices of the output: all are elements of type `T`.
+    // `gather` copies slices of params or of updates, the zero and the fill to slices of the output: all are elements of type `T`.
     gather(unsafe { from_raw_parts_mut(output.as_mut_ptr().cast(), size_of_val(output)) })
 }
 
@@ -270,7 +270,8 @@ pub(crate) fn decode_at_best_level<D: LeveledDecoder>(decoder: D, from: &[u8], t
     decoder.decode(from, to);
 }
 
-/// A row as a `usize`. A row that params has keeps its value; only prefetch takes other numbers.
+/// A row as a `usize`. A row that params has keeps its value. Of other numbers a target of 32 bits keeps the low half: prefetch
+/// takes any, and a scatter's bad row stays beyond its target.
 #[expect(
     clippy::cast_possible_truncation,
     reason = "a row that params has is in memory"

@@ -39,14 +39,21 @@ names! {
 pub trait ScatterNumber: sealed::Number {}
 
 pub(crate) mod sealed {
-    /// The reductions of two numbers, the element of the target first. They give any NaN.
+    /// The reductions of two numbers, the element of the target first. A NaN that they give may have any bits; `of_one_nan` replaces it.
     pub trait Number: Copy + Send + Sync + 'static {
         /// True for floats, whose sums depend on the order of their terms.
         const IS_FLOAT: bool;
 
         /// The number, or the one NaN in place of any: processors differ in the bits of a NaN that they compute.
-        fn of_one_nan(self) -> Self;
-        fn is_a_nan(self) -> bool;
+        #[inline(always)]
+        fn of_one_nan(self) -> Self {
+            self
+        }
+
+        #[inline(always)]
+        fn is_a_nan(self) -> bool {
+            false
+        }
 
         fn plus(self, update: Self) -> Self;
         fn times(self, update: Self) -> Self;
@@ -61,16 +68,6 @@ macro_rules! integers {
 
         impl sealed::Number for $integer {
             const IS_FLOAT: bool = false;
-
-            #[inline(always)]
-            fn of_one_nan(self) -> Self {
-                self
-            }
-
-            #[inline(always)]
-            fn is_a_nan(self) -> bool {
-                false
-            }
 
             #[inline(always)]
             fn plus(self, update: Self) -> Self {

@@ -1,4 +1,4 @@
-//! The params rows that index rows select: for the copy loop, for the mask and for errors.
+//! The params rows that index rows select: for the copy loop, scatters, the mask and errors.
 
 use std::ops::Range;
 

@@ -92,7 +92,8 @@ pub enum RunError {
     #[error(transparent)]
     BadIndex(#[from] BadIndexError),
     /// There is no memory for the elements of an operand: of the output, the mask or a tensor that a call makes, of
-    /// indices that it converts, or of an array that it copies because it is not in standard layout.
+    /// indices that it converts, of an array that it copies because it is not in standard layout, or of the counts and sums
+    /// that a sum of floats keeps.
     #[error("{operand} of {elements} elements of {element_bytes} bytes cannot be allocated")]
     OutOfMemory {
         operand: Operand,

@@ -105,8 +105,8 @@ impl GatherPlan {
         if let Some(dim) = (0..rank).find(is_stretched) {
             return repeated(Operand::Target, dim);
         }
-        // Dims of 1 directly before the axis are outer dims, and those at the end are a slice: neither repeats index rows in a
-        // block.
+        // Dims of 1 right after the shared leading dims are outer dims, and trailing dims of 1 are a slice: neither repeats
+        // index rows in a block.
         let shared = (0..axis).take_while(|&dim| params[dim] == indices[dim]);
         let shared = shared.count();
         let outer = (shared..axis).take_while(|&dim| indices[dim] == 1).count();

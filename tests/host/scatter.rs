@@ -94,6 +94,58 @@ fn each_index_type_and_depth_updates_every_row() {
     }
 }
 
+/// Sums of floats that meet more than 1,024 times are in parts, and the pass that counts them judges indices.
+#[test]
+fn elements_along_an_axis_are_summed_as_rows_are() {
+    const ROWS: usize = 3;
+    const COLUMNS: usize = 2;
+    const COUNT: usize = 2100;
+    fn along<T>(axis: i64, of: impl Fn(usize, usize) -> T) -> Vec<T> {
+        let places = 0..COUNT * COLUMNS;
+        match axis {
+            0 => places.map(|at| of(at / COLUMNS, at % COLUMNS)).collect(),
+            _ => places.map(|at| of(at % COUNT, at / COUNT)).collect(),
+        }
+    }
+    let row_of = |n: usize, column: usize| (n * n + column) % 3 % 2;
+    let update_of = |n: usize, column: usize| 0.1 * (n * COLUMNS + column) as f32;
+    let of_row = Gather::new().plan(&[ROWS], &[COUNT]).unwrap();
+    let sums = [0, 1].map(|column| {
+        let indices: Vec<usize> = (0..COUNT).map(|n| row_of(n, column)).collect();
+        let updates: Vec<f32> = (0..COUNT).map(|n| update_of(n, column)).collect();
+        let mut target = [0.5; ROWS];
+        of_row
+            .scatter_reduce(Reduce::Add, &updates, &indices, &mut target)
+            .unwrap();
+        target
+    });
+    for axis in [0, 1] {
+        let (shape, of_indices) = match axis {
+            0 => ([ROWS, COLUMNS], [COUNT, COLUMNS]),
+            _ => ([COLUMNS, ROWS], [COLUMNS, COUNT]),
+        };
+        let plan = GatherElements::new()
+            .axis(axis)
+            .plan(&shape, &of_indices)
+            .unwrap();
+        let (updates, mut indices) = (along(axis, update_of), along(axis, row_of));
+        let mut target = [0.5; ROWS * COLUMNS];
+        plan.scatter_reduce(Reduce::Add, &updates, &indices, &mut target)
+            .unwrap();
+        let expected: Vec<f32> = match axis {
+            0 => (0..ROWS * COLUMNS)
+                .map(|at| sums[at % COLUMNS][at / COLUMNS])
+                .collect(),
+            _ => sums.concat(),
+        };
+        assert_eq!(target[..], expected, "{plan}");
+        indices[4000] = ROWS;
+        let bad = plan.scatter_reduce(Reduce::Add, &updates, &indices, &mut target);
+        assert!(matches!(bad, Err(RunError::BadIndex(bad)) if bad.row == 4000));
+        assert_eq!(target[..], expected, "{plan}");
+    }
+}
+
 #[test]
 fn elements_of_any_type_are_assigned() {
     let plan = GatherNd::new().plan(&[3], &[3, 1]).unwrap();

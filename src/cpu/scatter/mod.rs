@@ -35,8 +35,8 @@ impl GatherPlan {
     /// [`Error`](crate::BadIndices::Error), and nothing has been written then. [`Fill`](crate::BadIndices::Fill) drops the
     /// update, and [`Clamp`](crate::BadIndices::Clamp) and [`Wrap`](crate::BadIndices::Wrap) select a row as in a gather.
     ///
-    /// TensorFlow's `tensor_scatter_nd_update`, PyTorch's `scatter` and `index_copy`, NumPy's `put_along_axis` and
-    /// `a[i] = v`, ONNX's `ScatterND` and `ScatterElements`.
+    /// It does what TensorFlow's `tensor_scatter_nd_update`, PyTorch's `scatter` and `index_copy`, NumPy's `put_along_axis` and
+    /// `a[i] = v`, and ONNX's `ScatterND` and `ScatterElements` do.
     ///
     /// # Errors
     ///
@@ -89,13 +89,13 @@ impl GatherPlan {
     /// Updates of a row apply in the order of the index rows, so the result has the same bits for any number of threads; see
     /// [`Reduce`] for sums of floats. A NaN that a reduction gives has one payload.
     ///
-    /// TensorFlow's `scatter_nd` and `tensor_scatter_nd_add`, PyTorch's `scatter_add`, `scatter_reduce` and `index_add`,
-    /// NumPy's `add.at`.
+    /// It does what TensorFlow's `scatter_nd` and `tensor_scatter_nd_add`, PyTorch's `scatter_add`, `scatter_reduce` and
+    /// `index_add`, and NumPy's `add.at` do.
     ///
     /// # Errors
     ///
-    /// The errors of [`scatter`](Self::scatter); no memory for the counts of rows, which a sum of floats takes from 1,025
-    /// index rows in a batch on.
+    /// The errors of [`scatter`](Self::scatter); no memory for the counts and sums of rows, which a sum of floats takes where
+    /// more than 1,024 index rows of a batch may meet in one row.
     ///
     /// # Examples
     ///

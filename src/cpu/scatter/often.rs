@@ -17,14 +17,14 @@ use super::run::Update;
 const UPDATES_OF_A_SUM: u64 = 1024;
 
 /// Updates that a counter counts on average: fewer than those of a sum, so that it seldom counts too many.
-const UPDATES_OF_A_COUNTER: usize = 256;
+const UPDATES_OF_A_COUNTER: u64 = 256;
 
 /// The rows of each batch that more than 1,024 of its index rows select.
 #[derive(Debug, Default)]
 pub(super) struct OftenRows {
     /// True if all index rows were seen to select rows of the target.
     pub(super) are_good: bool,
-    /// Row numbers, counted from the first row of the first block of their batch as if a batch had one block. They ascend.
+    /// `batch * held_rows + row in its block`, ascending: all blocks of a batch share them.
     rows: Vec<u64>,
 }
 
@@ -42,25 +42,23 @@ impl OftenRows {
         if most <= UPDATES_OF_A_SUM {
             return Ok(often);
         }
-        let index_count = usize::try_from(dims.index_count).unwrap_or(usize::MAX);
         // Few, so that they stay in a core's cache. Rows that share a counter are told apart where it counts too many.
-        let counters = (index_count / UPDATES_OF_A_COUNTER).next_power_of_two();
+        let counters = (dims.index_count / UPDATES_OF_A_COUNTER).min(dims.held_rows);
+        let counters = address(counters).next_power_of_two();
         let mut counts = with_room::<u64>(counters)?;
         let mut counted = 0;
         for batch in 0..dims.batch_size {
             let block = batch * dims.outer_size;
             let for_each_step = |visit: &mut dyn FnMut(&[u64])| {
-                let mut located = [0; LOCATED_ROWS];
+                let mut room = [0; LOCATED_ROWS];
                 let (mut next, end) = (block * dims.index_count, (block + 1) * dims.index_count);
                 while next < end {
-                    let step = usize::try_from(end - next)
-                        .map_or(LOCATED_ROWS, |left| left.min(LOCATED_ROWS));
-                    rows.locate(next, &mut located[..step]);
-                    visit(&located[..step]);
-                    next += step as u64;
+                    let located = rows.locate_some(next..end, &mut room);
+                    visit(located);
+                    next += located.len() as u64;
                 }
             };
-            let of_block = |&row: &u64| {
+            let in_block = |&row: &u64| {
                 let row = row.wrapping_sub(block * dims.held_rows);
                 (row < dims.held_rows).then_some(row)
             };
@@ -68,7 +66,7 @@ impl OftenRows {
             counts.resize(counters, 0);
             let counter = |row: u64| address(row) & (counters - 1);
             for_each_step(&mut |located| {
-                let rows = located.iter().filter_map(of_block);
+                let rows = located.iter().filter_map(in_block);
                 rows.for_each(|row| counts[counter(row)] += 1);
             });
             let is_often = |count: u64| count > UPDATES_OF_A_SUM;
@@ -77,16 +75,17 @@ impl OftenRows {
             if shared == 0 {
                 continue;
             }
+            reserve(&mut often.rows, address(shared / UPDATES_OF_A_SUM))?;
             let first = batch * dims.held_rows;
             if dims.held_rows <= counters as u64 {
                 let rows = (0..dims.held_rows).filter(|&row| is_often(counts[counter(row)]));
-                often.push(rows.map(|row| first + row))?;
+                often.rows.extend(rows.map(|row| first + row));
                 continue;
             }
-            // Runs of one row, at most 256 long: the length is in the low byte, for a target in memory has fewer than 2⁵⁶ rows.
+            // Runs of one row, at most 256 long. The low byte is the length less one; a target in memory has fewer than 2⁵⁶ rows.
             let mut runs = with_room::<u64>(usize::try_from(shared).unwrap_or(usize::MAX))?;
             for_each_step(&mut |located| {
-                let rows = located.iter().filter_map(of_block);
+                let rows = located.iter().filter_map(in_block);
                 for row in rows.filter(|&row| is_often(counts[counter(row)])) {
                     match runs.last_mut() {
                         Some(run) if *run >> 8 == row && *run & 255 < 255 => *run += 1,
@@ -98,19 +97,10 @@ impl OftenRows {
             let rows = runs.chunk_by(|a, b| a >> 8 == b >> 8);
             let updates_of = |runs: &[u64]| runs.iter().map(|run| (run & 255) + 1).sum();
             let rows = rows.filter(|runs| is_often(updates_of(runs)));
-            often.push(rows.map(|runs| first + (runs[0] >> 8)))?;
+            often.rows.extend(rows.map(|runs| first + (runs[0] >> 8)));
         }
         often.are_good = counted == dims.batch_size * dims.index_count;
         Ok(often)
-    }
-
-    fn push(&mut self, rows: impl Iterator<Item = u64>) -> Result<(), RunError> {
-        for row in rows {
-            let reserved = self.rows.try_reserve(1);
-            reserved.map_err(|_| out_of_memory::<u64>(self.rows.len() + 1))?;
-            self.rows.push(row);
-        }
-        Ok(())
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -153,7 +143,7 @@ impl OftenRows {
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct RowsOfBlock<'a> {
     rows: &'a [u64],
-    /// The number that is added to one of `rows` to get the number of that row among all rows of the target.
+    /// Added to one of `rows`, it gives the row's number in the target.
     base: u64,
 }
 
@@ -245,15 +235,17 @@ impl<T: Copy> Sums<T> {
 /// An empty vector with room for so many elements.
 fn with_room<T>(len: usize) -> Result<Vec<T>, RunError> {
     let mut vector = Vec::new();
-    let reserved = vector.try_reserve_exact(len);
-    reserved.map_err(|_| out_of_memory::<T>(len))?;
+    reserve(&mut vector, len)?;
     Ok(vector)
 }
 
-fn out_of_memory<T>(len: usize) -> RunError {
-    RunError::OutOfMemory {
-        operand: Operand::Counts,
-        elements: len as u64,
-        element_bytes: size_of::<T>(),
-    }
+/// Reserves room for so many more elements.
+fn reserve<T>(vector: &mut Vec<T>, len: usize) -> Result<(), RunError> {
+    vector
+        .try_reserve_exact(len)
+        .map_err(|_| RunError::OutOfMemory {
+            operand: Operand::Counts,
+            elements: len as u64,
+            element_bytes: size_of::<T>(),
+        })
 }

@@ -1,5 +1,7 @@
 //! The rows of the target that updates go to, and how threads share them. Nothing here depends on the type of an element.
 
+use std::ops::Range;
+
 use crate::cpu::gather::reads_signs;
 use crate::cpu::index_rows::IndexRows;
 use crate::error::RunError;
@@ -7,11 +9,11 @@ use crate::index::{IndexValues, by_index_type};
 use crate::memory::{address, unsigned};
 use crate::plan::{GatherDims, GatherPlan};
 
-/// The most updates whose target rows are looked up in one step, before they are applied.
+/// Updates of a step, whose rows are located before they are applied. `KEPT_ROWS` adds those that wait.
 pub(super) const LOCATED_ROWS: usize = 256;
 
 /// Updates by which the target is cut among threads.
-const SAMPLED_UPDATES: usize = 1024;
+const SAMPLED_UPDATES: u64 = 1024;
 
 /// Threads that write one cache line wait for each other.
 const CACHE_LINE_BYTES: usize = 64;
@@ -61,14 +63,25 @@ impl<'a> Rows<'a> {
         });
     }
 
+    /// The rows of the first of some updates: as many as there is room for.
+    pub(super) fn locate_some<'r>(
+        &self,
+        updates: Range<u64>,
+        room: &'r mut [u64],
+    ) -> &'r mut [u64] {
+        let left = usize::try_from(updates.end - updates.start).unwrap_or(usize::MAX);
+        let room_len = room.len();
+        let rows = &mut room[..left.min(room_len)];
+        self.locate(updates.start, rows);
+        rows
+    }
+
     /// The rows at which the parts of threads end, one after another; some parts may be empty. A row begins at byte
     /// `row * stride` after the address `begin`.
     pub(super) fn ends(&self, threads: usize, begin: usize, stride: usize) -> Vec<u64> {
         let (dims, threads) = (self.dims(), threads as u64);
         let blocks = dims.batch_size * dims.outer_size;
-        let mut ends: Vec<u64> = if threads == 1 {
-            Vec::new()
-        } else if blocks >= threads {
+        let mut ends: Vec<u64> = if blocks >= threads {
             // Blocks have equally many updates.
             let cut = |thread| part_of(blocks, thread, threads) * dims.held_rows;
             (1..threads).map(cut).collect()
@@ -84,12 +97,13 @@ impl<'a> Rows<'a> {
     /// Ends of parts that have about as many updates each, by a sample of them. A part ends at a cache line, if a row near does.
     fn ends_by_sample(&self, threads: u64, address_of: impl Fn(u64) -> usize) -> Vec<u64> {
         let (rows, updates) = (self.dims().params_rows(), self.dims().output_rows());
-        let mut sample: Vec<u64> = Vec::with_capacity(SAMPLED_UPDATES);
-        for number in 0..SAMPLED_UPDATES as u64 {
+        let row_of = |number| {
             let mut row = [0];
-            self.locate(part_of(updates, number, SAMPLED_UPDATES as u64), &mut row);
-            sample.extend(row.into_iter().filter(|&row| row < rows));
-        }
+            self.locate(part_of(updates, number, SAMPLED_UPDATES), &mut row);
+            row[0]
+        };
+        let sample = (0..SAMPLED_UPDATES).map(row_of).filter(|&row| row < rows);
+        let mut sample: Vec<u64> = sample.collect();
         sample.sort_unstable();
         let cut = |thread: u64| {
             let at = part_of(sample.len() as u64, thread, threads);

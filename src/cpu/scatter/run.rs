@@ -7,9 +7,10 @@
 //!             if rows[n] is one of the thread's: target[rows[n]] = update(target[rows[n]], updates[n])
 //! ```
 //!
-//! Each thread reads all indices, so no two of them write one row, and each row meets its updates in order. Rows are located
-//! some at a time, as for gathers that have no loop of their own, and the thread keeps those that are its own: so this loop is
-//! compiled once for each type of number, not for each type of index.
+//! A thread reads the indices of the blocks in which it has rows. Each row has one thread, so it meets its updates in order. Rows
+//! are located some at a time, as for gathers that have no loop of their own: so this loop is compiled once for each type of
+//! number, not for each type of index. Short slices of whole blocks are updated by their rows; of all others the thread keeps
+//! a list of moves of those that are its own.
 
 use std::ops::Range;
 
@@ -48,8 +49,10 @@ pub(super) struct Moves<'a, T> {
 
 /// The kind of an update: an assign, or a reduction.
 pub(super) trait Update<T>: Sync {
-    /// True if a sum depends on the order of its terms.
-    fn is_sum_of_floats(&self) -> bool;
+    /// True for a sum of floats, which depends on the order of its terms.
+    fn is_sum_of_floats(&self) -> bool {
+        false
+    }
 
     fn update(&self, moves: Moves<'_, T>);
 
@@ -60,9 +63,11 @@ pub(super) trait Update<T>: Sync {
     fn update_short(&self, rows: ShortRows<'_>, updates: &[T], target: &mut [T]);
 
     /// Adds slices to another, one after another; called for sums of floats only.
-    fn add<'u>(&self, to: &mut [T], updates: impl Iterator<Item = &'u [T]>)
+    fn add<'u>(&self, _to: &mut [T], _updates: impl Iterator<Item = &'u [T]>)
     where
-        T: 'u;
+        T: 'u,
+    {
+    }
 }
 
 /// The slices of both operands, in elements of the loop's type.
@@ -74,7 +79,7 @@ pub(super) struct Slices {
 }
 
 /// Rows of the target, each of which is a short slice: to keep a move of it would take as long as to update it. The target is
-/// prefetched for the rows after the first `count`. `first` is the number of its first row.
+/// prefetched for the rows after the first `count`. `first` is the number of the target's first row.
 #[derive(Clone, Copy)]
 pub(super) struct ShortRows<'a> {
     rows: &'a [u64],
@@ -95,7 +100,7 @@ impl ShortRows<'_> {
             {
                 self.prefetch.slice(target, place(later), 1);
             }
-            // A bad row, and one that is not held, is larger than all rows.
+            // A bad row, or one that is not held, stays beyond the target after `first` is subtracted.
             if let Some(element) = target.get_mut(place(self.rows[k])) {
                 update(element, of_row);
             }
@@ -120,10 +125,6 @@ impl ShortRows<'_> {
 pub(super) struct Assign;
 
 impl Update<Byte> for Assign {
-    fn is_sum_of_floats(&self) -> bool {
-        false
-    }
-
     fn update(&self, moves: Moves<'_, Byte>) {
         by_width(moves.slices.len, moves);
     }
@@ -141,8 +142,6 @@ impl Update<Byte> for Assign {
             _ => rows.assign::<16>(updates, target),
         }
     }
-
-    fn add<'u>(&self, _: &mut [Byte], _: impl Iterator<Item = &'u [Byte]>) {}
 }
 
 impl ByWidth for Moves<'_, Byte> {
@@ -271,7 +270,7 @@ pub(super) fn scatter<T: Copy + Send + Sync, U: Update<T>>(
     if target.is_empty() {
         return Ok(());
     }
-    // One row may have any stride.
+    // The stride of a single row may exceed memory.
     let in_values = |elements: u64| {
         usize::try_from(elements)
             .unwrap_or(usize::MAX)
@@ -427,14 +426,12 @@ impl<T: Copy + Send + Sync, U: Update<T>> Scatter<'_, T, U> {
         let index_count = self.rows.dims().index_count;
         let (mut next, end) = (blocks.start * index_count, blocks.end * index_count);
         let (first, count) = (part.rows.start, part.rows.end - part.rows.start);
-        let mut located = [0; LOCATED_ROWS];
+        let mut room = [0; LOCATED_ROWS];
         let mut moves = [Move::default(); KEPT_ROWS];
         let mut kept = 0;
         while next < end {
-            let step =
-                usize::try_from(end - next).map_or(LOCATED_ROWS, |left| left.min(LOCATED_ROWS));
-            let located = &mut located[..step];
-            self.rows.locate(next, located);
+            let located = self.rows.locate_some(next..end, &mut room);
+            let step = located.len();
             if !often.is_empty() {
                 self.update_sums(part, next, located, &often);
             }
@@ -473,11 +470,7 @@ impl<T: Copy + Send + Sync, U: Update<T>> Scatter<'_, T, U> {
         located: &mut [u64],
         often: &RowsOfBlock<'_>,
     ) {
-        let Slices {
-            len,
-            updates_stride,
-            ..
-        } = self.slices;
+        let (len, updates_stride) = (self.slices.len, self.slices.updates_stride);
         let mut from = address(first);
         for rows in located.chunk_by_mut(|a, b| a == b) {
             if let Some(place) = often.place(rows[0]) {

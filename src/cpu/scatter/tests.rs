@@ -192,21 +192,24 @@ fn the_last_assign_is_kept_on_any_number_of_threads() {
 /// Counts of index rows around the 256 of a step, so that the last step is whole, or has one row, or lacks one.
 #[test]
 fn every_count_of_index_rows_is_updated_once() {
-    let all = [257, 1, 255, 256, 511, 512, 513, 1023, 1024, 1025];
-    for index_count in all.into_iter().take(if cfg!(miri) { 1 } else { 10 }) {
+    let all = [
+        257, 1, 255, 256, 319, 320, 321, 511, 512, 513, 575, 576, 577, 1023, 1024, 1025,
+    ];
+    let counts = all.into_iter().take(if cfg!(miri) { 1 } else { 16 });
+    for (index_count, len) in counts.flat_map(|count| [(count, 4), (count, 1)]) {
         // Targets of more than 8 MiB are prefetched.
         for target_bytes in [64, if cfg!(miri) { 4096 } else { 9 << 20 }] {
-            let rows = target_bytes / 16;
+            let rows = target_bytes / 4 / len;
             let plan = Gather::new()
-                .plan(&[rows, 4], &[index_count])
+                .plan(&[rows, len], &[index_count])
                 .expect("valid shapes");
             let indices: Vec<i64> = (0..index_count)
                 .map(|n| i64::try_from(n * 7919 % rows).expect("few rows"))
                 .collect();
-            let updates: Vec<u32> = (1..).take(index_count * 4).collect();
-            let mut expected = vec![0_u32; rows * 4];
-            for (&row, update) in indices.iter().zip(updates.chunks_exact(4)) {
-                for (to, update) in expected[usize::try_from(row).expect("a row") * 4..][..4]
+            let updates: Vec<u32> = (1..).take(index_count * len).collect();
+            let mut expected = vec![0_u32; rows * len];
+            for (&row, update) in indices.iter().zip(updates.chunks_exact(len)) {
+                for (to, update) in expected[usize::try_from(row).expect("a row") * len..][..len]
                     .iter_mut()
                     .zip(update)
                 {
@@ -214,7 +217,7 @@ fn every_count_of_index_rows_is_updated_once() {
                 }
             }
             for threads in [1, 4] {
-                let mut target = vec![0; rows * 4];
+                let mut target = vec![0; rows * len];
                 scatter(
                     &plan,
                     i64::values(&indices),
