@@ -166,7 +166,14 @@ impl GatherPlan {
         scatter: impl FnOnce(&[T], &[I], &mut [T]) -> Result<(), RunError>,
     ) -> Result<(), RunError> {
         self.check_scatter()?;
-        check_shape(Operand::Updates, self.updates_shape(), updates.shape())?;
+        // One slice for all index rows may have its dims of 1, or leave them out.
+        let longer = |shape: &[usize]| -> Vec<usize> {
+            shape.iter().copied().filter(|&dim| dim != 1).collect()
+        };
+        let shape = self.updates_shape();
+        if !self.scatter.one_update || longer(shape) != longer(updates.shape()) {
+            check_shape(Operand::Updates, shape, updates.shape())?;
+        }
         check_shape(Operand::Indices, &self.indices_shape, indices.shape())?;
         check_shape(Operand::Target, &self.params_shape, target.shape())?;
         if !target.is_standard_layout() {

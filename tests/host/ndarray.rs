@@ -355,4 +355,12 @@ fn arrays_of_another_shape_are_not_scattered() {
         .scatter_array(&arr0(9), &array![[1], [0], [1]], &mut target)
         .unwrap();
     assert_eq!(target, array![[4, 9], [9, 7], [4, 9]]);
+    // Its dims of 1 do not count; others do.
+    single
+        .scatter_array(&array![[8]], &array![[1], [0], [1]], &mut target)
+        .unwrap();
+    assert_eq!(target, array![[4, 8], [8, 7], [4, 8]]);
+    let error = single.scatter_array(&array![8, 8], &array![[1], [0], [1]], &mut target);
+    let text = "updates must have the plan's shape [], found [2]";
+    assert_eq!(error.unwrap_err().to_string(), text);
 }
