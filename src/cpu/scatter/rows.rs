@@ -9,7 +9,7 @@ use crate::index::{IndexValues, by_index_type};
 use crate::memory::{address, unsigned};
 use crate::plan::{GatherDims, GatherPlan};
 
-/// Updates of a step, whose rows are located before they are applied. `KEPT_ROWS` adds those that wait.
+/// Updates of a step, whose rows are located before they are applied. `STEP_ROWS` adds those that wait.
 pub(super) const LOCATED_ROWS: usize = 256;
 
 /// Updates by which the target is cut among threads.
@@ -124,15 +124,14 @@ fn part_of(whole: u64, number: u64, count: u64) -> u64 {
 
 pub(super) type Job<'a> = Box<dyn FnOnce() + Send + 'a>;
 
-/// Runs the jobs, on threads of rayon if there are several.
+/// Does the jobs, on threads of rayon. Apart from the types of elements, so that an app has it once.
 pub(super) fn run_all(jobs: Vec<Job<'_>>) {
     #[cfg(feature = "rayon")]
-    if jobs.len() > 1 {
-        return rayon::scope(|scope| {
-            for job in jobs {
-                scope.spawn(|_| job());
-            }
-        });
-    }
+    rayon::scope(|scope| {
+        for job in jobs {
+            scope.spawn(|_| job());
+        }
+    });
+    #[cfg(not(feature = "rayon"))]
     jobs.into_iter().for_each(|job| job());
 }

@@ -9,8 +9,7 @@
 //!
 //! A thread reads the indices of the blocks in which it has rows. Each row has one thread, so it meets its updates in order. Rows
 //! are located some at a time, as for gathers that have no loop of their own: so this loop is compiled once for each type of
-//! number, not for each type of index. Short slices of whole blocks are updated by their rows; of all others the thread keeps
-//! a list of moves of those that are its own.
+//! number, not for each type of index.
 
 use std::ops::Range;
 
@@ -24,27 +23,26 @@ use crate::memory::{Byte, address};
 use crate::plan::GatherPlan;
 use crate::reduce::{Reduce, ScatterNumber};
 
-/// Rows that a thread keeps: those of a step, and those of the step before that wait so that prefetch can look ahead.
-const KEPT_ROWS: usize = LOCATED_ROWS + Prefetch::MAX_ROWS_AHEAD;
+/// Rows of a step, and those of the step before that wait so that prefetch can look ahead.
+const STEP_ROWS: usize = LOCATED_ROWS + Prefetch::MAX_ROWS_AHEAD;
+
+/// Bytes of a slice from which threads share a block: of shorter ones, a thread would pass over others' rows for longer than it
+/// updates its own.
+const MIN_SHARED_SLICE_BYTES: usize = 64;
 
 /// Bytes of a stretch of the target that a core's nearest cache holds.
 const SMALL_STRETCH_BYTES: usize = 16 << 10;
 
-/// The places of an update's two slices, each counted in elements to its first one: in the thread's part of the target, and in
-/// updates.
-#[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Move {
-    to: usize,
-    from: usize,
-}
-
-/// Slices to update: those of the first `count` moves, in their order. The target is prefetched for later ones.
-pub(super) struct Moves<'a, T> {
+/// Rows of the target, which meet the slices of updates in turn: the first `count` of them now. The target is prefetched for
+/// the others too.
+pub(super) struct Step<'a, T> {
     slices: &'a Slices,
-    updates: &'a [T],
-    target: &'a mut [T],
-    moves: &'a [Move],
+    rows: &'a [u64],
     count: usize,
+    updates: &'a [T],
+    /// The rows that the thread has, and their elements.
+    part: Range<u64>,
+    target: &'a mut [T],
 }
 
 /// The kind of an update: an assign, or a reduction.
@@ -54,13 +52,7 @@ pub(super) trait Update<T>: Sync {
         false
     }
 
-    fn update(&self, moves: Moves<'_, T>);
-
-    /// True if slices of so many values are updated by [`update_short`](Self::update_short).
-    fn is_short(&self, len: usize) -> bool;
-
-    /// Updates slices without gaps, each by the next of `updates`.
-    fn update_short(&self, rows: ShortRows<'_>, updates: &[T], target: &mut [T]);
+    fn update(&self, step: Step<'_, T>);
 
     /// Adds slices to another, one after another; called for sums of floats only.
     fn add<'u>(&self, _to: &mut [T], _updates: impl Iterator<Item = &'u [T]>)
@@ -78,46 +70,65 @@ pub(super) struct Slices {
     prefetch: Prefetch,
 }
 
-/// Rows of the target, each of which is a short slice: to keep a move of it would take as long as to update it. The target is
-/// prefetched for the rows after the first `count`. `first` is the number of the target's first row.
-#[derive(Clone, Copy)]
-pub(super) struct ShortRows<'a> {
-    rows: &'a [u64],
-    count: usize,
-    first: u64,
-    len: usize,
-    prefetch: Prefetch,
-}
-
-impl ShortRows<'_> {
+impl<T> Step<'_, T> {
+    /// Calls `update` with each slice of the target and of updates. `len` repeats that of the slices: where it is a constant,
+    /// a prefetch is one or two moves.
     #[inline(always)]
-    fn update<E: Copy>(self, updates: &[E], target: &mut [E], update: impl Fn(&mut E, E)) {
-        let ahead = self.prefetch.rows_ahead();
-        let place = |row: u64| address(row.wrapping_sub(self.first));
-        for (k, &of_row) in updates[..self.count].iter().enumerate() {
-            if ahead > 0
-                && let Some(&later) = self.rows.get(k + ahead)
-            {
-                self.prefetch.slice(target, place(later), 1);
+    fn each(self, len: usize, update: impl Fn(&mut [T], &[T])) {
+        let &Slices {
+            target_stride,
+            updates_stride,
+            prefetch,
+            ..
+        } = self.slices;
+        // A bad row, one that is not held and one of another thread is none of these.
+        let row_count = self.part.end - self.part.start;
+        let held =
+            |row: u64| Some(row.wrapping_sub(self.part.start)).filter(|&row| row < row_count);
+        for (k, &row) in self.rows[..self.count].iter().enumerate() {
+            if let Some(&later) = self.later(k) {
+                let start = address(held(later).unwrap_or(0)).wrapping_mul(target_stride);
+                prefetch.slice(self.target, start, len);
             }
-            // A bad row, or one that is not held, stays beyond the target after `first` is subtracted.
-            if let Some(element) = target.get_mut(place(self.rows[k])) {
-                update(element, of_row);
+            if let Some(row) = held(row) {
+                let target = &mut self.target[address(row) * target_stride..][..len];
+                update(target, &self.updates[k * updates_stride..][..len]);
             }
         }
     }
 
+    /// As [`each`](Self::each), for slices that are one `E` without gaps: one comparison judges a row and finds its slice.
     #[inline(always)]
-    fn reduce<T: ScatterNumber>(self, updates: &[T], target: &mut [T], reduce: impl Fn(T, T) -> T) {
-        self.update(updates, target, |element, update| {
-            *element = reduce(*element, update).of_one_nan();
-        });
+    fn each_value<E: Copy>(&self, target: &mut [E], updates: &[E], update: impl Fn(E, E) -> E) {
+        let place = |row: u64| address(row.wrapping_sub(self.part.start));
+        let rows = self.rows[..self.count].iter();
+        for (k, (&row, &from)) in rows.zip(updates).enumerate() {
+            if let Some(&later) = self.later(k) {
+                self.slices.prefetch.slice(target, place(later), 1);
+            }
+            if let Some(to) = target.get_mut(place(row)) {
+                *to = update(*to, from);
+            }
+        }
     }
 
+    /// The row to prefetch before row `k` is updated.
     #[inline(always)]
-    fn assign<const N: usize>(self, updates: &[Byte], target: &mut [Byte]) {
-        let (updates, target) = (updates.as_chunks::<N>().0, target.as_chunks_mut::<N>().0);
-        self.update(updates, target, |element, update| *element = update);
+    fn later(&self, k: usize) -> Option<&u64> {
+        match self.slices.prefetch.rows_ahead() {
+            0 => None,
+            ahead => self.rows.get(k + ahead),
+        }
+    }
+
+    fn is_dense(&self) -> bool {
+        let Slices {
+            len,
+            target_stride,
+            updates_stride,
+            ..
+        } = *self.slices;
+        (target_stride, updates_stride) == (len, len)
     }
 }
 
@@ -125,36 +136,32 @@ impl ShortRows<'_> {
 pub(super) struct Assign;
 
 impl Update<Byte> for Assign {
-    fn update(&self, moves: Moves<'_, Byte>) {
-        by_width(moves.slices.len, moves);
-    }
-
-    fn is_short(&self, len: usize) -> bool {
-        matches!(len, 1 | 2 | 4 | 8 | 16)
-    }
-
-    fn update_short(&self, rows: ShortRows<'_>, updates: &[Byte], target: &mut [Byte]) {
-        match rows.len {
-            1 => rows.assign::<1>(updates, target),
-            2 => rows.assign::<2>(updates, target),
-            4 => rows.assign::<4>(updates, target),
-            8 => rows.assign::<8>(updates, target),
-            _ => rows.assign::<16>(updates, target),
+    fn update(&self, step: Step<'_, Byte>) {
+        match (step.is_dense(), step.slices.len) {
+            (true, 1) => step.assign::<1>(),
+            (true, 2) => step.assign::<2>(),
+            (true, 4) => step.assign::<4>(),
+            (true, 8) => step.assign::<8>(),
+            (true, 16) => step.assign::<16>(),
+            (_, len) => by_width(len, step),
         }
     }
 }
 
-impl ByWidth for Moves<'_, Byte> {
+impl Step<'_, Byte> {
+    #[inline(always)]
+    fn assign<const N: usize>(mut self) {
+        let target = std::mem::take(&mut self.target).as_chunks_mut::<N>().0;
+        self.each_value(target, self.updates.as_chunks().0, |_, update| update);
+    }
+}
+
+impl ByWidth for Step<'_, Byte> {
     type Output = ();
 
     #[inline(always)]
     fn copy(self, width: usize, copy_slice: impl Fn(&[Byte], &mut [Byte])) {
-        for k in 0..self.count {
-            self.prefetch_after(k, width);
-            let Move { to, from } = self.moves[k];
-            let update = &self.updates[from..][..width];
-            copy_slice(update, &mut self.target[to..][..width]);
-        }
+        self.each(width, |to, from| copy_slice(from, to));
     }
 }
 
@@ -166,25 +173,12 @@ impl<T: ScatterNumber> Update<T> for Reduced {
         T::IS_FLOAT && self.0 == Reduce::Add
     }
 
-    fn update(&self, moves: Moves<'_, T>) {
+    fn update(&self, step: Step<'_, T>) {
         match self.0 {
-            Reduce::Add => moves.reduce(T::plus),
-            Reduce::Mul => moves.reduce(T::times),
-            Reduce::Min => moves.reduce(T::lesser),
-            Reduce::Max => moves.reduce(T::greater),
-        }
-    }
-
-    fn is_short(&self, len: usize) -> bool {
-        len == 1
-    }
-
-    fn update_short(&self, rows: ShortRows<'_>, updates: &[T], target: &mut [T]) {
-        match self.0 {
-            Reduce::Add => rows.reduce(updates, target, T::plus),
-            Reduce::Mul => rows.reduce(updates, target, T::times),
-            Reduce::Min => rows.reduce(updates, target, T::lesser),
-            Reduce::Max => rows.reduce(updates, target, T::greater),
+            Reduce::Add => step.reduce(T::plus),
+            Reduce::Mul => step.reduce(T::times),
+            Reduce::Min => step.reduce(T::lesser),
+            Reduce::Max => step.reduce(T::greater),
         }
     }
 
@@ -201,6 +195,21 @@ impl<T: ScatterNumber> Update<T> for Reduced {
     }
 }
 
+impl<T: ScatterNumber> Step<'_, T> {
+    #[inline(always)]
+    fn reduce(mut self, reduce: impl Fn(T, T) -> T) {
+        match self.slices.len {
+            1 if self.is_dense() => {
+                let target = std::mem::take(&mut self.target);
+                self.each_value(target, self.updates, |to, from| {
+                    reduce(to, from).of_one_nan()
+                });
+            }
+            len => self.each(len, |to, from| reduce_slice(to, from, &reduce)),
+        }
+    }
+}
+
 /// Reduces a slice. A NaN is looked for once in it, which spares vectors half of their instructions.
 #[inline(always)]
 fn reduce_slice<T: ScatterNumber>(elements: &mut [T], updates: &[T], reduce: impl Fn(T, T) -> T) {
@@ -213,33 +222,6 @@ fn reduce_slice<T: ScatterNumber>(elements: &mut [T], updates: &[T], reduce: imp
         elements
             .iter_mut()
             .for_each(|element| *element = element.of_one_nan());
-    }
-}
-
-impl<T: ScatterNumber> Moves<'_, T> {
-    #[inline(always)]
-    fn reduce(self, reduce: impl Fn(T, T) -> T) {
-        let len = self.slices.len;
-        for k in 0..self.count {
-            self.prefetch_after(k, len);
-            let Move { to, from } = self.moves[k];
-            let elements = &mut self.target[to..][..len];
-            reduce_slice(elements, &self.updates[from..][..len], &reduce);
-        }
-    }
-}
-
-impl<T> Moves<'_, T> {
-    /// `len` repeats that of the slices: where it is a constant, a prefetch is one or two moves.
-    #[inline(always)]
-    fn prefetch_after(&self, k: usize, len: usize) {
-        let prefetch = self.slices.prefetch;
-        let ahead = prefetch.rows_ahead();
-        if ahead > 0
-            && let Some(later) = self.moves.get(k + ahead)
-        {
-            prefetch.slice(self.target, later.to, len);
-        }
     }
 }
 
@@ -277,6 +259,7 @@ pub(super) fn scatter<T: Copy + Send + Sync, U: Update<T>>(
             .saturating_mul(width)
     };
     let len = in_values(dims.slice_len);
+    let slice_bytes = len * size_of::<T>();
     // Rows that the indices of a stretch select from.
     let rows_of_stretch = match dims.has_element_dims() {
         true => dims.indexed_dims[0] * dims.index_stride,
@@ -300,14 +283,26 @@ pub(super) fn scatter<T: Copy + Send + Sync, U: Update<T>>(
             // The core prefetches small stretches by itself, as they follow each other.
             prefetch: match stretch_bytes <= SMALL_STRETCH_BYTES {
                 true => Prefetch::default(),
-                false => Prefetch::of_copies(size_of_val(target), len * size_of::<T>()),
+                false => Prefetch::of_copies(size_of_val(target), slice_bytes),
             },
         },
     };
-    let threads = threads.unwrap_or_else(|| threads_for(dims.output_rows(), len * size_of::<T>()));
+    let threads = threads.unwrap_or_else(|| {
+        let threads = threads_for(dims.output_rows(), slice_bytes);
+        let blocks = usize::try_from(dims.batch_size * dims.outer_size).unwrap_or(usize::MAX);
+        match slice_bytes < MIN_SHARED_SLICE_BYTES {
+            true => threads.min(blocks),
+            false => threads,
+        }
+    });
     let mut parts = scatter.parts(target, threads, &often)?;
-    let job = |part| -> Job<'_> { Box::new(|| scatter.update_part(part, &often)) };
-    run_all(parts.iter_mut().map(job).collect());
+    match &mut parts[..] {
+        [part] => scatter.update_part(part, &often),
+        parts => {
+            let job = |part| -> Job<'_> { Box::new(|| scatter.update_part(part, &often)) };
+            run_all(parts.iter_mut().map(job).collect());
+        }
+    }
     Ok(())
 }
 
@@ -361,18 +356,10 @@ impl<T: Copy + Send + Sync, U: Update<T>> Scatter<'_, T, U> {
     }
 
     /// Updates the rows of a part.
+    #[inline(never)]
     fn update_part(&self, part: &mut Part<'_, T>, often: &OftenRows) {
         let dims = self.rows.dims();
         let blocks = part.rows.start / dims.held_rows..part.rows.end.div_ceil(dims.held_rows);
-        let (slices, rows) = (&self.slices, &part.rows);
-        let is_dense = slices.target_stride == slices.len && slices.updates_stride == slices.len;
-        // All updates of whole blocks are the part's own.
-        let has_blocks = [rows.start, rows.end]
-            .iter()
-            .all(|row| row % dims.held_rows == 0);
-        if often.is_empty() && is_dense && has_blocks && self.update.is_short(slices.len) {
-            return self.update_short(part, blocks);
-        }
         if often.is_empty() {
             return self.update_blocks(part, blocks, RowsOfBlock::default());
         }
@@ -387,35 +374,6 @@ impl<T: Copy + Send + Sync, U: Update<T>> Scatter<'_, T, U> {
         }
     }
 
-    /// Updates the short slices of whole blocks.
-    fn update_short(&self, part: &mut Part<'_, T>, blocks: Range<u64>) {
-        let (len, prefetch) = (self.slices.len, self.slices.prefetch);
-        let [mut done, end] =
-            [blocks.start, blocks.end].map(|block| address(block * self.rows.dims().index_count));
-        let mut located = [0; KEPT_ROWS];
-        let mut waiting = 0;
-        while done < end {
-            let count = KEPT_ROWS.min(end - done);
-            let next = (done + waiting) as u64;
-            self.rows.locate(next, &mut located[waiting..count]);
-            waiting = match done + count == end {
-                true => 0,
-                false => prefetch.rows_ahead(),
-            };
-            let rows = ShortRows {
-                rows: &located[..count],
-                count: count - waiting,
-                first: part.rows.start,
-                len,
-                prefetch,
-            };
-            let updates = &self.updates[done * len..];
-            self.update.update_short(rows, updates, part.target);
-            done += rows.count;
-            located.copy_within(count - waiting..count, 0);
-        }
-    }
-
     /// The first element of a row of a part.
     fn start(&self, row: u64) -> usize {
         address(row).wrapping_mul(self.slices.target_stride)
@@ -424,41 +382,31 @@ impl<T: Copy + Send + Sync, U: Update<T>> Scatter<'_, T, U> {
     /// Updates the rows of a part with the updates of some blocks. `often` are those rows of a block that have sums.
     fn update_blocks(&self, part: &mut Part<'_, T>, blocks: Range<u64>, often: RowsOfBlock<'_>) {
         let index_count = self.rows.dims().index_count;
-        let (mut next, end) = (blocks.start * index_count, blocks.end * index_count);
-        let (first, count) = (part.rows.start, part.rows.end - part.rows.start);
-        let mut room = [0; LOCATED_ROWS];
-        let mut moves = [Move::default(); KEPT_ROWS];
-        let mut kept = 0;
-        while next < end {
-            let located = self.rows.locate_some(next..end, &mut room);
-            let step = located.len();
+        let [mut done, end] = [blocks.start, blocks.end].map(|block| address(block * index_count));
+        let (mut located, mut waiting) = ([0; STEP_ROWS], 0);
+        while done < end {
+            let count = STEP_ROWS.min(end - done);
+            let next = done + waiting;
+            let new = &mut located[waiting..count];
+            self.rows.locate(next as u64, new);
             if !often.is_empty() {
-                self.update_sums(part, next, located, &often);
+                self.update_sums(part, next, new, &often);
             }
-            for (from, &mut row) in (address(next)..).zip(located) {
-                // A bad row, and one that is not held, is larger than all rows.
-                let at = row.wrapping_sub(first);
-                moves[kept] = Move {
-                    to: address(at).wrapping_mul(self.slices.target_stride),
-                    from: from * self.slices.updates_stride,
-                };
-                kept += usize::from(at < count);
-            }
-            next += step as u64;
-            let waiting = match next == end {
+            waiting = match done + count == end {
                 true => 0,
-                false => self.slices.prefetch.rows_ahead().min(kept),
+                false => self.slices.prefetch.rows_ahead(),
             };
-            let ready = kept - waiting;
-            self.update.update(Moves {
+            let ready = count - waiting;
+            self.update.update(Step {
                 slices: &self.slices,
-                updates: self.updates,
-                target: part.target,
-                moves: &moves[..kept],
+                rows: &located[..count],
                 count: ready,
+                updates: &self.updates[done * self.slices.updates_stride..],
+                part: part.rows.clone(),
+                target: part.target,
             });
-            moves.copy_within(ready..kept, 0);
-            kept = waiting;
+            located.copy_within(ready..count, 0);
+            done += ready;
         }
     }
 
@@ -466,12 +414,11 @@ impl<T: Copy + Send + Sync, U: Update<T>> Scatter<'_, T, U> {
     fn update_sums(
         &self,
         part: &mut Part<'_, T>,
-        first: u64,
+        mut from: usize,
         located: &mut [u64],
         often: &RowsOfBlock<'_>,
     ) {
         let (len, updates_stride) = (self.slices.len, self.slices.updates_stride);
-        let mut from = address(first);
         for rows in located.chunk_by_mut(|a, b| a == b) {
             if let Some(place) = often.place(rows[0]) {
                 let target = &mut part.target[self.start(rows[0] - part.rows.start)..][..len];
