@@ -108,7 +108,7 @@ fn elements_along_an_axis_are_summed_as_rows_are() {
         }
     }
     let row_of = |n: usize, column: usize| (n * n + column) % 3 % 2;
-    let update_of = |n: usize, column: usize| 0.1 * (n * COLUMNS + column) as f32;
+    let update_of = |n: usize, column: usize| 1.0 / (1 + n * COLUMNS + column) as f32;
     let of_row = Gather::new().plan(&[ROWS], &[COUNT]).unwrap();
     let sums = [0, 1].map(|column| {
         let indices: Vec<usize> = (0..COUNT).map(|n| row_of(n, column)).collect();
