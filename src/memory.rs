@@ -222,16 +222,17 @@ const MEMCPY_PART_BYTES: usize = 256;
 /// Bytes up to which glibc before 2.40 copies without `rep movsb`. Above 2,112 it takes that if the core reports it as fast.
 const MAX_BYTES_WITHOUT_REP_MOVSB: usize = 2048;
 
-/// A slice in parts that are too short for `rep movsb`.
+/// The parts of a slice, of at most [`MEMCPY_PART_BYTES`] or one element each: memcpy copies so few bytes without `rep movsb`.
 pub(crate) fn memcpy_parts<T>(slice: &[T]) -> std::slice::Chunks<'_, T> {
     slice.chunks((MEMCPY_PART_BYTES / size_of::<T>().max(1)).max(1))
 }
 
-/// Copies a slice of any length, by one call of memcpy, or in parts of 256 bytes where `rep movsb` is slow.
+/// A copy of a slice of any length: one call of memcpy, or parts of 256 bytes where `rep movsb` is slow.
 ///
-/// `rep movsb` is slow where the output's offset in its page of 4 KiB is 1 to 31 bytes above the source's: 16 if the source
-/// is mapped from a file and the output comes from malloc. On a Zen 3 with glibc 2.36, 4 to 64 KiB there take 3 to 4 times as
-/// long by one call as elsewhere, and in parts 0.9 to 1.1 times as long. Parts of 1 and 2 KiB take 1.4 times as long.
+/// It is slow where the output's offset in its page of 4 KiB is 1 to 31 bytes above the source's: 16 if the source is mapped
+/// from a file and the output comes from malloc. On a Zen 3 with glibc 2.36, slices of 4 to 64 KiB at such offsets take, as
+/// multiples of the time of one call at other offsets: by one call 3 to 4, in parts of 1 or 2 KiB 1.4, in parts of 256 bytes
+/// 0.9 to 1.1.
 #[inline(always)]
 pub(crate) fn copy_long(from: &[Byte], to: &mut [Byte]) {
     let above = to.as_ptr().addr().wrapping_sub(from.as_ptr().addr()) % 4096;
@@ -270,8 +271,8 @@ pub(crate) fn decode_at_best_level<D: LeveledDecoder>(decoder: D, from: &[u8], t
     decoder.decode(from, to);
 }
 
-/// A row as a `usize`. A row that params has keeps its value. Of other numbers a target of 32 bits keeps the low half: prefetch
-/// takes any, and a scatter's bad row stays beyond its target.
+/// A row number as a `usize`, to index with. The row of an operand in memory keeps its value. Any other number loses its high half
+/// where a `usize` has 32 bits: prefetch takes any number, and a scatter's bad row is still beyond its target.
 #[expect(
     clippy::cast_possible_truncation,
     reason = "a row that params has is in memory"

@@ -92,8 +92,8 @@ pub enum RunError {
     #[error(transparent)]
     BadIndex(#[from] BadIndexError),
     /// There is no memory for the elements of an operand: of the output, the mask or a tensor that a call makes, of
-    /// indices that it converts, of an array that it copies because it is not in standard layout, or of the counts and sums
-    /// that a sum of floats keeps.
+    /// indices that it converts, of an array that it copies because it is not in standard layout, or of what a scatter that
+    /// sums floats keeps while it runs: counts of rows, and the sums of rows that meet more than 1,024 updates.
     #[error("{operand} of {elements} elements of {element_bytes} bytes cannot be allocated")]
     OutOfMemory {
         operand: Operand,

@@ -94,7 +94,8 @@ fn each_index_type_and_depth_updates_every_row() {
     }
 }
 
-/// Sums of floats that meet more than 1,024 times are in parts, and the pass that counts them judges indices.
+/// A row that meets more than 1,024 float updates gets them in parts, along any axis; and a bad index that the count of rows
+/// finds is an error before anything is written.
 #[test]
 fn elements_along_an_axis_are_summed_as_rows_are() {
     const ROWS: usize = 3;

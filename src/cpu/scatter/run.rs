@@ -210,7 +210,8 @@ impl<T: ScatterNumber> Step<'_, T> {
     }
 }
 
-/// Reduces a slice. A NaN is looked for once in it, which spares vectors half of their instructions.
+/// The reduction of each element of a slice with its update. One check after the loop says whether a NaN came out, so that the
+/// loop stays short.
 #[inline(always)]
 fn reduce_slice<T: ScatterNumber>(elements: &mut [T], updates: &[T], reduce: impl Fn(T, T) -> T) {
     let mut nans = 0;
@@ -241,7 +242,7 @@ pub(super) fn scatter<T: Copy + Send + Sync, U: Update<T>>(
         return Ok(());
     }
     let rows = Rows::new(plan, indices);
-    // Rows that meet many updates, which are summed apart.
+    // The rows that meet more than 1,024 updates, for sums of floats: their later updates are summed apart from the target.
     let often = match update.is_sum_of_floats() && !plan.scatter.unique_indices {
         true => OftenRows::new(&rows)?,
         false => OftenRows::default(),
