@@ -53,7 +53,9 @@ impl OftenRows {
                 let mut room = [0; LOCATED_ROWS];
                 let (mut next, end) = (block * dims.index_count, (block + 1) * dims.index_count);
                 while next < end {
-                    let located = rows.locate_some(next..end, &mut room);
+                    let left = usize::try_from(end - next).unwrap_or(usize::MAX);
+                    let located = &mut room[..left.min(LOCATED_ROWS)];
+                    rows.locate(next, located);
                     visit(located);
                     next += located.len() as u64;
                 }

@@ -1,7 +1,5 @@
 //! The rows of the target that updates go to, and how threads share them. Nothing here depends on the type of an element.
 
-use std::ops::Range;
-
 use crate::cpu::gather::reads_signs;
 use crate::cpu::index_rows::IndexRows;
 use crate::error::RunError;
@@ -61,19 +59,6 @@ impl<'a> Rows<'a> {
         by_index_type!(self.unsigned, |indices| {
             IndexRows::new(self.plan, indices).locate(update, rows);
         });
-    }
-
-    /// The rows of the first of some updates: as many as there is room for.
-    pub(super) fn locate_some<'r>(
-        &self,
-        updates: Range<u64>,
-        room: &'r mut [u64],
-    ) -> &'r mut [u64] {
-        let left = usize::try_from(updates.end - updates.start).unwrap_or(usize::MAX);
-        let room_len = room.len();
-        let rows = &mut room[..left.min(room_len)];
-        self.locate(updates.start, rows);
-        rows
     }
 
     /// The rows at which the parts of threads end, one after another; some parts may be empty. A row begins at byte

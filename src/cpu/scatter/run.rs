@@ -64,7 +64,7 @@ pub(super) trait Update<T>: Sync {
 
 /// The slices of both operands, in elements of the loop's type.
 pub(super) struct Slices {
-    pub(super) len: usize,
+    len: usize,
     target_stride: usize,
     updates_stride: usize,
     prefetch: Prefetch,
