@@ -83,17 +83,12 @@ pub(crate) fn extend<T: Copy, E>(
     Ok(())
 }
 
-/// Bytes from which memory is worth huge pages, as in NumPy.
-#[cfg(all(target_os = "linux", not(miri)))]
-const MIN_BYTES_OF_HUGE_PAGES: usize = 4 << 20;
-#[cfg(all(target_os = "linux", not(miri)))]
-const HUGE_PAGE_BYTES: usize = 2 << 20;
-
-/// Asks Linux for huge pages in memory that is not yet written: first writes then cost a page fault for each 2 MiB, not
-/// for each 4 KiB. Only whole huge pages inside the memory are asked for. The system may refuse.
+/// Asks Linux for huge pages in memory that is not yet written, of 4 MiB or more as in NumPy: first writes then cost a page fault
+/// for each 2 MiB, not for each 4 KiB. Only whole huge pages inside the memory are asked for. The system may refuse.
 fn ask_for_huge_pages<T>(room: &mut [MaybeUninit<T>]) {
     #[cfg(all(target_os = "linux", not(miri)))]
-    if size_of_val(room) >= MIN_BYTES_OF_HUGE_PAGES {
+    if size_of_val(room) >= 4 << 20 {
+        const HUGE_PAGE_BYTES: usize = 2 << 20;
         let address = room.as_ptr().addr();
         let before = address.next_multiple_of(HUGE_PAGE_BYTES) - address;
         let bytes = (size_of_val(room) - before) / HUGE_PAGE_BYTES * HUGE_PAGE_BYTES;
@@ -153,16 +148,11 @@ impl<'a, P> Pairs<'a, P> {
             let needed = gaps.and_then(|gaps| gaps.checked_add(slice as u64));
             count == 0 || needed.is_some_and(|needed| needed <= len as u64)
         };
-        let SliceBytes {
-            slice,
-            params_slice,
-            params_stride,
-            output_stride,
-        } = bytes;
+        let (of, output_len) = (bytes, output.len());
         assert!(
-            output_stride >= slice
-                && fits(row_count, params_stride, params_slice, params.len())
-                && fits(output_rows as u64, output_stride, slice, output.len())
+            of.output_stride >= of.slice
+                && fits(row_count, of.params_stride, of.params_slice, params.len())
+                && fits(output_rows as u64, of.output_stride, of.slice, output_len)
         );
         Self {
             params: params.as_ptr(),
@@ -180,20 +170,14 @@ impl<'a, P> Pairs<'a, P> {
         if row >= self.row_count || output_row >= self.output_rows {
             return None;
         }
-        let SliceBytes {
-            slice,
-            params_slice,
-            params_stride,
-            output_stride,
-        } = self.bytes;
         // SAFETY: `new` has checked that params has `row_count` slices and the output `output_rows` of them, so both are in
         // bounds. Both operands are borrowed for as long as these pairs are, and the output exclusively.
         unsafe {
-            let from = self.params.add(address(row) * params_stride);
-            let to = self.output.add(output_row * output_stride);
+            let from = self.params.add(address(row) * self.bytes.params_stride);
+            let to = self.output.add(output_row * self.bytes.output_stride);
             Some((
-                from_raw_parts(from, params_slice),
-                from_raw_parts_mut(to, slice),
+                from_raw_parts(from, self.bytes.params_slice),
+                from_raw_parts_mut(to, self.bytes.slice),
             ))
         }
     }
@@ -222,11 +206,6 @@ const MEMCPY_PART_BYTES: usize = 256;
 /// Bytes up to which glibc before 2.40 copies without `rep movsb`. Above 2,112 it takes that if the core reports it as fast.
 const MAX_BYTES_WITHOUT_REP_MOVSB: usize = 2048;
 
-/// The parts of a slice, of at most [`MEMCPY_PART_BYTES`] or one element each: memcpy copies so few bytes without `rep movsb`.
-pub(crate) fn memcpy_parts<T>(slice: &[T]) -> std::slice::Chunks<'_, T> {
-    slice.chunks((MEMCPY_PART_BYTES / size_of::<T>().max(1)).max(1))
-}
-
 /// A copy of a slice of any length: one call of memcpy, or parts of 256 bytes where `rep movsb` is slow.
 ///
 /// It is slow where the output's offset in its page of 4 KiB is 1 to 31 bytes above the source's: 16 if the source is mapped
@@ -239,7 +218,8 @@ pub(crate) fn copy_long(from: &[Byte], to: &mut [Byte]) {
     if from.len() <= MAX_BYTES_WITHOUT_REP_MOVSB || !(1..32).contains(&above) {
         return to.copy_from_slice(from);
     }
-    for (from, to) in memcpy_parts(from).zip(to.chunks_mut(MEMCPY_PART_BYTES)) {
+    let parts = from.chunks(MEMCPY_PART_BYTES);
+    for (from, to) in parts.zip(to.chunks_mut(MEMCPY_PART_BYTES)) {
         to.copy_from_slice(from);
     }
 }
@@ -321,66 +301,49 @@ mod tests {
         assert_eq!(asks_for_huge_pages(middle(&old)), asks_itself);
     }
 
-    #[test]
-    fn pairs_end_where_params_or_the_output_does() {
-        let (params, mut output) = ([1_u8, 2, 3, 4, 5], [0_u8; 5]);
-        write_into(&mut output, |output| {
-            let mut pairs = Pairs::new(bytes(&params), 2, output, 2, SliceBytes::dense(2));
-            for (row, output_row) in [(0, 1), (1, 0)] {
-                let (slice, room) = pairs.get(row, output_row).expect("two rows");
-                room.copy_from_slice(slice);
-            }
-            for (row, output_row) in [(2, 0), (u64::MAX, 0), (0, 2), (0, usize::MAX)] {
-                assert!(pairs.get(row, output_row).is_none());
-            }
-        });
-        assert_eq!(output, [3, 4, 1, 2, 0]);
-    }
-
-    #[test]
-    #[should_panic(expected = "fits")]
-    fn pairs_of_fewer_slices_are_refused() {
-        write_into(&mut [0_u8; 4], |output| {
-            Pairs::new(bytes(&[1_u8; 5]), 3, output, 2, SliceBytes::dense(2));
-        });
-    }
-
-    #[test]
-    #[should_panic(expected = "fits")]
-    fn pairs_of_fewer_output_rows_are_refused() {
-        write_into(&mut [0_u8; 3], |output| {
-            Pairs::new(bytes(&[1_u8; 6]), 3, output, 2, SliceBytes::dense(2));
-        });
-    }
-
-    #[test]
-    fn pairs_with_gaps_end_at_the_last_slice() {
-        let bytes_of = |params_stride, output_stride| SliceBytes {
-            slice: 2,
-            params_slice: 2,
+    /// Two output rows from two rows of five bytes, if the operands hold them.
+    fn two_pairs(row_count: u64, output_len: usize, strides: [usize; 2]) -> Option<Vec<u8>> {
+        let [params_stride, output_stride] = strides;
+        let of_slice = SliceBytes {
             params_stride,
             output_stride,
+            ..SliceBytes::dense(2)
         };
-        let (params, mut output) = ([1_u8, 2, 3, 4, 5], [0_u8; 6]);
-        write_into(&mut output, |output| {
-            let mut pairs = Pairs::new(bytes(&params), 2, output, 2, bytes_of(3, 4));
-            let (slice, room) = pairs.get(1, 1).expect("two rows");
-            room.copy_from_slice(slice);
-            assert!(pairs.get(2, 0).is_none());
-        });
-        assert_eq!(output, [0, 0, 0, 0, 4, 5]);
-        for (rows, output_rows, bytes_of) in [
-            (2, 2, bytes_of(4, 4)),
-            (2, 2, bytes_of(3, 5)),
-            (2, 2, bytes_of(3, 1)),
-            (u64::MAX, 2, bytes_of(3, 4)),
-        ] {
-            let refused = std::panic::catch_unwind(|| {
-                write_into(&mut [0_u8; 6], |output| {
-                    Pairs::new(bytes(&params), rows, output, output_rows, bytes_of);
-                });
+        let mut written = vec![0; output_len];
+        let copied = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+            write_into(&mut written, |output| {
+                let params = bytes(&[1_u8, 2, 3, 4, 5]);
+                let mut pairs = Pairs::new(params, row_count, output, 2, of_slice);
+                for (row, output_row) in [(0, 1), (1, 0)] {
+                    let (slice, room) = pairs.get(row, output_row).expect("two rows");
+                    room.copy_from_slice(slice);
+                }
+                for (row, output_row) in [(2, 0), (u64::MAX, 0), (0, 2), (0, usize::MAX)] {
+                    assert!(pairs.get(row, output_row).is_none());
+                }
             });
-            assert!(refused.is_err(), "{bytes_of:?}");
+        }));
+        copied.is_ok().then_some(written)
+    }
+
+    #[test]
+    fn pairs_lie_in_their_operands_and_others_are_refused() {
+        assert_eq!(two_pairs(2, 5, [2, 2]), Some(vec![3, 4, 1, 2, 0]));
+        assert_eq!(two_pairs(2, 6, [3, 4]), Some(vec![4, 5, 0, 0, 1, 2]));
+        let refused = [
+            (3, 4, [2, 2]),
+            (2, 3, [2, 2]),
+            (2, 6, [4, 4]),
+            (2, 6, [3, 5]),
+            (2, 6, [3, 1]),
+            (u64::MAX, 6, [3, 4]),
+        ];
+        for (rows, output_len, strides) in refused {
+            assert_eq!(
+                two_pairs(rows, output_len, strides),
+                None,
+                "{rows} {strides:?}"
+            );
         }
     }
 

@@ -244,13 +244,7 @@ fn standard_layout<T: Copy, D: Dimension>(
     if let Some(elements) = array.as_slice() {
         return Ok(Cow::Borrowed(elements));
     }
-    let mut elements = Vec::new();
-    let reserved = elements.try_reserve_exact(array.len());
-    reserved.map_err(|_| RunError::OutOfMemory {
-        operand,
-        elements: array.len() as u64,
-        element_bytes: size_of::<T>(),
-    })?;
+    let mut elements = operand.vector(array.len() as u64)?;
     elements.extend(array.iter().copied());
     Ok(Cow::Owned(elements))
 }

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::error::RunError;
+
 /// The tensor, or the buffer, that an error is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
@@ -32,6 +34,26 @@ pub enum Operand {
     ZeroPoints,
     /// A tensor of an owner, as `Executor::upload` makes it, in no particular role of a gather.
     Tensor,
+}
+
+impl Operand {
+    /// An empty vector with room for so many elements of the operand.
+    pub(crate) fn vector<T>(self, elements: u64) -> Result<Vec<T>, RunError> {
+        let mut vector = Vec::new();
+        self.reserve(&mut vector, elements)?;
+        Ok(vector)
+    }
+
+    /// Reserves room for so many more elements of the operand.
+    pub(crate) fn reserve<T>(self, vector: &mut Vec<T>, elements: u64) -> Result<(), RunError> {
+        let len = usize::try_from(elements).unwrap_or(usize::MAX);
+        let reserved = vector.try_reserve_exact(len);
+        reserved.map_err(|_| RunError::OutOfMemory {
+            operand: self,
+            elements,
+            element_bytes: size_of::<T>(),
+        })
+    }
 }
 
 impl fmt::Display for Operand {

@@ -17,7 +17,7 @@
 //!
 //! * **The width of a slice.** A copy of a few bytes takes one or two moves, but a call of memcpy takes as long as many
 //!   moves. So each power of two up to 64 bytes has a loop of its own. A width between two of them is copied as two
-//!   halves that overlap: of 12 bytes the first 8, then the last 8. Longer slices are copied by memcpy ([`copy_long`]).
+//!   halves that overlap: of 12 bytes the first 8, then the last 8. Longer slices are copied by memcpy ([`copy_long`](memory::copy_long)).
 //! * **The source of rows.** [`SelectedRows`] are the indices themselves if they select in the whole of params. Slices of up
 //!   to 16 bytes that no prefetch helps have a loop of their own, in stretches.rs. Other gathers locate their rows first,
 //!   some at a time.
@@ -27,7 +27,7 @@
 use std::ops::Range;
 
 use super::index_rows::SelectedRows;
-use crate::memory::{self, Byte, Pairs, SliceBytes, copy_long};
+use crate::memory::{self, Byte, Pairs, SliceBytes};
 
 /// The rule of prefetch. Params of more than 8 MiB that are copied lie in memory or a far cache, so each slice is prefetched 8 KiB of
 /// slices before its copy. Slices of one byte are not prefetched, as 64 of them share a cache line.
@@ -46,8 +46,8 @@ pub(super) struct Prefetch {
 }
 
 impl Prefetch {
-    const MIN_COPIED_BYTES: usize = 8 << 20;
-    const MIN_DECODED_BYTES: usize = 1 << 20;
+    pub(super) const MIN_COPIED_BYTES: usize = 8 << 20;
+    pub(super) const MIN_DECODED_BYTES: usize = 1 << 20;
     const BYTES_AHEAD: usize = 8 << 10;
     const MIN_ROWS_AHEAD: usize = 4;
     pub(super) const MAX_ROWS_AHEAD: usize = 64;
@@ -57,17 +57,8 @@ impl Prefetch {
     /// The alignment of memory from an allocator.
     const ALIGN_BYTES: usize = 16;
 
-    /// `params_bytes` are those of all rows, and `slice_bytes` those of a slice in params.
-    pub(super) fn of_copies(params_bytes: usize, slice_bytes: usize) -> Self {
-        Self::above(Self::MIN_COPIED_BYTES, params_bytes, slice_bytes)
-    }
-
-    /// As [`of_copies`](Self::of_copies), for rows that are decoded.
-    pub(super) fn of_decoding(params_bytes: usize, slice_bytes: usize) -> Self {
-        Self::above(Self::MIN_DECODED_BYTES, params_bytes, slice_bytes)
-    }
-
-    fn above(min_params_bytes: usize, params_bytes: usize, slice_bytes: usize) -> Self {
+    /// `params_bytes` are those of all rows, above `min_params_bytes` for a prefetch, and `slice_bytes` those of a slice in params.
+    pub(super) fn above(min_params_bytes: usize, params_bytes: usize, slice_bytes: usize) -> Self {
         if !memory::CAN_PREFETCH || params_bytes <= min_params_bytes || slice_bytes == 1 {
             return Self::default();
         }
@@ -138,6 +129,35 @@ pub(super) struct Slices {
     pub(super) prefetch: Prefetch,
 }
 
+/// The loop with `$width` as a constant where copies of it are a few moves, which `$copy_slice` makes.
+macro_rules! by_width {
+    ($of:expr, |$width:ident, $copy_slice:ident| $copies:expr) => {{
+        macro_rules! copies {
+            ($of_width:expr, $copy:expr) => {{
+                let ($width, $copy_slice) = ($of_width, $copy);
+                $copies
+            }};
+        }
+        use $crate::cpu::copy::{array, halves};
+        match $of {
+            1 => copies!(1, array::<1>),
+            2 => copies!(2, array::<2>),
+            4 => copies!(4, array::<4>),
+            8 => copies!(8, array::<8>),
+            16 => copies!(16, array::<16>),
+            32 => copies!(32, array::<32>),
+            64 => copies!(64, array::<64>),
+            3 => copies!(3, halves::<2>),
+            n @ 5..8 => copies!(n, halves::<4>),
+            n @ 9..16 => copies!(n, halves::<8>),
+            n @ 17..32 => copies!(n, halves::<16>),
+            n @ 33..64 => copies!(n, halves::<32>),
+            n => copies!(n, $crate::memory::copy_long),
+        }
+    }};
+}
+pub(super) use by_width;
+
 /// Copies the slices of `rows[range]` to the output, one after another, up to the first row that params does not have.
 /// Returns the number of slices copied.
 #[inline(never)]
@@ -148,78 +168,19 @@ pub(super) fn copy<R: SelectedRows>(
     range: Range<usize>,
     output: &mut [Byte],
 ) -> usize {
-    let copy = Copied {
-        params,
-        slices,
-        rows,
-        range,
-        output,
-    };
-    by_width(slices.bytes.slice, copy)
-}
-
-/// A loop over copies of slices of one width.
-pub(super) trait ByWidth {
-    type Output;
-
-    /// `width` is a constant where copies of it are a few moves, which `copy_slice` makes.
-    fn copy(self, width: usize, copy_slice: impl Fn(&[Byte], &mut [Byte])) -> Self::Output;
-}
-
-/// Calls the loop for slices of `width` bytes.
-#[inline(always)]
-pub(super) fn by_width<L: ByWidth>(width: usize, copies: L) -> L::Output {
-    match width {
-        1 => copies.copy(1, array::<1>),
-        2 => copies.copy(2, array::<2>),
-        4 => copies.copy(4, array::<4>),
-        8 => copies.copy(8, array::<8>),
-        16 => copies.copy(16, array::<16>),
-        32 => copies.copy(32, array::<32>),
-        64 => copies.copy(64, array::<64>),
-        3 => copies.copy(3, halves::<2>),
-        n @ 5..8 => copies.copy(n, halves::<4>),
-        n @ 9..16 => copies.copy(n, halves::<8>),
-        n @ 17..32 => copies.copy(n, halves::<16>),
-        n @ 33..64 => copies.copy(n, halves::<32>),
-        n => copies.copy(n, copy_long),
-    }
-}
-
-/// The slices that a gather copies.
-struct Copied<'a, R> {
-    params: &'a [Byte],
-    slices: &'a Slices,
-    rows: R,
-    range: Range<usize>,
-    output: &'a mut [Byte],
-}
-
-impl<R: SelectedRows> ByWidth for Copied<'_, R> {
-    type Output = usize;
-
-    /// Located rows may have gaps between their slices; other rows have none.
-    #[inline(always)]
-    fn copy(self, width: usize, copy_slice: impl Fn(&[Byte], &mut [Byte])) -> usize {
+    by_width!(slices.bytes.slice, |width, copy_slice| {
+        // Located rows may have gaps between their slices; other rows have none.
         let dense = SliceBytes::dense(width);
-        let bytes = match R::ARE_LOCATED && self.slices.bytes != dense {
+        let bytes = match R::ARE_LOCATED && slices.bytes != dense {
             true => SliceBytes {
                 slice: width,
                 params_slice: width,
-                ..self.slices.bytes
+                ..slices.bytes
             },
             false => dense,
         };
-        copy_each(
-            self.params,
-            self.slices,
-            bytes,
-            self.rows,
-            self.range,
-            self.output,
-            copy_slice,
-        )
-    }
+        copy_each(params, slices, bytes, rows, range, output, copy_slice)
+    })
 }
 
 /// The copy loop. `bytes` are those of `slices`.
@@ -233,14 +194,9 @@ pub(super) fn copy_each<P, R: SelectedRows>(
     output: &mut [Byte],
     copy_slice: impl Fn(&[P], &mut [Byte]),
 ) -> usize {
-    let &Slices {
-        row_count,
-        prefetch,
-        ..
-    } = slices;
-    let (first, count) = (range.start, range.len());
+    let (first, count, prefetch) = (range.start, range.len(), slices.prefetch);
     let copied = rows.part(range);
-    let mut pairs = Pairs::new(params, row_count, output, count, bytes);
+    let mut pairs = Pairs::new(params, slices.row_count, output, count, bytes);
     for output_row in 0..count {
         prefetch.before(params, rows, first + output_row, bytes);
         let row = copied.row(output_row);
@@ -254,13 +210,13 @@ pub(super) fn copy_each<P, R: SelectedRows>(
 
 /// Copies a slice of `N` bytes.
 #[inline(always)]
-fn array<const N: usize>(from: &[Byte], to: &mut [Byte]) {
+pub(super) fn array<const N: usize>(from: &[Byte], to: &mut [Byte]) {
     to[..N].copy_from_slice(&from[..N]);
 }
 
 /// Copies a slice of `N` to `2 * N` bytes as two halves that may overlap.
 #[inline(always)]
-fn halves<const N: usize>(from: &[Byte], to: &mut [Byte]) {
+pub(super) fn halves<const N: usize>(from: &[Byte], to: &mut [Byte]) {
     let last = to.len() - N;
     to[..N].copy_from_slice(&from[..N]);
     to[last..].copy_from_slice(&from[last..]);

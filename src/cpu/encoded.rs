@@ -7,7 +7,7 @@ use super::index_rows::SelectedRows;
 use crate::encoding::{
     BlockQuantized, Decode, Encoded, Encoding, Parts, QuantizedRow, VALUE_BYTES,
 };
-use crate::memory::{Byte, SliceBytes, address, decode_at_best_level};
+use crate::memory::{Byte, address, decode_at_best_level};
 use crate::operand::Operand;
 use crate::plan::GatherDims;
 
@@ -89,16 +89,11 @@ impl<'a> EncodedRows<'a> {
                 copy_each(self.rows, slices, bytes, rows, range, output, decode_slice)
             }
             Decoder::Quantized(of) => {
-                let SliceBytes {
-                    slice,
-                    output_stride,
-                    ..
-                } = slices.bytes;
-                let first = range.start;
-                for (k, output) in range.clone().zip(output.chunks_mut(output_stride)) {
-                    slices.prefetch.before(self.rows, rows, k, slices.bytes);
+                let (first, of_slice) = (range.start, slices.bytes);
+                for (k, output) in range.clone().zip(output.chunks_mut(of_slice.output_stride)) {
+                    slices.prefetch.before(self.rows, rows, k, of_slice);
                     match rows.row(k).filter(|&row| row < slices.row_count) {
-                        Some(row) => self.decode_quantized(&of, row, &mut output[..slice]),
+                        Some(row) => self.decode_quantized(&of, row, &mut output[..of_slice.slice]),
                         None => return k - first,
                     }
                 }

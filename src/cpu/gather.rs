@@ -10,7 +10,7 @@ use super::operands::{Operands, Params};
 use super::stretches::CopyStretches;
 use crate::bad_indices::{Beyond, NegativeIndices};
 use crate::error::RunError;
-use crate::index::{GatherIndex, IndexKind, by_index_type};
+use crate::index::{GatherIndex, IndexValues, by_index_type};
 use crate::memory::{Byte, SliceBytes, unsigned};
 use crate::plan::GatherPlan;
 
@@ -28,11 +28,7 @@ pub(super) fn gather(
     if output.is_empty() || plan.dims().output_len() == 0 {
         return check(plan, operands);
     }
-    let indices = match reads_signs(plan, operands.indices.kind()) {
-        true => operands.indices,
-        false => unsigned(operands.indices),
-    };
-    let bad = by_index_type!(indices, |indices| gather_by(
+    let bad = by_index_type!(judged(plan, operands.indices), |indices| gather_by(
         plan, indices, operands, output
     ));
     bad.map_or(Ok(()), |row| {
@@ -44,13 +40,18 @@ pub(super) fn gather(
     })
 }
 
-/// False if each index below zero is larger than its dim once it is read without its sign, and is bad: unsigned indices are
-/// judged by one comparison.
-pub(super) fn reads_signs(plan: &GatherPlan, kind: IndexKind) -> bool {
-    let is_below = |&dim: &u64| dim <= 1 << (8 * kind.bytes() - 1);
-    !(plan.bad_indices().beyond() == Beyond::Bad
+/// The indices, without their signs if each index below zero is then larger than its dim, and is bad: one comparison judges an
+/// unsigned index.
+pub(super) fn judged<'a>(plan: &GatherPlan, indices: IndexValues<'a>) -> IndexValues<'a> {
+    let is_below = |&dim: &u64| dim <= 1 << (8 * indices.kind().bytes() - 1);
+    let reads_no_signs = plan.bad_indices().beyond() == Beyond::Bad
         && plan.negative_indices == NegativeIndices::Invalid
-        && plan.dims().indexed_dims.iter().all(is_below))
+        && plan.dims().indexed_dims.iter().all(is_below);
+    if reads_no_signs {
+        unsigned(indices)
+    } else {
+        indices
+    }
 }
 
 /// The error that a gather would return for its index rows.
@@ -76,15 +77,18 @@ fn gather_by<I: GatherIndex>(
         let elements = usize::try_from(elements).unwrap_or(usize::MAX);
         elements.saturating_mul(operands.element_bytes)
     };
-    let parts = operands.parts;
-    let params = match operands.params {
-        Params::Elements(params) => Source::Elements(params),
-        Params::Encoded(params) => Source::Encoded(EncodedRows::new(params, parts, dims)),
-    };
-    let in_params = |elements: u64| usize::try_from(parts.bytes_of(elements)).unwrap_or(usize::MAX);
+    let in_params =
+        |elements| usize::try_from(operands.parts.bytes_of(elements)).unwrap_or(usize::MAX);
     let params_slice = in_params(dims.slice_len);
+    let (params, rows, min_bytes) = match operands.params {
+        Params::Elements(of) => (Source::Elements(of), of.len(), Prefetch::MIN_COPIED_BYTES),
+        Params::Encoded(of) => (
+            Source::Encoded(EncodedRows::new(of, operands.parts, dims)),
+            of.rows.len(),
+            Prefetch::MIN_DECODED_BYTES,
+        ),
+    };
     let execution = Execution {
-        plan,
         operands,
         params,
         slices: Slices {
@@ -95,7 +99,7 @@ fn gather_by<I: GatherIndex>(
                 params_stride: in_params(dims.params_stride),
                 output_stride: in_bytes(dims.output_stride),
             },
-            prefetch: params.prefetch(params_slice),
+            prefetch: Prefetch::above(min_bytes, rows, params_slice),
         },
         index_rows: IndexRows::new(plan, indices),
     };
@@ -109,18 +113,8 @@ enum Source<'a> {
     Encoded(EncodedRows<'a>),
 }
 
-impl Source<'_> {
-    fn prefetch(&self, slice_bytes: usize) -> Prefetch {
-        match self {
-            Self::Elements(params) => Prefetch::of_copies(params.len(), slice_bytes),
-            Self::Encoded(params) => Prefetch::of_decoding(params.rows.len(), slice_bytes),
-        }
-    }
-}
-
 /// One gather, whose output is not empty.
 struct Execution<'a, I> {
-    plan: &'a GatherPlan,
     operands: &'a Operands<'a, Byte>,
     params: Source<'a>,
     index_rows: IndexRows<'a, I>,
@@ -132,8 +126,8 @@ impl<I: GatherIndex> Execution<'_, I> {
     ///
     /// Its index row is the smallest bad one: the first block of a batch has all its index rows, in order.
     fn run(&self, output: &mut [Byte]) -> Option<usize> {
-        let rows =
-            usize::try_from(self.plan.dims().output_rows()).expect("the output is in memory");
+        let rows = usize::try_from(self.index_rows.plan.dims().output_rows())
+            .expect("the output is in memory");
         #[cfg(feature = "rayon")]
         if let Some(task_rows) = rows_per_task(rows, self.slices.bytes.slice) {
             use rayon::prelude::*;
@@ -175,7 +169,7 @@ impl<I: GatherIndex> Execution<'_, I> {
         rows: Range<usize>,
         output: &mut [Byte],
     ) -> Option<usize> {
-        let (dims, slice) = (self.plan.dims(), self.slices.bytes.slice);
+        let (dims, slice) = (self.index_rows.plan.dims(), self.slices.bytes.slice);
         let (mut cursor, mut done) = (Cursor::at(dims, rows.start as u64), 0);
         while done < rows.len() {
             let stretches = self
@@ -184,7 +178,7 @@ impl<I: GatherIndex> Execution<'_, I> {
             let count = stretches.rows();
             let mut copied = copy(params, stretches, &mut output[done * slice..]);
             if copied < count {
-                if !self.plan.bad_indices().fills_on_cpu() {
+                if !self.index_rows.plan.bad_indices().fills_on_cpu() {
                     return Some(done + copied);
                 }
                 repeat(
@@ -212,11 +206,8 @@ impl<I: GatherIndex> Execution<'_, I> {
             let next = (rows.start + done + waiting) as u64;
             self.index_rows.locate(next, &mut located[waiting..count]);
             let is_end = done + count == rows.len();
-            waiting = if is_end {
-                0
-            } else {
-                self.slices.prefetch.rows_ahead()
-            };
+            let ahead = self.slices.prefetch.rows_ahead();
+            waiting = if is_end { 0 } else { ahead };
             let ready = count - waiting;
             let output = &mut output[done * self.slices.bytes.output_stride..];
             let of_step = &located[..count];
@@ -258,22 +249,20 @@ impl<I: GatherIndex> Execution<'_, I> {
         output: &mut [Byte],
         copy: impl Fn(Range<usize>, &mut [Byte]) -> usize,
     ) -> Option<usize> {
-        let SliceBytes {
-            slice: slice_bytes,
-            output_stride,
-            ..
-        } = self.slices.bytes;
+        let of_slice = self.slices.bytes;
         let mut done = 0;
         while done < count {
-            let (range, rest) = (done..count, &mut output[done * output_stride..]);
+            let (range, rest) = (done..count, &mut output[done * of_slice.output_stride..]);
             done += copy(range, rest);
             if done == count {
                 break;
             }
-            let slice = &mut output[done * output_stride..][..slice_bytes];
+            let slice = &mut output[done * of_slice.output_stride..][..of_slice.slice];
             match rows.row(done) {
                 Some(NOT_HELD) if R::ARE_LOCATED => repeat(self.operands.zero, slice),
-                _ if self.plan.bad_indices().fills_on_cpu() => repeat(self.operands.fill, slice),
+                _ if self.index_rows.plan.bad_indices().fills_on_cpu() => {
+                    repeat(self.operands.fill, slice)
+                }
                 _ => return Some(done),
             }
             done += 1;
@@ -315,21 +304,19 @@ const MAX_TASKS_PER_THREAD: usize = 64;
 /// Output rows of each task; `None` if one thread gathers all rows sooner than several do.
 #[cfg(feature = "rayon")]
 fn rows_per_task(output_rows: usize, slice_bytes: usize) -> Option<usize> {
+    let threads = threads_for(output_rows as u64, slice_bytes);
     let bytes = output_rows * (slice_bytes + BYTES_PER_SLICE);
-    if bytes < MIN_BYTES_TO_SHARE {
-        return None;
-    }
-    let tasks = (bytes / MIN_BYTES_PER_TASK).min(threads() * MAX_TASKS_PER_THREAD);
-    (threads() > 1).then(|| output_rows.div_ceil(tasks))
+    let tasks = (bytes / MIN_BYTES_PER_TASK).min(threads * MAX_TASKS_PER_THREAD);
+    (threads > 1).then(|| output_rows.div_ceil(tasks))
 }
 
-/// Threads that share a scatter of so many updates: 1 if one thread is sooner done.
-pub(super) fn threads_for(updates: u64, slice_bytes: usize) -> usize {
+/// Threads that share so many slices: 1 if one thread is sooner done.
+pub(super) fn threads_for(slices: u64, slice_bytes: usize) -> usize {
     #[cfg(feature = "rayon")]
-    if updates.saturating_mul((slice_bytes + BYTES_PER_SLICE) as u64) >= MIN_BYTES_TO_SHARE as u64 {
+    if slices.saturating_mul((slice_bytes + BYTES_PER_SLICE) as u64) >= MIN_BYTES_TO_SHARE as u64 {
         return threads();
     }
-    let _ = (updates, slice_bytes);
+    let _ = (slices, slice_bytes);
     1
 }
 

@@ -47,9 +47,7 @@ impl<'a, I: GatherIndex> IndexRows<'a, I> {
     /// Index rows `rows`, for a copy loop that works out their params rows itself. `None` unless all of these hold:
     ///
     /// * an index row has `DEPTH` values;
-    /// * params has one block and all of its rows;
-    /// * the places of index rows do not count;
-    /// * indices are neither clamped nor wrapped;
+    /// * params has one block, and index rows are [plain](Self::are_plain);
     /// * slices have no gaps after them;
     /// * at most one of these is true: an index row has two values, an index has 8 or 16 bits, its sign is read.
     ///
@@ -65,12 +63,10 @@ impl<'a, I: GatherIndex> IndexRows<'a, I> {
             return None;
         }
         let dims = self.plan.dims();
-        let is_one_block = dims.batch_size * dims.outer_size == 1;
-        let is_whole = dims.held_rows == dims.row_count && !dims.has_element_dims();
+        let is_one_block = dims.batch_size * dims.outer_size == 1 && !dims.has_element_dims();
         let has_gaps = dims.params_stride.max(dims.output_stride) > dims.slice_len;
         let indexed_dims: [u64; DEPTH] = dims.indexed_dims[..].try_into().ok()?;
-        let stays = self.beyond == Beyond::Bad;
-        (is_one_block && is_whole && stays && !has_gaps).then(|| Indices {
+        (is_one_block && self.are_plain() && !has_gaps).then(|| Indices {
             index_rows: self.values_of(rows).as_chunks().0,
             dims: indexed_dims,
             added: indexed_dims.map(|dim| added(dim, self.from_end)),
@@ -83,13 +79,10 @@ impl<'a, I: GatherIndex> IndexRows<'a, I> {
     pub(super) fn locate(&self, output_row: u64, rows: &mut [u64]) {
         let (from_end, beyond) = (self.from_end, self.beyond);
         let dims = self.plan.dims();
-        // Broadcasting may repeat an index row in a stretch.
-        let repeats = (dims.element_dims.last()).is_some_and(|dim| dim.index_stride == 0);
-        let is_whole = dims.held_rows == dims.row_count && !repeats;
         // Depth 1, that of most gathers, has a loop of its own.
         match dims.indexed_dims[..] {
             [] => self.locate_by(output_row, rows, |_, _| Some(0)),
-            [dim] if is_whole && beyond == Beyond::Bad && !I::KIND.is_signed() => {
+            [dim] if self.are_plain() && !I::KIND.is_signed() => {
                 self.locate_positions(output_row, rows, dim)
             }
             [dim] => self.locate_by(output_row, rows, |indices, k| {
@@ -102,17 +95,40 @@ impl<'a, I: GatherIndex> IndexRows<'a, I> {
         }
     }
 
-    /// As [`locate_by`](Self::locate_by), for unsigned indices into whole blocks.
-    fn locate_positions(&self, output_row: u64, mut rows: &mut [u64], dim: u64) {
+    /// True if each of these holds: an index row of a stretch is none of its neighbours, indices are neither clamped nor wrapped,
+    /// and params has all rows of the plan.
+    pub(super) fn are_plain(&self) -> bool {
         let dims = self.plan.dims();
-        let mut cursor = Cursor::at(dims, output_row);
+        // Broadcasting may repeat an index row in a stretch.
+        let repeats = (dims.element_dims.last()).is_some_and(|dim| dim.index_stride == 0);
+        dims.held_rows == dims.row_count && self.beyond == Beyond::Bad && !repeats
+    }
+
+    /// Calls `locate` for each stretch of `rows`.
+    #[inline(always)]
+    fn for_each_stretch(
+        &self,
+        output_row: u64,
+        mut rows: &mut [u64],
+        locate: impl Fn(&Cursor<'_>, &mut [u64]),
+    ) {
+        let mut cursor = Cursor::at(self.plan.dims(), output_row);
         while !rows.is_empty() {
             let len = usize::try_from(cursor.left).map_or(rows.len(), |left| left.min(rows.len()));
-            let (of_line, rest) = rows.split_at_mut(len);
+            let (of_stretch, rest) = rows.split_at_mut(len);
+            locate(&cursor, of_stretch);
+            cursor.skip(len);
+            rows = rest;
+        }
+    }
+
+    /// As [`locate_by`](Self::locate_by), for unsigned indices into whole blocks.
+    fn locate_positions(&self, output_row: u64, rows: &mut [u64], dim: u64) {
+        self.for_each_stretch(output_row, rows, |cursor, rows| {
             let mut first = cursor.block_row + cursor.offset;
-            let (stride, index_stride) = (cursor.innermost.stride, dims.index_stride);
+            let (stride, index_stride) = (cursor.innermost.stride, self.plan.dims().index_stride);
             let indices = &self.indices[address(cursor.index_row())..];
-            for (row, index) in of_line.iter_mut().zip(indices) {
+            for (row, index) in rows.iter_mut().zip(indices) {
                 let position = index.position(0);
                 *row = if position < dim {
                     first + position * index_stride
@@ -121,31 +137,26 @@ impl<'a, I: GatherIndex> IndexRows<'a, I> {
                 };
                 first += stride;
             }
-            cursor.skip(len);
-            rows = rest;
-        }
+        });
     }
 
     #[inline(always)]
     fn locate_by(
         &self,
         output_row: u64,
-        mut rows: &mut [u64],
+        rows: &mut [u64],
         select: impl Fn(&[I], usize) -> Option<u64>,
     ) {
         let dims = self.plan.dims();
         let (index_stride, first_held, held_rows) =
             (dims.index_stride, dims.first_row, dims.held_rows);
-        let mut cursor = Cursor::at(dims, output_row);
-        while !rows.is_empty() {
-            let len = usize::try_from(cursor.left).map_or(rows.len(), |left| left.min(rows.len()));
-            let (of_line, rest) = rows.split_at_mut(len);
+        self.for_each_stretch(output_row, rows, |cursor, rows| {
             let (mut offset, stride) = (cursor.offset, cursor.innermost.stride);
             // Broadcasting may repeat one index row in the whole stretch; else its index rows follow each other.
             let step = usize::from(cursor.innermost.index_stride > 0);
-            let first = usize::try_from(cursor.index_row()).expect("indices are in memory");
-            let indices = self.values_of(first..first + (len - 1) * step + 1);
-            for (k, row) in of_line.iter_mut().enumerate() {
+            let first = address(cursor.index_row());
+            let indices = self.values_of(first..first + (rows.len() - 1) * step + 1);
+            for (k, row) in rows.iter_mut().enumerate() {
                 *row = match select(indices, k * step) {
                     None => BAD_ROW,
                     Some(selected) => {
@@ -158,52 +169,37 @@ impl<'a, I: GatherIndex> IndexRows<'a, I> {
                 };
                 offset += stride;
             }
-            cursor.skip(len);
-            rows = rest;
-        }
+        });
     }
 
     /// Returns the error of the smallest bad row, if there is one. An index row without values is never bad.
     #[inline(never)]
     pub(super) fn check(&self) -> Result<(), BadIndexError> {
-        let (from_end, beyond) = (self.from_end, self.beyond);
-        let bad = match self.plan.dims().indexed_dims[..] {
-            [dim] if beyond == Beyond::Bad => {
-                let added = added(dim, from_end);
-                let is_bad = |index: &I| index.position(added) >= dim;
-                let any_bad =
-                    |indices: &[I]| indices.iter().fold(false, |any, index| any | is_bad(index));
-                // A chunk of indices takes no branch for each of them.
-                let chunk = self.indices.chunks(CHECKED_INDICES).position(any_bad);
-                chunk.and_then(|chunk| {
-                    let first = chunk * CHECKED_INDICES;
-                    Some(first + self.indices[first..].iter().position(is_bad)?)
-                })
-            }
-            ref dims => {
-                let mut index_rows = self.indices.chunks_exact(dims.len().max(1));
-                index_rows.position(|index| select(index, dims, from_end, beyond).is_none())
-            }
+        let (dims, from_end) = (&self.plan.dims().indexed_dims[..], self.from_end);
+        let mut chunks = self.indices.chunks(CHECKED_INDICES);
+        let good_chunks = match *dims {
+            // A chunk of indices takes no branch for each of them.
+            [dim] if self.beyond == Beyond::Bad => chunks.position(|indices| {
+                let is_bad = |index: &I| index.position(added(dim, from_end)) >= dim;
+                indices.iter().fold(false, |any, index| any | is_bad(index))
+            }),
+            _ => Some(0),
         };
-        bad.map_or(Ok(()), |row| Err(self.bad_index(row)))
+        let first = good_chunks.map_or(self.indices.len(), |chunks| chunks * CHECKED_INDICES);
+        let mut index_rows = self.indices[first..].chunks_exact(dims.len().max(1));
+        let bad = index_rows.position(|index| select(index, dims, from_end, self.beyond).is_none());
+        bad.map_or(Ok(()), |row| Err(self.bad_index(first + row)))
     }
 
     /// Notes for each index row whether one of its values is out of range, under any policy.
     pub(super) fn note_bad_rows(&self, bad_rows: &mut [bool]) {
-        let from_end = self.from_end;
-        match self.plan.dims().indexed_dims[..] {
-            [] => bad_rows.fill(false),
-            [dim] => {
-                for (is_bad, index) in bad_rows.iter_mut().zip(self.indices) {
-                    *is_bad = index.position(added(dim, from_end)) >= dim;
-                }
-            }
-            ref dims => {
-                let index_rows = self.indices.chunks_exact(dims.len());
-                for (is_bad, index) in bad_rows.iter_mut().zip(index_rows) {
-                    *is_bad = select(index, dims, from_end, Beyond::Bad).is_none();
-                }
-            }
+        let (dims, from_end) = (&self.plan.dims().indexed_dims[..], self.from_end);
+        let index_rows = self.indices.chunks_exact(dims.len().max(1));
+        for (is_bad, index) in bad_rows.iter_mut().zip(index_rows) {
+            *is_bad = match *dims {
+                [dim] => index[0].position(added(dim, from_end)) >= dim,
+                _ => select(index, dims, from_end, Beyond::Bad).is_none(),
+            };
         }
     }
 

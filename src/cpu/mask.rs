@@ -3,6 +3,7 @@
 use super::index_rows::IndexRows;
 use crate::error::RunError;
 use crate::index::{GatherIndex, IndexValues, by_index_type};
+use crate::memory::address;
 use crate::operand::Operand;
 use crate::plan::GatherPlan;
 use crate::plan::lengths::check_len;
@@ -49,16 +50,8 @@ impl GatherPlan {
         let expected = self.indices_len();
         check_len(Operand::Indices, expected..=expected, indices.len())?;
         let elements = self.index_row_count();
-        let mut bad_rows = Vec::new();
-        let room = usize::try_from(elements).ok();
-        let len = room
-            .filter(|&len| bad_rows.try_reserve_exact(len).is_ok())
-            .ok_or(RunError::OutOfMemory {
-                operand: Operand::Mask,
-                elements,
-                element_bytes: size_of::<bool>(),
-            })?;
-        bad_rows.resize(len, false);
+        let mut bad_rows = Operand::Mask.vector(elements)?;
+        bad_rows.resize(address(elements), false);
         by_index_type!(indices, |indices| {
             IndexRows::new(self, indices).note_bad_rows(&mut bad_rows);
         });

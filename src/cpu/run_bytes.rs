@@ -169,13 +169,7 @@ fn numbers<I, const WIDTH: usize>(
     from_bytes: fn([u8; WIDTH]) -> I,
 ) -> Result<Vec<I>, RunError> {
     let (bytes, _) = bytes.as_chunks();
-    let mut numbers = Vec::new();
-    let reserved = numbers.try_reserve_exact(bytes.len());
-    reserved.map_err(|_| RunError::OutOfMemory {
-        operand: Operand::Indices,
-        elements: bytes.len() as u64,
-        element_bytes: WIDTH,
-    })?;
+    let mut numbers = Operand::Indices.vector(bytes.len() as u64)?;
     numbers.extend(bytes.iter().map(|&bytes| from_bytes(bytes)));
     Ok(numbers)
 }

@@ -3,7 +3,6 @@
 use super::copy::Slices;
 use super::cursor::Cursor;
 use super::index_rows::IndexRows;
-use crate::bad_indices::Beyond;
 use crate::index::GatherIndex;
 use crate::memory::{self, Byte, address};
 
@@ -43,8 +42,8 @@ impl<I> Stretches<'_, I> {
 
 impl<'a, I: GatherIndex> IndexRows<'a, I> {
     /// The function that copies the stretches of a gather. `None`, and rows are located first, unless slices have 1, 2, 4,
-    /// 8 or 16 bytes and no gaps, no prefetch helps, an index row is one value, neither clamped nor wrapped, of its own for
-    /// each row of a stretch, and the plan has all rows of params. Narrow indices must be unsigned.
+    /// 8 or 16 bytes and no gaps, no prefetch helps, an index row is one value, and index rows are [plain](Self::are_plain).
+    /// Narrow indices must be unsigned.
     pub(super) fn copy_of_stretches(&self, slices: &Slices) -> Option<CopyStretches<I>> {
         let (dims, bytes) = (self.plan.dims(), slices.bytes);
         let is_dense = bytes.params_stride.max(bytes.output_stride) == bytes.slice;
@@ -52,10 +51,7 @@ impl<'a, I: GatherIndex> IndexRows<'a, I> {
         let needs_prefetch = slices.prefetch.rows_ahead() > 0
             && !dims.has_element_dims()
             && block_bytes > MAX_CACHED_BYTES;
-        // Broadcasting may repeat an index row in a stretch.
-        let repeats = (dims.element_dims.last()).is_some_and(|dim| dim.index_stride == 0);
-        let is_whole = dims.held_rows == dims.row_count && self.beyond == Beyond::Bad;
-        if !is_dense || needs_prefetch || repeats || !is_whole || dims.index_depth() != 1 {
+        if !is_dense || needs_prefetch || !self.are_plain() || dims.index_depth() != 1 {
             return None;
         }
         // Each function has a size, and signed narrow indices are rare.
@@ -125,11 +121,8 @@ fn copy<const N: usize, const FROM_END: bool, I: GatherIndex>(
 ) -> usize {
     let (len, step, dim) = (stretches.len, stretches.step, stretches.dim);
     let (index_stride, stride) = (stretches.index_stride, stretches.stride);
-    let (bytes, params, slices) = (
-        params,
-        params.as_chunks::<N>().0,
-        output.as_chunks_mut::<N>().0,
-    );
+    let (bytes, params) = (params, params.as_chunks::<N>().0);
+    let slices = output.as_chunks_mut::<N>().0;
     let blocks = slices.chunks_exact_mut(len).take(stretches.count);
     for (block, slices) in blocks.enumerate() {
         let indices = &stretches.indices[block * step..][..len];
@@ -147,24 +140,14 @@ fn copy<const N: usize, const FROM_END: bool, I: GatherIndex>(
             };
             // Slices of 4 bytes are copied four at a time. On a Zen 3 a loop of six instructions takes up to twice as long if
             // its code lies across two cache lines, and that changes with each build.
-            let by_fours = if N == 4 && !FROM_END { len / 4 * 4 } else { 0 };
-            let (fours, rest) = indices.split_at(by_fours);
-            let (slices_of_fours, slices_of_rest) = slices.split_at_mut(by_fours);
-            let of_four = fours
-                .as_chunks::<4>()
-                .0
-                .iter()
-                .zip(slices_of_fours.as_chunks_mut::<4>().0);
-            let bad = of_four.enumerate().find_map(|(k, (four, slices))| {
-                let bad = four.iter().zip(slices).position(copy)?;
-                Some(4 * k + bad)
-            });
-            let bad = bad.or_else(|| {
-                let bad = rest.iter().zip(slices_of_rest).position(copy)?;
-                Some(by_fours + bad)
-            });
-            if let Some(bad) = bad {
-                return block * len + bad;
+            let whole = if N == 4 && !FROM_END { len / 4 * 4 } else { 0 };
+            let fours = indices[..whole].as_chunks::<4>().0.iter();
+            let mut fours = fours.zip(slices[..whole].as_chunks_mut::<4>().0);
+            let bad_four = fours.position(|(four, to)| four.iter().zip(to).any(copy));
+            let done = bad_four.map_or(whole, |four| 4 * four);
+            let mut rest = indices[done..].iter().zip(&mut slices[done..]);
+            if let Some(bad) = rest.position(copy) {
+                return block * len + done + bad;
             }
             continue;
         }

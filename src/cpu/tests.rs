@@ -2,11 +2,10 @@
 
 use std::fmt::Debug;
 
-use super::{Operands, Params};
-use crate::encoding::Parts;
-use crate::index::IndexValues;
-use crate::memory::memcpy_parts;
-use crate::{BadIndices, Gather, GatherElements, GatherNd, GatherPlan, NegativeIndices, RunError};
+use super::elements;
+use crate::{
+    BadIndices, Gather, GatherElements, GatherNd, GatherPlan, NegativeIndices, PlanError, RunError,
+};
 
 /// Bytes of a slice: both ends of each class of widths that a copy loop is for, and slices of several memcpy calls.
 const WIDTHS: [usize; 24] = [
@@ -28,20 +27,14 @@ fn slices<T: Copy>(params: &[T], slice_len: usize, rows: &[Option<usize>], fill:
 
 #[track_caller]
 fn check<T: Copy + Default + Send + Sync + PartialEq + Debug>(
-    plan: &GatherPlan,
+    plan: Result<GatherPlan, PlanError>,
     params: &[T],
     indices: &[i64],
     fill: T,
     expected: &[T],
 ) {
-    let output = plan.run_with(&Operands {
-        element_bytes: size_of::<T>(),
-        parts: Parts::elements(size_of::<T>() as u64),
-        params: Params::Elements(params),
-        indices: IndexValues::I64(indices),
-        zero: &[T::default()],
-        fill: &[fill],
-    });
+    let plan = &plan.expect("a valid shape");
+    let output = plan.run_with(&elements(params, indices, &[T::default()], &[fill]));
     assert_eq!(output.expect("bad rows are filled"), expected, "{plan}");
     // The output is the middle of a longer vector, whose other elements must not change.
     let mut output = vec![fill; expected.len() + 2];
@@ -61,48 +54,37 @@ fn slices_of_every_width_are_copied_whole() {
         let expected = rows.map(|row| usize::try_from(row).ok().filter(|&row| row < 6));
         let expected = slices(&params, width, &expected, 255);
         let plan = Gather::new().bad_indices(zero).plan(&[6, width], &[9]);
-        check(
-            &plan.expect("a valid shape"),
-            &params,
-            &rows,
-            255,
-            &expected,
-        );
+        check(plan, &params, &rows, 255, &expected);
 
         // Some index rows have a value out of range although the position of both values is a row of params.
         let pairs = [
-            [2, 1],
-            [0, 2],
-            [0, 0],
-            [1, -1],
-            [-1, 3],
-            [1, 0],
-            [1 << 32, 0],
-            [3, -6],
-            [0, 1],
+            2,
+            1,
+            0,
+            2,
+            0,
+            0,
+            1,
+            -1,
+            -1,
+            3,
+            1,
+            0,
+            1 << 32,
+            0,
+            3,
+            -6,
+            0,
+            1,
         ];
-        let expected = [
-            Some(5),
-            None,
-            Some(0),
-            None,
-            None,
-            Some(2),
-            None,
-            None,
-            Some(1),
-        ];
+        let mut expected = [None; 9];
+        for (at, row) in [(0, 5), (2, 0), (5, 2), (8, 1)] {
+            expected[at] = Some(row);
+        }
         let expected = slices(&params, width, &expected, 255);
-        let plan = GatherNd::new()
-            .bad_indices(zero)
-            .plan(&[3, 2, width], &[9, 2]);
-        check(
-            &plan.expect("a valid shape"),
-            &params,
-            pairs.as_flattened(),
-            255,
-            &expected,
-        );
+        let nd = GatherNd::new().bad_indices(zero);
+        let plan = nd.plan(&[3, 2, width], &[9, 2]);
+        check(plan, &params, &pairs, 255, &expected);
     }
 }
 
@@ -129,11 +111,11 @@ fn bad_rows_are_errors_that_name_the_first_one() {
     let error = plan.run(&bytes(24), &indices).expect_err("a bad row");
     assert!(matches!(error, RunError::BadIndex(bad) if bad.row == 8));
     let filled = blocks.bad_indices(BadIndices::Fill);
-    let plan = filled.plan(&[3, 4, 2], &[3, 3]).expect("a valid shape");
+    let plan = filled.plan(&[3, 4, 2], &[3, 3]);
     let rows = [0, 3, 1, 6, 6, 7, 8, 9].map(Some);
     let rows = [&rows[..], &[None]].concat();
     let expected = slices(&bytes(24), 2, &rows, 7);
-    check(&plan, &bytes(24), &indices, 7, &expected);
+    check(plan, &bytes(24), &indices, 7, &expected);
 }
 
 #[test]
@@ -143,85 +125,54 @@ fn rows_of_blocks_and_elements_are_those_of_the_formula() {
     let (count, params) = (300, bytes(2 * 3 * 4 * 2));
     let indices: Vec<i64> = (0..2 * count).map(|n| (n * 7 + n / 9) % 6 - 1).collect();
     let count = usize::try_from(count).expect("a few");
-    let mut rows = Vec::new();
-    for (block, n) in (0..6).flat_map(|block| (0..count).map(move |n| (block, n))) {
-        let index = usize::try_from(indices[block / 3 * count + n]).ok();
-        rows.push(
-            index
-                .filter(|&index| index < 4)
-                .map(|index| block * 4 + index),
-        );
-    }
+    let position = |n: usize| usize::try_from(indices[n]).ok().filter(|&at| at < 4);
+    let of_block = |n: usize| {
+        let (block, n) = (n / count, n % count);
+        Some(block * 4 + position(block / 3 * count + n)?)
+    };
+    let rows: Vec<_> = (0..6 * count).map(of_block).collect();
     let gather = Gather::new().batch_dims(1).axis(2).bad_indices(zero);
-    let plan = gather
-        .plan(&[2, 3, 4, 2], &[2, count])
-        .expect("a valid shape");
-    check(
-        &plan,
-        &params,
-        &indices,
-        254,
-        &slices(&params, 2, &rows, 254),
-    );
-
     // Slices of 3 bytes are located first.
-    let wide = bytes(2 * 3 * 4 * 3);
-    let plan_of_3 = gather.plan(&[2, 3, 4, 3], &[2, count]);
-    let plan_of_3 = plan_of_3.expect("a valid shape");
-    let expected = slices(&wide, 3, &rows, 254);
-    check(&plan_of_3, &wide, &indices, 254, &expected);
+    for width in [2, 3] {
+        let params = bytes(2 * 3 * 4 * width);
+        let plan = gather.plan(&[2, 3, 4, width], &[2, count]);
+        let expected = slices(&params, width, &rows, 254);
+        check(plan, &params, &indices, 254, &expected);
+    }
 
     // A shard holds rows 1 and 2 of each block: slices of other rows are zeros, and those of bad rows hold the fill.
-    let shard = plan.shard(1..3).expect("rows of the plan");
-    let held: Vec<u8> = params
-        .chunks(8)
-        .flat_map(|block| &block[2..6])
+    let shard = gather.plan(&[2, 3, 4, 2], &[2, count]);
+    let shard = shard.and_then(|plan| plan.shard(1..3));
+    let held: Vec<u8> = (params.chunks(8).flat_map(|block| &block[2..6]))
         .copied()
         .collect();
-    let output: Vec<u8> = rows
-        .iter()
-        .flat_map(|row| match row {
-            Some(row) if (1..3).contains(&(row % 4)) => [params[2 * row], params[2 * row + 1]],
-            Some(_) => [0; 2],
-            None => [254; 2],
-        })
-        .collect();
-    check(&shard, &held, &indices, 254, &output);
+    let of_shard = |row: &Option<usize>| match row {
+        Some(row) if (1..3).contains(&(row % 4)) => [params[2 * row], params[2 * row + 1]],
+        Some(_) => [0; 2],
+        None => [254; 2],
+    };
+    let output: Vec<u8> = rows.iter().flat_map(of_shard).collect();
+    check(shard, &held, &indices, 254, &output);
 
     // Index rows in three element dims, then index rows of three values.
     let elements = GatherElements::new().axis(1).bad_indices(zero);
-    let plan = elements
-        .plan(&[3, 4, 4], &[2, 5, 3])
-        .expect("a valid shape");
-    let rows: Vec<_> = (0..30)
-        .map(|n| {
-            usize::try_from(indices[n])
-                .ok()
-                .filter(|&at| at < 4)
-                .map(|at| n / 15 * 16 + at * 4 + n % 3)
-        })
-        .collect();
-    check(
-        &plan,
-        &params,
-        &indices[..30],
-        254,
-        &slices(&params, 1, &rows, 254),
-    );
+    let elements = || elements.plan(&[3, 4, 4], &[2, 5, 3]);
+    let row = |n: usize| Some(n / 15 * 16 + position(n)? * 4 + n % 3);
+    let rows: Vec<_> = (0..30).map(row).collect();
+    let expected = slices(&params, 1, &rows, 254);
+    check(elements(), &params, &indices[..30], 254, &expected);
     let of_3: Vec<[u8; 3]> = (0..48).map(|n| [n, n + 1, 2 * n]).collect();
     let expected = slices(&of_3, 1, &rows, [254; 3]);
-    check(&plan, &of_3, &indices[..30], [254; 3], &expected);
-    let plan = GatherNd::new()
-        .bad_indices(zero)
-        .plan(&[2, 3, 4, 2], &[3, 3])
-        .expect("a valid shape");
+    check(elements(), &of_3, &indices[..30], [254; 3], &expected);
+    let nd = GatherNd::new().bad_indices(zero);
+    let expected = slices(&params, 2, &[Some(23), None, Some(14)], 254);
     let deep = [1, 2, 3, 0, 3, 0, 1, 0, 2];
     check(
-        &plan,
+        nd.plan(&[2, 3, 4, 2], &[3, 3]),
         &params,
         &deep,
         254,
-        &slices(&params, 2, &[Some(23), None, Some(14)], 254),
+        &expected,
     );
 }
 
@@ -233,35 +184,31 @@ fn indices_are_counted_from_the_end_and_clamped() {
         (BadIndices::Fill, [9, 7, 0, 9, 0, 0]),
     ] {
         let plan = gather.bad_indices(policy).plan(&[3], &[6]);
-        let plan = plan.expect("a valid shape");
         let indices = [-1, -3, -4, 2, 3, i64::MIN];
-        check(&plan, &[7_u64, 8, 9], &indices, 0, &output);
+        check(plan, &[7_u64, 8, 9], &indices, 0, &output);
     }
 }
 
 /// A copy by integers would fail: padding has no value, and a pointer has provenance, which an integer would not keep.
 #[test]
 fn padding_and_pointers_are_copied() {
-    let plan = Gather::new()
-        .bad_indices(BadIndices::Fill)
-        .plan(&[2, 2], &[3])
-        .expect("a valid shape");
+    let gather = Gather::new().bad_indices(BadIndices::Fill);
+    let (plan, rows) = (|| gather.plan(&[2, 2], &[3]), [1, 2, 0]);
     let words = ["a", "bc", "def", "g"];
     check(
-        &plan,
+        plan(),
         &words,
-        &[1, 2, 0],
+        &rows,
         "?",
         &["def", "g", "?", "?", "a", "bc"],
     );
-    let padded = [(1_u8, 2_u32), (3, 4), (5, 6), (7, 8)];
-    let fill = (9, 9);
+    let [a, b, c, d, fill] = [(1_u8, 2_u32), (3, 4), (5, 6), (7, 8), (9, 9)];
     check(
-        &plan,
-        &padded,
-        &[1, 2, 0],
+        plan(),
+        &[a, b, c, d],
+        &rows,
         fill,
-        &[padded[2], padded[3], fill, fill, padded[0], padded[1]],
+        &[c, d, fill, fill, a, b],
     );
 }
 
@@ -280,7 +227,7 @@ fn threads_write_parts_of_one_output() {
     // Slices are short, as a gather of many slices is shared although its bytes are few.
     const ROWS: i64 = 17_000;
     let plan = Gather::new().bad_indices(BadIndices::Fill);
-    let plan = plan.plan(&[4, 3], &[17_000]).expect("a valid shape");
+    let plan = plan.plan(&[4, 3], &[17_000]);
     let params = bytes(12);
     let rows: Vec<i64> = (0..ROWS).map(|n| n % 5).collect();
     let row = |&row: &i64| usize::try_from(row).ok().filter(|&row| row < 4);
@@ -288,13 +235,5 @@ fn threads_write_parts_of_one_output() {
     let expected = slices(&params, 3, &expected, 77);
     let pool = rayon::ThreadPoolBuilder::new().num_threads(3).build();
     let pool = pool.expect("threads");
-    pool.install(|| check(&plan, &params, &rows, 77, &expected));
-}
-
-#[test]
-fn memcpy_parts_have_at_most_256_bytes() {
-    assert!(memcpy_parts(&[0_u8; 5000]).all(|chunk| chunk.len() <= 256));
-    assert!(memcpy_parts(&[[0_u8; 3]; 5000]).all(|chunk| size_of_val(chunk) <= 256));
-    assert!(memcpy_parts(&[[0_u8; 4096]; 3]).all(|chunk| chunk.len() == 1));
-    assert_eq!(memcpy_parts(&[(); 5000]).count(), 20);
+    pool.install(|| check(plan, &params, &rows, 77, &expected));
 }

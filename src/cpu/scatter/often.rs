@@ -45,7 +45,7 @@ impl OftenRows {
         // Few, so that they stay in a core's cache. Rows that share a counter are told apart where it counts too many.
         let counters = (dims.index_count / UPDATES_OF_A_COUNTER).min(dims.held_rows);
         let counters = address(counters).next_power_of_two();
-        let mut counts = with_room::<u64>(counters)?;
+        let mut counts = Operand::Counts.vector::<u64>(counters as u64)?;
         let mut counted = 0;
         for batch in 0..dims.batch_size {
             let block = batch * dims.outer_size;
@@ -77,7 +77,7 @@ impl OftenRows {
             if shared == 0 {
                 continue;
             }
-            reserve(&mut often.rows, address(shared / UPDATES_OF_A_SUM))?;
+            Operand::Counts.reserve(&mut often.rows, shared / UPDATES_OF_A_SUM)?;
             let first = batch * dims.held_rows;
             if dims.held_rows <= counters as u64 {
                 let rows = (0..dims.held_rows).filter(|&row| is_often(counts[counter(row)]));
@@ -85,7 +85,7 @@ impl OftenRows {
                 continue;
             }
             // Runs of one row, at most 256 long. The low byte is the length less one; a target in memory has fewer than 2⁵⁶ rows.
-            let mut runs = with_room::<u64>(usize::try_from(shared).unwrap_or(usize::MAX))?;
+            let mut runs = Operand::Counts.vector::<u64>(shared)?;
             for_each_step(&mut |located| {
                 let rows = located.iter().filter_map(in_block);
                 for row in rows.filter(|&row| is_often(counts[counter(row)])) {
@@ -178,7 +178,9 @@ pub(super) struct Sums<T> {
 impl<T: Copy> Sums<T> {
     /// Room for `rows` rows; `value` is any element.
     pub(super) fn new(rows: usize, slice_len: usize, value: T) -> Result<Self, RunError> {
-        let (mut counts, mut sums) = (with_room(rows)?, with_room(rows.saturating_mul(slice_len))?);
+        let room = rows.saturating_mul(slice_len) as u64;
+        let mut counts = Operand::Counts.vector(rows as u64)?;
+        let mut sums = Operand::Counts.vector(room)?;
         counts.resize(rows, 0);
         sums.resize(rows * slice_len, value);
         Ok(Self {
@@ -232,22 +234,4 @@ impl<T: Copy> Sums<T> {
         }
         self.counts[place] = 0;
     }
-}
-
-/// An empty vector with room for so many elements.
-fn with_room<T>(len: usize) -> Result<Vec<T>, RunError> {
-    let mut vector = Vec::new();
-    reserve(&mut vector, len)?;
-    Ok(vector)
-}
-
-/// Reserves room for so many more elements.
-fn reserve<T>(vector: &mut Vec<T>, len: usize) -> Result<(), RunError> {
-    vector
-        .try_reserve_exact(len)
-        .map_err(|_| RunError::OutOfMemory {
-            operand: Operand::Counts,
-            elements: len as u64,
-            element_bytes: size_of::<T>(),
-        })
 }

@@ -1,10 +1,10 @@
 //! The rows of the target that updates go to, and how threads share them. Nothing here depends on the type of an element.
 
-use crate::cpu::gather::reads_signs;
+use crate::cpu::gather::judged;
 use crate::cpu::index_rows::IndexRows;
 use crate::error::RunError;
 use crate::index::{IndexValues, by_index_type};
-use crate::memory::{address, unsigned};
+use crate::memory::address;
 use crate::plan::{GatherDims, GatherPlan};
 
 /// Updates of a step, whose rows are located before they are applied. `STEP_ROWS` adds those that wait.
@@ -21,19 +21,15 @@ pub(super) struct Rows<'a> {
     plan: &'a GatherPlan,
     indices: IndexValues<'a>,
     /// The indices, without their signs where those are not read.
-    unsigned: IndexValues<'a>,
+    judged: IndexValues<'a>,
 }
 
 impl<'a> Rows<'a> {
     pub(super) fn new(plan: &'a GatherPlan, indices: IndexValues<'a>) -> Self {
-        let unsigned = match reads_signs(plan, indices.kind()) {
-            true => indices,
-            false => unsigned(indices),
-        };
         Self {
             plan,
             indices,
-            unsigned,
+            judged: judged(plan, indices),
         }
     }
 
@@ -43,7 +39,7 @@ impl<'a> Rows<'a> {
             by_index_type!(indices, |indices| IndexRows::new(self.plan, indices)
                 .check())
         };
-        if self.plan.bad_indices().fills_on_cpu() || check(self.unsigned).is_ok() {
+        if self.plan.bad_indices().fills_on_cpu() || check(self.judged).is_ok() {
             return Ok(());
         }
         // The error names the index with its sign.
@@ -56,7 +52,7 @@ impl<'a> Rows<'a> {
 
     /// The rows of the updates from `update` on. A bad row, and one that the target does not hold, is larger than all rows.
     pub(super) fn locate(&self, update: u64, rows: &mut [u64]) {
-        by_index_type!(self.unsigned, |indices| {
+        by_index_type!(self.judged, |indices| {
             IndexRows::new(self.plan, indices).locate(update, rows);
         });
     }

@@ -15,7 +15,7 @@ use std::ops::Range;
 
 use super::often::{OftenRows, RowsOfBlock, Sums};
 use super::rows::{Job, LOCATED_ROWS, Rows, run_all};
-use crate::cpu::copy::{ByWidth, Prefetch, by_width};
+use crate::cpu::copy::{Prefetch, by_width};
 use crate::cpu::gather::threads_for;
 use crate::error::RunError;
 use crate::index::IndexValues;
@@ -143,7 +143,9 @@ impl Update<Byte> for Assign {
             (true, 4) => step.assign::<4>(),
             (true, 8) => step.assign::<8>(),
             (true, 16) => step.assign::<16>(),
-            (_, len) => by_width(len, step),
+            (_, len) => by_width!(len, |width, copy_slice| {
+                step.each(width, |to, from| copy_slice(from, to))
+            }),
         }
     }
 }
@@ -153,15 +155,6 @@ impl Step<'_, Byte> {
     fn assign<const N: usize>(mut self) {
         let target = std::mem::take(&mut self.target).as_chunks_mut::<N>().0;
         self.each_value(target, self.updates.as_chunks().0, |_, update| update);
-    }
-}
-
-impl ByWidth for Step<'_, Byte> {
-    type Output = ();
-
-    #[inline(always)]
-    fn copy(self, width: usize, copy_slice: impl Fn(&[Byte], &mut [Byte])) {
-        self.each(width, |to, from| copy_slice(from, to));
     }
 }
 
@@ -284,7 +277,9 @@ pub(super) fn scatter<T: Copy + Send + Sync, U: Update<T>>(
             // The core prefetches small stretches by itself, as they follow each other.
             prefetch: match stretch_bytes <= SMALL_STRETCH_BYTES {
                 true => Prefetch::default(),
-                false => Prefetch::of_copies(size_of_val(target), slice_bytes),
+                false => {
+                    Prefetch::above(Prefetch::MIN_COPIED_BYTES, size_of_val(target), slice_bytes)
+                }
             },
         },
     };

@@ -7,7 +7,7 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 
 use super::owner::{Owner, Storage, TENSOR};
-use super::waiting::{Mapping, Wait, boxed, copied, elements_of, reserved};
+use super::waiting::{Mapping, Wait, boxed, copied, elements_of};
 use crate::element::GatherElement;
 use crate::error::{GatherError, GpuError};
 use crate::gpu::scope::scoped_start;
@@ -65,7 +65,7 @@ impl<T: GatherElement> Tensor<T> {
                 Arc::clone(owner),
             ),
             None => {
-                let mut elements = reserved(Operand::Tensor, len)?;
+                let mut elements = Operand::Tensor.vector(len as u64)?;
                 elements.resize(len, T::zeroed());
                 Storage::Host(elements)
             }

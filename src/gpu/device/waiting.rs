@@ -11,12 +11,12 @@ use std::time::{Duration, Instant};
 use futures_intrusive::channel::shared::{OneshotReceiver, oneshot_channel};
 
 use crate::element::GatherElement;
-use crate::error::{GpuError, RunError};
+use crate::error::GpuError;
 #[cfg(not(target_arch = "wasm32"))]
 use crate::gpu::poller::Failure;
 use crate::gpu::poller::{Mapped, Poller, Sender, poll_device, send};
 use crate::gpu::scope::scoped;
-use crate::memory::memcpy_parts;
+use crate::memory;
 use crate::operand::Operand;
 
 /// The time for which a future polls the device itself, before a thread does.
@@ -154,11 +154,13 @@ pub(super) fn elements_of<T: GatherElement>(
     operand: Operand,
     bytes: &[u8],
 ) -> Result<Vec<T>, GpuError> {
-    let mut elements = reserved(operand, bytes.len() / size_of::<T>())?;
-    if let Ok(mapped) = bytemuck::checked::try_cast_slice(bytes) {
-        for piece in memcpy_parts(mapped) {
-            elements.extend_from_slice(piece);
-        }
+    let len = bytes.len() / size_of::<T>();
+    let mut elements = operand.vector(len as u64)?;
+    if let Ok(mapped) = bytemuck::checked::try_cast_slice::<u8, T>(bytes) {
+        memory::extend(&mut elements, len, |to| {
+            memory::copy_long(memory::bytes(mapped), to);
+            Ok::<_, GpuError>(())
+        })?;
         return Ok(elements);
     }
     // The mapping is not aligned for `T`, or an app has written bytes that are no `T`.
@@ -173,19 +175,7 @@ pub(super) fn elements_of<T: GatherElement>(
 
 /// A copy of elements in host memory.
 pub(super) fn copied<T: Copy>(elements: &[T]) -> Result<Vec<T>, GpuError> {
-    let mut copy = reserved(Operand::Tensor, elements.len())?;
+    let mut copy = Operand::Tensor.vector(elements.len() as u64)?;
     copy.extend_from_slice(elements);
     Ok(copy)
-}
-
-/// An empty vector with room for `len` elements of an operand.
-pub(super) fn reserved<T>(operand: Operand, len: usize) -> Result<Vec<T>, RunError> {
-    let mut elements = Vec::new();
-    let reserved = elements.try_reserve_exact(len);
-    reserved.map_err(|_| RunError::OutOfMemory {
-        operand,
-        elements: len as u64,
-        element_bytes: size_of::<T>(),
-    })?;
-    Ok(elements)
 }
