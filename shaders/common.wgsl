@@ -83,6 +83,8 @@ struct GatherUniform {
     fill: array<vec4<u32>, 4>,
     general: General,
     quantized: Quantized,
+    // Of a scatter: the place of row 0 of the dispatch's first batch in the bound winners, modulo 2^32.
+    winners_start: u32,
 }
 
 // The fields that decode/block_quantized.wgsl reads of the encoding, and a zero for decode/row_wise_8.wgsl. The starts are bytes from
@@ -149,6 +151,13 @@ const ALL_BITS: u32 = 0xffffffffu;
 // Params are binding 1 and the output is binding 3.
 @group(0) @binding(2) var<storage, read> indices: array<u32>;
 @group(0) @binding(4) var<storage, read_write> counter: BadRowCounter;
+
+// The slot of a lane, which numbers the slices that its workgroup copies at once, and its unit of the slice. For slices
+// of up to WORKGROUP_SIZE units.
+fn slot_and_unit(local: u32) -> vec2<u32> {
+    let slot = (local * gather.slot_scale) >> SLOT_BITS;
+    return vec2<u32>(slot, local - slot * gather.units);
+}
 
 fn number_of(workgroup: vec3<u32>) -> u32 {
     return workgroup.y * gather.grid_width + workgroup.x;
@@ -278,6 +287,10 @@ struct SourceRow {
     // True if the row is in range and params holds it. params_row counts from the first row of the window.
     held: bool,
     params_row: u32,
+    // For a scatter: the number of the output row in its block, and that of the held row among those of all batches, from the
+    // dispatch's first on, modulo 2^32.
+    n: u32,
+    batch_row: u32,
 }
 
 // The counter of one lane.

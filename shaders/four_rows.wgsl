@@ -1,4 +1,4 @@
-// Needs: slices
+// Needs: slices or assign or assign_last or reduce or atomics
 //
 // Slices of up to WORKGROUP_SIZE units. A lane copies its unit of LANE_ROWS slices. Output rows are of one block, or of
 // whole blocks, each with workgroups of its own. All rows of the blocks are bound.
@@ -35,27 +35,30 @@ fn copy_four_rows(workgroup: vec3<u32>, local: u32) -> BadRows {
     let to_b = to_row(first, gather.lane_step);
     let to_c = to_row(first, 2u * gather.lane_step);
     let to_d = to_row(first, 3u * gather.lane_step);
-    // Index rows of a batch follow those of the batch before. `counts` stands for the outer coordinate.
-    let index_row = gather.first_n + workgroup.z * gather.index_count + first;
-    let a = source_row_of(OutputRow(index_row, block, 0u, 0u));
-    let b = source_row_of(OutputRow(index_row + to_b, block, 0u, 0u));
-    let c = source_row_of(OutputRow(index_row + to_c, block, 0u, 0u));
-    let d = source_row_of(OutputRow(index_row + to_d, block, 0u, 0u));
+    // `counts` stands for the outer coordinate.
+    let n = gather.first_n + first;
+    let a = chosen(source_row_of(OutputRow(n, block, 0u, workgroup.z)));
+    let b = chosen(source_row_of(OutputRow(n + to_b, block, 0u, workgroup.z)));
+    let c = chosen(source_row_of(OutputRow(n + to_c, block, 0u, workgroup.z)));
+    let d = chosen(source_row_of(OutputRow(n + to_d, block, 0u, workgroup.z)));
     let counts = (unit | outer) == 0u;
     let of_a = with_row(BadRows(), a, counts & !a.held);
     let of_b = with_row(of_a, b, (counts & !b.held) && to_b > 0u);
     let of_c = with_row(of_b, c, (counts & !c.held) && to_c > 0u);
     let of_d = with_row(of_c, d, (counts & !d.held) && to_d > 0u);
     // In reverse: a compiler that waits for the load that is used first has then issued all four.
-    let unit_d = load(unit, d);
-    let unit_c = load(unit, c);
-    let unit_b = load(unit, b);
-    let unit_a = load(unit, a);
+    let at_b = at + to_b * gather.output_stride;
+    let at_c = at + to_c * gather.output_stride;
+    let at_d = at + to_d * gather.output_stride;
+    let unit_d = load(at_d, unit, d);
+    let unit_c = load(at_c, unit, c);
+    let unit_b = load(at_b, unit, b);
+    let unit_a = load(at, unit, a);
     let absent = absent_unit(unit);
-    output[at] = select(absent, unit_a, a.held);
-    output[at + to_b * gather.output_stride] = select(absent, unit_b, b.held);
-    output[at + to_c * gather.output_stride] = select(absent, unit_c, c.held);
-    output[at + to_d * gather.output_stride] = select(absent, unit_d, d.held);
+    store(at, unit, a, unit_a, absent, false);
+    store(at_b, unit, b, unit_b, absent, to_b == 0u);
+    store(at_c, unit, c, unit_c, absent, to_c == 0u);
+    store(at_d, unit, d, unit_d, absent, to_d == 0u);
     return of_d;
 }
 

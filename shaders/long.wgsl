@@ -1,4 +1,4 @@
-// Needs: slices
+// Needs: slices or assign or assign_last or reduce or atomics
 //
 // Slices of more than WORKGROUP_SIZE units. Workgroups share a slice, and a lane copies LANE_UNITS units of it,
 // lane_step apart. Only as many lanes copy as that takes.
@@ -19,27 +19,29 @@ fn copy_long(workgroup: vec3<u32>, local: u32) -> BadRows {
     if (local >= step) | (row >= gather.rows) | (unit >= gather.units) {
         return BadRows();
     }
-    let source = source_row_of(output_row_of(row));
+    let source = chosen(source_row_of(output_row_of(row)));
     if !source.written {
         return BadRows();
     }
     let at = gather.output_start + row * gather.output_stride + unit;
     if !source.held {
         for (var more = 0u; more < LANE_UNITS * step && unit + more < gather.units; more += step) {
-            output[at + more] = select(absent_unit(unit + more), Unit(), source.in_range);
+            store_absent(at + more, select(absent_unit(unit + more), Unit(), source.in_range));
         }
         return with_row(BadRows(), source, (unit == 0u) & !source.in_range);
     }
     let to_b = to_unit(unit, step);
     let to_c = to_unit(unit, 2u * step);
     let to_d = to_unit(unit, 3u * step);
-    let d = load(unit + to_d, source);
-    let c = load(unit + to_c, source);
-    let b = load(unit + to_b, source);
-    output[at] = load(unit, source);
-    output[at + to_b] = b;
-    output[at + to_c] = c;
-    output[at + to_d] = d;
+    let d = load(at + to_d, unit + to_d, source);
+    let c = load(at + to_c, unit + to_c, source);
+    let b = load(at + to_b, unit + to_b, source);
+    let a = load(at, unit, source);
+    // The row is held: none is absent.
+    store(at, unit, source, a, Unit(), false);
+    store(at + to_b, unit + to_b, source, b, Unit(), to_b == 0u);
+    store(at + to_c, unit + to_c, source, c, Unit(), to_c == 0u);
+    store(at + to_d, unit + to_d, source, d, Unit(), to_d == 0u);
     return BadRows();
 }
 

@@ -1,4 +1,4 @@
-// Needs: slices
+// Needs: slices or assign or assign_last or reduce or atomics
 //
 // Slices of up to WORKGROUP_SIZE units. A lane copies one unit.
 
@@ -8,11 +8,11 @@ fn copy_rows(workgroup: vec3<u32>, local: u32) -> BadRows {
     if (lane.x >= gather.workgroup_rows) | (row >= gather.rows) {
         return BadRows();
     }
-    let source = source_row_of(output_row_of(row));
+    let source = chosen(source_row_of(output_row_of(row)));
     if source.written {
+        let at = gather.output_start + row * gather.output_stride + lane.y;
         let absent = select(absent_unit(lane.y), Unit(), source.in_range);
-        output[gather.output_start + row * gather.output_stride + lane.y] =
-            select(absent, load(lane.y, source), source.held);
+        store(at, lane.y, source, load(at, lane.y, source), absent, false);
     }
     return with_row(BadRows(), source, (lane.y == 0u) & source.written & !source.in_range);
 }

@@ -1,17 +1,24 @@
 // Needs: index_rows or general; vec4 or words or four_decoded or one_decoded
 //
-// Slices of whole units, which lanes copy unit by unit.
+// A gather of slices of whole units, which lanes copy unit by unit.
 
 @group(0) @binding(3) var<storage, read_write> output: array<Unit>;
 
-// The slot of a lane, which numbers the slices that its workgroup copies at once, and its unit of the slice. For slices
-// of up to WORKGROUP_SIZE units.
-fn slot_and_unit(local: u32) -> vec2<u32> {
-    let slot = (local * gather.slot_scale) >> SLOT_BITS;
-    return vec2<u32>(slot, local - slot * gather.units);
+// Each row is copied.
+fn chosen(source: SourceRow) -> SourceRow {
+    return source;
 }
 
-// A unit of a slice; any unit of params if the row is not held.
-fn load(unit: u32, source: SourceRow) -> Unit {
+// A unit of a slice, for unit `at` of the output; any unit of params if the row is not held.
+fn load(at: u32, unit: u32, source: SourceRow) -> Unit {
     return load_unit(gather.params_start + source.params_row * gather.params_stride, unit, source.held);
+}
+
+// Stores what `load` gave; `absent` if the row is not held. A repeated unit is stored twice.
+fn store(at: u32, unit: u32, source: SourceRow, value: Unit, absent: Unit, repeats: bool) {
+    output[at] = select(absent, value, source.held);
+}
+
+fn store_absent(at: u32, absent: Unit) {
+    output[at] = absent;
 }

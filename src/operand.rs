@@ -18,6 +18,8 @@ pub enum Operand {
     Output,
     /// The tensor that a scatter writes to. It has the shape of the plan's params.
     Target,
+    /// One of the buffers that hold the shards of a scatter's target, counted from 0.
+    TargetShard(usize),
     /// The tensor of slices that a scatter writes. It has the shape of the plan's output.
     Updates,
     /// The counts and sums of rows that a scatter keeps while it adds floats.
@@ -37,6 +39,17 @@ pub enum Operand {
 }
 
 impl Operand {
+    /// The name in a scatter of an operand of its plan.
+    #[cfg(feature = "gpu")]
+    pub(crate) const fn of_scatter(self) -> Self {
+        match self {
+            Self::Params => Self::Target,
+            Self::ParamsShard(number) => Self::TargetShard(number),
+            Self::Output => Self::Updates,
+            of_both => of_both,
+        }
+    }
+
     /// An empty vector with room for so many elements of the operand.
     pub(crate) fn vector<T>(self, elements: u64) -> Result<Vec<T>, RunError> {
         let mut vector = Vec::new();
@@ -64,6 +77,7 @@ impl fmt::Display for Operand {
             Self::Indices => f.write_str("indices"),
             Self::Output => f.write_str("output"),
             Self::Target => f.write_str("target"),
+            Self::TargetShard(number) => write!(f, "target shard {number}"),
             Self::Updates => f.write_str("updates"),
             Self::Counts => f.write_str("counts"),
             Self::Report => f.write_str("report"),

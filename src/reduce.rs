@@ -38,11 +38,45 @@ names! {
 )]
 pub trait ScatterNumber: sealed::Number {}
 
+/// The type of a number, as a value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum NumberKind {
+    I32,
+    U32,
+    F32,
+    /// Any other, by its name.
+    Other(&'static str),
+}
+
+impl NumberKind {
+    const fn of(name: &'static str) -> Self {
+        match name.as_bytes() {
+            b"i32" => Self::I32,
+            b"u32" => Self::U32,
+            b"f32" => Self::F32,
+            _ => Self::Other(name),
+        }
+    }
+
+    #[cfg(feature = "gpu")]
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::I32 => "i32",
+            Self::U32 => "u32",
+            Self::F32 => "f32",
+            Self::Other(name) => name,
+        }
+    }
+}
+
 pub(crate) mod sealed {
+    use super::NumberKind;
+
     /// The reductions of two numbers, the element of the target first. A NaN that they give may have any bits; `of_one_nan` replaces it.
     pub trait Number: Copy + Send + Sync + 'static {
         /// True for floats, whose sums depend on the order of their terms.
         const IS_FLOAT: bool;
+        const KIND: NumberKind;
 
         /// The number, or the one NaN in place of any: processors differ in the bits of a NaN that they compute.
         #[inline(always)]
@@ -68,6 +102,7 @@ macro_rules! integers {
 
         impl sealed::Number for $integer {
             const IS_FLOAT: bool = false;
+            const KIND: NumberKind = NumberKind::of(stringify!($integer));
 
             #[inline(always)]
             fn plus(self, update: Self) -> Self {
@@ -98,6 +133,7 @@ macro_rules! floats {
 
         impl sealed::Number for $float {
             const IS_FLOAT: bool = true;
+            const KIND: NumberKind = NumberKind::of(stringify!($float));
 
             #[inline(always)]
             fn of_one_nan(self) -> Self {

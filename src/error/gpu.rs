@@ -4,6 +4,7 @@ use super::bad_index::join;
 use super::{PlanError, RunError};
 use crate::encoding::BlockError;
 use crate::operand::Operand;
+use crate::reduce::Reduce;
 
 /// The error of a gather that cannot be recorded, or of a report that cannot be read. No part of the gather has been
 /// recorded then.
@@ -38,6 +39,41 @@ pub enum GatherError {
     /// The gather would cut a block of encoded params.
     #[error(transparent)]
     Block(#[from] BlockError),
+    /// A scatter that the CPU refuses too: to encoded rows, or through a plan in which broadcasting repeats index rows or
+    /// stretches the target.
+    #[error(transparent)]
+    Scatter(Box<RunError>),
+    /// The reduced numbers have another width than the elements of the types.
+    #[error("{number} must have the width of an element, found elements of {element_bytes} bytes")]
+    NumberBytes {
+        number: &'static str,
+        element_bytes: u64,
+    },
+    /// No GPU reduces these numbers.
+    #[error("a GPU has no {reduce} of {number}: GatherPlan::scatter_reduce has it, on the CPU")]
+    UnsupportedReduce {
+        reduce: Reduce,
+        number: &'static str,
+    },
+    /// A GPU reduces these numbers only in rows that no two index rows select.
+    #[error(
+        "a GPU has no {reduce} of {number} where several indices may select a row: promise unique rows by GatherPlan::with_unique_indices, or call GatherPlan::scatter_reduce on the CPU"
+    )]
+    RepeatedReduce {
+        reduce: Reduce,
+        number: &'static str,
+    },
+    /// A scatter keeps the number of the last index row for each row of the target, in 32 bits, unless no two index rows
+    /// select one row.
+    #[error(
+        "a scatter on a GPU must have at most {limit} {counted}, found {found}, where several indices may select a row: promise unique rows by GatherPlan::with_unique_indices"
+    )]
+    TooManyToOrder {
+        /// What is counted: rows of the target in all batches, or index rows of a batch.
+        counted: &'static str,
+        found: u64,
+        limit: u64,
+    },
     /// A buffer range is shorter than its operand, rounded up to whole words.
     #[error("{operand} range must have at least {expected} bytes, found {found}")]
     RangeTooShort {
@@ -77,8 +113,12 @@ pub enum GatherError {
         shape: Vec<usize>,
     },
     /// The shards together have another number of rows than params.
-    #[error("params shards must have {expected} rows together, found {found}")]
-    ShardRows { expected: u64, found: u64 },
+    #[error("{operand} shards must have {expected} rows together, found {found}")]
+    ShardRows {
+        operand: Operand,
+        expected: u64,
+        found: u64,
+    },
     /// The device was requested with a lower limit than the shaders need.
     #[error("device limit {name} must be at least {expected}, found {found}")]
     DeviceLimit {

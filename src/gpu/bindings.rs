@@ -65,6 +65,8 @@ pub(super) struct Bindings {
     pub(super) indices_bound: BoundRange,
     pub(super) output_bound: BoundRange,
     pub(super) mask_bound: BoundRange,
+    /// The buffer of winners that the dispatch binds, and what it binds of it.
+    pub(super) winners: Option<(wgpu::Buffer, BoundRange)>,
 }
 
 impl Bindings {
@@ -74,7 +76,7 @@ impl Bindings {
         number: u32,
     ) -> wgpu::BindGroupEntry<'b> {
         let (range, bound) = match number {
-            binding::PARAMS => {
+            binding::PARAMS | binding::TARGET => {
                 // Params without rows may have no shard.
                 let shard = operands.shards.get(self.shard);
                 (shard.map(|shard| shard.range), self.params_bound)
@@ -85,7 +87,15 @@ impl Bindings {
             }
             binding::SCALES | binding::ZERO_POINTS => (operands.qparams[0], self.qparams_bound[0]),
             binding::INDICES => (Some(operands.indices), self.indices_bound),
-            binding::OUTPUT => (Some(operands.output), self.output_bound),
+            binding::OUTPUT | binding::UPDATES => (Some(operands.output), self.output_bound),
+            binding::WINNERS | binding::WINNERS_FOUND => {
+                let (winners, bound) = self.winners.as_ref().expect("a scatter has winners");
+                // A target without rows has none.
+                if bound.bytes > 0 {
+                    return entry(number, winners, bound.offset, bound.bytes);
+                }
+                (None, *bound)
+            }
             binding::MASK => (operands.mask, self.mask_bound),
             binding::COUNTER => {
                 let counter = self

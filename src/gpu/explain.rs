@@ -112,12 +112,12 @@ impl GatherPlan {
         let Some(first) = dispatches.first() else {
             line("empty output: nothing to gather".into());
             if report {
-                check_limits(limits, types, report, false)?;
+                check_limits(limits, types, None, report, false)?;
                 line(format!("{finish_report}: 1 invocation"));
             }
             return Ok(());
         };
-        check_limits(limits, types, report, false)?;
+        check_limits(limits, types, None, report, false)?;
         line(format!(
             "moves {} bytes: reads {indices} of indices and at most {read} of params{qparams_names}, writes {slices}",
             u128::from(indices) + read + slices,
@@ -163,6 +163,7 @@ fn kernel_line(dispatch: &Dispatch, report: bool) -> String {
             format!("{} a lane", count(u64::from(16 / slice_bytes), "slice"))
         }
         Kernel::Lines => "4 slices a lane".to_owned(),
+        Kernel::WordParts => "4 bytes of the target a lane".to_owned(),
         Kernel::Bytes { lane_words } => format!("{} bytes of output a lane", 4 * lane_words),
     };
     let find = match dispatch.find {

@@ -36,7 +36,7 @@ const MAX_COUNTED_DISPATCHES: usize = 1 << 16;
 /// ```
 #[derive(Debug)]
 pub struct Gatherer {
-    pipelines: Pipelines,
+    pub(super) pipelines: Pipelines,
 }
 
 impl Gatherer {
@@ -102,7 +102,7 @@ impl Gatherer {
         let cut = Cut::new(PlacedGather::aligned(typed), &self.pipelines.limits)?;
         let report = plan.bad_indices() == BadIndices::Error;
         if report || typed.bytes.output > 0 {
-            check_limits(&self.pipelines.limits, types, report, false)?;
+            check_limits(&self.pipelines.limits, types, None, report, false)?;
         }
         let finish = report.then(|| EntryPoint::FinishReport.key(false));
         for key in cut.pipelines(report).into_iter().chain(finish) {
@@ -137,11 +137,30 @@ impl Gatherer {
         typed: TypedPlan<'_>,
         buffers: &GatherBuffers<'_>,
     ) -> Result<PreparedGather, GatherError> {
-        let (plan, limits) = (typed.plan, &self.pipelines.limits);
-        let operands = Operands::checked(buffers, &typed, limits)?;
-        let cut = Cut::new(operands.placed(typed), limits)?;
+        let plan = typed.plan;
+        let operands = Operands::checked(buffers, &typed, &self.pipelines.limits)?;
+        let dispatches = self.dispatches(operands.placed(typed), &operands)?;
+        if let Some(first) = dispatches.first() {
+            let count = dispatches.len();
+            log::debug!(
+                "{plan}: {count} dispatches, the first by {:?}",
+                first.kernel
+            );
+        }
+        let masks = self.masks(plan, &operands)?;
+        PreparedGather::new(&self.pipelines, plan, &operands, &dispatches, &masks)
+    }
+
+    /// The dispatches, if the device's limits allow them.
+    pub(super) fn dispatches(
+        &self,
+        placed: PlacedGather<'_>,
+        operands: &Operands<'_>,
+    ) -> Result<Vec<Dispatch>, GatherError> {
+        let (typed, limits) = (placed.typed, &self.pipelines.limits);
+        let dims = typed.plan.dims();
+        let cut = Cut::new(placed, limits)?;
         let is_indirect = operands.index_count.is_some() && typed.bytes.output > 0;
-        let dims = plan.dims();
         if is_indirect && dims.repeats_index_rows() {
             return Err(GatherError::CountOfRepeatedRows {
                 index_rows: dims.index_rows(),
@@ -163,23 +182,27 @@ impl Gatherer {
         }
         if !dispatches.is_empty() || operands.report.is_some() {
             let report = operands.report.is_some();
-            check_limits(limits, operands.types, report, is_indirect)?;
+            check_limits(limits, operands.types, typed.update, report, is_indirect)?;
         }
-        if let Some(first) = dispatches.first() {
-            let count = dispatches.len();
-            log::debug!(
-                "{plan}: {count} dispatches, the first by {:?}",
-                first.kernel
-            );
-        }
-        let masks = match operands.mask {
-            Some(mask) => {
-                let starts = [operands.start(operands.indices), operands.start(mask)];
-                MaskDispatch::all(plan, operands.types.index_kind, starts, limits)?
-            }
-            None => Vec::new(),
+        Ok(dispatches)
+    }
+
+    /// The dispatches of the mask; none without a mask.
+    pub(super) fn masks(
+        &self,
+        plan: &GatherPlan,
+        operands: &Operands<'_>,
+    ) -> Result<Vec<MaskDispatch>, GatherError> {
+        let Some(mask) = operands.mask else {
+            return Ok(Vec::new());
         };
-        PreparedGather::new(&self.pipelines, plan, &operands, &dispatches, &masks)
+        let starts = [operands.start(operands.indices), operands.start(mask)];
+        MaskDispatch::all(
+            plan,
+            operands.types.index_kind,
+            starts,
+            &self.pipelines.limits,
+        )
     }
 
     /// Records the gather as one compute pass. Into a compute pass of the caller it is recorded by

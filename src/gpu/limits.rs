@@ -3,6 +3,7 @@
 
 use super::kernel::WORKGROUP_SIZE;
 use super::report::REPORT_BYTES;
+use super::scatter::Update;
 use super::shaders::binding;
 use super::types::{OperandBytes, TypedPlan, range_bytes};
 use super::uniform::UNIFORM_BYTES;
@@ -11,22 +12,30 @@ use crate::encoding::Encoding;
 use crate::error::GatherError;
 use crate::plan::GatherPlan;
 
-/// Checks that the limits of a device allow gathers of these types, with or without a report, and with or without an index
-/// count.
+/// Checks that the limits of a device allow gathers of these types, or scatters of this update, with or without a report, and
+/// with or without an index count.
 pub(crate) fn check_limits(
     limits: &wgpu::Limits,
     types: ElementTypes,
+    update: Option<Update>,
     report: bool,
     is_indirect: bool,
 ) -> Result<(), GatherError> {
     let invocations = u64::from(WORKGROUP_SIZE);
     let is_quantized = types.encoding.and_then(Encoding::block_quantized).is_some();
     // Bindings are numbered from 0.
-    let last_binding = match (is_quantized, is_indirect, report) {
-        (true, ..) => binding::ZERO_POINTS,
-        (_, true, _) => binding::WORKGROUPS,
-        (_, false, true) => binding::REPORT,
-        (_, false, false) => binding::OUTPUT,
+    let last_binding = match (update, is_quantized, is_indirect, report) {
+        (Some(Update::AssignLast | Update::IndexRows), ..) => binding::WINNERS_FOUND,
+        (Some(_), ..) => binding::UPDATES,
+        (_, true, ..) => binding::ZERO_POINTS,
+        (.., true, _) => binding::WORKGROUPS,
+        (.., false, true) => binding::REPORT,
+        (.., false, false) => binding::OUTPUT,
+    };
+    // Of a scatter, no dispatch binds both the winners and the counter of bad rows.
+    let more = match update {
+        Some(update) => u64::from(update == Update::AssignLast),
+        None => u64::from(report) + 2 * u64::from(is_quantized),
     };
     for (name, expected, found) in [
         ("max_bind_groups", 1, limits.max_bind_groups.into()),
@@ -37,7 +46,7 @@ pub(crate) fn check_limits(
         ),
         (
             "max_storage_buffers_per_shader_stage",
-            3 + u64::from(report) + 2 * u64::from(is_quantized),
+            3 + more,
             limits.max_storage_buffers_per_shader_stage.into(),
         ),
         (

@@ -29,6 +29,7 @@ mod poller;
 mod prepared;
 mod ranges;
 mod report;
+mod scatter;
 mod scope;
 #[cfg(test)]
 mod shader_tests;
@@ -44,3 +45,4 @@ pub use device::{EncodedTensor, Executor, Indices, Params, Request, Tensor};
 pub use gatherer::Gatherer;
 pub use prepared::PreparedGather;
 pub use report::BadRows;
+pub use scatter::{PreparedScatter, ScatterBuffers, ScatterRanges};

@@ -8,6 +8,7 @@ use super::cut::{PlacedGather, Shard};
 use super::fill::FillPattern;
 use super::ranges::{ParamsShard, check_apart, check_range, check_shard_rows, is_written};
 use super::report::REPORT_BYTES;
+use super::scatter::Update;
 use super::types::TypedPlan;
 use crate::element::ElementTypes;
 use crate::encoding::QPARAMS;
@@ -33,6 +34,8 @@ pub(crate) struct Operands<'a> {
     /// Scales and zero points, if the types have them.
     pub(crate) qparams: [Option<wgpu::BufferSlice<'a>>; 2],
     pub(crate) fill: FillPattern,
+    /// For a scatter, what it does with its updates.
+    pub(crate) update: Option<Update>,
     /// True if an operand that is only read shares its buffer with an operand that is written. wgpu does not bind one
     /// buffer for reading and for writing in one dispatch, so all operands are bound for writing.
     pub(crate) aliased: bool,
@@ -92,6 +95,7 @@ impl<'a> Operands<'a> {
             index_count,
             qparams,
             fill: fill.unwrap_or(FillPattern::ZEROS),
+            update: typed.update,
             aliased: false,
             alignment: alignment(limits),
             mask_aliased: false,
@@ -129,6 +133,7 @@ impl<'a> Operands<'a> {
                 .map(|range| range.map_or(0, |range| self.start(range))),
             fill_words: self.fill.words,
             is_indirect: self.index_count.is_some(),
+            winner_rows: u64::MAX,
         }
     }
 
@@ -174,20 +179,27 @@ impl<'a> Operands<'a> {
             plan, parts, bytes, ..
         } = typed;
         let dims = plan.dims();
-        let mut ranges = match buffers.params {
+        let params = match buffers.params {
             ParamsRanges::Shards(_) => {
-                check_shard_rows(dims, &self.shards)?;
+                check_shard_rows(typed.named(Operand::Params), dims, &self.shards)?;
                 let shards = self.shards.iter().enumerate().map(|(number, shard)| {
                     let elements = spanned(shard.rows, dims.params_stride, dims.slice_len);
                     (
-                        Operand::ParamsShard(number),
+                        typed.named(Operand::ParamsShard(number)),
                         shard.range,
                         parts.bytes_of(elements),
                     )
                 });
                 shards.collect()
             }
-            ParamsRanges::Whole(range) => vec![(Operand::Params, range, bytes.params)],
+            ParamsRanges::Whole(range) => {
+                vec![(typed.named(Operand::Params), range, bytes.params)]
+            }
+        };
+        let output = (typed.named(Operand::Output), self.output, bytes.output);
+        let (mut ranges, written) = match typed.update {
+            Some(_) => (vec![output], params),
+            None => (params, vec![output]),
         };
         let qparams = self.qparams.into_iter().zip(QPARAMS).zip(bytes.qparams);
         ranges
@@ -195,7 +207,7 @@ impl<'a> Operands<'a> {
         ranges.push((Operand::Indices, self.indices, bytes.indices));
         let count = self.index_count;
         ranges.extend(count.map(|count| (Operand::IndexCount, count, COUNT_BYTES)));
-        ranges.push((Operand::Output, self.output, bytes.output));
+        ranges.extend(written);
         let report = self.report;
         ranges.extend(report.map(|report| (Operand::Report, report, REPORT_BYTES)));
         let mask = self.mask;

@@ -16,7 +16,14 @@ pub(crate) struct ParamsShard<'a> {
 }
 
 pub(super) fn is_written(operand: Operand) -> bool {
-    matches!(operand, Operand::Output | Operand::Report | Operand::Mask)
+    matches!(
+        operand,
+        Operand::Output
+            | Operand::Target
+            | Operand::TargetShard(_)
+            | Operand::Report
+            | Operand::Mask
+    )
 }
 
 pub(super) fn check_apart(
@@ -38,6 +45,7 @@ pub(super) fn check_apart(
 }
 
 pub(super) fn check_shard_rows(
+    operand: Operand,
     dims: &GatherDims,
     shards: &[ParamsShard<'_>],
 ) -> Result<(), GatherError> {
@@ -48,7 +56,11 @@ pub(super) fn check_shard_rows(
     if found == expected {
         Ok(())
     } else {
-        Err(GatherError::ShardRows { expected, found })
+        Err(GatherError::ShardRows {
+            operand,
+            expected,
+            found,
+        })
     }
 }
 
@@ -85,9 +97,12 @@ pub(super) fn check_range(
         Operand::ZeroPoints => 1,
         // Blocks start at any byte.
         Operand::Params | Operand::ParamsShard(_) if types.encoding.is_some() => 1,
-        Operand::Params | Operand::ParamsShard(_) | Operand::Output => {
-            word_part(types.element_bytes)
-        }
+        Operand::Params
+        | Operand::ParamsShard(_)
+        | Operand::Output
+        | Operand::Target
+        | Operand::TargetShard(_)
+        | Operand::Updates => word_part(types.element_bytes),
         // A lane owns a word of it.
         Operand::Mask => WORD_BYTES,
         _ => limits.min_storage_buffer_offset_alignment.max(WORD_BYTES),

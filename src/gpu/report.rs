@@ -44,6 +44,14 @@ impl BadRows {
     /// The number of bytes of a report.
     pub const REPORT_BYTES: u64 = REPORT_BYTES;
 
+    /// The bad rows of a scatter.
+    pub(super) fn of_scatter(self) -> Self {
+        Self {
+            first: self.first.of_scatter(),
+            ..self
+        }
+    }
+
     /// Reads the report of a gather of `plan`, recorded with indices of `index_kind`; `None` if no row
     /// was bad. Another `index_kind` than that of the buffers' types is not noticed, and misnames the values:
     /// [`PreparedGather::bad_rows`](crate::PreparedGather::bad_rows) knows both by itself.

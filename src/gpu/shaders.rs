@@ -3,6 +3,7 @@
 
 use super::find_rows::FindRows;
 use super::kernel::{Kernel, Unit};
+use super::scatter::{IndexRowsPass, Update};
 use super::types::size;
 use super::wgsl::wgsl;
 use crate::encoding::Encoding;
@@ -23,6 +24,16 @@ pub(crate) enum EntryPoint {
         find: FindRows,
         report: bool,
     },
+    Scatter {
+        kernel: Kernel,
+        find: FindRows,
+        update: Update,
+    },
+    /// A pass over the index rows of a scatter.
+    IndexRows {
+        pass: IndexRowsPass,
+        find: FindRows,
+    },
     FinishReport,
     CountRows,
     /// Writes the mask of bad rows.
@@ -40,6 +51,13 @@ impl EntryPoint {
     pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::Gather { kernel, report, .. } => kernel.name(report),
+            Self::Scatter {
+                kernel: Kernel::WordParts,
+                update: Update::AssignLast,
+                ..
+            } => "word_parts_last",
+            Self::Scatter { kernel, .. } => kernel.name(false),
+            Self::IndexRows { pass, .. } => pass.name(),
             Self::FinishReport => "finish_report",
             Self::CountRows => "count_rows",
             Self::OutOfRange => "out_of_range",
@@ -81,6 +99,25 @@ impl EntryPoint {
                     binding::ZERO_POINTS,
                 ],
             },
+            Self::Scatter { update, .. } => match update {
+                Update::AssignLast => &[
+                    binding::UNIFORM,
+                    binding::INDICES,
+                    binding::TARGET,
+                    binding::UPDATES,
+                    binding::WINNERS_FOUND,
+                ],
+                _ => &[
+                    binding::UNIFORM,
+                    binding::INDICES,
+                    binding::TARGET,
+                    binding::UPDATES,
+                ],
+            },
+            Self::IndexRows { pass, .. } => match pass {
+                IndexRowsPass::CountBad => &[binding::UNIFORM, binding::INDICES, binding::COUNTER],
+                _ => &[binding::UNIFORM, binding::INDICES, binding::WINNERS],
+            },
             Self::FinishReport => &[
                 binding::UNIFORM,
                 binding::INDICES,
@@ -98,8 +135,13 @@ impl EntryPoint {
 
     /// The values of the shader's override constants.
     pub(crate) fn overrides(self) -> Vec<(&'static str, f64)> {
-        let Self::Gather { kernel, find, .. } = self else {
-            return Vec::new();
+        let (kernel, find) = match self {
+            Self::Gather { kernel, find, .. } => (kernel, find),
+            Self::Scatter { find, update, .. } => {
+                return [find.overrides(), update.overrides()].concat();
+            }
+            Self::IndexRows { find, .. } => return find.overrides(),
+            Self::FinishReport | Self::CountRows | Self::OutOfRange => return Vec::new(),
         };
         let mut overrides = find.overrides();
         if let Some(Unit::OneDecoded(encoding)) = kernel.unit() {
@@ -112,7 +154,11 @@ impl EntryPoint {
         match kernel {
             Kernel::Packed { slice_bytes } => overrides.push(("PACKED_BYTES", slice_bytes.into())),
             Kernel::Bytes { lane_words } => overrides.push(("LANE_WORDS", lane_words.into())),
-            Kernel::Rows(_) | Kernel::FourRows(_) | Kernel::Long(_) | Kernel::Lines => {}
+            Kernel::Rows(_)
+            | Kernel::FourRows(_)
+            | Kernel::Long(_)
+            | Kernel::Lines
+            | Kernel::WordParts => {}
         }
         overrides
     }
@@ -132,12 +178,16 @@ pub(crate) mod binding {
     pub(crate) const MASK: u32 = 9;
     pub(crate) const SCALES: u32 = 10;
     pub(crate) const ZERO_POINTS: u32 = 11;
+    pub(crate) const TARGET: u32 = 12;
+    pub(crate) const UPDATES: u32 = 13;
+    pub(crate) const WINNERS: u32 = 14;
+    pub(crate) const WINNERS_FOUND: u32 = 15;
 
     /// True if the entry points that use the binding write to it.
     pub(crate) const fn is_written(number: u32) -> bool {
         matches!(
             number,
-            OUTPUT | COUNTER | REPORT | INDIRECT_UNIFORM | WORKGROUPS | MASK
+            OUTPUT | COUNTER | REPORT | INDIRECT_UNIFORM | WORKGROUPS | MASK | TARGET | WINNERS
         )
     }
 }
@@ -147,7 +197,7 @@ pub(crate) mod binding {
 pub(crate) struct Shader {
     file: &'static str,
     /// The chosen ones of the files between which a line `Needs` leaves a choice: those that find rows, load units, and
-    /// decode.
+    /// decode or update. Without a choice, the first is taken.
     choices: [Option<&'static str>; 3],
 }
 
@@ -163,7 +213,7 @@ macro_rules! texts {
     };
 }
 
-texts!("common" "element_dims" "index_rows" "general" "vec4" "words" "decoded" "four_decoded" "one_decoded" "slices" "rows" "four_rows" "long" "packed" "packed_words" "packed_narrow" "lines" "bytes" "report" "mask" "decode/k_scales" "decode/iq4_numbers");
+texts!("updates" "target_units" "assign" "assign_last" "last_rows" "reduce" "atomics" "signed_words" "word_parts" "winners" "common" "element_dims" "index_rows" "general" "vec4" "words" "decoded" "four_decoded" "one_decoded" "slices" "rows" "four_rows" "long" "packed" "packed_words" "packed_narrow" "lines" "bytes" "report" "mask" "decode/k_scales" "decode/iq4_numbers");
 
 /// The need of a file of shaders/decode/, whichever it is.
 const DECODE: &str = "decode";
@@ -182,6 +232,26 @@ impl Shader {
     pub(crate) const fn of(entry_point: EntryPoint) -> Self {
         let (kernel, find) = match entry_point {
             EntryPoint::Gather { kernel, find, .. } => (kernel, find),
+            EntryPoint::Scatter {
+                kernel,
+                find,
+                update,
+            } => {
+                return Self {
+                    file: kernel.name(false),
+                    choices: [
+                        Some(find.file()),
+                        update.unit_file(kernel),
+                        update.file(kernel),
+                    ],
+                };
+            }
+            EntryPoint::IndexRows { find, .. } => {
+                return Self {
+                    file: "winners",
+                    choices: [Some(find.file()), None, None],
+                };
+            }
             EntryPoint::FinishReport | EntryPoint::CountRows => return Self::alone("report"),
             EntryPoint::OutOfRange => return Self::alone("mask"),
         };
@@ -241,7 +311,7 @@ impl Shader {
             let needed = match need[..] {
                 [DECODE] => self.choices[2].expect("an encoding"),
                 [file] => file,
-                ref files => files.iter().find(is_chosen).expect("one is chosen"),
+                ref files => files.iter().find(is_chosen).unwrap_or(&files[0]),
             };
             self.add(needed, files);
         }

@@ -24,7 +24,7 @@ impl Kernel {
         match self {
             Self::Packed { .. } | Self::Lines => Some(LANE_BYTES as u64),
             Self::Bytes { lane_words } => Some(4 * lane_words as u64),
-            Self::Rows(_) | Self::FourRows(_) | Self::Long(_) => None,
+            Self::Rows(_) | Self::FourRows(_) | Self::Long(_) | Self::WordParts => None,
         }
     }
 
@@ -55,6 +55,20 @@ impl Kernel {
                 let slots = u64::from(WORKGROUP_SIZE) / units / step * step;
                 Shares::of_slots(slots, step, rows)
             }
+            Self::WordParts => {
+                let words = bytes / 4;
+                let (size, slice_workgroups) = (
+                    u64::from(WORKGROUP_SIZE),
+                    words.div_ceil(WORKGROUP_SIZE.into()),
+                );
+                let slots = (size / words).max(1);
+                Shares {
+                    slots,
+                    lane_step: words,
+                    slice_workgroups,
+                    workgroups: rows.div_ceil(slots) * slice_workgroups,
+                }
+            }
             Self::Rows(_) | Self::Packed { .. } | Self::Lines | Self::Bytes { .. } => {
                 Shares::of_slots(u64::from(WORKGROUP_SIZE) / units, 0, rows)
             }
@@ -68,9 +82,9 @@ pub(crate) struct Shares {
     /// Slices that a workgroup copies at once; 0 for `Packed`, `Lines` and `Bytes`.
     pub(crate) slots: u64,
     /// For `FourRows`, the distance between the rows of a lane, a power of two. For `Long`, the distance between the units
-    /// of a lane, which is the number of lanes of a workgroup that copy. Else 0.
+    /// of a lane, which is the number of lanes of a workgroup that copy. For `WordParts`, the words of a slice. Else 0.
     pub(crate) lane_step: u64,
-    /// The number of workgroups that copy one slice: 1 for every kernel but `Long`.
+    /// The number of workgroups that copy one slice: 1 for every kernel but `Long` and `WordParts`.
     pub(crate) slice_workgroups: u64,
     pub(crate) workgroups: u64,
 }

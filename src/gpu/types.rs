@@ -1,5 +1,6 @@
 //! A plan with the types of its operands, and their bytes. The GPU path depends on no other property of their types.
 
+use super::scatter::Update;
 use crate::element::ElementTypes;
 use crate::encoding::{Parts, QPARAMS};
 use crate::error::GatherError;
@@ -16,9 +17,41 @@ pub(crate) struct TypedPlan<'a> {
     /// The parts of scales and of zero points, one for each part of params; of no bytes if the types have none.
     pub(crate) qparam_parts: [Parts; 2],
     pub(crate) bytes: OperandBytes,
+    /// For a scatter, what it does with its updates.
+    pub(crate) update: Option<Update>,
 }
 
 impl<'a> TypedPlan<'a> {
+    /// A scatter to elements, with the plan's [`of_updates`](GatherPlan::of_updates).
+    pub(crate) fn of_scatter(
+        plan: &'a GatherPlan,
+        types: ElementTypes,
+        update: Update,
+    ) -> Result<Self, GatherError> {
+        let typed = Self::new(plan, types).map_err(|error| match error {
+            GatherError::TooManyBytes {
+                operand,
+                elements,
+                element_bytes,
+            } => GatherError::TooManyBytes {
+                operand: operand.of_scatter(),
+                elements,
+                element_bytes,
+            },
+            error => error,
+        })?;
+        let update = Some(update);
+        Ok(Self { update, ..typed })
+    }
+
+    /// The name of an operand of the plan: in a scatter, params is the target and the output is updates.
+    pub(crate) const fn named(&self, operand: Operand) -> Operand {
+        match self.update {
+            Some(_) => operand.of_scatter(),
+            None => operand,
+        }
+    }
+
     /// Checks that the plan cuts no part, and that each operand has at most `i64::MAX` bytes.
     pub(crate) fn new(plan: &'a GatherPlan, types: ElementTypes) -> Result<Self, GatherError> {
         if types.element_bytes == 0 {
@@ -56,6 +89,7 @@ impl<'a> TypedPlan<'a> {
             parts,
             qparam_parts,
             bytes,
+            update: None,
         })
     }
 }

@@ -48,6 +48,8 @@ pub(crate) struct GatherUniform {
     pub(crate) fill: [u32; 16],
     pub(crate) general: General,
     pub(crate) quantized: Quantized,
+    pub(crate) winners_start: u32,
+    pub(crate) unused: [u32; 3],
 }
 
 /// `Quantized` of shaders/common.wgsl.

@@ -57,6 +57,31 @@ impl GatherPlan {
         plan
     }
 
+    /// The plan by which a GPU scatters: one slice of updates for all index rows is a stride of 0.
+    #[cfg(feature = "gpu")]
+    pub(crate) fn of_updates(&self) -> Self {
+        let mut plan = self.clone();
+        if self.scatter.one_update {
+            plan.dims.output_stride = 0;
+        }
+        plan
+    }
+
+    /// The plan whose output rows are the index rows, and whose params are one element for each row of each batch.
+    #[cfg(feature = "gpu")]
+    pub(crate) fn of_index_rows(&self) -> Self {
+        let mut plan = self.clone();
+        (plan.dims.outer_size, plan.dims.slice_len) = (1, 1);
+        (plan.dims.params_stride, plan.dims.output_stride) = (1, 0);
+        plan
+    }
+
+    /// True if no two index rows of a batch select one row, so that the order of updates does not matter.
+    #[cfg(feature = "gpu")]
+    pub(crate) fn has_unique_rows(&self) -> bool {
+        self.scatter.unique_indices || self.dims().batch_index_rows <= 1
+    }
+
     /// Elements of the updates of a scatter: those of the output, or of one slice.
     pub(crate) fn updates_len(&self) -> [u64; 2] {
         let dims = self.dims();

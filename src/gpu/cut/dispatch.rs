@@ -6,6 +6,7 @@ use crate::encoding::{BlockQuantized, Encoding, Parts};
 use crate::gpu::bound::BoundRange;
 use crate::gpu::find_rows::FindRows;
 use crate::gpu::kernel::{Choice, Kernel, Sizes};
+use crate::gpu::scatter::Update;
 use crate::gpu::shaders::{EntryPoint, PipelineKey};
 use crate::gpu::shares::{Shares, grid};
 use crate::gpu::types::size;
@@ -68,7 +69,17 @@ impl Dispatch {
         self.params.bytes == 0 || self.indices.bytes == 0
     }
 
-    /// The pipeline of the dispatch.
+    /// The pipeline of the dispatch of a scatter.
+    pub(crate) fn scatter_pipeline(&self, update: Update, aliased: bool) -> PipelineKey {
+        let entry_point = EntryPoint::Scatter {
+            kernel: self.kernel,
+            find: self.find,
+            update,
+        };
+        entry_point.key(aliased)
+    }
+
+    /// The pipeline of the dispatch of a gather.
     pub(crate) fn pipeline(&self, report: bool, aliased: bool) -> PipelineKey {
         let entry_point = EntryPoint::Gather {
             kernel: self.kernel,
@@ -156,6 +167,7 @@ impl Cut<'_> {
                 _ => 0,
             },
             is_indirect: self.is_indirect,
+            update: self.update,
         }
     }
 
@@ -214,8 +226,12 @@ impl Cut<'_> {
         let indices =
             bound(self.index_row_start(first_index_row)..self.index_row_start(end_index_row));
         let output_bytes = spanned(end - start, self.output_stride, piece_bytes);
+        let share_bytes = match choice.kernel {
+            Kernel::WordParts => 4 * self.touched_words(piece_bytes),
+            _ => piece_bytes,
+        };
         let shares_of =
-            |rows| (choice.kernel).shares(rows, piece_bytes, output.start % 4 + output_bytes);
+            |rows| (choice.kernel).shares(rows, share_bytes, output.start % 4 + output_bytes);
         let grid_blocks = match choice.kernel {
             Kernel::FourRows(_) if blocks.index_count < u32::MAX => self.whole_blocks(start, end),
             _ => None,

@@ -26,6 +26,7 @@ use self::shards::Shards;
 use super::bound::{alignment, binding_bytes, common_alignment};
 use super::find_rows::FindRows;
 use super::kernel::{Unit, WORKGROUP_SIZE, check_element_dims};
+use super::scatter::Update;
 use super::types::TypedPlan;
 use crate::encoding::{Encoding, Parts, VALUE_BYTES};
 use crate::error::GatherError;
@@ -50,6 +51,8 @@ pub(crate) struct PlacedGather<'a> {
     pub(crate) fill_words: u32,
     /// True if only the device knows the number of index rows. Each dispatch is then of one block, and none is packed.
     pub(crate) is_indirect: bool,
+    /// Rows of one buffer of winners, where a scatter has several; else `u64::MAX`.
+    pub(crate) winner_rows: u64,
 }
 
 impl<'a> PlacedGather<'a> {
@@ -64,6 +67,7 @@ impl<'a> PlacedGather<'a> {
             qparam_starts: [0; 2],
             fill_words: 1,
             is_indirect: false,
+            winner_rows: u64::MAX,
         }
     }
 }
@@ -83,6 +87,9 @@ pub(crate) struct Cut<'a> {
     find: FindRows,
     fill_words: u32,
     is_indirect: bool,
+    /// For a scatter, what it does with its updates.
+    update: Option<Update>,
+    winner_rows: u64,
     shards: Shards,
     indices_start: u64,
     output_start: u64,
@@ -135,12 +142,14 @@ impl<'a> Cut<'a> {
             qparam_starts,
             fill_words,
             is_indirect,
+            winner_rows,
         } = gather;
         let TypedPlan {
             plan,
             types,
             parts,
             qparam_parts,
+            update,
             ..
         } = typed;
         let dims = plan.dims();
@@ -160,6 +169,8 @@ impl<'a> Cut<'a> {
             find: FindRows::of_plan(plan, types.index_kind),
             fill_words,
             is_indirect,
+            update,
+            winner_rows,
             shards: Shards::new(shards),
             params_alignment,
             output_alignment: common_alignment(output_offsets, alignment),
@@ -202,14 +213,20 @@ impl<'a> Cut<'a> {
     /// power of two, since a workgroup may hold only one row of more than half its lanes.
     fn most_rows(&self) -> u64 {
         // The kernel for bytes has lanes for the words of gaps too.
-        let row_bytes = match self.unit() {
-            None => self.piece_bytes.max(self.output_stride),
-            Some(_) => self.piece_bytes,
+        let row_bytes = match (self.unit(), self.update) {
+            (None, None) => self.piece_bytes.max(self.output_stride),
+            (None, Some(_)) => 4 * self.touched_words(self.piece_bytes),
+            (Some(_), _) => self.piece_bytes,
         };
         let row_lanes = row_bytes.div_ceil(4).next_power_of_two();
         let lanes = self.max_workgroups * u64::from(WORKGROUP_SIZE);
         // Rows that start within a word take one lane more, for which one row less leaves room.
         (lanes / row_lanes).saturating_sub(1).clamp(1, MAX_COUNT)
+    }
+
+    /// The most words of a scatter's target in which a piece of so many bytes may have some.
+    fn touched_words(&self, piece_bytes: u64) -> u64 {
+        (piece_bytes + 4 - self.params_alignment.min(4)).div_ceil(4)
     }
 
     /// The unit of slices; `None` if they are no whole units.
@@ -227,7 +244,10 @@ impl<'a> Cut<'a> {
                 self.output_alignment.min(VALUE_BYTES)
             }
             Some(_) => self.output_alignment,
-            None => self.output_alignment.min(self.params_alignment),
+            None => {
+                let unit = self.update.map_or(u64::MAX, Update::most_unit_bytes);
+                self.output_alignment.min(self.params_alignment).min(unit)
+            }
         }
     }
 
@@ -265,6 +285,8 @@ impl<'a> Cut<'a> {
     /// bytes after an aligned offset.
     fn rows_in_binding(&self, start: u64, stride: u64, row_bytes: u64) -> u64 {
         match (self.binding_bytes - start % self.alignment).checked_sub(row_bytes) {
+            // One slice of updates serves all rows.
+            Some(_) if stride == 0 => u64::MAX,
             Some(more) => more / stride + 1,
             None => 0,
         }

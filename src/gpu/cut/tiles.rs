@@ -40,7 +40,7 @@ impl Cut<'_> {
             }
             false => 1,
         });
-        let mut end = (start + rows).min(self.dims.output_rows());
+        let mut end = start.saturating_add(rows).min(self.dims.output_rows());
         if self.dims.repeats_index_rows() {
             end = self.end_of_repeated(start, end);
         } else if self.index_row_bytes > 0 {
@@ -145,6 +145,18 @@ impl Cut<'_> {
         })
     }
 
+    /// The end of the window that starts with params row `row`, by the winners that a dispatch binds: those of one buffer and,
+    /// where there are several, of one block.
+    fn winners_end(&self, row: u64) -> u64 {
+        if self.winner_rows == u64::MAX {
+            return u64::MAX;
+        }
+        let (block, of_block) = (row / self.block_rows(), row % self.block_rows());
+        let batch_row = block / self.dims.outer_size * self.block_rows() + of_block;
+        let of_buffer = self.winner_rows - batch_row % self.winner_rows;
+        row + of_buffer.min(self.block_rows() - of_block)
+    }
+
     /// The end of the window that starts with params row `row`.
     fn window_end(&self, row: u64, piece: u64) -> u64 {
         if self.dims.held_rows == 0 || !self.is_whole() {
@@ -163,7 +175,7 @@ impl Cut<'_> {
                 rows = rows.min(self.rows_in_binding(start, stride, end - start));
             }
         }
-        let end = (row + rows).min(held.end_row);
+        let end = (row + rows).min(held.end_row).min(self.winners_end(row));
         match end < held.end_row {
             true => {
                 let whole = self.whole_blocks_end((row, end), self.block_rows());

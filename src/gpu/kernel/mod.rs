@@ -19,6 +19,7 @@
 //! count, and only single values of 32 or 64 bits are found in words, for units of 16 bytes.
 
 use super::find_rows::FindRows;
+use super::scatter::Update;
 use super::types::size;
 pub(crate) use super::unit::Unit;
 use crate::encoding::{BlockQuantized, Encoding};
@@ -67,6 +68,8 @@ pub(crate) enum Kernel {
     Lines,
     /// Slices of any number of bytes. A lane writes one word of the output, or four.
     Bytes { lane_words: u32 },
+    /// Of a scatter: slices of any number of bytes. A lane writes the bytes that one slice has in one word of the target.
+    WordParts,
 }
 
 /// The sizes that decide how some output rows are gathered.
@@ -103,6 +106,8 @@ pub(crate) struct Sizes {
     pub(crate) element_rows: u64,
     /// True if only the device knows the number of index rows.
     pub(crate) is_indirect: bool,
+    /// For a scatter, what it does with its updates.
+    pub(crate) update: Option<Update>,
 }
 
 impl Sizes {
@@ -116,7 +121,9 @@ impl Sizes {
         let rows = self.rows - self.rows % lane_rows;
         // A second dispatch for the rows left over pays only from some rows on.
         let is_worth = rows == self.rows || rows >= MIN_ROWS_TO_SPLIT;
+        // The lanes of both own words of the output, which a scatter only reads.
         let can_pack = self.encoding.is_none()
+            && self.update.is_none()
             && !self.is_indirect
             && self.binds_blocks
             && !self.has_gaps
@@ -168,10 +175,10 @@ impl Sizes {
 
     /// True if lanes copy from four rows each, and enough of them to keep a large GPU busy are left.
     fn fills_lanes_of_four_rows(&self, unit: Unit) -> bool {
-        let is_found_in_words = match unit {
-            Unit::Vec4 | Unit::Word => self.find.is_short(),
-            Unit::FourDecoded(_) => self.find.is_one_value(),
-            Unit::OneDecoded(_) => false,
+        let is_found_in_words = match (unit, self.update) {
+            (_, Some(Update::IndexRows)) | (Unit::OneDecoded(_), _) => false,
+            (Unit::FourDecoded(_), _) | (_, Some(_)) => self.find.is_one_value(),
+            (Unit::Vec4 | Unit::Word, None) => self.find.is_short(),
         };
         is_found_in_words
             && (self.is_one_block() || self.fills_grid_of_blocks(unit))
@@ -232,6 +239,7 @@ impl Choice {
             Some(unit) if sizes.bytes > MAX_ROWS_UNITS * unit.bytes() => Kernel::Long(unit),
             Some(unit) if sizes.fills_lanes_of_four_rows(unit) => Kernel::FourRows(unit),
             Some(unit) => Kernel::Rows(unit),
+            None if sizes.update.is_some() => Kernel::WordParts,
             None => Kernel::Bytes {
                 lane_words: if sizes.fills_lanes_of_four_words() {
                     4
@@ -242,12 +250,16 @@ impl Choice {
         };
         // Each way to find index rows takes a pipeline, and kernels that spend little on index rows have few.
         let has_variant = match (kernel, find) {
+            // A scatter is compiled for each update too, and so for fewer ways: at most 19 pipelines an update.
+            (Kernel::Rows(Unit::Word), FindRows::Elements { .. }) => true,
+            (Kernel::Long(Unit::Word), _) if sizes.update.is_some() => false,
+            _ if sizes.update.is_some() => find.is_one_value(),
             (Kernel::Rows(Unit::OneDecoded(_)) | Kernel::Long(Unit::OneDecoded(_)), _) => false,
             (Kernel::Long(Unit::Vec4 | Unit::Word), FindRows::Wrapped { index_words }) => {
                 index_words == 1
             }
             (Kernel::Rows(Unit::FourDecoded(_)) | Kernel::Long(_), _) => find.is_one_value(),
-            (Kernel::Rows(unit), FindRows::Elements { .. }) => unit == Unit::Word,
+            (Kernel::Rows(_), FindRows::Elements { .. }) => false,
             (Kernel::Rows(_), _) => true,
             (Kernel::Bytes { .. }, FindRows::Words { depth, .. }) => depth == 1,
             (Kernel::Bytes { .. }, FindRows::Wrapped { .. }) => true,
@@ -264,7 +276,7 @@ impl Kernel {
     pub(crate) const fn unit(self) -> Option<Unit> {
         match self {
             Self::Rows(unit) | Self::FourRows(unit) | Self::Long(unit) => Some(unit),
-            Self::Packed { .. } | Self::Lines | Self::Bytes { .. } => None,
+            Self::Packed { .. } | Self::Lines | Self::Bytes { .. } | Self::WordParts => None,
         }
     }
 
@@ -319,6 +331,7 @@ impl Kernel {
             (Self::Lines, true) => "lines_report",
             (Self::Bytes { .. }, false) => "bytes",
             (Self::Bytes { .. }, true) => "bytes_report",
+            (Self::WordParts, _) => "word_parts",
         }
     }
 }

@@ -43,7 +43,7 @@ impl MaskDispatch {
         if index_rows == 0 {
             return Ok(Vec::new());
         }
-        check_limits(limits, ElementTypes::new(1, index_kind), false, false)?;
+        check_limits(limits, ElementTypes::new(1, index_kind), None, false, false)?;
         let row_bytes = plan.dims().index_depth() as u64 * index_kind.bytes();
         let alignment = alignment(limits);
         let [indices_start, mask_start] = starts;

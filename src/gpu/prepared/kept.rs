@@ -6,12 +6,14 @@ use crate::error::GatherError;
 use crate::gpu::cut::Shard;
 use crate::gpu::fill::FillPattern;
 use crate::gpu::operands::Operands;
+use crate::gpu::scatter::Update;
 use crate::operand::Operand;
 
 /// Properties of operands that the dispatches depend on. Starts are bytes from the last aligned offset on.
 #[derive(PartialEq)]
 pub(super) struct Kept {
     pub(super) types: ElementTypes,
+    update: Option<Update>,
     fill: FillPattern,
     shards: Vec<Shard>,
     indices_start: u64,
@@ -29,6 +31,7 @@ impl Kept {
     pub(super) fn of(operands: &Operands<'_>) -> Self {
         Self {
             types: operands.types,
+            update: operands.update,
             fill: operands.fill,
             shards: operands.placed_shards(),
             indices_start: operands.start(operands.indices),
@@ -60,7 +63,12 @@ impl Kept {
 
     /// Each property with its value, as text. Up to the first difference, both sides have the same properties.
     fn properties(&self) -> Vec<(String, String)> {
+        let named = |operand: Operand| match self.update {
+            Some(_) => operand.of_scatter(),
+            None => operand,
+        };
         let start = |operand: Operand, start: u64| {
+            let operand = named(operand);
             let property = format!("the bytes of {operand} after an aligned offset");
             (property, start.to_string())
         };
@@ -88,9 +96,13 @@ impl Kept {
                 (self.types.encoding.and_then(Encoding::block_quantized))
                     .map_or_else(|| "none".to_owned(), |of| format!("{of:?}")),
             ),
+            (
+                "the update".to_owned(),
+                self.update.map_or_else(String::new, |of| format!("{of:?}")),
+            ),
             ("the words of the fill".to_owned(), fill.join(" ")),
             (
-                "the number of params shards".to_owned(),
+                format!("the number of {} shards", named(Operand::Params)),
                 self.shards.len().to_string(),
             ),
         ];
@@ -99,7 +111,8 @@ impl Kept {
                 1 => Operand::Params,
                 _ => Operand::ParamsShard(number),
             };
-            properties.push((format!("the rows of {operand}"), shard.rows.to_string()));
+            let rows = format!("the rows of {}", named(operand));
+            properties.push((rows, shard.rows.to_string()));
             properties.push(start(operand, shard.start));
         }
         properties.extend([
@@ -117,7 +130,10 @@ impl Kept {
             ]);
         }
         let of_mask = "a buffer that indices share with the mask";
-        let of_gather = "a buffer that operands share with the output or the report";
+        let of_gather = match self.update {
+            Some(_) => "a buffer that operands share with the target or the report",
+            None => "a buffer that operands share with the output or the report",
+        };
         for (property, is_shared) in [of_gather, of_mask].into_iter().zip(self.are_shared) {
             let value = if is_shared { "there" } else { "not there" };
             properties.push((property.to_owned(), value.to_owned()));

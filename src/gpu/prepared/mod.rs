@@ -13,6 +13,7 @@ use super::mask::MaskDispatch;
 use super::operands::Operands;
 use super::pipelines::Pipelines;
 use super::report::BadRows;
+use super::scatter::ScatterDispatches;
 use super::types::TypedPlan;
 use crate::error::GatherError;
 use crate::plan::GatherPlan;
@@ -45,13 +46,43 @@ impl PreparedGather {
         dispatches: &[Dispatch],
         masks: &[MaskDispatch],
     ) -> Result<Self, GatherError> {
-        Ok(Self {
-            steps: steps::make(pipelines, plan, operands, dispatches, masks)?,
+        let steps = steps::make(pipelines, plan, operands, dispatches, masks)?;
+        Ok(Self::of_steps(steps, pipelines, plan, operands))
+    }
+
+    /// As [`new`](Self::new), of a scatter.
+    pub(super) fn of_scatter(
+        pipelines: &Pipelines,
+        plan: &GatherPlan,
+        operands: &Operands<'_>,
+        dispatches: &ScatterDispatches,
+        masks: &[MaskDispatch],
+    ) -> Result<Self, GatherError> {
+        let steps = steps::make_scatter(pipelines, plan, operands, dispatches, masks)?;
+        Ok(Self::of_steps(steps, pipelines, plan, operands))
+    }
+
+    fn of_steps(
+        steps: Vec<Step>,
+        pipelines: &Pipelines,
+        plan: &GatherPlan,
+        operands: &Operands<'_>,
+    ) -> Self {
+        Self {
+            steps,
             device: pipelines.device.clone(),
             limits: pipelines.limits.clone(),
             plan: plan.clone(),
             kept: Kept::of(operands),
-        })
+        }
+    }
+
+    pub(super) const fn plan(&self) -> &GatherPlan {
+        &self.plan
+    }
+
+    pub(super) const fn dispatches(&self) -> usize {
+        self.steps.len()
     }
 
     /// Binds other buffers, for the same plan. Makes only bind groups, so it costs less than another
@@ -91,8 +122,16 @@ impl PreparedGather {
     /// # Ok::<(), wgpu_gather::PlanError>(())
     /// ```
     pub fn rebind(&mut self, buffers: &GatherBuffers<'_>) -> Result<(), GatherError> {
-        let typed = TypedPlan::new(&self.plan, buffers.types)?;
-        let operands = Operands::checked(buffers, &typed, &self.limits)?;
+        let plan = self.plan.clone();
+        self.rebind_typed(&TypedPlan::new(&plan, buffers.types)?, buffers)
+    }
+
+    pub(super) fn rebind_typed(
+        &mut self,
+        typed: &TypedPlan<'_>,
+        buffers: &GatherBuffers<'_>,
+    ) -> Result<(), GatherError> {
+        let operands = Operands::checked(buffers, typed, &self.limits)?;
         self.kept.check(&Kept::of(&operands))?;
         steps::rebind(&mut self.steps, &self.device, &operands)
     }

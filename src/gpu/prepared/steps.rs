@@ -8,6 +8,7 @@ use crate::gpu::kernel::WORKGROUP_SIZE;
 use crate::gpu::mask::MaskDispatch;
 use crate::gpu::operands::Operands;
 use crate::gpu::pipelines::Pipelines;
+use crate::gpu::scatter::{IndexRowsPass, ScatterDispatches, Update, Winners};
 use crate::gpu::scope::{maps_buffers, scoped};
 use crate::gpu::shaders::{EntryPoint, PipelineKey};
 use crate::gpu::types::WORD_BYTES;
@@ -89,16 +90,80 @@ pub(super) fn make(
     let mut steps = Vec::new();
     let gathers = !dispatches.is_empty() || operands.report.is_some();
     if gathers || !masks.is_empty() {
-        let maker = Maker::new(pipelines, operands, dispatches)?;
+        let maker = Maker::new(pipelines, operands, || dispatches.iter())?;
         if gathers {
-            maker.make_gather_steps(plan, dispatches, &mut steps)?;
+            maker.make_pass_steps(plan, Pass::Gather, dispatches, &mut steps)?;
         }
         maker.make_mask_steps(plan, masks, &mut steps)?;
     }
     Ok(steps)
 }
 
-/// Makes the GPU objects of one gather.
+/// The steps of a scatter, in passes over all its index rows and then over all its updates, and those of its mask.
+pub(super) fn make_scatter(
+    pipelines: &Pipelines,
+    plan: &GatherPlan,
+    operands: &Operands<'_>,
+    dispatches: &ScatterDispatches,
+    masks: &[MaskDispatch],
+) -> Result<Vec<Step>, GatherError> {
+    let mut steps = Vec::new();
+    let of_rows = &dispatches.index_rows[..];
+    let of_updates = &dispatches.updates[..];
+    if of_updates.is_empty() && operands.report.is_none() && masks.is_empty() {
+        return Ok(steps);
+    }
+    let mut maker = Maker::new(pipelines, operands, || dispatches.all())?;
+    let rows_plan = &dispatches.index_rows_plan;
+    if let Some(winners) = dispatches.winners {
+        maker.winners = winners.make(&pipelines.device)?;
+        for of in [IndexRowsPass::ClearWinners, IndexRowsPass::FindWinners] {
+            maker.make_pass_steps(rows_plan, Pass::IndexRows(of), of_rows, &mut steps)?;
+        }
+    }
+    if operands.report.is_some() {
+        let count = Pass::IndexRows(IndexRowsPass::CountBad);
+        maker.make_pass_steps(rows_plan, count, of_rows, &mut steps)?;
+    }
+    if !of_updates.is_empty() {
+        let scatter = Pass::Scatter(dispatches.update, dispatches.winners);
+        maker.make_pass_steps(plan, scatter, of_updates, &mut steps)?;
+    }
+    maker.make_mask_steps(plan, masks, &mut steps)?;
+    Ok(steps)
+}
+
+/// What some dispatches do.
+#[derive(Debug, Clone, Copy)]
+enum Pass {
+    Gather,
+    IndexRows(IndexRowsPass),
+    Scatter(Update, Option<Winners>),
+}
+
+impl Pass {
+    /// The pipeline of a dispatch.
+    fn key(self, dispatch: &Dispatch, operands: &Operands<'_>) -> PipelineKey {
+        match self {
+            Self::Gather => dispatch.pipeline(operands.report.is_some(), operands.aliased),
+            Self::IndexRows(pass) => {
+                let find = dispatch.find;
+                EntryPoint::IndexRows { pass, find }.key(operands.aliased)
+            }
+            Self::Scatter(update, _) => dispatch.scatter_pipeline(update, operands.aliased),
+        }
+    }
+
+    /// True if the dispatches count bad rows where there is a report.
+    const fn counts(self) -> bool {
+        matches!(
+            self,
+            Self::Gather | Self::IndexRows(IndexRowsPass::CountBad)
+        )
+    }
+}
+
+/// Makes the GPU objects of one gather or scatter.
 struct Maker<'a> {
     pipelines: &'a Pipelines,
     operands: &'a Operands<'a>,
@@ -107,6 +172,8 @@ struct Maker<'a> {
     dummy: Option<wgpu::Buffer>,
     /// The counter of bad rows, if they are reported.
     counter: Option<wgpu::Buffer>,
+    /// The winners of a scatter.
+    winners: Vec<wgpu::Buffer>,
     /// True if there is an index count, which a step before each dispatch reads.
     is_indirect: bool,
     /// Bytes from one uniform to the next in their buffer.
@@ -114,19 +181,20 @@ struct Maker<'a> {
 }
 
 impl<'a> Maker<'a> {
-    fn new(
+    fn new<'d, All: Iterator<Item = &'d Dispatch>>(
         pipelines: &'a Pipelines,
         operands: &'a Operands<'a>,
-        dispatches: &[Dispatch],
+        dispatches: impl Fn() -> All,
     ) -> Result<Self, GatherError> {
         let (device, limits) = (&pipelines.device, &pipelines.limits);
-        let is_indirect = operands.index_count.is_some() && !dispatches.is_empty();
+        let is_empty = dispatches().next().is_none();
+        let is_indirect = operands.index_count.is_some() && !is_empty;
         let mut alignment = limits.min_uniform_buffer_offset_alignment.max(WORD_BYTES);
         if is_indirect {
             // `count_rows` writes the uniform, through a storage binding.
             alignment = alignment.max(limits.min_storage_buffer_offset_alignment);
         }
-        let needs_dummy = dispatches.is_empty() || dispatches.iter().any(Dispatch::binds_nothing);
+        let needs_dummy = is_empty || dispatches().any(Dispatch::binds_nothing);
         let make_dummy = || {
             scoped(device, || {
                 device.create_buffer(&wgpu::BufferDescriptor {
@@ -143,33 +211,66 @@ impl<'a> Maker<'a> {
             operands,
             dummy: needs_dummy.then(make_dummy).transpose()?,
             counter: counts.then(|| pipelines.counter()).transpose()?,
+            winners: Vec::new(),
             is_indirect,
             stride: UNIFORM_BYTES.next_multiple_of(alignment.into()),
         })
     }
 
-    /// Appends the steps of the gather.
-    fn make_gather_steps(
+    /// Appends the steps of a pass.
+    fn make_pass_steps(
         &self,
         plan: &GatherPlan,
+        pass: Pass,
         dispatches: &[Dispatch],
         steps: &mut Vec<Step>,
     ) -> Result<(), GatherError> {
         let Operands { types, fill, .. } = *self.operands;
-        let uniforms = GatherUniform::of_dispatches(plan, types.index_kind, dispatches, fill);
+        let mut uniforms = GatherUniform::of_dispatches(plan, types.index_kind, dispatches, fill);
+        let mut winners = vec![None; dispatches.len()];
+        for ((uniform, dispatch), winners) in uniforms.iter_mut().zip(dispatches).zip(&mut winners)
+        {
+            *winners = self.winners_of(plan, pass, dispatch, uniform);
+        }
         let per_buffer = self.uniforms_per_buffer();
         for (chunk, uniforms) in uniforms.chunks(per_buffer).enumerate() {
-            let dispatches = dispatches.get(chunk * per_buffer..).unwrap_or_default();
-            self.make_steps(uniforms, dispatches, steps)?;
+            let first = chunk * per_buffer;
+            let dispatches = dispatches.get(first..).unwrap_or_default();
+            let winners = winners.get(first..).unwrap_or_default();
+            self.make_steps(pass, uniforms, dispatches, winners, steps)?;
         }
         Ok(())
+    }
+
+    /// The winners that a dispatch binds. The uniform gets the place of its first one.
+    fn winners_of(
+        &self,
+        plan: &GatherPlan,
+        pass: Pass,
+        dispatch: &Dispatch,
+        uniform: &mut GatherUniform,
+    ) -> Option<(wgpu::Buffer, BoundRange)> {
+        match pass {
+            Pass::IndexRows(IndexRowsPass::ClearWinners | IndexRowsPass::FindWinners) => {
+                Some((self.winners[dispatch.shard].clone(), dispatch.params))
+            }
+            Pass::Scatter(_, Some(winners)) => {
+                let (number, start) = winners.of_dispatch(plan.dims(), dispatch);
+                uniform.winners_start = start;
+                let buffer = &self.winners[number];
+                Some((buffer.clone(), Winners::whole(buffer)))
+            }
+            Pass::Gather | Pass::IndexRows(_) | Pass::Scatter(_, None) => None,
+        }
     }
 
     /// Appends the steps of the first of `dispatches`, one dispatch for each of the uniforms, which share a buffer.
     fn make_steps(
         &self,
+        pass: Pass,
         uniforms: &[GatherUniform],
         dispatches: &[Dispatch],
+        winners: &[Option<(wgpu::Buffer, BoundRange)>],
         steps: &mut Vec<Step>,
     ) -> Result<(), GatherError> {
         let device = &self.pipelines.device;
@@ -195,6 +296,7 @@ impl<'a> Maker<'a> {
                 indices_bound: bound(|dispatch| dispatch.indices),
                 output_bound: bound(|dispatch| dispatch.output),
                 mask_bound: BoundRange::default(),
+                winners: winners.get(number).cloned().flatten(),
             };
             let aliased = self.operands.aliased;
             if let Some(dispatch) = dispatch {
@@ -202,11 +304,12 @@ impl<'a> Maker<'a> {
                     let key = EntryPoint::CountRows.key(false);
                     steps.push(self.make_step(key, &bindings, Workgroups::Direct([1; 3]))?);
                 }
-                let key = dispatch.pipeline(self.counter.is_some(), aliased);
+                let key = pass.key(dispatch, self.operands);
                 let workgroups = workgroups_of(dispatch, workgroups.as_ref(), offset);
                 steps.push(self.make_step(key, &bindings, workgroups)?);
             }
-            if self.counter.is_some() && dispatch.is_none_or(|dispatch| dispatch.reports) {
+            let reports = pass.counts() && self.counter.is_some();
+            if reports && dispatch.is_none_or(|dispatch| dispatch.reports) {
                 let key = EntryPoint::FinishReport.key(aliased);
                 steps.push(self.make_step(key, &bindings, Workgroups::Direct([1; 3]))?);
             }
@@ -239,6 +342,7 @@ impl<'a> Maker<'a> {
                     indices_bound: dispatch.indices,
                     output_bound: BoundRange::default(),
                     mask_bound: dispatch.mask,
+                    winners: None,
                 };
                 let workgroups = Workgroups::Direct(dispatch.workgroups);
                 steps.push(self.make_step(key, &bindings, workgroups)?);

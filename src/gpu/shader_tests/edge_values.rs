@@ -160,6 +160,7 @@ fn check(case: &Case<'_>) -> BTreeSet<&'static str> {
             (kernel, _) if kernel.unit().is_some_and(|unit| unit.encoding().is_some()) => "decoded",
             (Kernel::Rows(_), FindRows::Deep) => "deep rows",
             (Kernel::Bytes { lane_words: 1 }, _) => "bytes",
+            (Kernel::WordParts, _) => panic!("{:?} is of a scatter", dispatch.kernel),
             (Kernel::Bytes { .. }, _) => "four words",
             (Kernel::FourRows(_), _) => "four rows",
             (Kernel::Rows(Unit::Vec4), _) => "rows vec4",

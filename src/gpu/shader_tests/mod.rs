@@ -84,11 +84,20 @@ fn modules_are_made_of_all_files() {
 /// Files between which a module has a choice define the same functions; no others do.
 #[test]
 fn a_name_of_a_function_is_in_one_file_or_in_alternatives() {
-    let units = ["vec4", "words", "four_decoded", "one_decoded"];
+    let units = [
+        "vec4",
+        "words",
+        "signed_words",
+        "four_decoded",
+        "one_decoded",
+    ];
     let decode: Vec<_> = encodings().into_iter().map(Encoding::file).collect();
     let find = ["index_rows", "general"];
     let find_packed = ["packed_words", "packed_narrow"];
-    let alternatives = [&find[..], &find_packed, &units, &decode];
+    let updates = ["assign", "assign_last", "reduce", "atomics"];
+    let stores = ["updates", "target_units", "atomics"];
+    let moves = [&["slices"], &updates[..], &stores].concat();
+    let alternatives = [&find[..], &find_packed, &units, &decode, &moves];
     let mut files: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
     for file in shaders().into_iter().flat_map(Shader::files) {
         for line in text(file).lines() {
@@ -114,7 +123,12 @@ fn modules_have_the_entry_points_of_pipelines() {
     for shader in ValidModule::all(false) {
         let found = shader.module.entry_points.iter();
         let found: BTreeSet<_> = found.map(|found| found.name.as_str()).collect();
-        let expected: BTreeSet<_> = shader.entry_points().map(EntryPoint::name).collect();
+        let mut expected: BTreeSet<_> = shader.entry_points().map(EntryPoint::name).collect();
+        // Scatters share the texts of gathers, with the entry points that report.
+        let is_scatter = |of: EntryPoint| matches!(of, EntryPoint::Scatter { .. });
+        if shader.entry_points().any(is_scatter) {
+            expected.extend(found.iter().filter(|name| name.ends_with("_report")));
+        }
         assert_eq!(found, expected, "{:?}", shader.shader);
     }
 }
@@ -143,7 +157,9 @@ fn a_gather_without_a_report_binds_its_operands_only() {
                 };
                 3 + usize::from(report) + qparams
             }
-            EntryPoint::OutOfRange => 2,
+            EntryPoint::OutOfRange | EntryPoint::IndexRows { .. } => 2,
+            // The most of `downlevel_defaults`.
+            EntryPoint::Scatter { .. } => 4,
             // The most that WebGPU guarantees.
             EntryPoint::FinishReport | EntryPoint::CountRows => 8,
         };
@@ -169,6 +185,10 @@ fn each_binding_is_the_operand_that_rust_binds() {
                 binding::MASK => ("mask", READ_AND_WRITE),
                 binding::SCALES => ("scales", READ),
                 binding::ZERO_POINTS => ("zero", READ),
+                binding::TARGET => ("target", READ_AND_WRITE),
+                binding::UPDATES => ("updates", READ),
+                binding::WINNERS => ("winners", READ_AND_WRITE),
+                binding::WINNERS_FOUND => ("winners", READ),
                 other => panic!("binding {other} is in no table"),
             };
             let name = global.name.as_deref().expect("a global has a name");
@@ -201,6 +221,8 @@ fn aliased_modules_differ_in_access_only() {
         binding::COUNT,
         binding::SCALES,
         binding::ZERO_POINTS,
+        binding::UPDATES,
+        binding::WINNERS_FOUND,
     ]);
     for (aliased, private) in ValidModule::all(true).iter().zip(ValidModule::all(false)) {
         let globals = aliased.module.global_variables.iter();
@@ -233,6 +255,23 @@ fn aliased_modules_differ_in_access_only() {
 fn operands_are_arrays_of_what_a_lane_moves_at_once() {
     for shader in ValidModule::all(false) {
         for entry_point in shader.entry_points() {
+            let globals = shader.globals(entry_point);
+            let strides_of = |numbers: &[u32]| -> Vec<_> {
+                let stride = |number| match shader.module.types[globals[number].0.ty].inner {
+                    TypeInner::Array { stride, .. } => stride,
+                    ref other => panic!("{entry_point:?}, binding {number}: {other:?}"),
+                };
+                numbers.iter().map(stride).collect()
+            };
+            if let EntryPoint::Scatter { kernel, .. } = entry_point {
+                let unit = if kernel.unit() == Some(Unit::Vec4) {
+                    16
+                } else {
+                    4
+                };
+                let found = strides_of(&[binding::TARGET, binding::INDICES, binding::UPDATES]);
+                assert_eq!(found, [unit, 4, unit], "{entry_point:?}");
+            }
             let EntryPoint::Gather { kernel, find, .. } = entry_point else {
                 continue;
             };
@@ -244,13 +283,7 @@ fn operands_are_arrays_of_what_a_lane_moves_at_once() {
                 (Kernel::Lines, _) => [4, 4, 16],
                 _ => [4, 4, 4],
             };
-            let globals = shader.globals(entry_point);
-            let found = [binding::PARAMS, binding::INDICES, binding::OUTPUT].map(|number| {
-                match shader.module.types[globals[&number].0.ty].inner {
-                    TypeInner::Array { stride, .. } => stride,
-                    ref other => panic!("{entry_point:?}, binding {number}: {other:?}"),
-                }
-            });
+            let found = strides_of(&[binding::PARAMS, binding::INDICES, binding::OUTPUT]);
             assert_eq!(found, strides, "{entry_point:?}");
         }
     }
@@ -286,7 +319,8 @@ fn only_arrays_in_storage_are_indexed_at_run_time() {
 #[test]
 fn shaders_that_copy_know_no_numbers_but_u32() {
     for shader in ValidModule::all(false) {
-        if shader.shader.files().contains(&"decoded") {
+        let knows_others = ["decoded", "signed_words"];
+        if (shader.shader.files().iter()).any(|file| knows_others.contains(file)) {
             continue;
         }
         for (function, info) in shader.functions() {

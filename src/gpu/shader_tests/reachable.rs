@@ -7,9 +7,11 @@ use super::encodings;
 use crate::element::ElementTypes;
 use crate::gpu::cut::{Cut, PlacedGather};
 use crate::gpu::kernel::MAX_ELEMENT_DIMS;
+use crate::gpu::scatter::{IndexRowsPass, Update};
 use crate::gpu::shaders::{EntryPoint, PipelineKey, Shader};
 use crate::gpu::types::TypedPlan;
 use crate::index::IndexKind;
+use crate::reduce::{NumberKind, Reduce};
 use crate::{BadIndices, Gather, GatherElements, GatherNd, GatherPlan};
 
 /// All pipelines that gathers can use, in a fixed order.
@@ -18,7 +20,7 @@ pub(super) fn reachable() -> &'static [PipelineKey] {
         let private_and_aliased =
             |entry_point: EntryPoint| [false, true].map(|aliased| entry_point.key(aliased));
         let others = [EntryPoint::FinishReport, EntryPoint::OutOfRange];
-        let entry_points = gathers().into_iter().chain(others);
+        let entry_points = gathers().into_iter().chain(scatters()).chain(others);
         let mut keys: Vec<_> = entry_points.flat_map(private_and_aliased).collect();
         // count_rows writes no operand, so it has no aliased pipeline.
         keys.push(EntryPoint::CountRows.key(false));
@@ -77,6 +79,95 @@ fn gathers() -> HashSet<EntryPoint> {
                 for is_indirect in [false, true] {
                     add(&plan, types, fill_words, is_indirect);
                 }
+            }
+        }
+    }
+    found
+}
+
+/// The updates of scatters.
+pub(super) fn updates() -> Vec<Update> {
+    use NumberKind::{F32, I32, U32};
+    use Reduce::{Add, Max, Min, Mul};
+    let mut updates = vec![Update::Assign, Update::AssignLast];
+    updates.extend([Add, Mul].map(|reduce| Update::Reduce(reduce, U32)));
+    updates.push(Update::Atomic(Add, U32));
+    for reduce in [Min, Max] {
+        updates.extend([U32, I32, F32].map(|of| Update::Reduce(reduce, of)));
+        updates.extend([U32, I32].map(|of| Update::Atomic(reduce, of)));
+    }
+    updates
+}
+
+/// The entry points of the dispatches of scatters through all `plans`.
+fn scatters() -> HashSet<EntryPoint> {
+    let limits = wgpu::Limits::default();
+    let mut found = HashSet::new();
+    let mut add = |plan: &GatherPlan, element_bytes, index_kind, update| {
+        let types = ElementTypes::new(element_bytes, index_kind);
+        let Ok(typed) = TypedPlan::of_scatter(plan, types, update) else {
+            return;
+        };
+        let Ok(cut) = Cut::new(PlacedGather::aligned(typed), &limits) else {
+            return;
+        };
+        for dispatch in cut.dispatches().take(10) {
+            found.extend(match update {
+                Update::IndexRows => [
+                    IndexRowsPass::ClearWinners,
+                    IndexRowsPass::FindWinners,
+                    IndexRowsPass::CountBad,
+                ]
+                .map(|pass| EntryPoint::IndexRows {
+                    pass,
+                    find: dispatch.find,
+                })
+                .to_vec(),
+                update => vec![dispatch.scatter_pipeline(update, false).entry_point],
+            });
+        }
+    };
+    for plan in plans() {
+        for &index_kind in IndexKind::ALL {
+            let index_rows = plan.of_index_rows();
+            add(&index_rows, 4, index_kind, Update::IndexRows);
+            for update in updates() {
+                let widths: &[u64] = match update {
+                    Update::Assign | Update::AssignLast => &[
+                        1,
+                        2,
+                        3,
+                        4,
+                        12,
+                        16,
+                        1000,
+                        2052,
+                        4112,
+                        4113,
+                        1 << 20,
+                        (1 << 30) + 1,
+                    ],
+                    _ => &[4],
+                };
+                for &element_bytes in widths {
+                    add(&plan, element_bytes, index_kind, update);
+                }
+            }
+        }
+    }
+    for (slice_len, rows) in [
+        (4, 16),
+        (4, 1 << 20),
+        (3, 16),
+        (3, 1 << 20),
+        (513, 16),
+        (2048, 16),
+    ] {
+        let plan = Gather::new().plan(&[9, slice_len], &[rows]);
+        let plan = plan.expect("valid shapes");
+        for &index_kind in IndexKind::ALL {
+            for update in updates() {
+                add(&plan, 4, index_kind, update);
             }
         }
     }
@@ -145,8 +236,18 @@ fn pipelines_are_few() {
         reachable().iter().copied().partition(|key| key.aliased);
     let (private, aliased) = (private.len(), aliased.len());
     println!("{private} pipelines, and {aliased} for operands that share a buffer");
-    let most = 180 + 20 * encodings().len();
+    let most = 180 + 20 * encodings().len() + 20 * (updates().len() + 1);
     assert!(private <= most && aliased <= most, "{private}, {aliased}");
+    for of in updates() {
+        let is_of = |key: &&PipelineKey| matches!(key.entry_point, EntryPoint::Scatter { update, .. } if update == of);
+        let count = reachable()
+            .iter()
+            .filter(|key| !key.aliased)
+            .filter(is_of)
+            .count();
+        println!("{count} pipelines of {of:?}");
+        assert!((1..=20).contains(&count), "{count} pipelines of {of:?}");
+    }
     let different: HashSet<_> = reachable().iter().collect();
     assert_eq!(different.len(), reachable().len());
 }

@@ -33,6 +33,9 @@ fn numbers_are_the_same_in_both_languages() {
         ("ALL_BITS", u32::MAX),
         ("NEAREST", Beyond::Nearest as u32),
         ("REMAINDER", Beyond::Remainder as u32),
+        ("SIGN_BIT", (-0.0_f32).to_bits()),
+        ("INFINITY", f32::INFINITY.to_bits()),
+        ("NAN", f32::NAN.to_bits()),
     ]);
     let mut seen = BTreeSet::new();
     for shader in ValidModule::all(false) {
@@ -52,7 +55,8 @@ fn structs_have_one_layout_in_both_languages() {
         rust_layout!(GatherUniform: rows, units, grid_width, workgroup_rows, slot_scale, lane_step, slice_workgroups,
             params_start, output_start, indices_start, params_stride, output_stride, first_n, index_count,
             outer_size, window_rows, sign, from_end, beyond, fill_words, reports, most_rows, held_rows,
-            first_row, window_first_row, index_row_base, last_dim, last_dim_stride, dims, fill, general, quantized)
+            first_row, window_first_row, index_row_base, last_dim, last_dim_stride, dims, fill, general, quantized,
+            winners_start)
     );
     assert_eq!(
         report.layout("General"),

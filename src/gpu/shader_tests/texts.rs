@@ -17,6 +17,7 @@ use super::parsed::source_of;
 use super::reachable::{reachable, shaders};
 use crate::encoding::Encoding;
 use crate::gpu::kernel::{Kernel, Unit};
+use crate::gpu::scatter::Update;
 use crate::gpu::shaders::Shader;
 use crate::gpu::shaders::{EntryPoint, PipelineKey};
 
@@ -81,6 +82,25 @@ pub(super) fn file_name(entry_point: EntryPoint) -> String {
             (Kernel::Bytes { lane_words: 4 }, _) => "-four".to_owned(),
             _ => String::new(),
         };
+        name += &format!("-{}", find.name());
+    }
+    if let EntryPoint::Scatter {
+        kernel,
+        find,
+        update,
+    } = entry_point
+    {
+        let unit = update.unit_file(kernel).unwrap_or("bytes");
+        let update = match update {
+            Update::Assign => "assign".to_owned(),
+            Update::AssignLast => "assign_last".to_owned(),
+            Update::Reduce(reduce, of) => format!("{reduce}_{}", of.name()),
+            Update::Atomic(reduce, of) => format!("atomic_{reduce}_{}", of.name()),
+            Update::IndexRows => "index_rows".to_owned(),
+        };
+        name += &format!("-{unit}-{}-{update}", find.name());
+    }
+    if let EntryPoint::IndexRows { find, .. } = entry_point {
         name += &format!("-{}", find.name());
     }
     name

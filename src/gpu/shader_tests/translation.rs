@@ -33,7 +33,10 @@ fn a_pipeline_has_one_entry_point_of_its_size() {
             panic!("{:?} has one entry point", pipeline.key);
         };
         let expected = match pipeline.key.entry_point {
-            EntryPoint::Gather { .. } | EntryPoint::OutOfRange => WORKGROUP_SIZE,
+            EntryPoint::Gather { .. }
+            | EntryPoint::Scatter { .. }
+            | EntryPoint::IndexRows { .. }
+            | EntryPoint::OutOfRange => WORKGROUP_SIZE,
             EntryPoint::FinishReport | EntryPoint::CountRows => 1,
         };
         assert_eq!(

@@ -168,8 +168,9 @@ fn check_buffers(
             reports.write(at, report);
         }
     }
+    let samples: Vec<_> = samples.iter().collect();
     for ((image, found), operand) in images.iter().zip(&found).zip(OPERANDS) {
-        image.check(found, operand, samples);
+        image.check(found, operand, &samples);
     }
 }
 
@@ -382,7 +383,7 @@ fn record(
 const MANY_BIND_GROUPS: isize = 8192;
 
 /// Runs the commands that are recorded, and so frees their bind groups, if there are many.
-fn submit_many(gpu: &Gpu, encoder: &mut wgpu::CommandEncoder) {
+pub(crate) fn submit_many(gpu: &Gpu, encoder: &mut wgpu::CommandEncoder) {
     let device = gpu.device();
     if device.get_internal_counters().hal.bind_groups.read() >= MANY_BIND_GROUPS {
         let recorded =
@@ -414,14 +415,14 @@ fn check_report(sample: &Sample, report: &[u8]) {
 }
 
 /// The expected bytes of a buffer: operands among canaries.
-struct Image {
-    bytes: Vec<u8>,
-    alignment: usize,
-    starts: Vec<usize>,
+pub(crate) struct Image {
+    pub(crate) bytes: Vec<u8>,
+    pub(crate) alignment: usize,
+    pub(crate) starts: Vec<usize>,
 }
 
 impl Image {
-    fn new(alignment: u32) -> Self {
+    pub(crate) fn new(alignment: u32) -> Self {
         Self {
             bytes: Vec::new(),
             alignment: usize::try_from(alignment).unwrap(),
@@ -430,18 +431,18 @@ impl Image {
     }
 
     /// Reserves a range for an operand after the last one, `start` bytes after an aligned offset.
-    fn reserve(&mut self, len: usize, start: usize) {
+    pub(crate) fn reserve(&mut self, len: usize, start: usize) {
         let start = (self.bytes.len() + ROOM).next_multiple_of(self.alignment) + start;
         let end = (start + len).next_multiple_of(4) + ROOM;
         self.bytes.extend((self.bytes.len()..end).map(canary));
         self.starts.push(start);
     }
 
-    fn write_last(&mut self, operand: &[u8]) {
+    pub(crate) fn write_last(&mut self, operand: &[u8]) {
         self.write(self.starts.len() - 1, operand);
     }
 
-    fn write(&mut self, at: usize, operand: &[u8]) {
+    pub(crate) fn write(&mut self, at: usize, operand: &[u8]) {
         self.write_at(at, 0, operand);
     }
 
@@ -450,14 +451,14 @@ impl Image {
     }
 
     #[track_caller]
-    fn check(&self, found: &[u8], operand: &str, samples: &[Sample]) {
+    pub(crate) fn check(&self, found: &[u8], operand: &str, samples: &[&Sample]) {
         assert_eq!(found.len(), self.bytes.len());
         if found != self.bytes {
             let differs = (0..found.len()).find(|&at| found[at] != self.bytes[at]);
             let differs = differs.unwrap();
             let at = self.starts.partition_point(|&start| start <= differs);
             let at = at.saturating_sub(1);
-            let sample = &samples[at];
+            let sample = samples[at];
             panic!(
                 "byte {} of {operand} is {}, not {}: {sample}",
                 differs as i128 - self.starts[at] as i128,

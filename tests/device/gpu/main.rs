@@ -21,6 +21,7 @@ mod plan_shapes;
 mod prepared;
 mod reports;
 mod requests;
+mod scatters;
 mod shards;
 mod to_host;
 mod too_large;
@@ -55,6 +56,7 @@ fn main() -> ExitCode {
     trials.extend(fills::trials());
     trials.extend(prepared::trials());
     trials.extend(reports::trials());
+    trials.extend(scatters::trials());
     trials.extend(masks::trials());
     trials.extend(too_large::trials());
     trials.extend(waiting::trials());

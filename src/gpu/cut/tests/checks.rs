@@ -94,6 +94,11 @@ pub(super) fn assert_fits(
                 && workgroups >= dispatch.rows() * shares.slice_workgroups
         }
         Kernel::Packed { .. } | Kernel::Lines => lanes * 16 >= output_bytes,
+        Kernel::WordParts => {
+            shares.slots * shares.lane_step <= shares.slice_workgroups * u64::from(WORKGROUP_SIZE)
+                && shares.lane_step * 4 >= dispatch.piece_bytes
+                && workgroups * shares.slots >= dispatch.rows() * shares.slice_workgroups
+        }
         Kernel::Bytes { lane_words } => {
             lanes * u64::from(4 * lane_words) >= dispatch.output.start % 4 + output_bytes
         }

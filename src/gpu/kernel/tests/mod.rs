@@ -53,6 +53,7 @@ fn sizes(rows: u64, bytes: u64) -> Sizes {
         find: WORDS,
         element_rows: rows,
         is_indirect: false,
+        update: None,
     }
 }
 

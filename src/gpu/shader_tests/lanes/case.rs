@@ -78,6 +78,7 @@ impl<'a> Case<'a> {
             qparam_starts: self.qparam_starts,
             fill_words: self.fill_pattern().words,
             is_indirect: false,
+            winner_rows: u64::MAX,
         };
         let cut = Cut::new(gather, &self.limits).expect("the limits allow it");
         let dispatches: Vec<_> = cut.dispatches().take(MOST_DISPATCHES).collect();

@@ -276,6 +276,7 @@ pub(super) fn workgroup_bytes(case: &Case<'_>, dispatch: &Dispatch, workgroup: u
             let bytes = dispatch.shares.slots * dispatch.kernel.lane_rows() * slice_bytes;
             first + workgroup * bytes..(first + (workgroup + 1) * bytes).min(end)
         }
+        Kernel::WordParts => panic!("{:?} is of a scatter", dispatch.kernel),
         Kernel::Long(unit) => {
             let slice_workgroups = dispatch.shares.slice_workgroups;
             let row = first + workgroup / slice_workgroups * slice_bytes;

@@ -1,0 +1,11 @@
+// Needs: target_units
+//
+// Assigns, of rows that no two index rows select, or that one update serves.
+
+fn chosen(source: SourceRow) -> SourceRow {
+    return source;
+}
+
+fn load(at: u32, unit: u32, source: SourceRow) -> Unit {
+    return updates[at];
+}

@@ -1,0 +1,30 @@
+// Needs: updates
+//
+// Reductions of integers, whose result does not depend on the order: several index rows may select one row.
+
+// The reduction: 0 add, 2 min, 3 max.
+override REDUCE: u32 = 0u;
+
+@group(0) @binding(12) var<storage, read_write> target_words: array<atomic<Unit>>;
+
+fn chosen(source: SourceRow) -> SourceRow {
+    return source;
+}
+
+fn load(at: u32, unit: u32, source: SourceRow) -> Unit {
+    return updates[at];
+}
+
+fn store(at: u32, unit: u32, source: SourceRow, value: Unit, absent: Unit, repeats: bool) {
+    if !source.held || repeats {
+        return;
+    }
+    let place = target_place(unit, source);
+    if REDUCE == 0u {
+        atomicAdd(&target_words[place], value);
+    } else if REDUCE == 2u {
+        atomicMin(&target_words[place], value);
+    } else {
+        atomicMax(&target_words[place], value);
+    }
+}

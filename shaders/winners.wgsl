@@ -1,0 +1,38 @@
+// Needs: index_rows or general
+//
+// Passes over the index rows of a scatter, each once whatever the outer coordinates. A lane has one index row. The winner of a row is
+// the last index row that selects it: the greatest number, plus 1 so that 0 stands for none. Only the winners of rows that are
+// selected are cleared, in a pass before the maxima.
+
+@group(0) @binding(14) var<storage, read_write> winners: array<atomic<u32>>;
+
+// The source row of a lane; none that is written for a lane past the last index row.
+fn source_of_lane(workgroup: vec3<u32>, local: u32) -> SourceRow {
+    let row = number_of(workgroup) * WORKGROUP_SIZE + local;
+    if row >= gather.rows {
+        return SourceRow();
+    }
+    return source_row_of(output_row_of(row));
+}
+
+@compute @workgroup_size(WORKGROUP_SIZE)
+fn clear_winners(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_index) local: u32) {
+    let source = source_of_lane(workgroup, local);
+    if source.written && source.held {
+        atomicStore(&winners[gather.params_start + source.params_row], 0u);
+    }
+}
+
+@compute @workgroup_size(WORKGROUP_SIZE)
+fn find_winners(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_index) local: u32) {
+    let source = source_of_lane(workgroup, local);
+    if source.written && source.held {
+        atomicMax(&winners[gather.params_start + source.params_row], source.n + 1u);
+    }
+}
+
+@compute @workgroup_size(WORKGROUP_SIZE)
+fn count_bad(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_index) local: u32) {
+    let source = source_of_lane(workgroup, local);
+    count_bad_rows(with_row(BadRows(), source, source.written & !source.in_range));
+}

@@ -1,0 +1,72 @@
+// Needs: index_rows or general; last_rows
+//
+// A scatter of slices of any size; units are bytes. A lane has one word of the target that a slice may touch, of lane_step words. It
+// stores a word that its slice has whole. Of any other word it changes only the slice's bytes, by atomics: the others belong to
+// other rows, batches or shards, or to neither, and lanes change them at the same time.
+
+@group(0) @binding(12) var<storage, read_write> target_words: array<atomic<u32>>;
+@group(0) @binding(13) var<storage, read> updates: array<u32>;
+
+// The lane's word of a slice, and its row; a row that is not held if the lane has none.
+struct Part {
+    source: SourceRow,
+    row: u32,
+    word: u32,
+}
+
+fn part_of_lane(workgroup: vec3<u32>, local: u32) -> Part {
+    let words = gather.lane_step;
+    let number = number_of(workgroup);
+    let rows_before = number / gather.slice_workgroups;
+    let slot = local / words;
+    let row = rows_before * gather.workgroup_rows + slot;
+    let word = (number - rows_before * gather.slice_workgroups) * WORKGROUP_SIZE + local - slot * words;
+    if (slot >= gather.workgroup_rows) | (row >= gather.rows) | (word >= words) {
+        return Part();
+    }
+    var source = source_row_of(output_row_of(row));
+    source.held = source.held & source.written;
+    return Part(source, row, word);
+}
+
+// Four bytes of updates from byte `at` on, of which those from `end` on, in words after that of end - 1, do not count.
+fn update_bytes(at: u32, end: u32) -> u32 {
+    let low = updates[at / 4u];
+    let high = updates[(end - 1u) / 4u];
+    let start = at % 4u * 8u;
+    return (low >> start) | ((high << 1u) << (31u - start));
+}
+
+fn assign_part(found: Part) {
+    if !found.source.held {
+        return;
+    }
+    let start = gather.params_start + found.source.params_row * gather.params_stride;
+    let place = start / 4u + found.word;
+    let first = max(start, place * 4u);
+    let end = min(start + gather.units, place * 4u + 4u);
+    if first >= end {
+        return;
+    }
+    let taken = gather.output_start + found.row * gather.output_stride + (first - start);
+    let bits = (ALL_BITS >> (32u - 8u * (end - first))) << (first % 4u * 8u);
+    let value = (update_bytes(taken, taken + (end - first)) << (first % 4u * 8u)) & bits;
+    if bits == ALL_BITS {
+        atomicStore(&target_words[place], value);
+        return;
+    }
+    atomicAnd(&target_words[place], ~bits);
+    atomicOr(&target_words[place], value);
+}
+
+@compute @workgroup_size(WORKGROUP_SIZE)
+fn word_parts(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_index) local: u32) {
+    assign_part(part_of_lane(workgroup, local));
+}
+
+@compute @workgroup_size(WORKGROUP_SIZE)
+fn word_parts_last(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_index) local: u32) {
+    var found = part_of_lane(workgroup, local);
+    found.source = last_of_row(found.source);
+    assign_part(found);
+}

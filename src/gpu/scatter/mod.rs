@@ -1,0 +1,165 @@
+//! Scatters on a GPU: the dispatches of a gather, read from right to left. The target is where a gather has params, and updates
+//! are where it has its output.
+//!
+//! ```text
+//! unique rows     each lane loads its units of updates, and of the target where it reduces, and stores to the target
+//! repeated rows   an assign: clear the winners of all rows that are selected; find them; then as above, for winners only
+//!                 integers: as above, by atomics
+//! ```
+
+mod buffers;
+mod prepared;
+mod update;
+mod winners;
+
+pub use self::buffers::{ScatterBuffers, ScatterRanges};
+pub use self::prepared::PreparedScatter;
+pub(crate) use self::update::{IndexRowsPass, Update};
+pub(crate) use self::winners::Winners;
+use super::cut::{Dispatch, PlacedGather, Shard};
+use super::gatherer::Gatherer;
+use super::operands::Operands;
+use super::types::TypedPlan;
+use crate::bad_indices::BadIndices;
+use crate::element::ElementTypes;
+use crate::error::{GatherError, RunError};
+use crate::plan::GatherPlan;
+
+/// The dispatches of a scatter.
+pub(crate) struct ScatterDispatches {
+    /// The plan of the passes over the index rows, and their dispatches.
+    pub(crate) index_rows_plan: GatherPlan,
+    pub(crate) index_rows: Vec<Dispatch>,
+    pub(crate) updates: Vec<Dispatch>,
+    pub(crate) update: Update,
+    /// The winners, if an assign keeps the last of several index rows.
+    pub(crate) winners: Option<Winners>,
+}
+
+impl ScatterBuffers<'_> {
+    /// The typed plan of the scatter, by [`GatherPlan::of_updates`], if the CPU and this GPU have the scatter.
+    pub(crate) fn typed<'p>(&self, plan: &'p GatherPlan) -> Result<TypedPlan<'p>, GatherError> {
+        let types = self.buffers.types;
+        let refused = |error| GatherError::Scatter(Box::new(error));
+        plan.check_scatter().map_err(refused)?;
+        if let Some(encoding) = types.encoding {
+            return Err(refused(RunError::EncodedTarget { encoding }));
+        }
+        let update = Update::of(plan, self.reduction)?;
+        if let Some((_, kind)) = self.reduction
+            && types.element_bytes != 4
+        {
+            return Err(GatherError::NumberBytes {
+                number: kind.name(),
+                element_bytes: types.element_bytes,
+            });
+        }
+        TypedPlan::of_scatter(plan, types, update)
+    }
+}
+
+impl Gatherer {
+    /// Makes the pipelines, uniforms and bind groups of a scatter, which can then be recorded any number of times: of
+    /// [`GatherPlan::scatter`], or of [`scatter_reduce`](GatherPlan::scatter_reduce), with the same bits.
+    ///
+    /// A bad row is dropped, by [`BadIndices::DeviceDefault`] and [`Error`](BadIndices::Error) too: the good rows are written,
+    /// since a recorder cannot wait for the last index. The CPU alone writes all or nothing.
+    ///
+    /// An assign whose rows may repeat takes three passes, and keeps 4 bytes for each row of each batch of the target.
+    /// [`with_unique_indices`](GatherPlan::with_unique_indices) spares both.
+    ///
+    /// # Errors
+    ///
+    /// See [`GatherError`].
+    pub fn prepare_scatter(
+        &self,
+        plan: &GatherPlan,
+        buffers: &ScatterBuffers<'_>,
+    ) -> Result<PreparedScatter, GatherError> {
+        if plan.bad_indices() == BadIndices::Error && buffers.buffers.report.is_none() {
+            return Err(GatherError::MissingReport);
+        }
+        self.prepare_any_scatter(plan, buffers)
+    }
+
+    /// As [`prepare_scatter`](Self::prepare_scatter), with a report if the policy needs one.
+    pub(crate) fn prepare_any_scatter(
+        &self,
+        plan: &GatherPlan,
+        buffers: &ScatterBuffers<'_>,
+    ) -> Result<PreparedScatter, GatherError> {
+        let plan = &plan.of_updates();
+        let typed = buffers.typed(plan)?;
+        let operands = Operands::checked(&buffers.buffers, &typed, &self.pipelines.limits)?;
+        let dispatches = self.scatter_dispatches(typed, &operands)?;
+        let masks = self.masks(plan, &operands)?;
+        PreparedScatter::new(&self.pipelines, plan, &operands, &dispatches, &masks)
+    }
+
+    /// Records the scatter as one compute pass. Into a compute pass of the caller it is recorded by
+    /// [`PreparedScatter::encode_in_pass`], after [`prepare_scatter`](Self::prepare_scatter).
+    ///
+    /// # Errors
+    ///
+    /// See [`GatherError`]. After an error nothing has been recorded.
+    pub fn encode_scatter(
+        &self,
+        encoder: &mut wgpu::CommandEncoder,
+        plan: &GatherPlan,
+        buffers: &ScatterBuffers<'_>,
+    ) -> Result<(), GatherError> {
+        self.prepare_scatter(plan, buffers)?.encode(encoder);
+        Ok(())
+    }
+
+    fn scatter_dispatches(
+        &self,
+        typed: TypedPlan<'_>,
+        operands: &Operands<'_>,
+    ) -> Result<ScatterDispatches, GatherError> {
+        let (plan, limits) = (typed.plan, &self.pipelines.limits);
+        let dims = plan.dims();
+        let update = operands.update.expect("operands of a scatter");
+        let is_written = typed.bytes.params > 0;
+        let winners = match update == Update::AssignLast && is_written && typed.bytes.output > 0 {
+            true => Some(Winners::new(dims, limits)?),
+            false => None,
+        };
+        let index_rows_plan = plan.of_index_rows();
+        let mut index_rows = Vec::new();
+        if typed.bytes.output > 0 && (winners.is_some() || operands.report.is_some()) {
+            let types = ElementTypes::new(4, operands.types.index_kind);
+            let typed = TypedPlan::of_scatter(&index_rows_plan, types, Update::IndexRows)?;
+            let rows = index_rows_plan.dims().params_rows();
+            let shards = winners.map_or(vec![Shard { rows, start: 0 }], |of| of.shards());
+            let placed = PlacedGather {
+                shards,
+                indices_start: operands.start(operands.indices),
+                is_indirect: operands.index_count.is_some(),
+                ..PlacedGather::aligned(typed)
+            };
+            index_rows = self.dispatches(placed, operands)?;
+        }
+        let mut updates = Vec::new();
+        if is_written {
+            let placed = PlacedGather {
+                winner_rows: winners.map_or(u64::MAX, |of| of.cut_rows()),
+                ..operands.placed(typed)
+            };
+            updates = self.dispatches(placed, operands)?;
+        }
+        Ok(ScatterDispatches {
+            index_rows_plan,
+            index_rows,
+            updates,
+            update,
+            winners,
+        })
+    }
+}
+
+impl ScatterDispatches {
+    pub(crate) fn all(&self) -> impl Iterator<Item = &Dispatch> {
+        self.index_rows.iter().chain(&self.updates)
+    }
+}

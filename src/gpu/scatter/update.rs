@@ -1,0 +1,125 @@
+//! What a scatter on a GPU does with its updates. Pure.
+
+use crate::error::GatherError;
+use crate::gpu::kernel::{Kernel, Unit};
+use crate::plan::GatherPlan;
+use crate::reduce::{NumberKind, Reduce};
+
+/// What a scatter does with a unit of updates. All but `IndexRows` have a file of shaders/.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum Update {
+    /// Stores it. No two index rows select one row, or one update serves all.
+    Assign,
+    /// Stores it if its index row is the last that selects the row.
+    AssignLast,
+    /// Stores the reduction of it and of the target's unit. No two index rows select one row.
+    Reduce(Reduce, NumberKind),
+    /// Reduces the target's integers by atomics.
+    Atomic(Reduce, NumberKind),
+    /// Nothing: the dispatches of passes over the index rows.
+    IndexRows,
+}
+
+impl Update {
+    /// The update of a scatter through this plan: an assign, or a reduction of numbers.
+    pub(crate) fn of(
+        plan: &GatherPlan,
+        reduction: Option<(Reduce, NumberKind)>,
+    ) -> Result<Self, GatherError> {
+        use NumberKind::{F32, I32, U32};
+        use Reduce::{Add, Max, Min};
+
+        let is_unique = plan.has_unique_rows();
+        let Some((reduce, kind)) = reduction else {
+            let is_one = is_unique || plan.scatter.one_update;
+            return Ok(if is_one {
+                Self::Assign
+            } else {
+                Self::AssignLast
+            });
+        };
+        let number = kind.name();
+        // Sums and products of signed and of unsigned numbers have the same bits.
+        let of_bits = match reduce {
+            Add | Reduce::Mul => U32,
+            Min | Max => kind,
+        };
+        match (reduce, kind) {
+            (_, I32 | U32) | (Min | Max, F32) if is_unique => Ok(Self::Reduce(reduce, of_bits)),
+            (Add | Min | Max, I32 | U32) => Ok(Self::Atomic(reduce, of_bits)),
+            (_, I32 | U32) | (Min | Max, F32) => {
+                Err(GatherError::RepeatedReduce { reduce, number })
+            }
+            _ => Err(GatherError::UnsupportedReduce { reduce, number }),
+        }
+    }
+
+    /// The most bytes of a unit: atomics are words.
+    pub(crate) const fn most_unit_bytes(self) -> u64 {
+        match self {
+            Self::Atomic(..) | Self::IndexRows => 4,
+            _ => u64::MAX,
+        }
+    }
+
+    /// The file of shaders/ that loads and stores units.
+    pub(crate) const fn file(self, kernel: Kernel) -> Option<&'static str> {
+        match (kernel, self) {
+            (Kernel::WordParts, _) | (_, Self::IndexRows) => None,
+            (_, Self::Assign) => Some("assign"),
+            (_, Self::AssignLast) => Some("assign_last"),
+            (_, Self::Reduce(..)) => Some("reduce"),
+            (_, Self::Atomic(..)) => Some("atomics"),
+        }
+    }
+
+    /// The file of shaders/ that has the type of a unit.
+    pub(crate) const fn unit_file(self, kernel: Kernel) -> Option<&'static str> {
+        match (self, kernel.unit()) {
+            (Self::Atomic(_, NumberKind::I32), Some(Unit::Word)) => Some("signed_words"),
+            (_, Some(unit)) => Some(unit.file()),
+            (_, None) => None,
+        }
+    }
+
+    /// The values of the shader's override constants.
+    pub(crate) fn overrides(self) -> Vec<(&'static str, f64)> {
+        let (Self::Reduce(reduce, kind) | Self::Atomic(reduce, kind)) = self else {
+            return Vec::new();
+        };
+        let number_of_reduce = match reduce {
+            Reduce::Add => 0.0,
+            Reduce::Mul => 1.0,
+            Reduce::Min => 2.0,
+            Reduce::Max => 3.0,
+        };
+        let number_of_kind = match kind {
+            NumberKind::U32 => 0.0,
+            NumberKind::I32 => 1.0,
+            NumberKind::F32 | NumberKind::Other(_) => 2.0,
+        };
+        let mut overrides = vec![("REDUCE", number_of_reduce)];
+        if let Self::Reduce(..) = self {
+            overrides.push(("NUMBER", number_of_kind));
+        }
+        overrides
+    }
+}
+
+/// A pass over the index rows of a scatter, by shaders/winners.wgsl.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum IndexRowsPass {
+    ClearWinners,
+    FindWinners,
+    CountBad,
+}
+
+impl IndexRowsPass {
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::ClearWinners => "clear_winners",
+            Self::FindWinners => "find_winners",
+            Self::CountBad => "count_bad",
+        }
+    }
+}

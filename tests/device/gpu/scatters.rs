@@ -1,0 +1,554 @@
+//! Scatters that a `Gatherer` records between buffers of the caller: the cases of gathers, read from right to left.
+
+use libtest_mimic::Trial;
+use wgpu_gather::{
+    BadIndices, BadRows, ElementTypes, GatherPlan, Gatherer, Reduce, ScatterBuffers, ScatterRanges,
+    wgpu,
+};
+
+use crate::batch::{Image, REPORT_BYTES, no_bad_row, read_back, some, submit_many, upload};
+use crate::cuts::{limited_device, small_device};
+use crate::into_buffers::{index_values, table, unchecked, widths, without_runtime_checks};
+use crate::trial;
+use testkit::gpu::Gpu;
+use testkit::indices::Hash;
+use testkit::samples::{Sample, pattern};
+use testkit::scatter::Number;
+
+pub(crate) fn trials() -> Vec<Trial> {
+    let mut trials = Vec::new();
+    for way in WAYS {
+        let name = format!("{way:?}").to_lowercase();
+        let of = move |samples: fn() -> Box<dyn Iterator<Item = Sample>>| {
+            move |gpu: &'static Gpu| check(gpu, way, samples())
+        };
+        trials.extend([
+            trial(format!("scatters_of_the_table::{name}"), of(table)),
+            trial(
+                format!("scatters_by_index_values::{name}"),
+                of(index_values),
+            ),
+            trial(format!("scatters_of_every_width::{name}"), of(widths)),
+        ]);
+    }
+    trials
+}
+
+/// How scatters are recorded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Way {
+    Encoder,
+    /// Twice.
+    Prepared,
+    /// Once for these buffers, and once for others.
+    Rebound,
+    /// All into one pass, without runtime checks.
+    Pass,
+    OneBuffer,
+    Counted,
+    /// With gaps after slices, and at offsets that cannot be bound.
+    Gaps,
+    /// With bindings of 1 KiB.
+    SmallBindings,
+    /// With the target in four shards.
+    Shards,
+    /// On a device of WebGPU's least limits.
+    Downlevel,
+}
+
+const WAYS: [Way; 10] = [
+    Way::Encoder,
+    Way::Prepared,
+    Way::Rebound,
+    Way::Pass,
+    Way::OneBuffer,
+    Way::Counted,
+    Way::Gaps,
+    Way::SmallBindings,
+    Way::Shards,
+    Way::Downlevel,
+];
+
+const REDUCES: [Reduce; 4] = [Reduce::Add, Reduce::Mul, Reduce::Min, Reduce::Max];
+
+/// The type of reduced numbers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Of {
+    I32,
+    U32,
+    F32,
+}
+
+/// A scatter of a sample's case, with its operands and its result.
+struct Scatter {
+    sample: Sample,
+    plan: GatherPlan,
+    reduction: Option<(Reduce, Of)>,
+    updates: Vec<u8>,
+    target: Vec<u8>,
+    expected: Vec<u8>,
+    /// Elements from one row of the target to the next.
+    stride: usize,
+    count: u32,
+    has_mask: bool,
+    has_report: bool,
+}
+
+/// The numbers of scatters and of bytes that fill a batch.
+const BATCH: (usize, usize) = (128, 1 << 23);
+
+const GAPS: [[usize; 2]; 5] = [[1, 0], [0, 1], [3, 2], [0, 0], [16, 64]];
+
+fn check(gpu: &'static Gpu, way: Way, samples: Box<dyn Iterator<Item = Sample>>) {
+    let limited = match way {
+        Way::SmallBindings => Some(small_device(1 << 26)),
+        Way::Downlevel => Some(limited_device(|limits| {
+            wgpu::Limits::downlevel_defaults().or_worse_values_from(&limits)
+        })),
+        _ => None,
+    };
+    let unchecked = limited.as_ref().map(unchecked);
+    let (gpu, gatherer) = match (&limited, &unchecked, way) {
+        (Some(gpu), Some(gatherer), _) => (gpu, gatherer),
+        (.., Way::Pass | Way::Gaps) => (gpu, without_runtime_checks(gpu)),
+        _ => (gpu, gpu.gatherer()),
+    };
+    let (mut batch, mut bytes, mut refused, mut ran) = (Vec::new(), 0, 0, 0);
+    for (number, sample) in some(64, samples).enumerate() {
+        for scatter in scatters(&sample, way, number) {
+            if let Some(error) = scatter.refused() {
+                refused += 1;
+                scatter.check_refused(gpu, gatherer, error);
+                continue;
+            }
+            bytes += scatter.target.len() + scatter.updates.len();
+            batch.push(scatter);
+            if batch.len() == BATCH.0 || bytes > BATCH.1 {
+                check_batch(gpu, gatherer, way, &batch);
+                ran += batch.len();
+                batch.clear();
+                bytes = 0;
+            }
+        }
+    }
+    check_batch(gpu, gatherer, way, &batch);
+    ran += batch.len();
+    assert!(ran > 100 && refused > 0, "{ran} ran, {refused} refused");
+}
+
+/// The assign of a sample or, of elements of 4 bytes, one of the assign and the reductions; all of them with
+/// `GATHER_EVERY_CASE`.
+fn scatters(sample: &Sample, way: Way, number: usize) -> Vec<Scatter> {
+    let mut all = vec![None];
+    if sample.element_bytes == 4 {
+        let of = [Of::I32, Of::U32, Of::F32][number / 5 % 3];
+        all.extend(REDUCES.map(|reduce| Some((reduce, of))));
+    }
+    if std::env::var_os("GATHER_EVERY_CASE").is_none() {
+        all = vec![all[number % all.len()]];
+    }
+    let numbered = all.into_iter().enumerate();
+    let of = |(k, reduction)| Scatter::new(sample, way, reduction, number + k);
+    numbered.map(of).collect()
+}
+
+impl Scatter {
+    fn new(sample: &Sample, way: Way, reduction: Option<(Reduce, Of)>, number: usize) -> Self {
+        let case = &sample.case;
+        let slice_len = usize::try_from(sample.plan.slice_len()).unwrap();
+        let gaps = match way {
+            Way::Gaps => GAPS[number / 5 % GAPS.len()],
+            _ => [0, 0],
+        };
+        let strides = gaps.map(|gap| slice_len + gap);
+        let plan = sample.plan.with_params_stride(strides[0] as u64).unwrap();
+        let mut plan = plan.with_output_stride(strides[1] as u64).unwrap();
+        let answer = match case.replaced_by(plan.bad_indices()) {
+            Some(replaced) => replaced.answer(),
+            None => case.answer(),
+        };
+        let mut places: Vec<_> = answer.elements.iter().flatten().collect();
+        places.sort_unstable();
+        // Of two scatters of unique rows, one promises it.
+        if places.is_sorted_by(|a, b| a < b) && number.is_multiple_of(2) {
+            plan = plan.with_unique_indices();
+        }
+        let one_update = number % 7 == 3;
+        if one_update {
+            plan = plan.with_one_update();
+        }
+        let width = sample.element_bytes;
+        let in_gaps = |at: usize, stride: usize| match slice_len {
+            0 => 0,
+            _ => at / slice_len * stride + at % slice_len,
+        };
+        let bytes = |len: usize, first: usize| match reduction {
+            Some((_, Of::F32)) => {
+                let floats = (first..first + len).map(<f32 as Number>::of);
+                floats
+                    .flat_map(|float| float.to_bits().to_le_bytes())
+                    .collect()
+            }
+            _ => pattern(first + len * width)[first..].to_vec(),
+        };
+        let updates_len = match one_update {
+            true => slice_len,
+            false => usize::try_from(plan.output_len()).unwrap(),
+        };
+        let (updates, target): (Vec<u8>, Vec<u8>) = (
+            bytes(updates_len, 1000),
+            bytes(usize::try_from(plan.params_len()).unwrap(), 0),
+        );
+        let index_rows = case.op.index_count(&case.params_shape, &case.indices_shape);
+        let count = match way {
+            Way::Counted => {
+                [index_rows, 1, index_rows / 2, usize::MAX, 0, index_rows + 1][number % 6]
+            }
+            _ => index_rows,
+        };
+        let mut expected = target.clone();
+        let times = if way == Way::Prepared { 2 } else { 1 };
+        let elements = || answer.elements.iter().enumerate();
+        for (at, place) in (0..times).flat_map(|_| elements()) {
+            let n = at.checked_div(slice_len).unwrap_or(0) % index_rows.max(1);
+            let Some(place) = place.filter(|_| n < count) else {
+                continue;
+            };
+            let from = if one_update {
+                at % slice_len
+            } else {
+                in_gaps(at, strides[1])
+            };
+            let update = &updates[from * width..][..width];
+            let to = &mut expected[in_gaps(place, strides[0]) * width..][..width];
+            match reduction {
+                None => to.copy_from_slice(update),
+                Some((reduce, of)) => to.copy_from_slice(&reduced(reduce, of, to, update)),
+            }
+        }
+        // Where a policy leaves no bad row, some tests expect one of a dim of 0.
+        let has_report = match plan.bad_indices() {
+            BadIndices::Error => true,
+            BadIndices::DeviceDefault | BadIndices::Fill => number.is_multiple_of(4),
+            _ => false,
+        };
+        Self {
+            sample: sample.clone(),
+            plan,
+            has_report,
+            reduction,
+            updates,
+            target,
+            expected,
+            stride: strides[0],
+            count: u32::try_from(count).unwrap_or(u32::MAX),
+            has_mask: !number.is_multiple_of(3),
+        }
+    }
+
+    /// The error, if no GPU has the scatter.
+    fn refused(&self) -> Option<&'static str> {
+        let case = &self.sample.case;
+        if case.has_no_scatter() {
+            return Some("Scatter");
+        }
+        let index_rows = case.op.index_count(&case.params_shape, &case.indices_shape);
+        let promises = self.plan != self.plan.with_unique_indices();
+        let is_unique = !promises || index_rows <= 1;
+        match self.reduction? {
+            (Reduce::Add | Reduce::Mul, Of::F32) => Some("UnsupportedReduce"),
+            (Reduce::Mul, _) | (_, Of::F32) if !is_unique => Some("RepeatedReduce"),
+            _ => None,
+        }
+    }
+
+    fn check_refused(&self, gpu: &Gpu, gatherer: &Gatherer, expected: &str) {
+        let buffer = upload(gpu, &[0; 256]);
+        let ranges = ScatterRanges {
+            target: buffer.slice(..),
+            indices: buffer.slice(..),
+            updates: buffer.slice(..),
+        };
+        let buffers = self.reduces(ScatterBuffers::new(self.sample.types(), ranges));
+        let buffers = buffers.report(buffer.slice(..));
+        let error = gatherer.prepare_scatter(&self.plan, &buffers).map(drop);
+        let name = format!("{:?}", error.unwrap_err());
+        assert!(name.starts_with(expected), "{name} of {}", self.sample);
+    }
+
+    fn reduces<'a>(&self, buffers: ScatterBuffers<'a>) -> ScatterBuffers<'a> {
+        match self.reduction {
+            None => buffers,
+            Some((reduce, Of::I32)) => buffers.reduce::<i32>(reduce),
+            Some((reduce, Of::U32)) => buffers.reduce::<u32>(reduce),
+            Some((reduce, Of::F32)) => buffers.reduce::<f32>(reduce),
+        }
+    }
+
+    /// The rows of four shards, one of them empty.
+    fn shards(&self) -> [usize; 4] {
+        let case = &self.sample.case;
+        let rows = case.op.params_rows(&case.params_shape, &case.indices_shape);
+        let mut hash = Hash::of(case);
+        let (a, b) = (hash.below(rows + 1), hash.below(rows + 1));
+        [a.min(b), 0, a.max(b) - a.min(b), rows - a.max(b)]
+    }
+}
+
+fn reduced(reduce: Reduce, of: Of, a: &[u8], b: &[u8]) -> [u8; 4] {
+    let [a, b] = [a, b].map(|bytes| u32::from_le_bytes(bytes.try_into().unwrap()));
+    let bits = match of {
+        Of::I32 => a
+            .cast_signed()
+            .reduced(reduce, b.cast_signed())
+            .cast_unsigned(),
+        Of::U32 => a.reduced(reduce, b),
+        Of::F32 => f32::from_bits(a)
+            .reduced(reduce, f32::from_bits(b))
+            .to_bits(),
+    };
+    bits.to_le_bytes()
+}
+
+const OPERANDS: [&str; 6] = [
+    "target",
+    "indices",
+    "updates",
+    "report",
+    "index count",
+    "mask",
+];
+
+type Buffers = [(wgpu::Buffer, usize); OPERANDS.len()];
+
+fn check_batch(gpu: &Gpu, gatherer: &Gatherer, way: Way, batch: &[Scatter]) {
+    let alignment = gpu.device().limits().min_storage_buffer_offset_alignment;
+    let mut images = [(); OPERANDS.len()].map(|()| Image::new(alignment));
+    let [target, indices, updates, reports, counts, masks] = &mut images;
+    for (at, scatter) in batch.iter().enumerate() {
+        let sample = &scatter.sample;
+        let start = |bytes: usize, number: usize| match way {
+            Way::Gaps => (1 << bytes.trailing_zeros().min(2)) * number,
+            _ => 0,
+        };
+        let index_bytes = usize::try_from(sample.index_kind.bytes()).unwrap();
+        for (image, bytes, start) in [
+            (
+                &mut *target,
+                &scatter.target,
+                start(sample.element_bytes, at % 7),
+            ),
+            (indices, &sample.indices, start(index_bytes, at % 3)),
+            (
+                updates,
+                &scatter.updates,
+                start(sample.element_bytes, at % 5),
+            ),
+        ] {
+            image.reserve(bytes.len(), start);
+            image.write_last(bytes);
+        }
+        reports.reserve(REPORT_BYTES, 0);
+        counts.reserve(4, 0);
+        counts.write_last(&scatter.count.to_le_bytes());
+        masks.reserve(sample.mask().len(), start(4, at % 3));
+    }
+    let uploaded = || uploaded(gpu, way, &images);
+    let buffers = uploaded();
+    let others = (way == Way::Rebound).then(uploaded);
+    record(
+        gpu,
+        gatherer,
+        way,
+        batch,
+        &images,
+        [&buffers, others.as_ref().unwrap_or(&buffers)],
+    );
+    for buffers in std::iter::once(&buffers).chain(&others) {
+        check_buffers(gpu, batch, &mut images, buffers);
+    }
+}
+
+/// The buffers of the images, and the offset of each image in its buffer.
+fn uploaded(gpu: &Gpu, way: Way, images: &[Image; OPERANDS.len()]) -> Buffers {
+    if way != Way::OneBuffer {
+        return images
+            .each_ref()
+            .map(|image| (upload(gpu, &image.bytes), 0));
+    }
+    let mut bytes = Vec::new();
+    let starts = images.each_ref().map(|image| {
+        bytes.resize(bytes.len().next_multiple_of(image.alignment), 0);
+        bytes.extend(&image.bytes);
+        bytes.len() - image.bytes.len()
+    });
+    let buffer = upload(gpu, &bytes);
+    starts.map(|start| (buffer.clone(), start))
+}
+
+fn record(
+    gpu: &Gpu,
+    gatherer: &Gatherer,
+    way: Way,
+    batch: &[Scatter],
+    images: &[Image; OPERANDS.len()],
+    [buffers, others]: [&Buffers; 2],
+) {
+    let mut encoder = gpu.device().create_command_encoder(&Default::default());
+    let mut prepared = Vec::new();
+    for (at, scatter) in batch.iter().enumerate() {
+        with_buffers(scatter, at, way, images, buffers, &mut |operands| {
+            let of = &scatter.sample;
+            match way {
+                Way::Prepared | Way::Pass => {
+                    let of = gatherer.prepare_scatter(&scatter.plan, operands);
+                    prepared.push(of.unwrap_or_else(|error| panic!("{}: {error}", scatter.sample)));
+                }
+                Way::Rebound => {
+                    let mut first = gatherer.prepare_scatter(&scatter.plan, operands).unwrap();
+                    first.encode(&mut encoder);
+                    with_buffers(scatter, at, way, images, others, &mut |others| {
+                        assert_eq!(first.rebind(others), Ok(()), "{of}");
+                    });
+                    first.encode(&mut encoder);
+                }
+                _ => {
+                    let done = gatherer.encode_scatter(&mut encoder, &scatter.plan, operands);
+                    assert_eq!(done, Ok(()), "{of}");
+                }
+            }
+        });
+        submit_many(gpu, &mut encoder);
+    }
+    match way {
+        Way::Pass => {
+            let mut pass = encoder.begin_compute_pass(&Default::default());
+            for scatter in &prepared {
+                scatter.encode_in_pass(&mut pass);
+            }
+        }
+        _ => {
+            for scatter in prepared.iter().chain(&prepared) {
+                scatter.encode(&mut encoder);
+            }
+        }
+    }
+    gpu.queue().submit([encoder.finish()]);
+}
+
+/// Calls `run` with the ranges of a scatter.
+fn with_buffers(
+    scatter: &Scatter,
+    at: usize,
+    way: Way,
+    images: &[Image; OPERANDS.len()],
+    buffers: &Buffers,
+    run: &mut dyn FnMut(&ScatterBuffers<'_>),
+) {
+    let part = |operand: usize, first: usize, len: usize| {
+        let (buffer, start) = &buffers[operand];
+        let start = (start + images[operand].starts[at] + first) as u64;
+        buffer.slice(start..(start + len as u64).next_multiple_of(4))
+    };
+    let whole = |operand: usize, bytes: &[u8]| part(operand, 0, bytes.len());
+    let (indices, updates) = (
+        whole(1, &scatter.sample.indices),
+        whole(2, &scatter.updates),
+    );
+    let types: ElementTypes = scatter.sample.types();
+    let width = scatter.sample.element_bytes;
+    let slice_bytes = usize::try_from(scatter.plan.slice_len()).unwrap() * width;
+    let mut first = 0;
+    let shard = |rows: usize| {
+        let row = scatter.stride * width;
+        let bytes = rows.saturating_sub(1) * row + if rows > 0 { slice_bytes } else { 0 };
+        first += rows * row;
+        (rows as u64, part(0, first - rows * row, bytes))
+    };
+    let shards: Vec<_> = match way {
+        Way::Shards => scatter.shards().map(shard).into(),
+        _ => Vec::new(),
+    };
+    let mut operands = match way {
+        Way::Shards => {
+            let target = &shards[..];
+            ScatterBuffers::of_shards(
+                types,
+                ScatterRanges {
+                    target,
+                    indices,
+                    updates,
+                },
+            )
+        }
+        _ => {
+            let target = whole(0, &scatter.target);
+            ScatterBuffers::new(
+                types,
+                ScatterRanges {
+                    target,
+                    indices,
+                    updates,
+                },
+            )
+        }
+    };
+    operands = scatter.reduces(operands);
+    if way == Way::Counted {
+        operands = operands.index_count(part(4, 0, 4));
+    }
+    if scatter.has_mask {
+        operands = operands.mask(whole(5, &scatter.sample.mask()));
+    }
+    if scatter.has_report {
+        operands = operands.report(part(3, 0, REPORT_BYTES));
+    }
+    run(&operands);
+}
+
+/// Compares every byte of the buffers after the scatters.
+fn check_buffers(
+    gpu: &Gpu,
+    batch: &[Scatter],
+    images: &mut [Image; OPERANDS.len()],
+    buffers: &Buffers,
+) {
+    let found = read_back(gpu, buffers.each_ref().map(|(buffer, _)| buffer));
+    let mut of_images = buffers.iter().zip(&*images);
+    let found = found.map(|bytes| {
+        let ((_, start), image) = of_images.next().unwrap();
+        bytes[*start..][..image.bytes.len()].to_vec()
+    });
+    let [target, _, _, reports, _, masks] = images;
+    for (at, scatter) in batch.iter().enumerate() {
+        let sample = &scatter.sample;
+        target.write(at, &scatter.expected);
+        if scatter.has_mask {
+            masks.write(at, &sample.mask());
+        }
+        let report = &found[3][reports.starts[at]..][..REPORT_BYTES];
+        if scatter.has_report {
+            // A count of fewer index rows has fewer bad ones.
+            if u64::from(scatter.count) >= sample.plan.index_row_count() {
+                check_report(scatter, report);
+            }
+            reports.write(at, report);
+        }
+    }
+    let samples: Vec<_> = batch.iter().map(|scatter| &scatter.sample).collect();
+    for ((image, found), operand) in images.iter().zip(&found).zip(OPERANDS) {
+        image.check(found, operand, &samples);
+    }
+}
+
+fn check_report(scatter: &Scatter, report: &[u8]) {
+    let sample = &scatter.sample;
+    let found = BadRows::from_report(&sample.plan, sample.index_kind, report).unwrap();
+    let found = found.map(|bad_rows| (bad_rows.count, bad_rows.first.to_string()));
+    let text = sample.bad_index.clone();
+    let expected = text.map(|text| (sample.bad_row_count as u64, text));
+    assert_eq!(found, expected, "the report of {sample}");
+    if expected.is_none() {
+        assert_eq!(report, no_bad_row(), "the report of {sample}");
+    }
+}
