@@ -118,7 +118,7 @@ pub use error::{GatherError, GpuError};
 #[cfg(feature = "gpu")]
 pub use gpu::{
     BadRows, EncodedTensor, Executor, GatherBuffers, Gatherer, Indices, Params, PreparedGather,
-    PreparedScatter, Ranges, Request, ScatterBuffers, ScatterRanges, Tensor,
+    PreparedScatter, Ranges, Request, ScatterBuffers, ScatterRanges, ScatterRequest, Tensor,
 };
 pub use index::{GatherIndex, IndexKind};
 // Rustdoc finds aliases here only: it drops those of items in private modules.

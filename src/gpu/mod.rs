@@ -41,7 +41,7 @@ mod unit;
 pub(crate) mod wgsl;
 
 pub use buffers::{GatherBuffers, Ranges};
-pub use device::{EncodedTensor, Executor, Indices, Params, Request, Tensor};
+pub use device::{EncodedTensor, Executor, Indices, Params, Request, ScatterRequest, Tensor};
 pub use gatherer::Gatherer;
 pub use prepared::PreparedGather;
 pub use report::BadRows;

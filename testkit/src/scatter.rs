@@ -17,7 +17,7 @@ use crate::samples::Sample;
 const UPDATES_OF_A_SUM: usize = 1024;
 
 /// A number with reductions by the words of the library's docs.
-pub trait Number: ScatterNumber + Debug + Default + PartialEq {
+pub trait Number: ScatterNumber + bytemuck::Pod + Debug + Default + PartialEq {
     const HAS_SUMS: bool;
 
     fn reduced(self, reduce: Reduce, update: Self) -> Self;
@@ -297,23 +297,57 @@ fn check_shards<T: Number, I: GatherIndex>(
 }
 
 /// A scatter with its recorded result.
-pub struct Recorded {
-    pub name: String,
-    pub case: Case,
-    pub policy: BadIndices,
-    pub index_kind: IndexKind,
-    pub reduce: Option<Reduce>,
-    pub dtype: String,
+struct Recorded {
+    name: String,
+    case: Case,
+    policy: BadIndices,
+    index_kind: IndexKind,
+    reduce: Option<Reduce>,
+    dtype: String,
     /// An element that is assigned to the same indices before; empty if there is none.
-    pub neutral: Vec<u8>,
-    pub target: Vec<u8>,
-    pub updates: Vec<u8>,
+    neutral: Vec<u8>,
+    target: Vec<u8>,
+    updates: Vec<u8>,
     /// The bytes of the target, or the number of the first bad row.
-    pub expect: Result<Vec<u8>, u64>,
+    expect: Result<Vec<u8>, u64>,
+}
+
+/// An implementation of scatters.
+pub trait Scatters {
+    /// Scatters; `None` if the implementation has no such scatter.
+    fn run<T: Number, I: GatherIndex>(
+        &self,
+        plan: &GatherPlan,
+        reduce: Option<Reduce>,
+        updates: &[T],
+        indices: &[I],
+        target: &mut [T],
+    ) -> Option<Result<(), RunError>>;
+}
+
+/// Runs the scatters of a file of tests/data, compares with what is recorded, and returns the number that the implementation has.
+pub fn check_recorded(file: &str, scatters: &impl Scatters) -> usize {
+    let mut count = 0;
+    for of in recorded(file) {
+        count += usize::from(match &of.dtype[..] {
+            "i8" => of.check::<i8>(scatters),
+            "u8" => of.check::<u8>(scatters),
+            "i16" => of.check::<i16>(scatters),
+            "u16" => of.check::<u16>(scatters),
+            "i32" => of.check::<i32>(scatters),
+            "u32" => of.check::<u32>(scatters),
+            "i64" => of.check::<i64>(scatters),
+            "u64" => of.check::<u64>(scatters),
+            "f32" => of.check::<f32>(scatters),
+            "f64" => of.check::<f64>(scatters),
+            other => panic!("{other}"),
+        });
+    }
+    count
 }
 
 /// The scatters of a file of tests/data.
-pub fn recorded(file: &str) -> Vec<Recorded> {
+fn recorded(file: &str) -> Vec<Recorded> {
     let text = std::fs::read_to_string(crate::data::file(file)).unwrap();
     text.lines()
         .map(|line| Recorded::parse(&serde_json::from_str(line).unwrap()))
@@ -321,6 +355,47 @@ pub fn recorded(file: &str) -> Vec<Recorded> {
 }
 
 impl Recorded {
+    /// NaNs are equal, and the two zeros are after a minimum or a maximum: libraries differ in both. False if the
+    /// implementation has no such scatter.
+    fn check<T: Number>(&self, scatters: &impl Scatters) -> bool {
+        let mut plan = self.case.plan(self.policy).unwrap();
+        let mut target: Vec<T> = bytemuck::pod_collect_to_vec(&self.target);
+        let updates: Vec<T> = bytemuck::pod_collect_to_vec(&self.updates);
+        let found = of_index_type!(self.index_kind, I => {
+            let indices = self.case.indices.iter();
+            let indices: Vec<I> = indices.map(|&index| I::try_from(index).unwrap()).collect();
+            if !self.neutral.is_empty() {
+                let neutral: Vec<T> = bytemuck::pod_collect_to_vec(&self.neutral);
+                let first = plan.with_one_update();
+                let assigned = scatters.run(&first, None, &neutral, &indices, &mut target);
+                assigned.expect("every implementation assigns").unwrap();
+            }
+            if plan.output_len() > plan.slice_len() && updates.len() as u64 == plan.slice_len() {
+                plan = plan.with_one_update();
+            }
+            scatters.run(&plan, self.reduce, &updates, &indices, &mut target)
+        });
+        match (&self.expect, found) {
+            (_, None) => return false,
+            (Err(row), Some(Err(RunError::BadIndex(bad)))) => {
+                assert_eq!(bad.row, *row, "{}", self.name);
+            }
+            (Ok(expect), Some(Ok(()))) => {
+                let expect: Vec<T> = bytemuck::pod_collect_to_vec(expect);
+                assert_eq!(target.len(), expect.len(), "{}", self.name);
+                let is_min_or_max = matches!(self.reduce, Some(Reduce::Min | Reduce::Max));
+                for (found, expected) in target.iter().zip(&expect) {
+                    let same = found.bits() == expected.bits()
+                        || T::HAS_SUMS && found.is_nan() && expected.is_nan()
+                        || is_min_or_max && found == expected;
+                    assert!(same, "{}: {target:?}, not {expect:?}", self.name);
+                }
+            }
+            (expect, found) => panic!("{}: {found:?}, not {expect:?}", self.name),
+        }
+        true
+    }
+
     fn parse(line: &Value) -> Self {
         let text = |name: &str| line[name].as_str().unwrap_or_default();
         let list = |name: &str| {

@@ -4,10 +4,11 @@
 
 use testkit::oracle::Case;
 use testkit::samples::POLICIES;
-use testkit::scatter::{Number, Recorded, check, numbers, recorded, run};
+use testkit::scatter::{Number, Scatters, check, check_recorded, numbers, run};
 use testkit::{cases, of_index_type};
 use wgpu_gather::{
-    ElementTypes, Encoding, Gather, GatherElements, GatherNd, IndexKind, Reduce, RunError,
+    ElementTypes, Encoding, Gather, GatherElements, GatherIndex, GatherNd, GatherPlan, IndexKind,
+    Reduce, RunError,
 };
 
 const UPDATES: [Option<Reduce>; 5] = [
@@ -331,67 +332,29 @@ fn a_large_table_takes_no_counters() {
     }
 }
 
-/// NaNs are equal, and the two zeros are after a minimum or a maximum: libraries differ in both.
-fn check_recorded<T: Number + bytemuck::Pod>(of: &Recorded) {
-    let mut plan = of.case.plan(of.policy).unwrap();
-    let mut target: Vec<T> = bytemuck::pod_collect_to_vec(&of.target);
-    let updates: Vec<T> = bytemuck::pod_collect_to_vec(&of.updates);
-    let found = of_index_type!(of.index_kind, I => {
-        let indices: Vec<I> = of.case.indices.iter().map(|&index| I::try_from(index).unwrap()).collect();
-        if !of.neutral.is_empty() {
-            let neutral: Vec<T> = bytemuck::pod_collect_to_vec(&of.neutral);
-            let first = plan.with_one_update();
-            first.scatter(&neutral, &indices, &mut target).unwrap();
-        }
-        if plan.output_len() > 0 && updates.len() as u64 == plan.slice_len() && plan.output_len() > plan.slice_len() {
-            plan = plan.with_one_update();
-        }
-        run(&plan, of.reduce, &updates, &indices, &mut target)
-    });
-    match (&of.expect, found) {
-        (Err(row), Err(RunError::BadIndex(bad))) => assert_eq!(bad.row, *row, "{}", of.name),
-        (Ok(expect), Ok(())) => {
-            let expect: Vec<T> = bytemuck::pod_collect_to_vec(expect);
-            assert_eq!(target.len(), expect.len(), "{}", of.name);
-            let is_min_or_max = matches!(of.reduce, Some(Reduce::Min | Reduce::Max));
-            for (found, expected) in target.iter().zip(&expect) {
-                let same = found.bits() == expected.bits()
-                    || T::HAS_SUMS && found.is_nan() && expected.is_nan()
-                    || is_min_or_max && found == expected;
-                assert!(same, "{}: {target:?}, not {expect:?}", of.name);
-            }
-        }
-        (expect, found) => panic!("{}: {found:?}, not {expect:?}", of.name),
-    }
-}
+/// The scatters of the CPU.
+struct OnCpu;
 
-fn check_all_recorded(file: &str) -> usize {
-    let all = recorded(file);
-    for of in &all {
-        match &of.dtype[..] {
-            "i8" => check_recorded::<i8>(of),
-            "u8" => check_recorded::<u8>(of),
-            "i16" => check_recorded::<i16>(of),
-            "u16" => check_recorded::<u16>(of),
-            "i32" => check_recorded::<i32>(of),
-            "u32" => check_recorded::<u32>(of),
-            "i64" => check_recorded::<i64>(of),
-            "u64" => check_recorded::<u64>(of),
-            "f32" => check_recorded::<f32>(of),
-            "f64" => check_recorded::<f64>(of),
-            other => panic!("{other}"),
-        }
+impl Scatters for OnCpu {
+    fn run<T: Number, I: GatherIndex>(
+        &self,
+        plan: &GatherPlan,
+        reduce: Option<Reduce>,
+        updates: &[T],
+        indices: &[I],
+        target: &mut [T],
+    ) -> Option<Result<(), RunError>> {
+        Some(run(plan, reduce, updates, indices, target))
     }
-    all.len()
 }
 
 /// What users of other libraries reported as wrong, with the right results.
 #[test]
 fn every_reported_scatter_is_right() {
-    assert_eq!(check_all_recorded("scatter_reports.jsonl"), 71);
+    assert_eq!(check_recorded("scatter_reports.jsonl", &OnCpu), 71);
 }
 
 #[test]
 fn every_recorded_scatter_of_other_libraries_is_equal() {
-    assert_eq!(check_all_recorded("scatter.jsonl"), 1296);
+    assert_eq!(check_recorded("scatter.jsonl", &OnCpu), 1296);
 }

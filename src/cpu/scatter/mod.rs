@@ -73,14 +73,19 @@ impl GatherPlan {
         indices: &[I],
         target: &mut [T],
     ) -> Result<(), RunError> {
+        self.scatter_values(updates, I::values(indices), target)
+    }
+
+    /// As [`scatter`](Self::scatter), by indices of a type that is known only at run time.
+    pub(crate) fn scatter_values<T: Copy + Send + Sync>(
+        &self,
+        updates: &[T],
+        indices: IndexValues<'_>,
+        target: &mut [T],
+    ) -> Result<(), RunError> {
         self.check_scatter()?;
         self.check_scatter_lengths(updates.len(), indices.len(), target.len())?;
-        self.assign(
-            memory::bytes(updates),
-            I::values(indices),
-            target,
-            size_of::<T>(),
-        )
+        self.assign(memory::bytes(updates), indices, target, size_of::<T>())
     }
 
     /// As [`scatter`](Self::scatter), but each element of the target becomes the sum, the product, the minimum or the maximum
@@ -115,16 +120,21 @@ impl GatherPlan {
         indices: &[I],
         target: &mut [T],
     ) -> Result<(), RunError> {
+        self.scatter_reduce_values(reduce, updates, I::values(indices), target)
+    }
+
+    /// As [`scatter_reduce`](Self::scatter_reduce), by indices of a type that is known only at run time.
+    pub(crate) fn scatter_reduce_values<T: ScatterNumber>(
+        &self,
+        reduce: Reduce,
+        updates: &[T],
+        indices: IndexValues<'_>,
+        target: &mut [T],
+    ) -> Result<(), RunError> {
         self.check_scatter()?;
         self.check_scatter_lengths(updates.len(), indices.len(), target.len())?;
-        scatter(
-            self,
-            I::values(indices),
-            updates,
-            (target, 1),
-            &Reduced(reduce),
-            None,
-        )
+        let update = Reduced(reduce);
+        scatter(self, indices, updates, (target, 1), &update, None)
     }
 
     /// As [`scatter`](Self::scatter), but on bytes: elements of `types.element_bytes()` bytes, and little-endian indices of

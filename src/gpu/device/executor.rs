@@ -9,12 +9,14 @@ use super::gather::{Params, ParamsOperand, UncheckedGather, planned};
 use super::indices::Indices;
 use super::owner::Owner;
 use super::request::Request;
+use super::scatter::ScatterRequest;
 use super::tensor::Tensor;
 use crate::element::{ElementTypes, GatherElement};
 use crate::encoding::Encoded;
 use crate::error::GpuError;
 use crate::gpu::gatherer::Gatherer;
 use crate::index::GatherIndex;
+use crate::operand::Operand;
 use crate::plan::{GatherPlan, ToPlan};
 
 /// A device that gathers run on, a GPU or the CPU, and the owner of the tensors on it.
@@ -299,7 +301,7 @@ impl Executor {
         indices: impl Into<Indices<'a, I>>,
     ) -> Request<'a, T> {
         let (Params(params), indices) = (params.into(), indices.into());
-        let plan = planned(plan, &params, &indices);
+        let plan = planned(plan, (Operand::Params, params.shape()), &indices);
         let types = match params.encoding() {
             Some(encoding) => ElementTypes::encoded(encoding, I::KIND),
             None => ElementTypes::of::<T, I>(),
@@ -336,6 +338,48 @@ impl Executor {
         let mut input = UncheckedGather::new(self.owner(), plan, types, params, indices);
         input.in_bytes = true;
         Request::to_host(input)
+    }
+}
+
+impl Executor {
+    /// Scatters `updates` to the rows of `target` that `indices` select: the inverse of [`gather`](Self::gather), and what
+    /// [`GatherPlan::scatter`] does on the CPU. The request assigns, unless [`reduce`](ScatterRequest::reduce) is called.
+    ///
+    /// On a GPU a bad row is dropped, by each policy: with [`BadIndices::Error`](crate::BadIndices::Error) the request returns its
+    /// error, and the good rows are written. The CPU writes all rows, or none and returns the error.
+    ///
+    /// # Errors
+    ///
+    /// As [`gather`](Self::gather); [`RunError::RepeatedInScatter`](crate::RunError::RepeatedInScatter) for a plan that has no
+    /// scatter; and what a GPU does not reduce: see [`ScatterBuffers::reduce`](crate::ScatterBuffers::reduce).
+    ///
+    /// ```
+    /// use wgpu_gather::{Executor, Gather, Reduce};
+    ///
+    /// let executor = Executor::cpu(); // or Executor::gpu_or_cpu_blocking()
+    /// let mut counts = executor.zeros::<u32>(&[3])?;
+    /// let ones = executor.upload(&[1, 1, 1], &[3])?;
+    /// executor.scatter(Gather::new(), &ones, &[2, 0, 2], &mut counts).reduce(Reduce::Add).wait()?;
+    /// assert_eq!(counts.download_blocking()?, [1, 0, 2]);
+    /// # Ok::<(), wgpu_gather::GpuError>(())
+    /// ```
+    pub fn scatter<'a, T: GatherElement, I: GatherIndex>(
+        &'a self,
+        plan: impl ToPlan<'a>,
+        updates: &'a Tensor<T>,
+        indices: impl Into<Indices<'a, I>>,
+        target: &'a mut Tensor<T>,
+    ) -> ScatterRequest<'a, T> {
+        let indices = indices.into();
+        let plan = planned(plan, (Operand::Target, target.shape()), &indices);
+        ScatterRequest::new(
+            self.owner(),
+            plan,
+            ElementTypes::of::<T, I>(),
+            updates,
+            indices.operand(),
+            target,
+        )
     }
 }
 

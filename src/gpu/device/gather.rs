@@ -113,6 +113,16 @@ pub(super) struct IndexOperand<'a> {
     pub(super) len: usize,
 }
 
+impl IndexOperand<'_> {
+    /// The buffer of a tensor; `None` for a slice of the caller's.
+    pub(super) fn on_gpu(&self, owner: &Arc<Owner>) -> Result<Option<&wgpu::Buffer>, GpuError> {
+        match (&self.storage, self.is_slice) {
+            (Storage::Host(_), true) => Ok(None),
+            (storage, _) => storage.on_gpu(Operand::Indices, owner).map(Some),
+        }
+    }
+}
+
 impl<'a, T> UncheckedGather<'a, T> {
     /// A gather without options.
     pub(super) fn new(
@@ -245,20 +255,20 @@ impl<T: GatherElement> UncheckedGather<'_, T> {
     }
 }
 
-/// The plan, or that of an operation, for these params and indices.
-pub(super) fn planned<'a, T, I: GatherIndex>(
+/// The plan, or that of an operation, for these indices and the shape of params, or of the target of a scatter.
+pub(super) fn planned<'a, I: GatherIndex>(
     plan: impl ToPlan<'a>,
-    params: &ParamsOperand<'a, T>,
-    indices: &Indices<'a, I>,
+    (operand, params_shape): (Operand, &[usize]),
+    indices: &Indices<'_, I>,
 ) -> Result<Cow<'a, GatherPlan>, GpuError> {
-    let (params_shape, indices_shape) = (params.shape(), indices.shape()?);
+    let indices_shape = indices.shape()?;
     if plan.needs_index_shape() && !indices.has_shape() {
         return Err(GpuError::MissingShape);
     }
     let plan = plan.to_plan(params_shape, &indices_shape)?;
     // Params of a shard, or with gaps between its rows, has a shape of its own.
     if plan.dims().params_are_whole() {
-        check_shape(Operand::Params, &plan.params_shape, params_shape)?;
+        check_shape(operand, &plan.params_shape, params_shape)?;
     }
     if indices.has_shape() {
         check_shape(Operand::Indices, &plan.indices_shape, &indices_shape)?;

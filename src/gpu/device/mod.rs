@@ -3,7 +3,7 @@
 //!
 //! ```text
 //! executor           what apps hold; each call makes a tensor or a request
-//!   -> request       options of a gather; it is awaited or waited for
+//!   -> request       options of a gather; it is awaited or waited for; scatter, the same of a scatter
 //!     -> submit      its work on a GPU: one submission, read back or left in a tensor
 //!       -> gather    its operands (indices, encoded_tensor), its plan, their checks, and its run on the CPU
 //!         -> tensor  uploads and downloads
@@ -17,6 +17,7 @@ mod gather;
 mod indices;
 mod owner;
 mod request;
+mod scatter;
 mod submit;
 mod tensor;
 mod waiting;
@@ -26,4 +27,5 @@ pub use executor::Executor;
 pub use gather::Params;
 pub use indices::Indices;
 pub use request::Request;
+pub use scatter::ScatterRequest;
 pub use tensor::Tensor;

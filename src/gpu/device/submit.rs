@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::gather::{ParamsBuffers, UncheckedGather};
+use super::gather::{IndexOperand, ParamsBuffers, UncheckedGather};
 use super::owner::{HostBuffers, Owner, Storage};
 use super::tensor::Tensor;
 use super::waiting::{Mapping, Wait, elements_of};
@@ -16,21 +16,28 @@ use crate::gpu::types::{TypedPlan, range_bytes};
 use crate::operand::Operand;
 use crate::plan::GatherPlan;
 
-/// The report of a gather that is submitted.
-struct Report<'a> {
+/// The report of a gather or a scatter that is submitted.
+pub(super) struct Report<'a> {
     plan: &'a GatherPlan,
     types: ElementTypes,
+    is_of_scatter: bool,
     device: &'a wgpu::Device,
     mapping: Mapping<'a>,
 }
 
 impl Report<'_> {
     /// Waits for the report. Returns the error of a report that names a bad row.
-    async fn check(self, wait: Wait) -> Result<(), GpuError> {
+    pub(super) async fn check(self, wait: Wait) -> Result<(), GpuError> {
         let index_kind = self.types.index_kind;
         let decode = |report: &[u8]| BadRows::from_report(self.plan, index_kind, report);
         match self.mapping.read(wait, decode).await? {
-            Ok(Some(bad_rows)) => Err(RunError::BadIndex(bad_rows.first).into()),
+            Ok(Some(bad_rows)) => {
+                let first = match self.is_of_scatter {
+                    true => bad_rows.first.of_scatter(),
+                    false => bad_rows.first,
+                };
+                Err(RunError::BadIndex(first).into())
+            }
             Ok(None) => Ok(()),
             // The gather has ended, but wgpu's back end for tests runs no shader.
             Err(GatherError::UnwrittenReport)
@@ -192,10 +199,7 @@ impl<'a, T: GatherElement> UncheckedGather<'a, T> {
         output: Option<&'j Tensor<T>>,
     ) -> Result<OnGpu<'j>, GpuError> {
         let params = self.params.on_gpu(owner)?;
-        let indices = match (&self.indices.storage, self.indices.is_slice) {
-            (Storage::Host(_), true) => None,
-            (storage, _) => Some(storage.on_gpu(Operand::Indices, owner)?),
-        };
+        let indices = self.indices.on_gpu(owner)?;
         let mask = self.mask.as_deref();
         let mask_buffer = mask.map(|mask| mask.storage.on_gpu(Operand::Mask, owner));
         let mask_buffer = mask_buffer.transpose()?;
@@ -219,45 +223,78 @@ impl<'a, T: GatherElement> UncheckedGather<'a, T> {
         output: &wgpu::Buffer,
         then: impl FnOnce(&mut wgpu::CommandEncoder),
     ) -> Result<(wgpu::SubmissionIndex, Option<Report<'j>>), GpuError> {
-        let staged = match (&self.indices.storage, on_gpu.indices) {
+        let typed = on_gpu.typed;
+        let prepare = |indices: &wgpu::Buffer, report: Option<&wgpu::Buffer>| {
+            let mut buffers = GatherBuffers::new(
+                self.types,
+                Ranges {
+                    params: on_gpu.params.0.slice(..),
+                    indices: indices.slice(..),
+                    output: output.slice(..),
+                },
+            );
+            buffers.qparams = on_gpu.params.1.map(|buffer| Some(buffer?.slice(..)));
+            buffers.fill = self.fill;
+            buffers.report = report.map(|report| report.slice(..));
+            buffers.mask = on_gpu.mask.map(|mask| mask.slice(..));
+            owner.gatherer.prepare_typed(typed, &buffers)
+        };
+        let submitted = Submitted {
+            owner,
+            plan: typed.plan,
+            types: self.types,
+            is_of_scatter: false,
+        };
+        let indices = (&self.indices, on_gpu.indices);
+        submitted.submit("wgpu-gather/gather", indices, prepare, |gather, encoder| {
+            gather.encode(encoder);
+            then(encoder);
+        })
+    }
+}
+
+/// What a submission and its report are about.
+pub(super) struct Submitted<'a> {
+    pub(super) owner: &'a Arc<Owner>,
+    pub(super) plan: &'a GatherPlan,
+    pub(super) types: ElementTypes,
+    pub(super) is_of_scatter: bool,
+}
+
+impl<'a> Submitted<'a> {
+    /// Submits the upload of a slice of indices, and what `record` records of that which `prepare` makes with the buffers of
+    /// indices and of a report. Starts to map the report if the policy needs one.
+    pub(super) fn submit<P>(
+        self,
+        label: &str,
+        (operand, indices): (&IndexOperand<'_>, Option<&wgpu::Buffer>),
+        prepare: impl FnOnce(&wgpu::Buffer, Option<&wgpu::Buffer>) -> Result<P, GatherError>,
+        record: impl FnOnce(&P, &mut wgpu::CommandEncoder),
+    ) -> Result<(wgpu::SubmissionIndex, Option<Report<'a>>), GpuError> {
+        let owner = self.owner;
+        let staged = match (&operand.storage, indices) {
             (Storage::Host(values), None) => Some(owner.stage(Operand::Indices, values.bytes())?),
             _ => None,
         };
-        let indices = staged.as_ref().map(|staged| &staged.buffer);
-        let indices = indices.or(on_gpu.indices).expect("a slice or a tensor");
-        let mut buffers = GatherBuffers::new(
-            self.types,
-            Ranges {
-                params: on_gpu.params.0.slice(..),
-                indices: indices.slice(..),
-                output: output.slice(..),
-            },
-        );
-        buffers.qparams = on_gpu.params.1.map(|buffer| Some(buffer?.slice(..)));
-        buffers.fill = self.fill;
-        let reports = on_gpu.typed.plan.bad_indices() == BadIndices::Error;
+        let of_staged = staged.as_ref().map(|staged| &staged.buffer);
+        let indices = of_staged.or(indices).expect("a slice or a tensor");
+        let reports = self.plan.bad_indices() == BadIndices::Error;
         let report = reports.then(|| owner.make_report()).transpose()?;
-        if let Some((report, _)) = &report {
-            buffers = buffers.report(report.slice(..));
-        }
-        if let Some(mask) = on_gpu.mask {
-            buffers = buffers.mask(mask.slice(..));
-        }
-        let gather = owner.gatherer.prepare_typed(on_gpu.typed, &buffers)?;
-        let submission = owner.submit("wgpu-gather/gather", |encoder| {
+        let prepared = prepare(indices, report.as_ref().map(|(report, _)| report))?;
+        let submission = owner.submit(label, |encoder| {
             if let Some(staged) = &staged {
                 staged.copy(encoder);
             }
-            gather.encode(encoder);
+            record(&prepared, encoder);
             if let Some((report, readback)) = &report {
                 encoder.copy_buffer_to_buffer(report, 0, readback, 0, REPORT_BYTES);
             }
-            then(encoder);
         })?;
         let read = |(_, readback)| {
             Ok::<_, GpuError>(Report {
-                plan: on_gpu.typed.plan,
+                plan: self.plan,
                 types: self.types,
+                is_of_scatter: self.is_of_scatter,
                 device: &owner.device,
                 mapping: owner.map(readback, submission.clone())?,
             })

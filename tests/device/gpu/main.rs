@@ -21,6 +21,7 @@ mod plan_shapes;
 mod prepared;
 mod reports;
 mod requests;
+mod scatter_requests;
 mod scatters;
 mod shards;
 mod to_host;
@@ -57,6 +58,7 @@ fn main() -> ExitCode {
     trials.extend(prepared::trials());
     trials.extend(reports::trials());
     trials.extend(scatters::trials());
+    trials.extend(scatter_requests::trials());
     trials.extend(masks::trials());
     trials.extend(too_large::trials());
     trials.extend(waiting::trials());

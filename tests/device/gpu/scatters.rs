@@ -2,8 +2,8 @@
 
 use libtest_mimic::Trial;
 use wgpu_gather::{
-    BadIndices, BadRows, ElementTypes, GatherPlan, Gatherer, Reduce, ScatterBuffers, ScatterRanges,
-    wgpu,
+    BadIndices, BadRows, ElementTypes, GatherPlan, Gatherer, IndexKind, Reduce, ScatterBuffers,
+    ScatterRanges, wgpu,
 };
 
 use crate::batch::{Image, REPORT_BYTES, no_bad_row, read_back, some, submit_many, upload};
@@ -12,7 +12,8 @@ use crate::into_buffers::{index_values, table, unchecked, widths, without_runtim
 use crate::trial;
 use testkit::gpu::Gpu;
 use testkit::indices::Hash;
-use testkit::samples::{Sample, pattern};
+use testkit::oracle::{Case, Op};
+use testkit::samples::{POLICIES, Sample, pattern};
 use testkit::scatter::Number;
 
 pub(crate) fn trials() -> Vec<Trial> {
@@ -20,7 +21,7 @@ pub(crate) fn trials() -> Vec<Trial> {
     for way in WAYS {
         let name = format!("{way:?}").to_lowercase();
         let of = move |samples: fn() -> Box<dyn Iterator<Item = Sample>>| {
-            move |gpu: &'static Gpu| check(gpu, way, samples())
+            move |gpu: &'static Gpu| check(gpu, way, Box::new(some(64, samples())))
         };
         trials.extend([
             trial(format!("scatters_of_the_table::{name}"), of(table)),
@@ -31,7 +32,46 @@ pub(crate) fn trials() -> Vec<Trial> {
             trial(format!("scatters_of_every_width::{name}"), of(widths)),
         ]);
     }
+    for way in [Way::Encoder, Way::SmallBindings, Way::Shards, Way::Gaps] {
+        let name = format!("scatters_of_random_blocks::{way:?}").to_lowercase();
+        trials.push(trial(name, move |gpu| check(gpu, way, random())));
+    }
     trials
+}
+
+/// Scatters of a few batches and outer coordinates, of whose rows many repeat and of which a target of narrow rows has more winners
+/// than a small binding holds.
+fn random() -> Box<dyn Iterator<Item = Sample>> {
+    let sample = |number: u64| {
+        let mut hash = Hash::new(number);
+        let [batches, outer, rows] = [1 + hash.below(3), 1 + hash.below(3), 1 + hash.below(1200)];
+        let [count, slice_len] = [1 + hash.below(500), 1 + hash.below(3)];
+        let hot = hash.below(rows + 1);
+        let mut index = || match hash.below(4) {
+            0 => hot,
+            _ => hash.below(rows + 2),
+        };
+        let indices =
+            (0..batches * count).map(|_| index() as i128 - i128::from(number.is_multiple_of(2)));
+        let case = Case {
+            op: Op::Gather {
+                axis: Some(2),
+                batch_dims: 1,
+            },
+            params_shape: vec![batches, outer, rows, slice_len],
+            indices_shape: vec![batches, count],
+            indices: indices.collect(),
+            from_end: number.is_multiple_of(3),
+        };
+        let width = [1, 2, 3, 4, 4, 4, 6, 16][hash.below(8)];
+        let kind = [IndexKind::I32, IndexKind::I64, IndexKind::I16][hash.below(3)];
+        case.samples(
+            &[width],
+            &[kind],
+            &POLICIES[hash.below(POLICIES.len())..][..1],
+        )
+    };
+    Box::new((0..200).flat_map(sample))
 }
 
 /// How scatters are recorded.
@@ -114,7 +154,7 @@ fn check(gpu: &'static Gpu, way: Way, samples: Box<dyn Iterator<Item = Sample>>)
         _ => (gpu, gpu.gatherer()),
     };
     let (mut batch, mut bytes, mut refused, mut ran) = (Vec::new(), 0, 0, 0);
-    for (number, sample) in some(64, samples).enumerate() {
+    for (number, sample) in samples.enumerate() {
         for scatter in scatters(&sample, way, number) {
             if let Some(error) = scatter.refused() {
                 refused += 1;
