@@ -25,14 +25,14 @@ struct GatherUniform {
     units: u32,
     // Workgroups in one row of the dispatch's grid; 0 if each row is a block, and workgroup.z a batch.
     grid_width: u32,
-    // Output rows that a workgroup writes in `rows` and `four_rows`; 1 in `long`, else 0.
+    // Output rows that a workgroup writes in `rows` and `four_rows`, or reads in `word_parts`; 1 in `long`, else 0.
     workgroup_rows: u32,
     // 1 / units with SLOT_BITS bits after the point, rounded up: (lane * slot_scale) >> SLOT_BITS is lane / units.
     slot_scale: u32,
     // Distance between the four that a lane copies. In `four_rows` output rows, a power of two; in `long` units, as
-    // many as there are lanes of a workgroup that copy. Else 0.
+    // many as there are lanes of a workgroup that copy. In `word_parts` the words that a slice may touch. Else 0.
     lane_step: u32,
-    // Workgroups that share a slice in `long`; else 1.
+    // Workgroups that share a slice in `long` and in `word_parts`; else 1.
     slice_workgroups: u32,
     // Where the first row starts in each binding: params in units, or in bytes if they are decoded; the output in its
     // own units.
@@ -83,8 +83,6 @@ struct GatherUniform {
     fill: array<vec4<u32>, 4>,
     general: General,
     quantized: Quantized,
-    // Of a scatter: the place of row 0 of the dispatch's first batch in the bound winners, modulo 2^32.
-    winners_start: u32,
 }
 
 // The fields that decode/block_quantized.wgsl reads of the encoding, and a zero for decode/row_wise_8.wgsl. The starts are bytes from
@@ -104,7 +102,7 @@ struct Quantized {
     zero: u32,
 }
 
-// Read by general.wgsl and element_dims.wgsl, and where a word holds several index values or values are read one by one.
+// Read by general.wgsl, element_dims.wgsl and last_rows.wgsl, and where a word holds several index values or values are read one by one.
 struct General {
     // Values of an index row.
     index_depth: u32,
@@ -112,6 +110,8 @@ struct General {
     index_bits_log2: u32,
     // Rows between two neighbours in the indexed dim of gather_elements.
     index_stride: u32,
+    // Of a scatter: the place of row 0 of the dispatch's first batch in the bound winners, modulo 2^32.
+    winners_start: u32,
     // The element dims of gather_elements, innermost first, up to one of size 0: the size, the params rows and the
     // index rows from one coordinate to the next, and 1 if the latter are 0, because the dim repeats index rows.
     element_dims: array<vec4<u32>, 8>,

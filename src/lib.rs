@@ -26,8 +26,8 @@
 //!
 //! **PyTorch's, burn's and candle's `gather` is [`GatherElements`], not [`Gather`].**
 //!
-//! The inverse, [scatter](guide::scatter), writes slices to the rows that indices select, or adds them: [`GatherPlan::scatter`],
-//! [`GatherPlan::scatter_reduce`], on the CPU.
+//! The inverse, [scatter](guide::scatter), writes slices to the rows that indices select, or adds them: [`GatherPlan::scatter`] and
+//! [`GatherPlan::scatter_reduce`] on the CPU, and on a GPU a `Gatherer` and an `Executor`.
 //!
 //! `plan` makes a [`GatherPlan`] of the shapes of params and indices. A plan serves every type of elements, on the CPU and
 //! on every GPU.

@@ -24,6 +24,8 @@ pub struct Access {
     pub offset: u64,
     /// 4 times the number of words.
     pub bytes: u32,
+    /// True for a word that the shader declares as an atomic.
+    pub is_atomic: bool,
 }
 
 /// The buffers of an invocation. An implementation checks that accesses stay in their bindings.

@@ -258,6 +258,7 @@ impl<'a> Place<'a> {
             binding,
             offset: self.offset,
             bytes: 4 * self.ty.components().unwrap_or(1),
+            is_atomic: matches!(self.ty, TypeInner::Atomic(_)),
         })
     }
 

@@ -145,8 +145,8 @@ pub enum GatherError {
         /// Output rows that read them.
         output_rows: u64,
     },
-    /// Other buffers of a prepared gather need other dispatches than those that it has.
-    #[error("a prepared gather must keep {property}: {expected}, found {found}")]
+    /// Other buffers of a prepared gather or scatter need other dispatches than those that it has.
+    #[error("what is prepared must keep {property}: {expected}, found {found}")]
     Rebound {
         /// The property that must be as it was when the gather was prepared.
         property: String,

@@ -90,11 +90,7 @@ impl Bindings {
             binding::OUTPUT | binding::UPDATES => (Some(operands.output), self.output_bound),
             binding::WINNERS | binding::WINNERS_FOUND => {
                 let (winners, bound) = self.winners.as_ref().expect("a scatter has winners");
-                // A target without rows has none.
-                if bound.bytes > 0 {
-                    return entry(number, winners, bound.offset, bound.bytes);
-                }
-                (None, *bound)
+                return entry(number, winners, bound.offset, bound.bytes);
             }
             binding::MASK => (operands.mask, self.mask_bound),
             binding::COUNTER => {

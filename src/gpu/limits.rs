@@ -25,7 +25,8 @@ pub(crate) fn check_limits(
     let is_quantized = types.encoding.and_then(Encoding::block_quantized).is_some();
     // Bindings are numbered from 0.
     let last_binding = match (update, is_quantized, is_indirect, report) {
-        (Some(Update::AssignLast | Update::IndexRows), ..) => binding::WINNERS_FOUND,
+        (Some(Update::AssignLast), ..) => binding::WINNERS_FOUND,
+        (Some(Update::IndexRows), ..) => binding::REPORT,
         (Some(_), ..) => binding::UPDATES,
         (_, true, ..) => binding::ZERO_POINTS,
         (.., true, _) => binding::WORKGROUPS,

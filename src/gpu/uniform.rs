@@ -48,8 +48,6 @@ pub(crate) struct GatherUniform {
     pub(crate) fill: [u32; 16],
     pub(crate) general: General,
     pub(crate) quantized: Quantized,
-    pub(crate) winners_start: u32,
-    pub(crate) unused: [u32; 3],
 }
 
 /// `Quantized` of shaders/common.wgsl.
@@ -73,7 +71,7 @@ pub(crate) struct General {
     pub(crate) index_depth: u32,
     pub(crate) index_bits_log2: u32,
     pub(crate) index_stride: u32,
-    pub(crate) unused: u32,
+    pub(crate) winners_start: u32,
     pub(crate) element_dims: [[u32; 4]; MAX_ELEMENT_DIMS],
 }
 

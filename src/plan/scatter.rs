@@ -20,7 +20,7 @@ impl GatherPlan {
     ///
     /// The promise is about the rows that indices select, after they are counted from the end, clamped or wrapped. Bad rows,
     /// and rows of another shard, do not count. If the promise is broken, a row that several index rows select gets a part
-    /// of its updates or a mix of their bytes; no other row changes.
+    /// of its updates or a mix of their bits; no other row changes.
     ///
     /// ```
     /// use wgpu_gather::Gather;

@@ -158,7 +158,8 @@ impl<'a> Cut<'a> {
         let output_stride = in_bytes(dims.output_stride);
         let params_stride = parts.bytes_of(dims.params_stride);
         let alignment = alignment(limits);
-        let starts = shards.iter().map(|shard| shard.start);
+        let held = shards.iter().filter(|shard| shard.rows > 0);
+        let starts = held.map(|shard| shard.start);
         let params_slice = parts.bytes_of(dims.slice_len);
         let params_offsets = starts.chain([params_stride, params_slice]);
         let params_alignment = common_alignment(params_offsets, alignment);

@@ -145,16 +145,26 @@ impl Cut<'_> {
         })
     }
 
-    /// The end of the window that starts with params row `row`, by the winners that a dispatch binds: those of one buffer and,
-    /// where there are several, of one block.
+    /// The end of the window that starts with params row `row`, by the winners that a dispatch binds: those of one buffer. Blocks
+    /// of a batch have the same winners.
     fn winners_end(&self, row: u64) -> u64 {
-        if self.winner_rows == u64::MAX {
+        let of_buffer = self.winner_rows;
+        if of_buffer == u64::MAX {
             return u64::MAX;
         }
-        let (block, of_block) = (row / self.block_rows(), row % self.block_rows());
-        let batch_row = block / self.dims.outer_size * self.block_rows() + of_block;
-        let of_buffer = self.winner_rows - batch_row % self.winner_rows;
-        row + of_buffer.min(self.block_rows() - of_block)
+        let (block_rows, outer_size) = (self.block_rows(), self.dims.outer_size);
+        let (block, of_block) = (row / block_rows, row % block_rows);
+        let batch = block / outer_size;
+        let buffer_end = ((batch * block_rows + of_block) / of_buffer + 1) * of_buffer;
+        let whole_batches_end = buffer_end / block_rows;
+        if outer_size == 1 {
+            buffer_end
+        } else if whole_batches_end > batch && (batch * block_rows + of_buffer) >= buffer_end {
+            whole_batches_end * outer_size * block_rows
+        } else {
+            let end_of_block = (buffer_end - batch * block_rows).min(block_rows);
+            block * block_rows + end_of_block
+        }
     }
 
     /// The end of the window that starts with params row `row`.

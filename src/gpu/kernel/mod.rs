@@ -14,6 +14,9 @@
 //! | at least 16 bytes that are no whole units | any, with a fill that repeats in 4 bytes, without an index count | as above, not by `general` | `bytes`, four words a lane |
 //! | bytes that are no whole units | any; of a gather_elements by `general` | of one value in words, or by `general` | `bytes` |
 //!
+//! A scatter takes `four_rows`, `rows` and `long` as a gather does, and for all other slices `word_parts`. It finds single values
+//! of 32 or 64 bits in words, and elements along an axis in units of 4 bytes; others by `general`.
+//!
 //! A unit has 16 bytes if the offsets of all slices are multiples of 16 bytes and the fill repeats in 16 bytes; else 4 bytes,
 //! if all are multiples of 4. If params is encoded, units are of decoded values, only the offsets in the output
 //! count, and only single values of 32 or 64 bits are found in words, for units of 16 bytes.

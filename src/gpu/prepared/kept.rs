@@ -98,7 +98,7 @@ impl Kept {
             ),
             (
                 "the update".to_owned(),
-                self.update.map_or_else(String::new, |of| format!("{of:?}")),
+                self.update.map_or_else(String::new, |of| of.to_string()),
             ),
             ("the words of the fill".to_owned(), fill.join(" ")),
             (

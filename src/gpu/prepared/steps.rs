@@ -256,7 +256,7 @@ impl<'a> Maker<'a> {
             }
             Pass::Scatter(_, Some(winners)) => {
                 let (number, start) = winners.of_dispatch(plan.dims(), dispatch);
-                uniform.winners_start = start;
+                uniform.general.winners_start = start;
                 let buffer = &self.winners[number];
                 Some((buffer.clone(), Winners::whole(buffer)))
             }

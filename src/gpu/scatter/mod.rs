@@ -18,6 +18,7 @@ pub(crate) use self::update::{IndexRowsPass, Update};
 pub(crate) use self::winners::Winners;
 use super::cut::{Dispatch, PlacedGather, Shard};
 use super::gatherer::Gatherer;
+use super::limits::check_limits;
 use super::operands::Operands;
 use super::types::TypedPlan;
 use crate::bad_indices::BadIndices;
@@ -125,6 +126,9 @@ impl Gatherer {
             true => Some(Winners::new(dims, limits)?),
             false => None,
         };
+        if operands.report.is_some() {
+            check_limits(limits, operands.types, Some(Update::IndexRows), true, false)?;
+        }
         let index_rows_plan = plan.of_index_rows();
         let mut index_rows = Vec::new();
         if typed.bytes.output > 0 && (winners.is_some() || operands.report.is_some()) {

@@ -66,8 +66,9 @@ impl PreparedScatter {
 }
 
 /// Prints the number of dispatches. A scatter takes one; several if the device's limits cut it, if the target has shards, or if
-/// an index count meets several blocks. An assign whose rows may repeat takes two more for each of these, a report two, an index
-/// count one more for each, and a mask one or several.
+/// an index count meets several blocks. An assign whose rows may repeat takes two more for its index rows, and a report two; each
+/// of these is several if the device's limits cut the indices. An index count takes one more for each dispatch, and a mask one or
+/// several.
 impl fmt::Debug for PreparedScatter {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("PreparedScatter")

@@ -1,5 +1,7 @@
 //! What a scatter on a GPU does with its updates. Pure.
 
+use std::fmt;
+
 use crate::error::GatherError;
 use crate::gpu::kernel::{Kernel, Unit};
 use crate::plan::GatherPlan;
@@ -103,6 +105,17 @@ impl Update {
             overrides.push(("NUMBER", number_of_kind));
         }
         overrides
+    }
+}
+
+impl fmt::Display for Update {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Assign | Self::AssignLast | Self::IndexRows => f.write_str("assign"),
+            Self::Reduce(reduce, of) | Self::Atomic(reduce, of) => {
+                write!(f, "{reduce} of {}", of.name())
+            }
+        }
     }
 }
 

@@ -4,10 +4,10 @@ use crate::error::GatherError;
 use crate::gpu::bound::{BoundRange, binding_bytes};
 use crate::gpu::cut::{Dispatch, Shard};
 use crate::gpu::scope::scoped;
-use crate::gpu::types::WORD_BYTES;
+use crate::gpu::types::{WORD_BYTES, low_and_high};
 use crate::plan::GatherDims;
 
-/// The most rows, and index rows of a batch: a word holds the number of the last index row, plus 1.
+/// The most rows, which a word numbers. Of a batch's index rows there is one less, as a word holds the number of one plus 1.
 const LIMIT: u64 = u32::MAX as u64;
 
 /// The winners of all rows, a word each, in one buffer or in several that a binding holds whole.
@@ -86,7 +86,7 @@ impl Winners {
         };
         let first_batch = dispatch.blocks.first_block / dims.outer_size;
         let start = (first_batch * block_rows).wrapping_sub(buffer * self.rows_of_buffer);
-        let [low, _] = crate::gpu::types::low_and_high(start);
+        let [low, _] = low_and_high(start);
         (usize::try_from(buffer).expect("a few buffers"), low)
     }
 
@@ -97,5 +97,51 @@ impl Winners {
             bytes: buffer.size(),
             start: 0,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Gather;
+
+    #[test]
+    fn numbers_that_32_bits_do_not_hold_are_refused() {
+        let winners = |rows: usize, count: usize| {
+            let gather = Gather::new().batch_dims(1).axis(1);
+            let plan = gather.plan(&[2, rows], &[2, count]).expect("valid shapes");
+            let winners = Winners::new(plan.dims(), &wgpu::Limits::default());
+            winners.map_err(|error| error.to_string())
+        };
+        let text = |limit: u64, counted: &str, found: u64| {
+            Err(format!(
+                "a scatter on a GPU must have at most {limit} {counted}, found {found}, where several indices may select a row: \
+                 promise unique rows by GatherPlan::with_unique_indices"
+            ))
+        };
+        let all = text(
+            u32::MAX.into(),
+            "rows of the target in all batches",
+            1 << 32,
+        );
+        assert_eq!(winners(1 << 31, 4), all);
+        let of_batch = text((1 << 32) - 2, "index rows of a batch", (1 << 32) - 1);
+        assert_eq!(winners(9, (1 << 32) - 1), of_batch);
+        assert!(winners((1 << 31) - 1, (1 << 32) - 2).is_ok());
+    }
+
+    #[test]
+    fn buffers_hold_all_rows_and_bindings_hold_buffers() {
+        let limits = wgpu::Limits {
+            max_storage_buffer_binding_size: 1024,
+            ..wgpu::Limits::default()
+        };
+        let gather = Gather::new().batch_dims(1).axis(1);
+        let plan = gather.plan(&[3, 200], &[3, 5]).expect("valid shapes");
+        let winners = Winners::new(plan.dims(), &limits).expect("few rows");
+        let rows: Vec<_> = winners.shards().iter().map(|shard| shard.rows).collect();
+        assert_eq!((rows, winners.cut_rows()), (vec![256, 256, 88], 256));
+        let all = Winners::new(plan.dims(), &wgpu::Limits::default()).expect("few rows");
+        assert_eq!((all.shards().len(), all.cut_rows()), (1, u64::MAX));
     }
 }

@@ -25,14 +25,15 @@ const SLICES: [(u64, usize); 10] = [
     (4112, 16),
 ];
 
-const WIDE: [IndexKind; 4] = [
+pub(super) const WIDE: [IndexKind; 4] = [
     IndexKind::I32,
     IndexKind::U32,
     IndexKind::I64,
     IndexKind::U64,
 ];
 
-const NARROW: [IndexKind; 4] = [IndexKind::I8, IndexKind::U8, IndexKind::I16, IndexKind::U16];
+pub(super) const NARROW: [IndexKind; 4] =
+    [IndexKind::I8, IndexKind::U8, IndexKind::I16, IndexKind::U16];
 
 /// The smallest and the largest value of an index type.
 fn range(kind: IndexKind) -> RangeInclusive<i128> {
@@ -94,7 +95,7 @@ pub(super) fn index_rows(kind: IndexKind, dims: &[usize]) -> Vec<i128> {
 }
 
 /// The policies: bad indices, true for a fill, and negative indices.
-fn policies() -> impl Iterator<Item = (BadIndices, bool, NegativeIndices)> {
+pub(super) fn policies() -> impl Iterator<Item = (BadIndices, bool, NegativeIndices)> {
     // By default the GPU stores zeros, and with a report it stores the same bytes.
     let fills = |policy: &BadIndices| policy.fills_on_cpu();
     let policies = BadIndices::ALL.iter().copied().filter(fills);

@@ -14,6 +14,7 @@ mod past_32_bits;
 mod pipeline;
 mod reachable;
 mod same_in_rust;
+mod scatters;
 mod small_gathers;
 mod texts;
 mod translation;

@@ -10,6 +10,7 @@ mod operands;
 mod ranges;
 mod rebind;
 mod report;
+mod scatter;
 mod sharing;
 mod tensors;
 

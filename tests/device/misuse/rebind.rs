@@ -134,7 +134,7 @@ fn what_the_dispatches_depend_on_is_kept() {
         .unwrap();
     let mut refused = |buffers: &GatherBuffers<'_>, property: &str, expected: &str, found: &str| {
         let error = gather.rebind(buffers).unwrap_err();
-        let text = format!("a prepared gather must keep {property}: {expected}, found {found}");
+        let text = format!("what is prepared must keep {property}: {expected}, found {found}");
         assert_eq!(error.to_string(), text);
         assert!(matches!(error, GatherError::Rebound { .. }));
     };
@@ -294,7 +294,7 @@ fn shards_keep_their_rows() {
         },
     );
     let error = gather.rebind(&other).unwrap_err();
-    let text = "a prepared gather must keep the rows of params shard 0: 6, found 5";
+    let text = "what is prepared must keep the rows of params shard 0: 6, found 5";
     assert_eq!(error.to_string(), text);
 }
 

@@ -1,0 +1,196 @@
+//! Mistakes in a scatter's buffers: each error names the operand as a scatter does, and nothing is recorded.
+
+use wgpu_gather::{
+    BadIndices, BadRows, ElementTypes, Encoding, Gather, GatherElements, GatherError, GatherPlan,
+    IndexKind, Reduce, ScatterBuffers, ScatterRanges, wgpu,
+};
+
+use super::{App, Recorded, STORAGE};
+
+/// A scatter of 4 into 10 `f32`.
+fn plan() -> GatherPlan {
+    Gather::new().plan(&[10], &[4]).unwrap()
+}
+
+/// The buffers of the target, of indices, of updates, and of the report.
+type Set = [wgpu::Buffer; 4];
+
+fn set(app: &App) -> Set {
+    [40, 16, 16, BadRows::REPORT_BYTES].map(|size| app.buffer(size, STORAGE))
+}
+
+fn ranges(set: &Set) -> ScatterRanges<'_> {
+    ScatterRanges {
+        target: set[0].slice(..),
+        indices: set[1].slice(..),
+        updates: set[2].slice(..),
+    }
+}
+
+fn types() -> ElementTypes {
+    ElementTypes::of::<f32, i32>()
+}
+
+/// Each way of recording gives this error, and records nothing.
+#[track_caller]
+fn assert_refused(
+    app: &App,
+    plan: &GatherPlan,
+    buffers: &ScatterBuffers<'_>,
+    of: &[&wgpu::Buffer],
+    text: &str,
+) {
+    let mut encoder = app.device.create_command_encoder(&Default::default());
+    let result = app.gatherer.encode_scatter(&mut encoder, plan, buffers);
+    assert_eq!(result.clone().unwrap_err().to_string(), text, "{plan}");
+    let prepared = app.gatherer.prepare_scatter(plan, buffers).map(drop);
+    assert_eq!(prepared, result);
+    app.assert_nothing_recorded([Recorded { encoder, result }], of);
+}
+
+#[test]
+fn right_buffers_are_accepted() {
+    let app = App::new();
+    let set = set(&app);
+    let buffers = ScatterBuffers::new(types(), ranges(&set));
+    let unique = plan().with_unique_indices();
+    for (plan, buffers) in [
+        (plan(), buffers),
+        (plan(), buffers.report(set[3].slice(..))),
+        (unique.clone(), buffers),
+        (unique, buffers.reduce::<f32>(Reduce::Max)),
+        (plan(), buffers.reduce::<u32>(Reduce::Min)),
+    ] {
+        let mut encoder = app.device.create_command_encoder(&Default::default());
+        let result = app.gatherer.encode_scatter(&mut encoder, &plan, &buffers);
+        assert_eq!(result, Ok(()), "{plan}");
+        app.queue.submit([encoder.finish()]);
+    }
+    app.assert_handler_heard_nothing();
+}
+
+#[test]
+fn ranges_are_named_as_a_scatter_names_them() {
+    let app = App::new();
+    let refused = |change: &dyn Fn(&mut Set), text: &str| {
+        let mut set = set(&app);
+        change(&mut set);
+        let buffers = ScatterBuffers::new(types(), ranges(&set)).report(set[3].slice(..));
+        assert_refused(&app, &plan(), &buffers, &set.each_ref(), text);
+    };
+    let text = "target range must have at least 40 bytes, found 36";
+    refused(&|set| set[0] = app.buffer(36, STORAGE), text);
+    let text = "updates range must have at least 16 bytes, found 12";
+    refused(&|set| set[2] = app.buffer(12, STORAGE), text);
+    let text = "target buffer must have usage BufferUsages(STORAGE), found BufferUsages(COPY_DST)";
+    let usage = wgpu::BufferUsages::COPY_DST;
+    refused(&|set| set[0] = app.buffer(40, usage), text);
+}
+
+#[test]
+fn a_target_overlaps_no_other_operand() {
+    let app = App::new();
+    for (with, name) in [(1, "indices"), (2, "updates")] {
+        let mut set = set(&app);
+        set[with] = app.buffer(40, STORAGE);
+        set[0] = set[with].clone();
+        let buffers = ScatterBuffers::new(types(), ranges(&set));
+        let text = format!("target must not share bytes with {name}, found 0..16 in both");
+        assert_refused(&app, &plan(), &buffers, &[&set[0]], &text);
+    }
+    // Two shards of the target.
+    let set = set(&app);
+    let shards = [(5, set[0].slice(..20)), (5, set[0].slice(16..36))];
+    let of_shards = ScatterRanges {
+        target: &shards[..],
+        indices: set[1].slice(..),
+        updates: set[2].slice(..),
+    };
+    let buffers = ScatterBuffers::of_shards(types(), of_shards);
+    let text = "target shard 1 must not share bytes with target shard 0, found 16..20 in both";
+    assert_refused(&app, &plan(), &buffers, &[&set[0]], text);
+    let few = [(9, set[0].slice(..))];
+    let of_shards = ScatterRanges {
+        target: &few[..],
+        ..of_shards
+    };
+    let buffers = ScatterBuffers::of_shards(types(), of_shards);
+    let text = "target shards must have 10 rows together, found 9";
+    assert_refused(&app, &plan(), &buffers, &[], text);
+}
+
+#[test]
+fn scatters_that_no_gpu_has_are_refused() {
+    let app = App::new();
+    let set = set(&app);
+    let buffers = ScatterBuffers::new(types(), ranges(&set));
+    let refused = |plan: &GatherPlan, buffers: &ScatterBuffers<'_>, text: &str| {
+        assert_refused(&app, plan, buffers, &[], text);
+    };
+    let unique = plan().with_unique_indices();
+    for (plan, buffers, text) in [
+        (
+            &unique,
+            buffers.reduce::<f32>(Reduce::Add),
+            "a GPU has no add of f32: GatherPlan::scatter_reduce has it, on the CPU",
+        ),
+        (
+            &unique,
+            buffers.reduce::<i64>(Reduce::Min),
+            "a GPU has no min of i64: GatherPlan::scatter_reduce has it, on the CPU",
+        ),
+        (
+            &plan(),
+            buffers.reduce::<i32>(Reduce::Mul),
+            "a GPU has no mul of i32 where several indices may select a row: promise unique rows by GatherPlan::with_unique_indices, or call GatherPlan::scatter_reduce on the CPU",
+        ),
+    ] {
+        refused(plan, &buffers, text);
+    }
+    let narrow = ElementTypes::new(2, IndexKind::I32);
+    let buffers = ScatterBuffers::new(narrow, ranges(&set)).reduce::<u32>(Reduce::Add);
+    let text = "u32 must have the width of an element, found elements of 2 bytes";
+    refused(&plan(), &buffers, text);
+    let encoded = ElementTypes::encoded(Encoding::Q8_0, IndexKind::I32);
+    let buffers = ScatterBuffers::new(encoded, ranges(&set));
+    let text = "target must hold elements, found rows of Q8_0: a scatter encodes nothing";
+    refused(&plan(), &buffers, text);
+    let broadcast = GatherElements::new().broadcast(true);
+    let broadcast = broadcast.plan(&[9, 1], &[5, 6]).unwrap();
+    let buffers = ScatterBuffers::new(types(), ranges(&set));
+    let text =
+        "target must not be repeated by broadcasting in a scatter: dim 1 of 1 is stretched to 6";
+    refused(&broadcast, &buffers, text);
+    let with_error = Gather::new().bad_indices(BadIndices::Error);
+    let with_error = with_error.plan(&[10], &[4]).unwrap();
+    let text = "bad_indices Error must have a report buffer on the GPU, found none";
+    refused(&with_error, &buffers, text);
+}
+
+#[test]
+fn a_prepared_scatter_keeps_its_update() {
+    let app = App::new();
+    let set = set(&app);
+    let buffers = ScatterBuffers::new(types(), ranges(&set));
+    let mut prepared = app.gatherer.prepare_scatter(&plan(), &buffers).unwrap();
+    assert_eq!(prepared.rebind(&buffers), Ok(()));
+    let text = |found: Result<(), GatherError>| found.unwrap_err().to_string();
+    let found = text(prepared.rebind(&buffers.reduce::<u32>(Reduce::Add)));
+    let expected = "what is prepared must keep the update: assign, found add of u32";
+    assert_eq!(found, expected);
+    let large = app.buffer(64, STORAGE);
+    let moved = ScatterRanges {
+        target: large.slice(4..),
+        ..ranges(&set)
+    };
+    let found = text(prepared.rebind(&ScatterBuffers::new(types(), moved)));
+    let expected =
+        "what is prepared must keep the bytes of target after an aligned offset: 0, found 4";
+    assert_eq!(found, expected);
+    let found = text(prepared.rebind(&buffers.report(set[3].slice(..))));
+    assert_eq!(
+        found,
+        "what is prepared must keep report: not given, found given"
+    );
+    app.assert_handler_heard_nothing();
+}
