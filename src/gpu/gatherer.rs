@@ -20,7 +20,7 @@ use crate::plan::GatherPlan;
 /// two take about 3 KB.
 const MAX_COUNTED_DISPATCHES: usize = 1 << 16;
 
-/// Records gathers on one device.
+/// Records gathers, and [scatters](crate::guide::scatter), on one device.
 ///
 /// Make one gatherer and keep it: a pipeline is compiled when a gather first needs it. Threads may share a gatherer.
 ///

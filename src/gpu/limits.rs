@@ -124,6 +124,8 @@ impl GatherPlan {
     /// [`GatherBuffers::of_shards`](crate::GatherBuffers::of_shards), or stay in host memory, for
     /// [`run`](Self::run).
     ///
+    /// They suffice for scatters through the plan too.
+    ///
     /// For several gathers, take the better values of each: `wgpu::Limits::or_better_values_from`.
     ///
     /// # Errors

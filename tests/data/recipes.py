@@ -61,6 +61,23 @@ rows = np.where((numbers >= 0)[..., None, None], pages[numbers], f32(0))
 lines = [f"sequence {s} {page.flatten().tolist()}" for s, found in zip(sequences, rows) for page in found]
 check("paged_table", [list(rows.shape), *lines])
 
+tokens = np.array([[1, 2], [3, 4], [5, 6], [9, 9]], f32)
+slots = np.array([9, 2, 7, -1])
+cache = np.zeros((12, 2), f32)
+# NumPy takes -1 for the last slot, so padding is left out.
+cache[slots[slots >= 0]] = (tokens @ np.array([[0, 0.5], [0.5, 0]], f32))[slots >= 0]
+block_table = np.array([[4, 1], [3, 0]])
+read = cache.reshape(6, 4)[block_table]
+check("kv_cache", [f"pages {of.tolist()} {rows.flatten().tolist()}" for of, rows in zip(block_table, read)])
+
+data, indices = np.arange(1, 9, dtype=f32).reshape(4, 2), np.array([3, 0, -1])
+updates = np.array([[9, 10], [11, 12], [0.5, 20]], f32)
+outputs = [data.copy() for _ in range(3)]
+outputs[0][indices] = updates
+np.add.at(outputs[1], indices, updates)
+np.maximum.at(outputs[2], indices, updates)
+check("scatter_nd", [f"{name:4} {of.flatten().tolist()}" for name, of in zip(["none", "add", "max"], outputs)])
+
 vertex = np.dtype([("position", f32, 3), ("normal", f32, 3), ("uv", f32, 2)])
 corners = np.array([[0, 0], [2, 0], [2, 2], [0, 2]], f32)
 vertices = np.zeros(4, vertex)

@@ -1,6 +1,11 @@
 //! The examples of TensorFlow's and Paddle's documentations, and this crate's own examples.
 
-use wgpu_gather::{BadIndices, Executor, Gather, Gatherer, GpuError, wgpu};
+use std::fmt::Debug;
+
+use wgpu_gather::{
+    BadIndices, Executor, Gather, GatherElement, GatherPlan, Gatherer, GpuError, Reduce,
+    ScatterNumber, wgpu,
+};
 
 use super::Checked;
 use testkit::cases::Example;
@@ -50,13 +55,14 @@ pub async fn check_documented(example: &Example, device: Device) -> Checked {
 }
 
 /// Checks the crate's own examples. Returns each name with its result.
-pub async fn check_own(gpu: &Gpu) -> [(&'static str, Checked); 4] {
+pub async fn check_own(gpu: &Gpu) -> [(&'static str, Checked); 5] {
     let text = |checked: Result<Checked, GpuError>| checked.map_err(|error| error.to_string())?;
     [
         ("browser", text(on_either_device().await)),
         ("gatherer", text(recorded(gpu).await)),
         ("prepared", text(prepared_once(gpu).await)),
         ("chain", text(chained(gpu).await)),
+        ("scatter", text(scattered(gpu).await)),
     ]
 }
 
@@ -132,6 +138,61 @@ async fn chained(gpu: &Gpu) -> Result<Checked, GpuError> {
     let rows = gpu.gather(strict, &embeddings, &tokens).on_gpu().await?;
     let expected = [1.0, 1.1, 1.0, 1.1, 2.0, 2.1, 0.0, 0.1];
     Ok(same("output", rows.download().await?.as_slice(), &expected))
+}
+
+/// Scatters of each kind of kernel, on the GPU and on the CPU.
+async fn scattered(gpu: &Gpu) -> Result<Checked, GpuError> {
+    async fn both<T: ScatterNumber + GatherElement + PartialEq + Debug>(
+        gpu: &Gpu,
+        plan: &GatherPlan,
+        reduce: Option<Reduce>,
+        number: fn(u16) -> T,
+    ) -> Result<Checked, GpuError> {
+        let numbers = |first: u16, len: u64| -> Vec<T> {
+            let places = (0..len).map(|n| u16::try_from(n % 1000).expect("few"));
+            places.map(|n| number(n * 37 % 251 + first)).collect()
+        };
+        let indices: Vec<i32> = (0..90).map(|n| n * 41 % 107).collect();
+        let mut outputs = Vec::new();
+        for executor in [gpu.executor(), Executor::cpu()] {
+            let updates = numbers(7, plan.output_len());
+            let updates = executor.upload(updates, &[plan.output_shape().iter().product()])?;
+            let target = numbers(0, plan.params_len());
+            let mut target = executor.upload(target, plan.params_shape())?;
+            let request = executor.scatter(plan, &updates, &indices, &mut target);
+            match reduce {
+                Some(reduce) => request.reduce(reduce).await?,
+                None => request.await?,
+            }
+            outputs.push(target.download().await?);
+        }
+        Ok(same("target", &outputs[0], &outputs[1]))
+    }
+    let gather = Gather::new().bad_indices(BadIndices::Fill);
+    for slice_len in [1, 3, 4, 300, 2000] {
+        // Rows of the modulus 40 repeat; those of 107 do not.
+        for (rows, unique) in [(40, false), (107, true)] {
+            let mut plan = gather.plan(&[rows, slice_len], &[90])?;
+            if unique {
+                plan = plan.with_unique_indices();
+            }
+            let narrow = |n| u8::try_from(n % 256).expect("a byte");
+            let mut checked = vec![
+                both(gpu, &plan, None, narrow).await?,
+                both(gpu, &plan, None, u32::from).await?,
+                both(gpu, &plan, Some(Reduce::Add), u32::from).await?,
+                both(gpu, &plan, Some(Reduce::Min), |n| i32::from(n) - 99).await?,
+            ];
+            if unique {
+                let float = |n| f32::from(n) - 99.5;
+                checked.push(both(gpu, &plan, Some(Reduce::Max), float).await?);
+            }
+            if let Some(problem) = checked.into_iter().find(Result::is_err) {
+                return Ok(problem.map_err(|problem| format!("{plan}: {problem}")));
+            }
+        }
+    }
+    Ok(Ok(()))
 }
 
 fn encoder(gpu: &Gpu) -> wgpu::CommandEncoder {
