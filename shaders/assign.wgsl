@@ -2,7 +2,7 @@
 //
 // Assigns, of rows that no two index rows select, or that one update serves.
 
-fn chosen(source: SourceRow) -> SourceRow {
+fn chosen(source: SourceRow, n: u32, batch: u32) -> SourceRow {
     return source;
 }
 

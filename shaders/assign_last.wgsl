@@ -2,8 +2,8 @@
 //
 // Assigns, of the last index row that selects a row.
 
-fn chosen(source: SourceRow) -> SourceRow {
-    return last_of_row(source);
+fn chosen(source: SourceRow, n: u32, batch: u32) -> SourceRow {
+    return last_of_row(source, n, batch);
 }
 
 fn load(at: u32, unit: u32, source: SourceRow) -> Unit {

@@ -7,7 +7,7 @@ override REDUCE: u32 = 0u;
 
 @group(0) @binding(12) var<storage, read_write> target_words: array<atomic<Unit>>;
 
-fn chosen(source: SourceRow) -> SourceRow {
+fn chosen(source: SourceRow, n: u32, batch: u32) -> SourceRow {
     return source;
 }
 
@@ -16,7 +16,7 @@ fn load(at: u32, unit: u32, source: SourceRow) -> Unit {
 }
 
 fn store(at: u32, unit: u32, source: SourceRow, value: Unit, absent: Unit, repeats: bool) {
-    if !source.held || repeats {
+    if !source.held | repeats {
         return;
     }
     let place = target_place(unit, source);

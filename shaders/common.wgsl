@@ -287,10 +287,8 @@ struct SourceRow {
     // True if the row is in range and params holds it. params_row counts from the first row of the window.
     held: bool,
     params_row: u32,
-    // For a scatter: the number of the output row in its block, and that of the held row among those of all batches, from the
-    // dispatch's first on, modulo 2^32.
-    n: u32,
-    batch_row: u32,
+    // The low word of the number that the row has among those of its block that params holds.
+    held_row: u32,
 }
 
 // The counter of one lane.

@@ -35,12 +35,13 @@ fn copy_four_rows(workgroup: vec3<u32>, local: u32) -> BadRows {
     let to_b = to_row(first, gather.lane_step);
     let to_c = to_row(first, 2u * gather.lane_step);
     let to_d = to_row(first, 3u * gather.lane_step);
-    // `counts` stands for the outer coordinate.
+    // Index rows of a batch follow those of the batch before. `counts` stands for the outer coordinate.
+    let index_row = gather.first_n + workgroup.z * gather.index_count + first;
     let n = gather.first_n + first;
-    let a = chosen(source_row_of(OutputRow(n, block, 0u, workgroup.z)));
-    let b = chosen(source_row_of(OutputRow(n + to_b, block, 0u, workgroup.z)));
-    let c = chosen(source_row_of(OutputRow(n + to_c, block, 0u, workgroup.z)));
-    let d = chosen(source_row_of(OutputRow(n + to_d, block, 0u, workgroup.z)));
+    let a = chosen(source_row_of(OutputRow(index_row, block, 0u, 0u)), n, workgroup.z);
+    let b = chosen(source_row_of(OutputRow(index_row + to_b, block, 0u, 0u)), n + to_b, workgroup.z);
+    let c = chosen(source_row_of(OutputRow(index_row + to_c, block, 0u, 0u)), n + to_c, workgroup.z);
+    let d = chosen(source_row_of(OutputRow(index_row + to_d, block, 0u, 0u)), n + to_d, workgroup.z);
     let counts = (unit | outer) == 0u;
     let of_a = with_row(BadRows(), a, counts & !a.held);
     let of_b = with_row(of_a, b, (counts & !b.held) && to_b > 0u);

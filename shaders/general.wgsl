@@ -76,7 +76,5 @@ fn source_row_of(whole_row: OutputRow) -> SourceRow {
     let block_row = subtract(multiply(vec2<u32>(output_row.block, 0u), gather.held_rows), gather.window_first_row);
     let params_row = add(block_row, select(vec2<u32>(), held_row, held));
     let written = params_row.y == 0u && params_row.x < gather.window_rows;
-    let batch_row = output_row.batch * gather.held_rows.x + held_row.x;
-    let first = output_row.outer == 0u;
-    return SourceRow(index_row, first, written, in_range, held, params_row.x, whole_row.n, batch_row);
+    return SourceRow(index_row, output_row.outer == 0u, written, in_range, held, params_row.x, held_row.x);
 }

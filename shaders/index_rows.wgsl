@@ -65,7 +65,5 @@ fn source_row_of(whole_row: OutputRow) -> SourceRow {
     let held = held_row < gather.held_rows.x;
     let params_row = output_row.block * gather.held_rows.x - gather.window_first_row.x + select(0u, held_row, held);
     let written = params_row < gather.window_rows;
-    let batch_row = output_row.batch * gather.held_rows.x + held_row;
-    let first = output_row.outer == 0u;
-    return SourceRow(index_row, first, written, row < NO_ROW, held, params_row, whole_row.n, batch_row);
+    return SourceRow(index_row, output_row.outer == 0u, written, row < NO_ROW, held, params_row, held_row);
 }

@@ -4,11 +4,13 @@
 
 @group(0) @binding(15) var<storage, read> winners_found: array<u32>;
 
-// The source row, which is held only if its index row is the last that selects it, and if the dispatch writes it.
-fn last_of_row(source: SourceRow) -> SourceRow {
+// The source row of output row n of a block of a batch, which is held only if its index row is the last that selects it, and if the
+// dispatch writes it.
+fn last_of_row(source: SourceRow, n: u32, batch: u32) -> SourceRow {
     var found = source;
     let is_here = source.held & source.written;
-    let at = select(0u, gather.general.winners_start + source.batch_row, is_here);
-    found.held = is_here & (winners_found[at] == source.n + 1u);
+    let batch_row = batch * gather.held_rows.x + source.held_row;
+    let at = select(0u, gather.general.winners_start + batch_row, is_here);
+    found.held = is_here & (winners_found[at] == n + 1u);
     return found;
 }

@@ -19,7 +19,8 @@ fn copy_long(workgroup: vec3<u32>, local: u32) -> BadRows {
     if (local >= step) | (row >= gather.rows) | (unit >= gather.units) {
         return BadRows();
     }
-    let source = chosen(source_row_of(output_row_of(row)));
+    let output_row = output_row_of(row);
+    let source = chosen(source_row_of(output_row), output_row.n, output_row.batch);
     if !source.written {
         return BadRows();
     }

@@ -8,7 +8,8 @@ fn copy_rows(workgroup: vec3<u32>, local: u32) -> BadRows {
     if (lane.x >= gather.workgroup_rows) | (row >= gather.rows) {
         return BadRows();
     }
-    let source = chosen(source_row_of(output_row_of(row)));
+    let output_row = output_row_of(row);
+    let source = chosen(source_row_of(output_row), output_row.n, output_row.batch);
     if source.written {
         let at = gather.output_start + row * gather.output_stride + lane.y;
         let absent = select(absent_unit(lane.y), Unit(), source.in_range);

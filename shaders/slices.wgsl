@@ -4,8 +4,8 @@
 
 @group(0) @binding(3) var<storage, read_write> output: array<Unit>;
 
-// Each row is copied.
-fn chosen(source: SourceRow) -> SourceRow {
+// Each row is copied, whatever its number in its block.
+fn chosen(source: SourceRow, n: u32, batch: u32) -> SourceRow {
     return source;
 }
 

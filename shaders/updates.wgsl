@@ -3,7 +3,7 @@
 // The units of a scatter's updates, where a gather has its output, and of its target, where a gather has params. Of a kernel that
 // a gather has too, only what loads and stores differs: assign.wgsl, assign_last.wgsl, reduce.wgsl and atomics.wgsl.
 //
-// A lane loads all its units before it stores one. It stores nothing for a row that is not held, and nothing twice.
+// A lane loads all its units before it stores one. It stores nothing for a row that is not held.
 
 @group(0) @binding(13) var<storage, read> updates: array<Unit>;
 

@@ -6,9 +6,13 @@
 
 @group(0) @binding(14) var<storage, read_write> winners: array<atomic<u32>>;
 
-// The source row of a lane; none that is written for a lane past the last index row.
-fn source_of_lane(workgroup: vec3<u32>, local: u32) -> SourceRow {
-    let row = number_of(workgroup) * WORKGROUP_SIZE + local;
+// The number of a lane's output row: that of its index row.
+fn row_of_lane(workgroup: vec3<u32>, local: u32) -> u32 {
+    return number_of(workgroup) * WORKGROUP_SIZE + local;
+}
+
+// The source row; none that is written past the last index row.
+fn source_of(row: u32) -> SourceRow {
     if row >= gather.rows {
         return SourceRow();
     }
@@ -17,22 +21,23 @@ fn source_of_lane(workgroup: vec3<u32>, local: u32) -> SourceRow {
 
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn clear_winners(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_index) local: u32) {
-    let source = source_of_lane(workgroup, local);
-    if source.written && source.held {
+    let source = source_of(row_of_lane(workgroup, local));
+    if source.written & source.held {
         atomicStore(&winners[gather.params_start + source.params_row], 0u);
     }
 }
 
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn find_winners(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_index) local: u32) {
-    let source = source_of_lane(workgroup, local);
-    if source.written && source.held {
-        atomicMax(&winners[gather.params_start + source.params_row], source.n + 1u);
+    let row = row_of_lane(workgroup, local);
+    let source = source_of(row);
+    if source.written & source.held {
+        atomicMax(&winners[gather.params_start + source.params_row], output_row_of(row).n + 1u);
     }
 }
 
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn count_bad(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_index) local: u32) {
-    let source = source_of_lane(workgroup, local);
+    let source = source_of(row_of_lane(workgroup, local));
     count_bad_rows(with_row(BadRows(), source, source.written & !source.in_range));
 }

@@ -10,6 +10,7 @@
 // The lane's word of a slice, and its row; a row that is not held if the lane has none.
 struct Part {
     source: SourceRow,
+    output_row: OutputRow,
     row: u32,
     word: u32,
 }
@@ -24,9 +25,10 @@ fn part_of_lane(workgroup: vec3<u32>, local: u32) -> Part {
     if (slot >= gather.workgroup_rows) | (row >= gather.rows) | (word >= words) {
         return Part();
     }
-    var source = source_row_of(output_row_of(row));
+    let output_row = output_row_of(row);
+    var source = source_row_of(output_row);
     source.held = source.held & source.written;
-    return Part(source, row, word);
+    return Part(source, output_row, row, word);
 }
 
 // Four bytes of updates from byte `at` on, of which those from `end` on, in words after that of end - 1, do not count.
@@ -67,6 +69,6 @@ fn word_parts(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invoca
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn word_parts_last(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_index) local: u32) {
     var found = part_of_lane(workgroup, local);
-    found.source = last_of_row(found.source);
+    found.source = last_of_row(found.source, found.output_row.n, found.output_row.batch);
     assign_part(found);
 }
