@@ -339,9 +339,7 @@ impl Executor {
         input.in_bytes = true;
         Request::to_host(input)
     }
-}
 
-impl Executor {
     /// Scatters `updates` to the rows of `target` that `indices` select: the inverse of [`gather`](Self::gather), and what
     /// [`GatherPlan::scatter`] does on the CPU. The request assigns, unless [`reduce`](ScatterRequest::reduce) is called.
     ///

@@ -36,19 +36,7 @@ impl<'a> ScatterBuffers<'a> {
     /// The ranges of buffers that hold the operands of a scatter, and the types of their elements and indices.
     #[must_use]
     pub fn new(types: ElementTypes, ranges: ScatterRanges<'a>) -> Self {
-        let ScatterRanges {
-            target,
-            indices,
-            updates,
-        } = ranges;
-        Self::of(GatherBuffers::new(
-            types,
-            Ranges {
-                params: target,
-                indices,
-                output: updates,
-            },
-        ))
+        Self::of(GatherBuffers::new(types, ranges.of_gather()))
     }
 
     /// As [`new`](Self::new), but with the target in several buffers: see [`GatherBuffers::of_shards`].
@@ -57,19 +45,7 @@ impl<'a> ScatterBuffers<'a> {
         types: ElementTypes,
         ranges: ScatterRanges<'a, &'a [(u64, wgpu::BufferSlice<'a>)]>,
     ) -> Self {
-        let ScatterRanges {
-            target,
-            indices,
-            updates,
-        } = ranges;
-        Self::of(GatherBuffers::of_shards(
-            types,
-            Ranges {
-                params: target,
-                indices,
-                output: updates,
-            },
-        ))
+        Self::of(GatherBuffers::of_shards(types, ranges.of_gather()))
     }
 
     const fn of(buffers: GatherBuffers<'a>) -> Self {
@@ -130,4 +106,20 @@ pub struct ScatterRanges<'a, T = wgpu::BufferSlice<'a>> {
     pub indices: wgpu::BufferSlice<'a>,
     /// The updates.
     pub updates: wgpu::BufferSlice<'a>,
+}
+
+impl<'a, T> ScatterRanges<'a, T> {
+    /// The ranges of the gather through the same plan.
+    fn of_gather(self) -> Ranges<'a, T> {
+        let Self {
+            target,
+            indices,
+            updates,
+        } = self;
+        Ranges {
+            params: target,
+            indices,
+            output: updates,
+        }
+    }
 }
