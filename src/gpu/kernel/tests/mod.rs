@@ -405,3 +405,51 @@ fn the_widest_unit_divides_the_slice_and_its_fill() {
         assert_choice(sizes(1, slice_bytes), expected, WORDS, 1);
     }
 }
+
+/// Scatters find single values in words, and elements in units of 4 bytes; their kernels own units of slices, or words of the
+/// target.
+#[test]
+fn scatters_take_the_kernels_that_own_what_they_store() {
+    let of = |update, find, sizes: Sizes| Sizes {
+        update: Some(update),
+        find,
+        ..sizes
+    };
+    let assign = |find, sizes| of(Update::Assign, find, sizes);
+    let elements = FindRows::Elements { index_words: 1 };
+    let odd = |bytes| Sizes {
+        alignment: 1,
+        ..sizes(2000, bytes)
+    };
+    for (sizes, kernel, find) in [
+        (assign(WORDS, sizes(2000, 4)), Kernel::Rows(WORD), WORDS),
+        (
+            assign(elements, sizes(2000, 4)),
+            Kernel::Rows(WORD),
+            elements,
+        ),
+        (assign(PAIRS, sizes(2000, 16)), Kernel::Rows(VEC4), GENERAL),
+        (
+            assign(WORDS, sizes(1 << 18, 64)),
+            Kernel::FourRows(VEC4),
+            WORDS,
+        ),
+        (
+            assign(PAIRS, sizes(1 << 18, 64)),
+            Kernel::Rows(VEC4),
+            GENERAL,
+        ),
+        (assign(WORDS, sizes(9, 4112)), Kernel::Long(VEC4), WORDS),
+        (assign(WORDS, sizes(9, 4100)), Kernel::Long(WORD), GENERAL),
+        (assign(WORDS, odd(1)), Kernel::WordParts, WORDS),
+        (assign(elements, odd(3)), Kernel::WordParts, GENERAL),
+        (assign(WORDS, odd(4113)), Kernel::WordParts, WORDS),
+        (
+            of(Update::IndexRows, WORDS, sizes(1 << 20, 4)),
+            Kernel::Rows(WORD),
+            WORDS,
+        ),
+    ] {
+        assert_choice(sizes, kernel, find, sizes.rows);
+    }
+}
