@@ -6,6 +6,7 @@ use super::cut::{Cut, Dispatch, PlacedGather};
 use super::find_rows::FindRows;
 use super::kernel::{Kernel, Unit, WORKGROUP_SIZE};
 use super::limits::{check_buffers, check_limits};
+use super::scatter::{IndexRowsPass, Update, Winners, typed_scatter};
 use super::shaders::EntryPoint;
 use super::types::{OperandBytes, TypedPlan, range_bytes};
 use crate::bad_indices::BadIndices;
@@ -139,6 +140,111 @@ impl GatherPlan {
         if report {
             line(format!("after each {finish_report}: 1 invocation"));
         }
+        Ok(())
+    }
+
+    /// Describes in a few lines a scatter that assigns through this plan, as [`explain`](Self::explain) does its gather. Reductions
+    /// of unique rows take the same dispatches; those by atomics take no passes over the index rows, and move words.
+    ///
+    /// ```
+    /// use wgpu_gather::{ElementTypes, Gather, wgpu};
+    ///
+    /// let plan = Gather::new().plan(&[1000, 64], &[300])?;
+    /// let text = plan.explain_scatter(ElementTypes::of::<f32, i32>(), &wgpu::Limits::default());
+    /// assert_eq!(
+    ///     text,
+    ///     "scatter through gather params [1000,64], indices [300], axis 0, batch_dims 0 -> output [300,64]\n\
+    ///      300 slices of 256 bytes into 1000 rows; target 256000 bytes, indices 1200 bytes (i32), updates 76800 bytes\n\
+    ///      rows may repeat: 4000 bytes of winners; clear_winners and find_winners: 1 dispatch each\n\
+    ///      kernel rows: units of 16 bytes, 1 slice a lane\n\
+    ///      1 dispatch of 19 x 1 workgroups of 256 invocations"
+    /// );
+    /// # Ok::<(), wgpu_gather::PlanError>(())
+    /// ```
+    #[must_use]
+    pub fn explain_scatter(&self, types: ElementTypes, limits: &wgpu::Limits) -> String {
+        let mut text = format!("scatter through {self}");
+        if let Err(error) = self.explain_scatter_into(&mut text, types, limits) {
+            let _ = write!(text, "\ncannot run: {error}");
+        }
+        text
+    }
+
+    fn explain_scatter_into(
+        &self,
+        text: &mut String,
+        types: ElementTypes,
+        limits: &wgpu::Limits,
+    ) -> Result<(), GatherError> {
+        let plan = &self.of_updates();
+        let dims = plan.dims();
+        let typed = typed_scatter(plan, types, None)?;
+        let OperandBytes {
+            params,
+            indices,
+            output,
+            ..
+        } = typed.bytes;
+        let mut line = |line: String| text.push_str(&format!("\n{line}"));
+        line(format!(
+            "{} of {} bytes into {}; target {params} bytes, indices {indices} bytes ({}), updates {output} bytes",
+            count(dims.output_rows(), "slice"),
+            u128::from(dims.slice_len) * u128::from(types.element_bytes),
+            count(dims.params_rows(), "row"),
+            types.index_kind,
+        ));
+        check_buffers(limits, &typed.bytes)?;
+        check_limits(limits, types, typed.update, false, false)?;
+        if params == 0 || output == 0 {
+            line("nothing to scatter".into());
+            return Ok(());
+        }
+        let shown = |number: usize| match number {
+            1 => "1 dispatch".to_owned(),
+            number if number <= MAX_SHOWN => format!("{number} dispatches"),
+            _ => format!("more than {MAX_SHOWN} dispatches"),
+        };
+        let mut winner_rows = u64::MAX;
+        if typed.update == Some(Update::AssignLast) {
+            let winners = Winners::new(dims, limits)?;
+            winner_rows = winners.cut_rows();
+            let index_rows = plan.of_index_rows();
+            let of_rows = ElementTypes::new(4, types.index_kind);
+            let of_rows = TypedPlan::of_scatter(&index_rows, of_rows, Update::IndexRows)?;
+            let placed = PlacedGather {
+                shards: winners.shards(),
+                ..PlacedGather::aligned(of_rows)
+            };
+            let passes = Cut::new(placed, limits)?
+                .dispatches()
+                .take(MAX_SHOWN + 1)
+                .count();
+            line(format!(
+                "rows may repeat: {} bytes of winners; {} and {}: {} each",
+                4 * index_rows.dims().params_rows(),
+                IndexRowsPass::ClearWinners.name(),
+                IndexRowsPass::FindWinners.name(),
+                shown(passes),
+            ));
+        }
+        let placed = PlacedGather {
+            winner_rows,
+            ..PlacedGather::aligned(typed)
+        };
+        let cut = Cut::new(placed, limits)?;
+        let dispatches: Vec<_> = cut.dispatches().take(MAX_SHOWN + 1).collect();
+        let first = dispatches.first().expect("a scatter with slices");
+        line(kernel_line(first, false));
+        let of_first = if dispatches.len() == 1 {
+            ""
+        } else {
+            ", the first"
+        };
+        line(format!(
+            "{}{of_first} of {} workgroups of {WORKGROUP_SIZE} invocations",
+            shown(dispatches.len()),
+            grid(first.workgroups)
+        ));
         Ok(())
     }
 }

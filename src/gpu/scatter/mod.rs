@@ -25,6 +25,7 @@ use crate::bad_indices::BadIndices;
 use crate::element::ElementTypes;
 use crate::error::{GatherError, RunError};
 use crate::plan::GatherPlan;
+use crate::reduce::{NumberKind, Reduce};
 
 /// The dispatches of a scatter.
 pub(crate) struct ScatterDispatches {
@@ -38,25 +39,32 @@ pub(crate) struct ScatterDispatches {
 }
 
 impl ScatterBuffers<'_> {
-    /// The typed plan of the scatter, by [`GatherPlan::of_updates`], if the CPU and this GPU have the scatter.
-    pub(crate) fn typed<'p>(&self, plan: &'p GatherPlan) -> Result<TypedPlan<'p>, GatherError> {
-        let types = self.buffers.types;
-        let refused = |error| GatherError::Scatter(Box::new(error));
-        plan.check_scatter().map_err(refused)?;
-        if let Some(encoding) = types.encoding {
-            return Err(refused(RunError::EncodedTarget { encoding }));
-        }
-        let update = Update::of(plan, self.reduction)?;
-        if let Some((_, kind)) = self.reduction
-            && types.element_bytes != 4
-        {
-            return Err(GatherError::NumberBytes {
-                number: kind.name(),
-                element_bytes: types.element_bytes,
-            });
-        }
-        TypedPlan::of_scatter(plan, types, update)
+    fn typed<'p>(&self, plan: &'p GatherPlan) -> Result<TypedPlan<'p>, GatherError> {
+        typed_scatter(plan, self.buffers.types, self.reduction)
     }
+}
+
+/// The typed plan of a scatter, if the CPU and GPUs have it. The plan is one of [`GatherPlan::of_updates`].
+pub(crate) fn typed_scatter(
+    plan: &GatherPlan,
+    types: ElementTypes,
+    reduction: Option<(Reduce, NumberKind)>,
+) -> Result<TypedPlan<'_>, GatherError> {
+    let refused = |error| GatherError::Scatter(Box::new(error));
+    plan.check_scatter().map_err(refused)?;
+    if let Some(encoding) = types.encoding {
+        return Err(refused(RunError::EncodedTarget { encoding }));
+    }
+    let update = Update::of(plan, reduction)?;
+    if let Some((_, kind)) = reduction
+        && types.element_bytes != 4
+    {
+        return Err(GatherError::NumberBytes {
+            number: kind.name(),
+            element_bytes: types.element_bytes,
+        });
+    }
+    TypedPlan::of_scatter(plan, types, update)
 }
 
 impl Gatherer {

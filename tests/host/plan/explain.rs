@@ -390,3 +390,45 @@ fn kernels_and_grids_of_any_size_are_explained() {
         assert!(text.lines().any(|found| found == line), "{text}");
     }
 }
+
+#[test]
+fn scatters_are_explained_beside_gathers() {
+    let explained = |plan: &GatherPlan, types, limits: &wgpu::Limits| {
+        let text = plan.explain_scatter(types, limits);
+        text.lines().skip(1).map(str::to_owned).collect::<Vec<_>>()
+    };
+    let plan = along(0, 0, &[1000, 3], &[500]).unwrap();
+    let types = ElementTypes::new(1, IndexKind::I32);
+    let of_1_kib = wgpu::Limits {
+        max_storage_buffer_binding_size: 1024,
+        ..wgpu::Limits::default()
+    };
+    let sizes = "500 slices of 3 bytes into 1000 rows; target 3000 bytes, indices 2000 bytes (i32), updates 1500 bytes";
+    assert_eq!(
+        explained(&plan.with_unique_indices(), types, &wgpu::Limits::default()),
+        [
+            sizes,
+            "kernel word_parts: 4 bytes of the target a lane",
+            "1 dispatch of 4 x 1 workgroups of 256 invocations",
+        ]
+    );
+    assert_eq!(
+        explained(&plan, types, &of_1_kib),
+        [
+            sizes,
+            "rows may repeat: 4000 bytes of winners; clear_winners and find_winners: 8 dispatches each",
+            "kernel word_parts: 4 bytes of the target a lane",
+            "8 dispatches, the first of 2 x 1 workgroups of 256 invocations",
+        ]
+    );
+    let encoded = ElementTypes::encoded(Encoding::Q8_0, IndexKind::I32);
+    assert_eq!(
+        explained(&plan, encoded, &wgpu::Limits::default()),
+        ["cannot run: target must hold elements, found rows of Q8_0: a scatter encodes nothing"]
+    );
+    let empty = along(0, 0, &[1000, 3], &[0]).unwrap();
+    assert_eq!(
+        explained(&empty, types, &of_1_kib)[1..],
+        ["nothing to scatter"]
+    );
+}
