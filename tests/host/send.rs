@@ -3,7 +3,8 @@
 use wgpu_gather::{
     BadIndexError, BadRows, ElementTypes, Encoded, EncodedTensor, Executor, Gather, GatherBuffers,
     GatherElements, GatherError, GatherNd, GatherPlan, Gatherer, GpuError, Indices, Params,
-    PlanError, PreparedGather, Request, RunError, Tensor, wgpu,
+    PlanError, PreparedGather, PreparedScatter, Request, RunError, ScatterBuffers, ScatterRequest,
+    Tensor, wgpu,
 };
 
 const fn shared<T: Send + Sync>() {}
@@ -12,10 +13,12 @@ const _: () = {
     shared::<(Gather, GatherNd, GatherElements, GatherPlan, ElementTypes)>();
     shared::<(PlanError, RunError, BadIndexError, GatherError, GpuError)>();
     shared::<(Gatherer, PreparedGather, GatherBuffers<'_>, BadRows)>();
+    shared::<(PreparedScatter, ScatterBuffers<'_>)>();
     shared::<(Executor, Tensor<f32>, EncodedTensor, Encoded<Vec<u8>>)>();
     shared::<(Params<'_, f32>, Indices<'_, i32>)>();
     moved::<Request<'_, f32, Tensor<f32>>>();
     moved::<Request<'_, u8, Vec<u8>, [u8]>>();
+    moved::<ScatterRequest<'_, f32>>();
 };
 
 const fn moved<T: Send>() {}
@@ -31,6 +34,7 @@ fn futures_are_send() {
         is_send(gpu.gather(Gather::new(), tensor, &[0]));
         is_send(gpu.gather(Gather::new(), tensor, &[0]).on_gpu());
         is_send(gpu.gather(Gather::new(), tensor, &[0]).into_tensor(output));
+        is_send(gpu.scatter(Gather::new(), tensor, &[0], output));
         is_send(tensor.download());
     };
     let _unused = |executor: &Executor, tensor: &Tensor<f32>| {
