@@ -32,8 +32,7 @@ pub(super) const WIDE: [IndexKind; 4] = [
     IndexKind::U64,
 ];
 
-pub(super) const NARROW: [IndexKind; 4] =
-    [IndexKind::I8, IndexKind::U8, IndexKind::I16, IndexKind::U16];
+const NARROW: [IndexKind; 4] = [IndexKind::I8, IndexKind::U8, IndexKind::I16, IndexKind::U16];
 
 /// The smallest and the largest value of an index type.
 fn range(kind: IndexKind) -> RangeInclusive<i128> {

@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 
-use super::edge_values::{NARROW, WIDE, index_rows, policies};
+use super::edge_values::{WIDE, index_rows, policies};
 use super::lanes::{byte_of, index_of, mixed, module, word_before};
 use super::oracle::{Slice, Values, slice_of};
 use crate::bad_indices::{BadIndices, NegativeIndices};
@@ -491,9 +491,9 @@ const SLICES: [(usize, u64); 7] = [(1, 1), (3, 1), (1, 2), (1, 4), (1, 16), (7, 
 
 #[test]
 fn edge_values_scatter_to_the_rows_of_the_oracle() {
-    check_dims(&WIDE[..3], &[5], &SLICES);
-    check_dims(&NARROW, &[5], &SLICES[1..4]);
-    check_dims(&WIDE, &[5, 3], &SLICES[1..4]);
+    check_dims(&[IndexKind::I32, IndexKind::U64], &[5], &SLICES);
+    check_dims(&[IndexKind::I8, IndexKind::U16], &[5], &SLICES[1..4]);
+    check_dims(&[IndexKind::U32, IndexKind::I64], &[5, 3], &SLICES[1..4]);
     check_dims(&WIDE[2..], &[3, 2, 2], &SLICES[3..4]);
 }
 
