@@ -11,7 +11,7 @@ fn row_of_lane(workgroup: vec3<u32>, local: u32) -> u32 {
     return number_of(workgroup) * WORKGROUP_SIZE + local;
 }
 
-// The source row; none that is written past the last index row.
+// The source row of an output row of the dispatch. A lane past the last one gets zeros, which no pass writes or counts.
 fn source_of(row: u32) -> SourceRow {
     if row >= gather.rows {
         return SourceRow();

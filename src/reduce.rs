@@ -44,7 +44,7 @@ pub enum NumberKind {
     I32,
     U32,
     F32,
-    /// Any other, by its name.
+    /// Another number, by the name of its type in Rust.
     Other(&'static str),
 }
 

@@ -69,7 +69,7 @@ pub enum GatherError {
         "a scatter on a GPU must have at most {limit} {counted}, found {found}, where several indices may select a row: promise unique rows by GatherPlan::with_unique_indices"
     )]
     TooManyToOrder {
-        /// What is counted: rows of the target in all batches, or index rows of a batch.
+        /// The name of the things counted: rows of the target in all batches, or index rows of a batch.
         counted: &'static str,
         found: u64,
         limit: u64,

@@ -34,7 +34,7 @@ pub(crate) struct Operands<'a> {
     /// Scales and zero points, if the types have them.
     pub(crate) qparams: [Option<wgpu::BufferSlice<'a>>; 2],
     pub(crate) fill: FillPattern,
-    /// For a scatter, what it does with its updates.
+    /// The kind of update, if this is a scatter; `None` for a gather.
     pub(crate) update: Option<Update>,
     /// True if an operand that is only read shares its buffer with an operand that is written. wgpu does not bind one
     /// buffer for reading and for writing in one dispatch, so all operands are bound for writing.

@@ -17,7 +17,7 @@ pub(crate) struct TypedPlan<'a> {
     /// The parts of scales and of zero points, one for each part of params; of no bytes if the types have none.
     pub(crate) qparam_parts: [Parts; 2],
     pub(crate) bytes: OperandBytes,
-    /// For a scatter, what it does with its updates.
+    /// The kind of update, if this is a scatter; `None` for a gather.
     pub(crate) update: Option<Update>,
 }
 

@@ -5,7 +5,7 @@ use crate::error::RunError;
 use crate::operand::Operand;
 use crate::plan::lengths::check_len;
 
-/// What the caller said of a plan's scatters, by `with_unique_indices` and `with_one_update`. Gathers ignore it.
+/// Promises and options of a plan's scatters, which the caller sets by `with_unique_indices` and `with_one_update`. Gathers ignore it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub(crate) struct ScatterRules {
     /// No two index rows of a batch select one row.

@@ -87,7 +87,7 @@ pub(crate) struct Cut<'a> {
     find: FindRows,
     fill_words: u32,
     is_indirect: bool,
-    /// For a scatter, what it does with its updates.
+    /// The kind of update, if this is a scatter; `None` for a gather.
     update: Option<Update>,
     winner_rows: u64,
     shards: Shards,

@@ -253,7 +253,7 @@ impl<'a, T: GatherElement> UncheckedGather<'a, T> {
     }
 }
 
-/// What a submission and its report are about.
+/// The gather or the scatter that a submission runs, for its report.
 pub(super) struct Submitted<'a> {
     pub(super) owner: &'a Arc<Owner>,
     pub(super) plan: &'a GatherPlan,

@@ -109,7 +109,7 @@ pub(crate) struct Sizes {
     pub(crate) element_rows: u64,
     /// True if only the device knows the number of index rows.
     pub(crate) is_indirect: bool,
-    /// For a scatter, what it does with its updates.
+    /// The kind of update, if this is a scatter; `None` for a gather.
     pub(crate) update: Option<Update>,
 }
 

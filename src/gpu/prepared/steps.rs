@@ -133,7 +133,7 @@ pub(super) fn make_scatter(
     Ok(steps)
 }
 
-/// What some dispatches do.
+/// The kind of a pass: all dispatches of a gather, or one round of a scatter's.
 #[derive(Debug, Clone, Copy)]
 enum Pass {
     Gather,
@@ -142,7 +142,7 @@ enum Pass {
 }
 
 impl Pass {
-    /// The pipeline of a dispatch.
+    /// The key of the pipeline that runs a dispatch in this pass.
     fn key(self, dispatch: &Dispatch, operands: &Operands<'_>) -> PipelineKey {
         match self {
             Self::Gather => dispatch.pipeline(operands.report.is_some(), operands.aliased),

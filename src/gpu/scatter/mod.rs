@@ -91,7 +91,7 @@ impl Gatherer {
         self.prepare_any_scatter(plan, buffers)
     }
 
-    /// As [`prepare_scatter`](Self::prepare_scatter), with a report if the policy needs one.
+    /// As [`prepare_scatter`](Self::prepare_scatter), for a caller that gives a report wherever the policy needs one.
     pub(crate) fn prepare_any_scatter(
         &self,
         plan: &GatherPlan,

@@ -1,4 +1,4 @@
-//! What a scatter on a GPU does with its updates. Pure.
+//! The kinds of update of a scatter on a GPU, and the choice of one for a plan. Pure.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use crate::gpu::kernel::{Kernel, Unit};
 use crate::plan::GatherPlan;
 use crate::reduce::{NumberKind, Reduce};
 
-/// What a scatter does with a unit of updates. All but `IndexRows` have a file of shaders/.
+/// The change that a scatter makes with a unit of updates. Each kind but `IndexRows` has a file of shaders/.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Update {
     /// Stores it. No two index rows select one row, or one update serves all.

@@ -283,7 +283,7 @@ impl<'a> Scatter<'a> {
         GatherUniform::new(plan, index_kind, dispatch, FillPattern::ZEROS, is_first)
     }
 
-    /// The words of the target that are written, by the definition, and the number of bad index rows.
+    /// The target's words that the definition writes, by their number from the last aligned offset on, and the number of bad index rows.
     fn expected(&self) -> (HashMap<u64, u32>, usize) {
         let (dims, width) = (self.plan.dims(), self.types.element_bytes);
         let mut words: HashMap<u64, u32> = HashMap::new();
@@ -457,7 +457,7 @@ fn check_dims(kinds: &[IndexKind], dims: &[usize], slices: &[(usize, u64)]) {
                 let plan = gather.plan(&shape, &[rows, dims.len()]);
                 let plan = plan.expect("a valid shape");
                 let types = ElementTypes::new(element_bytes, index_kind);
-                // The same edges, each row once: by the definition a later one of a row does not count.
+                // Index rows without those that select a row again, so that the promise of unique rows holds.
                 let is_large = plan.dims().params_rows() >= 1 << 32;
                 for update in updates_of(element_bytes, false) {
                     if is_large && update == Update::AssignLast {
