@@ -142,7 +142,7 @@ fn mistakes(gpu: &'static Gpu) {
     let found = gpu.scatter(&plan, &over, &[0, 1], &mut target).wait();
     let text = "target must not share bytes with updates, found 0..16 in both";
     assert_eq!(found.unwrap_err().to_string(), text);
-    // What only the CPU has.
+    // Reductions that only the CPU has.
     let mut target = gpu.zeros::<f32>(&[3, 2]).unwrap();
     let updates = gpu.zeros::<f32>(&[4]).unwrap();
     let request = gpu.scatter(&plan, &updates, &[0, 1], &mut target);

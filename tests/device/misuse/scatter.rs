@@ -66,6 +66,16 @@ fn right_buffers_are_accepted() {
         assert_eq!(result, Ok(()), "{plan}");
         app.queue.submit([encoder.finish()]);
     }
+    // A shard without rows may start anywhere.
+    let shards = [(0, set[3].slice(2..6)), (10, set[0].slice(..))];
+    let of_shards = ScatterRanges {
+        target: &shards[..],
+        indices: set[1].slice(..),
+        updates: set[2].slice(..),
+    };
+    let buffers = ScatterBuffers::of_shards(types(), of_shards).reduce::<u32>(Reduce::Add);
+    let prepared = app.gatherer.prepare_scatter(&plan(), &buffers);
+    assert!(prepared.is_ok(), "{prepared:?}");
     app.assert_handler_heard_nothing();
 }
 

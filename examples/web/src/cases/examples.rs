@@ -152,7 +152,9 @@ async fn scattered(gpu: &Gpu) -> Result<Checked, GpuError> {
             let places = (0..len).map(|n| u16::try_from(n % 1000).expect("few"));
             places.map(|n| number(n * 37 % 251 + first)).collect()
         };
-        let indices: Vec<i32> = (0..90).map(|n| n * 41 % 107).collect();
+        // Two rows past the last are dropped.
+        let values = i32::try_from(plan.row_count() + 2).expect("few rows");
+        let indices: Vec<i32> = (0..90).map(|n| n * 41 % 107 % values).collect();
         let mut outputs = Vec::new();
         for executor in [gpu.executor(), Executor::cpu()] {
             let updates = numbers(7, plan.output_len());
@@ -170,7 +172,7 @@ async fn scattered(gpu: &Gpu) -> Result<Checked, GpuError> {
     }
     let gather = Gather::new().bad_indices(BadIndices::Fill);
     for slice_len in [1, 3, 4, 300, 2000] {
-        // Rows of the modulus 40 repeat; those of 107 do not.
+        // Of 90 index rows some select one of 40 rows again; each selects another one of 107.
         for (rows, unique) in [(40, false), (107, true)] {
             let mut plan = gather.plan(&[rows, slice_len], &[90])?;
             if unique {
