@@ -421,6 +421,17 @@ fn scatters_are_explained_beside_gathers() {
             "8 dispatches, the first of 2 x 1 workgroups of 256 invocations",
         ]
     );
+    // Windows hold as many whole batches as a binding and a buffer of winners do.
+    let batches = along(2, 1, &[1 << 20, 2, 64], &[1 << 20, 2]).unwrap();
+    let words = ElementTypes::new(4, IndexKind::I32);
+    assert_eq!(
+        explained(&batches, words, &wgpu::Limits::default())[1..],
+        [
+            "rows may repeat: 268435456 bytes of winners; clear_winners and find_winners: 2 dispatches each",
+            "kernel rows: units of 4 bytes, 1 slice a lane",
+            "4 dispatches, the first of 4096 x 1 workgroups of 256 invocations",
+        ]
+    );
     let encoded = ElementTypes::encoded(Encoding::Q8_0, IndexKind::I32);
     assert_eq!(
         explained(&plan, encoded, &wgpu::Limits::default()),
