@@ -83,9 +83,32 @@ struct GatherUniform {
     fill: array<vec4<u32>, 4>,
     general: General,
     quantized: Quantized,
+    order: Order,
 }
 
-// The fields that decode/block_quantized.wgsl reads of the encoding, and a zero for decode/row_wise_8.wgsl. The starts are bytes from
+// Of a scatter that sorts its index rows: the fields that write_keys.wgsl, sort.wgsl and fold.wgsl read.
+struct Order {
+    // The pairs, and those of a batch: one for each index row.
+    pairs: u32,
+    places: u32,
+    // The key of row 0 of the dispatch's first batch.
+    first_key: u32,
+    // The first bit of the digit by which pairs are sorted, and the tiles of pairs.
+    shift: u32,
+    tiles: u32,
+    // The first output row, counted from the first block, of those whose updates are bound; and their number.
+    first_update: u32,
+    updates: u32,
+    // Updates of a row that a lane reduces one by one, and sums of them that a lane takes in one dispatch, from this one on.
+    sum_updates: u32,
+    most_steps: u32,
+    first_sum: u32,
+    // Units of whole slices, and the place of the first block's first sum.
+    slice_units: u32,
+    first_sum_unit: u32,
+}
+
+// The fields that decode/block_quantized.wgsl reads of the encoding, and a zero for decode/row_wise_8.wgsl and float_sums.wgsl. The starts are bytes from
 // the start of a binding to its first row.
 struct Quantized {
     params_start: u32,

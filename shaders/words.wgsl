@@ -2,6 +2,7 @@
 //
 // Units of 4 bytes.
 alias Unit = u32;
+alias Floats = f32;
 
 @group(0) @binding(1) var<storage, read> params: array<Unit>;
 
@@ -12,4 +13,9 @@ fn absent_unit(unit: u32) -> Unit {
 // A unit of the row that starts at unit `row`; unit 0 of params if the row is not held.
 fn load_unit(row: u32, unit: u32, held: bool) -> Unit {
     return params[select(0u, row + unit, held)];
+}
+
+// Ones where a word of the unit has them.
+fn any_bits(unit: Unit) -> u32 {
+    return unit;
 }

@@ -55,21 +55,13 @@ pub enum GatherError {
         reduce: Reduce,
         number: &'static str,
     },
-    /// A GPU reduces these numbers only in rows that no two index rows select.
-    #[error(
-        "a GPU has no {reduce} of {number} where several indices may select a row: promise unique rows by GatherPlan::with_unique_indices, or call GatherPlan::scatter_reduce on the CPU"
-    )]
-    RepeatedReduce {
-        reduce: Reduce,
-        number: &'static str,
-    },
-    /// A scatter keeps the number of the last index row for each row of the target, in 32 bits, unless no two index rows
+    /// A scatter numbers the rows of the target and the index rows in 32 bits, to keep or to sort them, unless no two index rows
     /// select one row.
     #[error(
         "a scatter on a GPU must have at most {limit} {counted}, found {found}, where several indices may select a row: promise unique rows by GatherPlan::with_unique_indices"
     )]
     TooManyToOrder {
-        /// The name of the things counted: rows of the target in all batches, or index rows of a batch.
+        /// The name of the things counted: rows of the target, or index rows.
         counted: &'static str,
         found: u64,
         limit: u64,

@@ -65,16 +65,59 @@ pub(super) struct Bindings {
     pub(super) indices_bound: BoundRange,
     pub(super) output_bound: BoundRange,
     pub(super) mask_bound: BoundRange,
-    /// The buffer of winners that the dispatch binds, and what it binds of it.
-    pub(super) winners: Option<(wgpu::Buffer, BoundRange)>,
+    /// The buffers of a scatter that no caller gives, and what the dispatch binds of them.
+    pub(super) scratch: Vec<Scratch>,
+}
+
+/// A range of a buffer of winners, pairs, counts or sums, by the number of its binding.
+#[derive(Clone)]
+pub(super) struct Scratch {
+    pub(super) number: u32,
+    pub(super) buffer: wgpu::Buffer,
+    pub(super) bound: BoundRange,
+}
+
+impl Scratch {
+    /// The whole of a buffer.
+    pub(super) fn whole(number: u32, buffer: &wgpu::Buffer) -> Self {
+        Self {
+            number,
+            buffer: buffer.clone(),
+            bound: BoundRange {
+                offset: 0,
+                bytes: buffer.size(),
+                start: 0,
+            },
+        }
+    }
 }
 
 impl Bindings {
+    /// The bindings of a dispatch that binds its uniform only.
+    pub(super) fn of_uniform(buffer: &wgpu::Buffer, offset: u64) -> Self {
+        Self {
+            uniform: (buffer.clone(), offset),
+            dummy: None,
+            counter: None,
+            workgroups: None,
+            shard: 0,
+            params_bound: BoundRange::default(),
+            qparams_bound: [BoundRange::default(); 2],
+            indices_bound: BoundRange::default(),
+            output_bound: BoundRange::default(),
+            mask_bound: BoundRange::default(),
+            scratch: Vec::new(),
+        }
+    }
+
     pub(super) fn entry<'b>(
         &'b self,
         operands: &Operands<'b>,
         number: u32,
     ) -> wgpu::BindGroupEntry<'b> {
+        if let Some(of) = self.scratch.iter().find(|of| of.number == number) {
+            return entry(number, &of.buffer, of.bound.offset, of.bound.bytes);
+        }
         let (range, bound) = match number {
             binding::PARAMS | binding::TARGET => {
                 // Params without rows may have no shard.
@@ -88,10 +131,6 @@ impl Bindings {
             binding::SCALES | binding::ZERO_POINTS => (operands.qparams[0], self.qparams_bound[0]),
             binding::INDICES => (Some(operands.indices), self.indices_bound),
             binding::OUTPUT | binding::UPDATES => (Some(operands.output), self.output_bound),
-            binding::WINNERS | binding::WINNERS_FOUND => {
-                let (winners, bound) = self.winners.as_ref().expect("a scatter has winners");
-                return entry(number, winners, bound.offset, bound.bytes);
-            }
             binding::MASK => (operands.mask, self.mask_bound),
             binding::COUNTER => {
                 let counter = self

@@ -3,7 +3,7 @@
 
 use super::kernel::WORKGROUP_SIZE;
 use super::report::REPORT_BYTES;
-use super::scatter::Update;
+use super::scatter::{Update, WORKGROUP_BYTES};
 use super::shaders::binding;
 use super::types::{OperandBytes, TypedPlan, range_bytes};
 use super::uniform::UNIFORM_BYTES;
@@ -27,6 +27,7 @@ pub(crate) fn check_limits(
     let last_binding = match (update, is_quantized, is_indirect, report) {
         (Some(Update::AssignLast), ..) => binding::WINNERS_FOUND,
         (Some(Update::IndexRows), ..) => binding::REPORT,
+        (Some(Update::Fold(..)), ..) => binding::SUMS,
         (Some(_), ..) => binding::UPDATES,
         (_, true, ..) => binding::ZERO_POINTS,
         (.., true, _) => binding::WORKGROUPS,
@@ -69,6 +70,14 @@ pub(crate) fn check_limits(
                 (false, false) => 0,
             },
             limits.max_storage_buffer_binding_size,
+        ),
+        (
+            "max_compute_workgroup_storage_size",
+            match update {
+                Some(Update::Fold(..)) => WORKGROUP_BYTES.into(),
+                _ => 0,
+            },
+            limits.max_compute_workgroup_storage_size.into(),
         ),
         (
             "max_compute_invocations_per_workgroup",

@@ -3,7 +3,7 @@
 
 use super::find_rows::FindRows;
 use super::kernel::{Kernel, Unit};
-use super::scatter::{IndexRowsPass, Update};
+use super::scatter::{FoldPass, IndexRowsPass, SortPass, Update};
 use super::types::size;
 use super::wgsl::wgsl;
 use crate::encoding::Encoding;
@@ -34,6 +34,14 @@ pub(crate) enum EntryPoint {
         pass: IndexRowsPass,
         find: FindRows,
     },
+    /// A pass of the sort of a scatter's index rows.
+    Sort(SortPass),
+    /// A pass over the sorted index rows of a scatter.
+    Fold {
+        pass: FoldPass,
+        unit: Unit,
+        update: Update,
+    },
     FinishReport,
     CountRows,
     /// Writes the mask of bad rows.
@@ -58,6 +66,8 @@ impl EntryPoint {
             } => "word_parts_last",
             Self::Scatter { kernel, .. } => kernel.name(false),
             Self::IndexRows { pass, .. } => pass.name(),
+            Self::Sort(pass) => pass.name(),
+            Self::Fold { pass, .. } => pass.name(),
             Self::FinishReport => "finish_report",
             Self::CountRows => "count_rows",
             Self::OutOfRange => "out_of_range",
@@ -116,7 +126,40 @@ impl EntryPoint {
             },
             Self::IndexRows { pass, .. } => match pass {
                 IndexRowsPass::CountBad => &[binding::UNIFORM, binding::INDICES, binding::COUNTER],
+                IndexRowsPass::WriteKeys => {
+                    &[binding::UNIFORM, binding::INDICES, binding::SORTED_PAIRS]
+                }
                 _ => &[binding::UNIFORM, binding::INDICES, binding::WINNERS],
+            },
+            Self::Sort(pass) => match pass {
+                SortPass::Count => &[binding::UNIFORM, binding::PAIRS, binding::COUNTS],
+                SortPass::Scan | SortPass::ScanTotals => &[binding::UNIFORM, binding::COUNTS],
+                SortPass::Move => &[
+                    binding::UNIFORM,
+                    binding::PAIRS,
+                    binding::SORTED_PAIRS,
+                    binding::COUNTS,
+                ],
+            },
+            Self::Fold { pass, .. } => match pass {
+                FoldPass::Rows => &[
+                    binding::UNIFORM,
+                    binding::TARGET,
+                    binding::UPDATES,
+                    binding::PAIRS,
+                ],
+                FoldPass::Later => &[
+                    binding::UNIFORM,
+                    binding::UPDATES,
+                    binding::PAIRS,
+                    binding::SUMS,
+                ],
+                FoldPass::Sums => &[
+                    binding::UNIFORM,
+                    binding::TARGET,
+                    binding::PAIRS,
+                    binding::SUMS,
+                ],
             },
             Self::FinishReport => &[
                 binding::UNIFORM,
@@ -141,7 +184,10 @@ impl EntryPoint {
                 return [find.overrides(), update.overrides()].concat();
             }
             Self::IndexRows { find, .. } => return find.overrides(),
-            Self::FinishReport | Self::CountRows | Self::OutOfRange => return Vec::new(),
+            Self::Fold { update, .. } => return update.overrides(),
+            Self::Sort(_) | Self::FinishReport | Self::CountRows | Self::OutOfRange => {
+                return Vec::new();
+            }
         };
         let mut overrides = find.overrides();
         if let Some(Unit::OneDecoded(encoding)) = kernel.unit() {
@@ -182,12 +228,26 @@ pub(crate) mod binding {
     pub(crate) const UPDATES: u32 = 13;
     pub(crate) const WINNERS: u32 = 14;
     pub(crate) const WINNERS_FOUND: u32 = 15;
+    pub(crate) const PAIRS: u32 = 16;
+    pub(crate) const SORTED_PAIRS: u32 = 17;
+    pub(crate) const COUNTS: u32 = 18;
+    pub(crate) const SUMS: u32 = 19;
 
     /// True if the entry points that use the binding write to it.
     pub(crate) const fn is_written(number: u32) -> bool {
         matches!(
             number,
-            OUTPUT | COUNTER | REPORT | INDIRECT_UNIFORM | WORKGROUPS | MASK | TARGET | WINNERS
+            OUTPUT
+                | COUNTER
+                | REPORT
+                | INDIRECT_UNIFORM
+                | WORKGROUPS
+                | MASK
+                | TARGET
+                | WINNERS
+                | SORTED_PAIRS
+                | COUNTS
+                | SUMS
         )
     }
 }
@@ -213,7 +273,7 @@ macro_rules! texts {
     };
 }
 
-texts!("updates" "target_units" "assign" "assign_last" "last_rows" "reduce" "atomics" "signed_words" "word_parts" "winners" "common" "element_dims" "index_rows" "general" "vec4" "words" "decoded" "four_decoded" "one_decoded" "slices" "rows" "four_rows" "long" "packed" "packed_words" "packed_narrow" "lines" "bytes" "report" "mask" "decode/k_scales" "decode/iq4_numbers");
+texts!("updates" "target_units" "assign" "assign_last" "last_rows" "reduce" "reductions" "float_sums" "atomics" "signed_words" "word_parts" "winners" "write_keys" "sort" "fold" "common" "element_dims" "index_rows" "general" "vec4" "words" "decoded" "four_decoded" "one_decoded" "slices" "rows" "four_rows" "long" "packed" "packed_words" "packed_narrow" "lines" "bytes" "report" "mask" "decode/k_scales" "decode/iq4_numbers");
 
 /// The need of a file of shaders/decode/, whichever it is.
 const DECODE: &str = "decode";
@@ -246,12 +306,19 @@ impl Shader {
                     ],
                 };
             }
-            EntryPoint::IndexRows { find, .. } => {
+            EntryPoint::IndexRows { pass, find } => {
                 return Self {
-                    file: "winners",
+                    file: pass.file(),
                     choices: [Some(find.file()), None, None],
                 };
             }
+            EntryPoint::Fold { unit, .. } => {
+                return Self {
+                    file: "fold",
+                    choices: [None, Some(unit.file()), None],
+                };
+            }
+            EntryPoint::Sort(_) => return Self::alone("sort"),
             EntryPoint::FinishReport | EntryPoint::CountRows => return Self::alone("report"),
             EntryPoint::OutOfRange => return Self::alone("mask"),
         };

@@ -6,6 +6,7 @@ use super::bound::BoundRange;
 use super::cut::Dispatch;
 use super::fill::FillPattern;
 use super::kernel::MAX_ELEMENT_DIMS;
+use super::scatter::OrderUniform;
 use super::shares::slot_scale;
 use super::types::{WORD_BYTES, low_and_high, size};
 use crate::bad_indices::NegativeIndices;
@@ -48,6 +49,7 @@ pub(crate) struct GatherUniform {
     pub(crate) fill: [u32; 16],
     pub(crate) general: General,
     pub(crate) quantized: Quantized,
+    pub(crate) order: OrderUniform,
 }
 
 /// `Quantized` of shaders/common.wgsl.

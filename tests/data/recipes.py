@@ -72,11 +72,21 @@ check("kv_cache", [f"pages {of.tolist()} {rows.flatten().tolist()}" for of, rows
 
 data, indices = np.arange(1, 9, dtype=f32).reshape(4, 2), np.array([3, 0, -1])
 updates = np.array([[9, 10], [11, 12], [0.5, 20]], f32)
-outputs = [data.copy() for _ in range(3)]
+outputs = [data.copy() for _ in range(4)]
 outputs[0][indices] = updates
 np.add.at(outputs[1], indices, updates)
-np.maximum.at(outputs[2], indices, updates)
-check("scatter_nd", [f"{name:4} {of.flatten().tolist()}" for name, of in zip(["none", "add", "max"], outputs)])
+np.multiply.at(outputs[2], indices, updates)
+np.maximum.at(outputs[3], indices, updates)
+check("scatter_nd", [f"{name:4} {of.flatten().tolist()}" for name, of in zip(["none", "add", "mul", "max"], outputs)])
+
+table = (np.arange(15, dtype=f32) * f32(0.3) - f32(2)).reshape(5, 3)
+tokens = np.array([3, 1, 3, 0, 4, 3, 0, 0])
+gradient_of_rows = f32(2) * (table[tokens] - np.array([0.25, -0.5, 1], f32)) / f32(24)
+gradient = np.zeros_like(table)
+np.add.at(gradient, tokens, gradient_of_rows)
+np.add.at(table, tokens, f32(-0.1) * gradient_of_rows)
+lines = [f"{name:8} [{', '.join(map(str, of.flatten()))}]" for name, of in [("gradient", gradient), ("table", table)]]
+check("embedding", lines)
 
 vertex = np.dtype([("position", f32, 3), ("normal", f32, 3), ("uv", f32, 2)])
 corners = np.array([[0, 0], [2, 0], [2, 2], [0, 2]], f32)

@@ -1,16 +1,18 @@
 //! The steps of a prepared gather: a pipeline, a bind group and workgroups for each dispatch.
 
 use crate::error::GatherError;
-use crate::gpu::bindings::{Bindings, WORKGROUPS_BYTES, dummy_bytes};
+use crate::gpu::bindings::{Bindings, Scratch, WORKGROUPS_BYTES, dummy_bytes};
 use crate::gpu::bound::BoundRange;
 use crate::gpu::cut::Dispatch;
 use crate::gpu::kernel::WORKGROUP_SIZE;
 use crate::gpu::mask::MaskDispatch;
 use crate::gpu::operands::Operands;
 use crate::gpu::pipelines::Pipelines;
-use crate::gpu::scatter::{IndexRowsPass, ScatterDispatches, Update, Winners};
+use crate::gpu::scatter::{
+    IndexRowsPass, Order, OrderDispatch, ScatterDispatches, Update, Winners,
+};
 use crate::gpu::scope::{maps_buffers, scoped};
-use crate::gpu::shaders::{EntryPoint, PipelineKey};
+use crate::gpu::shaders::{EntryPoint, PipelineKey, binding};
 use crate::gpu::types::WORD_BYTES;
 use crate::gpu::uniform::{GatherUniform, UNIFORM_BYTES};
 use crate::plan::GatherPlan;
@@ -125,7 +127,15 @@ pub(super) fn make_scatter(
         let count = Pass::IndexRows(IndexRowsPass::CountBad);
         maker.make_pass_steps(rows_plan, count, of_rows, &mut steps)?;
     }
-    if !of_updates.is_empty() {
+    if let Some(order) = dispatches.order {
+        maker.order = maker.make_order(&order)?;
+        let write_keys = Pass::WriteKeys(order);
+        maker.make_pass_steps(rows_plan, write_keys, of_rows, &mut steps)?;
+        let index_kind = operands.types.index_kind;
+        let folds = order.fold_dispatches(plan, index_kind, dispatches.update, of_updates);
+        maker.make_order_steps(&order.sort_dispatches(), &mut steps)?;
+        maker.make_order_steps(&folds, &mut steps)?;
+    } else if !of_updates.is_empty() {
         let scatter = Pass::Scatter(dispatches.update, dispatches.winners);
         maker.make_pass_steps(plan, scatter, of_updates, &mut steps)?;
     }
@@ -138,6 +148,7 @@ pub(super) fn make_scatter(
 enum Pass {
     Gather,
     IndexRows(IndexRowsPass),
+    WriteKeys(Order),
     Scatter(Update, Option<Winners>),
 }
 
@@ -148,6 +159,10 @@ impl Pass {
             Self::Gather => dispatch.pipeline(operands.report.is_some(), operands.aliased),
             Self::IndexRows(pass) => {
                 let find = dispatch.find;
+                EntryPoint::IndexRows { pass, find }.key(operands.aliased)
+            }
+            Self::WriteKeys(_) => {
+                let (pass, find) = (IndexRowsPass::WriteKeys, dispatch.find);
                 EntryPoint::IndexRows { pass, find }.key(operands.aliased)
             }
             Self::Scatter(update, _) => dispatch.scatter_pipeline(update, operands.aliased),
@@ -174,6 +189,8 @@ struct Maker<'a> {
     counter: Option<wgpu::Buffer>,
     /// The winners of a scatter.
     winners: Vec<wgpu::Buffer>,
+    /// The buffers of a scatter that sorts: pairs twice, counts and sums.
+    order: Vec<wgpu::Buffer>,
     /// True if there is an index count, which a step before each dispatch reads.
     is_indirect: bool,
     /// Bytes from one uniform to the next in their buffer.
@@ -212,6 +229,7 @@ impl<'a> Maker<'a> {
             dummy: needs_dummy.then(make_dummy).transpose()?,
             counter: counts.then(|| pipelines.counter()).transpose()?,
             winners: Vec::new(),
+            order: Vec::new(),
             is_indirect,
             stride: UNIFORM_BYTES.next_multiple_of(alignment.into()),
         })
@@ -227,41 +245,103 @@ impl<'a> Maker<'a> {
     ) -> Result<(), GatherError> {
         let Operands { types, fill, .. } = *self.operands;
         let mut uniforms = GatherUniform::of_dispatches(plan, types.index_kind, dispatches, fill);
-        let mut winners = vec![None; dispatches.len()];
-        for ((uniform, dispatch), winners) in uniforms.iter_mut().zip(dispatches).zip(&mut winners)
-        {
-            *winners = self.winners_of(plan, pass, dispatch, uniform);
-        }
+        let each = uniforms.iter_mut().zip(dispatches);
+        let scratch: Vec<_> = each
+            .map(|(uniform, dispatch)| self.scratch_of(plan, pass, dispatch, uniform))
+            .collect();
         let per_buffer = self.uniforms_per_buffer();
         for (chunk, uniforms) in uniforms.chunks(per_buffer).enumerate() {
             let first = chunk * per_buffer;
             let dispatches = dispatches.get(first..).unwrap_or_default();
-            let winners = winners.get(first..).unwrap_or_default();
-            self.make_steps(pass, uniforms, dispatches, winners, steps)?;
+            let scratch = scratch.get(first..).unwrap_or_default();
+            self.make_steps(pass, uniforms, dispatches, scratch, steps)?;
         }
         Ok(())
     }
 
-    /// The winners that a dispatch binds. The uniform gets the place of its first one.
-    fn winners_of(
+    /// The winners or the pairs that a dispatch binds. The uniform gets the place of its first winner, or what pairs need.
+    fn scratch_of(
         &self,
         plan: &GatherPlan,
         pass: Pass,
         dispatch: &Dispatch,
         uniform: &mut GatherUniform,
-    ) -> Option<(wgpu::Buffer, BoundRange)> {
+    ) -> Vec<Scratch> {
         match pass {
             Pass::IndexRows(IndexRowsPass::ClearWinners | IndexRowsPass::FindWinners) => {
-                Some((self.winners[dispatch.shard].clone(), dispatch.params))
+                vec![Scratch {
+                    bound: dispatch.params,
+                    ..Scratch::whole(binding::WINNERS, &self.winners[dispatch.shard])
+                }]
+            }
+            Pass::WriteKeys(order) => {
+                uniform.order = order.of_keys(dispatch);
+                vec![Scratch::whole(binding::SORTED_PAIRS, &self.order[0])]
             }
             Pass::Scatter(_, Some(winners)) => {
                 let (number, start) = winners.of_dispatch(plan.dims(), dispatch);
                 uniform.general.winners_start = start;
-                let buffer = &self.winners[number];
-                Some((buffer.clone(), Winners::whole(buffer)))
+                vec![Scratch::whole(
+                    binding::WINNERS_FOUND,
+                    &self.winners[number],
+                )]
             }
-            Pass::Gather | Pass::IndexRows(_) | Pass::Scatter(_, None) => None,
+            Pass::Gather | Pass::IndexRows(_) | Pass::Scatter(_, None) => Vec::new(),
         }
+    }
+
+    /// Makes the buffers of a sort and its folds. Their first content does not matter.
+    fn make_order(&self, order: &Order) -> Result<Vec<wgpu::Buffer>, GatherError> {
+        let device = &self.pipelines.device;
+        let make = |size| {
+            scoped(device, || {
+                device.create_buffer(&wgpu::BufferDescriptor {
+                    label: Some("wgpu-gather/order"),
+                    size,
+                    usage: wgpu::BufferUsages::STORAGE,
+                    mapped_at_creation: false,
+                })
+            })
+        };
+        order.scratch_bytes().into_iter().map(make).collect()
+    }
+
+    /// Appends a step for each dispatch of a sort or of its folds.
+    fn make_order_steps(
+        &self,
+        dispatches: &[OrderDispatch],
+        steps: &mut Vec<Step>,
+    ) -> Result<(), GatherError> {
+        for dispatches in dispatches.chunks(self.uniforms_per_buffer()) {
+            let uniforms: Vec<_> = dispatches.iter().map(|of| of.uniform).collect();
+            let buffer = scoped(&self.pipelines.device, || self.make_uniforms(&uniforms))?;
+            for (number, dispatch) in dispatches.iter().enumerate() {
+                let bound = dispatch.bound.as_ref();
+                let from = dispatch.pairs;
+                let scratch = [
+                    (binding::PAIRS, from),
+                    (binding::SORTED_PAIRS, 1 - from),
+                    (binding::COUNTS, 2),
+                    (binding::SUMS, 3),
+                ];
+                let bindings = Bindings {
+                    dummy: self.dummy.clone(),
+                    shard: bound.map_or(0, |bound| bound.shard),
+                    params_bound: bound.map(|bound| bound.params).unwrap_or_default(),
+                    output_bound: bound.map(|bound| bound.output).unwrap_or_default(),
+                    scratch: scratch
+                        .map(|(number, at)| Scratch::whole(number, &self.order[at]))
+                        .into(),
+                    ..Bindings::of_uniform(&buffer, number as u64 * self.stride)
+                };
+                let key = dispatch
+                    .entry_point
+                    .key(bound.is_some() && self.operands.aliased);
+                let workgroups = Workgroups::Direct(dispatch.workgroups);
+                steps.push(self.make_step(key, &bindings, workgroups)?);
+            }
+        }
+        Ok(())
     }
 
     /// Appends the steps of the first of `dispatches`, one dispatch for each of the uniforms, which share a buffer.
@@ -270,7 +350,7 @@ impl<'a> Maker<'a> {
         pass: Pass,
         uniforms: &[GatherUniform],
         dispatches: &[Dispatch],
-        winners: &[Option<(wgpu::Buffer, BoundRange)>],
+        scratch: &[Vec<Scratch>],
         steps: &mut Vec<Step>,
     ) -> Result<(), GatherError> {
         let device = &self.pipelines.device;
@@ -296,7 +376,7 @@ impl<'a> Maker<'a> {
                 indices_bound: bound(|dispatch| dispatch.indices),
                 output_bound: bound(|dispatch| dispatch.output),
                 mask_bound: BoundRange::default(),
-                winners: winners.get(number).cloned().flatten(),
+                scratch: scratch.get(number).cloned().unwrap_or_default(),
             };
             let aliased = self.operands.aliased;
             if let Some(dispatch) = dispatch {
@@ -305,7 +385,11 @@ impl<'a> Maker<'a> {
                     steps.push(self.make_step(key, &bindings, Workgroups::Direct([1; 3]))?);
                 }
                 let key = pass.key(dispatch, self.operands);
-                let workgroups = workgroups_of(dispatch, workgroups.as_ref(), offset);
+                let workgroups = match pass {
+                    // It writes pairs of all index rows, also of those that the count leaves out.
+                    Pass::WriteKeys(_) => Workgroups::Direct(dispatch.workgroups),
+                    _ => workgroups_of(dispatch, workgroups.as_ref(), offset),
+                };
                 steps.push(self.make_step(key, &bindings, workgroups)?);
             }
             let reports = pass.counts() && self.counter.is_some();
@@ -332,17 +416,10 @@ impl<'a> Maker<'a> {
             let buffer = scoped(&self.pipelines.device, || self.make_uniforms(&uniforms))?;
             for (number, dispatch) in dispatches.iter().enumerate() {
                 let bindings = Bindings {
-                    uniform: (buffer.clone(), number as u64 * self.stride),
                     dummy: self.dummy.clone(),
-                    counter: None,
-                    workgroups: None,
-                    shard: 0,
-                    params_bound: BoundRange::default(),
-                    qparams_bound: [BoundRange::default(); 2],
                     indices_bound: dispatch.indices,
-                    output_bound: BoundRange::default(),
                     mask_bound: dispatch.mask,
-                    winners: None,
+                    ..Bindings::of_uniform(&buffer, number as u64 * self.stride)
                 };
                 let workgroups = Workgroups::Direct(dispatch.workgroups);
                 steps.push(self.make_step(key, &bindings, workgroups)?);

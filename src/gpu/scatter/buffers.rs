@@ -59,12 +59,10 @@ impl<'a> ScatterBuffers<'a> {
     /// by [`GatherPlan::scatter_reduce`](crate::GatherPlan::scatter_reduce). `T` is the type of elements, whose width the types
     /// repeat.
     ///
-    /// | numbers | unique rows, by [`with_unique_indices`](crate::GatherPlan::with_unique_indices) | any rows |
-    /// |---|---|---|
-    /// | `i32`, `u32` | all reductions | `Add`, `Min`, `Max` |
-    /// | `f32` | `Min`, `Max` | none |
+    /// A GPU reduces `i32`, `u32` and `f32`, except for products of `f32`. All others are errors: the CPU has them.
     ///
-    /// All others are errors: the CPU has them.
+    /// Where rows may repeat, sums, minima and maxima of integers are atomic. All other reductions sort the index rows, which takes
+    /// memory and time: see [costs](crate::guide::costs). [`with_unique_indices`](crate::GatherPlan::with_unique_indices) spares both.
     #[must_use]
     pub fn reduce<T: ScatterNumber>(mut self, reduce: Reduce) -> Self {
         self.reduction = Some((reduce, T::KIND));

@@ -5,14 +5,19 @@
 //! unique rows     each lane loads its units of updates, and of the target where it reduces, and stores to the target
 //! repeated rows   an assign: clear the winners of all rows that are selected; find them; then as above, for winners only
 //!                 integers: as above, by atomics
+//!                 other reductions: sort the index rows by the rows that they select, and fold the updates of each row in order
 //! ```
 
 mod buffers;
+pub(crate) mod order;
 mod prepared;
 mod update;
 mod winners;
 
 pub use self::buffers::{ScatterBuffers, ScatterRanges};
+pub(crate) use self::order::{
+    FoldPass, Order, OrderDispatch, OrderUniform, SortPass, WORKGROUP_BYTES,
+};
 pub use self::prepared::PreparedScatter;
 pub(crate) use self::update::{IndexRowsPass, Update};
 pub(crate) use self::winners::Winners;
@@ -36,6 +41,8 @@ pub(crate) struct ScatterDispatches {
     pub(crate) update: Update,
     /// The winners, if an assign keeps the last of several index rows.
     pub(crate) winners: Option<Winners>,
+    /// The sort of the index rows, if updates are folded.
+    pub(crate) order: Option<Order>,
 }
 
 impl ScatterBuffers<'_> {
@@ -134,12 +141,19 @@ impl Gatherer {
             true => Some(Winners::new(dims, limits)?),
             false => None,
         };
+        let folds = matches!(update, Update::Fold(..));
+        let order = match folds && is_written && typed.bytes.output > 0 {
+            true => Some(Order::new(dims, operands.types.element_bytes, limits)?),
+            false => None,
+        };
         if operands.report.is_some() {
             check_limits(limits, operands.types, Some(Update::IndexRows), true, false)?;
         }
         let index_rows_plan = plan.of_index_rows();
         let mut index_rows = Vec::new();
-        if typed.bytes.output > 0 && (winners.is_some() || operands.report.is_some()) {
+        if typed.bytes.output > 0
+            && (winners.is_some() || order.is_some() || operands.report.is_some())
+        {
             let types = ElementTypes::new(4, operands.types.index_kind);
             let typed = TypedPlan::of_scatter(&index_rows_plan, types, Update::IndexRows)?;
             let rows = index_rows_plan.dims().params_rows();
@@ -156,6 +170,8 @@ impl Gatherer {
         if is_written {
             let placed = PlacedGather {
                 winner_rows: winners.map_or(u64::MAX, |of| of.cut_rows()),
+                // An index count leaves out pairs, so that the folds skip them.
+                is_indirect: operands.index_count.is_some() && !folds,
                 ..operands.placed(typed)
             };
             updates = self.dispatches(placed, operands)?;
@@ -166,6 +182,7 @@ impl Gatherer {
             updates,
             update,
             winners,
+            order,
         })
     }
 }

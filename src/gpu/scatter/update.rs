@@ -18,6 +18,8 @@ pub(crate) enum Update {
     Reduce(Reduce, NumberKind),
     /// Reduces the target's integers by atomics.
     Atomic(Reduce, NumberKind),
+    /// Reduces in the order of index rows, which are sorted first.
+    Fold(Reduce, NumberKind),
     /// Nothing: the dispatches of passes over the index rows.
     IndexRows,
 }
@@ -42,16 +44,16 @@ impl Update {
         };
         let number = kind.name();
         // Sums and products of signed and of unsigned numbers have the same bits.
-        let of_bits = match reduce {
-            Add | Reduce::Mul => U32,
-            Min | Max => kind,
+        let of_bits = match (reduce, kind) {
+            (Add | Reduce::Mul, I32) => U32,
+            _ => kind,
         };
         match (reduce, kind) {
-            (_, I32 | U32) | (Min | Max, F32) if is_unique => Ok(Self::Reduce(reduce, of_bits)),
-            (Add | Min | Max, I32 | U32) => Ok(Self::Atomic(reduce, of_bits)),
-            (_, I32 | U32) | (Min | Max, F32) => {
-                Err(GatherError::RepeatedReduce { reduce, number })
+            (_, I32 | U32) | (Add | Min | Max, F32) if is_unique => {
+                Ok(Self::Reduce(reduce, of_bits))
             }
+            (Add | Min | Max, I32 | U32) => Ok(Self::Atomic(reduce, of_bits)),
+            (_, I32 | U32) | (Add | Min | Max, F32) => Ok(Self::Fold(reduce, of_bits)),
             _ => Err(GatherError::UnsupportedReduce { reduce, number }),
         }
     }
@@ -67,7 +69,7 @@ impl Update {
     /// The file of shaders/ that loads and stores units.
     pub(crate) const fn file(self, kernel: Kernel) -> Option<&'static str> {
         match (kernel, self) {
-            (Kernel::WordParts, _) | (_, Self::IndexRows) => None,
+            (Kernel::WordParts, _) | (_, Self::IndexRows | Self::Fold(..)) => None,
             (_, Self::Assign) => Some("assign"),
             (_, Self::AssignLast) => Some("assign_last"),
             (_, Self::Reduce(..)) => Some("reduce"),
@@ -86,7 +88,9 @@ impl Update {
 
     /// The values of the shader's override constants.
     pub(crate) fn overrides(self) -> Vec<(&'static str, f64)> {
-        let (Self::Reduce(reduce, kind) | Self::Atomic(reduce, kind)) = self else {
+        let (Self::Reduce(reduce, kind) | Self::Atomic(reduce, kind) | Self::Fold(reduce, kind)) =
+            self
+        else {
             return Vec::new();
         };
         let number_of_reduce = match reduce {
@@ -101,7 +105,7 @@ impl Update {
             NumberKind::F32 | NumberKind::Other(_) => 2.0,
         };
         let mut overrides = vec![("REDUCE", number_of_reduce)];
-        if let Self::Reduce(..) = self {
+        if let Self::Reduce(..) | Self::Fold(..) = self {
             overrides.push(("NUMBER", number_of_kind));
         }
         overrides
@@ -112,19 +116,20 @@ impl fmt::Display for Update {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Assign | Self::AssignLast | Self::IndexRows => f.write_str("assign"),
-            Self::Reduce(reduce, of) | Self::Atomic(reduce, of) => {
+            Self::Reduce(reduce, of) | Self::Atomic(reduce, of) | Self::Fold(reduce, of) => {
                 write!(f, "{reduce} of {}", of.name())
             }
         }
     }
 }
 
-/// A pass over the index rows of a scatter, by shaders/winners.wgsl.
+/// A pass over the index rows of a scatter, by shaders/winners.wgsl or shaders/write_keys.wgsl.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum IndexRowsPass {
     ClearWinners,
     FindWinners,
     CountBad,
+    WriteKeys,
 }
 
 impl IndexRowsPass {
@@ -133,6 +138,15 @@ impl IndexRowsPass {
             Self::ClearWinners => "clear_winners",
             Self::FindWinners => "find_winners",
             Self::CountBad => "count_bad",
+            Self::WriteKeys => "write_keys",
+        }
+    }
+
+    /// The file of shaders/ that has the entry point.
+    pub(crate) const fn file(self) -> &'static str {
+        match self {
+            Self::ClearWinners | Self::FindWinners | Self::CountBad => "winners",
+            Self::WriteKeys => "write_keys",
         }
     }
 }

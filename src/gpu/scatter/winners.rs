@@ -1,7 +1,7 @@
 //! The winners of a scatter: for each row of each batch the last index row that selects it, in buffers of the prepared scatter.
 
 use crate::error::GatherError;
-use crate::gpu::bound::{BoundRange, binding_bytes};
+use crate::gpu::bound::binding_bytes;
 use crate::gpu::cut::{Dispatch, Shard};
 use crate::gpu::scope::scoped;
 use crate::gpu::types::{WORD_BYTES, low_and_high};
@@ -88,15 +88,6 @@ impl Winners {
         let start = (first_batch * block_rows).wrapping_sub(buffer * self.rows_of_buffer);
         let [low, _] = low_and_high(start);
         (usize::try_from(buffer).expect("a few buffers"), low)
-    }
-
-    /// The whole of a buffer.
-    pub(crate) fn whole(buffer: &wgpu::Buffer) -> BoundRange {
-        BoundRange {
-            offset: 0,
-            bytes: buffer.size(),
-            start: 0,
-        }
     }
 }
 

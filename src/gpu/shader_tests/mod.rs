@@ -4,6 +4,7 @@ mod addresses;
 mod coalescing;
 mod decoded;
 mod edge_values;
+mod float_sums;
 mod gaps;
 mod lanes;
 mod mask;
@@ -160,7 +161,7 @@ fn a_gather_without_a_report_binds_its_operands_only() {
             }
             EntryPoint::OutOfRange | EntryPoint::IndexRows { .. } => 2,
             // The most of `downlevel_defaults`.
-            EntryPoint::Scatter { .. } => 4,
+            EntryPoint::Scatter { .. } | EntryPoint::Sort(_) | EntryPoint::Fold { .. } => 4,
             // The most that WebGPU guarantees.
             EntryPoint::FinishReport | EntryPoint::CountRows => 8,
         };
@@ -172,8 +173,11 @@ fn a_gather_without_a_report_binds_its_operands_only() {
 fn each_binding_is_the_operand_that_rust_binds() {
     for shader in ValidModule::all(false) {
         for (_, global) in shader.module.global_variables.iter() {
-            let number = global.binding.expect("every global is bound").binding;
-            let expected = match number {
+            let Some(global_binding) = &global.binding else {
+                assert_eq!(global.space, AddressSpace::WorkGroup, "{:?}", global.name);
+                continue;
+            };
+            let expected = match global_binding.binding {
                 binding::UNIFORM => ("gather", AddressSpace::Uniform),
                 binding::PARAMS => ("params", READ),
                 binding::INDICES => ("indices", READ),
@@ -190,6 +194,10 @@ fn each_binding_is_the_operand_that_rust_binds() {
                 binding::UPDATES => ("updates", READ),
                 binding::WINNERS => ("winners", READ_AND_WRITE),
                 binding::WINNERS_FOUND => ("winners", READ),
+                binding::PAIRS => ("pairs", READ),
+                binding::SORTED_PAIRS => ("sorted", READ_AND_WRITE),
+                binding::COUNTS => ("counts", READ_AND_WRITE),
+                binding::SUMS => ("sums", READ_AND_WRITE),
                 other => panic!("binding {other} is in no table"),
             };
             let name = global.name.as_deref().expect("a global has a name");
@@ -206,7 +214,9 @@ fn inputs_are_only_read() {
             for entry_point in shader.entry_points() {
                 for (number, (_, global_use)) in shader.globals(entry_point) {
                     let written = global_use.intersects(GlobalUse::WRITE | GlobalUse::ATOMIC);
-                    let expected = binding::is_written(number);
+                    // What one pass of a sort writes, others only read.
+                    let is_scratch = matches!(number, binding::COUNTS | binding::SUMS);
+                    let expected = binding::is_written(number) && (written || !is_scratch);
                     assert_eq!(written, expected, "{entry_point:?}, binding {number}");
                 }
             }
@@ -224,6 +234,7 @@ fn aliased_modules_differ_in_access_only() {
         binding::ZERO_POINTS,
         binding::UPDATES,
         binding::WINNERS_FOUND,
+        binding::PAIRS,
     ]);
     for (aliased, private) in ValidModule::all(true).iter().zip(ValidModule::all(false)) {
         let globals = aliased.module.global_variables.iter();
@@ -233,8 +244,8 @@ fn aliased_modules_differ_in_access_only() {
                 (&found.name, &found.binding),
                 (&private.name, &private.binding)
             );
-            let number = found.binding.expect("every global is bound").binding;
-            let expected = if inputs.contains(&number) {
+            let number = found.binding.as_ref().map(|of| of.binding);
+            let expected = if number.is_some_and(|number| inputs.contains(&number)) {
                 READ_AND_WRITE
             } else {
                 private.space
@@ -292,7 +303,7 @@ fn operands_are_arrays_of_what_a_lane_moves_at_once() {
 
 /// Some compilers copy an array or a vector to memory before they index it at run time.
 #[test]
-fn only_arrays_in_storage_are_indexed_at_run_time() {
+fn only_arrays_in_buffers_and_workgroups_are_indexed_at_run_time() {
     for aliased in [false, true] {
         for shader in ValidModule::all(aliased) {
             let types = &shader.module.types;
@@ -301,15 +312,17 @@ fn only_arrays_in_storage_are_indexed_at_run_time() {
                     let Expression::Access { base, .. } = *expression else {
                         continue;
                     };
-                    let is_array_in_storage = match *info[base].ty.inner_with(types) {
+                    let is_shared_array = match *info[base].ty.inner_with(types) {
                         TypeInner::Pointer { base, space } => {
-                            matches!(space, AddressSpace::Storage { .. })
-                                && matches!(types[base].inner, TypeInner::Array { .. })
+                            matches!(
+                                space,
+                                AddressSpace::Storage { .. } | AddressSpace::WorkGroup
+                            ) && matches!(types[base].inner, TypeInner::Array { .. })
                         }
                         _ => false,
                     };
                     let name = &function.name;
-                    assert!(is_array_in_storage, "{:?}, {name:?}", shader.shader);
+                    assert!(is_shared_array, "{:?}, {name:?}", shader.shader);
                 }
             }
         }
@@ -320,7 +333,7 @@ fn only_arrays_in_storage_are_indexed_at_run_time() {
 #[test]
 fn shaders_that_copy_know_no_numbers_but_u32() {
     for shader in ValidModule::all(false) {
-        let knows_others = ["decoded", "signed_words"];
+        let knows_others = ["decoded", "signed_words", "float_sums"];
         if (shader.shader.files().iter()).any(|file| knows_others.contains(file)) {
             continue;
         }

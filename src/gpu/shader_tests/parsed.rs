@@ -71,7 +71,10 @@ impl ValidModule {
             if uses[handle].is_empty() {
                 continue;
             }
-            let bound = global.binding.expect("every global is bound");
+            // Workgroup memory is not bound.
+            let Some(bound) = &global.binding else {
+                continue;
+            };
             assert_eq!(bound.group, 0, "{:?}", global.name);
             let other = globals.insert(bound.binding, (global, uses[handle]));
             assert!(

@@ -7,7 +7,7 @@ use super::encodings;
 use crate::element::ElementTypes;
 use crate::gpu::cut::{Cut, PlacedGather};
 use crate::gpu::kernel::MAX_ELEMENT_DIMS;
-use crate::gpu::scatter::{IndexRowsPass, Update};
+use crate::gpu::scatter::{FoldPass, IndexRowsPass, SortPass, Update};
 use crate::gpu::shaders::{EntryPoint, PipelineKey, Shader};
 use crate::gpu::types::TypedPlan;
 use crate::index::IndexKind;
@@ -24,6 +24,8 @@ pub(super) fn reachable() -> &'static [PipelineKey] {
         let mut keys: Vec<_> = entry_points.flat_map(private_and_aliased).collect();
         // count_rows writes no operand, so it has no aliased pipeline.
         keys.push(EntryPoint::CountRows.key(false));
+        // Nor does the sort.
+        keys.extend(SortPass::ALL.map(|pass| EntryPoint::Sort(pass).key(false)));
         keys.sort_by_key(|key| format!("{key:?}"));
         keys
     });
@@ -90,6 +92,12 @@ pub(super) fn updates() -> Vec<Update> {
     use NumberKind::{F32, I32, U32};
     use Reduce::{Add, Max, Min, Mul};
     let mut updates = vec![Update::Assign, Update::AssignLast];
+    updates.extend([
+        Update::Reduce(Add, F32),
+        Update::Fold(Add, F32),
+        Update::Fold(Mul, U32),
+    ]);
+    updates.extend([Min, Max].map(|reduce| Update::Fold(reduce, F32)));
     updates.extend([Add, Mul].map(|reduce| Update::Reduce(reduce, U32)));
     updates.push(Update::Atomic(Add, U32));
     for reduce in [Min, Max] {
@@ -117,12 +125,20 @@ fn scatters() -> HashSet<EntryPoint> {
                     IndexRowsPass::ClearWinners,
                     IndexRowsPass::FindWinners,
                     IndexRowsPass::CountBad,
+                    IndexRowsPass::WriteKeys,
                 ]
                 .map(|pass| EntryPoint::IndexRows {
                     pass,
                     find: dispatch.find,
                 })
                 .to_vec(),
+                Update::Fold(..) => [FoldPass::Rows, FoldPass::Later, FoldPass::Sums]
+                    .map(|pass| EntryPoint::Fold {
+                        pass,
+                        unit: dispatch.kernel.unit().expect("whole units"),
+                        update,
+                    })
+                    .to_vec(),
                 update => vec![dispatch.scatter_pipeline(update, false).entry_point],
             });
         }
@@ -239,7 +255,7 @@ fn pipelines_are_few() {
     let most = 180 + 20 * encodings().len() + 20 * (updates().len() + 1);
     assert!(private <= most && aliased <= most, "{private}, {aliased}");
     for of in updates() {
-        let is_of = |key: &&PipelineKey| matches!(key.entry_point, EntryPoint::Scatter { update, .. } if update == of);
+        let is_of = |key: &&PipelineKey| matches!(key.entry_point, EntryPoint::Scatter { update, .. } | EntryPoint::Fold { update, .. } if update == of);
         let count = reachable()
             .iter()
             .filter(|key| !key.aliased)

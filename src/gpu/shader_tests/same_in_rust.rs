@@ -9,6 +9,7 @@ use super::parsed::ValidModule;
 use crate::bad_indices::Beyond;
 use crate::gpu::kernel;
 use crate::gpu::report::{BadRowCounter, BadRowReport};
+use crate::gpu::scatter::{OrderUniform, order};
 use crate::gpu::shaders::{EntryPoint, Shader};
 use crate::gpu::shares;
 use crate::gpu::uniform::{GatherUniform, General, Quantized};
@@ -33,6 +34,14 @@ fn numbers_are_the_same_in_both_languages() {
         ("ALL_BITS", u32::MAX),
         ("NEAREST", Beyond::Nearest as u32),
         ("REMAINDER", Beyond::Remainder as u32),
+        ("DIGITS", 256),
+        ("TILE", order::TILE),
+        ("SCANNED", order::SCANNED),
+        ("ROUNDS", order::TILE / kernel::WORKGROUP_SIZE),
+        ("LANE_COUNTS", order::SCANNED / kernel::WORKGROUP_SIZE),
+        ("BIT_WORDS", kernel::WORKGROUP_SIZE / u32::BITS),
+        ("FIRST_PLAIN", 25 << 24),
+        ("PLAIN_END", 243 << 24),
         ("SIGN_BIT", (-0.0_f32).to_bits()),
         ("INFINITY", f32::INFINITY.to_bits()),
         ("NAN", f32::NAN.to_bits()),
@@ -55,7 +64,7 @@ fn structs_have_one_layout_in_both_languages() {
         rust_layout!(GatherUniform: rows, units, grid_width, workgroup_rows, slot_scale, lane_step, slice_workgroups,
             params_start, output_start, indices_start, params_stride, output_stride, first_n, index_count,
             outer_size, window_rows, sign, from_end, beyond, fill_words, reports, most_rows, held_rows,
-            first_row, window_first_row, index_row_base, last_dim, last_dim_stride, dims, fill, general, quantized)
+            first_row, window_first_row, index_row_base, last_dim, last_dim_stride, dims, fill, general, quantized, order)
     );
     assert_eq!(
         report.layout("General"),
@@ -65,6 +74,11 @@ fn structs_have_one_layout_in_both_languages() {
         report.layout("Quantized"),
         rust_layout!(Quantized: params_start, scales_start, zero_points_start, scale_bytes, are_scales_bf16,
             zero_point, flipped, zero)
+    );
+    assert_eq!(
+        report.layout("Order"),
+        rust_layout!(OrderUniform: pairs, places, first_key, shift, tiles, first_update, updates, sum_updates, most_steps,
+            first_sum, slice_units, first_sum_unit)
     );
     assert_eq!(
         report.layout("BadRowReport"),
@@ -81,7 +95,7 @@ fn uniform_arrays_have_no_padding() {
     let shader = ValidModule::new(Shader::of(EntryPoint::FinishReport), false);
     let types = &shader.module.types;
     let mut arrays = Vec::new();
-    for name in ["GatherUniform", "General", "Quantized"] {
+    for name in ["GatherUniform", "General", "Quantized", "Order"] {
         let TypeInner::Struct { members, .. } = shader.type_named(name) else {
             panic!("{name} is a struct");
         };

@@ -13,7 +13,7 @@ use crate::gpu::bound::BoundRange;
 use crate::gpu::cut::{Cut, Dispatch, PlacedGather, Shard};
 use crate::gpu::fill::FillPattern;
 use crate::gpu::kernel::{Kernel, WORKGROUP_SIZE};
-use crate::gpu::scatter::{IndexRowsPass, Update, Winners};
+use crate::gpu::scatter::{IndexRowsPass, Order, OrderDispatch, Update, Winners};
 use crate::gpu::shaders::{EntryPoint, binding};
 use crate::gpu::types::{TypedPlan, range_bytes};
 use crate::gpu::uniform::GatherUniform;
@@ -32,6 +32,8 @@ struct Scatter<'a> {
     starts: [u64; 3],
     limits: wgpu::Limits,
     index: Values<'a>,
+    /// Updates of a row that a fold reduces one by one, and sums of them that a lane takes in one dispatch.
+    steps: (u32, u32),
 }
 
 /// The buffers of a scatter while its dispatches run.
@@ -41,6 +43,9 @@ struct Run<'a> {
     target: HashMap<u64, u32>,
     /// By their buffer and their number in it.
     winners: HashMap<(usize, u64), u32>,
+    /// Words of the pairs, and of what folds find.
+    pairs: Vec<u32>,
+    sums: Vec<Option<u32>>,
     counter: [u32; 2],
 }
 
@@ -78,7 +83,11 @@ impl Bindings<'_, '_> {
             self.dispatch
         );
         match access.binding {
-            binding::UNIFORM | binding::COUNTER => access.offset / 4,
+            binding::UNIFORM
+            | binding::COUNTER
+            | binding::PAIRS
+            | binding::SORTED_PAIRS
+            | binding::SUMS => access.offset / 4,
             _ => (self.bound(access.binding).offset + access.offset) / 4,
         }
     }
@@ -118,6 +127,8 @@ impl Memory for Bindings<'_, '_> {
                 binding::TARGET => self.target_word(word),
                 binding::WINNERS | binding::WINNERS_FOUND => self.winner(word),
                 binding::COUNTER => self.run.counter[index_of(word)],
+                binding::PAIRS => self.run.pairs[index_of(word)],
+                binding::SUMS => self.run.sums[index_of(word)].expect("a sum is stored first"),
                 other => panic!("binding {other} is not of a scatter"),
             };
         }
@@ -135,6 +146,8 @@ impl Memory for Bindings<'_, '_> {
                 binding::WINNERS => {
                     self.run.winners.insert((self.winners.0, word), value);
                 }
+                binding::SORTED_PAIRS => self.run.pairs[index_of(word)] = value,
+                binding::SUMS => self.run.sums[index_of(word)] = Some(value),
                 other => panic!("binding {other} is not written"),
             }
         }
@@ -166,6 +179,8 @@ impl Memory for Bindings<'_, '_> {
         match number {
             binding::UNIFORM => self.uniform.len() as u64 * 4,
             binding::COUNTER => 8,
+            binding::PAIRS | binding::SORTED_PAIRS => self.run.pairs.len() as u64 * 4,
+            binding::SUMS => self.run.sums.len() as u64 * 4,
             _ => match self.bound(number).bytes {
                 0 => dummy_bytes(&self.run.scatter.limits),
                 bytes => range_bytes(bytes),
@@ -191,6 +206,7 @@ impl<'a> Scatter<'a> {
                 ..wgpu::Limits::default()
             },
             index,
+            steps: (1024, 4096),
         }
     }
 
@@ -217,6 +233,8 @@ impl<'a> Scatter<'a> {
             scatter: self,
             target: HashMap::new(),
             winners: HashMap::new(),
+            pairs: Vec::new(),
+            sums: Vec::new(),
             counter: [0; 2],
         };
         let dims = self.plan.dims();
@@ -248,6 +266,18 @@ impl<'a> Scatter<'a> {
                 run.dispatch(dispatch, entry_point, &uniform, winners, allows_races);
             }
         }
+        let folds = matches!(self.update, Update::Fold(..));
+        let has_rows = dims.params_rows() > 0 && dims.output_len() > 0;
+        let order = (folds && has_rows).then(|| {
+            let order = Order::new(dims, self.types.element_bytes, &self.limits);
+            let (sum_updates, most_steps) = self.steps;
+            order
+                .expect("few pairs")
+                .with_steps(sum_updates, most_steps)
+        });
+        if let Some(order) = order {
+            run.write_keys(&order, &rows_plan, &of_rows);
+        }
         let placed = PlacedGather {
             shards: vec![Shard {
                 rows: dims.params_rows(),
@@ -259,6 +289,13 @@ impl<'a> Scatter<'a> {
             ..PlacedGather::aligned(typed)
         };
         let dispatches = self.dispatches(placed);
+        let kernels = dispatches.iter().map(|dispatch| dispatch.kernel).collect();
+        if let Some(order) = order {
+            let index_kind = self.types.index_kind;
+            let folds = order.fold_dispatches(&self.plan, index_kind, self.update, &dispatches);
+            folds.iter().for_each(|fold| run.fold(fold, allows_races));
+            return (run, kernels);
+        }
         for dispatch in &dispatches {
             let mut uniform = self.uniform(&self.plan, dispatch, false);
             let mut bound = (0, BoundRange::default());
@@ -274,8 +311,7 @@ impl<'a> Scatter<'a> {
             let entry_point = dispatch.scatter_pipeline(self.update, false).entry_point;
             run.dispatch(dispatch, entry_point, &uniform, bound, allows_races);
         }
-        let kernels = dispatches.iter().map(|dispatch| dispatch.kernel);
-        (run, kernels.collect())
+        (run, kernels)
     }
 
     fn uniform(&self, plan: &GatherPlan, dispatch: &Dispatch, is_first: bool) -> GatherUniform {
@@ -288,6 +324,8 @@ impl<'a> Scatter<'a> {
         let (dims, width) = (self.plan.dims(), self.types.element_bytes);
         let mut words: HashMap<u64, u32> = HashMap::new();
         let mut bad = std::collections::BTreeSet::new();
+        // Of each word the updates, and the reduction of the later ones.
+        let mut later: HashMap<u64, (u32, u32)> = HashMap::new();
         let byte_before = |words: &HashMap<u64, u32>, at: u64| {
             let word = words.get(&(at / 4)).copied();
             word.unwrap_or_else(|| word_before(at / 4))
@@ -306,7 +344,32 @@ impl<'a> Scatter<'a> {
             let update = self.starts[2] + output_row * dims.output_stride * width;
             let bytes = dims.slice_len * width;
             match self.update {
-                Update::Reduce(reduce, of) | Update::Atomic(reduce, of) => {
+                Update::Fold(Reduce::Add, NumberKind::F32) => {
+                    let add = |a, b| reduced(Reduce::Add, NumberKind::F32, a, b);
+                    let most = self.steps.0;
+                    for word in 0..bytes / 4 {
+                        let at = first / 4 + word;
+                        let (count, sum) = later.entry(at).or_default();
+                        let new = update_word(update / 4 + word);
+                        let before = byte_before(&words, at * 4);
+                        if *count < most {
+                            words.insert(at, add(before, new));
+                        } else {
+                            if *count > most && *count % most == 0 {
+                                words.insert(at, add(before, *sum));
+                            }
+                            *sum = if *count % most == 0 {
+                                new
+                            } else {
+                                add(*sum, new)
+                            };
+                        }
+                        *count += 1;
+                    }
+                }
+                Update::Reduce(reduce, of)
+                | Update::Atomic(reduce, of)
+                | Update::Fold(reduce, of) => {
                     for word in 0..bytes / 4 {
                         let at = first / 4 + word;
                         let (a, b) = (byte_before(&words, at * 4), update_word(update / 4 + word));
@@ -322,6 +385,12 @@ impl<'a> Scatter<'a> {
                         words.insert(at / 4, u32::from_le_bytes(word));
                     }
                 }
+            }
+        }
+        for (at, (count, sum)) in later {
+            if count > self.steps.0 {
+                let before = byte_before(&words, at * 4);
+                words.insert(at, reduced(Reduce::Add, NumberKind::F32, before, sum));
             }
         }
         (words, bad.len())
@@ -350,6 +419,48 @@ impl<'a> Scatter<'a> {
 }
 
 impl Run<'_> {
+    /// Runs the passes that write the pairs, and sorts these.
+    fn write_keys(&mut self, order: &Order, rows_plan: &GatherPlan, of_rows: &[Dispatch]) {
+        let [pairs_bytes, _, _, sums_bytes] = order.scratch_bytes();
+        self.pairs = vec![u32::MAX; index_of(pairs_bytes / 4)];
+        self.sums = vec![None; index_of(sums_bytes / 4)];
+        for dispatch in of_rows {
+            let (pass, find) = (IndexRowsPass::WriteKeys, dispatch.find);
+            let mut uniform = self.scatter.uniform(rows_plan, dispatch, false);
+            uniform.order = order.of_keys(dispatch);
+            let winners = (0, BoundRange::default());
+            let entry_point = EntryPoint::IndexRows { pass, find };
+            self.dispatch(dispatch, entry_point, &uniform, winners, false);
+        }
+        let mut pairs: Vec<_> = self
+            .pairs
+            .chunks(2)
+            .map(|pair| [pair[0], pair[1]])
+            .collect();
+        assert!(
+            pairs.iter().all(|&[_, number]| number != u32::MAX),
+            "every pair is written"
+        );
+        pairs.sort_by_key(|&[key, _]| key);
+        self.pairs = pairs.concat();
+    }
+
+    fn fold(&mut self, fold: &OrderDispatch, allows_races: bool) {
+        let bound = fold.bound.expect("ranges of target and updates");
+        let dispatch = Dispatch {
+            workgroups: fold.workgroups,
+            ..bound
+        };
+        let winners = (0, BoundRange::default());
+        self.dispatch(
+            &dispatch,
+            fold.entry_point,
+            &fold.uniform,
+            winners,
+            allows_races,
+        );
+    }
+
     fn dispatch(
         &mut self,
         dispatch: &Dispatch,
@@ -394,6 +505,10 @@ fn reduced(reduce: Reduce, of: NumberKind, a: u32, b: u32) -> u32 {
     let is_nan = |word: u32| of == NumberKind::F32 && f32::from_bits(word).is_nan();
     match reduce {
         _ if is_nan(a) || is_nan(b) => f32::NAN.to_bits(),
+        Reduce::Add if of == NumberKind::F32 => {
+            let sum = f32::from_bits(a) + f32::from_bits(b);
+            if sum.is_nan() { f32::NAN } else { sum }.to_bits()
+        }
         Reduce::Add => a.wrapping_add(b),
         Reduce::Mul => a.wrapping_mul(b),
         Reduce::Min => {
@@ -430,15 +545,13 @@ fn updates_of(element_bytes: u64, is_unique: bool) -> Vec<Update> {
             (Max, I32),
             (Min, F32),
             (Max, F32),
+            (Add, F32),
         ];
-        updates.extend(
-            reductions
-                .iter()
-                .filter_map(|&(reduce, of)| match is_unique {
-                    true => Some(Update::Reduce(reduce, of)),
-                    false => (of != F32 && reduce != Mul).then_some(Update::Atomic(reduce, of)),
-                }),
-        );
+        updates.extend(reductions.map(|(reduce, of)| match is_unique {
+            true => Update::Reduce(reduce, of),
+            false if of == F32 || reduce == Mul => Update::Fold(reduce, of),
+            false => Update::Atomic(reduce, of),
+        }));
     }
     updates
 }
@@ -460,7 +573,7 @@ fn check_dims(kinds: &[IndexKind], dims: &[usize], slices: &[(usize, u64)]) {
                 // Index rows without those that select a row again, so that the promise of unique rows holds.
                 let is_large = plan.dims().params_rows() >= 1 << 32;
                 for update in updates_of(element_bytes, false) {
-                    if is_large && update == Update::AssignLast {
+                    if is_large && matches!(update, Update::AssignLast | Update::Fold(..)) {
                         continue;
                     }
                     Scatter::new(plan.clone(), types, update, &value).check();
@@ -546,11 +659,16 @@ fn cut_scatters_equal_the_definition() {
                     let scatter = Scatter {
                         starts: [3 * start, 8, 5 * start],
                         limits: wgpu::Limits {
-                            max_storage_buffer_binding_size: 1024,
-                            max_buffer_size: 1024,
+                            // Pairs and counts are not cut.
+                            max_storage_buffer_binding_size: match update {
+                                Update::Fold(..) => 4096,
+                                _ => 1024,
+                            },
+                            max_buffer_size: 4096,
                             max_compute_workgroups_per_dimension: 2,
                             ..wgpu::Limits::default()
                         },
+                        steps: (3, 2),
                         ..Scatter::new(plan, types, update, &index)
                     };
                     kernels.extend(scatter.check());

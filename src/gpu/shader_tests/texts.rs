@@ -91,19 +91,25 @@ pub(super) fn file_name(entry_point: EntryPoint) -> String {
     } = entry_point
     {
         let unit = update.unit_file(kernel).unwrap_or("bytes");
-        let update = match update {
-            Update::Assign => "assign".to_owned(),
-            Update::AssignLast => "assign_last".to_owned(),
-            Update::Reduce(reduce, of) => format!("{reduce}_{}", of.name()),
-            Update::Atomic(reduce, of) => format!("atomic_{reduce}_{}", of.name()),
-            Update::IndexRows => "index_rows".to_owned(),
-        };
-        name += &format!("-{unit}-{}-{update}", find.name());
+        name += &format!("-{unit}-{}-{}", find.name(), update_name(update));
+    }
+    if let EntryPoint::Fold { unit, update, .. } = entry_point {
+        name += &format!("-{}-{}", unit.file(), update_name(update));
     }
     if let EntryPoint::IndexRows { find, .. } = entry_point {
         name += &format!("-{}", find.name());
     }
     name
+}
+
+fn update_name(update: Update) -> String {
+    match update {
+        Update::Assign => "assign".to_owned(),
+        Update::AssignLast => "assign_last".to_owned(),
+        Update::Reduce(reduce, of) | Update::Fold(reduce, of) => format!("{reduce}_{}", of.name()),
+        Update::Atomic(reduce, of) => format!("atomic_{reduce}_{}", of.name()),
+        Update::IndexRows => "index_rows".to_owned(),
+    }
 }
 
 /// For instance "q8_0", or "4_bits_of_32" for quantised values.

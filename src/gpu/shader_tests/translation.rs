@@ -36,6 +36,8 @@ fn a_pipeline_has_one_entry_point_of_its_size() {
             EntryPoint::Gather { .. }
             | EntryPoint::Scatter { .. }
             | EntryPoint::IndexRows { .. }
+            | EntryPoint::Sort(_)
+            | EntryPoint::Fold { .. }
             | EntryPoint::OutOfRange => WORKGROUP_SIZE,
             EntryPoint::FinishReport | EntryPoint::CountRows => 1,
         };

@@ -24,6 +24,7 @@ mod requests;
 mod scatter_requests;
 mod scatters;
 mod shards;
+mod sorts;
 mod to_host;
 mod too_large;
 #[cfg(not(target_vendor = "apple"))]
@@ -59,6 +60,7 @@ fn main() -> ExitCode {
     trials.extend(reports::trials());
     trials.extend(scatters::trials());
     trials.extend(scatter_requests::trials());
+    trials.extend(sorts::trials());
     trials.extend(masks::trials());
     trials.extend(too_large::trials());
     trials.extend(waiting::trials());

@@ -1,0 +1,99 @@
+// Needs: vec4 or words
+//
+// Sums of f32s, with equal bits on every device. WGSL lets a device flush subnormal numbers, ignore NaNs, infinities and the sign of
+// zero, and reassociate sums. The device adds where none of this can show:
+//
+// - All numbers are zeros or of exponents from 25 to 242. They are multiples of 2^-125, and so are their sums: none is subnormal.
+//   1,025 of them have no infinite sum.
+// - The first number of a sum is no -0, so no sum is.
+// - The bits of each sum are combined with a 0 of the uniform, which no compiler knows: two sums cannot become another two.
+//
+// That the device rounds to the nearest, ties to even, is all that is left to believe. Other numbers are added as integers.
+
+const SIGN_BIT: u32 = 0x80000000u;
+const INFINITY: u32 = 0x7f800000u;
+const NAN: u32 = 0x7fc00000u;
+
+// The least words that are plain, and the first ones above, shifted left by one so that the sign is gone.
+const FIRST_PLAIN: u32 = 25u << 24u;
+const PLAIN_END: u32 = 243u << 24u;
+
+// The least of the words of some numbers, shifted left by one, less 1: a zero is the greatest. And the greatest of them.
+struct Magnitudes {
+    least: Unit,
+    greatest: Unit,
+}
+
+fn no_magnitudes() -> Magnitudes {
+    return Magnitudes(Unit(PLAIN_END), Unit());
+}
+
+fn with_magnitudes(others: Magnitudes, numbers: Unit) -> Magnitudes {
+    let words = numbers << Unit(1u);
+    return Magnitudes(min(others.least, words - Unit(1u)), max(others.greatest, words));
+}
+
+fn are_plain(numbers: Magnitudes) -> bool {
+    return any_bits(Unit(numbers.least < Unit(FIRST_PLAIN - 1u)) | Unit(numbers.greatest >= Unit(PLAIN_END))) == 0u;
+}
+
+// True if a sum may begin with these numbers.
+fn can_begin(numbers: Unit) -> bool {
+    let negative_zeros = Unit(numbers == Unit(SIGN_BIT));
+    return are_plain(with_magnitudes(no_magnitudes(), numbers)) & (any_bits(negative_zeros) == 0u);
+}
+
+// The sums of plain numbers.
+fn plain_sums(a: Unit, b: Unit) -> Unit {
+    return bitcast<Unit>(bitcast<Floats>(a) + bitcast<Floats>(b)) ^ Unit(gather.quantized.zero);
+}
+
+// Ones where a condition holds, as a Unit of ones and zeros says.
+fn ones_where(condition: Unit) -> Unit {
+    return Unit() - condition;
+}
+
+// The sums of any numbers: rounded to nearest, ties to even; NaNs are one NaN.
+fn sums_by_integers(x: Unit, y: Unit) -> Unit {
+    let magnitude = Unit(~SIGN_BIT);
+    let swapped = (x ^ y) & ones_where(Unit((y & magnitude) > (x & magnitude)));
+    let a = x ^ swapped;
+    let b = y ^ swapped;
+    let of_a = a & magnitude;
+    let of_b = b & magnitude;
+    let differ = ones_where((a ^ b) >> Unit(31u));
+    // Mantissas with three bits after the point. Subnormal numbers have the exponent 1.
+    let exponent = max(of_a >> Unit(23u), Unit(1u));
+    let shift = min(exponent - max(of_b >> Unit(23u), Unit(1u)), Unit(31u));
+    let mantissa = mantissas(of_a);
+    let lost = mantissas(of_b) & ((Unit(1u) << shift) - Unit(1u));
+    let other = (mantissas(of_b) >> shift) | min(lost, Unit(1u));
+    let sum = mantissa + ((other ^ differ) - differ);
+    let carry = sum >> Unit(27u);
+    let halved = (sum >> carry) | (sum & carry);
+    let carried = exponent + carry;
+    let up = min(countLeadingZeros(halved) - Unit(5u), carried - Unit(1u));
+    let bits = halved << up;
+    let rest = bits & Unit(7u);
+    let kept = bits >> Unit(3u);
+    let is_up = Unit(rest > Unit(4u)) | (Unit(rest == Unit(4u)) & kept);
+    let rounded = ((carried - up - Unit(1u)) << Unit(23u)) + kept + (is_up & Unit(1u));
+    // Numbers that cancel give 0, and two zeros of a sign that zero.
+    let cancels = ones_where(Unit(sum == Unit())) & differ;
+    let found = ((a & Unit(SIGN_BIT)) | min(rounded, Unit(INFINITY))) & ~cancels;
+    let is_special = ones_where(Unit(of_a >= Unit(INFINITY)));
+    let is_nan = ones_where(Unit(of_a > Unit(INFINITY))) | (is_special & differ & ones_where(Unit(of_b == of_a)));
+    return (((found & ~is_special) | (a & is_special)) & ~is_nan) | (Unit(NAN) & is_nan);
+}
+
+fn mantissas(magnitudes: Unit) -> Unit {
+    let implicit = min(magnitudes >> Unit(23u), Unit(1u)) << Unit(23u);
+    return ((magnitudes & Unit(0x7fffffu)) | implicit) << Unit(3u);
+}
+
+fn float_sums(a: Unit, b: Unit) -> Unit {
+    if can_begin(a) && are_plain(with_magnitudes(no_magnitudes(), b)) {
+        return plain_sums(a, b);
+    }
+    return sums_by_integers(a, b);
+}

@@ -1,0 +1,244 @@
+// Needs: reductions
+//
+// Reductions of rows that several index rows select, in the order of these. Their pairs are sorted, so the index rows of a row are
+// neighbours: a run. A lane has one unit of a run, and goes through at most sum_updates of its updates:
+//
+//   fold_rows    the first of them, which it reduces into the target one by one
+//   fold_later   each later sum_updates of them by themselves, from the first one on
+//   fold_sums    the results of fold_later, in order, into the target
+//
+// Of sum_updates neighbouring pairs of a batch, a stretch, at most one begins later updates of a run: that of the first pair. So the
+// stretch numbers what fold_later finds.
+
+@group(0) @binding(12) var<storage, read_write> target_units: array<Unit>;
+@group(0) @binding(13) var<storage, read> updates: array<Unit>;
+@group(0) @binding(16) var<storage, read> pairs: array<vec2<u32>>;
+@group(0) @binding(19) var<storage, read_write> sums: array<Unit>;
+
+// The lane's unit of a slice, and the place in its batch of a pair, or the number of a stretch.
+struct Share {
+    // False for a lane without a unit.
+    has_unit: bool,
+    unit: u32,
+    // n is the place.
+    output_row: OutputRow,
+    // The batch's pairs.
+    first_pair: u32,
+    end_pair: u32,
+    // The row of updates of the block's index row 0, counted from the first one that is bound, modulo 2^32.
+    first_update: u32,
+}
+
+fn share_of_lane(workgroup: vec3<u32>, local: u32) -> Share {
+    let units = gather.units;
+    let number = number_of(workgroup);
+    let rows_before = number / gather.slice_workgroups;
+    let slot = local / units;
+    let row = rows_before * gather.workgroup_rows + slot;
+    let unit = (number - rows_before * gather.slice_workgroups) * WORKGROUP_SIZE + local - slot * units;
+    if (slot >= gather.workgroup_rows) | (row >= gather.rows) | (unit >= units) {
+        return Share();
+    }
+    let output_row = output_row_of(row);
+    let first_pair = gather.index_row_base.x + output_row.batch * gather.order.places;
+    let first_update = output_row.block * gather.order.places - gather.order.first_update;
+    return Share(true, unit, output_row, first_pair, first_pair + gather.order.places, first_update);
+}
+
+// Where the unit of a row is in the target, if it is bound.
+struct Place {
+    is_bound: bool,
+    at: u32,
+}
+
+fn place_of_key(share: Share, key: u32) -> Place {
+    let held_row = key - (gather.order.first_key + share.output_row.batch * (gather.held_rows.x + 1u));
+    let params_row = share.output_row.block * gather.held_rows.x - gather.window_first_row.x + held_row;
+    let is_bound = (held_row < gather.held_rows.x) & (params_row < gather.window_rows);
+    return Place(is_bound, select(0u, gather.params_start + params_row * gather.params_stride + share.unit, is_bound));
+}
+
+// True if the updates of an index row are bound.
+fn has_update(share: Share, number: u32) -> bool {
+    return share.first_update + number < gather.order.updates;
+}
+
+fn update(share: Share, number: u32) -> Unit {
+    return updates[gather.output_start + (share.first_update + number) * gather.output_stride + share.unit];
+}
+
+// The place of what fold_later finds in a stretch of the block.
+fn sum_place(share: Share, stretch: u32) -> u32 {
+    let stretches = (gather.order.places + gather.order.sum_updates - 1u) / gather.order.sum_updates;
+    let number = share.output_row.block * stretches + stretch;
+    return gather.order.first_sum_unit + number * gather.order.slice_units + share.unit;
+}
+
+// The first of the pairs from `first` to `end` that is not before another; `end` if there is none.
+fn first_not_before(other: vec2<u32>, first: u32, end: u32) -> u32 {
+    var low = first;
+    var high = end;
+    while low < high {
+        let middle = low + (high - low) / 2u;
+        let pair = pairs[middle];
+        if (pair.x < other.x) | ((pair.x == other.x) & (pair.y < other.y)) {
+            low = middle + 1u;
+        } else {
+            high = middle;
+        }
+    }
+    return low;
+}
+
+// True if a pair before `end` belongs to a run, and its update is bound.
+fn goes_on(share: Share, at: u32, end: u32, pair: vec2<u32>, key: u32) -> bool {
+    return (at < end) & (pair.x == key) & has_update(share, pair.y);
+}
+
+// The reduction of a value and the bound updates of a run, from pair `first` on and before pair `end`.
+fn folded(value: Unit, share: Share, key: u32, first: u32, end: u32) -> Unit {
+    var found = value;
+    let are_sums = REDUCE == 0u && NUMBER == 2u;
+    var is_plain = are_sums && can_begin(found);
+    for (var at = first; at < end; at += 4u) {
+        let a = pairs[at];
+        let b = pairs[min(at + 1u, end - 1u)];
+        let c = pairs[min(at + 2u, end - 1u)];
+        let d = pairs[min(at + 3u, end - 1u)];
+        if !goes_on(share, at, end, a, key) {
+            break;
+        }
+        let has_b = goes_on(share, at + 1u, end, b, key);
+        let has_c = has_b & goes_on(share, at + 2u, end, c, key);
+        let has_d = has_c & goes_on(share, at + 3u, end, d, key);
+        let of_d = update(share, select(a.y, d.y, has_d));
+        let of_c = update(share, select(a.y, c.y, has_c));
+        let of_b = update(share, select(a.y, b.y, has_b));
+        let of_a = update(share, a.y);
+        if are_sums {
+            // -0 changes no sum.
+            let to_b = select(Unit(SIGN_BIT), of_b, has_b);
+            let to_c = select(Unit(SIGN_BIT), of_c, has_c);
+            let to_d = select(Unit(SIGN_BIT), of_d, has_d);
+            let of_two = with_magnitudes(with_magnitudes(no_magnitudes(), of_a), to_b);
+            if is_plain && are_plain(with_magnitudes(with_magnitudes(of_two, to_c), to_d)) {
+                found = plain_sums(plain_sums(plain_sums(plain_sums(found, of_a), to_b), to_c), to_d);
+            } else {
+                found = sums_by_integers(found, of_a);
+                found = sums_by_integers(sums_by_integers(sums_by_integers(found, to_b), to_c), to_d);
+                is_plain = can_begin(found);
+            }
+        } else {
+            found = reduced(found, of_a);
+            found = select(found, reduced(found, of_b), has_b);
+            found = select(found, reduced(found, of_c), has_c);
+            found = select(found, reduced(found, of_d), has_d);
+        }
+        if !has_d {
+            break;
+        }
+    }
+    return found;
+}
+
+@compute @workgroup_size(WORKGROUP_SIZE)
+fn fold_rows(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_index) local: u32) {
+    let share = share_of_lane(workgroup, local);
+    if !share.has_unit {
+        return;
+    }
+    let first = share.first_pair + share.output_row.n;
+    let pair = pairs[first];
+    let before = pairs[max(first, share.first_pair + 1u) - 1u];
+    let place = place_of_key(share, pair.x);
+    let follows = (share.output_row.n > 0u) & (before.x == pair.x);
+    if !place.is_bound | !has_update(share, pair.y) | (follows & has_update(share, before.y)) {
+        return;
+    }
+    var run = first;
+    if follows {
+        run = first_not_before(vec2<u32>(pair.x, 0u), share.first_pair, first);
+    }
+    let end = min(share.end_pair, run + gather.order.sum_updates);
+    if first < end {
+        target_units[place.at] = folded(target_units[place.at], share, pair.x, first, end);
+    }
+}
+
+// The later updates of a run that begin in a stretch.
+struct Later {
+    // False if none begin there, or if their row is not bound.
+    is_here: bool,
+    place: Place,
+    key: u32,
+    // The run's first pair, and the first one of these updates.
+    run: u32,
+    first: u32,
+}
+
+fn later_of(share: Share) -> Later {
+    let most = gather.order.sum_updates;
+    let at = share.first_pair + share.output_row.n * most;
+    let key = pairs[at].x;
+    let place = place_of_key(share, key);
+    let run = first_not_before(vec2<u32>(key, 0u), share.first_pair, at);
+    let first = run + (at - run + most - 1u) / most * most;
+    if !place.is_bound | (first == run) | (first >= share.end_pair) {
+        return Later();
+    }
+    return Later(pairs[first].x == key, place, key, run, first);
+}
+
+@compute @workgroup_size(WORKGROUP_SIZE)
+fn fold_later(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_index) local: u32) {
+    let share = share_of_lane(workgroup, local);
+    if !share.has_unit {
+        return;
+    }
+    let later = later_of(share);
+    if !later.is_here {
+        return;
+    }
+    let end = min(share.end_pair, later.first + gather.order.sum_updates);
+    let block_start = share.output_row.block * gather.order.places;
+    let first_number = max(gather.order.first_update, block_start) - block_start;
+    let first = first_not_before(vec2<u32>(later.key, first_number), later.first, end);
+    if first >= end {
+        return;
+    }
+    let pair = pairs[first];
+    if !goes_on(share, first, end, pair, later.key) {
+        return;
+    }
+    let place = sum_place(share, share.output_row.n);
+    if first == later.first {
+        sums[place] = folded(update(share, pair.y), share, later.key, first + 1u, end);
+    } else {
+        sums[place] = folded(sums[place], share, later.key, first, end);
+    }
+}
+
+@compute @workgroup_size(WORKGROUP_SIZE)
+fn fold_sums(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_index) local: u32) {
+    let share = share_of_lane(workgroup, local);
+    if !share.has_unit {
+        return;
+    }
+    let later = later_of(share);
+    let most = gather.order.sum_updates;
+    // The lane of the run's first later updates takes all its sums, once the last update of the block is bound.
+    if !later.is_here | (later.first != later.run + most) | !has_update(share, gather.order.places - 1u) {
+        return;
+    }
+    var found = target_units[later.place.at];
+    let stretches = (share.end_pair - later.first + most - 1u) / most;
+    let end = min(stretches, gather.order.first_sum + gather.order.most_steps);
+    for (var number = gather.order.first_sum; number < end; number++) {
+        let first = later.first + number * most;
+        if pairs[first].x != later.key {
+            break;
+        }
+        found = reduced(found, sums[sum_place(share, (first - share.first_pair) / most)]);
+    }
+    target_units[later.place.at] = found;
+}

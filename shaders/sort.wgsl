@@ -1,0 +1,163 @@
+// Needs: common
+//
+// Sorts pairs by eight bits of their keys. Pairs with equal bits keep their order, so sorts by all bits, the low ones first, leave the
+// index rows of each row in order. A workgroup has a tile of pairs, of which each lane has one in each round:
+//
+//   sort_count        counts[digit][tile] = the pairs of the tile that have the digit
+//   sort_scan         the sum of the counts before each, of SCANNED counts that a workgroup has; and their total
+//   sort_scan_totals  the sum of the totals before each
+//   sort_move         each pair goes to the place that the sums give its digit and tile, and its rank among those of its digit
+
+@group(0) @binding(16) var<storage, read> pairs: array<vec2<u32>>;
+@group(0) @binding(17) var<storage, read_write> sorted_pairs: array<vec2<u32>>;
+// The counts, then the totals.
+@group(0) @binding(18) var<storage, read_write> counts: array<u32>;
+
+// Values of a digit, one for each lane of a workgroup.
+const DIGITS: u32 = 256u;
+// Pairs of a tile, and the rounds in which a workgroup takes them.
+const TILE: u32 = 4096u;
+const ROUNDS: u32 = TILE / WORKGROUP_SIZE;
+// Counts that a lane adds, and a workgroup.
+const LANE_COUNTS: u32 = 8u;
+const SCANNED: u32 = LANE_COUNTS * WORKGROUP_SIZE;
+// Words of a bit for each lane.
+const BIT_WORDS: u32 = WORKGROUP_SIZE / 32u;
+
+var<workgroup> digit_counts: array<atomic<u32>, DIGITS>;
+var<workgroup> lane_sums: array<u32, WORKGROUP_SIZE>;
+var<workgroup> digit_starts: array<u32, DIGITS>;
+// For each word of lanes and each digit, the lanes whose pair has the digit.
+var<workgroup> lanes_of_digit: array<atomic<u32>, BIT_WORDS * DIGITS>;
+
+fn digit_of(key: u32) -> u32 {
+    return (key >> gather.order.shift) & (DIGITS - 1u);
+}
+
+fn pair_number(tile: u32, round: u32, local: u32) -> u32 {
+    return tile * TILE + round * WORKGROUP_SIZE + local;
+}
+
+@compute @workgroup_size(WORKGROUP_SIZE)
+fn sort_count(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_index) local: u32) {
+    let tile = number_of(workgroup);
+    if tile >= gather.order.tiles {
+        return;
+    }
+    atomicStore(&digit_counts[local], 0u);
+    workgroupBarrier();
+    for (var round = 0u; round < ROUNDS; round++) {
+        let number = pair_number(tile, round, local);
+        if number < gather.order.pairs {
+            atomicAdd(&digit_counts[digit_of(pairs[number].x)], 1u);
+        }
+    }
+    workgroupBarrier();
+    counts[local * gather.order.tiles + tile] = atomicLoad(&digit_counts[local]);
+}
+
+// The sum of the values of lanes before this one, and of all.
+fn sum_before(local: u32, value: u32) -> vec2<u32> {
+    lane_sums[local] = value;
+    for (var distance = 1u; distance < WORKGROUP_SIZE; distance <<= 1u) {
+        workgroupBarrier();
+        let before = select(0u, lane_sums[max(local, distance) - distance], local >= distance);
+        workgroupBarrier();
+        lane_sums[local] += before;
+    }
+    workgroupBarrier();
+    let found = vec2<u32>(lane_sums[local] - value, lane_sums[WORKGROUP_SIZE - 1u]);
+    workgroupBarrier();
+    return found;
+}
+
+fn all_counts() -> u32 {
+    return DIGITS * gather.order.tiles;
+}
+
+@compute @workgroup_size(WORKGROUP_SIZE)
+fn sort_scan(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_index) local: u32) {
+    let number = number_of(workgroup);
+    if number * SCANNED >= all_counts() {
+        return;
+    }
+    let first = number * SCANNED + local * LANE_COUNTS;
+    let end = min(first + LANE_COUNTS, all_counts());
+    var sum = 0u;
+    for (var at = first; at < end; at++) {
+        sum += counts[at];
+    }
+    let sums = sum_before(local, sum);
+    var before = sums.x;
+    for (var at = first; at < end; at++) {
+        let count = counts[at];
+        counts[at] = before;
+        before += count;
+    }
+    if local == 0u {
+        counts[all_counts() + number] = sums.y;
+    }
+}
+
+// By one workgroup.
+@compute @workgroup_size(WORKGROUP_SIZE)
+fn sort_scan_totals(@builtin(local_invocation_index) local: u32) {
+    let first = all_counts();
+    let end = first + (first + SCANNED - 1u) / SCANNED;
+    var before = 0u;
+    for (var round = first; round < end; round += WORKGROUP_SIZE) {
+        let at = round + local;
+        var total = 0u;
+        if at < end {
+            total = counts[at];
+        }
+        let sums = sum_before(local, total);
+        if at < end {
+            counts[at] = before + sums.x;
+        }
+        before += sums.y;
+    }
+}
+
+@compute @workgroup_size(WORKGROUP_SIZE)
+fn sort_move(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_index) local: u32) {
+    let tile = number_of(workgroup);
+    if tile >= gather.order.tiles {
+        return;
+    }
+    let count = local * gather.order.tiles + tile;
+    digit_starts[local] = counts[count] + counts[all_counts() + count / SCANNED];
+    let own_word = local / 32u;
+    let own_bit = 1u << (local % 32u);
+    for (var round = 0u; round < ROUNDS; round++) {
+        for (var word = 0u; word < BIT_WORDS; word++) {
+            atomicStore(&lanes_of_digit[word * DIGITS + local], 0u);
+        }
+        workgroupBarrier();
+        let number = pair_number(tile, round, local);
+        let is_pair = number < gather.order.pairs;
+        var pair = vec2<u32>();
+        if is_pair {
+            pair = pairs[number];
+        }
+        let digit = digit_of(pair.x);
+        if is_pair {
+            atomicOr(&lanes_of_digit[own_word * DIGITS + digit], own_bit);
+        }
+        workgroupBarrier();
+        let lanes_before = atomicLoad(&lanes_of_digit[own_word * DIGITS + digit]) & (own_bit - 1u);
+        var rank = countOneBits(lanes_before);
+        for (var word = 0u; word < own_word; word++) {
+            rank += countOneBits(atomicLoad(&lanes_of_digit[word * DIGITS + digit]));
+        }
+        if is_pair {
+            sorted_pairs[digit_starts[digit] + rank] = pair;
+        }
+        var moved = 0u;
+        for (var word = 0u; word < BIT_WORDS; word++) {
+            moved += countOneBits(atomicLoad(&lanes_of_digit[word * DIGITS + local]));
+        }
+        workgroupBarrier();
+        digit_starts[local] += moved;
+    }
+}

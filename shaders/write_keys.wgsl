@@ -1,0 +1,23 @@
+// Needs: index_rows or general
+//
+// The pairs of a scatter that sorts: of each index row its key and its number in its batch. The key numbers the rows that the target
+// holds in all batches, and after those of a batch one more, for its bad rows and for those that an index count leaves out. Pairs of
+// a batch stay together.
+
+@group(0) @binding(17) var<storage, read_write> sorted_pairs: array<vec2<u32>>;
+
+@compute @workgroup_size(WORKGROUP_SIZE)
+fn write_keys(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_index) local: u32) {
+    let row = number_of(workgroup) * WORKGROUP_SIZE + local;
+    if row >= gather.most_rows {
+        return;
+    }
+    let output_row = output_row_of(row);
+    let source = source_row_of(output_row);
+    if !source.written {
+        return;
+    }
+    let held_row = select(gather.held_rows.x, source.held_row, source.held & (row < gather.rows));
+    let key = gather.order.first_key + output_row.batch * (gather.held_rows.x + 1u) + held_row;
+    sorted_pairs[gather.index_row_base.x + source.index_row] = vec2<u32>(key, output_row.n);
+}

@@ -1,0 +1,381 @@
+//! Scatters that sort their index rows by the rows that these select, and then fold the updates of each row in order. Pure: sizes,
+//! dispatches and uniforms.
+//!
+//! ```text
+//! write_keys                       a pair for each index row: the key of the row that it selects, and its number
+//! sort_count .. sort_move          for each eight bits of the keys: pairs move from one buffer to the other
+//! fold_rows                        for each dispatch of updates: the first 1,024 updates of each row
+//! fold_later, fold_sums            where a row may have more: each later 1,024 by themselves, then their results in order
+//! ```
+
+use bytemuck::{Pod, Zeroable};
+
+use super::Update;
+use crate::error::GatherError;
+use crate::gpu::bound::binding_bytes;
+use crate::gpu::cut::Dispatch;
+use crate::gpu::fill::FillPattern;
+use crate::gpu::kernel::WORKGROUP_SIZE;
+use crate::gpu::shaders::EntryPoint;
+use crate::gpu::shares::grid;
+use crate::gpu::types::{WORD_BYTES, size};
+use crate::gpu::uniform::GatherUniform;
+use crate::index::IndexKind;
+use crate::plan::{GatherDims, GatherPlan};
+
+/// Bits of a digit, by which one round of passes sorts.
+const DIGIT_BITS: u32 = 8;
+const DIGITS: u64 = 1 << DIGIT_BITS;
+/// Pairs that a workgroup counts and moves, and counts that a workgroup adds.
+pub(crate) const TILE: u32 = 4096;
+pub(crate) const SCANNED: u32 = 2048;
+const PAIR_BYTES: u64 = 8;
+
+/// The most bytes of workgroup memory that an entry point of the sort declares.
+pub(crate) const WORKGROUP_BYTES: u32 = 9216;
+
+/// The updates of a row that are reduced one by one, and of each later result: those of [`Reduce::Add`](crate::Reduce::Add).
+const SUM_UPDATES: u32 = 1024;
+/// The most later results that a lane takes in one dispatch, so that no dispatch takes long enough for a device to be reset.
+const MOST_STEPS: u32 = 4096;
+
+/// `Order` of shaders/common.wgsl.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Pod, Zeroable)]
+#[repr(C)]
+pub(crate) struct OrderUniform {
+    pub(crate) pairs: u32,
+    pub(crate) places: u32,
+    pub(crate) first_key: u32,
+    pub(crate) shift: u32,
+    pub(crate) tiles: u32,
+    pub(crate) first_update: u32,
+    pub(crate) updates: u32,
+    pub(crate) sum_updates: u32,
+    pub(crate) most_steps: u32,
+    pub(crate) first_sum: u32,
+    pub(crate) slice_units: u32,
+    pub(crate) first_sum_unit: u32,
+}
+
+/// A pass of the sort, by shaders/sort.wgsl.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum SortPass {
+    Count,
+    Scan,
+    ScanTotals,
+    Move,
+}
+
+impl SortPass {
+    pub(crate) const ALL: [Self; 4] = [Self::Count, Self::Scan, Self::ScanTotals, Self::Move];
+
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Count => "sort_count",
+            Self::Scan => "sort_scan",
+            Self::ScanTotals => "sort_scan_totals",
+            Self::Move => "sort_move",
+        }
+    }
+}
+
+/// A pass over the sorted pairs, by shaders/fold.wgsl.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum FoldPass {
+    Rows,
+    Later,
+    Sums,
+}
+
+impl FoldPass {
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Rows => "fold_rows",
+            Self::Later => "fold_later",
+            Self::Sums => "fold_sums",
+        }
+    }
+}
+
+/// The sizes of a sort, and of the folds after it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Order {
+    /// Index rows, in all batches and in one.
+    pairs: u64,
+    places: u64,
+    /// Keys of a batch: those of the rows that the target holds, and one for all other index rows.
+    batch_keys: u64,
+    batches: u64,
+    blocks: u64,
+    slice_bytes: u64,
+    max_grid_width: u64,
+    sum_updates: u32,
+    most_steps: u32,
+}
+
+/// A dispatch of the sort or of a fold.
+pub(crate) struct OrderDispatch {
+    pub(crate) entry_point: EntryPoint,
+    pub(crate) uniform: GatherUniform,
+    pub(crate) workgroups: [u32; 3],
+    /// The number, 0 or 1, of the buffer with the pairs that it reads.
+    pub(crate) pairs: usize,
+    /// The dispatch whose ranges of target and updates a fold binds.
+    pub(crate) bound: Option<Dispatch>,
+}
+
+impl Order {
+    pub(crate) fn new(
+        dims: &GatherDims,
+        element_bytes: u64,
+        limits: &wgpu::Limits,
+    ) -> Result<Self, GatherError> {
+        let order = Self {
+            pairs: dims.batch_size.saturating_mul(dims.batch_index_rows),
+            places: dims.batch_index_rows,
+            batch_keys: dims.held_rows + 1,
+            batches: dims.batch_size,
+            blocks: dims.batch_size * dims.outer_size,
+            slice_bytes: dims.slice_len * element_bytes,
+            max_grid_width: limits.max_compute_workgroups_per_dimension.into(),
+            sum_updates: SUM_UPDATES,
+            most_steps: MOST_STEPS,
+        };
+        let (found, limit) = (order.keys(), 1 << u32::BITS);
+        if found > limit {
+            return Err(GatherError::TooManyToOrder {
+                counted: "rows of the target in all batches, with one more for each batch",
+                found,
+                limit,
+            });
+        }
+        let workgroups = order.max_grid_width * order.max_grid_width;
+        let tiles_found = order.tiles();
+        let (expected, found) = (
+            order.scratch_bytes().into_iter().max(),
+            binding_bytes(limits),
+        );
+        for (name, expected, found) in [
+            (
+                "max_storage_buffer_binding_size",
+                expected.expect("several buffers"),
+                found.min(limits.max_buffer_size),
+            ),
+            (
+                "max_compute_workgroups_per_dimension",
+                tiles_found.isqrt() + u64::from(tiles_found.isqrt().pow(2) < tiles_found),
+                if tiles_found > workgroups {
+                    order.max_grid_width
+                } else {
+                    u64::MAX
+                },
+            ),
+        ] {
+            if found < expected {
+                return Err(GatherError::DeviceLimit {
+                    name,
+                    expected,
+                    found,
+                });
+            }
+        }
+        Ok(order)
+    }
+
+    /// As `self`, with other limits on what a lane does.
+    #[cfg(test)]
+    pub(crate) fn with_steps(self, sum_updates: u32, most_steps: u32) -> Self {
+        Self {
+            sum_updates,
+            most_steps,
+            ..self
+        }
+    }
+
+    const fn keys(&self) -> u64 {
+        self.batches.saturating_mul(self.batch_keys)
+    }
+
+    const fn tiles(&self) -> u64 {
+        self.pairs.div_ceil(TILE as u64)
+    }
+
+    /// The rounds of passes that sort by all bits that keys have.
+    const fn rounds(&self) -> u32 {
+        let bits = u64::BITS - (self.keys() - 1).leading_zeros();
+        bits.div_ceil(DIGIT_BITS)
+    }
+
+    /// The number of the buffer with the sorted pairs.
+    pub(crate) const fn sorted(&self) -> usize {
+        self.rounds() as usize % 2
+    }
+
+    /// The stretches of a batch, if a row may have later results.
+    fn stretches(&self) -> u64 {
+        match self.places > self.sum_updates.into() {
+            true => self.places.div_ceil(self.sum_updates.into()),
+            false => 0,
+        }
+    }
+
+    /// The bytes of each buffer: pairs twice, counts, later results.
+    pub(crate) fn scratch_bytes(&self) -> [u64; 4] {
+        let counts = DIGITS * self.tiles();
+        let results =
+            (self.blocks.saturating_mul(self.stretches())).saturating_mul(self.slice_bytes);
+        [
+            self.pairs.saturating_mul(PAIR_BYTES),
+            self.pairs.saturating_mul(PAIR_BYTES),
+            (counts + counts.div_ceil(SCANNED.into())) * u64::from(WORD_BYTES),
+            results.max(16),
+        ]
+    }
+
+    fn uniform(&self) -> OrderUniform {
+        OrderUniform {
+            pairs: size(self.pairs),
+            places: size(self.places),
+            tiles: size(self.tiles()),
+            sum_updates: self.sum_updates,
+            most_steps: self.most_steps,
+            ..OrderUniform::zeroed()
+        }
+    }
+
+    /// The fields that `write_keys` reads.
+    pub(crate) fn of_keys(&self, dispatch: &Dispatch) -> OrderUniform {
+        // Each index row of a batch has one block in the plan of index rows.
+        OrderUniform {
+            first_key: size(dispatch.blocks.first_block * self.batch_keys),
+            ..self.uniform()
+        }
+    }
+
+    /// The dispatches of the sort.
+    pub(crate) fn sort_dispatches(&self) -> Vec<OrderDispatch> {
+        let rounds = (0..self.rounds()).flat_map(|round| SortPass::ALL.map(|pass| (round, pass)));
+        let dispatch = |(round, pass)| {
+            let workgroups = match pass {
+                SortPass::Count | SortPass::Move => self.tiles(),
+                SortPass::Scan => (DIGITS * self.tiles()).div_ceil(SCANNED.into()),
+                SortPass::ScanTotals => 1,
+            };
+            let workgroups = grid(workgroups, self.max_grid_width);
+            OrderDispatch {
+                entry_point: EntryPoint::Sort(pass),
+                uniform: GatherUniform {
+                    grid_width: workgroups[0],
+                    order: OrderUniform {
+                        shift: round * DIGIT_BITS,
+                        ..self.uniform()
+                    },
+                    ..GatherUniform::zeroed()
+                },
+                workgroups,
+                pairs: round as usize % 2,
+                bound: None,
+            }
+        };
+        rounds.map(dispatch).collect()
+    }
+
+    /// The dispatches of the folds of these dispatches of updates.
+    pub(crate) fn fold_dispatches(
+        &self,
+        plan: &GatherPlan,
+        index_kind: IndexKind,
+        update: Update,
+        updates: &[Dispatch],
+    ) -> Vec<OrderDispatch> {
+        let mut folds = Vec::new();
+        for dispatch in updates {
+            let stretches = self.stretches();
+            self.add_fold(
+                (plan, index_kind, update),
+                dispatch,
+                FoldPass::Rows,
+                0,
+                &mut folds,
+            );
+            if stretches > 0 {
+                self.add_fold(
+                    (plan, index_kind, update),
+                    dispatch,
+                    FoldPass::Later,
+                    0,
+                    &mut folds,
+                );
+                for first_sum in (0..stretches).step_by(self.most_steps as usize) {
+                    let of = (plan, index_kind, update);
+                    self.add_fold(of, dispatch, FoldPass::Sums, size(first_sum), &mut folds);
+                }
+            }
+        }
+        folds
+    }
+
+    /// Adds the dispatches of a pass: one, or several if a grid has too few lanes.
+    fn add_fold(
+        &self,
+        (plan, index_kind, update): (&GatherPlan, IndexKind, Update),
+        dispatch: &Dispatch,
+        pass: FoldPass,
+        first_sum: u32,
+        folds: &mut Vec<OrderDispatch>,
+    ) {
+        let (dims, blocks) = (plan.dims(), dispatch.blocks);
+        let unit = dispatch.kernel.unit().expect("numbers are whole units");
+        let last_block = (dispatch.output_rows.1 - 1) / dims.index_count;
+        let block_rows = match pass {
+            FoldPass::Rows => self.places,
+            FoldPass::Later | FoldPass::Sums => self.stretches(),
+        };
+        let is_one_block = last_block == blocks.first_block;
+        let rows = (last_block - blocks.first_block + 1) * block_rows;
+        let units = dispatch.piece_bytes / unit.bytes();
+        let slots = (u64::from(WORKGROUP_SIZE) / units).max(1);
+        let slice_workgroups = units.div_ceil(WORKGROUP_SIZE.into());
+        let slice_units = self.slice_bytes / unit.bytes();
+        let most = self.max_grid_width * self.max_grid_width / slice_workgroups * slots;
+        let first_sum_block = blocks.first_block * self.stretches();
+        let first_batch = blocks.first_block / dims.outer_size;
+        let of_dispatch = GatherUniform::new(plan, index_kind, dispatch, FillPattern::ZEROS, false);
+        for first in (0..rows).step_by(usize::try_from(most.max(1)).unwrap_or(usize::MAX)) {
+            let rows = most.min(rows - first);
+            let workgroups = grid(rows.div_ceil(slots) * slice_workgroups, self.max_grid_width);
+            let uniform = GatherUniform {
+                rows: size(rows),
+                first_n: size(first),
+                grid_width: workgroups[0],
+                workgroup_rows: size(slots),
+                slice_workgroups: size(slice_workgroups),
+                index_count: if is_one_block {
+                    u32::MAX
+                } else {
+                    size(block_rows)
+                },
+                order: OrderUniform {
+                    first_key: size(first_batch * self.batch_keys),
+                    first_update: size(blocks.first_n),
+                    updates: size(dispatch.rows()),
+                    first_sum,
+                    slice_units: size(slice_units),
+                    first_sum_unit: match pass {
+                        FoldPass::Rows => 0,
+                        _ => size(first_sum_block * slice_units + dispatch.piece / unit.bytes()),
+                    },
+                    ..self.uniform()
+                },
+                ..of_dispatch
+            };
+            folds.push(OrderDispatch {
+                entry_point: EntryPoint::Fold { pass, unit, update },
+                uniform,
+                workgroups,
+                pairs: self.sorted(),
+                bound: Some(*dispatch),
+            });
+        }
+    }
+}

@@ -1,0 +1,137 @@
+//! Sums of floats by the shader's text, in the interpreter: beside those of the processor, and where the device's sums begin.
+
+use super::text;
+use naga_interpreter::{Access, Machine, Memory};
+
+/// Words of two operands, and what the shader stores.
+struct Operands {
+    operands: [[u32; 4]; 2],
+    found: [u32; 4],
+}
+
+impl Memory for Operands {
+    fn load(&mut self, access: Access) -> [u32; 4] {
+        match access.binding {
+            12 => self.operands[usize::from(access.offset > 0)],
+            _ => [0; 4],
+        }
+    }
+
+    fn store(&mut self, _: Access, words: &[u32]) {
+        self.found[..words.len()].copy_from_slice(words);
+    }
+
+    fn atomic(&mut self, access: Access, _: &dyn Fn(u32) -> u32) -> u32 {
+        panic!("{access:?}")
+    }
+
+    fn bytes(&self, _: u32) -> u64 {
+        32
+    }
+}
+
+/// Runs a function of two units of this file of units, on operands of four words.
+fn run(
+    units: &str,
+    result: &str,
+    pairs: impl Iterator<Item = [[u32; 4]; 2]>,
+    mut check: impl FnMut([[u32; 4]; 2], [u32; 4]),
+) {
+    let main = format!(
+        "@group(0) @binding(12) var<storage, read> operands: array<Unit>;
+        @group(0) @binding(13) var<storage, read_write> found: array<Unit>;
+        @compute @workgroup_size(1) fn main() {{
+            let a = operands[0];
+            let b = operands[1];
+            found[0] = {result};
+        }}"
+    );
+    let source = [text("common"), text(units), text("float_sums"), &main].join("\n");
+    let module = naga::front::wgsl::parse_str(&source)
+        .unwrap_or_else(|error| panic!("{}", error.emit_to_string(&source)));
+    let machine = Machine::new(&module, "main");
+    for operands in pairs {
+        let mut memory = Operands {
+            operands,
+            found: [0; 4],
+        };
+        machine.run([0; 3], 0, &mut memory);
+        check(operands, memory.found);
+    }
+}
+
+fn sum(a: u32, b: u32) -> u32 {
+    let sum = f32::from_bits(a) + f32::from_bits(b);
+    if sum.is_nan() {
+        f32::NAN.to_bits()
+    } else {
+        sum.to_bits()
+    }
+}
+
+/// Zeros, subnormals, infinities, NaNs, the ends of each range of exponents, and ties between them.
+fn hostile() -> Vec<u32> {
+    let mantissas = [
+        0, 1, 2, 3, 0x3f_ffff, 0x40_0000, 0x40_0001, 0x7f_fffe, 0x7f_ffff,
+    ];
+    let exponents = [
+        0, 1, 2, 23, 24, 25, 26, 126, 127, 128, 149, 150, 151, 241, 242, 243, 253, 254, 255,
+    ];
+    let words = exponents
+        .into_iter()
+        .flat_map(|exponent| mantissas.map(|mantissa| exponent << 23 | mantissa));
+    words.flat_map(|word| [word, word | 1 << 31]).collect()
+}
+
+#[test]
+fn sums_have_the_bits_of_the_processor() {
+    let all = hostile();
+    let number = |at: usize| all[at % all.len()];
+    // Each word with each; in a vector, with words of other kinds.
+    let pairs = || {
+        (0..all.len() * all.len()).map(|at| {
+            let (a, b) = (at / all.len(), at % all.len());
+            [
+                [number(a), number(a + 7), number(b), number(a * 31 + b)],
+                [number(b), number(b + 100), number(a + 3), number(b * 17)],
+            ]
+        })
+    };
+    let check = |[a, b]: [[u32; 4]; 2], found: [u32; 4]| {
+        for k in 0..4 {
+            assert_eq!(found[k], sum(a[k], b[k]), "{:#x} + {:#x}", a[k], b[k]);
+        }
+    };
+    run("vec4", "float_sums(a, b)", pairs(), check);
+    run("vec4", "sums_by_integers(a, b)", pairs().step_by(7), check);
+    let of_words = |[a, b]: [[u32; 4]; 2], found: [u32; 4]| {
+        assert_eq!(found[0], sum(a[0], b[0]), "{:#x} + {:#x}", a[0], b[0]);
+    };
+    run("words", "float_sums(a, b)", pairs(), of_words);
+}
+
+/// The device adds numbers that no liberty of WGSL changes: other drivers than the tests' could take a liberty past these bounds.
+#[test]
+fn a_device_adds_plain_numbers_only() {
+    let numbers = hostile();
+    let words = || numbers.iter().map(|&word| [[word, 0, 0, 0]; 2]);
+    let exponent = |word: u32| word >> 23 & 255;
+    let is_plain = |word: u32| word << 1 == 0 || (25..=242).contains(&exponent(word));
+    let all_plain = "Unit(are_plain(with_magnitudes(with_magnitudes(no_magnitudes(), Unit()), a)))";
+    run("words", all_plain, words(), |[a, _], found| {
+        assert_eq!(found[0] == 1, is_plain(a[0]), "{:#x}", a[0]);
+    });
+    run("words", "Unit(can_begin(a))", words(), |[a, _], found| {
+        assert_eq!(
+            found[0] == 1,
+            is_plain(a[0]) && a[0] != 1 << 31,
+            "{:#x}",
+            a[0]
+        );
+    });
+    // The least plain numbers cancel to no subnormal number, and the greatest do not reach infinity.
+    let least = f32::from_bits(25 << 23);
+    assert!(f32::from_bits((25 << 23) + 1) - least >= f32::MIN_POSITIVE);
+    let greatest = f64::from(f32::from_bits((243 << 23) - 1));
+    assert!(greatest * 1025.0 < f64::from(f32::MAX));
+}
