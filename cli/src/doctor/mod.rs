@@ -1,7 +1,8 @@
-//! `wgpu-gather doctor`: compares gathers on the devices of this machine with the definitions of the operations.
+//! `wgpu-gather doctor`: compares gathers and sums on the devices of this machine with the definitions of the operations.
 
 mod cases;
 mod random;
+mod sums;
 
 use std::any::Any;
 use std::fmt::Write;
@@ -16,10 +17,13 @@ use crate::args::Choice;
 use crate::choose;
 use crate::table::{self, Table, progress};
 use cases::Case;
+use sums::Sum;
 use wgpu_gather_cli::arrays::Result;
 
-/// The cases of each device.
-const CASES: u64 = 1500;
+/// The gathers and the sums of each device.
+const GATHERS: u64 = 1500;
+const SUMS: u64 = 20;
+const CASES: u64 = GATHERS + SUMS;
 
 /// Most failures of a device that are shown.
 const SHOWN: usize = 3;
@@ -146,13 +150,19 @@ impl Doctor {
     /// Runs all cases and describes each failure.
     fn failures(&self, gpu: Option<&Executor>) -> Vec<String> {
         let mut failures = Vec::new();
-        for seed in 0..CASES {
-            let case = Case::random(seed);
-            let checked = panic::catch_unwind(AssertUnwindSafe(|| check(&case, gpu)));
-            if let Err(problem) = checked.unwrap_or_else(|panic| Err(message(&*panic))) {
-                failures.push(format!("{problem}: {case:?}"));
-            }
+        let run = |check: &dyn Fn() -> std::result::Result<(), String>| {
+            let checked = panic::catch_unwind(AssertUnwindSafe(check));
             self.bar.inc(1);
+            checked.unwrap_or_else(|panic| Err(message(&*panic))).err()
+        };
+        for seed in 0..GATHERS {
+            let case = Case::random(seed);
+            let problem = run(&|| check(&case, gpu));
+            failures.extend(problem.map(|problem| format!("{problem}: {case:?}")));
+        }
+        for seed in 0..SUMS {
+            let sum = Sum::random(seed);
+            failures.extend(run(&|| sum.check(gpu)));
         }
         failures
     }

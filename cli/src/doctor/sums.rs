@@ -1,0 +1,126 @@
+//! Sums of `wgpu-gather doctor`: scatters that add floats to rows that repeat, which a GPU sorts first. Each is compared with the
+//! definition of the sum, which knows nothing of the library's plans.
+
+use super::random::Random;
+use wgpu_gather::{BadIndices, Executor, Gather, GatherPlan, GpuError, Reduce};
+
+/// Updates of a row that are added one by one, and of each later sum.
+const UPDATES_OF_A_SUM: usize = 1024;
+
+/// A sum.
+pub struct Sum {
+    rows: usize,
+    slice_len: usize,
+    /// The last number is no row, and is dropped.
+    indices: Vec<u32>,
+    updates: Vec<f32>,
+    target: Vec<f32>,
+}
+
+impl Sum {
+    /// A sum of up to 20,000 index rows, a few tiles of the sort, half of which select one row.
+    pub fn random(seed: u64) -> Self {
+        let mut random = Random(seed);
+        let (rows, slice_len) = (random.between(1, 300), random.between(1, 9));
+        let count = random.between(1, 20_000);
+        let hot = random.between(0, rows - 1);
+        let row = |random: &mut Random| match random.between(0, 1) {
+            0 => hot,
+            _ => random.between(0, rows),
+        };
+        let index = |random: &mut Random| u32::try_from(row(random)).expect("few rows");
+        Self {
+            rows,
+            slice_len,
+            indices: (0..count).map(|_| index(&mut random)).collect(),
+            updates: floats(count * slice_len, &mut random),
+            target: floats(rows * slice_len, &mut random),
+        }
+    }
+
+    fn plan(&self) -> GatherPlan {
+        let gather = Gather::new().bad_indices(BadIndices::Fill);
+        let plan = gather.plan(&[self.rows, self.slice_len], &[self.indices.len()]);
+        plan.expect("a valid shape")
+    }
+
+    /// Compares the sum on a GPU or the CPU with its definition. The error says how they differ.
+    pub fn check(&self, gpu: Option<&Executor>) -> Result<(), String> {
+        let found = match gpu {
+            Some(gpu) => self.on_gpu(gpu),
+            None => self.on_cpu(),
+        };
+        let found = found.map_err(|error| error.to_string())?;
+        let expected = self.expected();
+        let mut both = found.iter().zip(&expected);
+        match both.position(|(a, b)| a.to_bits() != b.to_bits()) {
+            None => Ok(()),
+            Some(at) => Err(format!(
+                "a sum of {} rows of {} into {}: element {at} is {:e}, not {:e}",
+                self.indices.len(),
+                self.slice_len,
+                self.rows,
+                found[at],
+                expected[at]
+            )),
+        }
+    }
+
+    fn on_gpu(&self, gpu: &Executor) -> Result<Vec<f32>, GpuError> {
+        let mut target = gpu.upload(&self.target, &[self.rows, self.slice_len])?;
+        let updates = gpu.upload(&self.updates, &[self.updates.len()])?;
+        let plan = self.plan();
+        let scatter = gpu.scatter(&plan, &updates, &self.indices, &mut target);
+        scatter.reduce(Reduce::Add).wait()?;
+        target.download_blocking()
+    }
+
+    fn on_cpu(&self) -> Result<Vec<f32>, GpuError> {
+        let mut target = self.target.clone();
+        let plan = self.plan();
+        plan.scatter_reduce(Reduce::Add, &self.updates, &self.indices, &mut target)?;
+        Ok(target)
+    }
+
+    fn expected(&self) -> Vec<f32> {
+        let mut target = self.target.clone();
+        let mut of_rows = vec![Vec::new(); self.rows];
+        for (n, &row) in self.indices.iter().enumerate() {
+            if let Some(numbers) = of_rows.get_mut(row as usize) {
+                numbers.push(n);
+            }
+        }
+        for (row, numbers) in of_rows.iter().enumerate() {
+            for k in 0..self.slice_len {
+                let element = &mut target[row * self.slice_len + k];
+                let update = |n: &usize| self.updates[n * self.slice_len + k];
+                let (first, later) = numbers.split_at(numbers.len().min(UPDATES_OF_A_SUM));
+                *element = first.iter().map(update).fold(*element, add);
+                for numbers in later.chunks(UPDATES_OF_A_SUM) {
+                    let sum = numbers.iter().map(update).reduce(add);
+                    *element = add(*element, sum.expect("a chunk is not empty"));
+                }
+            }
+        }
+        target
+    }
+}
+
+fn add(a: f32, b: f32) -> f32 {
+    let sum = a + b;
+    if sum.is_nan() { f32::NAN } else { sum }
+}
+
+/// Floats of all exponents, or of near ones, and some zeros.
+fn floats(count: usize, random: &mut Random) -> Vec<f32> {
+    let float = |_| {
+        let bits = u32::from_le_bytes([0; 4].map(|_: u8| random.byte()));
+        f32::from_bits(match random.between(0, 9) {
+            0 => bits & 1 << 31,
+            1 => bits,
+            // Exponents from 120 to 135.
+            _ => bits & 0x807f_ffff | (120 + (bits >> 26 & 15)) << 23,
+        })
+    };
+    (0..count).map(float).collect()
+}
