@@ -28,3 +28,11 @@ fn store(at: u32, unit: u32, source: SourceRow, value: Unit, absent: Unit, repea
         atomicMax(&target_words[place], value);
     }
 }
+
+fn store_four(at: vec4<u32>, repeats: vec3<bool>, unit: u32, a: SourceRow, b: SourceRow, c: SourceRow, d: SourceRow,
+    of_a: Unit, of_b: Unit, of_c: Unit, of_d: Unit) {
+    store(at.x, unit, a, of_a, Unit(), false);
+    store(at.y, unit, b, of_b, Unit(), repeats.x);
+    store(at.z, unit, c, of_c, Unit(), repeats.y);
+    store(at.w, unit, d, of_d, Unit(), repeats.z);
+}

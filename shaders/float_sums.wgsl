@@ -20,27 +20,27 @@ const PLAIN_END: u32 = 243u << 24u;
 
 // The least of the words of some numbers, shifted left by one, less 1: a zero is the greatest. And the greatest of them.
 struct Magnitudes {
-    least: Unit,
-    greatest: Unit,
+    least: u32,
+    greatest: u32,
 }
 
 fn no_magnitudes() -> Magnitudes {
-    return Magnitudes(Unit(PLAIN_END), Unit());
+    return Magnitudes(PLAIN_END, 0u);
 }
 
 fn with_magnitudes(others: Magnitudes, numbers: Unit) -> Magnitudes {
     let words = numbers << Unit(1u);
-    return Magnitudes(min(others.least, words - Unit(1u)), max(others.greatest, words));
+    return Magnitudes(min(others.least, least_word(words - Unit(1u))), max(others.greatest, greatest_word(words)));
 }
 
 fn are_plain(numbers: Magnitudes) -> bool {
-    return any_bits(Unit(numbers.least < Unit(FIRST_PLAIN - 1u)) | Unit(numbers.greatest >= Unit(PLAIN_END))) == 0u;
+    return (numbers.least >= FIRST_PLAIN - 1u) & (numbers.greatest < PLAIN_END);
 }
 
 // True if a sum may begin with these numbers.
 fn can_begin(numbers: Unit) -> bool {
     let negative_zeros = Unit(numbers == Unit(SIGN_BIT));
-    return are_plain(with_magnitudes(no_magnitudes(), numbers)) & (any_bits(negative_zeros) == 0u);
+    return are_plain(with_magnitudes(no_magnitudes(), numbers)) & (greatest_word(negative_zeros) == 0u);
 }
 
 // The sums of plain numbers.

@@ -120,13 +120,13 @@ fn folded(value: Unit, share: Share, key: u32, first: u32, end: u32) -> Unit {
             let to_b = select(Unit(SIGN_BIT), of_b, has_b);
             let to_c = select(Unit(SIGN_BIT), of_c, has_c);
             let to_d = select(Unit(SIGN_BIT), of_d, has_d);
-            let of_two = with_magnitudes(with_magnitudes(no_magnitudes(), of_a), to_b);
-            if is_plain && are_plain(with_magnitudes(with_magnitudes(of_two, to_c), to_d)) {
+            let of_a_and_b = with_magnitudes(with_magnitudes(no_magnitudes(), of_a), to_b);
+            if is_plain && are_plain(with_magnitudes(with_magnitudes(of_a_and_b, to_c), to_d)) {
                 found = plain_sums(plain_sums(plain_sums(plain_sums(found, of_a), to_b), to_c), to_d);
             } else {
                 found = sums_by_integers(found, of_a);
                 found = sums_by_integers(sums_by_integers(sums_by_integers(found, to_b), to_c), to_d);
-                is_plain = can_begin(found);
+                is_plain = false;
             }
         } else {
             found = reduced(found, of_a);
@@ -211,11 +211,15 @@ fn fold_later(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invoca
         return;
     }
     let place = sum_place(share, share.output_row.n);
+    var value: Unit;
+    var next = first;
     if first == later.first {
-        sums[place] = folded(update(share, pair.y), share, later.key, first + 1u, end);
+        value = update(share, pair.y);
+        next += 1u;
     } else {
-        sums[place] = folded(sums[place], share, later.key, first, end);
+        value = sums[place];
     }
+    sums[place] = folded(value, share, later.key, next, end);
 }
 
 @compute @workgroup_size(WORKGROUP_SIZE)

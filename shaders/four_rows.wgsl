@@ -55,11 +55,10 @@ fn copy_four_rows(workgroup: vec3<u32>, local: u32) -> BadRows {
     let unit_c = load(at_c, unit, c);
     let unit_b = load(at_b, unit, b);
     let unit_a = load(at, unit, a);
-    let absent = absent_unit(unit);
-    store(at, unit, a, unit_a, absent, false);
-    store(at_b, unit, b, unit_b, absent, to_b == 0u);
-    store(at_c, unit, c, unit_c, absent, to_c == 0u);
-    store(at_d, unit, d, unit_d, absent, to_d == 0u);
+    store_four(
+        vec4<u32>(at, at_b, at_c, at_d), vec3<bool>(to_b == 0u, to_c == 0u, to_d == 0u),
+        unit, a, b, c, d, unit_a, unit_b, unit_c, unit_d,
+    );
     return of_d;
 }
 

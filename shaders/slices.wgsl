@@ -19,6 +19,15 @@ fn store(at: u32, unit: u32, source: SourceRow, value: Unit, absent: Unit, repea
     output[at] = select(absent, value, source.held);
 }
 
+fn store_four(at: vec4<u32>, repeats: vec3<bool>, unit: u32, a: SourceRow, b: SourceRow, c: SourceRow, d: SourceRow,
+    of_a: Unit, of_b: Unit, of_c: Unit, of_d: Unit) {
+    let absent = absent_unit(unit);
+    store(at.x, unit, a, of_a, absent, false);
+    store(at.y, unit, b, of_b, absent, false);
+    store(at.z, unit, c, of_c, absent, false);
+    store(at.w, unit, d, of_d, absent, false);
+}
+
 fn store_absent(at: u32, absent: Unit) {
     output[at] = absent;
 }

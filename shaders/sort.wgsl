@@ -26,7 +26,6 @@ const BIT_WORDS: u32 = WORKGROUP_SIZE / 32u;
 
 var<workgroup> digit_counts: array<atomic<u32>, DIGITS>;
 var<workgroup> lane_sums: array<u32, WORKGROUP_SIZE>;
-var<workgroup> digit_starts: array<u32, DIGITS>;
 // For each word of lanes and each digit, the lanes whose pair has the digit.
 var<workgroup> lanes_of_digit: array<atomic<u32>, BIT_WORDS * DIGITS>;
 
@@ -48,9 +47,8 @@ fn sort_count(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invoca
     workgroupBarrier();
     for (var round = 0u; round < ROUNDS; round++) {
         let number = pair_number(tile, round, local);
-        if number < gather.order.pairs {
-            atomicAdd(&digit_counts[digit_of(pairs[number].x)], 1u);
-        }
+        let key = pairs[min(number, gather.order.pairs - 1u)].x;
+        atomicAdd(&digit_counts[digit_of(key)], select(0u, 1u, number < gather.order.pairs));
     }
     workgroupBarrier();
     counts[local * gather.order.tiles + tile] = atomicLoad(&digit_counts[local]);
@@ -126,38 +124,33 @@ fn sort_move(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocat
         return;
     }
     let count = local * gather.order.tiles + tile;
-    digit_starts[local] = counts[count] + counts[all_counts() + count / SCANNED];
-    let own_word = local / 32u;
-    let own_bit = 1u << (local % 32u);
+    // Where the next pair goes whose digit is the lane's number.
+    var start = counts[count] + counts[all_counts() + count / SCANNED];
+    let word = local / 32u * DIGITS;
+    let bit = 1u << (local % 32u);
     for (var round = 0u; round < ROUNDS; round++) {
-        for (var word = 0u; word < BIT_WORDS; word++) {
-            atomicStore(&lanes_of_digit[word * DIGITS + local], 0u);
+        for (var at = local; at < BIT_WORDS * DIGITS; at += DIGITS) {
+            atomicStore(&lanes_of_digit[at], 0u);
         }
         workgroupBarrier();
         let number = pair_number(tile, round, local);
         let is_pair = number < gather.order.pairs;
-        var pair = vec2<u32>();
-        if is_pair {
-            pair = pairs[number];
-        }
-        let digit = digit_of(pair.x);
-        if is_pair {
-            atomicOr(&lanes_of_digit[own_word * DIGITS + digit], own_bit);
+        let pair = pairs[min(number, gather.order.pairs - 1u)];
+        let own = word + digit_of(pair.x);
+        atomicOr(&lanes_of_digit[own], select(0u, bit, is_pair));
+        workgroupBarrier();
+        let rank = countOneBits(atomicLoad(&lanes_of_digit[own]) & (bit - 1u));
+        workgroupBarrier();
+        // In place of the lanes: where the first of them goes.
+        for (var at = local; at < BIT_WORDS * DIGITS; at += DIGITS) {
+            let lanes = atomicLoad(&lanes_of_digit[at]);
+            atomicStore(&lanes_of_digit[at], start);
+            start += countOneBits(lanes);
         }
         workgroupBarrier();
-        let lanes_before = atomicLoad(&lanes_of_digit[own_word * DIGITS + digit]) & (own_bit - 1u);
-        var rank = countOneBits(lanes_before);
-        for (var word = 0u; word < own_word; word++) {
-            rank += countOneBits(atomicLoad(&lanes_of_digit[word * DIGITS + digit]));
-        }
         if is_pair {
-            sorted_pairs[digit_starts[digit] + rank] = pair;
-        }
-        var moved = 0u;
-        for (var word = 0u; word < BIT_WORDS; word++) {
-            moved += countOneBits(atomicLoad(&lanes_of_digit[word * DIGITS + local]));
+            sorted_pairs[atomicLoad(&lanes_of_digit[own]) + rank] = pair;
         }
         workgroupBarrier();
-        digit_starts[local] += moved;
     }
 }

@@ -9,3 +9,23 @@ fn store(at: u32, unit: u32, source: SourceRow, value: Unit, absent: Unit, repea
         target_units[target_place(unit, source)] = value;
     }
 }
+
+// A lane of four rows stores four times, without a branch for each: a row that is not held gives way to one that is.
+fn store_four(at: vec4<u32>, repeats: vec3<bool>, unit: u32, a: SourceRow, b: SourceRow, c: SourceRow, d: SourceRow,
+    of_a: Unit, of_b: Unit, of_c: Unit, of_d: Unit) {
+    if !(a.held | b.held | c.held | d.held) {
+        return;
+    }
+    var place = target_place(unit, d);
+    var value = of_d;
+    place = select(place, target_place(unit, c), c.held);
+    value = select(value, of_c, c.held);
+    place = select(place, target_place(unit, b), b.held);
+    value = select(value, of_b, b.held);
+    place = select(place, target_place(unit, a), a.held);
+    value = select(value, of_a, a.held);
+    target_units[place] = value;
+    target_units[select(place, target_place(unit, b), b.held)] = select(value, of_b, b.held);
+    target_units[select(place, target_place(unit, c), c.held)] = select(value, of_c, c.held);
+    target_units[select(place, target_place(unit, d), d.held)] = select(value, of_d, d.held);
+}

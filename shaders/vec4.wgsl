@@ -15,7 +15,10 @@ fn load_unit(row: u32, unit: u32, held: bool) -> Unit {
     return params[select(0u, row + unit, held)];
 }
 
-// Ones where a word of the unit has them.
-fn any_bits(unit: Unit) -> u32 {
-    return unit.x | unit.y | unit.z | unit.w;
+fn least_word(unit: Unit) -> u32 {
+    return min(min(unit.x, unit.y), min(unit.z, unit.w));
+}
+
+fn greatest_word(unit: Unit) -> u32 {
+    return max(max(unit.x, unit.y), max(unit.z, unit.w));
 }

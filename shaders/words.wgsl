@@ -15,7 +15,10 @@ fn load_unit(row: u32, unit: u32, held: bool) -> Unit {
     return params[select(0u, row + unit, held)];
 }
 
-// Ones where a word of the unit has them.
-fn any_bits(unit: Unit) -> u32 {
+fn least_word(unit: Unit) -> u32 {
+    return unit;
+}
+
+fn greatest_word(unit: Unit) -> u32 {
     return unit;
 }

@@ -130,7 +130,7 @@ impl Pipelines {
                 entry_point: Some(name),
                 compilation_options: wgpu::PipelineCompilationOptions {
                     constants: &key.entry_point.overrides(),
-                    // The shaders use no workgroup memory.
+                    // The shaders write their workgroup memory before they read it.
                     zero_initialize_workgroup_memory: false,
                 },
                 cache: self.cache.as_ref(),

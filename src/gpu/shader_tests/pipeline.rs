@@ -62,6 +62,8 @@ impl Pipeline<'_> {
             }),
             capabilities: Some([spv::Capability::Shader].into_iter().collect()),
             bounds_check_policies: policies,
+            // As in Pipelines: the shaders write their workgroup memory before they read it.
+            zero_initialize_workgroup_memory: spv::ZeroInitializeWorkgroupMemoryMode::None,
             ..Default::default()
         };
         let pipeline_options = spv::PipelineOptions {

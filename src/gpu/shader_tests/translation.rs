@@ -104,6 +104,7 @@ fn every_pipeline_translates_to_metal() {
                 per_entry_point_map: [(pipeline.name(), resources)].into_iter().collect(),
                 fake_missing_bindings: false,
                 bounds_check_policies,
+                zero_initialize_workgroup_memory: false,
                 ..Default::default()
             };
             let pipeline_options = msl::PipelineOptions {
@@ -152,6 +153,7 @@ fn every_pipeline_translates_to_hlsl() {
                 }),
                 fake_missing_bindings: false,
                 restrict_indexing,
+                zero_initialize_workgroup_memory: false,
                 ..Default::default()
             };
             let pipeline_options = hlsl::PipelineOptions {
