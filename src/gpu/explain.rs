@@ -2,19 +2,21 @@
 
 use std::fmt::Write;
 
-use super::cut::{Cut, Dispatch, PlacedGather};
+use super::cut::{Cut, Dispatch, PlacedGather, Shard};
 use super::find_rows::FindRows;
 use super::kernel::{Kernel, Unit, WORKGROUP_SIZE};
 use super::limits::{check_buffers, check_limits};
-use super::scatter::{IndexRowsPass, Update, Winners, typed_scatter};
+use super::scatter::{FoldPass, IndexRowsPass, Order, Update, Winners, typed_scatter};
 use super::shaders::EntryPoint;
 use super::types::{OperandBytes, TypedPlan, range_bytes};
 use crate::bad_indices::BadIndices;
 use crate::element::ElementTypes;
 use crate::encoding::QPARAMS;
 use crate::error::GatherError;
+use crate::index::IndexKind;
 use crate::operand::Operand;
 use crate::plan::GatherPlan;
+use crate::reduce::{NumberKind, Reduce, ScatterNumber};
 
 /// Up to this many dispatches the text gives their number.
 const MAX_SHOWN: usize = 1000;
@@ -143,8 +145,7 @@ impl GatherPlan {
         Ok(())
     }
 
-    /// Describes in a few lines a scatter that assigns through this plan, as [`explain`](Self::explain) does its gather. Reductions
-    /// of unique rows take the same dispatches; those by atomics take no passes over the index rows, and move words.
+    /// Describes in a few lines a scatter that assigns through this plan, as [`explain`](Self::explain) does its gather.
     ///
     /// ```
     /// use wgpu_gather::{ElementTypes, Gather, wgpu};
@@ -164,7 +165,40 @@ impl GatherPlan {
     #[must_use]
     pub fn explain_scatter(&self, types: ElementTypes, limits: &wgpu::Limits) -> String {
         let mut text = format!("scatter through {self}");
-        if let Err(error) = self.explain_scatter_into(&mut text, types, limits) {
+        if let Err(error) = self.explain_scatter_into(&mut text, types, None, limits) {
+            let _ = write!(text, "\ncannot run: {error}");
+        }
+        text
+    }
+
+    /// As [`explain_scatter`](Self::explain_scatter), but of a scatter that reduces numbers of type `T`.
+    ///
+    /// ```
+    /// use wgpu_gather::{Gather, IndexKind, Reduce, wgpu};
+    ///
+    /// let plan = Gather::new().plan(&[1000, 64], &[3000])?;
+    /// let text = plan.explain_scatter_reduce::<f32>(Reduce::Add, IndexKind::I32, &wgpu::Limits::default());
+    /// assert_eq!(
+    ///     text,
+    ///     "add of f32 through gather params [1000,64], indices [3000], axis 0, batch_dims 0 -> output [3000,64]\n\
+    ///      3000 slices of 256 bytes into 1000 rows; target 256000 bytes, indices 12000 bytes (i32), updates 768000 bytes\n\
+    ///      rows may repeat: sorted in 48000 bytes of pairs, 1028 of counts and 768 of sums; write_keys: 1 dispatch; sort: 8 dispatches\n\
+    ///      kernel fold_rows: units of 16 bytes\n\
+    ///      3 dispatches, the first of 188 x 1 workgroups of 256 invocations"
+    /// );
+    /// # Ok::<(), wgpu_gather::PlanError>(())
+    /// ```
+    #[must_use]
+    pub fn explain_scatter_reduce<T: ScatterNumber>(
+        &self,
+        reduce: Reduce,
+        index_kind: IndexKind,
+        limits: &wgpu::Limits,
+    ) -> String {
+        let types = ElementTypes::new(size_of::<T>() as u64, index_kind);
+        let reduction = Some((reduce, T::KIND));
+        let mut text = format!("{reduce} of {} through {self}", T::KIND.name());
+        if let Err(error) = self.explain_scatter_into(&mut text, types, reduction, limits) {
             let _ = write!(text, "\ncannot run: {error}");
         }
         text
@@ -174,11 +208,12 @@ impl GatherPlan {
         &self,
         text: &mut String,
         types: ElementTypes,
+        reduction: Option<(Reduce, NumberKind)>,
         limits: &wgpu::Limits,
     ) -> Result<(), GatherError> {
         let plan = &self.of_updates();
         let dims = plan.dims();
-        let typed = typed_scatter(plan, types, None)?;
+        let typed = typed_scatter(plan, types, reduction)?;
         let OperandBytes {
             params,
             indices,
@@ -204,21 +239,33 @@ impl GatherPlan {
             number if number <= MAX_SHOWN => format!("{number} dispatches"),
             _ => format!("more than {MAX_SHOWN} dispatches"),
         };
+        let index_rows = plan.of_index_rows();
+        let passes = |shards: Option<Vec<Shard>>| {
+            let of_rows = ElementTypes::new(4, types.index_kind);
+            let of_rows = TypedPlan::of_scatter(&index_rows, of_rows, Update::IndexRows)?;
+            let mut placed = PlacedGather::aligned(of_rows);
+            placed.shards = shards.unwrap_or(placed.shards);
+            let cut = Cut::new(placed, limits)?;
+            Ok::<_, GatherError>(cut.dispatches().take(MAX_SHOWN + 1).count())
+        };
         let mut winner_rows = u64::MAX;
+        let mut order = None;
+        if let Some(Update::Fold(..)) = typed.update {
+            let found = Order::new(dims, types.element_bytes, limits)?;
+            let [pairs, others, counts, sums] = found.scratch_bytes();
+            line(format!(
+                "rows may repeat: sorted in {} bytes of pairs, {counts} of counts and {sums} of sums; {}: {}; sort: {}",
+                pairs + others,
+                IndexRowsPass::WriteKeys.name(),
+                shown(passes(None)?),
+                shown(found.sort_dispatches().len()),
+            ));
+            order = Some(found);
+        }
         if typed.update == Some(Update::AssignLast) {
             let winners = Winners::new(dims, limits)?;
             winner_rows = winners.cut_rows();
-            let index_rows = plan.of_index_rows();
-            let of_rows = ElementTypes::new(4, types.index_kind);
-            let of_rows = TypedPlan::of_scatter(&index_rows, of_rows, Update::IndexRows)?;
-            let placed = PlacedGather {
-                shards: winners.shards(),
-                ..PlacedGather::aligned(of_rows)
-            };
-            let passes = Cut::new(placed, limits)?
-                .dispatches()
-                .take(MAX_SHOWN + 1)
-                .count();
+            let passes = passes(Some(winners.shards()))?;
             line(format!(
                 "rows may repeat: {} bytes of winners; {} and {}: {} each",
                 4 * index_rows.dims().params_rows(),
@@ -234,16 +281,21 @@ impl GatherPlan {
         let cut = Cut::new(placed, limits)?;
         let dispatches: Vec<_> = cut.dispatches().take(MAX_SHOWN + 1).collect();
         let first = dispatches.first().expect("a scatter with slices");
-        line(kernel_line(first, false));
-        let of_first = if dispatches.len() == 1 {
-            ""
-        } else {
-            ", the first"
-        };
+        let (mut number, mut workgroups) = (dispatches.len(), first.workgroups);
+        match (order, typed.update, first.kernel.unit()) {
+            (Some(order), Some(update), Some(unit)) => {
+                let folds = order.fold_dispatches(plan, types.index_kind, update, &dispatches);
+                (number, workgroups) = (folds.len(), folds[0].workgroups);
+                let name = FoldPass::Rows.name();
+                line(format!("kernel {name}: units of {} bytes", unit.bytes()));
+            }
+            _ => line(kernel_line(first, false)),
+        }
+        let of_first = if number == 1 { "" } else { ", the first" };
         line(format!(
             "{}{of_first} of {} workgroups of {WORKGROUP_SIZE} invocations",
-            shown(dispatches.len()),
-            grid(first.workgroups)
+            shown(number),
+            grid(workgroups)
         ));
         Ok(())
     }

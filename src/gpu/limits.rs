@@ -3,7 +3,7 @@
 
 use super::kernel::WORKGROUP_SIZE;
 use super::report::REPORT_BYTES;
-use super::scatter::{Update, WORKGROUP_BYTES};
+use super::scatter::{PAIR_BYTES, Update, WORKGROUP_BYTES};
 use super::shaders::binding;
 use super::types::{OperandBytes, TypedPlan, range_bytes};
 use super::uniform::UNIFORM_BYTES;
@@ -167,7 +167,12 @@ impl GatherPlan {
     ) -> Result<wgpu::Limits, GatherError> {
         let bytes = TypedPlan::new(self, types)?.bytes;
         check_buffers(adapter, &bytes)?;
-        let operands = [bytes.params, bytes.indices, bytes.output]
+        // A scatter that sorts numbers has a pair for each index row.
+        let pairs = match types.element_bytes {
+            4 => self.dims().index_rows().saturating_mul(PAIR_BYTES),
+            _ => 0,
+        };
+        let operands = [bytes.params, bytes.indices, bytes.output, pairs]
             .into_iter()
             .chain(bytes.qparams);
         let largest = operands.map(range_bytes).fold(0, u64::max);

@@ -16,7 +16,7 @@ mod winners;
 
 pub use self::buffers::{ScatterBuffers, ScatterRanges};
 pub(crate) use self::order::{
-    FoldPass, Order, OrderDispatch, OrderUniform, SortPass, WORKGROUP_BYTES,
+    FoldPass, Order, OrderDispatch, OrderUniform, PAIR_BYTES, SortPass, WORKGROUP_BYTES,
 };
 pub use self::prepared::PreparedScatter;
 pub(crate) use self::update::{IndexRowsPass, Update};

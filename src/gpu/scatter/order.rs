@@ -29,7 +29,7 @@ const DIGITS: u64 = 1 << DIGIT_BITS;
 /// Pairs that a workgroup counts and moves, and counts that a workgroup adds.
 pub(crate) const TILE: u32 = 4096;
 pub(crate) const SCANNED: u32 = 2048;
-const PAIR_BYTES: u64 = 8;
+pub(crate) const PAIR_BYTES: u64 = 8;
 
 /// The most bytes of workgroup memory that an entry point of the sort declares.
 pub(crate) const WORKGROUP_BYTES: u32 = 9216;
@@ -377,5 +377,78 @@ impl Order {
                 bound: Some(*dispatch),
             });
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Gather;
+
+    fn order(shape: [usize; 2], count: usize, limits: &wgpu::Limits) -> Result<Order, String> {
+        let gather = Gather::new().batch_dims(1).axis(1);
+        let plan = gather
+            .plan(&shape, &[shape[0], count])
+            .expect("valid shapes");
+        Order::new(plan.dims(), 4, limits).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn sizes_that_no_sort_has_are_refused() {
+        let limits = wgpu::Limits::default();
+        let text = "a scatter on a GPU must have at most 4294967296 rows of the target in all batches, with one more for each batch, \
+                    found 4294967298, where several indices may select a row: promise unique rows by GatherPlan::with_unique_indices";
+        assert_eq!(order([2, 1 << 31], 4, &limits), Err(text.to_owned()));
+        assert!(order([2, (1 << 31) - 1], 4, &limits).is_ok());
+        let least = |name: &str, expected: u64, found: u64| {
+            Err(format!(
+                "device limit {name} must be at least {expected}, found {found}"
+            ))
+        };
+        let of_binding = least("max_storage_buffer_binding_size", (1 << 27) + 8, 1 << 27);
+        assert_eq!(order([1, 9], (1 << 24) + 1, &limits), of_binding);
+        assert!(order([1, 9], 1 << 24, &limits).is_ok());
+        let few_workgroups = wgpu::Limits {
+            max_compute_workgroups_per_dimension: 2,
+            ..limits
+        };
+        let of_grid = least("max_compute_workgroups_per_dimension", 3, 2);
+        assert_eq!(order([1, 9], 4 * 4096 + 1, &few_workgroups), of_grid);
+        assert!(order([1, 9], 4 * 4096, &few_workgroups).is_ok());
+    }
+
+    #[test]
+    fn a_sort_takes_the_bits_that_keys_have() {
+        let rounds =
+            |rows: usize| order([1, rows], 5, &wgpu::Limits::default()).map(|of| of.rounds());
+        // One key is that of the bad rows.
+        for (rows, expected) in [
+            (1, 1),
+            (255, 1),
+            (256, 2),
+            (65_535, 2),
+            (65_536, 3),
+            ((1 << 32) - 1, 4),
+        ] {
+            assert_eq!(rounds(rows), Ok(expected), "{rows} rows");
+        }
+    }
+
+    /// A run of 10 million updates: no lane takes more than 4,096 sums in a dispatch.
+    #[test]
+    fn long_runs_take_several_dispatches() {
+        let plan = Gather::new()
+            .plan(&[3], &[10_000_000])
+            .expect("a valid shape");
+        let text = plan.explain_scatter_reduce::<f32>(
+            crate::Reduce::Add,
+            IndexKind::I32,
+            &wgpu::Limits::default(),
+        );
+        // 9,766 stretches: fold_rows, fold_later, and three of fold_sums.
+        assert!(
+            text.contains("\n5 dispatches, the first of 39063 x 1"),
+            "{text}"
+        );
     }
 }

@@ -641,6 +641,8 @@ fn cut_scatters_equal_the_definition() {
         (300, 100, 1, 1),
         (90, 150, 3, 1),
         (300, 60, 1, 4),
+        // Runs of 20 updates and more.
+        (3, 70, 2, 4),
         (30, 40, 1, 16),
         (3, 4, 1100, 1),
     ] {

@@ -2,7 +2,7 @@
 
 use wgpu_gather::{
     BadIndices, BlockQuantized, ElementTypes, Encoding, Gather, GatherElements, GatherPlan,
-    IndexKind, NegativeIndices, wgpu,
+    IndexKind, NegativeIndices, Reduce, wgpu,
 };
 
 use super::{BIG, along, nd};
@@ -431,6 +431,22 @@ fn scatters_are_explained_beside_gathers() {
             "kernel rows: units of 4 bytes, 1 slice a lane",
             "4 dispatches, the first of 4096 x 1 workgroups of 256 invocations",
         ]
+    );
+    let reduced = |plan: &GatherPlan, reduce| {
+        let text = plan.explain_scatter_reduce::<f32>(reduce, IndexKind::I32, &of_1_kib);
+        text.lines().last().unwrap().to_owned()
+    };
+    assert_eq!(
+        reduced(&plan, Reduce::Add),
+        "cannot run: device limit max_storage_buffer_binding_size must be at least 4000, found 1024"
+    );
+    assert_eq!(
+        reduced(&plan.with_unique_indices(), Reduce::Add),
+        "128 dispatches, the first of 1 x 1 workgroups of 256 invocations"
+    );
+    assert_eq!(
+        reduced(&plan, Reduce::Mul),
+        "cannot run: a GPU has no mul of f32: GatherPlan::scatter_reduce has it, on the CPU"
     );
     let encoded = ElementTypes::encoded(Encoding::Q8_0, IndexKind::I32);
     assert_eq!(
