@@ -25,6 +25,7 @@ mod scatter_requests;
 mod scatters;
 mod shards;
 mod sorts;
+mod sums;
 mod to_host;
 mod too_large;
 #[cfg(not(target_vendor = "apple"))]
@@ -61,6 +62,7 @@ fn main() -> ExitCode {
     trials.extend(scatters::trials());
     trials.extend(scatter_requests::trials());
     trials.extend(sorts::trials());
+    trials.extend(sums::trials());
     trials.extend(masks::trials());
     trials.extend(too_large::trials());
     trials.extend(waiting::trials());

@@ -1,0 +1,97 @@
+//! Sums of floats: one result in each run, that of the CPU, also where one row meets all updates.
+
+use std::time::Instant;
+
+use libtest_mimic::Trial;
+use testkit::gpu::Gpu;
+use testkit::indices::Hash;
+use wgpu_gather::{Gather, GatherPlan, Reduce};
+
+use crate::trial;
+
+pub(crate) fn trials() -> Vec<Trial> {
+    vec![
+        trial("a_sum_is_the_same_in_each_run", one_result),
+        trial("a_row_may_meet_all_updates", hot_rows),
+    ]
+}
+
+/// Numbers of exponents near each other, whose sums depend on their order, and now and then one that a device could flush.
+fn floats(count: usize, seed: u64) -> Vec<f32> {
+    let mut hash = Hash::new(seed);
+    let float = |_| {
+        let mantissa = u32::try_from(hash.below(1 << 23)).unwrap();
+        let sign = u32::try_from(hash.below(2)).unwrap() << 31;
+        let exponent = match hash.below(1000) {
+            0 => hash.below(255),
+            _ => 110 + hash.below(20),
+        };
+        f32::from_bits(sign | u32::try_from(exponent).unwrap() << 23 | mantissa)
+    };
+    (0..count).map(float).collect()
+}
+
+fn bits(floats: &[f32]) -> Vec<u32> {
+    floats.iter().map(|float| float.to_bits()).collect()
+}
+
+/// Sums on the GPU, `runs` times, and compares with the CPU.
+fn check(gpu: &Gpu, plan: &GatherPlan, indices: &[u32], runs: usize) {
+    let [rows, slice_len] = *plan.params_shape() else {
+        panic!("rows of one dim");
+    };
+    let target = floats(rows * slice_len, 1);
+    let updates = floats(indices.len() * slice_len, 2);
+    let mut expected = target.clone();
+    plan.scatter_reduce(Reduce::Add, &updates, indices, &mut expected)
+        .unwrap();
+    let shape = [indices.len(), slice_len];
+    let on_gpu = gpu.upload(&updates, &shape).unwrap();
+    let indices = gpu.upload(indices, &[indices.len()]).unwrap();
+    for _ in 0..runs {
+        let mut sums = gpu.upload(&target, plan.params_shape()).unwrap();
+        let request = gpu.scatter(plan, &on_gpu, &indices, &mut sums);
+        request.reduce(Reduce::Add).wait().unwrap();
+        let found = sums.download_blocking().unwrap();
+        assert!(bits(&found) == bits(&expected), "{plan}");
+    }
+}
+
+fn one_result(gpu: &'static Gpu) {
+    let mut hash = Hash::new(50);
+    let indices: Vec<u32> = (0..20_000)
+        .map(|_| u32::try_from(hash.below(400)).unwrap())
+        .collect();
+    let plan = Gather::new().plan(&[400, 16], &[indices.len()]).unwrap();
+    check(gpu, &plan, &indices, 100);
+}
+
+/// All updates in one row, and half of them; the largest only with `GATHER_EVERY_CASE`.
+fn hot_rows(gpu: &'static Gpu) {
+    let wide = match std::env::var_os("GATHER_EVERY_CASE") {
+        Some(_) => 1 << 16,
+        None => 1 << 12,
+    };
+    for (count, slice_len, rows, part) in [
+        (1_000_000, 1, 3, 1),
+        (wide, 1024, 3, 1),
+        (200_000, 4, 50_000, 2),
+    ] {
+        let indices: Vec<u32> = (0..count)
+            .map(|n| {
+                if n % part == 0 {
+                    1
+                } else {
+                    u32::try_from(n * 7919 % rows).unwrap()
+                }
+            })
+            .collect();
+        let plan = Gather::new().plan(&[rows, slice_len], &[count]).unwrap();
+        let start = Instant::now();
+        check(gpu, &plan, &indices, 1);
+        println!(
+            "{plan}, one in {part} to one row: {:?} with the CPU's",
+            start.elapsed()
+        );
+    }
+}
