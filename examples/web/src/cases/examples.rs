@@ -154,7 +154,8 @@ async fn scattered(gpu: &Gpu) -> Result<Checked, GpuError> {
         };
         // Two rows past the last are dropped.
         let values = i32::try_from(plan.row_count() + 2).expect("few rows");
-        let indices: Vec<i32> = (0..90).map(|n| n * 41 % 107 % values).collect();
+        let count = i32::try_from(plan.indices_len()).expect("few index rows");
+        let indices: Vec<i32> = (0..count).map(|n| n * 41 % 107 % values).collect();
         let mut outputs = Vec::new();
         for executor in [gpu.executor(), Executor::cpu()] {
             let updates = numbers(7, plan.output_len());
@@ -171,6 +172,12 @@ async fn scattered(gpu: &Gpu) -> Result<Checked, GpuError> {
         Ok(same("target", &outputs[0], &outputs[1]))
     }
     let gather = Gather::new().bad_indices(BadIndices::Fill);
+    // Some 1,500 updates of each row, so that the later ones are summed by themselves.
+    let plan = gather.plan(&[4, 5], &[6000])?;
+    let float = |n| f32::from(n) * 0.1 - 9.95;
+    if let Err(problem) = both(gpu, &plan, Some(Reduce::Add), float).await? {
+        return Ok(Err(format!("{plan}: {problem}")));
+    }
     for slice_len in [1, 3, 4, 300, 2000] {
         // Of 90 index rows some select one of 40 rows again; each selects another one of 107.
         for (rows, unique) in [(40, false), (107, true)] {
@@ -185,10 +192,9 @@ async fn scattered(gpu: &Gpu) -> Result<Checked, GpuError> {
                 both(gpu, &plan, Some(Reduce::Add), u32::from).await?,
                 both(gpu, &plan, Some(Reduce::Min), |n| i32::from(n) - 99).await?,
             ];
-            if unique {
-                let float = |n| f32::from(n) - 99.5;
-                checked.push(both(gpu, &plan, Some(Reduce::Max), float).await?);
-            }
+            let float = |n| f32::from(n) * 0.1 - 9.95;
+            checked.push(both(gpu, &plan, Some(Reduce::Max), float).await?);
+            checked.push(both(gpu, &plan, Some(Reduce::Add), float).await?);
             if let Some(problem) = checked.into_iter().find(Result::is_err) {
                 return Ok(problem.map_err(|problem| format!("{plan}: {problem}")));
             }
