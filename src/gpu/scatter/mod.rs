@@ -81,8 +81,9 @@ impl Gatherer {
     /// A bad row is dropped, by [`BadIndices::DeviceDefault`] and [`Error`](BadIndices::Error) too: the good rows are written,
     /// since a recorder cannot wait for the last index. The CPU alone writes all or nothing.
     ///
-    /// An assign whose rows may repeat takes three passes, and keeps 4 bytes for each row of each batch of the target.
-    /// [`with_unique_indices`](GatherPlan::with_unique_indices) spares both.
+    /// An assign whose rows may repeat takes three passes, and keeps 4 bytes for each row of each batch of the target. A reduction
+    /// whose rows may repeat and that is not atomic sorts the index rows, and keeps some 16 bytes for each of them.
+    /// [`with_unique_indices`](GatherPlan::with_unique_indices) spares all of that.
     ///
     /// # Errors
     ///

@@ -67,7 +67,8 @@ impl PreparedScatter {
 
 /// Prints the number of dispatches. A scatter takes one; several if the device's limits cut it, if the target has shards, or if
 /// an index count meets several blocks. An assign whose rows may repeat takes two more for its index rows, and a report two; each
-/// of these is several if the device's limits cut the indices. An index count takes one more for each dispatch, and a mask one or
+/// of these is several if the device's limits cut the indices. A reduction that sorts takes what
+/// [`explain_scatter_reduce`](crate::GatherPlan::explain_scatter_reduce) counts. An index count takes one more for each dispatch, and a mask one or
 /// several.
 impl fmt::Debug for PreparedScatter {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
