@@ -55,8 +55,8 @@ pub enum GatherError {
         reduce: Reduce,
         number: &'static str,
     },
-    /// A scatter numbers the rows of the target and the index rows in 32 bits, to keep or to sort them, unless no two index rows
-    /// select one row.
+    /// A scatter numbers the rows of the target and the index rows in 32 bits or less, to keep or to sort them, unless no two index
+    /// rows select one row.
     #[error(
         "a scatter on a GPU must have at most {limit} {counted}, found {found}, where several indices may select a row: promise unique rows by GatherPlan::with_unique_indices"
     )]

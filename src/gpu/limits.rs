@@ -133,7 +133,8 @@ impl GatherPlan {
     /// [`GatherBuffers::of_shards`](crate::GatherBuffers::of_shards), or stay in host memory, for
     /// [`run`](Self::run).
     ///
-    /// They suffice for scatters through the plan too.
+    /// They suffice for scatters through the plan too, as far as the adapter allows: a reduction that sorts needs a binding of 8 bytes for
+    /// each index row.
     ///
     /// For several gathers, take the better values of each: `wgpu::Limits::or_better_values_from`.
     ///

@@ -87,6 +87,8 @@ enum Set {
     Encoded,
     /// Kernels that only copy rows, by the size of a workgroup and the number of loads in flight
     Tune,
+    /// Assigns and sums of [1048576, 16] and [65536, 1024] floats
+    Scatter,
     /// The first gather of a process, with the driver's cache off
     First,
 }
@@ -154,7 +156,7 @@ impl Options {
             Set::Usual => [usual(), other(), blocks()].concat(),
             Set::Large => large(scale),
             Set::Encoded => encoded(scale),
-            Set::Tune | Set::First => Vec::new(),
+            Set::Tune | Set::Scatter | Set::First => Vec::new(),
         });
         named(sets.flatten().collect(), &self.workload)
     }
@@ -207,6 +209,7 @@ fn run(options: &Options) -> Result<(), String> {
                 None => Vec::new(),
             },
             tunes: options.set.contains(&Set::Tune),
+            scatters: options.set.contains(&Set::Scatter),
         };
         gpu::run(&on_gpu, &of_gpu, json.as_mut())?;
         if options.set.contains(&Set::First) {

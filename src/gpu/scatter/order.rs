@@ -31,13 +31,21 @@ pub(crate) const TILE: u32 = 4096;
 pub(crate) const SCANNED: u32 = 2048;
 pub(crate) const PAIR_BYTES: u64 = 8;
 
-/// The most bytes of workgroup memory that an entry point of the sort declares.
-pub(crate) const WORKGROUP_BYTES: u32 = 9216;
+/// The most bytes of workgroup memory that an entry point of the sort uses.
+pub(crate) const WORKGROUP_BYTES: u32 = 8192;
 
 /// The updates of a row that are reduced one by one, and of each later result: those of [`Reduce::Add`](crate::Reduce::Add).
 const SUM_UPDATES: u32 = 1024;
 /// The most later results that a lane takes in one dispatch, so that no dispatch takes long enough for a device to be reset.
 const MOST_STEPS: u32 = 4096;
+
+/// The most workgroups of a dispatch.
+const MOST_WORKGROUPS: u64 = 1 << 23;
+/// The most rows of the target in all blocks: fold.wgsl counts them from the first row of a window on, in 32 bits and below zero too. No
+/// more keys than twice as many follow.
+const MOST_ROWS: u64 = 1 << 31;
+/// The most output rows of a batch, where a dispatch may have rows of several batches and numbers them from the first one's start on.
+const MOST_BATCH_ROWS: u64 = 1 << 30;
 
 /// `Order` of shaders/common.wgsl.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Pod, Zeroable)]
@@ -109,6 +117,8 @@ pub(crate) struct Order {
     blocks: u64,
     slice_bytes: u64,
     max_grid_width: u64,
+    /// Workgroups of a dispatch.
+    most_workgroups: u64,
     sum_updates: u32,
     most_steps: u32,
 }
@@ -130,6 +140,7 @@ impl Order {
         element_bytes: u64,
         limits: &wgpu::Limits,
     ) -> Result<Self, GatherError> {
+        let max_grid_width = u64::from(limits.max_compute_workgroups_per_dimension);
         let order = Self {
             pairs: dims.batch_size.saturating_mul(dims.batch_index_rows),
             places: dims.batch_index_rows,
@@ -137,38 +148,39 @@ impl Order {
             batches: dims.batch_size,
             blocks: dims.batch_size * dims.outer_size,
             slice_bytes: dims.slice_len * element_bytes,
-            max_grid_width: limits.max_compute_workgroups_per_dimension.into(),
+            max_grid_width,
+            most_workgroups: (max_grid_width * max_grid_width).min(MOST_WORKGROUPS),
             sum_updates: SUM_UPDATES,
             most_steps: MOST_STEPS,
         };
-        let (found, limit) = (order.keys(), 1 << u32::BITS);
-        if found > limit {
-            return Err(GatherError::TooManyToOrder {
-                counted: "rows of the target in all batches, with one more for each batch",
-                found,
-                limit,
-            });
+        let batch_rows = match dims.batch_size {
+            0 | 1 => 0,
+            _ => dims.outer_size.saturating_mul(dims.index_count),
+        };
+        let rows = order.blocks.saturating_mul(dims.held_rows);
+        for (counted, found, limit) in [
+            ("rows of the target in all blocks", rows, MOST_ROWS),
+            ("output rows of a batch", batch_rows, MOST_BATCH_ROWS),
+        ] {
+            if found > limit {
+                return Err(GatherError::TooManyToOrder {
+                    counted,
+                    found,
+                    limit,
+                });
+            }
         }
-        let workgroups = order.max_grid_width * order.max_grid_width;
-        let tiles_found = order.tiles();
-        let (expected, found) = (
-            order.scratch_bytes().into_iter().max(),
-            binding_bytes(limits),
-        );
+        let most_bytes = order.scratch_bytes().into_iter().fold(0, u64::max);
+        let binding = binding_bytes(limits).min(limits.max_buffer_size);
+        // The sort has a workgroup for each tile, in one grid.
+        let width = order.tiles().isqrt();
+        let width = width + u64::from(width * width < order.tiles());
         for (name, expected, found) in [
-            (
-                "max_storage_buffer_binding_size",
-                expected.expect("several buffers"),
-                found.min(limits.max_buffer_size),
-            ),
+            ("max_storage_buffer_binding_size", most_bytes, binding),
             (
                 "max_compute_workgroups_per_dimension",
-                tiles_found.isqrt() + u64::from(tiles_found.isqrt().pow(2) < tiles_found),
-                if tiles_found > workgroups {
-                    order.max_grid_width
-                } else {
-                    u64::MAX
-                },
+                width,
+                max_grid_width,
             ),
         ] {
             if found < expected {
@@ -332,18 +344,27 @@ impl Order {
             FoldPass::Later | FoldPass::Sums => self.stretches(),
         };
         let is_one_block = last_block == blocks.first_block;
-        let rows = (last_block - blocks.first_block + 1) * block_rows;
+        // Rows are counted from the first block of the first batch, which may have none.
+        let first_row =
+            (dispatch.output_rows.0 / dims.index_count - blocks.first_block) * block_rows;
+        let end_row = (last_block - blocks.first_block + 1) * block_rows;
         let units = dispatch.piece_bytes / unit.bytes();
         let slots = (u64::from(WORKGROUP_SIZE) / units).max(1);
         let slice_workgroups = units.div_ceil(WORKGROUP_SIZE.into());
-        let slice_units = self.slice_bytes / unit.bytes();
-        let most = self.max_grid_width * self.max_grid_width / slice_workgroups * slots;
+        // A slice without later results may have any length.
+        let slice_units = match self.stretches() {
+            0 => 0,
+            _ => self.slice_bytes / unit.bytes(),
+        };
+        let most = (self.most_workgroups / slice_workgroups).max(1) * slots;
         let first_sum_block = blocks.first_block * self.stretches();
         let first_batch = blocks.first_block / dims.outer_size;
         let of_dispatch = GatherUniform::new(plan, index_kind, dispatch, FillPattern::ZEROS, false);
-        for first in (0..rows).step_by(usize::try_from(most.max(1)).unwrap_or(usize::MAX)) {
-            let rows = most.min(rows - first);
-            let workgroups = grid(rows.div_ceil(slots) * slice_workgroups, self.max_grid_width);
+        let step = usize::try_from(most).unwrap_or(usize::MAX);
+        for first in (first_row..end_row).step_by(step) {
+            let rows = most.min(end_row - first);
+            let workgroups = rows.div_ceil(slots) * slice_workgroups;
+            let workgroups = grid(workgroups, self.max_grid_width);
             let uniform = GatherUniform {
                 rows: size(rows),
                 first_n: size(first),
@@ -396,10 +417,17 @@ mod tests {
     #[test]
     fn sizes_that_no_sort_has_are_refused() {
         let limits = wgpu::Limits::default();
-        let text = "a scatter on a GPU must have at most 4294967296 rows of the target in all batches, with one more for each batch, \
-                    found 4294967298, where several indices may select a row: promise unique rows by GatherPlan::with_unique_indices";
-        assert_eq!(order([2, 1 << 31], 4, &limits), Err(text.to_owned()));
-        assert!(order([2, (1 << 31) - 1], 4, &limits).is_ok());
+        let too_many = |counted: &str, limit: u64, found: u64| {
+            Err(format!(
+                "a scatter on a GPU must have at most {limit} {counted}, found {found}, where several indices may select a row: \
+                 promise unique rows by GatherPlan::with_unique_indices"
+            ))
+        };
+        let of_target = too_many("rows of the target in all blocks", 1 << 31, (1 << 31) + 2);
+        assert_eq!(order([2, (1 << 30) + 1], 4, &limits), of_target);
+        assert!(order([2, 1 << 30], 4, &limits).is_ok());
+        let of_batch = too_many("output rows of a batch", 1 << 30, (1 << 30) + 1);
+        assert_eq!(order([2, 9], (1 << 30) + 1, &limits), of_batch);
         let least = |name: &str, expected: u64, found: u64| {
             Err(format!(
                 "device limit {name} must be at least {expected}, found {found}"
@@ -428,9 +456,25 @@ mod tests {
             (256, 2),
             (65_535, 2),
             (65_536, 3),
-            ((1 << 32) - 1, 4),
+            (1 << 31, 4),
         ] {
             assert_eq!(rounds(rows), Ok(expected), "{rows} rows");
+        }
+    }
+
+    #[test]
+    fn slices_and_grids_of_any_size_are_explained() {
+        let wide = Gather::new().plan(&[3, (1 << 32) + 1], &[5]);
+        let large = wgpu::Limits {
+            max_buffer_size: 1 << 40,
+            ..wgpu::Limits::default()
+        };
+        let narrow = Gather::new().plan(&[3], &[5]);
+        for (plan, limits) in [(wide, large), (narrow, wgpu::Limits::unlimited())] {
+            let plan = plan.expect("a valid shape");
+            let reduce = crate::Reduce::Add;
+            let text = plan.explain_scatter_reduce::<f32>(reduce, IndexKind::I32, &limits);
+            assert!(text.contains("workgroups of 256 invocations"), "{text}");
         }
     }
 

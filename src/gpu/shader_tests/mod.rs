@@ -29,6 +29,7 @@ use naga::{AddressSpace, Expression, StorageAccess, TypeInner};
 use self::parsed::ValidModule;
 use self::reachable::{reachable, shaders};
 use super::kernel::{Kernel, Unit};
+use super::scatter::{SortPass, WORKGROUP_BYTES};
 use super::shaders::{EntryPoint, Shader, binding, text};
 use crate::encoding::{BlockQuantized, Encoding, ScaleKind};
 
@@ -167,6 +168,25 @@ fn a_gather_without_a_report_binds_its_operands_only() {
         };
         assert!(bindings.iter().filter(storage).count() <= most, "{key:?}");
     }
+}
+
+#[test]
+fn the_sort_uses_the_workgroup_memory_that_limits_ask_for() {
+    let shader = ValidModule::new(Shader::of(EntryPoint::Sort(SortPass::Move)), false);
+    let module = &shader.module;
+    let bytes = |pass: SortPass| {
+        let mut entry_points = module.entry_points.iter();
+        let at = entry_points.position(|found| found.name == pass.name());
+        let uses = shader.info.get_entry_point(at.expect("a pass"));
+        let globals = module.global_variables.iter();
+        let used = globals.filter(|(handle, global)| {
+            global.space == AddressSpace::WorkGroup && !uses[*handle].is_empty()
+        });
+        let size = |ty| module.types[ty].inner.size(module.to_ctx());
+        used.map(|(_, global)| size(global.ty)).sum::<u32>()
+    };
+    let most = SortPass::ALL.map(bytes).into_iter().max();
+    assert_eq!(most, Some(WORKGROUP_BYTES));
 }
 
 #[test]

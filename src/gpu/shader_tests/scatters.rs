@@ -571,9 +571,13 @@ fn check_dims(kinds: &[IndexKind], dims: &[usize], slices: &[(usize, u64)]) {
                 let plan = plan.expect("a valid shape");
                 let types = ElementTypes::new(element_bytes, index_kind);
                 // Index rows without those that select a row again, so that the promise of unique rows holds.
-                let is_large = plan.dims().params_rows() >= 1 << 32;
                 for update in updates_of(element_bytes, false) {
-                    if is_large && matches!(update, Update::AssignLast | Update::Fold(..)) {
+                    let most = match update {
+                        Update::AssignLast => (1 << 32) - 1,
+                        Update::Fold(..) => 1 << 31,
+                        _ => u64::MAX,
+                    };
+                    if plan.dims().params_rows() > most {
                         continue;
                     }
                     Scatter::new(plan.clone(), types, update, &value).check();

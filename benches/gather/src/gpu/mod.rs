@@ -10,6 +10,7 @@ mod figure;
 pub mod first;
 mod gather;
 mod naive;
+mod scatter;
 mod tune;
 
 use std::fs::File;
@@ -40,6 +41,7 @@ pub struct Options {
     pub end: Instant,
     pub edits: Vec<Edits>,
     pub tunes: bool,
+    pub scatters: bool,
 }
 
 /// The options, the tables on the host and the file of results, which all figures share.
@@ -123,6 +125,9 @@ pub fn run(
     bench.small_calls(&places[0])?;
     if options.tunes {
         bench.tune(&places)?;
+    }
+    if options.scatters {
+        bench.scatters(&places[0])?;
     }
     for workload in workloads {
         if bench.is_time_left(&workload.name) {
