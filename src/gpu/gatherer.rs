@@ -9,7 +9,7 @@ use super::operands::Operands;
 use super::pipelines::Pipelines;
 use super::prepared::PreparedGather;
 use super::scope::is_lost;
-use super::shaders::EntryPoint;
+use super::shaders::{EntryPoint, gather_text};
 use super::types::TypedPlan;
 use crate::bad_indices::BadIndices;
 use crate::element::ElementTypes;
@@ -106,7 +106,7 @@ impl Gatherer {
         }
         let finish = report.then(|| EntryPoint::FinishReport.key(false));
         for key in cut.pipelines(report).into_iter().chain(finish) {
-            self.pipelines.get(key)?;
+            self.pipelines.get(key, gather_text)?;
         }
         // wgpu makes pipelines on a lost device without an error.
         match is_lost(&self.pipelines.device) {

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use super::bindings::layout_entry;
 use super::report::COUNTER_BYTES;
 use super::scope::scoped;
-use super::shaders::{PipelineKey, Shader};
+use super::shaders::{PipelineKey, Shader, Texts};
 use crate::error::GatherError;
 
 /// The caller's function that makes shader modules.
@@ -44,9 +44,13 @@ impl Pipelines {
         }
     }
 
-    pub(super) fn get(&self, key: PipelineKey) -> Result<wgpu::ComputePipeline, GatherError> {
+    pub(super) fn get(
+        &self,
+        key: PipelineKey,
+        texts: Texts,
+    ) -> Result<wgpu::ComputePipeline, GatherError> {
         self.pipelines.get_or_make(key, || {
-            let shader = self.shader(Shader::of(key.entry_point), key.aliased)?;
+            let shader = self.shader(Shader::of(key.entry_point), key.aliased, texts)?;
             let layout = self.layout(key)?;
             scoped(&self.device, || self.make(key, &shader, &layout))
         })
@@ -88,12 +92,17 @@ impl Pipelines {
         })
     }
 
-    fn shader(&self, shader: Shader, aliased: bool) -> Result<wgpu::ShaderModule, GatherError> {
+    fn shader(
+        &self,
+        shader: Shader,
+        aliased: bool,
+        texts: Texts,
+    ) -> Result<wgpu::ShaderModule, GatherError> {
         self.shaders.get_or_make((shader, aliased), || {
             let source = if aliased {
-                shader.aliased_source()
+                shader.aliased_source(texts)
             } else {
-                shader.source()
+                shader.source(texts)
             };
             let label = format!("wgpu-gather/{}", shader.name());
             let descriptor = wgpu::ShaderModuleDescriptor {

@@ -261,27 +261,40 @@ pub(crate) struct Shader {
     choices: [Option<&'static str>; 3],
 }
 
-/// The code of shaders/, by the names of the files. Modules share the files, so each is in an app once.
+/// Finds the code of a file of shaders/ by its name.
+pub(crate) type Texts = fn(&str) -> &'static str;
+
+/// A function of [`Texts`], for these files and those of another one. Modules share the files, so each is in an app once.
 macro_rules! texts {
-    ($($name:literal)*) => {
-        pub(crate) fn text(file: &str) -> &'static str {
+    ($(#[$doc:meta])* $of:ident: $($name:literal)*; $other:expr) => {
+        $(#[$doc])*
+        pub(crate) fn $of(file: &str) -> &'static str {
             match file {
                 $($name => wgsl!(concat!("../../shaders/", $name, ".wgsl")),)*
-                _ => Encoding::shader(file).expect("a file of shaders/"),
+                _ => $other(file),
             }
         }
     };
 }
 
-texts!("updates" "target_units" "assign" "assign_last" "last_rows" "reduce" "reductions" "float_sums" "atomics" "signed_words" "word_parts" "winners" "write_keys" "sort" "fold" "common" "element_dims" "index_rows" "general" "vec4" "words" "decoded" "four_decoded" "one_decoded" "slices" "rows" "four_rows" "long" "packed" "packed_words" "packed_narrow" "lines" "bytes" "report" "mask" "decode/k_scales" "decode/iq4_numbers");
+texts!(
+    /// The code of gathers.
+    gather_text: "common" "element_dims" "index_rows" "general" "vec4" "words" "decoded" "four_decoded" "one_decoded" "slices" "rows" "four_rows" "long" "packed" "packed_words" "packed_narrow" "lines" "bytes" "report" "mask" "decode/k_scales" "decode/iq4_numbers";
+    |file| Encoding::shader(file).expect("a file of shaders/")
+);
+texts!(
+    /// The code of scatters too, which an app that never scatters does not hold.
+    scatter_text: "updates" "target_units" "assign" "assign_last" "last_rows" "reduce" "reductions" "float_sums" "atomics" "signed_words" "word_parts" "winners" "write_keys" "sort" "fold";
+    gather_text
+);
 
 /// The need of a file of shaders/decode/, whichever it is.
 const DECODE: &str = "decode";
 
 /// The files that a file needs, from its first line: `// Needs: a; b or c`. Each need is one file, several of which a
 /// module has one, or [`DECODE`].
-fn needs(file: &str) -> impl Iterator<Item = Vec<&'static str>> {
-    let line = text(file).lines().next();
+fn needs(file: &str, texts: Texts) -> impl Iterator<Item = Vec<&'static str>> {
+    let line = texts(file).lines().next();
     let needs = line.and_then(|line| line.strip_prefix("// Needs: "));
     let needs = needs.expect("the first line of a shader").split("; ");
     let needs = needs.filter(|&need| need != "nothing");
@@ -357,38 +370,38 @@ impl Shader {
         names.join("-")
     }
 
-    pub(crate) fn source(self) -> String {
-        let texts: Vec<_> = self.files().into_iter().map(text).collect();
+    pub(crate) fn source(self, texts: Texts) -> String {
+        let texts: Vec<_> = self.files(texts).into_iter().map(texts).collect();
         texts.join("\n")
     }
 
     /// The files of the module, each after those that it needs.
-    pub(crate) fn files(self) -> Vec<&'static str> {
+    pub(crate) fn files(self, texts: Texts) -> Vec<&'static str> {
         let mut files = Vec::new();
-        self.add(self.file, &mut files);
+        self.add(self.file, texts, &mut files);
         files
     }
 
-    fn add(self, file: &'static str, files: &mut Vec<&'static str>) {
+    fn add(self, file: &'static str, texts: Texts, files: &mut Vec<&'static str>) {
         if files.contains(&file) {
             return;
         }
-        for need in needs(file) {
+        for need in needs(file, texts) {
             let is_chosen = |file: &&&str| self.choices.contains(&Some(**file));
             let needed = match need[..] {
                 [DECODE] => self.choices[2].expect("an encoding"),
                 [file] => file,
                 ref files => files.iter().find(is_chosen).unwrap_or(&files[0]),
             };
-            self.add(needed, files);
+            self.add(needed, texts, files);
         }
         files.push(file);
     }
 
     /// The source for aliased operands. wgpu requires that a buffer with a binding of the access `read_write` has
     /// that access in all of its bindings, although the shader writes to only one.
-    pub(crate) fn aliased_source(self) -> String {
-        self.source()
+    pub(crate) fn aliased_source(self, texts: Texts) -> String {
+        self.source(texts)
             .replace("var<storage, read>", "var<storage, read_write>")
     }
 }

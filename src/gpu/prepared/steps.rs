@@ -12,7 +12,7 @@ use crate::gpu::scatter::{
     IndexRowsPass, Order, OrderDispatch, ScatterDispatches, Update, Winners,
 };
 use crate::gpu::scope::{maps_buffers, scoped};
-use crate::gpu::shaders::{EntryPoint, PipelineKey, binding};
+use crate::gpu::shaders::{EntryPoint, PipelineKey, Texts, binding, gather_text, scatter_text};
 use crate::gpu::types::WORD_BYTES;
 use crate::gpu::uniform::{GatherUniform, UNIFORM_BYTES};
 use crate::plan::GatherPlan;
@@ -92,7 +92,7 @@ pub(super) fn make(
     let mut steps = Vec::new();
     let gathers = !dispatches.is_empty() || operands.report.is_some();
     if gathers || !masks.is_empty() {
-        let maker = Maker::new(pipelines, operands, || dispatches.iter())?;
+        let maker = Maker::new(pipelines, operands, gather_text, || dispatches.iter())?;
         if gathers {
             maker.make_pass_steps(plan, Pass::Gather, dispatches, &mut steps)?;
         }
@@ -115,7 +115,7 @@ pub(super) fn make_scatter(
     if of_updates.is_empty() && operands.report.is_none() && masks.is_empty() {
         return Ok(steps);
     }
-    let mut maker = Maker::new(pipelines, operands, || dispatches.all())?;
+    let mut maker = Maker::new(pipelines, operands, scatter_text, || dispatches.all())?;
     let rows_plan = &dispatches.index_rows_plan;
     if let Some(winners) = dispatches.winners {
         maker.winners = winners.make(&pipelines.device)?;
@@ -182,6 +182,8 @@ impl Pass {
 struct Maker<'a> {
     pipelines: &'a Pipelines,
     operands: &'a Operands<'a>,
+    /// The code of the shaders.
+    texts: Texts,
     /// The dummy binding, since wgpu binds no empty range: for params without rows, of which the shader loads only unit
     /// 0, and for the indices of index depth 0 or of an empty output.
     dummy: Option<wgpu::Buffer>,
@@ -201,6 +203,7 @@ impl<'a> Maker<'a> {
     fn new<'d, All: Iterator<Item = &'d Dispatch>>(
         pipelines: &'a Pipelines,
         operands: &'a Operands<'a>,
+        texts: Texts,
         dispatches: impl Fn() -> All,
     ) -> Result<Self, GatherError> {
         let (device, limits) = (&pipelines.device, &pipelines.limits);
@@ -226,6 +229,7 @@ impl<'a> Maker<'a> {
         Ok(Self {
             pipelines,
             operands,
+            texts,
             dummy: needs_dummy.then(make_dummy).transpose()?,
             counter: counts.then(|| pipelines.counter()).transpose()?,
             winners: Vec::new(),
@@ -434,7 +438,7 @@ impl<'a> Maker<'a> {
         bindings: &Bindings,
         workgroups: Workgroups,
     ) -> Result<Step, GatherError> {
-        let pipeline = self.pipelines.get(key)?;
+        let pipeline = self.pipelines.get(key, self.texts)?;
         let device = &self.pipelines.device;
         let binds = Binds {
             layout: self.pipelines.layout(key)?,

@@ -1,6 +1,6 @@
 //! Sums of floats by the shader's text, in the interpreter: beside those of the processor, and where the device's sums begin.
 
-use super::text;
+use crate::gpu::shaders::scatter_text;
 use naga_interpreter::{Access, Machine, Memory};
 
 /// Words of two operands, and what the shader stores.
@@ -46,7 +46,13 @@ fn run(
             found[0] = {result};
         }}"
     );
-    let source = [text("common"), text(units), text("float_sums"), &main].join("\n");
+    let source = [
+        scatter_text("common"),
+        scatter_text(units),
+        scatter_text("float_sums"),
+        &main,
+    ]
+    .join("\n");
     let module = naga::front::wgsl::parse_str(&source)
         .unwrap_or_else(|error| panic!("{}", error.emit_to_string(&source)));
     let machine = Machine::new(&module, "main");

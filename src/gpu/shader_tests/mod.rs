@@ -30,7 +30,7 @@ use self::parsed::ValidModule;
 use self::reachable::{reachable, shaders};
 use super::kernel::{Kernel, Unit};
 use super::scatter::{SortPass, WORKGROUP_BYTES};
-use super::shaders::{EntryPoint, Shader, binding, text};
+use super::shaders::{EntryPoint, Shader, binding, scatter_text};
 use crate::encoding::{BlockQuantized, Encoding, ScaleKind};
 
 const READ: AddressSpace = AddressSpace::Storage {
@@ -70,7 +70,10 @@ fn paths() -> Vec<PathBuf> {
 
 #[test]
 fn modules_are_made_of_all_files() {
-    let used: BTreeSet<_> = shaders().into_iter().flat_map(Shader::files).collect();
+    let used: BTreeSet<_> = shaders()
+        .into_iter()
+        .flat_map(|shader| shader.files(scatter_text))
+        .collect();
     let mut found = BTreeSet::new();
     for path in paths() {
         let name = path
@@ -102,8 +105,11 @@ fn a_name_of_a_function_is_in_one_file_or_in_alternatives() {
     let moves = [&["slices"], &updates[..], &stores].concat();
     let alternatives = [&find[..], &find_packed, &units, &decode, &moves];
     let mut files: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
-    for file in shaders().into_iter().flat_map(Shader::files) {
-        for line in text(file).lines() {
+    for file in shaders()
+        .into_iter()
+        .flat_map(|shader| shader.files(scatter_text))
+    {
+        for line in scatter_text(file).lines() {
             let declared = line
                 .strip_prefix("fn ")
                 .and_then(|line| line.split('(').next());
@@ -276,9 +282,12 @@ fn aliased_modules_differ_in_access_only() {
                 aliased.shader, found.name
             );
         }
-        let with_access = private.shader.aliased_source();
+        let with_access = private.shader.aliased_source(scatter_text);
         let without = with_access.replace(", read_write>", ", read>");
-        let source = private.shader.source().replace(", read_write>", ", read>");
+        let source = private
+            .shader
+            .source(scatter_text)
+            .replace(", read_write>", ", read>");
         assert_eq!(without, source, "{:?}", private.shader);
     }
 }
@@ -354,7 +363,7 @@ fn only_arrays_in_buffers_and_workgroups_are_indexed_at_run_time() {
 fn shaders_that_copy_know_no_numbers_but_u32() {
     for shader in ValidModule::all(false) {
         let knows_others = ["decoded", "signed_words", "float_sums"];
-        if (shader.shader.files().iter()).any(|file| knows_others.contains(file)) {
+        if (shader.shader.files(scatter_text).iter()).any(|file| knows_others.contains(file)) {
             continue;
         }
         for (function, info) in shader.functions() {

@@ -6,8 +6,7 @@ use naga::valid::{Capabilities, FunctionInfo, GlobalUse, ModuleInfo, ValidationF
 use naga::{Expression, Function, GlobalVariable, Handle, Literal, Module, TypeInner};
 
 use super::reachable::{reachable, shaders};
-use crate::gpu::shaders::Shader;
-use crate::gpu::shaders::{EntryPoint, PipelineKey};
+use crate::gpu::shaders::{EntryPoint, PipelineKey, Shader, scatter_text};
 
 /// A valid module that needs no optional capability.
 pub(super) struct ValidModule {
@@ -133,8 +132,8 @@ impl ValidModule {
 
 pub(super) fn source_of(shader: Shader, aliased: bool) -> String {
     if aliased {
-        shader.aliased_source()
+        shader.aliased_source(scatter_text)
     } else {
-        shader.source()
+        shader.source(scatter_text)
     }
 }

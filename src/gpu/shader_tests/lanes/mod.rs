@@ -18,8 +18,7 @@ pub(super) use self::case::{Case, byte_of, index_of, mixed, word_before};
 use super::oracle::{Slice, slice_of};
 use crate::gpu::cut::Dispatch;
 use crate::gpu::kernel::{Kernel, LANE_UNITS, WORKGROUP_SIZE};
-use crate::gpu::shaders::EntryPoint;
-use crate::gpu::shaders::Shader;
+use crate::gpu::shaders::{EntryPoint, Shader, scatter_text};
 use crate::gpu::types::range_bytes;
 use crate::gpu::uniform::GatherUniform;
 use naga_interpreter::{Access, Machine};
@@ -32,7 +31,7 @@ pub(super) fn module(entry_point: EntryPoint) -> Arc<Module> {
         .lock()
         .unwrap_or_else(|poisoned| poisoned.into_inner());
     let module = modules.entry(entry_point).or_insert_with(|| {
-        let module = naga::front::wgsl::parse_str(&Shader::of(entry_point).source());
+        let module = naga::front::wgsl::parse_str(&Shader::of(entry_point).source(scatter_text));
         let module = module.expect("a shader is WGSL");
         let mut validator = Validator::new(ValidationFlags::all(), Capabilities::empty());
         let info = validator.validate(&module).expect("a shader is valid");
