@@ -5,7 +5,7 @@ const EXPECTED = {
   'cpu::documentation': 23,
   'gpu::lines': 482,
   'gpu::documentation': 23,
-  'gpu::examples': 4,
+  'gpu::examples': 5,
   'gpu::faults': 6,
   'gpu::no_adapter': 2,
 };

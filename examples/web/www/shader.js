@@ -17,7 +17,8 @@ async function filesOf(file, choices, files = []) {
   const [, needs] = (await load(file)).match(/^\/\/ Needs: (.*)/);
   for (const need of needs.split('; ').filter((need) => need !== 'nothing')) {
     const alternatives = need.split(' or ');
-    const needed = alternatives.length > 1 ? alternatives.find((one) => choices.includes(one)) : need;
+    // Without a choice, the first: what a gather does.
+    const needed = alternatives.find((one) => choices.includes(one)) ?? alternatives[0];
     await filesOf(needed, choices, files);
   }
   files.push(file);
