@@ -14,18 +14,30 @@ const SIGN_BIT: u32 = 0x80000000u;
 const INFINITY: u32 = 0x7f800000u;
 const NAN: u32 = 0x7fc00000u;
 
-// The least words that are plain, and the first ones above, shifted left by one so that the sign is gone.
+// The least magnitude of a plain number, and the least one above those of plain numbers.
 const FIRST_PLAIN: u32 = 25u << 24u;
 const PLAIN_END: u32 = 243u << 24u;
 
-// The least of the words of some numbers, shifted left by one, less 1: a zero is the greatest. And the greatest of them.
+// The magnitudes of some numbers: their words, shifted left by one so that the sign is gone.
 struct Magnitudes {
+    // The least magnitude, less 1. A zero has the greatest number so, and does not count.
     least: u32,
     greatest: u32,
 }
 
 fn no_magnitudes() -> Magnitudes {
     return Magnitudes(PLAIN_END, 0u);
+}
+
+// A unit of one word is splat to four.
+fn least_word(unit: Unit) -> u32 {
+    let words = vec4<u32>(unit);
+    return min(min(words.x, words.y), min(words.z, words.w));
+}
+
+fn greatest_word(unit: Unit) -> u32 {
+    let words = vec4<u32>(unit);
+    return max(max(words.x, words.y), max(words.z, words.w));
 }
 
 fn with_magnitudes(others: Magnitudes, numbers: Unit) -> Magnitudes {

@@ -1,4 +1,4 @@
-// Needs: reductions
+// Needs: reductions; lane_units
 //
 // Reductions of rows that several index rows select, in the order of these. Their pairs are sorted, so the index rows of a row are
 // neighbours: a run. A lane has one unit of a run, and goes through at most sum_updates of its updates:
@@ -15,39 +15,36 @@
 @group(0) @binding(16) var<storage, read> pairs: array<vec2<u32>>;
 @group(0) @binding(19) var<storage, read_write> sums: array<Unit>;
 
-// The lane's unit of a slice, and the place in its batch of a pair, or the number of a stretch.
+// The work of a lane: a unit of the slices of one run.
 struct Share {
-    // False for a lane without a unit.
-    has_unit: bool,
+    // False for a lane past the last pair or unit.
+    exists: bool,
     unit: u32,
-    // n is the place.
+    // Its n numbers a pair of the batch in fold_rows, and a stretch in the other passes.
     output_row: OutputRow,
-    // The batch's pairs.
+    // The numbers of the batch's first pair, and of the pair after its last.
     first_pair: u32,
     end_pair: u32,
-    // The row of updates of the block's index row 0, counted from the first one that is bound, modulo 2^32.
+    // The number, among the bound slices of updates, of the slice for the block's index row 0; modulo 2^32.
     first_update: u32,
 }
 
 fn share_of_lane(workgroup: vec3<u32>, local: u32) -> Share {
-    let units = gather.units;
-    let number = number_of(workgroup);
-    let rows_before = number / gather.slice_workgroups;
-    let slot = local / units;
-    let row = rows_before * gather.workgroup_rows + slot;
-    let unit = (number - rows_before * gather.slice_workgroups) * WORKGROUP_SIZE + local - slot * units;
-    if (slot >= gather.workgroup_rows) | (row >= gather.rows) | (unit >= units) {
+    let lane = unit_of_lane(workgroup, local, gather.units);
+    if !lane.exists {
         return Share();
     }
-    let output_row = output_row_of(row);
+    let output_row = output_row_of(lane.row);
     let first_pair = gather.index_row_base.x + output_row.batch * gather.order.places;
     let first_update = output_row.block * gather.order.places - gather.order.first_update;
-    return Share(true, unit, output_row, first_pair, first_pair + gather.order.places, first_update);
+    return Share(true, lane.unit, output_row, first_pair, first_pair + gather.order.places, first_update);
 }
 
-// Where the unit of a row is in the target, if it is bound.
+// The place of a lane's unit in the target.
 struct Place {
+    // False if the window that is bound does not hold the row.
     is_bound: bool,
+    // The unit's number in the binding.
     at: u32,
 }
 
@@ -58,7 +55,7 @@ fn place_of_key(share: Share, key: u32) -> Place {
     return Place(is_bound, select(0u, gather.params_start + params_row * gather.params_stride + share.unit, is_bound));
 }
 
-// True if the updates of an index row are bound.
+// True if the binding of updates holds the slice for an index row.
 fn has_update(share: Share, number: u32) -> bool {
     return share.first_update + number < gather.order.updates;
 }
@@ -67,7 +64,7 @@ fn update(share: Share, number: u32) -> Unit {
     return updates[gather.output_start + (share.first_update + number) * gather.output_stride + share.unit];
 }
 
-// The place of what fold_later finds in a stretch of the block.
+// The number, in `sums`, of the unit that fold_later stores for a stretch of the block.
 fn sum_place(share: Share, stretch: u32) -> u32 {
     let stretches = (gather.order.places + gather.order.sum_updates - 1u) / gather.order.sum_updates;
     let number = share.output_row.block * stretches + stretch;
@@ -144,7 +141,7 @@ fn folded(value: Unit, share: Share, key: u32, first: u32, end: u32) -> Unit {
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn fold_rows(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_index) local: u32) {
     let share = share_of_lane(workgroup, local);
-    if !share.has_unit {
+    if !share.exists {
         return;
     }
     let first = share.first_pair + share.output_row.n;
@@ -167,7 +164,7 @@ fn fold_rows(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocat
 
 // The later updates of a run that begin in a stretch.
 struct Later {
-    // False if none begin there, or if their row is not bound.
+    // False if none begin there, or if the bound window does not hold their row.
     is_here: bool,
     place: Place,
     key: u32,
@@ -177,6 +174,9 @@ struct Later {
 }
 
 fn later_of(share: Share) -> Later {
+    if !share.exists {
+        return Later();
+    }
     let most = gather.order.sum_updates;
     let at = share.first_pair + share.output_row.n * most;
     let key = pairs[at].x;
@@ -192,9 +192,6 @@ fn later_of(share: Share) -> Later {
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn fold_later(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_index) local: u32) {
     let share = share_of_lane(workgroup, local);
-    if !share.has_unit {
-        return;
-    }
     let later = later_of(share);
     if !later.is_here {
         return;
@@ -225,9 +222,6 @@ fn fold_later(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invoca
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn fold_sums(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_index) local: u32) {
     let share = share_of_lane(workgroup, local);
-    if !share.has_unit {
-        return;
-    }
     let later = later_of(share);
     let most = gather.order.sum_updates;
     // The lane of the run's first later updates takes all its sums, once the last update of the block is bound.

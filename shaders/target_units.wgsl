@@ -10,7 +10,8 @@ fn store(at: u32, unit: u32, source: SourceRow, value: Unit, absent: Unit, repea
     }
 }
 
-// A lane of four rows stores four times, without a branch for each: a row that is not held gives way to one that is.
+// The stores of a lane's four rows, without a branch for each. For a row that is not held, the lane stores the unit of a held row to
+// that row's place once more.
 fn store_four(at: vec4<u32>, repeats: vec3<bool>, unit: u32, a: SourceRow, b: SourceRow, c: SourceRow, d: SourceRow,
     of_a: Unit, of_b: Unit, of_c: Unit, of_d: Unit) {
     if !(a.held | b.held | c.held | d.held) {

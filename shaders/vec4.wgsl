@@ -14,11 +14,3 @@ fn absent_unit(unit: u32) -> Unit {
 fn load_unit(row: u32, unit: u32, held: bool) -> Unit {
     return params[select(0u, row + unit, held)];
 }
-
-fn least_word(unit: Unit) -> u32 {
-    return min(min(unit.x, unit.y), min(unit.z, unit.w));
-}
-
-fn greatest_word(unit: Unit) -> u32 {
-    return max(max(unit.x, unit.y), max(unit.z, unit.w));
-}

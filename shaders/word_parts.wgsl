@@ -1,4 +1,4 @@
-// Needs: index_rows or general; last_rows
+// Needs: index_rows or general; last_rows; lane_units
 //
 // A scatter of slices of any size; units are bytes. A lane has one word of the target that a slice may touch, of lane_step words. It
 // stores a word that its slice has whole. Of any other word it changes only the slice's bytes, by atomics: the others belong to
@@ -16,19 +16,14 @@ struct Part {
 }
 
 fn part_of_lane(workgroup: vec3<u32>, local: u32) -> Part {
-    let words = gather.lane_step;
-    let number = number_of(workgroup);
-    let rows_before = number / gather.slice_workgroups;
-    let slot = local / words;
-    let row = rows_before * gather.workgroup_rows + slot;
-    let word = (number - rows_before * gather.slice_workgroups) * WORKGROUP_SIZE + local - slot * words;
-    if (slot >= gather.workgroup_rows) | (row >= gather.rows) | (word >= words) {
+    let lane = unit_of_lane(workgroup, local, gather.lane_step);
+    if !lane.exists {
         return Part();
     }
-    let output_row = output_row_of(row);
+    let output_row = output_row_of(lane.row);
     var source = source_row_of(output_row);
     source.held = source.held & source.written;
-    return Part(source, output_row, row, word);
+    return Part(source, output_row, lane.row, lane.unit);
 }
 
 // Four bytes of updates from byte `at` on, of which those from `end` on, in words after that of end - 1, do not count.

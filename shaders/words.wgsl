@@ -14,11 +14,3 @@ fn absent_unit(unit: u32) -> Unit {
 fn load_unit(row: u32, unit: u32, held: bool) -> Unit {
     return params[select(0u, row + unit, held)];
 }
-
-fn least_word(unit: Unit) -> u32 {
-    return unit;
-}
-
-fn greatest_word(unit: Unit) -> u32 {
-    return unit;
-}

@@ -284,7 +284,7 @@ texts!(
 );
 texts!(
     /// The code of scatters too, which an app that never scatters does not hold.
-    scatter_text: "updates" "target_units" "assign" "assign_last" "last_rows" "reduce" "reductions" "float_sums" "atomics" "signed_words" "word_parts" "winners" "write_keys" "sort" "fold";
+    scatter_text: "updates" "target_units" "assign" "assign_last" "last_rows" "reduce" "reductions" "float_sums" "atomics" "signed_words" "lane_units" "word_parts" "winners" "write_keys" "sort" "fold";
     gather_text
 );
 

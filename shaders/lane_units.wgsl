@@ -1,0 +1,22 @@
+// Needs: common
+//
+// Slices of any number of units, each of which a lane has. A workgroup has workgroup_rows slices; of longer ones, slice_workgroups
+// workgroups share one.
+
+// A lane's row of the dispatch, and its unit of the row's slice.
+struct LaneUnit {
+    // False for a lane past the last row or unit.
+    exists: bool,
+    row: u32,
+    unit: u32,
+}
+
+fn unit_of_lane(workgroup: vec3<u32>, local: u32, units: u32) -> LaneUnit {
+    let number = number_of(workgroup);
+    let rows_before = number / gather.slice_workgroups;
+    let slot = local / units;
+    let row = rows_before * gather.workgroup_rows + slot;
+    let unit = (number - rows_before * gather.slice_workgroups) * WORKGROUP_SIZE + local - slot * units;
+    let exists = (slot < gather.workgroup_rows) & (row < gather.rows) & (unit < units);
+    return LaneUnit(exists, row, unit);
+}
