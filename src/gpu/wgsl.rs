@@ -1,6 +1,6 @@
-//! The texts of shaders/ without their comments, which are half of them: an app holds the rest only.
+//! The texts of shaders/ without their comments, which are half of them, and without indentation: an app holds the rest only.
 
-/// The text of a file without comments and blank lines. The first line stays: it says what the file needs.
+/// The text of a file without comments, blank lines and indentation. The first line stays: it says what the file needs.
 macro_rules! wgsl {
     ($path:expr) => {
         const {
@@ -34,6 +34,9 @@ pub(crate) const fn code<const LEN: usize>(text: &[u8]) -> ([u8; LEN], usize) {
             while start < end && text[end - 1] == b' ' {
                 end -= 1;
             }
+            while start < end && text[start] == b' ' {
+                start += 1;
+            }
         }
         // The line and its end.
         let mut at = start;
@@ -54,9 +57,9 @@ mod tests {
     use super::code;
 
     #[test]
-    fn comments_and_blank_lines_are_left_out() {
+    fn comments_blank_lines_and_indentation_are_left_out() {
         let text = b"// Needs: nothing\n//\n// A comment.\n\nfn f() {\n    return a / b; // why\n}";
-        let expected = "// Needs: nothing\nfn f() {\n    return a / b;\n}\n";
+        let expected = "// Needs: nothing\nfn f() {\nreturn a / b;\n}\n";
         let (found, len) = code::<100>(text);
         assert_eq!(std::str::from_utf8(&found[..len]), Ok(expected));
         assert_eq!(code::<0>(text).1, expected.len());
