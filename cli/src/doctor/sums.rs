@@ -1,5 +1,5 @@
-//! Sums of `wgpu-gather doctor`: scatters that add floats to rows that repeat, which a GPU sorts first. Each is compared with the
-//! definition of the sum, which knows nothing of the library's plans.
+//! Sums of `wgpu-gather doctor`: scatters that add floats to rows that repeat, which a GPU sorts first. The expected
+//! sums are added here, row by row, without the library.
 
 use super::random::Random;
 use wgpu_gather::{BadIndices, Executor, Gather, GatherPlan, GpuError, Reduce};

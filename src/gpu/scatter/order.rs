@@ -26,9 +26,11 @@ use crate::plan::{GatherDims, GatherPlan};
 /// Bits of a digit, by which one round of passes sorts.
 const DIGIT_BITS: u32 = 8;
 const DIGITS: u64 = 1 << DIGIT_BITS;
-/// Pairs that a workgroup counts and moves, and counts that a workgroup adds.
+/// The pairs that a workgroup counts and moves.
 pub(crate) const TILE: u32 = 4096;
+/// The counts that a workgroup of `sort_scan` adds.
 pub(crate) const SCANNED: u32 = 2048;
+/// A key and a number, of 4 bytes each.
 pub(crate) const PAIR_BYTES: u64 = 8;
 
 /// The most bytes of workgroup memory that an entry point of the sort uses.
@@ -41,10 +43,11 @@ const MOST_STEPS: u32 = 4096;
 
 /// The most workgroups of a dispatch.
 const MOST_WORKGROUPS: u64 = 1 << 23;
-/// The most rows of the target in all blocks: fold.wgsl counts them from the first row of a window on, in 32 bits and below zero too. No
-/// more keys than twice as many follow.
+/// The most rows of the target in all blocks. fold.wgsl subtracts the first row of a window from the number of a row, in 32 bits: the
+/// difference may be below zero, and must not wrap into the window. Keys fit 32 bits then, since each batch has one key more than rows.
 const MOST_ROWS: u64 = 1 << 31;
-/// The most output rows of a batch, where a dispatch may have rows of several batches and numbers them from the first one's start on.
+/// The most output rows of a batch, if there are several: a dispatch may have rows of two, and numbers them in 32 bits from the start of
+/// the first.
 const MOST_BATCH_ROWS: u64 = 1 << 30;
 
 /// `Order` of shaders/common.wgsl.
@@ -128,7 +131,7 @@ pub(crate) struct OrderDispatch {
     pub(crate) entry_point: EntryPoint,
     pub(crate) uniform: GatherUniform,
     pub(crate) workgroups: [u32; 3],
-    /// The number, 0 or 1, of the buffer with the pairs that it reads.
+    /// The one of the two buffers of pairs, 0 or 1, that the dispatch reads. `sort_move` writes the other.
     pub(crate) pairs: usize,
     /// The dispatch whose ranges of target and updates a fold binds.
     pub(crate) bound: Option<Dispatch>,
@@ -257,7 +260,7 @@ impl Order {
 
     /// The fields that `write_keys` reads.
     pub(crate) fn of_keys(&self, dispatch: &Dispatch) -> OrderUniform {
-        // Each index row of a batch has one block in the plan of index rows.
+        // In the plan of index rows, each batch is one block.
         OrderUniform {
             first_key: size(dispatch.blocks.first_block * self.batch_keys),
             ..self.uniform()

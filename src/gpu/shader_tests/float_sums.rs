@@ -30,7 +30,8 @@ impl Memory for Operands {
     }
 }
 
-/// Runs a function of two units of this file of units, on operands of four words.
+/// Runs `result`, a WGSL expression of the units `a` and `b`, for each pair of operands. `units` is the file of shaders/ that declares
+/// the unit: vec4, or words, by which the shader reads the first word of each operand.
 fn run(
     units: &str,
     result: &str,

@@ -240,7 +240,7 @@ fn inputs_are_only_read() {
             for entry_point in shader.entry_points() {
                 for (number, (_, global_use)) in shader.globals(entry_point) {
                     let written = global_use.intersects(GlobalUse::WRITE | GlobalUse::ATOMIC);
-                    // What one pass of a sort writes, others only read.
+                    // Counts and sums are written by one pass and only read by another.
                     let is_scratch = matches!(number, binding::COUNTS | binding::SUMS);
                     let expected = binding::is_written(number) && (written || !is_scratch);
                     assert_eq!(written, expected, "{entry_point:?}, binding {number}");

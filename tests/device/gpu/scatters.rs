@@ -49,6 +49,20 @@ pub(crate) fn trials() -> Vec<Trial> {
     trials
 }
 
+/// A gather along the third of four dims, of which the first is a batch dim.
+fn case_of_blocks(params_shape: [usize; 4], indices: Vec<i128>, from_end: bool) -> Case {
+    Case {
+        op: Op::Gather {
+            axis: Some(2),
+            batch_dims: 1,
+        },
+        params_shape: params_shape.to_vec(),
+        indices_shape: vec![params_shape[0], indices.len() / params_shape[0]],
+        indices,
+        from_end,
+    }
+}
+
 /// Scatters of a few batches and outer coordinates, of whose rows many repeat and of which a target of narrow rows has more winners
 /// than a small binding holds.
 fn random() -> Box<dyn Iterator<Item = Sample>> {
@@ -63,16 +77,12 @@ fn random() -> Box<dyn Iterator<Item = Sample>> {
         };
         let indices =
             (0..batches * count).map(|_| index() as i128 - i128::from(number.is_multiple_of(2)));
-        let case = Case {
-            op: Op::Gather {
-                axis: Some(2),
-                batch_dims: 1,
-            },
-            params_shape: vec![batches, outer, rows, slice_len],
-            indices_shape: vec![batches, count],
-            indices: indices.collect(),
-            from_end: number.is_multiple_of(3),
-        };
+        let from_end = number.is_multiple_of(3);
+        let case = case_of_blocks(
+            [batches, outer, rows, slice_len],
+            indices.collect(),
+            from_end,
+        );
         let width = [1, 2, 3, 4, 4, 4, 6, 16][hash.below(8)];
         let kind = [IndexKind::I32, IndexKind::I64, IndexKind::I16][hash.below(3)];
         case.samples(
@@ -104,16 +114,7 @@ fn hot_rows(way: Way) -> Box<dyn Iterator<Item = Sample>> {
             _ => hash.below(rows + 1),
         };
         let indices = (0..batches * count).map(|_| index() as i128);
-        let case = Case {
-            op: Op::Gather {
-                axis: Some(2),
-                batch_dims: 1,
-            },
-            params_shape: vec![batches, outer, rows, slice_len],
-            indices_shape: vec![batches, count],
-            indices: indices.collect(),
-            from_end: false,
-        };
+        let case = case_of_blocks([batches, outer, rows, slice_len], indices.collect(), false);
         case.samples(&[4], &[IndexKind::I32], &[BadIndices::Fill])
     };
     Box::new((0..120).flat_map(sample))

@@ -1,4 +1,4 @@
-//! Sums of floats: one result in each run, that of the CPU, also where one row meets all updates.
+//! Scatters that add floats on the GPU. Each run must give the CPU's bits, also if one row of the target meets all updates.
 
 use std::time::Instant;
 
