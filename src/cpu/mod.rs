@@ -8,6 +8,7 @@ mod gather;
 mod index_rows;
 mod mask;
 mod operands;
+mod params_rows;
 mod run_bytes;
 mod run_decoded;
 mod scatter;

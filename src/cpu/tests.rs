@@ -43,6 +43,33 @@ fn check<T: Copy + Default + Send + Sync + PartialEq + Debug>(
         .expect("bad rows are filled");
     assert_eq!(output[1..=expected.len()], *expected, "{plan}");
     assert_eq!([output[0], output[expected.len() + 1]], [fill; 2]);
+    // Rows that a shard does not hold are zeros, not the fill.
+    if plan.dims().held_rows == plan.dims().row_count {
+        check_params_rows(plan, params, indices, fill, expected);
+    }
+}
+
+/// An app that copies the rows that the plan names gets the same output.
+fn check_params_rows<T: Copy + PartialEq + Debug>(
+    plan: &GatherPlan,
+    params: &[T],
+    indices: &[i64],
+    fill: T,
+    expected: &[T],
+) {
+    let rows = plan.params_rows(indices).expect("bad rows are filled");
+    let slice_len = usize::try_from(plan.slice_len()).expect("slices in memory");
+    let mut copied = Vec::new();
+    for row in rows {
+        match row {
+            Some(row) => {
+                let start = usize::try_from(row).expect("a row in memory") * slice_len;
+                copied.extend(&params[start..][..slice_len]);
+            }
+            None => copied.extend(vec![fill; slice_len]),
+        }
+    }
+    assert_eq!(copied, expected, "{plan}");
 }
 
 #[test]
@@ -236,4 +263,28 @@ fn threads_write_parts_of_one_output() {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(3).build();
     let pool = pool.expect("threads");
     pool.install(|| check(plan, &params, &rows, 77, &expected));
+}
+
+#[test]
+fn params_rows_of_shards_and_of_bad_rows() {
+    let plan = Gather::new().plan(&[9, 2], &[4]).expect("a valid shape");
+    let error = plan.params_rows(&[8, 0, 9, -1]).unwrap_err();
+    assert_eq!(error.to_string(), "indices[2] = 9 is not in [0, 9)");
+    assert!(matches!(
+        plan.params_rows(&[0; 3]),
+        Err(RunError::Length { .. })
+    ));
+
+    // Rows of a shard count from its first one.
+    let shard = plan.shard(3..6).expect("rows of the plan");
+    let rows = shard.params_rows(&[5, 2, 3, 6]).expect("good rows");
+    assert_eq!(rows, [Some(2), None, Some(0), None]);
+
+    // Each of two blocks selects from its own four rows; more output rows than are located in one step.
+    let plan = Gather::new()
+        .axis(1)
+        .plan(&[2, 4, 3], &[300])
+        .expect("a valid shape");
+    let rows = plan.params_rows(&[1_u8; 300]).expect("good rows");
+    assert_eq!(rows, [[Some(1); 300], [Some(5); 300]].concat());
 }

@@ -1,0 +1,79 @@
+//! The rows of params that a gather copies, for an app that reads them itself.
+
+use super::index_rows::{IndexRows, NOT_HELD};
+use crate::error::RunError;
+use crate::index::{GatherIndex, by_index_type};
+use crate::memory::address;
+use crate::operand::Operand;
+use crate::plan::GatherPlan;
+use crate::plan::lengths::check_len;
+
+impl GatherPlan {
+    /// For each output row, the row of params that [`run`](Self::run) copies into it: `None` if `run` fills the output
+    /// row, or a [`shard`](Self::shard) leaves it to another one.
+    ///
+    /// Rows count through all blocks of params, so row `r` begins at element `r * slice_len`, or at `r` times the
+    /// [stride](Self::with_params_stride). With them an app gathers from a table that it does not hold: it reads the
+    /// rows of a file, or asks a server for them. It can leave out the rows that come twice.
+    ///
+    /// The function reads only the indices, on the calling thread.
+    ///
+    /// # Errors
+    ///
+    /// `indices` of another length than the plan's; bad rows, unless the policy fills or clamps; no memory for the
+    /// rows, 16 bytes each.
+    ///
+    /// # Examples
+    ///
+    /// A table of 1,000 rows of 4 bytes, of which two are read:
+    ///
+    /// ```
+    /// use std::io::{Cursor, Read, Seek, SeekFrom};
+    /// use wgpu_gather::{BadIndices, Gather};
+    ///
+    /// # let bytes: Vec<u8> = (0..1000_u32).flat_map(u32::to_le_bytes).collect();
+    /// # let mut file = Cursor::new(bytes);
+    /// let plan = Gather::new().bad_indices(BadIndices::Fill).plan(&[1000, 4], &[3])?;
+    /// let rows = plan.params_rows(&[7, -1, 999])?;
+    /// assert_eq!(rows, [Some(7), None, Some(999)]);
+    ///
+    /// let mut output = vec![0; 12];
+    /// for (row, bytes) in rows.iter().zip(output.chunks_mut(4)) {
+    ///     if let Some(row) = row {
+    ///         file.seek(SeekFrom::Start(row * 4))?;
+    ///         file.read_exact(bytes)?;
+    ///     }
+    /// }
+    /// assert_eq!(output, [7, 0, 0, 0, 0, 0, 0, 0, 0xe7, 3, 0, 0]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn params_rows<I: GatherIndex>(&self, indices: &[I]) -> Result<Vec<Option<u64>>, RunError> {
+        let expected = self.indices_len();
+        check_len(Operand::Indices, expected..=expected, indices.len())?;
+        by_index_type!(I::values(indices), |indices| self.located(indices))
+    }
+
+    fn located<I: GatherIndex>(&self, indices: &[I]) -> Result<Vec<Option<u64>>, RunError> {
+        /// Rows that are located in one step.
+        const STEP: usize = 256;
+
+        let index_rows = IndexRows::new(self, indices);
+        if !self.bad_indices().fills_on_cpu() {
+            index_rows.check()?;
+        }
+        let output_rows = self.dims().output_rows();
+        let mut rows = Operand::Output.vector(output_rows)?;
+        let mut located = [0; STEP];
+        while rows.len() < address(output_rows) {
+            let step = STEP.min(address(output_rows) - rows.len());
+            index_rows.locate(rows.len() as u64, &mut located[..step]);
+            // A bad row is larger than any other.
+            rows.extend(
+                located[..step]
+                    .iter()
+                    .map(|&row| (row < NOT_HELD).then_some(row)),
+            );
+        }
+        Ok(rows)
+    }
+}
