@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 use safetensors::SafeTensors;
 use safetensors::tensor::{Dtype as Type, TensorView, serialize_to_file};
 use wgpu_gather::{BadIndices, Gather};
-use wgpu_gather_cli::arrays::{Array, Dtype, npy_read, npy_write};
+use wgpu_gather_cli::arrays::{self, Array, Dtype};
 
 const TOKENS: [&str; 6] = ["the", "cat", "dog", "sees", "sleeps", "."];
 const WIDTH: usize = 4;
@@ -65,11 +65,11 @@ fn main() -> Result<(), Box<dyn Error>> {
         shape: plan.output_shape().to_vec(),
         bytes: output.into_flattened(),
     };
-    npy_write::write(&embeddings_path, &embeddings)?;
+    arrays::write(&embeddings_path, &embeddings)?;
     eprintln!("written to {}", embeddings_path.display());
 
     // Check the file.
-    let written = npy_read::read(&embeddings_path)?;
+    let written = arrays::read(&embeddings_path)?;
     let numbers = written.numbers(f32::from_le_bytes)?;
     println!("{} {:?}", written.dtype, written.shape);
     println!("the {:?}", &numbers[..WIDTH]);

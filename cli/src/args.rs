@@ -9,18 +9,20 @@ use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use serde_json::json;
-use wgpu_gather::BadIndices;
-use wgpu_gather_cli::arrays::file_of;
+use wgpu_gather::{BadIndices, Encoding};
+use wgpu_gather_cli::arrays::{Dtype, file_of};
 
-/// Runs tf.gather_nd, tf.gather and torch.gather exactly, on the GPU or on the CPU.
+/// Picks rows of arrays in files by their numbers, as tf.gather, tf.gather_nd and torch.gather do, on a GPU or the CPU.
 #[derive(Parser)]
 #[command(
     name = "wgpu-gather",
     version,
     after_help = "\
-Example: wgpu-gather run gather TABLE.npy IDS.npy -o ROWS.npy
+Example:
+  wgpu-gather run gather TABLE.npy --at 7,0,999
 
-WGPU_BACKEND (vulkan, metal, dx12, gl) selects the back ends that are searched for GPUs.
+WGPU_BACKEND (vulkan, metal, dx12, gl) selects the back ends that are
+searched for GPUs.
 Exit status: 0 success, 1 a gather or a case failed, 2 wrong usage."
 )]
 pub struct Args {
@@ -30,45 +32,61 @@ pub struct Args {
 
 #[derive(Subcommand)]
 pub enum Command {
-    /// Lists the GPUs that wgpu finds, and how large a table each takes
-    #[command(after_help = "\
-Example: WGPU_BACKEND=vulkan wgpu-gather adapters
-  lists the adapters of Vulkan only.")]
-    Adapters(Form),
-    /// Gathers from the arrays of two files into a .npy file
-    #[command(after_help = RUN_HELP)]
-    Run(Run),
-    /// Describes the arrays of files: name, dtype or encoding, shape and bytes
+    /// Gathers rows of an array in a file: to a .npy file or to the terminal
+    #[command(after_help = RUN_SHORT_HELP, after_long_help = RUN_HELP)]
+    Run(Box<Run>),
+    /// Lists the arrays of files: name, dtype or encoding, shape and bytes
     #[command(after_help = "\
 Reads only headers, so a damaged tensor or member may still be listed.
 
-Example: wgpu-gather info model.safetensors
+Example:
+  wgpu-gather info model.safetensors
   lists all tensors; model.safetensors:wte.weight is one of them.
 
 Exit status: 0 done, 1 the file cannot be read, 2 wrong usage.")]
     Info(Info),
+    /// Lists the GPUs that wgpu finds, and how large a table each takes
+    #[command(after_help = "\
+Example:
+  WGPU_BACKEND=vulkan wgpu-gather adapters
+  lists the adapters of Vulkan only.")]
+    Adapters(Form),
     /// Checks that each GPU and the CPU give the answers of the operations' definitions
     #[command(after_help = "\
-Runs gathers of random shapes, types and policies, the same on every machine, and compares each with TensorFlow's, \
-ONNX's or PyTorch's definition of its operation.
+Runs gathers of random shapes, types and policies, the same on every machine, \
+and compares each with TensorFlow's, ONNX's or PyTorch's definition of its operation.
 
-Example: wgpu-gather doctor --adapter radeon
+Example:
+  wgpu-gather doctor --adapter radeon
   checks the CPU and the adapters that have \"radeon\" in their name.
 
 Exit status: 0 all cases passed, 1 a case failed or an adapter gave no device, 2 wrong usage.")]
     Doctor(Choice),
     /// Times a few gathers on the CPU and on one GPU, and plain copies for comparison
     #[command(after_help = "\
-Example: wgpu-gather bench --adapter llvmpipe
+Example:
+  wgpu-gather bench --adapter llvmpipe --slice 64 --runs 21
 
-Each result is compared with the expected output before the gather is timed. A time is the median of several. \
-The column \"x copy\" is that time divided by the time to copy the output's bytes: by memcpy on one thread for the \
-CPU, by a buffer copy for the GPU.")]
-    Bench(Choice),
+Each result is compared with the expected output before the gather is timed. \
+The column \"ms\" is the median of the runs, \"spread\" the time of the slowest run divided by that of the fastest. \
+The column \"x copy\" is the median divided by the time to copy the output's bytes: \
+by memcpy on one thread for the CPU, by a buffer copy for the GPU.")]
+    Bench(Bench),
     /// Prints completions for a shell
     #[command(after_help = "\
-Example: wgpu-gather completions bash > ~/.local/share/bash-completion/completions/wgpu-gather")]
+Example:
+  wgpu-gather completions bash \\
+    > ~/.local/share/bash-completion/completions/wgpu-gather")]
     Completions { shell: Shell },
+    /// Prints the manual page of the command, or of one of its commands
+    #[command(after_help = "\
+Example:
+  wgpu-gather man run | man -l -")]
+    Man {
+        /// run, info, adapters, doctor, bench, completions or man
+        #[arg(value_name = "COMMAND")]
+        command: Option<String>,
+    },
 }
 
 /// The completions of all commands for a shell.
@@ -79,32 +97,69 @@ pub fn completions(shell: Shell) -> String {
     String::from_utf8_lossy(&text).trim_end().to_owned()
 }
 
+/// The manual page, in roff, of the command or of one of its commands. Ends the process if there is no such command.
+pub fn manual(name: Option<&str>) -> io::Result<String> {
+    let mut command = Args::command();
+    command.build();
+    let page = match name {
+        None => command.clone(),
+        Some(name) => match command.find_subcommand(name) {
+            Some(found) => {
+                let name = format!("{}-{name}", command.get_name());
+                found.clone().name(name.clone()).bin_name(name)
+            }
+            None => {
+                let error = format!("there is no command {name}");
+                end(&command.error(ErrorKind::InvalidSubcommand, error))
+            }
+        },
+    };
+    let mut text = Vec::new();
+    clap_mangen::Man::new(page).render(&mut text)?;
+    Ok(String::from_utf8_lossy(&text).trim_end().to_owned())
+}
+
+const RUN_SHORT_HELP: &str = "\
+Examples:
+  wgpu-gather run gather TABLE.npy --at 7,0,999
+  wgpu-gather run gather model.gguf:token_embd.weight ids.npy -o rows.npy
+
+--help says more: operations, files, dtypes and policies.";
+
 const RUN_HELP: &str = "\
-PARAMS and INDICES are each a .npy file, FILE:NAME for a member of a .npz file or a tensor of a .safetensors or .gguf file, \
-or - or a pipe (a .npy file). A file's first bytes tell its format.
+Operations:
+  gather           rows of PARAMS along an axis: tf.gather, numpy.take
+  gather_nd        an index row names a place in several dims: tf.gather_nd
+  gather_elements  one element of each line of an axis: ONNX's GatherElements.
+                   torch.gather is this one, and not gather
 
-Params may be bool, int8 to int64, uint8 to uint64, float16 to float64, complex64, complex128, and GGUF's blocks: these \
-are decoded to float32. Indices are integers: int8 to int64, uint8 to uint64. All are little-endian and in C order.
+Files: PARAMS and INDICES are each a .npy file, FILE:NAME for a member of a .npz file or a tensor of a .safetensors or .gguf \
+file, or - or a pipe (a .npy file). A file's first bytes tell its format. Any part of a .gguf model in several files stands for \
+all of them. Of a table only the rows that are gathered are read, unless these are more than a quarter of it.
 
-NumPy has no bfloat16 and no 8-bit floats: a gather from a tensor of these types writes NumPy's void types V2 and V1. To \
-get the values, view them (rows.view(ml_dtypes.bfloat16)), or gather with --decode.
+Dtypes: params may have any dtype of a fixed size, in either byte order, and of several fields. Their bytes are gathered as they \
+are, and the output has the same dtype. GGUF's blocks are decoded to float32. Indices are integers of 8 to 64 bits, or a \
+mask of bool: the places at which it is true, as numpy.flatnonzero has them.
+
+NumPy has no bfloat16 and no 8-bit floats: their output has NumPy's void types V2 and V1. To get values, view them \
+(rows.view(ml_dtypes.bfloat16)), or gather with --decode. A .npy file cannot say that it holds such types, so --as says it.
 
 Examples:
 
 wgpu-gather run gather TABLE.npy IDS.npy -o ROWS.npy
   gathers the rows of TABLE that IDS selects.
 
-wgpu-gather run gather model.gguf:token_embd.weight ids.npy -o rows.npy
-  gathers embeddings of a quantised model, as float32.
+wgpu-gather run gather model.gguf:token_embd.weight --at 1,2,3
+  prints three embeddings of a quantised model, as float32.
 
-wgpu-gather run gather model.safetensors:wte.weight tokens.npz:ids -o rows.npy --device cpu
-  gathers embeddings of a model on the CPU.
+wgpu-gather run gather TABLE.npy IDS.npy -o - | gzip > ROWS.npy.gz
+  writes the rows to standard output.
 
-wgpu-gather run gather TABLE.npy IDS.npy -o - --adapter radeon | gzip > ROWS.npy.gz
-  writes the rows to standard output, from a GPU with \"radeon\" in its name.
+wgpu-gather run gather_nd X.npy --at 3,1 --at 0,2 --from-end
+  prints x[3, 1] and x[0, 2]; an index -1 would be the last.
 
-wgpu-gather run gather_nd X.npy AT.npy -o OUT.npy --batch-dims 1 --from-end
-  is tf.gather_nd(x, at, batch_dims=1), where index -1 is the last.
+wgpu-gather run gather BITS.npy IDS.npy --as bf16 --decode -o ROWS.npy
+  reads the elements of BITS, of 2 bytes, as bfloat16.
 
 Exit status: 0 done, 1 no result (and no output file), 2 wrong usage.";
 
@@ -140,21 +195,63 @@ pub struct Choice {
     pub adapter: Option<String>,
 }
 
-/// The arguments of one gather from two files to a file.
+/// How the gathers are timed.
+#[derive(clap::Args)]
+pub struct Bench {
+    #[command(flatten)]
+    pub choice: Choice,
+    /// Timed runs of each gather
+    #[arg(long, value_name = "N", default_value_t = 7, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub runs: u32,
+    /// Time only slices of N bytes, a multiple of 4
+    #[arg(long, value_name = "N", value_parser = slice_bytes)]
+    pub slice: Option<usize>,
+    /// MiB of params and of output of each gather. Default: 32, and for slices of 4 bytes 16 and 4
+    #[arg(long, value_name = "MIB", value_parser = clap::value_parser!(u32).range(1..=1024))]
+    pub mib: Option<u32>,
+}
+
+fn slice_bytes(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(bytes) if (4..=1 << 20).contains(&bytes) && bytes % 4 == 0 => Ok(bytes),
+        _ => Err("it must be a multiple of 4, at most 1048576".to_owned()),
+    }
+}
+
+/// The arguments of one gather.
 #[derive(clap::Args)]
 pub struct Run {
+    /// Which gather; torch.gather is gather_elements
+    #[arg(
+        hide_possible_values = true,
+        value_name = "gather|gather_nd|gather_elements"
+    )]
     pub operation: Operation,
     /// Array to gather slices from
     pub params: PathBuf,
     /// Array of the indices that select the slices
-    pub indices: PathBuf,
-    /// File for the result, or - for standard output; an existing file is replaced only after the result is complete
+    #[arg(required_unless_present = "at")]
+    pub indices: Option<PathBuf>,
+    /// Indices in place of INDICES; again for each index row
+    ///
+    /// One --at is a vector of indices, or for gather_nd one index row. Several are the rows of a matrix.
+    #[arg(long, value_name = "I,J,..", allow_hyphen_values = true, conflicts_with = "indices", value_parser = index_row)]
+    pub at: Vec<IndexRow>,
+    /// File for the result, or - for standard output
+    ///
+    /// An existing file is replaced only after the result is complete. Without it the rows are printed, if standard output is a
+    /// terminal.
     #[arg(short, long, value_name = "OUT.npy")]
-    pub output: PathBuf,
-    /// First dim of params to select in. Default: batch-dims for gather and gather_nd, 0 for gather_elements
+    pub output: Option<PathBuf>,
+    /// Print the rows as NumPy does; with --json whole
+    #[arg(short, long)]
+    pub print: bool,
+    /// First dim of params to select in
+    ///
+    /// Default: batch-dims for gather and gather_nd, 0 for gather_elements.
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub axis: Option<i64>,
-    /// Number of leading dims that params and indices share
+    /// Leading dims that params and indices share
     #[arg(
         long,
         value_name = "N",
@@ -162,47 +259,115 @@ pub struct Run {
         default_value_t = 0
     )]
     pub batch_dims: i64,
-    /// auto takes the GPU if there is one, else the CPU, which is faster than a software adapter. WGPU_ADAPTER_NAME selects
-    /// one of several GPUs
-    #[arg(long, value_enum, default_value_t = Device::Auto)]
-    pub device: Device,
-    /// Use only a GPU whose name contains NAME, in upper or lower case, and never the CPU
-    #[arg(long, value_name = "NAME")]
-    pub adapter: Option<String>,
-    /// Treatment of indices out of range: error stops and names the first one, fill puts zeros in their slices,
-    /// clamp takes the nearest index in range, wrap the index modulo the dim.
-    /// device-default is TensorFlow's rule: fill on a GPU, error on the CPU
-    #[arg(long, value_name = "POLICY", value_parser = policies(), default_value_t = BadIndices::Error)]
-    pub bad_indices: BadIndices,
-    /// A negative index counts from the end of its dim, as in NumPy, Paddle and ONNX
+    /// gather_elements: other dims of 1 repeat, as NumPy's
+    #[arg(long)]
+    pub broadcast: bool,
+    /// A negative index counts from the end of its dim
+    ///
+    /// As in NumPy, Paddle and ONNX. In TensorFlow it is out of range.
     #[arg(long)]
     pub from_end: bool,
-    /// Decode float16, BF16, F8_E4M3 and F8_E5M2 to float32; GGUF's blocks are always decoded
+    /// Indices out of range: error, fill, clamp, wrap, device-default
+    ///
+    /// error stops and names the first one, fill puts zeros in their slices, clamp takes the nearest index in range, wrap the index
+    /// modulo the dim. device-default is TensorFlow's rule: fill on a GPU, error on the CPU.
+    #[arg(long, value_name = "POLICY", value_parser = policies(), default_value_t = BadIndices::Error, hide_possible_values = true)]
+    pub bad_indices: BadIndices,
+    /// Number that --bad-indices fill puts in the slices, not 0
+    #[arg(long, value_name = "NUMBER", allow_hyphen_values = true)]
+    pub fill: Option<String>,
+    /// Dtype or encoding of params, if its file cannot say it
+    ///
+    /// Of bytes as numpy.ndarray.view: bf16, f8_e4m3, f8_e5m2, int32, f2, and GGUF's blocks by their names, as q4_k.
+    #[arg(long = "as", value_name = "NAME", value_parser = dtype_of)]
+    pub view: Option<Dtype>,
+    /// Decode float16, BF16, F8_E4M3 and F8_E5M2 to float32
+    ///
+    /// GGUF's blocks are always decoded.
     #[arg(long)]
     pub decode: bool,
     #[command(flatten)]
     pub quantized: Quantized,
+    /// auto, cpu or gpu
+    ///
+    /// auto takes the GPU if there is one, else the CPU, which is faster than a software adapter. WGPU_ADAPTER_NAME selects one of
+    /// several GPUs.
+    #[arg(long, value_enum, default_value_t = Device::Auto, hide_possible_values = true)]
+    pub device: Device,
+    /// Use only a GPU with NAME in its name, never the CPU
+    #[arg(long, value_name = "NAME")]
+    pub adapter: Option<String>,
+    /// Print neither progress nor what was done
+    #[arg(short, long)]
+    pub quiet: bool,
     #[command(flatten)]
     pub form: Form,
+}
+
+/// The values of one `--at`.
+#[derive(Clone, PartialEq)]
+pub struct IndexRow(pub Vec<i64>);
+
+fn index_row(text: &str) -> Result<IndexRow, String> {
+    let value = |value: &str| {
+        let value = value.trim();
+        value
+            .parse()
+            .map_err(|error| format!("\"{value}\": {error}"))
+    };
+    text.split(',')
+        .map(value)
+        .collect::<Result<_, _>>()
+        .map(IndexRow)
+}
+
+/// The dtype or encoding of a name: NumPy's, ml_dtypes', GGUF's or that of safetensors.
+fn dtype_of(name: &str) -> Result<Dtype, String> {
+    let lower = name.to_ascii_lowercase();
+    let name = match lower.as_str() {
+        "bfloat16" => "bf16",
+        "float8_e4m3fn" => "f8_e4m3",
+        "float8_e5m2" => "f8_e5m2",
+        "f16" => "float16",
+        "f32" => "float32",
+        name => name,
+    };
+    if let Some(dtype) = Dtype::from_code(name) {
+        return Ok(dtype);
+    }
+    let size = |size: u64| usize::try_from(size).map_err(|error| error.to_string());
+    match name.to_ascii_uppercase().parse::<Encoding>() {
+        Ok(encoding) if encoding.row_bytes(0) == Some(0) => Ok(Dtype::of_format(
+            encoding.to_string(),
+            size(encoding.block_len())?,
+            size(encoding.block_bytes())?,
+        )),
+        _ => Err("it is neither a dtype nor an encoding".to_owned()),
+    }
 }
 
 /// Tables of uint8 whose bytes are quantised values, which are decoded to float32.
 #[derive(clap::Args)]
 pub struct Quantized {
-    /// Decode values in blocks with these scales, as ONNX Runtime's GatherBlockQuantized does. float16, float32 or BF16
+    /// Decode quantised values in blocks with these scales
+    ///
+    /// As ONNX Runtime's GatherBlockQuantized does. Scales are float16, float32 or BF16.
     #[arg(long, value_name = "FILE")]
     pub scales: Option<PathBuf>,
-    /// Zero points of the blocks, packed like the values. Default: the middle of the range
+    /// Zero points of the blocks, packed like the values
+    ///
+    /// Default: the middle of the range.
     #[arg(long, value_name = "FILE", requires = "scales")]
     pub zero_points: Option<PathBuf>,
-    /// Bits of a quantised value, in a table whose scales are given by --scales: 2, 4 or 8
+    /// Bits of a value in a table with --scales: 2, 4 or 8
     #[arg(long, value_name = "N", default_value_t = 4, requires = "scales")]
     pub bits: u32,
-    /// Values of a block: 16, 32, 64, 128 or 256. Default: 128
+    /// Values of a block: 16, 32, 64, 128 (default) or 256
     #[arg(long, value_name = "N", requires = "scales")]
     pub block_size: Option<u64>,
-    /// Decode rows with a scale and a bias at their end, of values of 8 or 4 bits, as FBGEMM's and PyTorch's embedding bags
-    /// have them
+    /// Decode rows of 8 or 4 bits with a scale and a bias
+    ///
+    /// They lie at the end of a row, as in FBGEMM's and PyTorch's embedding bags.
     #[arg(
         long,
         value_name = "BITS",
@@ -216,7 +381,9 @@ pub struct Quantized {
 #[value(rename_all = "snake_case")]
 pub enum Operation {
     Gather,
+    #[value(alias = "gather-nd")]
     GatherNd,
+    #[value(alias = "gather-elements")]
     GatherElements,
 }
 
@@ -281,8 +448,9 @@ impl Command {
             Self::Adapters(form) => form.json,
             Self::Run(args) => args.form.json,
             Self::Info(args) => args.form.json,
-            Self::Doctor(choice) | Self::Bench(choice) => choice.form.json,
-            Self::Completions { .. } => false,
+            Self::Doctor(choice) => choice.form.json,
+            Self::Bench(args) => args.choice.form.json,
+            Self::Completions { .. } | Self::Man { .. } => false,
         }
     }
 }
@@ -294,6 +462,26 @@ impl Run {
         if self.operation == Operation::GatherElements && self.batch_dims != 0 {
             let error = "gather_elements has no --batch-dims";
             refuse(ErrorKind::ArgumentConflict, error);
+        }
+        if self.operation != Operation::GatherElements && self.broadcast {
+            let error = "--broadcast is for gather_elements";
+            refuse(ErrorKind::ArgumentConflict, error);
+        }
+        if self.fill.is_some() && self.bad_indices != BadIndices::Fill {
+            let error = "--fill needs --bad-indices fill";
+            refuse(ErrorKind::ArgumentConflict, error);
+        }
+        if self
+            .at
+            .windows(2)
+            .any(|two| two[0].0.len() != two[1].0.len())
+        {
+            let error = "each --at must have as many indices as the others";
+            refuse(ErrorKind::ValueValidation, error);
+        }
+        if self.output.is_none() && !self.prints() {
+            let error = "--output OUT.npy or --print is missing: standard output is no terminal";
+            refuse(ErrorKind::MissingRequiredArgument, error);
         }
         if let Some(bits @ 5..8) = self.quantized.row_wise {
             let error = format!("--row-wise must be 8 or 4, found {bits}");
@@ -317,20 +505,23 @@ impl Run {
                 true => Path::new("/dev/stdin"),
                 false => file_of(path),
             };
-            if !self.output_is_stdout() && is_same_file(&self.output, file) {
+            let output = self.output.as_ref().filter(|_| !self.output_is_stdout());
+            if output.is_some_and(|output| is_same_file(output, file)) {
                 let error = format!("--output is the file of {name}, {}", path.display());
                 refuse(ErrorKind::ArgumentConflict, &error);
             }
         }
-        if self.output_is_stdout() && self.form.json {
-            let error = "--json and --output - both need standard output";
+        if self.output_is_stdout() && (self.form.json || self.print) {
+            let option = if self.form.json { "--json" } else { "--print" };
+            let error = &format!("{option} and --output - both need standard output");
             refuse(ErrorKind::ArgumentConflict, error);
         }
         if self.output_is_stdout() && std::io::stdout().is_terminal() {
             let error = "--output - is a terminal, and .npy is not text";
             refuse(ErrorKind::ValueValidation, error);
         }
-        let extension = self.output.extension().and_then(|name| name.to_str());
+        let output = self.output.as_deref().unwrap_or(Path::new(""));
+        let extension = output.extension().and_then(|name| name.to_str());
         if let Some(other @ ("npz" | "safetensors" | "gguf")) = extension {
             let error = format!("--output is a .npy file, found .{other}");
             refuse(ErrorKind::ValueValidation, &error);
@@ -342,7 +533,7 @@ impl Run {
         let options = &self.quantized;
         let all = [
             ("PARAMS", Some(&self.params)),
-            ("INDICES", Some(&self.indices)),
+            ("INDICES", self.indices.as_ref()),
             ("--scales", options.scales.as_ref()),
             ("--zero-points", options.zero_points.as_ref()),
         ];
@@ -353,7 +544,13 @@ impl Run {
     /// True if the output is `-`, or a name that the system has for standard output.
     pub fn output_is_stdout(&self) -> bool {
         let names = ["-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"];
-        names.iter().any(|name| self.output == Path::new(name))
+        let output = self.output.as_deref();
+        output.is_some_and(|output| names.iter().any(|name| output == Path::new(name)))
+    }
+
+    /// True if the rows are printed.
+    pub fn prints(&self) -> bool {
+        self.print || self.output.is_none() && (self.form.json || io::stdout().is_terminal())
     }
 }
 

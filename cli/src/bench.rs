@@ -1,7 +1,7 @@
 //! `wgpu-gather bench`: times a few gathers, after a check of each output, and copies of as many bytes. The
 //! `wgpu-gather-bench` of the library's repository times more.
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use serde_json::{Value, json};
 use wgpu_gather::{
@@ -10,33 +10,39 @@ use wgpu_gather::{
 };
 
 use crate::adapters::size;
-use crate::args::Choice;
+use crate::args::Bench;
 use crate::choose::open;
-use crate::table::{Table, progress};
+use crate::progress::of_steps;
+use crate::table::Table;
 use wgpu_gather_cli::arrays::Result;
 
-/// Each workload: the rows of params, the f32 in a row, and the output rows.
-const WORKLOADS: [(usize, usize, usize); 4] = [
-    (4 << 20, 1, 1 << 20),
-    (1 << 19, 16, 1 << 19),
-    (1 << 16, 128, 1 << 16),
-    (1 << 14, 512, 1 << 14),
-];
+/// Each workload: the bytes of a slice, and the MiB of its params and of its output.
+const WORKLOADS: [(usize, usize, usize); 4] =
+    [(4, 16, 4), (64, 32, 32), (512, 32, 32), (2048, 32, 32)];
 
-/// Timed calls, whose median is shown.
-const ROUNDS: usize = 7;
-
-pub fn run(choice: &Choice) -> Result<String> {
+pub fn run(args: &Bench) -> Result<String> {
+    let choice = &args.choice;
     let adapter = choice.adapter.as_deref();
     let gpu = match pollster::block_on(open(adapter)) {
         Err(GpuError::NoAdapter(_)) if adapter.is_none() => None,
         gpu => Some(gpu?),
     };
-    let bar = progress(WORKLOADS.len() as u64);
+    let mut workloads = WORKLOADS.to_vec();
+    if let Some(slice_bytes) = args.slice {
+        workloads = vec![(slice_bytes, 32, 32)];
+    }
+    if let Some(mib) = args.mib {
+        let mib = mib as usize;
+        for (_, params, output) in &mut workloads {
+            (*params, *output) = (mib, mib);
+        }
+    }
+    let bar = of_steps(workloads.len() as u64);
     let mut rows = Vec::new();
-    for (row_count, slice_len, gathered) in WORKLOADS {
-        bar.set_message(format!("slices of {}", size(slice_len as u64 * 4)));
-        let work = Work::new(row_count, slice_len, gathered)?;
+    for (slice_bytes, params, output) in workloads {
+        bar.set_message(format!("slices of {}", size(slice_bytes as u64)));
+        let slices = |mib: usize| ((mib << 20) / slice_bytes).max(1);
+        let work = Work::new(slices(params), slice_bytes / 4, slices(output), args.runs)?;
         rows.push(work.row("CPU", work.on_cpu()?));
         if let Some(gpu) = &gpu {
             rows.push(work.row("GPU", work.on_gpu(gpu)?));
@@ -50,7 +56,10 @@ pub fn run(choice: &Choice) -> Result<String> {
         format!("{:#}", json!({ "gpu": gpu, "gathers": rows }))
     } else {
         let gpu = gpu.unwrap_or("no adapter found".to_owned());
-        let mut table = Table::new(&["device", "slices", "output"], &["ms", "GB/s", "x copy"]);
+        let mut table = Table::new(
+            &["device", "slices", "output"],
+            &["ms", "spread", "GB/s", "x copy"],
+        );
         rows.iter().for_each(|row| table.row(row.cells()));
         format!("GPU: {gpu}\n\n{table}")
     })
@@ -61,13 +70,27 @@ struct Row {
     device: &'static str,
     slice_bytes: u64,
     output_bytes: u64,
-    gather: f64,
-    copy: f64,
+    gather: Times,
+    copy: Times,
+}
+
+/// The times of some runs, in seconds.
+struct Times {
+    median: f64,
+    fastest: f64,
+    slowest: f64,
+}
+
+impl Times {
+    /// The time of the slowest run divided by that of the fastest.
+    fn spread(&self) -> f64 {
+        self.slowest / self.fastest
+    }
 }
 
 impl Row {
     fn gigabytes_per_second(&self) -> f64 {
-        self.output_bytes as f64 * 1e-9 / self.gather
+        self.output_bytes as f64 * 1e-9 / self.gather.median
     }
 
     fn cells(&self) -> Vec<String> {
@@ -75,9 +98,10 @@ impl Row {
             self.device.to_owned(),
             size(self.slice_bytes),
             size(self.output_bytes),
-            format!("{:.3}", self.gather * 1e3),
+            format!("{:.3}", self.gather.median * 1e3),
+            format!("{:.2}", self.gather.spread()),
             format!("{:.2}", self.gigabytes_per_second()),
-            format!("{:.2}", self.gather / self.copy),
+            format!("{:.2}", self.gather.median / self.copy.median),
         ]
     }
 
@@ -86,8 +110,10 @@ impl Row {
             "device": self.device,
             "slice_bytes": self.slice_bytes,
             "output_bytes": self.output_bytes,
-            "seconds": self.gather,
-            "copy_seconds": self.copy,
+            "seconds": self.gather.median,
+            "fastest_seconds": self.gather.fastest,
+            "slowest_seconds": self.gather.slowest,
+            "copy_seconds": self.copy.median,
             "gigabytes_per_second": self.gigabytes_per_second(),
         })
     }
@@ -99,10 +125,11 @@ struct Work {
     params: Vec<u32>,
     indices: Vec<i32>,
     expected: Vec<u32>,
+    runs: u32,
 }
 
 impl Work {
-    fn new(row_count: usize, slice_len: usize, gathered: usize) -> Result<Self> {
+    fn new(row_count: usize, slice_len: usize, gathered: usize, runs: u32) -> Result<Self> {
         let plan = GatherNd::new()
             .bad_indices(BadIndices::Fill)
             .plan(&[row_count, slice_len], &[gathered, 1])?;
@@ -119,31 +146,32 @@ impl Work {
             expected: slices.flatten().copied().collect(),
             plan,
             params,
+            runs,
         })
     }
 
-    fn row(&self, device: &'static str, (gather, copy): (Duration, Duration)) -> Row {
+    fn row(&self, device: &'static str, (gather, copy): (Times, Times)) -> Row {
         Row {
             device,
             slice_bytes: self.plan.slice_len() * 4,
             output_bytes: self.plan.output_len() * 4,
-            gather: gather.as_secs_f64(),
-            copy: copy.as_secs_f64(),
+            gather,
+            copy,
         }
     }
 
     /// The times of `run_into` and of memcpy on one thread.
-    fn on_cpu(&self) -> Result<(Duration, Duration)> {
+    fn on_cpu(&self) -> Result<(Times, Times)> {
         let mut output = vec![0; self.expected.len()];
         self.plan
             .run_into(&self.params, &self.indices, &mut output)?;
         self.check(&output)?;
-        let gather = median(|| {
+        let gather = self.times(|| {
             Ok(self
                 .plan
                 .run_into(&self.params, &self.indices, &mut output)?)
         })?;
-        let copy = median(|| {
+        let copy = self.times(|| {
             output.copy_from_slice(std::hint::black_box(&self.expected));
             std::hint::black_box(&mut output);
             Ok(())
@@ -152,7 +180,7 @@ impl Work {
     }
 
     /// The times of the gather and of a copy of the output, both in GPU memory, from submission to completion.
-    fn on_gpu(&self, gpu: &Executor) -> Result<(Duration, Duration)> {
+    fn on_gpu(&self, gpu: &Executor) -> Result<(Times, Times)> {
         let (params, indices) = (upload(gpu, &self.params)?, upload(gpu, &self.indices)?);
         let output = gpu.zeros::<u32>(&[self.expected.len()])?;
         let buffers = GatherBuffers::new(
@@ -167,15 +195,32 @@ impl Work {
         submit(gpu, |encoder| prepared.encode(encoder))?;
         self.check(&output.download_blocking()?)?;
 
-        let gather = median(|| submit(gpu, |encoder| prepared.encode(encoder)))?;
+        let gather = self.times(|| submit(gpu, |encoder| prepared.encode(encoder)))?;
         let copied = upload(gpu, &self.expected)?;
         let (from, to) = (copied.buffer()?, output.buffer()?);
-        let copy = median(|| {
+        let copy = self.times(|| {
             submit(gpu, |encoder| {
                 encoder.copy_buffer_to_buffer(from, 0, to, 0, from.size());
             })
         })?;
         Ok((gather, copy))
+    }
+
+    /// The times of the runs after one that warms up.
+    fn times(&self, mut work: impl FnMut() -> Result<()>) -> Result<Times> {
+        work()?;
+        let mut seconds = Vec::new();
+        for _ in 0..self.runs {
+            let start = Instant::now();
+            work()?;
+            seconds.push(start.elapsed().as_secs_f64());
+        }
+        seconds.sort_by(f64::total_cmp);
+        Ok(Times {
+            median: seconds[seconds.len() / 2],
+            fastest: seconds[0],
+            slowest: seconds[seconds.len() - 1],
+        })
     }
 
     fn check(&self, output: &[u32]) -> Result<()> {
@@ -201,17 +246,4 @@ fn submit(gpu: &Executor, record: impl FnOnce(&mut wgpu::CommandEncoder)) -> Res
     gpu.queue()?.submit([encoder.finish()]);
     gpu.device()?.poll(wgpu::PollType::wait_indefinitely())?;
     Ok(())
-}
-
-/// The median time of [`ROUNDS`] calls, after a warm-up call.
-fn median(mut work: impl FnMut() -> Result<()>) -> Result<Duration> {
-    work()?;
-    let mut samples = Vec::with_capacity(ROUNDS);
-    for _ in 0..ROUNDS {
-        let start = Instant::now();
-        work()?;
-        samples.push(start.elapsed());
-    }
-    samples.sort();
-    Ok(samples[ROUNDS / 2])
 }

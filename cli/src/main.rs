@@ -5,10 +5,15 @@ mod adapters;
 mod args;
 mod bench;
 mod choose;
+mod dates;
 mod doctor;
+mod floats;
+mod indices;
 mod info;
 mod output;
+mod progress;
 mod quantized;
+mod rows;
 mod run;
 mod signals;
 mod table;
@@ -63,12 +68,15 @@ fn main() -> ExitCode {
         Command::Adapters(form) => adapters::describe(form.json).map(Into::into),
         Command::Run(args) => {
             args.check();
-            run::run(&args).map(|text| text.unwrap_or_default().into())
+            run::run(&args).map(Into::into)
         }
         Command::Info(args) => info::describe(&args).map(|()| String::new().into()),
         Command::Doctor(args) => doctor::examine(&args),
         Command::Bench(args) => bench::run(&args).map(Into::into),
         Command::Completions { shell } => Ok(args::completions(shell).into()),
+        Command::Man { command } => args::manual(command.as_deref())
+            .map(Into::into)
+            .map_err(Into::into),
     };
     let printed = answer.and_then(|answer| {
         print(&answer.text)?;

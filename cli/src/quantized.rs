@@ -3,28 +3,35 @@
 use std::path::Path;
 
 use wgpu_gather::{
-    BlockQuantized, Encoded, Encoding, Executor, GatherIndex, GatherPlan, GpuError, IndexKind,
-    ScaleKind,
+    BlockQuantized, Encoded, Encoding, Executor, GatherIndex, GatherPlan, GpuError, ScaleKind,
 };
 
 use crate::args::Run;
-use wgpu_gather_cli::arrays::{Array, Result, read};
+use crate::indices::{Indices, by_index_type};
+use wgpu_gather_cli::arrays::{Array, Dtype, Result, Stored, open};
 
-/// The numbers of a table, and what lies beside it.
+/// The numbers of a table, and what lies beside it, which is still in its files.
 pub struct Table {
     pub encoding: Encoding,
+    scales: Option<Stored>,
+    zero_points: Option<Stored>,
+}
+
+/// Params and what lies beside them, in memory.
+pub struct Read {
+    pub params: Array,
     scales: Option<Array>,
     zero_points: Option<Array>,
 }
 
 impl Table {
     /// The table that the options describe; `None` if they describe none.
-    pub fn of(args: &Run, params: &Array) -> Result<Option<Self>> {
+    pub fn of(args: &Run, params: &Stored) -> Result<Option<Self>> {
         let options = &args.quantized;
         if options.scales.is_none() && options.row_wise.is_none() {
             return Ok(None);
         }
-        check_bytes(&args.params, params)?;
+        check_bytes(&args.params, &params.dtype)?;
         let quantized = match (&options.scales, options.row_wise) {
             (Some(scales), _) => Self::in_blocks(args, scales, params)?,
             (None, row_wise) => Self {
@@ -39,15 +46,15 @@ impl Table {
         Ok(Some(quantized))
     }
 
-    fn in_blocks(args: &Run, path: &Path, params: &Array) -> Result<Self> {
+    fn in_blocks(args: &Run, path: &Path, params: &Stored) -> Result<Self> {
         let options = &args.quantized;
-        let scales = read(path)?;
+        let scales = open(path)?;
         let kind = match (scales.dtype.encoding(), scales.dtype.code()) {
             (_, "f4") => ScaleKind::F32,
             ("F16", _) => ScaleKind::F16,
             ("BF16", _) => ScaleKind::Bf16,
             _ => {
-                let (path, found) = (path.display(), scales.dtype);
+                let (path, found) = (path.display(), &scales.dtype);
                 return Err(format!(
                     "{path}: scales must be float32, float16 or BF16, found {found}"
                 )
@@ -56,13 +63,13 @@ impl Table {
         };
         let block_size = match options.block_size {
             Some(size) => size,
-            None => default_block_size(options.bits, params, &scales)?,
+            None => default_block_size(options.bits, &params.shape, &scales.shape)?,
         };
         let mut of = BlockQuantized::new(options.bits, block_size)?.with_scales(kind);
         let zero_points = match &options.zero_points {
             Some(path) => {
-                let zero_points = read(path)?;
-                check_bytes(path, &zero_points)?;
+                let zero_points = open(path)?;
+                check_bytes(path, &zero_points.dtype)?;
                 of = of.with_zero_points();
                 Some(zero_points)
             }
@@ -88,30 +95,75 @@ impl Table {
         shape
     }
 
-    /// Gathers and decodes, on the executor or else on the CPU. Returns the bytes of `f32`s.
+    /// Reads all of the table.
+    pub fn read(self, params: Stored, progress: &dyn Fn(u64)) -> Result<Read> {
+        let beside = |stored: Option<Stored>| stored.map(|stored| stored.read(&|_| ())).transpose();
+        Ok(Read {
+            params: params.read(progress)?,
+            scales: beside(self.scales)?,
+            zero_points: beside(self.zero_points)?,
+        })
+    }
+
+    /// True if [`read_slices`](Self::read_slices) can read slices of so many rows of the table, which has `rows` of them.
+    pub fn has_slices(&self, rows: u64) -> bool {
+        let mut beside = self.scales.iter().chain(&self.zero_points);
+        beside.all(|array| {
+            let last = array.shape.last().map_or(0, |&last| last as u64);
+            let len: Option<u64> =
+                (array.shape.iter()).try_fold(1, |len: u64, &dim| len.checked_mul(dim as u64));
+            // Of another length the library refuses them.
+            last > 0 && len == rows.checked_mul(last) && array.has_slices(1, last)
+        })
+    }
+
+    /// Reads some slices of the table, each of so many rows.
+    pub fn read_slices(
+        &self,
+        params: &Stored,
+        slices: &[u64],
+        rows: u64,
+        progress: &dyn Fn(u64),
+    ) -> Result<Read> {
+        let of = |array: &Stored, progress: &dyn Fn(u64)| -> Result<Array> {
+            let last = array.shape.last().copied().unwrap_or(1);
+            Ok(Array {
+                dtype: array.dtype.clone(),
+                shape: vec![slices.len(), usize::try_from(rows)?, last],
+                bytes: array.read_slices(slices, rows * last as u64, progress)?,
+            })
+        };
+        let beside =
+            |array: &Option<Stored>| array.as_ref().map(|array| of(array, &|_| ())).transpose();
+        Ok(Read {
+            params: of(params, progress)?,
+            scales: beside(&self.scales)?,
+            zero_points: beside(&self.zero_points)?,
+        })
+    }
+}
+
+impl Read {
+    pub fn of(params: Array) -> Self {
+        Self {
+            params,
+            scales: None,
+            zero_points: None,
+        }
+    }
+
+    /// Gathers and decodes, on the executor or else on the CPU. `shape` is that of the values. Returns the bytes of `f32`s.
     pub fn gather(
         &self,
+        encoding: Encoding,
+        shape: &[usize],
         executor: Option<&Executor>,
         plan: &GatherPlan,
-        params: &Array,
-        (kind, indices): (IndexKind, &Array),
+        indices: &Indices,
     ) -> Result<std::result::Result<Vec<u8>, GpuError>> {
-        macro_rules! rows {
-            ($index:ty) => {{
-                let indices = indices.numbers(<$index>::from_le_bytes)?;
-                self.rows(executor, plan, params, &indices)
-            }};
-        }
-        let rows = match kind {
-            IndexKind::I8 => rows!(i8),
-            IndexKind::U8 => rows!(u8),
-            IndexKind::I16 => rows!(i16),
-            IndexKind::U16 => rows!(u16),
-            IndexKind::I32 => rows!(i32),
-            IndexKind::U32 => rows!(u32),
-            IndexKind::I64 => rows!(i64),
-            _ => rows!(u64),
-        };
+        let rows = by_index_type!(indices, |numbers| {
+            self.rows(encoding, shape, executor, plan, &numbers)
+        });
         match rows {
             Ok(rows) => Ok(Ok(bytes_of(&rows)?)),
             Err(error) => Ok(Err(error)),
@@ -120,12 +172,13 @@ impl Table {
 
     fn rows<I: GatherIndex>(
         &self,
+        encoding: Encoding,
+        shape: &[usize],
         executor: Option<&Executor>,
         plan: &GatherPlan,
-        params: &Array,
         indices: &[I],
     ) -> std::result::Result<Vec<f32>, GpuError> {
-        let mut encoded = Encoded::new(self.encoding, &params.bytes);
+        let mut encoded = Encoded::new(encoding, &self.params.bytes);
         if let Some(scales) = &self.scales {
             encoded = encoded.scales(&scales.bytes);
         }
@@ -135,7 +188,7 @@ impl Table {
         match executor {
             None => Ok(plan.run_decoded(&encoded, indices)?),
             Some(executor) => {
-                let table = executor.upload_encoded(&encoded, &self.shape(&params.shape))?;
+                let table = executor.upload_encoded(&encoded, shape)?;
                 executor.gather(plan, &table, indices).wait()
             }
         }
@@ -143,10 +196,10 @@ impl Table {
 }
 
 /// Values of a block without `--block-size`. An error names the option's number if the shapes give another.
-fn default_block_size(bits: u32, params: &Array, scales: &Array) -> Result<u64> {
+fn default_block_size(bits: u32, params: &[usize], scales: &[usize]) -> Result<u64> {
     const DEFAULT: u64 = 128;
     BlockQuantized::new(bits, DEFAULT)?;
-    let last = |array: &Array| array.shape.last().copied().unwrap_or(1) as u64;
+    let last = |shape: &[usize]| shape.last().copied().unwrap_or(1) as u64;
     let (bits, blocks) = (u64::from(bits), last(scales));
     let values = last(params).saturating_mul(8) / bits;
     let gives = |size: &u64| values.div_ceil(*size) == blocks;
@@ -172,11 +225,11 @@ fn bytes_of(numbers: &[f32]) -> Result<Vec<u8>> {
     Ok(bytes)
 }
 
-fn check_bytes(path: &Path, array: &Array) -> Result<()> {
-    match array.dtype.code() {
+fn check_bytes(path: &Path, found: &Dtype) -> Result<()> {
+    match found.code() {
         "u1" => Ok(()),
         _ => {
-            let (path, found) = (path.display(), array.dtype);
+            let path = path.display();
             Err(format!("{path}: quantised values must be uint8, found {found}").into())
         }
     }

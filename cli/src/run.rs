@@ -1,85 +1,84 @@
-//! `wgpu-gather run`: one gather, from files to a file. A gather moves bytes, so only an element's size matters:
-//! float16 is gathered like uint16. Encoded rows are decoded to float32.
+//! `wgpu-gather run`: one gather, from files to a file or a terminal. A gather moves bytes, so only an element's size matters:
+//! float16 is gathered like uint16. Encoded rows are decoded to float32. Of a large table only the selected slices are read: they
+//! are a small table, from which the gather's rows are gathered by new indices.
 
 use std::io::Write;
 use std::time::{Duration, Instant};
 
-use serde_json::json;
+use serde_json::{Value, json};
 use wgpu_gather::{
-    ElementTypes, Encoding, Executor, Gather, GatherElements, GatherNd, GatherPlan, GpuError,
-    IndexKind, NegativeIndices, RunError, wgpu,
+    BadIndices, ElementTypes, Encoding, Executor, Gather, GatherElements, GatherNd, GatherPlan,
+    GpuError, NegativeIndices, RunError, wgpu,
 };
 
 use crate::args::{Device, Operation, Run};
 use crate::choose;
-use crate::quantized::Table;
+use crate::indices::Indices;
+use crate::progress::OfBytes;
+use crate::quantized::{Read, Table};
+use crate::rows;
+use wgpu_gather_cli::arrays::descr::Kind;
 use wgpu_gather_cli::arrays::names::on_one_line;
-use wgpu_gather_cli::arrays::npy_write::{check_stdout, write_to_stdout};
-use wgpu_gather_cli::arrays::{Array, Dtype, Result, read, write};
+use wgpu_gather_cli::arrays::npy_write::{check_stdout, write_to_stdout, write_with_progress};
+use wgpu_gather_cli::arrays::{Array, Dtype, Result, Stored, open};
 
-/// Gathers from file to file. Returns a line that says what was gathered, or a JSON document. If standard output has the
-/// array, the line is written to standard error.
-pub fn run(args: &Run) -> Result<Option<String>> {
+/// Gathers from files. Returns the rows if they are printed, and a line that says what was gathered, or a JSON document. The line
+/// is written to standard error if standard output has the rows.
+pub fn run(args: &Run) -> Result<String> {
     if args.output_is_stdout() {
         check_stdout()?;
     }
-    let params = read(&args.params)?;
-    let indices = read(&args.indices)?;
-    let index_kind = index_kind(args, indices.dtype)?;
+    let params = open(&args.params)?;
+    let params = match &args.view {
+        Some(dtype) => params.view(dtype.clone())?,
+        None => params,
+    };
+    let indices = Indices::of(args, params.shape.len())?;
     let table = Table::of(args, &params)?;
     let encoding = match &table {
         Some(table) => Some(table.encoding),
-        None => encoding(args, params.dtype)?,
+        None => encoding(args, &params.dtype)?,
     };
-    let types = match encoding {
-        None => ElementTypes::new(params.dtype.bytes as u64, index_kind),
-        Some(encoding) => ElementTypes::encoded(encoding, index_kind),
+    let shape = match &table {
+        Some(table) => table.shape(&params.shape),
+        None => params.shape.clone(),
     };
-    let plan = match &table {
-        Some(table) => make_plan(args, &table.shape(&params.shape), &indices.shape)?,
-        None => make_plan(args, &params.shape, &indices.shape)?,
-    };
-    let (gpu, device) = match args.device {
-        Device::Cpu => (None, "the CPU".to_owned()),
-        // A GPU that is named is not replaced by the CPU.
-        Device::Auto if args.adapter.is_none() => match open_faster() {
-            Ok(gpu) => (Some(gpu.clone()), gpu.to_string()),
-            Err(error) => (None, format!("the CPU ({error})")),
-        },
-        Device::Auto | Device::Gpu => {
-            let gpu = open(args)?;
-            (Some(gpu.clone()), gpu.to_string())
-        }
-    };
-    let started = Instant::now();
-    let gathered = match (&table, &gpu) {
-        (Some(table), gpu) => table.gather(gpu.as_ref(), &plan, &params, (index_kind, &indices))?,
-        (None, Some(gpu)) => {
-            let upload = |bytes: &[u8]| gpu.upload(bytes, &[bytes.len()]);
-            let (params, indices) = (upload(&params.bytes)?, upload(&indices.bytes)?);
-            gpu.gather_bytes(&plan, types, &params, &indices).wait()
-        }
-        _ => plan
-            .run_bytes(types, &params.bytes, &indices.bytes)
-            .map_err(GpuError::from),
-    };
-    let took = started.elapsed();
+    let plan = make_plan(args, args.bad_indices, &shape, &indices.shape)?;
     // The file has a dtype of NumPy.
-    let code = match encoding {
-        None => params.dtype.code(),
-        Some(_) => "f4",
+    let dtype = match encoding {
+        None => params.dtype.clone(),
+        Some(_) => Dtype::from_code("f4").expect("a dtype of NumPy"),
     };
-    let dtype = Dtype::from_code(code).expect("a dtype of NumPy");
+    let fill = args
+        .fill
+        .as_deref()
+        .map(|number| element_of(number, &dtype))
+        .transpose()?;
+    let (gpu, device) = device_of(args)?;
+    let work = Work {
+        args,
+        encoding,
+        dtype: &dtype,
+        shape: &shape,
+        plan: &plan,
+        indices: &indices,
+        fill,
+    };
+    let (bytes, took) = work.gather(params, table, gpu.as_ref())?;
     let output = Array {
         dtype,
         shape: plan.output_shape().to_vec(),
-        bytes: gathered.map_err(|error| explained(args, error))?,
+        bytes,
     };
-    let rows = out_of_range(&plan, index_kind, &indices)?;
+    let rows = indices.out_of_range(&plan)?;
     let bad_rows = rows.iter().filter(|&&is_bad| is_bad).count();
-    let (path, shape) = (args.output.display(), &output.shape);
+    let path = args.output.as_ref().map(|path| path.display().to_string());
     let line = format!(
-        "{path}: {dtype} {shape:?}, {} gathered on {device} in {}, {} out of range",
+        "{}{} {:?}, {} gathered on {device} in {}, {} out of range",
+        path.as_ref()
+            .map_or(String::new(), |path| format!("{path}: ")),
+        output.dtype,
+        output.shape,
         match rows.len() {
             1 => "1 row".to_owned(),
             count => format!("{count} rows"),
@@ -90,52 +89,318 @@ pub fn run(args: &Run) -> Result<Option<String>> {
             count => count.to_string(),
         }
     );
-    if args.output_is_stdout() {
+    let line = on_one_line(&line);
+    let is_array = args.output_is_stdout();
+    if is_array {
         write_to_stdout(&output)?;
-        // The array is all of standard output.
-        let _ = writeln!(anstream::stderr(), "{}", on_one_line(&line));
-        return Ok(None);
+    } else if let Some(path) = &args.output {
+        let size = output.bytes.len() as u64;
+        let progress = OfBytes::new(format!("writes {}", path.display()), size, args.quiet);
+        write_with_progress(path, &output, &|bytes| progress.add(bytes))?;
     }
-    write(&args.output, &output)?;
-    Ok(Some(match args.form.json {
-        false => on_one_line(&line),
-        true => format!(
-            "{:#}",
-            json!({
-                "output": path.to_string(),
-                "dtype": dtype.to_string(),
-                "shape": shape,
-                "device": device,
-                "seconds": took.as_secs_f64(),
-                "rows": rows.len(),
-                "bad_rows": bad_rows,
-            })
-        ),
-    }))
+    if args.form.json {
+        let mut document = json!({
+            "output": path,
+            "dtype": output.dtype.to_string(),
+            "shape": output.shape,
+            "device": device,
+            "seconds": took.as_secs_f64(),
+            "rows": rows.len(),
+            "bad_rows": bad_rows,
+        });
+        if args.prints() {
+            document["values"] = rows::document(&output)?;
+        }
+        return Ok(pretty(&document));
+    }
+    let has_rows = args.prints();
+    if !args.quiet && (is_array || has_rows) {
+        let _ = writeln!(anstream::stderr(), "{line}");
+    }
+    match (has_rows, args.quiet || is_array) {
+        (true, _) => rows::text(&output),
+        (false, true) => Ok(String::new()),
+        (false, false) => Ok(line),
+    }
 }
 
-fn index_kind(args: &Run, dtype: Dtype) -> Result<IndexKind> {
-    Ok(match dtype.code() {
-        "i1" => IndexKind::I8,
-        "u1" => IndexKind::U8,
-        "i2" => IndexKind::I16,
-        "u2" => IndexKind::U16,
-        "i4" => IndexKind::I32,
-        "i8" => IndexKind::I64,
-        "u4" => IndexKind::U32,
-        "u8" => IndexKind::U64,
-        _ => {
-            let path = args.indices.display();
-            return Err(format!("{path}: indices must be integers, found {dtype}").into());
+/// A document whose values are on one line.
+fn pretty(document: &Value) -> String {
+    let Some(object) = document.as_object() else {
+        return document.to_string();
+    };
+    let members = object.iter().map(|(name, value)| match name.as_str() {
+        "values" => format!("  \"values\": {value}"),
+        _ => format!(
+            "  {}: {}",
+            json!(name),
+            format!("{value:#}").replace('\n', "\n  ")
+        ),
+    });
+    format!("{{\n{}\n}}", members.collect::<Vec<_>>().join(",\n"))
+}
+
+/// The device to gather on, if it is a GPU, and its name.
+fn device_of(args: &Run) -> Result<(Option<Executor>, String)> {
+    Ok(match args.device {
+        Device::Cpu => (None, "the CPU".to_owned()),
+        // A GPU that is named is not replaced by the CPU.
+        Device::Auto if args.adapter.is_none() => match open_faster() {
+            Ok(gpu) => (Some(gpu.clone()), gpu.to_string()),
+            Err(error) => (None, format!("the CPU ({error})")),
+        },
+        Device::Auto | Device::Gpu => {
+            let gpu = pollster::block_on(choose::open(args.adapter.as_deref()))?;
+            (Some(gpu.clone()), gpu.to_string())
         }
     })
 }
 
+/// One gather, of which no table was read.
+struct Work<'a> {
+    args: &'a Run,
+    encoding: Option<Encoding>,
+    /// The dtype of the output.
+    dtype: &'a Dtype,
+    /// The shape of the values of params.
+    shape: &'a [usize],
+    plan: &'a GatherPlan,
+    indices: &'a Indices,
+    /// The element in the slices of bad rows, if it is not 0.
+    fill: Option<Vec<u8>>,
+}
+
+impl Work<'_> {
+    /// Reads params, all of them or only the slices that the indices select, and gathers. Returns the bytes of the output, and the
+    /// time without that for reading.
+    fn gather(
+        &self,
+        params: Stored,
+        table: Option<Table>,
+        gpu: Option<&Executor>,
+    ) -> Result<(Vec<u8>, Duration)> {
+        let (args, plan) = (self.args, self.plan);
+        let slice_len = plan.slice_len();
+        let output_rows = plan.output_len().checked_div(slice_len).unwrap_or(0);
+        // A slice of an encoded table is whole rows of it.
+        let row_len = match self.encoding {
+            None => slice_len,
+            Some(_) => self.shape.last().map_or(1, |&last| last as u64),
+        };
+        let rows = slice_len.checked_div(row_len).unwrap_or(0);
+        let of_params = match &table {
+            None => slice_len,
+            Some(_) => rows * params.shape.last().map_or(1, |&last| last as u64),
+        };
+        let is_whole = rows > 0 && slice_len.is_multiple_of(row_len);
+        let row_count = || plan.params_len() / row_len;
+        let reads_slices = is_whole
+            && params.has_slices(output_rows, of_params)
+            && table
+                .as_ref()
+                .is_none_or(|table| table.has_slices(row_count()));
+        // A GPU fills slices by its default, the CPU returns an error.
+        let policy = match (args.bad_indices, gpu) {
+            (BadIndices::DeviceDefault, Some(_)) => BadIndices::Fill,
+            (policy, _) => policy,
+        };
+        let selected = match reads_slices || self.fill.is_some() {
+            true => {
+                let plan = make_plan(args, policy, self.shape, &self.indices.shape)?;
+                let rows = self.indices.params_rows(&plan)?;
+                Some(rows.map_err(|error| self.explained(error.into()))?)
+            }
+            false => None,
+        };
+        if let (Some(rows_of_params), true) = (&selected, reads_slices) {
+            let (slices, places) = once_each(rows_of_params)?;
+            let total = slices.len() as u64 * slice_len / row_len;
+            let progress = self.progress(&params, total, slices.len() as u64 * of_params);
+            let progress = |bytes| progress.add(bytes);
+            let read = match &table {
+                Some(table) => table.read_slices(&params, &slices, rows, &progress)?,
+                None => Read::of(Array {
+                    bytes: params.read_slices(&slices, slice_len, &progress)?,
+                    dtype: params.dtype.clone(),
+                    shape: Vec::new(),
+                }),
+            };
+            let shape = vec![
+                slices.len(),
+                usize::try_from(rows)?,
+                usize::try_from(row_len)?,
+            ];
+            let gather = Gather::new().bad_indices(BadIndices::Fill);
+            let plan = gather.plan(&shape, &[places.len()])?;
+            let count = vec![places.len()];
+            let indices = Indices::of_numbers(self.indices.source.clone(), count, &places)?;
+            return self.on(read, &shape, &plan, &indices, gpu, selected.as_deref());
+        }
+        let values: u64 = params
+            .shape
+            .iter()
+            .fold(1, |len, &dim| len.saturating_mul(dim as u64));
+        let progress = self.progress(&params, values / row_len.max(1), values);
+        let progress = |bytes| progress.add(bytes);
+        let read = match table {
+            Some(table) => table.read(params, &progress)?,
+            None => Read::of(params.read(&progress)?),
+        };
+        self.on(
+            read,
+            self.shape,
+            self.plan,
+            self.indices,
+            gpu,
+            selected.as_deref(),
+        )
+    }
+
+    /// The progress of reading so many rows of params, and of so many values in all.
+    fn progress(&self, params: &Stored, rows: u64, values: u64) -> OfBytes {
+        let bytes = values / params.dtype.block_len as u64 * params.dtype.bytes as u64;
+        let what = format!("reads {rows} rows of {}", self.args.params.display());
+        OfBytes::new(what, bytes, self.args.quiet)
+    }
+
+    /// Gathers from what was read, whose values have `shape`, and fills.
+    fn on(
+        &self,
+        mut read: Read,
+        shape: &[usize],
+        plan: &GatherPlan,
+        indices: &Indices,
+        gpu: Option<&Executor>,
+        rows: Option<&[Option<u64>]>,
+    ) -> Result<(Vec<u8>, Duration)> {
+        if self.encoding.is_some() {
+            read.params = read.params.little_endian();
+        }
+        let started = Instant::now();
+        let kind = indices.kind;
+        let gathered = match (self.encoding, gpu) {
+            (Some(encoding), gpu) => read.gather(encoding, shape, gpu, plan, indices)?,
+            (None, _) if self.dtype.bytes == 0 => match indices.params_rows(plan)? {
+                Ok(_) => Ok(Vec::new()),
+                Err(error) => Err(error.into()),
+            },
+            (None, gpu) => {
+                let types = ElementTypes::new(self.dtype.bytes as u64, kind);
+                let (params, indices) = (&read.params.bytes, &indices.array.bytes);
+                match gpu {
+                    None => plan
+                        .run_bytes(types, params, indices)
+                        .map_err(GpuError::from),
+                    Some(gpu) => {
+                        let upload = |bytes: &[u8]| gpu.upload(bytes, &[bytes.len()]);
+                        let (params, indices) = (upload(params)?, upload(indices)?);
+                        gpu.gather_bytes(plan, types, &params, &indices).wait()
+                    }
+                }
+            }
+        };
+        let mut gathered = gathered.map_err(|error| self.explained(error))?;
+        if let (Some(fill), Some(rows)) = (&self.fill, rows) {
+            let slice_bytes = gathered.len() / rows.len().max(1);
+            for (row, slice) in rows.iter().zip(gathered.chunks_mut(slice_bytes.max(1))) {
+                if row.is_none() {
+                    slice
+                        .chunks_mut(fill.len())
+                        .for_each(|to| to.copy_from_slice(fill));
+                }
+            }
+        }
+        Ok((gathered, started.elapsed()))
+    }
+
+    /// An error with the file of the bad index, and the way out for a negative one.
+    fn explained(&self, error: GpuError) -> String {
+        match error {
+            GpuError::Run(RunError::BadIndex(bad)) => {
+                let is_negative = bad.index.iter().any(|&value| value < 0);
+                let remedy = match is_negative && !self.args.from_end {
+                    true => "; with --from-end a negative index counts from the end",
+                    false => "",
+                };
+                format!("{}: {bad}{remedy}", self.indices.source)
+            }
+            error => error.to_string(),
+        }
+    }
+}
+
+/// The selected rows in ascending order, each once, and for each output row the place of its row among them; -1 for none.
+fn once_each(rows: &[Option<u64>]) -> Result<(Vec<u64>, Vec<i64>)> {
+    let no_memory = |_| format!("out of memory for {} rows", rows.len());
+    let (mut slices, mut places) = (Vec::new(), Vec::new());
+    slices.try_reserve_exact(rows.len()).map_err(no_memory)?;
+    places.try_reserve_exact(rows.len()).map_err(no_memory)?;
+    slices.extend(rows.iter().flatten());
+    slices.sort_unstable();
+    slices.dedup();
+    for row in rows {
+        let place = row.and_then(|row| slices.binary_search(&row).ok());
+        places.push(place.map_or(Ok(-1), i64::try_from)?);
+    }
+    Ok((slices, places))
+}
+
+/// The bytes of a number as an element of a dtype.
+fn element_of(number: &str, dtype: &Dtype) -> Result<Vec<u8>> {
+    let element = dtype.element()?;
+    let bytes = element.bytes;
+    let wrong = || format!("--fill {number} is no {dtype}");
+    let mut little: Vec<u8> = match (&element.kind, bytes) {
+        (Kind::Bool, _) => match number {
+            "0" | "false" | "False" => vec![0],
+            "1" | "true" | "True" => vec![1],
+            _ => return Err(wrong().into()),
+        },
+        (Kind::Int, _) => {
+            let value: i64 = number.parse().map_err(|_| wrong())?;
+            let unused = 64 - 8 * bytes;
+            match value << unused >> unused == value {
+                true => value.to_le_bytes()[..bytes].to_vec(),
+                false => return Err(wrong().into()),
+            }
+        }
+        (Kind::Uint, _) => {
+            let value: u64 = number.parse().map_err(|_| wrong())?;
+            match value << (64 - 8 * bytes) >> (64 - 8 * bytes) == value {
+                true => value.to_le_bytes()[..bytes].to_vec(),
+                false => return Err(wrong().into()),
+            }
+        }
+        (Kind::Float, 4) => number
+            .parse::<f32>()
+            .map_err(|_| wrong())?
+            .to_le_bytes()
+            .to_vec(),
+        (Kind::Float, 8) => number
+            .parse::<f64>()
+            .map_err(|_| wrong())?
+            .to_le_bytes()
+            .to_vec(),
+        _ => {
+            return Err(format!(
+                "--fill is for bool, integers, float32 and float64, found {dtype}"
+            )
+            .into());
+        }
+    };
+    if element.is_big_endian {
+        little.reverse();
+    }
+    Ok(little)
+}
+
 /// The encoding to decode params by, if they are blocks or `--decode` asks for it.
-fn encoding(args: &Run, dtype: Dtype) -> Result<Option<Encoding>> {
+fn encoding(args: &Run, dtype: &Dtype) -> Result<Option<Encoding>> {
     if dtype.block_len == 1 && !args.decode {
         return Ok(None);
     }
+    let little_endian = dtype.little_endian();
+    let dtype = little_endian.as_ref().unwrap_or(dtype);
     match dtype.encoding().parse() {
         Ok(encoding) => Ok(Some(encoding)),
         Err(_) => {
@@ -148,40 +413,6 @@ fn encoding(args: &Run, dtype: Dtype) -> Result<Option<Encoding>> {
     }
 }
 
-/// An error with the file of the bad index, and the way out for a negative one.
-fn explained(args: &Run, error: GpuError) -> String {
-    match error {
-        GpuError::Run(RunError::BadIndex(bad)) => {
-            let remedy = match bad.index.iter().any(|&value| value < 0) && !args.from_end {
-                true => "; with --from-end a negative index counts from the end",
-                false => "",
-            };
-            format!("{}: {bad}{remedy}", args.indices.display())
-        }
-        error => error.to_string(),
-    }
-}
-
-/// For each index row, true if it is out of range.
-fn out_of_range(plan: &GatherPlan, kind: IndexKind, indices: &Array) -> Result<Vec<bool>> {
-    macro_rules! of {
-        ($number:ty) => {
-            plan.out_of_range(&indices.numbers(<$number>::from_le_bytes)?)?
-        };
-    }
-    Ok(match kind {
-        IndexKind::I8 => of!(i8),
-        IndexKind::U8 => of!(u8),
-        IndexKind::I16 => of!(i16),
-        IndexKind::U16 => of!(u16),
-        IndexKind::I32 => of!(i32),
-        IndexKind::U32 => of!(u32),
-        IndexKind::I64 => of!(i64),
-        IndexKind::U64 => of!(u64),
-        kind => return Err(format!("indices of {kind:?} are not counted").into()),
-    })
-}
-
 /// A time in the unit that leaves it at least 1.
 fn time(time: Duration) -> String {
     match time.as_secs_f64() {
@@ -189,10 +420,6 @@ fn time(time: Duration) -> String {
         seconds if seconds >= 1e-3 => format!("{:.1} ms", seconds * 1e3),
         seconds => format!("{:.0} us", seconds * 1e6),
     }
-}
-
-fn open(args: &Run) -> std::result::Result<Executor, GpuError> {
-    pollster::block_on(choose::open(args.adapter.as_deref()))
 }
 
 /// A GPU, or a software adapter if `WGPU_ADAPTER_NAME` asks for it: the CPU path is faster.
@@ -209,7 +436,12 @@ fn open_faster() -> std::result::Result<Executor, GpuError> {
     Ok(gpu)
 }
 
-fn make_plan(args: &Run, params: &[usize], indices: &[usize]) -> Result<GatherPlan> {
+fn make_plan(
+    args: &Run,
+    bad_indices: BadIndices,
+    params: &[usize],
+    indices: &[usize],
+) -> Result<GatherPlan> {
     let negative_indices = if args.from_end {
         NegativeIndices::FromEnd
     } else {
@@ -219,7 +451,7 @@ fn make_plan(args: &Run, params: &[usize], indices: &[usize]) -> Result<GatherPl
         Operation::GatherNd => {
             let gather = GatherNd::new()
                 .batch_dims(args.batch_dims)
-                .bad_indices(args.bad_indices)
+                .bad_indices(bad_indices)
                 .negative_indices(negative_indices);
             args.axis
                 .map_or(gather, |axis| gather.axis(axis))
@@ -227,13 +459,14 @@ fn make_plan(args: &Run, params: &[usize], indices: &[usize]) -> Result<GatherPl
         }
         Operation::GatherElements => GatherElements::new()
             .axis(args.axis.unwrap_or(0))
-            .bad_indices(args.bad_indices)
+            .broadcast(args.broadcast)
+            .bad_indices(bad_indices)
             .negative_indices(negative_indices)
             .plan(params, indices),
         Operation::Gather => {
             let gather = Gather::new()
                 .batch_dims(args.batch_dims)
-                .bad_indices(args.bad_indices)
+                .bad_indices(bad_indices)
                 .negative_indices(negative_indices);
             args.axis
                 .map_or(gather, |axis| gather.axis(axis))

@@ -1,10 +1,9 @@
-//! Tables in plain text, and styles and progress bars for terminals: anstream drops the styles if the output is no terminal or
+//! Tables in plain text, and styles for terminals: anstream drops the styles if the output is no terminal or
 //! `NO_COLOR` is set.
 
 use std::fmt;
 
 use anstyle::{AnsiColor, Style};
-use indicatif::{ProgressBar, ProgressStyle};
 
 /// Columns as wide as their widest cell. Those from `numbers_from` on are aligned to the right.
 pub struct Columns {
@@ -103,10 +102,4 @@ pub fn failed(text: &str) -> String {
 
 fn styled(text: &str, style: Style) -> String {
     format!("{style}{text}{style:#}")
-}
-
-/// A progress bar, hidden unless stderr is a terminal.
-pub fn progress(steps: u64) -> ProgressBar {
-    let style = ProgressStyle::with_template("{bar:40} {pos}/{len} {msg}");
-    ProgressBar::new(steps).with_style(style.expect("a valid template"))
 }

@@ -5,8 +5,7 @@ use std::sync::LazyLock;
 use std::{env, fs, process};
 
 use wgpu_gather_cli::arrays::npy_header::MAX_RANK;
-use wgpu_gather_cli::arrays::npy_write;
-use wgpu_gather_cli::arrays::{Array, Result, npy_read};
+use wgpu_gather_cli::arrays::{self, Array, Result};
 
 /// More bytes than any error's text has.
 const MAX_ERROR_BYTES: usize = 1000;
@@ -35,7 +34,7 @@ fn check_accepted(array: &Array) {
         false => array.shape.iter().product::<usize>(),
     };
     assert_eq!(array.bytes.len(), elements * array.dtype.bytes);
-    let written = npy_write::write(&WRITTEN, array);
+    let written = arrays::write(&WRITTEN, array);
     if array.shape.len() > MAX_RANK {
         assert!(
             written.is_err(),
@@ -45,7 +44,7 @@ fn check_accepted(array: &Array) {
         return;
     }
     written.expect("a read array can be written");
-    let again = npy_read::read(&WRITTEN).expect("a written array can be read");
+    let again = arrays::read(&WRITTEN).expect("a written array can be read");
     assert_same(array, &again);
 }
 

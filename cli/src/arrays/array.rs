@@ -1,112 +1,124 @@
 //! An array in memory, its element type, and the errors of reading one.
 
+use std::borrow::Cow;
 use std::error::Error;
 use std::fmt;
 
-use super::names::start_of;
+use super::descr::{Element, Kind};
 
 /// A value, or an error whose text is one line.
 pub type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
 /// An element type, or an encoding of rows.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Dtype {
-    code: &'static str,
-    name: &'static str,
+    /// NumPy's description, as a header has it: of a string the text without quotes. Blocks have none.
+    descr: Cow<'static, str>,
+    name: Cow<'static, str>,
     /// The size in bytes of an element, or of a block.
     pub bytes: usize,
     /// The values of a block; 1 for elements.
     pub block_len: usize,
 }
 
-const DTYPES: [Dtype; 16] = [
-    dtype("b1", "bool", 1),
-    dtype("i1", "int8", 1),
-    dtype("i2", "int16", 2),
-    dtype("i4", "int32", 4),
-    dtype("i8", "int64", 8),
-    dtype("u1", "uint8", 1),
-    dtype("u2", "uint16", 2),
-    dtype("u4", "uint32", 4),
-    dtype("u8", "uint64", 8),
-    dtype("f2", "float16", 2),
-    dtype("f4", "float32", 4),
-    dtype("f8", "float64", 8),
-    dtype("c8", "complex64", 8),
-    dtype("c16", "complex128", 16),
-    dtype("V1", "void8", 1),
-    dtype("V2", "void16", 2),
+/// The dtypes that have a name, by their descriptions.
+const NAMES: [(&str, &str, usize); 14] = [
+    ("|b1", "bool", 1),
+    ("|i1", "int8", 1),
+    ("<i2", "int16", 2),
+    ("<i4", "int32", 4),
+    ("<i8", "int64", 8),
+    ("|u1", "uint8", 1),
+    ("<u2", "uint16", 2),
+    ("<u4", "uint32", 4),
+    ("<u8", "uint64", 8),
+    ("<f2", "float16", 2),
+    ("<f4", "float32", 4),
+    ("<f8", "float64", 8),
+    ("<c8", "complex64", 8),
+    ("<c16", "complex128", 16),
 ];
 
-const fn dtype(code: &'static str, name: &'static str, bytes: usize) -> Dtype {
-    Dtype {
-        code,
-        name,
-        bytes,
-        block_len: 1,
-    }
-}
-
 impl Dtype {
-    /// A float that NumPy lacks: a void type with the name of the file's format.
-    pub(super) const fn void(name: &'static str, bytes: usize) -> Self {
-        let code = if bytes == 1 { "V1" } else { "V2" };
-        dtype(code, name, bytes)
-    }
-
-    /// Blocks of `block_len` values in `bytes` bytes, which NumPy lacks.
-    pub(super) const fn blocks(name: &'static str, block_len: usize, bytes: usize) -> Self {
+    /// A type of a file's format that NumPy has not: blocks of `block_len` values in `bytes` bytes, or elements, which NumPy
+    /// holds as void types.
+    pub fn of_format(name: impl Into<Cow<'static, str>>, block_len: usize, bytes: usize) -> Self {
         Self {
-            code: "",
-            name,
+            // As ml_dtypes writes them.
+            descr: match (block_len, bytes) {
+                (1, 1) => "|V1".into(),
+                (1, _) => format!("<V{bytes}").into(),
+                _ => "".into(),
+            },
+            name: name.into(),
             bytes,
             block_len,
         }
     }
 
     /// The name of the encoding, as the library knows it: that of GGUF or of safetensors.
-    pub fn encoding(self) -> &'static str {
-        match self.name {
+    pub fn encoding(&self) -> &str {
+        match &*self.name {
             "float16" => "F16",
             name => name,
         }
     }
 
-    /// NumPy's code without the byte order: `i4`.
-    pub fn code(self) -> &'static str {
-        self.code
+    /// NumPy's description, as a header has it: of a string the text without quotes.
+    pub fn descr(&self) -> &str {
+        &self.descr
     }
 
-    /// NumPy's code with the byte order, as in a header: `<i4`.
-    pub fn descr(self) -> String {
-        let order = if self.bytes == 1 { '|' } else { '<' };
-        format!("{order}{}", self.code)
+    /// NumPy's code of little-endian elements, without the byte order: `i4`. Empty for others.
+    pub fn code(&self) -> &str {
+        (self.descr.strip_prefix(['<', '|', '='])).unwrap_or_default()
     }
 
-    /// The dtype whose code without the byte order is `code`, if it is supported.
-    pub fn from_code(code: &str) -> Option<Self> {
-        DTYPES.into_iter().find(|dtype| dtype.code == code)
+    /// The dtype whose code without the byte order, or whose name, is `text`.
+    pub fn from_code(text: &str) -> Option<Self> {
+        let named = NAMES.into_iter();
+        let mut found = named.filter(|(descr, name, _)| descr[1..] == *text || *name == text);
+        found.next().map(|(descr, name, bytes)| Self {
+            descr: descr.into(),
+            name: name.into(),
+            bytes,
+            block_len: 1,
+        })
     }
 
-    /// The dtype of a header's `descr`; an error if it is not supported.
+    /// The dtype of a header's `descr`; an error if its elements have no fixed size.
     pub(super) fn from_descr(descr: &str) -> Result<Self> {
-        let (order, code) = descr.split_at_checked(1).unwrap_or(("", ""));
-        if code.starts_with('O') {
-            return Err("arrays of Python objects are not supported".into());
+        let element = Element::parse(descr)?;
+        let is_ordered = descr.starts_with(['<', '|']) || element.bytes == 1;
+        if is_ordered && let Some(dtype) = descr.get(1..).and_then(Self::from_code) {
+            return Ok(dtype);
         }
-        match Self::from_code(code) {
-            Some(dtype) if order == ">" && dtype.bytes > 1 => {
-                Err(format!("big-endian {dtype} is not supported, only little-endian").into())
-            }
-            Some(dtype) if ["<", "|", ">"].contains(&order) => Ok(dtype),
-            _ => Err(format!("dtype \"{}\" is not supported", start_of(descr)).into()),
-        }
+        let name = match element.kind {
+            Kind::Void => format!("void{}", 8 * element.bytes),
+            _ => descr.to_owned(),
+        };
+        Ok(Self {
+            descr: descr.to_owned().into(),
+            name: name.into(),
+            bytes: element.bytes,
+            block_len: 1,
+        })
+    }
+
+    /// The dtype of the same numbers in little-endian order, if these are big-endian.
+    pub fn little_endian(&self) -> Option<Self> {
+        self.descr.strip_prefix('>').and_then(Self::from_code)
+    }
+
+    /// What the bytes of an element are. Blocks have no elements.
+    pub fn element(&self) -> Result<Element> {
+        Element::parse(&self.descr)
     }
 }
 
 impl fmt::Display for Dtype {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name)
+        f.write_str(&self.name)
     }
 }
 
@@ -116,11 +128,24 @@ pub struct Array {
     pub dtype: Dtype,
     /// The dims, outermost first.
     pub shape: Vec<usize>,
-    /// The bytes of all elements, each little-endian, or of all blocks.
+    /// The bytes of all elements, or of all blocks.
     pub bytes: Vec<u8>,
 }
 
 impl Array {
+    /// The same numbers in little-endian order, if they are in the other one.
+    #[must_use]
+    pub fn little_endian(mut self) -> Self {
+        if let Some(dtype) = self.dtype.little_endian() {
+            let parts = if dtype.code().starts_with('c') { 2 } else { 1 };
+            for number in self.bytes.chunks_exact_mut(dtype.bytes / parts) {
+                number.reverse();
+            }
+            self.dtype = dtype;
+        }
+        self
+    }
+
     /// The elements as numbers: `array.numbers(i32::from_le_bytes)`; an error without memory for them. Panics unless an
     /// element has `N` bytes.
     pub fn numbers<const N: usize, T>(&self, from_le_bytes: fn([u8; N]) -> T) -> Result<Vec<T>> {

@@ -4,18 +4,24 @@
 //! The crates that read GGUF trust a header: gguf-rs 0.1.8 panics on a tensor type of number 40, and allocates as many
 //! bytes as a length says; ggus 0.5.1 takes any number in a file for a variant of its enum of types.
 
-use std::io::{self, Read, Seek, SeekFrom};
+use std::fs::File;
+use std::io::{self, BufReader, Read, Seek};
+use std::path::Path;
 
 use super::array::{Array, Dtype, Entry, Result};
 use super::names::{not_found, shown};
 use super::npy_header::MAX_RANK;
-use super::npy_read::Remaining;
+use super::npy_read::{Remaining, open};
+use super::stored::Place;
 
 /// The first bytes of every GGUF file.
 pub const MAGIC: [u8; 4] = *b"GGUF";
 
 /// The key of the alignment of the data, in bytes.
 const ALIGNMENT: &str = "general.alignment";
+/// The keys of a part's number, from 0 on, and of the number of parts of a model in several files.
+const SPLIT_NO: &str = "split.no";
+const SPLIT_COUNT: &str = "split.count";
 const DEFAULT_ALIGNMENT: u64 = 32;
 
 /// The types of metadata by their numbers: that of the alignment, and those that have no size of their own.
@@ -27,7 +33,7 @@ const MAX_DEPTH: usize = 64;
 
 /// The type of a tensor by its number in GGUF.
 fn dtype(number: u32) -> Option<Dtype> {
-    let blocks = Dtype::blocks;
+    let blocks = |name: &'static str, len, bytes| Dtype::of_format(name, len, bytes);
     Some(match number {
         0 => return Dtype::from_code("f4"),
         1 => return Dtype::from_code("f2"),
@@ -57,7 +63,7 @@ fn dtype(number: u32) -> Option<Dtype> {
         27 => return Dtype::from_code("i8"),
         28 => return Dtype::from_code("f8"),
         29 => blocks("IQ1_M", 256, 56),
-        30 => Dtype::void("BF16", 2),
+        30 => blocks("BF16", 1, 2),
         34 => blocks("TQ1_0", 256, 54),
         35 => blocks("TQ2_0", 256, 66),
         39 => blocks("MXFP4", 32, 17),
@@ -143,6 +149,8 @@ pub struct Gguf<R> {
     starts: Vec<usize>,
     /// Bytes from the start of the file to the data.
     data_start: u64,
+    /// The number of this part, from 0 on, and the parts of the model.
+    split: (u64, u64),
 }
 
 impl<R: Read + Seek> Gguf<R> {
@@ -160,7 +168,7 @@ impl<R: Read + Seek> Gguf<R> {
             version => return Err(format!("format version {version} is not supported").into()),
         }
         let (tensor_count, pair_count) = (long(&mut file)?, long(&mut file)?);
-        let alignment = alignment(&mut file, pair_count)?;
+        let Metadata { alignment, split } = Metadata::read(&mut file, pair_count)?;
         let (mut descriptions, mut starts) = (Vec::new(), Vec::new());
         for _ in 0..tensor_count {
             starts.try_reserve(1)?;
@@ -180,6 +188,7 @@ impl<R: Read + Seek> Gguf<R> {
             descriptions,
             starts,
             data_start,
+            split,
         };
         header.check_names()?;
         Ok(header)
@@ -218,11 +227,17 @@ impl<R: Read + Seek> Gguf<R> {
 
     /// Reads the tensor `name`. Without a name the error lists the tensors.
     pub fn read(&mut self, name: Option<&str>) -> Result<Array> {
+        let place = self.place(name)?;
+        place.read(&mut self.file)
+    }
+
+    /// The place of the data of the tensor `name`.
+    pub(super) fn place(&self, name: Option<&str>) -> Result<Place> {
         let tensor = self.find(name)?;
         let (dtype, bytes) = tensor.layout()?;
         let start = self.data_start.checked_add(tensor.offset);
         let left = start.and_then(|start| self.bytes.checked_sub(start));
-        let (Some(start), Some(left)) = (start, left.filter(|&left| bytes <= left)) else {
+        let (Some(start), Some(_)) = (start, left.filter(|&left| bytes <= left)) else {
             return Err(format!(
                 "the {bytes} bytes of the tensor must end in the file of {} bytes, but start at byte {}",
                 self.bytes,
@@ -230,13 +245,12 @@ impl<R: Read + Seek> Gguf<R> {
             )
             .into());
         };
-        self.file.seek(SeekFrom::Start(start))?;
-        let mut file = Remaining::new(&mut self.file, left);
-        file.part = "data";
-        Ok(Array {
+        Ok(Place {
             dtype,
             shape: tensor.shape,
-            bytes: file.take(bytes)?,
+            is_fortran: false,
+            start,
+            bytes,
         })
     }
 
@@ -265,15 +279,92 @@ impl<R: Read + Seek> Gguf<R> {
     }
 
     fn find(&self, name: Option<&str>) -> Result<Tensor> {
-        let lossy = |&start: &usize| String::from_utf8_lossy(self.name_at(start));
-        let start = name.and_then(|name| self.starts.iter().find(|start| lossy(start) == name));
-        match start {
-            Some(&start) => self.tensor_at(start),
-            None => {
-                let names = self.starts.iter().map(|start| lossy(start).into_owned());
-                Err(not_found("tensor", name, names.collect()).into())
-            }
+        match self.start_of(name) {
+            Some(start) => self.tensor_at(start),
+            None => Err(not_found("tensor", name, self.names().collect()).into()),
         }
+    }
+
+    /// The start of the description of the tensor of this name.
+    fn start_of(&self, name: Option<&str>) -> Option<usize> {
+        let name = name?;
+        let mut starts = self.starts.iter().copied();
+        starts.find(|&start| String::from_utf8_lossy(self.name_at(start)) == name)
+    }
+
+    fn names(&self) -> impl Iterator<Item = String> {
+        let starts = self.starts.iter();
+        starts.map(|&start| String::from_utf8_lossy(self.name_at(start)).into_owned())
+    }
+}
+
+/// The parts of a model in several files, in order; of one in a single file, that one.
+pub(super) struct Parts(Vec<Gguf<BufReader<File>>>);
+
+impl Parts {
+    /// Reads the headers of an open part and of all others, whose files lie beside it.
+    pub fn open(path: &Path, file: File, bytes: u64) -> Result<Self> {
+        let opened = Gguf::open(BufReader::new(file), bytes)?;
+        let (number, count) = opened.split;
+        let named = |part: u64| format!("-{:05}-of-{count:05}.gguf", part + 1);
+        let name = path.file_name().and_then(|name| name.to_str());
+        let Some(model) = name.and_then(|name| name.strip_suffix(&named(number))) else {
+            // A single file, or a part that was renamed: only its own tensors are known.
+            return Ok(Self(vec![opened]));
+        };
+        let mut opened = Some(opened);
+        let mut parts = Vec::new();
+        for part in 0..count {
+            let header = match opened.take_if(|_| part == number) {
+                Some(opened) => opened,
+                None => {
+                    let path = path.with_file_name(format!("{model}{}", named(part)));
+                    let header = open(&path).and_then(|(file, bytes)| {
+                        let header = Gguf::open(BufReader::new(file), bytes)?;
+                        match header.split == (part, count) {
+                            true => Ok(header),
+                            false => Err(format!(
+                                "its {SPLIT_NO} must be {part} and its {SPLIT_COUNT} {count}, found {} and {}",
+                                header.split.0, header.split.1
+                            )
+                            .into()),
+                        }
+                    });
+                    header.map_err(|error| {
+                        format!("part {} of {count}, {}: {error}", part + 1, path.display())
+                    })?
+                }
+            };
+            parts.push(header);
+        }
+        Ok(Self(parts))
+    }
+
+    /// The file and the place of the data of the tensor `name`. Without a name the error lists the tensors.
+    pub fn place(self, name: Option<&str>) -> Result<(File, Place)> {
+        let place = self.part_with(name)?.place(name)?;
+        let mut parts = self.0.into_iter();
+        let part = parts.find(|part| part.start_of(name).is_some());
+        Ok((
+            part.expect("the part of the tensor").file.into_inner(),
+            place,
+        ))
+    }
+
+    /// Calls `each` with the description of the tensor of this name or, without a name, of each tensor of all parts.
+    pub fn list(&self, name: Option<&str>, each: &mut dyn FnMut(Entry)) -> Result<()> {
+        match name {
+            Some(_) => self.part_with(name)?.list(name, each),
+            None => self.0.iter().try_for_each(|part| part.list(None, each)),
+        }
+    }
+
+    fn part_with(&self, name: Option<&str>) -> Result<&Gguf<BufReader<File>>> {
+        let part = self.0.iter().find(|part| part.start_of(name).is_some());
+        part.ok_or_else(|| {
+            let names = self.0.iter().flat_map(Gguf::names);
+            not_found("tensor", name, names.collect()).into()
+        })
     }
 }
 
@@ -292,33 +383,59 @@ impl<R: Read> Read for Copied<'_, R> {
     }
 }
 
-/// Reads all pairs of metadata for the alignment of the data.
-fn alignment(file: &mut Remaining<impl Read>, pair_count: u64) -> Result<u64> {
-    let mut alignment = None;
-    for _ in 0..pair_count {
-        let key = string(file)?;
-        let kind = number(file)?;
-        if key != ALIGNMENT {
-            skip_value(file, kind, 0)
-                .map_err(|error| format!("metadata \"{}\": {error}", shown(&key)))?;
-            continue;
+/// What a reader of tensors needs of the metadata.
+struct Metadata {
+    alignment: u64,
+    split: (u64, u64),
+}
+
+impl Metadata {
+    /// Reads all pairs.
+    fn read(file: &mut Remaining<impl Read>, pair_count: u64) -> Result<Self> {
+        let (mut alignment, mut split) = (None, (0, 1));
+        for _ in 0..pair_count {
+            let key = string(file)?;
+            let kind = number(file)?;
+            let of_key = |error| format!("metadata \"{}\": {error}", shown(&key));
+            match key.as_str() {
+                ALIGNMENT => {
+                    let found = alignment_of(file, kind)?;
+                    if let Some(first) = alignment.replace(found) {
+                        return Err(format!(
+                            "{ALIGNMENT} must be given once, found {first} and {found}"
+                        )
+                        .into());
+                    }
+                }
+                SPLIT_NO => split.0 = integer(file, kind).map_err(of_key)?,
+                SPLIT_COUNT => split.1 = integer(file, kind).map_err(of_key)?,
+                _ => skip_value(file, kind, 0).map_err(of_key)?,
+            }
         }
-        if kind != UINT32 {
-            return Err(
-                format!("{ALIGNMENT} must be a uint32 (type {UINT32}), found type {kind}").into(),
-            );
-        }
-        let found = u64::from(number(file)?);
-        if !found.is_power_of_two() {
-            return Err(format!("{ALIGNMENT} must be a power of two, found {found}").into());
-        }
-        if let Some(first) = alignment.replace(found) {
-            return Err(
-                format!("{ALIGNMENT} must be given once, found {first} and {found}").into(),
-            );
-        }
+        let alignment = alignment.unwrap_or(DEFAULT_ALIGNMENT);
+        Ok(Self { alignment, split })
     }
-    Ok(alignment.unwrap_or(DEFAULT_ALIGNMENT))
+}
+
+fn alignment_of(file: &mut Remaining<impl Read>, kind: u32) -> Result<u64> {
+    if kind != UINT32 {
+        return Err(
+            format!("{ALIGNMENT} must be a uint32 (type {UINT32}), found type {kind}").into(),
+        );
+    }
+    match u64::from(number(file)?) {
+        found if found.is_power_of_two() => Ok(found),
+        found => Err(format!("{ALIGNMENT} must be a power of two, found {found}").into()),
+    }
+}
+
+/// Reads a value of metadata that counts something.
+fn integer(file: &mut Remaining<impl Read>, kind: u32) -> Result<u64> {
+    let bytes = match kind {
+        0..=5 | 10 | 11 => file.take(size_of_value(kind)?)?,
+        kind => return Err(format!("it must be an integer, found type {kind}").into()),
+    };
+    Ok((bytes.iter().rev()).fold(0, |number, &byte| number << 8 | u64::from(byte)))
 }
 
 fn number(file: &mut Remaining<impl Read>) -> Result<u32> {

@@ -3,6 +3,7 @@
 //! before memory is allocated.
 
 mod array;
+pub mod descr;
 pub mod gguf;
 pub mod names;
 pub mod npy_header;
@@ -10,6 +11,7 @@ pub mod npy_read;
 pub mod npy_write;
 pub mod npz;
 pub mod safetensors;
+mod stored;
 
 use std::borrow::Cow;
 use std::fs::File;
@@ -18,8 +20,8 @@ use std::path::Path;
 
 pub use array::{Array, Dtype, Entry, Result};
 pub use npy_write::write;
+pub use stored::Stored;
 
-use gguf::Gguf;
 use npy_read::Remaining;
 use npz::Npz;
 use safetensors::Safetensors;
@@ -27,9 +29,14 @@ use safetensors::Safetensors;
 /// Reads the array that `FILE`, or `FILE:NAME` for a file of several, names; `-` is a .npy file from standard input. An
 /// error begins with `source`.
 pub fn read(source: &Path) -> Result<Array> {
+    open(source)?.read(&|_| ())
+}
+
+/// Reads the header of the array that `source` names, as [`read`] has it. Pipes and compressed members are read whole.
+pub fn open(source: &Path) -> Result<Stored> {
     let named = || match npy_read::read_pipe(source)? {
-        Some(array) => Ok(array),
-        None => Source::open(source)?.read(),
+        Some(array) => Ok(Stored::of(source, array)),
+        None => Source::open(source)?.stored(),
     };
     named().map_err(|error| named_by(source, &*error))
 }
@@ -76,9 +83,9 @@ fn start(path: &Path, bytes: usize) -> Option<&Path> {
 /// A file of one of the formats, of which an archive's header was read.
 enum Format {
     Npy(File, u64),
-    Npz(Npz<BufReader<File>>),
+    Npz(Npz<BufReader<File>>, File),
     Safetensors(Safetensors<File>),
-    Gguf(Gguf<BufReader<File>>),
+    Gguf(gguf::Parts),
 }
 
 /// An open file, and the name of an array in it.
@@ -99,10 +106,11 @@ impl<'a> Source<'a> {
             first if first.starts_with(npy_read::MAGIC) => Format::Npy(file, bytes),
             // The letters alone may be the length of a header of .safetensors.
             first if first.starts_with(b"PK\x03\x04") || first.starts_with(b"PK\x05\x06") => {
-                Format::Npz(Npz::open(BufReader::new(file), bytes)?)
+                let again = file.try_clone()?;
+                Format::Npz(Npz::open(BufReader::new(file), bytes)?, again)
             }
             first if first.starts_with(&gguf::MAGIC) => {
-                Format::Gguf(Gguf::open(BufReader::new(file), bytes)?)
+                Format::Gguf(gguf::Parts::open(path, file, bytes)?)
             }
             // After the length of the header.
             [.., b'{'] if first.len() == 9 => Format::Safetensors(Safetensors::open(file, bytes)?),
@@ -131,14 +139,21 @@ impl<'a> Source<'a> {
         self.source.display().to_string()
     }
 
-    fn read(&mut self) -> Result<Array> {
+    fn stored(self) -> Result<Stored> {
         let name = self.name.as_deref();
-        match &mut self.format {
-            Format::Npy(file, bytes) => npy_read::read_array(&mut Remaining::new(file, *bytes)),
-            Format::Npz(file) => file.read(name),
-            Format::Safetensors(file) => file.read(name),
-            Format::Gguf(file) => file.read(name),
-        }
+        let (file, place) = match self.format {
+            Format::Npy(mut file, bytes) => {
+                let place = npy_read::place(&mut Remaining::new(&mut file, bytes))?;
+                (file, place)
+            }
+            Format::Npz(npz, file) => return Stored::in_member(self.source, npz, file, name),
+            Format::Safetensors(file) => {
+                let place = file.place(name)?;
+                (file.into_file(), place)
+            }
+            Format::Gguf(parts) => parts.place(name)?,
+        };
+        Ok(Stored::in_file(self.source, file, place))
     }
 
     /// Calls `each` with the description of the array that the source names, or of each array of the file. An error begins
@@ -150,7 +165,7 @@ impl<'a> Source<'a> {
                 each(npy_read::describe(&mut Remaining::new(file, *bytes))?);
                 Ok(())
             }),
-            Format::Npz(file) => file.list(name, each),
+            Format::Npz(file, _) => file.list(name, each),
             Format::Safetensors(file) => file.list(name, each),
             Format::Gguf(file) => file.list(name, each),
         };

@@ -51,9 +51,6 @@ impl Header {
 
     /// The dtype, if it is supported.
     pub fn dtype(&self) -> Result<Dtype> {
-        if self.descr.starts_with(['[', '(']) {
-            return Err("structured dtypes are not supported".into());
-        }
         Dtype::from_descr(&self.descr)
     }
 
@@ -65,47 +62,30 @@ impl Header {
         }
     }
 
-    /// The size of the data in bytes, if the dtype tells that of an element.
-    pub fn bytes(&self) -> Option<u64> {
-        let (kind, size) = self.descr.get(1..)?.split_at_checked(1)?;
-        // A number, and for a time its unit.
-        let size: u64 = size.split('[').next()?.parse().ok()?;
-        let bytes = match kind {
-            "b" | "i" | "u" | "f" | "c" | "S" | "V" | "a" | "m" | "M" => size,
-            // Characters of UCS-4.
-            "U" => size.checked_mul(4)?,
-            _ => return None,
-        };
-        if self.shape.contains(&0) {
-            return Some(0);
-        }
-        (self.shape.iter()).try_fold(bytes, |bytes, &dim| bytes.checked_mul(dim as u64))
-    }
-
-    /// An error if the elements are in another order than C's. An array with at most one dim above 1 is in both orders.
-    pub fn check_order(&self) -> Result<()> {
+    /// True if the first dim is the innermost one. An array with at most one dim above 1 is in both orders.
+    pub fn is_fortran(&self) -> bool {
         let long = self.shape.iter().filter(|&&dim| dim > 1).count();
-        match self.fortran_order && long > 1 && !self.shape.contains(&0) {
-            true => Err(
-                "Fortran order is not supported: save numpy.ascontiguousarray of the array".into(),
-            ),
-            false => Ok(()),
-        }
+        self.fortran_order && long > 1 && !self.shape.contains(&0)
     }
 }
 
 /// The unread part of a header.
-struct Text<'a>(&'a str);
+pub(super) struct Text<'a>(pub &'a str);
 
 impl<'a> Text<'a> {
     /// Skips spaces and `token` if `token` is next, and returns true if it was.
-    fn skip(&mut self, token: &str) -> bool {
+    pub fn skip(&mut self, token: &str) -> bool {
         let rest = self.0.trim_start().strip_prefix(token);
         self.0 = rest.unwrap_or(self.0);
         rest.is_some()
     }
 
-    fn expect(&mut self, token: &str) -> Result<()> {
+    /// True if `token` is next.
+    pub fn next_is(&self, token: &str) -> bool {
+        self.0.trim_start().starts_with(token)
+    }
+
+    pub fn expect(&mut self, token: &str) -> Result<()> {
         if self.skip(token) {
             Ok(())
         } else {
@@ -123,7 +103,7 @@ impl<'a> Text<'a> {
         read(self)
     }
 
-    fn string(&mut self) -> Result<&'a str> {
+    pub fn string(&mut self) -> Result<&'a str> {
         let quote = if self.skip("\"") { '"' } else { '\'' };
         if quote == '\'' {
             self.expect("'")?;
@@ -187,6 +167,14 @@ impl<'a> Text<'a> {
             }
         }
         Ok(shape)
+    }
+
+    /// Reads the dims of an array in a structure: a tuple, or a number.
+    pub fn dims(&mut self) -> Result<Vec<usize>> {
+        match self.next_is("(") {
+            true => self.shape(),
+            false => Ok(vec![self.dim()?]),
+        }
     }
 
     /// Reads a dim: `30`, or `30L` as Python 2 wrote it.

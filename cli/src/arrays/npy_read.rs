@@ -1,4 +1,4 @@
-//! Reads .npy files, NumPy's format for one array: versions 1.0 to 3.0, little-endian, C order. Every other file gives an
+//! Reads .npy files, NumPy's format for one array: versions 1.0 to 3.0, without Python objects. Every other file gives an
 //! error of one line. Like NumPy, the reader leaves bytes after the last element unread.
 
 use std::fs::{self, File};
@@ -6,19 +6,14 @@ use std::io::{self, IsTerminal, Read};
 use std::path::Path;
 
 use super::array::{Array, Dtype, Entry, Result};
+use super::names::shown;
 use super::npy_header::Header;
+use super::stored::{Place, row_major};
 
 /// The first bytes of every .npy file.
 pub const MAGIC: &[u8] = b"\x93NUMPY";
 /// Longest header that is read; that of a structure of 100,000 fields is shorter.
 const MAX_HEADER_BYTES: u64 = 1 << 22;
-
-/// Reads the array of a .npy file. An error begins with `path`.
-pub fn read(path: &Path) -> Result<Array> {
-    open(path)
-        .and_then(|(file, bytes)| read_array(&mut Remaining::new(file, bytes)))
-        .map_err(|error| format!("{}: {error}", path.display()).into())
-}
 
 /// Reads the array of a .npy file from standard input for `-`, or from a pipe; `None` if the path is neither. What a pipe
 /// gives is held in memory.
@@ -86,15 +81,30 @@ pub fn open(path: &Path) -> Result<(File, u64)> {
 
 /// Reads the array of a .npy file. Bytes after its last element remain.
 pub fn read_array(file: &mut Remaining<impl Read>) -> Result<Array> {
+    let place = place(file)?;
+    file.part = "data";
+    let bytes = file.take(place.bytes)?;
+    Ok(Array {
+        bytes: match place.is_fortran {
+            true => row_major(&bytes, &place.shape, place.dtype.bytes)?,
+            false => bytes,
+        },
+        dtype: place.dtype,
+        shape: place.shape,
+    })
+}
+
+/// Reads the header of a .npy file.
+pub(super) fn place(file: &mut Remaining<impl Read>) -> Result<Place> {
+    let file_bytes = file.bytes;
     let header = read_header(file)?;
     let dtype = header.dtype()?;
-    header.check_order()?;
-    let bytes = check_size(&header.shape, dtype, file.bytes)?;
-    file.part = "data";
-    Ok(Array {
+    Ok(Place {
+        bytes: check_size(&header.shape, &dtype, file.bytes)?,
+        start: file_bytes - file.bytes,
         dtype,
+        is_fortran: header.is_fortran(),
         shape: header.shape,
-        bytes: file.take(bytes)?,
     })
 }
 
@@ -104,7 +114,7 @@ pub(super) fn describe(file: &mut Remaining<impl Read>) -> Result<Entry> {
     Ok(Entry {
         name: None,
         dtype: Ok(header.dtype_name()),
-        bytes: header.bytes(),
+        bytes: (header.dtype().ok()).and_then(|dtype| data_bytes(&header.shape, &dtype)),
         shape: Some(header.shape),
     })
 }
@@ -132,20 +142,25 @@ fn read_header(file: &mut Remaining<impl Read>) -> Result<Header> {
 }
 
 /// The bytes of an array, which the rest of the file must have at least.
-fn check_size(shape: &[usize], dtype: Dtype, left: u64) -> Result<u64> {
-    let bytes = match shape.contains(&0) {
+fn check_size(shape: &[usize], dtype: &Dtype, left: u64) -> Result<u64> {
+    let bytes = data_bytes(shape, dtype).ok_or("the size of shape overflows")?;
+    match bytes <= left {
+        true => Ok(bytes),
+        false => Err(format!(
+            "{} data of shape {shape:?} must have {bytes} bytes, found {left}",
+            shown(&dtype.to_string())
+        )
+        .into()),
+    }
+}
+
+/// The bytes of the elements of an array, if their number does not overflow.
+fn data_bytes(shape: &[usize], dtype: &Dtype) -> Option<u64> {
+    match shape.contains(&0) {
         true => Some(0),
         false => shape.iter().try_fold(dtype.bytes as u64, |bytes, &dim| {
             bytes.checked_mul(dim as u64)
         }),
-    };
-    let bytes = bytes.ok_or("the size of shape overflows")?;
-    match bytes <= left {
-        true => Ok(bytes),
-        false => Err(format!(
-            "{dtype} data of shape {shape:?} must have {bytes} bytes, found {left}"
-        )
-        .into()),
     }
 }
 

@@ -14,6 +14,8 @@ use super::npy_read::MAGIC;
 
 /// In NumPy's files the data begins at a multiple of this many bytes.
 const ALIGNMENT: usize = 64;
+/// Bytes that are written at once.
+const WRITTEN_BYTES: usize = 8 << 20;
 /// Links that are followed to the output, as on Linux.
 const MAX_LINKS: usize = 40;
 /// NumPy leaves room in the header for a first dim of this many digits, so that a file can grow in place.
@@ -21,7 +23,13 @@ const FIRST_DIM_DIGITS: usize = 21;
 
 /// Writes an array to a .npy file. An error begins with `path`, and leaves no new file and an existing one unchanged.
 pub fn write(path: &Path, array: &Array) -> Result<()> {
-    write_array(path, array).map_err(|error| format!("{}: {error}", path.display()).into())
+    write_with_progress(path, array, &|_| ())
+}
+
+/// As [`write`]. Calls `progress` with the bytes that were written since its last call.
+pub fn write_with_progress(path: &Path, array: &Array, progress: &dyn Fn(u64)) -> Result<()> {
+    write_array(path, array, progress)
+        .map_err(|error| format!("{}: {error}", path.display()).into())
 }
 
 /// An error if what is written to standard output is lost. In the place of a closed standard output Rust opens `/dev/null`
@@ -51,17 +59,26 @@ pub fn check_stdout() -> Result<()> {
 /// Writes an array to standard output. An error begins with "standard output".
 pub fn write_to_stdout(array: &Array) -> Result<()> {
     let mut stdout = io::stdout().lock();
-    write_parts(&mut stdout, &header(array)?, array)
+    write_parts(&mut stdout, &header(array)?, array, &|_| ())
         .and_then(|()| stdout.flush())
         .map_err(|error| format!("standard output: {error}").into())
 }
 
-fn write_parts(mut file: impl Write, header: &[u8], array: &Array) -> io::Result<()> {
+fn write_parts(
+    mut file: impl Write,
+    header: &[u8],
+    array: &Array,
+    progress: &dyn Fn(u64),
+) -> io::Result<()> {
     file.write_all(header)?;
-    file.write_all(&array.bytes)
+    for part in array.bytes.chunks(WRITTEN_BYTES) {
+        file.write_all(part)?;
+        progress(part.len() as u64);
+    }
+    Ok(())
 }
 
-fn write_array(path: &Path, array: &Array) -> Result<()> {
+fn write_array(path: &Path, array: &Array, progress: &dyn Fn(u64)) -> Result<()> {
     let header = header(array)?;
     let path = link_target(path)?;
     let old = fs::metadata(&path).ok();
@@ -85,7 +102,7 @@ fn write_array(path: &Path, array: &Array) -> Result<()> {
     if let Some(permissions) = permissions {
         file.as_file().set_permissions(permissions)?;
     }
-    write_parts(&mut file, &header, array)?;
+    write_parts(&mut file, &header, array, progress)?;
     // After a power failure the path has the old file or the whole new one.
     file.as_file().sync_all()?;
     let mut partial = partial();
@@ -160,7 +177,7 @@ pub fn end_writing(end: impl FnOnce(bool)) {
     end(matches!(*partial, Partial::Replaced));
 }
 
-/// All bytes before the data: the magic, version 1.0, the length of the text, and the text of a Python dict.
+/// All bytes before the data: the magic, the version, the length of the text, and the text of a Python dict.
 fn header(array: &Array) -> Result<Vec<u8>> {
     let rank = array.shape.len();
     if rank > MAX_RANK {
@@ -174,21 +191,35 @@ fn header(array: &Array) -> Result<Vec<u8>> {
     let room = dims
         .first()
         .map_or(0, |dim| FIRST_DIM_DIGITS.saturating_sub(dim.len()));
+    let descr = match array.dtype.descr() {
+        fields if fields.starts_with(['[', '(']) => fields.to_owned(),
+        code => format!("'{code}'"),
+    };
     let text = format!(
-        "{{'descr': '{}', 'fortran_order': False, 'shape': {shape}, }}{:room$}",
-        array.dtype.descr(),
+        "{{'descr': {descr}, 'fortran_order': False, 'shape': {shape}, }}{:room$}",
         ""
     );
-
-    let fixed_bytes = MAGIC.len() + 2 + size_of::<u16>();
+    // Version 1 has a short length and Latin-1, version 2 a long length, version 3 UTF-8 too.
+    let latin: std::result::Result<Vec<u8>, _> = text.chars().map(u8::try_from).collect();
+    let (text, is_latin) = match latin {
+        Ok(text) => (text, true),
+        Err(_) => (text.into_bytes(), false),
+    };
     // NumPy pads with at least one space and ends with a newline.
-    let header_bytes = (fixed_bytes + text.len() + 2).next_multiple_of(ALIGNMENT);
-    let text_bytes = header_bytes - fixed_bytes;
-    let mut header = Vec::with_capacity(header_bytes);
-    header.extend(MAGIC);
-    header.extend([1, 0]);
-    header.extend(u16::try_from(text_bytes)?.to_le_bytes());
-    header.extend(text.as_bytes());
+    let padded = |length_bytes: usize| {
+        let fixed_bytes = MAGIC.len() + 2 + length_bytes;
+        (fixed_bytes + text.len() + 2).next_multiple_of(ALIGNMENT) - fixed_bytes
+    };
+    let short = u16::try_from(padded(size_of::<u16>()));
+    let (version, length) = match short {
+        Ok(short) if is_latin => (1, short.to_le_bytes().to_vec()),
+        _ => {
+            let long = u32::try_from(padded(size_of::<u32>()))?;
+            (if is_latin { 2 } else { 3 }, long.to_le_bytes().to_vec())
+        }
+    };
+    let header_bytes = MAGIC.len() + 2 + length.len() + padded(length.len());
+    let mut header = [MAGIC, &[version, 0], &length, &text].concat();
     header.resize(header_bytes - 1, b' ');
     header.push(b'\n');
     Ok(header)

@@ -8,7 +8,8 @@ use zip::{CompressionMethod, ZipArchive};
 
 use super::array::{Array, Entry, Result};
 use super::names::not_found;
-use super::npy_read::{MAGIC, Remaining, describe, read_array};
+use super::npy_read::{MAGIC, Remaining, describe, place, read_array};
+use super::stored::Place;
 
 /// Most bytes that one byte of deflated data can expand to.
 const MAX_DEFLATION: u64 = 1032;
@@ -41,6 +42,21 @@ impl<R: Read + Seek> Npz<R> {
                 format!("the member has more than the {bytes} bytes that it should have").into(),
             ),
         }
+    }
+
+    /// The place of the data of the member `NAME.npy`, or else `NAME`; `None` if the member is compressed.
+    pub(super) fn place(&mut self, name: Option<&str>) -> Result<Option<Place>> {
+        let index = self.find(name)?;
+        let mut member = self.archive.by_index(index)?;
+        if member.compression() != CompressionMethod::Stored || member.encrypted() {
+            return Ok(None);
+        }
+        let bytes = bytes_of(&member, self.bytes)?;
+        let place = place(&mut Remaining::new(&mut member, bytes))?;
+        Ok(member.data_start().map(|start| Place {
+            start: start + place.start,
+            ..place
+        }))
     }
 
     /// Calls `each` with the description of the member of this name, or of each member that is a .npy file. Reads their

@@ -4,7 +4,7 @@
 //! The crate `safetensors` refuses a whole file for one tensor of a type that it does not know.
 
 use std::fmt;
-use std::io::{Read, Seek, SeekFrom};
+use std::io::{Read, Seek};
 
 use serde::de::{IgnoredAny, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
@@ -13,6 +13,7 @@ use serde_json::Value;
 use super::array::{Array, Dtype, Entry, Result};
 use super::names::{not_found, shown};
 use super::npy_read::Remaining;
+use super::stored::Place;
 
 /// Longest header that the format allows.
 const MAX_HEADER_BYTES: u64 = 100_000_000;
@@ -101,22 +102,27 @@ impl<R: Read + Seek> Safetensors<R> {
         })
     }
 
+    pub(super) fn into_file(self) -> R {
+        self.file
+    }
+
     /// Reads the tensor `name`. Without a name the error lists the tensors.
     pub fn read(&mut self, name: Option<&str>) -> Result<Array> {
+        let place = self.place(name)?;
+        place.read(&mut self.file)
+    }
+
+    /// The place of the data of the tensor `name`.
+    pub(super) fn place(&self, name: Option<&str>) -> Result<Place> {
         let (_, tensor) = self.find(name)?;
         let tensor = tensor.as_ref().map_err(String::as_str)?;
         let (dtype, bytes) = tensor.layout(self.data_bytes)?;
-        let (shape, start) = (
-            tensor.shape.clone(),
-            self.data_start + tensor.data_offsets.0,
-        );
-        self.file.seek(SeekFrom::Start(start))?;
-        let mut file = Remaining::new(&mut self.file, bytes);
-        file.part = "data";
-        Ok(Array {
+        Ok(Place {
             dtype,
-            shape,
-            bytes: file.take(bytes)?,
+            shape: tensor.shape.clone(),
+            is_fortran: false,
+            start: self.data_start + tensor.data_offsets.0,
+            bytes,
         })
     }
 
@@ -211,12 +217,12 @@ fn dtype(name: &str) -> Option<Dtype> {
         "F32" => "f4",
         "F64" => "f8",
         "C64" => "c8",
-        "BF16" => return Some(Dtype::void("BF16", 2)),
-        "F8_E5M2" => return Some(Dtype::void("F8_E5M2", 1)),
-        "F8_E4M3" => return Some(Dtype::void("F8_E4M3", 1)),
-        "F8_E8M0" => return Some(Dtype::void("F8_E8M0", 1)),
-        "F8_E4M3FNUZ" => return Some(Dtype::void("F8_E4M3FNUZ", 1)),
-        "F8_E5M2FNUZ" => return Some(Dtype::void("F8_E5M2FNUZ", 1)),
+        "BF16" => return Some(Dtype::of_format("BF16", 1, 2)),
+        "F8_E5M2" => return Some(Dtype::of_format("F8_E5M2", 1, 1)),
+        "F8_E4M3" => return Some(Dtype::of_format("F8_E4M3", 1, 1)),
+        "F8_E8M0" => return Some(Dtype::of_format("F8_E8M0", 1, 1)),
+        "F8_E4M3FNUZ" => return Some(Dtype::of_format("F8_E4M3FNUZ", 1, 1)),
+        "F8_E5M2FNUZ" => return Some(Dtype::of_format("F8_E5M2FNUZ", 1, 1)),
         // The remaining types have elements of less than a byte.
         _ => return None,
     };

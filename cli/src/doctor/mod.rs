@@ -15,7 +15,8 @@ use wgpu_gather::{ElementTypes, Executor, GatherPlan, GpuError, RunError};
 use crate::Answer;
 use crate::args::Choice;
 use crate::choose;
-use crate::table::{self, Table, progress};
+use crate::progress::of_steps;
+use crate::table::{self, Table};
 use cases::Case;
 use sums::Sum;
 use wgpu_gather_cli::arrays::Result;
@@ -71,7 +72,7 @@ struct Examined {
 impl Doctor {
     fn new(devices: usize) -> Self {
         Self {
-            bar: progress(devices as u64 * CASES),
+            bar: of_steps(devices as u64 * CASES),
             examined: Vec::new(),
         }
     }

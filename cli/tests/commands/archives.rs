@@ -58,7 +58,7 @@ pub fn tensors_are_gathered() {
     assert_eq!(folder.read("out.npy"), npy("|u1", "(2,)", &[9, 7]));
 
     let command = "gather m.safetensors:wte.weight ids.npy -o out.npy --device cpu";
-    folder.gathers(command, "void16 [2, 2]");
+    folder.gathers(command, "BF16 [2, 2]");
     let rows = npy("<V2", "(2, 2)", &[18, 19, 20, 21, 10, 11, 12, 13]);
     assert_eq!(folder.read("out.npy"), rows);
 
@@ -138,10 +138,6 @@ pub fn hostile_npz_is_refused() {
         (
             one([&b"\x93NUMPY\x02\x00"[..], &[255; 4]].concat()),
             "header must have at most 4194304 bytes, found 4294967295",
-        ),
-        (
-            one(header("'|u1'", "True")),
-            "Fortran order is not supported: save numpy.ascontiguousarray of the array",
         ),
         (
             one(header("'|O'", "False")),

@@ -9,6 +9,8 @@ mod gguf;
 mod info;
 mod json;
 mod quantized;
+mod rows;
+mod selected;
 #[path = "../support/mod.rs"]
 #[allow(dead_code, reason = "tests/npy uses the rest")]
 mod support;
@@ -57,6 +59,46 @@ fn main() -> ExitCode {
             "wrong_quantized_tables_are_refused",
             quantized::wrong_tables_are_refused,
         ),
+        cpu(
+            "changed_files_give_an_error_or_the_right_rows",
+            selected::changed_files_give_an_error_or_the_right_rows,
+        ),
+        cpu(
+            "every_dtype_passes_through",
+            selected::every_dtype_passes_through,
+        ),
+        cpu("fortran_order_is_read", selected::fortran_order_is_read),
+        cpu(
+            "quantized_rows_are_those_of_the_whole_table",
+            selected::quantized_rows_are_those_of_the_whole_table,
+        ),
+        cpu("split_models_are_read", selected::split_models_are_read),
+        cpu("views_are_read", selected::views_are_read),
+        cpu("masks_select_rows", selected::masks_select_rows),
+        cpu("fills_and_broadcasts", selected::fills_and_broadcasts),
+        cpu(
+            "rows_are_printed_as_numpy_does",
+            rows::rows_are_printed_as_numpy_does,
+        ),
+        cpu(
+            "indices_come_from_the_command_line",
+            rows::indices_come_from_the_command_line,
+        ),
+        cpu(
+            "json_has_every_kind_of_element",
+            rows::json_has_every_kind_of_element,
+        ),
+        cpu(
+            "manual_pages_name_each_command",
+            rows::manual_pages_name_each_command,
+        ),
+        #[cfg(target_os = "linux")]
+        cpu(
+            "large_tables_take_little_memory",
+            selected::large_tables_take_little_memory,
+        ),
+        #[cfg(target_os = "linux")]
+        Trial::ignorable_test("a_terminal_gets_rows", || Ok(rows::a_terminal_gets_rows())),
         cpu("gguf_info_lists_tensors", gguf::info_lists_tensors),
         cpu("cut_gguf_files_are_refused", gguf::cut_files_are_refused),
         cpu("hostile_gguf_is_refused", gguf::hostile_gguf_is_refused),

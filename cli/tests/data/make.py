@@ -82,3 +82,45 @@ for name, number in [(b"first", 41), (b"last", 4)]:
     model[at : at + 4] = struct.pack("<I", number)
 write("blob", model)
 write("blob_rows.npy", npy(gguf.quants.dequantize(rows, gguf.GGMLQuantizationType.Q8_0)))
+
+# A model in three files, split as llama.cpp's tools do: a tensor in each.
+writer = gguf.GGUFWriter("split.gguf", "test", split_max_tensors=1)
+for number, name in enumerate(["token_embd.weight", "blk.0.weight", "output.weight"]):
+    writer.add_tensor(name, np.arange(6, dtype=np.float32).reshape(3, 2) + 10 * number)
+writer.write_header_to_file()
+writer.write_kv_data_to_file()
+writer.write_tensors_to_file()
+writer.close()
+
+# Arrays of all kinds of elements, and what NumPy prints of each, between form feeds.
+random = np.random.default_rng(65)
+dates = np.array(["2020-02-29", "1969-12-31", "NaT"], "M8[s]")
+pairs = np.zeros(3, [("id", "<i4"), ("box", ">f4", (2, 2)), ("name", "U3")])
+pairs["id"], pairs["box"], pairs["name"] = [1, 20, 3], random.random((3, 2, 2)), ["x", "", "z'"]
+arrays = [
+    random.standard_normal((3, 4), dtype=np.float32),
+    random.standard_normal((2, 3, 5)) * 10.0 ** random.integers(-150, 9, (2, 3, 5)),
+    (random.standard_normal((3, 9)) * 900).astype(np.float16),
+    np.array([1.0, 0.1, -0.0, 123456.0, 1e-3, 5e5], np.float32),
+    np.array([np.nan, -np.inf, 1.5, 1e20]),
+    np.array([[np.nan, np.inf], [np.nan, np.nan]], ">f8"),
+    random.standard_normal((50, 60)),
+    random.standard_normal(7) + 1j * random.standard_normal(7),
+    random.integers(-9000, 9, (3, 40), dtype=np.int64),
+    np.arange(2000, dtype=">u2"),
+    np.array([[True, False], [True, True]]),
+    np.array(["a", "b'c", 'd\né', ""]),
+    np.array([b"a", b"\x00\xff b", b"q'"]),
+    dates,
+    dates.astype("M8[D]"),
+    dates.astype("M8[ns]"),
+    dates.astype("M8[M]"),
+    np.array([5, -200, np.iinfo("i8").min]).view("m8[h]"),
+    pairs,
+    np.zeros((2, 3), [("a", "<f8")]),
+    np.frombuffer(b"abcdef", "V2"),
+    np.zeros((3, 0)),
+]
+with open("printed.npz", "wb") as file:
+    np.savez_compressed(file, **{f"a{number}": array for number, array in enumerate(arrays)})
+write("printed.txt", "\f\n".join(f"{array}\n" for array in arrays).encode())

@@ -1,0 +1,219 @@
+//! NumPy's description of an element type in a header: a string as `<i4`, or the fields of a structure as
+//! `[('id', '<i4'), ('box', '<f4', (2, 2))]`.
+
+use super::array::Result;
+use super::names::start_of;
+use super::npy_header::Text;
+
+/// Most structures in one another.
+const MAX_DEPTH: usize = 32;
+
+/// What the bytes of an element are.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Element {
+    pub kind: Kind,
+    pub bytes: usize,
+    pub is_big_endian: bool,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub enum Kind {
+    Bool,
+    Int,
+    Uint,
+    Float,
+    Complex,
+    /// Bytes up to the first trailing zero.
+    Bytes,
+    /// Characters of 4 bytes, up to the first trailing zero.
+    Text,
+    /// A date, or a time since 1970, in this unit.
+    Date(String),
+    /// A difference of times in this unit.
+    Span(String),
+    Void,
+    /// Fields by their names, one after another. A field without a name is padding.
+    Fields(Vec<(String, Element)>),
+    /// An array of these dims in one element.
+    Array(Vec<usize>, Box<Element>),
+}
+
+impl Element {
+    /// Parses the text of a string without its quotes, or of a list or tuple as it stands.
+    pub fn parse(descr: &str) -> Result<Self> {
+        match descr.starts_with(['[', '(']) {
+            true => Self::read(&mut Text(descr), 0),
+            false => Self::simple(descr),
+        }
+    }
+
+    fn simple(descr: &str) -> Result<Self> {
+        let unknown = || format!("dtype \"{}\" is not supported", start_of(descr));
+        let mut characters = descr.chars();
+        let (order, code) = (characters.next(), characters.next());
+        if code == Some('O') {
+            return Err("arrays of Python objects are not supported".into());
+        }
+        let (size, unit) = match characters.as_str().split_once('[') {
+            Some((size, unit)) => (size, unit.strip_suffix(']').ok_or_else(unknown)?),
+            None => (characters.as_str(), ""),
+        };
+        let size: usize = size.parse().map_err(|_| unknown())?;
+        let unit_of = |unit: &str| match unit {
+            "" => "generic".to_owned(),
+            unit => unit.to_owned(),
+        };
+        let (kind, bytes) = match (code, size) {
+            (Some('b'), 1) => (Kind::Bool, 1),
+            (Some('i'), 1 | 2 | 4 | 8) => (Kind::Int, size),
+            (Some('u'), 1 | 2 | 4 | 8) => (Kind::Uint, size),
+            // Of 1 byte as ml_dtypes writes some, of 10 to 16 as machines have long doubles.
+            (Some('f'), 1 | 2 | 4 | 8 | 10 | 12 | 16) => (Kind::Float, size),
+            (Some('c'), 8 | 16 | 20 | 24 | 32) => (Kind::Complex, size),
+            (Some('S' | 'a'), _) => (Kind::Bytes, size),
+            (Some('U'), _) => (Kind::Text, size.checked_mul(4).ok_or_else(unknown)?),
+            (Some('V'), _) => (Kind::Void, size),
+            (Some('M'), 8) => (Kind::Date(unit_of(unit)), 8),
+            (Some('m'), 8) => (Kind::Span(unit_of(unit)), 8),
+            _ => return Err(unknown().into()),
+        };
+        let is_time = matches!(kind, Kind::Date(_) | Kind::Span(_));
+        if !unit.is_empty() && !is_time || !matches!(order, Some('<' | '>' | '|' | '=')) {
+            return Err(unknown().into());
+        }
+        Ok(Self {
+            kind,
+            bytes,
+            is_big_endian: order == Some('>'),
+        })
+    }
+
+    /// Reads a string, a list of fields, or a tuple of an element type and dims.
+    fn read(text: &mut Text<'_>, depth: usize) -> Result<Self> {
+        if depth > MAX_DEPTH {
+            return Err(format!("at most {MAX_DEPTH} structures may be in one another").into());
+        }
+        if text.skip("[") {
+            return Self::fields(text, depth);
+        }
+        if text.skip("(") {
+            let element = Self::read(text, depth + 1)?;
+            text.expect(",")?;
+            let dims = text.dims()?;
+            text.skip(",");
+            text.expect(")")?;
+            return element.array(dims);
+        }
+        Self::simple(text.string()?)
+    }
+
+    /// Reads the fields of a structure: their names, element types and, of an array, dims.
+    fn fields(text: &mut Text<'_>, depth: usize) -> Result<Self> {
+        let (mut fields, mut bytes) = (Vec::new(), 0_usize);
+        while !text.skip("]") {
+            text.expect("(")?;
+            let name = match text.skip("(") {
+                // A title, and the name.
+                true => {
+                    text.string()?;
+                    text.expect(",")?;
+                    let name = text.string()?;
+                    text.skip(",");
+                    text.expect(")")?;
+                    name
+                }
+                false => text.string()?,
+            };
+            text.expect(",")?;
+            let mut element = Self::read(text, depth + 1)?;
+            if text.skip(",") && !text.next_is(")") {
+                element = element.array(text.dims()?)?;
+                text.skip(",");
+            }
+            text.expect(")")?;
+            bytes = bytes
+                .checked_add(element.bytes)
+                .ok_or("the size of the dtype overflows")?;
+            fields.push((name.to_owned(), element));
+            if !text.skip(",") {
+                text.expect("]")?;
+                break;
+            }
+        }
+        Ok(Self {
+            kind: Kind::Fields(fields),
+            bytes,
+            is_big_endian: false,
+        })
+    }
+
+    fn array(self, dims: Vec<usize>) -> Result<Self> {
+        let bytes = dims
+            .iter()
+            .try_fold(self.bytes, |bytes, &dim| bytes.checked_mul(dim));
+        Ok(Self {
+            bytes: bytes.ok_or("the size of the dtype overflows")?,
+            is_big_endian: false,
+            kind: Kind::Array(dims, Box::new(self)),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn bytes(descr: &str) -> usize {
+        Element::parse(descr).expect("a dtype").bytes
+    }
+
+    #[test]
+    fn sizes_are_those_of_numpy() {
+        for (descr, size) in [
+            ("<i4", 4),
+            (">f8", 8),
+            ("|b1", 1),
+            ("<U7", 28),
+            ("|S3", 3),
+            ("<M8[ns]", 8),
+            ("<m8", 8),
+            ("|V3", 3),
+            ("|V0", 0),
+            ("<c16", 16),
+            ("<f16", 16),
+            ("[('a', '<i4'), ('b', '|S3')]", 7),
+            (
+                "[('a', [('x', '<f4'), ('y', '<f4')], (2, 3)), (('title', 'b'), '|u1')]",
+                49,
+            ),
+            ("[('a', ('<i2', (3,))), ('', '|V2')]", 8),
+            ("[('a', '<f8', 2)]", 16),
+            ("[]", 0),
+        ] {
+            assert_eq!(bytes(descr), size, "{descr}");
+        }
+    }
+
+    #[test]
+    fn other_texts_are_refused() {
+        let deep = format!("{}'<i4'", "[('a', ".repeat(40));
+        for descr in [
+            "",
+            "i4",
+            "<i3",
+            "<q8",
+            "|O",
+            "<f4[s]",
+            "<i4x",
+            "?i4",
+            "<U9999999999999999999",
+            "[('a', '<i4')",
+            "[('a')]",
+            "[('a', '|O8')]",
+            "[('a', '|S9', (99999999999, 99999999999))]",
+            &deep,
+        ] {
+            assert!(Element::parse(descr).is_err(), "{descr}");
+        }
+    }
+}

@@ -1,0 +1,448 @@
+//! An array of a file whose header was read: all of its data, or only some slices.
+
+use std::fs::File;
+use std::io::{self, BufReader, Read, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
+
+use super::array::{Array, Dtype, Result};
+use super::named_by;
+use super::npy_read::Remaining;
+use super::npz::Npz;
+
+/// Bytes that are read at once: of a whole array, or from one wanted slice to others.
+const READ_BYTES: u64 = 1 << 20;
+/// Most bytes between two wanted slices that are read with them: to skip fewer takes longer than to read them.
+const MAX_GAP_BYTES: u64 = 16 << 10;
+
+/// Where the data of an array is.
+#[derive(Debug)]
+pub struct Place {
+    pub dtype: Dtype,
+    /// The dims, outermost first.
+    pub shape: Vec<usize>,
+    /// True if the first dim is the innermost one in the file.
+    pub is_fortran: bool,
+    /// Bytes from the start of the file to the data.
+    pub start: u64,
+    /// The size of the data in bytes.
+    pub bytes: u64,
+}
+
+impl Place {
+    /// Reads the data, which is not in Fortran order.
+    pub(super) fn read(self, file: &mut (impl Read + Seek)) -> Result<Array> {
+        file.seek(SeekFrom::Start(self.start))?;
+        let mut file = Remaining::new(file, self.bytes);
+        file.part = "data";
+        Ok(Array {
+            bytes: file.take(self.bytes)?,
+            dtype: self.dtype,
+            shape: self.shape,
+        })
+    }
+}
+
+/// An array whose data is still in its file, or was read with its header from a pipe or a compressed member.
+pub struct Stored {
+    source: PathBuf,
+    pub dtype: Dtype,
+    /// The dims, outermost first.
+    pub shape: Vec<usize>,
+    is_fortran: bool,
+    data: Data,
+}
+
+enum Data {
+    InFile {
+        file: File,
+        start: u64,
+        bytes: u64,
+    },
+    /// A member that is not compressed. Only who reads all of it can compare its checksum.
+    InMember {
+        file: File,
+        start: u64,
+        bytes: u64,
+        npz: Npz<BufReader<File>>,
+        name: Option<String>,
+    },
+    Read(Vec<u8>),
+}
+
+/// Is called with the bytes that were read since the last call.
+pub type Progress<'a> = &'a dyn Fn(u64);
+
+impl Stored {
+    pub(super) fn in_file(source: &Path, file: File, place: Place) -> Self {
+        Self {
+            source: source.to_owned(),
+            dtype: place.dtype,
+            shape: place.shape,
+            is_fortran: place.is_fortran,
+            data: Data::InFile {
+                file,
+                start: place.start,
+                bytes: place.bytes,
+            },
+        }
+    }
+
+    pub(super) fn in_member(
+        source: &Path,
+        mut npz: Npz<BufReader<File>>,
+        file: File,
+        name: Option<&str>,
+    ) -> Result<Self> {
+        let Some(place) = npz.place(name)? else {
+            return Ok(Self::of(source, npz.read(name)?));
+        };
+        let name = name.map(str::to_owned);
+        let (start, bytes) = (place.start, place.bytes);
+        let data = Data::InMember {
+            file,
+            start,
+            bytes,
+            npz,
+            name,
+        };
+        Ok(Self {
+            source: source.to_owned(),
+            dtype: place.dtype,
+            shape: place.shape,
+            is_fortran: place.is_fortran,
+            data,
+        })
+    }
+
+    /// An array in memory, whose errors name `source`.
+    pub fn of(source: &Path, array: Array) -> Self {
+        Self {
+            source: source.to_owned(),
+            dtype: array.dtype,
+            shape: array.shape,
+            is_fortran: false,
+            data: Data::Read(array.bytes),
+        }
+    }
+
+    /// The array whose bytes are elements or blocks of `dtype`, as `numpy.ndarray.view` has it: if an element has another size,
+    /// the last dim changes.
+    pub fn view(mut self, dtype: Dtype) -> Result<Self> {
+        let found = &self.dtype;
+        if found.block_len > 1 {
+            let error = format!("{found} is not read as {dtype}: the file says its type");
+            return Err(self.error(error));
+        }
+        if found.bytes != dtype.bytes || dtype.block_len > 1 {
+            let last = self.shape.last().filter(|_| !self.is_fortran);
+            let bytes = last.and_then(|last| last.checked_mul(found.bytes));
+            let Some(bytes) = bytes.filter(|bytes| bytes.is_multiple_of(dtype.bytes)) else {
+                let (shape, size) = (&self.shape, dtype.bytes);
+                return Err(self.error(format!(
+                    "{found} of shape {shape:?} is not read as {dtype}: rows must be whole multiples of {size} bytes"
+                )));
+            };
+            if let Some(last) = self.shape.last_mut() {
+                *last = bytes / dtype.bytes * dtype.block_len;
+            }
+        }
+        self.dtype = dtype;
+        Ok(self)
+    }
+
+    fn error(&self, error: String) -> Box<dyn std::error::Error> {
+        format!("{}: {error}", self.source.display()).into()
+    }
+
+    /// The bytes of `values` values.
+    fn bytes_of(&self, values: u64) -> u64 {
+        values / self.dtype.block_len as u64 * self.dtype.bytes as u64
+    }
+
+    /// Reads the array. An error begins with its source.
+    pub fn read(self, progress: Progress<'_>) -> Result<Array> {
+        let bytes = match self.data {
+            Data::Read(bytes) => Ok(bytes),
+            Data::InFile { file, start, bytes } => read_all(&file, start, bytes, progress),
+            Data::InMember { mut npz, name, .. } => {
+                let array = npz.read(name.as_deref());
+                let array = array.map_err(|error| named_by(&self.source, &*error))?;
+                return Ok(Array {
+                    dtype: self.dtype,
+                    shape: self.shape,
+                    bytes: array.bytes,
+                });
+            }
+        };
+        let in_order = bytes.and_then(|bytes| match self.is_fortran {
+            true => row_major(&bytes, &self.shape, self.dtype.bytes),
+            false => Ok(bytes),
+        });
+        Ok(Array {
+            bytes: in_order.map_err(|error| named_by(&self.source, &*error))?,
+            dtype: self.dtype,
+            shape: self.shape,
+        })
+    }
+
+    /// True if slices of this length can be read without the rest of the array, at less cost than all of it. `count` is the number
+    /// of slices.
+    pub fn has_slices(&self, count: u64, slice_len: u64) -> bool {
+        /// An array of which more slices are wanted is read whole.
+        const MAX_PART: u64 = 4;
+        /// Elements that are found one by one in an array in Fortran order.
+        const MAX_ELEMENTS: u64 = 1 << 20;
+
+        let len = self
+            .shape
+            .iter()
+            .fold(1_u64, |len, &dim| len.saturating_mul(dim as u64));
+        let wanted = count.saturating_mul(slice_len);
+        !matches!(self.data, Data::Read(_))
+            && slice_len > 0
+            && slice_len.is_multiple_of(self.dtype.block_len as u64)
+            && wanted < len / MAX_PART
+            && (!self.is_fortran || wanted < MAX_ELEMENTS)
+    }
+
+    /// Reads slices of `slice_len` values. `slices` are their numbers in the array, in ascending order; slice `n` begins at
+    /// value `n * slice_len`. An error begins with the source.
+    pub fn read_slices(
+        &self,
+        slices: &[u64],
+        slice_len: u64,
+        progress: Progress<'_>,
+    ) -> Result<Vec<u8>> {
+        let (file, start, bytes) = match &self.data {
+            Data::InFile { file, start, bytes } => (file, *start, *bytes),
+            Data::InMember {
+                file, start, bytes, ..
+            } => (file, *start, *bytes),
+            Data::Read(_) => return Err(self.error("it was read with its header".to_owned())),
+        };
+        let read = || match self.is_fortran {
+            false => {
+                let len = self.bytes_of(slice_len);
+                let places = slices.iter().map(|&slice| slice * len);
+                let end = slices.last().map_or(0, |&last| (last + 1) * len);
+                debug_assert!(end <= bytes);
+                let mut read = zeros(slices.len() as u64 * len)?;
+                let len = usize::try_from(len)?;
+                read_places(file, start, len, places, progress, |n, from| {
+                    read[n * len..][..len].copy_from_slice(from);
+                })?;
+                Ok(read)
+            }
+            true => {
+                let size = self.dtype.bytes;
+                let count = slices.len() as u64 * slice_len;
+                let mut places: Vec<(u64, usize)> = Vec::new();
+                places.try_reserve_exact(usize::try_from(count)?)?;
+                for &slice in slices {
+                    for value in slice * slice_len..(slice + 1) * slice_len {
+                        let place = fortran_place(value, &self.shape) * size as u64;
+                        places.push((place, places.len()));
+                    }
+                }
+                places.sort_unstable();
+                let mut read = zeros(count * size as u64)?;
+                let in_order = places.iter().map(|&(place, _)| place);
+                read_places(file, start, size, in_order, progress, |n, from| {
+                    read[places[n].1 * size..][..size].copy_from_slice(from);
+                })?;
+                Ok(read)
+            }
+        };
+        read().map_err(|error: Box<dyn std::error::Error>| named_by(&self.source, &*error))
+    }
+}
+
+/// So many zeros; an error without memory for them.
+fn zeros(bytes: u64) -> Result<Vec<u8>> {
+    let mut zeros = Vec::new();
+    let len = usize::try_from(bytes)?;
+    (zeros.try_reserve_exact(len)).map_err(|_| format!("out of memory for {bytes} bytes"))?;
+    zeros.resize(len, 0);
+    Ok(zeros)
+}
+
+fn read_all(file: &File, start: u64, bytes: u64, progress: Progress<'_>) -> Result<Vec<u8>> {
+    let mut read = zeros(bytes)?;
+    let mut at = start;
+    for part in read.chunks_mut(usize::try_from(READ_BYTES)?) {
+        read_exact_at(file, part, at)?;
+        at += part.len() as u64;
+        progress(part.len() as u64);
+    }
+    Ok(read)
+}
+
+/// Reads `len` bytes at each of some places, which ascend and count from byte `start` of the file. Places that lie near each other
+/// are read at once. Calls `each` with the number of each place and its bytes.
+fn read_places(
+    file: &File,
+    start: u64,
+    len: usize,
+    places: impl Iterator<Item = u64>,
+    progress: Progress<'_>,
+    mut each: impl FnMut(usize, &[u8]),
+) -> Result<()> {
+    let mut places = places.enumerate().peekable();
+    let (mut stretch, mut of_stretch) = (Vec::new(), Vec::new());
+    while let Some((n, first)) = places.next() {
+        of_stretch.clear();
+        of_stretch.push((n, first));
+        let mut end = first + len as u64;
+        while let Some(next) = places.next_if(|&(_, place)| {
+            place <= end + MAX_GAP_BYTES && place + len as u64 <= first + READ_BYTES
+        }) {
+            end = next.1 + len as u64;
+            of_stretch.push(next);
+        }
+        let bytes = usize::try_from(end - first)?;
+        if stretch.len() < bytes {
+            stretch.try_reserve_exact(bytes - stretch.len())?;
+            stretch.resize(bytes, 0);
+        }
+        read_exact_at(file, &mut stretch[..bytes], start + first)?;
+        for &(n, place) in &of_stretch {
+            each(n, &stretch[usize::try_from(place - first)?..][..len]);
+        }
+        progress((of_stretch.len() * len) as u64);
+    }
+    Ok(())
+}
+
+/// Fills `bytes` from byte `at` of the file on. The error of a file that has become shorter says so.
+fn read_exact_at(file: &File, bytes: &mut [u8], at: u64) -> Result<()> {
+    #[cfg(unix)]
+    let read = std::os::unix::fs::FileExt::read_exact_at(file, bytes, at);
+    #[cfg(windows)]
+    let read = {
+        use std::os::windows::fs::FileExt;
+
+        let mut done = 0;
+        loop {
+            if done == bytes.len() {
+                break Ok(());
+            }
+            match file.seek_read(&mut bytes[done..], at + done as u64) {
+                Ok(0) => break Err(io::ErrorKind::UnexpectedEof.into()),
+                Ok(len) => done += len,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => break Err(error),
+            }
+        }
+    };
+    #[cfg(not(any(unix, windows)))]
+    let read = {
+        use io::{Read, Seek};
+
+        let mut file = file;
+        file.seek(io::SeekFrom::Start(at))
+            .and_then(|_| file.read_exact(bytes))
+    };
+    read.map_err(|error| match error.kind() {
+        io::ErrorKind::UnexpectedEof => "the file ends within its data".into(),
+        _ => error.into(),
+    })
+}
+
+/// The place of an element in Fortran order by its place in row-major order.
+fn fortran_place(mut element: u64, shape: &[usize]) -> u64 {
+    let (mut place, mut stride) = (0, shape.iter().map(|&dim| dim as u64).product::<u64>());
+    for &dim in shape.iter().rev() {
+        stride /= dim as u64;
+        place += element % dim as u64 * stride;
+        element /= dim as u64;
+    }
+    place
+}
+
+/// The elements of an array in Fortran order, in row-major order.
+pub(super) fn row_major(bytes: &[u8], shape: &[usize], element_bytes: usize) -> Result<Vec<u8>> {
+    let mut ordered = Vec::new();
+    ordered
+        .try_reserve_exact(bytes.len())
+        .map_err(|_| format!("out of memory for {} bytes", bytes.len()))?;
+    let Some(&last) = shape.last() else {
+        return Ok(bytes.to_vec());
+    };
+    if bytes.is_empty() {
+        return Ok(ordered);
+    }
+    let step = bytes.len() / last;
+    let rows = bytes.len() / element_bytes / last;
+    for row in 0..rows {
+        let first = fortran_place((row * last) as u64, shape);
+        let first = usize::try_from(first)? * element_bytes;
+        for column in 0..last {
+            ordered.extend_from_slice(&bytes[first + column * step..][..element_bytes]);
+        }
+    }
+    Ok(ordered)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+    use std::io::Write;
+
+    use super::*;
+
+    #[test]
+    fn fortran_order_is_undone() {
+        // Element (i, j, k) of 2 x 3 x 4 is 100 i + 10 j + k.
+        let mut file = Vec::new();
+        for k in 0..4 {
+            for j in 0..3 {
+                file.extend([10 * j + k, 100 + 10 * j + k]);
+            }
+        }
+        let ordered = row_major(&file, &[2, 3, 4], 1).expect("memory");
+        let expected = (0..24).map(|n| n / 12 * 100 + n / 4 % 3 * 10 + n % 4);
+        assert_eq!(ordered, expected.collect::<Vec<u8>>());
+    }
+
+    /// Slices side by side, in one stretch, and in stretches of their own, in both orders.
+    #[test]
+    fn slices_are_those_of_the_whole_array() -> Result<()> {
+        let values: Vec<u8> = (0..3 << 20)
+            .map(|n: u32| (n ^ n >> 7 ^ n >> 13).to_le_bytes()[0])
+            .collect();
+        let mut file = tempfile::tempfile()?;
+        file.write_all(b"header")?;
+        file.write_all(&values)?;
+        for (is_fortran, rows, count) in
+            [(false, 1 << 16, 5000), (true, 1 << 16, 300), (true, 3, 1)]
+        {
+            let stored = || -> Result<Stored> {
+                let place = Place {
+                    dtype: Dtype::from_code("u2").ok_or("a dtype")?,
+                    shape: vec![rows, (3 << 19) / rows],
+                    is_fortran,
+                    start: 6,
+                    bytes: 3 << 20,
+                };
+                Ok(Stored::in_file(Path::new("x"), file.try_clone()?, place))
+            };
+            let whole = stored()?.read(&|_| ())?.bytes;
+            let slice = whole.len() / rows;
+            let mut slices: Vec<u64> = (0..count).map(|n| n * n * 7 % rows as u64).collect();
+            slices.extend((0..40).filter(|&slice| slice < rows as u64));
+            slices.sort_unstable();
+            let read = Cell::new(0);
+            let found = stored()?.read_slices(&slices, slice as u64 / 2, &|bytes| {
+                read.set(read.get() + bytes);
+            })?;
+            let mut expected = Vec::new();
+            for &slice_number in &slices {
+                let start = usize::try_from(slice_number)? * slice;
+                expected.extend_from_slice(&whole[start..][..slice]);
+            }
+            assert!(found == expected, "{is_fortran} {rows}");
+            assert_eq!(read.get(), expected.len() as u64);
+        }
+        Ok(())
+    }
+}

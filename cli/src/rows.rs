@@ -1,0 +1,441 @@
+//! Arrays as text: as NumPy prints them, or as JSON.
+
+use serde_json::{Value, json};
+use wgpu_gather::{Encoded, Encoding, Gather};
+use wgpu_gather_cli::arrays::descr::{Element, Kind};
+use wgpu_gather_cli::arrays::{Array, Dtype, Result};
+
+use crate::dates::date;
+use crate::floats::{floats, shortest};
+
+/// More elements are printed by the first and the last of each dim.
+const MAX_ELEMENTS: usize = 1000;
+/// The first and the last elements that are then printed.
+const EDGE: usize = 3;
+/// The longest line, if a word is not longer.
+const LINE_CHARS: usize = 75;
+
+/// The text of `print(array)` in NumPy.
+pub fn text(array: &Array) -> Result<String> {
+    let array = &with_values(array)?;
+    let element = array.dtype.element()?;
+    if array.shape.contains(&0) {
+        return Ok("[]".to_owned());
+    }
+    let is_short = count(&array.shape) > MAX_ELEMENTS;
+    let dims: Vec<Dim> = (array.shape.iter())
+        .map(|&len| Dim {
+            len,
+            is_short: is_short && len > 2 * EDGE,
+        })
+        .collect();
+    let mut places = Vec::new();
+    shown(&dims, 0, &mut places);
+    let elements: Vec<&[u8]> = (places.iter())
+        .map(|&place| &array.bytes[place.wrapping_mul(element.bytes)..][..element.bytes])
+        .collect();
+    let mut words = words(&element, &elements, dims.is_empty()).into_iter();
+    Ok(lines(&dims, 0, LINE_CHARS, &mut words))
+}
+
+/// The array as nested lists of JSON. A float that JSON has not is a string.
+pub fn document(array: &Array) -> Result<Value> {
+    let array = &with_values(array)?;
+    let element = array.dtype.element()?;
+    if element.bytes == 0 && count(&array.shape) > MAX_ELEMENTS {
+        return Err("so many elements without bytes are not printed".into());
+    }
+    let mut elements = array.bytes.chunks_exact(element.bytes.max(1));
+    Ok(nested(&array.shape, &mut || match elements.next() {
+        Some(bytes) => value(&element, bytes),
+        None => value(&element, &[]),
+    }))
+}
+
+/// The array itself, or its values as float32 if NumPy has no dtype for them.
+fn with_values(array: &Array) -> Result<Array> {
+    let dtype = array.dtype.clone();
+    let (dtype, bytes) = match dtype.encoding().parse::<Encoding>() {
+        Ok(encoding) if dtype.code().starts_with('V') => {
+            let count = array.bytes.len() / dtype.bytes;
+            let all: Vec<u64> = (0..count as u64).collect();
+            let plan = Gather::new().plan(&[count], &[count])?;
+            let values = plan.run_decoded(&Encoded::new(encoding, &array.bytes), &all)?;
+            let bytes = values.iter().flat_map(|value| value.to_le_bytes());
+            let f32 = Dtype::from_code("f4").expect("a dtype of NumPy");
+            (f32, bytes.collect())
+        }
+        _ => (dtype, array.bytes.clone()),
+    };
+    let shape = array.shape.clone();
+    Ok(Array {
+        dtype,
+        shape,
+        bytes,
+    })
+}
+
+fn count(shape: &[usize]) -> usize {
+    shape
+        .iter()
+        .fold(1, |count, &dim| count.saturating_mul(dim))
+}
+
+struct Dim {
+    len: usize,
+    /// True if the middle is left out.
+    is_short: bool,
+}
+
+impl Dim {
+    /// The shown places; `None` for those that are left out.
+    fn places(&self) -> impl Iterator<Item = Option<usize>> {
+        let (first, last) = match self.is_short {
+            true => (EDGE, self.len - EDGE),
+            false => (self.len, self.len),
+        };
+        let left_out = self.is_short.then_some(None);
+        (0..first)
+            .map(Some)
+            .chain(left_out)
+            .chain((last..self.len).map(Some))
+    }
+}
+
+/// Appends the places of the shown elements in an array of `dims`, of which an outer array has the place `of`.
+fn shown(dims: &[Dim], of: usize, places: &mut Vec<usize>) {
+    match dims.split_first() {
+        None => places.push(of),
+        Some((dim, rest)) => dim
+            .places()
+            .flatten()
+            .for_each(|place| shown(rest, of.wrapping_mul(dim.len).wrapping_add(place), places)),
+    }
+}
+
+/// The words of the shown elements in lines, as NumPy breaks them. `depth` is the number of arrays around this one, `width` the
+/// room of a line.
+fn lines(
+    dims: &[Dim],
+    depth: usize,
+    width: usize,
+    words: &mut impl Iterator<Item = String>,
+) -> String {
+    let Some((dim, rest)) = dims.split_first() else {
+        return words.next().unwrap_or_default();
+    };
+    let indent = " ".repeat(depth + 1);
+    let mut text = String::new();
+    if rest.is_empty() {
+        let mut line = indent.clone();
+        for (n, place) in dim.places().enumerate() {
+            let word = match place {
+                Some(_) => words.next().unwrap_or_default(),
+                None => "...".to_owned(),
+            };
+            if n > 0 {
+                line.push(' ');
+            }
+            let is_full = line.chars().count() + word.chars().count() > width - 1;
+            if is_full && line.len() > indent.len() {
+                text += line.trim_end();
+                text.push('\n');
+                line = indent.clone();
+            }
+            line += &word;
+        }
+        text += &line;
+    } else {
+        for (n, place) in dim.places().enumerate() {
+            if n > 0 {
+                text += &"\n".repeat(rest.len());
+            }
+            text += &indent;
+            text += &match place {
+                Some(_) => lines(rest, depth + 1, width - 1, words),
+                None => "...".to_owned(),
+            };
+        }
+    }
+    format!("[{}]", &text[indent.len()..])
+}
+
+/// The words of elements, as wide as the widest if they are numbers. NumPy aligns no bool that is alone.
+fn words(element: &Element, elements: &[&[u8]], is_alone: bool) -> Vec<String> {
+    let each = |word: &dyn Fn(&[u8]) -> String| elements.iter().map(|bytes| word(bytes)).collect();
+    match &element.kind {
+        Kind::Bool => each(&|bytes| match (bytes[0] != 0, is_alone) {
+            (true, true) => "True".to_owned(),
+            (true, false) => " True".to_owned(),
+            (false, _) => "False".to_owned(),
+        }),
+        Kind::Int => aligned(each(&|bytes| signed(element, bytes).to_string())),
+        Kind::Uint => aligned(each(&|bytes| unsigned(element, bytes).to_string())),
+        Kind::Float if element.bytes <= 8 => {
+            floats(&numbers(element, elements), element.bytes, false)
+        }
+        Kind::Complex if element.bytes <= 16 => {
+            let part = Element {
+                kind: Kind::Float,
+                bytes: element.bytes / 2,
+                is_big_endian: element.is_big_endian,
+            };
+            let parts = |from: usize| -> Vec<&[u8]> {
+                let each = elements.iter();
+                each.map(|bytes| &bytes[from..][..part.bytes]).collect()
+            };
+            let real = numbers(&part, &parts(0));
+            let imaginary = numbers(&part, &parts(part.bytes));
+            let words = floats(&real, part.bytes, false).into_iter();
+            let words = words.zip(floats(&imaginary, part.bytes, true));
+            let word = |(real, imaginary): (String, String)| {
+                let digits = imaginary.trim_end();
+                let spaces = &imaginary[digits.len()..];
+                format!("{real}{digits}j{spaces}")
+            };
+            words.map(word).collect()
+        }
+        Kind::Text => each(&|bytes| quoted(&text_of(element, bytes))),
+        Kind::Bytes => each(&|bytes| bytes_of(until_zeros(bytes))),
+        Kind::Date(unit) => {
+            let words: Vec<String> = each(&|bytes| match signed(element, bytes) {
+                i64::MIN => "NaT".to_owned(),
+                time => date(time, unit),
+            });
+            let quoted = words.iter().map(|word| match word.as_str() {
+                "NaT" => "'NaT'".to_owned(),
+                word => format!("'{word}'"),
+            });
+            aligned(quoted.collect())
+        }
+        Kind::Span(_) => aligned(each(&|bytes| match signed(element, bytes) {
+            i64::MIN => "'NaT'".to_owned(),
+            span => span.to_string(),
+        })),
+        Kind::Fields(fields) => {
+            let mut start = 0;
+            let mut columns = Vec::new();
+            for (name, field) in fields {
+                let from = start;
+                start += field.bytes;
+                let parts = elements.iter().map(|bytes| &bytes[from..start]);
+                if !name.is_empty() {
+                    columns.push(words(field, &parts.collect::<Vec<_>>(), false));
+                }
+            }
+            let row = |n: usize| {
+                columns
+                    .iter()
+                    .map(|column| column[n].as_str())
+                    .collect::<Vec<_>>()
+            };
+            let rows = (0..elements.len()).map(|n| match row(n)[..] {
+                [word] => format!("({word},)"),
+                ref row => format!("({})", row.join(", ")),
+            });
+            rows.collect()
+        }
+        Kind::Array(dims, inner) => {
+            let parts = elements
+                .iter()
+                .flat_map(|bytes| bytes.chunks_exact(inner.bytes.max(1)));
+            let mut words = words(inner, &parts.collect::<Vec<_>>(), false).into_iter();
+            elements.iter().map(|_| list(dims, &mut words)).collect()
+        }
+        // Also long doubles, whose bytes differ among machines.
+        Kind::Void | Kind::Float | Kind::Complex => each(&|bytes| {
+            let hex: String = bytes.iter().map(|byte| format!("\\x{byte:02X}")).collect();
+            format!("b'{hex}'")
+        }),
+    }
+}
+
+fn list(dims: &[usize], words: &mut impl Iterator<Item = String>) -> String {
+    match dims.split_first() {
+        None => words.next().unwrap_or_default(),
+        Some((&dim, rest)) => {
+            let items: Vec<String> = (0..dim).map(|_| list(rest, words)).collect();
+            format!("[{}]", items.join(", "))
+        }
+    }
+}
+
+fn aligned(words: Vec<String>) -> Vec<String> {
+    let width = words.iter().map(String::len).max().unwrap_or(0);
+    words.iter().map(|word| format!("{word:>width$}")).collect()
+}
+
+/// An unsigned number of up to 8 bytes.
+fn unsigned(element: &Element, bytes: &[u8]) -> u64 {
+    let add = |number: u64, &byte: &u8| number << 8 | u64::from(byte);
+    match element.is_big_endian {
+        true => bytes.iter().fold(0, add),
+        false => bytes.iter().rev().fold(0, add),
+    }
+}
+
+fn signed(element: &Element, bytes: &[u8]) -> i64 {
+    let unused = 64 - 8 * bytes.len();
+    (unsigned(element, bytes) << unused).cast_signed() >> unused
+}
+
+/// Floats of 1 to 8 bytes. NumPy has none of a byte: its value is not known.
+fn numbers(element: &Element, elements: &[&[u8]]) -> Vec<f64> {
+    let number = |bytes: &&[u8]| {
+        let bits = unsigned(element, bytes);
+        match element.bytes {
+            2 => half(bits),
+            4 => u32::try_from(bits).map_or(f64::NAN, |bits| f32::from_bits(bits).into()),
+            8 => f64::from_bits(bits),
+            _ => f64::NAN,
+        }
+    };
+    elements.iter().map(number).collect()
+}
+
+/// The value of a half float.
+fn half(bits: u64) -> f64 {
+    let bits = u16::try_from(bits).unwrap_or(u16::MAX);
+    let (exponent, fraction) = (i32::from(bits >> 10 & 31), f64::from(bits & 1023));
+    let magnitude = match exponent {
+        0 => fraction * 2_f64.powi(-24),
+        31 if fraction == 0.0 => f64::INFINITY,
+        31 => f64::NAN,
+        exponent => (1024.0 + fraction) * 2_f64.powi(exponent - 25),
+    };
+    if bits >> 15 == 1 {
+        -magnitude
+    } else {
+        magnitude
+    }
+}
+
+fn until_zeros(bytes: &[u8]) -> &[u8] {
+    let end = bytes.iter().rposition(|&byte| byte != 0);
+    &bytes[..end.map_or(0, |last| last + 1)]
+}
+
+/// The characters of a text, without zeros at its end. A number that is no character is the replacement character.
+fn text_of(element: &Element, bytes: &[u8]) -> String {
+    let characters = bytes.chunks_exact(4).map(|bytes| {
+        let number = unsigned(element, bytes);
+        let character = u32::try_from(number).ok().and_then(char::from_u32);
+        character.unwrap_or(char::REPLACEMENT_CHARACTER)
+    });
+    let text: String = characters.collect();
+    text.trim_end_matches('\0').to_owned()
+}
+
+/// A text in quotes, as Python's repr has it.
+fn quoted(text: &str) -> String {
+    let quote = if text.contains('\'') && !text.contains('"') {
+        '"'
+    } else {
+        '\''
+    };
+    let mut word = String::from(quote);
+    for character in text.chars() {
+        match character {
+            '\\' => word += "\\\\",
+            '\n' => word += "\\n",
+            '\r' => word += "\\r",
+            '\t' => word += "\\t",
+            _ if character == quote => word.extend(['\\', quote]),
+            _ if character.is_control() => {
+                let number = u32::from(character);
+                word += &match number {
+                    ..=0xff => format!("\\x{number:02x}"),
+                    _ => format!("\\u{number:04x}"),
+                };
+            }
+            _ => word.push(character),
+        }
+    }
+    word.push(quote);
+    word
+}
+
+/// Bytes in quotes, as Python's repr has them.
+fn bytes_of(bytes: &[u8]) -> String {
+    let has = |byte| bytes.contains(&byte);
+    let quote = if has(b'\'') && !has(b'"') { '"' } else { '\'' };
+    let mut word = format!("b{quote}");
+    for &byte in bytes {
+        match byte {
+            b'\\' => word += "\\\\",
+            b'\n' => word += "\\n",
+            b'\r' => word += "\\r",
+            b'\t' => word += "\\t",
+            _ if char::from(byte) == quote => word.extend(['\\', quote]),
+            b' '..=b'~' => word.push(byte.into()),
+            _ => word += &format!("\\x{byte:02x}"),
+        }
+    }
+    word.push(quote);
+    word
+}
+
+fn nested(shape: &[usize], next: &mut impl FnMut() -> Value) -> Value {
+    match shape.split_first() {
+        None => next(),
+        Some((&dim, rest)) => (0..dim).map(|_| nested(rest, next)).collect(),
+    }
+}
+
+fn value(element: &Element, bytes: &[u8]) -> Value {
+    let float = |number: f64, bytes: usize| match number {
+        number if number.is_nan() => json!("NaN"),
+        number if number.is_infinite() => json!(if number > 0.0 {
+            "Infinity"
+        } else {
+            "-Infinity"
+        }),
+        number => json!(shortest(number, bytes).parse::<f64>().ok()),
+    };
+    match &element.kind {
+        Kind::Bool => json!(bytes[0] != 0),
+        Kind::Int | Kind::Span(_) => json!(signed(element, bytes)),
+        Kind::Uint => json!(unsigned(element, bytes)),
+        Kind::Float if element.bytes <= 8 => float(numbers(element, &[bytes])[0], element.bytes),
+        Kind::Complex if element.bytes <= 16 => {
+            let part = Element {
+                kind: Kind::Float,
+                bytes: element.bytes / 2,
+                is_big_endian: element.is_big_endian,
+            };
+            bytes
+                .chunks_exact(part.bytes)
+                .map(|bytes| value(&part, bytes))
+                .collect()
+        }
+        Kind::Text => json!(text_of(element, bytes)),
+        Kind::Bytes => json!(String::from_utf8_lossy(until_zeros(bytes))),
+        Kind::Date(unit) => match signed(element, bytes) {
+            i64::MIN => json!("NaT"),
+            time => json!(date(time, unit)),
+        },
+        Kind::Fields(fields) => {
+            let mut start = 0;
+            let mut object = serde_json::Map::new();
+            for (name, field) in fields {
+                if !name.is_empty() {
+                    object.insert(name.clone(), value(field, &bytes[start..][..field.bytes]));
+                }
+                start += field.bytes;
+            }
+            object.into()
+        }
+        Kind::Array(dims, inner) => {
+            let mut parts = bytes.chunks_exact(inner.bytes.max(1));
+            nested(dims, &mut || value(inner, parts.next().unwrap_or_default()))
+        }
+        Kind::Void | Kind::Float | Kind::Complex => {
+            json!(
+                bytes
+                    .iter()
+                    .map(|byte| format!("{byte:02x}"))
+                    .collect::<String>()
+            )
+        }
+    }
+}
