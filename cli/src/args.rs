@@ -32,10 +32,10 @@ pub struct Args {
 
 #[derive(Subcommand)]
 pub enum Command {
-    /// Gathers rows of an array in a file: to a .npy file or to the terminal
+    /// Gathers rows of an array in a file
     #[command(after_help = RUN_SHORT_HELP, after_long_help = RUN_HELP)]
     Run(Box<Run>),
-    /// Lists the arrays of files: name, dtype or encoding, shape and bytes
+    /// Lists the arrays of files, with dtypes and shapes
     #[command(after_help = "\
 Reads only headers, so a damaged tensor or member may still be listed.
 
@@ -45,13 +45,13 @@ Example:
 
 Exit status: 0 done, 1 the file cannot be read, 2 wrong usage.")]
     Info(Info),
-    /// Lists the GPUs that wgpu finds, and how large a table each takes
+    /// Lists the GPUs, and how large a table each takes
     #[command(after_help = "\
 Example:
   WGPU_BACKEND=vulkan wgpu-gather adapters
   lists the adapters of Vulkan only.")]
     Adapters(Form),
-    /// Checks that each GPU and the CPU give the answers of the operations' definitions
+    /// Checks gathers on each GPU and on the CPU
     #[command(after_help = "\
 Runs gathers of random shapes, types and policies, the same on every machine, \
 and compares each with TensorFlow's, ONNX's or PyTorch's definition of its operation.
@@ -62,7 +62,7 @@ Example:
 
 Exit status: 0 all cases passed, 1 a case failed or an adapter gave no device, 2 wrong usage.")]
     Doctor(Choice),
-    /// Times a few gathers on the CPU and on one GPU, and plain copies for comparison
+    /// Times gathers and plain copies on the CPU and a GPU
     #[command(after_help = "\
 Example:
   wgpu-gather bench --adapter llvmpipe --slice 64 --runs 21
@@ -78,7 +78,7 @@ Example:
   wgpu-gather completions bash \\
     > ~/.local/share/bash-completion/completions/wgpu-gather")]
     Completions { shell: Shell },
-    /// Prints the manual page of the command, or of one of its commands
+    /// Prints a manual page
     #[command(after_help = "\
 Example:
   wgpu-gather man run | man -l -")]
@@ -221,29 +221,28 @@ fn slice_bytes(text: &str) -> Result<usize, String> {
 /// The arguments of one gather.
 #[derive(clap::Args)]
 pub struct Run {
-    /// Which gather; torch.gather is gather_elements
-    #[arg(
-        hide_possible_values = true,
-        value_name = "gather|gather_nd|gather_elements"
-    )]
+    /// gather, gather_nd or gather_elements: the last is torch.gather
+    #[arg(hide_possible_values = true)]
     pub operation: Operation,
     /// Array to gather slices from
     pub params: PathBuf,
     /// Array of the indices that select the slices
     #[arg(required_unless_present = "at")]
     pub indices: Option<PathBuf>,
-    /// Indices in place of INDICES; again for each index row
+    /// Indices, in place of a file
     ///
     /// One --at is a vector of indices, or for gather_nd one index row. Several are the rows of a matrix.
     #[arg(long, value_name = "I,J,..", allow_hyphen_values = true, conflicts_with = "indices", value_parser = index_row)]
     pub at: Vec<IndexRow>,
-    /// File for the result, or - for standard output
+    /// File for the result, - for standard output
     ///
     /// An existing file is replaced only after the result is complete. Without it the rows are printed, if standard output is a
     /// terminal.
     #[arg(short, long, value_name = "OUT.npy")]
     pub output: Option<PathBuf>,
-    /// Print the rows as NumPy does; with --json whole
+    /// Print the rows as NumPy does
+    ///
+    /// More than 1,000 elements are shortened; with --json all are printed.
     #[arg(short, long)]
     pub print: bool,
     /// First dim of params to select in
@@ -251,7 +250,7 @@ pub struct Run {
     /// Default: batch-dims for gather and gather_nd, 0 for gather_elements.
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub axis: Option<i64>,
-    /// Leading dims that params and indices share
+    /// Leading dims that both share
     #[arg(
         long,
         value_name = "N",
@@ -259,31 +258,33 @@ pub struct Run {
         default_value_t = 0
     )]
     pub batch_dims: i64,
-    /// gather_elements: other dims of 1 repeat, as NumPy's
+    /// gather_elements: dims of 1 repeat
+    ///
+    /// All dims but the axis are broadcast, as numpy.take_along_axis does.
     #[arg(long)]
     pub broadcast: bool,
-    /// A negative index counts from the end of its dim
+    /// Negative indices count from the end
     ///
-    /// As in NumPy, Paddle and ONNX. In TensorFlow it is out of range.
+    /// As in NumPy, Paddle and ONNX. In TensorFlow a negative index is out of range.
     #[arg(long)]
     pub from_end: bool,
-    /// Indices out of range: error, fill, clamp, wrap, device-default
+    /// Policy for indices out of range
     ///
     /// error stops and names the first one, fill puts zeros in their slices, clamp takes the nearest index in range, wrap the index
     /// modulo the dim. device-default is TensorFlow's rule: fill on a GPU, error on the CPU.
     #[arg(long, value_name = "POLICY", value_parser = policies(), default_value_t = BadIndices::Error, hide_possible_values = true)]
     pub bad_indices: BadIndices,
-    /// Number that --bad-indices fill puts in the slices, not 0
+    /// Number of --bad-indices fill, if not 0
     #[arg(long, value_name = "NUMBER", allow_hyphen_values = true)]
     pub fill: Option<String>,
-    /// Dtype or encoding of params, if its file cannot say it
+    /// Dtype or encoding that params' file cannot say
     ///
-    /// Of bytes as numpy.ndarray.view: bf16, f8_e4m3, f8_e5m2, int32, f2, and GGUF's blocks by their names, as q4_k.
+    /// The bytes are read as numpy.ndarray.view does. NAME is bf16, f8_e4m3, f8_e5m2, int32, f2, or the name of GGUF's blocks, as q4_k.
     #[arg(long = "as", value_name = "NAME", value_parser = dtype_of)]
     pub view: Option<Dtype>,
-    /// Decode float16, BF16, F8_E4M3 and F8_E5M2 to float32
+    /// Decode floats of 1 or 2 bytes to float32
     ///
-    /// GGUF's blocks are always decoded.
+    /// That is float16, BF16, F8_E4M3 and F8_E5M2. GGUF's blocks are always decoded.
     #[arg(long)]
     pub decode: bool,
     #[command(flatten)]
@@ -294,7 +295,7 @@ pub struct Run {
     /// several GPUs.
     #[arg(long, value_enum, default_value_t = Device::Auto, hide_possible_values = true)]
     pub device: Device,
-    /// Use only a GPU with NAME in its name, never the CPU
+    /// Use only a GPU with NAME in its name
     #[arg(long, value_name = "NAME")]
     pub adapter: Option<String>,
     /// Print neither progress nor what was done
@@ -349,25 +350,25 @@ fn dtype_of(name: &str) -> Result<Dtype, String> {
 /// Tables of uint8 whose bytes are quantised values, which are decoded to float32.
 #[derive(clap::Args)]
 pub struct Quantized {
-    /// Decode quantised values in blocks with these scales
+    /// Scales of quantised values in blocks
     ///
-    /// As ONNX Runtime's GatherBlockQuantized does. Scales are float16, float32 or BF16.
+    /// Rows are decoded, as ONNX Runtime's GatherBlockQuantized does. Scales are float16, float32 or BF16.
     #[arg(long, value_name = "FILE")]
     pub scales: Option<PathBuf>,
-    /// Zero points of the blocks, packed like the values
+    /// Zero points of the blocks
     ///
-    /// Default: the middle of the range.
+    /// They are packed like the values. Default: the middle of the range.
     #[arg(long, value_name = "FILE", requires = "scales")]
     pub zero_points: Option<PathBuf>,
-    /// Bits of a value in a table with --scales: 2, 4 or 8
+    /// Bits of a quantised value: 2, 4, 8
     #[arg(long, value_name = "N", default_value_t = 4, requires = "scales")]
     pub bits: u32,
-    /// Values of a block: 16, 32, 64, 128 (default) or 256
+    /// Values of a block: 16 to 256 [default: 128]
     #[arg(long, value_name = "N", requires = "scales")]
     pub block_size: Option<u64>,
-    /// Decode rows of 8 or 4 bits with a scale and a bias
+    /// Decode rows of 8 or 4 bits and a scale
     ///
-    /// They lie at the end of a row, as in FBGEMM's and PyTorch's embedding bags.
+    /// A scale and a bias lie at the end of a row, as in FBGEMM's and PyTorch's embedding bags.
     #[arg(
         long,
         value_name = "BITS",
