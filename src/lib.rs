@@ -1,6 +1,15 @@
-//! Picks slices of a tensor by indices, exactly as `tf.gather`, `tf.gather_nd` and `paddle.gather_nd` do: on any GPU
-//! that [wgpu](https://docs.rs/wgpu/30) reaches, and on the CPU. The two give equal bits, except by the default policy for
-//! an index out of range.
+//! Picks rows out of a table by their numbers, on any GPU that [wgpu](https://docs.rs/wgpu/30) reaches and on the CPU.
+//!
+//! It implements `tf.gather`, `tf.gather_nd` and `paddle.gather_nd`, including batch dimensions and negative axes, for 8- to
+//! 64-bit indices and any element type. CPU and GPU give bit-identical results; only the default for out-of-range indices
+//! differs.
+//!
+//! Start here: [`Gather`], [`GatherPlan`],
+#![cfg_attr(
+    feature = "gpu",
+    doc = "[`Gatherer`] for your own device, [`Executor`] for one of the crate."
+)]
+#![cfg_attr(not(feature = "gpu"), doc = "[`guide::frameworks`].")]
 //!
 //! ```
 //! use wgpu_gather::Gather;
@@ -18,32 +27,35 @@
 //!
 //! # Operations
 //!
-//! | operation | an output element or slice for | elsewhere |
+#![doc = include_str!("guide/pictures/operations.svg")]
+//!
+//! | you have | call | elsewhere |
 //! |---|---|---|
-//! | [`Gather`] | each index, along one axis | `tf.gather`, `numpy.take`, `torch.index_select`, ONNX `Gather` |
-//! | [`GatherNd`] | each row of indices, which has coordinates | `tf.gather_nd`, `paddle.gather_nd`, ONNX `GatherND` |
-//! | [`GatherElements`] | each index, at its own place | `torch.gather`, ONNX `GatherElements`; with `broadcast(true)` `numpy.take_along_axis` |
+//! | row numbers, or numbers along another axis | [`Gather`] | `tf.gather`, `numpy.take`, `torch.index_select`, ONNX `Gather` |
+//! | coordinates | [`GatherNd`] | `tf.gather_nd`, `paddle.gather_nd`, ONNX `GatherND` |
+//! | an index for each output element | [`GatherElements`] | `torch.gather`, ONNX `GatherElements`; with `broadcast(true)` `numpy.take_along_axis` |
 //!
 //! **PyTorch's, burn's and candle's `gather` is [`GatherElements`], not [`Gather`].**
 //!
-//! The inverse, [scatter](guide::scatter), writes slices to the rows that indices select, or adds them: [`GatherPlan::scatter`] and
-//! [`GatherPlan::scatter_reduce`] on the CPU, and on a GPU a `Gatherer` and an `Executor`.
+//! Make a [`GatherPlan`] once per pair of shapes: `plan` checks the shapes of params and indices. It serves every element type, on the
+//! CPU and on every GPU.
 //!
-//! `plan` makes a [`GatherPlan`] of the shapes of params and indices. A plan serves every type of elements, on the CPU and
-//! on every GPU.
+//! The inverse, [scatter](guide::scatter), writes slices to the rows that indices select, or adds them: [`GatherPlan::scatter`] and
+//! [`GatherPlan::scatter_reduce`] on the CPU, a `Gatherer` and an `Executor` on a GPU.
 //!
 //! # Three ways in
+//!
+#![doc = include_str!("guide/pictures/owners.svg")]
 //!
 #![cfg_attr(
     feature = "gpu",
     doc = "
 * The CPU: [`GatherPlan::run`] and [`GatherPlan::run_into`], or [`run_bytes`](GatherPlan::run_bytes) for types that are
   known only at run time.
-* An app's own device, buffers and command encoder: a [`Gatherer`] records a gather, and a [`PreparedGather`] records it
+* Your own device, buffers and command encoder: a [`Gatherer`] records a gather, and a [`PreparedGather`] records it
   again. [`GatherBuffers`] and [`Ranges`] name the operands.
-* A device of the crate's own: an [`Executor`] is a GPU, or the CPU. It has [`Tensor`]s that stay there, and gathers by
-  [`Executor::gather`], whose [`Request`] is awaited or waited for, with a fill if wanted. [`Executor::gather_bytes`] takes
-  types that are known only at run time.
+* A device of the crate: an [`Executor`] is a GPU, or the CPU. Its [`Tensor`]s stay there. You await the [`Request`] that
+  [`Executor::gather`] returns, or call `wait`. [`Executor::gather_bytes`] takes types known only at run time.
 
 ```no_run
 use wgpu_gather::{Executor, Gather};

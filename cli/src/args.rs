@@ -94,7 +94,11 @@ pub fn completions(shell: Shell) -> String {
     let (mut command, mut text) = (Args::command(), Vec::new());
     let name = command.get_name().to_owned();
     clap_complete::generate(shell, &mut command, name, &mut text);
-    String::from_utf8_lossy(&text).trim_end().to_owned()
+    // clap_complete 4.6 gives bash two names for a command, if the name of the program has a hyphen.
+    let text = String::from_utf8_lossy(&text);
+    text.replace("wgpu__subcmd__gather", "wgpu__gather")
+        .trim_end()
+        .to_owned()
 }
 
 /// The manual page, in roff, of the command or of one of its commands. Ends the process if there is no such command.
@@ -227,7 +231,6 @@ pub struct Run {
     /// Array to gather slices from
     pub params: PathBuf,
     /// Array of the indices that select the slices
-    #[arg(required_unless_present = "at")]
     pub indices: Option<PathBuf>,
     /// Indices, in place of a file
     ///
@@ -463,6 +466,10 @@ impl Run {
         if self.operation == Operation::GatherElements && self.batch_dims != 0 {
             let error = "gather_elements has no --batch-dims";
             refuse(ErrorKind::ArgumentConflict, error);
+        }
+        if self.indices.is_none() && self.at.is_empty() {
+            let error = "INDICES or --at I,J,.. is missing";
+            refuse(ErrorKind::MissingRequiredArgument, error);
         }
         if self.operation != Operation::GatherElements && self.broadcast {
             let error = "--broadcast is for gather_elements";

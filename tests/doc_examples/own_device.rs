@@ -1,15 +1,18 @@
 use wgpu_gather::wgpu::{self, util::DeviceExt};
-use wgpu_gather::{ElementTypes, Gather, GatherBuffers, Gatherer, Ranges};
+use wgpu_gather::{ElementTypes, Executor, Gather, GatherBuffers, Gatherer, Ranges, Tensor};
 
-/// Rows 2 and 0 of a table of 3 rows of 2 numbers.
-pub fn two_rows(device: &wgpu::Device, queue: &wgpu::Queue) -> Result<wgpu::Buffer, Box<dyn std::error::Error>> {
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    // Your device and your buffers. A gather needs the usage STORAGE; COPY_SRC is for reading back.
+    let instance = wgpu::Instance::new(wgpu::InstanceDescriptor::new_without_display_handle());
+    let adapter = pollster::block_on(instance.request_adapter(&Default::default()))?;
+    let (device, queue) = pollster::block_on(adapter.request_device(&Default::default()))?;
     let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST;
     let buffer = |contents| device.create_buffer_init(&wgpu::util::BufferInitDescriptor { label: None, contents, usage });
     let table = buffer(bytemuck::cast_slice(&[10.0_f32, 11.0, 20.0, 21.0, 30.0, 31.0]));
     let rows = buffer(bytemuck::cast_slice(&[2_u32, 0]));
     let output = buffer(&[0; 16]);
 
-    let gatherer = Gatherer::new(device); // keep it: it holds the pipelines
+    let gatherer = Gatherer::new(&device); // keep it: it holds the pipelines
     let plan = Gather::new().plan(&[3, 2], &[2])?;
     let buffers = GatherBuffers::new(ElementTypes::of::<f32, u32>(), Ranges {
         params: table.slice(..),
@@ -19,5 +22,10 @@ pub fn two_rows(device: &wgpu::Device, queue: &wgpu::Queue) -> Result<wgpu::Buff
     let mut encoder = device.create_command_encoder(&Default::default());
     gatherer.encode(&mut encoder, &plan, &buffers)?; // records, and submits nothing
     queue.submit([encoder.finish()]);
-    Ok(output)
+
+    // Read the output back with wgpu, or wrap its buffer.
+    let executor = Executor::from_parts(device, queue);
+    let output = Tensor::<f32>::from_buffer(&executor, output, &[2, 2])?.download_blocking()?;
+    assert_eq!(output, [30.0, 31.0, 10.0, 11.0]);
+    Ok(())
 }

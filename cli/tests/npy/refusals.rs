@@ -161,9 +161,10 @@ pub fn wrong_arguments_are_refused() {
     for (command, error) in [
         ("", "the following required arguments were not provided:"),
         ("take a b -o c", "invalid value 'take' for '<OPERATION>'"),
+        ("gather a -o c", "INDICES or --at I,J,.. is missing"),
         (
-            "gather a -o c",
-            "the following required arguments were not provided:",
+            "gather a --at 1, -o c",
+            "invalid value '1,' for '--at <I,J,..>': an index is missing; write them without spaces, as 7,0,999",
         ),
         ("gather a b c -o d", "unexpected argument 'c' found"),
         (
@@ -176,7 +177,7 @@ pub fn wrong_arguments_are_refused() {
         ),
         (
             "gather a --at 1,x -p",
-            "invalid value '1,x' for '--at <I,J,..>': \"x\": invalid digit found in string",
+            "invalid value '1,x' for '--at <I,J,..>': \"x\" is no index",
         ),
         (
             "gather a --at 1,2 --at 3 -p",
