@@ -2,7 +2,7 @@
 
 use std::fmt::Debug;
 
-use super::elements;
+use super::run::elements;
 use crate::{
     BadIndices, Gather, GatherElements, GatherNd, GatherPlan, NegativeIndices, PlanError, RunError,
 };

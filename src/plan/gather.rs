@@ -8,8 +8,9 @@ use super::{
 use crate::bad_indices::{BadIndices, NegativeIndices};
 use crate::error::PlanError;
 
-/// The attributes of `tf.gather` (and of ONNX's Gather, NumPy's `take`, PyTorch's `index_select` and `embedding`,
-/// TensorFlow 1's `batch_gather`): each index selects along one axis of params.
+/// Selects slices along one axis: `tf.gather`, `np.take`, `torch.index_select`, an embedding look-up.
+///
+/// Also ONNX's `Gather` and TensorFlow 1's `batch_gather`.
 ///
 /// ```text
 /// output[b, o, n, s] = params[b, o, indices[b, n], s]
@@ -39,18 +40,18 @@ impl Gather {
         Self::default()
     }
 
-    /// The dim of params to select along; a negative `axis` has the rank of params added.
+    /// Selects along this dim of params; a negative `axis` counts from its last dim.
     ///
-    /// The default is batch_dims *as given*, as in TensorFlow. A negative batch_dims then has the rank of params added
-    /// for the axis, although it has the rank of indices added for the number of batch dims.
+    /// The default is batch_dims *as given*. With a negative `batch_dims`, set `axis` too: as in TensorFlow, the default axis then
+    /// counts from the end of params, and the batch dims from the end of indices.
     #[must_use]
     pub fn axis(mut self, axis: i64) -> Self {
         self.axis = Some(axis);
         self
     }
 
-    /// The number of leading dims that params and indices share, 0 unless set; a negative `batch_dims` has the rank of
-    /// indices added.
+    /// Says how many leading dims params and indices share, 0 unless set; a negative `batch_dims` counts from the last dim of
+    /// indices.
     #[must_use]
     pub fn batch_dims(mut self, batch_dims: i64) -> Self {
         self.batch_dims = batch_dims;

@@ -6,16 +6,17 @@ use super::{GatherPlan, Operation, ScatterRules, check_element_counts};
 use crate::bad_indices::{BadIndices, NegativeIndices};
 use crate::error::PlanError;
 
-/// The attributes of ONNX's GatherElements and `torch.gather`: each index selects one element of params, along one axis, at
-/// its own place in the other dims. NumPy's `take_along_axis` has [`broadcast(true)`](Self::broadcast) and
-/// [`NegativeIndices::FromEnd`] too.
+/// Selects one element for each index, along one axis: `torch.gather`, ONNX's `GatherElements`.
+///
+/// An index keeps its own place in the other dims. For NumPy's `take_along_axis` add [`broadcast(true)`](Self::broadcast) and
+/// [`NegativeIndices::FromEnd`].
 ///
 /// ```text
 /// output[i, j, k] = params[i, indices[i, j, k], k]        where axis is 1
 /// output.shape    = indices.shape
 /// ```
 ///
-/// Indices has the rank of params, and is at most as large as params in every dim but the axis. NumPy and JAX broadcast
+/// Indices must have as many dims as params, and none larger than params' but along the axis. NumPy and JAX broadcast
 /// the two against each other instead: [`broadcast`](Self::broadcast).
 ///
 /// ```

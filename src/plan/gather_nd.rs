@@ -12,7 +12,7 @@ use crate::error::PlanError;
 /// The most values that one index row may have.
 const MAX_INDEX_DEPTH: usize = 8;
 
-/// The attributes of `tf.gather_nd` (and of Paddle's and ONNX's): each index row selects one slice of params.
+/// Selects one slice for each index row of coordinates: `tf.gather_nd`, and Paddle's and ONNX's.
 ///
 /// ```text
 /// output[b, o, n, ..] = params[b, o, indices[b, n, 0], .., indices[b, n, index_depth - 1], ..]

@@ -56,11 +56,10 @@ macro_rules! rules_for_indices {
 }
 rules_for_indices! { Gather GatherNd GatherElements }
 
-/// A gather whose shapes are checked and whose sizes are known. It runs on the CPU, by a `Gatherer` and on an
-/// `Executor`.
+/// A checked gather for fixed shapes. Call [`run`](Self::run) for the CPU, or pass it to a `Gatherer` or an `Executor`.
 ///
-/// Made by [`Gather::plan`](crate::Gather::plan), [`GatherNd::plan`](crate::GatherNd::plan) and
-/// [`GatherElements::plan`](crate::GatherElements::plan). Cheap to keep and to compare; prints as one line.
+/// You get one from [`Gather::plan`](crate::Gather::plan), [`GatherNd::plan`](crate::GatherNd::plan) or
+/// [`GatherElements::plan`](crate::GatherElements::plan). A plan is cheap to keep and to compare, and prints as one line.
 ///
 /// ```
 /// use wgpu_gather::GatherNd;

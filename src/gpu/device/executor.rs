@@ -19,10 +19,10 @@ use crate::index::GatherIndex;
 use crate::operand::Operand;
 use crate::plan::{GatherPlan, ToPlan};
 
-/// A device that gathers run on, a GPU or the CPU, and the owner of the tensors on it.
+/// Gathers on a GPU or on the CPU, and owns the tensors there.
 ///
-/// The two differ in one thing: by the default policy a bad index is zeros on a GPU and an error on the CPU, as in
-/// TensorFlow. `.bad_indices(BadIndices::Fill)`, or any other policy, makes them equal.
+/// Both give the same output, but for one default: a bad index gives zeros on a GPU and an error on the CPU, as in
+/// TensorFlow. With `.bad_indices(BadIndices::Fill)`, or any other policy, they are equal.
 ///
 /// | made by | runs on |
 /// |---|---|
@@ -31,9 +31,9 @@ use crate::plan::{GatherPlan, ToPlan};
 /// | [`cpu`](Self::cpu) | the CPU |
 /// | [`gpu_or_cpu`](Self::gpu_or_cpu) | the GPU of this machine if it has one, else the CPU |
 ///
-/// An executor owns the [`Tensor`]s that it makes, and refuses those of another one with [`GpuError::OtherOwner`], also of
-/// the same device. Executors of the CPU take each other's. Clones are the same executor. Printing one names the device
-/// and, where there is no GPU, the reason.
+/// An executor takes only the [`Tensor`]s that it made: [`GpuError::OtherOwner`] refuses others, also those of the same
+/// device. Executors of the CPU take each other's. Clones are the same executor. Print one to see the device and, if there is
+/// no GPU, the reason.
 ///
 /// ```
 /// use wgpu_gather::{BadIndices, Executor, Gather};

@@ -12,18 +12,17 @@ use crate::gpu::fill::Fill;
 #[cfg(doc)]
 use crate::plan::GatherPlan;
 
-/// The request for a gather, made by [`Executor::gather`](crate::Executor::gather) and
-/// [`gather_bytes`](crate::Executor::gather_bytes): awaited, or waited for by [`wait`](Self::wait). Nothing happens before.
-/// `T` is the type of elements, `O` the output, and `F` the type of a fill: `T`, or the bytes of an element where its type
-/// is known only at run time.
+/// A gather that runs when you await it or call [`wait`](Self::wait). Nothing happens before.
 ///
-/// On the first poll of its future, or in `wait`, the request is checked and submitted; the future then completes when the
-/// GPU is done. Dropping the future drops the output. The future is `Send`, except on wasm.
+/// [`Executor::gather`](crate::Executor::gather) and [`gather_bytes`](crate::Executor::gather_bytes) return it. `T` is the
+/// element type, `O` the output, and `F` the type of a fill: `T`, or an element's bytes if you know the type only at run time.
 ///
-/// A future wakes itself for 0.2 ms. At the first future that waits longer, an executor on a GPU starts a thread that polls
-/// the device while futures wait. The thread ends when the last clone of the executor and its last tensor are dropped.
-/// Callbacks of the app, for instance of its own `map_async`, may run on that thread. Where no thread can be started, the
-/// futures poll.
+/// The first poll, or `wait`, checks the request and submits it. The future completes when the GPU is done. If you drop it, you
+/// drop the output. The future is `Send`, except on wasm.
+///
+/// A future spins for 0.2 ms; after that, one background thread for each executor polls the device for all waiting futures. The
+/// thread ends with the last clone of the executor and its last tensor. Your callbacks, for instance of `map_async`, may
+/// run on it. Where no thread can start, the futures poll.
 #[must_use = "nothing is submitted before the request is awaited or waited for"]
 pub struct Request<'a, T, O = Vec<T>, F: ?Sized = T> {
     input: UncheckedGather<'a, T>,

@@ -14,13 +14,11 @@ use crate::gpu::scope::scoped_start;
 use crate::gpu::types::range_bytes;
 use crate::operand::Operand;
 
-/// Row-major elements of type `T` and a shape, which stay on the device until they are asked for. A gather takes tensors
-/// as params and as indices.
+/// Row-major elements and their shape, which stay on the device until you download them.
 ///
-/// Made by [`upload`](crate::Executor::upload) and [`zeros`](crate::Executor::zeros) of an
-/// [`Executor`](crate::Executor), by [`from_buffer`](Self::from_buffer), and by gathers whose output stays on the GPU
-/// ([`on_gpu`](crate::Request::on_gpu)). A tensor belongs to the executor that made it. A tensor of the CPU is in host
-/// memory. Share a tensor by `&` or by `Arc`.
+/// You get one from [`upload`](crate::Executor::upload) or [`zeros`](crate::Executor::zeros), from your buffer by
+/// [`from_buffer`](Self::from_buffer), or as an output that stays on the GPU ([`on_gpu`](crate::Request::on_gpu)). Pass it as params or
+/// as indices to the executor that made it. On the CPU a tensor is host memory. Share it by `&` or by `Arc`.
 pub struct Tensor<T> {
     pub(super) storage: Storage<Vec<T>>,
     shape: Vec<usize>,

@@ -18,12 +18,12 @@ use super::types::TypedPlan;
 use crate::error::GatherError;
 use crate::plan::GatherPlan;
 
-/// A gather with its pipelines, uniforms and bind groups made, ready to record. Made by
-/// [`Gatherer::prepare`](super::Gatherer::prepare).
+/// Records one gather again and again, for instance in every frame.
 ///
-/// Recording makes no GPU object, allocates only what wgpu allocates for the commands, submits nothing, waits for
-/// nothing, and cannot fail. The commands read what the buffers hold when they run, so new indices in the same
-/// buffer are a new gather. A prepared gather keeps its buffers alive.
+/// [`Gatherer::prepare`](super::Gatherer::prepare) checks everything and makes the pipelines, uniforms and bind groups. Recording
+/// then makes no GPU object, allocates only what wgpu allocates for the commands, submits nothing, waits for nothing, and
+/// cannot fail. The commands read what the buffers hold when they run: write new indices into the same buffer, and the next run
+/// gathers by them. A prepared gather keeps its buffers alive.
 ///
 /// ```no_run
 #[doc = include_str!("../../../tests/doc_examples/prepared.rs")]

@@ -1,0 +1,159 @@
+//! Gathers of slices of the caller's types.
+
+use super::gather::{check, gather};
+use super::operands::{Operands, Params};
+use crate::encoding::Parts;
+use crate::error::RunError;
+use crate::index::GatherIndex;
+use crate::memory;
+use crate::operand::Operand;
+use crate::plan::GatherPlan;
+
+impl GatherPlan {
+    /// Gathers on the CPU and returns the output, row-major, in the shape [`output_shape`](Self::output_shape).
+    ///
+    /// `params` and `indices` are row-major too. Elements are copied, so they may be of any type: numbers, `&str`,
+    /// structs. [`BadIndices::Fill`](crate::BadIndices::Fill) puts `T::default()` in the whole slice of a bad row.
+    ///
+    /// With the feature `rayon`, threads share a large gather: those of the pool that the caller runs in, or else of
+    /// the global pool. If the global pool cannot be made, the calling thread gathers by itself. A program built with
+    /// `panic = "abort"` ends there instead, as rayon panics, unless it makes a pool of its own.
+    ///
+    /// # Errors
+    ///
+    /// `params` or `indices` of another length than the plan's; bad rows, unless the policy fills or clamps; no memory
+    /// for the output. The error of bad rows names the smallest one.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use wgpu_gather::{Gather, GatherNd};
+    ///
+    /// let plan = GatherNd::new().plan(&[2, 2], &[2, 2])?;
+    /// assert_eq!(plan.run(&["a", "b", "c", "d"], &[0, 0, 1, 1])?, ["a", "d"]);
+    ///
+    /// let plan = Gather::new().plan(&[3], &[2])?;
+    /// let bad = plan.run(&[10, 20, 30], &[2, 3]).unwrap_err();
+    /// assert_eq!(bad.to_string(), "indices[1] = 3 is not in [0, 3)");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn run<T: Copy + Default + Send + Sync, I: GatherIndex>(
+        &self,
+        params: &[T],
+        indices: &[I],
+    ) -> Result<Vec<T>, RunError> {
+        self.check_lengths(params.len(), indices.len())?;
+        let zero = [T::default()];
+        self.run_with(&elements(params, indices, &zero, &zero))
+    }
+
+    /// Gathers operands whose lengths are checked. The plan must have no gaps in the output.
+    pub(crate) fn run_with<T: Copy>(&self, operands: &Operands<'_, T>) -> Result<Vec<T>, RunError> {
+        self.check_new_output()?;
+        let width = operands.element_bytes.checked_div(size_of::<T>());
+        let len = self.dims().output_len();
+        let len = len.saturating_mul(width.unwrap_or(1) as u64);
+        let operands = &operands.bytes();
+        if self.dims().row_count == 0 {
+            // Every index row is bad, and no operand bounds the output: an error comes before memory is asked for.
+            check(self, operands)?;
+        }
+        let mut output = Vec::new();
+        let room = usize::try_from(len).ok();
+        let Some(len) = room.filter(|&len| output.try_reserve_exact(len).is_ok()) else {
+            // A bad row is named first.
+            check(self, operands)?;
+            return Err(RunError::OutOfMemory {
+                operand: Operand::Output,
+                elements: self.dims().output_len(),
+                element_bytes: operands.element_bytes,
+            });
+        };
+        memory::extend(&mut output, len, |output| gather(self, operands, output))?;
+        Ok(output)
+    }
+
+    /// As [`run`](Self::run), but into `output` instead of a new vector.
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`run`](Self::run), and an `output` of another length than the plan's. After the error of bad rows
+    /// the contents of `output` are unspecified.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use wgpu_gather::{BadIndices, Gather};
+    ///
+    /// let plan = Gather::new().bad_indices(BadIndices::Fill).plan(&[3, 2], &[2])?;
+    /// let mut output = [9; 4];
+    /// plan.run_into(&[1, 2, 3, 4, 5, 6], &[2, -1], &mut output)?;
+    /// assert_eq!(output, [5, 6, 0, 0]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn run_into<T: Copy + Default + Send + Sync, I: GatherIndex>(
+        &self,
+        params: &[T],
+        indices: &[I],
+        output: &mut [T],
+    ) -> Result<(), RunError> {
+        self.run_into_with_fill(params, indices, T::default(), output)
+    }
+
+    /// As [`run_into`](Self::run_into), but with `fill` in the slices of bad rows, where
+    /// [`BadIndices::Fill`](crate::BadIndices::Fill) would put `T::default()`.
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`run_into`](Self::run_into).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use wgpu_gather::{BadIndices, Gather};
+    ///
+    /// let plan = Gather::new().bad_indices(BadIndices::Fill).plan(&[2], &[2])?;
+    /// let mut output = ["", ""];
+    /// plan.run_into_with_fill(&["a", "b"], &[7, 0], "?", &mut output)?;
+    /// assert_eq!(output, ["?", "a"]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn run_into_with_fill<T: Copy + Default + Send + Sync, I: GatherIndex>(
+        &self,
+        params: &[T],
+        indices: &[I],
+        fill: T,
+        output: &mut [T],
+    ) -> Result<(), RunError> {
+        self.check_lengths(params.len(), indices.len())?;
+        self.check_output_length(output.len())?;
+        let (zero, fill) = ([T::default()], [fill]);
+        self.run_into_with(&elements(params, indices, &zero, &fill), output)
+    }
+
+    /// As [`run_with`](Self::run_with), but into `output`, whose length is checked too.
+    pub(crate) fn run_into_with<T: Copy>(
+        &self,
+        operands: &Operands<'_, T>,
+        output: &mut [T],
+    ) -> Result<(), RunError> {
+        let operands = operands.bytes();
+        memory::write_into(output, |output| gather(self, &operands, output))
+    }
+}
+
+pub(super) fn elements<'a, T, I: GatherIndex>(
+    params: &'a [T],
+    indices: &'a [I],
+    zero: &'a [T],
+    fill: &'a [T],
+) -> Operands<'a, T> {
+    Operands {
+        element_bytes: size_of::<T>(),
+        parts: Parts::elements(size_of::<T>() as u64),
+        params: Params::Elements(params),
+        indices: I::values(indices),
+        zero,
+        fill,
+    }
+}
