@@ -254,8 +254,7 @@ export const checks = {
   async keyboard(shown) {
     await shown.page.selectOption('#example', { label: 'rows of a table' });
     await shown.outputs([9, 10, 11, 0, 1, 2, 6, 7, 8]);
-    await shown.page.focus('#example');
-    await shown.page.keyboard.press('Shift+Tab');
+    await shown.page.focus('nav a');
     const reached = new Set();
     while (!reached.has('SUMMARY')) {
       await shown.page.keyboard.press('Tab');
@@ -270,6 +269,8 @@ export const checks = {
         await shown.shows('selection', 'Index row 1 = [1] takes 3 elements, from params[1, 0] to params[1, 2]');
         assert.deepEqual(await shown.bad('params', 'chosen'), [3, 4, 5]);
         assert.deepEqual(await shown.bad('gpu', 'chosen'), [3, 4, 5]);
+        // A line to the slice, and one on to the output.
+        assert.equal(await shown.page.locator('#lines path').count(), 2);
       }
       if (name === 'output[0, 0] = 9' && (await shown.page.evaluate(() => Boolean(document.activeElement.closest('#gpu'))))) {
         for (const key of ['ArrowDown', 'ArrowDown', 'ArrowRight']) await shown.page.keyboard.press(key);
@@ -282,6 +283,7 @@ export const checks = {
     }
     await shown.cell('params', 0).hover();
     await shown.shows('selection', 'params[0, 0] is taken by no index');
+    assert.equal(await shown.page.locator('#lines path').count(), 0);
     await shown.cell('params', 4).hover();
     await shown.shows('selection', 'params[1, 1] goes to output[1, 1]');
   },

@@ -144,6 +144,7 @@ export function choose({ dataset }, told) {
 // Shows what belongs to the index row of the chosen cell: the row, what it takes, and where that goes.
 function showChosen() {
   for (const cell of document.querySelectorAll('.chosen')) cell.classList.remove('chosen');
+  drawLines([]);
   if (!picture || !chosen) return;
   const { tensor, place, told } = chosen;
   told.textContent = '';
@@ -159,7 +160,38 @@ function showChosen() {
   for (const source of sources) CELL.params[source]?.classList.add('chosen');
   for (const row of rows) for (const cell of indexCells(row)) cell.classList.add('chosen');
   told.textContent = describe(tensor, place, rows, sources, outputs);
+  const lines = [];
+  for (const row of rows) {
+    const of = outputs.filter((n) => picture.rows[n] === row && picture.sources[n] >= 0);
+    if (of.length === 0) continue;
+    const taken = of.map((n) => picture.sources[n]);
+    lines.push([indexCells(row).at(-1), CELL.params[Math.min(...taken)]]);
+    const output = CELL.GPU.length > 0 ? CELL.GPU : CELL.CPU;
+    lines.push([CELL.params[Math.max(...taken)], output[of[0]]]);
+  }
+  drawLines(lines);
 }
+
+// Lines between cells, from side to side or, one below the other on a narrow screen, from bottom to top.
+function drawLines(pairs) {
+  const place = document.getElementById('lines');
+  const frame = place.getBoundingClientRect();
+  const paths = pairs.filter(([from, to]) => from && to).map(([from, to]) => {
+    const [a, b] = [from.getBoundingClientRect(), to.getBoundingClientRect()];
+    const isBeside = b.left >= a.right;
+    const start = isBeside ? [a.right, a.top + a.height / 2] : [a.left + a.width / 2, a.bottom];
+    const end = isBeside ? [b.left, b.top + b.height / 2] : [b.left + b.width / 2, b.top];
+    const [[x, y], [u, v]] = [start, end].map(([x, y]) => [x - frame.left, y - frame.top]);
+    const path = document.createElementNS('http://www.w3.org/2000/svg', 'path');
+    const [middle, level] = [(x + u) / 2, (y + v) / 2];
+    const bend = isBeside ? `${middle} ${y} ${middle} ${v}` : `${x} ${level} ${u} ${level}`;
+    path.setAttribute('d', `M${x} ${y} C${bend} ${u} ${v}`);
+    return path;
+  });
+  place.replaceChildren(...paths);
+}
+
+addEventListener('resize', showChosen);
 
 // The first output element of the chosen cell, or else the last output element.
 export function workedOutput() {
