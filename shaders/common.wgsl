@@ -161,7 +161,7 @@ const WORKGROUP_SIZE: u32 = 256u;
 const LANE_ROWS: u32 = 4u;
 // Bits of slot_scale after the binary point.
 const SLOT_BITS: u32 = 16u;
-// No block or batch to divide by, as all rows are of one.
+// index_count or outer_size if there is one block or one batch: nothing to divide.
 const NONE: u32 = 0xffffffffu;
 // `beyond` if the nearest entry is selected: all ones, so that it can be combined with other bits.
 const NEAREST: u32 = 0xffffffffu;

@@ -37,7 +37,7 @@ struct QuantizedRows<'a> {
     /// The scales and the zero points of a row of the last dim.
     row_scales: usize,
     row_zero_points: usize,
-    /// Rows of the last dim from one params row to the next.
+    /// Distance between params rows, in rows of the last dim.
     stride: usize,
 }
 

@@ -170,7 +170,7 @@ impl GatherUniform {
             held_rows: low_and_high(dims.held_rows),
             first_row: low_and_high(dims.first_row),
             window_first_row: low_and_high(dispatch.window_first_row),
-            // The rows of a dispatch have one high word.
+            // No dispatch crosses a multiple of 2^32: its first row's high word is that of all its rows.
             index_row_base: [low, high + first_n_high],
             last_dim,
             last_dim_stride,

@@ -215,7 +215,7 @@ mod tests {
         );
         assert_eq!((gather.index_count, gather.batch_index_rows), (5, 5));
         assert_eq!((gather.row_count, places(&gather)), (7, vec![]));
-        // Between dims of indices that differ: index rows are repeated in one block.
+        // A dim of 1 between two dims that are indexed: several output rows read each index row.
         let within = dims(2, &[2, 3, 7, 4], &[2, 1, 5, 4]);
         assert_eq!((within.batch_size, within.outer_size), (2, 3));
         let repeated = dims(0, &[7, 3, 4], &[5, 1, 4]);

@@ -193,7 +193,7 @@ pub fn row_len(encoding: Encoding) -> usize {
     }
 }
 
-/// The bytes of a row of so many values: in params, in scales and in zero points.
+/// Bytes that a row of `len` values takes: in params, in scales and in zero points.
 pub fn row_bytes(encoding: Encoding, len: u64) -> [usize; 3] {
     let of_params = encoding.row_bytes(len).expect("whole blocks");
     let [of_scales, of_zero_points] = match encoding {

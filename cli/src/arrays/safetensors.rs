@@ -201,7 +201,7 @@ impl<'de> Deserialize<'de> for Header {
     }
 }
 
-/// The dtype of a type. Floats that NumPy lacks become void types, as ml_dtypes writes them.
+/// The NumPy dtype of a safetensors type. Floats that NumPy lacks become void types, as ml_dtypes writes them.
 fn dtype(name: &str) -> Option<Dtype> {
     let code = match name {
         "BOOL" => "b1",

@@ -104,7 +104,7 @@ pub(crate) struct Cut<'a> {
     /// Bytes from one params row to the next, and from one output row to the next.
     params_stride: u64,
     output_stride: u64,
-    /// Powers of two of bytes: the offsets of all slices in params, and of those in the output, are multiples of them.
+    /// The alignment, in bytes, that every slice of params has, and that every slice of the output has: powers of two.
     params_alignment: u64,
     output_alignment: u64,
     /// Bytes of a piece of a slice in the output: `slice_bytes`, unless slices are cut.

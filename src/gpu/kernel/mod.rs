@@ -87,7 +87,7 @@ pub(crate) struct Sizes {
     pub(crate) whole_blocks: Option<[u64; 2]>,
     /// The most workgroups in a row, a column or the depth of a grid.
     pub(crate) max_grid_width: u64,
-    /// True if the bindings hold all params rows of the blocks of the output rows, and params is no shard.
+    /// True if every row that these output rows can select is bound, and params is no shard.
     pub(crate) binds_blocks: bool,
     /// Bytes of a slice in the output, or of the piece of it that is copied.
     pub(crate) bytes: u64,

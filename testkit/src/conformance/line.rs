@@ -57,7 +57,7 @@ pub enum Expect {
     Output(Output),
     /// The kind oob.
     BadRows(BadRows),
-    /// The kinds error and quirk. A quirk has no text, because TensorFlow gives an output.
+    /// The kinds error and quirk. For a quirk TensorFlow returns an output where this crate refuses, so there is no text to compare.
     PlanError { kind: String, text: Option<String> },
 }
 

@@ -50,7 +50,7 @@ fn owners_are_printed_in_one_line() {
 fn wrong_lengths_give_the_error_of_the_cpu() {
     let (app, gpu) = gpu();
     let whole = plan();
-    // Params of a shard, or with gaps, has no shape that is held against the plan's.
+    // If the plan is a shard or has a stride, the tensor's shape is not compared with the plan's.
     let shard = plan().shard(1..10).unwrap();
     let gaps = plan().with_params_stride(2).unwrap();
     for (plan, params, indices, text) in [
