@@ -41,6 +41,7 @@ print(output.numpy())
 const lines = {
   Rust: (text) => text.match(/let plan = [^]*?;/)[0].replace(/\n +/g, ''),
   NumPy: (text) => text.match(/indices = [^]*?\n([^]*)\nprint/)[1],
+  PyTorch: (text) => text.match(/indices = [^]*?\n([^]*)\nprint/)[1],
   TensorFlow: (text) => text.match(/indices = [^]*?\n([^]*)\nprint/)[1],
 };
 const PROGRAMS = {
@@ -49,16 +50,21 @@ const PROGRAMS = {
     NumPy: `output = np.array(
     [np.take(params[n], indices[n], axis=0) for n in np.ndindex(3,)], np.float32
 ).reshape((3, 2))`,
+    PyTorch: `output = torch.stack(
+    [params[n][indices[n]] for n in itertools.product(range(3))]
+).reshape((3, 2))`,
     TensorFlow: 'output = tf.gather(params, indices, axis=1, batch_dims=1)',
   },
   'slices at points': {
     Rust: 'let plan = GatherNd::new().bad_indices(BadIndices::Fill).plan(&[2, 3, 4], &[2, 2])?;',
     NumPy: 'output = params[indices[..., 0], indices[..., 1]]',
+    PyTorch: 'output = params[indices[..., 0], indices[..., 1]]',
     TensorFlow: 'output = tf.gather_nd(params, indices)',
   },
   'points of each matrix': {
     Rust: 'let plan = GatherNd::new().axis(1).bad_indices(BadIndices::Fill).plan(&[2, 3, 3], &[2, 2])?;',
     NumPy: 'output = params[:, indices[..., 0], indices[..., 1]]',
+    PyTorch: 'output = params[:, indices[..., 0], indices[..., 1]]',
     TensorFlow: `# tf.gather_nd has no axis: the dims before it become the last ones, and come back.
 params = tf.transpose(params, [1, 2, 0])
 output = tf.transpose(tf.gather_nd(params, indices), [1, 0])`,
@@ -75,11 +81,13 @@ output = tf.gather_nd(params, indices, batch_dims=1)`,
   'an element of each row': {
     Rust: 'let plan = GatherElements::new().axis(1).bad_indices(BadIndices::Fill).plan(&[4, 3], &[4, 1])?;',
     NumPy: 'output = np.take_along_axis(params, indices, axis=1)',
+    PyTorch: 'output = torch.gather(params, 1, indices)',
     TensorFlow: 'output = tf.experimental.numpy.take_along_axis(params, indices, axis=1)',
   },
   'one order for all rows': {
     Rust: 'let plan = GatherElements::new().axis(1).broadcast(true).bad_indices(BadIndices::Fill).plan(&[3, 4], &[1, 2])?;',
     NumPy: 'output = np.take_along_axis(params, indices, axis=1)',
+    PyTorch: 'output = torch.take_along_dim(params, indices, dim=1)',
     TensorFlow: 'output = tf.experimental.numpy.take_along_axis(params, indices, axis=1)',
   },
 };
@@ -130,8 +138,17 @@ indices = ${tool}.where(bad, 4, indices)
 ${ends[language]}`,
       );
     }
+    assert.equal(
+      await of('PyTorch'),
+      `bad = (indices < 0) | (indices >= 4)
+# Bad rows take zeros that are appended to params.
+params = torch.nn.functional.pad(params, (0, 0, 0, 1))
+indices = torch.where(bad, 4, indices)
+output = params[indices]`,
+    );
     await shown.page.selectOption('#policy', 'Clamp');
     await shown.page.selectOption('#negative', 'from-end');
+    assert.match(await of('PyTorch'), /^indices = torch.clamp\(indices, 0, 3\)$/m);
     const turned = (tool) => `indices = ${tool}.where(indices < 0, indices + 4, indices)`;
     assert.equal(await of('NumPy'), `${turned('np')}\nindices = np.clip(indices, 0, 3)\n${ends.NumPy}`);
     assert.equal(await of('TensorFlow'), `${turned('tf')}\nindices = tf.clip_by_value(indices, 0, 3)\n${ends.TensorFlow}`);
@@ -187,7 +204,7 @@ ${ends[language]}`,
     await shown.set('indices-shape', '3');
     await shown.set('axis', '7');
     await shown.page.waitForSelector('#code', { state: 'hidden' });
-    assert.equal(await shown.page.locator('#copy button:disabled').count(), 3);
+    assert.equal(await shown.page.locator('#copy button:disabled').count(), 4);
     await shown.set('axis', '0');
     await shown.page.waitForSelector('#code');
     // 36 numbers are more than a line holds.

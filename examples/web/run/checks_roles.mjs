@@ -18,7 +18,7 @@ const REGIONS = ['Operands and output', 'The gather', 'Formula', 'As a program',
 const CONTROLS = {
   combobox: ['Example', 'Operation', 'Dims of 1', 'Type of indices', 'Bad indices', 'Negative indices', 'Output', 'in slices of', 'from a table of'],
   textbox: ['Shape of params', 'Shape of indices'],
-  button: ['Copy as Rust', 'Copy as NumPy', 'Copy as TensorFlow', 'Time it'],
+  button: ['Copy as Rust', 'Copy as NumPy', 'Copy as PyTorch', 'Copy as TensorFlow', 'Time it'],
 };
 
 // Chromium's accessibility tree in document order, without the nodes that it ignores.

@@ -65,7 +65,8 @@ function indexed(gather) {
 }
 
 // One number for gather and gather_elements, a list for gather_nd.
-const perValue = ({ operation }, numbers) => (operation === 'gather_nd' ? `[${numbers.join(', ')}]` : `${numbers[0]}`);
+const perValue = ({ operation }, numbers, { list = (items) => items } = {}) =>
+  operation === 'gather_nd' ? list(`[${numbers.join(', ')}]`) : `${numbers[0]}`;
 
 // In a gather without output no row is bad.
 const hasBadRows = (gather, outputShape) =>
@@ -75,15 +76,15 @@ const hasBadRows = (gather, outputShape) =>
 const wraps = (gather, outputShape) =>
   gather.policy === 'Wrap' && !indexed(gather).includes(0) && hasBadRows(gather, outputShape);
 
-// The lines that treat bad rows as the policy says, with the words of NumPy or TensorFlow.
+// The lines that treat bad rows as the policy says, with the words of a library.
 function policyLines(gather, words) {
   const { operation, policy, paramsShape, indicesShape } = gather;
   const [axis] = fromStart(gather);
   const dims = indexed(gather);
-  const given = perValue(gather, dims);
+  const given = perValue(gather, dims, words);
   if (!dims.includes(0)) {
-    const last = perValue(gather, dims.map((dim) => dim - 1));
-    if (policy === 'Clamp') return [`indices = ${words.clip}(indices, 0, ${last})`];
+    const last = perValue(gather, dims.map((dim) => dim - 1), words);
+    if (policy === 'Clamp') return [`indices = ${words.clip}(indices, ${words.zero?.(last) ?? 0}, ${last})`];
     if (policy === 'Wrap') return [`indices = ${words.remainder(given)}`];
   }
   const isNd = operation === 'gather_nd';
@@ -96,12 +97,12 @@ function policyLines(gather, words) {
     return [...lines, `if ${words.anyBad}:`, `    raise IndexError(f"out of range: {${rows}}")`];
   }
   // An indexed dim of 0 gets an entry too, for the index 0.
-  const pads = paramsShape.map((_, k) => words.pair(k === axis || dims[k - axis] === 0 ? 1 : 0));
-  const zeros = perValue(gather, dims.map((dim, k) => (k === 0 ? dim : 0)));
+  const pads = paramsShape.map((_, k) => (k === axis || dims[k - axis] === 0 ? 1 : 0));
+  const zeros = perValue(gather, dims.map((dim, k) => (k === 0 ? dim : 0)), words);
   return [
     ...lines,
     '# Bad rows take zeros that are appended to params.',
-    `params = ${words.pad}(params, [${pads.join(', ')}])`,
+    `params = ${words.pad}(params, ${words.pads(pads)})`,
     `indices = ${words.where}(${isNd ? words.eachValue : 'bad'}, ${zeros}, indices)`,
   ];
 }
@@ -113,15 +114,15 @@ function alongAxis({ broadcast, paramsShape, indicesShape }, axis) {
   return cut.every((slice) => slice === ':') ? 'params' : `params[${cut.join(', ')}]`;
 }
 
-const countedFromEnd = (gather, where) =>
-  `indices = ${where}(indices < 0, indices + ${perValue(gather, indexed(gather))}, indices)`;
+const countedFromEnd = (gather, words) =>
+  `indices = ${words.where}(indices < 0, indices + ${perValue(gather, indexed(gather), words)}, indices)`;
 
 const NUMPY = {
   clip: 'np.clip',
   remainder: (dims) => `indices % ${dims}`,
   where: 'np.where',
   pad: 'np.pad',
-  pair: (after) => `(0, ${after})`,
+  pads: (pads) => `[${pads.map((after) => `(0, ${after})`).join(', ')}]`,
   any: (bad) => `(${bad}).any(-1)`,
   anyBad: 'bad.any()',
   badRows: 'indices[bad]',
@@ -144,7 +145,7 @@ export function numpy(gather, outputShape) {
   const mode = isWrapped && operation === 'gather' ? ', mode="wrap"' : '';
   const lines = [];
   if (hasBadRows(gather, outputShape) && !mode) {
-    if (fromEnd && !isWrapped) lines.push(countedFromEnd(gather, 'np.where'));
+    if (fromEnd && !isWrapped) lines.push(countedFromEnd(gather, NUMPY));
     lines.push(...policyLines(gather, NUMPY));
   }
   // The gather of each batch in turn.
@@ -185,7 +186,7 @@ const TENSORFLOW = {
   remainder: (dims) => `tf.math.floormod(indices, ${dims})`,
   where: 'tf.where',
   pad: 'tf.pad',
-  pair: (after) => `[0, ${after}]`,
+  pads: (pads) => `[${pads.map((after) => `[0, ${after}]`).join(', ')}]`,
   any: (bad) => `tf.reduce_any(${bad}, -1)`,
   anyBad: 'tf.reduce_any(bad)',
   badRows: 'tf.boolean_mask(indices, bad)',
@@ -202,7 +203,7 @@ export function tensorflow(gather, outputShape) {
   const { operation, axis, batchDims, paramsShape, indicesShape, indices, policy, fromEnd } = gather;
   const lines = [];
   const hasNegative = fromEnd && indices.some((value) => value < 0);
-  if (hasNegative && !wraps(gather, outputShape)) lines.push(countedFromEnd(gather, 'tf.where'));
+  if (hasNegative && !wraps(gather, outputShape)) lines.push(countedFromEnd(gather, TENSORFLOW));
   const isOwnRule = policy === 'DeviceDefault' && operation !== 'gather_elements';
   if (hasBadRows(gather, outputShape) && !isOwnRule) lines.push(...policyLines(gather, TENSORFLOW));
   const [along, batch] = fromStart(gather);
@@ -234,5 +235,58 @@ params = tf.reshape(tf.constant(${floats(gather)}, tf.float32), [${paramsShape.j
 indices = tf.reshape(tf.constant(${integers(gather)}, tf.int32), [${indicesShape.join(', ')}])
 ${[...lines, `output = ${output}`].join('\n')}
 print(output.numpy())
+`;
+}
+
+const PYTORCH = {
+  clip: 'torch.clamp',
+  zero: (last) => (last.startsWith('torch') ? 'torch.tensor(0)' : undefined),
+  remainder: (dims) => `indices % ${dims}`,
+  where: 'torch.where',
+  list: (items) => `torch.tensor(${items})`,
+  pad: 'torch.nn.functional.pad',
+  // The last dim comes first.
+  pads: (pads) => tuple([...pads].reverse().flatMap((after) => [0, after])),
+  any: (bad) => `(${bad}).any(-1)`,
+  anyBad: 'bad.any()',
+  badRows: 'indices[bad]',
+  eachValue: 'bad[..., None]',
+};
+
+export function pytorch(gather, outputShape) {
+  const { operation, broadcast, paramsShape, indicesShape, fromEnd } = gather;
+  const [axis, batchDims] = fromStart(gather);
+  const lines = [];
+  if (hasBadRows(gather, outputShape)) {
+    if (fromEnd && !wraps(gather, outputShape)) lines.push(countedFromEnd(gather, PYTORCH));
+    lines.push(...policyLines(gather, PYTORCH));
+  }
+  const before = Array(axis - batchDims).fill(':');
+  const depth = indexDepth(gather);
+  const rows = (indices) =>
+    operation === 'gather' ? [indices] : Array.from({ length: depth }, (_, k) => `${indices}[..., ${k}]`);
+  const gathered = (params, indices) => `${params}[${[...before, ...rows(indices)].join(', ')}]`;
+  let output = gathered('params', 'indices');
+  if (outputShape.includes(0)) {
+    output = `torch.zeros(${tuple(outputShape)})`;
+  } else if (operation === 'gather_elements') {
+    output = broadcast
+      ? `torch.take_along_dim(params, indices, dim=${axis})`
+      : `torch.gather(params, ${axis}, indices)`;
+  } else if (operation === 'gather_nd' && depth === 0) {
+    output = `params.reshape(${tuple(copiedShape(gather))}).broadcast_to(${tuple(outputShape)})`;
+  } else if (batchDims > 0) {
+    const batches = paramsShape.slice(0, batchDims).map((dim) => `range(${dim})`);
+    output = `torch.stack(
+    [${gathered('params[n]', 'indices[n]')} for n in itertools.product(${batches.join(', ')})]
+).reshape(${tuple(outputShape)})`;
+  }
+  const imports = output.includes('itertools') ? 'import itertools\n\nimport torch' : 'import torch';
+  return `${imports}
+
+params = torch.tensor(${floats(gather)}).reshape(${tuple(paramsShape)})
+indices = torch.tensor(${integers(gather)}, dtype=torch.int64).reshape(${tuple(indicesShape)})
+${[...lines, `output = ${output}`].join('\n')}
+print(output)
 `;
 }

@@ -1,7 +1,7 @@
 // The buttons that copy the gather as a program, and the program that was copied last.
-import { numpy, rust, tensorflow } from './code.js';
+import { numpy, pytorch, rust, tensorflow } from './code.js';
 
-const WRITE = { Rust: rust, NumPy: numpy, TensorFlow: tensorflow };
+const WRITE = { Rust: rust, NumPy: numpy, PyTorch: pytorch, TensorFlow: tensorflow };
 
 const at = (id) => document.getElementById(id);
 let language = null;
