@@ -254,13 +254,14 @@ const PYTORCH = {
 };
 
 export function pytorch(gather, outputShape) {
-  const { operation, broadcast, paramsShape, indicesShape, fromEnd } = gather;
+  const { operation, broadcast, paramsShape, indicesShape, indices, fromEnd } = gather;
   const [axis, batchDims] = fromStart(gather);
   const lines = [];
-  if (hasBadRows(gather, outputShape)) {
-    if (fromEnd && !wraps(gather, outputShape)) lines.push(countedFromEnd(gather, PYTORCH));
-    lines.push(...policyLines(gather, PYTORCH));
-  }
+  const isBad = hasBadRows(gather, outputShape);
+  // PyTorch counts from the end where it indexes, but not in gather and take_along_dim.
+  const hasNegative = operation === 'gather_elements' && indices.some((value) => value < 0);
+  if (fromEnd && (isBad || hasNegative) && !wraps(gather, outputShape)) lines.push(countedFromEnd(gather, PYTORCH));
+  if (isBad) lines.push(...policyLines(gather, PYTORCH));
   const before = Array(axis - batchDims).fill(':');
   const depth = indexDepth(gather);
   const rows = (indices) =>
