@@ -10,7 +10,7 @@ use clap::{CommandFactory, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use serde_json::json;
 use wgpu_gather::{BadIndices, Encoding};
-use wgpu_gather_cli::arrays::{Dtype, file_of};
+use wgpu_gather_cli::arrays::{Dtype, files_of};
 
 /// Picks rows of arrays in files by their numbers, as tf.gather, tf.gather_nd and torch.gather do, on a GPU or the CPU.
 #[derive(Parser)]
@@ -509,12 +509,12 @@ impl Run {
             refuse(ErrorKind::ArgumentConflict, &error);
         }
         for (name, path) in self.inputs() {
-            let file = match is_stdin(path) {
-                true => Path::new("/dev/stdin"),
-                false => file_of(path),
+            let files = match is_stdin(path) {
+                true => vec![PathBuf::from("/dev/stdin")],
+                false => files_of(path),
             };
             let output = self.output.as_ref().filter(|_| !self.output_is_stdout());
-            if output.is_some_and(|output| is_same_file(output, file)) {
+            if output.is_some_and(|output| files.iter().any(|file| is_same_file(output, file))) {
                 let error = format!("--output is the file of {name}, {}", path.display());
                 refuse(ErrorKind::ArgumentConflict, &error);
             }

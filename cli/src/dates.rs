@@ -5,10 +5,38 @@ const DAYS_TO_1970: i128 = 719_468;
 /// Days of 400 years.
 const DAYS_OF_ERA: i128 = 146_097;
 
+/// The number before a unit, and the unit's name as NumPy prints it behind a difference of times.
+pub fn unit_of(unit: &str) -> (i128, &str) {
+    let (count, unit) = counted(unit);
+    let name = match unit {
+        "Y" => "years",
+        "M" => "months",
+        "W" => "weeks",
+        "D" => "days",
+        "h" => "hours",
+        "m" => "minutes",
+        "s" => "seconds",
+        "ms" => "milliseconds",
+        "us" => "microseconds",
+        "ns" => "nanoseconds",
+        "ps" => "picoseconds",
+        "fs" => "femtoseconds",
+        "as" => "attoseconds",
+        _ => "generic time units",
+    };
+    (count, name)
+}
+
+/// The number before a unit, 1 if there is none, and the unit.
+fn counted(unit: &str) -> (i128, &str) {
+    let (count, unit) = unit.split_at(unit.find(|c: char| !c.is_ascii_digit()).unwrap_or(0));
+    (count.parse().unwrap_or(1), unit)
+}
+
 /// The text of a time in a unit, which may have a number before it: `25s`.
 pub fn date(time: i64, unit: &str) -> String {
-    let (count, unit) = unit.split_at(unit.find(|c: char| !c.is_ascii_digit()).unwrap_or(0));
-    let time = i128::from(time) * count.parse::<i128>().unwrap_or(1);
+    let (count, unit) = counted(unit);
+    let time = i128::from(time) * count;
     // Units of a day or less: their number in a second, or the seconds of one.
     let (per_second, seconds, digits) = match unit {
         "Y" => return year(1970 + time),
@@ -65,8 +93,5 @@ fn day(days: i128) -> String {
 }
 
 fn year(year: i128) -> String {
-    match year {
-        0.. => format!("{year:04}"),
-        _ => format!("-{:04}", -year),
-    }
+    format!("{year:04}")
 }

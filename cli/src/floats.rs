@@ -18,19 +18,15 @@ pub fn floats(numbers: &[f64], bytes: usize, signs: bool) -> Vec<String> {
         .collect();
     let most = sizes.iter().copied().fold(0.0, f64::max);
     let least = sizes.iter().copied().fold(f64::INFINITY, f64::min);
-    // NumPy divides in the floats' own type, in which a half may overflow.
-    let most_by_least = match bytes {
-        2 if most / least >= 65520.0 => f64::INFINITY,
-        4 => f64::from(single(most / least)),
-        _ => most / least,
+    // NumPy compares and divides in the floats' own type, in which a half may overflow.
+    let in_type = |number: f64| match bytes {
+        2 => nearest_half(number),
+        4 => single(number).into(),
+        _ => number,
     };
-    let large = match bytes {
-        2 => 1e3,
-        4 => 1e6,
-        _ => 1e8,
-    };
-    let has_exponents =
-        !sizes.is_empty() && (most >= large || least < 1e-4 || most_by_least > 1000.0);
+    let most_by_least = in_type(most / least);
+    let has_exponents = !sizes.is_empty()
+        && (most >= large(bytes) || least < in_type(1e-4) || most_by_least > 1000.0);
     let digits_of = |number: f64| match has_exponents {
         true => scientific(number, bytes),
         false => (positional(number, bytes), String::new()),
@@ -62,9 +58,12 @@ pub fn floats(numbers: &[f64], bytes: usize, signs: bool) -> Vec<String> {
             return format!("{:>width$}", special(number, signs));
         }
         let (mut digits, mut exponent) = parts.next().expect("a word of each finite number");
-        if has_exponents {
+        let behind = digits.len() - digits.find('.').unwrap_or(digits.len()) - 1;
+        if has_exponents && behind < right {
             // More digits than tell the number from its neighbours, where other numbers need them.
             (digits, exponent) = split(&format!("{number:.right$e}"));
+        }
+        if has_exponents {
             let sign = exponent.len().min(2);
             let zeros = exponent_chars.saturating_sub(exponent.len());
             exponent.insert_str(sign, &"0".repeat(zeros));
@@ -147,26 +146,38 @@ pub fn shortest(number: f64, bytes: usize) -> String {
     match bytes {
         2 => {
             let size = number.abs();
-            // Halves below 2^-14 are as far from each other as those above.
-            let mut exponent = -14;
-            while 2_f64.powi(exponent + 1) <= size {
-                exponent += 1;
-            }
-            let half_gap = 2_f64.powi(exponent - 11);
-            // Below a power of two they lie closer.
-            let is_power = size == 2_f64.powi(exponent) && exponent > -14;
+            let half_gap = half_unit(size) / 2.0;
+            // Below a power of two the halves lie closer.
+            let is_power = size / half_unit(size) == 1024.0 && size > 2_f64.powi(-14);
             let below = if is_power { half_gap / 2.0 } else { half_gap };
             // A number halfway to a neighbour is read as the one whose last bit is 0.
             let is_even = size / (2.0 * half_gap) % 2.0 == 0.0;
-            let mut texts = (0..8).map(|digits| format!("{number:.digits$e}"));
             let is_near = |text: &String| {
                 let off = text.parse::<f64>().expect("a number").abs() - size;
                 off < half_gap && off > -below || is_even && (off == half_gap || off == -below)
             };
+            // The nearest digits, or else those on the other side.
+            let texts = |digits: usize| {
+                let text = format!("{number:.digits$e}");
+                let off = text.parse::<f64>().expect("a number") - number;
+                let exponent = text
+                    .split_once('e')
+                    .and_then(|(_, exponent)| exponent.parse().ok());
+                let places = i32::try_from(digits).unwrap_or(0);
+                let step = 10_f64.powi(exponent.unwrap_or(0) - places).copysign(-off);
+                [format!("{:.digits$e}", number + off + step), text]
+            };
+            let mut texts = (0..8).flat_map(|digits| {
+                let [other, nearest] = texts(digits);
+                [nearest, other]
+            });
             texts.find(is_near).unwrap_or_else(|| format!("{number:e}"))
         }
-        4 => format!("{:e}", single(number)),
-        _ => format!("{number:e}"),
+        4 => {
+            let text = format!("{:e}", single(number));
+            half_even(number, text, |text| text.parse().map(|of: f32| of.into()))
+        }
+        _ => half_even(number, format!("{number:e}"), str::parse),
     }
 }
 
@@ -176,4 +187,67 @@ pub fn shortest(number: f64, bytes: usize) -> String {
 )]
 fn single(number: f64) -> f32 {
     number as f32
+}
+
+/// As many digits as `text` has, of which NumPy takes the even one where two are equally near, if they give the number too.
+fn half_even(
+    number: f64,
+    text: String,
+    parse: fn(&str) -> Result<f64, std::num::ParseFloatError>,
+) -> String {
+    let digits = text.split_once('e').map_or(0, |(digits, _)| digits.len());
+    let behind = digits.saturating_sub(2 + usize::from(text.starts_with('-')));
+    let even = format!("{number:.behind$e}");
+    match parse(&even) == Ok(number) {
+        true => even,
+        false => text,
+    }
+}
+
+/// The distance of the half floats from `size` on to the next.
+fn half_unit(size: f64) -> f64 {
+    let mut exponent = -14;
+    while exponent < 15 && 2_f64.powi(exponent + 1) <= size {
+        exponent += 1;
+    }
+    2_f64.powi(exponent - 10)
+}
+
+/// The half float next to a number that is not negative; infinity beyond the largest.
+fn nearest_half(number: f64) -> f64 {
+    match number {
+        number if number >= 65_520.0 => f64::INFINITY,
+        number => (number / half_unit(number)).round_ties_even() * half_unit(number),
+    }
+}
+
+/// A float by itself, as Python prints it.
+pub fn alone(number: f64, bytes: usize) -> String {
+    if !number.is_finite() {
+        return special(number, false).to_owned();
+    }
+    let shortest = shortest(number, bytes);
+    let (digits, exponent) = shortest.split_once('e').expect("an exponent");
+    let exponent: i32 = exponent.parse().expect("a number");
+    let size = number.abs();
+    if (1e-4..if bytes == 8 { 1e16 } else { large(bytes) }).contains(&size) || size == 0.0 {
+        let value: f64 = shortest.parse().expect("a number");
+        let text = value.to_string();
+        return if text.contains('.') {
+            text
+        } else {
+            text + ".0"
+        };
+    }
+    let sign = if exponent < 0 { '-' } else { '+' };
+    format!("{digits}e{sign}{:02}", exponent.abs())
+}
+
+/// The size from which NumPy prints floats of so many bytes with an exponent, in an array.
+fn large(bytes: usize) -> f64 {
+    match bytes {
+        2 => 1e3,
+        4 => 1e6,
+        _ => 1e8,
+    }
 }

@@ -55,12 +55,7 @@ impl Indices {
             "i8" => IndexKind::I64,
             "u4" => IndexKind::U32,
             "u8" => IndexKind::U64,
-            // As numpy.flatnonzero.
-            "b1" => {
-                let places = array.bytes.iter().zip(0..).filter(|&(&byte, _)| byte != 0);
-                let places = places.map(|(_, place)| place).collect::<Vec<i64>>();
-                return Self::of_numbers(source, vec![places.len()], &places);
-            }
+            "b1" => return Self::of_mask(source, args.operation, &array),
             _ => {
                 let found = array.dtype;
                 return Err(format!("{source}: indices must be integers, found {found}").into());
@@ -72,6 +67,39 @@ impl Indices {
             shape: array.shape.clone(),
             array,
         })
+    }
+
+    /// The places at which a mask is true: as numpy.flatnonzero, for gather_nd as numpy.argwhere.
+    fn of_mask(source: String, operation: Operation, mask: &Array) -> Result<Self> {
+        let count = mask.bytes.iter().filter(|&&byte| byte != 0).count();
+        let (shape, depth) = match operation {
+            Operation::Gather => (vec![count], 1),
+            Operation::GatherNd => (vec![count, mask.shape.len()], mask.shape.len()),
+            Operation::GatherElements => {
+                return Err(
+                    format!("{source}: gather_elements takes integers, found a mask").into(),
+                );
+            }
+        };
+        let mut places = Vec::new();
+        (places.try_reserve_exact(count.saturating_mul(depth)))
+            .map_err(|_| format!("{source}: out of memory for {count} places"))?;
+        let chosen = mask.bytes.iter().zip(0..).filter(|&(&byte, _)| byte != 0);
+        for (_, place) in chosen {
+            let first = places.len();
+            if operation == Operation::Gather {
+                places.push(place);
+                continue;
+            }
+            let mut rest: i64 = place;
+            for &dim in mask.shape.iter().rev() {
+                let dim = i64::try_from(dim)?;
+                places.push(rest % dim);
+                rest /= dim;
+            }
+            places[first..].reverse();
+        }
+        Self::of_numbers(source, shape, &places)
     }
 
     /// Those of `--at`.

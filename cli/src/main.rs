@@ -79,7 +79,7 @@ fn main() -> ExitCode {
             .map_err(Into::into),
     };
     let printed = answer.and_then(|answer| {
-        print(&answer.text)?;
+        print(&answer.text, wants_json)?;
         Ok(answer.passed)
     });
     match printed {
@@ -87,7 +87,8 @@ fn main() -> ExitCode {
         Err(error) => {
             // Texts from a driver or a file may have line breaks or a terminal's control codes.
             let error = on_one_line(&error.to_string());
-            let is_told = wants_json && print(&format!("{:#}", json!({ "error": error }))).is_ok();
+            let is_told =
+                wants_json && print(&format!("{:#}", json!({ "error": error })), true).is_ok();
             if !is_told {
                 let _ = writeln!(anstream::stderr(), "{}: {error}", table::failed("error"));
             }

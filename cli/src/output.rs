@@ -46,9 +46,12 @@ impl Output {
     }
 }
 
-/// Prints a text and a line break, or nothing if the text is empty.
-pub fn print(text: &str) -> Result<()> {
-    let mut output = Output::text();
+/// Prints a text and a line break, or nothing if the text is empty. JSON is printed as it is.
+pub fn print(text: &str, is_json: bool) -> Result<()> {
+    let mut output = match is_json {
+        true => Output::json(),
+        false => Output::text(),
+    };
     if !text.is_empty() {
         output.write(text);
         output.write("\n");

@@ -106,7 +106,16 @@ impl Table {
     }
 
     /// True if [`read_slices`](Self::read_slices) can read slices of so many rows of the table, which has `rows` of them.
-    pub fn has_slices(&self, rows: u64) -> bool {
+    pub fn has_slices(&self, rows: u64, row_len: u64) -> bool {
+        // Of another number the library refuses them.
+        let blocks = row_len.div_ceil(self.encoding.block_len());
+        if self
+            .scales
+            .as_ref()
+            .is_some_and(|scales| scales.shape.last().map(|&last| last as u64) != Some(blocks))
+        {
+            return false;
+        }
         let mut beside = self.scales.iter().chain(&self.zero_points);
         beside.all(|array| {
             let last = array.shape.last().map_or(0, |&last| last as u64);

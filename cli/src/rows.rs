@@ -1,12 +1,15 @@
 //! Arrays as text: as NumPy prints them, or as JSON.
 
+use std::borrow::Cow;
+use std::collections::VecDeque;
+
 use serde_json::{Value, json};
 use wgpu_gather::{Encoded, Encoding, Gather};
 use wgpu_gather_cli::arrays::descr::{Element, Kind};
 use wgpu_gather_cli::arrays::{Array, Dtype, Result};
 
-use crate::dates::date;
-use crate::floats::{floats, shortest};
+use crate::dates::{date, unit_of};
+use crate::floats::{self, floats, shortest};
 
 /// More elements are printed by the first and the last of each dim.
 const MAX_ELEMENTS: usize = 1000;
@@ -15,14 +18,18 @@ const EDGE: usize = 3;
 /// The longest line, if a word is not longer.
 const LINE_CHARS: usize = 75;
 
+/// Elements of a type that NumPy has not, which are decoded at once.
+const DECODED_AT_ONCE: usize = 1 << 16;
+
 /// The text of `print(array)` in NumPy.
 pub fn text(array: &Array) -> Result<String> {
-    let array = &with_values(array)?;
-    let element = array.dtype.element()?;
-    if array.shape.contains(&0) {
+    let count = count(&array.shape);
+    if count == 0 {
         return Ok("[]".to_owned());
     }
-    let is_short = count(&array.shape) > MAX_ELEMENTS;
+    let size = array.dtype.bytes;
+    check_count(size, count)?;
+    let is_short = count > MAX_ELEMENTS;
     let dims: Vec<Dim> = (array.shape.iter())
         .map(|&len| Dim {
             len,
@@ -31,48 +38,109 @@ pub fn text(array: &Array) -> Result<String> {
         .collect();
     let mut places = Vec::new();
     shown(&dims, 0, &mut places);
-    let elements: Vec<&[u8]> = (places.iter())
-        .map(|&place| &array.bytes[place.wrapping_mul(element.bytes)..][..element.bytes])
-        .collect();
-    let mut words = words(&element, &elements, dims.is_empty()).into_iter();
+    let mut bytes = Vec::new();
+    for place in places {
+        bytes.extend_from_slice(&array.bytes[place * size..][..size]);
+    }
+    let (element, bytes) = as_numpy_has(&array.dtype, &bytes)?;
+    let elements = match element.bytes {
+        0 => vec![&[][..]; count],
+        size => bytes.chunks_exact(size).collect(),
+    };
+    if let ([], [bytes]) = (&array.shape[..], &elements[..]) {
+        return Ok(scalar(&element, bytes));
+    }
+    let mut words = words(&element, &elements).into_iter();
     Ok(lines(&dims, 0, LINE_CHARS, &mut words))
 }
 
-/// The array as nested lists of JSON. A float that JSON has not is a string.
-pub fn document(array: &Array) -> Result<Value> {
-    let array = &with_values(array)?;
-    let element = array.dtype.element()?;
-    if element.bytes == 0 && count(&array.shape) > MAX_ELEMENTS {
-        return Err("so many elements without bytes are not printed".into());
-    }
-    let mut elements = array.bytes.chunks_exact(element.bytes.max(1));
-    Ok(nested(&array.shape, &mut || match elements.next() {
-        Some(bytes) => value(&element, bytes),
-        None => value(&element, &[]),
-    }))
+/// Appends the array as nested lists of JSON. A float that JSON has not is a string.
+pub fn write_json(array: &Array, json: &mut String) -> Result<()> {
+    let size = array.dtype.bytes;
+    check_count(size, count(&array.shape))?;
+    let mut parts = array
+        .bytes
+        .chunks(DECODED_AT_ONCE.saturating_mul(size).max(1));
+    let mut values: VecDeque<Value> = VecDeque::new();
+    let mut next = || -> Result<Value> {
+        if values.is_empty() {
+            let (element, bytes) = as_numpy_has(&array.dtype, parts.next().unwrap_or_default())?;
+            match element.bytes {
+                0 => values.push_back(value(&element, &[])),
+                size => values.extend(bytes.chunks_exact(size).map(|bytes| value(&element, bytes))),
+            }
+        }
+        values
+            .pop_front()
+            .ok_or_else(|| "an element is missing".into())
+    };
+    write_nested(&array.shape, &mut next, json)
 }
 
-/// The array itself, or its values as float32 if NumPy has no dtype for them.
-fn with_values(array: &Array) -> Result<Array> {
-    let dtype = array.dtype.clone();
-    let (dtype, bytes) = match dtype.encoding().parse::<Encoding>() {
+fn write_nested(
+    shape: &[usize],
+    next: &mut dyn FnMut() -> Result<Value>,
+    json: &mut String,
+) -> Result<()> {
+    let push = |text: &str, json: &mut String| -> Result<()> {
+        (json.try_reserve(text.len())).map_err(|_| "out of memory for the rows as JSON")?;
+        json.push_str(text);
+        Ok(())
+    };
+    let Some((&dim, rest)) = shape.split_first() else {
+        return push(&next()?.to_string(), json);
+    };
+    push("[", json)?;
+    for n in 0..dim {
+        if n > 0 {
+            push(",", json)?;
+        }
+        write_nested(rest, next, json)?;
+    }
+    push("]", json)
+}
+
+/// An error if a short file has any number of elements.
+fn check_count(element_bytes: usize, count: usize) -> Result<()> {
+    match element_bytes == 0 && count > MAX_ELEMENTS {
+        true => Err("so many elements without bytes are not printed".into()),
+        false => Ok(()),
+    }
+}
+
+/// Elements of a dtype. Those of a type that NumPy has not become float32.
+fn as_numpy_has<'a>(dtype: &Dtype, bytes: &'a [u8]) -> Result<(Element, Cow<'a, [u8]>)> {
+    match dtype.encoding().parse::<Encoding>() {
         Ok(encoding) if dtype.code().starts_with('V') => {
-            let count = array.bytes.len() / dtype.bytes;
+            let count = bytes.len() / dtype.bytes;
             let all: Vec<u64> = (0..count as u64).collect();
             let plan = Gather::new().plan(&[count], &[count])?;
-            let values = plan.run_decoded(&Encoded::new(encoding, &array.bytes), &all)?;
+            let values = plan.run_decoded(&Encoded::new(encoding, bytes), &all)?;
             let bytes = values.iter().flat_map(|value| value.to_le_bytes());
             let f32 = Dtype::from_code("f4").expect("a dtype of NumPy");
-            (f32, bytes.collect())
+            Ok((f32.element()?, bytes.collect()))
         }
-        _ => (dtype, array.bytes.clone()),
-    };
-    let shape = array.shape.clone();
-    Ok(Array {
-        dtype,
-        shape,
-        bytes,
-    })
+        _ => Ok((dtype.element()?, bytes.into())),
+    }
+}
+
+/// The text of `print(array)` for an array without dims: that of its element.
+fn scalar(element: &Element, bytes: &[u8]) -> String {
+    let unquoted = |word: String| word.trim_matches('\'').to_owned();
+    match &element.kind {
+        Kind::Bool => ["False", "True"][usize::from(bytes[0] != 0)].to_owned(),
+        Kind::Float if has_value(element) => {
+            floats::alone(numbers(element, &[bytes])[0], element.bytes)
+        }
+        Kind::Text => text_of(element, bytes),
+        Kind::Date(_) => unquoted(words(element, &[bytes]).remove(0)),
+        Kind::Span(unit) if signed(element, bytes) != i64::MIN => {
+            let (count, name) = unit_of(unit);
+            format!("{} {name}", i128::from(signed(element, bytes)) * count)
+        }
+        Kind::Span(_) => "NaT".to_owned(),
+        _ => words(element, &[bytes]).remove(0),
+    }
 }
 
 fn count(shape: &[usize]) -> usize {
@@ -160,18 +228,21 @@ fn lines(
     format!("[{}]", &text[indent.len()..])
 }
 
-/// The words of elements, as wide as the widest if they are numbers. NumPy aligns no bool that is alone.
-fn words(element: &Element, elements: &[&[u8]], is_alone: bool) -> Vec<String> {
+/// True for a float whose value is known: not for one of a byte, nor for a long double, which differs among machines.
+fn has_value(element: &Element) -> bool {
+    matches!(element.bytes, 2 | 4 | 8)
+}
+
+/// The words of elements, as wide as the widest if they are numbers.
+fn words(element: &Element, elements: &[&[u8]]) -> Vec<String> {
     let each = |word: &dyn Fn(&[u8]) -> String| elements.iter().map(|bytes| word(bytes)).collect();
     match &element.kind {
-        Kind::Bool => each(&|bytes| match (bytes[0] != 0, is_alone) {
-            (true, true) => "True".to_owned(),
-            (true, false) => " True".to_owned(),
-            (false, _) => "False".to_owned(),
-        }),
+        Kind::Bool => {
+            each(&|bytes| [" False", "  True"][usize::from(bytes[0] != 0)][1..].to_owned())
+        }
         Kind::Int => aligned(each(&|bytes| signed(element, bytes).to_string())),
         Kind::Uint => aligned(each(&|bytes| unsigned(element, bytes).to_string())),
-        Kind::Float if element.bytes <= 8 => {
+        Kind::Float if has_value(element) => {
             floats(&numbers(element, elements), element.bytes, false)
         }
         Kind::Complex if element.bytes <= 16 => {
@@ -220,7 +291,7 @@ fn words(element: &Element, elements: &[&[u8]], is_alone: bool) -> Vec<String> {
                 start += field.bytes;
                 let parts = elements.iter().map(|bytes| &bytes[from..start]);
                 if !name.is_empty() {
-                    columns.push(words(field, &parts.collect::<Vec<_>>(), false));
+                    columns.push(words(field, &parts.collect::<Vec<_>>()));
                 }
             }
             let row = |n: usize| {
@@ -239,7 +310,7 @@ fn words(element: &Element, elements: &[&[u8]], is_alone: bool) -> Vec<String> {
             let parts = elements
                 .iter()
                 .flat_map(|bytes| bytes.chunks_exact(inner.bytes.max(1)));
-            let mut words = words(inner, &parts.collect::<Vec<_>>(), false).into_iter();
+            let mut words = words(inner, &parts.collect::<Vec<_>>()).into_iter();
             elements.iter().map(|_| list(dims, &mut words)).collect()
         }
         // Also long doubles, whose bytes differ among machines.
@@ -341,11 +412,12 @@ fn quoted(text: &str) -> String {
             '\r' => word += "\\r",
             '\t' => word += "\\t",
             _ if character == quote => word.extend(['\\', quote]),
-            _ if character.is_control() => {
+            _ if !is_printable(character) => {
                 let number = u32::from(character);
                 word += &match number {
                     ..=0xff => format!("\\x{number:02x}"),
-                    _ => format!("\\u{number:04x}"),
+                    0x100..=0xffff => format!("\\u{number:04x}"),
+                    _ => format!("\\U{number:08x}"),
                 };
             }
             _ => word.push(character),
@@ -353,6 +425,19 @@ fn quoted(text: &str) -> String {
     }
     word.push(quote);
     word
+}
+
+/// True unless Python's repr escapes the character: a control code, a space that is not ' ', a format or a private character.
+fn is_printable(character: char) -> bool {
+    let is_space = character.is_whitespace() && character != ' ';
+    let is_format = matches!(
+        character,
+        '\u{ad}' | '\u{600}'..='\u{605}' | '\u{61c}' | '\u{6dd}' | '\u{70f}' | '\u{180e}'
+            | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
+            | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0001}'..='\u{e007f}'
+    );
+    let is_private = matches!(character, '\u{e000}'..='\u{f8ff}' | '\u{f0000}'..);
+    !(character.is_control() || is_space || is_format || is_private)
 }
 
 /// Bytes in quotes, as Python's repr has them.
@@ -396,7 +481,7 @@ fn value(element: &Element, bytes: &[u8]) -> Value {
         Kind::Bool => json!(bytes[0] != 0),
         Kind::Int | Kind::Span(_) => json!(signed(element, bytes)),
         Kind::Uint => json!(unsigned(element, bytes)),
-        Kind::Float if element.bytes <= 8 => float(numbers(element, &[bytes])[0], element.bytes),
+        Kind::Float if has_value(element) => float(numbers(element, &[bytes])[0], element.bytes),
         Kind::Complex if element.bytes <= 16 => {
             let part = Element {
                 kind: Kind::Float,

@@ -5,7 +5,7 @@
 use std::io::Write;
 use std::time::{Duration, Instant};
 
-use serde_json::{Value, json};
+use serde_json::json;
 use wgpu_gather::{
     BadIndices, ElementTypes, Encoding, Executor, Gather, GatherElements, GatherNd, GatherPlan,
     GpuError, NegativeIndices, RunError, wgpu,
@@ -18,7 +18,7 @@ use crate::progress::OfBytes;
 use crate::quantized::{Read, Table};
 use crate::rows;
 use wgpu_gather_cli::arrays::descr::Kind;
-use wgpu_gather_cli::arrays::names::on_one_line;
+use wgpu_gather_cli::arrays::names::{on_one_line, shown};
 use wgpu_gather_cli::arrays::npy_write::{check_stdout, write_to_stdout, write_with_progress};
 use wgpu_gather_cli::arrays::{Array, Dtype, Result, Stored, open};
 
@@ -77,7 +77,7 @@ pub fn run(args: &Run) -> Result<String> {
         "{}{} {:?}, {} gathered on {device} in {}, {} out of range",
         path.as_ref()
             .map_or(String::new(), |path| format!("{path}: ")),
-        output.dtype,
+        shown(&output.dtype.to_string()),
         output.shape,
         match rows.len() {
             1 => "1 row".to_owned(),
@@ -90,6 +90,30 @@ pub fn run(args: &Run) -> Result<String> {
         }
     );
     let line = on_one_line(&line);
+    // The text is made before a file is, so that an error leaves none.
+    let text = match args.form.json {
+        true => {
+            let document = json!({
+                "output": path,
+                "dtype": output.dtype.to_string(),
+                "shape": output.shape,
+                "device": device,
+                "seconds": took.as_secs_f64(),
+                "rows": rows.len(),
+                "bad_rows": bad_rows,
+            });
+            let mut text = format!("{document:#}");
+            if args.prints() {
+                text.truncate(text.len() - "\n}".len());
+                text += ",\n  \"values\": ";
+                rows::write_json(&output, &mut text)?;
+                text += "\n}";
+            }
+            text
+        }
+        false if args.prints() => rows::text(&output)?,
+        false => String::new(),
+    };
     let is_array = args.output_is_stdout();
     if is_array {
         write_to_stdout(&output)?;
@@ -98,46 +122,16 @@ pub fn run(args: &Run) -> Result<String> {
         let progress = OfBytes::new(format!("writes {}", path.display()), size, args.quiet);
         write_with_progress(path, &output, &|bytes| progress.add(bytes))?;
     }
-    if args.form.json {
-        let mut document = json!({
-            "output": path,
-            "dtype": output.dtype.to_string(),
-            "shape": output.shape,
-            "device": device,
-            "seconds": took.as_secs_f64(),
-            "rows": rows.len(),
-            "bad_rows": bad_rows,
-        });
-        if args.prints() {
-            document["values"] = rows::document(&output)?;
+    if args.quiet || args.form.json {
+        return Ok(text);
+    }
+    match is_array || args.prints() {
+        true => {
+            let _ = writeln!(anstream::stderr(), "{line}");
+            Ok(text)
         }
-        return Ok(pretty(&document));
+        false => Ok(line),
     }
-    let has_rows = args.prints();
-    if !args.quiet && (is_array || has_rows) {
-        let _ = writeln!(anstream::stderr(), "{line}");
-    }
-    match (has_rows, args.quiet || is_array) {
-        (true, _) => rows::text(&output),
-        (false, true) => Ok(String::new()),
-        (false, false) => Ok(line),
-    }
-}
-
-/// A document whose values are on one line.
-fn pretty(document: &Value) -> String {
-    let Some(object) = document.as_object() else {
-        return document.to_string();
-    };
-    let members = object.iter().map(|(name, value)| match name.as_str() {
-        "values" => format!("  \"values\": {value}"),
-        _ => format!(
-            "  {}: {}",
-            json!(name),
-            format!("{value:#}").replace('\n', "\n  ")
-        ),
-    });
-    format!("{{\n{}\n}}", members.collect::<Vec<_>>().join(",\n"))
 }
 
 /// The device to gather on, if it is a GPU, and its name.
@@ -198,7 +192,7 @@ impl Work<'_> {
             && params.has_slices(output_rows, of_params)
             && table
                 .as_ref()
-                .is_none_or(|table| table.has_slices(row_count()));
+                .is_none_or(|table| table.has_slices(row_count(), row_len));
         // A GPU fills slices by its default, the CPU returns an error.
         let policy = match (args.bad_indices, gpu) {
             (BadIndices::DeviceDefault, Some(_)) => BadIndices::Fill,
@@ -371,11 +365,14 @@ fn element_of(number: &str, dtype: &Dtype) -> Result<Vec<u8>> {
                 false => return Err(wrong().into()),
             }
         }
-        (Kind::Float, 4) => number
-            .parse::<f32>()
-            .map_err(|_| wrong())?
-            .to_le_bytes()
-            .to_vec(),
+        (Kind::Float, 4) => {
+            let value: f32 = number.parse().map_err(|_| wrong())?;
+            let is_large = value.is_infinite() && !number.to_ascii_lowercase().contains("inf");
+            if is_large {
+                return Err(wrong().into());
+            }
+            value.to_le_bytes().to_vec()
+        }
         (Kind::Float, 8) => number
             .parse::<f64>()
             .map_err(|_| wrong())?

@@ -93,8 +93,8 @@ impl Dtype {
         if is_ordered && let Some(dtype) = descr.get(1..).and_then(Self::from_code) {
             return Ok(dtype);
         }
-        let name = match element.kind {
-            Kind::Void => format!("void{}", 8 * element.bytes),
+        let name = match (element.kind, element.bytes.checked_mul(8)) {
+            (Kind::Void, Some(bits)) => format!("void{bits}"),
             _ => descr.to_owned(),
         };
         Ok(Self {

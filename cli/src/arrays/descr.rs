@@ -5,6 +5,10 @@ use super::array::Result;
 use super::names::start_of;
 use super::npy_header::Text;
 
+/// Units of times, of which a number may stand before one.
+const UNITS: [&str; 13] = [
+    "Y", "M", "W", "D", "h", "m", "s", "ms", "us", "ns", "ps", "fs", "as",
+];
 /// Most structures in one another.
 const MAX_DEPTH: usize = 32;
 
@@ -59,6 +63,10 @@ impl Element {
             None => (characters.as_str(), ""),
         };
         let size: usize = size.parse().map_err(|_| unknown())?;
+        let named = unit.trim_start_matches(|digit: char| digit.is_ascii_digit());
+        if !unit.is_empty() && !UNITS.contains(&named) {
+            return Err(unknown().into());
+        }
         let unit_of = |unit: &str| match unit {
             "" => "generic".to_owned(),
             unit => unit.to_owned(),
@@ -104,7 +112,7 @@ impl Element {
             text.expect(")")?;
             return element.array(dims);
         }
-        Self::simple(text.string()?)
+        Self::simple(&text.string()?)
     }
 
     /// Reads the fields of a structure: their names, element types and, of an array, dims.
@@ -134,7 +142,7 @@ impl Element {
             bytes = bytes
                 .checked_add(element.bytes)
                 .ok_or("the size of the dtype overflows")?;
-            fields.push((name.to_owned(), element));
+            fields.push((name.into_owned(), element));
             if !text.skip(",") {
                 text.expect("]")?;
                 break;
@@ -148,6 +156,15 @@ impl Element {
     }
 
     fn array(self, dims: Vec<usize>) -> Result<Self> {
+        /// Most elements without bytes, of which a short file could have any number.
+        const MAX_WITHOUT_BYTES: usize = 1000;
+
+        let count = dims
+            .iter()
+            .fold(1_usize, |count, &dim| count.saturating_mul(dim));
+        if self.bytes == 0 && count > MAX_WITHOUT_BYTES {
+            return Err(format!("{count} elements without bytes are not supported").into());
+        }
         let bytes = dims
             .iter()
             .try_fold(self.bytes, |bytes, &dim| bytes.checked_mul(dim));

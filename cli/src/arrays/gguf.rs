@@ -6,7 +6,7 @@
 
 use std::fs::File;
 use std::io::{self, BufReader, Read, Seek};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::array::{Array, Dtype, Entry, Result};
 use super::names::{not_found, shown};
@@ -298,6 +298,33 @@ impl<R: Read + Seek> Gguf<R> {
     }
 }
 
+/// The most parts that names of five digits tell apart.
+const MAX_PARTS: u64 = 99_999;
+
+/// The paths of all parts of the model of which `path` is part `number`, by its name; `None` if it is named otherwise.
+fn part_paths(path: &Path, number: u64, count: u64) -> Option<impl Iterator<Item = PathBuf>> {
+    let named = move |part: u64| format!("-{:05}-of-{count:05}.gguf", part + 1);
+    if number >= count || count > MAX_PARTS {
+        return None;
+    }
+    let name = path.file_name()?.to_str()?;
+    let model = name.strip_suffix(&named(number))?.to_owned();
+    let path = path.to_owned();
+    Some((0..count).map(move |part| path.with_file_name(format!("{model}{}", named(part)))))
+}
+
+/// The paths of all parts of a model, by the name of one of them; none if the name is not that of a part.
+pub(super) fn parts_beside(path: &Path) -> Vec<PathBuf> {
+    let numbers = || {
+        let name = path.file_name()?.to_str()?.strip_suffix(".gguf")?;
+        let (rest, count) = name.rsplit_once("-of-")?;
+        let (_, number) = rest.rsplit_once('-')?;
+        let number = number.parse::<u64>().ok()?.checked_sub(1)?;
+        part_paths(path, number, count.parse().ok()?)
+    };
+    numbers().into_iter().flatten().collect()
+}
+
 /// The parts of a model in several files, in order; of one in a single file, that one.
 pub(super) struct Parts(Vec<Gguf<BufReader<File>>>);
 
@@ -306,19 +333,16 @@ impl Parts {
     pub fn open(path: &Path, file: File, bytes: u64) -> Result<Self> {
         let opened = Gguf::open(BufReader::new(file), bytes)?;
         let (number, count) = opened.split;
-        let named = |part: u64| format!("-{:05}-of-{count:05}.gguf", part + 1);
-        let name = path.file_name().and_then(|name| name.to_str());
-        let Some(model) = name.and_then(|name| name.strip_suffix(&named(number))) else {
+        let Some(paths) = part_paths(path, number, count) else {
             // A single file, or a part that was renamed: only its own tensors are known.
             return Ok(Self(vec![opened]));
         };
         let mut opened = Some(opened);
         let mut parts = Vec::new();
-        for part in 0..count {
+        for (part, path) in (0..count).zip(paths) {
             let header = match opened.take_if(|_| part == number) {
                 Some(opened) => opened,
                 None => {
-                    let path = path.with_file_name(format!("{model}{}", named(part)));
                     let header = open(&path).and_then(|(file, bytes)| {
                         let header = Gguf::open(BufReader::new(file), bytes)?;
                         match header.split == (part, count) {

@@ -16,7 +16,7 @@ mod stored;
 use std::borrow::Cow;
 use std::fs::File;
 use std::io::{BufReader, Read, Seek};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 pub use array::{Array, Dtype, Entry, Result};
 pub use npy_write::write;
@@ -46,8 +46,16 @@ fn named_by(source: &Path, error: &dyn std::error::Error) -> Box<dyn std::error:
 }
 
 /// The file of a source: the longest start of it before a colon that is a file's path, or all of it.
-pub fn file_of(source: &Path) -> &Path {
+fn file_of(source: &Path) -> &Path {
     split(source).0
+}
+
+/// The files that a source reads: its file, and the other parts of a split model.
+pub fn files_of(source: &Path) -> Vec<PathBuf> {
+    let file = file_of(source);
+    let mut files = gguf::parts_beside(file);
+    files.push(file.to_owned());
+    files
 }
 
 /// The longest start of a source that is a file's path, and the name after the colon behind it. All of it if there is no

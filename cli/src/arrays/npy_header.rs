@@ -1,6 +1,7 @@
 //! Parses the header of a .npy file, the text of a Python dict:
 //! `{'descr': '<i4', 'fortran_order': False, 'shape': (30, 1), }`.
 
+use std::borrow::Cow;
 use std::error::Error;
 
 use super::array::{Dtype, Result};
@@ -25,7 +26,7 @@ impl Header {
         let (mut descr, mut fortran_order, mut shape) = (None, None, None);
         text.expect("{")?;
         while !text.skip("}") {
-            match text.string()? {
+            match &*text.string()? {
                 "descr" => descr = Some(text.value(Text::descr)?),
                 "fortran_order" => fortran_order = Some(text.value(Text::boolean)?),
                 "shape" => shape = Some(text.value(Text::shape)?),
@@ -69,6 +70,38 @@ impl Header {
     }
 }
 
+/// A string without the backslashes of Python's repr. What is no escape stays as it is.
+fn unescaped(string: &str) -> String {
+    let mut text = String::new();
+    let mut rest = string;
+    while let Some((before, after)) = rest.split_once('\\') {
+        text += before;
+        let mut characters = after.chars();
+        let kind = characters.next();
+        rest = characters.as_str();
+        let digits = match kind {
+            Some('x') => 2,
+            Some('u') => 4,
+            Some('U') => 8,
+            _ => 0,
+        };
+        let hex = rest.get(..digits).unwrap_or_default();
+        let number = u32::from_str_radix(hex, 16).ok().and_then(char::from_u32);
+        match (kind, number) {
+            (Some('x' | 'u' | 'U'), Some(character)) => {
+                text.push(character);
+                rest = &rest[digits..];
+            }
+            (Some('n'), _) => text.push('\n'),
+            (Some('r'), _) => text.push('\r'),
+            (Some('t'), _) => text.push('\t'),
+            (Some(character), _) => text.push(character),
+            (None, _) => {}
+        }
+    }
+    text + rest
+}
+
 /// The unread part of a header.
 pub(super) struct Text<'a>(pub &'a str);
 
@@ -103,24 +136,41 @@ impl<'a> Text<'a> {
         read(self)
     }
 
-    pub fn string(&mut self) -> Result<&'a str> {
+    /// Reads a string as Python's repr writes it.
+    pub fn string(&mut self) -> Result<Cow<'a, str>> {
         let quote = if self.skip("\"") { '"' } else { '\'' };
         if quote == '\'' {
             self.expect("'")?;
         }
-        let (string, rest) = self
-            .0
-            .split_once(quote)
-            .ok_or("header has a string without an end")?;
-        self.0 = rest;
-        Ok(string)
+        let mut characters = self.0.char_indices();
+        let end = loop {
+            match characters.next() {
+                Some((at, character)) if character == quote => break at,
+                Some((_, '\\')) => {
+                    characters.next();
+                }
+                Some(_) => {}
+                None => return Err("header has a string without an end".into()),
+            }
+        };
+        let string = &self.0[..end];
+        self.0 = &self.0[end + 1..];
+        Ok(match string.contains('\\') {
+            true => unescaped(string).into(),
+            false => string.into(),
+        })
     }
 
     /// Reads a string, or the text of a list or tuple with the names and dtypes of a structure.
     fn descr(&mut self) -> Result<&'a str> {
         let text = self.0.trim_start();
         if !text.starts_with(['[', '(']) {
-            return self.string();
+            return match self.string()? {
+                Cow::Borrowed(descr) => Ok(descr),
+                Cow::Owned(descr) => {
+                    Err(format!("dtype \"{}\" is not supported", start_of(&descr)).into())
+                }
+            };
         }
         let (mut depth, mut quote) = (0_usize, None);
         let mut characters = text.char_indices();

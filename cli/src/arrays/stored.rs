@@ -134,7 +134,12 @@ impl Stored {
             return Err(self.error(error));
         }
         if found.bytes != dtype.bytes || dtype.block_len > 1 {
-            let last = self.shape.last().filter(|_| !self.is_fortran);
+            if self.is_fortran {
+                let error =
+                    format!("{found} in Fortran order is not read as {dtype}, of another size");
+                return Err(self.error(error));
+            }
+            let last = self.shape.last();
             let bytes = last.and_then(|last| last.checked_mul(found.bytes));
             let Some(bytes) = bytes.filter(|bytes| bytes.is_multiple_of(dtype.bytes)) else {
                 let (shape, size) = (&self.shape, dtype.bytes);
@@ -156,7 +161,7 @@ impl Stored {
 
     /// The bytes of `values` values.
     fn bytes_of(&self, values: u64) -> u64 {
-        values / self.dtype.block_len as u64 * self.dtype.bytes as u64
+        (values / self.dtype.block_len as u64).saturating_mul(self.dtype.bytes as u64)
     }
 
     /// Reads the array. An error begins with its source.
@@ -193,15 +198,18 @@ impl Stored {
         /// Elements that are found one by one in an array in Fortran order.
         const MAX_ELEMENTS: u64 = 1 << 20;
 
-        let len = self
-            .shape
-            .iter()
-            .fold(1_u64, |len, &dim| len.saturating_mul(dim as u64));
+        /// Memory for the places of a slice in the file and in the output.
+        const PLACE_BYTES: u64 = 40;
+
+        let dims = self.shape.iter();
+        let len = dims.fold(1_u64, |len, &dim| len.saturating_mul(dim as u64));
         let wanted = count.saturating_mul(slice_len);
+        let with_places = self.bytes_of(slice_len).saturating_add(PLACE_BYTES);
         !matches!(self.data, Data::Read(_))
             && slice_len > 0
             && slice_len.is_multiple_of(self.dtype.block_len as u64)
             && wanted < len / MAX_PART
+            && with_places.saturating_mul(count) < self.bytes_of(len)
             && (!self.is_fortran || wanted < MAX_ELEMENTS)
     }
 

@@ -89,6 +89,14 @@ fn main() -> ExitCode {
             rows::json_has_every_kind_of_element,
         ),
         cpu(
+            "endless_arrays_are_not_printed",
+            rows::endless_arrays_are_not_printed,
+        ),
+        cpu(
+            "single_elements_are_printed_alone",
+            rows::single_elements_are_printed_alone,
+        ),
+        cpu(
             "manual_pages_name_each_command",
             rows::manual_pages_name_each_command,
         ),

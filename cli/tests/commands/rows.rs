@@ -187,3 +187,59 @@ pub fn manual_pages_name_each_command() {
     }
     assert_eq!(Ran::new(wgpu_gather().args(["man", "take"])).code, 2);
 }
+
+/// What cannot be printed is an error before a file is written, and soon.
+pub fn endless_arrays_are_not_printed() {
+    let folder = Folder::new("endless");
+    let dims = "10, ".repeat(18);
+    folder.write("t.npy", npy("|V0", &format!("({dims})"), &[]));
+    for option in ["--print", "--json --print"] {
+        let command = format!("gather t.npy --at 0 -o out.npy --device cpu {option}");
+        let ran = folder.run(&command);
+        assert!(
+            ran.code == 1 && !folder.0.join("out.npy").exists(),
+            "{ran:?}"
+        );
+    }
+    let header =
+        "{'descr': [('a', '|V0', (4000000000,))], 'fortran_order': False, 'shape': (3,), }";
+    folder.write(
+        "t.npy",
+        crate::support::file(1, &format!("{header:<117}\n"), &[]),
+    );
+    folder.refuses(
+        "gather t.npy --at 0 -o out.npy --device cpu",
+        "t.npy: 4000000000 elements without bytes are not supported",
+    );
+    folder.write("t.npy", npy("|V18446744073709551615", "(4, 0)", &[]));
+    folder.gathers(
+        "gather t.npy --at 1 -o out.npy --device cpu",
+        "|V18446744073709551615 [1, 0]",
+    );
+}
+
+/// An array without dims is printed as its element is.
+pub fn single_elements_are_printed_alone() {
+    let folder = Folder::new("alone");
+    folder.write("at.npy", npy("<i4", "()", &[0; 4]));
+    let check = |file: Vec<u8>, expected: &str| {
+        folder.write("t.npy", file);
+        let ran = folder.run("gather t.npy at.npy --print --quiet --device cpu");
+        assert_eq!(ran.stdout, format!("{expected}\n"));
+    };
+    check(
+        npy("<f8", "(1,)", &0.404_318_572_812_918_16_f64.to_le_bytes()),
+        "0.40431857281291816",
+    );
+    check(npy("<f4", "(1,)", &3e6_f32.to_le_bytes()), "3e+06");
+    check(npy("<f4", "(1,)", &3_f32.to_le_bytes()), "3.0");
+    check(npy("|b1", "(1,)", &[1]), "True");
+    check(npy("<U1", "(1,)", &u32::from('é').to_le_bytes()), "é");
+    check(npy("<m8[D]", "(1,)", &(-7_i64).to_le_bytes()), "-7 days");
+    check(npy("<M8[D]", "(1,)", &0_i64.to_le_bytes()), "1970-01-01");
+    // A terminal would not show this character, and JSON has it.
+    folder.write("t.npy", npy("<U1", "(1,)", &0x7f_u32.to_le_bytes()));
+    let ran = folder.run("gather t.npy at.npy --json --device cpu");
+    let document: Value = serde_json::from_str(&ran.stdout).unwrap();
+    assert_eq!(document["values"], "\u{7f}");
+}

@@ -310,6 +310,16 @@ pub fn split_models_are_read() {
         );
     }
     let [first, second, third] = &parts;
+    #[cfg(unix)]
+    {
+        std::os::unix::fs::symlink(third, folder.0.join("link.npy")).unwrap();
+        let ran = folder.run(&format!("gather {first}:output.weight ids.npy -o link.npy"));
+        let error = format!("error: --output is the file of PARAMS, {first}:output.weight");
+        assert_eq!(
+            (ran.code, ran.stderr.lines().next()),
+            (2, Some(error.as_str()))
+        );
+    }
     let command = format!("gather {first}:output.weight ids.npy -o out.npy --device cpu");
     fs::copy(folder.0.join(third), folder.0.join(second)).unwrap();
     let error = "its split.no must be 1 and its split.count 3, found 2 and 3";
@@ -388,11 +398,21 @@ pub fn views_are_read() {
     );
 }
 
-/// The places at which a mask is true are the indices.
+/// The places at which a mask is true are the indices, for gather_nd by their coordinates.
 pub fn masks_select_rows() {
     let folder = Folder::new("masks");
     folder.write("t.npy", npy("|u1", "(4,)", &[5, 6, 7, 8]));
     folder.write("mask.npy", npy("|b1", "(2, 2)", &[1, 0, 0, 1]));
+    folder.write("m.npy", npy("|u1", "(2, 2)", &[1, 2, 3, 4]));
+    folder.gathers(
+        "gather_nd m.npy mask.npy -o out.npy --device cpu",
+        "uint8 [2]",
+    );
+    assert_eq!(folder.read("out.npy"), npy("|u1", "(2,)", &[1, 4]));
+    folder.refuses(
+        "gather_elements m.npy mask.npy -o out.npy --device cpu",
+        "mask.npy: gather_elements takes integers, found a mask",
+    );
     folder.gathers("gather t.npy mask.npy -o out.npy --device cpu", "uint8 [2]");
     assert_eq!(folder.read("out.npy"), npy("|u1", "(2,)", &[5, 8]));
 }

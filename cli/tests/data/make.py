@@ -120,6 +120,12 @@ arrays = [
     np.zeros((2, 3), [("a", "<f8")]),
     np.frombuffer(b"abcdef", "V2"),
     np.zeros((3, 0)),
+    np.array([0.015625, 1.5, 13568.0, 1e-4], np.float16),
+    np.array([-352673.125, 0.5, 1e-4], np.float32),
+    np.array([0.9995, 0.9995 / 1000], np.float16),
+    np.array(["a\xa0b", "\u200b", "\u3000"]),
+    np.array([-2273, 30], "M8[Y]"),
+    np.array([(1, 2), (3, 4)], [("a'b\"c", "u1"), ("x\\y", "u1")]),
 ]
 with open("printed.npz", "wb") as file:
     np.savez_compressed(file, **{f"a{number}": array for number, array in enumerate(arrays)})
