@@ -143,7 +143,7 @@ all of them. Of a table only the rows that are gathered are read, unless these a
 
 Dtypes: params may have any dtype of a fixed size, in either byte order, and of several fields. Their bytes are gathered as they \
 are, and the output has the same dtype. GGUF's blocks are decoded to float32. Indices are integers of 8 to 64 bits, or a \
-mask of bool: the places at which it is true, as numpy.flatnonzero has them.
+mask of bool: the places at which it is true, as numpy.flatnonzero has them, for gather_nd as numpy.argwhere.
 
 NumPy has no bfloat16 and no 8-bit floats: their output has NumPy's void types V2 and V1. To get values, view them \
 (rows.view(ml_dtypes.bfloat16)), or gather with --decode. A .npy file cannot say that it holds such types, so --as says it.
@@ -313,11 +313,11 @@ pub struct Run {
 pub struct IndexRow(pub Vec<i64>);
 
 fn index_row(text: &str) -> Result<IndexRow, String> {
-    let value = |value: &str| {
-        let value = value.trim();
-        value
+    let value = |value: &str| match value.trim() {
+        "" => Err("an index is missing; write them without spaces, as 7,0,999".to_owned()),
+        value => value
             .parse()
-            .map_err(|error| format!("\"{value}\": {error}"))
+            .map_err(|_| format!("\"{value}\" is no index")),
     };
     text.split(',')
         .map(value)
