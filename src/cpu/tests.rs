@@ -268,7 +268,7 @@ fn threads_write_parts_of_one_output() {
 #[test]
 fn params_rows_of_shards_and_of_bad_rows() {
     let plan = Gather::new().plan(&[9, 2], &[4]).expect("a valid shape");
-    let error = plan.params_rows(&[8, 0, 9, -1]).unwrap_err();
+    let error = plan.params_rows(&[8, 0, 9, -1]).expect_err("a bad row");
     assert_eq!(error.to_string(), "indices[2] = 9 is not in [0, 9)");
     assert!(matches!(
         plan.params_rows(&[0; 3]),
