@@ -1,4 +1,4 @@
-//! Times of NumPy's units since 1970 as texts: `2026-11-28T09:27`.
+//! Dates as NumPy prints them: a count of units since 1970 becomes `2026-11-28T09:27`.
 
 /// Days from the first of March of the year 0 to 1970.
 const DAYS_TO_1970: i128 = 719_468;

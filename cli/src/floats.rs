@@ -1,7 +1,7 @@
 //! Floats as NumPy prints those of an array: the digits that tell a float from its neighbours, at most 8 behind the point, all
 //! in the same form and of the same width.
 
-/// Most digits behind the point.
+/// The most decimal places that are printed, as by NumPy.
 const MAX_DIGITS: usize = 8;
 
 /// The words of floats of `bytes` bytes; with `signs`, a plus before those that are not negative.

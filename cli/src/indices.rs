@@ -102,7 +102,7 @@ impl Indices {
         Self::of_numbers(source, shape, &places)
     }
 
-    /// Those of `--at`.
+    /// The indices that `--at` gives.
     fn of_rows(args: &Run, rank: usize) -> Result<Self> {
         let is_matrix = match args.operation {
             Operation::Gather => args.at.len() > 1,
@@ -139,7 +139,7 @@ impl Indices {
         Ok(by_index_type!(self, |numbers| plan.out_of_range(&numbers))?)
     }
 
-    /// For each output row, the row of params that it copies.
+    /// The row of params that each output row copies, by [`GatherPlan::params_rows`].
     pub fn params_rows(
         &self,
         plan: &GatherPlan,

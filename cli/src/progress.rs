@@ -1,4 +1,4 @@
-//! What a command tells while it works: on a terminal, from the second second on.
+//! Progress bars: a command shows them on a terminal, after a second of work.
 
 use std::cell::{Cell, OnceCell};
 use std::time::{Duration, Instant};

@@ -107,7 +107,7 @@ impl Table {
 
     /// True if [`read_slices`](Self::read_slices) can read slices of so many rows of the table, which has `rows` of them.
     pub fn has_slices(&self, rows: u64, row_len: u64) -> bool {
-        // Of another number the library refuses them.
+        // The library refuses a row with another number of scales.
         let blocks = row_len.div_ceil(self.encoding.block_len());
         if self
             .scales
@@ -121,7 +121,7 @@ impl Table {
             let last = array.shape.last().map_or(0, |&last| last as u64);
             let len: Option<u64> =
                 (array.shape.iter()).try_fold(1, |len: u64, &dim| len.checked_mul(dim as u64));
-            // Of another length the library refuses them.
+            // The library refuses scales and zero points of another number of rows.
             last > 0 && len == rows.checked_mul(last) && array.has_slices(1, last)
         })
     }

@@ -234,7 +234,8 @@ impl Work<'_> {
             .shape
             .iter()
             .fold(1, |len, &dim| len.saturating_mul(dim as u64));
-        let progress = self.progress(&params, values / row_len.max(1), values);
+        let rows = plan.params_len() / row_len.max(1);
+        let progress = self.progress(&params, rows, values);
         let progress = |bytes| progress.add(bytes);
         let read = match table {
             Some(table) => table.read(params, &progress)?,

@@ -13,8 +13,8 @@ impl GatherPlan {
     /// row, or a [`shard`](Self::shard) leaves it to another one.
     ///
     /// Rows count through all blocks of params, so row `r` begins at element `r * slice_len`, or at `r` times the
-    /// [stride](Self::with_params_stride). With them an app gathers from a table that it does not hold: it reads the
-    /// rows of a file, or asks a server for them. It can leave out the rows that come twice.
+    /// [stride](Self::with_params_stride). With them you gather from a table that you do not hold: you read the rows from
+    /// a file, or ask a server for them. You can fetch a row once that several output rows copy.
     ///
     /// The function reads only the indices, on the calling thread.
     ///

@@ -110,7 +110,7 @@ impl Dtype {
         self.descr.strip_prefix('>').and_then(Self::from_code)
     }
 
-    /// What the bytes of an element are. Blocks have no elements.
+    /// The kind and the size of an element. An error for blocks, which have no elements.
     pub fn element(&self) -> Result<Element> {
         Element::parse(&self.descr)
     }
@@ -128,12 +128,12 @@ pub struct Array {
     pub dtype: Dtype,
     /// The dims, outermost first.
     pub shape: Vec<usize>,
-    /// The bytes of all elements, or of all blocks.
+    /// The data: the bytes of each element, or of each block, one after another.
     pub bytes: Vec<u8>,
 }
 
 impl Array {
-    /// The same numbers in little-endian order, if they are in the other one.
+    /// Numbers in little-endian order: reverses the bytes of each big-endian number, and leaves other elements.
     #[must_use]
     pub fn little_endian(mut self) -> Self {
         if let Some(dtype) = self.dtype.little_endian() {

@@ -12,7 +12,7 @@ const UNITS: [&str; 13] = [
 /// Most structures in one another.
 const MAX_DEPTH: usize = 32;
 
-/// What the bytes of an element are.
+/// The kind, size and byte order of an element.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Element {
     pub kind: Kind,

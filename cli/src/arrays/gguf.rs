@@ -298,7 +298,7 @@ impl<R: Read + Seek> Gguf<R> {
     }
 }
 
-/// The most parts that names of five digits tell apart.
+/// The most files of a split model: their names number them with five digits.
 const MAX_PARTS: u64 = 99_999;
 
 /// The paths of all parts of the model of which `path` is part `number`, by its name; `None` if it is named otherwise.
@@ -329,7 +329,7 @@ pub(super) fn parts_beside(path: &Path) -> Vec<PathBuf> {
 pub(super) struct Parts(Vec<Gguf<BufReader<File>>>);
 
 impl Parts {
-    /// Reads the headers of an open part and of all others, whose files lie beside it.
+    /// Reads the headers of all parts: that of `file`, which is open, and those of the files beside it.
     pub fn open(path: &Path, file: File, bytes: u64) -> Result<Self> {
         let opened = Gguf::open(BufReader::new(file), bytes)?;
         let (number, count) = opened.split;
@@ -407,7 +407,7 @@ impl<R: Read> Read for Copied<'_, R> {
     }
 }
 
-/// What a reader of tensors needs of the metadata.
+/// The metadata that a reader of tensors needs.
 struct Metadata {
     alignment: u64,
     split: (u64, u64),

@@ -55,18 +55,19 @@ pub struct Stored {
 enum Data {
     InFile {
         file: File,
+        /// Bytes from the start of the file to the data.
         start: u64,
         bytes: u64,
-    },
-    /// A member that is not compressed. Only who reads all of it can compare its checksum.
-    InMember {
-        file: File,
-        start: u64,
-        bytes: u64,
-        npz: Npz<BufReader<File>>,
-        name: Option<String>,
+        /// The archive, if the data is a member that is not compressed. A read of all of the member compares its checksum.
+        member: Option<Member>,
     },
     Read(Vec<u8>),
+}
+
+/// An archive, and the name of an array in it.
+struct Member {
+    npz: Npz<BufReader<File>>,
+    name: Option<String>,
 }
 
 /// Is called with the bytes that were read since the last call.
@@ -74,6 +75,10 @@ pub type Progress<'a> = &'a dyn Fn(u64);
 
 impl Stored {
     pub(super) fn in_file(source: &Path, file: File, place: Place) -> Self {
+        Self::at(source, file, place, None)
+    }
+
+    fn at(source: &Path, file: File, place: Place, member: Option<Member>) -> Self {
         Self {
             source: source.to_owned(),
             dtype: place.dtype,
@@ -83,6 +88,7 @@ impl Stored {
                 file,
                 start: place.start,
                 bytes: place.bytes,
+                member,
             },
         }
     }
@@ -97,21 +103,7 @@ impl Stored {
             return Ok(Self::of(source, npz.read(name)?));
         };
         let name = name.map(str::to_owned);
-        let (start, bytes) = (place.start, place.bytes);
-        let data = Data::InMember {
-            file,
-            start,
-            bytes,
-            npz,
-            name,
-        };
-        Ok(Self {
-            source: source.to_owned(),
-            dtype: place.dtype,
-            shape: place.shape,
-            is_fortran: place.is_fortran,
-            data,
-        })
+        Ok(Self::at(source, file, place, Some(Member { npz, name })))
     }
 
     /// An array in memory, whose errors name `source`.
@@ -168,9 +160,17 @@ impl Stored {
     pub fn read(self, progress: Progress<'_>) -> Result<Array> {
         let bytes = match self.data {
             Data::Read(bytes) => Ok(bytes),
-            Data::InFile { file, start, bytes } => read_all(&file, start, bytes, progress),
-            Data::InMember { mut npz, name, .. } => {
-                let array = npz.read(name.as_deref());
+            Data::InFile {
+                file,
+                start,
+                bytes,
+                member: None,
+            } => read_all(&file, start, bytes, progress),
+            Data::InFile {
+                member: Some(mut member),
+                ..
+            } => {
+                let array = member.npz.read(member.name.as_deref());
                 let array = array.map_err(|error| named_by(&self.source, &*error))?;
                 return Ok(Array {
                     dtype: self.dtype,
@@ -222,8 +222,7 @@ impl Stored {
         progress: Progress<'_>,
     ) -> Result<Vec<u8>> {
         let (file, start, bytes) = match &self.data {
-            Data::InFile { file, start, bytes } => (file, *start, *bytes),
-            Data::InMember {
+            Data::InFile {
                 file, start, bytes, ..
             } => (file, *start, *bytes),
             Data::Read(_) => return Err(self.error("it was read with its header".to_owned())),
@@ -265,7 +264,7 @@ impl Stored {
     }
 }
 
-/// So many zeros; an error without memory for them.
+/// A vector of zero bytes; an error without memory for them.
 fn zeros(bytes: u64) -> Result<Vec<u8>> {
     let mut zeros = Vec::new();
     let len = usize::try_from(bytes)?;

@@ -188,7 +188,7 @@ pub fn manual_pages_name_each_command() {
     assert_eq!(Ran::new(wgpu_gather().args(["man", "take"])).code, 2);
 }
 
-/// What cannot be printed is an error before a file is written, and soon.
+/// Arrays that cannot be printed give an error soon, and no file.
 pub fn endless_arrays_are_not_printed() {
     let folder = Folder::new("endless");
     let dims = "10, ".repeat(18);
