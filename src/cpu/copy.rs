@@ -18,9 +18,9 @@
 //! * **The width of a slice.** A copy of a few bytes takes one or two moves, but a call of memcpy takes as long as many
 //!   moves. So each power of two up to 64 bytes has a loop of its own. A width between two of them is copied as two
 //!   halves that overlap: of 12 bytes the first 8, then the last 8. Longer slices are copied by memcpy ([`copy_long`](memory::copy_long)).
-//! * **The source of rows.** [`SelectedRows`] are the indices themselves if they select in the whole of params. Slices of up
-//!   to 16 bytes that no prefetch helps have a loop of their own, in stretches.rs. Other gathers locate their rows first,
-//!   some at a time.
+//! * **The source of rows.** [`SelectedRows`] are the indices themselves if they select in whole blocks of params, of which
+//!   there is one, or each is long. Slices of up to 16 bytes that no prefetch helps have a loop of their own, in
+//!   stretches.rs. Other gathers locate their rows first, some at a time.
 //! * **Prefetch.** A core begins a load shortly before it needs the data, which is too late for data in memory. See
 //!   [`Prefetch`].
 

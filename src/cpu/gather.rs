@@ -11,7 +11,7 @@ use super::stretches::CopyStretches;
 use crate::bad_indices::{Beyond, NegativeIndices};
 use crate::error::RunError;
 use crate::index::{GatherIndex, IndexValues, by_index_type};
-use crate::memory::{Byte, SliceBytes, unsigned};
+use crate::memory::{Byte, SliceBytes, address, unsigned};
 use crate::plan::GatherPlan;
 
 /// Rows that are located in one step, before their copies. Memory idles meanwhile, so a step is short.
@@ -148,13 +148,13 @@ impl<I: GatherIndex> Execution<'_, I> {
         {
             self.copy_stretches(copy, params, rows.clone(), output)
         } else if let Source::Elements(params) = self.params
-            && let Some(indices) = self.index_rows.as_rows::<1>(rows.clone())
+            && self.index_rows.are_rows::<1>(&self.slices)
         {
-            self.copy_rows(params, indices, rows.len(), output)
+            self.copy_blocks::<1>(params, rows.clone(), output)
         } else if let Source::Elements(params) = self.params
-            && let Some(indices) = self.index_rows.as_rows::<2>(rows.clone())
+            && self.index_rows.are_rows::<2>(&self.slices)
         {
-            self.copy_rows(params, indices, rows.len(), output)
+            self.copy_blocks::<2>(params, rows.clone(), output)
         } else {
             self.locate_and_copy(rows.clone(), output)
         };
@@ -192,6 +192,30 @@ impl<I: GatherIndex> Execution<'_, I> {
                 true => cursor.skip(copied),
                 false => cursor = Cursor::at(dims, (rows.start + done) as u64),
             }
+        }
+        None
+    }
+
+    /// Gathers output rows block by block. The copy loop works out the params rows of each block.
+    fn copy_blocks<const DEPTH: usize>(
+        &self,
+        params: &[Byte],
+        rows: Range<usize>,
+        output: &mut [Byte],
+    ) -> Option<usize> {
+        let (dims, slice) = (self.index_rows.plan.dims(), self.slices.bytes.slice);
+        let mut done = 0;
+        while done < rows.len() {
+            let row = (rows.start + done) as u64;
+            let (block, n) = (row / dims.index_count, row % dims.index_count);
+            let first = address(block / dims.outer_size * dims.batch_index_rows + n);
+            let count = address(dims.index_count - n).min(rows.len() - done);
+            let params = &params[address(block * dims.held_rows) * slice..];
+            let indices = self.index_rows.as_rows::<DEPTH>(first..first + count);
+            if let Some(row) = self.copy_rows(params, indices, count, &mut output[done * slice..]) {
+                return Some(done + row);
+            }
+            done += count;
         }
         None
     }
@@ -235,8 +259,15 @@ impl<I: GatherIndex> Execution<'_, I> {
         count: usize,
         output: &mut [Byte],
     ) -> Option<usize> {
+        let slices = Slices {
+            row_count: match R::ARE_LOCATED {
+                true => self.slices.row_count,
+                false => self.index_rows.plan.dims().held_rows,
+            },
+            ..self.slices
+        };
         self.copy_or_fill(rows, count, output, |range, rest| {
-            copy(params, &self.slices, rows, range, rest)
+            copy(params, &slices, rows, range, rest)
         })
     }
 

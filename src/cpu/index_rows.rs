@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use super::copy::Slices;
 use super::cursor::Cursor;
 use crate::bad_indices::{Beyond, NegativeIndices};
 use crate::error::BadIndexError;
@@ -14,6 +15,10 @@ const BAD_ROW: u64 = u64::MAX;
 
 /// Stands for a params row that the plan's shard does not hold.
 pub(super) const NOT_HELD: u64 = u64::MAX - 1;
+
+/// Output rows of a block from which the copy loop begins anew for it: less often, rows of several blocks are sooner located
+/// together.
+const MIN_BLOCK_ROWS: u64 = 32;
 
 /// Indices that a check judges together.
 const CHECKED_INDICES: usize = 64;
@@ -44,33 +49,44 @@ impl<'a, I: GatherIndex> IndexRows<'a, I> {
         &self.indices[rows.start * index_depth..rows.end * index_depth]
     }
 
-    /// Index rows `rows`, for a copy loop that works out their params rows itself. `None` unless all of these hold:
+    /// True if the copy loop works out the params rows of index rows itself, as [`as_rows`](Self::as_rows) gives them. All of
+    /// these hold:
     ///
     /// * an index row has `DEPTH` values;
-    /// * params has one block, and index rows are [plain](Self::are_plain);
+    /// * params has one block, or each block is much longer than prefetch looks ahead, as it looks ahead in a block only;
+    /// * index rows are [plain](Self::are_plain);
     /// * slices have no gaps after them;
     /// * at most one of these is true: an index row has two values, an index has 8 or 16 bits, its sign is read.
     ///
     /// The copy loop is compiled anew for each type of index that it reads. Other rows are located first.
     #[inline(always)]
-    pub(super) fn as_rows<const DEPTH: usize>(
-        &self,
-        rows: Range<usize>,
-    ) -> Option<Indices<'a, I, DEPTH>> {
+    pub(super) fn are_rows<const DEPTH: usize>(&self, slices: &Slices) -> bool {
         let (is_narrow, is_signed) = (I::KIND.bytes() < 4, I::KIND.is_signed());
         // Said without a loop, so that the compiler leaves out the copy loop even where it inlines little.
         if DEPTH > 1 && (is_narrow || is_signed) || is_narrow && is_signed {
-            return None;
+            return false;
         }
         let dims = self.plan.dims();
-        let is_one_block = dims.batch_size * dims.outer_size == 1 && !dims.has_element_dims();
+        let is_one_block = dims.batch_size * dims.outer_size == 1;
+        let are_long =
+            dims.index_count >= MIN_BLOCK_ROWS.max(4 * slices.prefetch.rows_ahead() as u64);
         let has_gaps = dims.params_stride.max(dims.output_stride) > dims.slice_len;
-        let indexed_dims: [u64; DEPTH] = dims.indexed_dims[..].try_into().ok()?;
-        (is_one_block && self.are_plain() && !has_gaps).then(|| Indices {
+        dims.index_depth() == DEPTH
+            && (is_one_block || are_long)
+            && !dims.has_element_dims()
+            && self.are_plain()
+            && !has_gaps
+    }
+
+    /// Index rows `rows`, which lie in one batch, for the copy loop.
+    #[inline(always)]
+    pub(super) fn as_rows<const DEPTH: usize>(&self, rows: Range<usize>) -> Indices<'a, I, DEPTH> {
+        let dims = std::array::from_fn(|k| self.plan.dims().indexed_dims[k]);
+        Indices {
             index_rows: self.values_of(rows).as_chunks().0,
-            dims: indexed_dims,
-            added: indexed_dims.map(|dim| added(dim, self.from_end)),
-        })
+            dims,
+            added: dims.map(|dim| added(dim, self.from_end)),
+        }
     }
 
     /// Fills `rows` with the params rows of the output rows from `output_row` on, counted over all blocks of params:

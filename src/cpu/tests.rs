@@ -159,13 +159,21 @@ fn rows_of_blocks_and_elements_are_those_of_the_formula() {
     };
     let rows: Vec<_> = (0..6 * count).map(of_block).collect();
     let gather = Gather::new().batch_dims(1).axis(2).bad_indices(zero);
-    // Slices of 3 bytes are located first.
+    // Slices of 2 bytes are copied in stretches, those of 3 bytes block by block.
     for width in [2, 3] {
         let params = bytes(2 * 3 * 4 * width);
         let plan = gather.plan(&[2, 3, 4, width], &[2, count]);
         let expected = slices(&params, width, &rows, 254);
         check(plan, &params, &indices, 254, &expected);
     }
+
+    // Rows of short blocks are located first: 20 blocks of each batch, 300 rows.
+    let plan = gather.plan(&[2, 20, 4, 3], &[2, 15]);
+    let of_short_block = |n: usize| Some(n / 15 * 4 + position(n / 300 * 15 + n % 15)?);
+    let rows_of_short: Vec<_> = (0..600).map(of_short_block).collect();
+    let params_of_short = bytes(2 * 20 * 4 * 3);
+    let expected = slices(&params_of_short, 3, &rows_of_short, 254);
+    check(plan, &params_of_short, &indices[..30], 254, &expected);
 
     // A shard holds rows 1 and 2 of each block: slices of other rows are zeros, and those of bad rows hold the fill.
     let shard = gather.plan(&[2, 3, 4, 2], &[2, count]);
@@ -253,12 +261,15 @@ fn an_error_leaves_an_empty_vector_and_a_whole_output() {
 fn threads_write_parts_of_one_output() {
     // Slices are short, as a gather of many slices is shared although its bytes are few.
     const ROWS: i64 = 17_000;
-    let plan = Gather::new().bad_indices(BadIndices::Fill);
-    let plan = plan.plan(&[4, 3], &[17_000]);
-    let params = bytes(12);
+    // Parts begin and end within a block.
+    let plan = Gather::new().axis(1).bad_indices(BadIndices::Fill);
+    let plan = plan.plan(&[2, 4, 3], &[17_000]);
+    let params = bytes(24);
     let rows: Vec<i64> = (0..ROWS).map(|n| n % 5).collect();
     let row = |&row: &i64| usize::try_from(row).ok().filter(|&row| row < 4);
-    let expected: Vec<_> = rows.iter().map(row).collect();
+    let first = rows.iter().map(row);
+    let second = rows.iter().map(|at| Some(row(at)? + 4));
+    let expected: Vec<_> = first.chain(second).collect();
     let expected = slices(&params, 3, &expected, 77);
     let pool = rayon::ThreadPoolBuilder::new().num_threads(3).build();
     let pool = pool.expect("threads");
