@@ -52,7 +52,7 @@ const FORMULAS = {
   'one order for all rows': ['output[i, j] = params[i, indices[0, j]]', 'output[2, 1] = params[2, indices[0, 1] = 0] = 8'],
   'colours of a palette': [
     'output[i, j, k] = params[indices[i, j], k]',
-    'output[1, 2, 2] = params[indices[1, 2] = 2, 2] = 8',
+    'output[1, 2, 2] = params[indices[1, 2] = 2, 2] = 106',
   ],
 };
 

@@ -60,9 +60,9 @@ export class Shown {
   }
 
   // Waits until the text of the element that the selector finds matches.
-  async matches(selector, expected) {
+  async matches(selector, expected, ms = 2000) {
     const text = () => this.page.locator(selector).innerText();
-    for (let tries = 0; tries < 100 && !expected.test(await text()); tries += 1) await this.page.waitForTimeout(20);
+    for (let tries = 0; tries < ms / 20 && !expected.test(await text()); tries += 1) await this.page.waitForTimeout(20);
     assert.ok(expected.test(await text()), `${selector} does not match ${expected}`);
   }
 

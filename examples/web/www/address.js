@@ -46,7 +46,7 @@ export function readFragment(fragment) {
   for (const [id, name] of Object.entries(NAMES)) form[id] = given.get(name) ?? form[id];
   return {
     form,
-    params: numbers(given.get('params') ?? '', isParam),
+    params: given.has('params') ? numbers(given.get('params'), isParam) : (example.params ?? []),
     indices: given.has('indices') ? numbers(given.get('indices'), isIndex) : example.indices,
   };
 }

@@ -78,6 +78,7 @@ export const EXAMPLES = [
     name: 'colours of a palette',
     shows: 'Each pixel is an index of one byte and selects a colour, a row of the palette.',
     form: form('gather', '4,3', '2,3', 0, 0, 'Fill', 'invalid', { 'index-type': 'u8' }),
+    params: [38, 70, 83, 42, 157, 143, 233, 196, 106, 231, 111, 81],
     indices: [0, 3, 3, 1, 0, 2],
   },
 ];
@@ -97,7 +98,10 @@ export const POLICIES = {
 // The number of the example that has these values of the form and these numbers; -1 if there is none.
 export function exampleOf(values, params, indices) {
   const same = (a, b) => a.length === b.length && a.every((value, n) => value === b[n]);
+  const counted = params.map((_, n) => n);
   const isIt = ({ form, ...example }) =>
-    Object.entries(form).every(([id, value]) => values[id] === String(value)) && same(indices, example.indices);
-  return params.every((value, n) => value === n) ? EXAMPLES.findIndex(isIt) : -1;
+    Object.entries(form).every(([id, value]) => values[id] === String(value)) &&
+    same(indices, example.indices) &&
+    same(params, example.params ?? counted);
+  return EXAMPLES.findIndex(isIt);
 }

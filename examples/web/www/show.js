@@ -44,6 +44,15 @@ function reshape() {
   state.indices = resized(state.indices, size(state.indicesShape), () => 0);
 }
 
+// Params, if its rows are colours of three bytes and indices are bytes, as pixels are. Numbers that count from 0 are not
+// meant as colours.
+function paletteOf({ operation, indexType, paramsShape, params, axis }) {
+  const isByte = (value) => Number.isInteger(value) && value >= 0 && value < 256;
+  const areColours = params.every(isByte) && !params.every((value, n) => value === n);
+  const isTable = operation === 'gather' && axis === 0 && paramsShape.length === 2 && paramsShape[1] === 3;
+  return isTable && indexType === 'u8' && areColours ? [...params] : undefined;
+}
+
 function drawOperands() {
   for (const what of ['params', 'indices']) {
     const shape = state[`${what}Shape`];
@@ -105,6 +114,7 @@ async function run() {
   const picture = {
     paramsShape: state.paramsShape,
     params: state.params.length,
+    palette: paletteOf(gather),
     outputShape: [...planned.output_shape],
     indexDepth: indexDepth(gather),
     rows: indexRows(gather, [...planned.output_shape]),

@@ -103,21 +103,32 @@ function move(event) {
 function colour(cell, source, bad) {
   cell.classList.toggle('bad', Boolean(bad) && source < 0);
   cell.classList.toggle('replaced', Boolean(bad) && source >= 0);
-  if (source >= 0) cell.style.setProperty('--hue', hue(source));
+  if (source >= 0) paint(cell, source);
 }
 
-const hue = (place) => 20 + (300 * place) / Math.max(picture?.params ?? 1, 1);
+// The colour of a place in params: that of its row if params is a palette.
+function paint(cell, place) {
+  const palette = picture?.palette;
+  cell.classList.toggle('painted', Boolean(palette));
+  if (palette) {
+    const [red, green, blue] = palette.slice(place - (place % 3));
+    cell.style.setProperty('--paint', `rgb(${red} ${green} ${blue})`);
+    cell.style.setProperty('--ink', 0.3 * red + 0.6 * green + 0.1 * blue > 128 ? 'black' : 'white');
+  } else {
+    cell.style.setProperty('--hue', 20 + (300 * place) / Math.max(picture?.params ?? 1, 1));
+  }
+}
 
 // Colours params, and each index row as the first element that it takes.
 export function markSources(next) {
   picture = next;
   const cells = [...CELL.params, ...CELL.indices];
-  for (const cell of cells) cell.classList.remove('unused', 'bad', 'replaced', 'chosen');
+  for (const cell of cells) cell.classList.remove('unused', 'bad', 'replaced', 'chosen', 'painted');
   for (const cell of CELL.indices) cell.removeAttribute('aria-invalid');
   if (!picture) return;
   const used = new Set(picture.sources);
   CELL.params.forEach((cell, place) => {
-    cell.style.setProperty('--hue', hue(place));
+    paint(cell, place);
     cell.classList.toggle('unused', !used.has(place));
   });
   const seen = new Set();
