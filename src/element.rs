@@ -1,12 +1,12 @@
-//! The types that can be gathered, and the types of a gather.
+//! Element types, and what a gather knows about its operands' types.
 
 use crate::encoding::{Encoding, VALUE_BYTES};
 use crate::index::{GatherIndex, IndexKind};
 
-/// A type that can be gathered on a GPU: one that bytemuck can move as bytes and set to zero. Every `Pod` type is one,
-/// and so are `bool` and `char`. A bad row without a fill holds zero bytes.
+/// An element that a GPU can gather: a type that bytemuck can move as bytes and set to zero, so each `Pod` type, `bool`
+/// and `char`. A bad row without a fill holds zero bytes.
 ///
-/// On the CPU any `T: Copy + Default + Send + Sync` can be gathered.
+/// On the CPU you can gather any `T: Copy + Default + Send + Sync`.
 #[cfg(feature = "gpu")]
 pub trait GatherElement:
     bytemuck::NoUninit + bytemuck::CheckedBitPattern + bytemuck::Zeroable + Send + Sync
@@ -19,8 +19,8 @@ impl<T: bytemuck::NoUninit + bytemuck::CheckedBitPattern + bytemuck::Zeroable + 
 {
 }
 
-/// The width of an element, the type of an index, and the encoding of params, if there is one: all that a gather needs to
-/// know of the types of its operands.
+/// How wide an element is, which type an index has, and how params is encoded, if it is: all that a gather must know about
+/// types.
 ///
 /// ```
 /// use wgpu_gather::{ElementTypes, IndexKind};
@@ -37,7 +37,7 @@ pub struct ElementTypes {
 }
 
 impl ElementTypes {
-    /// The types of elements of `element_bytes` bytes and indices of `index_kind`.
+    /// For elements that have `element_bytes` bytes, and indices that have the type `index_kind`.
     #[must_use]
     pub const fn new(element_bytes: u64, index_kind: IndexKind) -> Self {
         Self {
@@ -47,8 +47,8 @@ impl ElementTypes {
         }
     }
 
-    /// The types of a gather that decodes rows of params to `f32`, by indices of `index_kind`. A plan counts values: a
-    /// slice, and a stride of params, is whole blocks of the encoding along the last dim of params.
+    /// For a gather that decodes rows to `f32`, with indices that have the type `index_kind`. The plan's shapes count values:
+    /// along the last dim of params, a slice and a stride must be whole blocks.
     ///
     /// ```
     /// use wgpu_gather::{ElementTypes, Encoding, Gather, IndexKind};
@@ -70,31 +70,31 @@ impl ElementTypes {
         }
     }
 
-    /// Bytes of one element of params and of the output; with an encoding, of the output.
+    /// The bytes in one element; if params is encoded, in an element that is decoded.
     #[must_use]
     pub const fn element_bytes(self) -> u64 {
         self.element_bytes
     }
 
-    /// The type of the indices.
+    /// The index type.
     #[must_use]
     pub const fn index_kind(self) -> IndexKind {
         self.index_kind
     }
 
-    /// The encoding of params, whose rows are decoded to `f32`; `None` if elements are copied.
+    /// How params is encoded; `None` if the gather copies elements.
     #[must_use]
     pub const fn encoding(self) -> Option<Encoding> {
         self.encoding
     }
 
-    /// The types of elements `T` and indices `I`.
+    /// For elements `T` and indices `I`.
     #[must_use]
     pub const fn of<T, I: GatherIndex>() -> Self {
         Self::new(size_of::<T>() as u64, I::KIND)
     }
 
-    /// Bytes of a scale that lies beside params; 0 if none does.
+    /// The bytes in a scale that lies beside params; 0 if none does.
     #[cfg(feature = "gpu")]
     pub(crate) fn scale_bytes(self) -> u64 {
         let quantized = self.encoding.and_then(Encoding::block_quantized);

@@ -1,28 +1,28 @@
-//! The operands of a gather in host memory: of their types, and as bytes.
+//! A gather's operands in host memory, with their types or as bytes.
 
 use crate::encoding::{Encoded, Parts};
 use crate::index::IndexValues;
 use crate::memory::{Byte, bytes};
 
-/// Params in host memory: elements, or encoded rows of them.
+/// Params in host memory: elements, or encoded rows.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Params<'a, T> {
     Elements(&'a [T]),
     Encoded(Encoded<&'a [u8]>),
 }
 
-/// The operands of a gather in host memory: of any type of element, or with `Byte` as the bytes of any type.
+/// A gather's operands in host memory. `T` is the element, or `Byte`, which stands for the bytes of any element.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Operands<'a, T> {
-    /// Bytes of an element of the output: those of a `T`, or of several.
+    /// The bytes in an output element, which is one `T` or several.
     pub(crate) element_bytes: usize,
-    /// The parts of params that are not cut.
+    /// The parts of params that no slice cuts.
     pub(crate) parts: Parts,
     pub(crate) params: Params<'a, T>,
     pub(crate) indices: IndexValues<'a>,
-    /// Repeated in the slices of rows outside the shard.
+    /// What slices hold, repeated, if their rows lie outside the shard.
     pub(crate) zero: &'a [T],
-    /// Repeated in the slices of bad rows.
+    /// What bad rows' slices hold, repeated.
     pub(crate) fill: &'a [T],
 }
 

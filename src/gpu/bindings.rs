@@ -1,4 +1,4 @@
-//! The bindings of a dispatch: their layouts, and the ranges of buffers that it binds.
+//! What a dispatch binds: layouts, and buffer ranges.
 
 use super::bound::{BoundRange, binding_bytes};
 use super::operands::{COUNT_BYTES, Operands};
@@ -7,8 +7,8 @@ use super::shaders::binding;
 use super::uniform::UNIFORM_BYTES;
 use crate::encoding::Encoding;
 
-/// Bytes of the dummy binding: [`DUMMY_BYTES`], or fewer if no binding holds as many, which then holds the unit or the
-/// block of this gather.
+/// The bytes in the dummy binding: [`DUMMY_BYTES`], or what the largest binding holds if that is less, and this gather's unit or
+/// block fits into it.
 pub(super) fn dummy_bytes(limits: &wgpu::Limits) -> u64 {
     binding_bytes(limits).min(DUMMY_BYTES)
 }
@@ -24,7 +24,7 @@ const _: () = {
     }
 };
 
-/// The workgroups of a dispatch with an index count: three words.
+/// With an index count, the GPU writes the numbers of workgroups: three words.
 pub(super) const WORKGROUPS_BYTES: u64 = 12;
 
 pub(super) fn layout_entry(number: u32, aliased: bool) -> wgpu::BindGroupLayoutEntry {
@@ -46,30 +46,30 @@ pub(super) fn layout_entry(number: u32, aliased: bool) -> wgpu::BindGroupLayoutE
     }
 }
 
-/// The ranges that the entry points of one dispatch bind: of buffers of this crate, and of the operands.
+/// The ranges that one dispatch binds: this crate's buffers, and operands.
 #[derive(Clone)]
 pub(super) struct Bindings {
-    /// The uniforms' buffer, and the offset of the dispatch's uniform.
+    /// The buffer of uniforms, and where this dispatch's uniform begins.
     pub(super) uniform: (wgpu::Buffer, u64),
-    /// The dummy binding for operands without bytes: wgpu binds no empty range.
+    /// Stands for operands without bytes, as wgpu binds no empty range.
     pub(super) dummy: Option<wgpu::Buffer>,
-    /// The counter of bad rows, if there is a report.
+    /// Counts bad rows, if there is a report.
     pub(super) counter: Option<wgpu::Buffer>,
-    /// The buffer of workgroups, and the offset of the dispatch's, if there is an index count.
+    /// With an index count: the buffer of workgroups, and where this dispatch's begin.
     pub(super) workgroups: Option<(wgpu::Buffer, u64)>,
-    /// The number of the dispatch's shard.
+    /// The shard that this dispatch reads, by its number.
     pub(super) shard: usize,
     pub(super) params_bound: BoundRange,
-    /// Of scales and of zero points.
+    /// Scales, and zero points.
     pub(super) qparams_bound: [BoundRange; 2],
     pub(super) indices_bound: BoundRange,
     pub(super) output_bound: BoundRange,
     pub(super) mask_bound: BoundRange,
-    /// The buffers of a scatter that no caller gives, and what the dispatch binds of them.
+    /// The buffers that a scatter makes for itself, and the ranges that this dispatch binds.
     pub(super) scratch: Vec<Scratch>,
 }
 
-/// A range of a buffer of winners, pairs, counts or sums, by the number of its binding.
+/// A range in a buffer that holds winners, pairs, counts or sums, and the number of its binding.
 #[derive(Clone)]
 pub(super) struct Scratch {
     pub(super) number: u32,
@@ -93,7 +93,7 @@ impl Scratch {
 }
 
 impl Bindings {
-    /// The bindings of a dispatch that binds its uniform only.
+    /// Binds the uniform only.
     pub(super) fn of_uniform(buffer: &wgpu::Buffer, offset: u64) -> Self {
         Self {
             uniform: (buffer.clone(), offset),

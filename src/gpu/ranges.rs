@@ -1,4 +1,4 @@
-//! The buffer ranges of operands, and their checks.
+//! The buffer ranges in which operands lie, and their checks.
 
 use std::ops::Range;
 
@@ -8,7 +8,7 @@ use crate::error::GatherError;
 use crate::operand::Operand;
 use crate::plan::GatherDims;
 
-/// Some rows of params, in a buffer range of their own.
+/// Some rows of params, in their own buffer range.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ParamsShard<'a> {
     pub(crate) rows: u64,

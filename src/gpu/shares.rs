@@ -1,12 +1,12 @@
-//! How the workgroups of a dispatch share its rows. Pure: functions of sizes.
+//! How workgroups share the rows of a dispatch. Pure: functions of sizes.
 
 use super::kernel::{Kernel, LANE_BYTES, LANE_ROWS, LANE_UNITS, WORKGROUP_SIZE};
 use super::types::size;
 
-/// Bytes that a subgroup of 32 lanes loads or stores at once, in units of 16 bytes.
+/// The bytes that 32 lanes, a subgroup, load or store at once if each takes a unit of 16 bytes.
 const SUBGROUP_BYTES: u64 = 512;
 
-/// Bits of the uniform's slot_scale after the binary point.
+/// Bits after the binary point in the uniform's slot_scale.
 pub(crate) const SLOT_BITS: u32 = 16;
 
 impl Kernel {
@@ -18,8 +18,7 @@ impl Kernel {
         }
     }
 
-    /// Bytes of the output that a lane of `Packed`, `Lines` or `Bytes` owns, wherever slices begin; `None` if lanes own units of
-    /// slices.
+    /// The output bytes that a lane owns wherever slices begin, in `Packed`, `Lines` and `Bytes`; `None` if lanes own units.
     pub(crate) const fn lane_bytes(self) -> Option<u64> {
         match self {
             Self::Packed { .. } | Self::Lines => Some(LANE_BYTES as u64),
@@ -28,8 +27,8 @@ impl Kernel {
         }
     }
 
-    /// How workgroups share `rows` slices, or pieces of slices, of `bytes` bytes each. In the output they end
-    /// `output_bytes` bytes after the start of the first one's word.
+    /// How workgroups share `rows` slices or pieces, each with `bytes` bytes. In the output they end `output_bytes` bytes after the
+    /// word in which the first one starts.
     pub(crate) fn shares(self, rows: u64, bytes: u64, output_bytes: u64) -> Shares {
         let units = bytes / self.slice_unit_bytes();
         if let Some(lane_bytes) = self.lane_bytes() {
@@ -79,10 +78,10 @@ impl Kernel {
 /// How the workgroups of a dispatch share its rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Shares {
-    /// Slices that a workgroup copies at once; 0 for `Packed`, `Lines` and `Bytes`.
+    /// How many slices a workgroup copies at once; 0 for `Packed`, `Lines` and `Bytes`.
     pub(crate) slots: u64,
-    /// For `FourRows`, the distance between the rows of a lane, a power of two. For `Long`, the distance between the units
-    /// of a lane, which is the number of lanes of a workgroup that copy. For `WordParts`, the words of a slice. Else 0.
+    /// `FourRows`: the distance between a lane's rows, a power of two. `Long`: the distance between a lane's units, which is
+    /// how many lanes of a workgroup copy. `WordParts`: the words in a slice. Else 0.
     pub(crate) lane_step: u64,
     /// The number of workgroups that copy one slice: 1 for every kernel but `Long` and `WordParts`.
     pub(crate) slice_workgroups: u64,
@@ -108,14 +107,14 @@ impl Shares {
     }
 }
 
-/// The width and the height of the grid of all workgroups, and its depth of 1: as few rows as the device allows, of equal
-/// width.
+/// The grid that holds all workgroups: width, height, and a depth of 1. It has as few rows as the device allows, all equally
+/// wide.
 pub(crate) fn grid(workgroups: u64, max_width: u64) -> [u32; 3] {
     let height = workgroups.div_ceil(max_width);
     [size(workgroups.div_ceil(height)), size(height), 1]
 }
 
-/// The uniform's slot_scale for slices of `units` units.
+/// The uniform's slot_scale where a slice has `units` units.
 pub(crate) const fn slot_scale(units: u32) -> u32 {
     (1_u32 << SLOT_BITS).div_ceil(units)
 }
