@@ -1,4 +1,4 @@
-//! The names of operands: errors print them, and loops over several operands choose by them.
+//! Operands by name: errors print the names, and loops choose by them.
 
 use std::fmt;
 
@@ -8,38 +8,38 @@ use crate::error::RunError;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Operand {
-    /// The tensor that is gathered from.
+    /// The table: the tensor that the gather reads.
     Params,
-    /// One of the buffers that hold the shards of params, counted from 0.
+    /// A buffer that holds a shard of params, counted from 0.
     ParamsShard(usize),
-    /// The tensor of index rows.
+    /// The tensor that holds the index rows.
     Indices,
     /// The tensor that the gather writes.
     Output,
-    /// The tensor that a scatter writes to. It has the shape of the plan's params.
+    /// The tensor that a scatter changes. Its shape is that of the plan's params.
     Target,
-    /// One of the buffers that hold the shards of a scatter's target, counted from 0.
+    /// A buffer that holds a shard of the target, counted from 0.
     TargetShard(usize),
-    /// The tensor of slices that a scatter writes. It has the shape of the plan's output.
+    /// The slices that a scatter writes. Their shape is that of the plan's output.
     Updates,
-    /// The counts and sums of rows that a scatter keeps while it adds floats.
+    /// The counts and sums that a scatter keeps for each row while it adds floats.
     Counts,
     /// The buffer in which the GPU reports bad rows.
     Report,
-    /// The mask of bad rows.
+    /// The mask that marks bad rows.
     Mask,
-    /// The buffer that holds the number of index rows, if only the GPU knows it.
+    /// The buffer that says how many index rows there are, if only the GPU knows.
     IndexCount,
-    /// The scales of quantised params.
+    /// The scales, if params is quantised.
     Scales,
-    /// The zero points of quantised params.
+    /// The zero points, if params is quantised.
     ZeroPoints,
-    /// A tensor of an owner, as `Executor::upload` makes it, in no particular role of a gather.
+    /// A tensor outside a gather, as `Executor::upload` makes it.
     Tensor,
 }
 
 impl Operand {
-    /// The name in a scatter of an operand of its plan.
+    /// What a scatter calls this operand of its plan.
     #[cfg(feature = "gpu")]
     pub(crate) const fn of_scatter(self) -> Self {
         match self {
@@ -50,14 +50,14 @@ impl Operand {
         }
     }
 
-    /// An empty vector with room for so many elements of the operand.
+    /// An empty vector with room for so many elements.
     pub(crate) fn vector<T>(self, elements: u64) -> Result<Vec<T>, RunError> {
         let mut vector = Vec::new();
         self.reserve(&mut vector, elements)?;
         Ok(vector)
     }
 
-    /// Reserves room for so many more elements of the operand.
+    /// Reserves room for so many more elements.
     pub(crate) fn reserve<T>(self, vector: &mut Vec<T>, elements: u64) -> Result<(), RunError> {
         let len = usize::try_from(elements).unwrap_or(usize::MAX);
         let reserved = vector.try_reserve_exact(len);

@@ -1,16 +1,16 @@
-//! The reductions of a scatter, and the numbers that have them.
+//! How a scatter reduces, and the numbers that it can reduce.
 
 use crate::names::names;
 
-/// A reduction: how a scatter combines an element of the target with an update of it.
+/// How a scatter combines a target element with an update.
 ///
-/// Equal rows meet their updates in the order of the index rows, so there is one result on each device and for any number of
-/// threads. Its name, which `Display` prints and `FromStr` reads, is `add`, `mul`, `min` or `max`.
+/// If several updates go to one row, they are applied in the order of their index rows. So each device, and any number of
+/// threads, gives the same result. `Display` prints, and `FromStr` reads, `add`, `mul`, `min` or `max`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Reduce {
-    /// The sum. Integers wrap. Of floats, the first 1,024 updates of a row are added one by one; each later 1,024 updates
-    /// of that row are summed by themselves, and their sum is then added. Up to 1,024 updates this is NumPy's `add.at`.
+    /// The sum. Integers wrap. Floats: a row's first 1,024 updates are added one by one; each later 1,024 are summed by
+    /// themselves, and that sum is added. Up to 1,024 updates this is NumPy's `add.at`.
     Add,
     /// The product. Integers wrap.
     Mul,
@@ -29,8 +29,8 @@ names! {
     Max = "max",
 }
 
-/// A number that a scatter reduces: `i8` to `i64`, `u8` to `u64`, `f32` and `f64`. A NaN that a reduction of floats gives has
-/// the bits 0x7fc00000, or 0x7ff8000000000000 of `f64`, whatever the processor.
+/// A number that a scatter can reduce: `i8` to `i64`, `u8` to `u64`, `f32` and `f64`. If the result is a NaN, its bits are
+/// 0x7fc00000, or 0x7ff8000000000000 for `f64`, on each processor.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be reduced",
     label = "reductions take integers of 8, 16, 32 or 64 bits, f32 and f64",
@@ -38,7 +38,7 @@ names! {
 )]
 pub trait ScatterNumber: sealed::Number {}
 
-/// The type of a number, as a value.
+/// A number's type, as a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum NumberKind {
     I32,
@@ -72,13 +72,13 @@ impl NumberKind {
 pub(crate) mod sealed {
     use super::NumberKind;
 
-    /// The reductions of two numbers, the element of the target first. A NaN that they give may have any bits; `of_one_nan` replaces it.
+    /// Reduces two numbers, the target's element first. A NaN may come out with any bits; `of_one_nan` replaces it.
     pub trait Number: Copy + Send + Sync + 'static {
-        /// True for floats, whose sums depend on the order of their terms.
+        /// True for floats, whose sums depend on the order.
         const IS_FLOAT: bool;
         const KIND: NumberKind;
 
-        /// The number, or the one NaN in place of any: processors differ in the bits of a NaN that they compute.
+        /// The number, or one fixed NaN for any NaN: processors compute NaNs with different bits.
         #[inline(always)]
         fn of_one_nan(self) -> Self {
             self

@@ -1,4 +1,4 @@
-//! `GatherPlan::run_bytes` and `run_bytes_into`: gathers of elements and indices whose types are known only at run time.
+//! `GatherPlan::run_bytes` and `run_bytes_into`: gathers whose types are known only at run time.
 
 use super::operands::{Operands, Params};
 use crate::element::ElementTypes;
@@ -10,14 +10,15 @@ use crate::plan::GatherPlan;
 use crate::plan::lengths::{byte_len, check_bytes};
 
 impl GatherPlan {
-    /// As [`run`](Self::run), but on bytes, as model and array files hold them: elements of `types.element_bytes()` bytes,
-    /// and little-endian indices of `types.index_kind()`. A bad row that is filled holds zero bytes. With an encoding, params
-    /// is decoded, and the output is the bytes of `f32`s. [`run_decoded`](Self::run_decoded) takes an encoding whose scales lie in
-    /// an operand of their own, which this call refuses.
+    /// As [`run`](Self::run), but on bytes, as model and array files hold them: each element has `types.element_bytes()` bytes,
+    /// and indices are little-endian `types.index_kind()`. A bad row that is filled holds zero bytes.
+    ///
+    /// If `types` has an encoding, params is decoded, and the output holds the bytes of `f32`s. This call refuses an encoding
+    /// whose scales lie in their own operand; [`run_decoded`](Self::run_decoded) takes it.
     ///
     /// # Errors
     ///
-    /// The errors of [`run`](Self::run), with lengths in bytes, and [`RunError::Block`] for a plan that cuts blocks.
+    /// As [`run`](Self::run), with lengths in bytes. [`RunError::Block`] if the plan cuts blocks.
     ///
     /// # Examples
     ///
@@ -48,14 +49,14 @@ impl GatherPlan {
         })
     }
 
-    /// As [`run_bytes`](Self::run_bytes), but into `output` instead of a new vector. `output` has the bytes of
-    /// [`output_len`](Self::output_len) elements, so those of a [stride](Self::with_output_stride) too, and bytes in gaps
+    /// As [`run_bytes`](Self::run_bytes), but into `output` instead of a new vector. `output` must hold
+    /// [`output_len`](Self::output_len) elements, with the gaps that a [stride](Self::with_output_stride) leaves. Bytes in gaps
     /// keep their values.
     ///
     /// # Errors
     ///
-    /// The errors of [`run_bytes`](Self::run_bytes), and [`RunError::ByteLength`] for an `output` of another length. After
-    /// the error of bad rows the contents of `output` are unspecified.
+    /// As [`run_bytes`](Self::run_bytes), and [`RunError::ByteLength`] if `output` has another length. After an error about bad
+    /// rows, what `output` holds is unspecified.
     ///
     /// # Examples
     ///
@@ -91,7 +92,7 @@ impl GatherPlan {
         })
     }
 
-    /// Checks the lengths of params and indices. Returns the parts of params.
+    /// Checks how long params and indices are. Returns the parts of params.
     fn check_inputs(
         &self,
         types: ElementTypes,
@@ -119,7 +120,7 @@ impl GatherPlan {
     }
 }
 
-/// The operands of a gather of bytes. Bad rows that are filled hold zero bytes.
+/// The operands as bytes. Bad rows that are filled hold zero bytes.
 fn operands<'a>(
     types: ElementTypes,
     parts: Parts,
@@ -163,7 +164,7 @@ pub(crate) fn with_values<R>(
     }
 }
 
-/// The numbers in `bytes`, of `WIDTH` bytes each.
+/// The numbers in `bytes`, each with `WIDTH` bytes.
 fn numbers<I, const WIDTH: usize>(
     bytes: &[u8],
     from_bytes: fn([u8; WIDTH]) -> I,

@@ -1,4 +1,4 @@
-//! `GatherPlan::run_decoded` and its calls with an output: gathers of encoded params.
+//! `GatherPlan::run_decoded`, and its calls with an output: they gather from encoded params.
 
 use super::operands::{Operands, Params};
 use crate::encoding::Encoded;
@@ -7,15 +7,15 @@ use crate::index::GatherIndex;
 use crate::plan::GatherPlan;
 
 impl GatherPlan {
-    /// As [`run`](Self::run), but decodes `params`, whose rows are encoded, to `f32`. Bad rows that are filled hold 0.
+    /// As [`run`](Self::run), but `params` is encoded, and the selected rows are decoded to `f32`. Bad rows that are filled hold 0.
     ///
-    /// The plan counts values. A slice, and a [stride](Self::with_params_stride) of params, is whole blocks of the encoding
-    /// along the last dim of params, or whole rows of it if the encoding has scales for whole rows or in an operand of their own.
+    /// The plan's shapes count values. Along the last dim of params, a slice and a [stride](Self::with_params_stride) must be
+    /// whole blocks; whole rows, if each row has one scale or if scales lie in their own operand.
     ///
     /// # Errors
     ///
-    /// The errors of [`run`](Self::run), with the lengths of `params`, scales and zero points in bytes, and [`RunError::Block`]
-    /// for a plan that cuts blocks, as one of `GatherElements` does.
+    /// As [`run`](Self::run), with lengths in bytes for `params`, scales and zero points. [`RunError::Block`] if the plan cuts
+    /// blocks, as `GatherElements` does.
     ///
     /// # Examples
     ///
@@ -47,8 +47,8 @@ impl GatherPlan {
     ///
     /// # Errors
     ///
-    /// The errors of [`run_decoded`](Self::run_decoded), and an `output` of another length than the plan's. After the error
-    /// of bad rows the contents of `output` are unspecified.
+    /// As [`run_decoded`](Self::run_decoded), and an `output` whose length is not the plan's. After an error about bad rows,
+    /// what `output` holds is unspecified.
     ///
     /// # Examples
     ///
@@ -74,7 +74,7 @@ impl GatherPlan {
     ///
     /// # Errors
     ///
-    /// The errors of [`run_decoded_into`](Self::run_decoded_into).
+    /// As [`run_decoded_into`](Self::run_decoded_into).
     ///
     /// # Examples
     ///

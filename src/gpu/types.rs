@@ -1,4 +1,4 @@
-//! A plan with the types of its operands, and their bytes. The GPU path depends on no other property of their types.
+//! A plan with its operands' types, and how many bytes they have. The GPU path depends on nothing else about the types.
 
 use super::scatter::Update;
 use crate::element::ElementTypes;
@@ -7,14 +7,14 @@ use crate::error::GatherError;
 use crate::operand::Operand;
 use crate::plan::GatherPlan;
 
-/// A plan with the types of its operands, and what follows from the two, worked out once.
+/// A plan with its operands' types, and what follows from both, worked out once.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct TypedPlan<'a> {
     pub(crate) plan: &'a GatherPlan,
     pub(crate) types: ElementTypes,
-    /// The parts of params that no gather cuts: elements, or those of the encoding.
+    /// The parts of params that no gather cuts: elements, or the encoding's parts.
     pub(crate) parts: Parts,
-    /// The parts of scales and of zero points, one for each part of params; of no bytes if the types have none.
+    /// The parts of scales and zero points, one for each part of params; without bytes if the types have none.
     pub(crate) qparam_parts: [Parts; 2],
     pub(crate) bytes: OperandBytes,
     /// The kind of update, if this is a scatter; `None` for a gather.
@@ -44,7 +44,7 @@ impl<'a> TypedPlan<'a> {
         Ok(Self { update, ..typed })
     }
 
-    /// The name of an operand of the plan: in a scatter, params is the target and the output is updates.
+    /// What an operand is called: in a scatter, params is the target and the output is updates.
     pub(crate) const fn named(&self, operand: Operand) -> Operand {
         match self.update {
             Some(_) => operand.of_scatter(),
@@ -94,31 +94,31 @@ impl<'a> TypedPlan<'a> {
     }
 }
 
-/// The bytes of each operand of a gather.
+/// How many bytes each operand has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct OperandBytes {
     pub(crate) params: u64,
     pub(crate) indices: u64,
     pub(crate) output: u64,
-    /// Of scales and of zero points; 0 if the types have none.
+    /// Scales, and zero points; 0 if the types have none.
     pub(crate) qparams: [u64; 2],
 }
 
-/// Bytes of a word. Storage bindings are whole words.
+/// The bytes in a word. Storage bindings are whole words.
 pub(crate) const WORD_BYTES: u32 = 4;
 
-/// The bytes of an operand's range: the operand's bytes, rounded up to whole words.
+/// The bytes in an operand's range: the operand's own, rounded up to whole words.
 pub(crate) const fn range_bytes(operand_bytes: u64) -> u64 {
     operand_bytes.next_multiple_of(WORD_BYTES as u64)
 }
 
-/// The low and the high word of a number.
+/// A number's low and high word.
 pub(crate) fn low_and_high(number: u64) -> [u32; 2] {
     [number & u64::from(u32::MAX), number >> u32::BITS]
         .map(|word| u32::try_from(word).expect("a word has 32 bits"))
 }
 
-/// A size within one dispatch as a word. The bytes of a binding are fewer than 2^32, so every size within them fits.
+/// A size within one dispatch as a word. A binding has fewer than 2^32 bytes, so it fits.
 pub(crate) fn size(size: u64) -> u32 {
     u32::try_from(size).expect("a size within one dispatch has 32 bits")
 }

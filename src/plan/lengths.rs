@@ -1,4 +1,4 @@
-//! The lengths and shapes of operands, held against those of a plan.
+//! Compares operands' lengths and shapes with a plan's.
 
 use std::ops::RangeInclusive;
 
@@ -20,14 +20,14 @@ impl GatherPlan {
         check_len(Operand::Indices, indices_len..=indices_len, indices)
     }
 
-    /// Checks the bytes of encoded params. Returns the parts of params.
+    /// Checks how many bytes encoded params has. Returns the parts of params.
     pub(crate) fn check_encoded(&self, params: &Encoded<usize>) -> Result<Parts, RunError> {
         let (parts, dims) = (params.encoding.parts(self)?, self.dims());
         params.check(parts, dims.params_len()..=dims.params_len_with_gap())?;
         Ok(parts)
     }
 
-    /// Checks that a call which makes its output can make it: that the plan has no gaps in the output.
+    /// Checks that the plan leaves no gaps in an output that the call makes.
     pub(crate) fn check_new_output(&self) -> Result<(), RunError> {
         let dims = self.dims();
         let (slice_len, stride) = (dims.slice_len, dims.output_stride);
@@ -45,8 +45,8 @@ impl GatherPlan {
 }
 
 impl Encoded<usize> {
-    /// Checks the bytes of rows of so many values, of their scales and of their zero points. Scales and zero points must be
-    /// given if the encoding has them in operands of their own, unless they have no bytes, and must not be given if it has not.
+    /// Checks how many bytes rows with so many values have, and their scales and zero points. If the encoding keeps scales and
+    /// zero points in their own operands, the caller must give those that have bytes; else none.
     pub(crate) fn check(&self, parts: Parts, len: RangeInclusive<u64>) -> Result<(), RunError> {
         let check = |operand, parts: Parts, found| {
             let expected = parts.bytes_of(*len.start())..=parts.bytes_of(*len.end());
@@ -69,7 +69,7 @@ impl Encoded<usize> {
     }
 }
 
-/// Checks the length of an operand, which may end with the gap after its last row.
+/// Checks an operand's length. It may end with the gap after its last row.
 pub(crate) fn check_len(
     operand: Operand,
     expected: RangeInclusive<u64>,
@@ -101,7 +101,7 @@ pub(crate) fn check_byte_len(
     }
 }
 
-/// The bytes of `elements` elements of `width` bytes each; an error if they are more than `i64::MAX`.
+/// The bytes that `elements` elements have, each `width` bytes; an error above `i64::MAX`.
 pub(crate) fn byte_len(operand: Operand, elements: u64, width: u64) -> Result<u64, RunError> {
     let bytes = elements
         .checked_mul(width)
@@ -113,7 +113,7 @@ pub(crate) fn byte_len(operand: Operand, elements: u64, width: u64) -> Result<u6
     })
 }
 
-/// Checks that `found` is the bytes of `len` elements, or up to those of `len_with_gap`.
+/// Checks that `found` bytes are `len` elements, or up to `len_with_gap`.
 pub(crate) fn check_bytes(
     operand: Operand,
     [len, len_with_gap]: [u64; 2],
@@ -125,7 +125,7 @@ pub(crate) fn check_bytes(
     check_byte_len(operand, bytes..=with_gap, found)
 }
 
-/// Checks the shape of an operand that has one.
+/// Checks an operand's shape, if it has one.
 #[cfg(any(feature = "gpu", feature = "ndarray"))]
 pub(crate) fn check_shape(
     operand: Operand,

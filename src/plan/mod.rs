@@ -1,5 +1,4 @@
-//! The plan of a gather: its checked shapes and its sizes, without a device or data. The checks that operations share
-//! are here too.
+//! The plan: checked shapes and sizes, without a device or data. The checks that operations share are here too.
 
 pub(crate) mod dims;
 mod element_dims;
@@ -37,15 +36,15 @@ pub(crate) enum Operation {
 macro_rules! rules_for_indices {
     ($($operation:ty)*) => {$(
         impl $operation {
-            /// The policy for an index out of range; [`BadIndices::DeviceDefault`] unless set.
+            /// Says what an index out of range gives; [`BadIndices::DeviceDefault`] unless set.
             #[must_use]
             pub fn bad_indices(mut self, bad_indices: BadIndices) -> Self {
                 self.bad_indices = bad_indices;
                 self
             }
 
-            /// The meaning of a negative index; [`NegativeIndices::Invalid`], the rule of TensorFlow and PyTorch, unless set.
-            /// [`NegativeIndices::FromEnd`] is the rule of Paddle, ONNX and NumPy.
+            /// What a negative index means; [`NegativeIndices::Invalid`] unless set, as in TensorFlow and PyTorch. Paddle, ONNX and
+            /// NumPy count from the end: [`NegativeIndices::FromEnd`].
             #[must_use]
             pub fn negative_indices(mut self, negative_indices: NegativeIndices) -> Self {
                 self.negative_indices = negative_indices;
@@ -83,63 +82,63 @@ pub struct GatherPlan {
 }
 
 impl GatherPlan {
-    /// The shape of params that the plan is for; for a [`shard`](Self::shard), that of the whole params.
+    /// The shape of params; if the plan is a [`shard`](Self::shard), the shape of all params.
     #[must_use]
     pub fn params_shape(&self) -> &[usize] {
         &self.params_shape
     }
 
-    /// The shape of indices that the plan is for.
+    /// The shape of indices.
     #[must_use]
     pub fn indices_shape(&self) -> &[usize] {
         &self.indices_shape
     }
 
-    /// The shape of the result.
+    /// The shape of the output.
     #[must_use]
     pub fn output_shape(&self) -> &[usize] {
         &self.output_shape
     }
 
-    /// Elements of the output; with gaps between the rows, if it has a [stride](Self::with_output_stride).
+    /// How many elements the output has, with the gaps that a [stride](Self::with_output_stride) leaves.
     #[must_use]
     pub fn output_len(&self) -> u64 {
         self.dims.output_len()
     }
 
-    /// Elements of params, or of the [`shard`](Self::shard); with gaps, if it has a [stride](Self::with_params_stride).
+    /// How many elements params or the [`shard`](Self::shard) has, with the gaps that a [stride](Self::with_params_stride) leaves.
     #[must_use]
     pub fn params_len(&self) -> u64 {
         self.dims.params_len()
     }
 
-    /// Index values in indices.
+    /// How many values indices has.
     #[must_use]
     pub fn indices_len(&self) -> u64 {
         self.dims.indices_len()
     }
 
-    /// Index rows: the product of the shape of indices, for gather_nd without the last dim. Bad rows are numbered among
-    /// them, and the mask of [`out_of_range`](Self::out_of_range) has one `bool` for each.
+    /// How many index rows there are: the product of the dims of indices, for gather_nd without the last one. Errors number bad
+    /// rows so, and [`out_of_range`](Self::out_of_range) returns one `bool` for each.
     #[must_use]
     pub fn index_row_count(&self) -> u64 {
         self.dims.index_rows()
     }
 
-    /// Elements of one slice, and so of one row of params.
+    /// How many elements a slice has, and so a row of params.
     #[must_use]
     pub fn slice_len(&self) -> u64 {
         self.dims.slice_len
     }
 
-    /// Rows of params from which an index row selects: the product of the dims that are indexed. For gather_elements,
-    /// the product of all dims of params after the leading ones before the axis that params and indices share.
+    /// How many rows an index row selects among: the product of the indexed dims. For gather_elements, the product of all dims
+    /// of params but those that lead, lie before the axis and are equal in params and indices.
     #[must_use]
     pub fn row_count(&self) -> u64 {
         self.dims.row_count
     }
 
-    /// The policy for an index out of range.
+    /// What an index out of range gives.
     #[must_use]
     pub fn bad_indices(&self) -> BadIndices {
         self.bad_indices
@@ -150,7 +149,7 @@ impl GatherPlan {
         &self.dims
     }
 
-    /// The error that names index row `row`, counted over all batches, which holds `index`.
+    /// The error that names index row `row`, counted over all batches, and its values `index`.
     pub(crate) fn bad_index(&self, row: u64, index: Vec<i128>) -> BadIndexError {
         let problem = match self.operation {
             Operation::GatherNd => Problem::GatherNd {
@@ -171,7 +170,7 @@ impl GatherPlan {
         BadIndexError::new(problem, row, self.index_rows_shape(), index)
     }
 
-    /// The shape of the index rows: that of indices, without the last dim for gather_nd.
+    /// The shape of indices, for gather_nd without the last dim.
     fn index_rows_shape(&self) -> &[usize] {
         match self.operation {
             Operation::Gather | Operation::GatherElements => &self.indices_shape,
@@ -263,8 +262,8 @@ fn check_batch_dims_equal(
     Ok(())
 }
 
-/// Checks that the product of any dims of an operand is at most `i64::MAX`. Zero dims are left out, so that the check
-/// covers the other dims of an empty tensor too (NumPy's rule).
+/// Checks that an operand's dims have a product of at most `i64::MAX`. It leaves zero dims out, so that it covers the other
+/// dims of an empty tensor too (NumPy's rule).
 fn check_element_counts(
     params: &[usize],
     indices: &[usize],

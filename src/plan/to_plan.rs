@@ -1,17 +1,17 @@
-//! An operation in place of its plan, where the shapes of the operands are known.
+//! An operation in place of a plan, where the operands' shapes are known.
 
 use std::borrow::Cow;
 
 use super::{Gather, GatherElements, GatherNd, GatherPlan};
 use crate::error::PlanError;
 
-/// A plan, or an operation that is planned for the shapes of its operands: [`GatherPlan`] by reference or by value,
-/// [`Gather`], [`GatherNd`] and [`GatherElements`].
+/// What a request gathers by: a [`GatherPlan`], by reference or by value; or [`Gather`], [`GatherNd`] or [`GatherElements`],
+/// which the request plans for its tensors' shapes.
 ///
-/// A request compares the shapes of a plan with those of its tensors. Of a shard, or of a plan with a stride of params, it
-/// compares the length of params in place of their shape.
+/// A request compares the plan's shapes with its tensors' shapes. If the plan is a shard or has a params stride, it compares
+/// only how long params is.
 ///
-/// No other type can be one.
+/// You cannot implement this trait.
 pub trait ToPlan<'a>: sealed::Sealed<'a> {}
 
 pub(crate) mod sealed {

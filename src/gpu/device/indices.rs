@@ -1,4 +1,4 @@
-//! The indices of a request: a tensor, or values of the host.
+//! What a request takes as indices: a tensor, or values in host memory.
 
 use std::borrow::Cow;
 
@@ -9,14 +9,14 @@ use crate::error::GpuError;
 use crate::index::GatherIndex;
 use crate::operand::Operand;
 
-/// The indices of a request, made by `into`:
+/// What a request takes as indices. Pass one of these, and `into` converts it:
 ///
-/// - of `&tensor`, a [`Tensor`] of the same owner;
-/// - of a reference to a slice, an array or a `Vec`, with one dim;
-/// - of such a reference with its shape, `(&indices, &[n, 2])`.
+/// - `&tensor`, a [`Tensor`] that the same executor owns;
+/// - `&indices`, a slice, an array or a `Vec`, which then has one dim;
+/// - `(&indices, &[n, 2])`, the same with its shape.
 ///
-/// A plan takes a slice without its shape if it has the number of indices that the plan has. `GatherNd` in place of a plan
-/// takes none: the shape tells where an index row ends.
+/// With a plan you need no shape if the slice is as long as the plan says. `GatherNd` in place of a plan needs the shape,
+/// which tells where an index row ends.
 ///
 /// ```
 /// use wgpu_gather::{Executor, Gather, GatherNd, GpuError};
@@ -36,7 +36,7 @@ pub struct Indices<'a, I>(Source<'a, I>);
 #[derive(Debug)]
 enum Source<'a, I> {
     Tensor(&'a Tensor<I>),
-    /// Index values of the host, and their shape if the caller gives it.
+    /// Index values in host memory, with the shape that the caller gave, if any.
     Slice(&'a [I], Option<Vec<usize>>),
 }
 
@@ -74,7 +74,7 @@ impl<'a, I, V: AsRef<[I]> + ?Sized, S: AsRef<[usize]>> From<(&'a V, S)> for Indi
 }
 
 impl<'a, I: GatherIndex> Indices<'a, I> {
-    /// The shape. Without one, that of one dim.
+    /// The shape; without one, a single dim.
     pub(super) fn shape(&self) -> Result<Cow<'_, [usize]>, GpuError> {
         Ok(match &self.0 {
             Source::Tensor(tensor) => tensor.shape().into(),
