@@ -1,6 +1,6 @@
 // Needs: target_units
 //
-// Assigns, of rows that no two index rows select, or that one update serves.
+// Assigns, if no two index rows select one row, or all share one update.
 
 fn chosen(source: SourceRow, n: u32, batch: u32) -> SourceRow {
     return source;

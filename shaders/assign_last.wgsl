@@ -1,6 +1,6 @@
 // Needs: target_units; last_rows
 //
-// Assigns, of the last index row that selects a row.
+// Assigns only if the index row is the last to select its row.
 
 fn chosen(source: SourceRow, n: u32, batch: u32) -> SourceRow {
     return last_of_row(source, n, batch);

@@ -1,6 +1,6 @@
 // Needs: updates
 //
-// Reductions of integers, whose result does not depend on the order: several index rows may select one row.
+// Reduces integers where several index rows may select one row: the result does not depend on the order.
 
 // The reduction: 0 add, 2 min, 3 max.
 override REDUCE: u32 = 0u;

@@ -1,26 +1,27 @@
 // Needs: vec4 or words
 //
-// Sums of f32s, with equal bits on every device. WGSL lets a device flush subnormal numbers, ignore NaNs, infinities and the sign of
-// zero, and reassociate sums. The device adds where none of this can show:
+// Sums f32s with equal bits on every device. WGSL lets a device flush subnormal numbers, ignore NaNs, infinities and the sign
+// of zero, and reassociate sums. The device adds only where none of this can show:
 //
-// - All numbers are zeros or of exponents from 25 to 242. They are multiples of 2^-125, and so are their sums: none is subnormal.
-//   1,025 of them have no infinite sum.
-// - The first number of a sum is no -0, so no sum is.
-// - The bits of each sum are combined with a 0 of the uniform, which no compiler knows: two sums cannot become another two.
+// - All numbers are zeros or have biased exponents from 25 to 242. They and their sums are multiples of 2^-125: none is
+// subnormal.
+//   1,025 of them cannot sum to infinity.
+// - No sum begins with -0, so none is -0.
+// - Each sum's bits are combined with a 0 from the uniform, which no compiler knows: so none can turn two sums into another two.
 //
-// That the device rounds to the nearest, ties to even, is all that is left to believe. Other numbers are added as integers.
+// What is left to believe: the device rounds to nearest, ties to even. Other numbers are added as integers.
 
 const SIGN_BIT: u32 = 0x80000000u;
 const INFINITY: u32 = 0x7f800000u;
 const NAN: u32 = 0x7fc00000u;
 
-// The least magnitude of a plain number, and the least one above those of plain numbers.
+// The least magnitude of a plain number, and the first above them all.
 const FIRST_PLAIN: u32 = 25u << 24u;
 const PLAIN_END: u32 = 243u << 24u;
 
-// The magnitudes of some numbers: their words, shifted left by one so that the sign is gone.
+// Bounds on magnitudes, which are words shifted left by one, so that the sign is gone.
 struct Magnitudes {
-    // The least magnitude, less 1. A zero has the greatest number so, and does not count.
+    // The least magnitude, less 1: a zero wraps to the greatest number, and does not count.
     least: u32,
     greatest: u32,
 }
@@ -55,17 +56,17 @@ fn can_begin(numbers: Unit) -> bool {
     return are_plain(with_magnitudes(no_magnitudes(), numbers)) & (greatest_word(negative_zeros) == 0u);
 }
 
-// The sums of plain numbers.
+// For plain numbers only.
 fn plain_sums(a: Unit, b: Unit) -> Unit {
     return bitcast<Unit>(bitcast<Floats>(a) + bitcast<Floats>(b)) ^ Unit(gather.quantized.zero);
 }
 
-// Ones where a condition holds, as a Unit of ones and zeros says.
+// All ones where the condition is 1, zero where it is 0.
 fn ones_where(condition: Unit) -> Unit {
     return Unit() - condition;
 }
 
-// The sums of any numbers: rounded to nearest, ties to even; NaNs are one NaN.
+// For any numbers. Rounds to nearest, ties to even; every NaN becomes NAN.
 fn sums_by_integers(x: Unit, y: Unit) -> Unit {
     let magnitude = Unit(~SIGN_BIT);
     let swapped = (x ^ y) & ones_where(Unit((y & magnitude) > (x & magnitude)));
@@ -90,7 +91,7 @@ fn sums_by_integers(x: Unit, y: Unit) -> Unit {
     let kept = bits >> Unit(3u);
     let is_up = Unit(rest > Unit(4u)) | (Unit(rest == Unit(4u)) & kept);
     let rounded = ((carried - up - Unit(1u)) << Unit(23u)) + kept + (is_up & Unit(1u));
-    // Numbers that cancel give 0, and two zeros of a sign that zero.
+    // Numbers that cancel sum to 0, and two zeros with one sign to that zero.
     let cancels = ones_where(Unit(sum == Unit())) & differ;
     let found = ((a & Unit(SIGN_BIT)) | min(rounded, Unit(INFINITY))) & ~cancels;
     let is_special = ones_where(Unit(of_a >= Unit(INFINITY)));

@@ -1,31 +1,31 @@
 // Needs: reductions; lane_units
 //
-// Reductions of rows that several index rows select, in the order of these. Their pairs are sorted, so the index rows of a row are
-// neighbours: a run. A lane has one unit of a run, and goes through at most sum_updates of its updates:
+// Reduces rows that several index rows select, in index-row order. Pairs are sorted, so those of one row are neighbours: a run.
+// A lane takes one unit of a run, and at most sum_updates of its updates:
 //
-//   fold_rows    the first of them, which it reduces into the target one by one
-//   fold_later   each later sum_updates of them by themselves, from the first one on
-//   fold_sums    the results of fold_later, in order, into the target
+//   fold_rows    reduces the first ones into the target, one by one
+//   fold_later   reduces each later sum_updates by themselves, starting from their first
+//   fold_sums    reduces the results of fold_later into the target, in order
 //
-// Of sum_updates neighbouring pairs of a batch, a stretch, at most one begins later updates of a run: that of the first pair. So the
-// stretch numbers what fold_later finds.
+// A stretch is sum_updates neighbouring pairs of a batch. At most one group of later updates begins in it, in the run of its
+// first pair. So the stretch numbers what fold_later finds.
 
 @group(0) @binding(12) var<storage, read_write> target_units: array<Unit>;
 @group(0) @binding(13) var<storage, read> updates: array<Unit>;
 @group(0) @binding(16) var<storage, read> pairs: array<vec2<u32>>;
 @group(0) @binding(19) var<storage, read_write> sums: array<Unit>;
 
-// The work of a lane: a unit of the slices of one run.
+// A lane's work: a unit of the slices in one run.
 struct Share {
     // False for a lane past the last pair or unit.
     exists: bool,
     unit: u32,
     // Its n numbers a pair of the batch in fold_rows, and a stretch in the other passes.
     output_row: OutputRow,
-    // The numbers of the batch's first pair, and of the pair after its last.
+    // The batch's first pair, and the one after its last, by number.
     first_pair: u32,
     end_pair: u32,
-    // The number, among the bound slices of updates, of the slice for the block's index row 0; modulo 2^32.
+    // Which bound slice of updates is for the block's index row 0, modulo 2^32.
     first_update: u32,
 }
 
@@ -42,7 +42,7 @@ fn share_of_lane(workgroup: vec3<u32>, local: u32) -> Share {
 
 // The place of a lane's unit in the target.
 struct Place {
-    // False if the window that is bound does not hold the row.
+    // False if the bound window does not hold the row.
     is_bound: bool,
     // The unit's number in the binding.
     at: u32,
@@ -55,7 +55,7 @@ fn place_of_key(share: Share, key: u32) -> Place {
     return Place(is_bound, select(0u, gather.params_start + params_row * gather.params_stride + share.unit, is_bound));
 }
 
-// True if the binding of updates holds the slice for an index row.
+// True if an index row's slice of updates is bound.
 fn has_update(share: Share, number: u32) -> bool {
     return share.first_update + number < gather.order.updates;
 }
@@ -64,14 +64,14 @@ fn update(share: Share, number: u32) -> Unit {
     return updates[gather.output_start + (share.first_update + number) * gather.output_stride + share.unit];
 }
 
-// The number, in `sums`, of the unit that fold_later stores for a stretch of the block.
+// Where in `sums` fold_later stores the unit for a stretch of the block.
 fn sum_place(share: Share, stretch: u32) -> u32 {
     let stretches = (gather.order.places + gather.order.sum_updates - 1u) / gather.order.sum_updates;
     let number = share.output_row.block * stretches + stretch;
     return gather.order.first_sum_unit + number * gather.order.slice_units + share.unit;
 }
 
-// The first of the pairs from `first` to `end` that is not before another; `end` if there is none.
+// The first pair from `first` to `end` that does not sort before `other`; `end` if all do.
 fn first_not_before(other: vec2<u32>, first: u32, end: u32) -> u32 {
     var low = first;
     var high = end;
@@ -87,12 +87,12 @@ fn first_not_before(other: vec2<u32>, first: u32, end: u32) -> u32 {
     return low;
 }
 
-// True if a pair before `end` belongs to a run, and its update is bound.
+// True if a pair is before `end` and in the run, and its update is bound.
 fn goes_on(share: Share, at: u32, end: u32, pair: vec2<u32>, key: u32) -> bool {
     return (at < end) & (pair.x == key) & has_update(share, pair.y);
 }
 
-// The reduction of a value and the bound updates of a run, from pair `first` on and before pair `end`.
+// Reduces a value by a run's bound updates, from pair `first` on and before pair `end`.
 fn folded(value: Unit, share: Share, key: u32, first: u32, end: u32) -> Unit {
     var found = value;
     let are_sums = REDUCE == 0u && NUMBER == 2u;
@@ -162,13 +162,13 @@ fn fold_rows(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocat
     }
 }
 
-// The later updates of a run that begin in a stretch.
+// A run's later updates that begin in a stretch.
 struct Later {
     // False if none begin there, or if the bound window does not hold their row.
     is_here: bool,
     place: Place,
     key: u32,
-    // The run's first pair, and the first one of these updates.
+    // The run's first pair, and the first pair of these updates.
     run: u32,
     first: u32,
 }
@@ -224,7 +224,7 @@ fn fold_sums(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocat
     let share = share_of_lane(workgroup, local);
     let later = later_of(share);
     let most = gather.order.sum_updates;
-    // The lane of the run's first later updates takes all its sums, once the last update of the block is bound.
+    // The lane for the run's first later updates folds all its sums, once the block's last update is bound.
     if !later.is_here | (later.first != later.run + most) | !has_update(share, gather.order.places - 1u) {
         return;
     }

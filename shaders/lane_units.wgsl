@@ -1,9 +1,9 @@
 // Needs: common
 //
-// Slices of any number of units, each of which a lane has. A workgroup has workgroup_rows slices; of longer ones, slice_workgroups
-// workgroups share one.
+// A lane for each unit, in slices of any length. A workgroup takes workgroup_rows slices; slice_workgroups workgroups share a
+// longer one.
 
-// A lane's row of the dispatch, and its unit of the row's slice.
+// A lane's row in the dispatch, and its unit in the row's slice.
 struct LaneUnit {
     // False for a lane past the last row or unit.
     exists: bool,

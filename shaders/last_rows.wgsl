@@ -1,11 +1,11 @@
 // Needs: common
 //
-// The winners that winners.wgsl found: for each row of each batch the number of the last index row that selects it, plus 1.
+// The winners that winners.wgsl found: for each row in each batch, the number of the last index row that selects it, plus 1.
 
 @group(0) @binding(15) var<storage, read> winners_found: array<u32>;
 
-// The source row of output row n of a block of a batch, which is held only if its index row is the last that selects it, and if the
-// dispatch writes it.
+// The source row for output row n in a batch. It is held only if its index row is the last to select it and the dispatch writes
+// it.
 fn last_of_row(source: SourceRow, n: u32, batch: u32) -> SourceRow {
     var found = source;
     let is_here = source.held & source.written;

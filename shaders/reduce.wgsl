@@ -1,6 +1,6 @@
 // Needs: target_units; reductions
 //
-// Reductions of rows that no two index rows select: a lane stores the reduction of a unit of the target and one of updates.
+// Reduces rows that no two index rows select: a lane stores a target unit reduced by a unit of updates.
 
 fn chosen(source: SourceRow, n: u32, batch: u32) -> SourceRow {
     return source;

@@ -1,12 +1,12 @@
 // Needs: float_sums
 //
-// Reductions of two units. Floats are compared as integers, so that no device changes the bits of a NaN or of a zero.
+// Reduces two units. Floats are compared as integers, so that no device changes the bits of a NaN or a zero.
 
 // The reduction: 0 add, 1 mul, 2 min, 3 max; and the numbers: 0 u32, 1 i32, 2 f32. Floats are not multiplied.
 override REDUCE: u32 = 0u;
 override NUMBER: u32 = 0u;
 
-// Words in the order of the numbers: of floats -0 before 0. Selects of vectors by vectors are no part of GLSL before 4.50.
+// Words that compare as the numbers do, with -0 before 0. GLSL before 4.50 cannot select vectors by vectors.
 fn in_order(value: Unit) -> Unit {
     if NUMBER == 0u {
         return value;
@@ -14,11 +14,11 @@ fn in_order(value: Unit) -> Unit {
     if NUMBER == 1u {
         return value ^ Unit(SIGN_BIT);
     }
-    // All bits of a number below zero change, and of others the sign.
+    // Flips all bits of a negative number, and the sign of others.
     return value ^ ((Unit() - (value >> Unit(31u))) | Unit(SIGN_BIT));
 }
 
-// The numbers whose words in order these are.
+// The inverse of in_order.
 fn numbers_of(words: Unit) -> Unit {
     if NUMBER < 2u {
         return in_order(words);
@@ -42,7 +42,7 @@ fn reduced(value: Unit, update: Unit) -> Unit {
     if NUMBER < 2u {
         return found;
     }
-    // Ones where one of the two is a NaN: larger than infinity without its sign.
+    // All ones where either is a NaN: larger than infinity without its sign.
     let most = max(value & Unit(~SIGN_BIT), update & Unit(~SIGN_BIT));
     let is_nan = Unit() - ((Unit(INFINITY) - most) >> Unit(31u));
     return (found & ~is_nan) | (Unit(NAN) & is_nan);

@@ -1,6 +1,6 @@
 // Needs: common
 //
-// Units of 4 bytes, as signed integers: atomics compare by their type. A scatter has no fill.
+// Units of 4 bytes, as signed integers, because atomics compare by type. A scatter has no fill.
 alias Unit = i32;
 
 fn absent_unit(unit: u32) -> Unit {

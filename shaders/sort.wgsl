@@ -1,32 +1,32 @@
 // Needs: common
 //
-// Sorts pairs by eight bits of their keys. Pairs with equal bits keep their order, so sorts by all bits, the low ones first, leave the
-// index rows of each row in order. A workgroup has a tile of pairs, of which each lane has one in each round:
+// Sorts pairs by a digit: eight bits of their keys. Pairs with equal digits keep their order, so sorting by all digits, the low
+// ones first, leaves each row's index rows in order. A workgroup takes a tile of pairs, and each lane one pair in each round:
 //
-//   sort_count        counts[digit][tile] = the pairs of the tile that have the digit
-//   sort_scan         the sum of the counts before each, of SCANNED counts that a workgroup has; and their total
-//   sort_scan_totals  the sum of the totals before each
-//   sort_move         each pair goes to the place that the sums give its digit and tile, and its rank among those of its digit
+//   sort_count        counts[digit][tile] = the tile's pairs that have the digit
+//   sort_scan         replaces each count by the sum of those before it, of a workgroup's SCANNED counts; stores their total
+//   sort_scan_totals  replaces each total by the sum of those before it
+//   sort_move         moves each pair to the place that the sums give its digit and tile, plus its rank among those of its digit
 
 @group(0) @binding(16) var<storage, read> pairs: array<vec2<u32>>;
 @group(0) @binding(17) var<storage, read_write> sorted_pairs: array<vec2<u32>>;
 // The counts, then the totals.
 @group(0) @binding(18) var<storage, read_write> counts: array<u32>;
 
-// Values of a digit, one for each lane of a workgroup.
+// Values of a digit, one for each lane in a workgroup.
 const DIGITS: u32 = 256u;
-// Pairs of a tile, and the rounds in which a workgroup takes them.
+// Pairs in a tile, and the rounds in which a workgroup takes them.
 const TILE: u32 = 4096u;
 const ROUNDS: u32 = TILE / WORKGROUP_SIZE;
-// Counts that a lane adds, and a workgroup.
+// Counts that a lane adds, and that its workgroup adds.
 const LANE_COUNTS: u32 = 8u;
 const SCANNED: u32 = LANE_COUNTS * WORKGROUP_SIZE;
-// Words of a bit for each lane.
+// Words with one bit for each lane.
 const BIT_WORDS: u32 = WORKGROUP_SIZE / 32u;
 
 var<workgroup> digit_counts: array<atomic<u32>, DIGITS>;
 var<workgroup> lane_sums: array<u32, WORKGROUP_SIZE>;
-// For each word of lanes and each digit, the lanes whose pair has the digit.
+// For each word of lanes and each digit, bits for the lanes whose pair has the digit.
 var<workgroup> lanes_of_digit: array<atomic<u32>, BIT_WORDS * DIGITS>;
 
 fn digit_of(key: u32) -> u32 {
@@ -54,7 +54,7 @@ fn sort_count(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invoca
     counts[local * gather.order.tiles + tile] = atomicLoad(&digit_counts[local]);
 }
 
-// The sum of the values of lanes before this one, and of all.
+// The sum over the lanes before this one, and over all.
 fn sum_before(local: u32, value: u32) -> vec2<u32> {
     lane_sums[local] = value;
     for (var distance = 1u; distance < WORKGROUP_SIZE; distance <<= 1u) {
@@ -97,7 +97,7 @@ fn sort_scan(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocat
     }
 }
 
-// By one workgroup.
+// Runs as one workgroup.
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn sort_scan_totals(@builtin(local_invocation_index) local: u32) {
     let first = all_counts();
@@ -141,7 +141,7 @@ fn sort_move(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocat
         workgroupBarrier();
         let rank = countOneBits(atomicLoad(&lanes_of_digit[own]) & (bit - 1u));
         workgroupBarrier();
-        // In place of the lanes: where the first of them goes.
+        // Replaces the lanes by where the first one's pair goes.
         for (var at = local; at < BIT_WORDS * DIGITS; at += DIGITS) {
             let lanes = atomicLoad(&lanes_of_digit[at]);
             atomicStore(&lanes_of_digit[at], start);

@@ -1,6 +1,6 @@
 // Needs: updates
 //
-// The units of a scatter's target, each of which one lane stores. A repeated unit is stored twice, as in a gather.
+// The units of a scatter's target: one lane stores each. A repeated unit is stored twice, as in a gather.
 
 @group(0) @binding(12) var<storage, read_write> target_units: array<Unit>;
 
@@ -10,8 +10,8 @@ fn store(at: u32, unit: u32, source: SourceRow, value: Unit, absent: Unit, repea
     }
 }
 
-// The stores of a lane's four rows, without a branch for each. For a row that is not held, the lane stores the unit of a held row to
-// that row's place once more.
+// Stores a lane's four rows, without a branch for each. For a row that is not held, the lane stores a held row's unit once
+// more, in that unit's own place.
 fn store_four(at: vec4<u32>, repeats: vec3<bool>, unit: u32, a: SourceRow, b: SourceRow, c: SourceRow, d: SourceRow,
     of_a: Unit, of_b: Unit, of_c: Unit, of_d: Unit) {
     if !(a.held | b.held | c.held | d.held) {

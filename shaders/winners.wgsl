@@ -1,17 +1,17 @@
 // Needs: index_rows or general
 //
-// Passes over the index rows of a scatter, each once whatever the outer coordinates. A lane has one index row. The winner of a row is
-// the last index row that selects it: the greatest number, plus 1 so that 0 stands for none. Only the winners of rows that are
-// selected are cleared, in a pass before the maxima.
+// Passes over a scatter's index rows, each once for all outer coordinates. A lane takes one index row. A row's winner is the
+// last index row that selects it: the greatest number, plus 1 so that 0 stands for none. Only the winners of selected rows are
+// cleared, in a pass before the maxima.
 
 @group(0) @binding(14) var<storage, read_write> winners: array<atomic<u32>>;
 
-// The number of a lane's output row: that of its index row.
+// A lane's output row, which is its index row.
 fn row_of_lane(workgroup: vec3<u32>, local: u32) -> u32 {
     return number_of(workgroup) * WORKGROUP_SIZE + local;
 }
 
-// The source row of an output row of the dispatch. A lane past the last one gets zeros, which no pass writes or counts.
+// The source row for an output row of the dispatch. A lane past the last one gets zeros, which no pass writes or counts.
 fn source_of(row: u32) -> SourceRow {
     if row >= gather.rows {
         return SourceRow();

@@ -1,13 +1,13 @@
 // Needs: index_rows or general; last_rows; lane_units
 //
-// A scatter of slices of any size; units are bytes. A lane has one word of the target that a slice may touch, of lane_step words. It
-// stores a word that its slice has whole. Of any other word it changes only the slice's bytes, by atomics: the others belong to
-// other rows, batches or shards, or to neither, and lanes change them at the same time.
+// Scatters slices of any size; units are bytes. A slice may touch lane_step words of the target, one for each lane. A lane
+// stores a word that its slice covers whole. In any other word it changes only the slice's bytes, by atomics: the rest belong
+// to other rows, batches or shards, or to none, and lanes change them at the same time.
 
 @group(0) @binding(12) var<storage, read_write> target_words: array<atomic<u32>>;
 @group(0) @binding(13) var<storage, read> updates: array<u32>;
 
-// The lane's word of a slice, and its row; a row that is not held if the lane has none.
+// A lane's word of a slice, and its row, which is not held if the lane has none.
 struct Part {
     source: SourceRow,
     output_row: OutputRow,
@@ -26,7 +26,7 @@ fn part_of_lane(workgroup: vec3<u32>, local: u32) -> Part {
     return Part(source, output_row, lane.row, lane.unit);
 }
 
-// Four bytes of updates from byte `at` on, of which those from `end` on, in words after that of end - 1, do not count.
+// Four bytes of updates from byte `at` on. Those from `end` on may be wrong: the word after that of end - 1 is not loaded.
 fn update_bytes(at: u32, end: u32) -> u32 {
     let low = updates[at / 4u];
     let high = updates[(end - 1u) / 4u];

@@ -1,8 +1,8 @@
 // Needs: index_rows or general
 //
-// The pairs of a scatter that sorts: of each index row its key and its number in its batch. The key numbers the rows that the target
-// holds in all batches, and after those of a batch one more, for its bad rows and for those that an index count leaves out. Pairs of
-// a batch stay together.
+// Writes the pairs that a scatter sorts: each index row's key and its number in its batch. Keys number the rows that the target
+// holds, batch after batch. One more key ends each batch, for index rows that select none of these or that an index count
+// leaves out. So a batch's pairs stay together.
 
 @group(0) @binding(17) var<storage, read_write> sorted_pairs: array<vec2<u32>>;
 

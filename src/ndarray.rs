@@ -1,5 +1,5 @@
-//! Gathers and scatters of ndarray's arrays on the CPU: `gather_array` of an operation; `run_array`, `scatter_array` and
-//! `scatter_reduce_array` of a plan. Views that are not in standard layout are copied first.
+//! Gathers from and scatters to ndarray's arrays, on the CPU. An operation has `gather_array`; a plan has `run_array`,
+//! `scatter_array` and `scatter_reduce_array`. Views that are not in standard layout are copied first.
 
 use std::borrow::Cow;
 
@@ -13,17 +13,17 @@ use crate::plan::{Gather, GatherElements, GatherNd, GatherPlan};
 use crate::reduce::{Reduce, ScatterNumber};
 
 impl GatherPlan {
-    /// As [`run`](Self::run), but from ndarray's arrays, which must have the shapes of the plan. Needs the feature
+    /// As [`run`](Self::run), but from ndarray's arrays, which must have the plan's shapes. Needs the feature
     /// `ndarray`.
     ///
-    /// Takes `&` of any array or view. An array in standard layout (row-major, without gaps) is read in place. Any
+    /// Pass `&` and any array or view. An array in standard layout (row-major, without gaps) is read in place. Any
     /// other array (transposed, reversed, sliced or broadcast) is first copied whole, in each call. The output is in
     /// standard layout.
     ///
     /// # Errors
     ///
-    /// The errors of [`run`](Self::run), and [`RunError::PlanShape`] for an array of another shape. No memory for the
-    /// copy of an array is [`RunError::OutOfMemory`].
+    /// As [`run`](Self::run), [`RunError::PlanShape`] if an array has another shape, and [`RunError::OutOfMemory`] if there is
+    /// no memory to copy an array.
     ///
     /// # Examples
     ///
@@ -71,7 +71,7 @@ impl GatherPlan {
 }
 
 impl GatherPlan {
-    /// As [`scatter`](Self::scatter), but with ndarray's arrays, which must have the shapes of the plan. Needs the feature
+    /// As [`scatter`](Self::scatter), but with ndarray's arrays, which must have the plan's shapes. Needs the feature
     /// `ndarray`.
     ///
     /// Updates and indices may have any layout, as in [`run_array`](Self::run_array). The target is written in place, so it must
@@ -79,8 +79,8 @@ impl GatherPlan {
     ///
     /// # Errors
     ///
-    /// The errors of [`scatter`](Self::scatter), [`RunError::PlanShape`] for an array of another shape, and
-    /// [`RunError::TargetLayout`] for a target in another layout.
+    /// As [`scatter`](Self::scatter), [`RunError::PlanShape`] if an array has another shape, and [`RunError::TargetLayout`] if the
+    /// target has another layout.
     ///
     /// # Examples
     ///
@@ -122,7 +122,7 @@ impl GatherPlan {
     ///
     /// # Errors
     ///
-    /// The errors of [`scatter_array`](Self::scatter_array) and [`scatter_reduce`](Self::scatter_reduce).
+    /// As [`scatter_array`](Self::scatter_array) and [`scatter_reduce`](Self::scatter_reduce).
     ///
     /// # Examples
     ///
@@ -157,7 +157,7 @@ impl GatherPlan {
         })
     }
 
-    /// Scatters arrays of the plan's shapes.
+    /// Scatters arrays that have the plan's shapes.
     fn scatter_arrays<T: Copy, I: GatherIndex>(
         &self,
         updates: &ArrayRef<T, impl Dimension>,
@@ -195,12 +195,11 @@ impl GatherPlan {
 macro_rules! gather_array {
     ($($operation:ty)*) => {$(
         impl $operation {
-            /// Plans for the shapes of ndarray's arrays, and gathers from them on the CPU, as [`GatherPlan::run_array`]
-            /// does. Needs the feature `ndarray`.
+            /// Plans for the arrays' shapes, and gathers on the CPU, as [`GatherPlan::run_array`] does. Needs the feature `ndarray`.
             ///
             /// # Errors
             ///
-            /// [`RunError::Plan`], and the errors of [`GatherPlan::run_array`].
+            /// [`RunError::Plan`], and as [`GatherPlan::run_array`].
             ///
             /// # Examples
             ///

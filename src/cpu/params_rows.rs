@@ -1,4 +1,4 @@
-//! The rows of params that a gather copies, for an app that reads them itself.
+//! Which params rows a gather copies, for an app that reads them itself.
 
 use super::index_rows::{IndexRows, NOT_HELD};
 use crate::error::RunError;
@@ -12,7 +12,7 @@ impl GatherPlan {
     /// For each output row, the row of params that [`run`](Self::run) copies into it: `None` if `run` fills the output
     /// row, or a [`shard`](Self::shard) leaves it to another one.
     ///
-    /// Rows count through all blocks of params, so row `r` begins at element `r * slice_len`, or at `r` times the
+    /// Rows count through all blocks, so row `r` begins at element `r * slice_len`, or at `r` times the
     /// [stride](Self::with_params_stride). With them you gather from a table that you do not hold: you read the rows from
     /// a file, or ask a server for them. You can fetch a row once that several output rows copy.
     ///
@@ -20,12 +20,12 @@ impl GatherPlan {
     ///
     /// # Errors
     ///
-    /// `indices` of another length than the plan's; bad rows, unless the policy fills or clamps; no memory for the
-    /// rows, 16 bytes each.
+    /// `indices` whose length is not the plan's; bad rows, unless the policy fills or clamps; no memory for the rows,
+    /// 16 bytes each.
     ///
     /// # Examples
     ///
-    /// A table of 1,000 rows of 4 bytes, of which two are read:
+    /// Reads two rows from a table that has 1,000, each with 4 bytes:
     ///
     /// ```
     /// use std::io::{Cursor, Read, Seek, SeekFrom};

@@ -1,4 +1,4 @@
-//! Gathers of slices of the caller's types.
+//! Gathers from the caller's slices.
 
 use super::gather::{check, gather};
 use super::operands::{Operands, Params};
@@ -12,17 +12,16 @@ use crate::plan::GatherPlan;
 impl GatherPlan {
     /// Gathers on the CPU and returns the output, row-major, in the shape [`output_shape`](Self::output_shape).
     ///
-    /// `params` and `indices` are row-major too. Elements are copied, so they may be of any type: numbers, `&str`,
-    /// structs. [`BadIndices::Fill`](crate::BadIndices::Fill) puts `T::default()` in the whole slice of a bad row.
+    /// `params` and `indices` are row-major too. Elements are copied, so they may have any type: numbers, `&str`, structs. [`BadIndices::Fill`](crate::BadIndices::Fill) puts `T::default()` in the whole slice of a bad row.
     ///
-    /// With the feature `rayon`, threads share a large gather: those of the pool that the caller runs in, or else of
-    /// the global pool. If the global pool cannot be made, the calling thread gathers by itself. A program built with
-    /// `panic = "abort"` ends there instead, as rayon panics, unless it makes a pool of its own.
+    /// With the feature `rayon`, threads share a large gather: those of the pool in which you call, or else rayon's global
+    /// pool. If the global pool cannot be made, the calling thread gathers by itself. But then rayon panics, so a program
+    /// built with `panic = "abort"` ends there, unless it makes its own pool.
     ///
     /// # Errors
     ///
-    /// `params` or `indices` of another length than the plan's; bad rows, unless the policy fills or clamps; no memory
-    /// for the output. The error of bad rows names the smallest one.
+    /// `params` or `indices` whose length is not the plan's; bad rows, unless the policy fills or clamps; no memory for the
+    /// output. If rows are bad, the error names the smallest one.
     ///
     /// # Examples
     ///
@@ -77,8 +76,8 @@ impl GatherPlan {
     ///
     /// # Errors
     ///
-    /// The errors of [`run`](Self::run), and an `output` of another length than the plan's. After the error of bad rows
-    /// the contents of `output` are unspecified.
+    /// As [`run`](Self::run), and an `output` whose length is not the plan's. After an error about bad rows, what `output`
+    /// holds is unspecified.
     ///
     /// # Examples
     ///
@@ -105,7 +104,7 @@ impl GatherPlan {
     ///
     /// # Errors
     ///
-    /// The errors of [`run_into`](Self::run_into).
+    /// As [`run_into`](Self::run_into).
     ///
     /// # Examples
     ///

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// The error that names the smallest bad row, in the words of TensorFlow.
+/// Names the smallest bad row, in TensorFlow's words.
 ///
 /// ```
 /// use wgpu_gather::{GatherNd, RunError};
@@ -16,17 +16,16 @@ use std::fmt;
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct BadIndexError {
-    /// The bad row, counted in row-major order over all index rows.
+    /// The bad row's number, in row-major order over all index rows.
     pub row: u64,
-    /// The coordinates of the row in the caller's indices: one for each dim of indices, except the last dim for
-    /// gather_nd.
+    /// Where the row is in your indices: one coordinate for each dim, for gather_nd without the last dim.
     pub position: Vec<usize>,
-    /// The values of the row: as many as the index depth for gather_nd, one for gather and gather_elements.
+    /// The row's values: one for gather and gather_elements, as many as the index depth for gather_nd.
     pub index: Vec<i128>,
     problem: Problem,
 }
 
-/// The range that an index row is out of, in the words of its operation.
+/// The range that the index row left, in the words of its operation.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) enum Problem {
     GatherNd {
@@ -50,7 +49,7 @@ impl BadIndexError {
         self
     }
 
-    /// Names index row `row`, which holds `index`. `index_rows_shape` is the shape of all index rows.
+    /// Names index row `row`, which holds `index`. All index rows have the shape `index_rows_shape`.
     pub(crate) fn new(
         problem: Problem,
         row: u64,
@@ -120,7 +119,7 @@ fn shape_name(of_scatter: bool) -> &'static str {
     if of_scatter { "shape" } else { "param shape" }
 }
 
-/// The coordinates of element `flat` in a tensor of `shape`, which must have that element.
+/// Where element `flat` is in a tensor with this shape, which must have that element.
 fn unravel(mut flat: u64, shape: &[usize]) -> Vec<usize> {
     let mut position = vec![0; shape.len()];
     for (at, &dim) in position.iter_mut().zip(shape).rev() {

@@ -1,4 +1,4 @@
-//! One error enum for each kind of call. Each text names the operand, the expected value and the one found.
+//! One error enum for each kind of call. Each text names the operand, what was expected and what was found.
 
 mod bad_index;
 #[cfg(feature = "gpu")]
@@ -23,43 +23,43 @@ fn either(numbers: &RangeInclusive<u64>) -> String {
     }
 }
 
-/// The error of a gather on the CPU, and of a mistake that a gather on a GPU reports in the same way.
+/// What a gather on the CPU returns. A gather on a GPU reports the same mistakes in the same words.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, thiserror::Error)]
 #[non_exhaustive]
 #[expect(missing_docs, reason = "the texts say what the fields are")]
 pub enum RunError {
-    /// An operation cannot be planned for the shapes of its operands.
+    /// An operation cannot be planned for these shapes.
     #[error(transparent)]
     Plan(#[from] PlanError),
-    /// An array, a tensor, or a slice of indices with a shape, has another shape than in the plan.
+    /// An array, a tensor, or a slice that you passed with its shape, does not have the plan's shape.
     #[error("{operand} must have the plan's shape [{}], found [{}]", join(.expected, ","), join(.found, ","))]
     PlanShape {
         operand: Operand,
         expected: Vec<usize>,
         found: Vec<usize>,
     },
-    /// An operand has another number of elements than in the plan. There are several right numbers if the plan has
-    /// strides: with the gap after the last row, with a part of it, or without.
+    /// An operand does not have as many elements as the plan says. If the plan has a stride, several numbers are right: with
+    /// the gap after the last row, with a part of it, or without.
     #[error("{operand} must have {} elements, found {found}", either(.expected))]
     Length {
         operand: Operand,
         expected: RangeInclusive<u64>,
         found: usize,
     },
-    /// An operand of bytes has another number of bytes than the elements that the plan gives it.
+    /// An operand given as bytes does not have as many as the plan's elements take.
     #[error("{operand} must have {} bytes, found {found}", either(.expected))]
     ByteLength {
         operand: Operand,
         expected: RangeInclusive<u64>,
         found: usize,
     },
-    /// The plan has a stride of the output, and the call makes its output.
+    /// The plan has an output stride, but the call makes its output.
     #[error(
         "output must be given, to run_into, into_tensor or a Gatherer: the plan has a stride of {stride} elements for slices of {slice_len}"
     )]
     OutputStride { slice_len: u64, stride: u64 },
-    /// The plan has several output elements for one element of an operand, so that a scatter through it has no meaning:
-    /// broadcasting repeats index rows among the rows of a block, or stretches a dim of 1 of the target.
+    /// A scatter through this plan has no meaning, because broadcasting repeats elements: it repeats index rows in a block, or
+    /// stretches a dim of 1 in the target.
     #[error(
         "{operand} must not be repeated by broadcasting in a scatter: dim {dim} of 1 is stretched to {size}"
     )]
@@ -80,7 +80,7 @@ pub enum RunError {
     /// The gather would cut a block of encoded params.
     #[error(transparent)]
     Block(#[from] BlockError),
-    /// The encoding has scales or zero points in an operand of their own, and the call got none, or takes none.
+    /// The encoding keeps scales or zero points in their own operand, and the call got none, or takes none.
     #[error(
         "{operand} must be given, in an Encoded: the encoding has them in an operand of their own"
     )]
@@ -91,9 +91,9 @@ pub enum RunError {
     /// An index is out of range, and the policy makes it an error.
     #[error(transparent)]
     BadIndex(#[from] BadIndexError),
-    /// There is no memory for the elements of an operand: of the output, the mask or a tensor that a call makes, of
-    /// indices that it converts, of an array that it copies because it is not in standard layout, or of what a scatter that
-    /// sums floats keeps while it runs: counts of rows, and the sums of rows that meet more than 1,024 updates.
+    /// There is no memory for what a call makes: the output, the mask or a tensor; indices that it converts; an array that it
+    /// copies because it is not in standard layout; or what a scatter keeps while it sums floats, which is a count for each row
+    /// and sums where a row meets more than 1,024 updates.
     #[error("{operand} of {elements} elements of {element_bytes} bytes cannot be allocated")]
     OutOfMemory {
         operand: Operand,

@@ -1,9 +1,9 @@
-//! The error of planning.
+//! The error that planning returns.
 
 use super::bad_index::join;
 use crate::operand::Operand;
 
-/// The error of shapes or attributes that make no plan, and of names that are no attribute.
+/// Why shapes or attributes make no plan, or a name is no attribute.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, thiserror::Error)]
 #[non_exhaustive]
 #[expect(missing_docs, reason = "the texts say what the fields are")]
@@ -31,7 +31,7 @@ pub enum PlanError {
     /// The axis is one of the batch dims.
     #[error("batch_dims must be less than or equal to axis = {axis}, found {batch_dims}")]
     BatchDimsAboveAxis { batch_dims: usize, axis: usize },
-    /// The batch dims of the two operands differ.
+    /// The operands' batch dims differ.
     #[error(
         "batch dims must be equal: params.shape[{dim}] = {params_dim}, indices.shape[{dim}] = {indices_dim}"
     )]
@@ -46,8 +46,7 @@ pub enum PlanError {
     /// gather_nd's indices has no last dim.
     #[error("indices must be at least a vector")]
     IndicesScalar,
-    /// An index row has more values than params has dims from the axis on. The axis of gather_nd is batch_dims, unless
-    /// given.
+    /// An index row has more values than params has dims from the axis on. Unless you give it, gather_nd's axis is batch_dims.
     #[error(
         "index depth (the last dim of indices) must be at most {max}, the dims of params from the axis on, found {index_depth}"
     )]
@@ -55,7 +54,7 @@ pub enum PlanError {
     /// An index row has more values than this crate handles.
     #[error("index depth (the last dim of indices) must be at most 8, found {index_depth}")]
     IndexDepthAboveLimit { index_depth: usize },
-    /// A dim of params and a dim of gather_elements' indices do not broadcast against each other.
+    /// A dim differs in params and in gather_elements' indices, and is 1 in neither, so they do not broadcast.
     #[error(
         "dims must be equal or 1 to broadcast, found params.shape[{dim}] = {params_dim} and indices.shape[{dim}] = {indices_dim}"
     )]
@@ -89,13 +88,13 @@ pub enum PlanError {
         given: bool,
         params_rank: usize,
     },
-    /// gather_elements needs indices of the rank of params.
+    /// gather_elements needs indices with params' rank.
     #[error("indices must have the rank of params = {params_rank}, found {indices_rank}")]
     RanksUnequal {
         params_rank: usize,
         indices_rank: usize,
     },
-    /// A dim of gather_elements' indices, other than the axis, is larger than that of params.
+    /// A dim other than the axis is larger in gather_elements' indices than in params.
     #[error(
         "indices.shape[{dim}] must be at most params.shape[{dim}] = {params_dim}, found {indices_dim}"
     )]
@@ -114,14 +113,14 @@ pub enum PlanError {
         end: u64,
         row_count: u64,
     },
-    /// A text is not one of the names that `Display` prints and `FromStr` reads.
+    /// The text is none of the names that `Display` prints and `FromStr` reads.
     #[error("{of} must be one of {}, found {found:?}", join(.names, ", "))]
     UnknownName {
         of: &'static str,
         names: &'static [&'static str],
         found: String,
     },
-    /// The non-zero dims of a tensor multiply to more than `limit`, which is `i64::MAX`, or ndarray's `isize::MAX` for an array.
+    /// A tensor's non-zero dims multiply to more than `limit`: `i64::MAX`, or for an ndarray array `isize::MAX`.
     #[error("{operand} must have at most {limit} elements, found shape [{}]", join(.shape, ","))]
     TooManyElements {
         operand: Operand,

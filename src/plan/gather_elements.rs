@@ -1,4 +1,4 @@
-//! Plans of gather_elements: the checks of its shapes and attributes.
+//! Plans gather_elements: checks its shapes and attributes.
 
 use super::element_dims::Shapes;
 use super::gather::axis_of;
@@ -50,14 +50,14 @@ impl GatherElements {
         self
     }
 
-    /// Dims of 1 stretch if `broadcast` is true, in every dim but the axis: the rule of NumPy, JAX, MLX and Paddle. A dim
-    /// of params and the same dim of indices are then equal, or one of them is 1 and is repeated without a copy. The
-    /// default is false, the rule of ONNX and PyTorch: a smaller dim of indices takes the first entries of params.
+    /// If `broadcast` is true, dims of 1 stretch, except the axis, as in NumPy, JAX, MLX and Paddle: a dim must be equal in
+    /// params and indices, or 1 in one of them, which is repeated without a copy. The default is false, as in ONNX and
+    /// PyTorch: where indices has the smaller dim, it takes params' first entries.
     ///
     /// ```
     /// use wgpu_gather::GatherElements;
     ///
-    /// // Row 1 of each of two matrices of 2 x 3.
+    /// // Row 1 from each of two matrices, 2 x 3.
     /// let elements = GatherElements::new().axis(1).broadcast(true);
     /// let plan = elements.plan(&[2, 2, 3], &[1, 1, 1])?;
     /// assert_eq!(plan.output_shape(), [2, 1, 3]);
@@ -75,9 +75,9 @@ impl GatherElements {
     ///
     /// # Errors
     ///
-    /// Scalar params; an axis outside the rank of params; indices of another rank; a dim of indices, other than the
-    /// axis, that is larger than that of params, or with broadcasting one that differs from it while neither is 1; more
-    /// than `i64::MAX` elements in an operand.
+    /// Scalar params; an axis outside params' rank; indices with another rank; a dim other than the axis that is larger in
+    /// indices than in params, or with broadcasting one that differs while neither is 1; more than `i64::MAX` elements in an
+    /// operand.
     pub fn plan(
         &self,
         params_shape: &[usize],

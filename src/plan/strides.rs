@@ -1,4 +1,4 @@
-//! Plans for other params or another output than whole ones: shards, and rows with gaps after them.
+//! Plans for shards, and for rows with gaps after them.
 
 use std::ops::Range;
 
@@ -8,19 +8,17 @@ use crate::error::PlanError;
 use crate::operand::Operand;
 
 impl GatherPlan {
-    /// The plan for a shard: the params rows `rows` of each block, on one of several devices or machines that share
-    /// params.
+    /// The plan for a shard, which holds the params rows `rows` of each block. So several devices or machines can share params.
     ///
-    /// A batch and an outer coordinate select a block. The params of the shard are
-    /// `params.reshape(blocks, row_count, slice_len)[:, rows]`, row-major; its indices and output have the shapes of
-    /// this plan. An index row that selects a row outside the shard gives zeros, and is no bad row. A bad row is bad
-    /// for every shard, with one text. If each row is in exactly one shard, a bitwise OR of the outputs of all shards
-    /// is the output of this plan.
+    /// A batch and an outer coordinate select a block. The shard's params is
+    /// `params.reshape(blocks, row_count, slice_len)[:, rows]`, row-major. Indices and output keep this plan's shapes.
+    ///
+    /// If an index row selects a row outside the shard, it gives zeros and is not bad. A bad row is bad in every shard, with
+    /// the same error. If each row is in exactly one shard, a bitwise OR of all shards' outputs is this plan's output.
     ///
     /// # Errors
     ///
-    /// Rows that are not within `0..row_count`; with a [stride](Self::with_params_stride), rows of more than `i64::MAX`
-    /// elements.
+    /// Rows outside `0..row_count`; with a [stride](Self::with_params_stride), rows with more than `i64::MAX` elements.
     ///
     /// # Examples
     ///
@@ -50,7 +48,7 @@ impl GatherPlan {
             held_rows: rows.end - rows.start,
             ..self.dims.clone()
         });
-        // The rows may be more than those of this plan, if it is for a shard itself.
+        // If this plan is for a shard, the new one may hold more rows.
         shard.check_stride(
             Operand::Params,
             shard.dims.params_rows(),
@@ -67,34 +65,33 @@ impl GatherPlan {
         }
     }
 
-    /// The plan for params whose rows start `stride` elements after each other, with a gap after each slice: a table with
-    /// padded rows, or a block of columns of a wider table. Without this call the stride is
+    /// The plan for params with a gap after each slice: each row starts `stride` elements after the one before. So you gather
+    /// from a table with padded rows, or from some columns of a wider table. Without this call the stride is
     /// [`slice_len`](Self::slice_len), and there is no gap.
     ///
-    /// The rows are the slices of params in row-major order. Params then has
-    /// `(rows - 1) * stride + slice_len` elements: [`params_len`](Self::params_len). The gap after the last row may be
-    /// there too. The elements in gaps are not read.
+    /// Rows are the slices in row-major order. Params must have `(rows - 1) * stride + slice_len` elements, which
+    /// [`params_len`](Self::params_len) returns, or also the gap after the last row. No element in a gap is read.
     ///
-    /// A stride counts elements, as shapes do: vertices of 32 bytes are 8 elements of `f32` apart. Elements of one byte give a
-    /// stride in bytes, for records that are no whole number of wider elements.
+    /// A stride counts elements, as shapes do: if a vertex has 32 bytes, the stride is 8 for `f32`. Records whose length is
+    /// no multiple of the element's take `u8` elements: the stride then counts bytes.
     ///
-    /// The layout of arrays of ndarray is their own: `run_array` takes no plan with a stride of params.
+    /// `run_array` refuses a plan with a params stride: an ndarray array has its own layout.
     ///
     /// # Errors
     ///
-    /// A stride below `slice_len`; params of more than `i64::MAX` elements.
+    /// A stride below `slice_len`; params with more than `i64::MAX` elements.
     ///
     /// # Examples
     ///
     /// ```
     /// use wgpu_gather::Gather;
     ///
-    /// // Columns 1 and 2 of a table of 3 rows and 4 columns.
+    /// // Columns 1 and 2 of a table with 3 rows and 4 columns.
     /// let table = [0, 1, 2, 3, 10, 11, 12, 13, 20, 21, 22, 23];
     /// let plan = Gather::new().plan(&[3, 2], &[2])?.with_params_stride(4)?;
     /// assert_eq!(plan.run(&table[1..], &[2, 0])?, [21, 22, 1, 2]);
     ///
-    /// // Records of 5 bytes: a flag, and from byte 1 on a number of 4 bytes.
+    /// // Each record has 5 bytes: a flag, and from byte 1 on a 4-byte number.
     /// let records = [0, 10, 0, 0, 0, 1, 20, 0, 0, 0, 0, 30, 0, 0, 0_u8];
     /// let plan = Gather::new().plan(&[3, 4], &[2])?.with_params_stride(5)?;
     /// assert_eq!(plan.run(&records[1..], &[2, 1])?, [30, 0, 0, 0, 20, 0, 0, 0]);
@@ -109,24 +106,25 @@ impl GatherPlan {
         }))
     }
 
-    /// The plan for an output whose rows start `stride` elements after each other: rows of a padded table or of a texture,
-    /// or a block of columns of a wider table. Without this call the stride is [`slice_len`](Self::slice_len).
+    /// The plan for an output with a gap after each slice: each row starts `stride` elements after the one before, as in a
+    /// padded table, a texture, or some columns of a wider table. Without this call the stride is
+    /// [`slice_len`](Self::slice_len).
     ///
-    /// The plan is for an output that the caller gives: of [`run_into`](Self::run_into) and
-    /// [`run_bytes_into`](Self::run_bytes_into), of a `Gatherer` and of `Request::into_tensor`. That output has
-    /// `(rows - 1) * stride + slice_len` elements, [`output_len`](Self::output_len), and may have the gap after the last row
-    /// too. Elements in gaps keep their values. Calls that make their output refuse the plan, with [`RunError::OutputStride`](crate::RunError::OutputStride).
+    /// You must bring the output: call [`run_into`](Self::run_into), [`run_bytes_into`](Self::run_bytes_into), a `Gatherer` or
+    /// `Request::into_tensor`. Calls that make their output refuse the plan, with
+    /// [`RunError::OutputStride`](crate::RunError::OutputStride). The output must have `(rows - 1) * stride + slice_len` elements,
+    /// which [`output_len`](Self::output_len) returns, or also the gap after the last row. Elements in gaps keep their values.
     ///
     /// # Errors
     ///
-    /// A stride below `slice_len`; an output of more than `i64::MAX` elements.
+    /// A stride below `slice_len`; an output with more than `i64::MAX` elements.
     ///
     /// # Examples
     ///
     /// ```
     /// use wgpu_gather::Gather;
     ///
-    /// // Rows of 2 elements in rows of 3.
+    /// // Each row has 2 elements and a gap of 1.
     /// let plan = Gather::new().plan(&[3, 2], &[2])?.with_output_stride(3)?;
     /// let mut output = [9; 6];
     /// plan.run_into(&[0, 1, 10, 11, 20, 21], &[2, 0], &mut output)?;

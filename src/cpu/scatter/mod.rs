@@ -1,4 +1,4 @@
-//! Scatters on the CPU: the plan of a gather, written through. The public functions here check lengths.
+//! Scatters on the CPU, through the plan of a gather. The public functions here check lengths.
 
 mod often;
 mod rows;
@@ -19,7 +19,7 @@ use super::run_bytes::with_values;
 use run::{Assign, Reduced, scatter};
 
 impl GatherPlan {
-    /// Scatters on the CPU: the inverse of [`run`](Self::run). Each slice of `updates` is written to the row of `target` that
+    /// Scatters on the CPU: the inverse of [`run`](Self::run). It writes each slice of `updates` to the row of `target` that
     /// its index row selects; all other rows keep their values.
     ///
     /// ```text
@@ -27,21 +27,21 @@ impl GatherPlan {
     /// scatter   target[b][o][ row(b, n) ][s] = updates[b][o][n][s]        for each n in order
     /// ```
     ///
-    /// `target` has the shape of the plan's params, and `updates` that of its output; both may have a stride, as they may in a
-    /// gather. If several index rows select one row, the last one is written, whatever the number of threads. Elements are
-    /// copied, so they may be of any type, and bits such as those of a NaN stay.
+    /// `target` has the shape of the plan's params, and `updates` has the output's; both may have a stride, as in a gather. If
+    /// several index rows select one row, the last one wins, for any number of threads. Elements may be of any `Copy` type and
+    /// keep their bits, even those of a NaN.
     ///
-    /// A bad row is an error by the policies [`DeviceDefault`](crate::BadIndices::DeviceDefault) and
-    /// [`Error`](crate::BadIndices::Error), and nothing has been written then. [`Fill`](crate::BadIndices::Fill) drops the
-    /// update, and [`Clamp`](crate::BadIndices::Clamp) and [`Wrap`](crate::BadIndices::Wrap) select a row as in a gather.
+    /// Under the policies [`DeviceDefault`](crate::BadIndices::DeviceDefault) and [`Error`](crate::BadIndices::Error), a bad
+    /// row is an error and nothing is written. [`Fill`](crate::BadIndices::Fill) drops the update;
+    /// [`Clamp`](crate::BadIndices::Clamp) and [`Wrap`](crate::BadIndices::Wrap) select a row as in a gather.
     ///
-    /// It does what TensorFlow's `tensor_scatter_nd_update`, PyTorch's `scatter` and `index_copy`, NumPy's `put_along_axis` and
-    /// `a[i] = v`, and ONNX's `ScatterND` and `ScatterElements` do.
+    /// It covers TensorFlow's `tensor_scatter_nd_update`, PyTorch's `scatter` and `index_copy`, NumPy's `put_along_axis` and
+    /// `a[i] = v`, and ONNX's `ScatterND` and `ScatterElements`.
     ///
     /// # Errors
     ///
-    /// An operand of another length than the plan's; bad rows; a plan that has no scatter, because broadcasting repeats index
-    /// rows in a block or stretches the target ([`RunError::RepeatedInScatter`]). After an error nothing has been written.
+    /// An operand whose length is not the plan's; a bad row; a plan that cannot scatter, because broadcasting repeats index
+    /// rows in a block or stretches the target ([`RunError::RepeatedInScatter`]). A failed call writes nothing.
     ///
     /// # Examples
     ///
@@ -76,7 +76,7 @@ impl GatherPlan {
         self.scatter_values(updates, I::values(indices), target)
     }
 
-    /// As [`scatter`](Self::scatter), by indices of a type that is known only at run time.
+    /// As [`scatter`](Self::scatter), if the index type is known only at run time.
     pub(crate) fn scatter_values<T: Copy + Send + Sync>(
         &self,
         updates: &[T],
@@ -88,19 +88,19 @@ impl GatherPlan {
         self.assign(memory::bytes(updates), indices, target, size_of::<T>())
     }
 
-    /// As [`scatter`](Self::scatter), but each element of the target becomes the sum, the product, the minimum or the maximum
-    /// of itself and its updates.
+    /// As [`scatter`](Self::scatter), but each target element becomes the sum, product, minimum or maximum of itself and its
+    /// updates.
     ///
-    /// Updates of a row apply in the order of the index rows, so the result has the same bits for any number of threads; see
-    /// [`Reduce`] for sums of floats. A NaN that a reduction gives has one payload.
+    /// A row's updates apply in index-row order, so the result has the same bits for any number of threads; see [`Reduce`] for
+    /// float sums. Every NaN that a reduction returns has the same payload.
     ///
-    /// It does what TensorFlow's `scatter_nd` and `tensor_scatter_nd_add`, PyTorch's `scatter_add`, `scatter_reduce` and
-    /// `index_add`, and NumPy's `add.at` do.
+    /// It covers TensorFlow's `scatter_nd` and `tensor_scatter_nd_add`, PyTorch's `scatter_add`, `scatter_reduce` and
+    /// `index_add`, and NumPy's `add.at`.
     ///
     /// # Errors
     ///
-    /// The errors of [`scatter`](Self::scatter); no memory for the counts and sums of rows, which a sum of floats takes where
-    /// more than 1,024 index rows of a batch may meet in one row.
+    /// The errors of [`scatter`](Self::scatter); too little memory for counts and sums, which a float sum needs if more than
+    /// 1,024 index rows of a batch may select one row.
     ///
     /// # Examples
     ///
@@ -123,7 +123,7 @@ impl GatherPlan {
         self.scatter_reduce_values(reduce, updates, I::values(indices), target)
     }
 
-    /// As [`scatter_reduce`](Self::scatter_reduce), by indices of a type that is known only at run time.
+    /// As [`scatter_reduce`](Self::scatter_reduce), if the index type is known only at run time.
     pub(crate) fn scatter_reduce_values<T: ScatterNumber>(
         &self,
         reduce: Reduce,
@@ -137,12 +137,12 @@ impl GatherPlan {
         scatter(self, indices, updates, (target, 1), &update, None)
     }
 
-    /// As [`scatter`](Self::scatter), but on bytes: elements of `types.element_bytes()` bytes, and little-endian indices of
-    /// `types.index_kind()`.
+    /// As [`scatter`](Self::scatter), but on bytes: each element takes `types.element_bytes()` bytes, and indices are
+    /// little-endian `types.index_kind()`.
     ///
     /// # Errors
     ///
-    /// The errors of [`scatter`](Self::scatter), with lengths in bytes, and [`RunError::EncodedTarget`] for types with an
+    /// The errors of [`scatter`](Self::scatter), with lengths in bytes, and [`RunError::EncodedTarget`] if `types` has an
     /// encoding.
     ///
     /// # Examples
@@ -179,7 +179,7 @@ impl GatherPlan {
         })
     }
 
-    /// Assigns elements of `element_bytes` bytes, of operands whose lengths are checked.
+    /// Assigns elements of `element_bytes` bytes. The caller has checked all lengths.
     fn assign<T: Copy>(
         &self,
         updates: &[memory::Byte],

@@ -1,7 +1,7 @@
 //! Rows that meet so many float updates that these are summed apart.
 //!
-//! The first 1,024 updates of a row are added to it one by one. Each later 1,024 are summed by themselves, from the first of
-//! them on, and the sum is then added. So a GPU need not add a million updates of one row in a chain, and the sum rounds less.
+//! The first 1,024 updates of a row are added to it one by one. Each later 1,024 are summed by themselves, starting from their
+//! first, and that sum is then added. So a GPU need not add a million updates in one chain, and the sum rounds less.
 
 use std::ops::Range;
 
@@ -13,27 +13,27 @@ use crate::plan::GatherDims;
 use super::rows::{LOCATED_ROWS, Rows};
 use super::run::Update;
 
-/// The number of a row's first updates, which are added one by one, and of the updates in each later sum.
+/// How many first updates of a row are added one by one, and how many each later sum covers.
 const UPDATES_OF_A_SUM: u64 = 1024;
 
-/// Updates that a counter counts on average: fewer than those of a sum, so that it seldom counts too many.
+/// Updates that a counter counts on average: so few that it seldom passes `UPDATES_OF_A_SUM`.
 const UPDATES_OF_A_COUNTER: u64 = 256;
 
-/// The rows of each batch that more than 1,024 of its index rows select.
+/// The rows that more than 1,024 index rows of their batch select.
 #[derive(Debug, Default)]
 pub(super) struct OftenRows {
-    /// True if all index rows were seen to select rows of the target.
+    /// True if every index row was counted, and so selects a row of the target.
     pub(super) are_good: bool,
     /// `batch * held_rows + row in its block`, ascending: all blocks of a batch share them.
     rows: Vec<u64>,
 }
 
 impl OftenRows {
-    /// Counts the rows of updates. Takes at most 9 bytes for each index row of a batch.
+    /// Finds these rows by counting. Takes at most 9 bytes for each index row of a batch.
     pub(super) fn new(rows: &Rows<'_>) -> Result<Self, RunError> {
         let dims = rows.dims();
         let mut often = Self::default();
-        // Index rows of a block that may select one row: in a gather_elements, those along the axis.
+        // The most index rows of a block that may select one row: in a gather_elements, those along the axis.
         let of_axis = dims.element_dims.iter().filter(|dim| dim.stride == 0);
         let most = match dims.has_element_dims() {
             true => of_axis.map(|dim| dim.size).product(),
@@ -42,7 +42,7 @@ impl OftenRows {
         if most <= UPDATES_OF_A_SUM {
             return Ok(often);
         }
-        // Few, so that they stay in a core's cache. Rows that share a counter are told apart where it counts too many.
+        // Few, so that they stay in a core's cache. Rows that share a counter are told apart only if it counts too many.
         let counters = (dims.index_count / UPDATES_OF_A_COUNTER).min(dims.held_rows);
         let counters = address(counters).next_power_of_two();
         let mut counts = Operand::Counts.vector::<u64>(counters as u64)?;
@@ -84,7 +84,8 @@ impl OftenRows {
                 often.rows.extend(rows.map(|row| first + row));
                 continue;
             }
-            // Runs of one row, at most 256 long. The low byte is the length less one; a target in memory has fewer than 2⁵⁶ rows.
+            // Runs of one row, at most 256 long: the length less one in the low byte, and the row above it (a target in memory
+            // has fewer than 2⁵⁶).
             let mut runs = Operand::Counts.vector::<u64>(shared)?;
             for_each_step(&mut |located| {
                 let rows = located.iter().filter_map(in_block);
@@ -109,7 +110,7 @@ impl OftenRows {
         self.rows.is_empty()
     }
 
-    /// The rows of a block that lie in a part of the target.
+    /// Those rows of a block that lie in a part of the target.
     pub(super) fn of_block(
         &self,
         dims: &GatherDims,
@@ -130,7 +131,7 @@ impl OftenRows {
         }
     }
 
-    /// The most rows of a block that lie in a part of the target.
+    /// The most that `of_block` returns for any one block.
     pub(super) fn most_in(&self, dims: &GatherDims, part: &Range<u64>) -> usize {
         if self.is_empty() {
             return 0;
@@ -150,7 +151,7 @@ pub(super) struct RowsOfBlock<'a> {
 }
 
 impl RowsOfBlock<'_> {
-    /// The place of a row of the target among these rows.
+    /// The place of a target row among these rows.
     pub(super) fn place(&self, row: u64) -> Option<usize> {
         self.rows.binary_search(&row.wrapping_sub(self.base)).ok()
     }
@@ -159,13 +160,13 @@ impl RowsOfBlock<'_> {
         self.rows.is_empty()
     }
 
-    /// The rows, as numbers among all rows of the target.
+    /// The rows, numbered among all rows of the target.
     pub(super) fn iter(&self) -> impl Iterator<Item = u64> {
         self.rows.iter().map(|row| row + self.base)
     }
 }
 
-/// The sums of the rows of a block that have some.
+/// The sums for [`RowsOfBlock`].
 #[derive(Debug)]
 pub(super) struct Sums<T> {
     slice_len: usize,
@@ -190,7 +191,7 @@ impl<T: Copy> Sums<T> {
         })
     }
 
-    /// Adds some updates of a row to its slice, or to its sum.
+    /// Adds some of a row's updates to its slice, or to its sum.
     pub(super) fn update<'u>(
         &mut self,
         place: usize,
@@ -226,7 +227,7 @@ impl<T: Copy> Sums<T> {
         }
     }
 
-    /// Adds the last sum of a row to its slice, and begins anew.
+    /// Adds a row's last sum to its slice, and begins anew.
     pub(super) fn end(&mut self, place: usize, target: &mut [T], by: &impl Update<T>) {
         if self.counts[place] > UPDATES_OF_A_SUM {
             let sum = &self.sums[place * self.slice_len..][..self.slice_len];

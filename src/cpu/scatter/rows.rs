@@ -1,4 +1,4 @@
-//! The rows of the target that updates go to, and how threads share them. Nothing here depends on the type of an element.
+//! Which target rows updates go to, and how threads share them. Nothing here depends on the element type.
 
 use crate::cpu::gather::judged;
 use crate::cpu::index_rows::IndexRows;
@@ -7,20 +7,20 @@ use crate::index::{IndexValues, by_index_type};
 use crate::memory::address;
 use crate::plan::{GatherDims, GatherPlan};
 
-/// Updates of a step, whose rows are located before they are applied. `STEP_ROWS` adds those that wait.
+/// Updates in a step: their rows are located before they are applied. `STEP_ROWS` adds those that wait.
 pub(super) const LOCATED_ROWS: usize = 256;
 
-/// Updates by which the target is cut among threads.
+/// Updates that are sampled to divide the target among threads.
 const SAMPLED_UPDATES: u64 = 1024;
 
 /// Threads that write one cache line wait for each other.
 const CACHE_LINE_BYTES: usize = 64;
 
-/// The row of each update.
+/// Finds the target row for each update.
 pub(super) struct Rows<'a> {
     plan: &'a GatherPlan,
     indices: IndexValues<'a>,
-    /// The indices, without their signs where those are not read.
+    /// The indices, without their signs if nothing reads these.
     judged: IndexValues<'a>,
 }
 
@@ -50,15 +50,15 @@ impl<'a> Rows<'a> {
         self.plan.dims()
     }
 
-    /// The rows of the updates from `update` on. A bad row, and one that the target does not hold, is larger than all rows.
+    /// Finds the rows for the updates from `update` on. A bad row, or one that the target does not hold, is larger than all rows.
     pub(super) fn locate(&self, update: u64, rows: &mut [u64]) {
         by_index_type!(self.judged, |indices| {
             IndexRows::new(self.plan, indices).locate(update, rows);
         });
     }
 
-    /// The rows at which the parts of threads end, one after another; some parts may be empty. A row begins at byte
-    /// `row * stride` after the address `begin`.
+    /// The row at which each thread's part ends, in order; some parts may be empty. A row begins `row * stride` bytes after the
+    /// address `begin`.
     pub(super) fn ends(&self, threads: usize, begin: usize, stride: usize) -> Vec<u64> {
         let (dims, threads) = (self.dims(), threads as u64);
         let blocks = dims.batch_size * dims.outer_size;
@@ -75,7 +75,8 @@ impl<'a> Rows<'a> {
         ends
     }
 
-    /// Ends of parts that have about as many updates each, by a sample of them. A part ends at a cache line, if a row near does.
+    /// Ends for parts with about as many updates each, by a sample of these. A part ends at a cache line if a nearby row begins
+    /// there.
     fn ends_by_sample(&self, threads: u64, address_of: impl Fn(u64) -> usize) -> Vec<u64> {
         let (rows, updates) = (self.dims().params_rows(), self.dims().output_rows());
         let row_of = |number| {
@@ -105,7 +106,7 @@ fn part_of(whole: u64, number: u64, count: u64) -> u64 {
 
 pub(super) type Job<'a> = Box<dyn FnOnce() + Send + 'a>;
 
-/// Does the jobs, on threads of rayon. Apart from the types of elements, so that an app has it once.
+/// Runs the jobs, on rayon's threads if there are any. Not generic over elements, so that an app has it once.
 pub(super) fn run_all(jobs: Vec<Job<'_>>) {
     #[cfg(feature = "rayon")]
     rayon::scope(|scope| {

@@ -7,9 +7,9 @@
 //!             if rows[n] is one of the thread's: target[rows[n]] = update(target[rows[n]], updates[n])
 //! ```
 //!
-//! A thread reads the indices of the blocks in which it has rows. Each row has one thread, so it meets its updates in order. Rows
-//! are located some at a time, as for gathers that have no loop of their own: so this loop is compiled once for each type of
-//! number, not for each type of index.
+//! A thread reads the indices of every block in which it has rows. Each row belongs to one thread, so its updates apply in
+//! order. Rows are located some at a time, as for gathers without a loop of their own, so this loop is compiled once for each
+//! number type, not for each index type.
 
 use std::ops::Range;
 
@@ -23,18 +23,18 @@ use crate::memory::{Byte, address};
 use crate::plan::GatherPlan;
 use crate::reduce::{Reduce, ScatterNumber};
 
-/// Rows of a step, and those of the step before that wait so that prefetch can look ahead.
+/// Rows in a step, and those that wait from the step before so that prefetch can look ahead.
 const STEP_ROWS: usize = LOCATED_ROWS + Prefetch::MAX_ROWS_AHEAD;
 
-/// Bytes of a slice from which threads share a block: of shorter ones, a thread would pass over others' rows for longer than it
-/// updates its own.
+/// Threads share a block only if its slices have at least so many bytes. With shorter ones, a thread would pass over others'
+/// rows for longer than it updates its own.
 const MIN_SHARED_SLICE_BYTES: usize = 64;
 
-/// Bytes of a stretch of the target that a core's nearest cache holds.
+/// A core's nearest cache holds a stretch of the target up to this many bytes.
 const SMALL_STRETCH_BYTES: usize = 16 << 10;
 
-/// Rows of the target, which meet the slices of updates in turn: the first `count` of them now. The target is prefetched for
-/// the others too.
+/// Target rows, and slices of updates in the same order. The first `count` rows are updated now; prefetch also looks at the
+/// others.
 pub(super) struct Step<'a, T> {
     slices: &'a Slices,
     rows: &'a [u64],
@@ -45,16 +45,16 @@ pub(super) struct Step<'a, T> {
     target: &'a mut [T],
 }
 
-/// The kind of an update: an assign, or a reduction.
+/// How updates change the target: an assign, or a reduction.
 pub(super) trait Update<T>: Sync {
-    /// True for a sum of floats, which depends on the order of its terms.
+    /// True for float sums, which depend on the order of their terms.
     fn is_sum_of_floats(&self) -> bool {
         false
     }
 
     fn update(&self, step: Step<'_, T>);
 
-    /// Adds slices to another, one after another; called for sums of floats only.
+    /// Adds `updates` to a slice, in order; called for float sums only.
     fn add<'u>(&self, _to: &mut [T], _updates: impl Iterator<Item = &'u [T]>)
     where
         T: 'u,
@@ -62,7 +62,7 @@ pub(super) trait Update<T>: Sync {
     }
 }
 
-/// The slices of both operands, in elements of the loop's type.
+/// The slices of target and updates, measured in elements of the loop's type.
 pub(super) struct Slices {
     len: usize,
     target_stride: usize,
@@ -71,8 +71,8 @@ pub(super) struct Slices {
 }
 
 impl<T> Step<'_, T> {
-    /// Calls `update` with each slice of the target and of updates. `len` repeats that of the slices: where it is a constant,
-    /// a prefetch is one or two moves.
+    /// Calls `update` with each target slice and its slice of updates. `len` repeats their length: if it is a constant, a
+    /// prefetch is one or two moves.
     #[inline(always)]
     fn each(self, len: usize, update: impl Fn(&mut [T], &[T])) {
         let &Slices {
@@ -81,7 +81,7 @@ impl<T> Step<'_, T> {
             prefetch,
             ..
         } = self.slices;
-        // A bad row, one that is not held and one of another thread is none of these.
+        // None for a bad row, a row that is not held, and another thread's row.
         let row_count = self.part.end - self.part.start;
         let held =
             |row: u64| Some(row.wrapping_sub(self.part.start)).filter(|&row| row < row_count);
@@ -132,7 +132,7 @@ impl<T> Step<'_, T> {
     }
 }
 
-/// The last update of a row is what it holds.
+/// A row keeps its last update.
 pub(super) struct Assign;
 
 impl Update<Byte> for Assign {
@@ -176,7 +176,7 @@ impl<T: ScatterNumber> Update<T> for Reduced {
     }
 
     fn add<'u>(&self, to: &mut [T], updates: impl Iterator<Item = &'u [T]>) {
-        // A single number stays in a register, and a NaN stays a NaN.
+        // A single number stays in a register. A NaN stays a NaN, so it is replaced once, at the end.
         match to {
             [to] => {
                 *to = updates
@@ -203,8 +203,8 @@ impl<T: ScatterNumber> Step<'_, T> {
     }
 }
 
-/// The reduction of each element of a slice with its update. One check after the loop says whether a NaN came out, so that the
-/// loop stays short.
+/// Reduces each element of a slice by its update. One check after the loop finds whether a NaN came out, so that the loop stays
+/// short.
 #[inline(always)]
 fn reduce_slice<T: ScatterNumber>(elements: &mut [T], updates: &[T], reduce: impl Fn(T, T) -> T) {
     let mut nans = 0;
@@ -219,8 +219,8 @@ fn reduce_slice<T: ScatterNumber>(elements: &mut [T], updates: &[T], reduce: imp
     }
 }
 
-/// Scatters, on as many threads as do it soonest unless `threads` says how many. Elements are `width` values of `T` each. The
-/// lengths of the operands are checked.
+/// Scatters on `threads` threads, or on as many as finish soonest. Each element is `width` values of `T`. The caller has
+/// checked all lengths.
 pub(super) fn scatter<T: Copy + Send + Sync, U: Update<T>>(
     plan: &GatherPlan,
     indices: IndexValues<'_>,
@@ -235,7 +235,7 @@ pub(super) fn scatter<T: Copy + Send + Sync, U: Update<T>>(
         return Ok(());
     }
     let rows = Rows::new(plan, indices);
-    // The rows that meet more than 1,024 updates, for sums of floats: their later updates are summed apart from the target.
+    // For float sums, the rows that meet more than 1,024 updates: the later ones are summed apart from the target.
     let often = match update.is_sum_of_floats() && !plan.scatter.unique_indices {
         true => OftenRows::new(&rows)?,
         false => OftenRows::default(),
@@ -318,7 +318,7 @@ struct Part<'a, T> {
 }
 
 impl<T: Copy + Send + Sync, U: Update<T>> Scatter<'_, T, U> {
-    /// Parts of the target: one for each thread that has updates.
+    /// Parts of the target: one for each thread that has rows.
     fn parts<'t>(
         &self,
         mut target: &'t mut [T],
@@ -351,7 +351,6 @@ impl<T: Copy + Send + Sync, U: Update<T>> Scatter<'_, T, U> {
         Ok(parts)
     }
 
-    /// Updates the rows of a part.
     #[inline(never)]
     fn update_part(&self, part: &mut Part<'_, T>, often: &OftenRows) {
         let dims = self.rows.dims();
@@ -370,12 +369,12 @@ impl<T: Copy + Send + Sync, U: Update<T>> Scatter<'_, T, U> {
         }
     }
 
-    /// The first element of a row of a part.
+    /// Where a row of a part begins, in elements.
     fn start(&self, row: u64) -> usize {
         address(row).wrapping_mul(self.slices.target_stride)
     }
 
-    /// Updates the rows of a part with the updates of some blocks. `often` are those rows of a block that have sums.
+    /// Updates a part's rows from some blocks of updates; from one block if `often`, its rows with sums, has any.
     fn update_blocks(&self, part: &mut Part<'_, T>, blocks: Range<u64>, often: RowsOfBlock<'_>) {
         let index_count = self.rows.dims().index_count;
         let [mut done, end] = [blocks.start, blocks.end].map(|block| address(block * index_count));
@@ -406,7 +405,7 @@ impl<T: Copy + Send + Sync, U: Update<T>> Scatter<'_, T, U> {
         }
     }
 
-    /// Updates those of the located rows that have sums, and marks them as no rows of the part.
+    /// Updates the located rows that have sums, and marks them as no rows of the part.
     fn update_sums(
         &self,
         part: &mut Part<'_, T>,

@@ -1,4 +1,4 @@
-//! Scatters on several threads, of small operands too, compared with their definition.
+//! Compares scatters on several threads, of small operands too, with their definition.
 
 use super::run::{Assign, Reduced, scatter};
 use crate::index::sealed::Sealed;
@@ -35,7 +35,7 @@ impl Random {
 const BATCHES: usize = 2;
 const OUTER: usize = 2;
 
-/// Sums by the definition, of a plan with two batches and two outer coordinates, whose bad rows are dropped.
+/// Sums by the definition, for a plan with two batches and two outer coordinates that drops bad rows.
 fn sums(rows: usize, slice_len: usize, indices: &[i32], updates: &[f32], target: &mut [f32]) {
     let index_count = indices.len() / BATCHES;
     for block in 0..BATCHES * OUTER {
@@ -98,7 +98,7 @@ fn sums_have_equal_bits_on_any_number_of_threads() {
         // In some cases a few rows meet most updates.
         let is_long = number % 3 == 0;
         let index_count = match number {
-            // Also a row of a million updates.
+            // Also a row with a million updates.
             999 => 3_000_000,
             0 if cfg!(miri) => 1030,
             _ => 1 + random.below(if is_long && !cfg!(miri) { 9000 } else { 300 }),
@@ -189,7 +189,7 @@ fn the_last_assign_is_kept_on_any_number_of_threads() {
     }
 }
 
-/// Counts of index rows around the 256 of a step, so that the last step is whole, or has one row, or lacks one.
+/// Index-row counts around a step's 256, so that the last step is whole, or has one row, or lacks one.
 #[test]
 fn every_count_of_index_rows_is_updated_once() {
     let all = [
@@ -197,7 +197,7 @@ fn every_count_of_index_rows_is_updated_once() {
     ];
     let counts = all.into_iter().take(if cfg!(miri) { 1 } else { 16 });
     for (index_count, len) in counts.flat_map(|count| [(count, 4), (count, 1)]) {
-        // Targets of more than 8 MiB are prefetched.
+        // Targets above 8 MiB are prefetched.
         for target_bytes in [64, if cfg!(miri) { 4096 } else { 9 << 20 }] {
             let rows = target_bytes / 4 / len;
             let plan = Gather::new()

@@ -1,5 +1,4 @@
-//! Tensors that stay where they are: on the GPU, or in host memory where there is none. Their elements come from the
-//! host and go there.
+//! Tensors that stay on the GPU, or in host memory where there is none. Their elements come from the host and go there.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -22,13 +21,13 @@ use crate::operand::Operand;
 pub struct Tensor<T> {
     pub(super) storage: Storage<Vec<T>>,
     shape: Vec<usize>,
-    /// The product of the shape.
+    /// The product of all dims.
     len: usize,
     element: PhantomData<fn() -> T>,
 }
 
 impl<T: GatherElement> Tensor<T> {
-    /// Elements of the host, on the GPU of an owner or, without one, in host memory.
+    /// Puts the host's elements on the owner's GPU, or leaves them in host memory if it has none.
     pub(super) fn upload(
         owner: Option<&Arc<Owner>>,
         elements: Cow<'_, [T]>,
@@ -71,7 +70,7 @@ impl<T: GatherElement> Tensor<T> {
         Ok(Self::new(storage, shape))
     }
 
-    /// The elements of an app's buffer.
+    /// The elements in an app's buffer.
     pub(super) fn over(
         owner: &Arc<Owner>,
         buffer: wgpu::Buffer,
@@ -103,13 +102,13 @@ impl<T: GatherElement> Tensor<T> {
         Ok(Self::new(Storage::Gpu(buffer, Arc::clone(owner)), shape))
     }
 
-    /// The elements, brought to the host after all commands submitted so far. The copy is submitted on the first poll.
+    /// Brings the elements to the host, after all commands submitted so far. The first poll submits the copy.
     ///
     /// # Errors
     ///
-    /// - [`GpuError::BufferTooLarge`] for a tensor larger than one buffer of the device.
-    /// - [`GpuError::InvalidElement`] for bytes that an app wrote into the tensor's buffer and that are no `T`.
-    /// - Errors of a device that is lost, and of a device or a host without memory.
+    /// - [`GpuError::BufferTooLarge`] if one buffer of the device cannot hold the tensor.
+    /// - [`GpuError::InvalidElement`] if an app wrote bytes into the buffer that are no `T`.
+    /// - The device is lost, or device or host have no memory.
     pub async fn download(&self) -> Result<Vec<T>, GpuError> {
         boxed(download(self, Wait::Poll)).await
     }
@@ -118,7 +117,7 @@ impl<T: GatherElement> Tensor<T> {
     ///
     /// # Errors
     ///
-    /// The errors of [`download`](Self::download).
+    /// As [`download`](Self::download).
     ///
     /// ```no_run
     #[doc = include_str!("../../../tests/doc_examples/chain.rs")]
@@ -130,7 +129,7 @@ impl<T: GatherElement> Tensor<T> {
 }
 
 impl<T> Tensor<T> {
-    /// A tensor of a shape that has as many elements as `storage`.
+    /// A tensor with this shape, which must have as many elements as `storage`.
     pub(super) fn new(storage: Storage<Vec<T>>, shape: &[usize]) -> Self {
         Self {
             storage,
@@ -144,7 +143,7 @@ impl<T> Tensor<T> {
     ///
     /// # Errors
     ///
-    /// [`GatherError::Shape`] for a shape of more or fewer elements.
+    /// [`GatherError::Shape`] if the shape has more or fewer elements.
     ///
     /// ```
     /// use wgpu_gather::Executor;
@@ -161,24 +160,24 @@ impl<T> Tensor<T> {
         Ok(self)
     }
 
-    /// The shape: that of the upload, or the plan's output shape for the output of a gather. The output of
-    /// [`gather_bytes`](crate::Executor::gather_bytes) has the bytes of an element as a last dim.
+    /// The shape: as uploaded, or the plan's output shape if the tensor is an output. After
+    /// [`gather_bytes`](crate::Executor::gather_bytes) a last dim counts the bytes in an element.
     #[must_use]
     pub fn shape(&self) -> &[usize] {
         &self.shape
     }
 
-    /// The number of elements.
+    /// How many elements the tensor has.
     pub(super) fn len(&self) -> usize {
         self.len
     }
 
-    /// The buffer of the elements, with the usages `STORAGE`, `COPY_SRC` and `COPY_DST`. Its length is a multiple of 4
+    /// The buffer that holds the elements, with the usages `STORAGE`, `COPY_SRC` and `COPY_DST`. Its length is a multiple of 4
     /// and at least 4 bytes, unless it is an app's buffer.
     ///
     /// # Errors
     ///
-    /// [`GpuError::InHostMemory`] for a tensor of the CPU.
+    /// [`GpuError::InHostMemory`] if the tensor is on the CPU.
     pub fn buffer(&self) -> Result<&wgpu::Buffer, GpuError> {
         match &self.storage {
             Storage::Gpu(buffer, _) => Ok(buffer),
@@ -215,7 +214,7 @@ fn start_download<'a>(
 ) -> Result<Mapping<'a>, GpuError> {
     let readback = owner.make_readback(Operand::Tensor, bytes)?;
     let submission = owner.submit("wgpu-gather/download", |encoder| {
-        // 0 bytes of an empty tensor, since an app's buffer may have none.
+        // An empty tensor takes 0 bytes: an app's buffer may have none.
         encoder.copy_buffer_to_buffer(buffer, 0, &readback, 0, range_bytes(bytes));
     })?;
     owner.map(readback, submission)
@@ -237,7 +236,7 @@ pub(super) fn check_shape(
     })
 }
 
-/// The bytes of `len` elements.
+/// How many bytes `len` elements take.
 fn bytes_of<T>(len: usize) -> Result<u64, GatherError> {
     let (elements, element_bytes) = (len as u64, size_of::<T>() as u64);
     elements
@@ -250,7 +249,7 @@ fn bytes_of<T>(len: usize) -> Result<u64, GatherError> {
         })
 }
 
-/// The number of elements of a shape, if a `usize` counts them.
+/// How many elements a shape has, if a `usize` counts them.
 pub(super) fn elements_in(shape: &[usize]) -> Option<usize> {
     if shape.contains(&0) {
         return Some(0);

@@ -1,15 +1,14 @@
-//! The buffers that a caller gives a scatter, each by its name.
+//! The buffers that a caller passes to a scatter, each by name.
 
 use crate::element::ElementTypes;
 use crate::gpu::buffers::{GatherBuffers, Ranges};
 use crate::reduce::{NumberKind, Reduce, ScatterNumber};
 
-/// The buffer ranges of one scatter, the types of their elements, and what the scatter does with updates: it assigns them,
-/// unless [`reduce`](Self::reduce) is called.
+/// The buffer ranges and element types of one scatter, which assigns updates unless you call [`reduce`](Self::reduce).
 ///
-/// All that [`GatherBuffers`] says of ranges holds here too: the target starts as params does, updates as the output. Target,
-/// report and mask are written, so each of them must not overlap another operand, gaps between rows included. All other bytes of
-/// the target's buffer keep their values, also those that share a word with the target.
+/// The rules of [`GatherBuffers`] hold here too: the target may start where params may, updates where the output may. The
+/// scatter writes target, report and mask, so none of them may overlap another operand, gaps between rows included. All other
+/// bytes in the target's buffer keep their values, even those that share a word with the target.
 ///
 /// ```
 /// use wgpu_gather::{ElementTypes, Gather, Gatherer, Reduce, ScatterBuffers, ScatterRanges, wgpu};
@@ -27,13 +26,13 @@ use crate::reduce::{NumberKind, Reduce, ScatterNumber};
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ScatterBuffers<'a> {
-    /// The target as params, and updates as the output.
+    /// The target is `params`, and updates are `output`.
     pub(crate) buffers: GatherBuffers<'a>,
     pub(crate) reduction: Option<(Reduce, NumberKind)>,
 }
 
 impl<'a> ScatterBuffers<'a> {
-    /// The ranges of buffers that hold the operands of a scatter, and the types of their elements and indices.
+    /// Takes the ranges that hold the operands, and the types of elements and indices.
     #[must_use]
     pub fn new(types: ElementTypes, ranges: ScatterRanges<'a>) -> Self {
         Self::of(GatherBuffers::new(types, ranges.of_gather()))
@@ -55,14 +54,15 @@ impl<'a> ScatterBuffers<'a> {
         }
     }
 
-    /// Reduces: each element of the target becomes the sum, the product, the minimum or the maximum of itself and its updates, as
-    /// by [`GatherPlan::scatter_reduce`](crate::GatherPlan::scatter_reduce). `T` is the type of elements, whose width the types
-    /// repeat.
+    /// Reduces: each target element becomes the sum, product, minimum or maximum of itself and its updates, as
+    /// [`GatherPlan::scatter_reduce`](crate::GatherPlan::scatter_reduce) does. `T` is the element type, and must be as wide as
+    /// the types say.
     ///
-    /// A GPU reduces `i32`, `u32` and `f32`, except for products of `f32`. All others are errors: the CPU has them.
+    /// A GPU reduces `i32`, `u32` and `f32`, except for products of `f32`. All other reductions are errors; the CPU runs them.
     ///
-    /// Where rows may repeat, sums, minima and maxima of integers are atomic. All other reductions sort the index rows, which takes
-    /// memory and time: see [costs](crate::guide::costs). [`with_unique_indices`](crate::GatherPlan::with_unique_indices) spares both.
+    /// If rows may repeat, sums, minima and maxima of integers are atomic. All other reductions sort the index rows, which
+    /// takes memory and time: see [costs](crate::guide::costs). [`with_unique_indices`](crate::GatherPlan::with_unique_indices)
+    /// spares both.
     #[must_use]
     pub fn reduce<T: ScatterNumber>(mut self, reduce: Reduce) -> Self {
         self.reduction = Some((reduce, T::KIND));
@@ -83,7 +83,7 @@ impl<'a> ScatterBuffers<'a> {
         self
     }
 
-    /// The range of one `u32`, the number of index rows of each batch that are scattered: see [`GatherBuffers::index_count`].
+    /// The range of one `u32` that says how many index rows in each batch to scatter: see [`GatherBuffers::index_count`].
     #[must_use]
     pub fn index_count(mut self, index_count: wgpu::BufferSlice<'a>) -> Self {
         self.buffers = self.buffers.index_count(index_count);
@@ -91,7 +91,7 @@ impl<'a> ScatterBuffers<'a> {
     }
 }
 
-/// The ranges that each scatter has. Indices and updates are read, and the target is read and written.
+/// The ranges that every scatter needs. It reads indices and updates, and reads and writes the target.
 #[derive(Debug, Clone, Copy)]
 #[expect(
     clippy::exhaustive_structs,
@@ -107,7 +107,7 @@ pub struct ScatterRanges<'a, T = wgpu::BufferSlice<'a>> {
 }
 
 impl<'a, T> ScatterRanges<'a, T> {
-    /// The ranges of the gather through the same plan.
+    /// The same ranges, under a gather's names.
     fn of_gather(self) -> Ranges<'a, T> {
         let Self {
             target,

@@ -1,11 +1,10 @@
-//! Scatters on a GPU: the dispatches of a gather, read from right to left. The target is where a gather has params, and updates
-//! are where it has its output.
+//! Scatters on a GPU: a gather's dispatches, with the copy reversed. The target replaces params, and updates replace the output.
 //!
 //! ```text
-//! unique rows     each lane loads its units of updates, and of the target where it reduces, and stores to the target
-//! repeated rows   an assign: clear the winners of all rows that are selected; find them; then as above, for winners only
-//!                 integers: as above, by atomics
-//!                 other reductions: sort the index rows by the rows that they select, and fold the updates of each row in order
+//! unique rows     each lane loads its units from updates, and from the target if it reduces, and stores to the target
+//! repeated rows   an assign: clear, then find each selected row's winner, its last index row; then as above, for winners only
+//!                 sums, minima and maxima of integers: as above, by atomics
+//!                 other reductions: sort the index rows by the row that each selects, and fold each row's updates in order
 //! ```
 
 mod buffers;
@@ -34,7 +33,7 @@ use crate::reduce::{NumberKind, Reduce};
 
 /// The dispatches of a scatter.
 pub(crate) struct ScatterDispatches {
-    /// The plan of the passes over the index rows, and their dispatches.
+    /// The plan for the passes over the index rows, and their dispatches.
     pub(crate) index_rows_plan: GatherPlan,
     pub(crate) index_rows: Vec<Dispatch>,
     pub(crate) updates: Vec<Dispatch>,
@@ -51,7 +50,7 @@ impl ScatterBuffers<'_> {
     }
 }
 
-/// The typed plan of a scatter, if the CPU and GPUs have it. The plan is one of [`GatherPlan::of_updates`].
+/// Types a scatter's plan, made by [`GatherPlan::of_updates`]. An error if the CPU or a GPU cannot scatter through it.
 pub(crate) fn typed_scatter(
     plan: &GatherPlan,
     types: ElementTypes,
@@ -75,15 +74,15 @@ pub(crate) fn typed_scatter(
 }
 
 impl Gatherer {
-    /// Makes the pipelines, uniforms and bind groups of a scatter, which can then be recorded any number of times: of
-    /// [`GatherPlan::scatter`], or of [`scatter_reduce`](GatherPlan::scatter_reduce), with the same bits.
+    /// Makes the pipelines, uniforms and bind groups of a scatter, which you can then record any number of times. The result
+    /// has the same bits as [`GatherPlan::scatter`] or [`scatter_reduce`](GatherPlan::scatter_reduce).
     ///
-    /// A bad row is dropped, by [`BadIndices::DeviceDefault`] and [`Error`](BadIndices::Error) too: the good rows are written,
-    /// since a recorder cannot wait for the last index. The CPU alone writes all or nothing.
+    /// A bad row is dropped, under [`BadIndices::DeviceDefault`] and [`Error`](BadIndices::Error) too, and the good rows are
+    /// written: a recorder cannot wait for the last index. Only the CPU writes all or nothing.
     ///
-    /// An assign whose rows may repeat takes three passes, and keeps 4 bytes for each row of each batch of the target. A reduction
-    /// whose rows may repeat and that is not atomic sorts the index rows, and keeps some 16 bytes for each of them.
-    /// [`with_unique_indices`](GatherPlan::with_unique_indices) spares all of that.
+    /// If rows may repeat, an assign of several updates takes three passes, and keeps 4 bytes for each target row in each
+    /// batch; a reduction without atomics sorts the index rows, and keeps some 16 bytes for each.
+    /// [`with_unique_indices`](GatherPlan::with_unique_indices) spares all this.
     ///
     /// # Errors
     ///
@@ -99,7 +98,7 @@ impl Gatherer {
         self.prepare_any_scatter(plan, buffers)
     }
 
-    /// As [`prepare_scatter`](Self::prepare_scatter), for a caller that gives a report wherever the policy needs one.
+    /// As [`prepare_scatter`](Self::prepare_scatter), for a caller that passes a report wherever the policy needs one.
     pub(crate) fn prepare_any_scatter(
         &self,
         plan: &GatherPlan,
@@ -113,8 +112,8 @@ impl Gatherer {
         PreparedScatter::new(&self.pipelines, plan, &operands, &dispatches, &masks)
     }
 
-    /// Records the scatter as one compute pass. Into a compute pass of the caller it is recorded by
-    /// [`PreparedScatter::encode_in_pass`], after [`prepare_scatter`](Self::prepare_scatter).
+    /// Records the scatter as one compute pass. To record into a pass of your own, call
+    /// [`prepare_scatter`](Self::prepare_scatter), then [`PreparedScatter::encode_in_pass`].
     ///
     /// # Errors
     ///
@@ -171,7 +170,7 @@ impl Gatherer {
         if is_written {
             let placed = PlacedGather {
                 winner_rows: winners.map_or(u64::MAX, |of| of.cut_rows()),
-                // An index count leaves out pairs, so that the folds skip them.
+                // Folds skip index rows beyond the index count, by their key.
                 is_indirect: operands.index_count.is_some() && !folds,
                 ..operands.placed(typed)
             };

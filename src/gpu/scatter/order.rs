@@ -1,11 +1,11 @@
-//! Scatters that sort their index rows by the rows that these select, and then fold the updates of each row in order. Pure: sizes,
+//! Scatters that sort their index rows by the row that each selects, then fold each row's updates in order. Pure: sizes,
 //! dispatches and uniforms.
 //!
 //! ```text
-//! write_keys                       a pair for each index row: the key of the row that it selects, and its number
-//! sort_count .. sort_move          for each eight bits of the keys: pairs move from one buffer to the other
-//! fold_rows                        for each dispatch of updates: the first 1,024 updates of each row
-//! fold_later, fold_sums            where a row may have more: each later 1,024 by themselves, then their results in order
+//! write_keys                       for each index row a pair: the key of the row that it selects, and its own number
+//! sort_count .. sort_move          for each eight bits of the keys: move pairs from one buffer to the other
+//! fold_rows                        for each dispatch of updates: reduce each row's first 1,024 updates
+//! fold_later, fold_sums            if a row may have more: reduce each later 1,024 by themselves, then their results in order
 //! ```
 
 use bytemuck::{Pod, Zeroable};
@@ -23,34 +23,35 @@ use crate::gpu::uniform::GatherUniform;
 use crate::index::IndexKind;
 use crate::plan::{GatherDims, GatherPlan};
 
-/// Bits of a digit, by which one round of passes sorts.
+/// Bits in a digit, by which one round of passes sorts.
 const DIGIT_BITS: u32 = 8;
 const DIGITS: u64 = 1 << DIGIT_BITS;
 /// The pairs that a workgroup counts and moves.
 pub(crate) const TILE: u32 = 4096;
 /// The counts that a workgroup of `sort_scan` adds.
 pub(crate) const SCANNED: u32 = 2048;
-/// A key and a number, of 4 bytes each.
+/// Bytes in a pair: a key and a number, 4 bytes each.
 pub(crate) const PAIR_BYTES: u64 = 8;
 
-/// The most bytes of workgroup memory that an entry point of the sort uses.
+/// The most workgroup memory, in bytes, that an entry point of the sort uses.
 pub(crate) const WORKGROUP_BYTES: u32 = 8192;
 
-/// The updates of a row that are reduced one by one, and of each later result: those of [`Reduce::Add`](crate::Reduce::Add).
+/// How many updates of a row are reduced one by one, and how many each later result covers: see
+/// [`Reduce::Add`](crate::Reduce::Add).
 const SUM_UPDATES: u32 = 1024;
-/// The most later results that a lane takes in one dispatch, so that no dispatch takes long enough for a device to be reset.
+/// The most later results that a lane folds in one dispatch, so that none takes long enough for a device to be reset.
 const MOST_STEPS: u32 = 4096;
 
-/// The most workgroups of a dispatch.
+/// The most workgroups in a dispatch.
 const MOST_WORKGROUPS: u64 = 1 << 23;
-/// The most rows of the target in all blocks. fold.wgsl subtracts the first row of a window from the number of a row, in 32 bits: the
-/// difference may be below zero, and must not wrap into the window. Keys fit 32 bits then, since each batch has one key more than rows.
+/// The most target rows in all blocks. fold.wgsl subtracts a window's first row from a row's number in 32 bits: a difference
+/// below zero must not wrap into the window. Keys fit 32 bits then, since each batch has one key more than rows.
 const MOST_ROWS: u64 = 1 << 31;
-/// The most output rows of a batch, if there are several: a dispatch may have rows of two, and numbers them in 32 bits from the start of
-/// the first.
+/// The most output rows in a batch, if there are several batches: a dispatch may span two, and numbers rows in 32 bits from the
+/// start of the first.
 const MOST_BATCH_ROWS: u64 = 1 << 30;
 
-/// `Order` of shaders/common.wgsl.
+/// `Order` in shaders/common.wgsl.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Pod, Zeroable)]
 #[repr(C)]
 pub(crate) struct OrderUniform {
@@ -68,7 +69,7 @@ pub(crate) struct OrderUniform {
     pub(crate) first_sum_unit: u32,
 }
 
-/// A pass of the sort, by shaders/sort.wgsl.
+/// A pass of the sort, in shaders/sort.wgsl.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum SortPass {
     Count,
@@ -90,7 +91,7 @@ impl SortPass {
     }
 }
 
-/// A pass over the sorted pairs, by shaders/fold.wgsl.
+/// A pass over the sorted pairs, in shaders/fold.wgsl.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum FoldPass {
     Rows,
@@ -108,19 +109,19 @@ impl FoldPass {
     }
 }
 
-/// The sizes of a sort, and of the folds after it.
+/// The sizes of a sort and its folds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Order {
     /// Index rows, in all batches and in one.
     pairs: u64,
     places: u64,
-    /// Keys of a batch: those of the rows that the target holds, and one for all other index rows.
+    /// Keys in a batch: one for each row that the target holds, and one for all other index rows.
     batch_keys: u64,
     batches: u64,
     blocks: u64,
     slice_bytes: u64,
     max_grid_width: u64,
-    /// Workgroups of a dispatch.
+    /// The most workgroups in a dispatch.
     most_workgroups: u64,
     sum_updates: u32,
     most_steps: u32,
@@ -131,9 +132,9 @@ pub(crate) struct OrderDispatch {
     pub(crate) entry_point: EntryPoint,
     pub(crate) uniform: GatherUniform,
     pub(crate) workgroups: [u32; 3],
-    /// The one of the two buffers of pairs, 0 or 1, that the dispatch reads. `sort_move` writes the other.
+    /// Which buffer of pairs, 0 or 1, the dispatch reads. `sort_move` writes the other.
     pub(crate) pairs: usize,
-    /// The dispatch whose ranges of target and updates a fold binds.
+    /// For a fold, the dispatch whose target and updates it binds.
     pub(crate) bound: Option<Dispatch>,
 }
 
@@ -175,7 +176,7 @@ impl Order {
         }
         let most_bytes = order.scratch_bytes().into_iter().fold(0, u64::max);
         let binding = binding_bytes(limits).min(limits.max_buffer_size);
-        // The sort has a workgroup for each tile, in one grid.
+        // The sort runs a workgroup for each tile, in one grid.
         let width = order.tiles().isqrt();
         let width = width + u64::from(width * width < order.tiles());
         for (name, expected, found) in [
@@ -215,18 +216,18 @@ impl Order {
         self.pairs.div_ceil(TILE as u64)
     }
 
-    /// The rounds of passes that sort by all bits that keys have.
+    /// Rounds of passes that it takes to sort by every key bit.
     const fn rounds(&self) -> u32 {
         let bits = u64::BITS - (self.keys() - 1).leading_zeros();
         bits.div_ceil(DIGIT_BITS)
     }
 
-    /// The number of the buffer with the sorted pairs.
+    /// Which buffer, 0 or 1, holds the sorted pairs.
     pub(crate) const fn sorted(&self) -> usize {
         self.rounds() as usize % 2
     }
 
-    /// The stretches of a batch, if a row may have later results.
+    /// Stretches in a batch; 0 if no row can have later results.
     fn stretches(&self) -> u64 {
         match self.places > self.sum_updates.into() {
             true => self.places.div_ceil(self.sum_updates.into()),
@@ -234,7 +235,7 @@ impl Order {
         }
     }
 
-    /// The bytes of each buffer: pairs twice, counts, later results.
+    /// Bytes in each buffer: pairs twice, counts, later results.
     pub(crate) fn scratch_bytes(&self) -> [u64; 4] {
         let counts = DIGITS * self.tiles();
         let results =
@@ -267,7 +268,6 @@ impl Order {
         }
     }
 
-    /// The dispatches of the sort.
     pub(crate) fn sort_dispatches(&self) -> Vec<OrderDispatch> {
         let rounds = (0..self.rounds()).flat_map(|round| SortPass::ALL.map(|pass| (round, pass)));
         let dispatch = |(round, pass)| {
@@ -295,7 +295,7 @@ impl Order {
         rounds.map(dispatch).collect()
     }
 
-    /// The dispatches of the folds of these dispatches of updates.
+    /// The folds for these dispatches of updates.
     pub(crate) fn fold_dispatches(
         &self,
         plan: &GatherPlan,
@@ -330,7 +330,7 @@ impl Order {
         folds
     }
 
-    /// Adds the dispatches of a pass: one, or several if a grid has too few lanes.
+    /// Adds a pass's dispatches: one, or several if a grid has too few lanes.
     fn add_fold(
         &self,
         (plan, index_kind, update): (&GatherPlan, IndexKind, Update),
@@ -347,14 +347,14 @@ impl Order {
             FoldPass::Later | FoldPass::Sums => self.stretches(),
         };
         let is_one_block = last_block == blocks.first_block;
-        // Rows are counted from the first block of the first batch, which may have none.
+        // Rows are counted from `first_block`, which may have none.
         let first_row =
             (dispatch.output_rows.0 / dims.index_count - blocks.first_block) * block_rows;
         let end_row = (last_block - blocks.first_block + 1) * block_rows;
         let units = dispatch.piece_bytes / unit.bytes();
         let slots = (u64::from(WORKGROUP_SIZE) / units).max(1);
         let slice_workgroups = units.div_ceil(WORKGROUP_SIZE.into());
-        // A slice without later results may have any length.
+        // Without later results nothing reads it, and slices may have any length.
         let slice_units = match self.stretches() {
             0 => 0,
             _ => self.slice_bytes / unit.bytes(),
@@ -452,7 +452,7 @@ mod tests {
     fn a_sort_takes_the_bits_that_keys_have() {
         let rounds =
             |rows: usize| order([1, rows], 5, &wgpu::Limits::default()).map(|of| of.rounds());
-        // One key is that of the bad rows.
+        // One key is for bad rows.
         for (rows, expected) in [
             (1, 1),
             (255, 1),
@@ -481,7 +481,7 @@ mod tests {
         }
     }
 
-    /// A run of 10 million updates: no lane takes more than 4,096 sums in a dispatch.
+    /// A run of 10 million updates: no lane folds more than 4,096 sums in a dispatch.
     #[test]
     fn long_runs_take_several_dispatches() {
         let plan = Gather::new()

@@ -1,4 +1,4 @@
-//! Scatters whose GPU objects are made, so that they can be recorded any number of times.
+//! Scatters with their GPU objects made, so that you can record them any number of times.
 
 use std::fmt;
 
@@ -14,7 +14,7 @@ use crate::plan::GatherPlan;
 /// A scatter with its pipelines, uniforms and bind groups made, ready to record. Made by
 /// [`Gatherer::prepare_scatter`](crate::Gatherer::prepare_scatter).
 ///
-/// All that [`PreparedGather`] says of recording holds here too.
+/// All that [`PreparedGather`] says about recording holds here too.
 pub struct PreparedScatter {
     prepared: PreparedGather,
 }
@@ -65,11 +65,13 @@ impl PreparedScatter {
     }
 }
 
-/// Prints the number of dispatches. A scatter takes one; several if the device's limits cut it, if the target has shards, or if
-/// an index count meets several blocks. An assign whose rows may repeat takes two more for its index rows, and a report two; each
-/// of these is several if the device's limits cut the indices. A reduction that sorts takes what
-/// [`explain_scatter_reduce`](crate::GatherPlan::explain_scatter_reduce) counts. An index count takes one more for each dispatch, and a mask one or
-/// several.
+/// Prints the number of dispatches:
+///
+/// - one for the scatter; several if the device's limits cut it, the target has shards, or an index count meets several blocks
+/// - two more for an assign of several updates whose rows may repeat, and two for a report; each of these is several if the
+///   device's limits cut the indices
+/// - for a reduction that sorts, as [`explain_scatter_reduce`](crate::GatherPlan::explain_scatter_reduce) counts
+/// - with an index count, one more for each dispatch; for a mask, one or several
 impl fmt::Debug for PreparedScatter {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("PreparedScatter")

@@ -1,4 +1,4 @@
-//! The kinds of update of a scatter on a GPU, and the choice of one for a plan. Pure.
+//! The kinds of update that a GPU scatter makes, and the choice of one for a plan. Pure.
 
 use std::fmt;
 
@@ -7,25 +7,25 @@ use crate::gpu::kernel::{Kernel, Unit};
 use crate::plan::GatherPlan;
 use crate::reduce::{NumberKind, Reduce};
 
-/// The change that a scatter makes with a unit of updates. Each kind but `IndexRows` has a file of shaders/.
+/// What a scatter does with a unit of updates. Each kind but `IndexRows` has a file in shaders/.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Update {
-    /// Stores it. No two index rows select one row, or one update serves all.
+    /// Stores it. No two index rows select one row, or all share one update.
     Assign,
-    /// Stores it if its index row is the last that selects the row.
+    /// Stores it if its index row is the last to select the row.
     AssignLast,
-    /// Stores the reduction of it and of the target's unit. No two index rows select one row.
+    /// Stores the target's unit reduced by it. No two index rows select one row.
     Reduce(Reduce, NumberKind),
     /// Reduces the target's integers by atomics.
     Atomic(Reduce, NumberKind),
-    /// Reduces in the order of index rows, which are sorted first.
+    /// Sorts the index rows, then reduces each row's updates in order.
     Fold(Reduce, NumberKind),
-    /// Nothing: the dispatches of passes over the index rows.
+    /// None: for passes over the index rows.
     IndexRows,
 }
 
 impl Update {
-    /// The update of a scatter through this plan: an assign, or a reduction of numbers.
+    /// The update for a scatter through this plan: an assign without `reduction`.
     pub(crate) fn of(
         plan: &GatherPlan,
         reduction: Option<(Reduce, NumberKind)>,
@@ -43,7 +43,7 @@ impl Update {
             });
         };
         let number = kind.name();
-        // Sums and products of signed and of unsigned numbers have the same bits.
+        // Sums and products have the same bits, signed or unsigned.
         let of_bits = match (reduce, kind) {
             (Add | Reduce::Mul, I32) => U32,
             _ => kind,
@@ -58,7 +58,7 @@ impl Update {
         }
     }
 
-    /// The most bytes of a unit: atomics are words.
+    /// The most bytes in a unit: atomics change 4-byte words.
     pub(crate) const fn most_unit_bytes(self) -> u64 {
         match self {
             Self::Atomic(..) | Self::IndexRows => 4,
@@ -66,7 +66,7 @@ impl Update {
         }
     }
 
-    /// The file of shaders/ that loads and stores units.
+    /// The file in shaders/ that loads and stores units.
     pub(crate) const fn file(self, kernel: Kernel) -> Option<&'static str> {
         match (kernel, self) {
             (Kernel::WordParts, _) | (_, Self::IndexRows | Self::Fold(..)) => None,
@@ -77,7 +77,7 @@ impl Update {
         }
     }
 
-    /// The file of shaders/ that has the type of a unit.
+    /// The file in shaders/ that defines a unit's type.
     pub(crate) const fn unit_file(self, kernel: Kernel) -> Option<&'static str> {
         match (self, kernel.unit()) {
             (Self::Atomic(_, NumberKind::I32), Some(Unit::Word)) => Some("signed_words"),
@@ -123,7 +123,7 @@ impl fmt::Display for Update {
     }
 }
 
-/// A pass over the index rows of a scatter, by shaders/winners.wgsl or shaders/write_keys.wgsl.
+/// A pass over a scatter's index rows, in shaders/winners.wgsl or shaders/write_keys.wgsl.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum IndexRowsPass {
     ClearWinners,
@@ -142,7 +142,7 @@ impl IndexRowsPass {
         }
     }
 
-    /// The file of shaders/ that has the entry point.
+    /// The file in shaders/ that has the entry point.
     pub(crate) const fn file(self) -> &'static str {
         match self {
             Self::ClearWinners | Self::FindWinners | Self::CountBad => "winners",

@@ -1,4 +1,5 @@
-//! The winners of a scatter: for each row of each batch the last index row that selects it, in buffers of the prepared scatter.
+//! A row's winner is the last index row that selects it. A prepared scatter has buffers for the winners of all rows in all
+//! batches.
 
 use crate::error::GatherError;
 use crate::gpu::bound::binding_bytes;
@@ -7,14 +8,14 @@ use crate::gpu::scope::scoped;
 use crate::gpu::types::{WORD_BYTES, low_and_high};
 use crate::plan::GatherDims;
 
-/// The most rows, which a word numbers. Of a batch's index rows there is one less, as a word holds the number of one plus 1.
+/// The most rows, so that a word numbers them. A batch may have one index row less, as a word holds its number plus 1.
 const LIMIT: u64 = u32::MAX as u64;
 
-/// The winners of all rows, a word each, in one buffer or in several that a binding holds whole.
+/// The winners of all rows, one word each, in one buffer or in several that each fit one binding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Winners {
     rows: u64,
-    /// Rows of each buffer but the last.
+    /// Rows in each buffer but the last.
     pub(crate) rows_of_buffer: u64,
 }
 
@@ -40,7 +41,7 @@ impl Winners {
         })
     }
 
-    /// Rows of one buffer, where there are several; else `u64::MAX`.
+    /// Rows in one buffer if there are several; else `u64::MAX`.
     pub(crate) const fn cut_rows(&self) -> u64 {
         match self.rows > self.rows_of_buffer {
             true => self.rows_of_buffer,
@@ -48,7 +49,7 @@ impl Winners {
         }
     }
 
-    /// The rows of each buffer.
+    /// The rows in each buffer.
     pub(crate) fn shards(&self) -> Vec<Shard> {
         let firsts = (0..self.rows)
             .step_by(usize::try_from(self.rows_of_buffer).expect("words of a binding"));
@@ -74,8 +75,7 @@ impl Winners {
         self.shards().into_iter().map(make).collect()
     }
 
-    /// The number of the buffer that a dispatch of the scatter binds, whole, and the place in it of row 0 of the dispatch's first
-    /// batch, modulo 2^32.
+    /// Which buffer a dispatch binds whole, and where row 0 of the dispatch's first batch is in it, modulo 2^32.
     pub(crate) fn of_dispatch(&self, dims: &GatherDims, dispatch: &Dispatch) -> (usize, u32) {
         let (row, _) = dispatch.params_rows;
         let block_rows = dims.held_rows;
