@@ -1,26 +1,26 @@
-//! Output rows in order, each with its block of params, its index row and its element offset.
+//! Walks the output rows in order, and knows each one's block, index row and element offset.
 
 use crate::plan::dims::{ElementDim, GatherDims};
 
-/// The current output row, and the stretch of output rows that it stands in. A stretch lies in one block, and its rows are
-/// one stride apart: for gather_elements a stretch is the innermost element dim, for other gathers the whole block.
+/// The current output row, and the stretch in which it lies. A stretch lies in one block, and its rows are one stride apart: in
+/// gather_elements it is the innermost element dim, in other gathers the whole block.
 pub(super) struct Cursor<'a> {
     dims: &'a GatherDims,
     pub(super) innermost: ElementDim,
     outer_dims: &'a [ElementDim],
-    /// The first row of the block, counted over all blocks of params.
+    /// The block's first params row, counted over all blocks.
     pub(super) block_row: u64,
-    /// The outer coordinate of the block.
+    /// The block's outer coordinate.
     pub(super) outer: u64,
     /// The index row at the start of the stretch, counted over all batches.
     stretch_index_row: u64,
-    /// The current row, counted in its block.
+    /// The current row's number in its block.
     n: u64,
-    /// `element_offset(n)` of the formula, of the current row.
+    /// The current row's `element_offset(n)` in the formula.
     pub(super) offset: u64,
-    /// The coordinates of the row in `outer_dims`.
+    /// Where the row is in `outer_dims`.
     coordinates: Vec<u64>,
-    /// Output rows from the current one to the end of the stretch.
+    /// How many output rows are left in the stretch, with the current one.
     pub(super) left: u64,
 }
 
@@ -52,7 +52,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// The index row of the current output row, counted over all batches.
+    /// The current output row's index row, counted over all batches.
     pub(super) fn index_row(&self) -> u64 {
         let at = self.innermost.size - self.left;
         self.stretch_index_row + at * self.innermost.index_stride
@@ -84,7 +84,7 @@ impl<'a> Cursor<'a> {
             self.n = 0;
             self.block_row += self.dims.held_rows;
             self.outer += 1;
-            // The first index row of the batch is the current one again.
+            // The batch's first index row is the current one again.
             if self.outer == self.dims.outer_size {
                 self.outer = 0;
                 self.stretch_index_row += self.dims.batch_index_rows;

@@ -1,4 +1,4 @@
-//! Encoded rows of params: the copy loop with a decoder in place of the copy.
+//! Encoded params: the copy loop, which decodes instead of copying.
 
 use std::ops::Range;
 
@@ -11,12 +11,12 @@ use crate::memory::{Byte, address, decode_at_best_level};
 use crate::operand::Operand;
 use crate::plan::GatherDims;
 
-/// Encoded params, and the parts that a slice is decoded in. Lengths are in bytes.
+/// Encoded params, and the parts in which a slice is decoded. Lengths are in bytes.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct EncodedRows<'a> {
     pub(super) rows: &'a [u8],
     decoder: Decoder<'a>,
-    /// A part in params and in the output. Decoders of blocks take the whole slice at once.
+    /// A part in params and in the output. Block decoders take the whole slice at once.
     part: usize,
     part_of_output: usize,
 }
@@ -27,17 +27,17 @@ enum Decoder<'a> {
     Quantized(QuantizedRows<'a>),
 }
 
-/// The scales and zero points of quantised rows. Lengths are in bytes.
+/// Scales and zero points beside params. Lengths are in bytes.
 #[derive(Debug, Clone, Copy)]
 struct QuantizedRows<'a> {
     numbers: BlockQuantized,
     scales: &'a [u8],
     /// Empty if zero points are no operand.
     zero_points: &'a [u8],
-    /// The scales and the zero points of a row of the last dim.
+    /// How many scales and zero points a row has along the last dim.
     row_scales: usize,
     row_zero_points: usize,
-    /// Distance between params rows, in rows of the last dim.
+    /// The distance between params rows, in rows along the last dim.
     stride: usize,
 }
 

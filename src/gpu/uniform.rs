@@ -1,4 +1,4 @@
-//! The uniform of a dispatch: `GatherUniform` of shaders/common.wgsl, which describes each field.
+//! A dispatch's uniform: `GatherUniform` in shaders/common.wgsl, which describes each field.
 
 use bytemuck::{Pod, Zeroable};
 
@@ -52,7 +52,7 @@ pub(crate) struct GatherUniform {
     pub(crate) order: OrderUniform,
 }
 
-/// `Quantized` of shaders/common.wgsl.
+/// `Quantized` in shaders/common.wgsl.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Pod, Zeroable)]
 #[repr(C)]
 pub(crate) struct Quantized {
@@ -66,7 +66,7 @@ pub(crate) struct Quantized {
     pub(crate) zero: u32,
 }
 
-/// `General` of shaders/common.wgsl.
+/// `General` in shaders/common.wgsl.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Pod, Zeroable)]
 #[repr(C)]
 pub(crate) struct General {
@@ -80,7 +80,7 @@ pub(crate) struct General {
 pub(crate) const UNIFORM_BYTES: u64 = size_of::<GatherUniform>() as u64;
 
 impl GatherUniform {
-    /// The uniforms of a gather, one for each dispatch; without a dispatch, one for the report.
+    /// A gather's uniforms, one for each dispatch; without a dispatch, one for the report.
     pub(crate) fn of_dispatches(
         plan: &GatherPlan,
         index_kind: IndexKind,
@@ -101,7 +101,7 @@ impl GatherUniform {
         dispatches.iter().enumerate().map(uniform).collect()
     }
 
-    /// The uniform of one dispatch. `is_first_report` is true for the first dispatch of the gather that reports.
+    /// One dispatch's uniform. `is_first_report` is true for the gather's first dispatch that reports.
     pub(crate) fn new(
         plan: &GatherPlan,
         index_kind: IndexKind,
@@ -185,7 +185,7 @@ impl GatherUniform {
         }
     }
 
-    /// The fields about the values of index rows; all others are 0.
+    /// The fields about index values; all others are 0.
     fn of_index_rows(plan: &GatherPlan, index_kind: IndexKind) -> Self {
         let dims = plan.dims();
         let sign = u32::from(index_kind.is_signed()) << 31;
@@ -209,7 +209,7 @@ impl GatherUniform {
         }
     }
 
-    /// The uniform of a dispatch that writes the mask of `rows` index rows.
+    /// The uniform for a dispatch that writes the mask for `rows` index rows.
     pub(crate) fn of_mask(
         plan: &GatherPlan,
         index_kind: IndexKind,
@@ -243,7 +243,7 @@ impl Quantized {
     }
 }
 
-/// The start of index rows in their binding: in words, or in values if a word holds several.
+/// Where index rows start in their binding: in words, or in values if a word holds several.
 fn index_places(indices: BoundRange, index_kind: IndexKind) -> u64 {
     indices.start / index_kind.bytes().min(WORD_BYTES.into())
 }

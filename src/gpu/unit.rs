@@ -1,11 +1,11 @@
-//! Units: the parts of a slice that a lane copies or decodes at once.
+//! Units: what a lane copies or decodes at once.
 
 use crate::encoding::Encoding;
 
-/// A unit: 16 or 4 bytes of the output, which a lane stores at once. A slice is a whole number of units.
+/// A unit: 16 or 4 output bytes, which a lane stores at once. A slice is whole units.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Unit {
-    /// As many bytes of params, which a lane loads at once.
+    /// A lane loads as many bytes from params at once.
     Vec4,
     Word,
     /// Four decoded values, or one.
@@ -14,8 +14,8 @@ pub(crate) enum Unit {
 }
 
 impl Unit {
-    /// The unit of slices whose offsets are multiples of `alignment` bytes, with a fill that repeats after `fill_words`
-    /// words; `None` if slices are no whole units.
+    /// The unit, if each slice begins at a multiple of `alignment` bytes and the fill repeats after `fill_words` words; `None` if
+    /// slices are no whole units.
     pub(crate) const fn of(
         alignment: u64,
         fill_words: u32,
@@ -30,7 +30,7 @@ impl Unit {
         }
     }
 
-    /// Bytes of the unit in the output.
+    /// How many output bytes the unit has.
     pub(crate) const fn bytes(self) -> u64 {
         match self {
             Self::Vec4 | Self::FourDecoded(_) => 16,
@@ -38,7 +38,7 @@ impl Unit {
         }
     }
 
-    /// Bytes in which starts and strides of params are counted.
+    /// The bytes by which starts and strides in params are counted.
     pub(crate) const fn params_bytes(self) -> u64 {
         match self {
             Self::FourDecoded(_) | Self::OneDecoded(_) => 1,
@@ -53,7 +53,7 @@ impl Unit {
         }
     }
 
-    /// The file of shaders/ that loads a unit.
+    /// The file in shaders/ that loads the unit.
     pub(crate) const fn file(self) -> &'static str {
         match self {
             Self::Vec4 => "vec4",

@@ -1,6 +1,6 @@
-//! The texts of shaders/ without their comments, which are half of them, and without indentation: an app holds the rest only.
+//! Strips comments, which are half of shaders/, and indentation: an app holds only the rest.
 
-/// The text of a file without comments, blank lines and indentation. The first line stays: it says what the file needs.
+/// A file's text without comments, blank lines and indentation. The first line stays: it says what the file needs.
 macro_rules! wgsl {
     ($path:expr) => {
         const {
@@ -16,7 +16,7 @@ macro_rules! wgsl {
 }
 pub(crate) use wgsl;
 
-/// The first `LEN` bytes of the code, and the number of all.
+/// The code's first `LEN` bytes, and how many it has.
 pub(crate) const fn code<const LEN: usize>(text: &[u8]) -> ([u8; LEN], usize) {
     let (mut code, mut len, mut start) = ([0; LEN], 0, 0);
     while start < text.len() {

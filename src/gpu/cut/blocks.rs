@@ -1,23 +1,23 @@
-//! The blocks that the output rows of a dispatch are in, as the shader counts them.
+//! The blocks that a dispatch's output rows lie in, as the shader counts them.
 
 use super::Cut;
 use crate::gpu::types::size;
 
-/// The blocks of a dispatch's output rows. Output rows and params rows are counted from the first block or, if the output
-/// rows are of several batches, from the first block of the first batch.
+/// The blocks that a dispatch's output rows lie in. The shader counts output rows and params rows from the first block; if there
+/// are several batches, from the first batch's first block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Blocks {
-    /// Output rows of a block; `u32::MAX` if the rows are of one block.
+    /// How many output rows a block has; `u32::MAX` if there is one block.
     pub(crate) index_count: u32,
-    /// Blocks of a batch; `u32::MAX` if the rows are of one batch.
+    /// How many blocks a batch has; `u32::MAX` if there is one batch.
     pub(crate) outer_size: u32,
-    /// The block that is counted from.
+    /// The block from which the shader counts.
     pub(crate) first_block: u64,
-    /// The number of the first output row.
+    /// The first output row's number.
     pub(crate) first_n: u64,
-    /// The first index row of the first batch, from which the shader counts.
+    /// The first batch's first index row, from which the shader counts.
     pub(crate) index_row_zero: u64,
-    /// The index rows that are bound.
+    /// The bound index rows.
     pub(crate) index_rows: (u64, u64),
 }
 

@@ -1,4 +1,4 @@
-//! One dispatch of a cut: its rows, its kernel, and the bytes of each operand that it binds.
+//! One dispatch of a cut: its rows, its kernel, and what it binds of each operand.
 
 use super::blocks::Blocks;
 use super::{Cut, Tile};
@@ -12,41 +12,41 @@ use crate::gpu::shares::{Shares, grid};
 use crate::gpu::types::size;
 use crate::plan::dims::spanned;
 
-/// The number of first dispatches whose pipelines all later dispatches take, except for the last rows.
+/// How many dispatches from the first on show all pipelines, except those for the last rows.
 const MAX_DIFFERENT_DISPATCHES: usize = 1000;
 
-/// One dispatch, and the bytes of each operand that it binds.
+/// One dispatch, and what it binds of each operand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Dispatch {
     pub(crate) kernel: Kernel,
     pub(crate) find: FindRows,
     pub(crate) shares: Shares,
-    /// The width, the height and the depth of the grid, in workgroups.
+    /// The grid in workgroups: width, height and depth.
     pub(crate) workgroups: [u32; 3],
-    /// True if workgroup.y numbers the blocks of a batch, and workgroup.z the batches.
+    /// True if workgroup.y numbers the blocks in a batch, and workgroup.z the batches.
     pub(crate) has_block_grid: bool,
     pub(crate) output_rows: (u64, u64),
-    /// The params rows that are bound, counted over all blocks.
+    /// The bound params rows, counted over all blocks.
     pub(crate) params_rows: (u64, u64),
-    /// The first of them, counted from the block that [`Blocks`] names.
+    /// The first bound params row, counted from the block that [`Blocks`] names.
     pub(crate) window_first_row: u64,
-    /// The bytes of a slice, in the output, before the piece that is copied.
+    /// The slice's output bytes before the piece that is copied.
     pub(crate) piece: u64,
     pub(crate) piece_bytes: u64,
     /// Bytes from one params row to the next, and from one output row to the next.
     pub(crate) params_stride: u64,
     pub(crate) output_stride: u64,
     pub(crate) blocks: Blocks,
-    /// True if the dispatch reports its bad rows. An index row is reported for one piece and one outer coordinate.
+    /// True if the dispatch reports bad rows. Each index row is reported once, for one piece and one outer coordinate.
     pub(crate) reports: bool,
-    /// The number of the shard.
+    /// The shard's number.
     pub(crate) shard: usize,
     pub(crate) params: BoundRange,
     pub(crate) indices: BoundRange,
     pub(crate) output: BoundRange,
-    /// The rows of the last dim, if values of one share a scale or if scales lie beside params.
+    /// How many rows the last dim has, if values in one share a scale or if scales lie beside params.
     pub(crate) last_dim: Option<Parts>,
-    /// The numbers of quantised params, whose scales and zero points are bound.
+    /// How quantised params holds its numbers; its scales and zero points are then bound too.
     pub(crate) quantized: Option<BlockQuantized>,
     pub(crate) qparams: [BoundRange; 2],
 }
@@ -56,7 +56,7 @@ impl Dispatch {
         self.output_rows.1 - self.output_rows.0
     }
 
-    /// Bytes of the unit in which starts and strides of params are counted.
+    /// The bytes by which starts and strides in params are counted.
     pub(crate) fn params_unit_bytes(&self) -> u64 {
         match (self.quantized, self.last_dim) {
             (Some(_), Some(row)) => row.bytes,
@@ -69,7 +69,7 @@ impl Dispatch {
         self.params.bytes == 0 || self.indices.bytes == 0
     }
 
-    /// The pipeline of the dispatch of a scatter.
+    /// The pipeline that the dispatch takes in a scatter.
     pub(crate) fn scatter_pipeline(&self, update: Update, aliased: bool) -> PipelineKey {
         let entry_point = EntryPoint::Scatter {
             kernel: self.kernel,
@@ -79,7 +79,7 @@ impl Dispatch {
         entry_point.key(aliased)
     }
 
-    /// The pipeline of the dispatch of a gather.
+    /// The pipeline that the dispatch takes in a gather.
     pub(crate) fn pipeline(&self, report: bool, aliased: bool) -> PipelineKey {
         let entry_point = EntryPoint::Gather {
             kernel: self.kernel,
@@ -94,7 +94,7 @@ impl Dispatch {
 }
 
 impl Cut<'_> {
-    /// The pipelines of the dispatches of operands that are not aliased.
+    /// The pipelines that all dispatches take if operands are not aliased.
     pub(crate) fn pipelines(&self, report: bool) -> Vec<PipelineKey> {
         let mut keys = Vec::new();
         let mut dispatches = self.dispatches();
@@ -105,7 +105,7 @@ impl Cut<'_> {
             }
         }
         if let Some(dispatch) = dispatches.next() {
-            // The last rows may be too few for the kernels of the other dispatches.
+            // The last rows may be too few for the other dispatches' kernels.
             let (start, _) = dispatch.output_rows;
             let last = self.dispatches_of(Tile {
                 output_rows: (start, start + 1),
@@ -117,7 +117,7 @@ impl Cut<'_> {
         keys
     }
 
-    /// The dispatches of a window: one, or one of the rows that can be packed and one of those left over.
+    /// A window's dispatches: one, or one that packs rows and one for the rows left over.
     pub(super) fn dispatches_of(&self, window: Tile) -> impl Iterator<Item = Dispatch> {
         let mut left_over = window;
         std::iter::from_fn(move || {
@@ -129,7 +129,7 @@ impl Cut<'_> {
                     output_rows: (start, next),
                     ..left_over
                 };
-                // The rows left over need params from the block of its first row on.
+                // The rows left over need params from their first row's block on.
                 let first_row = next / self.dims.index_count * self.block_rows();
                 let (row, row_end) = left_over.params_rows;
                 left_over = Tile {
@@ -171,7 +171,7 @@ impl Cut<'_> {
         }
     }
 
-    /// The blocks of a batch and the batches of output rows `start..end`, if all are whole and all batches have as many.
+    /// How many blocks a batch has and how many batches output rows `start..end` fill, if all are whole and equally large.
     fn whole_blocks(&self, start: u64, end: u64) -> Option<[u64; 2]> {
         let (index_count, outer_size) = (self.dims.index_count, self.dims.outer_size);
         if !start.is_multiple_of(index_count) || !end.is_multiple_of(index_count) {
@@ -185,7 +185,7 @@ impl Cut<'_> {
         is_whole.then_some([outer_size, (end - first) / outer_size])
     }
 
-    /// Bytes of the slice, or of the piece of it, that a tile copies to the output.
+    /// The output bytes that a tile copies: a slice, or a piece of it.
     fn bytes_of(&self, tile: Tile) -> u64 {
         self.piece_bytes.min(self.slice_bytes - tile.piece)
     }

@@ -1,4 +1,4 @@
-//! The bytes of a piece of a slice within a device's limits, and the least limits that a cut needs.
+//! How large a piece of a slice may be within a device's limits, and the least limits that a cut needs.
 
 use super::Cut;
 use crate::encoding::VALUE_BYTES;
@@ -8,12 +8,12 @@ use crate::gpu::kernel::WORKGROUP_SIZE;
 use crate::gpu::types::{WORD_BYTES, range_bytes};
 use crate::plan::dims::spanned;
 
-/// Pieces, except the last of a slice, have a multiple of this many bytes: whole units of every kernel. Pieces of encoded
-/// slices are whole blocks too.
+/// A piece has a multiple of this many bytes, except a slice's last piece: so it is whole units in every kernel. If params is
+/// encoded, a piece is whole blocks too.
 const PIECE_BYTES_STEP: u64 = 16;
 
 impl Cut<'_> {
-    /// Bytes of a piece: of a whole slice, unless a binding or a dispatch holds less.
+    /// The bytes in a piece: a whole slice, unless a binding or a dispatch holds less.
     pub(super) fn fitting_piece_bytes(&self) -> Result<u64, GatherError> {
         let slices = self.least_bytes_for_slices();
         let index_rows = self.least_bytes_for_index_rows();
@@ -21,7 +21,7 @@ impl Cut<'_> {
         let step = self.piece_step();
         let [params_before, output_before] = self.most_before_piece();
         let [scales, zero_points] = self.in_qparam(step);
-        // The bytes of a step in each operand, and the most before them.
+        // The bytes that a step takes in each operand, and the most before them.
         let steps = [
             (output_before, step),
             (params_before, self.in_params(step)),
@@ -66,7 +66,7 @@ impl Cut<'_> {
         Ok(pieces.fold(most_piece, u64::min))
     }
 
-    /// The width of the least grid with a lane for each word of a step.
+    /// How wide the smallest grid is that has a lane for each word of a step.
     fn least_grid_width(&self, step: u64) -> u64 {
         let workgroups = step
             .min(self.slice_bytes)
@@ -77,13 +77,13 @@ impl Cut<'_> {
         }
     }
 
-    /// The bytes that each of the qparams has for some bytes of a slice in the output.
+    /// How many bytes each of the qparams has for so many output bytes of a slice.
     fn in_qparam(&self, output_bytes: u64) -> [u64; 2] {
         let len = output_bytes / VALUE_BYTES;
         self.qparams.map(|qparam| qparam.parts.bytes_of(len))
     }
 
-    /// Pieces, except the last of a slice, have a multiple of this many bytes in the output.
+    /// A piece has a multiple of this many output bytes, except a slice's last piece.
     fn piece_step(&self) -> u64 {
         match self.encoding {
             Some(_) => self.part_bytes() * PIECE_BYTES_STEP.div_ceil(self.part_bytes()),
@@ -104,7 +104,7 @@ impl Cut<'_> {
         }
     }
 
-    /// The least bytes of a binding that holds either the largest shard and the output whole, or any slice.
+    /// How many bytes a binding must hold at least, so that it holds the largest shard and the output whole, or else any slice.
     fn least_bytes_for_slices(&self) -> u64 {
         let shards = self.shards.iter();
         let params_slice = self.in_params(self.slice_bytes);
@@ -130,7 +130,7 @@ impl Cut<'_> {
         range_bytes(whole.min(in_params.max(in_output).max(in_qparam)))
     }
 
-    /// The least bytes of a binding that holds either the indices whole, or any index row.
+    /// How many bytes a binding must hold at least, so that it holds all indices, or else any index row.
     fn least_bytes_for_index_rows(&self) -> u64 {
         let (start, bytes) = (self.indices_start, self.index_row_bytes);
         let before = self.alignment - common_alignment([start, bytes], self.alignment);
@@ -138,8 +138,8 @@ impl Cut<'_> {
         range_bytes(all_rows.saturating_add(start).min(bytes + before))
     }
 
-    /// The most bytes of a slice that one dispatch can copy: a word for each lane, less for a slice that may start within a
-    /// word, as decoded ones never do.
+    /// The most bytes of one slice that a dispatch can copy: a word for each lane, less if the slice may start within a word,
+    /// which a decoded one never does.
     fn most_piece_bytes(&self) -> u64 {
         let lanes = self.max_workgroups * u64::from(WORKGROUP_SIZE * WORD_BYTES);
         match self.encoding {

@@ -1,28 +1,28 @@
-//! The shards of params: buffers with consecutive rows.
+//! Shards: buffers that hold consecutive rows of params.
 
 /// A shard of params.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Shard {
-    /// Params rows.
+    /// How many params rows the shard has.
     pub(crate) rows: u64,
-    /// The bytes from the last aligned offset to the first row.
+    /// How many bytes lie between the last aligned offset and the first row.
     pub(crate) start: u64,
 }
 
-/// All shards of params, in the order of their rows.
+/// All shards, in row order.
 #[derive(Debug, Clone)]
 pub(super) struct Shards {
     shards: Vec<Shard>,
-    /// The first params row of each shard, and at the end the number of all params rows.
+    /// Where each shard begins, in params rows; at the end, how many rows there are.
     first_rows: Vec<u64>,
 }
 
-/// The shard that holds a params row.
+/// Which shard holds a params row.
 pub(super) struct Held {
-    /// The number of the shard.
+    /// The shard's number.
     pub(super) shard: usize,
     pub(super) start: u64,
-    /// The first params row of the shard, and the row after its last.
+    /// The shard's first params row, and the row after its last.
     pub(super) first_row: u64,
     pub(super) end_row: u64,
 }
@@ -43,7 +43,7 @@ impl Shards {
         self.shards.iter()
     }
 
-    /// The shard that holds params row `row`.
+    /// Which shard holds params row `row`.
     pub(super) fn of(&self, row: u64) -> Held {
         let shard = self.first_rows.partition_point(|&first| first <= row) - 1;
         Held {

@@ -1,4 +1,4 @@
-//! The tiles of a cut: chunks of the output, and the windows of params that each may need.
+//! Cuts a gather into tiles: output chunks, and the params windows that each may need.
 
 use std::ops::Range;
 
@@ -9,13 +9,13 @@ use crate::gpu::kernel::{are_worth_workgroups, packed_rows};
 const ROW_NUMBERS: u64 = 1 << u32::BITS;
 
 impl Cut<'_> {
-    /// The first chunk: as many consecutive output rows as bindings of output and indices hold, or a piece of one row.
+    /// The first chunk: as many consecutive output rows as bindings hold, in output and indices, or a piece of one row.
     /// `None` if the output is empty.
     pub(super) fn first_chunk(&self) -> Option<Tile> {
         (self.dims.output_len() > 0).then(|| self.chunk_from(0, 0))
     }
 
-    /// The chunk whose output starts where the output of `chunk` ends; `None` at the end.
+    /// The chunk after `chunk`; `None` at the end.
     pub(super) fn chunk_after(&self, chunk: Tile) -> Option<Tile> {
         let (start, end) = chunk.output_rows;
         let piece = chunk.piece + self.piece_bytes;
@@ -25,7 +25,7 @@ impl Cut<'_> {
         (end < self.dims.output_rows()).then(|| self.chunk_from(end, 0))
     }
 
-    /// The chunk that starts with the piece at byte `piece` of output row `start`.
+    /// The chunk that starts in output row `start`, with the piece at its byte `piece`.
     fn chunk_from(&self, start: u64, piece: u64) -> Tile {
         let (index_count, outer_size) = (self.dims.index_count, self.dims.outer_size);
         let batch_rows = outer_size * index_count;
@@ -44,7 +44,7 @@ impl Cut<'_> {
         if self.dims.repeats_index_rows() {
             end = self.end_of_repeated(start, end);
         } else if self.index_row_bytes > 0 {
-            // A binding of indices holds whole batches, or some rows of one batch.
+            // The binding for indices holds whole batches, or some rows of one batch.
             let first = batch * index_count;
             let held = self.index_rows_in_binding(first);
             end = end.min(if held >= index_count {
@@ -59,7 +59,7 @@ impl Cut<'_> {
             && let Some(lane_rows) = packed_rows(self.slice_bytes)
             && end - start > lane_rows
         {
-            // The next chunk then starts with a vector of indices and of output.
+            // The next chunk then starts with a whole vector in indices and in the output.
             end -= (end - start) % lane_rows;
         }
         if index_count > MAX_COUNT || self.is_indirect {
@@ -76,8 +76,8 @@ impl Cut<'_> {
         }
     }
 
-    /// The end of the whole batches, or else of the whole blocks of a batch, in rows `start..end`, of which a block has
-    /// `block_rows`. The rows after it then start with a block. `None` if nothing is gained or no block is whole.
+    /// Where the whole batches in rows `start..end` end, or else the whole blocks of one batch; a block has `block_rows` rows. What
+    /// follows then starts with a block. `None` if nothing is gained or no block is whole.
     fn whole_blocks_end(&self, (start, end): (u64, u64), block_rows: u64) -> Option<u64> {
         let unit = self.unit()?;
         let is_worth = self.find.is_short()
@@ -90,14 +90,14 @@ impl Cut<'_> {
         (is_worth && start.is_multiple_of(block_rows) && whole > start).then_some(whole)
     }
 
-    /// Index rows from index row `first` on that a binding holds.
+    /// How many index rows a binding holds from index row `first` on.
     fn index_rows_in_binding(&self, first: u64) -> u64 {
         let bytes = self.index_row_bytes;
         self.rows_in_binding(self.index_row_start(first), bytes, bytes)
     }
 
-    /// The end of a chunk from output row `start` on: at most `end`, and a binding holds the index rows, some of which
-    /// broadcasting repeats.
+    /// Where a chunk that begins with output row `start` ends: at `end`, or before, so that a binding holds its index rows, some
+    /// of which broadcasting repeats.
     fn end_of_repeated(&self, start: u64, mut end: u64) -> u64 {
         while end - start > 1 {
             let (first, last) = self.dims.index_rows_of(start, end - 1);
@@ -109,7 +109,7 @@ impl Cut<'_> {
         end
     }
 
-    /// The params rows of the blocks of output rows `start..end`.
+    /// The params rows in the blocks that output rows `start..end` lie in.
     pub(super) fn rows_of_blocks(&self, start: u64, end: u64) -> (u64, u64) {
         let (index_count, block_rows) = (self.dims.index_count, self.block_rows());
         (
@@ -118,12 +118,12 @@ impl Cut<'_> {
         )
     }
 
-    /// Params rows of a block. Params without rows has one window of one row, which no index selects.
+    /// How many params rows a block has. Params without rows gets a window with one row, which no index selects.
     pub(super) fn block_rows(&self) -> u64 {
         self.dims.held_rows.max(1)
     }
 
-    /// The windows of a chunk: tiles with as many params rows as a binding holds, and the output rows that may need them.
+    /// A chunk's windows: each has as many params rows as a binding holds, and the output rows that may need them.
     pub(super) fn windows(&self, chunk: Tile) -> impl Iterator<Item = Tile> {
         let (index_count, block_rows) = (self.dims.index_count, self.block_rows());
         let (start, end) = chunk.output_rows;
@@ -145,8 +145,8 @@ impl Cut<'_> {
         })
     }
 
-    /// The end of the window that starts with params row `row`, by the winners that a dispatch binds: those of one buffer. Blocks
-    /// of a batch have the same winners.
+    /// Where the window that starts with params row `row` ends, so that its winners lie in one buffer, as a dispatch binds one.
+    /// All blocks of a batch share winners.
     fn winners_end(&self, row: u64) -> u64 {
         let of_buffer = self.winner_rows;
         if of_buffer == u64::MAX {
@@ -167,7 +167,7 @@ impl Cut<'_> {
         }
     }
 
-    /// The end of the window that starts with params row `row`.
+    /// Where the window that starts with params row `row` ends.
     fn window_end(&self, row: u64, piece: u64) -> u64 {
         if self.dims.held_rows == 0 || !self.is_whole() {
             return row + 1;

@@ -29,74 +29,74 @@ use crate::encoding::{BlockQuantized, Encoding};
 use crate::error::GatherError;
 use crate::plan::GatherDims;
 
-/// Invocations of a workgroup: the most that WebGPU guarantees, and eight warps of an NVIDIA GPU.
+/// Invocations in a workgroup: the most that WebGPU guarantees; on an NVIDIA GPU, eight warps.
 pub(crate) const WORKGROUP_SIZE: u32 = 256;
 
-/// The most units of a slice that `Rows` copies: a lane each. A longer one takes whole workgroups of `Long`.
+/// The most units in a slice that `Rows` copies, a lane each. A longer slice takes whole workgroups of `Long`.
 const MAX_ROWS_UNITS: u64 = WORKGROUP_SIZE as u64;
 
-/// Units of a long slice that a lane copies.
+/// How many units of a long slice a lane copies.
 pub(crate) const LANE_UNITS: u32 = 4;
 
-/// Rows from which a lane of `FourRows` copies.
+/// From how many rows a lane of `FourRows` copies.
 pub(crate) const LANE_ROWS: u32 = 4;
-/// The fewest lanes of a dispatch of `FourRows`.
+/// The fewest lanes that a dispatch of `FourRows` may have.
 const MIN_LANES: u64 = 1 << 15;
-/// The fewest units of a block that are worth workgroups of `FourRows` of their own: those that one copies.
+/// The fewest units for which a block gets its own workgroups of `FourRows`: as many as one workgroup copies.
 const MIN_BLOCK_UNITS: u64 = (WORKGROUP_SIZE * LANE_ROWS) as u64;
 
-/// Bytes of the output that a lane of `Packed` writes: a vector of words.
+/// The output bytes that a lane of `Packed` writes: a vector of words.
 pub(crate) const LANE_BYTES: u32 = 16;
-/// The fewest output rows of a line of which four are of two lines at most.
+/// The fewest output rows in a line with which any four neighbours lie in at most two lines.
 const MIN_LINE_ROWS: u64 = 3;
-/// The fewest rows that are worth a second dispatch, for the rows left over that do not fill a lane of `Packed` or `Lines`.
+/// The fewest rows for which `Packed` and `Lines` leave the last ones, which fill no lane, to a second dispatch.
 const MIN_ROWS_TO_SPLIT: u64 = 1024;
 
 /// The most element dims of gather_elements that a uniform holds.
 pub(crate) const MAX_ELEMENT_DIMS: usize = 8;
 
-/// How a dispatch copies its slices. Each kernel has a file of entry points in shaders/.
+/// How a dispatch copies slices. Each kernel has its own file in shaders/.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Kernel {
-    /// Slices of up to 256 units. A lane copies one unit of one slice.
+    /// Slices up to 256 units long. A lane copies one unit of one slice.
     Rows(Unit),
-    /// As `Rows`, but a lane copies one unit of each of four slices.
+    /// As `Rows`, but a lane copies one unit from each of four slices.
     FourRows(Unit),
     /// Longer slices. One or more workgroups copy a slice.
     Long(Unit),
-    /// Slices of 1, 2 or 4 bytes. A lane copies as many slices as fill 16 bytes.
+    /// Slices with 1, 2 or 4 bytes. A lane copies as many as fill 16 bytes.
     Packed { slice_bytes: u32 },
-    /// Slices of 4 bytes. A lane copies four of one line or of two: a line is a block, or a stretch of a block along the
-    /// innermost element dim.
+    /// Slices with 4 bytes. A lane copies four, which lie in one line or in two. A line is a block, or in a block a stretch along
+    /// the innermost element dim.
     Lines,
-    /// Slices of any number of bytes. A lane writes one word of the output, or four.
+    /// Slices with any number of bytes. A lane writes one output word, or four.
     Bytes { lane_words: u32 },
-    /// Of a scatter: slices of any number of bytes. A lane writes the bytes that one slice has in one word of the target.
+    /// In a scatter, slices with any number of bytes. A lane writes what one slice has in one word of the target.
     WordParts,
 }
 
-/// The sizes that decide how some output rows are gathered.
+/// The sizes that decide how to gather some output rows.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Sizes {
-    /// Output rows: at least one.
+    /// How many output rows there are: at least one.
     pub(crate) rows: u64,
-    /// The number of the first output row in its block, and output rows of a block.
+    /// Where the first output row is in its block, and how many output rows a block has.
     pub(crate) first_n: u64,
     pub(crate) index_count: u64,
-    /// The blocks of a batch and the batches, if all are whole and all batches have as many; else `None`.
+    /// How many blocks a batch has, and how many batches there are, if all are whole and equally large; else `None`.
     pub(crate) whole_blocks: Option<[u64; 2]>,
-    /// The most workgroups in a row, a column or the depth of a grid.
+    /// The most workgroups that a grid may have along each dim.
     pub(crate) max_grid_width: u64,
     /// True if every row that these output rows can select is bound, and params is no shard.
     pub(crate) binds_blocks: bool,
-    /// Bytes of a slice in the output, or of the piece of it that is copied.
+    /// The output bytes in a slice, or in the piece of it that is copied.
     pub(crate) bytes: u64,
     /// True if there are bytes between slices, in params or in the output.
     pub(crate) has_gaps: bool,
     /// The encoding of params, if the gather decodes it.
     pub(crate) encoding: Option<Encoding>,
-    /// A power of two of bytes: the offsets of all slices in params and in the output are multiples of it; if params is
-    /// encoded, only those in the output.
+    /// A power of two, in bytes, that divides the offset at which each slice begins, in params and in the output; if params is
+    /// encoded, only in the output.
     pub(crate) alignment: u64,
     /// Words after which the fill repeats itself.
     pub(crate) fill_words: u32,
@@ -104,12 +104,12 @@ pub(crate) struct Sizes {
     pub(crate) indices_start: u64,
     pub(crate) output_start: u64,
     pub(crate) find: FindRows,
-    /// Output rows that are neighbours in the innermost element dim of gather_elements; 0 if broadcasting repeats index
+    /// In gather_elements, how many output rows are neighbours along the innermost element dim; 0 if broadcasting repeats index
     /// rows in a block.
     pub(crate) element_rows: u64,
-    /// True if only the device knows the number of index rows.
+    /// True if only the device knows how many index rows there are.
     pub(crate) is_indirect: bool,
-    /// The kind of update, if this is a scatter; `None` for a gather.
+    /// How a scatter updates; `None` for a gather.
     pub(crate) update: Option<Update>,
 }
 
@@ -124,7 +124,7 @@ impl Sizes {
         let rows = self.rows - self.rows % lane_rows;
         // A second dispatch for the rows left over pays only from some rows on.
         let is_worth = rows == self.rows || rows >= MIN_ROWS_TO_SPLIT;
-        // The lanes of both own words of the output, which a scatter only reads.
+        // In both, a lane owns words of the output, which a scatter only reads.
         let can_pack = self.encoding.is_none()
             && self.update.is_none()
             && !self.is_indirect
@@ -144,7 +144,7 @@ impl Sizes {
         (is_worth && can_pack).then_some((kernel, rows))
     }
 
-    /// True if the rows of each lane are of one block, and are found by whole vectors of indices, or words of narrow ones.
+    /// True if each lane's rows lie in one block, and the lane loads their indices as whole vectors, or narrow ones as words.
     fn fills_lanes(&self, lane_rows: u64) -> bool {
         let start_lanes =
             |rows: u64| rows.is_multiple_of(lane_rows) && self.first_n.is_multiple_of(lane_rows);
@@ -166,7 +166,7 @@ impl Sizes {
             && (self.is_one_block() || start_lanes(self.index_count))
     }
 
-    /// True if a lane's output rows are of one line of `Lines` or of two.
+    /// True if a lane's output rows lie in one line of `Lines` or in two.
     fn has_lines(&self) -> bool {
         let line = match self.find {
             FindRows::Words { depth: 1, .. } | FindRows::Wrapped { .. } => self.index_count,
@@ -176,7 +176,7 @@ impl Sizes {
         line >= MIN_LINE_ROWS
     }
 
-    /// True if lanes copy from four rows each, and enough of them to keep a large GPU busy are left.
+    /// True if each lane can copy from four rows, and enough lanes are left to keep a large GPU busy.
     fn fills_lanes_of_four_rows(&self, unit: Unit) -> bool {
         let is_found_in_words = match (unit, self.update) {
             (_, Some(Update::IndexRows)) | (Unit::OneDecoded(_), _) => false,
@@ -189,7 +189,7 @@ impl Sizes {
             && self.rows / u64::from(LANE_ROWS) * (self.bytes / unit.bytes()) >= MIN_LANES
     }
 
-    /// True if a grid can number the blocks, and each of them fills workgroups of its own.
+    /// True if a grid can number the blocks, and each block fills its own workgroups.
     fn fills_grid_of_blocks(&self, unit: Unit) -> bool {
         let Some([outer, batches]) = self.whole_blocks else {
             return false;
@@ -199,7 +199,7 @@ impl Sizes {
             && are_worth_workgroups(self.index_count, self.bytes, unit)
     }
 
-    /// True if a lane writes four words of the output, which may hold bytes of two slices.
+    /// True if a lane writes four output words, which may hold bytes from two slices.
     fn fills_lanes_of_four_words(&self) -> bool {
         (self.find.is_one_value() || self.find == FindRows::Wrapped { index_words: 1 })
             && self.bytes >= LANE_BYTES.into()
@@ -208,13 +208,13 @@ impl Sizes {
     }
 }
 
-/// True if blocks of so many slices fill workgroups of `FourRows` of their own.
+/// True if blocks with so many slices each fill their own workgroups of `FourRows`.
 pub(crate) fn are_worth_workgroups(index_count: u64, slice_bytes: u64, unit: Unit) -> bool {
     let units = slice_bytes / unit.bytes();
     units <= MAX_ROWS_UNITS && index_count.saturating_mul(units) >= MIN_BLOCK_UNITS
 }
 
-/// The slices of `slice_bytes` bytes that a lane of `Packed` copies; `None` for slices that it never copies.
+/// How many slices of `slice_bytes` bytes a lane of `Packed` copies; `None` if it copies none of that width.
 pub(crate) const fn packed_rows(slice_bytes: u64) -> Option<u64> {
     match slice_bytes {
         1 | 2 | 4 => Some(LANE_BYTES as u64 / slice_bytes),
@@ -222,17 +222,17 @@ pub(crate) const fn packed_rows(slice_bytes: u64) -> Option<u64> {
     }
 }
 
-/// How some output rows are gathered.
+/// How to gather some output rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Choice {
     pub(crate) kernel: Kernel,
     pub(crate) find: FindRows,
-    /// The first of the output rows, which the kernel gathers: all of them, unless `Packed` or `Lines` leaves some over.
+    /// How many output rows the kernel gathers, from the first on: all, unless `Packed` or `Lines` leaves some over.
     pub(crate) rows: u64,
 }
 
 impl Choice {
-    /// The choice for output rows of these sizes, by the table above.
+    /// Chooses for these sizes, by the table above.
     pub(crate) fn of(sizes: &Sizes) -> Self {
         let &Sizes { rows, find, .. } = sizes;
         if let Some((kernel, rows)) = sizes.packed() {
@@ -275,7 +275,7 @@ impl Choice {
 }
 
 impl Kernel {
-    /// The unit of slices; `None` if a lane copies other parts of them.
+    /// The unit that a lane copies; `None` if it copies other parts of slices.
     pub(crate) const fn unit(self) -> Option<Unit> {
         match self {
             Self::Rows(unit) | Self::FourRows(unit) | Self::Long(unit) => Some(unit),
@@ -283,7 +283,7 @@ impl Kernel {
         }
     }
 
-    /// The numbers of quantised params that units are decoded of.
+    /// How quantised params holds its numbers, if units are decoded from it.
     pub(crate) const fn block_quantized(self) -> Option<BlockQuantized> {
         match self.unit() {
             Some(unit) => match unit.encoding() {
@@ -294,7 +294,7 @@ impl Kernel {
         }
     }
 
-    /// Bytes of the unit in which starts and strides of params are counted.
+    /// The bytes by which starts and strides in params are counted.
     pub(crate) const fn params_unit_bytes(self) -> u64 {
         match (self, self.unit()) {
             (_, Some(unit)) => unit.params_bytes(),
@@ -303,7 +303,7 @@ impl Kernel {
         }
     }
 
-    /// Bytes of the unit in which slices, and strides of the output, are counted.
+    /// The bytes by which slices, and strides in the output, are counted.
     pub(crate) const fn slice_unit_bytes(self) -> u64 {
         match (self, self.unit()) {
             (_, Some(unit)) => unit.bytes(),
@@ -312,7 +312,7 @@ impl Kernel {
         }
     }
 
-    /// Bytes of the unit in which the start of the output is counted.
+    /// The bytes by which the start in the output is counted.
     pub(crate) const fn output_unit_bytes(self) -> u64 {
         match self {
             Self::Packed { .. } | Self::Lines => LANE_BYTES as u64,
@@ -339,8 +339,7 @@ impl Kernel {
     }
 }
 
-/// Checks that one word can count the elements of a block of gather_elements, in at most
-/// [`MAX_ELEMENT_DIMS`] dims.
+/// Checks that one word can count a block's elements in gather_elements, and that it has at most [`MAX_ELEMENT_DIMS`] dims.
 pub(crate) fn check_element_dims(dims: &GatherDims) -> Result<(), GatherError> {
     let rows = dims.row_count.max(dims.index_count);
     let limit = u32::MAX.into();

@@ -1,5 +1,5 @@
-//! The dispatches that write the mask of bad rows: which index rows each checks, and the bytes that it binds. Pure: a
-//! function of sizes and limits.
+//! The dispatches that write the mask: which index rows each one checks, and what it binds. Pure: a function of sizes and
+//! limits.
 
 use super::bound::{BoundRange, alignment, binding_bytes, common_alignment};
 use super::kernel::WORKGROUP_SIZE;
@@ -13,26 +13,25 @@ use crate::error::GatherError;
 use crate::index::IndexKind;
 use crate::plan::GatherPlan;
 
-/// Index rows that a lane checks: a byte of the mask for each, and a word of them is the lane's.
+/// How many index rows a lane checks. Each takes one byte in the mask, so the lane owns one word.
 const LANE_ROWS: u64 = WORD_BYTES as u64;
 
-/// The most index rows of a dispatch: the shader numbers them in 32 bits.
+/// The most index rows in a dispatch: the shader numbers them in 32 bits.
 const MAX_ROWS: u64 = 1 << 31;
 
-/// A dispatch that writes the mask of consecutive index rows.
+/// A dispatch that writes the mask for consecutive index rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct MaskDispatch {
     pub(crate) rows: u64,
-    /// The width, the height and the depth of the grid, in workgroups.
+    /// The grid in workgroups: width, height and depth.
     pub(crate) workgroups: [u32; 3],
     pub(crate) indices: BoundRange,
     pub(crate) mask: BoundRange,
 }
 
 impl MaskDispatch {
-    /// The dispatches of the mask of all index rows, in order; none without index rows. All but the last check a
-    /// multiple of [`LANE_ROWS`] rows, so that no two write one word. Indices and mask start `starts` bytes after aligned
-    /// offsets, the mask with a word.
+    /// The dispatches for all index rows, in order; none without index rows. All but the last check a multiple of [`LANE_ROWS`]
+    /// rows, so that no two write one word. Indices and mask start `starts` bytes after aligned offsets, the mask with a word.
     pub(crate) fn all(
         plan: &GatherPlan,
         index_kind: IndexKind,
@@ -48,7 +47,7 @@ impl MaskDispatch {
         let alignment = alignment(limits);
         let [indices_start, mask_start] = starts;
         let binding_bytes = binding_bytes(limits);
-        // The least bytes of a binding that holds all rows, of `bytes` bytes each, or any four that a lane checks.
+        // How many bytes a binding must hold at least for all rows, each `bytes` long, or else for any four that a lane checks.
         let least = |start: u64, bytes: u64| {
             let all_rows = index_rows.saturating_mul(bytes).saturating_add(start);
             let of_lane = LANE_ROWS * bytes;
@@ -76,7 +75,7 @@ impl MaskDispatch {
         let lanes = max_width.saturating_mul(max_width);
         let lanes = lanes.saturating_mul(WORKGROUP_SIZE.into());
         let most_rows = lanes.saturating_mul(LANE_ROWS).min(MAX_ROWS);
-        // Rows of `bytes` bytes that a binding holds, if the first starts `start` bytes after an aligned offset.
+        // How many rows of `bytes` bytes a binding holds, if the first starts `start` bytes after an aligned offset.
         let rows_in = |start: u64, bytes: u64| match bytes {
             0 => u64::MAX,
             _ => (binding_bytes - start % alignment) / bytes,
@@ -106,7 +105,7 @@ impl MaskDispatch {
         Ok(dispatches)
     }
 
-    /// The uniform of the dispatch.
+    /// The dispatch's uniform.
     pub(crate) fn uniform(&self, plan: &GatherPlan, index_kind: IndexKind) -> GatherUniform {
         let bound = [self.indices, self.mask];
         GatherUniform::of_mask(plan, index_kind, self.rows, self.workgroups[0], bound)
