@@ -1,6 +1,6 @@
 // Needs: target_units; last_rows
 //
-// Assigns only if the index row is the last to select its row.
+// Assigns an update only if its index row is the last to select the row.
 
 fn chosen(source: SourceRow, n: u32, batch: u32) -> SourceRow {
     return last_of_row(source, n, batch);

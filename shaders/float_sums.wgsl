@@ -3,11 +3,10 @@
 // Sums f32s with equal bits on every device. WGSL lets a device flush subnormal numbers, ignore NaNs, infinities and the sign
 // of zero, and reassociate sums. The device adds only where none of this can show:
 //
-// - All numbers are zeros or have biased exponents from 25 to 242. They and their sums are multiples of 2^-125: none is
-// subnormal.
-//   1,025 of them cannot sum to infinity.
+// - All numbers are zeros or have biased exponents from 25 to 242. They and their sums are multiples of 2^-125, so none is
+//   subnormal, and 1,025 of them cannot sum to infinity.
 // - No sum begins with -0, so none is -0.
-// - Each sum's bits are combined with a 0 from the uniform, which no compiler knows: so none can turn two sums into another two.
+// - Each sum's bits are combined with a 0 from the uniform, which no compiler knows: two sums cannot become another two.
 //
 // What is left to believe: the device rounds to nearest, ties to even. Other numbers are added as integers.
 

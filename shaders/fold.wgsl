@@ -92,7 +92,7 @@ fn goes_on(share: Share, at: u32, end: u32, pair: vec2<u32>, key: u32) -> bool {
     return (at < end) & (pair.x == key) & has_update(share, pair.y);
 }
 
-// Reduces a value by a run's bound updates, from pair `first` on and before pair `end`.
+// Reduces a value with a run's bound updates, from pair `first` on and before pair `end`.
 fn folded(value: Unit, share: Share, key: u32, first: u32, end: u32) -> Unit {
     var found = value;
     let are_sums = REDUCE == 0u && NUMBER == 2u;

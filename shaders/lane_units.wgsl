@@ -1,7 +1,6 @@
 // Needs: common
 //
-// A lane for each unit, in slices of any length. A workgroup takes workgroup_rows slices; slice_workgroups workgroups share a
-// longer one.
+// A lane for each unit, in slices of any length. A workgroup takes workgroup_rows slices, or slice_workgroups share one.
 
 // A lane's row in the dispatch, and its unit in the row's slice.
 struct LaneUnit {

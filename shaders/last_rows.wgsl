@@ -4,8 +4,7 @@
 
 @group(0) @binding(15) var<storage, read> winners_found: array<u32>;
 
-// The source row for output row n in a batch. It is held only if its index row is the last to select it and the dispatch writes
-// it.
+// The source row for output row n in a batch, held only if the dispatch writes it and its index row is the last to select it.
 fn last_of_row(source: SourceRow, n: u32, batch: u32) -> SourceRow {
     var found = source;
     let is_here = source.held & source.written;

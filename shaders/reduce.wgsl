@@ -1,6 +1,6 @@
 // Needs: target_units; reductions
 //
-// Reduces rows that no two index rows select: a lane stores a target unit reduced by a unit of updates.
+// Reduces rows that no two index rows select: a lane reduces a target unit with a unit of updates and stores the result.
 
 fn chosen(source: SourceRow, n: u32, batch: u32) -> SourceRow {
     return source;

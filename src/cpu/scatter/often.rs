@@ -131,7 +131,7 @@ impl OftenRows {
         }
     }
 
-    /// The most that `of_block` returns for any one block.
+    /// The most rows that `of_block` returns for a block of the part.
     pub(super) fn most_in(&self, dims: &GatherDims, part: &Range<u64>) -> usize {
         if self.is_empty() {
             return 0;

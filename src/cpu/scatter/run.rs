@@ -33,7 +33,7 @@ const MIN_SHARED_SLICE_BYTES: usize = 64;
 /// A core's nearest cache holds a stretch of the target up to this many bytes.
 const SMALL_STRETCH_BYTES: usize = 16 << 10;
 
-/// Target rows, and slices of updates in the same order. The first `count` rows are updated now; prefetch also looks at the
+/// Target rows, and slices of updates in the same order. The first `count` rows are updated now; prefetch looks ahead at the
 /// others.
 pub(super) struct Step<'a, T> {
     slices: &'a Slices,
@@ -54,7 +54,7 @@ pub(super) trait Update<T>: Sync {
 
     fn update(&self, step: Step<'_, T>);
 
-    /// Adds `updates` to a slice, in order; called for float sums only.
+    /// Adds slices to another, in order; called for float sums only.
     fn add<'u>(&self, _to: &mut [T], _updates: impl Iterator<Item = &'u [T]>)
     where
         T: 'u,
@@ -203,8 +203,8 @@ impl<T: ScatterNumber> Step<'_, T> {
     }
 }
 
-/// Reduces each element of a slice by its update. One check after the loop finds whether a NaN came out, so that the loop stays
-/// short.
+/// Reduces each element of a slice with its update. One check after the loop finds whether a NaN came out, so that the loop
+/// stays short.
 #[inline(always)]
 fn reduce_slice<T: ScatterNumber>(elements: &mut [T], updates: &[T], reduce: impl Fn(T, T) -> T) {
     let mut nans = 0;
@@ -374,7 +374,7 @@ impl<T: Copy + Send + Sync, U: Update<T>> Scatter<'_, T, U> {
         address(row).wrapping_mul(self.slices.target_stride)
     }
 
-    /// Updates a part's rows from some blocks of updates; from one block if `often`, its rows with sums, has any.
+    /// Applies the updates of some blocks to a part: of one block if `often`, the rows that have sums, is not empty.
     fn update_blocks(&self, part: &mut Part<'_, T>, blocks: Range<u64>, often: RowsOfBlock<'_>) {
         let index_count = self.rows.dims().index_count;
         let [mut done, end] = [blocks.start, blocks.end].map(|block| address(block * index_count));

@@ -6,7 +6,7 @@ use crate::reduce::{NumberKind, Reduce, ScatterNumber};
 
 /// The buffer ranges and element types of one scatter, which assigns updates unless you call [`reduce`](Self::reduce).
 ///
-/// The rules of [`GatherBuffers`] hold here too: the target may start where params may, updates where the output may. The
+/// The range rules of [`GatherBuffers`] hold here too: the target may start where params may, updates where the output may. The
 /// scatter writes target, report and mask, so none of them may overlap another operand, gaps between rows included. All other
 /// bytes in the target's buffer keep their values, even those that share a word with the target.
 ///

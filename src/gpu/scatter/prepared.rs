@@ -1,4 +1,4 @@
-//! Scatters with their GPU objects made, so that you can record them any number of times.
+//! Scatters with their GPU objects made, ready to be recorded any number of times.
 
 use std::fmt;
 

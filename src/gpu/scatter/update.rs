@@ -14,7 +14,7 @@ pub(crate) enum Update {
     Assign,
     /// Stores it if its index row is the last to select the row.
     AssignLast,
-    /// Stores the target's unit reduced by it. No two index rows select one row.
+    /// Reduces the target's unit with it. No two index rows select one row.
     Reduce(Reduce, NumberKind),
     /// Reduces the target's integers by atomics.
     Atomic(Reduce, NumberKind),

@@ -1,5 +1,4 @@
-//! A row's winner is the last index row that selects it. A prepared scatter has buffers for the winners of all rows in all
-//! batches.
+//! A row's winner is the last index row that selects it. The prepared scatter keeps one for each row in each batch, in buffers.
 
 use crate::error::GatherError;
 use crate::gpu::bound::binding_bytes;
@@ -8,7 +7,7 @@ use crate::gpu::scope::scoped;
 use crate::gpu::types::{WORD_BYTES, low_and_high};
 use crate::plan::GatherDims;
 
-/// The most rows, so that a word numbers them. A batch may have one index row less, as a word holds its number plus 1.
+/// The most rows, so that a word numbers them. A batch may have one index row less: a word holds an index row's number plus 1.
 const LIMIT: u64 = u32::MAX as u64;
 
 /// The winners of all rows, one word each, in one buffer or in several that each fit one binding.
