@@ -1,17 +1,17 @@
 // Needs: common
 //
-// Params are bytes, in blocks at any byte, which a file of decode/ turns into the bits of four f32 at once:
-// decoded(row, group) gives the values of a group of four, in the row that starts at byte `row`. Starts and strides of
-// params are bytes; rows of the last dim for decode/block_quantized.wgsl.
+// Params are bytes, in blocks at any byte. A file in decode/ defines decoded(row, group), which returns the bits of
+// four f32: the row starts at byte `row`, and a group is four values. Params starts and strides count bytes, too; in
+// decode/block_quantized.wgsl, `row` and strides count rows of the last dim.
 
 @group(0) @binding(1) var<storage, read> params: array<u32>;
 
-// Four bytes from any byte on. Bytes after the binding, which no value has, are those of its last word.
+// The four bytes from `byte` on. Past the binding, where no value is, its last word repeats.
 fn word_at(byte: u32) -> u32 {
     return word_after(byte, 0u);
 }
 
-// Four bytes, so many words after a byte: words of a row whose blocks are whole words begin at one bit.
+// The four bytes `words` words after a byte. If blocks are whole words, all of a row's words begin at the same bit.
 fn word_after(byte: u32, words: u32) -> u32 {
     let at = byte / 4u + words;
     let start = byte % 4u * 8u;
@@ -25,17 +25,17 @@ fn byte_at(byte: u32) -> u32 {
     return byte_after(byte, 0u);
 }
 
-// The byte so many words after another.
+// The byte `words` words after another.
 fn byte_after(byte: u32, words: u32) -> u32 {
     return (params[byte / 4u + words] >> (byte % 4u * 8u)) & 0xffu;
 }
 
-// The bits of the f32 with the value of a half float. Subnormals are exact, and a NaN keeps its payload.
+// A half float as the bits of an f32. Subnormals are exact, and a NaN keeps its payload.
 fn half_bits(bits: u32) -> u32 {
     let magnitude = (bits & 0x7fffu) << 13u;
-    // The exponent's bias is 112 less in a half; all ones stay all ones.
+    // A half's exponent bias is 112 less; an all-ones exponent stays all ones.
     let normal = magnitude + select(0x38000000u, 0x70000000u, magnitude >= 0x0f800000u);
-    // 2^-14 and the subnormal are a normal number, whose low bits are the subnormal's.
+    // 2^-14 plus the subnormal is a normal number, whose low bits are the subnormal's.
     let subnormal = bitcast<u32>(bitcast<f32>(magnitude + 0x38800000u) - 0x1p-14f);
     return select(normal, subnormal, magnitude < 0x00800000u) | ((bits & 0x8000u) << 16u);
 }

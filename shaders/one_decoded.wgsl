@@ -1,16 +1,16 @@
 // Needs: decode
 //
-// Units of 4 bytes of the output: a decoded value, of a group of four.
+// A unit is 4 output bytes: one decoded value in a group of four.
 alias Unit = u32;
 
-// 1 if a slice may have several rows of the last dim, each with a scale of its own.
+// 1 if a slice may have several rows of the last dim, each with its own scales.
 override HAS_ROWS: u32 = 0u;
 
 fn absent_unit(unit: u32) -> Unit {
     return gather.fill[0].x;
 }
 
-// A unit of the row that starts at `row`; unit 0 of the first row if the row is not held.
+// A unit in the row that starts at `row`; unit 0 in the first row if the row is not held.
 fn load_unit(row: u32, unit: u32, held: bool) -> Unit {
     var start = row;
     var at = unit;

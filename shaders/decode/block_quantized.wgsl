@@ -1,12 +1,12 @@
 // Needs: decoded
 //
-// BITS bits for each value, the first of a byte in its low bits, in blocks of BLOCK_LEN values. The scales and the zero
-// points of blocks lie in bindings of their own. `row` is the number of a row of the last dim in the bindings.
+// BITS bits for each value, the first in a byte's low bits, in blocks of BLOCK_LEN values. The blocks' scales and zero
+// points have their own bindings. In each binding, `row` counts rows of the last dim.
 override BITS: u32 = 4u;
 override BLOCK_LEN: u32 = 32u;
 
 @group(0) @binding(10) var<storage, read> scales: array<u32>;
-// The scales once more if no block has a zero point of its own.
+// The scales once more if all blocks share one zero point.
 @group(0) @binding(11) var<storage, read> zero_points: array<u32>;
 
 fn decoded(row: u32, group: u32) -> vec4<u32> {
@@ -24,7 +24,7 @@ fn decoded(row: u32, group: u32) -> vec4<u32> {
     return scaled(vec4<f32>(values ^ vec4<u32>(numbers.flipped)) - f32(zero), scale);
 }
 
-// The f32 with the value of a scale in the low bits of a word.
+// The scale in a word's low bits, as an f32.
 fn scale_of(word: u32) -> f32 {
     let half = select(half_bits(word & 0xffffu), word << 16u, gather.quantized.are_scales_bf16 == 1u);
     return bitcast<f32>(select(half, word, gather.quantized.scale_bytes == 4u));

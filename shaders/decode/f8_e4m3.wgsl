@@ -1,10 +1,10 @@
 // Needs: decoded
 //
-// Bytes: a sign, 4 bits of exponent, 3 of mantissa. There is no infinity, and one NaN of each sign.
+// Bytes: a sign, 4 exponent bits, 3 mantissa bits. There is no infinity, and one NaN for each sign.
 
 fn value(byte: u32) -> u32 {
     let magnitude = byte & 0x7fu;
-    // The exponent's bias is 120 less than that of an f32.
+    // The exponent bias is 120 less than an f32's.
     let normal = select((magnitude << 20u) + 0x3c000000u, 0x7fc00000u, magnitude == 0x7fu);
     let subnormal = bitcast<u32>(f32(magnitude) * 0x1p-9f);
     return select(normal, subnormal, magnitude < 8u) | ((byte & 0x80u) << 24u);

@@ -1,8 +1,8 @@
 // Needs: decode/iq4_numbers
 //
-// A block has 136 bytes and 256 values, in 8 parts of 32. It starts with a half float, the scale of the block. Each
-// part has a scale of 6 bits: 2 bytes have the high 2 bits of all 8, and 4 bytes the low 4 bits. Then each part has
-// 16 bytes. Their low 4 bits select the numbers of its first 16 values, and their high 4 bits those of the others.
+// A block has 136 bytes and 256 values, in 8 parts of 32. It starts with its scale, a half float. Each part has a 6-bit
+// scale: 2 bytes hold all high 2 bits, and 4 bytes the low 4 bits. Then each part has 16 bytes. Their low 4 bits select
+// numbers for its first 16 values, and their high 4 bits for the others.
 
 fn decoded(row: u32, group: u32) -> vec4<u32> {
     let block = group / 64u * 34u;

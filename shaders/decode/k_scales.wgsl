@@ -1,9 +1,9 @@
 // Needs: decoded
 //
-// The scales of a block that starts with a scale, a scale of minima, and 12 bytes with a scale and a minimum of 6 bits
-// for each of 8 parts.
+// The block starts with a scale for the scales, one for the minima, and 12 bytes with a 6-bit scale and minimum for
+// each of 8 parts.
 
-// The scale and the minimum of a part of the block that is so many words after the start of its row.
+// A part's scale and minimum. Its block starts `words` words after byte `row`.
 fn scale_and_least(row: u32, words: u32, part: u32) -> vec2<f32> {
     let scales = word_after(row, words);
     let low = byte_after(row + part % 4u, words + 1u);

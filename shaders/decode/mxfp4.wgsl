@@ -1,9 +1,9 @@
 // Needs: decoded
 //
-// Blocks of 17 bytes with 32 values: an exponent, then 16 bytes, whose low halves are the first 16 values: a sign, and
-// three bits that select one of 0, 1, 2, 3, 4, 6, 8, 12. A value is that number times 2^(exponent - 128), but never -0.
+// Blocks of 17 bytes with 32 values: an exponent, then 16 bytes, whose low halves are the first 16 values. A half is a
+// sign, and three bits that select 0, 1, 2, 3, 4, 6, 8 or 12. A value is this number times 2^(exponent - 128), not -0.
 
-// The bits of a value, not a product, as a driver may flush subnormal ones.
+// A value, put together as bits: a driver may flush a subnormal product.
 fn value(half: u32, exponent: u32) -> u32 {
     let number = (0xc8643210u >> (half % 8u * 4u)) & 15u;
     let normal = min(bitcast<u32>(f32(number)) + ((exponent - 128u) << 23u), 0x7f800000u);

@@ -1,7 +1,7 @@
 // Needs: decoded
 //
 // Blocks of 84 bytes with 256 values, in 16 parts: a byte with a scale and a minimum for each part; 64 bytes, each with
-// four values that are 32 apart; then the scale of the scales and that of the minima.
+// four values that are 32 apart; then a scale for the scales and one for the minima.
 
 fn decoded(row: u32, group: u32) -> vec4<u32> {
     let block = group / 64u * 21u;

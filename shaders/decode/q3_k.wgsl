@@ -1,8 +1,8 @@
 // Needs: decoded
 //
-// Blocks of 110 bytes with 256 values: 32 bytes, each with the third bits of eight values that are 32 apart; 64 bytes,
-// each with the low bits of four values that are 32 apart; 8 bytes with the low 4 bits and 4 bytes with the high 2 bits
-// of 16 scales, each of 16 values; and the scale of these.
+// Blocks of 110 bytes with 256 values: 32 bytes, each with the third bits for eight values that are 32 apart; 64 bytes,
+// each with the low bits for four values that are 32 apart; 16 scales, each for 16 values, their low 4 bits in 8 bytes
+// and their high 2 bits in 4; then a scale for these.
 
 fn decoded(row: u32, group: u32) -> vec4<u32> {
     let block = row + group / 64u * 110u;

@@ -1,7 +1,7 @@
 // Needs: decode/k_scales
 //
-// Blocks of 144 bytes with 256 values, in 8 parts: 16 bytes of scales, then 32 bytes for each two parts, whose low
-// halves are the first one's values.
+// Blocks of 144 bytes with 256 values, in 8 parts: 16 bytes with scales, then 32 bytes for each two parts, whose low
+// halves are the first part's values.
 
 fn decoded(row: u32, group: u32) -> vec4<u32> {
     let block = group / 64u * 36u;

@@ -1,7 +1,7 @@
 // Needs: decode/k_scales
 //
-// Blocks of 176 bytes with 256 values, in 8 parts: 16 bytes of scales; 32 bytes, of which bit P is the fifth bit of the
-// values of part P; then 32 bytes for each two parts, whose low halves are the first one's values.
+// Blocks of 176 bytes with 256 values, in 8 parts: 16 bytes with scales; 32 bytes, whose bits P are the fifth bits for
+// part P; then 32 bytes for each two parts, whose low halves are the first part's values.
 
 fn decoded(row: u32, group: u32) -> vec4<u32> {
     let block = group / 64u * 44u;

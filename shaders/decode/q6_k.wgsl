@@ -1,8 +1,8 @@
 // Needs: decoded
 //
-// Blocks of 210 bytes with 256 values, in two halves of 128: the low 4 bits of all values, their high 2 bits, a signed
-// scale for each 16 values, and the scale of these. A byte has the low bits of two values that are 64 apart, or the
-// high bits of four values that are 32 apart.
+// Blocks of 210 bytes with 256 values, in two 128-value halves: the low 4 bits for all values, their high 2 bits, a
+// signed scale for each 16 values, and a scale for these. A byte holds the low bits for two values that are 64 apart,
+// or the high bits for four values that are 32 apart.
 
 fn decoded(row: u32, group: u32) -> vec4<u32> {
     let block = row + group / 64u * 210u;

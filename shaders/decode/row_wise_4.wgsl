@@ -1,7 +1,7 @@
 // Needs: decoded
 //
-// Half a byte for each value, the first of a byte in its low half; at the end of the row its scale and its bias, a half
-// float each.
+// Half a byte for each value, the first in a byte's low half; the row ends with its scale and its bias, a half float
+// each.
 
 fn decoded(row: u32, group: u32) -> vec4<u32> {
     let values = (vec4<u32>(word_at(row + group * 2u)) >> vec4<u32>(0u, 4u, 8u, 12u)) & vec4<u32>(0xfu);

@@ -1,4 +1,4 @@
-//! Values in blocks, with scales and zero points that lie in operands of their own.
+//! Values in blocks, with scales and zero points in their own operands.
 
 use std::fmt;
 
@@ -8,28 +8,27 @@ use super::error::BlockError;
 use super::row::{Row, row};
 use crate::operand::Operand;
 
-/// The numbers of a table of ONNX Runtime's `com.microsoft.GatherBlockQuantized`, quantised along the last dim: the width of
-/// its values, the length of its blocks, and the types of what each block has of its own.
+/// Describes a table for ONNX Runtime's `com.microsoft.GatherBlockQuantized`, quantised along the last dim: the bits in a
+/// value, the values in a block, and how each block stores its scale and zero point.
 ///
 /// ```text
 /// value[row][k] = (quantised[row][k] - zero_point[row][k / block_len]) * scale[row][k / block_len]
 /// ```
 ///
-/// Quantised values are packed, the first of a byte in its low bits. A row of the last dim is whole bytes: a table whose row
-/// ends within a byte is refused, with an odd length at 4 bits, and one that 4 does not divide at 2 bits. A row of
-/// `n` values has `ceil(n / block_len)` scales, and as many zero points if these are an operand, packed like the values from a
-/// byte on. A zero point, or a scale, is at the place in its operand that the row has in params, so gaps after rows of params
-/// are followed by gaps of as many rows there. The product is of `f32`s, and rounds once.
+/// Values are packed, the first in a byte's low bits. Rows of the last dim must be whole bytes: their length must be even at
+/// 4 bits, and a multiple of 4 at 2 bits. A row with `n` values has `ceil(n / block_len)` scales and, if these are an operand,
+/// as many zero points, packed like values; each row's start at a byte. A row has the same number in all operands: a
+/// gap between params rows is a gap with as many rows in scales and zero points. The `f32` product rounds once.
 ///
 /// | ONNX's `data` | here |
 /// |---|---|
 /// | `uint8`, 2, 4 or 8 bits | `new(bits, block_len)`: without `zero_points`, the zero point is the middle of the range |
 /// | `uint4` | `new(4, block_len)` and [`with_zero_point_0`](Self::with_zero_point_0) |
 /// | `int4` | `new(4, block_len)` and [`signed`](Self::signed): the zero point is 0 |
-/// | each of these with `zero_points` | and [`with_zero_points`](Self::with_zero_points) |
+/// | any with `zero_points` | and [`with_zero_points`](Self::with_zero_points) |
 ///
-/// ONNX packs `int4` and `uint4` zero points of all rows without a gap; here those of a row start at a byte. `gather_axis` is
-/// the axis of the plan, `block_size` is `block_len` (128 if ONNX's attribute is not given), and `quantize_axis` is the last dim.
+/// ONNX packs `int4` and `uint4` zero points without gaps between rows; here each row's start at a byte. `gather_axis` is the
+/// plan's axis, `block_size` is `block_len` (128 if ONNX's attribute is not given), and `quantize_axis` is the last dim.
 ///
 /// ```
 /// use wgpu_gather::{BlockQuantized, Encoded, Encoding, Gather};
@@ -51,11 +50,11 @@ pub struct BlockQuantized {
     scales: ScaleKind,
     has_zero_points: bool,
     is_signed: bool,
-    /// True if blocks without zero points have 0.
+    /// True for zero point 0 if zero points are no operand.
     is_zero_point_0: bool,
 }
 
-/// The element type of the scales of quantised values.
+/// The element type of a [`BlockQuantized`]'s scales.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub enum ScaleKind {
@@ -69,10 +68,10 @@ pub enum ScaleKind {
 }
 
 impl ScaleKind {
-    /// All types of scales.
+    /// All scale types.
     pub const ALL: &[Self] = &[Self::F32, Self::F16, Self::Bf16];
 
-    /// Bytes of a scale.
+    /// Bytes in a scale.
     #[must_use]
     pub const fn bytes(self) -> u64 {
         match self {
@@ -83,13 +82,12 @@ impl ScaleKind {
 }
 
 impl BlockQuantized {
-    /// Values of `bits` bits, without a sign, in blocks of `block_len` values, with scales of `f32`. The zero point of all
-    /// blocks is the middle of the range, `1 << (bits - 1)`.
+    /// Unsigned values with `bits` bits, in blocks of `block_len` values, with `f32` scales. Each zero point is the middle of
+    /// the range, `1 << (bits - 1)`.
     ///
     /// # Errors
     ///
-    /// [`BlockError::Bits`] for other bits than 2, 4 or 8; [`BlockError::BlockLen`] for another length than 16, 32, 64, 128 or
-    /// 256.
+    /// [`BlockError::Bits`] if `bits` is not 2, 4 or 8; [`BlockError::BlockLen`] if `block_len` is not 16, 32, 64, 128 or 256.
     pub const fn new(bits: u32, block_len: u64) -> Result<Self, BlockError> {
         let bits = match bits {
             2 => 2,
@@ -115,60 +113,59 @@ impl BlockQuantized {
         })
     }
 
-    /// Scales of this type.
+    /// Sets the scales' type.
     #[must_use]
     pub const fn with_scales(mut self, scales: ScaleKind) -> Self {
         self.scales = scales;
         self
     }
 
-    /// Zero points are an operand: one for each scale, of as many bits as a value and with a sign if values have one.
+    /// Makes zero points an operand: one for each scale, with as many bits as a value, and signed if values are.
     #[must_use]
     pub const fn with_zero_points(mut self) -> Self {
         self.has_zero_points = true;
         self
     }
 
-    /// The zero point of all blocks is 0, unless zero points are an operand.
+    /// Makes each zero point 0, unless zero points are an operand.
     #[must_use]
     pub const fn with_zero_point_0(mut self) -> Self {
         self.is_zero_point_0 = true;
         self
     }
 
-    /// Values, and zero points, have a sign: they are in two's complement. The zero point of all blocks is 0, unless zero
-    /// points are an operand.
+    /// Makes values and zero points signed, in two's complement. Each zero point is 0, unless zero points are an operand.
     #[must_use]
     pub const fn signed(mut self) -> Self {
         self.is_signed = true;
         self
     }
 
-    /// Bits of a value, and of a zero point.
+    /// Bits in a value, and in a zero point.
     #[must_use]
     pub const fn bits(self) -> u32 {
         self.bits as u32
     }
 
-    /// Values of a block with a scale of its own.
+    /// Values that share a scale.
     #[must_use]
     pub const fn block_len(self) -> u64 {
         self.block_len as u64
     }
 
-    /// The type of scales.
+    /// The scales' type.
     #[must_use]
     pub const fn scale_kind(self) -> ScaleKind {
         self.scales
     }
 
-    /// Bytes of the scales of a row of `len` values.
+    /// Bytes that scales take for a row with `len` values.
     #[must_use]
     pub const fn scale_bytes(self, len: u64) -> u64 {
         len.div_ceil(self.block_len()) * self.scales.bytes()
     }
 
-    /// Bytes of the zero points of a row of `len` values; `None` if zero points are no operand.
+    /// Bytes that zero points take for a row with `len` values; `None` if they are no operand.
     #[must_use]
     pub const fn zero_point_bytes(self, len: u64) -> Option<u64> {
         match self.has_zero_points {
@@ -177,7 +174,7 @@ impl BlockQuantized {
         }
     }
 
-    /// Bytes of scales, or of zero points, for a row of `len` values; `None` if there is no such operand.
+    /// Bytes that scales or zero points take for a row with `len` values; `None` if there is no such operand.
     pub(crate) const fn row_bytes_of(self, operand: Operand, len: u64) -> Option<u64> {
         match operand {
             Operand::Scales => Some(self.scale_bytes(len)),
@@ -186,7 +183,7 @@ impl BlockQuantized {
         }
     }
 
-    /// The bit that is flipped in values and zero points to count them from the least: the sign, or none.
+    /// The bit to flip so that values and zero points count from the least value: the sign, or none.
     pub(crate) const fn flipped(self) -> u8 {
         match self.is_signed {
             true => 1 << (self.bits - 1),
@@ -194,7 +191,7 @@ impl BlockQuantized {
         }
     }
 
-    /// The zero point of all blocks, counted from the least value; `None` if zero points are an operand.
+    /// The zero point that all blocks share, counted from the least value; `None` if zero points are an operand.
     pub(crate) const fn zero_point(self) -> Option<u8> {
         match (self.has_zero_points, self.is_signed, self.is_zero_point_0) {
             (true, ..) => None,
@@ -204,7 +201,7 @@ impl BlockQuantized {
         }
     }
 
-    /// The parts that a pipeline depends on: the bits and the length of a block.
+    /// Only what a pipeline depends on: `bits` and `block_len`.
     #[cfg(feature = "gpu")]
     pub(crate) const fn of_pipeline(self) -> Self {
         Self {

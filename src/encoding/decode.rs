@@ -1,10 +1,10 @@
-//! The decoders of encoded rows: one function for each encoding, from the bytes of a block to its values.
+//! The CPU's decoders: one function for each encoding turns a block's bytes into its values.
 //!
-//! All products with a scale are exact in `f32`, so the order of factors changes no bit; what is added or subtracted rounds once.
-//! Decoders of rows that share a scale, or whose scales lie apart, are in quantized.rs.
+//! All products with a scale are exact in `f32`, so the order of factors changes no bit; a sum or a difference rounds once.
+//! quantized.rs decodes where a row's values share a scale, or scales lie apart.
 //!
-//! The compiler makes vectors of the loops, for each level of processors. So each function is `#[inline(always)]`, a number
-//! that half a byte selects is worked out, not read from a table, and each value is written once, at its place in the output.
+//! The compiler vectorises the loops, for each processor level. So each function is `#[inline(always)]`, a number that half a
+//! byte selects is computed, not read from a table, and each value is written once, at its place in the output.
 
 use std::array::from_fn;
 
@@ -20,7 +20,7 @@ pub(super) fn each(bytes: &[u8], to: &mut [Value], value_of: impl Fn(u8) -> f32)
     }
 }
 
-/// Writes the values of the half bytes of 16 bytes: first of the low ones, then of the high ones.
+/// Writes a value for each half byte in 16 bytes: first for the low halves, then for the high ones.
 #[inline(always)]
 fn each_half(bytes: &[u8], to: &mut [Value], value_of: impl Fn(u8) -> f32) {
     for at in 0..16 {
@@ -29,7 +29,7 @@ fn each_half(bytes: &[u8], to: &mut [Value], value_of: impl Fn(u8) -> f32) {
     }
 }
 
-/// Writes the values of numbers of five bits: the fifth bits of all are in 4 bytes, and the half bytes of 16 bytes follow.
+/// Writes the values of 5-bit numbers: 4 bytes hold all fifth bits, then 16 bytes hold the low bits, two numbers each.
 #[inline(always)]
 fn each_fifth(bytes: &[u8], to: &mut [Value], value_of: impl Fn(u8) -> f32) {
     let fifths = u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]);
@@ -46,7 +46,7 @@ fn each_fifth(bytes: &[u8], to: &mut [Value], value_of: impl Fn(u8) -> f32) {
 pub(super) fn half(bytes: [u8; 2]) -> f32 {
     let half = u32::from(u16::from_le_bytes(bytes));
     let magnitude = (half & 0x7fff) << 13;
-    // The exponent's bias is 112 less in a half; all ones stay all ones.
+    // A half's exponent bias is 112 less; an all-ones exponent stays all ones.
     let is_finite = magnitude < 0x0f80_0000;
     let normal = magnitude + if is_finite { 0x3800_0000 } else { 0x7000_0000 };
     let subnormal = (int(half & 0x3ff) / 16_777_216.0).to_bits();
@@ -58,7 +58,7 @@ pub(super) fn half(bytes: [u8; 2]) -> f32 {
     f32::from_bits(bits | (half & 0x8000) << 16)
 }
 
-/// A number of up to 24 bits.
+/// Converts up to 24 bits, exactly.
 #[inline(always)]
 #[expect(clippy::cast_precision_loss, reason = "an f32 has 24 bits")]
 fn int(number: u32) -> f32 {
@@ -80,7 +80,7 @@ pub(super) fn bf16(block: &[u8; 2], [to]: &mut [Value; 1]) {
     *to = value(high_half(*block));
 }
 
-/// The value of the high half of an `f32`.
+/// An `f32` from its high half.
 #[inline(always)]
 pub(super) fn high_half(bytes: [u8; 2]) -> f32 {
     f32::from_bits(u32::from(u16::from_le_bytes(bytes)) << 16)
@@ -89,7 +89,7 @@ pub(super) fn high_half(bytes: [u8; 2]) -> f32 {
 #[inline(always)]
 pub(super) fn f8_e4m3(&[byte]: &[u8; 1], [to]: &mut [Value; 1]) {
     let magnitude = u32::from(byte & 0x7f);
-    // The bias of the exponent is 7, and 127 in an f32: 120 are added to the exponent.
+    // The exponent bias is 7, and 127 in an f32: add 120 to the exponent.
     let normal = (magnitude << 20) + 0x3c00_0000;
     let subnormal = (int(magnitude) / 512.0).to_bits();
     let number = if magnitude < 8 { subnormal } else { normal };
@@ -127,25 +127,25 @@ pub(super) fn q4_1(block: &[u8; 20], to: &mut [Value; 32]) {
     each_half(&block[4..], to, |q| f32::from(q) * scale + least);
 }
 
-/// A scale, then numbers of five bits.
+/// A scale, then 5-bit numbers.
 #[inline(always)]
 pub(super) fn q5_0(block: &[u8; 22], to: &mut [Value; 32]) {
     let scale = half_at(block, 0);
     each_fifth(&block[2..], to, |q| (f32::from(q) - 16.0) * scale);
 }
 
-/// A scale, a minimum, then numbers of five bits.
+/// A scale, a minimum, then 5-bit numbers.
 #[inline(always)]
 pub(super) fn q5_1(block: &[u8; 24], to: &mut [Value; 32]) {
     let (scale, least) = (half_at(block, 0), half_at(block, 2));
     each_fifth(&block[4..], to, |q| f32::from(q) * scale + least);
 }
 
-/// The number of IQ4 that half a byte, `q`, selects: -127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 89 or 113.
-/// A polynomial gives each of them to within 0.449, and is rounded to the nearest whole number.
+/// The IQ4 number that half a byte, `q`, selects: -127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 89 or 113.
+/// A polynomial comes within 0.449 of each, and is rounded to the nearest whole number.
 #[inline(always)]
 fn iq4(q: u8) -> f32 {
-    /// 1.5 * 2^23: a sum with it has no bits of a fraction.
+    /// 1.5 * 2^23: a sum with it has no fraction bits.
     const TO_ROUND: f32 = 12_582_912.0;
     let x = f32::from(q) - 7.5;
     let number = -4.301 + x * (11.52 + x * (-0.1372 + x * (0.07867 + x * 0.001586)));
@@ -159,8 +159,8 @@ pub(super) fn iq4_nl(block: &[u8; 18], to: &mut [Value; 32]) {
     each_half(&block[2..], to, |q| iq4(q) * scale);
 }
 
-/// A scale of the block; 2 bytes with the high 2 bits and 4 bytes with the low 4 bits of the scales of 8 parts, of 32 values
-/// each; then 16 bytes for each part. The half bytes of these select a number for each value.
+/// The block's scale; the scales for 8 parts, their high 2 bits in 2 bytes and their low 4 bits in 4 bytes; then 16 bytes for
+/// each part. Their half bytes select a number for each of its 32 values.
 #[inline(always)]
 pub(super) fn iq4_xs(block: &[u8; 136], to: &mut [Value; 256]) {
     let scale = half_at(block, 0);
@@ -173,7 +173,7 @@ pub(super) fn iq4_xs(block: &[u8; 136], to: &mut [Value; 256]) {
     }
 }
 
-/// An exponent, then half bytes, each of which selects a number: twice the value of a float of 4 bits, but never -0.
+/// An exponent, then half bytes. Each selects a number: twice a 4-bit float's value, but never -0.
 #[inline(always)]
 pub(super) fn mxfp4(block: &[u8; 17], to: &mut [Value; 32]) {
     // 2^(exponent - 128), which is subnormal for 0 and 1.
@@ -191,7 +191,7 @@ pub(super) fn mxfp4(block: &[u8; 17], to: &mut [Value; 32]) {
 }
 
 /// A byte with a scale and a minimum for each part of 16 values; 64 bytes, each with four values that are 32 apart; then
-/// the scale of the scales and that of the minima.
+/// a scale for the scales and one for the minima.
 #[inline(always)]
 pub(super) fn q2_k(block: &[u8; 84], to: &mut [Value; 256]) {
     let (scale, least) = (half_at(block, 80), half_at(block, 82));
@@ -212,8 +212,8 @@ pub(super) fn q2_k(block: &[u8; 84], to: &mut [Value; 256]) {
     }
 }
 
-/// 32 bytes, each with the third bits of eight values that are 32 apart; 64 bytes, each with the low bits of four values
-/// that are 32 apart; 8 bytes with the low 4 bits and 4 bytes with the high 2 bits of 16 scales; the scale of these.
+/// 32 bytes, each with the third bits for eight values that are 32 apart; 64 bytes, each with the low bits for four values
+/// that are 32 apart; 16 scales, their low 4 bits in 8 bytes and their high 2 bits in 4; then a scale for these.
 #[inline(always)]
 pub(super) fn q3_k(block: &[u8; 110], to: &mut [Value; 256]) {
     let scale = half_at(block, 108);
@@ -231,8 +231,8 @@ pub(super) fn q3_k(block: &[u8; 110], to: &mut [Value; 256]) {
     }
 }
 
-/// The scales and the minima of 8 parts. The block starts with a scale, a scale of minima, and 12 bytes with a scale and a
-/// minimum of 6 bits for each part.
+/// Scales and minima for 8 parts. The block starts with a scale for the scales, one for the minima, and 12 bytes with a
+/// 6-bit scale and minimum for each part.
 #[inline(always)]
 fn scales_and_leasts<const BYTES: usize>(block: &[u8; BYTES]) -> [(f32, f32); 8] {
     let (scale, least) = (half_at(block, 0), half_at(block, 2));
@@ -246,7 +246,7 @@ fn scales_and_leasts<const BYTES: usize>(block: &[u8; BYTES]) -> [(f32, f32); 8]
     parts
 }
 
-/// 16 bytes of scales, then 32 bytes for each two parts of 32 values.
+/// 16 bytes with scales, then 32 bytes for each two parts of 32 values.
 #[inline(always)]
 pub(super) fn q4_k(block: &[u8; 144], to: &mut [Value; 256]) {
     let parts = scales_and_leasts(block);
@@ -260,7 +260,7 @@ pub(super) fn q4_k(block: &[u8; 144], to: &mut [Value; 256]) {
     }
 }
 
-/// 16 bytes of scales; 32 bytes, each with the fifth bits of eight values that are 32 apart; then 32 bytes for each two
+/// 16 bytes with scales; 32 bytes, each with the fifth bits for eight values that are 32 apart; then 32 bytes for each two
 /// parts of 32 values.
 #[inline(always)]
 pub(super) fn q5_k(block: &[u8; 176], to: &mut [Value; 256]) {
@@ -276,7 +276,7 @@ pub(super) fn q5_k(block: &[u8; 176], to: &mut [Value; 256]) {
     }
 }
 
-/// The low 4 bits of 256 values, their high 2 bits, a scale for each part of 16 values, and the scale of these.
+/// The low 4 bits for 256 values, their high 2 bits, a scale for each part of 16 values, and a scale for these.
 #[inline(always)]
 pub(super) fn q6_k(block: &[u8; 210], to: &mut [Value; 256]) {
     let scale = half_at(block, 208);

@@ -1,13 +1,12 @@
-//! Encoded params, with what lies beside their rows.
+//! Encoded params, with their scales and zero points.
 
 #[cfg(doc)]
 use super::BlockQuantized;
 use super::Encoding;
 use crate::operand::Operand;
 
-/// Encoded params: the encoding, the bytes of the rows and, where these lie in operands of their own, those of scales and of
-/// zero points. In memory these are slices or vectors of bytes. With the feature `gpu`, `upload_encoded` of an `Executor`
-/// makes tensors of them.
+/// Encoded params: the encoding, the rows and, if they lie in their own operands, scales and zero points. In memory, `P`
+/// is a slice or a vector of bytes. With the feature `gpu`, `Executor::upload_encoded` makes tensors from these.
 ///
 /// ```
 /// use wgpu_gather::{BlockQuantized, Encoded, Encoding, Gather};
@@ -24,7 +23,7 @@ use crate::operand::Operand;
 pub struct Encoded<P> {
     pub(crate) encoding: Encoding,
     pub(crate) rows: P,
-    /// Scales and zero points.
+    /// Scales, then zero points.
     pub(crate) qparams: [Option<P>; 2],
 }
 
@@ -32,7 +31,7 @@ pub struct Encoded<P> {
 pub(crate) const QPARAMS: [Operand; 2] = [Operand::Scales, Operand::ZeroPoints];
 
 impl<P> Encoded<P> {
-    /// Rows of an encoding: [`row_bytes`](Encoding::row_bytes) bytes for each row of the last dim.
+    /// Encoded rows: [`row_bytes`](Encoding::row_bytes) bytes for each row of the last dim.
     #[must_use]
     pub const fn new(encoding: Encoding, rows: P) -> Self {
         Self {
@@ -42,33 +41,33 @@ impl<P> Encoded<P> {
         }
     }
 
-    /// Scales of a [`BlockQuantized`], row after row.
+    /// Adds the scales for a [`BlockQuantized`], row after row.
     #[must_use]
     pub fn scales(mut self, scales: P) -> Self {
         self.qparams[0] = Some(scales);
         self
     }
 
-    /// Zero points of a [`BlockQuantized`] that has [`with_zero_points`](BlockQuantized::with_zero_points), row after row.
+    /// Adds the zero points for a [`BlockQuantized`] made [`with_zero_points`](BlockQuantized::with_zero_points), row after row.
     #[must_use]
     pub fn zero_points(mut self, zero_points: P) -> Self {
         self.qparams[1] = Some(zero_points);
         self
     }
 
-    /// The encoding of the rows.
+    /// The rows' encoding.
     #[must_use]
     pub const fn encoding(&self) -> Encoding {
         self.encoding
     }
 
-    /// The bytes of the rows.
+    /// The encoded rows.
     #[must_use]
     pub const fn rows(&self) -> &P {
         &self.rows
     }
 
-    /// Rows, scales and zero points of another type, each made of its counterpart here.
+    /// Converts rows, scales and zero points, each with `of`.
     pub(crate) fn map<'p, Q>(&'p self, of: impl Fn(&'p P) -> Q) -> Encoded<Q> {
         Encoded {
             encoding: self.encoding,
@@ -80,7 +79,7 @@ impl<P> Encoded<P> {
         }
     }
 
-    /// As [`map`](Self::map), where each has its operand, and the first error ends it.
+    /// As [`map`](Self::map), but `of` also takes the operand, and the first error ends it.
     #[cfg(feature = "gpu")]
     pub(crate) fn try_map<'p, Q, E>(
         &'p self,

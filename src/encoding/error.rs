@@ -1,16 +1,15 @@
-//! The error of encoded params.
+//! The error for encoded params.
 
 use super::Encoding;
 
-/// The error of an encoding: of a gather that would cut blocks of encoded params, or of a
-/// [`BlockQuantized`](crate::BlockQuantized) that is not decoded.
+/// A gather would cut encoded params within a block, or no decoder exists for a
+/// [`BlockQuantized`](crate::BlockQuantized).
 #[derive(Debug, Clone, PartialEq, Eq, Hash, thiserror::Error)]
 #[non_exhaustive]
 #[expect(missing_docs, reason = "the texts say what the fields are")]
 pub enum BlockError {
-    /// A part of the plan is not whole blocks: the last dim of params, along which blocks lie, the slices, or the params
-    /// stride. If the values of a row share scales, or have them in an operand of their own, the row is the block of the
-    /// last two.
+    /// `part` is not whole blocks: the last dim of params, along which blocks lie, the slices, or the params stride. For slices
+    /// and stride, a whole row is one block if its values share scales, or if scales lie in their own operand.
     #[error("{part} must be whole blocks of {encoding}, of {block_len} values each, found {found}")]
     Cut {
         part: &'static str,
@@ -18,7 +17,7 @@ pub enum BlockError {
         block_len: u64,
         found: u64,
     },
-    /// gather_elements takes no encoded params, not even of blocks of one value.
+    /// gather_elements takes no encoded params, not even with blocks of one value.
     #[error(
         "gather_elements must not have params of {encoding}, in blocks of {block_len}: its slices have {found}"
     )]
@@ -27,10 +26,10 @@ pub enum BlockError {
         block_len: u64,
         found: u64,
     },
-    /// No quantised values of so many bits are decoded.
+    /// Quantised values cannot have `found` bits.
     #[error("quantised values must have 2, 4 or 8 bits, found {found}")]
     Bits { found: u32 },
-    /// No quantised blocks of so many values are decoded.
+    /// Quantised blocks cannot have `found` values.
     #[error("quantised blocks must have 16, 32, 64, 128 or 256 values, found {found}")]
     BlockLen { found: u64 },
 }

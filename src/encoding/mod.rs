@@ -1,4 +1,4 @@
-//! The encodings of params rows that a gather decodes: the one table of them.
+//! One table lists the encodings that a gather decodes.
 
 mod block_quantized;
 mod decode;
@@ -20,35 +20,36 @@ use crate::memory::{Byte, LeveledDecoder, decode_at_best_level};
 use crate::names::names;
 use crate::operand::Operand;
 
-/// Makes [`Encoding`] and its properties. Each encoding of blocks is one row here, one function of decode.rs, and one
-/// file of shaders/decode/, both of the name that the row ends with.
+/// Makes [`Encoding`] and its properties. Each block encoding is one row here, one function in decode.rs and one file in
+/// shaders/decode/. The row ends with the name that function and file share.
 macro_rules! encodings {
     ($($(#[$doc:meta])* $variant:ident, $name:literal, $len:literal values in $bytes:literal bytes, $function:ident;)*) => {
-        /// How the rows of params are encoded, for a gather that decodes them to `f32`.
+        /// How params rows are encoded; a gather decodes them to `f32`.
         ///
-        /// A row is whole blocks, one after another, along the last dim of params. Blocks may start at any byte. The
-        /// names and the bytes are those of GGUF; `F16` and `Bf16` are also those of safetensors and of
-        /// NumPy's `float16`, and `F8E4M3` and `F8E5M2` are those of safetensors.
+        /// Whole blocks follow one another along the last dim of params, and may start at any byte. Names and bytes are
+        /// GGUF's, but `F8E4M3` and `F8E5M2` come from safetensors. `F16` and `Bf16` are the same there, and `F16` is NumPy's
+        /// `float16`.
         ///
-        /// `Display` prints the name of the table, and `FromStr` reads it. A [`BlockQuantized`] has no name to read, and prints
+        /// `Display` prints the name in the table, and `FromStr` reads it. A [`BlockQuantized`] has no name to read, and prints
         /// as "values of 4 bits in blocks of 32".
         ///
-        /// | encoding | values of a block | bytes of a block |
+        /// | encoding | values in a block | bytes in a block |
         /// |---|---|---|
         $(#[doc = concat!("| `", stringify!($variant), "`, ", $name, " | ", $len, " | ", $bytes, " |")])*
-        /// | `RowWise8`, ROW_WISE_8 | 1, and a scale and a bias at the end of the row | 1, and 8 a row |
-        /// | `RowWise4`, ROW_WISE_4 | 2, and a scale and a bias at the end of the row | 1, and 4 a row |
-        /// | [`BlockQuantized`] | those of a byte, with scales in an operand of their own | 1 |
+        /// | `RowWise8`, ROW_WISE_8 | 1, and the row ends with a scale and a bias | 1, and 8 a row |
+        /// | `RowWise4`, ROW_WISE_4 | 2, and the row ends with a scale and a bias | 1, and 4 a row |
+        /// | [`BlockQuantized`] | those in a byte, with scales in their own operand | 1 |
         ///
-        /// The decoded values are the same on each device, bit for bit, and those of gguf-py's `dequantize`, or of
-        /// ml_dtypes for floats of 8 bits. `F16`, `Bf16` and `F8E5M2` keep subnormals and the payloads of NaNs; ml_dtypes
-        /// gives NaNs of `F8E5M2` one payload. Values of `MXFP4` with small scales are subnormal `f32`s, and are put
-        /// together as bits. All products of the other encodings are exact in `f32` and not subnormal, so no driver
-        /// flushes them, and a minimum that is added or subtracted rounds once. A NaN that a product or a sum gives may have any
-        /// payload, on each device and processor. Two things depend on a GPU's driver: Metal's fast math may change the products
-        /// of a scale that is a NaN, an infinity or -0, and a scale, a bias or a product that is a subnormal `f32`, as only `RowWise8` and
-        /// `BlockQuantized` can have them, may become 0. A scale of `RowWise8` below 2^-103 may be rounded once, not twice.
-        /// A product that overflows, as these two can have it by a large scale, is an infinity, which Metal's fast math may change.
+        /// Every device decodes to the same bits. GGUF's encodings match gguf-py's `dequantize`; 8-bit floats match
+        /// ml_dtypes. `F16`, `Bf16` and `F8E5M2` keep subnormals and NaN payloads; ml_dtypes gives all `F8E5M2` NaNs one
+        /// payload. Small scales can make `Mxfp4` values subnormal `f32`s, so GPUs put them together as bits. All other products,
+        /// except in `RowWise8` and `BlockQuantized`, are exact in `f32` and not subnormal, so no driver flushes them. Adding or
+        /// subtracting a minimum rounds once. These bits may differ:
+        ///
+        /// - A NaN from a product or a sum may have any payload, on each device and processor.
+        /// - Metal's fast math may change products with a scale that is a NaN, an infinity or -0.
+        /// - In `RowWise8` and `BlockQuantized`, a GPU's driver may turn a subnormal scale, bias or product into 0. A large scale
+        ///   can make a product overflow to an infinity, which Metal's fast math may change.
         ///
         /// ```
         /// use wgpu_gather::Encoding;
@@ -62,21 +63,21 @@ macro_rules! encodings {
         #[non_exhaustive]
         pub enum Encoding {
             $($(#[$doc])* $variant,)*
-            /// 8 bits a value, and at the end of a row its scale and its bias, an `f32` each: the rows of FBGEMM and of
-            /// PyTorch's `embedding_bag_byte_rowwise_offsets`. A value is `q * scale + bias`, rounded after each step. PyTorch
-            /// may round once, by a fused multiply-add, and then differs by the last bit of the product. A product that overflows
-            /// is an infinity, and the value too, even where the bias would bring the exact sum back into range.
+            /// 8 bits a value; the row ends with its scale and its bias, an `f32` each, as in FBGEMM and in PyTorch's
+            /// `embedding_bag_byte_rowwise_offsets`. A value is `q * scale + bias`, rounded after each step. PyTorch may use a
+            /// fused multiply-add, which rounds once, and then differs by the product's last bit. If a product overflows, it is
+            /// an infinity, and the value too, even where the bias would bring the exact sum back into range.
             RowWise8,
-            /// 4 bits a value, the first value of a byte in its low half, and at the end of a row its scale and its bias, a
-            /// half float each: the rows of FBGEMM and of PyTorch's `embedding_bag_4bit_rowwise_offsets`.
+            /// 4 bits a value, the first in a byte's low half; the row ends with its scale and its bias, a half float each, as in
+            /// FBGEMM and in PyTorch's `embedding_bag_4bit_rowwise_offsets`.
             RowWise4,
-            /// Values of 2, 4 or 8 bits in blocks, whose scales and zero points lie in operands of their own: ONNX Runtime's
+            /// 2, 4 or 8 bits a value, in blocks whose scales and zero points lie in their own operands: ONNX Runtime's
             /// `GatherBlockQuantized`.
             BlockQuantized(BlockQuantized),
         }
 
         names! {
-            /// All encodings that have a name, and no parameter: all but [`BlockQuantized`](Self::BlockQuantized).
+            /// All encodings but [`BlockQuantized`](Self::BlockQuantized), which has a parameter and no name.
             Encoding, "encoding":
             $($variant = $name,)*
             RowWise8 = "ROW_WISE_8",
@@ -115,10 +116,10 @@ encodings! {
     F16, "F16", 1 values in 2 bytes, f16;
     /// The high halves of `f32`s.
     Bf16, "BF16", 1 values in 2 bytes, bf16;
-    /// Floats of 8 bits: 4 of exponent, 3 of mantissa, no infinity.
+    /// 8-bit floats: 4 exponent bits, 3 mantissa bits, no infinity.
     #[doc(alias = "F8_E4M3")]
     F8E4M3, "F8_E4M3", 1 values in 1 bytes, f8_e4m3;
-    /// Floats of 8 bits: 5 of exponent, 2 of mantissa. The high halves of half floats.
+    /// 8-bit floats: 5 exponent bits, 2 mantissa bits. The high bytes of half floats.
     #[doc(alias = "F8_E5M2")]
     F8E5M2, "F8_E5M2", 1 values in 1 bytes, f8_e5m2;
     /// 8 bits a value, and a scale.
@@ -134,43 +135,43 @@ encodings! {
     /// 4 bits a value, which select one of 16 numbers, and a scale.
     #[doc(alias = "IQ4_NL")]
     Iq4Nl, "IQ4_NL", 32 values in 18 bytes, iq4_nl;
-    /// 4 bits a value, which select one of 16 numbers, in 8 parts with a scale of 6 bits each.
+    /// 4 bits a value, which select one of 16 numbers, in 8 parts with a 6-bit scale each.
     #[doc(alias = "IQ4_XS")]
     Iq4Xs, "IQ4_XS", 256 values in 136 bytes, iq4_xs;
-    /// Floats of 4 bits, and a power of two as a scale.
+    /// 4-bit floats, and a power of two as a scale.
     Mxfp4, "MXFP4", 32 values in 17 bytes, mxfp4;
-    /// 2 bits a value, in 16 parts with a scale and a minimum of 4 bits each.
+    /// 2 bits a value, in 16 parts with a 4-bit scale and minimum each.
     #[doc(alias = "Q2_K")]
     Q2K, "Q2_K", 256 values in 84 bytes, q2_k;
-    /// 3 bits a value, in 16 parts with a scale of 6 bits each.
+    /// 3 bits a value, in 16 parts with a 6-bit scale each.
     #[doc(alias = "Q3_K")]
     Q3K, "Q3_K", 256 values in 110 bytes, q3_k;
-    /// 4 bits a value, in 8 parts with a scale and a minimum of 6 bits each.
+    /// 4 bits a value, in 8 parts with a 6-bit scale and minimum each.
     #[doc(alias = "Q4_K")]
     Q4K, "Q4_K", 256 values in 144 bytes, q4_k;
-    /// 5 bits a value, in 8 parts with a scale and a minimum of 6 bits each.
+    /// 5 bits a value, in 8 parts with a 6-bit scale and minimum each.
     #[doc(alias = "Q5_K")]
     Q5K, "Q5_K", 256 values in 176 bytes, q5_k;
-    /// 6 bits a value, in 16 parts with a scale of 8 bits each.
+    /// 6 bits a value, in 16 parts with an 8-bit scale each.
     #[doc(alias = "Q6_K")]
     Q6K, "Q6_K", 256 values in 210 bytes, q6_k;
 }
 
 impl Encoding {
-    /// Values of a block. The last dim of params is a multiple of them. For a [`BlockQuantized`], the values of a byte, while
-    /// [`BlockQuantized::block_len`] are those that share a scale.
+    /// Values in a block; the last dim of params must be a multiple. For a [`BlockQuantized`], the values in a byte:
+    /// [`BlockQuantized::block_len`] counts those that share a scale.
     #[must_use]
     pub const fn block_len(self) -> u64 {
         self.row().len
     }
 
-    /// Bytes of a block, without what a row has at its end.
+    /// Bytes in a block, without the scale and bias that may end a row.
     #[must_use]
     pub const fn block_bytes(self) -> u64 {
         self.row().bytes
     }
 
-    /// Bytes of a row of `len` values; `None` if `len` values are no whole blocks, or have more bytes than a `u64` counts.
+    /// Bytes in a row with `len` values; `None` if these are not whole blocks, or if a `u64` cannot count the bytes.
     #[must_use]
     pub const fn row_bytes(self, len: u64) -> Option<u64> {
         if !len.is_multiple_of(self.block_len()) {
@@ -186,7 +187,7 @@ impl Encoding {
         self.row().decode
     }
 
-    /// The scales and zero points, if they lie in operands of their own.
+    /// `Some` if scales and zero points lie in their own operands.
     pub(crate) const fn block_quantized(self) -> Option<BlockQuantized> {
         match self {
             Self::BlockQuantized(quantized) => Some(quantized),
@@ -194,7 +195,7 @@ impl Encoding {
         }
     }
 
-    /// True if scales or zero points, the `operand`, lie in an operand of their own.
+    /// True if the encoding needs `operand`: scales or zero points.
     pub(crate) fn has(self, operand: Operand) -> bool {
         let bytes = self.block_quantized().map(|of| of.row_bytes_of(operand, 0));
         bytes.flatten().is_some()
@@ -214,7 +215,7 @@ impl Encoding {
         self.row().file
     }
 
-    /// The text of a file of shaders/decode/ that decodes.
+    /// The text of `file`, if it is a decoder in shaders/decode/.
     #[cfg(feature = "gpu")]
     pub(crate) fn shader(file: &str) -> Option<&'static str> {
         let quantized = BlockQuantized::new(4, 32).ok().map(Self::BlockQuantized);
@@ -240,7 +241,7 @@ mod tests {
         }
     }
 
-    /// A gather has blocks at any byte, and `run_bytes_into` has room at any byte.
+    /// Blocks may start at any byte in params, and values at any byte in the output that `run_bytes_into` writes.
     #[test]
     fn rows_are_decoded_from_and_to_any_byte() {
         for &encoding in Encoding::ALL {

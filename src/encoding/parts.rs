@@ -1,12 +1,12 @@
-//! The parts of params that a gather does not cut, and their checks.
+//! The parts of params that a gather never cuts, and their checks.
 
 use super::Encoding;
 use super::error::BlockError;
 use crate::operand::Operand;
 use crate::plan::{GatherPlan, Operation};
 
-/// The parts of params that a gather does not cut: `len` values in `bytes` bytes, one after another. A part is an element; of
-/// encoded params a block, or a whole row of the last dim if the values of a row share more than their blocks.
+/// The parts of params, one after another, that a gather never cuts: each is `len` values in `bytes` bytes. A part is an element.
+/// If params is encoded, it is a block or, where scales lie outside blocks, a whole row of the last dim.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Parts {
     /// At least 1.
@@ -15,17 +15,17 @@ pub(crate) struct Parts {
 }
 
 impl Parts {
-    /// The parts of params that are elements of `bytes` bytes.
+    /// Parts that are elements of `bytes` bytes.
     pub(crate) const fn elements(bytes: u64) -> Self {
         Self { len: 1, bytes }
     }
 
-    /// Bytes of the whole parts of `len` values; `u64::MAX` if a `u64` does not count them.
+    /// Bytes in the whole parts among `len` values; `u64::MAX` if a `u64` cannot count them.
     pub(crate) const fn bytes_of(self, len: u64) -> u64 {
         (len / self.len).saturating_mul(self.bytes)
     }
 
-    /// The parts of scales, or of zero points: one for each part of params. The two operands are the *qparams*.
+    /// The parts of a *qparam*, scales or zero points: one for each part of params.
     pub(crate) fn of_qparam(self, encoding: Option<Encoding>, operand: Operand) -> Self {
         let quantized = encoding.and_then(Encoding::block_quantized);
         let bytes = quantized.and_then(|of| of.row_bytes_of(operand, self.len));
@@ -37,7 +37,7 @@ impl Parts {
 }
 
 impl Encoding {
-    /// The parts of params with this last dim, which must be whole blocks.
+    /// The parts of params for this last dim, which must be whole blocks.
     pub(crate) fn parts_of(self, last_dim: u64) -> Result<Parts, BlockError> {
         let block = Parts {
             len: self.block_len(),
@@ -53,8 +53,7 @@ impl Encoding {
         })
     }
 
-    /// The parts of the params of a plan. Checks that the plan cuts none: that its slices, and the strides of params, are whole
-    /// parts along the last dim.
+    /// The parts of a plan's params. Checks that the plan cuts none: its slices and its params stride must be whole parts.
     pub(crate) fn parts(self, plan: &GatherPlan) -> Result<Parts, BlockError> {
         let dims = plan.dims();
         if plan.operation == Operation::GatherElements {

@@ -1,5 +1,5 @@
-//! The decoders of packed numbers whose scales are not in their blocks: at the end of a row, or in operands of their own. Each
-//! product and each sum rounds once.
+//! Decoders for packed numbers whose scales lie outside their blocks: at a row's end, or in their own operand. Each product and
+//! each sum rounds once.
 
 use super::block_quantized::{BlockQuantized, ScaleKind};
 use super::decode::{each, half, high_half};
@@ -32,8 +32,7 @@ impl<const BITS: usize> LeveledDecoder for RowWise<BITS> {
     }
 }
 
-/// A row of the last dim of `Encoding::BlockQuantized`, whose blocks have their scales and zero points in `scales` and
-/// `zero_points`.
+/// Decodes a row of the last dim in an `Encoding::BlockQuantized`, with the scales and zero points of its blocks.
 pub(crate) struct QuantizedRow<'a> {
     pub(crate) numbers: BlockQuantized,
     pub(crate) scales: &'a [u8],
@@ -83,7 +82,7 @@ fn f32_at(bytes: &[u8]) -> f32 {
     f32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]])
 }
 
-/// Decodes packed numbers of `BITS` bits, the first of a byte in its low bits.
+/// Decodes packed `BITS`-bit numbers, the first in a byte's low bits.
 #[inline(always)]
 fn packed<const BITS: usize>(from: &[u8], to: &mut [Byte], value_of: impl Fn(u8) -> f32) {
     let to = to.as_chunks_mut().0;
@@ -101,7 +100,7 @@ fn packed<const BITS: usize>(from: &[u8], to: &mut [Byte], value_of: impl Fn(u8)
     }
 }
 
-/// Writes the values of the numbers that each byte holds.
+/// Writes a value for each number that a byte holds.
 #[inline(always)]
 fn each_of_bytes<const NUMBERS: usize>(
     bytes: &[u8],
