@@ -1,26 +1,27 @@
-//! The buffers that a caller gives a gather, each by its name.
+//! The buffers that a caller gives to a gather, each by its name.
 
 use super::fill::Fill;
 use crate::element::ElementTypes;
 
-/// The buffer ranges of one gather, and the types of their elements.
+/// Where a gather's operands lie in your buffers, and which types their elements have.
 ///
-/// Each range holds at least the bytes of its operand, row-major and little-endian, and the bytes after them up to a
-/// multiple of 4, since wgpu binds whole words. Bytes of these words that do not belong to the output or to the mask keep
-/// their values. An operand without elements may have an empty range. The buffers have the usage `STORAGE`.
+/// Each range must cover its operand, row-major and little-endian, rounded up to a multiple of 4 bytes, since wgpu binds whole
+/// words. Bytes in the last word that belong to no operand keep their values. An operand without elements may have an empty
+/// range. Each buffer needs the usage `STORAGE`, and may have others, such as `VERTEX`.
 ///
-/// | a range of | starts at a multiple of |
+/// | a range for | starts at |
 /// |---|---|
-/// | params, indices, output | 1, 2 or 4 bytes: the largest of these that divides the size of its elements |
+/// | params, indices, output | a multiple of 1, 2 or 4 bytes: the largest that divides the size of an element |
 /// | params with an encoding, zero points | any byte |
-/// | scales | a multiple of the bytes of a scale |
-/// | mask | 4 bytes |
-/// | report, index count | `min_storage_buffer_offset_alignment` of the device |
+/// | scales | a multiple of the size of a scale |
+/// | mask | a multiple of 4 bytes |
+/// | report, index count | a multiple of the device's `min_storage_buffer_offset_alignment` |
 ///
-/// Slices that all start at multiples of 16 bytes are copied in units of 16 bytes, other slices in smaller units.
+/// If all slices start at multiples of 16 bytes, they are copied in units of 16 bytes, else in smaller units.
 ///
-/// Operands may share a buffer, for instance a memory pool. Output, report and mask are written, so each of them
-/// must not overlap another operand, gaps between rows included.
+/// Operands may share a buffer, for instance a memory pool. But the gather writes the output, the report and the mask, so none
+/// of these may overlap another operand, not even in the gaps that
+/// [`with_output_stride`](crate::GatherPlan::with_output_stride) leaves.
 ///
 /// ```
 /// use wgpu_gather::{ElementTypes, Gather, GatherBuffers, GatherError, Gatherer, Operand, Ranges, wgpu};
@@ -52,18 +53,18 @@ pub struct GatherBuffers<'a> {
 }
 
 impl<'a> GatherBuffers<'a> {
-    /// The ranges of buffers that hold the operands of a gather, and the element types of params and indices.
+    /// Takes the ranges that hold the operands, and the types of params and indices.
     #[must_use]
     pub fn new(types: ElementTypes, ranges: Ranges<'a>) -> Self {
         let params = ParamsRanges::Whole(ranges.params);
         Self::of(types, params, ranges.indices, ranges.output)
     }
 
-    /// As [`new`](Self::new), but with params in several buffers instead of one, for a table larger than a buffer of the
-    /// device. Each shard is a number of params rows and the range that holds them.
+    /// As [`new`](Self::new), but params lies in several buffers, as a table must that is larger than the device's largest
+    /// buffer. For each shard, give how many params rows it has, and the range that holds them.
     ///
-    /// The params rows are the slices of params in row-major order. The first shard holds the first rows, the second
-    /// shard the next ones, and so on; together the shards hold all rows. Shards may share buffers.
+    /// Params rows are the slices in row-major order. The first shard holds the first rows, the second shard the next ones, and
+    /// so on; together the shards hold all rows. Shards may share buffers.
     ///
     /// ```
     /// use wgpu_gather::{ElementTypes, GatherBuffers, GatherNd, Gatherer, Ranges, wgpu};
@@ -107,24 +108,25 @@ impl<'a> GatherBuffers<'a> {
         }
     }
 
-    /// Reports bad rows in `report`, of [`BadRows::REPORT_BYTES`](crate::BadRows::REPORT_BYTES) bytes. The policy
-    /// [`BadIndices::Error`](crate::BadIndices::Error) requires a report; every other policy allows one.
+    /// Reports bad rows in `report`, which has [`BadRows::REPORT_BYTES`](crate::BadRows::REPORT_BYTES) bytes. The policy
+    /// [`BadIndices::Error`](crate::BadIndices::Error) requires a report; every other policy allows one. With an
+    /// [`index_count`](Self::index_count), rows from the count on are not reported.
     ///
-    /// The buffer needs the usage `STORAGE`, and a usage by which the caller reads it. The gather overwrites all bytes
-    /// of the report.
+    /// The buffer needs the usage `STORAGE`, and one by which you read it back, such as `COPY_SRC`. The gather overwrites the
+    /// whole report.
     #[must_use]
     pub fn report(mut self, report: wgpu::BufferSlice<'a>) -> Self {
         self.report = Some(report);
         self
     }
 
-    /// Writes the mask of bad rows into `mask`: one byte for each index row, 1 if a value of the row is out of range,
-    /// else 0. [`GatherPlan::out_of_range`](crate::GatherPlan::out_of_range) is the same mask on the CPU, and describes
-    /// it. The range has [`index_row_count`](crate::GatherPlan::index_row_count) bytes, rounded up to a multiple of 4.
+    /// Marks bad rows in `mask`: one byte for each index row, 1 if a value in the row is out of range, else 0.
+    /// [`GatherPlan::out_of_range`](crate::GatherPlan::out_of_range) returns the same mask on the CPU, and describes it. The
+    /// range needs [`index_row_count`](crate::GatherPlan::index_row_count) bytes, rounded up to a multiple of 4.
     ///
-    /// The mask takes a dispatch of its own, or several if the device's limits cut it. The dispatch reads only the
-    /// indices, and it runs also if the output is empty. With an [`index_count`](Self::index_count) the mask still covers
-    /// all index rows of the plan: the bytes of rows from the count on are about whatever the buffer of indices holds.
+    /// The mask takes its own dispatch, or several if the device's limits cut it. It reads only the indices, and runs even if
+    /// the output is empty. With an [`index_count`](Self::index_count) the mask still covers all the plan's index rows: from
+    /// the count on, it marks whatever the index buffer holds.
     ///
     /// ```
     /// use wgpu_gather::{ElementTypes, Gather, GatherBuffers, Gatherer, Ranges, wgpu};
@@ -146,13 +148,16 @@ impl<'a> GatherBuffers<'a> {
         self
     }
 
-    /// Reads the number of index rows to gather of each batch from `index_count` when the commands run: one `u32`,
-    /// which an earlier pass may write. The plan's number of index rows is the maximum. Output rows from the count on
-    /// keep their values, and their indices are not read. A plan in which broadcasting repeats index rows is refused.
+    /// Gathers only the first index rows in each batch. How many, one `u32` in `index_count` says when the commands run, so an
+    /// earlier pass may write it. Every batch uses the same number. A number larger than the plan's counts as the plan's.
     ///
-    /// A large gather is an indirect dispatch, so a small count costs little. Each batch, and each outer coordinate of
-    /// gather, takes dispatches of its own, of which there may be 65,536, and slices of 1, 2 or 4 bytes are not packed. A large
-    /// gather of single words with a count near the maximum therefore takes longer than without a count.
+    /// Output rows from the count on keep their values, and their indices are not read. The gather refuses a plan in which
+    /// broadcasting repeats index rows. The page [recipes](crate::guide::recipes#a-count-that-only-the-gpu-knows) draws as many
+    /// instances as the count says.
+    ///
+    /// A large gather becomes an indirect dispatch, so a small count costs little. With one batch and axis 0 there is one
+    /// dispatch. Otherwise each batch and each outer coordinate takes its own, at most 65,536 in all. Slices of 1, 2 or 4
+    /// bytes take longer with a count near the maximum than without a count: see [costs](crate::guide::costs#kernels).
     ///
     /// ```
     /// use wgpu_gather::{ElementTypes, Gather, GatherBuffers, Gatherer, Ranges, wgpu};
@@ -174,8 +179,8 @@ impl<'a> GatherBuffers<'a> {
         self
     }
 
-    /// The range that holds the scales of a [`BlockQuantized`](crate::BlockQuantized), row after row. Where params is in
-    /// shards, it holds those of all shards.
+    /// The range that holds the scales for a [`BlockQuantized`](crate::BlockQuantized), row after row. If params is in shards, it
+    /// holds the scales for all shards.
     ///
     /// ```
     /// use wgpu_gather::{
@@ -201,14 +206,14 @@ impl<'a> GatherBuffers<'a> {
         self
     }
 
-    /// The range that holds the zero points of a [`BlockQuantized`](crate::BlockQuantized) that has them as an operand.
+    /// The range that holds the zero points, if a [`BlockQuantized`](crate::BlockQuantized) keeps them in their own operand.
     #[must_use]
     pub fn zero_points(mut self, zero_points: wgpu::BufferSlice<'a>) -> Self {
         self.qparams[1] = Some(zero_points);
         self
     }
 
-    /// Bad rows hold `fill` instead of zeros. `fill` is the bytes of one element.
+    /// Bad rows hold `fill`, the bytes of one element, instead of zeros.
     ///
     /// The gather returns an error if the fill's width is not the element's. The width may be at most 64 bytes if it is
     /// a multiple of 4, at most 32 bytes if it is only a multiple of 2, and at most 16 bytes if it is odd.
@@ -219,14 +224,14 @@ impl<'a> GatherBuffers<'a> {
     }
 }
 
-/// The ranges that each gather has. Params and indices are read, and the output is written.
+/// The ranges that every gather needs. It reads params and indices, and writes the output.
 #[derive(Debug, Clone, Copy)]
 #[expect(
     clippy::exhaustive_structs,
     reason = "apps give each range by its name"
 )]
 pub struct Ranges<'a, P = wgpu::BufferSlice<'a>> {
-    /// Params: one range, or for [`GatherBuffers::of_shards`] several.
+    /// Params: one range; several for [`GatherBuffers::of_shards`].
     pub params: P,
     /// The indices.
     pub indices: wgpu::BufferSlice<'a>,

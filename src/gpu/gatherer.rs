@@ -64,28 +64,27 @@ impl Gatherer {
         self
     }
 
-    /// Compiles pipelines with the help of `cache`, and adds them to `cache`. The cache must be of the same device,
-    /// which needs the feature `PIPELINE_CACHE`. The caller loads and stores the cache's data.
+    /// Compiles pipelines with the help of `cache`, and adds them to `cache`. The cache must belong to the same device, which
+    /// needs the feature `PIPELINE_CACHE`. You load and store its data.
     #[must_use]
     pub fn with_pipeline_cache(mut self, cache: wgpu::PipelineCache) -> Self {
         self.pipelines.cache = Some(cache);
         self
     }
 
-    /// Compiles the pipelines of gathers of this plan and of these types, so that the first gather does not wait for
-    /// them. The pipelines are for gathers
+    /// Compiles the pipelines that this plan needs with these types, so that the first gather does not wait for them.
     ///
-    /// - with a report only if the policy is [`BadIndices::Error`];
-    /// - without a mask and without an index count;
-    /// - with params in one buffer, which the output and the report do not share;
-    /// - without a fill, or with a fill of 1, 2, 4, 8 or 16 bytes.
+    /// Pipelines do not depend on the sizes of one plan, so one plan warms up many. `Error` and `Wrap` have their own; all
+    /// other policies share theirs. [`prepare`](Self::prepare) compiles what `warm_up` leaves out:
     ///
-    /// No pipeline is made for one shape, or for one policy other than [`BadIndices::Error`] and [`BadIndices::Wrap`], so one
-    /// plan warms up many.
+    /// - a report, unless the policy is [`BadIndices::Error`];
+    /// - a mask, or an index count;
+    /// - params in shards, or in a buffer that it shares with the output or the report;
+    /// - a fill that does not have 1, 2, 4, 8 or 16 bytes.
     ///
     /// # Errors
     ///
-    /// The errors of [`prepare`](Self::prepare), except those about buffers.
+    /// As [`prepare`](Self::prepare), except for buffers.
     ///
     /// ```
     /// use wgpu_gather::{ElementTypes, Gather, Gatherer, wgpu};
@@ -115,7 +114,7 @@ impl Gatherer {
         }
     }
 
-    /// Makes the pipelines, uniforms and bind groups of the gather, which can then be recorded any number of times.
+    /// Makes the pipelines, uniforms and bind groups, so that you can then record the gather any number of times.
     ///
     /// # Errors
     ///

@@ -52,12 +52,11 @@ impl BadRows {
         }
     }
 
-    /// Reads the report of a gather of `plan`, recorded with indices of `index_kind`; `None` if no row
-    /// was bad. Another `index_kind` than that of the buffers' types is not noticed, and misnames the values:
-    /// [`PreparedGather::bad_rows`](crate::PreparedGather::bad_rows) knows both by itself.
+    /// Reads a report that a gather by `plan` wrote; `None` if no row was bad. A wrong `index_kind` goes unnoticed and gives
+    /// wrong values, so prefer [`PreparedGather::bad_rows`](crate::PreparedGather::bad_rows), which takes neither.
     ///
-    /// The report is read back by wgpu's own means or, of a buffer with the usages `STORAGE`, `COPY_SRC` and `COPY_DST`, by
-    /// `Tensor::<u8>::from_buffer(&gpu, report, &[80])?.download_blocking()?`. The example `bad_rows` has the whole way.
+    /// Read the report back with wgpu. If its buffer has the usages `STORAGE`, `COPY_SRC` and `COPY_DST`, you can also call
+    /// `Tensor::<u8>::from_buffer(&gpu, report, &[80])?.download_blocking()?`. The example `bad_rows` shows all of it.
     ///
     /// # Errors
     ///

@@ -53,12 +53,12 @@ pub struct Executor {
 }
 
 impl Executor {
-    /// Opens the fastest adapter that wgpu finds, with all of the adapter's limits. Reads no environment variable.
+    /// Opens the fastest adapter that wgpu finds, with all its limits. Reads no environment variable, not even `WGPU_BACKEND`.
     ///
     /// # Errors
     ///
-    /// [`GpuError::NoAdapter`] on a machine without an adapter, where the CPU path still runs; [`GpuError::NoDevice`]
-    /// if the adapter gives no device.
+    /// [`GpuError::NoAdapter`] if the machine has no adapter; the CPU path still runs there. [`GpuError::NoDevice`] if the
+    /// adapter gives no device.
     ///
     /// ```no_run
     #[doc = include_str!("../../../tests/doc_examples/gpu.rs")]
@@ -77,8 +77,8 @@ impl Executor {
         pollster::block_on(Self::gpu())
     }
 
-    /// The CPU. Tensors are in host memory, and a request gathers on the thread that polls it or waits for it, and in the
-    /// rayon pool of that thread.
+    /// The CPU. Tensors lie in host memory. A request gathers on the thread that polls it or waits for it, and in that thread's
+    /// rayon pool.
     #[must_use]
     pub fn cpu() -> Self {
         Self { owner: Err(None) }
@@ -87,7 +87,7 @@ impl Executor {
     /// The fastest GPU that wgpu finds, else the CPU. A software adapter, which emulates a GPU on the CPU, is not taken:
     /// the CPU path is faster.
     ///
-    /// A gather that a GPU refuses, for instance of an operand larger than one of its buffers, does not run on the CPU
+    /// If a GPU refuses a gather, for instance because an operand is larger than its largest buffer, the CPU does not run it
     /// instead.
     ///
     /// ```no_run
@@ -109,7 +109,7 @@ impl Executor {
         pollster::block_on(Self::gpu_or_cpu())
     }
 
-    /// Opens an adapter of the caller's choice, with all of its limits.
+    /// Opens the adapter that you chose, with all its limits.
     ///
     /// # Errors
     ///
@@ -225,12 +225,12 @@ impl Executor {
         Tensor::upload(self.owner(), elements.into(), shape)
     }
 
-    /// Copies encoded params to the device: their rows, scales and zero points. `shape` counts values, as the shape of a
-    /// plan does: `[rows, values of a row]` for a table.
+    /// Copies encoded params to the device: rows, scales and zero points. `shape` counts values, as a plan's does: `[rows, values]`
+    /// for a table whose rows each have so many values.
     ///
     /// # Errors
     ///
-    /// The errors of [`upload`](Self::upload) and of [`EncodedTensor::new`].
+    /// As [`upload`](Self::upload) and [`EncodedTensor::new`].
     ///
     /// ```
     /// use wgpu_gather::{Encoded, Encoding, Executor, Gather, GpuError};
@@ -253,47 +253,48 @@ impl Executor {
         EncodedTensor::new(params.try_map(upload)?, shape)
     }
 
-    /// A tensor of this shape whose elements have all bits zero, for instance as the output of
+    /// Makes a tensor with this shape whose elements have all bits zero, for instance as an output for
     /// [`into_tensor`](crate::Request::into_tensor).
     ///
     /// # Errors
     ///
-    /// The errors of [`upload`](Self::upload), and [`GatherError::TooManyBytes`](crate::GatherError::TooManyBytes) for a
-    /// shape of more than `i64::MAX` bytes.
+    /// As [`upload`](Self::upload), and [`GatherError::TooManyBytes`](crate::GatherError::TooManyBytes) above `i64::MAX` bytes.
     pub fn zeros<T: GatherElement>(&self, shape: &[usize]) -> Result<Tensor<T>, GpuError> {
         Tensor::zeros(self.owner(), shape)
     }
 
-    /// Gathers from `params`, a [`Tensor`] or an [`EncodedTensor`], by `indices`: see [`Indices`]. The output comes to the
-    /// host, or stays on the device. The request is awaited or waited for: see [`Request`]. Encoded params are decoded to
-    /// `f32`.
+    /// Gathers from `params`, a [`Tensor`] or an [`EncodedTensor`], by `indices`: see [`Indices`]. Await the [`Request`] or call
+    /// its `wait`. The output comes to the host, or stays on the device. Encoded params is decoded to `f32`.
     ///
-    /// An operation in place of the plan is planned for the shapes of params and indices. A tensor starts with its buffer: of
-    /// a field that is not the first of interleaved records, a [`Gatherer`](crate::Gatherer) takes the range.
+    /// Instead of a plan you may pass a [`Gather`](crate::Gather), [`GatherNd`](crate::GatherNd) or
+    /// [`GatherElements`](crate::GatherElements): the call then makes the plan, with the shapes of params and indices.
     ///
-    /// An executor on a GPU keeps two buffers for the output of the next gather to the host: those of the largest output so
-    /// far, of at most 256 MiB each.
+    /// A tensor begins at byte 0 of its buffer. To gather a later field of interleaved records, use a
+    /// [`Gatherer`](crate::Gatherer), which takes a buffer range.
+    ///
+    /// On a GPU, the executor keeps the two buffers of the largest output so far for the next gather to the host, if they have
+    /// at most 256 MiB each.
     ///
     /// # Errors
     ///
-    /// Of the request, before anything is submitted:
+    /// From the request, before it submits anything:
     ///
-    /// - [`RunError::Plan`](crate::RunError::Plan) for an operation that cannot be planned for the shapes of params and
-    ///   indices.
-    /// - [`RunError::PlanShape`](crate::RunError::PlanShape) for a plan of other shapes than params and indices have,
-    ///   unless it is a shard or has a stride of params, which compare lengths only; [`GpuError::MissingShape`] for indices of `GatherNd` in a slice without a shape.
-    /// - [`GpuError::OtherOwner`] for a tensor of another owner.
-    /// - [`RunError::Length`](crate::RunError::Length) for an operand of the wrong length.
-    /// - [`GpuError::BufferTooLarge`] for an operand larger than one buffer of the device.
-    /// - [`GatherError::FillBytes`](crate::GatherError::FillBytes) and
-    ///   [`FillTooLong`](crate::GatherError::FillTooLong) for a fill of the wrong length, or that is too long.
+    /// - [`RunError::Plan`](crate::RunError::Plan) if the operation cannot be planned for these shapes.
+    /// - [`RunError::PlanShape`](crate::RunError::PlanShape) if params or indices do not have the plan's shape. If the plan is a
+    ///   shard or has a params stride, only lengths are compared.
+    /// - [`GpuError::MissingShape`] if you pass `GatherNd` with a slice that has no shape.
+    /// - [`GpuError::OtherOwner`] if another executor owns the tensor.
+    /// - [`RunError::Length`](crate::RunError::Length) if an operand has the wrong length.
+    /// - [`GpuError::BufferTooLarge`] if one buffer of the device cannot hold an operand.
+    /// - [`GatherError::FillBytes`](crate::GatherError::FillBytes) or [`FillTooLong`](crate::GatherError::FillTooLong) if a fill
+    ///   has the wrong length or is too long.
     ///
-    /// And after it:
+    /// And afterwards:
     ///
     /// - [`RunError::BadIndex`](crate::RunError::BadIndex) for an index out of range, if the policy is
     ///   [`BadIndices::Error`](crate::BadIndices::Error).
     /// - [`GpuError::InvalidElement`] if an app wrote bytes into the buffer of params that are no `T`.
-    /// - Errors of a device that is lost, and of a device or a host without memory.
+    /// - The device is lost, or device or host have no memory.
     pub fn gather<'a, T: GatherElement, I: GatherIndex>(
         &'a self,
         plan: impl ToPlan<'a>,
@@ -310,10 +311,11 @@ impl Executor {
         Request::to_host(input)
     }
 
-    /// As [`gather`](Self::gather), but on tensors of bytes, for types that are known only at run time: elements of
-    /// `types.element_bytes()` bytes, and little-endian indices of `types.index_kind()`. The output is bytes too. The plan
-    /// counts elements, so only the numbers of bytes are compared, and no shapes. Indices are a tensor or a slice of bytes. With an encoding
-    /// params is decoded, unless its scales lie in a tensor of their own.
+    /// As [`gather`](Self::gather), but on bytes, if you know the types only at run time: each element has
+    /// `types.element_bytes()` bytes, and indices are little-endian `types.index_kind()`, a tensor or a slice of bytes. The
+    /// output is bytes too. The plan's shapes count elements, so the call compares numbers of bytes, and no shapes.
+    ///
+    /// If `types` has an encoding, params is decoded. The call refuses an encoding whose scales lie in their own tensor.
     ///
     /// # Errors
     ///

@@ -76,10 +76,9 @@ impl<'a, T: GatherElement, F: ?Sized> Request<'a, T, Vec<T>, F> {
         Self::new(input, |input, wait| boxed(input.into_host(wait)))
     }
 
-    /// Keeps the output on the GPU, as a tensor of the plan's output shape; for bytes, the bytes of an element are a last
-    /// dim. The request then waits for no work of the GPU, except for the report that the policy
-    /// [`BadIndices::Error`](crate::BadIndices::Error) needs. On the CPU the output stays in
-    /// host memory.
+    /// Keeps the output on the GPU, as a tensor with the plan's output shape; after `gather_bytes` a last dim counts an element's
+    /// bytes. The request then waits for no GPU work, except for the report that the policy
+    /// [`BadIndices::Error`](crate::BadIndices::Error) needs. On the CPU the output stays in host memory.
     ///
     /// ```no_run
     #[doc = include_str!("../../../tests/doc_examples/chain.rs")]
@@ -88,10 +87,9 @@ impl<'a, T: GatherElement, F: ?Sized> Request<'a, T, Vec<T>, F> {
         Request::new(self.input, |input, wait| boxed(input.into_new_tensor(wait)))
     }
 
-    /// Writes the output into the caller's tensor, which must have [`output_len`](GatherPlan::output_len) elements and, with
-    /// an output stride, may have the gap after the last row too. The tensor keeps its shape, which is not compared. The
-    /// request waits as for [`on_gpu`](Self::on_gpu). wgpu does not need to clear the memory of a tensor that is written
-    /// again.
+    /// Writes the output into your tensor, which must have [`output_len`](GatherPlan::output_len) elements; with an output
+    /// stride, it may also have the gap after the last row. Its shape stays, and is not compared. The request waits as after
+    /// [`on_gpu`](Self::on_gpu). If you write one tensor again and again, wgpu need not clear new memory.
     ///
     /// ```
     /// use wgpu_gather::{Executor, Gather};
@@ -110,8 +108,7 @@ impl<'a, T: GatherElement, F: ?Sized> Request<'a, T, Vec<T>, F> {
 }
 
 impl<T: GatherElement, O> Request<'_, T, O> {
-    /// Bad rows hold `fill` instead of zeros. Widths are limited as for
-    /// [`GatherBuffers::fill`](crate::GatherBuffers::fill).
+    /// Bad rows hold `fill` instead of zeros. How wide it may be, [`GatherBuffers::fill`](crate::GatherBuffers::fill) says.
     ///
     /// With [`BadIndices::DeviceDefault`](crate::BadIndices::DeviceDefault), a bad row is an error on the
     /// CPU, also with a fill. [`Fill`](crate::BadIndices::Fill) fills on each device.
@@ -125,8 +122,7 @@ impl<T: GatherElement, O> Request<'_, T, O> {
 }
 
 impl<O> Request<'_, u8, O, [u8]> {
-    /// Bad rows hold `fill`, the bytes of one element, instead of zeros: see [`fill`](Request::fill) of a request with
-    /// types.
+    /// Bad rows hold `fill`, the bytes of one element, instead of zeros: see [`fill`](Request::fill) of a typed request.
     pub fn fill(self, fill: &[u8]) -> Self {
         self.filled(fill)
     }
@@ -138,10 +134,9 @@ impl<'a, T, O, F: ?Sized> Request<'a, T, O, F> {
         self
     }
 
-    /// Writes the mask of bad rows into the caller's tensor, which must have
-    /// [`index_row_count`](GatherPlan::index_row_count) elements: `true` for each index row that is out of range, as
-    /// [`GatherPlan::out_of_range`] describes. The mask is written also if the output is empty, or if the request
-    /// returns the error of a bad row. The request does not wait for the mask.
+    /// Marks bad rows in your tensor, which must have [`index_row_count`](GatherPlan::index_row_count) elements: `true` for each
+    /// index row that is out of range, as [`GatherPlan::out_of_range`] describes. The mask is written even if the output is
+    /// empty, or if the request returns the error that names a bad row. The request does not wait for the mask.
     ///
     /// ```
     /// use wgpu_gather::{BadIndices, Executor, Gather};
