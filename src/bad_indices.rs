@@ -3,12 +3,12 @@
 use crate::index::GatherIndex;
 use crate::names::names;
 
-/// The policy for an index out of range.
+/// What an index out of range gives: the policy.
 ///
-/// TensorFlow has this attribute on `gather_nd` only (`bad_indices_policy`), and `"ERROR"` only on its CPU. In this
-/// crate every operation has each policy, on both devices.
+/// Every operation has each policy, on both devices. TensorFlow has the attribute only on `gather_nd` (`bad_indices_policy`), and
+/// `"ERROR"` only on its CPU.
 ///
-/// A policy has a name, which `Display` prints and `FromStr` reads: `device-default`, `error`, `fill`, `clamp` or `wrap`.
+/// `Display` prints, and `FromStr` reads, these names: `device-default`, `error`, `fill`, `clamp` or `wrap`.
 ///
 /// ```
 /// use wgpu_gather::BadIndices;
@@ -25,18 +25,18 @@ pub enum BadIndices {
     /// TensorFlow's rule for each device: the CPU returns an error, the GPU stores zeros.
     #[default]
     DeviceDefault,
-    /// An error on both devices. The GPU writes a report, which the caller may read at any time after.
+    /// An error on both devices. The GPU writes a report, which you may read at any time after.
     Error,
-    /// The fill in the whole slice of a bad row, on both devices: zeros, unless the gather is given another. With
-    /// [`NegativeIndices::FromEnd`], JAX's mode `"fill"`, whose own fill is NaN for floats.
+    /// A bad row's whole slice holds the fill, on both devices: zeros, unless you give another. With
+    /// [`NegativeIndices::FromEnd`] this is JAX's mode `"fill"`, whose own fill is NaN for floats.
     Fill,
     /// No row is bad: an index beyond the end of its dim selects the last entry, and one before its start the first.
-    /// [`NegativeIndices::FromEnd`] applies before. XLA's gather, and JAX's and NumPy's mode `"clip"`.
+    /// [`NegativeIndices::FromEnd`] applies first. XLA's gather does this, and mode `"clip"` in JAX and NumPy.
     ///
     /// A dim of 0 has no entry, so [`Fill`](Self::Fill) applies to it.
     Clamp,
-    /// No row is bad: an index stands for its remainder modulo its dim, which is not negative. In a dim of 3, 4 selects
-    /// entry 1, and -1 entry 2, whatever [`NegativeIndices`] says. NumPy's and JAX's mode `"wrap"`.
+    /// No row is bad: an index selects the entry at its remainder modulo the dim, which is not negative. In a dim of 3, 4 selects
+    /// entry 1, and -1 entry 2, whatever [`NegativeIndices`] says. NumPy and JAX call this mode `"wrap"`.
     ///
     /// A dim of 0 has no entry, so [`Fill`](Self::Fill) applies to it.
     Wrap,
@@ -119,14 +119,14 @@ fn remainder(index: impl GatherIndex, dim: u64) -> u64 {
     }
 }
 
-/// The meaning of a negative index. `Display` prints its name, and `FromStr` reads it: `invalid` or `from-end`.
+/// What a negative index means. `Display` prints, and `FromStr` reads, `invalid` or `from-end`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub enum NegativeIndices {
-    /// Out of range: TensorFlow's rule.
+    /// It is out of range, as in TensorFlow.
     #[default]
     Invalid,
-    /// Counted from the end: the rule of Paddle, ONNX and NumPy. Indices in `-dim..dim` are in range.
+    /// It counts from the end, as in Paddle, ONNX and NumPy. Indices in `-dim..dim` are in range.
     ///
     /// gather_nd then follows these libraries for params without elements too: empty slices give an empty output, and in
     /// a dim of 0 every index is out of range.

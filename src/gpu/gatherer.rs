@@ -24,12 +24,15 @@ const MAX_COUNTED_DISPATCHES: usize = 1 << 16;
 ///
 /// Make one gatherer and keep it: a pipeline is compiled when a gather first needs it. Threads may share a gatherer.
 ///
-/// Inputs are checked before anything is recorded. A mistake that only wgpu can see, a destroyed buffer or a buffer of
-/// another device, comes back as [`GatherError::Rejected`]. Three mistakes are not found while recording:
+/// [`GatherBuffers`] says where the operands lie, and takes the options: a report, a mask, a fill, and an index count that
+/// only the GPU knows.
 ///
-/// - a buffer that is mapped or destroyed when the commands are submitted;
-/// - an encoder or pass of another device;
-/// - a buffer of another `wgpu::Instance`, which wgpu may take for one of this device's.
+/// Each call checks its inputs before it records anything. If only wgpu can see a mistake, such as a destroyed buffer or
+/// another device's buffer, you get [`GatherError::Rejected`]. Three mistakes are not found while recording:
+///
+/// - a buffer that is mapped or destroyed when you submit the commands;
+/// - an encoder or pass from another device;
+/// - a buffer from another `wgpu::Instance`, which wgpu may take for one of this device's.
 ///
 /// ```no_run
 #[doc = include_str!("../../tests/doc_examples/gatherer.rs")]
@@ -48,10 +51,9 @@ impl Gatherer {
         }
     }
 
-    /// Makes shader modules by `make`, each when a gather first needs it. `make` may call
-    /// `create_shader_module_trusted` without runtime checks, which the shaders do not need. Gathers whose output or
-    /// report shares a buffer with an operand that is read take modules of their own, which differ only in the access
-    /// of bindings.
+    /// Calls `make` for each shader module, when a gather first needs it. `make` may call `create_shader_module_trusted` without
+    /// runtime checks, which the shaders do not need. If a gather's output or report shares a buffer with an operand that it
+    /// reads, it takes other modules, which differ only in how bindings are accessed.
     #[must_use]
     pub fn with_shader_modules(
         mut self,

@@ -30,21 +30,21 @@ pub(crate) struct BadRowReport {
 
 pub(crate) const REPORT_BYTES: u64 = size_of::<BadRowReport>() as u64;
 
-/// The bad rows of one gather on the GPU, read from its report. Printing them names the first.
+/// Which rows were bad in one gather on the GPU, read from its report. Printed, it names the first.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct BadRows {
-    /// The number of index rows out of range. An index row counts once, however many slices it selects.
+    /// How many index rows are out of range. An index row counts once, however many slices it selects.
     pub count: u64,
-    /// The smallest bad row: the error that the CPU returns.
+    /// The smallest bad row, as the CPU's error names it.
     pub first: BadIndexError,
 }
 
 impl BadRows {
-    /// The number of bytes of a report.
+    /// How many bytes a report has.
     pub const REPORT_BYTES: u64 = REPORT_BYTES;
 
-    /// The bad rows of a scatter.
+    /// As read from a scatter's report.
     pub(super) fn of_scatter(self) -> Self {
         Self {
             first: self.first.of_scatter(),

@@ -5,10 +5,10 @@ use crate::encoding::{Encoded, Encoding};
 use crate::error::{GatherError, GpuError, RunError};
 use crate::operand::Operand;
 
-/// Encoded params that stay on the device of an [`Executor`](crate::Executor), with a shape that counts values. A gather
-/// takes it as it takes a [`Tensor`], and decodes it to `f32`.
+/// Encoded params that stay on an [`Executor`](crate::Executor)'s device. The shape counts values. Pass it where you would pass a
+/// [`Tensor`]: the gather decodes it to `f32`.
 ///
-/// Made by [`upload_encoded`](crate::Executor::upload_encoded), or of tensors of bytes.
+/// You get one from [`upload_encoded`](crate::Executor::upload_encoded), or make it from tensors that hold bytes.
 #[derive(Debug)]
 pub struct EncodedTensor {
     pub(super) params: Encoded<Tensor<u8>>,
@@ -16,16 +16,16 @@ pub struct EncodedTensor {
 }
 
 impl EncodedTensor {
-    /// Tensors of bytes, whatever their shapes, as params of this shape in values. For params in an app's own buffers, or
-    /// to move a `Vec` to the CPU's memory without a copy.
+    /// Makes encoded params from tensors that hold bytes, whatever their shapes; `shape` counts values. Use it if params lies in
+    /// your own buffers, or to move a `Vec` into the CPU's memory without a copy.
     ///
     /// # Errors
     ///
-    /// - [`RunError::Block`] for a last dim that is not whole blocks.
-    /// - [`RunError::ByteLength`] for rows, scales or zero points of the wrong length.
-    /// - [`RunError::MissingOperand`] and [`RunError::UnexpectedOperand`] for scales or zero points that the encoding has
-    ///   and that are not given, or that are given though it has none.
-    /// - [`GatherError::TooManyBytes`] for a shape of more values than a `usize` counts.
+    /// - [`RunError::Block`] if the last dim is not whole blocks.
+    /// - [`RunError::ByteLength`] if rows, scales or zero points have the wrong length.
+    /// - [`RunError::MissingOperand`] if the encoding has scales or zero points that you do not give;
+    ///   [`RunError::UnexpectedOperand`] if you give some that it does not have.
+    /// - [`GatherError::TooManyBytes`] if the shape has more values than a `usize` counts.
     ///
     /// ```
     /// use wgpu_gather::{Encoded, EncodedTensor, Encoding, Executor, Gather, GpuError};
@@ -53,7 +53,7 @@ impl EncodedTensor {
         })
     }
 
-    /// The encoding of the rows.
+    /// How the rows are encoded.
     #[must_use]
     pub const fn encoding(&self) -> Encoding {
         self.params.encoding

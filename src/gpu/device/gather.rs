@@ -35,8 +35,8 @@ pub(super) struct UncheckedGather<'a, T> {
     pub(super) mask: Option<&'a mut Tensor<bool>>,
 }
 
-/// Params of a gather, made by `into` of `&tensor`: a [`Tensor`], whose elements are copied, or an [`EncodedTensor`], whose
-/// rows are decoded to `f32`.
+/// What a request takes as params: `&tensor`, which `into` converts. A [`Tensor`]'s elements are copied; an
+/// [`EncodedTensor`]'s rows are decoded to `f32`.
 #[derive(Debug)]
 pub struct Params<'a, T>(pub(super) ParamsOperand<'a, T>);
 
