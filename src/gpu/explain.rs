@@ -1,4 +1,4 @@
-//! `GatherPlan::explain`: the bytes that a gather moves and the dispatches that it takes, as text.
+//! `GatherPlan::explain`: which bytes a gather moves and which dispatches it takes, as text.
 
 use std::fmt::Write;
 
@@ -22,9 +22,8 @@ use crate::reduce::{NumberKind, Reduce, ScatterNumber};
 const MAX_SHOWN: usize = 1000;
 
 impl GatherPlan {
-    /// Describes in a few lines the gather on a GPU with these `limits`, for elements and indices of these `types`: the
-    /// sizes, the bytes moved, the kernel and the dispatches, or the reason why the gather cannot run. An operand longer
-    /// than a buffer of these limits has a line with the ways out.
+    /// Describes in a few lines how a GPU with these `limits` gathers with these `types`: sizes, bytes moved, kernel and
+    /// dispatches, or why it cannot. If an operand is longer than a buffer may be, a line names the ways out.
     ///
     /// ```
     /// use wgpu_gather::{ElementTypes, GatherNd, wgpu};
@@ -145,7 +144,7 @@ impl GatherPlan {
         Ok(())
     }
 
-    /// Describes in a few lines a scatter that assigns through this plan, as [`explain`](Self::explain) does its gather.
+    /// As [`explain`](Self::explain), for a scatter that assigns through this plan.
     ///
     /// ```
     /// use wgpu_gather::{ElementTypes, Gather, wgpu};
@@ -171,7 +170,7 @@ impl GatherPlan {
         text
     }
 
-    /// As [`explain_scatter`](Self::explain_scatter), but of a scatter that reduces numbers of type `T`.
+    /// As [`explain_scatter`](Self::explain_scatter), for a scatter that reduces numbers of type `T`.
     ///
     /// ```
     /// use wgpu_gather::{Gather, IndexKind, Reduce, wgpu};

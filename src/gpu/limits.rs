@@ -1,5 +1,4 @@
-//! Device limits: the least that the shaders need, all within WebGPU's defaults, and the limits to request for a
-//! gather. Pure.
+//! Device limits: the least that the shaders need, all within WebGPU's defaults, and what to request for a gather. Pure.
 
 use super::kernel::WORKGROUP_SIZE;
 use super::report::REPORT_BYTES;
@@ -12,8 +11,8 @@ use crate::encoding::Encoding;
 use crate::error::GatherError;
 use crate::plan::GatherPlan;
 
-/// Checks that the limits of a device allow gathers of these types, or scatters of this update, with or without a report, and
-/// with or without an index count.
+/// Checks that a device's limits allow gathers with these types, or scatters with this update, with or without a report and an
+/// index count.
 pub(crate) fn check_limits(
     limits: &wgpu::Limits,
     types: ElementTypes,
@@ -34,7 +33,7 @@ pub(crate) fn check_limits(
         (.., false, true) => binding::REPORT,
         (.., false, false) => binding::OUTPUT,
     };
-    // Of a scatter, no dispatch binds both the winners and the counter of bad rows.
+    // In a scatter, no dispatch binds both the winners and the counter of bad rows.
     let more = match update {
         Some(update) => u64::from(update == Update::AssignLast),
         None => u64::from(report) + 2 * u64::from(is_quantized),
@@ -125,25 +124,25 @@ pub(crate) fn check_buffers(
 }
 
 impl GatherPlan {
-    /// The limits to request of a device for this gather: WebGPU's defaults, or the adapter's limits where they are
-    /// lower, with bindings and buffers that hold each operand whole, as far as the adapter allows. An operand longer
-    /// than a binding is gathered in several dispatches. No feature is needed.
+    /// Returns the limits with which to request a device for this gather. Bindings and buffers then hold each operand whole, as
+    /// far as the adapter allows; else several dispatches share an operand. Other limits are WebGPU's defaults, or the adapter's
+    /// where those are lower. No feature is needed.
     ///
-    /// Params longer than a buffer of the adapter, `max_buffer_size` of the result, go into several buffers, by
-    /// [`GatherBuffers::of_shards`](crate::GatherBuffers::of_shards), or stay in host memory, for
-    /// [`run`](Self::run).
+    /// If params is longer than the result's `max_buffer_size`, put it into several buffers, with
+    /// [`GatherBuffers::of_shards`](crate::GatherBuffers::of_shards), or keep it in host memory, for [`run`](Self::run).
     ///
-    /// They suffice for scatters through the plan too, as far as the adapter allows: a reduction that sorts needs a binding of 8 bytes for
-    /// each index row.
+    /// The limits suffice for scatters through the plan too, as far as the adapter allows: a reduction that sorts needs a
+    /// binding with 8 bytes for each index row.
     ///
-    /// For several gathers, take the better values of each: `wgpu::Limits::or_better_values_from`.
+    /// For several gathers, combine the limits by `wgpu::Limits::or_better_values_from`.
     ///
     /// # Errors
     ///
-    /// [`GatherError::ZeroSizedElement`] for elements of no bytes, [`GatherError::TooManyBytes`] for an operand of more
-    /// than `i64::MAX` bytes, [`GatherError::Block`] for a plan that cuts blocks of the encoding,
-    /// [`GatherError::DeviceLimit`] if no buffer of the adapter holds an operand other than params: gather in several plans,
-    /// each for a part.
+    /// - [`GatherError::ZeroSizedElement`] if elements have no bytes.
+    /// - [`GatherError::TooManyBytes`] if an operand has more than `i64::MAX` bytes.
+    /// - [`GatherError::Block`] if the plan cuts the encoding's blocks.
+    /// - [`GatherError::DeviceLimit`] if no buffer of the adapter holds an operand other than params: gather in several plans,
+    ///   each for a part.
     ///
     /// ```
     /// use wgpu_gather::{ElementTypes, Gather, wgpu};
@@ -168,7 +167,7 @@ impl GatherPlan {
     ) -> Result<wgpu::Limits, GatherError> {
         let bytes = TypedPlan::new(self, types)?.bytes;
         check_buffers(adapter, &bytes)?;
-        // A scatter that sorts numbers has a pair for each index row.
+        // A scatter that sorts has a pair for each index row.
         let pairs = match types.element_bytes {
             4 => self.dims().index_rows().saturating_mul(PAIR_BYTES),
             _ => 0,

@@ -1,5 +1,4 @@
-//! The pipelines, and the shader modules: each joins a few files of shaders/, so that only the code that a gather needs is
-//! compiled.
+//! Pipelines and shader modules. A module joins a few files in shaders/, so that only the code that a gather needs is compiled.
 
 use super::find_rows::FindRows;
 use super::kernel::{Kernel, Unit};
@@ -29,14 +28,14 @@ pub(crate) enum EntryPoint {
         find: FindRows,
         update: Update,
     },
-    /// A pass over the index rows of a scatter.
+    /// A pass over a scatter's index rows.
     IndexRows {
         pass: IndexRowsPass,
         find: FindRows,
     },
-    /// A pass of the sort of a scatter's index rows.
+    /// A pass that sorts a scatter's index rows.
     Sort(SortPass),
-    /// A pass over the sorted index rows of a scatter.
+    /// A pass over a scatter's sorted index rows.
     Fold {
         pass: FoldPass,
         unit: Unit,
@@ -176,7 +175,7 @@ impl EntryPoint {
         }
     }
 
-    /// The values of the shader's override constants.
+    /// The shader's override constants.
     pub(crate) fn overrides(self) -> Vec<(&'static str, f64)> {
         let (kernel, find) = match self {
             Self::Gather { kernel, find, .. } => (kernel, find),
@@ -210,7 +209,7 @@ impl EntryPoint {
     }
 }
 
-/// The numbers of the shaders' bindings.
+/// The bindings in the shaders, by number.
 pub(crate) mod binding {
     pub(crate) const UNIFORM: u32 = 0;
     pub(crate) const PARAMS: u32 = 1;
@@ -252,19 +251,19 @@ pub(crate) mod binding {
     }
 }
 
-/// A shader module: a file of shaders/ with entry points, and the files that it needs.
+/// A shader module: a file in shaders/ that has entry points, and the files that it needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct Shader {
     file: &'static str,
-    /// The chosen ones of the files between which a line `Needs` leaves a choice: those that find rows, load units, and
-    /// decode or update. Without a choice, the first is taken.
+    /// Where a line `Needs` leaves a choice, the chosen files: they find rows, load units, and decode or update. Without a
+    /// choice, the first is taken.
     choices: [Option<&'static str>; 3],
 }
 
-/// Finds the code of a file of shaders/ by its name.
+/// Finds the code of a file in shaders/ by its name.
 pub(crate) type Texts = fn(&str) -> &'static str;
 
-/// A function of [`Texts`], for these files and those of another one. Modules share the files, so each is in an app once.
+/// Makes a [`Texts`] for these files, and for another function's. Modules share the files, so an app holds each once.
 macro_rules! texts {
     ($(#[$doc:meta])* $of:ident: $($name:literal)*; $other:expr) => {
         $(#[$doc])*
@@ -278,21 +277,21 @@ macro_rules! texts {
 }
 
 texts!(
-    /// The code of gathers.
+    /// The code for gathers.
     gather_text: "common" "element_dims" "index_rows" "general" "vec4" "words" "decoded" "four_decoded" "one_decoded" "slices" "rows" "four_rows" "long" "packed" "packed_words" "packed_narrow" "lines" "bytes" "report" "mask" "decode/k_scales" "decode/iq4_numbers";
     |file| Encoding::shader(file).expect("a file of shaders/")
 );
 texts!(
-    /// The code of scatters too, which an app that never scatters does not hold.
+    /// The code for scatters too, which an app that never scatters does not hold.
     scatter_text: "updates" "target_units" "assign" "assign_last" "last_rows" "reduce" "reductions" "float_sums" "atomics" "signed_words" "lane_units" "word_parts" "winners" "write_keys" "sort" "fold";
     gather_text
 );
 
-/// The need of a file of shaders/decode/, whichever it is.
+/// Stands in a line `Needs` for any file in shaders/decode/.
 const DECODE: &str = "decode";
 
-/// The files that a file needs, from its first line: `// Needs: a; b or c`. Each need is one file, several of which a
-/// module has one, or [`DECODE`].
+/// What a file needs, from its first line: `// Needs: a; b or c`. Each need is one file, several of which a module takes one, or
+/// [`DECODE`].
 fn needs(file: &str, texts: Texts) -> impl Iterator<Item = Vec<&'static str>> {
     let line = texts(file).lines().next();
     let needs = line.and_then(|line| line.strip_prefix("// Needs: "));
@@ -362,7 +361,7 @@ impl Shader {
         }
     }
 
-    /// The names of the file and of the chosen files.
+    /// The file's name and the chosen files' names.
     pub(crate) fn name(self) -> String {
         let choices = self.choices.into_iter().flatten();
         let names = std::iter::once(self.file).chain(choices);
@@ -375,7 +374,7 @@ impl Shader {
         texts.join("\n")
     }
 
-    /// The files of the module, each after those that it needs.
+    /// The module's files, each after those that it needs.
     pub(crate) fn files(self, texts: Texts) -> Vec<&'static str> {
         let mut files = Vec::new();
         self.add(self.file, texts, &mut files);
@@ -398,8 +397,8 @@ impl Shader {
         files.push(file);
     }
 
-    /// The source for aliased operands. wgpu requires that a buffer with a binding of the access `read_write` has
-    /// that access in all of its bindings, although the shader writes to only one.
+    /// The source for aliased operands. If one binding of a buffer is `read_write`, wgpu requires that all are, although the
+    /// shader writes to only one.
     pub(crate) fn aliased_source(self, texts: Texts) -> String {
         self.source(texts)
             .replace("var<storage, read>", "var<storage, read_write>")

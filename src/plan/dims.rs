@@ -1,8 +1,8 @@
-//! The sizes of one gather, which both executors work from. They depend on no device and no element width.
+//! The sizes from which both executors work. They depend on no device and no element width.
 
 use super::product;
 
-/// The sizes in the formula of a gather, in elements and rows.
+/// The sizes in the formula, in elements and rows.
 ///
 /// ```text
 /// output[b][o][n][s] = params[b][o][ row(b, n) ][s]
@@ -17,54 +17,54 @@ use super::product;
 /// the length of an operand.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct GatherDims {
-    /// Number of batches: the product of the batch dims; for gather_elements, of the leading dims before the axis that
+    /// How many batches there are: the product of the batch dims; in gather_elements, of the leading dims before the axis that
     /// params and indices share.
     pub(crate) batch_size: u64,
-    /// Product of the params dims between the batch dims and the axis; for gather_elements, of those that broadcasting
-    /// takes all indices of a batch for.
+    /// The product of the params dims between the batch dims and the axis; in gather_elements, of those for which broadcasting
+    /// repeats a batch's indices.
     pub(crate) outer_size: u64,
-    /// Output rows in one block: one for each index row of its batch, unless broadcasting repeats index rows in it.
+    /// Output rows in one block: one for each index row in its batch, unless broadcasting repeats index rows in it.
     pub(crate) index_count: u64,
     /// Index rows in one batch: `index_count`, or fewer if broadcasting repeats them. There is then one block.
     pub(crate) batch_index_rows: u64,
-    /// The params dims that the values of an index row select in, outermost first; empty if the index depth is 0.
+    /// The params dims in which an index row's values select, outermost first; empty if the index depth is 0.
     pub(crate) indexed_dims: Vec<u64>,
-    /// Rows from one position in the indexed dim to the next: 1, except for gather_elements.
+    /// How many rows apart neighbours in the indexed dim are: 1, except in gather_elements.
     pub(crate) index_stride: u64,
-    /// The dims that the output rows of a block are laid out in, outermost first, with neighbours merged if one stride
-    /// fits both. Empty for gather and gather_nd, and for gather_elements if no other params dim of the block is larger
-    /// than 1, or the axis is 0.
+    /// The dims in which a block's output rows are laid out, outermost first; neighbours are merged if one stride fits both.
+    /// Empty in gather and gather_nd, and in gather_elements if the axis is 0 or no other params dim in the block is larger than
+    /// 1.
     pub(crate) element_dims: Vec<ElementDim>,
-    /// Rows of a block in all shards together: the product of `indexed_dims`; for gather_elements, of all params dims
+    /// How many rows a block has in all shards together: the product of `indexed_dims`; in gather_elements, of all params dims
     /// after the batch dims.
     pub(crate) row_count: u64,
-    /// Elements in one row, and so in one slice.
+    /// Elements in a row, and so in a slice.
     pub(crate) slice_len: u64,
-    /// Elements from the start of one params row to the next: `slice_len`, unless the caller gives more.
+    /// How many elements apart params rows start: `slice_len`, unless the caller gives more.
     pub(crate) params_stride: u64,
-    /// Elements from the start of one output row to the next.
+    /// How many elements apart output rows start.
     pub(crate) output_stride: u64,
-    /// The first row of each block that params holds: 0, unless the plan is for a shard.
+    /// The first row that params holds in each block: 0, unless the plan is a shard.
     pub(crate) first_row: u64,
-    /// Rows of each block that params holds: `row_count`, unless the plan is for a shard.
+    /// How many rows params holds in each block: `row_count`, unless the plan is a shard.
     pub(crate) held_rows: u64,
 }
 
-/// A dim of the output rows of gather_elements, or several neighbouring dims merged into one.
+/// A dim in which gather_elements lays out output rows, or several neighbouring dims merged into one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct ElementDim {
     /// Number of coordinates.
     pub(crate) size: u64,
-    /// Params rows from one coordinate to the next: 0 for the axis, and if broadcasting repeats params.
+    /// How many params rows apart coordinates are: 0 for the axis, and if broadcasting repeats params.
     pub(crate) stride: u64,
-    /// Index rows from one coordinate to the next: 0 if broadcasting repeats indices.
+    /// How many index rows apart coordinates are: 0 if broadcasting repeats indices.
     pub(crate) index_stride: u64,
 }
 
 impl ElementDim {
     pub(super) const ONE: Self = Self::of_index_rows(1);
 
-    /// The dim of `size` index rows, one after another, whose coordinates add no params rows.
+    /// The dim in which `size` index rows follow each other, and coordinates add no params rows.
     pub(crate) const fn of_index_rows(size: u64) -> Self {
         Self {
             size,
@@ -75,8 +75,7 @@ impl ElementDim {
 }
 
 impl GatherDims {
-    /// The sizes of gather and gather_nd. Gather is gather_nd with index rows of one value. The axis comes after the
-    /// batch dims.
+    /// For gather and gather_nd. Gather is gather_nd with one value in each index row. The axis comes after the batch dims.
     pub(super) fn of_slices(
         params_shape: &[usize],
         index_rows_shape: &[usize],
@@ -109,7 +108,7 @@ impl GatherDims {
         self.indexed_dims.len()
     }
 
-    /// True for a gather_elements in which the row also depends on the coordinates of the index, not only on its value.
+    /// True in a gather_elements whose row depends on where the index is, not only on its value.
     pub(crate) fn has_element_dims(&self) -> bool {
         !self.element_dims.is_empty()
     }
@@ -126,7 +125,7 @@ impl GatherDims {
         self.index_count != self.batch_index_rows
     }
 
-    /// `element_offset(n)` of the formula: params rows that are added to the row that an index selects.
+    /// The formula's `element_offset(n)`: how many params rows are added to the one that an index selects.
     #[inline]
     pub(crate) fn element_offset(&self, mut n: u64) -> u64 {
         let mut offset = 0;
@@ -137,7 +136,7 @@ impl GatherDims {
         offset
     }
 
-    /// The first and the last of the index rows that output rows `first..=last` of a block read, counted in their batch.
+    /// The first and the last index row, counted in their batch, that output rows `first..=last` of a block read.
     #[cfg(feature = "gpu")]
     pub(crate) fn index_rows_of(&self, mut first: u64, mut last: u64) -> (u64, u64) {
         if !self.repeats_index_rows() {
@@ -159,17 +158,17 @@ impl GatherDims {
         (low, high)
     }
 
-    /// Rows of params in all blocks: only those of the shard, if the plan is for one.
+    /// How many rows params has in all blocks; a shard has only its own.
     pub(crate) fn params_rows(&self) -> u64 {
         self.batch_size * self.outer_size * self.held_rows
     }
 
-    /// Elements of params, to the end of its last slice: only those of the shard, if the plan is for one.
+    /// How many elements params has, to the end of its last slice; a shard has only its own.
     pub(crate) fn params_len(&self) -> u64 {
         spanned(self.params_rows(), self.params_stride, self.slice_len)
     }
 
-    /// Elements of params, with the gap after the last row too.
+    /// How many elements params has, with the gap after the last row too.
     pub(crate) fn params_len_with_gap(&self) -> u64 {
         self.params_rows() * self.params_stride
     }
@@ -189,18 +188,18 @@ impl GatherDims {
         self.batch_size * self.outer_size * self.index_count
     }
 
-    /// Elements of the output, to the end of its last slice.
+    /// How many elements the output has, to the end of its last slice.
     pub(crate) fn output_len(&self) -> u64 {
         spanned(self.output_rows(), self.output_stride, self.slice_len)
     }
 
-    /// Elements of the output with the gap after the last slice.
+    /// How many elements the output has, with the gap after the last slice.
     pub(crate) fn output_len_with_gap(&self) -> u64 {
         self.output_rows() * self.output_stride
     }
 }
 
-/// The elements or bytes from the start of the first of `rows` slices to the end of the last one; 0 if slices have none.
+/// How many elements or bytes `rows` slices take, from the first one's start to the last one's end; 0 if slices have none.
 pub(crate) fn spanned(rows: u64, stride: u64, slice: u64) -> u64 {
     if rows == 0 || slice == 0 {
         return 0;
@@ -213,7 +212,7 @@ mod tests {
     use super::{ElementDim, GatherDims, spanned};
     use crate::GatherElements;
 
-    /// The sum over dims, the innermost last, of the coordinate of `n` times a stride.
+    /// Sums `n`'s coordinate times a stride over all dims, the innermost last.
     fn place(dims: &GatherDims, n: u64, stride: impl Fn(&ElementDim) -> u64) -> u64 {
         let inner =
             |k: usize| -> u64 { dims.element_dims[k + 1..].iter().map(|d| d.size).product() };

@@ -33,30 +33,28 @@ use crate::error::GatherError;
 use crate::plan::GatherDims;
 use crate::plan::dims::spanned;
 
-/// The most invocations of a dispatch, and the most rows from the start of its first block: the shader numbers both in
-/// 32 bits.
+/// The most invocations in a dispatch, and the most rows from its first block's start: the shader numbers both in 32 bits.
 const MAX_COUNT: u64 = 1 << 31;
 
-/// A gather, with the offsets at which its operands start in their buffers. A start is the bytes from the last aligned offset to the
-/// operand.
+/// A gather, and where its operands start in their buffers: how many bytes after the last aligned offset.
 #[derive(Debug, Clone)]
 pub(crate) struct PlacedGather<'a> {
     pub(crate) typed: TypedPlan<'a>,
     pub(crate) shards: Vec<Shard>,
     pub(crate) indices_start: u64,
     pub(crate) output_start: u64,
-    /// The starts of scales and of zero points.
+    /// Where scales and zero points start.
     pub(crate) qparam_starts: [u64; 2],
-    /// The number of words after which the fill repeats.
+    /// After how many words the fill repeats.
     pub(crate) fill_words: u32,
-    /// True if only the device knows the number of index rows. Each dispatch is then of one block, and none is packed.
+    /// True if only the device knows how many index rows there are. Each dispatch then takes one block, and none packs.
     pub(crate) is_indirect: bool,
-    /// Rows of one buffer of winners, where a scatter has several; else `u64::MAX`.
+    /// How many rows one buffer of winners has, if a scatter has several; else `u64::MAX`.
     pub(crate) winner_rows: u64,
 }
 
 impl<'a> PlacedGather<'a> {
-    /// A gather without a fill, whose operands are at aligned offsets, with params in one buffer.
+    /// A gather without a fill, with operands at aligned offsets and params in one buffer.
     pub(crate) fn aligned(typed: TypedPlan<'a>) -> Self {
         let rows = typed.plan.dims().params_rows();
         Self {
@@ -72,22 +70,22 @@ impl<'a> PlacedGather<'a> {
     }
 }
 
-/// Scales or zero points. `start` is the bytes from the last aligned offset to its first byte; `parts` has the bytes that it has
-/// for each part of params.
+/// Scales or zero points. They start `start` bytes after the last aligned offset; `parts` says how many bytes they have for each
+/// part of params.
 #[derive(Debug, Clone, Copy)]
 struct Qparam {
     start: u64,
     parts: Parts,
 }
 
-/// A gather in bytes, and the limits on the bytes and the workgroups of one dispatch.
+/// A gather in bytes, and how many bytes and workgroups one dispatch may take.
 #[derive(Debug, Clone)]
 pub(crate) struct Cut<'a> {
     dims: &'a GatherDims,
     find: FindRows,
     fill_words: u32,
     is_indirect: bool,
-    /// The kind of update, if this is a scatter; `None` for a gather.
+    /// How a scatter updates; `None` for a gather.
     update: Option<Update>,
     winner_rows: u64,
     shards: Shards,
@@ -95,41 +93,41 @@ pub(crate) struct Cut<'a> {
     output_start: u64,
     /// The encoding of params, if the gather decodes it.
     encoding: Option<Encoding>,
-    /// The parts of params that are not cut.
+    /// The parts of params that no gather cuts.
     parts: Parts,
     /// Scales and zero points; without bytes if there are none.
     qparams: [Qparam; 2],
-    /// Bytes of a slice in the output. In params a slice has as many, unless it is encoded.
+    /// The output bytes in a slice. In params a slice has as many, unless it is encoded.
     slice_bytes: u64,
     /// Bytes from one params row to the next, and from one output row to the next.
     params_stride: u64,
     output_stride: u64,
-    /// The alignment, in bytes, that every slice of params has, and that every slice of the output has: powers of two.
+    /// The alignment that every slice has in params, and in the output, in bytes: powers of two.
     params_alignment: u64,
     output_alignment: u64,
-    /// Bytes of a piece of a slice in the output: `slice_bytes`, unless slices are cut.
+    /// The output bytes in a piece of a slice: `slice_bytes`, unless slices are cut.
     piece_bytes: u64,
     index_row_bytes: u64,
-    /// The most bytes of an operand that a dispatch binds.
+    /// The most bytes that a dispatch binds of an operand.
     binding_bytes: u64,
     alignment: u64,
     max_workgroups: u64,
     max_grid_width: u64,
 }
 
-/// Output rows and a piece of their slices, with the params rows that they may need: a part of the gather, which is cut
-/// into smaller ones.
+/// A part of the gather, which is cut into smaller ones: output rows with a piece of their slices, and the params rows that they
+/// may need.
 #[derive(Debug, Clone, Copy)]
 struct Tile {
     output_rows: (u64, u64),
     /// Params rows, counted over all blocks.
     params_rows: (u64, u64),
-    /// The byte of the slice in the output at which the piece starts: 0, unless slices are cut.
+    /// At which output byte of the slice the piece starts: 0, unless slices are cut.
     piece: u64,
 }
 
 impl<'a> Cut<'a> {
-    /// The cut of a gather; an error if the limits hold no piece of a slice.
+    /// Cuts a gather; an error if the limits hold no piece of a slice.
     pub(crate) fn new(
         gather: PlacedGather<'a>,
         limits: &wgpu::Limits,
@@ -202,7 +200,7 @@ impl<'a> Cut<'a> {
         Ok(cut)
     }
 
-    /// The dispatches in the order of rows; none if the output is empty.
+    /// The dispatches in row order; none if the output is empty.
     pub(crate) fn dispatches(&self) -> impl Iterator<Item = Dispatch> {
         let chunks = std::iter::successors(self.first_chunk(), |&chunk| self.chunk_after(chunk));
         chunks
@@ -210,10 +208,10 @@ impl<'a> Cut<'a> {
             .flat_map(move |window| self.dispatches_of(window))
     }
 
-    /// The most rows that one dispatch can gather with any kernel. A row takes a lane for each word, rounded up to a
-    /// power of two, since a workgroup may hold only one row of more than half its lanes.
+    /// The most rows that one dispatch can gather with any kernel. A row takes a lane for each word, rounded up to a power of
+    /// two, since a workgroup may hold only one row that fills more than half its lanes.
     fn most_rows(&self) -> u64 {
-        // The kernel for bytes has lanes for the words of gaps too.
+        // The kernel for bytes has lanes for words in gaps too.
         let row_bytes = match (self.unit(), self.update) {
             (None, None) => self.piece_bytes.max(self.output_stride),
             (None, Some(_)) => 4 * self.touched_words(self.piece_bytes),
@@ -225,20 +223,20 @@ impl<'a> Cut<'a> {
         (lanes / row_lanes).saturating_sub(1).clamp(1, MAX_COUNT)
     }
 
-    /// The most words of a scatter's target in which a piece of so many bytes may have some.
+    /// The most words that a piece of so many bytes may touch in a scatter's target.
     fn touched_words(&self, piece_bytes: u64) -> u64 {
         (piece_bytes + 4 - self.params_alignment.min(4)).div_ceil(4)
     }
 
-    /// The unit of slices; `None` if they are no whole units.
+    /// The unit by which slices are copied; `None` if they are no whole units.
     fn unit(&self) -> Option<Unit> {
         Unit::of(self.slice_alignment(), self.fill_words, self.encoding)
     }
 
-    /// A power of two of bytes: the offsets of all slices that decide the unit are multiples of it.
+    /// A power of two, in bytes, that divides all slice offsets that decide the unit.
     fn slice_alignment(&self) -> u64 {
         match self.encoding {
-            // A slice of several rows of the last dim is decoded value by value.
+            // A slice with several rows along the last dim is decoded value by value.
             Some(encoding)
                 if encoding.has_whole_rows() && self.slice_bytes != self.part_bytes() =>
             {
@@ -252,12 +250,12 @@ impl<'a> Cut<'a> {
         }
     }
 
-    /// Bytes of a part of encoded params in the output.
+    /// The output bytes that a part of encoded params has.
     fn part_bytes(&self) -> u64 {
         self.parts.len.saturating_mul(VALUE_BYTES)
     }
 
-    /// The bytes that params has for some bytes of a slice in the output.
+    /// How many bytes params has for so many output bytes of a slice.
     fn in_params(&self, output_bytes: u64) -> u64 {
         match self.encoding {
             Some(_) => self.parts.bytes_of(output_bytes / VALUE_BYTES),
@@ -265,7 +263,7 @@ impl<'a> Cut<'a> {
         }
     }
 
-    /// The bytes of `qparam` for some params rows from params row `row` on, or for a piece of them: from an aligned offset on.
+    /// Where `qparam` lies for params rows from `row` on, or for a piece of them: bytes from an aligned offset on.
     fn qparam_bytes(
         &self,
         qparam: Qparam,
@@ -282,8 +280,8 @@ impl<'a> Cut<'a> {
         self.piece_bytes == self.slice_bytes
     }
 
-    /// Rows of `row_bytes` bytes, `stride` bytes after each other, that a binding holds, if the first row starts `start`
-    /// bytes after an aligned offset.
+    /// How many rows a binding holds, if each has `row_bytes` bytes and starts `stride` bytes after the one before, the first
+    /// `start` bytes after an aligned offset.
     fn rows_in_binding(&self, start: u64, stride: u64, row_bytes: u64) -> u64 {
         match (self.binding_bytes - start % self.alignment).checked_sub(row_bytes) {
             // One slice of updates serves all rows.
@@ -293,12 +291,12 @@ impl<'a> Cut<'a> {
         }
     }
 
-    /// The bytes from an aligned offset to an index row.
+    /// How many bytes lie between an aligned offset and an index row.
     fn index_row_start(&self, index_row: u64) -> u64 {
         self.indices_start + index_row * self.index_row_bytes
     }
 
-    /// The bytes from an aligned offset to an output row.
+    /// How many bytes lie between an aligned offset and an output row.
     fn output_row_start(&self, row: u64) -> u64 {
         self.output_start + row * self.output_stride
     }

@@ -1,5 +1,5 @@
-//! The owner of a device and of the tensors on it: its buffers, submissions and mappings. Without memory for a buffer, a
-//! call returns an error.
+//! The owner holds a device and makes buffers, submissions and mappings on it. If there is no memory for a buffer, a call
+//! returns an error.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -12,15 +12,15 @@ use crate::gpu::scope::scoped;
 use crate::gpu::types::range_bytes;
 use crate::operand::Operand;
 
-/// The usages of a tensor's buffer.
+/// The usages that a tensor's buffer has.
 pub(super) const TENSOR: wgpu::BufferUsages = wgpu::BufferUsages::STORAGE
     .union(wgpu::BufferUsages::COPY_SRC)
     .union(wgpu::BufferUsages::COPY_DST);
 
-/// The usages of a buffer that is mapped for reading.
+/// The usages that a buffer has to be mapped for reading.
 const HOST: wgpu::BufferUsages = wgpu::BufferUsages::MAP_READ.union(wgpu::BufferUsages::COPY_DST);
 
-/// The most bytes of output for which an owner keeps buffers from one gather to the next.
+/// Up to this many output bytes, an owner keeps buffers from one gather to the next.
 const MOST_KEPT_BYTES: u64 = 256 << 20;
 
 /// A device with its queue, and what this crate keeps for it.
@@ -30,11 +30,11 @@ pub(super) struct Owner {
     pub(super) queue: wgpu::Queue,
     pub(super) gatherer: Gatherer,
     poller: Poller,
-    /// The buffers of the last gather to the host, for the next one.
+    /// The last gather's buffers for an output to the host, for the next one.
     kept: Mutex<Option<HostBuffers>>,
 }
 
-/// The buffers of an output that comes to the host, of equal size.
+/// Two equally large buffers for an output that comes to the host.
 #[derive(Debug)]
 pub(super) struct HostBuffers {
     pub(super) output: wgpu::Buffer,
@@ -65,7 +65,7 @@ impl Owner {
         }
     }
 
-    /// A buffer with the usages of a tensor. Its size is a multiple of 4, and not 0.
+    /// A buffer with a tensor's usages. Its size is a multiple of 4, and not 0.
     pub(super) fn make_tensor(
         &self,
         operand: Operand,
@@ -81,7 +81,7 @@ impl Owner {
         Ok((report, self.make_readback(Operand::Report, REPORT_BYTES)?))
     }
 
-    /// A buffer that brings bytes of an operand to the host.
+    /// A buffer that brings an operand's bytes to the host.
     pub(super) fn make_readback(
         &self,
         operand: Operand,
@@ -90,7 +90,7 @@ impl Owner {
         self.make_buffer(operand, bytes, HOST, "wgpu-gather/readback", false)
     }
 
-    /// The output buffers of the last gather to the host if they hold an output of `bytes` bytes, else new ones.
+    /// The last gather's output buffers, if they hold `bytes` bytes; else new ones.
     pub(super) fn host_buffers(&self, bytes: u64) -> Result<HostBuffers, GpuError> {
         let mut kept = self.kept();
         let suits = |kept: &mut HostBuffers| kept.output.size() >= range_bytes(bytes);
@@ -104,7 +104,7 @@ impl Owner {
         })
     }
 
-    /// Keeps the buffers of an output that has been read, unless larger ones are kept.
+    /// Keeps the buffers after their output was read, unless larger ones are kept.
     pub(super) fn keep(&self, buffers: HostBuffers) {
         // A lost device unmaps nothing; its buffers are dropped.
         if scoped(&self.device, || buffers.readback.unmap()).is_err() {
@@ -124,8 +124,8 @@ impl Owner {
 
     /// A buffer, and a staging buffer with the bytes to be copied into it.
     ///
-    /// wgpu's own staging, for `write_buffer` and for `mapped_at_creation` without `MAP_WRITE`, loses the device if
-    /// there is no memory. For a staging buffer of the library's own, the lack of memory is only an error.
+    /// If there is no memory for wgpu's own staging, as in `write_buffer` and in `mapped_at_creation` without `MAP_WRITE`, the device
+    /// is lost. For our own staging buffer it is only an error.
     pub(super) fn stage(&self, operand: Operand, bytes: &[u8]) -> Result<Staged, GpuError> {
         let size = bytes.len() as u64;
         let buffer = self.make_tensor(operand, size)?;
@@ -155,7 +155,7 @@ impl Owner {
         })?)
     }
 
-    /// Maps a buffer for reading once the commands of `submission`, the last that use it, are done.
+    /// Maps a buffer for reading once `submission`, the last that uses it, is done.
     pub(super) fn map(
         &self,
         buffer: wgpu::Buffer,
@@ -193,7 +193,7 @@ impl Owner {
     }
 }
 
-/// The storage of elements: host memory, or a buffer on the GPU of an owner.
+/// Where elements are stored: in host memory, or in a buffer on an owner's GPU.
 #[derive(Debug)]
 pub(super) enum Storage<H> {
     Host(H),
@@ -201,7 +201,7 @@ pub(super) enum Storage<H> {
 }
 
 impl<H> Storage<H> {
-    /// The buffer, for work on the GPU of `owner`.
+    /// The buffer, for work on `owner`'s GPU.
     pub(super) fn on_gpu(
         &self,
         operand: Operand,
@@ -213,7 +213,7 @@ impl<H> Storage<H> {
         }
     }
 
-    /// The elements, for work of an executor without a GPU.
+    /// The elements, for work without a GPU.
     pub(super) fn on_host(&self, operand: Operand) -> Result<&H, GpuError> {
         match self {
             Self::Host(elements) => Ok(elements),

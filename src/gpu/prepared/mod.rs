@@ -1,4 +1,4 @@
-//! Gathers whose GPU objects are made, so that they can be recorded any number of times.
+//! Gathers with their GPU objects made, ready to be recorded any number of times.
 
 mod kept;
 mod steps;
@@ -37,8 +37,7 @@ pub struct PreparedGather {
 }
 
 impl PreparedGather {
-    /// Makes the GPU objects of `dispatches`, and those of the mask. Without a dispatch, makes the objects that write the
-    /// report, if any.
+    /// Makes the GPU objects for `dispatches` and for the mask; without a dispatch, those that write the report, if any.
     pub(super) fn new(
         pipelines: &Pipelines,
         plan: &GatherPlan,
@@ -50,7 +49,7 @@ impl PreparedGather {
         Ok(Self::of_steps(steps, pipelines, plan, operands))
     }
 
-    /// As [`new`](Self::new), of a scatter.
+    /// As [`new`](Self::new), for a scatter.
     pub(super) fn of_scatter(
         pipelines: &Pipelines,
         plan: &GatherPlan,
@@ -86,18 +85,19 @@ impl PreparedGather {
     }
 
     /// Binds other buffers, for the same plan. Makes only bind groups, so it costs less than another
-    /// [`prepare`](super::Gatherer::prepare). What has been recorded before keeps its buffers.
+    /// [`prepare`](super::Gatherer::prepare). What you recorded before keeps its buffers.
     ///
-    /// The ranges may be of other buffers, start elsewhere, and have other lengths if they hold their operands. What the dispatches depend on must be as it
-    /// was: types, fill, shards and their rows, which operands are given, each range's distance from an aligned offset
-    /// (the larger of 16 bytes and the device's `min_storage_buffer_offset_alignment`), and whether an operand that is
-    /// read shares a buffer with one that is written.
+    /// The ranges may lie in other buffers, start elsewhere, and be longer. These must stay as they were:
+    ///
+    /// - types, fill, shards with their rows, and which operands you give;
+    /// - how far each range starts after a multiple of 16 bytes, or of the device's `min_storage_buffer_offset_alignment` if that
+    ///   is larger;
+    /// - whether an operand that the gather reads shares a buffer with one that it writes.
     ///
     /// # Errors
     ///
-    /// [`GatherError::Rebound`] if any of that differs, also for an operand without bytes, and the errors of buffers that
-    /// `prepare` has. After an error the gather is bound as before. In a browser, errors that only wgpu can see go to the
-    /// device's handler, as for each call.
+    /// [`GatherError::Rebound`] if any of these differs, even for an operand without bytes; about buffers, as `prepare`. After
+    /// an error the gather stays bound as before. In a browser, errors that only wgpu can see go to the device's handler.
     ///
     /// ```
     /// use wgpu_gather::{ElementTypes, Gather, GatherBuffers, GatherError, Gatherer, Ranges, wgpu};
@@ -136,12 +136,12 @@ impl PreparedGather {
         steps::rebind(&mut self.steps, &self.device, &operands)
     }
 
-    /// Reads the report of this gather, which the app has read back from the buffer that it gave as
+    /// Reads this gather's report, which you have read back from the buffer that you gave as
     /// [`report`](GatherBuffers::report); `None` if no row was bad.
     ///
     /// # Errors
     ///
-    /// The errors of [`BadRows::from_report`].
+    /// As [`BadRows::from_report`].
     ///
     /// ```
     /// use wgpu_gather::{BadIndices, BadRows, ElementTypes, Gather, GatherBuffers, GatherError, Gatherer, Ranges, wgpu};
@@ -173,9 +173,9 @@ impl PreparedGather {
         }
     }
 
-    /// Records the gather into the caller's compute pass, and sets the pass's pipeline and bind group 0.
+    /// Records the gather into your compute pass, and sets the pass's pipeline and bind group 0.
     ///
-    /// Each dispatch of a pass sees what the dispatches before it wrote, so the gather may stand between dispatches of the app.
+    /// Each dispatch in a pass sees what earlier dispatches wrote, so the gather may stand between your own.
     ///
     /// ```no_run
     #[doc = include_str!("../../../tests/doc_examples/in_pass.rs")]
@@ -194,10 +194,13 @@ impl PreparedGather {
     }
 }
 
-/// Prints the number of dispatches. A gather takes one; several if the device's limits cut it, if params has shards, or if
-/// an index count meets several blocks; and one more for up to 15 last rows of 1, 2 or 4 bytes that do not fill 16 bytes.
-/// A report takes up to one more for each of these dispatches; an index count takes one more for each. An empty output
-/// takes none, or one that writes the report. A mask takes one more, or several if the device's limits cut it.
+/// Prints the number of dispatches:
+///
+/// - one for the gather; several if the device's limits cut it, params has shards, or an index count meets several blocks
+/// - one more if up to 15 last rows, of 1, 2 or 4 bytes, do not fill 16 bytes
+/// - with an index count, one more for each of these; with a report, up to one more for each
+/// - for a mask, one; several if the device's limits cut it
+/// - for an empty output, none, or one that writes the report
 impl fmt::Debug for PreparedGather {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("PreparedGather")

@@ -1,4 +1,4 @@
-//! The steps of a prepared gather: a pipeline, a bind group and workgroups for each dispatch.
+//! The steps that a prepared gather records: a pipeline, a bind group and workgroups for each dispatch.
 
 use crate::error::GatherError;
 use crate::gpu::bindings::{Bindings, Scratch, WORKGROUPS_BYTES, dummy_bytes};
@@ -20,7 +20,7 @@ use crate::plan::GatherPlan;
 /// Below this many invocations, lanes without a row cost less than an indirect dispatch.
 const MAX_DIRECT_INVOCATIONS: u64 = 1 << 18;
 
-/// The uniforms of many dispatches share buffers of up to this many bytes.
+/// Many dispatches share a buffer of uniforms, which may have up to this many bytes.
 const MAX_UNIFORMS_BYTES: u64 = 1 << 16;
 
 /// One dispatch, ready to record.
@@ -31,10 +31,10 @@ pub(super) struct Step {
     binds: Binds,
 }
 
-/// The parts of a bind group that stay when the operands' buffers change.
+/// What stays in a bind group when the operands' buffers change.
 struct Binds {
     layout: wgpu::BindGroupLayout,
-    /// The numbers of its bindings.
+    /// Its bindings, by number.
     numbers: &'static [u32],
     bindings: Bindings,
 }
@@ -54,7 +54,7 @@ impl Binds {
     }
 }
 
-/// Binds other operands, of which the gather needs the same dispatches. After an error the steps are as before.
+/// Binds other operands, which need the same dispatches. After an error the steps are as before.
 pub(super) fn rebind(
     steps: &mut [Step],
     device: &wgpu::Device,
@@ -75,13 +75,13 @@ pub(super) fn rebind(
 }
 
 pub(super) enum Workgroups {
-    /// The width, the height and the depth of the grid, in workgroups.
+    /// The grid in workgroups: width, height and depth.
     Direct([u32; 3]),
     /// The buffer, and the offset in the buffer, to which an earlier step writes the grid.
     Indirect(wgpu::Buffer, u64),
 }
 
-/// The steps of a gather, and those of its mask. Without a dispatch, the step that writes the report, if any.
+/// The steps for a gather and its mask. Without a dispatch, the step that writes the report, if any.
 pub(super) fn make(
     pipelines: &Pipelines,
     plan: &GatherPlan,
@@ -101,7 +101,7 @@ pub(super) fn make(
     Ok(steps)
 }
 
-/// The steps of a scatter, in passes over all its index rows and then over all its updates, and those of its mask.
+/// The steps for a scatter and its mask: passes over all index rows, then over all updates.
 pub(super) fn make_scatter(
     pipelines: &Pipelines,
     plan: &GatherPlan,
@@ -143,7 +143,7 @@ pub(super) fn make_scatter(
     Ok(steps)
 }
 
-/// The kind of a pass: all dispatches of a gather, or one round of a scatter's.
+/// What a pass does: all dispatches of a gather, or one round in a scatter.
 #[derive(Debug, Clone, Copy)]
 enum Pass {
     Gather,
@@ -153,7 +153,7 @@ enum Pass {
 }
 
 impl Pass {
-    /// The key of the pipeline that runs a dispatch in this pass.
+    /// Which pipeline runs a dispatch in this pass.
     fn key(self, dispatch: &Dispatch, operands: &Operands<'_>) -> PipelineKey {
         match self {
             Self::Gather => dispatch.pipeline(operands.report.is_some(), operands.aliased),
@@ -178,24 +178,24 @@ impl Pass {
     }
 }
 
-/// Makes the GPU objects of one gather or scatter.
+/// Makes the GPU objects for one gather or scatter.
 struct Maker<'a> {
     pipelines: &'a Pipelines,
     operands: &'a Operands<'a>,
-    /// The code of the shaders.
+    /// The shaders' code.
     texts: Texts,
-    /// The dummy binding, since wgpu binds no empty range: for params without rows, of which the shader loads only unit
-    /// 0, and for the indices of index depth 0 or of an empty output.
+    /// Bound where wgpu would bind an empty range, which it refuses: for params without rows, of which the shader loads only unit
+    /// 0, and for indices without values or with an empty output.
     dummy: Option<wgpu::Buffer>,
-    /// The counter of bad rows, if they are reported.
+    /// Counts bad rows, if they are reported.
     counter: Option<wgpu::Buffer>,
-    /// The winners of a scatter.
+    /// The winners, in a scatter that has some.
     winners: Vec<wgpu::Buffer>,
-    /// The buffers of a scatter that sorts: pairs twice, counts and sums.
+    /// The buffers that a scatter sorts in: pairs twice, counts and sums.
     order: Vec<wgpu::Buffer>,
     /// True if there is an index count, which a step before each dispatch reads.
     is_indirect: bool,
-    /// Bytes from one uniform to the next in their buffer.
+    /// How many bytes apart uniforms are in their buffer.
     stride: u64,
 }
 
@@ -239,7 +239,7 @@ impl<'a> Maker<'a> {
         })
     }
 
-    /// Appends the steps of a pass.
+    /// Appends the steps for a pass.
     fn make_pass_steps(
         &self,
         plan: &GatherPlan,
@@ -263,7 +263,7 @@ impl<'a> Maker<'a> {
         Ok(())
     }
 
-    /// The winners or the pairs that a dispatch binds. The uniform gets the place of its first winner, or what pairs need.
+    /// The winners or pairs that a dispatch binds. Writes into the uniform where its first winner is, or what pairs need.
     fn scratch_of(
         &self,
         plan: &GatherPlan,
@@ -294,7 +294,7 @@ impl<'a> Maker<'a> {
         }
     }
 
-    /// Makes the buffers of a sort and its folds. Their first content does not matter.
+    /// Makes the buffers for a sort and its folds. What they hold at first does not matter.
     fn make_order(&self, order: &Order) -> Result<Vec<wgpu::Buffer>, GatherError> {
         let device = &self.pipelines.device;
         let make = |size| {
@@ -310,7 +310,7 @@ impl<'a> Maker<'a> {
         order.scratch_bytes().into_iter().map(make).collect()
     }
 
-    /// Appends a step for each dispatch of a sort or of its folds.
+    /// Appends a step for each dispatch that sorts or folds.
     fn make_order_steps(
         &self,
         dispatches: &[OrderDispatch],
@@ -348,7 +348,7 @@ impl<'a> Maker<'a> {
         Ok(())
     }
 
-    /// Appends the steps of the first of `dispatches`, one dispatch for each of the uniforms, which share a buffer.
+    /// Appends steps for the first of `dispatches`, one for each uniform. The uniforms share a buffer.
     fn make_steps(
         &self,
         pass: Pass,
@@ -390,7 +390,7 @@ impl<'a> Maker<'a> {
                 }
                 let key = pass.key(dispatch, self.operands);
                 let workgroups = match pass {
-                    // It writes pairs of all index rows, also of those that the count leaves out.
+                    // It writes pairs for all index rows, even those that the count leaves out.
                     Pass::WriteKeys(_) => Workgroups::Direct(dispatch.workgroups),
                     _ => workgroups_of(dispatch, workgroups.as_ref(), offset),
                 };
@@ -405,7 +405,7 @@ impl<'a> Maker<'a> {
         Ok(())
     }
 
-    /// Appends a step for each dispatch of the mask.
+    /// Appends a step for each dispatch that writes the mask.
     fn make_mask_steps(
         &self,
         plan: &GatherPlan,
@@ -485,7 +485,7 @@ impl<'a> Maker<'a> {
         buffer
     }
 
-    /// A buffer for the workgroups of dispatches with an index count, as far apart as their uniforms.
+    /// A buffer for the workgroups that an index count sets, as far apart as their uniforms.
     fn make_workgroups(&self, dispatches: usize) -> wgpu::Buffer {
         let device = &self.pipelines.device;
         device.create_buffer(&wgpu::BufferDescriptor {
@@ -497,7 +497,7 @@ impl<'a> Maker<'a> {
     }
 }
 
-/// The workgroups of a dispatch. With an index count, a large dispatch is indirect.
+/// A dispatch's workgroups. With an index count, a large dispatch is indirect.
 fn workgroups_of(dispatch: &Dispatch, indirect: Option<&wgpu::Buffer>, offset: u64) -> Workgroups {
     let invocations = dispatch.shares.workgroups * u64::from(WORKGROUP_SIZE);
     match indirect {
