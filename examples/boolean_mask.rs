@@ -1,7 +1,7 @@
-//! Rows by a mask, as NumPy's `places[life >= 30]` and TensorFlow's `tf.boolean_mask`: the particles that are alive.
+//! Picks rows by a mask, as NumPy's `places[life >= 30]` and TensorFlow's `tf.boolean_mask` do: the particles that are alive.
 //!
-//! Only the GPU knows how many these are. One encoder has the comparison, the compaction of the particles' numbers, both
-//! of the crate lampshade, and the gather of as many rows as the compaction counted.
+//! Only the GPU knows how many there are. One encoder records a comparison and a compaction of particle numbers, both from the
+//! crate lampshade, and a gather that takes as many rows as the compaction counted.
 //!
 //! ```sh
 //! cargo run --release --example boolean_mask
@@ -37,7 +37,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let count = gpu.zeros::<u32>(&[1])?;
     let output = gpu.zeros::<f32>(&[n, 3])?;
 
-    // Once: the plan has the largest number of rows, and the count gives the number of each run.
+    // Once: the plan has the largest number of rows, and the count says how many each run has.
     let plan = Gather::new().plan(&[n, 3], &[n])?;
     let buffers = GatherBuffers::new(
         ElementTypes::of::<f32, u32>(),

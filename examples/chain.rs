@@ -1,4 +1,4 @@
-//! Two gathers in a chain: the output of the first stays on the GPU, as the indices of the second.
+//! Chains two gathers: the first one's output stays on the GPU, and the second takes it as indices.
 //!
 //! ```sh
 //! cargo run --release --example chain
@@ -16,7 +16,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         Err(error) => return common::without_gpu(error),
     };
 
-    // The product of each line of a shop's orders, and the price of each product.
+    // Which product each order line of a shop names, and what each product costs.
     let product_of_line = gpu.upload(&[3_u32, 0, 2, 3, 1, 0, 2, 2], &[8])?;
     let prices = gpu.upload(&[4.50_f32, 12.00, 0.75, 99.00], &[4])?;
     // The lines whose prices are looked up.

@@ -1,4 +1,4 @@
-//! A gather on the CPU: each index selects a row of 2 words.
+//! Gathers on the CPU: each index selects a row with 2 words.
 //!
 //! ```sh
 //! cargo run --release --example hello

@@ -1,5 +1,5 @@
-//! A KV cache on one encoder: the app's pass projects new tokens to keys, a scatter writes the keys into the slots of their pages,
-//! and a gather reads the pages of two sequences by a block table. The host reads nothing in between.
+//! Keeps a KV cache with one encoder: the app's pass projects new tokens to keys, a scatter writes the keys into their slots, and a
+//! gather reads two sequences' pages by a block table. The host reads nothing in between.
 //!
 //! A slot of -1 is padding, which the policy `Fill` drops; with `FromEnd` it would be the last slot.
 //!
@@ -17,11 +17,11 @@ use wgpu_gather::{
 };
 
 const PAGES: usize = 6;
-/// Tokens of a page, and numbers of a key.
+/// How many tokens a page has, and how many numbers a key.
 const PAGE: [usize; 2] = [2, 2];
-/// The pages of two sequences.
+/// Which pages two sequences use.
 const BLOCK_TABLE: [[u32; 2]; 2] = [[4, 1], [3, 0]];
-/// The slots of four new tokens: page times 2, and the place in it. The last token is padding.
+/// Where four new tokens go: their page times 2, plus the place in it. The last token is padding.
 const SLOTS: [i32; 4] = [9, 2, 7, -1];
 const TOKENS: [f32; 8] = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 9.0, 9.0];
 
@@ -48,7 +48,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let cache = gpu.zeros::<f32>(&[PAGES * PAGE[0], PAGE[1]])?;
     let output = gpu.zeros::<f32>(&[2, 2, PAGE[0], PAGE[1]])?;
 
-    // A scheduler gives each token a slot of its own, so the order of updates does not matter.
+    // A scheduler gives each token its own slot, so the order of updates does not matter.
     let append = Gather::new().bad_indices(BadIndices::Fill);
     let append = append.plan(cache.shape(), &[4])?.with_unique_indices();
     let written = ScatterBuffers::new(

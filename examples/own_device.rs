@@ -1,8 +1,7 @@
-//! A gather between an app's own passes, on the app's device and in its encoder: particles drift with the wind of the
-//! cell that they are in.
+//! Gathers between an app's own passes, on the app's device and in its encoder: particles drift with the wind in their cell.
 //!
-//! In each step a pass of the app writes the cell of each particle, the gather looks up the wind of the cells, and
-//! another pass of the app moves the particles. Three steps are recorded, submitted at once, and the end is read back.
+//! In each step the app's first pass writes each particle's cell, the gather looks up the wind there, and the app's second pass
+//! moves the particles. Three steps are recorded and submitted at once, and the end is read back.
 //!
 //! ```sh
 //! cargo run --release --example own_device

@@ -1,5 +1,5 @@
-//! A paged table, as a KV cache is one: a sequence's rows are in pages that lie anywhere, and a block table has the
-//! numbers of its pages. Reading it is a gather of a gather, `pages[block_table[sequences]]` in NumPy.
+//! Reads a paged table, such as a KV cache: a sequence's rows lie in pages anywhere, and a block table lists the page numbers.
+//! This is a gather by a gather: in NumPy, `pages[block_table[sequences]]`.
 //!
 //! Both gathers are in one compute pass, and the page numbers stay on the GPU.
 //!
@@ -14,11 +14,11 @@ use std::error::Error;
 use wgpu_gather::{BadIndices, ElementTypes, Executor, Gather, GatherBuffers, Ranges};
 
 const PAGES: usize = 8;
-/// Tokens of a page, and numbers of a token: its key or its value.
+/// How many tokens a page has, and how many numbers a token: its key or its value.
 const PAGE: [usize; 2] = [4, 2];
-/// The pages of three sequences of at most three pages. -1 is no page.
+/// The pages of three sequences, at most three each. -1 is no page.
 const BLOCK_TABLE: [[i32; 3]; 3] = [[4, 1, 6], [0, -1, -1], [7, 3, -1]];
-/// The sequences of this step.
+/// The sequences in this step.
 const SEQUENCES: [u32; 2] = [2, 0];
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -26,12 +26,12 @@ fn main() -> Result<(), Box<dyn Error>> {
         Ok(gpu) => gpu,
         Err(error) => return common::without_gpu(error),
     };
-    // Token t of page p has the numbers p + t/8 and its negative.
+    // Token t in page p has the numbers p + t/8 and its negative.
     let token = |place: u16| f32::from(place / 4) + f32::from(place % 4) / 8.0;
     let cache = (0..32).flat_map(|place| [token(place), -token(place)]);
 
-    // The first plan finds pages, of which its output has the shape [2, 3]. The second plan reads them. Its policy leaves
-    // zeros in place of a page that is not there.
+    // The first plan finds the pages, so its output has the shape [2, 3]. The second plan reads them. Its policy leaves zeros where
+    // there is no page.
     let find_pages = Gather::new().plan(&[3, 3], &[SEQUENCES.len()])?;
     let read_pages = Gather::new()
         .bad_indices(BadIndices::Fill)

@@ -1,5 +1,5 @@
-//! The node `ScatterND` of an ONNX model, by an `Executor`: on the GPU if there is one, else on the CPU. A GPU has all
-//! reductions but products of floats, which run on the CPU.
+//! Runs an ONNX model's node `ScatterND` with an `Executor`: on the GPU if there is one, else on the CPU. A GPU has every
+//! reduction but float products, which run on the CPU.
 //!
 //! ```sh
 //! cargo run --release --example scatter_nd
@@ -11,7 +11,7 @@ use std::error::Error;
 
 use wgpu_gather::{Executor, GatherError, GatherNd, GpuError, NegativeIndices, Reduce};
 
-/// A node, as the model's file has it, with its inputs.
+/// A node with its inputs, as the model's file has it.
 struct ScatterNd {
     /// The attribute `reduction`: none, add, mul, min or max.
     reduction: &'static str,
@@ -51,7 +51,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     for reduction in ["none", "add", "mul", "max"] {
         let node = node(reduction);
         let output = match node.run(&gpu) {
-            // Products of floats.
+            // Float products.
             Err(GpuError::Gather(GatherError::UnsupportedReduce { .. })) => {
                 node.run(&Executor::cpu())?
             }

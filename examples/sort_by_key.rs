@@ -1,8 +1,8 @@
-//! Attributes in the order of a key, as NumPy's `places[np.argsort(depth)]`: particles from front to back. And the top k,
-//! `colours[np.argsort(depth)[:4]]`: the colours of the four that are nearest.
+//! Sorts attributes by a key, as NumPy's `places[np.argsort(depth)]` does: particles from front to back. And takes the top k,
+//! `colours[np.argsort(depth)[:4]]`: the four nearest particles' colours.
 //!
-//! One encoder has the app's pass that writes keys and numbers, the radix sort of the crate lampshade, and the gathers. The
-//! sorted numbers are the indices of each gather, and the first four of them the top four.
+//! One encoder records the app's pass, which writes keys and numbers, a radix sort from the crate lampshade, and the gathers. Each
+//! gather takes the sorted numbers as indices; the first four are the top four.
 //!
 //! ```sh
 //! cargo run --release --example sort_by_key

@@ -1,8 +1,8 @@
-//! A frame of an app that paints sprites. A pass of the app keeps the sprites in view and counts them, a prepared gather
-//! finds the look of each of them, and a second pass of the app paints them. All is recorded into one encoder.
+//! An app paints sprites, frame by frame. Its first pass keeps the sprites in view and counts them, a prepared gather looks up how
+//! each one looks, and its second pass paints them. One encoder records it all.
 //!
-//! Only the GPU knows the number of sprites in view: the gather reads it as its index count, and the last pass as its
-//! number of workgroups. The operands of the gather are ranges of one buffer, the app's arena.
+//! Only the GPU knows how many sprites are in view: the gather reads the number as its index count, and the last pass as its
+//! workgroups. All operands are ranges of one buffer, the app's arena.
 //!
 //! ```sh
 //! cargo run --release --example sprites
@@ -15,11 +15,11 @@ use std::sync::mpsc;
 
 use wgpu_gather::{ElementTypes, Gather, GatherBuffers, Gatherer, PreparedGather, Ranges, wgpu};
 
-/// The place of each sprite in a row of pixels, its look by number, and the looks: a letter and a width.
+/// Where each sprite is in a row of pixels, which look it has, and the looks: a letter and a width.
 const PLACES: [u32; 6] = [2, 60, 17, 40, 30, 9];
 const LOOK_OF: [u32; 6] = [2, 0, 1, 2, 0, 1];
 const LOOKS: [[u32; 2]; 3] = [[b'a' as u32, 1], [b'b' as u32, 4], [b'c' as u32, 7]];
-/// Pixels in view.
+/// How many pixels are in view.
 const VIEW: usize = 32;
 
 const SHADER: &str = "
@@ -32,7 +32,7 @@ const VIEW: u32 = 32u;
 @group(0) @binding(4) var<storage, read_write> looks_in_view: array<u32>;
 @group(0) @binding(5) var<storage, read_write> looks_found: array<vec2<u32>>;
 @group(0) @binding(6) var<storage, read_write> picture: array<u32>;
-// The number of sprites in view. With two ones it is a grid of workgroups.
+// How many sprites are in view. With two ones after it, it is a grid of workgroups.
 @group(0) @binding(7) var<storage, read_write> count: array<u32, 3>;
 
 // One invocation, so that the sprites stay in order.
@@ -60,7 +60,7 @@ fn paint(@builtin(workgroup_id) sprite: vec3<u32>, @builtin(local_invocation_ind
 }
 ";
 
-/// The arrays of the arena, in the order of their ranges, numbered as their bindings.
+/// The arrays in the arena, in order. An array's number is also its binding.
 #[derive(Clone, Copy)]
 enum Array {
     Camera,
@@ -122,10 +122,10 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// The objects of the app, made once. A frame only records them.
+/// What the app makes once. A frame only records.
 struct App {
     arena: wgpu::Buffer,
-    /// Bytes from one array of the arena to the next: bindings start at multiples of them.
+    /// How many bytes apart arrays are: bindings start at multiples of it.
     step: u64,
     count: wgpu::Buffer,
     keep_what_is_in_view: Pass,
@@ -147,7 +147,7 @@ impl App {
         };
         let copies = wgpu::BufferUsages::COPY_DST | wgpu::BufferUsages::COPY_SRC;
         let arena = buffer("arena", step * ARRAY_BYTES.len() as u64, copies);
-        // wgpu takes the grid of a dispatch from no buffer that the dispatch writes, so it is not in the arena.
+        // wgpu reads no grid from a buffer that the same dispatch writes, so the count is not in the arena.
         let count = buffer("count", 12, wgpu::BufferUsages::INDIRECT);
         let range = |array| range_of(&arena, step, array);
         for (array, bytes) in [
@@ -158,7 +158,7 @@ impl App {
             queue.write_buffer(&arena, range(array).offset(), bytes);
         }
 
-        // The plan has the largest number of index rows: one for each sprite. The count gives the number of a frame.
+        // The plan has the largest number of index rows, one for each sprite. The count says how many a frame has.
         let plan = Gather::new().plan(&[LOOKS.len(), 2], &[LOOK_OF.len()])?;
         let buffers = GatherBuffers::new(
             ElementTypes::of::<u32, u32>(),
@@ -241,7 +241,7 @@ fn range_of(arena: &wgpu::Buffer, step: u64, array: Array) -> wgpu::BufferSlice<
     arena.slice(start..start + ARRAY_BYTES[array as usize] as u64)
 }
 
-/// A pipeline of the app, and the ranges that it binds.
+/// One of the app's pipelines, and the ranges that it binds.
 struct Pass {
     pipeline: wgpu::ComputePipeline,
     bind_group: wgpu::BindGroup,
@@ -311,7 +311,7 @@ impl Clock {
     }
 }
 
-/// The content of a range after all submitted work.
+/// Reads a range after all submitted work.
 fn read<T: bytemuck::Pod>(
     device: &wgpu::Device,
     queue: &wgpu::Queue,

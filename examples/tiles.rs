@@ -16,7 +16,7 @@ use std::path::PathBuf;
 
 use wgpu_gather::{BadIndices, Gather};
 
-/// A tile is 16 x 16 pixels of red, green and blue.
+/// A tile is 16 x 16 pixels, each red, green and blue.
 const TILE: usize = 16;
 type Pixel = [u8; 3];
 
@@ -44,14 +44,14 @@ fn main() -> Result<(), Box<dyn Error>> {
     let (columns, rows) = (MAP[0].len(), MAP.len());
     let (width, height) = (columns * TILE, rows * TILE);
 
-    // The tiles one below the other: a row of params is a line of pixels of one tile.
+    // The tiles stand one below the other: a params row is a pixel line in one tile.
     let mut params: Vec<Pixel> = Vec::new();
     for tile in TILES.chars() {
         for y in 0..TILE {
             params.extend((0..TILE).map(|x| draw(tile, x, y)));
         }
     }
-    // The picture from the top left to the bottom right: each index selects a line of pixels of one tile.
+    // The picture from top left to bottom right: each index selects a pixel line in one tile.
     let mut indices: Vec<u32> = Vec::new();
     for row in MAP {
         for y in 0..TILE {

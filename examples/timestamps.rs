@@ -1,5 +1,5 @@
-//! The time of a gather on an app's own device, by the GPU's clock: first from timestamps that the app writes at both
-//! ends of the gather's pass, then from a scope of wgpu-profiler around the pass.
+//! Times a gather on an app's own device, by the GPU's clock: first with timestamps that the app writes at both ends of the
+//! gather's pass, then with a wgpu-profiler scope around the pass.
 //!
 //! ```sh
 //! cargo run --release --example timestamps
@@ -14,12 +14,12 @@ use wgpu::util::DeviceExt;
 use wgpu_gather::{ElementTypes, Gather, GatherBuffers, Gatherer, PreparedGather, Ranges, wgpu};
 use wgpu_profiler::{GpuProfiler, GpuProfilerSettings};
 
-/// A table of embeddings, and how many of them are looked up.
+/// A table's embeddings, and how many are looked up.
 const PARAMS: [usize; 2] = [50_000, 128];
 const ROWS: usize = 10_000;
 
 fn main() -> Result<(), Box<dyn Error>> {
-    // The app's own device, with the one feature that timestamps of a pass need.
+    // The app's own device, with the one feature that a pass's timestamps need.
     let instance =
         wgpu::Instance::new(wgpu::InstanceDescriptor::new_without_display_handle_from_env());
     let adapter = wgpu::util::initialize_adapter_from_env_or_default(&instance, None);

@@ -1,4 +1,4 @@
-//! The k best scores of each row and the names that belong to them, gathered with one plan.
+//! Gathers each row's k best scores, and the names that belong to them, with one plan.
 //!
 //! ```sh
 //! cargo run --release --example top_k
@@ -13,7 +13,7 @@ const PLAYERS: usize = 5;
 const BEST: usize = 3;
 
 fn main() -> Result<(), Box<dyn Error>> {
-    // Two games, each with players of its own.
+    // Two games, each with its own players.
     let names = [
         "Ada", "Bob", "Cleo", "Dan", "Eve", //
         "Finn", "Gus", "Hal", "Ida", "Jo",
@@ -23,7 +23,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         15, 60, 85, 30, 5,
     ];
 
-    // The places of each row's best scores, best first. Of equal scores the earlier place comes first.
+    // Where each row's best scores are, best first. If scores are equal, the earlier place comes first.
     let mut best: Vec<u32> = Vec::new();
     for row in scores.chunks(PLAYERS) {
         let mut places: Vec<u32> = (0..).take(PLAYERS).collect();
@@ -31,7 +31,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         best.extend(&places[..BEST]);
     }
 
-    // One batch dim: row n of the indices selects in row n of params.
+    // One batch dim: row n in indices selects from row n in params.
     let plan = Gather::new()
         .batch_dims(1)
         .plan(&[2, PLAYERS], &[2, BEST])?;

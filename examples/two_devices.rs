@@ -1,10 +1,10 @@
-//! A table split over two devices: each device gathers from the half that it holds, and the two outputs are combined.
+//! Splits a table over two devices: each gathers from the half that it holds, and the two outputs are combined.
 //!
 //! ```sh
 //! cargo run --release --example two_devices
 //! ```
 //!
-//! On a machine with one adapter, both devices are of that adapter.
+//! On a machine with one adapter, both devices use it.
 
 use std::error::Error;
 use std::fmt::Display;
@@ -22,7 +22,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         .bad_indices(BadIndices::Error)
         .plan(&[ROWS, SLICE_LEN], &[indices.len(), 1])?;
 
-    // Each device holds a shard of the rows, and runs the plan of that shard.
+    // Each device holds a shard, and runs the shard's plan.
     let mut output = vec![0; usize::try_from(plan.output_len())?];
     let mut shards = Vec::new();
     for rows in [0..ROWS / 2, ROWS / 2..ROWS] {
@@ -33,7 +33,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         shards.push((plan.shard(rows.start as u64..rows.end as u64)?, gpu, table));
     }
     for (shard, gpu, table) in &shards {
-        // A device writes zero bytes for rows of the other shard, so OR combines the outputs.
+        // A device writes zero bytes for the other shard's rows, so OR combines the outputs.
         for (whole, part) in output
             .iter_mut()
             .zip(gpu.gather(shard, table, &indices).wait()?)

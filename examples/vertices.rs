@@ -1,5 +1,5 @@
-//! Attributes out of interleaved vertices, by a stride and a range's start: the positions and the texture coordinates of
-//! a mesh, one for each corner of its triangles.
+//! Gathers attributes out of interleaved vertices, with a stride and a range's start: a mesh's positions and texture coordinates,
+//! one for each corner of its triangles.
 //!
 //! ```sh
 //! cargo run --release --example vertices
@@ -30,7 +30,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         Err(error) => return common::without_gpu(error),
     };
 
-    // A square of two triangles.
+    // A square made from two triangles.
     let corners = [[0.0, 0.0], [2.0, 0.0], [2.0, 2.0], [0.0, 2.0]];
     let vertices = corners.map(|[x, y]| Vertex {
         position: [x, y, 1.0],

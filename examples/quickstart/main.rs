@@ -1,4 +1,4 @@
-//! Gathers images of handwritten digits by their label, on the GPU and on the CPU.
+//! Gathers images by label, on the GPU and on the CPU. They show handwritten digits.
 //!
 //! ```sh
 //! cargo run --release --example quickstart
@@ -51,7 +51,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     match &gpu {
         Ok(gpu) => say(format!("Gathering on {gpu}")),
         Err(error) => {
-            // The rest of the text has the reason of each back end.
+            // The rest of the text says why each back end failed.
             let error = error.to_string();
             let reason = error.split(':').next().unwrap_or(&error);
             say(format!("Gathering on the CPU ({reason})"));
@@ -63,7 +63,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     index_out_of_range(&executor, &images)
 }
 
-/// The plain case: indices select rows of a table.
+/// The plain case: indices select table rows.
 fn first_of_each_digit(executor: &Executor, images: &[u8]) -> Result<(), Box<dyn Error>> {
     let three_of_each = numbers(&read_data("digits_indices_i32.npy")?, i32::from_le_bytes);
     let plan = GatherNd::new()
@@ -87,7 +87,7 @@ fn first_of_each_digit(executor: &Executor, images: &[u8]) -> Result<(), Box<dyn
     Ok(())
 }
 
-/// A gather as a step of an app's own work: all images in the order of their digits, then the mean of each.
+/// A gather as one step among an app's own: sorts all images by digit, then takes each digit's mean.
 fn mean_of_each_digit(
     executor: &Executor,
     images: &[u8],
@@ -95,7 +95,7 @@ fn mean_of_each_digit(
 ) -> Result<(), Box<dyn Error>> {
     let mut indices: Vec<u32> = (0..).take(labels.len()).collect();
     indices.sort_by_key(|&image| labels[image as usize]);
-    // The first row of each digit, and after the last digit the number of all rows.
+    // Each digit's first row, and after the last digit the number of rows.
     let starts: Vec<u32> = (0..=10)
         .map(|digit| u32::try_from(labels.iter().filter(|&&label| label < digit).count()))
         .collect::<Result<_, _>>()?;
@@ -186,7 +186,7 @@ fn draw(images: &[f32]) {
     }
 }
 
-/// One of five shades for an ink of 0 to 16.
+/// One of five shades for ink 0 to 16.
 fn shade(ink: f32) -> usize {
     [3.4, 6.8, 10.2, 13.6]
         .iter()
@@ -199,7 +199,7 @@ fn say(line: impl Display) {
     let _ = writeln!(io::stdout(), "{line}");
 }
 
-/// The elements of a .npy file, as bytes. The header's length is at byte 8, the header is from byte 10 on.
+/// A .npy file's elements, as bytes. Byte 8 begins the header's length, byte 10 the header.
 fn read_data(name: &str) -> io::Result<Vec<u8>> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data");
     let mut file = fs::read(folder.join(name))?;

@@ -7,8 +7,8 @@ use wgpu_gather::{ElementTypes, Executor, GatherBuffers, GatherPlan, Ranges, wgp
 
 use crate::{DIGITS, PIXELS};
 
-/// Gathers `images` in the order of `indices`, then takes the mean of each group of rows
-/// `starts[digit]..starts[digit + 1]`. Returns the rows and the means.
+/// Gathers `images` in the order that `indices` gives, then takes the mean of the rows `starts[digit]..starts[digit + 1]` for each
+/// digit. Returns the rows and the means.
 pub fn gather_and_average(
     gpu: &Executor,
     plan: &GatherPlan,
