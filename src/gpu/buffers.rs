@@ -148,8 +148,8 @@ impl<'a> GatherBuffers<'a> {
         self
     }
 
-    /// Gathers only the first index rows in each batch. How many, one `u32` in `index_count` says when the commands run, so an
-    /// earlier pass may write it. Every batch uses the same number. A number larger than the plan's counts as the plan's.
+    /// Gathers only the first index rows in each batch. `index_count` holds one `u32`, how many; it is read when the commands
+    /// run, so an earlier pass may write it. Every batch uses this number. A number above the plan's counts as the plan's.
     ///
     /// Output rows from the count on keep their values, and their indices are not read. The gather refuses a plan in which
     /// broadcasting repeats index rows. The page [recipes](crate::guide::recipes#a-count-that-only-the-gpu-knows) draws as many
