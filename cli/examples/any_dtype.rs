@@ -1,5 +1,5 @@
-//! Rows 2 and 0 of each tensor of a .safetensors file. The dtypes are known only at run time, so the bytes of a tensor go
-//! into `gather_bytes`, with the width of its elements. Runs on the GPU if there is one.
+//! Gathers rows 2 and 0 from each tensor in a .safetensors file. The dtypes are known only at run time, so `gather_bytes` takes a
+//! tensor's bytes and element width. Runs on the GPU if there is one.
 //!
 //! ```sh
 //! cargo run --release -p wgpu-gather-cli --example any_dtype
@@ -42,7 +42,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Tensors of 3 rows, whose bytes are 0, 1, 2 and so on.
+/// Tensors with 3 rows, whose bytes are 0, 1, 2 and so on.
 fn small_file() -> Result<Vec<u8>, Box<dyn Error>> {
     let bytes: Vec<u8> = (0..=255).collect();
     let tensor = |dtype: Dtype, shape: &[usize]| {

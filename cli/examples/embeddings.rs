@@ -1,5 +1,5 @@
-//! Looks up embeddings by token ids, from a tensor of a .safetensors file to a .npy file that NumPy opens. Runs on the
-//! GPU if there is one.
+//! Looks up embeddings by token ids, from a tensor in a .safetensors file to a .npy file that NumPy opens. Runs
+//! on the GPU if there is one.
 //!
 //! ```sh
 //! cargo run --release -p wgpu-gather-cli --example embeddings -- FOLDER
@@ -23,8 +23,8 @@ use wgpu_gather_cli::arrays::{self, Array, Dtype};
 const TOKENS: [&str; 6] = ["the", "cat", "dog", "sees", "sleeps", "."];
 const WIDTH: usize = 4;
 
-/// The bytes of an `f32`. A gather only moves bits, so the elements need not be numbers, and `[u8; 4]` is aligned at
-/// any offset in a file.
+/// An `f32` as bytes. A gather only moves bits, so the elements need not be numbers, and `[u8; 4]` is
+/// aligned at any offset in a file.
 type Element = [u8; 4];
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -35,7 +35,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let embeddings_path = folder.join("wgpu-gather-embeddings.npy");
     write_model(&model_path)?;
 
-    // The tensors are parts of these bytes: nothing is copied. A large file would be mapped to memory instead.
+    // The tensors borrow these bytes: nothing is copied. Map a large file to memory instead.
     let bytes = fs::read(&model_path)?;
     let model = SafeTensors::deserialize(&bytes)?;
     let table = model.tensor("wte.weight")?;
@@ -80,7 +80,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Writes a model of two tensors, one of which is the embeddings.
+/// Writes a model with two tensors, one for the embeddings.
 fn write_model(path: &Path) -> Result<(), Box<dyn Error>> {
     let bytes = |numbers: Vec<f32>| -> Vec<u8> {
         let bytes = numbers.into_iter().flat_map(f32::to_le_bytes);
@@ -101,7 +101,7 @@ fn write_model(path: &Path) -> Result<(), Box<dyn Error>> {
     Ok(serialize_to_file(tensors, None, path)?)
 }
 
-/// The embedding of a token: its id plus 0, 1/4, 1/2 and 3/4, instead of learned numbers.
+/// A token's embedding: its id plus 0, 1/4, 1/2 and 3/4, instead of learned numbers.
 fn embedding(id: u32) -> [f32; WIDTH] {
     [0.0, 0.25, 0.5, 0.75].map(|quarters| id as f32 + quarters)
 }

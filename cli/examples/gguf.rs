@@ -1,5 +1,5 @@
-//! Looks up tokens in a quantised table of a .gguf file, on the GPU if there is one, and on the CPU: only the rows of the
-//! tokens are decoded.
+//! Looks up tokens in a .gguf file's quantised table, on the GPU if there is one, and on the CPU. Only the
+//! tokens' rows are decoded.
 //!
 //! ```sh
 //! cargo run --release -p wgpu-gather-cli --example gguf -- MODEL.gguf:TENSOR
@@ -30,7 +30,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             PathBuf::from(format!("{}:token_embd.weight", path.display()))
         }
     };
-    // Of the file only this tensor is read.
+    // Only this tensor is read.
     let table = arrays::read(Path::new(&source))?;
     let encoding: Encoding = table.dtype.encoding().parse()?;
     let &[rows, width] = &table.shape[..] else {
@@ -69,12 +69,12 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// A .gguf file with one tensor of Q8_0: in each block a scale of 1/4 and the values of the row's number, plus 0, 1, 2, ..
+/// A .gguf file with one Q8_0 tensor: each block has the scale 1/4, and values that count up by 1.
 fn model() -> Result<Vec<u8>, Box<dyn Error>> {
     let name = b"token_embd.weight";
     let mut file = b"GGUF".to_vec();
     file.extend(3_u32.to_le_bytes());
-    // The number of tensors, of pairs of metadata, and of bytes of the tensor's name.
+    // How many tensors, metadata pairs, and bytes in the tensor's name.
     file.extend(
         [1_u64, 0, name.len() as u64]
             .map(u64::to_le_bytes)
@@ -82,7 +82,7 @@ fn model() -> Result<Vec<u8>, Box<dyn Error>> {
     );
     file.extend(name);
     file.extend(2_u32.to_le_bytes());
-    // GGUF has the innermost dim first.
+    // GGUF stores the innermost dim first.
     file.extend(
         [WIDTH as u64, ROWS as u64]
             .map(u64::to_le_bytes)

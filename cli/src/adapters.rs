@@ -80,7 +80,7 @@ fn describe_one(adapter: &wgpu::Adapter) -> String {
     text + &capacity(binding, buffer, workgroups)
 }
 
-/// The largest tables for these limits of an adapter, in bytes and in workgroups per dispatch dimension.
+/// The largest tables that these limits allow. `workgroups` is per dispatch dimension; the others are in bytes.
 fn capacity(binding: u64, buffer: u64, workgroups: u32) -> String {
     if binding == 0 || workgroups == 0 {
         return "no compute shaders: nothing can be gathered here".to_owned();

@@ -1,5 +1,5 @@
-//! `wgpu-gather bench`: times a few gathers, after a check of each output, and copies of as many bytes. The
-//! `wgpu-gather-bench` of the library's repository times more.
+//! `wgpu-gather bench`: checks each output of a few gathers, then times them beside equally large copies. `wgpu-gather-bench`, in
+//! the library's repository, times more.
 
 use std::time::Instant;
 
@@ -16,7 +16,7 @@ use crate::progress::of_steps;
 use crate::table::Table;
 use wgpu_gather_cli::arrays::Result;
 
-/// Each workload: the bytes of a slice, and the MiB of its params and of its output.
+/// For each workload: bytes per slice, params in MiB, output in MiB.
 const WORKLOADS: [(usize, usize, usize); 4] =
     [(4, 16, 4), (64, 32, 32), (512, 32, 32), (2048, 32, 32)];
 
@@ -65,7 +65,7 @@ pub fn run(args: &Bench) -> Result<String> {
     })
 }
 
-/// The times of one workload on one device.
+/// One workload, timed on one device.
 struct Row {
     device: &'static str,
     slice_bytes: u64,
@@ -74,7 +74,7 @@ struct Row {
     copy: Times,
 }
 
-/// The times of some runs, in seconds.
+/// Run times in seconds.
 struct Times {
     median: f64,
     fastest: f64,
@@ -82,7 +82,6 @@ struct Times {
 }
 
 impl Times {
-    /// The time of the slowest run divided by that of the fastest.
     fn spread(&self) -> f64 {
         self.slowest / self.fastest
     }
@@ -119,7 +118,7 @@ impl Row {
     }
 }
 
-/// A gather with its data and its expected output.
+/// A gather, its data and its expected output.
 struct Work {
     plan: GatherPlan,
     params: Vec<u32>,
@@ -134,7 +133,7 @@ impl Work {
             .bad_indices(BadIndices::Fill)
             .plan(&[row_count, slice_len], &[gathered, 1])?;
         let params: Vec<u32> = (1..).take(row_count * slice_len).collect();
-        // Weyl's sequence: spread over all of params, in an order that does not help prefetching.
+        // Weyl's sequence spreads the rows over all params, in an order that does not help prefetching.
         let rows = (0..gathered).map(|n| n.wrapping_mul(2_654_435_769) % row_count);
         let rows: Vec<usize> = rows.collect();
         let indices = rows.iter().map(|&row| i32::try_from(row));
@@ -160,7 +159,7 @@ impl Work {
         }
     }
 
-    /// The times of `run_into` and of memcpy on one thread.
+    /// Times `run_into`, and memcpy on one thread.
     fn on_cpu(&self) -> Result<(Times, Times)> {
         let mut output = vec![0; self.expected.len()];
         self.plan
@@ -179,7 +178,7 @@ impl Work {
         Ok((gather, copy))
     }
 
-    /// The times of the gather and of a copy of the output, both in GPU memory, from submission to completion.
+    /// Times the gather, and a copy as large as the output, both in GPU memory, from submission to completion.
     fn on_gpu(&self, gpu: &Executor) -> Result<(Times, Times)> {
         let (params, indices) = (upload(gpu, &self.params)?, upload(gpu, &self.indices)?);
         let output = gpu.zeros::<u32>(&[self.expected.len()])?;
@@ -206,7 +205,7 @@ impl Work {
         Ok((gather, copy))
     }
 
-    /// The times of the runs after one that warms up.
+    /// Warms up with one run, then times `runs` more.
     fn times(&self, mut work: impl FnMut() -> Result<()>) -> Result<Times> {
         work()?;
         let mut seconds = Vec::new();

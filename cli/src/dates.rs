@@ -1,11 +1,11 @@
 //! Dates as NumPy prints them: a count of units since 1970 becomes `2026-11-28T09:27`.
 
-/// Days from the first of March of the year 0 to 1970.
+/// Days from March 1 in the year 0 to 1970.
 const DAYS_TO_1970: i128 = 719_468;
-/// Days of 400 years.
+/// Days in 400 years.
 const DAYS_OF_ERA: i128 = 146_097;
 
-/// The number before a unit, and the unit's name as NumPy prints it behind a difference of times.
+/// The number before a unit, and the unit's name as NumPy prints it after a time difference.
 pub fn unit_of(unit: &str) -> (i128, &str) {
     let (count, unit) = counted(unit);
     let name = match unit {
@@ -33,11 +33,11 @@ fn counted(unit: &str) -> (i128, &str) {
     (count.parse().unwrap_or(1), unit)
 }
 
-/// The text of a time in a unit, which may have a number before it: `25s`.
+/// Formats a time in a unit, which may have a number before it: `25s`.
 pub fn date(time: i64, unit: &str) -> String {
     let (count, unit) = counted(unit);
     let time = i128::from(time) * count;
-    // Units of a day or less: their number in a second, or the seconds of one.
+    // Units of fixed length: how many make a second, or the seconds in one; and decimal places.
     let (per_second, seconds, digits) = match unit {
         "Y" => return year(1970 + time),
         "M" => {
@@ -76,7 +76,7 @@ pub fn date(time: i64, unit: &str) -> String {
     }
 }
 
-/// The year, month and day of a number of days since 1970: years begin in March, so that a leap day ends one.
+/// Formats the date that lies `days` days after 1970 began. Here years begin in March, so that a leap day ends one.
 fn day(days: i128) -> String {
     let days = days + DAYS_TO_1970;
     let (era, of_era) = (days.div_euclid(DAYS_OF_ERA), days.rem_euclid(DAYS_OF_ERA));

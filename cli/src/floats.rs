@@ -1,10 +1,10 @@
-//! Floats as NumPy prints those of an array: the digits that tell a float from its neighbours, at most 8 behind the point, all
-//! in the same form and of the same width.
+//! Floats as NumPy prints them in an array: the digits that tell a float from its neighbours, at most 8 behind the point, all
+//! in the same form and width.
 
-/// The most decimal places that are printed, as by NumPy.
+/// Most decimal places that are printed, as by NumPy.
 const MAX_DIGITS: usize = 8;
 
-/// The words of floats of `bytes` bytes; with `signs`, a plus before those that are not negative.
+/// Words for floats that have `bytes` bytes; with `signs`, a plus stands before those that are not negative.
 pub fn floats(numbers: &[f64], bytes: usize, signs: bool) -> Vec<String> {
     let finite: Vec<f64> = numbers
         .iter()
@@ -44,7 +44,7 @@ pub fn floats(numbers: &[f64], bytes: usize, signs: bool) -> Vec<String> {
         .max()
         .unwrap_or(0);
     let exponent_chars = widest(|part| part.1.len());
-    // A word without a number is as wide as the numbers, or these are wider for it.
+    // A word such as `nan` is as wide as the numbers, or widens them.
     let others = numbers.iter().filter(|number| !number.is_finite());
     let others = others.map(|&number| special(number, signs).len());
     let behind = right + 1 + exponent_chars;
@@ -60,7 +60,7 @@ pub fn floats(numbers: &[f64], bytes: usize, signs: bool) -> Vec<String> {
         let (mut digits, mut exponent) = parts.next().expect("a word of each finite number");
         let behind = digits.len() - digits.find('.').unwrap_or(digits.len()) - 1;
         if has_exponents && behind < right {
-            // More digits than tell the number from its neighbours, where other numbers need them.
+            // Other numbers need more digits, so this one gets as many.
             (digits, exponent) = split(&format!("{number:.right$e}"));
         }
         if has_exponents {
@@ -141,7 +141,7 @@ fn without_zeros(text: &str) -> String {
     }
 }
 
-/// The fewest digits that tell a float of so many bytes from its neighbours, with an exponent: `1.25e-5`.
+/// The fewest digits that tell a float of `bytes` bytes from its neighbours, with an exponent: `1.25e-5`.
 pub fn shortest(number: f64, bytes: usize) -> String {
     match bytes {
         2 => {
@@ -189,7 +189,7 @@ fn single(number: f64) -> f32 {
     number as f32
 }
 
-/// As many digits as `text` has, of which NumPy takes the even one where two are equally near, if they give the number too.
+/// As many digits as `text` has, rounded half to even as NumPy does, if they give the number too.
 fn half_even(
     number: f64,
     text: String,
@@ -204,7 +204,7 @@ fn half_even(
     }
 }
 
-/// The distance of the half floats from `size` on to the next.
+/// The gap between half floats, from `size` on.
 fn half_unit(size: f64) -> f64 {
     let mut exponent = -14;
     while exponent < 15 && 2_f64.powi(exponent + 1) <= size {
@@ -213,7 +213,7 @@ fn half_unit(size: f64) -> f64 {
     2_f64.powi(exponent - 10)
 }
 
-/// The half float next to a number that is not negative; infinity beyond the largest.
+/// The half float nearest to a number that is not negative; infinity beyond the largest.
 fn nearest_half(number: f64) -> f64 {
     match number {
         number if number >= 65_520.0 => f64::INFINITY,
@@ -243,7 +243,7 @@ pub fn alone(number: f64, bytes: usize) -> String {
     format!("{digits}e{sign}{:02}", exponent.abs())
 }
 
-/// The size from which NumPy prints floats of so many bytes with an exponent, in an array.
+/// In an array, NumPy prints floats from this size on with an exponent.
 fn large(bytes: usize) -> f64 {
     match bytes {
         2 => 1e3,

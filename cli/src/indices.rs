@@ -1,4 +1,4 @@
-//! The indices of a gather: those of a file, the places of a mask, or those of the command line.
+//! Indices for a gather: from a file, from a mask's true places, or from the command line.
 
 use wgpu_gather::{GatherPlan, IndexKind, RunError};
 
@@ -14,7 +14,7 @@ pub struct Indices {
     pub array: Array,
 }
 
-/// Evaluates an expression with the numbers of some indices, which are a vector of their type.
+/// Evaluates an expression with `$numbers`, the indices as a vector in their own type.
 macro_rules! by_index_type {
     ($indices:expr, |$numbers:ident| $value:expr) => {{
         use wgpu_gather::IndexKind;
@@ -39,7 +39,7 @@ macro_rules! by_index_type {
 pub(crate) use by_index_type;
 
 impl Indices {
-    /// The indices that the arguments give, into params of `rank` dims.
+    /// The indices that the arguments give, into params with `rank` dims.
     pub fn of(args: &Run, rank: usize) -> Result<Self> {
         let Some(path) = &args.indices else {
             return Self::of_rows(args, rank);
@@ -69,7 +69,7 @@ impl Indices {
         })
     }
 
-    /// The places at which a mask is true: as numpy.flatnonzero, for gather_nd as numpy.argwhere.
+    /// The places where a mask is true, like numpy.flatnonzero or, for gather_nd, numpy.argwhere.
     fn of_mask(source: String, operation: Operation, mask: &Array) -> Result<Self> {
         let count = mask.bytes.iter().filter(|&&byte| byte != 0).count();
         let (shape, depth) = match operation {
@@ -139,7 +139,7 @@ impl Indices {
         Ok(by_index_type!(self, |numbers| plan.out_of_range(&numbers))?)
     }
 
-    /// The row of params that each output row copies, by [`GatherPlan::params_rows`].
+    /// The params row that each output row copies, by [`GatherPlan::params_rows`].
     pub fn params_rows(
         &self,
         plan: &GatherPlan,

@@ -1,4 +1,4 @@
-//! `wgpu-gather info`: the arrays of files, from their headers.
+//! `wgpu-gather info`: describes the arrays in files, from their headers.
 
 use serde_json::{Value, json};
 
@@ -8,8 +8,8 @@ use crate::table::Columns;
 use wgpu_gather_cli::arrays::names::on_one_line;
 use wgpu_gather_cli::arrays::{Entry, Result, Source};
 
-/// Prints a line for each array, or one JSON document. Nothing is printed before all headers were checked. The arrays are
-/// written as they are read: a header may describe more of them than memory holds texts.
+/// Prints a line for each array, or one JSON document. Nothing is printed before all headers were checked. Each array is printed
+/// as it is read: a header may describe more than memory holds as text.
 pub fn describe(args: &Info) -> Result<()> {
     let sources: Result<Vec<_>> = args
         .files

@@ -11,12 +11,12 @@ pub struct Output {
 }
 
 impl Output {
-    /// Of text, whose styles are for terminals.
+    /// For text, whose styles are for terminals.
     pub fn text() -> Self {
         Self::to(Box::new(anstream::stdout()))
     }
 
-    /// Of JSON, whose strings are written as they are.
+    /// For JSON, whose strings are written as they are.
     pub fn json() -> Self {
         Self::to(Box::new(io::stdout()))
     }
@@ -34,7 +34,7 @@ impl Output {
         }
     }
 
-    /// Writes what is left; the first error of all writes.
+    /// Writes what is left. Returns the first error.
     pub fn end(mut self) -> Result<()> {
         let written = self.written.and_then(|()| self.stdout.flush());
         match written {

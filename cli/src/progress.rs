@@ -1,20 +1,20 @@
-//! Progress bars: a command shows them on a terminal, after a second of work.
+//! Progress bars, which a command shows on a terminal.
 
 use std::cell::{Cell, OnceCell};
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
 
-/// Work that is done sooner shows nothing.
+/// A bar for bytes appears only after this time.
 const SILENT: Duration = Duration::from_secs(1);
 
-/// A bar of steps, hidden unless stderr is a terminal.
+/// A bar for steps, hidden unless stderr is a terminal.
 pub fn of_steps(steps: u64) -> ProgressBar {
     let style = ProgressStyle::with_template("{bar:40} {pos}/{len} {msg}");
     ProgressBar::new(steps).with_style(style.expect("a valid template"))
 }
 
-/// A bar of bytes, with the time that is left.
+/// A bar for bytes, with the time that is left.
 pub struct OfBytes {
     started: Instant,
     is_quiet: bool,

@@ -1,4 +1,4 @@
-//! Tables of quantised values whose bytes have no dtype of their own: the options say what they are.
+//! Quantised tables stored as `uint8`: the options describe their layout.
 
 use std::path::Path;
 
@@ -10,14 +10,14 @@ use crate::args::Run;
 use crate::indices::{Indices, by_index_type};
 use wgpu_gather_cli::arrays::{Array, Dtype, Result, Stored, open};
 
-/// The numbers of a table, and what lies beside it, which is still in its files.
+/// A table's encoding, and its scales and zero points, which are still in their files.
 pub struct Table {
     pub encoding: Encoding,
     scales: Option<Stored>,
     zero_points: Option<Stored>,
 }
 
-/// Params and what lies beside them, in memory.
+/// Params, scales and zero points, in memory.
 pub struct Read {
     pub params: Array,
     scales: Option<Array>,
@@ -82,11 +82,11 @@ impl Table {
         })
     }
 
-    /// The shape of the values of a table of bytes.
+    /// The shape that the values have, if the bytes have `bytes_shape`.
     pub fn shape(&self, bytes_shape: &[usize]) -> Vec<usize> {
         let mut shape = bytes_shape.to_vec();
         if let Some(last) = shape.last_mut() {
-            // A row without values has the bytes at its end only.
+            // A row without values holds only the bytes at its end.
             let end = self.encoding.row_bytes(0).unwrap_or(0);
             let blocks = (*last as u64).saturating_sub(end) / self.encoding.block_bytes();
             let values = blocks.saturating_mul(self.encoding.block_len());
@@ -95,7 +95,7 @@ impl Table {
         shape
     }
 
-    /// Reads all of the table.
+    /// Reads the whole table.
     pub fn read(self, params: Stored, progress: &dyn Fn(u64)) -> Result<Read> {
         let beside = |stored: Option<Stored>| stored.map(|stored| stored.read(&|_| ())).transpose();
         Ok(Read {
@@ -105,7 +105,7 @@ impl Table {
         })
     }
 
-    /// True if [`read_slices`](Self::read_slices) can read slices of so many rows of the table, which has `rows` of them.
+    /// True if [`read_slices`](Self::read_slices) can read this table, which has `rows` rows with `row_len` values each.
     pub fn has_slices(&self, rows: u64, row_len: u64) -> bool {
         // The library refuses a row with another number of scales.
         let blocks = row_len.div_ceil(self.encoding.block_len());
@@ -121,12 +121,12 @@ impl Table {
             let last = array.shape.last().map_or(0, |&last| last as u64);
             let len: Option<u64> =
                 (array.shape.iter()).try_fold(1, |len: u64, &dim| len.checked_mul(dim as u64));
-            // The library refuses scales and zero points of another number of rows.
+            // The library refuses scales and zero points with another number of rows.
             last > 0 && len == rows.checked_mul(last) && array.has_slices(1, last)
         })
     }
 
-    /// Reads some slices of the table, each of so many rows.
+    /// Reads some slices, each `rows` rows long.
     pub fn read_slices(
         &self,
         params: &Stored,
@@ -161,7 +161,7 @@ impl Read {
         }
     }
 
-    /// Gathers and decodes, on the executor or else on the CPU. `shape` is that of the values. Returns the bytes of `f32`s.
+    /// Gathers and decodes values that have `shape`, on the executor or else on the CPU. Returns `f32`s as bytes.
     pub fn gather(
         &self,
         encoding: Encoding,
@@ -204,7 +204,7 @@ impl Read {
     }
 }
 
-/// Values of a block without `--block-size`. An error names the option's number if the shapes give another.
+/// The default for `--block-size`, in values. If the shapes fit only another size, an error names it.
 fn default_block_size(bits: u32, params: &[usize], scales: &[usize]) -> Result<u64> {
     const DEFAULT: u64 = 128;
     BlockQuantized::new(bits, DEFAULT)?;
@@ -217,12 +217,12 @@ fn default_block_size(bits: u32, params: &[usize], scales: &[usize]) -> Result<u
             "--block-size is missing: rows of {values} values and {blocks} scales have blocks of {size}"
         )
         .into()),
-        // The table is refused by its number of scales, if that is wrong.
+        // If the number of scales is wrong, the library refuses the table.
         _ => Ok(DEFAULT),
     }
 }
 
-/// The bytes of some numbers; an error without memory for them.
+/// The numbers as bytes; an error if memory runs out.
 fn bytes_of(numbers: &[f32]) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
     let size = size_of_val(numbers);

@@ -11,17 +11,17 @@ use wgpu_gather_cli::arrays::{Array, Dtype, Result};
 use crate::dates::{date, unit_of};
 use crate::floats::{self, floats, shortest};
 
-/// More elements are printed by the first and the last of each dim.
+/// Above this count, only each dim's first and last elements are printed.
 const MAX_ELEMENTS: usize = 1000;
-/// The first and the last elements that are then printed.
+/// Elements then printed at each end of a dim.
 const EDGE: usize = 3;
-/// The longest line, if a word is not longer.
+/// The longest line, unless one word is longer.
 const LINE_CHARS: usize = 75;
 
-/// Elements of a type that NumPy has not, which are decoded at once.
+/// Elements decoded at once, if NumPy lacks their type.
 const DECODED_AT_ONCE: usize = 1 << 16;
 
-/// The text of `print(array)` in NumPy.
+/// What `print(array)` prints in NumPy.
 pub fn text(array: &Array) -> Result<String> {
     let count = count(&array.shape);
     if count == 0 {
@@ -54,7 +54,7 @@ pub fn text(array: &Array) -> Result<String> {
     Ok(lines(&dims, 0, LINE_CHARS, &mut words))
 }
 
-/// Appends the array as nested lists of JSON. A float that JSON has not is a string.
+/// Appends the array as nested JSON lists. A float that JSON lacks becomes a string.
 pub fn write_json(array: &Array, json: &mut String) -> Result<()> {
     let size = array.dtype.bytes;
     check_count(size, count(&array.shape))?;
@@ -100,7 +100,7 @@ fn write_nested(
     push("]", json)
 }
 
-/// An error if a short file has any number of elements.
+/// Refuses many elements without bytes, which a short file could claim.
 fn check_count(element_bytes: usize, count: usize) -> Result<()> {
     match element_bytes == 0 && count > MAX_ELEMENTS {
         true => Err("so many elements without bytes are not printed".into()),
@@ -108,7 +108,7 @@ fn check_count(element_bytes: usize, count: usize) -> Result<()> {
     }
 }
 
-/// Elements of a dtype. Those of a type that NumPy has not become float32.
+/// Elements as NumPy has them: those whose type it lacks become float32.
 fn as_numpy_has<'a>(dtype: &Dtype, bytes: &'a [u8]) -> Result<(Element, Cow<'a, [u8]>)> {
     match dtype.encoding().parse::<Encoding>() {
         Ok(encoding) if dtype.code().starts_with('V') => {
@@ -124,7 +124,7 @@ fn as_numpy_has<'a>(dtype: &Dtype, bytes: &'a [u8]) -> Result<(Element, Cow<'a, 
     }
 }
 
-/// The text of `print(array)` for an array without dims: that of its element.
+/// What `print(array)` prints for an array without dims.
 fn scalar(element: &Element, bytes: &[u8]) -> String {
     let unquoted = |word: String| word.trim_matches('\'').to_owned();
     match &element.kind {
@@ -156,7 +156,7 @@ struct Dim {
 }
 
 impl Dim {
-    /// The shown places; `None` for those that are left out.
+    /// The shown places, with one `None` for those left out.
     fn places(&self) -> impl Iterator<Item = Option<usize>> {
         let (first, last) = match self.is_short {
             true => (EDGE, self.len - EDGE),
@@ -170,7 +170,7 @@ impl Dim {
     }
 }
 
-/// Appends the places of the shown elements in an array of `dims`, of which an outer array has the place `of`.
+/// Appends the places of the shown elements. `of` numbers this array among those with the same `dims`.
 fn shown(dims: &[Dim], of: usize, places: &mut Vec<usize>) {
     match dims.split_first() {
         None => places.push(of),
@@ -181,8 +181,8 @@ fn shown(dims: &[Dim], of: usize, places: &mut Vec<usize>) {
     }
 }
 
-/// The words of the shown elements in lines, as NumPy breaks them. `depth` is the number of arrays around this one, `width` the
-/// room of a line.
+/// Breaks the shown elements' words into lines, as NumPy does. `depth` arrays surround this one, and a line has
+/// room for `width` characters.
 fn lines(
     dims: &[Dim],
     depth: usize,
@@ -228,12 +228,12 @@ fn lines(
     format!("[{}]", &text[indent.len()..])
 }
 
-/// True for a float whose value is known: not for one of a byte, nor for a long double, which differs among machines.
+/// True if a float's value is known: not with 1 byte, nor for a long double, which differs among machines.
 fn has_value(element: &Element) -> bool {
     matches!(element.bytes, 2 | 4 | 8)
 }
 
-/// The words of elements, as wide as the widest if they are numbers.
+/// The elements' words; numbers are padded to the widest.
 fn words(element: &Element, elements: &[&[u8]]) -> Vec<String> {
     let each = |word: &dyn Fn(&[u8]) -> String| elements.iter().map(|bytes| word(bytes)).collect();
     match &element.kind {
@@ -350,7 +350,7 @@ fn signed(element: &Element, bytes: &[u8]) -> i64 {
     (unsigned(element, bytes) << unused).cast_signed() >> unused
 }
 
-/// Floats of 1 to 8 bytes. NumPy has none of a byte: its value is not known.
+/// Floats with 2, 4 or 8 bytes; others become NaN.
 fn numbers(element: &Element, elements: &[&[u8]]) -> Vec<f64> {
     let number = |bytes: &&[u8]| {
         let bits = unsigned(element, bytes);
@@ -386,7 +386,7 @@ fn until_zeros(bytes: &[u8]) -> &[u8] {
     &bytes[..end.map_or(0, |last| last + 1)]
 }
 
-/// The characters of a text, without zeros at its end. A number that is no character is the replacement character.
+/// The characters of a text, without zeros at its end. A number that is no character becomes the replacement character.
 fn text_of(element: &Element, bytes: &[u8]) -> String {
     let characters = bytes.chunks_exact(4).map(|bytes| {
         let number = unsigned(element, bytes);
@@ -397,7 +397,7 @@ fn text_of(element: &Element, bytes: &[u8]) -> String {
     text.trim_end_matches('\0').to_owned()
 }
 
-/// A text in quotes, as Python's repr has it.
+/// A text in quotes, as Python's repr writes it.
 fn quoted(text: &str) -> String {
     let quote = if text.contains('\'') && !text.contains('"') {
         '"'
@@ -440,7 +440,7 @@ fn is_printable(character: char) -> bool {
     !(character.is_control() || is_space || is_format || is_private)
 }
 
-/// Bytes in quotes, as Python's repr has them.
+/// Bytes in quotes, as Python's repr writes them.
 fn bytes_of(bytes: &[u8]) -> String {
     let has = |byte| bytes.contains(&byte);
     let quote = if has(b'\'') && !has(b'"') { '"' } else { '\'' };

@@ -1,6 +1,6 @@
 //! `wgpu-gather run`: one gather, from files to a file or a terminal. A gather moves bytes, so only an element's size matters:
-//! float16 is gathered like uint16. Encoded rows are decoded to float32. Of a large table only the selected slices are read: they
-//! are a small table, from which the gather's rows are gathered by new indices.
+//! float16 is gathered like uint16. Encoded rows are decoded to float32. From a large table only the selected slices are read.
+//! They form a small table, from which new indices gather the output.
 
 use std::io::Write;
 use std::time::{Duration, Instant};
@@ -22,8 +22,8 @@ use wgpu_gather_cli::arrays::names::{on_one_line, shown};
 use wgpu_gather_cli::arrays::npy_write::{check_stdout, write_to_stdout, write_with_progress};
 use wgpu_gather_cli::arrays::{Array, Dtype, Result, Stored, open};
 
-/// Gathers from files. Returns the rows if they are printed, and a line that says what was gathered, or a JSON document. The line
-/// is written to standard error if standard output has the rows.
+/// Gathers from files. Returns what to print: a JSON document, the rows, or a line that says what was gathered. If standard
+/// output takes the rows, that line goes to standard error.
 pub fn run(args: &Run) -> Result<String> {
     if args.output_is_stdout() {
         check_stdout()?;
@@ -44,7 +44,7 @@ pub fn run(args: &Run) -> Result<String> {
         None => params.shape.clone(),
     };
     let plan = make_plan(args, args.bad_indices, &shape, &indices.shape)?;
-    // The file has a dtype of NumPy.
+    // Decoded values are float32.
     let dtype = match encoding {
         None => params.dtype.clone(),
         Some(_) => Dtype::from_code("f4").expect("a dtype of NumPy"),
@@ -134,11 +134,11 @@ pub fn run(args: &Run) -> Result<String> {
     }
 }
 
-/// The device to gather on, if it is a GPU, and its name.
+/// The GPU to gather on, if any, and the device's name.
 fn device_of(args: &Run) -> Result<(Option<Executor>, String)> {
     Ok(match args.device {
         Device::Cpu => (None, "the CPU".to_owned()),
-        // A GPU that is named is not replaced by the CPU.
+        // The CPU never replaces a named GPU.
         Device::Auto if args.adapter.is_none() => match open_faster() {
             Ok(gpu) => (Some(gpu.clone()), gpu.to_string()),
             Err(error) => (None, format!("the CPU ({error})")),
@@ -150,23 +150,23 @@ fn device_of(args: &Run) -> Result<(Option<Executor>, String)> {
     })
 }
 
-/// One gather, of which no table was read.
+/// One gather, whose table was not read yet.
 struct Work<'a> {
     args: &'a Run,
     encoding: Option<Encoding>,
     /// The dtype of the output.
     dtype: &'a Dtype,
-    /// The shape of the values of params.
+    /// The shape of params, in values.
     shape: &'a [usize],
     plan: &'a GatherPlan,
     indices: &'a Indices,
-    /// The element in the slices of bad rows, if it is not 0.
+    /// The element that fills bad rows, if given.
     fill: Option<Vec<u8>>,
 }
 
 impl Work<'_> {
-    /// Reads params, all of them or only the slices that the indices select, and gathers. Returns the bytes of the output, and the
-    /// time without that for reading.
+    /// Reads all params, or only the slices that the indices select, and gathers. Returns the output's bytes, and the time
+    /// without that for reading.
     fn gather(
         &self,
         params: Stored,
@@ -176,7 +176,7 @@ impl Work<'_> {
         let (args, plan) = (self.args, self.plan);
         let slice_len = plan.slice_len();
         let output_rows = plan.output_len().checked_div(slice_len).unwrap_or(0);
-        // A slice of an encoded table is whole rows of it.
+        // A slice of an encoded table covers whole rows.
         let row_len = match self.encoding {
             None => slice_len,
             Some(_) => self.shape.last().map_or(1, |&last| last as u64),
@@ -193,7 +193,7 @@ impl Work<'_> {
             && table
                 .as_ref()
                 .is_none_or(|table| table.has_slices(row_count(), row_len));
-        // A GPU fills slices by its default, the CPU returns an error.
+        // By default a GPU fills slices, and the CPU returns an error.
         let policy = match (args.bad_indices, gpu) {
             (BadIndices::DeviceDefault, Some(_)) => BadIndices::Fill,
             (policy, _) => policy,
@@ -251,14 +251,14 @@ impl Work<'_> {
         )
     }
 
-    /// The progress of reading so many rows of params, and of so many values in all.
+    /// Shows the progress while `rows` rows of params are read, `values` values in all.
     fn progress(&self, params: &Stored, rows: u64, values: u64) -> OfBytes {
         let bytes = values / params.dtype.block_len as u64 * params.dtype.bytes as u64;
         let what = format!("reads {rows} rows of {}", self.args.params.display());
         OfBytes::new(what, bytes, self.args.quiet)
     }
 
-    /// Gathers from what was read, whose values have `shape`, and fills.
+    /// Gathers from `read`, whose values have `shape`, and fills bad rows.
     fn on(
         &self,
         mut read: Read,
@@ -308,7 +308,7 @@ impl Work<'_> {
         Ok((gathered, started.elapsed()))
     }
 
-    /// An error with the file of the bad index, and the way out for a negative one.
+    /// Adds the source of a bad index to an error, and suggests `--from-end` for a negative one.
     fn explained(&self, error: GpuError) -> String {
         match error {
             GpuError::Run(RunError::BadIndex(bad)) => {
@@ -324,7 +324,7 @@ impl Work<'_> {
     }
 }
 
-/// The selected rows in ascending order, each once, and for each output row the place of its row among them; -1 for none.
+/// The selected rows in ascending order, each once, and each output row's place among them; -1 for none.
 fn once_each(rows: &[Option<u64>]) -> Result<(Vec<u64>, Vec<i64>)> {
     let no_memory = |_| format!("out of memory for {} rows", rows.len());
     let (mut slices, mut places) = (Vec::new(), Vec::new());
@@ -340,7 +340,7 @@ fn once_each(rows: &[Option<u64>]) -> Result<(Vec<u64>, Vec<i64>)> {
     Ok((slices, places))
 }
 
-/// The bytes of a number as an element of a dtype.
+/// A number's bytes as an element of `dtype`.
 fn element_of(number: &str, dtype: &Dtype) -> Result<Vec<u8>> {
     let element = dtype.element()?;
     let bytes = element.bytes;
@@ -420,7 +420,7 @@ fn time(time: Duration) -> String {
     }
 }
 
-/// A GPU, or a software adapter if `WGPU_ADAPTER_NAME` asks for it: the CPU path is faster.
+/// Opens a GPU, or a software adapter only if `WGPU_ADAPTER_NAME` asks for it: the CPU path is faster.
 fn open_faster() -> std::result::Result<Executor, GpuError> {
     let gpu = pollster::block_on(choose::open(None))?;
     let info = gpu.device()?.adapter_info();

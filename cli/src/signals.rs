@@ -8,19 +8,19 @@ use wgpu_gather_cli::arrays::npy_write::end_writing;
 /// The number of the signal that Ctrl-C sends.
 const SIGINT: i32 = 2;
 
-/// The exit status after any of the signals: 128 and the number of SIGINT, as a shell has it.
+/// The exit status after any signal: 128 plus the number of SIGINT, as in a shell.
 const STATUS: i32 = 128 + SIGINT;
 
-/// Heeds the signals that end a process, but those that its parent had it ignore, as `nohup` does with SIGHUP. A system
+/// Heeds the signals that end a process, except those that its parent made it ignore, as `nohup` does with SIGHUP. A system
 /// without signals, or without memory for a thread, is no reason to stop.
 pub fn heed() {
     let (sender, is_heeded) = mpsc::channel();
     let heeds = thread::Builder::new().spawn(move || wait(&sender));
     if heeds.is_ok() {
-        // It is gone where no signal is waited for.
+        // Returns an error if the thread waits for no signal.
         let _ = is_heeded.recv();
     }
-    // A file that grows beyond the user's limit is then an error of the write, not the end of the process.
+    // A write beyond the user's file size limit then fails, instead of ending the process.
     #[cfg(unix)]
     let _ = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, std::sync::Arc::default());
 }
@@ -34,7 +34,7 @@ fn wait(is_heeded: &mpsc::Sender<()>) {
     if let Ok(mut signals) = Signals::new(signals.filter(|&signal| !is_ignored(signal))) {
         let _ = is_heeded.send(());
         if signals.forever().next().is_some() {
-            // Without the cleanup of libraries: threads of drivers do not survive it.
+            // Skips the libraries' cleanup: threads of drivers do not survive it.
             end_writing(|is_complete| {
                 signal_hook::low_level::exit(if is_complete { 0 } else { STATUS })
             });

@@ -12,16 +12,16 @@ pub type Result<T> = std::result::Result<T, Box<dyn Error>>;
 /// An element type, or an encoding of rows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Dtype {
-    /// NumPy's description, as a header has it: of a string the text without quotes. Blocks have none.
+    /// NumPy's description, as in a header, but strings without quotes. Blocks have none.
     descr: Cow<'static, str>,
     name: Cow<'static, str>,
-    /// The size in bytes of an element, or of a block.
+    /// Bytes per element, or per block.
     pub bytes: usize,
-    /// The values of a block; 1 for elements.
+    /// Values per block; 1 for elements.
     pub block_len: usize,
 }
 
-/// The dtypes that have a name, by their descriptions.
+/// The dtypes that have a name: description, name, and bytes per element.
 const NAMES: [(&str, &str, usize); 14] = [
     ("|b1", "bool", 1),
     ("|i1", "int8", 1),
@@ -40,8 +40,8 @@ const NAMES: [(&str, &str, usize); 14] = [
 ];
 
 impl Dtype {
-    /// A type of a file's format that NumPy has not: blocks of `block_len` values in `bytes` bytes, or elements, which NumPy
-    /// holds as void types.
+    /// A file format's type that NumPy lacks: blocks that hold `block_len` values in `bytes` bytes, or elements, which
+    /// NumPy holds as void types.
     pub fn of_format(name: impl Into<Cow<'static, str>>, block_len: usize, bytes: usize) -> Self {
         Self {
             // As ml_dtypes writes them.
@@ -56,7 +56,7 @@ impl Dtype {
         }
     }
 
-    /// The name of the encoding, as the library knows it: that of GGUF or of safetensors.
+    /// The name by which the library knows the encoding: that in GGUF or safetensors.
     pub fn encoding(&self) -> &str {
         match &*self.name {
             "float16" => "F16",
@@ -64,12 +64,12 @@ impl Dtype {
         }
     }
 
-    /// NumPy's description, as a header has it: of a string the text without quotes.
+    /// NumPy's description, as in a header, but strings without quotes.
     pub fn descr(&self) -> &str {
         &self.descr
     }
 
-    /// NumPy's code of little-endian elements, without the byte order: `i4`. Empty for others.
+    /// NumPy's code for little-endian elements, without the byte order: `i4`. Empty for others.
     pub fn code(&self) -> &str {
         (self.descr.strip_prefix(['<', '|', '='])).unwrap_or_default()
     }
@@ -105,12 +105,12 @@ impl Dtype {
         })
     }
 
-    /// The dtype of the same numbers in little-endian order, if these are big-endian.
+    /// The little-endian dtype for the same numbers, if these are big-endian.
     pub fn little_endian(&self) -> Option<Self> {
         self.descr.strip_prefix('>').and_then(Self::from_code)
     }
 
-    /// The kind and the size of an element. An error for blocks, which have no elements.
+    /// An element's kind, size and byte order. An error for blocks, which have no elements.
     pub fn element(&self) -> Result<Element> {
         Element::parse(&self.descr)
     }
@@ -128,12 +128,12 @@ pub struct Array {
     pub dtype: Dtype,
     /// The dims, outermost first.
     pub shape: Vec<usize>,
-    /// The data: the bytes of each element, or of each block, one after another.
+    /// The data: elements or blocks, one after another.
     pub bytes: Vec<u8>,
 }
 
 impl Array {
-    /// Numbers in little-endian order: reverses the bytes of each big-endian number, and leaves other elements.
+    /// Makes numbers little-endian: reverses the bytes of each big-endian number, and leaves other elements.
     #[must_use]
     pub fn little_endian(mut self) -> Self {
         if let Some(dtype) = self.dtype.little_endian() {
@@ -146,8 +146,8 @@ impl Array {
         self
     }
 
-    /// The elements as numbers: `array.numbers(i32::from_le_bytes)`; an error without memory for them. Panics unless an
-    /// element has `N` bytes.
+    /// The elements as numbers: `array.numbers(i32::from_le_bytes)`; an error if memory runs out. Panics unless
+    /// an element has `N` bytes.
     pub fn numbers<const N: usize, T>(&self, from_le_bytes: fn([u8; N]) -> T) -> Result<Vec<T>> {
         assert_eq!(self.dtype.bytes, N, "{} elements", self.dtype);
         let (elements, _) = self.bytes.as_chunks();
@@ -160,13 +160,13 @@ impl Array {
     }
 }
 
-/// The description of an array of a file, from its header only.
+/// What a file's header says about an array.
 #[derive(Debug, PartialEq)]
 pub struct Entry {
     /// The name of a member or a tensor; a .npy file has none.
     pub name: Option<String>,
-    /// The name of the element type: NumPy's or, of a type that is not supported, the file's own. If the description cannot
-    /// be read, the text of the error.
+    /// The element type's name: NumPy's or, if that type is not supported, the file's own. If the description cannot
+    /// be read, the error's text.
     pub dtype: std::result::Result<String, String>,
     /// The dims, outermost first, if they can be read.
     pub shape: Option<Vec<usize>>,

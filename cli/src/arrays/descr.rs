@@ -1,15 +1,15 @@
-//! NumPy's description of an element type in a header: a string as `<i4`, or the fields of a structure as
+//! Parses NumPy's description of an element type in a header: a string such as `<i4`, or a structure's fields such as
 //! `[('id', '<i4'), ('box', '<f4', (2, 2))]`.
 
 use super::array::Result;
 use super::names::start_of;
 use super::npy_header::Text;
 
-/// Units of times, of which a number may stand before one.
+/// Time units. A number may stand before one.
 const UNITS: [&str; 13] = [
     "Y", "M", "W", "D", "h", "m", "s", "ms", "us", "ns", "ps", "fs", "as",
 ];
-/// Most structures in one another.
+/// How deep structures may nest.
 const MAX_DEPTH: usize = 32;
 
 /// The kind, size and byte order of an element.
@@ -29,21 +29,21 @@ pub enum Kind {
     Complex,
     /// Bytes up to the first trailing zero.
     Bytes,
-    /// Characters of 4 bytes, up to the first trailing zero.
+    /// 4-byte characters, up to the first trailing zero.
     Text,
     /// A date, or a time since 1970, in this unit.
     Date(String),
-    /// A difference of times in this unit.
+    /// A time difference in this unit.
     Span(String),
     Void,
-    /// Fields by their names, one after another. A field without a name is padding.
+    /// Fields and their names, one after another. A field without a name is padding.
     Fields(Vec<(String, Element)>),
-    /// An array of these dims in one element.
+    /// An array with these dims in one element.
     Array(Vec<usize>, Box<Element>),
 }
 
 impl Element {
-    /// Parses the text of a string without its quotes, or of a list or tuple as it stands.
+    /// Parses a string without its quotes, or a list or tuple as it stands.
     pub fn parse(descr: &str) -> Result<Self> {
         match descr.starts_with(['[', '(']) {
             true => Self::read(&mut Text(descr), 0),
@@ -75,7 +75,7 @@ impl Element {
             (Some('b'), 1) => (Kind::Bool, 1),
             (Some('i'), 1 | 2 | 4 | 8) => (Kind::Int, size),
             (Some('u'), 1 | 2 | 4 | 8) => (Kind::Uint, size),
-            // Of 1 byte as ml_dtypes writes some, of 10 to 16 as machines have long doubles.
+            // ml_dtypes writes some with 1 byte; long doubles have 10 to 16, depending on the machine.
             (Some('f'), 1 | 2 | 4 | 8 | 10 | 12 | 16) => (Kind::Float, size),
             (Some('c'), 8 | 16 | 20 | 24 | 32) => (Kind::Complex, size),
             (Some('S' | 'a'), _) => (Kind::Bytes, size),
@@ -96,7 +96,7 @@ impl Element {
         })
     }
 
-    /// Reads a string, a list of fields, or a tuple of an element type and dims.
+    /// Reads a string, a field list, or a tuple with an element type and dims.
     fn read(text: &mut Text<'_>, depth: usize) -> Result<Self> {
         if depth > MAX_DEPTH {
             return Err(format!("at most {MAX_DEPTH} structures may be in one another").into());
@@ -115,7 +115,7 @@ impl Element {
         Self::simple(&text.string()?)
     }
 
-    /// Reads the fields of a structure: their names, element types and, of an array, dims.
+    /// Reads the fields of a structure: names, element types and, for an array, dims.
     fn fields(text: &mut Text<'_>, depth: usize) -> Result<Self> {
         let (mut fields, mut bytes) = (Vec::new(), 0_usize);
         while !text.skip("]") {
@@ -156,7 +156,7 @@ impl Element {
     }
 
     fn array(self, dims: Vec<usize>) -> Result<Self> {
-        /// Most elements without bytes, of which a short file could have any number.
+        /// Most elements without bytes: a short file could claim any number.
         const MAX_WITHOUT_BYTES: usize = 1000;
 
         let count = dims

@@ -1,8 +1,8 @@
-//! Reads tensors of .gguf files, which hold a header, metadata, descriptions of the tensors, and the data. Of the data,
-//! only the named tensor is read.
+//! Reads tensors from .gguf files, which hold a header, metadata, tensor descriptions, and the data. Only the
+//! named tensor's data is read.
 //!
-//! The crates that read GGUF trust a header: gguf-rs 0.1.8 panics on a tensor type of number 40, and allocates as many
-//! bytes as a length says; ggus 0.5.1 takes any number in a file for a variant of its enum of types.
+//! The crates that read GGUF trust a header: gguf-rs 0.1.8 panics on tensor type 40, and allocates as many bytes as a
+//! length says; ggus 0.5.1 takes any number in a file for a variant of its type enum.
 
 use std::fs::File;
 use std::io::{self, BufReader, Read, Seek};
@@ -17,21 +17,21 @@ use super::stored::Place;
 /// The first bytes of every GGUF file.
 pub const MAGIC: [u8; 4] = *b"GGUF";
 
-/// The key of the alignment of the data, in bytes.
+/// The metadata key for the data's alignment in bytes.
 const ALIGNMENT: &str = "general.alignment";
-/// The keys of a part's number, from 0 on, and of the number of parts of a model in several files.
+/// The metadata keys in a split model's file: its part number, from 0 on, and how many parts there are.
 const SPLIT_NO: &str = "split.no";
 const SPLIT_COUNT: &str = "split.count";
 const DEFAULT_ALIGNMENT: u64 = 32;
 
-/// The types of metadata by their numbers: that of the alignment, and those that have no size of their own.
+/// Numbers of metadata types: the alignment's, and the two that have no fixed size.
 const UINT32: u32 = 4;
 const STRING: u32 = 8;
 const ARRAY: u32 = 9;
-/// Most arrays in one another.
+/// How deep arrays may nest.
 const MAX_DEPTH: usize = 64;
 
-/// The type of a tensor by its number in GGUF.
+/// The dtype that a GGUF type number means.
 fn dtype(number: u32) -> Option<Dtype> {
     let blocks = |name: &'static str, len, bytes| Dtype::of_format(name, len, bytes);
     Some(match number {
@@ -75,16 +75,15 @@ fn dtype(number: u32) -> Option<Dtype> {
 /// The description of a tensor.
 struct Tensor {
     name: String,
-    /// The number of its type.
+    /// Its GGUF type number.
     kind: u32,
-    /// The dims, outermost first, as in NumPy. The file has them in the other order.
+    /// The dims, outermost first, as in NumPy. The file stores them innermost first.
     shape: Vec<usize>,
-    /// The bytes from the start of the data to the tensor's.
+    /// Where the tensor starts, in bytes from the data's start.
     offset: u64,
 }
 
 impl Tensor {
-    /// Reads a description.
     fn read(file: &mut Remaining<impl Read>) -> Result<Self> {
         let name = string(file)?;
         let rank = number(file)?;
@@ -108,7 +107,7 @@ impl Tensor {
         })
     }
 
-    /// The dtype and the bytes of the tensor, if it can be gathered from.
+    /// The tensor's dtype and size in bytes, if it can be gathered from.
     fn layout(&self) -> Result<(Dtype, u64)> {
         let name = shown(&self.name);
         let dtype = dtype(self.kind).ok_or_else(|| {
@@ -143,18 +142,18 @@ impl Tensor {
 pub struct Gguf<R> {
     file: R,
     bytes: u64,
-    /// The descriptions of all tensors, as the file has them: a structure of each takes more memory than a hostile file.
+    /// All tensor descriptions, as the file has them: parsed, they could take more memory than a hostile file.
     descriptions: Vec<u8>,
-    /// The start of each description.
+    /// Where each description starts.
     starts: Vec<usize>,
-    /// Bytes from the start of the file to the data.
+    /// Where the data starts in the file, in bytes.
     data_start: u64,
-    /// The number of this part, from 0 on, and the parts of the model.
+    /// This part's number, from 0 on, and how many parts the model has.
     split: (u64, u64),
 }
 
 impl<R: Read + Seek> Gguf<R> {
-    /// Reads the header of a file of `bytes` bytes.
+    /// Reads the header. The file has `bytes` bytes.
     pub fn open(file: R, bytes: u64) -> Result<Self> {
         let mut file = Remaining::new(file, bytes);
         if file.take_array().ok() != Some(MAGIC) {
@@ -194,7 +193,7 @@ impl<R: Read + Seek> Gguf<R> {
         Ok(header)
     }
 
-    /// An error if two tensors have one name.
+    /// Returns an error if two tensors share a name.
     fn check_names(&self) -> Result<()> {
         let mut starts = Vec::new();
         starts.try_reserve_exact(self.starts.len())?;
@@ -231,7 +230,7 @@ impl<R: Read + Seek> Gguf<R> {
         place.read(&mut self.file)
     }
 
-    /// The place of the data of the tensor `name`.
+    /// Finds the data of the tensor `name`.
     pub(super) fn place(&self, name: Option<&str>) -> Result<Place> {
         let tensor = self.find(name)?;
         let (dtype, bytes) = tensor.layout()?;
@@ -254,7 +253,7 @@ impl<R: Read + Seek> Gguf<R> {
         })
     }
 
-    /// Calls `each` with the description of the tensor of this name or, without a name, of each tensor of the file.
+    /// Calls `each` with an entry for the tensor `name` or, without a name, for every tensor.
     pub fn list(&self, name: Option<&str>, each: &mut dyn FnMut(Entry)) -> Result<()> {
         let mut each_tensor = |tensor: Tensor| {
             let dtype = match dtype(tensor.kind) {
@@ -285,7 +284,7 @@ impl<R: Read + Seek> Gguf<R> {
         }
     }
 
-    /// The start of the description of the tensor of this name.
+    /// Where the description of the tensor `name` starts.
     fn start_of(&self, name: Option<&str>) -> Option<usize> {
         let name = name?;
         let mut starts = self.starts.iter().copied();
@@ -298,10 +297,10 @@ impl<R: Read + Seek> Gguf<R> {
     }
 }
 
-/// The most files of a split model: their names number them with five digits.
+/// Most files in a split model: their names number them with five digits.
 const MAX_PARTS: u64 = 99_999;
 
-/// The paths of all parts of the model of which `path` is part `number`, by its name; `None` if it is named otherwise.
+/// The paths to all parts of a model, if `path` is named like its part `number`, counted from 0.
 fn part_paths(path: &Path, number: u64, count: u64) -> Option<impl Iterator<Item = PathBuf>> {
     let named = move |part: u64| format!("-{:05}-of-{count:05}.gguf", part + 1);
     if number >= count || count > MAX_PARTS {
@@ -313,7 +312,7 @@ fn part_paths(path: &Path, number: u64, count: u64) -> Option<impl Iterator<Item
     Some((0..count).map(move |part| path.with_file_name(format!("{model}{}", named(part)))))
 }
 
-/// The paths of all parts of a model, by the name of one of them; none if the name is not that of a part.
+/// The paths to all parts of a model, derived from one part's name; none if `path` is not named like a part.
 pub(super) fn parts_beside(path: &Path) -> Vec<PathBuf> {
     let numbers = || {
         let name = path.file_name()?.to_str()?.strip_suffix(".gguf")?;
@@ -325,11 +324,11 @@ pub(super) fn parts_beside(path: &Path) -> Vec<PathBuf> {
     numbers().into_iter().flatten().collect()
 }
 
-/// The parts of a model in several files, in order; of one in a single file, that one.
+/// A model's files, in order: its parts, or the single file.
 pub(super) struct Parts(Vec<Gguf<BufReader<File>>>);
 
 impl Parts {
-    /// Reads the headers of all parts: that of `file`, which is open, and those of the files beside it.
+    /// Reads the headers of all parts, from `file`, which is open, and from the files beside it.
     pub fn open(path: &Path, file: File, bytes: u64) -> Result<Self> {
         let opened = Gguf::open(BufReader::new(file), bytes)?;
         let (number, count) = opened.split;
@@ -364,7 +363,7 @@ impl Parts {
         Ok(Self(parts))
     }
 
-    /// The file and the place of the data of the tensor `name`. Without a name the error lists the tensors.
+    /// The file that holds the tensor `name`, and its place there. Without a name the error lists the tensors.
     pub fn place(self, name: Option<&str>) -> Result<(File, Place)> {
         let place = self.part_with(name)?.place(name)?;
         let mut parts = self.0.into_iter();
@@ -375,7 +374,7 @@ impl Parts {
         ))
     }
 
-    /// Calls `each` with the description of the tensor of this name or, without a name, of each tensor of all parts.
+    /// Calls `each` with an entry for the tensor `name` or, without a name, for every tensor in all parts.
     pub fn list(&self, name: Option<&str>, each: &mut dyn FnMut(Entry)) -> Result<()> {
         match name {
             Some(_) => self.part_with(name)?.list(name, each),
@@ -407,14 +406,14 @@ impl<R: Read> Read for Copied<'_, R> {
     }
 }
 
-/// The metadata that a reader of tensors needs.
+/// The metadata that reading tensors needs.
 struct Metadata {
     alignment: u64,
     split: (u64, u64),
 }
 
 impl Metadata {
-    /// Reads all pairs.
+    /// Reads all pairs of key and value.
     fn read(file: &mut Remaining<impl Read>, pair_count: u64) -> Result<Self> {
         let (mut alignment, mut split) = (None, (0, 1));
         for _ in 0..pair_count {
@@ -453,7 +452,7 @@ fn alignment_of(file: &mut Remaining<impl Read>, kind: u32) -> Result<u64> {
     }
 }
 
-/// Reads a value of metadata that counts something.
+/// Reads an integer, whatever its width.
 fn integer(file: &mut Remaining<impl Read>, kind: u32) -> Result<u64> {
     let bytes = match kind {
         0..=5 | 10 | 11 => file.take(size_of_value(kind)?)?,
@@ -470,7 +469,7 @@ fn long(file: &mut Remaining<impl Read>) -> Result<u64> {
     Ok(u64::from_le_bytes(file.take_array()?))
 }
 
-/// Reads a name. Of bytes that are no UTF-8, the text has replacements.
+/// Reads a string. Replacement characters stand for bytes that are not UTF-8.
 fn string(file: &mut Remaining<impl Read>) -> Result<String> {
     let len = long(file)?;
     let bytes = file.take(len)?;
@@ -478,7 +477,7 @@ fn string(file: &mut Remaining<impl Read>) -> Result<String> {
         .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()))
 }
 
-/// Skips a value of metadata. `depth` is the number of arrays around it, [`MAX_DEPTH`] at most.
+/// Skips a metadata value that lies in `depth` nested arrays, [`MAX_DEPTH`] at most.
 fn skip_value(file: &mut Remaining<impl Read>, kind: u32, depth: usize) -> Result<()> {
     match kind {
         STRING => {
@@ -499,7 +498,7 @@ fn skip_value(file: &mut Remaining<impl Read>, kind: u32, depth: usize) -> Resul
     }
 }
 
-/// Bytes of a number of metadata.
+/// Bytes that a metadata number takes.
 fn size_of_value(kind: u32) -> Result<u64> {
     Ok(match kind {
         0 | 1 | 7 => 1,

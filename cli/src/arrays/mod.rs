@@ -1,5 +1,5 @@
-//! Arrays from files: .npy, a member of a .npz archive, a tensor of a .safetensors or a .gguf file. A file's first bytes
-//! tell its format, not its name. Every file may be hostile: sizes in its header are checked against its number of bytes
+//! Arrays from files: .npy, a member in a .npz archive, a tensor in a .safetensors or .gguf file. A file's first
+//! bytes tell its format, not its name. Every file may be hostile: sizes in its header are checked against the file's length
 //! before memory is allocated.
 
 mod array;
@@ -26,13 +26,13 @@ use npy_read::Remaining;
 use npz::Npz;
 use safetensors::Safetensors;
 
-/// Reads the array that `FILE`, or `FILE:NAME` for a file of several, names; `-` is a .npy file from standard input. An
-/// error begins with `source`.
+/// Reads the array that `source` names: `FILE`, `FILE:NAME` if the file holds several, or `-`, a .npy file from standard input.
+/// An error begins with `source`.
 pub fn read(source: &Path) -> Result<Array> {
     open(source)?.read(&|_| ())
 }
 
-/// Reads the header of the array that `source` names, as [`read`] has it. Pipes and compressed members are read whole.
+/// Reads the header of the array that `source` names as in [`read`]. Pipes and compressed members are read whole.
 pub fn open(source: &Path) -> Result<Stored> {
     let named = || match npy_read::read_pipe(source)? {
         Some(array) => Ok(Stored::of(source, array)),
@@ -45,12 +45,12 @@ fn named_by(source: &Path, error: &dyn std::error::Error) -> Box<dyn std::error:
     format!("{}: {error}", source.display()).into()
 }
 
-/// The file of a source: the longest start of it before a colon that is a file's path, or all of it.
+/// The file that a source names, as [`split`] finds it.
 fn file_of(source: &Path) -> &Path {
     split(source).0
 }
 
-/// The files that a source reads: its file, and the other parts of a split model.
+/// The files that a source reads: its file and, if it is part of a split model, the other parts.
 pub fn files_of(source: &Path) -> Vec<PathBuf> {
     let file = file_of(source);
     let mut files = gguf::parts_beside(file);
@@ -58,8 +58,8 @@ pub fn files_of(source: &Path) -> Vec<PathBuf> {
     files
 }
 
-/// The longest start of a source that is a file's path, and the name after the colon behind it. All of it if there is no
-/// such file.
+/// Splits `FILE:NAME` at the last colon that follows an existing file's path. Without one, or if `source` itself
+/// exists, all of it is the path.
 fn split(source: &Path) -> (&Path, Option<Cow<'_, str>>) {
     if source.exists() {
         return (source, None);
@@ -74,7 +74,7 @@ fn split(source: &Path) -> (&Path, Option<Cow<'_, str>>) {
     files.next().unwrap_or((source, None))
 }
 
-/// The path of the first `bytes` bytes of a path. On Unix no byte need be of UTF-8.
+/// The first `bytes` bytes of a path. On Unix they need not be UTF-8.
 fn start(path: &Path, bytes: usize) -> Option<&Path> {
     #[cfg(unix)]
     {
@@ -88,7 +88,7 @@ fn start(path: &Path, bytes: usize) -> Option<&Path> {
     path.to_str().map(|text| Path::new(&text[..bytes]))
 }
 
-/// A file of one of the formats, of which an archive's header was read.
+/// An open file, by format. All headers but a .npy file's were read.
 enum Format {
     Npy(File, u64),
     Npz(Npz<BufReader<File>>, File),
@@ -112,7 +112,7 @@ impl<'a> Source<'a> {
         file.rewind()?;
         let format = match first.as_slice() {
             first if first.starts_with(npy_read::MAGIC) => Format::Npy(file, bytes),
-            // The letters alone may be the length of a header of .safetensors.
+            // `PK` alone may be the length of a .safetensors header.
             first if first.starts_with(b"PK\x03\x04") || first.starts_with(b"PK\x05\x06") => {
                 let again = file.try_clone()?;
                 Format::Npz(Npz::open(BufReader::new(file), bytes)?, again)
@@ -120,7 +120,7 @@ impl<'a> Source<'a> {
             first if first.starts_with(&gguf::MAGIC) => {
                 Format::Gguf(gguf::Parts::open(path, file, bytes)?)
             }
-            // After the length of the header.
+            // The header's length comes first.
             [.., b'{'] if first.len() == 9 => Format::Safetensors(Safetensors::open(file, bytes)?),
             _ => return Err("not a .npy, .npz, .safetensors or .gguf file".into()),
         };
@@ -164,8 +164,8 @@ impl<'a> Source<'a> {
         Ok(Stored::in_file(self.source, file, place))
     }
 
-    /// Calls `each` with the description of the array that the source names, or of each array of the file. An error begins
-    /// with the source.
+    /// Calls `each` with an entry for the array that the source names or, without a name, for every array. An
+    /// error begins with the source.
     pub fn list(&mut self, each: &mut dyn FnMut(Entry)) -> Result<()> {
         let name = self.name.as_deref();
         let listed = match &mut self.format {

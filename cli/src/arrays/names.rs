@@ -1,4 +1,4 @@
-//! Texts of a file in errors: on one line, and not longer than a line.
+//! A file's texts in errors: on one line, and not longer than a line.
 
 use std::cmp::Reverse;
 
@@ -9,15 +9,15 @@ const START_CHARS: usize = 20;
 /// Most names that an error lists.
 const SHOWN_NAMES: usize = 8;
 
-/// The mark in the place of characters that are left out.
+/// Stands for characters that are left out.
 const LEFT_OUT: &str = "..";
 
-/// A text without line breaks and a terminal's control codes: each such character is a space.
+/// Replaces each line break and terminal control code in a text with a space.
 pub fn on_one_line(text: &str) -> String {
     text.replace(char::is_control, " ")
 }
 
-/// A name on one line, of which the middle is left out if it is long.
+/// A name on one line, without its middle if it is long.
 pub fn shown(name: &str) -> String {
     let half = SHOWN_CHARS / 2;
     let is_short = name.chars().nth(SHOWN_CHARS).is_none();
@@ -44,8 +44,8 @@ fn of_chars(text: &str, chars: usize) -> String {
     text.chars().take(chars).collect()
 }
 
-/// The error for a `name` that is absent or not in the archive. It lists some of the archive's `names`, those that are
-/// like `name` first; `kind` is the noun for an entry: member or tensor.
+/// The error if `name` is absent, or not in the file. It lists some of the file's `names`, those like `name` first. `kind` says
+/// what they name: member or tensor.
 pub fn not_found(kind: &str, name: Option<&str>, mut names: Vec<String>) -> String {
     names.sort_unstable();
     if let Some(name) = name {

@@ -10,17 +10,17 @@ use super::names::{shown, start_of};
 /// Most dims that NumPy gives an array.
 pub const MAX_RANK: usize = 64;
 
-/// The description of an array, as its header has it.
+/// An array's description in its header.
 #[derive(Debug)]
 pub(super) struct Header {
-    /// The text of the dtype: that of a string without its quotes, or of a list or tuple as it stands.
+    /// The dtype's text: a string without its quotes, or a list or tuple as it stands.
     descr: String,
     fortran_order: bool,
     pub shape: Vec<usize>,
 }
 
 impl Header {
-    /// Parses a text in which spaces and the order of the keys are free.
+    /// Parses a text. Spaces and key order are free.
     pub fn parse(text: &str) -> Result<Self> {
         let mut text = Text(text);
         let (mut descr, mut fortran_order, mut shape) = (None, None, None);
@@ -55,7 +55,7 @@ impl Header {
         Dtype::from_descr(&self.descr)
     }
 
-    /// NumPy's name of the dtype, or the file's own if it is not supported.
+    /// NumPy's name for the dtype, or the file's own if it is not supported.
     pub fn dtype_name(&self) -> String {
         match self.dtype() {
             Ok(dtype) => dtype.to_string(),
@@ -63,14 +63,14 @@ impl Header {
         }
     }
 
-    /// True if the first dim is the innermost one. An array with at most one dim above 1 is in both orders.
+    /// True if the first dim is the innermost one. With at most one dim above 1, both orders are the same.
     pub fn is_fortran(&self) -> bool {
         let long = self.shape.iter().filter(|&&dim| dim > 1).count();
         self.fortran_order && long > 1 && !self.shape.contains(&0)
     }
 }
 
-/// A string without the backslashes of Python's repr. What is no escape stays as it is.
+/// Undoes the escapes in Python's repr. Any other backslash is dropped.
 fn unescaped(string: &str) -> String {
     let mut text = String::new();
     let mut rest = string;
@@ -161,7 +161,7 @@ impl<'a> Text<'a> {
         })
     }
 
-    /// Reads a string, or the text of a list or tuple with the names and dtypes of a structure.
+    /// Reads a string, or a list or tuple with a structure's names and dtypes, as text.
     fn descr(&mut self) -> Result<&'a str> {
         let text = self.0.trim_start();
         if !text.starts_with(['[', '(']) {

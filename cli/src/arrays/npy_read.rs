@@ -1,5 +1,5 @@
-//! Reads .npy files, NumPy's format for one array: versions 1.0 to 3.0, without Python objects. Every other file gives an
-//! error of one line. Like NumPy, the reader leaves bytes after the last element unread.
+//! Reads .npy files, NumPy's format for one array: versions 1.0 to 3.0, without Python objects. Every other file gives a one-line
+//! error. Like NumPy, the reader leaves bytes after the last element unread.
 
 use std::fs::{self, File};
 use std::io::{self, IsTerminal, Read};
@@ -12,11 +12,10 @@ use super::stored::{Place, row_major};
 
 /// The first bytes of every .npy file.
 pub const MAGIC: &[u8] = b"\x93NUMPY";
-/// Longest header that is read; that of a structure of 100,000 fields is shorter.
+/// Longest header that is read; a structure with 100,000 fields needs less.
 const MAX_HEADER_BYTES: u64 = 1 << 22;
 
-/// Reads the array of a .npy file from standard input for `-`, or from a pipe; `None` if the path is neither. What a pipe
-/// gives is held in memory.
+/// Reads a .npy file from standard input for `-`, or from a pipe; `None` if the path is neither. All of it is held in memory.
 pub(super) fn read_pipe(path: &Path) -> Result<Option<Array>> {
     if path == Path::new("-") {
         let stdin = io::stdin();
@@ -31,7 +30,7 @@ pub(super) fn read_pipe(path: &Path) -> Result<Option<Array>> {
     }
 }
 
-/// Reads a stream whose number of bytes is not known. Of a stream that is no .npy file only the first bytes are read.
+/// Reads a stream whose length is not known. If it is not a .npy file, only its first bytes are read.
 fn read_stream(mut stream: impl Read) -> Result<Array> {
     let mut bytes = Vec::new();
     (&mut stream)
@@ -79,7 +78,7 @@ pub fn open(path: &Path) -> Result<(File, u64)> {
     Ok((file, metadata.len()))
 }
 
-/// Reads the array of a .npy file. Bytes after its last element remain.
+/// Reads the array in a .npy file. Bytes after its last element stay unread.
 pub fn read_array(file: &mut Remaining<impl Read>) -> Result<Array> {
     let place = place(file)?;
     file.part = "data";
@@ -108,7 +107,7 @@ pub(super) fn place(file: &mut Remaining<impl Read>) -> Result<Place> {
     })
 }
 
-/// Describes the array of a .npy file.
+/// Describes the array in a .npy file.
 pub(super) fn describe(file: &mut Remaining<impl Read>) -> Result<Entry> {
     let header = read_header(file)?;
     Ok(Entry {
@@ -133,7 +132,7 @@ fn read_header(file: &mut Remaining<impl Read>) -> Result<Header> {
         return Err(format!("header must have at most {limit} bytes, found {header_len}").into());
     }
     let header = file.take(header_len)?;
-    // Only version 3 is UTF-8. A byte of Latin-1 is the number of its character.
+    // Only version 3 is UTF-8. In Latin-1, a byte is its character's number.
     let header = match version {
         3 => String::from_utf8(header).map_err(|_| "header must be UTF-8 text")?,
         _ => header.into_iter().map(char::from).collect(),
@@ -141,7 +140,7 @@ fn read_header(file: &mut Remaining<impl Read>) -> Result<Header> {
     Header::parse(&header)
 }
 
-/// The bytes of an array, which the rest of the file must have at least.
+/// An array's size in bytes; an error if the file has fewer left.
 fn check_size(shape: &[usize], dtype: &Dtype, left: u64) -> Result<u64> {
     let bytes = data_bytes(shape, dtype).ok_or("the size of shape overflows")?;
     match bytes <= left {
@@ -154,7 +153,7 @@ fn check_size(shape: &[usize], dtype: &Dtype, left: u64) -> Result<u64> {
     }
 }
 
-/// The bytes of the elements of an array, if their number does not overflow.
+/// An array's size in bytes, unless it overflows.
 fn data_bytes(shape: &[usize], dtype: &Dtype) -> Option<u64> {
     match shape.contains(&0) {
         true => Some(0),
@@ -164,16 +163,16 @@ fn data_bytes(shape: &[usize], dtype: &Dtype) -> Option<u64> {
     }
 }
 
-/// A file and the number of its unread bytes, which bounds each allocation.
+/// A file and how many bytes are unread, which bounds each allocation.
 pub struct Remaining<R> {
     pub file: R,
     pub bytes: u64,
-    /// The part of the file that is read, for an error.
+    /// The part being read, for an error.
     pub part: &'static str,
 }
 
 impl<R: Read> Remaining<R> {
-    /// A file of `bytes` bytes, of which the header is read first.
+    /// A file with `bytes` unread bytes, whose header is read first.
     pub fn new(file: R, bytes: u64) -> Self {
         Self {
             file,
@@ -201,7 +200,7 @@ impl<R: Read> Remaining<R> {
         Ok(bytes.as_slice().try_into()?)
     }
 
-    /// Reads `len` bytes that nobody needs; an error if the file has fewer.
+    /// Skips `len` bytes; an error if the file has fewer.
     pub fn skip(&mut self, len: u64) -> Result<()> {
         let skipped = match len <= self.bytes {
             true => io::copy(&mut (&mut self.file).take(len), &mut io::sink())?,

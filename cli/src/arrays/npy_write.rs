@@ -16,7 +16,7 @@ use super::npy_read::MAGIC;
 const ALIGNMENT: usize = 64;
 /// Bytes that are written at once.
 const WRITTEN_BYTES: usize = 8 << 20;
-/// Links that are followed to the output, as on Linux.
+/// Most links followed to the output, as on Linux.
 const MAX_LINKS: usize = 40;
 /// NumPy leaves room in the header for a first dim of this many digits, so that a file can grow in place.
 const FIRST_DIM_DIGITS: usize = 21;
@@ -26,14 +26,14 @@ pub fn write(path: &Path, array: &Array) -> Result<()> {
     write_with_progress(path, array, &|_| ())
 }
 
-/// As [`write`]. Calls `progress` with the bytes that were written since its last call.
+/// Like [`write()`]. Calls `progress` with the number of bytes written since its last call.
 pub fn write_with_progress(path: &Path, array: &Array, progress: &dyn Fn(u64)) -> Result<()> {
     write_array(path, array, progress)
         .map_err(|error| format!("{}: {error}", path.display()).into())
 }
 
-/// An error if what is written to standard output is lost. In the place of a closed standard output Rust opens `/dev/null`
-/// for reading too, which a shell does not.
+/// Returns an error if what is written to standard output is lost. In place of a closed one Rust opens `/dev/null` for reading
+/// too, which a shell does not do.
 pub fn check_stdout() -> Result<()> {
     #[cfg(unix)]
     {
@@ -43,7 +43,7 @@ pub fn check_stdout() -> Result<()> {
 
         let stdout = io::stdout();
         let number = fstat(&stdout).map(|metadata| metadata.st_rdev);
-        // Systems have device numbers of several widths.
+        // Device numbers differ in width among systems.
         let null = fs::metadata("/dev/null").map(|metadata| metadata.rdev());
         let is_null = matches!((number, null), (Ok(number), Ok(null)) if i128::from(number) == i128::from(null));
         if is_null && fcntl_getfl(&stdout).is_ok_and(|flags| flags.contains(OFlags::RDWR)) {
@@ -111,7 +111,7 @@ fn write_array(path: &Path, array: &Array, progress: &dyn Fn(u64)) -> Result<()>
     Ok(())
 }
 
-/// The permissions of the file that is replaced. The new one runs as nobody else, whatever the old one did.
+/// The replaced file's permissions, except to run as somebody else.
 fn permissions_of(old: &fs::Metadata) -> fs::Permissions {
     #[cfg(unix)]
     {
@@ -134,15 +134,15 @@ fn link_target(path: &Path) -> Result<PathBuf> {
     Err("too many links".into())
 }
 
-/// A new file in the folder of the output, so that the rename moves no data. From its first moment its mode gives no more
-/// permissions than that of the file that it replaces. A failure removes the file.
+/// A new file in the output's folder, so that the rename moves no data. From the start it has no more permissions than the file
+/// that it replaces. A failure removes it.
 fn partial_in(folder: &Path, permissions: Option<fs::Permissions>) -> Result<NamedTempFile> {
     let mut builder = tempfile::Builder::new();
     builder.prefix(".wgpu-gather-").suffix(".partial");
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt;
-        // The system takes away the permissions of its umask.
+        // The umask takes some of these away.
         builder.permissions(permissions.unwrap_or(fs::Permissions::from_mode(0o666)));
     }
     #[cfg(not(unix))]
@@ -156,9 +156,9 @@ fn partial_in(folder: &Path, permissions: Option<fs::Permissions>) -> Result<Nam
 /// The new file.
 enum Partial {
     None,
-    /// The file of this path is being written.
+    /// The file at this path is being written.
     Written(PathBuf),
-    /// The file is complete, in the place of the output.
+    /// The file is complete, and has replaced the output.
     Replaced,
 }
 
@@ -177,7 +177,7 @@ pub fn end_writing(end: impl FnOnce(bool)) {
     end(matches!(*partial, Partial::Replaced));
 }
 
-/// All bytes before the data: the magic, the version, the length of the text, and the text of a Python dict.
+/// All bytes before the data: the magic, the version, the text's length, and a Python dict as text.
 fn header(array: &Array) -> Result<Vec<u8>> {
     let rank = array.shape.len();
     if rank > MAX_RANK {

@@ -1,5 +1,5 @@
-//! Reads members of .npz archives: zip files of .npy files, stored or deflated, as numpy.savez and
-//! savez_compressed write them. Members that are no .npy files are passed over, as NumPy does.
+//! Reads members from .npz archives: zip files that hold .npy files, stored or deflated, as numpy.savez and savez_compressed
+//! write them. Listings leave out other members.
 
 use std::io::{Read, Seek};
 
@@ -11,7 +11,7 @@ use super::names::not_found;
 use super::npy_read::{MAGIC, Remaining, describe, place, read_array};
 use super::stored::Place;
 
-/// Most bytes that one byte of deflated data can expand to.
+/// Most bytes that one deflated byte can expand to.
 const MAX_DEFLATION: u64 = 1032;
 
 /// An archive whose directory was read.
@@ -21,7 +21,7 @@ pub struct Npz<R> {
 }
 
 impl<R: Read + Seek> Npz<R> {
-    /// Reads the directory of an archive of `bytes` bytes.
+    /// Reads the directory. The archive has `bytes` bytes.
     pub fn open(file: R, bytes: u64) -> Result<Self> {
         let archive = ZipArchive::new(file)?;
         Ok(Self { archive, bytes })
@@ -44,7 +44,7 @@ impl<R: Read + Seek> Npz<R> {
         }
     }
 
-    /// The place of the data of the member `NAME.npy`, or else `NAME`; `None` if the member is compressed.
+    /// Finds the data of the member `NAME.npy`, or else `NAME`; `None` if that is compressed or encrypted.
     pub(super) fn place(&mut self, name: Option<&str>) -> Result<Option<Place>> {
         let index = self.find(name)?;
         let mut member = self.archive.by_index(index)?;
@@ -59,8 +59,8 @@ impl<R: Read + Seek> Npz<R> {
         }))
     }
 
-    /// Calls `each` with the description of the member of this name, or of each member that is a .npy file. Reads their
-    /// headers only. A member that cannot be described is an error only if it is named.
+    /// Calls `each` with an entry for the member `name` or, without a name, for every .npy member. Reads only headers. A member
+    /// that cannot be described is an error only if it is named.
     pub fn list(&mut self, name: Option<&str>, each: &mut dyn FnMut(Entry)) -> Result<()> {
         if name.is_some() {
             let index = self.find(name)?;
@@ -102,7 +102,7 @@ impl<R: Read + Seek> Npz<R> {
         }))
     }
 
-    /// The place of the member `NAME.npy`, or else `NAME`.
+    /// The index of the member `NAME.npy`, or else `NAME`.
     fn find(&mut self, name: Option<&str>) -> Result<usize> {
         let index = name.and_then(|name| {
             let member = self.archive.index_for_name(&format!("{name}.npy"));
@@ -117,12 +117,12 @@ impl<R: Read + Seek> Npz<R> {
     }
 }
 
-/// The name of an array by that of its member.
+/// An array's name: its member's, without `.npy`.
 fn array_name(member: &str) -> String {
     member.strip_suffix(".npy").unwrap_or(member).to_owned()
 }
 
-/// The size of a member, which cannot be more than its compressed bytes expand to.
+/// A member's size; an error if its compressed bytes cannot expand to that.
 fn bytes_of<R: Read>(member: &ZipFile<'_, R>, file_bytes: u64) -> Result<u64> {
     let (bytes, compressed) = (member.size(), member.compressed_size());
     let most = match member.compression() {

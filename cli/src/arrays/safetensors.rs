@@ -1,7 +1,7 @@
-//! Reads tensors of .safetensors files, which hold a length, a header in JSON, and the data. Of the data, only the
-//! named tensor is read.
+//! Reads tensors from .safetensors files, which hold a length, a header in JSON, and the data. Only the
+//! named tensor's data is read.
 //!
-//! The crate `safetensors` refuses a whole file for one tensor of a type that it does not know.
+//! The crate `safetensors` refuses a whole file if it does not know one tensor's type.
 
 use std::fmt;
 use std::io::{Read, Seek};
@@ -21,7 +21,7 @@ const MAX_HEADER_BYTES: u64 = 100_000_000;
 /// A file whose header was read.
 pub struct Safetensors<R> {
     file: R,
-    /// The tensors by their names, or why a description is wrong.
+    /// Each tensor's name, and its description or why that is wrong.
     tensors: Vec<(String, Described)>,
     data_start: u64,
     data_bytes: u64,
@@ -29,18 +29,18 @@ pub struct Safetensors<R> {
 
 type Described = std::result::Result<Tensor, String>;
 
-/// The header's description of a tensor.
+/// A tensor's description in the header.
 #[derive(Deserialize)]
 struct Tensor {
     dtype: String,
     /// The dims, outermost first.
     shape: Vec<usize>,
-    /// Bytes from the start of the data to the tensor's start and to its end.
+    /// Where the tensor starts and ends, in bytes from the data's start.
     data_offsets: (u64, u64),
 }
 
 impl Tensor {
-    /// The dtype and the bytes of the tensor, if it can be gathered from.
+    /// The tensor's dtype and size in bytes, if it can be gathered from.
     fn layout(&self, data_bytes: u64) -> Result<(Dtype, u64)> {
         let dtype = dtype(&self.dtype)
             .ok_or_else(|| format!("dtype {} is not supported", shown(&self.dtype)))?;
@@ -74,7 +74,7 @@ impl Tensor {
 }
 
 impl<R: Read + Seek> Safetensors<R> {
-    /// Reads the header of a file of `bytes` bytes.
+    /// Reads the header. The file has `bytes` bytes.
     pub fn open(file: R, bytes: u64) -> Result<Self> {
         let mut file = Remaining::new(file, bytes);
         let header_bytes = u64::from_le_bytes(file.take_array()?);
@@ -112,7 +112,7 @@ impl<R: Read + Seek> Safetensors<R> {
         place.read(&mut self.file)
     }
 
-    /// The place of the data of the tensor `name`.
+    /// Finds the data of the tensor `name`.
     pub(super) fn place(&self, name: Option<&str>) -> Result<Place> {
         let (_, tensor) = self.find(name)?;
         let tensor = tensor.as_ref().map_err(String::as_str)?;
@@ -126,7 +126,7 @@ impl<R: Read + Seek> Safetensors<R> {
         })
     }
 
-    /// Calls `each` with the description of the tensor of this name or, without a name, of each tensor of the file.
+    /// Calls `each` with an entry for the tensor `name` or, without a name, for every tensor.
     pub fn list(&self, name: Option<&str>, each: &mut dyn FnMut(Entry)) -> Result<()> {
         let tensors = match name {
             Some(_) => std::slice::from_ref(self.find(name)?),
@@ -162,7 +162,7 @@ impl<R: Read + Seek> Safetensors<R> {
     }
 }
 
-/// The tensors of a header, each under its name.
+/// The tensors in a header, each under its name.
 struct Header(Vec<(String, Described)>);
 
 impl<'de> Deserialize<'de> for Header {
@@ -223,7 +223,7 @@ fn dtype(name: &str) -> Option<Dtype> {
         "F8_E8M0" => return Some(Dtype::of_format("F8_E8M0", 1, 1)),
         "F8_E4M3FNUZ" => return Some(Dtype::of_format("F8_E4M3FNUZ", 1, 1)),
         "F8_E5M2FNUZ" => return Some(Dtype::of_format("F8_E5M2FNUZ", 1, 1)),
-        // The remaining types have elements of less than a byte.
+        // The remaining types' elements are smaller than a byte.
         _ => return None,
     };
     Dtype::from_code(code)

@@ -1,4 +1,4 @@
-//! An array of a file whose header was read: all of its data, or only some slices.
+//! Reads an array whose header was read: all its data, or only some slices.
 
 use std::fs::File;
 use std::io::{self, BufReader, Read, Seek, SeekFrom};
@@ -9,12 +9,12 @@ use super::named_by;
 use super::npy_read::Remaining;
 use super::npz::Npz;
 
-/// Bytes that are read at once: of a whole array, or from one wanted slice to others.
+/// Bytes read at once, from a whole array or across several wanted slices.
 const READ_BYTES: u64 = 1 << 20;
-/// Most bytes between two wanted slices that are read with them: to skip fewer takes longer than to read them.
+/// Most bytes between two wanted slices that are read with them: skipping fewer takes longer.
 const MAX_GAP_BYTES: u64 = 16 << 10;
 
-/// Where the data of an array is.
+/// An array's dtype and shape, and where its data is.
 #[derive(Debug)]
 pub struct Place {
     pub dtype: Dtype,
@@ -22,14 +22,14 @@ pub struct Place {
     pub shape: Vec<usize>,
     /// True if the first dim is the innermost one in the file.
     pub is_fortran: bool,
-    /// Bytes from the start of the file to the data.
+    /// Where the data starts in the file, in bytes.
     pub start: u64,
     /// The size of the data in bytes.
     pub bytes: u64,
 }
 
 impl Place {
-    /// Reads the data, which is not in Fortran order.
+    /// Reads the data, which must not be in Fortran order.
     pub(super) fn read(self, file: &mut (impl Read + Seek)) -> Result<Array> {
         file.seek(SeekFrom::Start(self.start))?;
         let mut file = Remaining::new(file, self.bytes);
@@ -55,10 +55,10 @@ pub struct Stored {
 enum Data {
     InFile {
         file: File,
-        /// Bytes from the start of the file to the data.
+        /// Where the data starts in the file, in bytes.
         start: u64,
         bytes: u64,
-        /// The archive, if the data is a member that is not compressed. A read of all of the member compares its checksum.
+        /// The archive, if the data is an uncompressed member. Reading the whole member compares its checksum.
         member: Option<Member>,
     },
     Read(Vec<u8>),
@@ -70,7 +70,7 @@ struct Member {
     name: Option<String>,
 }
 
-/// Is called with the bytes that were read since the last call.
+/// Called with the number of bytes read since the last call.
 pub type Progress<'a> = &'a dyn Fn(u64);
 
 impl Stored {
@@ -117,7 +117,7 @@ impl Stored {
         }
     }
 
-    /// The array whose bytes are elements or blocks of `dtype`, as `numpy.ndarray.view` has it: if an element has another size,
+    /// Views the same bytes as elements or blocks of `dtype`, like `numpy.ndarray.view`: if their size differs,
     /// the last dim changes.
     pub fn view(mut self, dtype: Dtype) -> Result<Self> {
         let found = &self.dtype;
@@ -151,7 +151,7 @@ impl Stored {
         format!("{}: {error}", self.source.display()).into()
     }
 
-    /// The bytes of `values` values.
+    /// Bytes that `values` values take.
     fn bytes_of(&self, values: u64) -> u64 {
         (values / self.dtype.block_len as u64).saturating_mul(self.dtype.bytes as u64)
     }
@@ -190,15 +190,14 @@ impl Stored {
         })
     }
 
-    /// True if slices of this length can be read without the rest of the array, at less cost than all of it. `count` is the number
-    /// of slices.
+    /// True if `count` slices of this length can be read without the rest, at less cost than the whole array.
     pub fn has_slices(&self, count: u64, slice_len: u64) -> bool {
-        /// An array of which more slices are wanted is read whole.
+        /// If slices cover 1 / `MAX_PART` or more, the whole array is read.
         const MAX_PART: u64 = 4;
-        /// Elements that are found one by one in an array in Fortran order.
+        /// In Fortran order, fewer elements than this are found one by one.
         const MAX_ELEMENTS: u64 = 1 << 20;
 
-        /// Memory for the places of a slice in the file and in the output.
+        /// Memory for a slice's places in the file and in the output, in bytes.
         const PLACE_BYTES: u64 = 40;
 
         let dims = self.shape.iter();
@@ -264,7 +263,7 @@ impl Stored {
     }
 }
 
-/// A vector of zero bytes; an error without memory for them.
+/// A vector of zero bytes; an error if memory runs out.
 fn zeros(bytes: u64) -> Result<Vec<u8>> {
     let mut zeros = Vec::new();
     let len = usize::try_from(bytes)?;
@@ -284,8 +283,8 @@ fn read_all(file: &File, start: u64, bytes: u64, progress: Progress<'_>) -> Resu
     Ok(read)
 }
 
-/// Reads `len` bytes at each of some places, which ascend and count from byte `start` of the file. Places that lie near each other
-/// are read at once. Calls `each` with the number of each place and its bytes.
+/// Reads `len` bytes at each place. Places ascend, and count from the file's byte `start`. Near ones are read at once. Calls
+/// `each` with each place's number and bytes.
 fn read_places(
     file: &File,
     start: u64,
@@ -320,7 +319,7 @@ fn read_places(
     Ok(())
 }
 
-/// Fills `bytes` from byte `at` of the file on. The error of a file that has become shorter says so.
+/// Fills `bytes` from the file's byte `at` on. If the file has become shorter, the error says so.
 fn read_exact_at(file: &File, bytes: &mut [u8], at: u64) -> Result<()> {
     #[cfg(unix)]
     let read = std::os::unix::fs::FileExt::read_exact_at(file, bytes, at);
@@ -355,7 +354,7 @@ fn read_exact_at(file: &File, bytes: &mut [u8], at: u64) -> Result<()> {
     })
 }
 
-/// The place of an element in Fortran order by its place in row-major order.
+/// The place of an element in Fortran order, from its place in row-major order.
 fn fortran_place(mut element: u64, shape: &[usize]) -> u64 {
     let (mut place, mut stride) = (0, shape.iter().map(|&dim| dim as u64).product::<u64>());
     for &dim in shape.iter().rev() {
@@ -366,7 +365,7 @@ fn fortran_place(mut element: u64, shape: &[usize]) -> u64 {
     place
 }
 
-/// The elements of an array in Fortran order, in row-major order.
+/// Reorders an array from Fortran order to row-major order.
 pub(super) fn row_major(bytes: &[u8], shape: &[usize], element_bytes: usize) -> Result<Vec<u8>> {
     let mut ordered = Vec::new();
     ordered

@@ -1,5 +1,5 @@
-//! Cases of `wgpu-gather doctor`: gathers of random shapes, types, policies and bytes, equal on every machine. Each is
-//! compared with the definition of its operation, which knows nothing of the library's plans.
+//! Cases for `wgpu-gather doctor`: gathers with random shapes, types, policies and bytes, equal on every machine. Each is
+//! compared with its operation's definition, which does not use the library's plans.
 
 use super::random::Random;
 use wgpu_gather::{
@@ -7,11 +7,11 @@ use wgpu_gather::{
     NegativeIndices, PlanError,
 };
 
-/// Bytes of an element.
+/// Bytes per element.
 const WIDTHS: [u64; 7] = [1, 2, 3, 4, 8, 12, 16];
 const POLICIES: [BadIndices; 3] = [BadIndices::Error, BadIndices::Fill, BadIndices::Clamp];
 
-/// An operation. The indices of `Elements` have the dims of params, except along the axis.
+/// An operation. For `Elements`, indices have the dims of params, except along the axis.
 #[derive(Debug, Clone, Copy)]
 enum Op {
     Gather { axis: usize, batch_dims: usize },
@@ -39,7 +39,7 @@ impl Case {
         let mut random = Random(seed);
         let rank = random.between(1, 4);
         let mut params_shape: Vec<usize> = (0..rank).map(|_| random.between(1, 5)).collect();
-        // One dim is larger, for long slices and for tables of many rows.
+        // One dim may be longer, for long slices and for tables with many rows.
         params_shape[random.between(0, rank - 1)] = random.between(1, 150);
         let axis = random.between(0, rank - 1);
         let batch_dims = random.between(0, axis);
@@ -76,8 +76,8 @@ impl Case {
         case
     }
 
-    /// Indices in range; in half of the cases one in sixteen is too large, and one in eight of a signed type negative.
-    /// Types of 8 and 16 bits hold only the first entries of a long dim.
+    /// Indices in range. In half the cases, one in sixteen is too large and, if the type is signed, one in eight negative. No
+    /// index exceeds what the type holds.
     fn random_indices(&self, random: &mut Random) -> Vec<i64> {
         let dims = self.parts().dims;
         let is_signed = matches!(
@@ -135,14 +135,14 @@ impl Case {
             .collect()
     }
 
-    /// The indices as bytes of their type.
+    /// The indices as little-endian bytes.
     pub fn index_bytes(&self) -> Vec<u8> {
         let width = usize::try_from(self.types.index_kind().bytes()).expect("4 or 8");
         let bytes = |index: &i64| index.to_le_bytes().into_iter().take(width);
         self.indices.iter().flat_map(bytes).collect()
     }
 
-    /// The output by the operation's definition, element by element; the row of the first bad index if that is an error.
+    /// Computes the output by definition, element by element. If bad rows are errors, returns the first one's number.
     pub fn expected(&self, params: &[u8]) -> Gathered {
         let parts = self.parts();
         let rows = self.located(&parts.dims);
@@ -177,7 +177,7 @@ impl Case {
         Ok(output)
     }
 
-    /// The params row that each index row selects; none for a bad one.
+    /// The params row that each index row selects; `None` for a bad row.
     fn located(&self, dims: &[usize]) -> Vec<Option<usize>> {
         if dims.is_empty() {
             let rows = self
@@ -203,7 +203,7 @@ impl Case {
         self.indices.chunks(dims.len()).map(row).collect()
     }
 
-    /// The shapes of params and output, in parts.
+    /// Splits the shapes into parts.
     fn parts(&self) -> Parts {
         let (params, indices) = (&self.params_shape, &self.indices_shape);
         let product = |dims: &[usize]| dims.iter().product();
@@ -247,7 +247,7 @@ struct Parts {
 mod tests {
     use super::*;
 
-    /// Examples of TensorFlow's documentation, on params of the numbers 0 to 7.
+    /// Examples from TensorFlow's documentation, with the numbers 0 to 7 as params.
     #[test]
     fn the_definition_is_tensorflows() {
         let gathered = |op, params_shape: &[usize], indices_shape: &[usize], indices: &[i64]| {

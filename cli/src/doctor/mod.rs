@@ -1,4 +1,4 @@
-//! `wgpu-gather doctor`: compares gathers and sums on the devices of this machine with the definitions of the operations.
+//! `wgpu-gather doctor`: compares gathers and sums on this machine's devices with the operations' definitions.
 
 mod cases;
 mod random;
@@ -21,17 +21,17 @@ use cases::Case;
 use sums::Sum;
 use wgpu_gather_cli::arrays::Result;
 
-/// The gathers and the sums of each device.
+/// Gathers and sums that each device runs.
 const GATHERS: u64 = 1500;
 const SUMS: u64 = 20;
 const CASES: u64 = GATHERS + SUMS;
 
-/// Most failures of a device that are shown.
+/// Most failures shown per device.
 const SHOWN: usize = 3;
-/// Most characters of a failure that are shown.
+/// Most characters shown per failure.
 const SHOWN_CHARS: usize = 600;
 
-/// Checks the CPU and the adapters that are chosen, or all adapters.
+/// Checks the CPU and the chosen adapters, or all by default.
 pub fn examine(choice: &Choice) -> Result<Answer> {
     let adapters = pollster::block_on(choose::adapters(choice.adapter.as_deref()))?;
     let mut doctor = Doctor::new(1 + adapters.len());
@@ -60,7 +60,7 @@ struct Doctor {
     examined: Vec<Examined>,
 }
 
-/// The result of a device.
+/// The result for one device.
 struct Examined {
     name: String,
     back_end: String,

@@ -1,24 +1,23 @@
-//! Sums of `wgpu-gather doctor`: scatters that add floats to rows that repeat, which a GPU sorts first. The expected
-//! sums are added here, row by row, without the library.
+//! Sums for `wgpu-gather doctor`: scatters that add floats to repeated rows, which a GPU sorts first. The expected sums are added
+//! here, row by row, without the library.
 
 use super::random::Random;
 use wgpu_gather::{BadIndices, Executor, Gather, GatherPlan, GpuError, Reduce};
 
-/// Updates of a row that are added one by one, and of each later sum.
+/// This many updates per row are added one by one; later ones are first summed, as many at once.
 const UPDATES_OF_A_SUM: usize = 1024;
 
-/// A sum.
 pub struct Sum {
     rows: usize,
     slice_len: usize,
-    /// The last number is no row, and is dropped.
+    /// An index equal to `rows` is out of range, and its update dropped.
     indices: Vec<u32>,
     updates: Vec<f32>,
     target: Vec<f32>,
 }
 
 impl Sum {
-    /// A sum of up to 20,000 index rows, a few tiles of the sort, half of which select one row.
+    /// A sum with up to 20,000 index rows, half of which select one row: a few tiles to sort.
     pub fn random(seed: u64) -> Self {
         let mut random = Random(seed);
         let (rows, slice_len) = (random.between(1, 300), random.between(1, 9));
@@ -111,7 +110,7 @@ fn add(a: f32, b: f32) -> f32 {
     if sum.is_nan() { f32::NAN } else { sum }
 }
 
-/// Floats of all exponents, or of near ones, and some zeros.
+/// Floats: some zeros, some with any bits, most with near exponents.
 fn floats(count: usize, random: &mut Random) -> Vec<f32> {
     let float = |_| {
         let bits = u32::from_le_bytes([0; 4].map(|_: u8| random.byte()));
