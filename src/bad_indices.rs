@@ -28,7 +28,7 @@ pub enum BadIndices {
     /// An error on both devices. The GPU writes a report, which you may read at any time after.
     Error,
     /// A bad row's whole slice holds the fill, on both devices: zeros, unless you give another. With
-    /// [`NegativeIndices::FromEnd`] this is JAX's mode `"fill"`, whose own fill is NaN for floats.
+    /// [`NegativeIndices::FromEnd`] this is JAX's mode `"fill"`, but JAX fills floats with NaN.
     Fill,
     /// No row is bad: an index beyond the end of its dim selects the last entry, and one before its start the first.
     /// [`NegativeIndices::FromEnd`] applies first. XLA's gather does this, and mode `"clip"` in JAX and NumPy.

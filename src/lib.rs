@@ -82,12 +82,23 @@ only at run time. Two ways to a GPU, in an app's own device and in one of the cr
 //!
 //! [`BadIndices`] decides about an index out of range. By default it is an error on the CPU and zeros on a GPU, as in
 //! TensorFlow; other policies make the two equal. [`NegativeIndices`] lets negative indices count from the end.
-//! [`GatherPlan::out_of_range`] is the mask of all bad rows, for instance for nulls; on a GPU, `mask` of a request or of
-//! `GatherBuffers`.
+//! [`GatherPlan::out_of_range`] returns a mask that marks all bad rows, for instance to make them nulls. On a GPU, call `mask` on the
+//! request or on `GatherBuffers`.
 //!
 //! A mistake is a typed error that names the operand and the numbers, before anything is recorded: [`PlanError`] for
 //! shapes, [`RunError`] for operands on the host and for bad indices, and with the feature `gpu` `GatherError` for buffers
 //! and `GpuError` for the calls of an [`Executor`](guide::errors).
+//!
+//! # Features
+//!
+//! | feature | gives you | crates, on Linux |
+//! |---|---|---|
+//! | none, by `default-features = false` | plans and the CPU path, on one thread | 7 |
+//! | `rayon` | the CPU path on all cores | 13 |
+//! | `gpu` | `Gatherer`, `Executor` and all other GPU types; needs a back end to find an adapter | 52 |
+//! | `vulkan`, `metal`, `dx12`, `gles`, `webgpu` | `gpu`, and this back end of wgpu | `vulkan` 59 |
+//! | `ndarray` | `gather_array` and its like | |
+//! | all but `ndarray`, the default | | 69 |
 //!
 //! # More
 //!

@@ -5,8 +5,8 @@ use crate::element::ElementTypes;
 
 /// Where a gather's operands lie in your buffers, and which types their elements have.
 ///
-/// Each range must cover its operand, row-major and little-endian, rounded up to a multiple of 4 bytes, since wgpu binds whole
-/// words. Bytes in the last word that belong to no operand keep their values. An operand without elements may have an empty
+/// Operands are row-major and little-endian. Each range must hold its operand, and reach the next multiple of 4 bytes in the
+/// buffer, since wgpu binds whole words. Bytes in the last word that belong to no operand keep their values. An operand without elements may have an empty
 /// range. Each buffer needs the usage `STORAGE`, and may have others, such as `VERTEX`.
 ///
 /// | a range for | starts at |
@@ -149,10 +149,10 @@ impl<'a> GatherBuffers<'a> {
     }
 
     /// Gathers only the first index rows in each batch. `index_count` holds one `u32`, how many; it is read when the commands
-    /// run, so an earlier pass may write it. Every batch uses this number. A number above the plan's counts as the plan's.
+    /// run, so an earlier pass may write it. Every batch uses this number. If it is larger than the plan's, the plan's is used.
     ///
     /// Output rows from the count on keep their values, and their indices are not read. The gather refuses a plan in which
-    /// broadcasting repeats index rows. The page [recipes](crate::guide::recipes#a-count-that-only-the-gpu-knows) draws as many
+    /// broadcasting repeats index rows. [Recipes](crate::guide::recipes#a-count-that-only-the-gpu-knows) shows how to draw as many
     /// instances as the count says.
     ///
     /// A large gather becomes an indirect dispatch, so a small count costs little. With one batch and axis 0 there is one

@@ -125,14 +125,14 @@ pub(crate) fn check_buffers(
 
 impl GatherPlan {
     /// Returns the limits with which to request a device for this gather. Bindings and buffers then hold each operand whole, as
-    /// far as the adapter allows; else several dispatches share an operand. Other limits are WebGPU's defaults, or the adapter's
+    /// far as the adapter allows. Several dispatches gather from an operand that is longer than a binding. Other limits are WebGPU's defaults, or the adapter's
     /// where those are lower. No feature is needed.
     ///
     /// If params is longer than the result's `max_buffer_size`, put it into several buffers, with
     /// [`GatherBuffers::of_shards`](crate::GatherBuffers::of_shards), or keep it in host memory, for [`run`](Self::run).
     ///
-    /// The limits suffice for scatters through the plan too, as far as the adapter allows: a reduction that sorts needs a
-    /// binding with 8 bytes for each index row.
+    /// The limits suffice for scatters through the plan too. A reduction that sorts needs a binding with 8 bytes for each index
+    /// row; if the adapter has none so large, the scatter returns an error.
     ///
     /// For several gathers, combine the limits by `wgpu::Limits::or_better_values_from`.
     ///

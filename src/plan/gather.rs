@@ -42,8 +42,8 @@ impl Gather {
 
     /// Selects along this dim of params; a negative `axis` counts from its last dim.
     ///
-    /// The default is batch_dims *as given*. With a negative `batch_dims`, set `axis` too: as in TensorFlow, the default axis then
-    /// counts from the end of params, and the batch dims from the end of indices.
+    /// The default is batch_dims *as given*. With a negative `batch_dims`, set `axis` too. Otherwise, as in TensorFlow, -1 makes the
+    /// last dim of params the axis, but all dims of indices except the last batch dims.
     #[must_use]
     pub fn axis(mut self, axis: i64) -> Self {
         self.axis = Some(axis);

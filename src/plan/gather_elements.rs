@@ -16,8 +16,8 @@ use crate::error::PlanError;
 /// output.shape    = indices.shape
 /// ```
 ///
-/// Indices must have as many dims as params, and none larger than params' but along the axis. NumPy and JAX broadcast
-/// the two against each other instead: [`broadcast`](Self::broadcast).
+/// Params and indices must have the same rank. Except along the axis, no dim of indices may be larger than that of params. NumPy
+/// and JAX broadcast the two against each other instead: [`broadcast`](Self::broadcast).
 ///
 /// ```
 /// use wgpu_gather::GatherElements;
@@ -50,9 +50,11 @@ impl GatherElements {
         self
     }
 
-    /// If `broadcast` is true, dims of 1 stretch, except the axis, as in NumPy, JAX, MLX and Paddle: a dim must be equal in
-    /// params and indices, or 1 in one of them, which is repeated without a copy. The default is false, as in ONNX and
-    /// PyTorch: where indices has the smaller dim, it takes params' first entries.
+    /// If `broadcast` is true, dims of 1 stretch, as in NumPy, JAX, MLX and Paddle. Except along the axis, a dim must then be
+    /// equal in params and indices, or 1 in one of them; nothing is copied to repeat it.
+    ///
+    /// By default nothing stretches, as in ONNX and PyTorch. If a dim of indices is smaller, even 1, indices selects only
+    /// at the first places along this dim of params.
     ///
     /// ```
     /// use wgpu_gather::GatherElements;

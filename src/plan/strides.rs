@@ -70,10 +70,10 @@ impl GatherPlan {
     /// [`slice_len`](Self::slice_len), and there is no gap.
     ///
     /// Rows are the slices in row-major order. Params must have `(rows - 1) * stride + slice_len` elements, which
-    /// [`params_len`](Self::params_len) returns, or also the gap after the last row. No element in a gap is read.
+    /// [`params_len`](Self::params_len) returns. It may also end with the gap after the last row. No element in a gap is read.
     ///
-    /// A stride counts elements, as shapes do: if a vertex has 32 bytes, the stride is 8 for `f32`. Records whose length is
-    /// no multiple of the element's take `u8` elements: the stride then counts bytes.
+    /// A stride counts elements, as shapes do: if a vertex has 32 bytes, the stride is 8 for `f32`. If records
+    /// are not whole elements long, gather `u8` elements: the stride then counts bytes.
     ///
     /// `run_array` refuses a plan with a params stride: an ndarray array has its own layout.
     ///
@@ -113,7 +113,8 @@ impl GatherPlan {
     /// You must bring the output: call [`run_into`](Self::run_into), [`run_bytes_into`](Self::run_bytes_into), a `Gatherer` or
     /// `Request::into_tensor`. Calls that make their output refuse the plan, with
     /// [`RunError::OutputStride`](crate::RunError::OutputStride). The output must have `(rows - 1) * stride + slice_len` elements,
-    /// which [`output_len`](Self::output_len) returns, or also the gap after the last row. Elements in gaps keep their values.
+    /// which [`output_len`](Self::output_len) returns. It may also end with the gap after the last row. Elements in gaps keep
+    /// their values.
     ///
     /// # Errors
     ///

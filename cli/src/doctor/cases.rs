@@ -137,7 +137,7 @@ impl Case {
 
     /// The indices as little-endian bytes.
     pub fn index_bytes(&self) -> Vec<u8> {
-        let width = usize::try_from(self.types.index_kind().bytes()).expect("4 or 8");
+        let width = usize::try_from(self.types.index_kind().bytes()).expect("1 to 8 bytes");
         let bytes = |index: &i64| index.to_le_bytes().into_iter().take(width);
         self.indices.iter().flat_map(bytes).collect()
     }

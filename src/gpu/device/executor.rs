@@ -272,8 +272,8 @@ impl Executor {
     /// A tensor begins at byte 0 of its buffer. To gather a later field of interleaved records, use a
     /// [`Gatherer`](crate::Gatherer), which takes a buffer range.
     ///
-    /// On a GPU, the executor keeps the two buffers of the largest output so far for the next gather to the host, if they have
-    /// at most 256 MiB each.
+    /// On a GPU, a gather to the host needs an output buffer and a readback buffer. The executor keeps the largest pair so far
+    /// for the next gather, if each has at most 256 MiB.
     ///
     /// # Errors
     ///
