@@ -1,5 +1,5 @@
-//! Pages to read: the result of each case, scatters, the errors, the cost of each call, recipes, large tables, encoded rows, measurements,
-//! calls of other libraries and their equals here, and the drivers of the tests.
+//! Pages to read: what each case gives, scatters, errors, costs, recipes, large tables, encoded rows, measurements, other libraries' calls
+//! and their equals here, and back ends.
 
 #[doc = "Which output each shape, index and policy gives."]
 #[doc = ""]
