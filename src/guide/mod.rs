@@ -1,5 +1,5 @@
-//! Pages to read: what each case gives, scatters, errors, costs, recipes, large tables, encoded rows, measurements, other libraries' calls
-//! and their equals here, and back ends.
+//! Pages to read: what each case gives, scatters, errors, costs, recipes, large tables, encoded rows, measurements, other
+//! libraries' calls and their equals here, and back ends.
 
 #[doc = "Which output each shape, index and policy gives."]
 #[doc = ""]
