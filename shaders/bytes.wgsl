@@ -1,26 +1,26 @@
 // Needs: index_rows or general
 //
-// Slices of any size; units are bytes. A lane writes LANE_WORDS words of the output, with bytes of one slice or of
-// several, and counts bytes from the first of its words. If LANE_WORDS is 1, only x of a vector counts.
+// Slices of any size; units are bytes. A lane writes LANE_WORDS output words, which hold bytes from one slice or several, and
+// counts bytes from its first word. If LANE_WORDS is 1, only x in a vector counts.
 
-// Words of the output that a lane writes: 1 or 4, and 4 only if the fill repeats itself in each word.
+// Output words that a lane writes: 1 or 4, and 4 only if the fill repeats itself in each word.
 override LANE_WORDS: u32 = 1u;
 
 @group(0) @binding(1) var<storage, read> params: array<u32>;
 @group(0) @binding(3) var<storage, read_write> output: array<u32>;
 
-// The bits of some of the lane's bytes: products spread and widen one bit a byte.
+// A mask for some of the lane's bytes: products spread and widen one bit a byte.
 fn bits_of(bytes: u32) -> vec4<u32> {
     let of_words = (vec4<u32>(bytes) >> vec4<u32>(0u, 4u, 8u, 12u)) & vec4<u32>(15u);
     return ((of_words * 0x204081u) & vec4<u32>(0x1010101u)) * 255u;
 }
 
-// A word of each word of `low` and its neighbour in `high`: four bytes, from byte `start` of `low` on.
+// For each word in `low`, and its neighbour in `high`, four bytes: from byte `start` of the former on.
 fn funnel(low: vec4<u32>, high: vec4<u32>, start: u32) -> vec4<u32> {
     return (low >> vec4<u32>(start * 8u)) | ((high << vec4<u32>(1u)) << vec4<u32>(31u - start * 8u));
 }
 
-// The words of a lane that starts at byte `start` of a slice, or before it, modulo 2^32. Only the slice's bytes count.
+// The words for a lane that starts at a slice's byte `start`, modulo 2^32, or before the slice. Only the slice's bytes count.
 fn slice_words(source: SourceRow, start: u32) -> vec4<u32> {
     let at = select(0u, gather.params_start + source.params_row * gather.params_stride, source.held);
     let last = select(0u, (at % 4u + gather.units - 1u) / 4u, source.held);

@@ -6,31 +6,30 @@
 //   row(b, n)          = (index_0 * dim_1 + index_1) * dim_2 + index_2 ...     gather, gather_nd
 //                      = index_0 * index_stride + element_offset(n)            gather_elements
 //
-// index_k is indices[b][n][k]; element_offset(n) is the sum of n's coordinates in element_dims, each times its params
-// rows. A batch b and an outer coordinate o make a block: the params rows that index_count output rows share. If
-// gather_elements broadcasts, index_0 may be that of another index row than n: of the sum of coordinates times their
-// index rows.
+// index_k is indices[b][n][k]. element_offset(n) sums n's coordinates in element_dims, each times its params rows. A batch b and
+// an outer coordinate o make a block: the params rows that index_count output rows share. If gather_elements broadcasts, index_0
+// may come from another index row than n: the one that sums the coordinates times their index rows.
 //
-// The line `Needs` of a file names the files that come before it in a module. Files with an `or` between them define
+// A file's line `Needs` names the files that come before it in a module. Files with an `or` between them define
 // the same functions, and a module has one of them; `decode` stands for one of decode/. This file begins each module.
 //
 // A dispatch binds a window of params rows and writes the output rows whose row is in it.
-// The window with the first row of a block writes its bad rows, and those that params does not hold; lanes load at most
+// The window with a block's first row writes the block's bad rows, and those that params does not hold; lanes load at most
 // unit 0 for them. All loads stay in bounds without runtime checks. A 64-bit number is two words, the low one first.
 
 struct GatherUniform {
-    // Output rows of the dispatch; of each block if grid_width is 0.
+    // Output rows in the dispatch; in each block if grid_width is 0.
     rows: u32,
-    // Units of a slice, or of the piece of it that the dispatch copies; a lane loads one unit at once.
+    // Units in a slice, or in the piece that the dispatch copies; a lane loads one unit at once.
     units: u32,
-    // Workgroups in one row of the dispatch's grid; 0 if each row is a block, and workgroup.z a batch.
+    // Workgroups in one row of the grid; 0 if each row is a block, and workgroup.z a batch.
     grid_width: u32,
     // Output rows that a workgroup writes in `rows` and `four_rows`, or reads in `word_parts`; 1 in `long`, else 0.
     workgroup_rows: u32,
     // 1 / units with SLOT_BITS bits after the point, rounded up: (lane * slot_scale) >> SLOT_BITS is lane / units.
     slot_scale: u32,
-    // Distance between the four that a lane copies. In `four_rows` output rows, a power of two; in `long` units, as
-    // many as there are lanes of a workgroup that copy. In `word_parts` the words that a slice may touch. Else 0.
+    // How far apart the four are that a lane copies. `four_rows`: in output rows, a power of two. `long`: in units, as many as
+    // lanes of a workgroup copy. `word_parts`: the words that a slice may touch. Else 0.
     lane_step: u32,
     // Workgroups that share a slice in `long` and in `word_parts`; else 1.
     slice_workgroups: u32,
@@ -45,15 +44,15 @@ struct GatherUniform {
     // `packed` and `lines` have no gaps and read neither.
     params_stride: u32,
     output_stride: u32,
-    // Number of the first output row, modulo 2^32: in its batch if the dispatch has several, else in its block.
+    // The first output row's number, modulo 2^32: in its batch if the dispatch has several, else in its block.
     first_n: u32,
-    // Output rows of a block; NONE if the dispatch has one block.
+    // Output rows in a block; NONE if the dispatch has one block.
     index_count: u32,
-    // Blocks of a batch; NONE if the dispatch has one batch.
+    // Blocks in a batch; NONE if the dispatch has one batch.
     outer_size: u32,
     // Params rows that are bound.
     window_rows: u32,
-    // Sign bit of an index: 0x80000000, or 0 for unsigned types.
+    // An index's sign bit: 0x80000000, or 0 for unsigned types.
     sign: u32,
     // `sign` if indices below zero count from the end of their dim; else 0.
     from_end: u32,
@@ -65,78 +64,79 @@ struct GatherUniform {
     reports: u32,
     // For count_rows: the rows if the count leaves none out; 0 for rows that no count reaches.
     most_rows: u32,
-    // Rows of a block that params holds: fewer than all only if params is a shard.
+    // Rows that params holds in each block: fewer than all only if params is a shard.
     held_rows: vec2<u32>,
-    // Number in its block of the first row that params holds.
+    // The first row that params holds in each block.
     first_row: vec2<u32>,
-    // First params row that is bound, counted from the block, or the batch, that first_n counts from.
+    // The first bound params row, counted from the block, or the batch, from which first_n counts.
     window_first_row: vec2<u32>,
     // For the report: index row 0, counted from the start of indices.
     index_row_base: vec2<u32>,
-    // Values of a row of the last dim, where these share a scale or have scales in a binding of their own; else NONE.
+    // Values in a row along the last dim, if these share a scale or have scales in their own binding; else NONE.
     // From one of these rows to the next, as params_stride.
     last_dim: u32,
     last_dim_stride: u32,
     // The size of each indexed dim: its low and its high word. A vector holds two sizes.
     dims: array<vec4<u32>, 4>,
-    // The words of the fill; the first is that of the piece's first word.
+    // The fill's words; the first is for the piece's first word.
     fill: array<vec4<u32>, 4>,
     general: General,
     quantized: Quantized,
     order: Order,
 }
 
-// Of a scatter that sorts its index rows: the fields that write_keys.wgsl, sort.wgsl and fold.wgsl read.
+// In a scatter that sorts its index rows, what write_keys.wgsl, sort.wgsl and fold.wgsl read.
 struct Order {
-    // The pairs, and those of a batch: one for each index row.
+    // How many pairs there are, and in one batch: one for each index row.
     pairs: u32,
     places: u32,
-    // The key of row 0 of the dispatch's first batch.
+    // The key for row 0 in the dispatch's first batch.
     first_key: u32,
-    // The first bit of the digit by which pairs are sorted, and the tiles of pairs.
+    // The digit's first bit, by which pairs are sorted, and how many tiles there are.
     shift: u32,
     tiles: u32,
-    // The first output row, counted from the first block, of those whose updates are bound; and their number.
+    // The first output row whose update is bound, counted from the first block, and how many are bound.
     first_update: u32,
     updates: u32,
-    // Updates of a row that a lane reduces one by one, and sums of them that a lane takes in one dispatch, from this one on.
+    // How many of a row's updates a lane reduces one by one, and how many sums it takes in one dispatch, from this one on.
     sum_updates: u32,
     most_steps: u32,
     first_sum: u32,
-    // Units of whole slices, and the place of the first block's first sum.
+    // Units in a whole slice, and where the first block's first sum is.
     slice_units: u32,
     first_sum_unit: u32,
 }
 
-// The fields that decode/block_quantized.wgsl reads of the encoding, and a zero for decode/row_wise_8.wgsl and float_sums.wgsl. The starts are bytes from
-// the start of a binding to its first row.
+// What decode/block_quantized.wgsl reads about the encoding, and a zero for decode/row_wise_8.wgsl and float_sums.wgsl. Starts are
+// bytes from a binding's start to its first row.
 struct Quantized {
     params_start: u32,
     scales_start: u32,
     zero_points_start: u32,
     scale_bytes: u32,
-    // 1 for scales that are the high halves of f32s.
+    // 1 if scales are the high halves of f32s.
     are_scales_bf16: u32,
-    // The zero point of all blocks; NONE if each has its own.
+    // The zero point that all blocks share; NONE if each has its own.
     zero_point: u32,
-    // The bit that is flipped in values and zero points, so that they count from the least.
+    // The bit to flip in values and zero points, so that they count from the least.
     flipped: u32,
-    // 0. A compiler does not know that, and so does not fuse a product whose bits are combined with it with a sum.
+    // 0, which no compiler knows: it fuses no product with a sum if the product's bits are combined with this.
     zero: u32,
 }
 
-// Read by general.wgsl, element_dims.wgsl and last_rows.wgsl, and where a word holds several index values or values are read one by one.
+// Read by general.wgsl, element_dims.wgsl and last_rows.wgsl, and where a word holds several index values or values are read
+// one by one.
 struct General {
-    // Values of an index row.
+    // Values in an index row.
     index_depth: u32,
-    // Bits of an index value, as a power of two: 3 to 6.
+    // Bits in an index value, as a power of two: 3 to 6.
     index_bits_log2: u32,
-    // Rows between two neighbours in the indexed dim of gather_elements.
+    // In gather_elements, how many rows apart neighbours in the indexed dim are.
     index_stride: u32,
-    // Of a scatter: the place of row 0 of the dispatch's first batch in the bound winners, modulo 2^32.
+    // In a scatter, where row 0 of the dispatch's first batch is among the bound winners, modulo 2^32.
     winners_start: u32,
-    // The element dims of gather_elements, innermost first, up to one of size 0: the size, the params rows and the
-    // index rows from one coordinate to the next, and 1 if the latter are 0, because the dim repeats index rows.
+    // gather_elements' element dims, innermost first, up to one with size 0: the size; how many params rows and index rows apart
+    // coordinates are; and 1 if no index row lies between, because the dim repeats index rows.
     element_dims: array<vec4<u32>, 8>,
 }
 
@@ -146,28 +146,28 @@ struct BadRowCounter {
     first_complement: atomic<u32>,
 }
 
-// Words of an index value, 0 if a word holds several; and values of an index row, 0 for any number of any type, which
-// are extended to two words. general.wgsl reads the uniform instead of both.
+// Words in an index value, 0 if a word holds several; and values in an index row, 0 for any number of any type, which are
+// extended to two words. general.wgsl reads the uniform instead.
 override INDEX_WORDS: u32 = 1u;
 override DEPTH: u32 = 1u;
-// 1 for a gather_elements with element dims; general.wgsl reads the uniform instead.
+// 1 if gather_elements has element dims; general.wgsl reads the uniform instead.
 override ELEMENTS: u32 = 0u;
-// 1 if index values, of at most one word, wrap; general.wgsl reads the uniform instead.
+// 1 if index values wrap, which have at most one word; general.wgsl reads the uniform instead.
 override WRAPS: u32 = 0u;
 
-// Invocations of a workgroup.
+// Invocations in a workgroup.
 const WORKGROUP_SIZE: u32 = 256u;
-// Rows from which a lane of `four_rows` copies.
+// From how many rows a lane of `four_rows` copies.
 const LANE_ROWS: u32 = 4u;
-// Bits of slot_scale after the binary point.
+// Bits in slot_scale after the binary point.
 const SLOT_BITS: u32 = 16u;
 // index_count or outer_size if there is one block or one batch: nothing to divide.
 const NONE: u32 = 0xffffffffu;
 // `beyond` if the nearest entry is selected: all ones, so that it can be combined with other bits.
 const NEAREST: u32 = 0xffffffffu;
-// The row of a bad index row.
+// Stands for the row of a bad index row.
 const NO_ROW: u32 = 0xffffffffu;
-// A word of ones, of which shifts make masks.
+// All ones; shifts make masks from it.
 const ALL_BITS: u32 = 0xffffffffu;
 
 @group(0) @binding(0) var<uniform> gather: GatherUniform;
@@ -175,8 +175,8 @@ const ALL_BITS: u32 = 0xffffffffu;
 @group(0) @binding(2) var<storage, read> indices: array<u32>;
 @group(0) @binding(4) var<storage, read_write> counter: BadRowCounter;
 
-// The slot of a lane, which numbers the slices that its workgroup copies at once, and its unit of the slice. For slices
-// of up to WORKGROUP_SIZE units.
+// A lane's slot, which numbers the slices that its workgroup copies at once, and its unit in the slice. For slices up to
+// WORKGROUP_SIZE units long.
 fn slot_and_unit(local: u32) -> vec2<u32> {
     let slot = (local * gather.slot_scale) >> SLOT_BITS;
     return vec2<u32>(slot, local - slot * gather.units);
@@ -205,7 +205,7 @@ fn index_value(word: u32) -> vec2<u32> {
     return vec2<u32>(index_word(word), select(extension, top, words == 2u));
 }
 
-// The low words of a sum carry into the high ones.
+// Adds; the low words carry into the high ones.
 fn add(a: vec2<u32>, b: vec2<u32>) -> vec2<u32> {
     let low = a.x + b.x;
     return vec2<u32>(low, a.y + b.y + select(0u, 1u, low < a.x));
@@ -218,21 +218,21 @@ fn pair(k: u32, pairs: array<vec4<u32>, 4>) -> vec2<u32> {
     return select(four.xy, four.zw, (k & 1u) != 0u);
 }
 
-// The word of the fill at a word of the piece.
+// The fill's word for a word of the piece.
 fn fill_word(word: u32) -> u32 {
     let at = word % gather.fill_words;
     let words = pair(at >> 1u, gather.fill);
     return select(words.x, words.y, (at & 1u) != 0u);
 }
 
-// Words of an index value; 1 if a word holds several values.
+// Words in an index value; 1 if a word holds several values.
 fn index_words() -> u32 {
     return select(1u, 2u, gather.general.index_bits_log2 == 6u);
 }
 
-// An output row: row n of a block, modulo 2^32. Blocks are numbered from the one that first_n counts from,
-// batches from the dispatch's first. In a dispatch of one batch `outer` is the number of the block: that is its outer
-// coordinate in each dispatch that reports bad rows, for all else it does not matter.
+// An output row: row n in a block, modulo 2^32. Blocks are numbered from the one from which first_n counts, batches from the
+// dispatch's first. If the dispatch has one batch, `outer` is the block's number. Wherever bad rows are reported this is the
+// outer coordinate; elsewhere it does not matter.
 struct OutputRow {
     n: u32,
     block: u32,
@@ -255,11 +255,11 @@ fn index_row_of(output_row: OutputRow) -> u32 {
     return output_row.batch * gather.index_count + output_row.n;
 }
 
-// The entry that an index value selects in a dim of at most 2^31; `dim` or more if the value is out of range. Policies
-// are bits, not branches, so that compilers keep the loads of several rows together.
+// The entry that an index value selects in a dim up to 2^31; `dim` or more if the value is out of range. Policies are bits, not
+// branches, so that compilers keep several rows' loads together.
 fn entry_of(low: u32, high: u32, dim: u32) -> u32 {
     if WRAPS == 1u {
-        // The complement of a number below zero is -1 less the number. Modules without runtime checks divide by no 0.
+        // The complement of a negative number is -1 less the number. Modules without runtime checks divide by no 0.
         let is_negative = (low & gather.sign) != 0u;
         let left = select(low, ~low, is_negative) % max(dim, 1u);
         return select(left, dim - 1u - left, is_negative);
@@ -275,8 +275,8 @@ fn entry_of(low: u32, high: u32, dim: u32) -> u32 {
     return select(at, 0u, (moved_top & (gather.sign & gather.beyond)) != 0u);
 }
 
-// The row of a block that an index row selects; NO_ROW for a bad row. Only the words of DEPTH values count, and `others`
-// only if these are more than four.
+// Which row of a block an index row selects; NO_ROW for a bad row. Only DEPTH values' words count, and `others` only if these
+// are more than four.
 fn row_of(words: vec4<u32>, others: vec4<u32>) -> u32 {
     let is_wide = INDEX_WORDS == 2u;
     let low = select(words, vec4<u32>(words.xz, others.xz), is_wide);
@@ -307,14 +307,14 @@ struct SourceRow {
     // True if this dispatch writes the output row.
     written: bool,
     in_range: bool,
-    // True if the row is in range and params holds it. params_row counts from the first row of the window.
+    // True if the row is in range and params holds it. params_row counts from the window's first row.
     held: bool,
     params_row: u32,
-    // The low word of the number that the row has among those of its block that params holds.
+    // The row's number among those that params holds in its block: the low word.
     held_row: u32,
 }
 
-// The counter of one lane.
+// One lane's counter.
 struct BadRows {
     count: u32,
     first_complement: u32,

@@ -1,6 +1,6 @@
 // Needs: common
 //
-// The output rows of a block of gather_elements, which are laid out in its element dims.
+// In gather_elements, a block's output rows are laid out in element dims.
 
 struct ElementRow {
     // element_offset(n) of the formula.
@@ -20,7 +20,7 @@ fn element_dim(k: u32) -> vec4<u32> {
     return select(select(of_01, of_23, (k & 2u) != 0u), select(of_45, of_67, (k & 2u) != 0u), (k & 4u) != 0u);
 }
 
-// Output row n of a block of gather_elements.
+// Output row n in a block of gather_elements.
 fn element_row(n: u32) -> ElementRow {
     var outer_rows = n;
     var found = ElementRow();
@@ -48,7 +48,7 @@ fn with_element(output_row: OutputRow, element: ElementRow) -> OutputRow {
     return found;
 }
 
-// The row of a block at an element offset, for the entry that an index selects; NO_ROW for none.
+// A block's row at an element offset, if the index selects `entry`; NO_ROW for none.
 fn row_at(entry: u32, offset: u32) -> u32 {
     return select(NO_ROW, entry * gather.general.index_stride + offset, entry < NO_ROW);
 }

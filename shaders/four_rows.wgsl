@@ -1,7 +1,7 @@
 // Needs: slices or assign or assign_last or reduce or atomics
 //
-// Slices of up to WORKGROUP_SIZE units. A lane copies its unit of LANE_ROWS slices. Output rows are of one block, or of
-// whole blocks, each with workgroups of its own. All rows of the blocks are bound.
+// Slices up to WORKGROUP_SIZE units long. A lane copies its unit from LANE_ROWS slices. Output rows lie in one block, or in
+// whole blocks, each with its own workgroups. Blocks are bound whole.
 //
 // lane_step neighbouring slots copy LANE_ROWS * lane_step consecutive slices, lane_step at once, so that they store
 // side by side. With a lane_step of 2 and slices of 3 units, the first 12 lanes copy rows 0 to 15:
@@ -11,7 +11,7 @@
 //   unit         0  1  2    0  1  2    0  1  2    0  1  2
 //   rows         0,2,4,6    1,3,5,7    8,10,12,14 9,11,13,15
 
-// The first row of a slot, in the workgroup of this number: in the dispatch, or in the block.
+// A slot's first row in workgroup `number`: counted in the dispatch, or in the block.
 fn first_row_of(number: u32, slot: u32) -> u32 {
     let before = slot & ~(gather.lane_step - 1u);
     return number * gather.workgroup_rows + slot + before * (LANE_ROWS - 1u);
@@ -35,7 +35,7 @@ fn copy_four_rows(workgroup: vec3<u32>, local: u32) -> BadRows {
     let to_b = to_row(first, gather.lane_step);
     let to_c = to_row(first, 2u * gather.lane_step);
     let to_d = to_row(first, 3u * gather.lane_step);
-    // Index rows of a batch follow those of the batch before. `counts` stands for the outer coordinate.
+    // A batch's index rows follow those of the batch before. `counts` stands for the outer coordinate.
     let index_row = gather.first_n + workgroup.z * gather.index_count + first;
     let n = gather.first_n + first;
     let a = chosen(source_row_of(OutputRow(index_row, block, 0u, 0u)), n, workgroup.z);

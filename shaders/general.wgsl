@@ -1,8 +1,8 @@
 // Needs: common; element_dims
 //
-// Finds the row of an index row of any depth, with dims and rows of up to 63 bits, and for gather_elements.
+// Finds the row that an index row selects: any depth, dims and rows up to 63 bits, and gather_elements.
 
-// `beyond` if the entry of the remainder modulo the dim is selected.
+// `beyond` if an index selects the entry at its remainder modulo the dim.
 const REMAINDER: u32 = 1u;
 
 fn subtract(a: vec2<u32>, b: vec2<u32>) -> vec2<u32> {
@@ -13,7 +13,7 @@ fn less(a: vec2<u32>, b: vec2<u32>) -> bool {
     return a.y < b.y || (a.y == b.y && a.x < b.x);
 }
 
-// The high word of a product of two words comes from products of half words.
+// Half words' products give the high word of two words' product.
 fn multiply(a: vec2<u32>, b: vec2<u32>) -> vec2<u32> {
     let low = (a.x & 0xffffu) * (b.x & 0xffffu);
     let middle_0 = (a.x & 0xffffu) * (b.x >> 16u);
@@ -23,7 +23,7 @@ fn multiply(a: vec2<u32>, b: vec2<u32>) -> vec2<u32> {
     return vec2<u32>(a.x * b.x, high + a.x * b.y + a.y * b.x);
 }
 
-// The remainder of a modulo b, bit by bit from the highest of a on. Compilers unroll loops of 32 turns.
+// a modulo b, bit by bit, from a's highest on. Compilers unroll loops with 32 turns.
 fn remainder(a: vec2<u32>, b: vec2<u32>) -> vec2<u32> {
     var bits = a;
     var left = vec2<u32>();
@@ -57,7 +57,7 @@ fn source_row_of(whole_row: OutputRow) -> SourceRow {
         var at = index_value(gather.indices_start + (index_row * gather.general.index_depth + k) * index_words());
         if gather.beyond == REMAINDER {
             let is_negative = (at.y & gather.sign) != 0u;
-            // The complement of a number below zero is -1 less the number.
+            // The complement of a negative number is -1 less the number.
             let left = remainder(select(at, ~at, is_negative), dim);
             at = select(left, subtract(dim, add(left, vec2<u32>(1u, 0u))), is_negative);
         } else {

@@ -1,13 +1,13 @@
 // Needs: index_rows
 //
-// Slices of 4 bytes. A line is a block, or of gather_elements a stretch of a block along the innermost element dim. It has
-// three output rows or more. A lane copies LANE_ROWS slices of one line, or of one and the next, and stores them as one
-// vector. All rows of the blocks are bound, without gaps, and output_start is in vectors.
+// Slices of 4 bytes. A line is a block; in gather_elements, a stretch along the innermost element dim. It has three output
+// rows or more. A lane copies LANE_ROWS slices from one line, or from one and the next, and stores them as one vector. Blocks
+// are bound whole, without gaps, and output_start is in vectors.
 
 @group(0) @binding(1) var<storage, read> params: array<u32>;
 @group(0) @binding(3) var<storage, read_write> output: array<vec4<u32>>;
 
-// An output row: its index row, and the params row that entry 0 selects, counted from the first row of the window.
+// An output row: its index row, and the params row that entry 0 selects, counted from the window's first row.
 struct Place {
     index_row: u32,
     params_row: u32,
@@ -15,12 +15,12 @@ struct Place {
     counts: bool,
 }
 
-// Where a lane is in the element dims of its block.
+// Where a lane is in its block's element dims.
 struct Elements {
-    // element_offset of its first row, and of the first row of the next line.
+    // element_offset for its first row, and for the next line's first row.
     offset: u32,
     next_offset: u32,
-    // Rows of the lane's line from its first row on.
+    // Rows in the lane's line from its first row on.
     left: u32,
 }
 
@@ -38,7 +38,7 @@ fn elements_at(n: u32) -> Elements {
         if k == 0u {
             found.left = dim.x - coordinate;
         }
-        // The next line starts at coordinate 0 of the innermost dim, and of others that it steps over the end of.
+        // The next line starts at coordinate 0 in the innermost dim, and in each other dim whose end it steps over.
         let after = coordinate + select(0u, 1u, carries);
         carries = k == 0u || after == dim.x;
         found.offset += coordinate * dim.y;
@@ -48,7 +48,7 @@ fn elements_at(n: u32) -> Elements {
     return found;
 }
 
-// The first row of the next line, `left` rows on.
+// The next line's first row, `left` rows on.
 fn next_line(output_row: OutputRow, left: u32) -> OutputRow {
     var next = output_row;
     next.n += left;
@@ -68,7 +68,7 @@ fn place_of(output_row: OutputRow, offset: u32) -> Place {
     return Place(index_row_of(output_row), block_row + offset, output_row.outer == 0u && gather.reports > 0u);
 }
 
-// Row k of the lane, of one of two lines.
+// The lane's row k, in one of two lines.
 fn place_at(here: Place, next: Place, is_next: bool, k: u32, step: u32) -> Place {
     return Place(
         select(here.index_row, next.index_row, is_next) + k,
@@ -77,8 +77,7 @@ fn place_at(here: Place, next: Place, is_next: bool, k: u32, step: u32) -> Place
     );
 }
 
-// The number of the params word that an output row is a copy of, in the binding, if its index selects `entry`; 0 if
-// `entry` is NO_ROW.
+// Which params word in the binding an output row copies if its index selects `entry`; 0 if `entry` is NO_ROW.
 fn word_of(place: Place, entry: u32) -> u32 {
     let stride = select(1u, gather.general.index_stride, ELEMENTS == 1u);
     return select(0u, gather.params_start + place.params_row + entry * stride, entry < NO_ROW);

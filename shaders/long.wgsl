@@ -1,7 +1,7 @@
 // Needs: slices or assign or assign_last or reduce or atomics
 //
-// Slices of more than WORKGROUP_SIZE units. Workgroups share a slice, and a lane copies LANE_UNITS units of it,
-// lane_step apart. Only as many lanes copy as that takes.
+// Slices longer than WORKGROUP_SIZE units. Workgroups share a slice, and a lane copies LANE_UNITS units of it, lane_step
+// apart. Only as many lanes copy as that takes.
 
 // Units that a lane copies.
 const LANE_UNITS: u32 = 4u;

@@ -1,11 +1,11 @@
 // Needs: common; element_dims; packed_words or packed_narrow
 //
-// Slices of 1, 2 or 4 bytes. A lane copies as many as fill LANE_BYTES, all of one block, and stores them as one vector.
-// All rows of the blocks are bound. params_start is in bytes.
+// Slices of 1, 2 or 4 bytes. A lane copies as many as fill LANE_BYTES, all from one block, and stores them as one vector.
+// Blocks are bound whole. params_start is in bytes.
 
-// Bytes of a slice.
+// Bytes in a slice.
 override PACKED_BYTES: u32 = 4u;
-// Bytes of the output that a lane writes.
+// Output bytes that a lane writes.
 const LANE_BYTES: u32 = 16u;
 // Factors that move a byte to each byte of a word.
 const BYTES: vec4<u32> = vec4<u32>(1u, 1u << 8u, 1u << 16u, 1u << 24u);
@@ -13,7 +13,7 @@ const BYTES: vec4<u32> = vec4<u32>(1u, 1u << 8u, 1u << 16u, 1u << 24u);
 @group(0) @binding(1) var<storage, read> params: array<u32>;
 @group(0) @binding(3) var<storage, read_write> output: array<vec4<u32>>;
 
-// First byte of a row in the binding; 0 for a bad row.
+// Where a row starts in the binding, in bytes; 0 for a bad row.
 fn params_byte(row: u32, block: u32) -> u32 {
     let params_row = block * gather.held_rows.x - gather.window_first_row.x + row;
     let at = gather.params_start + params_row * PACKED_BYTES;
@@ -26,7 +26,7 @@ fn slice_of(row: u32, at: u32, word: u32) -> u32 {
     return value & (ALL_BITS >> (32u - 8u * PACKED_BYTES));
 }
 
-// The slices of four rows, each in the low bytes of a word.
+// Four rows' slices, each in a word's low bytes.
 fn four_slices(rows: vec4<u32>, block: u32) -> vec4<u32> {
     let a = params_byte(rows.x, block);
     let b = params_byte(rows.y, block);
@@ -42,7 +42,7 @@ fn four_slices(rows: vec4<u32>, block: u32) -> vec4<u32> {
     );
 }
 
-// Counts the bad ones of four consecutive index rows.
+// Counts the bad rows among four consecutive index rows.
 fn with_four(bad_rows: BadRows, index_row: u32, rows: vec4<u32>, reports: bool) -> BadRows {
     let bad = (rows >= vec4<u32>(NO_ROW)) & vec4<bool>(reports);
     let two = with_index_row(with_index_row(bad_rows, index_row, bad.x), index_row + 1u, bad.y);

@@ -1,13 +1,13 @@
 // Needs: common
 //
-// Finds the rows of a lane of packed.wgsl by index values of 8 or 16 bits, of which a word holds several. The first index
-// row starts a word.
+// Finds rows for a lane of packed.wgsl. Index values have 8 or 16 bits, so a word holds several. The first index row starts a
+// word.
 
 // The rows that four consecutive index rows select.
 fn rows_of_four(index_row: u32) -> vec4<u32> {
     let bits_log2 = gather.general.index_bits_log2;
     let first = (gather.indices_start + index_row) >> (5u - bits_log2);
-    // Four values of 8 bits are one word, of 16 bits two.
+    // Four 8-bit values are one word, four 16-bit values two.
     let words = vec4<u32>(vec2<u32>(indices[first]), vec2<u32>(indices[first + bits_log2 - 3u]));
     let starts = (vec4<u32>(0u, 1u, 2u, 3u) << vec4<u32>(bits_log2)) & vec4<u32>(31u);
     let others = 32u - (1u << bits_log2);

@@ -1,10 +1,10 @@
 // Needs: common
 //
-// Finds the rows of a lane of packed.wgsl, whose index rows start with a vector of words: of one value, or of two.
+// Finds rows for a lane of packed.wgsl. Its index rows have one value or two, and start with a vector of words.
 
 @group(0) @binding(2) var<storage, read> indices_vec4: array<vec4<u32>>;
 
-// The row that the first words of a vector select.
+// The row that a vector's first words select.
 fn row_of_first(words: vec4<u32>) -> u32 {
     return row_of(words, vec4<u32>(0u));
 }

@@ -1,6 +1,6 @@
 // Needs: slices or assign or assign_last or reduce or atomics
 //
-// Slices of up to WORKGROUP_SIZE units. A lane copies one unit.
+// Slices up to WORKGROUP_SIZE units long. A lane copies one unit.
 
 fn copy_rows(workgroup: vec3<u32>, local: u32) -> BadRows {
     let lane = slot_and_unit(local);

@@ -1,6 +1,6 @@
 // Needs: index_rows or general; vec4 or words or four_decoded or one_decoded
 //
-// A gather of slices of whole units, which lanes copy unit by unit.
+// Gathers slices that are whole units. Lanes copy unit by unit.
 
 @group(0) @binding(3) var<storage, read_write> output: array<Unit>;
 
@@ -9,12 +9,12 @@ fn chosen(source: SourceRow, n: u32, batch: u32) -> SourceRow {
     return source;
 }
 
-// A unit of a slice, for unit `at` of the output; any unit of params if the row is not held.
+// A slice's unit, for the output's unit `at`; any params unit if the row is not held.
 fn load(at: u32, unit: u32, source: SourceRow) -> Unit {
     return load_unit(gather.params_start + source.params_row * gather.params_stride, unit, source.held);
 }
 
-// Stores what `load` gave; `absent` if the row is not held. A repeated unit is stored twice.
+// Stores what `load` returned; `absent` if the row is not held. A repeated unit is stored twice.
 fn store(at: u32, unit: u32, source: SourceRow, value: Unit, absent: Unit, repeats: bool) {
     output[at] = select(absent, value, source.held);
 }
