@@ -25,7 +25,7 @@ pub enum BadIndices {
     /// TensorFlow's rule for each device: the CPU returns an error, the GPU stores zeros.
     #[default]
     DeviceDefault,
-    /// An error on both devices. The GPU writes a report, which you may read at any time after.
+    /// An error on both devices. On a GPU, an `Executor` returns it; a `Gatherer` writes a report, from which you read it.
     Error,
     /// A bad row's whole slice holds the fill, on both devices: zeros, unless you give another. With
     /// [`NegativeIndices::FromEnd`] this is JAX's mode `"fill"`, but JAX fills floats with NaN.

@@ -91,7 +91,7 @@ only at run time. Two ways to a GPU, in an app's own device and in one of the cr
 //!
 //! # Features
 //!
-//! | feature | gives you | crates, on Linux |
+//! | feature | gives you | other crates, on Linux |
 //! |---|---|---|
 //! | none, by `default-features = false` | plans and the CPU path, on one thread | 7 |
 //! | `rayon` | the CPU path on all cores | 13 |

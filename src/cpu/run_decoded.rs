@@ -10,7 +10,7 @@ impl GatherPlan {
     /// As [`run`](Self::run), but `params` is encoded, and the selected rows are decoded to `f32`. Bad rows that are filled hold 0.
     ///
     /// The plan's shapes count values. Along the last dim of params, a slice and a [stride](Self::with_params_stride) must be
-    /// whole blocks; whole rows, if each row has one scale or if scales lie in their own operand.
+    /// whole blocks. For `RowWise8`, `RowWise4` and `BlockQuantized` they must be whole rows.
     ///
     /// # Errors
     ///

@@ -34,7 +34,7 @@ pub struct Gather {
 }
 
 impl Gather {
-    /// Gathers along axis 0, without batch dims, by TensorFlow's rules for indices.
+    /// Gathers along axis 0, without batch dims, by TensorFlow's rules for indices, unless you set others.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -42,8 +42,8 @@ impl Gather {
 
     /// Selects along this dim of params; a negative `axis` counts from its last dim.
     ///
-    /// The default is batch_dims *as given*. With a negative `batch_dims`, set `axis` too. Otherwise, as in TensorFlow, -1 makes the
-    /// last dim of params the axis, but all dims of indices except the last batch dims.
+    /// The default is batch_dims *as given*. With a negative `batch_dims`, set `axis` too. Otherwise -1 means two things, as in
+    /// TensorFlow: the axis is the last dim of params, and the batch dims are all dims of indices but the last.
     #[must_use]
     pub fn axis(mut self, axis: i64) -> Self {
         self.axis = Some(axis);

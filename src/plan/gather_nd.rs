@@ -39,7 +39,7 @@ pub struct GatherNd {
 }
 
 impl GatherNd {
-    /// Gathers without batch dims, by TensorFlow's rules for indices.
+    /// Gathers without batch dims, by TensorFlow's rules for indices, unless you set others.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -79,7 +79,8 @@ impl GatherNd {
     /// Negative batch_dims; batch_dims not below the rank of indices, or of params; unequal batch dims; a scalar
     /// operand; an axis outside the rank of params, or below batch_dims; an index depth above `rank(params) - axis`;
     /// more than `i64::MAX` elements in an operand; an index depth above 8. Index rows into params without elements,
-    /// which is TensorFlow's rule: with [`NegativeIndices::FromEnd`] the output is empty, or every row is bad.
+    /// as in TensorFlow. With [`NegativeIndices::FromEnd`] this is no error: then every row is bad if an indexed dim is 0, else the
+    /// output is empty.
     pub fn plan(
         &self,
         params_shape: &[usize],
