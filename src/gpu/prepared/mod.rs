@@ -21,8 +21,8 @@ use crate::plan::GatherPlan;
 /// Records one gather again and again, for instance in every frame.
 ///
 /// [`Gatherer::prepare`](super::Gatherer::prepare) checks everything and makes the pipelines, uniforms and bind groups. Recording
-/// then makes no GPU object, allocates only what wgpu allocates for the commands, submits nothing, waits for nothing, and
-/// cannot fail. The commands read what the buffers hold when they run: write new indices into the same buffer, and the next run
+/// then makes no GPU object, submits nothing, waits for nothing, and cannot fail. On the host only wgpu allocates, for its
+/// commands. The commands read what the buffers hold when they run: write new indices into the same buffer, and the next run
 /// gathers by them. A prepared gather keeps its buffers alive.
 ///
 /// ```no_run
@@ -84,14 +84,15 @@ impl PreparedGather {
         self.steps.len()
     }
 
-    /// Binds other buffers, for the same plan. Makes only bind groups, so it costs less than another
-    /// [`prepare`](super::Gatherer::prepare). What you recorded before keeps its buffers.
+    /// Binds buffers that you did not have before, for the same plan. It makes only bind groups, so it costs less than another
+    /// [`prepare`](super::Gatherer::prepare). If you alternate between two outputs, prepare a gather for each instead: then a frame
+    /// makes nothing. What you recorded before keeps its buffers.
     ///
     /// The ranges may lie in other buffers, start elsewhere, and be longer. These must stay as they were:
     ///
     /// - types, fill, shards with their rows, and which operands you give;
-    /// - how far each range starts after a multiple of 16 bytes, or of the device's `min_storage_buffer_offset_alignment` if that
-    ///   is larger;
+    /// - each range's start modulo A, where A is 16 bytes or, if that is larger, the device's
+    ///   `min_storage_buffer_offset_alignment`;
     /// - whether an operand that the gather reads shares a buffer with one that it writes.
     ///
     /// # Errors
@@ -115,7 +116,7 @@ impl PreparedGather {
     ///     })
     /// });
     /// let mut prepared = Gatherer::new(&device).prepare(&plan, &buffers[0]).expect("valid buffers");
-    /// // The other output of a pair.
+    /// // An output that was made later.
     /// assert!(prepared.rebind(&buffers[1]).is_ok());
     /// let filled = prepared.rebind(&buffers[1].fill(&1_f32.to_le_bytes()));
     /// assert!(matches!(filled, Err(GatherError::Rebound { .. })));
