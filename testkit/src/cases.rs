@@ -1,4 +1,4 @@
-//! The table of cases that the oracle, the CPU and the GPU all run, one case a line.
+//! The table of cases that the oracle, the CPU and the GPU all run, one per line.
 
 use super::indices::{Hash, WIDE, values_around};
 use super::oracle::{Case, Op};
@@ -7,7 +7,7 @@ pub use crate::examples::{
     Example, broadcast, case, documentation, elements, first, gather, gather_nd, nd_at,
 };
 
-/// All cases, including the documentation's. Planning rejects some of them; others have indices out of range.
+/// All cases, including the documentation's. Planning rejects some; others have out-of-range indices.
 #[rustfmt::skip]
 pub fn table() -> Vec<Case> {
     let (nd, max) = (gather_nd, i128::from(i64::MAX));
@@ -20,8 +20,8 @@ pub fn table() -> Vec<Case> {
         mixed(gather(2, 0), &[5, 6, 7, 8], &[10, 11]),
         mixed(gather(3, 2), &[2, 3, 4, 5, 6], &[2, 3, 7]),
 
-        // A lane takes several output rows: with rows left over, with one block and with several, and with blocks that
-        // end among the rows of a lane.
+        // A lane takes several output rows: with rows left over, with one block and with several, and with blocks that end
+        // within a lane's rows.
         mixed(gather(0, 0), &[9], &[1027]),
         mixed(gather(0, 0), &[9, 4], &[1030]),
         mixed(gather(0, 0), &[9, 12], &[1025]).counted_from_end(),
@@ -46,7 +46,7 @@ pub fn table() -> Vec<Case> {
         mixed(nd_at(1, 0), &[5, 3, 4, 16], &[40, 2]),
         mixed(nd_at(2, 1), &[2, 5, 3, 4, 300], &[2, 3, 2]),
         mixed(nd_at(1, 0), &[3, 2, 3, 2, 5], &[7, 3]),
-        // Params without elements, which TensorFlow's gather_nd refuses and counting from the end allows.
+        // Empty params: TensorFlow's gather_nd refuses them, counting from the end allows them.
         case(nd(0), &[3, 0], &[2, 1], &[0, 7]).counted_from_end(),
         case(nd(0), &[0, 3], &[2, 1], &[0, 7]).counted_from_end(),
         case(nd(0), &[0, 3], &[2, 2], &[0, 0, -1, 2]).counted_from_end(),
@@ -97,8 +97,7 @@ pub fn table() -> Vec<Case> {
         mixed(nd(3), &[2, 1, 3, 4, 1, 2, 2], &[2, 1, 3, 4, 2, 3]),
         mixed(nd(2), &[2, 3, 5], &[2, 3, 1]),
 
-        // gather_elements along each axis: with indices smaller than params in one dim or in several, along an axis of
-        // one entry, and with many dims.
+        // gather_elements along each axis: with indices smaller than params in one dim or in several, and with many dims.
         mixed(elements(0), &[9], &[1027]),
         mixed(elements(0), &[5, 7], &[3, 7]),
         mixed(elements(0), &[5, 7], &[3, 4]),
@@ -123,7 +122,7 @@ pub fn table() -> Vec<Case> {
         case(elements(1), &[2, 0], &[1, 2], &[-1, 0]).counted_from_end(),
         case(elements(0), &[0, 1 << 40], &[2, 1], &[0, 0]),
         case(elements(0), &[0, 3], &[0, 2], &[]),
-        // Indices stretch over all of a slice, all of the outer dims, or both.
+        // Indices stretch over a whole slice, all outer dims, or both.
         mixed(broadcast(0), &[5, 7, 3], &[8, 1, 1]),
         mixed(broadcast(1), &[4, 9, 6], &[1, 5, 1]),
         mixed(broadcast(2), &[2, 3, 5, 4], &[2, 1, 6, 1]),
@@ -137,7 +136,7 @@ pub fn table() -> Vec<Case> {
         mixed(broadcast(2), &[3, 4, 9], &[3, 1, 5]),
         mixed(broadcast(3), &[2, 3, 4, 9], &[1, 3, 1, 5]).counted_from_end(),
         mixed(broadcast(1), &[3, 9, 2, 5, 4], &[3, 6, 1, 5, 1]),
-        // Both do.
+        // Both stretch.
         mixed(broadcast(1), &[1, 9, 6, 1], &[4, 5, 1, 3]),
         mixed(broadcast(0), &[9, 1, 6, 2], &[5, 4, 1, 2]),
         mixed(broadcast(2), &[1, 4, 3, 1, 5], &[2, 1, 6, 7, 5]),
@@ -169,7 +168,7 @@ pub fn table() -> Vec<Case> {
         case(gather(1, 0), &[2, 3, 0], &[2], &[7, max]),
         case(gather(1, 0), &[0, 3], &[2], &[7, max]),
         case(gather(1, 0), &[0, 0], &[2], &[7, max]),
-        // An axis without entries: every index is out of range.
+        // An axis of length 0: every index is out of range.
         case(gather(0, 0), &[0], &[], &[0]),
         case(gather(0, 0), &[0], &[3], &[0, 0, 0]),
         case(gather(0, 0), &[0, 4], &[3], &[0, 1, max]),
@@ -177,7 +176,7 @@ pub fn table() -> Vec<Case> {
         case(gather(2, 1), &[2, 3, 0, 3], &[2, 2], &[0, 0, 0, 0]),
         case(gather(1, 0), &[2, 0, 3], &[2], &[0, 0]).counted_from_end(),
 
-        // Bad rows: the first, the last, all of them, in one batch of several, and under outer dims.
+        // Bad rows: the first, the last, all, in one batch of several, and under outer dims.
         case(nd(0), &[3, 2], &[3, 1], &[3, 0, 1]),
         case(nd(0), &[3, 2], &[3, 1], &[0, 1, 3]),
         case(nd(0), &[3, 2], &[1, 2, 2], &[2, 2, 3, 0]),
@@ -192,7 +191,7 @@ pub fn table() -> Vec<Case> {
         case(gather(1, 0), &[2, 3], &[5], &[-1, -2, -3, -4, 2]),
         case(gather(1, 0), &[2, 3], &[5], &[-1, -2, -3, -4, 2]).counted_from_end(),
 
-        // Slices of odd lengths, and of about as many elements as one workgroup or several copy.
+        // Slices of odd lengths, and about as long as one workgroup or several copy.
         mixed(gather(1, 0), &[2, 3, 63], &[4]),
         mixed(gather(1, 0), &[2, 3, 65], &[5]),
         mixed(nd(0), &[5, 257], &[7, 1]),
@@ -207,7 +206,7 @@ pub fn table() -> Vec<Case> {
     cases
 }
 
-/// Cases with each of [`values_around`] in turn at one place of an index row, among valid indices.
+/// Cases with each of [`values_around`] in turn at one place in an index row, among valid indices.
 pub fn index_values() -> Vec<Case> {
     #[rustfmt::skip]
     let hosts = [
@@ -262,12 +261,12 @@ pub fn slice_lengths() -> Vec<Case> {
         .collect()
 }
 
-/// A gather of about 4.2 million output rows.
+/// A gather with about 4.2 million output rows.
 pub fn many_rows() -> Case {
     mixed(gather(1, 0), &[3, 7], &[65_536 * 64 / 3 + 77])
 }
 
-/// A valid case with pseudo-random indices, seeded by the operation and the shapes, that every index kind can hold.
+/// A valid case with pseudo-random indices, seeded by operation and shapes, that all 32- and 64-bit index kinds can hold.
 fn mixed(op: Op, params_shape: &[usize], indices_shape: &[usize]) -> Case {
     let mut case = case(op, params_shape, indices_shape, &[]);
     case.fill(&WIDE, &mut Hash::of(&case));

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-/// A file of tests/data: of the folder in which the tests were built or, on another machine, of the first folder that has
+/// A file in tests/data: from the folder where the tests were built or, on another machine, from the first folder that has
 /// it, from the current one upwards.
 pub fn file(name: &str) -> PathBuf {
     let built = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");

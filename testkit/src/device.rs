@@ -84,7 +84,7 @@ pub fn without_gpu(error: &str) -> Result<Completion, Failed> {
     }
 }
 
-/// Returns true for GL on the CPU, which has run a submission when submit returns.
+/// True for GL on the CPU, which has run a submission when submit returns.
 pub fn is_gl_on_the_cpu(gpu: &Gpu) -> bool {
     let info = gpu.device().adapter_info();
     info.device_type == wgpu::DeviceType::Cpu && info.backend == wgpu::Backend::Gl
@@ -100,8 +100,8 @@ pub fn ignored(reason: impl ToString) -> Completion {
 
 /// Runs the trials. The last line that it prints says how many were ignored for want of a driver, and what to install.
 ///
-/// On GL on the CPU they run one after another: wgpu panics where a thread waits a second for another's call of GL, which
-/// takes as long beside busy processes.
+/// On GL on the CPU they run one after another: wgpu panics if a thread waits a second for another's GL call, which can
+/// take that long beside busy processes.
 pub fn run(arguments: &Arguments, trials: Vec<Trial>) -> ExitCode {
     let mut arguments = arguments.clone();
     if !arguments.list && gpu().is_ok_and(is_gl_on_the_cpu) {
@@ -129,8 +129,8 @@ pub fn expected_driver() -> Option<String> {
     std::env::var(EXPECT_DRIVER).ok()
 }
 
-/// Returns an error that describes `found` if it is not the expected driver: for `vulkan/SwiftShader`, an adapter of the back
-/// end Vulkan whose name or driver contains `SwiftShader`.
+/// Returns an error that describes `found` if it is not the expected driver: for `vulkan/SwiftShader`, a Vulkan adapter
+/// whose name or driver contains `SwiftShader`.
 pub fn check_driver(expected: &str, found: &wgpu::AdapterInfo) -> Result<(), String> {
     let (back_end, driver) = expected.split_once('/').unwrap_or((expected, ""));
     let (name, of) = (&found.name, &found.driver);

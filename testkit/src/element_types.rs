@@ -1,4 +1,4 @@
-//! Gathers of many element types by any runner, compared bit for bit.
+//! Gathers many element types by any runner, compared bit for bit.
 
 use bytemuck::{Pod, Zeroable};
 use half::{bf16, f16};
@@ -64,7 +64,7 @@ fn check<T: Element>(runner: &impl Runner, [a, b, c]: [T; 3]) {
     let expected = [c, a, T::zeroed(), b, a];
     assert_eq!(bytes_of(&output), bytes_of(&expected), "{expected:?}");
 
-    // Slices of two elements, because a slice of one may be copied otherwise.
+    // Slices of two elements, because a slice of one may be copied differently.
     let plan = gather.plan(&[2, 2], &[3]).unwrap();
     let output = runner.gather(&plan, &[a, b, c, a], &[1_u32, 2, 0]).unwrap();
     let expected = [c, a, T::zeroed(), T::zeroed(), a, b];

@@ -1,4 +1,4 @@
-//! Gathers of encoded params: the cases of the table with a block in place of each element, and the values that gguf-py
+//! Gathers from encoded params: the table's cases with a block in place of each element, and the values that gguf-py
 //! decodes from recorded rows.
 
 use wgpu_gather::{BadIndices, Encoded, Encoding, Gather, GatherPlan, IndexKind};
@@ -7,12 +7,12 @@ use crate::data;
 use crate::oracle::{Case, Op};
 use crate::samples::{Sample, pattern};
 
-/// Rows of bytes, and the bits of the values that gguf-py decodes from them, of tests/data/encoded.
+/// Encoded rows in tests/data/encoded, and the bits of the values that gguf-py decodes from them.
 pub struct Recorded {
     pub encoding: Encoding,
     pub rows: Vec<u8>,
     pub values: Vec<u32>,
-    /// Rows, and values of a row.
+    /// Rows, and values per row.
     pub shape: [usize; 2],
 }
 
@@ -37,13 +37,13 @@ impl Recorded {
         }
     }
 
-    /// Another array of words that is recorded of the rows.
+    /// Another array of words recorded for these rows.
     pub fn array(&self, part: &str) -> Vec<u32> {
         let (_, words) = array(self.encoding, part);
         bytemuck::pod_collect_to_vec(&words)
     }
 
-    /// Indices that put all rows in another order, and the plan of their gather.
+    /// Indices that put all rows in another order, and their gather's plan.
     pub fn reordered(&self) -> (Vec<i32>, GatherPlan) {
         let [rows, row_len] = self.shape;
         let indices = (0..rows).map(|n| i32::try_from(n * 7 % rows).unwrap());
@@ -51,8 +51,8 @@ impl Recorded {
         (indices.collect(), plan)
     }
 
-    /// Compares values gathered by `indices` with gguf-py's. Floats of 16 bits are equal bit for bit; any other NaN may have
-    /// any bits.
+    /// Compares values gathered by `indices` with gguf-py's, bit for bit. A NaN may have any bits, unless rows hold 16-bit
+    /// floats.
     #[track_caller]
     pub fn check(&self, indices: &[i32], found: &[f32]) {
         let row_len = self.shape[1];
@@ -74,20 +74,20 @@ impl Recorded {
     }
 }
 
-/// The header and the elements of an array of tests/data/encoded.
+/// The header and the elements of an array in tests/data/encoded.
 fn array(encoding: Encoding, part: &str) -> (String, Vec<u8>) {
     let name = encoding.to_string().to_lowercase();
     let file = data::file(&format!("encoded/{name}_{part}.npy"));
     let bytes = std::fs::read(file).unwrap();
-    // A .npy file has 8 bytes of magic and version, the header's length in 2 bytes, the header, and the elements.
+    // A .npy file holds magic and version (8 bytes), the header's length (2 bytes), the header, and the elements.
     let start = 10 + usize::from(u16::from_le_bytes([bytes[8], bytes[9]]));
     let header = String::from_utf8(bytes[10..start].to_vec()).unwrap();
     (header, bytes[start..].to_vec())
 }
 
 impl Case {
-    /// This case with a row of `len` elements in place of each element of params. `None` for gather_elements, which would
-    /// select among them, and for a default axis that counts dims from the end.
+    /// This case with a row of `len` elements in place of each params element. `None` for gather_elements, which would
+    /// select within a row, and for a default axis that counts from the end.
     fn with_rows(&self, len: usize) -> Option<Self> {
         let moved = |axis: i64| if axis < 0 { axis - 1 } else { axis };
         let op = match self.op {
@@ -111,8 +111,7 @@ impl Case {
         })
     }
 
-    /// The samples of this case with a block, or a short row, in place of each element of params; none for a case that cannot be
-    /// so.
+    /// This case's samples with a block, or a short row, in place of each params element; none if that is impossible.
     pub fn encoded_samples(
         &self,
         encoding: Encoding,
@@ -124,7 +123,7 @@ impl Case {
             return Vec::new();
         };
         let rows: usize = self.params_shape.iter().product();
-        // Scales are finite, since a NaN of a product may have any payload. No f32 is subnormal, since a driver may flush it.
+        // Scales are finite, since a NaN product may have any payload. No f32 is subnormal, since a driver may flush it.
         let [of_params, of_scales, of_zero_points] = row_bytes(encoding, row_len as u64);
         let mut params: Vec<u8> = pattern(rows * of_params);
         params.iter_mut().for_each(|byte| *byte &= 0xbf);
@@ -183,7 +182,7 @@ impl Case {
     }
 }
 
-/// The values of a row that the samples put in place of an element: a block, or some values that fill no unit or no block.
+/// Values in the row that replaces an element in the samples: a block, or some values that fill no unit or no block.
 pub fn row_len(encoding: Encoding) -> usize {
     match encoding {
         Encoding::RowWise8 => 4,
@@ -222,7 +221,7 @@ pub fn encoded<'a>(
 }
 
 impl Sample {
-    /// Elements, or the values of a part of encoded params that is not cut.
+    /// Elements, or encoded values, in a part of params that is never cut.
     pub fn part_len(&self) -> u64 {
         match self.encoding {
             None => 1,
@@ -237,8 +236,8 @@ impl Sample {
         encoded(encoding, &self.params, &self.qparams)
     }
 
-    /// This sample with other bytes of params, scales and zero points: each made of the bytes here, and of those of slices of so
-    /// many elements.
+    /// This sample with other params, scales and zero points. `make` gets the old bytes, and how many a slice of
+    /// `slice_len` elements takes.
     pub fn with_operands(&self, slice_len: u64, make: impl Fn(&[u8], usize) -> Vec<u8>) -> Self {
         let part = match self.encoding {
             Some(encoding) => row_bytes(encoding, self.part_len()),

@@ -1,4 +1,4 @@
-//! Cases as a line of code each, and the examples of TensorFlow's and Paddle's documentation.
+//! Cases as one line of code each, and the examples in TensorFlow's and Paddle's documentation.
 
 use std::fmt;
 
@@ -17,7 +17,7 @@ const PAIRS: &str = "a0 b0 c0 d0 a1 b1 c1 d1";
 const COUNTED: &str = "0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23";
 const TENS: &str = "0 1 2 10 11 12 20 21 22 30 31 32";
 
-/// The documented examples of tf.gather_nd, paddle.gather_nd and tf.gather, in the order of their pages.
+/// The documented examples of tf.gather_nd, paddle.gather_nd and tf.gather, in page order.
 #[rustfmt::skip]
 pub fn documentation() -> Vec<Example> {
     let nd = gather_nd;
@@ -118,7 +118,7 @@ fn example(
     }
 }
 
-/// Writes the case as a line of testkit/src/cases.rs.
+/// Writes the case as a line in testkit/src/cases.rs.
 impl fmt::Display for Case {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let op = match self.op {

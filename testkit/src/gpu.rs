@@ -1,4 +1,4 @@
-//! An executor of which a test knows that it has a GPU.
+//! An executor that is known to have a GPU.
 
 use std::fmt;
 use std::ops::Deref;

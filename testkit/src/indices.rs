@@ -4,7 +4,7 @@ use wgpu_gather::IndexKind;
 
 use super::oracle::Case;
 
-/// Values at the ends of a dim and of the index kinds, and values that become valid if read as 32 bits or as signed.
+/// Values at the ends of a dim and the index kinds, and values that become valid if read as 32 bits or as signed.
 pub fn values_around(dim: usize) -> Vec<i128> {
     let (dim, two_to_32) = (dim as i128, 1_i128 << 32);
     #[rustfmt::skip]
@@ -21,7 +21,7 @@ pub fn values_around(dim: usize) -> Vec<i128> {
     values
 }
 
-/// The index kinds of 32 and 64 bits.
+/// The 32- and 64-bit index kinds.
 pub const WIDE: [IndexKind; 4] = [
     IndexKind::I32,
     IndexKind::U32,
@@ -29,7 +29,7 @@ pub const WIDE: [IndexKind; 4] = [
     IndexKind::U64,
 ];
 
-/// Evaluates an expression in which `$index` is the type of an index kind.
+/// Evaluates an expression in which `$index` is an index kind's type.
 #[macro_export]
 macro_rules! of_index_type {
     ($kind:expr, $index:ident => $result:expr) => {
@@ -47,14 +47,14 @@ macro_rules! of_index_type {
     };
 }
 
-/// Returns true if the index kind can hold the value.
+/// True if the index kind can hold the value.
 pub fn holds(kind: IndexKind, value: i128) -> bool {
     of_index_type!(kind, I => I::try_from(value).is_ok())
 }
 
 impl Case {
-    /// Chooses indices that all of `kinds` can hold. In half of the cases, all indices are in range; in the other
-    /// half, one index in eight is one of [`values_around`]. The shapes must be valid.
+    /// Chooses indices that all of `kinds` can hold. In half the cases, all indices are in range, unless a dim is 0; in the
+    /// others, one in eight is one of [`values_around`]. The shapes must be valid.
     pub fn fill(&mut self, kinds: &[IndexKind], hash: &mut Hash) {
         let dims = self
             .op

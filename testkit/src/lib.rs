@@ -1,5 +1,5 @@
-//! Shared by the tests of the library, of devices and of the command: cases with their results by the oracle, the table of them,
-//! small shapes, implementations that run a gather, and the recorded results of TensorFlow and ONNX.
+//! Shared by the tests of library, devices and command: cases with the oracle's results, the table of cases, small shapes,
+//! implementations that run a gather, and TensorFlow's and ONNX's recorded results.
 
 #![allow(clippy::unwrap_used, reason = "a case fails by panicking")]
 #![cfg_attr(

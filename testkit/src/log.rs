@@ -1,5 +1,4 @@
-//! A logger for warnings and errors of wgpu and the layers under it: with `GATHER_LOG=FILE`, each message is a line of
-//! that file.
+//! Logs warnings and errors from wgpu and the layers under it: with `GATHER_LOG=FILE`, each message is a line in that file.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
@@ -40,7 +39,7 @@ pub fn file() -> Option<PathBuf> {
     std::env::var_os(FILE).map(PathBuf::from)
 }
 
-/// The contents of the file; empty without a file.
+/// The file's contents; empty without a file.
 pub fn text() -> io::Result<String> {
     file().map_or(Ok(String::new()), fs::read_to_string)
 }

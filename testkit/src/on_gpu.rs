@@ -8,7 +8,7 @@ use super::gpu::Gpu;
 use super::samples::{Element, Runner, dense};
 use super::waits::{encoded_shape, params_shape};
 
-/// Gathers by a request that is awaited if `awaits` is set, and waited for if not.
+/// Gathers by a request; awaits it if `awaits` is set, and blocks if not.
 pub struct OnGpu<'a> {
     pub executor: &'a Executor,
     pub awaits: bool,

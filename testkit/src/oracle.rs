@@ -1,4 +1,4 @@
-//! Cases: gathers with their results by the oracle.
+//! Cases: gathers with the oracle's results.
 
 use std::collections::BTreeSet;
 
@@ -19,7 +19,7 @@ pub struct Case {
 /// The result of a gather, for elements of any type.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Answer {
-    /// For each output element, the position of the params element that it copies; `None` in the slice of a bad row.
+    /// For each output element, the position of the params element that it copies; `None` in a bad row's slice.
     pub elements: Vec<Option<usize>>,
     /// The numbers of the bad rows. An empty output has none: its index rows are not read.
     pub bad_rows: BTreeSet<usize>,
@@ -67,8 +67,8 @@ impl Case {
         }
     }
 
-    /// For each index row, true if one of its values selects no entry of its dim, also if the output is empty. The shapes
-    /// must be valid.
+    /// For each index row, true if one of its values is out of range, even if the output is empty. The shapes must be
+    /// valid.
     pub fn out_of_range(&self) -> Vec<bool> {
         let rows = match self.op {
             Op::Gather { .. } | Op::GatherElements { .. } => &self.indices_shape[..],
@@ -99,7 +99,7 @@ impl Case {
         })
     }
 
-    /// The text of the error that names this bad row.
+    /// The error text that names this bad row.
     pub fn bad_index_text(&self, row: usize) -> String {
         // TensorFlow prints positions and shapes without spaces: `[1,2]`.
         let tight = |list: &[usize]| format!("{list:?}").replace(' ', "");

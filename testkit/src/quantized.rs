@@ -1,4 +1,4 @@
-//! The recorded gathers of tests/data/quantized.jsonl: ONNX Runtime's `GatherBlockQuantized`, and NumPy's formula of it.
+//! The recorded gathers in tests/data/quantized.jsonl: ONNX Runtime's `GatherBlockQuantized`, and its formula in NumPy.
 
 use half::{bf16, f16};
 use serde_json::Value;
@@ -9,9 +9,9 @@ use wgpu_gather::{
 use crate::data;
 use crate::encoded::encoded;
 
-/// A recorded gather of quantised values: its operands, and the bytes of its output, which has the element type of the scales.
+/// A recorded gather of quantised values: its operands, and its output's bytes, in the scales' element type.
 pub struct Quantized {
-    /// The line of the file.
+    /// The file's line.
     pub json: String,
     pub encoding: Encoding,
     pub plan: GatherPlan,
@@ -87,7 +87,7 @@ impl Quantized {
         encoded(self.encoding, &self.params, &self.qparams)
     }
 
-    /// Compares values with the recorded ones, after one rounding to the type of the scales.
+    /// Compares values with the recorded ones, after one rounding to the scales' type.
     #[track_caller]
     pub fn check(&self, found: &[f32]) {
         let found: Vec<u8> = match self.scales {

@@ -1,4 +1,4 @@
-//! Samples of random shapes, larger than the small ones.
+//! Samples with random shapes, larger than the small ones.
 
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
@@ -27,7 +27,7 @@ pub fn check_random_samples(cases: u32, check: impl Fn(&Sample)) {
     }
 }
 
-/// Cases that give shapes but no index values, with params of rank 1 to 7. The planner accepts each of them.
+/// Cases that give shapes but no index values, with params of rank 1 to 7. The planner accepts each.
 fn valid_shapes() -> impl Strategy<Value = Case> {
     let dims = |ranks| prop::collection::vec(0_usize..6, ranks);
     let sizes = (dims(0..3), dims(0..3), dims(1..3), dims(0..3), dims(0..3));

@@ -5,7 +5,7 @@ use wgpu_gather::PlanError;
 use crate::examples::{broadcast, case, elements, first, gather, gather_nd as nd, nd_at};
 use crate::oracle::{Case, Rejection};
 
-/// At least one case for each error of planning.
+/// At least one case for each planning error.
 #[rustfmt::skip]
 pub fn rejected() -> Vec<Case> {
     vec![

@@ -1,4 +1,4 @@
-//! Implementations of gather that run the cases.
+//! Gather implementations that run the cases.
 
 use std::fmt;
 
@@ -19,7 +19,7 @@ impl<T> Element for T where
 {
 }
 
-/// An implementation of gather.
+/// A gather implementation.
 pub trait Runner {
     /// The policy that `DeviceDefault` stands for.
     const DEVICE_DEFAULT: BadIndices;
@@ -39,7 +39,7 @@ pub trait Runner {
     ) -> Result<Vec<f32>, RunError>;
 }
 
-/// Gathers by `GatherPlan::run`, and asserts that `run_into` gives an equal result and keeps the gaps of the output.
+/// Gathers by `GatherPlan::run`, and asserts that `run_into` gives an equal result and keeps the output's gaps.
 pub struct Cpu;
 
 impl Runner for Cpu {
@@ -69,13 +69,13 @@ impl Runner for Cpu {
     }
 }
 
-/// The plan without gaps in the output, as a call needs it that makes its output.
+/// The plan without gaps in the output, as calls that allocate the output need.
 pub fn dense(plan: &GatherPlan) -> GatherPlan {
     let dense = plan.with_output_stride(plan.slice_len());
     dense.expect("rows without gaps")
 }
 
-/// The result of a run, which one into an output of `old` elements must equal.
+/// Returns `result`, and asserts that `run_into` on an output of `old` elements equals it.
 fn both<T: Element>(
     plan: &GatherPlan,
     result: Result<Vec<T>, RunError>,
@@ -116,9 +116,9 @@ pub fn pattern(len: usize) -> Vec<u8> {
         .collect()
 }
 
-/// The bytes of index values, little-endian. The index kind must be able to hold the values.
+/// Index values as little-endian bytes. The index kind must be able to hold the values.
 pub fn index_bytes(index_kind: IndexKind, values: &[i128]) -> Vec<u8> {
-    let width = usize::try_from(index_kind.bytes()).expect("4 or 8");
+    let width = usize::try_from(index_kind.bytes()).expect("1 to 8 bytes");
     let bytes = |&value: &i128| value.to_le_bytes().into_iter().take(width);
     values.iter().flat_map(bytes).collect()
 }

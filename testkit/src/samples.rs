@@ -1,5 +1,5 @@
-//! Samples: gathers to test, with their expected results. A sample is a case with an element width, an index kind, a policy and the oracle's result; a runner is
-//! an implementation that runs samples.
+//! Samples: gathers to test, with their expected results. A sample is a case with an element width, an index kind, a policy
+//! and the oracle's result. A runner is an implementation that runs samples.
 
 use std::fmt;
 
@@ -16,22 +16,22 @@ pub use crate::runner::{Cpu, Element, Runner, bytes_of, dense, index_bytes, patt
 use super::indices::{Hash, holds};
 use super::oracle::{Answer, Case, Op};
 
-/// A gather of elements of one width by indices of one kind, and its expected result.
+/// A gather with one element width and one index kind, and its expected result.
 #[derive(Debug, Clone)]
 pub struct Sample {
     pub plan: GatherPlan,
-    /// Bytes of an element; with an encoding, of a decoded value.
+    /// Bytes per element; with an encoding, per decoded value.
     pub element_bytes: usize,
     pub index_kind: IndexKind,
-    /// The encoding of params, which are else elements.
+    /// The encoding of params; `None` for plain elements.
     pub encoding: Option<Encoding>,
     pub params: Vec<u8>,
-    /// The bytes of scales and of zero points; empty if there are none.
+    /// The bytes of scales and zero points; empty if there are none.
     pub qparams: [Vec<u8>; 2],
     pub indices: Vec<u8>,
-    /// The expected output, with zeros or the fill in the slices of bad rows.
+    /// The expected output, with zeros or the fill in bad rows' slices.
     pub output: Vec<u8>,
-    /// The bytes of an element; empty for zeros.
+    /// The element in bad rows, as bytes; empty for zeros.
     pub fill: Vec<u8>,
     pub bad_row_count: usize,
     /// The error text that names the first bad row, if there is one.
@@ -52,7 +52,7 @@ pub const TENSORFLOWS_POLICIES: [BadIndices; 3] = [
 ];
 
 impl Case {
-    /// The library's plan of this case.
+    /// The library's plan for this case.
     pub fn plan(&self, bad_indices: BadIndices) -> Result<GatherPlan, PlanError> {
         let negative_indices = if self.from_end {
             NegativeIndices::FromEnd
@@ -151,7 +151,7 @@ impl Case {
     }
 }
 
-/// The bytes of the output, with `fill` for the elements of bad rows.
+/// The output's bytes, with `fill` for bad rows' elements.
 fn output_of(answer: &Answer, params: &[u8], fill: &[u8]) -> Vec<u8> {
     let element = |at: &Option<usize>| match at {
         Some(at) => &params[at * fill.len()..][..fill.len()],
@@ -168,7 +168,7 @@ impl Sample {
         }
     }
 
-    /// This sample with a fill in the slices of bad rows.
+    /// This sample with a fill in bad rows' slices.
     pub fn filled(&self) -> Self {
         assert_eq!(self.plan.bad_indices(), BadIndices::Fill);
         let fill: Vec<u8> = (0..self.element_bytes)
@@ -187,8 +187,8 @@ impl Sample {
         self.compare(&self.found(runner), runner);
     }
 
-    /// Runs this sample on a runner for three shards of params, cut at rows that `hash` chooses, and compares the
-    /// bitwise OR of their outputs with the expected result.
+    /// Runs this sample on a runner for three params shards, cut at rows that `hash` chooses, and compares their outputs'
+    /// bitwise OR with the expected result.
     #[track_caller]
     pub fn check_shards(&self, runner: &impl Runner, hash: &mut Hash) {
         let rows = usize::try_from(self.plan.row_count()).expect("rows in memory");
@@ -196,7 +196,7 @@ impl Sample {
         let mut whole = Ok(vec![0; self.output.len()]);
         for held in [0..a.min(b), a.min(b)..a.max(b), a.max(b)..rows] {
             let held_bytes = |bytes: &[u8], row_bytes: usize| -> Vec<u8> {
-                // `chunks_exact` takes no 0, the size of a block of empty params.
+                // `chunks_exact` refuses 0, the block size of empty params.
                 let blocks = bytes.chunks_exact((rows * row_bytes).max(1));
                 let held =
                     |block: &[u8]| block[held.start * row_bytes..held.end * row_bytes].to_vec();
@@ -218,12 +218,12 @@ impl Sample {
         self.compare(&whole, runner);
     }
 
-    /// The mask of bad rows by the oracle, as bytes.
+    /// The oracle's mask of bad rows, as bytes.
     pub fn mask(&self) -> Vec<u8> {
         self.case.out_of_range().into_iter().map(u8::from).collect()
     }
 
-    /// Compares the mask of the plan, and that of a plan for no rows of params, with the oracle on the CPU.
+    /// Compares the plan's mask on the CPU, and that of a plan for no params rows, with the oracle's.
     #[track_caller]
     pub fn check_mask(&self) {
         let expected = self.case.out_of_range();

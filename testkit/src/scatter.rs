@@ -13,16 +13,16 @@ use crate::of_index_type;
 use crate::oracle::{Answer, Case, Op};
 use crate::samples::Sample;
 
-/// The number of a float row's first updates, which are added one by one, and of the updates in each later sum.
+/// A float row's first updates, this many, are added one by one; each later sum adds up as many.
 const UPDATES_OF_A_SUM: usize = 1024;
 
-/// A number with reductions by the words of the library's docs.
+/// A number, with reductions as the library's docs word them.
 pub trait Number: ScatterNumber + bytemuck::Pod + Debug + Default + PartialEq {
     const HAS_SUMS: bool;
 
     fn reduced(self, reduce: Reduce, update: Self) -> Self;
 
-    /// A number with many different values, some of them special.
+    /// One of many different numbers, some of them special.
     fn of(place: usize) -> Self;
 
     fn bits(self) -> u64;
@@ -42,7 +42,7 @@ macro_rules! integers {
                 let (a, b) = (i128::from(self), i128::from(update));
                 let exact = match reduce {
                     Reduce::Add => a + b,
-                    // The low bits of a product need no high bits of its factors.
+                    // A product's low bits need no high bits of its factors.
                     Reduce::Mul => (a & i128::from(u64::MAX)).wrapping_mul(b & i128::from(u64::MAX)),
                     Reduce::Min => a.min(b),
                     Reduce::Max => a.max(b),
@@ -114,7 +114,7 @@ floats! {
     f64: 0x7ff8_0000_0000_0000;
 }
 
-/// Scatters: `reduce`, or assigns if that is `None`. `update` gives the update of each output element.
+/// Reduces by `reduce`, or assigns if that is `None`. `update` returns each output element's update.
 pub fn scatter<T: Number>(
     answer: &Answer,
     reduce: Option<Reduce>,
@@ -165,7 +165,7 @@ impl Case {
     }
 }
 
-/// Scatters by the library: `reduce`, or assigns if that is `None`.
+/// Scatters by the library: reduces by `reduce`, or assigns if that is `None`.
 pub fn run<T: Number, I: GatherIndex>(
     plan: &GatherPlan,
     reduce: Option<Reduce>,
@@ -196,8 +196,9 @@ fn assert_equal<T: Number>(found: &[T], expected: &[T], of: impl std::fmt::Displ
     );
 }
 
-/// Scatters through the plan of a sample, and compares with the definition: with gaps after the slices of target and of updates,
-/// with one update for all index rows, with the promise of unique rows where it is kept, and in three shards.
+/// Scatters through a sample's plan, and compares with the definition: with `gaps` after the slices of target and updates,
+/// with one update for all index rows if `one_update`, with the promise of unique rows where it is kept, and in three
+/// shards.
 pub fn check<T: Number>(
     sample: &Sample,
     answer: &Answer,
@@ -256,7 +257,7 @@ pub fn check<T: Number>(
     });
 }
 
-/// Three shards of the target: each gets its own rows, and a row of another shard is not bad.
+/// Three target shards: each gets its own rows, and another shard's row is not bad.
 fn check_shards<T: Number, I: GatherIndex>(
     plan: &GatherPlan,
     sample: &Sample,
@@ -304,11 +305,11 @@ struct Recorded {
     index_kind: IndexKind,
     reduce: Option<Reduce>,
     dtype: String,
-    /// An element that is assigned to the same indices before; empty if there is none.
+    /// An element that is first assigned to the same indices; empty if there is none.
     neutral: Vec<u8>,
     target: Vec<u8>,
     updates: Vec<u8>,
-    /// The bytes of the target, or the number of the first bad row.
+    /// The target's bytes, or the first bad row's number.
     expect: Result<Vec<u8>, u64>,
 }
 
@@ -325,7 +326,7 @@ pub trait Scatters {
     ) -> Option<Result<(), RunError>>;
 }
 
-/// Runs the scatters of a file of tests/data, compares with what is recorded, and returns the number that the implementation has.
+/// Runs the scatters in a tests/data file, compares with what is recorded, and returns how many the implementation has.
 pub fn check_recorded(file: &str, scatters: &impl Scatters) -> usize {
     let mut count = 0;
     for of in recorded(file) {
@@ -346,7 +347,7 @@ pub fn check_recorded(file: &str, scatters: &impl Scatters) -> usize {
     count
 }
 
-/// The scatters of a file of tests/data.
+/// The scatters in a tests/data file.
 fn recorded(file: &str) -> Vec<Recorded> {
     let text = std::fs::read_to_string(crate::data::file(file)).unwrap();
     text.lines()
@@ -355,7 +356,7 @@ fn recorded(file: &str) -> Vec<Recorded> {
 }
 
 impl Recorded {
-    /// NaNs are equal, and the two zeros are after a minimum or a maximum: libraries differ in both. False if the
+    /// All NaNs are equal. After a minimum or a maximum, so are both zeros: libraries differ in these. False if the
     /// implementation has no such scatter.
     fn check<T: Number>(&self, scatters: &impl Scatters) -> bool {
         let mut plan = self.case.plan(self.policy).unwrap();

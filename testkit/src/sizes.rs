@@ -1,4 +1,4 @@
-//! Numbers and forms of gathering that follow from the library's, and samples with gaps after rows.
+//! Sizes and calls that follow from the library's, and samples with gaps after rows.
 
 use std::ops::Range;
 
@@ -6,7 +6,7 @@ use wgpu_gather::{GatherIndex, GatherPlan, RunError};
 
 use crate::samples::{Sample, pattern};
 
-/// The dispatches of a prepared gather, which its Debug prints.
+/// A prepared gather's dispatches, which its Debug prints.
 #[cfg(feature = "gpu")]
 pub fn dispatches(prepared: &wgpu_gather::PreparedGather) -> usize {
     let text = format!("{prepared:?}");
@@ -14,7 +14,7 @@ pub fn dispatches(prepared: &wgpu_gather::PreparedGather) -> usize {
     digits.parse().expect("a number of dispatches")
 }
 
-/// The elements of each slice of an output that the caller gives, which may have gaps.
+/// Each slice's elements in an output that the caller gives, which may have gaps.
 pub fn output_slices(plan: &GatherPlan) -> impl Iterator<Item = Range<usize>> {
     let dense: usize = plan.output_shape().iter().product();
     let slice_len = usize::try_from(plan.slice_len()).expect("in memory");
@@ -28,7 +28,7 @@ pub fn output_slices(plan: &GatherPlan) -> impl Iterator<Item = Range<usize>> {
     (0..rows).map(move |row| row * stride..row * stride + slice_len)
 }
 
-/// The output on the CPU with `fill` in bad rows, in a new vector.
+/// The CPU's output in a new vector, with `fill` in bad rows.
 pub fn run_filled<T: Copy + Default + Send + Sync, I: GatherIndex>(
     plan: &GatherPlan,
     params: &[T],
@@ -42,8 +42,8 @@ pub fn run_filled<T: Copy + Default + Send + Sync, I: GatherIndex>(
 }
 
 impl Sample {
-    /// This sample with gaps of so many elements after the slices of params and after those of the output; of encoded
-    /// params, so many blocks or whole rows, beside which scales and zero points have gaps too. `output` stays without gaps.
+    /// This sample with gaps after slices: `gaps[0]` elements in params, `gaps[1]` in the output. In encoded params,
+    /// `gaps[0]` counts blocks or whole rows, and scales and zero points have gaps too. `output` stays without gaps.
     pub fn with_gaps(&self, gaps: [u64; 2]) -> Self {
         let slice_len = self.plan.slice_len();
         let params_gap = gaps[0] * self.part_len();

@@ -9,18 +9,18 @@ use super::indices::Hash;
 use super::oracle::{Case, Op};
 use super::samples::{Sample, WIDTHS};
 
-/// The ranks of params and of indices.
+/// The ranks of params and indices.
 const RANKS: RangeInclusive<usize> = 0..=4;
 
-/// Every shape of rank 0 to 4 with dims of 0 to 3.
+/// Every shape with rank 0 to 4 and dims 0 to 3.
 pub fn params_shapes() -> Vec<Vec<usize>> {
     RANKS.flat_map(|rank| shapes(rank, 3)).collect()
 }
 
 /// All operations on params of this shape, as cases without indices:
-/// - indices shapes have rank 0 to 4 and dims of 0 to 3; gather_nd's last dim is 0 to 4;
-/// - axis and batch_dims have every valid value, and the first invalid one on either side. The axis of gather_nd is not
-///   given, or after the batch dims.
+/// - indices shapes have rank 0 to 4 and dims 0 to 3; gather_nd's last dim is 0 to 4;
+/// - axis and batch_dims have every valid value, and the first invalid one on either side. gather_nd's axis is not given,
+///   or lies after the batch dims.
 pub fn small_shapes(params_shape: &[usize]) -> impl Iterator<Item = Case> {
     RANKS.flat_map(move |indices_rank| {
         let gathers = shapes(indices_rank, 3).flat_map(move |indices_shape| {
@@ -48,8 +48,8 @@ pub fn small_shapes(params_shape: &[usize]) -> impl Iterator<Item = Case> {
     })
 }
 
-/// One sample for each policy, from a case that gives valid shapes only. A hash of the case chooses the index values, the index
-/// kind, the element width and the meaning of negative indices.
+/// One sample for each policy, from a case with valid shapes but no indices. The case's hash chooses the index values, the
+/// index kind, the element width and what negative indices mean.
 pub fn samples_of(case: Case, policies: &[BadIndices]) -> Vec<Sample> {
     let hash = Hash::of(&case);
     samples_by(case, hash, policies)
@@ -63,7 +63,7 @@ pub fn samples_by(mut case: Case, mut hash: Hash, policies: &[BadIndices]) -> Ve
     case.samples(&[width], &[index_kind], policies)
 }
 
-/// gather with every axis and without one, and with every batch_dims, to the first invalid value on either side.
+/// gather with every axis and without one, and with every batch_dims, up to the first invalid value on either side.
 fn gather_ops(params_rank: usize, indices_rank: usize) -> impl Iterator<Item = Op> {
     let (params_rank, indices_rank) = (rank(params_rank), rank(indices_rank));
     (-indices_rank - 1..=indices_rank + 1).flat_map(move |batch_dims| {
@@ -72,7 +72,7 @@ fn gather_ops(params_rank: usize, indices_rank: usize) -> impl Iterator<Item = O
     })
 }
 
-/// All shapes of this rank with dims of 0 to 3, the last dim of 0 to `max_last`.
+/// All shapes of this rank with dims 0 to 3, the last dim 0 to `max_last`.
 fn shapes(rank: usize, max_last: usize) -> impl Iterator<Item = Vec<usize>> {
     let mut shapes = vec![Vec::new()];
     for k in 0..rank {

@@ -1,4 +1,4 @@
-//! Results that come back from a GPU. A call blocks this thread or, on wasm, where no thread may block, is awaited.
+//! Gets results back from a GPU. A call blocks this thread or, on wasm, where no thread may block, is awaited.
 
 use wgpu_gather::{
     Encoded, Encoding, Executor, GatherElement, GatherIndex, GatherPlan, GpuError, Tensor,
@@ -25,7 +25,7 @@ pub async fn download<T: GatherElement>(table: &Tensor<T>) -> Result<Vec<T>, Gpu
     elements
 }
 
-/// The shape of `len` elements of params: the plan's, unless the plan is for a shard or has gaps between its rows.
+/// The shape of `len` params elements: the plan's, unless the plan is for a shard or has gaps between its rows.
 pub fn params_shape(plan: &GatherPlan, len: usize) -> Vec<usize> {
     let shape = plan.params_shape();
     match shape.iter().product::<usize>() == len {
@@ -34,7 +34,7 @@ pub fn params_shape(plan: &GatherPlan, len: usize) -> Vec<usize> {
     }
 }
 
-/// The shape, in values, of encoded params: the plan's, unless the plan is for a shard or has gaps between its rows.
+/// The shape of encoded params, in values: the plan's, unless the plan is for a shard or has gaps between its rows.
 pub fn encoded_shape(plan: &GatherPlan, params: &Encoded<&[u8]>) -> Vec<usize> {
     let (encoding, rows) = (params.encoding(), params.rows().len());
     let shape = plan.params_shape();

@@ -1,5 +1,5 @@
-//! Makes one call of the library, whose instructions `.ci/counts` has callgrind count: `wgpu-gather-counts MEASURE`.
-//! Without a measure, prints the measures.
+//! Makes one library call, so that `.ci/counts` can count its instructions with callgrind: `wgpu-gather-counts MEASURE`.
+//! Without a measure, prints all measures.
 
 use std::hint::black_box;
 use std::process::ExitCode;
@@ -9,13 +9,13 @@ use wgpu_gather::{
     BadIndices, ElementTypes, Gather, GatherBuffers, GatherPlan, Gatherer, IndexKind, Ranges, wgpu,
 };
 
-/// Gathers on the CPU, with the shapes that the benchmark has.
+/// Gathers on the CPU, in the benchmark's shapes.
 const WORKLOADS: [&str; 7] = ["W1", "W3", "W4", "W7u8", "W9s", "E1", "W10"];
 
-/// Calls that record a small gather, on wgpu's back end that does nothing.
+/// Calls that record a small gather, on wgpu's no-op back end.
 const RECORDINGS: [&str; 3] = ["encode", "prepare", "prepared_encode"];
 
-/// The one function whose instructions are counted, with those of its callees.
+/// Callgrind counts only the instructions of this function and its callees.
 #[inline(never)]
 fn counted(call: &mut dyn FnMut()) {
     call();
@@ -51,7 +51,7 @@ fn gather(workload: &Workload) {
     }
 }
 
-/// Params are zeros, which cost no time to make. The instructions of a gather do not depend on them.
+/// Params are zeros, which cost no time to make and do not change a gather's instructions.
 fn run_into<T: Copy + Default + Send + Sync>(plan: &GatherPlan, zero: T, indices: &[i32]) {
     let zeros = |len: u64| vec![zero; usize::try_from(len).expect("in memory")];
     let (params, mut output) = (zeros(plan.params_len()), zeros(plan.output_len()));
@@ -62,7 +62,7 @@ fn run_into<T: Copy + Default + Send + Sync>(plan: &GatherPlan, zero: T, indices
     black_box(output);
 }
 
-/// A gather of 64 rows of 64 bytes. Each call is counted when an equal one has made pipelines and memory for it.
+/// Records a gather: 64 rows of 64 bytes. An equal call before the counted one makes pipelines and memory.
 fn record(measure: &str) {
     let (device, _queue) = wgpu::Device::noop(&wgpu::DeviceDescriptor::default());
     let buffer = |size| {

@@ -1,5 +1,5 @@
-//! The simplest gather of bytes: one block, one i32 an index row, and a stop at the first bad row. The difference to
-//! this crate's loop is the cost of everything else that the crate's loop can do.
+//! The simplest gather of bytes: one block, one i32 per index row, and a stop at the first bad row. If this crate's loop
+//! takes longer, that is the cost of everything else it can do.
 
 #![expect(unsafe_code, reason = "the least has no checks but that of the row")]
 
@@ -9,11 +9,11 @@ use rayon::prelude::*;
 
 type Byte = MaybeUninit<u8>;
 
-/// Bytes of output in one task.
+/// Output bytes per task.
 const TASK_BYTES: usize = 1 << 18;
 
-/// Copies row `indices[k]` of params to row `k` of the output, for all `k`, on the threads of the current pool. Rows
-/// have `width` bytes. Panics at a bad row.
+/// Copies params row `indices[k]` to output row `k`, for all `k`, on the current pool's threads. Rows have `width` bytes.
+/// Panics at a bad row.
 pub fn gather(params: &[u8], indices: &[i32], output: &mut [u8], width: usize) {
     assert_eq!(output.len(), indices.len() * width);
     let rows_per_task = match rayon::current_num_threads() {
@@ -52,7 +52,8 @@ fn copy(params: &[u8], indices: &[i32], output: &mut [u8], width: usize) {
     assert_eq!(copied, indices.len(), "a bad row");
 }
 
-/// Copies rows of `N` bytes up to a bad row, and returns their number. Prefetches rows `ahead` indices later if not 0.
+/// Copies rows of `N` bytes up to a bad row, and returns how many. Prefetches the row `ahead` indices later, unless `ahead`
+/// is 0.
 ///
 /// # Safety
 ///
@@ -82,7 +83,7 @@ unsafe fn fixed<const N: usize>(
     indices.len()
 }
 
-/// As [`fixed`], but for rows of any width.
+/// Like [`fixed`], for rows of any width.
 ///
 /// # Safety
 ///
@@ -118,7 +119,7 @@ unsafe fn any(
     indices.len()
 }
 
-/// The row of an index. A negative index becomes larger than any row.
+/// The row number of an index. A negative index becomes larger than any row.
 fn wrapped(index: i32) -> usize {
     (index as isize).cast_unsigned()
 }

@@ -1,5 +1,5 @@
-//! Times the CPU path with one thread and with all. `run_into` is beside loops and a copy that write to an existing
-//! output, `run` beside a copy that allocates its output.
+//! Times the CPU path with one thread and with all. `run_into` stands beside loops and a copy that also write to an
+//! existing output, `run` beside a copy that also allocates.
 
 use std::cell::RefCell;
 use std::hint::black_box;
@@ -110,7 +110,7 @@ where
     timed
 }
 
-/// A loop as written without a library: safe, checked, one row at a time.
+/// The loop you would write without a library: safe, checked, one row at a time.
 struct PlainLoop {
     depth: usize,
     dims: Vec<usize>,
@@ -118,7 +118,7 @@ struct PlainLoop {
     outer_size: usize,
     row_count: usize,
     slice_len: usize,
-    /// Of a gather_elements; else 0.
+    /// 0 unless it is a gather_elements.
     element_stride: usize,
 }
 
@@ -138,7 +138,7 @@ impl PlainLoop {
         }
     }
 
-    /// The row of its block that output row `n` of the block is a copy of.
+    /// The row, within its block, that is copied to the block's output row `n`.
     fn row<I: Number>(&self, index: &[I], n: usize) -> usize {
         let row = index.iter().zip(&self.dims).fold(0, |row, (index, &dim)| {
             let index = index.to_usize();
@@ -167,7 +167,7 @@ impl PlainLoop {
     }
 }
 
-/// Checks each element of the output against the formula.
+/// Checks each output element against the formula.
 fn check<T: Number, I: Number>(data: &Data<T, I>, output: &[T]) {
     let plain = PlainLoop::new(data);
     let PlainLoop {

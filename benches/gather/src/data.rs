@@ -1,4 +1,4 @@
-//! The operands of a workload, for all types of elements and indices.
+//! A workload's operands, for all element and index types.
 
 use bytemuck::Pod;
 use testkit::bench::workloads::{Element, Op, Workload};
@@ -28,7 +28,7 @@ macro_rules! number {
 
 number!(u8, u16, u32, i32, i64);
 
-/// A workload with its operands. A gather moves bits, so integers take the place of floats of their width.
+/// A workload with its operands. A gather moves bits, so integers stand in for floats of their width.
 pub struct Data<T, I> {
     pub workload: Workload,
     pub params: Vec<T>,
@@ -41,7 +41,7 @@ impl<T, I> Data<T, I> {
         usize::try_from(slice_len).expect("in memory") * size_of::<T>()
     }
 
-    /// Returns true if the bare loop can do the workload: one i32 an index row, and one block.
+    /// True if the bare loop can do the workload: one i32 per index row, one block, no gather_elements.
     pub fn has_bare_loop(&self) -> bool {
         let workload = &self.workload;
         let is_elements = matches!(workload.op, Op::GatherElements { .. });
@@ -60,12 +60,12 @@ impl<T: Number, I: Number> Data<T, I> {
     }
 }
 
-/// A function of the data of a workload, for all types of elements and indices.
+/// A function on a workload's data, for all element and index types.
 pub trait Visit {
     fn visit<T: Number + GatherElement, I: Number + GatherIndex>(&mut self, data: &Data<T, I>);
 }
 
-/// Calls `visitor` with the data of a workload.
+/// Calls `visitor` with the workload's data.
 pub fn visit(workload: &Workload, visitor: &mut impl Visit) {
     match (workload.element, workload.index) {
         (Element::F32, IndexKind::I64) => visitor.visit(&Data::<u32, i64>::new(workload)),

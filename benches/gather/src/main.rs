@@ -136,7 +136,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// The workloads of these names; all if there is no name.
+/// The workloads with these names; all if there are none.
 fn named(all: Vec<Workload>, names: &[String]) -> Vec<Workload> {
     let is_named = |of: &Workload| names.is_empty() || names.contains(&of.name);
     all.into_iter().filter(is_named).collect()

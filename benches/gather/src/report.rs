@@ -1,4 +1,4 @@
-//! The printed tables of the CPU, and a file with one line of JSON for each figure.
+//! Prints the CPU's tables, and writes a JSON line for each figure to a file.
 
 use std::fs::File;
 use std::io::Write;
@@ -11,7 +11,7 @@ use wgpu_gather::BadIndices;
 
 use crate::timing::{Timed, ms, ratio};
 
-/// The workloads that differ in the size of their output only.
+/// The workloads that differ only in output size.
 const GROWTH: [&str; 4] = ["G4", "G16", "G64", "G256"];
 
 /// Bytes that a CPU moves at once between memory and cache.
@@ -24,7 +24,7 @@ pub struct Report<'a> {
     growth: Vec<Growth>,
 }
 
-/// The time of `run_into`, relative to a copy's, of one of the workloads that differ in the size of their output only.
+/// `run_into`'s time, relative to a copy's, for one of the workloads that differ only in output size.
 struct Growth {
     threads: usize,
     mib: u64,
@@ -105,7 +105,7 @@ impl<'a> Report<'a> {
         Ok(())
     }
 
-    /// Prints how many times as long as a copy `run_into` takes, for outputs of 4 to 256 MiB and each number of threads.
+    /// Prints `run_into`'s time divided by a copy's, for outputs of 4 to 256 MiB and each number of threads.
     pub fn growth(&self) {
         let mut threads: Vec<_> = self.growth.iter().map(|of| of.threads).collect();
         threads.sort_unstable();
@@ -163,7 +163,7 @@ impl<'a> Report<'a> {
         workload.plan(BadIndices::Error).output_len() * self.element_bytes
     }
 
-    /// The floor of a gather where a copy of its output takes `copy`; [`Report::new`] prints its meaning.
+    /// The floor of a gather if copying its output takes `copy`; [`Report::new`] prints what a floor is.
     fn floor(&self, workload: &Workload, copy: Duration) -> Duration {
         let plan = workload.plan(BadIndices::Error);
         let slice_bytes = plan.slice_len() * self.element_bytes;

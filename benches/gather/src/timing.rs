@@ -22,8 +22,8 @@ pub struct Timed {
     pub min: Duration,
 }
 
-/// Takes `rounds` samples of each figure, in turn. A sample that is not counted precedes each, so that a figure finds the
-/// caches as its own work leaves them.
+/// Takes `rounds` samples of each figure, in turn. Before each, an uncounted sample leaves the caches as the figure's own
+/// work does.
 pub fn time(mut figures: Vec<Figure<'_>>, rounds: usize) -> Vec<Timed> {
     let mut samplers: Vec<Box<dyn FnMut() -> Duration + '_>> = Vec::new();
     for figure in &mut figures {

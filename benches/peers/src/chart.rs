@@ -17,7 +17,7 @@ const GREY: RGBColor = RGBColor(150, 150, 150);
 const OURS_COLOUR: RGBColor = RGBColor(20, 90, 170);
 const OURS_ALLOCATING: RGBColor = RGBColor(125, 170, 215);
 
-/// Colours of the peers, which differ in lightness too.
+/// The peers' colours, which differ in lightness too.
 const COLOURS: [RGBColor; 7] = [
     RGBColor(200, 90, 60),
     RGBColor(90, 150, 90),

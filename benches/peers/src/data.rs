@@ -1,4 +1,4 @@
-//! The operands of a workload. Indices are as in `benches/gather`; params are finite numbers.
+//! A workload's operands. Indices are as in `benches/gather`; params are finite numbers.
 
 use std::sync::{Arc, Mutex};
 
@@ -6,10 +6,10 @@ use half::f16;
 use testkit::bench::workloads::{Element, Op, Workload};
 use wgpu_gather::{BadIndices, GatherPlan, IndexKind};
 
-/// The output of a workload, as u64s so that it is aligned for any element.
+/// A workload's output, as u64s so that it is aligned for any element.
 pub type Output = Vec<u64>;
 
-/// Makes a finite float of any bits: a library that moves floats as floats need not keep the bits of a NaN.
+/// Makes a finite float from any bits: a library that moves floats as floats need not keep a NaN's bits.
 fn finite_f32(bits: u32) -> f32 {
     f32::from_bits(bits & !(1 << 30) | 1 << 29)
 }
@@ -108,7 +108,7 @@ impl Data {
         }
     }
 
-    /// The axis of a gather that a `select` or a `take` can do: one index value an index row, and no batch dims.
+    /// The axis of a gather that `select` or `take` can do: one index value per index row, and no batch dims.
     pub fn select_axis(&self) -> Option<usize> {
         let workload = &self.workload;
         match workload.op {
@@ -140,7 +140,7 @@ impl Data {
     }
 }
 
-/// Runs the body with the operands of a workload, for all types.
+/// Runs the body with a workload's operands, for all types.
 macro_rules! with_operands {
     ($data:expr, |$params:ident, $indices:ident| $body:expr) => {{
         use $crate::data::{Indices, Params};

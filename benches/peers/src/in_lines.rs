@@ -1,26 +1,26 @@
-//! The allocator of these benchmarks. A large block from glibc begins 16 bytes past a cache line, and one from torch or
-//! onnxruntime at a line, which is worth more to short slices than the choice of a library.
+//! The benchmarks' allocator. A large block from glibc begins 16 bytes past a cache line, and one from torch or onnxruntime
+//! at a line. To short slices, this matters more than the choice of a library.
 #![allow(unsafe_code, reason = "an allocator")]
 
 use std::alloc::{GlobalAlloc, Layout, System};
 
 const LINE: usize = 64;
 
-/// The bytes of the smallest block that begins at a cache line.
+/// Blocks with at least this many bytes begin at a cache line.
 const LARGE: usize = 4096;
 
-/// The system's allocator, whose large blocks begin at a cache line. Zeros are the system's too: their pages have not
-/// been touched.
+/// The system's allocator, but large blocks begin at a cache line. Zeroed blocks come from the system too: their pages are
+/// untouched.
 struct InLines;
 
 #[global_allocator]
 static ALLOCATOR: InLines = InLines;
 
-// SAFETY: a large block lies in a block of the system that has a line more; the word before it holds where that begins.
+// SAFETY: a large block lies in a system block that is one line longer; the word before it holds where that one begins.
 unsafe impl GlobalAlloc for InLines {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         match with_a_line(layout) {
-            // SAFETY: the caller's promises, and those of `with_a_line`.
+            // SAFETY: the caller's promises, and `with_a_line`'s.
             Some(longer) => unsafe { to_line(System.alloc(longer)) },
             None => unsafe { System.alloc(layout) },
         }
@@ -46,14 +46,14 @@ unsafe impl GlobalAlloc for InLines {
     }
 }
 
-/// The system's block for a large one: a line more, and aligned for the word before the block.
+/// The system block's layout for a large block: one line longer, and aligned for the word before it.
 fn with_a_line(layout: Layout) -> Option<Layout> {
     let is_large = layout.size() >= LARGE && layout.align() <= LINE;
     let longer = Layout::from_size_align(layout.size().checked_add(LINE)?, 16).ok()?;
     is_large.then_some(longer)
 }
 
-/// The first cache line after the start of a system's block. The start itself is written before it.
+/// Returns the first cache line after the start of a system block, and writes that start before it.
 ///
 /// # Safety
 ///

@@ -1,10 +1,10 @@
-//! A loop as written by hand: safe, with slicing as the bounds check.
+//! The loop you would write by hand: safe, with slicing as the bounds check.
 
 use bytemuck::Pod;
 use testkit::bench::workloads::Workload;
 use wgpu_gather::GatherPlan;
 
-/// An index value, as the position of the entry that it selects. A negative one is past the end of every slice.
+/// An index value, as the position that it selects. A negative one is past every slice's end.
 pub trait Place: Copy {
     fn place(self) -> usize;
 }
@@ -36,7 +36,7 @@ impl Place for i64 {
     }
 }
 
-/// Gathers each block of params, with the index rows of its batch.
+/// Gathers from each params block, with its batch's index rows.
 pub fn gather<T: Pod, I: Place>(
     workload: &Workload,
     plan: &GatherPlan,

@@ -1,4 +1,4 @@
-//! This crate and the plain loop as functions for Python's ctypes, which pass operands as addresses.
+//! Functions that Python's ctypes calls: this crate and the plain loop, with operands as addresses.
 #![allow(unsafe_code, reason = "functions for C")]
 
 use std::any::Any;
@@ -21,7 +21,7 @@ pub struct Job {
     made: Option<Box<dyn Any + Send>>,
 }
 
-/// Addresses and numbers of bytes.
+/// Addresses and byte counts.
 #[repr(C)]
 pub struct Operands {
     params: *const u8,
@@ -62,16 +62,16 @@ pub unsafe extern "C" fn job(name: *const c_char) -> *mut Job {
     }))
 }
 
-/// Makes a call so many times.
+/// Makes the call `times` times.
 ///
 /// # Safety
 ///
-/// `job` comes from the function of this name, and no other call uses it; the operands have the workload's types, begin
-/// where these may, and live as long as the call.
+/// `job` comes from the function `job`, and no other call uses it; the operands have the workload's types, are aligned for
+/// them, and live as long as the call.
 ///
 /// # Panics
 ///
-/// The operands have not the workload's shapes, or an index is bad.
+/// The operands do not have the workload's shapes, or an index is bad.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn run(job: *mut Job, call: Call, times: usize, operands: &Operands) {
     // SAFETY: the caller's promises.

@@ -16,7 +16,7 @@ use crate::timing::{Figure, Timed};
 const CPU_SECTOR: u64 = 64;
 const GPU_SECTOR: u64 = 32;
 
-/// The lock file, which has the versions of the libraries in this build.
+/// The lock file, which holds the versions of this build's libraries.
 const LOCK: &str = include_str!("../Cargo.lock");
 
 /// A figure with its bandwidth and ratios.
@@ -105,8 +105,7 @@ impl Json {
     }
 }
 
-/// The version of a package in this build. If the build has several versions of the package, it is the version that
-/// this crate itself depends on.
+/// The version of a package in this build. If there are several, it is the one that this crate itself depends on.
 pub fn version(package: &str) -> Option<&'static str> {
     let (_, ours) = LOCK.split_once("name = \"wgpu-gather-peers\"")?;
     let (ours, _) = ours.split_once("[[package]]").unwrap_or((ours, ""));
@@ -116,8 +115,8 @@ pub fn version(package: &str) -> Option<&'static str> {
     after.split_once('"').map(|(version, _)| version)
 }
 
-/// The least time that a gather could take. It must move its indices, its output and every memory sector of params that
-/// it touches, at most at the bandwidth of a plain copy. `copy` is the time of a copy of its output.
+/// The least time that a gather could take. It must move its indices, its output and every memory sector of params that it
+/// touches, at a plain copy's bandwidth at most. Copying its output takes `copy`.
 fn floor(data: &Data, device: Device, copy: Duration) -> Duration {
     let sector = match device {
         Device::Cpu => CPU_SECTOR,

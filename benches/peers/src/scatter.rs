@@ -1,4 +1,4 @@
-//! Scatters of f32 by i64 indices, for `python/scatter.py`: this crate's, and a loop as written by hand.
+//! Scatters f32 by i64 indices, for `python/scatter.py`: with this crate, and with a hand-written loop.
 #![allow(unsafe_code, reason = "functions for C")]
 
 use std::hint::black_box;
@@ -8,14 +8,14 @@ use wgpu_gather::{Gather, GatherElements, GatherPlan, Reduce};
 
 use crate::plain_loop::Place;
 
-/// A scatter as Python passes it: sizes in elements, and the addresses of the operands.
+/// A scatter as Python passes it: sizes in elements, and the operands' addresses.
 #[repr(C)]
 pub struct Scatter {
     /// The target has `rows` rows of `columns` numbers.
     rows: usize,
     columns: usize,
-    /// Index rows, each of which selects a row; or, if `index_columns` is above 0, rows of so many indices, each of which
-    /// selects an element of its own row.
+    /// Index rows, which each select a row; or, if `index_columns` is above 0, rows with that many indices, which each
+    /// select an element in their own row.
     count: usize,
     index_columns: usize,
     updates: *const f32,
@@ -31,7 +31,7 @@ pub enum Call {
     PlainLoop = 2,
 }
 
-/// Scatters once: sums, or assigns.
+/// Scatters once: adds, or assigns.
 ///
 /// # Safety
 ///

@@ -66,7 +66,7 @@ fn table(rows: &[Row], device: Device, columns: &[Column]) -> String {
     text
 }
 
-/// The heading of a column: the peer, or for this crate the measure. The threads are added if columns differ in them.
+/// A column's heading: the peer, or for this crate the measure. Adds the threads if columns differ in them.
 fn heading((peer, threads, measure): &Column, columns: &[Column]) -> String {
     let name = if *peer == OURS { measure } else { peer };
     let same = |column: &&Column| column.0 == *peer && column.2 == *measure;
@@ -92,13 +92,13 @@ fn significant(number: f64) -> String {
     format!("{number:.digits$}")
 }
 
-/// The columns of this crate.
+/// This crate's columns.
 fn ours(columns: &[Column]) -> impl Iterator<Item = Column> {
     columns.iter().copied().filter(|column| column.0 == OURS)
 }
 
-/// The time of one of this crate's columns divided by that of the best peer with at most as many threads. The peer must
-/// have the same measure, so that calls that allocate are compared with calls that allocate.
+/// The time in one of this crate's columns, divided by the best peer's with at most as many threads. The peer must have the
+/// same measure, so that calls that allocate are compared with each other.
 fn lead(row: &Row, device: Device, ours: Column) -> String {
     let (_, threads, measure) = ours;
     let of_device = row.lines.iter().filter(|line| line.figure.device == device);
@@ -168,7 +168,7 @@ fn refusals(rows: &[Row], peers: &[Box<dyn Peer>], device: Device) -> String {
     if text.is_empty() { text } else { text + "\n" }
 }
 
-/// A note on each peer of this device, with the version of its library.
+/// A note on each peer of this device, with its library's version.
 pub fn notes(peers: &[Box<dyn Peer>], device: Device) -> String {
     let mut text = String::from("\n");
     for peer in peers.iter().filter(|peer| peer.device() == device) {

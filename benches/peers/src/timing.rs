@@ -1,4 +1,4 @@
-//! Samples of all peers, taken in turn so that a disturbance affects all peers.
+//! Samples all peers in turn, so that a disturbance affects all.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
@@ -25,14 +25,14 @@ pub struct Figure {
     pub min: Duration,
 }
 
-/// The figures of a workload, and the peers that cannot do it, with the reason.
+/// A workload's figures, and the peers that cannot do it, with the reason.
 #[derive(Debug, Default)]
 pub struct Timed {
     pub figures: Vec<Figure>,
     pub refusals: Vec<(&'static str, String)>,
 }
 
-/// Thread pools: one of one thread, and one of all threads.
+/// Thread pools: one with one thread, and one with all.
 pub struct Threads {
     one: ThreadPool,
     /// `None` on a machine with one thread.
@@ -66,7 +66,7 @@ struct Entry<'a> {
 ///
 /// # Errors
 ///
-/// The output of a peer differs from `expected`.
+/// A peer's output differs from `expected`.
 pub fn time(
     peers: &[Box<dyn Peer>],
     data: &Data,
@@ -123,7 +123,7 @@ pub fn time(
     Ok(timed)
 }
 
-/// Starts the job and runs it once. A panic of the library is the reason why it cannot do the workload.
+/// Starts the job and runs it once. If the library panics, that is why it cannot do the workload.
 fn enter<'a>(
     peer: &'a dyn Peer,
     data: &'a Data,
@@ -159,8 +159,8 @@ impl<'a> Entry<'a> {
         }
     }
 
-    /// Takes one sample, as the time of one call. A call that is not counted precedes it, so that a peer finds caches
-    /// and allocator as its own work leaves them.
+    /// Takes one sample: the time of one call. An uncounted call before it leaves caches and allocator as the peer's own
+    /// work does.
     fn sample(&mut self) -> Duration {
         let calls = self.calls;
         self.install(|job| {

@@ -16,14 +16,14 @@ pub fn for_each_coordinate(shape: &[usize], mut visit: impl FnMut(&[usize])) {
     }
 }
 
-/// The place of coordinates in a tensor of this shape, row-major.
+/// The row-major position of coordinates in this shape.
 pub fn flat(at: &[usize], shape: &[usize]) -> usize {
     at.iter()
         .zip(shape)
         .fold(0, |flat, (at, dim)| flat * dim + at)
 }
 
-/// The coordinates of a place in a tensor of this shape.
+/// The coordinates of a position in this shape.
 pub fn unravel(flat: usize, shape: &[usize]) -> Vec<usize> {
     let mut at = vec![0; shape.len()];
     let mut rest = flat;
@@ -34,7 +34,7 @@ pub fn unravel(flat: usize, shape: &[usize]) -> Vec<usize> {
     at
 }
 
-/// The dim of this number, which counts from the front or, if negative, from the end.
+/// A dim's number from the front; a negative `dim` counts from the end.
 pub fn from_front(dim: i64, rank: usize) -> Option<usize> {
     let dim = i128::from(dim);
     usize::try_from(if dim < 0 { dim + rank as i128 } else { dim }).ok()

@@ -1,4 +1,4 @@
-//! The operations, with the shapes that each of them allows.
+//! The operations, with the shapes that each allows.
 
 use crate::coordinates::from_front;
 
@@ -14,8 +14,8 @@ pub enum Op {
 pub type Rejection = &'static str;
 
 impl Op {
-    /// The output shape, or the first reason to reject the shapes, if an index below 0 is out of range or, with
-    /// `from_end`, counts from the end.
+    /// The output shape, or the first reason to reject the shapes. An index below 0 is out of range or, with `from_end`,
+    /// counts from the end.
     pub fn output_shape(
         self,
         params: &[usize],
@@ -102,7 +102,7 @@ impl Op {
         }
     }
 
-    /// The dims of params that the values of an index row select in. The shapes must be valid.
+    /// The params dims that an index row's values select in. The shapes must be valid.
     pub fn indexed_dims(self, params: &[usize], indices: &[usize]) -> Vec<usize> {
         match self {
             Self::Gather { .. } | Self::GatherElements { .. } => {
@@ -114,8 +114,8 @@ impl Op {
         }
     }
 
-    /// Index rows of one batch. A batch of gather_elements is one coordinate of the leading dims before the axis that
-    /// both operands share. The shapes must be valid.
+    /// Index rows in one batch. In gather_elements, a batch is one coordinate of the leading dims that params and indices
+    /// share, up to the axis. The shapes must be valid.
     pub fn index_count(self, params: &[usize], indices: &[usize]) -> usize {
         let rows = match self {
             Self::Gather { .. } => &indices[self.batch_dims(indices).unwrap()..],
@@ -129,7 +129,7 @@ impl Op {
         rows.iter().product()
     }
 
-    /// Rows of params in all blocks. The shapes must be valid.
+    /// Params rows in all blocks. The shapes must be valid.
     pub fn params_rows(self, params: &[usize], indices: &[usize]) -> usize {
         let end = match self {
             Self::Gather { .. } => self.axis(params).unwrap() + 1,
@@ -139,8 +139,7 @@ impl Op {
         params[..end].iter().product()
     }
 
-    /// For gather_elements: whether a dim that repeats indices is neither part of a slice nor of the outer dims, and the
-    /// first dim of a slice.
+    /// For gather_elements: true if a dim outside the slice and the outer dims repeats indices, and the slice's first dim.
     pub fn repeats(self, params: &[usize], indices: &[usize]) -> (bool, usize) {
         let axis = self.axis(params).unwrap();
         let stretches = matches!(
@@ -159,8 +158,8 @@ impl Op {
         (within, end)
     }
 
-    /// The axis, counted from the front; `None` if out of range. The default axis is batch_dims as written, and for
-    /// gather_nd it may be the rank of params, if the index depth is 0.
+    /// The axis, counted from the front; `None` if out of range. The default axis is batch_dims as written. For gather_nd
+    /// it may be the params rank, if the index depth is 0.
     pub fn axis(self, params: &[usize]) -> Option<usize> {
         let (axis, end) = match self {
             Self::Gather { axis, batch_dims } => (axis.unwrap_or(batch_dims), params.len()),
@@ -179,7 +178,7 @@ impl Op {
     }
 }
 
-/// The output shape, unless the nonzero dims of a tensor multiply to more than `i64::MAX`.
+/// The output shape, unless a tensor's nonzero dims multiply to more than `i64::MAX`.
 fn addressable(
     params: &[usize],
     indices: &[usize],

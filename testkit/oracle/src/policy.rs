@@ -1,19 +1,19 @@
-//! The entries that a policy takes in place of indices that are out of range.
+//! What a policy takes in place of out-of-range indices.
 
-/// The policy for indices out of range: the entry of its dim that such an index selects.
+/// The policy for out-of-range indices: what such an index selects in its dim.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Policy {
     /// Nothing: its row is bad.
     Bad,
-    /// The nearest entry of its dim.
+    /// The nearest position in its dim.
     Clamp,
-    /// The entry of its remainder modulo the dim.
+    /// Its remainder modulo the dim.
     Wrap,
 }
 
 impl Policy {
-    /// The entry in range that the policy takes for an index value; the value itself if the policy replaces none, or if the dim
-    /// is 0.
+    /// The index in range that the policy takes for an index value; `Bad` takes the value itself. If the dim is 0, none is
+    /// in range.
     pub fn replaced(self, from_end: bool, value: i128, dim: usize) -> i128 {
         let dim = dim as i128;
         let counted = match from_end && value < 0 {

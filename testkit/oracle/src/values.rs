@@ -11,13 +11,13 @@ pub struct Values<'a> {
     pub params_shape: &'a [usize],
     pub indices_shape: &'a [usize],
     pub from_end: bool,
-    /// The index value at a position of indices.
+    /// The index value at a position in indices.
     pub value: &'a dyn Fn(usize) -> i128,
 }
 
 impl Values<'_> {
-    /// The number of the index row of an output element, and the position of the params element that it copies; `None`
-    /// if the index row is bad.
+    /// The index row that an output element reads, and the position of the params element that it copies; `None` if the
+    /// index row is bad.
     pub fn element(&self, output_at: &[usize]) -> (usize, Option<usize>) {
         let (params, indices) = (self.params_shape, self.indices_shape);
         let axis = self.op.axis(params).unwrap();
@@ -66,12 +66,12 @@ impl Values<'_> {
         (row, params_at.map(|at| flat(&at, params)))
     }
 
-    /// The dims of params that the values of an index row select in.
+    /// The params dims that an index row's values select in.
     pub fn indexed_dims(&self) -> Vec<usize> {
         self.op.indexed_dims(self.params_shape, self.indices_shape)
     }
 
-    /// True if a value of the index row selects no entry of its dim.
+    /// True if a value in the index row is out of range.
     pub fn is_bad(&self, row: usize) -> bool {
         let dims = self.indexed_dims();
         let mut values = (row * dims.len()..).zip(&dims);

@@ -1,12 +1,12 @@
-//! Shared by the benchmark of the library and by the comparison with its peers: workloads, times, and the CPU's name and
-//! last-level cache, from Linux.
+//! Shared by the library's benchmark and the comparison with its peers: workloads, times, and the CPU's name and last-level
+//! cache, from Linux.
 
 pub mod timing;
 pub mod workloads;
 
 use std::fs::read_to_string;
 
-/// Bytes of the last-level cache; 32 MiB if the system does not name them.
+/// Bytes in the last-level cache; 32 MiB if the system does not say.
 pub fn last_level_cache() -> u64 {
     let sizes = (0..8).filter_map(|index| {
         let file = format!("/sys/devices/system/cpu/cpu0/cache/index{index}/size");

@@ -1,18 +1,18 @@
-//! Samples of all figures, taken in turn so that a disturbance affects all figures.
+//! Samples all figures in turn, so that a disturbance affects all.
 
 use std::time::Duration;
 
 use super::workloads::Random;
 
-/// The times of one figure.
+/// One figure's times.
 #[derive(Debug, Clone, Copy)]
 pub struct Times {
     pub median: Duration,
     pub min: Duration,
 }
 
-/// Takes `rounds` samples of each figure. A round takes one sample of each, in a random order: a figure finds in the
-/// caches the data of another figure, and after a copy the caches hold little of params.
+/// Takes `rounds` samples of each figure. A round samples each once, in random order: a figure finds another's data in the
+/// caches, and little of params after a copy.
 ///
 /// # Panics
 ///

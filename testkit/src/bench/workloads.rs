@@ -1,4 +1,4 @@
-//! The workloads: shapes, and operands that depend on the shapes only.
+//! The workloads: shapes, and operands that depend only on them.
 
 use std::fmt;
 
@@ -15,10 +15,10 @@ pub struct Workload {
     pub params_shape: Vec<usize>,
     pub indices_shape: Vec<usize>,
     pub element: Element,
-    /// The encoding of params, whose elements are then decoded.
+    /// The encoding of params; `element` is then the decoded type.
     pub encoding: Option<Encoding>,
     pub index: IndexKind,
-    /// The buffers of equal size that hold the rows of params.
+    /// How many equal-sized buffers hold the params rows.
     pub shards: usize,
 }
 
@@ -41,7 +41,7 @@ pub enum Element {
     U8,
 }
 
-/// Bytes of the output and of params in the sweep over slice sizes.
+/// Output and params bytes in the sweep over slice sizes.
 pub const SWEEP_OUTPUT_BYTES: usize = 32 << 20;
 pub const SWEEP_PARAMS_BYTES: usize = 64 << 20;
 
@@ -90,10 +90,10 @@ pub fn usual() -> Vec<Workload> {
     ]
 }
 
-/// Other sizes of slices, of tables and of outputs.
+/// Other slice, table and output sizes.
 pub fn sizes() -> Vec<Workload> {
     vec![
-        // Slices of 12 to 1,200 bytes: 32 MiB of output, from 64 MiB of params.
+        // Slices of 12 to 1,200 bytes: a 32 MiB output, from 64 MiB params.
         gather_nd("S12", &[5_592_405, 3], &[2_796_202, 1]),
         gather_nd("S24", &[2_796_202, 6], &[1_398_101, 1]),
         gather_nd("S36", &[1_864_135, 9], &[932_067, 1]),
@@ -103,11 +103,11 @@ pub fn sizes() -> Vec<Workload> {
         gather_nd("S1200", &[55_924, 300], &[27_962, 1]),
         // 512 slices of 32 KiB, from twice as many rows.
         gather_nd("L512", &[1024, 8192], &[512, 1]),
-        // A number of rows that is no multiple of 4.
+        // A row count that is no multiple of 4.
         gather_nd("T3", &[1_000_003, 16], &[1_000_003, 1]),
-        // 1 GiB of params, and 256 MiB of output.
+        // 1 GiB params, and a 256 MiB output.
         gather_nd("G1", &[4_194_304, 64], &[1_048_576, 1]),
-        // Rows of 512 bytes, and outputs of 4 to 256 MiB.
+        // 512-byte rows, and outputs of 4 to 256 MiB.
         gather_nd("G4", &[100_000, 128], &[8_192, 1]),
         gather_nd("G16", &[100_000, 128], &[32_768, 1]),
         gather_nd("G64", &[100_000, 128], &[131_072, 1]),
@@ -118,7 +118,7 @@ pub fn sizes() -> Vec<Workload> {
 /// Few long slices, and many small blocks.
 pub fn blocks() -> Vec<Workload> {
     vec![
-        // 8 slices of 8 MiB and 64 of 1 MiB, from twice as many rows.
+        // 8 slices (8 MiB each) and 64 (1 MiB each), from twice as many rows.
         gather_nd("L8", &[16, 2_097_152], &[8, 1]),
         gather_nd("L64", &[128, 262_144], &[64, 1]),
         // An outer dim or a batch dim of 10^6.
@@ -130,15 +130,14 @@ pub fn blocks() -> Vec<Workload> {
     ]
 }
 
-/// The bytes of a table and of an output that no cache of a GPU holds.
+/// Bytes in a table and in an output that no GPU cache holds.
 const LARGE_TABLE_BYTES: usize = 3 << 29;
 const LARGE_OUTPUT_BYTES: usize = 1 << 29;
 
-/// Workloads for GPUs, whose names end in "+": tables of about 1.5 GiB and outputs of up to 512 MiB, both divided by
-/// `scale`.
+/// GPU workloads, whose names end in "+": tables of about 1.5 GiB and outputs up to 512 MiB, both divided by `scale`.
 pub fn large(scale: usize) -> Vec<Workload> {
     let (table, output) = (LARGE_TABLE_BYTES / scale, LARGE_OUTPUT_BYTES / scale);
-    // Rows of so many bytes. Those of less than 16 are fewer: most bytes would be of indices.
+    // Rows of `slice_bytes` bytes. Below 16, fewer are gathered: most bytes would be indices.
     let rows = |name: &str, slice_bytes: usize, element: Element| {
         let slices = match slice_bytes {
             ..16 => output / 64,
@@ -208,7 +207,7 @@ pub fn large(scale: usize) -> Vec<Workload> {
             &[output / 64, 3],
         ),
         along(1, "X1+", &[table / 400, 100], &[10]),
-        // A table of four buffers, and so four windows.
+        // A table in four buffers, and so four windows.
         Workload {
             shards: 4,
             ..gather_nd("T4+", &[4 * (table / 512), 128], &[output / 512, 1])
@@ -216,8 +215,8 @@ pub fn large(scale: usize) -> Vec<Workload> {
     ]
 }
 
-/// Workloads for GPUs: rows of 2,048 values of each encoding, rows of 256 of some, and both as `f32`. The tables have
-/// about 256 MiB and the outputs 512, divided by `scale`.
+/// GPU workloads: rows of 2,048 values in each encoding, rows of 256 in some, and both as `f32`. Tables have about 256 MiB
+/// and outputs 512 MiB, both divided by `scale`.
 pub fn encoded(scale: usize) -> Vec<Workload> {
     let output = LARGE_OUTPUT_BYTES / scale;
     let short = [Encoding::F16, Encoding::Q8_0, Encoding::Q4K, Encoding::Q6K];
@@ -253,24 +252,24 @@ fn along(axis: usize, name: &str, params_shape: &[usize], indices_shape: &[usize
     }
 }
 
-/// E1 to K2: gathers along other axes, by other indices, and of slices of other sizes.
+/// E1 to K2: gathers along other axes, by other indices, and with other slice sizes.
 pub fn other() -> Vec<Workload> {
     vec![
         // gather_elements along the last dim and along the first.
         elements("E1", 1, &[65_536, 256], &[65_536, 64]),
         elements("E2", 0, &[256, 65_536], &[64, 65_536]),
         elements("E3", 1, &[100_000, 16], &[100_000, 10]),
-        // Palettes of 256 colours, of one channel and of four.
+        // Palettes of 256 colours, with one channel and with four.
         of_u8("P1", &[256, 1]),
         of_u8("P4", &[256, 4]),
-        // Index rows of three values, and slices of 64 bytes.
+        // Index rows with three values, and slices of 64 bytes.
         gather_nd("D3", &[64, 128, 128, 16], &[1_048_576, 3]),
         // Slices that are no multiple of 4 bytes.
         Workload {
             element: Element::F16,
             ..gather_nd("O1", &[33_552, 1001], &[16_776, 1])
         },
-        // Ten columns of a table of 100, in the order of random indices: slices of one f32.
+        // Ten of a table's 100 columns, by random indices: each slice is one f32.
         along(1, "X1", &[400_000, 100], &[10]),
         // Slices a little longer than a workgroup, and twice as long.
         gather_nd("K1", &[16_320, 1028], &[8160, 1]),
@@ -292,7 +291,7 @@ fn of_u8(name: &str, params_shape: &[usize]) -> Workload {
     }
 }
 
-/// A few rows of the size of W3's.
+/// A few rows as long as W3's.
 pub fn small() -> Workload {
     gather_nd("first", &[1000, 16], &[64, 1])
 }
@@ -345,7 +344,7 @@ impl Workload {
         }
     }
 
-    /// The elements of params or indices from one entry of the axis of a gather_elements to the next; 0 for other ops.
+    /// Elements between neighbours along a gather_elements' axis, in params and in indices; 0 for other ops.
     pub fn element_stride(&self) -> usize {
         match self.op {
             Op::GatherElements { axis } => self.params_shape[axis + 1..].iter().product(),
@@ -360,7 +359,7 @@ impl Workload {
         }
     }
 
-    /// The bytes of params, in all buffers.
+    /// Params bytes, in all buffers.
     pub fn params_bytes(&self) -> u64 {
         let elements: u64 = self.params_shape.iter().map(|&dim| dim as u64).product();
         let last = self.params_shape.last().map_or(1, |&dim| dim as u64);
@@ -378,7 +377,7 @@ impl Workload {
             .map(move |&dim| random.below(u32::try_from(dim).expect("dims below 2^32")))
     }
 
-    /// The dims of params that the values of an index row select in.
+    /// The params dims that an index row's values select in.
     pub fn indexed_dims(&self) -> &[usize] {
         match self.axis() {
             Some(axis) => &self.params_shape[axis..=axis],
@@ -394,13 +393,13 @@ impl Workload {
         }
     }
 
-    /// Rows of params in all blocks.
+    /// Params rows in all blocks.
     pub fn params_rows(&self) -> usize {
         let elements = self.element_stride().max(1);
         self.blocks() * self.indexed_dims().iter().product::<usize>() * elements
     }
 
-    /// Output rows of one block. A block of a gather_elements has its own index rows.
+    /// Output rows in one block. A gather_elements block has its own index rows.
     pub fn index_count(&self) -> usize {
         let first = match self.op {
             Op::GatherElements { axis } => axis,
@@ -410,7 +409,7 @@ impl Workload {
         rows / self.index_depth()
     }
 
-    /// The blocks that share index rows: the params dims between the batch dims and the axis of a gather, multiplied.
+    /// Blocks that share index rows: a gather's params dims between the batch dims and the axis, multiplied.
     pub fn outer_size(&self) -> usize {
         match self.op {
             Op::Gather { axis } => self.params_shape[self.batch_dims..axis].iter().product(),
@@ -424,7 +423,7 @@ impl Workload {
         self.params_shape[..axis].iter().product()
     }
 
-    /// 32 bits for each element of params; all are different.
+    /// 32 bits for each params element; all are different.
     pub fn params_bits(&self) -> impl Iterator<Item = u32> + use<> {
         let params_len = self.plan(BadIndices::Error).params_len();
         let places = 1..=u32::try_from(params_len).expect("params below 2^32");
@@ -452,7 +451,7 @@ impl fmt::Display for Element {
     }
 }
 
-/// xorshift64*, of which the high 32 bits are used.
+/// xorshift64*: the high 32 bits are used.
 #[derive(Debug)]
 pub struct Random(u64);
 

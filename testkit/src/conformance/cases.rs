@@ -11,12 +11,12 @@ const MORE_FILES: &str = "GATHER_CASES";
 
 pub struct Case {
     pub name: String,
-    /// The text of the line, for failures to show.
+    /// The line's text, for failures to show.
     pub json: String,
     pub line: Result<Line, String>,
 }
 
-/// A case for each recorded result: those that are built in, and those of the files that `GATHER_CASES` names.
+/// A case for each recorded result: those built in, and those in the files that `GATHER_CASES` names.
 pub fn all() -> Vec<Case> {
     let built_in = BUILT_IN
         .iter()
@@ -49,7 +49,7 @@ pub fn read(path: &Path) -> Vec<Case> {
     lines(path, &text)
 }
 
-/// The cases of a file's text.
+/// The cases in a file's text.
 pub fn lines(path: &Path, text: &str) -> Vec<Case> {
     let stem = path.file_stem().unwrap_or_default().to_string_lossy();
     (1..)

@@ -1,4 +1,4 @@
-//! Compares one line with the results of one device. An error says what differs.
+//! Compares one line with one device's results. An error says what differs.
 
 use wgpu_gather::{BadIndexError, PlanError};
 
@@ -20,7 +20,7 @@ pub async fn check(line: &Line, device: Device) -> Result<(), String> {
             check_gather(line, device, &bad.zero, Some(bad)).await?;
             check_oracle(line, &bad.zero, &bad.rows)
         }
-        // A limit of TensorFlow only: at most 7 values in an index row, batch dims included.
+        // Only TensorFlow limits an index row to 7 values, batch dims included.
         Expect::PlanError { kind, .. } if kind.ends_with("tf_depth_limit") => {
             let (output, bad_rows) = oracle_output(line)?;
             same("bad rows", bad_rows.as_slice(), &[])?;
@@ -32,7 +32,7 @@ pub async fn check(line: &Line, device: Device) -> Result<(), String> {
     }
 }
 
-/// Compares with `output`, which has zeros in the slices of the `bad` rows.
+/// Compares with `output`, which holds zeros in the `bad` rows' slices.
 async fn check_gather(
     line: &Line,
     device: Device,
@@ -99,8 +99,8 @@ fn check_bad_index(line: &Line, bad: &BadRows, error: &BadIndexError) -> Result<
     Ok(())
 }
 
-/// Returns true if the error texts agree. TensorFlow's gather_nd flattens two or more batch dims in the position, so
-/// for these only the text after the position is compared.
+/// True if the error texts agree. TensorFlow's gather_nd flattens two or more batch dims in the position, so for these only
+/// the text after the position is compared.
 fn same_text(op: Op, ours: &str, tensorflow: &str) -> bool {
     let after_position = |text: &str| text.find(" = ").map(|at| text[at..].to_owned());
     match op {
@@ -119,7 +119,7 @@ fn check_oracle(line: &Line, output: &Output, bad_rows: &[usize]) -> Result<(), 
     same_bytes("output of the oracle", &oracle.data, &output.data)
 }
 
-/// The oracle's output, with zeros in the slices of the bad rows, and the bad rows.
+/// The oracle's output, with zeros in the bad rows' slices, and the bad rows.
 fn oracle_output(line: &Line) -> Result<(Output, Vec<usize>), String> {
     let (case, element_bytes) = (&line.case, line.params.element_bytes);
     let shape = case.output_shape()?;

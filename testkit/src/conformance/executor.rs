@@ -26,7 +26,7 @@ pub enum Device {
 }
 
 impl Device {
-    /// Returns true if a bad row is an error under this policy.
+    /// True if a bad row is an error under this policy.
     pub fn names_bad_rows(self, policy: BadIndices) -> bool {
         match policy {
             BadIndices::DeviceDefault => matches!(self, Self::Cpu),

@@ -39,8 +39,7 @@ pub struct Line {
     pub id: String,
     pub case: Case,
     pub index_kind: IndexKind,
-    /// The case of the line's ONNX indices, of which those below 0 count from the end; `None` if the line has no such
-    /// indices.
+    /// The case with the line's ONNX indices, where those below 0 count from the end; `None` if the line has none.
     pub case_from_end: Option<Case>,
     pub params: Params,
     pub expect: Expect,
@@ -57,7 +56,8 @@ pub enum Expect {
     Output(Output),
     /// The kind oob.
     BadRows(BadRows),
-    /// The kinds error and quirk. For a quirk TensorFlow returns an output where this crate refuses, so there is no text to compare.
+    /// The kinds error and quirk. For a quirk, TensorFlow returns an output where this crate refuses, so there is no text
+    /// to compare.
     PlanError { kind: String, text: Option<String> },
 }
 

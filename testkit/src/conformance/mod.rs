@@ -1,4 +1,4 @@
-//! The recorded results of TensorFlow and ONNX, and checks of a device against them.
+//! TensorFlow's and ONNX's recorded results, and checks of a device against them.
 
 pub mod cases;
 pub mod check;
@@ -9,7 +9,7 @@ pub mod recorded;
 
 use std::fmt::Debug;
 
-/// The recorded results that are built in: a name, and a text of one case a line.
+/// The built-in recorded results: a name, and a text with one case per line.
 pub const BUILT_IN: [(&str, &str); 2] = [
     (
         "tensorflow",

@@ -1,4 +1,4 @@
-//! A Vulkan device without the driver's bounds checks, which wgpu makes in no other way.
+//! Makes a Vulkan device without the driver's bounds checks, which wgpu itself cannot.
 
 #[cfg(target_os = "linux")]
 pub use vulkan::{bare, has_robustness2};
@@ -18,8 +18,8 @@ mod vulkan {
 
     const ROBUSTNESS2: &CStr = c"VK_EXT_robustness2";
 
-    /// A device as wgpu makes it, but with neither robustBufferAccess2 nor robustBufferAccess. wgpu still leaves the
-    /// bounds of buffers to the driver, so a shader that exceeds them may do anything.
+    /// Makes a device as wgpu does, but enables neither robustBufferAccess2 nor robustBufferAccess. wgpu still leaves
+    /// buffer bounds to the driver, so a shader that exceeds them may do anything.
     pub fn bare(adapter: &wgpu::Adapter) -> Result<Card, String> {
         let descriptor = descriptor(adapter);
         // SAFETY: No handle of the adapter is destroyed.
@@ -27,7 +27,7 @@ mod vulkan {
         let features = descriptor.required_features;
         let mut extensions = hal.required_device_extensions(features);
         extensions.retain(|&name| name != ROBUSTNESS2);
-        // physical_device_features enables no feature of an extension that is not listed.
+        // physical_device_features enables no feature of an unlisted extension.
         let mut enabled = hal.physical_device_features(&extensions, features);
         let mut core = enabled.get_core();
         core.robust_buffer_access = 0;
@@ -40,9 +40,9 @@ mod vulkan {
         let queue = default_of(info.p_queue_create_infos).queue_priorities(&[1.0]);
         info.p_queue_create_infos = &raw const queue;
         info.queue_create_info_count = 1;
-        // SAFETY: The targets of `info`'s pointers live until the end of this function. The device is made as wgpu-hal
-        // makes it, but for the checks. All shaders that run on it stay in their buffers: this crate's shaders compare
-        // every index with its dim, and copies and tuned kernels get indices that are in range.
+        // SAFETY: What `info` points to lives until this function ends. The device is made as wgpu-hal makes it, but for
+        // the checks. All shaders that run on it stay in their buffers: this crate's shaders compare every index with its
+        // dim, and copies and tuned kernels get indices that are in range.
         let open: OpenDevice<Vulkan> = unsafe {
             let instance = hal.shared_instance().raw_instance();
             let device = instance
@@ -61,18 +61,18 @@ mod vulkan {
         }
         .map_err(|error| error.to_string())?;
         drop(hal);
-        // SAFETY: `open` is a device of this adapter, with the features and limits of `descriptor`.
+        // SAFETY: `open` is this adapter's device, with `descriptor`'s features and limits.
         let made = unsafe { adapter.create_device_from_hal(open, &descriptor) };
         let (device, queue) = made.map_err(|error| error.to_string())?;
         Ok(Card::of(device, queue))
     }
 
-    /// The default of a pointer's target type, for a type that wgpu does not export.
+    /// The default of a pointer's target, whose type wgpu does not export.
     fn default_of<T: Default>(_: *const T) -> T {
         T::default()
     }
 
-    /// Returns true if wgpu enables robustBufferAccess2; false on other back ends.
+    /// True if wgpu enables robustBufferAccess2; false on other back ends.
     pub fn has_robustness2(device: &wgpu::Device) -> bool {
         // SAFETY: No handle of the device is destroyed.
         let hal = unsafe { device.as_hal::<Vulkan>() };

@@ -1,4 +1,4 @@
-//! Times of a small call, in microseconds: of a submission with a wait for it, and of the recording on the host alone.
+//! Times a small call, in microseconds: submitted and waited for, then only recorded on the host.
 
 use std::time::Duration;
 
@@ -11,10 +11,10 @@ use super::gather::random_indices;
 use super::{Bench, Place};
 use crate::timing::took;
 
-/// The workload whose calls are timed, of 64 rows of 256 bytes.
+/// The timed workload: 64 rows of 256 bytes.
 const NAME: &str = "W10";
 
-/// Calls that are recorded into one encoder.
+/// Calls recorded into one encoder.
 const RECORDED: u32 = 50;
 
 impl Bench<'_> {

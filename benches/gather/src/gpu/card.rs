@@ -1,4 +1,4 @@
-//! A device of the adapter, with its clock, and the bytes that go to it and come back.
+//! A device with its clock, its uploads and its downloads.
 
 use std::time::Duration;
 
@@ -22,7 +22,7 @@ pub struct Card {
     stamps: Option<Stamps>,
 }
 
-/// Timestamps of the device around recorded commands.
+/// Device timestamps around recorded commands.
 struct Stamps {
     set: wgpu::QuerySet,
     resolved: wgpu::Buffer,
@@ -37,7 +37,7 @@ pub fn adapter() -> Result<wgpu::Adapter, String> {
 }
 
 pub fn descriptor(adapter: &wgpu::Adapter) -> wgpu::DeviceDescriptor<'static> {
-    // A software adapter is timed by the host's clock, which measures the time that a caller waits.
+    // The host's clock times a software adapter: it measures how long a caller waits.
     let is_cpu = adapter.get_info().device_type == wgpu::DeviceType::Cpu;
     let has_stamps = adapter.features().contains(STAMPS) && !is_cpu;
     wgpu::DeviceDescriptor {
@@ -85,8 +85,7 @@ impl Card {
         }
     }
 
-    /// The time of recorded commands: between two timestamps on the device or, if it has none, from submission to
-    /// completion.
+    /// Times recorded commands: between two timestamps on the device or, if it has none, from submission to completion.
     pub fn time(&self, record: impl FnOnce(&mut wgpu::CommandEncoder)) -> Duration {
         let mut encoder = self.encoder();
         let Some(stamps) = &self.stamps else {
@@ -120,7 +119,7 @@ impl Card {
         waited.expect("a live device");
     }
 
-    /// Waits for all submitted work, maps the buffer, and returns what `look` makes of its bytes.
+    /// Waits for all submitted work, maps the buffer, and returns what `look` returns for its bytes.
     fn mapped<R>(&self, host: &wgpu::Buffer, look: impl FnOnce(&[u8]) -> R) -> R {
         host.map_async(wgpu::MapMode::Read, .., |mapped| {
             mapped.expect("a live device");
@@ -152,7 +151,7 @@ impl Card {
         }
     }
 
-    /// Calls `look` with each part of the `bytes` from `start` on, and the place of the part in them.
+    /// Downloads `bytes` bytes from `start` on in parts, and passes each part's offset and bytes to `look`.
     pub fn download(
         &self,
         source: &wgpu::Buffer,
@@ -217,14 +216,14 @@ impl Card {
         })
     }
 
-    /// A grid of at least `workgroups` workgroups; it has two dims if the device's limit requires them.
+    /// A grid with at least `workgroups` workgroups, in two dims if the device's limit requires them.
     pub fn grid(&self, workgroups: u64) -> [u32; 2] {
         let most = u64::from(self.device.limits().max_compute_workgroups_per_dimension);
         let height = workgroups.div_ceil(most).max(1);
         [workgroups.div_ceil(height), height].map(|size| u32::try_from(size).expect("a dispatch"))
     }
 
-    /// The most bytes of a binding, in whole units of 16 bytes.
+    /// The most bytes that a binding can hold, in whole units of 16.
     pub fn binding_bytes(&self) -> u64 {
         self.device.limits().max_storage_buffer_binding_size / 16 * 16
     }

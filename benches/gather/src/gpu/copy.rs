@@ -1,14 +1,14 @@
-//! Copies beside which gathers are timed: by the driver from buffer to buffer, and by a shader.
+//! Copies to compare gathers with: by the driver from buffer to buffer, and by a shader.
 
 use wgpu_gather::wgpu;
 
 use super::card::Card;
 use super::figure::Figure;
 
-/// Bytes that a workgroup of the shader moves: 64 for each of its 256 invocations.
+/// Bytes that a workgroup moves: 64 for each of its 256 invocations.
 const WORKGROUP_BYTES: u64 = 64 * 256;
 
-/// Copies of the first `bytes` of a buffer, in whole units of 16 bytes, to each of `starts` in another one in turn.
+/// Copies `source`'s first `bytes` bytes, in whole units of 16, to the offsets `starts` in `target`, in turn.
 pub fn copies<'a>(
     card: &'a Card,
     source: &'a wgpu::Buffer,
@@ -55,7 +55,7 @@ pub fn copies<'a>(
     ]
 }
 
-/// Dispatches of a shader that does nothing.
+/// Dispatches a shader that does nothing.
 pub fn empty(card: &Card) -> Figure<'_> {
     let pipeline = card.pipeline("@compute @workgroup_size(64) fn main() {}", &[]);
     let record = move |encoder: &mut wgpu::CommandEncoder, calls| {

@@ -1,5 +1,5 @@
-//! Changed shaders, by `--edits`: one text takes the place of another in a shader, and the changed kernel is timed beside the
-//! unchanged one, without a build of this program.
+//! `--edits` replaces text in shaders and times the changed kernel beside the unchanged one, without rebuilding this
+//! program.
 
 use std::path::Path;
 
@@ -8,7 +8,7 @@ use wgpu_gather::{Gatherer, wgpu};
 
 use super::card::Card;
 
-/// Text that takes the place of another in the modules whose label contains `shader`.
+/// Replaces `from` by `to` in the modules whose label contains `shader`.
 #[derive(Debug, Clone)]
 struct Edit {
     shader: String,
@@ -16,7 +16,7 @@ struct Edit {
     to: String,
 }
 
-/// The edits of one name, which are made together.
+/// The edits of one name, made together.
 #[derive(Debug, Clone)]
 pub struct Edits {
     pub name: String,
@@ -24,7 +24,7 @@ pub struct Edits {
 }
 
 impl Edits {
-    /// Reads a list `[{"name": .., "shader": .., "from": .., "to": ..}, ..]` of JSON.
+    /// Reads a JSON list `[{"name": .., "shader": .., "from": .., "to": ..}, ..]`.
     pub fn read(file: &Path) -> Result<Vec<Self>, String> {
         let wrong = |reason: String| format!("{}: {reason}", file.display());
         let text = std::fs::read_to_string(file).map_err(|error| wrong(error.to_string()))?;
@@ -54,7 +54,7 @@ impl Edits {
     }
 }
 
-/// A gatherer with or without wgpu's runtime checks, whose shaders are edited.
+/// A gatherer with edited shaders, with or without wgpu's runtime checks.
 #[expect(unsafe_code, reason = "wgpu drops its checks in no other way")]
 pub fn gatherer(card: &Card, is_checked: bool, edits: Option<&Edits>) -> Gatherer {
     let gatherer = Gatherer::new(&card.device);
@@ -77,7 +77,7 @@ pub fn gatherer(card: &Card, is_checked: bool, edits: Option<&Edits>) -> Gathere
         }
         let unchecked = wgpu::ShaderRuntimeChecks::unchecked();
         // SAFETY: The shaders compare every index with its dim, end every loop, and have no other index that depends on
-        // data. Edits are the caller's.
+        // data. The caller answers for edits.
         unsafe { device.create_shader_module_trusted(descriptor, unchecked) }
     })
 }

@@ -1,5 +1,5 @@
-//! Times of a call on a card, in microseconds: the card takes timestamps before and after many calls, whose time is divided
-//! by their number.
+//! Times a call on a card, in microseconds: the time between timestamps before and after many calls, divided by their
+//! number.
 
 use std::time::{Duration, Instant};
 
@@ -7,20 +7,20 @@ use testkit::bench::timing::in_turn;
 
 use super::card::Card;
 
-/// A sample lasts about so long, so that neither a launch from the host nor the clock's period counts.
+/// A sample lasts about this long, so that neither the host's launch nor the clock's period counts.
 const SAMPLE: Duration = Duration::from_micros(1500);
 
-/// A card that rests lowers its clock, and raises it again after work of about so long: an H200 from 345 to 1,980 MHz.
+/// An idle card lowers its clock, and raises it again after about this much work: an H200 from 345 to 1,980 MHz.
 const WAKING: Duration = Duration::from_millis(300);
 
-/// The most calls of a sample.
+/// The most calls in a sample.
 const MOST_CALLS: f64 = 256.0;
 
 /// A figure to be measured.
 pub struct Figure<'a> {
     pub measure: String,
     pub card: &'a Card,
-    /// Records so many calls.
+    /// Records this many calls.
     pub record: Record<'a>,
 }
 
@@ -35,8 +35,8 @@ pub struct Timed {
     pub calls: usize,
 }
 
-/// Takes `rounds` samples of each figure, in turn, after work that brings the card's clock up. Before each sample, two calls
-/// bring caches to what the figure's own work makes of them.
+/// Takes `rounds` samples of each figure, in turn, after work that raises the card's clock. Before each sample, two calls
+/// leave the caches as the figure's own work does.
 pub fn time(figures: &[Figure<'_>], rounds: usize) -> Vec<Timed> {
     let start = Instant::now();
     for figure in figures.iter().cycle() {

@@ -17,7 +17,7 @@ pub const ARGUMENT: &str = "--first-gather";
 const KINDS: [&str; 2] = [OURS, NAIVE];
 const OURS: &str = "ours";
 
-/// Environment variables that turn off the shader caches on disk of Mesa and of NVIDIA's driver.
+/// Environment variables that turn off Mesa's and NVIDIA's shader caches on disk.
 const NO_CACHE: [(&str, &str); 2] = [
     ("MESA_SHADER_CACHE_DISABLE", "1"),
     ("__GL_SHADER_DISK_CACHE", "0"),
@@ -25,7 +25,7 @@ const NO_CACHE: [(&str, &str); 2] = [
 
 const SAMPLES: usize = 5;
 
-/// Medians of processes with this crate and with a naive kernel, which take turns.
+/// Medians over processes that run this crate and a naive kernel, in turn.
 pub fn measure() -> Result<[(&'static str, Duration); 2], String> {
     let mut samples = [Vec::new(), Vec::new()];
     for _ in 0..SAMPLES {

@@ -11,18 +11,17 @@ use super::figure::{Figure, time};
 use super::naive::{NAIVE, Naive};
 use super::{Bench, Place};
 
-/// Outputs rotate among ranges of so many bytes in all: more than the caches of cards, so that no output is still there when
+/// Outputs rotate among ranges with this many bytes in all, more than a card caches, so that no output is still cached when
 /// it is written again.
 const ROTATED_BYTES: u64 = 384 << 20;
 
-/// The most sets of indices.
+/// The most index sets.
 const INDEX_SETS: u64 = 3;
 
-/// The bytes of a block of params that stay in a card's cache, and are then read once.
+/// A block of params up to this many bytes stays in a card's cache, and is read once.
 const CACHED_BYTES: u64 = 30 << 20;
 
-/// Random index values, of so many bytes each, in dims that take turns. Narrow ones select in the part of a dim that
-/// they reach.
+/// Random index values of `bytes` bytes each, for the `dims` in turn. Narrow ones select only in the part that they reach.
 pub fn random_indices(values: usize, dims: &[usize], bytes: u64, seed: u64) -> Vec<u8> {
     const CHUNK: usize = 1 << 16;
     let bytes = bytes as usize;
@@ -30,7 +29,7 @@ pub fn random_indices(values: usize, dims: &[usize], bytes: u64, seed: u64) -> V
     let mut all = vec![0_u8; values * bytes];
     let chunks = all.par_chunks_mut(CHUNK * dims.len() * bytes).enumerate();
     chunks.for_each(|(number, chunk)| {
-        // xorshift64*, of which the high 32 bits are used.
+        // xorshift64*: the high 32 bits are used.
         let mut state = (number as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15)
             ^ seed.wrapping_mul(0xd134_2543_de82_ef95);
         let mut next = || {
@@ -54,7 +53,7 @@ struct Bytes {
     params: u64,
     indices: u64,
     output: u64,
-    /// Of a slice in params.
+    /// One slice in params.
     slice: u64,
     slices: u64,
 }
@@ -75,8 +74,8 @@ impl Bytes {
         }
     }
 
-    /// The bytes that the gather reads and writes if memory is read in sectors of `sector` bytes. A block of params of up to
-    /// [`CACHED_BYTES`] counts once, however many index rows select its rows.
+    /// The bytes that the gather moves if it reads memory in sectors of `sector` bytes. A params block up to
+    /// [`CACHED_BYTES`] counts at most once, however many index rows select its rows.
     fn moved(self, workload: &Workload, sector: u64) -> u64 {
         let sectors = (self.slice + sector - gcd(self.slice, sector)) / sector;
         let random = sector * self.slices * sectors;
@@ -92,7 +91,7 @@ fn gcd(a: u64, b: u64) -> u64 {
     if b == 0 { a } else { gcd(b, a % b) }
 }
 
-/// The operands of a workload on a device: sets of indices, and ranges of the output, which take turns.
+/// A workload's operands on a device: index sets and output ranges, which take turns.
 struct Operands {
     indices: wgpu::Buffer,
     output: wgpu::Buffer,
@@ -119,7 +118,7 @@ impl Operands {
         }
     }
 
-    /// Indices and output of call `number`, each rounded up to whole words.
+    /// Call `number`'s indices and output, each rounded up to whole words.
     fn ranges(&self, number: usize, bytes: Bytes) -> [wgpu::BufferSlice<'_>; 2] {
         let range = |buffer: &'_ wgpu::Buffer, start: u64, bytes: u64| {
             start..(start + bytes.next_multiple_of(4)).min(buffer.size())
@@ -134,7 +133,7 @@ impl Operands {
     }
 }
 
-/// Prepares a gather for each range of the output.
+/// Prepares a gather for each output range.
 fn prepare(
     gatherer: &Gatherer,
     place: &Place,
@@ -173,14 +172,14 @@ fn prepare(
     (0..operands.starts.len()).map(prepare).collect()
 }
 
-/// The values of an output that differ from the CPU's: their number, and the most by which the bits of a decoded one differ.
+/// How many output values differ from the CPU's, and by how many ulps at most.
 #[derive(Debug, Clone, Copy, Default)]
 struct Wrong {
     values: u64,
     most_ulps: u64,
 }
 
-/// Compares the first output with the CPU's, after `record` has written it. All its bytes are ones before.
+/// Compares the first output with the CPU's, after `record` has written it. All its bits are ones before.
 fn compare(
     place: &Place,
     operands: &Operands,
@@ -213,7 +212,7 @@ fn compare(
     wrong
 }
 
-/// A gather, or another kernel, that is timed: on which of the places, and what records call `number`.
+/// A gather or another kernel to time: on which place, and what records call `number`.
 struct Timed<'a> {
     measure: String,
     place: usize,
@@ -223,7 +222,7 @@ struct Timed<'a> {
 type Record<'a> = Box<dyn Fn(&mut wgpu::ComputePass<'_>, usize) + 'a>;
 
 impl Bench<'_> {
-    /// Compares the outputs of a workload on each device with the CPU's, and times it. Lines say how many values differ.
+    /// Compares a workload's outputs on each device with the CPU's, and times it. Prints how many values differ.
     pub fn measure(&mut self, places: &[Place], workload: &Workload) -> Result<(), String> {
         let plan = workload.plan(BadIndices::Fill);
         let bytes = Bytes::of(workload, &plan);
@@ -362,7 +361,7 @@ impl Bench<'_> {
         Ok(())
     }
 
-    /// The output on the CPU. All shards have the rows of the first.
+    /// The CPU's output. All shards hold the rows of the first.
     fn expected(&self, workload: &Workload, indices: &[u8]) -> Result<Vec<u8>, String> {
         let table = self.host_table(workload);
         let run = |workload: &Workload, indices: &[u8]| {

@@ -1,5 +1,5 @@
 //! Times gathers on a GPU: many calls between two timestamps, with indices and outputs that rotate, beside copies of the
-//! output's bytes and a kernel as a user would write it. Outputs are compared with the CPU's before they are timed.
+//! output's bytes and a kernel that a user would write. Outputs are compared with the CPU's before they are timed.
 
 mod bare;
 mod calls;
@@ -27,10 +27,10 @@ pub use edits::Edits;
 use figure::time;
 pub use naive::write_spirv;
 
-/// The least bytes of a table: those of the large copies.
+/// The least bytes of a table, from which the large copies read.
 const LEAST_TABLE_BYTES: u64 = 64 << 20;
 
-/// Bytes of the copies that show the most that the card moves.
+/// Bytes of the copies that show how much the card can move.
 const CEILING_BYTES: u64 = 1 << 30;
 
 pub struct Options {
@@ -44,17 +44,17 @@ pub struct Options {
     pub scatters: bool,
 }
 
-/// The options, the tables on the host and the file of results, which all figures share.
+/// What all figures share: the options, the host's tables and the results file.
 pub struct Bench<'a> {
     options: &'a Options,
     json: Option<&'a mut File>,
     adapter: String,
-    /// The words of all plain tables, and of all encoded ones.
+    /// Words that all plain tables share; all encoded ones share `encoded`.
     plain: Vec<u32>,
     encoded: Vec<u32>,
 }
 
-/// A device with the tables on it: each is the start of a buffer.
+/// A device and its tables: each table is the start of a buffer.
 pub struct Place {
     name: &'static str,
     card: Card,
@@ -71,7 +71,7 @@ impl Place {
     }
 }
 
-/// Words of a table, of which those of `mask` are kept.
+/// A table's words, with only the bits in `mask`.
 fn words(bytes: u64, mask: u32) -> Vec<u32> {
     let word = |at: u32| {
         let hash = (at + 1).wrapping_mul(0x9e37_79b1);
@@ -171,7 +171,7 @@ impl Bench<'_> {
         })
     }
 
-    /// Says what is left out if no time is left.
+    /// True if time is left; else prints what is left out.
     fn is_time_left(&self, name: &str) -> bool {
         let is_left = Instant::now() < self.options.end;
         if !is_left {
@@ -190,7 +190,7 @@ impl Bench<'_> {
         }
     }
 
-    /// The bandwidth of large copies, and the time of a dispatch that does nothing.
+    /// Times large copies, and a dispatch that does nothing.
     fn ceiling(&mut self, place: &Place) -> Result<(), String> {
         let card = &place.card;
         let bytes = CEILING_BYTES
@@ -220,7 +220,7 @@ impl Bench<'_> {
     }
 }
 
-/// Writes the workloads as lines of JSON, for the other libraries.
+/// Writes the workloads as JSON lines, for the other libraries.
 pub fn list(workloads: &[Workload], file: &mut File) -> Result<(), String> {
     for of in workloads {
         let (op, axis) = match of.axis() {

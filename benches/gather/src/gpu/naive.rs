@@ -1,4 +1,4 @@
-//! The kernels of naive.wgsl: bound to the operands of a gather, or written as SPIR-V for the compilers of other GPUs.
+//! The kernels in naive.wgsl: bound to a gather's operands, or written as SPIR-V for other GPUs' compilers.
 
 use std::path::Path;
 
@@ -12,7 +12,7 @@ pub const NAIVE: &str = "naive";
 
 const WORKGROUP_SIZE: u64 = 256;
 
-/// `Sizes` of naive.wgsl.
+/// `Sizes` in naive.wgsl.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
 struct Sizes {
@@ -26,21 +26,21 @@ struct Sizes {
     padding: [u32; 2],
 }
 
-/// The text of a workload's kernel.
+/// A workload's kernel in WGSL.
 struct Source {
     text: String,
-    /// Bytes of a unit of a slice; for encoded slices, a value counts as one.
+    /// Bytes per unit of a slice; in encoded slices, a value is a unit.
     unit_bytes: u64,
-    /// Bytes of output of an invocation.
+    /// Output bytes per invocation.
     lane_bytes: u64,
 }
 
 impl Source {
-    /// `None` for encodings that have no kernel here, and for tables of several buffers.
+    /// `None` for encodings that have no kernel here, and for tables in several buffers.
     fn new(workload: &Workload, policy: BadIndices) -> Option<Self> {
         let slice_bytes = workload.plan(policy).slice_len() * workload.element.bytes() as u64;
         let is_one_word = slice_bytes == 4 && workload.blocks() == 1;
-        // (unit, bytes of a unit; lane, bytes of a lane; the text that follows)
+        // (unit, its bytes; lane, its bytes; the text that follows)
         let (unit, unit_bytes, lane, lane_bytes, rest) = match workload.encoding {
             _ if workload.shards > 1 => return None,
             Some(Encoding::Q8_0) => ("u32", 4, "f32", 4, include_str!("naive_q8_0.wgsl")),
@@ -96,7 +96,7 @@ const WRAPS: bool = {};
         })
     }
 
-    /// The kernel as SPIR-V, as wgpu writes it for a device whose driver checks accesses of buffers.
+    /// The kernel as SPIR-V, as wgpu writes it if the driver checks buffer accesses.
     fn to_spirv(&self) -> Vec<u32> {
         use naga::back::spv;
         use naga::proc::BoundsCheckPolicy;
@@ -116,7 +116,7 @@ const WRAPS: bool = {};
     }
 }
 
-/// Writes the kernel of each workload as `main-NAME.spv`, and rows of 64 bytes whose indices wrap as `main-wrap.spv`.
+/// Writes each workload's kernel as `main-NAME.spv`, and W3's with indices that wrap as `main-wrap.spv`.
 pub fn write_spirv(workloads: &[Workload], folder: &Path) -> Result<(), String> {
     let plain = workloads
         .iter()
@@ -140,7 +140,7 @@ pub struct Naive {
 }
 
 impl Naive {
-    /// The kernel, compiled; `None` if there is none, or if it cannot run: it binds each operand whole.
+    /// The compiled kernel; `None` if there is none, or if it cannot bind params or output whole.
     pub fn new(card: &Card, workload: &Workload) -> Option<Self> {
         let plan = workload.plan(BadIndices::Fill);
         let source = Source::new(workload, BadIndices::Fill)?;

@@ -1,4 +1,4 @@
-//! Times of scatters, in microseconds: assigns and sums of floats, of rows that are unique or that eight index rows select on average.
+//! Times scatters, in microseconds: assigns and adds floats to rows that are selected once, or eight times on average.
 //! Targets are compared with the CPU's before they are timed.
 
 use serde_json::json;
@@ -9,7 +9,7 @@ use wgpu_gather::{
 use super::figure::{Figure, time};
 use super::{Bench, Place};
 
-/// Rows of the target, of as many updates, and numbers of a row.
+/// Rows of target and updates, and numbers per row.
 const SHAPES: [(usize, usize); 2] = [(1 << 20, 16), (1 << 16, 1024)];
 
 /// Floats from .5 to 1.
@@ -42,7 +42,7 @@ impl Bench<'_> {
         let gatherer = Gatherer::new(&card.device);
         let mut figures = Vec::new();
         for (name, kinds) in [("unique rows", rows), ("a mean of 8", rows / 8)] {
-            // Odd, so that rows that are a power of two are all selected.
+            // An odd factor: it selects every row if their number is a power of two.
             let index = |n: usize| u32::try_from(n * 0x9e3_7799 % kinds).expect("few rows");
             let values: Vec<u32> = (0..rows).map(index).collect();
             let indices = card.storage(4 * rows as u64);

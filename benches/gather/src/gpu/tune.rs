@@ -1,5 +1,4 @@
-//! Kernels that copy random rows and do nothing else: what WGSL reaches on the card by the size of a workgroup and the number
-//! of loads in flight.
+//! Kernels that only copy random rows: what WGSL reaches on the card, by workgroup size and loads in flight.
 
 use std::fmt::Write;
 
@@ -9,7 +8,7 @@ use super::figure::{Figure, time};
 use super::gather::random_indices;
 use super::{Bench, Place};
 
-/// Bytes of a row, and rows of the output.
+/// Bytes per row, and output rows.
 const ROWS: [(u64, u64); 6] = [
     (4, 1 << 22),
     (16, 1 << 22),
@@ -24,7 +23,7 @@ const LANE_ROWS: [u32; 4] = [1, 2, 4, 8];
 
 const WORKGROUP_SIZES: [u32; 5] = [64, 128, 256, 512, 1024];
 
-/// Neighbouring lanes copy neighbouring units of a row. The rows of a lane lie a share of the output apart.
+/// Neighbouring lanes copy neighbouring units of a row. A lane's rows lie `share` rows apart.
 fn source(row_bytes: u64, rows: u32, size: u32) -> String {
     let (unit, units) = match row_bytes {
         4 => ("u32", 1),
@@ -43,7 +42,7 @@ fn source(row_bytes: u64, rows: u32, size: u32) -> String {
              let unit = lane % {units}u;
              if row >= share {{ return; }}\n"
     );
-    // Text grows without an error.
+    // Writing to a `String` cannot fail.
     for r in 0..rows {
         let _ = writeln!(
             text,

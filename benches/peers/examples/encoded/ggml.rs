@@ -50,8 +50,8 @@ impl<'a> GetRows<'a> {
             mem_buffer: std::ptr::null_mut(),
             no_alloc: true,
         };
-        // SAFETY: the context has room for three tensors and a graph of the default size. The data of params and indices is lent
-        // for 'a, has the bytes that ggml counts, and is only read.
+        // SAFETY: the context has room for three tensors and a graph of the default size. Params and indices are lent for
+        // 'a, have the bytes that ggml counts, and are only read.
         let (context, graph, gathered) = unsafe {
             ggml::ggml_cpu_init();
             let context = ggml::ggml_init(of_context);
@@ -78,8 +78,8 @@ impl<'a> GetRows<'a> {
 
     /// Gathers, and returns the output.
     pub fn compute(&mut self) -> &[f32] {
-        // SAFETY: context, graph and tensor are those of `new`, whose operands are still lent. ggml writes the output, which is
-        // borrowed exclusively.
+        // SAFETY: context, graph and tensor come from `new`, whose operands are still lent. ggml writes the output, which
+        // is borrowed exclusively.
         let status = unsafe {
             (*self.gathered).data = self.output.as_mut_ptr().cast();
             ggml::ggml_graph_compute_with_ctx(self.context, self.graph, 1)
@@ -91,7 +91,7 @@ impl<'a> GetRows<'a> {
 
 impl Drop for GetRows<'_> {
     fn drop(&mut self) {
-        // SAFETY: nothing else has the context.
+        // SAFETY: nothing else uses the context.
         unsafe { ggml::ggml_free(self.context) };
     }
 }

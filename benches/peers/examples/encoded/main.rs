@@ -1,5 +1,5 @@
 //! Times gathers of encoded rows on the CPU: this crate's, ggml's `get_rows` and candle's `QTensor::embedding`. Outputs are
-//! compared before anything is timed, and samples of all are taken in turn.
+//! compared before anything is timed, and all are sampled in turn.
 //!
 //! ```sh
 //! CFLAGS=-march=native CXXFLAGS=-march=native \
@@ -17,7 +17,7 @@ use testkit::bench::workloads::Random;
 use wgpu_gather::{Encoded, Encoding, Gather, GatherPlan};
 
 const SAMPLES: usize = 21;
-/// Values of the table, and of the output: those of W4.
+/// Values in the table, and in the output, as in W4.
 const TABLE: usize = 100_000 * 128;
 const OUTPUT: usize = 200_000 * 128;
 
@@ -40,10 +40,10 @@ const ENCODINGS: [Encoding; 16] = [
     Encoding::F8E4M3,
 ];
 
-/// The bytes of an encoded table, and the numbers of the rows to gather.
+/// An encoded table's bytes, and the numbers of the rows to gather.
 struct Workload {
     encoding: Encoding,
-    /// Rows, and values of a row.
+    /// Rows, and values per row.
     shape: [usize; 2],
     table: Vec<u8>,
     ids: Vec<i32>,
@@ -59,7 +59,7 @@ impl Workload {
         Self {
             encoding,
             shape: [rows, len],
-            // No byte has its bit 6, the top bit of a float's exponent, so that no scale is an infinity or a NaN.
+            // Every byte's bit 6 is 0. It is a float's top exponent bit, so no scale is an infinity or a NaN.
             table: (0..rows * row_bytes)
                 .map(|_| below(256).to_le_bytes()[0] & 0xbf)
                 .collect(),
@@ -92,7 +92,7 @@ fn main() {
     }
 }
 
-/// A call that is timed.
+/// A timed call.
 type Sample<'a> = Box<dyn FnMut() -> Duration + 'a>;
 
 fn run(workload: &Workload, pools: &[ThreadPool; 2]) {
@@ -152,7 +152,7 @@ fn check(peer: &str, workload: &Workload, found: &[f32], expected: &[f32]) {
     );
 }
 
-/// ggml's `get_rows` on its CPU back end, into an output that is there.
+/// ggml's `get_rows` on its CPU back end, into an existing output.
 #[cfg(feature = "ggml")]
 fn ggml<'a>(workload: &'a Workload, output: &'a mut [f32], expected: &[f32]) -> Option<Sample<'a>> {
     let mut graph = ggml::GetRows::new(

@@ -1,4 +1,4 @@
-//! arrow-select: `take` of numbers, and of rows that are lists or bytes of a fixed size.
+//! arrow-select: `take` on numbers, and on rows that are fixed-size lists or bytes.
 
 use std::sync::Arc;
 

@@ -42,7 +42,7 @@ impl Peer for BurnBridge {
     }
 }
 
-/// The operands are tensors of rank 1: a plan compares only numbers of elements.
+/// The operands have rank 1: a plan compares only element counts.
 fn of_kind<'a, K: Basic + Send + 'a>(
     data: &'a Data,
     device: &'a BurnDevice,

@@ -74,7 +74,7 @@ impl Operands<'_> {
         let rows: usize = self.data.plan.indices_len().try_into().expect("in memory");
 
         if op == Op::Best && workload.batch_dims == 1 {
-            // Indices are expanded to the output's shape; all elements of a slice share one index in memory.
+            // Indices are expanded to the output's shape; a slice's elements share one index in memory.
             let indices = self.indices::<RANK>(indices_shape);
             let shape: [usize; RANK] = self.data.plan.output_shape().try_into().expect("its rank");
             let indices = indices.expand(shape);

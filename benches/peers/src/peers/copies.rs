@@ -1,4 +1,4 @@
-//! Copies of as many bytes as the output has. Ratios are times divided by a copy's.
+//! Copies as many bytes as the output has. Ratios are times divided by a copy's.
 
 use std::sync::Arc;
 

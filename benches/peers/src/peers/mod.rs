@@ -33,10 +33,10 @@ mod plain_loop;
 #[cfg(feature = "tract")]
 mod tract;
 
-/// The name of this crate among the peers.
+/// This crate's name among the peers.
 pub const OURS: &str = "wgpu-gather";
 
-/// The name of this crate's bridge to burn, which is no peer of its own crate.
+/// The name of this crate's bridge to burn, which does not count as a peer.
 pub const BRIDGE: &str = "burn-wgpu bridge";
 
 /// The measure of peers that copy the output's bytes.
@@ -93,11 +93,11 @@ pub trait Job: Send {
     /// Drops the output that the call has allocated, or gives a shared output back.
     fn forget(&mut self) {}
 
-    /// The bytes of the last call's output.
+    /// The last call's output, as bytes.
     fn output(&mut self) -> Vec<u8>;
 }
 
-/// All peers of this build that this machine can run.
+/// All peers in this build that this machine can run.
 pub fn peers(gpu: Option<Arc<Gpu>>) -> Vec<Box<dyn Peer>> {
     let mut peers: Vec<Box<dyn Peer>> = vec![
         Box::new(copies::Memcpy),
@@ -168,8 +168,8 @@ where
     }
 }
 
-/// A job whose call fills an existing output, with pages that have been touched. All these jobs of a workload share one
-/// output, because its place in memory changes times more than the choice between some of the peers.
+/// A job whose call fills an existing output, with pages that have been touched. A workload's jobs share one output,
+/// because its place in memory changes times more than the choice between some peers.
 struct Filled<'a, T, Fill> {
     shared: &'a Mutex<Output>,
     /// The shared output, held from a call until `forget`.
