@@ -4,7 +4,7 @@ use allocation_counter::{AllocationInfo, measure};
 use testkit::sizes::dispatches;
 use wgpu_gather::{ElementTypes, Gather, GatherBuffers, Gatherer, Ranges, wgpu};
 
-/// The number of allocations, and of their bytes.
+/// How many allocations, and how many bytes.
 fn counts(info: &AllocationInfo) -> (u64, u64) {
     (info.count_total, info.bytes_total)
 }

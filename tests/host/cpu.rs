@@ -65,7 +65,7 @@ fn every_index_value_is_compared_at_full_width() {
     }
 }
 
-/// Also for the policies that replace an index, and of an empty output.
+/// Also for the policies that replace an index, and for an empty output.
 #[test]
 fn the_mask_has_the_bad_rows_of_the_oracle() {
     let cases = cases::table().into_iter().filter(Case::check_plan);
@@ -192,7 +192,7 @@ where
     }
 }
 
-/// Params of more than 8 MiB, so that slices are prefetched, and more index rows than the CPU locates at a time.
+/// Params above 8 MiB, so that slices are prefetched, and more index rows than the CPU locates at a time.
 #[test]
 fn slices_of_large_params_are_copied() {
     for slice_len in [1, 2, 5, 8, 9, 16, 33, 128, 600] {
@@ -238,7 +238,7 @@ fn slices_of_large_params_are_copied() {
 
 #[test]
 fn outputs_of_fresh_memory_are_whole() {
-    // 35 MiB, which malloc always maps anew (from 32 MiB on), in slices of many calls of memcpy.
+    // 35 MiB, which malloc always maps anew (from 32 MiB on), in slices that take many memcpy calls.
     let slice_len = 1 << 18;
     let params: Vec<u8> = (0..=250).cycle().take(3 * slice_len).collect();
     let indices: Vec<i32> = (0..140).map(|place| place * 7 % 5 - 1).collect();
@@ -270,7 +270,7 @@ fn outputs_of_fresh_memory_are_whole() {
 
 #[test]
 fn long_slices_of_a_long_output_are_copied_whole() {
-    // Slices of 2 KiB and more, each copied by one or several calls of memcpy. Threads share the output.
+    // Slices of 2 KiB and more, each copied by one or several memcpy calls. Threads share the output.
     const ROWS: usize = 402;
     const INDICES: usize = 17_000;
     for slice_len in [1024, 1025, 1040, 1301] {
@@ -475,7 +475,7 @@ fn bytes_of_another_length_are_named() {
     );
 }
 
-/// A shard writes zeros for a row of another shard, and the fill for a bad row.
+/// A shard writes zeros for a row that another shard holds, and the fill for a bad row.
 #[test]
 fn a_fill_is_for_bad_rows_only() {
     let plan = Gather::new()
@@ -668,7 +668,7 @@ fn elements_without_bytes_take_no_time_to_copy() {
 /// Threads share several MB of output, so a later bad row is often found first.
 #[test]
 fn the_smallest_of_many_bad_rows_is_named() {
-    // 6 blocks of 5000 slices of 64 bytes, 1.9 MB; for gather_nd 2 blocks of 15,000 slices.
+    // 6 blocks with 5000 64-byte slices each, 1.9 MB; for gather_nd 2 blocks with 15,000.
     let gather = Gather::new().batch_dims(1).axis(2);
     let gather = gather.plan(&[2, 3, 7, 16], &[2, 5000]).unwrap();
     let gather_nd = GatherNd::new().batch_dims(1);
@@ -722,7 +722,7 @@ fn check_first_bad_row(plan: &GatherPlan, bad_row: usize, text: &str) {
     }
 }
 
-/// Index rows of 8 values: each thread is still at its first rows when the next thread begins.
+/// Index rows with 8 values: each thread is still at its first rows when the next thread begins.
 #[test]
 fn threads_agree_on_the_first_bad_row() {
     const ROWS: usize = 1 << 16;

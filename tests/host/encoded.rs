@@ -1,4 +1,4 @@
-//! Gathers of encoded rows on the CPU.
+//! Gathers encoded rows on the CPU.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -81,8 +81,8 @@ fn every_half_float_is_decoded() {
     }
 }
 
-/// Rows are prefetched out of more than 1 MiB, by indices themselves and by rows that are located first. A large table repeats
-/// the rows of a small one.
+/// Rows are prefetched out of more than 1 MiB, both by indices themselves and by rows that are located first. The large table
+/// repeats a small one's rows.
 #[test]
 fn rows_of_a_large_table_are_decoded() {
     const LEN: usize = 96;
@@ -92,7 +92,7 @@ fn rows_of_a_large_table_are_decoded() {
     let encodings = [Encoding::Q4_0, Encoding::F16, Encoding::RowWise8].into_iter();
     for encoding in encodings.chain(quantized()) {
         let [params, scales, zero_points] = row_bytes(encoding, LEN as u64).map(|of_row| {
-            // No byte has its bit 6, the top bit of a float's exponent, so that no scale is an infinity or a NaN.
+            // No byte has its bit 6, the top bit of a float's exponent, so no scale is an infinity or a NaN.
             let byte = |_| u8::try_from(hash.below(256)).unwrap() & 0xbf;
             (0..of_row * ROWS).map(byte).collect::<Vec<u8>>()
         });
@@ -171,8 +171,8 @@ fn recorded_rows_of_onnx_runtime_are_decoded() {
     }
 }
 
-/// For 8 bits PyTorch rounds q * scale + bias once, and so differs by the last bit of the product at most. For 4 bits the
-/// product is exact. PyTorch starts with 0, so that no value of its is -0.
+/// For 8 bits PyTorch rounds q * scale + bias once, and so differs by at most the product's last bit. For 4 bits the product is
+/// exact. PyTorch starts with 0, so none of its values is -0.
 #[test]
 fn row_wise_rows_are_pytorchs_to_the_last_bit() {
     for (encoding, is_exact) in [(Encoding::RowWise8, false), (Encoding::RowWise4, true)] {
@@ -255,7 +255,7 @@ fn scales_of_other_lengths_are_refused() {
     assert_eq!(bytes.to_string(), missing("scales"));
 }
 
-/// Rows without values have scales of no bytes, which may be given or left out.
+/// Rows without values have scales without bytes, which may be given or left out.
 #[test]
 fn scales_without_bytes_may_be_given() {
     let plan = Gather::new().plan(&[3, 0], &[1]).unwrap();

@@ -67,7 +67,7 @@ fn every_case_of_the_table_equals_the_definition() {
     assert!(number > 100_000, "{number}");
 }
 
-/// Steps of located rows end within them and at their end.
+/// The CPU locates rows in steps: these row counts end within a step and at its end.
 #[test]
 fn each_index_type_and_depth_updates_every_row() {
     for rows in [255, 256, 257, 513] {
@@ -95,8 +95,8 @@ fn each_index_type_and_depth_updates_every_row() {
     }
 }
 
-/// A row that meets more than 1,024 float updates gets them in parts, along any axis; and a bad index that the count of rows
-/// finds is an error before anything is written.
+/// A row that meets more than 1,024 float updates gets them in parts, along any axis. A bad index that the count of rows finds
+/// is an error before anything is written.
 #[test]
 fn elements_along_an_axis_are_summed_as_rows_are() {
     const ROWS: usize = 3;
@@ -162,7 +162,7 @@ fn elements_of_any_type_are_assigned() {
     plan.scatter(&[[1; 5], [2; 5], [3; 5]], &[1, 1, 0], &mut wide)
         .unwrap();
     assert_eq!(wide, [[3; 5], [2; 5], [0; 5]]);
-    // The bits of a NaN and of a zero stay.
+    // A NaN and a zero keep their bits.
     let mut floats = [1.0_f32; 3];
     plan.scatter(
         &[f32::from_bits(0xffc1_2345), -0.0, 2.0],
@@ -280,7 +280,7 @@ fn errors_name_target_and_updates_and_leave_the_target() {
     assert_eq!(text(&[5, 7, 3], &[8, 1, 1]), Ok(()));
 }
 
-/// What TensorFlow says of a scatter that is out of range.
+/// What TensorFlow says if a scatter is out of range.
 #[test]
 fn a_bad_row_is_named_in_the_words_of_tensorflow() {
     let plan = GatherNd::new().plan(&[4, 1], &[3, 1]).unwrap();
@@ -310,8 +310,7 @@ fn a_large_table_takes_no_counters() {
             .sum::<u32>(),
         30
     );
-    // Nor do the sums of floats of few index rows; those of many take a few bytes for each, and so they do where few rows meet
-    // all updates.
+    // Float sums by few index rows take as little; those by many take a few bytes for each, even if few rows meet all updates.
     for (count, few, most) in [
         (1024, u32::MAX, 10_000),
         (200_000, u32::MAX, 9 * 200_000),
@@ -332,7 +331,7 @@ fn a_large_table_takes_no_counters() {
     }
 }
 
-/// The scatters of the CPU.
+/// The CPU's scatters.
 struct OnCpu;
 
 impl Scatters for OnCpu {

@@ -1,5 +1,5 @@
-//! Tests of addresses in large operands: some workgroups of gathers with bindings that end near 4 GiB, or with many
-//! blocks. All accesses must stay in their bindings, and each workgroup must write its share of the output and no more.
+//! Tests addresses in large operands: some workgroups of gathers whose bindings end near 4 GiB, or that have many blocks. Every
+//! access must stay in its binding, and each workgroup must write its share of the output and no more.
 
 use std::collections::BTreeSet;
 
@@ -11,10 +11,10 @@ use crate::gpu::kernel::{Kernel, Unit, WORKGROUP_SIZE};
 use crate::index::IndexKind::{self, I32, I64, U32, U64};
 use crate::{Gather, GatherElements, GatherNd, GatherPlan};
 
-/// Most bytes of a binding: whole words that 32 bits can count.
+/// Most bytes in a binding: whole words that 32 bits can count.
 pub(super) const MOST: u64 = (1 << 32) - 64;
 
-/// The index at a position: the first or the last entry of its dim, one out of range, or a random one.
+/// The index at a position: its dim's first or last entry, one out of range, or a random one.
 fn index(dims: &[u64], kind: IndexKind, at: u64) -> i128 {
     let k = usize::try_from(at % dims.len() as u64).expect("dims are few");
     let (dim, random) = (i128::from(dims[k]), i128::from(mixed(at)));
@@ -36,12 +36,12 @@ fn index(dims: &[u64], kind: IndexKind, at: u64) -> i128 {
     if is_held { value } else { 0 }
 }
 
-/// Runs some workgroups of some dispatches. Returns the kernel of each, and true if its row finder is the general one.
+/// Runs some workgroups in some dispatches. Returns each dispatch's kernel, and true if its row finder is the general one.
 fn run(plan: &GatherPlan, element_bytes: u64, kind: IndexKind) -> Vec<(Kernel, bool)> {
     run_types(plan, ElementTypes::new(element_bytes, kind))
 }
 
-/// As [`run`], also of encoded params.
+/// As [`run`], also for encoded params.
 pub(super) fn run_types(plan: &GatherPlan, types: ElementTypes) -> Vec<(Kernel, bool)> {
     let dims = plan.dims().indexed_dims.clone();
     let value = |at: u64| index(&dims, types.index_kind, at);
@@ -113,7 +113,7 @@ const fn packed(slice_bytes: u32) -> Kernel {
     Kernel::Packed { slice_bytes }
 }
 
-/// Runs gathers, and asserts the kernel and the row finder of the first dispatch of each.
+/// Runs gathers, and asserts which kernel and row finder each one's first dispatch uses.
 #[track_caller]
 fn check(is_general: bool, cases: &[(GatherPlan, u64, IndexKind, Kernel)]) {
     for (plan, element_bytes, kind, kernel) in cases {
@@ -265,7 +265,7 @@ fn blocks_of_any_size_take_four_rows_a_lane() {
     );
 }
 
-/// The grid of a dispatch numbers up to 65,535 batches, blocks of a batch, and workgroups of a block.
+/// A dispatch's grid numbers up to 65,535 batches, blocks in a batch, and workgroups in a block.
 #[test]
 fn blocks_that_fill_a_grid_take_four_rows_a_lane() {
     let blocks = |batches, indices| along(1, 1, &[batches, 5, 16], &[batches, indices]);
@@ -293,7 +293,7 @@ fn blocks_that_fill_a_grid_take_four_rows_a_lane() {
     );
 }
 
-/// Shards of a few rows, of params with up to 2^63 rows.
+/// Shards that hold a few rows, while params has up to 2^63.
 #[test]
 fn rows_of_64_bits_are_products_of_words() {
     for (number, dims) in (0..).zip([

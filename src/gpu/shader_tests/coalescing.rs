@@ -1,6 +1,6 @@
-//! Memory accesses of the chosen kernels, counted by a model of a GPU with subgroups of 32 lanes. The GPU serves an
-//! instruction in parts of 128 bytes of payload, and a part in as many wavefronts as it touches lines of 128 bytes.
-//! Some subgroups of each gather run in the interpreter.
+//! Counts the chosen kernels' memory accesses, by a model of a GPU with 32-lane subgroups. The model serves an instruction in
+//! parts that carry 128 bytes of payload; a part takes one wavefront for each 128-byte line that it touches. The interpreter
+//! runs some subgroups in each gather.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -17,11 +17,11 @@ use naga_interpreter::Access;
 const SUBGROUP: u32 = 32;
 const LINE_BYTES: u64 = 128;
 
-/// Params rows of a gather: more than a cache holds, but at most 2 GiB of them.
+/// Params rows in a gather: more than a cache holds, but at most 2 GiB in all.
 const PARAMS_ROWS: u64 = 1 << 20;
 
-/// Bytes that a subgroup stores at once. A kernel needs one wavefront for less output too, so a store of a smaller
-/// output counts as a store of a whole line.
+/// Bytes that a subgroup stores at once. A kernel needs one wavefront for less output too, so storing a smaller output counts as
+/// storing a whole line.
 const SUBGROUP_BYTES: u64 = 16 * SUBGROUP as u64;
 
 const SLICE_BYTES: [u64; 30] = [
@@ -42,17 +42,17 @@ impl Cost {
     }
 }
 
-/// Costs of some subgroups of a gather.
+/// What some subgroups in a gather cost.
 #[derive(Debug, Default)]
 struct Measured {
-    /// Wavefronts of loads of params, for the payload of the stores.
+    /// Wavefronts that load params, for the payload that is stored.
     loads: Cost,
     stores: Cost,
-    /// Bytes that lanes store, and those of them that another lane, or the same one, stores too.
+    /// Bytes that lanes store, and how many of these were stored before, by another lane or the same one.
     stored: u64,
     repeated: u64,
     working_lanes: u64,
-    /// Most rounds of a lane: 1 if each lane loads all indices, then all params, then stores.
+    /// Most rounds that a lane takes: 1 if each lane loads all indices, then all params, then stores.
     rounds: usize,
 }
 
@@ -117,7 +117,7 @@ impl Measured {
     }
 }
 
-/// Wavefronts of one instruction, from the accesses of the lanes of a subgroup.
+/// Wavefronts that one instruction takes, from the accesses by a subgroup's lanes.
 fn wavefronts(accesses: &[(u32, Access)]) -> u64 {
     let mut lines = BTreeSet::new();
     for &(lane, access) in accesses {
@@ -127,8 +127,8 @@ fn wavefronts(accesses: &[(u32, Access)]) -> u64 {
     lines.len() as u64
 }
 
-/// The rounds of a lane: 1, and 1 more for each load of indices after a load of params or a store, and for each load of
-/// params after a store.
+/// Rounds that a lane takes: 1, and 1 more each time it turns back, from params or a store to indices, or from a store to
+/// params.
 fn rounds(accesses: &[Access]) -> usize {
     let stage = |access: &Access| match access.binding {
         binding::INDICES => 0,
@@ -141,7 +141,7 @@ fn rounds(accesses: &[Access]) -> usize {
     usize::from(!accesses.is_empty()) + turns_back.count()
 }
 
-/// Measures a gather of random rows of one block.
+/// Measures a gather that selects random rows in one block.
 fn measure(slice_bytes: u64, rows: u64) -> (Measured, u64, Kernel) {
     let params_rows = PARAMS_ROWS.min((1 << 31) / slice_bytes);
     let shape = |size: u64| usize::try_from(size).expect("tests run where sizes are usize");
@@ -149,8 +149,8 @@ fn measure(slice_bytes: u64, rows: u64) -> (Measured, u64, Kernel) {
     measure_plan(plan.expect("a valid shape"), 1, IndexKind::I32)
 }
 
-/// Measures a gather of random rows. Returns the costs of a workgroup in its middle (or of all workgroups that share a
-/// slice), the number of lanes that store, and the kernel.
+/// Measures a gather that selects random rows. Returns what the middle workgroup costs (with those that share its slice; up to 4
+/// workgroups all count), the number of lanes that store, and the kernel.
 fn measure_plan(
     plan: GatherPlan,
     element_bytes: u64,
@@ -163,7 +163,7 @@ fn measure_plan(
         i128::from(u64::from(mixed(at)) % dims[k])
     };
     let case = Case::new(plan, types, &index);
-    // An output of more than 4 GiB has several dispatches, of which the first stands for all.
+    // An output above 4 GiB takes several dispatches; the first stands for all.
     let dispatch = case.dispatches()[0];
     let workgroups = dispatch.shares.workgroups;
     // The number of neighbouring workgroups that share a slice.
@@ -183,7 +183,7 @@ fn measure_plan(
     (measured, full + last.working_lanes, dispatch.kernel)
 }
 
-/// True if `lanes` keep a GPU busy: if they are 65,536, or one for each 64 bytes of output.
+/// True if `lanes` keep a GPU busy: 65,536 of them, or one for each 64 output bytes.
 fn is_enough(lanes: u64, output_bytes: u64) -> bool {
     lanes * 64 >= output_bytes.min(64 << 16)
 }
@@ -246,7 +246,7 @@ fn kernels_are_chosen_for_gpus() {
     assert!(misses.is_empty(), "{}", misses.join("\n"));
 }
 
-/// Calls whose slices are no rows of one block, found by one index of 32 bits: each is dense, too.
+/// Calls with batches, outer dims, elements, index rows or other index types: their accesses are dense, too.
 #[test]
 fn other_calls_are_dense() {
     let along = |batch_dims, axis, params: &[usize], indices: &[usize]| {

@@ -1,4 +1,5 @@
-//! Tests of gathers that decode params, in the interpreter: the output must be the CPU's, and each access in its binding.
+//! Runs gathers that decode params, in the interpreter: the output must equal the CPU's, and each access must stay in its
+//! binding.
 
 use super::addresses::{MOST, gather, run_types};
 use super::encodings;
@@ -12,7 +13,7 @@ use crate::gpu::types::TypedPlan;
 use crate::index::IndexKind;
 use crate::{Gather, GatherPlan};
 
-/// Starts of params, of indices and of the output, and gaps after rows: blocks of params, and values of the output.
+/// The bytes at which params, indices and the output start, and the gaps after rows: blocks in params, values in the output.
 const PLACES: [([u64; 3], [u64; 2]); 5] = [
     ([0, 0, 0], [0, 0]),
     ([1, 0, 16], [1, 4]),
@@ -25,8 +26,8 @@ fn takes_every_case() -> bool {
     std::env::var_os("GATHER_EVERY_CASE").is_some()
 }
 
-/// The encodings whose rows are cut, and decoded at every start: three with blocks that are no whole words, of 17, 18 and 210
-/// bytes, and one with scales apart. With `GATHER_EVERY_CASE`, all encodings.
+/// The encodings whose rows are cut, and decoded at every start. Three have blocks that are not whole words (17, 18 and 210
+/// bytes), one has scales apart. With `GATHER_EVERY_CASE`, all encodings.
 fn cut_at_every_start() -> Vec<Encoding> {
     if takes_every_case() {
         return encodings();
@@ -45,8 +46,8 @@ fn with_scales_apart() -> Encoding {
     found.expect("an encoding of quantised values")
 }
 
-/// Shapes of slices: blocks, half floats that fill no unit, and several rows of the last dim that share no scale. Those with an
-/// odd number have a unit of four values.
+/// Slice shapes: blocks, half floats that fill no unit, and several rows of the last dim that share no scale. Odd-numbered ones,
+/// except `[21]`, allow units of four values.
 fn slice_shapes(encoding: Encoding) -> Vec<Vec<usize>> {
     let block = usize::try_from(encoding.block_len()).expect("a small block");
     match (encoding.has_whole_rows(), block) {
@@ -62,7 +63,7 @@ fn slice_shapes(encoding: Encoding) -> Vec<Vec<usize>> {
     }
 }
 
-/// A gather along axis 2 of params of shape `[batch, outer, rows, ...slice]`.
+/// A gather along axis 2 of params shaped `[batch, outer, rows, ...slice]`.
 fn blocks([batch, outer, rows]: [usize; 3], slice: &[usize], index_count: usize) -> GatherPlan {
     let gather = Gather::new().batch_dims(1).axis(2);
     let gather = gather.bad_indices(BadIndices::Fill);
@@ -79,7 +80,7 @@ fn rows_of_each_encoding_are_decoded_at_any_start() {
         let mut kernels = Vec::new();
         for (number, slice) in slice_shapes(encoding).into_iter().enumerate() {
             for (place, (starts, gaps)) in PLACES.into_iter().enumerate() {
-                // Even shapes at a place whose output starts at a word, odd ones at one where units of four values start.
+                // Even-numbered shapes start the output at a word, odd ones where units of four values start.
                 if !is_cut && place != 2 - number % 2 {
                     continue;
                 }
@@ -98,7 +99,8 @@ fn rows_of_each_encoding_are_decoded_at_any_start() {
                 };
                 let types = ElementTypes::encoded(encoding, kind);
                 kernels.extend(run_types_at(starts, plan.clone(), types, &[], &WHOLE));
-                // Half of the pairs of a shape and a place, so that each shape has units of four values and of one, or all.
+                // Half the pairs of shape and place are cut too, so that each shape has units of four values and of one; or all
+                // pairs.
                 if !is_cut || !takes_every_case() && (number + place) % 2 == 1 {
                     continue;
                 }
@@ -149,7 +151,7 @@ fn long_rows_and_their_pieces_are_decoded() {
     }
 }
 
-/// A device with one workgroup a dispatch has lanes for the values of the largest block, and no more.
+/// A device with one workgroup a dispatch has just enough lanes for the largest block's values.
 #[test]
 fn one_workgroup_decodes_a_block_at_once() {
     for encoding in cut_at_every_start() {

@@ -1,4 +1,4 @@
-//! Tests of each kernel with indices at the edges of types and dims, under each policy, against the oracle and the CPU.
+//! Tests each kernel with indices at the edges of types and dims, under each policy, against the oracle and the CPU.
 
 use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
@@ -11,7 +11,7 @@ use crate::gpu::kernel::{Kernel, Unit};
 use crate::index::IndexKind;
 use crate::{Gather, GatherElements, GatherNd, GatherPlan};
 
-/// Bytes of a slice, and of an element.
+/// Bytes in a slice, and in an element.
 const SLICES: [(u64, usize); 10] = [
     (1, 1),
     (2, 1),
@@ -34,15 +34,14 @@ pub(super) const WIDE: [IndexKind; 4] = [
 
 const NARROW: [IndexKind; 4] = [IndexKind::I8, IndexKind::U8, IndexKind::I16, IndexKind::U16];
 
-/// The smallest and the largest value of an index type.
+/// An index type's smallest and largest value.
 fn range(kind: IndexKind) -> RangeInclusive<i128> {
     let values = 1 << (8 * kind.bytes());
     let below_zero = if kind.is_signed() { values / 2 } else { 0 };
     -below_zero..=values - below_zero - 1
 }
 
-/// Values of an index type near 0, near the ends of a dim and of the type, and near 2^31, 2^32, 2^63 and 2^64 of either
-/// sign.
+/// Index values near 0, near the ends of the dim and the type, and near 2^31, 2^32 and 2^63 with either sign, and 2^64.
 fn edges(kind: IndexKind, dim: u64) -> Vec<i128> {
     let range = range(kind);
     let dim = i128::from(dim);
@@ -75,7 +74,8 @@ fn edges(kind: IndexKind, dim: u64) -> Vec<i128> {
     edges.into_iter().collect()
 }
 
-/// Index rows with an edge value at one value, all others of which are the last of their dim, and with it at all values.
+/// Index rows that hold an edge value in one place and their dims' last entries in the others, and rows that hold it in every
+/// place.
 pub(super) fn index_rows(kind: IndexKind, dims: &[usize]) -> Vec<i128> {
     let mut rows = Vec::new();
     let last = |&dim: &usize| (dim as i128 - 1).min(*range(kind).end());
@@ -93,7 +93,7 @@ pub(super) fn index_rows(kind: IndexKind, dims: &[usize]) -> Vec<i128> {
     rows
 }
 
-/// The policies: bad indices, true for a fill, and negative indices.
+/// The policies: for bad indices, whether a fill is set, and for negative indices.
 pub(super) fn policies() -> impl Iterator<Item = (BadIndices, bool, NegativeIndices)> {
     // By default the GPU stores zeros, and with a report it stores the same bytes.
     let fills = |policy: &BadIndices| policy.fills_on_cpu();
@@ -106,8 +106,8 @@ pub(super) fn policies() -> impl Iterator<Item = (BadIndices, bool, NegativeIndi
     })
 }
 
-/// Runs a gather and checks its output and counter; returns its kernels. If one dispatch copies long slices, only the
-/// first, the second and the last lane of each workgroup run; else all lanes.
+/// Runs a gather and checks its output and counter; returns its kernels. If a single dispatch copies long slices, only each
+/// workgroup's first, second and last lane run; else all do.
 fn check(case: &Case<'_>) -> BTreeSet<&'static str> {
     let mut kernels = BTreeSet::new();
     let dispatches = case.dispatches();
@@ -172,8 +172,7 @@ fn check(case: &Case<'_>) -> BTreeSet<&'static str> {
     kernels
 }
 
-/// Runs gather_nd by indices of 32 and 64 bits, from params of indexed `dims` and each of `slices`; returns the kernels
-/// that ran.
+/// Runs gather_nd by 32- and 64-bit indices, from params with indexed `dims` and each of `slices`; returns the kernels that ran.
 fn check_dims(dims: &[usize], slices: &[(u64, usize)]) -> BTreeSet<&'static str> {
     check_kinds(&WIDE, dims, slices)
 }
@@ -203,7 +202,7 @@ fn check_plans(
     for &index_kind in kinds {
         let values = index_rows(index_kind, dims);
         let value = |at: u64| values[usize::try_from(at).expect("values are few") % values.len()];
-        // A whole number of lanes of packed rows.
+        // Packed rows fill whole lanes.
         let rows = (values.len() / dims.len()).next_multiple_of(16);
         for (bad_indices, fills, negative_indices) in policies() {
             for &(slice_bytes, element) in slices {
@@ -234,7 +233,7 @@ const GENERAL: [&str; 5] = [
 
 #[test]
 fn edge_values_of_one_or_two_dims_give_the_rows_of_the_oracle() {
-    // Indices of 64 bits that wrap take the general kernels.
+    // 64-bit indices that wrap take the general kernels.
     let both = ["packed", "rows vec4", "rows words"]
         .into_iter()
         .chain(GENERAL);
@@ -335,7 +334,7 @@ fn edge_values_of_elements_give_the_rows_of_the_oracle() {
         kernels,
         general.into_iter().chain(["rows elements"]).collect()
     );
-    // Four neighbours in the innermost dim are a lane of packed rows.
+    // A lane of packed rows takes four neighbours in the innermost dim.
     let plan = |rows: usize, _, bad_indices, negative_indices| {
         let gather = GatherElements::new().bad_indices(bad_indices);
         let gather = gather.negative_indices(negative_indices);
@@ -350,7 +349,7 @@ fn edge_values_of_elements_give_the_rows_of_the_oracle() {
 
 #[test]
 fn edge_values_of_lines_give_the_rows_of_the_oracle() {
-    // Rows of 10 elements, and lanes of two of them.
+    // Rows have 10 elements, so some lanes take elements from two.
     let plan = |rows: usize, _, bad_indices, negative_indices| {
         let gather = GatherElements::new().bad_indices(bad_indices);
         let gather = gather.negative_indices(negative_indices);
@@ -359,7 +358,7 @@ fn edge_values_of_lines_give_the_rows_of_the_oracle() {
     };
     let kernels = check_plans(&WIDE, &[5], &[(4, 4)], plan);
     assert_eq!(kernels, ["general rows words", "lines elements"].into());
-    // Blocks of one batch, and blocks of batches of their own.
+    // Blocks in one batch, and blocks with a batch each.
     let of_one_batch = |rows: usize, _, bad_indices, negative_indices| {
         let gather = Gather::new().axis(1).bad_indices(bad_indices);
         let gather = gather.negative_indices(negative_indices);

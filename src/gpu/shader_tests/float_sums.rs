@@ -1,9 +1,10 @@
-//! Sums of floats by the shader's text, in the interpreter: beside those of the processor, and where the device's sums begin.
+//! Runs the shader's float sums in the interpreter: compares them with the processor's, and checks which numbers the device adds
+//! itself.
 
 use crate::gpu::shaders::scatter_text;
 use naga_interpreter::{Access, Machine, Memory};
 
-/// Words of two operands, and what the shader stores.
+/// Two operands' words, and what the shader stores.
 struct Operands {
     operands: [[u32; 4]; 2],
     found: [u32; 4],
@@ -30,8 +31,8 @@ impl Memory for Operands {
     }
 }
 
-/// Runs `result`, a WGSL expression of the units `a` and `b`, for each pair of operands. `units` is the file of shaders/ that declares
-/// the unit: vec4, or words, by which the shader reads the first word of each operand.
+/// Runs `result`, a WGSL expression with the units `a` and `b`, for each pair of operands. `units` names the file in shaders/
+/// that declares the unit: vec4, or words, with which the shader reads each operand's first word.
 fn run(
     units: &str,
     result: &str,
@@ -76,7 +77,7 @@ fn sum(a: u32, b: u32) -> u32 {
     }
 }
 
-/// Zeros, subnormals, infinities, NaNs, the ends of each range of exponents, and ties between them.
+/// Zeros, subnormals, infinities, NaNs, both ends of each exponent range, and ties between them.
 fn hostile() -> Vec<u32> {
     let mantissas = [
         0, 1, 2, 3, 0x3f_ffff, 0x40_0000, 0x40_0001, 0x7f_fffe, 0x7f_ffff,
@@ -94,7 +95,7 @@ fn hostile() -> Vec<u32> {
 fn sums_have_the_bits_of_the_processor() {
     let all = hostile();
     let number = |at: usize| all[at % all.len()];
-    // Each word with each; in a vector, with words of other kinds.
+    // Pairs each word with each; the other words in the vectors are of other kinds.
     let pairs = || {
         (0..all.len() * all.len()).map(|at| {
             let (a, b) = (at / all.len(), at % all.len());
@@ -117,7 +118,8 @@ fn sums_have_the_bits_of_the_processor() {
     run("words", "float_sums(a, b)", pairs(), of_words);
 }
 
-/// The device adds numbers that no liberty of WGSL changes: other drivers than the tests' could take a liberty past these bounds.
+/// The device adds only numbers whose sums no liberty in WGSL changes. Past these bounds, other drivers than the tests' could
+/// take one.
 #[test]
 fn a_device_adds_plain_numbers_only() {
     let numbers = hostile();

@@ -1,4 +1,4 @@
-//! Tests of rows with gaps after them, and of operands that start between aligned offsets.
+//! Tests rows with gaps after them, and operands that start between aligned offsets.
 
 use super::small_gathers::{SLICES, WHOLE, blocks, limits, run_at};
 use crate::Gather;
@@ -6,7 +6,7 @@ use crate::bad_indices::BadIndices;
 use crate::gpu::kernel::{Kernel, Unit};
 use crate::index::IndexKind;
 
-/// Rows with gaps in params, in the output or in both, in each kernel, at starts that words do not divide.
+/// Rows with gaps in params, the output or both, in each kernel, at starts that words do not divide.
 #[test]
 fn rows_with_gaps_are_gathered_at_any_start() {
     let mut kernels = Vec::new();
@@ -51,7 +51,7 @@ fn rows_with_gaps_are_gathered_at_any_start() {
     ] {
         assert!(kernels.contains(&kernel), "{kernel:?}");
     }
-    // Rows are packed only from the start of a vector of indices and of output on, and if no slice lies in two words.
+    // Rows are packed only from where a vector of indices and one of output start, and if no slice lies in two words.
     for (starts, slice_bytes, element, kernel) in [
         ([3, 16, 32], 1, 1, Kernel::Packed { slice_bytes: 1 }),
         ([8, 0, 16], 4, 1, Kernel::Packed { slice_bytes: 4 }),

@@ -1,5 +1,5 @@
-//! Runs the lanes of masks in the interpreter. Each access must stay in its binding and read no index row of another
-//! dispatch, and each word of the mask must belong to one lane.
+//! Runs the lanes that write masks in the interpreter. Each access must stay in its binding and read no index row from another
+//! dispatch, and each mask word must belong to one lane.
 
 use std::collections::HashMap;
 
@@ -24,12 +24,12 @@ struct Bindings<'a> {
     dispatch: MaskDispatch,
     uniform: &'a [u32],
     lane: Lane,
-    /// Words of the mask that have been written, with the lane of each.
+    /// The mask words that have been written, each with its lane.
     written: &'a mut HashMap<u64, (Lane, u32)>,
 }
 
 impl Bindings<'_> {
-    /// The first word of an access, counted from the start of the operand.
+    /// An access's first word, counted from the operand's start.
     fn first_word(&self, access: Access) -> u64 {
         let plan = &self.case.plan;
         let end = access.offset + u64::from(access.bytes);
@@ -106,8 +106,7 @@ impl Memory for Bindings<'_> {
     }
 }
 
-/// Runs all lanes of all dispatches, and compares every byte of the mask with the oracle. Returns the number of
-/// dispatches.
+/// Runs all lanes in all dispatches, and compares every mask byte with the oracle. Returns the number of dispatches.
 fn check(case: &Case<'_>) -> usize {
     let (plan, index_kind) = (&case.plan, case.types.index_kind);
     let dispatches = MaskDispatch::all(plan, index_kind, [case.starts[1], 0], &case.limits)
@@ -155,7 +154,7 @@ fn case<'a>(plan: GatherPlan, index_kind: IndexKind, index: &'a dyn Fn(u64) -> i
     Case::new(plan, types, index)
 }
 
-/// Each index type, depth and policy, with dims of more than 32 bits and of none.
+/// Each index type, depth and policy, with dims past 32 bits and dims of 0.
 #[test]
 fn edge_values_are_in_the_mask_of_the_oracle() {
     let dims: [&[usize]; 9] = [
@@ -198,7 +197,7 @@ fn edge_values_are_in_the_mask_of_the_oracle() {
     }
 }
 
-/// Values of about twice the range of a dim, of either sign.
+/// Values from `-dim` up to `3 * dim - 1`.
 fn around(dim: u64) -> impl Fn(u64) -> i128 {
     move |at| i128::from(mixed(at)) % i128::from(4 * dim) - i128::from(dim)
 }
@@ -253,7 +252,7 @@ fn small_bindings_cut_masks_of_each_operation() {
     assert!(most > 30, "{most} dispatches");
 }
 
-/// A grid of several rows, whose last row has workgroups without rows.
+/// A grid with several lines of workgroups; in the last line, some workgroups have no index row.
 #[test]
 fn workgroups_in_a_grid_check_each_row_once() {
     let plan = Gather::new().plan(&[9], &[8 * 1024 - 3]);

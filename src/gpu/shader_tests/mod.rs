@@ -1,4 +1,4 @@
-//! Tests of the shaders as naga parses them: files, bindings and entry points are as in Rust. They need no device.
+//! Tests the shaders as naga parses them: files, bindings and entry points are as in Rust. Needs no device.
 
 mod addresses;
 mod coalescing;
@@ -40,7 +40,7 @@ const READ_AND_WRITE: AddressSpace = AddressSpace::Storage {
     access: StorageAccess::LOAD.union(StorageAccess::STORE),
 };
 
-/// The encodings, and some of quantised values with scales and zero points of each kind.
+/// The encodings, and some quantised ones with scales and zero points of each kind.
 fn encodings() -> Vec<Encoding> {
     let quantized = |bits, block_len| BlockQuantized::new(bits, block_len).expect("a block");
     let quantized = [
@@ -58,7 +58,7 @@ fn encodings() -> Vec<Encoding> {
     Encoding::ALL.iter().copied().chain(quantized).collect()
 }
 
-/// The files of shaders/ and of its folder decode/.
+/// The files in shaders/ and shaders/decode/.
 fn paths() -> Vec<PathBuf> {
     let files = |folder| {
         let entries = std::fs::read_dir(folder).expect("shaders/ is there");
@@ -87,7 +87,7 @@ fn modules_are_made_of_all_files() {
     assert_eq!(names.len(), shaders().len());
 }
 
-/// Files between which a module has a choice define the same functions; no others do.
+/// Files that are alternatives in a module define the same functions; no others do.
 #[test]
 fn a_name_of_a_function_is_in_one_file_or_in_alternatives() {
     let units = [
@@ -167,7 +167,7 @@ fn a_gather_without_a_report_binds_its_operands_only() {
                 3 + usize::from(report) + qparams
             }
             EntryPoint::OutOfRange | EntryPoint::IndexRows { .. } => 2,
-            // The most of `downlevel_defaults`.
+            // The most that `downlevel_defaults` allows.
             EntryPoint::Scatter { .. } | EntryPoint::Sort(_) | EntryPoint::Fold { .. } => 4,
             // The most that WebGPU guarantees.
             EntryPoint::FinishReport | EntryPoint::CountRows => 8,

@@ -1,25 +1,25 @@
-//! The oracle for plans of any size, by output rows, for shards too.
+//! The oracle, one output row at a time, for plans of any size and for shards.
 
 use gather_oracle::{Op, Policy, unravel};
 
 use crate::bad_indices::{BadIndices, NegativeIndices};
 use crate::plan::{GatherPlan, Operation};
 
-/// The content of an output row.
+/// What an output row holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Slice {
     /// The index row is out of range.
     Bad,
     /// Params is a shard that does not hold the row.
     Absent,
-    /// A slice: the row of params, counted over all blocks.
+    /// The slice at this params row, counted over all blocks.
     Row(u64),
 }
 
-/// The value at each position of an operand.
+/// The value at each position in an operand.
 pub(crate) type Values<'a> = &'a dyn Fn(u64) -> i128;
 
-/// The index row and the slice of an output row.
+/// The index row that an output row follows, and what the output row holds.
 pub(crate) fn slice_of(plan: &GatherPlan, index: Values<'_>, output_row: u64) -> (u64, Slice) {
     let policy = match plan.bad_indices() {
         BadIndices::DeviceDefault | BadIndices::Error | BadIndices::Fill => Policy::Bad,
@@ -49,7 +49,7 @@ pub(crate) fn slice_of(plan: &GatherPlan, index: Values<'_>, output_row: u64) ->
     (index_row as u64, slice)
 }
 
-/// True if a value of an index row is out of range, whatever the policy.
+/// True if an index row holds a value out of range, whatever the policy.
 pub(crate) fn is_bad(plan: &GatherPlan, index: Values<'_>, index_row: u64) -> bool {
     let row = usize::try_from(index_row).expect("a row has a number");
     with_values(plan, &|at| index(at as u64)).is_bad(row)

@@ -1,4 +1,4 @@
-//! Tests of the shaders' overrides, and of the values that pipelines give them.
+//! Tests the shaders' overrides, and the values that pipelines give them.
 
 use std::collections::{BTreeMap, BTreeSet};
 

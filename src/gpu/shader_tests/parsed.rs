@@ -30,13 +30,13 @@ impl ValidModule {
         }
     }
 
-    /// The modules of all pipelines that gathers can use.
+    /// The modules of all reachable pipelines.
     pub(super) fn all(aliased: bool) -> Vec<Self> {
         let modules = shaders().into_iter();
         modules.map(|shader| Self::new(shader, aliased)).collect()
     }
 
-    /// The pipelines of the module that gathers can use.
+    /// The module's reachable pipelines.
     pub(super) fn pipelines(&self, aliased: bool) -> impl Iterator<Item = PipelineKey> {
         let keys = reachable().iter().copied();
         keys.filter(move |key| Shader::of(key.entry_point) == self.shader && key.aliased == aliased)
@@ -56,7 +56,7 @@ impl ValidModule {
             .chain(entry_points.map(|(at, found)| (&found.function, self.info.get_entry_point(at))))
     }
 
-    /// The globals that an entry point uses, by binding number, with its use of each.
+    /// The globals that an entry point uses, by binding number, and how it uses each.
     pub(super) fn globals(
         &self,
         entry_point: EntryPoint,
@@ -84,7 +84,7 @@ impl ValidModule {
         globals
     }
 
-    /// The constants of one number, by name.
+    /// The `u32` constants, by name.
     pub(super) fn constants(&self) -> BTreeMap<&str, u32> {
         let constants = self.module.constants.iter();
         let numbers = constants.filter_map(|(_, constant)| {
@@ -97,7 +97,8 @@ impl ValidModule {
         numbers.collect()
     }
 
-    /// The members of a struct of u32 with their offsets in bytes, and its size. A struct within it has a name too.
+    /// The members of a struct that holds only `u32`, with their offsets in bytes, and its size. Its nested structs have names
+    /// too.
     pub(super) fn layout(&self, name: &str) -> (Vec<(&str, usize)>, usize) {
         let TypeInner::Struct { members, span } = &self.type_named(name) else {
             panic!("{name} is a struct");
@@ -118,7 +119,7 @@ impl ValidModule {
         &found.inner
     }
 
-    /// The scalar of a type: of a scalar, a vector, an atomic, or an array of them.
+    /// The scalar in a type: itself, or in a vector, an atomic, an array, or a struct's first member.
     pub(super) fn scalar(&self, ty: Handle<naga::Type>) -> naga::Scalar {
         match self.module.types[ty].inner {
             TypeInner::Scalar(scalar) | TypeInner::Atomic(scalar) => scalar,

@@ -28,7 +28,7 @@ fn rows_past_2_to_the_32_are_gathered_and_reported() {
                 .iter()
                 .filter(|found| is_wanted(found.output_rows));
             for dispatch in wanted {
-                // Of many workgroups only the last.
+                // Only the last of many workgroups.
                 let workgroups = dispatch.shares.workgroups;
                 let last = workgroups.saturating_sub(60)..workgroups;
                 run.dispatch(dispatch, last, 0..WORKGROUP_SIZE);

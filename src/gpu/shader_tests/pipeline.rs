@@ -27,7 +27,7 @@ impl Pipeline<'_> {
         number != binding::UNIFORM && (self.key.aliased || binding::is_written(number))
     }
 
-    /// The register or slot of each binding in a back end of wgpu, which numbers each class of bindings from 0.
+    /// Each binding's register or slot in a wgpu back end, which numbers each class of bindings from 0.
     pub(super) fn slots<Target, Map: FromIterator<(ResourceBinding, Target)>>(
         &self,
         class: impl Fn(u32) -> usize,
@@ -79,7 +79,7 @@ pub(super) fn one_class(_: u32) -> usize {
     0
 }
 
-/// Calls `check` with each pipeline that gathers can use, and returns their number.
+/// Calls `check` with each reachable pipeline, and returns their number.
 pub(super) fn for_each_pipeline(mut check: impl FnMut(&Pipeline<'_>)) -> usize {
     let mut count = 0;
     for aliased in [false, true] {

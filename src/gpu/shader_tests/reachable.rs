@@ -1,4 +1,5 @@
-//! The pipelines that gathers can use, found by cutting plans of many kinds: a list by hand could differ from the code.
+//! The pipelines that gathers, scatters and masks can use, found by cutting many kinds of plans: a list by hand could differ
+//! from the code.
 
 use std::collections::HashSet;
 use std::sync::LazyLock;
@@ -14,7 +15,7 @@ use crate::index::IndexKind;
 use crate::reduce::{NumberKind, Reduce};
 use crate::{BadIndices, Gather, GatherElements, GatherNd, GatherPlan};
 
-/// All pipelines that gathers can use, in a fixed order.
+/// All reachable pipelines, in a fixed order.
 pub(super) fn reachable() -> &'static [PipelineKey] {
     static KEYS: LazyLock<Vec<PipelineKey>> = LazyLock::new(|| {
         let private_and_aliased =
@@ -32,7 +33,7 @@ pub(super) fn reachable() -> &'static [PipelineKey] {
     &KEYS
 }
 
-/// The modules of these pipelines.
+/// These pipelines' modules.
 pub(super) fn shaders() -> Vec<Shader> {
     let mut shaders = Vec::new();
     for shader in reachable().iter().map(|key| Shader::of(key.entry_point)) {
@@ -43,7 +44,7 @@ pub(super) fn shaders() -> Vec<Shader> {
     shaders
 }
 
-/// The entry points of the dispatches of all `plans`, with and without a report.
+/// The entry points that dispatches of all `plans` use, with and without a report.
 fn gathers() -> HashSet<EntryPoint> {
     let limits = wgpu::Limits::default();
     let mut found = HashSet::new();
@@ -75,7 +76,7 @@ fn gathers() -> HashSet<EntryPoint> {
         for element_bytes in (1..=4200).chain([1 << 20, (1 << 24) + 4, (1 << 30) + 1, 1 << 33]) {
             for &index_kind in IndexKind::ALL {
                 let types = ElementTypes::new(element_bytes, index_kind);
-                // Any 256 consecutive slice sizes cover every pair of a length of the fill and a slice size modulo 16.
+                // Any 256 consecutive slice sizes pair every fill length with every slice size modulo 16.
                 let fill_words = element_bytes / 16 % 16 + 1;
                 let fill_words = fill_words.try_into().expect("a few words");
                 for is_indirect in [false, true] {
@@ -107,7 +108,7 @@ pub(super) fn updates() -> Vec<Update> {
     updates
 }
 
-/// The entry points of the dispatches of scatters through all `plans`.
+/// The entry points that dispatches of scatters through all `plans` use.
 fn scatters() -> HashSet<EntryPoint> {
     let limits = wgpu::Limits::default();
     let mut found = HashSet::new();
@@ -190,7 +191,7 @@ fn scatters() -> HashSet<EntryPoint> {
     found
 }
 
-/// Plans whose slices are whole blocks of all encodings, with and without gaps in the output that leave units of 4 bytes.
+/// Plans whose slices are whole blocks in all encodings, with and without output gaps that leave 4-byte units.
 fn encoded_plans() -> Vec<GatherPlan> {
     let mut plans = Vec::new();
     for (slice_len, rows) in [(256, 16), (256, 1 << 20), (2048, 16)] {
@@ -205,7 +206,7 @@ fn encoded_plans() -> Vec<GatherPlan> {
     plans
 }
 
-/// Plans of each kind that the choice of a kernel or of its row finder depends on. Slices are one element.
+/// Each kind of plan on which the choice of a kernel or its row finder depends. Slices are one element.
 fn plans() -> Vec<GatherPlan> {
     let gather =
         |params_shape: &[usize], indices: usize| Gather::new().plan(params_shape, &[indices]);
@@ -235,7 +236,7 @@ fn plans() -> Vec<GatherPlan> {
         plans.push(wraps.plan(&[9], &[rows]));
     }
     plans.extend((1..=MAX_ELEMENT_DIMS).map(elements));
-    // Lanes of packed elements, and lanes of two lines.
+    // Lanes that take packed elements, and lanes that take two lines.
     plans.push(GatherElements::new().axis(0).plan(&[9, 8], &[6, 8]));
     plans.push(GatherElements::new().axis(0).plan(&[9, 10], &[6, 10]));
     for bad_indices in [BadIndices::Fill, BadIndices::Wrap] {

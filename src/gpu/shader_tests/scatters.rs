@@ -1,5 +1,5 @@
-//! Runs the lanes of scatters in the interpreter, with the plan, the cut and the uniforms that a device would get. Each access
-//! stays in its binding, each store in a row that is selected, and no word has two lanes but by atomics.
+//! Runs scatters' lanes in the interpreter, with the plan, the cut and the uniforms that a device would get. Each access must
+//! stay in its binding, each store in a selected row, and two lanes may share a word only by atomics.
 
 use std::collections::HashMap;
 
@@ -28,35 +28,35 @@ struct Scatter<'a> {
     plan: GatherPlan,
     types: ElementTypes,
     update: Update,
-    /// Bytes from the last aligned offset to the start of the target, of indices and of updates.
+    /// Bytes from the last aligned offset to where the target, indices and updates start.
     starts: [u64; 3],
     limits: wgpu::Limits,
     index: Values<'a>,
-    /// Updates of a row that a fold reduces one by one, and sums of them that a lane takes in one dispatch.
+    /// How many updates to a row a fold reduces one by one, and how many sums of them a lane takes in one dispatch.
     steps: (u32, u32),
 }
 
-/// The buffers of a scatter while its dispatches run.
+/// A scatter's buffers while its dispatches run.
 struct Run<'a> {
     scatter: &'a Scatter<'a>,
     /// Words that have been written, by their number in the target.
     target: HashMap<u64, u32>,
-    /// By their buffer and their number in it.
+    /// By buffer, and number in it.
     winners: HashMap<(usize, u64), u32>,
-    /// Words of the pairs, and of what folds find.
+    /// The pairs' words, and what folds find.
     pairs: Vec<u32>,
     sums: Vec<Option<u32>>,
     counter: [u32; 2],
 }
 
-/// The bindings of a dispatch.
+/// A dispatch's bindings.
 struct Bindings<'r, 'a> {
     run: &'r mut Run<'a>,
     dispatch: &'r Dispatch,
     uniform: &'r [u32],
-    /// The number of the buffer of winners, and what is bound of it.
+    /// Which buffer of winners is bound, and which range in it.
     winners: (usize, BoundRange),
-    /// The lane that has stored a word of the target, and if it did so by atomics.
+    /// The lane that stored each target word, and whether by atomics.
     owners: HashMap<u64, ((u64, u32), bool)>,
     lane: (u64, u32),
     allows_races: bool,
@@ -72,7 +72,7 @@ impl Bindings<'_, '_> {
         }
     }
 
-    /// The first word of an access, counted from the start of the operand.
+    /// An access's first word, counted from the operand's start.
     fn first_word(&self, access: Access) -> u64 {
         let end = access.offset + u64::from(access.bytes);
         assert!(
@@ -108,7 +108,7 @@ impl Bindings<'_, '_> {
         found.unwrap_or_else(|| word_before(word))
     }
 
-    /// A word of winners. The first content is no number of an index row.
+    /// A word of winners. At first it holds no index row's number.
     fn winner(&self, word: u64) -> u32 {
         let found = self.run.winners.get(&(self.winners.0, word));
         found.copied().unwrap_or(u32::MAX)
@@ -216,7 +216,7 @@ impl<'a> Scatter<'a> {
             Some(at) if at / bytes < self.plan.dims().indices_len() => {
                 (self.index)(at / bytes).to_le_bytes()[index_of(at % bytes)]
             }
-            // Bytes outside the values are not 0, so that a test sees it if they count.
+            // Bytes outside the values are not 0, so that a test fails if they count.
             _ => 0x81,
         };
         u32::from_le_bytes([0, 1, 2, 3].map(|n| byte(word * 4 + n)))
@@ -319,12 +319,12 @@ impl<'a> Scatter<'a> {
         GatherUniform::new(plan, index_kind, dispatch, FillPattern::ZEROS, is_first)
     }
 
-    /// The target's words that the definition writes, by their number from the last aligned offset on, and the number of bad index rows.
+    /// The target words that the definition writes, numbered from the last aligned offset, and the number of bad index rows.
     fn expected(&self) -> (HashMap<u64, u32>, usize) {
         let (dims, width) = (self.plan.dims(), self.types.element_bytes);
         let mut words: HashMap<u64, u32> = HashMap::new();
         let mut bad = std::collections::BTreeSet::new();
-        // Of each word the updates, and the reduction of the later ones.
+        // For each word, how many updates it met, and the sum that is not added to it yet.
         let mut later: HashMap<u64, (u32, u32)> = HashMap::new();
         let byte_before = |words: &HashMap<u64, u32>, at: u64| {
             let word = words.get(&(at / 4)).copied();
@@ -528,7 +528,7 @@ fn reduced(reduce: Reduce, of: NumberKind, a: u32, b: u32) -> u32 {
     }
 }
 
-/// The updates of elements of these bytes, of rows that may repeat or, if `is_unique`, do not.
+/// Updates for elements of this size, to rows that may repeat or, if `is_unique`, do not.
 fn updates_of(element_bytes: u64, is_unique: bool) -> Vec<Update> {
     use NumberKind::{F32, I32, U32};
     use Reduce::{Add, Max, Min, Mul};
@@ -556,7 +556,7 @@ fn updates_of(element_bytes: u64, is_unique: bool) -> Vec<Update> {
     updates
 }
 
-/// Runs scatters by edge values of each index type and policy, to a target of indexed `dims` and each of `slices`.
+/// Runs scatters by each index type's edge values under each policy, to a target with indexed `dims` and each of `slices`.
 fn check_dims(kinds: &[IndexKind], dims: &[usize], slices: &[(usize, u64)]) {
     for &index_kind in kinds {
         let values = index_rows(index_kind, dims);
@@ -570,7 +570,6 @@ fn check_dims(kinds: &[IndexKind], dims: &[usize], slices: &[(usize, u64)]) {
                 let plan = gather.plan(&shape, &[rows, dims.len()]);
                 let plan = plan.expect("a valid shape");
                 let types = ElementTypes::new(element_bytes, index_kind);
-                // Index rows without those that select a row again, so that the promise of unique rows holds.
                 for update in updates_of(element_bytes, false) {
                     let most = match update {
                         Update::AssignLast => (1 << 32) - 1,
@@ -582,6 +581,7 @@ fn check_dims(kinds: &[IndexKind], dims: &[usize], slices: &[(usize, u64)]) {
                     }
                     Scatter::new(plan.clone(), types, update, &value).check();
                 }
+                // Without index rows that select a row again, so that the promise of unique rows holds.
                 let mut rows_seen = std::collections::BTreeSet::new();
                 let unique: Vec<i128> = (values.chunks(dims.len()).enumerate())
                     .flat_map(|(n, index)| {
@@ -685,7 +685,7 @@ fn cut_scatters_equal_the_definition() {
     assert!(kernels.contains(&Kernel::WordParts), "{kernels:?}");
 }
 
-/// Rows that a promise of unique rows says are not there: other rows and other bytes keep their values.
+/// Rows repeat although the scatter promises unique ones: other rows and other bytes keep their values.
 #[test]
 fn broken_promises_change_no_other_row() {
     let mut kernels = Vec::new();

@@ -1,5 +1,5 @@
-//! Tests of small gathers in which every lane runs: blocks, windows, shards, pieces, gather_elements, empty operands.
-//! The output must be the oracle's, and the report must count each bad row once and name the first.
+//! Tests small gathers in which every lane runs: blocks, windows, shards, pieces, gather_elements, empty operands. The output
+//! must be the oracle's, and the report must count each bad row once and name the first.
 
 use super::lanes::{Case, Run, mixed};
 use crate::bad_indices::BadIndices;
@@ -22,8 +22,8 @@ pub(super) const fn limits(binding_bytes: u64, alignment: u32) -> wgpu::Limits {
     }
 }
 
-/// Runs and checks a gather whose indices are out of range about one time in four. A fill is set if the number of
-/// output rows is even. Returns the kernel of each dispatch.
+/// Runs and checks a gather whose indices are out of range about one time in four. A fill is set if the number of output rows is
+/// even. Returns each dispatch's kernel.
 fn run(
     plan: GatherPlan,
     types: (usize, IndexKind),
@@ -45,7 +45,7 @@ pub(super) fn run_at(
     run_types_at(starts, plan, types, shard_rows, limits)
 }
 
-/// As [`run_at`], also of encoded params.
+/// As [`run_at`], also for encoded params.
 pub(super) fn run_types_at(
     starts: [u64; 3],
     plan: GatherPlan,
@@ -77,7 +77,7 @@ pub(super) fn run_types_at(
     dispatches.iter().map(|dispatch| dispatch.kernel).collect()
 }
 
-/// A gather along axis 2 of params of shape `[batch, outer, rows, slice]`.
+/// A gather along axis 2 of params shaped `[batch, outer, rows, slice]`.
 pub(super) fn blocks([batch, outer, rows, slice]: [usize; 4], index_count: usize) -> GatherPlan {
     let gather = Gather::new().batch_dims(1).axis(2);
     let gather = gather.bad_indices(BadIndices::Fill);
@@ -85,7 +85,7 @@ pub(super) fn blocks([batch, outer, rows, slice]: [usize; 4], index_count: usize
     plan.expect("a valid shape")
 }
 
-/// Bytes of a slice, and of an element.
+/// Bytes in a slice, and in an element.
 pub(super) const SLICES: [(usize, usize); 10] = [
     (1, 1),
     (2, 2),
@@ -185,7 +185,7 @@ fn packed_rows_and_those_left_over_are_gathered() {
     }
 }
 
-/// Blocks whose ends are in a lane, in one dispatch, and in chunks that start in a block, at any index row.
+/// Blocks that end within a lane: in one dispatch, and in chunks that start within a block, at any index row.
 #[test]
 fn lines_are_gathered() {
     let elements = |params: &[usize], indices: &[usize]| {
@@ -261,7 +261,7 @@ fn element_offsets_are_added_to_rows() {
             (&[7, 20], &[9, 11], 0),
             (&[3, 7], &[3, 16], 1),
             (&[2, 3, 4, 5, 2], &[2, 2, 9, 4, 2], 2),
-            // Lanes of four packed rows, of one dim and of three, and rows left over.
+            // Lanes that take four packed rows, with one dim and with three, and rows left over.
             (&[7, 20], &[9, 12], 0),
             (&[3, 2, 5, 9], &[2, 2, 4, 8], 0),
             (&[5, 12], &[257, 8], 0),
@@ -350,7 +350,7 @@ fn lanes_of_four_rows_gather_all_rows() {
     }
 }
 
-/// Blocks of several batches and outer coordinates, each with a last workgroup that is not full.
+/// Blocks in several batches and outer coordinates; each block's last workgroup is not full.
 #[test]
 fn lanes_of_four_rows_gather_all_blocks() {
     for (batch, outer, unit, index_count, kind) in [
@@ -365,7 +365,7 @@ fn lanes_of_four_rows_gather_all_blocks() {
     }
 }
 
-/// Slices of 16 bytes and more that start at any byte of a word; indices of other types take one word a lane.
+/// Slices that have 16 bytes or more and start at any byte in a word; other index types take one word a lane.
 #[test]
 fn lanes_of_four_words_gather_all_bytes() {
     for slice_bytes in [16, 17, 18, 19, 21, 31, 33, 50, 99] {

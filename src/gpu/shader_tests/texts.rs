@@ -34,7 +34,7 @@ pub(super) fn leave(folder_name: &str, file_name: &str, text: impl AsRef<[u8]>) 
     fs::write(folder.join(file_name), text).expect("the folder can be written to");
 }
 
-/// The texts of one test.
+/// One test's texts.
 #[derive(Default)]
 pub(super) struct Texts {
     /// By language and version: the number of texts, and the hashes of the different ones.
@@ -42,7 +42,7 @@ pub(super) struct Texts {
 }
 
 impl Texts {
-    /// Adds a text of an entry point in a language, for example `spirv-1.3`.
+    /// Adds an entry point's text in a language, for example `spirv-1.3`.
     pub(super) fn add(&mut self, language: &str, entry_point: &str, extension: &str, text: &[u8]) {
         let mut hasher = DefaultHasher::new();
         text.hash(&mut hasher);
@@ -125,7 +125,7 @@ fn module_name(shader: Shader, aliased: bool) -> String {
     format!("{}{suffix}", shader.name())
 }
 
-/// The descriptor of a pipeline for WebGPU in JavaScript.
+/// A pipeline's descriptor for WebGPU in JavaScript.
 fn descriptor(key: &PipelineKey) -> serde_json::Value {
     let entry_point = key.entry_point;
     let overrides = entry_point.overrides().into_iter();

@@ -1,4 +1,4 @@
-//! Tests that naga's back ends translate every pipeline that gathers can use, with the options of wgpu.
+//! Tests that naga's back ends translate every reachable pipeline, with wgpu's options.
 
 use naga::ShaderStage;
 use std::collections::HashSet;
@@ -69,7 +69,7 @@ fn every_pipeline_translates_to_spirv() {
             }
         }
         if !pipeline.key.aliased {
-            // The policies of wgpu for a device with robustBufferAccess2, which checks buffers itself.
+            // wgpu's policies for a device with robustBufferAccess2, which checks buffers itself.
             let policies = checked(BoundsCheckPolicy::Restrict, BoundsCheckPolicy::Unchecked);
             let words = pipeline.to_spirv((1, 6), policies);
             let file_name = format!("{}.spv", file_name(pipeline.key.entry_point));
@@ -170,8 +170,8 @@ fn every_pipeline_translates_to_hlsl() {
                 });
                 texts.add(&language, &name, "hlsl", text.as_bytes());
             }
-            // For a zero vector, naga writes a function into HLSL and names it by the type. Two aliases of one type in WGSL would
-            // give two functions of one name, which no HLSL compiler takes.
+            // For a zero vector, naga writes a function into HLSL and names it by the type. Two WGSL aliases for one type would
+            // give two functions with one name, which no HLSL compiler takes.
             let zeros = text
                 .lines()
                 .filter(|line| line.contains(" ZeroValue") && line.ends_with("() {"));

@@ -1,5 +1,5 @@
-//! Compares the GPU's results with those of TensorFlow and ONNX: one trial for each line of tests/data/*.jsonl and of
-//! the files that `GATHER_CASES` names. The library's own tests compare the CPU's.
+//! Compares the GPU's results with those of TensorFlow and ONNX: one trial for each line in tests/data/*.jsonl and in the files
+//! that `GATHER_CASES` names. The library's own tests compare the CPU's.
 
 mod self_test;
 

@@ -255,7 +255,7 @@ fn alter_first(hex: &mut Value) -> Option<()> {
     Some(())
 }
 
-/// Replaces "not", a word after the position in every text of TensorFlow.
+/// Replaces "not", a word after the position in every TensorFlow text.
 fn alter_not(text: &mut Value) -> Option<()> {
     *text = json!(text.as_str()?.replacen("not", "now", 1));
     Some(())

@@ -8,7 +8,7 @@ use std::thread;
 /// An act before a wgpu call; its argument is the logged text of the call.
 type Act = Box<dyn FnOnce(&str)>;
 
-/// An act before a poll of a poll thread.
+/// An act before a poll thread polls.
 type PollAct = Box<dyn FnOnce() + Send>;
 
 thread_local! {
@@ -16,10 +16,10 @@ thread_local! {
     static PLANNED: RefCell<Option<(usize, Act)>> = const { RefCell::new(None) };
 }
 
-/// The act before the next poll of a poll thread.
+/// The act before a poll thread polls next.
 static BEFORE_POLL: Mutex<Option<PollAct>> = Mutex::new(None);
 
-/// The log targets for the begin of a call and for a new object. wgpu holds no lock when it logs to them.
+/// To these targets wgpu logs that a call begins and that an object is new. It holds no lock then.
 const CALLS: [&str; 2] = ["wgpu_core::device::global", "wgpu_core::device::queue"];
 
 struct Watch;
@@ -64,8 +64,8 @@ pub fn watch() {
     log::set_max_level(log::LevelFilter::Trace);
 }
 
-/// Runs `work`. After its first `calls` calls of wgpu, and just before the next one, runs `act`. Returns `None` if `work`
-/// makes no next call.
+/// Runs `work`. After its first `calls` wgpu calls, and just before the next one, runs `act`. Returns `None` if `work` makes no
+/// next call.
 pub fn before_call<T>(
     calls: usize,
     act: impl FnOnce(&str) + 'static,
@@ -76,8 +76,8 @@ pub fn before_call<T>(
     PLANNED.take().is_none().then_some(result)
 }
 
-/// The result of `work` of which a poll thread, of any owner in this process, has run `act` before a poll. A gather that
-/// ends before a poll thread polls is run again.
+/// Runs `work` until a poll thread, for any owner in this process, has run `act` before a poll; returns that run's result. A
+/// gather may end before a poll thread polls.
 pub fn with_act_at_poll<T>(
     act: impl FnOnce() + Clone + Send + 'static,
     mut work: impl FnMut() -> T,

@@ -72,7 +72,7 @@ fn dropped_half_way(machine: &Machine) {
             let download = pin!(table.download().into_future());
             pending += usize::from(poll_once(download).is_pending());
         }
-        // A dropped future takes the buffers along that its executor kept from the gather before.
+        // A dropped future takes along the buffers that its executor kept from the gather before.
         let (after, all) = (held(&app), before);
         let is_all = after.iter().zip(&all).all(|(after, all)| after <= all);
         assert!(is_all, "{pending} futures dropped half-way: {after:?}");

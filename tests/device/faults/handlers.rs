@@ -1,5 +1,5 @@
-//! Submits that wgpu rejects, and apps with error handlers and error scopes of their own. A gather returns its errors:
-//! they reach no handler or scope of the app, and no error becomes an output of zeros.
+//! Submits that wgpu rejects, and apps with error handlers and error scopes of their own. A gather returns its errors: they
+//! reach none of the app's handlers or scopes, and no error becomes an output of zeros.
 
 use std::pin::pin;
 use std::sync::atomic::{AtomicBool, Ordering};

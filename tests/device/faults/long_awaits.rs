@@ -18,7 +18,7 @@ use crate::polling::{on_a_polled_gpu, poll_threads};
 use crate::support::{App, Machine, Work, assert_lost, poll_once};
 use testkit::device;
 
-/// The least time of a gather that takes long.
+/// A gather that takes long takes at least this time.
 const LONG: Duration = Duration::from_millis(250);
 
 pub fn trials() -> Vec<Trial> {
@@ -51,13 +51,13 @@ fn cpu_time(task: &Path) -> Duration {
     Duration::from_nanos(nanoseconds.parse().unwrap_or_default())
 }
 
-/// The CPU time of all threads of this process, of which the driver's gather.
+/// The CPU time of all threads in this process; the driver's threads gather.
 fn cpu_time_of_process() -> Duration {
     let tasks = fs::read_dir("/proc/self/task").unwrap();
     tasks.map(|task| cpu_time(&task.unwrap().path())).sum()
 }
 
-/// The CPU time of this thread and of the poll threads.
+/// The CPU time of this thread and the poll threads.
 fn cpu_time_of_waiting() -> Duration {
     let polling: Duration = poll_threads().iter().map(|task| cpu_time(task)).sum();
     cpu_time(Path::new("/proc/thread-self")) + polling
@@ -177,7 +177,7 @@ fn costs_no_cpu_time(machine: &Machine) {
     app.assert_handlers_are_the_apps();
 }
 
-/// When its report has come. Before, only at the start.
+/// The future wakes when its report has come; before that, only at the start.
 fn wakes_once(machine: &Machine) {
     let app = machine.app();
     let mut gather = LongGather::new(machine, &app);
@@ -225,7 +225,7 @@ impl Wake for Wakes {
 /// The longest that another thread may wait for wgpu while a gather is awaited.
 const LONGEST: Duration = Duration::from_millis(20);
 
-/// A wait in wgpu holds up the call. A submit is no measure: that of llvmpipe waits for the gather before it.
+/// A wait in wgpu holds up the call. A submit is no measure: llvmpipe's waits for the gather before it.
 fn holds_up_no_call(machine: &Machine) {
     let app = machine.app();
     let mut gather = LongGather::new(machine, &app);
@@ -303,7 +303,7 @@ fn panic_of_the_app(machine: &Machine) {
     own.map_async(wgpu::MapMode::Read, .., panics);
     // The future no longer polls by itself, where the panic would go on.
     thread::sleep(Duration::from_millis(5));
-    // The panic drops the callbacks after it, of which one may be the gather's.
+    // The panic drops the callbacks after it, and one may be the gather's.
     if let Err(error) = pollster::block_on(&mut future) {
         assert!(matches!(error, GpuError::ReadBack(_)), "{error:?}");
     }

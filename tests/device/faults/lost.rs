@@ -116,7 +116,7 @@ fn after(machine: &Machine) {
 /// A request that an app makes of a device; returns the gathered elements, if the request gathers.
 type Ask = fn(&App, &Work) -> Result<Option<Vec<f32>>, GpuError>;
 
-/// A way in which an app, or another thread of it, loses its device.
+/// A way in which an app, or another of its threads, loses its device.
 type Lose = fn(&wgpu::Device);
 
 const LOSSES: [(&str, Lose); 2] = [

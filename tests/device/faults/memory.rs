@@ -96,9 +96,9 @@ pub fn is_short_of_memory() -> bool {
     std::env::var_os(SHORT_OF_MEMORY).is_some()
 }
 
-/// Gathers with less and less address space left, which llvmpipe's memory is part of. The first gather needs memory for
-/// its table, the second for its result. The host copies the result after the device has freed as much memory, so the
-/// host runs out only if the address space is fragmented.
+/// Gathers with less and less address space left, which includes llvmpipe's memory. The first gather needs memory for its table,
+/// the second for its result. The host copies the result after the device has freed as much memory, so the host runs out only if
+/// the address space is fragmented.
 pub fn gather_in_less_and_less() {
     let machine = Machine::gpu();
     let mut outcomes = Vec::new();
@@ -151,7 +151,7 @@ fn gather_in(machine: &Machine, work: &Work, spare: u64) -> Outcome {
     outcome
 }
 
-/// The size of this process's address space in bytes.
+/// This process's address space in bytes.
 fn address_space() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap();
     let size = status.lines().find_map(|line| line.strip_prefix("VmSize:"));

@@ -1,5 +1,5 @@
 //! The life of the thread that polls for awaited gathers. Each trial runs in a process of its own, since it looks at the
-//! threads of the process or acts at the poll of any poll thread.
+//! process's threads or acts when any poll thread polls.
 
 use std::fs;
 use std::panic::{self, resume_unwind};
@@ -69,7 +69,7 @@ fn on_both(name: &str, run: fn(&Machine)) -> Vec<Trial> {
     vec![noop, on_gpu(name, run)]
 }
 
-/// The folders of the poll threads of this process, whose names Linux cuts at 15 bytes. None elsewhere.
+/// The folders of this process's poll threads, whose names Linux cuts at 15 bytes. None elsewhere.
 pub fn poll_threads() -> Vec<PathBuf> {
     let Ok(tasks) = fs::read_dir("/proc/self/task") else {
         return Vec::new();
@@ -81,7 +81,7 @@ pub fn poll_threads() -> Vec<PathBuf> {
         .collect()
 }
 
-/// The bytes of this process in memory, if the system tells them.
+/// Bytes that this process has in memory, if the system tells.
 fn resident() -> Option<u64> {
     let status = fs::read_to_string("/proc/self/status").ok()?;
     let size = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
@@ -154,7 +154,7 @@ fn watched() -> Work {
     Work::rows(1 << 10, 4, 1 << 22)
 }
 
-/// Or a callback of the app panics on the poll thread, which ends no await.
+/// Or the app's callback panics on the poll thread, which ends no await.
 fn lost_by_the_driver(machine: &Machine) {
     let (app, work) = (machine.app(), watched());
     let table = app.upload(&work);
@@ -171,7 +171,7 @@ fn lost_by_the_driver(machine: &Machine) {
     app.assert_handlers_are_the_apps();
 }
 
-/// Gathers where it wakes on the poll thread, as an executor may that runs its tasks there.
+/// Gathers when it is woken on the poll thread, like an executor that runs its tasks there.
 struct GathersInWake {
     gpu: Gpu,
     work: Work,
@@ -222,7 +222,7 @@ fn gather_of_a_waker(machine: &Machine) {
     app.assert_handlers_are_the_apps();
 }
 
-/// wgpu-core panics if another thread has found the work done that a wait with a time limit was for.
+/// wgpu-core panics if a wait has a time limit and another thread has found its work done.
 fn polled_by_the_app(machine: &Machine) {
     static PANICS: AtomicUsize = AtomicUsize::new(0);
     let hook = panic::take_hook();

@@ -43,8 +43,8 @@ static ALONE: RwLock<()> = RwLock::new(());
 /// The environment variable by which [`alone`] tells the process that it starts to run the trial itself.
 const ONE_TRIAL: &str = "FAULTS_ONE_TRIAL";
 
-/// Runs the trial of this name in a process of its own, which no other trial's threads and polls are in. No other trial of
-/// this process runs meanwhile.
+/// Runs the named trial in a process of its own, without other trials' threads and polls. No other trial in this process runs
+/// meanwhile.
 pub fn alone(name: &str, machine: fn() -> Machine, run: fn(&Machine)) -> Result<(), Failed> {
     if std::env::var_os(ONE_TRIAL).is_some() {
         return in_time(machine(), run);
@@ -83,7 +83,7 @@ pub fn in_time(machine: Machine, run: fn(&Machine)) -> Result<(), Failed> {
     body.join().map_err(|panic| resume_unwind(panic))
 }
 
-/// An adapter, of which a trial takes any number of devices.
+/// An adapter; a trial opens any number of devices on it.
 #[derive(Debug, Clone)]
 pub struct Machine {
     adapter: wgpu::Adapter,
@@ -136,8 +136,8 @@ impl Machine {
         self.is_on_the_cpu() && self.adapter.get_info().backend == wgpu::Backend::Vulkan
     }
 
-    /// Returns false for lavapipe of Mesa 25, which without memory dies in `vkAllocateDescriptorSets`. That of Mesa 22 returns
-    /// an error; the versions between them were not tried.
+    /// Returns false for every Mesa but 22. Lavapipe of Mesa 25 dies in `vkAllocateDescriptorSets` without memory, that of Mesa
+    /// 22 returns an error; the versions between were not tried.
     pub fn reports_lack_of_memory(&self) -> bool {
         let driver = self.adapter.get_info().driver_info;
         !driver.starts_with("Mesa ") || driver.starts_with("Mesa 22.")
@@ -169,7 +169,7 @@ impl Machine {
         Some(App { gpu, heard })
     }
 
-    /// The expected output of a device of this machine.
+    /// The output that this machine's devices should return.
     pub fn answer(&self, work: &Work) -> Vec<f32> {
         if self.runs_shaders {
             work.plan.run(&work.params, &work.indices).unwrap()
@@ -329,7 +329,7 @@ pub fn assert_rejected(error: &GpuError) {
     assert!(rejected, "{error:?}");
 }
 
-/// Asserts an error that names the loss of the device: of a call, or of a read-back.
+/// Asserts that the error, from a call or from a read-back, names the loss of the device.
 #[track_caller]
 pub fn assert_lost(error: &GpuError) {
     let lost = matches!(

@@ -41,13 +41,13 @@ fn first_gathers(machine: &Machine) {
     }
 }
 
-/// Half of the threads wait for their gathers, half await them.
+/// Half the threads wait for their gathers, half await them.
 fn different_shapes(machine: &Machine) {
     let app = machine.app();
     let kinds = [IndexKind::I32, IndexKind::U64];
     let valid = cases::table().into_iter().filter(|case| case.check_plan());
     let samples = valid.flat_map(|case| case.samples(&[1, 4, 16], &kinds, POLICIES));
-    // A third of them, of every width, kind and policy: the trials of `gpu` run all.
+    // One in three, with every width, kind and policy.
     let samples: Vec<Sample> = samples.step_by(3).collect();
     thread::scope(|scope| {
         for thread in 0..THREADS {

@@ -113,7 +113,7 @@ pub fn rows() -> Vec<Row> {
             "`numpy.take_along_axis(arr, indices, axis=1)`",
             B(1, FromEnd, Error),
             [
-                // One row of indices for all rows, and one row of params for all rows.
+                // One indices row for all rows, and one params row for all rows.
                 call(
                     (&[2, 3], &[10., 30., 20., 60., 40., 50.]),
                     (&[1, 2], &[2, -3]),

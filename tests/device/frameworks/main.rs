@@ -1,5 +1,5 @@
-//! Each row of the tables in src/guide/frameworks.md, on the CPU and on the GPU, and the page's list of differences. The
-//! expected results are those of the other library's documentation, source or tests, or were made by running it.
+//! Each row in the tables of src/guide/frameworks.md, on the CPU and on the GPU, and the page's list of differences. The
+//! expected results come from the other library's documentation, source or tests, or from running it.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 

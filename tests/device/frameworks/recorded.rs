@@ -1,4 +1,4 @@
-//! Gathers with the results of NumPy and JAX, which tests/data/numpy_cases.py has recorded.
+//! Gathers with NumPy's and JAX's results, which tests/data/numpy_cases.py has recorded.
 
 use serde_json::Value;
 use wgpu_gather::{

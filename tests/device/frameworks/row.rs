@@ -1,4 +1,4 @@
-//! A row of the guide's tables: a call of another library, its equal here, and calls with their outputs.
+//! A row in the guide's tables: another library's call, its equal here, and calls with their outputs.
 
 use wgpu_gather::{BadIndices, Gather, GatherElements, GatherNd, GatherPlan, NegativeIndices};
 

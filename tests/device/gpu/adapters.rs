@@ -1,4 +1,4 @@
-//! The adapter of an `Executor`: that of the caller, that of the environment, or the one that `Executor::gpu_or_cpu` takes.
+//! Which adapter an `Executor` uses: the caller's, the environment's, or the one that `Executor::gpu_or_cpu` takes.
 
 use std::process::{Command, Output};
 
@@ -17,7 +17,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         trial("an_executor_takes_no_software_adapter", executor),
         trial("the_environment_names_an_adapter", by_name),
         Trial::ignorable_test("the_environment_opens_a_gl_adapter", gl_from_env),
-        // For the two tests above, which set the environment of a process of its own.
+        // The two tests above run this in a process whose environment they set.
         gpu_trial(GATHERS, |gpu| {
             let table = flat(gpu, &[1, 2, 3]);
             let output = gpu.gather(Gather::new(), &table, &[2, 0]).wait();
@@ -90,7 +90,7 @@ fn executor(_: &'static Gpu) {
     }
 }
 
-/// Runs the trial of the environment's adapter in a process, with other variables.
+/// Runs the trial [`GATHERS`] in a process of its own, with these variables.
 fn in_process(variables: &[(&str, &str)]) -> Output {
     Command::new(std::env::current_exe().unwrap())
         .args(["--exact", GATHERS])
@@ -107,7 +107,7 @@ fn text(output: &Output) -> String {
     texts.map(|text| String::from_utf8_lossy(text)).concat()
 }
 
-/// A part of a name, in upper or lower case.
+/// A name in upper case opens its adapter; a name that no adapter has is refused.
 fn by_name(gpu: &'static Gpu) {
     let name = gpu.device().adapter_info().name;
     let ran = in_process(&[("WGPU_ADAPTER_NAME", &name.to_uppercase())]);

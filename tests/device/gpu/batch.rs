@@ -1,5 +1,5 @@
-//! Runs many samples in one submission. Their operands are ranges of large buffers, one buffer for each operand or one for
-//! all, and every byte around an operand is a canary.
+//! Runs many samples in one submission. Their operands are ranges in large buffers, one for each operand or one for all, and
+//! every byte around an operand is a canary.
 
 use std::ops::Range;
 
@@ -24,28 +24,28 @@ pub(crate) enum Recording {
     OneBuffer,
     /// As `Prepared`, but with an index count that depends on the sample's place in the batch.
     Counted,
-    /// By `Gatherer::encode`, with gaps after the slices of params and of the output, and with operands at offsets that
-    /// cannot be bound.
+    /// By `Gatherer::encode`, with gaps after each params slice and output slice, and with operands at offsets that cannot be
+    /// bound.
     Gaps,
 }
 
-/// The first samples of a list, all of which run.
+/// The number of samples at a list's start that all run.
 const FIRST: usize = 64;
 
-/// The numbers of samples and of bytes that fill a batch.
+/// A batch is full with this many samples, or more bytes than this.
 const BATCH_SAMPLES: usize = 256;
 const BATCH_BYTES: usize = 1 << 24;
 
-/// Elements after each slice of params and of the output.
+/// Elements after each params slice and each output slice.
 const GAPS: [[u64; 2]; 5] = [[1, 0], [0, 1], [3, 2], [0, 0], [16, 64]];
 
-/// The least number of canary bytes before an operand, and the number of canary bytes after it in its range.
+/// The least number of canary bytes before an operand, and the number after it in its range.
 const ROOM: usize = 16;
 
 #[expect(clippy::cast_possible_truncation, reason = "a few dozen bytes")]
 pub(crate) const REPORT_BYTES: usize = BadRows::REPORT_BYTES as usize;
 
-/// Runs some of the samples, compares every byte of every buffer, and returns the number of samples run.
+/// Runs some samples, compares every byte in every buffer, and returns how many samples ran.
 pub(crate) fn check(
     gpu: &Gpu,
     gatherer: &Gatherer,
@@ -71,8 +71,8 @@ pub(crate) fn check(
     count
 }
 
-/// The first items of a list and one in eleven of the others, or all of them with `GATHER_EVERY_CASE`. The CPU and the
-/// interpreter of the shaders take all.
+/// A list's first items and one in eleven of the others, or all items with `GATHER_EVERY_CASE`. The CPU and the shader
+/// interpreter take all.
 pub(crate) fn some<T>(first: usize, items: impl IntoIterator<Item = T>) -> impl Iterator<Item = T> {
     // A prime, so that no width, kind or policy is left out.
     const STRIDE: usize = 11;
@@ -98,7 +98,7 @@ fn check_batch(gpu: &Gpu, gatherer: &Gatherer, recording: Recording, samples: &[
     ] = &mut images;
     for (at, sample) in samples.iter().enumerate() {
         let start = |bytes: usize, number: usize| match recording {
-            // A multiple of the bytes, or of 4 if these are one.
+            // A multiple of 1, 2 or 4: the largest that divides `bytes`.
             Recording::Gaps => (1 << bytes.trailing_zeros().min(2)) * number,
             _ => 0,
         };
@@ -135,7 +135,7 @@ fn check_batch(gpu: &Gpu, gatherer: &Gatherer, recording: Recording, samples: &[
     }
 }
 
-/// Compares every byte of the buffers after the gathers.
+/// Compares every byte in the buffers after the gathers.
 fn check_buffers(
     gpu: &Gpu,
     recording: Recording,
@@ -185,7 +185,7 @@ const OPERANDS: [&str; 8] = [
     "zero points",
 ];
 
-/// The bytes of the output, with gaps if it has any.
+/// The output's bytes, with gaps if it has any.
 fn output_bytes(sample: &Sample) -> usize {
     usize::try_from(sample.plan.output_len()).unwrap() * sample.element_bytes
 }
@@ -206,7 +206,7 @@ fn count_of(at: usize, sample: &Sample) -> u32 {
     ][at % 7]
 }
 
-/// The ranges of output bytes that this index count writes, one for each block.
+/// The output byte ranges that this index count writes, one for each block.
 fn gathered_bytes(sample: &Sample, count: u32) -> impl Iterator<Item = Range<usize>> {
     let row_bytes = usize::try_from(sample.plan.slice_len()).unwrap() * sample.element_bytes;
     let case = &sample.case;
@@ -220,7 +220,7 @@ fn gathered_bytes(sample: &Sample, count: u32) -> impl Iterator<Item = Range<usi
     })
 }
 
-/// The buffer of each operand, and the offset in it of the operand's image.
+/// Each operand's buffer, and where its image starts there.
 struct Buffers {
     of: [wgpu::Buffer; OPERANDS.len()],
     starts: [usize; OPERANDS.len()],
@@ -279,12 +279,12 @@ fn has_report(sample: &Sample) -> bool {
     sample.plan.bad_indices() == BadIndices::Error
 }
 
-/// True for two of three samples. The mask of any other sample keeps its canaries.
+/// True for two in three samples. Any other sample's mask keeps its canaries.
 fn has_mask(at: usize) -> bool {
     !at.is_multiple_of(3)
 }
 
-/// The ranges of a sample in these buffers.
+/// A sample's ranges in these buffers.
 fn bound<'b>(
     (at, sample): (usize, &Sample),
     recording: Recording,
@@ -382,7 +382,7 @@ fn record(
 /// Linux lets a process have 65,530 mappings.
 const MANY_BIND_GROUPS: isize = 8192;
 
-/// Runs the commands that are recorded, and so frees their bind groups, if there are many.
+/// If there are many bind groups, runs the recorded commands, which frees them.
 pub(crate) fn submit_many(gpu: &Gpu, encoder: &mut wgpu::CommandEncoder) {
     let device = gpu.device();
     if device.get_internal_counters().hal.bind_groups.read() >= MANY_BIND_GROUPS {
@@ -393,7 +393,7 @@ pub(crate) fn submit_many(gpu: &Gpu, encoder: &mut wgpu::CommandEncoder) {
     }
 }
 
-/// The report of a gather without a bad row.
+/// The report that a gather without a bad row writes.
 pub(crate) fn no_bad_row() -> [u8; REPORT_BYTES] {
     let mut report = [0; REPORT_BYTES];
     report[8..16].fill(u8::MAX);
@@ -474,7 +474,7 @@ fn canary(at: usize) -> u8 {
     u8::try_from(at * 151 % 251 + 1).unwrap()
 }
 
-/// The bytes of the buffers after all submitted work.
+/// What the buffers hold after all submitted work.
 pub(crate) fn read_back<const N: usize>(gpu: &Gpu, buffers: [&wgpu::Buffer; N]) -> [Vec<u8>; N] {
     let mut encoder = gpu.device().create_command_encoder(&Default::default());
     let copies = buffers.map(|buffer| {

@@ -1,5 +1,5 @@
-//! Gathers that one dispatch cannot bind: on devices with tiny limits, with operands above the binding limit of the
-//! adapter, and from params in several buffers.
+//! Gathers that one dispatch cannot bind: on devices with tiny limits, with operands above the adapter's binding limit, and from
+//! params in several buffers.
 
 use libtest_mimic::Trial;
 use wgpu_gather::{
@@ -56,7 +56,7 @@ pub(crate) fn trials() -> Vec<Trial> {
     ]
 }
 
-/// A device with at most 2 workgroups a dimension, bindings of 1 KiB, and buffers of `buffer_bytes`.
+/// A device with at most 2 workgroups a dimension, 1 KiB bindings, and buffers of `buffer_bytes`.
 pub(crate) fn small_device(buffer_bytes: u64) -> Gpu {
     limited_device(|limits| wgpu::Limits {
         max_storage_buffer_binding_size: 1024,
@@ -67,7 +67,7 @@ pub(crate) fn small_device(buffer_bytes: u64) -> Gpu {
     })
 }
 
-/// A device of the trials' adapter, whose limits `limits` makes from the adapter's.
+/// A device on the trials' adapter; `limits` makes its limits from the adapter's.
 pub(crate) fn limited_device(limits: impl FnOnce(wgpu::Limits) -> wgpu::Limits) -> Gpu {
     let instance = wgpu::Instance::new(device::descriptor());
     let adapter = wgpu::util::initialize_adapter_from_env_or_default(&instance, None);
@@ -233,7 +233,7 @@ pub(crate) fn check_shards(gpu: &Gpu, sample: &Sample, hash: &mut Hash) {
 
 const MIB: usize = 1 << 20;
 
-/// Compares with the CPU, once with valid indices and once with two bad ones, the first after seven eighths of them.
+/// Compares with the CPU, once with valid indices and once with two bad ones, the first at seven eighths.
 pub(crate) fn check_large<T, I>(
     gpu: &Gpu,
     plan: &GatherPlan,
@@ -334,7 +334,7 @@ fn wide_params(gpu: &'static Gpu) {
     let rows_usize = usize::try_from(rows).unwrap();
     let three_dims = [5, 1 << 20, 1 << 10];
     let nd = GatherNd::new().bad_indices(BadIndices::Error);
-    // Along the last dim, in the first of the 2^20 lines of each of the 5 planes.
+    // Along the last dim, in the first of 2^20 lines in each of 5 planes.
     let elements = GatherElements::new().axis(2).bad_indices(BadIndices::Error);
     let elements = elements.plan(&three_dims, &[5, 1, 2]).unwrap();
     for (plan, indices, expected, bad_row) in [

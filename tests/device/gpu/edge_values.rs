@@ -1,4 +1,4 @@
-//! Edge values of each index type, in each place of index rows of each depth, on every kernel.
+//! Each index type's edge values, in each place of an index row, at each depth, on every kernel.
 
 use libtest_mimic::Trial;
 use wgpu_gather::{BadIndices, ElementTypes, IndexKind};
@@ -17,10 +17,10 @@ use testkit::samples::Sample;
 struct Slices {
     element_bytes: usize,
     slice_len: usize,
-    /// The kernel's name in the text of `explain`.
+    /// The kernel's name in `explain`'s text.
     kernel: &'static str,
     units: &'static str,
-    /// The number of times that each value occurs, each time at another place of a lane.
+    /// How often each value occurs, each time at another place in a lane.
     times: usize,
 }
 
@@ -41,7 +41,7 @@ const fn slices(
 }
 
 impl Slices {
-    /// True if the kernel takes gather_elements without arithmetic of 64 bits.
+    /// True if the kernel takes gather_elements without 64-bit arithmetic.
     fn copies_elements(self) -> bool {
         ["packed", "lines"].contains(&self.kernel)
             || self.kernel == "rows" && self.units == "units of 4 bytes"
@@ -50,10 +50,10 @@ impl Slices {
 
 const NARROW: [IndexKind; 4] = [IndexKind::I8, IndexKind::U8, IndexKind::I16, IndexKind::U16];
 
-/// Slices of lanes of two blocks.
+/// Slices for lanes that take two blocks.
 const LINES: Slices = slices(4, 1, "lines", "4 slices", 4);
 
-/// Slices for the kernels that take index rows of one or two values.
+/// Slices for the kernels that take index rows with one or two values.
 const SLICES: [Slices; 15] = [
     slices(1, 1, "packed", "16 slices", 16),
     slices(2, 1, "packed", "8 slices", 8),
@@ -72,7 +72,7 @@ const SLICES: [Slices; 15] = [
     slices(16, 257, "long", "units of 16 bytes", 1),
 ];
 
-/// A number of index rows with which each lane takes four rows.
+/// A number of index rows at which each lane takes four.
 const FOUR_ROWS: usize = 528;
 
 /// Slices for the kernels that take any index row.
@@ -134,7 +134,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         trial(
             "edge_values_of_bytes_and_half_words_on_every_kernel",
             |gpu| {
-                // Single values of slices of 1, 2 and 4 bytes are packed.
+                // Slices of 1, 2 and 4 bytes are packed if index rows have one value.
                 let is_packed =
                     |slices: &Slices| [1, 4].contains(&(slices.element_bytes * slices.slice_len));
                 let mut of_one = GENERAL_SLICES.to_vec();
@@ -159,12 +159,12 @@ pub(crate) fn trials() -> Vec<Trial> {
             check(gpu, IndexKind::ALL, &of_one, |kind, slices| {
                 along_elements(kind, slices, 2)
             });
-            // Four neighbours in the innermost dim are a lane's.
+            // A lane takes four neighbours in the innermost dim.
             let packed = [slices(4, 1, "packed", "4 slices", 4)];
             check(gpu, &WIDE, &packed, |kind, slices| {
                 along_elements(kind, slices, 4)
             });
-            // Lanes of `lines`, whose four output rows are of two rows of the innermost dim.
+            // Lanes of `lines`: their four output rows lie in two rows along the innermost dim.
             for inner in [3, 6, 7] {
                 check(gpu, &WIDE, &[LINES], |kind, slices| {
                     along_elements(kind, slices, inner)
@@ -192,7 +192,7 @@ fn nd(dims: &[usize], kind: IndexKind, slices: Slices) -> Case {
         for n in 0..values[0].len() {
             push(&|at| Some(values[at][(n + at * (time + 1)) % values[at].len()]));
         }
-        // One more row moves each value to another place of a lane the next time.
+        // One more row moves each value to another place in a lane the next time.
         push(&|_| None);
     }
     let least = match slices.kernel {
@@ -207,8 +207,7 @@ fn nd(dims: &[usize], kind: IndexKind, slices: Slices) -> Case {
     case(gather_nd(0), &params_shape, &[rows, dims.len()], &indices)
 }
 
-/// gather_elements along the second of three dims, with indices smaller than params in the last one.
-/// Index rows along dim 1 of params [2, 5, 3 or `inner` if that is more].
+/// gather_elements along dim 1 of params [2, 5, `inner` but at least 3]. The last dim of indices is `inner`.
 fn along_elements(kind: IndexKind, slices: Slices, inner: usize) -> Case {
     let values = edge_values(5, kind);
     // Whole lanes.
@@ -221,7 +220,7 @@ fn along_elements(kind: IndexKind, slices: Slices, inner: usize) -> Case {
     case(elements(1), &params, &[outer, along, inner], &indices)
 }
 
-/// Two batches of three blocks of `count` output rows, which hold the edge values at different places of a lane.
+/// Two batches with three blocks each, of `count` output rows, which hold the edge values at different places in a lane.
 /// `FourRows` copies whole blocks.
 fn along_blocks(kind: IndexKind, slices: Slices, count: usize) -> Case {
     let values = edge_values(5, kind);
@@ -310,9 +309,9 @@ fn check(
         }
         samples
     };
-    // Of all kernels together, so that each of them has other kinds and policies.
+    // Samples come from all kernels together, so that each kernel gets other kinds and policies.
     let samples: Vec<_> = some(0, slices.iter().flat_map(of_kernel)).collect();
-    // Of so few samples, `batch::check` skips none.
+    // `batch::check` skips none of so few samples.
     for samples in samples.chunks(64) {
         let gatherer = without_runtime_checks(gpu);
         let count = batch::check(gpu, gatherer, Recording::Encoder, samples.iter().cloned());

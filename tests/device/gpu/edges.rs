@@ -1,5 +1,4 @@
-//! Compares with the CPU at numbers of rows, units and blocks near those where a kernel's lanes and workgroups end.
-//! Some rows are bad.
+//! Compares with the CPU at numbers of rows, units and blocks near where a kernel's lanes and workgroups end. Some rows are bad.
 
 use libtest_mimic::Trial;
 use wgpu_gather::{
@@ -13,10 +12,10 @@ use testkit::gpu::Gpu;
 use testkit::indices::{Hash, holds, values_around};
 use testkit::samples::index_bytes;
 
-/// The number of invocations of a workgroup.
+/// Invocations in a workgroup.
 const WORKGROUP: usize = 256;
 
-/// The least number of lanes with which each lane takes four rows.
+/// The least number of lanes at which each takes four rows.
 const LANES: usize = 1 << 15;
 
 pub(crate) fn trials() -> Vec<Trial> {
@@ -30,7 +29,7 @@ pub(crate) fn trials() -> Vec<Trial> {
     ]
 }
 
-/// Numbers of rows near those of a lane and of a workgroup, and near 1,024, from which a rest has its own dispatch.
+/// Row counts near a lane's and a workgroup's, and near 1,024, from which a rest has its own dispatch.
 fn packed(gpu: &'static Gpu) {
     let mut cases = Vec::new();
     for bytes in [1, 2, 4] {
@@ -45,7 +44,7 @@ fn packed(gpu: &'static Gpu) {
     check(gpu, cases);
 }
 
-/// Numbers of rows near those of a workgroup whose lanes take one row, and near the number from which lanes take four.
+/// Row counts near a workgroup's at one row a lane, and near the count from which lanes take four.
 fn rows(gpu: &'static Gpu) {
     let mut cases = Vec::new();
     let words = [1, 2, 3, 5, 63, 255].map(|units| (4, units));
@@ -69,7 +68,7 @@ fn rows(gpu: &'static Gpu) {
     check(gpu, cases);
 }
 
-/// The number of slices that a workgroup copies at once, and the number of rows from which its lanes take four.
+/// How many slices a workgroup copies at once, and from how many rows on its lanes take four.
 fn slots_and_four(units: usize) -> (usize, usize) {
     (WORKGROUP / units, 4 * LANES.div_ceil(units))
 }
@@ -136,7 +135,7 @@ fn blocks(gpu: &'static Gpu) {
     check(gpu, cases);
 }
 
-/// Bytes of an element; batches, outer coordinates and elements of a slice; index rows.
+/// Bytes in an element; batches, outer coordinates and elements in a slice; index rows.
 type Case = (usize, [usize; 3], usize);
 
 fn check(gpu: &Gpu, cases: Vec<Case>) {
@@ -145,8 +144,7 @@ fn check(gpu: &Gpu, cases: Vec<Case>) {
     }
 }
 
-/// Gathers along the third of four dims, with the first as a batch dim. About half of the index rows are bad; their
-/// slices hold a fill.
+/// Gathers along the third of four dims; the first is a batch dim. About half the index rows are bad; their slices hold a fill.
 fn check_one(gpu: &Gpu, (element_bytes, [batches, outer, slice_len], count): Case) {
     let dim = if batches * outer == 1 { 50 } else { 3 };
     let index_kind = IndexKind::ALL[(count + slice_len) % IndexKind::ALL.len()];
@@ -217,7 +215,7 @@ fn check_one(gpu: &Gpu, (element_bytes, [batches, outer, slice_len], count): Cas
 
 const CANARY: u8 = 0x5c;
 
-/// The output of a gather without a report, the output of one with a report, and the report.
+/// Gathers without a report and with one. Returns both outputs, and the report.
 fn run(
     gpu: &Gpu,
     plan: &GatherPlan,
@@ -255,7 +253,7 @@ fn run(
     read_back(gpu, [&outputs[0], &outputs[1], &report])
 }
 
-/// One bad row, in turn at some of the first 68 places.
+/// One bad row, in turn at some places among the first 68.
 fn bad_rows(gpu: &'static Gpu) {
     let params: Vec<u32> = (1..=96).collect();
     let mut table = flat(gpu, &params);

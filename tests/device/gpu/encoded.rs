@@ -1,4 +1,4 @@
-//! Gathers of encoded rows: the values are gguf-py's, by each call and on each device.
+//! Gathers encoded rows: each call returns gguf-py's values, on each device.
 
 use libtest_mimic::Trial;
 use pollster::block_on;
@@ -43,8 +43,8 @@ pub(crate) fn trials() -> Vec<Trial> {
     trials
 }
 
-/// The recorded rows in another order, by each way to gather them: as a tensor, as bytes, in units of four values and of
-/// one, and a table cut into windows.
+/// Gathers the recorded rows in another order, in each way: as a tensor, as bytes, in four-value and one-value units, and from a
+/// table cut into windows.
 fn recorded(gpu: &'static Gpu, encoding: Encoding) {
     let recorded = Recorded::of(encoding);
     let [rows, row_len] = recorded.shape;
@@ -89,7 +89,7 @@ fn recorded(gpu: &'static Gpu, encoding: Encoding) {
     recorded.check(&indices, &found.unwrap());
 }
 
-/// The recorded gathers of quantised values, as tensors and into buffers.
+/// The recorded gathers from quantised values, as tensors and into buffers.
 fn quantized(gpu: &'static Gpu) {
     for case in Quantized::all() {
         let encoded = case.encoded();
@@ -202,7 +202,7 @@ fn scales(gpu: &'static Gpu) {
     }
 }
 
-/// A row of four values of 8 bits.
+/// A row with four 8-bit values.
 fn row_wise_8(values: [u8; 4], scale: f32, bias: f32) -> Vec<u8> {
     [values, scale.to_le_bytes(), bias.to_le_bytes()].concat()
 }
@@ -248,7 +248,7 @@ fn tiny_scales(gpu: &'static Gpu) {
 
 fn halves(gpu: &'static Gpu) {
     let rows: Vec<u8> = (0..=u16::MAX).flat_map(u16::to_le_bytes).collect();
-    // Rows of four values, and of three, whose last group is not whole.
+    // Rows with four values, and with three, whose last group is not whole.
     for row_len in [4, 3] {
         let count = (1 << 16) / row_len;
         let bytes = &rows[..count * row_len * 2];
@@ -269,7 +269,7 @@ fn halves(gpu: &'static Gpu) {
     }
 }
 
-/// The bits of the value of a half float, from its definition.
+/// The bits of a half float's value, from its definition.
 fn f16_bits(bits: u16) -> u32 {
     let (sign, rest) = (u32::from(bits >> 15) << 31, u32::from(bits & 0x7fff));
     match (rest >> 10, rest & 0x3ff) {

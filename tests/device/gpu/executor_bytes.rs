@@ -1,4 +1,4 @@
-//! Requests of an executor on the GPU and on the CPU, whose operands are of types known at run time, and tensors of
+//! Requests to an executor on the GPU and on the CPU, whose operand types are known only at run time, and tensors that hold
 //! zeros.
 
 use libtest_mimic::Trial;
@@ -33,7 +33,7 @@ fn upload(executor: &Executor, bytes: &[u8]) -> Tensor<u8> {
     executor.upload(bytes, &[bytes.len()]).unwrap()
 }
 
-/// Each policy with one result on either device, with and without a fill.
+/// Each policy that has one result on both devices, with and without a fill.
 fn samples() -> impl Iterator<Item = Sample> {
     let policies = [
         BadIndices::Fill,
@@ -50,7 +50,7 @@ fn samples() -> impl Iterator<Item = Sample> {
     })
 }
 
-/// The result of a gather of bytes: the shape and bytes of the output, or an error; and the mask.
+/// What a gather of bytes returns: the output's shape and bytes, or an error; and the mask.
 type Found = (Result<(Vec<usize>, Vec<u8>), GpuError>, Vec<bool>);
 
 fn gather_bytes(executor: &Executor, sample: &Sample, way: usize) -> Found {
@@ -194,7 +194,7 @@ fn zeros(gpu: &'static Gpu) {
             let is_refused = matches!(error, GpuError::Gather(GatherError::TooManyBytes { .. }));
             assert!(is_refused, "{executor}: {error}");
         }
-        // More bytes than a buffer of the GPU, or than host memory.
+        // More bytes than a GPU buffer, or than host memory.
         let error = executor.zeros::<u8>(&[1 << 62]).unwrap_err();
         match executor.device() {
             Ok(_) => assert!(matches!(error, GpuError::BufferTooLarge { .. })),

@@ -1,4 +1,4 @@
-//! Gathers through `Executor`, on the GPU of the trials and on the CPU.
+//! Gathers through `Executor`, on the trials' GPU and on the CPU.
 
 use libtest_mimic::Trial;
 use wgpu_gather::{BadIndices, Executor, Gather, GatherError, GatherNd, GpuError, RunError};
@@ -70,7 +70,7 @@ fn gaps(gpu: &'static Gpu) {
     }
 }
 
-/// An executor on the GPU of the trials, and one on the CPU, as on a machine without a GPU.
+/// An executor on the trials' GPU, and one on the CPU, as on a machine without a GPU.
 pub(crate) fn both(gpu: &Gpu) -> [Executor; 2] {
     let gpu = Gpu::from_parts(gpu.device().clone(), gpu.queue().clone());
     [gpu.executor(), Executor::cpu()]
@@ -159,7 +159,7 @@ fn default_policy(gpu: &'static Gpu) {
     assert_eq!(block_on(on_cpu).unwrap_err().to_string(), text);
 }
 
-/// A chain of gathers, into a tensor of the executor's and into one of the caller's.
+/// A chain of gathers, into the executor's tensor and into the caller's.
 fn tensors(gpu: &'static Gpu) {
     let executors = both(gpu);
     for executor in &executors {

@@ -42,7 +42,7 @@ fn samples() -> impl Iterator<Item = Sample> {
         .chain(lengths.flat_map(move |case| case.samples(&WIDTHS, &[IndexKind::I32], &policies)))
 }
 
-/// The output and the report of a gather along the second dim of 2 x 3 elements by 5 indices, with an index count.
+/// Gathers along the second dim of 2 x 3 elements by 5 indices, with an index count. Returns the output and the report.
 fn gather_indirect(gpu: &Gpu, indices: &[u32; 5], count: u32) -> ([u16; 10], Option<BadRows>) {
     let plan = Gather::new().axis(1).bad_indices(BadIndices::Error);
     let plan = plan.plan(&[2, 3], &[5]).unwrap();
@@ -132,7 +132,7 @@ fn pipeline(gpu: &Gpu, source: &str) -> wgpu::ComputePipeline {
     })
 }
 
-/// A pass of the app keeps the even numbers, in any order, and counts them; the gather follows in the same pass.
+/// The app's pass keeps the even numbers, in any order, and counts them; the gather follows in the same pass.
 fn earlier_pass(gpu: &'static Gpu) {
     const COMPACT: &str = "
         @group(0) @binding(0) var<storage, read> numbers: array<u32>;
@@ -232,7 +232,7 @@ fn anew(gpu: &'static Gpu) {
     }
 }
 
-/// Blocks of 257 bytes, which begin at different bytes of a word, with every index count.
+/// Blocks of 257 bytes, which begin at different bytes in a word, with every index count.
 fn within_words(gpu: &'static Gpu) {
     const ROWS: usize = 257;
     let plan = Gather::new().axis(1).plan(&[4, 3], &[ROWS]).unwrap();

@@ -25,7 +25,7 @@ pub(crate) fn trials() -> Vec<Trial> {
     ]
 }
 
-/// For each kernel, the largest number of rows that is dispatched directly, and a number that is dispatched indirectly.
+/// For each kernel, the largest row count that is dispatched directly, and one that is dispatched indirectly.
 fn direct_and_indirect(gpu: &'static Gpu) {
     const MANY: usize = 1 << 20;
     for (slice_bytes, direct, indirect) in [
@@ -77,7 +77,7 @@ fn chunks(_: &'static Gpu) {
     check(&gpu, 1, 1, rows, &counts[2..4]);
 }
 
-/// More workgroups than one dimension of a dispatch allows, and counts at the ends of rows of workgroups.
+/// More workgroups than one dispatch dimension allows, and counts where rows of workgroups end.
 fn workgroups(_: &'static Gpu) {
     let gpu = limited_device(|limits| wgpu::Limits {
         max_compute_workgroups_per_dimension: 300,

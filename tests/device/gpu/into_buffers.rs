@@ -1,4 +1,4 @@
-//! Gathers that a `Gatherer` records between buffers of the caller.
+//! Gathers that a `Gatherer` records between the caller's buffers.
 
 use std::sync::OnceLock;
 use std::thread;
@@ -142,7 +142,7 @@ pub(crate) fn table() -> Box<dyn Iterator<Item = Sample>> {
     Box::new(planned.flat_map(move |case| case.samples(&[1, 3, 4, 16], IndexKind::ALL, &policies)))
 }
 
-/// Edge values, for each unit of the kernels.
+/// Edge values, for each kernel unit.
 pub(crate) fn index_values() -> Box<dyn Iterator<Item = Sample>> {
     let cases = cases::index_values().into_iter();
     Box::new(cases.flat_map(|case| case.samples(&[1, 4, 8, 16], IndexKind::ALL, POLICIES)))
@@ -153,7 +153,7 @@ pub(crate) fn widths() -> Box<dyn Iterator<Item = Sample>> {
     Box::new(cases.flat_map(|case| case.samples(&WIDTHS, &[IndexKind::I32], POLICIES)))
 }
 
-/// The table with a block, or a short row, in place of each element of params, where that makes a small gather.
+/// The table, with a block or a short row in place of each params element, where that makes a small gather.
 pub(crate) fn encoded() -> Box<dyn Iterator<Item = Sample>> {
     let quantized = |bits, block_len| BlockQuantized::new(bits, block_len).unwrap();
     let halves = quantized(4, 16)
@@ -178,7 +178,7 @@ pub(crate) fn encoded() -> Box<dyn Iterator<Item = Sample>> {
     }))
 }
 
-/// Bad rows that hold a fill, for each width and each unit of the kernels.
+/// Bad rows that hold a fill, for each width and each kernel unit.
 pub(crate) fn filled() -> Box<dyn Iterator<Item = Sample>> {
     let cases = cases::slice_lengths()
         .into_iter()
@@ -212,7 +212,7 @@ fn small_shapes(gpu: &'static Gpu) {
     assert!(turn >= 20_000, "the sweep has lost its shapes");
 }
 
-/// Slices of 257 words, each of which takes a workgroup.
+/// Slices with 257 words, each of which takes a workgroup.
 fn many_workgroups(gpu: &'static Gpu) {
     const ROWS: u32 = 65_600;
     let plan = Gather::new().bad_indices(BadIndices::Error);
@@ -259,7 +259,7 @@ fn report_with_zero(gpu: &'static Gpu) {
     );
 }
 
-/// The report of a gather of `f32` by `i32`.
+/// The report when gathering `f32` by `i32`.
 fn report_of(gpu: &Gpu, plan: &GatherPlan, indices: &[i32]) -> Option<BadRows> {
     let params = vec![1.0_f32; usize::try_from(plan.params_len()).unwrap()];
     let output = vec![0.0_f32; plan.output_shape().iter().product()];
@@ -297,7 +297,7 @@ fn threads(gpu: &'static Gpu) {
     });
 }
 
-/// In one encoder, a pass of the app writes indices and the gather reads them.
+/// In one encoder, the app's pass writes indices and the gather reads them.
 fn chain(gpu: &'static Gpu) {
     let shader = gpu
         .device()

@@ -1,5 +1,5 @@
-//! Failures of other libraries' gathers, from advisories and bug reports, that a GPU could repeat.
-//! tests/host/plan/known_failures.rs also has failures of shapes that the planner refuses.
+//! Failures in other libraries' gathers, from advisories and bug reports, that a GPU could repeat.
+//! tests/host/plan/known_failures.rs also has shapes that the planner refuses.
 
 use libtest_mimic::Trial;
 use wgpu_gather::{BadIndices, Gather, GatherNd, GatherPlan, GpuError, IndexKind};
@@ -69,7 +69,7 @@ fn check(gpu: &'static Gpu, cases: &[Case]) {
     batch::check(gpu, &unchecked(gpu), Recording::Encoder, samples);
 }
 
-/// The GPU holds three rows from the middle of a table of 2^33 bytes.
+/// The GPU holds three rows from the middle of a 2^33-byte table.
 fn wide_rows(gpu: &'static Gpu) {
     let first = (1_i64 << 32) + (1 << 31);
     let held = [first, first + 1, first + 2];

@@ -1,4 +1,4 @@
-//! Masks of bad rows that requests write, and masks of sizes and of buffers that the batches of samples do not have.
+//! Bad-row masks that requests write, and masks with sizes and buffers that the batches of samples do not have.
 
 use libtest_mimic::Trial;
 use wgpu_gather::{
@@ -110,12 +110,12 @@ fn many_workgroups(gpu: &'static Gpu) {
     );
 }
 
-/// A buffer of a tensor.
+/// A tensor's whole buffer.
 fn range<T>(tensor: &Tensor<T>) -> wgpu::BufferSlice<'_> {
     tensor.buffer().unwrap().slice(..)
 }
 
-/// Params in shards, one of which shares the mask's buffer, and a plan of a shard.
+/// Params in shards, one of which shares the mask's buffer, and a shard's plan.
 fn shards(gpu: &'static Gpu) {
     let plan = GatherNd::new().bad_indices(BadIndices::Fill);
     let plan = plan.plan(&[5, 2], &[7, 1]).unwrap();

@@ -1,4 +1,4 @@
-//! Tensors of another owner: they are refused before any other mistake.
+//! Another owner's tensors: they are refused before any other mistake.
 
 use libtest_mimic::Trial;
 use testkit::gpu::Gpu;
@@ -22,7 +22,7 @@ pub(crate) fn trials() -> Vec<Trial> {
     ]
 }
 
-/// Pairs of owners that refuse each other's tensors: the CPU, and two owners of one device.
+/// Pairs of owners that refuse each other's tensors: the CPU, and two owners on one device.
 fn pairs(gpu: &Gpu) -> [[Executor; 2]; 4] {
     let [[a, cpu], [b, _]] = [both(gpu), both(gpu)];
     let [a, b] = [&a, &b].map(|gpu| || gpu.clone());
@@ -33,7 +33,7 @@ fn other_owner<T>(operand: Operand) -> Result<T, GpuError> {
     Err(GpuError::OtherOwner { operand })
 }
 
-/// The tensors of a gather by the plan of 2 rows from 3.
+/// The tensors for a gather of 2 rows from 3.
 struct Operands {
     params: Tensor<u32>,
     indices: Tensor<i32>,
@@ -51,7 +51,7 @@ impl Operands {
         }
     }
 
-    /// The result of each way to request the gather into the output, and of each that has no output if `all`.
+    /// The results of requesting the gather into the output, in each way; if `all`, also in each way without an output.
     fn gather(
         &mut self,
         executor: &Executor,
@@ -108,16 +108,16 @@ fn each_operand(gpu: &'static Gpu) {
     assert_eq!(error.to_string(), text);
 }
 
-/// A tensor of another owner is named before mistakes in shapes, in lengths and in the fill.
+/// Another owner's tensor is named before mistakes in shapes, in lengths and in the fill.
 fn before_mistakes(gpu: &'static Gpu) {
     let plan = Gather::new().bad_indices(BadIndices::Fill);
     let right = plan.plan(&[3], &[2]).unwrap();
     let plans = [
-        // Other shapes of params and of indices, and another length of params, which may be a shard.
+        // Other shapes of params and indices, and another params length, as it may be a shard.
         plan.plan(&[4], &[2]).unwrap(),
         plan.plan(&[3], &[2, 1]).unwrap(),
         plan.plan(&[9], &[2]).unwrap().shard(0..5).unwrap(),
-        // Other lengths of the mask and the output.
+        // Other mask and output lengths.
         plan.plan(&[3], &[2]).unwrap(),
     ];
     for [own, other] in &pairs(gpu) {
@@ -160,7 +160,7 @@ fn before_mistakes(gpu: &'static Gpu) {
     }
 }
 
-/// If several operands are of another owner, the error names the first.
+/// If several operands have another owner, the error names the first.
 fn in_order(gpu: &'static Gpu) {
     let plan = Gather::new().plan(&[3], &[2]).unwrap();
     for [own, other] in &pairs(gpu) {

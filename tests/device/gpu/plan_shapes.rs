@@ -1,4 +1,4 @@
-//! The shapes of a request's operands, held against those of its plan.
+//! The shapes of a request's operands, compared with the plan's.
 
 use libtest_mimic::Trial;
 use testkit::gpu::Gpu;
@@ -21,8 +21,8 @@ pub(crate) fn trials() -> Vec<Trial> {
     ]
 }
 
-/// The error of a gather from 6 numbers of shape [2, 3] by indices in a slice, with a shape or without: the same on the
-/// GPU and on the CPU, by each way to request it.
+/// The error when gathering from 6 numbers shaped [2, 3] by indices in a slice, with a shape or without: the same on the GPU and
+/// on the CPU, by each way to request it.
 fn error_of(
     gpu: &Gpu,
     plan: &(impl for<'p> ToPlan<'p> + Clone),
@@ -61,7 +61,7 @@ fn plan_shape(operand: Operand, expected: &[usize], found: &[usize]) -> GpuError
     })
 }
 
-/// Shapes of equal lengths.
+/// Other shapes with equal lengths.
 fn other_shapes(gpu: &'static Gpu) {
     let plan = Gather::new().plan(&[3, 2], &[4]).unwrap();
     let error = error_of(gpu, &plan, &[0, 1, 0, 1], None);
@@ -99,7 +99,7 @@ fn other_shapes(gpu: &'static Gpu) {
         // A slice of indices without a shape is taken in the plan's shape, if it has as many values.
         let output = executor.gather(&plan, &table, &[0, 1, 0, 1]).wait();
         assert_eq!(output, expected, "{executor}");
-        // Tensors of bytes need the number of bytes only: their shape is not compared with the plan's.
+        // A tensor of bytes needs only the right number of bytes: its shape is not compared with the plan's.
         let bytes = executor.upload(&[1_u8, 2, 3, 4, 5, 6], &[6]).unwrap();
         let rows = executor.upload(&[0_u8, 1, 0, 1], &[2, 2]).unwrap();
         let types = ElementTypes::of::<u8, u8>();
@@ -160,7 +160,7 @@ fn missing_shape(gpu: &'static Gpu) {
         let tensor = executor.upload(&indices, &[2, 2]).unwrap();
         let output = executor.gather(nd, &table, &tensor).wait();
         assert_eq!(output, Ok(vec![6, 1]), "{executor}");
-        // Gather and GatherElements take a slice without a shape as indices of one dim.
+        // Gather and GatherElements take a slice without a shape as indices with one dim.
         let output = executor.gather(Gather::new(), &table, &[1]).wait();
         assert_eq!(output, Ok(vec![4, 5, 6]), "{executor}");
         let ranks = executor.gather(GatherElements::new(), &table, &[1]).wait();
@@ -197,7 +197,7 @@ fn shaped_slices(gpu: &'static Gpu) {
     assert_eq!(error.to_string(), text);
 }
 
-/// Of an output and a mask of wrong lengths too.
+/// A wrong shape is named before a wrong length, also before that of an output or a mask.
 fn before_lengths(gpu: &'static Gpu) {
     let plan = Gather::new().plan(&[3], &[2]).unwrap();
     for executor in both(gpu) {

@@ -21,7 +21,7 @@ pub(crate) fn trials() -> Vec<Trial> {
     ]
 }
 
-/// A gather of 37 of 1,000 rows of 5 numbers.
+/// A gather of 37 rows out of 1,000, with 5 numbers each.
 struct Lookup {
     plan: GatherPlan,
     params: Vec<u32>,
@@ -217,8 +217,8 @@ fn warm_up(_: &'static Gpu) {
     }
 }
 
-/// A gatherer refuses the cache of another device, so it makes pipelines with its cache. The contents of a cache prove
-/// nothing: lavapipe stores nothing in it.
+/// A gatherer refuses another device's cache, so it makes pipelines with its cache. A cache's contents prove nothing: lavapipe
+/// stores nothing in it.
 fn pipeline_cache(_: &'static Gpu) {
     let instance = wgpu::Instance::new(device::descriptor());
     let adapter = wgpu::util::initialize_adapter_from_env_or_default(&instance, None);

@@ -1,4 +1,4 @@
-//! Reports of gathers that share a gatherer, and so its counter of bad rows.
+//! Reports from gathers that share a gatherer, and so its bad-row counter.
 
 use libtest_mimic::Trial;
 use wgpu_gather::{
@@ -92,7 +92,7 @@ fn report(gpu: &Gpu) -> wgpu::Buffer {
     report
 }
 
-/// The report is read before the submission of its gather, and after it.
+/// Reads the report before its gather is submitted, and after.
 fn read_early(gpu: &'static Gpu) {
     let report = gpu.zeros::<u8>(&[REPORT_BYTES]).unwrap();
     let mut work = Work::new(gpu, &[2, 0, 1, 1]);
@@ -130,7 +130,7 @@ fn any_order(gpu: &'static Gpu) {
     assert_eq!(works.each_ref().map(|work| work.bad_rows(gpu)), expected);
 }
 
-/// Gathers of few and of many rows, packed and not, recorded twice each into one pass, on a device of their own.
+/// Gathers with few and with many rows, packed and not, recorded twice each into one pass, on a device of their own.
 fn share_counter(_: &'static Gpu) {
     let gpu = open_gpu().unwrap();
     let counts = [4, 1028, 1024, 1, 1025, 64, 5000, 65, 1023];
@@ -172,7 +172,7 @@ fn share_counter(_: &'static Gpu) {
     }
 }
 
-/// wgpu refuses the submission with the first gather of a device, whose memory other buffers have filled before.
+/// wgpu refuses the submission with a device's first gather; other buffers have filled the device's memory before.
 fn refused(_: &'static Gpu) {
     let gpu = open_gpu().unwrap();
     let used: Vec<_> = (0..64).map(|_| flat(&gpu, &[!0_u32; 16])).collect();

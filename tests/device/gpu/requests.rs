@@ -185,7 +185,7 @@ fn no_wait(gpu: &'static Gpu) {
     }
 }
 
-/// Outputs of falling and rising sizes, one after the other and from several threads.
+/// Outputs whose sizes fall and rise, one after the other and from several threads.
 fn kept_buffers(_: &'static Gpu) {
     let gpu = open_gpu().unwrap();
     let params: Vec<u32> = (0..5000).collect();

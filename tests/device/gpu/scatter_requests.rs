@@ -19,7 +19,7 @@ pub(crate) fn trials() -> Vec<Trial> {
     ]
 }
 
-/// The scatters of a GPU, without those that only the CPU has.
+/// A GPU's scatters, without those that only the CPU has.
 struct OnGpu<'a>(&'a Gpu);
 
 impl Scatters for OnGpu<'_> {
@@ -128,7 +128,7 @@ fn mistakes(gpu: &'static Gpu) {
             assert_eq!(found, expected);
         }
     }
-    // Tensors of another owner, and two over one buffer.
+    // Another owner's tensors, and two over one buffer.
     let mut on_host = Executor::cpu().zeros::<i32>(&[3, 2]).unwrap();
     let updates = gpu.zeros::<i32>(&[4]).unwrap();
     let found = gpu.scatter(&plan, &updates, &[0, 1], &mut on_host).wait();

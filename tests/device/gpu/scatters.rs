@@ -1,4 +1,4 @@
-//! Scatters that a `Gatherer` records between buffers of the caller: the cases of gathers, read from right to left.
+//! Scatters that a `Gatherer` records between the caller's buffers: the gathers' cases, read from right to left.
 
 use libtest_mimic::Trial;
 use wgpu_gather::{
@@ -49,7 +49,7 @@ pub(crate) fn trials() -> Vec<Trial> {
     trials
 }
 
-/// A gather along the third of four dims, of which the first is a batch dim.
+/// A gather along the third of four dims; the first is a batch dim.
 fn case_of_blocks(params_shape: [usize; 4], indices: Vec<i128>, from_end: bool) -> Case {
     Case {
         op: Op::Gather {
@@ -63,8 +63,8 @@ fn case_of_blocks(params_shape: [usize; 4], indices: Vec<i128>, from_end: bool) 
     }
 }
 
-/// Scatters of a few batches and outer coordinates, of whose rows many repeat and of which a target of narrow rows has more winners
-/// than a small binding holds.
+/// Scatters with a few batches and outer coordinates. Many rows repeat, and a target with narrow rows has more winners than a
+/// small binding holds.
 fn random() -> Box<dyn Iterator<Item = Sample>> {
     let sample = |number: u64| {
         let mut hash = Hash::new(number);
@@ -94,7 +94,8 @@ fn random() -> Box<dyn Iterator<Item = Sample>> {
     Box::new((0..200).flat_map(sample))
 }
 
-/// Scatters of numbers to a few rows, one of which half the index rows select: more than 1,024. Bindings of 16 KiB hold 2,048 pairs.
+/// Scatters of numbers to a few rows; half the index rows, more than 1,024, select the same one. Bindings of 16 KiB hold 2,048
+/// pairs.
 fn hot_rows(way: Way) -> Box<dyn Iterator<Item = Sample>> {
     let (most_batches, most) = match way {
         Way::MediumBindings => (1, 2048),
@@ -140,7 +141,7 @@ enum Way {
     MediumBindings,
     /// With the target in four shards.
     Shards,
-    /// On a device of WebGPU's least limits.
+    /// On a device with wgpu's `downlevel_defaults`.
     Downlevel,
 }
 
@@ -178,7 +179,7 @@ enum Of {
     F32,
 }
 
-/// A scatter of a sample's case, with its operands and its result.
+/// A scatter by a sample's case, with its operands and its result.
 struct Scatter {
     sample: Sample,
     plan: GatherPlan,
@@ -186,14 +187,14 @@ struct Scatter {
     updates: Vec<u8>,
     target: Vec<u8>,
     expected: Vec<u8>,
-    /// Elements from one row of the target to the next.
+    /// Elements from one target row to the next.
     stride: usize,
     count: u32,
     has_mask: bool,
     has_report: bool,
 }
 
-/// The numbers of scatters and of bytes that fill a batch.
+/// A batch is full with this many scatters, or more bytes than this.
 const BATCH: (usize, usize) = (128, 1 << 23);
 
 const GAPS: [[usize; 2]; 5] = [[1, 0], [0, 1], [3, 2], [0, 0], [16, 64]];
@@ -241,8 +242,7 @@ fn check(gpu: &'static Gpu, way: Way, samples: Box<dyn Iterator<Item = Sample>>)
     assert!(ran > 80 && refused > 0, "{ran} ran, {refused} refused");
 }
 
-/// The assign of a sample or, of elements of 4 bytes, one of the assign and the reductions; all of them with
-/// `GATHER_EVERY_CASE`.
+/// A sample's assign or, for 4-byte elements, either that or a reduction; with `GATHER_EVERY_CASE`, all of them.
 fn scatters(sample: &Sample, way: Way, number: usize) -> Vec<Scatter> {
     let mut all = vec![None];
     if sample.element_bytes == 4 {
@@ -274,7 +274,7 @@ impl Scatter {
         };
         let mut places: Vec<_> = answer.elements.iter().flatten().collect();
         places.sort_unstable();
-        // Of two scatters of unique rows, one promises it.
+        // Every other scatter with unique rows promises them.
         if places.is_sorted_by(|a, b| a < b) && number.is_multiple_of(2) {
             plan = plan.with_unique_indices();
         }
@@ -355,7 +355,7 @@ impl Scatter {
                 expected[at * 4..][..4].copy_from_slice(&sum.to_le_bytes());
             }
         }
-        // Where a policy leaves no bad row, some tests expect one of a dim of 0.
+        // With `Clamp` and `Wrap` only a dim of 0 makes bad rows, which other tests report.
         let has_report = match plan.bad_indices() {
             BadIndices::Error => true,
             BadIndices::DeviceDefault | BadIndices::Fill => number.is_multiple_of(4),
@@ -422,7 +422,7 @@ impl Scatter {
         }
     }
 
-    /// The rows of four shards, one of them empty.
+    /// The row counts of four shards, one of them empty.
     fn shards(&self) -> [usize; 4] {
         let case = &self.sample.case;
         let rows = case.op.params_rows(&case.params_shape, &case.indices_shape);
@@ -506,7 +506,7 @@ fn check_batch(gpu: &Gpu, gatherer: &Gatherer, way: Way, batch: &[Scatter]) {
     }
 }
 
-/// The buffers of the images, and the offset of each image in its buffer.
+/// The images' buffers, and each image's offset in its buffer.
 fn uploaded(gpu: &Gpu, way: Way, images: &[Image; OPERANDS.len()]) -> Buffers {
     if way != Way::OneBuffer {
         return images
@@ -643,7 +643,7 @@ fn with_buffers(
     run(&operands);
 }
 
-/// Compares every byte of the buffers after the scatters.
+/// Compares every byte in the buffers after the scatters.
 fn check_buffers(
     gpu: &Gpu,
     batch: &[Scatter],

@@ -1,4 +1,4 @@
-//! Gathers by plans of shards, whose outputs come back to the host.
+//! Gathers by shards' plans, whose outputs come back to the host.
 
 use libtest_mimic::Trial;
 use wgpu_gather::{BadIndices, Gather, GatherError, GpuError, IndexKind, NegativeIndices};

@@ -1,4 +1,4 @@
-//! The sort of shaders/sort.wgsl, of keys that no small scatter has: up to 32 bits, and counts at each edge of a tile and of a scan.
+//! Runs shaders/sort.wgsl on keys that no small scatter has: up to 32 bits, and counts at each edge of a tile and a scan.
 
 use std::collections::BTreeMap;
 
@@ -16,7 +16,7 @@ const SOURCE: &str = concat!(
     include_str!("../../../shaders/sort.wgsl")
 );
 
-/// Pairs of a tile, and counts that a workgroup scans.
+/// Pairs in a tile, and counts that a workgroup scans.
 const TILE: usize = 4096;
 const SCANNED: usize = 2048;
 const WIDTH: usize = 16;
@@ -31,7 +31,7 @@ pub(crate) fn trials() -> Vec<Trial> {
     ]
 }
 
-/// Numbers of pairs, bits of their keys, and seeds.
+/// Each set's number of pairs, bits in a key, and seed.
 fn sets() -> impl Iterator<Item = (usize, u32, u64)> {
     let edges = [
         1,
@@ -68,7 +68,7 @@ fn check(gpu: &Gpu, sets: impl IntoIterator<Item = (usize, u32, u64)>) {
     let mut ran = 0;
     for (count, bits, seed) in sets {
         let mut hash = Hash::new(seed ^ 0x5eed);
-        // Of few kinds in some sets, so that many are equal.
+        // In some sets the keys are of few kinds, so that many are equal.
         let kinds = [1 << bits, 3, 300][hash.below(3)].min(1_usize << bits);
         let spread = (1_u64 << bits) / kinds as u64;
         let mut pairs: Vec<[u32; 2]> = (0..count)
@@ -93,7 +93,7 @@ fn check(gpu: &Gpu, sets: impl IntoIterator<Item = (usize, u32, u64)>) {
 struct Sort<'a> {
     gpu: &'a Gpu,
     pipelines: [wgpu::ComputePipeline; 4],
-    /// The words of the uniform, and the places of the fields of `Order` and of `grid_width`.
+    /// How many words the uniform has, and where the fields of `Order` and `grid_width` are.
     uniform_words: usize,
     fields: BTreeMap<String, usize>,
 }
@@ -159,7 +159,7 @@ impl<'a> Sort<'a> {
         let device = self.gpu.device();
         let tiles = pairs.len().div_ceil(TILE);
         let counts = 256 * tiles;
-        // Unwritten counts and pairs are no zeros.
+        // Unwritten counts and pairs are not zeros.
         let filled = |words: usize| upload(self.gpu, &vec![0xa5; 4 * words]);
         let counts_buffer = filled(counts + counts.div_ceil(SCANNED));
         let buffers = [

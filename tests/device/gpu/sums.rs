@@ -16,7 +16,8 @@ pub(crate) fn trials() -> Vec<Trial> {
     ]
 }
 
-/// Numbers of exponents near each other, whose sums depend on their order, and now and then one that a device could flush.
+/// Numbers with exponents near each other, so that their sums depend on the order, and now and then one that a device could
+/// flush.
 fn floats(count: usize, seed: u64) -> Vec<f32> {
     let mut hash = Hash::new(seed);
     let float = |_| {

@@ -131,7 +131,7 @@ fn chained(gpu: &'static Gpu) {
     assert_eq!(indices.shape(), [2, 3, 4]);
 }
 
-/// Tables of an app's buffer, which is longer than the table and not a multiple of 4 bytes long.
+/// Tables in an app's buffer, which is longer than the table and not a multiple of 4 bytes long.
 fn tables_of_buffers(gpu: &'static Gpu) {
     let usage =
         wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST;
@@ -170,7 +170,7 @@ fn tables_of_buffers(gpu: &'static Gpu) {
         counted,
         Err(GpuError::Gather(GatherError::TooManyBytes { .. }))
     ));
-    // Of more elements than a number counts.
+    // More elements than a number counts.
     let uncounted = Tensor::<u8>::from_buffer(gpu, own.clone(), &[1 << 32, 1 << 32]);
     assert!(matches!(
         uncounted,
@@ -187,7 +187,7 @@ fn tables_of_buffers(gpu: &'static Gpu) {
     assert_eq!(no_bytes.unwrap_err(), GatherError::ZeroSizedElement.into());
 }
 
-/// Slices with more units of 16 or of 4 bytes than the turns that llvmpipe allows a loop.
+/// Slices with more 16- or 4-byte units than the turns that llvmpipe allows a loop.
 fn long_slices(gpu: &'static Gpu) {
     for slice_len in [1 << 18, (1 << 18) + 2, (1 << 18) + 1] {
         let plan = Gather::new().bad_indices(BadIndices::Fill);
@@ -241,7 +241,7 @@ fn lengths(gpu: &'static Gpu) {
         }))
     };
     let (short, right) = (flat(gpu, &[1_u8; 2]), flat(gpu, &[1_u8; 3]));
-    // Params of a shard has no shape of the plan, only a length.
+    // If the plan is a shard, only the length of params is compared, not its shape.
     let shard = plan.shard(0..1).unwrap();
     let result = gpu.gather(&shard, &short, &[0, 0]).wait();
     assert_eq!(result, length(Operand::Params, 1, 2));
@@ -280,7 +280,7 @@ fn bare_executor(_: &'static Gpu) {
     assert_eq!(output, Ok(vec![20, 20]));
 }
 
-/// Blocks on a future and parks until woken, without a poll of a device. The future may run on any thread.
+/// Blocks on a future and parks until woken, without polling a device. The future may run on any thread.
 pub(crate) fn block_on<F: IntoFuture<IntoFuture: Send>>(future: F) -> F::Output {
     struct Unpark(Thread);
     impl Wake for Unpark {

@@ -110,7 +110,7 @@ fn waits_for_none(gpu: &'static Gpu) {
     });
 }
 
-/// Gathers that take longer and shorter than a poll of the poll thread, on a device of their own.
+/// Gathers that take longer and shorter than the poll thread's poll, on a device of their own.
 fn await_and_wait(_: &'static Gpu) {
     const LONG: usize = 1 << 20;
     const SHORT: usize = 16;

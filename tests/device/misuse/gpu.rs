@@ -1,4 +1,4 @@
-//! Errors of an `Executor`: wrong operands, operands beyond a limit, and lost devices.
+//! Errors that an `Executor` returns: wrong operands, operands beyond a limit, and lost devices.
 
 use std::sync::atomic::Ordering;
 
@@ -204,7 +204,7 @@ fn an_operand_beyond_one_buffer_is_refused() {
         "output buffer must have at most 1024 bytes on this device, found 1040"
     );
     let table = gpu.upload(&[0.0_f32; 8], &[8]).unwrap();
-    // A report does not lower the largest size of an output. wgpu's back end for tests writes none.
+    // A report does not lower the largest output size. wgpu's back end for tests writes none.
     for bad_indices in [BadIndices::Fill, BadIndices::Error] {
         let plan = gather.bad_indices(bad_indices).plan(&[8], &[256]).unwrap();
         let output = gpu.gather(&plan, &table, &[0; 256]).wait();

@@ -1,4 +1,4 @@
-//! Devices whose limits are below the needs of a gather.
+//! Devices whose limits are below what a gather needs.
 
 use wgpu_gather::{
     BadIndices, BadRows, ElementTypes, Gather, GatherBuffers, GatherError, GatherNd, GatherPlan,
@@ -7,7 +7,7 @@ use wgpu_gather::{
 
 use super::{App, STORAGE, Set, plan};
 
-/// A gather of `indices` rows out of `params`, each of `slice` elements.
+/// A gather of `indices` rows out of `params`, each with `slice` elements.
 fn rows(params: usize, slice: usize, indices: usize) -> GatherPlan {
     Gather::new().plan(&[params, slice], &[indices]).unwrap()
 }
@@ -132,7 +132,7 @@ fn more_workgroups_than_the_device_dispatches_are_cut() {
     app.assert_accepted(&rows(3, 1, 1024), &whole);
 }
 
-/// Params, indices and output of `f32` by `i32`.
+/// Params, indices and output for gathering `f32` by `i32`.
 fn operands([params, indices, output]: &[wgpu::Buffer; 3]) -> GatherBuffers<'_> {
     GatherBuffers::new(
         ElementTypes::of::<f32, i32>(),
@@ -252,7 +252,7 @@ fn lower_standard_limits_are_enough_or_an_error() {
     app.assert_refused(&plan(), &set.without_report(), &set.all(), text);
 }
 
-/// Each block is a dispatch, and one more that counts its rows.
+/// Each block takes a dispatch, and one more counts its rows.
 #[test]
 fn an_index_count_of_too_many_blocks_is_refused() {
     let app = App::new();

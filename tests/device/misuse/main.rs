@@ -1,5 +1,5 @@
-//! Mistakes of a caller on the GPU, on a device that runs no shader. Each mistake returns an error with its text,
-//! records nothing, and does not reach the app's own error handler.
+//! A caller's mistakes on the GPU, on a device that runs no shader. Each mistake returns an error with its text, records
+//! nothing, and does not reach the app's own error handler.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 

@@ -1,4 +1,4 @@
-//! Operands that a gather does not take: buffers destroyed or of another device, elements without bytes, shards, fills.
+//! Operands that a gather refuses: destroyed buffers, another device's buffers, elements without bytes, shards, fills.
 
 use wgpu_gather::{
     BadIndices, ElementTypes, Gather, GatherBuffers, GatherError, GatherNd, IndexKind, Operand,

@@ -1,4 +1,4 @@
-//! Ranges of buffers that do not fit their operand: usage, length, offset.
+//! Buffer ranges that do not fit their operand: usage, length, offset.
 
 use wgpu_gather::{ElementTypes, Gather, GatherBuffers, IndexKind, Operand, Ranges, wgpu};
 
@@ -34,7 +34,7 @@ fn a_range_shorter_than_its_operand_is_refused() {
     }
 }
 
-/// Operands of a gather of 6 out of 10 elements of 1 byte, with `params` and `output` bytes in their ranges.
+/// Operands for gathering 6 out of 10 one-byte elements, with `params` and `output` bytes in their ranges.
 fn bound_bytes(set: &Set, params: u64, output: u64) -> GatherBuffers<'_> {
     let (params, output) = (set.params.slice(..params), set.output.slice(..output));
     GatherBuffers::new(
@@ -147,7 +147,7 @@ fn a_range_starts_with_a_whole_element() {
 #[test]
 fn a_range_with_gaps_ends_at_the_last_slice() {
     let app = App::new();
-    // 4 of 10 rows of 2 elements. Rows of params are 3 elements apart, and rows of the output 5.
+    // 4 out of 10 rows, with 2 elements each. Params rows are 3 elements apart, output rows 5.
     let plan = Gather::new().plan(&[10, 2], &[4]).unwrap();
     let plan = plan
         .with_params_stride(3)

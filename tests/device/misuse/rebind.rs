@@ -1,4 +1,4 @@
-//! Other buffers of a prepared gather: what may differ, and what may not.
+//! Rebinds a prepared gather to other buffers: what may differ, and what may not.
 
 use std::sync::atomic::Ordering;
 
@@ -9,7 +9,7 @@ use wgpu_gather::{
 
 use super::{App, STORAGE, Set, adapter, plan};
 
-/// Ranges of one large buffer for each operand of [`plan`], each with its start.
+/// For each operand of [`plan`], a range in a large buffer, with its start.
 #[derive(Clone, Copy)]
 struct Bound<'a> {
     types: ElementTypes,
@@ -91,7 +91,7 @@ fn buffers(app: &App) -> [wgpu::Buffer; 6] {
     [(); 6].map(|()| app.buffer(4096, STORAGE))
 }
 
-/// The commands of the gather use these buffers: after they are destroyed, the commands cannot be submitted.
+/// The gather's commands use these buffers: after they are destroyed, the commands cannot be submitted.
 #[track_caller]
 fn assert_bound_to(app: &App, gather: &PreparedGather, buffers: &[wgpu::Buffer]) {
     let mut encoder = app.device.create_command_encoder(&Default::default());

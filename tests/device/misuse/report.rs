@@ -1,4 +1,4 @@
-//! Decoding of reports, and bytes that are no report of a plan.
+//! Decodes reports, and bytes that are no report for a plan.
 
 use wgpu_gather::{BadRows, Gather, GatherError, GatherNd, GatherPlan, IndexKind};
 

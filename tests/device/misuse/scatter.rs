@@ -12,7 +12,7 @@ fn plan() -> GatherPlan {
     Gather::new().plan(&[10], &[4]).unwrap()
 }
 
-/// The buffers of the target, of indices, of updates, and of the report.
+/// Buffers for the target, indices, updates and the report.
 type Set = [wgpu::Buffer; 4];
 
 fn set(app: &App) -> Set {

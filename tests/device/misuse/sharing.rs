@@ -1,4 +1,4 @@
-//! Gathers whose operands share a buffer. One of the operands is the index count of an indirect gather.
+//! Gathers whose operands share a buffer. One operand is an indirect gather's index count.
 
 use wgpu_gather::{ElementTypes, Gather, GatherBuffers, GatherError, Operand, Ranges, wgpu};
 
@@ -40,7 +40,7 @@ fn bytes_that_are_shared_in_part_are_named() {
             },
         )
     };
-    // 400 bytes of params, 320 of output.
+    // Params have 400 bytes, the output 320.
     let before = "output must not share bytes with params, found 256..320 in both";
     app.assert_refused(&plan, &bound(256, 0), &[&arena], before);
     let arena = app.buffer(2048, STORAGE);

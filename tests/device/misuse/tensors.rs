@@ -1,4 +1,4 @@
-//! Errors of tensors: wrong shapes, bytes that are no element, and tensors destroyed or of another owner.
+//! Errors that tensors return: wrong shapes, bytes that are no element, and tensors destroyed or with another owner.
 
 use testkit::gpu::Gpu;
 use wgpu_gather::{
@@ -120,8 +120,7 @@ fn a_destroyed_table_is_an_error() {
 fn a_tensor_of_another_gpu_is_an_error() {
     let adapters = [(); 2].map(|()| adapter(wgpu::Limits::unlimited()));
     let (app, gpu) = gpu_on(&adapters[0], wgpu::Limits::default());
-    // Owners of another device of the same instance, of a device of another instance, which has the same id, and of the
-    // same device.
+    // Owners on another device of the same instance, on a device with the same id in another instance, and on the same device.
     let others = [
         gpu_on(&adapters[0], wgpu::Limits::default()).1,
         gpu_on(&adapters[1], wgpu::Limits::default()).1,

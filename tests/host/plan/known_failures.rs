@@ -1,6 +1,6 @@
-//! Bugs of other gathers, named after their advisories and bug reports, on the planner and the CPU. The GPU's part is
-//! in tests/device/gpu/known_failures.rs. One buffer for reading and writing, with which burn and tract fail, is in
-//! tests/device/misuse/sharing.rs.
+//! Other gathers' bugs, named after their advisories and bug reports, on the planner and the CPU.
+//! tests/device/gpu/known_failures.rs has the GPU's part. One buffer for reading and writing, with which burn and tract fail, is
+//! in tests/device/misuse/sharing.rs.
 
 use wgpu_gather::{BadIndices, Gather, GatherNd, GatherPlan, NegativeIndices, RunError};
 
@@ -134,7 +134,7 @@ fn onnxruntime_27963_index_0_into_a_dim_of_zero() {
 
 #[test]
 fn onnxruntime_27444_sizes_beyond_32_bits_are_kept() {
-    // Elements of no bytes: a table of 2^33 of them takes no memory.
+    // Elements without bytes: a table of 2^33 takes no memory.
     let params = vec![(); 1 << 33];
     let plan = along(0, 0, &[1 << 33], &[3]).unwrap();
     assert_eq!(

@@ -1,4 +1,4 @@
-//! The names of values, as they are printed and read.
+//! The values' names, as they are printed and read.
 
 use std::fmt::{Debug, Display};
 use std::str::FromStr;

@@ -12,7 +12,7 @@ pub(super) fn uniform(plan: &GatherPlan, dispatch: &Dispatch) -> GatherUniform {
     GatherUniform::new(plan, IndexKind::I32, dispatch, FillPattern::ZEROS, false)
 }
 
-/// Checks that exactly one dispatch has each piece of an output row with each params row of its block, and that every
+/// Checks that exactly one dispatch copies each piece of an output row from each params row in its block, and that every
 /// dispatch fits. Returns the number of dispatches.
 pub(super) fn assert_each_row_once(
     plan: &GatherPlan,

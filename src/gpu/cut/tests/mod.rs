@@ -1,5 +1,4 @@
-//! Cuts of chosen plans to chosen limits, without data: sizes may be far past any memory. The tests of the shaders run
-//! small cuts.
+//! Cuts chosen plans to chosen limits, without data: sizes may be far past any memory. The shader tests run small cuts.
 
 mod checks;
 mod packed_and_indirect;
@@ -34,14 +33,14 @@ const fn types(element_bytes: u64, index_kind: IndexKind) -> ElementTypes {
     ElementTypes::new(element_bytes, index_kind)
 }
 
-/// The cut of a plan with `i32` indices and params in one buffer.
+/// Cuts a plan with `i32` indices and params in one buffer.
 fn cut<'a>(plan: &'a GatherPlan, element_bytes: u64, limits: &wgpu::Limits) -> Cut<'a> {
     let types = types(element_bytes, IndexKind::I32);
     let cut = Cut::new(PlacedGather::aligned(typed(plan, types)), limits);
     cut.expect("the device holds a row")
 }
 
-/// The kernel and the number of rows of each dispatch.
+/// Each dispatch's kernel and number of rows.
 fn kernels(plan: &GatherPlan, element_bytes: u64, limits: &wgpu::Limits) -> Vec<(Kernel, u64)> {
     let cut = cut(plan, element_bytes, limits);
     let dispatches = cut.dispatches();
@@ -68,7 +67,7 @@ fn a_plan_within_the_limits_is_one_dispatch() {
         panic!("one dispatch: {dispatches:?}");
     };
     assert_eq!(dispatch.kernel, Kernel::Rows(Unit::Vec4));
-    // Each of two workgroups has lanes for 16 slices of 16 units.
+    // Two workgroups, each with lanes for 16 slices of 16 units.
     assert_eq!(dispatch.workgroups, [2, 1, 1]);
     assert_eq!(
         [dispatch.params, dispatch.indices, dispatch.output],
@@ -119,7 +118,7 @@ fn small_limits_leave_no_row_out_and_do_none_twice() {
     assert!(most > 100, "the limits cut nothing: {most}");
 }
 
-/// Bindings hold a slice, and a dispatch does not: pieces are cut by the dispatch alone.
+/// A binding holds a slice, a dispatch does not: only the dispatch limits the pieces.
 #[test]
 fn bindings_as_long_as_their_alignment_are_cut() {
     for alignment in [32, 256, 1024, 8192, 16_384] {
@@ -145,7 +144,7 @@ fn bindings_as_long_as_their_alignment_are_cut() {
         min_storage_buffer_offset_alignment: 8192,
         ..limits(8192, 1)
     };
-    // 8,160 bytes in pieces of the 1,008 that the 256 lanes of a dispatch copy.
+    // 8,160 bytes, in pieces of 1,008: what a dispatch's 256 lanes copy.
     assert_eq!(
         assert_each_row_once(&gather(&[1, 2040], &[1]), 4, &limits),
         9
@@ -163,7 +162,7 @@ fn cuts_are_few_and_large() {
         }
         dispatches.len()
     };
-    // 300 MiB of params, of output and of indices, in bindings of 128 MiB.
+    // 300 MiB of params, output and indices in turn, in 128 MiB bindings.
     assert_eq!(count(&gather(&[4_915_200, 16], &[1000])), 3);
     assert_eq!(count(&gather(&[1000, 16], &[4_915_200])), 3);
     assert_eq!(count(&gather(&[1000], &[78_643_200])), 3);
@@ -191,7 +190,7 @@ fn sizes_far_past_memory_are_cut_without_data() {
         }
         assert_eq!(dispatches[0].blocks.index_rows.0, 0, "{plan}");
         if plan.dims().slice_len == 1 && dispatches.len() > 1 {
-            // The next window of params, or the next chunk of output, begins where the last one ended.
+            // The next params window, or the next output chunk, begins where the last one ended.
             let [one, two] = [&dispatches[0], &dispatches[1]];
             let end = one.params.offset + one.params.bytes;
             assert!(
@@ -221,7 +220,7 @@ fn params_in_shards_is_cut_at_their_ends() {
 #[test]
 fn many_workgroups_fill_grid_rows_of_equal_width() {
     let workgroups = |rows: usize| {
-        // A workgroup gathers 1024 rows of 16 bytes.
+        // A workgroup gathers 1024 16-byte rows.
         let plan = gather(&[2], &[rows * 1024]);
         let limits = wgpu::Limits {
             max_storage_buffer_binding_size: 1 << 32,
@@ -240,7 +239,7 @@ fn many_workgroups_fill_grid_rows_of_equal_width() {
 
 #[test]
 fn blocks_with_workgroups_of_their_own_are_a_grid() {
-    // Two batches of three blocks; a workgroup gathers 256 rows of 64 bytes.
+    // Two batches with three blocks each; a workgroup gathers 256 64-byte rows.
     let dispatches = |rows| {
         let plan = Gather::new().axis(2).batch_dims(1);
         let plan = plan

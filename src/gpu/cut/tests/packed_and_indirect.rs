@@ -1,4 +1,4 @@
-//! The rows of a cut that are packed, or share a lane, and the cuts for an index count.
+//! Cuts with packed rows or rows that share a lane, and cuts for an index count.
 
 use super::*;
 
@@ -83,7 +83,7 @@ fn windows_and_small_blocks_take_one_row_a_lane() {
     assert_eq!(lane_rows(&gather(&[9, 16], &[(1 << 15) - 4]), &whole), [1]);
 }
 
-/// The output and params rows of dispatches of slices of 64 bytes, by bindings that hold 3,700 of them.
+/// Each dispatch's output rows and params rows, if slices have 64 bytes and a binding holds 3,700.
 fn rows_of_dispatches(plan: &GatherPlan) -> Vec<[(u64, u64); 2]> {
     let limits = wgpu::Limits {
         max_storage_buffer_binding_size: 3_700 * 64,
@@ -98,7 +98,7 @@ fn rows_of_dispatches(plan: &GatherPlan) -> Vec<[(u64, u64); 2]> {
     found
 }
 
-/// Chunks of the output and windows of params end with blocks, where a binding holds several.
+/// Output chunks and params windows end where blocks end, if a binding holds several.
 #[test]
 fn bindings_hold_whole_blocks() {
     for (params, index_count) in [([7, 100, 16], 1000), ([7, 1000, 16], 300)] {
@@ -117,7 +117,7 @@ fn bindings_hold_whole_blocks() {
     assert_eq!(found[0][0], (0, 3700));
 }
 
-/// Whole batches, or blocks of one batch.
+/// Whole batches, or blocks in one batch.
 #[test]
 fn bindings_hold_whole_batches() {
     let of = |outer: usize, index_count: usize| {
@@ -131,7 +131,7 @@ fn bindings_hold_whole_batches() {
         });
         in_blocks.collect::<Vec<_>>()
     };
-    // Room for seven blocks: two batches of three, or five and one more.
+    // Room for seven blocks: two batches of three, or seven out of eight, then the last.
     assert_eq!(of(3, 500), [(0, 6), (6, 12)]);
     assert_eq!(
         of(8, 500),

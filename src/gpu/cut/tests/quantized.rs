@@ -1,4 +1,4 @@
-//! Cuts of quantised params, whose scales may be longer than params.
+//! Cuts quantised params, whose scales may be longer than params.
 
 use super::{Cut, PlacedGather, gather, limits};
 use crate::element::ElementTypes;
@@ -8,7 +8,7 @@ use crate::index::IndexKind;
 
 #[test]
 fn windows_hold_as_many_rows_as_scales_fit() {
-    // Rows of 4 values: a byte of params, and a scale of 4 bytes. The first scale starts at byte 8.
+    // A row has 4 values: one params byte, and a 4-byte scale. The first scale starts at byte 8.
     let quantized = BlockQuantized::new(2, 16).expect("a block");
     let types = ElementTypes::encoded(Encoding::BlockQuantized(quantized), IndexKind::I32);
     let plan = gather(&[1000, 4], &[10]);

@@ -1,4 +1,4 @@
-//! The bindings of a dispatch, as memory that checks each access.
+//! A dispatch's bindings, as memory that checks each access.
 
 use std::collections::HashMap;
 
@@ -16,10 +16,10 @@ pub(super) struct Bindings<'r, 'a> {
     pub(super) dispatch: &'r Dispatch,
     pub(super) entry_point: EntryPoint,
     pub(super) uniform: &'r [u32],
-    /// The lane (workgroup, number) that loads or stores a word of the output: no other lane may.
+    /// The lane (workgroup, number) that loads or stores each output word: no other lane may.
     pub(super) owners: HashMap<u64, (u64, u32)>,
     pub(super) lane: (u64, u32),
-    /// Atomic operations of the lane on each word of the counter.
+    /// The lane's atomic operations on each counter word.
     pub(super) atomics: [u32; 2],
 }
 
@@ -35,13 +35,13 @@ impl Bindings<'_, '_> {
         }
     }
 
-    /// The number of one of the qparams. Scales stand for zero points that are no operand.
+    /// 0 for scales, 1 for zero points. Scales stand for zero points that are no operand.
     fn qparam_number(&self, number: u32) -> usize {
         let numbers = self.dispatch.quantized.expect("quantised params");
         usize::from(number == binding::ZERO_POINTS && numbers.zero_point().is_none())
     }
 
-    /// The first word of an access, counted from the start of the operand.
+    /// An access's first word, counted from the operand's start.
     fn first_word(&mut self, access: Access) -> u64 {
         if let Some(accesses) = &mut self.run.accesses {
             accesses.push(access);

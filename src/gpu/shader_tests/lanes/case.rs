@@ -1,4 +1,4 @@
-//! A gather to run, and the content of its operands.
+//! A gather to run, and what its operands hold.
 
 use std::cell::RefCell;
 use std::ops::Range;
@@ -18,20 +18,20 @@ const MOST_DISPATCHES: usize = 1 << 14;
 pub(crate) struct Case<'a> {
     pub(crate) plan: GatherPlan,
     pub(crate) types: ElementTypes,
-    /// The bytes of the element that bad rows hold; `None` for zeros.
+    /// The element that bad rows hold, as bytes; `None` for zeros.
     pub(crate) fill: Option<&'a [u8]>,
-    /// Params rows of each buffer.
+    /// Params rows in each buffer.
     pub(crate) shard_rows: Vec<u64>,
-    /// Bytes from the last aligned offset to the start of params in each buffer, of indices and of the output.
+    /// Bytes from the last aligned offset to where params (in each buffer), indices and the output start.
     pub(crate) starts: [u64; 3],
-    /// As `starts`, of scales and of zero points.
+    /// As `starts`, for scales and zero points.
     pub(crate) qparam_starts: [u64; 2],
     pub(crate) limits: wgpu::Limits,
     pub(crate) index: Values<'a>,
 }
 
 impl<'a> Case<'a> {
-    /// A gather with params in one buffer, in one dispatch if 32 bits can count the bytes of each operand.
+    /// A gather with params in one buffer, in one dispatch if 32 bits can count each operand's bytes.
     pub(crate) fn new(plan: GatherPlan, types: ElementTypes, index: Values<'a>) -> Self {
         Self {
             types,
@@ -52,7 +52,7 @@ impl<'a> Case<'a> {
         self.plan.dims().slice_len * self.types.element_bytes
     }
 
-    /// The first byte of an output row, from the last aligned offset on.
+    /// An output row's first byte, counted from the last aligned offset.
     pub(crate) fn output_row_at(&self, row: u64) -> u64 {
         self.starts[2] + row * self.plan.dims().output_stride * self.types.element_bytes
     }
@@ -86,7 +86,7 @@ impl<'a> Case<'a> {
         dispatches
     }
 
-    /// Returns a function from the number of a byte in an output row to the value that is right there.
+    /// Returns a function from a byte's number in the output row to its right value.
     pub(crate) fn slice(&self, output_row: u64) -> impl Fn(u64) -> u8 {
         let (_, slice) = slice_of(&self.plan, self.index, output_row);
         let (mut shard, mut first) = (0, 0);
@@ -123,7 +123,7 @@ impl<'a> Case<'a> {
         }
     }
 
-    /// The first byte of a row of a shard, from the last aligned offset on.
+    /// The first byte of a shard's row, counted from the last aligned offset.
     fn params_row_at(&self, row: u64) -> u64 {
         self.starts[0] + row * self.parts().bytes_of(self.plan.dims().params_stride)
     }
@@ -136,7 +136,7 @@ impl<'a> Case<'a> {
         self.typed().parts
     }
 
-    /// The bytes of the values of a part of a params row, which starts at byte `first` of a shard.
+    /// The values in one part of a params row, as bytes. The part starts at the shard's byte `first`.
     fn decoded(
         &self,
         encoding: Encoding,
@@ -165,7 +165,7 @@ impl<'a> Case<'a> {
         values.flat_map(f32::to_le_bytes).collect()
     }
 
-    /// A word of scales, which are finite, or of zero points.
+    /// A word that holds scales, which are finite, or zero points.
     pub(crate) fn qparam_word(&self, operand: usize, word: u64) -> u32 {
         mixed((word << 4) + 7 + operand as u64) & [0xbf7f_bf7f, u32::MAX][operand]
     }
@@ -174,7 +174,7 @@ impl<'a> Case<'a> {
         byte_of(self.params_word(shard, at / 4), at)
     }
 
-    /// A word of params. A scale among them is finite, since a NaN of a product may have any payload.
+    /// A word of params. Scales in it are finite, since a product's NaN may have any payload.
     pub(crate) fn params_word(&self, shard: usize, word: u64) -> u32 {
         let finite = match self.types.encoding {
             None | Some(Encoding::BlockQuantized(_)) => u32::MAX,
@@ -183,7 +183,7 @@ impl<'a> Case<'a> {
         mixed(word << 4 | shard as u64) & finite
     }
 
-    /// The output bytes in a range that a dispatch is to write, with their values; rows of other windows are left out.
+    /// The output bytes in a range that a dispatch is to write, with their values; rows in other windows are left out.
     pub(crate) fn expected(
         &self,
         dispatch: &Dispatch,
@@ -207,7 +207,7 @@ impl<'a> Case<'a> {
         })
     }
 
-    /// The end of the output, from the last aligned offset on.
+    /// The output's end, counted from the last aligned offset.
     pub(crate) fn output_end(&self) -> u64 {
         self.starts[2] + self.plan.dims().output_len() * self.types.element_bytes
     }
@@ -215,7 +215,7 @@ impl<'a> Case<'a> {
     pub(crate) fn index_word(&self, word: u64) -> u32 {
         let bytes = self.types.index_kind.bytes();
         let word = (0..4).map(|byte| {
-            // Bytes outside the values are not 0, so that a test sees it if they count.
+            // Bytes outside the values are not 0, so that a test fails if they count.
             let at = (word * 4 + byte).checked_sub(self.starts[1]);
             match at.filter(|at| at / bytes < self.plan.dims().indices_len()) {
                 Some(at) => (self.index)(at / bytes).to_le_bytes()[index_of(at % bytes)],
@@ -226,7 +226,7 @@ impl<'a> Case<'a> {
         u32::from_le_bytes(word.try_into().expect("four bytes"))
     }
 
-    /// The output of the CPU path.
+    /// The CPU path's output.
     pub(crate) fn on_cpu(&self) -> Vec<u8> {
         let dims = self.plan.dims();
         let mut params = Vec::new();
@@ -242,8 +242,8 @@ impl<'a> Case<'a> {
         output.expect("the policy fills")
     }
 
-    /// True if a dispatch writes an output row: if the row is among its output rows, and its window has the params row.
-    /// For a row that is bad or absent the first row of the block stands for the params row.
+    /// True if a dispatch writes an output row: the row is among its output rows, and its window holds the params row. For a bad
+    /// or absent row, the block's first row stands for the params row.
     fn is_in(&self, dispatch: &Dispatch, output_row: u64) -> bool {
         let dims = self.plan.dims();
         let row = match slice_of(&self.plan, self.index, output_row) {
@@ -264,7 +264,7 @@ pub(crate) fn mixed(number: u64) -> u32 {
     u32::try_from((mixed ^ mixed >> 29) >> 32).expect("32 bits are left")
 }
 
-/// A word of the output before the gather.
+/// An output word before the gather.
 pub(crate) fn word_before(word: u64) -> u32 {
     mixed(word << 4 | 15)
 }

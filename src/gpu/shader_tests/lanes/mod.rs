@@ -1,6 +1,6 @@
-//! Runs the lanes of a gather in the interpreter, with the plan, the cut and the uniforms that a device would get.
-//! Functions compute the content of the operands, which may have any size. Each access must stay in its binding, and
-//! each word of the output must belong to one lane.
+//! Runs a gather's lanes in the interpreter, with the plan, the cut and the uniforms that a device would get. Functions compute
+//! what the operands hold, so these may have any size. Each access must stay in its binding, and each output word must belong to
+//! one lane.
 
 mod bindings;
 mod case;
@@ -23,7 +23,7 @@ use crate::gpu::types::range_bytes;
 use crate::gpu::uniform::GatherUniform;
 use naga_interpreter::{Access, Machine};
 
-/// The module of an entry point, with values for the overrides; made once.
+/// An entry point's module, with values for the overrides; made once.
 pub(super) fn module(entry_point: EntryPoint) -> Arc<Module> {
     static MODULES: LazyLock<Mutex<HashMap<EntryPoint, Arc<Module>>>> =
         LazyLock::new(Mutex::default);
@@ -50,14 +50,14 @@ pub(super) fn module(entry_point: EntryPoint) -> Arc<Module> {
     Arc::clone(module)
 }
 
-/// The buffers of a gather while its dispatches run.
+/// A gather's buffers while its dispatches run.
 pub(super) struct Run<'a> {
     pub(super) case: &'a Case<'a>,
     /// The words that have been written, by their number in the output.
     output: HashMap<u64, u32>,
     pub(super) counter: [u32; 2],
     pub(super) report: [u32; 20],
-    /// Accesses of the lanes; `None` if they are not recorded.
+    /// The lanes' accesses; `None` if they are not recorded.
     pub(super) accesses: Option<Vec<Access>>,
     reports: bool,
 }
@@ -84,7 +84,7 @@ impl<'a> Run<'a> {
         self.output.contains_key(&(at / 4))
     }
 
-    /// Runs some lanes of some workgroups of a dispatch.
+    /// Runs some lanes in some workgroups of a dispatch.
     pub(super) fn dispatch(
         &mut self,
         dispatch: &Dispatch,
@@ -96,7 +96,7 @@ impl<'a> Run<'a> {
         self.run(dispatch, entry_point, &uniform, workgroups, lanes);
     }
 
-    /// Runs all lanes of all dispatches, and finish_report after each that reports.
+    /// Runs all lanes in all dispatches, and finish_report after each dispatch that reports.
     pub(super) fn all(&mut self) {
         let mut is_first_report = true;
         for dispatch in self.case.dispatches() {
@@ -115,8 +115,8 @@ impl<'a> Run<'a> {
         self.run(dispatch, EntryPoint::FinishReport, &uniform, [0], 0..1);
     }
 
-    /// Checks every word that has been written, if `dispatch` is the only one that ran: bytes that the dispatch is to
-    /// write hold the oracle's, and all others hold their content from before.
+    /// Checks every word that has been written, if `dispatch` is the only one that ran: bytes that the dispatch is to write hold
+    /// the oracle's values, and all others are unchanged.
     pub(super) fn check_written(&self, dispatch: &Dispatch) {
         let case = self.case;
         let end = case.output_end();
@@ -155,7 +155,7 @@ impl<'a> Run<'a> {
             .collect()
     }
 
-    /// Checks that every byte of the output is the oracle's, and that the report is of the bad rows.
+    /// Checks that every output byte is the oracle's, and that the report fits the bad rows.
     pub(super) fn check_all(&self) {
         let (case, plan) = (self.case, &self.case.plan);
         let slice_bytes = case.slice_bytes();
@@ -199,7 +199,7 @@ impl<'a> Run<'a> {
         assert_eq!(self.report, report, "{plan}: {:?}", case.types);
     }
 
-    /// Checks that bytes of the output, before, between or after slices, hold their content from before.
+    /// Checks that output bytes before, between or after slices are unchanged.
     fn check_kept(&self, bytes: Range<u64>) {
         for at in bytes {
             let before = byte_of(word_before(at / 4), at);
@@ -251,7 +251,7 @@ impl<'a> Run<'a> {
     }
 }
 
-/// The bytes of the output that are a workgroup's share: it writes them, or leaves them to other windows.
+/// The output bytes that are a workgroup's share: it writes them, or leaves them to other windows.
 pub(super) fn workgroup_bytes(case: &Case<'_>, dispatch: &Dispatch, workgroup: u64) -> Range<u64> {
     let slice_bytes = case.slice_bytes();
     let (first_row, end_row) = dispatch.output_rows;
