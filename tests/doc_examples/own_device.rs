@@ -2,7 +2,7 @@ use wgpu_gather::wgpu::{self, util::DeviceExt};
 use wgpu_gather::{ElementTypes, Executor, Gather, GatherBuffers, Gatherer, Ranges, Tensor};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    // Your device and your buffers. A gather needs the usage STORAGE; COPY_SRC is for reading back.
+    // Your device and your buffers. A gather needs the usage STORAGE; `Tensor::from_buffer` below needs all three.
     let instance = wgpu::Instance::new(wgpu::InstanceDescriptor::new_without_display_handle());
     let adapter = pollster::block_on(instance.request_adapter(&Default::default()))?;
     let (device, queue) = pollster::block_on(adapter.request_device(&Default::default()))?;
@@ -23,7 +23,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     gatherer.encode(&mut encoder, &plan, &buffers)?; // records, and submits nothing
     queue.submit([encoder.finish()]);
 
-    // Read the output back with wgpu, or wrap its buffer.
+    // Read the output back with wgpu, or wrap its buffer. To keep the device and the queue, pass clones.
     let executor = Executor::from_parts(device, queue);
     let output = Tensor::<f32>::from_buffer(&executor, output, &[2, 2])?.download_blocking()?;
     assert_eq!(output, [30.0, 31.0, 10.0, 11.0]);
