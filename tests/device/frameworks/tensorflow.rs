@@ -27,6 +27,18 @@ pub fn rows() -> Vec<Row> {
             )],
         ),
         row(
+            "`tf.gather(params, indices, batch_dims=1, axis=-2)`",
+            G(Some(-2), 1, Invalid, DeviceDefault),
+            [call(
+                (
+                    &[2, 3, 2],
+                    &[0., 1., 2., 3., 4., 5., 6., 7., 8., 9., 10., 11.],
+                ),
+                (&[2, 1], &[2, 0]),
+                (&[2, 1, 2], &[4., 5., 6., 7.]),
+            )],
+        ),
+        row(
             "`tf.gather` on a CPU, index out of range",
             G(None, 0, Invalid, Error),
             [error(THREE, (&[2], &[0, 3])), error(THREE, (&[1], &[-1]))],
