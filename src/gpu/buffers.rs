@@ -11,13 +11,13 @@ use crate::element::ElementTypes;
 ///
 /// | a range for | starts at |
 /// |---|---|
-/// | params, indices, output | a multiple of 1, 2 or 4 bytes: the largest that divides the size of an element |
+/// | params, indices, output | a multiple of 4 bytes if 4 divides the size of an element, or of an index; else of 2, or of 1 |
 /// | params with an encoding, zero points | any byte |
 /// | scales | a multiple of the size of a scale |
 /// | mask | a multiple of 4 bytes |
 /// | report, index count | a multiple of the device's `min_storage_buffer_offset_alignment` |
 ///
-/// If all slices start at multiples of 16 bytes, they are copied in units of 16 bytes, else in smaller units.
+/// If every row that the gather copies starts at a multiple of 16 bytes, it copies units of 16 bytes, else smaller ones.
 ///
 /// Operands may share a buffer, for instance a memory pool. But the gather writes the output, the report and the mask, so none
 /// of these may overlap another operand, not even in the gaps that

@@ -53,7 +53,7 @@ impl Gatherer {
 
     /// Calls `make` for each shader module, when a gather first needs it. `make` may call `create_shader_module_trusted` without
     /// runtime checks, which the shaders do not need. If a gather's output or report shares a buffer with an operand that it
-    /// reads, it takes other modules, which differ only in how bindings are accessed.
+    /// reads, the gather uses other modules, which differ only in how bindings are accessed.
     #[must_use]
     pub fn with_shader_modules(
         mut self,

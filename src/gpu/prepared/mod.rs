@@ -21,8 +21,8 @@ use crate::plan::GatherPlan;
 /// Records one gather again and again, for instance in every frame.
 ///
 /// [`Gatherer::prepare`](super::Gatherer::prepare) checks everything and makes the pipelines, uniforms and bind groups. Recording
-/// then makes no GPU object, submits nothing, waits for nothing, and cannot fail. On the host only wgpu allocates, for its
-/// commands. The commands read what the buffers hold when they run: write new indices into the same buffer, and the next run
+/// then makes no GPU object, submits nothing, waits for nothing, and cannot fail. On the host this
+/// crate allocates nothing; wgpu does, for its commands. The commands read what the buffers hold when they run: write new indices into the same buffer, and the next run
 /// gathers by them. A prepared gather keeps its buffers alive.
 ///
 /// ```no_run
