@@ -40,7 +40,7 @@ macro_rules! encodings {
         /// | `RowWise4`, ROW_WISE_4 | 2, and the row ends with a scale and a bias | 1, and 4 a row |
         /// | [`BlockQuantized`] | those in a byte, with scales in their own operand | 1 |
         ///
-        /// Every device decodes to the same bits. GGUF's encodings match gguf-py's `dequantize`; 8-bit floats match
+        /// Every device decodes to the same bits, but for the three cases listed below. GGUF's encodings match gguf-py's `dequantize`; 8-bit floats match
         /// ml_dtypes. `F16`, `Bf16` and `F8E5M2` keep subnormals and NaN payloads; ml_dtypes gives all `F8E5M2` NaNs one
         /// payload. Small scales can make `Mxfp4` values subnormal `f32`s, so GPUs put them together as bits. All other products,
         /// except in `RowWise8` and `BlockQuantized`, are exact in `f32` and not subnormal, so no driver flushes them. Adding or

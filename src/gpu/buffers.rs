@@ -11,7 +11,8 @@ use crate::element::ElementTypes;
 ///
 /// | a range for | starts at |
 /// |---|---|
-/// | params, indices, output | a multiple of 4 bytes if 4 divides the size of an element, or of an index; else of 2, or of 1 |
+/// | params, output | a multiple of 4 bytes for elements of 4, 8, 12 .. bytes; of 2 bytes for 2, 6, 10 ..; any byte for odd sizes |
+/// | indices | a multiple of 4 bytes for indices of 32 or 64 bits; of 2 bytes for 16 bits; any byte for 8 bits |
 /// | params with an encoding, zero points | any byte |
 /// | scales | a multiple of the size of a scale |
 /// | mask | a multiple of 4 bytes |
@@ -60,8 +61,8 @@ impl<'a> GatherBuffers<'a> {
         Self::of(types, params, ranges.indices, ranges.output)
     }
 
-    /// As [`new`](Self::new), but params lies in several buffers, as a table must that is larger than the device's largest
-    /// buffer. For each shard, give how many params rows it has, and the range that holds them.
+    /// As [`new`](Self::new), but for params in several buffers, which a table larger than the device's largest buffer needs. For
+    /// each shard, give how many params rows it has, and the range that holds them.
     ///
     /// Params rows are the slices in row-major order. The first shard holds the first rows, the second shard the next ones, and
     /// so on; together the shards hold all rows. Shards may share buffers.

@@ -206,8 +206,8 @@ impl Gatherer {
         )
     }
 
-    /// Records the gather as one compute pass. Into a compute pass of the caller it is recorded by
-    /// [`PreparedGather::encode_in_pass`], after [`prepare`](Self::prepare).
+    /// Records the gather as one compute pass. To record into a pass of your own, call [`prepare`](Self::prepare), then
+    /// [`PreparedGather::encode_in_pass`].
     ///
     /// # Errors
     ///

@@ -143,7 +143,7 @@ impl Executor {
         Ok(Self::from_parts(device, queue))
     }
 
-    /// Takes an app's own device and queue. Their handlers stay as they are.
+    /// Takes an app's own device and queue, and leaves their error handlers as they are.
     #[must_use]
     #[cfg_attr(
         target_arch = "wasm32",
@@ -312,8 +312,8 @@ impl Executor {
     }
 
     /// As [`gather`](Self::gather), but on bytes, if you know the types only at run time: each element has
-    /// `types.element_bytes()` bytes, and indices are little-endian `types.index_kind()`, a tensor or a slice of bytes. The
-    /// output is bytes too. The plan's shapes count elements, so the call compares numbers of bytes, and no shapes.
+    /// `types.element_bytes()` bytes. Indices are a tensor or a slice of bytes: little-endian numbers of type
+    /// `types.index_kind()`. The output is bytes too. The plan's shapes count elements, so the call compares numbers of bytes, and no shapes.
     ///
     /// If `types` has an encoding, params is decoded. The call refuses an encoding whose scales lie in their own tensor.
     ///
@@ -345,8 +345,8 @@ impl Executor {
     /// Scatters `updates` to the rows of `target` that `indices` select: the inverse of [`gather`](Self::gather), and what
     /// [`GatherPlan::scatter`] does on the CPU. The request assigns, unless [`reduce`](ScatterRequest::reduce) is called.
     ///
-    /// On a GPU a bad row is dropped, by each policy: with [`BadIndices::Error`](crate::BadIndices::Error) the request returns its
-    /// error, and the good rows are written. The CPU writes all rows, or none and returns the error.
+    /// On a GPU, bad rows are dropped and good rows are written; with [`BadIndices::Error`](crate::BadIndices::Error) the request
+    /// then returns the error. The CPU writes all rows, or returns the error and writes none.
     ///
     /// # Errors
     ///

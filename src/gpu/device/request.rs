@@ -88,8 +88,8 @@ impl<'a, T: GatherElement, F: ?Sized> Request<'a, T, Vec<T>, F> {
     }
 
     /// Writes the output into your tensor, which must have [`output_len`](GatherPlan::output_len) elements; with an output
-    /// stride, it may also have the gap after the last row. Its shape stays, and is not compared. The request waits as after
-    /// [`on_gpu`](Self::on_gpu). If you write one tensor again and again, wgpu need not clear new memory.
+    /// stride, it may also have the gap after the last row. Your tensor keeps its shape, whatever the output's is. The request
+    /// waits as after [`on_gpu`](Self::on_gpu). If you write one tensor again and again, wgpu need not clear new memory.
     ///
     /// ```
     /// use wgpu_gather::{Executor, Gather};
@@ -108,7 +108,7 @@ impl<'a, T: GatherElement, F: ?Sized> Request<'a, T, Vec<T>, F> {
 }
 
 impl<T: GatherElement, O> Request<'_, T, O> {
-    /// Bad rows hold `fill` instead of zeros. How wide it may be, [`GatherBuffers::fill`](crate::GatherBuffers::fill) says.
+    /// Bad rows hold `fill` instead of zeros. [`GatherBuffers::fill`](crate::GatherBuffers::fill) says how wide it may be.
     ///
     /// With [`BadIndices::DeviceDefault`](crate::BadIndices::DeviceDefault), a bad row is an error on the
     /// CPU, also with a fill. [`Fill`](crate::BadIndices::Fill) fills on each device.

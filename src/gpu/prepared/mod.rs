@@ -97,8 +97,8 @@ impl PreparedGather {
     ///
     /// # Errors
     ///
-    /// [`GatherError::Rebound`] if any of these differs, even for an operand without bytes; about buffers, as `prepare`. After
-    /// an error the gather stays bound as before. In a browser, errors that only wgpu can see go to the device's handler.
+    /// [`GatherError::Rebound`] if any of these differs, even for an operand without bytes. Errors about the buffers are those
+    /// of `prepare`. After an error the gather stays bound as before. In a browser, errors that only wgpu can see go to the device's handler.
     ///
     /// ```
     /// use wgpu_gather::{ElementTypes, Gather, GatherBuffers, GatherError, Gatherer, Ranges, wgpu};
