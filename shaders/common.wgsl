@@ -87,8 +87,8 @@ struct GatherUniform {
 
 // In a scatter that sorts its index rows, what write_keys.wgsl, sort.wgsl and fold.wgsl read.
 struct Order {
-    // How many pairs there are, and in one batch: one for each index row.
-    pairs: u32,
+    // How many pairs of zeros come before the pairs, and how many pairs a batch has: one for each index row.
+    zeros: u32,
     places: u32,
     // The key for row 0 in the dispatch's first batch.
     first_key: u32,

@@ -26,8 +26,12 @@ fn numbers_of(words: Unit) -> Unit {
     return words ^ (((words >> Unit(31u)) - Unit(1u)) | Unit(SIGN_BIT));
 }
 
+fn are_float_sums() -> bool {
+    return REDUCE == 0u && NUMBER == 2u;
+}
+
 fn reduced(value: Unit, update: Unit) -> Unit {
-    if REDUCE == 0u && NUMBER == 2u {
+    if are_float_sums() {
         return float_sums(value, update);
     }
     if REDUCE == 0u {

@@ -1,7 +1,8 @@
 // Needs: common
 //
 // Sorts pairs by a digit: eight bits of their keys. Pairs with equal digits keep their order, so sorting by all digits, the low
-// ones first, leaves each row's index rows in order. A workgroup takes a tile of pairs, and each lane one pair in each round:
+// ones first, leaves each row's index rows in order. A workgroup takes a tile of pairs, and each lane one pair in each round.
+// Pairs of zeros come before the pairs, so that all tiles are full: they have the least key, so they stay there.
 //
 //   sort_count        counts[digit][tile] = the tile's pairs that have the digit
 //   sort_scan         replaces each count by the sum of those before it, of a workgroup's SCANNED counts; stores their total
@@ -21,13 +22,17 @@ const ROUNDS: u32 = TILE / WORKGROUP_SIZE;
 // Counts that a lane adds, and that its workgroup adds.
 const LANE_COUNTS: u32 = 8u;
 const SCANNED: u32 = LANE_COUNTS * WORKGROUP_SIZE;
-// Words with one bit for each lane.
+// Words with one bit for each lane, and couples of them.
 const BIT_WORDS: u32 = WORKGROUP_SIZE / 32u;
+const BIT_COUPLES: u32 = BIT_WORDS / 2u;
+const ALL_LANES = vec2<u32>(0xffffffffu);
 
 var<workgroup> digit_counts: array<atomic<u32>, DIGITS>;
 var<workgroup> lane_sums: array<u32, WORKGROUP_SIZE>;
 // For each word of lanes and each digit, bits for the lanes whose pair has the digit.
-var<workgroup> lanes_of_digit: array<atomic<u32>, BIT_WORDS * DIGITS>;
+var<workgroup> lanes_of_digit: array<array<atomic<u32>, DIGITS>, BIT_WORDS>;
+// For each couple of words and each digit, where the pair of the first of these lanes goes.
+var<workgroup> places: array<array<u32, DIGITS>, BIT_COUPLES>;
 
 fn digit_of(key: u32) -> u32 {
     return (key >> gather.order.shift) & (DIGITS - 1u);
@@ -46,9 +51,7 @@ fn sort_count(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invoca
     atomicStore(&digit_counts[local], 0u);
     workgroupBarrier();
     for (var round = 0u; round < ROUNDS; round++) {
-        let number = pair_number(tile, round, local);
-        let key = pairs[min(number, gather.order.pairs - 1u)].x;
-        atomicAdd(&digit_counts[digit_of(key)], select(0u, 1u, number < gather.order.pairs));
+        atomicAdd(&digit_counts[digit_of(pairs[pair_number(tile, round, local)].x)], 1u);
     }
     workgroupBarrier();
     counts[local * gather.order.tiles + tile] = atomicLoad(&digit_counts[local]);
@@ -117,6 +120,13 @@ fn sort_scan_totals(@builtin(local_invocation_index) local: u32) {
     }
 }
 
+// How many of these lanes in a couple of words have a pair with the digit.
+fn pairs_of_couple(couple: u32, digit: u32, lanes: vec2<u32>) -> u32 {
+    let first = atomicLoad(&lanes_of_digit[2u * couple][digit]);
+    let second = atomicLoad(&lanes_of_digit[2u * couple + 1u][digit]);
+    return countOneBits(first & lanes.x) + countOneBits(second & lanes.y);
+}
+
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn sort_move(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_index) local: u32) {
     let tile = number_of(workgroup);
@@ -126,31 +136,31 @@ fn sort_move(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocat
     let count = local * gather.order.tiles + tile;
     // Where the next pair goes whose digit is the lane's number.
     var start = counts[count] + counts[all_counts() + count / SCANNED];
-    let word = local / 32u * DIGITS;
     let bit = 1u << (local % 32u);
+    // The lanes before this one, in its couple of words.
+    let before = select(vec2<u32>(bit - 1u, 0u), vec2<u32>(~0u, bit - 1u), (local & 32u) > 0u);
+    for (var word = 0u; word < BIT_WORDS; word++) {
+        atomicStore(&lanes_of_digit[word][local], 0u);
+    }
+    workgroupBarrier();
     for (var round = 0u; round < ROUNDS; round++) {
-        for (var at = local; at < BIT_WORDS * DIGITS; at += DIGITS) {
-            atomicStore(&lanes_of_digit[at], 0u);
-        }
+        let pair = pairs[pair_number(tile, round, local)];
+        let digit = digit_of(pair.x);
+        atomicOr(&lanes_of_digit[local / 32u][digit], bit);
         workgroupBarrier();
-        let number = pair_number(tile, round, local);
-        let is_pair = number < gather.order.pairs;
-        let pair = pairs[min(number, gather.order.pairs - 1u)];
-        let own = word + digit_of(pair.x);
-        atomicOr(&lanes_of_digit[own], select(0u, bit, is_pair));
+        // No loop: a checked module would count its turns.
+        places[0][local] = start;
+        start += pairs_of_couple(0u, local, ALL_LANES);
+        places[1][local] = start;
+        start += pairs_of_couple(1u, local, ALL_LANES);
+        places[2][local] = start;
+        start += pairs_of_couple(2u, local, ALL_LANES);
+        places[3][local] = start;
+        start += pairs_of_couple(3u, local, ALL_LANES);
         workgroupBarrier();
-        let rank = countOneBits(atomicLoad(&lanes_of_digit[own]) & (bit - 1u));
+        let couple = local / 64u;
+        sorted_pairs[places[couple][digit] + pairs_of_couple(couple, digit, before)] = pair;
         workgroupBarrier();
-        // Replaces the lanes by where the first one's pair goes.
-        for (var at = local; at < BIT_WORDS * DIGITS; at += DIGITS) {
-            let lanes = atomicLoad(&lanes_of_digit[at]);
-            atomicStore(&lanes_of_digit[at], start);
-            start += countOneBits(lanes);
-        }
-        workgroupBarrier();
-        if is_pair {
-            sorted_pairs[atomicLoad(&lanes_of_digit[own]) + rank] = pair;
-        }
-        workgroupBarrier();
+        atomicAnd(&lanes_of_digit[local / 32u][digit], ~bit);
     }
 }

@@ -181,7 +181,7 @@ impl GatherPlan {
     ///     text,
     ///     "add of f32 through gather params [1000,64], indices [3000], axis 0, batch_dims 0 -> output [3000,64]\n\
     ///      3000 slices of 256 bytes into 1000 rows; target 256000 bytes, indices 12000 bytes (i32), updates 768000 bytes\n\
-    ///      rows may repeat: sorted in 48000 bytes of pairs, 1028 of counts and 768 of sums; write_keys: 1 dispatch; sort: 8 dispatches\n\
+    ///      rows may repeat: sorted in 65536 bytes of pairs, 1028 of counts and 768 of sums; write_keys: 1 dispatch; sort: 8 dispatches\n\
     ///      kernel fold_rows: units of 16 bytes\n\
     ///      3 dispatches, the first of 188 x 1 workgroups of 256 invocations"
     /// );

@@ -2,7 +2,7 @@
 
 use super::kernel::WORKGROUP_SIZE;
 use super::report::REPORT_BYTES;
-use super::scatter::{PAIR_BYTES, Update, WORKGROUP_BYTES};
+use super::scatter::{Update, WORKGROUP_BYTES, pairs_bytes};
 use super::shaders::binding;
 use super::types::{OperandBytes, TypedPlan, range_bytes};
 use super::uniform::UNIFORM_BYTES;
@@ -169,7 +169,7 @@ impl GatherPlan {
         check_buffers(adapter, &bytes)?;
         // A scatter that sorts has a pair for each index row.
         let pairs = match types.element_bytes {
-            4 => self.dims().index_rows().saturating_mul(PAIR_BYTES),
+            4 => pairs_bytes(self.dims().index_rows()),
             _ => 0,
         };
         let operands = [bytes.params, bytes.indices, bytes.output, pairs]

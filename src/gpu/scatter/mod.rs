@@ -15,7 +15,7 @@ mod winners;
 
 pub use self::buffers::{ScatterBuffers, ScatterRanges};
 pub(crate) use self::order::{
-    FoldPass, Order, OrderDispatch, OrderUniform, PAIR_BYTES, SortPass, WORKGROUP_BYTES,
+    FoldPass, Order, OrderDispatch, OrderUniform, SortPass, WORKGROUP_BYTES, pairs_bytes,
 };
 pub use self::prepared::PreparedScatter;
 pub(crate) use self::update::{IndexRowsPass, Update};
@@ -77,11 +77,11 @@ impl Gatherer {
     /// Makes the pipelines, uniforms and bind groups of a scatter, which you can then record any number of times. The result
     /// has the same bits as [`GatherPlan::scatter`] or [`scatter_reduce`](GatherPlan::scatter_reduce).
     ///
-    /// A bad row is dropped, under [`BadIndices::DeviceDefault`] and [`Error`](BadIndices::Error) too, and the good rows are
-    /// written: a recorder cannot wait for the last index. Only the CPU writes all or nothing.
+    /// Bad rows are dropped and good rows are written, under [`BadIndices::DeviceDefault`] and [`Error`](BadIndices::Error) too.
+    /// The CPU instead writes nothing if a row is bad under these two.
     ///
     /// If rows may repeat, an assign of several updates takes three passes, and keeps 4 bytes for each target row in each
-    /// batch; a reduction without atomics sorts the index rows, and keeps some 16 bytes for each.
+    /// batch; a reduction without atomics sorts the index rows, and keeps 16 bytes for each, 64 KiB at least.
     /// [`with_unique_indices`](GatherPlan::with_unique_indices) spares all this.
     ///
     /// # Errors

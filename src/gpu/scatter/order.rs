@@ -31,10 +31,10 @@ pub(crate) const TILE: u32 = 4096;
 /// The counts that a workgroup of `sort_scan` adds.
 pub(crate) const SCANNED: u32 = 2048;
 /// Bytes in a pair: a key and a number, 4 bytes each.
-pub(crate) const PAIR_BYTES: u64 = 8;
+const PAIR_BYTES: u64 = 8;
 
 /// The most workgroup memory, in bytes, that an entry point of the sort uses.
-pub(crate) const WORKGROUP_BYTES: u32 = 8192;
+pub(crate) const WORKGROUP_BYTES: u32 = 12_288;
 
 /// How many updates of a row are reduced one by one, and how many each later result covers: see
 /// [`Reduce::Add`](crate::Reduce::Add).
@@ -55,7 +55,7 @@ const MOST_BATCH_ROWS: u64 = 1 << 30;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Pod, Zeroable)]
 #[repr(C)]
 pub(crate) struct OrderUniform {
-    pub(crate) pairs: u32,
+    pub(crate) zeros: u32,
     pub(crate) places: u32,
     pub(crate) first_key: u32,
     pub(crate) shift: u32,
@@ -136,6 +136,12 @@ pub(crate) struct OrderDispatch {
     pub(crate) pairs: usize,
     /// For a fold, the dispatch whose target and updates it binds.
     pub(crate) bound: Option<Dispatch>,
+}
+
+/// Bytes in each of the two buffers of pairs: whole tiles.
+pub(crate) const fn pairs_bytes(index_rows: u64) -> u64 {
+    let tiles = index_rows.div_ceil(TILE as u64);
+    tiles.saturating_mul(TILE as u64 * PAIR_BYTES)
 }
 
 impl Order {
@@ -241,8 +247,8 @@ impl Order {
         let results =
             (self.blocks.saturating_mul(self.stretches())).saturating_mul(self.slice_bytes);
         [
-            self.pairs.saturating_mul(PAIR_BYTES),
-            self.pairs.saturating_mul(PAIR_BYTES),
+            pairs_bytes(self.pairs),
+            pairs_bytes(self.pairs),
             (counts + counts.div_ceil(SCANNED.into())) * u64::from(WORD_BYTES),
             results.max(16),
         ]
@@ -250,7 +256,7 @@ impl Order {
 
     fn uniform(&self) -> OrderUniform {
         OrderUniform {
-            pairs: size(self.pairs),
+            zeros: size(self.tiles() * u64::from(TILE) - self.pairs),
             places: size(self.places),
             tiles: size(self.tiles()),
             sum_updates: self.sum_updates,
@@ -436,7 +442,7 @@ mod tests {
                 "device limit {name} must be at least {expected}, found {found}"
             ))
         };
-        let of_binding = least("max_storage_buffer_binding_size", (1 << 27) + 8, 1 << 27);
+        let of_binding = least("max_storage_buffer_binding_size", (1 << 27) + 32_768, 1 << 27);
         assert_eq!(order([1, 9], (1 << 24) + 1, &limits), of_binding);
         assert!(order([1, 9], 1 << 24, &limits).is_ok());
         let few_workgroups = wgpu::Limits {

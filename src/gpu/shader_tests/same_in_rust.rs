@@ -40,6 +40,7 @@ fn numbers_are_the_same_in_both_languages() {
         ("ROUNDS", order::TILE / kernel::WORKGROUP_SIZE),
         ("LANE_COUNTS", order::SCANNED / kernel::WORKGROUP_SIZE),
         ("BIT_WORDS", kernel::WORKGROUP_SIZE / u32::BITS),
+        ("BIT_COUPLES", kernel::WORKGROUP_SIZE / u32::BITS / 2),
         ("FIRST_PLAIN", 25 << 24),
         ("PLAIN_END", 243 << 24),
         ("SIGN_BIT", (-0.0_f32).to_bits()),
@@ -77,7 +78,7 @@ fn structs_have_one_layout_in_both_languages() {
     );
     assert_eq!(
         report.layout("Order"),
-        rust_layout!(OrderUniform: pairs, places, first_key, shift, tiles, first_update, updates, sum_updates, most_steps,
+        rust_layout!(OrderUniform: zeros, places, first_key, shift, tiles, first_update, updates, sum_updates, most_steps,
             first_sum, slice_units, first_sum_unit)
     );
     assert_eq!(

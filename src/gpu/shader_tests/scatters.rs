@@ -269,7 +269,13 @@ impl<'a> Scatter<'a> {
         let folds = matches!(self.update, Update::Fold(..));
         let has_rows = dims.params_rows() > 0 && dims.output_len() > 0;
         let order = (folds && has_rows).then(|| {
-            let order = Order::new(dims, self.types.element_bytes, &self.limits);
+            // A tile of pairs is bound whole, even where the limits of a test bind less.
+            let limits = wgpu::Limits {
+                max_storage_buffer_binding_size: 1 << 27,
+                max_buffer_size: 1 << 27,
+                ..self.limits.clone()
+            };
+            let order = Order::new(dims, self.types.element_bytes, &limits);
             let (sum_updates, most_steps) = self.steps;
             order
                 .expect("few pairs")
@@ -423,6 +429,8 @@ impl Run<'_> {
     fn write_keys(&mut self, order: &Order, rows_plan: &GatherPlan, of_rows: &[Dispatch]) {
         let [pairs_bytes, _, _, sums_bytes] = order.scratch_bytes();
         self.pairs = vec![u32::MAX; index_of(pairs_bytes / 4)];
+        let zeros = pairs_bytes / 8 - rows_plan.dims().index_rows();
+        self.pairs[..2 * index_of(zeros)].fill(0);
         self.sums = vec![None; index_of(sums_bytes / 4)];
         for dispatch in of_rows {
             let (pass, find) = (IndexRowsPass::WriteKeys, dispatch.find);

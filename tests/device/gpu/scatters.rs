@@ -94,11 +94,11 @@ fn random() -> Box<dyn Iterator<Item = Sample>> {
     Box::new((0..200).flat_map(sample))
 }
 
-/// Scatters of numbers to a few rows; half the index rows, more than 1,024, select the same one. Bindings of 16 KiB hold 2,048
+/// Scatters of numbers to a few rows; half the index rows, more than 1,024, select the same one. Bindings of 32 KiB hold 4,096
 /// pairs.
 fn hot_rows(way: Way) -> Box<dyn Iterator<Item = Sample>> {
     let (most_batches, most) = match way {
-        Way::MediumBindings => (1, 2048),
+        Way::MediumBindings => (1, 4096),
         _ => (3, 6000),
     };
     let sample = move |number: u64| {
@@ -137,7 +137,7 @@ enum Way {
     Gaps,
     /// With bindings of 1 KiB, which hold no scratch of a sort.
     SmallBindings,
-    /// With bindings of 16 KiB.
+    /// With bindings of 32 KiB.
     MediumBindings,
     /// With the target in four shards.
     Shards,
@@ -149,7 +149,7 @@ impl Way {
     fn binding_bytes(self) -> u64 {
         match self {
             Self::SmallBindings => 1024,
-            Self::MediumBindings => 1 << 14,
+            Self::MediumBindings => 1 << 15,
             _ => 1 << 27,
         }
     }
