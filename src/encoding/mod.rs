@@ -27,7 +27,7 @@ macro_rules! encodings {
         /// How params rows are encoded; a gather decodes them to `f32`.
         ///
         /// Whole blocks follow one another along the last dim of params, and may start at any byte. Names and bytes are
-        /// GGUF's, but `F8E4M3` and `F8E5M2` come from safetensors. `F16` and `Bf16` are the same there, and `F16` is NumPy's
+        /// GGUF's, but `F8E4M3` and `F8E5M2` come from safetensors. `F16` and `Bf16` have the same bytes in both, and `F16` is NumPy's
         /// `float16`.
         ///
         /// `Display` prints the name in the table, and `FromStr` reads it. A [`BlockQuantized`] has no name to read, and prints
@@ -40,11 +40,11 @@ macro_rules! encodings {
         /// | `RowWise4`, ROW_WISE_4 | 2, and the row ends with a scale and a bias | 1, and 4 a row |
         /// | [`BlockQuantized`] | those in a byte, with scales in their own operand | 1 |
         ///
-        /// Every device decodes to the same bits, but for the three cases listed below. GGUF's encodings match gguf-py's `dequantize`; 8-bit floats match
-        /// ml_dtypes. `F16`, `Bf16` and `F8E5M2` keep subnormals and NaN payloads; ml_dtypes gives all `F8E5M2` NaNs one
-        /// payload. Small scales can make `Mxfp4` values subnormal `f32`s, so GPUs put them together as bits. All other products,
-        /// except in `RowWise8` and `BlockQuantized`, are exact in `f32` and not subnormal, so no driver flushes them. Adding or
-        /// subtracting a minimum rounds once. These bits may differ:
+        /// Every device decodes to the same bits, but for the three cases listed below. GGUF's encodings match gguf-py's
+        /// `dequantize`; 8-bit floats match ml_dtypes. `F16`, `Bf16` and `F8E5M2` keep subnormals and NaN payloads; ml_dtypes gives
+        /// all `F8E5M2` NaNs one payload. Small scales can make `Mxfp4` values subnormal `f32`s, so GPUs put them together as
+        /// bits. In all other encodings of GGUF, a value times its scale is exact in `f32` and not subnormal, so no driver flushes
+        /// it. Adding or subtracting a minimum rounds once. These bits may differ:
         ///
         /// - A NaN from a product or a sum may have any payload, on each device and processor.
         /// - Metal's fast math may change products with a scale that is a NaN, an infinity or -0.

@@ -149,16 +149,20 @@ impl<'a> GatherBuffers<'a> {
         self
     }
 
-    /// Gathers only the first index rows in each batch. `index_count` holds one `u32`, how many; it is read when the commands
-    /// run, so an earlier pass may write it. Every batch uses this number. If it is larger than the plan's, the plan's is used.
+    /// Gathers only the first index rows in each batch. `index_count` holds their number as one `u32`, the same for every batch.
+    /// The GPU reads it when the commands run, so an earlier pass may write it. A number above the plan's counts as the plan's.
     ///
-    /// Output rows from the count on keep their values, and their indices are not read. The gather refuses a plan in which
-    /// broadcasting repeats index rows. [Recipes](crate::guide::recipes#a-count-that-only-the-gpu-knows) shows how to draw as many
-    /// instances as the count says.
+    /// Output rows from the count on keep their values, and their indices are not read. Equal indices are fine, but a
+    /// [`GatherElements`](crate::GatherElements) that broadcasts indices is refused: `GatherError::CountOfRepeatedRows`.
+    /// [Recipes](crate::guide::recipes#a-count-that-only-the-gpu-knows) shows how to draw as many instances as the count says.
     ///
-    /// A large gather becomes an indirect dispatch, so a small count costs little. With one batch and axis 0 there is one
-    /// dispatch. Otherwise each batch and each outer coordinate takes its own, at most 65,536 in all. Slices of 1, 2 or 4
-    /// bytes take longer with a count near the maximum than without a count: see [costs](crate::guide::costs#kernels).
+    /// | gather | what the count costs |
+    /// |---|---|
+    /// | any | one dispatch of a single invocation, which reads the count |
+    /// | up to 2¹⁸ invocations | invocations beyond the count run, and end at once |
+    /// | larger | an indirect dispatch: a small count costs little |
+    /// | with batch dims, or dims before `axis` | one dispatch for each batch and each coordinate of those dims, at most 65,536 |
+    /// | slices of 1, 2 or 4 bytes | more time than without a count, if the count is near the plan's: see [costs](crate::guide::costs#kernels) |
     ///
     /// ```
     /// use wgpu_gather::{ElementTypes, Gather, GatherBuffers, Gatherer, Ranges, wgpu};
@@ -168,9 +172,9 @@ impl<'a> GatherBuffers<'a> {
     /// // At most 8 rows of 16 elements.
     /// let plan = Gather::new().plan(&[100, 16], &[8])?;
     /// let (params, indices, output) = (buffer(100 * 64), buffer(8 * 4), buffer(8 * 64));
-    /// let visible = buffer(4);
+    /// let count = buffer(4);
     /// let ranges = Ranges { params: params.slice(..), indices: indices.slice(..), output: output.slice(..) };
-    /// let buffers = GatherBuffers::new(ElementTypes::of::<f32, u32>(), ranges).index_count(visible.slice(..));
+    /// let buffers = GatherBuffers::new(ElementTypes::of::<f32, u32>(), ranges).index_count(count.slice(..));
     /// assert!(Gatherer::new(&device).encode(&mut encoder, &plan, &buffers).is_ok());
     /// # Ok::<(), wgpu_gather::PlanError>(())
     /// ```

@@ -37,7 +37,8 @@ pub struct GatherElements {
 }
 
 impl GatherElements {
-    /// Gathers along axis 0, ONNX's default, by TensorFlow's rules for indices.
+    /// Gathers along axis 0, as ONNX does by default. A negative index is out of range, and an index out of range is an error on
+    /// the CPU and zeros on a GPU; [`frameworks`](crate::guide::frameworks) has the settings for `torch.gather` and others.
     #[must_use]
     pub fn new() -> Self {
         Self::default()

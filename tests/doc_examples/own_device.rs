@@ -23,7 +23,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     gatherer.encode(&mut encoder, &plan, &buffers)?; // records, and submits nothing
     queue.submit([encoder.finish()]);
 
-    // Read the output back with wgpu, or wrap its buffer. To keep the device and the queue, pass clones.
+    // Wrap the buffer to read it back; recipes shows how to do so with wgpu alone. To keep the device and the queue, pass clones.
     let executor = Executor::from_parts(device, queue);
     let output = Tensor::<f32>::from_buffer(&executor, output, &[2, 2])?.download_blocking()?;
     assert_eq!(output, [30.0, 31.0, 10.0, 11.0]);

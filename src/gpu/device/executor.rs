@@ -53,11 +53,12 @@ pub struct Executor {
 }
 
 impl Executor {
-    /// Opens the fastest adapter that wgpu finds, with all its limits. Reads no environment variable, not even `WGPU_BACKEND`.
+    /// Opens the fastest adapter that wgpu finds, a software adapter too, with all its limits. Reads no environment variable, not
+    /// even `WGPU_BACKEND`. `device()?.adapter_info().device_type` tells what you got: `Cpu` is software.
     ///
     /// # Errors
     ///
-    /// [`GpuError::NoAdapter`] if the machine has no adapter; the CPU path still runs there. [`GpuError::NoDevice`] if the
+    /// [`GpuError::NoAdapter`] if the machine has no adapter; [`Executor::cpu`](Self::cpu) still works there. [`GpuError::NoDevice`] if the
     /// adapter gives no device.
     ///
     /// ```no_run
