@@ -152,6 +152,7 @@ macro_rules! by_width {
             n @ 9..16 => copies!(n, halves::<8>),
             n @ 17..32 => copies!(n, halves::<16>),
             n @ 33..64 => copies!(n, halves::<32>),
+            n @ 65..=128 => copies!(n, halves::<64>),
             n => copies!(n, $crate::memory::copy_long),
         }
     }};

@@ -98,7 +98,7 @@ impl<'a, I: GatherIndex> IndexRows<'a, I> {
         // Depth 1, that of most gathers, has a loop of its own.
         match dims.indexed_dims[..] {
             [] => self.locate_by(output_row, rows, |_, _| Some(0)),
-            [dim] if self.are_plain() && !I::KIND.is_signed() => {
+            [dim] if self.are_plain() && !I::KIND.is_signed() && !dims.has_element_dims() => {
                 self.locate_positions(output_row, rows, dim)
             }
             [dim] => self.locate_by(output_row, rows, |indices, k| {
@@ -138,22 +138,25 @@ impl<'a, I: GatherIndex> IndexRows<'a, I> {
         }
     }
 
-    /// As [`locate_by`](Self::locate_by), for unsigned indices into whole blocks.
+    /// As [`locate_by`](Self::locate_by), for unsigned indices whose positions are rows of their block. Blocks may be short.
     fn locate_positions(&self, output_row: u64, rows: &mut [u64], dim: u64) {
-        self.for_each_stretch(output_row, rows, |cursor, rows| {
-            let mut first = cursor.block_row + cursor.offset;
-            let (stride, index_stride) = (cursor.innermost.stride, self.plan.dims().index_stride);
-            let indices = &self.indices[address(cursor.index_row())..];
-            for (row, index) in rows.iter_mut().zip(indices) {
-                let position = index.position(0);
-                *row = if position < dim {
-                    first + position * index_stride
-                } else {
-                    BAD_ROW
-                };
-                first += stride;
+        let dims = self.plan.dims();
+        let (block, mut n) = (output_row / dims.index_count, output_row % dims.index_count);
+        let mut outer = block % dims.outer_size;
+        let mut index_row = address(block / dims.outer_size * dims.batch_index_rows + n);
+        let mut block_row = block * dims.held_rows;
+        for row in rows {
+            let position = self.indices[index_row].position(0);
+            *row = if position < dim { block_row + position } else { BAD_ROW };
+            (n, index_row) = (n + 1, index_row + 1);
+            if n == dims.index_count {
+                (n, outer, block_row) = (0, outer + 1, block_row + dims.held_rows);
+                match outer == dims.outer_size {
+                    true => outer = 0,
+                    false => index_row -= address(dims.index_count),
+                }
             }
-        });
+        }
     }
 
     #[inline(always)]
