@@ -109,19 +109,6 @@ pub(crate) struct SliceBytes {
     pub(crate) output_stride: usize,
 }
 
-impl SliceBytes {
-    /// Slices of `slice` bytes, in params as in the output, without gaps.
-    #[inline(always)]
-    pub(crate) const fn dense(slice: usize) -> Self {
-        Self {
-            slice,
-            params_slice: slice,
-            params_stride: slice,
-            output_stride: slice,
-        }
-    }
-}
-
 /// Pairs of a params slice and the bytes of an output row, which the slice is copied or decoded to. Params are
 /// `P`s of one byte each.
 pub(crate) struct Pairs<'a, P> {
@@ -305,9 +292,10 @@ mod tests {
     fn two_pairs(row_count: u64, output_len: usize, strides: [usize; 2]) -> Option<Vec<u8>> {
         let [params_stride, output_stride] = strides;
         let of_slice = SliceBytes {
+            slice: 2,
+            params_slice: 2,
             params_stride,
             output_stride,
-            ..SliceBytes::dense(2)
         };
         let mut written = vec![0; output_len];
         let copied = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {

@@ -170,15 +170,10 @@ pub(super) fn copy<R: SelectedRows>(
     output: &mut [Byte],
 ) -> usize {
     by_width!(slices.bytes.slice, |width, copy_slice| {
-        // Located rows may have gaps between their slices; other rows have none.
-        let dense = SliceBytes::dense(width);
-        let bytes = match R::ARE_LOCATED && slices.bytes != dense {
-            true => SliceBytes {
-                slice: width,
-                params_slice: width,
-                ..slices.bytes
-            },
-            false => dense,
+        let bytes = SliceBytes {
+            slice: width,
+            params_slice: width,
+            ..slices.bytes
         };
         copy_each(params, slices, bytes, rows, range, output, copy_slice)
     })

@@ -203,16 +203,17 @@ impl<I: GatherIndex> Execution<'_, I> {
         rows: Range<usize>,
         output: &mut [Byte],
     ) -> Option<usize> {
-        let (dims, slice) = (self.index_rows.plan.dims(), self.slices.bytes.slice);
+        let (dims, bytes) = (self.index_rows.plan.dims(), self.slices.bytes);
         let mut done = 0;
         while done < rows.len() {
             let row = (rows.start + done) as u64;
             let (block, n) = (row / dims.index_count, row % dims.index_count);
             let first = address(block / dims.outer_size * dims.batch_index_rows + n);
             let count = address(dims.index_count - n).min(rows.len() - done);
-            let params = &params[address(block * dims.held_rows) * slice..];
+            let params = &params[address(block * dims.held_rows) * bytes.params_stride..];
             let indices = self.index_rows.as_rows::<DEPTH>(first..first + count);
-            if let Some(row) = self.copy_rows(params, indices, count, &mut output[done * slice..]) {
+            let output = &mut output[done * bytes.output_stride..];
+            if let Some(row) = self.copy_rows(params, indices, count, output) {
                 return Some(done + row);
             }
             done += count;

@@ -55,7 +55,6 @@ impl<'a, I: GatherIndex> IndexRows<'a, I> {
     /// * an index row has `DEPTH` values;
     /// * params has one block, or each block is much longer than prefetch looks ahead, as it looks ahead in a block only;
     /// * index rows are [plain](Self::are_plain);
-    /// * slices have no gaps after them;
     /// * at most one of these is true: an index row has two values, an index has 8 or 16 bits, its sign is read.
     ///
     /// The copy loop is compiled anew for each type of index that it reads. Other rows are located first.
@@ -70,12 +69,10 @@ impl<'a, I: GatherIndex> IndexRows<'a, I> {
         let is_one_block = dims.batch_size * dims.outer_size == 1;
         let are_long =
             dims.index_count >= MIN_BLOCK_ROWS.max(4 * slices.prefetch.rows_ahead() as u64);
-        let has_gaps = dims.params_stride.max(dims.output_stride) > dims.slice_len;
         dims.index_depth() == DEPTH
             && (is_one_block || are_long)
             && !dims.has_element_dims()
             && self.are_plain()
-            && !has_gaps
     }
 
     /// Index rows `rows`, which lie in one batch, for the copy loop.
@@ -147,7 +144,11 @@ impl<'a, I: GatherIndex> IndexRows<'a, I> {
         let mut block_row = block * dims.held_rows;
         for row in rows {
             let position = self.indices[index_row].position(0);
-            *row = if position < dim { block_row + position } else { BAD_ROW };
+            *row = if position < dim {
+                block_row + position
+            } else {
+                BAD_ROW
+            };
             (n, index_row) = (n + 1, index_row + 1);
             if n == dims.index_count {
                 (n, outer, block_row) = (0, outer + 1, block_row + dims.held_rows);
