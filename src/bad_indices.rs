@@ -22,7 +22,7 @@ use crate::names::names;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub enum BadIndices {
-    /// TensorFlow's rule for each device: the CPU returns an error, the GPU stores zeros.
+    /// The default: TensorFlow's rule for each device. The CPU returns an error, the GPU stores zeros.
     #[default]
     DeviceDefault,
     /// An error on both devices. On a GPU, an `Executor` returns it; a `Gatherer` writes a report, from which you read it.
@@ -123,7 +123,7 @@ fn remainder(index: impl GatherIndex, dim: u64) -> u64 {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub enum NegativeIndices {
-    /// It is out of range, as in TensorFlow.
+    /// The default: it is out of range, as in TensorFlow.
     #[default]
     Invalid,
     /// It counts from the end, as in Paddle, ONNX and NumPy. Indices in `-dim..dim` are in range.

@@ -27,7 +27,7 @@ macro_rules! encodings {
         /// How params rows are encoded; a gather decodes them to `f32`.
         ///
         /// Whole blocks follow one another along the last dim of params, and may start at any byte. Names and bytes are
-        /// GGUF's, but `F8E4M3` and `F8E5M2` come from safetensors. `F16` and `Bf16` have the same bytes in both, and `F16` is NumPy's
+        /// GGUF's, but `F8E4M3` and `F8E5M2` come from safetensors. `F16` and `Bf16` have the same bytes in GGUF and in safetensors; `F16` is NumPy's
         /// `float16`.
         ///
         /// `Display` prints the name in the table, and `FromStr` reads it. A [`BlockQuantized`] has no name to read, and prints
@@ -42,8 +42,8 @@ macro_rules! encodings {
         ///
         /// Every device decodes to the same bits, but for the three cases listed below. GGUF's encodings match gguf-py's
         /// `dequantize`; 8-bit floats match ml_dtypes. `F16`, `Bf16` and `F8E5M2` keep subnormals and NaN payloads; ml_dtypes gives
-        /// all `F8E5M2` NaNs one payload. Small scales can make `Mxfp4` values subnormal `f32`s, so GPUs put them together as
-        /// bits. In all other encodings of GGUF, a value times its scale is exact in `f32` and not subnormal, so no driver flushes
+        /// all `F8E5M2` NaNs one payload. A GPU's driver may flush subnormal numbers to 0, which `Mxfp4` values can be, so GPUs put
+        /// these together from bits, without arithmetic. In all other encodings of GGUF, a value times its scale is exact in `f32` and not subnormal, so no driver flushes
         /// it. Adding or subtracting a minimum rounds once. These bits may differ:
         ///
         /// - A NaN from a product or a sum may have any payload, on each device and processor.

@@ -192,7 +192,7 @@ pub enum GatherError {
 #[non_exhaustive]
 #[expect(missing_docs, reason = "the texts say what the fields are")]
 pub enum GpuError {
-    /// This machine has no GPU, or no driver for it that wgpu can use.
+    /// This machine has no GPU, or no driver for it that wgpu can use. Holds the reason; `Display` begins with "no GPU: ".
     #[error("no GPU: {0}")]
     NoAdapter(String),
     /// The adapter gives no device.

@@ -149,17 +149,18 @@ impl<'a> GatherBuffers<'a> {
         self
     }
 
-    /// Gathers only the first index rows in each batch. `index_count` holds their number as one `u32`, the same for every batch.
-    /// The GPU reads it when the commands run, so an earlier pass may write it. A number above the plan's counts as the plan's.
+    /// Gathers only the first n index rows; if there are batches, the first n of each. `index_count` holds n as one `u32`. The
+    /// GPU reads it when the commands run, so an earlier pass may write it. If n is larger than the plan's number of index
+    /// rows, all are gathered.
     ///
-    /// Output rows from the count on keep their values, and their indices are not read. Equal indices are fine, but a
-    /// [`GatherElements`](crate::GatherElements) that broadcasts indices is refused: `GatherError::CountOfRepeatedRows`.
+    /// Output rows from n on keep their values, and their indices are not read. A [`GatherElements`](crate::GatherElements) that
+    /// broadcasts indices takes no count: you get `GatherError::CountOfRepeatedRows`.
     /// [Recipes](crate::guide::recipes#a-count-that-only-the-gpu-knows) shows how to draw as many instances as the count says.
     ///
     /// | gather | what the count costs |
     /// |---|---|
     /// | any | one dispatch of a single invocation, which reads the count |
-    /// | up to 2¹⁸ invocations | invocations beyond the count run, and end at once |
+    /// | up to 2¹⁸ invocations, or some 4 to 16 MiB of output | invocations beyond the count run, and end at once |
     /// | larger | an indirect dispatch: a small count costs little |
     /// | with batch dims, or dims before `axis` | one dispatch for each batch and each coordinate of those dims, at most 65,536 |
     /// | slices of 1, 2 or 4 bytes | more time than without a count, if the count is near the plan's: see [costs](crate::guide::costs#kernels) |

@@ -17,7 +17,7 @@ pub struct EncodedTensor {
 
 impl EncodedTensor {
     /// Makes encoded params from tensors that hold bytes, whatever their shapes; `shape` counts values. Use it if params lies in
-    /// your own buffers, or to move a `Vec` into the CPU's memory without a copy.
+    /// your own buffers; or, on an executor of the CPU, to hand over a `Vec`, which `upload_encoded` would copy.
     ///
     /// # Errors
     ///

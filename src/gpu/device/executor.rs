@@ -281,11 +281,12 @@ impl Executor {
     /// From the request, before it submits anything:
     ///
     /// - [`RunError::Plan`](crate::RunError::Plan) if the operation cannot be planned for these shapes.
-    /// - [`RunError::PlanShape`](crate::RunError::PlanShape) if params or indices do not have the plan's shape. If the plan is a
+    /// - [`RunError::PlanShape`](crate::RunError::PlanShape) for a tensor, or a slice with its shape, whose shape is not the plan's. If the plan is a
     ///   shard or has a params stride, only lengths are compared.
     /// - [`GpuError::MissingShape`] if you pass `GatherNd` with a slice that has no shape.
     /// - [`GpuError::OtherOwner`] if another executor owns the tensor.
-    /// - [`RunError::Length`](crate::RunError::Length) if an operand has the wrong length.
+    /// - [`RunError::Length`](crate::RunError::Length) if only lengths are compared, as for a slice without a shape, and one
+    ///   is wrong.
     /// - [`GpuError::BufferTooLarge`] if one buffer of the device cannot hold an operand.
     /// - [`GatherError::FillBytes`](crate::GatherError::FillBytes) or [`FillTooLong`](crate::GatherError::FillTooLong) if a fill
     ///   has the wrong length or is too long.

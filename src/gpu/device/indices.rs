@@ -15,7 +15,7 @@ use crate::operand::Operand;
 /// - `&indices`, a slice, an array or a `Vec`, which then has one dim;
 /// - `(&indices, &[n, 2])`, the same with its shape.
 ///
-/// With a plan you need no shape if the slice is as long as the plan says. `GatherNd` in place of a plan needs the shape,
+/// With a plan you need no shape: the slice must have the plan's length. `GatherNd` in place of a plan needs the shape,
 /// which tells where an index row ends.
 ///
 /// ```

@@ -197,7 +197,8 @@ impl PreparedGather {
 
 /// Prints the number of dispatches:
 ///
-/// - one for the gather; several if the device's limits cut it, params has shards, or an index count meets several blocks
+/// - one for the gather; several if the device's limits cut it, params has shards, or there is an index count and the plan has
+///   batch dims or dims before `axis`
 /// - one more if up to 15 last rows, of 1, 2 or 4 bytes, do not fill 16 bytes
 /// - with an index count, one more for each of these; with a report, up to one more for each
 /// - for a mask, one; several if the device's limits cut it
