@@ -40,16 +40,14 @@ macro_rules! encodings {
         /// | `RowWise4`, ROW_WISE_4 | 2, and the row ends with a scale and a bias | 1, and 4 a row |
         /// | [`BlockQuantized`] | those in a byte, with scales in their own operand | 1 |
         ///
-        /// Every device decodes to the same bits, but for the three cases listed below. GGUF's encodings match gguf-py's
-        /// `dequantize`; 8-bit floats match ml_dtypes. `F16`, `Bf16` and `F8E5M2` keep subnormals and NaN payloads; ml_dtypes gives
-        /// all `F8E5M2` NaNs one payload. A GPU's driver may flush subnormal numbers to 0, which `Mxfp4` values can be, so GPUs put
-        /// these together from bits, without arithmetic. In all other encodings of GGUF, a value times its scale is exact in `f32` and not subnormal, so no driver flushes
-        /// it. Adding or subtracting a minimum rounds once. These bits may differ:
+        /// GGUF's encodings match gguf-py's `dequantize`. 8-bit floats match ml_dtypes, except that it gives all NaNs of `F8E5M2`
+        /// one payload. Every device decodes to the same bits, but for rare values:
         ///
-        /// - A NaN from a product or a sum may have any payload, on each device and processor.
-        /// - Metal's fast math may change products with a scale that is a NaN, an infinity or -0.
-        /// - In `RowWise8` and `BlockQuantized`, a GPU's driver may turn a subnormal scale, bias or product into 0. A large scale
-        ///   can make a product overflow to an infinity, which Metal's fast math may change.
+        /// | encoding | bits that may differ from device to device |
+        /// |---|---|
+        /// | `F16`, `Bf16`, `F8E5M2`, `Mxfp4` | none: values are put together from bits, subnormal ones and NaNs too |
+        /// | all others, such as `Q8_0` | a NaN's payload; on Metal, values whose scale is a NaN, an infinity or -0 |
+        /// | of these, `RowWise8` and `BlockQuantized` | also values with a subnormal scale, bias or product, which a GPU's driver may turn into 0; on Metal, values that overflow to an infinity |
         ///
         /// ```
         /// use wgpu_gather::Encoding;

@@ -199,7 +199,7 @@ pub enum GpuError {
     #[error("no device from adapter {adapter}: {reason}")]
     NoDevice { adapter: String, reason: String },
     /// An operation cannot be planned, an operand has the wrong length or shape, or an index is out of range: the error
-    /// that the CPU gives too.
+    /// that the CPU gives too. A slice of the wrong length for a tensor's shape is an error of `upload`, in [`Gather`](Self::Gather).
     #[error(transparent)]
     Run(#[from] RunError),
     /// The gather cannot be recorded.

@@ -160,10 +160,10 @@ impl<'a> GatherBuffers<'a> {
     /// | gather | what the count costs |
     /// |---|---|
     /// | any | one dispatch of a single invocation, which reads the count |
-    /// | up to 2¹⁸ invocations, or some 4 to 16 MiB of output | invocations beyond the count run, and end at once |
+    /// | up to 2¹⁸ invocations, each for 4 to 64 bytes of output | invocations beyond the count run, and end at once |
     /// | larger | an indirect dispatch: a small count costs little |
     /// | with batch dims, or dims before `axis` | one dispatch for each batch and each coordinate of those dims, at most 65,536 |
-    /// | slices of 1, 2 or 4 bytes | more time than without a count, if the count is near the plan's: see [costs](crate::guide::costs#kernels) |
+    /// | slices of 1, 2 or 4 bytes | more time than without a count, if it is near the plan's number of index rows: see [costs](crate::guide::costs#kernels) |
     ///
     /// ```
     /// use wgpu_gather::{ElementTypes, Gather, GatherBuffers, Gatherer, Ranges, wgpu};

@@ -43,8 +43,8 @@ impl Gather {
     /// Selects along this dim of params; a negative `axis` counts from its last dim.
     ///
     /// Unless set, the axis is the number that you pass to `batch_dims`. With a negative `batch_dims`, set `axis` too. If
-    /// you give only `batch_dims(-1)`, the axis is -1 as well, as in TensorFlow: the last dim of params, while the batch dims are
-    /// all dims of indices but the last.
+    /// you give only `batch_dims(-1)`, the axis is -1 as well, as in TensorFlow. As an axis, -1 is the last dim of params; as
+    /// batch_dims, it is all dims of indices but the last.
     #[must_use]
     pub fn axis(mut self, axis: i64) -> Self {
         self.axis = Some(axis);

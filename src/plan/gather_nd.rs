@@ -78,9 +78,10 @@ impl GatherNd {
     ///
     /// Negative batch_dims; batch_dims not below the rank of indices, or of params; unequal batch dims; a scalar
     /// operand; an axis outside the rank of params, or below batch_dims; an index depth above `rank(params) - axis`;
-    /// more than `i64::MAX` elements in an operand; an index depth above 8. Index rows into params without elements,
-    /// as in TensorFlow. With [`NegativeIndices::FromEnd`] this is no error: then every row is bad if an indexed dim is 0, else the
-    /// output is empty.
+    /// more than `i64::MAX` elements in an operand; an index depth above 8.
+    ///
+    /// As in TensorFlow, it is an error too if params has no elements and indices has a row. With [`NegativeIndices::FromEnd`] it is
+    /// none: then every row is bad if an indexed dim is 0, else the output is empty.
     pub fn plan(
         &self,
         params_shape: &[usize],

@@ -21,9 +21,11 @@ use crate::plan::GatherPlan;
 /// Records one gather again and again, for instance in every frame.
 ///
 /// [`Gatherer::prepare`](super::Gatherer::prepare) checks everything and makes the pipelines, uniforms and bind groups. Recording
-/// then makes no GPU object, submits nothing, waits for nothing, and cannot fail. On the host this
-/// crate allocates nothing; wgpu does, for its commands. The commands read what the buffers hold when they run: write new indices into the same buffer, and the next run
-/// gathers by them. A prepared gather keeps its buffers alive.
+/// then makes no GPU object, submits nothing, waits for nothing, and cannot fail. On the host this crate allocates nothing; wgpu
+/// does, for its commands. A prepared gather keeps its buffers alive.
+///
+/// The commands read what the buffers hold when they run, so you can write new indices into the same buffer for each frame. Submit
+/// a frame before you write for the next by `queue.write_buffer`: two frames in one submit would both read the last write.
 ///
 /// ```no_run
 #[doc = include_str!("../../../tests/doc_examples/prepared.rs")]
@@ -200,7 +202,7 @@ impl PreparedGather {
 /// - one for the gather; several if the device's limits cut it, params has shards, or there is an index count and the plan has
 ///   batch dims or dims before `axis`
 /// - one more if up to 15 last rows, of 1, 2 or 4 bytes, do not fill 16 bytes
-/// - with an index count, one more for each of these; with a report, up to one more for each
+/// - with an index count, one more for each dispatch counted so far; with a report, up to one more for each
 /// - for a mask, one; several if the device's limits cut it
 /// - for an empty output, none, or one that writes the report
 impl fmt::Debug for PreparedGather {
