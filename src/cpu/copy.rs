@@ -16,8 +16,8 @@
 //! Encoded slices are decoded in place of the copy (encoded.rs). Three choices before the loop make it fast:
 //!
 //! * **The width of a slice.** A copy of a few bytes takes one or two moves, but a call of memcpy takes as long as many
-//!   moves. So each power of two up to 64 bytes has a loop of its own. A width between two of them is copied as two
-//!   halves that overlap: of 12 bytes the first 8, then the last 8. Longer slices are copied by memcpy ([`copy_long`](memory::copy_long)).
+//!   moves. So each power of two up to 64 bytes has a loop of its own. Other widths up to 128 bytes are copied as two halves
+//!   that may overlap: of 12 bytes the first 8, then the last 8. Longer slices are copied by memcpy ([`copy_long`](memory::copy_long)).
 //! * **The source of rows.** [`SelectedRows`] are the indices themselves if they select in whole blocks of params, of which
 //!   there is one, or each is long. Slices of up to 16 bytes that no prefetch helps have a loop of their own, in
 //!   stretches.rs. Other gathers locate their rows first, some at a time.
@@ -169,32 +169,35 @@ pub(super) fn copy<R: SelectedRows>(
     range: Range<usize>,
     output: &mut [Byte],
 ) -> usize {
-    by_width!(slices.bytes.slice, |width, copy_slice| {
-        let bytes = SliceBytes {
-            slice: width,
+    let slice = slices.bytes.slice;
+    let bytes = SliceBytes {
+        params_slice: slice,
+        ..slices.bytes
+    };
+    let pairs = Pairs::new(params, slices.row_count, output, range.len(), bytes);
+    by_width!(slice, |width, copy_slice| {
+        let prefetch_bytes = SliceBytes {
             params_slice: width,
-            ..slices.bytes
+            ..bytes
         };
-        copy_each(params, slices, bytes, rows, range, output, copy_slice)
+        let prefetch = |k| slices.prefetch.before(params, rows, k, prefetch_bytes);
+        copy_each(pairs, prefetch, rows, range, copy_slice)
     })
 }
 
-/// The copy loop. `bytes` are those of `slices`.
+/// The copy loop. `prefetch` prefetches for the copy of a row, by the row's number in `rows`.
 #[inline(always)]
 pub(super) fn copy_each<P, R: SelectedRows>(
-    params: &[P],
-    slices: &Slices,
-    bytes: SliceBytes,
+    mut pairs: Pairs<'_, P>,
+    prefetch: impl Fn(usize),
     rows: R,
     range: Range<usize>,
-    output: &mut [Byte],
     copy_slice: impl Fn(&[P], &mut [Byte]),
 ) -> usize {
-    let (first, count, prefetch) = (range.start, range.len(), slices.prefetch);
+    let (first, count) = (range.start, range.len());
     let copied = rows.part(range);
-    let mut pairs = Pairs::new(params, slices.row_count, output, count, bytes);
     for output_row in 0..count {
-        prefetch.before(params, rows, first + output_row, bytes);
+        prefetch(first + output_row);
         let row = copied.row(output_row);
         match row.and_then(|row| pairs.get(row, output_row)) {
             Some((slice, room)) => copy_slice(slice, room),

@@ -7,7 +7,7 @@ use super::index_rows::SelectedRows;
 use crate::encoding::{
     BlockQuantized, Decode, Encoded, Encoding, Parts, QuantizedRow, VALUE_BYTES,
 };
-use crate::memory::{Byte, address, decode_at_best_level};
+use crate::memory::{Byte, Pairs, address, decode_at_best_level};
 use crate::operand::Operand;
 use crate::plan::GatherDims;
 
@@ -85,8 +85,10 @@ impl<'a> EncodedRows<'a> {
                         decode(from, to);
                     }
                 };
-                let bytes = slices.bytes;
-                copy_each(self.rows, slices, bytes, rows, range, output, decode_slice)
+                let (params, bytes) = (self.rows, slices.bytes);
+                let pairs = Pairs::new(params, slices.row_count, output, range.len(), bytes);
+                let prefetch = |k| slices.prefetch.before(params, rows, k, bytes);
+                copy_each(pairs, prefetch, rows, range, decode_slice)
             }
             Decoder::Quantized(of) => {
                 let (first, of_slice) = (range.start, slices.bytes);

@@ -95,9 +95,10 @@ impl<'a, I: GatherIndex> IndexRows<'a, I> {
         // Depth 1, that of most gathers, has a loop of its own.
         match dims.indexed_dims[..] {
             [] => self.locate_by(output_row, rows, |_, _| Some(0)),
-            [dim] if self.are_plain() && !I::KIND.is_signed() && !dims.has_element_dims() => {
-                self.locate_positions(output_row, rows, dim)
-            }
+            [dim] if self.are_plain() && !I::KIND.is_signed() => match dims.has_element_dims() {
+                true => self.locate_elements(output_row, rows, dim),
+                false => self.locate_slices(output_row, rows, dim),
+            },
             [dim] => self.locate_by(output_row, rows, |indices, k| {
                 select(&indices[k..=k], &[dim], from_end, beyond)
             }),
@@ -135,8 +136,26 @@ impl<'a, I: GatherIndex> IndexRows<'a, I> {
         }
     }
 
+    /// As [`locate_by`](Self::locate_by), for unsigned indices into whole blocks.
+    fn locate_elements(&self, output_row: u64, rows: &mut [u64], dim: u64) {
+        self.for_each_stretch(output_row, rows, |cursor, rows| {
+            let mut first = cursor.block_row + cursor.offset;
+            let (stride, index_stride) = (cursor.innermost.stride, self.plan.dims().index_stride);
+            let indices = &self.indices[address(cursor.index_row())..];
+            for (row, index) in rows.iter_mut().zip(indices) {
+                let position = index.position(0);
+                *row = if position < dim {
+                    first + position * index_stride
+                } else {
+                    BAD_ROW
+                };
+                first += stride;
+            }
+        });
+    }
+
     /// As [`locate_by`](Self::locate_by), for unsigned indices whose positions are rows of their block. Blocks may be short.
-    fn locate_positions(&self, output_row: u64, rows: &mut [u64], dim: u64) {
+    fn locate_slices(&self, output_row: u64, rows: &mut [u64], dim: u64) {
         let dims = self.plan.dims();
         let (block, mut n) = (output_row / dims.index_count, output_row % dims.index_count);
         let mut outer = block % dims.outer_size;

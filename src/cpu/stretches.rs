@@ -41,7 +41,7 @@ impl<I> Stretches<'_, I> {
 }
 
 impl<'a, I: GatherIndex> IndexRows<'a, I> {
-    /// The function that copies the stretches of a gather. `None`, and rows are located first, unless slices have 1, 2, 4,
+    /// The function that copies the stretches of a gather. `None`, and another loop copies them, unless slices have 1, 2, 4,
     /// 8 or 16 bytes and no gaps, no prefetch helps, an index row is one value, and index rows are [plain](Self::are_plain).
     /// Narrow indices must be unsigned.
     pub(super) fn copy_of_stretches(&self, slices: &Slices) -> Option<CopyStretches<I>> {

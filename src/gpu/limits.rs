@@ -132,7 +132,7 @@ impl GatherPlan {
     /// [`GatherBuffers::of_shards`](crate::GatherBuffers::of_shards), or keep it in host memory, for [`run`](Self::run).
     ///
     /// The limits suffice for scatters through the plan too. A reduction that sorts needs a binding with 8 bytes for each index
-    /// row; if the adapter has none so large, the scatter returns an error.
+    /// row, rounded up to 4,096 rows; if the adapter has none so large, the scatter returns an error.
     ///
     /// For several gathers, combine the limits by `wgpu::Limits::or_better_values_from`.
     ///

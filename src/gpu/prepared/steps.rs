@@ -294,7 +294,8 @@ impl<'a> Maker<'a> {
         }
     }
 
-    /// Makes the buffers for a sort and its folds. What they hold at first does not matter.
+    /// Makes the buffers for a sort and its folds. The sort needs zeros before the pairs: wgpu clears new buffers, and each sort
+    /// leaves them there.
     fn make_order(&self, order: &Order) -> Result<Vec<wgpu::Buffer>, GatherError> {
         let device = &self.pipelines.device;
         let make = |size| {
