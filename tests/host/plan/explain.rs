@@ -438,7 +438,7 @@ fn scatters_are_explained_beside_gathers() {
     };
     assert_eq!(
         reduced(&plan, Reduce::Add),
-        "cannot run: device limit max_storage_buffer_binding_size must be at least 4000, found 1024"
+        "cannot run: device limit max_storage_buffer_binding_size must be at least 32768, found 1024"
     );
     assert_eq!(
         reduced(&plan.with_unique_indices(), Reduce::Add),
