@@ -159,7 +159,7 @@ fn fold_rows(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocat
     if first >= end {
         return;
     }
-    // Most runs have one update, which takes half the instructions of four.
+    // Most runs have one update: this way takes about half the instructions of the loop in `folded`.
     if are_float_sums() && !goes_on(share, first + 1u, end, pairs[min(first + 1u, end - 1u)], pair.x) {
         let value = target_units[place.at];
         let only = update(share, pair.y);

@@ -22,7 +22,7 @@ const ROUNDS: u32 = TILE / WORKGROUP_SIZE;
 // Counts that a lane adds, and that its workgroup adds.
 const LANE_COUNTS: u32 = 8u;
 const SCANNED: u32 = LANE_COUNTS * WORKGROUP_SIZE;
-// Words with one bit for each lane, and couples of them.
+// The words in which each lane of a workgroup has a bit, and the couples that these words make.
 const BIT_WORDS: u32 = WORKGROUP_SIZE / 32u;
 const BIT_COUPLES: u32 = BIT_WORDS / 2u;
 const ALL_LANES = vec2<u32>(0xffffffffu);

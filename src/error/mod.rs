@@ -23,7 +23,7 @@ fn either(numbers: &RangeInclusive<u64>) -> String {
     }
 }
 
-/// What a gather on the CPU returns. A gather on a GPU reports the same mistakes in the same words, once its tensors are made.
+/// The error of a gather on the CPU. A gather on a GPU reports the same mistakes in the same words, once its tensors are made.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, thiserror::Error)]
 #[non_exhaustive]
 #[expect(missing_docs, reason = "the texts say what the fields are")]

@@ -173,7 +173,7 @@ impl<'a> GatherBuffers<'a> {
     /// // At most 8 rows of 16 elements.
     /// let plan = Gather::new().plan(&[100, 16], &[8])?;
     /// let (params, indices, output) = (buffer(100 * 64), buffer(8 * 4), buffer(8 * 64));
-    /// let count = buffer(4);
+    /// let count = buffer(4); // one u32
     /// let ranges = Ranges { params: params.slice(..), indices: indices.slice(..), output: output.slice(..) };
     /// let buffers = GatherBuffers::new(ElementTypes::of::<f32, u32>(), ranges).index_count(count.slice(..));
     /// assert!(Gatherer::new(&device).encode(&mut encoder, &plan, &buffers).is_ok());

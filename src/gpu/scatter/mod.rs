@@ -81,7 +81,8 @@ impl Gatherer {
     /// The CPU instead writes nothing if a row is bad under these two.
     ///
     /// If rows may repeat, an assign of several updates takes three passes, and keeps 4 bytes for each target row in each
-    /// batch; a reduction without atomics sorts the index rows, and keeps 16.25 bytes for each and what [costs](crate::guide::costs#scatters-on-a-gpu) lists.
+    /// batch; a reduction without atomics sorts the index rows, and keeps what
+    /// [costs](crate::guide::costs#scatters-on-a-gpu) lists: 16.25 bytes for each, and more where a batch has over 1,024.
     /// [`with_unique_indices`](GatherPlan::with_unique_indices) spares all this.
     ///
     /// # Errors
