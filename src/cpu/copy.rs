@@ -16,8 +16,9 @@
 //! Encoded slices are decoded in place of the copy (encoded.rs). Three choices before the loop make it fast:
 //!
 //! * **The width of a slice.** A copy of a few bytes takes one or two moves, but a call of memcpy takes as long as many
-//!   moves. So each power of two up to 64 bytes has a loop of its own. Other widths up to 128 bytes are copied as two halves
-//!   that may overlap: of 12 bytes the first 8, then the last 8. Longer slices are copied by memcpy ([`copy_long`](memory::copy_long)).
+//!   moves. So each power of two up to 128 bytes has a loop of its own. Other widths up to 64 bytes are copied as two halves
+//!   that may overlap: of 12 bytes the first 8, then the last 8. All others are copied by memcpy
+//!   ([`copy_long`](memory::copy_long)).
 //! * **The source of rows.** [`SelectedRows`] are the indices themselves if they select in whole blocks of params, of which
 //!   there is one, or each is long. Slices of up to 16 bytes that no prefetch helps have a loop of their own, in
 //!   stretches.rs. Other gathers locate their rows first, some at a time.
@@ -36,7 +37,12 @@ use crate::memory::{self, Byte, Pairs, SliceBytes};
 /// rows are prefetched for decoding out of params of more than 1 MiB. On a Zen 3, rows of 64 to 144 bytes then take 0.4 to 0.7 times as long out of 2 to 7 MiB.
 /// Out of less than 1 MiB a prefetch would not pay.
 ///
-/// On a Xeon, 4 and 16 KiB take 0.87 to 1.09 times as long as 8 KiB for slices of 4 bytes to 2 KiB.
+/// A core reads the lines of a long slice ahead by itself. AMD's starts late: on a Zen 3, slices of 512 bytes to 1 KiB take 0.58 to
+/// 0.95 times as long if their first 256 bytes are prefetched. On an Intel Xeon (Emerald Rapids) slices of 320 bytes to 1 KiB that
+/// begin 16 bytes after a line take 1.05 to 1.15 times as long. So only AMD's prefetch for copies of more than 256 bytes. Decoding
+/// gains on both: on the Xeon, rows of 288 to 576 bytes take 0.7 to 0.95 times as long.
+///
+/// On the Xeon, 4 and 16 KiB ahead take 0.87 to 1.09 times as long as 8 KiB for slices of 4 bytes to 2 KiB.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Prefetch {
     /// Rows from a copy to the slice that is prefetched with it; 0 for no prefetch.
@@ -46,19 +52,31 @@ pub(super) struct Prefetch {
 }
 
 impl Prefetch {
-    pub(super) const MIN_COPIED_BYTES: usize = 8 << 20;
-    pub(super) const MIN_DECODED_BYTES: usize = 1 << 20;
+    const MIN_COPIED_BYTES: usize = 8 << 20;
+    const MIN_DECODED_BYTES: usize = 1 << 20;
     const BYTES_AHEAD: usize = 8 << 10;
     const MIN_ROWS_AHEAD: usize = 4;
     pub(super) const MAX_ROWS_AHEAD: usize = 64;
-    /// Bytes of a slice that are prefetched. The core prefetches the rest of a long slice by itself.
+    /// Bytes of a slice that are prefetched.
     const MAX_SLICE_BYTES: usize = 256;
     const LINE_BYTES: usize = 64;
     /// The alignment of memory from an allocator.
     const ALIGN_BYTES: usize = 16;
 
-    /// `params_bytes` are those of all rows, above `min_params_bytes` for a prefetch, and `slice_bytes` those of a slice in params.
-    pub(super) fn above(min_params_bytes: usize, params_bytes: usize, slice_bytes: usize) -> Self {
+    /// For copies. `params_bytes` are those of all rows, and `slice_bytes` those of a slice in params.
+    pub(super) fn of_copies(params_bytes: usize, slice_bytes: usize) -> Self {
+        match slice_bytes > Self::MAX_SLICE_BYTES && !memory::is_amd() {
+            true => Self::default(),
+            false => Self::above(Self::MIN_COPIED_BYTES, params_bytes, slice_bytes),
+        }
+    }
+
+    /// For decoding, with the parameters of [`of_copies`](Self::of_copies).
+    pub(super) fn of_decoding(params_bytes: usize, slice_bytes: usize) -> Self {
+        Self::above(Self::MIN_DECODED_BYTES, params_bytes, slice_bytes)
+    }
+
+    fn above(min_params_bytes: usize, params_bytes: usize, slice_bytes: usize) -> Self {
         if !memory::CAN_PREFETCH || params_bytes <= min_params_bytes || slice_bytes == 1 {
             return Self::default();
         }
@@ -147,12 +165,12 @@ macro_rules! by_width {
             16 => copies!(16, array::<16>),
             32 => copies!(32, array::<32>),
             64 => copies!(64, array::<64>),
+            128 => copies!(128, array::<128>),
             3 => copies!(3, halves::<2>),
             n @ 5..8 => copies!(n, halves::<4>),
             n @ 9..16 => copies!(n, halves::<8>),
             n @ 17..32 => copies!(n, halves::<16>),
             n @ 33..64 => copies!(n, halves::<32>),
-            n @ 65..=128 => copies!(n, halves::<64>),
             n => copies!(n, $crate::memory::copy_long),
         }
     }};
@@ -174,31 +192,30 @@ pub(super) fn copy<R: SelectedRows>(
         params_slice: slice,
         ..slices.bytes
     };
-    let pairs = Pairs::new(params, slices.row_count, output, range.len(), bytes);
+    let (rows, copied) = (rows.part(range.start..rows.len()), rows.part(range));
+    let pairs = Pairs::new(params, slices.row_count, output, copied.len(), bytes);
     by_width!(slice, |width, copy_slice| {
         let prefetch_bytes = SliceBytes {
             params_slice: width,
             ..bytes
         };
         let prefetch = |k| slices.prefetch.before(params, rows, k, prefetch_bytes);
-        copy_each(pairs, prefetch, rows, range, copy_slice)
+        copy_each(pairs, prefetch, copied, copy_slice)
     })
 }
 
-/// The copy loop. `prefetch` prefetches for the copy of a row, by the row's number in `rows`.
+/// The copy loop. `prefetch` prefetches for the copy of a row, by its number in `rows`.
 #[inline(always)]
 pub(super) fn copy_each<P, R: SelectedRows>(
     mut pairs: Pairs<'_, P>,
     prefetch: impl Fn(usize),
     rows: R,
-    range: Range<usize>,
     copy_slice: impl Fn(&[P], &mut [Byte]),
 ) -> usize {
-    let (first, count) = (range.start, range.len());
-    let copied = rows.part(range);
+    let count = rows.len();
     for output_row in 0..count {
-        prefetch(first + output_row);
-        let row = copied.row(output_row);
+        prefetch(output_row);
+        let row = rows.row(output_row);
         match row.and_then(|row| pairs.get(row, output_row)) {
             Some((slice, room)) => copy_slice(slice, room),
             None => return output_row,

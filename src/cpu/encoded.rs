@@ -86,9 +86,10 @@ impl<'a> EncodedRows<'a> {
                     }
                 };
                 let (params, bytes) = (self.rows, slices.bytes);
-                let pairs = Pairs::new(params, slices.row_count, output, range.len(), bytes);
+                let (rows, decoded) = (&rows[range.start..], &rows[range]);
+                let pairs = Pairs::new(params, slices.row_count, output, decoded.len(), bytes);
                 let prefetch = |k| slices.prefetch.before(params, rows, k, bytes);
-                copy_each(pairs, prefetch, rows, range, decode_slice)
+                copy_each(pairs, prefetch, decoded, decode_slice)
             }
             Decoder::Quantized(of) => {
                 let (first, of_slice) = (range.start, slices.bytes);

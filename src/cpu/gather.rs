@@ -80,12 +80,14 @@ fn gather_by<I: GatherIndex>(
     let in_params =
         |elements| usize::try_from(operands.parts.bytes_of(elements)).unwrap_or(usize::MAX);
     let params_slice = in_params(dims.slice_len);
-    let (params, rows, min_bytes) = match operands.params {
-        Params::Elements(of) => (Source::Elements(of), of.len(), Prefetch::MIN_COPIED_BYTES),
+    let (params, prefetch) = match operands.params {
+        Params::Elements(of) => {
+            let prefetch = Prefetch::of_copies(of.len(), params_slice);
+            (Source::Elements(of), prefetch)
+        }
         Params::Encoded(of) => (
             Source::Encoded(EncodedRows::new(of, operands.parts, dims)),
-            of.rows.len(),
-            Prefetch::MIN_DECODED_BYTES,
+            Prefetch::of_decoding(of.rows.len(), params_slice),
         ),
     };
     let execution = Execution {
@@ -99,7 +101,7 @@ fn gather_by<I: GatherIndex>(
                 params_stride: in_params(dims.params_stride),
                 output_stride: in_bytes(dims.output_stride),
             },
-            prefetch: Prefetch::above(min_bytes, rows, params_slice),
+            prefetch,
         },
         index_rows: IndexRows::new(plan, indices),
     };
