@@ -16,9 +16,8 @@
 //! Encoded slices are decoded in place of the copy (encoded.rs). Three choices before the loop make it fast:
 //!
 //! * **The width of a slice.** A copy of a few bytes takes one or two moves, but a call of memcpy takes as long as many
-//!   moves. So each power of two up to 128 bytes has a loop of its own. Other widths up to 64 bytes are copied as two halves
-//!   that may overlap: of 12 bytes the first 8, then the last 8. All others are copied by memcpy
-//!   ([`copy_long`](memory::copy_long)).
+//!   moves. So each power of two up to 128 bytes has a loop of its own. Other widths below that are copied as two halves
+//!   that may overlap: of 12 bytes the first 8, then the last 8. Longer slices are copied by memcpy ([`copy_long`](memory::copy_long)).
 //! * **The source of rows.** [`SelectedRows`] are the indices themselves if they select in whole blocks of params, of which
 //!   there is one, or each is long. Slices of up to 16 bytes that no prefetch helps have a loop of their own, in
 //!   stretches.rs. Other gathers locate their rows first, some at a time.
@@ -171,6 +170,7 @@ macro_rules! by_width {
             n @ 9..16 => copies!(n, halves::<8>),
             n @ 17..32 => copies!(n, halves::<16>),
             n @ 33..64 => copies!(n, halves::<32>),
+            n @ 65..128 => copies!(n, halves::<64>),
             n => copies!(n, $crate::memory::copy_long),
         }
     }};
