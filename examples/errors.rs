@@ -38,7 +38,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         }) => println!("RunError: {found} elements instead of {}", expected.start()),
         other => return Err(format!("expected a wrong length, found {other:?}").into()),
     }
-    // ... and index values. The error names the smallest bad row, by its position in indices and its values.
+    // ... and index values. The error names the first bad row, by its position in indices and its values.
     match plan.run(&[10, 20, 30], &[0, 1, 3, -1]) {
         Err(RunError::BadIndex(bad)) => {
             println!("RunError: {:?} at {:?}", bad.index, bad.position);

@@ -5,7 +5,7 @@ use crate::names::names;
 
 /// What an index out of range gives: the policy.
 ///
-/// Every operation has each policy, on both devices. TensorFlow has the attribute only on `gather_nd` (`bad_indices_policy`), and
+/// Every operation has each policy, on the CPU and on a GPU. TensorFlow has the attribute only on `gather_nd` (`bad_indices_policy`), and
 /// `"ERROR"` only on its CPU.
 ///
 /// `Display` prints, and `FromStr` reads, these names: `device-default`, `error`, `fill`, `clamp` or `wrap`.
@@ -22,23 +22,26 @@ use crate::names::names;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub enum BadIndices {
-    /// The default: TensorFlow's rule for each device. The CPU returns an error, the GPU stores zeros.
+    /// The default: TensorFlow's rule for each device. The CPU returns an error, even if you
+    /// give a fill. The GPU stores zeros, or the fill if you give one.
     #[default]
     DeviceDefault,
-    /// An error on both devices. On a GPU, an `Executor` returns it; a `Gatherer` writes a report, from which you read it.
+    /// An error on the CPU and on a GPU. An `Executor` returns it. To a `Gatherer` you must pass a report buffer, from which you read the
+    /// error; bad rows then hold zeros, or the fill.
     Error,
-    /// A bad row's whole slice holds the fill, on both devices: zeros, unless you give another. With
+    /// A bad row's whole slice holds the fill, on the CPU and on a GPU: zeros, unless you give another. With
     /// [`NegativeIndices::FromEnd`] this is JAX's mode `"fill"`, but JAX fills floats with NaN.
     Fill,
-    /// No row is bad: an index beyond the end of its dim selects the last entry, and one before its start the first.
-    /// [`NegativeIndices::FromEnd`] applies first. XLA's gather does this, and mode `"clip"` in JAX and NumPy.
+    /// An index beyond the end of its dim selects the last position, and one before its start the first. This is no error and
+    /// fills nothing; a mask still marks the row. [`NegativeIndices::FromEnd`] applies first. XLA's gather does this, and mode `"clip"` in JAX and NumPy.
     ///
-    /// A dim of 0 has no entry, so [`Fill`](Self::Fill) applies to it.
+    /// A dim of 0 has no position, so [`Fill`](Self::Fill) applies to it.
     Clamp,
-    /// No row is bad: an index selects the entry at its remainder modulo the dim, which is not negative. In a dim of 3, 4 selects
-    /// entry 1, and -1 entry 2, whatever [`NegativeIndices`] says. NumPy and JAX call this mode `"wrap"`.
+    /// An index selects the position at its remainder modulo the dim; remainders are never negative. In a dim of 3, 4 selects
+    /// position 1, and -1 position 2, whatever [`NegativeIndices`] says. This is no error and fills nothing; a mask still marks the
+    /// row. NumPy and JAX call this mode `"wrap"`.
     ///
-    /// A dim of 0 has no entry, so [`Fill`](Self::Fill) applies to it.
+    /// A dim of 0 has no position, so [`Fill`](Self::Fill) applies to it.
     Wrap,
 }
 

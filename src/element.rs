@@ -6,7 +6,7 @@ use crate::index::{GatherIndex, IndexKind};
 /// An element that a GPU can gather: a type that bytemuck can move as bytes and set to zero, so each `Pod` type, `bool`
 /// and `char`. A bad row without a fill holds zero bytes.
 ///
-/// On the CPU you can gather any `T: Copy + Default + Send + Sync`.
+/// [`GatherPlan::run`](crate::GatherPlan::run) gathers any `T: Copy + Default + Send + Sync`; an `Executor` needs a `GatherElement`, on the CPU too.
 #[cfg(feature = "gpu")]
 pub trait GatherElement:
     bytemuck::NoUninit + bytemuck::CheckedBitPattern + bytemuck::Zeroable + Send + Sync

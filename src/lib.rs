@@ -7,7 +7,7 @@
 //! Start here: [`Gather`], [`GatherPlan`],
 #![cfg_attr(
     feature = "gpu",
-    doc = "[`Gatherer`] for your own device, [`Executor`] for one of the crate."
+    doc = "then [`Gatherer`], which records into your encoder, or [`Executor`], which owns tensors, submits and waits for you."
 )]
 #![cfg_attr(not(feature = "gpu"), doc = "[`guide::frameworks`].")]
 //!
@@ -37,8 +37,8 @@
 //!
 //! **PyTorch's, burn's and candle's `gather` is [`GatherElements`], not [`Gather`].**
 //!
-//! Make a [`GatherPlan`] once per pair of shapes: `plan` checks the shapes of params and indices. It serves every element type, on the
-//! CPU and on every GPU.
+//! *Params* is the table. An *index row*, which is one index or, in `GatherNd`, some coordinates, selects one *slice* of params. Make one
+//! [`GatherPlan`] for the shapes of params and indices: the plan serves every element type, on the CPU and on every GPU.
 //!
 //! The inverse, [scatter](guide::scatter), writes slices to the rows that indices select, or adds them: [`GatherPlan::scatter`] and
 //! [`GatherPlan::scatter_reduce`] on the CPU, a `Gatherer` and an `Executor` on a GPU.
@@ -50,12 +50,12 @@
 #![cfg_attr(
     feature = "gpu",
     doc = "
-* The CPU: [`GatherPlan::run`] and [`GatherPlan::run_into`], or [`run_bytes`](GatherPlan::run_bytes) for types that are
-  known only at run time.
-* Your own device, buffers and command encoder: a [`Gatherer`] records a gather, and a [`PreparedGather`] records it
-  again. [`GatherBuffers`] and [`Ranges`] name the operands.
-* A device of the crate: an [`Executor`] is a GPU, or the CPU. Its [`Tensor`]s stay there. You await the [`Request`] that
-  [`Executor::gather`] returns, or call `wait`. [`Executor::gather_bytes`] takes types known only at run time.
+* The CPU: [`GatherPlan::run`] and [`GatherPlan::run_into`]. If you know the element type only at run time, call
+  [`run_bytes`](GatherPlan::run_bytes).
+* Your own device, buffers and command encoder: [`Gatherer::encode`] records a gather once. [`Gatherer::prepare`] returns a
+  [`PreparedGather`], which records the gather in every frame. [`GatherBuffers`] and [`Ranges`] name the operands.
+* An [`Executor`] gathers on a GPU or on the CPU, and its [`Tensor`]s stay on that GPU or in host memory. You await the
+  [`Request`] that [`Executor::gather`] returns, or call `wait`.
 
 ```no_run
 use wgpu_gather::{Executor, Gather};
@@ -74,31 +74,32 @@ assert_eq!(rows, [30.0, 31.0, -1.0, -1.0]); // 7 is out of range
     not(feature = "gpu"),
     doc = "
 The CPU: [`GatherPlan::run`] and [`GatherPlan::run_into`], or [`run_bytes`](GatherPlan::run_bytes) for types that are known
-only at run time. Two ways to a GPU, in an app's own device and in one of the crate's, come with the feature `gpu`.
+only at run time. Two ways to a GPU come with the feature `gpu`: one records into your encoder, the other submits and waits for you.
 "
 )]
 //!
 //! # Bad indices
 //!
-//! [`BadIndices`] decides about an index out of range. By default it is an error on the CPU and zeros on a GPU, as in
-//! TensorFlow; other policies make the two equal. [`NegativeIndices`] lets negative indices count from the end.
-//! [`GatherPlan::out_of_range`] returns a mask that marks all bad rows, for instance to make them nulls. On a GPU, call `mask` on the
-//! request or on `GatherBuffers`.
+//! By default an out-of-range index is an error on the CPU and gives zeros on a GPU, as in TensorFlow. Every other policy of
+//! [`BadIndices`] means the same on both. A negative index is out of range, unless you choose [`NegativeIndices::FromEnd`].
 //!
-//! A mistake is a typed error that names the operand and the numbers, before anything is recorded: [`PlanError`] for
-//! shapes, [`RunError`] for operands on the host and for bad indices, and with the feature `gpu` `GatherError` for buffers
-//! and `GpuError` for the calls of an [`Executor`](guide::errors).
+//! An index row with an out-of-range index is a *bad row*. [`GatherPlan::out_of_range`] returns a mask of all bad rows, with which you
+//! can, for instance, set nulls. On a GPU, call `mask` on the request or on `GatherBuffers`.
+//!
+//! Mistakes are typed errors that name the operand and the numbers: see [errors](guide::errors). Shapes give a [`PlanError`], operands on
+//! the host and bad indices a [`RunError`]. On a GPU, a `Gatherer` returns a `GatherError`, and an `Executor` a `GpuError`, which
+//! holds one of the others. All but bad indices are found before anything is recorded.
 //!
 //! # Features
 //!
-//! | feature | gives you | other crates, on Linux |
+//! | feature alone | gives you | other crates built, on Linux |
 //! |---|---|---|
 //! | none, by `default-features = false` | plans and the CPU path, on one thread | 7 |
 //! | `rayon` | the CPU path on all cores | 13 |
-//! | `gpu` | `Gatherer`, `Executor` and all other GPU types; needs a back end to find an adapter | 52 |
+//! | `gpu` | `Gatherer`, `Executor` and all other GPU types; finds an adapter only with a back end | 52 |
 //! | `vulkan`, `metal`, `dx12`, `gles`, `webgpu` | `gpu`, and this back end of wgpu | `vulkan` 59 |
 //! | `ndarray` | `gather_array` and its like | |
-//! | all but `ndarray`, the default | | 69 |
+//! | the default: all of these except `ndarray` | | 69 |
 //!
 //! # More
 //!

@@ -211,7 +211,7 @@ impl<'a, I: GatherIndex> IndexRows<'a, I> {
         });
     }
 
-    /// Returns the error of the smallest bad row, if there is one. An index row without values is never bad.
+    /// Returns the error of the first bad row, if there is one. An index row without values is never bad.
     #[inline(never)]
     pub(super) fn check(&self) -> Result<(), BadIndexError> {
         let (dims, from_end) = (&self.plan.dims().indexed_dims[..], self.from_end);

@@ -12,7 +12,7 @@ impl GatherPlan {
     /// For each output row, the row of params that [`run`](Self::run) copies into it: `None` if `run` fills the output
     /// row, or a [`shard`](Self::shard) leaves it to another one.
     ///
-    /// Rows count through all blocks, so row `r` begins at element `r * slice_len`, or at `r` times the
+    /// Rows are numbered through all batches and all dims before the axis, so row `r` begins at element `r * slice_len`, or at `r` times the
     /// [stride](Self::with_params_stride). With them you gather from a table that you do not hold: you read the rows from
     /// a file, or ask a server for them. You can fetch a row once that several output rows copy.
     ///
@@ -20,7 +20,7 @@ impl GatherPlan {
     ///
     /// # Errors
     ///
-    /// `indices` whose length is not the plan's; bad rows, unless the policy fills or clamps; no memory for the rows,
+    /// `indices` whose length is not the plan's; a bad row, if the policy is `DeviceDefault` or `Error`; no memory for the rows,
     /// 16 bytes each.
     ///
     /// # Examples

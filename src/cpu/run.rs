@@ -15,13 +15,13 @@ impl GatherPlan {
     /// `params` and `indices` are row-major too. Elements are copied, so they may have any type: numbers, `&str`, structs. [`BadIndices::Fill`](crate::BadIndices::Fill) puts `T::default()` in the whole slice of a bad row.
     ///
     /// With the feature `rayon`, threads share a large gather: those of the pool in which you call, or else rayon's global
-    /// pool. If the global pool cannot be made, the calling thread gathers by itself. But then rayon panics, so a program
-    /// built with `panic = "abort"` ends there, unless it makes its own pool.
+    /// pool. If rayon cannot make its global pool, it panics. This call catches the panic, and the calling thread gathers by
+    /// itself; but a program built with `panic = "abort"` ends there, unless it makes its own pool.
     ///
     /// # Errors
     ///
-    /// `params` or `indices` whose length is not the plan's; bad rows, unless the policy fills or clamps; no memory for the
-    /// output. If rows are bad, the error names the smallest one.
+    /// `params` or `indices` whose length is not the plan's; a bad row, if the policy is `DeviceDefault` or `Error`; no memory for
+    /// the output. If several rows are bad, the error names the first one.
     ///
     /// # Examples
     ///

@@ -13,8 +13,8 @@ impl GatherPlan {
     /// As [`run`](Self::run), but on bytes, as model and array files hold them: each element has `types.element_bytes()` bytes,
     /// and indices are little-endian `types.index_kind()`. A bad row that is filled holds zero bytes.
     ///
-    /// If `types` has an encoding, params is decoded, and the output holds the bytes of `f32`s. This call refuses an encoding
-    /// whose scales lie in their own operand; [`run_decoded`](Self::run_decoded) takes it.
+    /// If `types` has an encoding, params is decoded, and the output holds the bytes of `f32`s. This call takes no scales,
+    /// so it refuses a `BlockQuantized`; [`run_decoded`](Self::run_decoded) takes one.
     ///
     /// # Errors
     ///

@@ -14,8 +14,8 @@ impl GatherPlan {
     ///
     /// # Errors
     ///
-    /// As [`run`](Self::run), with lengths in bytes for `params`, scales and zero points. [`RunError::Block`] if the plan cuts
-    /// blocks, as `GatherElements` does.
+    /// As [`run`](Self::run), but a wrong length of `params`, scales or zero points is [`RunError::ByteLength`]. [`RunError::Block`] if the
+    /// plan cuts blocks, as `GatherElements` does.
     ///
     /// # Examples
     ///

@@ -5,8 +5,8 @@ use super::BlockQuantized;
 use super::Encoding;
 use crate::operand::Operand;
 
-/// Encoded params: the encoding, the rows and, if they lie in their own operands, scales and zero points. In memory, `P`
-/// is a slice or a vector of bytes. With the feature `gpu`, `Executor::upload_encoded` makes tensors from these.
+/// An encoded table: its encoding, the bytes of its rows and, for a [`BlockQuantized`](crate::BlockQuantized), its scales and zero points. On the host, `P` is
+/// any `AsRef<[u8]>`: a `Vec<u8>`, or a slice, also of a mapped file.
 ///
 /// ```
 /// use wgpu_gather::{BlockQuantized, Encoded, Encoding, Gather};
@@ -31,7 +31,8 @@ pub struct Encoded<P> {
 pub(crate) const QPARAMS: [Operand; 2] = [Operand::Scales, Operand::ZeroPoints];
 
 impl<P> Encoded<P> {
-    /// Encoded rows: [`row_bytes`](Encoding::row_bytes) bytes for each row of the last dim.
+    /// Takes the encoding, and the rows one after another. A row along the last dim has
+    /// [`row_bytes`](Encoding::row_bytes) bytes, by the length of that dim.
     #[must_use]
     pub const fn new(encoding: Encoding, rows: P) -> Self {
         Self {

@@ -8,8 +8,8 @@ use super::Encoding;
 #[non_exhaustive]
 #[expect(missing_docs, reason = "the texts say what the fields are")]
 pub enum BlockError {
-    /// `part` is not whole blocks: the last dim of params, along which blocks lie, the slices, or the params stride. For slices
-    /// and stride, a whole row is one block if its values share scales, or if scales lie in their own operand.
+    /// `part` is not whole blocks: the last dim of params, along which blocks lie, the slices, or the params stride. For `RowWise8`,
+    /// `RowWise4` and `BlockQuantized`, slices and stride must be whole rows of the last dim.
     #[error("{part} must be whole blocks of {encoding}, of {block_len} values each, found {found}")]
     Cut {
         part: &'static str,

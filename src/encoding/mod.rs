@@ -27,10 +27,11 @@ macro_rules! encodings {
         /// How params rows are encoded; a gather decodes them to `f32`.
         ///
         /// Whole blocks follow one another along the last dim of params, and may start at any byte. Names and bytes are
-        /// GGUF's, but `F8E4M3` and `F8E5M2` come from safetensors. `F16` and `Bf16` have the same bytes in GGUF and in safetensors; `F16` is NumPy's
+        /// GGUF's, except for `F8E4M3` and `F8E5M2` (safetensors), `RowWise8` and `RowWise4` (FBGEMM, PyTorch) and `BlockQuantized` (ONNX
+        /// Runtime). `F16` and `Bf16` have the same bytes in GGUF and in safetensors; `F16` is NumPy's
         /// `float16`.
         ///
-        /// `Display` prints the name in the table, and `FromStr` reads it. A [`BlockQuantized`] has no name to read, and prints
+        /// `Display` prints, and `FromStr` reads, the second name in each row below, such as `Q4_K` for `Q4K`. A [`BlockQuantized`] has no name to read, and prints
         /// as "values of 4 bits in blocks of 32".
         ///
         /// | encoding | values in a block | bytes in a block |
@@ -40,8 +41,8 @@ macro_rules! encodings {
         /// | `RowWise4`, ROW_WISE_4 | 2, and the row ends with a scale and a bias | 1, and 4 a row |
         /// | [`BlockQuantized`] | those in a byte, with scales in their own operand | 1 |
         ///
-        /// GGUF's encodings match gguf-py's `dequantize`. 8-bit floats match ml_dtypes, except that it gives all NaNs of `F8E5M2`
-        /// one payload. Every device decodes to the same bits, but for rare values:
+        /// GGUF's encodings match gguf-py's `dequantize`. 8-bit floats match ml_dtypes, except that ml_dtypes gives all NaNs of
+        /// `F8E5M2` one payload. The CPU and every GPU decode to the same bits, except for these values:
         ///
         /// | encoding | bits that may differ from device to device |
         /// |---|---|

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// Names the smallest bad row, in TensorFlow's words.
+/// Names the first bad row, in TensorFlow's words.
 ///
 /// ```
 /// use wgpu_gather::{GatherNd, RunError};

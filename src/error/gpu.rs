@@ -6,8 +6,7 @@ use crate::encoding::BlockError;
 use crate::operand::Operand;
 use crate::reduce::Reduce;
 
-/// The error of a gather that cannot be recorded, or of a report that cannot be read. No part of the gather has been
-/// recorded then.
+/// Why a gather cannot be recorded, in which case no part of it has been, or why a report cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, thiserror::Error)]
 #[non_exhaustive]
 #[expect(missing_docs, reason = "the texts say what the fields are")]
@@ -137,7 +136,7 @@ pub enum GatherError {
         /// Output rows that read them.
         output_rows: u64,
     },
-    /// Other buffers of a prepared gather or scatter need other dispatches than those that it has.
+    /// The buffers given to `rebind` differ from the prepared ones in a property that must stay the same.
     #[error("what is prepared must keep {property}: {expected}, found {found}")]
     Rebound {
         /// The property that must be as it was when the gather was prepared.
@@ -199,7 +198,8 @@ pub enum GpuError {
     #[error("no device from adapter {adapter}: {reason}")]
     NoDevice { adapter: String, reason: String },
     /// An operation cannot be planned, an operand has the wrong length or shape, or an index is out of range: the error
-    /// that the CPU gives too. A slice of the wrong length for a tensor's shape is an error of `upload`, in [`Gather`](Self::Gather).
+    /// that the CPU gives too. If you give `upload` more or fewer elements than the shape
+    /// has, you get a [`GpuError::Gather`] with [`GatherError::Shape`].
     #[error(transparent)]
     Run(#[from] RunError),
     /// The gather cannot be recorded.
@@ -218,7 +218,8 @@ pub enum GpuError {
         bytes: u64,
         limit: u64,
     },
-    /// A slice without a shape is the indices of `GatherNd`, whose index rows end where the shape says.
+    /// You passed `GatherNd` in place of a plan, and indices as a slice without a shape. The shape tells how many values an index row
+    /// has.
     #[error("indices of gather_nd must have a shape, found a slice")]
     MissingShape,
     /// The result could not be read back: the device is lost.

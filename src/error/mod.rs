@@ -23,7 +23,8 @@ fn either(numbers: &RangeInclusive<u64>) -> String {
     }
 }
 
-/// The error of a gather on the CPU. A gather on a GPU reports the same mistakes in the same words, once its tensors are made.
+/// The error of a gather on the CPU. An `Executor` on a GPU returns the same errors, in a `GpuError::Run`; only a `&[T]` whose length
+/// does not fit its shape is refused earlier, by `upload`, as `GatherError::Shape`.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, thiserror::Error)]
 #[non_exhaustive]
 #[expect(missing_docs, reason = "the texts say what the fields are")]

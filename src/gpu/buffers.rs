@@ -5,8 +5,8 @@ use crate::element::ElementTypes;
 
 /// Where a gather's operands lie in your buffers, and which types their elements have.
 ///
-/// Operands are row-major and little-endian. Each range must hold its operand, and reach the next multiple of 4 bytes in the
-/// buffer, since wgpu binds whole words. Bytes in the last word that belong to no operand keep their values. An operand without elements may have an empty
+/// Operands are row-major and little-endian. Each range must hold its operand. If the operand ends at an offset in the
+/// buffer that is no multiple of 4 bytes, the range must go on to the next multiple, because wgpu binds whole words. Bytes in the last word that belong to no operand keep their values. An operand without elements may have an empty
 /// range. Each buffer needs the usage `STORAGE`, and may have others, such as `VERTEX`.
 ///
 /// | a range for | starts at |
@@ -150,7 +150,7 @@ impl<'a> GatherBuffers<'a> {
     }
 
     /// Gathers only the first n index rows; if there are batches, the first n of each. `index_count` holds n as one `u32`. The
-    /// GPU reads it when the commands run, so an earlier pass may write it. If n is larger than the plan's number of index
+    /// GPU reads it when the commands run, so an earlier pass or `queue.write_buffer` may write it. If n is larger than the plan's number of index
     /// rows, all are gathered.
     ///
     /// Output rows from n on keep their values, and their indices are not read. A [`GatherElements`](crate::GatherElements) that
@@ -159,11 +159,11 @@ impl<'a> GatherBuffers<'a> {
     ///
     /// | gather | what the count costs |
     /// |---|---|
-    /// | any | one dispatch of a single invocation, which reads the count |
+    /// | any | before each dispatch, one of a single invocation, which reads the count |
     /// | up to 2¹⁸ invocations, each for 4 to 64 bytes of output | invocations beyond the count run, and end at once |
     /// | larger | an indirect dispatch: a small count costs little |
-    /// | with batch dims, or dims before `axis` | one dispatch for each batch and each coordinate of those dims, at most 65,536 |
-    /// | slices of 1, 2 or 4 bytes | more time than without a count, if it is near the plan's number of index rows: see [costs](crate::guide::costs#kernels) |
+    /// | with batch dims, or dims before `axis` | a dispatch for each batch and each coordinate of those dims; more than 65,536 are a `GatherError::DeviceLimit` |
+    /// | slices of 1, 2 or 4 bytes | if n is near the plan's number of index rows, more time than without a count: see [costs](crate::guide::costs#kernels) |
     ///
     /// ```
     /// use wgpu_gather::{ElementTypes, Gather, GatherBuffers, Gatherer, Ranges, wgpu};
@@ -219,7 +219,7 @@ impl<'a> GatherBuffers<'a> {
         self
     }
 
-    /// Bad rows hold `fill`, the bytes of one element, instead of zeros.
+    /// Bad rows hold `fill`, the bytes of one element, instead of zeros. With `Clamp` and `Wrap` only an indexed dim of 0 is filled.
     ///
     /// The gather returns an error if the fill's width is not the element's. The width may be at most 64 bytes if it is
     /// a multiple of 4, at most 32 bytes if it is only a multiple of 2, and at most 16 bytes if it is odd.

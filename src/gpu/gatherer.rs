@@ -76,8 +76,8 @@ impl Gatherer {
 
     /// Compiles the pipelines that this plan needs with these types, so that the first gather does not wait for them.
     ///
-    /// Pipelines do not depend on the sizes of one plan, so one plan warms up many. `Error` and `Wrap` have their own; all
-    /// other policies share theirs. [`prepare`](Self::prepare) compiles what `warm_up` leaves out:
+    /// Plans of other sizes often need the same pipelines. The policies `Error` and `Wrap` have pipelines of their own; all other policies
+    /// share theirs. `warm_up` leaves out the pipelines for the following, which [`prepare`](Self::prepare) compiles:
     ///
     /// - a report, unless the policy is [`BadIndices::Error`];
     /// - a mask, or an index count;

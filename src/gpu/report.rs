@@ -30,13 +30,13 @@ pub(crate) struct BadRowReport {
 
 pub(crate) const REPORT_BYTES: u64 = size_of::<BadRowReport>() as u64;
 
-/// Which rows were bad in one gather on the GPU, read from its report. Printed, it names the first.
+/// How many index rows were bad in one gather on the GPU, and which was the first, read from its report.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct BadRows {
     /// How many index rows are out of range. An index row counts once, however many slices it selects.
     pub count: u64,
-    /// The smallest bad row, as the CPU's error names it.
+    /// The first bad row, in row-major order of the index rows: the one that the CPU's error names.
     pub first: BadIndexError,
 }
 
@@ -53,7 +53,7 @@ impl BadRows {
     }
 
     /// Reads a report that a gather by `plan` wrote; `None` if no row was bad. A wrong `index_kind` goes unnoticed and gives
-    /// wrong values, so prefer [`PreparedGather::bad_rows`](crate::PreparedGather::bad_rows), which takes neither.
+    /// wrong values. Prefer [`PreparedGather::bad_rows`](crate::PreparedGather::bad_rows), which needs neither plan nor `index_kind`.
     ///
     /// Read the report back with wgpu. If its buffer has the usages `STORAGE`, `COPY_SRC` and `COPY_DST`, you can also call
     /// `Tensor::<u8>::from_buffer(&gpu, report, &[80])?.download_blocking()?`. The example `bad_rows` shows all of it.

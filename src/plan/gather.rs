@@ -17,6 +17,9 @@ use crate::error::PlanError;
 /// output.shape       = params.shape[..axis] + indices.shape[batch_dims..] + params.shape[axis + 1..]
 /// ```
 ///
+/// `b` runs over the batch dims, `o` over the dims between them and the axis, `n` over the other dims of indices, and `s` over the
+/// dims of params after the axis.
+///
 /// ```
 /// use wgpu_gather::Gather;
 ///
@@ -51,15 +54,15 @@ impl Gather {
         self
     }
 
-    /// Says how many leading dims params and indices share, 0 unless set; a negative `batch_dims` counts from the last dim of
-    /// indices.
+    /// Says how many leading dims params and indices share; 0 unless set. A negative `batch_dims` has the rank of indices added:
+    /// -1 is all dims of indices but the last.
     #[must_use]
     pub fn batch_dims(mut self, batch_dims: i64) -> Self {
         self.batch_dims = batch_dims;
         self
     }
 
-    /// Checks the shapes, in TensorFlow's order, and works out all sizes.
+    /// Checks the shapes and works out all sizes. If several things are wrong, the error is the one that TensorFlow reports first.
     ///
     /// # Errors
     ///

@@ -54,8 +54,8 @@ impl GatherElements {
     /// If `broadcast` is true, dims of 1 stretch, as in NumPy, JAX, MLX and Paddle. Except along the axis, a dim must then be
     /// equal in params and indices, or 1 in one of them; nothing is copied to repeat it.
     ///
-    /// By default nothing stretches, as in ONNX and PyTorch. If a dim of indices is smaller, even 1, indices selects only
-    /// at the first places along this dim of params.
+    /// By default nothing stretches, as in ONNX's `GatherElements` and `torch.gather`. If a dim of indices other than the axis is
+    /// smaller than that of params, only the first positions along that dim of params are read.
     ///
     /// ```
     /// use wgpu_gather::GatherElements;

@@ -19,8 +19,9 @@ const MAX_INDEX_DEPTH: usize = 8;
 /// output.shape        = params.shape[..axis] + indices.shape[batch_dims..last] + params.shape[axis + index_depth..]
 /// ```
 ///
-/// `o` runs over the dims between the batch dims and the axis. TensorFlow has none: its axis is `batch_dims`. With an
-/// index depth of 1, this is [`Gather`](crate::Gather).
+/// `o` runs over the dims between the batch dims and the axis. TensorFlow has none: its axis is `batch_dims`. The
+/// *index depth* is the last dim of indices. If it is 1, `GatherNd` selects as [`Gather`](crate::Gather) does, whose indices just lack
+/// that dim.
 ///
 /// ```
 /// use wgpu_gather::GatherNd;
@@ -45,8 +46,8 @@ impl GatherNd {
         Self::default()
     }
 
-    /// The first dim of params to select in; a negative `axis` has the rank of params added. `batch_dims` unless set,
-    /// which is the rule of TensorFlow, Paddle and ONNX.
+    /// The first dim of params to select in; a negative `axis` has the rank of params added. Unless you set it, the axis is
+    /// `batch_dims`, as in TensorFlow, Paddle and ONNX.
     ///
     /// The dims between the batch dims and the axis are copied through, as in `x[:, i, j]` of NumPy and PyTorch:
     ///
@@ -72,7 +73,7 @@ impl GatherNd {
         self
     }
 
-    /// Checks the shapes, in TensorFlow's order, and works out all sizes.
+    /// Checks the shapes and works out all sizes. If several things are wrong, the error is the one that TensorFlow reports first.
     ///
     /// # Errors
     ///
@@ -80,8 +81,8 @@ impl GatherNd {
     /// operand; an axis outside the rank of params, or below batch_dims; an index depth above `rank(params) - axis`;
     /// more than `i64::MAX` elements in an operand; an index depth above 8.
     ///
-    /// As in TensorFlow, it is an error too if params has no elements and indices has a row. With [`NegativeIndices::FromEnd`] it is
-    /// none: then every row is bad if an indexed dim is 0, else the output is empty.
+    /// As in TensorFlow, it is an error too if params has no elements and indices has a row. With [`NegativeIndices::FromEnd`] this
+    /// is no error: if an indexed dim is 0, every index row is bad; otherwise the output is empty.
     pub fn plan(
         &self,
         params_shape: &[usize],

@@ -43,8 +43,9 @@ macro_rules! rules_for_indices {
                 self
             }
 
-            /// What a negative index means; [`NegativeIndices::Invalid`] unless set, as in TensorFlow and PyTorch. Paddle, ONNX and
-            /// NumPy count from the end: [`NegativeIndices::FromEnd`].
+            /// Says what a negative index means. Unless you set it, it is out of range ([`NegativeIndices::Invalid`]), as in
+            /// TensorFlow, `torch.gather` and `torch.index_select`. PyTorch's `x[ids]`, Paddle, ONNX and NumPy count from the
+            /// end: [`NegativeIndices::FromEnd`].
             #[must_use]
             pub fn negative_indices(mut self, negative_indices: NegativeIndices) -> Self {
                 self.negative_indices = negative_indices;

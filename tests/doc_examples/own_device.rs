@@ -23,7 +23,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     gatherer.encode(&mut encoder, &plan, &buffers)?; // records, and submits nothing
     queue.submit([encoder.finish()]);
 
-    // Wrap the buffer to read it back; recipes shows how to do so with wgpu alone. To keep the device and the queue, pass clones.
+    // To read the output back, wrap its buffer in a `Tensor`; the page recipes reads it with wgpu alone. `from_parts` takes
+    // the device and the queue: pass clones if you still need them.
     let executor = Executor::from_parts(device, queue);
     let output = Tensor::<f32>::from_buffer(&executor, output, &[2, 2])?.download_blocking()?;
     assert_eq!(output, [30.0, 31.0, 10.0, 11.0]);

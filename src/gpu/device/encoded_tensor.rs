@@ -5,8 +5,8 @@ use crate::encoding::{Encoded, Encoding};
 use crate::error::{GatherError, GpuError, RunError};
 use crate::operand::Operand;
 
-/// Encoded params that stay on an [`Executor`](crate::Executor)'s device. The shape counts values. Pass it where you would pass a
-/// [`Tensor`]: the gather decodes it to `f32`.
+/// Encoded params that stay on an [`Executor`](crate::Executor)'s device. Its shape counts values, not bytes. Pass an `EncodedTensor` as
+/// params to [`Executor::gather`](crate::Executor::gather), which decodes the selected rows to `f32`.
 ///
 /// You get one from [`upload_encoded`](crate::Executor::upload_encoded), or make it from tensors that hold bytes.
 #[derive(Debug)]

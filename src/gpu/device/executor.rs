@@ -21,8 +21,8 @@ use crate::plan::{GatherPlan, ToPlan};
 
 /// Gathers on a GPU or on the CPU, and owns the tensors there.
 ///
-/// Both give the same output, but for one default: a bad index gives zeros on a GPU and an error on the CPU, as in
-/// TensorFlow. With `.bad_indices(BadIndices::Fill)`, or any other policy, they are equal.
+/// CPU and GPU give the same output, except for one default: an out-of-range index gives zeros on a GPU and an error on the CPU, as in
+/// TensorFlow. With any policy but `DeviceDefault`, for example `.bad_indices(BadIndices::Fill)`, it gives the same on both.
 ///
 /// | made by | runs on |
 /// |---|---|
@@ -53,8 +53,8 @@ pub struct Executor {
 }
 
 impl Executor {
-    /// Opens the fastest adapter that wgpu finds, a software adapter too, with all its limits. Reads no environment variable, not
-    /// even `WGPU_BACKEND`. `device()?.adapter_info().device_type` tells what you got: `Cpu` is software.
+    /// Opens the fastest adapter that wgpu finds, even if it is only a software driver's, and requests all its limits. Reads no
+    /// environment variable, not even `WGPU_BACKEND`. `device()?.adapter_info().device_type` tells what you got: `Cpu` is a software driver.
     ///
     /// # Errors
     ///
@@ -85,11 +85,11 @@ impl Executor {
         Self { owner: Err(None) }
     }
 
-    /// The fastest GPU that wgpu finds, else the CPU. A software adapter, which emulates a GPU on the CPU, is not taken:
+    /// The fastest GPU that wgpu finds, else the CPU. A software driver, which emulates a GPU on the CPU, is not taken:
     /// the CPU path is faster.
     ///
-    /// If a GPU refuses a gather, for instance because an operand is larger than its largest buffer, the CPU does not run it
-    /// instead.
+    /// The choice is made once. If the GPU later refuses an upload or a gather, for instance because a table is larger than the GPU's largest
+    /// buffer, you get the error; the CPU does not take over.
     ///
     /// ```no_run
     #[doc = include_str!("../../../tests/doc_examples/browser.rs")]
@@ -175,7 +175,7 @@ impl Executor {
     ///
     /// # Errors
     ///
-    /// On the CPU, the reason why there is no GPU.
+    /// On an executor of the CPU, the reason why it has no GPU.
     pub fn device(&self) -> Result<&wgpu::Device, GpuError> {
         Ok(&self.on_gpu()?.device)
     }
@@ -184,7 +184,7 @@ impl Executor {
     ///
     /// # Errors
     ///
-    /// On the CPU, the reason why there is no GPU.
+    /// On an executor of the CPU, the reason why it has no GPU.
     pub fn queue(&self) -> Result<&wgpu::Queue, GpuError> {
         Ok(&self.on_gpu()?.queue)
     }
@@ -193,7 +193,7 @@ impl Executor {
     ///
     /// # Errors
     ///
-    /// On the CPU, the reason why there is no GPU.
+    /// On an executor of the CPU, the reason why it has no GPU.
     pub fn gatherer(&self) -> Result<&Gatherer, GpuError> {
         Ok(&self.on_gpu()?.gatherer)
     }
@@ -226,7 +226,8 @@ impl Executor {
         Tensor::upload(self.owner(), elements.into(), shape)
     }
 
-    /// Copies encoded params to the device: rows, scales and zero points. `shape` counts values, as a plan's does: `[rows, values]`
+    /// Copies encoded params (rows, scales and zero points) to the GPU; on an executor of the CPU, into host memory. There, to gather
+    /// from a mapped file without this copy, call [`GatherPlan::run_decoded`]. `shape` counts values, as a plan's does: `[rows, values]`
     /// for a table whose rows each have so many values.
     ///
     /// # Errors
@@ -265,7 +266,7 @@ impl Executor {
     }
 
     /// Gathers from `params`, a [`Tensor`] or an [`EncodedTensor`], by `indices`: see [`Indices`]. Await the [`Request`] or call
-    /// its `wait`. The output comes to the host, or stays on the device. Encoded params is decoded to `f32`.
+    /// its `wait`. The output comes to the host, unless you call `on_gpu` or `into_tensor` on the request. Encoded params is decoded to `f32`.
     ///
     /// Instead of a plan you may pass a [`Gather`](crate::Gather), [`GatherNd`](crate::GatherNd) or
     /// [`GatherElements`](crate::GatherElements): the call then makes the plan, with the shapes of params and indices.
@@ -294,7 +295,7 @@ impl Executor {
     /// And afterwards:
     ///
     /// - [`RunError::BadIndex`](crate::RunError::BadIndex) for an index out of range, if the policy is
-    ///   [`BadIndices::Error`](crate::BadIndices::Error).
+    ///   [`BadIndices::Error`](crate::BadIndices::Error) or, on the CPU, `DeviceDefault`.
     /// - [`GpuError::InvalidElement`] if an app wrote bytes into the buffer of params that are no `T`.
     /// - The device is lost, or device or host have no memory.
     pub fn gather<'a, T: GatherElement, I: GatherIndex>(
@@ -317,7 +318,7 @@ impl Executor {
     /// `types.element_bytes()` bytes. Indices are a tensor or a slice of bytes: little-endian numbers of type
     /// `types.index_kind()`. The output is bytes too. The plan's shapes count elements, so the call compares numbers of bytes, and no shapes.
     ///
-    /// If `types` has an encoding, params is decoded. The call refuses an encoding whose scales lie in their own tensor.
+    /// If `types` has an encoding, params is decoded. The call takes no scales, so it refuses a `BlockQuantized`; `gather` takes one.
     ///
     /// # Errors
     ///
@@ -394,7 +395,7 @@ impl<T: GatherElement> Tensor<T> {
     ///
     /// # Errors
     ///
-    /// - On the CPU, the reason why there is no GPU.
+    /// - On an executor of the CPU, the reason why it has no GPU.
     /// - [`GatherError::ZeroSizedElement`](crate::GatherError::ZeroSizedElement) for elements of no bytes.
     /// - [`GatherError::MissingUsage`](crate::GatherError::MissingUsage) for a buffer without one of the usages.
     /// - [`GatherError::TooManyBytes`](crate::GatherError::TooManyBytes) for elements of more than `i64::MAX` bytes.

@@ -110,8 +110,8 @@ impl<'a, T: GatherElement, F: ?Sized> Request<'a, T, Vec<T>, F> {
 impl<T: GatherElement, O> Request<'_, T, O> {
     /// Bad rows hold `fill` instead of zeros. [`GatherBuffers::fill`](crate::GatherBuffers::fill) says how wide it may be.
     ///
-    /// With [`BadIndices::DeviceDefault`](crate::BadIndices::DeviceDefault), a bad row is an error on the
-    /// CPU, also with a fill. [`Fill`](crate::BadIndices::Fill) fills on each device.
+    /// With [`BadIndices::DeviceDefault`](crate::BadIndices::DeviceDefault), an executor of the CPU returns an error for a bad row even if you
+    /// call `fill`. To fill on CPU and GPU, choose [`BadIndices::Fill`](crate::BadIndices::Fill).
     ///
     /// ```no_run
     #[doc = include_str!("../../../tests/doc_examples/filled.rs")]

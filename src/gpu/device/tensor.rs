@@ -102,7 +102,8 @@ impl<T: GatherElement> Tensor<T> {
         Ok(Self::new(Storage::Gpu(buffer, Arc::clone(owner)), shape))
     }
 
-    /// Brings the elements to the host, after all commands submitted so far. The first poll submits the copy.
+    /// Copies the elements to the host. The copy is submitted when the future is first polled, and runs after all commands
+    /// submitted before.
     ///
     /// # Errors
     ///

@@ -86,15 +86,14 @@ impl PreparedGather {
         self.steps.len()
     }
 
-    /// Binds buffers that you did not have before, for the same plan. It makes only bind groups, so it costs less than another
+    /// Binds other buffers, for the same plan, after you have replaced one. It makes only bind groups, so it costs less than another
     /// [`prepare`](super::Gatherer::prepare). If you alternate between two outputs, prepare a gather for each instead: then a frame
     /// makes nothing. What you recorded before keeps its buffers.
     ///
-    /// The ranges may lie in other buffers, start elsewhere, and be longer. These must stay as they were:
+    /// The ranges may lie in other buffers, start elsewhere, and have other lengths. The following must stay as it was:
     ///
     /// - types, fill, shards with their rows, and which operands you give;
-    /// - each range's start modulo A, where A is 16 bytes or, if that is larger, the device's
-    ///   `min_storage_buffer_offset_alignment`;
+    /// - each range's start modulo A, where A is the larger of 16 bytes and the device's `min_storage_buffer_offset_alignment`;
     /// - whether an operand that the gather reads shares a buffer with one that it writes.
     ///
     /// # Errors
@@ -201,8 +200,8 @@ impl PreparedGather {
 ///
 /// - one for the gather; several if the device's limits cut it, params has shards, or there is an index count and the plan has
 ///   batch dims or dims before `axis`
-/// - one more if up to 15 last rows, of 1, 2 or 4 bytes, do not fill 16 bytes
-/// - with an index count, one more for each dispatch counted so far; with a report, up to one more for each
+/// - one more if rows have 1, 2 or 4 bytes each, and the last ones, at most 15, do not fill 16 bytes
+/// - with an index count, one more for each of these; with a report, up to one more for each of these
 /// - for a mask, one; several if the device's limits cut it
 /// - for an empty output, none, or one that writes the report
 impl fmt::Debug for PreparedGather {

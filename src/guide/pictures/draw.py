@@ -137,7 +137,7 @@ def owners():
     columns = [
         ("plan.run(..)", "CPU", ["you: slices", "-", "-", "the call"]),
         ("Gatherer", "your own device", ["you: buffers", "Gatherer", "you", "you"]),
-        ("Executor", "a device of the crate", ["Executor: tensors", "Executor", "Executor", ".wait() or .await"]),
+        ("Executor", "a GPU, or the CPU", ["Executor: tensors", "Executor", "Executor", ".wait() or .await"]),
     ]
     for n, row in enumerate(rows):
         picture.label(16, 102 + n * 38, row, size=12)
