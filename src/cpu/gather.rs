@@ -87,7 +87,7 @@ fn gather_by<I: GatherIndex>(
         }
         Params::Encoded(of) => (
             Source::Encoded(EncodedRows::new(of, operands.parts, dims)),
-            Prefetch::of_decoding(of.rows.len(), params_slice),
+            Prefetch::above(Prefetch::MIN_DECODED_BYTES, of.rows.len(), params_slice),
         ),
     };
     let execution = Execution {

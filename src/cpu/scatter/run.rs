@@ -277,7 +277,9 @@ pub(super) fn scatter<T: Copy + Send + Sync, U: Update<T>>(
             // The core prefetches small stretches by itself, as they follow each other.
             prefetch: match stretch_bytes <= SMALL_STRETCH_BYTES {
                 true => Prefetch::default(),
-                false => Prefetch::of_copies(size_of_val(target), slice_bytes),
+                false => {
+                    Prefetch::above(Prefetch::MIN_COPIED_BYTES, size_of_val(target), slice_bytes)
+                }
             },
         },
     };
