@@ -160,8 +160,8 @@ impl<'a> GatherBuffers<'a> {
     /// | gather | what the count costs |
     /// |---|---|
     /// | any | before each dispatch, one of a single invocation, which reads the count |
-    /// | up to 2¹⁸ invocations, each for 4 to 64 bytes of output | invocations beyond the count run, and end at once |
-    /// | larger | an indirect dispatch: a small count costs little |
+    /// | at most 2¹⁸ invocations: up to 1 MiB of output, or 16 MiB if slices are long | all invocations start, and those beyond the count end at once |
+    /// | more | an indirect dispatch: a small count costs little |
     /// | with batch dims, or dims before `axis` | a dispatch for each batch and each coordinate of those dims; more than 65,536 are a `GatherError::DeviceLimit` |
     /// | slices of 1, 2 or 4 bytes | if n is near the plan's number of index rows, more time than without a count: see [costs](crate::guide::costs#kernels) |
     ///

@@ -41,7 +41,7 @@ pub struct BadRows {
 }
 
 impl BadRows {
-    /// How many bytes a report has.
+    /// How many bytes a report has: 80.
     pub const REPORT_BYTES: u64 = REPORT_BYTES;
 
     /// As read from a scatter's report.

@@ -201,7 +201,7 @@ impl PreparedGather {
 /// - one for the gather; several if the device's limits cut it, params has shards, or there is an index count and the plan has
 ///   batch dims or dims before `axis`
 /// - one more if rows have 1, 2 or 4 bytes each, and the last ones, at most 15, do not fill 16 bytes
-/// - with an index count, one more for each of these; with a report, up to one more for each of these
+/// - for each dispatch of the two lines above: one more with an index count, and at most one more with a report
 /// - for a mask, one; several if the device's limits cut it
 /// - for an empty output, none, or one that writes the report
 impl fmt::Debug for PreparedGather {
