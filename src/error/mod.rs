@@ -23,8 +23,8 @@ fn either(numbers: &RangeInclusive<u64>) -> String {
     }
 }
 
-/// The error of a gather on the CPU. An `Executor` on a GPU returns the same errors, in a `GpuError::Run`; only a `&[T]` whose length
-/// does not fit its shape is refused earlier, by `upload`, as `GatherError::Shape`.
+/// The error of a gather on the CPU. Every `Executor`, on a GPU or on the CPU, returns these errors in a `GpuError::Run`. If the length of
+/// a `&[T]` does not fit its shape, `upload` returns `GatherError::Shape` before you gather.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, thiserror::Error)]
 #[non_exhaustive]
 #[expect(missing_docs, reason = "the texts say what the fields are")]

@@ -16,8 +16,8 @@ pub struct EncodedTensor {
 }
 
 impl EncodedTensor {
-    /// Makes encoded params from tensors that hold bytes, whatever their shapes; `shape` counts values. Use it if params lies in
-    /// your own buffers; or, on an executor of the CPU, to hand over a `Vec`, which `upload_encoded` would copy.
+    /// Makes encoded params from tensors that hold bytes, whatever their shapes; `shape` counts values. Use it in two cases: params
+    /// lies in your own buffers; or the executor is the CPU, and you hand over a `Vec` without the copy that `upload_encoded` makes.
     ///
     /// # Errors
     ///
