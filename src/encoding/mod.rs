@@ -48,7 +48,7 @@ macro_rules! encodings {
         /// |---|---|
         /// | `F16`, `Bf16`, `F8E5M2`, `Mxfp4` | none: values are put together from bits, subnormal ones and NaNs too |
         /// | all others, such as `Q8_0` | a NaN's payload; on Metal, values whose scale is a NaN, an infinity or -0 |
-        /// | of these, `RowWise8` and `BlockQuantized` | also values with a subnormal scale, bias or product, which a GPU's driver may turn into 0; on Metal, values that overflow to an infinity |
+        /// | `RowWise8` and `BlockQuantized`: as the line above, and | values with a subnormal scale, bias or product, which a GPU's driver may turn into 0; on Metal, values that overflow to an infinity |
         ///
         /// ```
         /// use wgpu_gather::Encoding;
@@ -157,6 +157,37 @@ encodings! {
 }
 
 impl Encoding {
+    /// The encoding that a tensor of a GGUF file has, by its type number (`ggml_type`). `None` for 0, plain `f32`s, and for types
+    /// that this crate does not decode.
+    ///
+    /// ```
+    /// use wgpu_gather::Encoding;
+    ///
+    /// assert_eq!(Encoding::from_gguf_type(12), Some(Encoding::Q4K));
+    /// assert_eq!(Encoding::from_gguf_type(0), None);
+    /// ```
+    #[must_use]
+    pub const fn from_gguf_type(number: u32) -> Option<Self> {
+        Some(match number {
+            1 => Self::F16,
+            2 => Self::Q4_0,
+            3 => Self::Q4_1,
+            6 => Self::Q5_0,
+            7 => Self::Q5_1,
+            8 => Self::Q8_0,
+            10 => Self::Q2K,
+            11 => Self::Q3K,
+            12 => Self::Q4K,
+            13 => Self::Q5K,
+            14 => Self::Q6K,
+            20 => Self::Iq4Nl,
+            23 => Self::Iq4Xs,
+            30 => Self::Bf16,
+            39 => Self::Mxfp4,
+            _ => return None,
+        })
+    }
+
     /// Values in a block; the last dim of params must be a multiple. For a [`BlockQuantized`], the values in a byte:
     /// [`BlockQuantized::block_len`] counts those that share a scale.
     #[must_use]

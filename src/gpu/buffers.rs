@@ -159,7 +159,7 @@ impl<'a> GatherBuffers<'a> {
     ///
     /// | gather | what the count costs |
     /// |---|---|
-    /// | any | before each dispatch, one of a single invocation, which reads the count |
+    /// | any | one more dispatch before each dispatch of the gather: a single invocation, which reads the count |
     /// | at most 2¹⁸ invocations: up to 1 MiB of output, or 16 MiB if slices are long | all invocations start, and those beyond the count end at once |
     /// | more | an indirect dispatch: a small count costs little |
     /// | with batch dims, or dims before `axis` | a dispatch for each batch and each coordinate of those dims; more than 65,536 are a `GatherError::DeviceLimit` |

@@ -2,6 +2,8 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+use std::collections::BTreeMap;
+
 use testkit::cases;
 use testkit::encoded::{Recorded, encoded, row_bytes, row_len};
 use testkit::indices::Hash;
@@ -434,4 +436,20 @@ fn lengths_of_encoded_params_are_in_bytes() {
         short.unwrap_err().to_string(),
         "output must have 64 elements, found 63"
     );
+}
+
+#[test]
+fn gguf_type_numbers_are_those_of_the_guide() {
+    let page = include_str!("../../src/guide/encoded_rows.md");
+    let rows = page.lines().filter_map(|line| {
+        let mut cells = line.strip_prefix("| ")?.split(" | ");
+        let name = cells.next()?.split(", ").next()?;
+        Some((cells.next()?.parse::<u32>().ok()?, name))
+    });
+    let named: BTreeMap<u32, &str> = rows.collect();
+    assert_eq!(named.len(), 15);
+    for number in (0..100).chain([u32::MAX]) {
+        let encoding = Encoding::from_gguf_type(number).map(|encoding| encoding.to_string());
+        assert_eq!(encoding.as_deref(), named.get(&number).copied(), "{number}");
+    }
 }

@@ -32,7 +32,7 @@ use crate::plan::{GatherPlan, ToPlan};
 /// | [`gpu_or_cpu`](Self::gpu_or_cpu) | the GPU of this machine if it has one, else the CPU |
 ///
 /// An executor takes only the [`Tensor`]s that it made: [`GpuError::OtherOwner`] refuses others, also those of the same
-/// device. Executors of the CPU take each other's. Clones are the same executor. Print one to see the device and, if there is
+/// device. An executor of the CPU also takes tensors that another executor of the CPU made. Clones are the same executor. Print one to see the device and, if there is
 /// no GPU, the reason.
 ///
 /// ```
@@ -226,8 +226,8 @@ impl Executor {
         Tensor::upload(self.owner(), elements.into(), shape)
     }
 
-    /// Copies encoded params (rows, scales and zero points) to the GPU; on an executor of the CPU, into host memory. There, to gather
-    /// from a mapped file without this copy, call [`GatherPlan::run_decoded`]. `shape` counts values, as a plan's does: `[rows, values]`
+    /// Copies encoded params (rows, scales and zero points) to the GPU; on an executor of the CPU, into host memory. On the CPU you need no executor:
+    /// [`GatherPlan::run_decoded`] gathers from a mapped file without this copy. `shape` counts values, as a plan's does: `[rows, values]`
     /// for a table whose rows each have so many values.
     ///
     /// # Errors
