@@ -30,7 +30,7 @@ pub enum GatherError {
     )]
     TooManyElementRows { rows: u64, limit: u64 },
     /// More dims than the shader handles. A dim in which indices is as large as params counts as one with the dim before
-    /// it, unless one of the two is the axis.
+    /// it, unless one of the two is the axis. Dims of 1 in the output do not count.
     #[error(
         "gather_elements on the GPU supports at most {limit} dims in which params and indices differ, found {element_dims}"
     )]
