@@ -34,11 +34,13 @@ def number(time: float) -> str:
 def cells(times, has_loop: bool):
     ours = times[OURS]
     others = {name: time for name, time in times.items() if name not in (OURS, LOOP)}
-    name = min(others, key=others.get)
-    bold = [f"**{number(ours)}**", number(others[name])]
-    if others[name] < ours:
-        bold = [number(ours), f"**{number(others[name])}**"]
-    yield f"{bold[0]}, {bold[1]} {name}"
+    name = min(others, key=others.get, default=None)
+    if name is None:
+        yield number(ours)
+    elif others[name] < ours:
+        yield f"{number(ours)}, **{number(others[name])}** {name}"
+    else:
+        yield f"**{number(ours)}**, {number(others[name])} {name}"
     if has_loop:
         yield number(times[LOOP])
 
