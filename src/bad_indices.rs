@@ -32,8 +32,8 @@ pub enum BadIndices {
     /// A bad row's whole slice holds the fill, on the CPU and on a GPU: zeros, unless you give another. With
     /// [`NegativeIndices::FromEnd`] this is JAX's mode `"fill"`, but JAX fills floats with NaN.
     Fill,
-    /// An index beyond the end of its dim selects the last position, and one before its start the first. This is no error and
-    /// fills nothing; a mask still marks the row. [`NegativeIndices::FromEnd`] applies first. XLA's gather does this, and mode `"clip"` in JAX and NumPy.
+    /// An index beyond the end of the dim that it indexes selects the last position in that dim, and one before its start the first.
+    /// This is no error and fills nothing; a mask still marks the row. [`NegativeIndices::FromEnd`] applies first. XLA's gather does this, and mode `"clip"` in JAX and NumPy.
     ///
     /// A dim of 0 has no position, so [`Fill`](Self::Fill) applies to it.
     Clamp,

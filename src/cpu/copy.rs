@@ -39,7 +39,7 @@ use crate::memory::{self, Byte, Pairs, SliceBytes};
 /// A core reads the lines of a long slice ahead by itself. AMD's starts late: on a Zen 3, slices of 512 bytes to 1 KiB take 0.58 to
 /// 0.95 times as long if their first 256 bytes are prefetched. On an Intel Xeon (Emerald Rapids) slices of 320 bytes to 1 KiB that
 /// begin 16 bytes after a line take 1.05 to 1.15 times as long. So only AMD's prefetch for copies of more than 256 bytes. Decoding
-/// and scatters gain on both: on the Xeon, rows of Q4_K and Q8_0 of 288 to 576 bytes take 0.8 to 0.95 times as long, and of slices of
+/// and scatters gain on both: on the Xeon, rows of Q4_K and Q8_0 of 288 to 576 bytes take 0.8 to 0.99 times as long, and of slices of
 /// 384 bytes to 1 KiB, replaced ones 0.85 to 0.95 and added ones 0.6 to 0.9 times.
 ///
 /// On the Xeon, 4 and 16 KiB ahead take 0.87 to 1.09 times as long as 8 KiB for slices of 4 bytes to 2 KiB.
