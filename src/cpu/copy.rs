@@ -137,7 +137,6 @@ impl Prefetch {
 /// The rows of params, each of which holds one slice.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Slices {
-    pub(super) row_count: u64,
     /// A slice never has 0 bytes.
     pub(super) bytes: SliceBytes,
     pub(super) prefetch: Prefetch,
@@ -179,6 +178,7 @@ pub(super) use by_width;
 #[inline(never)]
 pub(super) fn copy<R: SelectedRows>(
     params: &[Byte],
+    row_count: u64,
     slices: &Slices,
     rows: R,
     range: Range<usize>,
@@ -190,7 +190,7 @@ pub(super) fn copy<R: SelectedRows>(
         ..slices.bytes
     };
     let (rows, copied) = (rows.part(range.start..rows.len()), rows.part(range));
-    let pairs = Pairs::new(params, slices.row_count, output, copied.len(), bytes);
+    let pairs = Pairs::new(params, row_count, output, copied.len(), bytes);
     by_width!(slice, |width, copy_slice| {
         let prefetch_bytes = SliceBytes {
             params_slice: width,

@@ -26,8 +26,8 @@ pub(super) struct Cursor<'a> {
 
 impl<'a> Cursor<'a> {
     pub(super) fn at(dims: &'a GatherDims, output_row: u64) -> Self {
-        let (block, n) = (output_row / dims.index_count, output_row % dims.index_count);
-        let (batch, outer) = (block / dims.outer_size, block % dims.outer_size);
+        let (block, n) = dims.block_of(output_row);
+        let (batch, outer) = dims.batch_of(block);
         let whole_block = (&ElementDim::of_index_rows(dims.index_count), &[][..]);
         let (&innermost, outer_dims) = dims.element_dims.split_last().unwrap_or(whole_block);
         let mut outer_rows = n / innermost.size;

@@ -72,6 +72,7 @@ impl<'a> EncodedRows<'a> {
     /// Decodes slices of located rows, as `copy::copy` copies them.
     pub(super) fn decode(
         &self,
+        row_count: u64,
         slices: &Slices,
         rows: &[u64],
         range: Range<usize>,
@@ -87,7 +88,7 @@ impl<'a> EncodedRows<'a> {
                 };
                 let (params, bytes) = (self.rows, slices.bytes);
                 let (rows, decoded) = (&rows[range.start..], &rows[range]);
-                let pairs = Pairs::new(params, slices.row_count, output, decoded.len(), bytes);
+                let pairs = Pairs::new(params, row_count, output, decoded.len(), bytes);
                 let prefetch = |k| slices.prefetch.before(params, rows, k, bytes);
                 copy_each(pairs, prefetch, decoded, decode_slice)
             }
@@ -95,7 +96,7 @@ impl<'a> EncodedRows<'a> {
                 let (first, of_slice) = (range.start, slices.bytes);
                 for (k, output) in range.clone().zip(output.chunks_mut(of_slice.output_stride)) {
                     slices.prefetch.before(self.rows, rows, k, of_slice);
-                    match rows.row(k).filter(|&row| row < slices.row_count) {
+                    match rows.row(k).filter(|&row| row < row_count) {
                         Some(row) => self.decode_quantized(&of, row, &mut output[..of_slice.slice]),
                         None => return k - first,
                     }

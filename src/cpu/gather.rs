@@ -28,16 +28,57 @@ pub(super) fn gather(
     if output.is_empty() || plan.dims().output_len() == 0 {
         return check(plan, operands);
     }
-    let bad = by_index_type!(judged(plan, operands.indices), |indices| gather_by(
-        plan, indices, operands, output
-    ));
-    bad.map_or(Ok(()), |row| {
-        by_index_type!(operands.indices, |indices| {
-            Err(IndexRows::new(plan, indices)
-                .bad_index_of(row as u64)
-                .into())
-        })
-    })
+    let dims = plan.dims();
+    let in_bytes = |elements: u64| {
+        // One row may have any stride.
+        let elements = usize::try_from(elements).unwrap_or(usize::MAX);
+        elements.saturating_mul(operands.element_bytes)
+    };
+    let in_parts =
+        |elements| usize::try_from(operands.parts.bytes_of(elements)).unwrap_or(usize::MAX);
+    let slice = in_bytes(dims.slice_len);
+    let encoded;
+    let (params, params_slice, params_stride, prefetch) = match operands.params {
+        Params::Elements(of) => (
+            Source::Elements(of),
+            slice,
+            in_bytes(dims.params_stride),
+            Prefetch::of_copies(of.len(), slice),
+        ),
+        Params::Encoded(of) => {
+            encoded = EncodedRows::new(of, operands.parts, dims);
+            let slice = in_parts(dims.slice_len);
+            let prefetch = Prefetch::above(Prefetch::MIN_DECODED_BYTES, of.rows.len(), slice);
+            (
+                Source::Encoded(&encoded),
+                slice,
+                in_parts(dims.params_stride),
+                prefetch,
+            )
+        }
+    };
+    let bytes = SliceBytes {
+        slice,
+        params_slice,
+        params_stride,
+        output_stride: in_bytes(dims.output_stride),
+    };
+    let bad = by_index_type!(judged(plan, operands.indices), |indices| {
+        let execution = Execution {
+            operands,
+            params,
+            slices: Slices { bytes, prefetch },
+            index_rows: IndexRows::new(plan, indices),
+        };
+        execution.run(output)
+    });
+    match bad {
+        None => Ok(()),
+        Some(row) => by_index_type!(operands.indices, |indices| {
+            let index_rows = IndexRows::new(plan, indices);
+            Err(index_rows.bad_index_of(row as u64).into())
+        }),
+    }
 }
 
 /// The indices, without their signs if each index below zero is then larger than its dim, and is bad: one comparison judges an
@@ -64,63 +105,19 @@ pub(super) fn check(plan: &GatherPlan, operands: &Operands<'_, Byte>) -> Result<
     })
 }
 
-/// Returns the first bad output row, unless bad rows are filled.
-fn gather_by<I: GatherIndex>(
-    plan: &GatherPlan,
-    indices: &[I],
-    operands: &Operands<'_, Byte>,
-    output: &mut [Byte],
-) -> Option<usize> {
-    let dims = plan.dims();
-    let in_bytes = |elements: u64| {
-        // One row may have any stride.
-        let elements = usize::try_from(elements).unwrap_or(usize::MAX);
-        elements.saturating_mul(operands.element_bytes)
-    };
-    let in_params =
-        |elements| usize::try_from(operands.parts.bytes_of(elements)).unwrap_or(usize::MAX);
-    let params_slice = in_params(dims.slice_len);
-    let (params, prefetch) = match operands.params {
-        Params::Elements(of) => {
-            let prefetch = Prefetch::of_copies(of.len(), params_slice);
-            (Source::Elements(of), prefetch)
-        }
-        Params::Encoded(of) => (
-            Source::Encoded(EncodedRows::new(of, operands.parts, dims)),
-            Prefetch::above(Prefetch::MIN_DECODED_BYTES, of.rows.len(), params_slice),
-        ),
-    };
-    let execution = Execution {
-        operands,
-        params,
-        slices: Slices {
-            row_count: dims.params_rows(),
-            bytes: SliceBytes {
-                slice: in_bytes(dims.slice_len),
-                params_slice,
-                params_stride: in_params(dims.params_stride),
-                output_stride: in_bytes(dims.output_stride),
-            },
-            prefetch,
-        },
-        index_rows: IndexRows::new(plan, indices),
-    };
-    execution.run(output)
-}
-
 /// Params, which the loop copies or decodes.
 #[derive(Clone, Copy)]
 enum Source<'a> {
     Elements(&'a [Byte]),
-    Encoded(EncodedRows<'a>),
+    Encoded(&'a EncodedRows<'a>),
 }
 
 /// One gather, whose output is not empty.
 struct Execution<'a, I> {
     operands: &'a Operands<'a, Byte>,
     params: Source<'a>,
-    index_rows: IndexRows<'a, I>,
     slices: Slices,
+    index_rows: IndexRows<'a, I>,
 }
 
 impl<I: GatherIndex> Execution<'_, I> {
@@ -209,13 +206,13 @@ impl<I: GatherIndex> Execution<'_, I> {
         let mut done = 0;
         while done < rows.len() {
             let row = (rows.start + done) as u64;
-            let (block, n) = (row / dims.index_count, row % dims.index_count);
-            let first = address(block / dims.outer_size * dims.batch_index_rows + n);
+            let (block, n) = dims.block_of(row);
+            let first = address(dims.batch_of(block).0 * dims.batch_index_rows + n);
             let count = address(dims.index_count - n).min(rows.len() - done);
             let params = &params[address(block * dims.held_rows) * bytes.params_stride..];
             let indices = self.index_rows.as_rows::<DEPTH>(first..first + count);
             let output = &mut output[done * bytes.output_stride..];
-            if let Some(row) = self.copy_rows(params, indices, count, output) {
+            if let Some(row) = self.copy_rows(params, dims.held_rows, indices, count, output) {
                 return Some(done + row);
             }
             done += count;
@@ -227,6 +224,7 @@ impl<I: GatherIndex> Execution<'_, I> {
     /// next step, so that prefetch can look ahead of them.
     fn locate_and_copy(&self, rows: Range<usize>, output: &mut [Byte]) -> Option<usize> {
         let mut located = [0; LOCATED_ROWS];
+        let row_count = self.index_rows.plan.dims().params_rows();
         let (mut done, mut waiting) = (0, 0);
         while done < rows.len() {
             let count = LOCATED_ROWS.min(rows.len() - done);
@@ -239,10 +237,12 @@ impl<I: GatherIndex> Execution<'_, I> {
             let output = &mut output[done * self.slices.bytes.output_stride..];
             let of_step = &located[..count];
             let bad = match self.params {
-                Source::Elements(params) => self.copy_rows(params, of_step, ready, output),
+                Source::Elements(params) => {
+                    self.copy_rows(params, row_count, of_step, ready, output)
+                }
                 Source::Encoded(params) => {
                     self.copy_or_fill(of_step, ready, output, |range, to| {
-                        params.decode(&self.slices, of_step, range, to)
+                        params.decode(row_count, &self.slices, of_step, range, to)
                     })
                 }
             };
@@ -258,19 +258,13 @@ impl<I: GatherIndex> Execution<'_, I> {
     fn copy_rows<R: SelectedRows>(
         &self,
         params: &[Byte],
+        row_count: u64,
         rows: R,
         count: usize,
         output: &mut [Byte],
     ) -> Option<usize> {
-        let slices = Slices {
-            row_count: match R::ARE_LOCATED {
-                true => self.slices.row_count,
-                false => self.index_rows.plan.dims().held_rows,
-            },
-            ..self.slices
-        };
         self.copy_or_fill(rows, count, output, |range, rest| {
-            copy(params, &slices, rows, range, rest)
+            copy(params, row_count, &self.slices, rows, range, rest)
         })
     }
 

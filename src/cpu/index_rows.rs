@@ -157,9 +157,9 @@ impl<'a, I: GatherIndex> IndexRows<'a, I> {
     /// As [`locate_by`](Self::locate_by), for unsigned indices whose positions are rows of their block. Blocks may be short.
     fn locate_slices(&self, output_row: u64, rows: &mut [u64], dim: u64) {
         let dims = self.plan.dims();
-        let (block, mut n) = (output_row / dims.index_count, output_row % dims.index_count);
-        let mut outer = block % dims.outer_size;
-        let mut index_row = address(block / dims.outer_size * dims.batch_index_rows + n);
+        let (block, mut n) = dims.block_of(output_row);
+        let (batch, mut outer) = dims.batch_of(block);
+        let mut index_row = address(batch * dims.batch_index_rows + n);
         let mut block_row = block * dims.held_rows;
         for row in rows {
             let position = self.indices[index_row].position(0);

@@ -103,6 +103,18 @@ impl GatherDims {
         }
     }
 
+    /// The block of an output row, and the row's number in it.
+    #[inline]
+    pub(crate) fn block_of(&self, output_row: u64) -> (u64, u64) {
+        divided(output_row, self.index_count)
+    }
+
+    /// The batch of a block, and the block's number in it, its outer coordinate.
+    #[inline]
+    pub(crate) fn batch_of(&self, block: u64) -> (u64, u64) {
+        divided(block, self.outer_size)
+    }
+
     /// Index values in one index row.
     pub(crate) fn index_depth(&self) -> usize {
         self.indexed_dims.len()
@@ -196,6 +208,15 @@ impl GatherDims {
     /// How many elements the output has, with the gap after the last slice.
     pub(crate) fn output_len_with_gap(&self) -> u64 {
         self.output_rows() * self.output_stride
+    }
+}
+
+/// The quotient and the remainder. Small calls need neither, and take longer for a division than for a copy.
+#[inline]
+fn divided(number: u64, by: u64) -> (u64, u64) {
+    match number < by {
+        true => (0, number),
+        false => (number / by, number % by),
     }
 }
 
