@@ -24,8 +24,6 @@
 //! * **Prefetch.** A core begins a load shortly before it needs the data, which is too late for data in memory. See
 //!   [`Prefetch`].
 
-use std::ops::Range;
-
 use super::index_rows::SelectedRows;
 use crate::memory::{self, Byte, Pairs, SliceBytes};
 
@@ -173,15 +171,15 @@ macro_rules! by_width {
 }
 pub(super) use by_width;
 
-/// Copies the slices of `rows[range]` to the output, one after another, up to the first row that params does not have.
-/// Returns the number of slices copied.
+/// Copies the slices of the first `count` rows to the output, one after another, up to the first row that params does not have.
+/// Returns the number of slices copied. The other rows are only prefetched.
 #[inline(never)]
 pub(super) fn copy<R: SelectedRows>(
     params: &[Byte],
     row_count: u64,
     slices: &Slices,
     rows: R,
-    range: Range<usize>,
+    count: usize,
     output: &mut [Byte],
 ) -> usize {
     let slice = slices.bytes.slice;
@@ -189,15 +187,14 @@ pub(super) fn copy<R: SelectedRows>(
         params_slice: slice,
         ..slices.bytes
     };
-    let (rows, copied) = (rows.part(range.start..rows.len()), rows.part(range));
-    let pairs = Pairs::new(params, row_count, output, copied.len(), bytes);
+    let pairs = Pairs::new(params, row_count, output, count, bytes);
     by_width!(slice, |width, copy_slice| {
         let prefetch_bytes = SliceBytes {
             params_slice: width,
             ..bytes
         };
         let prefetch = |k| slices.prefetch.before(params, rows, k, prefetch_bytes);
-        copy_each(pairs, prefetch, copied, copy_slice)
+        copy_each(pairs, prefetch, rows.first(count), copy_slice)
     })
 }
 

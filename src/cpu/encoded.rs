@@ -1,7 +1,5 @@
 //! Encoded params: the copy loop, which decodes instead of copying.
 
-use std::ops::Range;
-
 use super::copy::{Slices, copy_each};
 use super::index_rows::SelectedRows;
 use crate::encoding::{
@@ -69,13 +67,13 @@ impl<'a> EncodedRows<'a> {
         }
     }
 
-    /// Decodes slices of located rows, as `copy::copy` copies them.
+    /// Decodes slices of located rows, as [`copy`](super::copy::copy) copies them.
     pub(super) fn decode(
         &self,
         row_count: u64,
         slices: &Slices,
         rows: &[u64],
-        range: Range<usize>,
+        count: usize,
         output: &mut [Byte],
     ) -> usize {
         match self.decoder {
@@ -87,21 +85,20 @@ impl<'a> EncodedRows<'a> {
                     }
                 };
                 let (params, bytes) = (self.rows, slices.bytes);
-                let (rows, decoded) = (&rows[range.start..], &rows[range]);
-                let pairs = Pairs::new(params, row_count, output, decoded.len(), bytes);
+                let pairs = Pairs::new(params, row_count, output, count, bytes);
                 let prefetch = |k| slices.prefetch.before(params, rows, k, bytes);
-                copy_each(pairs, prefetch, decoded, decode_slice)
+                copy_each(pairs, prefetch, &rows[..count], decode_slice)
             }
             Decoder::Quantized(of) => {
-                let (first, of_slice) = (range.start, slices.bytes);
-                for (k, output) in range.clone().zip(output.chunks_mut(of_slice.output_stride)) {
+                let of_slice = slices.bytes;
+                for (k, output) in (0..count).zip(output.chunks_mut(of_slice.output_stride)) {
                     slices.prefetch.before(self.rows, rows, k, of_slice);
                     match rows.row(k).filter(|&row| row < row_count) {
                         Some(row) => self.decode_quantized(&of, row, &mut output[..of_slice.slice]),
-                        None => return k - first,
+                        None => return k,
                     }
                 }
-                range.len()
+                count
             }
         }
     }

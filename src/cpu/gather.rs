@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::copy::{Prefetch, Slices, copy};
 use super::cursor::Cursor;
 use super::encoded::EncodedRows;
-use super::index_rows::{IndexRows, NOT_HELD, SelectedRows};
+use super::index_rows::{IndexRows, NOT_HELD};
 use super::operands::{Operands, Params};
 use super::stretches::CopyStretches;
 use crate::bad_indices::{Beyond, NegativeIndices};
@@ -177,13 +177,9 @@ impl<I: GatherIndex> Execution<'_, I> {
             let count = stretches.rows();
             let mut copied = copy(params, stretches, &mut output[done * slice..]);
             if copied < count {
-                if !self.index_rows.plan.bad_indices().fills_on_cpu() {
+                if !self.fills(done + copied, output) {
                     return Some(done + copied);
                 }
-                repeat(
-                    self.operands.fill,
-                    &mut output[(done + copied) * slice..][..slice],
-                );
                 copied += 1;
             }
             done += copied;
@@ -205,17 +201,20 @@ impl<I: GatherIndex> Execution<'_, I> {
         let (dims, bytes) = (self.index_rows.plan.dims(), self.slices.bytes);
         let mut done = 0;
         while done < rows.len() {
-            let row = (rows.start + done) as u64;
-            let (block, n) = dims.block_of(row);
+            let (block, n) = dims.block_of((rows.start + done) as u64);
             let first = address(dims.batch_of(block).0 * dims.batch_index_rows + n);
             let count = address(dims.index_count - n).min(rows.len() - done);
             let params = &params[address(block * dims.held_rows) * bytes.params_stride..];
             let indices = self.index_rows.as_rows::<DEPTH>(first..first + count);
-            let output = &mut output[done * bytes.output_stride..];
-            if let Some(row) = self.copy_rows(params, dims.held_rows, indices, count, output) {
-                return Some(done + row);
+            let rest = &mut output[done * bytes.output_stride..];
+            let copied = copy(params, dims.held_rows, &self.slices, indices, count, rest);
+            done += copied;
+            if copied < count {
+                if !self.fills(done, output) {
+                    return Some(done);
+                }
+                done += 1;
             }
-            done += count;
         }
         None
     }
@@ -234,20 +233,23 @@ impl<I: GatherIndex> Execution<'_, I> {
             let ahead = self.slices.prefetch.rows_ahead();
             waiting = if is_end { 0 } else { ahead };
             let ready = count - waiting;
-            let output = &mut output[done * self.slices.bytes.output_stride..];
-            let of_step = &located[..count];
-            let bad = match self.params {
-                Source::Elements(params) => {
-                    self.copy_rows(params, row_count, of_step, ready, output)
+            let mut copied = 0;
+            while copied < ready {
+                let (rows, count) = (&located[copied..count], ready - copied);
+                let rest = &mut output[(done + copied) * self.slices.bytes.output_stride..];
+                copied += match self.params {
+                    Source::Elements(of) => copy(of, row_count, &self.slices, rows, count, rest),
+                    Source::Encoded(of) => of.decode(row_count, &self.slices, rows, count, rest),
+                };
+                if copied < ready {
+                    let row = done + copied;
+                    match located[copied] {
+                        NOT_HELD => repeat(self.operands.zero, self.slice_of(row, output)),
+                        _ if self.fills(row, output) => {}
+                        _ => return Some(row),
+                    }
+                    copied += 1;
                 }
-                Source::Encoded(params) => {
-                    self.copy_or_fill(of_step, ready, output, |range, to| {
-                        params.decode(row_count, &self.slices, of_step, range, to)
-                    })
-                }
-            };
-            if let Some(row) = bad {
-                return Some(done + row);
             }
             located.copy_within(ready..count, 0);
             done += ready;
@@ -255,47 +257,23 @@ impl<I: GatherIndex> Execution<'_, I> {
         None
     }
 
-    fn copy_rows<R: SelectedRows>(
-        &self,
-        params: &[Byte],
-        row_count: u64,
-        rows: R,
-        count: usize,
-        output: &mut [Byte],
-    ) -> Option<usize> {
-        self.copy_or_fill(rows, count, output, |range, rest| {
-            copy(params, row_count, &self.slices, rows, range, rest)
-        })
+    /// If bad rows are filled, fills the slice of a bad output row and returns true.
+    fn fills(&self, row: usize, output: &mut [Byte]) -> bool {
+        let fills = self.index_rows.plan.bad_indices().fills_on_cpu();
+        if fills {
+            repeat(self.operands.fill, self.slice_of(row, output));
+        }
+        fills
     }
 
-    /// Copies or fills a slice for each of the first `count` rows. Returns the first bad row, unless bad rows are
-    /// filled.
-    fn copy_or_fill<R: SelectedRows>(
-        &self,
-        rows: R,
-        count: usize,
-        output: &mut [Byte],
-        copy: impl Fn(Range<usize>, &mut [Byte]) -> usize,
-    ) -> Option<usize> {
-        let of_slice = self.slices.bytes;
-        let mut done = 0;
-        while done < count {
-            let (range, rest) = (done..count, &mut output[done * of_slice.output_stride..]);
-            done += copy(range, rest);
-            if done == count {
-                break;
-            }
-            let slice = &mut output[done * of_slice.output_stride..][..of_slice.slice];
-            match rows.row(done) {
-                Some(NOT_HELD) if R::ARE_LOCATED => repeat(self.operands.zero, slice),
-                _ if self.index_rows.plan.bad_indices().fills_on_cpu() => {
-                    repeat(self.operands.fill, slice)
-                }
-                _ => return Some(done),
-            }
-            done += 1;
-        }
-        None
+    /// The slice of an output row.
+    fn slice_of<'b>(&self, row: usize, output: &'b mut [Byte]) -> &'b mut [Byte] {
+        let SliceBytes {
+            slice,
+            output_stride,
+            ..
+        } = self.slices.bytes;
+        &mut output[row * output_stride..][..slice]
     }
 }
 

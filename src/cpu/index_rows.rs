@@ -258,12 +258,10 @@ impl<'a, I: GatherIndex> IndexRows<'a, I> {
 
 /// Params rows, one for each output row in order.
 pub(super) trait SelectedRows: Copy {
-    /// True if the rows were located beforehand. Only located rows can be [`NOT_HELD`].
-    const ARE_LOCATED: bool;
-
     fn len(self) -> usize;
 
-    fn part(self, range: Range<usize>) -> Self;
+    /// The first `count` rows.
+    fn first(self, count: usize) -> Self;
 
     /// The params row that index row `k` selects. If index row `k` is bad, or selects a row that the shard does not
     /// hold, the result is `None` or a number beyond the rows of params.
@@ -271,16 +269,14 @@ pub(super) trait SelectedRows: Copy {
 }
 
 impl SelectedRows for &[u64] {
-    const ARE_LOCATED: bool = true;
-
     #[inline(always)]
     fn len(self) -> usize {
         self.len()
     }
 
     #[inline(always)]
-    fn part(self, range: Range<usize>) -> Self {
-        &self[range]
+    fn first(self, count: usize) -> Self {
+        &self[..count]
     }
 
     #[inline(always)]
@@ -298,17 +294,15 @@ pub(super) struct Indices<'a, I, const DEPTH: usize> {
 }
 
 impl<I: GatherIndex, const DEPTH: usize> SelectedRows for Indices<'_, I, DEPTH> {
-    const ARE_LOCATED: bool = false;
-
     #[inline(always)]
     fn len(self) -> usize {
         self.index_rows.len()
     }
 
     #[inline(always)]
-    fn part(self, range: Range<usize>) -> Self {
+    fn first(self, count: usize) -> Self {
         Self {
-            index_rows: &self.index_rows[range],
+            index_rows: &self.index_rows[..count],
             ..self
         }
     }

@@ -46,12 +46,13 @@ impl<'a, I: GatherIndex> IndexRows<'a, I> {
     /// Narrow indices must be unsigned.
     pub(super) fn copy_of_stretches(&self, slices: &Slices) -> Option<CopyStretches<I>> {
         let (dims, bytes) = (self.plan.dims(), slices.bytes);
-        let is_dense = bytes.params_stride.max(bytes.output_stride) == bytes.slice;
+        let is_short_and_dense =
+            bytes.slice <= 16 && bytes.params_stride.max(bytes.output_stride) == bytes.slice;
         let block_bytes = dims.held_rows.saturating_mul(bytes.slice as u64);
         let needs_prefetch = slices.prefetch.rows_ahead() > 0
             && !dims.has_element_dims()
             && block_bytes > MAX_CACHED_BYTES;
-        if !is_dense || needs_prefetch || !self.are_plain() || dims.index_depth() != 1 {
+        if !is_short_and_dense || needs_prefetch || !self.are_plain() || dims.index_depth() != 1 {
             return None;
         }
         // Each function has a size, and signed narrow indices are rare.
