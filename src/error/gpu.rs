@@ -32,7 +32,7 @@ pub enum GatherError {
     /// More dims than the shader handles. A dim in which indices is as large as params counts as one with the dim before
     /// it, unless one of the two is the axis. Dims of 1 in the output do not count.
     #[error(
-        "gather_elements on the GPU supports at most {limit} dims in which params and indices differ, found {element_dims}"
+        "gather_elements on a GPU supports at most {limit} dims after equal dims are merged, found {element_dims}"
     )]
     TooManyElementDims { element_dims: usize, limit: usize },
     /// The gather would cut a block of encoded params.
