@@ -172,7 +172,7 @@ macro_rules! by_width {
 pub(super) use by_width;
 
 /// Copies the slices of the first `count` rows to the output, one after another, up to the first row that params does not have.
-/// Returns the number of slices copied. The other rows are only prefetched.
+/// Returns the number of slices copied. Rows from `count` on are not copied, but slices of theirs may be prefetched.
 #[inline(never)]
 pub(super) fn copy<R: SelectedRows>(
     params: &[Byte],

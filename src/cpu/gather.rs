@@ -257,7 +257,7 @@ impl<I: GatherIndex> Execution<'_, I> {
         None
     }
 
-    /// If bad rows are filled, fills the slice of a bad output row and returns true.
+    /// Fills the slice of a bad output row and returns true; returns false, and writes nothing, if a bad row is an error.
     fn fills(&self, row: usize, output: &mut [Byte]) -> bool {
         let fills = self.index_rows.plan.bad_indices().fills_on_cpu();
         if fills {

@@ -103,13 +103,13 @@ impl GatherDims {
         }
     }
 
-    /// The block of an output row, and the row's number in it.
+    /// The number of the block in which an output row lies, and the row's number in that block.
     #[inline]
     pub(crate) fn block_of(&self, output_row: u64) -> (u64, u64) {
         divided(output_row, self.index_count)
     }
 
-    /// The batch of a block, and the block's number in it, its outer coordinate.
+    /// The number of the batch in which a block lies, and the block's number in that batch: its outer coordinate.
     #[inline]
     pub(crate) fn batch_of(&self, block: u64) -> (u64, u64) {
         divided(block, self.outer_size)
@@ -211,7 +211,8 @@ impl GatherDims {
     }
 }
 
-/// The quotient and the remainder. Small calls need neither, and take longer for a division than for a copy.
+/// The quotient and the remainder of `number` by `by`. If `number` is less, nothing is divided: a gather of one row takes 38 ns,
+/// and 4 ns more with divisions.
 #[inline]
 fn divided(number: u64, by: u64) -> (u64, u64) {
     match number < by {
