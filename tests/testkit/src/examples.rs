@@ -118,7 +118,7 @@ fn example(
     }
 }
 
-/// Writes the case as a line in testkit/src/cases.rs.
+/// Writes the case as a line in tests/testkit/src/cases.rs.
 impl fmt::Display for Case {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let op = match self.op {

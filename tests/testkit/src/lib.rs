@@ -10,7 +10,7 @@
 pub mod bench;
 pub mod cases;
 #[cfg(feature = "trials")]
-#[path = "../../cli/src/choose.rs"]
+#[path = "../../../cli/src/choose.rs"]
 mod choose;
 pub mod conformance;
 pub mod data;

@@ -13,9 +13,9 @@ use std::fmt::Debug;
 pub const BUILT_IN: [(&str, &str); 2] = [
     (
         "tensorflow",
-        include_str!("../../../tests/data/tensorflow.jsonl"),
+        include_str!("../../../data/tensorflow.jsonl"),
     ),
-    ("onnx", include_str!("../../../tests/data/onnx.jsonl")),
+    ("onnx", include_str!("../../../data/onnx.jsonl")),
 ];
 
 /// An error that names what differs.
