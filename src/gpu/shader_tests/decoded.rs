@@ -12,6 +12,7 @@ use crate::gpu::kernel::{Kernel, Unit};
 use crate::gpu::types::TypedPlan;
 use crate::index::IndexKind;
 use crate::{Gather, GatherPlan};
+use gather_oracle::sweep::takes_every_case;
 
 /// The bytes at which params, indices and the output start, and the gaps after rows: blocks in params, values in the output.
 const PLACES: [([u64; 3], [u64; 2]); 5] = [
@@ -21,10 +22,6 @@ const PLACES: [([u64; 3], [u64; 2]); 5] = [
     ([255, 8, 0], [2, 1]),
     ([7, 3, 12], [0, 3]),
 ];
-
-fn takes_every_case() -> bool {
-    std::env::var_os("GATHER_EVERY_CASE").is_some()
-}
 
 /// The encodings whose rows are cut, and decoded at every start. Three have blocks that are not whole words (17, 18 and 210
 /// bytes), one has scales apart. With `GATHER_EVERY_CASE`, all encodings.
@@ -99,20 +96,23 @@ fn rows_of_each_encoding_are_decoded_at_any_start() {
                 };
                 let types = ElementTypes::encoded(encoding, kind);
                 kernels.extend(run_types_at(starts, plan.clone(), types, &[], &WHOLE));
-                // Half the pairs of shape and place are cut too, so that each shape has units of four values and of one; or all
-                // pairs.
-                if !is_cut || !takes_every_case() && (number + place) % 2 == 1 {
-                    continue;
+                // Each pair of shape and place is cut in one way too, or in all.
+                let takes = |way| is_cut && (takes_every_case() || (number + place) % 4 == way);
+                if takes(0) {
+                    let shards = [1, 0, 3, 1].map(|rows| rows * (batch * outer) as u64);
+                    run_types_at(starts, plan.clone(), types, &shards, &WHOLE);
                 }
-                let shards = [1, 0, 3, 1].map(|rows| rows * (batch * outer) as u64);
-                run_types_at(starts, plan.clone(), types, &shards, &WHOLE);
-                let shard = plan.shard(2..4).expect("rows in range");
-                run_types_at(starts, shard, types, &[], &WHOLE);
-                let empty = plan.shard(2..2).expect("no rows");
-                run_types_at(starts, empty, types, &[], &WHOLE);
+                if takes(1) {
+                    for rows in [2..4, 2..2] {
+                        let shard = plan.shard(rows).expect("rows in range");
+                        run_types_at(starts, shard, types, &[], &WHOLE);
+                    }
+                }
                 // Bindings that hold a row or two, or pieces of one.
-                for bytes in [1024 + 256, 4096] {
-                    run_types_at(starts, plan.clone(), types, &[], &limits(bytes, 256));
+                for (way, bytes) in [(2, 1024 + 256), (3, 4096)] {
+                    if takes(way) {
+                        run_types_at(starts, plan.clone(), types, &[], &limits(bytes, 256));
+                    }
                 }
             }
         }
@@ -132,14 +132,15 @@ fn long_rows_and_their_pieces_are_decoded() {
             (16, Unit::FourDecoded(of_pipeline)),
             (4, Unit::OneDecoded(of_pipeline)),
         ] {
-            let mut plan = blocks([1, 2, 2], &[1280], 3);
             let types = ElementTypes::encoded(encoding, IndexKind::I32);
             let starts = [3, 0, start];
-            let found = run_types_at(starts, plan.clone(), types, &[], &WHOLE);
+            let one_block = blocks([1, 1, 2], &[1280], 2);
+            let found = run_types_at(starts, one_block, types, &[], &WHOLE);
             assert_eq!(found[0], Kernel::Long(unit));
             if !cut.contains(&encoding) {
                 continue;
             }
+            let mut plan = blocks([1, 2, 2], &[1280], 3);
             if encoding.has_whole_rows() {
                 plan = blocks([1, 2, 2], &[20, 64], 3);
             }
@@ -181,7 +182,7 @@ fn one_workgroup_decodes_a_block_at_once() {
 fn four_rows_are_decoded() {
     let some = match takes_every_case() {
         true => encodings(),
-        false => vec![Encoding::Q6K, with_scales_apart()],
+        false => vec![Encoding::Q6K],
     };
     for encoding in some {
         let slice_len = usize::try_from(encoding.block_len())

@@ -10,6 +10,7 @@ use crate::gpu::find_rows::FindRows;
 use crate::gpu::kernel::{Kernel, Unit};
 use crate::index::IndexKind;
 use crate::{Gather, GatherElements, GatherNd, GatherPlan};
+use gather_oracle::sweep;
 
 /// Bytes in a slice, and in an element.
 const SLICES: [(u64, usize); 10] = [
@@ -191,7 +192,8 @@ fn check_kinds(
     check_plans(kinds, dims, slices, plan)
 }
 
-/// Runs a plan for each index type, policy and slice; returns the kernels that ran.
+/// Runs a plan for each index type, policy and slice, or for one in three of these if there are many slices; returns the
+/// kernels that ran.
 fn check_plans(
     kinds: &[IndexKind],
     dims: &[usize],
@@ -199,26 +201,27 @@ fn check_plans(
     plan: impl Fn(usize, usize, BadIndices, NegativeIndices) -> GatherPlan,
 ) -> BTreeSet<&'static str> {
     let mut kernels = BTreeSet::new();
-    for &index_kind in kinds {
+    let of_kind =
+        |&kind| policies().flat_map(move |policy| slices.iter().map(move |of| (kind, policy, of)));
+    let step = if slices.len() > 3 { 3 } else { 1 };
+    for (index_kind, policy, slices) in sweep::some(0, step, 0, kinds.iter().flat_map(of_kind)) {
+        let (bad_indices, fills, negative_indices) = policy;
+        let &(slice_bytes, element) = slices;
         let values = index_rows(index_kind, dims);
         let value = |at: u64| values[usize::try_from(at).expect("values are few") % values.len()];
         // Packed rows fill whole lanes.
         let rows = (values.len() / dims.len()).next_multiple_of(16);
-        for (bad_indices, fills, negative_indices) in policies() {
-            for &(slice_bytes, element) in slices {
-                let element_bytes = element as u64;
-                let slice_len = usize::try_from(slice_bytes / element_bytes);
-                let slice_len = slice_len.expect("slices are short");
-                let plan = plan(rows, slice_len, bad_indices, negative_indices);
-                let types = ElementTypes::new(element_bytes, index_kind);
-                let fill: Vec<u8> = (1..).take(element).collect();
-                let case = Case {
-                    fill: fills.then_some(&fill[..]),
-                    ..Case::new(plan, types, &value)
-                };
-                kernels.extend(check(&case));
-            }
-        }
+        let element_bytes = element as u64;
+        let slice_len = usize::try_from(slice_bytes / element_bytes);
+        let slice_len = slice_len.expect("slices are short");
+        let plan = plan(rows, slice_len, bad_indices, negative_indices);
+        let types = ElementTypes::new(element_bytes, index_kind);
+        let fill: Vec<u8> = (1..).take(element).collect();
+        let case = Case {
+            fill: fills.then_some(&fill[..]),
+            ..Case::new(plan, types, &value)
+        };
+        kernels.extend(check(&case));
     }
     kernels
 }

@@ -7,7 +7,7 @@ use naga::{Expression, Literal, Scalar};
 use super::parsed::ValidModule;
 use super::pipeline::for_each_pipeline;
 use crate::gpu::find_rows::FindRows;
-use crate::gpu::kernel::{Kernel, Unit};
+use crate::gpu::kernel::{Kernel, Unit, WORKGROUP_SIZE};
 use crate::gpu::shaders::EntryPoint;
 
 #[test]
@@ -77,7 +77,7 @@ fn a_pipeline_sets_the_overrides_of_its_kernel() {
     assert_eq!(EntryPoint::OutOfRange.overrides(), []);
 }
 
-/// A pipeline must set every override that it reads.
+/// A pipeline has one entry point of its size, and sets every override that it reads.
 #[test]
 fn pipelines_read_the_overrides_that_they_set() {
     let names = [
@@ -94,6 +94,16 @@ fn pipelines_read_the_overrides_that_they_set() {
         "NUMBER",
     ];
     for_each_pipeline(|pipeline| {
+        let [entry_point] = &pipeline.module.entry_points[..] else {
+            panic!("{:?} has one entry point", pipeline.key);
+        };
+        let size = match pipeline.key.entry_point {
+            EntryPoint::FinishReport | EntryPoint::CountRows => 1,
+            _ => WORKGROUP_SIZE,
+        };
+        let key = &pipeline.key;
+        assert_eq!(entry_point.workgroup_size, [size, 1, 1], "{key:?}");
+        assert_eq!(entry_point.name, pipeline.name());
         let constants = pipeline.module.constants.iter();
         let found: BTreeMap<_, _> = constants
             .filter_map(|(_, constant)| {

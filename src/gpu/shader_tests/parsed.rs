@@ -1,6 +1,7 @@
 //! The shader modules, parsed and validated by naga.
 
 use std::collections::BTreeMap;
+use std::sync::LazyLock;
 
 use naga::valid::{Capabilities, FunctionInfo, GlobalUse, ModuleInfo, ValidationFlags, Validator};
 use naga::{Expression, Function, GlobalVariable, Handle, Literal, Module, TypeInner};
@@ -31,9 +32,16 @@ impl ValidModule {
     }
 
     /// The modules of all reachable pipelines.
-    pub(super) fn all(aliased: bool) -> Vec<Self> {
-        let modules = shaders().into_iter();
-        modules.map(|shader| Self::new(shader, aliased)).collect()
+    pub(super) fn all(aliased: bool) -> &'static [Self] {
+        static PRIVATE: LazyLock<Vec<ValidModule>> = LazyLock::new(|| parsed(false));
+        static ALIASED: LazyLock<Vec<ValidModule>> = LazyLock::new(|| parsed(true));
+        fn parsed(aliased: bool) -> Vec<ValidModule> {
+            let modules = shaders().into_iter();
+            modules
+                .map(|shader| ValidModule::new(shader, aliased))
+                .collect()
+        }
+        if aliased { &ALIASED } else { &PRIVATE }
     }
 
     /// The module's reachable pipelines.

@@ -73,7 +73,8 @@ fn gathers() -> HashSet<EntryPoint> {
     }
     for plan in plans() {
         // The largest slices are cut into pieces.
-        for element_bytes in (1..=4200).chain([1 << 20, (1 << 24) + 4, (1 << 30) + 1, 1 << 33]) {
+        let slices = (1..=1300).chain(3950..=4210);
+        for element_bytes in slices.chain([1 << 20, (1 << 24) + 4, (1 << 30) + 1, 1 << 33]) {
             for &index_kind in IndexKind::ALL {
                 let types = ElementTypes::new(element_bytes, index_kind);
                 // Any 256 consecutive slice sizes pair every fill length with every slice size modulo 16.

@@ -21,6 +21,7 @@ use crate::index::IndexKind;
 use crate::plan::GatherPlan;
 use crate::reduce::{NumberKind, Reduce};
 use crate::{Gather, GatherElements, GatherNd};
+use gather_oracle::sweep;
 use naga_interpreter::{Access, Machine, Memory};
 
 /// A scatter to run.
@@ -564,50 +565,51 @@ fn updates_of(element_bytes: u64, is_unique: bool) -> Vec<Update> {
     updates
 }
 
-/// Runs scatters by each index type's edge values under each policy, to a target with indexed `dims` and each of `slices`.
+/// Runs scatters by each index type's edge values, to a target with indexed `dims`: one in five of all policies and `slices`.
 fn check_dims(kinds: &[IndexKind], dims: &[usize], slices: &[(usize, u64)]) {
-    for &index_kind in kinds {
+    let policies = || policies().filter(|&(_, fills, _)| !fills);
+    let of_kind =
+        |&kind| policies().flat_map(move |policy| slices.iter().map(move |of| (kind, policy, of)));
+    for (index_kind, policy, slices) in sweep::some(0, 5, 0, kinds.iter().flat_map(of_kind)) {
+        let (bad_indices, _, negative_indices) = policy;
+        let &(slice_len, element_bytes) = slices;
         let values = index_rows(index_kind, dims);
         let value = |at: u64| values[index_of(at) % values.len()];
         let rows = values.len() / dims.len();
-        for (bad_indices, _, negative_indices) in policies() {
-            for &(slice_len, element_bytes) in slices {
-                let gather = GatherNd::new().bad_indices(bad_indices);
-                let gather = gather.negative_indices(negative_indices);
-                let shape = [dims, &[slice_len]].concat();
-                let plan = gather.plan(&shape, &[rows, dims.len()]);
-                let plan = plan.expect("a valid shape");
-                let types = ElementTypes::new(element_bytes, index_kind);
-                for update in updates_of(element_bytes, false) {
-                    let most = match update {
-                        Update::AssignLast => (1 << 32) - 1,
-                        Update::Fold(..) => 1 << 31,
-                        _ => u64::MAX,
-                    };
-                    if plan.dims().params_rows() > most {
-                        continue;
-                    }
-                    Scatter::new(plan.clone(), types, update, &value).check();
-                }
-                // Without index rows that select a row again, so that the promise of unique rows holds.
-                let mut rows_seen = std::collections::BTreeSet::new();
-                let unique: Vec<i128> = (values.chunks(dims.len()).enumerate())
-                    .flat_map(|(n, index)| {
-                        let (_, slice) = slice_of(&plan, &value, n as u64);
-                        let is_new = match slice {
-                            Slice::Row(row) => rows_seen.insert(row),
-                            _ => true,
-                        };
-                        if is_new { index.to_vec() } else { Vec::new() }
-                    })
-                    .collect();
-                let plan = gather.plan(&shape, &[unique.len() / dims.len(), dims.len()]);
-                let value = |at: u64| unique[index_of(at)];
-                let plan = plan.expect("a valid shape");
-                for update in updates_of(element_bytes, true) {
-                    Scatter::new(plan.clone(), types, update, &value).check();
-                }
+        let gather = GatherNd::new().bad_indices(bad_indices);
+        let gather = gather.negative_indices(negative_indices);
+        let shape = [dims, &[slice_len]].concat();
+        let plan = gather.plan(&shape, &[rows, dims.len()]);
+        let plan = plan.expect("a valid shape");
+        let types = ElementTypes::new(element_bytes, index_kind);
+        for update in updates_of(element_bytes, false) {
+            let most = match update {
+                Update::AssignLast => (1 << 32) - 1,
+                Update::Fold(..) => 1 << 31,
+                _ => u64::MAX,
+            };
+            if plan.dims().params_rows() > most {
+                continue;
             }
+            Scatter::new(plan.clone(), types, update, &value).check();
+        }
+        // Without index rows that select a row again, so that the promise of unique rows holds.
+        let mut rows_seen = std::collections::BTreeSet::new();
+        let unique: Vec<i128> = (values.chunks(dims.len()).enumerate())
+            .flat_map(|(n, index)| {
+                let (_, slice) = slice_of(&plan, &value, n as u64);
+                let is_new = match slice {
+                    Slice::Row(row) => rows_seen.insert(row),
+                    _ => true,
+                };
+                if is_new { index.to_vec() } else { Vec::new() }
+            })
+            .collect();
+        let plan = gather.plan(&shape, &[unique.len() / dims.len(), dims.len()]);
+        let value = |at: u64| unique[index_of(at)];
+        let plan = plan.expect("a valid shape");
+        for update in updates_of(element_bytes, true) {
+            Scatter::new(plan.clone(), types, update, &value).check();
         }
     }
 }
@@ -697,11 +699,7 @@ fn cut_scatters_equal_the_definition() {
 #[test]
 fn broken_promises_change_no_other_row() {
     let mut kernels = Vec::new();
-    let runs = if std::env::var_os("GATHER_EVERY_CASE").is_some() {
-        3000
-    } else {
-        200
-    };
+    let runs = if sweep::takes_every_case() { 3000 } else { 200 };
     for number in 0..runs {
         let [rows, slice_len] = [2 + mixed(number) % 9, 1 + mixed(number + 7) % 5];
         let width = [1, 2, 3, 4, 4, 16][index_of(number % 6)];

@@ -8,8 +8,7 @@ use naga::proc::{BoundsCheckPolicies, BoundsCheckPolicy};
 
 use super::pipeline::{for_each_pipeline, one_class};
 use super::texts::{Texts, file_name, leave};
-use crate::gpu::kernel::WORKGROUP_SIZE;
-use crate::gpu::shaders::{EntryPoint, binding};
+use crate::gpu::shaders::binding;
 
 fn checked(index: BoundsCheckPolicy, buffer: BoundsCheckPolicy) -> BoundsCheckPolicies {
     BoundsCheckPolicies {
@@ -27,35 +26,10 @@ fn policies() -> [BoundsCheckPolicies; 2] {
 }
 
 #[test]
-fn a_pipeline_has_one_entry_point_of_its_size() {
-    for_each_pipeline(|pipeline| {
-        let [entry_point] = &pipeline.module.entry_points[..] else {
-            panic!("{:?} has one entry point", pipeline.key);
-        };
-        let expected = match pipeline.key.entry_point {
-            EntryPoint::Gather { .. }
-            | EntryPoint::Scatter { .. }
-            | EntryPoint::IndexRows { .. }
-            | EntryPoint::Sort(_)
-            | EntryPoint::Fold { .. }
-            | EntryPoint::OutOfRange => WORKGROUP_SIZE,
-            EntryPoint::FinishReport | EntryPoint::CountRows => 1,
-        };
-        assert_eq!(
-            entry_point.workgroup_size,
-            [expected, 1, 1],
-            "{:?}",
-            pipeline.key
-        );
-        assert_eq!(entry_point.name, pipeline.name());
-    });
-}
-
-#[test]
 fn every_pipeline_translates_to_spirv() {
     let mut texts = Texts::default();
     let pipelines = for_each_pipeline(|pipeline| {
-        for lang_version in [(1, 0), (1, 3), (1, 6)] {
+        for lang_version in texts.versions(&[(1, 0), (1, 3), (1, 6)]) {
             for policies in policies() {
                 let words = pipeline.to_spirv(lang_version, policies);
                 let (major, minor) = lang_version;
@@ -83,9 +57,9 @@ fn every_pipeline_translates_to_spirv() {
 fn every_pipeline_translates_to_metal() {
     let mut texts = Texts::default();
     let pipelines = for_each_pipeline(|pipeline| {
-        for (bounds_check_policies, lang_version) in policies()
-            .into_iter()
-            .flat_map(|policies| [(1, 2), (2, 0), (3, 1)].map(|version| (policies, version)))
+        let versions = texts.versions(&[(1, 2), (2, 0), (3, 1)]).into_iter();
+        for (bounds_check_policies, lang_version) in
+            versions.flat_map(|version| policies().map(|policies| (policies, version)))
         {
             let resources: msl::BindingMap =
                 pipeline.slots(one_class, |binding, slot| msl::BindTarget {
@@ -141,9 +115,9 @@ fn every_pipeline_translates_to_hlsl() {
             number if pipeline.may_write(number) => 2,
             _ => 1,
         };
-        for (shader_model, restrict_indexing) in [hlsl::ShaderModel::V5_1, hlsl::ShaderModel::V6_0]
-            .into_iter()
-            .flat_map(|model| [true, false].map(|restrict| (model, restrict)))
+        let models = texts.versions(&[hlsl::ShaderModel::V5_1, hlsl::ShaderModel::V6_0]);
+        for (shader_model, restrict_indexing) in
+            (models.into_iter()).flat_map(|model| [true, false].map(|restrict| (model, restrict)))
         {
             let options = hlsl::Options {
                 shader_model,
@@ -206,7 +180,8 @@ fn every_pipeline_translates_to_glsl() {
     let class = |number| usize::from(number != binding::UNIFORM);
     let mut texts = Texts::default();
     let pipelines = for_each_pipeline(|pipeline| {
-        for version in [glsl::Version::new_gles(310), glsl::Version::Desktop(430)] {
+        for version in texts.versions(&[glsl::Version::new_gles(310), glsl::Version::Desktop(430)])
+        {
             let options = glsl::Options {
                 version,
                 writer_flags: glsl::WriterFlags::ADJUST_COORDINATE_SPACE

@@ -5,8 +5,8 @@ use std::fs;
 use std::panic::resume_unwind;
 use std::path::Path;
 use std::pin::pin;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::task::{Context, Poll, Wake, Waker};
 use std::thread::{self, Thread};
 use std::time::{Duration, Instant};
@@ -75,17 +75,26 @@ struct LongGather {
 }
 
 impl LongGather {
+    /// Looks for the size in a process's first gather only.
     fn new(machine: &Machine, app: &App) -> Self {
+        static SIZE: OnceLock<usize> = OnceLock::new();
+        let of = |size| match machine.is_on_the_cpu() {
+            true => Self::of(app, size << 19, 0),
+            false => Self::of(app, 1 << 12, size),
+        };
+        if let Some(&size) = SIZE.get() {
+            let mut gather = of(size);
+            pollster::block_on(gather.start(app)).unwrap();
+            return gather;
+        }
         let cores = thread::available_parallelism().map_or(1, usize::from);
         let mut size = 1;
         loop {
-            let (mut gather, least) = match machine.is_on_the_cpu() {
+            let mut gather = of(size);
+            let least = match machine.is_on_the_cpu() {
                 // With each core for itself a gather takes no less than its CPU time on all of them.
-                true => (
-                    Self::of(app, size << 19, 0),
-                    LONG * u32::try_from(cores).unwrap(),
-                ),
-                false => (Self::of(app, 1 << 12, size), LONG),
+                true => LONG * u32::try_from(cores).unwrap(),
+                false => LONG,
             };
             // The first run makes pipelines and clears memory, and starts the poll thread.
             let times = [(); 2].map(|()| {
@@ -98,6 +107,7 @@ impl LongGather {
                 }
             });
             if times[1] >= least {
+                SIZE.get_or_init(|| size);
                 return gather;
             }
             // A quarter more, as times vary.

@@ -8,6 +8,7 @@ use wgpu_gather::{BadIndices, BadRows, GatherBuffers, Gatherer, Ranges, wgpu};
 use testkit::gpu::Gpu;
 use testkit::samples::Sample;
 use testkit::sizes::output_slices;
+use testkit::sweep;
 
 /// How samples are recorded. Before they run, their reports hold canaries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,8 +30,10 @@ pub(crate) enum Recording {
     Gaps,
 }
 
-/// The number of samples at a list's start that all run.
-const FIRST: usize = 64;
+/// The number of samples at a list's start that all run, and the step through the others. The CPU and the shader
+/// interpreter take more.
+pub(crate) const FIRST: usize = 64;
+pub(crate) const STEP: usize = 41;
 
 /// A batch is full with this many samples, or more bytes than this.
 const BATCH_SAMPLES: usize = 256;
@@ -53,7 +56,7 @@ pub(crate) fn check(
     samples: impl IntoIterator<Item = Sample>,
 ) -> usize {
     let (mut count, mut bytes, mut batch) = (0, 0, Vec::new());
-    for mut sample in some(FIRST, samples) {
+    for mut sample in sweep::some(FIRST, STEP, recording as usize, samples) {
         if recording == Recording::Gaps {
             sample = sample.with_gaps(GAPS[count % GAPS.len()]);
         }
@@ -69,18 +72,6 @@ pub(crate) fn check(
     }
     check_batch(gpu, gatherer, recording, &batch);
     count
-}
-
-/// A list's first items and one in eleven of the others, or all items with `GATHER_EVERY_CASE`. The CPU and the shader
-/// interpreter take all.
-pub(crate) fn some<T>(first: usize, items: impl IntoIterator<Item = T>) -> impl Iterator<Item = T> {
-    // A prime, so that no width, kind or policy is left out.
-    const STRIDE: usize = 11;
-    let all = std::env::var_os("GATHER_EVERY_CASE").is_some();
-    let numbered = items.into_iter().enumerate();
-    let taken =
-        numbered.filter(move |&(number, _)| all || number < first || number.is_multiple_of(STRIDE));
-    taken.map(|(_, item)| item)
 }
 
 fn check_batch(gpu: &Gpu, gatherer: &Gatherer, recording: Recording, samples: &[Sample]) {

@@ -3,14 +3,14 @@
 use libtest_mimic::Trial;
 use wgpu_gather::{BadIndices, ElementTypes, IndexKind};
 
-use crate::batch::{self, Recording, some};
+use crate::batch::{self, Recording};
 use crate::into_buffers::without_runtime_checks;
 use crate::trial;
 use testkit::cases::{case, elements, gather, gather_nd};
 use testkit::gpu::Gpu;
 use testkit::indices::{WIDE, holds, values_around};
-use testkit::oracle::{Case, Op};
-use testkit::samples::Sample;
+use testkit::oracle::Case;
+use testkit::sweep;
 
 /// Slices that select a kernel.
 #[derive(Clone, Copy)]
@@ -37,14 +37,6 @@ const fn slices(
         kernel,
         units,
         times,
-    }
-}
-
-impl Slices {
-    /// True if the kernel takes gather_elements without 64-bit arithmetic.
-    fn copies_elements(self) -> bool {
-        ["packed", "lines"].contains(&self.kernel)
-            || self.kernel == "rows" && self.units == "units of 4 bytes"
     }
 }
 
@@ -88,81 +80,35 @@ const GENERAL_SLICES: [Slices; 9] = [
     slices(4, 257, "long", "units of 4 bytes", 1),
 ];
 
+/// The shader interpreter runs the edge values at each depth on each lane; these trials show that compiled shaders agree.
 pub(crate) fn trials() -> Vec<Trial> {
     vec![
-        trial("edge_values_of_one_dim_on_every_kernel", |gpu| {
+        trial("edge_values_of_index_rows_on_every_kernel", |gpu| {
             check(gpu, &WIDE, &SLICES, |kind, slices| nd(&[5], kind, slices));
-            let four_words = [
-                slices(2, 11, "bytes", "16 bytes of output", 4),
-                slices(1, 301, "bytes", "16 bytes of output", 2),
-            ];
-            check(gpu, &WIDE, &four_words, |kind, slices| {
-                nd(&[5], kind, slices)
+            check(gpu, &WIDE, &SLICES, |kind, slices| {
+                nd(&[3, 7], kind, slices)
+            });
+            check(gpu, &WIDE, &GENERAL_SLICES, |kind, slices| {
+                nd(&[3, 2, 1, 4], kind, slices)
+            });
+            check(gpu, &NARROW, &GENERAL_SLICES, |kind, slices| {
+                nd(&[3, 129], kind, slices)
             });
         }),
         trial("edge_values_of_blocks_on_every_kernel", |gpu| {
             check(gpu, &WIDE, &SLICES, |kind, slices| {
                 along_blocks(kind, slices, 112)
             });
-            check(gpu, &NARROW, &SLICES[11..13], |kind, slices| {
-                along_blocks(kind, slices, 112)
-            });
             check(gpu, IndexKind::ALL, &[LINES], |kind, slices| {
                 along_blocks(kind, slices, 110)
             });
         }),
-        trial("edge_values_of_two_dims_on_every_kernel", |gpu| {
-            check(gpu, &WIDE, &SLICES, |kind, slices| {
-                nd(&[3, 7], kind, slices)
-            });
-        }),
-        trial(
-            "edge_values_of_three_dims_and_more_on_every_kernel",
-            |gpu| {
-                for dims in [&[3, 5, 2][..], &[3, 2, 1, 4], &[2, 1, 3, 2, 2]] {
-                    check(gpu, &WIDE, &GENERAL_SLICES, |kind, slices| {
-                        nd(dims, kind, slices)
-                    });
-                }
-                for dims in [&[3, 5, 2][..], &[3, 2, 1, 4]] {
-                    check(gpu, &WIDE, &SLICES[11..13], |kind, slices| {
-                        nd(dims, kind, slices)
-                    });
-                }
-            },
-        ),
-        trial(
-            "edge_values_of_bytes_and_half_words_on_every_kernel",
-            |gpu| {
-                // Slices of 1, 2 and 4 bytes are packed if index rows have one value.
-                let is_packed =
-                    |slices: &Slices| [1, 4].contains(&(slices.element_bytes * slices.slice_len));
-                let mut of_one = GENERAL_SLICES.to_vec();
-                of_one.retain(|slices| !is_packed(slices));
-                of_one.extend(&SLICES[..3]);
-                for dim in [128, 256] {
-                    check(gpu, &NARROW, &of_one, |kind, slices| {
-                        nd(&[dim], kind, slices)
-                    });
-                }
-                for dims in [&[3, 129][..], &[2, 3, 300]] {
-                    check(gpu, &NARROW, &GENERAL_SLICES, |kind, slices| {
-                        nd(dims, kind, slices)
-                    });
-                }
-            },
-        ),
         trial("edge_values_of_elements_on_every_kernel", |gpu| {
             let of_one = GENERAL_SLICES.into_iter();
             let of_one = of_one.filter(|slices| slices.slice_len == 1);
             let of_one: Vec<Slices> = of_one.collect();
             check(gpu, IndexKind::ALL, &of_one, |kind, slices| {
                 along_elements(kind, slices, 2)
-            });
-            // A lane takes four neighbours in the innermost dim.
-            let packed = [slices(4, 1, "packed", "4 slices", 4)];
-            check(gpu, &WIDE, &packed, |kind, slices| {
-                along_elements(kind, slices, 4)
             });
             // Lanes of `lines`: their four output rows lie in two rows along the innermost dim.
             for inner in [3, 6, 7] {
@@ -237,8 +183,8 @@ fn edge_values(dim: usize, kind: IndexKind) -> Vec<i128> {
     values
 }
 
-/// Compares with the oracle and the CPU: each of `kinds`, with and without counting from the end, with zeros, a fill,
-/// clamped or wrapped indices, or a report.
+/// Compares with the oracle: one in seven of `slices` and `kinds`, counted from the end or not, with zeros, a fill, clamped or
+/// wrapped indices, or a report.
 fn check(
     gpu: &Gpu,
     kinds: &[IndexKind],
@@ -252,81 +198,26 @@ fn check(
         BadIndices::Error,
     ];
     let limits = gpu.device().limits();
-    let of_kernel = |&slices: &Slices| {
-        let mut samples = Vec::new();
-        for (kind, from_end) in kinds.iter().flat_map(|&k| [(k, false), (k, true)]) {
-            let case = Case {
-                from_end,
-                ..case_of(kind, slices)
-            };
-            let most_dims = match slices.kernel {
-                "long" | "bytes" => 1,
-                "rows" => 8,
-                "four_rows" => 4,
-                _ => 2,
-            };
-            let is_narrow = NARROW.contains(&kind);
-            let is_general = match case.op {
-                Op::GatherElements { .. } => is_narrow || !slices.copies_elements(),
-                Op::GatherNd { .. } => {
-                    let depth = case.indices_shape[case.indices_shape.len() - 1];
-                    depth > most_dims || is_narrow && slices.kernel == "long"
-                }
-                Op::Gather { .. } => is_narrow && slices.kernel == "long",
-            };
-            let can_wrap = kind.bytes() <= 4
-                && match case.op {
-                    Op::GatherNd { .. } => case.indices_shape[case.indices_shape.len() - 1] == 1,
-                    Op::Gather { .. } => true,
-                    Op::GatherElements { .. } => false,
-                };
-            let of_case = case.samples(&[slices.element_bytes], &[kind], &POLICIES);
-            for sample in &of_case {
-                let text = sample.plan.explain(
-                    ElementTypes::new(slices.element_bytes as u64, kind),
-                    &limits,
-                );
-                let line = text.lines().find(|line| line.starts_with("kernel "));
-                let line = line.unwrap();
-                let report = match sample.plan.bad_indices() {
-                    BadIndices::Error => "_report",
-                    _ => "",
-                };
-                let wraps = sample.plan.bad_indices() == BadIndices::Wrap;
-                if !wraps || can_wrap {
-                    let expected = format!("kernel {}{report}: {}", slices.kernel, slices.units);
-                    assert!(line.starts_with(&expected), "{line}");
-                }
-                let is_general = is_general || wraps && !can_wrap;
-                assert_eq!(line.contains("64-bit"), is_general, "{line}");
-                check_cpu(sample);
-            }
-            let filled = of_case.iter().filter(|sample| {
-                sample.plan.bad_indices() == BadIndices::Fill && slices.element_bytes <= 64
-            });
-            samples.extend(filled.map(Sample::filled));
-            samples.extend(of_case.clone());
-        }
-        samples
+    let ways = |&slices| {
+        let kinds = kinds.iter();
+        kinds.flat_map(move |&kind| [false, true].map(|from_end| (slices, kind, from_end)))
     };
-    // Samples come from all kernels together, so that each kernel gets other kinds and policies.
-    let samples: Vec<_> = some(0, slices.iter().flat_map(of_kernel)).collect();
-    // `batch::check` skips none of so few samples.
-    for samples in samples.chunks(64) {
-        let gatherer = without_runtime_checks(gpu);
-        let count = batch::check(gpu, gatherer, Recording::Encoder, samples.iter().cloned());
-        assert_eq!(count, samples.len());
-    }
-}
-
-fn check_cpu(sample: &Sample) {
-    let found = sample
-        .plan
-        .run_bytes(sample.types(), &sample.params, &sample.indices);
-    match &sample.bad_index {
-        Some(text) if sample.plan.bad_indices() == BadIndices::Error => {
-            assert_eq!(found.unwrap_err().to_string(), *text);
+    for (slices, kind, from_end) in sweep::some(0, 7, 3, slices.iter().flat_map(ways)) {
+        let case = Case {
+            from_end,
+            ..case_of(kind, slices)
+        };
+        let mut samples = case.samples(&[slices.element_bytes], &[kind], &POLICIES);
+        let types = ElementTypes::new(slices.element_bytes as u64, kind);
+        let text = samples[0].plan.explain(types, &limits);
+        let expected = format!("kernel {}: {}", slices.kernel, slices.units);
+        assert!(text.contains(&expected), "{text}");
+        if slices.element_bytes <= 64 {
+            samples.push(samples[0].filled());
         }
-        _ => assert!(found.unwrap() == sample.output, "{sample}"),
+        let gatherer = without_runtime_checks(gpu);
+        let count = samples.len();
+        let ran = batch::check(gpu, gatherer, Recording::Encoder, samples);
+        assert_eq!(ran, count);
     }
 }

@@ -6,11 +6,12 @@ use wgpu_gather::{
     Ranges,
 };
 
-use crate::batch::{REPORT_BYTES, read_back, some, upload};
+use crate::batch::{REPORT_BYTES, read_back, upload};
 use crate::{flat, trial};
 use testkit::gpu::Gpu;
 use testkit::indices::{Hash, holds, values_around};
 use testkit::samples::index_bytes;
+use testkit::sweep;
 
 /// Invocations in a workgroup.
 const WORKGROUP: usize = 256;
@@ -139,7 +140,7 @@ fn blocks(gpu: &'static Gpu) {
 type Case = (usize, [usize; 3], usize);
 
 fn check(gpu: &Gpu, cases: Vec<Case>) {
-    for case in some(0, cases) {
+    for case in sweep::some(0, 11, 0, cases) {
         check_one(gpu, case);
     }
 }
@@ -264,7 +265,7 @@ fn bad_rows(gpu: &'static Gpu) {
         let plan = Gather::new().bad_indices(BadIndices::Error);
         let plan = plan.plan(&[96 / slice_len, slice_len], &[count]).unwrap();
         table = table.with_shape(plan.params_shape()).unwrap();
-        for bad_row in some(0, 0..68) {
+        for bad_row in sweep::some(0, 11, 0, 0..68) {
             let mut indices: Vec<u32> = (0..6).cycle().take(count).collect();
             indices[bad_row] = 96;
             let error = plan.run(&params, &indices).unwrap_err();

@@ -14,6 +14,7 @@ use testkit::cases;
 use testkit::gpu::Gpu;
 use testkit::oracle::Case;
 use testkit::samples::{Sample, WIDTHS};
+use testkit::sweep;
 
 pub(crate) fn trials() -> Vec<Trial> {
     vec![
@@ -43,7 +44,7 @@ fn samples() -> impl Iterator<Item = Sample> {
     ];
     let cases = cases::table().into_iter().filter(Case::check_plan);
     let samples = cases.flat_map(move |case| case.samples(&WIDTHS, IndexKind::ALL, &policies));
-    let samples = samples.step_by(23).enumerate();
+    let samples = sweep::some(0, 31, 0, samples).enumerate();
     samples.map(|(number, sample)| match sample.plan.bad_indices() {
         BadIndices::Fill if number % 2 == 0 => sample.filled(),
         _ => sample,
@@ -87,8 +88,8 @@ fn gather_bytes(executor: &Executor, sample: &Sample, way: usize) -> Found {
 fn bytes(gpu: &'static Gpu) {
     let executors = both(gpu);
     let mut counts = [0; 3];
-    for sample in samples() {
-        for way in 0..4 {
+    for (number, sample) in samples().enumerate() {
+        for way in sweep::some(0, 4, number, 0..4) {
             let [on_gpu, on_cpu] = executors.each_ref().map(|e| gather_bytes(e, &sample, way));
             assert_eq!(on_gpu, on_cpu, "way {way} of {sample}");
             let (found, mask) = on_cpu;
@@ -107,7 +108,7 @@ fn bytes(gpu: &'static Gpu) {
             }
         }
     }
-    assert!(counts.iter().all(|&count| count > 100), "{counts:?}");
+    assert!(counts.iter().all(|&count| count > 50), "{counts:?}");
 }
 
 /// Typed tensors, with a fill and a mask.

@@ -10,6 +10,7 @@ use testkit::device::OnGpu;
 use testkit::device::open_gpu;
 use testkit::gpu::Gpu;
 use testkit::samples::Sample;
+use testkit::sweep;
 
 pub(crate) fn trials() -> Vec<Trial> {
     vec![
@@ -191,7 +192,7 @@ fn tensors(gpu: &'static Gpu) {
 }
 
 fn fill_on_both(gpu: &'static Gpu) {
-    let samples: Vec<Sample> = filled().step_by(5).collect();
+    let samples: Vec<Sample> = sweep::some(0, 23, 0, filled()).collect();
     for executor in &both(gpu) {
         for sample in &samples {
             let fill = &sample.fill;

@@ -6,10 +6,11 @@ use libtest_mimic::Trial;
 use naga::TypeInner;
 use wgpu_gather::wgpu;
 
-use crate::batch::{read_back, some, upload};
+use crate::batch::{read_back, upload};
 use crate::trial;
 use testkit::gpu::Gpu;
 use testkit::indices::Hash;
+use testkit::sweep;
 
 const SOURCE: &str = concat!(
     include_str!("../../../shaders/common.wgsl"),
@@ -23,7 +24,9 @@ const WIDTH: usize = 16;
 
 pub(crate) fn trials() -> Vec<Trial> {
     vec![
-        trial("sorts_are_stable", |gpu| check(gpu, some(100, sets()))),
+        trial("sorts_are_stable", |gpu| {
+            check(gpu, sweep::some(100, 101, 0, sets()));
+        }),
         // More totals than a workgroup scans in one round.
         trial("sorts_of_many_tiles_are_stable", |gpu| {
             check(gpu, [((2048 + 3) * TILE + 5, 8, 3)]);

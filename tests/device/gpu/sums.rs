@@ -5,6 +5,7 @@ use std::time::Instant;
 use libtest_mimic::Trial;
 use testkit::gpu::Gpu;
 use testkit::indices::Hash;
+use testkit::sweep;
 use wgpu_gather::{Gather, GatherPlan, Reduce};
 
 use crate::trial;
@@ -69,9 +70,9 @@ fn one_result(gpu: &'static Gpu) {
 
 /// All updates in one row, and half of them; the largest only with `GATHER_EVERY_CASE`.
 fn hot_rows(gpu: &'static Gpu) {
-    let wide = match std::env::var_os("GATHER_EVERY_CASE") {
-        Some(_) => 1 << 16,
-        None => 1 << 12,
+    let wide = match sweep::takes_every_case() {
+        true => 1 << 16,
+        false => 1 << 12,
     };
     for (count, slice_len, rows, part) in [
         (1_000_000, 1, 3, 1),

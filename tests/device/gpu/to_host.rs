@@ -21,6 +21,7 @@ use testkit::gpu::Gpu;
 use testkit::oracle::Case;
 use testkit::random_shapes;
 use testkit::samples::{Cpu, POLICIES, Sample, bytes_of};
+use testkit::sweep;
 
 pub(crate) fn trials() -> Vec<Trial> {
     vec![
@@ -60,7 +61,8 @@ const _: () = {
 fn table(gpu: &'static Gpu) {
     for case in cases::table() {
         if case.check_plan() {
-            for sample in case.samples(&[1, 4, 16], &[IndexKind::I32, IndexKind::U64], POLICIES) {
+            let kinds = [IndexKind::I32, IndexKind::U64];
+            for sample in sweep::some(0, 7, 0, case.samples(&[1, 4, 16], &kinds, POLICIES)) {
                 sample.check(&blocking(gpu));
             }
         }
@@ -70,7 +72,8 @@ fn table(gpu: &'static Gpu) {
 /// Operands and result stay on the GPU.
 fn to_tables(gpu: &'static Gpu) {
     for case in cases::table().into_iter().filter(Case::check_plan) {
-        for sample in case.samples(&[1, 16], &[IndexKind::I32, IndexKind::U64], POLICIES) {
+        let kinds = [IndexKind::I32, IndexKind::U64];
+        for sample in sweep::some(0, 7, 0, case.samples(&[1, 16], &kinds, POLICIES)) {
             match (sample.element_bytes, sample.index_kind) {
                 (1, IndexKind::I32) => check_to_table::<u8, i32>(gpu, &sample),
                 (1, _) => check_to_table::<u8, u64>(gpu, &sample),

@@ -6,6 +6,7 @@
 mod coordinates;
 mod op;
 mod policy;
+pub mod sweep;
 mod values;
 
 pub use coordinates::{for_each_coordinate, unravel};

@@ -38,5 +38,6 @@ pub mod samples;
 pub mod scatter;
 pub mod sizes;
 pub mod small_shapes;
+pub use gather_oracle::sweep;
 #[cfg(feature = "gpu")]
 pub mod waits;

@@ -11,10 +11,7 @@ use std::fmt::Debug;
 
 /// The built-in recorded results: a name, and a text with one case per line.
 pub const BUILT_IN: [(&str, &str); 2] = [
-    (
-        "tensorflow",
-        include_str!("../../../data/tensorflow.jsonl"),
-    ),
+    ("tensorflow", include_str!("../../../data/tensorflow.jsonl")),
     ("onnx", include_str!("../../../data/onnx.jsonl")),
 ];
 
