@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Joins the figures of wgpu-gather-bench and torch_peers.py into one table of Markdown.
 
-    python3 table.py FOLDER [--predictions FILE]      the folder with ours.jsonl and peers.jsonl; either may be missing
+    python3 table.py FOLDER      the folder with ours.jsonl and peers.jsonl; either may be missing
 """
 
 import argparse
@@ -41,15 +41,8 @@ def number(value, digits=2):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path)
-    parser.add_argument("--predictions", type=Path)
     options = parser.parse_args()
     ours, peers = lines(options.folder / "ours.jsonl"), lines(options.folder / "peers.jsonl")
-    predicted = {}
-    if options.predictions and options.predictions.exists():
-        for text in options.predictions.read_text().splitlines():
-            if text and not text.startswith("#"):
-                name, us, note = (text.split("\t") + ["", ""])[:3]
-                predicted[name] = (float(us), note)
     adapters = sorted({str(line.get("adapter")) for line in ours + peers if line.get("adapter")})
     print("card:", "; ".join(adapters) or "none", "\n")
 
@@ -66,8 +59,8 @@ def main():
     print()
     print("us, medians; GB/s of output; `floor`: bytes in sectors of 32 B at the rate of the 1 GiB copy, no cache, divided by the"
           " time, blocks of up to 30 MiB read once (above 1: a cache helped); `naive`: as a user would write it; the ratios are our time divided by theirs, below 1 ours is faster.\n")
-    print("| workload | output MiB | ours | GB/s | floor | / copy | / naive | unchecked | bare | best of torch | / torch | jax | cuda rows | predicted | / predicted | kernel |")
-    print("|" + "---|" * 16)
+    print("| workload | output MiB | ours | GB/s | floor | / copy | / naive | unchecked | bare | best of torch | / torch | jax | cuda rows | kernel |")
+    print("|" + "---|" * 14)
     names = list(dict.fromkeys(line["workload"] for line in ours if line.get("set") in ("usual", "large")))
     names += [name for name in dict.fromkeys(line["workload"] for line in peers) if name not in names and name != "ceiling"]
     wrong, resting = [], []
@@ -87,12 +80,11 @@ def main():
         other = lambda of: figure[of]["median_us"] if of in figure else None
         ratio = lambda to: us / to if us and to else None
         floor = mine[0]["moved_32"] / copy / 1e3 / us if mine and us and copy else None
-        guess, note = predicted.get(name, (None, ""))
         print("|", " | ".join([
             name, f"{out / 2**20:.1f}", number(us), number(out / us / 1e3 if us else None, 0), number(floor),
             number(ratio(min(copied, default=None))), number(ratio(other("naive"))), number(other("ours_unchecked")), number(other("ours_bare")),
             f"{number(torch)} {which.removeprefix('torch').strip('. ')}" if torch else "-", number(ratio(torch)), number(jax), number(cuda),
-            number(guess, 1), number(ratio(guess)), (mine[0].get("kernel") or "").split(";")[0] if mine else "",
+            (mine[0].get("kernel") or "").split(";")[0] if mine else "",
         ]), "|")
         for line in mine[:1]:
             wrong += [f"{name} {of['measure']}: {of['values']} values, {of['most_ulps']} ulps" for of in line.get("wrong", []) if of["values"]]
