@@ -1,6 +1,6 @@
 //! A workload's operands. Indices are as in `benches/gather`; params are finite numbers.
 
-use std::sync::{Arc, Mutex};
+use std::sync::Mutex;
 
 use half::f16;
 use testkit::bench::workloads::{Element, Op, Workload};
@@ -23,9 +23,8 @@ fn finite_f16(bits: u32) -> f16 {
 pub struct Data {
     pub workload: Workload,
     pub plan: GatherPlan,
-    /// Libraries that can read params in place share them, because their place in memory changes times.
-    pub params: Arc<Params>,
-    pub indices: Arc<Indices>,
+    pub params: Params,
+    pub indices: Indices,
     /// Memory for outputs, with pages that have been touched.
     pub output: Mutex<Output>,
 }
@@ -61,23 +60,14 @@ impl Indices {
         }
     }
 
-    /// The indices for libraries that take i64 only.
-    pub fn to_i64(&self) -> Vec<i64> {
-        match self {
-            Self::U8(indices) => indices.iter().copied().map(i64::from).collect(),
-            Self::I32(indices) => indices.iter().copied().map(i64::from).collect(),
-            Self::I64(indices) => indices.clone(),
-        }
-    }
-
+    /// The indices for libraries that take usize only.
     pub fn to_usize(&self) -> Vec<usize> {
-        let index = |index| usize::try_from(index).expect("indices are in range");
-        self.to_i64().into_iter().map(index).collect()
-    }
-
-    pub fn to_u32(&self) -> Vec<u32> {
-        let index = |index| u32::try_from(index).expect("indices are in range");
-        self.to_i64().into_iter().map(index).collect()
+        let index = |index: i64| usize::try_from(index).expect("indices are in range");
+        match self {
+            Self::U8(indices) => indices.iter().map(|&at| usize::from(at)).collect(),
+            Self::I32(indices) => indices.iter().map(|&at| index(at.into())).collect(),
+            Self::I64(indices) => indices.iter().map(|&at| index(at)).collect(),
+        }
     }
 }
 
@@ -102,8 +92,8 @@ impl Data {
         Self {
             workload: workload.clone(),
             plan,
-            params: Arc::new(params),
-            indices: Arc::new(indices),
+            params,
+            indices,
             output: Mutex::new(vec![u64::MAX; output_bytes / 8]),
         }
     }
@@ -118,14 +108,6 @@ impl Data {
                 let is_single = workload.batch_dims == 0 && workload.index_depth() == 1;
                 is_single.then_some(0)
             }
-        }
-    }
-
-    /// The axis of a gather_elements.
-    pub fn elements_axis(&self) -> Option<usize> {
-        match self.workload.op {
-            Op::GatherElements { axis } => Some(axis),
-            _ => None,
         }
     }
 
@@ -144,7 +126,7 @@ impl Data {
 macro_rules! with_operands {
     ($data:expr, |$params:ident, $indices:ident| $body:expr) => {{
         use $crate::data::{Indices, Params};
-        match (&*$data.params, &*$data.indices) {
+        match (&$data.params, &$data.indices) {
             (Params::F32($params), Indices::U8($indices)) => $body,
             (Params::F16($params), Indices::U8($indices)) => $body,
             (Params::U8($params), Indices::U8($indices)) => $body,

@@ -5,19 +5,7 @@
 //! ```
 
 #![allow(clippy::cast_precision_loss, reason = "figures")]
-#![cfg_attr(
-    not(all(
-        feature = "burn-wgpu",
-        feature = "burn-flex",
-        feature = "candle",
-        feature = "ndarray",
-        feature = "arrow",
-        feature = "tract"
-    )),
-    allow(dead_code, reason = "what peers that are left out need")
-)]
 
-mod chart;
 mod data;
 mod options;
 mod peers;
@@ -92,10 +80,7 @@ fn run(options: &Options) -> Result<(), String> {
         rows.push(row);
     }
     print!("{}", table::tables(&rows, &peers));
-    match &options.svg {
-        Some(path) => chart::draw(path, &rows),
-        None => Ok(()),
-    }
+    Ok(())
 }
 
 /// The peers with the given names (all if there are none), and the copies, which every ratio needs.

@@ -26,9 +26,6 @@ pub struct Options {
     /// Times slices of 4 B to 64 KiB in place of the workloads.
     #[arg(long)]
     sweep: bool,
-    /// Draws the sweep.
-    #[arg(long, value_name = "FILE", requires = "sweep")]
-    pub svg: Option<PathBuf>,
     /// Names the peers of this build and this machine, and says what each is.
     #[arg(long)]
     pub list: bool,

@@ -32,10 +32,7 @@ pub struct Line {
 #[derive(Debug)]
 pub struct Row {
     pub workload: String,
-    pub slice_bytes: usize,
     pub lines: Vec<Line>,
-    /// The floor on the CPU, and on the GPU if there is one.
-    pub floors: Vec<(Device, Duration)>,
     /// Peers that cannot do the workload, with the reason.
     pub refusals: Vec<(&'static str, String)>,
 }
@@ -61,9 +58,7 @@ impl Row {
         };
         Self {
             workload: data.workload.name.clone(),
-            slice_bytes: data.slice_bytes(),
             lines: timed.figures.into_iter().map(line).collect(),
-            floors,
             refusals: timed.refusals,
         }
     }

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use crate::peers::{BRIDGE, COPY, Device, OURS, Peer};
+use crate::peers::{COPY, Device, OURS, Peer};
 use crate::report::{Line, Row, ms, ratio, version};
 
 /// A column: peer, threads, measure.
@@ -107,8 +107,7 @@ fn lead(row: &Row, device: Device, ours: Column) -> String {
         .find(|line| column(line) == ours)
         .map(|line| line.figure.median);
     let peers = of_device.map(|line| &line.figure).filter(|figure| {
-        let is_peer = ![OURS, BRIDGE].contains(&figure.peer);
-        is_peer && figure.measure == measure && figure.threads <= threads
+        figure.peer != OURS && figure.measure == measure && figure.threads <= threads
     });
     match (our_time, peers.min_by_key(|figure| figure.median)) {
         (Some(ours), Some(best)) => format!("{:.2} {}", ratio(ours, best.median), best.peer),

@@ -1,9 +1,9 @@
-//! Times gathers of encoded rows on the CPU: this crate's, ggml's `get_rows` and candle's `QTensor::embedding`. Outputs are
-//! compared before anything is timed, and all are sampled in turn.
+//! Times gathers of encoded rows on the CPU: this crate's and ggml's `get_rows`. Outputs are compared before anything is timed,
+//! and all are sampled in turn.
 //!
 //! ```sh
 //! CFLAGS=-march=native CXXFLAGS=-march=native \
-//!     cargo run --release --no-default-features --features candle,ggml --example encoded    # cmake and clang
+//!     cargo run --release --features ggml --example encoded    # cmake and clang
 //! ```
 
 #[cfg(feature = "ggml")]
@@ -81,12 +81,12 @@ fn main() {
         pool.expect("threads")
     });
     println!(
-        "Milliseconds, medians of {SAMPLES} samples. -: the library lacks the encoding, or is not in the build.\n"
+        "Milliseconds, medians of {SAMPLES} samples. -: ggml lacks the encoding, or is not in the build.\n"
     );
     println!(
-        "| encoding | `run_decoded_into`, 1 and 2 threads | ggml's `get_rows` | `run_decoded`, 1 and 2 threads | candle's `embedding` |"
+        "| encoding | `run_decoded_into`, 1 and 2 threads | ggml's `get_rows` | `run_decoded`, 1 and 2 threads |"
     );
-    println!("|---|---|---|---|---|");
+    println!("|---|---|---|---|");
     for encoding in ENCODINGS {
         run(&Workload::new(encoding), &pools);
     }
@@ -118,37 +118,17 @@ fn run(workload: &Workload, pools: &[ThreadPool; 2]) {
             time
         }));
     }
-    let mut peers = [None; 2];
-    for (peer, place) in [
-        ggml(workload, of_ggml, &expected),
-        candle(workload, &expected),
-    ]
-    .into_iter()
-    .zip(&mut peers)
-    {
-        if let Some(peer) = peer {
-            *place = Some(samples.len());
-            samples.push(peer);
-        }
-    }
+    samples.extend(ggml(workload, of_ggml, &expected));
     let times = in_turn(&mut samples, SAMPLES);
     let ms = |number: usize| format!("{:.1}", times[number].median.as_secs_f64() * 1e3);
-    let [ggml, candle] = peers.map(|peer| peer.map_or("-".to_owned(), ms));
+    let ggml = times.get(4).map_or("-".to_owned(), |_| ms(4));
     println!(
-        "| {} | {}, {} | {ggml} | {}, {} | {candle} |",
+        "| {} | {}, {} | {ggml} | {}, {} |",
         workload.encoding,
         ms(0),
         ms(2),
         ms(1),
         ms(3)
-    );
-}
-
-fn check(peer: &str, workload: &Workload, found: &[f32], expected: &[f32]) {
-    assert!(
-        found == expected,
-        "{peer}'s rows of {} differ",
-        workload.encoding
     );
 }
 
@@ -162,7 +142,11 @@ fn ggml<'a>(workload: &'a Workload, output: &'a mut [f32], expected: &[f32]) -> 
         &workload.ids,
         output,
     )?;
-    check("ggml", workload, graph.compute(), expected);
+    assert!(
+        graph.compute() == expected,
+        "ggml's rows of {} differ",
+        workload.encoding
+    );
     Some(Box::new(move || {
         let start = Instant::now();
         graph.compute();
@@ -172,49 +156,5 @@ fn ggml<'a>(workload: &'a Workload, output: &'a mut [f32], expected: &[f32]) -> 
 
 #[cfg(not(feature = "ggml"))]
 fn ggml<'a>(_: &'a Workload, _: &'a mut [f32], _: &[f32]) -> Option<Sample<'a>> {
-    None
-}
-
-/// candle's `QTensor::embedding`, which allocates its output.
-#[cfg(feature = "candle")]
-fn candle<'a>(workload: &'a Workload, expected: &[f32]) -> Option<Sample<'a>> {
-    use candle_core::quantized::{GgmlDType, QStorage, QTensor};
-    use candle_core::{Device, Tensor};
-
-    let dtype = match workload.encoding {
-        Encoding::F16 => GgmlDType::F16,
-        Encoding::Bf16 => GgmlDType::BF16,
-        Encoding::Q8_0 => GgmlDType::Q8_0,
-        Encoding::Q4_0 => GgmlDType::Q4_0,
-        Encoding::Q4_1 => GgmlDType::Q4_1,
-        Encoding::Q5_0 => GgmlDType::Q5_0,
-        Encoding::Q5_1 => GgmlDType::Q5_1,
-        Encoding::Q2K => GgmlDType::Q2K,
-        Encoding::Q3K => GgmlDType::Q3K,
-        Encoding::Q4K => GgmlDType::Q4K,
-        Encoding::Q5K => GgmlDType::Q5K,
-        Encoding::Q6K => GgmlDType::Q6K,
-        _ => return None,
-    };
-    let [rows, len] = workload.shape;
-    let storage = QStorage::from_data(workload.table.clone().into(), &Device::Cpu, dtype);
-    let table = QTensor::new(storage.expect("bytes"), (rows, len)).expect("a table");
-    let ids: Vec<u32> = workload.ids.iter().map(|id| id.cast_unsigned()).collect();
-    let ids = Tensor::from_slice(&ids, ids.len(), &Device::Cpu).expect("ids");
-    let found = table
-        .embedding(&ids)
-        .and_then(|rows| rows.flatten_all()?.to_vec1());
-    check("candle", workload, &found.expect("f32"), expected);
-    Some(Box::new(move || {
-        let start = Instant::now();
-        let rows = table.embedding(&ids);
-        let time = start.elapsed();
-        drop(rows.expect("rows"));
-        time
-    }))
-}
-
-#[cfg(not(feature = "candle"))]
-fn candle<'a>(_: &'a Workload, _: &[f32]) -> Option<Sample<'a>> {
     None
 }

@@ -12,32 +12,14 @@ use testkit::gpu::Gpu;
 use self::ours_cpu::OursCpu;
 use crate::data::{Data, Output};
 
-#[cfg(feature = "arrow")]
-mod arrow;
-#[cfg(feature = "burn-wgpu")]
-mod burn_bridge;
-#[cfg(feature = "burn-flex")]
-mod burn_flex;
-#[cfg(any(feature = "burn-wgpu", feature = "burn-flex"))]
-mod burn_ops;
-#[cfg(feature = "burn-wgpu")]
-mod burn_wgpu;
-#[cfg(feature = "candle")]
-mod candle;
 mod copies;
-#[cfg(feature = "ndarray")]
 mod ndarray;
 mod ours_cpu;
 mod ours_gpu;
 mod plain_loop;
-#[cfg(feature = "tract")]
-mod tract;
 
 /// This crate's name among the peers.
 pub const OURS: &str = "wgpu-gather";
-
-/// The name of this crate's bridge to burn, which does not count as a peer.
-pub const BRIDGE: &str = "burn-wgpu bridge";
 
 /// The measure of peers that copy the output's bytes.
 pub const COPY: &str = "copy";
@@ -97,36 +79,18 @@ pub trait Job: Send {
     fn output(&mut self) -> Vec<u8>;
 }
 
-/// All peers in this build that this machine can run.
+/// All peers that this machine can run.
 pub fn peers(gpu: Option<Arc<Gpu>>) -> Vec<Box<dyn Peer>> {
     let mut peers: Vec<Box<dyn Peer>> = vec![
         Box::new(copies::Memcpy),
         Box::new(OursCpu::RunInto),
         Box::new(OursCpu::Run),
         Box::new(plain_loop::PlainLoop),
-        #[cfg(feature = "burn-flex")]
-        Box::new(burn_flex::BurnFlex::new()),
-        #[cfg(feature = "candle")]
-        Box::new(candle::Candle),
-        #[cfg(feature = "ndarray")]
         Box::new(ndarray::Ndarray),
-        #[cfg(feature = "arrow")]
-        Box::new(arrow::ARROW_LIST),
-        #[cfg(feature = "arrow")]
-        Box::new(arrow::ARROW_BINARY),
-        #[cfg(feature = "tract")]
-        Box::new(tract::Tract),
     ];
     if let Some(gpu) = gpu {
         peers.push(Box::new(copies::BufferCopy(gpu.clone())));
-        peers.push(Box::new(ours_gpu::Resident(gpu.clone())));
-        #[cfg(feature = "burn-wgpu")]
-        {
-            let device = burn_wgpu::device_like(&gpu);
-            peers.push(Box::new(burn_wgpu::BurnWgpu::select(device.clone())));
-            peers.push(Box::new(burn_wgpu::BurnWgpu::gather_nd(device.clone())));
-            peers.push(Box::new(burn_bridge::BurnBridge(device)));
-        }
+        peers.push(Box::new(ours_gpu::Resident(gpu)));
     }
     peers
 }

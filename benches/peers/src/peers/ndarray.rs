@@ -31,7 +31,7 @@ impl Peer for Ndarray {
     }
 
     fn start<'a>(&'a self, data: &'a Data) -> Result<Box<dyn Job + 'a>, String> {
-        match &*data.params {
+        match &data.params {
             Params::F32(params) => start(data, params),
             Params::F16(params) => start(data, params),
             Params::U8(params) => start(data, params),
