@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Prints tables of guide::performance from files that peers.py wrote, a column for each: this crate's time, and after it
+"""Prints tables of guide::performance and of benches/results from files that peers.py wrote, a column for each: this crate's time, and after it
 that of the fastest other library; the shorter of the two is bold. The plain loop, which has one thread, has columns of its
 own.
 

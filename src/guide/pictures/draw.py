@@ -4,7 +4,7 @@
 
 Each picture stands alone in a page of a forge, and is part of a page of the docs. `svg:root` is true in the first case
 only: the text is then dark or light as the reader's system is, and in the docs it has the colour of the page's text.
-`times.svg` has the figures of performance.md.
+`times.svg` has the figures of performance.md, and `decoded.svg` those of benches/results.
 """
 
 import re
@@ -245,7 +245,6 @@ def chart(picture, title, names, bars, most, step):
 def times():
     """GB/s of output by the size of a slice, on one thread: this crate, the fastest other library and a loop."""
     page = (HERE.parent / "performance.md").read_text()
-    table = page.split("`run_into`, beside calls")[1].split("\n\n")[1]
     # The bytes of a slice, and the MiB of the output, by the table of workloads.
     workloads = [
         ("W1", "4 B", 16),
@@ -260,7 +259,7 @@ def times():
     ]
     bars = []
     for name, size, mib in workloads:
-        row = re.search(rf"^\| {name} \| (\S+), (\S+) .*? \| (\S+) \|", table, re.M)
+        row = re.search(rf"^\| {name} (?:\| [^|]+ ){{3}}\| (\S+), (\S+) [^|]+ \| (\S+) \|", page, re.M)
         bars.append((size, [mib * 2**20 / 1e6 / float(number.strip("*")) for number in row.groups()]))
     names = ["wgpu-gather", "fastest of NumPy, torch, JAX, ONNX Runtime", "a loop of copies"]
     figures = "; ".join(f"{size}: {a:.1f}, {b:.1f}, {c:.1f}" for size, (a, b, c) in bars)
@@ -271,7 +270,7 @@ def times():
 
 def decoded():
     """Decoded numbers in a second, on one thread: this crate and ggml."""
-    page = (HERE.parent / "performance.md").read_text()
+    page = (HERE.parents[2] / "benches/results/zen3-2026-11-27.md").read_text()
     bars = []
     for encoding in ["F16", "BF16", "Q8_0", "Q4_0", "Q4_K", "Q5_K", "Q6_K", "IQ4_XS", "MXFP4"]:
         row = re.search(rf"^\| {encoding} \| (\S+), \S+ \| (\S+) \|", page, re.M)
