@@ -4,6 +4,8 @@ mod bad_index;
 #[cfg(feature = "gpu")]
 mod gpu;
 mod plan;
+#[cfg(all(test, target_pointer_width = "64"))]
+mod tests;
 
 use std::ops::RangeInclusive;
 
