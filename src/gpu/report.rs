@@ -56,7 +56,8 @@ impl BadRows {
     /// wrong values. Prefer [`PreparedGather::bad_rows`](crate::PreparedGather::bad_rows), which needs neither plan nor `index_kind`.
     ///
     /// Read the report back with wgpu. If its buffer has the usages `STORAGE`, `COPY_SRC` and `COPY_DST`, you can also call
-    /// `Tensor::<u8>::from_buffer(&gpu, report, &[80])?.download_blocking()?`. The example `bad_rows` shows all of it.
+    /// `Tensor::<u8>::from_buffer(&gpu, report, &[80])?.download_blocking()?`. The page
+    /// [errors](crate::guide::errors#bad-rows-on-a-gpu) has a whole program.
     ///
     /// # Errors
     ///

@@ -1,5 +1,5 @@
-"""Checks that the recipes among the examples give what NumPy gives, which this script runs: their outputs in
-examples/README.md, and the checksums in their sources.
+"""Checks that recipes give what NumPy gives, which this script runs: the outputs of examples in examples/README.md, the
+checksums in their sources, and what the guide's programs assert.
 
     pip install numpy==2.4.6
     python tests/data/recipes.py
@@ -29,6 +29,15 @@ def check(name, lines, output=None, folder="examples"):
     print(f"{name}: as NumPy")
 
 
+def check_page(page, *asserted):
+    """Compares what a program on a page of the guide asserts with lines that hold NumPy's results."""
+    text = (ROOT / f"src/guide/{page}.md").read_text()
+    for line in asserted:
+        if line not in text:
+            raise SystemExit(f"{page}.md lacks what NumPy gives:\n{line}")
+        print(f"{page}: {line}")
+
+
 ids = np.arange(1000, dtype=np.uint32)
 places = np.stack([ids, ids * 0.5, np.full(1000, -1)], -1).astype(f32)
 life = ids * 37 % 101
@@ -39,27 +48,21 @@ check("boolean_mask", [
     f"the last {rows[-1].tolist()}",
 ], rows)
 
-depth = (ids * 37 % 101).astype(f32) - 50
-places = np.stack([ids, np.full(1000, 0.5), depth], -1).astype(f32)
-colours = np.stack([ids % 251, ids % 7, ids * 0, ids * 0 + 255], -1).astype(np.uint8)
-order = np.argsort(depth, kind="stable")
-rows = places[order]
-check("sort_by_key", [
-    f"from {rows[:3].tolist()}",
-    f"to {rows[-3:].tolist()}",
-    f"the colours of the nearest {colours[order[:4]].tolist()}",
-], rows)
+names = np.array([["Ada", "Bob", "Cleo"], ["Finn", "Gus", "Hal"]])
+scores = np.array([[70, 95, 20], [15, 60, 85]])
+best = np.argsort(-scores, kind="stable")[:, :2]
+best_names = str(np.take_along_axis(names, best, 1).flatten().tolist()).replace("'", '"')
+check_page(
+    "recipes",
+    f"plan.run(&names, &best)?, {best_names});",
+    f"plan.run(&scores, &best)?, {np.take_along_axis(scores, best, 1).flatten().tolist()});",
+)
 
-page, token = np.mgrid[:8, :4]
-keys = (page + token / 8).astype(f32)
-pages = np.stack([keys, -keys], -1)
-block_table = np.array([[4, 1, 6], [0, -1, -1], [7, 3, -1]])
-sequences = np.array([2, 0])
-numbers = block_table[sequences]
+pages, block_table = np.array([[0, 1], [10, 11], [20, 21], [30, 31]]), np.array([[3, 0], [2, -1]])
+numbers = block_table[[1]]
 # NumPy takes -1 for the last page, so zeros are put in its place.
-rows = np.where((numbers >= 0)[..., None, None], pages[numbers], f32(0))
-lines = [f"sequence {s} {page.flatten().tolist()}" for s, found in zip(sequences, rows) for page in found]
-check("paged_table", [list(rows.shape), *lines])
+rows = np.where((numbers >= 0)[..., None], pages[numbers], 0)
+check_page("recipes", f"output_shape(), {list(rows.shape)});", f"run(&pages, &numbers)?, {rows.flatten().tolist()});")
 
 tokens = np.array([[1, 2], [3, 4], [5, 6], [9, 9]], f32)
 slots = np.array([9, 2, 7, -1])
@@ -77,7 +80,8 @@ outputs[0][indices] = updates
 np.add.at(outputs[1], indices, updates)
 np.multiply.at(outputs[2], indices, updates)
 np.maximum.at(outputs[3], indices, updates)
-check("scatter_nd", [f"{name:4} {of.flatten().tolist()}" for name, of in zip(["none", "add", "mul", "max"], outputs)])
+for name, of in zip(["executor, \"none\")", "executor, \"add\")", "products", "executor, \"max\")"], outputs):
+    check_page("scatter", f"{name}?, {of.flatten().tolist()});")
 
 table = (np.arange(15, dtype=f32) * f32(0.3) - f32(2)).reshape(5, 3)
 tokens = np.array([3, 1, 3, 0, 4, 3, 0, 0])
@@ -89,12 +93,9 @@ lines = [f"{name:8} [{', '.join(map(str, of.flatten()))}]" for name, of in [("gr
 check("embedding", lines)
 
 vertex = np.dtype([("position", f32, 3), ("normal", f32, 3), ("uv", f32, 2)])
-corners = np.array([[0, 0], [2, 0], [2, 2], [0, 2]], f32)
-vertices = np.zeros(4, vertex)
-vertices["position"][:, :2], vertices["position"][:, 2], vertices["uv"] = corners, 1, corners / 2
-triangles = np.array([0, 1, 2, 0, 2, 3], np.uint16)
-rows = zip(vertices["position"][triangles].tolist(), vertices["uv"][triangles].tolist())
-check("vertices", [f"position {position} uv {uv}" for position, uv in rows])
+vertices = np.arange(16, dtype=f32).view(vertex)
+for field, of in [("position", "&vertices"), ("uv", "&vertices[6..]")]:
+    check_page("recipes", f"run({of}, &[1])?, {vertices[field][1].tolist()});")
 
 # NumPy has no bfloat16 and no float8: a gather only moves their bytes.
 lines = []
