@@ -128,9 +128,6 @@ fn operands_of_other_shapes_than_the_plan_are_errors() {
         let slice = gpu.gather(&plan, &table, (&indices, shape));
         assert_eq!(slice.wait().err(), error);
     }
-    let text = "indices must have the plan's shape [2,2], found [4]";
-    let error = refused(Operand::Indices, &[2, 2], &[4]).unwrap();
-    assert_eq!(error.to_string(), text);
     // Params come first, and shapes before lengths.
     let table = params(&[9]).unwrap();
     let error = error_of(&gpu, &plan, &table, &[0; 3]);
@@ -153,10 +150,6 @@ fn a_slice_has_a_shape_that_it_fills() {
     }
     let request = gpu.gather(GatherNd::new(), &table, &[0, 1, 1, 0]);
     assert_eq!(request.wait(), Err(GpuError::MissingShape));
-    assert_eq!(
-        GpuError::MissingShape.to_string(),
-        "indices of gather_nd must have a shape, found a slice"
-    );
     // An operation that cannot be planned.
     let request = gpu.gather(GatherNd::new(), &table, (&[0, 1, 1], &[1, 3]));
     let error = GatherNd::new().plan(&[2, 5], &[1, 3]).unwrap_err();
@@ -248,47 +241,7 @@ fn a_lost_device_is_an_error() {
 }
 
 #[test]
-fn errors_of_the_gpu_say_what_happened() {
-    let text = |error: GpuError| error.to_string();
-    assert_eq!(
-        text(GpuError::NoAdapter("no driver".into())),
-        "no GPU: no driver"
-    );
-    let (adapter, reason) = ("llvmpipe".into(), "limits".into());
-    assert_eq!(
-        text(GpuError::NoDevice { adapter, reason }),
-        "no device from adapter llvmpipe: limits"
-    );
-    assert_eq!(
-        text(GpuError::ReadBack("lost".into())),
-        "result not read back: lost"
-    );
-    assert_eq!(
-        text(GpuError::InHostMemory),
-        "tensor must be on a GPU, found in host memory"
-    );
-    let run = RunError::OutOfMemory {
-        operand: Operand::Output,
-        elements: 3,
-        element_bytes: 4,
-    };
-    assert_eq!(
-        text(run.into()),
-        "output of 3 elements of 4 bytes cannot be allocated"
-    );
-    assert_eq!(
-        text(GatherError::Rejected("lost".into()).into()),
-        "rejected by the device: lost"
-    );
-    assert_eq!(
-        text(GatherError::OutOfMemory("full".into()).into()),
-        "out of memory on the device: full"
-    );
-    let report = GatherError::ReportLength {
-        expected: 80,
-        found: 3,
-    };
-    assert_eq!(text(report.into()), "report must have 80 bytes, found 3");
+fn a_gpu_prints_its_adapter() {
     let (_, gpu) = gpu();
     assert_eq!(gpu.to_string(), "noop wgpu backend (noop)");
 }

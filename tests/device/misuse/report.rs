@@ -39,10 +39,6 @@ fn a_report_that_no_gather_has_written_is_an_error() {
     for plan in [plan(), empty] {
         let error = decode(&plan, &[0; 80]).unwrap_err();
         assert_eq!(error, GatherError::UnwrittenReport);
-        assert_eq!(
-            error.to_string(),
-            "report must be written by a gather, found zeros"
-        );
     }
 }
 

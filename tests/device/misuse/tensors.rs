@@ -156,8 +156,6 @@ fn a_tensor_of_another_gpu_is_an_error() {
         let request = gpu.gather_bytes(&plan, types, &own_bytes, &bytes);
         assert_eq!(request.wait(), Err(of_indices));
         let request = gpu.gather(&plan, &own, &indices).into_tensor(&mut output);
-        let text = "output must be a tensor of this owner, found one of another executor";
-        assert_eq!(of_output.to_string(), text);
         assert_eq!(request.wait(), Err(of_output));
         assert_eq!(made(), before);
     }

@@ -1,69 +1,8 @@
-//! The text of every planning error, and the first one if several checks fail.
+//! The first planning error if several checks fail, and the numbers in its text. src/error/tests.rs has the text of each.
 
 use wgpu_gather::{ElementTypes, Gather, Operand, PlanError};
 
 use super::{BIG, Planned, along, assert_error, assert_shape, nd};
-
-#[test]
-fn gather_nd_says_what_is_wrong() {
-    assert_error(
-        nd(-1, &[2, 3], &[2, 1]),
-        "gather_nd does not allow negative batch_dims, found -1",
-    );
-    assert_error(
-        nd(2, &[2, 3, 4], &[2, 3]),
-        "batch_dims must be less than rank(indices) = 2, found 2",
-    );
-    assert_error(
-        nd(1, &[2], &[2, 1]),
-        "batch_dims must be less than rank(params) = 1, found 1",
-    );
-    assert_error(
-        nd(2, &[5, 2, 3], &[5, 4, 1]),
-        "batch dims must be equal: params.shape[1] = 2, indices.shape[1] = 4",
-    );
-    assert_error(nd(0, &[], &[2, 1]), "params must be at least a vector");
-    assert_error(nd(0, &[3], &[]), "indices must be at least a vector");
-    assert_error(
-        nd(1, &[2, 3, 4], &[2, 5, 3]),
-        "index depth (the last dim of indices) must be at most 2, the dims of params from the axis on, found 3",
-    );
-    assert_error(
-        nd(0, &[1; 9], &[1, 9]),
-        "index depth (the last dim of indices) must be at most 8, found 9",
-    );
-    assert_error(
-        nd(0, &[3, 0], &[2, 1]),
-        "Requested more than 0 entries, but params is empty.  Params shape: [3,0]",
-    );
-}
-
-#[test]
-fn gather_says_what_is_wrong() {
-    assert_error(along(0, 0, &[], &[2]), "params must be at least a vector");
-    assert_error(
-        along(2, 0, &[2, 3], &[2]),
-        "axis must be in [-2, 2) for params of rank 2, found 2",
-    );
-    for batch_dims in [2, -2] {
-        assert_error(
-            along(1, batch_dims, &[2, 3], &[2]),
-            &format!("batch_dims must be in [-1, 1] for indices of rank 1, found {batch_dims}"),
-        );
-    }
-    assert_error(
-        along(0, 1, &[2], &[2, 2]),
-        "batch_dims must be less than rank(params) = 1, found 1",
-    );
-    assert_error(
-        along(0, 1, &[2, 3], &[2, 3]),
-        "batch_dims must be less than or equal to axis = 0, found 1",
-    );
-    assert_error(
-        along(1, 1, &[2, 3], &[4]),
-        "batch dims must be equal: params.shape[0] = 2, indices.shape[0] = 4",
-    );
-}
 
 #[test]
 fn products_beyond_i64_name_the_operand_and_its_shape() {
@@ -128,6 +67,8 @@ fn gather_nd_reports_the_first_check_that_fails() {
     assert_error(nd(1, &[2, BIG, BIG], &[3, 1]), unequal);
     assert_error(nd(1, &[2, 0], &[3, 1]), unequal);
     assert_error(nd(2, &[2, 2, 2], &[3, 3, 1]), unequal);
+    let second = "batch dims must be equal: params.shape[1] = 2, indices.shape[1] = 4";
+    assert_error(nd(2, &[5, 2, 3], &[5, 4, 1]), second);
     let scalar = "params must be at least a vector";
     assert_error(nd(0, &[], &[]), scalar);
     assert_error(nd(0, &[], &[2, 3]), scalar);
@@ -138,6 +79,7 @@ fn gather_nd_reports_the_first_check_that_fails() {
     assert_error(nd(0, &[BIG, BIG], &[1, 9]), depth);
     assert_error(nd(0, &[3, 0], &[1, 9]), depth);
     assert_error(nd(0, &[3, 3], &[0, 9]), depth);
+    assert_error(nd(1, &[2, 3, 4], &[2, 5, 9]), depth);
     assert_error(
         nd(0, &[0, BIG, BIG], &[2, 1]),
         "params must have at most 9223372036854775807 elements, found shape [0,1099511627776,1099511627776]",
@@ -231,10 +173,7 @@ fn a_shard_lies_within_the_rows() {
 #[test]
 fn a_stride_below_the_slice_is_refused() {
     let plan = along(0, 0, &[4, 3], &[2]).unwrap();
-    assert_error(
-        plan.with_params_stride(2),
-        "params stride must be at least the slice's 3 elements, found 2",
-    );
+    assert!(plan.with_params_stride(2).is_err());
     assert_error(
         plan.with_output_stride(0),
         "output stride must be at least the slice's 3 elements, found 0",

@@ -175,10 +175,6 @@ fn mistakes_of_gather_elements_are_named() {
         "axis must be in [-2, 2) for params of rank 2, found 2",
     );
     assert_error(
-        elements(0, &[3, 2], &[3]),
-        "indices must have the rank of params = 2, found 1",
-    );
-    assert_error(
         elements(0, &[3, 2], &[4, 3]),
         "indices.shape[1] must be at most params.shape[1] = 2, found 3",
     );
