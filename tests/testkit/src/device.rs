@@ -131,7 +131,7 @@ pub fn expected_driver() -> Option<String> {
 
 /// Returns an error that describes `found` if it is not the expected driver: for `vulkan/SwiftShader`, a Vulkan adapter
 /// whose name or driver contains `SwiftShader`.
-pub fn check_driver(expected: &str, found: &wgpu::AdapterInfo) -> Result<(), String> {
+fn check_driver(expected: &str, found: &wgpu::AdapterInfo) -> Result<(), String> {
     let (back_end, driver) = expected.split_once('/').unwrap_or((expected, ""));
     let (name, of) = (&found.name, &found.driver);
     let is_it = |text: &str| text.to_lowercase().contains(&driver.to_lowercase());

@@ -33,7 +33,7 @@ fn more_files() -> Vec<PathBuf> {
 }
 
 /// One case for each line. A file that cannot be read, or has no lines, is one case, which fails.
-pub fn read(path: &Path) -> Vec<Case> {
+fn read(path: &Path) -> Vec<Case> {
     let no_line = |problem: String| {
         vec![Case {
             name: path.display().to_string(),
@@ -69,7 +69,7 @@ pub fn lines(path: &Path, text: &str) -> Vec<Case> {
         .collect()
 }
 
-pub fn parse(json: &str) -> Result<Line, String> {
+fn parse(json: &str) -> Result<Line, String> {
     let value = serde_json::from_str(json).map_err(|error| error.to_string())?;
     Line::parse(&value)
 }
