@@ -3,8 +3,8 @@
     pip install numpy==2.4.6 jax==0.10.2 jaxlib
     python tests/data/numpy_cases.py > tests/data/numpy.jsonl
 
-Element n of params is n. A line has the call, the plan's attributes, the shapes, the index values, their type if it is
-not int64, and the output: its shape and its elements, or "error" for an index out of range. The fill is -1.
+Element n of params is n. A line has the call, the operation here, the shapes, the index values, their type if it is
+not i64, the fill if it is not 0, and the output: its shape and its elements, or "error" for an index out of range.
 """
 
 import json
@@ -20,14 +20,26 @@ import numpy as np
 random.seed(20261124)
 
 
-def write(call, op, params, indices, run, **attributes):
-    """Runs the call. gather_nd's indices are a list of arrays in `indices`, which are its index rows."""
-    values = np.stack(indices, -1) if op == "gather_nd" else indices
-    line = dict(call=call, op=op, params=list(params.shape), indices=list(values.shape))
-    line.update(attributes)
+MODES = {
+    "raise": ".negative_indices(FromEnd).bad_indices(Error)",
+    "fill": ".negative_indices(FromEnd).bad_indices(Fill)",
+    "clip": ".bad_indices(Clamp)",
+    "jax clip": ".negative_indices(FromEnd).bad_indices(Clamp)",
+    "wrap": ".bad_indices(Wrap)",
+}
+
+
+def write(call, op, params, indices, run, axis, mode):
+    """Runs the call. GatherNd's indices are a list of arrays in `indices`, which are its index rows."""
+    values = np.stack(indices, -1) if op == "GatherNd" else indices
+    broadcast = ".broadcast(true)" if op == "GatherElements" else ""
+    here = f"{op}::new().axis({axis}){broadcast}{MODES[mode]}"
+    line = dict(call=call, here=here, params=list(params.shape), indices=list(values.shape))
     if values.dtype != np.int64:
-        line["type"] = str(values.dtype)
+        line["type"] = f"{values.dtype.kind}{8 * values.dtype.itemsize}"
     line["values"] = values.flatten().tolist()
+    if mode == "fill":
+        line["fill"] = -1
     try:
         output = np.asarray(run())
         line["output"] = dict(shape=list(output.shape), elements=output.flatten().tolist())
@@ -65,7 +77,7 @@ def takes(module, modes, count):
         extra = dict(fill_value=-1) if mode == "fill" else {}
         run = lambda: module.take(params, indices, axis=axis, mode=mode, **extra)
         call = f'{module.__name__}.take(params, indices, axis={axis}, mode="{mode}")'
-        write(call, "gather", params, indices, run, axis=axis, mode=mode)
+        write(call, "Gather", params, indices, run, axis=axis, mode=mode)
 
 
 def places(params, axis, depth, beyond):
@@ -89,8 +101,8 @@ def behind_dims(modes, count):
             extra = dict(fill_value=-1) if mode == "fill" else {}
             call = f'params.at[:, i, ..].get(mode="{mode}")'
             run = lambda: jnp.asarray(params).at[key].get(mode=mode, **extra)
-        write("jax " * (mode != "raise") + call, "gather_nd", params, indices, run, axis=axis,
-              mode="jax " * (mode != "raise") + mode)
+        write("jax " * (mode != "raise") + call, "GatherNd", params, indices, run, axis=axis,
+              mode="jax clip" if mode == "clip" else mode)
 
 
 def empty_slices(count):
@@ -103,7 +115,7 @@ def empty_slices(count):
         params = params_of(dims)
         indices = places(params, axis, depth, 0)
         key = (slice(None),) * axis + tuple(indices)
-        write("params[:, i, ..]", "gather_nd", params, indices, lambda: params[key], axis=axis, mode="raise")
+        write("params[:, i, ..]", "GatherNd", params, indices, lambda: params[key], axis=axis, mode="raise")
 
 
 def narrow_takes(modes, count):
@@ -122,7 +134,7 @@ def narrow_takes(modes, count):
             return min(max(choice, least), most)
         indices = np.array([value() for _ in range(random.randint(1, 9))], dtype=index_type)
         run = lambda: np.take(params, indices, mode=mode)
-        write(f'numpy.take(params, indices, mode="{mode}")', "gather", params, indices, run, axis=0, mode=mode)
+        write(f'numpy.take(params, indices, mode="{mode}")', "Gather", params, indices, run, axis=0, mode=mode)
 
 
 def along_axis(module, modes, count):
@@ -146,7 +158,7 @@ def along_axis(module, modes, count):
         named = "".join(f", {name}={value!r}" for name, value in extra.items())
         run = lambda: module.take_along_axis(params, indices, axis=axis, **extra)
         call = f"{module.__name__}.take_along_axis(params, indices, axis={axis}{named})"
-        write(call, "gather_elements", params, indices, run, axis=axis,
+        write(call, "GatherElements", params, indices, run, axis=axis,
               mode="jax clip" if mode == "clip" else mode)
 
 

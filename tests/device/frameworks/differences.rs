@@ -1,49 +1,28 @@
 //! The page's list of differences: cases in which the libraries disagree, and the result here.
 
 use libtest_mimic::Trial;
+use testkit::device::cpu_trial;
 use wgpu_gather::{BadIndices, Gather, GatherElements, GatherNd, PlanError};
 
 pub fn trials() -> Vec<Trial> {
-    let cases: [(&str, fn()); 5] = [
-        (
-            "gather_nd_of_empty_slices_is_refused",
-            gather_nd_of_empty_slices_is_refused,
-        ),
-        (
-            "gather_of_empty_slices_reads_no_index",
-            gather_of_empty_slices_reads_no_index,
-        ),
-        (
-            "an_empty_axis_has_no_entry_to_clamp_to",
-            an_empty_axis_has_no_entry_to_clamp_to,
-        ),
-        (
-            "empty_indices_must_fit_params",
-            empty_indices_must_fit_params,
-        ),
-        (
-            "index_depth_0_copies_all_of_params",
-            index_depth_0_copies_all_of_params,
-        ),
-    ];
-    let trial = |(name, case): (&str, fn())| {
-        Trial::test(name, move || {
-            case();
-            Ok(())
-        })
-    };
-    cases.into_iter().map(trial).collect()
+    vec![
+        cpu_trial("gather_nd_of_empty_slices_is_refused", gather_nd_of_empty),
+        cpu_trial("gather_of_empty_slices_reads_no_index", gather_of_empty),
+        cpu_trial("an_empty_axis_has_no_entry_to_clamp_to", empty_axis),
+        cpu_trial("empty_indices_must_fit_params", empty_indices),
+        cpu_trial("index_depth_0_copies_all_of_params", index_depth_0),
+    ]
 }
 
 /// ONNX Runtime 1.32, Paddle 3.3 and NumPy 2.4 return an output of shape [2, 0].
-fn gather_nd_of_empty_slices_is_refused() {
+fn gather_nd_of_empty() {
     let error = GatherNd::new().plan(&[3, 0], &[2, 1]).unwrap_err();
     let text = "Requested more than 0 entries, but params is empty.  Params shape: [3,0]";
     assert_eq!(error.to_string(), text);
 }
 
 /// NumPy 2.4 and ONNX Runtime 1.32 refuse the index. Paddle 3.3 and JAX 0.10 return an output of shape [2, 0].
-fn gather_of_empty_slices_reads_no_index() {
+fn gather_of_empty() {
     let plan = Gather::new().bad_indices(BadIndices::Error);
     let plan = plan.plan(&[3, 0], &[2]).unwrap();
     assert_eq!(plan.output_shape(), [2, 0]);
@@ -51,14 +30,14 @@ fn gather_of_empty_slices_reads_no_index() {
 }
 
 /// NumPy 2.4 refuses to take from an empty axis, with `mode="clip"` too.
-fn an_empty_axis_has_no_entry_to_clamp_to() {
+fn empty_axis() {
     let plan = Gather::new().bad_indices(BadIndices::Clamp);
     let plan = plan.plan(&[0, 3], &[1]).unwrap();
     assert_eq!(plan.run(&[0_f32; 0], &[0]).unwrap(), [0., 0., 0.]);
 }
 
 /// PyTorch checks no shape if the index is empty.
-fn empty_indices_must_fit_params() {
+fn empty_indices() {
     let gather = GatherElements::new().axis(1);
     let ranks = PlanError::RanksUnequal {
         params_rank: 2,
@@ -77,7 +56,7 @@ fn empty_indices_must_fit_params() {
 }
 
 /// The ONNX specification asks for an index depth of 1 or more. ONNX Runtime 1.32 and Paddle 3.3 give these copies.
-fn index_depth_0_copies_all_of_params() {
+fn index_depth_0() {
     let plan = GatherNd::new().plan(&[2], &[3, 0]).unwrap();
     assert_eq!(plan.output_shape(), [3, 2]);
     assert_eq!(plan.run(&[7, 8], &[0_i64; 0]).unwrap(), [7, 8, 7, 8, 7, 8]);
