@@ -1,7 +1,9 @@
 //! Runs the shader's float sums in the interpreter: compares them with the processor's, and checks which numbers the device adds
 //! itself.
 
+use super::scatters::reduced;
 use crate::gpu::shaders::scatter_text;
+use crate::reduce::{NumberKind, Reduce};
 use naga_interpreter::{Access, Machine, Memory};
 
 /// Two operands' words, and what the shader stores.
@@ -69,12 +71,7 @@ fn run(
 }
 
 fn sum(a: u32, b: u32) -> u32 {
-    let sum = f32::from_bits(a) + f32::from_bits(b);
-    if sum.is_nan() {
-        f32::NAN.to_bits()
-    } else {
-        sum.to_bits()
-    }
+    reduced(Reduce::Add, NumberKind::F32, a, b)
 }
 
 /// Zeros, subnormals, infinities, NaNs, both ends of each exponent range, and ties between them.

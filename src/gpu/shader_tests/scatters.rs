@@ -21,7 +21,7 @@ use crate::index::IndexKind;
 use crate::plan::GatherPlan;
 use crate::reduce::{NumberKind, Reduce};
 use crate::{Gather, GatherElements, GatherNd};
-use gather_oracle::sweep;
+use gather_oracle::{float_sum, sweep};
 use naga_interpreter::{Access, Machine, Memory};
 
 /// A scatter to run.
@@ -331,8 +331,8 @@ impl<'a> Scatter<'a> {
         let (dims, width) = (self.plan.dims(), self.types.element_bytes);
         let mut words: HashMap<u64, u32> = HashMap::new();
         let mut bad = std::collections::BTreeSet::new();
-        // For each word, how many updates it met, and the sum that is not added to it yet.
-        let mut later: HashMap<u64, (u32, u32)> = HashMap::new();
+        // The updates of each word, if these are summed.
+        let mut updates: HashMap<u64, Vec<u32>> = HashMap::new();
         let byte_before = |words: &HashMap<u64, u32>, at: u64| {
             let word = words.get(&(at / 4)).copied();
             word.unwrap_or_else(|| word_before(at / 4))
@@ -352,26 +352,9 @@ impl<'a> Scatter<'a> {
             let bytes = dims.slice_len * width;
             match self.update {
                 Update::Fold(Reduce::Add, NumberKind::F32) => {
-                    let add = |a, b| reduced(Reduce::Add, NumberKind::F32, a, b);
-                    let most = self.steps.0;
                     for word in 0..bytes / 4 {
-                        let at = first / 4 + word;
-                        let (count, sum) = later.entry(at).or_default();
                         let new = update_word(update / 4 + word);
-                        let before = byte_before(&words, at * 4);
-                        if *count < most {
-                            words.insert(at, add(before, new));
-                        } else {
-                            if *count > most && *count % most == 0 {
-                                words.insert(at, add(before, *sum));
-                            }
-                            *sum = if *count % most == 0 {
-                                new
-                            } else {
-                                add(*sum, new)
-                            };
-                        }
-                        *count += 1;
+                        updates.entry(first / 4 + word).or_default().push(new);
                     }
                 }
                 Update::Reduce(reduce, of)
@@ -394,11 +377,10 @@ impl<'a> Scatter<'a> {
                 }
             }
         }
-        for (at, (count, sum)) in later {
-            if count > self.steps.0 {
-                let before = byte_before(&words, at * 4);
-                words.insert(at, reduced(Reduce::Add, NumberKind::F32, before, sum));
-            }
+        let add = |a, b| reduced(Reduce::Add, NumberKind::F32, a, b);
+        for (at, updates) in updates {
+            let before = byte_before(&words, at * 4);
+            words.insert(at, float_sum(before, &updates, self.steps.0 as usize, add));
         }
         (words, bad.len())
     }
@@ -502,7 +484,7 @@ impl Run<'_> {
     }
 }
 
-fn reduced(reduce: Reduce, of: NumberKind, a: u32, b: u32) -> u32 {
+pub(super) fn reduced(reduce: Reduce, of: NumberKind, a: u32, b: u32) -> u32 {
     let order = |word: u32| match of {
         NumberKind::U32 => i64::from(word),
         NumberKind::I32 => i64::from(word.cast_signed()),

@@ -2,6 +2,7 @@
 
 use std::fmt::Debug;
 
+use gather_oracle::float_sum;
 use serde_json::Value;
 use wgpu_gather::{
     BadIndices, GatherIndex, GatherPlan, IndexKind, NegativeIndices, Reduce, RunError,
@@ -13,8 +14,8 @@ use crate::of_index_type;
 use crate::oracle::{Answer, Case, Op};
 use crate::samples::Sample;
 
-/// A float row's first updates, this many, are added one by one; each later sum adds up as many.
-const UPDATES_OF_A_SUM: usize = 1024;
+/// How many updates of an element a float sum adds one by one.
+const SUM_UPDATES: usize = 1024;
 
 /// A number, with reductions as the library's docs word them.
 pub trait Number: ScatterNumber + bytemuck::Pod + Debug + Default + PartialEq {
@@ -121,33 +122,19 @@ pub fn scatter<T: Number>(
     update: impl Fn(usize) -> T,
     target: &mut [T],
 ) {
-    let mut sums = vec![(0, T::default()); target.len()];
-    let updates = answer.elements.iter().enumerate();
-    for (at, place) in updates.filter_map(|(at, place)| Some((at, (*place)?))) {
-        let (element, (count, sum), update) = (&mut target[place], &mut sums[place], update(at));
-        match reduce {
-            None => *element = update,
-            Some(Reduce::Add) if T::HAS_SUMS && *count >= UPDATES_OF_A_SUM => {
-                *sum = match *count % UPDATES_OF_A_SUM {
-                    0 => update,
-                    _ => sum.reduced(Reduce::Add, update),
-                };
-                if *count % UPDATES_OF_A_SUM == UPDATES_OF_A_SUM - 1 {
-                    *element = element.reduced(Reduce::Add, *sum);
-                }
-            }
-            Some(reduce) => *element = element.reduced(reduce, update),
+    let mut updates = vec![Vec::new(); target.len()];
+    for (at, place) in answer.elements.iter().enumerate() {
+        if let Some(place) = *place {
+            updates[place].push(update(at));
         }
-        *count += 1;
     }
-    for (element, (count, sum)) in target.iter_mut().zip(sums) {
-        if reduce == Some(Reduce::Add)
-            && T::HAS_SUMS
-            && count > UPDATES_OF_A_SUM
-            && count % UPDATES_OF_A_SUM > 0
-        {
-            *element = element.reduced(Reduce::Add, sum);
-        }
+    let add = |a: T, b| a.reduced(Reduce::Add, b);
+    for (element, updates) in target.iter_mut().zip(updates) {
+        *element = match reduce {
+            None => updates.last().copied().unwrap_or(*element),
+            Some(Reduce::Add) if T::HAS_SUMS => float_sum(*element, &updates, SUM_UPDATES, add),
+            Some(reduce) => (updates.iter()).fold(*element, |a, &b| a.reduced(reduce, b)),
+        };
     }
 }
 
