@@ -261,6 +261,63 @@ pub fn slice_lengths() -> Vec<Case> {
         .collect()
 }
 
+/// Failures in other libraries' gathers, from advisories and bug reports. Planning rejects some of the cases. Binding one buffer
+/// for reading and writing, with which burn and tract fail, is in tests/device/misuse/sharing.rs.
+#[rustfmt::skip]
+pub fn known_failures() -> Vec<(&'static str, Vec<Case>)> {
+    let (nd, min, max) = (gather_nd, i128::from(i64::MIN), i128::from(i64::MAX));
+    vec![
+        ("cve_2021_29589_division_by_a_dim_of_zero", vec![
+            case(gather(0, 0), &[2, 0], &[3], &[0, 1, 9]),
+            case(gather(1, 0), &[0, 2], &[3], &[0, 1, 9]),
+            case(nd(0), &[2, 0, 3], &[0, 2], &[]),
+            case(nd(0), &[2, 0, 3], &[4, 2], &[]),
+        ]),
+        ("cve_2021_37653_batch_of_size_zero", vec![
+            case(gather(1, 1), &[0, 3], &[0, 2], &[]),
+            case(nd(1), &[0, 3], &[0, 2, 1], &[]),
+        ]),
+        ("cve_2021_37687_negative_index_read", vec![
+            case(gather(0, 0), &[3], &[3], &[0, -1, 2]),
+            case(gather(0, 0), &[3, 5], &[2], &[-3, 1]),
+            case(gather(0, 0), &[3], &[2], &[0, min]),
+            case(nd(0), &[2, 2], &[2, 2], &[1, -1, 1, 1]),
+        ]),
+        ("cve_2022_35937_and_35938_index_past_the_dim_read", vec![
+            // Inside params, but out of range of the dim.
+            case(nd(0), &[2, 2], &[3, 2], &[0, 2, 1, 1, 0, 3]),
+            case(nd(0), &[2, 2], &[2, 2], &[2, 0, 1 << 32, 1]),
+            case(gather(1, 0), &[3, 2], &[3], &[1, 2, 3]),
+            case(gather(0, 0), &[3], &[4], &[3, 2, 1 << 32, max]),
+        ]),
+        ("onnxruntime_27963_index_0_into_a_dim_of_zero", vec![
+            case(gather(0, 0), &[0], &[1], &[0]),
+            case(gather(0, 0), &[0, 4], &[], &[0]),
+            case(gather(0, 0), &[0], &[1], &[-1]).counted_from_end(),
+        ]),
+        ("cve_2021_37641_operand_of_rank_zero", vec![
+            case(nd(0), &[], &[1, 1], &[]),
+            case(nd(0), &[], &[0], &[]),
+            case(nd(0), &[3], &[], &[]),
+            case(gather(0, 0), &[], &[], &[]),
+            case(gather(0, 0), &[3], &[], &[2]),
+        ]),
+        ("cve_2021_37654_batch_dims_at_the_rank_of_params", vec![
+            case(nd(1), &[2], &[2, 1], &[]),
+            case(nd(2), &[2], &[2, 1, 1], &[]),
+            case(gather(0, 1), &[2], &[2, 1], &[]),
+            case(gather(0, -1), &[2], &[2, 1], &[]),
+            case(gather(0, 2), &[2], &[2, 1], &[]),
+        ]),
+        ("tfsa_2020_009_axis_below_minus_the_rank", vec![
+            case(gather(-3, 0), &[2, 3], &[1], &[]),
+            case(gather(-4, 0), &[2, 3], &[1], &[]),
+            case(gather(i64::from(i32::MIN), 0), &[2, 3], &[1], &[]),
+            case(gather(i64::MIN, 0), &[2, 3], &[1], &[]),
+        ]),
+    ]
+}
+
 /// A gather with about 4.2 million output rows.
 pub fn many_rows() -> Case {
     mixed(gather(1, 0), &[3, 7], &[65_536 * 64 / 3 + 77])
