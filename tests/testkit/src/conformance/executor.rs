@@ -1,4 +1,4 @@
-//! Runs a plan on either device with an element type that a line names. Params and output are bytes.
+//! Runs a plan on either device with elements of a line's width. Params and output are bytes.
 
 use std::fmt::Debug;
 
@@ -45,29 +45,13 @@ impl Device {
     ) -> Result<Gathered, String> {
         let bytes = &params.bytes;
         let indices = (index_kind, indices);
-        match params.dtype {
-            "bool" => self.run_elements::<bool>(plan, bytes, indices).await,
-            "i8" => self.run_elements::<i8>(plan, bytes, indices).await,
-            "u8" => self.run_elements::<u8>(plan, bytes, indices).await,
-            "i16" => self.run_elements::<i16>(plan, bytes, indices).await,
-            "u16" => self.run_elements::<u16>(plan, bytes, indices).await,
-            "i32" => self.run_elements::<i32>(plan, bytes, indices).await,
-            "u32" => self.run_elements::<u32>(plan, bytes, indices).await,
-            "i64" => self.run_elements::<i64>(plan, bytes, indices).await,
-            "u64" => self.run_elements::<u64>(plan, bytes, indices).await,
-            "f16" => self.run_elements::<half::f16>(plan, bytes, indices).await,
-            "bf16" => self.run_elements::<half::bf16>(plan, bytes, indices).await,
-            "f32" => self.run_elements::<f32>(plan, bytes, indices).await,
-            "f64" => self.run_elements::<f64>(plan, bytes, indices).await,
-            "c64" => {
-                self.run_elements::<num_complex::Complex32>(plan, bytes, indices)
-                    .await
-            }
-            "c128" => {
-                self.run_elements::<num_complex::Complex64>(plan, bytes, indices)
-                    .await
-            }
-            unknown => Err(format!("no element type for {unknown}")),
+        match params.element_bytes {
+            1 => self.run_elements::<[u8; 1]>(plan, bytes, indices).await,
+            2 => self.run_elements::<[u8; 2]>(plan, bytes, indices).await,
+            4 => self.run_elements::<[u8; 4]>(plan, bytes, indices).await,
+            8 => self.run_elements::<[u8; 8]>(plan, bytes, indices).await,
+            16 => self.run_elements::<[u8; 16]>(plan, bytes, indices).await,
+            other => Err(format!("no element of {other} bytes")),
         }
     }
 

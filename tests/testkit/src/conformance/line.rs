@@ -46,7 +46,6 @@ pub struct Line {
 }
 
 pub struct Params {
-    pub dtype: &'static str,
     pub element_bytes: usize,
     pub bytes: Vec<u8>,
 }
@@ -126,7 +125,6 @@ impl Params {
             }
         };
         Ok(Self {
-            dtype,
             element_bytes,
             bytes,
         })

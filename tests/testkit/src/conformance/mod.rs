@@ -4,8 +4,6 @@ pub mod cases;
 pub mod check;
 pub mod executor;
 pub mod line;
-#[cfg(feature = "gpu")]
-pub mod recorded;
 
 use std::fmt::Debug;
 
