@@ -1,8 +1,9 @@
 //! Recording a prepared gather allocates as much as wgpu's own calls for one dispatch do.
 
 use allocation_counter::{AllocationInfo, measure};
+use testkit::gpu::buffers_of;
 use testkit::sizes::dispatches;
-use wgpu_gather::{ElementTypes, Gather, GatherBuffers, Gatherer, Ranges, wgpu};
+use wgpu_gather::{ElementTypes, Gather, Gatherer, wgpu};
 
 /// How many allocations, and how many bytes.
 fn counts(info: &AllocationInfo) -> (u64, u64) {
@@ -29,13 +30,9 @@ fn recording_a_prepared_gather_allocates_as_wgpu() {
     };
     let (params, indices, output) = (buffer(6400), buffer(256), buffer(4096));
     let plan = Gather::new().plan(&[100, 16], &[64]).expect("valid shapes");
-    let buffers = GatherBuffers::new(
+    let buffers = buffers_of(
         ElementTypes::of::<f32, i32>(),
-        Ranges {
-            params: params.slice(..),
-            indices: indices.slice(..),
-            output: output.slice(..),
-        },
+        [params.slice(..), indices.slice(..), output.slice(..)],
     );
     let prepared = Gatherer::new(&device)
         .prepare(&plan, &buffers)

@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use wgpu_gather::{BadIndices, BadRows, GatherBuffers, Gatherer, Ranges, wgpu};
+use wgpu_gather::{BadIndices, BadRows, GatherBuffers, Gatherer, wgpu};
 
 use testkit::gpu::Gpu;
 use testkit::samples::Sample;
@@ -287,13 +287,13 @@ fn bound<'b>(
         let end = (start + len as u64).next_multiple_of(4) + ROOM as u64;
         buffers.of[operand].slice(start..end)
     };
-    let mut operands = GatherBuffers::new(
+    let mut operands = testkit::gpu::buffers_of(
         sample.types(),
-        Ranges {
-            params: range(0, sample.params.len()),
-            indices: range(1, sample.indices.len()),
-            output: range(2, output_bytes(sample)),
-        },
+        [
+            range(0, sample.params.len()),
+            range(1, sample.indices.len()),
+            range(2, output_bytes(sample)),
+        ],
     );
     if !sample.fill.is_empty() {
         operands = operands.fill(&sample.fill);

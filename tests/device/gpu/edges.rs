@@ -1,14 +1,11 @@
 //! Compares with the CPU at numbers of rows, units and blocks near where a kernel's lanes and workgroups end. Some rows are bad.
 
 use libtest_mimic::Trial;
-use wgpu_gather::{
-    BadIndices, BadRows, ElementTypes, Gather, GatherBuffers, GatherPlan, GpuError, IndexKind,
-    Ranges,
-};
+use wgpu_gather::{BadIndices, BadRows, ElementTypes, Gather, GatherPlan, GpuError, IndexKind};
 
 use crate::batch::{REPORT_BYTES, read_back, upload};
 use crate::{flat, trial};
-use testkit::gpu::Gpu;
+use testkit::gpu::{Gpu, buffers_of};
 use testkit::indices::{Hash, holds, values_around};
 use testkit::samples::index_bytes;
 use testkit::sweep;
@@ -236,13 +233,9 @@ fn run(
     let report = upload(gpu, &[9; REPORT_BYTES]);
     let mut encoder = gpu.device().create_command_encoder(&Default::default());
     for (output, reports) in outputs.iter().zip([false, true]) {
-        let mut buffers = GatherBuffers::new(
+        let mut buffers = buffers_of(
             ElementTypes::new(fill.len() as u64, index_kind),
-            Ranges {
-                params: params.slice(..),
-                indices: indices.slice(..),
-                output: output.slice(..),
-            },
+            [params.slice(..), indices.slice(..), output.slice(..)],
         )
         .fill(fill);
         if reports {

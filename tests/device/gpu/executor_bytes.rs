@@ -59,8 +59,10 @@ fn gather_bytes(executor: &Executor, sample: &Sample, way: usize) -> Found {
         upload(executor, &sample.params),
         upload(executor, &sample.indices),
     );
-    let rows = usize::try_from(sample.plan.index_row_count()).unwrap();
-    let mut mask = executor.zeros(&[rows]).unwrap();
+    // The opposite of what the gather writes.
+    let mask: Vec<bool> = sample.case.out_of_range();
+    let mask: Vec<bool> = mask.into_iter().map(|is_bad| !is_bad).collect();
+    let mut mask = executor.upload(&mask, &[mask.len()]).unwrap();
     let mut output = upload(executor, &vec![9; sample.output.len()]);
     let request = executor.gather_bytes(&sample.plan, types(sample), &table, &indices);
     let request = match &sample.fill[..] {

@@ -1,17 +1,14 @@
 //! Indirect gathers: a buffer holds the index count when the commands run.
 
 use libtest_mimic::Trial;
-use wgpu_gather::{
-    BadIndices, BadRows, ElementTypes, Gather, GatherBuffers, GatherPlan, IndexKind, Ranges,
-    Tensor, wgpu,
-};
+use wgpu_gather::{BadIndices, BadRows, ElementTypes, Gather, GatherPlan, IndexKind, Tensor, wgpu};
 
 use crate::batch::{self, REPORT_BYTES, Recording, read_back};
 use crate::cuts::small_device;
 use crate::into_buffers::unchecked;
 use crate::{flat, trial};
 use testkit::cases;
-use testkit::gpu::Gpu;
+use testkit::gpu::{Gpu, buffers_of, range};
 use testkit::oracle::Case;
 use testkit::samples::{Sample, WIDTHS};
 
@@ -49,17 +46,11 @@ fn gather_indirect(gpu: &Gpu, indices: &[u32; 5], count: u32) -> ([u16; 10], Opt
     let (params, indices) = (flat(gpu, &[1_u16, 2, 3, 4, 5, 6]), flat(gpu, indices));
     let (output, report) = (flat(gpu, &[9_u16; 10]), flat(gpu, &[7_u8; REPORT_BYTES]));
     let count = flat(gpu, &[count]);
-    let buffers = GatherBuffers::new(
+    let buffers = buffers_of(
         ElementTypes::of::<u16, u32>(),
-        Ranges {
-            params: params.buffer().unwrap().slice(..),
-            indices: indices.buffer().unwrap().slice(..),
-            output: output.buffer().unwrap().slice(..),
-        },
+        [range(&params), range(&indices), range(&output)],
     );
-    let buffers = buffers
-        .report(report.buffer().unwrap().slice(..))
-        .index_count(count.buffer().unwrap().slice(..));
+    let buffers = buffers.report(range(&report)).index_count(range(&count));
     let mut encoder = gpu.device().create_command_encoder(&Default::default());
     gpu.gatherer()
         .encode(&mut encoder, &plan, &buffers)
@@ -99,15 +90,11 @@ fn indirect_bytes(
     let len = plan.output_shape().iter().product();
     let output = flat(gpu, vec![1_u8; len]);
     let count = flat(gpu, &[count]);
-    let buffers = GatherBuffers::new(
+    let buffers = buffers_of(
         ElementTypes::of::<u8, u32>(),
-        Ranges {
-            params: table.buffer().unwrap().slice(..),
-            indices: indices.buffer().unwrap().slice(..),
-            output: output.buffer().unwrap().slice(..),
-        },
+        [range(&table), range(&indices), range(&output)],
     );
-    let buffers = buffers.index_count(count.buffer().unwrap().slice(..));
+    let buffers = buffers.index_count(range(&count));
     let mut encoder = gpu.device().create_command_encoder(&Default::default());
     gpu.gatherer().encode(&mut encoder, plan, &buffers).unwrap();
     gpu.queue().submit([encoder.finish()]);
@@ -154,15 +141,11 @@ fn earlier_pass(gpu: &'static Gpu) {
     let [kept, output] = [99_u32, 77].map(|value| flat(gpu, &[value; 32]));
     let count = flat(gpu, &[0_u32]);
     let plan = Gather::new().plan(&[64], &[32]).unwrap();
-    let buffers = GatherBuffers::new(
+    let buffers = buffers_of(
         ElementTypes::of::<u32, u32>(),
-        Ranges {
-            params: table.buffer().unwrap().slice(..),
-            indices: kept.buffer().unwrap().slice(..),
-            output: output.buffer().unwrap().slice(..),
-        },
+        [range(&table), range(&kept), range(&output)],
     );
-    let buffers = buffers.index_count(count.buffer().unwrap().slice(..));
+    let buffers = buffers.index_count(range(&count));
     let entries = [
         numbers.buffer().unwrap(),
         kept.buffer().unwrap(),
@@ -205,15 +188,11 @@ fn anew(gpu: &'static Gpu) {
     let plan = Gather::new().plan(&[3], &[4]).unwrap();
     let (params, indices) = (flat(gpu, &[5_u32, 6, 7]), flat(gpu, &[2_u32, 1, 0, 2]));
     let (output, count) = (flat(gpu, &[9_u32; 4]), flat(gpu, &[0_u32]));
-    let buffers = GatherBuffers::new(
+    let buffers = buffers_of(
         ElementTypes::of::<u32, u32>(),
-        Ranges {
-            params: params.buffer().unwrap().slice(..),
-            indices: indices.buffer().unwrap().slice(..),
-            output: output.buffer().unwrap().slice(..),
-        },
+        [range(&params), range(&indices), range(&output)],
     );
-    let buffers = buffers.index_count(count.buffer().unwrap().slice(..));
+    let buffers = buffers.index_count(range(&count));
     let gather = gpu.gatherer().prepare(&plan, &buffers).unwrap();
     for (rows, expected) in [
         (2_u32, [7_u32, 6, 9, 9]),

@@ -1,10 +1,8 @@
 //! Indirect gathers that are large enough for indirect dispatches.
 
 use libtest_mimic::Trial;
-use testkit::gpu::Gpu;
-use wgpu_gather::{
-    BadIndices, BadRows, ElementTypes, Gather, GatherBuffers, IndexKind, Ranges, wgpu,
-};
+use testkit::gpu::{Gpu, buffers_of};
+use wgpu_gather::{BadIndices, BadRows, ElementTypes, Gather, IndexKind, wgpu};
 
 use crate::batch::{REPORT_BYTES, read_back, upload};
 use crate::cuts::limited_device;
@@ -122,13 +120,9 @@ fn check(gpu: &Gpu, slice_bytes: usize, outer: usize, rows: usize, counts: &[usi
     let old = vec![1_u8; in_words(whole.len())];
     let (output, report) = (upload(gpu, &old), upload(gpu, &[9; REPORT_BYTES]));
     let index_count = upload(gpu, &[0; 4]);
-    let buffers = GatherBuffers::new(
+    let buffers = buffers_of(
         ElementTypes::of::<u8, u32>(),
-        Ranges {
-            params: params.slice(..),
-            indices: indices.slice(..),
-            output: output.slice(..),
-        },
+        [params.slice(..), indices.slice(..), output.slice(..)],
     )
     .index_count(index_count.slice(..));
     let reported = buffers.report(report.slice(..));

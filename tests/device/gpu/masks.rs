@@ -1,72 +1,24 @@
-//! Bad-row masks that requests write, and masks with sizes and buffers that the batches of samples do not have.
+//! Bad-row masks with sizes and buffers that the batches of samples do not have.
 
 use libtest_mimic::Trial;
 use wgpu_gather::{
-    BadIndices, ElementTypes, Executor, Gather, GatherBuffers, GatherElements, GatherIndex,
-    GatherNd, GatherPlan, GpuError, IndexKind, NegativeIndices, Ranges, RunError, Tensor, wgpu,
+    BadIndices, ElementTypes, Gather, GatherBuffers, GatherElements, GatherNd, GatherPlan,
+    NegativeIndices, Ranges, wgpu,
 };
 
 use crate::batch::read_back;
 use crate::cuts::limited_device;
 use crate::{flat, trial};
-use testkit::cases;
-use testkit::gpu::Gpu;
-use testkit::of_index_type;
-use testkit::oracle::Case;
-use testkit::samples::{POLICIES, Sample};
+use testkit::gpu::{Gpu, buffers_of, range};
 
 pub(crate) fn trials() -> Vec<Trial> {
     vec![
-        trial("a_request_writes_the_mask_of_the_oracle", requests),
         trial("a_grid_of_several_rows_writes_a_mask", grid),
         trial("more_than_65535_workgroups_write_a_mask", many_workgroups),
         trial("a_mask_is_of_all_shards", shards),
         trial("a_prepared_gather_writes_each_new_mask", anew),
         trial("an_empty_output_of_large_params_has_a_mask", empty_output),
     ]
-}
-
-/// Requests to the host, to a new tensor and into a tensor, on the GPU and on an executor without one.
-fn requests(gpu: &'static Gpu) {
-    let executors = [gpu.executor(), Executor::cpu()];
-    let cases = cases::table().into_iter().filter(Case::check_plan);
-    let samples = cases.flat_map(|case| case.samples(&[1], IndexKind::ALL, POLICIES));
-    let (mut empty, mut bad) = (0, 0);
-    for (number, sample) in samples.enumerate().step_by(7) {
-        for executor in &executors {
-            of_index_type!(sample.index_kind, I => request::<I>(executor, &sample, number));
-        }
-        empty += usize::from(sample.output.is_empty());
-        bad += usize::from(sample.mask().contains(&1));
-    }
-    assert!(empty > 50 && bad > 200, "{empty}, {bad}");
-}
-
-fn request<I: GatherIndex + bytemuck::Pod>(executor: &Executor, sample: &Sample, number: usize) {
-    let indices: Vec<I> = bytemuck::pod_collect_to_vec(&sample.indices);
-    let expected = sample.case.out_of_range();
-    let table = executor
-        .upload(&sample.params, sample.plan.params_shape())
-        .unwrap();
-    let shape = sample.plan.output_shape();
-    let mut output = executor.upload(&sample.output, shape).unwrap();
-    // The opposite of what the gather writes.
-    let before: Vec<bool> = expected.iter().map(|is_bad| !is_bad).collect();
-    let mut mask = executor.upload(&before, &[before.len()]).unwrap();
-    let request = executor.gather(&sample.plan, &table, &indices);
-    let request = request.mask(&mut mask);
-    let result = match number % 3 {
-        0 => request.wait().map(drop),
-        1 => request.on_gpu().wait().map(drop),
-        _ => request.into_tensor(&mut output).wait(),
-    };
-    let is_error = matches!(result, Err(GpuError::Run(RunError::BadIndex(_))));
-    assert!(result.is_ok() || is_error, "{sample}: {result:?}");
-    assert_eq!(
-        mask.download_blocking(),
-        Ok(expected),
-        "{executor}: {sample}"
-    );
 }
 
 /// Compares a mask of bytes with the CPU.
@@ -110,11 +62,6 @@ fn many_workgroups(gpu: &'static Gpu) {
     );
 }
 
-/// A tensor's whole buffer.
-fn range<T>(tensor: &Tensor<T>) -> wgpu::BufferSlice<'_> {
-    tensor.buffer().unwrap().slice(..)
-}
-
 /// Params in shards, one of which shares the mask's buffer, and a shard's plan.
 fn shards(gpu: &'static Gpu) {
     let plan = GatherNd::new().bad_indices(BadIndices::Fill);
@@ -138,14 +85,7 @@ fn shards(gpu: &'static Gpu) {
             output,
         },
     );
-    let shard = GatherBuffers::new(
-        types,
-        Ranges {
-            params: arena.slice(..4),
-            indices,
-            output,
-        },
-    );
+    let shard = buffers_of(types, [arena.slice(..4), indices, output]);
     for (plan, buffers) in [(plan.clone(), whole), (plan.shard(3..5).unwrap(), shard)] {
         let buffers = buffers.mask(arena.slice(512..));
         gpu.queue().write_buffer(arena, 512, &[9; 8]);
@@ -170,13 +110,9 @@ fn anew(gpu: &'static Gpu) {
     let table = flat(gpu, &[5_u32, 6, 7]);
     let indices = flat(gpu, &[0_i32; 5]);
     let (output, mask) = (flat(gpu, &[9_u32; 5]), flat(gpu, &[9_u8; 8]));
-    let buffers = GatherBuffers::new(
+    let buffers = buffers_of(
         ElementTypes::of::<u32, i32>(),
-        Ranges {
-            params: range(&table),
-            indices: range(&indices),
-            output: range(&output),
-        },
+        [range(&table), range(&indices), range(&output)],
     )
     .mask(range(&mask));
     let gather = gpu.gatherer().prepare(&plan, &buffers).unwrap();

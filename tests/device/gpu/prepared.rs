@@ -3,13 +3,13 @@
 use libtest_mimic::Trial;
 use wgpu_gather::{
     BadIndices, BadRows, ElementTypes, Gather, GatherBuffers, GatherError, GatherPlan, Gatherer,
-    IndexKind, PreparedGather, Ranges, Tensor, wgpu,
+    IndexKind, PreparedGather, Tensor, wgpu,
 };
 
 use crate::batch::REPORT_BYTES;
 use crate::{flat, trial};
 use testkit::device::{self, open_gpu};
-use testkit::gpu::Gpu;
+use testkit::gpu::{Gpu, buffers_of, range};
 use testkit::sizes::dispatches;
 
 pub(crate) fn trials() -> Vec<Trial> {
@@ -51,16 +51,16 @@ impl Lookup {
     }
 
     fn buffers(&self) -> GatherBuffers<'_> {
-        let buffers = GatherBuffers::new(
+        let buffers = buffers_of(
             ElementTypes::of::<u32, i32>(),
-            Ranges {
-                params: self.table.buffer().unwrap().slice(..),
-                indices: self.indices.buffer().unwrap().slice(..),
-                output: self.output.buffer().unwrap().slice(..),
-            },
+            [
+                range(&self.table),
+                range(&self.indices),
+                range(&self.output),
+            ],
         );
         match self.plan.bad_indices() {
-            BadIndices::Error => buffers.report(self.report.buffer().unwrap().slice(..)),
+            BadIndices::Error => buffers.report(range(&self.report)),
             _ => buffers,
         }
     }
@@ -199,16 +199,12 @@ fn warm_up(_: &'static Gpu) {
             let indices = flat(&gpu, vec![0_i64; index_count]);
             let output = flat(&gpu, vec![0_u32; index_count * slice_len]);
             let report = flat(&gpu, &[0_u8; REPORT_BYTES]);
-            let mut buffers = GatherBuffers::new(
+            let mut buffers = buffers_of(
                 ElementTypes::of::<u32, i64>(),
-                Ranges {
-                    params: params.buffer().unwrap().slice(..),
-                    indices: indices.buffer().unwrap().slice(..),
-                    output: output.buffer().unwrap().slice(..),
-                },
+                [range(&params), range(&indices), range(&output)],
             );
             if policy == BadIndices::Error {
-                buffers = buffers.report(report.buffer().unwrap().slice(..));
+                buffers = buffers.report(range(&report));
             }
             let prepared = gatherer.prepare(&plan, &buffers).unwrap();
             assert_eq!(made(), warm, "{policy:?} {slice_len} {index_count}");

@@ -3,13 +3,13 @@
 use libtest_mimic::Trial;
 use wgpu_gather::{
     BadIndices, BadRows, ElementTypes, Gather, GatherBuffers, GatherError, GatherPlan, IndexKind,
-    Ranges, Tensor, wgpu,
+    Tensor, wgpu,
 };
 
 use crate::batch::{REPORT_BYTES, no_bad_row, read_back};
 use crate::{flat, trial};
 use testkit::device::open_gpu;
-use testkit::gpu::Gpu;
+use testkit::gpu::{Gpu, buffers_of, range};
 use testkit::sizes::dispatches;
 
 pub(crate) fn trials() -> Vec<Trial> {
@@ -59,13 +59,13 @@ impl Work {
     }
 
     fn buffers(&self) -> GatherBuffers<'_> {
-        GatherBuffers::new(
+        buffers_of(
             ElementTypes::of::<u32, i32>(),
-            Ranges {
-                params: self.params.buffer().unwrap().slice(..),
-                indices: self.indices.buffer().unwrap().slice(..),
-                output: self.output.buffer().unwrap().slice(..),
-            },
+            [
+                range(&self.params),
+                range(&self.indices),
+                range(&self.output),
+            ],
         )
         .report(self.report.slice(..))
     }
@@ -225,7 +225,7 @@ fn empty(gpu: &'static Gpu) {
             let work = Work::new(gpu, &[]);
             let mut buffers = work.buffers();
             if indirect {
-                buffers = buffers.index_count(count.buffer().unwrap().slice(..));
+                buffers = buffers.index_count(range(&count));
             }
             let prepared = gpu.gatherer().prepare(&work.plan, &buffers).unwrap();
             assert_eq!(dispatches(&prepared), 1);
@@ -243,13 +243,13 @@ fn empty(gpu: &'static Gpu) {
     }
     let work = Work::new(gpu, &[]);
     let plan = Gather::new().plan(&[3], &[0]).unwrap();
-    let buffers = GatherBuffers::new(
+    let buffers = buffers_of(
         ElementTypes::of::<u32, i32>(),
-        Ranges {
-            params: work.params.buffer().unwrap().slice(..),
-            indices: work.indices.buffer().unwrap().slice(..),
-            output: work.output.buffer().unwrap().slice(..),
-        },
+        [
+            range(&work.params),
+            range(&work.indices),
+            range(&work.output),
+        ],
     );
     let prepared = gpu.gatherer().prepare(&plan, &buffers).unwrap();
     assert_eq!(dispatches(&prepared), 0);

@@ -6,26 +6,21 @@ use std::thread;
 
 use libtest_mimic::Trial;
 use wgpu_gather::{
-    BadIndices, ElementTypes, Gather, GatherElements, GatherError, GatherNd, GpuError, IndexKind,
-    Operand, PlanError, RunError, Tensor,
+    BadIndices, ElementTypes, Gather, GatherElements, GatherError, GatherNd, GpuError, PlanError,
+    RunError, Tensor,
 };
 
 use crate::executors::both;
 use crate::to_host::block_on;
 use crate::{flat, trial};
-use testkit::cases;
 use testkit::device::open_gpu;
 use testkit::gpu::Gpu;
-use testkit::oracle::Case;
-use testkit::samples::{POLICIES, WIDTHS};
-use testkit::sweep;
 
 pub(crate) fn trials() -> Vec<Trial> {
     vec![
         trial("indices_are_tensors_or_slices_of_any_kind", indices),
         trial("an_operation_is_planned_for_the_operands", operations),
-        trial("bytes_of_any_types_come_back", bytes),
-        trial("bytes_of_wrong_lengths_are_refused", wrong_bytes),
+        trial("bytes_are_filled_by_an_element_of_bytes", bytes),
         trial("a_gather_writes_the_callers_tensor", callers_tensor),
         trial("a_request_on_the_gpu_waits_for_nothing", no_wait),
         trial("kept_buffers_serve_any_size_and_thread", kept_buffers),
@@ -75,29 +70,6 @@ fn operations(gpu: &'static Gpu) {
 }
 
 fn bytes(gpu: &'static Gpu) {
-    let cases = cases::table().into_iter().filter(Case::check_plan);
-    let cases = cases.step_by(3);
-    let policies = [BadIndices::Fill, BadIndices::Error, BadIndices::Clamp];
-    assert!(policies.iter().all(|policy| POLICIES.contains(policy)));
-    for case in cases {
-        for sample in sweep::some(0, 23, 0, case.samples(&WIDTHS, IndexKind::ALL, &policies)) {
-            let types = sample.types();
-            let expected = sample
-                .plan
-                .run_bytes(types, &sample.params, &sample.indices);
-            let (table, indices) = (flat(gpu, &sample.params), flat(gpu, &sample.indices));
-            let found = gpu.gather_bytes(&sample.plan, types, &table, &indices);
-            let found = found.wait();
-            assert_eq!(found, expected.map_err(GpuError::Run), "{sample}");
-            let kept = gpu.gather_bytes(&sample.plan, types, &table, &indices);
-            let Ok(kept) = kept.on_gpu().wait() else {
-                continue;
-            };
-            let shape = [sample.plan.output_shape(), &[sample.element_bytes]].concat();
-            assert_eq!(kept.shape(), shape, "{sample}");
-            assert_eq!(kept.download_blocking(), found, "{sample}");
-        }
-    }
     let plan = Gather::new().bad_indices(BadIndices::Fill);
     let plan = plan.plan(&[2], &[2]).unwrap();
     let types = ElementTypes::of::<[u8; 3], u32>();
@@ -113,35 +85,6 @@ fn bytes(gpu: &'static Gpu) {
         let text = "indices must have 8 bytes, found 4";
         assert_eq!(short.wait().unwrap_err().to_string(), text, "{executor}");
     }
-}
-
-fn wrong_bytes(gpu: &'static Gpu) {
-    let plan = Gather::new().plan(&[2], &[1]).unwrap();
-    let types = ElementTypes::of::<[u8; 3], u32>();
-    let length = |operand, expected, found| {
-        let length = RunError::ByteLength {
-            operand,
-            expected: expected..=expected,
-            found,
-        };
-        Some(GpuError::Run(length))
-    };
-    let (table, indices) = (flat(gpu, b"abcdef"), flat(gpu, &[0; 4]));
-    let (short, long) = (flat(gpu, b"abcde"), flat(gpu, &[0; 5]));
-    let request = gpu.gather_bytes(&plan, types, &short, &indices);
-    assert_eq!(request.wait().err(), length(Operand::Params, 6, 5));
-    let request = gpu.gather_bytes(&plan, types, &table, &long);
-    assert_eq!(request.wait().err(), length(Operand::Indices, 4, 5));
-    let mut output = gpu.zeros(&[2]).unwrap();
-    let request = gpu.gather_bytes(&plan, types, &table, &indices);
-    let error = request.into_tensor(&mut output).wait();
-    assert_eq!(error.err(), length(Operand::Output, 3, 2));
-    let fill = GatherError::FillBytes {
-        expected: 3,
-        found: 1,
-    };
-    let request = gpu.gather_bytes(&plan, types, &table, &indices).fill(&[7]);
-    assert_eq!(request.wait().err(), Some(fill.into()));
 }
 
 fn callers_tensor(gpu: &'static Gpu) {

@@ -5,10 +5,9 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use libtest_mimic::Trial;
-use testkit::gpu::Gpu;
+use testkit::gpu::{Gpu, buffers_of};
 use wgpu_gather::{
-    BadIndices, ElementTypes, Gather, GatherBuffers, GatherElements, GatherError, GatherNd,
-    GatherPlan, IndexKind, Ranges,
+    BadIndices, ElementTypes, Gather, GatherElements, GatherError, GatherNd, GatherPlan, IndexKind,
 };
 
 use crate::batch::{REPORT_BYTES, upload};
@@ -66,14 +65,7 @@ fn prepare_small(gpu: &Gpu, plan: &GatherPlan) -> Result<(), GatherError> {
     let operands = [(); 3].map(|()| upload(gpu, &[0; 64]));
     let report = upload(gpu, &[0; REPORT_BYTES]);
     let [params, indices, output] = operands.each_ref().map(|buffer| buffer.slice(..));
-    let buffers = GatherBuffers::new(
-        ElementTypes::new(1, KIND),
-        Ranges {
-            params,
-            indices,
-            output,
-        },
-    );
+    let buffers = buffers_of(ElementTypes::new(1, KIND), [params, indices, output]);
     let buffers = buffers.report(report.slice(..));
     gpu.gatherer().prepare(plan, &buffers).map(drop)
 }

@@ -10,14 +10,13 @@ use std::time::Duration;
 
 use libtest_mimic::Trial;
 use wgpu_gather::{
-    ElementTypes, Gather, GatherBuffers, GatherError, GatherPlan, Gatherer, PreparedGather, Ranges,
-    Tensor,
+    ElementTypes, Gather, GatherError, GatherPlan, Gatherer, PreparedGather, Tensor,
 };
 
 use crate::to_host::block_on;
 use crate::{flat, trial};
 use testkit::device::open_gpu;
-use testkit::gpu::Gpu;
+use testkit::gpu::{Gpu, buffers_of, range};
 
 pub(crate) fn trials() -> Vec<Trial> {
     vec![
@@ -48,13 +47,13 @@ impl<T: wgpu_gather::GatherElement + Default> Work<T> {
     }
 
     fn prepare(&self, gatherer: &Gatherer) -> Result<PreparedGather, GatherError> {
-        let buffers = GatherBuffers::new(
+        let buffers = buffers_of(
             ElementTypes::of::<T, u32>(),
-            Ranges {
-                params: self.params.buffer().unwrap().slice(..),
-                indices: self.indices.buffer().unwrap().slice(..),
-                output: self.output.buffer().unwrap().slice(..),
-            },
+            [
+                range(&self.params),
+                range(&self.indices),
+                range(&self.output),
+            ],
         );
         gatherer.prepare(&self.plan, &buffers)
     }

@@ -1,15 +1,10 @@
-//! Errors that an `Executor` returns: wrong operands, operands beyond a limit, and lost devices.
-
-use std::sync::atomic::Ordering;
+//! Errors that an `Executor` returns: wrong operands, and operands beyond a limit.
 
 use testkit::gpu::Gpu;
-use wgpu_gather::{
-    BadIndices, ElementTypes, Executor, Gather, GatherError, GatherNd, GatherPlan, GpuError,
-    Operand, PlanError, RunError, Tensor, wgpu,
-};
+use wgpu_gather::{BadIndices, Executor, Gather, GatherNd, GatherPlan, GpuError, Tensor, wgpu};
 
 use super::tensors::downloaded;
-use super::{App, Recorded, Set, adapter, plan};
+use super::{App, adapter, plan};
 
 /// An app, and an executor on its device.
 fn gpu_of(limits: wgpu::Limits) -> (App, Gpu) {
@@ -44,6 +39,7 @@ fn owners_are_printed_in_one_line() {
     for printed in [format!("{gpu:?}"), format!("{gpu:#?}")] {
         assert_eq!(printed, format!("Executor({gpu})"));
     }
+    assert_eq!(gpu.to_string(), "noop wgpu backend (noop)");
 }
 
 #[test]
@@ -77,89 +73,6 @@ fn wrong_lengths_give_the_error_of_the_cpu() {
     let table = gpu.upload(&[0.0_f32; 8], &[8]).unwrap();
     let error = error_of(&gpu, &empty.unwrap(), &table, &[]);
     assert_eq!(error.to_string(), "params must have 9 elements, found 8");
-    app.assert_handler_heard_nothing();
-}
-
-#[test]
-fn bytes_of_a_wrong_length_are_an_error() {
-    let (app, gpu) = gpu();
-    let (plan, types) = (plan(), ElementTypes::of::<f32, i32>());
-    let bytes = |len: usize| gpu.upload(vec![0_u8; len], &[len]).unwrap();
-    for (params, indices, text) in [
-        (39, 16, "params must have 40 bytes, found 39"),
-        (44, 16, "params must have 40 bytes, found 44"),
-        (40, 15, "indices must have 16 bytes, found 15"),
-        (40, 0, "indices must have 16 bytes, found 0"),
-        (10, 4, "params must have 40 bytes, found 10"),
-    ] {
-        let (params, indices) = (bytes(params), bytes(indices));
-        let request = || gpu.gather_bytes(&plan, types, &params, &indices);
-        let error = request().wait().unwrap_err();
-        assert_eq!(error.to_string(), text);
-        assert_eq!(pollster::block_on(request()), Err(error));
-    }
-    app.assert_handler_heard_nothing();
-}
-
-/// Also if they have as many elements. Nothing is submitted.
-#[test]
-fn operands_of_other_shapes_than_the_plan_are_errors() {
-    let (app, gpu) = gpu();
-    let plan = Gather::new().plan(&[10], &[2, 2]).unwrap();
-    let params = |shape: &[usize]| gpu.upload(vec![0.0_f32; shape.iter().product()], shape);
-    let table = params(&[10]).unwrap();
-    let refused = |operand, expected: &[usize], found: &[usize]| {
-        Some(GpuError::Run(RunError::PlanShape {
-            operand,
-            expected: expected.to_vec(),
-            found: found.to_vec(),
-        }))
-    };
-    for shape in [&[9][..], &[11], &[0], &[10, 1], &[2, 5]] {
-        let table = params(shape).unwrap();
-        let error = error_of(&gpu, &plan, &table, &[0; 4]);
-        assert_eq!(Some(error), refused(Operand::Params, &[10], shape));
-    }
-    for shape in [&[4][..], &[1, 4], &[2, 1], &[2, 2, 1]] {
-        let indices = vec![0; shape.iter().product()];
-        let tensor = gpu.upload(&indices, shape).unwrap();
-        let error = refused(Operand::Indices, &[2, 2], shape);
-        assert_eq!(gpu.gather(&plan, &table, &tensor).wait().err(), error);
-        let slice = gpu.gather(&plan, &table, (&indices, shape));
-        assert_eq!(slice.wait().err(), error);
-    }
-    // Params come first, and shapes before lengths.
-    let table = params(&[9]).unwrap();
-    let error = error_of(&gpu, &plan, &table, &[0; 3]);
-    assert_eq!(Some(error), refused(Operand::Params, &[10], &[9]));
-    app.assert_handler_heard_nothing();
-}
-
-#[test]
-fn a_slice_has_a_shape_that_it_fills() {
-    let (app, gpu) = gpu();
-    let table = gpu.upload(&[0.0; 10], &[2, 5]).unwrap();
-    for shape in [&[2][..], &[2, 1], &[2, 2, 2], &[]] {
-        let request = gpu.gather(GatherNd::new(), &table, (&[0, 1, 1, 0], shape));
-        let error = GatherError::Shape {
-            operand: Operand::Indices,
-            expected: 4,
-            shape: shape.to_vec(),
-        };
-        assert_eq!(request.wait(), Err(error.into()));
-    }
-    let request = gpu.gather(GatherNd::new(), &table, &[0, 1, 1, 0]);
-    assert_eq!(request.wait(), Err(GpuError::MissingShape));
-    // An operation that cannot be planned.
-    let request = gpu.gather(GatherNd::new(), &table, (&[0, 1, 1], &[1, 3]));
-    let error = GatherNd::new().plan(&[2, 5], &[1, 3]).unwrap_err();
-    assert!(
-        matches!(error, PlanError::IndexDepthAboveRank { .. }),
-        "{error}"
-    );
-    assert_eq!(request.wait(), Err(error.into()));
-    let request = gpu.gather(GatherNd::new(), &table, (&[0, 1, 1, 0], &[2, 2]));
-    assert_eq!(request.wait(), Ok(vec![0.0; 2]));
     app.assert_handler_heard_nothing();
 }
 
@@ -216,32 +129,4 @@ fn bytes_that_cannot_be_counted_are_refused() {
         "output must have at most 9223372036854775807 bytes, found 4611686018427387904 elements of 4 bytes"
     );
     app.assert_handler_heard_nothing();
-}
-
-#[test]
-fn a_lost_device_is_an_error() {
-    let (app, gpu) = gpu();
-    let table = gpu.upload(&[0.0; 10], &[10]).unwrap();
-    let set = Set::new(&app);
-    gpu.device().destroy();
-    let lost = || GpuError::from(GatherError::DeviceLost);
-    assert_eq!(error_of(&gpu, &plan(), &table, &[0; 4]), lost());
-    assert_eq!(downloaded(&table), Err(lost()));
-    assert_eq!(gpu.upload(&[0.0], &[1]).unwrap_err(), lost());
-    let types = ElementTypes::of::<f32, i32>();
-    let warm_up = gpu.gatherer().warm_up(&plan(), types);
-    assert_eq!(warm_up, Err(GatherError::DeviceLost));
-    for Recorded { result, .. } in [
-        app.encode(&plan(), &set.bound()),
-        app.record(&plan(), &set.bound()),
-    ] {
-        assert_eq!(result, Err(GatherError::DeviceLost));
-    }
-    assert_eq!(app.errors.load(Ordering::Relaxed), 0);
-}
-
-#[test]
-fn a_gpu_prints_its_adapter() {
-    let (_, gpu) = gpu();
-    assert_eq!(gpu.to_string(), "noop wgpu backend (noop)");
 }

@@ -1,8 +1,9 @@
 //! Devices whose limits are below what a gather needs.
 
+use testkit::gpu::buffers_of;
 use wgpu_gather::{
     BadIndices, BadRows, ElementTypes, Gather, GatherBuffers, GatherError, GatherNd, GatherPlan,
-    IndexKind, Ranges, wgpu,
+    IndexKind, wgpu,
 };
 
 use super::{App, STORAGE, Set, plan};
@@ -76,13 +77,9 @@ fn the_binding_limit_is_the_error_of_small_bindings() {
             for index_kind in [IndexKind::U8, IndexKind::I32, IndexKind::I64] {
                 for element_bytes in [1, 4, 16] {
                     let types = ElementTypes::new(element_bytes, index_kind);
-                    let buffers = GatherBuffers::new(
+                    let buffers = buffers_of(
                         types,
-                        Ranges {
-                            params: params.slice(..),
-                            indices: indices.slice(..),
-                            output: output.slice(..),
-                        },
+                        [params.slice(..), indices.slice(..), output.slice(..)],
                     );
                     for buffers in [buffers, buffers.mask(mask.slice(..))] {
                         let found = app.gatherer.prepare(plan, &buffers).map(drop);
@@ -134,13 +131,9 @@ fn more_workgroups_than_the_device_dispatches_are_cut() {
 
 /// Params, indices and output for gathering `f32` by `i32`.
 fn operands([params, indices, output]: &[wgpu::Buffer; 3]) -> GatherBuffers<'_> {
-    GatherBuffers::new(
+    buffers_of(
         ElementTypes::of::<f32, i32>(),
-        Ranges {
-            params: params.slice(..),
-            indices: indices.slice(..),
-            output: output.slice(..),
-        },
+        [params.slice(..), indices.slice(..), output.slice(..)],
     )
 }
 
@@ -259,13 +252,9 @@ fn an_index_count_of_too_many_blocks_is_refused() {
     let plan = |blocks| Gather::new().axis(1).plan(&[blocks, 2], &[1]).unwrap();
     let buffers = [1 << 20, 256, 1 << 20, 4].map(|size| app.buffer(size, STORAGE));
     let [params, indices, output, count] = &buffers;
-    let whole = GatherBuffers::new(
+    let whole = buffers_of(
         ElementTypes::of::<f32, i32>(),
-        Ranges {
-            params: params.slice(..),
-            indices: indices.slice(..),
-            output: output.slice(..),
-        },
+        [params.slice(..), indices.slice(..), output.slice(..)],
     );
     app.assert_accepted(&plan(100_000), &whole);
     let counted = whole.index_count(count.slice(..));

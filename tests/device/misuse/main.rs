@@ -17,6 +17,7 @@ mod tensors;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use testkit::gpu::buffers_of;
 use wgpu_gather::{
     BadIndices, BadRows, ElementTypes, Gather, GatherBuffers, GatherError, GatherPlan, Gatherer,
     Operand, Ranges, wgpu,
@@ -218,13 +219,13 @@ impl Set {
     }
 
     fn without_report(&self) -> GatherBuffers<'_> {
-        GatherBuffers::new(
+        buffers_of(
             ElementTypes::of::<f32, i32>(),
-            Ranges {
-                params: self.params.slice(..),
-                indices: self.indices.slice(..),
-                output: self.output.slice(..),
-            },
+            [
+                self.params.slice(..),
+                self.indices.slice(..),
+                self.output.slice(..),
+            ],
         )
     }
 
@@ -258,15 +259,7 @@ impl Set {
                 self.of(other).slice(..)
             }
         });
-        GatherBuffers::new(
-            ElementTypes::of::<f32, i32>(),
-            Ranges {
-                params,
-                indices,
-                output,
-            },
-        )
-        .report(report)
+        buffers_of(ElementTypes::of::<f32, i32>(), [params, indices, output]).report(report)
     }
 }
 

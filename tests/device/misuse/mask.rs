@@ -2,11 +2,8 @@
 
 use std::sync::atomic::Ordering;
 
-use testkit::gpu::Gpu;
-use wgpu_gather::{
-    ElementTypes, Executor, Gather, GatherBuffers, GatherError, GatherNd, GpuError, Operand,
-    Ranges, RunError, wgpu,
-};
+use testkit::gpu::buffers_of;
+use wgpu_gather::{ElementTypes, Gather, GatherBuffers, GatherError, GatherNd, Operand, wgpu};
 
 use super::{App, STORAGE, Set, adapter, plan};
 
@@ -86,37 +83,6 @@ fn a_mask_shares_bytes_with_no_operand() {
     app.assert_refused(&plan(), &buffers.mask(two.slice(..)), &[&one, &two], text);
 }
 
-/// wgpu rejects a dispatch that binds one buffer both read-only and writable.
-#[test]
-fn a_mask_shares_a_buffer_with_any_operands() {
-    for apart in 0..1 << Set::OPERANDS.len() {
-        let app = App::new();
-        let arena = app.buffer(2048, STORAGE);
-        let set = Set::new(&app);
-        let [params, indices, output, report] = [0, 1, 2, 3].map(|number| {
-            let start = number * 256;
-            match apart >> number & 1 {
-                0 => arena.slice(start..),
-                _ => set
-                    .of(Set::OPERANDS[usize::try_from(number).unwrap()])
-                    .slice(..),
-            }
-        });
-        let buffers = GatherBuffers::new(
-            ElementTypes::of::<f32, i32>(),
-            Ranges {
-                params,
-                indices,
-                output,
-            },
-        )
-        .mask(arena.slice(1024..));
-        app.assert_accepted(&plan(), &buffers.report(report));
-        app.assert_accepted(&plan(), &buffers);
-        app.assert_handler_heard_nothing();
-    }
-}
-
 /// Also if the mask is in the buffer of params, so that the gather's own dispatch binds that buffer only for reading.
 #[test]
 fn a_mask_is_one_more_dispatch_and_pipeline() {
@@ -161,13 +127,9 @@ fn a_mask_needs_bindings_of_four_index_rows() {
     });
     let plan = GatherNd::new().plan(&[1; 8], &[99, 5]).unwrap();
     let [params, indices, output, mask] = [4, 3960, 396, 100].map(|size| app.buffer(size, STORAGE));
-    let buffers = GatherBuffers::new(
+    let buffers = buffers_of(
         ElementTypes::of::<f32, u64>(),
-        Ranges {
-            params: params.slice(..),
-            indices: indices.slice(..),
-            output: output.slice(..),
-        },
+        [params.slice(..), indices.slice(..), output.slice(..)],
     );
     app.assert_accepted(&plan, &buffers);
     let text = "device limit max_storage_buffer_binding_size must be at least 384, found 352";
@@ -194,34 +156,5 @@ fn a_mask_of_an_empty_output_is_recorded() {
     let unusable = app.buffer(4, wgpu::BufferUsages::COPY_DST);
     unusable.destroy();
     app.assert_accepted(&no_rows, &buffers.mask(unusable.slice(..)));
-    app.assert_handler_heard_nothing();
-}
-
-/// On a GPU and without one.
-#[test]
-fn a_request_checks_its_mask() {
-    let app = App::new();
-    let gpu = Gpu::from_parts(app.device.clone(), app.queue.clone());
-    let other = App::new();
-    let other = Gpu::from_parts(other.device.clone(), other.queue.clone());
-    for (executor, other) in [(gpu.executor(), &other), (Executor::cpu(), &other)] {
-        let table = executor.upload(&[1.0_f32, 2.0], &[2]).unwrap();
-        let gather = |mask: &mut wgpu_gather::Tensor<bool>| {
-            let request = executor.gather(Gather::new(), &table, &[1, 0, 1]);
-            request.mask(mask).wait()
-        };
-        let mut short = executor.upload(&[true; 2], &[2]).unwrap();
-        let length = RunError::Length {
-            operand: Operand::Mask,
-            expected: 3..=3,
-            found: 2,
-        };
-        assert_eq!(length.to_string(), "mask must have 3 elements, found 2");
-        assert_eq!(gather(&mut short), Err(length.into()));
-        assert_eq!(short.download_blocking(), Ok(vec![true; 2]));
-        let mut foreign = other.upload(&[true; 3], &[3]).unwrap();
-        let operand = Operand::Mask;
-        assert_eq!(gather(&mut foreign), Err(GpuError::OtherOwner { operand }));
-    }
     app.assert_handler_heard_nothing();
 }

@@ -1,8 +1,8 @@
 //! Operands that a gather refuses: destroyed buffers, another device's buffers, elements without bytes, shards, fills.
 
+use testkit::gpu::buffers_of;
 use wgpu_gather::{
-    BadIndices, ElementTypes, Gather, GatherBuffers, GatherError, GatherNd, IndexKind, Operand,
-    Ranges, wgpu,
+    BadIndices, ElementTypes, Gather, GatherError, GatherNd, IndexKind, Operand, wgpu,
 };
 
 use super::{App, Recorded, STORAGE, Set, adapter, plan};
@@ -83,13 +83,13 @@ fn operands_without_elements_may_have_empty_ranges() {
         (gather.plan(&[0], &[4]), [0, 16, 16]),
         (GatherNd::new().plan(&[4], &[1, 0]), [16, 0, 16]),
     ] {
-        let buffers = GatherBuffers::new(
+        let buffers = buffers_of(
             ElementTypes::of::<f32, i32>(),
-            Ranges {
-                params: set.params.slice(..params),
-                indices: set.indices.slice(..indices),
-                output: set.output.slice(..output),
-            },
+            [
+                set.params.slice(..params),
+                set.indices.slice(..indices),
+                set.output.slice(..output),
+            ],
         );
         let plan = plan.unwrap();
         app.assert_accepted(&plan, &buffers);
@@ -134,23 +134,12 @@ fn elements_without_bytes_are_refused() {
         set.indices.slice(..),
         set.output.slice(..),
     );
-    let buffers = GatherBuffers::new(
-        ElementTypes::of::<(), i32>(),
-        Ranges {
-            params,
-            indices,
-            output,
-        },
-    );
+    let buffers = buffers_of(ElementTypes::of::<(), i32>(), [params, indices, output]);
     assert_eq!(
         buffers,
-        GatherBuffers::new(
+        buffers_of(
             ElementTypes::new(0, IndexKind::I32),
-            Ranges {
-                params,
-                indices,
-                output
-            }
+            [params, indices, output]
         )
     );
     let text = "an element must have at least 1 byte on the GPU, found 0";
@@ -173,13 +162,9 @@ fn bytes_that_cannot_be_counted_are_refused() {
             set.indices.slice(..),
             set.output.slice(..),
         );
-        let buffers = GatherBuffers::new(
+        let buffers = buffers_of(
             ElementTypes::new(element_bytes, IndexKind::I32),
-            Ranges {
-                params,
-                indices,
-                output,
-            },
+            [params, indices, output],
         );
         let text = format!("params must have at most 9223372036854775807 bytes, found {found}");
         app.assert_refused(&plan(), &buffers, &set.all(), &text);
@@ -249,13 +234,9 @@ fn params_without_rows_may_have_no_shards() {
 fn a_fill_that_is_no_element_is_refused() {
     let app = App::new();
     let [params, indices, output] = [40, 16, 16].map(|size| app.buffer(size, STORAGE));
-    let buffers = GatherBuffers::new(
+    let buffers = buffers_of(
         ElementTypes::of::<f32, i32>(),
-        Ranges {
-            params: params.slice(..),
-            indices: indices.slice(..),
-            output: output.slice(..),
-        },
+        [params.slice(..), indices.slice(..), output.slice(..)],
     );
     for (fill, found) in [(&[0_u8; 2][..], 2), (&[0; 8], 8), (&[], 0), (&[0; 65], 65)] {
         app.assert_refused(
@@ -267,13 +248,9 @@ fn a_fill_that_is_no_element_is_refused() {
     }
     let [params, indices, output] = [170, 16, 68].map(|size| app.buffer(size + 2, STORAGE));
     let [params, indices, output] = [&params, &indices, &output].map(|buffer| buffer.slice(..));
-    let buffers = GatherBuffers::new(
+    let buffers = buffers_of(
         ElementTypes::new(17, IndexKind::I32),
-        Ranges {
-            params,
-            indices,
-            output,
-        },
+        [params, indices, output],
     );
     let text = "a fill of elements of 17 bytes is too long for the GPU";
     app.assert_refused(&plan(), &buffers.fill(&[1; 17]), &[], text);

@@ -1,6 +1,7 @@
 //! Buffer ranges that do not fit their operand: usage, length, offset.
 
-use wgpu_gather::{ElementTypes, Gather, GatherBuffers, IndexKind, Operand, Ranges, wgpu};
+use testkit::gpu::buffers_of;
+use wgpu_gather::{ElementTypes, Gather, GatherBuffers, IndexKind, Operand, wgpu};
 
 use super::{App, STORAGE, Set, plan};
 
@@ -37,13 +38,9 @@ fn a_range_shorter_than_its_operand_is_refused() {
 /// Operands for gathering 6 out of 10 one-byte elements, with `params` and `output` bytes in their ranges.
 fn bound_bytes(set: &Set, params: u64, output: u64) -> GatherBuffers<'_> {
     let (params, output) = (set.params.slice(..params), set.output.slice(..output));
-    GatherBuffers::new(
+    buffers_of(
         ElementTypes::new(1, IndexKind::U64),
-        Ranges {
-            params,
-            indices: set.indices.slice(..),
-            output,
-        },
+        [params, set.indices.slice(..), output],
     )
 }
 
@@ -104,13 +101,13 @@ fn a_range_starts_with_a_whole_element() {
             set.with(operand, app.buffer(512, STORAGE))
         });
         let bound = |starts: [u64; 3]| {
-            GatherBuffers::new(
+            buffers_of(
                 types,
-                Ranges {
-                    params: set.params.slice(starts[0]..),
-                    indices: set.indices.slice(starts[1]..),
-                    output: set.output.slice(starts[2]..),
-                },
+                [
+                    set.params.slice(starts[0]..),
+                    set.indices.slice(starts[1]..),
+                    set.output.slice(starts[2]..),
+                ],
             )
         };
         app.assert_accepted(&plan(), &bound([of_elements, of_indices, 3 * of_elements]));
@@ -158,13 +155,13 @@ fn a_range_with_gaps_ends_at_the_last_slice() {
         .with(Operand::Params, app.buffer(256, STORAGE))
         .with(Operand::Output, app.buffer(256, STORAGE));
     let bound = |params: u64, output: u64| {
-        GatherBuffers::new(
+        buffers_of(
             ElementTypes::of::<f32, i32>(),
-            Ranges {
-                params: set.params.slice(..params),
-                indices: set.indices.slice(..),
-                output: set.output.slice(4..4 + output),
-            },
+            [
+                set.params.slice(..params),
+                set.indices.slice(..),
+                set.output.slice(4..4 + output),
+            ],
         )
     };
     app.assert_accepted(&plan, &bound(116, 68));

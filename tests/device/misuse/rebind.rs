@@ -2,6 +2,7 @@
 
 use std::sync::atomic::Ordering;
 
+use testkit::gpu::buffers_of;
 use wgpu_gather::{
     BlockQuantized, ElementTypes, Encoding, GatherBuffers, GatherError, GatherNd, IndexKind,
     Operand, PreparedGather, Ranges, ScaleKind, wgpu,
@@ -57,14 +58,7 @@ impl<'a> Bound<'a> {
         };
         let (indices, output) = (range(INDICES), range(OUTPUT));
         let mut bound = match self.shards {
-            None => GatherBuffers::new(
-                self.types,
-                Ranges {
-                    params: range(PARAMS),
-                    indices,
-                    output,
-                },
-            ),
+            None => buffers_of(self.types, [range(PARAMS), indices, output]),
             Some(shards) => GatherBuffers::of_shards(
                 self.types,
                 Ranges {
@@ -216,13 +210,9 @@ fn quantised_params_keep_their_numbers() {
     let bound =
         |of, scales: &'_ wgpu::Buffer, starts: [u64; 2], prepared: Option<&mut PreparedGather>| {
             let types = ElementTypes::encoded(Encoding::BlockQuantized(of), IndexKind::I32);
-            let mut buffers = GatherBuffers::new(
+            let mut buffers = buffers_of(
                 types,
-                Ranges {
-                    params: params.slice(..),
-                    indices: params.slice(1024..),
-                    output: output.slice(..),
-                },
+                [params.slice(..), params.slice(1024..), output.slice(..)],
             )
             .scales(scales.slice(starts[0]..));
             if of.zero_point_bytes(32).is_some() {

@@ -1,9 +1,29 @@
-//! An executor that is known to have a GPU.
+//! An executor that is known to have a GPU, and ranges of its buffers.
 
 use std::fmt;
 use std::ops::Deref;
 
-use wgpu_gather::{Executor, Gatherer, GpuError, wgpu};
+use wgpu_gather::{
+    ElementTypes, Executor, GatherBuffers, Gatherer, GpuError, Ranges, Tensor, wgpu,
+};
+
+/// A tensor's whole buffer.
+pub fn range<T>(tensor: &Tensor<T>) -> wgpu::BufferSlice<'_> {
+    tensor.buffer().unwrap().slice(..)
+}
+
+/// Params, indices and output in these ranges.
+pub fn buffers_of<'a>(
+    types: ElementTypes,
+    [params, indices, output]: [wgpu::BufferSlice<'a>; 3],
+) -> GatherBuffers<'a> {
+    let ranges = Ranges {
+        params,
+        indices,
+        output,
+    };
+    GatherBuffers::new(types, ranges)
+}
 
 /// An executor on a GPU: its device is no `Result`.
 #[derive(Clone)]
