@@ -1,5 +1,4 @@
-//! The bridge beside burn's own operations, the oracle and the recorded results of TensorFlow and ONNX, on the adapter
-//! that burn chooses.
+//! The bridge beside burn's own operations and the oracle, on the adapter that burn chooses.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -7,7 +6,6 @@ mod bad_indices;
 mod burns_cases;
 mod child;
 mod common;
-mod conformance;
 mod errors;
 mod gradients;
 mod large;
@@ -20,7 +18,6 @@ use libtest_mimic::{Arguments, Trial};
 fn main() {
     child::run();
     let mut trials: Vec<Trial> = burns_cases::trials();
-    trials.extend(conformance::trials());
     trials.extend(runner::trials());
     trials.extend(pages::trials());
     trials.extend(bad_indices::trials());

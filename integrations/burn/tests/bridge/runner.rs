@@ -1,5 +1,5 @@
-//! The bridge as a runner: the table of cases that the oracle, the CPU and the GPU run, with every policy, for elements
-//! of each width that burn holds and each type of indices.
+//! The bridge as a runner: the table of cases that the oracle, the CPU and the GPU run, with every policy, for elements and
+//! indices of each type that burn holds.
 
 use burn::tensor::kind::Basic;
 use burn::tensor::{DType, Float, Int, Tensor};
@@ -11,6 +11,22 @@ use wgpu_gather_burn::BridgeError;
 use wgpu_gather_burn::wgpu_gather::{BadIndices, GatherPlan, IndexKind};
 
 use crate::common::{Gpu, bytes, trial};
+
+/// Types of elements, with their bytes. burns_cases has bools, whose bytes are 0 or 1.
+const DTYPES: [(DType, usize); 12] = [
+    (DType::I8, 1),
+    (DType::U8, 1),
+    (DType::I16, 2),
+    (DType::U16, 2),
+    (DType::F16, 2),
+    (DType::BF16, 2),
+    (DType::I32, 4),
+    (DType::U32, 4),
+    (DType::F32, 4),
+    (DType::I64, 8),
+    (DType::U64, 8),
+    (DType::F64, 8),
+];
 
 pub fn trials() -> Vec<Trial> {
     let lists = [
@@ -27,18 +43,18 @@ pub fn trials() -> Vec<Trial> {
                     if case.output_shape().is_err() {
                         continue;
                     }
-                    // Of each case one sample of every policy, and each width and each type of indices in turn.
+                    // Of each case one sample of every policy, and each type of elements and of indices in turn.
                     let mut hash = Hash::of(&case);
-                    let width = [1, 2, 4, 8][hash.below(4)];
+                    let (dtype, width) = DTYPES[hash.below(DTYPES.len())];
                     let kinds = [
                         IndexKind::ALL[hash.below(IndexKind::ALL.len())],
                         IndexKind::I64,
                     ];
                     let samples = case.samples(&[width], &kinds, POLICIES);
                     for sample in samples {
-                        check(gpu, &sample);
+                        check(gpu, dtype, &sample);
                         if sample.plan.bad_indices() == BadIndices::Fill {
-                            check(gpu, &sample.filled());
+                            check(gpu, dtype, &sample.filled());
                         }
                     }
                 }
@@ -49,24 +65,20 @@ pub fn trials() -> Vec<Trial> {
 }
 
 /// Compares the bridge with the oracle's result of the sample.
-fn check(gpu: &Gpu, sample: &Sample) {
+fn check(gpu: &Gpu, dtype: DType, sample: &Sample) {
     let params = Operand {
         bytes: sample.params.clone(),
-        dtype: match sample.element_bytes {
-            1 => DType::U8,
-            2 => DType::F16,
-            4 => DType::F32,
-            8 => DType::I64,
-            other => panic!("no element of {other} bytes"),
-        },
+        dtype,
     };
     let indices = Operand {
         bytes: sample.indices.clone(),
         dtype: index_dtype(sample.index_kind),
     };
-    let found = match params.dtype {
-        DType::U8 | DType::I64 => gathered::<Int>(gpu, &sample.fill, &sample.plan, params, indices),
-        _ => gathered::<Float>(gpu, &sample.fill, &sample.plan, params, indices),
+    let found = match dtype {
+        DType::F16 | DType::BF16 | DType::F32 | DType::F64 => {
+            gathered::<Float>(gpu, &sample.fill, &sample.plan, params, indices)
+        }
+        _ => gathered::<Int>(gpu, &sample.fill, &sample.plan, params, indices),
     };
     let rank = sample.plan.output_shape().len();
     if rank > 8 {
@@ -88,12 +100,12 @@ fn check(gpu: &Gpu, sample: &Sample) {
     );
 }
 
-pub struct Operand {
-    pub bytes: Vec<u8>,
-    pub dtype: DType,
+struct Operand {
+    bytes: Vec<u8>,
+    dtype: DType,
 }
 
-pub fn index_dtype(kind: IndexKind) -> DType {
+fn index_dtype(kind: IndexKind) -> DType {
     match kind {
         IndexKind::I8 => DType::I8,
         IndexKind::U8 => DType::U8,
@@ -109,7 +121,7 @@ pub fn index_dtype(kind: IndexKind) -> DType {
 
 /// The bytes of the output of a plan, with the shape that the plan says. Operands are tensors of rank 1, since a plan
 /// compares only numbers of elements.
-pub fn gathered<K: Basic>(
+fn gathered<K: Basic>(
     gpu: &Gpu,
     fill: &[u8],
     plan: &GatherPlan,
