@@ -202,30 +202,6 @@ export const checks = {
     await shown.shows('problem', 'indices of type i8 hold no 200');
   },
 
-  async axis_of_gather_nd(shown) {
-    await shown.page.selectOption('#example', { label: 'points of each matrix' });
-    await shown.outputs([1, 6, 10, 15]);
-    await shown.set('axis', '-2');
-    await shown.outputs([1, 6, 10, 15]);
-    await shown.set('axis', '0');
-    await shown.outputs([3, 4, 5, 0, 0, 0]);
-    await shown.set('axis', '');
-    await shown.outputs([3, 4, 5, 0, 0, 0]);
-    await shown.set('axis', '2');
-    await shown.shows(
-      'problem',
-      'index depth (the last dim of indices) must be at most 1, the dims of params from the axis on, found 2',
-    );
-    // With one coordinate in each index row, in the batches 0 and 1.
-    await shown.set('indices-shape', '2,1');
-    await shown.set('batch-dims', '1');
-    await shown.outputs([0, 3, 6, 10, 13, 16]);
-    await shown.set('axis', '0');
-    await shown.shows('problem', 'batch_dims must be less than or equal to axis = 0, found 1');
-    await shown.set('axis', '');
-    await shown.outputs([0, 1, 2, 12, 13, 14]);
-  },
-
   async params_without_elements(shown) {
     await shown.page.selectOption('#example', { label: 'points' });
     await shown.set('params-shape', '3,4,0');

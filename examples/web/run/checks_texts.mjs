@@ -1,28 +1,8 @@
 // Checks of the page's texts about the gather that it shows.
 import assert from 'node:assert/strict';
+import { EXAMPLES, POLICIES } from './www/examples.js';
 
-const ABOUT = {
-  'rows of a table': 'Each index selects a row of params, as a token id selects an embedding.',
-  columns: 'Along axis 1, each index selects a column of params.',
-  'of each batch its own': 'With batch_dims 1, each row of indices selects from its own row of params.',
-  'bad indices': 'The indices 7 and -1 are out of range, because params has only the rows 0 to 3.',
-  points: 'Each index row holds two coordinates and selects one element of params.',
-  'slices at points': 'Each index row holds two of three coordinates and selects a slice along the last dim of params.',
-  'points of each matrix':
-    'Along axis 1, each index row selects one element of each matrix of params: params[:, i, j] in NumPy.',
-  'from the end': 'A negative index counts from the end: -1 selects the last row of its batch.',
-  'an element of each row': 'Along axis 1, each index selects an element of its own row of params.',
-  'one order for all rows': 'Dims of 1 stretch: the one row of indices selects from each row of params, as in NumPy and JAX.',
-  'colours of a palette': 'Each pixel is an index of one byte and selects a colour, a row of the palette.',
-};
-const POLICIES = {
-  DeviceDefault: 'An index out of range is an error on the CPU and a slice of zeros on the GPU, as in TensorFlow.',
-  Error: 'An index out of range is an error on both devices, and the error names the first bad row.',
-  Fill: 'An index out of range gives a slice of zeros on both devices.',
-  Clamp: 'An index beyond the end of its dim selects the last entry, and an index before the start the first.',
-  Wrap:
-    'An index out of range stands for its remainder modulo its dim: in a dim of 4, index 5 selects entry 1, and -1 entry 3.',
-};
+const ABOUT = Object.fromEntries(EXAMPLES.map(({ name, shows }) => [name, shows]));
 
 const FORMULAS = {
   'rows of a table': ['output[i, j] = params[indices[i], j]', 'output[2, 2] = params[indices[2] = 2, 2] = 8'],
