@@ -101,7 +101,7 @@ fn capacity(binding: u64, buffer: u64, workgroups: u32) -> String {
 }
 
 /// A number of bytes as a text, in the largest unit that leaves the number at least 1.
-pub fn size(bytes: u64) -> String {
+fn size(bytes: u64) -> String {
     const UNITS: [&str; 7] = ["bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
     let unit = bytes.checked_ilog2().unwrap_or(0) / 10;
     let tenths = (u128::from(bytes) * 10) >> (10 * unit);

@@ -62,16 +62,6 @@ Example:
 
 Exit status: 0 all cases passed, 1 a case failed or an adapter gave no device, 2 wrong usage.")]
     Doctor(Choice),
-    /// Times gathers and plain copies on the CPU and a GPU
-    #[command(after_help = "\
-Example:
-  wgpu-gather bench --adapter llvmpipe --slice 64 --runs 21
-
-Each result is compared with the expected output before the gather is timed. \
-The column \"ms\" is the median of the runs, \"spread\" the time of the slowest run divided by that of the fastest. \
-The column \"x copy\" is the median divided by the time to copy the output's bytes: \
-by memcpy on one thread for the CPU, by a buffer copy for the GPU.")]
-    Bench(Bench),
     /// Prints completions for a shell
     #[command(after_help = "\
 Example:
@@ -83,7 +73,7 @@ Example:
 Example:
   wgpu-gather man run | man -l -")]
     Man {
-        /// run, info, adapters, doctor, bench, completions or man
+        /// run, info, adapters, doctor, completions or man
         #[arg(value_name = "COMMAND")]
         command: Option<String>,
     },
@@ -197,29 +187,6 @@ pub struct Choice {
         hide_env_values = true
     )]
     pub adapter: Option<String>,
-}
-
-/// How the gathers are timed.
-#[derive(clap::Args)]
-pub struct Bench {
-    #[command(flatten)]
-    pub choice: Choice,
-    /// Timed runs of each gather
-    #[arg(long, value_name = "N", default_value_t = 7, value_parser = clap::value_parser!(u32).range(1..=10_000))]
-    pub runs: u32,
-    /// Time only slices of N bytes, a multiple of 4
-    #[arg(long, value_name = "N", value_parser = slice_bytes)]
-    pub slice: Option<usize>,
-    /// MiB of params and of output of each gather. Default: 32, and for slices of 4 bytes 16 and 4
-    #[arg(long, value_name = "MIB", value_parser = clap::value_parser!(u32).range(1..=1024))]
-    pub mib: Option<u32>,
-}
-
-fn slice_bytes(text: &str) -> Result<usize, String> {
-    match text.parse() {
-        Ok(bytes) if (4..=1 << 20).contains(&bytes) && bytes % 4 == 0 => Ok(bytes),
-        _ => Err("it must be a multiple of 4, at most 1048576".to_owned()),
-    }
 }
 
 /// The arguments of one gather.
@@ -453,7 +420,6 @@ impl Command {
             Self::Run(args) => args.form.json,
             Self::Info(args) => args.form.json,
             Self::Doctor(choice) => choice.form.json,
-            Self::Bench(args) => args.choice.form.json,
             Self::Completions { .. } | Self::Man { .. } => false,
         }
     }

@@ -1,9 +1,8 @@
-//! The command `wgpu-gather`: gathers from files and describes them, lists the machine's adapters, and checks and times
-//! gathers on them. The library does all gathering.
+//! The command `wgpu-gather`: gathers from files and describes them, lists the machine's adapters, and checks gathers on
+//! them. The library does all gathering.
 
 mod adapters;
 mod args;
-mod bench;
 mod choose;
 mod dates;
 mod doctor;
@@ -72,7 +71,6 @@ fn main() -> ExitCode {
         }
         Command::Info(args) => info::describe(&args).map(|()| String::new().into()),
         Command::Doctor(args) => doctor::examine(&args),
-        Command::Bench(args) => bench::run(&args).map(Into::into),
         Command::Completions { shell } => Ok(args::completions(shell).into()),
         Command::Man { command } => args::manual(command.as_deref())
             .map(Into::into)

@@ -159,7 +159,7 @@ pub fn a_signal_after_the_output_is_late() {
 
 /// Help fills the width of the terminal; clap does not wrap the line of the usage.
 pub fn help_is_wrapped_once() {
-    for command in ["run", "info", "doctor", "bench"] {
+    for command in ["run", "info", "doctor"] {
         for columns in [60, 100] {
             let mut help = wgpu_gather();
             help.args([command, "--help"])

@@ -228,7 +228,7 @@ fn main() -> ExitCode {
             Ok(())
         }),
         #[cfg(target_os = "linux")]
-        Trial::ignorable_test("bench_shows_progress", || Ok(bench_shows_progress())),
+        Trial::ignorable_test("doctor_shows_progress", || Ok(doctor_shows_progress())),
         cpu("all_runs_without_a_gpu", all_runs_without_a_gpu),
         cpu(
             "an_absent_adapter_is_an_error",
@@ -257,12 +257,6 @@ fn main() -> ExitCode {
             );
             Ok(())
         }),
-        gpu_trial("bench_times_both", |gpu| {
-            let text = succeeds(&["bench", "--adapter", &gpu.device().adapter_info().name]);
-            let rows = |device| text.lines().filter(|row| row.starts_with(device)).count();
-            assert_eq!((rows("CPU "), rows("GPU ")), (4, 4), "{text}");
-            Ok(())
-        }),
     ];
     device::run(&Arguments::from_args(), trials)
 }
@@ -281,7 +275,7 @@ fn succeeds(args: &[&str]) -> String {
 
 fn help_teaches_each_command() {
     let help = succeeds(&["--help"]);
-    for command in ["adapters", "run", "info", "doctor", "bench", "completions"] {
+    for command in ["adapters", "run", "info", "doctor", "completions"] {
         assert!(help.contains(&format!("\n  {command} ")), "{help}");
         let own = succeeds(&[command, "--help"]);
         let example = own.lines().find(|line| {
@@ -295,7 +289,7 @@ fn help_teaches_each_command() {
 fn completions_name_each_command() {
     for shell in ["bash", "elvish", "fish", "powershell", "zsh"] {
         let text = succeeds(&["completions", shell]);
-        for word in ["adapters", "run", "info", "doctor", "bench", "bad-indices"] {
+        for word in ["adapters", "run", "info", "doctor", "bad-indices"] {
             assert!(text.contains(word), "{shell} has no {word}");
         }
         // bash asks for one name and has words for another.
@@ -311,7 +305,7 @@ fn wrong_usage_exits_with_2() {
         &["take"],
         &["adapters", "all"],
         &["doctor", "--adapters", "a"],
-        &["bench", "--adapter"],
+        &["doctor", "--adapter"],
         &["completions", "sh"],
     ] {
         let result = Ran::new(wgpu_gather().args(args));
@@ -354,26 +348,22 @@ fn all_runs_without_a_gpu() {
         "{doctor}"
     );
     assert_eq!(lines[2..], ["no adapter found"], "{doctor}");
-    assert!(stdout_of("bench").starts_with("GPU: no adapter found\n"));
 }
 
 #[cfg(target_os = "linux")]
-fn bench_shows_progress() -> Completion {
-    let bench = env!("CARGO_BIN_EXE_wgpu-gather");
-    let command = format!("{}={} {bench} bench > /dev/null", NO_GPU.0, NO_GPU.1);
+fn doctor_shows_progress() -> Completion {
+    let doctor = env!("CARGO_BIN_EXE_wgpu-gather");
+    let command = format!("{}={} {doctor} doctor > /dev/null", NO_GPU.0, NO_GPU.1);
     match support::in_terminal(Path::new("."), &command) {
         None => return Completion::ignored_with("there is no program `script`"),
-        Some((code, shown)) => assert!(code == 0 && shown.contains("/4 slices of"), "{shown}"),
+        Some((code, shown)) => assert!(code == 0 && shown.contains("/1520 the CPU"), "{shown}"),
     }
     Completion::Completed
 }
 
 fn an_absent_adapter_is_an_error() {
-    for command in ["doctor", "bench"] {
-        let args = [command, "--adapter", "nothing has this name"];
-        let result = Ran::new(wgpu_gather().args(args).envs([NO_GPU]));
-        let expected =
-            "error: no GPU: none has \"nothing has this name\" in its name, found none\n";
-        assert_eq!((result.code, result.stderr.as_str()), (1, expected));
-    }
+    let args = ["doctor", "--adapter", "nothing has this name"];
+    let result = Ran::new(wgpu_gather().args(args).envs([NO_GPU]));
+    let expected = "error: no GPU: none has \"nothing has this name\" in its name, found none\n";
+    assert_eq!((result.code, result.stderr.as_str()), (1, expected));
 }

@@ -110,7 +110,6 @@ pub fn unknown_back_ends_are_named() {
         "adapters",
         &format!("{gather} --device gpu"),
         "doctor --adapter a",
-        "bench --adapter a",
     ] {
         let ran = run(command);
         let error = format!("error: no GPU: {text}\n");
