@@ -210,9 +210,9 @@ pub struct Run {
     /// terminal.
     #[arg(short, long, value_name = "OUT.npy")]
     pub output: Option<PathBuf>,
-    /// Print the rows as NumPy does
+    /// Print the rows as text
     ///
-    /// More than 1,000 elements are shortened; with --json all are printed.
+    /// Of more than 1,000 elements only the first and last of each dim are shown; --json prints all.
     #[arg(short, long)]
     pub print: bool,
     /// First dim of params to select in

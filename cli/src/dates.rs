@@ -1,44 +1,24 @@
-//! Dates as NumPy prints them: a count of units since 1970 becomes `2026-11-28T09:27`.
+//! Dates in the form of ISO 8601: a count of units since 1970 becomes `2026-11-28T09:27`.
 
 /// Days from March 1 in the year 0 to 1970.
 const DAYS_TO_1970: i128 = 719_468;
 /// Days in 400 years.
 const DAYS_OF_ERA: i128 = 146_097;
 
-/// The number before a unit, and the unit's name as NumPy prints it after a time difference.
-pub fn unit_of(unit: &str) -> (i128, &str) {
-    let (count, unit) = counted(unit);
-    let name = match unit {
-        "Y" => "years",
-        "M" => "months",
-        "W" => "weeks",
-        "D" => "days",
-        "h" => "hours",
-        "m" => "minutes",
-        "s" => "seconds",
-        "ms" => "milliseconds",
-        "us" => "microseconds",
-        "ns" => "nanoseconds",
-        "ps" => "picoseconds",
-        "fs" => "femtoseconds",
-        "as" => "attoseconds",
-        _ => "generic time units",
-    };
-    (count, name)
-}
-
-/// The number before a unit, 1 if there is none, and the unit.
-fn counted(unit: &str) -> (i128, &str) {
-    let (count, unit) = unit.split_at(unit.find(|c: char| !c.is_ascii_digit()).unwrap_or(0));
-    (count.parse().unwrap_or(1), unit)
-}
-
 /// Formats a time in a unit, which may have a number before it: `25s`.
 pub fn date(time: i64, unit: &str) -> String {
-    let (count, unit) = counted(unit);
-    let time = i128::from(time) * count;
+    let named = unit.trim_start_matches(|digit: char| digit.is_ascii_digit());
+    let count = match &unit[..unit.len() - named.len()] {
+        "" => Ok(1),
+        count => count.parse::<i32>(),
+    };
+    // NumPy has no larger count.
+    let Ok(count) = count else {
+        return time.to_string();
+    };
+    let time = i128::from(time) * i128::from(count);
     // Units of fixed length: how many make a second, or the seconds in one; and decimal places.
-    let (per_second, seconds, digits) = match unit {
+    let (per_second, seconds, digits) = match named {
         "Y" => return year(1970 + time),
         "M" => {
             let month = 1970 * 12 + time;
@@ -67,7 +47,7 @@ pub fn date(time: i64, unit: &str) -> String {
     );
     let (day, of_day) = (day(second.div_euclid(86_400)), second.rem_euclid(86_400));
     let (hour, minute, second) = (of_day / 3600, of_day / 60 % 60, of_day % 60);
-    match unit {
+    match named {
         "W" | "D" => day,
         "h" => format!("{day}T{hour:02}"),
         "m" => format!("{day}T{hour:02}:{minute:02}"),
@@ -94,4 +74,30 @@ fn day(days: i128) -> String {
 
 fn year(year: i128) -> String {
     format!("{year:04}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::date;
+
+    #[test]
+    fn dates_are_those_of_numpy() {
+        for (time, unit, expected) in [
+            (-2273, "Y", "-303"),
+            (-1, "M", "1969-12"),
+            (1, "W", "1970-01-08"),
+            (18_321, "D", "2020-02-29"),
+            (-1, "h", "1969-12-31T23"),
+            (1, "25m", "1970-01-01T00:25"),
+            (1_582_934_400, "s", "2020-02-29T00:00:00"),
+            (-1, "ns", "1969-12-31T23:59:59.999999999"),
+            (1, "as", "1970-01-01T00:00:00.000000000000000001"),
+            (i64::MAX, "2147483647Y", "19807040619342712359383730099"),
+            (7, "generic", "7"),
+            // No unit of NumPy.
+            (7, "99999999999999999999999999999999999999999Y", "7"),
+        ] {
+            assert_eq!(date(time, unit), expected, "{time} {unit}");
+        }
+    }
 }

@@ -6,7 +6,6 @@ mod args;
 mod choose;
 mod dates;
 mod doctor;
-mod floats;
 mod indices;
 mod info;
 mod output;

@@ -1,383 +1,244 @@
-//! Arrays as text: as NumPy prints them, or as JSON.
+//! Arrays as nested lists: JSON, or text for a reader, which is JSON's but for spaces, words such as NaN without quotes, and
+//! characters that a terminal would obey.
 
-use std::borrow::Cow;
-use std::collections::VecDeque;
+use std::fmt::{Debug, Write};
+use std::mem::take;
+use std::sync::LazyLock;
 
-use serde_json::{Value, json};
+use serde_json::json;
 use wgpu_gather::{Encoded, Encoding, Gather};
 use wgpu_gather_cli::arrays::descr::{Element, Kind};
-use wgpu_gather_cli::arrays::{Array, Dtype, Result};
+use wgpu_gather_cli::arrays::{Array, Result};
 
-use crate::dates::{date, unit_of};
-use crate::floats::{self, floats, shortest};
+use crate::dates::date;
 
-/// Above this count, only each dim's first and last elements are printed.
+/// A reader of a larger array gets only the first and last elements of each dim.
 const MAX_ELEMENTS: usize = 1000;
-/// Elements then printed at each end of a dim.
+/// Elements at each end of a dim.
 const EDGE: usize = 3;
-/// The longest line, unless one word is longer.
-const LINE_CHARS: usize = 75;
+/// Most lists or elements without bytes: a short file could claim any number.
+const MAX_WITHOUT_BYTES: usize = 1 << 20;
 
-/// Elements decoded at once, if NumPy lacks their type.
-const DECODED_AT_ONCE: usize = 1 << 16;
+/// float16 by its bits.
+static HALVES: LazyLock<Vec<f32>> = LazyLock::new(|| values_of(Encoding::F16, 2));
 
-/// What `print(array)` prints in NumPy.
+/// The array for a reader, with elements of one width. Of more than 1,000 elements, most become `...`.
 pub fn text(array: &Array) -> Result<String> {
-    let count = count(&array.shape);
-    if count == 0 {
+    if array.shape.contains(&0) {
         return Ok("[]".to_owned());
     }
-    let size = array.dtype.bytes;
-    check_count(size, count)?;
-    let is_short = count > MAX_ELEMENTS;
-    let dims: Vec<Dim> = (array.shape.iter())
-        .map(|&len| Dim {
-            len,
-            is_short: is_short && len > 2 * EDGE,
-        })
-        .collect();
-    let mut places = Vec::new();
-    shown(&dims, 0, &mut places);
-    let mut bytes = Vec::new();
-    for place in places {
-        bytes.extend_from_slice(&array.bytes[place * size..][..size]);
-    }
-    let (element, bytes) = as_numpy_has(&array.dtype, &bytes)?;
-    let elements = match element.bytes {
-        0 => vec![&[][..]; count],
-        size => bytes.chunks_exact(size).collect(),
-    };
-    if let ([], [bytes]) = (&array.shape[..], &elements[..]) {
-        return Ok(scalar(&element, bytes));
-    }
-    let mut words = words(&element, &elements).into_iter();
-    Ok(lines(&dims, 0, LINE_CHARS, &mut words))
+    let mut lists = Lists::of(array, false, String::new())?;
+    lists.write(0, 0)?;
+    // Again, as the widest element is known now.
+    lists.out.clear();
+    lists.width = lists.widest;
+    lists.write(0, 0)?;
+    Ok(lists.out)
 }
 
-/// Appends the array as nested JSON lists. A float that JSON lacks becomes a string.
+/// Appends the array as JSON. NaN, infinities, dates and bytes are strings, structures objects, complex numbers pairs.
 pub fn write_json(array: &Array, json: &mut String) -> Result<()> {
-    let size = array.dtype.bytes;
-    check_count(size, count(&array.shape))?;
-    let mut parts = array
-        .bytes
-        .chunks(DECODED_AT_ONCE.saturating_mul(size).max(1));
-    let mut values: VecDeque<Value> = VecDeque::new();
-    let mut next = || -> Result<Value> {
-        if values.is_empty() {
-            let (element, bytes) = as_numpy_has(&array.dtype, parts.next().unwrap_or_default())?;
-            match element.bytes {
-                0 => values.push_back(value(&element, &[])),
-                size => values.extend(bytes.chunks_exact(size).map(|bytes| value(&element, bytes))),
-            }
-        }
-        values
-            .pop_front()
-            .ok_or_else(|| "an element is missing".into())
-    };
-    write_nested(&array.shape, &mut next, json)
+    let mut lists = Lists::of(array, true, take(json))?;
+    lists.write(0, 0)?;
+    *json = lists.out;
+    Ok(())
 }
 
-fn write_nested(
-    shape: &[usize],
-    next: &mut dyn FnMut() -> Result<Value>,
-    json: &mut String,
-) -> Result<()> {
-    let push = |text: &str, json: &mut String| -> Result<()> {
-        (json.try_reserve(text.len())).map_err(|_| "out of memory for the rows as JSON")?;
-        json.push_str(text);
-        Ok(())
-    };
-    let Some((&dim, rest)) = shape.split_first() else {
-        return push(&next()?.to_string(), json);
-    };
-    push("[", json)?;
-    for n in 0..dim {
-        if n > 0 {
-            push(",", json)?;
-        }
-        write_nested(rest, next, json)?;
-    }
-    push("]", json)
-}
-
-/// Refuses many elements without bytes, which a short file could claim.
-fn check_count(element_bytes: usize, count: usize) -> Result<()> {
-    match element_bytes == 0 && count > MAX_ELEMENTS {
-        true => Err("so many elements without bytes are not printed".into()),
-        false => Ok(()),
-    }
-}
-
-/// Elements as NumPy has them: those whose type it lacks become float32.
-fn as_numpy_has<'a>(dtype: &Dtype, bytes: &'a [u8]) -> Result<(Element, Cow<'a, [u8]>)> {
-    match dtype.encoding().parse::<Encoding>() {
-        Ok(encoding) if dtype.code().starts_with('V') => {
-            let count = bytes.len() / dtype.bytes;
-            let all: Vec<u64> = (0..count as u64).collect();
-            let plan = Gather::new().plan(&[count], &[count])?;
-            let values = plan.run_decoded(&Encoded::new(encoding, bytes), &all)?;
-            let bytes = values.iter().flat_map(|value| value.to_le_bytes());
-            let f32 = Dtype::from_code("f4").expect("a dtype of NumPy");
-            Ok((f32.element()?, bytes.collect()))
-        }
-        _ => Ok((dtype.element()?, bytes.into())),
-    }
-}
-
-/// What `print(array)` prints for an array without dims.
-fn scalar(element: &Element, bytes: &[u8]) -> String {
-    let unquoted = |word: String| word.trim_matches('\'').to_owned();
-    match &element.kind {
-        Kind::Bool => ["False", "True"][usize::from(bytes[0] != 0)].to_owned(),
-        Kind::Float if has_value(element) => {
-            floats::alone(numbers(element, &[bytes])[0], element.bytes)
-        }
-        Kind::Text => text_of(element, bytes),
-        Kind::Date(_) => unquoted(words(element, &[bytes]).remove(0)),
-        Kind::Span(unit) if signed(element, bytes) != i64::MIN => {
-            let (count, name) = unit_of(unit);
-            format!("{} {name}", i128::from(signed(element, bytes)) * count)
-        }
-        Kind::Span(_) => "NaT".to_owned(),
-        _ => words(element, &[bytes]).remove(0),
-    }
-}
-
-fn count(shape: &[usize]) -> usize {
-    shape
-        .iter()
-        .fold(1, |count, &dim| count.saturating_mul(dim))
-}
-
-struct Dim {
-    len: usize,
-    /// True if the middle is left out.
+struct Lists<'a> {
+    array: &'a Array,
+    element: Element,
+    /// The elements' values by their bits, if NumPy lacks the type.
+    values: Option<Vec<f32>>,
+    is_json: bool,
     is_short: bool,
-}
-
-impl Dim {
-    /// The shown places, with one `None` for those left out.
-    fn places(&self) -> impl Iterator<Item = Option<usize>> {
-        let (first, last) = match self.is_short {
-            true => (EDGE, self.len - EDGE),
-            false => (self.len, self.len),
-        };
-        let left_out = self.is_short.then_some(None);
-        (0..first)
-            .map(Some)
-            .chain(left_out)
-            .chain((last..self.len).map(Some))
-    }
-}
-
-/// Appends the places of the shown elements. `of` numbers this array among those with the same `dims`.
-fn shown(dims: &[Dim], of: usize, places: &mut Vec<usize>) {
-    match dims.split_first() {
-        None => places.push(of),
-        Some((dim, rest)) => dim
-            .places()
-            .flatten()
-            .for_each(|place| shown(rest, of.wrapping_mul(dim.len).wrapping_add(place), places)),
-    }
-}
-
-/// Breaks the shown elements' words into lines, as NumPy does. `depth` arrays surround this one, and a line has
-/// room for `width` characters.
-fn lines(
-    dims: &[Dim],
-    depth: usize,
+    out: String,
+    /// Characters of an element: at least, and at most so far.
     width: usize,
-    words: &mut impl Iterator<Item = String>,
-) -> String {
-    let Some((dim, rest)) = dims.split_first() else {
-        return words.next().unwrap_or_default();
-    };
-    let indent = " ".repeat(depth + 1);
-    let mut text = String::new();
-    if rest.is_empty() {
-        let mut line = indent.clone();
-        for (n, place) in dim.places().enumerate() {
-            let word = match place {
-                Some(_) => words.next().unwrap_or_default(),
-                None => "...".to_owned(),
-            };
-            if n > 0 {
-                line.push(' ');
-            }
-            let is_full = line.chars().count() + word.chars().count() > width - 1;
-            if is_full && line.len() > indent.len() {
-                text += line.trim_end();
-                text.push('\n');
-                line = indent.clone();
-            }
-            line += &word;
+    widest: usize,
+}
+
+impl<'a> Lists<'a> {
+    fn of(array: &'a Array, is_json: bool, out: String) -> Result<Self> {
+        let dims = array.shape.iter().map(|&dim| dim.max(1));
+        let count = dims.fold(1_usize, usize::saturating_mul);
+        if array.bytes.is_empty() && count > MAX_WITHOUT_BYTES {
+            return Err("so many elements without bytes are not printed".into());
         }
-        text += &line;
-    } else {
-        for (n, place) in dim.places().enumerate() {
-            if n > 0 {
-                text += &"\n".repeat(rest.len());
-            }
-            text += &indent;
-            text += &match place {
-                Some(_) => lines(rest, depth + 1, width - 1, words),
-                None => "...".to_owned(),
-            };
-        }
+        let dtype = &array.dtype;
+        let encoding = dtype.encoding().parse().ok();
+        let encoding = encoding.filter(|_| dtype.code().starts_with('V') && dtype.bytes <= 2);
+        Ok(Self {
+            array,
+            element: dtype.element()?,
+            values: encoding.map(|encoding| values_of(encoding, dtype.bytes)),
+            is_json,
+            is_short: !is_json && count > MAX_ELEMENTS,
+            out,
+            width: 0,
+            widest: 0,
+        })
     }
-    format!("[{}]", &text[indent.len()..])
-}
 
-/// True if a float's value is known: not with 1 byte, nor for a long double, which differs among machines.
-fn has_value(element: &Element) -> bool {
-    matches!(element.bytes, 2 | 4 | 8)
-}
+    /// Writes the list number `at` among those inside `depth` others, or that element.
+    fn write(&mut self, depth: usize, at: usize) -> Result<()> {
+        let Some(&dim) = self.array.shape.get(depth) else {
+            let size = self.array.dtype.bytes;
+            let bytes = &self.array.bytes[at * size..][..size];
+            let word = match &self.values {
+                Some(values) => self.float(of_code(values, bits(&self.element, bytes))),
+                None => self.word(&self.element, bytes),
+            };
+            self.widest = self.widest.max(word.chars().count());
+            return self.push(&format!("{word:>width$}", width = self.width));
+        };
+        let between = match (self.is_json, depth + 1 == self.array.shape.len()) {
+            (true, _) => ",".to_owned(),
+            (false, true) => ", ".to_owned(),
+            (false, false) => format!(",\n{}", " ".repeat(depth + 1)),
+        };
+        let (first, last) = match self.is_short && dim > 2 * EDGE {
+            true => (EDGE, dim - EDGE),
+            false => (dim, dim),
+        };
+        self.push("[")?;
+        for n in (0..first).chain(last..dim) {
+            if n > 0 {
+                self.push(&between)?;
+            }
+            if n == last {
+                self.push(&format!("...{between}"))?;
+            }
+            self.write(depth + 1, at.wrapping_mul(dim).wrapping_add(n))?;
+        }
+        self.push("]")
+    }
 
-/// The elements' words; numbers are padded to the widest.
-fn words(element: &Element, elements: &[&[u8]]) -> Vec<String> {
-    let each = |word: &dyn Fn(&[u8]) -> String| elements.iter().map(|bytes| word(bytes)).collect();
-    match &element.kind {
-        Kind::Bool => {
-            each(&|bytes| [" False", "  True"][usize::from(bytes[0] != 0)][1..].to_owned())
-        }
-        Kind::Int => aligned(each(&|bytes| signed(element, bytes).to_string())),
-        Kind::Uint => aligned(each(&|bytes| unsigned(element, bytes).to_string())),
-        Kind::Float if has_value(element) => {
-            floats(&numbers(element, elements), element.bytes, false)
-        }
-        Kind::Complex if element.bytes <= 16 => {
-            let part = Element {
-                kind: Kind::Float,
-                bytes: element.bytes / 2,
-                is_big_endian: element.is_big_endian,
-            };
-            let parts = |from: usize| -> Vec<&[u8]> {
-                let each = elements.iter();
-                each.map(|bytes| &bytes[from..][..part.bytes]).collect()
-            };
-            let real = numbers(&part, &parts(0));
-            let imaginary = numbers(&part, &parts(part.bytes));
-            let words = floats(&real, part.bytes, false).into_iter();
-            let words = words.zip(floats(&imaginary, part.bytes, true));
-            let word = |(real, imaginary): (String, String)| {
-                let digits = imaginary.trim_end();
-                let spaces = &imaginary[digits.len()..];
-                format!("{real}{digits}j{spaces}")
-            };
-            words.map(word).collect()
-        }
-        Kind::Text => each(&|bytes| quoted(&text_of(element, bytes))),
-        Kind::Bytes => each(&|bytes| bytes_of(until_zeros(bytes))),
-        Kind::Date(unit) => {
-            let words: Vec<String> = each(&|bytes| match signed(element, bytes) {
-                i64::MIN => "NaT".to_owned(),
-                time => date(time, unit),
-            });
-            let quoted = words.iter().map(|word| match word.as_str() {
-                "NaT" => "'NaT'".to_owned(),
-                word => format!("'{word}'"),
-            });
-            aligned(quoted.collect())
-        }
-        Kind::Span(_) => aligned(each(&|bytes| match signed(element, bytes) {
-            i64::MIN => "'NaT'".to_owned(),
-            span => span.to_string(),
-        })),
-        Kind::Fields(fields) => {
-            let mut start = 0;
-            let mut columns = Vec::new();
-            for (name, field) in fields {
-                let from = start;
-                start += field.bytes;
-                let parts = elements.iter().map(|bytes| &bytes[from..start]);
-                if !name.is_empty() {
-                    columns.push(words(field, &parts.collect::<Vec<_>>()));
+    fn push(&mut self, text: &str) -> Result<()> {
+        let room = self.out.try_reserve(text.len());
+        room.map_err(|_| "out of memory for the rows as text")?;
+        self.out.push_str(text);
+        Ok(())
+    }
+
+    fn word(&self, element: &Element, bytes: &[u8]) -> String {
+        let bits = || bits(element, bytes);
+        let signed = || (bits() << (64 - 8 * bytes.len())).cast_signed() >> (64 - 8 * bytes.len());
+        let comma = if self.is_json { "," } else { ", " };
+        match (&element.kind, element.bytes) {
+            (Kind::Bool, _) => (bytes[0] != 0).to_string(),
+            (Kind::Span(_), _) if !self.is_json && signed() == i64::MIN => "NaT".to_owned(),
+            (Kind::Int | Kind::Span(_), _) => signed().to_string(),
+            (Kind::Uint, _) => bits().to_string(),
+            (Kind::Float, 2) => self.float(of_code(&HALVES, bits())),
+            (Kind::Float, 4) => self.float(f32::from_bits(u32::try_from(bits()).expect("4 bytes"))),
+            (Kind::Float, 8) => self.float(f64::from_bits(bits())),
+            (Kind::Complex, 8 | 16) => {
+                let part = Element {
+                    kind: Kind::Float,
+                    bytes: element.bytes / 2,
+                    is_big_endian: element.is_big_endian,
+                };
+                let (re, im) = bytes.split_at(part.bytes);
+                let (open, close) = if self.is_json { ('[', ']') } else { ('(', ')') };
+                let (re, im) = (self.word(&part, re), self.word(&part, im));
+                format!("{open}{re}{comma}{im}{close}")
+            }
+            (Kind::Text, _) => self.quoted(&text_of(element, bytes)),
+            (Kind::Bytes, _) if self.is_json => {
+                json!(String::from_utf8_lossy(until_zeros(bytes))).to_string()
+            }
+            (Kind::Bytes, _) => format!("b\"{}\"", until_zeros(bytes).escape_ascii()),
+            (Kind::Date(unit), _) => {
+                let date = match signed() {
+                    i64::MIN => "NaT".to_owned(),
+                    time => date(time, unit),
+                };
+                if self.is_json {
+                    format!("\"{date}\"")
+                } else {
+                    date
                 }
             }
-            let row = |n: usize| {
-                columns
-                    .iter()
-                    .map(|column| column[n].as_str())
-                    .collect::<Vec<_>>()
-            };
-            let rows = (0..elements.len()).map(|n| match row(n)[..] {
-                [word] => format!("({word},)"),
-                ref row => format!("({})", row.join(", ")),
-            });
-            rows.collect()
+            (Kind::Fields(fields), _) => {
+                let (mut words, mut rest) = (Vec::new(), bytes);
+                for (name, field) in fields {
+                    let (of_field, after) = rest.split_at(field.bytes);
+                    rest = after;
+                    if !name.is_empty() {
+                        words.push(format!(
+                            "{}: {}",
+                            self.quoted(name),
+                            self.word(field, of_field)
+                        ));
+                    }
+                }
+                format!("{{{}}}", words.join(comma))
+            }
+            (Kind::Array(dims, _), _) if dims.contains(&0) => "[]".to_owned(),
+            (Kind::Array(dims, inner), _) => {
+                let count = dims.iter().product::<usize>();
+                let parts = (0..count).map(|n| &bytes[n * inner.bytes..][..inner.bytes]);
+                let mut words: Vec<String> = parts.map(|part| self.word(inner, part)).collect();
+                for &dim in dims.iter().rev() {
+                    let lists = words.chunks(dim);
+                    words = lists
+                        .map(|list| format!("[{}]", list.join(comma)))
+                        .collect();
+                }
+                words.concat()
+            }
+            // Long doubles differ among machines.
+            (Kind::Void | Kind::Float | Kind::Complex, _) => {
+                let digits = bytes.iter().fold(String::new(), |mut digits, byte| {
+                    let _ = write!(digits, "{byte:02x}");
+                    digits
+                });
+                format!("\"{digits}\"")
+            }
         }
-        Kind::Array(dims, inner) => {
-            let parts = elements
-                .iter()
-                .flat_map(|bytes| bytes.chunks_exact(inner.bytes.max(1)));
-            let mut words = words(inner, &parts.collect::<Vec<_>>()).into_iter();
-            elements.iter().map(|_| list(dims, &mut words)).collect()
+    }
+
+    /// The fewest digits that give the float.
+    fn float(&self, number: impl Into<f64> + Debug + Copy) -> String {
+        match number.into() {
+            value if value.is_finite() || !self.is_json => format!("{number:?}"),
+            value if value.is_nan() => "\"NaN\"".to_owned(),
+            value if value > 0.0 => "\"Infinity\"".to_owned(),
+            _ => "\"-Infinity\"".to_owned(),
         }
-        // Also long doubles, whose bytes differ among machines.
-        Kind::Void | Kind::Float | Kind::Complex => each(&|bytes| {
-            let hex: String = bytes.iter().map(|byte| format!("\\x{byte:02X}")).collect();
-            format!("b'{hex}'")
-        }),
+    }
+
+    fn quoted(&self, text: &str) -> String {
+        match self.is_json {
+            true => json!(text).to_string(),
+            false => format!("{text:?}"),
+        }
     }
 }
 
-fn list(dims: &[usize], words: &mut impl Iterator<Item = String>) -> String {
-    match dims.split_first() {
-        None => words.next().unwrap_or_default(),
-        Some((&dim, rest)) => {
-            let items: Vec<String> = (0..dim).map(|_| list(rest, words)).collect();
-            format!("[{}]", items.join(", "))
-        }
-    }
+/// The values of all numbers of 1 or 2 bytes.
+fn values_of(encoding: Encoding, bytes: usize) -> Vec<f32> {
+    let codes: Vec<u64> = (0..1 << (8 * bytes)).collect();
+    let table = codes
+        .iter()
+        .flat_map(|code| code.to_le_bytes().into_iter().take(bytes));
+    let table: Vec<u8> = table.collect();
+    let plan = Gather::new().plan(&[codes.len()], &[codes.len()]);
+    let plan = plan.expect("a valid shape");
+    plan.run_decoded(&Encoded::new(encoding, &table), &codes)
+        .expect("codes in range")
 }
 
-fn aligned(words: Vec<String>) -> Vec<String> {
-    let width = words.iter().map(String::len).max().unwrap_or(0);
-    words.iter().map(|word| format!("{word:>width$}")).collect()
+fn of_code(values: &[f32], code: u64) -> f32 {
+    values[usize::try_from(code).expect("2 bytes")]
 }
 
-/// An unsigned number of up to 8 bytes.
-fn unsigned(element: &Element, bytes: &[u8]) -> u64 {
-    let add = |number: u64, &byte: &u8| number << 8 | u64::from(byte);
+/// A number's bytes, 8 at most.
+fn bits(element: &Element, bytes: &[u8]) -> u64 {
+    let add = |bits: u64, &byte: &u8| bits << 8 | u64::from(byte);
     match element.is_big_endian {
         true => bytes.iter().fold(0, add),
         false => bytes.iter().rev().fold(0, add),
-    }
-}
-
-fn signed(element: &Element, bytes: &[u8]) -> i64 {
-    let unused = 64 - 8 * bytes.len();
-    (unsigned(element, bytes) << unused).cast_signed() >> unused
-}
-
-/// Floats with 2, 4 or 8 bytes; others become NaN.
-fn numbers(element: &Element, elements: &[&[u8]]) -> Vec<f64> {
-    let number = |bytes: &&[u8]| {
-        let bits = unsigned(element, bytes);
-        match element.bytes {
-            2 => half(bits),
-            4 => u32::try_from(bits).map_or(f64::NAN, |bits| f32::from_bits(bits).into()),
-            8 => f64::from_bits(bits),
-            _ => f64::NAN,
-        }
-    };
-    elements.iter().map(number).collect()
-}
-
-/// The value of a half float.
-fn half(bits: u64) -> f64 {
-    let bits = u16::try_from(bits).unwrap_or(u16::MAX);
-    let (exponent, fraction) = (i32::from(bits >> 10 & 31), f64::from(bits & 1023));
-    let magnitude = match exponent {
-        0 => fraction * 2_f64.powi(-24),
-        31 if fraction == 0.0 => f64::INFINITY,
-        31 => f64::NAN,
-        exponent => (1024.0 + fraction) * 2_f64.powi(exponent - 25),
-    };
-    if bits >> 15 == 1 {
-        -magnitude
-    } else {
-        magnitude
     }
 }
 
@@ -389,138 +250,10 @@ fn until_zeros(bytes: &[u8]) -> &[u8] {
 /// The characters of a text, without zeros at its end. A number that is no character becomes the replacement character.
 fn text_of(element: &Element, bytes: &[u8]) -> String {
     let characters = bytes.chunks_exact(4).map(|bytes| {
-        let number = unsigned(element, bytes);
-        let character = u32::try_from(number).ok().and_then(char::from_u32);
+        let number = u32::try_from(bits(element, bytes)).ok();
+        let character = number.and_then(char::from_u32);
         character.unwrap_or(char::REPLACEMENT_CHARACTER)
     });
     let text: String = characters.collect();
     text.trim_end_matches('\0').to_owned()
-}
-
-/// A text in quotes, as Python's repr writes it.
-fn quoted(text: &str) -> String {
-    let quote = if text.contains('\'') && !text.contains('"') {
-        '"'
-    } else {
-        '\''
-    };
-    let mut word = String::from(quote);
-    for character in text.chars() {
-        match character {
-            '\\' => word += "\\\\",
-            '\n' => word += "\\n",
-            '\r' => word += "\\r",
-            '\t' => word += "\\t",
-            _ if character == quote => word.extend(['\\', quote]),
-            _ if !is_printable(character) => {
-                let number = u32::from(character);
-                word += &match number {
-                    ..=0xff => format!("\\x{number:02x}"),
-                    0x100..=0xffff => format!("\\u{number:04x}"),
-                    _ => format!("\\U{number:08x}"),
-                };
-            }
-            _ => word.push(character),
-        }
-    }
-    word.push(quote);
-    word
-}
-
-/// True unless Python's repr escapes the character: a control code, a space that is not ' ', a format or a private character.
-fn is_printable(character: char) -> bool {
-    let is_space = character.is_whitespace() && character != ' ';
-    let is_format = matches!(
-        character,
-        '\u{ad}' | '\u{600}'..='\u{605}' | '\u{61c}' | '\u{6dd}' | '\u{70f}' | '\u{180e}'
-            | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
-            | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0001}'..='\u{e007f}'
-    );
-    let is_private = matches!(character, '\u{e000}'..='\u{f8ff}' | '\u{f0000}'..);
-    !(character.is_control() || is_space || is_format || is_private)
-}
-
-/// Bytes in quotes, as Python's repr writes them.
-fn bytes_of(bytes: &[u8]) -> String {
-    let has = |byte| bytes.contains(&byte);
-    let quote = if has(b'\'') && !has(b'"') { '"' } else { '\'' };
-    let mut word = format!("b{quote}");
-    for &byte in bytes {
-        match byte {
-            b'\\' => word += "\\\\",
-            b'\n' => word += "\\n",
-            b'\r' => word += "\\r",
-            b'\t' => word += "\\t",
-            _ if char::from(byte) == quote => word.extend(['\\', quote]),
-            b' '..=b'~' => word.push(byte.into()),
-            _ => word += &format!("\\x{byte:02x}"),
-        }
-    }
-    word.push(quote);
-    word
-}
-
-fn nested(shape: &[usize], next: &mut impl FnMut() -> Value) -> Value {
-    match shape.split_first() {
-        None => next(),
-        Some((&dim, rest)) => (0..dim).map(|_| nested(rest, next)).collect(),
-    }
-}
-
-fn value(element: &Element, bytes: &[u8]) -> Value {
-    let float = |number: f64, bytes: usize| match number {
-        number if number.is_nan() => json!("NaN"),
-        number if number.is_infinite() => json!(if number > 0.0 {
-            "Infinity"
-        } else {
-            "-Infinity"
-        }),
-        number => json!(shortest(number, bytes).parse::<f64>().ok()),
-    };
-    match &element.kind {
-        Kind::Bool => json!(bytes[0] != 0),
-        Kind::Int | Kind::Span(_) => json!(signed(element, bytes)),
-        Kind::Uint => json!(unsigned(element, bytes)),
-        Kind::Float if has_value(element) => float(numbers(element, &[bytes])[0], element.bytes),
-        Kind::Complex if element.bytes <= 16 => {
-            let part = Element {
-                kind: Kind::Float,
-                bytes: element.bytes / 2,
-                is_big_endian: element.is_big_endian,
-            };
-            bytes
-                .chunks_exact(part.bytes)
-                .map(|bytes| value(&part, bytes))
-                .collect()
-        }
-        Kind::Text => json!(text_of(element, bytes)),
-        Kind::Bytes => json!(String::from_utf8_lossy(until_zeros(bytes))),
-        Kind::Date(unit) => match signed(element, bytes) {
-            i64::MIN => json!("NaT"),
-            time => json!(date(time, unit)),
-        },
-        Kind::Fields(fields) => {
-            let mut start = 0;
-            let mut object = serde_json::Map::new();
-            for (name, field) in fields {
-                if !name.is_empty() {
-                    object.insert(name.clone(), value(field, &bytes[start..][..field.bytes]));
-                }
-                start += field.bytes;
-            }
-            object.into()
-        }
-        Kind::Array(dims, inner) => {
-            let mut parts = bytes.chunks_exact(inner.bytes.max(1));
-            nested(dims, &mut || value(inner, parts.next().unwrap_or_default()))
-        }
-        Kind::Void | Kind::Float | Kind::Complex => {
-            json!(
-                bytes
-                    .iter()
-                    .map(|byte| format!("{byte:02x}"))
-                    .collect::<String>()
-            )
-        }
-    }
 }

@@ -77,24 +77,21 @@ fn main() -> ExitCode {
         cpu("masks_select_rows", selected::masks_select_rows),
         cpu("fills_and_broadcasts", selected::fills_and_broadcasts),
         cpu(
-            "rows_are_printed_as_numpy_does",
-            rows::rows_are_printed_as_numpy_does,
+            "elements_of_each_kind_are_printed",
+            rows::elements_of_each_kind_are_printed,
         ),
+        cpu("long_arrays_are_shortened", rows::long_arrays_are_shortened),
         cpu(
             "indices_come_from_the_command_line",
             rows::indices_come_from_the_command_line,
-        ),
-        cpu(
-            "json_has_every_kind_of_element",
-            rows::json_has_every_kind_of_element,
         ),
         cpu(
             "endless_arrays_are_not_printed",
             rows::endless_arrays_are_not_printed,
         ),
         cpu(
-            "single_elements_are_printed_alone",
-            rows::single_elements_are_printed_alone,
+            "an_array_without_dims_is_its_element",
+            rows::an_array_without_dims_is_its_element,
         ),
         cpu(
             "manual_pages_name_each_command",

@@ -1,43 +1,11 @@
 //! Rows on the terminal and in JSON, and indices on the command line.
 
-use std::fs;
-use std::path::Path;
-
 #[cfg(target_os = "linux")]
 use libtest_mimic::Completion;
 use serde_json::{Value, json};
 use testkit::ran::Ran;
 
 use crate::support::{Folder, npy, numbers, wgpu_gather};
-
-/// Arrays of all kinds of elements, and what NumPy prints of each; by tests/data/make.py.
-pub fn rows_are_printed_as_numpy_does() {
-    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data");
-    let printed = fs::read_to_string(data.join("printed.txt")).unwrap();
-    let folder = Folder::new("printed");
-    folder.write("a.npz", fs::read(data.join("printed.npz")).unwrap());
-    folder.write("all.npy", npy("|b1", "(2000,)", &[1; 2000]));
-    for (number, expected) in printed.split("\u{c}\n").enumerate() {
-        // Each row once: the mask has as many places.
-        let info = Ran::new(wgpu_gather().current_dir(&folder.0).args([
-            "info",
-            "--json",
-            &format!("a.npz:a{number}"),
-        ]));
-        let info: Value = serde_json::from_str(&info.stdout).unwrap();
-        let rows = info["arrays"][0]["shape"][0].as_u64().unwrap();
-        let rows = usize::try_from(rows).unwrap();
-        folder.write("all.npy", npy("|b1", &format!("({rows},)"), &vec![1; rows]));
-        let ran = folder.run(&format!(
-            "gather a.npz:a{number} all.npy --print --quiet --device cpu"
-        ));
-        assert_eq!(
-            (ran.stdout.as_str(), ran.stderr.as_str()),
-            (expected, ""),
-            "{number}"
-        );
-    }
-}
 
 pub fn indices_come_from_the_command_line() {
     let folder = Folder::new("at");
@@ -53,19 +21,22 @@ pub fn indices_come_from_the_command_line() {
         ),
     );
     for (command, expected) in [
-        ("gather t.npy --at 2,0", "[[6. 7. 8.]\n [0. 1. 2.]]\n"),
+        (
+            "gather t.npy --at 2,0",
+            "[[6.0, 7.0, 8.0],\n [0.0, 1.0, 2.0]]\n",
+        ),
         (
             "gather t.npy --at 1 --at 3",
-            "[[[ 3.  4.  5.]]\n\n [[ 9. 10. 11.]]]\n",
+            "[[[ 3.0,  4.0,  5.0]],\n [[ 9.0, 10.0, 11.0]]]\n",
         ),
-        ("gather t.npy --at=-1 --from-end", "[[ 9. 10. 11.]]\n"),
+        ("gather t.npy --at=-1 --from-end", "[[ 9.0, 10.0, 11.0]]\n"),
         (
             "gather t.npy --axis 1 --at 2",
-            "[[ 2.]\n [ 5.]\n [ 8.]\n [11.]]\n",
+            "[[ 2.0],\n [ 5.0],\n [ 8.0],\n [11.0]]\n",
         ),
-        ("gather_nd t.npy --at 3,1 --at 0,2", "[10.  2.]\n"),
-        ("gather-nd t.npy --at 3", "[[ 9. 10. 11.]]\n"),
-        ("gather_elements t.npy --at 3,0,1", "[[9. 1. 5.]]\n"),
+        ("gather_nd t.npy --at 3,1 --at 0,2", "[10.0,  2.0]\n"),
+        ("gather-nd t.npy --at 3", "[[ 9.0, 10.0, 11.0]]\n"),
+        ("gather_elements t.npy --at 3,0,1", "[[9.0, 1.0, 5.0]]\n"),
     ] {
         let ran = folder.run(&format!("{command} --print --quiet --device cpu"));
         assert_eq!(
@@ -80,7 +51,7 @@ pub fn indices_come_from_the_command_line() {
     );
     // The line goes to standard error, and with --json the rows are whole.
     let ran = folder.run("gather t.npy --at 1 --print --device cpu");
-    assert_eq!(ran.stdout, "[[3. 4. 5.]]\n");
+    assert_eq!(ran.stdout, "[[3.0, 4.0, 5.0]]\n");
     assert!(
         ran.stderr
             .starts_with("float32 [1, 3], 1 row gathered on the CPU in "),
@@ -98,45 +69,144 @@ pub fn indices_come_from_the_command_line() {
     );
 }
 
-/// Elements that JSON has not are strings; structures are objects.
-pub fn json_has_every_kind_of_element() {
-    let folder = Folder::new("json-rows");
-    let check = |file: Vec<u8>, expected: Value| {
-        folder.write("t.npy", file);
-        let ran = folder.run("gather t.npy --at 0,1 --json --device cpu");
-        let document: Value = serde_json::from_str(&ran.stdout).expect(&ran.stderr);
-        assert_eq!(document["values"], expected);
+/// The rows of `file` that a mask of `rows` selects, all of them: as text, and in JSON.
+fn printed(folder: &Folder, file: Vec<u8>, rows: usize, options: &str) -> (String, Value) {
+    folder.write("t.npy", file);
+    folder.write("all.npy", npy("|b1", &format!("({rows},)"), &vec![1; rows]));
+    let run = |option: &str| {
+        let ran = folder.run(&format!(
+            "gather t.npy all.npy --quiet --device cpu {options} {option}"
+        ));
+        assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
+        ran.stdout
     };
-    let floats = numbers(&[0.1_f32, f32::NAN], f32::to_le_bytes);
-    check(npy("<f4", "(2,)", &floats), json!([0.1, "NaN"]));
-    check(
-        npy("<f2", "(2,)", &[0x66, 0x2e, 0, 0xfc]),
-        json!([0.1, "-Infinity"]),
-    );
-    check(
-        npy("<c8", "(2,)", &[0; 16]),
-        json!([[0.0, 0.0], [0.0, 0.0]]),
-    );
-    check(npy("|b1", "(2,)", &[1, 0]), json!([true, false]));
-    check(
-        npy("<u8", "(2,)", &numbers(&[u64::MAX, 0], u64::to_le_bytes)),
-        json!([u64::MAX, 0]),
-    );
-    check(npy("|S2", "(2,)", b"a\0bc"), json!(["a", "bc"]));
-    let days = numbers(&[18_321, i64::MIN], i64::to_le_bytes);
-    check(npy("<M8[D]", "(2,)", &days), json!(["2020-02-29", "NaT"]));
-    check(npy("|V2", "(2,)", &[1, 2, 3, 255]), json!(["0102", "03ff"]));
-    let header =
-        "{'descr': [('a', '>i2'), ('b', '|u1', (2,))], 'fortran_order': False, 'shape': (2,), }";
-    let file = crate::support::file(
-        1,
-        &format!("{header:<117}\n"),
-        &[1, 0, 5, 6, 255, 255, 7, 8],
-    );
-    check(
-        file,
-        json!([{ "a": 256, "b": [5, 6] }, { "a": -1, "b": [7, 8] }]),
-    );
+    let document: Value = serde_json::from_str(&run("--json")).unwrap();
+    (run("--print"), document["values"].clone())
+}
+
+/// Each kind of element: in JSON, those that it has not are strings, and structures objects.
+pub fn elements_of_each_kind_are_printed() {
+    let folder = Folder::new("printed");
+    let i64s = |values: &[i64]| numbers(values, i64::to_le_bytes);
+    let f64s = |values: &[f64]| numbers(values, f64::to_le_bytes);
+    let not_finite = [f32::NAN, f32::INFINITY, f32::NEG_INFINITY, -0.0, 0.1];
+    // A text with characters that a terminal would obey.
+    let text = "é\0b\"\u{1b}\u{9b}".chars().map(u32::from);
+    let text: Vec<u8> = text.flat_map(u32::to_be_bytes).collect();
+    let long_double = "07".repeat(16);
+    for (descr, data, text, json) in [
+        ("|b1", vec![1, 0], "[ true, false]", json!([true, false])),
+        ("|i1", vec![255, 7], "[-1,  7]", json!([-1, 7])),
+        (
+            ">u8",
+            vec![255; 8],
+            "[18446744073709551615]",
+            json!([u64::MAX]),
+        ),
+        (
+            "<f4",
+            numbers(&not_finite, f32::to_le_bytes),
+            "[ NaN,  inf, -inf, -0.0,  0.1]",
+            json!(["NaN", "Infinity", "-Infinity", -0.0, 0.1]),
+        ),
+        (
+            "<f8",
+            f64s(&[5e-7, 1e22]),
+            "[5e-7, 1e22]",
+            json!([5e-7, 1e22]),
+        ),
+        (
+            ">f2",
+            vec![0x2e, 0x66, 0xfc, 0],
+            "[0.099975586,        -inf]",
+            json!([0.099_975_586, "-Infinity"]),
+        ),
+        (
+            "<c16",
+            f64s(&[1.5, f64::NAN]),
+            "[(1.5, NaN)]",
+            json!([[1.5, "NaN"]]),
+        ),
+        (
+            ">U2",
+            text,
+            r#"[           "é",          "b\"", "\u{1b}\u{9b}"]"#,
+            json!(["é", "b\"", "\u{1b}\u{9b}"]),
+        ),
+        (
+            "|S2",
+            b"a\0\0\"\xff\0".to_vec(),
+            r#"[     b"a", b"\x00\"",   b"\xff"]"#,
+            json!(["a", "\0\"", "\u{fffd}"]),
+        ),
+        (
+            "<M8[D]",
+            i64s(&[18_321, i64::MIN]),
+            "[2020-02-29,        NaT]",
+            json!(["2020-02-29", "NaT"]),
+        ),
+        (
+            "<m8[h]",
+            i64s(&[-7, i64::MIN]),
+            "[ -7, NaT]",
+            json!([-7, i64::MIN]),
+        ),
+        (
+            "|V2",
+            vec![1, 2, 3, 255],
+            r#"["0102", "03ff"]"#,
+            json!(["0102", "03ff"]),
+        ),
+        // Machines differ in long doubles, so these are bytes.
+        (
+            "<f16",
+            vec![7; 16],
+            &format!("[\"{long_double}\"]"),
+            json!([long_double]),
+        ),
+    ] {
+        let count = json.as_array().unwrap().len();
+        let file = npy(descr, &format!("({count},)"), &data);
+        let found = printed(&folder, file, count, "");
+        assert_eq!(found, (format!("{text}\n"), json), "{descr}");
+    }
+    let structure = "[('a', '>i2'), ('b', '|u1', (2, 2)), ('', '|V1'), ('\"', '<M8[D]')]";
+    let header = format!("{{'descr': {structure}, 'fortran_order': False, 'shape': (1,), }}");
+    let data = [&[1, 0, 5, 6, 7, 8, 9][..], &18_321_i64.to_le_bytes()].concat();
+    let file = crate::support::file(1, &format!("{header:<181}\n"), &data);
+    let text = "[{\"a\": 256, \"b\": [[5, 6], [7, 8]], \"\\\"\": 2020-02-29}]\n";
+    let json = json!([{ "a": 256, "b": [[5, 6], [7, 8]], "\"": "2020-02-29" }]);
+    assert_eq!(printed(&folder, file, 1, ""), (text.to_owned(), json));
+    // Types that NumPy lacks have the values of their names.
+    for (name, file, text) in [
+        ("bf16", npy("<V2", "(1,)", &[0xc0, 0x3f]), "[1.5]\n"),
+        ("f8_e4m3", npy("|V1", "(1,)", &[0x3c]), "[1.5]\n"),
+    ] {
+        let found = printed(&folder, file, 1, &format!("--as {name}"));
+        assert_eq!(found, (text.to_owned(), json!([1.5])), "{name}");
+    }
+}
+
+/// Text of more than 1,000 elements has three at each end of a dim. Of an empty array there is nothing to shorten.
+pub fn long_arrays_are_shortened() {
+    let folder = Folder::new("shortened");
+    let bytes = |count: u32| (0..count).map(|n| n.to_le_bytes()[0]).collect::<Vec<u8>>();
+    let text = "\
+[[  0,   1,   2, ..., 247, 248, 249],
+ [250, 251, 252, ..., 241, 242, 243],
+ [244, 245, 246, ..., 235, 236, 237],
+ ...,
+ [220, 221, 222, ..., 211, 212, 213],
+ [214, 215, 216, ..., 205, 206, 207],
+ [208, 209, 210, ..., 199, 200, 201]]
+";
+    let (found, json) = printed(&folder, npy("|u1", "(9, 250)", &bytes(2250)), 9, "");
+    assert_eq!(found, text);
+    assert_eq!(json[8][249], 201);
+    let (found, _) = printed(&folder, npy("|u1", "(1000,)", &[7; 1000]), 1000, "");
+    assert_eq!(found, format!("[{}]\n", ["7"; 1000].join(", ")));
+    let empty = printed(&folder, npy("<f4", "(2, 0)", &[]), 2, "");
+    assert_eq!(empty, ("[]\n".to_owned(), json!([[], []])));
 }
 
 /// Without an output a terminal gets the rows.
@@ -152,7 +222,7 @@ pub fn a_terminal_gets_rows() -> Completion {
         return Completion::ignored_with("there is no program `script`");
     };
     assert!(
-        code == 0 && shown.contains("[[3 4]]") && shown.contains("1 row gathered"),
+        code == 0 && shown.contains("[[3, 4]]") && shown.contains("1 row gathered"),
         "{code}: {shown}"
     );
     Completion::Completed
@@ -210,28 +280,14 @@ pub fn endless_arrays_are_not_printed() {
     );
 }
 
-/// An array without dims is printed as its element is.
-pub fn single_elements_are_printed_alone() {
+/// An array without dims is its element.
+pub fn an_array_without_dims_is_its_element() {
     let folder = Folder::new("alone");
     folder.write("at.npy", npy("<i4", "()", &[0; 4]));
-    let check = |file: Vec<u8>, expected: &str| {
-        folder.write("t.npy", file);
-        let ran = folder.run("gather t.npy at.npy --print --quiet --device cpu");
-        assert_eq!(ran.stdout, format!("{expected}\n"));
-    };
-    check(
-        npy("<f8", "(1,)", &0.404_318_572_812_918_16_f64.to_le_bytes()),
-        "0.40431857281291816",
-    );
-    check(npy("<f4", "(1,)", &3e6_f32.to_le_bytes()), "3e+06");
-    check(npy("<f4", "(1,)", &3_f32.to_le_bytes()), "3.0");
-    check(npy("|b1", "(1,)", &[1]), "True");
-    check(npy("<U1", "(1,)", &u32::from('é').to_le_bytes()), "é");
-    check(npy("<m8[D]", "(1,)", &(-7_i64).to_le_bytes()), "-7 days");
-    check(npy("<M8[D]", "(1,)", &0_i64.to_le_bytes()), "1970-01-01");
-    // A terminal would not show this character, and JSON has it.
-    folder.write("t.npy", npy("<U1", "(1,)", &0x7f_u32.to_le_bytes()));
+    folder.write("t.npy", npy("<f4", "(1,)", &3_f32.to_le_bytes()));
+    let ran = folder.run("gather t.npy at.npy --print --quiet --device cpu");
+    assert_eq!(ran.stdout, "3.0\n");
     let ran = folder.run("gather t.npy at.npy --json --device cpu");
     let document: Value = serde_json::from_str(&ran.stdout).unwrap();
-    assert_eq!(document["values"], "\u{7f}");
+    assert_eq!(document["values"], 3.0);
 }
