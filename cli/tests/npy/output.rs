@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 #[cfg(target_os = "linux")]
 use crate::support::in_terminal;
-use crate::support::{Folder, npy, sends, wgpu_gather};
+use crate::support::{Folder, npy, send, wgpu_gather};
 use libtest_mimic::Completion;
 
 const COMMAND: &str = "gather params.npy indices.npy --device cpu";
@@ -122,7 +122,7 @@ fn stops(folder: &Folder, signal: &str) -> bool {
         sleep(Duration::from_millis(1));
     }
     // It may have ended.
-    sends(signal, run.id());
+    send(signal, run.id());
     let code = run.wait().unwrap().code();
     if code == Some(0) {
         fs::remove_file(folder.0.join("out.npy")).unwrap();

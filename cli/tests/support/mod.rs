@@ -26,12 +26,12 @@ pub fn in_terminal(folder: &Path, command: &str) -> Option<(i32, String)> {
     Some((output.status.code().unwrap(), shown))
 }
 
-/// Sends a signal to a process; false if it has ended. A bare machine has no program `kill`, and its shell has the command.
+/// Sends a signal to a process, which may have ended. A bare machine has no program `kill`, and its shell has the command.
 #[cfg(unix)]
-pub fn sends(signal: &str, process: u32) -> bool {
+pub fn send(signal: &str, process: u32) {
     let mut shell = Command::new("sh");
     shell.args(["-c", &format!("kill -s {signal} {process} 2>/dev/null")]);
-    shell.status().unwrap().success()
+    shell.status().unwrap();
 }
 
 /// A new folder in which commands run.
