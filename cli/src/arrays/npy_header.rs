@@ -1,5 +1,9 @@
 //! Parses the header of a .npy file, the text of a Python dict:
 //! `{'descr': '<i4', 'fortran_order': False, 'shape': (30, 1), }`.
+//!
+//! Why not npyz: 0.9.1 allocates 4 GiB for fuzz's seed `v2_long_header` of 13 bytes, and takes 5 s for 10 structures in one
+//! another, three times as long for each further one. It refuses latin1.npy and python2.npy of tests/data, and the dtypes
+//! `<M8`, `<M8[25s]`, `|f1` and `=i4`, and fields with a title, or with an array as `('<i2', (3,))`.
 
 use std::borrow::Cow;
 use std::error::Error;
