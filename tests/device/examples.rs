@@ -2,8 +2,6 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use std::fs;
-use std::path::Path;
 use std::process::{Command, ExitCode, Stdio};
 
 use testkit::device::{self, Arguments, cpu_trial as cpu, program_trial as gpu};
@@ -17,7 +15,6 @@ fn main() -> ExitCode {
         cpu("quickstart_needs_no_reader", || {
             needs_no_reader(example("quickstart").envs([NO_GPU]));
         }),
-        gpu("embeddings_are_the_same", embeddings_are_the_same),
         gpu("two_devices_needs_no_reader", || {
             needs_no_reader(&mut example("two_devices"));
         }),
@@ -70,23 +67,6 @@ fn quickstart_help() {
     assert_eq!((wrong.code, wrong.stdout.as_str()), (2, ""));
     let error = "error: the argument \"--gpu\"";
     assert_eq!(wrong.stderr.lines().next(), Some(error));
-}
-
-/// The example prints and writes the same with and without a GPU.
-fn embeddings_are_the_same() {
-    let run = |name: &str, environment: &[(&str, &str)]| {
-        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
-        fs::create_dir_all(&folder).unwrap();
-        let mut command = example("embeddings");
-        // The run without a GPU would fail if a GPU were required.
-        command.env_remove("GATHER_REQUIRE_GPU");
-        let ran = Ran::new(command.arg(&folder).envs(environment.iter().copied()));
-        assert_eq!(ran.code, 0, "{}", ran.stderr);
-        let written = fs::read(folder.join("wgpu-gather-embeddings.npy")).unwrap();
-        (ran.stdout, written)
-    };
-    let gpu = run("embeddings-gpu", &[]);
-    assert_eq!(gpu, run("embeddings-cpu", &[NO_GPU]));
 }
 
 /// The example succeeds if its output is not read, as with `| true`.
