@@ -163,5 +163,8 @@ fn list<T>(values: &Value, of: impl Fn(&Value) -> T) -> Vec<T> {
 
 /// A number; `null` is NaN.
 fn float(value: &Value) -> f32 {
-    value.as_f64().map_or(f32::NAN, |number| number as f32)
+    match value {
+        Value::Null => f32::NAN,
+        number => number.to_string().parse().unwrap(),
+    }
 }

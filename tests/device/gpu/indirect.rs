@@ -92,7 +92,7 @@ fn indirect_bytes(
     let count = flat(gpu, &[count]);
     let buffers = buffers_of(
         ElementTypes::of::<u8, u32>(),
-        [range(&table), range(&indices), range(&output)],
+        [range(table), range(indices), range(&output)],
     );
     let buffers = buffers.index_count(range(&count));
     let mut encoder = gpu.device().create_command_encoder(&Default::default());
