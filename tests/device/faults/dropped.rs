@@ -63,11 +63,7 @@ fn dropped_half_way(machine: &Machine) {
     for (work, table, times) in [(&works[0], &tables[0], 100), (&works[1], &tables[1], 4)] {
         let mut pending = 0;
         for _ in 0..times {
-            let gather = pin!(
-                app.gpu
-                    .gather(&work.plan, table, &work.indices)
-                    .into_future()
-            );
+            let gather = pin!(app.start(work, table));
             pending += usize::from(poll_once(gather).is_pending());
             let download = pin!(table.download().into_future());
             pending += usize::from(poll_once(download).is_pending());
@@ -84,11 +80,8 @@ fn dropped_half_way(machine: &Machine) {
 fn finished_elsewhere(machine: &Machine) {
     let (app, work) = (machine.app(), Work::rows(1 << 10, 16, 1 << 16));
     let table = app.upload(&work);
-    let mut gather = app
-        .gpu
-        .gather(&work.plan, &table, &work.indices)
-        .into_future();
-    let first = poll_once(gather.as_mut());
+    let mut gather = app.start(&work, &table);
+    let first = poll_once(pin!(&mut gather));
     let output = thread::scope(|scope| {
         let finish = || match first {
             Poll::Ready(output) => output,

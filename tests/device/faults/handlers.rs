@@ -83,11 +83,7 @@ fn destroyed_before_any_call(machine: &Machine) {
 fn destroyed_while_running(machine: &Machine) {
     let (app, work) = (machine.app(), Work::long());
     let table = app.upload(&work);
-    let mut gather = pin!(
-        app.gpu
-            .gather(&work.plan, &table, &work.indices)
-            .into_future()
-    );
+    let mut gather = pin!(app.start(&work, &table));
     let first = poll_once(gather.as_mut());
     table.buffer().unwrap().destroy();
     let output = match first {

@@ -85,11 +85,7 @@ fn assert_all_refused(app: &App, table: &Tensor<f32>, buffers: &Buffers) {
 fn while_running(machine: &Machine) {
     let (app, work) = (machine.app(), Work::long());
     let table = app.upload(&work);
-    let mut gather = pin!(
-        app.gpu
-            .gather(&work.plan, &table, &work.indices)
-            .into_future()
-    );
+    let mut gather = pin!(app.start(&work, &table));
     let first = poll_once(gather.as_mut());
     app.device().destroy();
     match first {

@@ -96,13 +96,9 @@ fn nobody_else_polls(machine: &Machine) {
     thread::scope(|scope| {
         for _ in 0..4 {
             scope.spawn(|| {
-                let gather = |_| {
-                    app.gpu
-                        .gather(&work.plan, &table, &work.indices)
-                        .into_future()
-                };
+                let gather = |_| app.start(&work, &table);
                 let mut futures: Vec<_> = (0..8).map(gather).collect();
-                let polled = futures.iter_mut().map(|future| poll_once(future.as_mut()));
+                let polled = futures.iter_mut().map(|future| poll_once(pin!(future)));
                 let polled: Vec<_> = polled.collect();
                 for (future, polled) in futures.into_iter().zip(polled).rev() {
                     let output = match polled {

@@ -13,11 +13,11 @@ use std::time::{Duration, Instant};
 use libtest_mimic::{Failed, Trial};
 use wgpu_gather::{
     BadIndices, BadRows, ElementTypes, Gather, GatherBuffers, GatherError, GatherPlan, GpuError,
-    Ranges, Tensor, wgpu,
+    Tensor, wgpu,
 };
 
 use testkit::device;
-use testkit::gpu::Gpu;
+use testkit::gpu::{Gpu, buffers_of, noop_adapter};
 
 /// A trial that takes longer fails. The longest take a minute, on two cores, and the machine may be busy.
 const TIME_LIMIT: Duration = Duration::from_secs(600);
@@ -96,18 +96,10 @@ impl Machine {
         Self::noop(wgpu::Limits::unlimited())
     }
 
-    /// The noop back end, which validates every call and runs no shader: every answer is zeros.
+    /// The noop back end, whose every answer is zeros.
     pub fn noop(limits: wgpu::Limits) -> Self {
-        let mut descriptor = wgpu::InstanceDescriptor::new_without_display_handle();
-        descriptor.backends = wgpu::Backends::NOOP;
-        // The flag `VALIDATION_INDIRECT_CALL` would limit buffers to 32-bit sizes.
-        descriptor.flags = wgpu::InstanceFlags::empty();
-        descriptor.backend_options.noop.enable = true;
-        descriptor.backend_options.noop.limits = Some(limits);
-        let instance = wgpu::Instance::new(descriptor);
-        let adapter = pollster::block_on(instance.request_adapter(&Default::default())).unwrap();
         Self {
-            adapter,
+            adapter: noop_adapter(limits),
             runs_shaders: false,
         }
     }
@@ -201,6 +193,15 @@ impl App {
     pub fn gather(&self, work: &Work) -> Result<Vec<f32>, GpuError> {
         let table = self.gpu.upload(&work.params, work.plan.params_shape())?;
         self.gpu.gather(&work.plan, &table, &work.indices).wait()
+    }
+
+    pub fn start<'a>(
+        &'a self,
+        work: &'a Work,
+        table: &'a Tensor<f32>,
+    ) -> impl Future<Output = Result<Vec<f32>, GpuError>> + Send + Unpin {
+        let gather = self.gpu.gather(&work.plan, table, &work.indices);
+        gather.into_future()
     }
 
     pub fn upload(&self, work: &Work) -> Tensor<f32> {
@@ -307,15 +308,7 @@ impl Buffers {
 
     pub fn bound(&self) -> GatherBuffers<'_> {
         let [params, indices, output, report] = self.all.each_ref().map(|buffer| buffer.slice(..));
-        GatherBuffers::new(
-            ElementTypes::of::<f32, i32>(),
-            Ranges {
-                params,
-                indices,
-                output,
-            },
-        )
-        .report(report)
+        buffers_of(ElementTypes::of::<f32, i32>(), [params, indices, output]).report(report)
     }
 }
 

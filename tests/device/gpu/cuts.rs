@@ -3,8 +3,8 @@
 
 use libtest_mimic::Trial;
 use wgpu_gather::{
-    BadIndices, BadRows, ElementTypes, Gather, GatherBuffers, GatherElements, GatherNd, GatherPlan,
-    GpuError, IndexKind, Ranges, wgpu,
+    BadIndices, BadRows, ElementTypes, Gather, GatherElements, GatherNd, GatherPlan, GpuError,
+    IndexKind, wgpu,
 };
 
 use crate::batch::{self, REPORT_BYTES, Recording, read_back};
@@ -12,7 +12,7 @@ use crate::into_buffers::{encoded, filled, index_values, table, unchecked, width
 use crate::{flat, trial};
 use testkit::cases;
 use testkit::device::{self, blocking};
-use testkit::gpu::Gpu;
+use testkit::gpu::{Gpu, buffers_of_shards, range};
 use testkit::indices::Hash;
 use testkit::oracle::Case;
 use testkit::samples::{POLICIES, Sample};
@@ -183,39 +183,25 @@ pub(crate) fn check_shards(gpu: &Gpu, sample: &Sample, hash: &mut Hash) {
     let shards: Vec<_> = tables
         .iter()
         .zip(cuts.windows(2))
-        .map(|(table, cut)| {
-            let range = table.buffer().unwrap().slice(..);
-            ((cut[1] - cut[0]) as u64, range)
-        })
+        .map(|(table, cut)| ((cut[1] - cut[0]) as u64, range(table)))
         .collect();
     let indices = flat(gpu, &sample.indices);
     let output = flat(gpu, vec![9_u8; sample.output.len()]);
     let report = flat(gpu, &[9_u8; REPORT_BYTES]);
-    let mut buffers = GatherBuffers::of_shards(
-        sample.types(),
-        Ranges {
-            params: &shards,
-            indices: indices.buffer().unwrap().slice(..),
-            output: output.buffer().unwrap().slice(..),
-        },
-    )
-    .report(report.buffer().unwrap().slice(..));
+    let mut buffers = buffers_of_shards(sample.types(), &shards, [range(&indices), range(&output)])
+        .report(range(&report));
     let qparams = sample.qparams.each_ref().map(|bytes| flat(gpu, bytes));
     let [scales, zero_points] = &qparams;
     if !sample.qparams[0].is_empty() {
-        buffers = buffers.scales(scales.buffer().unwrap().slice(..));
+        buffers = buffers.scales(range(scales));
     }
     if !sample.qparams[1].is_empty() {
-        buffers = buffers.zero_points(zero_points.buffer().unwrap().slice(..));
+        buffers = buffers.zero_points(range(zero_points));
     }
     if !sample.fill.is_empty() {
         buffers = buffers.fill(&sample.fill);
     }
-    let mut encoder = gpu.device().create_command_encoder(&Default::default());
-    gpu.gatherer()
-        .encode(&mut encoder, &sample.plan, &buffers)
-        .unwrap();
-    gpu.queue().submit([encoder.finish()]);
+    gpu.submit_gather(&sample.plan, &buffers);
     let [output, report] = read_back(gpu, [output.buffer().unwrap(), report.buffer().unwrap()]);
     assert_eq!(
         output[..sample.output.len()],
@@ -358,20 +344,13 @@ fn wide_params(gpu: &'static Gpu) {
         let indices = flat(gpu, &indices);
         let output = flat(gpu, vec![9_u8; expected.len()]);
         let report = flat(gpu, &[9_u8; REPORT_BYTES]);
-        let buffers = GatherBuffers::of_shards(
+        let buffers = buffers_of_shards(
             ElementTypes::of::<u8, u64>(),
-            Ranges {
-                params: &shards,
-                indices: indices.buffer().unwrap().slice(..),
-                output: output.buffer().unwrap().slice(..),
-            },
+            &shards,
+            [range(&indices), range(&output)],
         )
-        .report(report.buffer().unwrap().slice(..));
-        let mut encoder = gpu.device().create_command_encoder(&Default::default());
-        gpu.gatherer()
-            .encode(&mut encoder, &plan, &buffers)
-            .unwrap();
-        gpu.queue().submit([encoder.finish()]);
+        .report(range(&report));
+        gpu.submit_gather(&plan, &buffers);
         let [output, report] = read_back(gpu, [output.buffer().unwrap(), report.buffer().unwrap()]);
         assert_eq!(output[..expected.len()], expected, "{plan}");
         let bad_rows = BadRows::from_report(&plan, IndexKind::U64, &report)

@@ -4,7 +4,7 @@ use libtest_mimic::Trial;
 use pollster::block_on;
 use wgpu_gather::{
     BadIndices, BlockError, BlockQuantized, ElementTypes, Encoded, Encoding, Executor, Gather,
-    GatherBuffers, GatherError, GpuError, IndexKind, Ranges, RunError, Tensor,
+    GatherBuffers, GatherError, GpuError, IndexKind, RunError, Tensor,
 };
 
 use crate::batch::read_back;
@@ -13,7 +13,7 @@ use crate::into_buffers::encoded;
 use crate::{flat, trial};
 use testkit::device::blocking;
 use testkit::encoded::Recorded;
-use testkit::gpu::Gpu;
+use testkit::gpu::{Gpu, buffers_of, range};
 use testkit::quantized::Quantized;
 use testkit::sweep;
 use testkit::waits::encoded_shape;
@@ -68,19 +68,8 @@ fn recorded(gpu: &'static Gpu, encoding: Encoding) {
     // Units of one value, since the output does not start at a multiple of 16 bytes.
     let found = gpu.zeros::<f32>(&[rows * row_len + 1]).unwrap();
     let found = found.buffer().unwrap();
-    let buffers = GatherBuffers::new(
-        types,
-        Ranges {
-            params: table.buffer().unwrap().slice(..),
-            indices: bytes.buffer().unwrap().slice(..),
-            output: found.slice(4..),
-        },
-    );
-    let mut encoder = gpu.device().create_command_encoder(&Default::default());
-    gpu.gatherer()
-        .encode(&mut encoder, &plan, &buffers)
-        .unwrap();
-    gpu.queue().submit([encoder.finish()]);
+    let buffers = buffers_of(types, [range(&table), range(&bytes), found.slice(4..)]);
+    gpu.submit_gather(&plan, &buffers);
     let [found] = read_back(gpu, [found]);
     recorded.check(&indices, &bytemuck::pod_collect_to_vec(&found[4..]));
 
@@ -109,23 +98,12 @@ fn quantized(gpu: &'static Gpu) {
         let params = flat(gpu, &case.params);
         let qparams = case.qparams.each_ref().map(|bytes| flat(gpu, bytes));
         let [scales, zero_points] = qparams.each_ref().map(|of| of.buffer().unwrap());
-        let mut buffers = GatherBuffers::new(
-            types,
-            Ranges {
-                params: params.buffer().unwrap().slice(..),
-                indices: indices.buffer().unwrap().slice(..),
-                output: output.slice(4..),
-            },
-        )
-        .scales(scales.slice(..));
+        let mut buffers = buffers_of(types, [range(&params), range(&indices), output.slice(4..)])
+            .scales(scales.slice(..));
         if !case.qparams[1].is_empty() {
             buffers = buffers.zero_points(zero_points.slice(..));
         }
-        let mut encoder = gpu.device().create_command_encoder(&Default::default());
-        gpu.gatherer()
-            .encode(&mut encoder, &case.plan, &buffers)
-            .unwrap();
-        gpu.queue().submit([encoder.finish()]);
+        gpu.submit_gather(&case.plan, &buffers);
         let [found] = read_back(gpu, [output]);
         case.check(&bytemuck::pod_collect_to_vec::<u8, f32>(&found[4..]));
     }
@@ -141,13 +119,9 @@ fn scales(gpu: &'static Gpu) {
         [&rows, &scales, &indices, &output].map(slice);
     let refused = |of, add: &dyn Fn(GatherBuffers<'_>) -> Result<(), GatherError>| {
         let types = ElementTypes::encoded(of, IndexKind::I32);
-        let buffers = GatherBuffers::new(
+        let buffers = buffers_of(
             types,
-            Ranges {
-                params: rows_buffer.slice(..),
-                indices: indices.slice(..),
-                output: output.slice(..),
-            },
+            [rows_buffer.slice(..), indices.slice(..), output.slice(..)],
         );
         add(buffers).unwrap_err().to_string()
     };

@@ -51,11 +51,7 @@ fn gather_indirect(gpu: &Gpu, indices: &[u32; 5], count: u32) -> ([u16; 10], Opt
         [range(&params), range(&indices), range(&output)],
     );
     let buffers = buffers.report(range(&report)).index_count(range(&count));
-    let mut encoder = gpu.device().create_command_encoder(&Default::default());
-    gpu.gatherer()
-        .encode(&mut encoder, &plan, &buffers)
-        .unwrap();
-    gpu.queue().submit([encoder.finish()]);
+    gpu.submit_gather(&plan, &buffers);
     let [output, report] = read_back(gpu, [output.buffer().unwrap(), report.buffer().unwrap()]);
     let output = bytemuck::pod_read_unaligned(&output[..20]);
     (
@@ -95,9 +91,7 @@ fn indirect_bytes(
         [range(table), range(indices), range(&output)],
     );
     let buffers = buffers.index_count(range(&count));
-    let mut encoder = gpu.device().create_command_encoder(&Default::default());
-    gpu.gatherer().encode(&mut encoder, plan, &buffers).unwrap();
-    gpu.queue().submit([encoder.finish()]);
+    gpu.submit_gather(plan, &buffers);
     let [mut found] = read_back(gpu, [output.buffer().unwrap()]);
     found.truncate(len);
     found
@@ -203,9 +197,7 @@ fn anew(gpu: &'static Gpu) {
         let queue = gpu.queue();
         queue.write_buffer(output.buffer().unwrap(), 0, bytemuck::bytes_of(&[9_u32; 4]));
         queue.write_buffer(count.buffer().unwrap(), 0, bytemuck::bytes_of(&rows));
-        let mut encoder = gpu.device().create_command_encoder(&Default::default());
-        gather.encode(&mut encoder);
-        queue.submit([encoder.finish()]);
+        gpu.submit(|encoder| gather.encode(encoder));
         let [found] = read_back(gpu, [output.buffer().unwrap()]);
         assert_eq!(found, bytemuck::bytes_of(&expected), "{rows} rows");
     }

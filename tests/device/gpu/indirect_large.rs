@@ -136,9 +136,7 @@ fn check(gpu: &Gpu, slice_bytes: usize, outer: usize, rows: usize, counts: &[usi
             gpu.queue().write_buffer(&output, 0, &old);
             gpu.queue()
                 .write_buffer(&index_count, 0, &number.to_le_bytes());
-            let mut encoder = gpu.device().create_command_encoder(&Default::default());
-            gather.encode(&mut encoder);
-            gpu.queue().submit([encoder.finish()]);
+            gpu.submit(|encoder| gather.encode(encoder));
             let [found, report] = read_back(gpu, [&output, &report]);
             let block_bytes = rows * slice_bytes;
             for (found, whole) in found.chunks(block_bytes).zip(whole.chunks(block_bytes)) {

@@ -6,15 +6,15 @@ use std::time::Instant;
 
 use libtest_mimic::Trial;
 use wgpu_gather::{
-    BadIndices, BadRows, BlockQuantized, ElementTypes, Encoding, Gather, GatherBuffers, GatherNd,
-    GatherPlan, Gatherer, IndexKind, Ranges, ScaleKind, wgpu,
+    BadIndices, BadRows, BlockQuantized, ElementTypes, Encoding, Gather, GatherNd, GatherPlan,
+    Gatherer, IndexKind, ScaleKind, wgpu,
 };
 
 use crate::batch::{self, REPORT_BYTES, Recording, read_back};
 use crate::cuts::{check_large, limited_device};
 use crate::{flat, trial};
 use testkit::cases;
-use testkit::gpu::Gpu;
+use testkit::gpu::{Gpu, buffers_of, range};
 use testkit::oracle::Case;
 use testkit::samples::{POLICIES, Sample, WIDTHS, bytes_of};
 use testkit::{small_shapes, sweep};
@@ -270,23 +270,12 @@ fn report_of(gpu: &Gpu, plan: &GatherPlan, indices: &[i32]) -> Option<BadRows> {
     let output = vec![0.0_f32; plan.output_shape().iter().product()];
     let (params, indices) = (flat(gpu, &params), flat(gpu, indices));
     let (output, report) = (flat(gpu, &output), flat(gpu, &[9_u8; REPORT_BYTES]));
-    let [params, indices, output] = [
-        params.buffer().unwrap(),
-        indices.buffer().unwrap(),
-        output.buffer().unwrap(),
-    ];
-    let buffers = GatherBuffers::new(
+    let buffers = buffers_of(
         ElementTypes::of::<f32, i32>(),
-        Ranges {
-            params: params.slice(..),
-            indices: indices.slice(..),
-            output: output.slice(..),
-        },
+        [range(&params), range(&indices), range(&output)],
     )
-    .report(report.buffer().unwrap().slice(..));
-    let mut encoder = gpu.device().create_command_encoder(&Default::default());
-    gpu.gatherer().encode(&mut encoder, plan, &buffers).unwrap();
-    gpu.queue().submit([encoder.finish()]);
+    .report(range(&report));
+    gpu.submit_gather(plan, &buffers);
     let [report] = read_back(gpu, [report.buffer().unwrap()]);
     BadRows::from_report(plan, IndexKind::I32, &report).unwrap()
 }
@@ -347,25 +336,16 @@ fn chain(gpu: &'static Gpu) {
         pass.dispatch_workgroups(1, 1, 1);
     }
     let plan = Gather::new().plan(&[8, 3], &[8]).unwrap();
-    let [params, indices, out] = [
-        params.buffer().unwrap(),
-        indices.buffer().unwrap(),
-        output.buffer().unwrap(),
-    ];
-    let buffers = GatherBuffers::new(
+    let buffers = buffers_of(
         ElementTypes::of::<u32, i32>(),
-        Ranges {
-            params: params.slice(..),
-            indices: indices.slice(..),
-            output: out.slice(..),
-        },
+        [range(&params), range(&indices), range(&output)],
     );
     gpu.gatherer()
         .encode(&mut encoder, &plan, &buffers)
         .unwrap();
     gpu.queue().submit([encoder.finish()]);
 
-    let [found] = read_back(gpu, [out]);
+    let [found] = read_back(gpu, [output.buffer().unwrap()]);
     // Rows 6 to 0, and then -1, which is out of range.
     let rows = (0..7_u32)
         .rev()

@@ -2,14 +2,13 @@
 
 use libtest_mimic::Trial;
 use wgpu_gather::{
-    BadIndices, ElementTypes, Gather, GatherBuffers, GatherElements, GatherNd, GatherPlan,
-    NegativeIndices, Ranges, wgpu,
+    BadIndices, ElementTypes, Gather, GatherElements, GatherNd, GatherPlan, NegativeIndices, wgpu,
 };
 
 use crate::batch::read_back;
 use crate::cuts::limited_device;
 use crate::{flat, trial};
-use testkit::gpu::{Gpu, buffers_of, range};
+use testkit::gpu::{Gpu, buffers_of, buffers_of_shards, range};
 
 pub(crate) fn trials() -> Vec<Trial> {
     vec![
@@ -77,22 +76,12 @@ fn shards(gpu: &'static Gpu) {
         range(&indices),
         range(&output),
     );
-    let whole = GatherBuffers::of_shards(
-        types,
-        Ranges {
-            params: &shards,
-            indices,
-            output,
-        },
-    );
+    let whole = buffers_of_shards(types, &shards, [indices, output]);
     let shard = buffers_of(types, [arena.slice(..4), indices, output]);
     for (plan, buffers) in [(plan.clone(), whole), (plan.shard(3..5).unwrap(), shard)] {
         let buffers = buffers.mask(arena.slice(512..));
         gpu.queue().write_buffer(arena, 512, &[9; 8]);
-        let mut encoder = gpu.device().create_command_encoder(&Default::default());
-        let gatherer = gpu.gatherer();
-        gatherer.encode(&mut encoder, &plan, &buffers).unwrap();
-        gpu.queue().submit([encoder.finish()]);
+        gpu.submit_gather(&plan, &buffers);
         let [found] = read_back(gpu, [arena]);
         assert_eq!(found[512..520], [0, 1, 1, 0, 0, 1, 0, 9], "{plan}");
         assert!(
@@ -121,11 +110,9 @@ fn anew(gpu: &'static Gpu) {
         [0, 1, 2, 0, 1],
         [i32::MIN, 0, 0, 0, 3],
     ] {
-        let queue = gpu.queue();
-        queue.write_buffer(indices.buffer().unwrap(), 0, bytemuck::bytes_of(&values));
-        let mut encoder = gpu.device().create_command_encoder(&Default::default());
-        gather.encode(&mut encoder);
-        queue.submit([encoder.finish()]);
+        gpu.queue()
+            .write_buffer(indices.buffer().unwrap(), 0, bytemuck::bytes_of(&values));
+        gpu.submit(|encoder| gather.encode(encoder));
         let bad_rows = values.map(|value| u8::from(!(0..3).contains(&value)));
         let found = mask.download_blocking().unwrap();
         assert_eq!(found, [&bad_rows[..], &[9; 3]].concat());

@@ -80,12 +80,6 @@ impl Lookup {
     }
 }
 
-fn replay(gpu: &Gpu, record: impl FnOnce(&mut wgpu::CommandEncoder)) {
-    let mut encoder = gpu.device().create_command_encoder(&Default::default());
-    record(&mut encoder);
-    gpu.queue().submit([encoder.finish()]);
-}
-
 fn new_indices(gpu: &'static Gpu) {
     let lookup = Lookup::new(gpu, BadIndices::Error);
     let prepared = gpu
@@ -95,14 +89,14 @@ fn new_indices(gpu: &'static Gpu) {
     for round in 0..5_i32 {
         let indices: Vec<i32> = (0..37).map(|n| (n * 101 + round) % 1000).collect();
         lookup.write_indices(gpu, &indices);
-        replay(gpu, |encoder| prepared.encode(encoder));
+        gpu.submit(|encoder| prepared.encode(encoder));
         let expected = lookup.plan.run(&lookup.params, &indices).unwrap();
         assert_eq!(lookup.output.download_blocking().unwrap(), expected);
         assert!(lookup.bad_rows(&prepared).is_none());
 
         // Every index row is bad here; the next gather must not report these rows again.
         lookup.write_indices(gpu, &[1000 + round; INDICES]);
-        replay(gpu, |encoder| prepared.encode(encoder));
+        gpu.submit(|encoder| prepared.encode(encoder));
         let bad_rows = lookup.bad_rows(&prepared).unwrap();
         assert_eq!(bad_rows.count, INDICES as u64);
         let text = format!("indices[0] = {} is not in [0, 1000)", 1000 + round);
@@ -143,8 +137,8 @@ fn makes_nothing(_: &'static Gpu) {
                 .poll(wgpu::PollType::wait_indefinitely())
                 .unwrap()
         };
-        replay(&gpu, |encoder| prepared.encode(encoder));
-        replay(&gpu, in_pass);
+        gpu.submit(|encoder| prepared.encode(encoder));
+        gpu.submit(in_pass);
         wait();
         let before = counted(&gpu);
         assert!(
@@ -250,7 +244,7 @@ fn pipeline_cache(_: &'static Gpu) {
             .with_pipeline_cache(cache)
             .prepare(&lookup.plan, &lookup.buffers())
     };
-    replay(&gpu, |encoder| prepare(cache).unwrap().encode(encoder));
+    gpu.submit(|encoder| prepare(cache).unwrap().encode(encoder));
     assert_eq!(
         lookup.output.download_blocking().unwrap(),
         lookup.plan.run(&lookup.params, &[0; INDICES]).unwrap()

@@ -152,13 +152,12 @@ fn share_counter(_: &'static Gpu) {
     let prepared: Vec<_> = (works.iter())
         .map(|(work, _)| gpu.gatherer().prepare(&work.plan, &work.buffers()).unwrap())
         .collect();
-    let mut encoder = gpu.device().create_command_encoder(&Default::default());
-    let mut pass = encoder.begin_compute_pass(&Default::default());
-    for gather in prepared.iter().chain(&prepared) {
-        gather.encode_in_pass(&mut pass);
-    }
-    drop(pass);
-    gpu.queue().submit([encoder.finish()]);
+    gpu.submit(|encoder| {
+        let mut pass = encoder.begin_compute_pass(&Default::default());
+        for gather in prepared.iter().chain(&prepared) {
+            gather.encode_in_pass(&mut pass);
+        }
+    });
     wait().unwrap();
     // A buffer of uniforms for each gather, and one counter for all.
     let buffers = usize::try_from(made() - before).unwrap();
@@ -193,8 +192,7 @@ fn refused(_: &'static Gpu) {
     let error = pollster::block_on(scope.pop());
     assert!(error.is_some_and(|error| error.to_string().contains("destroyed")));
 
-    let gather = work.encoder(&gpu);
-    gpu.queue().submit([gather.finish()]);
+    gpu.queue().submit([work.encoder(&gpu).finish()]);
     assert_eq!(work.bad_rows(&gpu), None);
     assert_eq!(work.output.download_blocking().unwrap(), [10, 20, 30, 10]);
 }
@@ -205,15 +203,11 @@ fn storage_only(gpu: &'static Gpu) {
     assert_eq!(work.bad_rows(gpu), Some((2, 2)));
 
     let work = Work::new(gpu, &[1, 4, 4, 4]);
-    let mut encoder = gpu.device().create_command_encoder(&Default::default());
-    let mut pass = encoder.begin_compute_pass(&Default::default());
-    let recorded = gpu
-        .gatherer()
-        .prepare(&work.plan, &work.buffers())
-        .map(|gather| gather.encode_in_pass(&mut pass));
-    recorded.unwrap();
-    drop(pass);
-    gpu.queue().submit([encoder.finish()]);
+    gpu.submit(|encoder| {
+        let mut pass = encoder.begin_compute_pass(&Default::default());
+        let gather = gpu.gatherer().prepare(&work.plan, &work.buffers());
+        gather.unwrap().encode_in_pass(&mut pass);
+    });
     assert_eq!(work.bad_rows(gpu), Some((3, 1)));
 }
 
@@ -229,13 +223,12 @@ fn empty(gpu: &'static Gpu) {
             }
             let prepared = gpu.gatherer().prepare(&work.plan, &buffers).unwrap();
             assert_eq!(dispatches(&prepared), 1);
-            let mut encoder = gpu.device().create_command_encoder(&Default::default());
-            if in_pass {
-                prepared.encode_in_pass(&mut encoder.begin_compute_pass(&Default::default()));
-            } else {
-                prepared.encode(&mut encoder);
-            }
-            gpu.queue().submit([encoder.finish()]);
+            gpu.submit(|encoder| match in_pass {
+                true => {
+                    prepared.encode_in_pass(&mut encoder.begin_compute_pass(&Default::default()))
+                }
+                false => prepared.encode(encoder),
+            });
             let [report] = read_back(gpu, [&work.report]);
             assert_eq!(report, no_bad_row());
             assert_eq!(work.output.download_blocking().unwrap(), [7; 4]);

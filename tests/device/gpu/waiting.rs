@@ -59,9 +59,7 @@ impl<T: wgpu_gather::GatherElement + Default> Work<T> {
     }
 
     fn run(&self, gpu: &Gpu, prepared: &PreparedGather) -> Vec<T> {
-        let mut encoder = gpu.device().create_command_encoder(&Default::default());
-        prepared.encode(&mut encoder);
-        gpu.queue().submit([encoder.finish()]);
+        gpu.submit(|encoder| prepared.encode(encoder));
         self.output.download_blocking().unwrap()
     }
 }

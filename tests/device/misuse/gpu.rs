@@ -8,7 +8,7 @@ use super::{App, adapter, plan};
 
 /// An app, and an executor on its device.
 fn gpu_of(limits: wgpu::Limits) -> (App, Gpu) {
-    gpu_on(&adapter(wgpu::Limits::unlimited()), limits)
+    gpu_on(&adapter(), limits)
 }
 
 pub fn gpu_on(adapter: &wgpu::Adapter, limits: wgpu::Limits) -> (App, Gpu) {

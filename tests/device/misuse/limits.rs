@@ -6,7 +6,7 @@ use wgpu_gather::{
     IndexKind, wgpu,
 };
 
-use super::{App, STORAGE, Set, plan};
+use super::{App, STORAGE, Set, f32s, plan};
 
 /// A gather of `indices` rows out of `params`, each with `slice` elements.
 fn rows(params: usize, slice: usize, indices: usize) -> GatherPlan {
@@ -15,10 +15,7 @@ fn rows(params: usize, slice: usize, indices: usize) -> GatherPlan {
 
 #[test]
 fn an_operand_beyond_the_binding_limit_is_cut() {
-    let app = App::with_limits(wgpu::Limits {
-        max_storage_buffer_binding_size: 512,
-        ..Default::default()
-    });
+    let app = App::binding(512);
     let buffers = [(); 3].map(|()| app.buffer(4096, STORAGE));
     let whole = operands(&buffers);
     for plan in [
@@ -33,10 +30,7 @@ fn an_operand_beyond_the_binding_limit_is_cut() {
 
 #[test]
 fn a_binding_that_may_hold_no_row_is_refused() {
-    let app = App::with_limits(wgpu::Limits {
-        max_storage_buffer_binding_size: 128,
-        ..Default::default()
-    });
+    let app = App::binding(128);
     let buffers = [(); 3].map(|()| app.buffer(4096, STORAGE));
     let whole = operands(&buffers);
     app.assert_accepted(&rows(8, 4, 8), &whole);
@@ -67,10 +61,7 @@ fn the_binding_limit_is_the_error_of_small_bindings() {
         GatherNd::new().plan(&[3], &[2, 0]).unwrap(),
     ];
     for limit in (0..=40).step_by(4).chain([7, 15, 64, 96, 252, 256]) {
-        let app = App::with_limits(wgpu::Limits {
-            max_storage_buffer_binding_size: limit,
-            ..Default::default()
-        });
+        let app = App::binding(limit);
         let [params, indices, output] = [(); 3].map(|()| app.buffer(4096, STORAGE));
         let mask = app.buffer(4096, STORAGE);
         for plan in &plans {
@@ -107,10 +98,7 @@ fn the_binding_limit_is_the_error_of_small_bindings() {
 
 #[test]
 fn a_report_beyond_the_binding_limit_is_refused() {
-    let app = App::with_limits(wgpu::Limits {
-        max_storage_buffer_binding_size: 64,
-        ..Default::default()
-    });
+    let app = App::binding(64);
     let set = Set::new(&app);
     app.assert_accepted(&plan(), &set.without_report());
     let text = "device limit max_storage_buffer_binding_size must be at least 80, found 64";
@@ -131,10 +119,7 @@ fn more_workgroups_than_the_device_dispatches_are_cut() {
 
 /// Params, indices and output for gathering `f32` by `i32`.
 fn operands([params, indices, output]: &[wgpu::Buffer; 3]) -> GatherBuffers<'_> {
-    buffers_of(
-        ElementTypes::of::<f32, i32>(),
-        [params.slice(..), indices.slice(..), output.slice(..)],
-    )
+    f32s([params.slice(..), indices.slice(..), output.slice(..)])
 }
 
 /// Sets a limit that the shaders need, by its name.
@@ -252,10 +237,7 @@ fn an_index_count_of_too_many_blocks_is_refused() {
     let plan = |blocks| Gather::new().axis(1).plan(&[blocks, 2], &[1]).unwrap();
     let buffers = [1 << 20, 256, 1 << 20, 4].map(|size| app.buffer(size, STORAGE));
     let [params, indices, output, count] = &buffers;
-    let whole = buffers_of(
-        ElementTypes::of::<f32, i32>(),
-        [params.slice(..), indices.slice(..), output.slice(..)],
-    );
+    let whole = f32s([params.slice(..), indices.slice(..), output.slice(..)]);
     app.assert_accepted(&plan(100_000), &whole);
     let counted = whole.index_count(count.slice(..));
     app.assert_accepted(&plan(1000), &counted);

@@ -17,10 +17,10 @@ mod tensors;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use testkit::gpu::buffers_of;
+use testkit::gpu::{buffers_of, buffers_of_shards, noop_adapter};
 use wgpu_gather::{
     BadIndices, BadRows, ElementTypes, Gather, GatherBuffers, GatherError, GatherPlan, Gatherer,
-    Operand, Ranges, wgpu,
+    Operand, PreparedGather, wgpu,
 };
 
 /// The one usage that an operand needs.
@@ -40,7 +40,21 @@ impl App {
     }
 
     fn with_limits(required_limits: wgpu::Limits) -> Self {
-        Self::on(&adapter(wgpu::Limits::unlimited()), required_limits)
+        Self::on(&adapter(), required_limits)
+    }
+
+    /// On a device that binds so many bytes of storage.
+    fn binding(max_storage_buffer_binding_size: u64) -> Self {
+        Self::with_limits(wgpu::Limits {
+            max_storage_buffer_binding_size,
+            ..Default::default()
+        })
+    }
+
+    /// Two devices of one instance.
+    fn two() -> [Self; 2] {
+        let adapter = adapter();
+        [(); 2].map(|()| Self::on(&adapter, wgpu::Limits::default()))
     }
 
     fn on(adapter: &wgpu::Adapter, required_limits: wgpu::Limits) -> Self {
@@ -72,14 +86,25 @@ impl App {
         })
     }
 
+    fn encoder(&self) -> wgpu::CommandEncoder {
+        self.device.create_command_encoder(&Default::default())
+    }
+
+    /// Submits a prepared gather.
+    fn submit(&self, gather: &PreparedGather) {
+        let mut encoder = self.encoder();
+        gather.encode(&mut encoder);
+        self.queue.submit([encoder.finish()]);
+    }
+
     fn encode(&self, plan: &GatherPlan, buffers: &GatherBuffers<'_>) -> Recorded {
-        let mut encoder = self.device.create_command_encoder(&Default::default());
+        let mut encoder = self.encoder();
         let result = self.gatherer.encode(&mut encoder, plan, buffers);
         Recorded { encoder, result }
     }
 
     fn record(&self, plan: &GatherPlan, buffers: &GatherBuffers<'_>) -> Recorded {
-        let mut encoder = self.device.create_command_encoder(&Default::default());
+        let mut encoder = self.encoder();
         let mut pass = encoder.begin_compute_pass(&Default::default());
         let result = self.gatherer.prepare(plan, buffers);
         let result = result.map(|gather| gather.encode_in_pass(&mut pass));
@@ -140,23 +165,13 @@ impl App {
 }
 
 /// An adapter that validates everything and runs no shader.
-fn adapter(limits: wgpu::Limits) -> wgpu::Adapter {
-    let noop = wgpu::NoopBackendOptions {
-        enable: true,
-        limits: Some(limits),
-        ..Default::default()
-    };
-    let instance = wgpu::Instance::new(wgpu::InstanceDescriptor {
-        backends: wgpu::Backends::NOOP,
-        backend_options: wgpu::BackendOptions {
-            noop,
-            ..Default::default()
-        },
-        // The default flag `VALIDATION_INDIRECT_CALL` limits buffers to 4 GiB.
-        flags: wgpu::InstanceFlags::empty(),
-        ..wgpu::InstanceDescriptor::new_without_display_handle()
-    });
-    pollster::block_on(instance.request_adapter(&Default::default())).unwrap()
+fn adapter() -> wgpu::Adapter {
+    noop_adapter(wgpu::Limits::unlimited())
+}
+
+/// Params, indices and output in these ranges, for gathering `f32` by `i32`.
+fn f32s(ranges: [wgpu::BufferSlice<'_>; 3]) -> GatherBuffers<'_> {
+    buffers_of(ElementTypes::of::<f32, i32>(), ranges)
 }
 
 /// An encoder, and the result of recording a gather into it.
@@ -168,6 +183,12 @@ struct Recorded {
 /// A gather of 4 out of 10 `f32`, the operands of [`Set`].
 fn plan() -> GatherPlan {
     Gather::new().plan(&[10], &[4]).unwrap()
+}
+
+/// As [`plan`], but it needs a report.
+fn plan_with_error() -> GatherPlan {
+    let gather = Gather::new().bad_indices(BadIndices::Error);
+    gather.plan(&[10], &[4]).unwrap()
 }
 
 /// A buffer for each operand of [`plan`].
@@ -219,27 +240,18 @@ impl Set {
     }
 
     fn without_report(&self) -> GatherBuffers<'_> {
-        buffers_of(
-            ElementTypes::of::<f32, i32>(),
-            [
-                self.params.slice(..),
-                self.indices.slice(..),
-                self.output.slice(..),
-            ],
-        )
+        self.of_types(ElementTypes::of::<f32, i32>())
+    }
+
+    fn of_types(&self, types: ElementTypes) -> GatherBuffers<'_> {
+        let buffers = [&self.params, &self.indices, &self.output];
+        buffers_of(types, buffers.map(|buffer| buffer.slice(..)))
     }
 
     /// As `without_report`, but with params in these shards.
     fn of_shards<'a>(&'a self, shards: &'a [(u64, wgpu::BufferSlice<'a>)]) -> GatherBuffers<'a> {
-        let (indices, output) = (self.indices.slice(..), self.output.slice(..));
-        GatherBuffers::of_shards(
-            ElementTypes::of::<f32, i32>(),
-            Ranges {
-                params: shards,
-                indices,
-                output,
-            },
-        )
+        let others = [self.indices.slice(..), self.output.slice(..)];
+        buffers_of_shards(ElementTypes::of::<f32, i32>(), shards, others)
     }
 
     fn bound(&self) -> GatherBuffers<'_> {
@@ -259,7 +271,7 @@ impl Set {
                 self.of(other).slice(..)
             }
         });
-        buffers_of(ElementTypes::of::<f32, i32>(), [params, indices, output]).report(report)
+        f32s([params, indices, output]).report(report)
     }
 }
 
@@ -291,24 +303,15 @@ fn the_right_buffers_are_accepted_and_used() {
 fn a_gather_that_is_refused_leaves_the_pass_as_it_was() {
     let app = App::new();
     let set = Set::new(&app);
-    let mut encoder = app.device.create_command_encoder(&Default::default());
+    let mut encoder = app.encoder();
     let mut pass = encoder.begin_compute_pass(&Default::default());
-    app.gatherer
-        .prepare(&plan(), &set.bound())
-        .map(|gather| gather.encode_in_pass(&mut pass))
-        .unwrap();
-    let no_report = Gather::new()
-        .bad_indices(BadIndices::Error)
-        .plan(&[10], &[4])
-        .unwrap();
-    app.gatherer
-        .prepare(&no_report, &set.without_report())
-        .map(|gather| gather.encode_in_pass(&mut pass))
-        .unwrap_err();
-    app.gatherer
-        .prepare(&plan(), &set.bound())
-        .map(|gather| gather.encode_in_pass(&mut pass))
-        .unwrap();
+    let mut record = |plan: &GatherPlan, buffers: GatherBuffers<'_>| {
+        let prepared = app.gatherer.prepare(plan, &buffers);
+        prepared.map(|gather| gather.encode_in_pass(&mut pass))
+    };
+    record(&plan(), set.bound()).unwrap();
+    record(&plan_with_error(), set.without_report()).unwrap_err();
+    record(&plan(), set.bound()).unwrap();
     drop(pass);
     app.queue.submit([encoder.finish()]);
     app.assert_handler_heard_nothing();

@@ -36,7 +36,7 @@ fn a_mask_is_an_operand_like_any() {
 
     let destroyed = app.buffer(4, STORAGE);
     destroyed.destroy();
-    let adapter = adapter(wgpu::Limits::unlimited());
+    let adapter = adapter();
     let other = App::on(&adapter, wgpu::Limits::default());
     for mask in [destroyed, other.buffer(4, STORAGE)] {
         let set = Set::new(&app);
@@ -121,10 +121,7 @@ fn a_mask_needs_more_bindings_than_a_gather() {
 
 #[test]
 fn a_mask_needs_bindings_of_four_index_rows() {
-    let app = App::with_limits(wgpu::Limits {
-        max_storage_buffer_binding_size: 352,
-        ..Default::default()
-    });
+    let app = App::binding(352);
     let plan = GatherNd::new().plan(&[1; 8], &[99, 5]).unwrap();
     let [params, indices, output, mask] = [4, 3960, 396, 100].map(|size| app.buffer(size, STORAGE));
     let buffers = buffers_of(

@@ -1,11 +1,9 @@
 //! Operands that a gather refuses: destroyed buffers, another device's buffers, elements without bytes, shards, fills.
 
 use testkit::gpu::buffers_of;
-use wgpu_gather::{
-    BadIndices, ElementTypes, Gather, GatherError, GatherNd, IndexKind, Operand, wgpu,
-};
+use wgpu_gather::{ElementTypes, Gather, GatherError, GatherNd, IndexKind, Operand, wgpu};
 
-use super::{App, Recorded, STORAGE, Set, adapter, plan};
+use super::{App, Recorded, STORAGE, Set, f32s, plan, plan_with_error};
 
 #[test]
 fn a_destroyed_buffer_is_refused() {
@@ -19,8 +17,7 @@ fn a_destroyed_buffer_is_refused() {
 
 #[test]
 fn a_buffer_of_another_device_is_refused() {
-    let adapter = adapter(wgpu::Limits::unlimited());
-    let [app, other] = [(); 2].map(|()| App::on(&adapter, wgpu::Limits::default()));
+    let [app, other] = App::two();
     for operand in Set::OPERANDS {
         let set = Set::new(&app).with(operand, other.buffer(256, STORAGE));
         assert_rejected(&app, &set, operand, "doesn't match");
@@ -30,8 +27,7 @@ fn a_buffer_of_another_device_is_refused() {
 
 #[test]
 fn an_empty_output_with_an_unusable_report_is_refused() {
-    let adapter = adapter(wgpu::Limits::unlimited());
-    let [app, other] = [(); 2].map(|()| App::on(&adapter, wgpu::Limits::default()));
+    let [app, other] = App::two();
     let plan = Gather::new().plan(&[10], &[0]).unwrap();
     let destroyed = app.buffer(80, STORAGE);
     destroyed.destroy();
@@ -83,14 +79,11 @@ fn operands_without_elements_may_have_empty_ranges() {
         (gather.plan(&[0], &[4]), [0, 16, 16]),
         (GatherNd::new().plan(&[4], &[1, 0]), [16, 0, 16]),
     ] {
-        let buffers = buffers_of(
-            ElementTypes::of::<f32, i32>(),
-            [
-                set.params.slice(..params),
-                set.indices.slice(..indices),
-                set.output.slice(..output),
-            ],
-        );
+        let buffers = f32s([
+            set.params.slice(..params),
+            set.indices.slice(..indices),
+            set.output.slice(..output),
+        ]);
         let plan = plan.unwrap();
         app.assert_accepted(&plan, &buffers);
         app.assert_accepted(&plan, &buffers.report(set.report.slice(..)));
@@ -115,10 +108,7 @@ fn an_operand_without_elements_may_be_any_buffer() {
 #[test]
 fn the_error_policy_needs_a_report() {
     let app = App::new();
-    let plan = Gather::new()
-        .bad_indices(BadIndices::Error)
-        .plan(&[10], &[4])
-        .unwrap();
+    let plan = plan_with_error();
     let set = Set::new(&app);
     app.assert_accepted(&plan, &set.bound());
     let text = "bad_indices Error must have a report buffer on the GPU, found none";
@@ -129,19 +119,8 @@ fn the_error_policy_needs_a_report() {
 fn elements_without_bytes_are_refused() {
     let app = App::new();
     let set = Set::new(&app);
-    let (params, indices, output) = (
-        set.params.slice(..),
-        set.indices.slice(..),
-        set.output.slice(..),
-    );
-    let buffers = buffers_of(ElementTypes::of::<(), i32>(), [params, indices, output]);
-    assert_eq!(
-        buffers,
-        buffers_of(
-            ElementTypes::new(0, IndexKind::I32),
-            [params, indices, output]
-        )
-    );
+    let buffers = set.of_types(ElementTypes::of::<(), i32>());
+    assert_eq!(buffers, set.of_types(ElementTypes::new(0, IndexKind::I32)));
     let text = "an element must have at least 1 byte on the GPU, found 0";
     app.assert_refused(&plan(), &buffers, &set.all(), text);
 }
@@ -157,15 +136,7 @@ fn bytes_that_cannot_be_counted_are_refused() {
         ),
     ] {
         let set = Set::new(&app);
-        let (params, indices, output) = (
-            set.params.slice(..),
-            set.indices.slice(..),
-            set.output.slice(..),
-        );
-        let buffers = buffers_of(
-            ElementTypes::new(element_bytes, IndexKind::I32),
-            [params, indices, output],
-        );
+        let buffers = set.of_types(ElementTypes::new(element_bytes, IndexKind::I32));
         let text = format!("params must have at most 9223372036854775807 bytes, found {found}");
         app.assert_refused(&plan(), &buffers, &set.all(), &text);
     }
@@ -234,10 +205,7 @@ fn params_without_rows_may_have_no_shards() {
 fn a_fill_that_is_no_element_is_refused() {
     let app = App::new();
     let [params, indices, output] = [40, 16, 16].map(|size| app.buffer(size, STORAGE));
-    let buffers = buffers_of(
-        ElementTypes::of::<f32, i32>(),
-        [params.slice(..), indices.slice(..), output.slice(..)],
-    );
+    let buffers = f32s([params.slice(..), indices.slice(..), output.slice(..)]);
     for (fill, found) in [(&[0_u8; 2][..], 2), (&[0; 8], 8), (&[], 0), (&[0; 65], 65)] {
         app.assert_refused(
             &plan(),

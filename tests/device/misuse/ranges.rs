@@ -3,7 +3,7 @@
 use testkit::gpu::buffers_of;
 use wgpu_gather::{ElementTypes, Gather, GatherBuffers, IndexKind, Operand, wgpu};
 
-use super::{App, STORAGE, Set, plan};
+use super::{App, STORAGE, Set, f32s, plan};
 
 #[test]
 fn a_buffer_without_the_usage_is_refused() {
@@ -155,14 +155,11 @@ fn a_range_with_gaps_ends_at_the_last_slice() {
         .with(Operand::Params, app.buffer(256, STORAGE))
         .with(Operand::Output, app.buffer(256, STORAGE));
     let bound = |params: u64, output: u64| {
-        buffers_of(
-            ElementTypes::of::<f32, i32>(),
-            [
-                set.params.slice(..params),
-                set.indices.slice(..),
-                set.output.slice(4..4 + output),
-            ],
-        )
+        f32s([
+            set.params.slice(..params),
+            set.indices.slice(..),
+            set.output.slice(4..4 + output),
+        ])
     };
     app.assert_accepted(&plan, &bound(116, 68));
     let text = "params range must have at least 116 bytes, found 112";

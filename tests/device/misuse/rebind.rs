@@ -2,13 +2,13 @@
 
 use std::sync::atomic::Ordering;
 
-use testkit::gpu::buffers_of;
+use testkit::gpu::{buffers_of, buffers_of_shards};
 use wgpu_gather::{
     BlockQuantized, ElementTypes, Encoding, GatherBuffers, GatherError, GatherNd, IndexKind,
-    Operand, PreparedGather, Ranges, ScaleKind, wgpu,
+    Operand, PreparedGather, ScaleKind, wgpu,
 };
 
-use super::{App, STORAGE, Set, adapter, plan};
+use super::{App, STORAGE, Set, plan};
 
 /// For each operand of [`plan`], a range in a large buffer, with its start.
 #[derive(Clone, Copy)]
@@ -59,14 +59,7 @@ impl<'a> Bound<'a> {
         let (indices, output) = (range(INDICES), range(OUTPUT));
         let mut bound = match self.shards {
             None => buffers_of(self.types, [range(PARAMS), indices, output]),
-            Some(shards) => GatherBuffers::of_shards(
-                self.types,
-                Ranges {
-                    params: shards,
-                    indices,
-                    output,
-                },
-            ),
+            Some(shards) => buffers_of_shards(self.types, shards, [indices, output]),
         };
         if self.has_report {
             bound = bound.report(range(REPORT));
@@ -88,7 +81,7 @@ fn buffers(app: &App) -> [wgpu::Buffer; 6] {
 /// The gather's commands use these buffers: after they are destroyed, the commands cannot be submitted.
 #[track_caller]
 fn assert_bound_to(app: &App, gather: &PreparedGather, buffers: &[wgpu::Buffer]) {
-    let mut encoder = app.device.create_command_encoder(&Default::default());
+    let mut encoder = app.encoder();
     gather.encode(&mut encoder);
     buffers.iter().for_each(wgpu::Buffer::destroy);
     app.queue.submit([encoder.finish()]);
@@ -101,7 +94,7 @@ fn other_buffers_and_offsets_are_bound() {
     let [old, new] = [(); 2].map(|()| buffers(&app));
     let bound = Bound::new(&old).bound();
     let mut gather = app.gatherer.prepare(&plan(), &bound).unwrap();
-    let mut recorded = app.device.create_command_encoder(&Default::default());
+    let mut recorded = app.encoder();
     gather.encode(&mut recorded);
     let ranges = Bound::new(&new).starting(PARAMS, 512);
     let ranges = ranges.starting(OUTPUT, 256).starting(COUNT, 1024);
@@ -110,9 +103,7 @@ fn other_buffers_and_offsets_are_bound() {
     assert_eq!(app.errors.load(Ordering::Relaxed), 0);
     // The old buffers are not used any more.
     old.iter().for_each(wgpu::Buffer::destroy);
-    let mut encoder = app.device.create_command_encoder(&Default::default());
-    gather.encode(&mut encoder);
-    app.queue.submit([encoder.finish()]);
+    app.submit(&gather);
     app.assert_handler_heard_nothing();
     assert_bound_to(&app, &gather, &new);
 }
@@ -257,6 +248,10 @@ fn quantised_params_keep_their_numbers() {
         .for_each(|buffer| buffer.destroy());
 }
 
+fn others(of: &[wgpu::Buffer; 6]) -> [wgpu::BufferSlice<'_>; 2] {
+    [INDICES, OUTPUT].map(|operand| of[operand].slice(..))
+}
+
 #[test]
 fn shards_keep_their_rows() {
     let app = App::new();
@@ -264,25 +259,10 @@ fn shards_keep_their_rows() {
     let plan = GatherNd::new().plan(&[10, 2], &[4, 1]).unwrap();
     let shards = [(6, old[PARAMS].slice(..)), (4, old[MASK].slice(..))];
     let types = ElementTypes::of::<f32, i32>();
-    let (indices, output) = (old[INDICES].slice(..), old[OUTPUT].slice(..));
-    let bound = GatherBuffers::of_shards(
-        types,
-        Ranges {
-            params: &shards,
-            indices,
-            output,
-        },
-    );
+    let bound = buffers_of_shards(types, &shards, others(&old));
     let mut gather = app.gatherer.prepare(&plan, &bound).unwrap();
     let shards = [(5, new[PARAMS].slice(..)), (5, new[MASK].slice(..))];
-    let other = GatherBuffers::of_shards(
-        types,
-        Ranges {
-            params: &shards,
-            indices: new[INDICES].slice(..),
-            output: new[OUTPUT].slice(..),
-        },
-    );
+    let other = buffers_of_shards(types, &shards, others(&new));
     let error = gather.rebind(&other).unwrap_err();
     let text = "what is prepared must keep the rows of params shard 0: 6, found 5";
     assert_eq!(error.to_string(), text);
@@ -290,8 +270,7 @@ fn shards_keep_their_rows() {
 
 #[test]
 fn mistakes_are_the_errors_of_prepare() {
-    let adapter = adapter(wgpu::Limits::unlimited());
-    let [app, other] = [(); 2].map(|()| App::on(&adapter, wgpu::Limits::default()));
+    let [app, other] = App::two();
     let set = Set::new(&app);
     let mut gather = app.gatherer.prepare(&plan(), &set.bound()).unwrap();
     let short = app.buffer(12, STORAGE);
@@ -316,9 +295,7 @@ fn mistakes_are_the_errors_of_prepare() {
     app.assert_handler_heard_nothing();
     other.assert_handler_heard_nothing();
     // The old buffers are still bound.
-    let mut encoder = app.device.create_command_encoder(&Default::default());
-    gather.encode(&mut encoder);
-    app.queue.submit([encoder.finish()]);
+    app.submit(&gather);
     app.assert_handler_heard_nothing();
 }
 
@@ -330,7 +307,7 @@ fn a_lost_device_is_an_error_of_rebind() {
     app.device.destroy();
     let rebound = gather.rebind(&new.bound());
     assert_eq!(rebound, Err(GatherError::DeviceLost));
-    let mut encoder = app.device.create_command_encoder(&Default::default());
+    let mut encoder = app.encoder();
     gather.encode(&mut encoder);
     drop(encoder.finish());
     assert_eq!(app.errors.load(Ordering::Relaxed), 0);

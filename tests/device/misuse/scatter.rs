@@ -1,16 +1,11 @@
 //! Mistakes in a scatter's buffers: each error names the operand as a scatter does, and nothing is recorded.
 
 use wgpu_gather::{
-    BadIndices, BadRows, ElementTypes, Encoding, Gather, GatherElements, GatherError, GatherPlan,
-    IndexKind, Reduce, ScatterBuffers, ScatterRanges, wgpu,
+    BadRows, ElementTypes, Encoding, GatherElements, GatherError, GatherPlan, IndexKind, Reduce,
+    ScatterBuffers, ScatterRanges, wgpu,
 };
 
-use super::{App, Recorded, STORAGE};
-
-/// A scatter of 4 into 10 `f32`.
-fn plan() -> GatherPlan {
-    Gather::new().plan(&[10], &[4]).unwrap()
-}
+use super::{App, Recorded, STORAGE, plan, plan_with_error};
 
 /// Buffers for the target, indices, updates and the report.
 type Set = [wgpu::Buffer; 4];
@@ -27,6 +22,17 @@ fn ranges(set: &Set) -> ScatterRanges<'_> {
     }
 }
 
+type Shards<'a> = &'a [(u64, wgpu::BufferSlice<'a>)];
+
+fn shard_ranges<'a>(set: &'a Set, target: Shards<'a>) -> ScatterRanges<'a, Shards<'a>> {
+    let (indices, updates) = (set[1].slice(..), set[2].slice(..));
+    ScatterRanges {
+        target,
+        indices,
+        updates,
+    }
+}
+
 fn types() -> ElementTypes {
     ElementTypes::of::<f32, i32>()
 }
@@ -40,7 +46,7 @@ fn assert_refused(
     of: &[&wgpu::Buffer],
     text: &str,
 ) {
-    let mut encoder = app.device.create_command_encoder(&Default::default());
+    let mut encoder = app.encoder();
     let result = app.gatherer.encode_scatter(&mut encoder, plan, buffers);
     assert_eq!(result.clone().unwrap_err().to_string(), text, "{plan}");
     let prepared = app.gatherer.prepare_scatter(plan, buffers).map(drop);
@@ -61,18 +67,14 @@ fn right_buffers_are_accepted() {
         (unique, buffers.reduce::<f32>(Reduce::Max)),
         (plan(), buffers.reduce::<u32>(Reduce::Min)),
     ] {
-        let mut encoder = app.device.create_command_encoder(&Default::default());
+        let mut encoder = app.encoder();
         let result = app.gatherer.encode_scatter(&mut encoder, &plan, &buffers);
         assert_eq!(result, Ok(()), "{plan}");
         app.queue.submit([encoder.finish()]);
     }
     // A shard without rows may start anywhere.
     let shards = [(0, set[3].slice(2..6)), (10, set[0].slice(..))];
-    let of_shards = ScatterRanges {
-        target: &shards[..],
-        indices: set[1].slice(..),
-        updates: set[2].slice(..),
-    };
+    let of_shards = shard_ranges(&set, &shards);
     let buffers = ScatterBuffers::of_shards(types(), of_shards).reduce::<u32>(Reduce::Add);
     let prepared = app.gatherer.prepare_scatter(&plan(), &buffers);
     assert!(prepared.is_ok(), "{prepared:?}");
@@ -111,20 +113,12 @@ fn a_target_overlaps_no_other_operand() {
     // Two shards of the target.
     let set = set(&app);
     let shards = [(5, set[0].slice(..20)), (5, set[0].slice(16..36))];
-    let of_shards = ScatterRanges {
-        target: &shards[..],
-        indices: set[1].slice(..),
-        updates: set[2].slice(..),
-    };
+    let of_shards = shard_ranges(&set, &shards);
     let buffers = ScatterBuffers::of_shards(types(), of_shards);
     let text = "target shard 1 must not share bytes with target shard 0, found 16..20 in both";
     assert_refused(&app, &plan(), &buffers, &[&set[0]], text);
     let few = [(9, set[0].slice(..))];
-    let of_shards = ScatterRanges {
-        target: &few[..],
-        ..of_shards
-    };
-    let buffers = ScatterBuffers::of_shards(types(), of_shards);
+    let buffers = ScatterBuffers::of_shards(types(), shard_ranges(&set, &few));
     let text = "target shards must have 10 rows together, found 9";
     assert_refused(&app, &plan(), &buffers, &[], text);
 }
@@ -138,19 +132,17 @@ fn scatters_that_no_gpu_has_are_refused() {
         assert_refused(&app, plan, buffers, &[], text);
     };
     let unique = plan().with_unique_indices();
-    for (plan, buffers, text) in [
+    for (reduced, text) in [
         (
-            &unique,
             buffers.reduce::<f32>(Reduce::Mul),
             "a GPU has no mul of f32: GatherPlan::scatter_reduce has it, on the CPU",
         ),
         (
-            &unique,
             buffers.reduce::<i64>(Reduce::Min),
             "a GPU has no min of i64: GatherPlan::scatter_reduce has it, on the CPU",
         ),
     ] {
-        refused(plan, &buffers, text);
+        refused(&unique, &reduced, text);
     }
     let narrow = ElementTypes::new(2, IndexKind::I32);
     let buffers = ScatterBuffers::new(narrow, ranges(&set)).reduce::<u32>(Reduce::Add);
@@ -166,10 +158,8 @@ fn scatters_that_no_gpu_has_are_refused() {
     let text =
         "target must not be repeated by broadcasting in a scatter: dim 1 of 1 is stretched to 6";
     refused(&broadcast, &buffers, text);
-    let with_error = Gather::new().bad_indices(BadIndices::Error);
-    let with_error = with_error.plan(&[10], &[4]).unwrap();
     let text = "bad_indices Error must have a report buffer on the GPU, found none";
-    refused(&with_error, &buffers, text);
+    refused(&plan_with_error(), &buffers, text);
 }
 
 #[test]

@@ -1,9 +1,8 @@
 //! Gathers whose operands share a buffer. One operand is an indirect gather's index count.
 
-use testkit::gpu::buffers_of;
-use wgpu_gather::{ElementTypes, Gather, GatherError, Operand, wgpu};
+use wgpu_gather::{Gather, GatherError, Operand, wgpu};
 
-use super::{App, STORAGE, Set, plan};
+use super::{App, STORAGE, Set, f32s, plan};
 
 #[test]
 fn written_bytes_are_shared_with_no_other_operand() {
@@ -32,19 +31,13 @@ fn bytes_that_are_shared_in_part_are_named() {
     let indices = app.buffer(512, STORAGE);
     let bound = |params: u64, output: u64| {
         let (params, output) = (arena.slice(params..), arena.slice(output..));
-        buffers_of(
-            ElementTypes::of::<f32, i32>(),
-            [params, indices.slice(..), output],
-        )
+        f32s([params, indices.slice(..), output])
     };
     // Params have 400 bytes, the output 320.
     let before = "output must not share bytes with params, found 256..320 in both";
     app.assert_refused(&plan, &bound(256, 0), &[&arena], before);
     let arena = app.buffer(2048, STORAGE);
-    let after = buffers_of(
-        ElementTypes::of::<f32, i32>(),
-        [arena.slice(..), indices.slice(..), arena.slice(256..)],
-    );
+    let after = f32s([arena.slice(..), indices.slice(..), arena.slice(256..)]);
     let text = "output must not share bytes with params, found 256..400 in both";
     app.assert_refused(&plan, &after, &[&arena], text);
 }
@@ -64,7 +57,7 @@ fn burn_and_tract_operands_in_one_buffer_are_gathered() {
                 _ => set.of(Set::OPERANDS[number]).slice(..),
             }
         });
-        let buffers = buffers_of(ElementTypes::of::<f32, i32>(), [params, indices, output]);
+        let buffers = f32s([params, indices, output]);
         for buffers in [buffers, buffers.mask(arena.slice(1024..))] {
             app.assert_accepted(&plan(), &buffers.report(report));
             app.assert_accepted(&plan(), &buffers);
@@ -77,10 +70,7 @@ fn burn_and_tract_operands_in_one_buffer_are_gathered() {
 fn operands_without_bytes_may_share_a_written_buffer() {
     let app = App::new();
     let arena = app.buffer(2048, STORAGE);
-    let buffers = buffers_of(
-        ElementTypes::of::<f32, i32>(),
-        [arena.slice(..), arena.slice(..256), arena.slice(256..)],
-    );
+    let buffers = f32s([arena.slice(..), arena.slice(..256), arena.slice(256..)]);
     // Params without rows, where every index is bad, and index rows without values.
     app.assert_accepted(&Gather::new().plan(&[0], &[4]).unwrap(), &buffers);
     let all = wgpu_gather::GatherNd::new().plan(&[4], &[2, 0]).unwrap();

@@ -105,7 +105,7 @@ fn a_destroyed_table_is_an_error() {
 
 #[test]
 fn a_tensor_of_another_gpu_is_an_error() {
-    let adapters = [(); 2].map(|()| adapter(wgpu::Limits::unlimited()));
+    let adapters = [(); 2].map(|()| adapter());
     let (app, gpu) = gpu_on(&adapters[0], wgpu::Limits::default());
     // Owners on another device of the same instance, on a device with the same id in another instance, and on the same device.
     let others = [

@@ -4,7 +4,7 @@ use std::fmt;
 use std::ops::Deref;
 
 use wgpu_gather::{
-    ElementTypes, Executor, GatherBuffers, Gatherer, GpuError, Ranges, Tensor, wgpu,
+    ElementTypes, Executor, GatherBuffers, GatherPlan, Gatherer, GpuError, Ranges, Tensor, wgpu,
 };
 
 /// A tensor's whole buffer.
@@ -23,6 +23,33 @@ pub fn buffers_of<'a>(
         output,
     };
     GatherBuffers::new(types, ranges)
+}
+
+/// As [`buffers_of`], but with params in these shards.
+pub fn buffers_of_shards<'a>(
+    types: ElementTypes,
+    params: &'a [(u64, wgpu::BufferSlice<'a>)],
+    [indices, output]: [wgpu::BufferSlice<'a>; 2],
+) -> GatherBuffers<'a> {
+    let ranges = Ranges {
+        params,
+        indices,
+        output,
+    };
+    GatherBuffers::of_shards(types, ranges)
+}
+
+/// An adapter of wgpu's noop back end, which validates every call and runs no shader: every output is zeros. Needs wgpu's
+/// feature `noop`.
+pub fn noop_adapter(limits: wgpu::Limits) -> wgpu::Adapter {
+    let mut descriptor = wgpu::InstanceDescriptor::new_without_display_handle();
+    descriptor.backends = wgpu::Backends::NOOP;
+    // The flag `VALIDATION_INDIRECT_CALL` would limit buffers to 32-bit sizes.
+    descriptor.flags = wgpu::InstanceFlags::empty();
+    descriptor.backend_options.noop.enable = true;
+    descriptor.backend_options.noop.limits = Some(limits);
+    let instance = wgpu::Instance::new(descriptor);
+    pollster::block_on(instance.request_adapter(&Default::default())).unwrap()
 }
 
 /// An executor on a GPU: its device is no `Result`.
@@ -57,6 +84,18 @@ impl Gpu {
 
     pub fn executor(&self) -> Executor {
         self.0.clone()
+    }
+
+    /// Submits what `record` puts into an encoder.
+    pub fn submit(&self, record: impl FnOnce(&mut wgpu::CommandEncoder)) {
+        let mut encoder = self.device().create_command_encoder(&Default::default());
+        record(&mut encoder);
+        self.queue().submit([encoder.finish()]);
+    }
+
+    /// Submits a gather in these buffers.
+    pub fn submit_gather(&self, plan: &GatherPlan, buffers: &GatherBuffers<'_>) {
+        self.submit(|encoder| self.gatherer().encode(encoder, plan, buffers).unwrap());
     }
 }
 
