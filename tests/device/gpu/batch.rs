@@ -392,7 +392,7 @@ pub(crate) fn no_bad_row() -> [u8; REPORT_BYTES] {
 }
 
 #[track_caller]
-fn check_report(sample: &Sample, report: &[u8]) {
+pub(crate) fn check_report(sample: &Sample, report: &[u8]) {
     let found = BadRows::from_report(&sample.plan, sample.index_kind, report).unwrap();
     let found = found.map(|bad_rows| (bad_rows.count, bad_rows.first.to_string()));
     let expected = sample

@@ -7,7 +7,7 @@ use wgpu_gather::{
     IndexKind, wgpu,
 };
 
-use crate::batch::{self, REPORT_BYTES, Recording, read_back};
+use crate::batch::{self, REPORT_BYTES, Recording, check_report, read_back};
 use crate::into_buffers::{encoded, filled, index_values, table, unchecked, widths};
 use crate::{flat, trial};
 use testkit::cases;
@@ -208,11 +208,7 @@ pub(crate) fn check_shards(gpu: &Gpu, sample: &Sample, hash: &mut Hash) {
         sample.output,
         "{cuts:?} of {sample}"
     );
-    let found = BadRows::from_report(&sample.plan, sample.index_kind, &report).unwrap();
-    let found = found.map(|bad_rows| (bad_rows.count, bad_rows.first.to_string()));
-    let expected = sample.bad_index.clone();
-    let expected = expected.map(|text| (sample.bad_row_count as u64, text));
-    assert_eq!(found, expected, "{cuts:?} of {sample}");
+    check_report(sample, &report);
 }
 
 const MIB: usize = 1 << 20;
