@@ -36,9 +36,12 @@ pub fn npz_members_are_gathered() {
         let table = npy("|u1", "(3, 2)", &[1, 2, 3, 4, 5, 6]);
         let members = [("table.npy", table), ("ids.npy", ids())];
         folder.write("a.npz", npz(method, &members));
-        let command = "gather a.npz:table a.npz:ids.npy -o out.npy --device cpu";
-        folder.gathers(command, "uint8 [2, 2]");
-        assert_eq!(folder.read("out.npy"), npy("|u1", "(2, 2)", &[5, 6, 1, 2]));
+        let command = "gather a.npz:table a.npz:ids.npy";
+        folder.makes(
+            command,
+            "uint8 [2, 2]",
+            &npy("|u1", "(2, 2)", &[5, 6, 1, 2]),
+        );
     }
 }
 
@@ -53,21 +56,18 @@ pub fn tensors_are_gathered() {
     let data = [&[7, 8, 9][..], &weights, &numbers(&[1], i64::to_le_bytes)].concat();
     folder.write("m.safetensors", safetensors(header, &data));
 
-    let command = "gather m.safetensors:first ids.npy -o out.npy --device cpu";
-    folder.gathers(command, "uint8 [2]");
-    assert_eq!(folder.read("out.npy"), npy("|u1", "(2,)", &[9, 7]));
+    let command = "gather m.safetensors:first ids.npy";
+    folder.makes(command, "uint8 [2]", &npy("|u1", "(2,)", &[9, 7]));
 
-    let command = "gather m.safetensors:wte.weight ids.npy -o out.npy --device cpu";
-    folder.gathers(command, "BF16 [2, 2]");
+    let command = "gather m.safetensors:wte.weight ids.npy";
     let rows = npy("<V2", "(2, 2)", &[18, 19, 20, 21, 10, 11, 12, 13]);
-    assert_eq!(folder.read("out.npy"), rows);
+    folder.makes(command, "BF16 [2, 2]", &rows);
 
     // The output is the params of a second gather.
     folder.write("rows.npy", rows);
-    let command = "gather rows.npy m.safetensors:ids -o out.npy --device cpu";
-    folder.gathers(command, "void16 [1, 2]");
+    let command = "gather rows.npy m.safetensors:ids";
     let row = npy("<V2", "(1, 2)", &[10, 11, 12, 13]);
-    assert_eq!(folder.read("out.npy"), row);
+    folder.makes(command, "void16 [1, 2]", &row);
 }
 
 /// On systems that keep a path's bytes as they are.
@@ -150,12 +150,11 @@ pub fn hostile_npz_is_refused() {
         ),
     ] {
         folder.write("bad.npz", bytes);
-        let command = "gather bad.npz:a ids.npy -o out.npy --device cpu";
-        folder.refuses(command, &format!("bad.npz:a: {error}"));
+        folder.refuses("gather bad.npz:a ids.npy", &format!("bad.npz:a: {error}"));
     }
     folder.write("bad.npz", good);
     folder.refuses(
-        "gather bad.npz ids.npy -o out.npy --device cpu",
+        "gather bad.npz ids.npy",
         "bad.npz: name a member, as FILE:NAME; it has a",
     );
 }
@@ -237,12 +236,12 @@ pub fn hostile_safetensors_are_refused() {
         ),
     ] {
         folder.write("bad.safetensors", bytes);
-        let command = "gather bad.safetensors:t ids.npy -o out.npy --device cpu";
+        let command = "gather bad.safetensors:t ids.npy";
         folder.refuses(command, &format!("bad.safetensors:t: {error}"));
     }
     folder.write("bad.safetensors", good);
     folder.refuses(
-        "gather bad.safetensors ids.npy -o out.npy --device cpu",
+        "gather bad.safetensors ids.npy",
         "bad.safetensors: name a tensor, as FILE:NAME; it has t",
     );
 }

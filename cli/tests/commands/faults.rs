@@ -10,7 +10,7 @@ use testkit::ran::Ran;
 
 #[cfg(unix)]
 use crate::support::send;
-use crate::support::{Folder, npy, numbers, wgpu_gather};
+use crate::support::{Folder, assert_usage, npy, numbers, wgpu_gather};
 
 pub const COMMAND: &str = "gather params.npy ids.npy --device cpu";
 
@@ -25,11 +25,9 @@ pub fn folder(name: &str) -> Folder {
 pub fn an_operation_needs_run() {
     for operation in ["gather", "gather_nd", "gather_elements"] {
         let ran = Ran::new(wgpu_gather().args([operation, "a.npy", "b.npy"]));
-        let expected =
-            format!("error: {operation} is an operation of run: wgpu-gather run {operation} ..");
-        assert_eq!(
-            (ran.code, ran.stderr.lines().next()),
-            (2, Some(expected.as_str()))
+        assert_usage(
+            &ran,
+            &format!("{operation} is an operation of run: wgpu-gather run {operation} .."),
         );
     }
 }
@@ -83,7 +81,7 @@ pub fn bad_indices_name_their_file() {
 pub fn names_are_for_archives() {
     let folder = folder("npy-name");
     folder.refuses(
-        "gather params.npy:x ids.npy -o out.npy --device cpu",
+        "gather params.npy:x ids.npy",
         "params.npy:x: a .npy file has one array: names are for .npz, .safetensors and .gguf files",
     );
     folder.refuses(

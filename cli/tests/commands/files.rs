@@ -43,18 +43,15 @@ pub fn archives_of_all_sorts_are_read() {
             "cut unreadable: the file ends within its header - -",
         ]
     );
-    let command = "gather mixed.npz:table mixed.npz:ids -o out.npy --device cpu";
-    folder.gathers(command, "float32 [2, 2]");
+    let command = "gather mixed.npz:table mixed.npz:ids";
     let rows = numbers(&[4.0, 5.0, 0.0, 1.0], f32::to_le_bytes);
-    assert_eq!(folder.read("out.npy"), npy("<f4", "(2, 2)", &rows));
+    folder.makes(command, "float32 [2, 2]", &npy("<f4", "(2, 2)", &rows));
     // The table in Fortran order, and texts.
-    let command = "gather mixed.npz:columns mixed.npz:ids -o out.npy --device cpu";
-    folder.gathers(command, "float32 [2, 2]");
-    assert_eq!(folder.read("out.npy"), npy("<f4", "(2, 2)", &rows));
-    let command = "gather mixed.npz:labels mixed.npz:ids -o out.npy --device cpu";
-    folder.gathers(command, "<U1 [2]");
+    let command = "gather mixed.npz:columns mixed.npz:ids";
+    folder.makes(command, "float32 [2, 2]", &npy("<f4", "(2, 2)", &rows));
+    let command = "gather mixed.npz:labels mixed.npz:ids";
     let texts = numbers(&['c' as u32, 'a' as u32], u32::to_le_bytes);
-    assert_eq!(folder.read("out.npy"), npy("<U1", "(2,)", &texts));
+    folder.makes(command, "<U1 [2]", &npy("<U1", "(2,)", &texts));
     for (member, error) in [
         ("README.txt", "not a .npy file"),
         (
@@ -63,7 +60,7 @@ pub fn archives_of_all_sorts_are_read() {
         ),
     ] {
         folder.refuses(
-            &format!("gather mixed.npz:{member} mixed.npz:ids -o out.npy --device cpu"),
+            &format!("gather mixed.npz:{member} mixed.npz:ids"),
             &format!("mixed.npz:{member}: {error}"),
         );
     }
@@ -81,18 +78,15 @@ pub fn models_with_unknown_types_are_read() {
             "deep float32 [1, 1, 2, 1, 2] 16",
         ]
     );
-    folder.gathers(
-        "gather blob:rows ids.npy -o out.npy --device cpu",
+    folder.makes(
+        "gather blob:rows ids.npy",
         "float32 [4, 32]",
+        &data("blob_rows.npy"),
     );
-    assert_eq!(folder.read("out.npy"), data("blob_rows.npy"));
     folder.i32("ids.npy", "(1,)", &[0]);
-    folder.gathers(
-        "gather blob:deep ids.npy -o out.npy --device cpu",
-        "float32 [1, 1, 2, 1, 2]",
-    );
+    folder.gathers("gather blob:deep ids.npy", "float32 [1, 1, 2, 1, 2]");
     let error = "blob:first: tensor \"first\" has a type of number 41, which is not supported";
-    folder.refuses("gather blob:first ids.npy -o out.npy --device cpu", error);
+    folder.refuses("gather blob:first ids.npy", error);
 }
 
 pub fn tensors_beside_unknown_types_are_read() {
@@ -101,10 +95,9 @@ pub fn tensors_beside_unknown_types_are_read() {
     let mut lines = listed(&folder, "later.safetensors");
     lines.sort();
     assert_eq!(lines, ["other U99 [2] 16", "table float32 [3, 2] 24"]);
-    let command = "gather later.safetensors:table ids.npy -o out.npy --device cpu";
-    folder.gathers(command, "float32 [1, 2]");
+    folder.gathers("gather later.safetensors:table ids.npy", "float32 [1, 2]");
     folder.refuses(
-        "gather later.safetensors:other ids.npy -o out.npy --device cpu",
+        "gather later.safetensors:other ids.npy",
         "later.safetensors:other: dtype U99 is not supported",
     );
 }
@@ -116,10 +109,9 @@ pub fn odd_headers_are_read() {
     folder.i32("ids.npy", "(1,)", &[0]);
     for file in files {
         assert_eq!(listed(&folder, file), ["- int64 [2] 16"]);
-        let command = format!("gather {file} ids.npy -o out.npy --device cpu");
-        folder.gathers(&command, "int64 [1]");
+        let command = format!("gather {file} ids.npy");
         let row = numbers(&[2], i64::to_le_bytes);
-        assert_eq!(folder.read("out.npy"), npy("<i8", "(1,)", &row), "{file}");
+        folder.makes(&command, "int64 [1]", &npy("<i8", "(1,)", &row));
     }
 }
 
@@ -169,10 +161,10 @@ pub fn names_tell_no_format() {
     let tensor = r#"{"t":{"dtype":"U8","shape":[2],"data_offsets":[0,2]}}"#;
     let header = format!("{tensor:<width$}", width = 0x4b50);
     folder.write("pk", crate::archives::safetensors(&header, &[7, 8]));
-    folder.gathers("gather pk:t ids.npy -o out.npy --device cpu", "uint8 [1]");
+    folder.gathers("gather pk:t ids.npy", "uint8 [1]");
     folder.write("text.npy", b"a text, no array".to_vec());
     folder.refuses(
-        "gather text.npy ids.npy -o out.npy --device cpu",
+        "gather text.npy ids.npy",
         "text.npy: not a .npy, .npz, .safetensors or .gguf file",
     );
 }
@@ -198,7 +190,7 @@ pub fn names_in_errors_are_whole() {
     folder.write("m.st", crate::archives::safetensors(&header, &[]));
     folder.i32("ids.npy", "(0,)", &[]);
     folder.refuses(
-        "gather m.st:q_proj.weight ids.npy -o out.npy --device cpu",
+        "gather m.st:q_proj.weight ids.npy",
         "m.st:q_proj.weight: no tensor \"q_proj.weight\", it has model.layers.0.self_attn.q_proj.weight, \
          layer.layer.layer.layer.layer.layer.laye..er.layer.layer.layer.layer.layer..weight, a, b, c, d, e, f, 1 more",
     );

@@ -23,28 +23,20 @@ use std::process::{Command, ExitCode};
 #[cfg(target_os = "linux")]
 use libtest_mimic::{Completion, Trial};
 use support::{Folder, wgpu_gather};
-use testkit::device::{self, Arguments, cpu_trial as cpu, gpu_trial, program_trial as gpu};
+use testkit::device::{
+    self, Arguments, cpu_trial as cpu, gpu_trial, program_trial as gpu, trial_of,
+};
 use testkit::ran::{NO_GPU, Ran};
 
 fn main() -> ExitCode {
-    let trials = vec![
-        cpu("help_teaches_each_command", help_teaches_each_command),
-        cpu("wrong_usage_exits_with_2", wrong_usage_exits_with_2),
-        cpu(
-            "npz_members_are_gathered",
-            archives::npz_members_are_gathered,
-        ),
-        cpu("tensors_are_gathered", archives::tensors_are_gathered),
-        cpu("hostile_npz_is_refused", archives::hostile_npz_is_refused),
-        cpu(
-            "hostile_safetensors_are_refused",
-            archives::hostile_safetensors_are_refused,
-        ),
-        #[cfg(target_os = "linux")]
-        cpu(
-            "archives_paths_need_not_be_utf8",
-            archives::archives_paths_need_not_be_utf8,
-        ),
+    let mut trials = Vec::new();
+    trials.extend([
+        trial_of(help_teaches_each_command),
+        trial_of(wrong_usage_exits_with_2),
+        trial_of(archives::npz_members_are_gathered),
+        trial_of(archives::tensors_are_gathered),
+        trial_of(archives::hostile_npz_is_refused),
+        trial_of(archives::hostile_safetensors_are_refused),
         cpu("encoded_rows_are_decoded", || gguf::rows_are_decoded("cpu")),
         gpu("encoded_rows_are_decoded_on_the_gpu", || {
             gguf::rows_are_decoded("gpu")
@@ -59,182 +51,55 @@ fn main() -> ExitCode {
             "wrong_quantized_tables_are_refused",
             quantized::wrong_tables_are_refused,
         ),
-        cpu(
-            "changed_files_give_an_error_or_the_right_rows",
-            selected::changed_files_give_an_error_or_the_right_rows,
-        ),
-        cpu(
-            "every_dtype_passes_through",
-            selected::every_dtype_passes_through,
-        ),
-        cpu("fortran_order_is_read", selected::fortran_order_is_read),
-        cpu(
-            "quantized_rows_are_those_of_the_whole_table",
-            selected::quantized_rows_are_those_of_the_whole_table,
-        ),
-        cpu("split_models_are_read", selected::split_models_are_read),
-        cpu("views_are_read", selected::views_are_read),
-        cpu("masks_select_rows", selected::masks_select_rows),
-        cpu("fills_and_broadcasts", selected::fills_and_broadcasts),
-        cpu(
-            "elements_of_each_kind_are_printed",
-            rows::elements_of_each_kind_are_printed,
-        ),
-        cpu("long_arrays_are_shortened", rows::long_arrays_are_shortened),
-        cpu(
-            "indices_come_from_the_command_line",
-            rows::indices_come_from_the_command_line,
-        ),
-        cpu(
-            "endless_arrays_are_not_printed",
-            rows::endless_arrays_are_not_printed,
-        ),
-        cpu(
-            "an_array_without_dims_is_its_element",
-            rows::an_array_without_dims_is_its_element,
-        ),
-        cpu(
-            "manual_pages_name_each_command",
-            rows::manual_pages_name_each_command,
-        ),
-        #[cfg(target_os = "linux")]
-        cpu(
-            "large_tables_take_little_memory",
-            selected::large_tables_take_little_memory,
-        ),
-        #[cfg(target_os = "linux")]
-        Trial::ignorable_test("a_terminal_gets_rows", || Ok(rows::a_terminal_gets_rows())),
+        trial_of(selected::changed_files_give_an_error_or_the_right_rows),
+        trial_of(selected::every_dtype_passes_through),
+        trial_of(selected::fortran_order_is_read),
+        trial_of(selected::quantized_rows_are_those_of_the_whole_table),
+        trial_of(selected::split_models_are_read),
+        trial_of(selected::views_are_read),
+        trial_of(selected::masks_select_rows),
+        trial_of(selected::fills_and_broadcasts),
+        trial_of(rows::elements_of_each_kind_are_printed),
+        trial_of(rows::long_arrays_are_shortened),
+        trial_of(rows::indices_come_from_the_command_line),
+        trial_of(rows::endless_arrays_are_not_printed),
+        trial_of(rows::an_array_without_dims_is_its_element),
+        trial_of(rows::manual_pages_name_each_command),
         cpu("gguf_info_lists_tensors", gguf::info_lists_tensors),
         cpu("cut_gguf_files_are_refused", gguf::cut_files_are_refused),
-        cpu("hostile_gguf_is_refused", gguf::hostile_gguf_is_refused),
-        cpu("an_operation_needs_run", faults::an_operation_needs_run),
-        cpu("json_says_what_run_did", faults::json_says_what_run_did),
-        cpu(
-            "bad_indices_name_their_file",
-            faults::bad_indices_name_their_file,
-        ),
-        cpu("names_are_for_archives", faults::names_are_for_archives),
-        #[cfg(target_os = "linux")]
-        cpu(
-            "unwritten_answers_are_errors",
-            faults::unwritten_answers_are_errors,
-        ),
-        #[cfg(target_os = "linux")]
-        cpu(
-            "a_file_limit_leaves_no_partial",
-            faults::a_file_limit_leaves_no_partial,
-        ),
-        #[cfg(target_os = "linux")]
-        cpu(
-            "a_signal_after_the_output_is_late",
-            faults::a_signal_after_the_output_is_late,
-        ),
-        cpu(
-            "archives_of_all_sorts_are_read",
-            files::archives_of_all_sorts_are_read,
-        ),
-        cpu(
-            "models_with_unknown_types_are_read",
-            files::models_with_unknown_types_are_read,
-        ),
-        cpu(
-            "tensors_beside_unknown_types_are_read",
-            files::tensors_beside_unknown_types_are_read,
-        ),
-        cpu("odd_headers_are_read", files::odd_headers_are_read),
-        cpu("all_types_are_listed", files::all_types_are_listed),
-        cpu("names_tell_no_format", files::names_tell_no_format),
-        cpu(
-            "names_in_errors_are_whole",
-            files::names_in_errors_are_whole,
-        ),
-        #[cfg(target_os = "linux")]
-        cpu("info_takes_little_memory", files::info_takes_little_memory),
-        cpu("usage_errors_are_json", usage::usage_errors_are_json),
-        cpu(
-            "two_arrays_from_standard_input_are_refused",
-            usage::two_arrays_from_standard_input_are_refused,
-        ),
-        cpu(
-            "an_output_that_is_an_input_is_refused",
-            usage::an_output_that_is_an_input_is_refused,
-        ),
-        cpu(
-            "unknown_back_ends_are_named",
-            usage::unknown_back_ends_are_named,
-        ),
-        cpu("run_says_what_it_did", usage::run_says_what_it_did),
-        #[cfg(target_os = "linux")]
-        cpu(
-            "arguments_need_not_be_utf8",
-            usage::arguments_need_not_be_utf8,
-        ),
-        #[cfg(target_os = "linux")]
-        cpu(
-            "help_that_is_not_written_is_an_error",
-            usage::help_that_is_not_written_is_an_error,
-        ),
-        #[cfg(unix)]
-        cpu(
-            "a_closed_standard_output_is_an_error",
-            usage::a_closed_standard_output_is_an_error,
-        ),
-        #[cfg(unix)]
-        cpu(
-            "streams_are_refused_by_their_start",
-            usage::streams_are_refused_by_their_start,
-        ),
-        #[cfg(unix)]
-        cpu(
-            "ignored_signals_stay_ignored",
-            usage::ignored_signals_stay_ignored,
-        ),
-        #[cfg(unix)]
-        cpu(
-            "private_outputs_stay_private",
-            usage::private_outputs_stay_private,
-        ),
-        #[cfg(target_os = "linux")]
-        cpu(
-            "copies_without_memory_are_errors",
-            usage::copies_without_memory_are_errors,
-        ),
-        cpu("help_is_wrapped_once", faults::help_is_wrapped_once),
-        #[cfg(unix)]
-        cpu(
-            "pipes_are_read_and_written",
-            faults::pipes_are_read_and_written,
-        ),
-        #[cfg(unix)]
-        cpu("set_uid_is_not_copied", faults::set_uid_is_not_copied),
-        #[cfg(unix)]
-        gpu("doctor_stops_cleanly", faults::doctor_stops_cleanly),
-        cpu("info_describes_arrays", info::info_describes_arrays),
-        cpu(
-            "info_refuses_hostile_files",
-            info::info_refuses_hostile_files,
-        ),
-        cpu(
-            "completions_name_each_command",
-            completions_name_each_command,
-        ),
-        cpu("colours_are_for_terminals", colours_are_for_terminals),
+        trial_of(gguf::hostile_gguf_is_refused),
+        trial_of(faults::an_operation_needs_run),
+        trial_of(faults::json_says_what_run_did),
+        trial_of(faults::bad_indices_name_their_file),
+        trial_of(faults::names_are_for_archives),
+        trial_of(files::archives_of_all_sorts_are_read),
+        trial_of(files::models_with_unknown_types_are_read),
+        trial_of(files::tensors_beside_unknown_types_are_read),
+        trial_of(files::odd_headers_are_read),
+        trial_of(files::all_types_are_listed),
+        trial_of(files::names_tell_no_format),
+        trial_of(files::names_in_errors_are_whole),
+        trial_of(usage::usage_errors_are_json),
+        trial_of(usage::two_arrays_from_standard_input_are_refused),
+        trial_of(usage::an_output_that_is_an_input_is_refused),
+        trial_of(usage::unknown_back_ends_are_named),
+        trial_of(usage::run_says_what_it_did),
+        trial_of(faults::help_is_wrapped_once),
+        trial_of(info::info_describes_arrays),
+        trial_of(info::info_refuses_hostile_files),
+        trial_of(completions_name_each_command),
+        trial_of(colours_are_for_terminals),
         cpu("json_is_all_of_standard_output", json::without_a_gpu),
         gpu_trial("json_describes_the_adapter", |gpu| {
             json::of_the_adapter(&gpu.device().adapter_info().name);
             Ok(())
         }),
-        #[cfg(target_os = "linux")]
-        Trial::ignorable_test("doctor_shows_progress", || Ok(doctor_shows_progress())),
-        cpu("all_runs_without_a_gpu", all_runs_without_a_gpu),
+        trial_of(all_runs_without_a_gpu),
         gpu(
             "the_example_embeddings_is_the_same",
             embeddings_are_the_same,
         ),
-        cpu(
-            "an_absent_adapter_is_an_error",
-            an_absent_adapter_is_an_error,
-        ),
+        trial_of(an_absent_adapter_is_an_error),
         gpu_trial("adapters_says_what_fits", |gpu| {
             let info = gpu.device().adapter_info();
             let text = succeeds(&["adapters"]);
@@ -258,7 +123,31 @@ fn main() -> ExitCode {
             );
             Ok(())
         }),
-    ];
+    ]);
+    #[cfg(unix)]
+    trials.extend([
+        trial_of(usage::a_closed_standard_output_is_an_error),
+        trial_of(usage::streams_are_refused_by_their_start),
+        trial_of(usage::ignored_signals_stay_ignored),
+        trial_of(usage::private_outputs_stay_private),
+        trial_of(faults::pipes_are_read_and_written),
+        trial_of(faults::set_uid_is_not_copied),
+        gpu("doctor_stops_cleanly", faults::doctor_stops_cleanly),
+    ]);
+    #[cfg(target_os = "linux")]
+    trials.extend([
+        trial_of(archives::archives_paths_need_not_be_utf8),
+        trial_of(selected::large_tables_take_little_memory),
+        Trial::ignorable_test("a_terminal_gets_rows", || Ok(rows::a_terminal_gets_rows())),
+        trial_of(faults::unwritten_answers_are_errors),
+        trial_of(faults::a_file_limit_leaves_no_partial),
+        trial_of(faults::a_signal_after_the_output_is_late),
+        trial_of(files::info_takes_little_memory),
+        trial_of(usage::arguments_need_not_be_utf8),
+        trial_of(usage::help_that_is_not_written_is_an_error),
+        trial_of(usage::copies_without_memory_are_errors),
+        Trial::ignorable_test("doctor_shows_progress", || Ok(doctor_shows_progress())),
+    ]);
     device::run(&Arguments::from_args(), trials)
 }
 

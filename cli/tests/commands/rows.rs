@@ -46,7 +46,7 @@ pub fn indices_come_from_the_command_line() {
         );
     }
     folder.refuses(
-        "gather t.npy --at 0,4 -o out.npy --device cpu",
+        "gather t.npy --at 0,4",
         "--at: indices[1] = 4 is not in [0, 4)",
     );
     // The line goes to standard error, and with --json the rows are whole.
@@ -270,14 +270,11 @@ pub fn endless_arrays_are_not_printed() {
         crate::support::file(1, &format!("{header:<117}\n"), &[]),
     );
     folder.refuses(
-        "gather t.npy --at 0 -o out.npy --device cpu",
+        "gather t.npy --at 0",
         "t.npy: 4000000000 elements without bytes are not supported",
     );
     folder.write("t.npy", npy("|V18446744073709551615", "(4, 0)", &[]));
-    folder.gathers(
-        "gather t.npy --at 1 -o out.npy --device cpu",
-        "|V18446744073709551615 [1, 0]",
-    );
+    folder.gathers("gather t.npy --at 1", "|V18446744073709551615 [1, 0]");
 }
 
 /// An array without dims is its element.

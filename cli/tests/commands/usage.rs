@@ -8,9 +8,9 @@ use testkit::ran::Ran;
 #[cfg(unix)]
 use crate::faults::shell;
 use crate::faults::{COMMAND, folder};
-use crate::support::wgpu_gather;
 #[cfg(unix)]
 use crate::support::{Folder, npy};
+use crate::support::{assert_usage, wgpu_gather};
 
 /// Errors of usage are JSON where JSON is asked for, as all others.
 pub fn usage_errors_are_json() {
@@ -51,11 +51,7 @@ pub fn two_arrays_from_standard_input_are_refused() {
         ),
     ] {
         let ran = folder.run(&format!("gather {options} -o out.npy"));
-        let expected = format!("error: only one of {error} can be standard input");
-        assert_eq!(
-            (ran.code, ran.stderr.lines().next()),
-            (2, Some(expected.as_str()))
-        );
+        assert_usage(&ran, &format!("only one of {error} can be standard input"));
     }
 }
 
@@ -75,19 +71,14 @@ pub fn an_output_that_is_an_input_is_refused() {
     }
     for (output, input) in outputs {
         let ran = folder.run(&format!("{COMMAND} --from-end -o {output}"));
-        let expected = format!("error: --output is the file of {input}");
-        assert_eq!(
-            (ran.code, ran.stderr.lines().next()),
-            (2, Some(expected.as_str()))
-        );
+        assert_usage(&ran, &format!("--output is the file of {input}"));
     }
     #[cfg(unix)]
     {
         let line =
             "exec \"$0\" run gather params.npy - --device cpu --from-end -o ids.npy < ids.npy";
         let ran = shell(&folder, line);
-        let expected = "error: --output is the file of INDICES, -";
-        assert_eq!((ran.code, ran.stderr.lines().next()), (2, Some(expected)));
+        assert_usage(&ran, "--output is the file of INDICES, -");
     }
     for (path, bytes) in files {
         assert_eq!(fs::read(&path).unwrap(), bytes, "{path:?}");

@@ -15,7 +15,9 @@ use std::process::ExitCode;
 #[cfg(target_os = "linux")]
 use libtest_mimic::Trial;
 use support::{Folder, file, npy, numbers, wgpu_gather};
-use testkit::device::{self, Arguments, cpu_trial as cpu, gpu_trial, program_trial as gpu};
+use testkit::device::{
+    self, Arguments, cpu_trial as cpu, gpu_trial, program_trial as gpu, trial_of,
+};
 
 const DATA: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/data");
 
@@ -27,22 +29,13 @@ fn main() -> ExitCode {
         gpu("every_dtype_on_the_gpu", || every_dtype("gpu")),
         cpu("attributes_on_the_cpu", || attributes("cpu")),
         gpu("attributes_on_the_gpu", || attributes("gpu")),
-        cpu("bad_index_on_the_cpu", bad_index_on_the_cpu),
+        trial_of(bad_index_on_the_cpu),
         gpu("bad_index_on_the_gpu", bad_index_on_the_gpu),
-        cpu("every_format_version_is_read", every_format_version_is_read),
-        cpu(
-            "hostile_files_are_refused",
-            refusals::hostile_files_are_refused,
-        ),
-        cpu(
-            "files_that_do_not_fit_are_refused",
-            refusals::files_that_do_not_fit_are_refused,
-        ),
-        cpu(
-            "wrong_arguments_are_refused",
-            refusals::wrong_arguments_are_refused,
-        ),
-        cpu("output_is_replaced_whole", output_is_replaced_whole),
+        trial_of(every_format_version_is_read),
+        trial_of(refusals::hostile_files_are_refused),
+        trial_of(refusals::files_that_do_not_fit_are_refused),
+        trial_of(refusals::wrong_arguments_are_refused),
+        trial_of(output_is_replaced_whole),
         #[cfg(unix)]
         cpu("output_goes_to_the_target_of_links", output::links),
         #[cfg(unix)]
@@ -62,11 +55,8 @@ fn main() -> ExitCode {
         cpu("a_pipe_is_refused", output::pipe),
         #[cfg(target_os = "linux")]
         cpu("little_memory_is_an_error", output::little_memory),
-        cpu("npy_without_a_gpu", devices::npy_without_a_gpu),
-        cpu(
-            "output_goes_to_standard_output",
-            output_goes_to_standard_output,
-        ),
+        trial_of(devices::npy_without_a_gpu),
+        trial_of(output_goes_to_standard_output),
         #[cfg(target_os = "linux")]
         Trial::ignorable_test("a_terminal_gets_no_array", || Ok(output::terminal())),
         gpu_trial("run_takes_the_adapter_of_the_name", |gpu| {
@@ -88,8 +78,7 @@ fn digits(device: &str) {
     folder.write("images.npy", data("images_u8"));
     folder.write("indices.npy", data("indices_i32"));
     let command = format!("gather_nd images.npy indices.npy -o out.npy --device {device}");
-    folder.gathers(&command, "uint8 [30, 8, 8]");
-    assert_eq!(folder.read("out.npy"), data("expected_u8"));
+    folder.makes(&command, "uint8 [30, 8, 8]", &data("expected_u8"));
 }
 
 /// Gathers elements of every dtype bit for bit: NaNs, negative zeros, booleans. Index types take turns.
@@ -130,8 +119,7 @@ fn every_dtype(device: &str) {
         folder.write("params.npy", npy(descr, "(3, 2)", &params));
         folder.write("indices.npy", npy(index_descr, "(2, 1)", indices));
         let command = format!("gather_nd params.npy indices.npy -o out.npy --device {device}");
-        folder.gathers(&command, &format!("{name} [2, 2]"));
-        assert_eq!(folder.read("out.npy"), expected, "{name}, {index_descr}");
+        folder.makes(&command, &format!("{name} [2, 2]"), &expected);
     }
 }
 
@@ -212,7 +200,7 @@ fn folder_with_bad_index(name: &str) -> Folder {
 
 fn bad_index_on_the_cpu() {
     let folder = folder_with_bad_index("bad-index-cpu");
-    let command = "gather_nd params.npy indices.npy -o out.npy --device cpu";
+    let command = "gather_nd params.npy indices.npy";
     folder.refuses(command, BAD_INDEX);
     folder.refuses(&format!("{command} --bad-indices error"), BAD_INDEX);
 }
@@ -223,11 +211,11 @@ fn bad_index_on_the_gpu() {
     // The result is equal on every machine.
     folder.refuses(&format!("{command} gpu"), BAD_INDEX);
     folder.refuses(&format!("{command} auto"), BAD_INDEX);
-    folder.gathers(
+    folder.makes(
         &format!("{command} gpu --bad-indices device-default"),
         "uint8 [2, 1]",
+        &npy("|u1", "(2, 1)", &[2, 0]),
     );
-    assert_eq!(folder.read("out.npy"), npy("|u1", "(2, 1)", &[2, 0]));
 }
 
 fn every_format_version_is_read() {
@@ -236,21 +224,24 @@ fn every_format_version_is_read() {
     let header = "{\"shape\":(2 ,),'fortran_order' : False, 'descr': '<u2'}\n";
     for version in 1..=3 {
         folder.write("params.npy", file(version, header, &[1, 2, 3, 4]));
-        folder.gathers(
-            "gather params.npy indices.npy -o out.npy --device cpu",
+        folder.makes(
+            "gather params.npy indices.npy",
             "uint16 [1]",
+            &npy("<u2", "(1,)", &[3, 4]),
         );
-        assert_eq!(folder.read("out.npy"), npy("<u2", "(1,)", &[3, 4]));
     }
 }
 
 fn output_is_replaced_whole() {
     let folder = folder_with_bad_index("replace");
     folder.write("out.npy", b"old".to_vec());
-    let command = "gather_nd params.npy indices.npy -o out.npy --device cpu";
+    let command = "gather_nd params.npy indices.npy";
     folder.refuses(command, BAD_INDEX);
-    folder.gathers(&format!("{command} --bad-indices fill"), "uint8 [2, 1]");
-    assert_eq!(folder.read("out.npy"), npy("|u1", "(2, 1)", &[2, 0]));
+    folder.makes(
+        &format!("{command} --bad-indices fill"),
+        "uint8 [2, 1]",
+        &npy("|u1", "(2, 1)", &[2, 0]),
+    );
     assert_eq!(folder.files().len(), 3);
 }
 

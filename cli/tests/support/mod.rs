@@ -77,9 +77,11 @@ impl Folder {
         )
     }
 
-    /// Asserts that the command succeeds and prints that `out.npy` holds `output`.
+    /// Asserts that the command succeeds and prints that `out.npy` holds `output`. The command writes `out.npy` and runs on the
+    /// CPU if it does not say otherwise.
     #[track_caller]
     pub fn gathers(&self, command: &str, output: &str) {
+        let command = &completed(command);
         let result = self.run(command);
         assert_eq!(result.code, 0, "{command}: {}", result.stderr);
         let (start, line) = (format!("out.npy: {output}, "), result.stdout);
@@ -89,9 +91,18 @@ impl Folder {
         );
     }
 
-    /// Asserts that the command fails with the line `error` and leaves every file unchanged.
+    /// As [`gathers`](Self::gathers), and `out.npy` is this file.
+    #[track_caller]
+    pub fn makes(&self, command: &str, output: &str, file: &[u8]) {
+        self.gathers(command, output);
+        assert_eq!(self.read("out.npy"), file, "{command}");
+    }
+
+    /// Asserts that the command, completed as in [`gathers`](Self::gathers), fails with the line `error` and leaves every file
+    /// unchanged.
     #[track_caller]
     pub fn refuses(&self, command: &str, error: &str) {
+        let command = &completed(command);
         let before = self.files();
         let result = self.run(command);
         let mut lines = result.stderr.lines();
@@ -109,6 +120,23 @@ impl Folder {
         assert_eq!(result.stdout, "", "{command}");
         assert!(self.files() == before, "{command}: files changed");
     }
+}
+
+fn completed(command: &str) -> String {
+    let missing = |option: &str, whole| if command.contains(option) { "" } else { whole };
+    let (output, device) = (
+        missing(" -o ", " -o out.npy"),
+        missing("--device ", " --device cpu"),
+    );
+    format!("{command}{output}{device}")
+}
+
+/// Asserts that the command line is refused, and that its first line is this error.
+#[track_caller]
+pub fn assert_usage(ran: &Ran, error: &str) {
+    let expected = format!("error: {error}");
+    let found = (ran.code, ran.stderr.lines().next());
+    assert_eq!(found, (2, Some(expected.as_str())), "{ran:?}");
 }
 
 /// The file that NumPy writes for an array of few dims; its header has 128 bytes.

@@ -57,6 +57,12 @@ pub fn cpu_trial(name: impl Into<String>, run: impl FnOnce() + Send + 'static) -
     })
 }
 
+/// As [`cpu_trial`], with the name of the function.
+pub fn trial_of<F: FnOnce() + Send + 'static>(run: F) -> Trial {
+    let path = std::any::type_name::<F>();
+    cpu_trial(path.rsplit("::").next().unwrap_or(path), run)
+}
+
 /// A trial of a program that finds the GPU by itself.
 pub fn program_trial(name: impl Into<String>, run: impl FnOnce() + Send + 'static) -> Trial {
     gpu_trial(name, move |_| {
