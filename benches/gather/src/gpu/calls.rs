@@ -5,7 +5,8 @@ use std::time::Duration;
 use serde_json::json;
 use testkit::bench::timing::in_turn;
 use testkit::bench::workloads::{Workload, usual};
-use wgpu_gather::{BadIndices, GatherBuffers, Gatherer, Ranges};
+use testkit::gpu::buffers_of;
+use wgpu_gather::{BadIndices, Gatherer};
 
 use super::gather::random_indices;
 use super::{Bench, Place};
@@ -29,13 +30,13 @@ impl Bench<'_> {
         let indices = card.storage(made.len() as u64);
         card.upload(&indices, 0, &made);
         let output = card.storage(4 * plan.output_len());
-        let buffers = GatherBuffers::new(
+        let buffers = buffers_of(
             workload.types(),
-            Ranges {
-                params: place.plain.slice(..workload.params_bytes()),
-                indices: indices.slice(..),
-                output: output.slice(..),
-            },
+            [
+                place.plain.slice(..workload.params_bytes()),
+                indices.slice(..),
+                output.slice(..),
+            ],
         );
         let gatherer = Gatherer::new(&card.device);
         let prepared = gatherer.prepare(&plan, &buffers);

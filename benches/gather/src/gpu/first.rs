@@ -5,7 +5,8 @@ use std::process::Command;
 use std::time::Duration;
 
 use testkit::bench::workloads::small;
-use wgpu_gather::{BadIndices, GatherBuffers, Gatherer, Ranges};
+use testkit::gpu::buffers_of;
+use wgpu_gather::{BadIndices, Gatherer};
 
 use super::card::{Card, adapter};
 use super::naive::{NAIVE, Naive};
@@ -79,14 +80,7 @@ pub fn sample(kind: &str) -> Result<(), String> {
     let took = took(|| {
         let mut encoder = card.encoder();
         if kind == OURS {
-            let buffers = GatherBuffers::new(
-                workload.types(),
-                Ranges {
-                    params: ranges[0],
-                    indices: ranges[1],
-                    output: ranges[2],
-                },
-            );
+            let buffers = buffers_of(workload.types(), ranges);
             let gatherer = Gatherer::new(&card.device);
             let encoded = gatherer.encode(&mut encoder, &plan, &buffers);
             encoded.expect("valid operands");

@@ -3,7 +3,8 @@
 use rayon::prelude::*;
 use serde_json::json;
 use testkit::bench::workloads::Workload;
-use wgpu_gather::{BadIndices, GatherBuffers, GatherPlan, Gatherer, PreparedGather, Ranges, wgpu};
+use testkit::gpu::{buffers_of, buffers_of_shards};
+use wgpu_gather::{BadIndices, GatherPlan, Gatherer, PreparedGather, wgpu};
 
 use super::copy::copies;
 use super::edits::gatherer;
@@ -149,22 +150,8 @@ fn prepare(
         let [indices, output] = operands.ranges(number, bytes);
         let types = workload.types();
         let buffers = match workload.shards {
-            1 => GatherBuffers::new(
-                types,
-                Ranges {
-                    params: shard.1,
-                    indices,
-                    output,
-                },
-            ),
-            _ => GatherBuffers::of_shards(
-                types,
-                Ranges {
-                    params: &shards,
-                    indices,
-                    output,
-                },
-            ),
+            1 => buffers_of(types, [shard.1, indices, output]),
+            _ => buffers_of_shards(types, &shards, [indices, output]),
         };
         let prepared = gatherer.prepare(plan, &buffers);
         prepared.map_err(|error| error.to_string())

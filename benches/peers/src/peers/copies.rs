@@ -17,14 +17,6 @@ impl Peer for Memcpy {
         "memcpy"
     }
 
-    fn package(&self) -> Option<&'static str> {
-        None
-    }
-
-    fn device(&self) -> Device {
-        Device::Cpu
-    }
-
     fn measure(&self) -> &'static str {
         COPY
     }
@@ -47,10 +39,6 @@ pub struct BufferCopy(pub Arc<Gpu>);
 impl Peer for BufferCopy {
     fn name(&self) -> &'static str {
         "buffer copy"
-    }
-
-    fn package(&self) -> Option<&'static str> {
-        None
     }
 
     fn device(&self) -> Device {

@@ -44,9 +44,13 @@ pub trait Peer {
     fn name(&self) -> &'static str;
 
     /// The package whose version is printed.
-    fn package(&self) -> Option<&'static str>;
+    fn package(&self) -> Option<&'static str> {
+        None
+    }
 
-    fn device(&self) -> Device;
+    fn device(&self) -> Device {
+        Device::Cpu
+    }
 
     /// The kind of the timed call: `run_into`, `run`, `resident`, or `copy`.
     fn measure(&self) -> &'static str;

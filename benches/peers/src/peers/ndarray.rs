@@ -3,7 +3,7 @@
 use bytemuck::Pod;
 use ndarray::{ArrayViewD, Axis};
 
-use super::{Device, Job, Peer, made};
+use super::{Job, Peer, made};
 use crate::data::{Data, Params};
 
 pub struct Ndarray;
@@ -15,10 +15,6 @@ impl Peer for Ndarray {
 
     fn package(&self) -> Option<&'static str> {
         Some("ndarray")
-    }
-
-    fn device(&self) -> Device {
-        Device::Cpu
     }
 
     fn measure(&self) -> &'static str {

@@ -1,6 +1,6 @@
 //! This crate on the CPU: into an existing output, or into an output that it allocates.
 
-use super::{Device, Job, OURS, Peer, filled, made};
+use super::{Job, OURS, Peer, filled, made};
 use crate::data::{Data, with_operands};
 
 #[derive(PartialEq, Eq)]
@@ -16,10 +16,6 @@ impl Peer for OursCpu {
 
     fn package(&self) -> Option<&'static str> {
         Some(OURS)
-    }
-
-    fn device(&self) -> Device {
-        Device::Cpu
     }
 
     fn measure(&self) -> &'static str {

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use testkit::gpu::Gpu;
-use wgpu_gather::{ElementTypes, GatherBuffers, Ranges, wgpu};
+use testkit::gpu::{Gpu, buffers_of};
+use wgpu_gather::{ElementTypes, wgpu};
 
 use super::{Device, Job, OURS, Peer};
 use crate::data::Data;
@@ -64,13 +64,13 @@ struct Recording<'a> {
 impl Recording<'_> {
     fn record(&self) -> Result<wgpu::CommandEncoder, String> {
         let workload = &self.data.workload;
-        let buffers = GatherBuffers::new(
+        let buffers = buffers_of(
             ElementTypes::new(workload.element.bytes() as u64, workload.index),
-            Ranges {
-                params: self.params.slice(..),
-                indices: self.indices.slice(..),
-                output: self.output.slice(..),
-            },
+            [
+                self.params.slice(..),
+                self.indices.slice(..),
+                self.output.slice(..),
+            ],
         );
         let mut encoder = new_encoder(self.gpu);
         let gatherer = self.gpu.gatherer();

@@ -2,7 +2,7 @@
 
 use wgpu_gather_peers::plain_loop::gather;
 
-use super::{Device, Job, Peer, filled};
+use super::{Job, Peer, filled};
 use crate::data::{Data, with_operands};
 
 pub struct PlainLoop;
@@ -10,14 +10,6 @@ pub struct PlainLoop;
 impl Peer for PlainLoop {
     fn name(&self) -> &'static str {
         "plain loop"
-    }
-
-    fn package(&self) -> Option<&'static str> {
-        None
-    }
-
-    fn device(&self) -> Device {
-        Device::Cpu
     }
 
     fn measure(&self) -> &'static str {
