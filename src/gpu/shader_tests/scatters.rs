@@ -12,7 +12,7 @@ use crate::gpu::bindings::dummy_bytes;
 use crate::gpu::bound::BoundRange;
 use crate::gpu::cut::{Cut, Dispatch, PlacedGather, Shard};
 use crate::gpu::fill::FillPattern;
-use crate::gpu::kernel::{Kernel, WORKGROUP_SIZE};
+use crate::gpu::kernel::{Kernel, Unit, WORKGROUP_SIZE};
 use crate::gpu::scatter::{IndexRowsPass, Order, OrderDispatch, Update, Winners};
 use crate::gpu::shaders::{EntryPoint, binding};
 use crate::gpu::types::{TypedPlan, range_bytes};
@@ -719,4 +719,16 @@ fn broken_promises_change_no_other_row() {
         }
     }
     assert!(kernels.contains(&Kernel::WordParts));
+}
+
+/// Lanes that take four rows ask for the winners of their own batch.
+#[test]
+fn four_rows_of_each_batch_have_winners_of_their_own() {
+    let gather = Gather::new().batch_dims(1).axis(1);
+    let plan = gather.plan(&[2, 5000, 3], &[2, 22_000]);
+    let index = |at: u64| i128::from(mixed(at)) % 5000;
+    let types = ElementTypes::new(4, IndexKind::I32);
+    let plan = plan.expect("a valid shape");
+    let kernels = Scatter::new(plan, types, Update::AssignLast, &index).check();
+    assert_eq!(kernels, [Kernel::FourRows(Unit::Word)]);
 }
