@@ -233,7 +233,7 @@ fn of_code(values: &[f32], code: u64) -> f32 {
     values[usize::try_from(code).expect("2 bytes")]
 }
 
-/// A number's bytes, 8 at most.
+/// An element of at most 8 bytes as a number, whatever its byte order.
 fn bits(element: &Element, bytes: &[u8]) -> u64 {
     let add = |bits: u64, &byte: &u8| bits << 8 | u64::from(byte);
     match element.is_big_endian {

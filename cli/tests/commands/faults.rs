@@ -219,8 +219,8 @@ pub fn set_uid_is_not_copied() {
     );
 }
 
-/// SIGTERM at several moments of `doctor`, at most of which a driver's threads compile: it ends with 130. SIGINT would not do,
-/// as what a shell runs in the background ignores it.
+/// Sends SIGTERM at several moments of `doctor`, while a driver's threads compile at most of them: the command ends with 130.
+/// SIGINT would test nothing: a shell lets the programs that it runs in the background ignore it.
 #[cfg(unix)]
 pub fn doctor_stops_cleanly() {
     use std::os::unix::process::ExitStatusExt;

@@ -90,7 +90,7 @@ pub fn elements_of_each_kind_are_printed() {
     let i64s = |values: &[i64]| numbers(values, i64::to_le_bytes);
     let f64s = |values: &[f64]| numbers(values, f64::to_le_bytes);
     let not_finite = [f32::NAN, f32::INFINITY, f32::NEG_INFINITY, -0.0, 0.1];
-    // A text with characters that a terminal would obey.
+    // A terminal would obey some of these characters, so the command must print their escapes.
     let text = "é\0b\"\u{1b}\u{9b}".chars().map(u32::from);
     let text: Vec<u8> = text.flat_map(u32::to_be_bytes).collect();
     let long_double = "07".repeat(16);

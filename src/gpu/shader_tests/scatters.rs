@@ -547,7 +547,8 @@ fn updates_of(element_bytes: u64, is_unique: bool) -> Vec<Update> {
     updates
 }
 
-/// Runs scatters by each index type's edge values, to a target with indexed `dims`: one in five of all policies and `slices`.
+/// Scatters by edge values of indices into a target with indexed `dims`. Of all combinations of `kinds`, policies and `slices`
+/// (elements in a slice, bytes in an element), one in five runs.
 fn check_dims(kinds: &[IndexKind], dims: &[usize], slices: &[(usize, u64)]) {
     let policies = || policies().filter(|&(_, fills, _)| !fills);
     let of_kind =

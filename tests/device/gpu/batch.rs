@@ -30,8 +30,8 @@ pub(crate) enum Recording {
     Gaps,
 }
 
-/// The number of samples at a list's start that all run, and the step through the others. The CPU and the shader
-/// interpreter take more.
+/// Which samples of a list run on a GPU, for [`sweep::some`]: the first `FIRST`, and one in `STEP` of the others. The CPU and the
+/// shader interpreter run more of them.
 pub(crate) const FIRST: usize = 64;
 pub(crate) const STEP: usize = 41;
 

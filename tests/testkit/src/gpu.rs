@@ -7,7 +7,7 @@ use wgpu_gather::{
     ElementTypes, Executor, GatherBuffers, GatherPlan, Gatherer, GpuError, Ranges, Tensor, wgpu,
 };
 
-/// A tensor's whole buffer.
+/// The whole buffer of a tensor on a GPU, as an operand's range.
 pub fn range<T>(tensor: &Tensor<T>) -> wgpu::BufferSlice<'_> {
     tensor.buffer().unwrap().slice(..)
 }
