@@ -6,9 +6,10 @@ use super::cut::{Cut, Dispatch, PlacedGather, Shard};
 use super::find_rows::FindRows;
 use super::kernel::{Kernel, Unit, WORKGROUP_SIZE};
 use super::limits::{check_buffers, check_limits};
-use super::scatter::{FoldPass, IndexRowsPass, Order, Update, Winners, typed_scatter};
+use super::scatter::{Order, Winners};
 use super::shaders::EntryPoint;
 use super::types::{OperandBytes, TypedPlan, range_bytes};
+use super::update::{FoldPass, IndexRowsPass, Update};
 use crate::bad_indices::BadIndices;
 use crate::element::ElementTypes;
 use crate::encoding::QPARAMS;
@@ -212,7 +213,7 @@ impl GatherPlan {
     ) -> Result<(), GatherError> {
         let plan = &self.of_updates();
         let dims = plan.dims();
-        let typed = typed_scatter(plan, types, reduction)?;
+        let typed = TypedPlan::of_updates(plan, types, reduction)?;
         let OperandBytes {
             params,
             indices,

@@ -2,12 +2,14 @@
 //! waits for nothing, and checks its inputs before wgpu sees them.
 
 use super::buffers::GatherBuffers;
-use super::cut::{Cut, Dispatch, PlacedGather};
+use super::cut::{Cut, PlacedGather};
+use super::dispatches::{ScatterDispatches, dispatches};
 use super::limits::{check_buffers, check_limits};
 use super::mask::MaskDispatch;
 use super::operands::Operands;
 use super::pipelines::Pipelines;
 use super::prepared::PreparedGather;
+use super::scatter::{PreparedScatter, ScatterBuffers};
 use super::scope::is_lost;
 use super::shaders::{EntryPoint, gather_text};
 use super::types::TypedPlan;
@@ -15,10 +17,6 @@ use crate::bad_indices::BadIndices;
 use crate::element::ElementTypes;
 use crate::error::GatherError;
 use crate::plan::GatherPlan;
-
-/// The most dispatches of a gather with an index count. Each has a second one beside it, which counts its rows, and the
-/// two take about 3 KB.
-const MAX_COUNTED_DISPATCHES: usize = 1 << 16;
 
 /// Records gathers, and [scatters](crate::guide::scatter), on one device.
 ///
@@ -140,7 +138,7 @@ impl Gatherer {
     ) -> Result<PreparedGather, GatherError> {
         let plan = typed.plan;
         let operands = Operands::checked(buffers, &typed, &self.pipelines.limits)?;
-        let dispatches = self.dispatches(operands.placed(typed), &operands)?;
+        let dispatches = dispatches(operands.placed(typed), &operands, &self.pipelines.limits)?;
         if let Some(first) = dispatches.first() {
             let count = dispatches.len();
             log::debug!(
@@ -150,42 +148,6 @@ impl Gatherer {
         }
         let masks = self.masks(plan, &operands)?;
         PreparedGather::new(&self.pipelines, plan, &operands, &dispatches, &masks)
-    }
-
-    /// The dispatches, if the device's limits allow them.
-    pub(super) fn dispatches(
-        &self,
-        placed: PlacedGather<'_>,
-        operands: &Operands<'_>,
-    ) -> Result<Vec<Dispatch>, GatherError> {
-        let (typed, limits) = (placed.typed, &self.pipelines.limits);
-        let dims = typed.plan.dims();
-        let cut = Cut::new(placed, limits)?;
-        let is_indirect = operands.index_count.is_some() && typed.bytes.output > 0;
-        if is_indirect && dims.repeats_index_rows() {
-            return Err(GatherError::CountOfRepeatedRows {
-                index_rows: dims.index_rows(),
-                output_rows: dims.index_count,
-            });
-        }
-        let too_many = match is_indirect {
-            true => MAX_COUNTED_DISPATCHES + 1,
-            false => usize::MAX,
-        };
-        let dispatches: Vec<Dispatch> = cut.dispatches().take(too_many).collect();
-        if dispatches.len() == too_many {
-            let blocks = dims.output_rows() / dims.index_count;
-            return Err(GatherError::DeviceLimit {
-                name: "dispatches of an index count",
-                expected: blocks.max(too_many as u64),
-                found: MAX_COUNTED_DISPATCHES as u64,
-            });
-        }
-        if !dispatches.is_empty() || operands.report.is_some() {
-            let report = operands.report.is_some();
-            check_limits(limits, operands.types, typed.update, report, is_indirect)?;
-        }
-        Ok(dispatches)
     }
 
     /// The dispatches of the mask; none without a mask.
@@ -219,6 +181,61 @@ impl Gatherer {
         buffers: &GatherBuffers<'_>,
     ) -> Result<(), GatherError> {
         self.prepare(plan, buffers)?.encode(encoder);
+        Ok(())
+    }
+
+    /// Makes the pipelines, uniforms and bind groups of a scatter, which you can then record any number of times. The result
+    /// has the same bits as [`GatherPlan::scatter`] or [`scatter_reduce`](GatherPlan::scatter_reduce).
+    ///
+    /// Bad rows are dropped and good rows are written, under [`BadIndices::DeviceDefault`] and [`Error`](BadIndices::Error) too.
+    /// The CPU instead writes nothing if a row is bad under these two.
+    ///
+    /// If rows may repeat, an assign of several updates takes three passes, and keeps 4 bytes for each target row in each
+    /// batch; a reduction without atomics sorts the index rows, and keeps what
+    /// [costs](crate::guide::costs#scatters-on-a-gpu) lists: 16.25 bytes for each, and more where a batch has over 1,024.
+    /// [`with_unique_indices`](GatherPlan::with_unique_indices) spares all this.
+    ///
+    /// # Errors
+    ///
+    /// See [`GatherError`].
+    pub fn prepare_scatter(
+        &self,
+        plan: &GatherPlan,
+        buffers: &ScatterBuffers<'_>,
+    ) -> Result<PreparedScatter, GatherError> {
+        if plan.bad_indices() == BadIndices::Error && buffers.buffers.report.is_none() {
+            return Err(GatherError::MissingReport);
+        }
+        self.prepare_any_scatter(plan, buffers)
+    }
+
+    /// As [`prepare_scatter`](Self::prepare_scatter), for a caller that passes a report wherever the policy needs one.
+    pub(crate) fn prepare_any_scatter(
+        &self,
+        plan: &GatherPlan,
+        buffers: &ScatterBuffers<'_>,
+    ) -> Result<PreparedScatter, GatherError> {
+        let plan = &plan.of_updates();
+        let typed = buffers.typed(plan)?;
+        let operands = Operands::checked(&buffers.buffers, &typed, &self.pipelines.limits)?;
+        let dispatches = ScatterDispatches::new(typed, &operands, &self.pipelines.limits)?;
+        let masks = self.masks(plan, &operands)?;
+        PreparedScatter::new(&self.pipelines, plan, &operands, &dispatches, &masks)
+    }
+
+    /// Records the scatter as one compute pass. To record into a pass of your own, call
+    /// [`prepare_scatter`](Self::prepare_scatter), then [`PreparedScatter::encode_in_pass`].
+    ///
+    /// # Errors
+    ///
+    /// See [`GatherError`]. After an error nothing has been recorded.
+    pub fn encode_scatter(
+        &self,
+        encoder: &mut wgpu::CommandEncoder,
+        plan: &GatherPlan,
+        buffers: &ScatterBuffers<'_>,
+    ) -> Result<(), GatherError> {
+        self.prepare_scatter(plan, buffers)?.encode(encoder);
         Ok(())
     }
 }

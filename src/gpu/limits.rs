@@ -2,10 +2,11 @@
 
 use super::kernel::WORKGROUP_SIZE;
 use super::report::REPORT_BYTES;
-use super::scatter::{Update, WORKGROUP_BYTES, pairs_bytes};
+use super::scatter::{WORKGROUP_BYTES, pairs_bytes};
 use super::shaders::binding;
 use super::types::{OperandBytes, TypedPlan, range_bytes};
 use super::uniform::UNIFORM_BYTES;
+use super::update::Update;
 use crate::element::ElementTypes;
 use crate::encoding::Encoding;
 use crate::error::GatherError;

@@ -16,6 +16,7 @@ mod bound;
 mod buffers;
 mod cut;
 mod device;
+mod dispatches;
 mod explain;
 mod fill;
 mod find_rows;
@@ -38,6 +39,7 @@ mod shares;
 mod types;
 mod uniform;
 mod unit;
+mod update;
 pub(crate) mod wgsl;
 
 pub use buffers::{GatherBuffers, Ranges};

@@ -2,10 +2,11 @@
 
 use super::find_rows::FindRows;
 use super::kernel::{Kernel, Unit};
-use super::scatter::{FoldPass, IndexRowsPass, SortPass, Update};
 use super::types::size;
+use super::update::{FoldPass, IndexRowsPass, SortPass, Update};
 use super::wgsl::wgsl;
 use crate::encoding::Encoding;
+use crate::reduce::NumberKind;
 
 /// Pipelines depend on the entry point and on aliasing, not on a shape.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -313,14 +314,17 @@ impl Shader {
                     file: kernel.name(false),
                     choices: [
                         Some(find.file()),
-                        update.unit_file(kernel),
-                        update.file(kernel),
+                        unit_file(kernel, update),
+                        update_file(kernel, update),
                     ],
                 };
             }
             EntryPoint::IndexRows { pass, find } => {
                 return Self {
-                    file: pass.file(),
+                    file: match pass {
+                        IndexRowsPass::WriteKeys => "write_keys",
+                        _ => "winners",
+                    },
                     choices: [Some(find.file()), None, None],
                 };
             }
@@ -402,5 +406,25 @@ impl Shader {
     pub(crate) fn aliased_source(self, texts: Texts) -> String {
         self.source(texts)
             .replace("var<storage, read>", "var<storage, read_write>")
+    }
+}
+
+/// The file in shaders/ that a scatter loads and stores units by.
+const fn update_file(kernel: Kernel, update: Update) -> Option<&'static str> {
+    match (kernel, update) {
+        (Kernel::WordParts, _) | (_, Update::IndexRows | Update::Fold(..)) => None,
+        (_, Update::Assign) => Some("assign"),
+        (_, Update::AssignLast) => Some("assign_last"),
+        (_, Update::Reduce(..)) => Some("reduce"),
+        (_, Update::Atomic(..)) => Some("atomics"),
+    }
+}
+
+/// The file in shaders/ that defines the type of a scatter's unit.
+pub(crate) const fn unit_file(kernel: Kernel, update: Update) -> Option<&'static str> {
+    match (update, kernel.unit()) {
+        (Update::Atomic(_, NumberKind::I32), Some(Unit::Word)) => Some("signed_words"),
+        (_, Some(unit)) => Some(unit.file()),
+        (_, None) => None,
     }
 }

@@ -1,11 +1,12 @@
 //! A plan with its operands' types, and how many bytes they have. The GPU path depends on nothing else about the types.
 
-use super::scatter::Update;
+use super::update::Update;
 use crate::element::ElementTypes;
 use crate::encoding::{Parts, QPARAMS};
-use crate::error::GatherError;
+use crate::error::{GatherError, RunError};
 use crate::operand::Operand;
 use crate::plan::GatherPlan;
+use crate::reduce::{NumberKind, Reduce};
 
 /// A plan with its operands' types, and what follows from both, worked out once.
 #[derive(Debug, Clone, Copy)]
@@ -22,6 +23,29 @@ pub(crate) struct TypedPlan<'a> {
 }
 
 impl<'a> TypedPlan<'a> {
+    /// Types a scatter's plan, made by [`GatherPlan::of_updates`]. An error if the CPU or a GPU cannot scatter through it.
+    pub(crate) fn of_updates(
+        plan: &'a GatherPlan,
+        types: ElementTypes,
+        reduction: Option<(Reduce, NumberKind)>,
+    ) -> Result<Self, GatherError> {
+        let refused = |error| GatherError::Scatter(Box::new(error));
+        plan.check_scatter().map_err(refused)?;
+        if let Some(encoding) = types.encoding {
+            return Err(refused(RunError::EncodedTarget { encoding }));
+        }
+        let update = Update::of(plan, reduction)?;
+        if let Some((_, kind)) = reduction
+            && types.element_bytes != 4
+        {
+            return Err(GatherError::NumberBytes {
+                number: kind.name(),
+                element_bytes: types.element_bytes,
+            });
+        }
+        Self::of_scatter(plan, types, update)
+    }
+
     /// A scatter to elements, with the plan's [`of_updates`](GatherPlan::of_updates).
     pub(crate) fn of_scatter(
         plan: &'a GatherPlan,

@@ -6,7 +6,6 @@ use super::bound::BoundRange;
 use super::cut::Dispatch;
 use super::fill::FillPattern;
 use super::kernel::MAX_ELEMENT_DIMS;
-use super::scatter::OrderUniform;
 use super::shares::slot_scale;
 use super::types::{WORD_BYTES, low_and_high, size};
 use crate::bad_indices::NegativeIndices;
@@ -75,6 +74,24 @@ pub(crate) struct General {
     pub(crate) index_stride: u32,
     pub(crate) winners_start: u32,
     pub(crate) element_dims: [[u32; 4]; MAX_ELEMENT_DIMS],
+}
+
+/// `Order` in shaders/common.wgsl.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Pod, Zeroable)]
+#[repr(C)]
+pub(crate) struct OrderUniform {
+    pub(crate) zeros: u32,
+    pub(crate) places: u32,
+    pub(crate) first_key: u32,
+    pub(crate) shift: u32,
+    pub(crate) tiles: u32,
+    pub(crate) first_update: u32,
+    pub(crate) updates: u32,
+    pub(crate) sum_updates: u32,
+    pub(crate) most_steps: u32,
+    pub(crate) first_sum: u32,
+    pub(crate) slice_units: u32,
+    pub(crate) first_sum_unit: u32,
 }
 
 pub(crate) const UNIFORM_BYTES: u64 = size_of::<GatherUniform>() as u64;

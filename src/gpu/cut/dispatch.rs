@@ -6,10 +6,10 @@ use crate::encoding::{BlockQuantized, Encoding, Parts};
 use crate::gpu::bound::BoundRange;
 use crate::gpu::find_rows::FindRows;
 use crate::gpu::kernel::{Choice, Kernel, Sizes};
-use crate::gpu::scatter::Update;
 use crate::gpu::shaders::{EntryPoint, PipelineKey};
 use crate::gpu::shares::{Shares, grid};
 use crate::gpu::types::size;
+use crate::gpu::update::Update;
 use crate::plan::dims::spanned;
 
 /// How many dispatches from the first on show all pipelines, except those for the last rows.

@@ -4,8 +4,8 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use super::encoded_tensor::EncodedTensor;
-use super::indices::Indices;
-use super::owner::{Owner, Storage};
+use super::indices::{IndexOperand, Indices};
+use super::owner::Owner;
 use super::tensor::Tensor;
 use crate::cpu::{self, with_values};
 use crate::element::{ElementTypes, GatherElement};
@@ -100,26 +100,6 @@ impl<'a, T> ParamsOperand<'a, T> {
                 cpu::Params::Encoded(params.map(|bytes| bytes.as_slice()))
             }
         })
-    }
-}
-
-/// Indices of a type that is known only at run time.
-pub(super) struct IndexOperand<'a> {
-    /// Values; bytes, as `U8`, if the request is for bytes.
-    pub(super) storage: Storage<IndexValues<'a>>,
-    /// True for a slice of the caller's, which a GPU takes too.
-    pub(super) is_slice: bool,
-    /// Values, or bytes.
-    pub(super) len: usize,
-}
-
-impl IndexOperand<'_> {
-    /// The buffer of a tensor; `None` for a slice of the caller's.
-    pub(super) fn on_gpu(&self, owner: &Arc<Owner>) -> Result<Option<&wgpu::Buffer>, GpuError> {
-        match (&self.storage, self.is_slice) {
-            (Storage::Host(_), true) => Ok(None),
-            (storage, _) => storage.on_gpu(Operand::Indices, owner).map(Some),
-        }
     }
 }
 

@@ -1,12 +1,12 @@
 //! What a request takes as indices: a tensor, or values in host memory.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
-use super::gather::IndexOperand;
-use super::owner::Storage;
+use super::owner::{Owner, Storage};
 use super::tensor::{Tensor, check_shape};
 use crate::error::GpuError;
-use crate::index::GatherIndex;
+use crate::index::{GatherIndex, IndexValues};
 use crate::operand::Operand;
 
 /// What a request takes as indices. Pass one of these, and `into` converts it:
@@ -102,6 +102,26 @@ impl<'a, I: GatherIndex> Indices<'a, I> {
             storage,
             is_slice: matches!(self.0, Source::Slice(..)),
             len,
+        }
+    }
+}
+
+/// Indices of a type that is known only at run time.
+pub(super) struct IndexOperand<'a> {
+    /// Values; bytes, as `U8`, if the request is for bytes.
+    pub(super) storage: Storage<IndexValues<'a>>,
+    /// True for a slice of the caller's, which a GPU takes too.
+    pub(super) is_slice: bool,
+    /// Values, or bytes.
+    pub(super) len: usize,
+}
+
+impl IndexOperand<'_> {
+    /// The buffer of a tensor; `None` for a slice of the caller's.
+    pub(super) fn on_gpu(&self, owner: &Arc<Owner>) -> Result<Option<&wgpu::Buffer>, GpuError> {
+        match (&self.storage, self.is_slice) {
+            (Storage::Host(_), true) => Ok(None),
+            (storage, _) => storage.on_gpu(Operand::Indices, owner).map(Some),
         }
     }
 }

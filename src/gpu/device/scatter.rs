@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
-use super::gather::IndexOperand;
+use super::indices::IndexOperand;
 use super::owner::Owner;
 use super::submit::{Report, Submitted};
 use super::tensor::Tensor;

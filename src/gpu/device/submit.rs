@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use super::gather::{IndexOperand, ParamsBuffers, UncheckedGather};
+use super::gather::{ParamsBuffers, UncheckedGather};
+use super::indices::IndexOperand;
 use super::owner::{HostBuffers, Owner, Storage};
 use super::tensor::Tensor;
 use super::waiting::{Mapping, Wait, elements_of};

@@ -22,9 +22,9 @@
 //! count, and only single values of 32 or 64 bits are found in words, for units of 16 bytes.
 
 use super::find_rows::FindRows;
-use super::scatter::Update;
 use super::types::size;
 pub(crate) use super::unit::Unit;
+use super::update::Update;
 use crate::encoding::{BlockQuantized, Encoding};
 use crate::error::GatherError;
 use crate::plan::GatherDims;

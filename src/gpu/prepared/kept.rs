@@ -6,7 +6,7 @@ use crate::error::GatherError;
 use crate::gpu::cut::Shard;
 use crate::gpu::fill::FillPattern;
 use crate::gpu::operands::Operands;
-use crate::gpu::scatter::Update;
+use crate::gpu::update::Update;
 use crate::operand::Operand;
 
 /// Properties of operands that the dispatches depend on. Starts are bytes from the last aligned offset on.

@@ -4,17 +4,17 @@ use crate::error::GatherError;
 use crate::gpu::bindings::{Bindings, Scratch, WORKGROUPS_BYTES, dummy_bytes};
 use crate::gpu::bound::BoundRange;
 use crate::gpu::cut::Dispatch;
+use crate::gpu::dispatches::ScatterDispatches;
 use crate::gpu::kernel::WORKGROUP_SIZE;
 use crate::gpu::mask::MaskDispatch;
 use crate::gpu::operands::Operands;
 use crate::gpu::pipelines::Pipelines;
-use crate::gpu::scatter::{
-    IndexRowsPass, Order, OrderDispatch, ScatterDispatches, Update, Winners,
-};
+use crate::gpu::scatter::{Order, OrderDispatch, Winners};
 use crate::gpu::scope::{maps_buffers, scoped};
 use crate::gpu::shaders::{EntryPoint, PipelineKey, Texts, binding, gather_text, scatter_text};
 use crate::gpu::types::WORD_BYTES;
 use crate::gpu::uniform::{GatherUniform, UNIFORM_BYTES};
+use crate::gpu::update::{IndexRowsPass, Update};
 use crate::plan::GatherPlan;
 
 /// Below this many invocations, lanes without a row cost less than an indirect dispatch.

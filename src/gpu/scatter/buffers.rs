@@ -1,7 +1,10 @@
 //! The buffers that a caller passes to a scatter, each by name.
 
 use crate::element::ElementTypes;
+use crate::error::GatherError;
 use crate::gpu::buffers::{GatherBuffers, Ranges};
+use crate::gpu::types::TypedPlan;
+use crate::plan::GatherPlan;
 use crate::reduce::{NumberKind, Reduce, ScatterNumber};
 
 /// The buffer ranges and element types of one scatter, which assigns updates unless you call [`reduce`](Self::reduce).
@@ -52,6 +55,10 @@ impl<'a> ScatterBuffers<'a> {
             buffers,
             reduction: None,
         }
+    }
+
+    pub(crate) fn typed<'p>(&self, plan: &'p GatherPlan) -> Result<TypedPlan<'p>, GatherError> {
+        TypedPlan::of_updates(plan, self.buffers.types, self.reduction)
     }
 
     /// Reduces: each target element becomes the sum, product, minimum or maximum of itself and its updates, as

@@ -8,9 +8,8 @@
 //! fold_later, fold_sums            if a row may have more: reduce each later 1,024 by themselves, then their results in order
 //! ```
 
-use bytemuck::{Pod, Zeroable};
+use bytemuck::Zeroable;
 
-use super::Update;
 use crate::error::GatherError;
 use crate::gpu::bound::binding_bytes;
 use crate::gpu::cut::Dispatch;
@@ -19,7 +18,8 @@ use crate::gpu::kernel::WORKGROUP_SIZE;
 use crate::gpu::shaders::EntryPoint;
 use crate::gpu::shares::grid;
 use crate::gpu::types::{WORD_BYTES, size};
-use crate::gpu::uniform::GatherUniform;
+use crate::gpu::uniform::{GatherUniform, OrderUniform};
+use crate::gpu::update::{FoldPass, SortPass, Update};
 use crate::index::IndexKind;
 use crate::plan::{GatherDims, GatherPlan};
 
@@ -50,64 +50,6 @@ const MOST_ROWS: u64 = 1 << 31;
 /// The most output rows in a batch, if there are several batches: a dispatch may span two, and numbers rows in 32 bits from the
 /// start of the first.
 const MOST_BATCH_ROWS: u64 = 1 << 30;
-
-/// `Order` in shaders/common.wgsl.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Pod, Zeroable)]
-#[repr(C)]
-pub(crate) struct OrderUniform {
-    pub(crate) zeros: u32,
-    pub(crate) places: u32,
-    pub(crate) first_key: u32,
-    pub(crate) shift: u32,
-    pub(crate) tiles: u32,
-    pub(crate) first_update: u32,
-    pub(crate) updates: u32,
-    pub(crate) sum_updates: u32,
-    pub(crate) most_steps: u32,
-    pub(crate) first_sum: u32,
-    pub(crate) slice_units: u32,
-    pub(crate) first_sum_unit: u32,
-}
-
-/// A pass of the sort, in shaders/sort.wgsl.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) enum SortPass {
-    Count,
-    Scan,
-    ScanTotals,
-    Move,
-}
-
-impl SortPass {
-    pub(crate) const ALL: [Self; 4] = [Self::Count, Self::Scan, Self::ScanTotals, Self::Move];
-
-    pub(crate) const fn name(self) -> &'static str {
-        match self {
-            Self::Count => "sort_count",
-            Self::Scan => "sort_scan",
-            Self::ScanTotals => "sort_scan_totals",
-            Self::Move => "sort_move",
-        }
-    }
-}
-
-/// A pass over the sorted pairs, in shaders/fold.wgsl.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) enum FoldPass {
-    Rows,
-    Later,
-    Sums,
-}
-
-impl FoldPass {
-    pub(crate) const fn name(self) -> &'static str {
-        match self {
-            Self::Rows => "fold_rows",
-            Self::Later => "fold_later",
-            Self::Sums => "fold_sums",
-        }
-    }
-}
 
 /// The sizes of a sort and its folds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -2,8 +2,9 @@
 
 use std::fmt;
 
-use super::{ScatterBuffers, ScatterDispatches};
+use super::buffers::ScatterBuffers;
 use crate::error::GatherError;
+use crate::gpu::dispatches::ScatterDispatches;
 use crate::gpu::mask::MaskDispatch;
 use crate::gpu::operands::Operands;
 use crate::gpu::pipelines::Pipelines;
@@ -20,7 +21,7 @@ pub struct PreparedScatter {
 }
 
 impl PreparedScatter {
-    pub(super) fn new(
+    pub(crate) fn new(
         pipelines: &Pipelines,
         plan: &GatherPlan,
         operands: &Operands<'_>,

@@ -29,8 +29,9 @@ use naga::{AddressSpace, Expression, StorageAccess, TypeInner};
 use self::parsed::ValidModule;
 use self::reachable::{reachable, shaders};
 use super::kernel::{Kernel, Unit};
-use super::scatter::{SortPass, WORKGROUP_BYTES};
+use super::scatter::WORKGROUP_BYTES;
 use super::shaders::{EntryPoint, Shader, binding, scatter_text};
+use super::update::SortPass;
 use crate::encoding::{BlockQuantized, Encoding, ScaleKind};
 
 const READ: AddressSpace = AddressSpace::Storage {

@@ -9,10 +9,10 @@ use super::parsed::ValidModule;
 use crate::bad_indices::Beyond;
 use crate::gpu::kernel;
 use crate::gpu::report::{BadRowCounter, BadRowReport};
-use crate::gpu::scatter::{OrderUniform, order};
+use crate::gpu::scatter::order;
 use crate::gpu::shaders::{EntryPoint, Shader};
 use crate::gpu::shares;
-use crate::gpu::uniform::{GatherUniform, General, Quantized};
+use crate::gpu::uniform::{GatherUniform, General, OrderUniform, Quantized};
 
 /// Field names of a Rust struct with their offsets in bytes, and its size.
 macro_rules! rust_layout {

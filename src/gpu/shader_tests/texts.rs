@@ -17,9 +17,8 @@ use super::parsed::source_of;
 use super::reachable::{reachable, shaders};
 use crate::encoding::Encoding;
 use crate::gpu::kernel::{Kernel, Unit};
-use crate::gpu::scatter::Update;
-use crate::gpu::shaders::Shader;
-use crate::gpu::shaders::{EntryPoint, PipelineKey};
+use crate::gpu::shaders::{EntryPoint, PipelineKey, Shader, unit_file};
+use crate::gpu::update::Update;
 use gather_oracle::sweep::takes_every_case;
 
 /// The folder that texts are written to; `None` if they are only counted.
@@ -110,7 +109,7 @@ pub(super) fn file_name(entry_point: EntryPoint) -> String {
         update,
     } = entry_point
     {
-        let unit = update.unit_file(kernel).unwrap_or("bytes");
+        let unit = unit_file(kernel, update).unwrap_or("bytes");
         name += &format!("-{unit}-{}-{}", find.name(), update_name(update));
     }
     if let EntryPoint::Fold { unit, update, .. } = entry_point {

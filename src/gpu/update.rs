@@ -1,9 +1,8 @@
-//! The kinds of update that a GPU scatter makes, and the choice of one for a plan. Pure.
+//! The kinds of update that a GPU scatter makes, the choice of one for a plan, and the passes beside it. Pure.
 
 use std::fmt;
 
 use crate::error::GatherError;
-use crate::gpu::kernel::{Kernel, Unit};
 use crate::plan::GatherPlan;
 use crate::reduce::{NumberKind, Reduce};
 
@@ -66,26 +65,6 @@ impl Update {
         }
     }
 
-    /// The file in shaders/ that loads and stores units.
-    pub(crate) const fn file(self, kernel: Kernel) -> Option<&'static str> {
-        match (kernel, self) {
-            (Kernel::WordParts, _) | (_, Self::IndexRows | Self::Fold(..)) => None,
-            (_, Self::Assign) => Some("assign"),
-            (_, Self::AssignLast) => Some("assign_last"),
-            (_, Self::Reduce(..)) => Some("reduce"),
-            (_, Self::Atomic(..)) => Some("atomics"),
-        }
-    }
-
-    /// The file in shaders/ that defines a unit's type.
-    pub(crate) const fn unit_file(self, kernel: Kernel) -> Option<&'static str> {
-        match (self, kernel.unit()) {
-            (Self::Atomic(_, NumberKind::I32), Some(Unit::Word)) => Some("signed_words"),
-            (_, Some(unit)) => Some(unit.file()),
-            (_, None) => None,
-        }
-    }
-
     /// The values of the shader's override constants.
     pub(crate) fn overrides(self) -> Vec<(&'static str, f64)> {
         let (Self::Reduce(reduce, kind) | Self::Atomic(reduce, kind) | Self::Fold(reduce, kind)) =
@@ -141,12 +120,44 @@ impl IndexRowsPass {
             Self::WriteKeys => "write_keys",
         }
     }
+}
 
-    /// The file in shaders/ that has the entry point.
-    pub(crate) const fn file(self) -> &'static str {
+/// A pass of the sort, in shaders/sort.wgsl.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum SortPass {
+    Count,
+    Scan,
+    ScanTotals,
+    Move,
+}
+
+impl SortPass {
+    pub(crate) const ALL: [Self; 4] = [Self::Count, Self::Scan, Self::ScanTotals, Self::Move];
+
+    pub(crate) const fn name(self) -> &'static str {
         match self {
-            Self::ClearWinners | Self::FindWinners | Self::CountBad => "winners",
-            Self::WriteKeys => "write_keys",
+            Self::Count => "sort_count",
+            Self::Scan => "sort_scan",
+            Self::ScanTotals => "sort_scan_totals",
+            Self::Move => "sort_move",
+        }
+    }
+}
+
+/// A pass over the sorted pairs, in shaders/fold.wgsl.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum FoldPass {
+    Rows,
+    Later,
+    Sums,
+}
+
+impl FoldPass {
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Rows => "fold_rows",
+            Self::Later => "fold_later",
+            Self::Sums => "fold_sums",
         }
     }
 }
