@@ -2,14 +2,15 @@
 
 use std::fmt::Write;
 
-use super::cut::{Cut, Dispatch, PlacedGather, Shard};
 use super::find_rows::FindRows;
 use super::kernel::{Kernel, Unit, WORKGROUP_SIZE};
-use super::limits::{check_buffers, check_limits};
-use super::scatter::{Order, Winners};
+use super::limits::{Needs, check_buffers};
+use super::pass::{Grid, Pass};
+use super::placed::Placed;
 use super::shaders::EntryPoint;
 use super::types::{OperandBytes, TypedPlan, range_bytes};
-use super::update::{FoldPass, IndexRowsPass, Update};
+use super::update::IndexRowsPass;
+use super::work::{Stage, Work};
 use crate::bad_indices::BadIndices;
 use crate::element::ElementTypes;
 use crate::encoding::QPARAMS;
@@ -44,105 +45,16 @@ impl GatherPlan {
     #[must_use]
     pub fn explain(&self, types: ElementTypes, limits: &wgpu::Limits) -> String {
         let mut text = self.to_string();
-        if let Err(error) = self.explain_into(&mut text, types, limits) {
+        let explained = TypedPlan::new(self, types).and_then(|typed| {
+            let placed = reported(self);
+            explain(&mut text, typed, limits, || {
+                Work::gather(typed, &placed, limits)
+            })
+        });
+        if let Err(error) = explained {
             let _ = write!(text, "\ncannot run: {error}");
         }
         text
-    }
-
-    fn explain_into(
-        &self,
-        text: &mut String,
-        types: ElementTypes,
-        limits: &wgpu::Limits,
-    ) -> Result<(), GatherError> {
-        let dims = self.dims();
-        let typed = TypedPlan::new(self, types)?;
-        let OperandBytes {
-            params,
-            qparams,
-            indices,
-            output,
-            ..
-        } = typed.bytes;
-        let mut line = |line: String| text.push_str(&format!("\n{line}"));
-        let slice_bytes = u128::from(dims.slice_len) * u128::from(types.element_bytes);
-        let slices = u128::from(dims.output_rows()) * slice_bytes;
-        let encoding = types.encoding;
-        let slice_parts = [typed.parts].into_iter().chain(typed.qparam_parts);
-        let slice = slice_parts.map(|of| u128::from(of.bytes_of(dims.slice_len)));
-        let read = u128::from(dims.output_rows()) * slice.sum::<u128>();
-        let mut operands = vec![
-            (Operand::Params, params),
-            (Operand::Indices, indices),
-            (Operand::Output, output),
-        ];
-        let (mut qparams_bytes, mut qparams_names) = (String::new(), String::new());
-        for (operand, bytes) in QPARAMS.into_iter().zip(qparams) {
-            if bytes > 0 {
-                operands.push((operand, bytes));
-                qparams_bytes += &format!(", {operand} {bytes} bytes");
-                qparams_names += &format!(" and {operand}");
-            }
-        }
-        line(format!(
-            "{} of {slice_bytes} bytes out of {}; params {params} bytes{}{qparams_bytes}, indices {indices} bytes ({}), \
-             output {output} bytes",
-            count(dims.output_rows(), "slice"),
-            count(dims.params_rows(), "row"),
-            encoding.map_or_else(String::new, |encoding| format!(" ({encoding})")),
-            types.index_kind,
-        ));
-        let most = limits.max_buffer_size;
-        let is_too_long = |bytes: u64| range_bytes(bytes) > most;
-        let on_the_cpu = encoding.map_or("plan.run", |_| "plan.run_decoded");
-        for (operand, bytes) in operands {
-            if is_too_long(bytes) {
-                let way = match operand {
-                    Operand::Params => "give GatherBuffers::of_shards",
-                    _ => "gather parts by several plans",
-                };
-                line(format!(
-                    "no buffer of at most {most} bytes holds {operand}: {way}, or call {on_the_cpu}"
-                ));
-            }
-        }
-        let cut = Cut::new(PlacedGather::aligned(typed), limits)?;
-        check_buffers(limits, &typed.bytes)?;
-        let report = self.bad_indices() == BadIndices::Error;
-        let finish_report = EntryPoint::FinishReport.name();
-        let dispatches: Vec<_> = cut.dispatches().take(MAX_SHOWN + 1).collect();
-        let Some(first) = dispatches.first() else {
-            line("empty output: nothing to gather".into());
-            if report {
-                check_limits(limits, types, None, report, false)?;
-                line(format!("{finish_report}: 1 invocation"));
-            }
-            return Ok(());
-        };
-        check_limits(limits, types, None, report, false)?;
-        line(format!(
-            "moves {} bytes: reads {indices} of indices and at most {read} of params{qparams_names}, writes {slices}",
-            u128::from(indices) + read + slices,
-        ));
-        line(kernel_line(first, report));
-        let size = format!(
-            "{} workgroups of {WORKGROUP_SIZE} invocations",
-            grid(first.workgroups)
-        );
-        // Shards may end within a window.
-        let least = if is_too_long(params) { "at least " } else { "" };
-        line(match dispatches.len() {
-            1 => format!("{least}1 dispatch of {size}"),
-            number if number <= MAX_SHOWN => {
-                format!("{least}{number} dispatches, the first of {size}")
-            }
-            _ => format!("more than {MAX_SHOWN} dispatches, the first of {size}"),
-        });
-        if report {
-            line(format!("after each {finish_report}: 1 invocation"));
-        }
-        Ok(())
     }
 
     /// As [`explain`](Self::explain), for a scatter that assigns through this plan.
@@ -212,110 +124,220 @@ impl GatherPlan {
         limits: &wgpu::Limits,
     ) -> Result<(), GatherError> {
         let plan = &self.of_updates();
-        let dims = plan.dims();
         let typed = TypedPlan::of_updates(plan, types, reduction)?;
-        let OperandBytes {
-            params,
-            indices,
-            output,
-            ..
-        } = typed.bytes;
-        let mut line = |line: String| text.push_str(&format!("\n{line}"));
-        line(format!(
-            "{} of {} bytes into {}; target {params} bytes, indices {indices} bytes ({}), updates {output} bytes",
-            count(dims.output_rows(), "slice"),
-            u128::from(dims.slice_len) * u128::from(types.element_bytes),
-            count(dims.params_rows(), "row"),
-            types.index_kind,
-        ));
-        check_buffers(limits, &typed.bytes)?;
-        check_limits(limits, types, typed.update, false, false)?;
-        if params == 0 || output == 0 {
-            line("nothing to scatter".into());
-            return Ok(());
-        }
-        let shown = |number: usize| match number {
-            1 => "1 dispatch".to_owned(),
-            number if number <= MAX_SHOWN => format!("{number} dispatches"),
-            _ => format!("more than {MAX_SHOWN} dispatches"),
-        };
-        let index_rows = plan.of_index_rows();
-        let passes = |shards: Option<Vec<Shard>>| {
-            let of_rows = ElementTypes::new(4, types.index_kind);
-            let of_rows = TypedPlan::of_scatter(&index_rows, of_rows, Update::IndexRows)?;
-            let mut placed = PlacedGather::aligned(of_rows);
-            placed.shards = shards.unwrap_or(placed.shards);
-            let cut = Cut::new(placed, limits)?;
-            Ok::<_, GatherError>(cut.dispatches().take(MAX_SHOWN + 1).count())
-        };
-        let mut winner_rows = u64::MAX;
-        let mut order = None;
-        if let Some(Update::Fold(..)) = typed.update {
-            let found = Order::new(dims, types.element_bytes, limits)?;
-            let [pairs, others, counts, sums] = found.scratch_bytes();
-            line(format!(
-                "rows may repeat: sorted in {} bytes of pairs, {counts} of counts and {sums} of sums; {}: {}; sort: {}",
-                pairs + others,
-                IndexRowsPass::WriteKeys.name(),
-                shown(passes(None)?),
-                shown(found.sort_dispatches().len()),
-            ));
-            order = Some(found);
-        }
-        if typed.update == Some(Update::AssignLast) {
-            let winners = Winners::new(dims, limits)?;
-            winner_rows = winners.cut_rows();
-            let passes = passes(Some(winners.shards()))?;
-            line(format!(
-                "rows may repeat: {} bytes of winners; {} and {}: {} each",
-                4 * index_rows.dims().params_rows(),
-                IndexRowsPass::ClearWinners.name(),
-                IndexRowsPass::FindWinners.name(),
-                shown(passes),
-            ));
-        }
-        let placed = PlacedGather {
-            winner_rows,
-            ..PlacedGather::aligned(typed)
-        };
-        let cut = Cut::new(placed, limits)?;
-        let dispatches: Vec<_> = cut.dispatches().take(MAX_SHOWN + 1).collect();
-        let first = dispatches.first().expect("a scatter with slices");
-        let (mut number, mut workgroups) = (dispatches.len(), first.workgroups);
-        match (order, typed.update, first.kernel.unit()) {
-            (Some(order), Some(update), Some(unit)) => {
-                let folds = order.fold_dispatches(plan, types.index_kind, update, &dispatches);
-                (number, workgroups) = (folds.len(), folds[0].workgroups);
-                let name = FoldPass::Rows.name();
-                line(format!("kernel {name}: units of {} bytes", unit.bytes()));
-            }
-            _ => line(kernel_line(first, false)),
-        }
-        let of_first = if number == 1 { "" } else { ", the first" };
-        line(format!(
-            "{}{of_first} of {} workgroups of {WORKGROUP_SIZE} invocations",
-            shown(number),
-            grid(workgroups)
-        ));
-        Ok(())
+        let (placed, index_rows) = (reported(plan), plan.of_index_rows());
+        explain(text, typed, limits, || {
+            Work::scatter(typed, &index_rows, &placed, limits)
+        })
     }
 }
 
-/// The kernel of a dispatch, and how lanes or workgroups share its slices.
-fn kernel_line(dispatch: &Dispatch, report: bool) -> String {
-    let name = dispatch.kernel.name(report);
-    let shares = dispatch.shares;
+/// Aligned operands, with a report if the policy needs one.
+fn reported(plan: &GatherPlan) -> Placed {
+    Placed {
+        has_report: plan.bad_indices() == BadIndices::Error,
+        ..Placed::aligned(plan)
+    }
+}
+
+/// Appends the lines that follow the plan's.
+fn explain<'w>(
+    text: &mut String,
+    typed: TypedPlan<'_>,
+    limits: &wgpu::Limits,
+    work: impl FnOnce() -> Result<Work<'w>, GatherError>,
+) -> Result<(), GatherError> {
+    let (dims, types) = (typed.plan.dims(), typed.types);
+    let is_scatter = typed.update.is_some();
+    let OperandBytes {
+        params,
+        qparams,
+        indices,
+        output,
+    } = typed.bytes;
+    let mut line = |line: String| text.push_str(&format!("\n{line}"));
+    let slice_bytes = u128::from(dims.slice_len) * u128::from(types.element_bytes);
+    let [table, rows] = [Operand::Params, Operand::Output].map(|operand| typed.named(operand));
+    let mut operands = vec![(table, params), (Operand::Indices, indices), (rows, output)];
+    let (mut qparams_bytes, mut qparams_names) = (String::new(), String::new());
+    for (operand, bytes) in QPARAMS.into_iter().zip(qparams) {
+        if bytes > 0 {
+            operands.push((operand, bytes));
+            qparams_bytes += &format!(", {operand} {bytes} bytes");
+            qparams_names += &format!(" and {operand}");
+        }
+    }
+    let encoding = types.encoding;
+    line(format!(
+        "{} of {slice_bytes} bytes {} {}; {table} {params} bytes{}{qparams_bytes}, indices {indices} bytes ({}), {rows} {output} bytes",
+        count(dims.output_rows(), "slice"),
+        if is_scatter { "into" } else { "out of" },
+        count(dims.params_rows(), "row"),
+        encoding.map_or_else(String::new, |encoding| format!(" ({encoding})")),
+        types.index_kind,
+    ));
+    let most = limits.max_buffer_size;
+    let is_too_long = |bytes: u64| range_bytes(bytes) > most;
+    let (verb, buffers, on_the_cpu) = match (is_scatter, encoding) {
+        (true, _) => ("scatter", "ScatterBuffers", "scatter on the CPU"),
+        (false, None) => ("gather", "GatherBuffers", "call plan.run"),
+        (false, Some(_)) => ("gather", "GatherBuffers", "call plan.run_decoded"),
+    };
+    for (operand, _) in operands
+        .into_iter()
+        .filter(|&(_, bytes)| is_too_long(bytes))
+    {
+        let way = match operand == table {
+            true => format!("give {buffers}::of_shards"),
+            false => format!("{verb} parts by several plans"),
+        };
+        line(format!(
+            "no buffer of at most {most} bytes holds {operand}: {way}, or {on_the_cpu}"
+        ));
+    }
+    let work = work()?;
+    check_buffers(limits, &typed.bytes)?;
+    let placed_report = typed.plan.bad_indices() == BadIndices::Error;
+    let mut needs = Needs::default();
+    let stages: Vec<_> = work.stages().collect();
+    let stages: Vec<_> = (stages.into_iter())
+        .filter_map(|stage| Shown::of(&work, stage, &mut needs))
+        .collect();
+    needs.check(limits)?;
+    let of = |stage| stages.iter().find(|of| of.stage == stage);
+    let finish_report = EntryPoint::FinishReport.name();
+    let last = of(Stage::Slices).or(of(Stage::Fold));
+    if last.is_none() {
+        line(match is_scatter {
+            true => "nothing to scatter".to_owned(),
+            false => "empty output: nothing to gather".to_owned(),
+        });
+    }
+    if let (Some(_), false) = (last, is_scatter) {
+        let slices = u128::from(dims.output_rows()) * slice_bytes;
+        let slice_parts = [typed.parts].into_iter().chain(typed.qparam_parts);
+        let slice = slice_parts.map(|of| u128::from(of.bytes_of(dims.slice_len)));
+        let read = u128::from(dims.output_rows()) * slice.sum::<u128>();
+        line(format!(
+            "moves {} bytes: reads {indices} of indices and at most {read} of params{qparams_names}, writes {slices}",
+            u128::from(indices) + read + slices,
+        ));
+    }
+    let counts = of(Stage::IndexRows(IndexRowsPass::CountBad));
+    if let Some(winners) = &work.winners {
+        let [clear, find] = [IndexRowsPass::ClearWinners, IndexRowsPass::FindWinners];
+        line(format!(
+            "rows may repeat: {} bytes of winners; {} and {}: {} each",
+            winners.bytes(),
+            clear.name(),
+            find.name(),
+            of(Stage::IndexRows(clear)).map_or_else(String::new, Shown::number),
+        ));
+    }
+    if let Some(counts) = counts {
+        let (name, number) = (IndexRowsPass::CountBad.name(), counts.number());
+        line(format!("bad rows are counted; {name}: {number}"));
+    }
+    if let Some(order) = &work.order {
+        let [pairs, others, counts, sums] = order.scratch_bytes();
+        let keys = IndexRowsPass::WriteKeys;
+        line(format!(
+            "rows may repeat: sorted in {} bytes of pairs, {counts} of counts and {sums} of sums; {}: {}; sort: {}",
+            pairs + others,
+            keys.name(),
+            of(Stage::IndexRows(keys)).map_or_else(String::new, Shown::number),
+            of(Stage::Sort).map_or_else(String::new, Shown::number),
+        ));
+    }
+    if let Some(last) = last {
+        line(kernel_line(&last.first));
+        // Shards may end within a window.
+        let least = if is_too_long(params) { "at least " } else { "" };
+        let of_first = if last.passes == 1 { "" } else { ", the first" };
+        let Grid::Given(workgroups) = last.first.grid else {
+            unreachable!("there is no index count");
+        };
+        line(format!(
+            "{}{}{of_first} of {} workgroups of {WORKGROUP_SIZE} invocations",
+            if last.passes > MAX_SHOWN { "" } else { least },
+            last.number(),
+            grid(workgroups),
+        ));
+    }
+    if placed_report {
+        line(match last.or(counts) {
+            Some(_) => format!("after each {finish_report}: 1 invocation"),
+            None => format!("{finish_report}: 1 invocation"),
+        });
+    }
+    Ok(())
+}
+
+/// The passes of a stage that a text counts, up to [`MAX_SHOWN`] and one more, and the first of them.
+struct Shown {
+    stage: Stage,
+    passes: usize,
+    first: Pass,
+}
+
+impl Shown {
+    /// `None` without a pass. Adds what the passes need of a device.
+    fn of(work: &Work<'_>, stage: Stage, needs: &mut Needs) -> Option<Self> {
+        let (mut first, mut passes) = (None, 0);
+        let mut add = |pass: Pass| {
+            needs.add(pass.key.entry_point);
+            if pass.key.entry_point != EntryPoint::FinishReport {
+                passes += 1;
+                first.get_or_insert(pass);
+            }
+            if passes > MAX_SHOWN { Err(()) } else { Ok(()) }
+        };
+        // An error ends the count.
+        let _ = work.each_of(stage, usize::MAX, &mut add);
+        first.map(|first| Self {
+            stage,
+            passes,
+            first,
+        })
+    }
+
+    fn number(&self) -> String {
+        match self.passes {
+            1 => "1 dispatch".to_owned(),
+            number if number <= MAX_SHOWN => format!("{number} dispatches"),
+            _ => format!("more than {MAX_SHOWN} dispatches"),
+        }
+    }
+}
+
+/// The kernel of a pass, and how lanes or workgroups share its slices.
+fn kernel_line(pass: &Pass) -> String {
+    let entry_point = pass.key.entry_point;
+    let (kernel, find, report) = match entry_point {
+        EntryPoint::Gather {
+            kernel,
+            find,
+            report,
+        } => (kernel, find, report),
+        EntryPoint::Scatter { kernel, find, .. } => (kernel, find, false),
+        EntryPoint::Fold { unit, .. } => {
+            let name = entry_point.name();
+            return format!("kernel {name}: units of {} bytes", unit.bytes());
+        }
+        _ => unreachable!("slices are copied, updated or folded"),
+    };
+    let slice_workgroups = pass.uniform.map_or(1, |uniform| uniform.slice_workgroups);
     let units = |unit: Unit| format!("units of {} bytes", unit.bytes());
-    let share = match dispatch.kernel {
+    let share = match kernel {
         Kernel::Rows(unit) | Kernel::FourRows(unit) => format!(
             "{}, {} a lane",
             units(unit),
-            count(dispatch.kernel.lane_rows(), "slice"),
+            count(kernel.lane_rows(), "slice"),
         ),
         Kernel::Long(unit) => format!(
             "{}, {} a slice",
             units(unit),
-            count(shares.slice_workgroups, "workgroup")
+            count(slice_workgroups.into(), "workgroup")
         ),
         Kernel::Packed { slice_bytes } => {
             format!("{} a lane", count(u64::from(16 / slice_bytes), "slice"))
@@ -324,11 +346,11 @@ fn kernel_line(dispatch: &Dispatch, report: bool) -> String {
         Kernel::WordParts => "4 bytes of the target a lane".to_owned(),
         Kernel::Bytes { lane_words } => format!("{} bytes of output a lane", 4 * lane_words),
     };
-    let find = match dispatch.find {
+    let find = match find {
         FindRows::General => ", rows found by 64-bit arithmetic",
         _ => "",
     };
-    format!("kernel {name}: {share}{find}")
+    format!("kernel {}: {share}{find}", kernel.name(report))
 }
 
 /// "19 x 1", or "19 x 1 x 3" if the grid has a depth.

@@ -2,21 +2,22 @@
 //! waits for nothing, and checks its inputs before wgpu sees them.
 
 use super::buffers::GatherBuffers;
-use super::cut::{Cut, PlacedGather};
-use super::dispatches::{ScatterDispatches, dispatches};
-use super::limits::{check_buffers, check_limits};
-use super::mask::MaskDispatch;
+use super::limits::{Needs, check_buffers};
 use super::operands::Operands;
 use super::pipelines::Pipelines;
+use super::placed::Placed;
 use super::prepared::PreparedGather;
 use super::scatter::{PreparedScatter, ScatterBuffers};
 use super::scope::is_lost;
-use super::shaders::{EntryPoint, gather_text};
 use super::types::TypedPlan;
+use super::work::Work;
 use crate::bad_indices::BadIndices;
 use crate::element::ElementTypes;
 use crate::error::GatherError;
 use crate::plan::GatherPlan;
+
+/// How many dispatches from the first on show all pipelines, except those for the last rows.
+const MAX_DIFFERENT_DISPATCHES: usize = 1000;
 
 /// Records gathers, and [scatters](crate::guide::scatter), on one device.
 ///
@@ -97,15 +98,17 @@ impl Gatherer {
     /// ```
     pub fn warm_up(&self, plan: &GatherPlan, types: ElementTypes) -> Result<(), GatherError> {
         let typed = TypedPlan::new(plan, types)?;
-        check_buffers(&self.pipelines.limits, &typed.bytes)?;
-        let cut = Cut::new(PlacedGather::aligned(typed), &self.pipelines.limits)?;
-        let report = plan.bad_indices() == BadIndices::Error;
-        if report || typed.bytes.output > 0 {
-            check_limits(&self.pipelines.limits, types, None, report, false)?;
-        }
-        let finish = report.then(|| EntryPoint::FinishReport.key(false));
-        for key in cut.pipelines(report).into_iter().chain(finish) {
-            self.pipelines.get(key, gather_text)?;
+        let limits = &self.pipelines.limits;
+        check_buffers(limits, &typed.bytes)?;
+        let placed = Placed {
+            has_report: plan.bad_indices() == BadIndices::Error,
+            ..Placed::aligned(plan)
+        };
+        let work = Work::gather(typed, &placed, limits)?;
+        let keys = work.keys(MAX_DIFFERENT_DISPATCHES);
+        Needs::of_all(&keys).check(limits)?;
+        for key in keys {
+            self.pipelines.get(key, work.texts)?;
         }
         // wgpu makes pipelines on a lost device without an error.
         match is_lost(&self.pipelines.device) {
@@ -136,36 +139,10 @@ impl Gatherer {
         typed: TypedPlan<'_>,
         buffers: &GatherBuffers<'_>,
     ) -> Result<PreparedGather, GatherError> {
-        let plan = typed.plan;
         let operands = Operands::checked(buffers, &typed, &self.pipelines.limits)?;
-        let dispatches = dispatches(operands.placed(typed), &operands, &self.pipelines.limits)?;
-        if let Some(first) = dispatches.first() {
-            let count = dispatches.len();
-            log::debug!(
-                "{plan}: {count} dispatches, the first by {:?}",
-                first.kernel
-            );
-        }
-        let masks = self.masks(plan, &operands)?;
-        PreparedGather::new(&self.pipelines, plan, &operands, &dispatches, &masks)
-    }
-
-    /// The dispatches of the mask; none without a mask.
-    pub(super) fn masks(
-        &self,
-        plan: &GatherPlan,
-        operands: &Operands<'_>,
-    ) -> Result<Vec<MaskDispatch>, GatherError> {
-        let Some(mask) = operands.mask else {
-            return Ok(Vec::new());
-        };
-        let starts = [operands.start(operands.indices), operands.start(mask)];
-        MaskDispatch::all(
-            plan,
-            operands.types.index_kind,
-            starts,
-            &self.pipelines.limits,
-        )
+        let placed = operands.placed();
+        let work = Work::gather(typed, &placed, &self.pipelines.limits)?;
+        PreparedGather::new(&self.pipelines, &work, &typed, &operands, &placed)
     }
 
     /// Records the gather as one compute pass. To record into a pass of your own, call [`prepare`](Self::prepare), then
@@ -218,9 +195,10 @@ impl Gatherer {
         let plan = &plan.of_updates();
         let typed = buffers.typed(plan)?;
         let operands = Operands::checked(&buffers.buffers, &typed, &self.pipelines.limits)?;
-        let dispatches = ScatterDispatches::new(typed, &operands, &self.pipelines.limits)?;
-        let masks = self.masks(plan, &operands)?;
-        PreparedScatter::new(&self.pipelines, plan, &operands, &dispatches, &masks)
+        let (placed, index_rows) = (operands.placed(), plan.of_index_rows());
+        let work = Work::scatter(typed, &index_rows, &placed, &self.pipelines.limits)?;
+        let prepared = PreparedGather::new(&self.pipelines, &work, &typed, &operands, &placed)?;
+        Ok(PreparedScatter::new(prepared))
     }
 
     /// Records the scatter as one compute pass. To record into a pass of your own, call

@@ -3,107 +3,123 @@
 use super::kernel::WORKGROUP_SIZE;
 use super::report::REPORT_BYTES;
 use super::scatter::{WORKGROUP_BYTES, pairs_bytes};
-use super::shaders::binding;
+use super::shaders::{EntryPoint, PipelineKey, binding};
 use super::types::{OperandBytes, TypedPlan, range_bytes};
 use super::uniform::UNIFORM_BYTES;
-use super::update::Update;
 use crate::element::ElementTypes;
-use crate::encoding::Encoding;
 use crate::error::GatherError;
 use crate::plan::GatherPlan;
 
-/// Checks that a device's limits allow gathers with these types, or scatters with this update, with or without a report and an
-/// index count.
-pub(crate) fn check_limits(
-    limits: &wgpu::Limits,
-    types: ElementTypes,
-    update: Option<Update>,
-    report: bool,
-    is_indirect: bool,
-) -> Result<(), GatherError> {
-    let invocations = u64::from(WORKGROUP_SIZE);
-    let is_quantized = types.encoding.and_then(Encoding::block_quantized).is_some();
-    // Bindings are numbered from 0.
-    let last_binding = match (update, is_quantized, is_indirect, report) {
-        (Some(Update::AssignLast), ..) => binding::WINNERS_FOUND,
-        (Some(Update::IndexRows), ..) => binding::REPORT,
-        (Some(Update::Fold(..)), ..) => binding::SUMS,
-        (Some(_), ..) => binding::UPDATES,
-        (_, true, ..) => binding::ZERO_POINTS,
-        (.., true, _) => binding::WORKGROUPS,
-        (.., false, true) => binding::REPORT,
-        (.., false, false) => binding::OUTPUT,
-    };
-    // In a scatter, no dispatch binds both the winners and the counter of bad rows.
-    let more = match update {
-        Some(update) => u64::from(update == Update::AssignLast),
-        None => u64::from(report) + 2 * u64::from(is_quantized),
-    };
-    for (name, expected, found) in [
-        ("max_bind_groups", 1, limits.max_bind_groups.into()),
-        (
-            "max_bindings_per_bind_group",
-            u64::from(last_binding) + 1,
-            limits.max_bindings_per_bind_group.into(),
-        ),
-        (
-            "max_storage_buffers_per_shader_stage",
-            3 + more,
-            limits.max_storage_buffers_per_shader_stage.into(),
-        ),
-        (
-            "max_uniform_buffers_per_shader_stage",
-            1,
-            limits.max_uniform_buffers_per_shader_stage.into(),
-        ),
-        (
-            "max_uniform_buffer_binding_size",
-            UNIFORM_BYTES,
-            limits.max_uniform_buffer_binding_size,
-        ),
-        ("max_buffer_size", UNIFORM_BYTES, limits.max_buffer_size),
-        (
-            "max_storage_buffer_binding_size",
-            match (is_indirect, report) {
-                (true, _) => UNIFORM_BYTES,
-                (false, true) => REPORT_BYTES,
-                (false, false) => 0,
-            },
-            limits.max_storage_buffer_binding_size,
-        ),
-        (
-            "max_compute_workgroup_storage_size",
-            match update {
-                Some(Update::Fold(..)) => WORKGROUP_BYTES.into(),
+/// What some passes need of a device: the most of each.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Needs {
+    /// One more than the greatest number of a binding.
+    bindings: u64,
+    storage_buffers: u64,
+    /// Bytes in a binding whose size no cut decides.
+    binding_bytes: u64,
+    workgroup_bytes: u64,
+}
+
+impl Needs {
+    pub(crate) fn of(entry_point: EntryPoint) -> Self {
+        let numbers = entry_point.bindings();
+        let last = numbers.last().map_or(0, |&last| u64::from(last) + 1);
+        let storage = numbers.iter().filter(|&&number| number != binding::UNIFORM);
+        Self {
+            bindings: last,
+            storage_buffers: storage.count() as u64,
+            binding_bytes: match entry_point {
+                EntryPoint::CountRows => UNIFORM_BYTES,
+                EntryPoint::FinishReport => REPORT_BYTES,
                 _ => 0,
             },
-            limits.max_compute_workgroup_storage_size.into(),
-        ),
-        (
-            "max_compute_invocations_per_workgroup",
-            invocations,
-            limits.max_compute_invocations_per_workgroup.into(),
-        ),
-        (
-            "max_compute_workgroup_size_x",
-            invocations,
-            limits.max_compute_workgroup_size_x.into(),
-        ),
-        (
-            "max_compute_workgroups_per_dimension",
-            1,
-            limits.max_compute_workgroups_per_dimension.into(),
-        ),
-    ] {
-        if found < expected {
-            return Err(GatherError::DeviceLimit {
-                name,
-                expected,
-                found,
-            });
+            workgroup_bytes: match entry_point {
+                EntryPoint::Sort(_) => WORKGROUP_BYTES.into(),
+                _ => 0,
+            },
         }
     }
-    Ok(())
+
+    pub(crate) fn of_all(keys: &[PipelineKey]) -> Self {
+        let mut needs = Self::default();
+        keys.iter().for_each(|key| needs.add(key.entry_point));
+        needs
+    }
+
+    /// Adds what an entry point needs.
+    pub(crate) fn add(&mut self, entry_point: EntryPoint) {
+        let other = Self::of(entry_point);
+        *self = Self {
+            bindings: self.bindings.max(other.bindings),
+            storage_buffers: self.storage_buffers.max(other.storage_buffers),
+            binding_bytes: self.binding_bytes.max(other.binding_bytes),
+            workgroup_bytes: self.workgroup_bytes.max(other.workgroup_bytes),
+        };
+    }
+
+    /// Checks that a device's limits allow the passes.
+    pub(crate) fn check(&self, limits: &wgpu::Limits) -> Result<(), GatherError> {
+        let invocations = u64::from(WORKGROUP_SIZE);
+        for (name, expected, found) in [
+            ("max_bind_groups", 1, limits.max_bind_groups.into()),
+            (
+                "max_bindings_per_bind_group",
+                self.bindings,
+                limits.max_bindings_per_bind_group.into(),
+            ),
+            (
+                "max_storage_buffers_per_shader_stage",
+                self.storage_buffers,
+                limits.max_storage_buffers_per_shader_stage.into(),
+            ),
+            (
+                "max_uniform_buffers_per_shader_stage",
+                1,
+                limits.max_uniform_buffers_per_shader_stage.into(),
+            ),
+            (
+                "max_uniform_buffer_binding_size",
+                UNIFORM_BYTES,
+                limits.max_uniform_buffer_binding_size,
+            ),
+            ("max_buffer_size", UNIFORM_BYTES, limits.max_buffer_size),
+            (
+                "max_storage_buffer_binding_size",
+                self.binding_bytes,
+                limits.max_storage_buffer_binding_size,
+            ),
+            (
+                "max_compute_workgroup_storage_size",
+                self.workgroup_bytes,
+                limits.max_compute_workgroup_storage_size.into(),
+            ),
+            (
+                "max_compute_invocations_per_workgroup",
+                invocations,
+                limits.max_compute_invocations_per_workgroup.into(),
+            ),
+            (
+                "max_compute_workgroup_size_x",
+                invocations,
+                limits.max_compute_workgroup_size_x.into(),
+            ),
+            (
+                "max_compute_workgroups_per_dimension",
+                1,
+                limits.max_compute_workgroups_per_dimension.into(),
+            ),
+        ] {
+            if found < expected {
+                return Err(GatherError::DeviceLimit {
+                    name,
+                    expected,
+                    found,
+                });
+            }
+        }
+        Ok(())
+    }
 }
 
 /// Checks that one buffer can hold each operand. Params may be in shards.

@@ -4,20 +4,18 @@ use std::ops::Range;
 
 use super::bound::alignment;
 use super::buffers::{GatherBuffers, ParamsRanges};
-use super::cut::{PlacedGather, Shard};
+use super::cut::Shard;
 use super::fill::FillPattern;
+use super::pass::COUNT_BYTES;
+use super::placed::Placed;
 use super::ranges::{ParamsShard, check_apart, check_range, check_shard_rows, is_written};
 use super::report::REPORT_BYTES;
 use super::types::TypedPlan;
-use super::update::Update;
 use crate::element::ElementTypes;
 use crate::encoding::QPARAMS;
 use crate::error::GatherError;
 use crate::operand::Operand;
 use crate::plan::dims::spanned;
-
-/// Bytes of an index count, one `u32`.
-pub(crate) const COUNT_BYTES: u64 = 4;
 
 /// The operands of a gather, as its dispatches bind them.
 pub(crate) struct Operands<'a> {
@@ -34,15 +32,11 @@ pub(crate) struct Operands<'a> {
     /// Scales and zero points, if the types have them.
     pub(crate) qparams: [Option<wgpu::BufferSlice<'a>>; 2],
     pub(crate) fill: FillPattern,
-    /// The kind of update, if this is a scatter; `None` for a gather.
-    pub(crate) update: Option<Update>,
-    /// True if an operand that is only read shares its buffer with an operand that is written. wgpu does not bind one
-    /// buffer for reading and for writing in one dispatch, so all operands are bound for writing.
-    pub(crate) aliased: bool,
+    /// See [`Placed`].
+    aliased: bool,
+    mask_aliased: bool,
     /// Aligned offsets are multiples of this many bytes.
     alignment: u64,
-    /// As `aliased`, for the dispatches of the mask, which bind indices and mask only.
-    pub(crate) mask_aliased: bool,
 }
 
 impl<'a> Operands<'a> {
@@ -95,7 +89,6 @@ impl<'a> Operands<'a> {
             index_count,
             qparams,
             fill: fill.unwrap_or(FillPattern::ZEROS),
-            update: typed.update,
             aliased: false,
             alignment: alignment(limits),
             mask_aliased: false,
@@ -112,28 +105,25 @@ impl<'a> Operands<'a> {
         range.offset() % self.alignment
     }
 
-    /// The rows of each shard, and the bytes before it.
-    pub(crate) fn placed_shards(&self) -> Vec<Shard> {
+    /// What the passes depend on.
+    pub(crate) fn placed(&self) -> Placed {
         let shard = |shard: &ParamsShard<'_>| Shard {
             rows: shard.rows,
             start: self.start(shard.range),
         };
-        self.shards.iter().map(shard).collect()
-    }
-
-    /// The gather of these operands, with the offsets at which they start in their buffers.
-    pub(crate) fn placed<'p>(&self, typed: TypedPlan<'p>) -> PlacedGather<'p> {
-        PlacedGather {
-            typed,
-            shards: self.placed_shards(),
+        Placed {
+            shards: self.shards.iter().map(shard).collect(),
             indices_start: self.start(self.indices),
             output_start: self.start(self.output),
             qparam_starts: self
                 .qparams
-                .map(|range| range.map_or(0, |range| self.start(range))),
-            fill_words: self.fill.words,
-            is_indirect: self.index_count.is_some(),
-            winner_rows: u64::MAX,
+                .map(|range| range.map(|range| self.start(range))),
+            mask_start: self.mask.map(|mask| self.start(mask)),
+            fill: self.fill,
+            has_report: self.report.is_some(),
+            has_index_count: self.index_count.is_some(),
+            aliased: self.aliased,
+            mask_aliased: self.mask_aliased,
         }
     }
 

@@ -74,105 +74,47 @@ impl EntryPoint {
         }
     }
 
-    /// The bindings that the entry point reads or writes.
+    /// The bindings that the entry point reads or writes, in the order of their numbers.
     pub(crate) const fn bindings(self) -> &'static [u32] {
+        use binding::*;
+
         match self {
             Self::Gather { kernel, report, .. } => match (kernel.block_quantized(), report) {
-                (None, false) => &[
-                    binding::UNIFORM,
-                    binding::PARAMS,
-                    binding::INDICES,
-                    binding::OUTPUT,
-                ],
-                (None, true) => &[
-                    binding::UNIFORM,
-                    binding::PARAMS,
-                    binding::INDICES,
-                    binding::OUTPUT,
-                    binding::COUNTER,
-                ],
-                (Some(_), false) => &[
-                    binding::UNIFORM,
-                    binding::PARAMS,
-                    binding::INDICES,
-                    binding::OUTPUT,
-                    binding::SCALES,
-                    binding::ZERO_POINTS,
-                ],
+                (None, false) => &[UNIFORM, PARAMS, INDICES, OUTPUT],
+                (None, true) => &[UNIFORM, PARAMS, INDICES, OUTPUT, COUNTER],
+                (Some(_), false) => &[UNIFORM, PARAMS, INDICES, OUTPUT, SCALES, ZERO_POINTS],
                 (Some(_), true) => &[
-                    binding::UNIFORM,
-                    binding::PARAMS,
-                    binding::INDICES,
-                    binding::OUTPUT,
-                    binding::COUNTER,
-                    binding::SCALES,
-                    binding::ZERO_POINTS,
+                    UNIFORM,
+                    PARAMS,
+                    INDICES,
+                    OUTPUT,
+                    COUNTER,
+                    SCALES,
+                    ZERO_POINTS,
                 ],
             },
             Self::Scatter { update, .. } => match update {
-                Update::AssignLast => &[
-                    binding::UNIFORM,
-                    binding::INDICES,
-                    binding::TARGET,
-                    binding::UPDATES,
-                    binding::WINNERS_FOUND,
-                ],
-                _ => &[
-                    binding::UNIFORM,
-                    binding::INDICES,
-                    binding::TARGET,
-                    binding::UPDATES,
-                ],
+                Update::AssignLast => &[UNIFORM, INDICES, TARGET, UPDATES, WINNERS_FOUND],
+                _ => &[UNIFORM, INDICES, TARGET, UPDATES],
             },
             Self::IndexRows { pass, .. } => match pass {
-                IndexRowsPass::CountBad => &[binding::UNIFORM, binding::INDICES, binding::COUNTER],
-                IndexRowsPass::WriteKeys => {
-                    &[binding::UNIFORM, binding::INDICES, binding::SORTED_PAIRS]
-                }
-                _ => &[binding::UNIFORM, binding::INDICES, binding::WINNERS],
+                IndexRowsPass::CountBad => &[UNIFORM, INDICES, COUNTER],
+                IndexRowsPass::WriteKeys => &[UNIFORM, INDICES, SORTED_PAIRS],
+                _ => &[UNIFORM, INDICES, WINNERS],
             },
             Self::Sort(pass) => match pass {
-                SortPass::Count => &[binding::UNIFORM, binding::PAIRS, binding::COUNTS],
-                SortPass::Scan | SortPass::ScanTotals => &[binding::UNIFORM, binding::COUNTS],
-                SortPass::Move => &[
-                    binding::UNIFORM,
-                    binding::PAIRS,
-                    binding::SORTED_PAIRS,
-                    binding::COUNTS,
-                ],
+                SortPass::Count => &[UNIFORM, PAIRS, COUNTS],
+                SortPass::Scan | SortPass::ScanTotals => &[UNIFORM, COUNTS],
+                SortPass::Move => &[UNIFORM, PAIRS, SORTED_PAIRS, COUNTS],
             },
             Self::Fold { pass, .. } => match pass {
-                FoldPass::Rows => &[
-                    binding::UNIFORM,
-                    binding::TARGET,
-                    binding::UPDATES,
-                    binding::PAIRS,
-                ],
-                FoldPass::Later => &[
-                    binding::UNIFORM,
-                    binding::UPDATES,
-                    binding::PAIRS,
-                    binding::SUMS,
-                ],
-                FoldPass::Sums => &[
-                    binding::UNIFORM,
-                    binding::TARGET,
-                    binding::PAIRS,
-                    binding::SUMS,
-                ],
+                FoldPass::Rows => &[UNIFORM, TARGET, UPDATES, PAIRS],
+                FoldPass::Later => &[UNIFORM, UPDATES, PAIRS, SUMS],
+                FoldPass::Sums => &[UNIFORM, TARGET, PAIRS, SUMS],
             },
-            Self::FinishReport => &[
-                binding::UNIFORM,
-                binding::INDICES,
-                binding::COUNTER,
-                binding::REPORT,
-            ],
-            Self::CountRows => &[
-                binding::COUNT,
-                binding::INDIRECT_UNIFORM,
-                binding::WORKGROUPS,
-            ],
-            Self::OutOfRange => &[binding::UNIFORM, binding::INDICES, binding::MASK],
+            Self::FinishReport => &[UNIFORM, INDICES, COUNTER, REPORT],
+            Self::CountRows => &[COUNT, INDIRECT_UNIFORM, WORKGROUPS],
+            Self::OutOfRange => &[UNIFORM, INDICES, MASK],
         }
     }
 

@@ -97,27 +97,6 @@ pub(crate) struct OrderUniform {
 pub(crate) const UNIFORM_BYTES: u64 = size_of::<GatherUniform>() as u64;
 
 impl GatherUniform {
-    /// A gather's uniforms, one for each dispatch; without a dispatch, one for the report.
-    pub(crate) fn of_dispatches(
-        plan: &GatherPlan,
-        index_kind: IndexKind,
-        dispatches: &[Dispatch],
-        fill: FillPattern,
-    ) -> Vec<Self> {
-        if dispatches.is_empty() {
-            return vec![Self {
-                reports: 2,
-                ..Self::zeroed()
-            }];
-        }
-        let first_report = dispatches.iter().position(|dispatch| dispatch.reports);
-        let uniform = |(number, dispatch)| {
-            let is_first_report = first_report == Some(number);
-            Self::new(plan, index_kind, dispatch, fill, is_first_report)
-        };
-        dispatches.iter().enumerate().map(uniform).collect()
-    }
-
     /// One dispatch's uniform. `is_first_report` is true for the gather's first dispatch that reports.
     pub(crate) fn new(
         plan: &GatherPlan,

@@ -12,9 +12,6 @@ use crate::gpu::types::size;
 use crate::gpu::update::Update;
 use crate::plan::dims::spanned;
 
-/// How many dispatches from the first on show all pipelines, except those for the last rows.
-const MAX_DIFFERENT_DISPATCHES: usize = 1000;
-
 /// One dispatch, and what it binds of each operand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Dispatch {
@@ -64,11 +61,6 @@ impl Dispatch {
         }
     }
 
-    /// True if params or indices has no bytes.
-    pub(crate) fn binds_nothing(&self) -> bool {
-        self.params.bytes == 0 || self.indices.bytes == 0
-    }
-
     /// The pipeline that the dispatch takes in a scatter.
     pub(crate) fn scatter_pipeline(&self, update: Update, aliased: bool) -> PipelineKey {
         let entry_point = EntryPoint::Scatter {
@@ -94,29 +86,6 @@ impl Dispatch {
 }
 
 impl Cut<'_> {
-    /// The pipelines that all dispatches take if operands are not aliased.
-    pub(crate) fn pipelines(&self, report: bool) -> Vec<PipelineKey> {
-        let mut keys = Vec::new();
-        let mut dispatches = self.dispatches();
-        let most = dispatches.by_ref().take(MAX_DIFFERENT_DISPATCHES);
-        for key in most.map(|dispatch| dispatch.pipeline(report, false)) {
-            if !keys.contains(&key) {
-                keys.push(key);
-            }
-        }
-        if let Some(dispatch) = dispatches.next() {
-            // The last rows may be too few for the other dispatches' kernels.
-            let (start, _) = dispatch.output_rows;
-            let last = self.dispatches_of(Tile {
-                output_rows: (start, start + 1),
-                params_rows: dispatch.params_rows,
-                piece: dispatch.piece,
-            });
-            keys.extend(last.map(|dispatch| dispatch.pipeline(report, false)));
-        }
-        keys
-    }
-
     /// A window's dispatches: one, or one that packs rows and one for the rows left over.
     pub(super) fn dispatches_of(&self, window: Tile) -> impl Iterator<Item = Dispatch> {
         let mut left_over = window;

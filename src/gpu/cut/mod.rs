@@ -21,8 +21,7 @@ mod tiles;
 use std::ops::Range;
 
 pub(crate) use self::dispatch::Dispatch;
-pub(crate) use self::shards::Shard;
-use self::shards::Shards;
+pub(crate) use self::shards::{Shard, Shards};
 use super::bound::{alignment, binding_bytes, common_alignment};
 use super::find_rows::FindRows;
 use super::kernel::{Unit, WORKGROUP_SIZE, check_element_dims};
@@ -40,7 +39,7 @@ const MAX_COUNT: u64 = 1 << 31;
 #[derive(Debug, Clone)]
 pub(crate) struct PlacedGather<'a> {
     pub(crate) typed: TypedPlan<'a>,
-    pub(crate) shards: Vec<Shard>,
+    pub(crate) shards: Shards,
     pub(crate) indices_start: u64,
     pub(crate) output_start: u64,
     /// Where scales and zero points start.
@@ -59,7 +58,10 @@ impl<'a> PlacedGather<'a> {
         let rows = typed.plan.dims().params_rows();
         Self {
             typed,
-            shards: vec![Shard { rows, start: 0 }],
+            shards: Shards::Equal {
+                rows,
+                each: u64::MAX,
+            },
             indices_start: 0,
             output_start: 0,
             qparam_starts: [0; 2],
@@ -156,7 +158,7 @@ impl<'a> Cut<'a> {
         let output_stride = in_bytes(dims.output_stride);
         let params_stride = parts.bytes_of(dims.params_stride);
         let alignment = alignment(limits);
-        let held = shards.iter().filter(|shard| shard.rows > 0);
+        let held = shards.different().filter(|shard| shard.rows > 0);
         let starts = held.map(|shard| shard.start);
         let params_slice = parts.bytes_of(dims.slice_len);
         let params_offsets = starts.chain([params_stride, params_slice]);
@@ -170,8 +172,8 @@ impl<'a> Cut<'a> {
             is_indirect,
             update,
             winner_rows,
-            shards: Shards::new(shards),
             params_alignment,
+            shards,
             output_alignment: common_alignment(output_offsets, alignment),
             indices_start,
             output_start,
@@ -198,6 +200,32 @@ impl<'a> Cut<'a> {
             cut.piece_bytes = cut.fitting_piece_bytes()?;
         }
         Ok(cut)
+    }
+
+    /// The first `most` dispatches in row order, and if there are more, one that takes the pipeline of the last rows, which may be
+    /// too few for the other dispatches' kernels.
+    pub(crate) fn dispatches_up_to(&self, most: usize) -> impl Iterator<Item = Dispatch> {
+        let mut dispatches = self.dispatches();
+        let mut number = 0;
+        let mut last = None;
+        std::iter::from_fn(move || {
+            if number < most {
+                number += 1;
+                return dispatches.next();
+            }
+            if number == most {
+                number += 1;
+                last = dispatches.next().map(|next| {
+                    let (start, _) = next.output_rows;
+                    self.dispatches_of(Tile {
+                        output_rows: (start, start + 1),
+                        params_rows: next.params_rows,
+                        piece: next.piece,
+                    })
+                });
+            }
+            last.as_mut()?.next()
+        })
     }
 
     /// The dispatches in row order; none if the output is empty.

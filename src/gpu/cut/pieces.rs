@@ -106,7 +106,7 @@ impl Cut<'_> {
 
     /// How many bytes a binding must hold at least, so that it holds the largest shard and the output whole, or else any slice.
     fn least_bytes_for_slices(&self) -> u64 {
-        let shards = self.shards.iter();
+        let shards = self.shards.different();
         let params_slice = self.in_params(self.slice_bytes);
         let shards =
             shards.map(|shard| shard.start + spanned(shard.rows, self.params_stride, params_slice));

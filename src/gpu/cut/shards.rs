@@ -11,10 +11,14 @@ pub(crate) struct Shard {
 
 /// All shards, in row order.
 #[derive(Debug, Clone)]
-pub(super) struct Shards {
-    shards: Vec<Shard>,
-    /// Where each shard begins, in params rows; at the end, how many rows there are.
-    first_rows: Vec<u64>,
+pub(crate) enum Shards {
+    Given {
+        shards: Vec<Shard>,
+        /// Where each shard begins, in params rows; at the end, how many rows there are.
+        first_rows: Vec<u64>,
+    },
+    /// `rows` rows in shards that start at aligned offsets, and have `each` rows each, but for the last.
+    Equal { rows: u64, each: u64 },
 }
 
 /// Which shard holds a params row.
@@ -28,29 +32,47 @@ pub(super) struct Held {
 }
 
 impl Shards {
-    pub(super) fn new(shards: Vec<Shard>) -> Self {
+    pub(crate) fn new(shards: Vec<Shard>) -> Self {
         let ends = shards.iter().scan(0, |end, shard| {
             *end += shard.rows;
             Some(*end)
         });
-        Self {
+        Self::Given {
             first_rows: std::iter::once(0).chain(ends).collect(),
             shards,
         }
     }
 
-    pub(super) fn iter(&self) -> impl Iterator<Item = &Shard> {
-        self.shards.iter()
+    /// Shards that differ in all that a cut asks for: equal ones differ in their last only.
+    pub(super) fn different(&self) -> impl Iterator<Item = Shard> + '_ {
+        let (given, equal) = match self {
+            Self::Given { shards, .. } => (&shards[..], None),
+            &Self::Equal { rows, each } => {
+                let rows = rows.min(each);
+                (&[][..], Some(Shard { rows, start: 0 }))
+            }
+        };
+        given.iter().copied().chain(equal)
     }
 
     /// Which shard holds params row `row`.
     pub(super) fn of(&self, row: u64) -> Held {
-        let shard = self.first_rows.partition_point(|&first| first <= row) - 1;
-        Held {
-            shard,
-            start: self.shards[shard].start,
-            first_row: self.first_rows[shard],
-            end_row: self.first_rows[shard + 1],
+        match self {
+            Self::Given { shards, first_rows } => {
+                let shard = first_rows.partition_point(|&first| first <= row) - 1;
+                Held {
+                    shard,
+                    start: shards[shard].start,
+                    first_row: first_rows[shard],
+                    end_row: first_rows[shard + 1],
+                }
+            }
+            &Self::Equal { rows, each } => Held {
+                shard: usize::try_from(row / each).expect("buffers in memory"),
+                start: 0,
+                first_row: row / each * each,
+                end_row: (row / each * each).saturating_add(each).min(rows),
+            },
         }
     }
 }

@@ -3,12 +3,12 @@
 
 use super::bound::{BoundRange, alignment, binding_bytes, common_alignment};
 use super::kernel::WORKGROUP_SIZE;
-use super::limits::check_limits;
-use super::shaders::binding;
+use super::limits::Needs;
+use super::pass::{Bind, Grid, Pass, Source};
+use super::shaders::{EntryPoint, binding};
 use super::shares::grid;
 use super::types::{WORD_BYTES, range_bytes};
 use super::uniform::GatherUniform;
-use crate::element::ElementTypes;
 use crate::error::GatherError;
 use crate::index::IndexKind;
 use crate::plan::GatherPlan;
@@ -42,7 +42,7 @@ impl MaskDispatch {
         if index_rows == 0 {
             return Ok(Vec::new());
         }
-        check_limits(limits, ElementTypes::new(1, index_kind), None, false, false)?;
+        Needs::of(EntryPoint::OutOfRange).check(limits)?;
         let row_bytes = plan.dims().index_depth() as u64 * index_kind.bytes();
         let alignment = alignment(limits);
         let [indices_start, mask_start] = starts;
@@ -55,21 +55,12 @@ impl MaskDispatch {
             range_bytes(all_rows.min(before + of_lane))
         };
         let least = least(indices_start, row_bytes).max(least(mask_start, 1));
-        for (name, expected, found) in [
-            (
-                "max_bindings_per_bind_group",
-                u64::from(binding::MASK) + 1,
-                limits.max_bindings_per_bind_group.into(),
-            ),
-            ("max_storage_buffer_binding_size", least, binding_bytes),
-        ] {
-            if found < expected {
-                return Err(GatherError::DeviceLimit {
-                    name,
-                    expected,
-                    found,
-                });
-            }
+        if binding_bytes < least {
+            return Err(GatherError::DeviceLimit {
+                name: "max_storage_buffer_binding_size",
+                expected: least,
+                found: binding_bytes,
+            });
         }
         let max_width = u64::from(limits.max_compute_workgroups_per_dimension);
         let lanes = max_width.saturating_mul(max_width);
@@ -105,10 +96,16 @@ impl MaskDispatch {
         Ok(dispatches)
     }
 
-    /// The dispatch's uniform.
-    pub(crate) fn uniform(&self, plan: &GatherPlan, index_kind: IndexKind) -> GatherUniform {
+    pub(crate) fn pass(&self, plan: &GatherPlan, index_kind: IndexKind, aliased: bool) -> Pass {
         let bound = [self.indices, self.mask];
-        GatherUniform::of_mask(plan, index_kind, self.rows, self.workgroups[0], bound)
+        let width = self.workgroups[0];
+        let uniform = GatherUniform::of_mask(plan, index_kind, self.rows, width, bound);
+        let key = EntryPoint::OutOfRange.key(aliased);
+        let grid = Grid::Given(self.workgroups);
+        Pass::new(key, Some(uniform), grid, |number| match number {
+            binding::MASK => Bind::of(Source::Mask, self.mask),
+            _ => Bind::of(Source::Indices, self.indices),
+        })
     }
 }
 

@@ -62,7 +62,8 @@ fn checked_at(
         let [x, y, _] = dispatch.workgroups;
         let lanes = u64::from(x) * u64::from(y) * 256;
         assert!(x <= width && y <= width && lanes * 4 >= dispatch.rows);
-        let uniform = dispatch.uniform(plan, index_kind);
+        let pass = dispatch.pass(plan, index_kind, false);
+        let uniform = pass.uniform.expect("a uniform");
         let starts = [uniform.indices_start, uniform.output_start].map(u64::from);
         let [indices, mask] = [dispatch.indices.start, dispatch.mask.start];
         assert_eq!(starts, [indices / index_kind.bytes().min(4), mask / 4]);
@@ -91,7 +92,8 @@ fn a_mask_within_the_limits_is_one_dispatch() {
         mask: span(2100),
     };
     assert_eq!(found, Ok(vec![expected]));
-    let uniform = expected.uniform(&plan, IndexKind::I64);
+    let pass = expected.pass(&plan, IndexKind::I64, false);
+    let uniform = pass.uniform.expect("a uniform");
     assert_eq!((uniform.rows, uniform.grid_width), (2100, 3));
     assert_eq!(
         (uniform.general.index_depth, uniform.general.index_bits_log2),

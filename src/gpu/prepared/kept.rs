@@ -3,47 +3,19 @@
 use crate::element::ElementTypes;
 use crate::encoding::{Encoding, QPARAMS};
 use crate::error::GatherError;
-use crate::gpu::cut::Shard;
-use crate::gpu::fill::FillPattern;
-use crate::gpu::operands::Operands;
+use crate::gpu::placed::Placed;
 use crate::gpu::update::Update;
 use crate::operand::Operand;
 
-/// Properties of operands that the dispatches depend on. Starts are bytes from the last aligned offset on.
+/// What the passes of a call depend on.
 #[derive(PartialEq)]
 pub(super) struct Kept {
     pub(super) types: ElementTypes,
-    update: Option<Update>,
-    fill: FillPattern,
-    shards: Vec<Shard>,
-    indices_start: u64,
-    output_start: u64,
-    mask_start: Option<u64>,
-    /// Of scales and of zero points.
-    qparam_starts: [Option<u64>; 2],
-    has_report: bool,
-    has_index_count: bool,
-    /// True if operands that are read share buffers with those that are written: in the gather, and in the mask.
-    are_shared: [bool; 2],
+    pub(super) update: Option<Update>,
+    pub(super) placed: Placed,
 }
 
 impl Kept {
-    pub(super) fn of(operands: &Operands<'_>) -> Self {
-        Self {
-            types: operands.types,
-            update: operands.update,
-            fill: operands.fill,
-            shards: operands.placed_shards(),
-            indices_start: operands.start(operands.indices),
-            output_start: operands.start(operands.output),
-            mask_start: operands.mask.map(|mask| operands.start(mask)),
-            qparam_starts: (operands.qparams).map(|range| Some(operands.start(range?))),
-            has_report: operands.report.is_some(),
-            has_index_count: operands.index_count.is_some(),
-            are_shared: [operands.aliased, operands.mask_aliased],
-        }
-    }
-
     /// Checks that other operands have the same, and names the first difference.
     pub(super) fn check(&self, other: &Self) -> Result<(), GatherError> {
         if self == other {
@@ -76,7 +48,7 @@ impl Kept {
             let value = if is_given { "given" } else { "not given" };
             (operand.to_string(), value.to_owned())
         };
-        let fill = self.fill.pattern[..self.fill.words as usize].iter();
+        let fill = self.placed.fill.pattern[..self.placed.fill.words as usize].iter();
         let fill: Vec<_> = fill.map(|word| format!("{word:#010x}")).collect();
         let mut properties = vec![
             (
@@ -103,11 +75,11 @@ impl Kept {
             ("the words of the fill".to_owned(), fill.join(" ")),
             (
                 format!("the number of {} shards", named(Operand::Params)),
-                self.shards.len().to_string(),
+                self.placed.shards.len().to_string(),
             ),
         ];
-        for (number, shard) in self.shards.iter().enumerate() {
-            let operand = match self.shards.len() {
+        for (number, shard) in self.placed.shards.iter().enumerate() {
+            let operand = match self.placed.shards.len() {
                 1 => Operand::Params,
                 _ => Operand::ParamsShard(number),
             };
@@ -116,14 +88,14 @@ impl Kept {
             properties.push(start(operand, shard.start));
         }
         properties.extend([
-            start(Operand::Indices, self.indices_start),
-            start(Operand::Output, self.output_start),
-            given(Operand::Report, self.has_report),
-            given(Operand::IndexCount, self.has_index_count),
-            given(Operand::Mask, self.mask_start.is_some()),
-            start(Operand::Mask, self.mask_start.unwrap_or(0)),
+            start(Operand::Indices, self.placed.indices_start),
+            start(Operand::Output, self.placed.output_start),
+            given(Operand::Report, self.placed.has_report),
+            given(Operand::IndexCount, self.placed.has_index_count),
+            given(Operand::Mask, self.placed.mask_start.is_some()),
+            start(Operand::Mask, self.placed.mask_start.unwrap_or(0)),
         ]);
-        for (operand, start_of) in QPARAMS.into_iter().zip(self.qparam_starts) {
+        for (operand, start_of) in QPARAMS.into_iter().zip(self.placed.qparam_starts) {
             properties.extend([
                 given(operand, start_of.is_some()),
                 start(operand, start_of.unwrap_or(0)),
@@ -134,7 +106,10 @@ impl Kept {
             Some(_) => "a buffer that operands share with the target or the report",
             None => "a buffer that operands share with the output or the report",
         };
-        for (property, is_shared) in [of_gather, of_mask].into_iter().zip(self.are_shared) {
+        for (property, is_shared) in [
+            (of_gather, self.placed.aliased),
+            (of_mask, self.placed.mask_aliased),
+        ] {
             let value = if is_shared { "there" } else { "not there" };
             properties.push((property.to_owned(), value.to_owned()));
         }

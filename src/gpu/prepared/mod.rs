@@ -6,15 +6,14 @@ mod steps;
 use std::fmt;
 
 use self::kept::Kept;
-use self::steps::{Step, Workgroups};
+use self::steps::{Steps, Workgroups};
 use super::buffers::GatherBuffers;
-use super::cut::Dispatch;
-use super::dispatches::ScatterDispatches;
-use super::mask::MaskDispatch;
 use super::operands::Operands;
 use super::pipelines::Pipelines;
+use super::placed::Placed;
 use super::report::BadRows;
 use super::types::TypedPlan;
+use super::work::Work;
 use crate::error::GatherError;
 use crate::plan::GatherPlan;
 
@@ -31,7 +30,7 @@ use crate::plan::GatherPlan;
 #[doc = include_str!("../../../tests/doc_examples/prepared.rs")]
 /// ```
 pub struct PreparedGather {
-    steps: Vec<Step>,
+    steps: Steps,
     device: wgpu::Device,
     limits: wgpu::Limits,
     plan: GatherPlan,
@@ -39,43 +38,25 @@ pub struct PreparedGather {
 }
 
 impl PreparedGather {
-    /// Makes the GPU objects for `dispatches` and for the mask; without a dispatch, those that write the report, if any.
+    /// Makes the GPU objects for a call's work.
     pub(super) fn new(
         pipelines: &Pipelines,
-        plan: &GatherPlan,
+        work: &Work<'_>,
+        typed: &TypedPlan<'_>,
         operands: &Operands<'_>,
-        dispatches: &[Dispatch],
-        masks: &[MaskDispatch],
+        placed: &Placed,
     ) -> Result<Self, GatherError> {
-        let steps = steps::make(pipelines, plan, operands, dispatches, masks)?;
-        Ok(Self::of_steps(steps, pipelines, plan, operands))
-    }
-
-    /// As [`new`](Self::new), for a scatter.
-    pub(super) fn of_scatter(
-        pipelines: &Pipelines,
-        plan: &GatherPlan,
-        operands: &Operands<'_>,
-        dispatches: &ScatterDispatches,
-        masks: &[MaskDispatch],
-    ) -> Result<Self, GatherError> {
-        let steps = steps::make_scatter(pipelines, plan, operands, dispatches, masks)?;
-        Ok(Self::of_steps(steps, pipelines, plan, operands))
-    }
-
-    fn of_steps(
-        steps: Vec<Step>,
-        pipelines: &Pipelines,
-        plan: &GatherPlan,
-        operands: &Operands<'_>,
-    ) -> Self {
-        Self {
-            steps,
+        Ok(Self {
+            steps: Steps::play(pipelines, work, operands)?,
             device: pipelines.device.clone(),
             limits: pipelines.limits.clone(),
-            plan: plan.clone(),
-            kept: Kept::of(operands),
-        }
+            plan: typed.plan.clone(),
+            kept: Kept {
+                types: typed.types,
+                update: typed.update,
+                placed: placed.clone(),
+            },
+        })
     }
 
     pub(super) const fn plan(&self) -> &GatherPlan {
@@ -83,7 +64,7 @@ impl PreparedGather {
     }
 
     pub(super) const fn dispatches(&self) -> usize {
-        self.steps.len()
+        self.steps.steps.len()
     }
 
     /// Binds other buffers, for the same plan, after you have replaced one. It makes only bind groups, so it costs less than another
@@ -134,8 +115,12 @@ impl PreparedGather {
         buffers: &GatherBuffers<'_>,
     ) -> Result<(), GatherError> {
         let operands = Operands::checked(buffers, typed, &self.limits)?;
-        self.kept.check(&Kept::of(&operands))?;
-        steps::rebind(&mut self.steps, &self.device, &operands)
+        self.kept.check(&Kept {
+            types: typed.types,
+            update: typed.update,
+            placed: operands.placed(),
+        })?;
+        self.steps.rebind(&self.device, &operands)
     }
 
     /// Reads this gather's report, which you have read back from the buffer that you gave as
@@ -166,7 +151,7 @@ impl PreparedGather {
 
     /// Records the gather as one compute pass.
     pub fn encode(&self, encoder: &mut wgpu::CommandEncoder) {
-        if !self.steps.is_empty() {
+        if self.dispatches() > 0 {
             let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor {
                 label: Some("wgpu-gather/encode"),
                 timestamp_writes: None,
@@ -183,7 +168,7 @@ impl PreparedGather {
     #[doc = include_str!("../../../tests/doc_examples/in_pass.rs")]
     /// ```
     pub fn encode_in_pass(&self, pass: &mut wgpu::ComputePass<'_>) {
-        for step in &self.steps {
+        for step in &self.steps.steps {
             pass.set_pipeline(&step.pipeline);
             pass.set_bind_group(0, &step.bind_group, &[]);
             match &step.workgroups {
@@ -207,7 +192,7 @@ impl PreparedGather {
 impl fmt::Debug for PreparedGather {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("PreparedGather")
-            .field("dispatches", &self.steps.len())
+            .field("dispatches", &self.dispatches())
             .finish()
     }
 }

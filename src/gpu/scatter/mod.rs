@@ -13,6 +13,6 @@ mod prepared;
 mod winners;
 
 pub use self::buffers::{ScatterBuffers, ScatterRanges};
-pub(crate) use self::order::{Order, OrderDispatch, WORKGROUP_BYTES, pairs_bytes};
+pub(crate) use self::order::{Fold, Order, WORKGROUP_BYTES, pairs_bytes};
 pub use self::prepared::PreparedScatter;
 pub(crate) use self::winners::Winners;

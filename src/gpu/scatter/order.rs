@@ -1,5 +1,5 @@
-//! Scatters that sort their index rows by the row that each selects, then fold each row's updates in order. Pure: sizes,
-//! dispatches and uniforms.
+//! Scatters that sort their index rows by the row that each selects, then fold each row's updates in order. Pure: sizes and
+//! passes.
 //!
 //! ```text
 //! write_keys                       for each index row a pair: the key of the row that it selects, and its own number
@@ -15,7 +15,8 @@ use crate::gpu::bound::binding_bytes;
 use crate::gpu::cut::Dispatch;
 use crate::gpu::fill::FillPattern;
 use crate::gpu::kernel::WORKGROUP_SIZE;
-use crate::gpu::shaders::EntryPoint;
+use crate::gpu::pass::{Bind, Grid, Pass, Source};
+use crate::gpu::shaders::{EntryPoint, binding};
 use crate::gpu::shares::grid;
 use crate::gpu::types::{WORD_BYTES, size};
 use crate::gpu::uniform::{GatherUniform, OrderUniform};
@@ -67,17 +68,6 @@ pub(crate) struct Order {
     most_workgroups: u64,
     sum_updates: u32,
     most_steps: u32,
-}
-
-/// A dispatch of the sort or of a fold.
-pub(crate) struct OrderDispatch {
-    pub(crate) entry_point: EntryPoint,
-    pub(crate) uniform: GatherUniform,
-    pub(crate) workgroups: [u32; 3],
-    /// Which buffer of pairs, 0 or 1, the dispatch reads. `sort_move` writes the other.
-    pub(crate) pairs: usize,
-    /// For a fold, the dispatch whose target and updates it binds.
-    pub(crate) bound: Option<Dispatch>,
 }
 
 /// Bytes in each of the two buffers of pairs: whole tiles.
@@ -216,78 +206,77 @@ impl Order {
         }
     }
 
-    pub(crate) fn sort_dispatches(&self) -> Vec<OrderDispatch> {
+    /// What a pass binds of the buffers; it reads the pairs of buffer `from`, 0 or 1.
+    fn bind(&self, number: u32, from: usize) -> Bind {
+        let buffer = match number {
+            binding::PAIRS => from,
+            binding::SORTED_PAIRS => 1 - from,
+            binding::COUNTS => 2,
+            _ => 3,
+        };
+        Bind::whole(Source::Scratch(buffer), self.scratch_bytes()[buffer])
+    }
+
+    /// Calls `add` with each pass of the sort, in order.
+    pub(crate) fn each_sort<E>(
+        &self,
+        add: &mut impl FnMut(Pass) -> Result<(), E>,
+    ) -> Result<(), E> {
         let rounds = (0..self.rounds()).flat_map(|round| SortPass::ALL.map(|pass| (round, pass)));
-        let dispatch = |(round, pass)| {
+        for (round, pass) in rounds {
             let workgroups = match pass {
                 SortPass::Count | SortPass::Move => self.tiles(),
                 SortPass::Scan => (DIGITS * self.tiles()).div_ceil(SCANNED.into()),
                 SortPass::ScanTotals => 1,
             };
             let workgroups = grid(workgroups, self.max_grid_width);
-            OrderDispatch {
-                entry_point: EntryPoint::Sort(pass),
-                uniform: GatherUniform {
-                    grid_width: workgroups[0],
-                    order: OrderUniform {
-                        shift: round * DIGIT_BITS,
-                        ..self.uniform()
-                    },
-                    ..GatherUniform::zeroed()
+            let uniform = GatherUniform {
+                grid_width: workgroups[0],
+                order: OrderUniform {
+                    shift: round * DIGIT_BITS,
+                    ..self.uniform()
                 },
-                workgroups,
-                pairs: round as usize % 2,
-                bound: None,
-            }
-        };
-        rounds.map(dispatch).collect()
-    }
-
-    /// The folds for these dispatches of updates.
-    pub(crate) fn fold_dispatches(
-        &self,
-        plan: &GatherPlan,
-        index_kind: IndexKind,
-        update: Update,
-        updates: &[Dispatch],
-    ) -> Vec<OrderDispatch> {
-        let mut folds = Vec::new();
-        for dispatch in updates {
-            let stretches = self.stretches();
-            self.add_fold(
-                (plan, index_kind, update),
-                dispatch,
-                FoldPass::Rows,
-                0,
-                &mut folds,
-            );
-            if stretches > 0 {
-                self.add_fold(
-                    (plan, index_kind, update),
-                    dispatch,
-                    FoldPass::Later,
-                    0,
-                    &mut folds,
-                );
-                for first_sum in (0..stretches).step_by(self.most_steps as usize) {
-                    let of = (plan, index_kind, update);
-                    self.add_fold(of, dispatch, FoldPass::Sums, size(first_sum), &mut folds);
-                }
-            }
+                ..GatherUniform::zeroed()
+            };
+            let key = EntryPoint::Sort(pass).key(false);
+            add(Pass::new(
+                key,
+                Some(uniform),
+                Grid::Given(workgroups),
+                |number| self.bind(number, round as usize % 2),
+            ))?;
         }
-        folds
+        Ok(())
     }
 
-    /// Adds a pass's dispatches: one, or several if a grid has too few lanes.
-    fn add_fold(
+    /// Calls `add` with each pass that folds the updates of a dispatch, in order.
+    pub(crate) fn each_fold<E>(
         &self,
-        (plan, index_kind, update): (&GatherPlan, IndexKind, Update),
+        fold: Fold<'_>,
+        dispatch: &Dispatch,
+        add: &mut impl FnMut(Pass) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let stretches = self.stretches();
+        self.each_of_fold(fold, dispatch, FoldPass::Rows, 0, add)?;
+        if stretches > 0 {
+            self.each_of_fold(fold, dispatch, FoldPass::Later, 0, add)?;
+        }
+        for first_sum in (0..stretches).step_by(self.most_steps as usize) {
+            self.each_of_fold(fold, dispatch, FoldPass::Sums, size(first_sum), add)?;
+        }
+        Ok(())
+    }
+
+    /// One pass of a fold, or several if a grid has too few lanes.
+    fn each_of_fold<E>(
+        &self,
+        fold: Fold<'_>,
         dispatch: &Dispatch,
         pass: FoldPass,
         first_sum: u32,
-        folds: &mut Vec<OrderDispatch>,
-    ) {
-        let (dims, blocks) = (plan.dims(), dispatch.blocks);
+        add: &mut impl FnMut(Pass) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let (dims, blocks) = (fold.plan.dims(), dispatch.blocks);
         let unit = dispatch.kernel.unit().expect("numbers are whole units");
         let last_block = (dispatch.output_rows.1 - 1) / dims.index_count;
         let block_rows = match pass {
@@ -310,7 +299,15 @@ impl Order {
         let most = (self.most_workgroups / slice_workgroups).max(1) * slots;
         let first_sum_block = blocks.first_block * self.stretches();
         let first_batch = blocks.first_block / dims.outer_size;
-        let of_dispatch = GatherUniform::new(plan, index_kind, dispatch, FillPattern::ZEROS, false);
+        let fill = FillPattern::ZEROS;
+        let of_dispatch = GatherUniform::new(fold.plan, fold.index_kind, dispatch, fill, false);
+        let update = fold.update;
+        let key = EntryPoint::Fold { pass, unit, update }.key(fold.aliased);
+        let bind = |number| match number {
+            binding::TARGET => Bind::of(Source::Table(dispatch.shard), dispatch.params),
+            binding::UPDATES => Bind::of(Source::Rows, dispatch.output),
+            number => self.bind(number, self.sorted()),
+        };
         let step = usize::try_from(most).unwrap_or(usize::MAX);
         for first in (first_row..end_row).step_by(step) {
             let rows = most.min(end_row - first);
@@ -341,15 +338,19 @@ impl Order {
                 },
                 ..of_dispatch
             };
-            folds.push(OrderDispatch {
-                entry_point: EntryPoint::Fold { pass, unit, update },
-                uniform,
-                workgroups,
-                pairs: self.sorted(),
-                bound: Some(*dispatch),
-            });
+            add(Pass::new(key, Some(uniform), Grid::Given(workgroups), bind))?;
         }
+        Ok(())
     }
+}
+
+/// A scatter that folds.
+#[derive(Clone, Copy)]
+pub(crate) struct Fold<'a> {
+    pub(crate) plan: &'a GatherPlan,
+    pub(crate) index_kind: IndexKind,
+    pub(crate) update: Update,
+    pub(crate) aliased: bool,
 }
 
 #[cfg(test)]

@@ -4,13 +4,8 @@ use std::fmt;
 
 use super::buffers::ScatterBuffers;
 use crate::error::GatherError;
-use crate::gpu::dispatches::ScatterDispatches;
-use crate::gpu::mask::MaskDispatch;
-use crate::gpu::operands::Operands;
-use crate::gpu::pipelines::Pipelines;
 use crate::gpu::prepared::PreparedGather;
 use crate::gpu::report::BadRows;
-use crate::plan::GatherPlan;
 
 /// A scatter with its pipelines, uniforms and bind groups made, ready to record. Made by
 /// [`Gatherer::prepare_scatter`](crate::Gatherer::prepare_scatter).
@@ -21,15 +16,8 @@ pub struct PreparedScatter {
 }
 
 impl PreparedScatter {
-    pub(crate) fn new(
-        pipelines: &Pipelines,
-        plan: &GatherPlan,
-        operands: &Operands<'_>,
-        dispatches: &ScatterDispatches,
-        masks: &[MaskDispatch],
-    ) -> Result<Self, GatherError> {
-        let prepared = PreparedGather::of_scatter(pipelines, plan, operands, dispatches, masks)?;
-        Ok(Self { prepared })
+    pub(crate) const fn new(prepared: PreparedGather) -> Self {
+        Self { prepared }
     }
 
     /// Binds other buffers, for the same plan and the same update: see [`PreparedGather::rebind`].

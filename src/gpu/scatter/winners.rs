@@ -2,8 +2,7 @@
 
 use crate::error::GatherError;
 use crate::gpu::bound::binding_bytes;
-use crate::gpu::cut::{Dispatch, Shard};
-use crate::gpu::scope::scoped;
+use crate::gpu::cut::{Dispatch, Shards};
 use crate::gpu::types::{WORD_BYTES, low_and_high};
 use crate::plan::GatherDims;
 
@@ -48,30 +47,31 @@ impl Winners {
         }
     }
 
-    /// The rows in each buffer.
-    pub(crate) fn shards(&self) -> Vec<Shard> {
-        let firsts = (0..self.rows)
-            .step_by(usize::try_from(self.rows_of_buffer).expect("words of a binding"));
-        let shard = |first| Shard {
-            rows: self.rows_of_buffer.min(self.rows - first),
-            start: 0,
-        };
-        firsts.map(shard).collect()
+    /// The buffers, as shards of the plan of index rows.
+    pub(crate) const fn shards(&self) -> Shards {
+        Shards::Equal {
+            rows: self.rows,
+            each: self.rows_of_buffer,
+        }
     }
 
-    /// Makes the buffers. Their first content does not matter, as each scatter clears what it reads.
-    pub(crate) fn make(&self, device: &wgpu::Device) -> Result<Vec<wgpu::Buffer>, GatherError> {
-        let make = |shard: Shard| {
-            scoped(device, || {
-                device.create_buffer(&wgpu::BufferDescriptor {
-                    label: Some("wgpu-gather/winners"),
-                    size: shard.rows * u64::from(WORD_BYTES),
-                    usage: wgpu::BufferUsages::STORAGE,
-                    mapped_at_creation: false,
-                })
-            })
-        };
-        self.shards().into_iter().map(make).collect()
+    pub(crate) const fn bytes(&self) -> u64 {
+        self.rows * WORD_BYTES as u64
+    }
+
+    /// The bytes of a buffer.
+    pub(crate) fn buffer_bytes(&self, buffer: usize) -> u64 {
+        let first = buffer as u64 * self.rows_of_buffer;
+        self.rows_of_buffer.min(self.rows - first) * u64::from(WORD_BYTES)
+    }
+
+    /// The bytes of each buffer.
+    pub(crate) fn scratch_bytes(&self) -> Vec<u64> {
+        let buffers = self.rows.div_ceil(self.rows_of_buffer);
+        let buffers = usize::try_from(buffers).expect("buffers in memory");
+        (0..buffers)
+            .map(|buffer| self.buffer_bytes(buffer))
+            .collect()
     }
 
     /// Which buffer a dispatch binds whole, and where row 0 of the dispatch's first batch is in it, modulo 2^32.
@@ -129,9 +129,9 @@ mod tests {
         let gather = Gather::new().batch_dims(1).axis(1);
         let plan = gather.plan(&[3, 200], &[3, 5]).expect("valid shapes");
         let winners = Winners::new(plan.dims(), &limits).expect("few rows");
-        let rows: Vec<_> = winners.shards().iter().map(|shard| shard.rows).collect();
-        assert_eq!((rows, winners.cut_rows()), (vec![256, 256, 88], 256));
+        let bytes = [1024, 1024, 352].to_vec();
+        assert_eq!((winners.scratch_bytes(), winners.cut_rows()), (bytes, 256));
         let all = Winners::new(plan.dims(), &wgpu::Limits::default()).expect("few rows");
-        assert_eq!((all.shards().len(), all.cut_rows()), (1, u64::MAX));
+        assert_eq!((all.scratch_bytes().len(), all.cut_rows()), (1, u64::MAX));
     }
 }

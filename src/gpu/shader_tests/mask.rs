@@ -1,140 +1,25 @@
-//! Runs the lanes that write masks in the interpreter. Each access must stay in its binding and read no index row from another
-//! dispatch, and each mask word must belong to one lane.
-
-use std::collections::HashMap;
+//! Runs the passes that write masks in the interpreter. They read no index row of another pass, and write each word of the mask
+//! once.
 
 use super::edge_values::index_rows;
-use super::lanes::{Case, byte_of, index_of, mixed, module, word_before};
+use super::lanes::{Case, Run, byte_of, index_of, mixed, word_before};
 use super::oracle::is_bad;
 use crate::bad_indices::{BadIndices, NegativeIndices};
 use crate::element::ElementTypes;
-use crate::gpu::bindings::dummy_bytes;
-use crate::gpu::kernel::WORKGROUP_SIZE;
-use crate::gpu::mask::MaskDispatch;
-use crate::gpu::shaders::{EntryPoint, binding};
+use crate::gpu::work::Stage;
 use crate::index::IndexKind;
 use crate::{Gather, GatherElements, GatherNd, GatherPlan};
-use naga_interpreter::{Access, Machine, Memory};
 
-/// A lane: its dispatch, its workgroup, and its number in the workgroup.
-type Lane = (usize, u64, u32);
-
-struct Bindings<'a> {
-    case: &'a Case<'a>,
-    dispatch: MaskDispatch,
-    uniform: &'a [u32],
-    lane: Lane,
-    /// The mask words that have been written, each with its lane.
-    written: &'a mut HashMap<u64, (Lane, u32)>,
-}
-
-impl Bindings<'_> {
-    /// An access's first word, counted from the operand's start.
-    fn first_word(&self, access: Access) -> u64 {
-        let plan = &self.case.plan;
-        let end = access.offset + u64::from(access.bytes);
-        let is_inside = access.offset.is_multiple_of(4) && end <= self.bytes(access.binding);
-        assert!(is_inside, "{plan}: {:?}: {access:?}", self.lane);
-        let (span, row_bytes) = match access.binding {
-            binding::MASK => (self.dispatch.mask, 1),
-            binding::INDICES => {
-                let depth = plan.dims().index_depth() as u64;
-                (
-                    self.dispatch.indices,
-                    depth * self.case.types.index_kind.bytes(),
-                )
-            }
-            _ => return access.offset / 4,
-        };
-        let rows = span.start / 4 * 4..span.start + self.dispatch.rows * row_bytes;
-        assert!(
-            rows.contains(&access.offset),
-            "{plan}: {:?}: {access:?}",
-            self.lane
-        );
-        (span.offset + access.offset) / 4
-    }
-}
-
-impl Memory for Bindings<'_> {
-    fn load(&mut self, access: Access) -> [u32; 4] {
-        let first = self.first_word(access);
-        let word = |at: u64| match access.binding {
-            binding::UNIFORM => self.uniform.get(index_of(at)).copied().unwrap_or(0),
-            binding::INDICES => self.case.index_word(at),
-            binding::MASK => {
-                let rows = self.case.plan.index_row_count();
-                assert!(
-                    at * 4 + 4 > rows,
-                    "word {at} of the mask has no padding to keep"
-                );
-                word_before(at)
-            }
-            other => panic!("binding {other} is not of a mask"),
-        };
-        let words = usize::try_from(access.bytes / 4).expect("a few words");
-        let mut loaded = [0; 4];
-        for (at, loaded) in (first..).zip(&mut loaded[..words]) {
-            *loaded = word(at);
-        }
-        loaded
-    }
-
-    fn store(&mut self, access: Access, words: &[u32]) {
-        assert_eq!(access.binding, binding::MASK);
-        for (at, &word) in (self.first_word(access)..).zip(words) {
-            let other = self.written.insert(at, (self.lane, word));
-            assert_eq!(
-                other, None,
-                "word {at} is written twice, by {:?} too",
-                self.lane
-            );
-        }
-    }
-
-    fn atomic(&mut self, _: Access, _: &dyn Fn(u32) -> u32) -> u32 {
-        panic!("a mask needs no atomics")
-    }
-
-    fn bytes(&self, number: u32) -> u64 {
-        match number {
-            binding::UNIFORM => self.uniform.len() as u64 * 4,
-            binding::INDICES if self.dispatch.indices.bytes == 0 => dummy_bytes(&self.case.limits),
-            binding::INDICES => self.dispatch.indices.bytes,
-            _ => self.dispatch.mask.bytes,
-        }
-    }
-}
-
-/// Runs all lanes in all dispatches, and compares every mask byte with the oracle. Returns the number of dispatches.
+/// Runs all lanes in all passes of the mask, and compares every mask byte with the oracle. Returns the number of passes.
 fn check(case: &Case<'_>) -> usize {
     let (plan, index_kind) = (&case.plan, case.types.index_kind);
-    let dispatches = MaskDispatch::all(plan, index_kind, [case.starts[1], 0], &case.limits)
-        .expect("four rows fit");
-    let module = module(EntryPoint::OutOfRange);
-    let machine = Machine::new(&module, EntryPoint::OutOfRange.name());
-    let mut written = HashMap::new();
-    for (number, dispatch) in dispatches.iter().enumerate() {
-        let uniform = dispatch.uniform(plan, index_kind);
-        let [width, height, _] = dispatch.workgroups;
-        let mut bindings = Bindings {
-            case,
-            dispatch: *dispatch,
-            uniform: bytemuck::cast_slice(std::slice::from_ref(&uniform)),
-            lane: (number, 0, 0),
-            written: &mut written,
-        };
-        for (y, x) in (0..height).flat_map(|y| (0..width).map(move |x| (y, x))) {
-            for lane in 0..WORKGROUP_SIZE {
-                bindings.lane = (number, u64::from(y * width + x), lane);
-                machine.run([x, y, 0], lane, &mut bindings);
-            }
-        }
-    }
+    let mut run = Run::new(case, false);
+    run.stage(Stage::Mask);
+    let written = &run.mask;
     let rows = plan.index_row_count();
     assert_eq!(written.len() as u64, rows.div_ceil(4), "{plan}");
     for at in 0..rows.next_multiple_of(4) {
-        let (_, word) = written[&(at / 4)];
+        let word = written[&(at / 4)];
         let expected = match at < rows {
             true => u8::from(is_bad(plan, case.index, at)),
             false => byte_of(word_before(at / 4), at),
@@ -146,12 +31,15 @@ fn check(case: &Case<'_>) -> usize {
             "{plan}, {index_kind}, {policy:?}: row {at}"
         );
     }
-    dispatches.len()
+    run.entry_points.len()
 }
 
 fn case<'a>(plan: GatherPlan, index_kind: IndexKind, index: &'a dyn Fn(u64) -> i128) -> Case<'a> {
     let types = ElementTypes::new(4, index_kind);
-    Case::new(plan, types, index)
+    Case {
+        has_mask: true,
+        ..Case::new(plan, types, index)
+    }
 }
 
 /// Each index type, depth and policy, with dims past 32 bits and dims of 0.

@@ -1,334 +1,37 @@
-//! Runs scatters' lanes in the interpreter, with the plan, the cut and the uniforms that a device would get. Each access must
-//! stay in its binding, each store in a selected row, and two lanes may share a word only by atomics.
+//! Runs scatters in the interpreter, and compares the target with the definition: each store must be in a selected row.
 
 use std::collections::HashMap;
 
 use super::edge_values::{WIDE, index_rows, policies};
-use super::lanes::{byte_of, index_of, mixed, module, word_before};
+use super::lanes::{Case, Run, byte_of, index_of, mixed, update_word, word_before};
 use super::oracle::{Slice, Values, slice_of};
 use crate::bad_indices::{BadIndices, NegativeIndices};
 use crate::element::ElementTypes;
-use crate::gpu::bindings::dummy_bytes;
-use crate::gpu::bound::BoundRange;
-use crate::gpu::cut::{Cut, Dispatch, PlacedGather, Shard};
-use crate::gpu::fill::FillPattern;
-use crate::gpu::kernel::{Kernel, Unit, WORKGROUP_SIZE};
-use crate::gpu::scatter::{Order, OrderDispatch, Winners};
-use crate::gpu::shaders::{EntryPoint, binding};
-use crate::gpu::types::{TypedPlan, range_bytes};
-use crate::gpu::uniform::GatherUniform;
-use crate::gpu::update::{IndexRowsPass, Update};
+use crate::gpu::kernel::{Kernel, Unit};
+use crate::gpu::shaders::EntryPoint;
+use crate::gpu::update::Update;
 use crate::index::IndexKind;
 use crate::plan::GatherPlan;
 use crate::reduce::{NumberKind, Reduce};
 use crate::{Gather, GatherElements, GatherNd};
 use gather_oracle::{float_sum, sweep};
-use naga_interpreter::{Access, Machine, Memory};
 
-/// A scatter to run.
-struct Scatter<'a> {
+/// A scatter through `plan`.
+fn scatter<'a>(
     plan: GatherPlan,
     types: ElementTypes,
     update: Update,
-    /// Bytes from the last aligned offset to where the target, indices and updates start.
-    starts: [u64; 3],
-    limits: wgpu::Limits,
     index: Values<'a>,
-    /// How many updates to a row a fold reduces one by one, and how many sums of them a lane takes in one dispatch.
-    steps: (u32, u32),
+) -> Case<'a> {
+    let mut case = Case::new(plan.of_updates(), types, index);
+    case.update = Some(update);
+    case.limits.max_buffer_size = 1 << 40;
+    case
 }
 
-/// A scatter's buffers while its dispatches run.
-struct Run<'a> {
-    scatter: &'a Scatter<'a>,
-    /// Words that have been written, by their number in the target.
-    target: HashMap<u64, u32>,
-    /// By buffer, and number in it.
-    winners: HashMap<(usize, u64), u32>,
-    /// The pairs' words, and what folds find.
-    pairs: Vec<u32>,
-    sums: Vec<Option<u32>>,
-    counter: [u32; 2],
-}
-
-/// A dispatch's bindings.
-struct Bindings<'r, 'a> {
-    run: &'r mut Run<'a>,
-    dispatch: &'r Dispatch,
-    uniform: &'r [u32],
-    /// Which buffer of winners is bound, and which range in it.
-    winners: (usize, BoundRange),
-    /// The lane that stored each target word, and whether by atomics.
-    owners: HashMap<u64, ((u64, u32), bool)>,
-    lane: (u64, u32),
-    allows_races: bool,
-}
-
-impl Bindings<'_, '_> {
-    fn bound(&self, number: u32) -> BoundRange {
-        match number {
-            binding::TARGET => self.dispatch.params,
-            binding::INDICES => self.dispatch.indices,
-            binding::UPDATES => self.dispatch.output,
-            _ => self.winners.1,
-        }
-    }
-
-    /// An access's first word, counted from the operand's start.
-    fn first_word(&self, access: Access) -> u64 {
-        let end = access.offset + u64::from(access.bytes);
-        assert!(
-            access.offset.is_multiple_of(access.bytes.into()) && end <= self.bytes(access.binding),
-            "{}: lane {:?}: {access:?} of {:?}",
-            self.run.scatter.plan,
-            self.lane,
-            self.dispatch
-        );
-        match access.binding {
-            binding::UNIFORM
-            | binding::COUNTER
-            | binding::PAIRS
-            | binding::SORTED_PAIRS
-            | binding::SUMS => access.offset / 4,
-            _ => (self.bound(access.binding).offset + access.offset) / 4,
-        }
-    }
-
-    fn own(&mut self, word: u64, is_atomic: bool) {
-        let (owner, was_atomic) = *self.owners.entry(word).or_insert((self.lane, is_atomic));
-        assert!(
-            owner == self.lane || was_atomic && is_atomic || self.allows_races,
-            "{}: word {word} of {:?} is stored by {owner:?} and {:?}",
-            self.run.scatter.plan,
-            self.dispatch,
-            self.lane
-        );
-    }
-
-    fn target_word(&self, word: u64) -> u32 {
-        let found = self.run.target.get(&word).copied();
-        found.unwrap_or_else(|| word_before(word))
-    }
-
-    /// A word of winners. At first it holds no index row's number.
-    fn winner(&self, word: u64) -> u32 {
-        let found = self.run.winners.get(&(self.winners.0, word));
-        found.copied().unwrap_or(u32::MAX)
-    }
-}
-
-impl Memory for Bindings<'_, '_> {
-    fn load(&mut self, access: Access) -> [u32; 4] {
-        let first = self.first_word(access);
-        let mut words = [0; 4];
-        for (word, found) in (first..).zip(&mut words[..access.bytes as usize / 4]) {
-            *found = match access.binding {
-                binding::UNIFORM => self.uniform.get(index_of(word)).copied().unwrap_or(0),
-                binding::INDICES => self.run.scatter.index_word(word),
-                binding::UPDATES => update_word(word),
-                binding::TARGET => self.target_word(word),
-                binding::WINNERS | binding::WINNERS_FOUND => self.winner(word),
-                binding::COUNTER => self.run.counter[index_of(word)],
-                binding::PAIRS => self.run.pairs[index_of(word)],
-                binding::SUMS => self.run.sums[index_of(word)].expect("a sum is stored first"),
-                other => panic!("binding {other} is not of a scatter"),
-            };
-        }
-        words
-    }
-
-    fn store(&mut self, access: Access, words: &[u32]) {
-        let first = self.first_word(access);
-        for (word, &value) in (first..).zip(words) {
-            match access.binding {
-                binding::TARGET => {
-                    self.own(word, access.is_atomic);
-                    self.run.target.insert(word, value);
-                }
-                binding::WINNERS => {
-                    self.run.winners.insert((self.winners.0, word), value);
-                }
-                binding::SORTED_PAIRS => self.run.pairs[index_of(word)] = value,
-                binding::SUMS => self.run.sums[index_of(word)] = Some(value),
-                other => panic!("binding {other} is not written"),
-            }
-        }
-    }
-
-    fn atomic(&mut self, access: Access, change: &dyn Fn(u32) -> u32) -> u32 {
-        let word = self.first_word(access);
-        match access.binding {
-            binding::TARGET => {
-                let old = self.target_word(word);
-                self.own(word, true);
-                self.run.target.insert(word, change(old));
-                old
-            }
-            binding::WINNERS => {
-                let old = self.winner(word);
-                self.run.winners.insert((self.winners.0, word), change(old));
-                old
-            }
-            binding::COUNTER => {
-                let counter = &mut self.run.counter[index_of(word)];
-                std::mem::replace(counter, change(*counter))
-            }
-            other => panic!("binding {other} has no atomics"),
-        }
-    }
-
-    fn bytes(&self, number: u32) -> u64 {
-        match number {
-            binding::UNIFORM => self.uniform.len() as u64 * 4,
-            binding::COUNTER => 8,
-            binding::PAIRS | binding::SORTED_PAIRS => self.run.pairs.len() as u64 * 4,
-            binding::SUMS => self.run.sums.len() as u64 * 4,
-            _ => match self.bound(number).bytes {
-                0 => dummy_bytes(&self.run.scatter.limits),
-                bytes => range_bytes(bytes),
-            },
-        }
-    }
-}
-
-fn update_word(word: u64) -> u32 {
-    mixed(word << 4 | 1)
-}
-
-impl<'a> Scatter<'a> {
-    fn new(plan: GatherPlan, types: ElementTypes, update: Update, index: Values<'a>) -> Self {
-        Self {
-            plan: plan.of_updates(),
-            types,
-            update,
-            starts: [0; 3],
-            limits: wgpu::Limits {
-                max_storage_buffer_binding_size: 1 << 40,
-                max_buffer_size: 1 << 40,
-                ..wgpu::Limits::default()
-            },
-            index,
-            steps: (1024, 4096),
-        }
-    }
-
-    fn index_word(&self, word: u64) -> u32 {
-        let bytes = self.types.index_kind.bytes();
-        let byte = |at: u64| match at.checked_sub(self.starts[1]) {
-            Some(at) if at / bytes < self.plan.dims().indices_len() => {
-                (self.index)(at / bytes).to_le_bytes()[index_of(at % bytes)]
-            }
-            // Bytes outside the values are not 0, so that a test fails if they count.
-            _ => 0x81,
-        };
-        u32::from_le_bytes([0, 1, 2, 3].map(|n| byte(word * 4 + n)))
-    }
-
-    fn dispatches(&self, placed: PlacedGather<'_>) -> Vec<Dispatch> {
-        let cut = Cut::new(placed, &self.limits).expect("the limits allow it");
-        cut.dispatches().collect()
-    }
-
-    /// Runs all dispatches in their order. Returns the kernels that ran.
-    fn run(&self, allows_races: bool) -> (Run<'_>, Vec<Kernel>) {
-        let mut run = Run {
-            scatter: self,
-            target: HashMap::new(),
-            winners: HashMap::new(),
-            pairs: Vec::new(),
-            sums: Vec::new(),
-            counter: [0; 2],
-        };
-        let dims = self.plan.dims();
-        let typed = TypedPlan::of_scatter(&self.plan, self.types, self.update);
-        let typed = typed.expect("bytes can be counted");
-        let winners = (self.update == Update::AssignLast)
-            .then(|| Winners::new(dims, &self.limits).expect("few rows"));
-        let [target_start, indices_start, output_start] = self.starts;
-        let rows_plan = self.plan.of_index_rows();
-        let rows = rows_plan.dims().params_rows();
-        let types = ElementTypes::new(4, self.types.index_kind);
-        let of_rows = TypedPlan::of_scatter(&rows_plan, types, Update::IndexRows);
-        let of_rows = PlacedGather {
-            shards: winners.map_or(vec![Shard { rows, start: 0 }], |of| of.shards()),
-            indices_start,
-            ..PlacedGather::aligned(of_rows.expect("bytes can be counted"))
-        };
-        let of_rows = self.dispatches(of_rows);
-        let mut passes = vec![IndexRowsPass::CountBad];
-        if winners.is_some() {
-            passes.extend([IndexRowsPass::ClearWinners, IndexRowsPass::FindWinners]);
-        }
-        for pass in passes {
-            for dispatch in &of_rows {
-                let find = dispatch.find;
-                let uniform = self.uniform(&rows_plan, dispatch, true);
-                let winners = (dispatch.shard, dispatch.params);
-                let entry_point = EntryPoint::IndexRows { pass, find };
-                run.dispatch(dispatch, entry_point, &uniform, winners, allows_races);
-            }
-        }
-        let folds = matches!(self.update, Update::Fold(..));
-        let has_rows = dims.params_rows() > 0 && dims.output_len() > 0;
-        let order = (folds && has_rows).then(|| {
-            // A tile of pairs is bound whole, even where the limits of a test bind less.
-            let limits = wgpu::Limits {
-                max_storage_buffer_binding_size: 1 << 27,
-                max_buffer_size: 1 << 27,
-                ..self.limits.clone()
-            };
-            let order = Order::new(dims, self.types.element_bytes, &limits);
-            let (sum_updates, most_steps) = self.steps;
-            order
-                .expect("few pairs")
-                .with_steps(sum_updates, most_steps)
-        });
-        if let Some(order) = order {
-            run.write_keys(&order, &rows_plan, &of_rows);
-        }
-        let placed = PlacedGather {
-            shards: vec![Shard {
-                rows: dims.params_rows(),
-                start: target_start,
-            }],
-            indices_start,
-            output_start,
-            winner_rows: winners.map_or(u64::MAX, |of| of.cut_rows()),
-            ..PlacedGather::aligned(typed)
-        };
-        let dispatches = self.dispatches(placed);
-        let kernels = dispatches.iter().map(|dispatch| dispatch.kernel).collect();
-        if let Some(order) = order {
-            let index_kind = self.types.index_kind;
-            let folds = order.fold_dispatches(&self.plan, index_kind, self.update, &dispatches);
-            folds.iter().for_each(|fold| run.fold(fold, allows_races));
-            return (run, kernels);
-        }
-        for dispatch in &dispatches {
-            let mut uniform = self.uniform(&self.plan, dispatch, false);
-            let mut bound = (0, BoundRange::default());
-            if let Some(winners) = winners {
-                let (number, start) = winners.of_dispatch(dims, dispatch);
-                uniform.general.winners_start = start;
-                let whole = BoundRange {
-                    bytes: winners.shards()[number].rows * 4,
-                    ..BoundRange::default()
-                };
-                bound = (number, whole);
-            }
-            let entry_point = dispatch.scatter_pipeline(self.update, false).entry_point;
-            run.dispatch(dispatch, entry_point, &uniform, bound, allows_races);
-        }
-        (run, kernels)
-    }
-
-    fn uniform(&self, plan: &GatherPlan, dispatch: &Dispatch, is_first: bool) -> GatherUniform {
-        let index_kind = self.types.index_kind;
-        GatherUniform::new(plan, index_kind, dispatch, FillPattern::ZEROS, is_first)
-    }
-
+impl Case<'_> {
     /// The target words that the definition writes, numbered from the last aligned offset, and the number of bad index rows.
-    fn expected(&self) -> (HashMap<u64, u32>, usize) {
+    fn scattered(&self) -> (HashMap<u64, u32>, usize) {
         let (dims, width) = (self.plan.dims(), self.types.element_bytes);
         let mut words: HashMap<u64, u32> = HashMap::new();
         let mut bad = std::collections::BTreeSet::new();
@@ -351,7 +54,7 @@ impl<'a> Scatter<'a> {
             let first = self.starts[0] + row * dims.params_stride * width;
             let update = self.starts[2] + output_row * dims.output_stride * width;
             let bytes = dims.slice_len * width;
-            match self.update {
+            match self.update.expect("a scatter") {
                 Update::Fold(Reduce::Add, NumberKind::F32) => {
                     for word in 0..bytes / 4 {
                         let new = update_word(update / 4 + word);
@@ -386,13 +89,14 @@ impl<'a> Scatter<'a> {
         (words, bad.len())
     }
 
-    /// Runs the scatter, and compares the target and the number of bad rows with the definition.
-    fn check(&self) -> Vec<Kernel> {
-        let (run, kernels) = self.run(false);
-        let (expected, bad) = self.expected();
+    /// Runs the scatter, and compares the target and the number of bad rows with the definition. Returns the kernels that ran.
+    fn check_scatter(&self) -> Vec<Kernel> {
+        let mut run = Run::new(self, true);
+        run.all();
+        let (expected, bad) = self.scattered();
         let plan = &self.plan;
-        assert_eq!(run.counter[0] as usize, bad, "bad rows of {plan}");
-        for (word, &found) in &run.target {
+        assert_eq!(run.report[0] as usize, bad, "bad rows of {plan}");
+        for ((_, word), &found) in &run.written {
             assert!(
                 expected.contains_key(word),
                 "{plan}: word {word} is of no row"
@@ -403,86 +107,18 @@ impl<'a> Scatter<'a> {
                 self.types
             );
         }
-        assert_eq!(run.target.len(), expected.len(), "{plan}: words written");
-        kernels
+        assert_eq!(run.written.len(), expected.len(), "{plan}: words written");
+        kernels(&run)
     }
 }
 
-impl Run<'_> {
-    /// Runs the passes that write the pairs, and sorts these.
-    fn write_keys(&mut self, order: &Order, rows_plan: &GatherPlan, of_rows: &[Dispatch]) {
-        let [pairs_bytes, _, _, sums_bytes] = order.scratch_bytes();
-        self.pairs = vec![u32::MAX; index_of(pairs_bytes / 4)];
-        let zeros = pairs_bytes / 8 - rows_plan.dims().index_rows();
-        self.pairs[..2 * index_of(zeros)].fill(0);
-        self.sums = vec![None; index_of(sums_bytes / 4)];
-        for dispatch in of_rows {
-            let (pass, find) = (IndexRowsPass::WriteKeys, dispatch.find);
-            let mut uniform = self.scatter.uniform(rows_plan, dispatch, false);
-            uniform.order = order.of_keys(dispatch);
-            let winners = (0, BoundRange::default());
-            let entry_point = EntryPoint::IndexRows { pass, find };
-            self.dispatch(dispatch, entry_point, &uniform, winners, false);
-        }
-        let mut pairs: Vec<_> = self
-            .pairs
-            .chunks(2)
-            .map(|pair| [pair[0], pair[1]])
-            .collect();
-        assert!(
-            pairs.iter().all(|&[_, number]| number != u32::MAX),
-            "every pair is written"
-        );
-        pairs.sort_by_key(|&[key, _]| key);
-        self.pairs = pairs.concat();
-    }
-
-    fn fold(&mut self, fold: &OrderDispatch, allows_races: bool) {
-        let bound = fold.bound.expect("ranges of target and updates");
-        let dispatch = Dispatch {
-            workgroups: fold.workgroups,
-            ..bound
-        };
-        let winners = (0, BoundRange::default());
-        self.dispatch(
-            &dispatch,
-            fold.entry_point,
-            &fold.uniform,
-            winners,
-            allows_races,
-        );
-    }
-
-    fn dispatch(
-        &mut self,
-        dispatch: &Dispatch,
-        entry_point: EntryPoint,
-        uniform: &GatherUniform,
-        winners: (usize, BoundRange),
-        allows_races: bool,
-    ) {
-        let module = module(entry_point);
-        let machine = Machine::new(&module, entry_point.name());
-        let mut bindings = Bindings {
-            run: self,
-            dispatch,
-            uniform: bytemuck::cast_slice(std::slice::from_ref(uniform)),
-            winners,
-            owners: HashMap::new(),
-            lane: (0, 0),
-            allows_races,
-        };
-        let [width, height, depth] = dispatch.workgroups.map(u64::from);
-        for workgroup in 0..width * height * depth {
-            let rows = workgroup / width;
-            let place = [workgroup % width, rows % height, rows / height];
-            let place = place.map(|number| u32::try_from(number).expect("a grid is small"));
-            for lane in 0..WORKGROUP_SIZE {
-                bindings.lane = (workgroup, lane);
-                machine.run(place, lane, &mut bindings);
-            }
-        }
-    }
+/// The kernels that updated rows.
+fn kernels(run: &Run<'_>) -> Vec<Kernel> {
+    let kernels = run.entry_points.iter().filter_map(|of| match *of {
+        EntryPoint::Scatter { kernel, .. } => Some(kernel),
+        _ => None,
+    });
+    kernels.collect()
 }
 
 pub(super) fn reduced(reduce: Reduce, of: NumberKind, a: u32, b: u32) -> u32 {
@@ -575,7 +211,7 @@ fn check_dims(kinds: &[IndexKind], dims: &[usize], slices: &[(usize, u64)]) {
             if plan.dims().params_rows() > most {
                 continue;
             }
-            Scatter::new(plan.clone(), types, update, &value).check();
+            scatter(plan.clone(), types, update, &value).check_scatter();
         }
         // Without index rows that select a row again, so that the promise of unique rows holds.
         let mut rows_seen = std::collections::BTreeSet::new();
@@ -593,7 +229,7 @@ fn check_dims(kinds: &[IndexKind], dims: &[usize], slices: &[(usize, u64)]) {
         let value = |at: u64| unique[index_of(at)];
         let plan = plan.expect("a valid shape");
         for update in updates_of(element_bytes, true) {
-            Scatter::new(plan.clone(), types, update, &value).check();
+            scatter(plan.clone(), types, update, &value).check_scatter();
         }
     }
 }
@@ -656,7 +292,7 @@ fn cut_scatters_equal_the_definition() {
                     };
                     let types = ElementTypes::new(width, IndexKind::I32);
                     let start = 1 << width.trailing_zeros().min(2);
-                    let scatter = Scatter {
+                    let scatter = Case {
                         starts: [3 * start, 8, 5 * start],
                         limits: wgpu::Limits {
                             // Pairs and counts are not cut.
@@ -669,9 +305,9 @@ fn cut_scatters_equal_the_definition() {
                             ..wgpu::Limits::default()
                         },
                         steps: (3, 2),
-                        ..Scatter::new(plan, types, update, &index)
+                        ..scatter(plan, types, update, &index)
                     };
-                    kernels.extend(scatter.check());
+                    kernels.extend(scatter.check_scatter());
                 }
             }
         }
@@ -682,7 +318,7 @@ fn cut_scatters_equal_the_definition() {
 /// Rows repeat although the scatter promises unique ones: other rows and other bytes keep their values.
 #[test]
 fn broken_promises_change_no_other_row() {
-    let mut kernels = Vec::new();
+    let mut ran = Vec::new();
     let runs = if sweep::takes_every_case() { 3000 } else { 200 };
     for number in 0..runs {
         let [rows, slice_len] = [2 + mixed(number) % 9, 1 + mixed(number + 7) % 5];
@@ -694,10 +330,12 @@ fn broken_promises_change_no_other_row() {
         let index = |at: u64| i128::from(mixed(at + 100 * number) % 4) - 1;
         let types = ElementTypes::new(width, IndexKind::I32);
         for update in updates_of(width, true) {
-            let scatter = Scatter::new(plan.clone(), types, update, &index);
-            let (run, found) = scatter.run(true);
-            kernels.extend(found);
-            let (expected, _) = scatter.expected();
+            let scatter = scatter(plan.clone(), types, update, &index);
+            let mut run = Run::new(&scatter, false);
+            run.allows_races = true;
+            run.all();
+            ran.extend(kernels(&run));
+            let (expected, _) = scatter.scattered();
             let of_rows: std::collections::HashSet<u64> = (0..25)
                 .filter_map(|row| match slice_of(&plan, &index, row) {
                     (_, Slice::Row(row)) => Some(row),
@@ -708,7 +346,7 @@ fn broken_promises_change_no_other_row() {
                     row * bytes..(row + 1) * bytes
                 })
                 .collect();
-            for (&word, &found) in &run.target {
+            for (&(_, word), &found) in &run.written {
                 assert!(expected.contains_key(&word), "word {word} is of no row");
                 for at in word * 4..word * 4 + 4 {
                     let before = byte_of(word_before(word), at);
@@ -720,7 +358,7 @@ fn broken_promises_change_no_other_row() {
             }
         }
     }
-    assert!(kernels.contains(&Kernel::WordParts));
+    assert!(ran.contains(&Kernel::WordParts));
 }
 
 /// Lanes that take four rows ask for the winners of their own batch.
@@ -731,6 +369,6 @@ fn four_rows_of_each_batch_have_winners_of_their_own() {
     let index = |at: u64| i128::from(mixed(at)) % 5000;
     let types = ElementTypes::new(4, IndexKind::I32);
     let plan = plan.expect("a valid shape");
-    let kernels = Scatter::new(plan, types, Update::AssignLast, &index).check();
+    let kernels = scatter(plan, types, Update::AssignLast, &index).check_scatter();
     assert_eq!(kernels, [Kernel::FourRows(Unit::Word)]);
 }

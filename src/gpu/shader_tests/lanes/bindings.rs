@@ -1,155 +1,187 @@
-//! A dispatch's bindings, as memory that checks each access.
+//! What a pass binds, as memory that checks each access.
 
 use std::collections::HashMap;
 
 use super::Run;
-use super::case::{index_of, word_before};
+use super::case::{index_of, mixed, word_before};
 use crate::gpu::bindings::dummy_bytes;
-use crate::gpu::bound::BoundRange;
-use crate::gpu::cut::Dispatch;
-use crate::gpu::shaders::{EntryPoint, binding};
-use crate::gpu::types::range_bytes;
+use crate::gpu::pass::{Bind, Pass, Source};
+use crate::gpu::shaders::EntryPoint;
 use naga_interpreter::{Access, Memory};
 
 pub(super) struct Bindings<'r, 'a> {
     pub(super) run: &'r mut Run<'a>,
-    pub(super) dispatch: &'r Dispatch,
-    pub(super) entry_point: EntryPoint,
-    pub(super) uniform: &'r [u32],
-    /// The lane (workgroup, number) that loads or stores each output word: no other lane may.
-    pub(super) owners: HashMap<u64, (u64, u32)>,
+    pub(super) pass: &'r Pass,
+    /// The lane (workgroup, number) that loads or stores each word of the output, or stores each word of the target, and
+    /// whether by atomics: no other lane may, but by atomics too.
+    pub(super) owners: HashMap<(usize, u64), ((u64, u32), bool)>,
     pub(super) lane: (u64, u32),
     /// The lane's atomic operations on each counter word.
     pub(super) atomics: [u32; 2],
 }
 
 impl Bindings<'_, '_> {
-    fn bound(&self, number: u32) -> BoundRange {
-        match number {
-            binding::PARAMS => self.dispatch.params,
-            binding::INDICES => self.dispatch.indices,
-            binding::SCALES | binding::ZERO_POINTS => {
-                self.dispatch.qparams[self.qparam_number(number)]
-            }
-            _ => self.dispatch.output,
-        }
+    fn bind(&self, number: u32) -> Bind {
+        let found = self.pass.binds.iter().find(|&(of, _)| of == number);
+        found.expect("the entry point has the binding").1
     }
 
-    /// 0 for scales, 1 for zero points. Scales stand for zero points that are no operand.
-    fn qparam_number(&self, number: u32) -> usize {
-        let numbers = self.dispatch.quantized.expect("quantised params");
-        usize::from(number == binding::ZERO_POINTS && numbers.zero_point().is_none())
-    }
-
-    /// An access's first word, counted from the operand's start.
-    fn first_word(&mut self, access: Access) -> u64 {
+    /// What an access reaches, and its first word there, counted from an aligned offset.
+    fn place(&mut self, access: Access) -> (Source, u64) {
         if let Some(accesses) = &mut self.run.accesses {
             accesses.push(access);
         }
+        let Bind { source, bound } = self.bind(access.binding);
         let end = access.offset + u64::from(access.bytes);
+        let is_mask = self.pass.key.entry_point == EntryPoint::OutOfRange;
+        // Passes of the mask read no index row of another pass.
+        let first = match source {
+            Source::Indices if is_mask => bound.start / 4 * 4,
+            _ => 0,
+        };
         assert!(
-            access.offset.is_multiple_of(access.bytes.into()) && end <= self.bytes(access.binding),
+            access.offset.is_multiple_of(access.bytes.into())
+                && access.offset >= first
+                && end <= self.bytes(access.binding),
             "{}: lane {:?}: {access:?} of {:?}",
             self.run.case.plan,
             self.lane,
-            self.dispatch
+            self.pass
         );
-        match access.binding {
-            binding::PARAMS
-            | binding::INDICES
-            | binding::OUTPUT
-            | binding::SCALES
-            | binding::ZERO_POINTS => (self.bound(access.binding).offset + access.offset) / 4,
-            _ => access.offset / 4,
+        (source, (bound.offset + access.offset) / 4)
+    }
+
+    fn own(&mut self, word: (usize, u64), is_atomic: bool) {
+        let (owner, was_atomic) = *self.owners.entry(word).or_insert((self.lane, is_atomic));
+        assert!(
+            owner == self.lane || was_atomic && is_atomic || self.run.allows_races,
+            "{}: word {word:?} of {:?} is of lanes {owner:?} and {:?}",
+            self.run.case.plan,
+            self.pass.key,
+            self.lane
+        );
+    }
+
+    fn written_word(&self, word: (usize, u64)) -> u32 {
+        let written = self.run.written.get(&word).copied();
+        written.unwrap_or_else(|| word_before(word.1))
+    }
+
+    fn word(&mut self, source: Source, word: u64) -> u32 {
+        let case = self.run.case;
+        match (source, case.update) {
+            (Source::Table(shard), None) => case.params_word(shard, word),
+            (Source::Table(shard), Some(_)) => self.written_word((shard, word)),
+            (Source::Rows, None) => {
+                self.own((0, word), false);
+                self.written_word((0, word))
+            }
+            (Source::Rows, Some(_)) => update_word(word),
+            (Source::Indices, _) => case.index_word(word),
+            (Source::Scales, _) => case.qparam_word(0, word),
+            (Source::ZeroPoints, _) => case.qparam_word(1, word),
+            (Source::Mask, _) => {
+                let rows = case.plan.index_row_count();
+                assert!(
+                    word * 4 + 4 > rows,
+                    "word {word} of the mask has no padding"
+                );
+                word_before(word)
+            }
+            (Source::Report, _) => self.run.report[index_of(word)],
+            (Source::Count, _) => case.index_count.expect("a count"),
+            (Source::Counter, _) => self.run.counter[index_of(word)],
+            // A vector's load may end beyond the words.
+            (Source::Uniform, _) => self.run.uniform.get(index_of(word)).copied().unwrap_or(0),
+            (Source::Grid, _) => self.run.grid[index_of(word)],
+            (Source::Scratch(buffer), _) => self.run.scratch_word(buffer, word),
+            (Source::Dummy, _) => mixed(word),
         }
     }
+}
 
-    fn own(&mut self, word: u64) {
-        let owner = *self.owners.entry(word).or_insert(self.lane);
-        let (plan, dispatch) = (&self.run.case.plan, self.dispatch);
-        assert_eq!(owner, self.lane, "{plan}: word {word} of {dispatch:?}");
-    }
-
-    fn output_word(&mut self, word: u64) -> u32 {
-        self.own(word);
-        let output = &self.run.output;
-        output
-            .get(&word)
-            .copied()
-            .unwrap_or_else(|| word_before(word))
-    }
+/// A word of a scatter's updates.
+pub(crate) fn update_word(word: u64) -> u32 {
+    mixed(word << 4 | 1)
 }
 
 impl Memory for Bindings<'_, '_> {
     fn load(&mut self, access: Access) -> [u32; 4] {
-        let first = self.first_word(access);
-        if access.binding == binding::UNIFORM {
-            return std::array::from_fn(|n| {
-                self.uniform.get(index_of(first) + n).copied().unwrap_or(0)
-            });
-        }
+        let (source, first) = self.place(access);
         let mut words = [0; 4];
         for (word, found) in (first..).zip(&mut words[..access.bytes as usize / 4]) {
-            *found = match access.binding {
-                binding::PARAMS => self.run.case.params_word(self.dispatch.shard, word),
-                binding::INDICES => self.run.case.index_word(word),
-                binding::OUTPUT => self.output_word(word),
-                binding::SCALES | binding::ZERO_POINTS => {
-                    let operand = self.qparam_number(access.binding);
-                    self.run.case.qparam_word(operand, word)
-                }
-                binding::COUNTER => self.run.counter[index_of(word)],
-                binding::REPORT => self.run.report[index_of(word)],
-                other => panic!("binding {other} is not of a gather"),
-            };
+            *found = self.word(source, word);
         }
         words
     }
 
     fn store(&mut self, access: Access, words: &[u32]) {
-        let first = self.first_word(access);
+        let (source, first) = self.place(access);
+        let is_gather = self.run.case.update.is_none();
         for (word, &value) in (first..).zip(words) {
-            match access.binding {
-                binding::OUTPUT => {
-                    self.own(word);
-                    self.run.output.insert(word, value);
+            match source {
+                Source::Rows if is_gather => {
+                    self.own((0, word), false);
+                    self.run.written.insert((0, word), value);
                 }
-                binding::REPORT => self.run.report[index_of(word)] = value,
-                other => panic!("binding {other} is not written"),
+                Source::Table(shard) if !is_gather => {
+                    self.own((shard, word), access.is_atomic);
+                    self.run.written.insert((shard, word), value);
+                }
+                Source::Mask => {
+                    let other = self.run.mask.insert(word, value);
+                    assert_eq!(other, None, "word {word} of the mask is written twice");
+                }
+                Source::Report => self.run.report[index_of(word)] = value,
+                Source::Uniform => self.run.uniform[index_of(word)] = value,
+                Source::Grid => self.run.grid[index_of(word)] = value,
+                Source::Scratch(buffer) => self.run.scratch[buffer].store(word, value),
+                other => panic!("{other:?} is not written"),
             }
         }
     }
 
     fn atomic(&mut self, access: Access, change: &dyn Fn(u32) -> u32) -> u32 {
-        let word = index_of(self.first_word(access));
-        assert_eq!(access.binding, binding::COUNTER);
-        let old = self.run.counter[word];
-        self.run.counter[word] = change(old);
-        self.atomics[word] += 1;
-        let is_useful =
-            self.run.counter[word] != old || self.entry_point == EntryPoint::FinishReport;
-        assert!(
-            is_useful,
-            "{:?}: an atomic that changes nothing",
-            self.dispatch
-        );
-        assert_eq!(
-            self.atomics[word], 1,
-            "{:?}: atomics of a lane",
-            self.dispatch
-        );
-        old
+        let (source, word) = self.place(access);
+        match source {
+            Source::Table(shard) => {
+                self.own((shard, word), true);
+                let old = self.written_word((shard, word));
+                self.run.written.insert((shard, word), change(old));
+                old
+            }
+            Source::Scratch(buffer) => {
+                let old = self.run.scratch_word(buffer, word);
+                self.run.scratch[buffer].store(word, change(old));
+                old
+            }
+            Source::Counter => {
+                let word = index_of(word);
+                let old = self.run.counter[word];
+                self.run.counter[word] = change(old);
+                self.atomics[word] += 1;
+                let finishes = self.pass.key.entry_point == EntryPoint::FinishReport;
+                assert!(
+                    self.run.counter[word] != old || finishes,
+                    "{:?}: an atomic that changes nothing",
+                    self.pass.key
+                );
+                assert_eq!(
+                    self.atomics[word], 1,
+                    "{:?}: atomics of a lane",
+                    self.pass.key
+                );
+                old
+            }
+            other => panic!("{other:?} has no atomics"),
+        }
     }
 
     fn bytes(&self, number: u32) -> u64 {
-        match number {
-            binding::UNIFORM => self.uniform.len() as u64 * 4,
-            binding::COUNTER => 8,
-            binding::REPORT => 80,
-            _ => match self.bound(number).bytes {
-                0 => dummy_bytes(&self.run.case.limits),
-                bytes => range_bytes(bytes),
-            },
+        let Bind { source, bound } = self.bind(number);
+        match source {
+            Source::Dummy => dummy_bytes(&self.run.case.limits),
+            _ => bound.bytes,
         }
     }
 }

@@ -1,4 +1,4 @@
-//! A gather to run, and what its operands hold.
+//! A gather or a scatter to run, and what its operands hold.
 
 use std::cell::RefCell;
 use std::ops::Range;
@@ -6,23 +6,36 @@ use std::ops::Range;
 use crate::Gather;
 use crate::element::ElementTypes;
 use crate::encoding::{Encoded, Encoding, Parts, QPARAMS, VALUE_BYTES};
-use crate::gpu::cut::{Cut, Dispatch, PlacedGather, Shard};
+use crate::gpu::cut::{Dispatch, Shard};
 use crate::gpu::fill::{Fill, FillPattern};
+use crate::gpu::pass::{Pass, Source};
+use crate::gpu::placed::Placed;
+use crate::gpu::scatter::Order;
 use crate::gpu::shader_tests::oracle::{Slice, Values, slice_of};
 use crate::gpu::types::TypedPlan;
+use crate::gpu::update::Update;
+use crate::gpu::work::{Stage, Work};
 use crate::plan::GatherPlan;
+use crate::plan::dims::spanned;
 
 const MOST_DISPATCHES: usize = 1 << 14;
 
-/// A gather to run, and the limits to cut it by.
+/// A call to run, and the limits to cut it by.
 pub(crate) struct Case<'a> {
     pub(crate) plan: GatherPlan,
     pub(crate) types: ElementTypes,
+    /// How a scatter through [`GatherPlan::of_updates`] updates; `None` for a gather.
+    pub(crate) update: Option<Update>,
+    /// How many updates to a row a fold reduces one by one, and how many sums of them a lane takes in one dispatch.
+    pub(crate) steps: (u32, u32),
+    /// The number of index rows, if the call has a count.
+    pub(crate) index_count: Option<u32>,
+    pub(crate) has_mask: bool,
     /// The element that bad rows hold, as bytes; `None` for zeros.
     pub(crate) fill: Option<&'a [u8]>,
     /// Params rows in each buffer.
     pub(crate) shard_rows: Vec<u64>,
-    /// Bytes from the last aligned offset to where params (in each buffer), indices and the output start.
+    /// Bytes from the last aligned offset to where params or the target (in each buffer), indices, and the output or updates start.
     pub(crate) starts: [u64; 3],
     /// As `starts`, for scales and zero points.
     pub(crate) qparam_starts: [u64; 2],
@@ -35,6 +48,10 @@ impl<'a> Case<'a> {
     pub(crate) fn new(plan: GatherPlan, types: ElementTypes, index: Values<'a>) -> Self {
         Self {
             types,
+            update: None,
+            steps: (1024, 4096),
+            index_count: None,
+            has_mask: false,
             fill: None,
             shard_rows: vec![plan.dims().params_rows()],
             starts: [0; 3],
@@ -64,26 +81,84 @@ impl<'a> Case<'a> {
         })
     }
 
-    pub(crate) fn dispatches(&self) -> Vec<Dispatch> {
+    /// Calls `run` with the call's work.
+    pub(crate) fn with_work<R>(&self, reports: bool, run: impl FnOnce(&Work<'_>) -> R) -> R {
         let [params_start, indices_start, output_start] = self.starts;
         let shard = |&rows: &u64| Shard {
             rows,
             start: params_start,
         };
-        let gather = PlacedGather {
-            typed: self.typed(),
+        let placed = Placed {
             shards: self.shard_rows.iter().map(shard).collect(),
             indices_start,
             output_start,
-            qparam_starts: self.qparam_starts,
-            fill_words: self.fill_pattern().words,
-            is_indirect: false,
-            winner_rows: u64::MAX,
+            qparam_starts: self.qparam_starts.map(Some),
+            mask_start: self.has_mask.then_some(0),
+            fill: self.fill_pattern(),
+            has_report: reports,
+            has_index_count: self.index_count.is_some(),
+            ..Placed::aligned(&self.plan)
         };
-        let cut = Cut::new(gather, &self.limits).expect("the limits allow it");
-        let dispatches: Vec<_> = cut.dispatches().take(MOST_DISPATCHES).collect();
-        assert!(dispatches.len() < MOST_DISPATCHES, "{}", self.plan);
-        dispatches
+        let (typed, index_rows) = (self.typed(), self.plan.of_index_rows());
+        let work = match self.update {
+            None => Work::gather(typed, &placed, &self.limits),
+            Some(_) => Work::scatter_by(self.order(), typed, &index_rows, &placed, &self.limits),
+        };
+        run(&work.expect("the limits allow it"))
+    }
+
+    /// The sort that folds need.
+    pub(crate) fn order(&self) -> Option<Order> {
+        let bytes = self.typed().bytes;
+        let folds = matches!(self.update, Some(Update::Fold(..)));
+        (folds && bytes.params > 0 && bytes.output > 0).then(|| {
+            // A tile of pairs is bound whole, even where the limits of a test bind less.
+            let limits = wgpu::Limits {
+                max_storage_buffer_binding_size: 1 << 27,
+                max_buffer_size: 1 << 27,
+                ..self.limits.clone()
+            };
+            let order = Order::new(self.plan.dims(), self.types.element_bytes, &limits);
+            let (sum_updates, most_steps) = self.steps;
+            (order.expect("few pairs")).with_steps(sum_updates, most_steps)
+        })
+    }
+
+    /// A gather's dispatches.
+    pub(crate) fn dispatches(&self) -> Vec<Dispatch> {
+        self.with_work(false, |work| {
+            let dispatches: Vec<_> = work.dispatches().take(MOST_DISPATCHES).collect();
+            assert!(dispatches.len() < MOST_DISPATCHES, "{}", self.plan);
+            dispatches
+        })
+    }
+
+    /// The pass of one of the dispatches.
+    pub(crate) fn pass(&self, dispatch: &Dispatch, reports: bool, is_first: bool) -> Pass {
+        self.with_work(reports, |work| {
+            work.pass(Stage::Slices, &self.plan, dispatch, is_first)
+        })
+    }
+
+    /// Where an operand ends: in bytes from the aligned offset from which ranges in it are counted.
+    pub(crate) fn end_of(&self, source: Source) -> u64 {
+        let TypedPlan { parts, bytes, .. } = self.typed();
+        let dims = self.plan.dims();
+        let [params_start, indices_start, output_start] = self.starts;
+        match source {
+            Source::Table(shard) => {
+                let rows = self.shard_rows[shard];
+                let elements = spanned(rows, dims.params_stride, dims.slice_len);
+                params_start + parts.bytes_of(elements)
+            }
+            Source::Indices => indices_start + bytes.indices,
+            Source::Rows => output_start + bytes.output,
+            Source::Scales => self.qparam_starts[0] + bytes.qparams[0],
+            Source::ZeroPoints => self.qparam_starts[1] + bytes.qparams[1],
+            Source::Mask => dims.index_rows(),
+            // What is bound whole.
+            _ => i64::MAX.unsigned_abs(),
+        }
     }
 
     /// Returns a function from a byte's number in the output row to its right value.
@@ -129,7 +204,11 @@ impl<'a> Case<'a> {
     }
 
     fn typed(&self) -> TypedPlan<'_> {
-        TypedPlan::new(&self.plan, self.types).expect("slices are whole parts")
+        let typed = match self.update {
+            None => TypedPlan::new(&self.plan, self.types),
+            Some(update) => TypedPlan::of_scatter(&self.plan, self.types, update),
+        };
+        typed.expect("slices are whole parts")
     }
 
     fn parts(&self) -> Parts {

@@ -1,11 +1,12 @@
-//! Runs a gather's lanes in the interpreter, with the plan, the cut and the uniforms that a device would get. Functions compute
-//! what the operands hold, so these may have any size. Each access must stay in its binding, and each output word must belong to
-//! one lane.
+//! Runs a call's lanes in the interpreter, with the passes that a device would get. Functions compute what the operands hold, so
+//! these may have any size. Each access must stay in its binding, each word of the output must belong to one lane, and two lanes
+//! may store one word of the target only by atomics.
 
 mod bindings;
 mod case;
 
 use std::collections::{BTreeSet, HashMap};
+use std::convert::Infallible;
 use std::ops::Range;
 use std::sync::{Arc, LazyLock, Mutex};
 
@@ -14,13 +15,17 @@ use naga::valid::{Capabilities, ValidationFlags, Validator};
 use naga::{Module, ShaderStage};
 
 use self::bindings::Bindings;
+pub(super) use self::bindings::update_word;
 pub(super) use self::case::{Case, byte_of, index_of, mixed, word_before};
 use super::oracle::{Slice, slice_of};
 use crate::gpu::cut::Dispatch;
 use crate::gpu::kernel::{Kernel, LANE_UNITS, WORKGROUP_SIZE};
-use crate::gpu::shaders::{EntryPoint, Shader, scatter_text};
+use crate::gpu::pass::{Bind, Grid, Pass, Source};
+use crate::gpu::scatter::order::TILE;
+use crate::gpu::shaders::{EntryPoint, Shader, binding, scatter_text};
 use crate::gpu::types::range_bytes;
-use crate::gpu::uniform::GatherUniform;
+use crate::gpu::update::{SortPass, Update};
+use crate::gpu::work::Stage;
 use naga_interpreter::{Access, Machine};
 
 /// An entry point's module, with values for the overrides; made once.
@@ -50,38 +55,99 @@ pub(super) fn module(entry_point: EntryPoint) -> Arc<Module> {
     Arc::clone(module)
 }
 
-/// A gather's buffers while its dispatches run.
+/// A call's buffers while its passes run.
 pub(super) struct Run<'a> {
     pub(super) case: &'a Case<'a>,
-    /// The words that have been written, by their number in the output.
-    output: HashMap<u64, u32>,
+    /// The words of the output or the target that have been written, by shard and number.
+    pub(super) written: HashMap<(usize, u64), u32>,
+    /// The mask's words.
+    pub(super) mask: HashMap<u64, u32>,
     pub(super) counter: [u32; 2],
     pub(super) report: [u32; 20],
+    /// The uniform of this pass, or of that before, and the grid that an index count sets.
+    uniform: Vec<u32>,
+    grid: [u32; 3],
+    scratch: Vec<Scratch>,
+    /// The words of zeros at the start of each buffer of scratch.
+    zeros: Vec<u64>,
+    /// The entry points that ran.
+    pub(super) entry_points: Vec<EntryPoint>,
     /// The lanes' accesses; `None` if they are not recorded.
     pub(super) accesses: Option<Vec<Access>>,
+    /// True if several lanes may store one word, in any order.
+    pub(super) allows_races: bool,
     reports: bool,
+}
+
+/// A buffer that the call makes for itself: the words that have been stored.
+enum Scratch {
+    Few(Vec<Option<u32>>),
+    Many(HashMap<u64, u32>),
+}
+
+impl Scratch {
+    fn new(bytes: u64) -> Self {
+        match bytes {
+            0..=0x10_0000 => Self::Few(vec![None; index_of(bytes / 4)]),
+            _ => Self::Many(HashMap::new()),
+        }
+    }
+
+    fn load(&self, word: u64) -> Option<u32> {
+        match self {
+            Self::Few(words) => words[index_of(word)],
+            Self::Many(words) => words.get(&word).copied(),
+        }
+    }
+
+    fn store(&mut self, word: u64, value: u32) {
+        match self {
+            Self::Few(words) => words[index_of(word)] = Some(value),
+            Self::Many(words) => {
+                words.insert(word, value);
+            }
+        }
+    }
 }
 
 impl<'a> Run<'a> {
     pub(super) fn new(case: &'a Case<'a>, reports: bool) -> Self {
         Self {
             case,
-            output: HashMap::new(),
+            written: HashMap::new(),
+            mask: HashMap::new(),
             counter: [0; 2],
             report: [u32::MAX; 20],
+            uniform: Vec::new(),
+            grid: [0; 3],
+            scratch: Vec::new(),
+            zeros: Vec::new(),
+            entry_points: Vec::new(),
             accesses: None,
+            allows_races: false,
             reports,
         }
     }
 
+    /// A word of scratch. Before the first store winners hold no index row's number, and the pairs of a sort start with zeros; no
+    /// other word is read.
+    fn scratch_word(&self, buffer: usize, word: u64) -> u32 {
+        let stored = self.scratch[buffer].load(word);
+        stored.unwrap_or_else(|| match self.case.update {
+            Some(Update::AssignLast) => u32::MAX,
+            _ if word < self.zeros[buffer] => 0,
+            _ => panic!("{}: word {word} of scratch {buffer}", self.case.plan),
+        })
+    }
+
     pub(super) fn output_byte(&self, at: u64) -> u8 {
-        let word = self.output.get(&(at / 4)).copied();
+        let word = self.written.get(&(0, at / 4)).copied();
         byte_of(word.unwrap_or_else(|| word_before(at / 4)), at)
     }
 
     /// True if the word that holds byte `at` has been written.
     pub(super) fn is_written(&self, at: u64) -> bool {
-        self.output.contains_key(&(at / 4))
+        self.written.contains_key(&(0, at / 4))
     }
 
     /// Runs some lanes in some workgroups of a dispatch.
@@ -91,28 +157,103 @@ impl<'a> Run<'a> {
         workgroups: impl IntoIterator<Item = u64>,
         lanes: impl Iterator<Item = u32> + Clone,
     ) {
-        let entry_point = dispatch.pipeline(self.reports, false).entry_point;
-        let uniform = self.uniform(dispatch, false);
-        self.run(dispatch, entry_point, &uniform, workgroups, lanes);
-    }
-
-    /// Runs all lanes in all dispatches, and finish_report after each dispatch that reports.
-    pub(super) fn all(&mut self) {
-        let mut is_first_report = true;
-        for dispatch in self.case.dispatches() {
-            let workgroups = dispatch.workgroups.map(u64::from).iter().product();
-            self.dispatch(&dispatch, 0..workgroups, 0..WORKGROUP_SIZE);
-            if self.reports && dispatch.reports {
-                self.finish_report(&dispatch, is_first_report);
-                is_first_report = false;
-            }
-            assert_eq!(self.counter, [0; 2], "{dispatch:?}");
-        }
+        let pass = self.case.pass(dispatch, self.reports, false);
+        self.set_uniform(&pass);
+        self.run(&pass, dispatch.workgroups, workgroups, lanes);
     }
 
     pub(super) fn finish_report(&mut self, dispatch: &Dispatch, is_first_report: bool) {
-        let uniform = self.uniform(dispatch, is_first_report);
-        self.run(dispatch, EntryPoint::FinishReport, &uniform, [0], 0..1);
+        let pass = self.case.pass(dispatch, true, is_first_report);
+        let finish = Pass::finish_report(pass.uniform, dispatch.indices, false);
+        self.set_uniform(&finish);
+        self.run(&finish, [1; 3], [0], 0..1);
+    }
+
+    /// Runs all lanes in all passes.
+    pub(super) fn all(&mut self) {
+        let case = self.case;
+        case.with_work(self.reports, |work| {
+            let scratch = work.scratch();
+            self.zeros = vec![0; scratch.len()];
+            if let (Some(_), [pairs, ..]) = (work.order, &scratch[..]) {
+                self.zeros[0] = pairs / 4 - 2 * case.plan.dims().index_rows();
+            }
+            self.scratch = scratch.iter().map(|&bytes| Scratch::new(bytes)).collect();
+            let Ok(()) = work.each(&mut |pass| {
+                for (number, Bind { source, bound }) in pass.binds.iter() {
+                    let held = match source {
+                        Source::Scratch(buffer) => scratch[buffer],
+                        source => case.end_of(source),
+                    };
+                    assert!(
+                        bound.offset + bound.bytes <= range_bytes(held),
+                        "{}: binding {number} of {pass:?}",
+                        case.plan
+                    );
+                }
+                self.play(&pass);
+                Ok::<_, Infallible>(())
+            });
+        });
+        assert_eq!(self.counter, [0; 2], "{}", case.plan);
+    }
+
+    /// Runs all lanes in all passes of a stage.
+    pub(super) fn stage(&mut self, stage: Stage) {
+        self.case.with_work(self.reports, |work| {
+            let Ok(()) = work.each_of(stage, usize::MAX, &mut |pass| {
+                self.play(&pass);
+                Ok::<_, Infallible>(())
+            });
+        });
+    }
+
+    fn set_uniform(&mut self, pass: &Pass) {
+        if let Some(uniform) = &pass.uniform {
+            self.uniform = bytemuck::cast_slice(std::slice::from_ref(uniform)).to_vec();
+        }
+    }
+
+    fn play(&mut self, pass: &Pass) {
+        self.set_uniform(pass);
+        let entry_point = pass.key.entry_point;
+        self.entry_points.push(entry_point);
+        let grid = match pass.grid {
+            Grid::Given(grid) => grid,
+            Grid::Counted => self.grid,
+        };
+        let workgroups = 0..grid.map(u64::from).iter().product();
+        match entry_point {
+            EntryPoint::Sort(sort) => self.sort(sort, pass),
+            EntryPoint::FinishReport | EntryPoint::CountRows => {
+                self.run(pass, grid, workgroups, 0..1);
+            }
+            _ => self.run(pass, grid, workgroups, 0..WORKGROUP_SIZE),
+        }
+    }
+
+    /// Does what a round of the sort does. Its lanes share memory, which the interpreter has not.
+    fn sort(&mut self, sort: SortPass, pass: &Pass) {
+        if sort != SortPass::Move {
+            return;
+        }
+        let buffer = |number| {
+            let mut binds = pass.binds.iter();
+            let found = binds.find(|&(of, _)| of == number);
+            match found.map(|(_, bind)| bind.source) {
+                Some(Source::Scratch(buffer)) => buffer,
+                other => panic!("{other:?} holds no pairs"),
+            }
+        };
+        let (from, to) = (buffer(binding::PAIRS), buffer(binding::SORTED_PAIRS));
+        let uniform = pass.uniform.expect("a round has a uniform");
+        let pairs = u64::from(uniform.order.tiles) * u64::from(TILE);
+        let pair = |at| [2 * at, 2 * at + 1].map(|word| self.scratch_word(from, word));
+        let mut pairs: Vec<_> = (0..pairs).map(pair).collect();
+        pairs.sort_by_key(|&[key, _]| key >> uniform.order.shift & 0xff);
+        for (word, value) in (0..).zip(pairs.concat()) {
+            self.scratch[to].store(word, value);
+        }
     }
 
     /// Checks every word that has been written, if `dispatch` is the only one that ran: bytes that the dispatch is to write hold
@@ -120,7 +261,7 @@ impl<'a> Run<'a> {
     pub(super) fn check_written(&self, dispatch: &Dispatch) {
         let case = self.case;
         let end = case.output_end();
-        for &word in self.output.keys() {
+        for &(_, word) in self.written.keys() {
             let expected: Vec<_> = case
                 .expected(dispatch, word * 4..(word * 4 + 4).min(end))
                 .collect();
@@ -212,33 +353,25 @@ impl<'a> Run<'a> {
         }
     }
 
-    fn uniform(&self, dispatch: &Dispatch, is_first_report: bool) -> GatherUniform {
-        let (plan, fill) = (&self.case.plan, self.case.fill_pattern());
-        let index_kind = self.case.types.index_kind;
-        GatherUniform::new(plan, index_kind, dispatch, fill, is_first_report)
-    }
-
     fn run(
         &mut self,
-        dispatch: &Dispatch,
-        entry_point: EntryPoint,
-        uniform: &GatherUniform,
+        pass: &Pass,
+        grid: [u32; 3],
         workgroups: impl IntoIterator<Item = u64>,
         lanes: impl Iterator<Item = u32> + Clone,
     ) {
+        let entry_point = pass.key.entry_point;
         let module = module(entry_point);
         let machine = Machine::new(&module, entry_point.name());
         let mut bindings = Bindings {
             run: self,
-            dispatch,
-            entry_point,
-            uniform: bytemuck::cast_slice(std::slice::from_ref(uniform)),
+            pass,
             owners: HashMap::new(),
             lane: (0, 0),
             atomics: [0; 2],
         };
         for workgroup in workgroups {
-            let [width, height, _] = dispatch.workgroups.map(u64::from);
+            let [width, height, _] = grid.map(u64::from);
             let rows = workgroup / width;
             let place = [workgroup % width, rows % height, rows / height]
                 .map(|number| u32::try_from(number).expect("a grid is small"));
