@@ -130,6 +130,7 @@ mod ndarray;
 mod operand;
 mod plan;
 mod reduce;
+mod reserve;
 
 pub use bad_indices::{BadIndices, NegativeIndices};
 pub use element::ElementTypes;

@@ -2,8 +2,6 @@
 
 use std::fmt;
 
-use crate::error::RunError;
-
 /// The tensor, or the buffer, that an error is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
@@ -48,24 +46,6 @@ impl Operand {
             Self::Output => Self::Updates,
             of_both => of_both,
         }
-    }
-
-    /// An empty vector with room for so many elements.
-    pub(crate) fn vector<T>(self, elements: u64) -> Result<Vec<T>, RunError> {
-        let mut vector = Vec::new();
-        self.reserve(&mut vector, elements)?;
-        Ok(vector)
-    }
-
-    /// Reserves room for so many more elements.
-    pub(crate) fn reserve<T>(self, vector: &mut Vec<T>, elements: u64) -> Result<(), RunError> {
-        let len = usize::try_from(elements).unwrap_or(usize::MAX);
-        let reserved = vector.try_reserve_exact(len);
-        reserved.map_err(|_| RunError::OutOfMemory {
-            operand: self,
-            elements,
-            element_bytes: size_of::<T>(),
-        })
     }
 }
 
