@@ -1,6 +1,6 @@
 //! The types that can index.
 
-use crate::memory::{SizeNumber, size_numbers};
+use crate::memory::{SizeNumber, size_numbers, u8s, u16s, u32s, u64s};
 use crate::names::names;
 
 /// A type that can index: `i8`, `u8`, `i16`, `u16`, `i32`, `u32`, `i64`, `u64` or `usize`.
@@ -114,6 +114,20 @@ macro_rules! by_index_type {
     };
 }
 pub(crate) use by_index_type;
+
+impl IndexValues<'_> {
+    /// The values read as unsigned numbers of their width, so that one comparison with the size of a dim judges them: an `i32`
+    /// of -1 is 2³² - 1.
+    pub(crate) fn unsigned(self) -> Self {
+        match self {
+            Self::I8(values) => Self::U8(u8s(values)),
+            Self::I16(values) => Self::U16(u16s(values)),
+            Self::I32(values) => Self::U32(u32s(values)),
+            Self::I64(values) => Self::U64(u64s(values)),
+            unsigned => unsigned,
+        }
+    }
+}
 
 #[cfg(feature = "gpu")]
 impl IndexKind {

@@ -1,4 +1,4 @@
-//! All unsafe code of this crate: elements lent as bytes, `usize` as numbers of its width, indices without their signs, vectors that a gather fills,
+//! All unsafe code of this crate: elements lent as bytes, integers read as others of their width, vectors that a gather fills,
 //! huge pages, slices found by a single bounds check, prefetch, and decoders for AVX2. Also the parts in which long slices are
 //! copied.
 
@@ -11,8 +11,6 @@
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
 use std::slice::{from_raw_parts, from_raw_parts_mut};
-
-use crate::index::IndexValues;
 
 /// The number of the width of a `usize`.
 #[cfg(target_pointer_width = "64")]
@@ -37,26 +35,24 @@ pub(crate) fn value(value: f32) -> [Byte; 4] {
     unsafe { std::mem::transmute(value) }
 }
 
-/// The values as numbers of their width.
-pub(crate) fn size_numbers(values: &[usize]) -> &[SizeNumber] {
-    // SAFETY: on a target whose pointers have the width of a `SizeNumber`, a `usize` has its size, its alignment and its
-    // bits.
-    unsafe { from_raw_parts(values.as_ptr().cast(), values.len()) }
+/// Functions that read integers as others of their width.
+macro_rules! integers {
+    ($($name:ident: $from:ty => $to:ty,)*) => {
+        $(
+            pub(crate) fn $name(integers: &[$from]) -> &[$to] {
+                // SAFETY: integers of one width have one size and one alignment, and all bits are a value of each.
+                unsafe { from_raw_parts(integers.as_ptr().cast(), integers.len()) }
+            }
+        )*
+    };
 }
 
-/// Indices read as unsigned numbers of their width, so that one comparison with the size of a dim judges them: an `i32` of -1
-/// is 2³² - 1.
-pub(crate) fn unsigned(indices: IndexValues<'_>) -> IndexValues<'_> {
-    // SAFETY: integers of one width have one size and one alignment, and all bits are a value of each.
-    unsafe {
-        match indices {
-            IndexValues::I8(of) => IndexValues::U8(from_raw_parts(of.as_ptr().cast(), of.len())),
-            IndexValues::I16(of) => IndexValues::U16(from_raw_parts(of.as_ptr().cast(), of.len())),
-            IndexValues::I32(of) => IndexValues::U32(from_raw_parts(of.as_ptr().cast(), of.len())),
-            IndexValues::I64(of) => IndexValues::U64(from_raw_parts(of.as_ptr().cast(), of.len())),
-            unsigned => unsigned,
-        }
-    }
+integers! {
+    size_numbers: usize => SizeNumber,
+    u8s: i8 => u8,
+    u16s: i16 => u16,
+    u32s: i32 => u32,
+    u64s: i64 => u64,
 }
 
 /// Lends the bytes of an output to `gather`, which must write only whole elements of type `T` there.

@@ -11,7 +11,7 @@ use super::stretches::CopyStretches;
 use crate::bad_indices::{Beyond, NegativeIndices};
 use crate::error::RunError;
 use crate::index::{GatherIndex, IndexValues, by_index_type};
-use crate::memory::{Byte, SliceBytes, address, unsigned};
+use crate::memory::{Byte, SliceBytes, address};
 use crate::plan::GatherPlan;
 
 /// Rows that are located in one step, before their copies. Memory idles meanwhile, so a step is short.
@@ -89,7 +89,7 @@ pub(super) fn judged<'a>(plan: &GatherPlan, indices: IndexValues<'a>) -> IndexVa
         && plan.negative_indices == NegativeIndices::Invalid
         && plan.dims().indexed_dims.iter().all(is_below);
     if reads_no_signs {
-        unsigned(indices)
+        indices.unsigned()
     } else {
         indices
     }
