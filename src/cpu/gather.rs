@@ -142,16 +142,17 @@ impl<I: GatherIndex> Execution<'_, I> {
 
     /// Gathers some output rows. Returns the first bad one, unless bad rows are filled.
     fn gather_rows(&self, rows: Range<usize>, output: &mut [Byte]) -> Option<usize> {
+        let rows_ahead = self.slices.prefetch.rows_ahead();
         let bad = if let Source::Elements(params) = self.params
             && let Some(copy) = self.index_rows.copy_of_stretches(&self.slices)
         {
             self.copy_stretches(copy, params, rows.clone(), output)
         } else if let Source::Elements(params) = self.params
-            && self.index_rows.are_rows::<1>(&self.slices)
+            && self.index_rows.are_rows::<1>(rows_ahead)
         {
             self.copy_blocks::<1>(params, rows.clone(), output)
         } else if let Source::Elements(params) = self.params
-            && self.index_rows.are_rows::<2>(&self.slices)
+            && self.index_rows.are_rows::<2>(rows_ahead)
         {
             self.copy_blocks::<2>(params, rows.clone(), output)
         } else {

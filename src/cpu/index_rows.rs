@@ -2,7 +2,6 @@
 
 use std::ops::Range;
 
-use super::copy::Slices;
 use super::cursor::Cursor;
 use crate::bad_indices::{Beyond, NegativeIndices};
 use crate::error::BadIndexError;
@@ -53,13 +52,13 @@ impl<'a, I: GatherIndex> IndexRows<'a, I> {
     /// these hold:
     ///
     /// * an index row has `DEPTH` values;
-    /// * params has one block, or each block is much longer than prefetch looks ahead, as it looks ahead in a block only;
+    /// * params has one block, or each block is much longer than `rows_ahead`, as prefetch looks ahead in a block only;
     /// * index rows are [plain](Self::are_plain);
     /// * at most one of these is true: an index row has two values, an index has 8 or 16 bits, its sign is read.
     ///
     /// The copy loop is compiled anew for each type of index that it reads. Other rows are located first.
     #[inline(always)]
-    pub(super) fn are_rows<const DEPTH: usize>(&self, slices: &Slices) -> bool {
+    pub(super) fn are_rows<const DEPTH: usize>(&self, rows_ahead: usize) -> bool {
         let (is_narrow, is_signed) = (I::KIND.bytes() < 4, I::KIND.is_signed());
         // Said without a loop, so that the compiler leaves out the copy loop even where it inlines little.
         if DEPTH > 1 && (is_narrow || is_signed) || is_narrow && is_signed {
@@ -67,8 +66,7 @@ impl<'a, I: GatherIndex> IndexRows<'a, I> {
         }
         let dims = self.plan.dims();
         let is_one_block = dims.batch_size * dims.outer_size == 1;
-        let are_long =
-            dims.index_count >= MIN_BLOCK_ROWS.max(4 * slices.prefetch.rows_ahead() as u64);
+        let are_long = dims.index_count >= MIN_BLOCK_ROWS.max(4 * rows_ahead as u64);
         dims.index_depth() == DEPTH
             && (is_one_block || are_long)
             && !dims.has_element_dims()
