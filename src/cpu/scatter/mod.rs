@@ -5,6 +5,7 @@ mod rows;
 mod run;
 #[cfg(test)]
 mod tests;
+mod update;
 
 use crate::element::ElementTypes;
 use crate::error::RunError;
@@ -16,7 +17,8 @@ use crate::plan::lengths::check_bytes;
 use crate::reduce::{Reduce, ScatterNumber};
 
 use super::run_bytes::with_values;
-use run::{Assign, Reduced, scatter};
+use run::scatter;
+use update::{Assign, Reduced};
 
 impl GatherPlan {
     /// Scatters on the CPU: the inverse of [`run`](Self::run). It writes each slice of `updates` to the row of `target` that

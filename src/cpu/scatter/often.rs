@@ -11,7 +11,7 @@ use crate::operand::Operand;
 use crate::plan::GatherDims;
 
 use super::rows::{LOCATED_ROWS, Rows};
-use super::run::Update;
+use super::update::Update;
 
 /// How many first updates of a row are added one by one, and how many each later sum covers.
 const UPDATES_OF_A_SUM: u64 = 1024;

@@ -1,6 +1,7 @@
 //! Compares scatters on several threads, of small operands too, with their definition.
 
-use super::run::{Assign, Reduced, scatter};
+use super::run::scatter;
+use super::update::{Assign, Reduced};
 use crate::index::sealed::Sealed;
 use crate::memory;
 use crate::reduce::Reduce;
