@@ -1,13 +1,10 @@
-//! An array in memory, its element type, and the errors of reading one.
+//! An array in memory, its element type, and its place in a file.
 
 use std::borrow::Cow;
-use std::error::Error;
 use std::fmt;
 
 use super::descr::{Element, Kind};
-
-/// A value, or an error whose text is one line.
-pub type Result<T> = std::result::Result<T, Box<dyn Error>>;
+use super::names::Result;
 
 /// An element type, or an encoding of rows.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -172,4 +169,72 @@ pub struct Entry {
     pub shape: Option<Vec<usize>>,
     /// The size of the data in bytes, if the file tells it.
     pub bytes: Option<u64>,
+}
+
+/// An array's dtype and shape, and where its data is.
+#[derive(Debug)]
+pub struct Place {
+    pub dtype: Dtype,
+    /// The dims, outermost first.
+    pub shape: Vec<usize>,
+    /// True if the first dim is the innermost one in the file.
+    pub is_fortran: bool,
+    /// Where the data starts in the file, in bytes.
+    pub start: u64,
+    /// The size of the data in bytes.
+    pub bytes: u64,
+}
+
+/// The place of an element in Fortran order, from its place in row-major order.
+pub(super) fn fortran_place(mut element: u64, shape: &[usize]) -> u64 {
+    let (mut place, mut stride) = (0, shape.iter().map(|&dim| dim as u64).product::<u64>());
+    for &dim in shape.iter().rev() {
+        stride /= dim as u64;
+        place += element % dim as u64 * stride;
+        element /= dim as u64;
+    }
+    place
+}
+
+/// Reorders an array from Fortran order to row-major order.
+pub(super) fn row_major(bytes: &[u8], shape: &[usize], element_bytes: usize) -> Result<Vec<u8>> {
+    let mut ordered = Vec::new();
+    ordered
+        .try_reserve_exact(bytes.len())
+        .map_err(|_| format!("out of memory for {} bytes", bytes.len()))?;
+    let Some(&last) = shape.last() else {
+        return Ok(bytes.to_vec());
+    };
+    if bytes.is_empty() {
+        return Ok(ordered);
+    }
+    let step = bytes.len() / last;
+    let rows = bytes.len() / element_bytes / last;
+    for row in 0..rows {
+        let first = fortran_place((row * last) as u64, shape);
+        let first = usize::try_from(first)? * element_bytes;
+        for column in 0..last {
+            ordered.extend_from_slice(&bytes[first + column * step..][..element_bytes]);
+        }
+    }
+    Ok(ordered)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fortran_order_is_undone() {
+        // Element (i, j, k) of 2 x 3 x 4 is 100 i + 10 j + k.
+        let mut file = Vec::new();
+        for k in 0..4 {
+            for j in 0..3 {
+                file.extend([10 * j + k, 100 + 10 * j + k]);
+            }
+        }
+        let ordered = row_major(&file, &[2, 3, 4], 1).expect("memory");
+        let expected = (0..24).map(|n| n / 12 * 100 + n / 4 % 3 * 10 + n % 4);
+        assert_eq!(ordered, expected.collect::<Vec<u8>>());
+    }
 }

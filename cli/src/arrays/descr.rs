@@ -1,8 +1,7 @@
 //! Parses NumPy's description of an element type in a header: a string such as `<i4`, or a structure's fields such as
 //! `[('id', '<i4'), ('box', '<f4', (2, 2))]`.
 
-use super::array::Result;
-use super::names::start_of;
+use super::names::{Result, start_of};
 use super::npy_header::Text;
 
 /// Time units. A number may stand before one.

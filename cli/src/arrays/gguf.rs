@@ -5,14 +5,13 @@
 //! length says; ggus 0.5.1 takes any number in a file for a variant of its type enum.
 
 use std::fs::File;
-use std::io::{self, BufReader, Read, Seek};
+use std::io::{self, BufReader, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
-use super::array::{Array, Dtype, Entry, Result};
-use super::names::{not_found, shown};
+use super::array::{Array, Dtype, Entry, Place};
+use super::names::{Result, not_found, shown};
 use super::npy_header::MAX_RANK;
 use super::npy_read::{Remaining, open};
-use super::stored::Place;
 
 /// The first bytes of every GGUF file.
 pub const MAGIC: [u8; 4] = *b"GGUF";
@@ -227,7 +226,8 @@ impl<R: Read + Seek> Gguf<R> {
     /// Reads the tensor `name`. Without a name the error lists the tensors.
     pub fn read(&mut self, name: Option<&str>) -> Result<Array> {
         let place = self.place(name)?;
-        place.read(&mut self.file)
+        self.file.seek(SeekFrom::Start(place.start))?;
+        Remaining::new(&mut self.file, place.bytes).array(place)
     }
 
     /// Finds the data of the tensor `name`.

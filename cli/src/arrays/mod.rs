@@ -18,10 +18,12 @@ use std::fs::File;
 use std::io::{BufReader, Read, Seek};
 use std::path::{Path, PathBuf};
 
-pub use array::{Array, Dtype, Entry, Result};
+pub use array::{Array, Dtype, Entry};
+pub use names::Result;
 pub use npy_write::write;
 pub use stored::Stored;
 
+use names::named_by;
 use npy_read::Remaining;
 use npz::Npz;
 use safetensors::Safetensors;
@@ -39,10 +41,6 @@ pub fn open(source: &Path) -> Result<Stored> {
         None => Source::open(source)?.stored(),
     };
     named().map_err(|error| named_by(source, &*error))
-}
-
-fn named_by(source: &Path, error: &dyn std::error::Error) -> Box<dyn std::error::Error> {
-    format!("{}: {error}", source.display()).into()
 }
 
 /// The file that a source names, as [`split`] finds it.

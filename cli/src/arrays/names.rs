@@ -1,6 +1,11 @@
-//! A file's texts in errors: on one line, and not longer than a line.
+//! Errors, and a file's texts in them: on one line, and not longer than a line.
 
 use std::cmp::Reverse;
+use std::error::Error;
+use std::path::Path;
+
+/// A value, or an error whose text is one line.
+pub type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
 /// Most characters that an error shows of a name.
 const SHOWN_CHARS: usize = 80;
@@ -11,6 +16,11 @@ const SHOWN_NAMES: usize = 8;
 
 /// Stands for characters that are left out.
 const LEFT_OUT: &str = "..";
+
+/// The error, with `source` before its text.
+pub(super) fn named_by(source: &Path, error: &dyn Error) -> Box<dyn Error> {
+    format!("{}: {error}", source.display()).into()
+}
 
 /// Replaces each line break and terminal control code in a text with a space.
 pub fn on_one_line(text: &str) -> String {

@@ -8,8 +8,7 @@
 use std::borrow::Cow;
 use std::error::Error;
 
-use super::array::{Dtype, Result};
-use super::names::{shown, start_of};
+use super::names::{Result, shown, start_of};
 
 /// Most dims that NumPy gives an array.
 pub const MAX_RANK: usize = 64;
@@ -18,7 +17,7 @@ pub const MAX_RANK: usize = 64;
 #[derive(Debug)]
 pub(super) struct Header {
     /// The dtype's text: a string without its quotes, or a list or tuple as it stands.
-    descr: String,
+    pub descr: String,
     fortran_order: bool,
     pub shape: Vec<usize>,
 }
@@ -51,19 +50,6 @@ impl Header {
                 shape,
             }),
             _ => Err("header must have the keys descr, fortran_order and shape".into()),
-        }
-    }
-
-    /// The dtype, if it is supported.
-    pub fn dtype(&self) -> Result<Dtype> {
-        Dtype::from_descr(&self.descr)
-    }
-
-    /// NumPy's name for the dtype, or the file's own if it is not supported.
-    pub fn dtype_name(&self) -> String {
-        match self.dtype() {
-            Ok(dtype) => dtype.to_string(),
-            Err(_) => self.descr.clone(),
         }
     }
 

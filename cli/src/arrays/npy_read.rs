@@ -5,10 +5,9 @@ use std::fs::{self, File};
 use std::io::{self, IsTerminal, Read};
 use std::path::Path;
 
-use super::array::{Array, Dtype, Entry, Result};
-use super::names::shown;
+use super::array::{Array, Dtype, Entry, Place, row_major};
+use super::names::{Result, shown};
 use super::npy_header::Header;
-use super::stored::{Place, row_major};
 
 /// The first bytes of every .npy file.
 pub const MAGIC: &[u8] = b"\x93NUMPY";
@@ -81,23 +80,14 @@ pub fn open(path: &Path) -> Result<(File, u64)> {
 /// Reads the array in a .npy file. Bytes after its last element stay unread.
 pub fn read_array(file: &mut Remaining<impl Read>) -> Result<Array> {
     let place = place(file)?;
-    file.part = "data";
-    let bytes = file.take(place.bytes)?;
-    Ok(Array {
-        bytes: match place.is_fortran {
-            true => row_major(&bytes, &place.shape, place.dtype.bytes)?,
-            false => bytes,
-        },
-        dtype: place.dtype,
-        shape: place.shape,
-    })
+    file.array(place)
 }
 
 /// Reads the header of a .npy file.
 pub(super) fn place(file: &mut Remaining<impl Read>) -> Result<Place> {
     let file_bytes = file.bytes;
     let header = read_header(file)?;
-    let dtype = header.dtype()?;
+    let dtype = Dtype::from_descr(&header.descr)?;
     Ok(Place {
         bytes: check_size(&header.shape, &dtype, file.bytes)?,
         start: file_bytes - file.bytes,
@@ -110,10 +100,11 @@ pub(super) fn place(file: &mut Remaining<impl Read>) -> Result<Place> {
 /// Describes the array in a .npy file.
 pub(super) fn describe(file: &mut Remaining<impl Read>) -> Result<Entry> {
     let header = read_header(file)?;
+    let dtype = Dtype::from_descr(&header.descr).ok();
     Ok(Entry {
         name: None,
-        dtype: Ok(header.dtype_name()),
-        bytes: (header.dtype().ok()).and_then(|dtype| data_bytes(&header.shape, &dtype)),
+        bytes: (dtype.as_ref()).and_then(|dtype| data_bytes(&header.shape, dtype)),
+        dtype: Ok(dtype.map_or(header.descr, |dtype| dtype.to_string())),
         shape: Some(header.shape),
     })
 }
@@ -198,6 +189,20 @@ impl<R: Read> Remaining<R> {
     pub fn take_array<const N: usize>(&mut self) -> Result<[u8; N]> {
         let bytes = self.take(N as u64)?;
         Ok(bytes.as_slice().try_into()?)
+    }
+
+    /// Reads an array's data, which is next.
+    pub(super) fn array(&mut self, place: Place) -> Result<Array> {
+        self.part = "data";
+        let bytes = self.take(place.bytes)?;
+        Ok(Array {
+            bytes: match place.is_fortran {
+                true => row_major(&bytes, &place.shape, place.dtype.bytes)?,
+                false => bytes,
+            },
+            dtype: place.dtype,
+            shape: place.shape,
+        })
     }
 
     /// Skips `len` bytes; an error if the file has fewer.

@@ -8,7 +8,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use tempfile::NamedTempFile;
 
-use super::array::{Array, Result};
+use super::array::Array;
+use super::names::Result;
 use super::npy_header::MAX_RANK;
 use super::npy_read::MAGIC;
 

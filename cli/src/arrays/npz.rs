@@ -6,10 +6,9 @@ use std::io::{Read, Seek};
 use zip::read::ZipFile;
 use zip::{CompressionMethod, ZipArchive};
 
-use super::array::{Array, Entry, Result};
-use super::names::not_found;
+use super::array::{Array, Entry, Place};
+use super::names::{Result, not_found};
 use super::npy_read::{MAGIC, Remaining, describe, place, read_array};
-use super::stored::Place;
 
 /// Most bytes that one deflated byte can expand to.
 const MAX_DEFLATION: u64 = 1032;

@@ -4,16 +4,15 @@
 //! The crate `safetensors` refuses a whole file if it does not know one tensor's type.
 
 use std::fmt;
-use std::io::{Read, Seek};
+use std::io::{Read, Seek, SeekFrom};
 
 use serde::de::{IgnoredAny, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
-use super::array::{Array, Dtype, Entry, Result};
-use super::names::{not_found, shown};
+use super::array::{Array, Dtype, Entry, Place};
+use super::names::{Result, not_found, shown};
 use super::npy_read::Remaining;
-use super::stored::Place;
 
 /// Longest header that the format allows.
 const MAX_HEADER_BYTES: u64 = 100_000_000;
@@ -109,7 +108,8 @@ impl<R: Read + Seek> Safetensors<R> {
     /// Reads the tensor `name`. Without a name the error lists the tensors.
     pub fn read(&mut self, name: Option<&str>) -> Result<Array> {
         let place = self.place(name)?;
-        place.read(&mut self.file)
+        self.file.seek(SeekFrom::Start(place.start))?;
+        Remaining::new(&mut self.file, place.bytes).array(place)
     }
 
     /// Finds the data of the tensor `name`.

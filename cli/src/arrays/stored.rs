@@ -1,46 +1,17 @@
 //! Reads an array whose header was read: all its data, or only some slices.
 
 use std::fs::File;
-use std::io::{self, BufReader, Read, Seek, SeekFrom};
+use std::io::{self, BufReader};
 use std::path::{Path, PathBuf};
 
-use super::array::{Array, Dtype, Result};
-use super::named_by;
-use super::npy_read::Remaining;
+use super::array::{Array, Dtype, Place, fortran_place, row_major};
+use super::names::{Result, named_by};
 use super::npz::Npz;
 
 /// Bytes read at once, from a whole array or across several wanted slices.
 const READ_BYTES: u64 = 1 << 20;
 /// Most bytes between two wanted slices that are read with them: skipping fewer takes longer.
 const MAX_GAP_BYTES: u64 = 16 << 10;
-
-/// An array's dtype and shape, and where its data is.
-#[derive(Debug)]
-pub struct Place {
-    pub dtype: Dtype,
-    /// The dims, outermost first.
-    pub shape: Vec<usize>,
-    /// True if the first dim is the innermost one in the file.
-    pub is_fortran: bool,
-    /// Where the data starts in the file, in bytes.
-    pub start: u64,
-    /// The size of the data in bytes.
-    pub bytes: u64,
-}
-
-impl Place {
-    /// Reads the data, which must not be in Fortran order.
-    pub(super) fn read(self, file: &mut (impl Read + Seek)) -> Result<Array> {
-        file.seek(SeekFrom::Start(self.start))?;
-        let mut file = Remaining::new(file, self.bytes);
-        file.part = "data";
-        Ok(Array {
-            bytes: file.take(self.bytes)?,
-            dtype: self.dtype,
-            shape: self.shape,
-        })
-    }
-}
 
 /// An array whose data is still in its file, or was read with its header from a pipe or a compressed member.
 pub struct Stored {
@@ -354,61 +325,12 @@ fn read_exact_at(file: &File, bytes: &mut [u8], at: u64) -> Result<()> {
     })
 }
 
-/// The place of an element in Fortran order, from its place in row-major order.
-fn fortran_place(mut element: u64, shape: &[usize]) -> u64 {
-    let (mut place, mut stride) = (0, shape.iter().map(|&dim| dim as u64).product::<u64>());
-    for &dim in shape.iter().rev() {
-        stride /= dim as u64;
-        place += element % dim as u64 * stride;
-        element /= dim as u64;
-    }
-    place
-}
-
-/// Reorders an array from Fortran order to row-major order.
-pub(super) fn row_major(bytes: &[u8], shape: &[usize], element_bytes: usize) -> Result<Vec<u8>> {
-    let mut ordered = Vec::new();
-    ordered
-        .try_reserve_exact(bytes.len())
-        .map_err(|_| format!("out of memory for {} bytes", bytes.len()))?;
-    let Some(&last) = shape.last() else {
-        return Ok(bytes.to_vec());
-    };
-    if bytes.is_empty() {
-        return Ok(ordered);
-    }
-    let step = bytes.len() / last;
-    let rows = bytes.len() / element_bytes / last;
-    for row in 0..rows {
-        let first = fortran_place((row * last) as u64, shape);
-        let first = usize::try_from(first)? * element_bytes;
-        for column in 0..last {
-            ordered.extend_from_slice(&bytes[first + column * step..][..element_bytes]);
-        }
-    }
-    Ok(ordered)
-}
-
 #[cfg(test)]
 mod tests {
     use std::cell::Cell;
     use std::io::Write;
 
     use super::*;
-
-    #[test]
-    fn fortran_order_is_undone() {
-        // Element (i, j, k) of 2 x 3 x 4 is 100 i + 10 j + k.
-        let mut file = Vec::new();
-        for k in 0..4 {
-            for j in 0..3 {
-                file.extend([10 * j + k, 100 + 10 * j + k]);
-            }
-        }
-        let ordered = row_major(&file, &[2, 3, 4], 1).expect("memory");
-        let expected = (0..24).map(|n| n / 12 * 100 + n / 4 % 3 * 10 + n % 4);
-        assert_eq!(ordered, expected.collect::<Vec<u8>>());
-    }
 
     /// Slices side by side, in one stretch, and in stretches of their own, in both orders.
     #[test]
