@@ -20,24 +20,10 @@ use std::io::Write;
 use std::process::ExitCode;
 
 use args::{Args, Command};
-use output::print;
+use output::{Answer, print};
 use serde_json::json;
 use wgpu_gather_cli::arrays::Result;
 use wgpu_gather_cli::arrays::names::on_one_line;
-
-/// The result of a command.
-struct Answer {
-    /// The text for stdout; none if it is empty.
-    text: String,
-    /// True if nothing failed.
-    passed: bool,
-}
-
-impl From<String> for Answer {
-    fn from(text: String) -> Self {
-        Self { text, passed: true }
-    }
-}
 
 /// Makes rayon's pool of this thread only if the address space is limited, as by `ulimit -v`: a thread that starts
 /// without memory for its signal stack aborts the process.

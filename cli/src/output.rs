@@ -1,8 +1,22 @@
-//! Standard output. A closed pipe is no error: nobody reads on, and the work is done.
+//! The answer of a command, and standard output. A closed pipe is no error: nobody reads on, and the work is done.
 
 use std::io::{self, BufWriter, Write};
 
 use wgpu_gather_cli::arrays::Result;
+
+/// The result of a command.
+pub struct Answer {
+    /// The text for stdout; none if it is empty.
+    pub text: String,
+    /// True if nothing failed.
+    pub passed: bool,
+}
+
+impl From<String> for Answer {
+    fn from(text: String) -> Self {
+        Self { text, passed: true }
+    }
+}
 
 /// A text that is written in parts. After the first error nothing more is written.
 pub struct Output {

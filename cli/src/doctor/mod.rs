@@ -12,9 +12,9 @@ use indicatif::ProgressBar;
 use serde_json::{Value, json};
 use wgpu_gather::{ElementTypes, Executor, GatherPlan, GpuError, RunError};
 
-use crate::Answer;
 use crate::args::Choice;
 use crate::choose;
+use crate::output::Answer;
 use crate::progress::of_steps;
 use crate::table::{self, Table};
 use cases::Case;
