@@ -6,8 +6,7 @@ use std::ops::Range;
 use wgpu_gather::{BadIndices, BadRows, GatherBuffers, Gatherer, wgpu};
 
 use testkit::gpu::Gpu;
-use testkit::samples::Sample;
-use testkit::sizes::output_slices;
+use testkit::samples::{Sample, output_slices};
 use testkit::sweep;
 
 /// How samples are recorded. Before they run, their reports hold canaries.

@@ -1,12 +1,12 @@
 //! Gather implementations that run the cases.
 
 use std::fmt;
+use std::ops::Range;
 
 use bytemuck::{CheckedBitPattern, NoUninit, Zeroable};
 use wgpu_gather::{BadIndices, Encoded, GatherIndex, GatherPlan, IndexKind, RunError};
 
 use super::indices::Hash;
-use super::sizes::output_slices;
 
 /// An element type that every runner can gather.
 pub trait Element:
@@ -102,6 +102,20 @@ fn both<T: Element>(
         Err(error) => assert_eq!(into, Err(error.clone()), "run_into differs from run"),
     }
     result
+}
+
+/// Each slice's elements in an output that the caller gives, which may have gaps.
+pub fn output_slices(plan: &GatherPlan) -> impl Iterator<Item = Range<usize>> {
+    let dense: usize = plan.output_shape().iter().product();
+    let slice_len = usize::try_from(plan.slice_len()).expect("in memory");
+    let rows = dense.checked_div(slice_len).unwrap_or(0);
+    let with_gaps = usize::try_from(plan.output_len()).expect("in memory");
+    // The last slice has no gap after it.
+    let stride = match rows {
+        0 | 1 => slice_len,
+        _ => (with_gaps - slice_len) / (rows - 1),
+    };
+    (0..rows).map(move |row| row * stride..row * stride + slice_len)
 }
 
 pub fn bytes_of<T: NoUninit>(elements: &[T]) -> &[u8] {

@@ -11,7 +11,9 @@ use wgpu_gather::{
 
 use crate::of_index_type;
 use crate::rejected::rejection;
-pub use crate::runner::{Cpu, Element, Runner, bytes_of, dense, index_bytes, pattern};
+pub use crate::runner::{
+    Cpu, Element, Runner, bytes_of, dense, index_bytes, output_slices, pattern,
+};
 
 use super::indices::{Hash, holds};
 use super::oracle::{Answer, Case, Op};

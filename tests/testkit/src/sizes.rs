@@ -1,7 +1,5 @@
 //! Sizes and calls that follow from the library's, and samples with gaps after rows.
 
-use std::ops::Range;
-
 use wgpu_gather::{GatherIndex, GatherPlan, RunError};
 
 use crate::samples::{Sample, pattern};
@@ -12,20 +10,6 @@ pub fn dispatches(prepared: &wgpu_gather::PreparedGather) -> usize {
     let text = format!("{prepared:?}");
     let digits = text.trim_matches(|c: char| !c.is_ascii_digit());
     digits.parse().expect("a number of dispatches")
-}
-
-/// Each slice's elements in an output that the caller gives, which may have gaps.
-pub fn output_slices(plan: &GatherPlan) -> impl Iterator<Item = Range<usize>> {
-    let dense: usize = plan.output_shape().iter().product();
-    let slice_len = usize::try_from(plan.slice_len()).expect("in memory");
-    let rows = dense.checked_div(slice_len).unwrap_or(0);
-    let with_gaps = usize::try_from(plan.output_len()).expect("in memory");
-    // The last slice has no gap after it.
-    let stride = match rows {
-        0 | 1 => slice_len,
-        _ => (with_gaps - slice_len) / (rows - 1),
-    };
-    (0..rows).map(move |row| row * stride..row * stride + slice_len)
 }
 
 /// The CPU's output in a new vector, with `fill` in bad rows.
