@@ -202,40 +202,6 @@ impl<'a> Cut<'a> {
         Ok(cut)
     }
 
-    /// The first `most` dispatches in row order, and if there are more, one that takes the pipeline of the last rows, which may be
-    /// too few for the other dispatches' kernels.
-    pub(crate) fn dispatches_up_to(&self, most: usize) -> impl Iterator<Item = Dispatch> {
-        let mut dispatches = self.dispatches();
-        let mut number = 0;
-        let mut last = None;
-        std::iter::from_fn(move || {
-            if number < most {
-                number += 1;
-                return dispatches.next();
-            }
-            if number == most {
-                number += 1;
-                last = dispatches.next().map(|next| {
-                    let (start, _) = next.output_rows;
-                    self.dispatches_of(Tile {
-                        output_rows: (start, start + 1),
-                        params_rows: next.params_rows,
-                        piece: next.piece,
-                    })
-                });
-            }
-            last.as_mut()?.next()
-        })
-    }
-
-    /// The dispatches in row order; none if the output is empty.
-    pub(crate) fn dispatches(&self) -> impl Iterator<Item = Dispatch> {
-        let chunks = std::iter::successors(self.first_chunk(), |&chunk| self.chunk_after(chunk));
-        chunks
-            .flat_map(move |chunk| self.windows(chunk))
-            .flat_map(move |window| self.dispatches_of(window))
-    }
-
     /// The most rows that one dispatch can gather with any kernel. A row takes a lane for each word, rounded up to a power of
     /// two, since a workgroup may hold only one row that fills more than half its lanes.
     fn most_rows(&self) -> u64 {
