@@ -9,7 +9,7 @@ use super::pass::{Grid, Pass};
 use super::placed::Placed;
 use super::shaders::EntryPoint;
 use super::types::{OperandBytes, TypedPlan, range_bytes};
-use super::update::IndexRowsPass;
+use super::update::{IndexRowsPass, Update};
 use super::work::{Stage, Work};
 use crate::bad_indices::BadIndices;
 use crate::element::ElementTypes;
@@ -178,10 +178,11 @@ fn explain<'w>(
     ));
     let most = limits.max_buffer_size;
     let is_too_long = |bytes: u64| range_bytes(bytes) > most;
-    let (verb, buffers, on_the_cpu) = match (is_scatter, encoding) {
-        (true, _) => ("scatter", "ScatterBuffers", "scatter on the CPU"),
-        (false, None) => ("gather", "GatherBuffers", "call plan.run"),
-        (false, Some(_)) => ("gather", "GatherBuffers", "call plan.run_decoded"),
+    let (verb, buffers, on_the_cpu) = match (typed.update, encoding) {
+        (None, None) => ("gather", "GatherBuffers", "run"),
+        (None, Some(_)) => ("gather", "GatherBuffers", "run_decoded"),
+        (Some(Update::Assign | Update::AssignLast), _) => ("scatter", "ScatterBuffers", "scatter"),
+        (Some(_), _) => ("scatter", "ScatterBuffers", "scatter_reduce"),
     };
     for (operand, _) in operands
         .into_iter()
@@ -192,7 +193,7 @@ fn explain<'w>(
             false => format!("{verb} parts by several plans"),
         };
         line(format!(
-            "no buffer of at most {most} bytes holds {operand}: {way}, or {on_the_cpu}"
+            "no buffer of at most {most} bytes holds {operand}: {way}, or call plan.{on_the_cpu}"
         ));
     }
     let work = work()?;
@@ -236,7 +237,9 @@ fn explain<'w>(
     }
     if let Some(counts) = counts {
         let (name, number) = (IndexRowsPass::CountBad.name(), counts.number());
-        line(format!("bad rows are counted; {name}: {number}"));
+        line(format!(
+            "bad rows are counted; {name}: {number}, after each {finish_report}"
+        ));
     }
     if let Some(order) = &work.order {
         let [pairs, others, counts, sums] = order.scratch_bytes();
@@ -264,11 +267,9 @@ fn explain<'w>(
             grid(workgroups),
         ));
     }
-    if placed_report {
-        line(match last.or(counts) {
-            Some(_) => format!("after each {finish_report}: 1 invocation"),
-            None => format!("{finish_report}: 1 invocation"),
-        });
+    if placed_report && counts.is_none() {
+        let after = if last.is_some() { "after each " } else { "" };
+        line(format!("{after}{finish_report}: 1 invocation"));
     }
     Ok(())
 }

@@ -209,7 +209,8 @@ impl GatherPlan {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::gpu::cut::{Cut, PlacedGather};
+    use crate::gpu::cut::Cut;
+    use crate::gpu::placed::Placed;
     use crate::{Gather, GatherNd};
 
     #[test]
@@ -235,7 +236,7 @@ mod tests {
                 let dispatches = |limits| {
                     let types = ElementTypes::of::<f32, i64>();
                     let typed = TypedPlan::new(&plan, types).expect("few bytes");
-                    let cut = Cut::new(PlacedGather::aligned(typed), limits);
+                    let cut = Cut::new(typed, &Placed::aligned(&plan), limits);
                     cut.expect("rows are short").dispatches().count()
                 };
                 assert_eq!(dispatches(&limits), dispatches(adapter), "{plan}");

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::bound::alignment;
 use super::buffers::{GatherBuffers, ParamsRanges};
-use super::cut::Shard;
+use super::cut::{Shard, Shards};
 use super::fill::FillPattern;
 use super::pass::COUNT_BYTES;
 use super::placed::Placed;
@@ -112,7 +112,7 @@ impl<'a> Operands<'a> {
             start: self.start(shard.range),
         };
         Placed {
-            shards: self.shards.iter().map(shard).collect(),
+            shards: Shards::new(self.shards.iter().map(shard).collect()),
             indices_start: self.start(self.indices),
             output_start: self.start(self.output),
             qparam_starts: self

@@ -1,13 +1,13 @@
 //! Where a call's operands lie, as far as its passes depend on it. Pure.
 
-use super::cut::Shard;
+use super::cut::Shards;
 use super::fill::FillPattern;
 use crate::plan::GatherPlan;
 
 /// Which operands a call has, and how many bytes after an aligned offset each starts.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Placed {
-    pub(crate) shards: Vec<Shard>,
+    pub(crate) shards: Shards,
     pub(crate) indices_start: u64,
     pub(crate) output_start: u64,
     /// Of scales and of zero points.
@@ -28,7 +28,10 @@ impl Placed {
     pub(crate) fn aligned(plan: &GatherPlan) -> Self {
         let rows = plan.dims().params_rows();
         Self {
-            shards: vec![Shard { rows, start: 0 }],
+            shards: Shards::Equal {
+                rows,
+                each: u64::MAX,
+            },
             indices_start: 0,
             output_start: 0,
             qparam_starts: [None; 2],

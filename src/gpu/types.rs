@@ -52,32 +52,19 @@ impl<'a> TypedPlan<'a> {
         types: ElementTypes,
         update: Update,
     ) -> Result<Self, GatherError> {
-        let typed = Self::new(plan, types).map_err(|error| match error {
-            GatherError::TooManyBytes {
-                operand,
-                elements,
-                element_bytes,
-            } => GatherError::TooManyBytes {
-                operand: operand.of_scatter(),
-                elements,
-                element_bytes,
-            },
-            error => error,
-        })?;
-        let update = Some(update);
-        Ok(Self { update, ..typed })
-    }
-
-    /// What an operand is called: in a scatter, params is the target and the output is updates.
-    pub(crate) const fn named(&self, operand: Operand) -> Operand {
-        match self.update {
-            Some(_) => operand.of_scatter(),
-            None => operand,
-        }
+        Self::of(plan, types, Some(update))
     }
 
     /// Checks that the plan cuts no part, and that each operand has at most `i64::MAX` bytes.
     pub(crate) fn new(plan: &'a GatherPlan, types: ElementTypes) -> Result<Self, GatherError> {
+        Self::of(plan, types, None)
+    }
+
+    fn of(
+        plan: &'a GatherPlan,
+        types: ElementTypes,
+        update: Option<Update>,
+    ) -> Result<Self, GatherError> {
         if types.element_bytes == 0 {
             return Err(GatherError::ZeroSizedElement);
         }
@@ -92,7 +79,7 @@ impl<'a> TypedPlan<'a> {
                 .checked_mul(element_bytes)
                 .filter(|&bytes| bytes <= i64::MAX.unsigned_abs())
                 .ok_or(GatherError::TooManyBytes {
-                    operand,
+                    operand: named(operand, update),
                     elements,
                     element_bytes,
                 })
@@ -113,8 +100,26 @@ impl<'a> TypedPlan<'a> {
             parts,
             qparam_parts,
             bytes,
-            update: None,
+            update,
         })
+    }
+
+    /// True if a scatter updates anything.
+    pub(crate) const fn has_updates(&self) -> bool {
+        self.bytes.params > 0 && self.bytes.output > 0
+    }
+
+    /// What an operand is called: in a scatter, params is the target and the output is updates.
+    pub(crate) const fn named(&self, operand: Operand) -> Operand {
+        named(operand, self.update)
+    }
+}
+
+/// What an operand is called in a call that updates so.
+pub(crate) const fn named(operand: Operand, update: Option<Update>) -> Operand {
+    match update {
+        Some(_) => operand.of_scatter(),
+        None => operand,
     }
 }
 

@@ -1,12 +1,14 @@
 //! Strips comments, which are half of shaders/, and indentation: an app holds only the rest.
 
-/// A file's text without comments, blank lines and indentation. The first line stays: it says what the file needs.
+/// A file's text without comments, indentation and, but in debug builds, blank lines: there naga's errors name the file's lines. The
+/// first line stays: it says what the file needs.
 macro_rules! wgsl {
     ($path:expr) => {
         const {
             const TEXT: &[u8] = include_bytes!($path);
-            const LEN: usize = $crate::gpu::wgsl::code::<0>(TEXT).1;
-            const CODE: &[u8] = &$crate::gpu::wgsl::code::<LEN>(TEXT).0;
+            const LINES: bool = cfg!(debug_assertions);
+            const LEN: usize = $crate::gpu::wgsl::code::<0>(TEXT, LINES).1;
+            const CODE: &[u8] = &$crate::gpu::wgsl::code::<LEN>(TEXT, LINES).0;
             match std::str::from_utf8(CODE) {
                 Ok(code) => code,
                 Err(_) => panic!("a shader is UTF-8"),
@@ -16,8 +18,8 @@ macro_rules! wgsl {
 }
 pub(crate) use wgsl;
 
-/// The code's first `LEN` bytes, and how many it has.
-pub(crate) const fn code<const LEN: usize>(text: &[u8]) -> ([u8; LEN], usize) {
+/// The code's first `LEN` bytes, and how many it has. Blank lines stay if `keeps_lines` is true.
+pub(crate) const fn code<const LEN: usize>(text: &[u8], keeps_lines: bool) -> ([u8; LEN], usize) {
     let (mut code, mut len, mut start) = ([0; LEN], 0, 0);
     while start < text.len() {
         let mut end = start;
@@ -40,7 +42,7 @@ pub(crate) const fn code<const LEN: usize>(text: &[u8]) -> ([u8; LEN], usize) {
         }
         // The line and its end.
         let mut at = start;
-        while start < end && at <= end {
+        while (start < end || keeps_lines) && at <= end {
             if len < LEN {
                 code[len] = if at < end { text[at] } else { b'\n' };
             }
@@ -60,8 +62,11 @@ mod tests {
     fn comments_blank_lines_and_indentation_are_left_out() {
         let text = b"// Needs: nothing\n//\n// A comment.\n\nfn f() {\n    return a / b; // why\n}";
         let expected = "// Needs: nothing\nfn f() {\nreturn a / b;\n}\n";
-        let (found, len) = code::<100>(text);
+        let (found, len) = code::<100>(text, false);
         assert_eq!(std::str::from_utf8(&found[..len]), Ok(expected));
-        assert_eq!(code::<0>(text).1, expected.len());
+        assert_eq!(code::<0>(text, false).1, expected.len());
+        let (found, len) = code::<100>(text, true);
+        let lines = std::str::from_utf8(&found[..len]).map(|code| code.lines().count());
+        assert_eq!(lines, Ok(text.split(|&byte| byte == b'\n').count()));
     }
 }

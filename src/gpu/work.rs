@@ -15,7 +15,7 @@
 use std::convert::Infallible;
 
 use super::bound::BoundRange;
-use super::cut::{Cut, Dispatch, PlacedGather, Shards};
+use super::cut::{Cut, Dispatch};
 use super::kernel::WORKGROUP_SIZE;
 use super::mask::MaskDispatch;
 use super::pass::{Bind, Grid, Pass, Source};
@@ -42,9 +42,8 @@ const MAX_COUNTED_DISPATCHES: usize = 1 << 16;
 pub(crate) struct Work<'a> {
     typed: TypedPlan<'a>,
     placed: &'a Placed,
-    /// The cut of a scatter's index rows; `None` if no pass is over them alone.
-    index_rows: Option<Cut<'a>>,
-    index_rows_plan: Option<&'a GatherPlan>,
+    /// The plan of a scatter's index rows, and its cut; `None` if no pass is over them alone.
+    index_rows: Option<(&'a GatherPlan, Cut<'a>)>,
     /// The cut of the slices; `None` if a scatter writes nothing.
     slices: Option<Cut<'a>>,
     pub(crate) winners: Option<Winners>,
@@ -74,20 +73,7 @@ impl<'a> Work<'a> {
         placed: &'a Placed,
         limits: &wgpu::Limits,
     ) -> Result<Self, GatherError> {
-        let cut = Cut::new(Self::place(typed, placed, u64::MAX), limits)?;
-        let work = Self {
-            typed,
-            placed,
-            index_rows: None,
-            index_rows_plan: None,
-            slices: Some(cut),
-            winners: None,
-            order: None,
-            masks: Self::masks(typed, placed, limits)?,
-            texts: gather_text,
-        };
-        work.check_count()?;
-        Ok(work)
+        Self::of_slices(typed, placed, limits, gather_text)?.checked()
     }
 
     /// The work of a scatter through [`GatherPlan::of_updates`], whose [`GatherPlan::of_index_rows`] is `index_rows`.
@@ -97,13 +83,11 @@ impl<'a> Work<'a> {
         placed: &'a Placed,
         limits: &wgpu::Limits,
     ) -> Result<Self, GatherError> {
-        let has_updates = typed.bytes.params > 0 && typed.bytes.output > 0;
         let order = match typed.update {
-            Some(Update::Fold(..)) if has_updates => Some(Order::new(
-                typed.plan.dims(),
-                typed.types.element_bytes,
-                limits,
-            )?),
+            Some(Update::Fold(..)) if typed.has_updates() => {
+                let element_bytes = typed.types.element_bytes;
+                Some(Order::new(typed.plan.dims(), element_bytes, limits)?)
+            }
             _ => None,
         };
         Self::scatter_by(order, typed, index_rows, placed, limits)
@@ -117,79 +101,60 @@ impl<'a> Work<'a> {
         placed: &'a Placed,
         limits: &wgpu::Limits,
     ) -> Result<Self, GatherError> {
-        let is_written = typed.bytes.params > 0;
-        let has_updates = is_written && typed.bytes.output > 0;
-        let winners = match typed.update {
-            Some(Update::AssignLast) if has_updates => {
-                Some(Winners::new(typed.plan.dims(), limits)?)
-            }
-            _ => None,
+        let mut work = Self::of_slices(typed, placed, limits, scatter_text)?;
+        work.order = order;
+        let mut of_rows = Placed {
+            indices_start: placed.indices_start,
+            has_index_count: placed.has_index_count,
+            ..Placed::aligned(index_rows)
         };
-        let needs_rows = winners.is_some() || order.is_some() || placed.has_report;
-        let of_rows = (typed.bytes.output > 0 && needs_rows).then(|| {
+        if typed.update == Some(Update::AssignLast) && typed.has_updates() {
+            let winners = Winners::new(typed.plan.dims(), limits)?;
+            work.winners = Some(winners);
+            work.slices = work
+                .slices
+                .map(|cut| cut.with_winner_rows(winners.cut_rows()));
+            of_rows.shards = winners.shards();
+        }
+        let needs_rows = work.winners.is_some() || order.is_some() || placed.has_report;
+        if needs_rows && typed.bytes.output > 0 {
             let types = ElementTypes::new(4, typed.types.index_kind);
             let typed = TypedPlan::of_scatter(index_rows, types, Update::IndexRows)?;
-            let aligned = PlacedGather::aligned(typed);
-            let of_rows = PlacedGather {
-                shards: winners.map_or(aligned.shards, |of| of.shards()),
-                indices_start: placed.indices_start,
-                is_indirect: placed.has_index_count,
-                ..PlacedGather::aligned(typed)
-            };
-            Cut::new(of_rows, limits)
+            work.index_rows = Some((index_rows, Cut::new(typed, &of_rows, limits)?));
+        }
+        work.checked()
+    }
+
+    /// The work of slices and of the mask.
+    fn of_slices(
+        typed: TypedPlan<'a>,
+        placed: &'a Placed,
+        limits: &wgpu::Limits,
+        texts: Texts,
+    ) -> Result<Self, GatherError> {
+        let is_written = typed.update.is_none() || typed.bytes.params > 0;
+        let slices = is_written.then(|| Cut::new(typed, placed, limits));
+        let masks = placed.mask_start.map(|mask_start| {
+            let starts = [placed.indices_start, mask_start];
+            MaskDispatch::all(typed.plan, typed.types.index_kind, starts, limits)
         });
-        let winner_rows = winners.map_or(u64::MAX, |of| of.cut_rows());
-        let of_slices = PlacedGather {
-            // Folds skip index rows beyond the index count, by their key.
-            is_indirect: placed.has_index_count && order.is_none(),
-            ..Self::place(typed, placed, winner_rows)
-        };
-        let slices = is_written.then(|| Cut::new(of_slices, limits));
-        let work = Self {
+        Ok(Self {
             typed,
             placed,
-            index_rows: of_rows.transpose()?,
-            index_rows_plan: Some(index_rows),
+            index_rows: None,
             slices: slices.transpose()?,
-            winners,
-            order,
-            masks: Self::masks(typed, placed, limits)?,
-            texts: scatter_text,
-        };
-        work.check_count()?;
-        Ok(work)
+            winners: None,
+            order: None,
+            masks: masks.transpose()?.unwrap_or_default(),
+            texts,
+        })
     }
 
-    fn place(typed: TypedPlan<'a>, placed: &Placed, winner_rows: u64) -> PlacedGather<'a> {
-        PlacedGather {
-            typed,
-            shards: Shards::new(placed.shards.clone()),
-            indices_start: placed.indices_start,
-            output_start: placed.output_start,
-            qparam_starts: placed.qparam_starts.map(|start| start.unwrap_or(0)),
-            fill_words: placed.fill.words,
-            is_indirect: placed.has_index_count,
-            winner_rows,
-        }
-    }
-
-    fn masks(
-        typed: TypedPlan<'_>,
-        placed: &Placed,
-        limits: &wgpu::Limits,
-    ) -> Result<Vec<MaskDispatch>, GatherError> {
-        let Some(mask_start) = placed.mask_start else {
-            return Ok(Vec::new());
-        };
-        let starts = [placed.indices_start, mask_start];
-        MaskDispatch::all(typed.plan, typed.types.index_kind, starts, limits)
-    }
-
-    /// Checks that the plan takes an index count, and that its dispatches are few, if there is one.
-    fn check_count(&self) -> Result<(), GatherError> {
+    /// An error if there is an index count, and the plan takes none or has too many dispatches.
+    fn checked(self) -> Result<Self, GatherError> {
         let dims = self.typed.plan.dims();
         if !self.placed.has_index_count || self.typed.bytes.output == 0 {
-            return Ok(());
+            return Ok(self);
         }
         if dims.repeats_index_rows() {
             return Err(GatherError::CountOfRepeatedRows {
@@ -211,7 +176,7 @@ impl<'a> Work<'a> {
                 found: most as u64,
             });
         }
-        Ok(())
+        Ok(self)
     }
 
     /// The stages of the work, in order. Each may have no pass.
@@ -280,7 +245,7 @@ impl<'a> Work<'a> {
     /// The cut of a stage that follows one, and its plan.
     fn cut(&self, stage: Stage) -> Option<(&'a GatherPlan, &Cut<'a>)> {
         match stage {
-            Stage::IndexRows(_) => self.index_rows_plan.zip(self.index_rows.as_ref()),
+            Stage::IndexRows(_) => self.index_rows.as_ref().map(|(plan, cut)| (*plan, cut)),
             Stage::Slices => Some(self.typed.plan).zip(self.slices.as_ref()),
             Stage::Sort | Stage::Fold | Stage::Mask => None,
         }
@@ -368,16 +333,22 @@ impl<'a> Work<'a> {
         }
     }
 
-    fn key(&self, stage: Stage, dispatch: &Dispatch) -> PipelineKey {
-        let aliased = self.placed.aliased;
-        match (stage, self.typed.update) {
-            (Stage::IndexRows(pass), _) => {
-                let find = dispatch.find;
-                EntryPoint::IndexRows { pass, find }.key(aliased)
-            }
-            (_, Some(update)) => dispatch.scatter_pipeline(update, aliased),
-            (_, None) => dispatch.pipeline(self.placed.has_report, aliased),
-        }
+    fn key(&self, stage: Stage, &Dispatch { kernel, find, .. }: &Dispatch) -> PipelineKey {
+        let report = self.placed.has_report;
+        let entry_point = match (stage, self.typed.update) {
+            (Stage::IndexRows(pass), _) => EntryPoint::IndexRows { pass, find },
+            (_, Some(update)) => EntryPoint::Scatter {
+                kernel,
+                find,
+                update,
+            },
+            (_, None) => EntryPoint::Gather {
+                kernel,
+                find,
+                report,
+            },
+        };
+        entry_point.key(self.placed.aliased)
     }
 
     /// What a dispatch binds by a number.

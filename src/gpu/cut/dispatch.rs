@@ -6,10 +6,8 @@ use crate::encoding::{BlockQuantized, Encoding, Parts};
 use crate::gpu::bound::BoundRange;
 use crate::gpu::find_rows::FindRows;
 use crate::gpu::kernel::{Choice, Kernel, Sizes};
-use crate::gpu::shaders::{EntryPoint, PipelineKey};
 use crate::gpu::shares::{Shares, grid};
 use crate::gpu::types::size;
-use crate::gpu::update::Update;
 use crate::plan::dims::spanned;
 
 /// One dispatch, and what it binds of each operand.
@@ -58,29 +56,6 @@ impl Dispatch {
         match (self.quantized, self.last_dim) {
             (Some(_), Some(row)) => row.bytes,
             _ => self.kernel.params_unit_bytes(),
-        }
-    }
-
-    /// The pipeline that the dispatch takes in a scatter.
-    pub(crate) fn scatter_pipeline(&self, update: Update, aliased: bool) -> PipelineKey {
-        let entry_point = EntryPoint::Scatter {
-            kernel: self.kernel,
-            find: self.find,
-            update,
-        };
-        entry_point.key(aliased)
-    }
-
-    /// The pipeline that the dispatch takes in a gather.
-    pub(crate) fn pipeline(&self, report: bool, aliased: bool) -> PipelineKey {
-        let entry_point = EntryPoint::Gather {
-            kernel: self.kernel,
-            find: self.find,
-            report,
-        };
-        PipelineKey {
-            entry_point,
-            aliased,
         }
     }
 }

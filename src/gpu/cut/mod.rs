@@ -25,6 +25,7 @@ pub(crate) use self::shards::{Shard, Shards};
 use super::bound::{alignment, binding_bytes, common_alignment};
 use super::find_rows::FindRows;
 use super::kernel::{Unit, WORKGROUP_SIZE, check_element_dims};
+use super::placed::Placed;
 use super::types::TypedPlan;
 use super::update::Update;
 use crate::encoding::{Encoding, Parts, VALUE_BYTES};
@@ -34,43 +35,6 @@ use crate::plan::dims::spanned;
 
 /// The most invocations in a dispatch, and the most rows from its first block's start: the shader numbers both in 32 bits.
 const MAX_COUNT: u64 = 1 << 31;
-
-/// A gather, and where its operands start in their buffers: how many bytes after the last aligned offset.
-#[derive(Debug, Clone)]
-pub(crate) struct PlacedGather<'a> {
-    pub(crate) typed: TypedPlan<'a>,
-    pub(crate) shards: Shards,
-    pub(crate) indices_start: u64,
-    pub(crate) output_start: u64,
-    /// Where scales and zero points start.
-    pub(crate) qparam_starts: [u64; 2],
-    /// After how many words the fill repeats.
-    pub(crate) fill_words: u32,
-    /// True if only the device knows how many index rows there are. Each dispatch then takes one block, and none packs.
-    pub(crate) is_indirect: bool,
-    /// How many rows one buffer of winners has, if a scatter has several; else `u64::MAX`.
-    pub(crate) winner_rows: u64,
-}
-
-impl<'a> PlacedGather<'a> {
-    /// A gather without a fill, with operands at aligned offsets and params in one buffer.
-    pub(crate) fn aligned(typed: TypedPlan<'a>) -> Self {
-        let rows = typed.plan.dims().params_rows();
-        Self {
-            typed,
-            shards: Shards::Equal {
-                rows,
-                each: u64::MAX,
-            },
-            indices_start: 0,
-            output_start: 0,
-            qparam_starts: [0; 2],
-            fill_words: 1,
-            is_indirect: false,
-            winner_rows: u64::MAX,
-        }
-    }
-}
 
 /// Scales or zero points. They start `start` bytes after the last aligned offset; `parts` says how many bytes they have for each
 /// part of params.
@@ -86,9 +50,11 @@ pub(crate) struct Cut<'a> {
     dims: &'a GatherDims,
     find: FindRows,
     fill_words: u32,
+    /// True if only the device knows how many index rows there are. Each dispatch then takes one block, and none packs.
     is_indirect: bool,
     /// How a scatter updates; `None` for a gather.
     update: Option<Update>,
+    /// How many rows one buffer of winners has, if a scatter has several; else `u64::MAX`.
     winner_rows: u64,
     shards: Shards,
     indices_start: u64,
@@ -129,21 +95,12 @@ struct Tile {
 }
 
 impl<'a> Cut<'a> {
-    /// Cuts a gather; an error if the limits hold no piece of a slice.
+    /// Cuts a call; an error if the limits hold no piece of a slice.
     pub(crate) fn new(
-        gather: PlacedGather<'a>,
+        typed: TypedPlan<'a>,
+        placed: &Placed,
         limits: &wgpu::Limits,
     ) -> Result<Self, GatherError> {
-        let PlacedGather {
-            typed,
-            shards,
-            indices_start,
-            output_start,
-            qparam_starts,
-            fill_words,
-            is_indirect,
-            winner_rows,
-        } = gather;
         let TypedPlan {
             plan,
             types,
@@ -152,6 +109,7 @@ impl<'a> Cut<'a> {
             update,
             ..
         } = typed;
+        let shards = placed.shards.clone();
         let dims = plan.dims();
         let in_bytes = |elements: u64| elements.saturating_mul(types.element_bytes);
         let slice_bytes = in_bytes(dims.slice_len);
@@ -163,24 +121,25 @@ impl<'a> Cut<'a> {
         let params_slice = parts.bytes_of(dims.slice_len);
         let params_offsets = starts.chain([params_stride, params_slice]);
         let params_alignment = common_alignment(params_offsets, alignment);
-        let output_offsets = [output_start, output_stride, slice_bytes];
+        let output_offsets = [placed.output_start, output_stride, slice_bytes];
         let max_grid_width = u64::from(limits.max_compute_workgroups_per_dimension);
         let mut cut = Self {
             dims,
             find: FindRows::of_plan(plan, types.index_kind),
-            fill_words,
-            is_indirect,
+            fill_words: placed.fill.words,
+            // Folds skip index rows beyond the index count, by their key.
+            is_indirect: placed.has_index_count && !matches!(update, Some(Update::Fold(..))),
             update,
-            winner_rows,
+            winner_rows: u64::MAX,
             params_alignment,
             shards,
             output_alignment: common_alignment(output_offsets, alignment),
-            indices_start,
-            output_start,
+            indices_start: placed.indices_start,
+            output_start: placed.output_start,
             encoding: types.encoding,
             parts,
             qparams: [0, 1].map(|operand| Qparam {
-                start: qparam_starts[operand],
+                start: placed.qparam_starts[operand].unwrap_or(0),
                 parts: qparam_parts[operand],
             }),
             slice_bytes,
@@ -200,6 +159,14 @@ impl<'a> Cut<'a> {
             cut.piece_bytes = cut.fitting_piece_bytes()?;
         }
         Ok(cut)
+    }
+
+    /// As `self`, where one buffer of winners has so many rows.
+    pub(crate) fn with_winner_rows(self, winner_rows: u64) -> Self {
+        Self {
+            winner_rows,
+            ..self
+        }
     }
 
     /// The most rows that one dispatch can gather with any kernel. A row takes a lane for each word, rounded up to a power of

@@ -10,7 +10,7 @@ pub(crate) struct Shard {
 }
 
 /// All shards, in row order.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Shards {
     Given {
         shards: Vec<Shard>,
@@ -44,7 +44,7 @@ impl Shards {
     }
 
     /// Shards that differ in all that a cut asks for: equal ones differ in their last only.
-    pub(super) fn different(&self) -> impl Iterator<Item = Shard> + '_ {
+    pub(crate) fn different(&self) -> impl Iterator<Item = Shard> + '_ {
         let (given, equal) = match self {
             Self::Given { shards, .. } => (&shards[..], None),
             &Self::Equal { rows, each } => {

@@ -4,6 +4,7 @@ use crate::element::ElementTypes;
 use crate::encoding::{Encoding, QPARAMS};
 use crate::error::GatherError;
 use crate::gpu::placed::Placed;
+use crate::gpu::types::named;
 use crate::gpu::update::Update;
 use crate::operand::Operand;
 
@@ -35,10 +36,7 @@ impl Kept {
 
     /// Each property with its value, as text. Up to the first difference, both sides have the same properties.
     fn properties(&self) -> Vec<(String, String)> {
-        let named = |operand: Operand| match self.update {
-            Some(_) => operand.of_scatter(),
-            None => operand,
-        };
+        let named = |operand: Operand| named(operand, self.update);
         let start = |operand: Operand, start: u64| {
             let operand = named(operand);
             let property = format!("the bytes of {operand} after an aligned offset");
@@ -50,6 +48,7 @@ impl Kept {
         };
         let fill = self.placed.fill.pattern[..self.placed.fill.words as usize].iter();
         let fill: Vec<_> = fill.map(|word| format!("{word:#010x}")).collect();
+        let shards: Vec<_> = self.placed.shards.different().collect();
         let mut properties = vec![
             (
                 "the bytes of an element".to_owned(),
@@ -75,11 +74,11 @@ impl Kept {
             ("the words of the fill".to_owned(), fill.join(" ")),
             (
                 format!("the number of {} shards", named(Operand::Params)),
-                self.placed.shards.len().to_string(),
+                shards.len().to_string(),
             ),
         ];
-        for (number, shard) in self.placed.shards.iter().enumerate() {
-            let operand = match self.placed.shards.len() {
+        for (number, shard) in shards.iter().enumerate() {
+            let operand = match shards.len() {
                 1 => Operand::Params,
                 _ => Operand::ParamsShard(number),
             };

@@ -7,8 +7,9 @@ use super::small_gathers::{WHOLE, limits, run_types_at};
 use crate::bad_indices::BadIndices;
 use crate::element::ElementTypes;
 use crate::encoding::Encoding;
-use crate::gpu::cut::{Cut, PlacedGather};
+use crate::gpu::cut::Cut;
 use crate::gpu::kernel::{Kernel, Unit};
+use crate::gpu::placed::Placed;
 use crate::gpu::types::TypedPlan;
 use crate::index::IndexKind;
 use crate::{Gather, GatherPlan};
@@ -166,8 +167,8 @@ fn one_workgroup_decodes_a_block_at_once() {
                 let plan = blocks([1, 2, 3], slice, 2);
                 if encoding.has_whole_rows() && slice == [512] {
                     let typed = TypedPlan::new(&plan, types).expect("few bytes");
-                    let gather = PlacedGather::aligned(typed);
-                    let refused = Cut::new(gather, &one_workgroup).expect_err("too few lanes");
+                    let refused = Cut::new(typed, &Placed::aligned(&plan), &one_workgroup)
+                        .expect_err("too few lanes");
                     let text = "device limit max_compute_workgroups_per_dimension must be at least 2, found 1";
                     assert_eq!(refused.to_string(), text);
                     continue;

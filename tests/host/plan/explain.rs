@@ -427,9 +427,35 @@ fn scatters_are_explained_beside_gathers() {
     assert_eq!(
         explained(&batches, words, &wgpu::Limits::default())[1..],
         [
+            "no buffer of at most 268435456 bytes holds target: give ScatterBuffers::of_shards, or call plan.scatter",
             "rows may repeat: 268435456 bytes of winners; clear_winners and find_winners: 2 dispatches each",
             "kernel rows: units of 4 bytes, 1 slice a lane",
-            "4 dispatches, the first of 4096 x 1 workgroups of 256 invocations",
+            "at least 4 dispatches, the first of 4096 x 1 workgroups of 256 invocations",
+        ]
+    );
+    // A list of all buffers of winners would take 32 MB.
+    let rows = along(0, 0, &[(1 << 32) - 1], &[4]).unwrap();
+    let of_4_kib = wgpu::Limits {
+        max_storage_buffer_binding_size: 4096,
+        ..wgpu::Limits::default()
+    };
+    assert_eq!(
+        explained(&rows, words, &of_4_kib)[1..],
+        [
+            "no buffer of at most 268435456 bytes holds target: give ScatterBuffers::of_shards, or call plan.scatter",
+            "rows may repeat: 17179869180 bytes of winners; clear_winners and find_winners: more than 1000 dispatches each",
+            "kernel rows: units of 4 bytes, 1 slice a lane",
+            "more than 1000 dispatches, the first of 1 x 1 workgroups of 256 invocations",
+        ]
+    );
+    let reports = Gather::new().bad_indices(BadIndices::Error);
+    let reports = reports.plan(&[9], &[4]).unwrap().with_unique_indices();
+    assert_eq!(
+        explained(&reports, words, &wgpu::Limits::default())[1..],
+        [
+            "bad rows are counted; count_bad: 1 dispatch, after each finish_report",
+            "kernel rows: units of 4 bytes, 1 slice a lane",
+            "1 dispatch of 1 x 1 workgroups of 256 invocations",
         ]
     );
     let reduced = |plan: &GatherPlan, reduce| {

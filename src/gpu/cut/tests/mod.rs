@@ -36,7 +36,7 @@ const fn types(element_bytes: u64, index_kind: IndexKind) -> ElementTypes {
 /// Cuts a plan with `i32` indices and params in one buffer.
 fn cut<'a>(plan: &'a GatherPlan, element_bytes: u64, limits: &wgpu::Limits) -> Cut<'a> {
     let types = types(element_bytes, IndexKind::I32);
-    let cut = Cut::new(PlacedGather::aligned(typed(plan, types)), limits);
+    let cut = Cut::new(typed(plan, types), &Placed::aligned(plan), limits);
     cut.expect("the device holds a row")
 }
 
@@ -204,11 +204,12 @@ fn sizes_far_past_memory_are_cut_without_data() {
 #[test]
 fn params_in_shards_is_cut_at_their_ends() {
     let plan = gather(&[100, 16], &[10]);
-    let gather = PlacedGather {
+    let placed = Placed {
         shards: Shards::new([30, 0, 50, 20].map(|rows| Shard { rows, start: 0 }).into()),
-        ..PlacedGather::aligned(typed(&plan, types(4, IndexKind::I32)))
+        ..Placed::aligned(&plan)
     };
-    let cut = Cut::new(gather, &wgpu::Limits::default());
+    let typed = typed(&plan, types(4, IndexKind::I32));
+    let cut = Cut::new(typed, &placed, &wgpu::Limits::default());
     let cut = cut.expect("it fits");
     let dispatches = cut.dispatches();
     let found: Vec<_> = dispatches
@@ -292,7 +293,7 @@ fn a_device_that_holds_no_row_is_refused() {
         .expect("a valid shape");
     let refused = |limits| {
         let types = types(4, IndexKind::I64);
-        let cut = Cut::new(PlacedGather::aligned(typed(&plan, types)), &limits);
+        let cut = Cut::new(typed(&plan, types), &Placed::aligned(&plan), &limits);
         cut.expect_err("too little").to_string()
     };
     assert_eq!(
@@ -304,14 +305,14 @@ fn a_device_that_holds_no_row_is_refused() {
         "device limit max_compute_workgroups_per_dimension must be at least 1, found 0"
     );
     let many = gather(&[1000, 2], &[100]);
-    let of_many = PlacedGather::aligned(typed(&many, types(4, IndexKind::I32)));
-    let refused = Cut::new(of_many, &limits(200, 1));
+    let of_many = typed(&many, types(4, IndexKind::I32));
+    let refused = Cut::new(of_many, &Placed::aligned(&many), &limits(200, 1));
     assert_eq!(
         refused.expect_err("too little").to_string(),
         "device limit max_storage_buffer_binding_size must be at least 256, found 200"
     );
-    let held = PlacedGather::aligned(typed(&plan, types(4, IndexKind::I64)));
-    assert!(Cut::new(held, &limits(256, 1)).is_ok());
+    let held = typed(&plan, types(4, IndexKind::I64));
+    assert!(Cut::new(held, &Placed::aligned(&plan), &limits(256, 1)).is_ok());
 }
 
 #[test]

@@ -153,11 +153,12 @@ fn indirect_dispatches_are_of_one_block_not_packed() {
     let plan = Gather::new().axis(1).plan(&[3, 9], &[400]);
     let plan = plan.expect("a valid shape");
     let limits = wgpu::Limits::default();
-    let gather = PlacedGather {
-        is_indirect: true,
-        ..PlacedGather::aligned(typed(&plan, types(4, IndexKind::I32)))
+    let placed = Placed {
+        has_index_count: true,
+        ..Placed::aligned(&plan)
     };
-    let cut = Cut::new(gather, &limits).expect("it fits");
+    let typed = typed(&plan, types(4, IndexKind::I32));
+    let cut = Cut::new(typed, &placed, &limits).expect("it fits");
     let dispatches: Vec<_> = cut.dispatches().collect();
     assert_eq!(dispatches.len(), 3);
     for dispatch in &dispatches {

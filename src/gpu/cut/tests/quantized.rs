@@ -1,6 +1,6 @@
 //! Cuts quantised params, whose scales may be longer than params.
 
-use super::{Cut, PlacedGather, gather, limits};
+use super::{Cut, Placed, gather, limits};
 use crate::element::ElementTypes;
 use crate::encoding::{BlockQuantized, Encoding};
 use crate::gpu::bound::BoundRange;
@@ -12,11 +12,12 @@ fn windows_hold_as_many_rows_as_scales_fit() {
     let quantized = BlockQuantized::new(2, 16).expect("a block");
     let types = ElementTypes::encoded(Encoding::BlockQuantized(quantized), IndexKind::I32);
     let plan = gather(&[1000, 4], &[10]);
-    let gather = PlacedGather {
-        qparam_starts: [8, 0],
-        ..PlacedGather::aligned(super::typed(&plan, types))
+    let placed = Placed {
+        qparam_starts: [Some(8), None],
+        ..Placed::aligned(&plan)
     };
-    let cut = Cut::new(gather, &limits(1024, 65_535)).expect("it fits");
+    let cut = Cut::new(super::typed(&plan, types), &placed, &limits(1024, 65_535));
+    let cut = cut.expect("it fits");
     let dispatches: Vec<_> = cut.dispatches().collect();
     let windows: Vec<_> = dispatches.iter().map(|of| of.params_rows).collect();
     assert_eq!(windows, [(0, 254), (254, 510), (510, 766), (766, 1000)]);

@@ -6,7 +6,7 @@ use std::ops::Range;
 use crate::Gather;
 use crate::element::ElementTypes;
 use crate::encoding::{Encoded, Encoding, Parts, QPARAMS, VALUE_BYTES};
-use crate::gpu::cut::{Dispatch, Shard};
+use crate::gpu::cut::{Dispatch, Shard, Shards};
 use crate::gpu::fill::{Fill, FillPattern};
 use crate::gpu::pass::{Pass, Source};
 use crate::gpu::placed::Placed;
@@ -89,7 +89,7 @@ impl<'a> Case<'a> {
             start: params_start,
         };
         let placed = Placed {
-            shards: self.shard_rows.iter().map(shard).collect(),
+            shards: Shards::new(self.shard_rows.iter().map(shard).collect()),
             indices_start,
             output_start,
             qparam_starts: self.qparam_starts.map(Some),
