@@ -103,7 +103,11 @@ macro_rules! encodings {
                     })),)*
                     Self::RowWise8 => row!(1, 1, 8, row_wise_8, Some(quantized::row_wise_8)),
                     Self::RowWise4 => row!(2, 1, 4, row_wise_4, Some(quantized::row_wise_4)),
-                    Self::BlockQuantized(quantized) => quantized.row(),
+                    Self::BlockQuantized(quantized) => match quantized.bits() {
+                        2 => row!(4, 1, 0, block_quantized, None),
+                        4 => row!(2, 1, 0, block_quantized, None),
+                        _ => row!(1, 1, 0, block_quantized, None),
+                    },
                 }
             }
         }

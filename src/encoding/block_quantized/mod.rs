@@ -1,11 +1,9 @@
 //! Values in blocks, with scales and zero points in their own operands.
 
+mod builder;
+
 use std::fmt;
 
-#[cfg(doc)]
-use super::Encoding;
-use super::error::BlockError;
-use super::row::{Row, row};
 use crate::operand::Operand;
 
 /// Describes a table for ONNX Runtime's `com.microsoft.GatherBlockQuantized`, quantised along the last dim: the bits in a
@@ -82,65 +80,6 @@ impl ScaleKind {
 }
 
 impl BlockQuantized {
-    /// Unsigned values with `bits` bits, in blocks of `block_len` values, with `f32` scales. Each zero point is the middle of
-    /// the range, `1 << (bits - 1)`.
-    ///
-    /// # Errors
-    ///
-    /// [`BlockError::Bits`] if `bits` is not 2, 4 or 8; [`BlockError::BlockLen`] if `block_len` is not 16, 32, 64, 128 or 256.
-    pub const fn new(bits: u32, block_len: u64) -> Result<Self, BlockError> {
-        let bits = match bits {
-            2 => 2,
-            4 => 4,
-            8 => 8,
-            found => return Err(BlockError::Bits { found }),
-        };
-        let block_len = match block_len {
-            16 => 16,
-            32 => 32,
-            64 => 64,
-            128 => 128,
-            256 => 256,
-            found => return Err(BlockError::BlockLen { found }),
-        };
-        Ok(Self {
-            bits,
-            block_len,
-            scales: ScaleKind::F32,
-            has_zero_points: false,
-            is_signed: false,
-            is_zero_point_0: false,
-        })
-    }
-
-    /// Sets the scales' type.
-    #[must_use]
-    pub const fn with_scales(mut self, scales: ScaleKind) -> Self {
-        self.scales = scales;
-        self
-    }
-
-    /// Makes zero points an operand: one for each scale, with as many bits as a value, and signed if values are.
-    #[must_use]
-    pub const fn with_zero_points(mut self) -> Self {
-        self.has_zero_points = true;
-        self
-    }
-
-    /// Makes each zero point 0, unless zero points are an operand.
-    #[must_use]
-    pub const fn with_zero_point_0(mut self) -> Self {
-        self.is_zero_point_0 = true;
-        self
-    }
-
-    /// Makes values and zero points signed, in two's complement. Each zero point is 0, unless zero points are an operand.
-    #[must_use]
-    pub const fn signed(mut self) -> Self {
-        self.is_signed = true;
-        self
-    }
-
     /// Bits in a value, and in a zero point.
     #[must_use]
     pub const fn bits(self) -> u32 {
@@ -210,14 +149,6 @@ impl BlockQuantized {
             is_signed: false,
             is_zero_point_0: false,
             ..self
-        }
-    }
-
-    pub(super) const fn row(self) -> &'static Row {
-        match self.bits {
-            2 => row!(4, 1, 0, block_quantized, None),
-            4 => row!(2, 1, 0, block_quantized, None),
-            _ => row!(1, 1, 0, block_quantized, None),
         }
     }
 }
