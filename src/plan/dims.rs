@@ -1,7 +1,5 @@
 //! The sizes from which both executors work. They depend on no device and no element width.
 
-use super::product;
-
 /// The sizes in the formula, in elements and rows.
 ///
 /// ```text
@@ -227,6 +225,11 @@ pub(crate) fn spanned(rows: u64, stride: u64, slice: u64) -> u64 {
         return 0;
     }
     (rows - 1).saturating_mul(stride).saturating_add(slice)
+}
+
+/// The product of dims that `check_element_counts` has passed.
+pub(super) fn product(dims: &[usize]) -> u64 {
+    dims.iter().map(|&dim| dim as u64).product()
 }
 
 #[cfg(test)]

@@ -1,8 +1,7 @@
 //! The sizes of a gather_elements: which dims of its operands are batches, outer dims and slices, and the places of index
 //! rows in the dims that are left.
 
-use super::dims::{ElementDim, GatherDims};
-use super::product;
+use super::dims::{ElementDim, GatherDims, product};
 
 /// The checked shapes of a gather_elements.
 pub(super) struct Shapes<'a> {

@@ -1,10 +1,11 @@
 //! Plans of gather: the checks of its shapes and attributes, in TensorFlow's order.
 
-use super::dims::GatherDims;
-use super::{
-    GatherPlan, Operation, ScatterRules, check_batch_dims_equal, check_below_params_rank,
-    check_element_counts,
+use super::checks::{
+    axis_of, check_batch_dims_equal, check_before_axis, check_below_params_rank,
+    check_element_counts, from_end,
 };
+use super::dims::GatherDims;
+use super::gather_plan::{GatherPlan, Operation, ScatterRules};
 use crate::bad_indices::{BadIndices, NegativeIndices};
 use crate::error::PlanError;
 
@@ -105,28 +106,4 @@ impl Gather {
             scatter: ScatterRules::default(),
         })
     }
-}
-
-/// The axis counted from the front. `given` is false if batch_dims stands in for it, which the error then says.
-pub(crate) fn axis_of(axis: i64, given: bool, params_rank: usize) -> Result<usize, PlanError> {
-    from_end(axis, params_rank)
-        .filter(|&axis| axis < params_rank)
-        .ok_or(PlanError::AxisOutOfRange {
-            axis,
-            given,
-            params_rank,
-        })
-}
-
-pub(crate) fn check_before_axis(batch_dims: usize, axis: usize) -> Result<(), PlanError> {
-    match batch_dims > axis {
-        true => Err(PlanError::BatchDimsAboveAxis { batch_dims, axis }),
-        false => Ok(()),
-    }
-}
-
-/// `dim` counted from the front: a negative `dim` has `rank` added. `None` if the result is below 0.
-fn from_end(dim: i64, rank: usize) -> Option<usize> {
-    let dim = i128::from(dim);
-    usize::try_from(if dim < 0 { dim + rank as i128 } else { dim }).ok()
 }

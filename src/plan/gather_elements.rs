@@ -1,8 +1,8 @@
 //! Plans gather_elements: checks its shapes and attributes.
 
+use super::checks::{axis_of, check_element_counts};
 use super::element_dims::Shapes;
-use super::gather::axis_of;
-use super::{GatherPlan, Operation, ScatterRules, check_element_counts};
+use super::gather_plan::{GatherPlan, Operation, ScatterRules};
 use crate::bad_indices::{BadIndices, NegativeIndices};
 use crate::error::PlanError;
 

@@ -1,11 +1,11 @@
 //! Plans of gather_nd: the checks of its shapes and attributes, in TensorFlow's order.
 
-use super::dims::GatherDims;
-use super::gather::{axis_of, check_before_axis};
-use super::{
-    GatherPlan, Operation, ScatterRules, check_batch_dims_equal, check_below_params_rank,
+use super::checks::{
+    axis_of, check_batch_dims_equal, check_before_axis, check_below_params_rank,
     check_element_counts,
 };
+use super::dims::GatherDims;
+use super::gather_plan::{GatherPlan, Operation, ScatterRules};
 use crate::bad_indices::{BadIndices, NegativeIndices};
 use crate::error::PlanError;
 

@@ -1,18 +1,9 @@
-//! Rules of a plan that only its scatters read, and checks that a scatter through it has a meaning.
+//! Plans for scatters, and checks that a scatter through a plan has a meaning.
 
 use super::{GatherPlan, Operation};
 use crate::error::RunError;
 use crate::operand::Operand;
 use crate::plan::lengths::check_len;
-
-/// Promises and options of a plan's scatters, which the caller sets by `with_unique_indices` and `with_one_update`. Gathers ignore it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-pub(crate) struct ScatterRules {
-    /// No two index rows of a batch select one row.
-    pub(crate) unique_indices: bool,
-    /// One slice of updates serves all index rows.
-    pub(crate) one_update: bool,
-}
 
 impl GatherPlan {
     /// The plan with the promise that no two index rows of a batch select the same row: JAX's `unique_indices=True`. A scatter
