@@ -444,7 +444,7 @@ fn scatters_are_explained_beside_gathers() {
         [
             "no buffer of at most 268435456 bytes holds target: give ScatterBuffers::of_shards, or call plan.scatter",
             "rows may repeat: 17179869180 bytes of winners; clear_winners and find_winners: more than 1000 dispatches each",
-            "kernel rows: units of 4 bytes, 1 slice a lane",
+            "kernel rows: units of 4 bytes, 1 slice a lane, rows found by 64-bit arithmetic",
             "more than 1000 dispatches, the first of 1 x 1 workgroups of 256 invocations",
         ]
     );
