@@ -12,6 +12,8 @@ use naga_interpreter::{Access, Memory};
 pub(super) struct Bindings<'r, 'a> {
     pub(super) run: &'r mut Run<'a>,
     pub(super) pass: &'r Pass,
+    /// What the pass binds, by number.
+    pub(super) binds: [Option<Bind>; 20],
     /// The lane (workgroup, number) that loads or stores each word of the output, or stores each word of the target, and
     /// whether by atomics: no other lane may, but by atomics too.
     pub(super) owners: HashMap<(usize, u64), ((u64, u32), bool)>,
@@ -22,8 +24,7 @@ pub(super) struct Bindings<'r, 'a> {
 
 impl Bindings<'_, '_> {
     fn bind(&self, number: u32) -> Bind {
-        let found = self.pass.binds.iter().find(|&(of, _)| of == number);
-        found.expect("the entry point has the binding").1
+        self.binds[number as usize].expect("the entry point has the binding")
     }
 
     /// What an access reaches, and its first word there, counted from an aligned offset.

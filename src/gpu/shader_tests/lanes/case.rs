@@ -99,10 +99,11 @@ impl<'a> Case<'a> {
             has_index_count: self.index_count.is_some(),
             ..Placed::aligned(&self.plan)
         };
-        let (typed, index_rows) = (self.typed(), self.plan.of_index_rows());
-        let work = match self.update {
+        let typed = self.typed();
+        let index_rows = self.update.map(|_| self.plan.of_index_rows());
+        let work = match &index_rows {
             None => Work::gather(typed, &placed, &self.limits),
-            Some(_) => Work::scatter_by(self.order(), typed, &index_rows, &placed, &self.limits),
+            Some(rows) => Work::scatter_by(self.order(), typed, rows, &placed, &self.limits),
         };
         run(&work.expect("the limits allow it"))
     }

@@ -363,9 +363,14 @@ impl<'a> Run<'a> {
         let entry_point = pass.key.entry_point;
         let module = module(entry_point);
         let machine = Machine::new(&module, entry_point.name());
+        let mut binds = [None; 20];
+        for (number, bind) in pass.binds.iter() {
+            binds[number as usize] = Some(bind);
+        }
         let mut bindings = Bindings {
             run: self,
             pass,
+            binds,
             owners: HashMap::new(),
             lane: (0, 0),
             atomics: [0; 2],
