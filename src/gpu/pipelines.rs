@@ -100,9 +100,9 @@ impl Pipelines {
     ) -> Result<wgpu::ShaderModule, GatherError> {
         self.shaders.get_or_make((shader, aliased), || {
             let source = if aliased {
-                shader.aliased_source(texts)
+                shader.aliased_wgsl(texts)
             } else {
-                shader.source(texts)
+                shader.wgsl(texts)
             };
             let label = format!("wgpu-gather/{}", shader.name());
             let descriptor = wgpu::ShaderModuleDescriptor {

@@ -315,7 +315,7 @@ impl Shader {
         names.join("-")
     }
 
-    pub(crate) fn source(self, texts: Texts) -> String {
+    pub(crate) fn wgsl(self, texts: Texts) -> String {
         let texts: Vec<_> = self.files(texts).into_iter().map(texts).collect();
         texts.join("\n")
     }
@@ -345,8 +345,8 @@ impl Shader {
 
     /// The source for aliased operands. If one binding of a buffer is `read_write`, wgpu requires that all are, although the
     /// shader writes to only one.
-    pub(crate) fn aliased_source(self, texts: Texts) -> String {
-        self.source(texts)
+    pub(crate) fn aliased_wgsl(self, texts: Texts) -> String {
+        self.wgsl(texts)
             .replace("var<storage, read>", "var<storage, read_write>")
     }
 }

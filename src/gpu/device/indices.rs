@@ -31,10 +31,10 @@ use crate::operand::Operand;
 /// # Ok::<(), GpuError>(())
 /// ```
 #[derive(Debug)]
-pub struct Indices<'a, I>(Source<'a, I>);
+pub struct Indices<'a, I>(Given<'a, I>);
 
 #[derive(Debug)]
-enum Source<'a, I> {
+enum Given<'a, I> {
     Tensor(&'a Tensor<I>),
     /// Index values in host memory, with the shape that the caller gave, if any.
     Slice(&'a [I], Option<Vec<usize>>),
@@ -42,31 +42,31 @@ enum Source<'a, I> {
 
 impl<'a, I> From<&'a Tensor<I>> for Indices<'a, I> {
     fn from(tensor: &'a Tensor<I>) -> Self {
-        Self(Source::Tensor(tensor))
+        Self(Given::Tensor(tensor))
     }
 }
 
 impl<'a, I> From<&'a [I]> for Indices<'a, I> {
     fn from(indices: &'a [I]) -> Self {
-        Self(Source::Slice(indices, None))
+        Self(Given::Slice(indices, None))
     }
 }
 
 impl<'a, I> From<&'a Vec<I>> for Indices<'a, I> {
     fn from(indices: &'a Vec<I>) -> Self {
-        Self(Source::Slice(indices, None))
+        Self(Given::Slice(indices, None))
     }
 }
 
 impl<'a, I, const N: usize> From<&'a [I; N]> for Indices<'a, I> {
     fn from(indices: &'a [I; N]) -> Self {
-        Self(Source::Slice(indices, None))
+        Self(Given::Slice(indices, None))
     }
 }
 
 impl<'a, I, V: AsRef<[I]> + ?Sized, S: AsRef<[usize]>> From<(&'a V, S)> for Indices<'a, I> {
     fn from((indices, shape): (&'a V, S)) -> Self {
-        Self(Source::Slice(
+        Self(Given::Slice(
             indices.as_ref(),
             Some(shape.as_ref().to_vec()),
         ))
@@ -77,9 +77,9 @@ impl<'a, I: GatherIndex> Indices<'a, I> {
     /// The shape; without one, a single dim.
     pub(super) fn shape(&self) -> Result<Cow<'_, [usize]>, GpuError> {
         Ok(match &self.0 {
-            Source::Tensor(tensor) => tensor.shape().into(),
-            Source::Slice(values, None) => vec![values.len()].into(),
-            Source::Slice(values, Some(shape)) => {
+            Given::Tensor(tensor) => tensor.shape().into(),
+            Given::Slice(values, None) => vec![values.len()].into(),
+            Given::Slice(values, Some(shape)) => {
                 check_shape(Operand::Indices, shape, values.len())?;
                 shape.into()
             }
@@ -87,20 +87,20 @@ impl<'a, I: GatherIndex> Indices<'a, I> {
     }
 
     pub(super) fn has_shape(&self) -> bool {
-        !matches!(self.0, Source::Slice(_, None))
+        !matches!(self.0, Given::Slice(_, None))
     }
 
     pub(super) fn operand(&self) -> IndexOperand<'a> {
         let (storage, len) = match self.0 {
-            Source::Slice(values, _) => (Storage::Host(I::values(values)), values.len()),
-            Source::Tensor(tensor) => {
+            Given::Slice(values, _) => (Storage::Host(I::values(values)), values.len()),
+            Given::Tensor(tensor) => {
                 let values = |values: &'a Vec<I>| I::values(values);
                 (tensor.storage.view(values), tensor.len())
             }
         };
         IndexOperand {
             storage,
-            is_slice: matches!(self.0, Source::Slice(..)),
+            is_slice: matches!(self.0, Given::Slice(..)),
             len,
         }
     }

@@ -283,11 +283,11 @@ fn aliased_modules_differ_in_access_only() {
                 aliased.shader, found.name
             );
         }
-        let with_access = private.shader.aliased_source(scatter_text);
+        let with_access = private.shader.aliased_wgsl(scatter_text);
         let without = with_access.replace(", read_write>", ", read>");
         let source = private
             .shader
-            .source(scatter_text)
+            .wgsl(scatter_text)
             .replace(", read_write>", ", read>");
         assert_eq!(without, source, "{:?}", private.shader);
     }

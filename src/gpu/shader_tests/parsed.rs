@@ -141,8 +141,8 @@ impl ValidModule {
 
 pub(super) fn source_of(shader: Shader, aliased: bool) -> String {
     if aliased {
-        shader.aliased_source(scatter_text)
+        shader.aliased_wgsl(scatter_text)
     } else {
-        shader.source(scatter_text)
+        shader.wgsl(scatter_text)
     }
 }

@@ -36,7 +36,7 @@ pub(super) fn module(entry_point: EntryPoint) -> Arc<Module> {
         .lock()
         .unwrap_or_else(|poisoned| poisoned.into_inner());
     let module = modules.entry(entry_point).or_insert_with(|| {
-        let module = naga::front::wgsl::parse_str(&Shader::of(entry_point).source(scatter_text));
+        let module = naga::front::wgsl::parse_str(&Shader::of(entry_point).wgsl(scatter_text));
         let module = module.expect("a shader is WGSL");
         let mut validator = Validator::new(ValidationFlags::all(), Capabilities::empty());
         let info = validator.validate(&module).expect("a shader is valid");
