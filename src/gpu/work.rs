@@ -14,6 +14,8 @@
 
 use std::convert::Infallible;
 
+use bytemuck::Zeroable;
+
 use super::bound::BoundRange;
 use super::cut::{Cut, Dispatch};
 use super::kernel::WORKGROUP_SIZE;
@@ -29,7 +31,6 @@ use crate::element::ElementTypes;
 use crate::error::GatherError;
 use crate::operand::Operand;
 use crate::plan::GatherPlan;
-use bytemuck::Zeroable;
 
 /// Below this many invocations, lanes without a row cost less than an indirect dispatch.
 const MAX_DIRECT_INVOCATIONS: u64 = 1 << 18;
@@ -225,11 +226,8 @@ impl<'a> Work<'a> {
                     update: self.typed.update.expect("a scatter"),
                     aliased,
                 };
-                let dispatches = self
-                    .slices
-                    .iter()
-                    .flat_map(|cut| cut.dispatches_up_to(most));
-                let mut dispatches = dispatches;
+                let slices = self.slices.iter();
+                let mut dispatches = slices.flat_map(|cut| cut.dispatches_up_to(most));
                 dispatches.try_for_each(|dispatch| order.each_fold(fold, &dispatch, add))
             }
             (Stage::Mask, _) => {

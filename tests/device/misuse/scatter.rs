@@ -1,8 +1,8 @@
 //! Mistakes in a scatter's buffers: each error names the operand as a scatter does, and nothing is recorded.
 
 use wgpu_gather::{
-    BadRows, ElementTypes, Encoding, GatherElements, GatherError, GatherPlan, IndexKind, Reduce,
-    ScatterBuffers, ScatterRanges, wgpu,
+    BadRows, ElementTypes, Encoding, Gather, GatherElements, GatherError, GatherPlan, IndexKind,
+    Reduce, ScatterBuffers, ScatterRanges, wgpu,
 };
 
 use super::{App, Recorded, STORAGE, plan, plan_with_error};
@@ -121,6 +121,18 @@ fn a_target_overlaps_no_other_operand() {
     let buffers = ScatterBuffers::of_shards(types(), shard_ranges(&set, &few));
     let text = "target shards must have 10 rows together, found 9";
     assert_refused(&app, &plan(), &buffers, &[], text);
+}
+
+/// Each batch takes three dispatches: two for the winners, and one for the updates.
+#[test]
+fn an_index_count_of_too_many_dispatches_is_refused() {
+    let app = App::new();
+    let gather = Gather::new().batch_dims(1).axis(1);
+    let plan = gather.plan(&[60_000, 2], &[60_000, 2]).unwrap();
+    let set = [480_000, 480_000, 480_000, 4].map(|size| app.buffer(size, STORAGE));
+    let buffers = ScatterBuffers::new(types(), ranges(&set)).index_count(set[3].slice(..));
+    let text = "device limit dispatches of an index count must be at least 180000, found 65536";
+    assert_refused(&app, &plan, &buffers, &set.each_ref(), text);
 }
 
 #[test]
