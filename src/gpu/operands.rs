@@ -112,7 +112,7 @@ impl<'a> Operands<'a> {
             start: self.start(shard.range),
         };
         Placed {
-            shards: Shards::new(self.shards.iter().map(shard).collect()),
+            shards: Shards::new(self.shards.iter().map(shard)),
             indices_start: self.start(self.indices),
             output_start: self.start(self.output),
             qparam_starts: self

@@ -34,7 +34,7 @@ pub(crate) struct Binds {
 
 impl Binds {
     pub(crate) fn iter(&self) -> impl Iterator<Item = (u32, Bind)> {
-        self.numbers.iter().copied().zip(self.binds)
+        self.numbers.iter().copied().zip(self.binds.iter().copied())
     }
 }
 

@@ -1,6 +1,6 @@
 //! Where a call's operands lie, as far as its passes depend on it. Pure.
 
-use super::cut::Shards;
+use super::cut::{Shard, Shards};
 use super::fill::FillPattern;
 use crate::plan::GatherPlan;
 
@@ -28,10 +28,7 @@ impl Placed {
     pub(crate) fn aligned(plan: &GatherPlan) -> Self {
         let rows = plan.dims().params_rows();
         Self {
-            shards: Shards::Equal {
-                rows,
-                each: u64::MAX,
-            },
+            shards: Shards::one(Shard { rows, start: 0 }),
             indices_start: 0,
             output_start: 0,
             qparam_starts: [None; 2],

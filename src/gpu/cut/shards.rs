@@ -17,8 +17,8 @@ pub(crate) enum Shards {
         /// Where each shard begins, in params rows; at the end, how many rows there are.
         first_rows: Vec<u64>,
     },
-    /// `rows` rows in shards that start at aligned offsets, and have `each` rows each, but for the last.
-    Equal { rows: u64, each: u64 },
+    /// `rows` rows in shards that have `each` rows each, but for the last, and start `start` bytes after aligned offsets.
+    Equal { rows: u64, each: u64, start: u64 },
 }
 
 /// Which shard holds a params row.
@@ -32,7 +32,19 @@ pub(super) struct Held {
 }
 
 impl Shards {
-    pub(crate) fn new(shards: Vec<Shard>) -> Self {
+    /// One shard.
+    pub(crate) const fn one(Shard { rows, start }: Shard) -> Self {
+        let each = u64::MAX;
+        Self::Equal { rows, each, start }
+    }
+
+    pub(crate) fn new(mut shards: impl ExactSizeIterator<Item = Shard>) -> Self {
+        if shards.len() == 1
+            && let Some(shard) = shards.next()
+        {
+            return Self::one(shard);
+        }
+        let shards: Vec<_> = shards.collect();
         let ends = shards.iter().scan(0, |end, shard| {
             *end += shard.rows;
             Some(*end)
@@ -47,9 +59,9 @@ impl Shards {
     pub(crate) fn different(&self) -> impl Iterator<Item = Shard> + '_ {
         let (given, equal) = match self {
             Self::Given { shards, .. } => (&shards[..], None),
-            &Self::Equal { rows, each } => {
+            &Self::Equal { rows, each, start } => {
                 let rows = rows.min(each);
-                (&[][..], Some(Shard { rows, start: 0 }))
+                (&[][..], Some(Shard { rows, start }))
             }
         };
         given.iter().copied().chain(equal)
@@ -67,9 +79,9 @@ impl Shards {
                     end_row: first_rows[shard + 1],
                 }
             }
-            &Self::Equal { rows, each } => Held {
+            &Self::Equal { rows, each, start } => Held {
                 shard: usize::try_from(row / each).expect("buffers in memory"),
-                start: 0,
+                start,
                 first_row: row / each * each,
                 end_row: (row / each * each).saturating_add(each).min(rows),
             },

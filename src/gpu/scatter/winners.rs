@@ -52,6 +52,7 @@ impl Winners {
         Shards::Equal {
             rows: self.rows,
             each: self.rows_of_buffer,
+            start: 0,
         }
     }
 

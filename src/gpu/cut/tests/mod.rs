@@ -205,7 +205,11 @@ fn sizes_far_past_memory_are_cut_without_data() {
 fn params_in_shards_is_cut_at_their_ends() {
     let plan = gather(&[100, 16], &[10]);
     let placed = Placed {
-        shards: Shards::new([30, 0, 50, 20].map(|rows| Shard { rows, start: 0 }).into()),
+        shards: Shards::new(
+            [30, 0, 50, 20]
+                .map(|rows| Shard { rows, start: 0 })
+                .into_iter(),
+        ),
         ..Placed::aligned(&plan)
     };
     let typed = typed(&plan, types(4, IndexKind::I32));

@@ -89,7 +89,7 @@ impl<'a> Case<'a> {
             start: params_start,
         };
         let placed = Placed {
-            shards: Shards::new(self.shard_rows.iter().map(shard).collect()),
+            shards: Shards::new(self.shard_rows.iter().map(shard)),
             indices_start,
             output_start,
             qparam_starts: self.qparam_starts.map(Some),
