@@ -42,10 +42,10 @@ pub(super) fn layout_entry(number: u32, aliased: bool) -> wgpu::BindGroupLayoutE
     }
 }
 
-/// The buffers that a prepared call makes for itself.
+/// The buffers that passes bind beside operands, uniforms and grids.
 pub(super) struct Own {
     pub(super) dummy: Option<wgpu::Buffer>,
-    /// Counts bad rows, if there is a report.
+    /// The counter of bad rows, which all calls share, if there is a report.
     pub(super) counter: Option<wgpu::Buffer>,
     pub(super) scratch: Vec<wgpu::Buffer>,
 }
@@ -77,7 +77,7 @@ pub(super) fn entry<'b>(
     };
     let (buffer, offset) = match source {
         Source::Table(shard) => placed(operands.shards.get(shard).map(|shard| shard.range)),
-        Source::Rows => placed(Some(operands.output)),
+        Source::Slices => placed(Some(operands.output)),
         Source::Indices => placed(Some(operands.indices)),
         Source::Scales => placed(operands.qparams[0]),
         Source::ZeroPoints => placed(operands.qparams[1]),

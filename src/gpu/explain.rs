@@ -198,10 +198,9 @@ fn explain<'w>(
     }
     let work = work()?;
     check_buffers(limits, &typed.bytes)?;
-    let placed_report = typed.plan.bad_indices() == BadIndices::Error;
     let mut needs = Needs::default();
-    let stages: Vec<_> = work.stages().collect();
-    let stages: Vec<_> = (stages.into_iter())
+    let stages = work.stages();
+    let stages: Vec<_> = stages
         .filter_map(|stage| Shown::of(&work, stage, &mut needs))
         .collect();
     needs.check(limits)?;
@@ -238,7 +237,7 @@ fn explain<'w>(
     if let Some(counts) = counts {
         let (name, number) = (IndexRowsPass::CountBad.name(), counts.number());
         line(format!(
-            "bad rows are counted; {name}: {number}, after each {finish_report}"
+            "bad rows are counted; {name}: {number}; {finish_report} after each"
         ));
     }
     if let Some(order) = &work.order {
@@ -267,7 +266,7 @@ fn explain<'w>(
             grid(workgroups),
         ));
     }
-    if placed_report && counts.is_none() {
+    if work.placed.has_report && counts.is_none() {
         let after = if last.is_some() { "after each " } else { "" };
         line(format!("{after}{finish_report}: 1 invocation"));
     }

@@ -142,7 +142,7 @@ impl Gatherer {
         let operands = Operands::checked(buffers, &typed, &self.pipelines.limits)?;
         let placed = operands.placed();
         let work = Work::gather(typed, &placed, &self.pipelines.limits)?;
-        PreparedGather::new(&self.pipelines, &work, &typed, &operands, &placed)
+        PreparedGather::new(&self.pipelines, &work, &operands)
     }
 
     /// Records the gather as one compute pass. To record into a pass of your own, call [`prepare`](Self::prepare), then
@@ -197,7 +197,7 @@ impl Gatherer {
         let operands = Operands::checked(&buffers.buffers, &typed, &self.pipelines.limits)?;
         let (placed, index_rows) = (operands.placed(), plan.of_index_rows());
         let work = Work::scatter(typed, &index_rows, &placed, &self.pipelines.limits)?;
-        let prepared = PreparedGather::new(&self.pipelines, &work, &typed, &operands, &placed)?;
+        let prepared = PreparedGather::new(&self.pipelines, &work, &operands)?;
         Ok(PreparedScatter::new(prepared))
     }
 

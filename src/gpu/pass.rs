@@ -13,7 +13,7 @@ pub(crate) const COUNT_BYTES: u64 = WORD_BYTES as u64;
 pub(crate) const GRID_BYTES: u64 = 12;
 
 /// The most bindings of an entry point.
-const MOST_BINDS: usize = 8;
+pub(crate) const MOST_BINDS: usize = 8;
 
 /// A dispatch, made without a device.
 #[derive(Debug, Clone)]
@@ -59,7 +59,7 @@ pub(crate) enum Source {
     /// Params, or the target of a scatter: a shard, by its number.
     Table(usize),
     /// The output, or a scatter's updates.
-    Rows,
+    Slices,
     Indices,
     Scales,
     ZeroPoints,
@@ -69,8 +69,8 @@ pub(crate) enum Source {
     Count,
     /// Counts bad rows.
     Counter,
-    /// The uniform, and the grid that `count_rows` writes.
     Uniform,
+    /// The grid that `count_rows` writes.
     Grid,
     /// A buffer that the call makes for itself, by its number.
     Scratch(usize),
@@ -99,7 +99,7 @@ impl Pass {
         }
     }
 
-    /// `finish_report`, after a pass that binds these indices.
+    /// `finish_report`, after a pass that binds these indices, or with a uniform of its own if no pass counts bad rows.
     pub(crate) fn finish_report(
         uniform: Option<GatherUniform>,
         indices: BoundRange,

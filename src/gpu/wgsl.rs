@@ -1,7 +1,7 @@
 //! Strips comments, which are half of shaders/, and indentation: an app holds only the rest.
 
-/// A file's text without comments, indentation and, but in debug builds, blank lines: there naga's errors name the file's lines. The
-/// first line stays: it says what the file needs.
+/// A file's text without comments, blank lines and indentation. The first line stays: it says what the file needs. Debug builds keep
+/// blank lines, so that naga's errors name lines of the file.
 macro_rules! wgsl {
     ($path:expr) => {
         const {

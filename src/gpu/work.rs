@@ -1,4 +1,5 @@
-//! What a call does on a GPU, as data: all passes of a gather or a scatter, in order. Pure, and lazy: a plan may take 2^32 passes.
+//! What a call does on a GPU, as data: all passes of a gather or a scatter, in order. Pure. Passes are made one at a time, so that a
+//! text about a plan with 2^32 of them looks at the first only.
 //!
 //! ```text
 //! gather                     a pass for each dispatch of the cut, which loads from the table and stores rows
@@ -41,8 +42,8 @@ const MAX_COUNTED_DISPATCHES: usize = 1 << 16;
 
 /// All passes of one call, and the buffers that it makes for itself.
 pub(crate) struct Work<'a> {
-    typed: TypedPlan<'a>,
-    placed: &'a Placed,
+    pub(crate) typed: TypedPlan<'a>,
+    pub(crate) placed: &'a Placed,
     /// The plan of a scatter's index rows, and its cut; `None` if no pass is over them alone.
     index_rows: Option<(&'a GatherPlan, Cut<'a>)>,
     /// The cut of the slices; `None` if a scatter writes nothing.
@@ -163,18 +164,18 @@ impl<'a> Work<'a> {
                 output_rows: dims.index_count,
             });
         }
-        let most = MAX_COUNTED_DISPATCHES;
-        let of_stage = |stage| {
-            let cut = self.cut(stage).map(|(_, cut)| cut.dispatches());
-            cut.into_iter().flatten().take(most + 1).count()
-        };
-        let dispatches: usize = self.stages().map(of_stage).sum();
-        if dispatches > most {
-            let blocks = dims.output_rows() / dims.index_count;
+        // Each block takes a dispatch of its own. Sorts and folds have no second one beside theirs.
+        let (mut blocks, mut dispatches) = (0, 0);
+        for (plan, cut) in self.stages().filter_map(|stage| self.cut(stage)) {
+            let dims = plan.dims();
+            blocks += dims.batch_size * dims.outer_size;
+            dispatches += cut.dispatches().take(MAX_COUNTED_DISPATCHES + 1).count();
+        }
+        if dispatches > MAX_COUNTED_DISPATCHES {
             return Err(GatherError::DeviceLimit {
                 name: "dispatches of an index count",
                 expected: blocks.max(dispatches as u64),
-                found: most as u64,
+                found: MAX_COUNTED_DISPATCHES as u64,
             });
         }
         Ok(self)
@@ -359,7 +360,7 @@ impl<'a> Work<'a> {
                 Bind::of(Source::Table(dispatch.shard), dispatch.params)
             }
             binding::INDICES => Bind::of(Source::Indices, dispatch.indices),
-            binding::OUTPUT | binding::UPDATES => Bind::of(Source::Rows, dispatch.output),
+            binding::OUTPUT | binding::UPDATES => Bind::of(Source::Slices, dispatch.output),
             // Scales stand for zero points that are no operand.
             binding::ZERO_POINTS if has_zero_points => Bind::of(Source::ZeroPoints, zero_points),
             binding::SCALES | binding::ZERO_POINTS => Bind::of(Source::Scales, scales),

@@ -8,7 +8,7 @@ use crate::gpu::types::named;
 use crate::gpu::update::Update;
 use crate::operand::Operand;
 
-/// What the passes of a call depend on.
+/// What [`rebind`](super::PreparedGather::rebind) keeps beside the plan.
 #[derive(PartialEq)]
 pub(super) struct Kept {
     pub(super) types: ElementTypes,

@@ -10,7 +10,6 @@ use self::steps::{Steps, Workgroups};
 use super::buffers::GatherBuffers;
 use super::operands::Operands;
 use super::pipelines::Pipelines;
-use super::placed::Placed;
 use super::report::BadRows;
 use super::types::TypedPlan;
 use super::work::Work;
@@ -42,19 +41,25 @@ impl PreparedGather {
     pub(super) fn new(
         pipelines: &Pipelines,
         work: &Work<'_>,
-        typed: &TypedPlan<'_>,
         operands: &Operands<'_>,
-        placed: &Placed,
     ) -> Result<Self, GatherError> {
+        let TypedPlan {
+            plan,
+            types,
+            update,
+            ..
+        } = work.typed;
+        let steps = Steps::play(pipelines, work, operands)?;
+        log::debug!("{plan}: {} dispatches", steps.steps.len());
         Ok(Self {
-            steps: Steps::play(pipelines, work, operands)?,
+            steps,
             device: pipelines.device.clone(),
             limits: pipelines.limits.clone(),
-            plan: typed.plan.clone(),
+            plan: plan.clone(),
             kept: Kept {
-                types: typed.types,
-                update: typed.update,
-                placed: placed.clone(),
+                types,
+                update,
+                placed: work.placed.clone(),
             },
         })
     }

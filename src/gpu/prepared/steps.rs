@@ -14,7 +14,7 @@ use crate::gpu::work::Work;
 /// Many passes share a buffer of uniforms, which may have up to this many bytes.
 const MAX_UNIFORMS_BYTES: u64 = 1 << 16;
 
-/// The steps of a call, and the buffers that it makes for itself.
+/// The steps of a call, and the buffers that they bind beside operands, uniforms and grids.
 pub(super) struct Steps {
     pub(super) steps: Vec<Step>,
     own: Own,
@@ -92,7 +92,15 @@ impl Steps {
     ) -> Result<(), GatherError> {
         let (made, is_alive) = scoped(device, || {
             let made = self.steps.iter();
-            let made = made.map(|step| step.bind_group(device, operands, &self.own));
+            let made = made.map(|step| {
+                let Step {
+                    layout,
+                    binds,
+                    slot,
+                    ..
+                } = step;
+                bind_group(device, layout, binds, operands, &self.own, slot)
+            });
             // wgpu makes bind groups on a lost device without an error.
             (made.collect::<Vec<_>>(), maps_buffers(device))
         })?;
@@ -106,6 +114,7 @@ impl Steps {
     }
 }
 
+/// Makes a bind group. Called in a scope.
 fn bind_group(
     device: &wgpu::Device,
     layout: &wgpu::BindGroupLayout,
@@ -125,18 +134,6 @@ fn bind_group(
     })
 }
 
-impl Step {
-    /// Makes the bind group. Called in a scope.
-    fn bind_group(
-        &self,
-        device: &wgpu::Device,
-        operands: &Operands<'_>,
-        own: &Own,
-    ) -> wgpu::BindGroup {
-        bind_group(device, &self.layout, &self.binds, operands, own, &self.slot)
-    }
-}
-
 /// Plays passes one buffer of uniforms after another.
 struct Player<'a> {
     pipelines: &'a Pipelines,
@@ -152,7 +149,7 @@ struct Player<'a> {
 }
 
 impl Player<'_> {
-    /// Makes the steps of the passes so far.
+    /// Makes the steps of the passes so far. Their limits are checked first.
     fn flush(&mut self) -> Result<(), GatherError> {
         if self.passes.is_empty() {
             return Ok(());
@@ -186,7 +183,7 @@ impl Player<'_> {
         passes.any(|pass| pass.binds.iter().any(|(_, bind)| bind.source == source))
     }
 
-    /// Makes the buffers that the passes bind and no operand is.
+    /// Makes those of [`Own`] that the passes are the first to bind.
     fn make_own(&mut self) -> Result<(), GatherError> {
         let (device, limits) = (&self.pipelines.device, &self.pipelines.limits);
         let make = |label, size| {

@@ -90,7 +90,8 @@ impl<'a> ScatterBuffers<'a> {
         self
     }
 
-    /// The range of one `u32` that says how many index rows in each batch to scatter: see [`GatherBuffers::index_count`].
+    /// The range of one `u32` that says how many index rows in each batch to scatter: see [`GatherBuffers::index_count`]. Each batch
+    /// takes one dispatch more for a report, and two more for an assign to rows that may repeat.
     #[must_use]
     pub fn index_count(mut self, index_count: wgpu::BufferSlice<'a>) -> Self {
         self.buffers = self.buffers.index_count(index_count);

@@ -305,7 +305,7 @@ impl Order {
         let key = EntryPoint::Fold { pass, unit, update }.key(fold.aliased);
         let bind = |number| match number {
             binding::TARGET => Bind::of(Source::Table(dispatch.shard), dispatch.params),
-            binding::UPDATES => Bind::of(Source::Rows, dispatch.output),
+            binding::UPDATES => Bind::of(Source::Slices, dispatch.output),
             number => self.bind(number, self.sorted()),
         };
         let step = usize::try_from(most).unwrap_or(usize::MAX);

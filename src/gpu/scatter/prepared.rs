@@ -60,7 +60,8 @@ impl PreparedScatter {
 /// - two more for an assign of several updates whose rows may repeat, and two for a report; each of these is several if the
 ///   device's limits cut the indices
 /// - for a reduction that sorts, as [`explain_scatter_reduce`](crate::GatherPlan::explain_scatter_reduce) counts
-/// - with an index count, one more for each dispatch; for a mask, one or several
+/// - with an index count, one more for each dispatch over indices or updates, but none for a sort or a fold; for a mask, one or
+///   several
 impl fmt::Debug for PreparedScatter {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("PreparedScatter")

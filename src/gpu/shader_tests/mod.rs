@@ -29,6 +29,7 @@ use naga::{AddressSpace, Expression, StorageAccess, TypeInner};
 use self::parsed::ValidModule;
 use self::reachable::{reachable, shaders};
 use super::kernel::{Kernel, Unit};
+use super::pass::MOST_BINDS;
 use super::scatter::WORKGROUP_BYTES;
 use super::shaders::{EntryPoint, Shader, binding, scatter_text};
 use super::update::SortPass;
@@ -174,6 +175,7 @@ fn a_gather_without_a_report_binds_its_operands_only() {
             EntryPoint::FinishReport | EntryPoint::CountRows => 8,
         };
         assert!(bindings.iter().filter(storage).count() <= most, "{key:?}");
+        assert!(bindings.len() <= MOST_BINDS, "{key:?}");
     }
 }
 

@@ -41,7 +41,7 @@ impl Case<'_> {
             let word = words.get(&(at / 4)).copied();
             word.unwrap_or_else(|| word_before(at / 4))
         };
-        for output_row in 0..dims.output_rows() {
+        for output_row in (0..dims.output_rows()).filter(|&row| self.is_counted(row)) {
             let (index_row, slice) = slice_of(&self.plan, self.index, output_row);
             let row = match slice {
                 Slice::Row(row) => row,
@@ -371,4 +371,27 @@ fn four_rows_of_each_batch_have_winners_of_their_own() {
     let plan = plan.expect("a valid shape");
     let kernels = scatter(plan, types, Update::AssignLast, &index).check_scatter();
     assert_eq!(kernels, [Kernel::FourRows(Unit::Word)]);
+}
+
+/// The interpreter runs `count_rows`, and passes whose uniform it has changed.
+#[test]
+fn index_rows_beyond_a_count_are_left_out() {
+    let gather = Gather::new().batch_dims(1).axis(1);
+    let gather = gather.bad_indices(BadIndices::Fill);
+    let plan = gather.plan(&[2, 9, 3], &[2, 40]).expect("a valid shape");
+    let index = |at: u64| i128::from(mixed(at)) % 11;
+    let types = ElementTypes::new(4, IndexKind::I32);
+    for count in [0, 1, 39, 40, 41] {
+        let mut gathered = Case::new(plan.clone(), types, &index);
+        gathered.index_count = Some(count);
+        let mut run = Run::new(&gathered, true);
+        run.all();
+        run.check_all();
+        assert!(run.entry_points.contains(&EntryPoint::CountRows));
+        for update in updates_of(4, false) {
+            let mut case = scatter(plan.clone(), types, update, &index);
+            case.index_count = Some(count);
+            case.check_scatter();
+        }
+    }
 }

@@ -228,6 +228,9 @@ fn lower_standard_limits_are_enough_or_an_error() {
     let set = Set::new(&app);
     let text = "device limit max_compute_workgroups_per_dimension must be at least 1, found 0";
     app.assert_refused(&plan(), &set.without_report(), &set.all(), text);
+    let empty = Gather::new().plan(&[10], &[0]).unwrap();
+    let warmed = app.gatherer.warm_up(&empty, ElementTypes::of::<f32, i32>());
+    assert_eq!(warmed, Ok(()));
 }
 
 /// Each block takes a dispatch, and one more counts its rows.

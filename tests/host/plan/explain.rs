@@ -453,7 +453,7 @@ fn scatters_are_explained_beside_gathers() {
     assert_eq!(
         explained(&reports, words, &wgpu::Limits::default())[1..],
         [
-            "bad rows are counted; count_bad: 1 dispatch, after each finish_report",
+            "bad rows are counted; count_bad: 1 dispatch; finish_report after each",
             "kernel rows: units of 4 bytes, 1 slice a lane",
             "1 dispatch of 1 x 1 workgroups of 256 invocations",
         ]
@@ -480,6 +480,12 @@ fn scatters_are_explained_beside_gathers() {
         ["cannot run: target must hold elements, found rows of Q8_0: a scatter encodes nothing"]
     );
     let empty = along(0, 0, &[1000, 3], &[0]).unwrap();
+    let least = wgpu::Limits::downlevel_webgl2_defaults();
+    let of_gather = empty.explain(types, &least);
+    assert!(
+        of_gather.ends_with("\nempty output: nothing to gather"),
+        "{of_gather}"
+    );
     assert_eq!(
         explained(&empty, types, &of_1_kib)[1..],
         ["nothing to scatter"]

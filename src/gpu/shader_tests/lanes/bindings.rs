@@ -6,14 +6,14 @@ use super::Run;
 use super::case::{index_of, mixed, word_before};
 use crate::gpu::bindings::dummy_bytes;
 use crate::gpu::pass::{Bind, Pass, Source};
-use crate::gpu::shaders::EntryPoint;
+use crate::gpu::shaders::{EntryPoint, binding};
 use naga_interpreter::{Access, Memory};
 
 pub(super) struct Bindings<'r, 'a> {
     pub(super) run: &'r mut Run<'a>,
     pub(super) pass: &'r Pass,
     /// What the pass binds, by number.
-    pub(super) binds: [Option<Bind>; 20],
+    pub(super) binds: [Option<Bind>; binding::SUMS as usize + 1],
     /// The lane (workgroup, number) that loads or stores each word of the output, or stores each word of the target, and
     /// whether by atomics: no other lane may, but by atomics too.
     pub(super) owners: HashMap<(usize, u64), ((u64, u32), bool)>,
@@ -73,11 +73,11 @@ impl Bindings<'_, '_> {
         match (source, case.update) {
             (Source::Table(shard), None) => case.params_word(shard, word),
             (Source::Table(shard), Some(_)) => self.written_word((shard, word)),
-            (Source::Rows, None) => {
+            (Source::Slices, None) => {
                 self.own((0, word), false);
                 self.written_word((0, word))
             }
-            (Source::Rows, Some(_)) => update_word(word),
+            (Source::Slices, Some(_)) => update_word(word),
             (Source::Indices, _) => case.index_word(word),
             (Source::Scales, _) => case.qparam_word(0, word),
             (Source::ZeroPoints, _) => case.qparam_word(1, word),
@@ -92,8 +92,7 @@ impl Bindings<'_, '_> {
             (Source::Report, _) => self.run.report[index_of(word)],
             (Source::Count, _) => case.index_count.expect("a count"),
             (Source::Counter, _) => self.run.counter[index_of(word)],
-            // A vector's load may end beyond the words.
-            (Source::Uniform, _) => self.run.uniform.get(index_of(word)).copied().unwrap_or(0),
+            (Source::Uniform, _) => self.run.uniform[index_of(word)],
             (Source::Grid, _) => self.run.grid[index_of(word)],
             (Source::Scratch(buffer), _) => self.run.scratch_word(buffer, word),
             (Source::Dummy, _) => mixed(word),
@@ -121,7 +120,7 @@ impl Memory for Bindings<'_, '_> {
         let is_gather = self.run.case.update.is_none();
         for (word, &value) in (first..).zip(words) {
             match source {
-                Source::Rows if is_gather => {
+                Source::Slices if is_gather => {
                     self.own((0, word), false);
                     self.run.written.insert((0, word), value);
                 }

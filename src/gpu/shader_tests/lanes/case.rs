@@ -153,7 +153,7 @@ impl<'a> Case<'a> {
                 params_start + parts.bytes_of(elements)
             }
             Source::Indices => indices_start + bytes.indices,
-            Source::Rows => output_start + bytes.output,
+            Source::Slices => output_start + bytes.output,
             Source::Scales => self.qparam_starts[0] + bytes.qparams[0],
             Source::ZeroPoints => self.qparam_starts[1] + bytes.qparams[1],
             Source::Mask => dims.index_rows(),
@@ -304,6 +304,12 @@ impl<'a> Case<'a> {
         });
         let word: Vec<u8> = word.collect();
         u32::from_le_bytes(word.try_into().expect("four bytes"))
+    }
+
+    /// True if the index count, if any, covers the index row of an output row.
+    pub(crate) fn is_counted(&self, output_row: u64) -> bool {
+        let n = output_row % self.plan.dims().index_count;
+        self.index_count.is_none_or(|count| n < count.into())
     }
 
     /// The CPU path's output.

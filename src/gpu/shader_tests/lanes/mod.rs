@@ -68,8 +68,8 @@ pub(super) struct Run<'a> {
     uniform: Vec<u32>,
     grid: [u32; 3],
     scratch: Vec<Scratch>,
-    /// The words of zeros at the start of each buffer of scratch.
-    zeros: Vec<u64>,
+    /// How many words at the start of scratch buffer 0 are zeros at first.
+    zeros: u64,
     /// The entry points that ran.
     pub(super) entry_points: Vec<EntryPoint>,
     /// The lanes' accesses; `None` if they are not recorded.
@@ -121,7 +121,7 @@ impl<'a> Run<'a> {
             uniform: Vec::new(),
             grid: [0; 3],
             scratch: Vec::new(),
-            zeros: Vec::new(),
+            zeros: 0,
             entry_points: Vec::new(),
             accesses: None,
             allows_races: false,
@@ -135,7 +135,7 @@ impl<'a> Run<'a> {
         let stored = self.scratch[buffer].load(word);
         stored.unwrap_or_else(|| match self.case.update {
             Some(Update::AssignLast) => u32::MAX,
-            _ if word < self.zeros[buffer] => 0,
+            _ if buffer == 0 && word < self.zeros => 0,
             _ => panic!("{}: word {word} of scratch {buffer}", self.case.plan),
         })
     }
@@ -174,9 +174,8 @@ impl<'a> Run<'a> {
         let case = self.case;
         case.with_work(self.reports, |work| {
             let scratch = work.scratch();
-            self.zeros = vec![0; scratch.len()];
             if let (Some(_), [pairs, ..]) = (work.order, &scratch[..]) {
-                self.zeros[0] = pairs / 4 - 2 * case.plan.dims().index_rows();
+                self.zeros = pairs / 4 - 2 * case.plan.dims().index_rows();
             }
             self.scratch = scratch.iter().map(|&bytes| Scratch::new(bytes)).collect();
             let Ok(()) = work.each(&mut |pass| {
@@ -291,12 +290,14 @@ impl<'a> Run<'a> {
 
     fn bad_rows(&self) -> BTreeSet<u64> {
         let (plan, index) = (&self.case.plan, self.case.index);
-        let rows = (0..plan.dims().output_rows()).map(|row| slice_of(plan, index, row));
+        let rows = (0..plan.dims().output_rows()).filter(|&row| self.case.is_counted(row));
+        let rows = rows.map(|row| slice_of(plan, index, row));
         rows.filter_map(|(row, slice)| (slice == Slice::Bad).then_some(row))
             .collect()
     }
 
-    /// Checks that every output byte is the oracle's, and that the report fits the bad rows.
+    /// Checks that every output byte is the oracle's, or is unchanged if the index count leaves its row out, and that the report fits
+    /// the bad rows.
     pub(super) fn check_all(&self) {
         let (case, plan) = (self.case, &self.case.plan);
         let slice_bytes = case.slice_bytes();
@@ -306,6 +307,10 @@ impl<'a> Run<'a> {
             let first = case.output_row_at(row);
             self.check_kept(end..first);
             end = first + slice_bytes;
+            if !case.is_counted(row) {
+                self.check_kept(first..end);
+                continue;
+            }
             let found: Vec<u8> = (first..first + slice_bytes)
                 .map(|at| self.output_byte(at))
                 .collect();
@@ -363,7 +368,7 @@ impl<'a> Run<'a> {
         let entry_point = pass.key.entry_point;
         let module = module(entry_point);
         let machine = Machine::new(&module, entry_point.name());
-        let mut binds = [None; 20];
+        let mut binds = [None; binding::SUMS as usize + 1];
         for (number, bind) in pass.binds.iter() {
             binds[number as usize] = Some(bind);
         }
