@@ -1,4 +1,4 @@
-//! What a pass binds: layouts, and buffer ranges.
+//! Layouts of bind groups, and the buffer range of each binding.
 
 use super::bound::binding_bytes;
 use super::operands::Operands;
@@ -42,7 +42,7 @@ pub(super) fn layout_entry(number: u32, aliased: bool) -> wgpu::BindGroupLayoutE
     }
 }
 
-/// The buffers that passes bind beside operands, uniforms and grids.
+/// Buffers of this crate that a prepared call's passes bind: the dummy, the counter and scratch.
 pub(super) struct Own {
     pub(super) dummy: Option<wgpu::Buffer>,
     /// The counter of bad rows, which all calls share, if there is a report.

@@ -10,7 +10,7 @@ use crate::element::ElementTypes;
 use crate::error::GatherError;
 use crate::plan::GatherPlan;
 
-/// What some passes need of a device: the most of each.
+/// Limits that a device must have to run some passes: of each limit, the most that one of them needs.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Needs {
     /// One more than the greatest number of a binding.

@@ -105,7 +105,7 @@ impl<'a> Operands<'a> {
         range.offset() % self.alignment
     }
 
-    /// What the passes depend on.
+    /// The placement of the operands, on which the passes depend.
     pub(crate) fn placed(&self) -> Placed {
         let shard = |shard: &ParamsShard<'_>| Shard {
             rows: shard.rows,

@@ -25,7 +25,7 @@ pub(crate) struct Pass {
     pub(crate) binds: Binds,
 }
 
-/// What a pass binds, by the numbers of [`EntryPoint::bindings`].
+/// The bindings of a pass, one for each number of [`EntryPoint::bindings`].
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Binds {
     numbers: &'static [u32],
@@ -46,14 +46,14 @@ pub(crate) enum Grid {
     Counted,
 }
 
-/// What a pass binds by one number.
+/// A binding of a pass: bytes `bound` of a source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Bind {
     pub(crate) source: Source,
     pub(crate) bound: BoundRange,
 }
 
-/// What holds the bytes that a pass binds.
+/// An operand, or a buffer of this crate, of which a pass binds bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Source {
     /// Params, or the target of a scatter: a shard, by its number.
@@ -67,7 +67,7 @@ pub(crate) enum Source {
     Report,
     /// The index count.
     Count,
-    /// Counts bad rows.
+    /// The counter: the number of bad index rows, and the first of them.
     Counter,
     Uniform,
     /// The grid that `count_rows` writes.
@@ -146,7 +146,7 @@ impl Bind {
         Self { source, bound }
     }
 
-    /// What a number binds in each pass that has it; `None` if that depends on the pass.
+    /// The binding of a number that means the same in each pass; `None` if it depends on the pass.
     const fn own(number: u32) -> Option<Self> {
         Some(match number {
             binding::UNIFORM | binding::INDIRECT_UNIFORM => {

@@ -104,7 +104,7 @@ impl<'a> TypedPlan<'a> {
         })
     }
 
-    /// True if a scatter updates anything.
+    /// True if neither the target nor the updates of a scatter are empty.
     pub(crate) const fn has_updates(&self) -> bool {
         self.bytes.params > 0 && self.bytes.output > 0
     }

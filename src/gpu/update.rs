@@ -1,4 +1,5 @@
-//! The kinds of update that a GPU scatter makes, the choice of one for a plan, and the passes beside it. Pure.
+//! The kinds of update that a GPU scatter makes, the choice of one for a plan, and the other passes that it may
+//! take: over index rows, of a sort, of a fold. Pure.
 
 use std::fmt;
 
@@ -122,7 +123,7 @@ impl IndexRowsPass {
     }
 }
 
-/// A pass of the sort, in shaders/sort.wgsl.
+/// An entry point of shaders/sort.wgsl. A round of the sort runs all four, in this order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum SortPass {
     Count,

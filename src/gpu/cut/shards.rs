@@ -32,7 +32,7 @@ pub(super) struct Held {
 }
 
 impl Shards {
-    /// One shard.
+    /// A table that lies in one buffer: the shard has all rows.
     pub(crate) const fn one(Shard { rows, start }: Shard) -> Self {
         let each = u64::MAX;
         Self::Equal { rows, each, start }

@@ -112,7 +112,7 @@ pub(super) struct IndexOperand<'a> {
     pub(super) storage: Storage<IndexValues<'a>>,
     /// True for a slice of the caller's, which a GPU takes too.
     pub(super) is_slice: bool,
-    /// Values, or bytes.
+    /// The number of index values; of bytes, if the request is for bytes.
     pub(super) len: usize,
 }
 

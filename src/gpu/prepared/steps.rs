@@ -14,7 +14,7 @@ use crate::gpu::work::Work;
 /// Many passes share a buffer of uniforms, which may have up to this many bytes.
 const MAX_UNIFORMS_BYTES: u64 = 1 << 16;
 
-/// The steps of a call, and the buffers that they bind beside operands, uniforms and grids.
+/// The steps of a call, and this crate's buffers that they bind.
 pub(super) struct Steps {
     pub(super) steps: Vec<Step>,
     own: Own,

@@ -30,8 +30,8 @@ use crate::element::ElementTypes;
 use crate::error::GatherError;
 use crate::plan::GatherPlan;
 
-/// The most dispatches of a call with an index count. Each has a second one beside it, which counts its rows, and the two take
-/// about 3 KB.
+/// The most dispatches over index rows and slices in a call with an index count. Before each, a second one reads the count; the
+/// two take about 3 KB.
 const MAX_COUNTED_DISPATCHES: usize = 1 << 16;
 
 /// All passes of one call, and the buffers that it makes for itself.
